@@ -1,0 +1,25 @@
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(COLLDSL_CCACHE ccache)
+if(COLLDSL_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${COLLDSL_CCACHE})
+endif()
+
+# colldsl_room(NAME SOURCES ... LINKS ...): one folder, one target, one alias. Rooms
+# are included from the top: #include "ir/Dag.h".
+function(colldsl_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  add_library(colldsl_${name} STATIC ${ROOM_SOURCES})
+  add_library(colldsl::${name} ALIAS colldsl_${name})
+  target_include_directories(colldsl_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_compile_options(colldsl_${name} PRIVATE -Wall -Wextra -Wpedantic -Wno-unused-parameter)
+  target_link_libraries(colldsl_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
+endfunction()

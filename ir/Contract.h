@@ -1,0 +1,39 @@
+/// What a collective promises, written out for one rank: `ensures` with all its
+/// loops and conditions evaluated. The verifier proves it, `run` checks data
+/// against it.
+#pragma once
+
+#include "ir/Slice.h"
+
+namespace colldsl {
+
+/// The value of a slice on some rank at entry (`x@r`).
+struct EntryValue {
+  Rank rank = kNoRank;
+  Slice slice; ///< buffer ids of parameters are the same on all ranks
+  bool operator==(const EntryValue &) const = default;
+};
+
+/// target at exit == the operands' values at entry: one operand, or several
+/// combined by `reduction` in this order (any order if it commutes).
+struct Ensure {
+  Slice target;
+  bool isReduction = false;
+  Reduction reduction = Reduction::Sum;
+  uint32_t operandBegin = 0; ///< into Contract::operands
+  uint32_t operandCount = 0;
+  SourceLoc loc;
+  bool operator==(const Ensure &) const = default;
+};
+
+struct Contract {
+  std::vector<Ensure> ensures;
+  std::vector<EntryValue> operands;
+
+  std::span<const EntryValue> operandsOf(const Ensure &e) const {
+    return {operands.data() + e.operandBegin, e.operandCount};
+  }
+  bool operator==(const Contract &) const = default;
+};
+
+} // namespace colldsl

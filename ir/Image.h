@@ -1,0 +1,94 @@
+/// The image: schedules as a flat file. Little endian, no pointers, fixed-size
+/// records, so that it can be mapped and used in place; versioned; checksummed;
+/// deterministic (the same schedule gives the same bytes).
+///
+///   ImageHeader | ImageRank[] | ImageOp[] | successor u32[] | Slice[] | ImageBuffer[]
+///               | Ensure[] | EntryValue[] | name and file strings
+///
+/// Sections are 64-byte aligned. Indices inside a rank's records count from the
+/// beginning of that rank's part of a section.
+#pragma once
+
+#include "ir/Schedule.h"
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace colldsl {
+
+inline constexpr uint16_t kImageMajor = 1; ///< a loader refuses any other major version
+inline constexpr uint16_t kImageMinor = 0; ///< a loader accepts newer minor versions
+
+/// One vertex, one cache line. Field meanings as in Op.
+struct ImageOp {
+  OpKind kind;
+  Side side;
+  Reduction reduction;
+  ElementType type;
+  Rank peer;
+  MessageId message;
+  uint32_t sourceBegin, sourceCount; ///< into RankView::slices
+  uint32_t targetBegin, targetCount;
+  uint64_t amount;
+  uint32_t successorBegin; ///< into RankView::successors: first those that require, then irequire
+  uint32_t requireCount;
+  uint32_t irequireCount;
+  uint32_t depCount; ///< dependencies of either kind that must be met before it starts
+  uint64_t line : 24; ///< larger values are stored as the largest
+  uint64_t column : 10;
+  uint64_t file : 14;
+  uint64_t cpu : 8;
+  uint64_t nic : 8;
+};
+static_assert(sizeof(ImageOp) == 64);
+
+/// What a plan needs of one rank: views into the image, valid as long as its bytes.
+struct RankView {
+  Rank rank;
+  std::span<const ImageOp> ops;
+  std::span<const uint32_t> successors;
+  std::span<const Slice> slices;
+  std::span<const Buffer> buffers;
+  std::span<const Ensure> ensures;
+  std::span<const EntryValue> operands;
+
+  std::span<const Slice> sources(const ImageOp &op) const {
+    return slices.subspan(op.sourceBegin, op.sourceCount);
+  }
+  std::span<const Slice> targets(const ImageOp &op) const {
+    return slices.subspan(op.targetBegin, op.targetCount);
+  }
+};
+
+/// Encodes all ranks of a schedule.
+std::vector<std::byte> encodeImage(const Schedule &schedule);
+
+/// A checked view of an image. load() accepts only bytes on which every later
+/// access is in bounds and every DAG acyclic: wrong magic, version, size, checksum,
+/// enum value, index or count is an error that says what and where.
+/// Does not own the bytes, which must be 64-byte aligned and outlive the view.
+class Image {
+public:
+  static Result<Image> load(std::span<const std::byte> bytes);
+
+  uint32_t numRanks() const;
+  RankView rank(Rank r) const;
+  SizeClass sizeClass() const;
+  std::string_view name() const;
+  std::string_view bufferName(const Buffer &buffer) const;
+  std::string_view fileName(uint16_t file) const;
+  bool hasContract() const;
+  bool synchronizes() const;
+  bool deterministic() const;
+
+  /// The schedule again: decodeImage(encodeImage(s)) equals s.
+  Schedule decode() const;
+
+private:
+  explicit Image(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  std::span<const std::byte> bytes_;
+};
+
+} // namespace colldsl

@@ -1,0 +1,72 @@
+#include "ir/Vocabulary.h"
+
+#include <array>
+#include <cstddef>
+
+namespace colldsl {
+namespace {
+
+constexpr std::array kOpSpellings = {
+#define COLLDSL_OP(Name, spelling, summary) std::string_view(spelling),
+#include "ir/Vocabulary.def"
+};
+constexpr std::array kOpSummaries = {
+#define COLLDSL_OP(Name, spelling, summary) std::string_view(summary),
+#include "ir/Vocabulary.def"
+};
+constexpr std::array kReductionSpellings = {
+#define COLLDSL_REDUCTION(Name, spelling, commutative) std::string_view(spelling),
+#include "ir/Vocabulary.def"
+};
+constexpr std::array kCommutative = {
+#define COLLDSL_REDUCTION(Name, spelling, commutative) commutative,
+#include "ir/Vocabulary.def"
+};
+constexpr std::array kTypeSpellings = {
+#define COLLDSL_TYPE(Name, spelling, CppType) std::string_view(spelling),
+#include "ir/Vocabulary.def"
+};
+constexpr std::array kTypeSizes = {
+#define COLLDSL_TYPE(Name, spelling, CppType) uint32_t{sizeof(CppType)},
+#include "ir/Vocabulary.def"
+};
+constexpr std::array<std::string_view, 4> kRoleSpellings = {"in", "out", "inout", "temp"};
+
+static_assert(kOpSpellings.size() == kOpKinds);
+static_assert(kReductionSpellings.size() == kReductions);
+static_assert(kTypeSpellings.size() == kElementTypes);
+
+template <typename Enum, size_t N>
+std::optional<Enum> parseWord(const std::array<std::string_view, N> &words, std::string_view text) {
+  for (size_t i = 0; i < N; ++i)
+    if (words[i] == text)
+      return static_cast<Enum>(i);
+  return std::nullopt;
+}
+
+} // namespace
+
+std::string_view spelling(OpKind kind) { return kOpSpellings[static_cast<size_t>(kind)]; }
+std::string_view spelling(Reduction r) { return kReductionSpellings[static_cast<size_t>(r)]; }
+std::string_view spelling(ElementType t) { return kTypeSpellings[static_cast<size_t>(t)]; }
+std::string_view spelling(Side side) { return side == Side::Before ? "before" : "after"; }
+std::string_view spelling(BufferRole role) { return kRoleSpellings[static_cast<size_t>(role)]; }
+
+std::optional<OpKind> parseOpKind(std::string_view text) {
+  return parseWord<OpKind>(kOpSpellings, text);
+}
+std::optional<Reduction> parseReduction(std::string_view text) {
+  return parseWord<Reduction>(kReductionSpellings, text);
+}
+std::optional<ElementType> parseElementType(std::string_view text) {
+  return parseWord<ElementType>(kTypeSpellings, text);
+}
+std::optional<BufferRole> parseBufferRole(std::string_view text) {
+  return parseWord<BufferRole>(kRoleSpellings, text);
+}
+
+std::string_view summary(OpKind kind) { return kOpSummaries[static_cast<size_t>(kind)]; }
+bool isCommutative(Reduction r) { return kCommutative[static_cast<size_t>(r)]; }
+uint32_t sizeBytes(ElementType t) { return kTypeSizes[static_cast<size_t>(t)]; }
+
+} // namespace colldsl

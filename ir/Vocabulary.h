@@ -1,0 +1,56 @@
+/// Op kinds, reductions and element types: enums and their spellings, expanded
+/// from Vocabulary.def.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace colldsl {
+
+enum class OpKind : uint8_t {
+#define COLLDSL_OP(Name, spelling, summary) Name,
+#include "ir/Vocabulary.def"
+};
+
+enum class Reduction : uint8_t {
+#define COLLDSL_REDUCTION(Name, spelling, commutative) Name,
+#include "ir/Vocabulary.def"
+};
+
+enum class ElementType : uint8_t {
+#define COLLDSL_TYPE(Name, spelling, CppType) Name,
+#include "ir/Vocabulary.def"
+};
+
+/// Where the incoming operand of a combine stands: target = source op target
+/// (Before) or target = target op source (After).
+enum class Side : uint8_t { After, Before };
+
+/// What a parameter's owner may expect. Out buffers hold nothing at entry.
+enum class BufferRole : uint8_t { In, Out, InOut, Temp };
+
+inline constexpr unsigned kOpKinds = 7;
+inline constexpr unsigned kReductions = 11;
+inline constexpr unsigned kElementTypes = 10;
+
+std::string_view spelling(OpKind kind);
+std::string_view spelling(Reduction reduction);
+std::string_view spelling(ElementType type);
+std::string_view spelling(Side side);
+std::string_view spelling(BufferRole role);
+
+std::optional<OpKind> parseOpKind(std::string_view text);
+std::optional<Reduction> parseReduction(std::string_view text);
+std::optional<ElementType> parseElementType(std::string_view text);
+std::optional<BufferRole> parseBufferRole(std::string_view text);
+
+std::string_view summary(OpKind kind);
+bool isCommutative(Reduction reduction);
+uint32_t sizeBytes(ElementType type);
+
+constexpr bool sendsMessage(OpKind k) { return k == OpKind::Send || k == OpKind::Signal; }
+constexpr bool receivesMessage(OpKind k) { return k == OpKind::Recv || k == OpKind::Wait; }
+constexpr bool isMessage(OpKind k) { return sendsMessage(k) || receivesMessage(k); }
+
+} // namespace colldsl

@@ -1,0 +1,20 @@
+/// Which hardware thread each rank gets.
+#pragma once
+
+#include "topology/Machine.h"
+
+namespace colldsl {
+
+struct Binding {
+  enum class Order : uint8_t { Core, Scatter, List };
+  Order order = Order::Core;
+  std::vector<uint32_t> cores; ///< List: a core of the machine per rank
+  bool oversubscribe = false;
+};
+
+/// One place per rank. An error when there are more ranks than threads, or than
+/// entries of the list, and binding.oversubscribe is off.
+Result<std::vector<Place>> bindRanks(const Machine &machine, const Binding &binding,
+                                     uint32_t numRanks);
+
+} // namespace colldsl

@@ -1,0 +1,46 @@
+/// The hardware that ranks are placed on: equal nodes, each a list of hardware threads.
+#pragma once
+
+#include "topology/Topology.h"
+
+#include <string>
+
+namespace colldsl {
+
+/// More hardware threads than this in one description are refused.
+inline constexpr uint64_t kMaxPus = uint64_t{1} << 24;
+
+class Machine {
+public:
+  Machine() = default;
+
+  /// pusOfNode: the threads of one node, in physical order. Ids count from 0 within
+  /// the node, threads of one core are neighbors.
+  Machine(uint32_t nodes, std::vector<Place> pusOfNode);
+
+  uint32_t nodes() const { return nodes_; }
+  uint64_t numPus() const { return uint64_t{nodes_} * pus_.size(); }
+  uint32_t coresPerNode() const { return static_cast<uint32_t>(firstPu_.size() - 1); }
+  uint64_t numCores() const { return uint64_t{nodes_} * coresPerNode(); }
+  const std::vector<Place> &pusOfNode() const { return pus_; }
+
+  uint32_t pusOfCore(uint32_t coreOfNode) const {
+    return firstPu_[coreOfNode + 1] - firstPu_[coreOfNode];
+  }
+  /// Index into pusOfNode() of a core's k-th thread.
+  uint32_t puOfCore(uint32_t coreOfNode, uint32_t k) const { return firstPu_[coreOfNode] + k; }
+
+  /// The place of a thread, with ids that are unique in the whole machine.
+  Place place(uint32_t node, uint32_t puOfNode) const;
+
+private:
+  uint32_t nodes_ = 0;
+  std::vector<Place> pus_;
+  std::vector<uint32_t> firstPu_{0}; ///< per core of a node, and one more
+  Place perNode_;                    ///< how many of each a node has
+};
+
+/// This machine (empty name), or one that hwloc exported as XML.
+Result<std::vector<Place>> discoverNode(const std::string &xmlFile);
+
+} // namespace colldsl

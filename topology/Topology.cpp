@@ -1,0 +1,130 @@
+#include "topology/Topology.h"
+
+#include "topology/Binding.h"
+#include "topology/Spec.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+namespace colldsl {
+
+namespace {
+
+constexpr std::array<std::string_view, kLevels.size()> kLevelNames = {"all", "node", "board",
+                                                                      "socket", "numa"};
+
+uint32_t groupAt(Level level, const Place &place) {
+  switch (level) {
+  case Level::All:
+    return 0;
+  case Level::Node:
+    return place.node;
+  case Level::Board:
+    return place.board;
+  case Level::Socket:
+    return place.socket;
+  case Level::Numa:
+    return place.numa;
+  }
+  assert(false && "not a level");
+  return 0;
+}
+
+/// Renumbers one id of all places to 0, 1, ... in its old order; says how many there are.
+uint32_t makeDense(std::vector<Place> &places, uint32_t Place::*id) {
+  uint32_t largest = 0;
+  for (const Place &place : places)
+    largest = std::max(largest, place.*id);
+  std::vector<uint32_t> dense(size_t{largest} + 1, 0);
+  for (const Place &place : places)
+    dense[place.*id] = 1;
+  uint32_t count = std::accumulate(dense.begin(), dense.end(), uint32_t{0});
+  std::exclusive_scan(dense.begin(), dense.end(), dense.begin(), uint32_t{0});
+  for (Place &place : places)
+    place.*id = dense[place.*id];
+  return count;
+}
+
+} // namespace
+
+std::string_view spelling(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
+
+std::optional<Level> parseLevel(std::string_view text) {
+  for (Level level : kLevels)
+    if (spelling(level) == text)
+      return level;
+  return std::nullopt;
+}
+
+Topology Topology::flat(uint32_t numRanks) {
+  std::vector<Place> places(numRanks);
+  for (uint32_t r = 0; r < numRanks; ++r)
+    places[r].cache = places[r].core = r;
+  return fromPlaces(std::move(places));
+}
+
+Topology Topology::fromPlaces(std::vector<Place> places) {
+  Topology topology;
+  std::array<uint32_t, kLevels.size()> counts = {
+      1, makeDense(places, &Place::node), makeDense(places, &Place::board),
+      makeDense(places, &Place::socket), makeDense(places, &Place::numa)};
+  for (Level level : kLevels) {
+    // A counting sort of the ranks by group; it is stable, so members ascend.
+    Groups &groups = topology.groups_[static_cast<size_t>(level)];
+    groups.begin.assign(counts[static_cast<size_t>(level)] + 1, 0);
+    for (const Place &place : places)
+      ++groups.begin[groupAt(level, place) + 1];
+    std::partial_sum(groups.begin.begin(), groups.begin.end(), groups.begin.begin());
+    std::vector<uint32_t> next(groups.begin.begin(), groups.begin.end() - 1);
+    groups.members.resize(places.size());
+    for (uint32_t r = 0; r < places.size(); ++r)
+      groups.members[next[groupAt(level, places[r])]++] = Rank{r};
+  }
+  topology.places_ = std::move(places);
+  return topology;
+}
+
+Result<Topology> Topology::make(std::string_view description, uint32_t numRanks) {
+  if (numRanks == 0)
+    return Status::error("a topology needs at least one rank");
+  Result<Spec> spec = parseSpec(description);
+  if (!spec)
+    return spec.status();
+  if (spec->flat)
+    return flat(numRanks);
+  Result<std::vector<Place>> places = bindRanks(spec->machine, spec->binding, numRanks);
+  if (!places)
+    return places.status();
+  return fromPlaces(places.take());
+}
+
+uint32_t Topology::numGroups(Level level) const {
+  return static_cast<uint32_t>(groups_[static_cast<size_t>(level)].begin.size() - 1);
+}
+
+uint32_t Topology::groupOf(Level level, Rank rank) const { return groupAt(level, place(rank)); }
+
+std::span<const Rank> Topology::members(Level level, uint32_t group) const {
+  const Groups &groups = groups_[static_cast<size_t>(level)];
+  return std::span(groups.members).subspan(groups.begin[group],
+                                           groups.begin[group + 1] - groups.begin[group]);
+}
+
+unsigned Topology::distance(Rank a, Rank b) const {
+  const Place &pa = place(a);
+  const Place &pb = place(b);
+  if (a == b)
+    return 0;
+  if (pa.node != pb.node)
+    return 7;
+  if (pa.cache == pb.cache)
+    return 1;
+  if (pa.numa == pb.numa)
+    return pa.socket == pb.socket ? 2 : 3;
+  if (pa.socket == pb.socket)
+    return 4;
+  return pa.board == pb.board ? 5 : 6;
+}
+
+} // namespace colldsl

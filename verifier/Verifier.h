@@ -1,0 +1,61 @@
+/// Proves a schedule, or shows how it fails. What is proved, over the DAGs of all
+/// ranks, for the sizes given:
+///   matching   every send meets a receive, sizes agree, peers exist
+///   deadlock   none, even if every send is synchronous; and none with the finite
+///              FIFO channels that the transports have
+///   races      two ops of a rank that touch common bytes, one writing, are ordered
+///   contract   every `ensures` holds; each contribution counted exactly once, in an
+///              order its operator allows; `synchronizes`, `deterministic`
+///   writes     every promised byte is written, no other byte is touched (temporaries
+///              aside), no byte is read before it was written
+/// One symbolic run in any order is a proof for all orders, because a race-free DAG
+/// has one outcome.
+#pragma once
+
+#include "ir/Schedule.h"
+
+#include <string>
+#include <vector>
+
+namespace colldsl {
+
+enum class Proof : uint8_t { Matching, Deadlock, Races, Contract, Writes };
+std::string_view spelling(Proof proof);
+
+struct VerifyOptions {
+  /// Slots of a FIFO channel between two ranks in the finite-buffer check; 0: unlimited.
+  uint32_t channelSlots = 8;
+  /// Stop after so many failures.
+  uint32_t maxFailures = 10;
+};
+
+/// A counterexample. `message` says what is wrong, `steps` how it comes about:
+/// each step a place (rank, op, source line) and what happens there.
+struct Failure {
+  Proof proof;
+  std::string message;
+  struct Step {
+    Rank rank = kNoRank;
+    OpId op = kNoOp;
+    SourceLoc loc;
+    std::string text;
+  };
+  std::vector<Step> steps;
+};
+
+struct VerifyReport {
+  std::vector<Failure> failures;
+  uint64_t ops = 0;
+  uint64_t messages = 0;
+  bool contractChecked = false; ///< false: the schedule has none (plain GOAL)
+  bool proved() const { return failures.empty(); }
+};
+
+/// sizes: one per rank, or one for all if no buffer has call-time blocks.
+VerifyReport verify(const Schedule &schedule, const std::vector<Sizes> &sizes,
+                    const VerifyOptions &options = {});
+
+/// The report as text for people; file names come from the schedule.
+std::string describe(const VerifyReport &report, const Schedule &schedule);
+
+} // namespace colldsl
