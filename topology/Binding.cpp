@@ -104,13 +104,15 @@ Result<std::vector<Place>> bindToList(const Machine &machine, const Binding &bin
 
 Result<std::vector<Place>> bindRanks(const Machine &machine, const Binding &binding,
                                      uint32_t numRanks) {
-  uint64_t room = binding.order == Binding::Order::List ? binding.cores.size() : machine.numPus();
-  std::string_view what = binding.order == Binding::Order::List ? "core in the binding's list"
-                                                                : "hardware thread";
+  bool list = binding.order == Binding::Order::List;
+  uint64_t room = list ? binding.cores.size() : machine.numPus();
   if (numRanks > room && !binding.oversubscribe)
-    return Diagnostic::error({}, plural(numRanks, "rank") + " on " + plural(room, what),
-                             "add 'oversubscribe' to let ranks share");
-  if (binding.order == Binding::Order::List)
+    return Diagnostic::error(
+        {},
+        list ? "the binding lists " + plural(room, "core") + " for " + plural(numRanks, "rank")
+             : plural(numRanks, "rank") + " do not fit on " + plural(room, "hardware thread"),
+        "add 'oversubscribe' to let ranks share");
+  if (list)
     return bindToList(machine, binding, numRanks);
   return bindInOrder(machine, binding.order, numRanks);
 }

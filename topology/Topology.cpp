@@ -107,8 +107,8 @@ uint32_t Topology::groupOf(Level level, Rank rank) const { return groupAt(level,
 
 std::span<const Rank> Topology::members(Level level, uint32_t group) const {
   const Groups &groups = groups_[static_cast<size_t>(level)];
-  return std::span(groups.members).subspan(groups.begin[group],
-                                           groups.begin[group + 1] - groups.begin[group]);
+  return std::span(groups.members)
+      .subspan(groups.begin[group], groups.begin[group + 1] - groups.begin[group]);
 }
 
 unsigned Topology::distance(Rank a, Rank b) const {

@@ -31,9 +31,9 @@ struct Place {
   uint32_t node = 0;
   uint32_t board = 0;
   uint32_t socket = 0;
-  uint32_t numa = 0;   ///< memory controller
-  uint32_t cache = 0;  ///< outermost cache above the core; cores have it in common exactly when they
-                       ///< share any
+  uint32_t numa = 0;  ///< memory controller
+  uint32_t cache = 0; ///< outermost cache above the core; cores have it in common exactly when they
+                      ///< share any
   uint32_t core = 0;
   uint32_t pu = kNoPu; ///< the hardware thread to bind to, as its node's OS counts; kNoPu: do not
   bool operator==(const Place &) const = default;

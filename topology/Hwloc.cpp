@@ -1,0 +1,119 @@
+// hwloc stays in this file.
+#include "topology/Machine.h"
+
+#include <cerrno>
+#include <cstring>
+#include <hwloc.h>
+#include <memory>
+
+namespace colldsl {
+
+namespace {
+
+struct Destroy {
+  void operator()(hwloc_topology *topology) const { hwloc_topology_destroy(topology); }
+};
+using HwlocTopology = std::unique_ptr<hwloc_topology, Destroy>;
+
+Result<HwlocTopology> load(const std::string &xmlFile) {
+  std::string what = xmlFile.empty() ? "this machine" : "'" + xmlFile + "'";
+  auto failed = [&] {
+    return Status::error("topology: hwloc cannot read " + what + ": " + std::strerror(errno));
+  };
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0)
+    return failed();
+  HwlocTopology topology(raw);
+  if (!xmlFile.empty() && hwloc_topology_set_xml(raw, xmlFile.c_str()) != 0)
+    return failed();
+  // Of this machine, what the process may run on: its cgroup and its CPU binding.
+  unsigned long flags =
+      HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING;
+  if (xmlFile.empty() && hwloc_topology_set_flags(raw, flags) != 0)
+    return failed();
+  if (hwloc_topology_load(raw) != 0)
+    return failed();
+  return topology;
+}
+
+hwloc_obj_t outermostCache(hwloc_obj_t pu) {
+  hwloc_obj_t found = nullptr;
+  for (hwloc_obj_t at = pu->parent; at; at = at->parent)
+    if (hwloc_obj_type_is_dcache(at->type))
+      found = at;
+  return found;
+}
+
+/// hwloc has no boards; where it groups packages, the largest such groups stand for them.
+hwloc_obj_t board(hwloc_topology_t topology, hwloc_obj_t pu) {
+  hwloc_obj_t found = nullptr;
+  hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu);
+  for (hwloc_obj_t at = package; at; at = at->parent)
+    if (at->type == HWLOC_OBJ_GROUP)
+      found = at;
+  return found;
+}
+
+/// The closest memory of a thread. Where several are equally close (DRAM and
+/// high-bandwidth memory), the first.
+uint32_t numaNode(hwloc_topology_t topology, hwloc_obj_t pu) {
+  hwloc_obj_t found = nullptr;
+  for (hwloc_obj_t at = nullptr;
+       (at = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, at));)
+    if (hwloc_bitmap_isset(at->cpuset, pu->os_index) &&
+        (!found || hwloc_bitmap_weight(at->cpuset) < hwloc_bitmap_weight(found->cpuset)))
+      found = at;
+  return found ? found->logical_index : 0;
+}
+
+/// Numbers the objects above successive threads. Threads come in hwloc's logical order,
+/// in which those below one object are neighbors. Without an object above them,
+/// threads count as below a common one, or each as below its own.
+class Numbering {
+public:
+  explicit Numbering(bool alone) : alone_(alone) {}
+  uint32_t next(hwloc_obj_t object) {
+    if (first_ || object != last_ || (!object && alone_))
+      ++count_;
+    first_ = false;
+    last_ = object;
+    return count_ - 1;
+  }
+
+private:
+  bool alone_;
+  bool first_ = true;
+  hwloc_obj_t last_ = nullptr;
+  uint32_t count_ = 0;
+};
+
+} // namespace
+
+Result<std::vector<Place>> discoverNode(const std::string &xmlFile) {
+  Result<HwlocTopology> loaded = load(xmlFile);
+  if (!loaded)
+    return loaded.status();
+  hwloc_topology_t topology = loaded->get();
+  Numbering boards(false), sockets(false), caches(true), cores(true);
+  auto above = [&](hwloc_obj_type_t type, hwloc_obj_t pu) {
+    return hwloc_get_ancestor_obj_by_type(topology, type, pu);
+  };
+  std::vector<Place> places;
+  for (hwloc_obj_t pu = nullptr; (pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu));) {
+    hwloc_obj_t core = above(HWLOC_OBJ_CORE, pu);
+    hwloc_obj_t cache = outermostCache(pu);
+    Place place;
+    place.board = boards.next(board(topology, pu));
+    place.socket = sockets.next(above(HWLOC_OBJ_PACKAGE, pu));
+    place.numa = numaNode(topology, pu);
+    place.cache = caches.next(cache ? cache : core);
+    place.core = cores.next(core);
+    place.pu = pu->os_index;
+    places.push_back(place);
+  }
+  if (places.empty())
+    return Status::error("topology: hwloc sees no hardware threads");
+  return places;
+}
+
+} // namespace colldsl

@@ -1,0 +1,207 @@
+#include "topology/Spec.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace colldsl {
+
+namespace {
+
+/// A level of a synthetic machine. Levels come in rising order; package and numa, which
+/// have the same, may contain each other.
+struct LevelName {
+  std::string_view name;
+  unsigned order;
+  uint32_t Place::*id; ///< the id that it gives a hardware thread
+};
+
+constexpr LevelName kNames[] = {
+    {"node", 0, &Place::node},     {"board", 1, &Place::board}, {"package", 2, &Place::socket},
+    {"socket", 2, &Place::socket}, {"numa", 2, &Place::numa},   {"l3", 3, &Place::cache},
+    {"l2", 4, &Place::cache},      {"core", 5, &Place::core},   {"pu", 6, &Place::pu},
+};
+constexpr const char *kForms = "flat, local, FILE.xml, or levels like 'node:4 package:2 core:8'";
+
+struct CountedLevel {
+  const LevelName *level;
+  uint32_t count;
+};
+
+std::optional<uint64_t> parseNumber(std::string_view text) {
+  uint64_t number = 0;
+  auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return number;
+}
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+Status error(std::string message, std::string hint = {}) {
+  return Diagnostic::error({}, "topology: " + message, std::move(hint));
+}
+
+Status tooManyThreads() {
+  return error("more than " + std::to_string(kMaxPus) + " hardware threads");
+}
+
+/// The threads of one node, and how many nodes there are.
+/// Example: "package:2 core:3 pu:2" has 12 threads, 6 to a package and 2 to a core, so
+/// thread 7 has package 1, core 3.
+Machine makeSynthetic(std::span<const CountedLevel> levels, uint32_t numThreads) {
+  Place threadsPer = {0, 0, 0, 0, 0, 0, 0}; // per object of a level, not per id
+  uint32_t below = numThreads;
+  for (const CountedLevel &level : levels) {
+    below /= level.count;
+    uint32_t &per = threadsPer.*level.level->id;
+    if (per == 0) // l3, if there is one, is outside l2
+      per = below;
+  }
+  auto orElse = [](uint32_t given, uint32_t otherwise) { return given ? given : otherwise; };
+  bool hasPu = !levels.empty() && levels.back().level->id == &Place::pu;
+  uint32_t node = orElse(threadsPer.node, numThreads);
+  uint32_t board = orElse(threadsPer.board, node);
+  uint32_t socket = orElse(threadsPer.socket, board);
+  uint32_t numa = orElse(threadsPer.numa, socket);
+  uint32_t core = orElse(threadsPer.core, hasPu ? levels.back().count : 1);
+  uint32_t cache = orElse(threadsPer.cache, core);
+  std::vector<Place> threads(node);
+  for (uint32_t i = 0; i < node; ++i)
+    threads[i] = {0, i / board, i / socket, i / numa, i / cache, i / core, i};
+  return Machine(numThreads / node, std::move(threads));
+}
+
+class SpecParser {
+public:
+  Result<Spec> parse(std::string_view text);
+
+private:
+  Status word(std::string_view word);
+  Status machineName(std::string_view name);
+  Status level(std::string_view name, std::string_view count);
+  Status binding(std::string_view value);
+  Status coreRange(std::string_view range);
+  Status makeMachine();
+
+  Spec spec_;
+  std::vector<CountedLevel> levels_;
+  uint64_t numThreads_ = 1; ///< of the levels so far
+  std::string machineName_; ///< flat, local or a file; empty: the levels describe it
+};
+
+Result<Spec> SpecParser::parse(std::string_view text) {
+  for (size_t begin = 0; (begin = text.find_first_not_of(' ', begin)) != text.npos;) {
+    size_t end = std::min(text.find(' ', begin), text.size());
+    if (Status status = word(text.substr(begin, end - begin)); !status)
+      return status;
+    begin = end;
+  }
+  if (Status status = makeMachine(); !status)
+    return status;
+  return std::move(spec_);
+}
+
+Status SpecParser::word(std::string_view word) {
+  if (word.starts_with("bind="))
+    return binding(word.substr(5));
+  if (word == "flat" || word == "local" || word.ends_with(".xml"))
+    return machineName(word);
+  if (size_t colon = word.find(':'); colon != word.npos)
+    return level(word.substr(0, colon), word.substr(colon + 1));
+  if (word != "oversubscribe")
+    return error("cannot make sense of " + quoted(word), kForms);
+  spec_.binding.oversubscribe = true;
+  return {};
+}
+
+Status SpecParser::machineName(std::string_view name) {
+  if (!machineName_.empty())
+    return error("both " + quoted(machineName_) + " and " + quoted(name) + " name a machine");
+  machineName_ = name;
+  return {};
+}
+
+Status SpecParser::level(std::string_view name, std::string_view count) {
+  const LevelName *known = std::ranges::find(kNames, name, &LevelName::name);
+  if (known == std::end(kNames))
+    return error("no level is called " + quoted(name),
+                 "the levels are node, board, package, numa, l3, l2, core, pu");
+  for (const CountedLevel &earlier : levels_) {
+    if (earlier.level->id == known->id && earlier.level->order == known->order)
+      return error("level " + quoted(name) + " is given twice");
+    if (earlier.level->order > known->order)
+      return error("level " + quoted(name) + " contains level " + quoted(earlier.level->name) +
+                   " and must come before it");
+  }
+  std::optional<uint64_t> number = parseNumber(count);
+  if (!number || *number == 0)
+    return error("level " + quoted(name) + " needs a count of at least 1, not " + quoted(count));
+  if (*number > kMaxPus || numThreads_ * *number > kMaxPus)
+    return tooManyThreads();
+  numThreads_ *= *number;
+  levels_.push_back({known, static_cast<uint32_t>(*number)});
+  return {};
+}
+
+Status SpecParser::binding(std::string_view value) {
+  if (value == "core" || value == "scatter") {
+    spec_.binding.order = value == "core" ? Binding::Order::Core : Binding::Order::Scatter;
+    return {};
+  }
+  spec_.binding.order = Binding::Order::List;
+  for (size_t begin = 0; begin <= value.size();) {
+    size_t end = std::min(value.find(',', begin), value.size());
+    if (Status status = coreRange(value.substr(begin, end - begin)); !status)
+      return status;
+    begin = end + 1;
+  }
+  return {};
+}
+
+/// An entry of a list of cores: `6` or `8-11`.
+Status SpecParser::coreRange(std::string_view range) {
+  size_t dash = range.find('-');
+  std::optional<uint64_t> first = parseNumber(range.substr(0, dash));
+  std::optional<uint64_t> last = dash == range.npos ? first : parseNumber(range.substr(dash + 1));
+  if (!first || !last || *first > *last)
+    return error("cannot make sense of " + quoted(range) + " in a binding",
+                 "bind=core, bind=scatter, or a list of cores like bind=0,6,8-11");
+  std::vector<uint32_t> &cores = spec_.binding.cores;
+  if (*last >= kMaxPus || cores.size() + (*last - *first) >= kMaxPus)
+    return error("a binding takes fewer than " + std::to_string(kMaxPus) + " cores");
+  for (uint64_t core = *first; core <= *last; ++core)
+    cores.push_back(static_cast<uint32_t>(core));
+  return {};
+}
+
+Status SpecParser::makeMachine() {
+  bool hasNode = !levels_.empty() && levels_.front().level->id == &Place::node;
+  if (machineName_.empty()) {
+    if (levels_.empty())
+      return error("no machine is described", kForms);
+    spec_.machine = makeSynthetic(levels_, static_cast<uint32_t>(numThreads_));
+    return {};
+  }
+  if (levels_.size() > (hasNode ? 1 : 0))
+    return error("only level 'node' goes with " + quoted(machineName_));
+  spec_.flat = machineName_ == "flat";
+  if (spec_.flat)
+    return hasNode || spec_.binding.order != Binding::Order::Core
+               ? error("'flat' has neither nodes nor cores to bind to")
+               : Status();
+  bool local = machineName_ == "local";
+  Result<std::vector<Place>> threads = discoverNode(local ? std::string() : machineName_);
+  if (!threads)
+    return threads.status();
+  if (threads->size() * numThreads_ > kMaxPus)
+    return tooManyThreads();
+  spec_.machine = Machine(static_cast<uint32_t>(numThreads_), threads.take());
+  spec_.binding.oversubscribe |= local;
+  return {};
+}
+
+} // namespace
+
+Result<Spec> parseSpec(std::string_view description) { return SpecParser().parse(description); }
+
+} // namespace colldsl
