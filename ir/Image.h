@@ -2,11 +2,11 @@
 /// records, so that it can be mapped and used in place; versioned; checksummed;
 /// deterministic (the same schedule gives the same bytes).
 ///
-///   ImageHeader | ImageRank[] | ImageOp[] | successor u32[] | Slice[] | ImageBuffer[]
+///   ImageHeader | ImageRank[] | ImageOp[] | successor u32[] | Slice[] | Buffer[]
 ///               | Ensure[] | EntryValue[] | name and file strings
 ///
 /// Sections are 64-byte aligned. Indices inside a rank's records count from the
-/// beginning of that rank's part of a section.
+/// beginning of that rank's part of a section. The whole layout is in docs/image.md.
 #pragma once
 
 #include "ir/Schedule.h"
@@ -62,13 +62,16 @@ struct RankView {
   }
 };
 
-/// Encodes all ranks of a schedule.
+/// Encodes all ranks of a schedule. A place in a file that Schedule::files does not
+/// have is left out.
 std::vector<std::byte> encodeImage(const Schedule &schedule);
 
 /// A checked view of an image. load() accepts only bytes on which every later
 /// access is in bounds and every DAG acyclic: wrong magic, version, size, checksum,
-/// enum value, index or count is an error that says what and where.
-/// Does not own the bytes, which must be 64-byte aligned and outlive the view.
+/// enum value, index or count is an error that says what and where. Slices lie inside
+/// their buffers at n == sizeClass().elements; for other n see ir/Bounds.h.
+/// Does not own the bytes, which must be aligned to 8 and outlive the view; aligned to
+/// 64 (a mapped file is), each op is one cache line.
 class Image {
 public:
   static Result<Image> load(std::span<const std::byte> bytes);
@@ -83,7 +86,8 @@ public:
   bool synchronizes() const;
   bool deterministic() const;
 
-  /// The schedule again: decodeImage(encodeImage(s)) equals s.
+  /// The schedule again, in every field that has a meaning for its op; each op's
+  /// dependencies ascend. Encoding it gives the same bytes.
   Schedule decode() const;
 
 private:

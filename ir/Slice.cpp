@@ -5,9 +5,11 @@
 
 namespace colldsl {
 
+__extension__ using Int128 = __int128;
+
 int64_t positionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n) {
-  __int128 numerator = static_cast<__int128>(scale) * static_cast<__int128>(n) + offset;
-  __int128 quotient = numerator / denominator;
+  Int128 numerator = static_cast<Int128>(scale) * static_cast<Int128>(n) + offset;
+  Int128 quotient = numerator / denominator;
   if (numerator % denominator != 0 && numerator < 0)
     --quotient;
   return static_cast<int64_t>(quotient);
@@ -15,11 +17,18 @@ int64_t positionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t
 
 namespace {
 
+// Elements from one position to another. Unsigned, so that positions of a hostile
+// file wrap around instead of overflowing.
+uint64_t distance(int64_t from, int64_t to) {
+  return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+}
+
 ByteRange resolveInBlock(const Slice &slice, uint64_t elementBytes, const BlockTable &table) {
+  assert(slice.block < table.length.size() && "block size not given");
   uint64_t length = table.length[slice.block];
   int64_t begin = positionAt(slice.beginScale, slice.beginOffset, slice.denominator, length);
   int64_t end = positionAt(slice.endScale, slice.endOffset, slice.denominator, length);
-  return {(table.offset[slice.block] + begin) * elementBytes, (end - begin) * elementBytes};
+  return {(table.offset[slice.block] + begin) * elementBytes, distance(begin, end) * elementBytes};
 }
 
 } // namespace
@@ -34,15 +43,14 @@ ByteRange resolve(const Slice &slice, const Buffer &buffer, const Sizes &sizes) 
   int64_t origin = positionAt(buffer.originScale, buffer.originOffset, buffer.denominator, n);
   int64_t begin = positionAt(slice.beginScale, slice.beginOffset, slice.denominator, n);
   int64_t end = positionAt(slice.endScale, slice.endOffset, slice.denominator, n);
-  return {(begin - origin) * elementBytes, (end - begin) * elementBytes};
+  return {distance(origin, begin) * elementBytes, distance(begin, end) * elementBytes};
 }
 
 uint64_t extentBytes(const Buffer &buffer, const Sizes &sizes) {
-  uint64_t elementBytes = sizeBytes(buffer.type);
   uint64_t n = sizes.elements;
   int64_t origin = positionAt(buffer.originScale, buffer.originOffset, buffer.denominator, n);
   int64_t end = positionAt(buffer.endScale, buffer.endOffset, buffer.denominator, n);
-  return (end - origin) * elementBytes;
+  return distance(origin, end) * sizeBytes(buffer.type);
 }
 
 } // namespace colldsl

@@ -1,0 +1,69 @@
+#include "ir/Bounds.h"
+
+#include "ir/Concat.h"
+
+namespace colldsl {
+namespace {
+
+__extension__ using Int128 = __int128;
+
+// Positions beyond this are refused: differences of two, in bytes, then fit 63 bits.
+constexpr int64_t kFarthest = int64_t{1} << 58;
+
+bool isNear(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n) {
+  Int128 numerator = static_cast<Int128>(scale) * static_cast<Int128>(n) + offset;
+  Int128 farthest = static_cast<Int128>(kFarthest) * denominator;
+  return -farthest <= numerator && numerator <= farthest;
+}
+
+Status checkRange(int64_t begin, int64_t end, int64_t low, int64_t high) {
+  if (begin > end)
+    return Status::error(concat("begins at element ", begin, " and ends before it, at ", end));
+  if (begin < low || end > high)
+    return Status::error(
+        concat("covers elements ", begin, "..", end, ", the buffer has ", low, "..", high));
+  return {};
+}
+
+Status checkBlock(const Slice &slice, const Buffer &buffer) {
+  if (buffer.layout == Layout::Dense)
+    return Status::error(concat("names block ", slice.block, " of a buffer without blocks"));
+  if (slice.block >= buffer.blocks)
+    return Status::error(
+        concat("names block ", slice.block, ", the buffer has ", buffer.blocks, " blocks"));
+  return {};
+}
+
+} // namespace
+
+Status checkBuffer(const Buffer &b, uint64_t n) {
+  if (b.denominator == 0)
+    return Status::error("has a zero denominator");
+  if (!isNear(b.originScale, b.originOffset, b.denominator, n) ||
+      !isNear(b.endScale, b.endOffset, b.denominator, n))
+    return Status::error(concat("is too large at n = ", n));
+  int64_t origin = positionAt(b.originScale, b.originOffset, b.denominator, n);
+  int64_t end = positionAt(b.endScale, b.endOffset, b.denominator, n);
+  return checkRange(origin, end, origin, end);
+}
+
+Status checkSlice(const Slice &s, const Buffer &buffer, uint64_t n) {
+  if (s.denominator == 0)
+    return Status::error("has a zero denominator");
+  if (s.reserved != 0)
+    return Status::error("has a reserved field that is not zero");
+  if (s.block != kNoBlock)
+    return checkBlock(s, buffer);
+  if (!isNear(s.beginScale, s.beginOffset, s.denominator, n) ||
+      !isNear(s.endScale, s.endOffset, s.denominator, n))
+    return Status::error(concat("lies too far out at n = ", n));
+  int64_t begin = positionAt(s.beginScale, s.beginOffset, s.denominator, n);
+  int64_t end = positionAt(s.endScale, s.endOffset, s.denominator, n);
+  if (buffer.layout != Layout::Dense)
+    return checkRange(begin, end, begin, end);
+  int64_t low = positionAt(buffer.originScale, buffer.originOffset, buffer.denominator, n);
+  int64_t high = positionAt(buffer.endScale, buffer.endOffset, buffer.denominator, n);
+  return checkRange(begin, end, low, high);
+}
+
+} // namespace colldsl
