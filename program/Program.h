@@ -14,6 +14,7 @@
 
 #include "ir/Result.h"
 #include "ir/Vocabulary.h"
+#include "topology/Topology.h"
 
 #include <cstdint>
 #include <span>
@@ -38,20 +39,38 @@ constexpr uint32_t index(DeclId d) { return static_cast<uint32_t>(d); }
 inline constexpr int64_t kNone = INT64_MIN;
 
 enum class ValueType : uint8_t {
-  Int, Bool, Rank, Bytes, Time, Reduction,           // int slots, by value
-  IntList, String, Tree, Graph, Edge, Group,         // int slots, by handle
-  Slice,                                             // slice slots
-  Range, Edges, Slices,                              // only iterated or sent, never in a slot
+  Int,
+  Bool,
+  Rank,
+  Bytes,
+  Time,
+  Reduction, // int slots, by value
+  IntList,
+  String,
+  Tree,
+  Graph,
+  Edge,
+  Group, // int slots, by handle
+  Slice, // slice slots
+  Range,
+  Edges,
+  Slices, // only iterated or sent, never in a slot
 };
 
-/// What groups and leaders are formed by; the order of topology levels.
-enum class GroupLevel : uint8_t { All, Node, Board, Socket, Numa };
-
 enum class Builtin : uint8_t {
-  Ctz, Popcount, BitReverse, Log2, CeilLog2, Pow2Floor, Abs, // (x) or (x, bits)
-  Min, Max,                                                  // (a, b, ...)
-  Shift, ShiftOpen,                                          // (dims, d, delta)
-  SumList, ProductList,                                      // (list)
+  Ctz,
+  Popcount,
+  BitReverse,
+  Log2,
+  CeilLog2,
+  Pow2Floor,
+  Abs, // (x) or (x, bits)
+  Min,
+  Max, // (a, b, ...)
+  Shift,
+  ShiftOpen, // (dims, d, delta)
+  SumList,
+  ProductList, // (list)
 };
 
 enum class Aggregate : uint8_t { Sum, Product, Min, Max, Count };
@@ -60,60 +79,85 @@ enum class Aggregate : uint8_t { Sum, Product, Min, Max, Count };
 /// Expr ids in a, b, c unless said otherwise; unused ones are kNoExpr.
 enum class ExprKind : uint8_t {
   // Int-like
-  IntLit,       ///< value (also Bool, Bytes, Time, none, a Reduction's number)
-  LocalInt,     ///< slot: any value that lives in an int slot, by its type
-  MyRank,       ///< `rank`, in the numbering of the current group
-  NumRanks,     ///< `ranks`
-  SizeSymbol,   ///< slot of a size symbol; as an int it pins the size class
-  Negate, Not,                         ///< a
-  Add, Sub, Mul, Div, Mod,             ///< a, b; Euclidean / and %; overflow is an error
-  ShiftLeft, ShiftRight, Xor,          ///< a, b
-  And, Or,                             ///< a, b; b only if needed
-  Eq, Ne, Lt, Le, Gt, Ge,              ///< a, b; Eq and Ne take none
+  IntLit,     ///< value (also Bool, Bytes, Time, none, a Reduction's number)
+  LocalInt,   ///< slot: any value that lives in an int slot, by its type
+  MyRank,     ///< `rank`, in the numbering of the current group
+  NumRanks,   ///< `ranks`
+  SizeSymbol, ///< slot of a size symbol; as an int it pins the size class
+  Negate,
+  Not, ///< a
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod, ///< a, b; Euclidean / and %; overflow is an error
+  ShiftLeft,
+  ShiftRight,
+  Xor, ///< a, b
+  And,
+  Or, ///< a, b; b only if needed
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,           ///< a, b; Eq and Ne take none
   Select,       ///< a ? b : c; any type but Slice lists
-  NotNone,      ///< a; an error at run time if it is none; around a possibly-none value used in arithmetic
+  NotNone,      ///< a; an error at run time if it is none; around a possibly-none value used in
+                ///< arithmetic
   CallBuiltin,  ///< value = Builtin; operands list (a = begin, b = count as raw numbers)
   CallFunction, ///< value = DeclId; operands list likewise, one per parameter (defaults filled in)
-  Aggregation,  ///< value = Aggregate; slot = loop name; a = iterable, b = condition or kNoExpr, c = body
-  ListElement,  ///< a[b] of an IntList
-  ListLength,   ///< length(a) of an IntList
-  TreeRoot, TreeParent,   ///< a = tree; parent is none at the root
-  GraphDegree,  ///< a = graph; value 0 = out, 1 = in
-  EdgeSlot, EdgePeer, EdgePeerSlot, EdgeWeight, EdgeKey, ///< a = edge
-  GroupSize, GroupRank,   ///< a = group; GroupRank is none for non-members
-  GroupMember,            ///< a = group, b = index
-  GroupContains,          ///< a = group, b = rank
-  Leader,       ///< value = GroupLevel; a = include or kNoExpr, b = index or kNoExpr
-  IsCommutative,///< a = reduction
+  Aggregation, ///< value = Aggregate; slot = loop name; a = iterable, b = condition or kNoExpr, c =
+               ///< body
+  ListElement, ///< a[b] of an IntList
+  ListLength,  ///< length(a) of an IntList
+  TreeRoot,
+  TreeParent,  ///< a = tree; parent is none at the root
+  GraphDegree, ///< a = graph; value 0 = out, 1 = in
+  EdgeSlot,
+  EdgePeer,
+  EdgePeerSlot,
+  EdgeWeight,
+  EdgeKey, ///< a = edge
+  GroupSize,
+  GroupRank,     ///< a = group; GroupRank is none for non-members
+  GroupMember,   ///< a = group, b = index
+  GroupContains, ///< a = group, b = rank
+  Leader,        ///< value = Level; a = include or kNoExpr, b = index or kNoExpr
+  IsCommutative, ///< a = reduction
   // IntList
-  ListLiteral,  ///< operands list (a = begin, b = count as raw numbers)
+  ListLiteral,       ///< operands list (a = begin, b = count as raw numbers)
   ListComprehension, ///< slot = loop name; a = iterable, b = condition or kNoExpr, c = element
-  TreeChildren, ///< a = tree
-  TreeSubtree,  ///< a = tree, b = rank: that rank and all below it, ascending
+  TreeChildren,      ///< a = tree
+  TreeSubtree,       ///< a = tree, b = rank: that rank and all below it, ascending
   // String
-  StringLit,    ///< value = index into Program::strings
+  StringLit, ///< value = index into Program::strings
   // Tree, Graph
-  MakeTree, MakeGraph, ///< value = DeclId; operands list, one per parameter
-  TreeAt, GraphAt,     ///< a = tree or graph, b = rank: as that rank sees it
-  EdgesFile,           ///< a = String: an edge list file
+  MakeTree,
+  MakeGraph, ///< value = DeclId; operands list, one per parameter
+  TreeAt,
+  GraphAt,   ///< a = tree or graph, b = rank: as that rank sees it
+  EdgesFile, ///< a = String: an edge list file
   // Group
-  GroupOf,      ///< value = GroupLevel
+  GroupOf,      ///< value = Level
   GroupWhere,   ///< slot = rank name; a = condition, evaluated for each rank of the current group
   GroupSplit,   ///< slot = rank name; a = color; the group of this rank's color (none: no group)
-  GroupLeaders, ///< value = GroupLevel; a = include or kNoExpr
+  GroupLeaders, ///< value = Level; a = include or kNoExpr
   // Iterables (besides IntList)
-  RangeOf,      ///< a .. b; value 1 if b is included
-  EdgesOf,      ///< a = graph; value 0 = out, 1 = in
-  Segments,     ///< a = slice, b = bytes
+  RangeOf,  ///< a .. b; value 1 if b is included
+  EdgesOf,  ///< a = graph; value 0 = out, 1 = in
+  Segments, ///< a = slice, b = bytes
   // Slice
-  LocalSlice,   ///< slot
-  Block,        ///< a = two-dimensional slice, b = index
-  Blocks,       ///< a = two-dimensional slice, b = lo, c = hi
-  Elements,     ///< a = one-dimensional slice, b = lo, c = hi (kNoExpr: the single element b)
-  Part,         ///< operands list {slice, lo, hi or kNoExpr, count}: part(b, lo of count), part(b, lo..hi of count)
+  LocalSlice, ///< slot
+  Block,      ///< a = two-dimensional slice, b = index
+  Blocks,     ///< a = two-dimensional slice, b = lo, c = hi
+  Elements,   ///< a = one-dimensional slice, b = lo, c = hi (kNoExpr: the single element b)
+  Part, ///< operands list {slice, lo, hi or kNoExpr, count}: part(b, lo of count), part(b, lo..hi
+        ///< of count)
   // Slices: lists sent as one message
-  SliceList,    ///< operands list of Slice or Slices expressions
-  SliceComprehension, ///< slot = loop name (int, edge: int slot); a = iterable, b = condition or kNoExpr, c = slice
+  SliceList,          ///< operands list of Slice or Slices expressions
+  SliceComprehension, ///< slot = loop name (int, edge: int slot); a = iterable, b = condition or
+                      ///< kNoExpr, c = slice
 };
 
 struct Expr {
@@ -131,16 +175,19 @@ enum class StmtKind : uint8_t {
   Temp,    ///< slice slot = a fresh buffer of Program::temps[value]
   For,     ///< slot (int or slice, by what a yields) over iterable a; body
   If,      ///< a ? body : otherwise (may be kNoStmt)
-  Message, ///< op = Send, Recv, Signal, Wait; a = slices or kNoExpr; b = peer, or edge if alongEdge; c = tag or kNoExpr;
-           ///< d = reduction or kNoExpr (Recv: combine with side)
+  Message, ///< op = Send, Recv, Signal, Wait; a = slices or kNoExpr; b = peer, or edge if
+           ///< alongEdge; c = tag or kNoExpr; d = reduction or kNoExpr (Recv: combine with side)
   Copy,    ///< a = source, b = target
   Combine, ///< a = source, b = target, d = reduction, side
   Calc,    ///< a = time in nanoseconds
-  Depend,  ///< labels[listBegin] waits for labels[listBegin + 1 ..): value 0 = requires, 1 = irequires
-  Call,    ///< value = DeclId of a collective; operands list, one ExprId per parameter, kNoExpr = its default,
-           ///< evaluated by the callee; a = group or kNoExpr
-  Parent, Child, ///< a = rank; trees only
-  Edge,    ///< a = peer, b = key or kNoExpr, c = weight or kNoExpr; value 0 = to, 1 = from; graphs only
+  Depend,  ///< labels[listBegin] waits for labels[listBegin + 1 ..): value 0 = requires, 1 =
+           ///< irequires
+  Call, ///< value = DeclId of a collective; operands list, one ExprId per parameter, kNoExpr = its
+        ///< default, evaluated by the callee; a = group or kNoExpr
+  Parent,
+  Child, ///< a = rank; trees only
+  Edge,  ///< a = peer, b = key or kNoExpr, c = weight or kNoExpr; value 0 = to, 1 = from; graphs
+         ///< only
 };
 
 struct Stmt {
@@ -148,7 +195,7 @@ struct Stmt {
   OpKind op = OpKind::Send;
   Side side = Side::After;
   bool alongEdge = false;
-  bool sliceSlot = false;  ///< Let, For: slot is a slice slot
+  bool sliceSlot = false; ///< Let, For: slot is a slice slot
   uint32_t slot = kNoSlot;
   uint32_t label = kNoSlot; ///< index into Program::labels, or kNoSlot
   ExprId a = kNoExpr, b = kNoExpr, c = kNoExpr, d = kNoExpr;
@@ -163,7 +210,7 @@ struct LabelRef {
   uint32_t name = 0;
   uint32_t indexBegin = 0; ///< ExprIds in Program::operands
   uint32_t indexCount = 0;
-  uint32_t text = 0;       ///< its name, in Program::strings
+  uint32_t text = 0; ///< its name, in Program::strings
   SourceLoc loc;
 };
 
@@ -177,13 +224,13 @@ enum class DimKind : uint8_t {
 
 struct Dim {
   DimKind kind = DimKind::Fixed;
-  ExprId expr = kNoExpr;  ///< also set for Symbol: a SizeSymbol expression
+  ExprId expr = kNoExpr;   ///< also set for Symbol: a SizeSymbol expression
   uint32_t slot = kNoSlot; ///< Symbol: size slot
 };
 
 /// T[d1] or T[d1][d2]. In T[d1][d2] d1 is Fixed or Symbol.
 struct BufferType {
-  bool generic = true;                 ///< of the type variable; else of `type`
+  bool generic = true; ///< of the type variable; else of `type`
   ElementType type = ElementType::I32;
   uint32_t dims = 1;
   Dim dim[2];
@@ -202,18 +249,18 @@ struct Param {
   BufferType buffer;
   ExprId significantAt = kNoExpr; ///< `at root`
   ValueType type = ValueType::Int;
-  bool isGlobal = false;          ///< `global graph`
-  uint32_t slot = 0;              ///< slice slot of a buffer, int slot of a value
-  ExprId defaultValue = kNoExpr;  ///< may use `rank`, `ranks` and earlier parameters
+  bool isGlobal = false;             ///< `global graph`
+  uint32_t slot = 0;                 ///< slice slot of a buffer, int slot of a value
+  ExprId defaultValue = kNoExpr;     ///< may use `rank`, `ranks` and earlier parameters
   std::vector<Candidate> candidates; ///< in order; a single pair with hi set is an interval
   SourceLoc loc;
 };
 
 enum class EnsureKind : uint8_t {
-  Equal,        ///< target == operand [@ rank]
-  EqualReduce,  ///< target == reduce(reduction, for slot in iterable if condition: operand @ rank)
-  ForEach,      ///< for slot in iterable if condition: inner
-  At,           ///< at condition: inner
+  Equal,       ///< target == operand [@ rank]
+  EqualReduce, ///< target == reduce(reduction, for slot in iterable if condition: operand @ rank)
+  ForEach,     ///< for slot in iterable if condition: inner
+  At,          ///< at condition: inner
   Synchronizes,
 };
 
@@ -242,13 +289,13 @@ struct Decl {
   uint32_t doc = 0;  ///< its doc comment, lines joined, in Program::strings
   bool deterministic = false;
   std::vector<Param> params;
-  std::vector<ExprId> requirements;  ///< `where`
-  std::vector<uint32_t> ensures;     ///< roots, into Program::ensures
+  std::vector<ExprId> requirements; ///< `where`
+  std::vector<uint32_t> ensures;    ///< roots, into Program::ensures
   std::vector<AliasClause> aliases;
-  StmtId body = kNoStmt;             ///< collectives, trees, graphs
-  ExprId result = kNoExpr;           ///< functions
+  StmtId body = kNoStmt;   ///< collectives, trees, graphs
+  ExprId result = kNoExpr; ///< functions
   uint32_t intSlots = 0, sliceSlots = 0, sizeSlots = 0;
-  std::vector<uint32_t> sizeNames;   ///< of size slots, in Program::strings
+  std::vector<uint32_t> sizeNames; ///< of size slots, in Program::strings
   SourceLoc loc;
 };
 

@@ -1,0 +1,257 @@
+#include "program/DagBuilder.h"
+
+#include <algorithm>
+
+namespace colldsl {
+namespace {
+
+constexpr uint32_t kNoMap = 0xffffffffu;
+
+void takeSlices(std::span<const Region> regions, std::vector<Slice> &out) {
+  out.clear();
+  for (const Region &region : regions)
+    out.push_back(region.slice);
+}
+
+} // namespace
+
+void DagBuilder::begin(Dag &dag, SizeRange &range) {
+  dag_ = &dag;
+  range_ = &range;
+  usedMaps_ = 0;
+  mapOfBuffer_.clear();
+  readers_.nodes.clear();
+  lastDepOf_.clear();
+  stated_.clear();
+  if (!labels_.empty())
+    labels_.clear();
+}
+
+AccessMap &DagBuilder::mapOf(BufferId buffer) {
+  if (mapOfBuffer_.size() <= index(buffer))
+    mapOfBuffer_.resize(index(buffer) + 1, kNoMap);
+  uint32_t &map = mapOfBuffer_[index(buffer)];
+  if (map == kNoMap) {
+    map = usedMaps_++;
+    if (map == maps_.size())
+      maps_.emplace_back();
+    else
+      maps_[map].clear();
+  }
+  return maps_[map];
+}
+
+void DagBuilder::addDep(OpId on, DepKind kind) {
+  uint32_t mark = dag_->size() + 1;
+  if (lastDepOf_[index(on)] == mark)
+    return;
+  lastDepOf_[index(on)] = mark;
+  dag_->deps.push_back({on, kind});
+}
+
+Status DagBuilder::track(std::span<const Region> regions, bool writes, OpId op, SourceLoc loc) {
+  for (const Region &region : regions) {
+    const Slice &s = region.slice;
+    bool callTime = s.block != kNoBlock;
+    uint32_t block = callTime ? s.block : 0;
+    BufferPlace begin{block, {s.beginScale, s.beginOffset, s.denominator, region.beginAt}};
+    BufferPlace end{block, {s.endScale, s.endOffset, s.denominator, region.endAt}};
+    bool ordered =
+        mapOf(s.buffer).access(begin, end, writes, op, *range_, readers_, callTime, [&](OpId on) {
+          if (on != op)
+            addDep(on, DepKind::Requires);
+        });
+    if (!ordered)
+      return Status::error(loc, "a block whose length is known at call time is cut in two ways "
+                                "that cannot be compared for every length");
+  }
+  return {};
+}
+
+Status DagBuilder::add(const Op &op, std::span<const Region> sources,
+                       std::span<const Region> targets) {
+  OpId id{dag_->size()};
+  lastDepOf_.push_back(0);
+  auto depBegin = static_cast<uint32_t>(dag_->deps.size());
+  if (Status s = track(sources, false, id, op.loc); !s)
+    return s;
+  if (Status s = track(targets, true, id, op.loc); !s)
+    return s;
+  takeSlices(sources, sourceScratch_);
+  takeSlices(targets, targetScratch_);
+  dag_->add(op, sourceScratch_, targetScratch_, {});
+  dag_->ops.back().depBegin = depBegin;
+  dag_->ops.back().depCount = static_cast<uint32_t>(dag_->deps.size()) - depBegin;
+  return {};
+}
+
+Status DagBuilder::addReceiveCombine(const Op &receive, Reduction reduction, Side side,
+                                     std::span<const Region> targets) {
+  std::vector<Region> hidden;
+  hidden.swap(hiddenScratch_);
+  hidden.assign(targets.begin(), targets.end());
+  for (Region &region : hidden) {
+    const Slice &s = region.slice;
+    const Buffer &like = dag_->buffers[index(s.buffer)];
+    Buffer temp;
+    temp.name = kHiddenName;
+    temp.type = like.type;
+    temp.originScale = s.beginScale;
+    temp.originOffset = s.beginOffset;
+    temp.endScale = s.endScale;
+    temp.endOffset = s.endOffset;
+    temp.denominator = s.denominator;
+    region.slice.buffer = dag_->addBuffer(temp);
+  }
+  Op combine = receive;
+  combine.kind = OpKind::Combine;
+  combine.peer = kNoRank;
+  combine.message = MessageId{0};
+  combine.reduction = reduction;
+  combine.side = side;
+  combine.type = dag_->buffers[index(targets.front().slice.buffer)].type;
+  Status status = add(receive, {}, hidden);
+  if (status.ok())
+    status = add(combine, hidden, targets);
+  hidden.swap(hiddenScratch_);
+  return status;
+}
+
+const LabelRange *DagBuilder::findLabel(uint64_t key) const {
+  auto it = labels_.find(key);
+  return it == labels_.end() ? nullptr : &it->second;
+}
+
+std::vector<OpId> DagBuilder::entriesOf(const LabelRange &range) const {
+  std::vector<OpId> entries;
+  for (uint32_t i = range.first; i < range.last; ++i) {
+    auto deps = dag_->depsOf(dag_->ops[i]);
+    if (std::none_of(deps.begin(), deps.end(),
+                     [&](const Dep &d) { return index(d.op) >= range.first; }))
+      entries.push_back(OpId{i});
+  }
+  return entries;
+}
+
+std::vector<OpId> DagBuilder::exitsOf(const LabelRange &range) const {
+  std::vector<bool> followed(range.last - range.first);
+  for (uint32_t i = range.first; i < range.last; ++i)
+    for (const Dep &dep : dag_->depsOf(dag_->ops[i]))
+      if (index(dep.op) >= range.first && dep.kind == DepKind::Requires)
+        followed[index(dep.op) - range.first] = true;
+  std::vector<OpId> exits;
+  for (uint32_t i = range.first; i < range.last; ++i)
+    if (!followed[i - range.first])
+      exits.push_back(OpId{i});
+  return exits;
+}
+
+void DagBuilder::depend(const LabelRange &waiter, const LabelRange &first, DepKind kind) {
+  if (waiter.first == waiter.last || first.first == first.last)
+    return;
+  std::vector<OpId> before = kind == DepKind::Requires ? exitsOf(first) : entriesOf(first);
+  for (OpId w : entriesOf(waiter))
+    for (OpId f : before)
+      stated_.push_back({w, {f, kind}});
+}
+
+Status DagBuilder::finish() {
+  if (stated_.empty())
+    return {};
+  mergeStatedDeps();
+  bool sorted = std::all_of(stated_.begin(), stated_.end(),
+                            [](const StatedDep &s) { return index(s.dep.op) < index(s.waiter); });
+  return sorted ? Status() : sortByDeps();
+}
+
+void DagBuilder::mergeStatedDeps() {
+  std::stable_sort(stated_.begin(), stated_.end(), [](const StatedDep &a, const StatedDep &b) {
+    return index(a.waiter) < index(b.waiter);
+  });
+  std::vector<Dep> merged;
+  merged.reserve(dag_->deps.size() + stated_.size());
+  auto next = stated_.begin();
+  for (uint32_t i = 0; i < dag_->size(); ++i) {
+    Op &op = dag_->ops[i];
+    auto begin = static_cast<uint32_t>(merged.size());
+    for (const Dep &dep : dag_->depsOf(op))
+      merged.push_back(dep);
+    for (; next != stated_.end() && index(next->waiter) == i; ++next)
+      if (std::find(merged.begin() + begin, merged.end(), next->dep) == merged.end())
+        merged.push_back(next->dep);
+    op.depBegin = begin;
+    op.depCount = static_cast<uint32_t>(merged.size()) - begin;
+  }
+  dag_->deps.swap(merged);
+}
+
+Status DagBuilder::sortByDeps() {
+  uint32_t count = dag_->size();
+  std::vector<uint32_t> open(count), order;
+  std::vector<std::vector<uint32_t>> successors(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    open[i] = dag_->ops[i].depCount;
+    for (const Dep &dep : dag_->depsOf(dag_->ops[i]))
+      successors[index(dep.op)].push_back(i);
+  }
+  std::vector<uint32_t> ready; // a min-heap, so that program order is kept where it may be
+  for (uint32_t i = count; i-- > 0;)
+    if (open[i] == 0)
+      ready.push_back(i);
+  std::make_heap(ready.begin(), ready.end(), std::greater<>());
+  while (!ready.empty()) {
+    std::pop_heap(ready.begin(), ready.end(), std::greater<>());
+    uint32_t op = ready.back();
+    ready.pop_back();
+    order.push_back(op);
+    for (uint32_t next : successors[op])
+      if (--open[next] == 0) {
+        ready.push_back(next);
+        std::push_heap(ready.begin(), ready.end(), std::greater<>());
+      }
+  }
+  if (order.size() != count)
+    return cycleError(open);
+  reorder(order);
+  return {};
+}
+
+void DagBuilder::reorder(std::span<const uint32_t> order) {
+  std::vector<uint32_t> place(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i)
+    place[order[i]] = i;
+  for (Dep &dep : dag_->deps)
+    dep.op = OpId{place[index(dep.op)]};
+  std::vector<Op> sorted;
+  sorted.reserve(order.size());
+  for (uint32_t old : order)
+    sorted.push_back(dag_->ops[old]);
+  dag_->ops.swap(sorted);
+}
+
+Diagnostic DagBuilder::cycleError(std::span<const uint32_t> openDeps) const {
+  // Every op that is still open waits for another one; follow that until one repeats.
+  uint32_t op = std::find_if(openDeps.begin(), openDeps.end(), [](uint32_t n) { return n != 0; }) -
+                openDeps.begin();
+  std::vector<uint32_t> path;
+  while (std::find(path.begin(), path.end(), op) == path.end()) {
+    path.push_back(op);
+    for (const Dep &dep : dag_->depsOf(dag_->ops[op]))
+      if (openDeps[index(dep.op)] != 0) {
+        op = index(dep.op);
+        break;
+      }
+  }
+  path.erase(path.begin(), std::find(path.begin(), path.end(), op));
+  Diagnostic error = Diagnostic::error(
+      dag_->ops[op].loc,
+      "dependency cycle: this " + std::string(spelling(dag_->ops[op].kind)) + " waits for itself");
+  for (size_t i = 0; i < path.size(); ++i) {
+    const Op &on = dag_->ops[path[(i + 1) % path.size()]];
+    error.notes.push_back(
+        Diagnostic::note(on.loc, "through this " + std::string(spelling(on.kind))));
+  }
+  return error;
+}
+
+} // namespace colldsl

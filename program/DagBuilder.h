@@ -1,0 +1,88 @@
+/// Builds one rank's Dag from ops in program order: derives the dependencies that
+/// data demands, adds those that the text states, keeps the labels.
+#pragma once
+
+#include "ir/Dag.h"
+#include "ir/Result.h"
+#include "program/AccessMap.h"
+#include "program/CountTable.h"
+
+#include <span>
+#include <unordered_map>
+
+namespace colldsl {
+
+/// The name of a buffer that no text names: where a `recv ... combine` lands.
+inline constexpr uint32_t kHiddenName = 0xffffffffu;
+
+/// A slice with its positions at the size at hand.
+struct Region {
+  Slice slice;
+  int64_t beginAt = 0;
+  int64_t endAt = 0;
+};
+
+/// Ops [first, last) that a label names. A call's label attaches to all of them.
+struct LabelRange {
+  uint32_t first = 0;
+  uint32_t last = 0;
+  bool isCall = false;
+};
+
+class DagBuilder {
+public:
+  /// Appends to `dag`, which must be empty; both outlive the builder's use.
+  void begin(Dag &dag, SizeRange &range);
+
+  BufferId addBuffer(const Buffer &buffer) { return dag_->addBuffer(buffer); }
+
+  /// Adds an op with the dependencies that its slices demand.
+  Status add(const Op &op, std::span<const Region> sources, std::span<const Region> targets);
+  /// A receive into a hidden temporary, and a combine that waits for it.
+  Status addReceiveCombine(const Op &receive, Reduction reduction, Side side,
+                           std::span<const Region> targets);
+
+  uint32_t size() const { return dag_->size(); }
+
+  /// A label may be set once per key.
+  bool setLabel(uint64_t key, LabelRange range) { return labels_.emplace(key, range).second; }
+  const LabelRange *findLabel(uint64_t key) const;
+
+  /// Every op of `waiter` that none of its own ops precedes waits for every op of
+  /// `first` that none of its own ops follows.
+  void depend(const LabelRange &waiter, const LabelRange &first, DepKind kind);
+
+  /// Puts the ops in an order in which dependencies point backwards (they nearly
+  /// always do). Fails with the cycle if there is none.
+  Status finish();
+
+private:
+  Status track(std::span<const Region> regions, bool writes, OpId op, SourceLoc loc);
+  AccessMap &mapOf(BufferId buffer);
+  void addDep(OpId on, DepKind kind);
+  void mergeStatedDeps();
+  Status sortByDeps();
+  void reorder(std::span<const uint32_t> order);
+  std::vector<OpId> entriesOf(const LabelRange &range) const;
+  std::vector<OpId> exitsOf(const LabelRange &range) const;
+  Diagnostic cycleError(std::span<const uint32_t> openDeps) const;
+
+  struct StatedDep {
+    OpId waiter;
+    Dep dep;
+  };
+
+  Dag *dag_ = nullptr;
+  SizeRange *range_ = nullptr;
+  std::vector<AccessMap> maps_; // the first usedMaps_ of them are in use
+  uint32_t usedMaps_ = 0;
+  std::vector<uint32_t> mapOfBuffer_;
+  ReaderPool readers_;
+  std::vector<uint32_t> lastDepOf_; // per op: the newest op that depends on it, plus one
+  std::vector<StatedDep> stated_;
+  std::unordered_map<uint64_t, LabelRange> labels_;
+  std::vector<Slice> sourceScratch_, targetScratch_;
+  std::vector<Region> hiddenScratch_;
+};
+
+} // namespace colldsl

@@ -1,0 +1,170 @@
+// Groups of ranks: by level of the machine, by condition, by color, of leaders.
+#include "program/Interpreter.h"
+
+#include <algorithm>
+
+namespace colldsl {
+
+int64_t Group::find(Rank rank) const {
+  if (!members)
+    return index(rank) < size ? static_cast<int64_t>(index(rank)) : kNone;
+  auto it = std::lower_bound(members, members + size, rank);
+  return it != members + size && *it == rank ? it - members : kNone;
+}
+
+bool Group::sameMembers(const Group &other) const {
+  if (size != other.size)
+    return false;
+  if (members == other.members)
+    return true;
+  for (uint32_t i = 0; i < size; ++i)
+    if (world(i) != other.world(i))
+      return false;
+  return true;
+}
+
+const Topology &Interpreter::topology() {
+  if (request_.topology)
+    return *request_.topology;
+  if (!flat_)
+    flat_ = Topology::flat(request_.ranks);
+  return *flat_;
+}
+
+Group Interpreter::withMe(Group group) const {
+  group.me = group.find(rank_);
+  return group;
+}
+
+int64_t Interpreter::addGroup(const Group &group) {
+  groupPool_.push_back(group);
+  groups_.push_back(&groupPool_.back());
+  return static_cast<int64_t>(groups_.size() - 1);
+}
+
+int64_t Interpreter::addGroup(std::vector<Rank> members) {
+  groupMembers_.push_back(std::move(members));
+  const std::vector<Rank> &kept = groupMembers_.back();
+  return addGroup(withMe({kept.data(), static_cast<uint32_t>(kept.size()), kNone}));
+}
+
+/// The members of the current group that share `of`'s group of that level.
+std::vector<Rank> Interpreter::levelMembers(Level level, Rank of) {
+  std::vector<Rank> result;
+  const Group &current = currentGroup();
+  auto all = topology().membersWith(level, of);
+  if (all.size() <= current.size) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(result),
+                 [&](Rank r) { return current.find(r) != kNone; });
+    return result;
+  }
+  uint32_t group = topology().groupOf(level, of);
+  for (uint32_t i = 0; i < current.size; ++i)
+    if (topology().groupOf(level, current.world(i)) == group)
+      result.push_back(current.world(i));
+  return result;
+}
+
+int64_t Interpreter::levelGroup(Level level) {
+  if (level == Level::All)
+    return addGroup(currentGroup());
+  if (currentGroup().members == nullptr) {
+    auto members = topology().membersWith(level, rank_);
+    return addGroup(withMe({members.data(), static_cast<uint32_t>(members.size()), kNone}));
+  }
+  return addGroup(levelMembers(level, rank_));
+}
+
+/// One rank of each group of the level: `include` of its own, the first of the others.
+int64_t Interpreter::leadersGroup(Level level, int64_t include, SourceLoc loc) {
+  const Group &current = currentGroup();
+  if (include != kNone && (include < 0 || include >= current.size)) {
+    fail(loc, "leaders must include rank " + std::to_string(include) + ", but there are only " +
+                  std::to_string(current.size) + " ranks");
+    return 0;
+  }
+  constexpr Rank kUnset = kNoRank;
+  std::vector<Rank> leaderOf(topology().numGroups(level), kUnset);
+  for (uint32_t i = 0; i < current.size; ++i) {
+    Rank &leader = leaderOf[topology().groupOf(level, current.world(i))];
+    if (leader == kUnset || i == include)
+      leader = current.world(i);
+  }
+  std::erase(leaderOf, kUnset);
+  std::sort(leaderOf.begin(), leaderOf.end());
+  return addGroup(std::move(leaderOf));
+}
+
+int64_t Interpreter::evalLeader(const Expr &e) {
+  int64_t include = evalOr(e.a, kNone);
+  int64_t which = evalOr(e.b, 0);
+  if (failed_)
+    return kNone;
+  const Group &current = currentGroup();
+  if (include != kNone && (include < 0 || include >= current.size)) {
+    fail(e.loc, "the leader must include rank " + std::to_string(include) +
+                    ", but there are only " + std::to_string(current.size) + " ranks");
+    return kNone;
+  }
+  std::vector<Rank> members =
+      levelMembers(static_cast<Level>(e.value), current.world(static_cast<uint32_t>(current.me)));
+  if (include != kNone) {
+    auto it =
+        std::find(members.begin(), members.end(), current.world(static_cast<uint32_t>(include)));
+    if (it != members.end())
+      std::rotate(members.begin(), it, it + 1);
+  }
+  if (which < 0 || which >= static_cast<int64_t>(members.size()))
+    return kNone;
+  return current.find(members[which]);
+}
+
+/// GroupWhere: the ranks for which the condition holds. GroupSplit: those of this
+/// rank's color; color `none` leaves a rank out.
+int64_t Interpreter::filterGroup(const Expr &e, bool split) {
+  const Group &current = currentGroup();
+  std::vector<Rank> members;
+  int64_t mine = 1;
+  if (split) {
+    intSlot(e.slot) = current.me;
+    mine = eval(e.a);
+  }
+  for (uint32_t i = 0; i < current.size && !failed_ && step(e.loc); ++i) {
+    intSlot(e.slot) = i;
+    int64_t value = eval(e.a);
+    if (split ? value == mine && mine != kNone : value != 0)
+      members.push_back(current.world(i));
+  }
+  return addGroup(std::move(members));
+}
+
+int64_t Interpreter::evalGroup(const Expr &e) {
+  auto level = static_cast<Level>(e.value);
+  if (e.kind == ExprKind::GroupOf)
+    return levelGroup(level);
+  if (e.kind == ExprKind::GroupWhere || e.kind == ExprKind::GroupSplit)
+    return filterGroup(e, e.kind == ExprKind::GroupSplit);
+  if (e.kind == ExprKind::GroupLeaders)
+    return leadersGroup(level, evalOr(e.a, kNone), e.loc);
+
+  int64_t handle = eval(e.a);
+  int64_t operand = evalOr(e.b, 0);
+  if (failed_)
+    return 0;
+  const Group &of = group(handle);
+  if (e.kind == ExprKind::GroupSize)
+    return of.size;
+  if (e.kind == ExprKind::GroupRank)
+    return of.me;
+  const Group &current = currentGroup();
+  if (e.kind == ExprKind::GroupContains)
+    return operand >= 0 && operand < current.size &&
+           of.find(current.world(static_cast<uint32_t>(operand))) != kNone;
+  if (operand < 0 || operand >= of.size) { // GroupMember
+    fail(e.loc, "member " + std::to_string(operand) + " of a group of " + std::to_string(of.size));
+    return 0;
+  }
+  return current.find(of.world(static_cast<uint32_t>(operand)));
+}
+
+} // namespace colldsl

@@ -1,0 +1,271 @@
+// Slices: cutting buffers, symbolically in the size.
+#include "program/Interpreter.h"
+
+#include <numeric>
+
+namespace colldsl {
+namespace {
+
+/// (scale * n + offset) / denominator in lowest terms, so that equal cuts have equal forms.
+bool reduce(__int128 scale, __int128 offset, __int128 denominator, Position &out) {
+  auto magnitude = [](__int128 x) { return x < 0 ? -x : x; };
+  __int128 a = magnitude(scale), b = magnitude(offset), g = denominator;
+  for (__int128 x : {a, b})
+    while (x != 0) {
+      __int128 t = g % x;
+      g = x;
+      x = t;
+    }
+  scale /= g;
+  offset /= g;
+  denominator /= g;
+  constexpr __int128 limit = INT64_MAX / 2;
+  if (magnitude(scale) > limit || magnitude(offset) > limit || denominator > UINT32_MAX)
+    return false;
+  out.scale = static_cast<int64_t>(scale);
+  out.offset = static_cast<int64_t>(offset);
+  out.denominator = static_cast<uint32_t>(denominator);
+  return true;
+}
+
+} // namespace
+
+Position Interpreter::displace(const Position &p, int64_t elements) const {
+  return {p.scale, p.offset + elements * p.denominator, p.denominator, p.at + elements};
+}
+
+/// The point i/k of the way from the slice's begin to its end.
+Position Interpreter::interpolate(const SliceValue &s, __int128 i, __int128 k, SourceLoc loc) {
+  const Position &x = s.begin, &y = s.end;
+  if (i == 0)
+    return x;
+  if (i == k)
+    return y;
+  __int128 dx = x.denominator, dy = y.denominator;
+  Position p;
+  // x + (y - x) * i / k over the common denominator dx * dy * k
+  bool fits = reduce(x.scale * dy * (k - i) + y.scale * dx * i,
+                     x.offset * dy * (k - i) + y.offset * dx * i, dx * dy * k, p);
+  if (!fits) {
+    fail(loc, "cut too often: its position does not fit 64 bits");
+    return x;
+  }
+  p.at = positionAt(p.scale, p.offset, p.denominator, s.inBlock() ? 0 : range_.n());
+  if (s.inBlock())
+    p.at = positionAt(p.scale, p.offset, p.denominator, uint64_t{1} << 32);
+  return p;
+}
+
+/// Gives up symbols: for this size only.
+void Interpreter::makeConstant(SliceValue &s) {
+  if (s.begin.scale != 0 || s.end.scale != 0)
+    range_.pin();
+  s.begin = range_.constant(s.begin.at);
+  s.end = range_.constant(s.end.at);
+}
+
+/// Keeps the sizes for which the slice has at least so many elements.
+void Interpreter::keepWithin(const SliceValue &s, int64_t elements) {
+  if (!s.inBlock())
+    range_.keepLessEqual(displace(s.begin, elements), s.end);
+}
+
+SliceValue Interpreter::evalSlice(ExprId id) {
+  const Expr &e = program_.expr(id);
+  switch (e.kind) {
+  case ExprKind::LocalSlice:
+    return sliceSlot(e.slot);
+  case ExprKind::Block:
+    return evalBlock(e);
+  case ExprKind::Blocks:
+    return evalBlocks(e);
+  case ExprKind::Elements:
+    return evalElements(e);
+  case ExprKind::Part:
+    return evalPart(e);
+  case ExprKind::Select:
+    return evalSlice(eval(e.a) ? e.b : e.c);
+  default:
+    fail(e.loc, "a list of slices where one slice is needed");
+    return {};
+  }
+}
+
+Position Interpreter::blockPosition(const SliceValue &s, int64_t i, SourceLoc loc) {
+  if (s.shape == BlockShape::Counts)
+    return displace(s.begin, list(s.prefix)[i]);
+  // Equal blocks: whole numbers of elements, so the cut is exact, and goes on past the
+  // end for the blocks that another rank may have more of.
+  __int128 width = static_cast<__int128>(s.end.scale) - s.begin.scale;
+  __int128 widthOffset = static_cast<__int128>(s.end.offset) - s.begin.offset;
+  if (s.blocks == 0)
+    return s.begin;
+  __int128 scale = s.begin.scale + width / s.blocks * i;
+  __int128 offset = s.begin.offset + widthOffset / s.blocks * i;
+  if (scale > INT64_MAX / 2 || offset > INT64_MAX / 2) {
+    fail(loc, "block " + std::to_string(i) + " begins beyond 2^62 elements");
+    return s.begin;
+  }
+  Position p{static_cast<int64_t>(scale), static_cast<int64_t>(offset), 1, 0};
+  p.at = positionAt(p.scale, p.offset, 1, range_.n());
+  return p;
+}
+
+SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i, SourceLoc loc) {
+  SliceValue block = s;
+  block.shape = BlockShape::None;
+  block.blocks = 0;
+  if (s.isWholeBuffer2d()) {
+    block.block = static_cast<uint32_t>(i);
+    block.begin = {0, 0, 1, 0};
+    block.end = {1, 0, 1, int64_t{1} << 32}; // any length; cuts are compared at this one
+    return block;
+  }
+  block.begin = blockPosition(s, i, loc);
+  block.end = blockPosition(s, i + 1, loc);
+  return block;
+}
+
+SliceValue Interpreter::evalBlock(const Expr &e) {
+  SliceValue s = evalSlice(e.a);
+  int64_t i = eval(e.b);
+  if (failed_)
+    return s;
+  bool above = i >= s.blocks && !(remote_ && s.shape != BlockShape::Counts && s.blocks > 0);
+  if (i == kNone || i < 0 || above || i > UINT32_MAX - 1) {
+    fail(e.loc, i == kNone ? "block 'none' of a buffer"
+                           : "block " + std::to_string(i) + " of a buffer that has " +
+                                 std::to_string(s.blocks) + " blocks");
+    return s;
+  }
+  return blockOf(s, i, e.loc);
+}
+
+SliceValue Interpreter::evalBlocks(const Expr &e) {
+  SliceValue s = evalSlice(e.a);
+  int64_t lo = eval(e.b), hi = eval(e.c);
+  if (failed_)
+    return s;
+  if (s.isWholeBuffer2d()) {
+    fail(e.loc, "blocks of call-time length need not lie side by side",
+         "list them: [for i in a..b: y[i]]");
+    return s;
+  }
+  if (lo < 0 || hi < lo || hi > s.blocks) {
+    fail(e.loc, "blocks " + std::to_string(lo) + ".." + std::to_string(hi) +
+                    " of a buffer that has " + std::to_string(s.blocks) + " blocks");
+    return s;
+  }
+  SliceValue result = s;
+  result.begin = blockPosition(s, lo, e.loc);
+  result.end = blockPosition(s, hi, e.loc);
+  result.blocks = static_cast<uint32_t>(hi - lo);
+  if (s.shape == BlockShape::Counts) {
+    result.prefix = newList();
+    const std::vector<int64_t> &all = list(s.prefix);
+    for (int64_t i = lo; i <= hi; ++i)
+      list(result.prefix).push_back(all[i] - all[lo]);
+  }
+  return result;
+}
+
+SliceValue Interpreter::evalElements(const Expr &e) {
+  SliceValue s = evalSlice(e.a);
+  int64_t lo = eval(e.b);
+  int64_t hi = e.c == kNoExpr ? lo + 1 : eval(e.c);
+  if (failed_)
+    return s;
+  if (s.inBlock()) {
+    fail(e.loc, "elements of a block whose length is known at call time only",
+         "use part(b, i of k)");
+    return s;
+  }
+  if (lo < 0 || hi < lo || hi > s.length()) {
+    fail(e.loc, "elements " + std::to_string(lo) + ".." + std::to_string(hi) +
+                    " of a slice that has " + std::to_string(s.length()) + " elements");
+    return s;
+  }
+  keepWithin(s, hi);
+  SliceValue result = s;
+  result.begin = displace(s.begin, lo);
+  result.end = displace(s.begin, hi);
+  result.shape = BlockShape::None;
+  result.blocks = 0;
+  return result;
+}
+
+/// part(b, lo of k), part(b, lo..hi of k): cuts at floor(i * length / k), so that pieces
+/// differ by one element at most.
+SliceValue Interpreter::evalPart(const Expr &e) {
+  auto operands = operandsOf(e);
+  SliceValue s = evalSlice(ExprId{operands[0]});
+  int64_t lo = eval(ExprId{operands[1]});
+  int64_t hi = ExprId{operands[2]} == kNoExpr ? lo + 1 : eval(ExprId{operands[2]});
+  int64_t count = eval(ExprId{operands[3]});
+  if (failed_)
+    return s;
+  if (s.isWholeBuffer2d() ||
+      (s.inBlock() && dag_->buffers[index(s.buffer)].layout == Layout::Capacity)) {
+    fail(e.loc, "part of blocks whose lengths are known at call time only");
+    return s;
+  }
+  if (count <= 0 || lo < 0 || hi < lo || hi > count) {
+    fail(e.loc, "parts " + std::to_string(lo) + ".." + std::to_string(hi) + " of " +
+                    std::to_string(count));
+    return s;
+  }
+  SliceValue result = s;
+  result.shape = BlockShape::None;
+  result.blocks = 0;
+  result.begin = interpolate(s, lo, count, e.loc);
+  result.end = interpolate(s, hi, count, e.loc);
+  return result;
+}
+
+Slice Interpreter::toSlice(const SliceValue &s, SourceLoc loc) {
+  Slice slice;
+  slice.buffer = s.buffer;
+  slice.block = s.block;
+  uint64_t common = std::lcm(uint64_t{s.begin.denominator}, uint64_t{s.end.denominator});
+  if (common > UINT32_MAX) {
+    fail(loc, "cut too often: its position does not fit 64 bits");
+    return slice;
+  }
+  auto fb = static_cast<int64_t>(common / s.begin.denominator);
+  auto fe = static_cast<int64_t>(common / s.end.denominator);
+  slice.denominator = static_cast<uint32_t>(common);
+  bool overflow = __builtin_mul_overflow(s.begin.scale, fb, &slice.beginScale) |
+                  __builtin_mul_overflow(s.begin.offset, fb, &slice.beginOffset) |
+                  __builtin_mul_overflow(s.end.scale, fe, &slice.endScale) |
+                  __builtin_mul_overflow(s.end.offset, fe, &slice.endOffset);
+  if (overflow)
+    fail(loc, "cut too often: its position does not fit 64 bits");
+  return slice;
+}
+
+void Interpreter::pushRegion(const SliceValue &s, std::vector<Region> &out, SourceLoc loc) {
+  if (s.buffer == kNoBuffer || !dag_->buffers[index(s.buffer)].significant)
+    return fail(loc, "this buffer is significant at one rank only, and this is another");
+  if (s.isWholeBuffer2d()) {
+    for (uint32_t i = 0; i < s.blocks && step(loc); ++i)
+      pushRegion(blockOf(s, i, loc), out, loc);
+    return;
+  }
+  out.push_back({toSlice(s, loc), s.begin.at, s.end.at});
+}
+
+void Interpreter::evalSlices(ExprId id, std::vector<Region> &out) {
+  const Expr &e = program_.expr(id);
+  if (e.kind == ExprKind::SliceList) {
+    for (uint32_t operand : operandsOf(e))
+      evalSlices(ExprId{operand}, out);
+  } else if (e.kind == ExprKind::SliceComprehension) {
+    iterateIf(e, [&] { evalSlices(e.c, out); });
+  } else {
+    SliceValue s = evalSlice(id);
+    if (!failed_)
+      pushRegion(s, out, e.loc);
+  }
+}
+
+} // namespace colldsl

@@ -1,0 +1,280 @@
+// Trees and graphs: a value is a declaration with its arguments; what one rank sees
+// of it is worked out when asked for, and kept as long as the same rank of the same
+// group asks.
+#include "program/Interpreter.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace colldsl {
+
+template <typename Value> bool Interpreter::upToDate(Value &value, const Group &group) const {
+  int64_t rank = value.at == kNone ? group.me : value.at;
+  StructureView now{group.members, group.size, rank};
+  bool same = value.view.groupMembers == now.groupMembers &&
+              value.view.groupSize == now.groupSize && value.view.rank == now.rank;
+  value.view = now;
+  return same;
+}
+
+int64_t Interpreter::makeTree(const Expr &e) {
+  TreeValue tree;
+  tree.decl = DeclId{static_cast<uint32_t>(e.value)};
+  tree.args = evalArgs(e);
+  if (failed_)
+    return 0;
+  if (recordsTrees)
+    trees.push_back({currentGroup(), tree, e.loc});
+  trees_.push_back(std::move(tree));
+  return static_cast<int64_t>(trees_.size() - 1);
+}
+
+int64_t Interpreter::makeGraph(const Expr &e) {
+  GraphValue graph;
+  graph.decl = DeclId{static_cast<uint32_t>(e.value)};
+  graph.args = evalArgs(e);
+  graphs_.push_back(std::move(graph));
+  return static_cast<int64_t>(graphs_.size() - 1);
+}
+
+int64_t Interpreter::loadEdges(const Expr &e) {
+  int64_t string = eval(e.a);
+  const std::string &path = text(static_cast<uint32_t>(string));
+  auto [it, isNew] = edgeFiles_.try_emplace(path, static_cast<uint32_t>(edgeLists_.size()));
+  if (isNew) {
+    Result<EdgeList> loaded = EdgeList::load(path);
+    if (!loaded) {
+      edgeFiles_.erase(it);
+      fail(e.loc, loaded.message());
+      return 0;
+    }
+    edgeLists_.push_back(loaded.take());
+  }
+  GraphValue graph;
+  graph.file = it->second;
+  graphs_.push_back(std::move(graph));
+  return static_cast<int64_t>(graphs_.size() - 1);
+}
+
+TreeValue &Interpreter::viewOf(int64_t treeHandle, SourceLoc loc) {
+  TreeValue &tree = trees_[treeHandle];
+  if (!upToDate(tree, currentGroup()))
+    workOutTree(tree, currentGroup(), loc);
+  return tree;
+}
+
+void Interpreter::workOutTree(TreeValue &tree, const Group &group, SourceLoc loc) {
+  tree.parent = kNone;
+  tree.children.clear();
+  if (!step(loc))
+    return;
+  Group asRank = group;
+  asRank.me = tree.view.rank;
+  Frame frame = openFrame(tree.decl, &asRank, loc);
+  frame.tree = &tree;
+  FrameScope scope(*this, frame);
+  for (size_t i = 0; i < tree.args.size(); ++i)
+    intSlot(frame.decl->params[i].slot) = tree.args[i];
+  exec(frame.decl->body);
+}
+
+GraphValue &Interpreter::graphViewOf(int64_t graphHandle, SourceLoc loc) {
+  GraphValue &graph = graphs_[graphHandle];
+  if (!upToDate(graph, currentGroup()))
+    workOutGraph(graph, currentGroup(), loc);
+  return graph;
+}
+
+void Interpreter::workOutGraph(GraphValue &graph, const Group &group, SourceLoc loc) {
+  graph.edges[0].clear();
+  graph.edges[1].clear();
+  if (!step(loc))
+    return;
+  Group asRank = group;
+  asRank.me = graph.view.rank;
+  if (graph.decl == kNoDecl) {
+    takeFileEdges(graph, loc);
+  } else {
+    Frame frame = openFrame(graph.decl, &asRank, loc);
+    frame.graph = &graph;
+    FrameScope scope(*this, frame);
+    for (size_t i = 0; i < graph.args.size(); ++i)
+      intSlot(frame.decl->params[i].slot) = graph.args[i];
+    exec(frame.decl->body);
+  }
+  numberEdges(graph.edges[0]);
+  numberEdges(graph.edges[1]);
+}
+
+void Interpreter::takeFileEdges(GraphValue &graph, SourceLoc loc) {
+  const EdgeList &file = edgeLists_[graph.file];
+  uint32_t size = graph.view.groupSize;
+  if (file.numRanks() > size)
+    return fail(loc, "the graph file names rank " + std::to_string(file.numRanks() - 1) +
+                         ", but there are only " + std::to_string(size) + " ranks");
+  auto me = static_cast<uint32_t>(graph.view.rank);
+  for (const EdgeList::Edge &edge : file.out(me))
+    graph.edges[0].push_back({edge.peer, 0, edge.weight, 0});
+  for (const EdgeList::Edge &edge : file.in(me))
+    graph.edges[1].push_back({edge.peer, 0, edge.weight, 0});
+}
+
+void Interpreter::numberEdges(std::vector<EdgeValue> &edges) {
+  if (edges.size() <= 16) {
+    for (size_t i = 0; i < edges.size(); ++i)
+      edges[i].ordinal = static_cast<uint32_t>(
+          std::count_if(edges.begin(), edges.begin() + i, [&](const EdgeValue &e) {
+            return e.peer == edges[i].peer && e.key == edges[i].key;
+          }));
+    return;
+  }
+  CountTable earlier;
+  for (EdgeValue &edge : edges)
+    edge.ordinal =
+        earlier.next(mixHash(static_cast<uint64_t>(edge.peer), static_cast<uint64_t>(edge.key)));
+}
+
+int64_t Interpreter::treeRoot(const Expr &e) {
+  int64_t handle = eval(e.a);
+  if (failed_)
+    return kNone;
+  const TreeValue &tree = trees_[handle];
+  const Decl &decl = program_.decl(tree.decl);
+  for (size_t i = 0; i < decl.params.size(); ++i)
+    if (program_.nameOf(decl.params[i]) == "root")
+      return tree.args[i];
+  fail(e.loc, "tree '" + program_.nameOf(decl) + "' has no parameter named 'root'");
+  return kNone;
+}
+
+int64_t Interpreter::treeChildren(const Expr &e) {
+  int64_t tree = eval(e.a);
+  if (failed_)
+    return newList();
+  std::vector<int64_t> children = viewOf(tree, e.loc).children;
+  int64_t handle = newList();
+  list(handle) = std::move(children);
+  return handle;
+}
+
+int64_t Interpreter::structureAt(const Expr &e) {
+  int64_t handle = eval(e.a);
+  int64_t rank = eval(e.b);
+  if (failed_)
+    return 0;
+  if (rank < 0 || rank >= currentGroup().size) {
+    fail(e.loc, "as seen by rank " + std::to_string(rank) + ", but there are only " +
+                    std::to_string(currentGroup().size) + " ranks");
+    return 0;
+  }
+  if (e.kind == ExprKind::TreeAt) {
+    TreeValue tree = trees_[handle];
+    tree.at = rank;
+    tree.view = {};
+    trees_.push_back(std::move(tree));
+    return static_cast<int64_t>(trees_.size() - 1);
+  }
+  auto [it, isNew] = graphAt_.try_emplace({static_cast<uint32_t>(handle), rank},
+                                          static_cast<int64_t>(graphs_.size()));
+  if (isNew) {
+    GraphValue graph = graphs_[handle];
+    graph.at = rank;
+    graph.view = {};
+    graphs_.push_back(std::move(graph));
+  }
+  return it->second;
+}
+
+int64_t Interpreter::treeSubtree(const Expr &e) {
+  int64_t handle = eval(e.a);
+  int64_t rank = eval(e.b);
+  if (failed_)
+    return newList();
+  std::vector<int64_t> members{rank};
+  TreeValue tree = trees_[handle];
+  for (size_t i = 0; i < members.size() && !failed_; ++i) {
+    if (members[i] < 0 || members[i] >= currentGroup().size ||
+        members.size() > currentGroup().size) {
+      fail(e.loc, "the subtree of rank " + std::to_string(rank) + " is no tree");
+      break;
+    }
+    tree.at = members[i];
+    upToDate(tree, currentGroup());
+    workOutTree(tree, currentGroup(), e.loc);
+    members.insert(members.end(), tree.children.begin(), tree.children.end());
+  }
+  std::sort(members.begin(), members.end());
+  int64_t result = newList();
+  list(result) = std::move(members);
+  return result;
+}
+
+const EdgeValue &Interpreter::edge(int64_t handle, SourceLoc loc) {
+  EdgeRef ref = EdgeRef::of(handle);
+  return graphViewOf(ref.graph, loc).edges[ref.in][ref.slot];
+}
+
+int64_t Interpreter::evalEdge(const Expr &e) {
+  int64_t handle = eval(e.a);
+  if (failed_)
+    return 0;
+  switch (e.kind) {
+  case ExprKind::EdgeSlot:
+    return EdgeRef::of(handle).slot;
+  case ExprKind::EdgePeer:
+    return edge(handle, e.loc).peer;
+  case ExprKind::EdgeWeight:
+    return edge(handle, e.loc).weight;
+  case ExprKind::EdgeKey:
+    return edge(handle, e.loc).key;
+  default: // EdgePeerSlot, the last of the five
+    return peerSlot(handle, e.loc);
+  }
+}
+
+/// The slot, on the peer, of the edge's other end: the k-th out-edge a -> b with key K
+/// is the k-th in-edge on b from a with key K.
+int64_t Interpreter::peerSlot(int64_t handle, SourceLoc loc) {
+  EdgeRef ref = EdgeRef::of(handle);
+  EdgeValue mine = edge(handle, loc);
+  if (mine.peer == kNone || failed_)
+    return kNone;
+  if (mine.peer < 0 || mine.peer >= currentGroup().size) {
+    fail(loc, "edge " + std::to_string(ref.slot) + " leads to rank " + std::to_string(mine.peer) +
+                  ", but there are only " + std::to_string(currentGroup().size) + " ranks");
+    return kNone;
+  }
+  int64_t me = graphs_[ref.graph].view.rank;
+  auto [it, isNew] =
+      graphAt_.try_emplace({ref.graph, mine.peer}, static_cast<int64_t>(graphs_.size()));
+  if (isNew) {
+    GraphValue there = graphs_[ref.graph];
+    there.at = mine.peer;
+    there.view = {};
+    graphs_.push_back(std::move(there));
+  }
+  const std::vector<EdgeValue> &theirs = graphViewOf(it->second, loc).edges[!ref.in];
+  for (size_t i = 0; i < theirs.size(); ++i)
+    if (theirs[i].peer == me && theirs[i].key == mine.key && theirs[i].ordinal == mine.ordinal)
+      return static_cast<int64_t>(i);
+  fail(loc, "the edge " + std::string(ref.in ? "from" : "to") + " rank " +
+                std::to_string(mine.peer) + " (slot " + std::to_string(ref.slot) + ", key " +
+                std::to_string(mine.key) + ") has no counterpart on rank " +
+                std::to_string(mine.peer));
+  return kNone;
+}
+
+Status Interpreter::viewTree(const TreeRecord &record, int64_t rank, int64_t &parent,
+                             std::vector<int64_t> &children) {
+  TreeValue tree = record.tree;
+  tree.at = rank;
+  upToDate(tree, record.group);
+  failed_ = false;
+  steps_ = 0;
+  workOutTree(tree, record.group, record.loc);
+  parent = tree.parent;
+  children = std::move(tree.children);
+  return failed_ ? error_ : Status();
+}
+
+} // namespace colldsl

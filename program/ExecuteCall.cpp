@@ -1,0 +1,205 @@
+// Calls of collectives: composition, over the current group or another.
+#include "program/Interpreter.h"
+
+namespace colldsl {
+
+namespace {
+
+uint64_t hashOf(const Group &group) {
+  uint64_t hash = group.size;
+  for (uint32_t i = 0; i < group.size; ++i)
+    hash = mixHash(hash, index(group.world(i)));
+  return hash;
+}
+
+} // namespace
+
+/// What the caller passes, evaluated in its own frame and numbering.
+struct Interpreter::Arguments {
+  std::vector<int64_t> ints;      // per parameter
+  std::vector<SliceValue> slices; // per parameter
+};
+
+Interpreter::Arguments Interpreter::evalArguments(const Stmt &s, const Decl &callee) {
+  Arguments args;
+  args.ints.resize(callee.params.size());
+  args.slices.resize(callee.params.size());
+  for (size_t i = 0; i < callee.params.size() && !failed_; ++i) {
+    ExprId given{program_.operands[s.listBegin + i]};
+    if (given == kNoExpr)
+      continue;
+    if (callee.params[i].isBuffer)
+      args.slices[i] = evalSlice(given);
+    else
+      args.ints[i] = eval(given);
+  }
+  return args;
+}
+
+/// From the numbering of the current group to that of `to`.
+int64_t Interpreter::translate(int64_t value, ValueType type, const Group &to, SourceLoc loc,
+                               const Param &param) {
+  auto translateArgs = [&](std::vector<int64_t> &args, DeclId decl) {
+    for (size_t i = 0; i < args.size(); ++i)
+      args[i] = translate(args[i], program_.decl(decl).params[i].type, to, loc, param);
+  };
+  if (type == ValueType::Tree) {
+    TreeValue tree = trees_[value];
+    tree.view = {};
+    translateArgs(tree.args, tree.decl);
+    if (recordsTrees)
+      trees.push_back({to, tree, loc});
+    trees_.push_back(std::move(tree));
+    return static_cast<int64_t>(trees_.size() - 1);
+  }
+  if (type == ValueType::Graph) {
+    GraphValue graph = graphs_[value];
+    graph.view = {};
+    if (graph.decl != kNoDecl)
+      translateArgs(graph.args, graph.decl);
+    graphs_.push_back(std::move(graph));
+    return static_cast<int64_t>(graphs_.size() - 1);
+  }
+  if (type != ValueType::Rank || value == kNone)
+    return value;
+  const Group &from = currentGroup();
+  int64_t there =
+      value >= 0 && value < from.size ? to.find(from.world(static_cast<uint32_t>(value))) : kNone;
+  if (there == kNone)
+    fail(loc, "argument '" + program_.nameOf(param) + "' is rank " + std::to_string(value) +
+                  ", which is not in the group of " + std::to_string(to.size) +
+                  " ranks that the call runs over");
+  return there;
+}
+
+void Interpreter::checkValue(const Param &param, SourceLoc loc) {
+  int64_t value = intSlot(param.slot);
+  if (failed_)
+    return;
+  const std::string &name = program_.nameOf(param);
+  if (param.type == ValueType::Rank && value != kNone &&
+      (value < 0 || value >= currentGroup().size))
+    return fail(loc, "'" + name + "' is rank " + std::to_string(value) + ", but there are only " +
+                         std::to_string(currentGroup().size) + " ranks");
+  if (param.candidates.size() != 1 || param.candidates[0].hi == kNoExpr)
+    return;
+  int64_t lo = eval(param.candidates[0].lo), hi = eval(param.candidates[0].hi);
+  if (value < lo || value > hi)
+    fail(loc, "'" + name + "' is " + std::to_string(value) + ", which is not in " +
+                  std::to_string(lo) + ".." + std::to_string(hi));
+}
+
+void Interpreter::bindDefault(const Param &param) {
+  if (param.defaultValue == kNoExpr)
+    return fail(param.loc, "parameter '" + program_.nameOf(param) + "' has no value",
+                "give it with --set " + program_.nameOf(param) + "=VALUE");
+  int64_t value = eval(param.defaultValue);
+  intSlot(param.slot) = value;
+}
+
+void Interpreter::bindEntryValues(const Decl &decl) {
+  for (size_t i = 0; i < decl.params.size() && !failed_; ++i) {
+    const Param &param = decl.params[i];
+    if (param.isBuffer)
+      continue;
+    if (i < request_.arguments.size() && request_.arguments[i] != kNoExpr) {
+      int64_t value = eval(request_.arguments[i]);
+      intSlot(param.slot) = value;
+    } else {
+      bindDefault(param);
+    }
+    checkValue(param, param.loc);
+  }
+}
+
+void Interpreter::bindCall(const Stmt &s, Frame &callee) {
+  const Decl &decl = *callee.decl;
+  Arguments args = evalArguments(s, decl);
+  for (size_t i = 0; i < decl.params.size() && !failed_; ++i)
+    if (!decl.params[i].isBuffer && callee.group != frame_->group &&
+        program_.operands[s.listBegin + i] != index(kNoExpr))
+      args.ints[i] =
+          translate(args.ints[i], decl.params[i].type, *callee.group, s.loc, decl.params[i]);
+  if (failed_)
+    return;
+  FrameScope scope(*this, callee);
+  for (size_t i = 0; i < decl.params.size() && !failed_; ++i) {
+    const Param &param = decl.params[i];
+    if (param.isBuffer)
+      continue;
+    if (program_.operands[s.listBegin + i] != index(kNoExpr))
+      intSlot(param.slot) = args.ints[i];
+    else
+      bindDefault(param);
+    checkValue(param, s.loc);
+  }
+  for (size_t i = 0; i < decl.params.size() && !failed_; ++i)
+    if (decl.params[i].isBuffer)
+      bindArgument(decl.params[i], args.slices[i], s.loc);
+  checkRequirements(decl, s.loc);
+  exec(decl.body);
+}
+
+void Interpreter::execCall(const Stmt &s) {
+  if (!step(s.loc))
+    return;
+  uint32_t first = builder_.size();
+  const Group *group = frame_->group;
+  if (s.a != kNoExpr) {
+    int64_t handle = eval(s.a);
+    if (failed_)
+      return;
+    group = groups_[handle];
+    if (group->me == kNone)
+      return setLabel(s, first, true);
+    if (group->members == frame_->group->members && group->size == frame_->group->size)
+      group = frame_->group;
+  }
+  DeclId decl{static_cast<uint32_t>(s.value)};
+  if (!checkRecursion(decl, group->size, s.loc))
+    return;
+  uint64_t site = mixHash(frame_->instance, 0xca11 + uint64_t{s.loc.file} * 0x9e3779b97f4a7c15u +
+                                                (uint64_t{s.loc.line} << 16 | s.loc.column));
+  // Counted per group: members of this one need not take part in the others of a loop.
+  site = mixHash(site, group->members == frame_->group->members ? 0 : hashOf(*group));
+  uint64_t instance = mixHash(site, counts_.next(site));
+  if (recordsCalls)
+    recordCall(instance, *group, s.loc);
+  Frame callee = openFrame(decl, group, s.loc);
+  callee.instance = instance;
+  bindCall(s, callee);
+  setLabel(s, first, true);
+}
+
+/// A collective may call itself over a strictly smaller group only.
+bool Interpreter::checkRecursion(DeclId decl, uint32_t groupSize, SourceLoc loc) {
+  for (const Frame *f = frame_; f; f = f->caller) {
+    if (f->declId != decl)
+      continue;
+    if (groupSize < f->group->size)
+      return true;
+    fail(loc, "'" + program_.nameOf(*f->decl) + "' calls itself over a group of " +
+                  std::to_string(groupSize) + " ranks, which is not smaller than its own of " +
+                  std::to_string(f->group->size));
+    return false;
+  }
+  return true;
+}
+
+void Interpreter::checkRequirements(const Decl &decl, SourceLoc loc) {
+  for (ExprId requirement : decl.requirements) {
+    bool holds = eval(requirement) != 0;
+    if (failed_ || holds)
+      continue;
+    Diagnostic d = Diagnostic::error(loc, "this use of '" + program_.nameOf(decl) +
+                                              "' breaks what it requires");
+    d.notes.push_back(Diagnostic::note(program_.expr(requirement).loc, "required here"));
+    fail(std::move(d));
+  }
+}
+
+void Interpreter::recordCall(uint64_t instance, const Group &group, SourceLoc loc) {
+  calls.push_back({instance, hashOf(group), group.size, loc});
+}
+
+} // namespace colldsl

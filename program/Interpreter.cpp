@@ -1,0 +1,118 @@
+#include "program/Interpreter.h"
+
+namespace colldsl {
+
+Interpreter::Interpreter(const Program &program, const InstantiateRequest &request)
+    : program_(program), request_(request), range_(request.elements) {}
+
+void Interpreter::fail(SourceLoc loc, std::string message, std::string hint) {
+  fail(Diagnostic::error(loc, std::move(message), std::move(hint)));
+}
+
+void Interpreter::fail(Diagnostic d) {
+  if (failed_)
+    return;
+  failed_ = true;
+  unsigned shown = 0;
+  for (const Frame *f = frame_; f && f->calledAt.known() && shown < 8; f = f->caller, ++shown)
+    d.notes.push_back(Diagnostic::note(
+        f->calledAt, "in '" + program_.nameOf(*f->decl) + "', used here by rank " +
+                         std::to_string(f->caller ? f->caller->group->me : index(rank_)) + " of " +
+                         std::to_string(f->caller ? f->caller->group->size : request_.ranks)));
+  d.notes.push_back(Diagnostic::note({}, "on rank " + std::to_string(index(rank_)) + " of " +
+                                             std::to_string(request_.ranks)));
+  error_ = Status(std::move(d));
+}
+
+bool Interpreter::step(SourceLoc loc) {
+  if (++steps_ <= request_.limits.maxSteps)
+    return true;
+  fail(loc,
+       "more than " + std::to_string(request_.limits.maxSteps) +
+           " loop iterations and calls on one rank",
+       "raise the limit with --max-steps");
+  return false;
+}
+
+Interpreter::Frame Interpreter::openFrame(DeclId decl, const Group *group, SourceLoc calledAt) {
+  Frame frame{};
+  frame.declId = decl;
+  frame.decl = &program_.decl(decl);
+  frame.group = group;
+  frame.ints = static_cast<uint32_t>(ints_.size());
+  frame.slices = static_cast<uint32_t>(slices_.size());
+  frame.sizes = static_cast<uint32_t>(sizes_.size());
+  frame.serial = nextSerial_++;
+  frame.type = frame_ ? frame_->type : request_.type;
+  frame.calledAt = calledAt;
+  frame.caller = frame_;
+  return frame;
+}
+
+Interpreter::FrameScope::FrameScope(Interpreter &in, Frame &frame)
+    : in_(in), caller_(in.frame_), ints_(in.ints_.size()), slices_(in.slices_.size()),
+      sizes_(in.sizes_.size()) {
+  in.ints_.resize(ints_ + frame.decl->intSlots);
+  in.slices_.resize(slices_ + frame.decl->sliceSlots);
+  in.sizes_.resize(sizes_ + frame.decl->sizeSlots);
+  std::fill(in.sizes_.begin() + sizes_, in.sizes_.end(), SizeExtent());
+  in.frame_ = &frame;
+  if (++in.depth_ > in.request_.limits.maxCallDepth)
+    in.fail(frame.calledAt,
+            "calls are nested more than " + std::to_string(in.request_.limits.maxCallDepth) +
+                " deep",
+            "raise the limit with --max-call-depth");
+}
+
+Interpreter::FrameScope::~FrameScope() {
+  --in_.depth_;
+  in_.frame_ = caller_;
+  in_.ints_.resize(ints_);
+  in_.slices_.resize(slices_);
+  in_.sizes_.resize(sizes_);
+}
+
+Status Interpreter::run(Rank rank, Dag &dag) {
+  rank_ = rank;
+  dag_ = &dag;
+  dag.clear();
+  builder_.begin(dag, range_);
+  counts_.clear();
+  frame_ = nullptr;
+  depth_ = nextSerial_ = 0;
+  steps_ = 0;
+  boundSchedulesSize_ = false;
+  failed_ = false;
+  error_ = Status();
+  usedLists_ = 0;
+  groups_.clear();
+  groupPool_.clear();
+  groupMembers_.clear();
+  trees_.clear();
+  graphs_.clear();
+  graphAt_.clear();
+  calls.clear();
+  trees.clear();
+
+  Group world{nullptr, request_.ranks, index(rank)};
+  Frame frame = openFrame(request_.collective, &world, {});
+  frame.instance = 1;
+  const Decl &decl = *frame.decl;
+  FrameScope scope(*this, frame);
+  bindEntryValues(decl);
+  for (const Param &param : decl.params)
+    if (param.isBuffer && !failed_)
+      bindEntryBuffer(param);
+  if (request_.inPlace && !failed_)
+    bindAliases(decl);
+  checkRequirements(decl, decl.loc);
+  exec(decl.body);
+  if (request_.contract)
+    evalContract(decl);
+  if (!failed_)
+    if (Status s = builder_.finish(); !s)
+      fail(s.diagnostic());
+  return error_;
+}
+
+} // namespace colldsl

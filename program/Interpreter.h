@@ -1,0 +1,318 @@
+/// Runs the body of a collective as one rank and builds its Dag. Internal to this
+/// folder; Instantiate.h is the way in.
+///
+/// Errors stop the run: the first one is kept, every evaluation after it returns
+/// some value that nobody uses.
+#pragma once
+
+#include "program/DagBuilder.h"
+#include "program/EdgeList.h"
+#include "program/Instantiate.h"
+#include "program/Values.h"
+
+#include <deque>
+#include <map>
+#include <optional>
+
+namespace colldsl {
+
+/// One call over a group, as this rank made it: what all members must agree on.
+struct CallRecord {
+  uint64_t instance; ///< which call
+  uint64_t group;    ///< hash of the group's members
+  uint32_t size;     ///< of the group
+  SourceLoc loc;
+};
+
+/// A tree as it was made, for checking it alone: the group it lives in and its value.
+struct TreeRecord {
+  Group group;
+  TreeValue tree;
+  SourceLoc loc;
+};
+
+class Interpreter {
+public:
+  Interpreter(const Program &program, const InstantiateRequest &request);
+
+  Status run(Rank rank, Dag &dag);
+
+  SizeRange &range() { return range_; }
+  bool recordsCalls = false;
+  bool recordsTrees = false;
+  std::vector<CallRecord> calls; ///< of the last run
+  std::vector<TreeRecord> trees; ///< of the last run; arguments are valid until the next
+
+  /// What `rank` sees of a recorded tree. For checking only.
+  Status viewTree(const TreeRecord &record, int64_t rank, int64_t &parent,
+                  std::vector<int64_t> &children);
+
+private:
+  struct Frame {
+    DeclId declId;
+    const Decl *decl;
+    const Group *group;
+    uint32_t ints, slices, sizes;        ///< where its slots begin
+    ElementType type = ElementType::I32; ///< the type variable
+    uint64_t instance = 0;               ///< of a collective: names its call
+    uint32_t serial = 0;                 ///< unique per frame, for labels and call counts
+    SourceLoc calledAt;
+    Frame *caller = nullptr;
+    TreeValue *tree = nullptr; ///< the one that is being worked out
+    GraphValue *graph = nullptr;
+  };
+  /// Gives a frame its slots for as long as it lives.
+  class FrameScope;
+
+  // Errors and limits (Interpreter.cpp)
+  void fail(SourceLoc loc, std::string message, std::string hint = {});
+  void fail(Diagnostic d);
+  bool failed() const { return failed_; }
+  bool step(SourceLoc loc);
+  Frame openFrame(DeclId decl, const Group *group, SourceLoc calledAt);
+  int64_t &intSlot(uint32_t slot) { return ints_[frame_->ints + slot]; }
+  SliceValue &sliceSlot(uint32_t slot) { return slices_[frame_->slices + slot]; }
+  SizeExtent &sizeSlot(uint32_t slot) { return sizes_[frame_->sizes + slot]; }
+  const std::string &text(uint32_t string) const { return program_.strings[string]; }
+
+  // Int slots: ints by value, the rest by handle (Evaluate.cpp, EvaluateArithmetic.cpp)
+  int64_t eval(ExprId id);
+  int64_t evalBinary(const Expr &e);
+  int64_t evalOverflow(const Expr &e, const char *what);
+  int64_t evalDivision(const Expr &e, int64_t a, int64_t b);
+  int64_t evalShift(const Expr &e, int64_t a, int64_t b);
+  int64_t evalBuiltin(const Expr &e);
+  int64_t evalGridShift(const Expr &e, bool periodic);
+  int64_t evalAggregation(const Expr &e);
+  int64_t evalSizeSymbol(const Expr &e);
+  int64_t callFunction(const Expr &e);
+  std::span<const uint32_t> operandsOf(const Expr &e) const;
+  int64_t evalOr(ExprId id, int64_t otherwise) { return id == kNoExpr ? otherwise : eval(id); }
+
+  // Lists (EvaluateLists.cpp)
+  std::vector<int64_t> &list(int64_t handle) { return lists_[handle]; }
+  int64_t newList();
+  int64_t evalListLiteral(const Expr &e);
+  int64_t evalListComprehension(const Expr &e);
+  int64_t evalListElement(const Expr &e);
+  template <typename Body> void iterate(ExprId iterable, Body body);
+  template <typename Body> void iterateSegments(const Expr &e, Body body);
+  template <typename Body> void iterateIf(const Expr &e, Body body);
+
+  // Groups (EvaluateGroups.cpp)
+  const Topology &topology();
+  const Group &currentGroup() const { return *frame_->group; }
+  const Group &group(int64_t handle) const { return *groups_[handle]; }
+  int64_t addGroup(const Group &group);
+  int64_t addGroup(std::vector<Rank> members);
+  int64_t evalGroup(const Expr &e);
+  int64_t levelGroup(Level level);
+  int64_t leadersGroup(Level level, int64_t include, SourceLoc loc);
+  int64_t evalLeader(const Expr &e);
+  int64_t filterGroup(const Expr &e, bool split);
+  std::vector<Rank> levelMembers(Level level, Rank of);
+  Group withMe(Group group) const;
+
+  // Trees and graphs (EvaluateStructures.cpp)
+  int64_t makeTree(const Expr &e);
+  int64_t makeGraph(const Expr &e);
+  int64_t loadEdges(const Expr &e);
+  std::vector<int64_t> evalArgs(const Expr &e);
+  TreeValue &viewOf(int64_t treeHandle, SourceLoc loc);
+  GraphValue &graphViewOf(int64_t graphHandle, SourceLoc loc);
+  void workOutTree(TreeValue &tree, const Group &group, SourceLoc loc);
+  void workOutGraph(GraphValue &graph, const Group &group, SourceLoc loc);
+  void takeFileEdges(GraphValue &graph, SourceLoc loc);
+  void numberEdges(std::vector<EdgeValue> &edges);
+  int64_t treeRoot(const Expr &e);
+  int64_t treeChildren(const Expr &e);
+  int64_t treeSubtree(const Expr &e);
+  int64_t structureAt(const Expr &e);
+  int64_t evalEdge(const Expr &e);
+  int64_t peerSlot(int64_t edge, SourceLoc loc);
+  const EdgeValue &edge(int64_t handle, SourceLoc loc);
+  template <typename Value> bool upToDate(Value &value, const Group &group) const;
+
+  // Slices (EvaluateSlices.cpp)
+  SliceValue evalSlice(ExprId id);
+  SliceValue evalBlock(const Expr &e);
+  SliceValue evalBlocks(const Expr &e);
+  SliceValue evalElements(const Expr &e);
+  SliceValue evalPart(const Expr &e);
+  void evalSlices(ExprId id, std::vector<Region> &out);
+  void pushRegion(const SliceValue &slice, std::vector<Region> &out, SourceLoc loc);
+  SliceValue blockOf(const SliceValue &s, int64_t i, SourceLoc loc);
+  Position blockPosition(const SliceValue &s, int64_t i, SourceLoc loc);
+  Position interpolate(const SliceValue &s, __int128 i, __int128 k, SourceLoc loc);
+  Position displace(const Position &p, int64_t elements) const;
+  Slice toSlice(const SliceValue &slice, SourceLoc loc);
+  void makeConstant(SliceValue &slice);
+  void keepWithin(const SliceValue &slice, int64_t elements);
+
+  // Sizes, and buffers of the job and of statements (MakeBuffers.cpp)
+  SizeExtent evalSize(ExprId id);
+  SizeExtent wholeElements(SizeExtent size);
+  SizeExtent dimExtent(const Dim &dim, SourceLoc loc);
+  int64_t numBlocks(const Dim &dim, SourceLoc loc);
+  void bindEntryBuffer(const Param &param);
+  SliceValue makeBuffer(const BufferType &type, Buffer buffer, SourceLoc loc);
+  SliceValue makeDense(const BufferType &type, Buffer &buffer, SourceLoc loc);
+  SliceValue makeBlocked(const BufferType &type, Buffer &buffer, SourceLoc loc);
+  int64_t prefixSums(int64_t countsHandle, SourceLoc loc);
+  void bindAliases(const Decl &decl);
+
+  // Buffer arguments of calls (BindArguments.cpp)
+  void bindArgument(const Param &param, SliceValue argument, SourceLoc loc);
+  void bindOneDimension(const Param &param, SliceValue &s, SourceLoc loc);
+  void bindBlocks(const Param &param, SliceValue &s, SourceLoc loc);
+  void bindEqualBlocks(const Param &param, SliceValue &s, SourceLoc loc);
+  void bindCounts(const Param &param, SliceValue &s, SourceLoc loc);
+  void bindLength(const Dim &dim, const SizeExtent &size, const Param &param, SourceLoc loc);
+
+  // Statements (Execute.cpp)
+  void exec(StmtId id);
+  void execFor(const Stmt &s);
+  void execMessage(const Stmt &s);
+  void execLocal(const Stmt &s);
+  void execDepend(const Stmt &s);
+  void execEdge(const Stmt &s);
+  void execParent(const Stmt &s);
+  void execChild(const Stmt &s);
+  MessageId nextMessage(const Stmt &s, int64_t peer, const EdgeRef *along);
+  uint64_t labelKey(const LabelRef &label);
+  void setLabel(const Stmt &s, uint32_t first, bool isCall);
+  const LabelRange *findLabel(const LabelRef &label);
+  bool checkPeer(const Stmt &s, int64_t peer, SourceLoc loc);
+  void addOp(const Op &op);
+  bool equalLengths(const Stmt &s);
+  std::string labelText(const LabelRef &label);
+
+  // Calls of collectives (ExecuteCall.cpp)
+  void execCall(const Stmt &s);
+  void bindCall(const Stmt &s, Frame &callee);
+  struct Arguments;
+  Arguments evalArguments(const Stmt &s, const Decl &callee);
+  int64_t translate(int64_t value, ValueType type, const Group &to, SourceLoc loc,
+                    const Param &param);
+  void bindEntryValues(const Decl &decl);
+  void bindDefault(const Param &param);
+  void checkValue(const Param &param, SourceLoc loc);
+  void checkRequirements(const Decl &decl, SourceLoc loc);
+  bool checkRecursion(DeclId decl, uint32_t groupSize, SourceLoc loc);
+  void recordCall(uint64_t instance, const Group &group, SourceLoc loc);
+
+  // Contracts (EvaluateContract.cpp)
+  void evalContract(const Decl &decl);
+  void evalEnsure(uint32_t node);
+  void addEnsure(const EnsureNode &node);
+  void addOperand(const EnsureNode &node);
+
+  const Program &program_;
+  const InstantiateRequest &request_;
+  SizeRange range_;
+  std::optional<Topology> flat_; ///< made when first asked for
+
+  // Of one run
+  Rank rank_{0};
+  Dag *dag_ = nullptr;
+  DagBuilder builder_;
+  CountTable counts_;
+  Frame *frame_ = nullptr;
+  uint32_t depth_ = 0;
+  uint32_t nextSerial_ = 0;
+  uint64_t steps_ = 0;
+  bool boundSchedulesSize_ = false; ///< some size symbol stands for n
+  bool failed_ = false;
+  bool remote_ = false; ///< evaluating a slice of another rank: its blocks may be more than ours
+  Status error_;
+  std::vector<int64_t> ints_;
+  std::vector<SliceValue> slices_;
+  std::vector<SizeExtent> sizes_;
+  std::deque<std::vector<int64_t>> lists_;
+  size_t usedLists_ = 0;
+  std::deque<std::vector<Rank>> groupMembers_;
+  std::deque<Group> groupPool_;
+  std::vector<const Group *> groups_;
+  std::deque<TreeValue> trees_;
+  std::deque<GraphValue> graphs_;
+  std::vector<Region> sources_, targets_;
+  std::map<std::pair<uint32_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
+
+  // Of all runs
+  std::map<std::string, uint32_t> edgeFiles_;
+  std::vector<EdgeList> edgeLists_;
+};
+
+class Interpreter::FrameScope {
+public:
+  FrameScope(Interpreter &in, Frame &frame);
+  ~FrameScope();
+
+private:
+  Interpreter &in_;
+  Frame *caller_;
+  size_t ints_, slices_, sizes_;
+};
+
+/// body(value) for each value of an iterable that lives in an int slot; slices are
+/// put into `slot` by iterateSegments itself.
+template <typename Body> void Interpreter::iterate(ExprId iterable, Body body) {
+  const Expr &e = program_.expr(iterable);
+  if (e.kind == ExprKind::RangeOf) {
+    int64_t lo = eval(e.a), hi = eval(e.b);
+    if (e.value && hi != INT64_MAX)
+      ++hi;
+    for (int64_t i = lo; i < hi && !failed_ && step(e.loc); ++i)
+      body(i);
+  } else if (e.kind == ExprKind::EdgesOf) {
+    auto graph = static_cast<uint32_t>(eval(e.a));
+    if (failed_)
+      return;
+    bool in = e.value == 1;
+    size_t count = graphViewOf(graph, e.loc).edges[in].size();
+    for (uint32_t i = 0; i < count && !failed_ && step(e.loc); ++i)
+      body(EdgeRef{graph, in, i}.handle());
+  } else {
+    int64_t handle = eval(iterable);
+    for (size_t i = 0; !failed_ && i < list(handle).size() && step(e.loc); ++i)
+      body(list(handle)[i]);
+  }
+}
+
+/// Segments of floor(size / sizeof T) elements, at least one; the last may be shorter.
+template <typename Body> void Interpreter::iterateSegments(const Expr &e, Body body) {
+  SliceValue s = evalSlice(e.a);
+  int64_t bytes = eval(e.b);
+  if (failed_)
+    return;
+  if (bytes <= 0 || s.inBlock() || s.shape == BlockShape::CallTime ||
+      s.shape == BlockShape::Capacity)
+    return fail(e.loc,
+                bytes <= 0 ? "segments of " + std::to_string(bytes) + " bytes"
+                           : "segments of a block whose length is known at call time only",
+                bytes <= 0 ? "" : "use part(b, i of k)");
+  int64_t step_ = std::max<int64_t>(1, bytes / sizeBytes(s.type));
+  int64_t count = (s.length() + step_ - 1) / step_;
+  if (count > 0)
+    range_.keepLessEqual(displace(s.begin, (count - 1) * step_ + 1), s.end);
+  range_.keepLessEqual(s.end, displace(s.begin, count * step_));
+  for (int64_t i = 0; i < count && !failed_ && step(e.loc); ++i) {
+    SliceValue piece = s;
+    piece.shape = BlockShape::None;
+    piece.blocks = 0;
+    piece.begin = displace(s.begin, i * step_);
+    piece.end = i + 1 < count ? displace(s.begin, (i + 1) * step_) : s.end;
+    body(piece);
+  }
+}
+
+/// iterate(e.a) with the loop name in e.slot and the condition e.b.
+template <typename Body> void Interpreter::iterateIf(const Expr &e, Body body) {
+  iterate(e.a, [&](int64_t value) {
+    intSlot(e.slot) = value;
+    if (e.b == kNoExpr || eval(e.b))
+      body();
+  });
+}
+
+} // namespace colldsl

@@ -1,0 +1,103 @@
+/// What expressions of the checked program evaluate to, besides plain ints.
+#pragma once
+
+#include "ir/Slice.h"
+#include "program/Program.h"
+#include "program/SizeRange.h"
+
+#include <span>
+#include <vector>
+
+namespace colldsl {
+
+/// Ranks that run a collective together, numbered from 0 in ascending order of
+/// their ranks in the whole job. The whole job needs no table: members is null.
+struct Group {
+  const Rank *members = nullptr;
+  uint32_t size = 0;
+  int64_t me = kNone; ///< this rank's number; kNone: not a member
+
+  Rank world(uint32_t member) const { return members ? members[member] : Rank{member}; }
+  /// The number of a rank of the job, or kNone.
+  int64_t find(Rank rank) const;
+  bool sameMembers(const Group &other) const;
+};
+
+/// How the blocks of a two-dimensional slice lie.
+enum class BlockShape : uint8_t { None, Equal, Counts, CallTime, Capacity };
+
+/// Elements [begin, end) of a buffer, or of one of its CallTime or Capacity blocks.
+struct SliceValue {
+  Position begin, end;
+  BufferId buffer = kNoBuffer;
+  uint32_t block = kNoBlock;
+  ElementType type = ElementType::I32;
+  BlockShape shape = BlockShape::None;
+  uint32_t blocks = 0;    ///< of a two-dimensional slice
+  int64_t prefix = kNone; ///< Counts: an IntList handle, blocks + 1 positions from begin
+
+  bool inBlock() const { return block != kNoBlock; }
+  bool isWholeBuffer2d() const {
+    return shape == BlockShape::CallTime || shape == BlockShape::Capacity;
+  }
+  int64_t length() const { return end.at - begin.at; }
+};
+
+/// What a size symbol stands for: floor(end) - floor(begin).
+struct SizeExtent {
+  Position begin, end;
+  bool bound = false;
+  bool callTime = false; ///< the length of a block that is known at call time only
+  int64_t value() const { return end.at - begin.at; }
+};
+
+/// A tree or a graph is its declaration and its arguments; what one rank sees of it
+/// is worked out when asked for, in the group that asks.
+struct StructureView {
+  const Rank *groupMembers = nullptr; ///< of which group and rank the rest is
+  uint32_t groupSize = 0;
+  int64_t rank = kNone;
+};
+
+struct TreeValue {
+  DeclId decl = kNoDecl;
+  std::vector<int64_t> args;
+  int64_t at = kNone; ///< as this rank sees it; kNone: as the asking rank does
+
+  StructureView view;
+  int64_t parent = kNone;
+  std::vector<int64_t> children;
+};
+
+struct EdgeValue {
+  int64_t peer = kNone;
+  int64_t key = 0;
+  int64_t weight = 1;
+  uint32_t ordinal = 0; ///< how many earlier edges of this direction have this peer and key
+};
+
+struct GraphValue {
+  DeclId decl = kNoDecl; ///< kNoDecl: read from a file
+  uint32_t file = 0;     ///< index of the loaded edge list
+  std::vector<int64_t> args;
+  int64_t at = kNone;
+
+  StructureView view;
+  std::vector<EdgeValue> edges[2]; ///< out, in
+};
+
+/// An edge handle: graph, direction, slot.
+struct EdgeRef {
+  uint32_t graph;
+  bool in;
+  uint32_t slot;
+  int64_t handle() const {
+    return static_cast<int64_t>(graph) << 32 | (in ? int64_t{1} << 31 : 0) | slot;
+  }
+  static EdgeRef of(int64_t handle) {
+    return {static_cast<uint32_t>(handle >> 32), (handle >> 31 & 1) != 0,
+            static_cast<uint32_t>(handle & 0x7fffffff)};
+  }
+};
+
+} // namespace colldsl
