@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Checks who includes whom: data flows one way through the folders.
+
+usage: includes.py ROOT
+"""
+import re
+import sys
+
+import tree
+
+# What each folder may include of the others. Folders that are not named here may include
+# everything: tools, tests, bench, examples.
+ALLOWED = {
+    "ir": [],
+    "topology": ["ir"],
+    "program": ["ir", "topology"],
+    "compiler": ["ir", "program"],
+    "passes": ["ir", "program", "topology"],
+    "verifier": ["ir"],
+    "simulator": ["ir", "program", "topology"],
+    "transports": ["ir", "topology"],
+    "executor": ["ir", "topology", "transports"],
+    "runtime": ["ir", "topology", "program", "passes", "transports", "executor"],
+    "mpi": ["runtime"],
+}
+# What runs a schedule knows images, not DAGs: these headers, and no others of ir.
+IMAGE_ONLY = ["transports", "executor"]
+NOT_IMAGE = ["Dag.h", "Schedule.h", "TextForm.h"]
+# Libraries that only some folders know.
+LIBRARIES = {
+    "ANTLR": (r"antlr4-runtime|Coll(Lexer|Parser|Visitor|BaseVisitor|Listener|BaseListener)\.h",
+              ["compiler", "tools"]),
+    "LLVM": (r"llvm/|llvm-c/", ["compiler", "passes", "runtime", "mpi", "tools"]),
+    "hwloc": (r"hwloc", ["topology"]),
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def problem(folder, quote, header):
+    """Why a file of this folder must not include this header; None if it may."""
+    if folder not in ALLOWED:
+        return None
+    for library, (pattern, users) in LIBRARIES.items():
+        if re.match(pattern, header):
+            return None if folder in users else f"{folder} does not know {library}"
+    if quote == "<":
+        return None
+    other, _, name = header.partition("/")
+    if not name:
+        return 'includes start at the top: "folder/Header.h"'
+    if other != folder and other not in ALLOWED[folder]:
+        return f"{folder} must not include {other}"
+    if folder in IMAGE_ONLY and other == "ir" and name in NOT_IMAGE:
+        return f"{folder} knows images only"
+    return None
+
+
+def check(root):
+    """All violations in the tree, one line each."""
+    found = []
+    for path in tree.files(root, ".h", ".cpp", ".def", ".inc"):
+        for number, line in enumerate(tree.read(root, path).splitlines(), 1):
+            include = INCLUDE.match(line)
+            why = include and problem(path.split("/")[0], *include.groups())
+            if why:
+                found.append(f"{path}:{number}: {why}: {line.strip()}")
+    return found
+
+
+if __name__ == "__main__":
+    violations = check(sys.argv[1])
+    print("\n".join(violations) if violations else "all includes follow the rule")
+    sys.exit(1 if violations else 0)

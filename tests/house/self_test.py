@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Shows that the house rules find what they are there for."""
+import os
+import tempfile
+import unittest
+
+import includes
+import text
+
+
+class Includes(unittest.TestCase):
+    def found(self, path, content):
+        with tempfile.TemporaryDirectory() as root:
+            os.makedirs(os.path.join(root, os.path.dirname(path)))
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write(content)
+            return includes.check(root)
+
+    def test_downstream_only(self):
+        self.assertEqual(
+            self.found("ir/Dag.cpp", '#include "ir/Dag.h"\n#include "program/Program.h"\n'),
+            ['ir/Dag.cpp:2: ir must not include program: #include "program/Program.h"'],
+        )
+        self.assertTrue(self.found("verifier/Verifier.cpp", '#include "topology/Topology.h"\n'))
+        self.assertTrue(self.found("transports/shm/Shm.h", '#include "executor/Plan.h"\n'))
+        self.assertFalse(self.found("program/Program.h", '#include "topology/Topology.h"\n'))
+        self.assertFalse(self.found("tools/Main.cpp", '#include "executor/Plan.h"\n'))
+
+    def test_spacing_does_not_hide_an_include(self):
+        self.assertTrue(self.found("ir/Dag.cpp", '  #  include   "program/Program.h"\n'))
+
+    def test_executor_knows_images_only(self):
+        self.assertTrue(self.found("executor/Plan.cpp", '#include "ir/Dag.h"\n'))
+        self.assertTrue(self.found("transports/cma/Cma.cpp", '#include "ir/TextForm.h"\n'))
+        self.assertFalse(self.found("executor/Plan.cpp", '#include "ir/Image.h"\n'))
+
+    def test_antlr_only_in_compiler_and_tools(self):
+        for header in ("<antlr4-runtime.h>", '"antlr4-runtime/Token.h"', '"CollParser.h"'):
+            self.assertTrue(self.found("program/Program.cpp", f"#include {header}\n"))
+            self.assertFalse(self.found("compiler/Parser.cpp", f"#include {header}\n"))
+
+    def test_llvm_not_where_schedules_run(self):
+        for folder in ("ir", "topology", "program", "verifier", "transports", "executor"):
+            for header in ("<llvm/ADT/SmallVector.h>", '"llvm/Support/Error.h"'):
+                self.assertTrue(self.found(f"{folder}/A.cpp", f"#include {header}\n"))
+        for folder in ("compiler", "passes", "runtime", "tools"):
+            self.assertFalse(self.found(f"{folder}/A.cpp", '#include "llvm/Support/Error.h"\n'))
+
+    def test_hwloc_only_in_topology(self):
+        self.assertTrue(self.found("executor/A.cpp", "#include <hwloc.h>\n"))
+        self.assertFalse(self.found("topology/A.cpp", "#include <hwloc.h>\n"))
+
+    def test_includes_start_at_the_top(self):
+        self.assertTrue(self.found("ir/Dag.cpp", '#include "Dag.h"\n'))
+
+
+class Text(unittest.TestCase):
+    def complaints(self, path, content):
+        return [complaint for _, complaint in text.problems(path, content)]
+
+    def test_length(self):
+        self.assertFalse(self.complaints("ir/Dag.h", "x\n" * 800))
+        self.assertTrue(self.complaints("ir/Dag.h", "x\n" * 801))
+
+    def test_machine_paths(self):
+        for top in ("work", "root", "home", "Users"):
+            self.assertTrue(self.complaints("README.md", f"see /{top}/me/colldsl"))
+        self.assertFalse(self.complaints("README.md", "framework/ and /usr/bin and at/home/x"))
+
+    def test_neighbor_in_code(self):
+        self.assertTrue(self.complaints("ir/Dag.h", "int neighbour;"))
+        self.assertTrue(self.complaints("stdlib/torus.coll", "graph bestNeighbours() {}"))
+        self.assertFalse(self.complaints("ir/Dag.h", "int neighbor; // the neighbour"))
+        self.assertFalse(self.complaints("ir/Dag.cpp", '/* neighbour\n */ f("neighbour");'))
+
+    def test_neighbour_in_prose(self):
+        self.assertTrue(self.complaints("README.md", "every Neighbor sends"))
+        self.assertFalse(self.complaints("README.md", "`MPI_Neighbor_alltoall`, a neighbour"))
+        self.assertFalse(self.complaints("README.md", "```\nneighbor\n```\n"))
+
+    def test_line_numbers_survive_comments(self):
+        self.assertEqual(text.problems("a.h", "/*\n\n*/\nint neighbour;")[0][0], 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,28 @@
+# How the lit tests run. A test is a *.coll or *.test file with RUN lines:
+#
+#   // RUN: %colldsl verify %s --ranks 1..8 | FileCheck %s
+#   // CHECK: proved
+#
+# %colldsl   the program under test
+# %source    the top of the source tree
+# FileCheck  and `not` are LLVM's
+#
+# Files that tests read lie in folders called Inputs. `REQUIRES: long` marks a test that
+# runs only on request.
+import os
+
+import lit.formats
+
+config.name = "colldsl"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".coll", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+
+config.environment["PATH"] = os.pathsep.join([config.llvm_tools, os.environ["PATH"]])
+config.substitutions += [("%colldsl", config.colldsl), ("%source", config.source_dir)]
+if "COLLDSL_TEST_LONG" in os.environ:
+    config.available_features.add("long")
+for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
