@@ -1,0 +1,55 @@
+/// From files to a checked program: reads the files and what they import, parses,
+/// resolves names, checks types.
+#pragma once
+
+#include "compiler/ParseLimits.h"
+#include "ir/Result.h"
+#include "program/Program.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace colldsl {
+
+struct CompileOptions {
+  std::vector<std::string> includePaths; ///< searched after the importing file's own folder
+  ParseLimits limits;
+  bool withStdlib = true;                ///< put the standard library in scope
+};
+
+/// A checked program with its sources. Errors, if any, are in `diagnostics`, and
+/// the program is then not to be used.
+class Compilation {
+public:
+  Compilation();
+  ~Compilation();
+  Compilation(Compilation &&) noexcept;
+  Compilation &operator=(Compilation &&) noexcept;
+
+  bool ok() const;
+  const Program &program() const;
+  const std::vector<Diagnostic> &diagnostics() const;
+
+  /// Declarations of the files that were named, in the order of their text; not
+  /// those of the standard library nor of imports.
+  const std::vector<DeclId> &mainDecls() const;
+
+  /// Checks an expression that a person gave for a parameter (`--set root=3`) and adds
+  /// it to the program: an argument for InstantiateRequest.
+  Result<ExprId> addArgument(DeclId collective, std::string_view param, std::string_view text);
+
+  /// The diagnostic as people read it, with the line of the source and a caret.
+  std::string render(const Diagnostic &diagnostic) const;
+
+private:
+  friend Compilation compileFiles(const std::vector<std::string> &, const CompileOptions &);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Compiles the files (none: the standard library alone).
+Compilation compileFiles(const std::vector<std::string> &paths, const CompileOptions &options = {});
+
+} // namespace colldsl
