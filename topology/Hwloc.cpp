@@ -67,7 +67,7 @@ uint32_t numaNode(hwloc_topology_t topology, hwloc_obj_t pu) {
 }
 
 /// Numbers the objects above successive threads. Threads come in hwloc's logical order,
-/// in which those below one object are neighbors. Without an object above them,
+/// in which those below one object are neighbours. Without an object above them,
 /// threads count as below a common one, or each as below its own.
 class Numbering {
 public:

@@ -15,7 +15,7 @@ public:
   Machine() = default;
 
   /// pusOfNode: the threads of one node, in physical order. Ids count from 0 within
-  /// the node, threads of one core are neighbors.
+  /// the node, threads of one core are neighbours.
   Machine(uint32_t nodes, std::vector<Place> pusOfNode);
 
   uint32_t nodes() const { return nodes_; }

@@ -86,21 +86,39 @@ TEST(Hwloc, XmlErrorsNameTheFile) {
   std::remove(path.c_str());
 }
 
-TEST(Hwloc, LocalTakesAnyNumberOfRanks) {
-  Topology t = make("local", 1000);
-  EXPECT_EQ(t.numGroups(Level::Node), 1u);
-  EXPECT_EQ(t.place(Rank{0}).core, 0u);
-  hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+TEST(Hwloc, TheClosestMemoryCounts) {
+  XmlFile file("[numa] package:2 [numa] core:2 pu:1");
+  Topology t = make(file.path(), 4);
+  EXPECT_EQ(t.numGroups(Level::Numa), 2u);
+  EXPECT_EQ(t.distance(Rank{0}, Rank{2}), 5u);
+}
+
+TEST(Hwloc, LocalIsWhereThisProcessMayRun) {
   hwloc_topology_t machine;
   ASSERT_EQ(hwloc_topology_init(&machine), 0);
   ASSERT_EQ(hwloc_topology_load(machine), 0);
+  hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
   ASSERT_EQ(hwloc_get_cpubind(machine, allowed, HWLOC_CPUBIND_PROCESS), 0);
-  unsigned threads = static_cast<unsigned>(hwloc_bitmap_weight(allowed));
-  for (uint32_t r = 0; r < 1000; ++r)
+  uint32_t threads = static_cast<uint32_t>(hwloc_bitmap_weight(allowed));
+
+  Topology t = make("local", threads + 1);
+  EXPECT_EQ(t.numGroups(Level::Node), 1u);
+  for (uint32_t r = 0; r <= threads; ++r)
     EXPECT_TRUE(hwloc_bitmap_isset(allowed, t.place(Rank{r}).pu)) << "rank " << r;
   EXPECT_EQ(t.place(Rank{threads}), t.place(Rank{0})) << "the placement begins again";
-  hwloc_topology_destroy(machine);
+
+  uint32_t last = static_cast<uint32_t>(hwloc_bitmap_last(allowed));
+  hwloc_bitmap_t one = hwloc_bitmap_alloc();
+  hwloc_bitmap_only(one, last);
+  ASSERT_EQ(hwloc_set_cpubind(machine, one, HWLOC_CPUBIND_PROCESS), 0);
+  Topology bound = make("local", 2);
+  EXPECT_EQ(bound.place(Rank{0}).pu, last);
+  EXPECT_EQ(bound.place(Rank{1}).pu, last);
+
+  hwloc_set_cpubind(machine, allowed, HWLOC_CPUBIND_PROCESS);
+  hwloc_bitmap_free(one);
   hwloc_bitmap_free(allowed);
+  hwloc_topology_destroy(machine);
 }
 
 } // namespace
