@@ -1,9 +1,11 @@
-// NOTE TO THE AUTHOR OF THE PARSER (helper): semantic analysis (compiler/Sema*.cpp, Scope*, Builtins*, Compile.h) is being
-// written by the lead right now; do not write it. After your steps 1-4: implement compiler/Compile.h (Compile.cpp: files,
-// imports, stdlib from the generated library described in stdlib/StdlibFiles.h: `std::span<const StdlibFile> stdlibFiles()` with
-// {std::string_view name, text}; sources; render()), calling `analyse()` declared below; then write the lit tests of
-// diagnostics in tests/compiler/diagnostics: read the messages in Sema*.cpp, Screen, SyntaxError and program/*.cpp and make one
-// test per distinct mistake (at least 60), each with FileCheck on file:line:column and the message.
+// NOTE TO THE AUTHOR OF THE PARSER (helper): semantic analysis (compiler/Sema*.cpp, Scope*,
+// Builtins*, Compile.h) is being written by the lead right now; do not write it. After your steps
+// 1-4: implement compiler/Compile.h (Compile.cpp: files, imports, stdlib from the generated library
+// described in stdlib/StdlibFiles.h: `std::span<const StdlibFile> stdlibFiles()` with
+// {std::string_view name, text}; sources; render()), calling `analyse()` declared below; then write
+// the lit tests of diagnostics in tests/compiler/diagnostics: read the messages in Sema*.cpp,
+// Screen, SyntaxError and program/*.cpp and make one test per distinct mistake (at least 60), each
+// with FileCheck on file:line:column and the message.
 /// Semantic analysis: names to declarations and slots, types, arity, contracts;
 /// from syntax trees to the checked program.
 #pragma once
@@ -22,11 +24,12 @@ namespace colldsl {
 /// file two declarations of a kind and name are an error.
 struct SemaInput {
   const Ast *ast = nullptr;
+  uint32_t unit = 0;   ///< files of one unit see each other; of lower units, the nearest first
   bool isMain = false; ///< named by the user, not imported
 };
 
-/// Analyses files in the given order (standard library first, imports before their
-/// importers) into `program`, whose `files` the caller fills. All errors found.
+/// Analyses files in the given order (the standard library first, all of it unit 0;
+/// then each file a unit of its own, imports before their importers) into `program`, whose `files` the caller fills. All errors found.
 std::vector<Diagnostic> analyse(llvm::ArrayRef<SemaInput> inputs, Program &program,
                                 std::vector<DeclId> &mainDecls, uint32_t maxErrors = 20);
 

@@ -48,7 +48,7 @@ void Interpreter::bindOneDimension(const Param &param, SliceValue &s, SourceLoc 
   s.shape = BlockShape::None;
   s.blocks = 0;
   if (wantsBlock)
-    return;
+    return bindCapacity(dim, s);
   bindLength(dim, {s.begin, s.end, true, s.inBlock()}, param, loc);
 }
 
@@ -91,6 +91,18 @@ void Interpreter::bindCounts(const Param &param, SliceValue &s, SourceLoc loc) {
   s.shape = BlockShape::Counts;
 }
 
+/// The symbol of T[k][<= m] stands for the capacity that the buffer was made with.
+void Interpreter::bindCapacity(const Dim &dim, const SliceValue &s) {
+  if (dim.slot == kNoSlot || sizeSlot(dim.slot).bound)
+    return;
+  const Buffer &buffer = dag_->buffers[index(s.buffer)];
+  int64_t blocks = std::max<int64_t>(1, buffer.blocks);
+  sizeSlot(dim.slot) = {{0, 0, 1, 0},
+                        range_.at(buffer.endScale / blocks, buffer.endOffset / blocks, 1),
+                        true,
+                        false};
+}
+
 void Interpreter::bindBlocks(const Param &param, SliceValue &s, SourceLoc loc) {
   const Dim &dim = param.buffer.dim[0];
   if (dim.kind == DimKind::Symbol && !sizeSlot(dim.slot).bound)
@@ -109,7 +121,7 @@ void Interpreter::bindBlocks(const Param &param, SliceValue &s, SourceLoc loc) {
                                                        ? "blocks of call-time length are expected"
                                                        : "blocks of known length are expected"));
   if (wantsCallTime)
-    return;
+    return bindCapacity(param.buffer.dim[1], s);
   if (kind == DimKind::Counts)
     return bindCounts(param, s, loc);
   if (s.shape == BlockShape::Counts)

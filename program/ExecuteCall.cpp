@@ -81,7 +81,10 @@ void Interpreter::checkValue(const Param &param, SourceLoc loc) {
       (value < 0 || value >= currentGroup().size))
     return fail(loc, "'" + name + "' is rank " + std::to_string(value) + ", but there are only " +
                          std::to_string(currentGroup().size) + " ranks");
-  if (param.candidates.size() != 1 || param.candidates[0].hi == kNoExpr)
+  if (param.type == ValueType::Rank && value == kNone)
+    return fail(loc, "'" + name + "' is 'none'");
+  bool isNumber = param.type == ValueType::Int || param.type == ValueType::Bytes;
+  if (!isNumber || param.candidates.size() != 1 || param.candidates[0].hi == kNoExpr)
     return;
   int64_t lo = eval(param.candidates[0].lo), hi = eval(param.candidates[0].hi);
   if (value < lo || value > hi)

@@ -165,6 +165,7 @@ private:
   void bindArgument(const Param &param, SliceValue argument, SourceLoc loc);
   void bindOneDimension(const Param &param, SliceValue &s, SourceLoc loc);
   void bindBlocks(const Param &param, SliceValue &s, SourceLoc loc);
+  void bindCapacity(const Dim &dim, const SliceValue &s);
   void bindEqualBlocks(const Param &param, SliceValue &s, SourceLoc loc);
   void bindCounts(const Param &param, SliceValue &s, SourceLoc loc);
   void bindLength(const Dim &dim, const SizeExtent &size, const Param &param, SourceLoc loc);

@@ -162,7 +162,7 @@ SliceValue Interpreter::makeBuffer(const BufferType &type, Buffer buffer, Source
 void Interpreter::bindEntryBuffer(const Param &param) {
   for (uint32_t d = 0; d < param.buffer.dims; ++d) {
     const Dim &dim = param.buffer.dim[d];
-    if (dim.kind != DimKind::Symbol || sizeSlot(dim.slot).bound)
+    if (dim.slot == kNoSlot || sizeSlot(dim.slot).bound)
       continue;
     const std::string &name = text(frame_->decl->sizeNames[dim.slot]);
     SizeExtent &size = sizeSlot(dim.slot);

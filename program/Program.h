@@ -225,7 +225,7 @@ enum class DimKind : uint8_t {
 struct Dim {
   DimKind kind = DimKind::Fixed;
   ExprId expr = kNoExpr;   ///< also set for Symbol: a SizeSymbol expression
-  uint32_t slot = kNoSlot; ///< Symbol: size slot
+  uint32_t slot = kNoSlot; ///< Symbol, and Capacity that introduces one: size slot
 };
 
 /// T[d1] or T[d1][d2]. In T[d1][d2] d1 is Fixed or Symbol.
@@ -236,7 +236,8 @@ struct BufferType {
   Dim dim[2];
 };
 
-/// One value, or a range of ints (only in candidates).
+/// One value, or a range: of ints, or of trees or graphs whose arguments run from
+/// those of lo to those of hi.
 struct Candidate {
   ExprId lo = kNoExpr; ///< or the value
   ExprId hi = kNoExpr;

@@ -1,0 +1,41 @@
+/// Static types of expressions.
+#pragma once
+
+#include "program/Program.h"
+
+#include <string>
+#include <string_view>
+
+namespace colldsl {
+
+struct Type {
+  ValueType value = ValueType::Int;
+  uint8_t dims = 0;       ///< of a Slice: 1 or 2
+  bool maybeNone = false; ///< of a number
+  bool writable = false;  ///< of a Slice or Slices
+  bool invalid = false;   ///< an error was reported; fits everywhere
+
+  static Type of(ValueType v) { return {.value = v}; }
+  static Type error() { return {.invalid = true}; }
+  static Type slice(uint8_t dims, bool writable) {
+    return {.value = ValueType::Slice, .dims = dims, .writable = writable};
+  }
+  bool is(ValueType v) const { return !invalid && value == v; }
+};
+
+constexpr bool isNumber(ValueType v) {
+  return v == ValueType::Int || v == ValueType::Rank || v == ValueType::Bytes ||
+         v == ValueType::Time;
+}
+
+constexpr bool livesInIntSlot(ValueType v) { return v < ValueType::Slice; }
+
+/// "a rank", "a list of ints", ...: with its article, for messages.
+std::string_view describe(ValueType type);
+std::string describe(const Type &type);
+
+/// Whether a value of type `from` may stand where `to` is expected: numbers without a
+/// unit become ranks and bytes, ranks become ints.
+bool fits(const Type &from, ValueType to);
+
+} // namespace colldsl
