@@ -7,14 +7,15 @@
 ///   contract   every `ensures` holds; each contribution counted exactly once, in an
 ///              order its operator allows; `synchronizes`, `deterministic`
 ///   writes     every promised byte is written, no other byte is touched (temporaries
-///              aside), no byte is read before it was written
+///              aside), no byte is read before it was written, no slice leaves its buffer
 /// One symbolic run in any order is a proof for all orders, because a race-free DAG
-/// has one outcome.
+/// has one outcome. How each proof works, and why it is sound: docs/verifier.md.
 #pragma once
 
 #include "ir/Schedule.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace colldsl {
@@ -23,7 +24,8 @@ enum class Proof : uint8_t { Matching, Deadlock, Races, Contract, Writes };
 std::string_view spelling(Proof proof);
 
 struct VerifyOptions {
-  /// Slots of a FIFO channel between two ranks in the finite-buffer check; 0: unlimited.
+  /// Slots of a FIFO channel between two ranks in the finite-buffer check; 0: unlimited
+  /// (messages of one channel are still taken in the order in which they were sent).
   uint32_t channelSlots = 8;
   /// Stop after so many failures.
   uint32_t maxFailures = 10;
@@ -45,13 +47,18 @@ struct Failure {
 
 struct VerifyReport {
   std::vector<Failure> failures;
+  std::vector<Proof> skipped; ///< not tried, because a failure above takes away what they rest on
   uint64_t ops = 0;
   uint64_t messages = 0;
-  bool contractChecked = false; ///< false: the schedule has none (plain GOAL)
+  bool contractChecked = false; ///< false: the schedule has none (plain GOAL), or it was skipped
   bool proved() const { return failures.empty(); }
 };
 
 /// sizes: one per rank, or one for all if no buffer has call-time blocks.
+/// Block tables give the places of all blocks, and the lengths of those that hold
+/// something at entry; Capacity buffers extend over blocks * m elements. The schedule is
+/// well formed as a loaded image is: deps name older ops, slice ranges lie in Dag::slices.
+/// Thread-safe: calls share nothing.
 VerifyReport verify(const Schedule &schedule, const std::vector<Sizes> &sizes,
                     const VerifyOptions &options = {});
 

@@ -1,0 +1,60 @@
+#include "verifier/Bounds.h"
+
+namespace colldsl::proof {
+namespace {
+
+std::string faultWords(Fault fault, const std::string &buffer) {
+  switch (fault) {
+  case Fault::None:
+    break;
+  case Fault::NoBuffer:
+    return "names a buffer that does not exist";
+  case Fault::NotSignificant:
+    return "touches " + buffer + ", which is significant on other ranks only";
+  case Fault::NoBlock:
+    return "names a block that " + buffer + " does not have";
+  case Fault::NoSizes:
+    return "touches " + buffer + ", the sizes of whose blocks were not given";
+  case Fault::Outside:
+    return "leaves its buffer " + buffer;
+  }
+  return "";
+}
+
+class BoundsCheck {
+public:
+  BoundsCheck(const Model &model, const Words &words, Failures &failures)
+      : model_(model), words_(words), failures_(failures) {}
+
+  void check(Vertex v, std::span<const Area> areas, std::span<const Slice> slices) {
+    for (size_t i = 0; i < areas.size(); ++i)
+      if (areas[i].fault != Fault::None && !failures_.full())
+        report(v, areas[i].fault, slices[i].buffer);
+  }
+
+private:
+  void report(Vertex v, Fault fault, BufferId buffer) {
+    std::string what = faultWords(fault, words_.bufferName(model_.rankOf(v), buffer));
+    failures_.add(
+        {Proof::Writes, words_.opOfRank(v) + " " + what, {failures_.step(v, words_.op(v))}});
+  }
+
+  const Model &model_;
+  const Words &words_;
+  Failures &failures_;
+};
+
+} // namespace
+
+void checkBounds(const Model &model, const Placement &placement, const Words &words,
+                 Failures &failures) {
+  BoundsCheck bounds(model, words, failures);
+  for (uint32_t v = 0; v < model.numVertices(); ++v) {
+    const Op &op = model.op(Vertex{v});
+    const Dag &dag = model.dag(model.rankOf(Vertex{v}));
+    bounds.check(Vertex{v}, placement.sources(Vertex{v}), dag.sources(op));
+    bounds.check(Vertex{v}, placement.targets(Vertex{v}), dag.targets(op));
+  }
+}
+
+} // namespace colldsl::proof

@@ -1,0 +1,22 @@
+/// How the operands that a reduction found differ from those it promised, and who
+/// brought the ones too many.
+#pragma once
+
+#include "verifier/Values.h"
+
+namespace colldsl::proof {
+
+struct LeafDifference {
+  std::vector<Leaf> doubled; ///< promised, but found more often
+  std::vector<Leaf> missing; ///< found less often than promised
+  std::vector<Leaf> foreign; ///< found, not promised at all
+};
+
+/// Orders do not matter; each leaf is named once.
+LeafDifference compareLeaves(std::vector<Leaf> found, std::vector<Leaf> promised);
+
+/// The first op that combined two values which both hold the leaf, in the tree at `root`;
+/// kNoVertex if none did.
+Vertex bringerOfSecond(const Values &values, NodeId root, const Leaf &leaf);
+
+} // namespace colldsl::proof

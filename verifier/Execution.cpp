@@ -1,0 +1,272 @@
+#include "verifier/Execution.h"
+
+#include <algorithm>
+
+// A send takes its values at its start, every other op gives its targets theirs at its
+// finish. In a race-free schedule nobody writes what an op reads, or touches what it
+// writes, between its start and its finish, so the moment does not matter.
+
+namespace colldsl::proof {
+namespace {
+
+struct Payload {
+  std::vector<Piece> pieces;
+  std::vector<uint64_t> parts; ///< lengths of the slices that it was gathered from
+
+  /// Bytes that go on where the last piece ends become part of it.
+  void append(Piece piece) {
+    if (!pieces.empty()) {
+      Piece &last = pieces.back();
+      bool goesOn = last.value.node == piece.value.node &&
+                    last.value.position + last.length == piece.value.position;
+      if (goesOn) {
+        last.length += piece.length;
+        return;
+      }
+    }
+    pieces.push_back(piece);
+  }
+
+  uint64_t total() const {
+    uint64_t bytes = 0;
+    for (uint64_t part : parts)
+      bytes += part;
+    return bytes;
+  }
+};
+
+bool isWholeBlock(const Slice &s) {
+  return s.beginScale == 0 && s.beginOffset == 0 && s.endOffset == 0 &&
+         s.endScale == static_cast<int64_t>(s.denominator);
+}
+
+class Execution {
+public:
+  Execution(const EventGraph &graph, const Placement &placement, const Words &words, Values &values,
+            State &state, Failures &failures)
+      : graph_(graph), model_(graph.model()), placement_(placement), words_(words), values_(values),
+        state_(state), failures_(failures), inFlight_(model_.numVertices()) {}
+
+  bool run(const std::vector<Event> &order) {
+    for (Event e : order) {
+      if (sizesFail_ || failures_.full())
+        return !sizesFail_;
+      if (isStart(e))
+        startOp(vertexOf(e));
+      else
+        finishOp(vertexOf(e));
+    }
+    return !sizesFail_;
+  }
+
+private:
+  void startOp(Vertex v) {
+    if (graph_.sends(v) && exists(graph_.partnerOf(v)))
+      gather(v, slices(v, false), placement_.sources(v), inFlight_[index(v)]);
+  }
+
+  void finishOp(Vertex v) {
+    switch (model_.op(v).kind) {
+    case OpKind::Recv:
+      return receive(v);
+    case OpKind::Copy:
+      return copy(v);
+    case OpKind::Combine:
+      return combine(v);
+    case OpKind::Send:
+    case OpKind::Signal:
+    case OpKind::Wait:
+    case OpKind::Calc:
+      return;
+    }
+  }
+
+  void receive(Vertex v) {
+    Vertex sender = graph_.partnerOf(v);
+    if (!exists(sender))
+      return;
+    Payload payload = std::move(inFlight_[index(sender)]);
+    deliver(v, payload);
+  }
+
+  void copy(Vertex v) {
+    Payload payload;
+    gather(v, slices(v, false), placement_.sources(v), payload);
+    deliver(v, payload);
+  }
+
+  void combine(Vertex v) {
+    Payload incoming, present;
+    gather(v, slices(v, false), placement_.sources(v), incoming);
+    gather(v, slices(v, true), placement_.targets(v), present);
+    if (sizesFail_)
+      return;
+    if (incoming.total() != present.total())
+      return failSizes(v, incoming.total(), present.total());
+    const Payload &left = model_.op(v).side == Side::Before ? incoming : present;
+    const Payload &right = model_.op(v).side == Side::Before ? present : incoming;
+    deliver(v, combined(v, left, right));
+  }
+
+  /// Cuts both operands where either goes on to its next piece.
+  Payload combined(Vertex v, const Payload &left, const Payload &right) {
+    const Op &op = model_.op(v);
+    Payload result;
+    result.parts = left.parts;
+    size_t l = 0, r = 0;
+    uint64_t inLeft = 0, inRight = 0;
+    bool torn = false;
+    while (l < left.pieces.size() && r < right.pieces.size()) {
+      const Piece &a = left.pieces[l], &b = right.pieces[r];
+      uint64_t length = std::min(a.length - inLeft, b.length - inRight);
+      torn |= length % sizeBytes(op.type) != 0;
+      Value value =
+          values_.combine(op.reduction, op.type, a.value.tail(inLeft), b.value.tail(inRight), v);
+      result.append({torn ? Value() : value, length});
+      inLeft = (inLeft + length) % a.length;
+      inRight = (inRight + length) % b.length;
+      l += inLeft == 0;
+      r += inRight == 0;
+    }
+    if (torn)
+      failures_.add({Proof::Contract,
+                     words_.opOfRank(v) + " combines elements whose bytes come from different "
+                                          "places",
+                     {failures_.step(v, words_.op(v))}});
+    return result;
+  }
+
+  std::span<const Slice> slices(Vertex v, bool targets) const {
+    const Dag &dag = model_.dag(model_.rankOf(v));
+    return targets ? dag.targets(model_.op(v)) : dag.sources(model_.op(v));
+  }
+
+  void gather(Vertex v, std::span<const Slice> slices, std::span<const Area> areas,
+              Payload &payload) {
+    Rank rank = model_.rankOf(v);
+    bool reported = false;
+    for (size_t i = 0; i < areas.size() && !sizesFail_; ++i) {
+      Area area = areas[i].hasCapacity ? currentArea(v, slices[i]) : areas[i];
+      payload.parts.push_back(area.length());
+      if (area.empty())
+        continue;
+      state_.visit(rank, area, [&](uint64_t begin, uint64_t end, const Held *held) {
+        payload.append({held ? held->value : Value(), end - begin});
+        if (!held && !reported)
+          reportUnwritten(v, area.root, begin, end);
+        reported |= !held;
+      });
+    }
+  }
+
+  /// Bytes of a slice of a capacity block at the length that the block has now.
+  Area currentArea(Vertex v, const Slice &slice) {
+    std::optional<uint64_t> elements = state_.blockElements(model_.rankOf(v), slice);
+    if (!elements) {
+      fail(Proof::Writes, v,
+           " needs the length of " + words_.slice(model_.rankOf(v), slice) +
+               ", where nothing has arrived");
+      return {};
+    }
+    Area area = placement_.locateInBlock(model_.rankOf(v), slice, *elements);
+    if (area.fault != Fault::None)
+      fail(Proof::Writes, v, " leaves " + words_.slice(model_.rankOf(v), slice));
+    return area;
+  }
+
+  void deliver(Vertex v, const Payload &payload) {
+    if (sizesFail_)
+      return;
+    targets_.assign(placement_.targets(v).begin(), placement_.targets(v).end());
+    uint64_t room = 0;
+    for (size_t i = 0; i < targets_.size() && !sizesFail_; ++i) {
+      if (targets_[i].hasCapacity)
+        targets_[i] = arrivalArea(v, i, payload);
+      room += targets_[i].length();
+    }
+    if (!sizesFail_ && room != payload.total())
+      failSizes(v, payload.total(), room);
+    if (!sizesFail_)
+      store(v, payload);
+  }
+
+  /// A block that is received as a whole takes the length that came for it.
+  Area arrivalArea(Vertex v, size_t i, const Payload &payload) {
+    const Slice &slice = slices(v, true)[i];
+    bool isCombine = model_.op(v).kind == OpKind::Combine;
+    if (!isWholeBlock(slice) || isCombine)
+      return currentArea(v, slice);
+    size_t count = targets_.size();
+    if (count != 1 && payload.parts.size() != count) {
+      fail(Proof::Matching, v, " cannot tell how long each of its blocks is");
+      return {};
+    }
+    const Area &capacity = placement_.targets(v)[i];
+    uint64_t bytes = count == 1 ? payload.total() : payload.parts[i];
+    uint64_t elementBytes = sizeBytes(model_.dag(model_.rankOf(v)).bufferOf(slice).type);
+    if (bytes > capacity.length() || bytes % elementBytes != 0) {
+      failSizes(v, bytes, capacity.length());
+      return {};
+    }
+    state_.setBlockElements(model_.rankOf(v), slice, bytes / elementBytes);
+    return placement_.locateInBlock(model_.rankOf(v), slice, bytes / elementBytes);
+  }
+
+  void store(Vertex v, const Payload &payload) {
+    size_t t = 0;
+    uint64_t inTarget = 0;
+    for (Piece rest : payload.pieces)
+      while (rest.length > 0) {
+        while (inTarget == targets_[t].length()) {
+          ++t;
+          inTarget = 0;
+        }
+        uint64_t length = std::min(rest.length, targets_[t].length() - inTarget);
+        state_.write(model_.rankOf(v), targets_[t].root, targets_[t].begin + inTarget,
+                     {rest.value, length}, v);
+        rest = {rest.value.tail(length), rest.length - length};
+        inTarget += length;
+      }
+  }
+
+  void reportUnwritten(Vertex v, BufferId root, uint64_t begin, uint64_t end) {
+    std::string where = words_.bytes(model_.rankOf(v), root, begin, end);
+    failures_.add({Proof::Writes,
+                   words_.opOfRank(v) + " reads " + where + ", which nothing has written",
+                   {failures_.step(v, words_.op(v) + " reads " + where)}});
+  }
+
+  void failSizes(Vertex v, uint64_t arrived, uint64_t room) {
+    fail(Proof::Matching, v,
+         " gets " + counted(arrived, "byte") + ", but has room for " + counted(room, "byte"));
+  }
+
+  void fail(Proof proof, Vertex v, const std::string &what) {
+    sizesFail_ = true;
+    Failure failure{proof, words_.opOfRank(v) + what, {}};
+    if (Vertex partner = graph_.partnerOf(v); exists(partner) && !graph_.sends(v))
+      failure.steps.push_back(failures_.step(partner, words_.op(partner)));
+    failure.steps.push_back(failures_.step(v, words_.op(v)));
+    failures_.add(std::move(failure));
+  }
+
+  const EventGraph &graph_;
+  const Model &model_;
+  const Placement &placement_;
+  const Words &words_;
+  Values &values_;
+  State &state_;
+  Failures &failures_;
+  std::vector<Payload> inFlight_; // per sending vertex
+  std::vector<Area> targets_;     // of the op at hand
+  bool sizesFail_ = false;
+};
+
+} // namespace
+
+bool execute(const EventGraph &graph, const Placement &placement, const std::vector<Event> &order,
+             const Words &words, Values &values, State &state, Failures &failures) {
+  return Execution(graph, placement, words, values, state, failures).run(order);
+}
+
+} // namespace colldsl::proof

@@ -1,0 +1,18 @@
+/// The symbolic run: executes every op once, in an order of happens-before, on values
+/// instead of bytes.
+#pragma once
+
+#include "verifier/EventGraph.h"
+#include "verifier/Failures.h"
+#include "verifier/State.h"
+#include "verifier/Words.h"
+
+namespace colldsl::proof {
+
+/// Brings `state` from entry to exit. Reports reads of bytes that hold nothing (Writes),
+/// combines that tear elements apart (Contract), and messages of capacity blocks that do
+/// not fit (Matching). False: the lengths do not fit, and the run stopped there.
+bool execute(const EventGraph &graph, const Placement &placement, const std::vector<Event> &order,
+             const Words &words, Values &values, State &state, Failures &failures);
+
+} // namespace colldsl::proof

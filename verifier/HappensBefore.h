@@ -1,0 +1,35 @@
+/// Answers whether ops finished before another one starts, whatever the timing.
+#pragma once
+
+#include "verifier/EventGraph.h"
+
+namespace colldsl::proof {
+
+/// Borrows the graph. Each question marks what it visits, so one thread at a time.
+class HappensBefore {
+public:
+  /// order: topologicalOrder(graph, Rules::HappensBefore), complete.
+  HappensBefore(const EventGraph &graph, const std::vector<Event> &order);
+
+  /// Removes from `earlier`, ops of the same rank as `later`, without repetition, those whose
+  /// finish comes before the start of `later`; what stays is unordered. Costs the part of the graph
+  /// between the ops, nearest first; next to nothing if a dep says it directly.
+  void removeOrdered(Vertex later, std::vector<Vertex> &earlier);
+
+private:
+  template <typename Walk> void search(Vertex later, std::vector<Vertex> &earlier, Walk walk);
+  void removeDirect(Vertex later, std::vector<Vertex> &earlier);
+  void removeLocal(Vertex later, std::vector<Vertex> &earlier);
+  void removeAnywhere(Vertex later, std::vector<Vertex> &earlier);
+  void removeMarked(std::vector<Vertex> &earlier);
+  bool mark(Event e);
+
+  const EventGraph &graph_;
+  std::vector<uint32_t> position_; // per event, in the order
+  std::vector<uint32_t> marks_;    // per event: the last question that visited it
+  std::vector<uint32_t> wanted_;   // per vertex: the last question that asked for it
+  uint32_t question_ = 0;
+  std::vector<Event> queue_;
+};
+
+} // namespace colldsl::proof

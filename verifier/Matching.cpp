@@ -1,0 +1,204 @@
+#include "verifier/Matching.h"
+
+#include <algorithm>
+#include <tuple>
+
+// Pairs the ends of messages by sorting them by (from, to, id): the two ends of a
+// message become neighbours, and whatever is not a pair of one send and one receive
+// is a counterexample. n log n in the number of message ops.
+
+namespace colldsl::proof {
+namespace {
+
+struct End {
+  Rank from;
+  Rank to;
+  MessageId id;
+  Vertex vertex;
+  bool sends;
+
+  auto channel() const { return std::tuple(from, to); }
+  auto key() const { return std::tuple(from, to, id); }
+};
+
+class Matcher {
+public:
+  Matcher(const Model &model, const Placement &placement, const Words &words, Failures &failures)
+      : model_(model), placement_(placement), words_(words), failures_(failures) {
+    messages_.partner.assign(model.numVertices(), kNoVertex);
+  }
+
+  Messages run() {
+    for (uint32_t v = 0; v < model_.numVertices(); ++v)
+      visit(Vertex{v});
+    std::sort(ends_.begin(), ends_.end(), [](const End &a, const End &b) {
+      return std::tuple(a.key(), !a.sends, a.vertex) < std::tuple(b.key(), !b.sends, b.vertex);
+    });
+    for (size_t i = 0; i < ends_.size() && !failures_.full();)
+      i = matchGroup(i);
+    return std::move(messages_);
+  }
+
+private:
+  void visit(Vertex v) {
+    const Op &op = model_.op(v);
+    if (op.kind == OpKind::Copy || op.kind == OpKind::Combine)
+      checkLocalSizes(v);
+    if (!isMessage(op.kind))
+      return;
+    if (index(op.peer) >= model_.numRanks())
+      return reportPeer(v);
+    Rank self = model_.rankOf(v);
+    bool sends = sendsMessage(op.kind);
+    ends_.push_back({sends ? self : op.peer, sends ? op.peer : self, op.message, v, sends});
+  }
+
+  /// Takes the ends with the key of the one at `first`; returns where the next ones begin.
+  size_t matchGroup(size_t first) {
+    size_t last = first;
+    while (last < ends_.size() && ends_[last].key() == ends_[first].key())
+      ++last;
+    bool isPair = last - first == 2 && ends_[first].sends && !ends_[first + 1].sends;
+    if (isPair)
+      matchPair(ends_[first].vertex, ends_[first + 1].vertex);
+    else if (last - first == 1)
+      reportAlone(first);
+    else
+      reportCrowd(first, last);
+    return last;
+  }
+
+  void matchPair(Vertex send, Vertex recv) {
+    ++messages_.count;
+    bool bare = model_.op(send).kind == OpKind::Signal;
+    if (bare != (model_.op(recv).kind == OpKind::Wait))
+      return reportKinds(send, recv);
+    bool dynamic = hasCapacity(placement_.sources(send)) || hasCapacity(placement_.targets(recv));
+    if (!bare && !dynamic && sizeOf(send) != sizeOf(recv))
+      return reportSizes(send, recv);
+    if (bare || dynamic || sizeOf(send) > 0 || isPlainGoal(send)) {
+      messages_.partner[index(send)] = recv;
+      messages_.partner[index(recv)] = send;
+    }
+  }
+
+  /// GOAL has no rule that empty messages are left out; to assume that they travel only
+  /// adds to what must be free of deadlocks.
+  bool isPlainGoal(Vertex v) const {
+    return !model_.schedule().hasContract && model_.op(v).sourceCount == 0;
+  }
+
+  static bool hasCapacity(std::span<const Area> areas) {
+    return std::any_of(areas.begin(), areas.end(), [](const Area &a) { return a.hasCapacity; });
+  }
+
+  static uint64_t total(std::span<const Area> areas) {
+    uint64_t sum = 0;
+    for (const Area &area : areas)
+      sum += area.length();
+    return sum;
+  }
+
+  uint64_t sizeOf(Vertex v) const {
+    bool sends = sendsMessage(model_.op(v).kind);
+    auto areas = sends ? placement_.sources(v) : placement_.targets(v);
+    return areas.empty() ? model_.op(v).amount : total(areas);
+  }
+
+  void checkLocalSizes(Vertex v) {
+    auto sources = placement_.sources(v);
+    auto targets = placement_.targets(v);
+    if (hasCapacity(sources) || hasCapacity(targets))
+      return;
+    uint64_t from = total(sources), to = total(targets);
+    if (from != to)
+      add(words_.opOfRank(v) + " takes " + counted(from, "byte") + " to " + counted(to, "byte"),
+          {v});
+    else if (model_.op(v).kind == OpKind::Combine && to % sizeBytes(model_.op(v).type) != 0)
+      add(words_.opOfRank(v) + " touches " + counted(to, "byte") +
+              ", which are no whole number of elements",
+          {v});
+  }
+
+  void reportPeer(Vertex v) {
+    add(words_.opOfRank(v) + " names rank " + peerWord(model_.op(v).peer) + ", but there are " +
+            counted(model_.numRanks(), "rank"),
+        {v});
+  }
+
+  void reportKinds(Vertex send, Vertex recv) {
+    add(words_.opOfRank(send) + " meets " + words_.opOfRank(recv) +
+            ": a signal meets a wait, a send a receive",
+        {send, recv});
+  }
+
+  void reportSizes(Vertex send, Vertex recv) {
+    add(words_.opOfRank(send) + " sends " + counted(sizeOf(send), "byte") + ", but " +
+            words_.opOfRank(recv) + " receives " + counted(sizeOf(recv), "byte"),
+        {send, recv});
+  }
+
+  void reportAlone(size_t at) {
+    const End &end = ends_[at];
+    const char *missing = end.sends ? "receive" : "send";
+    std::string message = words_.opOfRank(end.vertex) + " has no matching " + missing + " on " +
+                          rankWord(end.sends ? end.to : end.from);
+    std::vector<Vertex> places{end.vertex};
+    if (Vertex other = lonelyPartner(at); exists(other)) {
+      message += "; " + words_.opOfRank(other) + " is alone too, under another message id";
+      places.push_back(other);
+    }
+    add(std::move(message), places);
+  }
+
+  /// An end of the other direction in the same channel that meets nobody either: it may be
+  /// what the writer meant.
+  Vertex lonelyPartner(size_t at) const {
+    auto same = [&](size_t i) {
+      return i < ends_.size() && ends_[i].channel() == ends_[at].channel();
+    };
+    for (size_t i = at + 1; same(i); ++i) {
+      bool paired = ends_[i].key() == ends_[i - 1].key() ||
+                    (same(i + 1) && ends_[i].key() == ends_[i + 1].key());
+      if (!paired && ends_[i].sends != ends_[at].sends)
+        return ends_[i].vertex;
+    }
+    return kNoVertex;
+  }
+
+  void reportCrowd(size_t first, size_t last) {
+    std::vector<Vertex> places;
+    size_t sends = 0;
+    for (size_t i = first; i < last; ++i) {
+      places.push_back(ends_[i].vertex);
+      sends += ends_[i].sends;
+    }
+    add("a message from " + rankWord(ends_[first].from) + " to " + rankWord(ends_[first].to) +
+            " has " + counted(sends, "sending end") + " and " +
+            counted(last - first - sends, "receiving end"),
+        places);
+  }
+
+  void add(std::string message, const std::vector<Vertex> &places) {
+    Failure failure{Proof::Matching, std::move(message), {}};
+    for (size_t i = 0; i < places.size() && i < 8; ++i)
+      failure.steps.push_back(failures_.step(places[i], words_.op(places[i])));
+    failures_.add(std::move(failure));
+  }
+
+  const Model &model_;
+  const Placement &placement_;
+  const Words &words_;
+  Failures &failures_;
+  std::vector<End> ends_;
+  Messages messages_;
+};
+
+} // namespace
+
+Messages matchMessages(const Model &model, const Placement &placement, const Words &words,
+                       Failures &failures) {
+  return Matcher(model, placement, words, failures).run();
+}
+
+} // namespace colldsl::proof

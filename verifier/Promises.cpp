@@ -1,0 +1,153 @@
+#include "verifier/Promises.h"
+
+#include "verifier/Reductions.h"
+
+namespace colldsl::proof {
+namespace {
+
+class PromiseCheck {
+public:
+  PromiseCheck(const Model &model, const Placement &placement, const State &state, Values &values,
+               const Words &words, Failures &failures)
+      : model_(model), placement_(placement), state_(state), values_(values), words_(words),
+        valueWords_(values, words), failures_(failures),
+        reductions_(model, values, words, failures) {}
+
+  void check(Rank rank, const Ensure &ensure) {
+    Area target = targetArea(rank, ensure);
+    if (target.fault != Fault::None)
+      return;
+    operands_.clear();
+    for (const EntryValue &operand : model_.dag(rank).contract.operandsOf(ensure))
+      if (!addOperand(rank, ensure, target, operand))
+        return;
+    if (operands_.empty() || (!ensure.isReduction && operands_.size() != 1))
+      return fail(rank, ensure, "promises a value of " + counted(operands_.size(), "operand"));
+    if (target.empty())
+      return;
+    if (ensure.isReduction)
+      checkReduction(rank, ensure, target);
+    else
+      checkPlain(rank, ensure, target);
+  }
+
+private:
+  Area targetArea(Rank rank, const Ensure &ensure) {
+    Area area = placement_.locate(rank, ensure.target);
+    if (area.hasCapacity) {
+      std::optional<uint64_t> elements = state_.blockElements(rank, ensure.target);
+      if (!elements) {
+        fail(rank, ensure, "is promised, but nothing arrives there", Proof::Writes);
+        area.fault = Fault::NoSizes;
+        return area;
+      }
+      area = placement_.locateInBlock(rank, ensure.target, *elements);
+    }
+    if (area.fault != Fault::None)
+      fail(rank, ensure, "is promised, but lies outside its buffer");
+    return area;
+  }
+
+  bool addOperand(Rank rank, const Ensure &ensure, const Area &target, const EntryValue &operand) {
+    if (index(operand.rank) >= model_.numRanks()) {
+      fail(rank, ensure,
+           "is promised to hold a value of rank " + peerWord(operand.rank) + ", but there are " +
+               counted(model_.numRanks(), "rank"));
+      return false;
+    }
+    Area area = placement_.locateAtEntry(operand.rank, operand.slice);
+    operands_.emplace_back(operand.rank, area);
+    if (area.fault == Fault::None && area.length() == target.length())
+      return true;
+    std::string name = words_.slice(operand.rank, operand.slice) + "@" + peerWord(operand.rank);
+    if (area.fault != Fault::None)
+      fail(rank, ensure, "is promised to hold " + name + ", which is outside its buffer");
+    else
+      fail(rank, ensure,
+           "has " + counted(target.length(), "byte") + ", but is promised to hold " + name +
+               " of " + counted(area.length(), "byte"));
+    return false;
+  }
+
+  void checkPlain(Rank rank, const Ensure &ensure, const Area &target) {
+    const auto &[owner, operand] = operands_[0];
+    NodeId node = values_.entry(owner, operand.root);
+    bool fine = true;
+    state_.visit(rank, target, [&](uint64_t begin, uint64_t end, const Held *held) {
+      Value promised{node, operand.begin + (begin - target.begin)};
+      if (!fine || !known(rank, ensure, target, begin, end, held, fine))
+        return;
+      fine = held->value.node == node && held->value.position == promised.position;
+      if (!fine)
+        reportWrong(rank, ensure, target, begin, end, *held, promised);
+    });
+  }
+
+  void checkReduction(Rank rank, const Ensure &ensure, const Area &target) {
+    Reductions::Promise promise = reductions_.promise(rank, ensure, target, operands_);
+    bool fine = true;
+    state_.visit(rank, target, [&](uint64_t begin, uint64_t end, const Held *held) {
+      if (fine && known(rank, ensure, target, begin, end, held, fine))
+        fine = reductions_.check(promise, begin, end, *held);
+    });
+  }
+
+  /// Whether there is anything to compare; bytes that were never written are a failure.
+  bool known(Rank rank, const Ensure &ensure, const Area &target, uint64_t begin, uint64_t end,
+             const Held *held, bool &fine) {
+    if (held)
+      return held->value.node != kUnknown;
+    fine = false;
+    std::string where = words_.bytes(rank, target.root, begin, end);
+    failures_.add({Proof::Writes,
+                   rankWord(rank) + ": " + where + " is promised, but nothing writes it",
+                   {{rank, kNoOp, ensure.loc, "promises " + where}}});
+    return false;
+  }
+
+  void reportWrong(Rank rank, const Ensure &ensure, const Area &target, uint64_t begin,
+                   uint64_t end, const Held &held, Value promised) {
+    std::string where = words_.bytes(rank, target.root, begin, end);
+    Failure failure{Proof::Contract,
+                    rankWord(rank) + ": " + where + " holds " +
+                        valueWords_.value(held.value, end - begin) + ", but " +
+                        valueWords_.value(promised, end - begin) + " was promised",
+                    {{rank, kNoOp, ensure.loc, "promises " + where}}};
+    if (exists(held.writer))
+      failure.steps.push_back(failures_.step(held.writer, words_.op(held.writer) + " wrote it"));
+    failures_.add(std::move(failure));
+  }
+
+  void fail(Rank rank, const Ensure &ensure, const std::string &what,
+            Proof proof = Proof::Contract) {
+    std::string where = words_.slice(rank, ensure.target);
+    failures_.add({proof,
+                   rankWord(rank) + ": " + where + " " + what,
+                   {{rank, kNoOp, ensure.loc, "promises " + where}}});
+  }
+
+  const Model &model_;
+  const Placement &placement_;
+  const State &state_;
+  Values &values_;
+  const Words &words_;
+  ValueWords valueWords_;
+  Failures &failures_;
+  Reductions reductions_;
+  std::vector<Reductions::Operand> operands_; // of the promise at hand
+};
+
+} // namespace
+
+void checkPromises(const Model &model, const Placement &placement, const State &state,
+                   Values &values, const Words &words, Failures &failures) {
+  PromiseCheck check(model, placement, state, values, words, failures);
+  for (uint32_t r = 0; r < model.numRanks(); ++r)
+    for (const Ensure &ensure : model.dag(Rank{r}).contract.ensures) {
+      if (failures.full())
+        return;
+      check.check(Rank{r}, ensure);
+    }
+}
+
+} // namespace colldsl::proof

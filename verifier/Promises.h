@@ -1,0 +1,15 @@
+/// The fourth proof: what the symbolic run left in the buffers is what each `ensures`
+/// promises. Bytes that are promised but were never written fail the fifth.
+#pragma once
+
+#include "verifier/Failures.h"
+#include "verifier/State.h"
+#include "verifier/Words.h"
+
+namespace colldsl::proof {
+
+/// state: at exit.
+void checkPromises(const Model &model, const Placement &placement, const State &state,
+                   Values &values, const Words &words, Failures &failures);
+
+} // namespace colldsl::proof

@@ -1,0 +1,176 @@
+#include "verifier/Races.h"
+
+#include "verifier/HappensBefore.h"
+#include "verifier/IntervalMap.h"
+#include "verifier/SelfConflict.h"
+
+// Race check: takes the ops of a rank in an order of happens-before and keeps for every
+// byte its last writer and its readers since. A reader must come after the last writer,
+// a writer after the last writer and those readers. No other pair needs a look: between two
+// conflicting ops lies a chain of such neighbours, at each writer in between, and
+// happens-before is transitive.
+// Example: write A, read B, write C on one byte: A-B, A-C and B-C are looked at; a later
+// read D is compared with C alone.
+// n log n, apart from the searches that HappensBefore makes for pairs without a dep.
+
+namespace colldsl::proof {
+namespace {
+
+/// Persistent singly linked lists of readers, so that intervals cut in two share theirs.
+class ReaderLists {
+public:
+  static constexpr uint32_t kEmpty = 0xffffffffu;
+
+  void clear() { nodes_.clear(); }
+  uint32_t push(Vertex reader, uint32_t list) {
+    nodes_.push_back({reader, list});
+    return static_cast<uint32_t>(nodes_.size() - 1);
+  }
+  template <typename See> void visit(uint32_t list, See see) const {
+    for (; list != kEmpty; list = nodes_[list].rest)
+      see(nodes_[list].reader);
+  }
+
+private:
+  struct Node {
+    Vertex reader;
+    uint32_t rest;
+  };
+  std::vector<Node> nodes_;
+};
+
+/// Who touched an interval last.
+struct LastAccess {
+  Vertex writer = kNoVertex;
+  uint32_t readers = ReaderLists::kEmpty; // since the writer
+  LastAccess tail(uint64_t) const { return *this; }
+};
+
+/// Bytes on which an op meets an earlier one.
+struct Meeting {
+  Vertex earlier;
+  BufferId root;
+  uint64_t begin;
+  uint64_t end;
+  bool earlierWrites;
+  bool laterWrites;
+};
+
+class RaceCheck {
+public:
+  RaceCheck(const EventGraph &graph, const Placement &placement, const std::vector<Event> &order,
+            const Words &words, Failures &failures)
+      : model_(graph.model()), placement_(placement), words_(words), failures_(failures),
+        happensBefore_(graph, order), metBy_(model_.numVertices(), kNoVertex) {}
+
+  void checkRank(Rank rank, const std::vector<Vertex> &ops) {
+    maps_.assign(model_.dag(rank).buffers.size(), {});
+    readers_.clear();
+    for (Vertex v : ops) {
+      if (failures_.full())
+        return;
+      checkOp(v);
+      note(v);
+    }
+  }
+
+private:
+  void checkOp(Vertex v) {
+    meetings_.clear();
+    for (const Area &area : placement_.targets(v))
+      meetWriting(v, area);
+    for (const Area &area : placement_.sources(v))
+      meetReading(v, area);
+    if (meetings_.empty())
+      return;
+    unordered_.clear();
+    for (const Meeting &m : meetings_)
+      unordered_.push_back(m.earlier);
+    happensBefore_.removeOrdered(v, unordered_);
+    for (Vertex earlier : unordered_)
+      for (const Meeting &m : meetings_)
+        if (m.earlier == earlier)
+          report(v, m);
+  }
+
+  void meetWriting(Vertex v, const Area &area) {
+    mapOf(area).visit(area.begin, area.end,
+                      [&](uint64_t begin, uint64_t end, const LastAccess *last) {
+                        if (!last)
+                          return;
+                        meet(v, {last->writer, area.root, begin, end, true, true});
+                        readers_.visit(last->readers, [&](Vertex reader) {
+                          meet(v, {reader, area.root, begin, end, false, true});
+                        });
+                      });
+  }
+
+  void meetReading(Vertex v, const Area &area) {
+    mapOf(area).visit(area.begin, area.end,
+                      [&](uint64_t begin, uint64_t end, const LastAccess *last) {
+                        if (last)
+                          meet(v, {last->writer, area.root, begin, end, true, false});
+                      });
+  }
+
+  /// One meeting with each earlier op is enough.
+  void meet(Vertex v, const Meeting &meeting) {
+    if (!exists(meeting.earlier) || metBy_[index(meeting.earlier)] == v)
+      return;
+    metBy_[index(meeting.earlier)] = v;
+    meetings_.push_back(meeting);
+  }
+
+  void note(Vertex v) {
+    for (const Area &area : placement_.sources(v))
+      mapOf(area).update(area.begin, area.end,
+                         [&](LastAccess &last) { last.readers = readers_.push(v, last.readers); });
+    for (const Area &area : placement_.targets(v))
+      mapOf(area).assign(area.begin, area.end, {v, ReaderLists::kEmpty});
+  }
+
+  IntervalMap<LastAccess> &mapOf(const Area &area) { return maps_[index(area.root)]; }
+
+  void report(Vertex later, const Meeting &m) {
+    std::string where = words_.bytes(model_.rankOf(later), m.root, m.begin, m.end);
+    auto touches = [&](Vertex v, bool writes) {
+      return failures_.step(v, words_.op(v) + (writes ? " writes " : " reads ") + where);
+    };
+    failures_.add({Proof::Races,
+                   words_.opOfRank(m.earlier) + " and " + words_.op(later) +
+                       " touch the same bytes, " + where + ", and neither waits for the other",
+                   {touches(m.earlier, m.earlierWrites), touches(later, m.laterWrites)}});
+  }
+
+  const Model &model_;
+  const Placement &placement_;
+  const Words &words_;
+  Failures &failures_;
+  HappensBefore happensBefore_;
+  std::vector<IntervalMap<LastAccess>> maps_; // per buffer of the rank at hand; roots are used
+  ReaderLists readers_;
+  std::vector<Vertex> metBy_; // per vertex: the last op that met it
+  std::vector<Meeting> meetings_;
+  std::vector<Vertex> unordered_;
+};
+
+std::vector<std::vector<Vertex>> opsOfRanks(const Model &model, const std::vector<Event> &order) {
+  std::vector<std::vector<Vertex>> ops(model.numRanks());
+  for (Event e : order)
+    if (isStart(e))
+      ops[index(model.rankOf(vertexOf(e)))].push_back(vertexOf(e));
+  return ops;
+}
+
+} // namespace
+
+void checkRaces(const EventGraph &graph, const Placement &placement,
+                const std::vector<Event> &order, const Words &words, Failures &failures) {
+  checkSelfConflicts(graph.model(), placement, words, failures);
+  RaceCheck check(graph, placement, order, words, failures);
+  auto ops = opsOfRanks(graph.model(), order);
+  for (uint32_t r = 0; r < ops.size() && !failures.full(); ++r)
+    check.checkRank(Rank{r}, ops[r]);
+}
+
+} // namespace colldsl::proof

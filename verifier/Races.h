@@ -1,0 +1,15 @@
+/// The third proof: ops of a rank that touch common bytes, one of them writing, are
+/// ordered, and no op is in conflict with itself.
+#pragma once
+
+#include "verifier/EventGraph.h"
+#include "verifier/Failures.h"
+#include "verifier/Words.h"
+
+namespace colldsl::proof {
+
+/// order: the events in an order of happens-before.
+void checkRaces(const EventGraph &graph, const Placement &placement,
+                const std::vector<Event> &order, const Words &words, Failures &failures);
+
+} // namespace colldsl::proof

@@ -1,0 +1,93 @@
+/// Part of the fourth proof: what a reduction promises, every contribution exactly once,
+/// in an order that the operator allows; and, for deterministic collectives, the same
+/// combine tree on all ranks.
+#pragma once
+
+#include "verifier/Failures.h"
+#include "verifier/IntervalMap.h"
+#include "verifier/State.h"
+#include "verifier/ValueWords.h"
+
+#include <map>
+#include <unordered_map>
+
+namespace colldsl::proof {
+
+/// The operands of a reduction, each with its distance from the first; sorted if the
+/// operator commutes. So all elements of one reduction share one list.
+struct OperandList {
+  Reduction reduction;
+  ElementType type;
+  std::vector<Leaf> leaves;
+  auto operator<=>(const OperandList &) const = default;
+};
+
+class Reductions {
+public:
+  /// A promise about the bytes `target` of a rank.
+  struct Promise {
+    Rank rank;
+    SourceLoc loc;
+    Area target;
+    uint32_t list;       ///< of operands
+    uint64_t firstBegin; ///< where the list's first operand begins, in its root
+  };
+  /// An operand: bytes of a root of some rank at entry.
+  using Operand = std::pair<Rank, Area>;
+
+  Reductions(const Model &model, Values &values, const Words &words, Failures &failures)
+      : model_(model), values_(values), words_(words), valueWords_(values, words),
+        failures_(failures) {}
+
+  /// operands: at least one.
+  Promise promise(Rank rank, const Ensure &ensure, const Area &target,
+                  std::span<const Operand> operands);
+
+  /// Whether bytes [begin, end) of the target, which hold `held`, are as promised; reports
+  /// them if not.
+  bool check(const Promise &promise, uint64_t begin, uint64_t end, const Held &held);
+
+private:
+  /// What the answer depends on; elements at other positions ask the same question.
+  struct Question {
+    uint32_t list;
+    NodeId node;
+    int64_t offset; ///< from the line of the node to that of the first operand
+    uint8_t phase;  ///< where elements begin on the line of the node
+    bool operator==(const Question &) const = default;
+  };
+  struct QuestionHash {
+    size_t operator()(const Question &q) const;
+  };
+  struct Tree {
+    NodeId node{};
+    Rank rank{};
+    Tree tail(uint64_t) const { return *this; }
+  };
+
+  bool holds(const Question &question);
+  std::vector<Leaf> found(const Question &question, size_t most) const;
+  std::vector<Leaf> promised(const Question &question) const;
+  void reportWrong(const Promise &promise, uint64_t begin, uint64_t end, const Held &held,
+                   const Question &question);
+  std::string difference(const std::vector<Leaf> &found, const std::vector<Leaf> &promised,
+                         uint64_t position, uint64_t length) const;
+  void addBringers(const Question &question, const std::vector<Leaf> &found,
+                   const std::vector<Leaf> &promised, uint64_t position, uint64_t length,
+                   std::vector<Failure::Step> &steps) const;
+  bool sameTree(const Promise &promise, uint64_t begin, uint64_t end, NodeId node);
+  void reportTrees(const Promise &promise, uint64_t begin, uint64_t end, const Tree &other,
+                   NodeId mine);
+
+  const Model &model_;
+  Values &values_;
+  const Words &words_;
+  ValueWords valueWords_;
+  Failures &failures_;
+  std::map<OperandList, uint32_t> ids_;
+  std::vector<const OperandList *> lists_; // per id; keys of ids_
+  std::vector<IntervalMap<Tree>> trees_;   // per id, on the line of the first operand
+  std::unordered_map<Question, bool, QuestionHash> answers_;
+};
+
+} // namespace colldsl::proof

@@ -1,0 +1,128 @@
+#include "verifier/SelfConflict.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+// Sorts an op's areas and looks at neighbours. Bytes that a copy takes from where it puts
+// them do no harm and are left out of the comparison of sources with targets.
+
+namespace colldsl::proof {
+namespace {
+
+struct Part {
+  Area area;
+  bool isTarget;
+};
+
+void sortByPlace(std::vector<Part> &parts) {
+  std::sort(parts.begin(), parts.end(), [](const Part &a, const Part &b) {
+    return std::tuple(a.area.root, a.area.begin, a.area.end) <
+           std::tuple(b.area.root, b.area.begin, b.area.end);
+  });
+}
+
+Area cut(const Area &area, uint64_t skip, uint64_t length) {
+  Area part = area;
+  part.begin += skip;
+  part.end = part.begin + length;
+  return part;
+}
+
+class SelfConflictCheck {
+public:
+  SelfConflictCheck(const Model &model, const Placement &placement, const Words &words,
+                    Failures &failures)
+      : model_(model), placement_(placement), words_(words), failures_(failures) {}
+
+  void check(Vertex v) {
+    auto sources = placement_.sources(v), targets = placement_.targets(v);
+    if (targets.empty() || (sources.empty() && targets.size() == 1))
+      return;
+    parts_.clear();
+    addAll(targets, true);
+    if (std::optional<Area> twice = overlap(false))
+      return report(v, *twice, " writes %s twice");
+    parts_.clear();
+    addMoved(sources, targets);
+    if (std::optional<Area> shared = overlap(true))
+      report(v, *shared, " reads %s and writes it at another place of its list");
+  }
+
+private:
+  void addAll(std::span<const Area> areas, bool isTarget) {
+    for (const Area &area : areas)
+      if (!area.empty())
+        parts_.push_back({area, isTarget});
+  }
+
+  /// Sources and targets, cut where either list goes on to its next slice, without the
+  /// parts that stay where they are.
+  void addMoved(std::span<const Area> sources, std::span<const Area> targets) {
+    auto open = [](const Area &area) { return area.hasCapacity; };
+    if (std::any_of(sources.begin(), sources.end(), open) ||
+        std::any_of(targets.begin(), targets.end(), open)) {
+      addAll(sources, false);
+      addAll(targets, true);
+      return;
+    }
+    size_t s = 0, t = 0;
+    uint64_t inSource = 0, inTarget = 0;
+    while (s < sources.size() && t < targets.size()) {
+      uint64_t length = std::min(sources[s].length() - inSource, targets[t].length() - inTarget);
+      addIfMoved(cut(sources[s], inSource, length), cut(targets[t], inTarget, length));
+      inSource += length;
+      inTarget += length;
+      if (inSource == sources[s].length())
+        ++s, inSource = 0;
+      if (t < targets.size() && inTarget == targets[t].length())
+        ++t, inTarget = 0;
+    }
+  }
+
+  void addIfMoved(const Area &source, const Area &target) {
+    if (source.empty() || (source.root == target.root && source.begin == target.begin))
+      return;
+    parts_.push_back({source, false});
+    parts_.push_back({target, true});
+  }
+
+  /// Bytes that two parts share; if betweenKinds, a source and a target.
+  std::optional<Area> overlap(bool betweenKinds) {
+    sortByPlace(parts_);
+    const Part *furthest[2] = {nullptr, nullptr}; // source, target: those that reach furthest
+    for (const Part &part : parts_) {
+      const Part *other = furthest[betweenKinds ? !part.isTarget : part.isTarget];
+      if (other && other->area.root == part.area.root && other->area.end > part.area.begin)
+        return cut(part.area, 0, std::min(other->area.end, part.area.end) - part.area.begin);
+      const Part *&mine = furthest[part.isTarget];
+      if (!mine || mine->area.root != part.area.root || mine->area.end < part.area.end)
+        mine = &part;
+    }
+    return std::nullopt;
+  }
+
+  void report(Vertex v, const Area &area, std::string what) {
+    std::string where = words_.bytes(model_.rankOf(v), area.root, area.begin, area.end);
+    what.replace(what.find("%s"), 2, where);
+    failures_.add(
+        {Proof::Races, words_.opOfRank(v) + what, {failures_.step(v, words_.op(v) + what)}});
+  }
+
+  const Model &model_;
+  const Placement &placement_;
+  const Words &words_;
+  Failures &failures_;
+  std::vector<Part> parts_;
+};
+
+} // namespace
+
+void checkSelfConflicts(const Model &model, const Placement &placement, const Words &words,
+                        Failures &failures) {
+  SelfConflictCheck check(model, placement, words, failures);
+  for (uint32_t v = 0; v < model.numVertices() && !failures.full(); ++v)
+    check.check(Vertex{v});
+}
+
+} // namespace colldsl::proof

@@ -1,0 +1,77 @@
+#include "verifier/State.h"
+
+namespace colldsl::proof {
+namespace {
+
+bool holdsAtEntry(const Buffer &buffer) {
+  return buffer.significant && (buffer.role == BufferRole::In || buffer.role == BufferRole::InOut);
+}
+
+} // namespace
+
+State::State(const Model &model, const Placement &placement, Values &values) : model_(model) {
+  memory_.resize(model.numRanks());
+  lengths_.resize(model.numRanks());
+  for (uint32_t r = 0; r < model.numRanks(); ++r) {
+    const Dag &dag = model.dag(Rank{r});
+    memory_[r].resize(dag.buffers.size());
+    lengths_[r].resize(dag.buffers.size());
+    for (uint32_t b = 0; b < dag.buffers.size(); ++b)
+      if (dag.buffers[b].layout == Layout::Capacity)
+        lengths_[r][b].resize(dag.buffers[b].blocks);
+    for (uint32_t b = 0; b < dag.buffers.size(); ++b)
+      if (holdsAtEntry(dag.buffers[b]))
+        enter(Rank{r}, BufferId{b}, placement, values);
+  }
+}
+
+void State::enter(Rank rank, BufferId id, const Placement &placement, Values &values) {
+  const Buffer &buffer = model_.dag(rank).buffers[index(id)];
+  Area whole = placement.whole(rank, id);
+  if (whole.fault != Fault::None)
+    return;
+  NodeId node = values.entry(rank, whole.root);
+  auto hold = [&](uint64_t begin, uint64_t end) {
+    if (begin < end && end <= whole.end)
+      write(rank, whole.root, begin, {{node, begin}, end - begin}, kNoVertex);
+  };
+  lendLength(rank, buffer);
+  if (buffer.layout == Layout::Dense)
+    return hold(whole.begin, whole.end);
+  const BlockTable *table = blockTable(model_.sizes(rank), id);
+  uint64_t elementBytes = sizeBytes(buffer.type);
+  for (size_t i = 0; table && i < table->offset.size(); ++i) {
+    uint64_t begin = whole.begin + table->offset[i] * elementBytes;
+    hold(begin, begin + table->length[i] * elementBytes);
+  }
+  if (buffer.layout == Layout::Capacity)
+    enterBlocks(rank, id);
+}
+
+void State::enterBlocks(Rank rank, BufferId id) {
+  BlockLengths &lengths = lengths_[index(rank)][index(id)];
+  const BlockTable *table = blockTable(model_.sizes(rank), id);
+  for (size_t i = 0; table && i < lengths.size() && i < table->length.size(); ++i)
+    lengths[i] = table->length[i];
+}
+
+/// A parameter that lies in a block of capacity gives this block a length at entry.
+void State::lendLength(Rank rank, const Buffer &alias) {
+  if (alias.aliasOf == kNoBuffer)
+    return;
+  const Slice &slice = model_.dag(rank).slices[alias.aliasSlice];
+  const BlockTable *table = blockTable(model_.sizes(rank), slice.buffer);
+  BlockLengths &lengths = lengths_[index(rank)][index(slice.buffer)];
+  if (slice.block < lengths.size() && table && slice.block < table->length.size())
+    lengths[slice.block] = table->length[slice.block];
+}
+
+std::optional<uint64_t> State::blockElements(Rank rank, const Slice &slice) const {
+  return lengths_[index(rank)][index(slice.buffer)][slice.block];
+}
+
+void State::setBlockElements(Rank rank, const Slice &slice, uint64_t elements) {
+  lengths_[index(rank)][index(slice.buffer)][slice.block] = elements;
+}
+
+} // namespace colldsl::proof

@@ -1,0 +1,50 @@
+/// What the buffers of all ranks hold at one moment of the symbolic run.
+#pragma once
+
+#include "verifier/IntervalMap.h"
+#include "verifier/Placement.h"
+#include "verifier/Values.h"
+
+#include <optional>
+
+namespace colldsl::proof {
+
+/// The value of some bytes, and the op that put it there (none: it was there at entry).
+struct Held {
+  Value value;
+  Vertex writer = kNoVertex;
+  Held tail(uint64_t skip) const { return {value.tail(skip), writer}; }
+};
+
+class State {
+public:
+  /// At entry: in and inout buffers hold their entry values, all others nothing.
+  State(const Model &model, const Placement &placement, Values &values);
+
+  /// Calls see(begin, end, const Held *) for the bytes of an area, in order; null: nothing was
+  /// ever written there.
+  template <typename See> void visit(Rank rank, const Area &area, See see) const {
+    memory_[index(rank)][index(area.root)].visit(area.begin, area.end, see);
+  }
+
+  void write(Rank rank, BufferId root, uint64_t begin, const Piece &piece, Vertex writer) {
+    memory_[index(rank)][index(root)].assign(begin, begin + piece.length, {piece.value, writer});
+  }
+
+  /// Elements that a block of a Capacity buffer holds; none: nothing has arrived yet.
+  std::optional<uint64_t> blockElements(Rank rank, const Slice &slice) const;
+  void setBlockElements(Rank rank, const Slice &slice, uint64_t elements);
+
+private:
+  using BlockLengths = std::vector<std::optional<uint64_t>>;
+
+  void enter(Rank rank, BufferId buffer, const Placement &placement, Values &values);
+  void enterBlocks(Rank rank, BufferId buffer);
+  void lendLength(Rank rank, const Buffer &alias);
+
+  const Model &model_;
+  std::vector<std::vector<IntervalMap<Held>>> memory_; // per rank and buffer; roots are used
+  std::vector<std::vector<BlockLengths>> lengths_;     // per rank and buffer; for Capacity
+};
+
+} // namespace colldsl::proof

@@ -1,0 +1,105 @@
+#include "verifier/Verifier.h"
+
+#include "verifier/Bounds.h"
+#include "verifier/Deadlock.h"
+#include "verifier/Execution.h"
+#include "verifier/Promises.h"
+#include "verifier/Races.h"
+#include "verifier/Synchronizes.h"
+#include "verifier/WriteScope.h"
+
+namespace colldsl {
+namespace {
+
+using namespace proof;
+
+/// Runs the proofs in the order in which they rest on each other.
+class Verification {
+public:
+  Verification(const Schedule &schedule, const std::vector<Sizes> &sizes,
+               const VerifyOptions &options)
+      : options_(options), model_(schedule, sizes), placement_(model_), words_(model_, placement_),
+        failures_(model_, options.maxFailures) {
+    report_.ops = model_.numVertices();
+  }
+
+  VerifyReport run() {
+    prove();
+    report_.failures = failures_.take();
+    return std::move(report_);
+  }
+
+private:
+  void prove() {
+    checkBounds(model_, placement_, words_, failures_);
+    if (!failures_.empty())
+      return skip({Proof::Matching, Proof::Deadlock, Proof::Races, Proof::Contract});
+    Messages messages = matchMessages(model_, placement_, words_, failures_);
+    report_.messages = messages.count;
+    if (!failures_.empty())
+      return skip({Proof::Deadlock, Proof::Races, Proof::Contract, Proof::Writes});
+    EventGraph graph(model_, messages, options_.channelSlots);
+    std::vector<Event> order = checkDeadlock(graph, options_.channelSlots, words_, failures_);
+    if (!failures_.empty())
+      return skip({Proof::Races, Proof::Contract, Proof::Writes});
+    proveData(graph, order);
+  }
+
+  void proveData(const EventGraph &graph, const std::vector<Event> &order) {
+    checkRaces(graph, placement_, order, words_, failures_);
+    if (!failures_.empty())
+      return skip({Proof::Contract, Proof::Writes});
+    bool hasContract = model_.schedule().hasContract;
+    report_.contractChecked = hasContract;
+    if (hasContract)
+      checkWriteScope(model_, placement_, words_, failures_);
+    if (hasContract && model_.schedule().synchronizes)
+      checkSynchronizes(graph, order, failures_);
+    Values values;
+    State state(model_, placement_, values);
+    bool ran = execute(graph, placement_, order, words_, values, state, failures_);
+    if (!ran)
+      return skip({Proof::Contract});
+    if (hasContract)
+      checkPromises(model_, placement_, state, values, words_, failures_);
+  }
+
+  void skip(std::vector<Proof> proofs) {
+    report_.skipped = std::move(proofs);
+    report_.contractChecked = false;
+  }
+
+  VerifyOptions options_;
+  Model model_;
+  Placement placement_;
+  Words words_;
+  Failures failures_;
+  VerifyReport report_;
+};
+
+/// Whether the sizes are such that the schedule has a meaning at all.
+std::string sizesFault(const Schedule &schedule, const std::vector<Sizes> &sizes) {
+  if (sizes.size() != 1 && sizes.size() != schedule.numRanks())
+    return "the schedule has " + counted(schedule.numRanks(), "rank") + ", but sizes of " +
+           std::to_string(sizes.size()) + " were given";
+  for (const Sizes &s : sizes)
+    if (!schedule.sizeClass.contains(s.elements))
+      return "the schedule holds for sizes " + std::to_string(schedule.sizeClass.min) + " to " +
+             std::to_string(schedule.sizeClass.max) + ", not for " + std::to_string(s.elements);
+  return "";
+}
+
+} // namespace
+
+VerifyReport verify(const Schedule &schedule, const std::vector<Sizes> &sizes,
+                    const VerifyOptions &options) {
+  if (std::string fault = sizesFault(schedule, sizes); !fault.empty()) {
+    VerifyReport report;
+    report.failures.push_back({Proof::Matching, fault, {}});
+    report.skipped = {Proof::Deadlock, Proof::Races, Proof::Contract, Proof::Writes};
+    return report;
+  }
+  return Verification(schedule, sizes, options).run();
+}
+
+} // namespace colldsl

@@ -1,0 +1,78 @@
+#include "verifier/WriteScope.h"
+
+#include <algorithm>
+
+namespace colldsl::proof {
+namespace {
+
+/// The bytes of one rank's parameters that its contract speaks of.
+class PromisedBytes {
+public:
+  PromisedBytes(Rank rank, const Model &model, const Placement &placement) {
+    for (const Ensure &ensure : model.dag(rank).contract.ensures)
+      if (Area area = placement.locate(rank, ensure.target); !area.empty())
+        areas_.push_back(area);
+    std::sort(areas_.begin(), areas_.end(), [](const Area &a, const Area &b) {
+      return std::pair(a.root, a.begin) < std::pair(b.root, b.begin);
+    });
+    mergeNeighbours();
+  }
+
+  /// The first byte of the area that is not promised; its end if all are.
+  uint64_t firstOutside(const Area &area) const {
+    auto after = std::partition_point(areas_.begin(), areas_.end(), [&](const Area &a) {
+      return std::pair(a.root, a.begin) <= std::pair(area.root, area.begin);
+    });
+    if (after == areas_.begin() || std::prev(after)->root != area.root)
+      return area.begin;
+    return std::clamp(std::prev(after)->end, area.begin, area.end);
+  }
+
+private:
+  void mergeNeighbours() {
+    size_t kept = 0;
+    for (const Area &area : areas_) {
+      bool joins =
+          kept > 0 && areas_[kept - 1].root == area.root && areas_[kept - 1].end >= area.begin;
+      if (joins)
+        areas_[kept - 1].end = std::max(areas_[kept - 1].end, area.end);
+      else
+        areas_[kept++] = area;
+    }
+    areas_.resize(kept);
+  }
+
+  std::vector<Area> areas_; // disjoint, not adjacent, in order
+};
+
+void checkTarget(Vertex v, const Area &area, const PromisedBytes &promised, const Model &model,
+                 const Words &words, Failures &failures) {
+  Rank rank = model.rankOf(v);
+  BufferRole role = model.dag(rank).buffers[index(area.root)].role;
+  if (role == BufferRole::Temp || area.empty())
+    return;
+  bool isInput = role == BufferRole::In;
+  uint64_t outside = isInput ? area.begin : promised.firstOutside(area);
+  if (outside == area.end)
+    return;
+  std::string where = words.bytes(rank, area.root, outside, area.end);
+  std::string why = isInput ? ", which is an `in` parameter" : ", of which no `ensures` speaks";
+  failures.add({Proof::Writes,
+                words.opOfRank(v) + " writes " + where + why,
+                {failures.step(v, words.op(v))}});
+}
+
+} // namespace
+
+void checkWriteScope(const Model &model, const Placement &placement, const Words &words,
+                     Failures &failures) {
+  for (uint32_t r = 0; r < model.numRanks(); ++r) {
+    PromisedBytes promised(Rank{r}, model, placement);
+    uint32_t last = index(model.firstOf(Rank{r + 1}));
+    for (uint32_t v = index(model.firstOf(Rank{r})); v < last && !failures.full(); ++v)
+      for (const Area &area : placement.targets(Vertex{v}))
+        checkTarget(Vertex{v}, area, promised, model, words, failures);
+  }
+}
+
+} // namespace colldsl::proof
