@@ -5,16 +5,23 @@ import tempfile
 import unittest
 
 import includes
+import quotes
 import text
+
+
+def found_in(check, files):
+    """What a check finds in a tree of these files, a dictionary from path to content."""
+    with tempfile.TemporaryDirectory() as root:
+        for path, content in files.items():
+            os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write(content)
+        return check(root)
 
 
 class Includes(unittest.TestCase):
     def found(self, path, content):
-        with tempfile.TemporaryDirectory() as root:
-            os.makedirs(os.path.join(root, os.path.dirname(path)))
-            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
-                file.write(content)
-            return includes.check(root)
+        return found_in(includes.check, {path: content})
 
     def test_downstream_only(self):
         self.assertEqual(
@@ -80,6 +87,22 @@ class Text(unittest.TestCase):
 
     def test_line_numbers_survive_comments(self):
         self.assertEqual(text.problems("a.h", "/*\n\n*/\nint neighbour;")[0][0], 4)
+
+
+class Quotes(unittest.TestCase):
+    PAGE = "As\n\n`examples/a.coll`:\n\n```\none\ntwo\n```\n\nsays.\n"
+
+    def found(self, files):
+        return found_in(quotes.check, {"README.md": self.PAGE, **files})
+
+    def test_exact(self):
+        self.assertFalse(self.found({"examples/a.coll": "one\ntwo\n"}))
+
+    def test_different(self):
+        self.assertTrue(self.found({"examples/a.coll": "one\nthree\n"}))
+
+    def test_missing(self):
+        self.assertTrue(self.found({}))
 
 
 if __name__ == "__main__":
