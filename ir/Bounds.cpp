@@ -66,4 +66,23 @@ Status checkSlice(const Slice &s, const Buffer &buffer, uint64_t n) {
   return checkRange(begin, end, low, high);
 }
 
+// Each buffer has at most one alias to follow: walk on until a buffer that is known
+// to end well, or one of this walk. Every buffer is walked over at most twice.
+BufferId findAliasCycle(std::span<const Buffer> buffers) {
+  enum State : uint8_t { Unknown, OnWalk, Fine };
+  std::vector<State> states(buffers.size(), Unknown);
+  auto next = [&](BufferId b) { return buffers[index(b)].aliasOf; };
+  auto is = [&](BufferId b, State state) { return b != kNoBuffer && states[index(b)] == state; };
+  for (uint32_t i = 0; i < buffers.size(); ++i) {
+    BufferId b{i};
+    for (; is(b, Unknown); b = next(b))
+      states[index(b)] = OnWalk;
+    if (is(b, OnWalk))
+      return b;
+    for (b = BufferId{i}; is(b, OnWalk); b = next(b))
+      states[index(b)] = Fine;
+  }
+  return kNoBuffer;
+}
+
 } // namespace colldsl

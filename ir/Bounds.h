@@ -15,4 +15,8 @@ Status checkBuffer(const Buffer &buffer, uint64_t n);
 /// at n. In a block whose length is known at call time only, the block exists.
 Status checkSlice(const Slice &slice, const Buffer &buffer, uint64_t n);
 
+/// A buffer that is an alias of itself, over any number of others, or kNoBuffer. Each
+/// aliasOf must be kNoBuffer or name one of the buffers.
+BufferId findAliasCycle(std::span<const Buffer> buffers);
+
 } // namespace colldsl

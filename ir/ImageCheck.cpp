@@ -56,30 +56,14 @@ Status RankChecker::checkBuffer(const Buffer &b) const {
   return checkAlias(b);
 }
 
-// Each buffer has at most one alias to follow: walk on until a buffer that is known
-// to end well, or one of this walk.
-Status RankChecker::checkAliasCycles() {
-  enum : uint8_t { Unknown, OnWalk, Fine };
-  auto next = [&](uint32_t b) { return index(rank_.buffers[b].aliasOf); };
-  aliasState_.assign(rank_.buffers.size(), Unknown);
-  for (uint32_t start = 0; start < rank_.buffers.size(); ++start) {
-    uint32_t b = start;
-    for (; b != index(kNoBuffer) && aliasState_[b] == Unknown; b = next(b))
-      aliasState_[b] = OnWalk;
-    if (b != index(kNoBuffer) && aliasState_[b] == OnWalk)
-      return failAt("buffer", b, fail("is an alias of itself"));
-    for (b = start; b != index(kNoBuffer) && aliasState_[b] == OnWalk; b = next(b))
-      aliasState_[b] = Fine;
-  }
-  return {};
-}
-
 Status RankChecker::checkBuffers(Rank r) {
   rank_ = image_.rank(r);
   for (size_t i = 0; i < rank_.buffers.size(); ++i)
     if (Status s = checkBuffer(rank_.buffers[i]); !s)
       return failAt("buffer", i, s);
-  return checkAliasCycles();
+  BufferId cycle = findAliasCycle(rank_.buffers);
+  return cycle == kNoBuffer ? Status()
+                            : failAt("buffer", index(cycle), fail("is an alias of itself"));
 }
 
 Status RankChecker::checkSlices() const {

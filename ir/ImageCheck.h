@@ -20,7 +20,6 @@ public:
 private:
   Status checkBuffer(const Buffer &buffer) const;
   Status checkAlias(const Buffer &buffer) const;
-  Status checkAliasCycles();
   Status checkSlices() const;
   Status checkOps();
   Status checkOp(uint32_t i);
@@ -48,7 +47,6 @@ private:
   RankView rank_ = {};               ///< the one being checked
   uint64_t successorEnd_ = 0;        ///< of the ops checked so far
   std::vector<uint32_t> releasedBy_; ///< per op: how many lists name it
-  std::vector<uint8_t> aliasState_;  ///< per buffer
 };
 
 } // namespace colldsl

@@ -5,31 +5,53 @@
 
 #include "ir/Schedule.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace colldsl {
 
-/// Limits on hostile input, each named in the message that it causes.
+/// Limits on hostile input, each named in the message that it causes. Memory grows
+/// with the text, never with a number in it.
 struct TextLimits {
   uint64_t maxBytes = uint64_t{4} << 30;
   uint64_t maxOps = uint64_t{1} << 31;
   uint32_t maxRanks = 1u << 24;
+  uint32_t maxLineBytes = 1u << 20;
+  uint32_t maxLabelBytes = 1u << 10;
+  uint32_t maxErrors = 20; ///< reading stops there
 };
 
 /// The whole schedule. Deterministic; ends with a newline.
 std::string printText(const Schedule &schedule);
 
 /// Reads the text form or plain GOAL. All errors found, each with its line
-/// (a dependency cycle names the ops on it); fileName is what messages say.
+/// (a dependency cycle names the ops on it); fileName is what messages say: the
+/// places of errors are in file 0, and that is fileName.
+/// Without a `schedule` line the text is taken for plain GOAL: the schedule is named
+/// for the file, and ops have their places in it.
 struct ParsedText {
   Schedule schedule;
   std::vector<Diagnostic> errors; ///< not empty: schedule is not usable
 };
 ParsedText parseText(std::string_view text, std::string_view fileName, TextLimits limits = {});
 
-/// Plain GOAL: what it cannot say (copies, reductions, more than 2^32 tags) is an
-/// error that names the op, or, on request, becomes calc with the op's byte count.
-Result<std::string> printGoal(const Schedule &schedule);
+/// The errors as lines of text, `file:line:column: error: message`, notes and hints
+/// behind each; ends with a newline.
+std::string describeErrors(std::span<const Diagnostic> errors, std::string_view fileName);
+
+struct GoalOptions {
+  /// copy and combine become a calc of as many nanoseconds as they move bytes, instead
+  /// of an error.
+  bool localOpsAsCalc = false;
+};
+
+/// Plain GOAL at n == sizeClass.elements, as other tools read it: every op labelled,
+/// every tag written out, no message without bytes. What GOAL cannot say (copy, combine,
+/// a size known at call time only) is an error that names the op. A signal becomes a
+/// message of one byte; a send or receive of no bytes, which never travels, a calc 0.
+/// Tags are kept if each names one message of its pair of ranks; else all are numbered
+/// afresh.
+Result<std::string> printGoal(const Schedule &schedule, GoalOptions options = {});
 
 } // namespace colldsl

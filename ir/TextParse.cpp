@@ -1,0 +1,395 @@
+// The file as a whole: header lines, then one block per rank.
+
+#include "ir/TextParser.h"
+
+#include "ir/Bounds.h"
+
+namespace colldsl {
+namespace {
+
+constexpr size_t kMaxShownBytes = 40;
+
+// As messages show it: printable, and not too long.
+std::string shown(std::string_view text) {
+  std::string out;
+  appendQuoted(out, text.substr(0, kMaxShownBytes));
+  out.front() = out.back() = '\'';
+  if (text.size() > kMaxShownBytes)
+    out.insert(out.size() - 1, "...");
+  return out;
+}
+
+std::string describe(const Token &token) {
+  switch (token.kind) {
+  case TokenKind::End:
+    return "the end of the text";
+  case TokenKind::NewLine:
+    return "the end of the line";
+  case TokenKind::String:
+    return "a string";
+  case TokenKind::Word:
+  case TokenKind::Number:
+  case TokenKind::Symbol:
+  case TokenKind::Bad:
+    return shown(token.text);
+  }
+  __builtin_unreachable();
+}
+
+} // namespace
+
+TextParser::TextParser(std::string_view text, std::string_view fileName, const TextLimits &limits)
+    : limits_(limits), fileName_(fileName), scanner_(text, limits.maxLineBytes),
+      errors_(limits.maxErrors) {}
+
+const Token &TextParser::peek(unsigned ahead) {
+  while (aheadCount_ <= ahead) {
+    const Token &token = ahead_[aheadCount_++] = scanner_.next();
+    if (token.kind == TokenKind::Bad && token.text.empty())
+      errors_.stop(Diagnostic::error(locOf(token.place), scanner_.problem()));
+  }
+  return ahead_[ahead];
+}
+
+Token TextParser::take() {
+  Token token = peek();
+  for (unsigned i = 1; i < aheadCount_; ++i)
+    ahead_[i - 1] = ahead_[i];
+  --aheadCount_;
+  return token;
+}
+
+std::string_view TextParser::peekWord() {
+  return peek().kind == TokenKind::Word ? peek().text : std::string_view();
+}
+
+bool TextParser::takeWord(std::string_view word) {
+  bool isHere = peek().isWord(word);
+  if (isHere)
+    take();
+  return isHere;
+}
+
+bool TextParser::takeSymbol(std::string_view symbol) {
+  bool isHere = peek().isSymbol(symbol);
+  if (isHere)
+    take();
+  return isHere;
+}
+
+bool TextParser::expectWord(std::string_view word) {
+  return takeWord(word) || failExpected(concat("'", word, "'"));
+}
+
+bool TextParser::expectSymbol(std::string_view symbol) {
+  return takeSymbol(symbol) || failExpected(concat("'", symbol, "'"));
+}
+
+// A block's last statement may share its line with the brace.
+bool TextParser::expectLineEnd() {
+  const Token &token = peek();
+  if (token.kind == TokenKind::NewLine || token.kind == TokenKind::End || token.isSymbol("}"))
+    return true;
+  return failExpected("the end of the line");
+}
+
+std::optional<uint64_t> TextParser::expectNumber(std::string_view what, uint64_t max) {
+  if (peek().kind != TokenKind::Number) {
+    failExpected(what);
+    return std::nullopt;
+  }
+  Token token = take();
+  if (!token.isTooLarge && token.number <= max)
+    return token.number;
+  fail(token.place, concat(what, " is ", shown(token.text), ", at most ", max, " is possible"));
+  return std::nullopt;
+}
+
+std::optional<uint32_t> TextParser::expectNumber32(std::string_view what, uint32_t max) {
+  std::optional<uint64_t> number = expectNumber(what, max);
+  return number ? std::optional(static_cast<uint32_t>(*number)) : std::nullopt;
+}
+
+std::optional<std::string> TextParser::expectString(std::string_view what) {
+  std::string out;
+  if (peek().kind != TokenKind::String) {
+    failExpected(concat(what, " in quotes"));
+    return std::nullopt;
+  }
+  Token token = take();
+  if (unescape(token.text, out))
+    return out;
+  fail(token.place, concat(what, " has an unknown escape"), "known are \\\" \\\\ \\n \\t \\xHH");
+  return std::nullopt;
+}
+
+void TextParser::skipLine() {
+  while (peek().kind != TokenKind::NewLine && peek().kind != TokenKind::End &&
+         !peek().isSymbol("}"))
+    take();
+}
+
+bool TextParser::fail(Place place, std::string message, std::string hint) {
+  errors_.add(Diagnostic::error(locOf(place), std::move(message), std::move(hint)));
+  return false;
+}
+
+bool TextParser::failExpected(std::string_view what) {
+  const Token &token = peek();
+  return fail(token.place, concat("expected ", what, ", found ", describe(token)));
+}
+
+bool TextParser::isBeforeRanks(Place place, std::string_view what) {
+  return parsed_.schedule.ranks.empty() ||
+         fail(place, concat("'", what, "' must stand before the first rank"));
+}
+
+bool TextParser::parseScheduleLine() {
+  Schedule &s = parsed_.schedule;
+  std::optional<std::string> name = expectString("the schedule's name");
+  if (!name)
+    return false;
+  s.name = *name;
+  hasScheduleLine_ = true;
+  for (;;) {
+    if (takeWord("contract"))
+      s.hasContract = true;
+    else if (takeWord("synchronizes"))
+      s.synchronizes = true;
+    else if (takeWord("deterministic"))
+      s.deterministic = true;
+    else
+      return true;
+  }
+}
+
+bool TextParser::parseNumRanks() {
+  Place place = peek().place;
+  std::optional<uint64_t> number = expectNumber("the number of ranks");
+  if (!number)
+    return false;
+  if (numRanks_)
+    return fail(place, concat("num_ranks is given twice, as ", *numRanks_, " and ", *number));
+  if (*number > limits_.maxRanks)
+    return fail(place, concat("num_ranks is ", *number, ", the limit is ", limits_.maxRanks));
+  numRanks_ = static_cast<uint32_t>(*number);
+  return true;
+}
+
+bool TextParser::parseSizeClass() {
+  SizeClass c;
+  Place place = peek().place;
+  if (!expectWord("n") || !expectSymbol("="))
+    return false;
+  std::optional<uint64_t> elements = expectNumber("n");
+  if (!elements || !expectWord("in"))
+    return false;
+  std::optional<uint64_t> min = expectNumber("the smallest n");
+  if (!min || !expectSymbol(".."))
+    return false;
+  c = {*elements, *min, UINT64_MAX};
+  if (peek().kind == TokenKind::Number) {
+    std::optional<uint64_t> max = expectNumber("the largest n");
+    if (!max)
+      return false;
+    c.max = *max;
+  }
+  if (!c.contains(c.elements))
+    return fail(place, concat("n = ", c.elements, " is not in ", c.min, "..", c.max));
+  parsed_.schedule.sizeClass = c;
+  return true;
+}
+
+bool TextParser::parseFile() {
+  Place place = peek().place;
+  std::optional<std::string> name = expectString("the file's name");
+  if (!name)
+    return false;
+  if (parsed_.schedule.files.size() == UINT16_MAX)
+    return fail(place, concat("there are more files than the limit of ", UINT16_MAX));
+  parsed_.schedule.files.push_back(*name);
+  return true;
+}
+
+bool TextParser::parseTopStatement() {
+  Token word = peek();
+  if (takeWord("rank"))
+    return parseRank();
+  if (takeWord("num_ranks"))
+    return isBeforeRanks(word.place, word.text) && parseNumRanks();
+  if (takeWord("schedule"))
+    return isBeforeRanks(word.place, word.text) && parseScheduleLine();
+  if (takeWord("size"))
+    return isBeforeRanks(word.place, word.text) && parseSizeClass();
+  if (takeWord("file"))
+    return isBeforeRanks(word.place, word.text) && parseFile();
+  return failExpected("num_ranks, rank, schedule, size or file");
+}
+
+void TextParser::parseTopLevel() {
+  while (!hasStopped() && peek().kind != TokenKind::End) {
+    if (peek().kind == TokenKind::NewLine) {
+      take();
+      continue;
+    }
+    if (parseTopStatement() && expectLineEnd() && !peek().isSymbol("}"))
+      continue;
+    if (peek().isSymbol("}"))
+      fail(take().place, "this '}' closes no rank");
+    else
+      skipLine();
+  }
+}
+
+// Without a schedule line, ops stand where the text has them.
+void TextParser::openPlainFile() {
+  if (hasScheduleLine_ || isPlainFileKnown_)
+    return;
+  isPlainFileKnown_ = true;
+  std::vector<std::string> &files = parsed_.schedule.files;
+  plainFile_ = static_cast<uint16_t>(files.size());
+  files.push_back(fileName_);
+}
+
+bool TextParser::parseRank() {
+  Place place = peek().place;
+  std::optional<uint64_t> number = expectNumber("the rank's number");
+  if (!number)
+    return false;
+  auto expected = parsed_.schedule.numRanks();
+  if (*number != expected)
+    fail(place, concat("rank ", *number, " stands here, rank ", expected, " must come next"));
+  else if (numRanks_ && *number >= *numRanks_)
+    fail(place, concat("rank ", *number, " stands here, num_ranks is ", *numRanks_));
+  if (expected >= limits_.maxRanks)
+    return fail(place, concat("there are more ranks than the limit of ", limits_.maxRanks));
+  if (!expectSymbol("{"))
+    return false;
+  openPlainFile();
+  parseRankBody();
+  return true;
+}
+
+void TextParser::parseRankBody() {
+  while (!hasStopped()) {
+    Token token = peek();
+    if (token.isSymbol("}")) {
+      take();
+      return finishRank();
+    }
+    if (token.kind == TokenKind::End) {
+      fail(token.place, concat("rank ", parsed_.schedule.numRanks(), " is not closed by '}'"));
+      return finishRank();
+    }
+    if (token.kind == TokenKind::NewLine)
+      take();
+    else if (!parseRankStatement() || !expectLineEnd())
+      skipLine();
+  }
+}
+
+// Labels and names may be any word, so what follows a word decides.
+bool TextParser::parseRankStatement() {
+  bool isDep = peek(1).isWord("requires") || peek(1).isWord("irequires");
+  if (isDep && peek(2).kind == TokenKind::Word)
+    return parseDep();
+  if (peek(1).isSymbol(":"))
+    return parseLabelled();
+  if (startsBuffer())
+    return parseBuffer();
+  if (takeWord("ensures"))
+    return parseEnsures();
+  if (parsed_.schedule.ranks.empty() && takeWord("num_ranks"))
+    return parseNumRanks();
+  return parseOp();
+}
+
+void TextParser::finishRank() {
+  bindAliases();
+  for (size_t i = 0; numRanks_ && i < rank_.dag.size(); ++i) {
+    const Op &op = rank_.dag.ops[i];
+    if (isMessage(op.kind) && index(op.peer) >= *numRanks_)
+      fail(rank_.opPlaces[i],
+           concat(spelling(op.kind), " with rank ", index(op.peer), ", num_ranks is ", *numRanks_));
+  }
+  parsed_.schedule.ranks.push_back(linkRank(rank_, errors_));
+  rank_ = RankText();
+  buffers_.clear();
+  declared_.clear();
+  isBroken_.clear();
+  aliases_.clear();
+}
+
+// A promise may name a rank whose buffers stand further down.
+void TextParser::checkOperands() {
+  const Schedule &s = parsed_.schedule;
+  for (const OperandPlace &at : operandPlaces_) {
+    const EntryValue &operand = s.ranks[index(at.rank)].contract.operands[at.operand];
+    if (index(operand.rank) >= s.numRanks()) {
+      fail(at.place,
+           concat("rank ", index(operand.rank), " is not one of the ", s.numRanks(), " ranks"));
+      continue;
+    }
+    const std::vector<Buffer> &buffers = s.ranks[index(operand.rank)].buffers;
+    if (index(operand.slice.buffer) >= buffers.size())
+      fail(at.place,
+           concat("rank ", index(operand.rank), " has no buffer ", index(operand.slice.buffer)));
+    else if (Status status = checkSlice(operand.slice, buffers[index(operand.slice.buffer)], n());
+             !status)
+      fail(at.place, concat("on rank ", index(operand.rank), " the slice ", status.message()));
+  }
+}
+
+void TextParser::finishFile() {
+  if (hasStopped())
+    return;
+  Place end = peek().place;
+  uint32_t ranks = parsed_.schedule.numRanks();
+  if (!numRanks_)
+    fail(end, "num_ranks is missing");
+  else if (*numRanks_ > ranks)
+    fail(end, concat("num_ranks is ", *numRanks_, ", the text has ", ranks, " ranks"));
+  if (errors_.size() == 0)
+    checkOperands();
+}
+
+ParsedText TextParser::run() {
+  parseTopLevel();
+  finishFile();
+  if (!hasScheduleLine_)
+    parsed_.schedule.name = fileName_;
+  parsed_.errors = errors_.take();
+  return std::move(parsed_);
+}
+
+ParsedText parseText(std::string_view text, std::string_view fileName, TextLimits limits) {
+  if (text.size() <= limits.maxBytes)
+    return TextParser(text, fileName, limits).run();
+  ParsedText refused;
+  refused.errors.push_back(Diagnostic::error(
+      {1, 1, 0}, concat("the text has ", text.size(), " bytes, the limit is ", limits.maxBytes)));
+  return refused;
+}
+
+namespace {
+
+void describeOne(std::string &out, const Diagnostic &d, std::string_view fileName) {
+  constexpr std::array words = {"error: ", "warning: ", "note: "};
+  out += concat(fileName, ":", d.loc.line, ":", d.loc.column, ": ",
+                words[static_cast<size_t>(d.severity)], d.message, "\n");
+  if (!d.hint.empty())
+    out += concat(fileName, ":", d.loc.line, ":", d.loc.column, ": note: ", d.hint, "\n");
+  for (const Diagnostic &note : d.notes)
+    describeOne(out, note, fileName);
+}
+
+} // namespace
+
+std::string describeErrors(std::span<const Diagnostic> errors, std::string_view fileName) {
+  std::string out;
+  for (const Diagnostic &error : errors)
+    describeOne(out, error, fileName);
+  return out;
+}
+
+} // namespace colldsl

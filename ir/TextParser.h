@@ -1,0 +1,156 @@
+/// The parser of the text form, as a class over several files: TextParse.cpp has the
+/// file and its ranks, TextParseOps.cpp ops, dependencies and promises,
+/// TextParseBuffers.cpp buffers and slices. Internal to ir.
+///
+/// A parse function takes the tokens of what it is named for. One that returns bool or
+/// an optional has recorded an error when it fails; the statement is given up then, and
+/// reading goes on in the next line.
+#pragma once
+
+#include "ir/Concat.h"
+#include "ir/TextErrors.h"
+#include "ir/TextForm.h"
+#include "ir/TextLink.h"
+#include "ir/TextScanner.h"
+
+#include <array>
+#include <map>
+#include <optional>
+
+namespace colldsl {
+
+/// scale * n + offset, over a denominator.
+struct PositionText {
+  int64_t scale = 0;
+  int64_t offset = 0;
+  uint32_t denominator = 1;
+};
+
+/// Two positions over one denominator.
+struct RangeText {
+  int64_t beginScale = 0, beginOffset = 0;
+  int64_t endScale = 0, endOffset = 0;
+  uint32_t denominator = 1;
+};
+
+/// A slice whose buffer may stand further down.
+struct SliceText {
+  Place place;
+  std::string name;
+  uint32_t ordinal = 1;
+  std::optional<uint32_t> block;
+  std::optional<RangeText> range;
+};
+
+class TextParser {
+public:
+  TextParser(std::string_view text, std::string_view fileName, const TextLimits &limits);
+  ParsedText run();
+
+private:
+  // Tokens.
+  const Token &peek(unsigned ahead = 0);
+  Token take();
+  std::string_view peekWord(); ///< empty if there is none
+  bool takeWord(std::string_view word);
+  bool takeSymbol(std::string_view symbol);
+  bool expectWord(std::string_view word);
+  bool expectSymbol(std::string_view symbol);
+  bool expectLineEnd();
+  std::optional<uint64_t> expectNumber(std::string_view what, uint64_t max = UINT64_MAX);
+  std::optional<uint32_t> expectNumber32(std::string_view what, uint32_t max = UINT32_MAX);
+  std::optional<std::string> expectString(std::string_view what);
+  void skipLine();
+
+  // Errors.
+  bool fail(Place place, std::string message, std::string hint = {});
+  bool failExpected(std::string_view what);
+
+  // TextParse.cpp: the file.
+  void parseTopLevel();
+  bool parseTopStatement();
+  bool parseScheduleLine();
+  bool parseNumRanks();
+  bool parseSizeClass();
+  bool parseFile();
+  bool parseRank();
+  void parseRankBody();
+  bool parseRankStatement();
+  void finishRank();
+  void finishFile();
+  void checkOperands();
+  void openPlainFile();
+  bool isBeforeRanks(Place place, std::string_view what);
+  uint64_t n() const { return parsed_.schedule.sizeClass.elements; }
+  bool hasStopped() const { return errors_.isFull(); }
+
+  // TextParseOps.cpp: what stands in a rank.
+  bool parseLabelled();
+  bool parseOp();
+  bool parseOpText(Op &op);
+  bool parsePeer(Op &op, std::string_view word);
+  bool parseReductionText(Op &op);
+  bool parseAttributes(Op &op);
+  bool parseAttribute(Op &op, const Token &word);
+  bool parseSliceList(std::string_view word, uint32_t &begin, uint32_t &count);
+  bool parseLoc(SourceLoc &loc);
+  bool checkStatedBytes(Op &op, Place place, std::optional<uint64_t> stated);
+  bool refuseWildcard(std::string_view what);
+  bool parseDep();
+  bool parseEnsures();
+  bool parseOperands(Ensure &ensure);
+  bool parseOperand();
+
+  // TextParseBuffers.cpp: buffers and slices.
+  bool startsBuffer();
+  bool parseBuffer();
+  bool parseBufferShape(Buffer &buffer);
+  bool parseExtent(Buffer &buffer);
+  bool declare(Place place, const std::string &name, uint32_t ordinal, Buffer &buffer);
+  std::optional<std::string> expectName();
+  bool parseReference(std::string &name, uint32_t &ordinal);
+  std::optional<SliceText> parseSliceText();
+  std::optional<RangeText> parseRange();
+  std::optional<PositionText> parsePosition();
+  bool parseTerms(PositionText &position, bool &isSum);
+  bool parseTerm(PositionText &position, bool isNegative);
+  std::optional<RangeText> joinRange(Place place, PositionText begin, PositionText end);
+  std::optional<Slice> bindSlice(const SliceText &text);
+  std::optional<Slice> parseSlice();
+  void bindAliases();
+
+  struct Alias {
+    BufferId buffer;
+    SliceText of;
+  };
+  struct OperandPlace {
+    Rank rank;
+    uint32_t operand;
+    Place place;
+  };
+  using BufferKey = std::pair<std::string, uint32_t>; ///< name and ordinal
+
+  TextLimits limits_;
+  std::string fileName_;
+  Scanner scanner_;
+  std::array<Token, 4> ahead_;
+  unsigned aheadCount_ = 0;
+  ErrorList errors_;
+  ParsedText parsed_;
+  bool hasScheduleLine_ = false;
+  std::optional<uint32_t> numRanks_;
+  uint64_t opCount_ = 0;
+  bool isPlainFileKnown_ = false;
+  uint16_t plainFile_ = 0; ///< where ops without a place of their own stand
+  std::map<std::string, uint32_t, std::less<>> names_;
+  std::vector<OperandPlace> operandPlaces_;
+
+  // Of the rank that is being read.
+  RankText rank_;
+  std::map<BufferKey, BufferId> buffers_;
+  std::map<std::string, uint32_t> declared_; ///< how many buffers of a name
+  std::vector<bool> isBroken_;               ///< buffers with an error, about which no more is said
+  std::vector<Alias> aliases_;
+};
+
+} // namespace colldsl
