@@ -49,7 +49,8 @@ Status tooManyThreads() {
 /// Example: "package:2 core:3 pu:2" has 12 threads, 6 to a package and 2 to a core, so
 /// thread 7 has package 1, core 3.
 Machine makeSynthetic(std::span<const CountedLevel> levels, uint32_t numThreads) {
-  Place threadsPer = {0, 0, 0, 0, 0, 0, 0}; // per object of a level, not per id
+  // Per field: how many threads an object of that level holds; 0: the level is not given.
+  Place threadsPer = {0, 0, 0, 0, 0, 0, 0};
   uint32_t below = numThreads;
   for (const CountedLevel &level : levels) {
     below /= level.count;
