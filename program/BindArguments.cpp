@@ -97,10 +97,8 @@ void Interpreter::bindCapacity(const Dim &dim, const SliceValue &s) {
     return;
   const Buffer &buffer = dag_->buffers[index(s.buffer)];
   int64_t blocks = std::max<int64_t>(1, buffer.blocks);
-  sizeSlot(dim.slot) = {{0, 0, 1, 0},
-                        range_.at(buffer.endScale / blocks, buffer.endOffset / blocks, 1),
-                        true,
-                        false};
+  sizeSlot(dim.slot) = {
+      {0, 0, 1, 0}, range_.at(buffer.endScale / blocks, buffer.endOffset / blocks, 1), true, false};
 }
 
 void Interpreter::bindBlocks(const Param &param, SliceValue &s, SourceLoc loc) {

@@ -141,7 +141,7 @@ int64_t Interpreter::callFunction(const Expr &e) {
     return 0;
   Frame frame = openFrame(DeclId{static_cast<uint32_t>(e.value)}, frame_->group, e.loc);
   const Decl &decl = *frame.decl;
-  std::vector<int64_t> args = evalArgs(e);
+  std::vector<int64_t> args = evalDeclArgs(e);
   FrameScope scope(*this, frame);
   for (size_t i = 0; i < args.size(); ++i)
     intSlot(decl.params[i].slot) = args[i];
@@ -152,6 +152,24 @@ std::vector<int64_t> Interpreter::evalArgs(const Expr &e) {
   std::vector<int64_t> args;
   for (uint32_t operand : operandsOf(e))
     args.push_back(eval(ExprId{operand}));
+  return args;
+}
+
+/// The arguments of a function, tree or graph; defaults see the arguments before them.
+std::vector<int64_t> Interpreter::evalDeclArgs(const Expr &e) {
+  std::vector<int64_t> args;
+  DeclId callee{static_cast<uint32_t>(e.value)};
+  for (uint32_t operand : operandsOf(e)) {
+    if (ExprId{operand} != kNoExpr) {
+      args.push_back(eval(ExprId{operand}));
+      continue;
+    }
+    Frame frame = openFrame(callee, frame_->group, e.loc);
+    FrameScope scope(*this, frame);
+    for (size_t i = 0; i < args.size(); ++i)
+      intSlot(frame.decl->params[i].slot) = args[i];
+    args.push_back(eval(frame.decl->params[args.size()].defaultValue));
+  }
   return args;
 }
 

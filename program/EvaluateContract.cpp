@@ -1,6 +1,8 @@
 // `ensures`, written out for one rank.
 #include "program/Interpreter.h"
 
+#include <cassert>
+
 namespace colldsl {
 
 void Interpreter::evalContract(const Decl &decl) {
@@ -30,6 +32,85 @@ void Interpreter::evalEnsure(uint32_t id) {
   }
 }
 
+bool Interpreter::dependsOnRank(ExprId id) const {
+  if (id == kNoExpr)
+    return false;
+  const Expr &e = program_.expr(id);
+  switch (e.kind) {
+  case ExprKind::IntLit:
+  case ExprKind::StringLit:
+  case ExprKind::NumRanks:
+  case ExprKind::SizeSymbol:
+    return false;
+  case ExprKind::LocalInt:
+    return e.type == ValueType::Tree || e.type == ValueType::Graph;
+  case ExprKind::Negate:
+  case ExprKind::Add:
+  case ExprKind::Sub:
+  case ExprKind::Mul:
+  case ExprKind::Div:
+  case ExprKind::Mod:
+  case ExprKind::ListLength:
+  case ExprKind::ListElement:
+    return dependsOnRank(e.a) || dependsOnRank(e.b);
+  default:
+    return true;
+  }
+}
+
+/// A buffer parameter as another rank has it: `@` binds the buffer, while indices are
+/// those of the stating rank. Its blocks may be others than ours (a graph's degree, a
+/// count per rank), and in place it lies where the alias puts it there.
+SliceValue Interpreter::bufferAt(uint32_t slot, int64_t rank) {
+  const Decl &decl = *frame_->decl;
+  size_t buffer = 0;
+  const Param *param = nullptr;
+  for (const Param &p : decl.params) {
+    if (p.isBuffer && p.slot == slot)
+      param = &p;
+    if (param)
+      break;
+    buffer += p.isBuffer;
+  }
+  assert(param && "contracts speak of parameters only");
+  const Group *mine = frame_->group;
+  Group there = *mine;
+  there.me = rank;
+  frame_->group = &there;
+  remote_ = kNone;
+  SliceValue view = remoteView(*param, entryBuffers_[buffer]);
+  remote_ = rank;
+  frame_->group = mine;
+  return view;
+}
+
+SliceValue Interpreter::remoteView(const Param &param, const SliceValue &own) {
+  const Decl &decl = *frame_->decl;
+  if (request_.inPlace)
+    for (const AliasClause &alias : decl.aliases) {
+      if (&decl.params[alias.param] != &param)
+        continue;
+      SliceValue where = evalSlice(alias.slice);
+      for (const Param &p : decl.params)
+        if (p.isBuffer && sliceSlot(p.slot).buffer == where.buffer &&
+            (p.significantAt == kNoExpr || eval(p.significantAt) == currentGroup().me))
+          return where;
+    }
+  bool varies = false;
+  for (uint32_t d = 0; d < param.buffer.dims; ++d)
+    varies |= dependsOnRank(param.buffer.dim[d].expr);
+  if (!varies)
+    return own;
+  Buffer scratch;
+  DimKind kind = param.buffer.dim[param.buffer.dims - 1].kind;
+  bool blocked = kind == DimKind::CallTime || kind == DimKind::Capacity;
+  SliceValue view = blocked ? makeBlocked(param.buffer, scratch, param.loc)
+                            : makeDense(param.buffer, scratch, param.loc);
+  view.buffer = own.buffer;
+  view.type = own.type;
+  return blocked && param.buffer.dims == 1 ? blockOf(view, 0, param.loc) : view;
+}
+
 void Interpreter::addOperand(const EnsureNode &node) {
   int64_t rank = evalOr(node.rank, currentGroup().me);
   if (failed_ || rank == kNone)
@@ -37,9 +118,9 @@ void Interpreter::addOperand(const EnsureNode &node) {
   if (rank < 0 || rank >= currentGroup().size)
     return fail(node.loc, "the value at rank " + std::to_string(rank) + ", but there are only " +
                               std::to_string(currentGroup().size) + " ranks");
-  remote_ = rank != currentGroup().me;
+  remote_ = rank == currentGroup().me ? kNone : rank;
   SliceValue operand = evalSlice(node.operand);
-  remote_ = false;
+  remote_ = kNone;
   if (!failed_)
     dag_->contract.operands.push_back(
         {Rank{static_cast<uint32_t>(rank)}, toSlice(operand, node.loc)});

@@ -74,7 +74,7 @@ SliceValue Interpreter::evalSlice(ExprId id) {
   const Expr &e = program_.expr(id);
   switch (e.kind) {
   case ExprKind::LocalSlice:
-    return sliceSlot(e.slot);
+    return remote_ == kNone ? sliceSlot(e.slot) : bufferAt(e.slot, remote_);
   case ExprKind::Block:
     return evalBlock(e);
   case ExprKind::Blocks:
@@ -94,8 +94,7 @@ SliceValue Interpreter::evalSlice(ExprId id) {
 Position Interpreter::blockPosition(const SliceValue &s, int64_t i, SourceLoc loc) {
   if (s.shape == BlockShape::Counts)
     return displace(s.begin, list(s.prefix)[i]);
-  // Equal blocks: whole numbers of elements, so the cut is exact, and goes on past the
-  // end for the blocks that another rank may have more of.
+  // Equal blocks are whole numbers of elements, so the cut is exact.
   __int128 width = static_cast<__int128>(s.end.scale) - s.begin.scale;
   __int128 widthOffset = static_cast<__int128>(s.end.offset) - s.begin.offset;
   if (s.blocks == 0)
@@ -131,8 +130,7 @@ SliceValue Interpreter::evalBlock(const Expr &e) {
   int64_t i = eval(e.b);
   if (failed_)
     return s;
-  bool above = i >= s.blocks && !(remote_ && s.shape != BlockShape::Counts && s.blocks > 0);
-  if (i == kNone || i < 0 || above || i > UINT32_MAX - 1) {
+  if (i == kNone || i < 0 || i >= s.blocks) {
     fail(e.loc, i == kNone ? "block 'none' of a buffer"
                            : "block " + std::to_string(i) + " of a buffer that has " +
                                  std::to_string(s.blocks) + " blocks");

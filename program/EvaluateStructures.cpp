@@ -20,7 +20,7 @@ template <typename Value> bool Interpreter::upToDate(Value &value, const Group &
 int64_t Interpreter::makeTree(const Expr &e) {
   TreeValue tree;
   tree.decl = DeclId{static_cast<uint32_t>(e.value)};
-  tree.args = evalArgs(e);
+  tree.args = evalDeclArgs(e);
   if (failed_)
     return 0;
   if (recordsTrees)
@@ -32,7 +32,7 @@ int64_t Interpreter::makeTree(const Expr &e) {
 int64_t Interpreter::makeGraph(const Expr &e) {
   GraphValue graph;
   graph.decl = DeclId{static_cast<uint32_t>(e.value)};
-  graph.args = evalArgs(e);
+  graph.args = evalDeclArgs(e);
   graphs_.push_back(std::move(graph));
   return static_cast<int64_t>(graphs_.size() - 1);
 }

@@ -91,6 +91,7 @@ Status Interpreter::run(Rank rank, Dag &dag) {
   trees_.clear();
   graphs_.clear();
   graphAt_.clear();
+  entryBuffers_.clear();
   calls.clear();
   trees.clear();
 

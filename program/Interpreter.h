@@ -118,6 +118,7 @@ private:
   int64_t makeGraph(const Expr &e);
   int64_t loadEdges(const Expr &e);
   std::vector<int64_t> evalArgs(const Expr &e);
+  std::vector<int64_t> evalDeclArgs(const Expr &e);
   TreeValue &viewOf(int64_t treeHandle, SourceLoc loc);
   GraphValue &graphViewOf(int64_t graphHandle, SourceLoc loc);
   void workOutTree(TreeValue &tree, const Group &group, SourceLoc loc);
@@ -207,6 +208,9 @@ private:
   void evalEnsure(uint32_t node);
   void addEnsure(const EnsureNode &node);
   void addOperand(const EnsureNode &node);
+  SliceValue bufferAt(uint32_t slot, int64_t rank);
+  SliceValue remoteView(const Param &param, const SliceValue &own);
+  bool dependsOnRank(ExprId id) const;
 
   const Program &program_;
   const InstantiateRequest &request_;
@@ -224,11 +228,12 @@ private:
   uint64_t steps_ = 0;
   bool boundSchedulesSize_ = false; ///< some size symbol stands for n
   bool failed_ = false;
-  bool remote_ = false; ///< evaluating a slice of another rank: its blocks may be more than ours
+  int64_t remote_ = kNone; ///< evaluating a value at this other rank
   Status error_;
   std::vector<int64_t> ints_;
   std::vector<SliceValue> slices_;
   std::vector<SizeExtent> sizes_;
+  std::vector<SliceValue> entryBuffers_; ///< per parameter of the job's collective, not aliased
   std::deque<std::vector<int64_t>> lists_;
   size_t usedLists_ = 0;
   std::deque<std::vector<Rank>> groupMembers_;

@@ -184,10 +184,14 @@ void Interpreter::bindEntryBuffer(const Param &param) {
   if (param.significantAt != kNoExpr)
     buffer.significant = eval(param.significantAt) == currentGroup().me;
   SliceValue s = makeBuffer(param.buffer, buffer, param.loc);
-  if (!failed_)
-    sliceSlot(param.slot) = s;
+  if (failed_)
+    return;
+  sliceSlot(param.slot) = s;
+  entryBuffers_.push_back(s);
 }
 
+/// A buffer that aliases one which is significant elsewhere stays on its own: in place
+/// at the root only.
 void Interpreter::bindAliases(const Decl &decl) {
   for (const AliasClause &alias : decl.aliases) {
     const Param &param = decl.params[alias.param];
@@ -196,6 +200,8 @@ void Interpreter::bindAliases(const Decl &decl) {
       return;
     SliceValue &x = sliceSlot(param.slot);
     Buffer &buffer = dag_->buffers[index(x.buffer)];
+    if (!dag_->buffers[index(where.buffer)].significant)
+      continue;
     if (x.length() != where.length() || where.isWholeBuffer2d() != x.isWholeBuffer2d())
       return fail(alias.loc, "'" + program_.nameOf(param) + "' has " + std::to_string(x.length()) +
                                  " elements, the slice it aliases " +

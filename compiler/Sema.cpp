@@ -1,0 +1,75 @@
+#include "compiler/Sema.h"
+
+#include "compiler/SemaImpl.h"
+
+namespace colldsl {
+
+void Sema::error(SourceLoc loc, std::string message, std::string hint) {
+  if (!full())
+    errors_.push_back(Diagnostic::error(loc, std::move(message), std::move(hint)));
+}
+
+Type Sema::failed(SourceLoc loc, std::string message, std::string hint) {
+  error(loc, std::move(message), std::move(hint));
+  return Type::error();
+}
+
+uint32_t Sema::intern(llvm::StringRef text) {
+  auto [it, isNew] = interned_.try_emplace(text, program_.strings.size());
+  if (isNew)
+    program_.strings.push_back(text.str());
+  return it->second;
+}
+
+ExprId Sema::addExpr(ExprKind kind, ValueType type, SourceLoc loc, ExprId a, ExprId b, ExprId c) {
+  Expr e;
+  e.kind = kind;
+  e.type = type;
+  e.loc = loc;
+  e.a = a;
+  e.b = b;
+  e.c = c;
+  program_.exprs.push_back(e);
+  return ExprId{static_cast<uint32_t>(program_.exprs.size() - 1)};
+}
+
+TypedExpr Sema::make(ExprKind kind, Type type, SourceLoc loc, ExprId a, ExprId b, ExprId c,
+                     int64_t value) {
+  ExprId id = addExpr(kind, type.value, loc, a, b, c);
+  last().value = value;
+  return {id, type};
+}
+
+void Sema::setOperands(ExprId id, llvm::ArrayRef<ExprId> list) {
+  Expr &e = program_.exprs[index(id)];
+  e.a = ExprId{static_cast<uint32_t>(program_.operands.size())};
+  e.b = ExprId{static_cast<uint32_t>(list.size())};
+  for (ExprId item : list)
+    program_.operands.push_back(index(item));
+}
+
+StmtId Sema::addStmt(const Stmt &stmt) {
+  program_.stmts.push_back(stmt);
+  return StmtId{static_cast<uint32_t>(program_.stmts.size() - 1)};
+}
+
+std::vector<Diagnostic> analyse(llvm::ArrayRef<SemaInput> inputs, Program &program,
+                                std::vector<DeclId> &mainDecls, uint32_t maxErrors) {
+  std::vector<Diagnostic> errors;
+  Sema sema(program, errors, maxErrors);
+  sema.declareAll(inputs, mainDecls);
+  sema.analyseAll();
+  return errors;
+}
+
+Result<ExprId> analyseArgument(const ast::Expr &expr, DeclId collective, std::string_view param,
+                               Program &program) {
+  std::vector<Diagnostic> errors;
+  Sema sema(program, errors, 1);
+  ExprId id = sema.analyseArgument(expr, collective, param);
+  if (!errors.empty())
+    return errors.front();
+  return id;
+}
+
+} // namespace colldsl

@@ -1,0 +1,351 @@
+// Calls within expressions: built-in functions, methods, functions, trees, graphs.
+#include "compiler/SemaImpl.h"
+#include "compiler/Spelling.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace colldsl {
+
+using ast::Argument;
+using ast::ArgumentKind;
+using ast::CallExpr;
+using ast::Comprehension;
+using ast::MemberExpr;
+using ast::NameExpr;
+using ast::Range;
+using llvm::ArrayRef;
+using llvm::cast;
+using llvm::dyn_cast;
+using llvm::StringRef;
+
+namespace {
+
+Type intType() { return Type::of(ValueType::Int); }
+
+std::string plural(size_t n, const char *noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
+
+} // namespace
+
+TypedExpr Sema::analyseCall(const CallExpr &ast) {
+  if (const auto *member = dyn_cast<MemberExpr>(ast.callee))
+    return callMethod(ast, *member);
+  const auto *name = dyn_cast<NameExpr>(ast.callee);
+  if (!name)
+    return {kNoExpr, failed(ast.loc, "only names can be called")};
+  if (Work *callee = findDecl(name->name))
+    return callDecl(ast, *callee);
+  bool comprehension =
+      ast.arguments.size() == 1 && ast.arguments[0].kind == ArgumentKind::Comprehension;
+  StringRef callee = name->name;
+  if (auto aggregate = findAggregate(callee); aggregate && comprehension)
+    return callAggregate(ast, *aggregate);
+  if (const BuiltinInfo *info = findBuiltin(callee))
+    return callBuiltin(ast, *info);
+  if (callee == "length")
+    return callUnary(ast, ExprKind::ListLength, ValueType::IntList, intType());
+  if (callee == "commutative")
+    return callUnary(ast, ExprKind::IsCommutative, ValueType::Reduction, Type::of(ValueType::Bool));
+  if (callee == "edges")
+    return callUnary(ast, ExprKind::EdgesFile, ValueType::String, Type::of(ValueType::Graph));
+  if (callee == "part")
+    return callPart(ast);
+  if (callee == "segments")
+    return callSegments(ast);
+  if (callee == "leader" || callee == "leaders")
+    return callLeaders(ast, callee == "leader");
+  if (callee == "where" || callee == "split")
+    return callFilter(ast, callee == "split");
+  if (callee == "count")
+    return {kNoExpr,
+            failed(ast.loc, "'count' takes a comprehension", "count(for i in a..b: condition)")};
+  std::vector<StringRef> names = declNames({ast::DeclKind::Function, ast::DeclKind::Structure});
+  llvm::append_range(names, builtinCallNames());
+  error(name->loc, "unknown function '" + callee.str() + "'",
+        didYouMean(nearestWord(callee, names)));
+  return invalid(ast.loc);
+}
+
+TypedExpr Sema::callMethod(const CallExpr &ast, const MemberExpr &callee) {
+  struct Method {
+    ValueType base;
+    StringRef name;
+    ExprKind kind;
+    ValueType type;
+  };
+  static constexpr Method kMethods[] = {
+      {ValueType::Tree, "at", ExprKind::TreeAt, ValueType::Tree},
+      {ValueType::Tree, "subtree", ExprKind::TreeSubtree, ValueType::IntList},
+      {ValueType::Group, "member", ExprKind::GroupMember, ValueType::Rank},
+      {ValueType::Group, "contains", ExprKind::GroupContains, ValueType::Bool},
+  };
+  TypedExpr base = expr(*callee.base);
+  const AstExpr *argument = onlyPlain(ast, callee.member.text, 1);
+  if (!argument || base.type.invalid)
+    return invalid(ast.loc);
+  ExprId operand = notNone(exprOf(*argument, ValueType::Int, "argument")).id;
+  std::vector<StringRef> names;
+  for (const Method &method : kMethods) {
+    if (method.base != base.type.value)
+      continue;
+    names.push_back(method.name);
+    if (method.name == callee.member.text)
+      return make(method.kind, {.value = method.type, .maybeNone = method.type == ValueType::Rank},
+                  callee.member.loc, base.id, operand);
+  }
+  return {base.id,
+          failed(callee.member.loc,
+                 describe(base.type) + " has no member function '" + callee.member.text.str() + "'",
+                 didYouMean(nearestWord(callee.member.text, names)))};
+}
+
+/// Checks that there are `count` arguments, all plain; the first.
+const Sema::AstExpr *Sema::onlyPlain(const CallExpr &ast, StringRef name, size_t count) {
+  if (ast.arguments.size() != count) {
+    error(ast.loc, "'" + name.str() + "' takes " + plural(count, "argument") + ", found " +
+                       std::to_string(ast.arguments.size()));
+    return nullptr;
+  }
+  for (const Argument &argument : ast.arguments)
+    if (argument.kind != ArgumentKind::Plain) {
+      error(argument.loc, "'" + name.str() + "' takes plain arguments only");
+      return nullptr;
+    }
+  return ast.arguments[0].value;
+}
+
+TypedExpr Sema::callUnary(const CallExpr &ast, ExprKind kind, ValueType wanted, Type result) {
+  StringRef name = cast<NameExpr>(ast.callee)->name;
+  const AstExpr *argument = onlyPlain(ast, name, 1);
+  if (!argument)
+    return invalid(ast.loc);
+  ExprId operand = exprOf(*argument, wanted, ("argument of '" + name.str() + "'").c_str()).id;
+  return make(kind, result, ast.loc, operand);
+}
+
+TypedExpr Sema::callBuiltin(const CallExpr &ast, const BuiltinInfo &info) {
+  size_t given = ast.arguments.size();
+  if (given < info.minArgs || given > info.maxArgs)
+    return {kNoExpr, failed(ast.loc, "'" + info.name.str() + "' takes " +
+                                         (info.minArgs == info.maxArgs
+                                              ? plural(info.minArgs, "argument")
+                                              : "at least " + plural(info.minArgs, "argument")) +
+                                         ", found " + std::to_string(given))};
+  if (!onlyPlain(ast, info.name, given))
+    return invalid(ast.loc);
+  std::vector<ExprId> operands;
+  for (size_t i = 0; i < given; ++i) {
+    ValueType wanted = i == 0 ? info.first : ValueType::Int;
+    std::string what = "argument of '" + info.name.str() + "'";
+    TypedExpr e = expr(*ast.arguments[i].value);
+    bool unitsKept = info.builtin == Builtin::Min || info.builtin == Builtin::Max;
+    if (!fits(e.type, wanted) && !(unitsKept && isNumber(e.type.value)))
+      error(ast.arguments[i].loc,
+            what + ": expected " + std::string(describe(wanted)) + ", found " + describe(e.type));
+    operands.push_back(notNone(e).id);
+  }
+  bool isShift = info.builtin == Builtin::Shift || info.builtin == Builtin::ShiftOpen;
+  Type type{.value = isShift ? ValueType::Rank : ValueType::Int, .maybeNone = info.maybeNone};
+  TypedExpr call = make(ExprKind::CallBuiltin, type, ast.loc, kNoExpr, kNoExpr, kNoExpr,
+                        static_cast<int64_t>(info.builtin));
+  setOperands(call.id, operands);
+  return call;
+}
+
+TypedExpr Sema::callAggregate(const CallExpr &ast, Aggregate aggregate) {
+  const Argument &argument = ast.arguments[0];
+  Iterable over = iterable(argument.iteration->range);
+  BlockScope block(*scope_);
+  if (over.element.is(ValueType::Slice))
+    return {kNoExpr, failed(ast.loc, "an aggregate cannot run over segments")};
+  uint32_t slot = loopName(argument.iteration->name, over.element);
+  ExprId condition = argument.iteration->condition
+                         ? exprOf(*argument.iteration->condition, ValueType::Bool, "condition").id
+                         : kNoExpr;
+  bool counts = aggregate == Aggregate::Count;
+  ExprId body = counts ? exprOf(*argument.value, ValueType::Bool, "what 'count' counts").id
+                       : notNone(exprOf(*argument.value, ValueType::Int, "element")).id;
+  TypedExpr call = make(ExprKind::Aggregation, intType(), ast.loc, over.id, condition, body,
+                        static_cast<int64_t>(aggregate));
+  last().slot = slot;
+  return call;
+}
+
+TypedExpr Sema::callPart(const CallExpr &ast) {
+  bool right = ast.arguments.size() == 2 && ast.arguments[0].kind == ArgumentKind::Plain &&
+               ast.arguments[1].kind == ArgumentKind::Part;
+  if (!right)
+    return {kNoExpr, failed(ast.loc, "'part' takes a slice and which part of how many",
+                            "part(b, i of k) or part(b, lo..hi of k)")};
+  TypedExpr s = exprOf(*ast.arguments[0].value, ValueType::Slice, "what 'part' cuts");
+  const Argument &which = ast.arguments[1];
+  ExprId lo = notNone(exprOf(*which.value, ValueType::Int, "number of the part")).id;
+  ExprId hi =
+      which.last ? notNone(exprOf(*which.last, ValueType::Int, "end of the parts")).id : kNoExpr;
+  ExprId count = notNone(exprOf(*which.count, ValueType::Int, "number of parts")).id;
+  TypedExpr part = make(ExprKind::Part, Type::slice(1, s.type.writable), ast.loc);
+  setOperands(part.id, {s.id, lo, hi, count});
+  return part;
+}
+
+TypedExpr Sema::callSegments(const CallExpr &ast) {
+  if (!onlyPlain(ast, "segments", 2))
+    return invalid(ast.loc);
+  TypedExpr s = exprOf(*ast.arguments[0].value, ValueType::Slice, "what 'segments' cuts");
+  ExprId bytes = notNone(exprOf(*ast.arguments[1].value, ValueType::Bytes, "segment size")).id;
+  return make(ExprKind::Segments, {.value = ValueType::Slices, .writable = s.type.writable},
+              ast.loc, s.id, bytes);
+}
+
+/// leaders(level, include = r) and leader(level, include = none, index = 0).
+TypedExpr Sema::callLeaders(const CallExpr &ast, bool one) {
+  StringRef name = cast<NameExpr>(ast.callee)->name;
+  const auto *word = ast.arguments.empty() || ast.arguments[0].kind != ArgumentKind::Plain
+                         ? nullptr
+                         : dyn_cast<NameExpr>(ast.arguments[0].value);
+  auto level = word ? parseLevel(std::string_view(word->name)) : std::nullopt;
+  if (!level)
+    return {kNoExpr, failed(ast.arguments.empty() ? ast.loc : ast.arguments[0].loc,
+                            "'" + name.str() + "' takes a level first",
+                            "one of all, node, board, socket, numa")};
+  ExprId include = kNoExpr, which = kNoExpr;
+  for (const Argument &argument : ast.arguments.drop_front()) {
+    bool named = argument.kind == ArgumentKind::Named;
+    if (named && argument.name.text == "include")
+      include = exprOf(*argument.value, ValueType::Rank, "'include'").id;
+    else if (named && one && argument.name.text == "index")
+      which = intExpr(*argument.value, "'index'");
+    else
+      error(argument.loc, "'" + name.str() + "' takes " +
+                              (one ? "'include = r' and 'index = i'" : "'include = r'") +
+                              " after the level");
+  }
+  auto kind = one ? ExprKind::Leader : ExprKind::GroupLeaders;
+  return make(kind, {.value = one ? ValueType::Rank : ValueType::Group, .maybeNone = one}, ast.loc,
+              include, which, kNoExpr, static_cast<int64_t>(*level));
+}
+
+/// where(r: condition), split(r: color).
+TypedExpr Sema::callFilter(const CallExpr &ast, bool split) {
+  if (ast.arguments.size() != 1 || ast.arguments[0].kind != ArgumentKind::Choice)
+    return {kNoExpr, failed(ast.loc,
+                            split ? "'split' takes a color for each rank"
+                                  : "'where' takes a condition for each rank",
+                            split ? "split(r: r / 4)" : "where(r: r % 2 == 0)")};
+  BlockScope block(*scope_);
+  const Argument &choice = ast.arguments[0];
+  uint32_t slot = loopName(choice.name, Type::of(ValueType::Rank));
+  TypedExpr value = split ? exprOf(*choice.value, ValueType::Int, "color")
+                          : exprOf(*choice.value, ValueType::Bool, "condition");
+  TypedExpr group = make(split ? ExprKind::GroupSplit : ExprKind::GroupWhere,
+                         Type::of(ValueType::Group), ast.loc, value.id);
+  last().slot = slot;
+  return group;
+}
+
+TypedExpr Sema::callDecl(const CallExpr &ast, Work &callee) {
+  const Decl &decl = program_.decl(callee.id);
+  StringRef name = cast<NameExpr>(ast.callee)->name;
+  if (decl.kind == DeclKind::Collective)
+    return {kNoExpr, failed(ast.loc, "collective '" + name.str() + "' is no value",
+                            "call it as a statement")};
+  DeclKind kind = decl.kind;
+  std::vector<ExprId> operands = bindArguments(name, ast.loc, callee, ast.arguments, false);
+  Type type;
+  ExprKind exprKind{};
+  switch (kind) {
+  case DeclKind::Tree:
+    exprKind = ExprKind::MakeTree;
+    type = Type::of(ValueType::Tree);
+    break;
+  case DeclKind::Graph:
+    exprKind = ExprKind::MakeGraph;
+    type = Type::of(ValueType::Graph);
+    break;
+  case DeclKind::Function:
+  case DeclKind::Collective:
+    exprKind = ExprKind::CallFunction;
+    type = resultOf(callee);
+    break;
+  }
+  TypedExpr call = make(exprKind, type, ast.loc, kNoExpr, kNoExpr, kNoExpr, index(callee.id));
+  setOperands(call.id, operands);
+  return call;
+}
+
+ExprId Sema::analyseArgumentFor(const Param &param, const AstExpr &ast) {
+  std::string what = "argument '" + program_.strings[param.name] + "'";
+  if (!param.isBuffer) {
+    TypedExpr e = exprOf(ast, param.type, what.c_str());
+    return isNumber(param.type) ? notNone(e).id : e.id;
+  }
+  TypedExpr e = exprOf(ast, ValueType::Slice, what.c_str());
+  if (e.type.invalid)
+    return e.id;
+  if (param.role != BufferRole::In && !e.type.writable)
+    error(ast.loc, what + " is '" + std::string(spelling(param.role)) +
+                       "', but an 'in' buffer is never written");
+  if (param.buffer.dims == 1 && e.type.dims == 2 && param.buffer.dim[0].kind == DimKind::CallTime)
+    error(ast.loc, what + " is one block, found a slice of blocks");
+  return e.id;
+}
+
+std::vector<ExprId> Sema::bindArguments(StringRef callee, SourceLoc loc, Work &work,
+                                        ArrayRef<Argument> arguments, bool isCollective) {
+  size_t count = program_.decl(work.id).params.size();
+  std::vector<ExprId> bound(count, kNoExpr);
+  std::vector<bool> given(count);
+  size_t position = 0;
+  for (const Argument &argument : arguments) {
+    size_t at = position;
+    const AstExpr *value = argument.value;
+    if (argument.kind == ArgumentKind::Named) {
+      const auto &params = program_.decl(work.id).params;
+      at = llvm::find_if(
+               params,
+               [&](const Param &p) { return program_.strings[p.name] == argument.name.text; }) -
+           params.begin();
+      if (at == count) {
+        std::vector<StringRef> names;
+        for (const Param &p : params)
+          names.push_back(program_.strings[p.name]);
+        error(argument.loc,
+              "'" + callee.str() + "' has no parameter '" + argument.name.text.str() + "'",
+              didYouMean(nearestWord(argument.name.text, names)));
+        continue;
+      }
+    } else if (argument.kind == ArgumentKind::Range && rangeArgs_ != RangeArgs::Forbidden) {
+      sawRangeArg_ = true;
+      value = rangeArgs_ == RangeArgs::First ? argument.value : argument.last;
+      ++position;
+    } else if (argument.kind != ArgumentKind::Plain) {
+      error(argument.loc, "'" + callee.str() + "' takes plain and named arguments only");
+      continue;
+    } else {
+      ++position;
+    }
+    if (at >= count) {
+      error(argument.loc, "'" + callee.str() + "' takes " + plural(count, "argument") + ", found " +
+                              std::to_string(arguments.size()));
+      break;
+    }
+    if (given[at]) {
+      error(argument.loc, "argument '" + program_.strings[program_.decl(work.id).params[at].name] +
+                              "' is given twice");
+      continue;
+    }
+    given[at] = true;
+    Param param = program_.decl(work.id).params[at]; // analysis may move the declarations
+    bound[at] = analyseArgumentFor(param, *value);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const Param &param = program_.decl(work.id).params[i];
+    if (!given[i] && param.defaultValue == kNoExpr)
+      error(loc,
+            "'" + callee.str() + "' needs an argument for '" + program_.strings[param.name] + "'");
+  }
+  return bound;
+}
+
+} // namespace colldsl

@@ -1,0 +1,162 @@
+// Clauses of collectives: where, ensures, aliases.
+#include "compiler/SemaImpl.h"
+#include "compiler/Spelling.h"
+
+#include "llvm/Support/ErrorHandling.h"
+
+namespace colldsl {
+
+using llvm::cast;
+using llvm::dyn_cast;
+using llvm::StringRef;
+
+void Sema::analyseClauses(const ast::CollectiveDecl &ast) {
+  promised_.clear();
+  for (const ast::Clause *clause : ast.clauses) {
+    switch (clause->kind) {
+    case ast::ClauseKind::Where: {
+      const auto &where = cast<ast::WhereClause>(*clause);
+      ExprId condition = exprOf(*where.condition, ValueType::Bool, "condition of 'where'").id;
+      decl().requirements.push_back(condition);
+      break;
+    }
+    case ast::ClauseKind::Ensures: {
+      uint32_t root = analysePromise(*cast<ast::EnsuresClause>(*clause).promise);
+      decl().ensures.push_back(root);
+      break;
+    }
+    case ast::ClauseKind::Aliases:
+      analyseAliases(cast<ast::AliasesClause>(*clause));
+      break;
+    }
+  }
+  checkPromised(ast);
+}
+
+uint32_t Sema::analysePromise(const ast::Promise &promise) {
+  BlockScope block(*scope_);
+  EnsureNode node;
+  node.loc = promise.loc;
+  switch (promise.kind) {
+  case ast::PromiseKind::Synchronizes:
+    node.kind = EnsureKind::Synchronizes;
+    break;
+  case ast::PromiseKind::For: {
+    const auto &each = cast<ast::ForPromise>(promise);
+    node.kind = EnsureKind::ForEach;
+    Iterable over = iterable(each.iteration.range);
+    if (over.element.is(ValueType::Slice))
+      error(each.loc, "'ensures' cannot run over segments");
+    node.iterable = over.id;
+    node.slot = loopName(each.iteration.name, over.element);
+    if (each.iteration.condition)
+      node.condition = exprOf(*each.iteration.condition, ValueType::Bool, "condition").id;
+    node.inner = analysePromise(*each.inner);
+    break;
+  }
+  case ast::PromiseKind::At: {
+    const auto &at = cast<ast::AtPromise>(promise);
+    node.kind = EnsureKind::At;
+    node.condition = exprOf(*at.condition, ValueType::Bool, "condition of 'at'").id;
+    node.inner = analysePromise(*at.inner);
+    break;
+  }
+  case ast::PromiseKind::Value:
+    node = analyseValuePromise(cast<ast::ValuePromise>(promise));
+    break;
+  }
+  program_.ensures.push_back(node);
+  return static_cast<uint32_t>(program_.ensures.size() - 1);
+}
+
+void Sema::notePromised(const AstExpr &target) {
+  const AstExpr *base = &target;
+  while (true) {
+    if (const auto *index = dyn_cast<ast::IndexExpr>(base))
+      base = index->base;
+    else if (const auto *call = dyn_cast<ast::CallExpr>(base); call && !call->arguments.empty())
+      base = call->arguments[0].value;
+    else
+      break;
+  }
+  if (const auto *name = dyn_cast<ast::NameExpr>(base))
+    promised_.insert(name->name);
+}
+
+EnsureNode Sema::analyseValuePromise(const ast::ValuePromise &promise) {
+  EnsureNode node;
+  node.loc = promise.loc;
+  const auto *equation = dyn_cast<ast::BinaryExpr>(promise.equation);
+  if (!equation || equation->op != ast::BinaryOp::Eq) {
+    error(promise.loc, "'ensures' states an equation, as in 'y == x@root'");
+    return node;
+  }
+  TypedExpr target = exprOf(*equation->left, ValueType::Slice, "left side of 'ensures'");
+  node.target = target.id;
+  notePromised(*equation->left);
+  const auto *call = dyn_cast<ast::CallExpr>(equation->right);
+  const auto *callee = call ? dyn_cast<ast::NameExpr>(call->callee) : nullptr;
+  if (callee && callee->name == "reduce")
+    analyseReduce(*call, node);
+  else
+    analyseEntryValue(*equation->right, node);
+  return node;
+}
+
+/// SLICE or SLICE@r: the value at entry.
+void Sema::analyseEntryValue(const AstExpr &ast, EnsureNode &node) {
+  const AstExpr *slice = &ast;
+  if (const auto *at = dyn_cast<ast::BinaryExpr>(&ast); at && at->op == ast::BinaryOp::At) {
+    slice = at->left;
+    node.rank = exprOf(*at->right, ValueType::Rank, "rank after '@'").id;
+  }
+  node.operand = exprOf(*slice, ValueType::Slice, "right side of 'ensures'").id;
+}
+
+/// reduce(op, for r in R [if C]: SLICE@r)
+void Sema::analyseReduce(const ast::CallExpr &call, EnsureNode &node) {
+  node.kind = EnsureKind::EqualReduce;
+  bool right = call.arguments.size() == 2 && call.arguments[0].kind == ast::ArgumentKind::Plain &&
+               call.arguments[1].kind == ast::ArgumentKind::Comprehension;
+  if (!right) {
+    error(call.loc, "'reduce' takes an operator and its operands",
+          "reduce(op, for r in 0..ranks: x@r)");
+    return;
+  }
+  node.reduction = exprOf(*call.arguments[0].value, ValueType::Reduction, "operator").id;
+  const ast::Argument &operands = call.arguments[1];
+  Iterable over = iterable(operands.iteration->range);
+  if (over.element.is(ValueType::Slice))
+    error(call.loc, "'reduce' cannot run over segments");
+  node.iterable = over.id;
+  node.slot = loopName(operands.iteration->name, over.element);
+  if (operands.iteration->condition)
+    node.condition = exprOf(*operands.iteration->condition, ValueType::Bool, "condition").id;
+  analyseEntryValue(*operands.value, node);
+}
+
+void Sema::analyseAliases(const ast::AliasesClause &clause) {
+  StringRef name = clause.parameter.text;
+  AliasClause alias;
+  alias.loc = clause.parameter.loc;
+  const auto &params = decl().params;
+  size_t at = 0;
+  while (at < params.size() && program_.strings[params[at].name] != name)
+    ++at;
+  if (at == params.size() || !params[at].isBuffer) {
+    error(alias.loc, "'" + name.str() + "' is no buffer of this collective");
+    return;
+  }
+  alias.param = static_cast<uint32_t>(at);
+  alias.slice = exprOf(*clause.slice, ValueType::Slice, "after 'aliases'").id;
+  decl().aliases.push_back(alias);
+}
+
+/// An `out` buffer that nothing is promised of would hold anything.
+void Sema::checkPromised(const ast::CollectiveDecl &ast) {
+  for (const ast::Parameter &p : ast.parameters)
+    if (p.isBuffer && p.role == BufferRole::Out && !promised_.contains(p.name.text))
+      error(p.name.loc, "no 'ensures' speaks of the 'out' buffer '" + p.name.text.str() + "'");
+}
+
+} // namespace colldsl

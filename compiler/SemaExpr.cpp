@@ -1,0 +1,497 @@
+// Expressions other than calls.
+#include "compiler/SemaImpl.h"
+#include "compiler/Spelling.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+namespace colldsl {
+
+using ast::BinaryExpr;
+using ast::BinaryOp;
+using ast::CallExpr;
+using ast::Comprehension;
+using ast::ConditionalExpr;
+using ast::IndexExpr;
+using ast::ListExpr;
+using ast::ListOfExpr;
+using ast::Literal;
+using ast::LiteralExpr;
+using ast::MemberExpr;
+using ast::Name;
+using ast::NameExpr;
+using ast::NumberExpr;
+using ast::Range;
+using ast::StringExpr;
+using ast::UnaryExpr;
+using ast::UnaryOp;
+using ast::Unit;
+using llvm::cast;
+using llvm::dyn_cast;
+using llvm::StringRef;
+
+namespace {
+
+constexpr auto kInt = ValueType::Int;
+
+Type intType() { return Type::of(ValueType::Int); }
+Type boolType() { return Type::of(ValueType::Bool); }
+Type maybeRank() { return {.value = ValueType::Rank, .maybeNone = true}; }
+
+} // namespace
+
+TypedExpr Sema::expr(const AstExpr &ast) {
+  switch (ast.kind) {
+  case ast::ExprKind::Number:
+    return analyseNumber(cast<NumberExpr>(ast));
+  case ast::ExprKind::String:
+    return make(ExprKind::StringLit, Type::of(ValueType::String), ast.loc, kNoExpr, kNoExpr,
+                kNoExpr, intern(cast<StringExpr>(ast).value));
+  case ast::ExprKind::Literal: {
+    Literal value = cast<LiteralExpr>(ast).value;
+    if (value == Literal::None)
+      return number(kNone, maybeRank(), ast.loc);
+    return number(value == Literal::True, boolType(), ast.loc);
+  }
+  case ast::ExprKind::Name:
+    return analyseName(cast<NameExpr>(ast));
+  case ast::ExprKind::Unary:
+    return analyseUnary(cast<UnaryExpr>(ast));
+  case ast::ExprKind::Binary:
+    return analyseBinary(cast<BinaryExpr>(ast));
+  case ast::ExprKind::Conditional:
+    return analyseConditional(cast<ConditionalExpr>(ast));
+  case ast::ExprKind::Member:
+    return analyseMember(cast<MemberExpr>(ast));
+  case ast::ExprKind::Index:
+    return analyseIndex(cast<IndexExpr>(ast));
+  case ast::ExprKind::Call:
+    return analyseCall(cast<CallExpr>(ast));
+  case ast::ExprKind::List:
+    return analyseList(cast<ListExpr>(ast));
+  case ast::ExprKind::ListOf:
+    return analyseComprehension(cast<ListOfExpr>(ast));
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+TypedExpr Sema::exprOf(const AstExpr &ast, ValueType wanted, const char *what) {
+  TypedExpr e = expr(ast);
+  if (!fits(e.type, wanted)) {
+    std::string hint = wanted == ValueType::Time && isNumber(e.type.value)
+                           ? "times have a unit: ns, us, ms or s"
+                           : "";
+    e.type = failed(ast.loc,
+                    std::string(what) + ": expected " + std::string(describe(wanted)) + ", found " +
+                        describe(e.type),
+                    hint);
+  }
+  return e;
+}
+
+/// Around a number that may be none where one is needed.
+TypedExpr Sema::notNone(TypedExpr e) {
+  if (!e.type.maybeNone || e.type.invalid)
+    return e;
+  Type type = e.type;
+  type.maybeNone = false;
+  return make(ExprKind::NotNone, type, program_.expr(e.id).loc, e.id);
+}
+
+TypedExpr Sema::analyseNumber(const NumberExpr &ast) {
+  switch (ast.unit) {
+  case Unit::None:
+    return number(ast.value, intType(), ast.loc);
+  case Unit::Bytes:
+    return number(ast.value, Type::of(ValueType::Bytes), ast.loc);
+  case Unit::Time:
+    return number(ast.value, Type::of(ValueType::Time), ast.loc);
+  }
+  llvm_unreachable("all units are listed");
+}
+
+TypedExpr Sema::analyseName(const NameExpr &ast) {
+  using Kind = ExprKind;
+  if (const Symbol *symbol = scope_->find(ast.name)) {
+    Kind kind = symbol->isSize                       ? Kind::SizeSymbol
+                : livesInIntSlot(symbol->type.value) ? Kind::LocalInt
+                                                     : Kind::LocalSlice;
+    TypedExpr e = make(kind, symbol->type, ast.loc);
+    last().slot = symbol->slot;
+    return e;
+  }
+  if (ast.name == "rank")
+    return make(Kind::MyRank, Type::of(ValueType::Rank), ast.loc);
+  if (ast.name == "ranks")
+    return make(Kind::NumRanks, intType(), ast.loc);
+  if (auto level = parseLevel(std::string_view(ast.name)))
+    return make(Kind::GroupOf, Type::of(ValueType::Group), ast.loc, kNoExpr, kNoExpr, kNoExpr,
+                static_cast<int64_t>(*level));
+  if (auto reduction = parseReduction(std::string_view(ast.name)))
+    return number(static_cast<int64_t>(*reduction), Type::of(ValueType::Reduction), ast.loc);
+  std::vector<StringRef> names = scope_->names();
+  llvm::append_range(names, builtinValueNames());
+  bool isDecl = findDecl(ast.name) != nullptr;
+  error(ast.loc,
+        isDecl ? "'" + ast.name.str() + "' is declared, but not a value"
+               : "unknown name '" + ast.name.str() + "'",
+        isDecl ? "call it: " + ast.name.str() + "(...)" : didYouMean(nearestWord(ast.name, names)));
+  return invalid(ast.loc);
+}
+
+TypedExpr Sema::analyseUnary(const UnaryExpr &ast) {
+  if (ast.op == UnaryOp::Not) {
+    TypedExpr e = exprOf(*ast.operand, ValueType::Bool, "operand of 'not'");
+    return make(ExprKind::Not, boolType(), ast.loc, e.id);
+  }
+  TypedExpr e = expr(*ast.operand);
+  if (!e.type.invalid && !isNumber(e.type.value))
+    return {e.id,
+            failed(ast.loc, std::string("operand of '") + (ast.op == UnaryOp::Plus ? "+" : "-") +
+                                "': expected a number, found " + describe(e.type))};
+  e = notNone(e);
+  if (ast.op == UnaryOp::Plus)
+    return e;
+  return make(ExprKind::Negate, e.type.is(ValueType::Rank) ? intType() : e.type, ast.loc, e.id);
+}
+
+TypedExpr Sema::analyseBinary(const BinaryExpr &ast) {
+  if (ast.op == BinaryOp::At)
+    return analyseAt(ast);
+  TypedExpr a = expr(*ast.left), b = expr(*ast.right);
+  switch (ast.op) {
+  case BinaryOp::And:
+  case BinaryOp::Or:
+    return analyseLogic(ast, a, b);
+  case BinaryOp::Eq:
+  case BinaryOp::Ne:
+  case BinaryOp::Lt:
+  case BinaryOp::Le:
+  case BinaryOp::Gt:
+  case BinaryOp::Ge:
+    return analyseComparison(ast, a, b);
+  case BinaryOp::Mul:
+  case BinaryOp::Div:
+  case BinaryOp::Mod:
+  case BinaryOp::Add:
+  case BinaryOp::Sub:
+  case BinaryOp::ShiftLeft:
+  case BinaryOp::ShiftRight:
+  case BinaryOp::Xor:
+    return analyseArithmetic(ast, a, b);
+  case BinaryOp::At:
+    break;
+  }
+  llvm_unreachable("all operators are listed");
+}
+
+TypedExpr Sema::analyseLogic(const BinaryExpr &ast, TypedExpr a, TypedExpr b) {
+  bool isAnd = ast.op == BinaryOp::And;
+  for (const TypedExpr &e : {a, b})
+    if (!fits(e.type, ValueType::Bool))
+      error(ast.loc, std::string("operands of '") + (isAnd ? "and" : "or") + "' are bools, found " +
+                         describe(e.type));
+  return make(isAnd ? ExprKind::And : ExprKind::Or, boolType(), ast.loc, a.id, b.id);
+}
+
+namespace {
+
+ExprKind binaryKind(BinaryOp op) {
+  using Kind = ExprKind;
+  switch (op) {
+  case BinaryOp::Mul:
+    return Kind::Mul;
+  case BinaryOp::Div:
+    return Kind::Div;
+  case BinaryOp::Mod:
+    return Kind::Mod;
+  case BinaryOp::Add:
+    return Kind::Add;
+  case BinaryOp::Sub:
+    return Kind::Sub;
+  case BinaryOp::ShiftLeft:
+    return Kind::ShiftLeft;
+  case BinaryOp::ShiftRight:
+    return Kind::ShiftRight;
+  case BinaryOp::Xor:
+    return Kind::Xor;
+  case BinaryOp::Eq:
+    return Kind::Eq;
+  case BinaryOp::Ne:
+    return Kind::Ne;
+  case BinaryOp::Lt:
+    return Kind::Lt;
+  case BinaryOp::Le:
+    return Kind::Le;
+  case BinaryOp::Gt:
+    return Kind::Gt;
+  case BinaryOp::Ge:
+    return Kind::Ge;
+  case BinaryOp::At:
+  case BinaryOp::And:
+  case BinaryOp::Or:
+    break;
+  }
+  llvm_unreachable("not arithmetic, not a comparison");
+}
+
+bool plain(ValueType v) { return v == ValueType::Int || v == ValueType::Rank; }
+
+/// Numbers with different units do not compare; ints have none and fit all but times.
+bool comparable(ValueType a, ValueType b, bool equality) {
+  if (isNumber(a) && isNumber(b))
+    return (a == ValueType::Time) == (b == ValueType::Time);
+  bool simple = a == ValueType::Bool || a == ValueType::Reduction;
+  return a == b && equality && simple;
+}
+
+/// The type of a op b for numbers, or nothing if the units do not go together.
+std::optional<ValueType> arithmeticType(BinaryOp op, ValueType a, ValueType b) {
+  if (plain(a) && plain(b))
+    return kInt;
+  bool sameUnit = a == b;
+  if (op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mod)
+    return sameUnit || (a == ValueType::Bytes && plain(b)) || (b == ValueType::Bytes && plain(a))
+               ? std::optional(plain(a) ? b : a)
+               : std::nullopt;
+  if (op == BinaryOp::Mul)
+    return plain(a) ? std::optional(b) : plain(b) ? std::optional(a) : std::nullopt;
+  if (op == BinaryOp::Div)
+    return plain(b) ? std::optional(a) : sameUnit ? std::optional(kInt) : std::nullopt;
+  return plain(b) ? std::optional(a) : std::nullopt; // shifts
+}
+
+} // namespace
+
+TypedExpr Sema::analyseArithmetic(const BinaryExpr &ast, TypedExpr a, TypedExpr b) {
+  if (a.type.invalid || b.type.invalid)
+    return invalid(ast.loc);
+  for (const TypedExpr &e : {a, b})
+    if (!isNumber(e.type.value))
+      return {a.id, failed(ast.loc, "arithmetic needs numbers, found " + describe(e.type))};
+  auto type = arithmeticType(ast.op, a.type.value, b.type.value);
+  if (!type)
+    return {a.id,
+            failed(ast.loc, "arithmetic between " + describe(a.type) + " and " + describe(b.type))};
+  a = notNone(a);
+  b = notNone(b);
+  return make(binaryKind(ast.op), Type::of(*type), ast.loc, a.id, b.id);
+}
+
+TypedExpr Sema::analyseComparison(const BinaryExpr &ast, TypedExpr a, TypedExpr b) {
+  bool equality = ast.op == BinaryOp::Eq || ast.op == BinaryOp::Ne;
+  bool known = !a.type.invalid && !b.type.invalid;
+  if (known && !comparable(a.type.value, b.type.value, equality)) {
+    bool slices = a.type.value == ValueType::Slice || b.type.value == ValueType::Slice;
+    error(ast.loc, "cannot compare " + describe(a.type) + " with " + describe(b.type),
+          slices ? "data is compared in 'ensures' only" : "");
+  }
+  if (!equality) {
+    a = notNone(a);
+    b = notNone(b);
+  }
+  return make(binaryKind(ast.op), boolType(), ast.loc, a.id, b.id);
+}
+
+TypedExpr Sema::analyseAt(const BinaryExpr &ast) {
+  TypedExpr base = expr(*ast.left);
+  ExprId rank = intExpr(*ast.right, "rank after '@'");
+  if (base.type.invalid)
+    return base;
+  if (!base.type.is(ValueType::Graph))
+    return {base.id, failed(ast.loc, "'@' belongs to a value in 'ensures' or to a global graph, "
+                                     "found " +
+                                         describe(base.type))};
+  const auto *name = dyn_cast<NameExpr>(ast.left);
+  bool global = name && llvm::any_of(decl().params, [&](const Param &p) {
+                  return p.isGlobal && program_.strings[p.name] == name->name;
+                });
+  if (!global)
+    return {base.id, failed(ast.loc, "only a global graph can be seen from another rank",
+                            "declare the parameter as 'global graph'")};
+  return make(ExprKind::GraphAt, base.type, ast.loc, base.id, rank);
+}
+
+TypedExpr Sema::analyseConditional(const ConditionalExpr &ast) {
+  ExprId condition = exprOf(*ast.condition, ValueType::Bool, "condition of '?'").id;
+  TypedExpr a = expr(*ast.whenTrue), b = expr(*ast.whenFalse);
+  Type type = a.type.invalid ? b.type : a.type;
+  if (!a.type.invalid && !b.type.invalid) {
+    bool bothNumbers = isNumber(a.type.value) && isNumber(b.type.value);
+    if (!fits(a.type, b.type.value) && !fits(b.type, a.type.value))
+      return {a.id, failed(ast.loc, "the two sides of ':' are " + describe(a.type) + " and " +
+                                        describe(b.type))};
+    if (a.type.dims != b.type.dims)
+      return {a.id, failed(ast.loc, "the two sides of ':' have different dimensions")};
+    if (type.value == ValueType::Slices || b.type.value == ValueType::Slices)
+      return {a.id, failed(ast.loc, "lists of slices cannot be chosen with '?'",
+                           "use 'if' inside the list")};
+    if (bothNumbers && a.type.value != b.type.value)
+      type = a.type.value == ValueType::Bytes || b.type.value == ValueType::Bytes
+                 ? Type::of(ValueType::Bytes)
+                 : intType();
+    type.maybeNone = a.type.maybeNone || b.type.maybeNone;
+    type.writable = a.type.writable && b.type.writable;
+  }
+  return make(ExprKind::Select, type, ast.loc, condition, a.id, b.id);
+}
+
+namespace {
+
+struct MemberInfo {
+  ValueType base;
+  StringRef name;
+  ExprKind kind;
+  ValueType type;
+  bool maybeNone;
+  int64_t value;
+};
+
+constexpr MemberInfo kMembers[] = {
+    {ValueType::Tree, "root", ExprKind::TreeRoot, ValueType::Rank, false, 0},
+    {ValueType::Tree, "parent", ExprKind::TreeParent, ValueType::Rank, true, 0},
+    {ValueType::Tree, "children", ExprKind::TreeChildren, ValueType::IntList, false, 0},
+    {ValueType::Graph, "out", ExprKind::EdgesOf, ValueType::Edges, false, 0},
+    {ValueType::Graph, "in", ExprKind::EdgesOf, ValueType::Edges, false, 1},
+    {ValueType::Graph, "outdegree", ExprKind::GraphDegree, ValueType::Int, false, 0},
+    {ValueType::Graph, "indegree", ExprKind::GraphDegree, ValueType::Int, false, 1},
+    {ValueType::Edge, "slot", ExprKind::EdgeSlot, ValueType::Int, false, 0},
+    {ValueType::Edge, "peer", ExprKind::EdgePeer, ValueType::Rank, true, 0},
+    {ValueType::Edge, "peerslot", ExprKind::EdgePeerSlot, ValueType::Int, true, 0},
+    {ValueType::Edge, "weight", ExprKind::EdgeWeight, ValueType::Int, false, 0},
+    {ValueType::Edge, "key", ExprKind::EdgeKey, ValueType::Int, false, 0},
+    {ValueType::Group, "size", ExprKind::GroupSize, ValueType::Int, false, 0},
+    {ValueType::Group, "rank", ExprKind::GroupRank, ValueType::Rank, true, 0},
+};
+
+constexpr StringRef kMethods[] = {"at", "subtree", "member", "contains"};
+
+} // namespace
+
+TypedExpr Sema::analyseMember(const MemberExpr &ast) {
+  TypedExpr base = expr(*ast.base);
+  if (base.type.invalid)
+    return base;
+  std::vector<StringRef> names;
+  for (const MemberInfo &member : kMembers) {
+    if (member.base != base.type.value)
+      continue;
+    names.push_back(member.name);
+    if (member.name == ast.member.text)
+      return make(member.kind, {.value = member.type, .maybeNone = member.maybeNone}, ast.loc,
+                  base.id, kNoExpr, kNoExpr, member.value);
+  }
+  bool isMethod = llvm::is_contained(kMethods, ast.member.text);
+  return {base.id, failed(ast.member.loc,
+                          describe(base.type) + " has no member '" + ast.member.text.str() + "'",
+                          isMethod ? "call it: ." + ast.member.text.str() + "(...)"
+                                   : didYouMean(nearestWord(ast.member.text, names)))};
+}
+
+TypedExpr Sema::analyseList(const ListExpr &ast) {
+  std::vector<ExprId> items;
+  bool slices = false, ints = false, writable = true;
+  for (const AstExpr *element : ast.elements) {
+    TypedExpr e = expr(*element);
+    items.push_back(e.id);
+    if (e.type.invalid)
+      continue;
+    bool isSlice = e.type.value == ValueType::Slice || e.type.value == ValueType::Slices;
+    if (!isSlice && !fits(e.type, kInt))
+      error(element->loc, "lists hold ints or slices, found " + describe(e.type));
+    slices |= isSlice;
+    ints |= !isSlice;
+    writable &= e.type.writable;
+    if (!isSlice)
+      items.back() = notNone(e).id;
+  }
+  if (slices && ints)
+    return {kNoExpr, failed(ast.loc, "a list holds ints or slices, not both")};
+  TypedExpr list = make(
+      slices ? ExprKind::SliceList : ExprKind::ListLiteral,
+      {.value = slices ? ValueType::Slices : ValueType::IntList, .writable = writable}, ast.loc);
+  setOperands(list.id, items);
+  return list;
+}
+
+uint32_t Sema::loopName(const Name &name, const Type &type) {
+  uint32_t slot = scope_->newSlot(type);
+  if (!scope_->declare(name.text, {type, slot, false, name.loc}))
+    error(name.loc, "'" + name.text.str() + "' is declared twice here");
+  return slot;
+}
+
+TypedExpr Sema::analyseComprehension(const ListOfExpr &ast) {
+  const Comprehension &c = ast.comprehension;
+  Iterable over = iterable(c.iteration.range);
+  BlockScope block(*scope_);
+  if (over.element.is(ValueType::Slice))
+    return {kNoExpr, failed(ast.loc, "segments cannot be listed", "use a 'for' statement")};
+  uint32_t slot = loopName(c.iteration.name, over.element);
+  ExprId condition = c.iteration.condition
+                         ? exprOf(*c.iteration.condition, ValueType::Bool, "condition").id
+                         : kNoExpr;
+  TypedExpr element = expr(*c.element);
+  bool isSlice = element.type.value == ValueType::Slice || element.type.value == ValueType::Slices;
+  if (!element.type.invalid && !isSlice && !fits(element.type, kInt))
+    error(c.element->loc, "lists hold ints or slices, found " + describe(element.type));
+  TypedExpr list = make(isSlice ? ExprKind::SliceComprehension : ExprKind::ListComprehension,
+                        {.value = isSlice ? ValueType::Slices : ValueType::IntList,
+                         .writable = element.type.writable},
+                        ast.loc, over.id, condition, isSlice ? element.id : notNone(element).id);
+  last().slot = kNoSlot;
+  program_.exprs[index(list.id)].slot = slot;
+  return list;
+}
+
+TypedExpr Sema::analyseIndex(const IndexExpr &ast) {
+  TypedExpr base = expr(*ast.base);
+  ExprId lo = notNone(exprOf(*ast.index, kInt, "index")).id;
+  ExprId hi = ast.end ? notNone(exprOf(*ast.end, kInt, "end of the range")).id : kNoExpr;
+  if (base.type.invalid)
+    return base;
+  if (base.type.is(ValueType::IntList)) {
+    if (ast.end)
+      return {base.id, failed(ast.loc, "a list of ints has no slices", "index a single element")};
+    return make(ExprKind::ListElement, intType(), ast.loc, base.id, lo);
+  }
+  if (!base.type.is(ValueType::Slice))
+    return {base.id, failed(ast.loc, "only buffers, slices and lists have elements, found " +
+                                         describe(base.type))};
+  bool blocks = base.type.dims == 2;
+  auto kind = !blocks ? ExprKind::Elements : ast.end ? ExprKind::Blocks : ExprKind::Block;
+  uint8_t dims = blocks && ast.end ? 2 : 1;
+  return make(kind, Type::slice(dims, base.type.writable), ast.loc, base.id, lo, hi);
+}
+
+Sema::Iterable Sema::iterable(const Range &range) {
+  if (range.last) {
+    ExprId lo = notNone(exprOf(*range.first, kInt, "begin of the range")).id;
+    ExprId hi = notNone(exprOf(*range.last, kInt, "end of the range")).id;
+    TypedExpr r = make(ExprKind::RangeOf, Type::of(ValueType::Range), range.first->loc, lo, hi,
+                       kNoExpr, range.includesLast);
+    return {r.id, intType()};
+  }
+  TypedExpr e = expr(*range.first);
+  if (e.type.invalid)
+    return {e.id, Type::error()};
+  switch (e.type.value) {
+  case ValueType::IntList:
+    return {e.id, intType()};
+  case ValueType::Edges:
+    return {e.id, Type::of(ValueType::Edge)};
+  case ValueType::Slices:
+    if (program_.expr(e.id).kind == ExprKind::Segments)
+      return {e.id, Type::slice(1, e.type.writable)};
+    break;
+  default:
+    break;
+  }
+  std::string hint = e.type.is(ValueType::Int) ? "write a range: 0..x" : "";
+  return {e.id, failed(range.first->loc,
+                       "'for' runs over ranges, segments, children, edges and lists, found " +
+                           describe(e.type),
+                       hint)};
+}
+
+} // namespace colldsl

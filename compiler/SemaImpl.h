@@ -1,0 +1,182 @@
+/// Semantic analysis at work. Internal to this folder; Sema.h is the way in.
+///
+/// Each method that takes a syntax tree returns the checked form and its type; after
+/// an error the type is invalid, which fits everywhere, so that one mistake gives one
+/// message.
+#pragma once
+
+#include "compiler/Builtins.h"
+#include "compiler/Scope.h"
+#include "compiler/Sema.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
+#include <string>
+
+namespace colldsl {
+
+struct TypedExpr {
+  ExprId id = kNoExpr;
+  Type type;
+};
+
+class Sema {
+public:
+  Sema(Program &program, std::vector<Diagnostic> &errors, uint32_t maxErrors)
+      : program_(program), errors_(errors), maxErrors_(maxErrors) {}
+
+  void declareAll(llvm::ArrayRef<SemaInput> inputs, std::vector<DeclId> &mainDecls);
+  void analyseAll();
+  ExprId analyseArgument(const ast::Expr &expr, DeclId collective, std::string_view param);
+
+private:
+  using AstExpr = ast::Expr;
+
+  /// A declaration on its way through the phases.
+  struct Work {
+    const ast::Decl *ast = nullptr;
+    DeclId id = kNoDecl;
+    uint32_t unit = 0;
+    bool headDone = false;
+    bool resultBusy = false; ///< a function whose result type is being found
+    Type result;
+    llvm::StringRef typeVariable; ///< the one that its buffers use
+    Scope scope;
+    struct LabelUse {
+      uint32_t indices;
+      SourceLoc loc;
+    };
+    llvm::StringMap<uint32_t> labelNumbers;
+    llvm::StringMap<uint32_t> labelIndices; ///< declared ones: their number of indices
+    std::vector<std::pair<llvm::StringRef, LabelUse>> labelUses;
+  };
+
+  // Errors, and what goes into the program (Sema.cpp)
+  void error(SourceLoc loc, std::string message, std::string hint = {});
+  Type failed(SourceLoc loc, std::string message, std::string hint = {});
+  bool full() const { return errors_.size() >= maxErrors_; }
+  uint32_t intern(llvm::StringRef text);
+  ExprId addExpr(ExprKind kind, ValueType type, SourceLoc loc, ExprId a = kNoExpr,
+                 ExprId b = kNoExpr, ExprId c = kNoExpr);
+  Expr &last() { return program_.exprs.back(); }
+  TypedExpr make(ExprKind kind, Type type, SourceLoc loc, ExprId a = kNoExpr, ExprId b = kNoExpr,
+                 ExprId c = kNoExpr, int64_t value = 0);
+  TypedExpr number(int64_t value, Type type, SourceLoc loc) {
+    return make(ExprKind::IntLit, type, loc, kNoExpr, kNoExpr, kNoExpr, value);
+  }
+  void setOperands(ExprId id, llvm::ArrayRef<ExprId> list);
+  StmtId addStmt(const Stmt &stmt);
+  TypedExpr invalid(SourceLoc loc) { return number(0, Type::error(), loc); }
+
+  // Declarations (SemaDecl.cpp)
+  bool declare(const SemaInput &input, const ast::Decl *decl, std::vector<DeclId> &mainDecls);
+  Work *findDecl(llvm::StringRef name);
+  std::vector<llvm::StringRef> declNames(llvm::ArrayRef<ast::DeclKind> kinds);
+  void analyseHead(Work &work);
+  void analyseBody(Work &work);
+  void analyseValueParam(const ast::Parameter &ast, Param &param);
+  void analyseBufferParam(const ast::Parameter &ast, Param &param);
+  void analyseCandidates(const ast::Candidates &ast, Param &param);
+  Candidate analyseCandidate(const AstExpr &ast, const Param &param);
+  void declareParam(const ast::Parameter &ast, Param &param);
+  BufferType analyseBufferType(const ast::Type &type, bool mayBindSizes);
+  Dim analyseDimension(const ast::Dimension &ast, bool isLast, bool mayBindSizes);
+  Dim newSizeSymbol(llvm::StringRef name, SourceLoc loc, DimKind kind);
+  void checkLabels(Work &work);
+  Type resultOf(Work &work);
+  Decl &decl() { return program_.decls[index(work_->id)]; }
+
+  // Contracts (SemaContract.cpp)
+  void analyseClauses(const ast::CollectiveDecl &ast);
+  uint32_t analysePromise(const ast::Promise &promise);
+  EnsureNode analyseValuePromise(const ast::ValuePromise &promise);
+  void analyseReduce(const ast::CallExpr &call, EnsureNode &node);
+  void analyseEntryValue(const AstExpr &ast, EnsureNode &node);
+  void analyseAliases(const ast::AliasesClause &clause);
+  void checkPromised(const ast::CollectiveDecl &ast);
+  void notePromised(const AstExpr &target);
+
+  // Expressions (SemaExpr.cpp)
+  TypedExpr expr(const AstExpr &ast);
+  TypedExpr exprOf(const AstExpr &ast, ValueType wanted, const char *what);
+  ExprId intExpr(const AstExpr &ast, const char *what) {
+    return exprOf(ast, ValueType::Int, what).id;
+  }
+  TypedExpr notNone(TypedExpr e);
+  TypedExpr analyseNumber(const ast::NumberExpr &ast);
+  TypedExpr analyseName(const ast::NameExpr &ast);
+  TypedExpr analyseUnary(const ast::UnaryExpr &ast);
+  TypedExpr analyseBinary(const ast::BinaryExpr &ast);
+  TypedExpr analyseArithmetic(const ast::BinaryExpr &ast, TypedExpr a, TypedExpr b);
+  TypedExpr analyseComparison(const ast::BinaryExpr &ast, TypedExpr a, TypedExpr b);
+  TypedExpr analyseLogic(const ast::BinaryExpr &ast, TypedExpr a, TypedExpr b);
+  TypedExpr analyseAt(const ast::BinaryExpr &ast);
+  TypedExpr analyseConditional(const ast::ConditionalExpr &ast);
+  TypedExpr analyseMember(const ast::MemberExpr &ast);
+  TypedExpr analyseList(const ast::ListExpr &ast);
+  TypedExpr analyseComprehension(const ast::ListOfExpr &ast);
+  TypedExpr analyseIndex(const ast::IndexExpr &ast);
+
+  /// An iterable and what its elements are.
+  struct Iterable {
+    ExprId id = kNoExpr;
+    Type element;
+  };
+  Iterable iterable(const ast::Range &range);
+  /// Declares the loop name in the current block; the number of its slot.
+  uint32_t loopName(const ast::Name &name, const Type &type);
+
+  // Calls within expressions (SemaCall.cpp)
+  TypedExpr analyseCall(const ast::CallExpr &ast);
+  TypedExpr callMethod(const ast::CallExpr &ast, const ast::MemberExpr &callee);
+  TypedExpr callBuiltin(const ast::CallExpr &ast, const BuiltinInfo &info);
+  TypedExpr callAggregate(const ast::CallExpr &ast, Aggregate aggregate);
+  TypedExpr callPart(const ast::CallExpr &ast);
+  TypedExpr callSegments(const ast::CallExpr &ast);
+  TypedExpr callLeaders(const ast::CallExpr &ast, bool one);
+  TypedExpr callFilter(const ast::CallExpr &ast, bool split);
+  TypedExpr callUnary(const ast::CallExpr &ast, ExprKind kind, ValueType argument, Type result);
+  TypedExpr callDecl(const ast::CallExpr &ast, Work &callee);
+  const AstExpr *onlyPlain(const ast::CallExpr &ast, llvm::StringRef name, size_t count);
+  /// Arguments in the order of the parameters; kNoExpr where the default is to be used
+  /// (only if the callee evaluates it: else the default is an error to lack).
+  std::vector<ExprId> bindArguments(llvm::StringRef callee, SourceLoc loc, Work &work,
+                                    llvm::ArrayRef<ast::Argument> arguments, bool isCollective);
+  ExprId analyseArgumentFor(const Param &param, const AstExpr &ast);
+  /// While candidates are analysed: a range argument stands for its first or last value.
+  enum class RangeArgs : uint8_t { Forbidden, First, Last } rangeArgs_ = RangeArgs::Forbidden;
+  bool sawRangeArg_ = false;
+
+  // Statements (SemaStmt.cpp)
+  StmtId block(ast::Block body);
+  StmtId statement(const ast::Stmt &ast);
+  StmtId analyseLet(const ast::LetStmt &ast);
+  StmtId analyseTemp(const ast::TempStmt &ast);
+  StmtId analyseFor(const ast::ForStmt &ast);
+  StmtId analyseIf(const ast::IfStmt &ast, size_t arm);
+  StmtId analyseTree(const ast::TreeStmt &ast);
+  StmtId analyseEdge(const ast::EdgeStmt &ast);
+  StmtId analyseOrder(const ast::OrderStmt &ast);
+  StmtId analyseMessage(const ast::MessageStmt &ast);
+  StmtId analyseCopy(const ast::CopyStmt &ast);
+  StmtId analyseCombine(const ast::CombineStmt &ast);
+  StmtId analyseCalc(const ast::CalcStmt &ast);
+  StmtId analyseCall(const ast::CallStmt &ast);
+  ExprId slices(const AstExpr &ast, bool written);
+  ExprId reduction(const ast::Name &name);
+  uint32_t labelRef(const ast::Label &label, bool declares);
+  bool allowed(ast::StmtKind kind) const;
+
+  Program &program_;
+  std::vector<Diagnostic> &errors_;
+  uint32_t maxErrors_;
+  std::vector<std::unique_ptr<Work>> works_;
+  llvm::StringMap<std::vector<Work *>> declsByName_;
+  llvm::StringMap<uint32_t> interned_;
+  Work *work_ = nullptr; ///< the declaration being analysed
+  Scope *scope_ = nullptr;
+  llvm::StringSet<> promised_; ///< buffers that an `ensures` speaks of
+};
+
+} // namespace colldsl

@@ -1,0 +1,337 @@
+// Statements.
+#include "compiler/SemaImpl.h"
+#include "compiler/Spelling.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+namespace colldsl {
+
+using llvm::cast;
+using llvm::StringRef;
+
+namespace {
+
+Stmt newStmt(StmtKind kind, SourceLoc loc) {
+  Stmt s;
+  s.kind = kind;
+  s.loc = loc;
+  return s;
+}
+
+const char *wordFor(ast::StmtKind kind) {
+  switch (kind) {
+  case ast::StmtKind::Let:
+    return "let";
+  case ast::StmtKind::Temp:
+    return "temp";
+  case ast::StmtKind::For:
+    return "for";
+  case ast::StmtKind::If:
+    return "if";
+  case ast::StmtKind::Tree:
+    return "parent and child";
+  case ast::StmtKind::Edge:
+    return "edge";
+  case ast::StmtKind::Order:
+    return "requires";
+  case ast::StmtKind::Message:
+    return "messages";
+  case ast::StmtKind::Copy:
+    return "copy";
+  case ast::StmtKind::Combine:
+    return "combine";
+  case ast::StmtKind::Calc:
+    return "calc";
+  case ast::StmtKind::Call:
+    return "calls";
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+const char *wordFor(DeclKind kind) {
+  switch (kind) {
+  case DeclKind::Collective:
+    return "a collective";
+  case DeclKind::Tree:
+    return "a tree";
+  case DeclKind::Graph:
+    return "a graph";
+  case DeclKind::Function:
+    return "a function";
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+} // namespace
+
+/// Collectives do things; trees and graphs say who is next to whom.
+bool Sema::allowed(ast::StmtKind kind) const {
+  DeclKind in = program_.decl(work_->id).kind;
+  switch (kind) {
+  case ast::StmtKind::Let:
+  case ast::StmtKind::For:
+  case ast::StmtKind::If:
+    return true;
+  case ast::StmtKind::Tree:
+    return in == DeclKind::Tree;
+  case ast::StmtKind::Edge:
+    return in == DeclKind::Graph;
+  case ast::StmtKind::Temp:
+  case ast::StmtKind::Order:
+  case ast::StmtKind::Message:
+  case ast::StmtKind::Copy:
+  case ast::StmtKind::Combine:
+  case ast::StmtKind::Calc:
+  case ast::StmtKind::Call:
+    return in == DeclKind::Collective;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+StmtId Sema::block(ast::Block body) {
+  BlockScope scope(*scope_);
+  std::vector<StmtId> ids;
+  for (const ast::Stmt *s : body)
+    if (!full())
+      ids.push_back(statement(*s));
+  Stmt result = newStmt(StmtKind::Block, body.empty() ? SourceLoc() : body.front()->loc);
+  result.listBegin = static_cast<uint32_t>(program_.operands.size());
+  result.listCount = static_cast<uint32_t>(ids.size());
+  for (StmtId id : ids)
+    program_.operands.push_back(index(id));
+  return addStmt(result);
+}
+
+StmtId Sema::statement(const ast::Stmt &ast) {
+  if (!allowed(ast.kind))
+    error(ast.loc, std::string("'") + wordFor(ast.kind) + "' cannot stand in " +
+                       wordFor(program_.decl(work_->id).kind));
+  switch (ast.kind) {
+  case ast::StmtKind::Let:
+    return analyseLet(cast<ast::LetStmt>(ast));
+  case ast::StmtKind::Temp:
+    return analyseTemp(cast<ast::TempStmt>(ast));
+  case ast::StmtKind::For:
+    return analyseFor(cast<ast::ForStmt>(ast));
+  case ast::StmtKind::If:
+    return analyseIf(cast<ast::IfStmt>(ast), 0);
+  case ast::StmtKind::Tree:
+    return analyseTree(cast<ast::TreeStmt>(ast));
+  case ast::StmtKind::Edge:
+    return analyseEdge(cast<ast::EdgeStmt>(ast));
+  case ast::StmtKind::Order:
+    return analyseOrder(cast<ast::OrderStmt>(ast));
+  case ast::StmtKind::Message:
+    return analyseMessage(cast<ast::MessageStmt>(ast));
+  case ast::StmtKind::Copy:
+    return analyseCopy(cast<ast::CopyStmt>(ast));
+  case ast::StmtKind::Combine:
+    return analyseCombine(cast<ast::CombineStmt>(ast));
+  case ast::StmtKind::Calc:
+    return analyseCalc(cast<ast::CalcStmt>(ast));
+  case ast::StmtKind::Call:
+    return analyseCall(cast<ast::CallStmt>(ast));
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+StmtId Sema::analyseLet(const ast::LetStmt &ast) {
+  TypedExpr value = expr(*ast.value);
+  bool kept =
+      value.type.invalid || livesInIntSlot(value.type.value) || value.type.is(ValueType::Slice);
+  if (!kept)
+    value.type = failed(ast.loc, "'let' cannot keep " + describe(value.type));
+  Stmt s = newStmt(StmtKind::Let, ast.loc);
+  s.a = value.id;
+  s.sliceSlot = value.type.is(ValueType::Slice);
+  s.slot = loopName(ast.name, value.type);
+  return addStmt(s);
+}
+
+StmtId Sema::analyseTemp(const ast::TempStmt &ast) {
+  Stmt s = newStmt(StmtKind::Temp, ast.loc);
+  BufferType type = analyseBufferType(ast.type, false);
+  s.value = static_cast<int64_t>(program_.temps.size());
+  program_.temps.push_back(type);
+  program_.tempNames.push_back(intern(ast.name.text));
+  s.sliceSlot = true;
+  s.slot = loopName(ast.name, Type::slice(static_cast<uint8_t>(type.dims), true));
+  return addStmt(s);
+}
+
+StmtId Sema::analyseFor(const ast::ForStmt &ast) {
+  Iterable over = iterable(ast.range);
+  BlockScope scope(*scope_);
+  Stmt s = newStmt(StmtKind::For, ast.loc);
+  s.a = over.id;
+  s.sliceSlot = over.element.is(ValueType::Slice);
+  s.slot = loopName(ast.name, over.element);
+  s.body = block(ast.body);
+  return addStmt(s);
+}
+
+StmtId Sema::analyseIf(const ast::IfStmt &ast, size_t arm) {
+  Stmt s = newStmt(StmtKind::If, ast.arms[arm].condition->loc);
+  TypedExpr condition = expr(*ast.arms[arm].condition);
+  if (!fits(condition.type, ValueType::Bool))
+    error(ast.arms[arm].condition->loc,
+          "the condition of 'if' is a bool, found " + describe(condition.type),
+          condition.type.maybeNone         ? "compare with none: x != none"
+          : isNumber(condition.type.value) ? "compare with zero: x != 0"
+                                           : "");
+  s.a = condition.id;
+  s.body = block(ast.arms[arm].body);
+  if (arm + 1 < ast.arms.size())
+    s.otherwise = analyseIf(ast, arm + 1);
+  else if (!ast.otherwise.empty())
+    s.otherwise = block(ast.otherwise);
+  return addStmt(s);
+}
+
+StmtId Sema::analyseTree(const ast::TreeStmt &ast) {
+  Stmt s = newStmt(ast.isParent ? StmtKind::Parent : StmtKind::Child, ast.loc);
+  s.a = exprOf(*ast.rank, ValueType::Rank, ast.isParent ? "parent" : "child").id;
+  return addStmt(s);
+}
+
+StmtId Sema::analyseEdge(const ast::EdgeStmt &ast) {
+  Stmt s = newStmt(StmtKind::Edge, ast.loc);
+  s.value = ast.isOut ? 0 : 1;
+  s.a = exprOf(*ast.peer, ValueType::Rank, "end of the edge").id;
+  if (ast.key)
+    s.b = intExpr(*ast.key, "key");
+  if (ast.weight)
+    s.c = intExpr(*ast.weight, "weight");
+  return addStmt(s);
+}
+
+uint32_t Sema::labelRef(const ast::Label &label, bool declares) {
+  LabelRef ref;
+  auto number = work_->labelNumbers.try_emplace(label.name.text, work_->labelNumbers.size());
+  ref.name = number.first->second;
+  ref.text = intern(label.name.text);
+  ref.loc = label.name.loc;
+  std::vector<ExprId> indices;
+  for (const AstExpr *e : label.indices)
+    indices.push_back(notNone(exprOf(*e, ValueType::Int, "index of a label")).id);
+  ref.indexBegin = static_cast<uint32_t>(program_.operands.size());
+  ref.indexCount = static_cast<uint32_t>(indices.size());
+  for (ExprId id : indices)
+    program_.operands.push_back(index(id));
+  if (declares) {
+    auto [it, isNew] = work_->labelIndices.try_emplace(label.name.text, ref.indexCount);
+    if (!isNew && it->second != ref.indexCount)
+      error(ref.loc, "label '" + label.name.text.str() + "' has " + std::to_string(ref.indexCount) +
+                         " indices here and " + std::to_string(it->second) + " elsewhere");
+  } else {
+    work_->labelUses.push_back({label.name.text, {ref.indexCount, ref.loc}});
+  }
+  program_.labels.push_back(ref);
+  return static_cast<uint32_t>(program_.labels.size() - 1);
+}
+
+StmtId Sema::analyseOrder(const ast::OrderStmt &ast) {
+  Stmt s = newStmt(StmtKind::Depend, ast.loc);
+  s.value = ast.onStart;
+  s.listBegin = labelRef(ast.waiting, false);
+  for (const ast::Label &label : ast.awaited)
+    labelRef(label, false);
+  s.listCount = static_cast<uint32_t>(ast.awaited.size() + 1);
+  return addStmt(s);
+}
+
+/// One slice, or a list of slices.
+ExprId Sema::slices(const AstExpr &ast, bool written) {
+  TypedExpr e = expr(ast);
+  bool isSlice = e.type.is(ValueType::Slice) || e.type.is(ValueType::Slices);
+  if (!e.type.invalid && (!isSlice || program_.expr(e.id).kind == ExprKind::Segments))
+    error(ast.loc, "expected a buffer or a slice, found " + describe(e.type));
+  else if (!e.type.invalid && written && !e.type.writable)
+    error(ast.loc, "an 'in' buffer is never written", "declare it 'inout', or write a temp");
+  return e.id;
+}
+
+ExprId Sema::reduction(const ast::Name &name) {
+  ast::NameExpr ast{{ast::ExprKind::Name, name.loc}, name.text};
+  return exprOf(ast, ValueType::Reduction, "operator").id;
+}
+
+StmtId Sema::analyseMessage(const ast::MessageStmt &ast) {
+  Stmt s = newStmt(StmtKind::Message, ast.loc);
+  s.op = ast.op;
+  s.alongEdge = ast.alongEdge;
+  if (ast.slice)
+    s.a = slices(*ast.slice, ast.op == OpKind::Recv);
+  s.b = exprOf(*ast.peer, ast.alongEdge ? ValueType::Edge : ValueType::Rank,
+               ast.alongEdge ? "after 'along'" : "peer")
+            .id;
+  if (ast.tag)
+    s.c = notNone(exprOf(*ast.tag, ValueType::Int, "tag")).id;
+  if (ast.combine) {
+    s.d = reduction(ast.combine->reduction);
+    s.side = ast.combine->side;
+  }
+  if (ast.label)
+    s.label = labelRef(*ast.label, true);
+  return addStmt(s);
+}
+
+StmtId Sema::analyseCopy(const ast::CopyStmt &ast) {
+  Stmt s = newStmt(StmtKind::Copy, ast.loc);
+  s.a = slices(*ast.source, false);
+  s.b = slices(*ast.target, true);
+  if (ast.label)
+    s.label = labelRef(*ast.label, true);
+  return addStmt(s);
+}
+
+StmtId Sema::analyseCombine(const ast::CombineStmt &ast) {
+  Stmt s = newStmt(StmtKind::Combine, ast.loc);
+  s.a = slices(*ast.source, false);
+  s.b = slices(*ast.target, true);
+  s.d = reduction(ast.how.reduction);
+  s.side = ast.how.side;
+  if (ast.label)
+    s.label = labelRef(*ast.label, true);
+  return addStmt(s);
+}
+
+StmtId Sema::analyseCalc(const ast::CalcStmt &ast) {
+  Stmt s = newStmt(StmtKind::Calc, ast.loc);
+  s.a = exprOf(*ast.time, ValueType::Time, "time of 'calc'").id;
+  if (ast.label)
+    s.label = labelRef(*ast.label, true);
+  return addStmt(s);
+}
+
+StmtId Sema::analyseCall(const ast::CallStmt &ast) {
+  Stmt s = newStmt(StmtKind::Call, ast.loc);
+  StringRef name = ast.callee.text;
+  Work *callee = findDecl(name);
+  bool isCollective = callee && program_.decl(callee->id).kind == DeclKind::Collective;
+  if (!isCollective) {
+    error(ast.callee.loc,
+          callee ? "'" + name.str() + "' is " + wordFor(program_.decl(callee->id).kind) +
+                       ", not a collective"
+                 : "unknown collective '" + name.str() + "'",
+          callee ? "" : didYouMean(nearestWord(name, declNames({ast::DeclKind::Collective}))));
+    return addStmt(newStmt(StmtKind::Block, ast.loc));
+  }
+  if (callee == work_ && !ast.group)
+    error(ast.loc, "'" + name.str() + "' calls itself over the same group",
+          "recursion needs 'over' a smaller group");
+  s.value = index(callee->id);
+  std::vector<ExprId> operands = bindArguments(name, ast.callee.loc, *callee, ast.arguments, true);
+  if (ast.group)
+    s.a = exprOf(*ast.group, ValueType::Group, "after 'over'").id;
+  s.listBegin = static_cast<uint32_t>(program_.operands.size());
+  s.listCount = static_cast<uint32_t>(operands.size());
+  for (ExprId id : operands)
+    program_.operands.push_back(index(id));
+  if (ast.label)
+    s.label = labelRef(*ast.label, true);
+  return addStmt(s);
+}
+
+} // namespace colldsl
