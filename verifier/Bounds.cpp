@@ -3,24 +3,6 @@
 namespace colldsl::proof {
 namespace {
 
-std::string faultWords(Fault fault, const std::string &buffer) {
-  switch (fault) {
-  case Fault::None:
-    break;
-  case Fault::NoBuffer:
-    return "names a buffer that does not exist";
-  case Fault::NotSignificant:
-    return "touches " + buffer + ", which is significant on other ranks only";
-  case Fault::NoBlock:
-    return "names a block that " + buffer + " does not have";
-  case Fault::NoSizes:
-    return "touches " + buffer + ", the sizes of whose blocks were not given";
-  case Fault::Outside:
-    return "leaves its buffer " + buffer;
-  }
-  return "";
-}
-
 class BoundsCheck {
 public:
   BoundsCheck(const Model &model, const Words &words, Failures &failures)

@@ -3,9 +3,10 @@
 #include <algorithm>
 
 // Shortest cycle: what the topological order could not take is trimmed from both
-// ends, so that only events on cycles, and between them, are left; then a breadth-first
-// search from each of them finds the shortest way back to itself, never going deeper
-// than the best cycle so far. The steps of all searches together are bounded.
+// ends, so that only events on cycles, and between them, are left. A walk finds some
+// cycle; then a breadth-first search from each event looks for a shorter way back to it,
+// never going deeper than the best cycle so far. The steps of all searches together are
+// bounded.
 // Example: a -> b -> c -> a and c -> d -> e -> f -> c: the search from a finds 3 steps, those
 // from d, e, f stop at depth 3.
 
@@ -26,7 +27,8 @@ public:
   }
 
   std::vector<Event> run() {
-    for (uint32_t e = 0; e < graph_.numEvents() && (best_.empty() || steps_ < kMostSteps); ++e)
+    keepAnyCycle();
+    for (uint32_t e = 0; e < graph_.numEvents() && steps_ < kMostSteps; ++e)
       if (inside_[e])
         searchFrom(Event{e});
     return std::move(best_);
@@ -65,13 +67,28 @@ private:
     }
   }
 
+  /// Every event inside has a successor inside, so a walk comes back to where it has been.
+  void keepAnyCycle() {
+    std::vector<uint32_t> seenAt(graph_.numEvents(), kNone);
+    uint32_t first =
+        static_cast<uint32_t>(std::find(inside_.begin(), inside_.end(), true) - inside_.begin());
+    std::vector<Event> walk;
+    for (Event e{first}; seenAt[index(e)] == kNone;) {
+      seenAt[index(e)] = static_cast<uint32_t>(walk.size());
+      walk.push_back(e);
+      forEachInside(e, [&](Event later) { e = later; });
+      if (uint32_t back = seenAt[index(e)]; back != kNone)
+        best_.assign(walk.begin() + back, walk.end());
+    }
+  }
+
   void searchFrom(Event start) {
     std::vector<Event> queue{start};
     depth_[index(start)] = 0;
     bool found = false;
     for (size_t at = 0; at < queue.size() && !found; ++at) {
       Event e = queue[at];
-      if (!best_.empty() && depth_[index(e)] + 1 >= best_.size())
+      if (depth_[index(e)] + 1 >= best_.size())
         break;
       forEachInside(e, [&](Event later) {
         ++steps_;

@@ -8,7 +8,8 @@ namespace colldsl::proof {
 
 class Failures {
 public:
-  Failures(const Model &model, uint32_t most) : model_(model), most_(most) {}
+  /// most: at least one is kept, so that a failure never passes for a proof.
+  Failures(const Model &model, uint32_t most) : model_(model), most_(most == 0 ? 1 : most) {}
 
   bool full() const { return all_.size() >= most_; }
   bool empty() const { return all_.empty(); }
@@ -20,12 +21,6 @@ public:
   /// A step at an op.
   Failure::Step step(Vertex v, std::string text) const {
     return {model_.rankOf(v), model_.opIdOf(v), model_.op(v).loc, std::move(text)};
-  }
-  bool any(Proof proof) const {
-    for (const Failure &failure : all_)
-      if (failure.proof == proof)
-        return true;
-    return false;
   }
   std::vector<Failure> take() { return std::move(all_); }
 

@@ -44,7 +44,9 @@ private:
       area = placement_.locateInBlock(rank, ensure.target, *elements);
     }
     if (area.fault != Fault::None)
-      fail(rank, ensure, "is promised, but lies outside its buffer");
+      fail(rank, ensure,
+           "is promised, but " +
+               faultWords(area.fault, words_.bufferName(rank, ensure.target.buffer)));
     return area;
   }
 
@@ -61,7 +63,9 @@ private:
       return true;
     std::string name = words_.slice(operand.rank, operand.slice) + "@" + peerWord(operand.rank);
     if (area.fault != Fault::None)
-      fail(rank, ensure, "is promised to hold " + name + ", which is outside its buffer");
+      fail(rank, ensure,
+           "is promised to hold " + name + ", which " +
+               faultWords(area.fault, words_.bufferName(operand.rank, operand.slice.buffer)));
     else
       fail(rank, ensure,
            "has " + counted(target.length(), "byte") + ", but is promised to hold " + name +

@@ -86,7 +86,7 @@ void Reductions::reportWrong(const Promise &promise, uint64_t begin, uint64_t en
                   rankWord(promise.rank) + ": " + where + " holds " +
                       valueWords_.value(held.value, length) + ", but " +
                       valueWords_.reduction(reduction, expected, position, length) +
-                      " was promised" + difference(leaves, expected, position, length),
+                      " was promised" + difference(question, leaves, expected, position, length),
                   {{promise.rank, kNoOp, promise.loc, "promises " + where}}};
   addBringers(question, leaves, expected, position, length, failure.steps);
   if (exists(held.writer))
@@ -94,9 +94,11 @@ void Reductions::reportWrong(const Promise &promise, uint64_t begin, uint64_t en
   failures_.add(std::move(failure));
 }
 
-std::string Reductions::difference(const std::vector<Leaf> &found,
+std::string Reductions::difference(const Question &question, const std::vector<Leaf> &found,
                                    const std::vector<Leaf> &promised, uint64_t position,
                                    uint64_t length) const {
+  if (found[0].node == question.node && values_[question.node].kind == Node::Kind::Combine)
+    return otherCombine(question);
   LeafDifference difference = compareLeaves(found, promised);
   auto names = [&](const std::vector<Leaf> &leaves) {
     std::vector<std::string> items;
@@ -113,6 +115,18 @@ std::string Reductions::difference(const std::vector<Leaf> &found,
     text += "; not promised: " + names(difference.foreign);
   bool sameOperands = text.empty();
   return sameOperands ? "; the operator does not commute, and the order differs" : text;
+}
+
+/// Why a combine is not one of those that the promise speaks of.
+std::string Reductions::otherCombine(const Question &question) const {
+  const Node &node = values_[question.node];
+  const OperandList &list = *lists_[question.list];
+  if (node.reduction != list.reduction)
+    return "";
+  if (node.type == list.type)
+    return "; its elements begin at other bytes";
+  return "; combined as " + std::string(spelling(node.type)) + ", promised as " +
+         std::string(spelling(list.type));
 }
 
 void Reductions::addBringers(const Question &question, const std::vector<Leaf> &found,

@@ -70,8 +70,10 @@ private:
   std::vector<Leaf> promised(const Question &question) const;
   void reportWrong(const Promise &promise, uint64_t begin, uint64_t end, const Held &held,
                    const Question &question);
-  std::string difference(const std::vector<Leaf> &found, const std::vector<Leaf> &promised,
-                         uint64_t position, uint64_t length) const;
+  std::string difference(const Question &question, const std::vector<Leaf> &found,
+                         const std::vector<Leaf> &promised, uint64_t position,
+                         uint64_t length) const;
+  std::string otherCombine(const Question &question) const;
   void addBringers(const Question &question, const std::vector<Leaf> &found,
                    const std::vector<Leaf> &promised, uint64_t position, uint64_t length,
                    std::vector<Failure::Step> &steps) const;

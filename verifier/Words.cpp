@@ -31,6 +31,24 @@ const std::string &Words::bufferName(Rank rank, BufferId buffer) const {
   return name < schedule.names.size() ? schedule.names[name] : nameless;
 }
 
+std::string faultWords(Fault fault, const std::string &buffer) {
+  switch (fault) {
+  case Fault::None:
+    break;
+  case Fault::NoBuffer:
+    return "names a buffer that does not exist";
+  case Fault::NotSignificant:
+    return "touches " + buffer + ", which is significant on other ranks only";
+  case Fault::NoBlock:
+    return "names a block that " + buffer + " does not have";
+  case Fault::NoSizes:
+    return "touches " + buffer + ", the sizes of whose blocks were not given";
+  case Fault::Outside:
+    return "leaves its buffer " + buffer;
+  }
+  return "";
+}
+
 std::string Words::range(Rank rank, BufferId buffer, uint64_t begin, uint64_t end) const {
   uint64_t elementBytes = sizeBytes(model_.dag(rank).buffers[index(buffer)].type);
   bool whole = begin % elementBytes == 0 && end % elementBytes == 0;

@@ -34,6 +34,9 @@ private:
 std::string rankWord(Rank rank);
 std::string peerWord(Rank rank);
 
+/// What is wrong with a slice: "leaves its buffer y". Empty for Fault::None.
+std::string faultWords(Fault fault, const std::string &buffer);
+
 /// "1 op", "3 ops".
 std::string counted(uint64_t count, const char *noun);
 

@@ -1,0 +1,100 @@
+// Blocks whose sizes come with the call, or with the message.
+#include "tests/verifier/Collectives.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl::test {
+namespace {
+
+TEST(Blocks, sizesMustBeGiven) {
+  ScheduleBuilder b = raggedAllgather(3);
+  std::vector<Sizes> none(3, Sizes{8, {}});
+  EXPECT_TRUE(fails(verify(b.schedule(), none), Proof::Writes, {"sizes of whose blocks were not"}));
+}
+
+TEST(Blocks, ranksThatDisagreeOnALength) {
+  ScheduleBuilder b(2);
+  BufferId x = b.ragged("x", BufferRole::In, {4, 5});
+  BufferId y = b.ragged("y", BufferRole::Out, {6});
+  b.send(0, {b.raggedBlock(x, 1)}, 1);
+  b.recv(1, {b.raggedBlock(y, 0)}, 0);
+  EXPECT_TRUE(fails(b.verify(), Proof::Matching,
+                    {"send x[block 1] to 1", "sends 20 bytes", "receives 24 bytes"}))
+      << b.verdict();
+}
+
+TEST(Blocks, aBlockThatIsNotThere) {
+  ScheduleBuilder b(1);
+  b.followsData = false;
+  BufferId x = b.ragged("x", BufferRole::In, {4, 5});
+  b.send(0, {b.raggedBlock(x, 2)}, 0);
+  EXPECT_TRUE(fails(b.verify(), Proof::Writes, {"names a block that x does not have"}))
+      << b.verdict();
+}
+
+TEST(Blocks, moreArrivesThanABlockMayHold) {
+  ScheduleBuilder b(2);
+  BufferId x = b.ragged("x", BufferRole::In, {25});
+  BufferId y = b.capacity("y", BufferRole::Out, 2, {2});
+  b.send(0, {b.raggedBlock(x, 0)}, 1);
+  b.recv(1, {b.raggedBlock(y, 0)}, 0);
+  b.ensure(1, b.raggedBlock(y, 0), 0, b.raggedBlock(x, 0));
+  EXPECT_TRUE(fails(b.verify(), Proof::Matching, {"gets 100 bytes, but has room for 8 bytes"}))
+      << b.verdict();
+}
+
+TEST(Blocks, aBlockWithoutALengthIsNotSent) {
+  ScheduleBuilder b(2);
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {8});
+  b.send(0, {b.raggedBlock(y, 0)}, 1);
+  b.recv(1, {b.raggedBlock(y, 0)}, 0);
+  EXPECT_TRUE(fails(b.verify(), Proof::Writes, {"length of y[block 0], where nothing has arrived"}))
+      << b.verdict();
+}
+
+TEST(Blocks, aPromisedBlockThatNeverArrives) {
+  ScheduleBuilder b(1);
+  BufferId x = b.ragged("x", BufferRole::In, {4});
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {8});
+  b.ensure(0, b.raggedBlock(y, 0), 0, b.raggedBlock(x, 0));
+  EXPECT_TRUE(fails(b.verify(), Proof::Writes, {"y[block 0] is promised, but nothing arrives"}))
+      << b.verdict();
+}
+
+TEST(Blocks, aListOfBlocksKeepsEachLength) {
+  ScheduleBuilder b(2);
+  BufferId x = b.ragged("x", BufferRole::In, {3, 5});
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {8, 8});
+  b.send(0, {b.raggedBlock(x, 0), b.raggedBlock(x, 1)}, 1);
+  b.recv(1, {b.raggedBlock(y, 0), b.raggedBlock(y, 1)}, 0);
+  for (uint32_t i = 0; i < 2; ++i)
+    b.ensure(1, b.raggedBlock(y, i), 0, b.raggedBlock(x, i));
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST(Blocks, aListOfOtherBlocksThanWereSent) {
+  ScheduleBuilder b(2);
+  BufferId x = b.ragged("x", BufferRole::In, {8});
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {8, 8});
+  b.send(0, {b.raggedBlock(x, 0)}, 1);
+  b.recv(1, {b.raggedBlock(y, 0), b.raggedBlock(y, 1)}, 0);
+  EXPECT_TRUE(fails(b.verify(), Proof::Writes, {"of which no `ensures`"}));
+  EXPECT_TRUE(fails(b.verify(), Proof::Matching, {"cannot tell how long each of its blocks is"}))
+      << b.verdict();
+}
+
+// A block of capacity has a length to be written even where no byte arrives.
+TEST(Blocks, unorderedArrivalsRaceEvenIfEmpty) {
+  ScheduleBuilder b(2);
+  b.followsData = false;
+  BufferId x = b.ragged("x", BufferRole::In, {0});
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {8});
+  for (int i = 0; i < 2; ++i) {
+    b.send(0, {b.raggedBlock(x, 0)}, 1);
+    b.recv(1, {b.raggedBlock(y, 0)}, 0);
+  }
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"neither waits"})) << b.verdict();
+}
+
+} // namespace
+} // namespace colldsl::test

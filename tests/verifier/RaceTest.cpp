@@ -1,0 +1,147 @@
+#include "tests/verifier/Collectives.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl::test {
+namespace {
+
+/// Two ranks; rank 0 works in a temporary of two blocks, without deps of its own.
+struct Races : testing::Test {
+  Races() : b(2), x(b.param("x", BufferRole::In)), t(b.temp(0, "t", 2)) {
+    b.followsData = false;
+    b.copy(0, {in(0)}, {b.blockOf(t, 0)}); // op 0
+  }
+  Slice in(int64_t begin) const { return b.elementsOf(x, begin, 8); }
+
+  ScheduleBuilder b;
+  BufferId x, t;
+};
+
+TEST_F(Races, twoReceivesIntoOverlappingBytes) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    b.send(1, {b.elementsOf(x, 0, 4)}, 0);
+    b.recv(0, {b.elementsOf(t, 8 + 2 * i, 12 + 2 * i)}, 1);
+  }
+  EXPECT_TRUE(fails(b.verify(), Proof::Races,
+                    {"rank 0's recv t[8..12] from 1 (line 2)", "recv t[10..14] from 1",
+                     "touch the same bytes, t[10..12], and neither waits for the other"}))
+      << b.verdict();
+}
+
+TEST_F(Races, adjacentBytesAreNoRace) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    b.send(1, {b.elementsOf(x, 0, 4)}, 0);
+    b.recv(0, {b.elementsOf(t, 8 + 4 * i, 12 + 4 * i)}, 1);
+  }
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST_F(Races, readAgainstWrite) {
+  b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(t, 1)});
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"writes t[0..8]", "reads t[0..8]"})) << b.verdict();
+}
+
+TEST_F(Races, twoReadersAreNone) {
+  b.copy(0, {b.blockOf(t, 0)}, {b.elementsOf(t, 8, 16)}, {requires_(OpId{0})});
+  BufferId u = b.temp(0, "u");
+  b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(u, 0)}, {requires_(OpId{0})});
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST_F(Races, aLaterWriterWaitsForAllReaders) {
+  BufferId u = b.temp(0, "u"), v = b.temp(0, "v");
+  OpId first = b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(u, 0)}, {requires_(OpId{0})});
+  b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(v, 0)}, {requires_(OpId{0})});
+  b.copy(0, {in(0)}, {b.blockOf(t, 0)}, {requires_(first)});
+  EXPECT_TRUE(
+      fails(b.verify(), Proof::Races, {"copy t[0..8] to v[0..8]", "copy x[0..8] to t[0..8]"}))
+      << b.verdict();
+}
+
+TEST_F(Races, irequiresDoesNotOrderData) {
+  b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(t, 1)}, {irequires(OpId{0})});
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"neither waits"})) << b.verdict();
+}
+
+TEST_F(Races, orderThroughOtherOpsOfTheRank) {
+  OpId wait = b.wait(0, 1, {requires_(OpId{0})});
+  b.signal(1, 0);
+  b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(t, 1)}, {requires_(wait)});
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+/// Rank 0 tells rank 1 that op 0 is done, and goes on when it hears back.
+void goThroughRank1(ScheduleBuilder &b, BufferId t, Dep first) {
+  b.signal(0, 1, {first});
+  OpId heard = b.wait(1, 0);
+  b.signal(1, 0, {requires_(heard)});
+  OpId back = b.wait(0, 1);
+  b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(t, 1)}, {requires_(back)});
+}
+
+TEST_F(Races, orderThroughAnotherRank) {
+  goThroughRank1(b, t, requires_(OpId{0}));
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST_F(Races, anotherRankThatHeardOfTheStartAlone) {
+  goThroughRank1(b, t, irequires(OpId{0}));
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"neither waits"})) << b.verdict();
+}
+
+// The send knows nothing of its receiver; only the deadlock check takes it for synchronous.
+TEST_F(Races, aSendDoesNotWaitForItsReceive) {
+  OpId send = b.signal(0, 1);
+  b.wait(1, 0);
+  b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(t, 1)}, {requires_(send)});
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"neither waits"})) << b.verdict();
+}
+
+TEST_F(Races, emptyMessagesOrderNothing) {
+  b.send(0, {b.elementsOf(x, 0, 0)}, 1, {requires_(OpId{0})});
+  BufferId other = b.temp(1, "other");
+  OpId heard = b.recv(1, {b.elementsOf(other, 0, 0)}, 0);
+  b.signal(1, 0, {requires_(heard)});
+  OpId back = b.wait(0, 1);
+  b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(t, 1)}, {requires_(back)});
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"neither waits"})) << b.verdict();
+}
+
+TEST_F(Races, aListThatWritesAByteTwice) {
+  b.send(1, {b.elementsOf(x, 0, 8)}, 0);
+  b.recv(0, {b.elementsOf(t, 8, 12), b.elementsOf(t, 11, 15)}, 1);
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"writes t[11..12] twice"})) << b.verdict();
+}
+
+TEST_F(Races, aCopyOntoPartOfItself) {
+  b.copy(0, {b.elementsOf(t, 0, 4)}, {b.elementsOf(t, 2, 6)}, {requires_(OpId{0})});
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"reads t[2..4] and writes it"})) << b.verdict();
+}
+
+TEST_F(Races, aCopyThatSwapsTwoSlices) {
+  b.copy(0, {b.elementsOf(t, 0, 2), b.elementsOf(t, 2, 4)},
+         {b.elementsOf(t, 2, 4), b.elementsOf(t, 0, 2)}, {requires_(OpId{0})});
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"reads", "and writes it"})) << b.verdict();
+}
+
+TEST_F(Races, aCopyOntoItselfDoesNothing) {
+  b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(t, 0)}, {requires_(OpId{0})});
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST(RacesInPlace, anAliasIsTheSameBytes) {
+  ScheduleBuilder b(2);
+  b.followsData = false;
+  BufferId y = b.param("y", BufferRole::Out, 2);
+  BufferId x = b.alias("x", BufferRole::In, y, [](uint32_t rank) { return rank; });
+  b.send(0, {b.blockOf(x, 0)}, 1);
+  b.recv(1, {b.blockOf(y, 1)}, 0);
+  b.send(1, {b.blockOf(x, 0)}, 0);
+  b.recv(0, {b.blockOf(y, 1)}, 1);
+  EXPECT_TRUE(fails(b.verify(), Proof::Races,
+                    {"rank 1's recv y[8..16] from 0", "send x[0..8] to 0", "y[8..16]"}))
+      << b.verdict();
+}
+
+} // namespace
+} // namespace colldsl::test
