@@ -9,21 +9,13 @@ cmake --preset release --log-level=NOTICE >/dev/null
 echo "== build"
 cmake --build --preset release --target colldsl -j "$(nproc)"
 
-colldsl=build/release/bin/colldsl
-size=(-n 4 --bytes 65536)
-# Collectives of the standard library, each with its parameters.
-neighbor_alltoall=(--name neighbor_alltoall --set "g=torus([2,2])")
-bcast_hierarchical=(--name bcast_hierarchical)
-allreduce=(--name allreduce_recursive_doubling)
+collectives=(neighbor_alltoall bcast_hierarchical allreduce_recursive_doubling)
+# A 2-D torus of four ranks, on two nodes of two cores each.
+options=(--set "g=torus([2,2])" --topology "node:2 core:2" --bytes 65536)
 
-# FINISH HERE: one row per collective in the closing table (collective, ranks, bytes, ops, proof,
-# time per call), once `colldsl run` can print it.
-show() {
-  echo "== colldsl verify $*"
-  "$colldsl" verify "$@" --ranks 4 --bytes 65536
-  echo "== colldsl run $*"
-  "$colldsl" run "$@" "${size[@]}"
-}
-show "${neighbor_alltoall[@]}"
-show "${bcast_hierarchical[@]}"
-show "${allreduce[@]}"
+# FINISH HERE: `run` closes with one table of collective, ranks, bytes, ops, proof, time per call.
+for command in "verify --ranks 4" "run -n 4"; do
+  read -ra words <<<"$command"
+  echo "== colldsl $command ${collectives[*]} ${options[*]}"
+  build/release/bin/colldsl "${words[@]}" "${collectives[@]}" "${options[@]}"
+done
