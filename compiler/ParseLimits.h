@@ -1,0 +1,21 @@
+/// Bounds on what the compiler reads, so that hostile text ends in a message and
+/// not in a crash. Each is named in the message that it causes.
+#pragma once
+
+#include <cstdint>
+
+namespace colldsl {
+
+struct ParseLimits {
+  uint64_t maxBytes = uint64_t{16} << 20; ///< of one file
+  uint32_t maxLineBytes = 16'384;         ///< at most 65535, what SourceLoc::column holds
+  uint32_t maxTokens = 200'000;           ///< of one file
+  uint32_t maxNesting = 200;              ///< open brackets of all kinds
+  /// Tokens of one expression with all that encloses it; and the arms of one `if`.
+  /// Bounds the depth of the tree, and with it every recursion over it.
+  uint32_t maxChain = 1'000;
+  uint32_t maxErrors = 20;   ///< of one phase; then it stops
+  uint32_t maxFiles = 1'000; ///< read by one compilation, imports included
+};
+
+} // namespace colldsl

@@ -1,0 +1,32 @@
+/// What the parser knows when a text does not fit the grammar, and the message that
+/// people get for it. Knows no ANTLR.
+#pragma once
+
+#include "ir/Result.h"
+
+#include <string>
+#include <vector>
+
+namespace colldsl {
+
+/// The grammar rule in which the parser stopped, as far as messages depend on it.
+enum class Construct : uint8_t { File, Block, Statement, Parameter, Clause, Other };
+
+struct SyntaxError {
+  Construct construct = Construct::Other;
+  SourceLoc foundLoc;                ///< of the token that does not fit
+  SourceLoc previousLoc;             ///< of the token before it
+  SourceLoc previousEnd;             ///< just behind the token before it
+  std::string found;                 ///< its text; empty at the end of the file
+  std::string previous;              ///< text of the token before it; empty at the beginning
+  std::string operation;             ///< the keyword of the operation it stands in, or empty
+  std::vector<std::string> expected; ///< words and punctuation as written, or the rules'
+                                     ///< names: Identifier, Number, String
+  /// If the token before begins the construct and is no keyword of ours: the
+  /// keywords that could stand there instead.
+  std::vector<std::string> starters;
+};
+
+Diagnostic describe(const SyntaxError &error);
+
+} // namespace colldsl

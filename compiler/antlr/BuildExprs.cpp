@@ -1,0 +1,143 @@
+#include "compiler/antlr/AstBuilder.h"
+
+#include "compiler/Literals.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
+
+namespace colldsl {
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
+
+ArrayRef<const ast::Expr *>
+AstBuilder::buildAll(const std::vector<CollParser::ExprContext *> &exprs) {
+  SmallVector<const ast::Expr *> built;
+  for (CollParser::ExprContext *expr : exprs)
+    built.push_back(build(expr));
+  return copy(built);
+}
+
+const ast::Expr *AstBuilder::buildNumber(CollParser::NumberContext *c) {
+  NumberValue number = take(parseNumber(c->getText(), loc(c)));
+  return ast_.make<ast::NumberExpr>({{ast::ExprKind::Number, loc(c)}, number.value, number.unit});
+}
+
+const ast::Expr *AstBuilder::buildLiteral(CollParser::LiteralContext *c) {
+  auto value = llvm::StringSwitch<ast::Literal>(c->getText())
+                   .Case("true", ast::Literal::True)
+                   .Case("false", ast::Literal::False)
+                   .Default(ast::Literal::None);
+  return ast_.make<ast::LiteralExpr>({{ast::ExprKind::Literal, loc(c)}, value});
+}
+
+const ast::Expr *AstBuilder::buildUnary(CollParser::UnaryContext *c) {
+  auto op = llvm::StringSwitch<ast::UnaryOp>(c->op->getText())
+                .Case("-", ast::UnaryOp::Negate)
+                .Case("+", ast::UnaryOp::Plus)
+                .Default(ast::UnaryOp::Not);
+  return ast_.make<ast::UnaryExpr>({{ast::ExprKind::Unary, loc(c->op)}, op, build(c->expr())});
+}
+
+ast::BinaryOp binaryOp(StringRef text) {
+#define COLLDSL_BINARY(Name, spelling)                                                             \
+  if (text == spelling)                                                                            \
+    return ast::BinaryOp::Name;
+#include "compiler/Operators.def"
+  llvm_unreachable("the grammar has no other operator");
+}
+
+bool isComparison(const antlr4::Token *op) {
+  ast::BinaryOp binary = binaryOp(op->getText());
+  return ast::BinaryOp::Eq <= binary && binary <= ast::BinaryOp::Ge;
+}
+
+/// a < b < c: the grammar takes it, since its rule for operators cannot refuse it.
+void AstBuilder::checkUnchained(CollParser::BinaryContext *c) {
+  auto *left = dynamic_cast<CollParser::BinaryContext *>(c->left);
+  bool chained = left && isComparison(c->op) && isComparison(left->op);
+  if (chained)
+    error(loc(c->op),
+          "comparisons do not chain: '" + left->op->getText() + "' before '" + c->op->getText() +
+              "'",
+          "write 'a < b and b < c'");
+}
+
+const ast::Expr *AstBuilder::buildBinary(CollParser::BinaryContext *c) {
+  checkUnchained(c);
+  ast::BinaryOp op = binaryOp(c->op->getText());
+  const ast::Expr *left = build(c->left);
+  return ast_.make<ast::BinaryExpr>(
+      {{ast::ExprKind::Binary, loc(c->op)}, op, left, build(c->right)});
+}
+
+const ast::Expr *AstBuilder::buildPostfix(CollParser::ExprContext *expr) {
+  if (auto *c = dynamic_cast<CollParser::MemberContext *>(expr))
+    return ast_.make<ast::MemberExpr>(
+        {{ast::ExprKind::Member, loc(c)}, build(c->base), name(c->identifier())});
+  if (auto *c = dynamic_cast<CollParser::IndexContext *>(expr))
+    return ast_.make<ast::IndexExpr>(
+        {{ast::ExprKind::Index, loc(c)}, build(c->base), build(c->first), buildOptional(c->last)});
+  auto *c = static_cast<CollParser::CallContext *>(expr);
+  return ast_.make<ast::CallExpr>(
+      {{ast::ExprKind::Call, loc(c)}, build(c->callee), build(c->arguments())});
+}
+
+const ast::Expr *AstBuilder::build(CollParser::ExprContext *expr) {
+  if (auto *c = dynamic_cast<CollParser::NameContext *>(expr))
+    return ast_.make<ast::NameExpr>({{ast::ExprKind::Name, loc(c)}, ast_.copy(c->getText())});
+  if (auto *c = dynamic_cast<CollParser::NumberContext *>(expr))
+    return buildNumber(c);
+  if (auto *c = dynamic_cast<CollParser::BinaryContext *>(expr))
+    return buildBinary(c);
+  if (auto *c = dynamic_cast<CollParser::UnaryContext *>(expr))
+    return buildUnary(c);
+  if (auto *c = dynamic_cast<CollParser::ParenthesizedContext *>(expr))
+    return build(c->expr());
+  if (auto *c = dynamic_cast<CollParser::LiteralContext *>(expr))
+    return buildLiteral(c);
+  if (auto *c = dynamic_cast<CollParser::ConditionalContext *>(expr))
+    return ast_.make<ast::ConditionalExpr>({{ast::ExprKind::Conditional, loc(c)},
+                                            build(c->condition),
+                                            build(c->whenTrue),
+                                            build(c->whenFalse)});
+  if (auto *c = dynamic_cast<CollParser::ListContext *>(expr))
+    return ast_.make<ast::ListExpr>({{ast::ExprKind::List, loc(c)}, buildAll(c->expr())});
+  if (auto *c = dynamic_cast<CollParser::ListOfContext *>(expr))
+    return ast_.make<ast::ListOfExpr>({{ast::ExprKind::ListOf, loc(c)}, build(c->comprehension())});
+  if (auto *c = dynamic_cast<CollParser::StringContext *>(expr)) {
+    std::string value = take(parseString(c->getText(), loc(c)));
+    return ast_.make<ast::StringExpr>({{ast::ExprKind::String, loc(c)}, ast_.copy(value)});
+  }
+  return buildPostfix(expr);
+}
+
+ast::Argument AstBuilder::build(CollParser::ArgumentContext *argument) {
+  SourceLoc at = loc(argument);
+  if (auto *c = dynamic_cast<CollParser::NamedArgumentContext *>(argument))
+    return {ast::ArgumentKind::Named, at, build(c->expr()), name(c->identifier())};
+  if (auto *c = dynamic_cast<CollParser::ChoiceArgumentContext *>(argument))
+    return {ast::ArgumentKind::Choice, at, build(c->expr()), name(c->identifier())};
+  if (auto *c = dynamic_cast<CollParser::ComprehensionArgumentContext *>(argument)) {
+    ast::Comprehension body = build(c->comprehension());
+    ast::Argument built = {ast::ArgumentKind::Comprehension, at, body.element};
+    built.iteration = ast_.make(body.iteration);
+    return built;
+  }
+  auto *c = static_cast<CollParser::ValueArgumentContext *>(argument);
+  auto kind = c->count  ? ast::ArgumentKind::Part
+              : c->last ? ast::ArgumentKind::Range
+                        : ast::ArgumentKind::Plain;
+  return {kind, at, build(c->first), {}, buildOptional(c->last), buildOptional(c->count)};
+}
+
+ArrayRef<ast::Argument> AstBuilder::build(CollParser::ArgumentsContext *arguments) {
+  SmallVector<ast::Argument> built;
+  if (arguments)
+    for (CollParser::ArgumentContext *argument : arguments->argument())
+      built.push_back(build(argument));
+  return copy(built);
+}
+
+} // namespace colldsl

@@ -1,0 +1,35 @@
+/// What the parser does about text that does not fit the grammar.
+#pragma once
+
+#include "compiler/SyntaxError.h"
+#include "compiler/antlr/Tokens.h"
+
+#include <initializer_list>
+
+namespace colldsl {
+
+/// Reports errors in our words, and goes on behind the statement, declaration,
+/// parameter or clause that has one. Rules inside of these give up at once: what they
+/// could guess of a broken expression helps nobody.
+class Recovery : public antlr4::DefaultErrorStrategy {
+public:
+  Recovery(uint16_t file, uint32_t maxErrors, std::vector<Diagnostic> &errors)
+      : file_(file), maxErrors_(maxErrors), errors_(errors) {}
+
+  void reportError(antlr4::Parser *parser, const antlr4::RecognitionException &e) override;
+  antlr4::Token *recoverInline(antlr4::Parser *parser) override;
+  void recover(antlr4::Parser *parser, std::exception_ptr e) override;
+  void sync(antlr4::Parser *parser) override;
+
+private:
+  /// Throws ParseCancellationException at the last error allowed.
+  void report(antlr4::Parser *parser, const SyntaxError &error);
+  void skipStatement(antlr4::Parser *parser);
+  void skipTo(antlr4::Parser *parser, std::initializer_list<std::string_view> stops);
+
+  uint16_t file_;
+  uint32_t maxErrors_;
+  std::vector<Diagnostic> &errors_;
+};
+
+} // namespace colldsl
