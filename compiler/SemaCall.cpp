@@ -293,6 +293,7 @@ ExprId Sema::analyseArgumentFor(const Param &param, const AstExpr &ast) {
 
 std::vector<ExprId> Sema::bindArguments(StringRef callee, SourceLoc loc, Work &work,
                                         ArrayRef<Argument> arguments, bool isCollective) {
+  needHead(work);
   size_t count = program_.decl(work.id).params.size();
   std::vector<ExprId> bound(count, kNoExpr);
   std::vector<bool> given(count);

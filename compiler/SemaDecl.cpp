@@ -95,10 +95,23 @@ std::vector<StringRef> Sema::declNames(llvm::ArrayRef<ast::DeclKind> kinds) {
 void Sema::analyseAll() {
   for (const auto &work : works_)
     if (!full())
-      analyseHead(*work);
+      needHead(*work);
   for (const auto &work : works_)
     if (!full())
       analyseBody(*work);
+}
+
+/// Analyses the parameters if that has not been done: a default may use a declaration
+/// that comes later.
+void Sema::needHead(Work &work) {
+  if (work.headDone)
+    return;
+  work.headDone = true;
+  Work *outerWork = work_;
+  Scope *outerScope = scope_;
+  analyseHead(work);
+  work_ = outerWork;
+  scope_ = outerScope;
 }
 
 /// The parameters: values first, since the sizes of buffers may use any of them.
@@ -121,7 +134,6 @@ void Sema::analyseHead(Work &work) {
     }
   }
   decl().params = std::move(params);
-  work.headDone = true;
 }
 
 void Sema::declareParam(const ast::Parameter &ast, Param &param) {
@@ -346,6 +358,7 @@ ExprId Sema::analyseArgument(const AstExpr &expr, DeclId collective, std::string
   for (size_t i = 0; i < program_.decls.size(); ++i) {
     auto work = std::make_unique<Work>();
     work->id = DeclId{static_cast<uint32_t>(i)};
+    work->headDone = true;
     work->unit = static_cast<uint32_t>(i);
     if (program_.decls[i].result != kNoExpr)
       work->result = Type::of(program_.expr(program_.decls[i].result).type);

@@ -73,6 +73,7 @@ private:
   bool declare(const SemaInput &input, const ast::Decl *decl, std::vector<DeclId> &mainDecls);
   Work *findDecl(llvm::StringRef name);
   std::vector<llvm::StringRef> declNames(llvm::ArrayRef<ast::DeclKind> kinds);
+  void needHead(Work &work);
   void analyseHead(Work &work);
   void analyseBody(Work &work);
   void analyseValueParam(const ast::Parameter &ast, Param &param);

@@ -84,18 +84,24 @@ SliceValue Interpreter::bufferAt(uint32_t slot, int64_t rank) {
   return view;
 }
 
+/// Whether a parameter's buffer means anything at the rank that asks.
+bool Interpreter::isSignificantHere(BufferId buffer) {
+  uint32_t next = 0; // parameters have the first ids, in order
+  for (const Param &p : frame_->decl->params)
+    if (p.isBuffer && next++ == index(buffer))
+      return p.significantAt == kNoExpr || eval(p.significantAt) == currentGroup().me;
+  return true;
+}
+
 SliceValue Interpreter::remoteView(const Param &param, const SliceValue &own) {
   const Decl &decl = *frame_->decl;
-  if (request_.inPlace)
-    for (const AliasClause &alias : decl.aliases) {
-      if (&decl.params[alias.param] != &param)
-        continue;
-      SliceValue where = evalSlice(alias.slice);
-      for (const Param &p : decl.params)
-        if (p.isBuffer && sliceSlot(p.slot).buffer == where.buffer &&
-            (p.significantAt == kNoExpr || eval(p.significantAt) == currentGroup().me))
-          return where;
-    }
+  for (const AliasClause &alias : decl.aliases) {
+    if (!request_.inPlace || &decl.params[alias.param] != &param)
+      continue;
+    SliceValue where = evalSlice(alias.slice);
+    if (isSignificantHere(where.buffer))
+      return where;
+  }
   bool varies = false;
   for (uint32_t d = 0; d < param.buffer.dims; ++d)
     varies |= dependsOnRank(param.buffer.dim[d].expr);
