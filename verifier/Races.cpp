@@ -89,7 +89,7 @@ private:
     happensBefore_.removeOrdered(v, unordered_);
     for (Vertex earlier : unordered_)
       for (const Meeting &m : meetings_)
-        if (m.earlier == earlier)
+        if (m.earlier == earlier && !failures_.full())
           report(v, m);
   }
 

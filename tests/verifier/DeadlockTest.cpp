@@ -86,33 +86,34 @@ TEST(Deadlock, startsAloneMayWaitForStarts) {
   EXPECT_TRUE(b.verify().proved()) << b.verdict();
 }
 
-/// Rank 0 sends two messages, rank 1 takes the second one first.
-ScheduleBuilder crossed() {
-  ScheduleBuilder b(2);
-  b.sendBytes(0, 8, 1);
-  b.sendBytes(0, 16, 1);
-  Op second = {}, first = {};
-  second.kind = first.kind = OpKind::Recv;
-  second.peer = first.peer = Rank{0};
-  second.message = makeMessageId(0, 1);
-  first.message = makeMessageId(0, 0);
-  second.amount = 16;
-  first.amount = 8;
-  OpId taken = b.schedule().ranks[1].add(second, {}, {}, {});
-  Deps after{requires_(taken)};
-  b.schedule().ranks[1].add(first, {}, {}, after);
-  return b;
-}
-
 // A rendezvous per message does not deadlock here, a FIFO channel does: its head is never taken.
 TEST(Deadlock, finiteChannelsDeadlockWhereSynchronousSendsDoNot) {
-  ScheduleBuilder b = crossed();
+  ScheduleBuilder b(2);
+  b.sendBytes(0, 8, 1, {}, 1);
+  b.sendBytes(0, 16, 1, {}, 2);
+  OpId second = b.recvBytes(1, 16, 0, {}, 2);
+  b.recvBytes(1, 8, 0, {requires_(second)}, 1);
   EXPECT_TRUE(fails(b.verify(), Proof::Deadlock,
-                    {"2 ops on 2 ranks wait for each other over FIFO channels of 8 slots",
-                     "lies behind that one in their channel"}) ||
-              fails(b.verify(), Proof::Deadlock,
                     {"2 ops on 1 rank wait for each other over FIFO channels of 8 slots",
-                     "lies behind that one in their channel"}))
+                     "recv 16 bytes from 0 cannot finish before rank 1's recv 8 bytes from 0 "
+                     "(line 2) finishes: its message lies behind that one in their channel"}))
+      << b.verdict();
+}
+
+// The first send of a channel waits, by way of rank 2, for the second one, which cannot go first.
+TEST(Deadlock, channelsAreFilledInProgramOrder) {
+  ScheduleBuilder b(3);
+  OpId heard = b.wait(0, 2);
+  b.sendBytes(0, 8, 1, {requires_(heard)});
+  OpId second = b.sendBytes(0, 16, 1);
+  b.signal(0, 2, {requires_(second)});
+  b.signal(2, 0, {requires_(b.wait(2, 0))});
+  b.recvBytes(1, 8, 0);
+  b.recvBytes(1, 16, 0);
+  EXPECT_TRUE(fails(b.verify(), Proof::Deadlock,
+                    {"over FIFO channels of 8 slots",
+                     "send 16 bytes to 1 cannot start before rank 0's send 8 bytes to 1 (line 2) "
+                     "starts: it comes later in their channel"}))
       << b.verdict();
 }
 

@@ -7,7 +7,7 @@
 namespace colldsl::test {
 namespace {
 
-constexpr uint32_t kSchedules = 2000;
+constexpr uint32_t kSchedules = 1000;
 
 bool hasFailure(const VerifyReport &report, std::initializer_list<Proof> proofs) {
   for (const Failure &failure : report.failures)

@@ -156,14 +156,16 @@ OpId ScheduleBuilder::combine(uint32_t rank, Slice from, Slice into, Side side, 
   return add(rank, op, {from}, {into}, deps);
 }
 
-OpId ScheduleBuilder::sendBytes(uint32_t rank, uint64_t bytes, uint32_t to, Deps deps) {
-  Op op = message(OpKind::Send, rank, to, 0);
+OpId ScheduleBuilder::sendBytes(uint32_t rank, uint64_t bytes, uint32_t to, Deps deps,
+                                uint32_t tag) {
+  Op op = message(OpKind::Send, rank, to, tag);
   op.amount = bytes;
   return add(rank, op, {}, {}, deps);
 }
 
-OpId ScheduleBuilder::recvBytes(uint32_t rank, uint64_t bytes, uint32_t from, Deps deps) {
-  Op op = message(OpKind::Recv, rank, from, 0);
+OpId ScheduleBuilder::recvBytes(uint32_t rank, uint64_t bytes, uint32_t from, Deps deps,
+                                uint32_t tag) {
+  Op op = message(OpKind::Recv, rank, from, tag);
   op.amount = bytes;
   return add(rank, op, {}, {}, deps);
 }

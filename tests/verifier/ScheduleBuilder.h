@@ -58,8 +58,8 @@ public:
   OpId copy(uint32_t rank, Slices from, Slices to, Deps deps = {});
   OpId combine(uint32_t rank, Slice from, Slice into, Side side = Side::After,
                Reduction reduction = Reduction::Sum, Deps deps = {});
-  OpId sendBytes(uint32_t rank, uint64_t bytes, uint32_t to, Deps deps = {});
-  OpId recvBytes(uint32_t rank, uint64_t bytes, uint32_t from, Deps deps = {});
+  OpId sendBytes(uint32_t rank, uint64_t bytes, uint32_t to, Deps deps = {}, uint32_t tag = 0);
+  OpId recvBytes(uint32_t rank, uint64_t bytes, uint32_t from, Deps deps = {}, uint32_t tag = 0);
 
   void ensure(uint32_t rank, Slice target, uint32_t ownerRank, Slice operand);
   void ensureReduce(uint32_t rank, Slice target, const std::vector<EntryValue> &operands,
