@@ -1,0 +1,128 @@
+#include "tests/transports/Harness.h"
+
+#include "transports/shm/World.h"
+
+#include <thread>
+
+namespace colldsl::test {
+
+std::string runThreads(uint32_t numRanks, const std::function<std::string(Rank)> &body) {
+  std::vector<std::string> complaints(numRanks);
+  std::vector<std::thread> threads;
+  for (uint32_t r = 0; r < numRanks; ++r)
+    threads.emplace_back([&, r] { complaints[r] = body(Rank{r}); });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::string all;
+  for (uint32_t r = 0; r < numRanks; ++r)
+    if (!complaints[r].empty())
+      all += "rank " + std::to_string(r) + ": " + complaints[r] + "\n";
+  return all;
+}
+
+std::string runProcesses(const LocalOptions &options, const Body &body) {
+  auto outcomes = runLocalRanks(options, [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
+    std::string complaint = body(endpoint);
+    if (!complaint.empty())
+      return Status::error(complaint);
+    return std::vector<std::byte>();
+  });
+  if (!outcomes)
+    return outcomes.message();
+  std::string all;
+  for (size_t r = 0; r < outcomes->size(); ++r)
+    if (!(*outcomes)[r].status)
+      all += "rank " + std::to_string(r) + ": " + (*outcomes)[r].status.message() + "\n";
+  return all;
+}
+
+Setup onFake(const std::string &name, const fake::Options &options, uint32_t seeds) {
+  auto run = [=](uint32_t numRanks, const Body &body) {
+    std::string all;
+    for (uint32_t s = 0; s < seeds && all.empty(); ++s) {
+      fake::Options seeded = options;
+      seeded.seed += s;
+      fake::World world(numRanks, seeded);
+      all = runThreads(numRanks, [&](Rank r) { return body(*world.attach(r)); });
+    }
+    return all;
+  };
+  return {name, run, options.slotsPerEdge != 0};
+}
+
+Setup onShmThreads(const std::string &name, const shm::Options &options) {
+  auto run = [=](uint32_t numRanks, const Body &body) {
+    auto world = shm::World::create(numRanks, options);
+    if (!world)
+      return world.message();
+    return runThreads(numRanks, [&](Rank r) {
+      auto endpoint = (*world)->attach(r);
+      return endpoint ? body(**endpoint) : endpoint.message();
+    });
+  };
+  return {name, run};
+}
+
+Setup onShmProcesses(const std::string &name, const shm::Options &options) {
+  auto run = [=](uint32_t numRanks, const Body &body) {
+    LocalOptions local;
+    local.numRanks = numRanks;
+    local.shm = options;
+    local.timeout = std::chrono::seconds(60);
+    return runProcesses(local, body);
+  };
+  return {name, run};
+}
+
+shm::Options tightOptions() {
+  shm::Options options;
+  options.arenaBytes = 128 << 10;
+  options.cellBytes = 256;
+  options.cellsPerPlan = 3;
+  options.reservedCells = 1;
+  options.maxRingLines = 8;
+  options.singleCopy = shm::SingleCopy::Off;
+  return options;
+}
+
+std::vector<Setup> allSetups() {
+  fake::Options rendezvous;
+  rendezvous.synchronous = true;
+  fake::Options strict;
+  strict.slotsPerEdge = 2;
+  shm::Options copies;
+  copies.singleCopy = shm::SingleCopy::Off;
+  shm::Options singleCopy;
+  singleCopy.singleCopyMinBytes = 1;
+  singleCopy.cellBytes = 128;
+  shm::Options refused = singleCopy;
+  refused.singleCopy = shm::SingleCopy::Refused;
+  return {onFake("fake", {}, 10),
+          onFake("fakeSynchronous", rendezvous, 3),
+          onFake("fakeStrict", strict, 3),
+          onShmThreads("shmThreads", {}),
+          onShmThreads("shmThreadsTight", tightOptions()),
+          onShmProcesses("shm", copies),
+          onShmProcesses("shmTight", tightOptions()),
+          onShmProcesses("shmCma", singleCopy),
+          onShmProcesses("shmCmaRefused", refused)};
+}
+
+bool pollUntil(Channels &channels, std::vector<Completion> &done,
+               const std::function<bool()> &condition) {
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    auto now = channels.poll();
+    done.insert(done.end(), now.begin(), now.end());
+    if (channels.failed())
+      return false;
+    if (!now.empty())
+      continue;
+    if (!channels.check() || std::chrono::steady_clock::now() > deadline)
+      return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+} // namespace colldsl::test

@@ -1,0 +1,46 @@
+/// Runs one body per rank on any of the transports: as threads of this process or as
+/// forked processes.
+#pragma once
+
+#include "executor/LocalRanks.h"
+#include "transports/fake/FakeWorld.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace colldsl::test {
+
+/// What a rank does; empty if all is well, else what is wrong.
+using Body = std::function<std::string(Endpoint &)>;
+
+/// A transport and the way in which its ranks run.
+struct Setup {
+  std::string name;
+  /// Empty if no rank complained, else all complaints.
+  std::function<std::string(uint32_t numRanks, const Body &)> run;
+  bool strict = false; ///< finite and head-of-line: messages must be received in order
+};
+
+/// Threads on the fake, one after the other on many seeds.
+Setup onFake(const std::string &name, const fake::Options &options, uint32_t seeds = 1);
+Setup onShmThreads(const std::string &name, const shm::Options &options);
+Setup onShmProcesses(const std::string &name, const shm::Options &options);
+
+/// shm::Options with small everything, so that all limits are met.
+shm::Options tightOptions();
+
+/// The transports that the contract suite runs on.
+std::vector<Setup> allSetups();
+
+/// Runs one body per thread, joins them, gathers the complaints.
+std::string runThreads(uint32_t numRanks, const std::function<std::string(Rank)> &body);
+
+std::string runProcesses(const LocalOptions &options, const Body &body);
+
+/// Polls until the condition holds or 20 s have passed; false then, and when the channels
+/// failed.
+bool pollUntil(Channels &channels, std::vector<Completion> &done,
+               const std::function<bool()> &condition);
+
+} // namespace colldsl::test

@@ -1,0 +1,54 @@
+#include "transports/Pieces.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace colldsl {
+namespace {
+
+// Calls visit(address, bytes) for the parts of the payload within [offset, offset + bytes).
+template <typename Visit>
+void forRange(const Payload &payload, uint64_t offset, uint64_t bytes, Visit visit) {
+  for (uint32_t i = 0; i < payload.count && bytes > 0; ++i) {
+    const iovec &piece = payload.pieces[i];
+    if (offset >= piece.iov_len) {
+      offset -= piece.iov_len;
+      continue;
+    }
+    uint64_t here = std::min<uint64_t>(bytes, piece.iov_len - offset);
+    visit(static_cast<std::byte *>(piece.iov_base) + offset, here);
+    bytes -= here;
+    offset = 0;
+  }
+}
+
+} // namespace
+
+void gather(std::byte *to, const Payload &from, uint64_t offset, uint64_t bytes) {
+  forRange(from, offset, bytes, [&](const std::byte *piece, uint64_t here) {
+    std::memcpy(to, piece, here);
+    to += here;
+  });
+}
+
+void scatter(const Payload &to, uint64_t offset, const std::byte *from, uint64_t bytes) {
+  forRange(to, offset, bytes, [&](std::byte *piece, uint64_t here) {
+    std::memcpy(piece, from, here);
+    from += here;
+  });
+}
+
+void copyPieces(const Payload &to, const Payload &from, uint64_t bytes) {
+  uint64_t offset = 0;
+  forRange(from, 0, bytes, [&](const std::byte *piece, uint64_t here) {
+    scatter(to, offset, piece, here);
+    offset += here;
+  });
+}
+
+std::string sizeMismatch(const Payload &payload, uint64_t bytes) {
+  return "a message of " + std::to_string(bytes) + " bytes arrived where " +
+         (payload.upTo ? "at most " : "") + std::to_string(payload.bytes) + " were expected";
+}
+
+} // namespace colldsl

@@ -1,0 +1,174 @@
+/// The contract between plans and whatever moves their messages.
+///
+/// An Endpoint is one rank's end of a transport. Channels carry the messages of one
+/// plan: one channel per directed edge that the plan uses, never one per pair of
+/// ranks. Which messages an edge carries is fixed when the channels are opened, so
+/// both ends number them alike and matching is an array access.
+///
+/// Runs: a plan is run many times. Channels::start() begins the next run on this
+/// rank; the k-th run here meets the k-th run of every other rank, however far
+/// another rank is ahead. In one run every message is sent at most once and
+/// received at most once, in any order; a run is over when both ends of all its
+/// messages on this rank are done. No byte of run k + 1 reaches a buffer of this
+/// rank before its own receive of that run is posted.
+///
+/// Threads: the calls on one Channels object are serialised by the caller. Different
+/// objects are independent. Of an Endpoint, open() and the destruction of Channels
+/// are thread safe against everything but each other's order: all ranks open the
+/// same plans in the same order. armSleep(), sleep() and wake() are thread safe.
+///
+/// Ownership: a Payload's pieces and the bytes that they name belong to the caller
+/// and stay as they are until the message is done. Channels are destroyed before
+/// their Endpoint.
+///
+/// Units: bytes, unless a name says otherwise.
+///
+/// Errors: a call that cannot do its work sets fault() and failed(); the channels
+/// are then of no use but to be destroyed. Whoever fails first calls abort(), and
+/// check() fails on all other ranks of the plan in bounded time.
+#pragma once
+
+#include "ir/Ids.h"
+#include "ir/Result.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <sys/uio.h>
+#include <vector>
+
+namespace colldsl {
+
+/// What a transport can do, as data.
+struct Caps {
+  std::string_view name;
+  uint32_t maxInlineBytes = 0; ///< payloads up to this travel inside the header
+  uint64_t eagerBytes = 0;     ///< a longer send finishes only after its receive has started
+  uint32_t slotsPerEdge = 0;   ///< headers in flight per edge; 0: unlimited
+  bool headOfLine = false;     ///< an edge whose oldest message has no receive yet stands still
+  bool canRead = false;        ///< single copy: the receiver reads the sender's memory
+  bool inOrderCommit = false;  ///< bytes of one message become visible in ascending order
+  uint32_t spinPolls = 0;      ///< polls without news that are worth more than giving the core away
+};
+
+/// The bytes of one message at one of its ends: `count` pieces, `bytes` in total.
+struct Payload {
+  const iovec *pieces = nullptr;
+  uint32_t count = 0;
+  bool always = false; ///< travels even without bytes; alike on both ends
+  bool upTo = false;   ///< receive: a shorter message is no error
+  uint64_t bytes = 0;
+};
+
+/// A directed edge as one of its ends sees it. `messages` is sorted and without
+/// doubles; both ends give the same list.
+struct EdgeSpec {
+  Rank peer = kNoRank;
+  std::vector<MessageId> messages;
+};
+
+/// Names a message: the edge's place in the list given to open(), the message's
+/// place in that edge's list.
+struct MessageSlot {
+  uint32_t edge = 0;
+  uint32_t message = 0;
+};
+
+enum class Posted : uint8_t {
+  Done,    ///< finished already; poll() will not report it
+  Pending, ///< poll() will report it
+  Failed,  ///< see fault()
+};
+
+struct Completion {
+  OpId op;
+  uint64_t bytes; ///< of the message
+};
+
+/// Why channels failed.
+struct Fault {
+  Rank peer = kNoRank; ///< who is to blame, if somebody is
+  OpId op = kNoOp;     ///< this rank's op that could not finish, if one is known
+  std::string reason;  ///< lower case, without a full stop
+};
+
+/// The messages of one plan on one rank.
+class Channels {
+public:
+  virtual ~Channels() = default;
+
+  /// Makes room for sends of up to this many bytes. Between runs; not on the fast
+  /// path: may allocate.
+  virtual Status prepare(uint64_t maxSendBytes) = 0;
+
+  /// Begins the next run. The run before must be over.
+  virtual void start() = 0;
+
+  /// Starts a message, of which `op` is told when it is done. A payload without
+  /// bytes sends nothing, and is Done, unless it always travels. Allocates nothing.
+  virtual Posted send(MessageSlot slot, OpId op, const Payload &payload) = 0;
+
+  /// A receive with `upTo` set is never Done at once, so that its length is told.
+  virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
+
+  /// Moves what can move. What finished since the last poll; valid until the next call.
+  /// Allocates nothing, never waits.
+  virtual std::span<const Completion> poll() = 0;
+
+  /// Looks for dead peers and for failures of other ranks; may enter the kernel now
+  /// and then. Call it while nothing moves. False: failed.
+  virtual bool check() = 0;
+
+  /// Tells all ranks of the plan that it failed here.
+  virtual void abort(const Fault &fault) = 0;
+
+  /// An op whose message to or from `peer` (kNoRank: anybody) is under way, kNoOp if
+  /// there is none. For error messages.
+  virtual OpId openOp(Rank peer) const = 0;
+
+  bool failed() const { return failed_; }
+  const Fault &fault() const { return fault_; }
+
+protected:
+  /// The first fault counts.
+  void fail(Fault fault) {
+    if (failed_)
+      return;
+    fault_ = std::move(fault);
+    failed_ = true;
+  }
+
+private:
+  Fault fault_;
+  bool failed_ = false;
+};
+
+/// One rank's end of a transport.
+class Endpoint {
+public:
+  virtual ~Endpoint() = default;
+
+  virtual Rank rank() const = 0;
+  virtual uint32_t numRanks() const = 0;
+  virtual const Caps &caps() const = 0;
+
+  /// Opens the channels of one plan. Collective: every rank calls it, also one
+  /// without edges. An edge may lead to this rank itself. If the ends of an edge
+  /// disagree, or a rank is gone, it fails on every rank.
+  virtual Result<std::unique_ptr<Channels>> open(std::span<const EdgeSpec> out,
+                                                 std::span<const EdgeSpec> in) = 0;
+
+  /// Waiting without a core: armSleep(), then poll once more whatever is in flight,
+  /// then sleep() if nothing moved. News that arrive after armSleep() end the sleep.
+  virtual void armSleep() = 0;
+  virtual void sleep(std::chrono::nanoseconds atMost) = 0;
+
+  /// Ends the sleep of all threads of this rank.
+  virtual void wake() = 0;
+};
+
+} // namespace colldsl

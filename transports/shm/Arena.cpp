@@ -1,0 +1,51 @@
+#include "transports/shm/Arena.h"
+
+#include <cassert>
+#include <iterator>
+
+namespace colldsl::shm {
+
+uint64_t Arena::allocate(uint64_t bytes) {
+  if (bytes > UINT64_MAX - 63)
+    return kNoRoom;
+  uint64_t wanted = bytes == 0 ? 64 : (bytes + 63) / 64 * 64;
+  for (auto block = free_.begin(); block != free_.end(); ++block) {
+    auto [offset, size] = *block;
+    if (size < wanted)
+      continue;
+    free_.erase(block);
+    if (size > wanted)
+      free_[offset + wanted] = size - wanted;
+    used_[offset] = wanted;
+    return offset;
+  }
+  return kNoRoom;
+}
+
+void Arena::release(uint64_t offset) {
+  auto block = used_.find(offset);
+  assert(block != used_.end() && "not a block of this arena");
+  auto here = free_.emplace(offset, block->second).first;
+  used_.erase(block);
+  auto next = std::next(here);
+  if (next != free_.end() && here->first + here->second == next->first) {
+    here->second += next->second;
+    free_.erase(next);
+  }
+  if (here == free_.begin())
+    return;
+  auto before = std::prev(here);
+  if (before->first + before->second == here->first) {
+    before->second += here->second;
+    free_.erase(here);
+  }
+}
+
+uint64_t Arena::bytesInUse() const {
+  uint64_t bytes = 0;
+  for (auto [offset, size] : used_)
+    bytes += size;
+  return bytes;
+}
+
+} // namespace colldsl::shm

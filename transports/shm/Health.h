@@ -1,0 +1,34 @@
+/// Which ranks died, as far as this rank can tell. Thread safe.
+#pragma once
+
+#include "transports/shm/PeerWatch.h"
+#include "transports/shm/World.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace colldsl::shm {
+
+class Health {
+public:
+  Health(World &world, Rank self) : world_(world), self_(self) {}
+
+  /// Watches a rank from now on. Every rank watches its right neighbour, so that
+  /// each death has a witness, and the peers of its edges, so that it is a quick one.
+  void watch(Rank rank);
+
+  /// Reports deaths to everybody. Enters the kernel at most once per watch interval.
+  void look();
+
+private:
+  bool leftInOrder(Rank rank) const;
+
+  World &world_;
+  Rank self_;
+  std::mutex mutex_;
+  PeerWatch watch_;
+  std::vector<Rank> dead_;
+  std::atomic<int64_t> nextLookNs_{0};
+};
+
+} // namespace colldsl::shm

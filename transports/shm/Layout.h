@@ -1,0 +1,127 @@
+/// What ranks share. Every word has one writer, or changes hands through an
+/// acquire/release pair; only failures and sleeping use read-modify-write.
+///
+///   WorldHeader | RankControl[ranks] | arena of rank 0 | arena of rank 1 | ...
+///
+/// A channel lies in the arena of its receiver:
+///   ChannelHeader | FlagLine[ringLines] | notice u32[messages]
+/// The payload cells of a plan lie in the arena of their sender.
+#pragma once
+
+#include "ir/Ids.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <sys/types.h>
+
+namespace colldsl::shm {
+
+inline constexpr uint32_t kLineBytes = 64;
+inline constexpr uint32_t kInlineBytes = 48;
+
+/// One failure, told to all. Written once, by the rank that claimed the record.
+struct FailureRecord {
+  static constexpr uint32_t kEveryPlan = 0xffffffffu;
+  std::atomic<uint32_t> ready;
+  uint32_t plan; ///< which plan failed, or kEveryPlan
+  Rank culprit;  ///< who died or misbehaved, kNoRank: nobody known
+  char reason[244];
+};
+
+/// What failed so far. Records never go away; when there are too many, everything
+/// fails.
+struct FailureLog {
+  static constexpr uint32_t kRecords = 64;
+  alignas(kLineBytes) std::atomic<uint32_t> count;
+  FailureRecord records[kRecords];
+};
+
+struct WorldHeader {
+  FailureLog failures;
+};
+
+/// One rank's public words.
+struct RankControl {
+  /// 1: a thread of the rank sleeps or is about to. Whoever has news for the rank
+  /// sets it to 0 and wakes the sleepers.
+  alignas(kLineBytes) std::atomic<uint32_t> sleeping;
+  /// The rest is written by the rank itself.
+  alignas(kLineBytes) std::atomic<pid_t> pid; ///< 0: not here yet
+  std::atomic<uint32_t> left;                 ///< it closed its endpoint
+  std::atomic<uint32_t> exchangeSeq;          ///< parcels of this exchange are out
+  std::atomic<uint32_t> arriveSeq;            ///< it reached this barrier
+  std::atomic<uint32_t> releaseSeq;           ///< rank 0 only: all reached this barrier
+  std::atomic<uint64_t> parcels;              ///< offset of its parcel directory
+};
+
+enum class LineKind : uint8_t {
+  Inline,   ///< the payload is in the line
+  Cell,     ///< the payload is in a cell
+  Request,  ///< the payload waits at the sender until the receiver is ready
+  Fragment, ///< the next part of a payload that the receiver is ready for, in a cell
+};
+
+struct CellBody {
+  uint64_t bytes;
+  uint64_t cell; ///< offset in the mapping
+};
+
+struct RequestBody {
+  uint64_t bytes;
+  uint64_t address; ///< in the sender's process: as in cma::RemotePayload
+  uint32_t pieces;
+};
+
+union LineBody {
+  std::byte data[kInlineBytes];
+  CellBody cell;
+  RequestBody request;
+};
+
+/// One header. stamp is written last: position in the stream of headers, plus one.
+struct alignas(kLineBytes) FlagLine {
+  std::atomic<uint32_t> stamp;
+  uint32_t run;
+  uint32_t message; ///< place in the edge's list of messages
+  uint16_t inlineBytes;
+  LineKind kind;
+  LineBody body;
+};
+static_assert(sizeof(FlagLine) == kLineBytes);
+
+struct ChannelHeader {
+  alignas(kLineBytes) std::atomic<uint32_t> consumed; ///< receiver: lines that are free again
+  std::atomic<uint32_t> receiverClosed;
+  alignas(kLineBytes) std::atomic<uint32_t> senderClosed;
+};
+
+/// Receiver to sender, one word per message: what it says about a Request of a run.
+constexpr uint32_t readyNotice(uint32_t run) { return run * 2; }
+constexpr uint32_t doneNotice(uint32_t run) { return run * 2 + 1; }
+
+/// A payload cell; its bytes follow. busy is set by the sender, who owns the cell
+/// while it is 0, and cleared by the receiver.
+struct alignas(kLineBytes) CellHeader {
+  std::atomic<uint32_t> busy;
+};
+
+inline std::byte *bytesOf(CellHeader *cell) { return reinterpret_cast<std::byte *>(cell + 1); }
+
+constexpr uint64_t channelBytes(uint32_t ringLines, uint32_t messages) {
+  return sizeof(ChannelHeader) + uint64_t{ringLines} * sizeof(FlagLine) +
+         uint64_t{messages} * sizeof(std::atomic<uint32_t>);
+}
+
+/// How many lines the ring of an edge gets: both ends compute it alike.
+constexpr uint32_t ringLines(uint32_t messages, uint32_t most) {
+  uint32_t lines = 8;
+  while (lines < most && lines < 2 * uint64_t{messages})
+    lines *= 2;
+  return lines;
+}
+
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+} // namespace colldsl::shm

@@ -1,0 +1,154 @@
+#include "transports/shm/OpenPlan.h"
+#include "transports/shm/ShmEndpoint.h"
+
+#include <cstring>
+#include <map>
+
+namespace colldsl::shm {
+namespace {
+
+uint64_t hashOf(std::span<const MessageId> messages) {
+  uint64_t hash = 0xcbf29ce484222325u; // FNV-1a over 64-bit words
+  for (MessageId m : messages)
+    hash = (hash ^ value(m)) * 0x100000001b3u;
+  return hash;
+}
+
+std::string number(uint64_t messages) {
+  return messages == EdgeOffer::kNone ? "none" : std::to_string(messages);
+}
+
+Status compareEdge(Rank from, uint64_t sends, uint64_t sendHash, Rank to, uint64_t receives,
+                   uint64_t receiveHash) {
+  if (sends == receives && (sends == EdgeOffer::kNone || sendHash == receiveHash))
+    return {};
+  std::string ranks =
+      "rank " + std::to_string(index(from)) + " and rank " + std::to_string(index(to));
+  if (sends == receives)
+    return Status::error(ranks + " disagree on which messages go from one to the other");
+  return Status::error(ranks + " disagree: the one sends " + number(sends) +
+                       " messages, the other expects " + number(receives));
+}
+
+} // namespace
+
+std::vector<Parcel> makeOffers(std::span<const EdgeSpec> out, std::span<const EdgeSpec> in,
+                               std::span<const uint64_t> channels) {
+  std::map<Rank, EdgeOffer> offers;
+  for (const EdgeSpec &edge : out) {
+    offers[edge.peer].sends = edge.messages.size();
+    offers[edge.peer].sendHash = hashOf(edge.messages);
+  }
+  for (size_t i = 0; i < in.size(); ++i) {
+    EdgeOffer &offer = offers[in[i].peer];
+    offer.receives = in[i].messages.size();
+    offer.receiveHash = hashOf(in[i].messages);
+    offer.channel = channels[i];
+  }
+  std::vector<Parcel> parcels;
+  for (auto &[peer, offer] : offers) {
+    parcels.push_back({peer, std::vector<std::byte>(sizeof offer)});
+    std::memcpy(parcels.back().bytes.data(), &offer, sizeof offer);
+  }
+  return parcels;
+}
+
+EdgeOffer readOffer(const Parcel &parcel) {
+  EdgeOffer offer;
+  if (parcel.bytes.size() == sizeof offer)
+    std::memcpy(&offer, parcel.bytes.data(), sizeof offer);
+  return offer;
+}
+
+Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer &theirs) {
+  if (Status s =
+          compareEdge(self, own.sends, own.sendHash, peer, theirs.receives, theirs.receiveHash);
+      !s)
+    return s;
+  return compareEdge(peer, theirs.sends, theirs.sendHash, self, own.receives, own.receiveHash);
+}
+
+namespace {
+
+Status checkPeers(std::span<const EdgeSpec> edges, uint32_t numRanks) {
+  for (const EdgeSpec &edge : edges)
+    if (index(edge.peer) >= numRanks)
+      return Status::error("there is no rank " + std::to_string(index(edge.peer)) + " among " +
+                           std::to_string(numRanks));
+  return {};
+}
+
+} // namespace
+
+// A rank that finds fault goes through all steps nevertheless, so that nobody waits
+// for it; the failure log says after the last barrier what anybody found.
+Result<std::unique_ptr<Channels>> ShmEndpoint::open(std::span<const EdgeSpec> out,
+                                                    std::span<const EdgeSpec> in) {
+  std::lock_guard lock(openMutex_);
+  auto channels = std::make_unique<ShmChannels>(*this, plans_++);
+  Status status = checkPeers(out, numRanks());
+  if (status)
+    status = checkPeers(in, numRanks());
+  if (status)
+    status = channels->layOut(in);
+  std::span<const EdgeSpec> none;
+  Status met = status ? channels->connect(out, in) : channels->connect(none, none);
+  if (!met)
+    return met; // told to all already
+  if (!status)
+    channels->abort({self_, kNoOp, status.message()});
+  met = bootstrap_.barrier();
+  if (!met)
+    return met;
+  if (!channels->check())
+    return status ? Status::error(channels->fault().reason) : status;
+  channels->connected_ = true;
+  return std::unique_ptr<Channels>(std::move(channels));
+}
+
+Status ShmChannels::layOut(std::span<const EdgeSpec> in) {
+  for (const EdgeSpec &edge : in) {
+    auto messages = static_cast<uint32_t>(edge.messages.size());
+    uint32_t lines = ringLines(messages, endpoint_.world_.options().maxRingLines);
+    Result<uint64_t> block = endpoint_.allocate(channelBytes(lines, messages));
+    if (!block)
+      return block.status();
+    ownChannels_.push_back(*block);
+    receiver_.addChannel(edge, *block);
+  }
+  return {};
+}
+
+// Fails only if not all ranks could be reached. Disagreements go to the log.
+Status ShmChannels::connect(std::span<const EdgeSpec> out, std::span<const EdgeSpec> in) {
+  std::vector<Parcel> offers = makeOffers(out, in, ownChannels_);
+  std::vector<Parcel> answers;
+  for (const Parcel &offer : offers)
+    answers.push_back({offer.peer, {}});
+  if (Status s = endpoint_.bootstrap_.exchange(offers, answers); !s)
+    return s;
+  std::map<Rank, uint64_t> places;
+  for (size_t i = 0; i < offers.size(); ++i) {
+    EdgeOffer theirs = readOffer(answers[i]);
+    Rank peer = offers[i].peer;
+    if (Status s = compareOffers(endpoint_.self_, readOffer(offers[i]), peer, theirs); !s)
+      abort({peer, kNoOp, s.message()});
+    places[peer] = theirs.channel;
+    endpoint_.health_.watch(peer);
+  }
+  if (failed())
+    return {};
+  uint64_t messages = 0;
+  for (const EdgeSpec &edge : out) {
+    sender_.addChannel(edge, places[edge.peer]);
+    messages += edge.messages.size();
+  }
+  for (const EdgeSpec &edge : in)
+    messages += edge.messages.size();
+  sender_.seal();
+  receiver_.seal();
+  done_.reserve(messages);
+  return {};
+}
+
+} // namespace colldsl::shm

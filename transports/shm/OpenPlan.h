@@ -1,0 +1,30 @@
+/// What the two ends of every edge tell each other when a plan is opened.
+#pragma once
+
+#include "transports/Bootstrap.h"
+#include "transports/Transport.h"
+
+namespace colldsl::shm {
+
+/// What one rank tells another about the edges between them.
+struct EdgeOffer {
+  static constexpr uint64_t kNone = UINT64_MAX;
+  uint64_t sends = kNone;    ///< messages on the edge to the other
+  uint64_t sendHash = 0;     ///< of their ids
+  uint64_t receives = kNone; ///< messages on the edge from the other
+  uint64_t receiveHash = 0;
+  uint64_t channel = 0; ///< receives != kNone: where this rank has laid out their channel
+};
+
+/// One parcel for each peer that some edge leads to or comes from, sorted.
+/// `channels`: of the edges `in`, in their order.
+std::vector<Parcel> makeOffers(std::span<const EdgeSpec> out, std::span<const EdgeSpec> in,
+                               std::span<const uint64_t> channels);
+
+/// An empty one if the peer has none for us.
+EdgeOffer readOffer(const Parcel &parcel);
+
+/// Compares the two views of the edges between `self` and `peer`.
+Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer &theirs);
+
+} // namespace colldsl::shm

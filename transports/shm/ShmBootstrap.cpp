@@ -1,0 +1,138 @@
+#include "transports/shm/ShmBootstrap.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace colldsl::shm {
+namespace {
+
+// A rank's parcels lie in its arena: a directory, sorted by peer, then the bytes.
+struct DirectoryEntry {
+  Rank peer;
+  uint32_t bytes;
+  uint64_t offset; // in the mapping
+};
+
+} // namespace
+
+// Nobody can go on without the one who is missing: everything fails, everywhere.
+Status ShmBootstrap::giveUp(Rank rank, const std::string &what) const {
+  std::string reason = "rank " + std::to_string(index(rank)) + " " + what;
+  world_.report(FailureRecord::kEveryPlan, rank, reason);
+  return Status::error(reason);
+}
+
+// Yields at first, because ranks open plans at about the same time, then dozes.
+template <typename Condition> Status ShmBootstrap::waitFor(Rank rank, Condition condition) {
+  const RankControl &control = world_.control(rank);
+  auto deadline = std::chrono::steady_clock::now() + world_.options().bootstrapTimeout;
+  uint32_t seen = 0;
+  for (uint32_t turn = 0; !condition(control); ++turn) {
+    health_.look();
+    // Failures of single plans are no reason to stop.
+    if (auto fault = world_.findFailure(FailureRecord::kEveryPlan, seen))
+      return Status::error(fault->reason);
+    if (control.left.load(std::memory_order_acquire) != 0 && !condition(control))
+      return giveUp(rank, "has left");
+    if (std::chrono::steady_clock::now() > deadline)
+      return giveUp(rank, "did not come");
+    if (turn < 1000)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return {};
+}
+
+Status ShmBootstrap::meet() {
+  for (uint32_t r = 0; r < world_.numRanks(); ++r) {
+    Status s = waitFor(Rank{r}, [](const RankControl &control) {
+      return control.pid.load(std::memory_order_acquire) != 0;
+    });
+    if (!s)
+      return s;
+  }
+  return {};
+}
+
+Result<uint64_t> ShmBootstrap::putOut(std::span<const Parcel> out) {
+  uint64_t directoryBytes = sizeof(uint64_t) + out.size() * sizeof(DirectoryEntry);
+  uint64_t bytes = directoryBytes;
+  for (const Parcel &parcel : out)
+    bytes += parcel.bytes.size();
+  std::unique_lock lock(arenaMutex_);
+  uint64_t block = arena_.allocate(bytes);
+  lock.unlock();
+  if (block == Arena::kNoRoom)
+    return Status::error("no shared memory left for an exchange of " + std::to_string(bytes) +
+                         " bytes");
+  uint64_t count = out.size();
+  std::memcpy(world_.at(block), &count, sizeof count);
+  auto *directory = reinterpret_cast<DirectoryEntry *>(world_.at(block) + sizeof count);
+  uint64_t next = block + directoryBytes;
+  for (const Parcel &parcel : out) {
+    *directory++ = {parcel.peer, static_cast<uint32_t>(parcel.bytes.size()), next};
+    std::copy(parcel.bytes.begin(), parcel.bytes.end(), world_.at(next));
+    next += parcel.bytes.size();
+  }
+  return block;
+}
+
+void ShmBootstrap::fetch(Parcel &parcel) const {
+  const std::byte *block =
+      world_.at(world_.control(parcel.peer).parcels.load(std::memory_order_relaxed));
+  uint64_t count;
+  std::memcpy(&count, block, sizeof count);
+  auto *begin = reinterpret_cast<const DirectoryEntry *>(block + sizeof count);
+  auto *entry = std::lower_bound(begin, begin + count, self_,
+                                 [](const DirectoryEntry &e, Rank r) { return e.peer < r; });
+  parcel.bytes.clear();
+  if (entry != begin + count && entry->peer == self_)
+    parcel.bytes.assign(world_.at(entry->offset), world_.at(entry->offset) + entry->bytes);
+}
+
+Status ShmBootstrap::exchange(std::span<const Parcel> out, std::span<Parcel> in) {
+  Result<uint64_t> block = putOut(out);
+  if (!block)
+    return block.status();
+  RankControl &own = world_.control(self_);
+  own.parcels.store(*block, std::memory_order_relaxed);
+  own.exchangeSeq.store(++exchanges_, std::memory_order_release);
+  Status status;
+  for (Parcel &parcel : in) {
+    status = waitFor(parcel.peer, [this](const RankControl &control) {
+      return control.exchangeSeq.load(std::memory_order_acquire) == exchanges_;
+    });
+    if (!status)
+      break;
+    fetch(parcel);
+  }
+  if (status)
+    status = barrier(); // all have fetched
+  std::lock_guard lock(arenaMutex_);
+  arena_.release(*block);
+  return status;
+}
+
+// Rank 0 counts all in and lets all out. The sequence numbers never go back, so
+// "has come this far" is a comparison of differences.
+Status ShmBootstrap::barrier() {
+  uint32_t turn = ++barriers_;
+  auto reached = [turn](const std::atomic<uint32_t> &word) {
+    return static_cast<int32_t>(word.load(std::memory_order_acquire) - turn) >= 0;
+  };
+  world_.control(self_).arriveSeq.store(turn, std::memory_order_release);
+  if (self_ != Rank{0})
+    return waitFor(Rank{0}, [&](const RankControl &root) { return reached(root.releaseSeq); });
+  for (uint32_t r = 1; r < world_.numRanks(); ++r) {
+    Status s =
+        waitFor(Rank{r}, [&](const RankControl &control) { return reached(control.arriveSeq); });
+    if (!s)
+      return s;
+  }
+  world_.control(self_).releaseSeq.store(turn, std::memory_order_release);
+  return {};
+}
+
+} // namespace colldsl::shm

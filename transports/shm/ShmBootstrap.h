@@ -1,0 +1,37 @@
+/// Bootstrap through the shared mapping.
+#pragma once
+
+#include "transports/Bootstrap.h"
+#include "transports/shm/Arena.h"
+#include "transports/shm/Health.h"
+
+namespace colldsl::shm {
+
+class ShmBootstrap : public Bootstrap {
+public:
+  /// `arenaMutex` guards the arena, which others use too.
+  ShmBootstrap(World &world, Rank self, Arena &arena, std::mutex &arenaMutex, Health &health)
+      : world_(world), self_(self), arena_(arena), arenaMutex_(arenaMutex), health_(health) {}
+
+  /// Waits until all ranks have told their process ids.
+  Status meet();
+
+  Status exchange(std::span<const Parcel> out, std::span<Parcel> in) override;
+  Status barrier() override;
+
+private:
+  template <typename Condition> Status waitFor(Rank rank, Condition condition);
+  Status giveUp(Rank rank, const std::string &what) const;
+  Result<uint64_t> putOut(std::span<const Parcel> out);
+  void fetch(Parcel &parcel) const;
+
+  World &world_;
+  Rank self_;
+  Arena &arena_;
+  std::mutex &arenaMutex_;
+  Health &health_;
+  uint32_t exchanges_ = 0;
+  uint32_t barriers_ = 0;
+};
+
+} // namespace colldsl::shm

@@ -1,0 +1,99 @@
+#include "transports/shm/ShmEndpoint.h"
+
+namespace colldsl::shm {
+
+ShmChannels::ShmChannels(ShmEndpoint &endpoint, uint32_t plan)
+    : endpoint_(endpoint), plan_(plan), sender_(endpoint.world_),
+      receiver_(endpoint.world_, endpoint.singleCopy_) {}
+
+// Of a plan that did not open on all ranks, nobody writes to anybody's memory.
+ShmChannels::~ShmChannels() {
+  if (!connected_) {
+    endpoint_.release(ownChannels_);
+    return;
+  }
+  receiver_.close();
+  sender_.close();
+  endpoint_.bury({std::move(ownChannels_), cellBlock_, std::move(sender_.cells())});
+}
+
+Status ShmChannels::prepare(uint64_t maxSendBytes) {
+  if (maxSendBytes <= kInlineBytes || !sender_.cells().empty())
+    return {};
+  const Options &options = endpoint_.world_.options();
+  Result<uint64_t> block =
+      endpoint_.allocate(CellPool::blockBytes(options.cellsPerPlan, options.cellBytes));
+  if (!block)
+    return block.status();
+  cellBlock_ = *block;
+  sender_.cells().init(endpoint_.world_.at(*block), options.cellsPerPlan, options.cellBytes);
+  return {};
+}
+
+void ShmChannels::start() {
+  ++run_;
+  sender_.start(run_);
+  receiver_.start(run_);
+}
+
+void ShmChannels::forgetTold() {
+  if (!told_)
+    return;
+  done_.clear();
+  told_ = false;
+}
+
+Posted ShmChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
+  return sender_.post(slot, op, payload);
+}
+
+Posted ShmChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
+  forgetTold();
+  Posted posted = receiver_.post(slot, op, payload, done_);
+  if (posted == Posted::Failed)
+    fail(receiver_.fault());
+  return posted;
+}
+
+std::span<const Completion> ShmChannels::poll() {
+  forgetTold();
+  receiver_.poll(done_);
+  sender_.poll(done_);
+  if (receiver_.fault().peer != kNoRank)
+    fail(receiver_.fault());
+  told_ = true;
+  return done_;
+}
+
+bool ShmChannels::check() {
+  if (failed())
+    return false;
+  endpoint_.health_.look();
+  if (auto fault = endpoint_.world_.findFailure(plan_, failuresSeen_))
+    fail(std::move(*fault));
+  else
+    checkDeserted();
+  return !failed();
+}
+
+// A peer that closed the plan, or left, while this rank still needs it.
+void ShmChannels::checkDeserted() {
+  forgetTold();
+  Rank peer = receiver_.findDeserted(done_);
+  if (peer == kNoRank)
+    peer = sender_.findDeserted();
+  if (peer != kNoRank) // others wait for us who do not know that peer
+    abort({peer, openOp(peer), "rank " + std::to_string(index(peer)) + " has closed the plan"});
+}
+
+OpId ShmChannels::openOp(Rank peer) const {
+  OpId op = receiver_.openOp(peer);
+  return op != kNoOp ? op : sender_.openOp(peer);
+}
+
+void ShmChannels::abort(const Fault &fault) {
+  fail(fault);
+  endpoint_.world_.report(plan_, fault.peer, fault.reason);
+}
+
+} // namespace colldsl::shm

@@ -1,0 +1,92 @@
+#include "transports/shm/ShmEndpoint.h"
+#include "transports/shm/Sleep.h"
+
+#include <algorithm>
+#include <sched.h>
+#include <unistd.h>
+
+namespace colldsl::shm {
+namespace {
+
+// A poll takes a few nanoseconds; giving the core away and getting it back a few
+// hundred, sleeping and being woken a few thousand.
+constexpr uint32_t kSpinPolls = 2000;
+constexpr uint32_t kSpinPollsCrowded = 20;
+
+bool moreRanksThanCores(uint32_t numRanks) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 && numRanks > static_cast<uint64_t>(cores);
+}
+
+} // namespace
+
+ShmEndpoint::ShmEndpoint(World &world, Rank self)
+    : world_(world), self_(self), arena_(world.arenaBegin(self), world.options().arenaBytes),
+      health_(world, self), bootstrap_(world, self, arena_, mutex_, health_),
+      singleCopy_(world.options()) {
+  caps_.name = "shm";
+  caps_.maxInlineBytes = kInlineBytes;
+  caps_.eagerBytes = world.options().cellBytes;
+  caps_.slotsPerEdge = world.options().maxRingLines;
+  caps_.canRead = world.options().singleCopy == SingleCopy::On;
+  caps_.spinPolls = moreRanksThanCores(world.numRanks()) ? kSpinPollsCrowded : kSpinPolls;
+}
+
+ShmEndpoint::~ShmEndpoint() { world_.control(self_).left.store(1, std::memory_order_release); }
+
+Status ShmEndpoint::join() {
+  registerWaker();
+  cma::allowReaders();
+  world_.control(self_).pid.store(getpid(), std::memory_order_release);
+  if (Status s = bootstrap_.meet(); !s)
+    return s;
+  health_.watch(Rank{(index(self_) + 1) % numRanks()});
+  return bootstrap_.barrier();
+}
+
+void ShmEndpoint::armSleep() { shm::armSleep(world_.control(self_).sleeping); }
+
+void ShmEndpoint::sleep(std::chrono::nanoseconds atMost) {
+  sleepOn(world_.control(self_).sleeping, std::min(atMost, world_.options().watchInterval));
+}
+
+Result<uint64_t> ShmEndpoint::allocate(uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  reclaim();
+  uint64_t block = arena_.allocate(bytes);
+  if (block == Arena::kNoRoom)
+    return Status::error("no shared memory left for " + std::to_string(bytes) + " bytes (" +
+                         std::to_string(arena_.bytesInUse()) + " in use)");
+  return block;
+}
+
+void ShmEndpoint::release(std::span<const uint64_t> blocks) {
+  std::lock_guard lock(mutex_);
+  for (uint64_t block : blocks)
+    arena_.release(block);
+}
+
+void ShmEndpoint::bury(Buried buried) {
+  std::lock_guard lock(mutex_);
+  buried_.push_back(std::move(buried));
+  reclaim();
+}
+
+void ShmEndpoint::reclaim() {
+  for (Buried &b : buried_) {
+    std::erase_if(b.channels, [&](uint64_t offset) {
+      bool free = Receiver::reclaimable(world_, offset);
+      if (free)
+        arena_.release(offset);
+      return free;
+    });
+    if (b.cellBlock != Arena::kNoRoom && b.cells.allFree()) {
+      arena_.release(b.cellBlock);
+      b.cellBlock = Arena::kNoRoom;
+    }
+  }
+  std::erase_if(
+      buried_, [](const Buried &b) { return b.channels.empty() && b.cellBlock == Arena::kNoRoom; });
+}
+
+} // namespace colldsl::shm

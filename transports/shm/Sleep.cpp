@@ -1,0 +1,54 @@
+#include "transports/shm/Sleep.h"
+
+#include <algorithm>
+#include <climits>
+#include <ctime>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace colldsl::shm {
+namespace {
+
+// What a lost wake-up costs at most where the kernel has no membarrier.
+constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(200);
+
+bool barrierOnAllCores() {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+bool hasBarrier() {
+  static const bool has =
+      syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+  return has;
+}
+
+// The futex lies in memory that processes share: no FUTEX_PRIVATE_FLAG.
+long futex(std::atomic<uint32_t> &word, int what, uint32_t value, const timespec *timeout) {
+  return syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), what, value, timeout, nullptr, 0);
+}
+
+} // namespace
+
+void registerWaker() { hasBarrier(); }
+
+void armSleep(std::atomic<uint32_t> &word) {
+  word.store(1, std::memory_order_seq_cst);
+  if (hasBarrier())
+    barrierOnAllCores();
+}
+
+void sleepOn(std::atomic<uint32_t> &word, std::chrono::nanoseconds atMost) {
+  if (!hasBarrier())
+    atMost = std::min(atMost, kBlindSleep);
+  if (atMost <= std::chrono::nanoseconds::zero())
+    return;
+  auto seconds = std::chrono::duration_cast<std::chrono::seconds>(atMost);
+  timespec timeout{seconds.count(), (atMost - seconds).count()};
+  futex(word, FUTEX_WAIT, 1, &timeout);
+}
+
+void futexWakeAll(std::atomic<uint32_t> &word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
+
+} // namespace colldsl::shm

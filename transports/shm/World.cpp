@@ -1,0 +1,115 @@
+#include "transports/shm/World.h"
+#include "transports/shm/ShmEndpoint.h"
+#include "transports/shm/Sleep.h"
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <sys/mman.h>
+
+namespace colldsl::shm {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+constexpr uint64_t roundUp(uint64_t bytes, uint64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+constexpr uint64_t kControlBegin = roundUp(sizeof(WorldHeader), kLineBytes);
+
+uint64_t arenasBegin(uint32_t numRanks) {
+  return roundUp(kControlBegin + uint64_t{numRanks} * sizeof(RankControl), kPage);
+}
+
+Status checkOptions(uint32_t numRanks, const Options &options) {
+  if (numRanks == 0)
+    return Status::error("a world needs at least one rank");
+  if (options.reservedCells == 0 || options.cellsPerPlan < options.reservedCells)
+    return Status::error("at least one cell is reserved, and no more than there are");
+  if (options.cellBytes < kLineBytes || options.cellBytes % kLineBytes != 0)
+    return Status::error("the size of a cell is a multiple of " + std::to_string(kLineBytes));
+  if (options.arenaBytes % kPage != 0 || options.arenaBytes > UINT64_MAX / 2 / numRanks)
+    return Status::error("the size of an arena is a multiple of " + std::to_string(kPage));
+  return {};
+}
+
+} // namespace
+
+Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options) {
+  if (Status s = checkOptions(numRanks, options); !s)
+    return s;
+  std::unique_ptr<World> world(new World(numRanks, std::move(options)));
+  world->bytes_ = arenasBegin(numRanks) + numRanks * world->options_.arenaBytes;
+  void *memory = mmap(nullptr, world->bytes_, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    return Status::error("cannot map " + std::to_string(world->bytes_) +
+                         " bytes of shared memory: " + std::strerror(errno));
+  world->base_ = static_cast<std::byte *>(memory);
+  new (memory) WorldHeader();
+  for (uint32_t r = 0; r < numRanks; ++r)
+    new (&world->control(Rank{r})) RankControl();
+  return world;
+}
+
+World::~World() {
+  if (base_)
+    munmap(base_, bytes_);
+}
+
+RankControl &World::control(Rank rank) const {
+  return reinterpret_cast<RankControl *>(base_ + kControlBegin)[index(rank)];
+}
+
+uint64_t World::arenaBegin(Rank rank) const {
+  return arenasBegin(numRanks_) + index(rank) * options_.arenaBytes;
+}
+
+Result<std::unique_ptr<Endpoint>> World::attach(Rank rank) {
+  auto endpoint = std::make_unique<ShmEndpoint>(*this, rank);
+  if (Status s = endpoint->join(); !s)
+    return s;
+  return std::unique_ptr<Endpoint>(std::move(endpoint));
+}
+
+void World::wakeSleeper(Rank rank) const {
+  std::atomic<uint32_t> &word = control(rank).sleeping;
+  if (word.exchange(0, std::memory_order_acq_rel) != 0)
+    futexWakeAll(word);
+}
+
+void World::report(uint32_t plan, Rank culprit, const std::string &reason) const {
+  FailureLog &log = header().failures;
+  uint32_t n = log.count.fetch_add(1, std::memory_order_acq_rel);
+  if (n < FailureLog::kRecords) {
+    FailureRecord &record = log.records[n];
+    record.plan = plan;
+    record.culprit = culprit;
+    std::strncpy(record.reason, reason.c_str(), sizeof record.reason - 1);
+    record.ready.store(1, std::memory_order_release);
+  }
+  for (uint32_t r = 0; r < numRanks_; ++r)
+    wakeSleeper(Rank{r});
+}
+
+void World::reportDeath(Rank rank) const {
+  report(FailureRecord::kEveryPlan, rank, "rank " + std::to_string(index(rank)) + " died");
+}
+
+std::optional<Fault> World::findFailure(uint32_t plan, uint32_t &seen) const {
+  const FailureLog &log = header().failures;
+  uint32_t count = log.count.load(std::memory_order_acquire);
+  if (count > FailureLog::kRecords)
+    return Fault{kNoRank, kNoOp, "too many failures before"};
+  for (; seen < count; ++seen) {
+    const FailureRecord &record = log.records[seen];
+    if (record.ready.load(std::memory_order_acquire) == 0)
+      return std::nullopt; // being written; next time
+    if (record.plan == plan || record.plan == FailureRecord::kEveryPlan)
+      return Fault{record.culprit, kNoOp, record.reason};
+  }
+  return std::nullopt;
+}
+
+} // namespace colldsl::shm

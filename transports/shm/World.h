@@ -1,0 +1,60 @@
+/// The memory that the ranks of one machine share: an anonymous mapping made before
+/// they are forked, so that no name can be left behind.
+#pragma once
+
+#include "transports/Transport.h"
+#include "transports/shm/Layout.h"
+#include "transports/shm/Options.h"
+
+#include <memory>
+#include <optional>
+
+namespace colldsl::shm {
+
+/// Thread safe. Owns the mapping in every process that inherited it; every process
+/// may destroy its own copy at any time when it has no endpoint any more.
+class World {
+public:
+  static Result<std::unique_ptr<World>> create(uint32_t numRanks, Options options = {});
+  ~World();
+  World(const World &) = delete;
+  World &operator=(const World &) = delete;
+
+  /// Joins as one rank, once per rank: in a process of its own, or (in tests) in a
+  /// thread. Waits for all other ranks. The endpoint is destroyed before the world.
+  Result<std::unique_ptr<Endpoint>> attach(Rank rank);
+
+  uint32_t numRanks() const { return numRanks_; }
+  const Options &options() const { return options_; }
+  RankControl &control(Rank rank) const;
+  uint64_t arenaBegin(Rank rank) const;
+  std::byte *at(uint64_t offset) const { return base_ + offset; }
+
+  /// Ends the sleep of a rank that was told something: call it after the telling.
+  /// One load unless the rank sleeps.
+  void wake(Rank rank) const {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (control(rank).sleeping.load(std::memory_order_relaxed) != 0)
+      wakeSleeper(rank);
+  }
+
+  /// Writes a failure into the log and wakes everybody.
+  void report(uint32_t plan, Rank culprit, const std::string &reason) const;
+  void reportDeath(Rank rank) const;
+
+  /// The first failure that concerns the plan, from log record `seen` on; moves
+  /// `seen` past what does not.
+  std::optional<Fault> findFailure(uint32_t plan, uint32_t &seen) const;
+
+private:
+  World(uint32_t numRanks, Options options) : numRanks_(numRanks), options_(std::move(options)) {}
+  void wakeSleeper(Rank rank) const;
+  WorldHeader &header() const { return *reinterpret_cast<WorldHeader *>(base_); }
+
+  uint32_t numRanks_;
+  Options options_;
+  std::byte *base_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+} // namespace colldsl::shm
