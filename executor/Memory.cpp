@@ -1,0 +1,217 @@
+#include "executor/Memory.h"
+
+#include "ir/Bounds.h"
+#include "ir/Concat.h"
+
+#include <algorithm>
+
+namespace colldsl {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+
+constexpr uint64_t alignUp(uint64_t bytes) { return (bytes + kAlignment - 1) & ~(kAlignment - 1); }
+
+Status wrong(const char *what, size_t i, const Status &why) {
+  return Status::error(concat(what, " ", i, " ", why.message()));
+}
+
+} // namespace
+
+Result<Memory> Memory::bind(const RankView &view, const SizeClass &sizeClass,
+                            const Binding &binding) {
+  if (!sizeClass.contains(binding.elements))
+    return Status::error(concat("n = ", binding.elements, " is outside of the sizes ",
+                                sizeClass.min, "..", sizeClass.max,
+                                " that the schedule was made for"));
+  Memory memory;
+  memory.buffers_ = view.buffers;
+  memory.sizes_.elements = binding.elements;
+  memory.sizes_.blocks.resize(view.buffers.size());
+  memory.bases_.resize(view.buffers.size());
+  if (Status s = memory.checkSymbols(view); !s)
+    return s;
+  if (Status s = memory.bindBlocks(binding); !s)
+    return s;
+  if (Status s = memory.bindParameters(binding); !s)
+    return s;
+  if (Status s = memory.bindTemporaries(); !s)
+    return s;
+  memory.bindAliases(view);
+  if (Status s = memory.checkOps(view); !s)
+    return s;
+  return memory;
+}
+
+// The image was checked at the size that it was made for, not at this one.
+Status Memory::checkSymbols(const RankView &view) const {
+  for (size_t i = 0; i < buffers_.size(); ++i)
+    if (Status s = checkBuffer(buffers_[i], sizes_.elements); !s)
+      return wrong("buffer", i, s);
+  for (size_t i = 0; i < view.slices.size(); ++i)
+    if (Status s = checkSlice(view.slices[i], bufferOf(view.slices[i]), sizes_.elements); !s)
+      return wrong("slice", i, s);
+  return {};
+}
+
+Status Memory::bindBlocks(const Binding &binding) {
+  for (uint32_t b = 0; b < buffers_.size(); ++b) {
+    Status s;
+    switch (buffers_[b].layout) {
+    case Layout::Dense:
+      break;
+    case Layout::CallTime:
+      s = bindCallTime(b, binding);
+      break;
+    case Layout::Capacity:
+      s = bindCapacity(b, binding);
+      break;
+    }
+    if (!s)
+      return wrong("buffer", b, s);
+  }
+  return {};
+}
+
+Status Memory::bindCallTime(uint32_t b, const Binding &binding) {
+  uint32_t blocks = buffers_[b].blocks;
+  if (!buffers_[b].significant)
+    return {};
+  if (b >= binding.blocks.size() || binding.blocks[b].offset.size() != blocks ||
+      binding.blocks[b].length.size() != blocks)
+    return Status::error(concat("needs places and lengths of ", blocks, " blocks"));
+  sizes_.blocks[b] = binding.blocks[b];
+  for (uint32_t i = 0; i < blocks; ++i)
+    if (sizes_.blocks[b].offset[i] > (uint64_t{1} << 58) ||
+        sizes_.blocks[b].length[i] > (uint64_t{1} << 58))
+      return Status::error(concat("has a block ", i, " that is too large"));
+  return {};
+}
+
+// Blocks of equal capacity, one behind the other.
+Status Memory::bindCapacity(uint32_t b, const Binding &binding) {
+  const Buffer &buffer = buffers_[b];
+  uint64_t elements = extentBytes(buffer, sizes_) / sizeBytes(buffer.type);
+  uint64_t capacity = buffer.blocks == 0 ? 0 : elements / buffer.blocks;
+  bool full = buffer.role == BufferRole::In || buffer.role == BufferRole::InOut;
+  BlockTable &table = sizes_.blocks[b];
+  for (uint32_t i = 0; i < buffer.blocks; ++i)
+    table.offset.push_back(i * capacity);
+  table.length.assign(buffer.blocks, full ? capacity : 0);
+  if (b < binding.blocks.size() && !binding.blocks[b].length.empty())
+    table.length = binding.blocks[b].length;
+  if (table.length.size() != buffer.blocks)
+    return Status::error(concat("needs the lengths of ", buffer.blocks, " blocks"));
+  for (uint64_t length : table.length)
+    if (length > capacity)
+      return Status::error(concat("has a block of ", length, " elements, it holds ", capacity));
+  capacityBuffers_.push_back(b);
+  boundBlocks_.push_back(table);
+  return {};
+}
+
+uint64_t Memory::capacityBytes(const Slice &slice) const {
+  const Buffer &buffer = bufferOf(slice);
+  uint64_t elementBytes = sizeBytes(buffer.type);
+  return extentBytes(buffer, sizes_) / elementBytes / buffer.blocks * elementBytes;
+}
+
+void Memory::restoreLengths() {
+  for (size_t i = 0; i < capacityBuffers_.size(); ++i)
+    std::copy(boundBlocks_[i].length.begin(), boundBlocks_[i].length.end(),
+              sizes_.blocks[capacityBuffers_[i]].length.begin());
+}
+
+uint64_t Memory::neededBytes(uint32_t b) const {
+  const Buffer &buffer = buffers_[b];
+  if (buffer.layout != Layout::CallTime)
+    return extentBytes(buffer, sizes_);
+  uint64_t end = 0;
+  const BlockTable &table = sizes_.blocks[b];
+  for (uint32_t i = 0; i < buffer.blocks; ++i)
+    if (table.length[i] > 0)
+      end = std::max(end, table.offset[i] + table.length[i]);
+  return end * sizeBytes(buffer.type);
+}
+
+Status Memory::bindParameters(const Binding &binding) {
+  for (uint32_t b = 0; b < buffers_.size(); ++b) {
+    if (buffers_[b].role == BufferRole::Temp || !ownsStorage(buffers_[b]))
+      continue;
+    uint64_t needed = neededBytes(b);
+    if (b >= binding.buffers.size())
+      return Status::error(
+          concat("buffer ", b, " is missing, ", binding.buffers.size(), " were given"));
+    const BoundBuffer &given = binding.buffers[b];
+    if (needed > 0 && !given.data)
+      return Status::error(concat("buffer ", b, " is null, it needs ", needed, " bytes"));
+    if (given.bytes < needed)
+      return Status::error(concat("buffer ", b, " has ", given.bytes, " bytes, it needs ", needed));
+    bases_[b] = {static_cast<std::byte *>(given.data), needed};
+  }
+  return {};
+}
+
+Status Memory::bindTemporaries() {
+  uint64_t total = kAlignment;
+  for (uint32_t b = 0; b < buffers_.size(); ++b)
+    if (buffers_[b].role == BufferRole::Temp && ownsStorage(buffers_[b]) &&
+        __builtin_add_overflow(total, alignUp(neededBytes(b)), &total))
+      return Status::error("the temporaries are too large");
+  if (total == kAlignment)
+    return {};
+  temporaries_.reset(static_cast<std::byte *>(std::calloc(total, 1)));
+  if (!temporaries_)
+    return Status::error(concat("no memory for ", total, " bytes of temporaries"));
+  uint64_t offset = alignUp(reinterpret_cast<uint64_t>(temporaries_.get())) -
+                    reinterpret_cast<uint64_t>(temporaries_.get());
+  for (uint32_t b = 0; b < buffers_.size(); ++b) {
+    if (buffers_[b].role != BufferRole::Temp || !ownsStorage(buffers_[b]))
+      continue;
+    bases_[b] = {temporaries_.get() + offset, neededBytes(b)};
+    offset += alignUp(neededBytes(b));
+  }
+  return {};
+}
+
+// An alias of an alias adds up; that they do not go round was checked on loading.
+void Memory::bindAliases(const RankView &view) {
+  for (uint32_t b = 0; b < buffers_.size(); ++b) {
+    if (buffers_[b].aliasOf == kNoBuffer)
+      continue;
+    uint64_t offset = 0;
+    uint32_t owner = b;
+    for (; buffers_[owner].aliasOf != kNoBuffer; owner = index(buffers_[owner].aliasOf))
+      offset += rangeOf(view.slices[buffers_[owner].aliasSlice]).offset;
+    uint64_t bytes = rangeOf(view.slices[buffers_[b].aliasSlice]).length;
+    bool inside = offset + bytes <= bases_[owner].bytes;
+    bases_[b] = inside ? Base{bases_[owner].data + offset, bytes} : Base{};
+  }
+}
+
+Status Memory::checkTouched(const Slice &slice, uint32_t op) const {
+  ByteRange range = rangeOf(slice);
+  if (isVariable(slice))
+    range = {sizes_.blocks[index(slice.buffer)].offset[slice.block] *
+                 sizeBytes(bufferOf(slice).type),
+             capacityBytes(slice)};
+  if (range.offset <= range.end() && range.end() <= bases_[index(slice.buffer)].bytes)
+    return {};
+  return Status::error(concat("op ", op, " touches bytes ", range.offset, "..", range.end(),
+                              " of buffer ", index(slice.buffer), ", which has ",
+                              bases_[index(slice.buffer)].bytes, " on this rank"));
+}
+
+Status Memory::checkOps(const RankView &view) const {
+  for (uint32_t i = 0; i < view.ops.size(); ++i) {
+    for (const Slice &slice : view.sources(view.ops[i]))
+      if (Status s = checkTouched(slice, i); !s)
+        return s;
+    for (const Slice &slice : view.targets(view.ops[i]))
+      if (Status s = checkTouched(slice, i); !s)
+        return s;
+  }
+  return {};
+}
+
+} // namespace colldsl

@@ -1,0 +1,107 @@
+/// The memory of a plan: the caller's buffers, and temporaries of its own.
+#pragma once
+
+#include "ir/Image.h"
+
+#include <cstdlib>
+#include <memory>
+
+namespace colldsl {
+
+/// A caller's memory for one parameter. Buffers with role `in` are never written.
+struct BoundBuffer {
+  void *data = nullptr;
+  uint64_t bytes = 0;
+
+  static BoundBuffer in(const void *data, uint64_t bytes) {
+    return {const_cast<void *>(data), bytes};
+  }
+};
+
+/// What a plan is bound to.
+struct Binding {
+  uint64_t elements = 0; ///< n, within the size class
+  /// Indexed by BufferId, one per parameter. Those that are not significant on this
+  /// rank, are aliases of others or have no bytes may be null.
+  std::vector<BoundBuffer> buffers;
+  /// Indexed by BufferId, as in Sizes; may be shorter. CallTime buffers need theirs.
+  /// Of Capacity buffers only the lengths count, those at the start of each run; without
+  /// a table, blocks of `in` and `inout` are full and all others empty.
+  std::vector<BlockTable> blocks;
+};
+
+/// For memory that is made with calloc, which is zero without being touched.
+struct FreeMemory {
+  void operator()(std::byte *memory) const { std::free(memory); }
+};
+
+/// All buffers of one rank, bound and checked. Does not own the caller's buffers;
+/// owns the temporaries, which are zero at first.
+class Memory {
+public:
+  /// Refuses a size outside of the class, buffers that are missing, null or too short,
+  /// and ops that touch bytes outside of their buffers. `view` outlives it.
+  static Result<Memory> bind(const RankView &view, const SizeClass &sizeClass,
+                             const Binding &binding);
+
+  /// The bytes of a slice, with the length that its block has now.
+  std::byte *addressOf(const Slice &slice) const {
+    return bases_[index(slice.buffer)].data + rangeOf(slice).offset;
+  }
+  ByteRange rangeOf(const Slice &slice) const { return resolve(slice, bufferOf(slice), sizes_); }
+
+  /// A block whose length is not fixed when the plan is bound.
+  bool isVariable(const Slice &slice) const {
+    return slice.block != kNoBlock && bufferOf(slice).layout == Layout::Capacity;
+  }
+  bool isWholeBlock(const Slice &slice) const {
+    return slice.beginScale == 0 && slice.beginOffset == 0 && slice.endScale == 1 &&
+           slice.endOffset == 0 && slice.denominator == 1;
+  }
+  uint64_t capacityBytes(const Slice &slice) const;
+
+  /// Sets the length of the slice's block, at most its capacity.
+  void setLengthBytes(const Slice &slice, uint64_t bytes) {
+    sizes_.blocks[index(slice.buffer)].length[slice.block] =
+        bytes / sizeBytes(bufferOf(slice).type);
+  }
+
+  /// Lengths of the blocks of a Capacity buffer as they are now, in elements.
+  const std::vector<uint64_t> &lengthsOf(BufferId buffer) const {
+    return sizes_.blocks[index(buffer)].length;
+  }
+
+  /// Gives all Capacity blocks the lengths that they were bound with. Costs nothing if
+  /// there are none.
+  void restoreLengths();
+
+private:
+  struct Base {
+    std::byte *data = nullptr;
+    uint64_t bytes = 0;
+  };
+
+  const Buffer &bufferOf(const Slice &slice) const { return buffers_[index(slice.buffer)]; }
+  bool ownsStorage(const Buffer &buffer) const {
+    return buffer.aliasOf == kNoBuffer && buffer.significant;
+  }
+  Status checkSymbols(const RankView &view) const;
+  Status bindBlocks(const Binding &binding);
+  Status bindCapacity(uint32_t b, const Binding &binding);
+  Status bindCallTime(uint32_t b, const Binding &binding);
+  Status bindParameters(const Binding &binding);
+  Status bindTemporaries();
+  void bindAliases(const RankView &view);
+  uint64_t neededBytes(uint32_t b) const;
+  Status checkOps(const RankView &view) const;
+  Status checkTouched(const Slice &slice, uint32_t op) const;
+
+  std::span<const Buffer> buffers_;
+  Sizes sizes_;
+  std::vector<uint32_t> capacityBuffers_;
+  std::vector<BlockTable> boundBlocks_; ///< parallel to capacityBuffers_
+  std::vector<Base> bases_;
+  std::unique_ptr<std::byte, FreeMemory> temporaries_;
+};
+
+} // namespace colldsl

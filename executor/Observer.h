@@ -1,0 +1,19 @@
+/// Who wants to know what a plan does, when. Off, it costs nothing.
+#pragma once
+
+#include "ir/Ids.h"
+
+namespace colldsl {
+
+/// Called by whichever thread progresses the plan, one at a time, while the plan is
+/// locked: it must not call the plan, and what it does delays the run.
+class Observer {
+public:
+  virtual ~Observer() = default;
+  virtual void runStarted() = 0;
+  virtual void opStarted(OpId op) = 0;
+  virtual void opFinished(OpId op) = 0;
+  virtual void runFinished() = 0;
+};
+
+} // namespace colldsl

@@ -1,0 +1,289 @@
+#include "executor/Plan.h"
+
+#include "ir/Concat.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace colldsl {
+namespace {
+
+// Local work of so many bytes is worth a look at the messages.
+constexpr uint64_t kPollAfterBytes = 16 << 10;
+// Looking for dead peers costs more than a poll.
+constexpr uint32_t kCheckAfterIdlePolls = 64;
+
+int64_t nowNs() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+void run(const Step &step) {
+  for (uint32_t i = 0; i < step.pieceCount; ++i) {
+    const LocalPiece &piece = step.pieces[i];
+    if (step.kind == Step::Kind::Combine)
+      step.reduce(piece.target, piece.source, piece.bytes);
+    else
+      std::memmove(piece.target, piece.source, piece.bytes);
+  }
+}
+
+uint64_t bytesOf(const Step &step) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < step.pieceCount; ++i)
+    bytes += step.pieces[i].bytes;
+  return bytes;
+}
+
+} // namespace
+
+Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
+    : engine_(engine), view_(view), sizeClass_(sizeClass), wavefront_(view.ops, view.successors),
+      local_(view.ops.size()), calcs_(view.ops.size()) {}
+
+Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
+                                         const SizeClass &sizeClass, const Binding &binding) {
+  std::unique_ptr<Plan> plan(new Plan(engine, view, sizeClass));
+  // What is wrong here must not keep the others waiting: take part in any case.
+  Result<Edges> edges = Edges::of(view);
+  if (edges)
+    plan->edges_ = edges.take();
+  Result<std::unique_ptr<Channels>> channels =
+      engine.endpoint().open(plan->edges_.out, plan->edges_.in);
+  if (!edges)
+    return edges.status();
+  if (!channels)
+    return channels.status();
+  plan->channels_ = channels.take();
+  engine.add(*plan);
+  if (Status s = plan->bind(binding); !s) {
+    plan->failHere({engine.endpoint().rank(), kNoOp,
+                    concat("rank ", index(engine.endpoint().rank()), ": ", s.message())});
+    return s;
+  }
+  return plan;
+}
+
+Plan::~Plan() {
+  engine_.remove(*this);
+  if (running() && channels_)
+    failHere({engine_.endpoint().rank(), kNoOp,
+              concat("rank ", index(engine_.endpoint().rank()), " gave the plan up")});
+}
+
+Status Plan::bind(const Binding &binding) {
+  if (running())
+    return Status::error("the plan is running");
+  Result<Memory> bound = Memory::bind(view_, sizeClass_, binding);
+  if (!bound)
+    return bound.status();
+  auto memory = std::make_unique<Memory>(bound.take());
+  Result<Steps> steps = Steps::build(view_, *memory, edges_);
+  if (!steps)
+    return steps.status();
+  if (Status s = channels_->prepare(steps->maxSendBytes()); !s)
+    return s;
+  memory_ = std::move(memory);
+  steps_ = steps.take();
+  return {};
+}
+
+Status Plan::start() {
+  if (failed())
+    return error_;
+  if (running())
+    return Status::error("the plan is running");
+  lock_.lock();
+  wavefront_.restart();
+  memory_->restoreLengths();
+  localHead_ = localTail_ = calcHead_ = calcTail_ = 0;
+  channels_->start();
+  state_.store(State::Running, std::memory_order_relaxed);
+  if (observer_)
+    observer_->runStarted();
+  advance();
+  lock_.unlock();
+  return status();
+}
+
+bool Plan::progress() { return progressFor(1); }
+
+bool Plan::test() {
+  if (running())
+    progressFor(1);
+  return !running();
+}
+
+// Moves until nothing has moved for so many polls.
+bool Plan::progressFor(uint32_t polls) {
+  if (!running() || !lock_.tryLock())
+    return false;
+  bool moved = false;
+  for (uint32_t idle = 0; running() && idle < polls;) {
+    bool now = advance();
+    moved |= now;
+    idle = now ? 0 : idle + 1;
+  }
+  if (moved)
+    idlePolls_ = 0;
+  else if (running() && (idlePolls_ += polls) >= kCheckAfterIdlePolls)
+    check();
+  lock_.unlock();
+  return moved;
+}
+
+void Plan::check() {
+  idlePolls_ = 0;
+  if (!channels_->check())
+    failWith(describe(channels_->fault()));
+}
+
+bool Plan::advance() { return observer_ ? advanceAs<true>() : advanceAs<false>(); }
+
+template <bool Observed> bool Plan::advanceAs() {
+  bool moved = false;
+  while (running()) {
+    bool more = startReady<Observed>();
+    if (!running())
+      return true;
+    if (wavefront_.done()) {
+      finishRun();
+      return true;
+    }
+    auto done = channels_->poll();
+    for (const Completion &completion : done)
+      reap<Observed>(completion);
+    if (channels_->failed() && running()) {
+      failHere(channels_->fault());
+      return true;
+    }
+    if (!serveCalc<Observed>() && done.empty() && !more)
+      return moved;
+    moved = true;
+  }
+  return moved;
+}
+
+// Starts what may start, messages before local work. True: there is more to do, but
+// the messages deserve a look first.
+template <bool Observed> bool Plan::startReady() {
+  uint64_t worked = 0;
+  for (;;) {
+    OpId op = wavefront_.pop();
+    if (op != kNoOp) {
+      startOp<Observed>(op);
+    } else if (localHead_ == localTail_) {
+      return false;
+    } else if (worked >= kPollAfterBytes) {
+      return true;
+    } else {
+      OpId local = local_[localHead_++];
+      worked += bytesOf(steps_[local]);
+      runLocal<Observed>(local);
+    }
+    if (!running())
+      return false;
+  }
+}
+
+template <bool Observed> void Plan::started(OpId op) {
+  wavefront_.start(op);
+  if constexpr (Observed)
+    observer_->opStarted(op);
+}
+
+template <bool Observed> void Plan::finished(OpId op) {
+  wavefront_.finish(op);
+  if constexpr (Observed)
+    observer_->opFinished(op);
+}
+
+template <bool Observed> void Plan::startOp(OpId op) {
+  const Step &step = steps_[op];
+  Posted posted = Posted::Done;
+  switch (step.kind) {
+  case Step::Kind::Copy:
+  case Step::Kind::Combine:
+    local_[localTail_++] = op;
+    return;
+  case Step::Kind::Calc:
+    calcs_[calcTail_++] = op;
+    return;
+  case Step::Kind::Nothing:
+    started<Observed>(op);
+    break;
+  case Step::Kind::Send:
+    if (step.variable)
+      if (Status s = steps_.refresh(op); !s)
+        return failHere({engine_.endpoint().rank(), op, s.message()});
+    started<Observed>(op);
+    posted = channels_->send(step.slot, op, step.payload);
+    break;
+  case Step::Kind::Recv:
+    started<Observed>(op);
+    posted = channels_->recv(step.slot, op, step.payload);
+    break;
+  }
+  if (posted == Posted::Done)
+    finished<Observed>(op);
+  else if (posted == Posted::Failed)
+    failHere(channels_->fault());
+}
+
+template <bool Observed> void Plan::runLocal(OpId op) {
+  const Step &step = steps_[op];
+  if (step.variable)
+    if (Status s = steps_.refresh(op); !s)
+      return failHere({engine_.endpoint().rank(), op, s.message()});
+  started<Observed>(op);
+  run(step);
+  finished<Observed>(op);
+}
+
+template <bool Observed> void Plan::reap(const Completion &completion) {
+  const Step &step = steps_[completion.op];
+  if (step.variable && step.kind == Step::Kind::Recv)
+    if (Status s = steps_.unpack(completion.op, completion.bytes); !s)
+      return failHere({view_.ops[index(completion.op)].peer, completion.op, s.message()});
+  finished<Observed>(completion.op);
+}
+
+// One calc at a time: the processor is busy with it until its end.
+template <bool Observed> bool Plan::serveCalc() {
+  if (calcHead_ == calcTail_)
+    return false;
+  OpId op = calcs_[calcHead_];
+  if (calcEndNs_ == kNoCalc) {
+    started<Observed>(op);
+    beginCalc(steps_[op].ns);
+    return true;
+  }
+  if (nowNs() < calcEndNs_)
+    return false;
+  endCalc();
+  ++calcHead_;
+  finished<Observed>(op);
+  return true;
+}
+
+void Plan::beginCalc(uint64_t ns) {
+  auto duration = static_cast<int64_t>(std::min<uint64_t>(ns, INT64_MAX));
+  if (__builtin_add_overflow(nowNs(), duration, &calcEndNs_))
+    calcEndNs_ = INT64_MAX;
+  engine_.calcBegins();
+}
+
+void Plan::endCalc() {
+  if (calcEndNs_ != kNoCalc)
+    engine_.calcEnds();
+  calcEndNs_ = kNoCalc;
+}
+
+// Another thread may sleep until this plan is done.
+void Plan::finishRun() {
+  if (observer_)
+    observer_->runFinished();
+  state_.store(State::Idle, std::memory_order_release);
+  engine_.endpoint().wake();
+}
+
+} // namespace colldsl

@@ -1,0 +1,131 @@
+/// A schedule of one rank, bound to buffers and connected to its peers: start it, and
+/// it runs; start it again, as often as wanted.
+///
+///   Engine engine(endpoint);
+///   Result<std::unique_ptr<Plan>> plan = Plan::open(engine, image.rank(me), image.sizeClass(),
+///                                                   {n, {BoundBuffer::in(x, ..), {y, ..}}});
+///   (*plan)->start();
+///   Status done = (*plan)->wait(std::chrono::seconds(5));
+///
+/// Runs: starts match in order: the k-th run here meets the k-th run of every other
+/// rank. While a plan runs, its buffers are the plan's. Nothing of a run is written to
+/// a buffer before this rank itself has started it. start() and everything up to the
+/// end of a run allocate nothing, unless the run fails.
+///
+/// Threads: open(), bind(), start() and destruction are for one thread at a time, per
+/// plan; open() for one thread per engine, in the same order on all ranks. progress(),
+/// test() and wait() are for any thread at any time: whoever finds another thread at
+/// work leaves it to that one. Plans are independent of each other.
+///
+/// Errors: values. After one the plan is failed() for good: buffers hold anything, and
+/// all that is left to do is to destroy it. All ranks of the plan learn it in bounded
+/// time once they progress.
+#pragma once
+
+#include "executor/Engine.h"
+#include "executor/Observer.h"
+#include "executor/Steps.h"
+#include "executor/TryLock.h"
+#include "executor/Wavefront.h"
+
+#include <atomic>
+#include <chrono>
+
+namespace colldsl {
+
+inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::max();
+
+class Plan {
+public:
+  /// Collective over all ranks of the engine's transport. `view` (the image's bytes)
+  /// and the engine outlive the plan.
+  static Result<std::unique_ptr<Plan>> open(Engine &engine, const RankView &view,
+                                            const SizeClass &sizeClass, const Binding &binding);
+  ~Plan();
+  Plan(const Plan &) = delete;
+  Plan &operator=(const Plan &) = delete;
+
+  /// Other buffers or sizes, between runs. Local; all ranks must give sizes that fit
+  /// together. After an error the plan is bound as before.
+  Status bind(const Binding &binding);
+
+  /// Begins a run and does what can be done at once. An error if one is running.
+  Status start();
+
+  /// Does what can be done now. True: something moved.
+  bool progress();
+
+  /// progress(), then: is no run under way? status() tells how the last one ended.
+  bool test();
+
+  /// Waits until the run is over. If that takes longer than the timeout, the plan
+  /// fails, on all ranks.
+  Status wait(std::chrono::nanoseconds timeout = kForever);
+
+  bool running() const { return state() == State::Running; }
+  bool failed() const { return state() == State::Failed; }
+
+  /// Ok, or why the plan failed.
+  Status status() const { return failed() ? error_ : Status(); }
+
+  /// Lengths of the blocks of a T[k][<= m] buffer after a run, in elements.
+  const std::vector<uint64_t> &blockLengths(BufferId buffer) const {
+    return memory_->lengthsOf(buffer);
+  }
+
+  /// Between runs. Null: nobody looks. The observer outlives the plan or is taken away.
+  void setObserver(Observer *observer) { observer_ = observer; }
+
+private:
+  enum class State : uint8_t { Idle, Running, Failed };
+
+  Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass);
+  State state() const { return state_.load(std::memory_order_acquire); }
+
+  bool advance();
+  template <bool Observed> bool advanceAs();
+  template <bool Observed> bool startReady();
+  template <bool Observed> void startOp(OpId op);
+  template <bool Observed> void runLocal(OpId op);
+  template <bool Observed> void started(OpId op);
+  template <bool Observed> void finished(OpId op);
+  template <bool Observed> void reap(const Completion &completion);
+  template <bool Observed> bool serveCalc();
+  bool progressFor(uint32_t polls);
+  void sleep(std::chrono::nanoseconds atMost);
+  void check();
+  void finishRun();
+  void beginCalc(uint64_t ns);
+  void endCalc();
+
+  Status describe(const Fault &fault) const;
+  std::string nameOf(OpId op) const;
+  void failWith(Status error);
+  void failHere(Fault fault);
+  void timeOut(std::chrono::nanoseconds timeout);
+
+  Engine &engine_;
+  RankView view_;
+  SizeClass sizeClass_;
+  Edges edges_;
+  std::unique_ptr<Memory> memory_;
+  Steps steps_;
+  Wavefront wavefront_;
+  std::unique_ptr<Channels> channels_;
+  Observer *observer_ = nullptr;
+
+  TryLock lock_;
+  std::atomic<State> state_{State::Idle};
+  Status error_; ///< written before state_ becomes Failed, never again
+  uint32_t idlePolls_ = 0;
+
+  /// Ops that wait for this thread, messages being under way first: copies and
+  /// combines, and calcs, which keep the processor busy one after the other.
+  std::vector<OpId> local_, calcs_;
+  uint32_t localHead_ = 0, localTail_ = 0;
+  uint32_t calcHead_ = 0, calcTail_ = 0;
+  int64_t calcEndNs_ = kNoCalc;
+  static constexpr int64_t kNoCalc = INT64_MIN;
+};
+
+} // namespace colldsl

@@ -1,0 +1,61 @@
+#include "executor/Plan.h"
+
+#include "ir/Concat.h"
+
+namespace colldsl {
+namespace {
+
+const char *direction(OpKind kind) { return sendsMessage(kind) ? " to rank " : " from rank "; }
+
+SourceLoc locOf(const ImageOp &op) {
+  return {static_cast<uint32_t>(op.line), static_cast<uint16_t>(op.column),
+          static_cast<uint16_t>(op.file)};
+}
+
+} // namespace
+
+std::string Plan::nameOf(OpId id) const {
+  const ImageOp &op = view_.ops[index(id)];
+  std::string name = concat("op ", index(id), " (", spelling(op.kind));
+  if (travels(op))
+    name += direction(op.kind) + std::to_string(index(op.peer));
+  return name + ")";
+}
+
+// Names this rank's op that cannot finish because of the fault.
+Status Plan::describe(const Fault &fault) const {
+  OpId op = fault.op;
+  if (op == kNoOp && fault.peer != kNoRank)
+    op = channels_->openOp(fault.peer);
+  if (op == kNoOp)
+    return Status::error(fault.reason);
+  return Status::error(locOf(view_.ops[index(op)]),
+                       concat(fault.reason, ": rank ", index(engine_.endpoint().rank()),
+                              " cannot finish ", nameOf(op)));
+}
+
+void Plan::failWith(Status error) {
+  if (failed())
+    return;
+  endCalc();
+  error_ = std::move(error);
+  state_.store(State::Failed, std::memory_order_release);
+  engine_.endpoint().wake();
+}
+
+// A failure that the other ranks do not know yet.
+void Plan::failHere(Fault fault) {
+  Status error = describe(fault);
+  fault.reason = error.message();
+  channels_->abort(fault);
+  failWith(std::move(error));
+}
+
+void Plan::timeOut(std::chrono::nanoseconds timeout) {
+  OpId op = channels_->openOp(kNoRank);
+  Rank peer = op == kNoOp ? kNoRank : view_.ops[index(op)].peer;
+  double seconds = std::chrono::duration<double>(timeout).count();
+  failHere({peer, op, concat("timed out after ", seconds, " s")});
+}
+
+} // namespace colldsl

@@ -1,0 +1,63 @@
+#include "executor/Plan.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace colldsl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A yield takes a fraction of a microsecond when nobody else wants the core; a sleep
+// and its wake-up a few microseconds on both sides.
+constexpr uint32_t kYieldsBeforeSleep = 20;
+constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(5);
+
+Clock::time_point deadlineAfter(std::chrono::nanoseconds timeout) {
+  Clock::time_point now = Clock::now();
+  return timeout < Clock::time_point::max() - now ? now + timeout : Clock::time_point::max();
+}
+
+} // namespace
+
+// Spins, because the answer is mostly near; then gives the core away to whoever may be
+// about to answer; then sleeps until somebody has news.
+Status Plan::wait(std::chrono::nanoseconds timeout) {
+  Endpoint &endpoint = engine_.endpoint();
+  const uint32_t spinPolls = std::max(1u, endpoint.caps().spinPolls);
+  progressFor(spinPolls);
+  if (!running())
+    return status();
+  Clock::time_point deadline = deadlineAfter(timeout);
+  for (uint32_t idle = 0; running();) {
+    bool moved = progressFor(spinPolls);
+    moved |= engine_.progressOthers(this);
+    idle = moved ? 0 : idle + 1;
+    if (!running())
+      break;
+    if (Clock::now() >= deadline && !moved) {
+      lock_.lock();
+      if (running())
+        timeOut(timeout);
+      lock_.unlock();
+    } else if (idle > kYieldsBeforeSleep && !engine_.calculates()) {
+      sleep(deadline - Clock::now());
+    } else if (idle > 0) {
+      std::this_thread::yield();
+    }
+  }
+  return status();
+}
+
+// Whatever arrives after armSleep() ends the sleep, so one more look must come between.
+// The end of a calc is no such news.
+void Plan::sleep(std::chrono::nanoseconds atMost) {
+  Endpoint &endpoint = engine_.endpoint();
+  endpoint.armSleep();
+  bool moved = progressFor(1);
+  moved |= engine_.progressOthers(this);
+  if (!moved && running() && !engine_.calculates())
+    endpoint.sleep(std::min(atMost, kLongestSleep));
+}
+
+} // namespace colldsl

@@ -1,0 +1,109 @@
+#include "executor/Reduce.h"
+
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+namespace colldsl {
+namespace {
+
+// Integers of any width are added and multiplied as unsigned ones that are not
+// promoted to int, so that they wrap.
+template <typename T> struct WideOf {
+  using type = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+};
+template <> struct WideOf<float> { using type = float; };
+template <> struct WideOf<double> { using type = double; };
+template <typename T> using Wide = typename WideOf<T>::type;
+
+template <typename T> constexpr bool kEvery = true;
+template <typename T> constexpr bool kInteger = std::is_integral_v<T>;
+template <typename T> constexpr bool kFourBytes = sizeof(T) == 4;
+
+uint32_t matMul(uint32_t a, uint32_t b) {
+  auto entry = [](uint32_t m, int i) { return m >> 8 * i & 255; };
+  auto dot = [&](int row, int column) {
+    return (entry(a, 2 * row) * entry(b, column) + entry(a, 2 * row + 1) * entry(b, 2 + column)) &
+           255;
+  };
+  return dot(0, 0) | dot(0, 1) << 8 | dot(1, 0) << 16 | dot(1, 1) << 24;
+}
+
+template <typename T> T matMulOf(T a, T b) {
+  uint32_t x, y;
+  std::memcpy(&x, &a, sizeof x);
+  std::memcpy(&y, &b, sizeof y);
+  uint32_t product = matMul(x, y);
+  std::memcpy(&a, &product, sizeof a);
+  return a;
+}
+
+#define OPERATOR(Name, types, expression)                                                          \
+  struct Name##Of {                                                                                \
+    template <typename T> static constexpr bool defined = types<T>;                                \
+    template <typename T> static T apply(T a, T b) { return static_cast<T>(expression); }          \
+  };
+OPERATOR(Sum, kEvery, Wide<T>(a) + Wide<T>(b))
+OPERATOR(Prod, kEvery, Wide<T>(a) * Wide<T>(b))
+OPERATOR(Min, kEvery, b < a ? b : a)
+OPERATOR(Max, kEvery, a < b ? b : a)
+OPERATOR(Land, kEvery, (a != 0) & (b != 0))
+OPERATOR(Lor, kEvery, (a != 0) | (b != 0))
+OPERATOR(Lxor, kEvery, (a != 0) ^ (b != 0))
+OPERATOR(Band, kInteger, a &b)
+OPERATOR(Bor, kInteger, a | b)
+OPERATOR(Bxor, kInteger, a ^ b)
+OPERATOR(MatMul, kFourBytes, matMulOf(a, b))
+#undef OPERATOR
+
+// memcpy makes any alignment right; compilers turn it into plain loads and stores
+// and vectorise the loop.
+template <typename Op, typename T, Side side>
+void reduce(std::byte *target, const std::byte *source, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; i += sizeof(T)) {
+    T own, incoming;
+    std::memcpy(&own, target + i, sizeof(T));
+    std::memcpy(&incoming, source + i, sizeof(T));
+    T result = side == Side::After ? Op::template apply<T>(own, incoming)
+                                   : Op::template apply<T>(incoming, own);
+    std::memcpy(target + i, &result, sizeof(T));
+  }
+}
+
+template <typename Op, typename T> ReduceFunction pick(Side side) {
+  if constexpr (Op::template defined<T>)
+    return side == Side::After ? reduce<Op, T, Side::After> : reduce<Op, T, Side::Before>;
+  else
+    return nullptr;
+}
+
+template <typename T> ReduceFunction pick(Reduction reduction, Side side) {
+  switch (reduction) {
+#define COLLDSL_REDUCTION(Name, spelling, commutative)                                             \
+  case Reduction::Name:                                                                            \
+    return pick<Name##Of, T>(side);
+#include "ir/Vocabulary.def"
+  }
+  return nullptr;
+}
+
+ReduceFunction pick(Reduction reduction, ElementType type, Side side) {
+  switch (type) {
+#define COLLDSL_TYPE(Name, spelling, CppType)                                                      \
+  case ElementType::Name:                                                                          \
+    return pick<CppType>(reduction, side);
+#include "ir/Vocabulary.def"
+  }
+  return nullptr;
+}
+
+} // namespace
+
+Result<ReduceFunction> findReduction(Reduction reduction, ElementType type, Side side) {
+  if (ReduceFunction function = pick(reduction, type, side))
+    return function;
+  return Status::error("no reduction " + std::string(spelling(reduction)) + " on " +
+                       std::string(spelling(type)));
+}
+
+} // namespace colldsl

@@ -1,0 +1,268 @@
+#include "executor/Steps.h"
+
+#include "ir/Concat.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace colldsl {
+namespace {
+
+bool isMessageWithoutSlices(const ImageOp &op) {
+  return (op.kind == OpKind::Send || op.kind == OpKind::Recv) && op.sourceCount == 0 &&
+         op.targetCount == 0;
+}
+
+} // namespace
+
+Result<Steps> Steps::build(const RankView &view, Memory &memory, const Edges &edges) {
+  Steps steps;
+  steps.view_ = view;
+  steps.memory_ = &memory;
+  steps.steps_.resize(view.ops.size());
+  size_t iovecs = 0, pieces = 0;
+  for (const ImageOp &op : view.ops) {
+    (isMessage(op.kind) ? iovecs : pieces) += size_t{op.sourceCount} + op.targetCount + 1;
+    if (isMessageWithoutSlices(op))
+      steps.blankBytes_ = std::max(steps.blankBytes_, op.amount);
+  }
+  steps.iovecs_.resize(iovecs);
+  steps.pieces_.resize(pieces);
+  if (Status s = steps.makeBlank(); !s)
+    return s;
+  for (uint32_t i = 0; i < view.ops.size(); ++i) {
+    steps.steps_[i].slot = edges.slots[i];
+    Status s = isMessage(view.ops[i].kind) ? steps.addMessage(i) : steps.addLocal(i);
+    if (!s)
+      return s;
+  }
+  return steps;
+}
+
+// One half to send from, one to receive into.
+Status Steps::makeBlank() {
+  if (blankBytes_ == 0)
+    return {};
+  if (blankBytes_ > UINT64_MAX / 4)
+    return Status::error(concat("a message of ", blankBytes_, " bytes is too large"));
+  blank_.reset(static_cast<std::byte *>(std::calloc(blankBytes_, 2)));
+  if (!blank_)
+    return Status::error(concat("no memory for messages of ", blankBytes_, " bytes"));
+  return {};
+}
+
+bool Steps::isVariable(std::span<const Slice> slices) const {
+  return std::any_of(slices.begin(), slices.end(),
+                     [&](const Slice &s) { return memory_->isVariable(s); });
+}
+
+std::span<const Slice> Steps::messageSlices(uint32_t i) const {
+  const ImageOp &op = view_.ops[i];
+  return op.kind == OpKind::Send ? view_.sources(op) : view_.targets(op);
+}
+
+uint64_t Steps::listPieces(std::span<const Slice> slices, iovec *pieces) const {
+  uint64_t bytes = 0;
+  for (const Slice &slice : slices) {
+    *pieces++ = {memory_->addressOf(slice), memory_->rangeOf(slice).length};
+    bytes += memory_->rangeOf(slice).length;
+  }
+  return bytes;
+}
+
+void Steps::addSized(uint32_t i) {
+  Step &step = steps_[i];
+  uint64_t bytes = view_.ops[i].amount;
+  std::byte *half = blank_.get() + (step.kind == Step::Kind::Recv ? blankBytes_ : 0);
+  iovecs_[iovecsUsed_] = {half, bytes};
+  step.payload = {&iovecs_[iovecsUsed_++], 1, false, false, bytes};
+}
+
+Status Steps::addMessage(uint32_t i) {
+  const ImageOp &op = view_.ops[i];
+  Step &step = steps_[i];
+  if (!travels(op))
+    return {};
+  step.kind = sendsMessage(op.kind) ? Step::Kind::Send : Step::Kind::Recv;
+  auto slices = messageSlices(i);
+  if (op.kind == OpKind::Signal || op.kind == OpKind::Wait) {
+    step.payload.always = true;
+  } else if (slices.empty()) {
+    addSized(i);
+  } else if (isVariable(slices)) {
+    return addVariableMessage(i, slices);
+  } else {
+    iovec *pieces = &iovecs_[iovecsUsed_];
+    iovecsUsed_ += slices.size();
+    auto count = static_cast<uint32_t>(slices.size());
+    step.payload = {pieces, count, false, false, listPieces(slices, pieces)};
+  }
+  if (step.kind == Step::Kind::Send)
+    maxSendBytes_ = std::max(maxSendBytes_, step.payload.bytes);
+  return {};
+}
+
+Status Steps::addVariableMessage(uint32_t i, std::span<const Slice> slices) {
+  Step &step = steps_[i];
+  bool receives = step.kind == Step::Kind::Recv;
+  uint64_t most = 0;
+  for (const Slice &slice : slices) {
+    bool variable = memory_->isVariable(slice);
+    if (variable && !memory_->isWholeBlock(slice))
+      return Status::error(concat("op ", i, " moves a part of a block of variable length"));
+    most += variable ? memory_->capacityBytes(slice) : memory_->rangeOf(slice).length;
+  }
+  step.variable = true;
+  iovec *pieces = &iovecs_[iovecsUsed_];
+  iovecsUsed_ += slices.size() + 1;
+  auto count = static_cast<uint32_t>(slices.size());
+  step.payload = {pieces, count, true, receives, most};
+  if (count == 1) {
+    pieces[0] = {memory_->addressOf(slices[0]), most};
+  } else {
+    staging_.push_back({i, std::vector<uint64_t>(count), {}});
+    Staging &staging = staging_.back();
+    pieces[0] = {staging.table.data(), count * sizeof(uint64_t)};
+    step.payload.bytes += pieces[0].iov_len;
+    step.payload.count = count + 1;
+    if (receives) {
+      staging.bytes.resize(most);
+      pieces[1] = {staging.bytes.data(), most};
+      step.payload.count = 2;
+    }
+  }
+  if (!receives)
+    maxSendBytes_ = std::max(maxSendBytes_, step.payload.bytes);
+  return {};
+}
+
+Status Steps::addLocal(uint32_t i) {
+  const ImageOp &op = view_.ops[i];
+  Step &step = steps_[i];
+  if (op.kind == OpKind::Calc) {
+    step.kind = Step::Kind::Calc;
+    step.ns = op.amount;
+    return {};
+  }
+  step.kind = op.kind == OpKind::Combine ? Step::Kind::Combine : Step::Kind::Copy;
+  if (step.kind == Step::Kind::Combine) {
+    Result<ReduceFunction> reduce = findReduction(op.reduction, op.type, op.side);
+    if (!reduce)
+      return Status::error(concat("op ", i, ": ", reduce.message()));
+    step.reduce = *reduce;
+  }
+  LocalPiece *pieces = &pieces_[piecesUsed_];
+  piecesUsed_ += size_t{op.sourceCount} + op.targetCount;
+  step.pieces = pieces;
+  step.variable = isVariable(view_.sources(op)) || isVariable(view_.targets(op));
+  if (step.variable && isVariable(view_.targets(op)) && op.kind == OpKind::Copy)
+    for (const Slice &slice : view_.targets(op))
+      if (op.sourceCount != op.targetCount || !memory_->isWholeBlock(slice))
+        return Status::error(concat("op ", i, " copies to blocks of variable length, but not ",
+                                    "one source to one whole block"));
+  return step.variable ? Status() : pairUp(i, pieces, step.pieceCount);
+}
+
+// Cuts sources and targets at the union of their borders.
+Status Steps::pairUp(uint32_t i, LocalPiece *pieces, uint32_t &count) {
+  const ImageOp &op = view_.ops[i];
+  auto sources = view_.sources(op), targets = view_.targets(op);
+  uint64_t unit = op.kind == OpKind::Combine ? sizeBytes(op.type) : 1;
+  size_t s = 0, t = 0;
+  uint64_t sDone = 0, tDone = 0;
+  count = 0;
+  while (s < sources.size() && t < targets.size()) {
+    uint64_t sLeft = memory_->rangeOf(sources[s]).length - sDone;
+    uint64_t tLeft = memory_->rangeOf(targets[t]).length - tDone;
+    uint64_t bytes = std::min(sLeft, tLeft);
+    if (bytes % unit != 0)
+      return Status::error(concat("op ", i, " reduces a part of an element"));
+    if (bytes > 0)
+      pieces[count++] = {memory_->addressOf(targets[t]) + tDone,
+                         memory_->addressOf(sources[s]) + sDone, bytes};
+    sDone = bytes == sLeft ? (++s, 0) : sDone + bytes;
+    tDone = bytes == tLeft ? (++t, 0) : tDone + bytes;
+  }
+  while (s < sources.size() && memory_->rangeOf(sources[s]).length == sDone)
+    ++s, sDone = 0;
+  while (t < targets.size() && memory_->rangeOf(targets[t]).length == tDone)
+    ++t, tDone = 0;
+  if (s < sources.size() || t < targets.size())
+    return Status::error(concat("op ", i, " has sources and targets of different lengths"));
+  return {};
+}
+
+// Blocks of variable length take the length of what is copied into them.
+Status Steps::followSource(uint32_t i) {
+  auto sources = view_.sources(view_.ops[i]), targets = view_.targets(view_.ops[i]);
+  for (size_t k = 0; k < targets.size(); ++k) {
+    if (!memory_->isVariable(targets[k]))
+      continue;
+    uint64_t bytes = memory_->rangeOf(sources[k]).length;
+    if (bytes > memory_->capacityBytes(targets[k]))
+      return Status::error(concat("op ", i, " copies ", bytes, " bytes to a block of ",
+                                  memory_->capacityBytes(targets[k])));
+    memory_->setLengthBytes(targets[k], bytes);
+  }
+  return {};
+}
+
+Steps::Staging *Steps::stagingOf(uint32_t i) {
+  auto at = std::lower_bound(staging_.begin(), staging_.end(), i,
+                             [](const Staging &s, uint32_t op) { return s.op < op; });
+  return at != staging_.end() && at->op == i ? &*at : nullptr;
+}
+
+Status Steps::refresh(OpId id) {
+  uint32_t i = index(id);
+  Step &step = steps_[i];
+  if (step.isLocal()) {
+    if (step.kind == Step::Kind::Copy)
+      if (Status s = followSource(i); !s)
+        return s;
+    return pairUp(i, const_cast<LocalPiece *>(step.pieces), step.pieceCount);
+  }
+  if (step.kind != Step::Kind::Send)
+    return {};
+  auto slices = messageSlices(i);
+  Staging *staging = stagingOf(i);
+  auto *pieces = const_cast<iovec *>(step.payload.pieces) + (staging ? 1 : 0);
+  step.payload.bytes = listPieces(slices, pieces);
+  if (!staging)
+    return {};
+  step.payload.bytes += staging->table.size() * sizeof(uint64_t);
+  for (size_t k = 0; k < slices.size(); ++k)
+    staging->table[k] = pieces[k].iov_len;
+  return {};
+}
+
+Status Steps::unpack(OpId id, uint64_t bytes) {
+  uint32_t i = index(id);
+  auto slices = messageSlices(i);
+  Staging *staging = stagingOf(i);
+  if (!staging) {
+    memory_->setLengthBytes(slices[0], bytes);
+    return {};
+  }
+  uint64_t expected = staging->table.size() * sizeof(uint64_t);
+  uint64_t offset = 0;
+  bool sound = bytes >= expected;
+  for (size_t k = 0; sound && k < slices.size(); ++k) {
+    uint64_t here = staging->table[k];
+    bool variable = memory_->isVariable(slices[k]);
+    sound = here <= staging->bytes.size() - offset &&
+            (variable ? here <= memory_->capacityBytes(slices[k])
+                      : here == memory_->rangeOf(slices[k]).length);
+    if (!sound)
+      break;
+    if (variable)
+      memory_->setLengthBytes(slices[k], here);
+    std::memcpy(memory_->addressOf(slices[k]), staging->bytes.data() + offset, here);
+    offset += here;
+  }
+  if (!sound || expected + offset != bytes)
+    return Status::error(concat("op ", i, " received blocks whose lengths do not fit"));
+  return {};
+}
+
+} // namespace colldsl

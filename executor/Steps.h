@@ -1,0 +1,87 @@
+/// What each op of a plan does, down to addresses: everything that can be computed
+/// before a run is.
+#pragma once
+
+#include "executor/Edges.h"
+#include "executor/Memory.h"
+#include "executor/Reduce.h"
+
+namespace colldsl {
+
+/// Bytes of a copy or combine that lie in one run on both sides.
+struct LocalPiece {
+  std::byte *target;
+  const std::byte *source;
+  uint64_t bytes;
+};
+
+/// One op.
+struct Step {
+  enum class Kind : uint8_t { Nothing, Send, Recv, Copy, Combine, Calc };
+  Kind kind = Kind::Nothing;
+  bool variable = false;              ///< touches blocks whose lengths change: see Steps::refresh()
+  uint32_t pieceCount = 0;            ///< Copy, Combine
+  MessageSlot slot;                   ///< Send, Recv
+  uint64_t ns = 0;                    ///< Calc
+  Payload payload;                    ///< Send, Recv
+  const LocalPiece *pieces = nullptr; ///< Copy, Combine
+  ReduceFunction reduce = nullptr;    ///< Combine
+
+  bool isLocal() const { return kind == Kind::Copy || kind == Kind::Combine; }
+};
+static_assert(sizeof(Step) == 64);
+
+/// The steps of one rank.
+///
+/// Messages with blocks of variable length: one such block alone travels as its
+/// bytes, and their number tells its length. Among other slices, the message begins
+/// with a table of the bytes of each slice, and is received into a buffer from which
+/// unpack() distributes it.
+class Steps {
+public:
+  /// `view` and `memory` outlive it and stay where they are.
+  static Result<Steps> build(const RankView &view, Memory &memory, const Edges &edges);
+
+  const Step &operator[](OpId op) const { return steps_[index(op)]; }
+  uint64_t maxSendBytes() const { return maxSendBytes_; }
+
+  /// Before a step with `variable` starts: takes the lengths as they are now. Fails
+  /// if two sides do not fit any more.
+  Status refresh(OpId op);
+
+  /// After a Recv with `variable` finished: sets lengths, moves bytes to their places.
+  Status unpack(OpId op, uint64_t bytes);
+
+private:
+  struct Staging {
+    uint32_t op;
+    std::vector<uint64_t> table;  ///< bytes per slice
+    std::vector<std::byte> bytes; ///< Recv: what follows the table
+  };
+
+  Status addLocal(uint32_t i);
+  Status addMessage(uint32_t i);
+  Status addVariableMessage(uint32_t i, std::span<const Slice> slices);
+  std::span<const Slice> messageSlices(uint32_t i) const;
+  Status makeBlank();
+  void addSized(uint32_t i);
+  Status pairUp(uint32_t i, LocalPiece *pieces, uint32_t &count);
+  Status followSource(uint32_t i);
+  uint64_t listPieces(std::span<const Slice> slices, iovec *pieces) const;
+  Staging *stagingOf(uint32_t i);
+  bool isVariable(std::span<const Slice> slices) const;
+
+  RankView view_;
+  Memory *memory_ = nullptr;
+  std::vector<Step> steps_;
+  std::vector<iovec> iovecs_;      ///< never grows once steps point into it
+  std::vector<LocalPiece> pieces_; ///< likewise
+  size_t iovecsUsed_ = 0;
+  size_t piecesUsed_ = 0;
+  std::vector<Staging> staging_;                 ///< sorted by op
+  std::unique_ptr<std::byte, FreeMemory> blank_; ///< what messages without slices carry
+  uint64_t blankBytes_ = 0;
+  uint64_t maxSendBytes_ = 0;
+};
+
+} // namespace colldsl

@@ -1,0 +1,26 @@
+/// A lock for work that nobody needs to wait for: whoever does not get it knows that
+/// another thread is at it.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+namespace colldsl {
+
+class TryLock {
+public:
+  bool tryLock() {
+    return !locked_.load(std::memory_order_relaxed) &&
+           !locked_.exchange(true, std::memory_order_acquire);
+  }
+  void lock() {
+    while (!tryLock())
+      std::this_thread::yield();
+  }
+  void unlock() { locked_.store(false, std::memory_order_release); }
+
+private:
+  std::atomic<bool> locked_{false};
+};
+
+} // namespace colldsl

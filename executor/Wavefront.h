@@ -1,0 +1,83 @@
+/// The state of one run of a rank's dependency DAG: what may start now.
+///
+/// Example: ops a, b, c; b requires a; c irequires b.
+///   pop() -> a;  start(a), finish(a);  pop() -> b;  start(b);  pop() -> c, although
+///   b has not finished.
+///
+/// Pure state: no clock, no I/O, no recursion, no allocation after construction. An
+/// op's counter of open dependencies is set back when it reaches zero, so the next
+/// run finds all counters as they must be and restart() costs the same for any size.
+/// Not thread safe.
+#pragma once
+
+#include "ir/Image.h"
+
+#include <cassert>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace colldsl {
+
+class Wavefront {
+public:
+  Wavefront() = default;
+
+  /// The DAG of a loaded image: acyclic, all indices in bounds. `successors` stays
+  /// where it is as long as the wavefront is used.
+  Wavefront(std::span<const ImageOp> ops, std::span<const uint32_t> successors);
+
+  /// Begins a run. The run before is done().
+  void restart() {
+    assert(done() && "the run before is not over");
+    head_ = 0;
+    tail_ = roots_;
+    finished_ = 0;
+  }
+
+  /// The next op that may start, first in, first out; kNoOp: none now.
+  OpId pop() { return head_ == tail_ ? kNoOp : OpId{ready_[head_++]}; }
+
+  /// Once per op and run, in this order, start() after pop() returned it.
+  void start(OpId id) {
+    const Vertex &v = vertices_[index(id)];
+    release(v.successors + v.requireCount, v.irequireCount);
+  }
+  void finish(OpId id) {
+    const Vertex &v = vertices_[index(id)];
+    release(v.successors, v.requireCount);
+    ++finished_;
+  }
+
+  bool done() const { return finished_ == vertices_.size(); }
+
+private:
+  struct Vertex {
+    const uint32_t *successors; ///< first those that require, then those that irequire
+    uint32_t requireCount;
+    uint32_t irequireCount;
+    uint32_t open; ///< dependencies that are not met yet
+    uint32_t deps; ///< all dependencies
+  };
+
+  void release(const uint32_t *successors, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      Vertex &v = vertices_[successors[i]];
+      if (--v.open > 0)
+        continue;
+      v.open = v.deps;
+      ready_[tail_++] = successors[i];
+    }
+  }
+
+  std::vector<Vertex> vertices_;
+  /// All ops of a run in the order in which they became ready. Those without
+  /// dependencies are in front in every run.
+  std::vector<uint32_t> ready_;
+  uint32_t roots_ = 0;
+  uint32_t head_ = 0;
+  uint32_t tail_ = 0;
+  size_t finished_ = 0;
+};
+
+} // namespace colldsl
