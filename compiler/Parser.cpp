@@ -64,6 +64,12 @@ private:
   const ParseLimits &limits_;
 };
 
+std::vector<Diagnostic> checkShape(const Result<std::vector<Token>> &tokens,
+                                   const ParseLimits &limits) {
+  return tokens ? checkBrackets(*tokens, limits)
+                : std::vector<Diagnostic>{tokens.status().diagnostic()};
+}
+
 /// Text to tree in three steps, each of which ends the work if it finds errors.
 /// `build` makes of the rule's parse tree what the caller wants.
 template <typename Context, typename Build>
@@ -71,9 +77,7 @@ std::vector<Diagnostic> parse(std::string_view text, uint16_t file, const ParseL
                               Context *(CollParser::*rule)(), std::unique_ptr<Ast> &ast,
                               Build build) {
   Result<std::vector<Token>> tokens = scan(text, file, limits);
-  if (!tokens)
-    return {tokens.status().diagnostic()};
-  if (auto errors = checkBrackets(*tokens, limits); !errors.empty())
+  if (std::vector<Diagnostic> errors = checkShape(tokens, limits); !errors.empty())
     return errors;
   std::lock_guard lock(antlrMutex());
   Parse parse(*tokens, file, limits);
@@ -88,6 +92,12 @@ std::vector<Diagnostic> parse(std::string_view text, uint16_t file, const ParseL
   return std::move(builder.errors);
 }
 
+void sayIfCutShort(std::vector<Diagnostic> &errors, const ParseLimits &limits) {
+  if (errors.size() >= limits.maxErrors)
+    errors.back().notes.push_back(Diagnostic::note(
+        {}, "stopped after " + std::to_string(errors.size()) + " errors (maxErrors)"));
+}
+
 } // namespace
 
 ParseResult parseFile(std::string_view text, uint16_t file, const ParseLimits &limits) {
@@ -95,6 +105,7 @@ ParseResult parseFile(std::string_view text, uint16_t file, const ParseLimits &l
   result.errors =
       parse(text, file, limits, &CollParser::file, result.ast,
             [](AstBuilder &builder, CollParser::FileContext *tree) { builder.buildFile(tree); });
+  sayIfCutShort(result.errors, limits);
   return result;
 }
 

@@ -5,6 +5,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <algorithm>
 
 namespace colldsl {
 namespace {
@@ -38,40 +41,62 @@ std::string quoted(StringRef token) {
   return token == "EOF" ? "the end of the file" : ("'" + token + "'").str();
 }
 
+/// After a keyword that begins a statement, the tokens by which it would be a name.
+bool makesItAName(StringRef token) {
+  constexpr StringRef kTokens[] = {"(", "[", ":", "requires", "irequires"};
+  return llvm::is_contained(kTokens, token);
+}
+
 /// The expected tokens, one phrase for all those that begin an expression or a name,
-/// and none for the operators that might go on after a complete expression.
+/// and none for those that are unlikely to be meant.
 Words phrasesFor(const SyntaxError &error) {
   const Words &all = error.expected;
   bool isExpression = has(all, "Number");
   bool isName = has(all, "Identifier") && !isExpression;
   bool isMore = has(all, "and") && has(all, "?") && !llvm::all_of(all, continuesExpression);
+  bool isKeywordOrName = error.previous == error.operation && has(all, ":");
   Words phrases;
   if (isExpression)
     phrases.push_back("an expression");
   if (isName)
     phrases.push_back(error.construct == Construct::Parameter ? "a parameter" : "a name");
   for (const std::string &token : all) {
-    bool said = (isExpression && startsExpression(token)) || (isName && isWord(token)) ||
-                (isMore && continuesExpression(token));
-    if (!said)
+    bool said = (isExpression && startsExpression(token)) || (isName && isWord(token));
+    bool unlikely =
+        (isMore && continuesExpression(token)) || (isKeywordOrName && makesItAName(token));
+    if (!said && !unlikely)
       phrases.push_back(quoted(token));
   }
   return phrases;
 }
 
-std::string expectation(const SyntaxError &error) {
-  if (error.construct == Construct::Block)
-    return "a statement or '}'";
-  if (error.construct == Construct::File)
-    return "a declaration";
+std::string join(Words phrases) {
   constexpr size_t kMost = 6;
-  Words phrases = phrasesFor(error);
   phrases.resize(std::min(phrases.size(), kMost));
-  std::string last = phrases.empty() ? "something else" : phrases.back();
-  if (phrases.size() < 2)
-    return last;
+  if (phrases.empty())
+    return "something else";
+  std::string last = std::move(phrases.back());
   phrases.pop_back();
-  return llvm::join(phrases, ", ") + " or " + last;
+  return phrases.empty() ? last : llvm::join(phrases, ", ") + " or " + last;
+}
+
+std::string expectation(const SyntaxError &error) {
+  switch (error.construct) {
+  case Construct::File:
+    return "a declaration";
+  case Construct::Block:
+    return "a statement or '}'";
+  case Construct::Clauses:
+    return "a clause or '{'";
+  case Construct::Parameters:
+  case Construct::Statement:
+  case Construct::Operation:
+  case Construct::Parameter:
+  case Construct::Clause:
+  case Construct::Other:
+    return join(phrasesFor(error));
+  }
+  llvm_unreachable("no such construct");
 }
 
 std::string foundText(const SyntaxError &error) {
@@ -94,14 +119,21 @@ std::string place(const SyntaxError &error) {
   return error.previous.front() == '"' ? " after the string" : " after '" + error.previous + "'";
 }
 
-/// Words of other languages, and what we write instead.
-StringRef ourWordFor(StringRef word) {
-  return llvm::StringSwitch<StringRef>(word)
+/// Operators of other languages, and what we write instead.
+StringRef ourOperatorFor(StringRef found) {
+  return llvm::StringSwitch<StringRef>(found)
       .Case("&&", "and")
       .Case("||", "or")
       .Case("!", "not")
       .Case("^", "xor")
       .Case("::", ".")
+      .Case("=", "==")
+      .Default("");
+}
+
+/// Likewise words.
+StringRef ourWordFor(StringRef word) {
+  return llvm::StringSwitch<StringRef>(word)
       .Cases("receive", "irecv", "recieve", "recv")
       .Cases("isend", "put", "send")
       .Cases("reduce", "accumulate", "combine")
@@ -117,35 +149,56 @@ StringRef ourWordFor(StringRef word) {
       .Default("");
 }
 
-std::string hintFor(StringRef word, const Words &fitting) {
-  if (StringRef ours = ourWordFor(word); !ours.empty())
-    return didYouMean(ours);
+/// The keyword that was meant by a word, out of those that fit.
+StringRef keywordFor(StringRef word, const Words &fitting) {
+  if (!isWord(word))
+    return {};
+  StringRef ours = ourWordFor(word);
+  if (has(fitting, ours.split(' ').first) || (ours == "else if" && !fitting.empty()))
+    return ours;
   std::vector<StringRef> keywords;
   for (const std::string &candidate : fitting)
     if (isKeyword(candidate))
       keywords.push_back(candidate);
-  return isWord(word) ? didYouMean(nearestWord(word, keywords)) : std::string();
+  return nearestWord(word, keywords);
 }
 
+/// Keywords that may follow where the parser, having passed them, wants only the end.
+const Words kTails = {"tag", "combine", "before", "after", "over", "key",   "weight",
+                      "and", "or",      "xor",    "to",    "from", "along", "into"};
+
 std::string hintFor(const SyntaxError &error) {
-  if (error.found == "=" && !error.starters.empty())
+  bool wantsName = has(error.expected, "Identifier") && !has(error.expected, "Number");
+  bool isName = !error.starters.empty();
+  if (error.found == "=" && isName && error.construct == Construct::Statement)
     return "names are bound once, with 'let " + error.previous + " = ...'";
-  if (error.found == "=")
-    return didYouMean("==");
-  if (isValue(error.found) && has(error.expected, "Identifier") && !has(error.expected, "Number"))
+  if (isValue(error.found) && wantsName)
     return "'" + error.found + "' is a value and nobody's name";
-  if (std::string hint = hintFor(error.previous, error.starters); !hint.empty())
-    return hint;
-  return hintFor(error.found, error.expected);
+  if (error.previous == "." && llvm::isDigit(error.found.empty() ? ' ' : error.found.front()))
+    return "numbers are whole";
+  if (StringRef ours = ourOperatorFor(error.found); !ours.empty())
+    return didYouMean(ours);
+  if (StringRef meant = keywordFor(error.previous, error.starters); !meant.empty())
+    return didYouMean(meant);
+  return didYouMean(keywordFor(error.found, has(error.expected, ";") ? kTails : error.expected));
+}
+
+bool isStatementKeyword(StringRef word) {
+  return word == "let" || word == "temp" || word == "for" || word == "if";
 }
 
 } // namespace
 
 Diagnostic describe(const SyntaxError &error) {
-  bool unknownStatement = error.construct == Construct::Statement && !error.starters.empty();
-  if (unknownStatement)
+  bool inStatement =
+      error.construct == Construct::Statement || error.construct == Construct::Operation;
+  if (inStatement && !error.starters.empty())
     return Diagnostic::error(error.previousLoc, "'" + error.previous + "' begins no statement here",
                              hintFor(error));
+  if (error.construct == Construct::Operation && isStatementKeyword(error.previous))
+    return Diagnostic::error(error.previousLoc, "a label stands before an operation or a call, not "
+                                                "before '" +
+                                                    error.previous + "'");
   bool lacksEnd = has(error.expected, ";") && error.foundLoc.line != error.previousLoc.line;
   SourceLoc loc = lacksEnd && error.previousEnd.known() ? error.previousEnd : error.foundLoc;
   std::string message =

@@ -10,7 +10,17 @@
 namespace colldsl {
 
 /// The grammar rule in which the parser stopped, as far as messages depend on it.
-enum class Construct : uint8_t { File, Block, Statement, Parameter, Clause, Other };
+enum class Construct : uint8_t {
+  File,       ///< between declarations
+  Block,      ///< between statements
+  Parameters, ///< between parameters
+  Clauses,    ///< between clauses, before the body
+  Statement,
+  Operation, ///< what may stand behind a label
+  Parameter,
+  Clause,
+  Other,
+};
 
 struct SyntaxError {
   Construct construct = Construct::Other;

@@ -3,6 +3,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
+
 namespace colldsl {
 namespace {
 
@@ -14,9 +16,9 @@ public:
   ErrorReader(antlr4::Parser &parser, uint16_t file) : parser_(parser), file_(file) {}
 
   SyntaxError read(const antlr4::RecognitionException &e) const {
-    return read(e.getOffendingToken(), e.getCtx(), expectedTokens(e));
+    return read(constructOf(e.getCtx()), e.getOffendingToken(), e.getCtx(), expectedTokens(e));
   }
-  SyntaxError read(const antlr4::Token *found, antlr4::RuleContext *context,
+  SyntaxError read(Construct construct, const antlr4::Token *found, antlr4::RuleContext *context,
                    const antlr4::misc::IntervalSet &expected) const;
 
 private:
@@ -65,15 +67,13 @@ std::vector<std::string> ErrorReader::wordsOf(const antlr4::misc::IntervalSet &t
 }
 
 Construct ErrorReader::constructOf(const antlr4::RuleContext *context) {
-  switch (context ? context->getRuleIndex() : size_t{CollParser::RuleFile}) {
-  case CollParser::RuleFile:
-    return Construct::File;
-  case CollParser::RuleBlock:
-    return Construct::Block;
+  switch (context->getRuleIndex()) {
   case CollParser::RuleStatement:
   case CollParser::RuleOrderStatement:
   case CollParser::RuleOperationStatement:
     return Construct::Statement;
+  case CollParser::RuleOperation:
+    return Construct::Operation;
   case CollParser::RuleParameter:
     return Construct::Parameter;
   case CollParser::RuleClause:
@@ -108,10 +108,11 @@ std::vector<std::string> ErrorReader::startersOf(antlr4::RuleContext *context,
   return wordsOf(atn.nextTokens(atn.ruleToStartState[rule->getRuleIndex()]));
 }
 
-SyntaxError ErrorReader::read(const antlr4::Token *found, antlr4::RuleContext *context,
+SyntaxError ErrorReader::read(Construct construct, const antlr4::Token *found,
+                              antlr4::RuleContext *context,
                               const antlr4::misc::IntervalSet &expected) const {
   SyntaxError error;
-  error.construct = constructOf(context);
+  error.construct = construct;
   error.foundLoc = locOf(found, file_);
   error.found = found->getType() == antlr4::Token::EOF ? "" : found->getText();
   error.operation = operationOf(context);
@@ -144,75 +145,103 @@ antlr4::Token *Recovery::recoverInline(antlr4::Parser *parser) {
   throw antlr4::InputMismatchException(parser);
 }
 
+void Recovery::skip(antlr4::Parser *parser) {
+  switch (parser->getContext()->getRuleIndex()) {
+  case CollParser::RuleParameters:
+  case CollParser::RuleParameter:
+    return skipTo(parser, {",", ")"});
+  case CollParser::RuleCollectiveDecl:
+  case CollParser::RuleClause:
+    return skipTo(parser, {"where", "ensures", "{", ";"});
+  default: // sequences of statements and declarations
+    return skipStatement(parser);
+  }
+}
+
 void Recovery::recover(antlr4::Parser *parser, std::exception_ptr e) {
   switch (parser->getContext()->getRuleIndex()) {
   case CollParser::RuleFile:
   case CollParser::RuleItem:
   case CollParser::RuleBlock:
   case CollParser::RuleStatement:
-    skipStatement(parser);
-    break;
   case CollParser::RuleParameter:
-    skipTo(parser, {",", ")", "{"});
-    break;
   case CollParser::RuleClause:
-    skipTo(parser, {"where", "ensures", "{"});
+    skip(parser);
+    endErrorCondition(parser);
     break;
   default: // every rule inside of these hands the error on
     std::rethrow_exception(e);
   }
 }
 
-/// Called where the parser decides whether to go on with a list: skips what is not an
-/// element, where a whole statement or declaration may be skipped.
-void Recovery::sync(antlr4::Parser *parser) {
-  size_t rule = parser->getContext()->getRuleIndex();
-  bool isSequence = rule == CollParser::RuleFile || rule == CollParser::RuleBlock;
-  if (!isSequence || inErrorRecoveryMode(parser))
-    return;
-  const antlr4::atn::ATN &atn = parser->getATN();
-  auto expected = atn.nextTokens(atn.states[parser->getState()]);
-  antlr4::TokenStream *tokens = parser->getTokenStream();
-  while (tokens->LA(1) != antlr4::Token::EOF && !expected.contains(tokens->LA(1))) {
-    const antlr4::Token *found = parser->getCurrentToken();
-    report(parser, ErrorReader(*parser, file_).read(found, parser->getContext(), expected));
-    skipStatement(parser);
+/// The sequence whose next element the parser looks for, if it looks for one.
+std::optional<Construct> sequenceAt(antlr4::Parser *parser) {
+  antlr4::atn::ATNState *state = parser->getATN().states[parser->getState()];
+  bool isLoop = state->getStateType() == antlr4::atn::ATNState::STAR_LOOP_ENTRY ||
+                state->getStateType() == antlr4::atn::ATNState::STAR_LOOP_BACK;
+  if (!isLoop)
+    return std::nullopt;
+  switch (parser->getContext()->getRuleIndex()) {
+  case CollParser::RuleFile:
+    return Construct::File;
+  case CollParser::RuleBlock:
+    return Construct::Block;
+  case CollParser::RuleParameters:
+    return Construct::Parameters;
+  case CollParser::RuleCollectiveDecl:
+    return Construct::Clauses;
+  default: // the other sequences are parts of a statement
+    return std::nullopt;
   }
 }
 
+/// Called where the parser decides whether to go on with a sequence: skips what is not
+/// an element of it. What then still does not fit fails again without another message.
+void Recovery::sync(antlr4::Parser *parser) {
+  std::optional<Construct> sequence = sequenceAt(parser);
+  if (!sequence || inErrorRecoveryMode(parser))
+    return;
+  antlr4::misc::IntervalSet expected = parser->getExpectedTokens();
+  auto fits = [&] { return expected.contains(parser->getCurrentToken()->getType()); };
+  bool skipsWhole = *sequence == Construct::File || *sequence == Construct::Block;
+  for (bool more = !fits(); more; more = skipsWhole && !fits()) {
+    const antlr4::Token *found = parser->getCurrentToken();
+    ErrorReader reader(*parser, file_);
+    report(parser, reader.read(*sequence, found, parser->getContext(), expected));
+    skip(parser);
+  }
+  if (fits())
+    endErrorCondition(parser);
+}
+
 /// To behind the next ';', or behind the '}' that closes the next '{', but not out of
-/// the block that we are in. Brackets are balanced: the screen has looked.
+/// the block that we are in. Brackets are balanced, which was checked before.
 void Recovery::skipStatement(antlr4::Parser *parser) {
   size_t depth = 0;
-  for (;;) {
+  for (bool more = true; more;) {
     const antlr4::Token *token = parser->getCurrentToken();
     std::string text = token->getText();
     bool isEnd = token->getType() == antlr4::Token::EOF || (text == "}" && depth == 0);
     if (isEnd)
-      break;
+      return;
     parser->consume();
     depth += text == "{" ? 1 : 0;
     depth -= text == "}" ? 1 : 0;
-    bool isComplete = depth == 0 && (text == ";" || text == "}");
-    if (isComplete)
-      break;
+    more = depth > 0 || (text != ";" && text != "}");
   }
-  endErrorCondition(parser);
 }
 
 void Recovery::skipTo(antlr4::Parser *parser, std::initializer_list<std::string_view> stops) {
   size_t depth = 0;
-  for (;;) {
+  for (;; parser->consume()) {
     const antlr4::Token *token = parser->getCurrentToken();
     std::string text = token->getText();
     bool isStop = depth == 0 && llvm::is_contained(stops, text);
     if (isStop || token->getType() == antlr4::Token::EOF)
-      break;
-    depth += text == "(" || text == "[" ? 1 : 0;
-    depth -= depth > 0 && (text == ")" || text == "]") ? 1 : 0;
-    parser->consume();
+      return;
+    depth += text == "(" || text == "[" || text == "{" ? 1 : 0;
+    depth -= text == ")" || text == "]" || text == "}" ? 1 : 0;
   }
-  endErrorCondition(parser);
 }
 
 } // namespace colldsl

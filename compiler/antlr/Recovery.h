@@ -24,6 +24,8 @@ public:
 private:
   /// Throws ParseCancellationException at the last error allowed.
   void report(antlr4::Parser *parser, const SyntaxError &error);
+  /// Skips to where the construct that the parser is in can go on.
+  void skip(antlr4::Parser *parser);
   void skipStatement(antlr4::Parser *parser);
   void skipTo(antlr4::Parser *parser, std::initializer_list<std::string_view> stops);
 

@@ -1,0 +1,91 @@
+#include "compiler/Compile.h"
+
+#include "compiler/FileLoader.h"
+#include "compiler/Parser.h"
+#include "compiler/Sema.h"
+#include "stdlib/StdlibFiles.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace colldsl {
+
+struct Compilation::Impl {
+  Sources sources;
+  Program program;
+  ParseLimits limits;
+  std::vector<Diagnostic> diagnostics;
+  std::vector<DeclId> mainDecls;
+
+  std::vector<LoadedFile> loadAll(const std::vector<std::string> &paths,
+                                  const CompileOptions &options);
+  void analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numStdlib);
+  Result<uint16_t> addText(std::string_view text, std::string name);
+};
+
+std::vector<LoadedFile> Compilation::Impl::loadAll(const std::vector<std::string> &paths,
+                                                   const CompileOptions &options) {
+  FileLoader loader(sources, diagnostics, options.includePaths, limits);
+  if (options.withStdlib)
+    for (const StdlibFile &file : stdlibFiles())
+      loader.loadText(file.text, std::string(file.name));
+  for (const std::string &path : paths)
+    loader.loadMain(path);
+  return loader.takeFiles();
+}
+
+/// The standard library is one unit, whose files know each other; every other file is
+/// one of its own and knows the units before it.
+void Compilation::Impl::analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numStdlib) {
+  std::vector<SemaInput> inputs;
+  for (auto [i, file] : llvm::enumerate(files)) {
+    auto unit = static_cast<uint32_t>(i < numStdlib ? 0 : i - numStdlib + 1);
+    inputs.push_back({file.ast.get(), unit, file.isMain});
+  }
+  diagnostics = analyse(inputs, program, mainDecls, limits.maxErrors);
+}
+
+Result<uint16_t> Compilation::Impl::addText(std::string_view text, std::string name) {
+  if (sources.size() >= Sources::kMaxFiles)
+    return Status::error("too many arguments for one compilation");
+  program.files.push_back(name);
+  return sources.add(llvm::MemoryBuffer::getMemBufferCopy(text, name), name);
+}
+
+Compilation::Compilation() : impl_(std::make_unique<Impl>()) {}
+Compilation::~Compilation() = default;
+Compilation::Compilation(Compilation &&) noexcept = default;
+Compilation &Compilation::operator=(Compilation &&) noexcept = default;
+
+bool Compilation::ok() const {
+  return llvm::none_of(impl_->diagnostics,
+                       [](const Diagnostic &d) { return d.severity == Severity::Error; });
+}
+const Program &Compilation::program() const { return impl_->program; }
+const std::vector<Diagnostic> &Compilation::diagnostics() const { return impl_->diagnostics; }
+const std::vector<DeclId> &Compilation::mainDecls() const { return impl_->mainDecls; }
+std::string Compilation::render(const Diagnostic &d) const { return impl_->sources.render(d); }
+
+Result<ExprId> Compilation::addArgument(DeclId collective, std::string_view param,
+                                        std::string_view text) {
+  Result<uint16_t> file = impl_->addText(text, "argument '" + std::string(param) + "'");
+  if (!file)
+    return file.status();
+  ParsedExpr parsed = parseExpression(impl_->sources.text(*file), *file, impl_->limits);
+  if (!parsed.errors.empty())
+    return parsed.errors.front();
+  return analyseArgument(*parsed.expr, collective, param, impl_->program);
+}
+
+Compilation compileFiles(const std::vector<std::string> &paths, const CompileOptions &options) {
+  Compilation compilation;
+  Compilation::Impl &impl = *compilation.impl_;
+  impl.limits = options.limits;
+  std::vector<LoadedFile> files = impl.loadAll(paths, options);
+  impl.program.files = impl.sources.names();
+  size_t numStdlib = options.withStdlib ? stdlibFiles().size() : 0;
+  if (compilation.ok())
+    impl.analyseAll(files, numStdlib);
+  return compilation;
+}
+
+} // namespace colldsl

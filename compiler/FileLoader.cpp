@@ -1,0 +1,145 @@
+#include "compiler/FileLoader.h"
+
+#include "compiler/Parser.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+namespace colldsl {
+namespace {
+
+namespace fs = llvm::sys::fs;
+using llvm::formatv;
+using llvm::StringRef;
+
+/// What two names of one file have in common.
+std::string realPathOf(const std::string &path) {
+  llvm::SmallString<256> real;
+  return fs::real_path(path, real) ? path : real.str().str();
+}
+
+std::string joined(StringRef folder, StringRef path) {
+  if (folder.empty() || llvm::sys::path::is_absolute(path))
+    return path.str();
+  llvm::SmallString<256> whole(folder);
+  llvm::sys::path::append(whole, path);
+  return whole.str().str();
+}
+
+} // namespace
+
+void FileLoader::loadMain(const std::string &path) {
+  if (!full() && !states_.contains(realPathOf(path)))
+    load(path, realPathOf(path), /*isMain=*/true);
+}
+
+void FileLoader::loadText(StringRef text, std::string name) {
+  uint16_t file = sources_.add(llvm::MemoryBuffer::getMemBuffer(text, name, false), name);
+  ParseResult parsed = parseFile(text, file, limits_);
+  llvm::move(parsed.errors, std::back_inserter(errors_));
+  if (parsed.ast)
+    files_.push_back({std::move(parsed.ast), false});
+}
+
+/// Recursion over imports ends at maxFiles.
+void FileLoader::load(const std::string &path, StringRef realPath, bool isMain) {
+  Result<uint16_t> file = read(path);
+  if (!file) {
+    errors_.push_back(file.status().diagnostic());
+    return;
+  }
+  ParseResult parsed = parseFile(sources_.text(*file), *file, limits_);
+  llvm::move(parsed.errors, std::back_inserter(errors_));
+  states_[realPath] = State::Busy;
+  importers_.push_back({realPath.str(), {}});
+  if (parsed.ast) {
+    for (const ast::Import &import : parsed.ast->imports)
+      follow(import, *file);
+    files_.push_back({std::move(parsed.ast), isMain});
+  }
+  importers_.pop_back();
+  states_[realPath] = State::Done;
+}
+
+void FileLoader::follow(const ast::Import &import, uint16_t importer) {
+  std::string path = search(import.path, importer);
+  if (full())
+    return;
+  if (path.empty())
+    return reportMissing(import, importer);
+  std::string realPath = realPathOf(path);
+  auto known = states_.find(realPath);
+  importers_.back().import = import.loc;
+  if (known == states_.end())
+    load(path, realPath, /*isMain=*/false);
+  else if (known->second == State::Busy)
+    reportCycle(realPath, import.loc);
+}
+
+std::vector<std::string> FileLoader::foldersFor(StringRef path, uint16_t importer) const {
+  if (llvm::sys::path::is_absolute(path))
+    return {""};
+  std::vector<std::string> folders = {llvm::sys::path::parent_path(sources_.name(importer)).str()};
+  llvm::append_range(folders, includePaths_);
+  return folders;
+}
+
+/// Empty if it is nowhere.
+std::string FileLoader::search(StringRef path, uint16_t importer) const {
+  for (const std::string &folder : foldersFor(path, importer))
+    if (std::string candidate = joined(folder, path); fs::exists(candidate))
+      return candidate;
+  return "";
+}
+
+Result<uint16_t> FileLoader::read(const std::string &path) {
+  SourceLoc loc = importers_.empty() ? SourceLoc() : importers_.back().import;
+  auto refuse = [&](const std::string &why) {
+    return Status::error(loc, "cannot read '" + path + "': " + why);
+  };
+  if (states_.size() >= limits_.maxFiles || sources_.size() >= Sources::kMaxFiles)
+    return refuse(formatv("more than {0} files, the limit (maxFiles)", limits_.maxFiles));
+  fs::file_status status;
+  if (std::error_code error = fs::status(path, status))
+    return refuse(error.message());
+  if (!fs::is_regular_file(status))
+    return refuse("it is not an ordinary file");
+  if (status.getSize() > limits_.maxBytes)
+    return refuse(formatv("it has {0} bytes, the limit is {1} (maxBytes)", status.getSize(),
+                          limits_.maxBytes));
+  auto text = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
+  if (!text)
+    return refuse(text.getError().message());
+  return sources_.add(std::move(*text), path);
+}
+
+void FileLoader::reportMissing(const ast::Import &import, uint16_t importer) {
+  std::vector<std::string> folders = foldersFor(import.path, importer);
+  for (std::string &folder : folders)
+    folder = folder.empty() ? "the current folder" : "'" + folder + "'";
+  errors_.push_back(Diagnostic::error(import.loc,
+                                      "'" + sources_.name(importer) + "' imports '" +
+                                          import.path.str() + "', which does not exist",
+                                      "looked for in " + llvm::join(folders, ", ")));
+}
+
+void FileLoader::reportCycle(StringRef realPath, SourceLoc import) {
+  auto first = llvm::find_if(importers_, [&](const Importer &i) { return i.path == realPath; });
+  const std::string &importer = sources_.name(import.file);
+  bool isItself = first + 1 == importers_.end();
+  std::string message =
+      "'" + importer + "' imports " +
+      (isItself ? "itself"
+                : "'" + sources_.name(first->import.file) + "', which imports it in turn");
+  Diagnostic d = Diagnostic::error(import, std::move(message));
+  for (auto i = first; i + 1 != importers_.end(); ++i)
+    d.notes.push_back(Diagnostic::note(i->import, "by way of this import"));
+  errors_.push_back(std::move(d));
+}
+
+} // namespace colldsl

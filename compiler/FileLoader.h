@@ -1,0 +1,64 @@
+/// Reads and parses the files of a compilation, and those that they import.
+#pragma once
+
+#include "compiler/Ast.h"
+#include "compiler/ParseLimits.h"
+#include "compiler/Sources.h"
+#include "ir/Result.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace colldsl {
+
+struct LoadedFile {
+  std::unique_ptr<Ast> ast;
+  bool isMain = false; ///< named by the user, not imported
+};
+
+/// An import is looked for in the folder of the importing file, then in the include
+/// paths. Each file is read once, however many import it; a file that imports itself,
+/// directly or through others, is an error. Reads ordinary files only.
+class FileLoader {
+public:
+  FileLoader(Sources &sources, std::vector<Diagnostic> &errors,
+             const std::vector<std::string> &includePaths, const ParseLimits &limits)
+      : sources_(sources), errors_(errors), includePaths_(includePaths), limits_(limits) {}
+
+  void loadMain(const std::string &path);
+  /// A text that is not in a file; imports nothing.
+  void loadText(llvm::StringRef text, std::string name);
+
+  /// Those without errors, imported ones before their importers.
+  std::vector<LoadedFile> takeFiles() { return std::move(files_); }
+
+private:
+  enum class State : uint8_t { Busy, Done };
+  struct Importer {
+    std::string path; ///< of the file that is being loaded
+    SourceLoc import; ///< of the import in it that is being followed
+  };
+
+  void load(const std::string &path, llvm::StringRef realPath, bool isMain);
+  void follow(const ast::Import &import, uint16_t importer);
+  std::string search(llvm::StringRef path, uint16_t importer) const;
+  std::vector<std::string> foldersFor(llvm::StringRef path, uint16_t importer) const;
+  Result<uint16_t> read(const std::string &path);
+  void reportMissing(const ast::Import &import, uint16_t importer);
+  void reportCycle(llvm::StringRef realPath, SourceLoc import);
+  bool full() const { return errors_.size() >= limits_.maxErrors; }
+
+  Sources &sources_;
+  std::vector<Diagnostic> &errors_;
+  const std::vector<std::string> &includePaths_;
+  const ParseLimits &limits_;
+  llvm::StringMap<State> states_;   ///< by real path
+  std::vector<Importer> importers_; ///< from the main file to the one being loaded
+  std::vector<LoadedFile> files_;
+};
+
+} // namespace colldsl
