@@ -102,8 +102,8 @@ Status RankChecker::checkOpSlices(const ImageOp &op) const {
   if ((op.sourceCount != 0 && !mayRead(op.kind)) || (op.targetCount != 0 && !mayWrite(op.kind)))
     return fail("is a ", spelling(op.kind), " with slices that it cannot have");
   bool hasSlices = op.sourceCount != 0 || op.targetCount != 0;
-  if (op.amount != 0 && hasSlices)
-    return fail("has both slices and ", op.amount, " bytes of its own");
+  if (op.amount != 0 && (hasSlices || op.kind == OpKind::Signal || op.kind == OpKind::Wait))
+    return fail("is a ", spelling(op.kind), " with ", op.amount, " bytes of its own");
   return {};
 }
 
@@ -193,6 +193,8 @@ Status RankChecker::checkOperand(const EntryValue &operand) const {
   if (buffer >= std::min(there.size(), rank_.buffers.size()))
     return fail("is of buffer ", buffer, ", this rank has ", rank_.buffers.size(), " and rank ",
                 index(operand.rank), " has ", there.size());
+  if (Status s = checkSlice(operand.slice, rank_.buffers[buffer], n()); !s)
+    return s;
   return checkSlice(operand.slice, there[buffer], n());
 }
 

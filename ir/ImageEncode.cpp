@@ -82,7 +82,8 @@ SourceLoc Encoder::encodeLoc(SourceLoc loc) const {
 // equal schedules give equal bytes.
 ImageOp Encoder::encodeOp(const Op &op) const {
   bool reduces = op.kind == OpKind::Combine;
-  bool isSized = op.kind == OpKind::Calc || (op.sourceCount == 0 && op.targetCount == 0);
+  bool isSized = op.kind != OpKind::Signal && op.kind != OpKind::Wait && op.sourceCount == 0 &&
+                 op.targetCount == 0;
   SourceLoc loc = encodeLoc(op.loc);
   ImageOp out = {};
   out.kind = op.kind;

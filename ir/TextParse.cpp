@@ -134,6 +134,11 @@ bool TextParser::fail(Place place, std::string message, std::string hint) {
   return false;
 }
 
+bool TextParser::stop(Place place, std::string message) {
+  errors_.stop(Diagnostic::error(locOf(place), std::move(message)));
+  return false;
+}
+
 bool TextParser::failExpected(std::string_view what) {
   const Token &token = peek();
   return fail(token.place, concat("expected ", what, ", found ", describe(token)));
@@ -165,13 +170,14 @@ bool TextParser::parseScheduleLine() {
 
 bool TextParser::parseNumRanks() {
   Place place = peek().place;
+  hasNumRanksLine_ = true;
   std::optional<uint64_t> number = expectNumber("the number of ranks");
   if (!number)
     return false;
   if (numRanks_)
     return fail(place, concat("num_ranks is given twice, as ", *numRanks_, " and ", *number));
   if (*number > limits_.maxRanks)
-    return fail(place, concat("num_ranks is ", *number, ", the limit is ", limits_.maxRanks));
+    return stop(place, concat("num_ranks is ", *number, ", the limit is ", limits_.maxRanks));
   numRanks_ = static_cast<uint32_t>(*number);
   return true;
 }
@@ -232,11 +238,9 @@ void TextParser::parseTopLevel() {
       take();
       continue;
     }
-    if (parseTopStatement() && expectLineEnd() && !peek().isSymbol("}"))
-      continue;
     if (peek().isSymbol("}"))
       fail(take().place, "this '}' closes no rank");
-    else
+    else if (!parseTopStatement() || !expectLineEnd())
       skipLine();
   }
 }
@@ -262,7 +266,7 @@ bool TextParser::parseRank() {
   else if (numRanks_ && *number >= *numRanks_)
     fail(place, concat("rank ", *number, " stands here, num_ranks is ", *numRanks_));
   if (expected >= limits_.maxRanks)
-    return fail(place, concat("there are more ranks than the limit of ", limits_.maxRanks));
+    return stop(place, concat("there are more ranks than the limit of ", limits_.maxRanks));
   if (!expectSymbol("{"))
     return false;
   openPlainFile();
@@ -345,9 +349,9 @@ void TextParser::finishFile() {
     return;
   Place end = peek().place;
   uint32_t ranks = parsed_.schedule.numRanks();
-  if (!numRanks_)
+  if (!hasNumRanksLine_)
     fail(end, "num_ranks is missing");
-  else if (*numRanks_ > ranks)
+  if (numRanks_ && *numRanks_ > ranks)
     fail(end, concat("num_ranks is ", *numRanks_, ", the text has ", ranks, " ranks"));
   if (errors_.size() == 0)
     checkOperands();

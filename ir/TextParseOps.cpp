@@ -26,11 +26,8 @@ bool TextParser::parseOp() {
   if (!kind)
     return failExpected("an op, a buffer, a dependency or a promise");
   take();
-  if (++opCount_ > limits_.maxOps) {
-    errors_.stop(Diagnostic::error(
-        locOf(place), concat("there are more ops than the limit of ", limits_.maxOps)));
-    return false;
-  }
+  if (++opCount_ > limits_.maxOps)
+    return stop(place, concat("there are more ops than the limit of ", limits_.maxOps));
   Op op;
   op.kind = *kind;
   rank_.hasCount.push_back(false);

@@ -64,6 +64,7 @@ private:
 
   // Errors.
   bool fail(Place place, std::string message, std::string hint = {});
+  bool stop(Place place, std::string message); ///< an error that ends the reading
   bool failExpected(std::string_view what);
 
   // TextParse.cpp: the file.
@@ -138,6 +139,7 @@ private:
   ErrorList errors_;
   ParsedText parsed_;
   bool hasScheduleLine_ = false;
+  bool hasNumRanksLine_ = false;
   std::optional<uint32_t> numRanks_;
   uint64_t opCount_ = 0;
   bool isPlainFileKnown_ = false;

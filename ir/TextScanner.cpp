@@ -30,7 +30,7 @@ void Scanner::startLine() {
   lineBegin_ = at_;
   uint64_t left = text_.size() - at_;
   if (left > maxLineBytes_ && std::memchr(text_.data() + at_, '\n', maxLineBytes_ + 1) == nullptr)
-    problem_ = concat("line is longer than the limit of ", maxLineBytes_, " bytes");
+    setProblem(place(), concat("line is longer than the limit of ", maxLineBytes_, " bytes"));
 }
 
 // True if a comment stood here; false with a problem if it never ends.
@@ -41,7 +41,7 @@ bool Scanner::skipComment() {
   }
   if (!startsWith("/*"))
     return false;
-  uint32_t firstLine = line_;
+  Place begin = place();
   at_ += 2;
   while (at_ < text_.size() && !startsWith("*/") && problem_.empty())
     if (text_[at_++] == '\n') {
@@ -49,7 +49,7 @@ bool Scanner::skipComment() {
       startLine();
     }
   if (at_ >= text_.size() && problem_.empty())
-    problem_ = concat("the comment that begins on line ", firstLine, " does not end");
+    setProblem(begin, "the comment that begins here does not end");
   at_ = std::min<uint64_t>(at_ + 2, text_.size());
   return problem_.empty();
 }
@@ -64,11 +64,14 @@ void Scanner::skipBlanks() {
   }
 }
 
-Token Scanner::stop(std::string problem) {
-  Token token = take(TokenKind::Bad, 0);
+void Scanner::setProblem(Place place, std::string problem) {
   problem_ = std::move(problem);
+  problemPlace_ = place;
+}
+
+Token Scanner::stop() {
   hasStopped_ = true;
-  return token;
+  return {TokenKind::Bad, problemPlace_, {}};
 }
 
 Token Scanner::take(TokenKind kind, uint64_t bytes) {
@@ -89,8 +92,10 @@ Token Scanner::takeString() {
   uint64_t end = at_ + 1;
   while (end < text_.size() && text_[end] != '"' && text_[end] != '\n')
     end += text_[end] == '\\' && end + 1 < text_.size() && text_[end + 1] != '\n' ? 2 : 1;
-  if (end >= text_.size() || text_[end] != '"')
-    return stop("the string that begins here does not end on its line");
+  if (end >= text_.size() || text_[end] != '"') {
+    setProblem(place(), "the string that begins here does not end on its line");
+    return stop();
+  }
   Token token = take(TokenKind::String, end + 1 - at_);
   token.text = token.text.substr(1, token.text.size() - 2);
   return token;
@@ -110,7 +115,7 @@ Token Scanner::next() {
   if (hasStopped_)
     return take(TokenKind::End, 0);
   if (!problem_.empty())
-    return stop(problem_);
+    return stop();
   if (at_ >= text_.size())
     return take(TokenKind::End, 0);
   char c = text_[at_];

@@ -47,7 +47,8 @@ private:
   void startLine();
   void skipBlanks();
   bool skipComment();
-  Token stop(std::string problem);
+  void setProblem(Place place, std::string problem);
+  Token stop();
   Token take(TokenKind kind, uint64_t bytes);
   Token takeNumber();
   Token takeString();
@@ -61,6 +62,7 @@ private:
   uint64_t lineBegin_ = 0;
   uint32_t line_ = 1;
   std::string problem_;
+  Place problemPlace_;
   bool hasStopped_ = false;
 };
 

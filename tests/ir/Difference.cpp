@@ -34,7 +34,8 @@ bool sameOp(const Op &x, const Op &y) {
   if (x.kind == OpKind::Combine &&
       (x.side != y.side || x.reduction != y.reduction || x.type != y.type))
     return false;
-  return x.sourceCount + x.targetCount != 0 || x.amount == y.amount;
+  bool isSized = x.kind != OpKind::Signal && x.kind != OpKind::Wait;
+  return !isSized || x.sourceCount + x.targetCount != 0 || x.amount == y.amount;
 }
 
 std::vector<Dep> sortedDeps(const Dag &dag, const Op &op) {
