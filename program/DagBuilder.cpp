@@ -7,10 +7,12 @@ namespace {
 
 constexpr uint32_t kNoMap = 0xffffffffu;
 
-void takeSlices(std::span<const Region> regions, std::vector<Slice> &out) {
-  out.clear();
+/// Appends the regions' slices; where they begin.
+uint32_t append(std::span<const Region> regions, std::vector<Slice> &slices) {
+  auto begin = static_cast<uint32_t>(slices.size());
   for (const Region &region : regions)
-    out.push_back(region.slice);
+    slices.push_back(region.slice);
+  return begin;
 }
 
 } // namespace
@@ -23,8 +25,7 @@ void DagBuilder::begin(Dag &dag, SizeRange &range) {
   readers_.nodes.clear();
   lastDepOf_.clear();
   stated_.clear();
-  if (!labels_.empty())
-    labels_.clear();
+  labels_.clear();
 }
 
 AccessMap &DagBuilder::mapOf(BufferId buffer) {
@@ -73,15 +74,19 @@ Status DagBuilder::add(const Op &op, std::span<const Region> sources,
   OpId id{dag_->size()};
   lastDepOf_.push_back(0);
   auto depBegin = static_cast<uint32_t>(dag_->deps.size());
-  if (Status s = track(sources, false, id, op.loc); !s)
-    return s;
-  if (Status s = track(targets, true, id, op.loc); !s)
-    return s;
-  takeSlices(sources, sourceScratch_);
-  takeSlices(targets, targetScratch_);
-  dag_->add(op, sourceScratch_, targetScratch_, {});
-  dag_->ops.back().depBegin = depBegin;
-  dag_->ops.back().depCount = static_cast<uint32_t>(dag_->deps.size()) - depBegin;
+  if (!sources.empty())
+    if (Status s = track(sources, false, id, op.loc); !s)
+      return s;
+  if (!targets.empty())
+    if (Status s = track(targets, true, id, op.loc); !s)
+      return s;
+  Op &added = dag_->ops.emplace_back(op);
+  added.sourceBegin = append(sources, dag_->slices);
+  added.sourceCount = static_cast<uint32_t>(sources.size());
+  added.targetBegin = append(targets, dag_->slices);
+  added.targetCount = static_cast<uint32_t>(targets.size());
+  added.depBegin = depBegin;
+  added.depCount = static_cast<uint32_t>(dag_->deps.size()) - depBegin;
   return {};
 }
 
@@ -117,11 +122,6 @@ Status DagBuilder::addReceiveCombine(const Op &receive, Reduction reduction, Sid
   return status;
 }
 
-const LabelRange *DagBuilder::findLabel(uint64_t key) const {
-  auto it = labels_.find(key);
-  return it == labels_.end() ? nullptr : &it->second;
-}
-
 std::vector<OpId> DagBuilder::entriesOf(const LabelRange &range) const {
   std::vector<OpId> entries;
   for (uint32_t i = range.first; i < range.last; ++i) {
@@ -149,10 +149,33 @@ std::vector<OpId> DagBuilder::exitsOf(const LabelRange &range) const {
 void DagBuilder::depend(const LabelRange &waiter, const LabelRange &first, DepKind kind) {
   if (waiter.first == waiter.last || first.first == first.last)
     return;
+  if (waiter.last - waiter.first == 1 && first.last - first.first == 1)
+    return state(OpId{waiter.first}, {OpId{first.first}, kind});
   std::vector<OpId> before = kind == DepKind::Requires ? exitsOf(first) : entriesOf(first);
   for (OpId w : entriesOf(waiter))
     for (OpId f : before)
-      stated_.push_back({w, {f, kind}});
+      state(w, {f, kind});
+}
+
+/// Usually the waiter is among the newest ops and the other one older: then the edge
+/// goes where it belongs at once. The rest waits for finish().
+void DagBuilder::state(OpId waiter, Dep dep) {
+  Op &op = dag_->ops[index(waiter)];
+  auto deps = dag_->depsOf(op);
+  if (index(dep.op) >= index(waiter) || deps.size() > kFewDeps) {
+    stated_.push_back({waiter, dep});
+    return;
+  }
+  if (std::find(deps.begin(), deps.end(), dep) != deps.end())
+    return;
+  if (op.depBegin + op.depCount != dag_->deps.size()) { // move its few to the end
+    auto begin = static_cast<uint32_t>(dag_->deps.size());
+    for (uint32_t i = 0; i < op.depCount; ++i)
+      dag_->deps.push_back(dag_->deps[op.depBegin + i]);
+    op.depBegin = begin;
+  }
+  dag_->deps.push_back(dep);
+  ++op.depCount;
 }
 
 Status DagBuilder::finish() {

@@ -5,10 +5,9 @@
 #include "ir/Dag.h"
 #include "ir/Result.h"
 #include "program/AccessMap.h"
-#include "program/CountTable.h"
+#include "program/EpochTable.h"
 
 #include <span>
-#include <unordered_map>
 
 namespace colldsl {
 
@@ -45,8 +44,13 @@ public:
   uint32_t size() const { return dag_->size(); }
 
   /// A label may be set once per key.
-  bool setLabel(uint64_t key, LabelRange range) { return labels_.emplace(key, range).second; }
-  const LabelRange *findLabel(uint64_t key) const;
+  bool setLabel(uint64_t key, LabelRange range) {
+    auto [label, isNew] = labels_.insert(key);
+    if (isNew)
+      *label = range;
+    return isNew;
+  }
+  const LabelRange *findLabel(uint64_t key) const { return labels_.lookup(key); }
 
   /// Every op of `waiter` that none of its own ops precedes waits for every op of
   /// `first` that none of its own ops follows.
@@ -60,6 +64,7 @@ private:
   Status track(std::span<const Region> regions, bool writes, OpId op, SourceLoc loc);
   AccessMap &mapOf(BufferId buffer);
   void addDep(OpId on, DepKind kind);
+  void state(OpId waiter, Dep dep);
   void mergeStatedDeps();
   Status sortByDeps();
   void reorder(std::span<const uint32_t> order);
@@ -71,6 +76,7 @@ private:
     OpId waiter;
     Dep dep;
   };
+  static constexpr uint32_t kFewDeps = 16;
 
   Dag *dag_ = nullptr;
   SizeRange *range_ = nullptr;
@@ -80,8 +86,7 @@ private:
   ReaderPool readers_;
   std::vector<uint32_t> lastDepOf_; // per op: the newest op that depends on it, plus one
   std::vector<StatedDep> stated_;
-  std::unordered_map<uint64_t, LabelRange> labels_;
-  std::vector<Slice> sourceScratch_, targetScratch_;
+  EpochTable<LabelRange> labels_;
   std::vector<Region> hiddenScratch_;
 };
 

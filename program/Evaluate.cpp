@@ -7,8 +7,66 @@ std::span<const uint32_t> Interpreter::operandsOf(const Expr &e) const {
   return {program_.operands.data() + index(e.a), index(e.b)};
 }
 
+/// An operand, without a call where it is a leaf.
+inline int64_t Interpreter::operand(ExprId id) {
+  const Expr &e = program_.expr(id);
+  switch (e.kind) {
+  case ExprKind::IntLit:
+    return e.value;
+  case ExprKind::LocalInt:
+    return intSlot(e.slot);
+  case ExprKind::MyRank:
+    return frame_->group->me;
+  case ExprKind::NumRanks:
+    return frame_->group->size;
+  default:
+    return eval(id);
+  }
+}
+
+/// The kinds that schedules are made of; the others are in evalOther, so that this one
+/// stays small.
 int64_t Interpreter::eval(ExprId id) {
   const Expr &e = program_.expr(id);
+  switch (e.kind) {
+  case ExprKind::IntLit:
+  case ExprKind::LocalInt:
+  case ExprKind::MyRank:
+  case ExprKind::NumRanks:
+    return operand(id);
+  case ExprKind::Add: {
+    int64_t a = operand(e.a), b = operand(e.b), sum;
+    return __builtin_add_overflow(a, b, &sum) ? evalOverflow(e, "sum") : sum;
+  }
+  case ExprKind::Sub: {
+    int64_t a = operand(e.a), b = operand(e.b), difference;
+    return __builtin_sub_overflow(a, b, &difference) ? evalOverflow(e, "difference") : difference;
+  }
+  case ExprKind::Mod: {
+    int64_t a = operand(e.a), b = operand(e.b);
+    bool small =
+        static_cast<uint64_t>(a) <= UINT32_MAX && static_cast<uint64_t>(b - 1) < UINT32_MAX;
+    return small ? static_cast<uint32_t>(a) % static_cast<uint32_t>(b) : evalDivision(e, a, b);
+  }
+  case ExprKind::ShiftLeft: {
+    int64_t a = operand(e.a), b = operand(e.b);
+    bool small = static_cast<uint64_t>(a) <= UINT16_MAX && static_cast<uint64_t>(b) < 40;
+    return small ? a << b : evalShift(e, a, b);
+  }
+  case ExprKind::Eq:
+    return operand(e.a) == operand(e.b);
+  case ExprKind::Ne:
+    return operand(e.a) != operand(e.b);
+  case ExprKind::Lt:
+    return operand(e.a) < operand(e.b);
+  case ExprKind::Gt:
+    return operand(e.a) > operand(e.b);
+  default:
+    return evalOther(e);
+  }
+}
+
+int64_t Interpreter::evalOther(const Expr &e) {
   switch (e.kind) {
   case ExprKind::IntLit:
   case ExprKind::StringLit:
@@ -139,38 +197,46 @@ int64_t Interpreter::evalSizeSymbol(const Expr &e) {
 int64_t Interpreter::callFunction(const Expr &e) {
   if (!step(e.loc))
     return 0;
+  size_t args = evalDeclArgs(e);
   Frame frame = openFrame(DeclId{static_cast<uint32_t>(e.value)}, frame_->group, e.loc);
-  const Decl &decl = *frame.decl;
-  std::vector<int64_t> args = evalDeclArgs(e);
   FrameScope scope(*this, frame);
-  for (size_t i = 0; i < args.size(); ++i)
-    intSlot(decl.params[i].slot) = args[i];
-  return failed_ ? 0 : eval(decl.result);
+  for (size_t i = args; i < args_.size(); ++i)
+    intSlot(frame.decl->params[i - args].slot) = args_[i];
+  args_.resize(args);
+  return failed_ ? 0 : eval(frame.decl->result);
 }
 
-std::vector<int64_t> Interpreter::evalArgs(const Expr &e) {
-  std::vector<int64_t> args;
+/// Pushes the values onto args_; where they begin.
+size_t Interpreter::evalArgs(const Expr &e) {
+  size_t from = args_.size();
   for (uint32_t operand : operandsOf(e))
-    args.push_back(eval(ExprId{operand}));
-  return args;
+    args_.push_back(eval(ExprId{operand}));
+  return from;
 }
 
 /// The arguments of a function, tree or graph; defaults see the arguments before them.
-std::vector<int64_t> Interpreter::evalDeclArgs(const Expr &e) {
-  std::vector<int64_t> args;
+size_t Interpreter::evalDeclArgs(const Expr &e) {
+  size_t from = args_.size();
   DeclId callee{static_cast<uint32_t>(e.value)};
   for (uint32_t operand : operandsOf(e)) {
     if (ExprId{operand} != kNoExpr) {
-      args.push_back(eval(ExprId{operand}));
+      args_.push_back(eval(ExprId{operand}));
       continue;
     }
     Frame frame = openFrame(callee, frame_->group, e.loc);
     FrameScope scope(*this, frame);
-    for (size_t i = 0; i < args.size(); ++i)
-      intSlot(frame.decl->params[i].slot) = args[i];
-    args.push_back(eval(frame.decl->params[args.size()].defaultValue));
+    size_t given = args_.size() - from;
+    for (size_t i = 0; i < given; ++i)
+      intSlot(frame.decl->params[i].slot) = args_[from + i];
+    args_.push_back(eval(frame.decl->params[given].defaultValue));
   }
-  return args;
+  return from;
+}
+
+/// Pops what was pushed since `from`.
+void Interpreter::takeArgs(size_t from, std::vector<int64_t> &into) {
+  into.assign(args_.begin() + static_cast<ptrdiff_t>(from), args_.end());
+  args_.resize(from);
 }
 
 int64_t Interpreter::evalAggregation(const Expr &e) {

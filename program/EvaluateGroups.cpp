@@ -31,8 +31,14 @@ const Topology &Interpreter::topology() {
   return *flat_;
 }
 
+/// The rank that asks, in the whole job: this one, or the one that a tree or graph is
+/// worked out for.
+Rank Interpreter::asker() const {
+  return currentGroup().world(static_cast<uint32_t>(currentGroup().me));
+}
+
 Group Interpreter::withMe(Group group) const {
-  group.me = group.find(rank_);
+  group.me = group.find(asker());
   return group;
 }
 
@@ -69,10 +75,10 @@ int64_t Interpreter::levelGroup(Level level) {
   if (level == Level::All)
     return addGroup(currentGroup());
   if (currentGroup().members == nullptr) {
-    auto members = topology().membersWith(level, rank_);
+    auto members = topology().membersWith(level, asker());
     return addGroup(withMe({members.data(), static_cast<uint32_t>(members.size()), kNone}));
   }
-  return addGroup(levelMembers(level, rank_));
+  return addGroup(levelMembers(level, asker()));
 }
 
 /// One rank of each group of the level: `include` of its own, the first of the others.
@@ -106,8 +112,7 @@ int64_t Interpreter::evalLeader(const Expr &e) {
                     ", but there are only " + std::to_string(current.size) + " ranks");
     return kNone;
   }
-  std::vector<Rank> members =
-      levelMembers(static_cast<Level>(e.value), current.world(static_cast<uint32_t>(current.me)));
+  std::vector<Rank> members = levelMembers(static_cast<Level>(e.value), asker());
   if (include != kNone) {
     auto it =
         std::find(members.begin(), members.end(), current.world(static_cast<uint32_t>(include)));

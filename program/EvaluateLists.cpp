@@ -3,25 +3,18 @@
 
 namespace colldsl {
 
-int64_t Interpreter::newList() {
-  if (usedLists_ == lists_.size())
-    lists_.emplace_back();
-  lists_[usedLists_].clear();
-  return static_cast<int64_t>(usedLists_++);
-}
-
 int64_t Interpreter::evalListLiteral(const Expr &e) {
-  std::vector<int64_t> values = evalArgs(e);
+  size_t from = evalArgs(e);
   int64_t handle = newList();
-  list(handle) = std::move(values);
+  takeArgs(from, list(handle));
   return handle;
 }
 
 int64_t Interpreter::evalListComprehension(const Expr &e) {
-  std::vector<int64_t> values;
-  iterateIf(e, [&] { values.push_back(eval(e.c)); });
+  size_t from = args_.size();
+  iterateIf(e, [&] { args_.push_back(eval(e.c)); });
   int64_t handle = newList();
-  list(handle) = std::move(values);
+  takeArgs(from, list(handle));
   return handle;
 }
 

@@ -18,23 +18,23 @@ template <typename Value> bool Interpreter::upToDate(Value &value, const Group &
 }
 
 int64_t Interpreter::makeTree(const Expr &e) {
-  TreeValue tree;
+  size_t args = evalDeclArgs(e);
+  int64_t handle = trees_.next();
+  TreeValue &tree = trees_[handle];
   tree.decl = DeclId{static_cast<uint32_t>(e.value)};
-  tree.args = evalDeclArgs(e);
-  if (failed_)
-    return 0;
-  if (recordsTrees)
+  takeArgs(args, tree.args);
+  if (recordsTrees && !failed_)
     trees.push_back({currentGroup(), tree, e.loc});
-  trees_.push_back(std::move(tree));
-  return static_cast<int64_t>(trees_.size() - 1);
+  return handle;
 }
 
 int64_t Interpreter::makeGraph(const Expr &e) {
-  GraphValue graph;
+  size_t args = evalDeclArgs(e);
+  int64_t handle = graphs_.next();
+  GraphValue &graph = graphs_[handle];
   graph.decl = DeclId{static_cast<uint32_t>(e.value)};
-  graph.args = evalDeclArgs(e);
-  graphs_.push_back(std::move(graph));
-  return static_cast<int64_t>(graphs_.size() - 1);
+  takeArgs(args, graph.args);
+  return handle;
 }
 
 int64_t Interpreter::loadEdges(const Expr &e) {
@@ -50,10 +50,10 @@ int64_t Interpreter::loadEdges(const Expr &e) {
     }
     edgeLists_.push_back(loaded.take());
   }
-  GraphValue graph;
-  graph.file = it->second;
-  graphs_.push_back(std::move(graph));
-  return static_cast<int64_t>(graphs_.size() - 1);
+  int64_t handle = graphs_.next();
+  graphs_[handle].decl = kNoDecl;
+  graphs_[handle].file = it->second;
+  return handle;
 }
 
 TreeValue &Interpreter::viewOf(int64_t treeHandle, SourceLoc loc) {
@@ -128,10 +128,10 @@ void Interpreter::numberEdges(std::vector<EdgeValue> &edges) {
           }));
     return;
   }
-  CountTable earlier;
+  EpochTable<uint32_t> earlier;
   for (EdgeValue &edge : edges)
     edge.ordinal =
-        earlier.next(mixHash(static_cast<uint64_t>(edge.peer), static_cast<uint64_t>(edge.key)));
+        earlier[mixHash(static_cast<uint64_t>(edge.peer), static_cast<uint64_t>(edge.key))]++;
 }
 
 int64_t Interpreter::treeRoot(const Expr &e) {
@@ -151,9 +151,9 @@ int64_t Interpreter::treeChildren(const Expr &e) {
   int64_t tree = eval(e.a);
   if (failed_)
     return newList();
-  std::vector<int64_t> children = viewOf(tree, e.loc).children;
+  const std::vector<int64_t> &children = viewOf(tree, e.loc).children;
   int64_t handle = newList();
-  list(handle) = std::move(children);
+  list(handle).assign(children.begin(), children.end());
   return handle;
 }
 
@@ -168,19 +168,23 @@ int64_t Interpreter::structureAt(const Expr &e) {
     return 0;
   }
   if (e.kind == ExprKind::TreeAt) {
-    TreeValue tree = trees_[handle];
-    tree.at = rank;
-    tree.view = {};
-    trees_.push_back(std::move(tree));
-    return static_cast<int64_t>(trees_.size() - 1);
+    int64_t there = trees_.next();
+    trees_[there] = trees_[handle];
+    trees_[there].at = rank;
+    trees_[there].view = {};
+    return there;
   }
-  auto [it, isNew] = graphAt_.try_emplace({static_cast<uint32_t>(handle), rank},
-                                          static_cast<int64_t>(graphs_.size()));
+  return graphAt(handle, rank);
+}
+
+/// The graph as that rank sees it; the same handle each time.
+int64_t Interpreter::graphAt(int64_t handle, int64_t rank) {
+  auto [it, isNew] = graphAt_.try_emplace({handle, rank}, 0);
   if (isNew) {
-    GraphValue graph = graphs_[handle];
-    graph.at = rank;
-    graph.view = {};
-    graphs_.push_back(std::move(graph));
+    it->second = graphs_.next();
+    graphs_[it->second] = graphs_[handle];
+    graphs_[it->second].at = rank;
+    graphs_[it->second].view = {};
   }
   return it->second;
 }
@@ -205,7 +209,7 @@ int64_t Interpreter::treeSubtree(const Expr &e) {
   }
   std::sort(members.begin(), members.end());
   int64_t result = newList();
-  list(result) = std::move(members);
+  list(result).assign(members.begin(), members.end());
   return result;
 }
 
@@ -245,15 +249,8 @@ int64_t Interpreter::peerSlot(int64_t handle, SourceLoc loc) {
     return kNone;
   }
   int64_t me = graphs_[ref.graph].view.rank;
-  auto [it, isNew] =
-      graphAt_.try_emplace({ref.graph, mine.peer}, static_cast<int64_t>(graphs_.size()));
-  if (isNew) {
-    GraphValue there = graphs_[ref.graph];
-    there.at = mine.peer;
-    there.view = {};
-    graphs_.push_back(std::move(there));
-  }
-  const std::vector<EdgeValue> &theirs = graphViewOf(it->second, loc).edges[!ref.in];
+  const std::vector<EdgeValue> &theirs =
+      graphViewOf(graphAt(ref.graph, mine.peer), loc).edges[!ref.in];
   for (size_t i = 0; i < theirs.size(); ++i)
     if (theirs[i].peer == me && theirs[i].key == mine.key && theirs[i].ordinal == mine.ordinal)
       return static_cast<int64_t>(i);

@@ -86,7 +86,7 @@ MessageId Interpreter::nextMessage(const Stmt &s, int64_t peer, const EdgeRef *a
     key = mixHash(key, mixHash(static_cast<uint64_t>(e.key), e.ordinal) | 1);
   }
   auto end = (static_cast<uint64_t>(peer) << 1) | (sendsMessage(s.op) ? 1 : 0);
-  return MessageId{mixHash(key, counts_.next(mixHash(key, end)))};
+  return MessageId{mixHash(key, counts_[mixHash(key, end)]++)};
 }
 
 void Interpreter::execMessage(const Stmt &s) {
@@ -199,11 +199,11 @@ void Interpreter::execLocal(const Stmt &s) {
 // Labels
 
 uint64_t Interpreter::labelKey(const LabelRef &label) {
-  uint64_t key = mixHash(frame_->serial, label.name);
+  uint64_t key = uint64_t{frame_->serial} << 32 | label.name;
   for (uint32_t i = 0; i < label.indexCount; ++i)
-    key =
-        mixHash(key, static_cast<uint64_t>(eval(ExprId{program_.operands[label.indexBegin + i]})));
-  return key;
+    key = key * 0x9e3779b97f4a7c15u +
+          static_cast<uint64_t>(eval(ExprId{program_.operands[label.indexBegin + i]}));
+  return mixHash(key, label.indexCount);
 }
 
 std::string Interpreter::labelText(const LabelRef &label) {

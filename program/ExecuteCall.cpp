@@ -44,21 +44,21 @@ int64_t Interpreter::translate(int64_t value, ValueType type, const Group &to, S
       args[i] = translate(args[i], program_.decl(decl).params[i].type, to, loc, param);
   };
   if (type == ValueType::Tree) {
-    TreeValue tree = trees_[value];
+    int64_t there = trees_.next();
+    TreeValue &tree = trees_[there] = trees_[value];
     tree.view = {};
     translateArgs(tree.args, tree.decl);
     if (recordsTrees)
       trees.push_back({to, tree, loc});
-    trees_.push_back(std::move(tree));
-    return static_cast<int64_t>(trees_.size() - 1);
+    return there;
   }
   if (type == ValueType::Graph) {
-    GraphValue graph = graphs_[value];
+    int64_t there = graphs_.next();
+    GraphValue &graph = graphs_[there] = graphs_[value];
     graph.view = {};
     if (graph.decl != kNoDecl)
       translateArgs(graph.args, graph.decl);
-    graphs_.push_back(std::move(graph));
-    return static_cast<int64_t>(graphs_.size() - 1);
+    return there;
   }
   if (type != ValueType::Rank || value == kNone)
     return value;
@@ -165,7 +165,7 @@ void Interpreter::execCall(const Stmt &s) {
                                                 (uint64_t{s.loc.line} << 16 | s.loc.column));
   // Counted per group: members of this one need not take part in the others of a loop.
   site = mixHash(site, group->members == frame_->group->members ? 0 : hashOf(*group));
-  uint64_t instance = mixHash(site, counts_.next(site));
+  uint64_t instance = mixHash(site, counts_[site]++);
   if (recordsCalls)
     recordCall(instance, *group, s.loc);
   Frame callee = openFrame(decl, group, s.loc);

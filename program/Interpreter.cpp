@@ -84,13 +84,17 @@ Status Interpreter::run(Rank rank, Dag &dag) {
   boundSchedulesSize_ = false;
   failed_ = false;
   error_ = Status();
-  usedLists_ = 0;
+  lists_.clear();
+  args_.clear();
   groups_.clear();
-  groupPool_.clear();
-  groupMembers_.clear();
+  if (!groupPool_.empty()) {
+    groupPool_.clear();
+    groupMembers_.clear();
+  }
   trees_.clear();
   graphs_.clear();
-  graphAt_.clear();
+  if (!graphAt_.empty())
+    graphAt_.clear();
   entryBuffers_.clear();
   calls.clear();
   trees.clear();

@@ -77,6 +77,8 @@ private:
 
   // Int slots: ints by value, the rest by handle (Evaluate.cpp, EvaluateArithmetic.cpp)
   int64_t eval(ExprId id);
+  int64_t operand(ExprId id);
+  int64_t evalOther(const Expr &e);
   int64_t evalBinary(const Expr &e);
   int64_t evalOverflow(const Expr &e, const char *what);
   int64_t evalDivision(const Expr &e, int64_t a, int64_t b);
@@ -90,8 +92,8 @@ private:
   int64_t evalOr(ExprId id, int64_t otherwise) { return id == kNoExpr ? otherwise : eval(id); }
 
   // Lists (EvaluateLists.cpp)
-  std::vector<int64_t> &list(int64_t handle) { return lists_[handle]; }
-  int64_t newList();
+  IntList &list(int64_t handle) { return lists_[handle]; }
+  int64_t newList() { return lists_.next(); }
   int64_t evalListLiteral(const Expr &e);
   int64_t evalListComprehension(const Expr &e);
   int64_t evalListElement(const Expr &e);
@@ -112,13 +114,15 @@ private:
   int64_t filterGroup(const Expr &e, bool split);
   std::vector<Rank> levelMembers(Level level, Rank of);
   Group withMe(Group group) const;
+  Rank asker() const;
 
   // Trees and graphs (EvaluateStructures.cpp)
   int64_t makeTree(const Expr &e);
   int64_t makeGraph(const Expr &e);
   int64_t loadEdges(const Expr &e);
-  std::vector<int64_t> evalArgs(const Expr &e);
-  std::vector<int64_t> evalDeclArgs(const Expr &e);
+  size_t evalArgs(const Expr &e);
+  size_t evalDeclArgs(const Expr &e);
+  void takeArgs(size_t from, std::vector<int64_t> &into);
   TreeValue &viewOf(int64_t treeHandle, SourceLoc loc);
   GraphValue &graphViewOf(int64_t graphHandle, SourceLoc loc);
   void workOutTree(TreeValue &tree, const Group &group, SourceLoc loc);
@@ -129,6 +133,7 @@ private:
   int64_t treeChildren(const Expr &e);
   int64_t treeSubtree(const Expr &e);
   int64_t structureAt(const Expr &e);
+  int64_t graphAt(int64_t handle, int64_t rank);
   int64_t evalEdge(const Expr &e);
   int64_t peerSlot(int64_t edge, SourceLoc loc);
   const EdgeValue &edge(int64_t handle, SourceLoc loc);
@@ -222,7 +227,7 @@ private:
   Rank rank_{0};
   Dag *dag_ = nullptr;
   DagBuilder builder_;
-  CountTable counts_;
+  EpochTable<uint32_t> counts_;
   Frame *frame_ = nullptr;
   uint32_t depth_ = 0;
   uint32_t nextSerial_ = 0;
@@ -235,15 +240,15 @@ private:
   std::vector<SliceValue> slices_;
   std::vector<SizeExtent> sizes_;
   std::vector<SliceValue> entryBuffers_; ///< per parameter of the job's collective, not aliased
-  std::deque<std::vector<int64_t>> lists_;
-  size_t usedLists_ = 0;
+  Pool<IntList> lists_;
+  std::vector<int64_t> args_; ///< a stack of arguments on their way to a frame
   std::deque<std::vector<Rank>> groupMembers_;
   std::deque<Group> groupPool_;
   std::vector<const Group *> groups_;
-  std::deque<TreeValue> trees_;
-  std::deque<GraphValue> graphs_;
+  Pool<TreeValue> trees_;
+  Pool<GraphValue> graphs_;
   std::vector<Region> sources_, targets_;
-  std::map<std::pair<uint32_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
+  std::map<std::pair<int64_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
 
   // Of all runs
   std::map<std::string, uint32_t> edgeFiles_;

@@ -89,7 +89,7 @@ int64_t Interpreter::prefixSums(int64_t countsHandle, SourceLoc loc) {
     sums.push_back(next);
   }
   int64_t handle = newList();
-  list(handle) = std::move(sums);
+  list(handle).assign(sums.begin(), sums.end());
   return handle;
 }
 

@@ -5,10 +5,29 @@
 #include "program/Program.h"
 #include "program/SizeRange.h"
 
+#include <deque>
 #include <span>
 #include <vector>
 
 namespace colldsl {
+
+/// Values named by handles 0, 1, ...: their addresses last, and clear() keeps their
+/// memory. Value has reset(), which empties it.
+template <typename Value> class Pool {
+public:
+  int64_t next() {
+    if (used_ == values_.size())
+      values_.emplace_back();
+    values_[used_].reset();
+    return static_cast<int64_t>(used_++);
+  }
+  Value &operator[](int64_t handle) { return values_[static_cast<size_t>(handle)]; }
+  void clear() { used_ = 0; }
+
+private:
+  std::deque<Value> values_;
+  size_t used_ = 0;
+};
 
 /// Ranks that run a collective together, numbered from 0 in ascending order of
 /// their ranks in the whole job. The whole job needs no table: members is null.
@@ -67,6 +86,11 @@ struct TreeValue {
   StructureView view;
   int64_t parent = kNone;
   std::vector<int64_t> children;
+
+  void reset() {
+    at = kNone;
+    view = {};
+  }
 };
 
 struct EdgeValue {
@@ -84,6 +108,15 @@ struct GraphValue {
 
   StructureView view;
   std::vector<EdgeValue> edges[2]; ///< out, in
+
+  void reset() {
+    at = kNone;
+    view = {};
+  }
+};
+
+struct IntList : std::vector<int64_t> {
+  void reset() { clear(); }
 };
 
 /// An edge handle: graph, direction, slot.

@@ -1,7 +1,8 @@
-/// Counts per 64-bit key, emptied in O(1): open addressing with epochs.
+/// Hashing of keys, and a table that is emptied in O(1).
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace colldsl {
@@ -18,22 +19,31 @@ constexpr uint64_t mixHash(uint64_t a, uint64_t b) {
   return h;
 }
 
-class CountTable {
+/// A value per 64-bit key: open addressing, emptied in O(1) by a new epoch.
+template <typename Value> class EpochTable {
 public:
-  CountTable() : entries_(64) {}
+  EpochTable() : entries_(64) {}
 
-  /// How often the key was asked for before.
-  uint32_t next(uint64_t key) {
-    Entry &entry = find(key);
-    if (entry.epoch != epoch_) {
-      entry = {key, epoch_, 0};
-      if (++used_ * 2 > entries_.size()) {
-        ++entry.count;
-        grow();
-        return 0;
-      }
+  /// The key's value, default-made if it is new.
+  Value &operator[](uint64_t key) { return *insert(key).first; }
+
+  /// The key's value, and whether it is new.
+  std::pair<Value *, bool> insert(uint64_t key) {
+    Entry *entry = &find(key);
+    if (entry->epoch == epoch_)
+      return {&entry->value, false};
+    if (++used_ * 2 > entries_.size()) {
+      grow();
+      entry = &find(key);
     }
-    return entry.count++;
+    *entry = {key, epoch_, Value()};
+    return {&entry->value, true};
+  }
+
+  /// The key's value, or null.
+  const Value *lookup(uint64_t key) const {
+    const Entry &entry = const_cast<EpochTable *>(this)->find(key);
+    return entry.epoch == epoch_ ? &entry.value : nullptr;
   }
 
   void clear() {
@@ -44,8 +54,8 @@ public:
 private:
   struct Entry {
     uint64_t key = 0;
-    uint32_t epoch = 0;
-    uint32_t count = 0;
+    uint64_t epoch = 0;
+    Value value{};
   };
 
   Entry &find(uint64_t key) {
@@ -64,7 +74,7 @@ private:
   }
 
   std::vector<Entry> entries_;
-  uint32_t epoch_ = 1;
+  uint64_t epoch_ = 1;
   size_t used_ = 0;
 };
 
