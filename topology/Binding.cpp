@@ -34,8 +34,8 @@ std::vector<uint32_t> scatteredCores(const Machine &machine) {
   return cores;
 }
 
-std::vector<uint32_t> coresInOrder(const Machine &machine, Binding::Order order) {
-  if (order == Binding::Order::Scatter)
+std::vector<uint32_t> coresInOrder(const Machine &machine, RankBinding::Order order) {
+  if (order == RankBinding::Order::Scatter)
     return scatteredCores(machine);
   std::vector<uint32_t> cores(machine.coresPerNode());
   std::iota(cores.begin(), cores.end(), 0);
@@ -55,7 +55,8 @@ std::vector<std::vector<uint32_t>> roundsOfThreads(const Machine &machine,
   return rounds;
 }
 
-std::vector<Place> bindInOrder(const Machine &machine, Binding::Order order, uint32_t numRanks) {
+std::vector<Place> bindInOrder(const Machine &machine, RankBinding::Order order,
+                               uint32_t numRanks) {
   std::vector<std::vector<uint32_t>> rounds =
       roundsOfThreads(machine, coresInOrder(machine, order));
   std::vector<Place> places;
@@ -64,7 +65,7 @@ std::vector<Place> bindInOrder(const Machine &machine, Binding::Order order, uin
     uint64_t threads = rounds[k].size();
     uint64_t take = std::min<uint64_t>(numRanks - places.size(), threads * machine.nodes());
     for (uint64_t i = 0; i < take; ++i) {
-      bool scatter = order == Binding::Order::Scatter;
+      bool scatter = order == RankBinding::Order::Scatter;
       uint64_t node = scatter ? i % machine.nodes() : i / threads;
       uint64_t thread = scatter ? i / machine.nodes() : i % threads;
       places.push_back(machine.place(static_cast<uint32_t>(node), rounds[k][thread]));
@@ -77,7 +78,7 @@ std::string plural(uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-Result<std::vector<Place>> bindToList(const Machine &machine, const Binding &binding,
+Result<std::vector<Place>> bindToList(const Machine &machine, const RankBinding &binding,
                                       uint32_t numRanks) {
   std::vector<Place> places;
   places.reserve(numRanks);
@@ -102,9 +103,9 @@ Result<std::vector<Place>> bindToList(const Machine &machine, const Binding &bin
 
 } // namespace
 
-Result<std::vector<Place>> bindRanks(const Machine &machine, const Binding &binding,
+Result<std::vector<Place>> bindRanks(const Machine &machine, const RankBinding &binding,
                                      uint32_t numRanks) {
-  bool list = binding.order == Binding::Order::List;
+  bool list = binding.order == RankBinding::Order::List;
   uint64_t room = list ? binding.cores.size() : machine.numPus();
   if (numRanks > room && !binding.oversubscribe)
     return Diagnostic::error(

@@ -5,7 +5,7 @@
 
 namespace colldsl {
 
-struct Binding {
+struct RankBinding {
   enum class Order : uint8_t { Core, Scatter, List };
   Order order = Order::Core;
   std::vector<uint32_t> cores; ///< List: a core of the machine per rank
@@ -14,7 +14,7 @@ struct Binding {
 
 /// One place per rank. An error when there are more ranks than threads, or than
 /// entries of the list, and binding.oversubscribe is off.
-Result<std::vector<Place>> bindRanks(const Machine &machine, const Binding &binding,
+Result<std::vector<Place>> bindRanks(const Machine &machine, const RankBinding &binding,
                                      uint32_t numRanks);
 
 } // namespace colldsl

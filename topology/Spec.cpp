@@ -146,10 +146,10 @@ Status SpecParser::level(std::string_view name, std::string_view count) {
 
 Status SpecParser::binding(std::string_view value) {
   if (value == "core" || value == "scatter") {
-    spec_.binding.order = value == "core" ? Binding::Order::Core : Binding::Order::Scatter;
+    spec_.binding.order = value == "core" ? RankBinding::Order::Core : RankBinding::Order::Scatter;
     return {};
   }
-  spec_.binding.order = Binding::Order::List;
+  spec_.binding.order = RankBinding::Order::List;
   for (size_t begin = 0; begin <= value.size();) {
     size_t end = std::min(value.find(',', begin), value.size());
     if (Status status = coreRange(value.substr(begin, end - begin)); !status)
@@ -187,7 +187,7 @@ Status SpecParser::makeMachine() {
     return error("only level 'node' goes with " + quoted(machineName_));
   spec_.flat = machineName_ == "flat";
   if (spec_.flat)
-    return hasNode || spec_.binding.order != Binding::Order::Core
+    return hasNode || spec_.binding.order != RankBinding::Order::Core
                ? error("'flat' has neither nodes nor cores to bind to")
                : Status();
   bool local = machineName_ == "local";

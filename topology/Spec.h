@@ -9,7 +9,7 @@ namespace colldsl {
 struct Spec {
   bool flat = false; ///< machine and binding mean nothing
   Machine machine;
-  Binding binding;
+  RankBinding binding;
 };
 
 Result<Spec> parseSpec(std::string_view description);
