@@ -25,6 +25,10 @@ class Matcher {
 public:
   Matcher(const Model &model, const Placement &placement, const Words &words, Failures &failures)
       : model_(model), placement_(placement), words_(words), failures_(failures) {
+    const Schedule &schedule = model.schedule();
+    auto isBare = [](const Dag &dag) { return dag.buffers.empty(); };
+    isPlainGoal_ =
+        !schedule.hasContract && std::all_of(schedule.ranks.begin(), schedule.ranks.end(), isBare);
     messages_.partner.assign(model.numVertices(), kNoVertex);
   }
 
@@ -76,16 +80,10 @@ private:
     bool dynamic = hasCapacity(placement_.sources(send)) || hasCapacity(placement_.targets(recv));
     if (!bare && !dynamic && sizeOf(send) != sizeOf(recv))
       return reportSizes(send, recv);
-    if (bare || dynamic || sizeOf(send) > 0 || isPlainGoal(send)) {
+    if (bare || dynamic || sizeOf(send) > 0 || isPlainGoal_) {
       messages_.partner[index(send)] = recv;
       messages_.partner[index(recv)] = send;
     }
-  }
-
-  /// GOAL has no rule that empty messages are left out; to assume that they travel only
-  /// adds to what must be free of deadlocks.
-  bool isPlainGoal(Vertex v) const {
-    return !model_.schedule().hasContract && model_.op(v).sourceCount == 0;
   }
 
   static bool hasCapacity(std::span<const Area> areas) {
@@ -190,6 +188,9 @@ private:
   const Placement &placement_;
   const Words &words_;
   Failures &failures_;
+  /// Neither contract nor buffers. GOAL has no rule that empty messages are left out; to assume
+  /// that they travel only adds to what must be free of deadlocks.
+  bool isPlainGoal_ = false;
   std::vector<End> ends_;
   Messages messages_;
 };

@@ -83,12 +83,25 @@ TEST(Blocks, aListOfOtherBlocksThanWereSent) {
       << b.verdict();
 }
 
+TEST(Blocks, aParameterThatLiesInABlockGivesItsLength) {
+  ScheduleBuilder b(2, 8);
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {8, 8});
+  BufferId x = b.alias("x", BufferRole::In, [&](uint32_t rank) { return b.raggedBlock(y, rank); });
+  for (uint32_t r = 0; r < 2; ++r) {
+    b.send(r, {b.raggedBlock(y, r)}, 1 - r);
+    b.recv(r, {b.raggedBlock(y, 1 - r)}, 1 - r);
+    for (uint32_t i = 0; i < 2; ++i)
+      b.ensure(r, b.raggedBlock(y, i), i, b.blockOf(x, 0));
+  }
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
 // A block of capacity has a length to be written even where no byte arrives.
 TEST(Blocks, unorderedArrivalsRaceEvenIfEmpty) {
   ScheduleBuilder b(2);
   b.followsData = false;
   BufferId x = b.ragged("x", BufferRole::In, {0});
-  BufferId y = b.capacity("y", BufferRole::Out, 8, {8});
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {0});
   for (int i = 0; i < 2; ++i) {
     b.send(0, {b.raggedBlock(x, 0)}, 1);
     b.recv(1, {b.raggedBlock(y, 0)}, 0);

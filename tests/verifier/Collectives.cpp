@@ -69,7 +69,7 @@ ScheduleBuilder ringAllgather(uint32_t ranks, uint64_t n) {
 ScheduleBuilder ringAllgatherInPlace(uint32_t ranks) {
   ScheduleBuilder b(ranks);
   BufferId y = b.param("y", BufferRole::Out, ranks);
-  BufferId x = b.alias("x", BufferRole::In, y, [](uint32_t rank) { return rank; });
+  BufferId x = b.alias("x", BufferRole::In, [&](uint32_t rank) { return b.blockOf(y, rank); });
   for (uint32_t r = 0; r < ranks; ++r)
     ringSteps(b, r, y);
   ensureGathered(b, x, y);

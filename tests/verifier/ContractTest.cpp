@@ -110,6 +110,27 @@ TEST(Contract, elementsTornApart) {
       << b.verdict();
 }
 
+// Sums of 64 bits that begin in the middle of the promised elements.
+TEST(Contract, elementsThatBeginElsewhere) {
+  ScheduleBuilder b(1);
+  BufferId x = b.param("x", BufferRole::In), y = b.param("y", BufferRole::Out);
+  BufferId halves = b.temp(0, "halves", 2);
+  for (BufferId wide : {x, y})
+    b.schedule().ranks[0].buffers[index(wide)].type = ElementType::I64;
+  b.copy(0, {b.elementsOf(x, 0, 3)}, {b.elementsOf(halves, 0, 6)});
+  OpId combine = b.combine(0, b.elementsOf(halves, 1, 5), b.elementsOf(halves, 1, 5));
+  b.schedule().ranks[0].ops[index(combine)].type = ElementType::I64;
+  b.copy(0, {b.elementsOf(halves, 2, 4)}, {b.elementsOf(y, 1, 2)});
+  EntryValue operand{Rank{0}, b.elementsOf(x, 1, 2)};
+  b.ensureReduce(0, b.elementsOf(y, 1, 2), {operand, operand});
+  EXPECT_TRUE(fails(b.verify(), Proof::Contract, {"its elements begin at other bytes"}))
+      << b.verdict();
+  for (uint32_t i : {b.schedule().ranks[0].ops[index(combine)].sourceBegin,
+                     b.schedule().ranks[0].ops[index(combine)].targetBegin})
+    b.schedule().ranks[0].slices[i] = b.elementsOf(halves, 2, 4);
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
 TEST(Contract, aTreeTooDeepToFlattenIsRefusedQuickly) {
   ScheduleBuilder b(1);
   BufferId x = b.param("x", BufferRole::In), y = b.param("y", BufferRole::Out);
@@ -199,6 +220,27 @@ TEST(Contract, manyRanksSynchronize) {
   Dag &dag = b.schedule().ranks[129];
   dag.ops[dag.size() - 2].depCount = 0; // its last signal waits for nothing
   EXPECT_TRUE(fails(b.verify(), Proof::Contract, {"may finish before"}));
+}
+
+TEST(Contract, aBarrierThatForgetsOneOfManyRanks) {
+  constexpr uint32_t kRanks = 130, kForgotten = 100;
+  ScheduleBuilder b(kRanks);
+  Deps heard;
+  for (uint32_t r = 1; r < kRanks; ++r) {
+    b.signal(r, 0);
+    OpId wait = b.wait(0, r);
+    if (r != kForgotten)
+      heard.push_back(requires_(wait));
+  }
+  for (uint32_t r = 1; r < kRanks; ++r) {
+    b.signal(0, r, heard);
+    b.wait(r, 0);
+  }
+  b.schedule().synchronizes = true;
+  VerifyReport report = b.verify();
+  EXPECT_TRUE(fails(report, Proof::Contract, {"rank 1 may finish before rank 100 has started"}))
+      << b.verdict();
+  EXPECT_FALSE(fails(report, Proof::Contract, {"rank 100 may finish"})) << b.verdict();
 }
 
 TEST(Contract, promisesOfDifferentLengths) {

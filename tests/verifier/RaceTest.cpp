@@ -97,6 +97,16 @@ TEST_F(Races, aSendDoesNotWaitForItsReceive) {
   EXPECT_TRUE(fails(b.verify(), Proof::Races, {"neither waits"})) << b.verdict();
 }
 
+// Rank 1 posts its receive after op 0, but the send may finish long before.
+TEST_F(Races, aSendDoesNotWaitForWhatItsReceiveWaitsFor) {
+  b.signal(0, 1, {requires_(OpId{0})});
+  OpId send = b.signal(0, 1);
+  OpId heard = b.wait(1, 0);
+  b.wait(1, 0, {requires_(heard)});
+  b.copy(0, {b.blockOf(t, 0)}, {b.blockOf(t, 1)}, {requires_(send)});
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"neither waits"})) << b.verdict();
+}
+
 TEST_F(Races, emptyMessagesOrderNothing) {
   b.send(0, {b.elementsOf(x, 0, 0)}, 1, {requires_(OpId{0})});
   BufferId other = b.temp(1, "other");
@@ -133,7 +143,7 @@ TEST(RacesInPlace, anAliasIsTheSameBytes) {
   ScheduleBuilder b(2);
   b.followsData = false;
   BufferId y = b.param("y", BufferRole::Out, 2);
-  BufferId x = b.alias("x", BufferRole::In, y, [](uint32_t rank) { return rank; });
+  BufferId x = b.alias("x", BufferRole::In, [&](uint32_t rank) { return b.blockOf(y, rank); });
   b.send(0, {b.blockOf(x, 0)}, 1);
   b.recv(1, {b.blockOf(y, 1)}, 0);
   b.send(1, {b.blockOf(x, 0)}, 0);

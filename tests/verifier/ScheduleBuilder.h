@@ -27,12 +27,12 @@ public:
 
   /// A parameter of `blocks` blocks, on every rank.
   BufferId param(const std::string &name, BufferRole role, uint32_t blocks = 1);
-  /// A parameter that lies in block `block(rank)` of another one.
-  template <typename Block>
-  BufferId alias(const std::string &name, BufferRole role, BufferId whole, Block block) {
+  /// A parameter of one block that lies in `place(rank)`, a slice of another one.
+  template <typename PlaceOf>
+  BufferId alias(const std::string &name, BufferRole role, PlaceOf placeOf) {
     BufferId id = param(name, role);
     for (uint32_t r = 0; r < ranks(); ++r)
-      setAlias(r, id, blockOf(whole, block(r)));
+      setAlias(r, id, placeOf(r));
     return id;
   }
   /// Blocks with a table of lengths, packed (CallTime) or m elements apart (Capacity).

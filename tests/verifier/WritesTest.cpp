@@ -108,7 +108,7 @@ TEST(WritesInOut, butNotAnotherRanks) {
 TEST(WritesAlias, partOfAPromisedBufferMayBeWritten) {
   ScheduleBuilder b(1);
   BufferId y = b.param("y", BufferRole::Out, 2);
-  BufferId x = b.alias("x", BufferRole::In, y, [](uint32_t) { return 1; });
+  BufferId x = b.alias("x", BufferRole::In, [&](uint32_t) { return b.blockOf(y, 1); });
   b.copy(0, {b.blockOf(x, 0)}, {b.blockOf(y, 0)});
   b.ensure(0, b.blockOf(y, 0), 0, b.blockOf(x, 0));
   EXPECT_TRUE(b.verify().proved()) << b.verdict();
