@@ -9,12 +9,12 @@
 namespace colldsl::test {
 namespace {
 
-class Contract : public ::testing::TestWithParam<Setup> {
+class Contract : public ::testing::TestWithParam<TransportSetup> {
 protected:
   void run(uint32_t numRanks, const Body &body) { EXPECT_EQ(GetParam().run(numRanks, body), ""); }
 };
 
-std::string nameOf(const ::testing::TestParamInfo<Setup> &info) { return info.param.name; }
+std::string nameOf(const ::testing::TestParamInfo<TransportSetup> &info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(Transports, Contract, ::testing::ValuesIn(allSetups()), nameOf);
 
 std::vector<MessageId> ids(uint32_t count) {

@@ -36,7 +36,7 @@ std::string runProcesses(const LocalOptions &options, const Body &body) {
   return all;
 }
 
-Setup onFake(const std::string &name, const fake::Options &options, uint32_t seeds) {
+TransportSetup onFake(const std::string &name, const fake::Options &options, uint32_t seeds) {
   auto run = [=](uint32_t numRanks, const Body &body) {
     std::string all;
     for (uint32_t s = 0; s < seeds && all.empty(); ++s) {
@@ -50,7 +50,7 @@ Setup onFake(const std::string &name, const fake::Options &options, uint32_t see
   return {name, run, options.slotsPerEdge != 0};
 }
 
-Setup onShmThreads(const std::string &name, const shm::Options &options) {
+TransportSetup onShmThreads(const std::string &name, const shm::Options &options) {
   auto run = [=](uint32_t numRanks, const Body &body) {
     auto world = shm::World::create(numRanks, options);
     if (!world)
@@ -63,7 +63,7 @@ Setup onShmThreads(const std::string &name, const shm::Options &options) {
   return {name, run};
 }
 
-Setup onShmProcesses(const std::string &name, const shm::Options &options) {
+TransportSetup onShmProcesses(const std::string &name, const shm::Options &options) {
   auto run = [=](uint32_t numRanks, const Body &body) {
     LocalOptions local;
     local.numRanks = numRanks;
@@ -85,7 +85,7 @@ shm::Options tightOptions() {
   return options;
 }
 
-std::vector<Setup> allSetups() {
+std::vector<TransportSetup> allSetups() {
   fake::Options rendezvous;
   rendezvous.synchronous = true;
   fake::Options strict;

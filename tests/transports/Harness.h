@@ -15,7 +15,7 @@ namespace colldsl::test {
 using Body = std::function<std::string(Endpoint &)>;
 
 /// A transport and the way in which its ranks run.
-struct Setup {
+struct TransportSetup {
   std::string name;
   /// Empty if no rank complained, else all complaints.
   std::function<std::string(uint32_t numRanks, const Body &)> run;
@@ -23,15 +23,15 @@ struct Setup {
 };
 
 /// Threads on the fake, one after the other on many seeds.
-Setup onFake(const std::string &name, const fake::Options &options, uint32_t seeds = 1);
-Setup onShmThreads(const std::string &name, const shm::Options &options);
-Setup onShmProcesses(const std::string &name, const shm::Options &options);
+TransportSetup onFake(const std::string &name, const fake::Options &options, uint32_t seeds = 1);
+TransportSetup onShmThreads(const std::string &name, const shm::Options &options);
+TransportSetup onShmProcesses(const std::string &name, const shm::Options &options);
 
 /// shm::Options with small everything, so that all limits are met.
 shm::Options tightOptions();
 
 /// The transports that the contract suite runs on.
-std::vector<Setup> allSetups();
+std::vector<TransportSetup> allSetups();
 
 /// Runs one body per thread, joins them, gathers the complaints.
 std::string runThreads(uint32_t numRanks, const std::function<std::string(Rank)> &body);
