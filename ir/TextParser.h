@@ -1,6 +1,7 @@
 /// The parser of the text form, as a class over several files: TextParse.cpp has the
 /// file and its ranks, TextParseOps.cpp ops, dependencies and promises,
-/// TextParseBuffers.cpp buffers and slices. Internal to ir.
+/// TextParseBuffers.cpp buffers and slices, TextParseTokens.cpp what they are read with.
+/// Internal to ir.
 ///
 /// A parse function takes the tokens of what it is named for. One that returns bool or
 /// an optional has recorded an error when it fails; the statement is given up then, and

@@ -191,8 +191,7 @@ TEST(TextErrors, StrangeCharacters) {
             "t:4:8: error: expected the end of the line, found '\\x0d'\n");
   EXPECT_EQ(errorsIn("in \"x: i32[n]\n"),
             "t:4:4: error: the string that begins here does not end on its line\n");
-  EXPECT_EQ(errorsIn("/* calc\n"),
-            "t:4:1: error: the comment that begins here does not end\n");
+  EXPECT_EQ(errorsIn("/* calc\n"), "t:4:1: error: the comment that begins here does not end\n");
 }
 
 // Limits, each with its own words.

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 namespace colldsl {
 namespace {
 
@@ -56,6 +59,16 @@ ensures y[0..n] == x@0
 ensures y[n..2n] == x@1
 }
 )");
+}
+
+// The example of docs/textform.md.
+TEST(Text, SamplePrintsItself) {
+  std::ifstream file(COLLDSL_GOAL_FILES "/sample.goal");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  ParsedText parsed = parseText(text, "sample.goal");
+  EXPECT_EQ(describeErrors(parsed.errors, "sample.goal"), "");
+  EXPECT_EQ(parsed.schedule.numOps(), 8u);
+  EXPECT_EQ(printText(parsed.schedule), text);
 }
 
 /// The text between the braces of a single rank, at n == 12, as it prints.
