@@ -21,6 +21,7 @@ void Health::watch(Rank rank) {
   pid_t process = world_.control(rank).pid.load(std::memory_order_acquire);
   if (!watch_.add(rank, process) && !leftInOrder(rank))
     world_.reportDeath(rank);
+  dead_.reserve(world_.numRanks()); // look() allocates nothing
 }
 
 void Health::look() {

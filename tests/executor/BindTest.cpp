@@ -1,0 +1,175 @@
+// What a plan refuses before it runs.
+#include "executor/Plan.h"
+#include "tests/executor/Schedules.h"
+#include "transports/fake/FakeWorld.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl::test {
+namespace {
+
+using Ints = std::vector<int32_t>;
+constexpr Rank kMe{0};
+
+BoundBuffer bound(Ints &values) { return {values.data(), values.size() * sizeof(int32_t)}; }
+
+class Bind : public ::testing::Test {
+protected:
+  // Why the schedule cannot be bound; empty if it can.
+  std::string bind(const Schedule &schedule, const Binding &binding) {
+    image_ = std::make_unique<LoadedImage>(schedule);
+    auto plan = Plan::open(engine_, (*image_)->rank(kMe), (*image_)->sizeClass(), binding);
+    if (!plan)
+      return plan.message();
+    plan_ = plan.take();
+    return "";
+  }
+  ~Bind() override { plan_.reset(); }
+
+  fake::World world_{1};
+  std::unique_ptr<Endpoint> endpoint_ = world_.attach(kMe);
+  Engine engine_{*endpoint_};
+  std::unique_ptr<LoadedImage> image_;
+  std::unique_ptr<Plan> plan_;
+  Ints x_ = Ints(100), y_ = Ints(100);
+};
+
+TEST_F(Bind, sizesOutsideOfTheClass) {
+  Schedule schedule = ringAllgather(1);
+  schedule.sizeClass = {10, 8, 15};
+  EXPECT_EQ(bind(schedule, {8, {bound(x_), bound(y_)}, {}}), "");
+  EXPECT_EQ(bind(schedule, {15, {bound(x_), bound(y_)}, {}}), "");
+  EXPECT_EQ(bind(schedule, {7, {bound(x_), bound(y_)}, {}}),
+            "n = 7 is outside of the sizes 8..15 that the schedule was made for");
+  EXPECT_NE(bind(schedule, {16, {bound(x_), bound(y_)}, {}}), "");
+}
+
+TEST_F(Bind, missingNullAndShortBuffers) {
+  EXPECT_EQ(bind(ringAllgather(1), {4, {bound(x_)}, {}}), "buffer 1 is missing, 1 were given");
+  EXPECT_EQ(bind(ringAllgather(1), {4, {bound(x_), {nullptr, 16}}, {}}),
+            "buffer 1 is null, it needs 16 bytes");
+  EXPECT_EQ(bind(ringAllgather(1), {4, {bound(x_), {y_.data(), 15}}, {}}),
+            "buffer 1 has 15 bytes, it needs 16");
+}
+
+TEST_F(Bind, buffersWithoutBytesMayBeNull) {
+  EXPECT_EQ(bind(ringAllgather(1), {0, {{}, {}}, {}}), "");
+}
+
+TEST_F(Bind, buffersOfOtherRanksMayBeMissing) {
+  Builder b(1);
+  b.buffer(BufferRole::Out, 5);
+  b.schedule.ranks[0].buffers[0].significant = false;
+  EXPECT_EQ(bind(b.schedule, {4, {{}}, {}}), "");
+}
+
+TEST_F(Bind, opsThatTouchBuffersOfOtherRanks) {
+  Builder b(1);
+  BufferId x = b.buffer(BufferRole::In, 1), y = b.buffer(BufferRole::Out, 1);
+  b.copy(kMe, {b.block(x, 0)}, {b.block(y, 0)});
+  b.schedule.ranks[0].buffers[1].significant = false;
+  EXPECT_EQ(bind(b.schedule, {4, {bound(x_), bound(y_)}, {}}),
+            "op 0 touches bytes 0..16 of buffer 1, which has 0 on this rank");
+}
+
+TEST_F(Bind, sizesThatNobodyCanAddress) {
+  Schedule schedule = ringAllgather(1);
+  EXPECT_NE(bind(schedule, {UINT64_MAX, {bound(x_), bound(y_)}, {}}), "");
+  EXPECT_NE(bind(schedule, {uint64_t{1} << 57, {bound(x_), bound(y_)}, {}}), "");
+  EXPECT_NE(bind(reduceChain(1, Reduction::Sum), {uint64_t{1} << 56, {bound(x_), bound(y_)}, {}}),
+            "");
+}
+
+TEST_F(Bind, temporariesThatDoNotFitIntoMemory) {
+  Builder b(1);
+  b.buffer(BufferRole::Temp, 1);
+  std::string why = bind(b.schedule, {uint64_t{1} << 55, {}, {}});
+  EXPECT_NE(why.find("no memory for"), std::string::npos) << why;
+}
+
+TEST_F(Bind, reductionsThatAreNotDefined) {
+  Builder b(1, ElementType::F32);
+  BufferId x = b.buffer(BufferRole::In, 1), y = b.buffer(BufferRole::InOut, 1);
+  b.combine(kMe, b.block(x, 0), b.block(y, 0), Reduction::Band, Side::After);
+  EXPECT_EQ(bind(b.schedule, {4, {bound(x_), bound(y_)}, {}}), "op 0: no reduction band on f32");
+}
+
+TEST_F(Bind, copiesOfDifferentLengths) {
+  Builder b(1);
+  BufferId x = b.buffer(BufferRole::In, 3), y = b.buffer(BufferRole::InOut, 3);
+  b.copy(kMe, {b.block(x, 0), b.block(x, 2)}, {b.block(y, 0)});
+  EXPECT_EQ(bind(b.schedule, {0, {bound(x_), bound(y_)}, {}}), "");
+  EXPECT_EQ(bind(b.schedule, {1, {bound(x_), bound(y_)}, {}}),
+            "op 0 has sources and targets of different lengths");
+}
+
+TEST_F(Bind, twoSendsOfOneMessage) {
+  Builder b(1);
+  BufferId x = b.buffer(BufferRole::In, 1), y = b.buffer(BufferRole::InOut, 1);
+  b.send(kMe, kMe, {b.block(x, 0)});
+  b.send(kMe, kMe, {b.block(x, 0)});
+  b.recv(kMe, kMe, {b.block(y, 0)});
+  for (Op &op : b.schedule.ranks[0].ops)
+    op.message = MessageId{7};
+  EXPECT_EQ(bind(b.schedule, {1, {bound(x_), bound(y_)}, {}}),
+            "ops 0 and 1 both send message 7 to rank 0");
+}
+
+TEST_F(Bind, blocksWhosePlacesWereNotGiven) {
+  Builder b(1);
+  BufferId x = b.buffer(BufferRole::In, 1), y = b.buffer(BufferRole::InOut, 1);
+  Slice whole;
+  whole.endScale = 1;
+  whole.buffer = x;
+  whole.block = 1;
+  b.copy(kMe, {whole}, {b.block(y, 0)});
+  Buffer &buffer = b.schedule.ranks[0].buffers[0];
+  buffer.layout = Layout::CallTime;
+  buffer.blocks = 2;
+  EXPECT_EQ(bind(b.schedule, {3, {bound(x_), bound(y_)}, {}}),
+            "buffer 0 needs places and lengths of 2 blocks");
+  EXPECT_EQ(bind(b.schedule, {3, {bound(x_), bound(y_)}, {{{0, 98}, {5, 3}}}}),
+            "buffer 0 has 400 bytes, it needs 404");
+  ASSERT_EQ(bind(b.schedule, {3, {bound(x_), bound(y_)}, {{{0, 97}, {5, 3}}}}), "");
+  x_[99] = 42;
+  ASSERT_TRUE(plan_->start().ok());
+  EXPECT_TRUE(plan_->wait().ok());
+  EXPECT_EQ(y_[2], 42);
+}
+
+// y is the third block of x, z its own second half.
+TEST_F(Bind, aliasesShareStorage) {
+  Builder b(1);
+  BufferId x = b.buffer(BufferRole::InOut, 4), y = b.buffer(BufferRole::Out, 2);
+  BufferId z = b.buffer(BufferRole::Out, 1);
+  b.copy(kMe, {b.block(x, 0)}, {b.block(z, 0)});
+  Dag &dag = b.schedule.ranks[0];
+  dag.slices.push_back(b.blocks(x, 2, 4));
+  dag.slices.push_back(b.block(y, 1));
+  dag.buffers[index(y)].aliasOf = x;
+  dag.buffers[index(y)].aliasSlice = 2;
+  dag.buffers[index(z)].aliasOf = y;
+  dag.buffers[index(z)].aliasSlice = 3;
+  for (int i = 0; i < 100; ++i)
+    x_[static_cast<size_t>(i)] = i;
+  ASSERT_EQ(bind(b.schedule, {5, {bound(x_), {}, {}}, {}}), "");
+  ASSERT_TRUE(plan_->start().ok());
+  EXPECT_TRUE(plan_->wait().ok());
+  EXPECT_EQ(x_[15], 0);
+  EXPECT_EQ(x_[19], 4);
+  EXPECT_EQ(x_[14], 14);
+  EXPECT_EQ(x_[20], 20);
+}
+
+TEST_F(Bind, startWhileRunning) {
+  Builder b(1);
+  b.calc(kMe, 1000000000);
+  ASSERT_EQ(bind(b.schedule, {1, {}, {}}), "");
+  ASSERT_TRUE(plan_->start().ok());
+  EXPECT_EQ(plan_->start().message(), "the plan is running");
+  EXPECT_EQ(plan_->bind({1, {}, {}}).message(), "the plan is running");
+  EXPECT_EQ(plan_->wait(std::chrono::milliseconds(5)).message(), "timed out after 0.005 s");
+}
+
+} // namespace
+} // namespace colldsl::test
