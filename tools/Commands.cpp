@@ -1,0 +1,63 @@
+#include "tools/Commands.h"
+
+#include "compiler/Spelling.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+struct Command {
+  llvm::StringRef name;
+  Exit (*run)(Arguments);
+  llvm::StringRef summary;
+};
+
+constexpr Command kCommands[] = {
+#define COLLDSL_COMMAND(name, function, summary) {name, function, summary},
+#include "tools/Commands.def"
+};
+
+void printHelp(llvm::raw_ostream &out) {
+  out << "usage: colldsl COMMAND [OPTION...] [OPERAND...]\n\n"
+         "Compiles, proves and runs communication schedules.\n\n";
+  for (const Command &command : kCommands)
+    out << "  " << llvm::left_justify(command.name, 8) << " " << command.summary << "\n";
+  out << "\n`colldsl COMMAND --help` tells more about one of them.\n";
+}
+
+Exit refuse(llvm::StringRef word) {
+  std::vector<llvm::StringRef> names;
+  for (const Command &command : kCommands)
+    names.push_back(command.name);
+  std::string hint = didYouMean(nearestWord(word, names));
+  llvm::errs() << "colldsl: there is no command '" << word << "'"
+               << (hint.empty() ? "; `colldsl --help` lists them" : "; " + hint) << "\n";
+  return Exit::Usage;
+}
+
+} // namespace
+
+Exit runProgram(Arguments arguments) {
+  if (arguments.empty()) {
+    printHelp(llvm::errs());
+    return Exit::Usage;
+  }
+  llvm::StringRef word = arguments.front();
+  if (word == "--help" || word == "-h" || word == "help") {
+    printHelp(llvm::outs());
+    return Exit::Success;
+  }
+  if (word == "--version") {
+    llvm::outs() << "colldsl " COLLDSL_VERSION "\n";
+    return Exit::Success;
+  }
+  const Command *command = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                        [&](const Command &c) { return c.name == word; });
+  return command == std::end(kCommands) ? refuse(word) : command->run(arguments.subspan(1));
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,221 @@
+#include "tools/Commands.h"
+#include "tools/input/BlockSizes.h"
+#include "tools/input/Messages.h"
+#include "tools/input/SingleSchedule.h"
+#include "tools/options/Json.h"
+#include "tools/options/Lists.h"
+#include "tools/options/Table.h"
+#include "tools/run/Barrier.h"
+#include "tools/run/Launch.h"
+#include "tools/run/Times.h"
+#include "tools/verify/Proofs.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+struct Settings {
+  SingleOptions single;
+  LaunchOptions launch;
+  uint32_t iterations = 100;
+  uint32_t warmup = 10;
+  uint32_t timeoutSeconds = 60;
+  bool verify = true;
+  bool json = false;
+
+  void addTo(Options &options);
+};
+
+void Settings::addTo(Options &options) {
+  options.section("what to run");
+  single.schedule.topology = "local";
+  single.addTo(options, "where the schedule believes its ranks to sit (default: local)");
+  options.section("how");
+  options.addNumber("--iters", "N", "timed calls (default: 100)", iterations, 1, 1 << 24);
+  options.addNumber("--warmup", "N", "calls before those (default: 10)", warmup, 0, 1 << 24);
+  options.add("--transport", "T",
+              "cma (the default): processes that share memory, and read long\n"
+              "messages from each other's; shm: without the latter; fake: threads,\n"
+              "whose messages overtake each other",
+              [this](llvm::StringRef word) {
+                auto kind = llvm::StringSwitch<std::optional<TransportKind>>(word)
+                                .Case("shm", TransportKind::Shm)
+                                .Case("cma", TransportKind::Cma)
+                                .Case("fake", TransportKind::Fake)
+                                .Default(std::nullopt);
+                launch.transport = kind.value_or(launch.transport);
+                return kind ? Status()
+                            : Status::error("'" + word.str() + "' is not shm, cma or fake");
+              });
+  options.addFlag("--bind", "bind each rank to a core", launch.bindToCores);
+  options.addFlag("--verify", "prove each schedule before it runs (the default)", verify);
+  options.addFlag("--no-verify", "run what nobody has proved", verify, false);
+  options.addNumber("--timeout", "S", "seconds after which a call has failed (default: 60)",
+                    timeoutSeconds, 1, 1 << 24);
+  options.addNumber("--seed", "N", "of lengths of blocks, and of the fake transport", launch.seed);
+  options.addFlag("--json", "print one JSON object", json);
+}
+
+/// One collective that ran.
+struct Row {
+  std::string name;
+  uint32_t ranks = 0;
+  uint64_t bytes = 0;
+  uint64_t ops = 0;
+  bool proved = false;
+  bool checked = false;
+  Times times;
+};
+
+bool tell(const Source &source, const Source::Target &target, const Status &status) {
+  llvm::errs() << source.render(status.diagnostic(), target);
+  return false;
+}
+
+class Runner {
+public:
+  Runner(Source &source, const Settings &settings) : source_(source), settings_(settings) {}
+
+  /// Mistakes, failures and wrong data are told; nothing then.
+  std::optional<Row> run(const Source::Target &target) {
+    Result<SingleSchedule> made = makeSingle(source_, target, settings_.single);
+    if (!made) {
+      tell(source_, target, made.status());
+      return std::nullopt;
+    }
+    const Schedule &schedule = *made->schedule;
+    Result<std::vector<Sizes>> sizes = chooseSizes(schedule, made->elements, settings_.launch.seed);
+    if (!sizes) {
+      tell(source_, target, sizes.status());
+      return std::nullopt;
+    }
+    Row row{target.name,      schedule.numRanks(),  made->bytes, schedule.numOps(),
+            settings_.verify, schedule.hasContract, {}};
+    bool fine = (!settings_.verify || prove(target, schedule, *sizes)) &&
+                execute(target, schedule, *sizes, row);
+    return fine ? std::optional(row) : std::nullopt;
+  }
+
+private:
+  bool prove(const Source::Target &target, const Schedule &schedule,
+             const std::vector<Sizes> &sizes) const {
+    VerifyReport report = verify(schedule, sizes);
+    if (report.proved())
+      return true;
+    llvm::errs() << source_.render(counterexample(report), target);
+    return tellError("'" + target.name + "' was refused, and not run");
+  }
+
+  bool execute(const Source::Target &target, const Schedule &schedule,
+               const std::vector<Sizes> &sizes, Row &row) const {
+    Schedule together = barrierSchedule(schedule.numRanks());
+    std::vector<std::byte> bytes = encodeImage(schedule), barrierBytes = encodeImage(together);
+    Result<Image> image = Image::load(bytes), barrier = Image::load(barrierBytes);
+    for (const Result<Image> *loaded : {&image, &barrier})
+      if (!*loaded)
+        return tell(source_, target, loaded->status());
+    RunTask task{&schedule,
+                 &*image,
+                 &*barrier,
+                 &sizes,
+                 settings_.warmup,
+                 settings_.iterations,
+                 std::chrono::seconds(settings_.timeoutSeconds)};
+    Result<std::vector<RankReport>> reports = launch(task, settings_.launch);
+    if (!reports)
+      return tellFailure(target, reports.status().diagnostic());
+    if (!checkData(target, *reports))
+      return false;
+    std::vector<std::vector<int64_t>> ns;
+    for (const RankReport &report : *reports)
+      ns.push_back(report.ns);
+    row.times = summarize(ns);
+    return true;
+  }
+
+  static bool tellFailure(const Source::Target &target, const Diagnostic &error) {
+    tellError(target.name + ": " + error.message);
+    for (const Diagnostic &note : error.notes)
+      llvm::errs() << "  " << note.message << "\n";
+    return false;
+  }
+
+  static bool checkData(const Source::Target &target, const std::vector<RankReport> &reports) {
+    for (uint32_t r = 0; r < reports.size(); ++r)
+      if (!reports[r].wrong.empty())
+        return tellError("wrong data: " + target.name + ", rank " + std::to_string(r) + ", " +
+                         reports[r].wrong);
+    return true;
+  }
+
+  Source &source_;
+  const Settings &settings_;
+};
+
+void printTable(const std::vector<Row> &rows) {
+  Table table({"collective", "ranks", "bytes", "ops", "proof", "data", "time/call", "min", "p90"});
+  for (const Row &row : rows)
+    table.addRow({row.name, std::to_string(row.ranks), std::to_string(row.bytes),
+                  std::to_string(row.ops), row.proved ? "proved" : "not tried",
+                  row.checked ? "correct" : "no contract", timeWord(row.times.median),
+                  timeWord(row.times.min), timeWord(row.times.p90)});
+  table.print(llvm::outs());
+}
+
+void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) {
+  llvm::json::Array runs;
+  for (const Row &row : rows)
+    runs.push_back(llvm::json::Object{
+        {"name", jsonText(row.name)},
+        {"ranks", row.ranks},
+        {"bytes", row.bytes},
+        {"ops", row.ops},
+        {"proved", row.proved},
+        {"checked", row.checked},
+        {"iterations", settings.iterations},
+        {"ns", llvm::json::Object{{"median", row.times.median},
+                                  {"min", row.times.min},
+                                  {"p90", row.times.p90},
+                                  {"max", row.times.max}}},
+    });
+  printJson(llvm::json::Object{{"ok", ok}, {"runs", std::move(runs)}});
+}
+
+} // namespace
+
+Exit runCommand(Arguments arguments) {
+  Settings settings;
+  Options options("run", "[FILE|COLLECTIVE]... -n N [OPTION...]",
+                  "Runs collectives on ranks of this machine, compares the data with what the\n"
+                  "contract promises, and tells the time of a call: of the slowest rank, the\n"
+                  "median over all calls. A FILE is source text (.coll), the text form or GOAL,\n"
+                  "or an image; a COLLECTIVE is one of the standard library.");
+  settings.addTo(options);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  const ScheduleOptions &schedule = settings.single.schedule;
+  if (options.operands().empty() && schedule.names.empty())
+    return options.refuse("nothing to run: name a file or a collective");
+  std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
+  if (!source)
+    return Exit::Failure;
+  std::vector<Source::Target> targets = source->choose(schedule);
+  if (targets.empty() || !usedAllSettings(*source, targets, schedule))
+    return Exit::Failure;
+  Runner runner(*source, settings);
+  std::vector<Row> rows;
+  for (const Source::Target &target : targets)
+    if (std::optional<Row> row = runner.run(target))
+      rows.push_back(std::move(*row));
+  bool ok = rows.size() == targets.size();
+  if (settings.json)
+    printRuns(rows, settings, ok);
+  else if (!rows.empty())
+    printTable(rows);
+  return ok ? Exit::Success : Exit::Failure;
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,153 @@
+#include "tools/Commands.h"
+#include "tools/input/Messages.h"
+#include "tools/options/Json.h"
+#include "tools/options/Lists.h"
+#include "tools/options/Table.h"
+
+#include "topology/Topology.h"
+
+#include <thread>
+
+namespace colldsl::tools {
+namespace {
+
+// A larger matrix of distances than this is of use to programs only.
+constexpr uint32_t kMatrixRanks = 32;
+
+struct Settings {
+  std::string topology = "local";
+  uint32_t ranks = std::max(1u, std::thread::hardware_concurrency());
+  bool json = false;
+
+  void addTo(Options &options);
+};
+
+void Settings::addTo(Options &options) {
+  options.addText("--topology", "T",
+                  "flat; local (the default), this machine; FILE.xml, one that hwloc\n"
+                  "exported; or levels such as 'node:4 package:2 core:8', and how ranks\n"
+                  "are bound: bind=core, bind=scatter, bind=0,2,4-7, oversubscribe",
+                  topology);
+  options.addNumber("-n", "N", "number of ranks (default: as many as this machine has threads)",
+                    ranks, 1, 1 << 24);
+  options.addFlag("--json", "print one JSON object, distances of all pairs included", json);
+}
+
+std::string membersWord(std::span<const Rank> members) {
+  std::vector<uint32_t> ranks;
+  for (Rank rank : members)
+    ranks.push_back(index(rank));
+  return rangesWord(ranks);
+}
+
+/// As the language has it: the first member leads, unless a program demands another one.
+Rank leaderOf(std::span<const Rank> members) { return members.front(); }
+
+void printGroups(const Topology &topology) {
+  Table table({"level", "group", "leader", "ranks"});
+  for (Level level : kLevels)
+    for (uint32_t g = 0; g < topology.numGroups(level); ++g) {
+      auto members = topology.members(level, g);
+      table.addRow({std::string(spelling(level)), std::to_string(g),
+                    std::to_string(index(leaderOf(members))), membersWord(members)});
+    }
+  table.print(llvm::outs());
+}
+
+void printDistances(const Topology &topology) {
+  std::vector<std::string> heads{"distance"};
+  for (uint32_t r = 0; r < topology.numRanks(); ++r)
+    heads.push_back(std::to_string(r));
+  Table table(heads);
+  for (uint32_t a = 0; a < topology.numRanks(); ++a) {
+    std::vector<std::string> row{std::to_string(a)};
+    for (uint32_t b = 0; b < topology.numRanks(); ++b)
+      row.push_back(std::to_string(topology.distance(Rank{a}, Rank{b})));
+    table.addRow(row);
+  }
+  table.print(llvm::outs());
+  llvm::outs() << "\n1 shares a cache, 2 same socket and memory, 3 other socket, same memory,\n"
+                  "4 same socket, other memory, 5 same board, 6 same node, 7 other node\n";
+}
+
+llvm::json::Array groupsJson(const Topology &topology) {
+  llvm::json::Array groups;
+  for (Level level : kLevels)
+    for (uint32_t g = 0; g < topology.numGroups(level); ++g) {
+      llvm::json::Array ranks;
+      for (Rank rank : topology.members(level, g))
+        ranks.push_back(index(rank));
+      groups.push_back(llvm::json::Object{
+          {"level", std::string(spelling(level))},
+          {"group", g},
+          {"leader", index(leaderOf(topology.members(level, g)))},
+          {"ranks", std::move(ranks)},
+      });
+    }
+  return groups;
+}
+
+llvm::json::Array placesJson(const Topology &topology) {
+  llvm::json::Array places;
+  for (uint32_t r = 0; r < topology.numRanks(); ++r) {
+    const Place &p = topology.place(Rank{r});
+    places.push_back(llvm::json::Object{
+        {"rank", r},
+        {"node", p.node},
+        {"board", p.board},
+        {"socket", p.socket},
+        {"numa", p.numa},
+        {"core", p.core},
+        {"thread", p.pu == kNoPu ? llvm::json::Value(nullptr) : llvm::json::Value(p.pu)},
+    });
+  }
+  return places;
+}
+
+void printAll(const Topology &topology) {
+  llvm::json::Array distances;
+  for (uint32_t a = 0; a < topology.numRanks(); ++a) {
+    llvm::json::Array row;
+    for (uint32_t b = 0; b < topology.numRanks(); ++b)
+      row.push_back(topology.distance(Rank{a}, Rank{b}));
+    distances.push_back(std::move(row));
+  }
+  llvm::json::Object all{
+      {"ranks", topology.numRanks()},
+      {"places", placesJson(topology)},
+      {"groups", groupsJson(topology)},
+      {"distances", std::move(distances)},
+  };
+  printJson(std::move(all));
+}
+
+} // namespace
+
+Exit topoCommand(Arguments arguments) {
+  Settings settings;
+  Options options("topo", "[OPTION...]",
+                  "Shows where the ranks of a job sit: the groups of each level with their\n"
+                  "leaders, and how far ranks are apart.");
+  settings.addTo(options);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  if (!options.operands().empty())
+    return options.refuse("takes no operands; a machine is named with --topology");
+  Result<Topology> topology = Topology::make(settings.topology, settings.ranks);
+  if (!topology) {
+    tellError(topology.status().diagnostic());
+    return Exit::Failure;
+  }
+  if (settings.json) {
+    printAll(*topology);
+    return Exit::Success;
+  }
+  printGroups(*topology);
+  if (topology->numRanks() <= kMatrixRanks) {
+    llvm::outs() << "\n";
+    printDistances(*topology);
+  }
+  return Exit::Success;
+}
+
+} // namespace colldsl::tools

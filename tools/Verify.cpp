@@ -1,0 +1,221 @@
+#include "tools/Commands.h"
+#include "tools/input/Messages.h"
+#include "tools/options/Json.h"
+#include "tools/options/Lists.h"
+#include "tools/options/Progress.h"
+#include "tools/options/Workers.h"
+#include "tools/verify/Proofs.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+using Kind = ProofOutcome::Kind;
+
+struct Settings {
+  ScheduleOptions schedule;
+  ProofRequest proofs;
+  bool stdlib = false;
+  bool json = false;
+  uint32_t shown = 1; ///< counterexamples per collective
+
+  void addTo(Options &options);
+};
+
+template <typename T, typename Parse>
+Options::Take list(std::optional<std::vector<T>> &into, Parse parse) {
+  return [&into, parse](llvm::StringRef text) -> Status {
+    Result<std::vector<T>> parsed = parse(text);
+    if (!parsed)
+      return parsed.status();
+    into = parsed.take();
+    return {};
+  };
+}
+
+void Settings::addTo(Options &options) {
+  options.section("what to prove");
+  options.addFlag("--stdlib", "every collective of the standard library", stdlib);
+  options.add("--ranks", "LIST", "numbers of ranks, such as 1..64 or 1,2,5..8 (default: 1..17)",
+              list(proofs.ranks, [](llvm::StringRef text) { return parseRanks(text, 1); }));
+  options.add("--bytes", "LIST",
+              "sizes, such as 8,64KiB; n times the size of T\n"
+              "(default: 0, one element, and 40009 elements)",
+              list(proofs.bytes, parseBytesList));
+  options.addText("--topology", "T", "where the ranks sit (default: flat, all on one node)",
+                  schedule.topology);
+  options.add("--roots", "LIST", "values of the parameter `root`: ranks, or all",
+              [this](llvm::StringRef text) -> Status {
+                proofs.variety.everyRoot = text == "all";
+                Result<std::vector<uint32_t>> roots = parseRanks(text, 0);
+                if (!roots && !proofs.variety.everyRoot)
+                  return roots.status();
+                if (roots)
+                  proofs.variety.roots = roots.take();
+                return {};
+              });
+  options.addFlag("--in-place", "only the forms in place", proofs.onlyInPlace);
+  schedule.addTo(options);
+  options.section("how");
+  options.addNumber("--channel-slots", "N",
+                    "messages in flight between two ranks in the check\n"
+                    "with finite buffers (default: 8)",
+                    proofs.verify.channelSlots);
+  options.addNumber("--seed", "N", "of the lengths of blocks known at call time only", proofs.seed);
+  options.addNumber("--show", "N", "counterexamples per collective (default: 1)", shown);
+  options.addNumber("--max-failures", "N", "failures per counterexample (default: 10)",
+                    proofs.verify.maxFailures, 1);
+  options.addFlag("--json", "print one JSON object", json);
+}
+
+/// What came of one collective.
+struct Summary {
+  Source::Target target;
+  std::vector<ProofTask> tasks;
+  std::vector<ProofOutcome> outcomes;
+
+  size_t count(Kind kind) const {
+    return std::count_if(outcomes.begin(), outcomes.end(),
+                         [&](const ProofOutcome &outcome) { return outcome.kind == kind; });
+  }
+  size_t failed() const { return count(Kind::Refused) + count(Kind::Invalid); }
+  size_t proofs() const { return outcomes.size() - count(Kind::Excluded); }
+  bool ok() const { return failed() == 0 && proofs() > 0; }
+};
+
+bool failed(const ProofOutcome &outcome) {
+  return outcome.kind == Kind::Refused || outcome.kind == Kind::Invalid;
+}
+
+std::string rangeOf(const Summary &summary) {
+  std::vector<uint32_t> ranks;
+  std::vector<uint64_t> sizes;
+  for (const ProofTask &task : summary.tasks) {
+    ranks.push_back(task.shape.ranks);
+    sizes.push_back(task.bytes);
+  }
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  std::string text = "ranks " + rangesWord(ranks) + "; ";
+  for (size_t i = 0; i < sizes.size(); ++i)
+    text += (i == 0 ? "" : ", ") + bytesWord(sizes[i]);
+  return text;
+}
+
+void print(const Summary &summary, const Source &source, uint32_t shown) {
+  for (size_t i = 0; i < summary.tasks.size() && shown > 0; ++i) {
+    if (!failed(summary.outcomes[i]))
+      continue;
+    llvm::errs() << summary.target.name << ", " << summary.tasks[i].words() << ":\n"
+                 << source.render(summary.outcomes[i].why, summary.target);
+    --shown;
+  }
+  llvm::outs() << summary.target.name << ": ";
+  if (summary.failed() > 0)
+    llvm::outs() << "refused, " << summary.failed() << " of " << counted(summary.proofs(), "proof");
+  else if (summary.proofs() == 0)
+    llvm::outs() << "nothing was proved: `where` excludes all";
+  else
+    llvm::outs() << "proved, " << counted(summary.proofs(), "proof");
+  llvm::outs() << " (" << rangeOf(summary);
+  if (size_t excluded = summary.count(Kind::Excluded); excluded > 0 && summary.proofs() > 0)
+    llvm::outs() << "; `where` excludes " << excluded;
+  llvm::outs() << ")\n";
+  llvm::outs().flush();
+}
+
+llvm::json::Object toJson(const Summary &summary, const Source &source) {
+  llvm::json::Array failures;
+  for (size_t i = 0; i < summary.tasks.size(); ++i)
+    if (failed(summary.outcomes[i]))
+      failures.push_back(llvm::json::Object{
+          {"ranks", summary.tasks[i].shape.ranks},
+          {"bytes", summary.tasks[i].bytes},
+          {"inPlace", summary.tasks[i].shape.inPlace},
+          {"parameters", jsonText(summary.tasks[i].call.words)},
+          {"text", jsonText(source.render(summary.outcomes[i].why, summary.target))},
+      });
+  return llvm::json::Object{
+      {"name", jsonText(summary.target.name)},
+      {"ok", summary.ok()},
+      {"proofs", summary.proofs()},
+      {"refused", summary.failed()},
+      {"excluded", summary.count(Kind::Excluded)},
+      {"failures", std::move(failures)},
+  };
+}
+
+std::optional<Summary> proveOne(Proofs &proofs, const Source::Target &target) {
+  Result<std::vector<ProofTask>> tasks = proofs.plan(target);
+  if (!tasks) {
+    tellError(tasks.status().diagnostic());
+    return std::nullopt;
+  }
+  Summary summary{target, tasks.take(), {}};
+  summary.outcomes.resize(summary.tasks.size());
+  Progress progress(target.name, summary.tasks.size());
+  forEachInParallel(summary.tasks.size(), [&](size_t i) {
+    summary.outcomes[i] = proofs.prove(target, summary.tasks[i]);
+    progress.step();
+  });
+  return summary;
+}
+
+Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
+              const Settings &settings) {
+  Proofs proofs(source, settings.schedule, settings.proofs);
+  bool ok = true;
+  size_t count = 0, refused = 0;
+  llvm::json::Array collectives;
+  for (const Source::Target &target : targets) {
+    std::optional<Summary> summary = proveOne(proofs, target);
+    if (!summary)
+      return Exit::Failure;
+    ok &= summary->ok();
+    count += summary->proofs();
+    refused += summary->failed();
+    if (settings.json)
+      collectives.push_back(toJson(*summary, source));
+    else
+      print(*summary, source, settings.shown);
+  }
+  if (settings.json)
+    printJson(llvm::json::Object{{"ok", ok},
+                                 {"proofs", count},
+                                 {"refused", refused},
+                                 {"collectives", std::move(collectives)}});
+  else
+    llvm::outs() << counted(count, "proof")
+                 << (refused ? ", " + std::to_string(refused) + " refused" : "") << "\n";
+  return ok ? Exit::Success : Exit::Failure;
+}
+
+} // namespace
+
+Exit verifyCommand(Arguments arguments) {
+  Settings settings;
+  Options options("verify", "[FILE|COLLECTIVE]... [OPTION...]",
+                  "Proves that schedules meet, cannot deadlock or race, and keep their contract,\n"
+                  "or shows a counterexample. A FILE is source text (.coll), the text form or\n"
+                  "GOAL, or an image; a COLLECTIVE is one of the standard library.");
+  settings.addTo(options);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  bool named = !options.operands().empty() || !settings.schedule.names.empty();
+  if (settings.stdlib && named)
+    return options.refuse("--stdlib stands for all that is to be proved: name nothing else");
+  if (!settings.stdlib && !named)
+    return options.refuse("nothing to prove: name a file, a collective, or --stdlib");
+  std::unique_ptr<Source> source = Source::read(options.operands(), settings.schedule);
+  if (!source)
+    return Exit::Failure;
+  settings.proofs.variety.tryValues = true;
+  std::vector<Source::Target> targets =
+      settings.stdlib ? source->stdlib() : source->choose(settings.schedule);
+  bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.schedule);
+  return fine ? proveAll(*source, targets, settings) : Exit::Failure;
+}
+
+} // namespace colldsl::tools

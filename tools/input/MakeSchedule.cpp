@@ -1,0 +1,68 @@
+#include "tools/input/MakeSchedule.h"
+
+#include "tools/options/Lists.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+Status checkFit(const Schedule &schedule, const Shape &shape) {
+  if (shape.ranks != schedule.numRanks())
+    return Status::error("the schedule '" + schedule.name + "' is for " +
+                         counted(schedule.numRanks(), "rank") + ", not for " +
+                         std::to_string(shape.ranks));
+  const SizeClass &sizes = schedule.sizeClass;
+  if (!sizes.contains(shape.elements))
+    return Status::error("the schedule '" + schedule.name + "' holds for " +
+                         std::to_string(sizes.min) + " to " + std::to_string(sizes.max) +
+                         " elements, not for " + std::to_string(shape.elements));
+  if (shape.inPlace)
+    return Status::error("the schedule '" + schedule.name + "' is in place, or not, as it is");
+  return {};
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
+                                                     const Source::Target &target,
+                                                     const ScheduleOptions &options,
+                                                     const Call &call, const Shape &shape) {
+  if (target.schedule) {
+    if (Status s = checkFit(*target.schedule, shape); !s)
+      return s;
+    return std::shared_ptr<const Schedule>(std::shared_ptr<void>(), target.schedule);
+  }
+  InstantiateRequest request;
+  request.collective = target.collective;
+  request.ranks = shape.ranks;
+  request.elements = shape.elements;
+  request.type = options.type;
+  request.topology = shape.topology;
+  request.arguments = call.arguments;
+  request.sizes = call.sizes;
+  request.inPlace = shape.inPlace;
+  request.contract = true;
+  request.limits = options.instantiate;
+  Result<Schedule> schedule = instantiateAll(source.program(), request);
+  if (!schedule)
+    return schedule.status();
+  return std::shared_ptr<const Schedule>(std::make_shared<Schedule>(schedule.take()));
+}
+
+/// Instantiation blames the declaration itself only when its own requirement fails; a
+/// call that breaks one is blamed at its own place.
+bool breaksRequirement(const Program &program, DeclId collective, const Diagnostic &error) {
+  const Decl &decl = program.decl(collective);
+  if (error.loc != decl.loc || error.notes.empty())
+    return false;
+  return std::any_of(decl.requirements.begin(), decl.requirements.end(), [&](ExprId requirement) {
+    return program.expr(requirement).loc == error.notes.front().loc;
+  });
+}
+
+bool hasAliases(const Source &source, const Source::Target &target) {
+  return !target.schedule && !source.program().decl(target.collective).aliases.empty();
+}
+
+} // namespace colldsl::tools

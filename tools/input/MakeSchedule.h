@@ -1,0 +1,31 @@
+/// From a target and its parameters to the schedule of all ranks.
+#pragma once
+
+#include "tools/input/Parameters.h"
+#include "topology/Topology.h"
+
+#include <memory>
+
+namespace colldsl::tools {
+
+struct Shape {
+  uint32_t ranks = 1;
+  uint64_t elements = 0; ///< n
+  bool inPlace = false;
+  const Topology *topology = nullptr;
+};
+
+/// A schedule that was read from a file is not copied, but must fit: have so many ranks,
+/// and hold for n. Thread safe as long as nobody adds arguments.
+Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
+                                                     const Source::Target &target,
+                                                     const ScheduleOptions &options,
+                                                     const Call &call, const Shape &shape);
+
+/// Whether instantiation failed because the collective's own `where` does not hold.
+bool breaksRequirement(const Program &program, DeclId collective, const Diagnostic &error);
+
+/// Whether the collective has forms in place.
+bool hasAliases(const Source &source, const Source::Target &target);
+
+} // namespace colldsl::tools

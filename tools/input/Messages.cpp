@@ -1,0 +1,74 @@
+#include "tools/input/Messages.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace colldsl::tools {
+namespace {
+
+llvm::SourceMgr::DiagKind kindOf(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return llvm::SourceMgr::DK_Error;
+  case Severity::Warning:
+    return llvm::SourceMgr::DK_Warning;
+  case Severity::Note:
+    return llvm::SourceMgr::DK_Note;
+  }
+  llvm_unreachable("severity");
+}
+
+/// The line, or nothing where the file cannot be read or has fewer.
+std::string readLine(const std::string &file, uint32_t line) {
+  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
+  if (!buffer)
+    return "";
+  llvm::StringRef rest = (*buffer)->getBuffer();
+  for (uint32_t i = 1; i < line; ++i)
+    rest = rest.split('\n').second;
+  return rest.split('\n').first.rtrim('\r').str();
+}
+
+llvm::SMDiagnostic atPlace(const Diagnostic &d, const std::string &file) {
+  static const llvm::SourceMgr none;
+  std::string line = readLine(file, d.loc.line);
+  if (d.loc.column == 0 || d.loc.column > line.size() + 1) { // the file has changed since
+    std::string place =
+        file + ":" + std::to_string(d.loc.line) + ":" + std::to_string(d.loc.column);
+    return {place, kindOf(d.severity), d.message};
+  }
+  int lineNumber = static_cast<int>(d.loc.line), column = d.loc.column - 1;
+  return {none, {}, file, lineNumber, column, kindOf(d.severity), d.message, line, {}};
+}
+
+void renderOne(const Diagnostic &d, const std::vector<std::string> &files, llvm::raw_ostream &out) {
+  bool hasPlace = d.loc.known() && d.loc.file < files.size();
+  llvm::SMDiagnostic shown = hasPlace ? atPlace(d, files[d.loc.file])
+                                      : llvm::SMDiagnostic("", kindOf(d.severity), d.message);
+  shown.print(nullptr, out, /*ShowColors=*/false);
+  if (!d.hint.empty())
+    out << "  hint: " << d.hint << "\n";
+  for (const Diagnostic &note : d.notes)
+    renderOne(note, files, out);
+}
+
+} // namespace
+
+bool tellError(const llvm::Twine &message) {
+  llvm::errs() << "colldsl: error: " << message << "\n";
+  return false;
+}
+
+bool tellError(const Diagnostic &d) {
+  return tellError(d.hint.empty() ? d.message : d.message + "; " + d.hint);
+}
+
+std::string renderInFiles(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  renderOne(diagnostic, files, out);
+  return text;
+}
+
+} // namespace colldsl::tools

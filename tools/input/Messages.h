@@ -1,0 +1,24 @@
+/// What is told to people besides results: mistakes, with their place, on stderr.
+#pragma once
+
+#include "ir/Result.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Twine.h"
+
+#include <string>
+#include <vector>
+
+namespace colldsl::tools {
+
+/// "colldsl: error: message". Returns false, for `return tell(...)`.
+bool tellError(const llvm::Twine &message);
+
+/// One that has no place in a source; with its hint.
+bool tellError(const Diagnostic &diagnostic);
+
+/// The diagnostic with its notes and hints, and for each place the line of the source
+/// with a caret, as far as that file can be read. `files` as in Schedule::files.
+std::string renderInFiles(const Diagnostic &diagnostic, const std::vector<std::string> &files);
+
+} // namespace colldsl::tools

@@ -1,0 +1,179 @@
+#include "tools/input/Parameters.h"
+
+#include "compiler/Spelling.h"
+#include "tools/input/Messages.h"
+#include "tools/input/TrialValues.h"
+#include "tools/options/Lists.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+bool isRoot(const Program &program, const Param &param) {
+  return !param.isBuffer && param.type == ValueType::Rank && program.nameOf(param) == "root";
+}
+
+std::vector<llvm::StringRef> settableNames(const Program &program, const Decl &decl) {
+  std::vector<llvm::StringRef> names;
+  for (const Param &param : decl.params)
+    if (!param.isBuffer)
+      names.push_back(program.nameOf(param));
+  for (uint32_t size : decl.sizeNames)
+    names.push_back(program.strings[size]);
+  return names;
+}
+
+/// The slot of n: the first size of a buffer, other than a number of blocks.
+uint32_t slotOfN(const Decl &decl) {
+  for (const Param &param : decl.params) {
+    const Dim &last = param.buffer.dim[param.buffer.dims - 1];
+    if (param.isBuffer && last.kind == DimKind::Symbol)
+      return last.slot;
+  }
+  return kNoSlot;
+}
+
+} // namespace
+
+const ScheduleOptions::Setting *Parameters::setting(const std::string &name) const {
+  auto last = std::find_if(options_.settings.rbegin(), options_.settings.rend(),
+                           [&](const ScheduleOptions::Setting &s) { return s.name == name; });
+  return last == options_.settings.rend() ? nullptr : &*last;
+}
+
+std::vector<std::string> Parameters::rootTexts(const Param &param, uint32_t ranks) const {
+  const std::string &name = source_.program().nameOf(param);
+  if (const ScheduleOptions::Setting *given = setting(name))
+    return {given->value};
+  std::vector<std::string> texts;
+  for (uint32_t r = 0; variety_.everyRoot && r < ranks; ++r)
+    texts.push_back(std::to_string(r));
+  for (uint32_t r : variety_.roots)
+    if (r < ranks)
+      texts.push_back(std::to_string(r));
+  bool hasNone = texts.empty() && !variety_.everyRoot && variety_.roots.empty();
+  if (hasNone)
+    texts.push_back(param.defaultValue == kNoExpr && variety_.tryValues ? "0" : "");
+  return texts;
+}
+
+/// The values to call with; an empty text stands for the default, or for none.
+std::vector<std::string> Parameters::texts(const Param &param, uint32_t ranks,
+                                           const std::string &root) const {
+  if (const ScheduleOptions::Setting *given = setting(source_.program().nameOf(param)))
+    return {given->value};
+  if (param.type == ValueType::Reduction && options_.reduction)
+    return {std::string(spelling(*options_.reduction))};
+  if (!variety_.tryValues)
+    return {""};
+  bool isReduction = param.type == ValueType::Reduction && sizeBytes(options_.type) == 4;
+  if (param.defaultValue != kNoExpr)
+    return isReduction ? std::vector<std::string>{"", "matmul"} : std::vector<std::string>{""};
+  std::vector<std::string> tried = trialValues(param.type, ranks, root.empty() ? "0" : root);
+  if (isReduction)
+    tried.push_back("matmul");
+  return tried.empty() ? std::vector<std::string>{""} : tried;
+}
+
+Result<ExprId> Parameters::argument(DeclId id, const Param &param, const std::string &text) {
+  std::string name = source_.program().nameOf(param);
+  std::string key = std::to_string(index(id)) + " " + name + " " + text;
+  for (const auto &[known, expr] : known_)
+    if (known == key)
+      return expr;
+  Result<ExprId> expr = source_.compilation().addArgument(id, name, text);
+  if (expr)
+    known_.emplace_back(std::move(key), *expr);
+  return expr;
+}
+
+Status Parameters::addSizes(const Decl &decl, uint64_t elements, Call &call) const {
+  uint32_t n = slotOfN(decl);
+  for (uint32_t i = 0; i < decl.sizeNames.size(); ++i) {
+    const std::string &name = source_.program().strings[decl.sizeNames[i]];
+    if (const ScheduleOptions::Setting *given = setting(name)) {
+      Result<uint64_t> number = parseNumber(given->value, 0, uint64_t{1} << 40);
+      if (!number)
+        return Status::error("--set " + name + ": a size is a number: " + number.message());
+      call.sizes.emplace_back(name, *number);
+    } else if (variety_.tryValues && i != n) {
+      call.sizes.emplace_back(name, trialSize(elements));
+      call.words +=
+          (call.words.empty() ? "" : ", ") + name + "=" + std::to_string(trialSize(elements));
+    }
+  }
+  return {};
+}
+
+/// All combinations of the values of all parameters but the root.
+Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, const Call &base,
+                            std::vector<Call> &calls) {
+  std::vector<Call> open{base};
+  uint32_t params = static_cast<uint32_t>(source_.program().decl(id).params.size());
+  for (uint32_t p = 0; p < params; ++p) {
+    const Param param = source_.program().decl(id).params[p]; // the program grows below
+    if (param.isBuffer)
+      continue;
+    bool tellsRoot = isRoot(source_.program(), param);
+    std::vector<Call> next;
+    for (const std::string &text :
+         tellsRoot ? std::vector<std::string>{root} : texts(param, ranks, root))
+      for (Call call : open) {
+        if (!text.empty()) {
+          Result<ExprId> expr = argument(id, param, text);
+          if (!expr)
+            return expr.status();
+          call.arguments[p] = *expr;
+          const std::string &name = source_.program().nameOf(param);
+          call.words += (call.words.empty() ? "" : ", ") + name + "=" + text;
+        }
+        next.push_back(std::move(call));
+      }
+    open = std::move(next);
+  }
+  calls.insert(calls.end(), open.begin(), open.end());
+  return {};
+}
+
+Result<std::vector<Call>> Parameters::calls(const Source::Target &target, uint32_t ranks,
+                                            uint64_t elements) {
+  std::vector<Call> calls;
+  if (target.schedule) {
+    calls.emplace_back();
+    return calls;
+  }
+  const Decl &decl = source_.program().decl(target.collective);
+  Call base;
+  base.arguments.assign(decl.params.size(), kNoExpr);
+  if (Status s = addSizes(decl, elements, base); !s)
+    return s;
+  std::vector<std::string> roots{""};
+  for (const Param &param : decl.params)
+    if (isRoot(source_.program(), param))
+      roots = rootTexts(param, ranks);
+  for (const std::string &root : roots)
+    if (Status s = addCalls(target.collective, ranks, root, base, calls); !s)
+      return s;
+  return calls;
+}
+
+bool usedAllSettings(const Source &source, const std::vector<Source::Target> &targets,
+                     const ScheduleOptions &options) {
+  std::vector<llvm::StringRef> names;
+  for (const Source::Target &target : targets)
+    if (!target.schedule)
+      for (llvm::StringRef name :
+           settableNames(source.program(), source.program().decl(target.collective)))
+        names.push_back(name);
+  for (const ScheduleOptions::Setting &setting : options.settings) {
+    if (std::find(names.begin(), names.end(), llvm::StringRef(setting.name)) != names.end())
+      continue;
+    std::string hint = didYouMean(nearestWord(setting.name, names));
+    return tellError("--set " + setting.name + ": no collective here has such a parameter" +
+                     (hint.empty() ? "" : "; " + hint));
+  }
+  return true;
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,57 @@
+/// The values of a collective's parameters: given with --set and --op, tried where there
+/// is nothing else.
+#pragma once
+
+#include "tools/input/Source.h"
+
+namespace colldsl::tools {
+
+/// One way to call a collective.
+struct Call {
+  std::vector<ExprId> arguments;                       ///< as in InstantiateRequest
+  std::vector<std::pair<std::string, uint64_t>> sizes; ///< likewise
+  std::string words;                                   ///< "root=3, op=matmul"; of what is special
+};
+
+/// What values parameters get that were given none.
+struct Variety {
+  bool tryValues = false;      ///< those without a default: see TrialValues.h; and a reduction
+                               ///< that does not commute besides the default
+  bool everyRoot = false;      ///< each rank in turn for a parameter called `root`
+  std::vector<uint32_t> roots; ///< or these ranks
+};
+
+class Parameters {
+public:
+  Parameters(Source &source, const ScheduleOptions &options, const Variety &variety)
+      : source_(source), options_(options), variety_(variety) {}
+
+  /// All ways to call the collective on so many ranks with n == elements. An error names
+  /// the option that is wrong.
+  Result<std::vector<Call>> calls(const Source::Target &target, uint32_t ranks, uint64_t elements);
+
+private:
+  struct Choice {
+    uint32_t param;
+    std::vector<std::string> texts; ///< an empty one: its default
+  };
+
+  std::vector<std::string> rootTexts(const Param &param, uint32_t ranks) const;
+  std::vector<std::string> texts(const Param &param, uint32_t ranks, const std::string &root) const;
+  const ScheduleOptions::Setting *setting(const std::string &name) const;
+  Status addSizes(const Decl &decl, uint64_t elements, Call &call) const;
+  Status addCalls(DeclId id, uint32_t ranks, const std::string &root, const Call &base,
+                  std::vector<Call> &calls);
+  Result<ExprId> argument(DeclId id, const Param &param, const std::string &text);
+
+  Source &source_;
+  const ScheduleOptions &options_;
+  const Variety &variety_;
+  std::vector<std::pair<std::string, ExprId>> known_; ///< arguments that were checked already
+};
+
+/// Whether every --set is of use to some target; else the mistake is told.
+bool usedAllSettings(const Source &source, const std::vector<Source::Target> &targets,
+                     const ScheduleOptions &options);
+
+} // namespace colldsl::tools

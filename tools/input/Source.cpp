@@ -1,0 +1,187 @@
+#include "tools/input/Source.h"
+
+#include "compiler/Spelling.h"
+#include "ir/Image.h"
+#include "tools/input/FileKind.h"
+#include "tools/input/Messages.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace colldsl::tools {
+namespace {
+
+/// `allreduce_ring` rather than `ring.coll` or `dir/ring`.
+bool looksLikeName(llvm::StringRef operand) { return operand.find_first_of("./-") == operand.npos; }
+
+} // namespace
+
+std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
+                                     const ScheduleOptions &options) {
+  auto source = std::make_unique<Source>();
+  if (!source->readFiles(operands, options))
+    return nullptr;
+  bool needsCompiler = source->files_.empty() || !source->sourceFiles_.empty();
+  if (needsCompiler && !source->compile(options))
+    return nullptr;
+  return source;
+}
+
+bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options) {
+  bool fine = true;
+  for (const std::string &operand : operands)
+    if (looksLikeName(operand) && !llvm::sys::fs::exists(operand))
+      names_.push_back(operand);
+    else
+      fine &= readFile(operand, options);
+  return fine;
+}
+
+bool Source::readFile(const std::string &name, const ScheduleOptions &options) {
+  auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return tellError("cannot read '" + name + "': " + buffer.getError().message());
+  llvm::StringRef content = (*buffer)->getBuffer();
+  switch (fileKind(content)) {
+  case FileKind::Source:
+    sourceFiles_.push_back(name);
+    return true;
+  case FileKind::Text:
+    return readText(name, content, options.text);
+  case FileKind::Image:
+    return readImage(name, content);
+  }
+  return false;
+}
+
+bool Source::readText(const std::string &name, llvm::StringRef text, const TextLimits &limits) {
+  ParsedText parsed = parseText({text.data(), text.size()}, name, limits);
+  for (const Diagnostic &error : parsed.errors)
+    llvm::errs() << renderInFiles(error, {name});
+  if (!parsed.errors.empty())
+    return false;
+  files_.push_back(std::make_unique<File>(File{name, std::move(parsed.schedule)}));
+  return true;
+}
+
+bool Source::readImage(const std::string &name, llvm::StringRef bytes) {
+  std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
+  std::memcpy(aligned.data(), bytes.data(), bytes.size());
+  Result<Image> image = Image::load(std::as_bytes(std::span(aligned)).first(bytes.size()));
+  if (!image)
+    return tellError(name + ": " + image.message());
+  files_.push_back(std::make_unique<File>(File{name, image->decode()}));
+  return true;
+}
+
+bool Source::compile(const ScheduleOptions &options) {
+  compilation_ = compileFiles(sourceFiles_, options.compile);
+  for (const Diagnostic &diagnostic : compilation_->diagnostics())
+    llvm::errs() << compilation_->render(diagnostic);
+  return compilation_->ok();
+}
+
+Source::Target Source::collective(DeclId id) const {
+  const Program &program = compilation_->program();
+  return {program.nameOf(program.decl(id)), id, nullptr};
+}
+
+/// Plain GOAL has no name of its own; its file's stands for it.
+Source::Target Source::whole(const File &file) {
+  const std::string &name = file.schedule.name;
+  return {name == file.name ? llvm::sys::path::filename(name).str() : name, kNoDecl,
+          &file.schedule};
+}
+
+std::vector<Source::Target> Source::all() const {
+  std::vector<Target> targets;
+  if (compilation_)
+    for (DeclId id : compilation_->mainDecls())
+      if (compilation_->program().decl(id).kind == DeclKind::Collective)
+        targets.push_back(collective(id));
+  for (const std::unique_ptr<File> &file : files_)
+    targets.push_back(whole(*file));
+  return targets;
+}
+
+std::vector<Source::Target> Source::stdlib() const {
+  const Program &program = compilation_->program();
+  std::vector<Target> targets;
+  for (uint32_t i = 0; i < program.decls.size(); ++i)
+    if (program.decls[i].kind == DeclKind::Collective)
+      targets.push_back(collective(DeclId{i}));
+  return targets;
+}
+
+std::vector<Source::Target> Source::choose(const ScheduleOptions &options) {
+  std::vector<std::string> names = names_;
+  names.insert(names.end(), options.names.begin(), options.names.end());
+  std::vector<Target> targets;
+  bool fine = true;
+  for (const std::string &name : names)
+    fine &= chooseNamed(name, targets);
+  if (names.empty()) {
+    targets = all();
+    fine =
+        !targets.empty() || tellError("there is no collective in '" + sourceFiles_.front() + "'");
+  }
+  return fine ? targets : std::vector<Target>();
+}
+
+bool Source::chooseNamed(const std::string &name, std::vector<Target> &targets) const {
+  for (const std::unique_ptr<File> &file : files_)
+    if (whole(*file).name == name) {
+      targets.push_back(whole(*file));
+      return true;
+    }
+  DeclId id = compilation_ ? compilation_->program().find(name, DeclKind::Collective) : kNoDecl;
+  if (id == kNoDecl)
+    return refuseName(name);
+  targets.push_back(collective(id));
+  return true;
+}
+
+bool Source::refuseName(const std::string &name) const {
+  std::vector<llvm::StringRef> known;
+  for (const std::unique_ptr<File> &file : files_)
+    known.push_back(file->schedule.name);
+  if (compilation_)
+    for (const Decl &decl : compilation_->program().decls)
+      if (decl.kind == DeclKind::Collective)
+        known.push_back(compilation_->program().nameOf(decl));
+  std::string hint = didYouMean(nearestWord(name, known));
+  return tellError("there is no collective '" + name + "'" + (hint.empty() ? "" : "; " + hint));
+}
+
+uint64_t Source::elementBytes(const Target &target, ElementType typeVariable) const {
+  if (target.schedule) {
+    for (const Dag &dag : target.schedule->ranks)
+      if (!dag.buffers.empty())
+        return sizeBytes(dag.buffers.front().type);
+    return 1;
+  }
+  const Decl &decl = program().decl(target.collective);
+  const BufferType *first = nullptr;
+  for (const Param &param : decl.params) {
+    if (param.isBuffer && param.buffer.generic)
+      return sizeBytes(typeVariable);
+    if (param.isBuffer && !first)
+      first = &param.buffer;
+  }
+  return first ? sizeBytes(first->type) : 1;
+}
+
+std::string Source::render(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const {
+  std::string text;
+  for (const Diagnostic &d : diagnostics)
+    text += target.schedule ? renderInFiles(d, target.schedule->files) : compilation_->render(d);
+  return text;
+}
+
+} // namespace colldsl::tools

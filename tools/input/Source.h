@@ -1,0 +1,68 @@
+/// What the command line names: collectives of programs, and schedules from files.
+#pragma once
+
+#include "compiler/Compile.h"
+#include "ir/Schedule.h"
+#include "tools/options/ScheduleOptions.h"
+
+#include <memory>
+
+namespace colldsl::tools {
+
+/// Everything that a command reads. Files are told apart by what is in them: source
+/// text (`.coll`), the text form or GOAL, an image.
+class Source {
+public:
+  /// One thing to prove, run or print: a collective, or a whole schedule.
+  struct Target {
+    std::string name;
+    DeclId collective = kNoDecl;        ///< of the program
+    const Schedule *schedule = nullptr; ///< or this one
+  };
+
+  /// Reads the operands, each a file, or the name of a collective in scope if there is no
+  /// such file. Mistakes are told on stderr; null then.
+  static std::unique_ptr<Source> read(const std::vector<std::string> &operands,
+                                      const ScheduleOptions &options);
+
+  /// The named ones, else all of the files that were named. Mistakes are told; empty then.
+  std::vector<Target> choose(const ScheduleOptions &options);
+
+  /// All collectives of the standard library.
+  std::vector<Target> stdlib() const;
+
+  /// Only if a collective is among the targets.
+  Compilation &compilation() { return *compilation_; }
+  const Program &program() const { return compilation_->program(); }
+
+  /// Bytes of one element of the size symbol n.
+  uint64_t elementBytes(const Target &target, ElementType typeVariable) const;
+
+  /// The diagnostics as people read them, with the lines of the source where they can be
+  /// had. One thread at a time.
+  std::string render(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
+
+private:
+  struct File {
+    std::string name;
+    Schedule schedule;
+  };
+
+  bool readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options);
+  bool readFile(const std::string &name, const ScheduleOptions &options);
+  bool readText(const std::string &name, llvm::StringRef text, const TextLimits &limits);
+  bool readImage(const std::string &name, llvm::StringRef bytes);
+  bool compile(const ScheduleOptions &options);
+  bool chooseNamed(const std::string &name, std::vector<Target> &targets) const;
+  bool refuseName(const std::string &name) const;
+  std::vector<Target> all() const;
+  Target collective(DeclId id) const;
+  static Target whole(const File &file);
+
+  std::vector<std::string> sourceFiles_;
+  std::vector<std::string> names_; ///< among the operands
+  std::vector<std::unique_ptr<File>> files_;
+  std::optional<Compilation> compilation_;
+};
+
+} // namespace colldsl::tools

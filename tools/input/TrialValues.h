@@ -1,0 +1,19 @@
+/// Values to try for parameters that have no default and were given none: the one place
+/// that says what `verify` proves such collectives with.
+#pragma once
+
+#include "program/Program.h"
+
+#include <string>
+#include <vector>
+
+namespace colldsl::tools {
+
+/// Expressions of the language, for `ranks` ranks; the root of trees is `root`. Empty:
+/// nobody can guess a value of that type.
+std::vector<std::string> trialValues(ValueType type, uint32_t ranks, const std::string &root);
+
+/// For a size symbol other than n, as the proof of n elements takes it.
+uint64_t trialSize(uint64_t elements);
+
+} // namespace colldsl::tools

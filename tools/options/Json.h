@@ -1,0 +1,17 @@
+/// JSON on standard output.
+#pragma once
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace colldsl::tools {
+
+/// Any text as JSON can hold it: names that come from files need not be UTF-8.
+inline std::string jsonText(llvm::StringRef text) { return llvm::json::fixUTF8(text); }
+
+inline void printJson(llvm::json::Object object) {
+  llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,115 @@
+#include "tools/options/Lists.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace colldsl::tools {
+namespace {
+
+// More numbers than this in one list are a mistake of the typist.
+constexpr uint64_t kMaxListLength = 1 << 20;
+
+Status notA(llvm::StringRef what, llvm::StringRef text) {
+  return Status::error("'" + text.str() + "' is not " + what.str());
+}
+
+llvm::SmallVector<llvm::StringRef> pieces(llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef> result;
+  text.split(result, ',');
+  for (llvm::StringRef &piece : result)
+    piece = piece.trim();
+  return result;
+}
+
+} // namespace
+
+Result<uint64_t> parseNumber(llvm::StringRef text, uint64_t min, uint64_t max) {
+  uint64_t number = 0;
+  if (text.getAsInteger(10, number))
+    return notA("a number", text);
+  if (number < min)
+    return Status::error(text.str() + " is less than " + std::to_string(min));
+  if (number > max)
+    return Status::error(text.str() + " is more than " + std::to_string(max));
+  return number;
+}
+
+Result<uint64_t> parseBytes(llvm::StringRef text) {
+  llvm::StringRef digits = text.take_while([](char c) { return c >= '0' && c <= '9'; });
+  llvm::StringRef unit = text.drop_front(digits.size()).trim();
+  int shift = llvm::StringSwitch<int>(unit)
+                  .Cases("", "B", 0)
+                  .Case("KiB", 10)
+                  .Case("MiB", 20)
+                  .Case("GiB", 30)
+                  .Default(-1);
+  uint64_t number = 0;
+  if (shift < 0 || digits.getAsInteger(10, number))
+    return notA("a size; sizes are like 8, 64KiB, 1MiB", text);
+  if (number > UINT64_MAX >> shift)
+    return Status::error(text.str() + " is more than 64 bits hold");
+  return number << shift;
+}
+
+Result<std::vector<uint64_t>> parseBytesList(llvm::StringRef text) {
+  std::vector<uint64_t> result;
+  for (llvm::StringRef piece : pieces(text)) {
+    Result<uint64_t> bytes = parseBytes(piece);
+    if (!bytes)
+      return bytes.status();
+    result.push_back(*bytes);
+  }
+  return result;
+}
+
+Result<std::vector<uint32_t>> parseRanks(llvm::StringRef text, uint32_t min) {
+  std::vector<uint32_t> result;
+  for (llvm::StringRef piece : pieces(text)) {
+    auto [first, last] = piece.split("..");
+    bool isRange = first.size() != piece.size();
+    Result<uint64_t> from = parseNumber(first, min, UINT32_MAX - 1);
+    Result<uint64_t> to = isRange ? parseNumber(last, min, UINT32_MAX - 1) : from;
+    for (const Result<uint64_t> *end : {&from, &to})
+      if (!*end)
+        return end->status();
+    if (*to < *from)
+      return Status::error("the range '" + piece.str() + "' is empty");
+    if (*to - *from + result.size() >= kMaxListLength)
+      return Status::error("'" + text.str() + "' lists more than " +
+                           std::to_string(kMaxListLength) + " numbers");
+    for (uint64_t number = *from; number <= *to; ++number)
+      result.push_back(static_cast<uint32_t>(number));
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+std::string bytesWord(uint64_t bytes) {
+  constexpr const char *kUnits[] = {" B", " KiB", " MiB", " GiB"};
+  int unit = bytes == 0 ? 0 : std::min(std::countr_zero(bytes) / 10, 3);
+  return std::to_string(bytes >> (10 * unit)) + kUnits[unit];
+}
+
+std::string counted(uint64_t count, llvm::StringRef word) {
+  return std::to_string(count) + " " + word.str() + (count == 1 ? "" : "s");
+}
+
+std::string rangesWord(const std::vector<uint32_t> &numbers) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+      ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
+    if (last > i)
+      text += ".." + std::to_string(numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,31 @@
+/// Numbers, and lists of them, as the command line gives them.
+#pragma once
+
+#include "ir/Result.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace colldsl::tools {
+
+Result<uint64_t> parseNumber(llvm::StringRef text, uint64_t min, uint64_t max);
+
+/// "8", "64KiB", "1MiB", "2GiB".
+Result<uint64_t> parseBytes(llvm::StringRef text);
+Result<std::vector<uint64_t>> parseBytesList(llvm::StringRef text);
+
+/// "1..4,8" is 1, 2, 3, 4, 8: ascending, each once.
+Result<std::vector<uint32_t>> parseRanks(llvm::StringRef text, uint32_t min);
+
+/// 0 as "0 B", 65536 as "64 KiB", 1000 as "1000 B".
+std::string bytesWord(uint64_t bytes);
+
+/// "1 rank", "2 ranks".
+std::string counted(uint64_t count, llvm::StringRef word);
+
+/// Ascending numbers as parseRanks() reads them: "1..4,8".
+std::string rangesWord(const std::vector<uint32_t> &numbers);
+
+} // namespace colldsl::tools

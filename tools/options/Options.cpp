@@ -1,0 +1,135 @@
+#include "tools/options/Options.h"
+
+#include "compiler/Spelling.h"
+#include "tools/options/Lists.h"
+
+#include "llvm/Support/Format.h"
+
+namespace colldsl::tools {
+
+void Options::add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, Take take) {
+  options_.push_back({name, value, help, section_, std::move(take)});
+}
+
+void Options::addFlag(llvm::StringRef name, llvm::StringRef help, bool &flag, bool meaning) {
+  add(name, "", help, [&flag, meaning](llvm::StringRef) {
+    flag = meaning;
+    return Status();
+  });
+}
+
+void Options::addText(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                      std::string &text) {
+  add(name, value, help, [&text](llvm::StringRef given) {
+    text = given.str();
+    return Status();
+  });
+}
+
+void Options::addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                        uint64_t &number, uint64_t min, uint64_t max) {
+  add(name, value, help, [&number, min, max](llvm::StringRef given) -> Status {
+    Result<uint64_t> parsed = parseNumber(given, min, max);
+    if (!parsed)
+      return parsed.status();
+    number = *parsed;
+    return {};
+  });
+}
+
+void Options::addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                        uint32_t &number, uint32_t min, uint32_t max) {
+  add(name, value, help, [&number, min, max](llvm::StringRef given) -> Status {
+    Result<uint64_t> parsed = parseNumber(given, min, max);
+    if (!parsed)
+      return parsed.status();
+    number = static_cast<uint32_t>(*parsed);
+    return {};
+  });
+}
+
+const Options::Option *Options::find(llvm::StringRef name) const {
+  for (const Option &option : options_)
+    if (option.name == name)
+      return &option;
+  return nullptr;
+}
+
+std::optional<Exit> Options::parse(std::span<const char *const> arguments) {
+  bool onlyOperands = false;
+  while (!arguments.empty()) {
+    llvm::StringRef word = arguments.front();
+    arguments = arguments.subspan(1);
+    bool isOption = !onlyOperands && word.size() > 1 && word.front() == '-';
+    if (!isOption) {
+      operands_.push_back(word.str());
+    } else if (word == "--") {
+      onlyOperands = true;
+    } else if (word == "--help" || word == "-h") {
+      printHelp(llvm::outs());
+      return Exit::Success;
+    } else if (std::optional<Exit> exit = parseOption(word, arguments)) {
+      return exit;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Exit> Options::parseOption(llvm::StringRef word, std::span<const char *const> &rest) {
+  auto [name, value] = word.split('=');
+  bool hasValue = name.size() != word.size();
+  const Option *option = find(name);
+  if (!option)
+    return refuseUnknown(name);
+  if (option->value.empty() && hasValue)
+    return refuse(name + " takes no value");
+  if (!option->value.empty() && !hasValue) {
+    if (rest.empty())
+      return refuse(name + " needs a value: " + name + " " + option->value);
+    value = rest.front();
+    rest = rest.subspan(1);
+  }
+  Status status = option->take(value);
+  if (!status)
+    return refuse(name + ": " + status.message());
+  return std::nullopt;
+}
+
+Exit Options::refuse(const llvm::Twine &message) const {
+  llvm::errs() << "colldsl " << command_ << ": " << message << "\n";
+  return Exit::Usage;
+}
+
+Exit Options::refuseUnknown(llvm::StringRef name) const {
+  std::vector<llvm::StringRef> names{"--help"};
+  for (const Option &option : options_)
+    names.push_back(option.name);
+  std::string hint = didYouMean(nearestWord(name, names));
+  if (hint.empty())
+    hint = ("`colldsl " + command_ + " --help` lists them").str();
+  return refuse("there is no option '" + name + "'; " + hint);
+}
+
+void Options::printHelp(llvm::raw_ostream &out) const {
+  constexpr size_t kHelpColumn = 24;
+  out << "usage: colldsl " << command_ << " " << operandsText_ << "\n\n" << description_ << "\n";
+  llvm::StringRef section = "\n";
+  for (const Option &option : options_) {
+    if (option.section != section)
+      out << "\n" << option.section << ":\n";
+    section = option.section;
+    std::string left = (option.name + (option.value.empty() ? "" : " ") + option.value).str();
+    if (left.size() + 3 > kHelpColumn)
+      out << "  " << left << "\n" << std::string(kHelpColumn, ' ');
+    else
+      out << llvm::left_justify("  " + left, kHelpColumn);
+    for (size_t i = 0; i < option.help.size(); ++i) {
+      out << option.help[i];
+      if (option.help[i] == '\n')
+        out << std::string(kHelpColumn, ' ');
+    }
+    out << "\n";
+  }
+}
+
+} // namespace colldsl::tools

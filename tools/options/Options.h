@@ -1,0 +1,83 @@
+/// The options of one subcommand: declared once, and both parsed and told by `--help`
+/// from that list.
+#pragma once
+
+#include "ir/Result.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace colldsl::tools {
+
+/// What the program tells its caller.
+enum class Exit : int {
+  Success = 0,
+  Failure = 1, ///< wrong input, refused proof, wrong result
+  Usage = 2,   ///< the command line makes no sense
+};
+
+/// Options are `--name VALUE`, `--name=VALUE`, `-n VALUE` or flags without a value; they
+/// may stand anywhere, until `--`. Everything else is an operand.
+class Options {
+public:
+  /// Takes an option's value; an error says what is wrong with it. An option that is
+  /// given again is taken again.
+  using Take = std::function<Status(llvm::StringRef value)>;
+
+  /// All texts outlive this object. `operands` as the usage line shows them;
+  /// `description` may have several lines.
+  Options(llvm::StringRef command, llvm::StringRef operands, llvm::StringRef description)
+      : command_(command), operandsText_(operands), description_(description) {}
+
+  /// Begins a group of options in the help.
+  void section(llvm::StringRef title) { section_ = title; }
+
+  /// `name` with its dashes. `value` is what the help calls it.
+  void add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, Take take);
+  void addFlag(llvm::StringRef name, llvm::StringRef help, bool &flag, bool meaning = true);
+  void addText(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+               std::string &text);
+  void addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                 uint64_t &number, uint64_t min = 0, uint64_t max = UINT64_MAX);
+  void addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                 uint32_t &number, uint32_t min = 0, uint32_t max = UINT32_MAX);
+
+  /// A value means: go no further, and end the program with it (help was asked for and
+  /// printed, or a mistake was told).
+  [[nodiscard]] std::optional<Exit> parse(std::span<const char *const> arguments);
+
+  const std::vector<std::string> &operands() const { return operands_; }
+
+  /// Tells a mistake in the use of this command.
+  Exit refuse(const llvm::Twine &message) const;
+
+private:
+  struct Option {
+    llvm::StringRef name;
+    llvm::StringRef value; ///< empty: a flag
+    llvm::StringRef help;
+    llvm::StringRef section;
+    Take take;
+  };
+
+  const Option *find(llvm::StringRef name) const;
+  std::optional<Exit> parseOption(llvm::StringRef word, std::span<const char *const> &rest);
+  Exit refuseUnknown(llvm::StringRef name) const;
+  void printHelp(llvm::raw_ostream &out) const;
+
+  llvm::StringRef command_;
+  llvm::StringRef operandsText_;
+  llvm::StringRef description_;
+  llvm::StringRef section_;
+  std::vector<Option> options_;
+  std::vector<std::string> operands_;
+};
+
+} // namespace colldsl::tools

@@ -1,0 +1,33 @@
+#include "tools/options/Progress.h"
+
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace colldsl::tools {
+
+constexpr std::chrono::milliseconds kInterval{200};
+constexpr const char *kClearLine = "\r\033[K";
+
+Progress::Progress(std::string what, uint64_t total)
+    : what_(std::move(what)), total_(total), watched_(llvm::sys::Process::StandardErrIsDisplayed()),
+      next_(std::chrono::steady_clock::now() + kInterval) {}
+
+Progress::~Progress() {
+  if (shown_)
+    llvm::errs() << kClearLine;
+}
+
+void Progress::step() {
+  uint64_t done = ++done_;
+  if (!watched_)
+    return;
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  auto now = std::chrono::steady_clock::now();
+  if (!lock || now < next_)
+    return;
+  next_ = now + kInterval;
+  shown_ = true;
+  llvm::errs() << kClearLine << what_ << ": " << done << " of " << total_;
+}
+
+} // namespace colldsl::tools

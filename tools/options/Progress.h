@@ -1,0 +1,33 @@
+/// How far long work is, on stderr, if a person watches.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace colldsl::tools {
+
+/// Thread safe. Leaves no trace on the terminal when it goes.
+class Progress {
+public:
+  Progress(std::string what, uint64_t total);
+  ~Progress();
+  Progress(const Progress &) = delete;
+  Progress &operator=(const Progress &) = delete;
+
+  /// One piece of work is done.
+  void step();
+
+private:
+  std::string what_;
+  uint64_t total_;
+  bool watched_;
+  std::atomic<uint64_t> done_{0};
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point next_;
+  bool shown_ = false;
+};
+
+} // namespace colldsl::tools

@@ -1,0 +1,104 @@
+#include "tools/options/ScheduleOptions.h"
+
+#include "compiler/Spelling.h"
+#include "tools/options/Lists.h"
+
+#include <initializer_list>
+#include <limits>
+
+namespace colldsl::tools {
+namespace {
+
+constexpr llvm::StringRef kTypes[] = {
+#define COLLDSL_TYPE(Name, spelling, CppType) spelling,
+#include "ir/Vocabulary.def"
+};
+
+constexpr llvm::StringRef kReductions[] = {
+#define COLLDSL_REDUCTION(Name, spelling, commutative) spelling,
+#include "ir/Vocabulary.def"
+};
+
+Status unknown(llvm::StringRef what, llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> words) {
+  std::string list;
+  for (llvm::StringRef word : words)
+    list += " " + word.str();
+  std::string hint = didYouMean(nearestWord(given, words));
+  return Status::error("there is no " + what.str() + " '" + given.str() + "'; " +
+                       (hint.empty() ? "there are" + list : hint));
+}
+
+/// One option that sets the same limit of two readers.
+template <typename T>
+Status takeNumber(llvm::StringRef given, std::initializer_list<T *> limits, uint64_t min = 0) {
+  Result<uint64_t> number = parseNumber(given, min, std::numeric_limits<T>::max());
+  if (!number)
+    return number.status();
+  for (T *limit : limits)
+    *limit = static_cast<T>(*number);
+  return {};
+}
+
+} // namespace
+
+void ScheduleOptions::addTo(Options &options) {
+  options.section("which collective");
+  options.add("--name", "C", "this collective of the file; may be given again",
+              [this](llvm::StringRef name) {
+                names.push_back(name.str());
+                return Status();
+              });
+  options.add("--set", "NAME=EXPR",
+              "value of a parameter, in the language's own expressions:\n"
+              "--set root=3, --set g='torus([2, 4])'",
+              [this](llvm::StringRef text) -> Status {
+                auto [name, value] = text.split('=');
+                if (name.empty() || name.size() == text.size())
+                  return Status::error("'" + text.str() + "' is not NAME=EXPR");
+                settings.push_back({name.trim().str(), value.str()});
+                return {};
+              });
+  options.add("--op", "OP", "reduction, for parameters that are one", [this](llvm::StringRef text) {
+    reduction = parseReduction(text);
+    return reduction ? Status() : unknown("reduction", text, kReductions);
+  });
+  options.add("--type", "T", "type of the elements (default: i32)", [this](llvm::StringRef text) {
+    std::optional<ElementType> parsed = parseElementType(text);
+    type = parsed.value_or(type);
+    return parsed ? Status() : unknown("type", text, kTypes);
+  });
+  options.add("--include", "DIR", "search imported files here too", [this](llvm::StringRef path) {
+    compile.includePaths.push_back(path.str());
+    return Status();
+  });
+  addLimits(options);
+}
+
+void ScheduleOptions::addLimits(Options &options) {
+  options.section("limits");
+  options.addNumber("--max-steps", "N", "loop iterations and calls per rank", instantiate.maxSteps);
+  options.addNumber("--max-ops", "N", "ops per rank", instantiate.maxOps);
+  options.add("--max-total-ops", "N", "ops of all ranks", [this](llvm::StringRef given) {
+    return takeNumber(given, {&instantiate.maxTotalOps, &text.maxOps});
+  });
+  options.addNumber("--max-call-depth", "N", "calls within calls", instantiate.maxCallDepth);
+  options.add("--max-source-bytes", "N", "bytes of one file of text",
+              [this](llvm::StringRef given) {
+                return takeNumber(given, {&compile.limits.maxBytes, &text.maxBytes});
+              });
+  options.add("--max-line-bytes", "N", "bytes of one line", [this](llvm::StringRef given) {
+    return takeNumber(given, {&compile.limits.maxLineBytes, &text.maxLineBytes});
+  });
+  options.addNumber("--max-tokens", "N", "words and signs of one source file",
+                    compile.limits.maxTokens);
+  options.addNumber("--max-nesting", "N", "open brackets in a source file",
+                    compile.limits.maxNesting);
+  options.addNumber("--max-chain", "N", "words and signs of one expression",
+                    compile.limits.maxChain);
+  options.addNumber("--max-files", "N", "source files, imports included", compile.limits.maxFiles);
+  options.add("--max-errors", "N", "errors shown of one file", [this](llvm::StringRef given) {
+    return takeNumber(given, {&compile.limits.maxErrors, &text.maxErrors}, 1);
+  });
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,38 @@
+/// Options of all commands that make schedules: which collective, with which parameters,
+/// for which machine, within which limits.
+#pragma once
+
+#include "compiler/Compile.h"
+#include "ir/TextForm.h"
+#include "program/Instantiate.h"
+#include "tools/options/Options.h"
+
+#include <optional>
+#include <utility>
+
+namespace colldsl::tools {
+
+struct ScheduleOptions {
+  struct Setting {
+    std::string name;
+    std::string value;
+  };
+
+  std::vector<std::string> names; ///< of collectives, in the order in which they were given
+  ElementType type = ElementType::I32;
+  std::optional<Reduction> reduction; ///< --op, for parameters that are reductions
+  std::vector<Setting> settings;      ///< --set
+  std::string topology = "flat";
+  bool inPlace = false;
+  CompileOptions compile;
+  TextLimits text;
+  InstantiateLimits instantiate;
+
+  /// This object outlives the parse.
+  void addTo(Options &options);
+
+private:
+  void addLimits(Options &options);
+};
+
+} // namespace colldsl::tools

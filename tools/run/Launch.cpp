@@ -1,0 +1,110 @@
+#include "tools/run/Launch.h"
+
+#include "executor/LocalRanks.h"
+#include "transports/fake/FakeWorld.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <atomic>
+#include <sys/mman.h>
+#include <thread>
+
+namespace colldsl::tools {
+namespace {
+
+// More complaints than these tell nothing new.
+constexpr size_t kMostComplaints = 4;
+
+/// A flag that processes forked later share.
+class SharedFlag {
+public:
+  SharedFlag()
+      : page_(mmap(nullptr, sizeof(Word), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                   0)) {}
+  ~SharedFlag() {
+    if (page_ != MAP_FAILED)
+      munmap(page_, sizeof(Word));
+  }
+  SharedFlag(const SharedFlag &) = delete;
+  SharedFlag &operator=(const SharedFlag &) = delete;
+
+  /// True for the first who asks.
+  bool raise() { return page_ != MAP_FAILED && static_cast<Word *>(page_)->exchange(1) == 0; }
+
+private:
+  using Word = std::atomic<uint32_t>; // zero, as a fresh page is
+  void *page_;
+};
+
+/// The rank that is to blame, then what the others say.
+Status failureOf(const std::vector<LocalOutcome> &outcomes) {
+  Status first = firstFailure(outcomes);
+  if (first.ok())
+    return first;
+  Diagnostic d = first.diagnostic();
+  for (uint32_t r = 0; r < outcomes.size() && d.notes.size() < kMostComplaints; ++r)
+    if (!outcomes[r].status && outcomes[r].status.message() != first.message())
+      d.notes.push_back(Diagnostic::note({}, outcomes[r].status.message()));
+  return d;
+}
+
+Result<std::vector<RankReport>> launchProcesses(const RunTask &task, const LaunchOptions &options) {
+  SharedFlag warned;
+  LocalOptions local;
+  local.numRanks = task.schedule->numRanks();
+  local.bindToCores = options.bindToCores;
+  local.shm.singleCopy =
+      options.transport == TransportKind::Shm ? shm::SingleCopy::Off : shm::SingleCopy::On;
+  local.shm.warn = [&](const std::string &what) {
+    if (warned.raise())
+      llvm::errs() << "colldsl: warning: " << what << "\n";
+  };
+  llvm::outs().flush(); // or every child has the unwritten rest too
+  auto outcomes = runLocalRanks(local, [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
+    Result<RankReport> report = runRank(task, endpoint);
+    if (!report)
+      return report.status();
+    return report->pack();
+  });
+  if (!outcomes)
+    return outcomes.status();
+  if (Status s = failureOf(*outcomes); !s)
+    return s;
+  std::vector<RankReport> reports;
+  for (const LocalOutcome &outcome : *outcomes)
+    reports.push_back(RankReport::unpack(outcome.bytes));
+  return reports;
+}
+
+Result<std::vector<RankReport>> launchThreads(const RunTask &task, const LaunchOptions &options) {
+  uint32_t numRanks = task.schedule->numRanks();
+  fake::Options fakeOptions;
+  fakeOptions.seed = options.seed;
+  fake::World world(numRanks, fakeOptions);
+  std::vector<LocalOutcome> outcomes(numRanks);
+  std::vector<RankReport> reports(numRanks);
+  std::vector<std::thread> threads;
+  for (uint32_t r = 0; r < numRanks; ++r)
+    threads.emplace_back([&, r] {
+      std::unique_ptr<Endpoint> endpoint = world.attach(Rank{r});
+      Result<RankReport> report = runRank(task, *endpoint);
+      if (report)
+        reports[r] = report.take();
+      else
+        outcomes[r].status = report.status();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  if (Status s = failureOf(outcomes); !s)
+    return s;
+  return reports;
+}
+
+} // namespace
+
+Result<std::vector<RankReport>> launch(const RunTask &task, const LaunchOptions &options) {
+  return options.transport == TransportKind::Fake ? launchThreads(task, options)
+                                                  : launchProcesses(task, options);
+}
+
+} // namespace colldsl::tools

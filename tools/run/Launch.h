@@ -1,0 +1,23 @@
+/// Starts the ranks of a run on this machine and gathers what they tell.
+#pragma once
+
+#include "tools/run/RankRun.h"
+
+namespace colldsl::tools {
+
+enum class TransportKind : uint8_t {
+  Shm,  ///< shared memory between processes; long messages in pieces
+  Cma,  ///< the same, but receivers read long messages from the sender's memory
+  Fake, ///< all ranks are threads of this process; messages overtake each other
+};
+
+struct LaunchOptions {
+  TransportKind transport = TransportKind::Cma;
+  uint64_t seed = 1; ///< Fake: of the order of messages
+  bool bindToCores = false;
+};
+
+/// One report per rank. An error says which rank failed, and what the others say about it.
+Result<std::vector<RankReport>> launch(const RunTask &task, const LaunchOptions &options);
+
+} // namespace colldsl::tools

@@ -1,0 +1,180 @@
+#include "tools/run/Oracle.h"
+
+#include "tools/run/NaiveReduce.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace colldsl::tools {
+namespace {
+
+constexpr uint64_t kGuardBytes = 64; // also the alignment of buffers
+
+bool holdsAtEntry(const Buffer &buffer) {
+  return buffer.role == BufferRole::In || buffer.role == BufferRole::InOut;
+}
+
+uint64_t storageBytes(const Buffer &buffer, BufferId id, const Sizes &sizes) {
+  if (buffer.layout != Layout::CallTime)
+    return extentBytes(buffer, sizes);
+  uint64_t elements = 0;
+  const BlockTable &table = sizes.blocks[index(id)];
+  for (size_t i = 0; i < table.offset.size(); ++i)
+    elements = std::max(elements, table.offset[i] + table.length[i]);
+  return elements * sizeBytes(buffer.type);
+}
+
+template <typename T> std::string number(const std::byte *bytes) {
+  T x;
+  std::memcpy(&x, bytes, sizeof(T));
+  return std::to_string(x);
+}
+
+std::string elementWord(const std::byte *bytes, ElementType type) {
+  switch (type) {
+#define COLLDSL_TYPE(Name, spelling, CppType)                                                      \
+  case ElementType::Name:                                                                          \
+    return number<CppType>(bytes);
+#include "ir/Vocabulary.def"
+  }
+  return "";
+}
+
+std::string hexWord(std::byte b) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  auto value = static_cast<unsigned>(b);
+  return {'0', 'x', kDigits[value >> 4], kDigits[value & 15]};
+}
+
+} // namespace
+
+Oracle::Oracle(const Schedule &schedule, const std::vector<Sizes> &sizes, Rank rank)
+    : schedule_(schedule), sizes_(sizes), rank_(rank), pattern_(schedule), bytes_(kGuardBytes) {
+  for (uint32_t b = 0; b < dag().buffers.size(); ++b) {
+    const Buffer &buffer = dag().buffers[b];
+    bool isStored =
+        buffer.role != BufferRole::Temp && buffer.significant && buffer.aliasOf == kNoBuffer;
+    places_.push_back(
+        {bytes_, isStored ? storageBytes(buffer, BufferId{b}, sizes_[index(rank)]) : 0});
+    if (isStored)
+      bytes_ = (places_.back().end() + kGuardBytes) / kGuardBytes * kGuardBytes + kGuardBytes;
+  }
+}
+
+Oracle::Area Oracle::locateWhole(Rank rank, BufferId buffer, ByteRange range) const {
+  const Dag &d = dag(rank);
+  for (const Buffer *at = &d.buffers[index(buffer)]; at->aliasOf != kNoBuffer;
+       at = &d.buffers[index(buffer)]) {
+    const Slice &slice = d.slices[at->aliasSlice];
+    range.offset += resolve(slice, d.bufferOf(slice), sizes(rank)).offset;
+    buffer = at->aliasOf;
+  }
+  return {buffer, range};
+}
+
+Oracle::Area Oracle::locate(Rank rank, const Slice &slice) const {
+  return locateWhole(rank, slice.buffer, resolve(slice, dag(rank).bufferOf(slice), sizes(rank)));
+}
+
+void Oracle::enterRange(std::vector<std::byte> &memory, BufferId buffer, ByteRange range,
+                        uint32_t call) const {
+  Area area = locateWhole(rank_, buffer, range);
+  ElementType type = dag().buffers[index(area.buffer)].type;
+  std::span<std::byte> bytes = std::span(memory).subspan(
+      places_[index(area.buffer)].offset + area.range.offset, area.range.length);
+  pattern_.fill(bytes, type, {rank_, area.buffer, area.range.offset / sizeBytes(type), call});
+}
+
+/// Gives all parameters that hold something at entry their data.
+void Oracle::enter(std::vector<std::byte> &memory, uint32_t call) const {
+  for (uint32_t b = 0; b < dag().buffers.size(); ++b) {
+    const Buffer &buffer = dag().buffers[b];
+    if (!holdsAtEntry(buffer) || !buffer.significant)
+      continue;
+    if (buffer.layout == Layout::Dense) {
+      enterRange(memory, BufferId{b}, {0, extentBytes(buffer, sizes(rank_))}, call);
+      continue;
+    }
+    const BlockTable &table = sizes(rank_).blocks[b];
+    uint64_t elementBytes = sizeBytes(buffer.type);
+    for (size_t i = 0; i < table.offset.size(); ++i)
+      enterRange(memory, BufferId{b},
+                 {table.offset[i] * elementBytes, table.length[i] * elementBytes}, call);
+  }
+}
+
+std::vector<std::byte> Oracle::valueAtEntry(const EntryValue &operand, uint32_t call) const {
+  Area area = locate(operand.rank, operand.slice);
+  ElementType type = dag(operand.rank).buffers[index(area.buffer)].type;
+  std::vector<std::byte> value(area.range.length);
+  pattern_.fill(value, type,
+                {operand.rank, area.buffer, area.range.offset / sizeBytes(type), call});
+  return value;
+}
+
+Status Oracle::keepPromise(std::vector<std::byte> &memory, const Ensure &ensure,
+                           uint32_t call) const {
+  auto operands = dag().contract.operandsOf(ensure);
+  std::vector<std::byte> value = valueAtEntry(operands.front(), call);
+  for (const EntryValue &operand : operands.subspan(1)) {
+    std::vector<std::byte> next = valueAtEntry(operand, call);
+    if (next.size() != value.size())
+      return Status::error("the contract reduces values of different lengths");
+    if (Status s = reduceInto(value, next, ensure.reduction, dag().bufferOf(ensure.target).type);
+        !s)
+      return s;
+  }
+  Area target = locate(rank_, ensure.target);
+  if (value.size() != target.range.length)
+    return Status::error("the contract promises " + std::to_string(value.size()) + " bytes for " +
+                         std::to_string(target.range.length));
+  std::copy(value.begin(), value.end(),
+            memory.begin() +
+                static_cast<int64_t>(places_[index(target.buffer)].offset + target.range.offset));
+  return {};
+}
+
+Result<Oracle::Contents> Oracle::contents(uint32_t call) const {
+  Contents result;
+  result.before.assign(bytes_, std::byte{call % 2 == 0 ? uint8_t{0xa5} : uint8_t{0x5a}});
+  enter(result.before, call);
+  result.after = result.before;
+  for (const Ensure &ensure : dag().contract.ensures)
+    if (Status s = keepPromise(result.after, ensure, call); !s)
+      return s;
+  return result;
+}
+
+std::string Oracle::describeByte(BufferId buffer, uint64_t offset,
+                                 std::span<const std::byte> memory,
+                                 std::span<const std::byte> expected) const {
+  ElementType type = dag().buffers[index(buffer)].type;
+  uint64_t element = offset / sizeBytes(type);
+  uint64_t byte = places_[index(buffer)].offset + offset;
+  uint64_t begin = byte - offset % sizeBytes(type);
+  return "byte " + std::to_string(offset) + " of " +
+         schedule_.nameOf(dag().buffers[index(buffer)]) + ": expected " + hexWord(expected[byte]) +
+         ", found " + hexWord(memory[byte]) + " (" + std::string(spelling(type)) + " element " +
+         std::to_string(element) + ": expected " + elementWord(&expected[begin], type) +
+         ", found " + elementWord(&memory[begin], type) + ")";
+}
+
+std::string Oracle::mismatch(std::span<const std::byte> memory,
+                             std::span<const std::byte> expected) const {
+  auto [at, unused] = std::mismatch(memory.begin(), memory.end(), expected.begin());
+  auto byte = static_cast<uint64_t>(at - memory.begin());
+  BufferId before = kNoBuffer;
+  for (uint32_t b = 0; b < places_.size(); ++b) {
+    if (places_[b].length == 0 || places_[b].offset > byte)
+      continue;
+    before = BufferId{b};
+    if (byte < places_[b].end())
+      return describeByte(before, byte - places_[b].offset, memory, expected);
+  }
+  std::string where = before == kNoBuffer
+                          ? "in front of the first buffer"
+                          : "behind the end of " + schedule_.nameOf(dag().buffers[index(before)]);
+  return "a byte " + where + " was overwritten with " + hexWord(memory[byte]);
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,62 @@
+/// What the memory of a rank must hold after a call, computed from the contract alone.
+#pragma once
+
+#include "ir/Schedule.h"
+#include "tools/run/Pattern.h"
+
+namespace colldsl::tools {
+
+/// One rank's parameters, laid out in one piece of memory with guards between them, so
+/// that comparing it whole shows every byte that is wrong, or was not to be touched.
+class Oracle {
+public:
+  /// `sizes` as verify() takes them, one per rank. The arguments outlive the oracle.
+  Oracle(const Schedule &schedule, const std::vector<Sizes> &sizes, Rank rank);
+
+  uint64_t bytes() const { return bytes_; }
+
+  /// Where a parameter begins, and how long it is; of those that have storage of their
+  /// own on this rank, else length 0.
+  ByteRange placeOf(BufferId buffer) const { return places_[index(buffer)]; }
+
+  struct Contents {
+    std::vector<std::byte> before;
+    std::vector<std::byte> after;
+  };
+  /// For the data of one call. An error: the contract reduces what cannot be reduced.
+  Result<Contents> contents(uint32_t call) const;
+
+  /// Names the first byte that differs, and both values; memory and expected differ.
+  std::string mismatch(std::span<const std::byte> memory,
+                       std::span<const std::byte> expected) const;
+
+private:
+  /// Bytes of a buffer that has storage of its own.
+  struct Area {
+    BufferId buffer;
+    ByteRange range;
+  };
+
+  Area locate(Rank rank, const Slice &slice) const;
+  Area locateWhole(Rank rank, BufferId buffer, ByteRange range) const;
+  void enter(std::vector<std::byte> &memory, uint32_t call) const;
+  void enterRange(std::vector<std::byte> &memory, BufferId buffer, ByteRange range,
+                  uint32_t call) const;
+  Status keepPromise(std::vector<std::byte> &memory, const Ensure &ensure, uint32_t call) const;
+  std::vector<std::byte> valueAtEntry(const EntryValue &operand, uint32_t call) const;
+  std::string describeByte(BufferId buffer, uint64_t offset, std::span<const std::byte> memory,
+                           std::span<const std::byte> expected) const;
+
+  const Dag &dag(Rank rank) const { return schedule_.ranks[index(rank)]; }
+  const Dag &dag() const { return dag(rank_); }
+  const Sizes &sizes(Rank rank) const { return sizes_[index(rank)]; }
+
+  const Schedule &schedule_;
+  const std::vector<Sizes> &sizes_;
+  Rank rank_;
+  Pattern pattern_;
+  std::vector<ByteRange> places_; ///< per buffer
+  uint64_t bytes_ = 0;
+};
+
+} // namespace colldsl::tools

@@ -1,0 +1,42 @@
+/// The data that runs are checked with: every element of every buffer of every rank has
+/// a value of its own, which any rank can compute.
+#pragma once
+
+#include "ir/Schedule.h"
+
+#include <cstddef>
+#include <span>
+
+namespace colldsl::tools {
+
+class Pattern {
+public:
+  /// Chooses values with which all that the schedule promises to reduce is exact: then
+  /// the result does not depend on where its parentheses stand.
+  explicit Pattern(const Schedule &schedule);
+
+  struct Place {
+    Rank rank;
+    BufferId buffer;
+    uint64_t element; ///< the first one
+    uint32_t call;    ///< each call has other data
+  };
+
+  /// Elements of that type, from the place on.
+  void fill(std::span<std::byte> bytes, ElementType type, const Place &place) const;
+
+private:
+  enum class Values : uint8_t {
+    Any,     ///< integers: any; floating point: small whole numbers
+    Factors, ///< 1, -1 and now and then 2: products of many are exact
+    Truths,  ///< 0, 1, 2
+    Bits,    ///< any, in floating point numbers too
+  };
+
+  template <typename T> T value(uint64_t random) const;
+  template <typename T> void fillAs(std::span<std::byte> bytes, const Place &place) const;
+
+  Values values_ = Values::Any;
+};
+
+} // namespace colldsl::tools

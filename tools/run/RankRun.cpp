@@ -1,0 +1,168 @@
+#include "tools/run/RankRun.h"
+
+#include "tools/run/Oracle.h"
+
+#include <cstring>
+
+namespace colldsl::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::align_val_t kAlignment{64};
+
+class RankRun {
+public:
+  RankRun(const RunTask &task, Endpoint &endpoint)
+      : task_(task), rank_(endpoint.rank()), engine_(endpoint),
+        oracle_(*task.schedule, *task.sizes, rank_), memory_(oracle_.bytes()) {}
+
+  Result<RankReport> run() {
+    if (Status s = open(); !s)
+      return s;
+    for (uint32_t call = 0; call < task_.warmup + task_.iterations; ++call)
+      if (Status s = makeCall(call); !s)
+        return s;
+    return std::move(report_);
+  }
+
+private:
+  /// Memory that begins a cache line, as callers who care have it.
+  struct AlignedMemory {
+    explicit AlignedMemory(uint64_t bytes)
+        : data(static_cast<std::byte *>(::operator new(bytes, kAlignment))), size(bytes) {}
+    ~AlignedMemory() { ::operator delete(data, kAlignment); }
+    AlignedMemory(const AlignedMemory &) = delete;
+    AlignedMemory &operator=(const AlignedMemory &) = delete;
+    std::byte *data;
+    uint64_t size;
+  };
+
+  Status open() {
+    for (uint32_t i = 0; i < 2; ++i) {
+      Result<Oracle::Contents> contents = oracle_.contents(i);
+      if (!contents)
+        return contents.status();
+      contents_[i] = contents.take();
+    }
+    auto plan = Plan::open(engine_, task_.image->rank(rank_), task_.image->sizeClass(), binding());
+    if (!plan)
+      return plan.status();
+    plan_ = plan.take();
+    auto barrier = Plan::open(engine_, task_.barrier->rank(rank_), task_.barrier->sizeClass(), {});
+    if (!barrier)
+      return barrier.status();
+    barrier_ = barrier.take();
+    return {};
+  }
+
+  Binding binding() const {
+    const Dag &dag = task_.schedule->ranks[index(rank_)];
+    const Sizes &sizes = (*task_.sizes)[index(rank_)];
+    Binding binding;
+    binding.elements = sizes.elements;
+    binding.blocks = sizes.blocks;
+    for (uint32_t b = 0; b < dag.buffers.size(); ++b) {
+      const Buffer &buffer = dag.buffers[b];
+      ByteRange place = oracle_.placeOf(BufferId{b});
+      binding.buffers.push_back(
+          {place.length ? memory_.data + place.offset : nullptr, place.length});
+      bool arrives = buffer.layout == Layout::Capacity && buffer.role == BufferRole::Out;
+      if (arrives)
+        binding.blocks[b].length.assign(buffer.blocks, 0);
+    }
+    return binding;
+  }
+
+  Status makeCall(uint32_t call) {
+    const Oracle::Contents &contents = contents_[call % 2];
+    std::memcpy(memory_.data, contents.before.data(), memory_.size);
+    if (Status s = runPlan(*barrier_); !s)
+      return s;
+    Clock::time_point begin = Clock::now();
+    if (Status s = runPlan(*plan_); !s)
+      return s;
+    Clock::time_point end = Clock::now();
+    if (call >= task_.warmup)
+      report_.ns.push_back(std::chrono::nanoseconds(end - begin).count());
+    if (task_.schedule->hasContract && report_.wrong.empty())
+      check(call, contents.after);
+    return {};
+  }
+
+  Status runPlan(Plan &plan) {
+    if (Status s = plan.start(); !s)
+      return s;
+    return plan.wait(task_.timeout);
+  }
+
+  void check(uint32_t call, const std::vector<std::byte> &expected) {
+    std::string wrong;
+    if (std::memcmp(memory_.data, expected.data(), memory_.size) != 0)
+      wrong = oracle_.mismatch({memory_.data, memory_.size}, expected);
+    else
+      wrong = wrongLength();
+    if (!wrong.empty())
+      report_.wrong = "call " + std::to_string(call + 1) + ": " + wrong;
+  }
+
+  /// Of blocks whose lengths travel with the data.
+  std::string wrongLength() const {
+    const Dag &dag = task_.schedule->ranks[index(rank_)];
+    for (const Ensure &ensure : dag.contract.ensures) {
+      const Buffer &buffer = dag.bufferOf(ensure.target);
+      if (buffer.layout != Layout::Capacity)
+        continue;
+      uint32_t block = ensure.target.block;
+      uint64_t expected =
+          (*task_.sizes)[index(rank_)].blocks[index(ensure.target.buffer)].length[block];
+      uint64_t found = plan_->blockLengths(ensure.target.buffer)[block];
+      if (found != expected)
+        return "block " + std::to_string(block) + " of " + task_.schedule->nameOf(buffer) +
+               ": expected " + std::to_string(expected) + " elements, found " +
+               std::to_string(found);
+    }
+    return "";
+  }
+
+  const RunTask &task_;
+  Rank rank_;
+  Engine engine_;
+  Oracle oracle_;
+  AlignedMemory memory_;
+  Oracle::Contents contents_[2]; ///< of even and odd calls, so that no call passes with the
+                                 ///< data of the one before
+  std::unique_ptr<Plan> plan_, barrier_;
+  RankReport report_;
+};
+
+} // namespace
+
+std::vector<std::byte> RankReport::pack() const {
+  uint64_t calls = ns.size();
+  std::vector<std::byte> bytes(sizeof calls + calls * sizeof(int64_t) + wrong.size());
+  std::memcpy(bytes.data(), &calls, sizeof calls);
+  if (calls > 0)
+    std::memcpy(&bytes[sizeof calls], ns.data(), calls * sizeof(int64_t));
+  std::memcpy(bytes.data() + (bytes.size() - wrong.size()), wrong.data(), wrong.size());
+  return bytes;
+}
+
+RankReport RankReport::unpack(std::span<const std::byte> bytes) {
+  RankReport report;
+  uint64_t calls = 0;
+  std::memcpy(&calls, bytes.data(), sizeof calls);
+  report.ns.resize(calls);
+  bytes = bytes.subspan(sizeof calls);
+  if (calls > 0)
+    std::memcpy(report.ns.data(), bytes.data(), calls * sizeof(int64_t));
+  bytes = bytes.subspan(calls * sizeof(int64_t));
+  report.wrong.assign(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  return report;
+}
+
+Result<RankReport> runRank(const RunTask &task, Endpoint &endpoint) {
+  return RankRun(task, endpoint).run();
+}
+
+} // namespace colldsl::tools

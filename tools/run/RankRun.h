@@ -1,0 +1,33 @@
+/// Calls one schedule again and again on one rank, and looks at the data after each call.
+#pragma once
+
+#include "executor/Plan.h"
+#include "ir/Image.h"
+#include "ir/Schedule.h"
+
+namespace colldsl::tools {
+
+/// What all ranks have in common. Everything it names outlives the run.
+struct RunTask {
+  const Schedule *schedule = nullptr;
+  const Image *image = nullptr;                ///< of the schedule
+  const Image *barrier = nullptr;              ///< of barrierSchedule()
+  const std::vector<Sizes> *sizes = nullptr;   ///< per rank
+  uint32_t warmup = 0;                         ///< calls that are not timed
+  uint32_t iterations = 1;                     ///< calls that are
+  std::chrono::nanoseconds timeout = kForever; ///< of one call
+};
+
+/// What one rank has to tell.
+struct RankReport {
+  std::vector<int64_t> ns; ///< per timed call
+  std::string wrong;       ///< what is wrong with the data of the first call that was wrong
+
+  std::vector<std::byte> pack() const;
+  static RankReport unpack(std::span<const std::byte> bytes);
+};
+
+/// Collective. Wrong data is no error here: all ranks make all calls.
+Result<RankReport> runRank(const RunTask &task, Endpoint &endpoint);
+
+} // namespace colldsl::tools

@@ -1,0 +1,39 @@
+#include "tools/verify/Proofs.h"
+
+namespace colldsl::tools {
+namespace {
+
+std::string stepWords(const Failure::Step &step) {
+  std::string who = step.rank == kNoRank ? "" : "rank " + std::to_string(index(step.rank));
+  if (step.op != kNoOp)
+    who += ", op " + std::to_string(index(step.op));
+  return who.empty() ? step.text : who + ": " + step.text;
+}
+
+Diagnostic diagnostic(const Failure &failure) {
+  SourceLoc first;
+  for (const Failure::Step &step : failure.steps)
+    if (!first.known())
+      first = step.loc;
+  Diagnostic d =
+      Diagnostic::error(first, std::string(spelling(failure.proof)) + ": " + failure.message);
+  for (const Failure::Step &step : failure.steps)
+    d.notes.push_back(Diagnostic::note(step.loc, stepWords(step)));
+  return d;
+}
+
+} // namespace
+
+std::vector<Diagnostic> counterexample(const VerifyReport &report) {
+  std::vector<Diagnostic> all;
+  for (const Failure &failure : report.failures)
+    all.push_back(diagnostic(failure));
+  std::string skipped;
+  for (Proof proof : report.skipped)
+    skipped += (skipped.empty() ? "" : ", ") + std::string(spelling(proof));
+  if (!skipped.empty())
+    all.push_back(Diagnostic::note({}, "not tried: " + skipped));
+  return all;
+}
+
+} // namespace colldsl::tools
