@@ -9,6 +9,8 @@ __extension__ using Int128 = __int128;
 
 // Positions beyond this are refused: differences of two, in bytes, then fit 63 bits.
 constexpr int64_t kFarthest = int64_t{1} << 58;
+// Whoever binds a buffer has a table entry for each of its blocks.
+constexpr uint32_t kMaxBlocks = 1u << 24;
 
 bool isNear(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n) {
   Int128 numerator = static_cast<Int128>(scale) * static_cast<Int128>(n) + offset;
@@ -39,6 +41,8 @@ Status checkBlock(const Slice &slice, const Buffer &buffer) {
 Status checkBuffer(const Buffer &b, uint64_t n) {
   if (b.denominator == 0)
     return Status::error("has a zero denominator");
+  if (b.blocks > kMaxBlocks)
+    return Status::error(concat("has ", b.blocks, " blocks, the limit is ", kMaxBlocks));
   if (!isNear(b.originScale, b.originOffset, b.denominator, n) ||
       !isNear(b.endScale, b.endOffset, b.denominator, n))
     return Status::error(concat("is too large at n = ", n));

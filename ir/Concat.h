@@ -1,4 +1,4 @@
-/// Builds the text of a message from words and numbers. Internal to ir.
+/// Builds the text of a message from words and numbers.
 #pragma once
 
 #include <sstream>

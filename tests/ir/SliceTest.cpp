@@ -128,6 +128,9 @@ TEST(Bounds, RefusesWhatCannotBeAddressed) {
   expectRefused(checkSlice(slice(0, 0, INT64_MAX, 0), blockOf(4), UINT64_MAX), "too far out");
   expectRefused(checkBuffer(blockOf(INT64_MAX), 2), "too large at n = 2");
   expectRefused(checkBuffer(blockOf(-1), 2), "begins at element 0 and ends before it, at -2");
+  Buffer blocks = blockOf(1);
+  blocks.blocks = (1u << 24) + 1;
+  expectRefused(checkBuffer(blocks, 2), "has 16777217 blocks, the limit is 16777216");
   Buffer zero = blockOf(1);
   zero.denominator = 0;
   expectRefused(checkBuffer(zero, 2), "zero denominator");
