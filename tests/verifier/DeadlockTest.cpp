@@ -90,6 +90,8 @@ TEST(Deadlock, startsAloneMayWaitForStarts) {
 TEST(Deadlock, finiteChannelsDeadlockWhereSynchronousSendsDoNot) {
   ScheduleBuilder b(2);
   b.sendBytes(0, 8, 1, {}, 1);
+  b.sendBytes(0, 8, 0); // of another channel
+  b.recvBytes(0, 8, 0);
   b.sendBytes(0, 16, 1, {}, 2);
   OpId second = b.recvBytes(1, 16, 0, {}, 2);
   b.recvBytes(1, 8, 0, {requires_(second)}, 1);
