@@ -99,16 +99,18 @@ void BracketCheck::endStatement(SourceLoc loc) {
 }
 
 void BracketCheck::look(const Token &token) {
-  count(token);
   char c = token.kind == TokenKind::Punctuation ? token.text.front() : 'a';
+  if (c == ')' || c == ']' || c == '}')
+    return close(c, token.loc);
+  if (c == ';')
+    return endStatement(token.loc);
+  if (c == ',') {
+    chain_ = chainBefore();
+    return;
+  }
+  count(token);
   if (c == '(' || c == '[' || c == '{')
     open(c, token.loc);
-  else if (c == ')' || c == ']' || c == '}')
-    close(c, token.loc);
-  else if (c == ';')
-    endStatement(token.loc);
-  else if (c == ',')
-    chain_ = chainBefore();
 }
 
 std::vector<Diagnostic> BracketCheck::run(const std::vector<Token> &tokens) {

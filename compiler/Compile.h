@@ -16,7 +16,7 @@ namespace colldsl {
 struct CompileOptions {
   std::vector<std::string> includePaths; ///< searched after the importing file's own folder
   ParseLimits limits;
-  bool withStdlib = true;                ///< put the standard library in scope
+  bool withStdlib = true; ///< put the standard library in scope
 };
 
 /// A checked program with its sources. Errors, if any, are in `diagnostics`, and

@@ -29,7 +29,8 @@ struct SemaInput {
 };
 
 /// Analyses files in the given order (the standard library first, all of it unit 0;
-/// then each file a unit of its own, imports before their importers) into `program`, whose `files` the caller fills. All errors found.
+/// then each file a unit of its own, imports before their importers) into `program`, whose `files`
+/// the caller fills. All errors found.
 std::vector<Diagnostic> analyse(llvm::ArrayRef<SemaInput> inputs, Program &program,
                                 std::vector<DeclId> &mainDecls, uint32_t maxErrors = 20);
 

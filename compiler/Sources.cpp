@@ -20,6 +20,18 @@ llvm::SourceMgr::DiagKind kindOf(Severity severity) {
   llvm_unreachable("no such severity");
 }
 
+llvm::StringRef wordFor(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return "error";
+  case Severity::Warning:
+    return "warning";
+  case Severity::Note:
+    return "note";
+  }
+  llvm_unreachable("no such severity");
+}
+
 } // namespace
 
 uint16_t Sources::add(std::unique_ptr<llvm::MemoryBuffer> text, std::string name) {
@@ -42,8 +54,12 @@ llvm::SMLoc Sources::find(SourceLoc loc) const {
 std::string Sources::render(const Diagnostic &diagnostic) const {
   std::string text;
   llvm::raw_string_ostream out(text);
-  manager_.PrintMessage(out, find(diagnostic.loc), kindOf(diagnostic.severity), diagnostic.message,
-                        {}, {}, /*ShowColors=*/false);
+  llvm::SMLoc place = find(diagnostic.loc);
+  if (place.isValid())
+    manager_.PrintMessage(out, place, kindOf(diagnostic.severity), diagnostic.message, {}, {},
+                          /*ShowColors=*/false);
+  else
+    out << wordFor(diagnostic.severity) << ": " << diagnostic.message << '\n';
   if (!diagnostic.hint.empty())
     out << "  hint: " << diagnostic.hint << '\n';
   for (const Diagnostic &note : diagnostic.notes)

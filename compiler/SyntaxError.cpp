@@ -163,14 +163,39 @@ StringRef keywordFor(StringRef word, const Words &fitting) {
   return nearestWord(word, keywords);
 }
 
-/// Keywords that may follow where the parser, having passed them, wants only the end.
-const Words kTails = {"tag", "combine", "before", "after", "over", "key",   "weight",
-                      "and", "or",      "xor",    "to",    "from", "along", "into"};
+/// The keywords that begin a construct.
+Words startersOf(Construct construct) {
+  switch (construct) {
+  case Construct::Statement:
+  case Construct::Operation:
+    return {"let",  "temp", "for",    "if",   "parent", "child",   "edge",
+            "send", "recv", "signal", "wait", "copy",   "combine", "calc"};
+  case Construct::Parameter:
+    return {"in", "out", "inout"};
+  case Construct::Clause:
+    return {"where", "ensures"};
+  case Construct::File:
+  case Construct::Block:
+  case Construct::Parameters:
+  case Construct::Clauses:
+  case Construct::Other:
+    return {};
+  }
+  llvm_unreachable("no such construct");
+}
+
+/// The keyword that was meant by the token found. Where the parser wants only the end of
+/// a statement, it has passed the keywords that might have gone on with it.
+StringRef keywordForFound(const SyntaxError &error) {
+  static const Words kTails = {"tag", "combine", "before", "after", "over",
+                               "key", "weight",  "and",    "or",    "xor"};
+  return keywordFor(error.found, has(error.expected, ";") ? kTails : error.expected);
+}
 
 std::string hintFor(const SyntaxError &error) {
   bool wantsName = has(error.expected, "Identifier") && !has(error.expected, "Number");
-  bool isName = !error.starters.empty();
-  if (error.found == "=" && isName && error.construct == Construct::Statement)
+  bool assigns = error.found == "=" && error.previousBegins;
+  if (assigns && error.construct == Construct::Statement)
     return "names are bound once, with 'let " + error.previous + " = ...'";
   if (isValue(error.found) && wantsName)
     return "'" + error.found + "' is a value and nobody's name";
@@ -178,9 +203,9 @@ std::string hintFor(const SyntaxError &error) {
     return "numbers are whole";
   if (StringRef ours = ourOperatorFor(error.found); !ours.empty())
     return didYouMean(ours);
-  if (StringRef meant = keywordFor(error.previous, error.starters); !meant.empty())
-    return didYouMean(meant);
-  return didYouMean(keywordFor(error.found, has(error.expected, ";") ? kTails : error.expected));
+  if (error.previousBegins)
+    return didYouMean(keywordFor(error.previous, startersOf(error.construct)));
+  return didYouMean(keywordForFound(error));
 }
 
 bool isStatementKeyword(StringRef word) {
@@ -192,7 +217,7 @@ bool isStatementKeyword(StringRef word) {
 Diagnostic describe(const SyntaxError &error) {
   bool inStatement =
       error.construct == Construct::Statement || error.construct == Construct::Operation;
-  if (inStatement && !error.starters.empty())
+  if (inStatement && error.previousBegins)
     return Diagnostic::error(error.previousLoc, "'" + error.previous + "' begins no statement here",
                              hintFor(error));
   if (error.construct == Construct::Operation && isStatementKeyword(error.previous))

@@ -32,9 +32,8 @@ struct SyntaxError {
   std::string operation;             ///< the keyword of the operation it stands in, or empty
   std::vector<std::string> expected; ///< words and punctuation as written, or the rules'
                                      ///< names: Identifier, Number, String
-  /// If the token before begins the construct and is no keyword of ours: the
-  /// keywords that could stand there instead.
-  std::vector<std::string> starters;
+  /// The token before begins the construct and is no keyword: one may have been meant.
+  bool previousBegins = false;
 };
 
 Diagnostic describe(const SyntaxError &error);

@@ -25,9 +25,9 @@ private:
   antlr4::misc::IntervalSet expectedTokens(const antlr4::RecognitionException &e) const;
   const antlr4::Token *before(const antlr4::Token *token) const;
   std::vector<std::string> wordsOf(const antlr4::misc::IntervalSet &tokens) const;
-  std::vector<std::string> startersOf(antlr4::RuleContext *context,
-                                      const antlr4::Token *first) const;
   static Construct constructOf(const antlr4::RuleContext *context);
+  /// Whether the token is the first of the construct, and no keyword.
+  static bool begins(antlr4::RuleContext *context, const antlr4::Token *token);
   static std::string operationOf(antlr4::RuleContext *context);
 
   antlr4::Parser &parser_;
@@ -96,16 +96,10 @@ std::string ErrorReader::operationOf(antlr4::RuleContext *context) {
   return "";
 }
 
-/// The keywords that could stand for the token, if that begins the construct.
-std::vector<std::string> ErrorReader::startersOf(antlr4::RuleContext *context,
-                                                 const antlr4::Token *first) const {
+bool ErrorReader::begins(antlr4::RuleContext *context, const antlr4::Token *token) {
   auto *rule = dynamic_cast<antlr4::ParserRuleContext *>(context);
-  bool begins = rule && first && rule->getStart() == first &&
-                first->getType() == CollParser::Identifier && constructOf(rule) != Construct::Other;
-  if (!begins)
-    return {};
-  const antlr4::atn::ATN &atn = parser_.getATN();
-  return wordsOf(atn.nextTokens(atn.ruleToStartState[rule->getRuleIndex()]));
+  return rule && token && rule->getStart() == token && token->getType() == CollParser::Identifier &&
+         constructOf(rule) != Construct::Other;
 }
 
 SyntaxError ErrorReader::read(Construct construct, const antlr4::Token *found,
@@ -118,7 +112,7 @@ SyntaxError ErrorReader::read(Construct construct, const antlr4::Token *found,
   error.operation = operationOf(context);
   error.expected = wordsOf(expected);
   const antlr4::Token *previous = before(found);
-  error.starters = startersOf(context, previous);
+  error.previousBegins = begins(context, previous);
   if (!previous)
     return error;
   error.previous = previous->getText();
@@ -168,6 +162,8 @@ void Recovery::recover(antlr4::Parser *parser, std::exception_ptr e) {
   case CollParser::RuleClause:
     skip(parser);
     endErrorCondition(parser);
+    break;
+  case CollParser::RuleSoleExpression: // nothing comes behind it
     break;
   default: // every rule inside of these hands the error on
     std::rethrow_exception(e);
