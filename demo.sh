@@ -13,7 +13,6 @@ collectives=(neighbor_alltoall bcast_hierarchical allreduce_recursive_doubling)
 # A 2-D torus of four ranks, on two nodes of two cores each.
 options=(--set "g=torus([2,2])" --topology "node:2 core:2" --bytes 65536)
 
-# FINISH HERE: `run` closes with one table of collective, ranks, bytes, ops, proof, time per call.
 for command in "verify --ranks 4" "run -n 4"; do
   read -ra words <<<"$command"
   echo "== colldsl $command ${collectives[*]} ${options[*]}"

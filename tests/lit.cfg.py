@@ -7,7 +7,7 @@
 # %source    the top of the source tree
 # FileCheck  and `not` are LLVM's
 #
-# Files that tests read lie in folders called Inputs. `REQUIRES: long` marks a test that
+# Files that tests read lie in folders called Inputs or examples. `REQUIRES: long` marks a test that
 # runs only on request.
 import os
 
@@ -16,7 +16,7 @@ import lit.formats
 config.name = "colldsl"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".coll", ".test"]
-config.excludes = ["Inputs"]
+config.excludes = ["Inputs", "examples"]
 config.test_source_root = os.path.dirname(__file__)
 
 config.environment["PATH"] = os.pathsep.join([config.llvm_tools, os.environ["PATH"]])
