@@ -44,6 +44,8 @@ AccessMap &DagBuilder::mapOf(BufferId buffer) {
 
 void DagBuilder::addDep(OpId on, DepKind kind) {
   uint32_t mark = dag_->size() + 1;
+  if (lastDepOf_.size() < mark)
+    lastDepOf_.resize(mark + mark / 2);
   if (lastDepOf_[index(on)] == mark)
     return;
   lastDepOf_[index(on)] = mark;
@@ -72,14 +74,11 @@ Status DagBuilder::track(std::span<const Region> regions, bool writes, OpId op, 
 Status DagBuilder::add(const Op &op, std::span<const Region> sources,
                        std::span<const Region> targets) {
   OpId id{dag_->size()};
-  lastDepOf_.push_back(0);
   auto depBegin = static_cast<uint32_t>(dag_->deps.size());
-  if (!sources.empty())
-    if (Status s = track(sources, false, id, op.loc); !s)
-      return s;
-  if (!targets.empty())
-    if (Status s = track(targets, true, id, op.loc); !s)
-      return s;
+  if (Status s = track(sources, false, id, op.loc); !s)
+    return s;
+  if (Status s = track(targets, true, id, op.loc); !s)
+    return s;
   Op &added = dag_->ops.emplace_back(op);
   added.sourceBegin = append(sources, dag_->slices);
   added.sourceCount = static_cast<uint32_t>(sources.size());

@@ -37,6 +37,11 @@ public:
 
   /// Adds an op with the dependencies that its slices demand.
   Status add(const Op &op, std::span<const Region> sources, std::span<const Region> targets);
+  /// Adds an op that touches no bytes.
+  void addPlain(const Op &op) {
+    Op &added = dag_->ops.emplace_back(op);
+    added.depBegin = static_cast<uint32_t>(dag_->deps.size());
+  }
   /// A receive into a hidden temporary, and a combine that waits for it.
   Status addReceiveCombine(const Op &receive, Reduction reduction, Side side,
                            std::span<const Region> targets);

@@ -9,7 +9,7 @@ std::span<const uint32_t> Interpreter::operandsOf(const Expr &e) const {
 
 /// An operand, without a call where it is a leaf.
 inline int64_t Interpreter::operand(ExprId id) {
-  const Expr &e = program_.expr(id);
+  const Expr &e = exprs_[index(id)];
   switch (e.kind) {
   case ExprKind::IntLit:
     return e.value;
@@ -27,7 +27,7 @@ inline int64_t Interpreter::operand(ExprId id) {
 /// The kinds that schedules are made of; the others are in evalOther, so that this one
 /// stays small.
 int64_t Interpreter::eval(ExprId id) {
-  const Expr &e = program_.expr(id);
+  const Expr &e = exprs_[index(id)];
   switch (e.kind) {
   case ExprKind::IntLit:
   case ExprKind::LocalInt:

@@ -9,9 +9,7 @@ void Interpreter::exec(StmtId id) {
   const Stmt &s = program_.stmt(id);
   switch (s.kind) {
   case StmtKind::Block:
-    for (uint32_t i = 0; i < s.listCount && !failed_; ++i)
-      exec(StmtId{program_.operands[s.listBegin + i]});
-    return;
+    return execBlock(s);
   case StmtKind::Let:
     if (s.sliceSlot) {
       SliceValue value = evalSlice(s.a);
@@ -55,6 +53,17 @@ void Interpreter::exec(StmtId id) {
   }
 }
 
+void Interpreter::execBlock(const Stmt &s) {
+  for (uint32_t i = 0; i < s.listCount && !failed_; ++i) {
+    StmtId id{program_.operands[s.listBegin + i]};
+    const Stmt &inner = program_.stmt(id);
+    if (inner.kind == StmtKind::Message) // the most frequent one, without the detour
+      execMessage(inner);
+    else
+      exec(id);
+  }
+}
+
 void Interpreter::execFor(const Stmt &s) {
   if (s.sliceSlot) {
     iterateSegments(program_.expr(s.a), [&](const SliceValue &piece) {
@@ -69,24 +78,22 @@ void Interpreter::execFor(const Stmt &s) {
   });
 }
 
-bool Interpreter::checkPeer(const Stmt &s, int64_t peer, SourceLoc loc) {
-  if (peer >= 0 && peer < currentGroup().size)
-    return true;
-  fail(loc, std::string(spelling(s.op)) + (sendsMessage(s.op) ? " to" : " from") + " rank " +
-                std::to_string(peer) + ", but there are only " +
-                std::to_string(currentGroup().size) + " ranks");
-  return false;
+void Interpreter::failPeer(const Stmt &s, int64_t peer) {
+  fail(s.loc, std::string(spelling(s.op)) + (sendsMessage(s.op) ? " to" : " from") + " rank " +
+                  std::to_string(peer) + ", but there are only " +
+                  std::to_string(currentGroup().size) + " ranks");
 }
 
 MessageId Interpreter::nextMessage(const Stmt &s, int64_t peer, const EdgeRef *along) {
-  uint64_t tag = static_cast<uint64_t>(evalOr(s.c, 0));
-  uint64_t key = mixHash(frame_->instance, tag);
+  uint64_t key = frame_->instance;
+  if (int64_t tag = evalOr(s.c, 0))
+    key = mixHash(key, static_cast<uint64_t>(tag));
   if (along) {
     EdgeValue e = edge(along->handle(), s.loc);
     key = mixHash(key, mixHash(static_cast<uint64_t>(e.key), e.ordinal) | 1);
   }
   auto end = (static_cast<uint64_t>(peer) << 1) | (sendsMessage(s.op) ? 1 : 0);
-  return MessageId{mixHash(key, counts_[mixHash(key, end)]++)};
+  return MessageId{mixHash(key, counts_[key + end * 0xff51afd7ed558ccdu]++)};
 }
 
 void Interpreter::execMessage(const Stmt &s) {
@@ -104,8 +111,8 @@ void Interpreter::execMessage(const Stmt &s) {
     return;
   if (peer == kNone)
     return setLabel(s, first, false);
-  if (!checkPeer(s, peer, s.loc))
-    return;
+  if (peer < 0 || peer >= currentGroup().size)
+    return failPeer(s, peer);
   Op op;
   op.kind = s.op;
   op.loc = s.loc;
@@ -132,6 +139,8 @@ void Interpreter::addOp(const Op &op) {
   if (builder_.size() >= request_.limits.maxOps)
     return fail(op.loc, "more than " + std::to_string(request_.limits.maxOps) + " ops on one rank",
                 "raise the limit with --max-ops");
+  if (sources_.empty() && targets_.empty())
+    return builder_.addPlain(op);
   if (Status s = builder_.add(op, sources_, targets_); !s)
     fail(s.diagnostic());
 }
@@ -203,7 +212,7 @@ uint64_t Interpreter::labelKey(const LabelRef &label) {
   for (uint32_t i = 0; i < label.indexCount; ++i)
     key = key * 0x9e3779b97f4a7c15u +
           static_cast<uint64_t>(eval(ExprId{program_.operands[label.indexBegin + i]}));
-  return mixHash(key, label.indexCount);
+  return key;
 }
 
 std::string Interpreter::labelText(const LabelRef &label) {

@@ -10,7 +10,7 @@ namespace colldsl {
 struct Instantiator::Impl {
   InstantiateRequest request;
   Interpreter interpreter;
-  std::vector<std::string> names;
+  const std::vector<std::string> &names;
 
   Impl(const Program &program, InstantiateRequest r)
       : request(std::move(r)), interpreter(program, request), names(program.strings) {}

@@ -3,7 +3,8 @@
 namespace colldsl {
 
 Interpreter::Interpreter(const Program &program, const InstantiateRequest &request)
-    : program_(program), request_(request), range_(request.elements) {}
+    : program_(program), exprs_(program.exprs.data()), request_(request), range_(request.elements) {
+}
 
 void Interpreter::fail(SourceLoc loc, std::string message, std::string hint) {
   fail(Diagnostic::error(loc, std::move(message), std::move(hint)));

@@ -178,6 +178,7 @@ private:
 
   // Statements (Execute.cpp)
   void exec(StmtId id);
+  void execBlock(const Stmt &s);
   void execFor(const Stmt &s);
   void execMessage(const Stmt &s);
   void execLocal(const Stmt &s);
@@ -189,7 +190,7 @@ private:
   uint64_t labelKey(const LabelRef &label);
   void setLabel(const Stmt &s, uint32_t first, bool isCall);
   const LabelRange *findLabel(const LabelRef &label);
-  bool checkPeer(const Stmt &s, int64_t peer, SourceLoc loc);
+  void failPeer(const Stmt &s, int64_t peer);
   void addOp(const Op &op);
   bool equalLengths(const Stmt &s);
   std::string labelText(const LabelRef &label);
@@ -219,6 +220,7 @@ private:
   bool dependsOnRank(ExprId id) const;
 
   const Program &program_;
+  const Expr *exprs_; ///< of program_
   const InstantiateRequest &request_;
   SizeRange range_;
   std::optional<Topology> flat_; ///< made when first asked for

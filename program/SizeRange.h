@@ -18,11 +18,12 @@ struct Position {
   }
 };
 
-/// Starts with all sizes and shrinks with each decision that was taken at n.
+/// Starts with all sizes but 0 and shrinks with each decision that was taken at n.
 /// Example: at n == 1000, "floor(n/2) <= 700" holds for n <= 1400 only.
 class SizeRange {
 public:
-  explicit SizeRange(uint64_t n = 0) : n_(n) {}
+  /// No bytes at all are a class of their own: nothing conflicts there.
+  explicit SizeRange(uint64_t n = 0) : n_(n), min_(n != 0), max_(n != 0 ? UINT64_MAX : 0) {}
 
   uint64_t n() const { return n_; }
   SizeClass sizeClass() const { return {n_, min_, max_}; }
@@ -49,8 +50,8 @@ public:
 
 private:
   uint64_t n_;
-  uint64_t min_ = 0;
-  uint64_t max_ = UINT64_MAX;
+  uint64_t min_;
+  uint64_t max_;
 };
 
 } // namespace colldsl

@@ -57,8 +57,8 @@ void manyRanks(benchmark::State &state, const char *name, uint32_t ranks) {
   double boundNs = 1000.0 * static_cast<double>(made) + 50.0 * static_cast<double>(ops);
   state.counters["ops per rank"] = static_cast<double>(ops) / static_cast<double>(made);
   // Shown by the library as a rate per second of measured time: 1e9 / that is ns over bound.
-  state.counters["of bound"] = benchmark::Counter(
-      boundNs * 1e-9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["of bound"] =
+      benchmark::Counter(boundNs * 1e-9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 void proveRing(benchmark::State &state) {

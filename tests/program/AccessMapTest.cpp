@@ -61,9 +61,7 @@ TEST(AccessMap, BlocksOfCallTimeLengthAreApart) {
   AccessMap map;
   ReaderPool pool;
   SizeRange range(0);
-  auto block = [](uint32_t b, int64_t scale) {
-    return BufferPlace{b, {scale, 0, 1, scale << 32}};
-  };
+  auto block = [](uint32_t b, int64_t scale) { return BufferPlace{b, {scale, 0, 1, scale << 32}}; };
   auto write = [&](uint32_t b, uint32_t op) {
     int deps = 0;
     EXPECT_TRUE(map.access(block(b, 0), block(b, 1), true, OpId{op}, range, pool, true,

@@ -1,7 +1,7 @@
 // Instantiation: size classes, matching, limits, and that a schedule made at one size
 // is the one made at another of its class.
-#include "compiler/Compile.h"
 #include "program/Instantiate.h"
+#include "compiler/Compile.h"
 
 #include <filesystem>
 #include <fstream>
@@ -91,7 +91,8 @@ TEST(Instantiate, UsingTheSizeAsANumberPinsIt) {
 
 TEST(Instantiate, OneRankAloneIsTheRankOfAll) {
   Source source("");
-  for (const char *name : {"allreduce_recursive_doubling", "bcast_hierarchical", "alltoall_rotated"}) {
+  for (const char *name :
+       {"allreduce_recursive_doubling", "bcast_hierarchical", "alltoall_rotated"}) {
     InstantiateRequest r = source.request(name, 6, 100);
     Schedule all = make(source, r);
     Instantiator alone(source.program(), r);

@@ -36,7 +36,7 @@ TEST(SizeRange, CutsOfOneKindKeepAllSizes) {
   SizeRange range(1000);
   range.keepLessEqual(range.at(2, 0, 7), range.at(3, 0, 7));
   range.keepLessEqual(range.at(0, 0, 1), range.at(1, 0, 1));
-  EXPECT_EQ(range.sizeClass().min, 0u);
+  EXPECT_EQ(range.sizeClass().min, 1u);
   EXPECT_EQ(range.sizeClass().max, UINT64_MAX);
 }
 
@@ -44,7 +44,7 @@ TEST(SizeRange, HalfUpToAConstantEndsWhereItMust) {
   SizeRange range(1000);
   range.keepLessEqual(range.at(1, 0, 2), range.constant(700)); // floor(n/2) <= 700
   EXPECT_EQ(range.sizeClass().max, 1400u);
-  EXPECT_EQ(range.sizeClass().min, 0u);
+  EXPECT_EQ(range.sizeClass().min, 1u);
 }
 
 TEST(SizeRange, PinKeepsThisSizeAlone) {
