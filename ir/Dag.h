@@ -26,12 +26,12 @@ struct Dep {
 /// (Combine reads its targets too). Signal, Wait and Calc touch nothing.
 struct Op {
   OpKind kind = OpKind::Calc;
-  Side side = Side::After;                ///< Combine
-  Reduction reduction = Reduction::Sum;   ///< Combine
-  ElementType type = ElementType::I32;    ///< Combine
-  Rank peer = kNoRank;                    ///< messages
-  MessageId message{0};                   ///< messages
-  uint32_t sourceBegin = 0;               ///< into Dag::slices
+  Side side = Side::After;              ///< Combine
+  Reduction reduction = Reduction::Sum; ///< Combine
+  ElementType type = ElementType::I32;  ///< Combine
+  Rank peer = kNoRank;                  ///< messages
+  MessageId message{0};                 ///< messages
+  uint32_t sourceBegin = 0;             ///< into Dag::slices
   uint32_t sourceCount = 0;
   uint32_t targetBegin = 0;
   uint32_t targetCount = 0;
@@ -53,7 +53,9 @@ public:
 
   uint32_t size() const { return static_cast<uint32_t>(ops.size()); }
   const Op &op(OpId id) const { return ops[index(id)]; }
-  std::span<const Dep> depsOf(const Op &op) const { return {deps.data() + op.depBegin, op.depCount}; }
+  std::span<const Dep> depsOf(const Op &op) const {
+    return {deps.data() + op.depBegin, op.depCount};
+  }
   std::span<const Slice> sources(const Op &op) const {
     return {slices.data() + op.sourceBegin, op.sourceCount};
   }

@@ -35,7 +35,7 @@ struct ImageOp {
   uint32_t successorBegin; ///< into RankView::successors: first those that require, then irequire
   uint32_t requireCount;
   uint32_t irequireCount;
-  uint32_t depCount; ///< dependencies of either kind that must be met before it starts
+  uint32_t depCount;  ///< dependencies of either kind that must be met before it starts
   uint64_t line : 24; ///< larger values are stored as the largest
   uint64_t column : 10;
   uint64_t file : 14;

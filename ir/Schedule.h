@@ -11,8 +11,8 @@ namespace colldsl {
 
 class Schedule {
 public:
-  std::string name;               ///< of the collective, or of the file it came from
-  std::vector<Dag> ranks;         ///< index == rank
+  std::string name;       ///< of the collective, or of the file it came from
+  std::vector<Dag> ranks; ///< index == rank
   SizeClass sizeClass;
   std::vector<std::string> names; ///< of buffers, see Buffer::name
   std::vector<std::string> files; ///< see SourceLoc::file

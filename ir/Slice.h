@@ -53,14 +53,15 @@ struct Buffer {
   int64_t endScale = 0;
   int64_t endOffset = 0;
   uint32_t denominator = 1;
-  uint32_t name = 0;   ///< index into Schedule::names
-  uint32_t blocks = 0; ///< CallTime, Capacity: number of blocks
+  uint32_t name = 0;            ///< index into Schedule::names
+  uint32_t blocks = 0;          ///< CallTime, Capacity: number of blocks
   BufferId aliasOf = kNoBuffer; ///< has no storage of its own: it is aliasSlice of that buffer
   uint32_t aliasSlice = 0;      ///< index into Dag::slices
   BufferRole role = BufferRole::Temp;
   ElementType type = ElementType::I32;
   Layout layout = Layout::Dense;
-  bool significant = true; ///< false: `at root` and this rank is not the root; never bound or touched
+  bool significant =
+      true; ///< false: `at root` and this rank is not the root; never bound or touched
 
   bool operator==(const Buffer &) const = default;
 };
@@ -96,9 +97,7 @@ struct ByteRange {
 };
 
 /// floor(a / b) for b > 0, also for negative a.
-constexpr int64_t floorDiv(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && a < 0 ? 1 : 0);
-}
+constexpr int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
 
 /// floor((scale * n + offset) / denominator), computed without overflow in between.
 int64_t positionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n);
