@@ -14,7 +14,7 @@ namespace colldsl {
 
 /// Bounds on what a program may make, each named in the message it causes.
 struct InstantiateLimits {
-  uint64_t maxSteps = 50'000'000;     ///< loop iterations, calls and list elements, per rank
+  uint64_t maxSteps = 10'000'000;     ///< loop iterations, calls and list elements, per rank
   uint64_t maxOps = 16'000'000;       ///< ops per rank
   uint64_t maxTotalOps = 256'000'000; ///< ops of all ranks
   uint32_t maxCallDepth = 200;        ///< calls within calls
