@@ -81,7 +81,7 @@ struct Summary {
   }
   size_t failed() const { return count(Kind::Refused) + count(Kind::Invalid); }
   size_t proofs() const { return outcomes.size() - count(Kind::Excluded); }
-  bool ok() const { return failed() == 0 && proofs() > 0; }
+  bool ok() const { return failed() == 0; }
 };
 
 bool failed(const ProofOutcome &outcome) {
@@ -166,14 +166,12 @@ std::optional<Summary> proveOne(Proofs &proofs, const Source::Target &target) {
 Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
               const Settings &settings) {
   Proofs proofs(source, settings.schedule, settings.proofs);
-  bool ok = true;
   size_t count = 0, refused = 0;
   llvm::json::Array collectives;
   for (const Source::Target &target : targets) {
     std::optional<Summary> summary = proveOne(proofs, target);
     if (!summary)
       return Exit::Failure;
-    ok &= summary->ok();
     count += summary->proofs();
     refused += summary->failed();
     if (settings.json)
@@ -181,6 +179,7 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
     else
       print(*summary, source, settings.shown);
   }
+  bool ok = refused == 0 && count > 0; // nothing is no proof
   if (settings.json)
     printJson(llvm::json::Object{{"ok", ok},
                                  {"proofs", count},

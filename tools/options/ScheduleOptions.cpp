@@ -29,13 +29,14 @@ Status unknown(llvm::StringRef what, llvm::StringRef given, llvm::ArrayRef<llvm:
 }
 
 /// One option that sets the same limit of two readers.
-template <typename T>
-Status takeNumber(llvm::StringRef given, std::initializer_list<T *> limits, uint64_t min = 0) {
-  Result<uint64_t> number = parseNumber(given, min, std::numeric_limits<T>::max());
-  if (!number)
-    return number.status();
+template <typename T> Status setLimits(Result<uint64_t> given, std::initializer_list<T *> limits) {
+  if (!given)
+    return given.status();
+  if (*given > std::numeric_limits<T>::max())
+    return Status::error(std::to_string(*given) + " is more than " +
+                         std::to_string(std::numeric_limits<T>::max()));
   for (T *limit : limits)
-    *limit = static_cast<T>(*number);
+    *limit = static_cast<T>(*given);
   return {};
 }
 
@@ -79,15 +80,15 @@ void ScheduleOptions::addLimits(Options &options) {
   options.addNumber("--max-steps", "N", "loop iterations and calls per rank", instantiate.maxSteps);
   options.addNumber("--max-ops", "N", "ops per rank", instantiate.maxOps);
   options.add("--max-total-ops", "N", "ops of all ranks", [this](llvm::StringRef given) {
-    return takeNumber(given, {&instantiate.maxTotalOps, &text.maxOps});
+    return setLimits(parseNumber(given, 0, UINT64_MAX), {&instantiate.maxTotalOps, &text.maxOps});
   });
   options.addNumber("--max-call-depth", "N", "calls within calls", instantiate.maxCallDepth);
   options.add("--max-source-bytes", "N", "bytes of one file of text",
               [this](llvm::StringRef given) {
-                return takeNumber(given, {&compile.limits.maxBytes, &text.maxBytes});
+                return setLimits(parseBytes(given), {&compile.limits.maxBytes, &text.maxBytes});
               });
   options.add("--max-line-bytes", "N", "bytes of one line", [this](llvm::StringRef given) {
-    return takeNumber(given, {&compile.limits.maxLineBytes, &text.maxLineBytes});
+    return setLimits(parseBytes(given), {&compile.limits.maxLineBytes, &text.maxLineBytes});
   });
   options.addNumber("--max-tokens", "N", "words and signs of one source file",
                     compile.limits.maxTokens);
@@ -97,7 +98,8 @@ void ScheduleOptions::addLimits(Options &options) {
                     compile.limits.maxChain);
   options.addNumber("--max-files", "N", "source files, imports included", compile.limits.maxFiles);
   options.add("--max-errors", "N", "errors shown of one file", [this](llvm::StringRef given) {
-    return takeNumber(given, {&compile.limits.maxErrors, &text.maxErrors}, 1);
+    return setLimits(parseNumber(given, 1, UINT32_MAX),
+                     {&compile.limits.maxErrors, &text.maxErrors});
   });
 }
 

@@ -6,6 +6,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <atomic>
+#include <set>
 #include <sys/mman.h>
 #include <thread>
 
@@ -36,15 +37,17 @@ private:
   void *page_;
 };
 
-/// The rank that is to blame, then what the others say.
+/// The rank that is to blame if one was killed, then what the others say.
 Status failureOf(const std::vector<LocalOutcome> &outcomes) {
   Status first = firstFailure(outcomes);
   if (first.ok())
     return first;
   Diagnostic d = first.diagnostic();
-  for (uint32_t r = 0; r < outcomes.size() && d.notes.size() < kMostComplaints; ++r)
-    if (!outcomes[r].status && outcomes[r].status.message() != first.message())
-      d.notes.push_back(Diagnostic::note({}, outcomes[r].status.message()));
+  std::set<std::string> told{d.message};
+  for (uint32_t r = 0; r < outcomes.size() && told.size() <= kMostComplaints; ++r)
+    if (!outcomes[r].status && told.insert(outcomes[r].status.message()).second)
+      d.notes.push_back(
+          Diagnostic::note({}, "rank " + std::to_string(r) + ": " + outcomes[r].status.message()));
   return d;
 }
 

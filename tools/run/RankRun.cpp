@@ -78,7 +78,8 @@ private:
     const Oracle::Contents &contents = contents_[call % 2];
     std::memcpy(memory_.data, contents.before.data(), memory_.size);
     if (Status s = runPlan(*barrier_); !s)
-      return s;
+      return Status::error("waiting to begin call " + std::to_string(call + 1) + ": " +
+                           s.message());
     Clock::time_point begin = Clock::now();
     if (Status s = runPlan(*plan_); !s)
       return s;

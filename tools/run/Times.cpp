@@ -11,10 +11,9 @@ Times summarize(const std::vector<std::vector<int64_t>> &perRank) {
     for (size_t i = 0; i < slowest.size(); ++i)
       slowest[i] = std::max(slowest[i], ns[i]);
   std::sort(slowest.begin(), slowest.end());
-  auto atFraction = [&](double f) {
-    return slowest[static_cast<size_t>(f * (slowest.size() - 1))];
-  };
-  return {slowest.front(), atFraction(0.5), atFraction(0.9), slowest.back()};
+  // The smallest time that at least that share of all calls did not exceed.
+  auto percentile = [&](size_t percent) { return slowest[(slowest.size() * percent - 1) / 100]; };
+  return {slowest.front(), percentile(50), percentile(90), slowest.back()};
 }
 
 std::string timeWord(int64_t ns) {
