@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds colldsl, proves three collectives and runs them on 4 ranks.
+# Installs what is missing, builds colldsl, proves four collectives and runs them on 4 ranks.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -9,7 +9,7 @@ cmake --preset release --log-level=NOTICE >/dev/null
 echo "== build"
 cmake --build --preset release --target colldsl -j "$(nproc)"
 
-collectives=(neighbor_alltoall bcast_hierarchical allreduce_recursive_doubling)
+collectives=(neighbor_alltoall bcast_hierarchical allreduce_recursive_doubling allreduce_ring)
 # A 2-D torus of four ranks, on two nodes of two cores each.
 options=(--set "g=torus([2,2])" --topology "node:2 core:2" --bytes 65536)
 
