@@ -268,6 +268,7 @@ Status Interpreter::viewTree(const TreeRecord &record, int64_t rank, int64_t &pa
   upToDate(tree, record.group);
   failed_ = false;
   steps_ = 0;
+  stackBase_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   workOutTree(tree, record.group, record.loc);
   parent = tree.parent;
   children = std::move(tree.children);

@@ -187,6 +187,9 @@ bool promisesToSynchronize(const Program &program, const Decl &decl) {
 } // namespace
 
 Result<Schedule> instantiateAll(const Program &program, const InstantiateRequest &request) {
+  if (request.ranks == 0 || request.ranks > request.limits.maxRanks)
+    return Status::error(std::to_string(request.ranks) + " ranks; between 1 and " +
+                         std::to_string(request.limits.maxRanks) + " are instantiated together");
   InstantiateRequest full = request;
   full.contract = true;
   Instantiator instantiator(program, full);

@@ -18,6 +18,7 @@ struct InstantiateLimits {
   uint64_t maxOps = 16'000'000;       ///< ops per rank
   uint64_t maxTotalOps = 256'000'000; ///< ops of all ranks
   uint32_t maxCallDepth = 200;        ///< calls within calls
+  uint32_t maxRanks = 1u << 22;       ///< instantiated together
 };
 
 struct InstantiateRequest {

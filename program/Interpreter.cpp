@@ -50,6 +50,19 @@ Interpreter::Frame Interpreter::openFrame(DeclId decl, const Group *group, Sourc
   return frame;
 }
 
+namespace {
+
+constexpr size_t kMaxStackBytes = size_t{3} << 20;
+
+} // namespace
+
+/// Bytes of stack between run() and here: expressions recurse too, so that the number
+/// of calls alone does not bound it.
+size_t Interpreter::stackUsed() const {
+  auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return stackBase_ > here ? stackBase_ - here : 0;
+}
+
 Interpreter::FrameScope::FrameScope(Interpreter &in, Frame &frame)
     : in_(in), caller_(in.frame_), ints_(in.ints_.size()), slices_(in.slices_.size()),
       sizes_(in.sizes_.size()) {
@@ -63,6 +76,9 @@ Interpreter::FrameScope::FrameScope(Interpreter &in, Frame &frame)
             "calls are nested more than " + std::to_string(in.request_.limits.maxCallDepth) +
                 " deep",
             "raise the limit with --max-call-depth");
+  else if (in.stackUsed() > kMaxStackBytes)
+    in.fail(frame.calledAt, "calls are nested too deep: they take more than " +
+                                std::to_string(kMaxStackBytes >> 20) + " MiB of stack");
 }
 
 Interpreter::FrameScope::~FrameScope() {
@@ -74,6 +90,7 @@ Interpreter::FrameScope::~FrameScope() {
 }
 
 Status Interpreter::run(Rank rank, Dag &dag) {
+  stackBase_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   rank_ = rank;
   dag_ = &dag;
   dag.clear();

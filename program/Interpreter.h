@@ -69,6 +69,7 @@ private:
   void fail(Diagnostic d);
   bool failed() const { return failed_; }
   bool step(SourceLoc loc);
+  size_t stackUsed() const;
   Frame openFrame(DeclId decl, const Group *group, SourceLoc calledAt);
   int64_t &intSlot(uint32_t slot) { return ints_[frame_->ints + slot]; }
   SliceValue &sliceSlot(uint32_t slot) { return slices_[frame_->slices + slot]; }
@@ -234,6 +235,7 @@ private:
   uint32_t depth_ = 0;
   uint32_t nextSerial_ = 0;
   uint64_t steps_ = 0;
+  uintptr_t stackBase_ = 0;
   bool boundSchedulesSize_ = false; ///< some size symbol stands for n
   bool failed_ = false;
   int64_t remote_ = kNone; ///< evaluating a value at this other rank

@@ -150,6 +150,10 @@ SliceValue Interpreter::makeBuffer(const BufferType &type, Buffer buffer, Source
   bool blocked = kind == DimKind::CallTime || kind == DimKind::Capacity;
   buffer.type = type.generic ? frame_->type : type.type;
   SliceValue s = blocked ? makeBlocked(type, buffer, loc) : makeDense(type, buffer, loc);
+  constexpr int64_t maxBytes = int64_t{1} << 56;
+  int64_t end = positionAt(buffer.endScale, buffer.endOffset, buffer.denominator, range_.n());
+  if (!failed_ && (end < 0 || end > maxBytes / sizeBytes(buffer.type)))
+    fail(loc, "a buffer of more than 2^56 bytes");
   if (failed_)
     return s;
   s.type = buffer.type;

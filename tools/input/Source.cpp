@@ -43,6 +43,8 @@ bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleO
 }
 
 bool Source::readFile(const std::string &name, const ScheduleOptions &options) {
+  if (llvm::sys::fs::exists(name) && !llvm::sys::fs::is_regular_file(name))
+    return tellError("cannot read '" + name + "': it is not an ordinary file");
   auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
