@@ -104,7 +104,7 @@ Exit optCommand(Arguments arguments) {
     return Exit::Failure;
   Result<std::string> content = convert(*source, targets.front(), settings);
   if (!content) {
-    llvm::errs() << source->render(content.status().diagnostic(), targets.front());
+    source->tell(content.status().diagnostic(), targets.front());
     return Exit::Failure;
   }
   return write(settings.output, *content) ? Exit::Success : Exit::Failure;

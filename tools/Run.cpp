@@ -70,11 +70,6 @@ struct Row {
   Times times;
 };
 
-bool tell(const Source &source, const Source::Target &target, const Status &status) {
-  llvm::errs() << source.render(status.diagnostic(), target);
-  return false;
-}
-
 class Runner {
 public:
   Runner(Source &source, const Settings &settings) : source_(source), settings_(settings) {}
@@ -83,13 +78,13 @@ public:
   std::optional<Row> run(const Source::Target &target) {
     Result<SingleSchedule> made = makeSingle(source_, target, settings_.single);
     if (!made) {
-      tell(source_, target, made.status());
+      source_.tell(made.status().diagnostic(), target);
       return std::nullopt;
     }
     const Schedule &schedule = *made->schedule;
     Result<std::vector<Sizes>> sizes = chooseSizes(schedule, made->elements, settings_.launch.seed);
     if (!sizes) {
-      tell(source_, target, sizes.status());
+      source_.tell(sizes.status().diagnostic(), target);
       return std::nullopt;
     }
     Row row{target.name,      schedule.numRanks(),  made->bytes, schedule.numOps(),
@@ -105,7 +100,7 @@ private:
     VerifyReport report = verify(schedule, sizes);
     if (report.proved())
       return true;
-    llvm::errs() << source_.render(counterexample(report), target);
+    source_.tell(counterexample(report), target);
     return tellError("'" + target.name + "' was refused, and not run");
   }
 
@@ -116,14 +111,15 @@ private:
     Result<Image> image = Image::load(bytes), barrier = Image::load(barrierBytes);
     for (const Result<Image> *loaded : {&image, &barrier})
       if (!*loaded)
-        return tell(source_, target, loaded->status());
-    RunTask task{&schedule,
-                 &*image,
-                 &*barrier,
-                 &sizes,
-                 settings_.warmup,
-                 settings_.iterations,
-                 std::chrono::seconds(settings_.timeoutSeconds)};
+        return source_.tell(loaded->status().diagnostic(), target);
+    RunTask task;
+    task.schedule = &schedule;
+    task.image = &*image;
+    task.barrier = &*barrier;
+    task.sizes = &sizes;
+    task.warmup = settings_.warmup;
+    task.iterations = settings_.iterations;
+    task.timeout = std::chrono::seconds(settings_.timeoutSeconds);
     Result<std::vector<RankReport>> reports = launch(task, settings_.launch);
     if (!reports)
       return tellFailure(target, reports.status().diagnostic());

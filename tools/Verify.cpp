@@ -1,5 +1,4 @@
 #include "tools/Commands.h"
-#include "tools/input/Messages.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
@@ -116,10 +115,10 @@ void print(const Summary &summary, const Source &source, uint32_t shown) {
   if (summary.failed() > 0)
     llvm::outs() << "refused, " << summary.failed() << " of " << counted(summary.proofs(), "proof");
   else if (summary.proofs() == 0)
-    llvm::outs() << "nothing was proved: `where` excludes all";
+    llvm::outs() << "nothing was proved" << (summary.tasks.empty() ? "" : ": `where` excludes all");
   else
     llvm::outs() << "proved, " << counted(summary.proofs(), "proof");
-  llvm::outs() << " (" << rangeOf(summary);
+  llvm::outs() << " (" << (summary.tasks.empty() ? "no rank is such a root" : rangeOf(summary));
   if (size_t excluded = summary.count(Kind::Excluded); excluded > 0 && summary.proofs() > 0)
     llvm::outs() << "; `where` excludes " << excluded;
   llvm::outs() << ")\n";
@@ -147,10 +146,12 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
   };
 }
 
-std::optional<Summary> proveOne(Proofs &proofs, const Source::Target &target) {
+/// Nothing: the options make no sense for this collective, which was told.
+std::optional<Summary> proveOne(Proofs &proofs, const Source &source,
+                                const Source::Target &target) {
   Result<std::vector<ProofTask>> tasks = proofs.plan(target);
   if (!tasks) {
-    tellError(tasks.status().diagnostic());
+    source.tell(tasks.status().diagnostic(), target);
     return std::nullopt;
   }
   Summary summary{target, tasks.take(), {}};
@@ -169,7 +170,7 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
   size_t count = 0, refused = 0;
   llvm::json::Array collectives;
   for (const Source::Target &target : targets) {
-    std::optional<Summary> summary = proveOne(proofs, target);
+    std::optional<Summary> summary = proveOne(proofs, source, target);
     if (!summary)
       return Exit::Failure;
     count += summary->proofs();

@@ -172,5 +172,21 @@ TEST(Oracle, RefusesReductionsWithoutMeaning) {
   EXPECT_EQ(Oracle(schedule, n, Rank{0}).contents(0).message(), "there is no bxor of f64");
 }
 
+TEST(Oracle, RefusesContractsWithoutMeaning) {
+  std::vector<Sizes> n = sizes(2, 10);
+  Schedule outside = sums(2, ElementType::I32);
+  outside.ranks[0].contract.operands[1].slice.endScale = 2;
+  EXPECT_EQ(Oracle(outside, n, Rank{0}).contents(0).message(),
+            "the contract speaks of bytes that x does not have on rank 1");
+  Schedule shorter = sums(2, ElementType::I32);
+  shorter.ranks[0].contract.ensures[0].target.endScale = 0;
+  EXPECT_EQ(Oracle(shorter, n, Rank{0}).contents(0).message(),
+            "the contract promises 40 bytes for 0");
+  Schedule nothing = sums(2, ElementType::I32);
+  nothing.ranks[0].contract.ensures[0].operandCount = 0;
+  EXPECT_EQ(Oracle(nothing, n, Rank{0}).contents(0).message(),
+            "the contract promises a value of 0 operands");
+}
+
 } // namespace
 } // namespace colldsl::tools

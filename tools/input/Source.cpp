@@ -19,6 +19,13 @@ namespace {
 /// `allreduce_ring` rather than `ring.coll` or `dir/ring`.
 bool looksLikeName(llvm::StringRef operand) { return operand.find_first_of("./-") == operand.npos; }
 
+/// Not so /dev/zero; a pipe does when its writer goes.
+bool endsSomewhere(const std::string &file) {
+  llvm::sys::fs::file_type type = llvm::sys::fs::get_file_type(file);
+  return type == llvm::sys::fs::file_type::regular_file ||
+         type == llvm::sys::fs::file_type::fifo_file;
+}
+
 } // namespace
 
 std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
@@ -43,7 +50,7 @@ bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleO
 }
 
 bool Source::readFile(const std::string &name, const ScheduleOptions &options) {
-  if (llvm::sys::fs::exists(name) && !llvm::sys::fs::is_regular_file(name))
+  if (llvm::sys::fs::exists(name) && !endsSomewhere(name))
     return tellError("cannot read '" + name + "': it is not an ordinary file");
   auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
@@ -177,6 +184,13 @@ uint64_t Source::elementBytes(const Target &target, ElementType typeVariable) co
       first = &param.buffer;
   }
   return first ? sizeBytes(first->type) : 1;
+}
+
+bool Source::tell(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const {
+  for (const Diagnostic &d : diagnostics)
+    llvm::errs() << (d.loc.known() || d.severity != Severity::Error ? "" : "colldsl: ")
+                 << render(d, target);
+  return false;
 }
 
 std::string Source::render(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const {

@@ -42,6 +42,9 @@ public:
   /// had. One thread at a time.
   std::string render(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
 
+  /// The same, on stderr. Returns false.
+  bool tell(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
+
 private:
   struct File {
     std::string name;

@@ -61,7 +61,8 @@ Oracle::Oracle(const Schedule &schedule, const std::vector<Sizes> &sizes, Rank r
   }
 }
 
-Oracle::Area Oracle::locateWhole(Rank rank, BufferId buffer, ByteRange range) const {
+/// Bytes of a buffer as bytes of the one that it lies in.
+Oracle::Area Oracle::locate(Rank rank, BufferId buffer, ByteRange range) const {
   const Dag &d = dag(rank);
   for (const Buffer *at = &d.buffers[index(buffer)]; at->aliasOf != kNoBuffer;
        at = &d.buffers[index(buffer)]) {
@@ -72,13 +73,21 @@ Oracle::Area Oracle::locateWhole(Rank rank, BufferId buffer, ByteRange range) co
   return {buffer, range};
 }
 
-Oracle::Area Oracle::locate(Rank rank, const Slice &slice) const {
-  return locateWhole(rank, slice.buffer, resolve(slice, dag(rank).bufferOf(slice), sizes(rank)));
+Result<Oracle::Area> Oracle::locate(Rank rank, const Slice &slice) const {
+  const Buffer &buffer = dag(rank).bufferOf(slice);
+  Area area = locate(rank, slice.buffer, resolve(slice, buffer, sizes(rank)));
+  const Buffer &stored = dag(rank).buffers[index(area.buffer)];
+  uint64_t bytes = storageBytes(stored, area.buffer, sizes(rank));
+  bool isInside = area.range.offset <= bytes && area.range.length <= bytes - area.range.offset;
+  if (isInside && stored.significant && stored.role != BufferRole::Temp)
+    return area;
+  return Status::error("the contract speaks of bytes that " + schedule_.nameOf(buffer) +
+                       " does not have on rank " + std::to_string(index(rank)));
 }
 
 void Oracle::enterRange(std::vector<std::byte> &memory, BufferId buffer, ByteRange range,
                         uint32_t call) const {
-  Area area = locateWhole(rank_, buffer, range);
+  Area area = locate(rank_, buffer, range);
   ElementType type = dag().buffers[index(area.buffer)].type;
   std::span<std::byte> bytes = std::span(memory).subspan(
       places_[index(area.buffer)].offset + area.range.offset, area.range.length);
@@ -103,34 +112,50 @@ void Oracle::enter(std::vector<std::byte> &memory, uint32_t call) const {
   }
 }
 
-std::vector<std::byte> Oracle::valueAtEntry(const EntryValue &operand, uint32_t call) const {
-  Area area = locate(operand.rank, operand.slice);
-  ElementType type = dag(operand.rank).buffers[index(area.buffer)].type;
-  std::vector<std::byte> value(area.range.length);
+Result<std::vector<std::byte>> Oracle::valueAtEntry(const EntryValue &operand,
+                                                    uint32_t call) const {
+  Result<Area> area = locate(operand.rank, operand.slice);
+  if (!area)
+    return area.status();
+  ElementType type = dag(operand.rank).buffers[index(area->buffer)].type;
+  std::vector<std::byte> value(area->range.length);
   pattern_.fill(value, type,
-                {operand.rank, area.buffer, area.range.offset / sizeBytes(type), call});
+                {operand.rank, area->buffer, area->range.offset / sizeBytes(type), call});
+  return value;
+}
+
+Result<std::vector<std::byte>> Oracle::promised(const Ensure &ensure, uint32_t call) const {
+  auto operands = dag().contract.operandsOf(ensure);
+  if (operands.empty() || (!ensure.isReduction && operands.size() != 1))
+    return Status::error("the contract promises a value of " + std::to_string(operands.size()) +
+                         " operands");
+  ElementType type = dag().bufferOf(ensure.target).type;
+  Result<std::vector<std::byte>> value = valueAtEntry(operands.front(), call);
+  for (const EntryValue &operand : operands.subspan(1)) {
+    Result<std::vector<std::byte>> next = valueAtEntry(operand, call);
+    if (!value || !next)
+      return value ? next.status() : value.status();
+    if (next->size() != value->size() || value->size() % sizeBytes(type) != 0)
+      return Status::error("the contract reduces values of different lengths");
+    if (Status s = reduceInto(*value, *next, ensure.reduction, type); !s)
+      return s;
+  }
   return value;
 }
 
 Status Oracle::keepPromise(std::vector<std::byte> &memory, const Ensure &ensure,
                            uint32_t call) const {
-  auto operands = dag().contract.operandsOf(ensure);
-  std::vector<std::byte> value = valueAtEntry(operands.front(), call);
-  for (const EntryValue &operand : operands.subspan(1)) {
-    std::vector<std::byte> next = valueAtEntry(operand, call);
-    if (next.size() != value.size())
-      return Status::error("the contract reduces values of different lengths");
-    if (Status s = reduceInto(value, next, ensure.reduction, dag().bufferOf(ensure.target).type);
-        !s)
-      return s;
-  }
-  Area target = locate(rank_, ensure.target);
-  if (value.size() != target.range.length)
-    return Status::error("the contract promises " + std::to_string(value.size()) + " bytes for " +
-                         std::to_string(target.range.length));
-  std::copy(value.begin(), value.end(),
-            memory.begin() +
-                static_cast<int64_t>(places_[index(target.buffer)].offset + target.range.offset));
+  Result<Area> target = locate(rank_, ensure.target);
+  if (!target)
+    return target.status();
+  Result<std::vector<std::byte>> value = promised(ensure, call);
+  if (!value)
+    return value.status();
+  if (value->size() != target->range.length)
+    return Status::error("the contract promises " + std::to_string(value->size()) + " bytes for " +
+                         std::to_string(target->range.length));
+  uint64_t place = places_[index(target->buffer)].offset + target->range.offset;
+  std::copy(value->begin(), value->end(), memory.begin() + static_cast<int64_t>(place));
   return {};
 }
 

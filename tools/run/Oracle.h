@@ -23,7 +23,8 @@ public:
     std::vector<std::byte> before;
     std::vector<std::byte> after;
   };
-  /// For the data of one call. An error: the contract reduces what cannot be reduced.
+  /// For the data of one call. An error: the contract makes no sense, which verify() would
+  /// have told.
   Result<Contents> contents(uint32_t call) const;
 
   /// Names the first byte that differs, and both values; memory and expected differ.
@@ -37,13 +38,14 @@ private:
     ByteRange range;
   };
 
-  Area locate(Rank rank, const Slice &slice) const;
-  Area locateWhole(Rank rank, BufferId buffer, ByteRange range) const;
+  Area locate(Rank rank, BufferId buffer, ByteRange range) const;
+  Result<Area> locate(Rank rank, const Slice &slice) const;
   void enter(std::vector<std::byte> &memory, uint32_t call) const;
   void enterRange(std::vector<std::byte> &memory, BufferId buffer, ByteRange range,
                   uint32_t call) const;
+  Result<std::vector<std::byte>> promised(const Ensure &ensure, uint32_t call) const;
   Status keepPromise(std::vector<std::byte> &memory, const Ensure &ensure, uint32_t call) const;
-  std::vector<std::byte> valueAtEntry(const EntryValue &operand, uint32_t call) const;
+  Result<std::vector<std::byte>> valueAtEntry(const EntryValue &operand, uint32_t call) const;
   std::string describeByte(BufferId buffer, uint64_t offset, std::span<const std::byte> memory,
                            std::span<const std::byte> expected) const;
 

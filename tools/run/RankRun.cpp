@@ -3,6 +3,7 @@
 #include "tools/run/Oracle.h"
 
 #include <cstring>
+#include <new>
 
 namespace colldsl::tools {
 namespace {
@@ -163,7 +164,11 @@ RankReport RankReport::unpack(std::span<const std::byte> bytes) {
 }
 
 Result<RankReport> runRank(const RunTask &task, Endpoint &endpoint) {
-  return RankRun(task, endpoint).run();
+  try {
+    return RankRun(task, endpoint).run();
+  } catch (const std::bad_alloc &) { // sizes come from the command line
+    return Status::error("there is not enough memory for the buffers");
+  }
 }
 
 } // namespace colldsl::tools
