@@ -13,6 +13,8 @@ using llvm::StringRef;
 
 namespace {
 
+constexpr unsigned kDepthOfDecl = 10; // its stack is that of as many expressions
+
 DeclKind kindOf(const ast::Decl &decl) {
   switch (decl.kind) {
   case ast::DeclKind::Function:
@@ -109,7 +111,9 @@ void Sema::needHead(Work &work) {
   work.headDone = true;
   Work *outerWork = work_;
   Scope *outerScope = scope_;
+  depth_ += kDepthOfDecl;
   analyseHead(work);
+  depth_ -= kDepthOfDecl;
   work_ = outerWork;
   scope_ = outerScope;
 }
@@ -326,7 +330,9 @@ Type Sema::resultOf(Work &work) {
   work_ = &work;
   scope_ = &work.scope;
   const auto &function = cast<ast::FunctionDecl>(*work.ast);
+  depth_ += kDepthOfDecl;
   TypedExpr result = expr(*function.result);
+  depth_ -= kDepthOfDecl;
   if (!result.type.invalid && !livesInIntSlot(result.type.value))
     result.type = failed(function.result->loc, "a function cannot yield " + describe(result.type));
   work.result = result.type;
@@ -348,7 +354,8 @@ void Sema::checkLabels(Work &work) {
       error(use.loc, "unknown label '" + name.str() + "'", didYouMean(nearestWord(name, names)));
     else if (it->second != use.indices)
       error(use.loc, "label '" + name.str() + "' has " + std::to_string(it->second) +
-                         " indices, found " + std::to_string(use.indices));
+                         (it->second == 1 ? " index" : " indices") + ", found " +
+                         std::to_string(use.indices));
   }
 }
 

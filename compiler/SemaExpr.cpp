@@ -40,7 +40,22 @@ Type maybeRank() { return {.value = ValueType::Rank, .maybeNone = true}; }
 
 } // namespace
 
+/// Bounds the stack: one expression stays below it by ParseLimits, but declarations may
+/// use later ones, those still later ones, and so on.
 TypedExpr Sema::expr(const AstExpr &ast) {
+  constexpr unsigned kMaxDepth = 2000;
+  if (depth_ >= kMaxDepth) {
+    error(ast.loc, "declarations use later ones in a chain that is too long",
+          "declare what is used before it is used");
+    return invalid(ast.loc);
+  }
+  ++depth_;
+  TypedExpr result = analyseAnyKind(ast);
+  --depth_;
+  return result;
+}
+
+TypedExpr Sema::analyseAnyKind(const AstExpr &ast) {
   switch (ast.kind) {
   case ast::ExprKind::Number:
     return analyseNumber(cast<NumberExpr>(ast));

@@ -100,6 +100,7 @@ private:
 
   // Expressions (SemaExpr.cpp)
   TypedExpr expr(const AstExpr &ast);
+  TypedExpr analyseAnyKind(const AstExpr &ast);
   TypedExpr exprOf(const AstExpr &ast, ValueType wanted, const char *what);
   ExprId intExpr(const AstExpr &ast, const char *what) {
     return exprOf(ast, ValueType::Int, what).id;
@@ -176,6 +177,9 @@ private:
   llvm::StringMap<std::vector<Work *>> declsByName_;
   llvm::StringMap<uint32_t> interned_;
   Work *work_ = nullptr; ///< the declaration being analysed
+  /// Expressions around the one being analysed. A declaration that is analysed because
+  /// an expression uses it, ahead of its turn, counts as many.
+  unsigned depth_ = 0;
   Scope *scope_ = nullptr;
   llvm::StringSet<> promised_; ///< buffers that an `ensures` speaks of
 };

@@ -27,13 +27,6 @@ void run(const Step &step) {
   }
 }
 
-uint64_t bytesOf(const Step &step) {
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < step.pieceCount; ++i)
-    bytes += step.pieces[i].bytes;
-  return bytes;
-}
-
 } // namespace
 
 Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
@@ -167,22 +160,25 @@ template <bool Observed> bool Plan::advanceAs() {
 // the messages deserve a look first.
 template <bool Observed> bool Plan::startReady() {
   uint64_t worked = 0;
-  for (;;) {
+  while (running()) {
     OpId op = wavefront_.pop();
-    if (op != kNoOp) {
+    if (op != kNoOp && !steps_[op].isLocal()) {
       startOp<Observed>(op);
-    } else if (localHead_ == localTail_) {
-      return false;
-    } else if (worked >= kPollAfterBytes) {
-      return true;
-    } else {
-      OpId local = local_[localHead_++];
-      worked += bytesOf(steps_[local]);
-      runLocal<Observed>(local);
+      continue;
     }
-    if (!running())
+    if (op != kNoOp)
+      local_[localTail_++] = op;
+    if (wavefront_.anyReady())
+      continue;
+    if (localHead_ == localTail_)
       return false;
+    if (worked >= kPollAfterBytes)
+      return true;
+    op = local_[localHead_++];
+    worked += steps_[op].payload.bytes;
+    runLocal<Observed>(op);
   }
+  return false;
 }
 
 template <bool Observed> void Plan::started(OpId op) {
@@ -197,14 +193,20 @@ template <bool Observed> void Plan::finished(OpId op) {
     observer_->opFinished(op);
 }
 
+bool Plan::refresh(OpId op) {
+  Status s = steps_.refresh(op);
+  if (!s)
+    failHere({engine_.endpoint().rank(), op, s.message()});
+  return s.ok();
+}
+
 template <bool Observed> void Plan::startOp(OpId op) {
   const Step &step = steps_[op];
   Posted posted = Posted::Done;
   switch (step.kind) {
   case Step::Kind::Copy:
   case Step::Kind::Combine:
-    local_[localTail_++] = op;
-    return;
+    return; // not here
   case Step::Kind::Calc:
     calcs_[calcTail_++] = op;
     return;
@@ -212,9 +214,8 @@ template <bool Observed> void Plan::startOp(OpId op) {
     started<Observed>(op);
     break;
   case Step::Kind::Send:
-    if (step.variable)
-      if (Status s = steps_.refresh(op); !s)
-        return failHere({engine_.endpoint().rank(), op, s.message()});
+    if (step.variable && !refresh(op))
+      return;
     started<Observed>(op);
     posted = channels_->send(step.slot, op, step.payload);
     break;
@@ -231,9 +232,8 @@ template <bool Observed> void Plan::startOp(OpId op) {
 
 template <bool Observed> void Plan::runLocal(OpId op) {
   const Step &step = steps_[op];
-  if (step.variable)
-    if (Status s = steps_.refresh(op); !s)
-      return failHere({engine_.endpoint().rank(), op, s.message()});
+  if (step.variable && !refresh(op))
+    return;
   started<Observed>(op);
   run(step);
   finished<Observed>(op);

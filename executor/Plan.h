@@ -37,8 +37,9 @@ inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::m
 
 class Plan {
 public:
-  /// Collective over all ranks of the engine's transport. `view` (the image's bytes)
-  /// and the engine outlive the plan.
+  /// Collective over all ranks of the engine's transport; waits for all of them without
+  /// moving other plans, so none should be running. `view` (the image's bytes) and the
+  /// engine outlive the plan.
   static Result<std::unique_ptr<Plan>> open(Engine &engine, const RankView &view,
                                             const SizeClass &sizeClass, const Binding &binding);
   ~Plan();
@@ -91,6 +92,7 @@ private:
   template <bool Observed> void finished(OpId op);
   template <bool Observed> void reap(const Completion &completion);
   template <bool Observed> bool serveCalc();
+  bool refresh(OpId op);
   bool progressFor(uint32_t polls);
   void sleep(std::chrono::nanoseconds atMost);
   void check();

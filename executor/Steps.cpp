@@ -151,32 +151,36 @@ Status Steps::addLocal(uint32_t i) {
       return Status::error(concat("op ", i, ": ", reduce.message()));
     step.reduce = *reduce;
   }
-  LocalPiece *pieces = &pieces_[piecesUsed_];
+  step.pieces = &pieces_[piecesUsed_];
   piecesUsed_ += size_t{op.sourceCount} + op.targetCount;
-  step.pieces = pieces;
   step.variable = isVariable(view_.sources(op)) || isVariable(view_.targets(op));
   if (step.variable && isVariable(view_.targets(op)) && op.kind == OpKind::Copy)
     for (const Slice &slice : view_.targets(op))
       if (op.sourceCount != op.targetCount || !memory_->isWholeBlock(slice))
         return Status::error(concat("op ", i, " copies to blocks of variable length, but not ",
                                     "one source to one whole block"));
-  return step.variable ? Status() : pairUp(i, pieces, step.pieceCount);
+  return step.variable ? Status() : pairUp(i);
 }
 
 // Cuts sources and targets at the union of their borders.
-Status Steps::pairUp(uint32_t i, LocalPiece *pieces, uint32_t &count) {
+Status Steps::pairUp(uint32_t i) {
+  auto *pieces = const_cast<LocalPiece *>(steps_[i].pieces);
+  uint32_t &count = steps_[i].pieceCount;
+  uint64_t &total = steps_[i].payload.bytes;
   const ImageOp &op = view_.ops[i];
   auto sources = view_.sources(op), targets = view_.targets(op);
   uint64_t unit = op.kind == OpKind::Combine ? sizeBytes(op.type) : 1;
   size_t s = 0, t = 0;
   uint64_t sDone = 0, tDone = 0;
   count = 0;
+  total = 0;
   while (s < sources.size() && t < targets.size()) {
     uint64_t sLeft = memory_->rangeOf(sources[s]).length - sDone;
     uint64_t tLeft = memory_->rangeOf(targets[t]).length - tDone;
     uint64_t bytes = std::min(sLeft, tLeft);
     if (bytes % unit != 0)
       return Status::error(concat("op ", i, " reduces a part of an element"));
+    total += bytes;
     if (bytes > 0)
       pieces[count++] = {memory_->addressOf(targets[t]) + tDone,
                          memory_->addressOf(sources[s]) + sDone, bytes};
@@ -220,7 +224,7 @@ Status Steps::refresh(OpId id) {
     if (step.kind == Step::Kind::Copy)
       if (Status s = followSource(i); !s)
         return s;
-    return pairUp(i, const_cast<LocalPiece *>(step.pieces), step.pieceCount);
+    return pairUp(i);
   }
   if (step.kind != Step::Kind::Send)
     return {};

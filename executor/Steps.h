@@ -23,7 +23,7 @@ struct Step {
   uint32_t pieceCount = 0;            ///< Copy, Combine
   MessageSlot slot;                   ///< Send, Recv
   uint64_t ns = 0;                    ///< Calc
-  Payload payload;                    ///< Send, Recv
+  Payload payload;                    ///< Send, Recv; of Copy and Combine, bytes alone
   const LocalPiece *pieces = nullptr; ///< Copy, Combine
   ReduceFunction reduce = nullptr;    ///< Combine
 
@@ -65,7 +65,7 @@ private:
   std::span<const Slice> messageSlices(uint32_t i) const;
   Status makeBlank();
   void addSized(uint32_t i);
-  Status pairUp(uint32_t i, LocalPiece *pieces, uint32_t &count);
+  Status pairUp(uint32_t i);
   Status followSource(uint32_t i);
   uint64_t listPieces(std::span<const Slice> slices, iovec *pieces) const;
   Staging *stagingOf(uint32_t i);

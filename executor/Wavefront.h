@@ -38,6 +38,8 @@ public:
   /// The next op that may start, first in, first out; kNoOp: none now.
   OpId pop() { return head_ == tail_ ? kNoOp : OpId{ready_[head_++]}; }
 
+  bool anyReady() const { return head_ != tail_; }
+
   /// Once per op and run, in this order, start() after pop() returned it.
   void start(OpId id) {
     const Vertex &v = vertices_[index(id)];

@@ -15,7 +15,7 @@ public:
     std::sort(areas_.begin(), areas_.end(), [](const Area &a, const Area &b) {
       return std::pair(a.root, a.begin) < std::pair(b.root, b.begin);
     });
-    mergeNeighbours();
+    mergeNeighbors();
   }
 
   /// The first byte of the area that is not promised; its end if all are.
@@ -29,7 +29,7 @@ public:
   }
 
 private:
-  void mergeNeighbours() {
+  void mergeNeighbors() {
     size_t kept = 0;
     for (const Area &area : areas_) {
       bool joins =

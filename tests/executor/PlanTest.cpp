@@ -379,23 +379,6 @@ TEST_P(Plans, messagesWithoutBuffersAndCalc) {
   });
 }
 
-TEST_P(Plans, opsWithoutAPeerDoNothing) {
-  run(1, [](Endpoint &endpoint) -> std::string {
-    Builder b(1);
-    BufferId x = b.buffer(BufferRole::InOut, 2);
-    OpId first = b.calc(Rank{0}, 0);
-    OpId copied = b.copy(Rank{0}, {b.block(x, 0)}, {b.block(x, 1)}, {after(first)});
-    b.calc(Rank{0}, 0, {after(copied)});
-    Ints values = {7, 0};
-    Bench bench(endpoint, b.schedule, {1, {bound(values)}, {}});
-    if (!bench.status)
-      return bench.status.message();
-    if (auto s = bench.runOnce(); !s.empty())
-      return s;
-    return values[1] == 7 ? "" : "not copied";
-  });
-}
-
 // Blocks whose lengths their owner alone knows go round the ring.
 TEST_P(Plans, lengthsTravelWithCapacityBlocks) {
   run(4, [](Endpoint &endpoint) -> std::string {
@@ -449,6 +432,25 @@ TEST_P(Plans, lengthsTravelWithCapacityBlocks) {
     }
     return "";
   });
+}
+
+// No image has such ops, but views may be made without one.
+TEST(PlansWithoutPeers, opsWithoutAPeerDoNothing) {
+  fake::World world(1);
+  auto endpoint = world.attach(Rank{0});
+  LoadedImage image(ringAllgather(2));
+  RankView view = image->rank(Rank{0});
+  std::vector<ImageOp> ops(view.ops.begin(), view.ops.end());
+  for (ImageOp &op : ops)
+    op.peer = kNoRank;
+  view.ops = ops;
+  Ints x = {5, 6}, y = {0, 0, -1, -1};
+  Engine engine(*endpoint);
+  auto plan = Plan::open(engine, view, image->sizeClass(), {2, {bound(x), bound(y)}, {}});
+  ASSERT_TRUE(plan.ok()) << plan.message();
+  ASSERT_TRUE((*plan)->start().ok());
+  EXPECT_TRUE((*plan)->wait(kLong).ok());
+  EXPECT_EQ(y, (Ints{5, 6, -1, -1}));
 }
 
 // A strict transport runs what its finite slots allow.

@@ -552,6 +552,52 @@ TEST_P(Contract, messagesOutliveTheirSender) {
   });
 }
 
+// Rank 1 has what rank 0 sent, and rank 0 is gone, long before rank 1 asks for it.
+TEST_P(Contract, messagesWaitForAReceiveAfterTheirSenderLeft) {
+  run(2, [](Endpoint &endpoint) -> std::string {
+    End end(endpoint, {8, 100});
+    bool sends = endpoint.rank() == Rank{0};
+    std::vector<Rank> edge{neighborOf(endpoint, 1)}, none;
+    if (auto s = end.open(endpoint, sends ? edge : none, sends ? none : edge); !s.empty())
+      return s;
+    end.begin(0);
+    if (sends) {
+      end.send(0, 0);
+      end.send(0, 1);
+      return end.finish();
+    }
+    end.recv(0, 0);
+    auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+    while (std::chrono::steady_clock::now() < until) {
+      end.look();
+      if (!end.channels().check())
+        return end.channels().fault().reason;
+    }
+    end.recv(0, 1);
+    return end.finish();
+  });
+}
+
+// A receiver closes the plan as soon as it has received; its sender must not take that
+// for desertion.
+TEST_P(Contract, receiversMayLeaveOnceTheyHaveReceived) {
+  run(2, [](Endpoint &endpoint) -> std::string {
+    for (uint64_t i = 0; i < 60; ++i) {
+      End end(endpoint, {i % 2 == 0 ? 20000 + i : i, 10000});
+      bool sends = endpoint.rank() == Rank{0};
+      std::vector<Rank> edge{neighborOf(endpoint, 1)}, none;
+      if (auto s = end.open(endpoint, sends ? edge : none, sends ? none : edge); !s.empty())
+        return s;
+      end.begin(0);
+      for (uint32_t m = 0; m < 2; ++m)
+        sends ? end.send(0, m) : end.recv(0, m);
+      if (auto s = end.finish(); !s.empty())
+        return s;
+    }
+    return "";
+  });
+}
+
 // Opening and closing again and again must not use up the shared memory.
 TEST_P(Contract, closedPlansGiveTheirMemoryBack) {
   run(2, [](Endpoint &endpoint) -> std::string {

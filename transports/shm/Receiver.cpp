@@ -214,13 +214,23 @@ void Receiver::refuse(const Channel &c, const Record &record, std::string reason
     fault_ = {c.peer, record.op, std::move(reason)};
 }
 
+OpId Receiver::openReceive(const Channel &c) const {
+  for (uint32_t m = 0; m < c.messages; ++m) {
+    const Record &record = records_[c.firstRecord + m];
+    if (record.state == State::Posted || record.state == State::Streaming)
+      return record.op;
+  }
+  return kNoOp;
+}
+
+// A sender may close once it has sent everything, long before this rank asks for it.
 Rank Receiver::findDeserted(std::vector<Completion> &done) {
   for (uint32_t i = 0; i < open_; ++i) {
     Channel &c = channels_[order_[i]];
     if (c.header->senderClosed.load(std::memory_order_acquire) == 0)
       continue;
     drain(c, done); // what it had to say, it said before it closed
-    if (c.finishedRun != run_)
+    if (openReceive(c) != kNoOp)
       return c.peer;
   }
   return kNoRank;
@@ -228,13 +238,9 @@ Rank Receiver::findDeserted(std::vector<Completion> &done) {
 
 OpId Receiver::openOp(Rank peer) const {
   for (const Channel &c : channels_) {
-    if (peer != kNoRank && peer != c.peer)
-      continue;
-    for (uint32_t m = 0; m < c.messages; ++m) {
-      const Record &record = records_[c.firstRecord + m];
-      if (record.state == State::Posted || record.state == State::Streaming)
-        return record.op;
-    }
+    OpId op = peer == kNoRank || peer == c.peer ? openReceive(c) : kNoOp;
+    if (op != kNoOp)
+      return op;
   }
   return kNoOp;
 }

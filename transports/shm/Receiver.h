@@ -49,7 +49,8 @@ public:
   /// Set when a message could not be received; peer == kNoRank: nothing happened.
   const Fault &fault() const { return fault_; }
 
-  /// A rank that has messages to send but has closed the plan; kNoRank: there is none.
+  /// A rank whose message is waited for, but which has closed the plan; kNoRank: there is
+  /// none. Appends what finished.
   Rank findDeserted(std::vector<Completion> &done);
 
   OpId openOp(Rank peer) const;
@@ -91,6 +92,7 @@ private:
     uint32_t finishedRun = 0;
   };
 
+  OpId openReceive(const Channel &c) const;
   void drain(Channel &c, std::vector<Completion> &done);
   void take(Channel &c, const FlagLine &line, std::vector<Completion> &done);
   void hold(Channel &c, Record &record, const FlagLine &line);

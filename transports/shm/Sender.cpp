@@ -157,11 +157,19 @@ void Sender::poll(std::vector<Completion> &done) {
   }
 }
 
-Rank Sender::findDeserted() const {
+Rank Sender::closedReceiver() const {
   for (uint32_t i : active_)
     if (channels_[i].header->receiverClosed.load(std::memory_order_acquire) != 0)
       return channels_[i].peer;
   return kNoRank;
+}
+
+// What a receiver noticed, it noticed before it closed: look again before judging.
+Rank Sender::findDeserted(std::vector<Completion> &done) {
+  if (closedReceiver() == kNoRank)
+    return kNoRank;
+  poll(done);
+  return closedReceiver();
 }
 
 OpId Sender::openOp(Rank peer) const {

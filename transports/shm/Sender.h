@@ -33,8 +33,9 @@ public:
   /// Appends what finished.
   void poll(std::vector<Completion> &done);
 
-  /// A rank that has sends to receive but has closed the plan; kNoRank: there is none.
-  Rank findDeserted() const;
+  /// A rank that has sends to receive, but has closed the plan; kNoRank: there is none.
+  /// Appends what finished.
+  Rank findDeserted(std::vector<Completion> &done);
 
   OpId openOp(Rank peer) const;
 
@@ -71,6 +72,7 @@ private:
   };
   enum class Published : uint8_t { Done, Requested, NoRoom };
 
+  Rank closedReceiver() const;
   FlagLine *nextLine(Channel &c);
   void commit(Channel &c, FlagLine &line, const Record &r, LineKind kind);
   Published publish(Channel &c, uint32_t record);

@@ -51,7 +51,7 @@ Posted ShmChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   forgetTold();
   Posted posted = receiver_.post(slot, op, payload, done_);
   if (posted == Posted::Failed)
-    fail(receiver_.fault());
+    failAsReceiver();
   return posted;
 }
 
@@ -60,9 +60,15 @@ std::span<const Completion> ShmChannels::poll() {
   receiver_.poll(done_);
   sender_.poll(done_);
   if (receiver_.fault().peer != kNoRank)
-    fail(receiver_.fault());
+    failAsReceiver();
   told_ = true;
   return done_;
+}
+
+// If the plan failed elsewhere before, that is the reason for what happens here.
+void ShmChannels::failAsReceiver() {
+  auto earlier = endpoint_.world_.findFailure(plan_, failuresSeen_);
+  fail(earlier ? std::move(*earlier) : receiver_.fault());
 }
 
 bool ShmChannels::check() {
@@ -81,7 +87,7 @@ void ShmChannels::checkDeserted() {
   forgetTold();
   Rank peer = receiver_.findDeserted(done_);
   if (peer == kNoRank)
-    peer = sender_.findDeserted();
+    peer = sender_.findDeserted(done_);
   if (peer != kNoRank) // others wait for us who do not know that peer
     abort({peer, openOp(peer), "rank " + std::to_string(index(peer)) + " has closed the plan"});
 }
@@ -93,6 +99,8 @@ OpId ShmChannels::openOp(Rank peer) const {
 
 void ShmChannels::abort(const Fault &fault) {
   fail(fault);
+  if (endpoint_.world_.findFailure(plan_, failuresSeen_))
+    return; // all know already
   endpoint_.world_.report(plan_, fault.peer, fault.reason);
 }
 

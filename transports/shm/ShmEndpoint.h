@@ -78,6 +78,7 @@ private:
   Status connect(std::span<const EdgeSpec> out, std::span<const EdgeSpec> in);
   void forgetTold();
   void checkDeserted();
+  void failAsReceiver();
 
   ShmEndpoint &endpoint_;
   uint32_t plan_;          ///< the same number on all ranks

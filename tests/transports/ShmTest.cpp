@@ -1,0 +1,194 @@
+// What is special about shared memory and single copy.
+#include "executor/LocalRanks.h"
+#include "transports/cma/RemoteMemory.h"
+#include "transports/shm/Arena.h"
+#include "transports/shm/World.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace colldsl::test {
+namespace {
+
+using shm::Arena;
+using Bytes = std::vector<std::byte>;
+
+TEST(Arena, blocksAreAlignedAndApart) {
+  Arena arena(4096, 1000);
+  uint64_t a = arena.allocate(1), b = arena.allocate(100), c = arena.allocate(64);
+  EXPECT_EQ(a, 4096u);
+  EXPECT_EQ(b, 4096u + 64);
+  EXPECT_EQ(c, 4096u + 64 + 128);
+  EXPECT_EQ(arena.bytesInUse(), 256u);
+}
+
+TEST(Arena, fullIsNotAnError) {
+  Arena arena(0, 256);
+  EXPECT_EQ(arena.allocate(257), Arena::kNoRoom);
+  EXPECT_EQ(arena.allocate(UINT64_MAX), Arena::kNoRoom);
+  EXPECT_EQ(arena.allocate(256), 0u);
+  EXPECT_EQ(arena.allocate(1), Arena::kNoRoom);
+}
+
+TEST(Arena, freeNeighborsMerge) {
+  for (auto order : {std::array{0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {0, 2, 1}}) {
+    Arena arena(0, 192);
+    std::array<uint64_t, 3> blocks = {arena.allocate(64), arena.allocate(64), arena.allocate(64)};
+    for (int i : order)
+      arena.release(blocks[static_cast<size_t>(i)]);
+    EXPECT_EQ(arena.allocate(192), 0u);
+  }
+}
+
+TEST(ShmWorld, refusesOptionsThatMakeNoSense) {
+  shm::Options options;
+  EXPECT_FALSE(shm::World::create(0, options).ok());
+  options.cellBytes = 100;
+  EXPECT_EQ(shm::World::create(1, options).message(), "the size of a cell is a multiple of 64");
+  options = {};
+  options.arenaBytes = uint64_t{1} << 62;
+  auto world = shm::World::create(3, options);
+  ASSERT_FALSE(world.ok());
+  options.arenaBytes = uint64_t{1} << 50;
+  world = shm::World::create(3, options);
+  ASSERT_FALSE(world.ok());
+  EXPECT_NE(world.message().find("cannot map"), std::string::npos);
+}
+
+TEST(ShmWorld, failuresOfOtherPlansAreNoneOfOurs) {
+  auto world = shm::World::create(2);
+  ASSERT_TRUE(world.ok());
+  (*world)->report(7, Rank{1}, "seven");
+  uint32_t seen = 0;
+  EXPECT_FALSE((*world)->findFailure(3, seen).has_value());
+  (*world)->reportDeath(Rank{1});
+  auto fault = (*world)->findFailure(3, seen);
+  ASSERT_TRUE(fault.has_value());
+  EXPECT_EQ(fault->reason, "rank 1 died");
+  EXPECT_EQ(fault->peer, Rank{1});
+  seen = 0;
+  EXPECT_EQ((*world)->findFailure(7, seen)->reason, "seven");
+}
+
+TEST(ShmWorld, moreFailuresThanTheLogHoldsFailEverything) {
+  auto world = shm::World::create(1);
+  ASSERT_TRUE(world.ok());
+  for (uint32_t i = 0; i <= shm::FailureLog::kRecords; ++i)
+    (*world)->report(1, Rank{0}, std::string(1000, 'x'));
+  uint32_t seen = 0;
+  EXPECT_TRUE((*world)->findFailure(2, seen).has_value());
+}
+
+// Containers may forbid it.
+bool kernelRefuses() {
+  std::byte from{1}, to{0};
+  iovec piece{&to, 1};
+  return cma::read({getpid(), reinterpret_cast<uint64_t>(&from), 1, 1},
+                   {&piece, 1, false, false, 1}) == cma::ReadOutcome::Forbidden;
+}
+
+// Random pieces of a child's memory, more than fit into one system call, into other
+// random pieces.
+TEST(RemoteMemory, readsAnyPieces) {
+  if (kernelRefuses())
+    GTEST_SKIP() << "the kernel does not let processes read each other's memory";
+  std::mt19937 random(3);
+  for (uint32_t count : {1u, 2u, 63u, 64u, 65u, 1000u}) {
+    std::vector<uint32_t> source(100000);
+    std::iota(source.begin(), source.end(), count);
+    auto *from = reinterpret_cast<std::byte *>(source.data());
+    std::vector<iovec> there, here;
+    uint64_t bytes = 0;
+    Bytes expected;
+    for (uint32_t i = 0; i < count; ++i) {
+      uint64_t at = random() % 300000, length = random() % 8 == 0 ? 0 : random() % 700;
+      there.push_back({from + at, length});
+      expected.insert(expected.end(), from + at, from + at + length);
+      bytes += length;
+    }
+    Bytes target(bytes + 1);
+    for (uint64_t at = 0; at < bytes; at += here.back().iov_len)
+      here.push_back({target.data() + at, std::min<uint64_t>(1 + random() % 500, bytes - at)});
+    pid_t child = fork();
+    if (child == 0) {
+      pause();
+      _exit(0);
+    }
+    // The parent's copy is overwritten, so what is read must be the child's.
+    std::vector<iovec> list = there;
+    std::fill(source.begin(), source.end(), 0xdeadbeef);
+    uint64_t address = reinterpret_cast<uint64_t>(count == 1 ? there[0].iov_base : there.data());
+    Payload to{here.data(), static_cast<uint32_t>(here.size()), false, false, bytes};
+    EXPECT_EQ(cma::read({child, address, count, bytes}, to), cma::ReadOutcome::Read) << count;
+    target.pop_back();
+    EXPECT_EQ(target, expected) << count;
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_EQ(cma::read({child, address, count, bytes}, to),
+              bytes == 0 ? cma::ReadOutcome::Read : cma::ReadOutcome::ProcessGone);
+  }
+}
+
+TEST(RemoteMemory, badAddresses) {
+  if (kernelRefuses())
+    GTEST_SKIP() << "the kernel does not let processes read each other's memory";
+  Bytes target(100);
+  iovec piece{target.data(), target.size()};
+  EXPECT_EQ(cma::read({getpid(), 16, 1, 100}, {&piece, 1, false, false, 100}),
+            cma::ReadOutcome::BadAddress);
+}
+
+// How often a rank warned, when it received so many large messages.
+Result<Bytes> countWarnings(Endpoint &endpoint, const int &warnings) {
+  std::vector<EdgeSpec> edge{{Rank{1 - index(endpoint.rank())}, {MessageId{0}}}};
+  auto opened = endpoint.open(edge, edge);
+  if (!opened)
+    return opened.status();
+  Channels &channels = **opened;
+  if (Status s = channels.prepare(100000); !s)
+    return s;
+  Bytes out(100000, static_cast<std::byte>(1 + index(endpoint.rank()))), in(100000);
+  iovec send{out.data(), out.size()}, recv{in.data(), in.size()};
+  for (int run = 0; run < 4; ++run) {
+    channels.start();
+    int open =
+        channels.send({0, 0}, OpId{0}, {&send, 1, false, false, out.size()}) == Posted::Pending;
+    open += channels.recv({0, 0}, OpId{1}, {&recv, 1, false, false, in.size()}) == Posted::Pending;
+    while (open > 0) {
+      open -= static_cast<int>(channels.poll().size());
+      if (!channels.check())
+        return Status::error(channels.fault().reason);
+    }
+    if (in != Bytes(in.size(), static_cast<std::byte>(2 - index(endpoint.rank()))))
+      return Status::error("wrong bytes");
+  }
+  return Bytes(1, static_cast<std::byte>(warnings));
+}
+
+int warningsWith(shm::SingleCopy singleCopy) {
+  int warnings = 0;
+  LocalOptions options;
+  options.numRanks = 2;
+  options.shm.singleCopy = singleCopy;
+  options.shm.singleCopyMinBytes = 1;
+  options.shm.warn = [&](const std::string &) { ++warnings; };
+  auto outcomes =
+      runLocalRanks(options, [&](Endpoint &endpoint) { return countWarnings(endpoint, warnings); });
+  EXPECT_TRUE(outcomes.ok());
+  EXPECT_TRUE(firstFailure(*outcomes).ok()) << firstFailure(*outcomes).message();
+  EXPECT_EQ((*outcomes)[0].bytes, (*outcomes)[1].bytes);
+  return static_cast<int>((*outcomes)[0].bytes.at(0));
+}
+
+TEST(SingleCopy, refusalIsToldOnce) {
+  EXPECT_EQ(warningsWith(shm::SingleCopy::Refused), 1);
+  EXPECT_EQ(warningsWith(shm::SingleCopy::Off), 0);
+  EXPECT_EQ(warningsWith(shm::SingleCopy::On), kernelRefuses() ? 1 : 0);
+}
+
+} // namespace
+} // namespace colldsl::test
