@@ -322,9 +322,13 @@ void Sema::analyseBody(Work &work) {
 Type Sema::resultOf(Work &work) {
   if (program_.decl(work.id).result != kNoExpr)
     return work.result;
-  if (work.resultBusy)
-    return Type::error();
+  if (work.resultBusy) {
+    work.recursive = true;
+    return work.result;
+  }
   work.resultBusy = true;
+  work.result = Type::error();
+  size_t errorsBefore = errors_.size();
   Work *outerWork = work_;
   Scope *outerScope = scope_;
   work_ = &work;
@@ -332,6 +336,10 @@ Type Sema::resultOf(Work &work) {
   const auto &function = cast<ast::FunctionDecl>(*work.ast);
   depth_ += kDepthOfDecl;
   TypedExpr result = expr(*function.result);
+  if (work.recursive && errors_.size() == errorsBefore) { // again, with its type known
+    work.result = result.type.invalid ? Type::of(ValueType::Int) : result.type;
+    result = expr(*function.result);
+  }
   depth_ -= kDepthOfDecl;
   if (!result.type.invalid && !livesInIntSlot(result.type.value))
     result.type = failed(function.result->loc, "a function cannot yield " + describe(result.type));

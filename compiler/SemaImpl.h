@@ -40,6 +40,7 @@ private:
     uint32_t unit = 0;
     bool headDone = false;
     bool resultBusy = false; ///< a function whose result type is being found
+    bool recursive = false;  ///< a function that calls itself
     Type result;
     llvm::StringRef typeVariable; ///< the one that its buffers use
     Scope scope;

@@ -195,7 +195,8 @@ Status Memory::checkTouched(const Slice &slice, uint32_t op) const {
     range = {sizes_.blocks[index(slice.buffer)].offset[slice.block] *
                  sizeBytes(bufferOf(slice).type),
              capacityBytes(slice)};
-  if (range.offset <= range.end() && range.end() <= bases_[index(slice.buffer)].bytes)
+  bool inside = range.offset <= range.end() && range.end() <= bases_[index(slice.buffer)].bytes;
+  if (inside || range.length == 0) // no bytes may lie anywhere
     return {};
   return Status::error(concat("op ", op, " touches bytes ", range.offset, "..", range.end(),
                               " of buffer ", index(slice.buffer), ", which has ",

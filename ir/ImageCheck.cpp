@@ -193,8 +193,6 @@ Status RankChecker::checkOperand(const EntryValue &operand) const {
   if (buffer >= std::min(there.size(), rank_.buffers.size()))
     return fail("is of buffer ", buffer, ", this rank has ", rank_.buffers.size(), " and rank ",
                 index(operand.rank), " has ", there.size());
-  if (Status s = checkSlice(operand.slice, rank_.buffers[buffer], n()); !s)
-    return s;
   return checkSlice(operand.slice, there[buffer], n());
 }
 

@@ -73,8 +73,10 @@ void Interpreter::workOutTree(TreeValue &tree, const Group &group, SourceLoc loc
   Frame frame = openFrame(tree.decl, &asRank, loc);
   frame.tree = &tree;
   FrameScope scope(*this, frame);
-  for (size_t i = 0; i < tree.args.size(); ++i)
+  for (size_t i = 0; i < tree.args.size(); ++i) {
     intSlot(frame.decl->params[i].slot) = tree.args[i];
+    checkValue(frame.decl->params[i], loc);
+  }
   exec(frame.decl->body);
 }
 

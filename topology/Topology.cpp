@@ -86,6 +86,10 @@ Topology Topology::fromPlaces(std::vector<Place> places) {
 }
 
 Result<Topology> Topology::make(std::string_view description, uint32_t numRanks) {
+  constexpr uint32_t maxRanks = 1u << 24;
+  if (numRanks > maxRanks)
+    return Status::error(std::to_string(numRanks) + " ranks; a topology holds at most " +
+                         std::to_string(maxRanks));
   if (numRanks == 0)
     return Status::error("a topology needs at least one rank");
   Result<Spec> spec = parseSpec(description);

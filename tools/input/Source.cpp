@@ -5,6 +5,7 @@
 #include "tools/input/FileKind.h"
 #include "tools/input/Messages.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -33,8 +34,7 @@ std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
   auto source = std::make_unique<Source>();
   if (!source->readFiles(operands, options))
     return nullptr;
-  bool needsCompiler = source->files_.empty() || !source->sourceFiles_.empty();
-  if (needsCompiler && !source->compile(options))
+  if (source->needsCompiler(options) && !source->compile(options))
     return nullptr;
   return source;
 }
@@ -87,6 +87,13 @@ bool Source::readImage(const std::string &name, llvm::StringRef bytes) {
     return tellError(name + ": " + image.message());
   files_.push_back(std::make_unique<File>(File{name, image->decode()}));
   return true;
+}
+
+/// Reading schedules alone takes no standard library.
+bool Source::needsCompiler(const ScheduleOptions &options) const {
+  auto isInFile = [&](const std::string &name) { return findFile(name) != nullptr; };
+  return files_.empty() || !sourceFiles_.empty() || !llvm::all_of(names_, isInFile) ||
+         !llvm::all_of(options.names, isInFile);
 }
 
 bool Source::compile(const ScheduleOptions &options) {
@@ -143,12 +150,18 @@ std::vector<Source::Target> Source::choose(const ScheduleOptions &options) {
   return fine ? targets : std::vector<Target>();
 }
 
-bool Source::chooseNamed(const std::string &name, std::vector<Target> &targets) const {
+const Source::File *Source::findFile(const std::string &name) const {
   for (const std::unique_ptr<File> &file : files_)
-    if (whole(*file).name == name) {
-      targets.push_back(whole(*file));
-      return true;
-    }
+    if (whole(*file).name == name)
+      return file.get();
+  return nullptr;
+}
+
+bool Source::chooseNamed(const std::string &name, std::vector<Target> &targets) const {
+  if (const File *file = findFile(name)) {
+    targets.push_back(whole(*file));
+    return true;
+  }
   DeclId id = compilation_ ? compilation_->program().find(name, DeclKind::Collective) : kNoDecl;
   if (id == kNoDecl)
     return refuseName(name);

@@ -55,7 +55,9 @@ private:
   bool readFile(const std::string &name, const ScheduleOptions &options);
   bool readText(const std::string &name, llvm::StringRef text, const TextLimits &limits);
   bool readImage(const std::string &name, llvm::StringRef bytes);
+  bool needsCompiler(const ScheduleOptions &options) const;
   bool compile(const ScheduleOptions &options);
+  const File *findFile(const std::string &name) const;
   bool chooseNamed(const std::string &name, std::vector<Target> &targets) const;
   bool refuseName(const std::string &name) const;
   std::vector<Target> all() const;
