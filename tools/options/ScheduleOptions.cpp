@@ -44,7 +44,9 @@ template <typename T> Status setLimits(Result<uint64_t> given, std::initializer_
 
 void ScheduleOptions::addTo(Options &options) {
   options.section("which collective");
-  options.add("--name", "C", "this collective of the file; may be given again",
+  options.add("--name", "C",
+              "only this collective of all that the files, or the standard\nlibrary, hold; may be "
+              "given again",
               [this](llvm::StringRef name) {
                 names.push_back(name.str());
                 return Status();
