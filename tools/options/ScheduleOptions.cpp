@@ -58,6 +58,8 @@ void ScheduleOptions::addTo(Options &options) {
                 auto [name, value] = text.split('=');
                 if (name.empty() || name.size() == text.size())
                   return Status::error("'" + text.str() + "' is not NAME=EXPR");
+                if (value.trim().empty())
+                  return Status::error("no expression follows in '--set " + text.str() + "'");
                 settings.push_back({name.trim().str(), value.str()});
                 return {};
               });
