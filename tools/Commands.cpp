@@ -1,6 +1,7 @@
 #include "tools/Commands.h"
 
 #include "compiler/Spelling.h"
+#include "tools/input/Messages.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,9 +40,7 @@ Exit refuse(llvm::StringRef word) {
   return Exit::Usage;
 }
 
-} // namespace
-
-Exit runProgram(Arguments arguments) {
+Exit dispatch(Arguments arguments) {
   if (arguments.empty()) {
     printHelp(llvm::errs());
     return Exit::Usage;
@@ -58,6 +57,21 @@ Exit runProgram(Arguments arguments) {
   const Command *command = std::find_if(std::begin(kCommands), std::end(kCommands),
                                         [&](const Command &c) { return c.name == word; });
   return command == std::end(kCommands) ? refuse(word) : command->run(arguments.subspan(1));
+}
+
+/// Whether all that was printed has arrived: a full disk is told of here only.
+bool finishOutput() {
+  llvm::outs().flush();
+  std::error_code error = llvm::outs().error();
+  llvm::outs().clear_error(); // or the stream's destructor ends the program its own way
+  return !error || tellError("cannot write to the standard output: " + error.message());
+}
+
+} // namespace
+
+Exit runProgram(Arguments arguments) {
+  Exit exit = dispatch(arguments);
+  return finishOutput() || exit != Exit::Success ? exit : Exit::Failure;
 }
 
 } // namespace colldsl::tools

@@ -62,7 +62,8 @@ bool write(const std::string &file, const std::string &content) {
     error = out.error();
     out.clear_error();
   }
-  return !error || tellError("cannot write '" + file + "': " + error.message());
+  std::string place = file == "-" ? "to the standard output" : "'" + file + "'";
+  return !error || tellError("cannot write " + place + ": " + error.message());
 }
 
 /// One target's schedule in the form that was asked for.
