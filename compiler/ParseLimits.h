@@ -1,14 +1,17 @@
 /// Bounds on what the compiler reads, so that hostile text ends in a message and
-/// not in a crash. Each is named in the message that it causes.
+/// not in a crash. A message that one causes names the option that raises it.
 #pragma once
 
 #include <cstdint>
 
 namespace colldsl {
 
+/// What SourceLoc::column holds.
+inline constexpr uint32_t kMostLineBytes = 65'535;
+
 struct ParseLimits {
   uint64_t maxBytes = uint64_t{16} << 20; ///< of one file
-  uint32_t maxLineBytes = 16'384;         ///< at most 65535, what SourceLoc::column holds
+  uint32_t maxLineBytes = 16'384;         ///< at most kMostLineBytes
   uint32_t maxTokens = 200'000;           ///< of one file
   uint32_t maxNesting = 200;              ///< open brackets of all kinds
   /// Tokens of one expression with all that encloses it; and the arms of one `if`.

@@ -91,9 +91,15 @@ void ScheduleOptions::addLimits(Options &options) {
               [this](llvm::StringRef given) {
                 return setLimits(parseBytes(given), {&compile.limits.maxBytes, &text.maxBytes});
               });
-  options.add("--max-line-bytes", "N", "bytes of one line", [this](llvm::StringRef given) {
-    return setLimits(parseBytes(given), {&compile.limits.maxLineBytes, &text.maxLineBytes});
-  });
+  options.add(
+      "--max-line-bytes", "N", "bytes of one line, at most 65535",
+      [this](llvm::StringRef given) -> Status {
+        Result<uint64_t> bytes = parseBytes(given);
+        if (bytes && *bytes > kMostLineBytes)
+          return Status::error(given.str() + " is more than " + std::to_string(kMostLineBytes) +
+                               ", the longest line that can be told of");
+        return setLimits(std::move(bytes), {&compile.limits.maxLineBytes, &text.maxLineBytes});
+      });
   options.addNumber("--max-tokens", "N", "words and signs of one source file",
                     compile.limits.maxTokens);
   options.addNumber("--max-nesting", "N", "open brackets in a source file",
