@@ -54,13 +54,13 @@ private:
 void BracketCheck::count(const Token &token) {
   if (++chain_ > limits_.maxChain)
     fail(token.loc, formatv("this expression is too long: more than {0} tokens with those around "
-                            "it, the limit (maxChain)",
+                            "it, the limit (--max-chain)",
                             limits_.maxChain));
 }
 
 void BracketCheck::open(char bracket, SourceLoc loc) {
   if (open_.size() >= limits_.maxNesting)
-    fail(loc, formatv("brackets are nested deeper than {0}, the limit (maxNesting)",
+    fail(loc, formatv("brackets are nested deeper than {0}, the limit (--max-nesting)",
                       limits_.maxNesting));
   open_.push_back({bracket, loc, chain_});
   if (bracket == '{')

@@ -39,7 +39,7 @@ void FileLoader::loadMain(const std::string &path) {
 
 void FileLoader::loadText(StringRef text, std::string name) {
   uint16_t file = sources_.add(llvm::MemoryBuffer::getMemBuffer(text, name, false), name);
-  ParseResult parsed = parseFile(text, file, limits_);
+  ParseResult parsed = parseFile(text, file);
   llvm::move(parsed.errors, std::back_inserter(errors_));
   if (parsed.ast)
     files_.push_back({std::move(parsed.ast), false});
@@ -102,15 +102,15 @@ Result<uint16_t> FileLoader::read(const std::string &path) {
     return Status::error(loc, "cannot read '" + path + "': " + why);
   };
   if (states_.size() >= limits_.maxFiles || sources_.size() >= Sources::kMaxFiles)
-    return refuse(formatv("more than {0} files, the limit (maxFiles)", limits_.maxFiles));
+    return refuse(formatv("more than {0} files, the limit (--max-files)", limits_.maxFiles));
   fs::file_status status;
   if (std::error_code error = fs::status(path, status))
     return refuse(error.message());
   if (!fs::is_regular_file(status))
     return refuse("it is not an ordinary file");
   if (status.getSize() > limits_.maxBytes)
-    return refuse(formatv("it has {0} bytes, the limit is {1} (maxBytes)", status.getSize(),
-                          limits_.maxBytes));
+    return refuse(formatv("it has {0} bytes, the limit is {1} (--max-source-bytes)",
+                          status.getSize(), limits_.maxBytes));
   auto text = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
   if (!text)

@@ -30,7 +30,8 @@ public:
       : sources_(sources), errors_(errors), includePaths_(includePaths), limits_(limits) {}
 
   void loadMain(const std::string &path);
-  /// A text that is not in a file; imports nothing.
+  /// A text that comes with the program: imports nothing, and no limit of the user is
+  /// meant for it.
   void loadText(llvm::StringRef text, std::string name);
 
   /// Those without errors, imported ones before their importers.

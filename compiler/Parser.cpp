@@ -95,7 +95,7 @@ std::vector<Diagnostic> parse(std::string_view text, uint16_t file, const ParseL
 void sayIfCutShort(std::vector<Diagnostic> &errors, const ParseLimits &limits) {
   if (errors.size() >= limits.maxErrors)
     errors.back().notes.push_back(Diagnostic::note(
-        {}, "stopped after " + std::to_string(errors.size()) + " errors (maxErrors)"));
+        {}, "stopped after " + std::to_string(errors.size()) + " errors (--max-errors)"));
 }
 
 } // namespace

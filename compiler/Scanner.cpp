@@ -59,8 +59,9 @@ void Scanner::skip(size_t length) {
 
 Status Scanner::add(TokenKind kind, size_t length) {
   if (tokens_.size() == limits_.maxTokens)
-    return Status::error(loc(), formatv("the file has more than {0} tokens, the limit (maxTokens)",
-                                        limits_.maxTokens));
+    return Status::error(
+        loc(),
+        formatv("the file has more than {0} tokens, the limit (--max-tokens)", limits_.maxTokens));
   tokens_.push_back({kind, loc(), text_.substr(pos_, length)});
   pos_ += length;
   return {};

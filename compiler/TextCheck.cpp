@@ -31,7 +31,8 @@ std::string faultAt(std::string_view text, size_t i) {
 Status checkLine(std::string_view text, SourceLoc loc, uint32_t maxLineBytes) {
   if (text.size() > maxLineBytes)
     return Status::error(
-        loc, formatv("this line has more than {0} bytes, the limit (maxLineBytes)", maxLineBytes));
+        loc,
+        formatv("this line has more than {0} bytes, the limit (--max-line-bytes)", maxLineBytes));
   for (size_t i = 0; i < text.size(); ++i) {
     if (isPlain(text[i]))
       continue;
@@ -48,12 +49,12 @@ Status checkLine(std::string_view text, SourceLoc loc, uint32_t maxLineBytes) {
 Status checkText(std::string_view text, uint16_t file, const ParseLimits &limits) {
   if (text.size() > limits.maxBytes)
     return Status::error({1, 1, file},
-                         formatv("the file has {0} bytes, the limit is {1} (maxBytes)", text.size(),
-                                 limits.maxBytes));
+                         formatv("the file has {0} bytes, the limit is {1} (--max-source-bytes)",
+                                 text.size(), limits.maxBytes));
   if (text.starts_with("\xEF\xBB\xBF"))
     return Status::error({1, 1, file},
                          "the file begins with a byte order mark; save it without one");
-  uint32_t maxLineBytes = std::min<uint32_t>(limits.maxLineBytes, UINT16_MAX);
+  uint32_t maxLineBytes = std::min(limits.maxLineBytes, kMostLineBytes);
   SourceLoc loc = {1, 1, file};
   for (size_t begin = 0; begin < text.size(); ++loc.line) {
     size_t end = std::min(text.find('\n', begin), text.size());

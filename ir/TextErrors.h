@@ -21,8 +21,8 @@ public:
       return;
     errors_.push_back(std::move(error));
     if (isFull())
-      errors_.back().notes.push_back(
-          Diagnostic::note(errors_.back().loc, "too many errors, the rest was not read"));
+      errors_.back().notes.push_back(Diagnostic::note(
+          errors_.back().loc, "too many errors, the rest was not read (--max-errors)"));
   }
   /// An error behind which there is nothing to read.
   void stop(Diagnostic error) {

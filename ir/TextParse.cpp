@@ -235,8 +235,9 @@ ParsedText parseText(std::string_view text, std::string_view fileName, TextLimit
   if (text.size() <= limits.maxBytes)
     return TextParser(text, fileName, limits).run();
   ParsedText refused;
-  refused.errors.push_back(Diagnostic::error(
-      {1, 1, 0}, concat("the text has ", text.size(), " bytes, the limit is ", limits.maxBytes)));
+  refused.errors.push_back(
+      Diagnostic::error({1, 1, 0}, concat("the text has ", text.size(), " bytes, the limit is ",
+                                          limits.maxBytes, " (--max-source-bytes)")));
   return refused;
 }
 

@@ -27,7 +27,8 @@ bool TextParser::parseOp() {
     return failExpected("an op, a buffer, a dependency or a promise");
   take();
   if (++opCount_ > limits_.maxOps)
-    return stop(place, concat("there are more ops than the limit of ", limits_.maxOps));
+    return stop(place, concat("there are more ops than the limit of ", limits_.maxOps,
+                              " (--max-total-ops)"));
   Op op;
   op.kind = *kind;
   rank_.hasCount.push_back(false);

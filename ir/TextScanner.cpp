@@ -30,7 +30,8 @@ void Scanner::startLine() {
   lineBegin_ = at_;
   uint64_t left = text_.size() - at_;
   if (left > maxLineBytes_ && std::memchr(text_.data() + at_, '\n', maxLineBytes_ + 1) == nullptr)
-    setProblem(place(), concat("line is longer than the limit of ", maxLineBytes_, " bytes"));
+    setProblem(place(), concat("line is longer than the limit of ", maxLineBytes_,
+                               " bytes (--max-line-bytes)"));
 }
 
 // True if a comment stood here; false with a problem if it never ends.

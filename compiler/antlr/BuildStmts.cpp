@@ -42,7 +42,7 @@ const ast::Stmt *AstBuilder::build(CollParser::IfStatementContext *c) {
     arms.push_back({build(arm->expr()), build(arm->block())});
   if (arms.size() > limits_.maxChain)
     error(loc(c), "this 'if' has " + std::to_string(arms.size()) + " arms, the limit is " +
-                      std::to_string(limits_.maxChain) + " (maxChain)");
+                      std::to_string(limits_.maxChain) + " (--max-chain)");
   return ast_.make<ast::IfStmt>(
       {{ast::StmtKind::If, loc(c)}, copy(arms), c->otherwise ? build(c->otherwise) : ast::Block()});
 }

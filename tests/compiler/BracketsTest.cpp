@@ -44,14 +44,14 @@ TEST(Brackets, BoundsNesting) {
   limits.maxNesting = 3;
   EXPECT_EQ(errorsIn("([{}])", limits), Texts{});
   EXPECT_EQ(errorsIn("([{()}])", limits),
-            Texts{"1:4: brackets are nested deeper than 3, the limit (maxNesting)"});
+            Texts{"1:4: brackets are nested deeper than 3, the limit (--max-nesting)"});
 }
 
 TEST(Brackets, BoundsChains) {
   ParseLimits limits;
   limits.maxChain = 5;
   std::string error = ": this expression is too long: more than 5 tokens with those around it, "
-                      "the limit (maxChain)";
+                      "the limit (--max-chain)";
   EXPECT_EQ(errorsIn("a+b+c;d+e+f", limits), Texts{});
   EXPECT_EQ(errorsIn("a+b+c+d", limits), Texts{"1:6" + error});
   EXPECT_EQ(errorsIn("a,b,c,d,e,f", limits), Texts{}) << "a comma begins anew";

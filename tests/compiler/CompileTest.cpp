@@ -177,7 +177,7 @@ TEST_F(CompileTest, LimitsOnFiles) {
   CompileOptions options;
   options.limits.maxFiles = 3;
   EXPECT_EQ(messages(compileFiles({path}, options)),
-            "2.coll:1:8: error: cannot read '3.coll': more than 3 files, the limit (maxFiles)\n"
+            "2.coll:1:8: error: cannot read '3.coll': more than 3 files, the limit (--max-files)\n"
             "import \"3.coll\";\n"
             "       ^\n");
   options.limits.maxFiles = 4;
@@ -185,7 +185,7 @@ TEST_F(CompileTest, LimitsOnFiles) {
   options.withStdlib = false;
   options.limits.maxBytes = 10;
   EXPECT_EQ(messages(compileFiles({path}, options)),
-            "error: cannot read '0.coll': it has 16 bytes, the limit is 10 (maxBytes)\n");
+            "error: cannot read '0.coll': it has 16 bytes, the limit is 10 (--max-source-bytes)\n");
 }
 
 TEST_F(CompileTest, AThousandImportsDeep) {
@@ -194,7 +194,7 @@ TEST_F(CompileTest, AThousandImportsDeep) {
   write("1000.coll", "");
   Compilation c = compileFiles({folder / "0.coll"});
   ASSERT_EQ(c.diagnostics().size(), 1u);
-  EXPECT_NE(c.diagnostics()[0].message.find("(maxFiles)"), std::string::npos);
+  EXPECT_NE(c.diagnostics()[0].message.find("(--max-files)"), std::string::npos);
 }
 
 TEST_F(CompileTest, ErrorsOfAllFilesAtOnce) {

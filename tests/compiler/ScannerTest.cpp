@@ -77,17 +77,17 @@ TEST(Scanner, NamesTheLimitThatIsBroken) {
   limits.maxBytes = 10;
   EXPECT_EQ(faultOf("0123456789", limits), "no fault");
   EXPECT_EQ(faultOf("0123456789a", limits),
-            "1:1: the file has 11 bytes, the limit is 10 (maxBytes)");
+            "1:1: the file has 11 bytes, the limit is 10 (--max-source-bytes)");
   limits = {};
   limits.maxLineBytes = 5;
   EXPECT_EQ(faultOf("12345\n12345\n", limits), "no fault");
   EXPECT_EQ(faultOf("12345\n123456", limits),
-            "2:1: this line has more than 5 bytes, the limit (maxLineBytes)");
+            "2:1: this line has more than 5 bytes, the limit (--max-line-bytes)");
   limits = {};
   limits.maxTokens = 3;
   EXPECT_EQ(faultOf("a b c", limits), "no fault");
   EXPECT_EQ(faultOf("a b c d", limits),
-            "1:7: the file has more than 3 tokens, the limit (maxTokens)");
+            "1:7: the file has more than 3 tokens, the limit (--max-tokens)");
 }
 
 TEST(Scanner, LineLimitStaysWithinColumns) {
@@ -95,7 +95,7 @@ TEST(Scanner, LineLimitStaysWithinColumns) {
   limits.maxLineBytes = 1'000'000;
   EXPECT_EQ(faultOf(repeat("a", 65'535), limits), "no fault");
   EXPECT_EQ(faultOf(repeat("a", 65'536), limits),
-            "1:1: this line has more than 65535 bytes, the limit (maxLineBytes)");
+            "1:1: this line has more than 65535 bytes, the limit (--max-line-bytes)");
 }
 
 } // namespace

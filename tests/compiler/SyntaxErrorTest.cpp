@@ -135,7 +135,7 @@ TEST(SyntaxErrors, NoMoreThanTheLimit) {
   ParseResult result = parseFile(repeat("foo;\n", 100), 0, limits);
   ASSERT_EQ(result.errors.size(), 4u);
   ASSERT_EQ(result.errors.back().notes.size(), 1u);
-  EXPECT_EQ(result.errors.back().notes[0].message, "stopped after 4 errors (maxErrors)");
+  EXPECT_EQ(result.errors.back().notes[0].message, "stopped after 4 errors (--max-errors)");
 }
 
 TEST(SyntaxErrors, LongTokensAreCutShort) {
@@ -158,7 +158,7 @@ TEST(SyntaxErrors, TooManyArms) {
   limits.maxChain = 20;
   EXPECT_EQ(errorsOf(inBody("if a {} " + repeat("else if a {} ", 19)), limits).size(), 0u);
   EXPECT_EQ(errorsOf(inBody("if a {} " + repeat("else if a {} ", 20)), limits),
-            std::vector<std::string>{"2:1: this 'if' has 21 arms, the limit is 20 (maxChain)"});
+            std::vector<std::string>{"2:1: this 'if' has 21 arms, the limit is 20 (--max-chain)"});
 }
 
 } // namespace

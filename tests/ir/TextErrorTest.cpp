@@ -200,7 +200,7 @@ TEST(TextLimits, Bytes) {
   TextLimits limits;
   limits.maxBytes = 10;
   EXPECT_EQ(errorsOf("num_ranks 0\n", limits),
-            "t:1:1: error: the text has 12 bytes, the limit is 10\n");
+            "t:1:1: error: the text has 12 bytes, the limit is 10 (--max-source-bytes)\n");
 }
 
 TEST(TextLimits, Ops) {
@@ -208,7 +208,7 @@ TEST(TextLimits, Ops) {
   limits.maxOps = 2;
   EXPECT_EQ(errorsOf("num_ranks 1\nrank 0 {\ncalc 1\ncalc 2\n}\n", limits), "");
   EXPECT_EQ(errorsOf("num_ranks 1\nrank 0 {\ncalc 1\ncalc 2\ncalc 3\ncalc 4\n}\n", limits),
-            "t:5:1: error: there are more ops than the limit of 2\n");
+            "t:5:1: error: there are more ops than the limit of 2 (--max-total-ops)\n");
 }
 
 TEST(TextLimits, Ranks) {
@@ -224,9 +224,9 @@ TEST(TextLimits, LineBytes) {
   TextLimits limits;
   limits.maxLineBytes = 20;
   EXPECT_EQ(errorsOf("num_ranks 1\nrank 0 {\ncalc 1 // 01234567890123456789\n}\n", limits),
-            "t:3:1: error: line is longer than the limit of 20 bytes\n");
+            "t:3:1: error: line is longer than the limit of 20 bytes (--max-line-bytes)\n");
   EXPECT_EQ(errorsOf("num_ranks 1\nrank 0 {\n/*\n01234567890123456789012345\n*/\n}\n", limits),
-            "t:4:1: error: line is longer than the limit of 20 bytes\n");
+            "t:4:1: error: line is longer than the limit of 20 bytes (--max-line-bytes)\n");
 }
 
 TEST(TextLimits, LabelBytes) {
@@ -243,14 +243,15 @@ TEST(TextLimits, Errors) {
   ParsedText parsed = parseText("num_ranks 1\nrank 0 {\n" + body + "}\n", "t");
   EXPECT_EQ(parsed.errors.size(), 20u);
   ASSERT_EQ(parsed.errors.back().notes.size(), 1u);
-  EXPECT_EQ(parsed.errors.back().notes[0].message, "too many errors, the rest was not read");
+  EXPECT_EQ(parsed.errors.back().notes[0].message,
+            "too many errors, the rest was not read (--max-errors)");
 }
 
 // Hostile text. Each of these takes milliseconds; the test's time limit is the check.
 
 TEST(HostileText, OneLineWithoutEnd) {
   EXPECT_EQ(errorsOf(std::string(10'000'000, 'a')),
-            "t:1:1: error: line is longer than the limit of 1048576 bytes\n");
+            "t:1:1: error: line is longer than the limit of 1048576 bytes (--max-line-bytes)\n");
 }
 
 TEST(HostileText, ZerosOnly) {
