@@ -1,5 +1,7 @@
 #include "compiler/Sources.h"
 
+#include "compiler/Excerpt.h"
+
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -56,8 +58,7 @@ std::string Sources::render(const Diagnostic &diagnostic) const {
   llvm::raw_string_ostream out(text);
   llvm::SMLoc place = find(diagnostic.loc);
   if (place.isValid())
-    manager_.PrintMessage(out, place, kindOf(diagnostic.severity), diagnostic.message, {}, {},
-                          /*ShowColors=*/false);
+    printWithLine(out, manager_.GetMessage(place, kindOf(diagnostic.severity), diagnostic.message));
   else
     out << wordFor(diagnostic.severity) << ": " << diagnostic.message << '\n';
   if (!diagnostic.hint.empty())

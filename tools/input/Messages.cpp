@@ -1,5 +1,7 @@
 #include "tools/input/Messages.h"
 
+#include "compiler/Excerpt.h"
+
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -30,23 +32,25 @@ std::string readLine(const std::string &file, uint32_t line) {
   return rest.split('\n').first.rtrim('\r').str();
 }
 
-llvm::SMDiagnostic atPlace(const Diagnostic &d, const std::string &file) {
+void renderAtPlace(const Diagnostic &d, const std::string &file, llvm::raw_ostream &out) {
   static const llvm::SourceMgr none;
   std::string line = readLine(file, d.loc.line);
   if (d.loc.column == 0 || d.loc.column > line.size() + 1) { // the file has changed since
     std::string place =
         file + ":" + std::to_string(d.loc.line) + ":" + std::to_string(d.loc.column);
-    return {place, kindOf(d.severity), d.message};
+    llvm::SMDiagnostic(place, kindOf(d.severity), d.message)
+        .print(nullptr, out, /*ShowColors=*/false);
+    return;
   }
   int lineNumber = static_cast<int>(d.loc.line), column = d.loc.column - 1;
-  return {none, {}, file, lineNumber, column, kindOf(d.severity), d.message, line, {}};
+  printWithLine(out, {none, {}, file, lineNumber, column, kindOf(d.severity), d.message, line, {}});
 }
 
 void renderOne(const Diagnostic &d, const std::vector<std::string> &files, llvm::raw_ostream &out) {
-  bool hasPlace = d.loc.known() && d.loc.file < files.size();
-  llvm::SMDiagnostic shown = hasPlace ? atPlace(d, files[d.loc.file])
-                                      : llvm::SMDiagnostic("", kindOf(d.severity), d.message);
-  shown.print(nullptr, out, /*ShowColors=*/false);
+  if (d.loc.known() && d.loc.file < files.size())
+    renderAtPlace(d, files[d.loc.file], out);
+  else
+    llvm::SMDiagnostic("", kindOf(d.severity), d.message).print(nullptr, out, /*ShowColors=*/false);
   if (!d.hint.empty())
     out << "  hint: " << d.hint << "\n";
   for (const Diagnostic &note : d.notes)

@@ -1,0 +1,49 @@
+#include "compiler/Excerpt.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <string>
+
+namespace colldsl {
+namespace {
+
+constexpr size_t kMostBytes = 100;
+constexpr const char *kLeftOut = "...";
+
+struct Excerpt {
+  std::string text;
+  size_t column = 0; ///< of the caret in it, from 0
+};
+
+/// The place, or the next one that is not inside a UTF-8 character.
+size_t outsideCharacter(llvm::StringRef line, size_t place) {
+  constexpr size_t kMostInside = 3; // more such bytes are no UTF-8
+  size_t last = std::min(line.size(), place + kMostInside);
+  while (place < last && (static_cast<unsigned char>(line[place]) & 0xc0) == 0x80)
+    ++place;
+  return place;
+}
+
+Excerpt excerptAround(llvm::StringRef line, size_t column) {
+  if (line.size() <= kMostBytes)
+    return {line.str(), column};
+  size_t middle = std::max(column, kMostBytes / 2) - kMostBytes / 2;
+  size_t begin = outsideCharacter(line, std::min(middle, line.size() - kMostBytes));
+  size_t end = outsideCharacter(line, std::min(line.size(), begin + kMostBytes));
+  std::string before = begin > 0 ? kLeftOut : "", after = end < line.size() ? kLeftOut : "";
+  return {before + line.slice(begin, end).str() + after, before.size() + column - begin};
+}
+
+} // namespace
+
+void printWithLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &d) {
+  static const llvm::SourceMgr none;
+  Excerpt excerpt = excerptAround(d.getLineContents(), static_cast<size_t>(d.getColumnNo()));
+  out << d.getFilename() << ":" << d.getLineNo() << ":" << d.getColumnNo() + 1 << ": ";
+  llvm::SMDiagnostic(none, {}, "", d.getLineNo(), static_cast<int>(excerpt.column), d.getKind(),
+                     d.getMessage(), excerpt.text, {})
+      .print(nullptr, out, /*ShowColors=*/false);
+}
+
+} // namespace colldsl

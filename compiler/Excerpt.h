@@ -1,0 +1,12 @@
+/// The line of a source that a diagnostic is about.
+#pragma once
+
+#include "llvm/Support/SourceMgr.h"
+
+namespace colldsl {
+
+/// `ring.coll:12:9: error: message`, the line and a caret. Of a line of more than 100
+/// bytes only what stands around the caret, with `...` for what is left out.
+void printWithLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &diagnostic);
+
+} // namespace colldsl
