@@ -127,6 +127,24 @@ TEST(Faults, aDroppedRankEndsAllRanks) {
   }
 }
 
+// Rank 2 ends before it opens the plan; the others have a timeout that nobody awaits.
+TEST(Faults, aRankThatNeverOpensThePlanEndsAllRanks) {
+  fake::World world(4);
+  std::vector<std::string> ends(4);
+  Clock::time_point begin = Clock::now();
+  runThreads(4, [&](Rank r) {
+    std::unique_ptr<Endpoint> endpoint = world.attach(r);
+    if (r == Rank{2}) // late, so that some wait already
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    else
+      ends[index(r)] = loopAllgather(*endpoint, 3, 1);
+    return "";
+  });
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
+  for (uint32_t r : {0, 1, 3})
+    EXPECT_TRUE(contains(ends[r], "rank 2 ended without opening the plan")) << r << ": " << ends[r];
+}
+
 // Rank 2 never starts. Rank 0, which is the only one with a timeout, says so, and the
 // others learn from it.
 TEST(Faults, aTimeoutReachesAllRanks) {

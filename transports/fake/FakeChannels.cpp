@@ -14,6 +14,12 @@ FakeEndpoint::FakeEndpoint(World &world, Rank self) : world_(world), self_(self)
   caps_.headOfLine = options.slotsPerEdge != 0;
 }
 
+FakeEndpoint::~FakeEndpoint() {
+  std::lock_guard lock(world_.mutex_);
+  world_.left_[index(self_)] = plans_;
+  world_.news_.notify_all();
+}
+
 Result<std::unique_ptr<Channels>> FakeEndpoint::open(std::span<const EdgeSpec> out,
                                                      std::span<const EdgeSpec> in) {
   std::lock_guard lock(world_.mutex_);
@@ -24,6 +30,7 @@ Result<std::unique_ptr<Channels>> FakeEndpoint::open(std::span<const EdgeSpec> o
     world_.join(plan, self_, edge, false);
   ++world_.plans_[plan].opened;
   world_.checkPlan(plan);
+  world_.checkPresence(plan);
   if (world_.plans_[plan].failed)
     return Status::error(world_.plans_[plan].fault.reason);
   return std::unique_ptr<Channels>(std::make_unique<FakeChannels>(world_, self_, plan, out, in));
@@ -191,6 +198,7 @@ bool FakeChannels::check() {
       fail({Rank{r}, kNoOp, "rank " + std::to_string(r) + " died"});
   if (!failed() && deserted())
     world_.failPlan(plan_, {kNoRank, kNoOp, "a peer has closed the plan"});
+  world_.checkPresence(plan_);
   if (world_.plans_[plan_].failed)
     fail(world_.plans_[plan_].fault);
   return !failed();

@@ -8,6 +8,7 @@ namespace colldsl::fake {
 class FakeEndpoint : public Endpoint {
 public:
   FakeEndpoint(World &world, Rank self);
+  ~FakeEndpoint() override;
 
   Rank rank() const override { return self_; }
   uint32_t numRanks() const override { return world_.numRanks_; }

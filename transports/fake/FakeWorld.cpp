@@ -4,9 +4,11 @@ namespace colldsl::fake {
 
 World::World(uint32_t numRanks, Options options)
     : numRanks_(numRanks), options_(options), generator_(options.seed), startedBy_(numRanks),
-      dead_(numRanks) {}
+      dead_(numRanks), left_(numRanks) {}
 
 std::unique_ptr<Endpoint> World::attach(Rank rank) {
+  std::lock_guard lock(mutex_);
+  left_[index(rank)].reset();
   return std::make_unique<FakeEndpoint>(*this, rank);
 }
 
@@ -41,6 +43,14 @@ void World::checkPlan(uint32_t plan) {
       failPlan(plan, {e.hasSender ? e.to : e.from, kNoOp,
                       "rank " + std::to_string(index(e.from)) + " and rank " +
                           std::to_string(index(e.to)) + " disagree: one of them has no edge"});
+}
+
+// Ranks open plans in the same order, so the first that a gone rank lacks is known.
+void World::checkPresence(uint32_t plan) {
+  for (uint32_t r = 0; r < numRanks_; ++r)
+    if (left_[r] && *left_[r] <= plan)
+      failPlan(plan,
+               {Rank{r}, kNoOp, "rank " + std::to_string(r) + " ended without opening the plan"});
 }
 
 void World::failPlan(uint32_t plan, const Fault &fault) {

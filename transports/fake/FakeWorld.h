@@ -4,7 +4,8 @@
 ///
 /// Differs from the contract: open() does not wait for the other ranks (so one thread
 /// can drive them all), hence a disagreement about an edge is told to the rank that
-/// opens last, and to the others by check(); and it allocates where it likes.
+/// opens last, and to the others by check(); and it allocates where it likes. A rank is
+/// gone when its endpoint is: then the plans that it has not opened fail on all ranks.
 ///
 /// Thread safe: one lock for everything.
 #pragma once
@@ -15,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 
 namespace colldsl::fake {
@@ -77,6 +79,7 @@ private:
   Edge &edge(uint32_t plan, Rank from, Rank to);
   void join(uint32_t plan, Rank self, const EdgeSpec &spec, bool sends);
   void checkPlan(uint32_t plan);
+  void checkPresence(uint32_t plan);
   void failPlan(uint32_t plan, const Fault &fault);
   bool allowed(Rank self, uint32_t plan, Rank peer, OpId op, Fault &fault);
   void launch(Edge &edge, InFlight message);
@@ -91,6 +94,7 @@ private:
   uint64_t started_ = 0;
   std::vector<uint64_t> startedBy_;
   std::vector<bool> dead_;
+  std::vector<std::optional<uint32_t>> left_; ///< per rank that is gone: the plans it opened
   std::map<uint32_t, Plan> plans_;
 };
 
