@@ -6,13 +6,16 @@
 
 #include "topology/Topology.h"
 
+#include "llvm/Support/Format.h"
+
 #include <thread>
 
 namespace colldsl::tools {
 namespace {
 
-// A larger matrix of distances than this is of use to programs only.
-constexpr uint32_t kMatrixRanks = 32;
+// A larger matrix of distances than this is of use to programs only, a larger one than
+// that to nobody.
+constexpr uint32_t kMatrixRanks = 32, kJsonRanks = 1 << 14;
 
 struct Settings {
   std::string topology = "local";
@@ -43,15 +46,20 @@ std::string membersWord(std::span<const Rank> members) {
 /// As the language has it: the first member leads, unless a program demands another one.
 Rank leaderOf(std::span<const Rank> members) { return members.front(); }
 
+/// Line by line, not as a Table: there are as many as ranks, or more.
 void printGroups(const Topology &topology) {
-  Table table({"level", "group", "leader", "ranks"});
+  auto print = [](llvm::StringRef level, const std::string &group, const std::string &leader,
+                  llvm::StringRef ranks) {
+    llvm::outs() << llvm::left_justify(level, 6) << "  " << llvm::right_justify(group, 5) << "  "
+                 << llvm::right_justify(leader, 6) << "  " << ranks << "\n";
+  };
+  print("level", "group", "leader", "ranks");
   for (Level level : kLevels)
     for (uint32_t g = 0; g < topology.numGroups(level); ++g) {
       auto members = topology.members(level, g);
-      table.addRow({std::string(spelling(level)), std::to_string(g),
-                    std::to_string(index(leaderOf(members))), membersWord(members)});
+      print(spelling(level), std::to_string(g), std::to_string(index(leaderOf(members))),
+            membersWord(members));
     }
-  table.print(llvm::outs());
 }
 
 void printDistances(const Topology &topology) {
@@ -70,55 +78,56 @@ void printDistances(const Topology &topology) {
                   "4 same socket, other memory, 5 same board, 6 same node, 7 other node\n";
 }
 
-llvm::json::Array groupsJson(const Topology &topology) {
-  llvm::json::Array groups;
-  for (Level level : kLevels)
-    for (uint32_t g = 0; g < topology.numGroups(level); ++g) {
-      llvm::json::Array ranks;
-      for (Rank rank : topology.members(level, g))
-        ranks.push_back(index(rank));
-      groups.push_back(llvm::json::Object{
-          {"level", std::string(spelling(level))},
-          {"group", g},
-          {"leader", index(leaderOf(topology.members(level, g)))},
-          {"ranks", std::move(ranks)},
-      });
-    }
-  return groups;
-}
-
-llvm::json::Array placesJson(const Topology &topology) {
-  llvm::json::Array places;
-  for (uint32_t r = 0; r < topology.numRanks(); ++r) {
-    const Place &p = topology.place(Rank{r});
-    places.push_back(llvm::json::Object{
-        {"rank", r},
-        {"node", p.node},
-        {"board", p.board},
-        {"socket", p.socket},
-        {"numa", p.numa},
-        {"core", p.core},
-        {"thread", p.pu == kNoPu ? llvm::json::Value(nullptr) : llvm::json::Value(p.pu)},
-    });
-  }
-  return places;
-}
-
-void printAll(const Topology &topology) {
-  llvm::json::Array distances;
-  for (uint32_t a = 0; a < topology.numRanks(); ++a) {
-    llvm::json::Array row;
-    for (uint32_t b = 0; b < topology.numRanks(); ++b)
-      row.push_back(topology.distance(Rank{a}, Rank{b}));
-    distances.push_back(std::move(row));
-  }
-  llvm::json::Object all{
-      {"ranks", topology.numRanks()},
-      {"places", placesJson(topology)},
-      {"groups", groupsJson(topology)},
-      {"distances", std::move(distances)},
+llvm::json::Object groupJson(const Topology &topology, Level level, uint32_t group) {
+  llvm::json::Array ranks;
+  for (Rank rank : topology.members(level, group))
+    ranks.push_back(index(rank));
+  return llvm::json::Object{
+      {"level", std::string(spelling(level))},
+      {"group", group},
+      {"leader", index(leaderOf(topology.members(level, group)))},
+      {"ranks", std::move(ranks)},
   };
-  printJson(std::move(all));
+}
+
+llvm::json::Object placeJson(const Topology &topology, Rank rank) {
+  const Place &p = topology.place(rank);
+  return llvm::json::Object{
+      {"rank", index(rank)},
+      {"node", p.node},
+      {"board", p.board},
+      {"socket", p.socket},
+      {"numa", p.numa},
+      {"core", p.core},
+      {"thread", p.pu == kNoPu ? llvm::json::Value(nullptr) : llvm::json::Value(p.pu)},
+  };
+}
+
+/// Written as it is made: there are as many distances as pairs.
+void printAll(const Topology &topology) {
+  constexpr unsigned kIndent = 2;
+  llvm::json::OStream json(llvm::outs(), kIndent);
+  uint32_t numRanks = topology.numRanks();
+  json.object([&] {
+    json.attributeArray("distances", [&] {
+      for (uint32_t a = 0; a < numRanks; ++a)
+        json.array([&] {
+          for (uint32_t b = 0; b < numRanks; ++b)
+            json.value(topology.distance(Rank{a}, Rank{b}));
+        });
+    });
+    json.attributeArray("groups", [&] {
+      for (Level level : kLevels)
+        for (uint32_t g = 0; g < topology.numGroups(level); ++g)
+          json.value(groupJson(topology, level, g));
+    });
+    json.attributeArray("places", [&] {
+      for (uint32_t r = 0; r < numRanks; ++r)
+        json.value(placeJson(topology, Rank{r}));
+    });
+    json.attribute("ranks", numRanks);
+  });
+  llvm::outs() << "\n";
 }
 
 } // namespace
@@ -133,6 +142,9 @@ Exit topoCommand(Arguments arguments) {
     return *exit;
   if (!options.operands().empty())
     return options.refuse("takes no operands; a machine is named with --topology");
+  if (settings.json && settings.ranks > kJsonRanks)
+    return options.refuse("--json tells the distances of all pairs, of at most " +
+                          std::to_string(kJsonRanks) + " ranks");
   Result<Topology> topology = Topology::make(settings.topology, settings.ranks);
   if (!topology) {
     tellError(topology.status().diagnostic());
