@@ -11,8 +11,10 @@
 #include "tools/verify/Proofs.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace colldsl::tools {
 namespace {
@@ -23,6 +25,7 @@ struct Settings {
   uint32_t iterations = 100;
   uint32_t warmup = 10;
   uint32_t timeoutSeconds = 60;
+  uint32_t maxRanks = 4096;
   bool verify = true;
   bool json = false;
 
@@ -55,6 +58,8 @@ void Settings::addTo(Options &options) {
   options.addFlag("--no-verify", "run what nobody has proved", verify, false);
   options.addNumber("--timeout", "S", "seconds after which a call has failed (default: 60)",
                     timeoutSeconds, 1, 1 << 24);
+  options.addNumber("--max-ranks", "N", "ranks that this machine may start (default: 4096)",
+                    maxRanks, 1);
   options.addNumber("--seed", "N", "of lengths of blocks, and of the fake transport", launch.seed);
   options.addFlag("--json", "print one JSON object", json);
 }
@@ -76,6 +81,8 @@ public:
 
   /// Mistakes, failures and wrong data are told; nothing then.
   std::optional<Row> run(const Source::Target &target) {
+    if (!checkRanks(target))
+      return std::nullopt;
     Result<SingleSchedule> made = makeSingle(source_, target, settings_.single);
     if (!made) {
       source_.tell(made.status().diagnostic(), target);
@@ -89,12 +96,39 @@ public:
     }
     Row row{target.name,      schedule.numRanks(),  made->bytes, schedule.numOps(),
             settings_.verify, schedule.hasContract, {}};
-    bool fine = (!settings_.verify || prove(target, schedule, *sizes)) &&
+    bool fine = checkMemory(target, schedule, *sizes) &&
+                (!settings_.verify || prove(target, schedule, *sizes)) &&
                 execute(target, schedule, *sizes, row);
     return fine ? std::optional(row) : std::nullopt;
   }
 
 private:
+  /// Before they are instantiated: a slip of the typist would take hours.
+  bool checkRanks(const Source::Target &target) const {
+    uint32_t ranks =
+        target.schedule ? target.schedule->numRanks() : settings_.single.ranks.value_or(1);
+    return ranks <= settings_.maxRanks ||
+           tellError(target.name + ": " + std::to_string(ranks) +
+                     " ranks are more than may start on this machine, " +
+                     std::to_string(settings_.maxRanks) + "; raise the limit with --max-ranks");
+  }
+
+  /// Before the kernel promises memory that it does not have.
+  static bool checkMemory(const Source::Target &target, const Schedule &schedule,
+                          const std::vector<Sizes> &sizes) {
+    double needed = memoryOfRun(schedule, sizes);
+    double present =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    return needed <= present ||
+           tellError(target.name + ": the data of " + counted(schedule.numRanks(), "rank") +
+                     " and what it is compared with take " + gibibytes(needed) +
+                     ", this machine has " + gibibytes(present) + " of memory");
+  }
+
+  static std::string gibibytes(double bytes) {
+    return llvm::formatv("{0:f1} GiB", bytes / (1 << 30)).str();
+  }
+
   bool prove(const Source::Target &target, const Schedule &schedule,
              const std::vector<Sizes> &sizes) const {
     VerifyReport report = verify(schedule, sizes);

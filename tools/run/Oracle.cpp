@@ -14,6 +14,10 @@ bool holdsAtEntry(const Buffer &buffer) {
   return buffer.role == BufferRole::In || buffer.role == BufferRole::InOut;
 }
 
+bool isStored(const Buffer &buffer) {
+  return buffer.role != BufferRole::Temp && buffer.significant && buffer.aliasOf == kNoBuffer;
+}
+
 uint64_t storageBytes(const Buffer &buffer, BufferId id, const Sizes &sizes) {
   if (buffer.layout != Layout::CallTime)
     return extentBytes(buffer, sizes);
@@ -52,13 +56,22 @@ Oracle::Oracle(const Schedule &schedule, const std::vector<Sizes> &sizes, Rank r
     : schedule_(schedule), sizes_(sizes), rank_(rank), pattern_(schedule), bytes_(kGuardBytes) {
   for (uint32_t b = 0; b < dag().buffers.size(); ++b) {
     const Buffer &buffer = dag().buffers[b];
-    bool isStored =
-        buffer.role != BufferRole::Temp && buffer.significant && buffer.aliasOf == kNoBuffer;
     places_.push_back(
-        {bytes_, isStored ? storageBytes(buffer, BufferId{b}, sizes_[index(rank)]) : 0});
-    if (isStored)
+        {bytes_, isStored(buffer) ? storageBytes(buffer, BufferId{b}, sizes_[index(rank)]) : 0});
+    if (isStored(buffer))
       bytes_ = (places_.back().end() + kGuardBytes) / kGuardBytes * kGuardBytes + kGuardBytes;
   }
+}
+
+double parameterBytes(const Schedule &schedule, const std::vector<Sizes> &sizes) {
+  double bytes = 0;
+  for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
+    const std::vector<Buffer> &buffers = schedule.ranks[r].buffers;
+    for (uint32_t b = 0; b < buffers.size(); ++b)
+      if (isStored(buffers[b]))
+        bytes += static_cast<double>(storageBytes(buffers[b], BufferId{b}, sizes[r]));
+  }
+  return bytes;
 }
 
 /// Bytes of a buffer as bytes of the one that it lies in.

@@ -6,6 +6,9 @@
 
 namespace colldsl::tools {
 
+/// Of all ranks together, without guards; may be more than any machine holds.
+double parameterBytes(const Schedule &schedule, const std::vector<Sizes> &sizes);
+
 /// One rank's parameters, laid out in one piece of memory with guards between them, so
 /// that comparing it whole shows every byte that is wrong, or was not to be touched.
 class Oracle {

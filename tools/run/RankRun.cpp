@@ -163,6 +163,11 @@ RankReport RankReport::unpack(std::span<const std::byte> bytes) {
   return report;
 }
 
+double memoryOfRun(const Schedule &schedule, const std::vector<Sizes> &sizes) {
+  constexpr double kCopies = 1 + 2 * 2; // the memory; what is before and after two calls
+  return kCopies * parameterBytes(schedule, sizes);
+}
+
 Result<RankReport> runRank(const RunTask &task, Endpoint &endpoint) {
   try {
     return RankRun(task, endpoint).run();

@@ -27,6 +27,9 @@ struct RankReport {
   static RankReport unpack(std::span<const std::byte> bytes);
 };
 
+/// Bytes that runRank() takes for data, on all ranks together.
+double memoryOfRun(const Schedule &schedule, const std::vector<Sizes> &sizes);
+
 /// Collective. Wrong data is no error here: all ranks make all calls.
 Result<RankReport> runRank(const RunTask &task, Endpoint &endpoint);
 
