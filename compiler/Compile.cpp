@@ -73,7 +73,10 @@ Result<ExprId> Compilation::addArgument(DeclId collective, std::string_view para
   ParsedExpr parsed = parseExpression(impl_->sources.text(*file), *file, impl_->limits);
   if (!parsed.errors.empty())
     return parsed.errors.front();
-  return analyseArgument(*parsed.expr, collective, param, impl_->program);
+  Result<ExprId> argument = analyseArgument(*parsed.expr, collective, param, impl_->program);
+  if (argument)
+    lower(impl_->program);
+  return argument;
 }
 
 Compilation compileFiles(const std::vector<std::string> &paths, const CompileOptions &options) {
@@ -85,6 +88,8 @@ Compilation compileFiles(const std::vector<std::string> &paths, const CompileOpt
   size_t numStdlib = options.withStdlib ? stdlibFiles().size() : 0;
   if (compilation.ok())
     impl.analyseAll(files, numStdlib);
+  if (compilation.ok())
+    lower(impl.program);
   return compilation;
 }
 

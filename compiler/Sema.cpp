@@ -29,6 +29,8 @@ ExprId Sema::addExpr(ExprKind kind, ValueType type, SourceLoc loc, ExprId a, Exp
   e.a = a;
   e.b = b;
   e.c = c;
+  if (work_)
+    e.owner = work_->id;
   program_.exprs.push_back(e);
   return ExprId{static_cast<uint32_t>(program_.exprs.size() - 1)};
 }

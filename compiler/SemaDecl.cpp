@@ -387,8 +387,11 @@ ExprId Sema::analyseArgument(const AstExpr &expr, DeclId collective, std::string
   outside.id = collective;
   outside.unit = UINT32_MAX;
   outside.scope.push();
-  // Its loop names take slots after those of the collective's own frame.
+  // Its loop names take slots after all that the collective's own frame holds.
   outside.scope.intSlots = program_.decl(collective).intSlots;
+  if (index(collective) < program_.code.ofDecl.size())
+    outside.scope.intSlots =
+        std::max(outside.scope.intSlots, program_.code.ofDecl[index(collective)].registers);
   work_ = &outside;
   scope_ = &outside.scope;
   std::vector<StringRef> names;

@@ -8,6 +8,8 @@ namespace colldsl {
 __extension__ using Int128 = __int128;
 
 int64_t positionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n) {
+  if (denominator == 1) // wraps around exactly where the wide sum, cut to 64 bits, does
+    return static_cast<int64_t>(static_cast<uint64_t>(scale) * n + static_cast<uint64_t>(offset));
   Int128 numerator = static_cast<Int128>(scale) * static_cast<Int128>(n) + offset;
   Int128 quotient = numerator / denominator;
   if (numerator % denominator != 0 && numerator < 0)

@@ -25,7 +25,6 @@ void DagBuilder::begin(Dag &dag, SizeRange &range) {
   readers_.nodes.clear();
   lastDepOf_.clear();
   stated_.clear();
-  labels_.clear();
 }
 
 AccessMap &DagBuilder::mapOf(BufferId buffer) {
@@ -145,11 +144,7 @@ std::vector<OpId> DagBuilder::exitsOf(const LabelRange &range) const {
   return exits;
 }
 
-void DagBuilder::depend(const LabelRange &waiter, const LabelRange &first, DepKind kind) {
-  if (waiter.first == waiter.last || first.first == first.last)
-    return;
-  if (waiter.last - waiter.first == 1 && first.last - first.first == 1)
-    return state(OpId{waiter.first}, {OpId{first.first}, kind});
+void DagBuilder::dependAll(const LabelRange &waiter, const LabelRange &first, DepKind kind) {
   std::vector<OpId> before = kind == DepKind::Requires ? exitsOf(first) : entriesOf(first);
   for (OpId w : entriesOf(waiter))
     for (OpId f : before)
@@ -160,20 +155,21 @@ void DagBuilder::depend(const LabelRange &waiter, const LabelRange &first, DepKi
 /// goes where it belongs at once. The rest waits for finish().
 void DagBuilder::state(OpId waiter, Dep dep) {
   Op &op = dag_->ops[index(waiter)];
-  auto deps = dag_->depsOf(op);
-  if (index(dep.op) >= index(waiter) || deps.size() > kFewDeps) {
+  std::vector<Dep> &deps = dag_->deps;
+  if (index(dep.op) >= index(waiter) || op.depCount > kFewDeps) {
     stated_.push_back({waiter, dep});
     return;
   }
-  if (std::find(deps.begin(), deps.end(), dep) != deps.end())
-    return;
-  if (op.depBegin + op.depCount != dag_->deps.size()) { // move its few to the end
-    auto begin = static_cast<uint32_t>(dag_->deps.size());
+  for (uint32_t i = 0; i < op.depCount; ++i)
+    if (deps[op.depBegin + i] == dep)
+      return;
+  if (op.depBegin + op.depCount != deps.size()) { // move its few to the end
+    auto begin = static_cast<uint32_t>(deps.size());
     for (uint32_t i = 0; i < op.depCount; ++i)
-      dag_->deps.push_back(dag_->deps[op.depBegin + i]);
+      deps.push_back(Dep(deps[op.depBegin + i]));
     op.depBegin = begin;
   }
-  dag_->deps.push_back(dep);
+  deps.push_back(dep);
   ++op.depCount;
 }
 

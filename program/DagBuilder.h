@@ -1,11 +1,11 @@
 /// Builds one rank's Dag from ops in program order: derives the dependencies that
-/// data demands, adds those that the text states, keeps the labels.
+/// data demands, adds those that the text states.
 #pragma once
 
 #include "ir/Dag.h"
 #include "ir/Result.h"
 #include "program/AccessMap.h"
-#include "program/EpochTable.h"
+#include "program/LabelTable.h"
 
 #include <span>
 
@@ -21,13 +21,6 @@ struct Region {
   int64_t endAt = 0;
 };
 
-/// Ops [first, last) that a label names. A call's label attaches to all of them.
-struct LabelRange {
-  uint32_t first = 0;
-  uint32_t last = 0;
-  bool isCall = false;
-};
-
 class DagBuilder {
 public:
   /// Appends to `dag`, which must be empty; both outlive the builder's use.
@@ -37,10 +30,11 @@ public:
 
   /// Adds an op with the dependencies that its slices demand.
   Status add(const Op &op, std::span<const Region> sources, std::span<const Region> targets);
-  /// Adds an op that touches no bytes.
-  void addPlain(const Op &op) {
-    Op &added = dag_->ops.emplace_back(op);
+  /// Adds an op that touches no bytes, to be filled in by the caller.
+  Op &addPlain() {
+    Op &added = dag_->ops.emplace_back();
     added.depBegin = static_cast<uint32_t>(dag_->deps.size());
+    return added;
   }
   /// A receive into a hidden temporary, and a combine that waits for it.
   Status addReceiveCombine(const Op &receive, Reduction reduction, Side side,
@@ -48,18 +42,14 @@ public:
 
   uint32_t size() const { return dag_->size(); }
 
-  /// A label may be set once per key.
-  bool setLabel(uint64_t key, LabelRange range) {
-    auto [label, isNew] = labels_.insert(key);
-    if (isNew)
-      *label = range;
-    return isNew;
-  }
-  const LabelRange *findLabel(uint64_t key) const { return labels_.lookup(key); }
-
   /// Every op of `waiter` that none of its own ops precedes waits for every op of
   /// `first` that none of its own ops follows.
-  void depend(const LabelRange &waiter, const LabelRange &first, DepKind kind);
+  void depend(const LabelRange &waiter, const LabelRange &first, DepKind kind) {
+    if (waiter.last - waiter.first == 1 && first.last - first.first == 1) [[likely]]
+      state(OpId{waiter.first}, {OpId{first.first}, kind});
+    else
+      dependAll(waiter, first, kind);
+  }
 
   /// Puts the ops in an order in which dependencies point backwards (they nearly
   /// always do). Fails with the cycle if there is none.
@@ -69,6 +59,7 @@ private:
   Status track(std::span<const Region> regions, bool writes, OpId op, SourceLoc loc);
   AccessMap &mapOf(BufferId buffer);
   void addDep(OpId on, DepKind kind);
+  void dependAll(const LabelRange &waiter, const LabelRange &first, DepKind kind);
   void state(OpId waiter, Dep dep);
   void mergeStatedDeps();
   Status sortByDeps();
@@ -91,7 +82,6 @@ private:
   ReaderPool readers_;
   std::vector<uint32_t> lastDepOf_; // per op: the newest op that depends on it, plus one
   std::vector<StatedDep> stated_;
-  EpochTable<LabelRange> labels_;
   std::vector<Region> hiddenScratch_;
 };
 

@@ -7,69 +7,10 @@ std::span<const uint32_t> Interpreter::operandsOf(const Expr &e) const {
   return {program_.operands.data() + index(e.a), index(e.b)};
 }
 
-/// An operand, without a call where it is a leaf.
-inline int64_t Interpreter::operand(ExprId id) {
-  const Expr &e = exprs_[index(id)];
-  switch (e.kind) {
-  case ExprKind::IntLit:
-    return e.value;
-  case ExprKind::LocalInt:
-    return intSlot(e.slot);
-  case ExprKind::MyRank:
-    return frame_->group->me;
-  case ExprKind::NumRanks:
-    return frame_->group->size;
-  default:
-    return eval(id);
-  }
-}
-
-/// The kinds that schedules are made of; the others are in evalOther, so that this one
-/// stays small.
 int64_t Interpreter::eval(ExprId id) {
   const Expr &e = exprs_[index(id)];
   switch (e.kind) {
   case ExprKind::IntLit:
-  case ExprKind::LocalInt:
-  case ExprKind::MyRank:
-  case ExprKind::NumRanks:
-    return operand(id);
-  case ExprKind::Add: {
-    int64_t a = operand(e.a), b = operand(e.b), sum;
-    return __builtin_add_overflow(a, b, &sum) ? evalOverflow(e, "sum") : sum;
-  }
-  case ExprKind::Sub: {
-    int64_t a = operand(e.a), b = operand(e.b), difference;
-    return __builtin_sub_overflow(a, b, &difference) ? evalOverflow(e, "difference") : difference;
-  }
-  case ExprKind::Mod: {
-    int64_t a = operand(e.a), b = operand(e.b);
-    bool small =
-        static_cast<uint64_t>(a) <= UINT32_MAX && static_cast<uint64_t>(b - 1) < UINT32_MAX;
-    return small ? static_cast<uint32_t>(a) % static_cast<uint32_t>(b) : evalDivision(e, a, b);
-  }
-  case ExprKind::ShiftLeft: {
-    int64_t a = operand(e.a), b = operand(e.b);
-    bool small = static_cast<uint64_t>(a) <= UINT16_MAX && static_cast<uint64_t>(b) < 40;
-    return small ? a << b : evalShift(e, a, b);
-  }
-  case ExprKind::Eq:
-    return operand(e.a) == operand(e.b);
-  case ExprKind::Ne:
-    return operand(e.a) != operand(e.b);
-  case ExprKind::Lt:
-    return operand(e.a) < operand(e.b);
-  case ExprKind::Gt:
-    return operand(e.a) > operand(e.b);
-  default:
-    return evalOther(e);
-  }
-}
-
-int64_t Interpreter::evalOther(const Expr &e) {
-  switch (e.kind) {
-  case ExprKind::IntLit:
-  case ExprKind::StringLit:
     return e.value;
   case ExprKind::LocalInt:
     return intSlot(e.slot);
@@ -77,38 +18,21 @@ int64_t Interpreter::evalOther(const Expr &e) {
     return frame_->group->me;
   case ExprKind::NumRanks:
     return frame_->group->size;
+  default:
+    break;
+  }
+  uint32_t code = program_.code.ofExpr[index(id)];
+  assert(code == kNoCode || e.owner == frame_->declId);
+  return code == kNoCode ? evalTree(e) : runCode(code);
+}
+
+/// An expression that is neither a leaf nor code.
+int64_t Interpreter::evalTree(const Expr &e) {
+  switch (e.kind) {
+  case ExprKind::StringLit:
+    return e.value;
   case ExprKind::SizeSymbol:
     return evalSizeSymbol(e);
-  case ExprKind::Negate:
-  case ExprKind::Add:
-  case ExprKind::Sub:
-  case ExprKind::Mul:
-  case ExprKind::Div:
-  case ExprKind::Mod:
-  case ExprKind::ShiftLeft:
-  case ExprKind::ShiftRight:
-  case ExprKind::Xor:
-  case ExprKind::Eq:
-  case ExprKind::Ne:
-  case ExprKind::Lt:
-  case ExprKind::Le:
-  case ExprKind::Gt:
-  case ExprKind::Ge:
-    return evalBinary(e);
-  case ExprKind::Not:
-    return !eval(e.a);
-  case ExprKind::And:
-    return eval(e.a) && eval(e.b);
-  case ExprKind::Or:
-    return eval(e.a) || eval(e.b);
-  case ExprKind::Select:
-    return eval(e.a) ? eval(e.b) : eval(e.c);
-  case ExprKind::NotNone: {
-    int64_t value = eval(e.a);
-    if (value == kNone)
-      fail(e.loc, "arithmetic on 'none'", "test it first: 'if x != none { ... }'");
-    return value;
-  }
   case ExprKind::CallBuiltin:
     return evalBuiltin(e);
   case ExprKind::CallFunction:
@@ -167,19 +91,10 @@ int64_t Interpreter::evalOther(const Expr &e) {
   case ExprKind::TreeAt:
   case ExprKind::GraphAt:
     return structureAt(e);
-  case ExprKind::RangeOf:
-  case ExprKind::EdgesOf:
-  case ExprKind::Segments:
-  case ExprKind::LocalSlice:
-  case ExprKind::Block:
-  case ExprKind::Blocks:
-  case ExprKind::Elements:
-  case ExprKind::Part:
-  case ExprKind::SliceList:
-  case ExprKind::SliceComprehension:
+  default:
     break;
   }
-  assert(false && "not a value of an int slot");
+  assert(false && "not a tree that yields an int slot's value");
   __builtin_unreachable();
 }
 
@@ -265,7 +180,7 @@ int64_t Interpreter::evalAggregation(const Expr &e) {
     }
     any = true;
     if (overflow)
-      evalOverflow(e, kind == Aggregate::Sum ? "sum" : "product");
+      failOverflow(e.loc, kind == Aggregate::Sum ? "sum" : "product");
   });
   if (!any && (kind == Aggregate::Min || kind == Aggregate::Max))
     fail(e.loc, std::string(kind == Aggregate::Min ? "min" : "max") + " of nothing");

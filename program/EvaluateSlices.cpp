@@ -224,6 +224,14 @@ Slice Interpreter::toSlice(const SliceValue &s, SourceLoc loc) {
   Slice slice;
   slice.buffer = s.buffer;
   slice.block = s.block;
+  if (s.begin.denominator == s.end.denominator) {
+    slice.denominator = s.begin.denominator;
+    slice.beginScale = s.begin.scale;
+    slice.beginOffset = s.begin.offset;
+    slice.endScale = s.end.scale;
+    slice.endOffset = s.end.offset;
+    return slice;
+  }
   uint64_t common = std::lcm(uint64_t{s.begin.denominator}, uint64_t{s.end.denominator});
   if (common > UINT32_MAX) {
     fail(loc, "cut too often: its position does not fit 64 bits");

@@ -77,7 +77,7 @@ void Interpreter::workOutTree(TreeValue &tree, const Group &group, SourceLoc loc
     intSlot(frame.decl->params[i].slot) = tree.args[i];
     checkValue(frame.decl->params[i], loc);
   }
-  exec(frame.decl->body);
+  runBody(tree.decl);
 }
 
 GraphValue &Interpreter::graphViewOf(int64_t graphHandle, SourceLoc loc) {
@@ -102,7 +102,7 @@ void Interpreter::workOutGraph(GraphValue &graph, const Group &group, SourceLoc 
     FrameScope scope(*this, frame);
     for (size_t i = 0; i < graph.args.size(); ++i)
       intSlot(frame.decl->params[i].slot) = graph.args[i];
-    exec(frame.decl->body);
+    runBody(graph.decl);
   }
   numberEdges(graph.edges[0]);
   numberEdges(graph.edges[1]);

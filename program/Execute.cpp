@@ -3,22 +3,19 @@
 
 namespace colldsl {
 
-void Interpreter::exec(StmtId id) {
-  if (failed_)
-    return;
-  const Stmt &s = program_.stmt(id);
+void Interpreter::runBody(DeclId decl) {
+  if (!failed_)
+    runCode(program_.code.ofDecl[index(decl)].body);
+}
+
+/// A statement of which code says no more than when it runs.
+void Interpreter::execTree(const Stmt &s) {
   switch (s.kind) {
-  case StmtKind::Block:
-    return execBlock(s);
-  case StmtKind::Let:
-    if (s.sliceSlot) {
-      SliceValue value = evalSlice(s.a);
-      sliceSlot(s.slot) = value;
-    } else {
-      int64_t value = eval(s.a);
-      intSlot(s.slot) = value;
-    }
+  case StmtKind::Let: {
+    SliceValue value = evalSlice(s.a);
+    sliceSlot(s.slot) = value;
     return;
+  }
   case StmtKind::Temp: {
     Buffer buffer;
     buffer.name = program_.tempNames[s.value];
@@ -26,55 +23,38 @@ void Interpreter::exec(StmtId id) {
     sliceSlot(s.slot) = value;
     return;
   }
-  case StmtKind::For:
-    return execFor(s);
-  case StmtKind::If:
-    if (eval(s.a))
-      exec(s.body);
-    else if (s.otherwise != kNoStmt)
-      exec(s.otherwise);
-    return;
-  case StmtKind::Message:
-    return execMessage(s);
   case StmtKind::Copy:
   case StmtKind::Combine:
   case StmtKind::Calc:
     return execLocal(s);
-  case StmtKind::Depend:
-    return execDepend(s);
   case StmtKind::Call:
     return execCall(s);
-  case StmtKind::Parent:
-    return execParent(s);
-  case StmtKind::Child:
-    return execChild(s);
   case StmtKind::Edge:
     return execEdge(s);
+  case StmtKind::Block:
+  case StmtKind::For:
+  case StmtKind::If:
+  case StmtKind::Message:
+  case StmtKind::Depend:
+  case StmtKind::Parent:
+  case StmtKind::Child:
+    break; // code
   }
+  __builtin_unreachable();
 }
 
-void Interpreter::execBlock(const Stmt &s) {
-  for (uint32_t i = 0; i < s.listCount && !failed_; ++i) {
-    StmtId id{program_.operands[s.listBegin + i]};
-    const Stmt &inner = program_.stmt(id);
-    if (inner.kind == StmtKind::Message) // the most frequent one, without the detour
-      execMessage(inner);
-    else
-      exec(id);
-  }
-}
-
-void Interpreter::execFor(const Stmt &s) {
+/// A loop over anything but a range.
+void Interpreter::execForEach(const Stmt &s, uint32_t body) {
   if (s.sliceSlot) {
     iterateSegments(program_.expr(s.a), [&](const SliceValue &piece) {
       sliceSlot(s.slot) = piece;
-      exec(s.body);
+      runCode(body);
     });
     return;
   }
   iterate(s.a, [&](int64_t value) {
     intSlot(s.slot) = value;
-    exec(s.body);
+    runCode(body);
   });
 }
 
@@ -84,7 +64,15 @@ void Interpreter::failPeer(const Stmt &s, int64_t peer) {
                   std::to_string(currentGroup().size) + " ranks");
 }
 
-MessageId Interpreter::nextMessage(const Stmt &s, int64_t peer, const EdgeRef *along) {
+/// Names the message: the same on both sides, and on no other pair of sides. `key` is
+/// what its statement says besides the peer.
+MessageId Interpreter::nextMessage(OpKind kind, int64_t peer, uint64_t key) {
+  auto end = (static_cast<uint64_t>(peer) << 1) | (sendsMessage(kind) ? 1 : 0);
+  return MessageId{mixHash(key, counts_[key + end * 0xff51afd7ed558ccdu]++)};
+}
+
+/// Of a message with a tag or along an edge.
+uint64_t Interpreter::messageKey(const Stmt &s, const EdgeRef *along) {
   uint64_t key = frame_->instance;
   if (int64_t tag = evalOr(s.c, 0))
     key = mixHash(key, static_cast<uint64_t>(tag));
@@ -92,55 +80,68 @@ MessageId Interpreter::nextMessage(const Stmt &s, int64_t peer, const EdgeRef *a
     EdgeValue e = edge(along->handle(), s.loc);
     key = mixHash(key, mixHash(static_cast<uint64_t>(e.key), e.ordinal) | 1);
   }
-  auto end = (static_cast<uint64_t>(peer) << 1) | (sendsMessage(s.op) ? 1 : 0);
-  return MessageId{mixHash(key, counts_[key + end * 0xff51afd7ed558ccdu]++)};
+  return key;
 }
 
-void Interpreter::execMessage(const Stmt &s) {
-  uint32_t first = builder_.size();
-  int64_t peer = eval(s.b);
+/// What the peer is, if the statement names an edge.
+int64_t Interpreter::peerAlong(const Stmt &s, EdgeRef along) {
+  if (along.in != sendsMessage(s.op))
+    return edge(along.handle(), s.loc).peer;
+  fail(s.loc, std::string(spelling(s.op)) + " along an edge that comes " +
+                  (along.in ? "in" : "from here"));
+  return kNone;
+}
+
+void Interpreter::execMessage(const Stmt &s, int64_t peer) {
   EdgeRef along{};
-  if (s.alongEdge && !failed_) {
+  if (s.alongEdge) {
     along = EdgeRef::of(peer);
-    if (along.in == sendsMessage(s.op))
-      return fail(s.loc, std::string(spelling(s.op)) + " along an edge that comes " +
-                             (along.in ? "in" : "from here"));
-    peer = edge(along.handle(), s.loc).peer;
+    peer = peerAlong(s, along);
   }
-  if (failed_)
+  if (peer == kNone || failed_)
     return;
-  if (peer == kNone)
-    return setLabel(s, first, false);
-  if (peer < 0 || peer >= currentGroup().size)
+  const Group &group = *frame_->group;
+  if (static_cast<uint64_t>(peer) >= group.size)
     return failPeer(s, peer);
+  if (!hasRoomForOp(s.loc))
+    return;
+  bool isSimple = s.c == kNoExpr && !s.alongEdge;
+  uint64_t key = isSimple ? frame_->instance : messageKey(s, s.alongEdge ? &along : nullptr);
+  auto fillIn = [&](Op &op) {
+    op.kind = s.op;
+    op.loc = s.loc;
+    op.peer = group.world(static_cast<uint32_t>(peer));
+    op.message = nextMessage(s.op, peer, key);
+  };
+  if (s.a == kNoExpr)
+    return fillIn(builder_.addPlain());
   Op op;
-  op.kind = s.op;
-  op.loc = s.loc;
-  op.peer = currentGroup().world(static_cast<uint32_t>(peer));
-  op.message = nextMessage(s, peer, s.alongEdge ? &along : nullptr);
-  std::vector<Region> &regions = s.op == OpKind::Recv ? targets_ : sources_;
+  fillIn(op);
+  addMessage(s, op);
+}
+
+/// A message that carries slices.
+void Interpreter::addMessage(const Stmt &s, const Op &op) {
   sources_.clear();
   targets_.clear();
-  if (s.a != kNoExpr)
-    evalSlices(s.a, regions);
+  evalSlices(s.a, s.op == OpKind::Recv ? targets_ : sources_);
   if (failed_)
     return;
-  bool combines = s.d != kNoExpr && !targets_.empty();
-  if (!combines)
-    addOp(op);
-  else if (Status added =
-               builder_.addReceiveCombine(op, static_cast<Reduction>(eval(s.d)), s.side, targets_);
-           !added)
+  if (s.d == kNoExpr || targets_.empty())
+    return addOp(op);
+  auto reduction = static_cast<Reduction>(eval(s.d));
+  if (Status added = builder_.addReceiveCombine(op, reduction, s.side, targets_); !added)
     fail(added.diagnostic());
-  setLabel(s, first, false);
+}
+
+void Interpreter::failTooManyOps(SourceLoc loc) {
+  fail(loc, "more than " + std::to_string(request_.limits.maxOps) + " ops on one rank",
+       "raise the limit with --max-ops");
 }
 
 void Interpreter::addOp(const Op &op) {
-  if (builder_.size() >= request_.limits.maxOps)
-    return fail(op.loc, "more than " + std::to_string(request_.limits.maxOps) + " ops on one rank",
-                "raise the limit with --max-ops");
-  if (sources_.empty() && targets_.empty())
-    return builder_.addPlain(op);
+  if (!hasRoomForOp(op.loc))
+    return;
   if (Status s = builder_.add(op, sources_, targets_); !s)
     fail(s.diagnostic());
 }
@@ -172,7 +173,6 @@ bool Interpreter::equalLengths(const Stmt &s) {
 }
 
 void Interpreter::execLocal(const Stmt &s) {
-  uint32_t first = builder_.size();
   Op op;
   op.loc = s.loc;
   sources_.clear();
@@ -192,7 +192,7 @@ void Interpreter::execLocal(const Stmt &s) {
     bool onItself =
         sources_.size() == 1 && targets_.size() == 1 && sources_[0].slice == targets_[0].slice;
     if (op.kind == OpKind::Copy && onItself)
-      return setLabel(s, first, false); // in-place forms turn copies into these
+      return; // in-place forms turn copies into these
     if (op.kind == OpKind::Combine) {
       op.reduction = static_cast<Reduction>(eval(s.d));
       op.side = s.side;
@@ -202,18 +202,9 @@ void Interpreter::execLocal(const Stmt &s) {
   }
   if (!failed_)
     addOp(op);
-  setLabel(s, first, false);
 }
 
 // Labels
-
-uint64_t Interpreter::labelKey(const LabelRef &label) {
-  uint64_t key = uint64_t{frame_->serial} << 32 | label.name;
-  for (uint32_t i = 0; i < label.indexCount; ++i)
-    key = key * 0x9e3779b97f4a7c15u +
-          static_cast<uint64_t>(eval(ExprId{program_.operands[label.indexBegin + i]}));
-  return key;
-}
 
 std::string Interpreter::labelText(const LabelRef &label) {
   std::string result = text(label.text);
@@ -223,35 +214,20 @@ std::string Interpreter::labelText(const LabelRef &label) {
   return label.indexCount ? result + "]" : result;
 }
 
-void Interpreter::setLabel(const Stmt &s, uint32_t first, bool isCall) {
-  if (failed_ || s.label == kNoSlot)
-    return;
-  const LabelRef &label = program_.labels[s.label];
-  if (!builder_.setLabel(labelKey(label), {first, builder_.size(), isCall}))
-    fail(label.loc, "label '" + labelText(label) + "' is set twice on this rank",
-         "give it an index: " + text(label.text) + "[i]");
+void Interpreter::failLabelSetTwice(const LabelRef &label) {
+  fail(label.loc, "label '" + labelText(label) + "' is set twice on this rank",
+       "give it an index: " + text(label.text) + "[i]");
 }
 
-const LabelRange *Interpreter::findLabel(const LabelRef &label) {
-  const LabelRange *range = builder_.findLabel(labelKey(label));
-  if (!range && !failed_)
-    fail(label.loc, "label '" + labelText(label) + "' has not been set on this rank");
-  return range;
-}
-
-void Interpreter::execDepend(const Stmt &s) {
-  const LabelRange *waiter = findLabel(program_.labels[s.listBegin]);
-  for (uint32_t i = 1; i < s.listCount && !failed_; ++i)
-    if (const LabelRange *first = findLabel(program_.labels[s.listBegin + i]))
-      builder_.depend(*waiter, *first, s.value == 0 ? DepKind::Requires : DepKind::IRequires);
+void Interpreter::failLabelNotSet(const LabelRef &label) {
+  fail(label.loc, "label '" + labelText(label) + "' has not been set on this rank");
 }
 
 // Trees and graphs
 
-void Interpreter::execParent(const Stmt &s) {
-  int64_t parent = eval(s.a);
+void Interpreter::execParent(const Stmt &s, int64_t parent) {
   TreeValue &tree = *frame_->tree;
-  if (failed_ || parent == kNone)
+  if (parent == kNone)
     return;
   if (parent < 0 || parent >= currentGroup().size)
     return fail(s.loc, "parent " + std::to_string(parent) + ", but there are only " +
@@ -262,9 +238,8 @@ void Interpreter::execParent(const Stmt &s) {
   tree.parent = parent;
 }
 
-void Interpreter::execChild(const Stmt &s) {
-  int64_t child = eval(s.a);
-  if (failed_ || child == kNone)
+void Interpreter::execChild(const Stmt &s, int64_t child) {
+  if (child == kNone)
     return;
   if (child < 0 || child >= currentGroup().size)
     return fail(s.loc, "child " + std::to_string(child) + ", but there are only " +

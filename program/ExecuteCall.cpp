@@ -140,13 +140,12 @@ void Interpreter::bindCall(const Stmt &s, Frame &callee) {
     if (decl.params[i].isBuffer)
       bindArgument(decl.params[i], args.slices[i], s.loc);
   checkRequirements(decl, s.loc);
-  exec(decl.body);
+  runBody(callee.declId);
 }
 
 void Interpreter::execCall(const Stmt &s) {
   if (!step(s.loc))
     return;
-  uint32_t first = builder_.size();
   const Group *group = frame_->group;
   if (s.a != kNoExpr) {
     int64_t handle = eval(s.a);
@@ -154,7 +153,7 @@ void Interpreter::execCall(const Stmt &s) {
       return;
     group = groups_[handle];
     if (group->me == kNone)
-      return setLabel(s, first, true);
+      return;
     if (group->members == frame_->group->members && group->size == frame_->group->size)
       group = frame_->group;
   }
@@ -171,7 +170,6 @@ void Interpreter::execCall(const Stmt &s) {
   Frame callee = openFrame(decl, group, s.loc);
   callee.instance = instance;
   bindCall(s, callee);
-  setLabel(s, first, true);
 }
 
 /// A collective may call itself over a strictly smaller group only.

@@ -40,10 +40,6 @@ Interpreter::Frame Interpreter::openFrame(DeclId decl, const Group *group, Sourc
   frame.declId = decl;
   frame.decl = &program_.decl(decl);
   frame.group = group;
-  frame.ints = static_cast<uint32_t>(ints_.size());
-  frame.slices = static_cast<uint32_t>(slices_.size());
-  frame.sizes = static_cast<uint32_t>(sizes_.size());
-  frame.serial = nextSerial_++;
   frame.type = frame_ ? frame_->type : request_.type;
   frame.calledAt = calledAt;
   frame.caller = frame_;
@@ -64,12 +60,18 @@ size_t Interpreter::stackUsed() const {
 }
 
 Interpreter::FrameScope::FrameScope(Interpreter &in, Frame &frame)
-    : in_(in), caller_(in.frame_), ints_(in.ints_.size()), slices_(in.slices_.size()),
-      sizes_(in.sizes_.size()) {
-  in.ints_.resize(ints_ + frame.decl->intSlots);
-  in.slices_.resize(slices_ + frame.decl->sliceSlots);
-  in.sizes_.resize(sizes_ + frame.decl->sizeSlots);
-  std::fill(in.sizes_.begin() + sizes_, in.sizes_.end(), SizeExtent());
+    : in_(in), caller_(in.frame_), ints_(in.ints_.mark()), slices_(in.slices_.mark()),
+      sizes_(in.sizes_.mark()) {
+  const DeclCode &code = in.program_.code.ofDecl[index(frame.declId)];
+  frame.ints = in.ints_.push(code.registers);
+  frame.ints[code.myRank] = frame.group->me;
+  frame.ints[code.numRanks] = frame.group->size;
+  for (const DeclCode::Constant &constant : code.constants)
+    frame.ints[constant.to] = constant.value;
+  frame.slices = in.slices_.push(frame.decl->sliceSlots);
+  frame.sizes = in.sizes_.push(frame.decl->sizeSlots);
+  std::fill_n(frame.sizes, frame.decl->sizeSlots, SizeExtent());
+  frame.labels = in.labels_.open(code.labels);
   in.frame_ = &frame;
   if (++in.depth_ > in.request_.limits.maxCallDepth)
     in.fail(frame.calledAt,
@@ -83,10 +85,11 @@ Interpreter::FrameScope::FrameScope(Interpreter &in, Frame &frame)
 
 Interpreter::FrameScope::~FrameScope() {
   --in_.depth_;
+  in_.labels_.close(in_.frame_->labels);
   in_.frame_ = caller_;
-  in_.ints_.resize(ints_);
-  in_.slices_.resize(slices_);
-  in_.sizes_.resize(sizes_);
+  in_.ints_.release(ints_);
+  in_.slices_.release(slices_);
+  in_.sizes_.release(sizes_);
 }
 
 Status Interpreter::run(Rank rank, Dag &dag) {
@@ -97,7 +100,8 @@ Status Interpreter::run(Rank rank, Dag &dag) {
   builder_.begin(dag, range_);
   counts_.clear();
   frame_ = nullptr;
-  depth_ = nextSerial_ = 0;
+  depth_ = 0;
+  labels_.clear();
   steps_ = 0;
   boundSchedulesSize_ = false;
   failed_ = false;
@@ -129,7 +133,7 @@ Status Interpreter::run(Rank rank, Dag &dag) {
   if (request_.inPlace && !failed_)
     bindAliases(decl);
   checkRequirements(decl, decl.loc);
-  exec(decl.body);
+  runBody(request_.collective);
   if (request_.contract)
     evalContract(decl);
   if (!failed_)

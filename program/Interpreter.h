@@ -8,6 +8,8 @@
 #include "program/DagBuilder.h"
 #include "program/EdgeList.h"
 #include "program/Instantiate.h"
+#include "program/LabelTable.h"
+#include "program/SlotStack.h"
 #include "program/Values.h"
 
 #include <deque>
@@ -52,10 +54,12 @@ private:
     DeclId declId;
     const Decl *decl;
     const Group *group;
-    uint32_t ints, slices, sizes;        ///< where its slots begin
+    int64_t *ints = nullptr; ///< its slots and all registers
+    SliceValue *slices = nullptr;
+    SizeExtent *sizes = nullptr;
+    LabelTable::Scope labels;
     ElementType type = ElementType::I32; ///< the type variable
     uint64_t instance = 0;               ///< of a collective: names its call
-    uint32_t serial = 0;                 ///< unique per frame, for labels and call counts
     SourceLoc calledAt;
     Frame *caller = nullptr;
     TreeValue *tree = nullptr; ///< the one that is being worked out
@@ -71,19 +75,21 @@ private:
   bool step(SourceLoc loc);
   size_t stackUsed() const;
   Frame openFrame(DeclId decl, const Group *group, SourceLoc calledAt);
-  int64_t &intSlot(uint32_t slot) { return ints_[frame_->ints + slot]; }
-  SliceValue &sliceSlot(uint32_t slot) { return slices_[frame_->slices + slot]; }
-  SizeExtent &sizeSlot(uint32_t slot) { return sizes_[frame_->sizes + slot]; }
+  int64_t &intSlot(uint32_t slot) { return frame_->ints[slot]; }
+  SliceValue &sliceSlot(uint32_t slot) { return frame_->slices[slot]; }
+  SizeExtent &sizeSlot(uint32_t slot) { return frame_->sizes[slot]; }
   const std::string &text(uint32_t string) const { return program_.strings[string]; }
 
-  // Int slots: ints by value, the rest by handle (Evaluate.cpp, EvaluateArithmetic.cpp)
+  // Code (RunCode.cpp)
+  int64_t runCode(uint32_t begin);
+  void failOverflow(SourceLoc loc, const char *what);
+  int64_t divide(bool remainderWanted, int64_t a, int64_t b, SourceLoc loc);
+  int64_t shift(bool right, int64_t a, int64_t b, SourceLoc loc);
+  int64_t evalBits(const Expr &e, int64_t x);
+
+  // Int slots: ints by value, the rest by handle (Evaluate.cpp, EvaluateBuiltins.cpp)
   int64_t eval(ExprId id);
-  int64_t operand(ExprId id);
-  int64_t evalOther(const Expr &e);
-  int64_t evalBinary(const Expr &e);
-  int64_t evalOverflow(const Expr &e, const char *what);
-  int64_t evalDivision(const Expr &e, int64_t a, int64_t b);
-  int64_t evalShift(const Expr &e, int64_t a, int64_t b);
+  int64_t evalTree(const Expr &e);
   int64_t evalBuiltin(const Expr &e);
   int64_t evalGridShift(const Expr &e, bool periodic);
   int64_t evalAggregation(const Expr &e);
@@ -178,20 +184,29 @@ private:
   void bindLength(const Dim &dim, const SizeExtent &size, const Param &param, SourceLoc loc);
 
   // Statements (Execute.cpp)
-  void exec(StmtId id);
-  void execBlock(const Stmt &s);
-  void execFor(const Stmt &s);
-  void execMessage(const Stmt &s);
+  void runBody(DeclId decl);
+  void execTree(const Stmt &s);
+  void execForEach(const Stmt &s, uint32_t body);
+  void execMessage(const Stmt &s, int64_t peer);
   void execLocal(const Stmt &s);
-  void execDepend(const Stmt &s);
   void execEdge(const Stmt &s);
-  void execParent(const Stmt &s);
-  void execChild(const Stmt &s);
-  MessageId nextMessage(const Stmt &s, int64_t peer, const EdgeRef *along);
-  uint64_t labelKey(const LabelRef &label);
-  void setLabel(const Stmt &s, uint32_t first, bool isCall);
-  const LabelRange *findLabel(const LabelRef &label);
+  void execParent(const Stmt &s, int64_t parent);
+  void execChild(const Stmt &s, int64_t child);
+  int64_t peerAlong(const Stmt &s, EdgeRef along);
+  MessageId nextMessage(OpKind kind, int64_t peer, uint64_t key);
+  uint64_t messageKey(const Stmt &s, const EdgeRef *along);
+  void depend(const Instruction &at, int64_t waiterIndex, int64_t firstIndex);
+  void failLabelSetTwice(const LabelRef &label);
+  void failLabelNotSet(const LabelRef &label);
   void failPeer(const Stmt &s, int64_t peer);
+  bool hasRoomForOp(SourceLoc loc) {
+    if (builder_.size() < request_.limits.maxOps) [[likely]]
+      return true;
+    failTooManyOps(loc);
+    return false;
+  }
+  void failTooManyOps(SourceLoc loc);
+  void addMessage(const Stmt &s, const Op &op);
   void addOp(const Op &op);
   bool equalLengths(const Stmt &s);
   std::string labelText(const LabelRef &label);
@@ -233,16 +248,16 @@ private:
   EpochTable<uint32_t> counts_;
   Frame *frame_ = nullptr;
   uint32_t depth_ = 0;
-  uint32_t nextSerial_ = 0;
   uint64_t steps_ = 0;
   uintptr_t stackBase_ = 0;
   bool boundSchedulesSize_ = false; ///< some size symbol stands for n
   bool failed_ = false;
   int64_t remote_ = kNone; ///< evaluating a value at this other rank
   Status error_;
-  std::vector<int64_t> ints_;
-  std::vector<SliceValue> slices_;
-  std::vector<SizeExtent> sizes_;
+  SlotStack<int64_t> ints_;
+  SlotStack<SliceValue> slices_;
+  SlotStack<SizeExtent> sizes_;
+  LabelTable labels_;
   std::vector<SliceValue> entryBuffers_; ///< per parameter of the job's collective, not aliased
   Pool<IntList> lists_;
   std::vector<int64_t> args_; ///< a stack of arguments on their way to a frame
@@ -267,7 +282,9 @@ public:
 private:
   Interpreter &in_;
   Frame *caller_;
-  size_t ints_, slices_, sizes_;
+  SlotStack<int64_t>::Mark ints_;
+  SlotStack<SliceValue>::Mark slices_;
+  SlotStack<SizeExtent>::Mark sizes_;
 };
 
 /// body(value) for each value of an iterable that lives in an int slot; slices are

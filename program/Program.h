@@ -14,6 +14,7 @@
 
 #include "ir/Result.h"
 #include "ir/Vocabulary.h"
+#include "program/Code.h"
 #include "topology/Topology.h"
 
 #include <cstdint>
@@ -165,6 +166,7 @@ struct Expr {
   ValueType type = ValueType::Int;
   uint32_t slot = kNoSlot;
   ExprId a = kNoExpr, b = kNoExpr, c = kNoExpr;
+  DeclId owner = kNoDecl; ///< whose frame it is evaluated in
   int64_t value = 0;
   SourceLoc loc;
 };
@@ -312,6 +314,7 @@ public:
   std::vector<EnsureNode> ensures;
   std::vector<std::string> strings;
   std::vector<std::string> files; ///< see SourceLoc::file
+  Code code;                      ///< made of the rest by lower()
 
   const Expr &expr(ExprId id) const { return exprs[index(id)]; }
   const Stmt &stmt(StmtId id) const { return stmts[index(id)]; }

@@ -1,0 +1,104 @@
+/// What bodies and int expressions of the checked program are lowered to: a straight
+/// line of small instructions with jumps, so that the thousands of ranks that run the
+/// same body do not walk its tree again and again.
+///
+/// Example: `if rank > root { send buf to (rank - 1) % ranks; }`
+///   0  JumpUnlessLess  root, rank -> 3
+///   1  SubWrapped  t = rank, 1
+///   2  Message     t            (its statement says the rest)
+///   3  Return
+///
+/// What is rare or works on slices, lists, groups, trees or graphs stays a tree:
+/// Evaluate and Execute hand an expression or a statement to the interpreter.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace colldsl {
+
+/// Which int of the frame: its slots come first, then what the code needs besides: this
+/// rank, the number of ranks, constants, temporaries.
+using Register = uint32_t;
+
+/// to, a, b are registers, or as the comment says. Jumps go to the instruction `to`.
+enum class Opcode : uint8_t {
+  Return, ///< a = the value, of expressions
+  Move,
+  Negate,
+  Not,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+  AddWrapped, ///< (a + b) % ranks
+  SubWrapped, ///< (a - b) % ranks
+  ShiftLeft,
+  ShiftRight,
+  Xor,
+  Eq,
+  Ne,
+  Less,
+  LessEqual,
+  NotNone,  ///< to = a, which must not be none
+  Bits,     ///< to = one of the built-in functions of one int, of a
+  Evaluate, ///< to = the expression, which stays a tree
+  Jump,
+  JumpIf,     ///< a is not 0
+  JumpUnless, ///< a is 0
+  JumpUnlessLess,
+  JumpUnlessEqual,
+  JumpIfEqual,
+  LoopBegin,   ///< leaves for `to` unless a is below b
+  LoopNext,    ///< adds 1 to a; goes to `to` if it is still below b
+  CloseRange,  ///< to = a + 1, unless that is too large: a loop up to and with a
+  JoinIndices, ///< to = one number for the label indices a and b
+  // Statements
+  Message, ///< a = peer or edge; its label is `to`, or kNoCode, with index b
+  Label,   ///< of the statement before: `to` with index b
+  Requires,
+  IRequires, ///< label `origin` with index a waits for label `to` with index b
+  Parent,
+  Child,   ///< a = rank
+  ForEach, ///< to = code of the body
+  Execute, ///< the statement stays a tree
+};
+
+struct Instruction {
+  Opcode opcode = Opcode::Return;
+  uint32_t to = 0;
+  Register a = 0;
+  Register b = 0;
+  uint32_t origin = 0; ///< the StmtId, the index of the label, or else the ExprId
+};
+
+inline constexpr uint32_t kNoCode = 0xffffffffu;
+
+/// The code of one declaration: its body and its expressions.
+struct DeclCode {
+  struct Constant {
+    Register to;
+    int64_t value;
+  };
+  uint32_t body = kNoCode;
+  uint32_t registers = 0;
+  uint32_t labels = 0; ///< how many names its labels have
+  Register myRank = 0;
+  Register numRanks = 0;
+  std::vector<Constant> constants;
+};
+
+struct Code {
+  std::vector<Instruction> instructions;
+  std::vector<uint32_t> ofExpr; ///< per ExprId: its code, or kNoCode (a leaf, a tree, or part of
+                                ///< other code)
+  std::vector<DeclCode> ofDecl; ///< per DeclId
+};
+
+class Program;
+
+/// Makes the code of all that was added to the program since the last time.
+void lower(Program &program);
+
+} // namespace colldsl

@@ -1,0 +1,106 @@
+// The built-in functions that take more than one int.
+#include "program/Interpreter.h"
+
+#include <algorithm>
+
+namespace colldsl {
+
+namespace {
+
+int64_t reverseBits(int64_t x, int64_t bits) {
+  int64_t result = 0;
+  for (int64_t i = 0; i < bits; ++i)
+    result |= (x >> i & 1) << (bits - 1 - i);
+  return result;
+}
+
+} // namespace
+
+int64_t Interpreter::evalBuiltin(const Expr &e) {
+  auto builtin = static_cast<Builtin>(e.value);
+  if (builtin == Builtin::Shift || builtin == Builtin::ShiftOpen)
+    return evalGridShift(e, builtin == Builtin::Shift);
+  auto args = operandsOf(e);
+  int64_t x = eval(ExprId{args[0]});
+  if (failed_)
+    return 0;
+  switch (builtin) {
+  case Builtin::BitReverse: {
+    int64_t bits = eval(ExprId{args[1]});
+    if (bits < 0 || bits > 62)
+      fail(e.loc, "bitreverse of " + std::to_string(bits) + " bits, which is not in 0..62");
+    return failed_ ? 0 : reverseBits(x, bits);
+  }
+  case Builtin::Min:
+    for (size_t i = 1; i < args.size(); ++i)
+      x = std::min(x, eval(ExprId{args[i]}));
+    return x;
+  case Builtin::Max:
+    for (size_t i = 1; i < args.size(); ++i)
+      x = std::max(x, eval(ExprId{args[i]}));
+    return x;
+  case Builtin::SumList:
+  case Builtin::ProductList: {
+    bool isSum = builtin == Builtin::SumList;
+    int64_t result = isSum ? 0 : 1;
+    for (int64_t item : list(x))
+      if (isSum ? __builtin_add_overflow(result, item, &result)
+                : __builtin_mul_overflow(result, item, &result)) {
+        failOverflow(e.loc, isSum ? "sum" : "product");
+        return 0;
+      }
+    return result;
+  }
+  case Builtin::Ctz:
+  case Builtin::Popcount:
+  case Builtin::Log2:
+  case Builtin::CeilLog2:
+  case Builtin::Pow2Floor:
+  case Builtin::Abs:
+    break; // evalBits
+  case Builtin::Shift:
+  case Builtin::ShiftOpen:
+    break; // above
+  }
+  __builtin_unreachable();
+}
+
+/// This rank displaced by delta along dimension d of a grid over all ranks, the last
+/// dimension running fastest, as MPI_Cart_create numbers them.
+int64_t Interpreter::evalGridShift(const Expr &e, bool periodic) {
+  auto args = operandsOf(e);
+  int64_t handle = eval(ExprId{args[0]});
+  int64_t d = eval(ExprId{args[1]});
+  int64_t delta = eval(ExprId{args[2]});
+  if (failed_)
+    return kNone;
+  const std::vector<int64_t> &dims = list(handle);
+  if (d < 0 || d >= static_cast<int64_t>(dims.size())) {
+    fail(e.loc,
+         "dimension " + std::to_string(d) + " of a grid that has " + std::to_string(dims.size()));
+    return kNone;
+  }
+  int64_t stride = 1, total = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] <= 0 || __builtin_mul_overflow(total, dims[i], &total)) {
+      fail(e.loc, "a grid cannot have " + std::to_string(dims[i]) + " ranks in a dimension");
+      return kNone;
+    }
+    if (static_cast<int64_t>(i) > d)
+      stride *= dims[i];
+  }
+  if (total != currentGroup().size) {
+    fail(e.loc, "a grid of " + std::to_string(total) + " ranks over " +
+                    std::to_string(currentGroup().size) + " ranks");
+    return kNone;
+  }
+  int64_t me = currentGroup().me;
+  int64_t at = me / stride % dims[d];
+  __int128 moved = static_cast<__int128>(at) + delta;
+  if (!periodic && (moved < 0 || moved >= dims[d]))
+    return kNone;
+  auto to = static_cast<int64_t>((moved % dims[d] + dims[d]) % dims[d]);
+  return me + (to - at) * stride;
+}
+
+} // namespace colldsl

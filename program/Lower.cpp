@@ -1,0 +1,494 @@
+// Lowers bodies and int expressions to code. Within one piece of code temporaries are
+// used like a stack: an expression leaves its value in the first one that is free.
+// Pieces share none, since one may run while another waits for a tree's value.
+// Bound: one instruction per node of an expression, one or two per statement.
+#include "program/Program.h"
+
+#include <algorithm>
+#include <span>
+
+namespace colldsl {
+namespace {
+
+bool isUnary(Builtin builtin) {
+  switch (builtin) {
+  case Builtin::Ctz:
+  case Builtin::Popcount:
+  case Builtin::Log2:
+  case Builtin::CeilLog2:
+  case Builtin::Pow2Floor:
+  case Builtin::Abs:
+    return true;
+  case Builtin::BitReverse:
+  case Builtin::Min:
+  case Builtin::Max:
+  case Builtin::Shift:
+  case Builtin::ShiftOpen:
+  case Builtin::SumList:
+  case Builtin::ProductList:
+    return false;
+  }
+  __builtin_unreachable();
+}
+
+bool isLeaf(const Expr &e) {
+  return e.kind == ExprKind::IntLit || e.kind == ExprKind::LocalInt || e.kind == ExprKind::MyRank ||
+         e.kind == ExprKind::NumRanks;
+}
+
+bool livesInSlot(ValueType type) { return type < ValueType::Slice; }
+
+class Lowering {
+public:
+  explicit Lowering(Program &program) : program_(program), code_(program.code) {}
+
+  void all() {
+    size_t firstExpr = code_.ofExpr.size(), firstDecl = code_.ofDecl.size();
+    code_.ofExpr.resize(program_.exprs.size(), kNoCode);
+    code_.ofDecl.resize(program_.decls.size());
+    isPart_.assign(program_.exprs.size(), false);
+    for (size_t i = 0; i < firstDecl; ++i) // arguments may have brought slots of their own
+      code_.ofDecl[i].registers = std::max(code_.ofDecl[i].registers, program_.decls[i].intSlots);
+    for (size_t i = firstDecl; i < program_.decls.size(); ++i)
+      declaration(DeclId{static_cast<uint32_t>(i)});
+    auto eachNew = [&](auto visit) {
+      for (size_t i = firstExpr; i < program_.exprs.size(); ++i)
+        if (ExprId id{static_cast<uint32_t>(i)}; becomesCode(id))
+          visit(id);
+    };
+    eachNew([&](ExprId id) { markParts(expr(id)); });
+    if (firstDecl != program_.decls.size())
+      unmarkWhatIsWorkedOutInPieces();
+    eachNew([&](ExprId id) {
+      if (!isPart_[index(id)])
+        code_.ofExpr[index(id)] = expression(id);
+    });
+  }
+
+private:
+  const Expr &expr(ExprId id) const { return program_.expr(id); }
+
+  /// Ints that are worked out from ints; all else is a leaf or stays a tree.
+  bool becomesCode(ExprId id) const {
+    const Expr &e = expr(id);
+    if (e.owner == kNoDecl)
+      return false; // of a declaration with errors
+    switch (e.kind) {
+    case ExprKind::Negate:
+    case ExprKind::Not:
+    case ExprKind::Add:
+    case ExprKind::Sub:
+    case ExprKind::Mul:
+    case ExprKind::Div:
+    case ExprKind::Mod:
+    case ExprKind::ShiftLeft:
+    case ExprKind::ShiftRight:
+    case ExprKind::Xor:
+    case ExprKind::And:
+    case ExprKind::Or:
+    case ExprKind::Eq:
+    case ExprKind::Ne:
+    case ExprKind::Lt:
+    case ExprKind::Le:
+    case ExprKind::Gt:
+    case ExprKind::Ge:
+    case ExprKind::NotNone:
+      return true;
+    case ExprKind::Select:
+      return livesInSlot(e.type);
+    case ExprKind::CallBuiltin:
+      return isUnary(static_cast<Builtin>(e.value));
+    default:
+      return false;
+    }
+  }
+
+  // Which expressions need no code of their own, since that of another has it
+
+  template <typename Do> void eachPart(const Expr &e, Do visit) {
+    if (e.kind == ExprKind::CallBuiltin)
+      return visit(ExprId{program_.operands[index(e.a)]});
+    for (ExprId part : {e.a, e.b, e.c})
+      if (part != kNoExpr)
+        visit(part);
+  }
+
+  void markParts(const Expr &e) {
+    eachPart(e, [&](ExprId part) { isPart_[index(part)] = true; });
+  }
+
+  /// Sizes as symbols; indices of labels for messages.
+  void unmarkWhatIsWorkedOutInPieces() {
+    auto unmarkSizes = [&](const BufferType &type) {
+      for (const Dim &dim : type.dim)
+        if (dim.expr != kNoExpr)
+          unmarkParts(dim.expr);
+    };
+    for (const BufferType &type : program_.temps)
+      unmarkSizes(type);
+    for (const Decl &decl : program_.decls)
+      for (const Param &param : decl.params)
+        unmarkSizes(param.buffer);
+    for (const LabelRef &label : program_.labels)
+      for (uint32_t i = 0; i < label.indexCount; ++i)
+        isPart_[program_.operands[label.indexBegin + i]] = false;
+  }
+
+  void unmarkParts(ExprId root) {
+    std::vector<ExprId> open{root};
+    while (!open.empty()) {
+      const Expr &e = expr(open.back());
+      open.pop_back();
+      if (e.kind != ExprKind::Add && e.kind != ExprKind::Sub && e.kind != ExprKind::Mul)
+        continue;
+      eachPart(e, [&](ExprId part) {
+        isPart_[index(part)] = false;
+        open.push_back(part);
+      });
+    }
+  }
+
+  // Expressions
+
+  uint32_t next() const { return static_cast<uint32_t>(code_.instructions.size()); }
+
+  uint32_t emit(Opcode opcode, uint32_t origin, uint32_t to = 0, Register a = 0, Register b = 0) {
+    code_.instructions.push_back({opcode, to, a, b, origin});
+    return next() - 1;
+  }
+
+  void jumpHere(uint32_t jump) { code_.instructions[jump].to = next(); }
+
+  Register newTemporary() {
+    if (usedTemporaries_ == temporaries_.size())
+      temporaries_.push_back(into_->registers++);
+    return temporaries_[usedTemporaries_++];
+  }
+
+  Register constant(int64_t value) {
+    auto it = std::find_if(into_->constants.begin(), into_->constants.end(),
+                           [&](const DeclCode::Constant &c) { return c.value == value; });
+    if (it != into_->constants.end())
+      return it->to;
+    Register to = into_->registers++;
+    into_->constants.push_back({to, value});
+    return to;
+  }
+
+  Register leaf(const Expr &e) {
+    switch (e.kind) {
+    case ExprKind::LocalInt:
+      return e.slot;
+    case ExprKind::MyRank:
+      return into_->myRank;
+    case ExprKind::NumRanks:
+      return into_->numRanks;
+    default:
+      return constant(e.value);
+    }
+  }
+
+  /// Where the value is: a leaf's own place, or a new temporary.
+  Register value(ExprId id) {
+    if (const Expr &e = expr(id); isLeaf(e))
+      return leaf(e);
+    Register to = newTemporary();
+    valueInto(id, to);
+    return to;
+  }
+
+  void valueInto(ExprId id, Register to) {
+    const Expr &e = expr(id);
+    uint32_t used = usedTemporaries_;
+    if (isLeaf(e))
+      emit(Opcode::Move, index(id), to, leaf(e));
+    else if (!becomesCode(id))
+      emit(Opcode::Evaluate, index(id), to);
+    else
+      operation(id, e, to);
+    usedTemporaries_ = used;
+  }
+
+  void operation(ExprId id, const Expr &e, Register to) {
+    auto unary = [&](Opcode opcode, ExprId a) {
+      Register from = value(a);
+      emit(opcode, index(id), to, from);
+    };
+    auto binary = [&](Opcode opcode, bool swapped = false) {
+      Register a = value(e.a), b = value(e.b);
+      emit(opcode, index(id), to, swapped ? b : a, swapped ? a : b);
+    };
+    switch (e.kind) {
+    case ExprKind::Negate:
+      return unary(Opcode::Negate, e.a);
+    case ExprKind::Not:
+      return unary(Opcode::Not, e.a);
+    case ExprKind::NotNone:
+      return unary(Opcode::NotNone, e.a);
+    case ExprKind::CallBuiltin:
+      return unary(Opcode::Bits, ExprId{program_.operands[index(e.a)]});
+    case ExprKind::Add:
+      return binary(Opcode::Add);
+    case ExprKind::Sub:
+      return binary(Opcode::Sub);
+    case ExprKind::Mul:
+      return binary(Opcode::Mul);
+    case ExprKind::Div:
+      return binary(Opcode::Div);
+    case ExprKind::Mod:
+      return wrapsAround(e) ? wrapped(e, to) : binary(Opcode::Mod);
+    case ExprKind::ShiftLeft:
+      return binary(Opcode::ShiftLeft);
+    case ExprKind::ShiftRight:
+      return binary(Opcode::ShiftRight);
+    case ExprKind::Xor:
+      return binary(Opcode::Xor);
+    case ExprKind::Eq:
+      return binary(Opcode::Eq);
+    case ExprKind::Ne:
+      return binary(Opcode::Ne);
+    case ExprKind::Lt:
+      return binary(Opcode::Less);
+    case ExprKind::Le:
+      return binary(Opcode::LessEqual);
+    case ExprKind::Gt:
+      return binary(Opcode::Less, true);
+    case ExprKind::Ge:
+      return binary(Opcode::LessEqual, true);
+    case ExprKind::And:
+    case ExprKind::Or: {
+      valueInto(e.a, to);
+      bool isAnd = e.kind == ExprKind::And;
+      uint32_t done = emit(isAnd ? Opcode::JumpUnless : Opcode::JumpIf, index(id), 0, to);
+      valueInto(e.b, to);
+      return jumpHere(done);
+    }
+    default: { // Select; becomesCode lists no other
+      uint32_t otherwise = jumpUnless(e.a);
+      valueInto(e.b, to);
+      uint32_t done = emit(Opcode::Jump, index(id));
+      jumpHere(otherwise);
+      valueInto(e.c, to);
+      return jumpHere(done);
+    }
+    }
+  }
+
+  /// (a + b) % ranks, which schedules are full of.
+  bool wrapsAround(const Expr &e) const {
+    ExprKind kind = expr(e.a).kind;
+    return expr(e.b).kind == ExprKind::NumRanks && (kind == ExprKind::Add || kind == ExprKind::Sub);
+  }
+  void wrapped(const Expr &e, Register to) {
+    const Expr &inner = expr(e.a);
+    Register a = value(inner.a), b = value(inner.b);
+    emit(inner.kind == ExprKind::Add ? Opcode::AddWrapped : Opcode::SubWrapped, index(e.a), to, a,
+         b);
+  }
+
+  /// A jump that is taken if the condition does not hold; its target is still open.
+  uint32_t jumpUnless(ExprId condition) {
+    const Expr &e = expr(condition);
+    uint32_t used = usedTemporaries_;
+    bool compares = e.kind == ExprKind::Lt || e.kind == ExprKind::Gt || e.kind == ExprKind::Eq ||
+                    e.kind == ExprKind::Ne;
+    uint32_t jump = 0;
+    if (compares) {
+      Register a = value(e.a), b = value(e.b);
+      if (e.kind == ExprKind::Gt)
+        std::swap(a, b);
+      Opcode opcode = e.kind == ExprKind::Eq   ? Opcode::JumpUnlessEqual
+                      : e.kind == ExprKind::Ne ? Opcode::JumpIfEqual
+                                               : Opcode::JumpUnlessLess;
+      jump = emit(opcode, index(condition), 0, a, b);
+    } else {
+      Register holds = value(condition);
+      jump = emit(Opcode::JumpUnless, index(condition), 0, holds);
+    }
+    usedTemporaries_ = used;
+    return jump;
+  }
+
+  /// The place of a new piece of code.
+  uint32_t piece(DeclCode &into) {
+    into_ = &into;
+    temporaries_.clear();
+    usedTemporaries_ = 0;
+    return next();
+  }
+
+  uint32_t expression(ExprId id) {
+    uint32_t begin = piece(code_.ofDecl[index(expr(id).owner)]);
+    Register result = value(id);
+    emit(Opcode::Return, index(id), 0, result);
+    return begin;
+  }
+
+  // Statements
+
+  /// Bodies of loops over lists, edges and segments are pieces of their own: they are
+  /// lowered once the piece at hand has ended.
+  void declaration(DeclId id) {
+    const Decl &decl = program_.decl(id);
+    DeclCode &made = code_.ofDecl[index(id)];
+    made.myRank = decl.intSlots;
+    made.numRanks = decl.intSlots + 1;
+    made.registers = decl.intSlots + 2;
+    if (decl.body == kNoStmt)
+      return;
+    pending_.clear();
+    made.body = statements(decl.body, made);
+    while (!pending_.empty()) {
+      auto [stmt, forEach] = pending_.back();
+      pending_.pop_back();
+      uint32_t begin = statements(stmt, made);
+      code_.instructions[forEach].to = begin;
+    }
+  }
+
+  uint32_t statements(StmtId id, DeclCode &into) {
+    uint32_t begin = piece(into);
+    statement(id);
+    emit(Opcode::Return, 0);
+    return begin;
+  }
+
+  void statement(StmtId id) {
+    const Stmt &s = program_.stmt(id);
+    uint32_t used = usedTemporaries_;
+    switch (s.kind) {
+    case StmtKind::Block:
+      for (uint32_t i = 0; i < s.listCount; ++i)
+        statement(StmtId{program_.operands[s.listBegin + i]});
+      break;
+    case StmtKind::Let:
+      if (s.sliceSlot) {
+        emit(Opcode::Execute, index(id));
+      } else {
+        isPart_[index(s.a)] = true;
+        valueInto(s.a, s.slot);
+      }
+      break;
+    case StmtKind::For:
+      loop(id, s);
+      break;
+    case StmtKind::If:
+      branch(s);
+      break;
+    case StmtKind::Message: {
+      Register peer = part(s.b);
+      Register at = s.label == kNoSlot ? 0 : labelIndex(program_.labels[s.label]);
+      emit(Opcode::Message, index(id), s.label, peer, at);
+      break;
+    }
+    case StmtKind::Depend:
+      depend(s);
+      break;
+    case StmtKind::Parent:
+    case StmtKind::Child: {
+      Register rank = part(s.a);
+      emit(s.kind == StmtKind::Parent ? Opcode::Parent : Opcode::Child, index(id), 0, rank);
+      break;
+    }
+    case StmtKind::Temp:
+    case StmtKind::Copy:
+    case StmtKind::Combine:
+    case StmtKind::Calc:
+    case StmtKind::Call:
+    case StmtKind::Edge:
+      emit(Opcode::Execute, index(id));
+      setLabel(s);
+      break;
+    }
+    usedTemporaries_ = used;
+  }
+
+  /// The value of an expression of which the code at hand is the only user.
+  Register part(ExprId id) {
+    isPart_[index(id)] = true;
+    return value(id);
+  }
+
+  void branch(const Stmt &s) {
+    isPart_[index(s.a)] = true;
+    uint32_t otherwise = jumpUnless(s.a);
+    statement(s.body);
+    if (s.otherwise == kNoStmt)
+      return jumpHere(otherwise);
+    uint32_t done = emit(Opcode::Jump, index(s.a));
+    jumpHere(otherwise);
+    statement(s.otherwise);
+    jumpHere(done);
+  }
+
+  void loop(StmtId id, const Stmt &s) {
+    const Expr &range = expr(s.a);
+    if (range.kind != ExprKind::RangeOf || s.sliceSlot) {
+      pending_.push_back({s.body, emit(Opcode::ForEach, index(id))});
+      return;
+    }
+    Register i = s.slot;
+    isPart_[index(range.a)] = isPart_[index(range.b)] = true;
+    Register end = newTemporary();
+    valueInto(range.a, i);
+    valueInto(range.b, end);
+    if (range.value)
+      emit(Opcode::CloseRange, index(s.a), end, end);
+    uint32_t begin = emit(Opcode::LoopBegin, index(s.a), 0, i, end);
+    statement(s.body);
+    emit(Opcode::LoopNext, index(s.a), begin + 1, i, end);
+    jumpHere(begin);
+  }
+
+  /// One number for the indices of a label, however many it has.
+  Register labelIndex(const LabelRef &label) {
+    into_->labels = std::max(into_->labels, label.name + 1);
+    if (label.indexCount == 0)
+      return constant(0);
+    auto indexAt = [&](uint32_t i) { return ExprId{program_.operands[label.indexBegin + i]}; };
+    Register result = value(indexAt(0));
+    for (uint32_t i = 1; i < label.indexCount; ++i) {
+      Register next = value(indexAt(i));
+      Register joined = newTemporary();
+      emit(Opcode::JoinIndices, index(indexAt(i)), joined, result, next);
+      result = joined;
+    }
+    return result;
+  }
+
+  void setLabel(const Stmt &s) {
+    if (s.label == kNoSlot)
+      return;
+    Register at = labelIndex(program_.labels[s.label]);
+    emit(Opcode::Label, 0, s.label, 0, at);
+  }
+
+  void depend(const Stmt &s) {
+    Opcode opcode = s.value == 0 ? Opcode::Requires : Opcode::IRequires;
+    Register waiter = labelIndex(program_.labels[s.listBegin]);
+    for (uint32_t i = 1; i < s.listCount; ++i) {
+      uint32_t first = s.listBegin + i;
+      Register at = labelIndex(program_.labels[first]);
+      emit(opcode, s.listBegin, first, waiter, at);
+    }
+  }
+
+  struct Pending {
+    StmtId body;
+    uint32_t forEach;
+  };
+
+  Program &program_;
+  Code &code_;
+  std::vector<bool> isPart_;
+  std::vector<Pending> pending_;
+  DeclCode *into_ = nullptr;
+  std::vector<Register> temporaries_; ///< of the piece at hand
+  uint32_t usedTemporaries_ = 0;
+};
+
+} // namespace
+
+void lower(Program &program) { Lowering(program).all(); }
+
+} // namespace colldsl
