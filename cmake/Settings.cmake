@@ -9,6 +9,9 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 # g++ 12 sees overlapping copies in plain string concatenations (GCC bug 105651).
+# Nobody replaces our functions at load time: they may be inlined though the code is
+# position independent.
+set(COLLDSL_CODEGEN -fno-semantic-interposition)
 set(COLLDSL_WARNINGS -Wall -Wextra -Wpedantic -Wno-unused-parameter -Wno-restrict)
 
 find_program(COLLDSL_CCACHE ccache)
@@ -23,6 +26,6 @@ function(colldsl_room name)
   add_library(colldsl_${name} STATIC ${ROOM_SOURCES})
   add_library(colldsl::${name} ALIAS colldsl_${name})
   target_include_directories(colldsl_${name} PUBLIC ${CMAKE_SOURCE_DIR})
-  target_compile_options(colldsl_${name} PRIVATE ${COLLDSL_WARNINGS})
+  target_compile_options(colldsl_${name} PRIVATE ${COLLDSL_CODEGEN} ${COLLDSL_WARNINGS})
   target_link_libraries(colldsl_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
 endfunction()

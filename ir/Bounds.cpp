@@ -5,8 +5,6 @@
 namespace colldsl {
 namespace {
 
-__extension__ using Int128 = __int128;
-
 // Positions beyond this are refused: differences of two, in bytes, then fit 63 bits.
 constexpr int64_t kFarthest = int64_t{1} << 58;
 // Whoever binds a buffer has a table entry for each of its blocks.

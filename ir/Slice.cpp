@@ -5,8 +5,6 @@
 
 namespace colldsl {
 
-__extension__ using Int128 = __int128;
-
 int64_t positionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n) {
   if (denominator == 1) // wraps around exactly where the wide sum, cut to 64 bits, does
     return static_cast<int64_t>(static_cast<uint64_t>(scale) * n + static_cast<uint64_t>(offset));

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "ir/Ids.h"
+#include "ir/Int128.h"
 #include "ir/Vocabulary.h"
 
 #include <cstdint>

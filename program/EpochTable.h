@@ -22,7 +22,7 @@ constexpr uint64_t mixHash(uint64_t a, uint64_t b) {
 /// A value per 64-bit key: open addressing, emptied in O(1) by a new epoch.
 template <typename Value> class EpochTable {
 public:
-  EpochTable() : entries_(size_t{1} << (64 - shift_)) {}
+  EpochTable() : entries_(kFirstSize) {}
 
   /// The key's value, default-made if it is new.
   Value &operator[](uint64_t key) { return *insert(key).first; }
@@ -32,7 +32,7 @@ public:
     Entry *entry = &find(key);
     if (entry->epoch == epoch_)
       return {&entry->value, false};
-    if (++used_ * 2 > entries_.size()) {
+    if (++used_ * 2 > mask_) {
       grow();
       entry = &find(key);
     }
@@ -59,9 +59,8 @@ private:
   };
 
   Entry &find(uint64_t key) {
-    size_t mask = entries_.size() - 1;
     // Multiplicative hashing (Knuth): keys need not be mixed before.
-    for (size_t i = (key * 0x9e3779b97f4a7c15u) >> shift_;; i = (i + 1) & mask)
+    for (size_t i = (key * 0x9e3779b97f4a7c15u) >> shift_;; i = (i + 1) & mask_)
       if (entries_[i].epoch != epoch_ || entries_[i].key == key)
         return entries_[i];
   }
@@ -70,12 +69,16 @@ private:
     std::vector<Entry> old(entries_.size() * 2);
     old.swap(entries_);
     --shift_;
+    mask_ = entries_.size() - 1;
     for (const Entry &entry : old)
       if (entry.epoch == epoch_)
         find(entry.key) = entry;
   }
 
+  static constexpr size_t kFirstSize = 64;
+
   unsigned shift_ = 58; ///< 64 less the logarithm of the number of entries
+  size_t mask_ = kFirstSize - 1;
   std::vector<Entry> entries_;
   uint64_t epoch_ = 1;
   size_t used_ = 0;

@@ -96,7 +96,7 @@ int64_t Interpreter::evalGridShift(const Expr &e, bool periodic) {
   }
   int64_t me = currentGroup().me;
   int64_t at = me / stride % dims[d];
-  __int128 moved = static_cast<__int128>(at) + delta;
+  Int128 moved = static_cast<Int128>(at) + delta;
   if (!periodic && (moved < 0 || moved >= dims[d]))
     return kNone;
   auto to = static_cast<int64_t>((moved % dims[d] + dims[d]) % dims[d]);

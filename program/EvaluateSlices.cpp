@@ -7,19 +7,19 @@ namespace colldsl {
 namespace {
 
 /// (scale * n + offset) / denominator in lowest terms, so that equal cuts have equal forms.
-bool reduce(__int128 scale, __int128 offset, __int128 denominator, Position &out) {
-  auto magnitude = [](__int128 x) { return x < 0 ? -x : x; };
-  __int128 a = magnitude(scale), b = magnitude(offset), g = denominator;
-  for (__int128 x : {a, b})
+bool reduce(Int128 scale, Int128 offset, Int128 denominator, Position &out) {
+  auto magnitude = [](Int128 x) { return x < 0 ? -x : x; };
+  Int128 a = magnitude(scale), b = magnitude(offset), g = denominator;
+  for (Int128 x : {a, b})
     while (x != 0) {
-      __int128 t = g % x;
+      Int128 t = g % x;
       g = x;
       x = t;
     }
   scale /= g;
   offset /= g;
   denominator /= g;
-  constexpr __int128 limit = INT64_MAX / 2;
+  constexpr Int128 limit = INT64_MAX / 2;
   if (magnitude(scale) > limit || magnitude(offset) > limit || denominator > UINT32_MAX)
     return false;
   out.scale = static_cast<int64_t>(scale);
@@ -35,13 +35,13 @@ Position Interpreter::displace(const Position &p, int64_t elements) const {
 }
 
 /// The point i/k of the way from the slice's begin to its end.
-Position Interpreter::interpolate(const SliceValue &s, __int128 i, __int128 k, SourceLoc loc) {
+Position Interpreter::interpolate(const SliceValue &s, Int128 i, Int128 k, SourceLoc loc) {
   const Position &x = s.begin, &y = s.end;
   if (i == 0)
     return x;
   if (i == k)
     return y;
-  __int128 dx = x.denominator, dy = y.denominator;
+  Int128 dx = x.denominator, dy = y.denominator;
   Position p;
   // x + (y - x) * i / k over the common denominator dx * dy * k
   bool fits = reduce(x.scale * dy * (k - i) + y.scale * dx * i,
@@ -95,12 +95,12 @@ Position Interpreter::blockPosition(const SliceValue &s, int64_t i, SourceLoc lo
   if (s.shape == BlockShape::Counts)
     return displace(s.begin, list(s.prefix)[i]);
   // Equal blocks are whole numbers of elements, so the cut is exact.
-  __int128 width = static_cast<__int128>(s.end.scale) - s.begin.scale;
-  __int128 widthOffset = static_cast<__int128>(s.end.offset) - s.begin.offset;
+  Int128 width = static_cast<Int128>(s.end.scale) - s.begin.scale;
+  Int128 widthOffset = static_cast<Int128>(s.end.offset) - s.begin.offset;
   if (s.blocks == 0)
     return s.begin;
-  __int128 scale = s.begin.scale + width / s.blocks * i;
-  __int128 offset = s.begin.offset + widthOffset / s.blocks * i;
+  Int128 scale = s.begin.scale + width / s.blocks * i;
+  Int128 offset = s.begin.offset + widthOffset / s.blocks * i;
   if (scale > INT64_MAX / 2 || offset > INT64_MAX / 2) {
     fail(loc, "block " + std::to_string(i) + " begins beyond 2^62 elements");
     return s.begin;

@@ -156,7 +156,7 @@ private:
   void pushRegion(const SliceValue &slice, std::vector<Region> &out, SourceLoc loc);
   SliceValue blockOf(const SliceValue &s, int64_t i, SourceLoc loc);
   Position blockPosition(const SliceValue &s, int64_t i, SourceLoc loc);
-  Position interpolate(const SliceValue &s, __int128 i, __int128 k, SourceLoc loc);
+  Position interpolate(const SliceValue &s, Int128 i, Int128 k, SourceLoc loc);
   Position displace(const Position &p, int64_t elements) const;
   Slice toSlice(const SliceValue &slice, SourceLoc loc);
   void makeConstant(SliceValue &slice);

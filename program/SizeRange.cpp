@@ -8,17 +8,17 @@ namespace {
 
 /// b - a >= 0 as slope * n + constant >= 0, denominators cleared.
 struct Difference {
-  __int128 slope, constant;
+  Int128 slope, constant;
 };
 
 Difference difference(const Position &a, const Position &b) {
-  return {static_cast<__int128>(b.scale) * a.denominator -
-              static_cast<__int128>(a.scale) * b.denominator,
-          static_cast<__int128>(b.offset) * a.denominator -
-              static_cast<__int128>(a.offset) * b.denominator};
+  return {static_cast<Int128>(b.scale) * a.denominator -
+              static_cast<Int128>(a.scale) * b.denominator,
+          static_cast<Int128>(b.offset) * a.denominator -
+              static_cast<Int128>(a.offset) * b.denominator};
 }
 
-uint64_t clampToSize(__int128 value) {
+uint64_t clampToSize(Int128 value) {
   if (value < 0)
     return 0;
   return value > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(value);
@@ -41,7 +41,7 @@ void SizeRange::keepLessEqual(const Position &a, const Position &b) {
   bool constant = a.scale == 0 && b.scale == 0;
   if (constant)
     return;
-  if (d.slope * static_cast<__int128>(n_) + d.constant < 0)
+  if (d.slope * static_cast<Int128>(n_) + d.constant < 0)
     return pin(); // equal only by rounding
   if (d.slope > 0)
     min_ = std::max(min_, clampToSize((-d.constant + d.slope - 1) / d.slope));
