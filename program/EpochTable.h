@@ -1,6 +1,7 @@
 /// Hashing of keys, and a table that is emptied in O(1).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
