@@ -76,12 +76,18 @@ SliceValue Interpreter::bufferAt(uint32_t slot, int64_t rank) {
   const Group *mine = frame_->group;
   Group there = *mine;
   there.me = rank;
-  frame_->group = &there;
+  becomeMember(there);
   remote_ = kNone;
   SliceValue view = remoteView(*param, entryBuffers_[buffer]);
   remote_ = rank;
-  frame_->group = mine;
+  becomeMember(*mine);
   return view;
+}
+
+/// What the frame evaluates from now on is what that member sees.
+void Interpreter::becomeMember(const Group &group) {
+  frame_->group = &group;
+  frame_->ints[program_.code.ofDecl[index(frame_->declId)].myRank] = group.me;
 }
 
 /// Whether a parameter's buffer means anything at the rank that asks.

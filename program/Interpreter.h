@@ -232,6 +232,7 @@ private:
   void addOperand(const EnsureNode &node);
   SliceValue bufferAt(uint32_t slot, int64_t rank);
   SliceValue remoteView(const Param &param, const SliceValue &own);
+  void becomeMember(const Group &group);
   bool isSignificantHere(BufferId buffer);
   bool dependsOnRank(ExprId id) const;
 
