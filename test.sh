@@ -28,7 +28,11 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ "$preset" = release ] || timeout=$((timeout * 5))
+if [ "$preset" != release ]; then
+  timeout=$((timeout * 5))
+  ulimit -s 65536 || true # frames of instrumented code are several times as large
+  export ASAN_OPTIONS=allocator_may_return_null=1 # as malloc does
+fi
 build=build/$preset
 jobs=$(nproc)
 

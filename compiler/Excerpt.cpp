@@ -25,14 +25,23 @@ size_t outsideCharacter(llvm::StringRef line, size_t place) {
   return place;
 }
 
+/// What would move the terminal's cursor is shown as a question mark.
+std::string printable(llvm::StringRef text) {
+  std::string result = text.str();
+  std::replace_if(
+      result.begin(), result.end(),
+      [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; }, '?');
+  return result;
+}
+
 Excerpt excerptAround(llvm::StringRef line, size_t column) {
   if (line.size() <= kMostBytes)
-    return {line.str(), column};
+    return {printable(line), column};
   size_t middle = std::max(column, kMostBytes / 2) - kMostBytes / 2;
   size_t begin = outsideCharacter(line, std::min(middle, line.size() - kMostBytes));
   size_t end = outsideCharacter(line, std::min(line.size(), begin + kMostBytes));
   std::string before = begin > 0 ? kLeftOut : "", after = end < line.size() ? kLeftOut : "";
-  return {before + line.slice(begin, end).str() + after, before.size() + column - begin};
+  return {before + printable(line.slice(begin, end)) + after, before.size() + column - begin};
 }
 
 } // namespace

@@ -156,7 +156,9 @@ bool Family::readSome(Child &child) {
 // Until all pipes are closed, which happens when the children end, or time is up. A
 // child that ends before it joined the others is nobody else's to notice.
 void Family::collect() {
+  constexpr auto forever = std::chrono::nanoseconds::max();
   Clock::time_point start = Clock::now();
+  std::chrono::nanoseconds limit = options_.timeout;
   for (;;) {
     std::vector<pollfd> fds;
     std::vector<uint32_t> ranks;
@@ -167,17 +169,23 @@ void Family::collect() {
       }
     if (fds.empty())
       return;
-    auto left = options_.timeout - (Clock::now() - start);
+    std::chrono::nanoseconds passed = Clock::now() - start;
+    auto left = limit == forever ? forever : limit - passed;
     if (left <= Clock::duration::zero()) {
       timedOut_ = true;
       return killAll();
     }
     auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1;
     poll(fds.data(), fds.size(), static_cast<int>(std::min<int64_t>(ms, 1 << 30)));
-    for (size_t i = 0; i < fds.size(); ++i)
-      if (fds[i].revents != 0 && !readSome(children_[ranks[i]]) &&
-          world_.control(Rank{ranks[i]}).pid.load() == 0)
+    for (size_t i = 0; i < fds.size(); ++i) {
+      Child &child = children_[ranks[i]];
+      if (fds[i].revents == 0 || readSome(child))
+        continue;
+      if (world_.control(Rank{ranks[i]}).pid.load() == 0)
         world_.reportDeath(Rank{ranks[i]});
+      if (child.received.empty() || child.received[0] != kFine)
+        limit = std::min(limit, passed + options_.grace);
+    }
   }
 }
 

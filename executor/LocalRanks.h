@@ -13,6 +13,8 @@ struct LocalOptions {
   bool bindToCores = false; ///< rank r to the r-th core that this process may use, going round
   shm::Options shm;
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max(); ///< then all are killed
+  /// Once a rank has failed the others have so long to notice, or are killed too.
+  std::chrono::nanoseconds grace = std::chrono::seconds(3);
 };
 
 /// How one rank ended.

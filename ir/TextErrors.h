@@ -7,7 +7,7 @@
 namespace colldsl {
 
 /// A place as diagnostics hold it; columns beyond 16 bits are stored as the largest.
-inline SourceLoc locOf(Place place, uint16_t file = 0) {
+inline SourceLoc locOf(TextPlace place, uint16_t file = 0) {
   return {place.line, static_cast<uint16_t>(place.column > 0xffff ? 0xffff : place.column), file};
 }
 

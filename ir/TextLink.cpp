@@ -56,7 +56,7 @@ public:
 
 private:
   void sortLabels();
-  const RankText::Label *find(std::string_view name, Place place);
+  const RankText::Label *find(std::string_view name, TextPlace place);
   void collectEdges();
   void groupEdges();
   std::span<const Edge> edgesOf(uint32_t op) const {
@@ -89,7 +89,7 @@ void Linker::sortLabels() {
                                                            labels[i - 1].place.line)));
 }
 
-const RankText::Label *Linker::find(std::string_view name, Place place) {
+const RankText::Label *Linker::find(std::string_view name, TextPlace place) {
   auto &labels = rank_.labels;
   auto at = std::lower_bound(
       labels.begin(), labels.end(), name,

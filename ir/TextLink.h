@@ -15,20 +15,20 @@ struct RankText {
   struct Label {
     std::string_view name; ///< views the text
     uint32_t op;           ///< kBrokenOp: its statement had an error
-    Place place;
+    TextPlace place;
   };
   struct DepText {
     std::string_view op;
     std::string_view on;
     DepKind kind;
-    Place place;
-    Place onPlace;
+    TextPlace place;
+    TextPlace onPlace;
   };
   static constexpr uint32_t kBrokenOp = 0xffffffff;
 
   Dag dag;
-  std::vector<Place> opPlaces; ///< per op
-  std::vector<bool> hasCount;  ///< per op: the text says which message it is
+  std::vector<TextPlace> opPlaces; ///< per op
+  std::vector<bool> hasCount;      ///< per op: the text says which message it is
   std::vector<Label> labels;
   std::vector<DepText> deps;
 };

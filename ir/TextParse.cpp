@@ -9,7 +9,7 @@ TextParser::TextParser(std::string_view text, std::string_view fileName, const T
     : limits_(limits), fileName_(fileName), scanner_(text, limits.maxLineBytes),
       errors_(limits.maxErrors) {}
 
-bool TextParser::isBeforeRanks(Place place, std::string_view what) {
+bool TextParser::isBeforeRanks(TextPlace place, std::string_view what) {
   return parsed_.schedule.ranks.empty() ||
          fail(place, concat("'", what, "' must stand before the first rank"));
 }
@@ -34,7 +34,7 @@ bool TextParser::parseScheduleLine() {
 }
 
 bool TextParser::parseNumRanks() {
-  Place place = peek().place;
+  TextPlace place = peek().place;
   hasNumRanksLine_ = true;
   std::optional<uint64_t> number = expectNumber("the number of ranks");
   if (!number)
@@ -49,7 +49,7 @@ bool TextParser::parseNumRanks() {
 
 bool TextParser::parseSizeClass() {
   SizeClass c;
-  Place place = peek().place;
+  TextPlace place = peek().place;
   if (!expectWord("n") || !expectSymbol("="))
     return false;
   std::optional<uint64_t> elements = expectNumber("n");
@@ -59,7 +59,7 @@ bool TextParser::parseSizeClass() {
   if (!min || !expectSymbol(".."))
     return false;
   c = {*elements, *min, UINT64_MAX};
-  if (peek().kind == TokenKind::Number) {
+  if (peek().kind == TextTokenKind::Number) {
     std::optional<uint64_t> max = expectNumber("the largest n");
     if (!max)
       return false;
@@ -72,7 +72,7 @@ bool TextParser::parseSizeClass() {
 }
 
 bool TextParser::parseFile() {
-  Place place = peek().place;
+  TextPlace place = peek().place;
   std::optional<std::string> name = expectString("the file's name");
   if (!name)
     return false;
@@ -83,7 +83,7 @@ bool TextParser::parseFile() {
 }
 
 bool TextParser::parseTopStatement() {
-  Token word = peek();
+  TextToken word = peek();
   if (takeWord("rank"))
     return parseRank();
   if (takeWord("num_ranks"))
@@ -98,8 +98,8 @@ bool TextParser::parseTopStatement() {
 }
 
 void TextParser::parseTopLevel() {
-  while (!hasStopped() && peek().kind != TokenKind::End) {
-    if (peek().kind == TokenKind::NewLine) {
+  while (!hasStopped() && peek().kind != TextTokenKind::End) {
+    if (peek().kind == TextTokenKind::NewLine) {
       take();
       continue;
     }
@@ -121,7 +121,7 @@ void TextParser::openPlainFile() {
 }
 
 bool TextParser::parseRank() {
-  Place place = peek().place;
+  TextPlace place = peek().place;
   std::optional<uint64_t> number = expectNumber("the rank's number");
   if (!number)
     return false;
@@ -141,16 +141,16 @@ bool TextParser::parseRank() {
 
 void TextParser::parseRankBody() {
   while (!hasStopped()) {
-    Token token = peek();
+    TextToken token = peek();
     if (token.isSymbol("}")) {
       take();
       return finishRank();
     }
-    if (token.kind == TokenKind::End) {
+    if (token.kind == TextTokenKind::End) {
       fail(token.place, concat("rank ", parsed_.schedule.numRanks(), " is not closed by '}'"));
       return finishRank();
     }
-    if (token.kind == TokenKind::NewLine)
+    if (token.kind == TextTokenKind::NewLine)
       take();
     else if (!parseRankStatement() || !expectLineEnd())
       skipLine();
@@ -160,7 +160,7 @@ void TextParser::parseRankBody() {
 // Labels and names may be any word, so what follows a word decides.
 bool TextParser::parseRankStatement() {
   bool isDep = peek(1).isWord("requires") || peek(1).isWord("irequires");
-  if (isDep && peek(2).kind == TokenKind::Word)
+  if (isDep && peek(2).kind == TextTokenKind::Word)
     return parseDep();
   if (peek(1).isSymbol(":"))
     return parseLabelled();
@@ -212,7 +212,7 @@ void TextParser::checkOperands() {
 void TextParser::finishFile() {
   if (hasStopped())
     return;
-  Place end = peek().place;
+  TextPlace end = peek().place;
   uint32_t ranks = parsed_.schedule.numRanks();
   if (!hasNumRanksLine_)
     fail(end, "num_ranks is missing");

@@ -11,13 +11,13 @@ namespace colldsl {
 
 bool TextParser::startsBuffer() {
   return parseBufferRole(peekWord()) &&
-         (peek(1).kind == TokenKind::Word || peek(1).kind == TokenKind::String);
+         (peek(1).kind == TextTokenKind::Word || peek(1).kind == TextTokenKind::String);
 }
 
 std::optional<std::string> TextParser::expectName() {
-  if (peek().kind == TokenKind::String)
+  if (peek().kind == TextTokenKind::String)
     return expectString("the buffer's name");
-  if (peek().kind == TokenKind::Word)
+  if (peek().kind == TextTokenKind::Word)
     return std::string(take().text);
   failExpected("a buffer");
   return std::nullopt;
@@ -39,7 +39,7 @@ bool TextParser::parseReference(std::string &name, uint32_t &ordinal) {
 bool TextParser::parseBuffer() {
   Buffer buffer;
   buffer.role = *parseBufferRole(take().text);
-  Place place = peek().place;
+  TextPlace place = peek().place;
   std::string name;
   uint32_t ordinal = 1;
   if (!parseReference(name, ordinal))
@@ -65,7 +65,8 @@ bool TextParser::parseBuffer() {
 }
 
 // Buffers of one name are name, name#2, name#3, in the order of the text.
-bool TextParser::declare(Place place, const std::string &name, uint32_t ordinal, Buffer &buffer) {
+bool TextParser::declare(TextPlace place, const std::string &name, uint32_t ordinal,
+                         Buffer &buffer) {
   auto [at, isNew] = names_.try_emplace(name, static_cast<uint32_t>(names_.size()));
   if (isNew)
     parsed_.schedule.names.push_back(name);
@@ -87,7 +88,7 @@ bool TextParser::parseBufferShape(Buffer &buffer) {
   take();
   buffer.type = *type;
   bool hasBlocks =
-      peek(1).kind == TokenKind::Number && peek(2).isSymbol("]") && peek(3).isSymbol("[");
+      peek(1).kind == TextTokenKind::Number && peek(2).isSymbol("]") && peek(3).isSymbol("[");
   if (!hasBlocks)
     return parseExtent(buffer);
   take();
@@ -107,7 +108,7 @@ bool TextParser::parseBufferShape(Buffer &buffer) {
 bool TextParser::parseExtent(Buffer &buffer) {
   if (!expectSymbol("["))
     return false;
-  Place place = peek().place;
+  TextPlace place = peek().place;
   PositionText begin;
   std::optional<PositionText> end = parsePosition();
   if (end && takeSymbol("..")) {
@@ -129,9 +130,9 @@ bool TextParser::parseExtent(Buffer &buffer) {
 
 // One of 5, n, 7n, with its sign; adds it to the position.
 bool TextParser::parseTerm(PositionText &position, bool isNegative) {
-  Place place = peek().place;
+  TextPlace place = peek().place;
   uint64_t magnitude = 1;
-  bool hasNumber = peek().kind == TokenKind::Number;
+  bool hasNumber = peek().kind == TextTokenKind::Number;
   if (hasNumber) {
     std::optional<uint64_t> number = expectNumber("a position");
     if (!number)
@@ -169,7 +170,7 @@ std::optional<PositionText> TextParser::parsePosition() {
   bool hasParens = takeSymbol("(");
   if (!parseTerms(position, isSum) || (hasParens && !expectSymbol(")")))
     return std::nullopt;
-  Place place = peek().place;
+  TextPlace place = peek().place;
   if (!takeSymbol("/"))
     return position;
   if (isSum && !hasParens) {
@@ -188,7 +189,8 @@ std::optional<PositionText> TextParser::parsePosition() {
 }
 
 // Brings both over the least common multiple of their denominators.
-std::optional<RangeText> TextParser::joinRange(Place place, PositionText begin, PositionText end) {
+std::optional<RangeText> TextParser::joinRange(TextPlace place, PositionText begin,
+                                               PositionText end) {
   uint64_t common = std::lcm(uint64_t{begin.denominator}, uint64_t{end.denominator});
   RangeText range;
   range.denominator = static_cast<uint32_t>(common);
@@ -206,7 +208,7 @@ std::optional<RangeText> TextParser::joinRange(Place place, PositionText begin, 
 }
 
 std::optional<RangeText> TextParser::parseRange() {
-  Place place = peek().place;
+  TextPlace place = peek().place;
   std::optional<PositionText> begin = parsePosition();
   if (!begin || !expectSymbol(".."))
     return std::nullopt;
@@ -222,7 +224,7 @@ std::optional<SliceText> TextParser::parseSliceText() {
   text.place = peek().place;
   if (!parseReference(text.name, text.ordinal))
     return std::nullopt;
-  if (peek().isSymbol("[") && peek(1).kind == TokenKind::Number && peek(2).isSymbol("]")) {
+  if (peek().isSymbol("[") && peek(1).kind == TextTokenKind::Number && peek(2).isSymbol("]")) {
     take();
     text.block = expectNumber32("the block", kNoBlock - 1);
     take();

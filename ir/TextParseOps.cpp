@@ -7,9 +7,9 @@
 namespace colldsl {
 
 bool TextParser::parseLabelled() {
-  Token label = take();
+  TextToken label = take();
   take();
-  if (label.kind != TokenKind::Word)
+  if (label.kind != TextTokenKind::Word)
     return fail(label.place, concat("a label must be a word, not '", label.text, "'"));
   if (label.text.size() > limits_.maxLabelBytes)
     return fail(label.place, concat("the label has ", label.text.size(), " bytes, the limit is ",
@@ -21,7 +21,7 @@ bool TextParser::parseLabelled() {
 }
 
 bool TextParser::parseOp() {
-  Place place = peek().place;
+  TextPlace place = peek().place;
   std::optional<OpKind> kind = parseOpKind(peekWord());
   if (!kind)
     return failExpected("an op, a buffer, a dependency or a promise");
@@ -46,8 +46,8 @@ bool TextParser::parseOp() {
 
 bool TextParser::parseOpText(Op &op) {
   std::optional<uint64_t> stated;
-  Place place = peek().place;
-  if (op.kind == OpKind::Calc || peek().kind == TokenKind::Number) {
+  TextPlace place = peek().place;
+  if (op.kind == OpKind::Calc || peek().kind == TextTokenKind::Number) {
     stated = expectNumber(op.kind == OpKind::Calc ? "the time in ns" : "the size");
     if (!stated || (op.kind != OpKind::Calc && !expectWord("b")))
       return false;
@@ -102,7 +102,7 @@ bool TextParser::parseReductionText(Op &op) {
   return takeWord("before") || takeWord("after") || failExpected("'before' or 'after'");
 }
 
-bool TextParser::parseAttribute(Op &op, const Token &word) {
+bool TextParser::parseAttribute(Op &op, const TextToken &word) {
   if (word.text == "cpu" || word.text == "nic") {
     std::optional<uint32_t> number = expectNumber32(word.text, UINT8_MAX);
     (word.text == "cpu" ? op.cpu : op.nic) = static_cast<uint8_t>(number.value_or(0));
@@ -138,7 +138,7 @@ bool TextParser::parseSliceList(std::string_view word, uint32_t &begin, uint32_t
     return true;
   begin = static_cast<uint32_t>(rank_.dag.slices.size());
   do {
-    while (count != 0 && peek().kind == TokenKind::NewLine)
+    while (count != 0 && peek().kind == TextTokenKind::NewLine)
       take();
     std::optional<Slice> slice = parseSlice();
     if (!slice)
@@ -150,7 +150,7 @@ bool TextParser::parseSliceList(std::string_view word, uint32_t &begin, uint32_t
 }
 
 bool TextParser::parseLoc(SourceLoc &loc) {
-  Place place = peek().place;
+  TextPlace place = peek().place;
   if (!takeSymbol("@"))
     return true;
   std::optional<uint32_t> numbers[3] = {expectNumber32("the line")};
@@ -175,7 +175,7 @@ bool TextParser::parseLoc(SourceLoc &loc) {
 }
 
 // With slices the size is for the reader: it must agree, and may be left out.
-bool TextParser::checkStatedBytes(Op &op, Place place, std::optional<uint64_t> stated) {
+bool TextParser::checkStatedBytes(Op &op, TextPlace place, std::optional<uint64_t> stated) {
   if (op.kind == OpKind::Signal || op.kind == OpKind::Wait)
     return !stated || fail(place, concat("a ", spelling(op.kind), " has no size"));
   if (op.sourceCount == 0 && op.targetCount == 0) {
@@ -193,17 +193,17 @@ bool TextParser::checkStatedBytes(Op &op, Place place, std::optional<uint64_t> s
 }
 
 bool TextParser::parseDep() {
-  Token op = take();
+  TextToken op = take();
   DepKind kind = take().text == "requires" ? DepKind::Requires : DepKind::IRequires;
-  Token on = take();
-  if (op.kind != TokenKind::Word)
+  TextToken on = take();
+  if (op.kind != TextTokenKind::Word)
     return fail(op.place, concat("a label must be a word, not '", op.text, "'"));
   rank_.deps.push_back({op.text, on.text, kind, op.place, on.place});
   return true;
 }
 
 bool TextParser::parseOperand() {
-  Place place = peek().place;
+  TextPlace place = peek().place;
   std::optional<Slice> slice = parseSlice();
   if (!slice || !expectSymbol("@"))
     return false;
@@ -226,7 +226,7 @@ bool TextParser::parseOperands(Ensure &ensure) {
   ensure.isReduction = true;
   ensure.reduction = *reduction;
   do {
-    while (peek().kind == TokenKind::NewLine)
+    while (peek().kind == TextTokenKind::NewLine)
       take();
     if (!parseOperand())
       return false;

@@ -17,18 +17,18 @@ std::string shown(std::string_view text) {
   return out;
 }
 
-std::string describe(const Token &token) {
+std::string describe(const TextToken &token) {
   switch (token.kind) {
-  case TokenKind::End:
+  case TextTokenKind::End:
     return "the end of the text";
-  case TokenKind::NewLine:
+  case TextTokenKind::NewLine:
     return "the end of the line";
-  case TokenKind::String:
+  case TextTokenKind::String:
     return "a string";
-  case TokenKind::Word:
-  case TokenKind::Number:
-  case TokenKind::Symbol:
-  case TokenKind::Bad:
+  case TextTokenKind::Word:
+  case TextTokenKind::Number:
+  case TextTokenKind::Symbol:
+  case TextTokenKind::Bad:
     return shown(token.text);
   }
   __builtin_unreachable();
@@ -36,17 +36,17 @@ std::string describe(const Token &token) {
 
 } // namespace
 
-const Token &TextParser::peek(unsigned ahead) {
+const TextToken &TextParser::peek(unsigned ahead) {
   while (aheadCount_ <= ahead) {
-    const Token &token = ahead_[aheadCount_++] = scanner_.next();
-    if (token.kind == TokenKind::Bad && token.text.empty())
+    const TextToken &token = ahead_[aheadCount_++] = scanner_.next();
+    if (token.kind == TextTokenKind::Bad && token.text.empty())
       errors_.stop(Diagnostic::error(locOf(token.place), scanner_.problem()));
   }
   return ahead_[ahead];
 }
 
-Token TextParser::take() {
-  Token token = peek();
+TextToken TextParser::take() {
+  TextToken token = peek();
   for (unsigned i = 1; i < aheadCount_; ++i)
     ahead_[i - 1] = ahead_[i];
   --aheadCount_;
@@ -54,7 +54,7 @@ Token TextParser::take() {
 }
 
 std::string_view TextParser::peekWord() {
-  return peek().kind == TokenKind::Word ? peek().text : std::string_view();
+  return peek().kind == TextTokenKind::Word ? peek().text : std::string_view();
 }
 
 bool TextParser::takeWord(std::string_view word) {
@@ -81,18 +81,19 @@ bool TextParser::expectSymbol(std::string_view symbol) {
 
 // A block's last statement may share its line with the brace.
 bool TextParser::expectLineEnd() {
-  const Token &token = peek();
-  if (token.kind == TokenKind::NewLine || token.kind == TokenKind::End || token.isSymbol("}"))
+  const TextToken &token = peek();
+  if (token.kind == TextTokenKind::NewLine || token.kind == TextTokenKind::End ||
+      token.isSymbol("}"))
     return true;
   return failExpected("the end of the line");
 }
 
 std::optional<uint64_t> TextParser::expectNumber(std::string_view what, uint64_t max) {
-  if (peek().kind != TokenKind::Number) {
+  if (peek().kind != TextTokenKind::Number) {
     failExpected(what);
     return std::nullopt;
   }
-  Token token = take();
+  TextToken token = take();
   if (!token.isTooLarge && token.number <= max)
     return token.number;
   fail(token.place, concat(what, " is ", shown(token.text), ", at most ", max, " is possible"));
@@ -106,11 +107,11 @@ std::optional<uint32_t> TextParser::expectNumber32(std::string_view what, uint32
 
 std::optional<std::string> TextParser::expectString(std::string_view what) {
   std::string out;
-  if (peek().kind != TokenKind::String) {
+  if (peek().kind != TextTokenKind::String) {
     failExpected(concat(what, " in quotes"));
     return std::nullopt;
   }
-  Token token = take();
+  TextToken token = take();
   if (unescape(token.text, out))
     return out;
   fail(token.place, concat(what, " has an unknown escape"), "known are \\\" \\\\ \\n \\t \\xHH");
@@ -118,23 +119,23 @@ std::optional<std::string> TextParser::expectString(std::string_view what) {
 }
 
 void TextParser::skipLine() {
-  while (peek().kind != TokenKind::NewLine && peek().kind != TokenKind::End &&
+  while (peek().kind != TextTokenKind::NewLine && peek().kind != TextTokenKind::End &&
          !peek().isSymbol("}"))
     take();
 }
 
-bool TextParser::fail(Place place, std::string message, std::string hint) {
+bool TextParser::fail(TextPlace place, std::string message, std::string hint) {
   errors_.add(Diagnostic::error(locOf(place), std::move(message), std::move(hint)));
   return false;
 }
 
-bool TextParser::stop(Place place, std::string message) {
+bool TextParser::stop(TextPlace place, std::string message) {
   errors_.stop(Diagnostic::error(locOf(place), std::move(message)));
   return false;
 }
 
 bool TextParser::failExpected(std::string_view what) {
-  const Token &token = peek();
+  const TextToken &token = peek();
   return fail(token.place, concat("expected ", what, ", found ", describe(token)));
 }
 

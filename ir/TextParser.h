@@ -36,7 +36,7 @@ struct RangeText {
 
 /// A slice whose buffer may stand further down.
 struct SliceText {
-  Place place;
+  TextPlace place;
   std::string name;
   uint32_t ordinal = 1;
   std::optional<uint32_t> block;
@@ -50,8 +50,8 @@ public:
 
 private:
   // Tokens.
-  const Token &peek(unsigned ahead = 0);
-  Token take();
+  const TextToken &peek(unsigned ahead = 0);
+  TextToken take();
   std::string_view peekWord(); ///< empty if there is none
   bool takeWord(std::string_view word);
   bool takeSymbol(std::string_view symbol);
@@ -64,8 +64,8 @@ private:
   void skipLine();
 
   // Errors.
-  bool fail(Place place, std::string message, std::string hint = {});
-  bool stop(Place place, std::string message); ///< an error that ends the reading
+  bool fail(TextPlace place, std::string message, std::string hint = {});
+  bool stop(TextPlace place, std::string message); ///< an error that ends the reading
   bool failExpected(std::string_view what);
 
   // TextParse.cpp: the file.
@@ -82,7 +82,7 @@ private:
   void finishFile();
   void checkOperands();
   void openPlainFile();
-  bool isBeforeRanks(Place place, std::string_view what);
+  bool isBeforeRanks(TextPlace place, std::string_view what);
   uint64_t n() const { return parsed_.schedule.sizeClass.elements; }
   bool hasStopped() const { return errors_.isFull(); }
 
@@ -93,10 +93,10 @@ private:
   bool parsePeer(Op &op, std::string_view word);
   bool parseReductionText(Op &op);
   bool parseAttributes(Op &op);
-  bool parseAttribute(Op &op, const Token &word);
+  bool parseAttribute(Op &op, const TextToken &word);
   bool parseSliceList(std::string_view word, uint32_t &begin, uint32_t &count);
   bool parseLoc(SourceLoc &loc);
-  bool checkStatedBytes(Op &op, Place place, std::optional<uint64_t> stated);
+  bool checkStatedBytes(Op &op, TextPlace place, std::optional<uint64_t> stated);
   bool refuseWildcard(std::string_view what);
   bool parseDep();
   bool parseEnsures();
@@ -108,7 +108,7 @@ private:
   bool parseBuffer();
   bool parseBufferShape(Buffer &buffer);
   bool parseExtent(Buffer &buffer);
-  bool declare(Place place, const std::string &name, uint32_t ordinal, Buffer &buffer);
+  bool declare(TextPlace place, const std::string &name, uint32_t ordinal, Buffer &buffer);
   std::optional<std::string> expectName();
   bool parseReference(std::string &name, uint32_t &ordinal);
   std::optional<SliceText> parseSliceText();
@@ -116,7 +116,7 @@ private:
   std::optional<PositionText> parsePosition();
   bool parseTerms(PositionText &position, bool &isSum);
   bool parseTerm(PositionText &position, bool isNegative);
-  std::optional<RangeText> joinRange(Place place, PositionText begin, PositionText end);
+  std::optional<RangeText> joinRange(TextPlace place, PositionText begin, PositionText end);
   std::optional<Slice> bindSlice(const SliceText &text);
   std::optional<Slice> parseSlice();
   void bindAliases();
@@ -128,14 +128,14 @@ private:
   struct OperandPlace {
     Rank rank;
     uint32_t operand;
-    Place place;
+    TextPlace place;
   };
   using BufferKey = std::pair<std::string, uint32_t>; ///< name and ordinal
 
   TextLimits limits_;
   std::string fileName_;
-  Scanner scanner_;
-  std::array<Token, 4> ahead_;
+  TextScanner scanner_;
+  std::array<TextToken, 4> ahead_;
   unsigned aheadCount_ = 0;
   ErrorList errors_;
   ParsedText parsed_;

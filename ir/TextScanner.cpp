@@ -20,13 +20,13 @@ uint64_t wordBytes(std::string_view text) {
 
 } // namespace
 
-Scanner::Scanner(std::string_view text, uint64_t maxLineBytes)
+TextScanner::TextScanner(std::string_view text, uint64_t maxLineBytes)
     : text_(text), maxLineBytes_(maxLineBytes) {
   startLine();
 }
 
 // Called at the first byte of a line: a line over the limit ends the text.
-void Scanner::startLine() {
+void TextScanner::startLine() {
   lineBegin_ = at_;
   uint64_t left = text_.size() - at_;
   if (left > maxLineBytes_ && std::memchr(text_.data() + at_, '\n', maxLineBytes_ + 1) == nullptr)
@@ -35,14 +35,14 @@ void Scanner::startLine() {
 }
 
 // True if a comment stood here; false with a problem if it never ends.
-bool Scanner::skipComment() {
+bool TextScanner::skipComment() {
   if (startsWith("//")) {
     at_ = std::min(text_.find('\n', at_), text_.size());
     return true;
   }
   if (!startsWith("/*"))
     return false;
-  Place begin = place();
+  TextPlace begin = place();
   at_ += 2;
   while (at_ < text_.size() && !startsWith("*/") && problem_.empty())
     if (text_[at_++] == '\n') {
@@ -55,7 +55,7 @@ bool Scanner::skipComment() {
   return problem_.empty();
 }
 
-void Scanner::skipBlanks() {
+void TextScanner::skipBlanks() {
   while (at_ < text_.size()) {
     char c = text_[at_];
     if (c == ' ' || c == '\t' || (c == '\r' && startsWith("\r\n")))
@@ -65,31 +65,31 @@ void Scanner::skipBlanks() {
   }
 }
 
-void Scanner::setProblem(Place place, std::string problem) {
+void TextScanner::setProblem(TextPlace place, std::string problem) {
   problem_ = std::move(problem);
   problemPlace_ = place;
 }
 
-Token Scanner::stop() {
+TextToken TextScanner::stop() {
   hasStopped_ = true;
-  return {TokenKind::Bad, problemPlace_, {}};
+  return {TextTokenKind::Bad, problemPlace_, {}};
 }
 
-Token Scanner::take(TokenKind kind, uint64_t bytes) {
-  Token token{kind, place(), text_.substr(at_, bytes)};
+TextToken TextScanner::take(TextTokenKind kind, uint64_t bytes) {
+  TextToken token{kind, place(), text_.substr(at_, bytes)};
   at_ += bytes;
   return token;
 }
 
-Token Scanner::takeNumber() {
+TextToken TextScanner::takeNumber() {
   const char *begin = text_.data() + at_;
   const char *end = std::find_if_not(begin, text_.data() + text_.size(), isDigit);
-  Token token = take(TokenKind::Number, end - begin);
+  TextToken token = take(TextTokenKind::Number, end - begin);
   token.isTooLarge = std::from_chars(begin, end, token.number).ec != std::errc();
   return token;
 }
 
-Token Scanner::takeString() {
+TextToken TextScanner::takeString() {
   uint64_t end = at_ + 1;
   while (end < text_.size() && text_[end] != '"' && text_[end] != '\n')
     end += text_[end] == '\\' && end + 1 < text_.size() && text_[end + 1] != '\n' ? 2 : 1;
@@ -97,31 +97,31 @@ Token Scanner::takeString() {
     setProblem(place(), "the string that begins here does not end on its line");
     return stop();
   }
-  Token token = take(TokenKind::String, end + 1 - at_);
+  TextToken token = take(TextTokenKind::String, end + 1 - at_);
   token.text = token.text.substr(1, token.text.size() - 2);
   return token;
 }
 
-Token Scanner::takeSymbol() {
+TextToken TextScanner::takeSymbol() {
   for (std::string_view two : {"..", "==", "<="})
     if (startsWith(two))
-      return take(TokenKind::Symbol, 2);
+      return take(TextTokenKind::Symbol, 2);
   bool isKnown = std::strchr("{}:[](),@#*+-/=", text_[at_]) != nullptr && text_[at_] != '\0';
-  return take(isKnown ? TokenKind::Symbol : TokenKind::Bad, 1);
+  return take(isKnown ? TextTokenKind::Symbol : TextTokenKind::Bad, 1);
 }
 
-Token Scanner::next() {
+TextToken TextScanner::next() {
   if (!hasStopped_)
     skipBlanks();
   if (hasStopped_)
-    return take(TokenKind::End, 0);
+    return take(TextTokenKind::End, 0);
   if (!problem_.empty())
     return stop();
   if (at_ >= text_.size())
-    return take(TokenKind::End, 0);
+    return take(TextTokenKind::End, 0);
   char c = text_[at_];
   if (c == '\n') {
-    Token token = take(TokenKind::NewLine, 1);
+    TextToken token = take(TextTokenKind::NewLine, 1);
     ++line_;
     startLine();
     return token;
@@ -129,7 +129,7 @@ Token Scanner::next() {
   if (isDigit(c))
     return takeNumber();
   if (isLetter(c))
-    return take(TokenKind::Word, wordBytes(text_.substr(at_)));
+    return take(TextTokenKind::Word, wordBytes(text_.substr(at_)));
   return c == '"' ? takeString() : takeSymbol();
 }
 

@@ -8,53 +8,53 @@
 namespace colldsl {
 
 /// Both count from 1; columns in bytes.
-struct Place {
+struct TextPlace {
   uint32_t line = 1;
   uint32_t column = 1;
 };
 
-enum class TokenKind : uint8_t {
+enum class TextTokenKind : uint8_t {
   End,
   NewLine,
   Word,   ///< a letter or '_', then letters, digits and '_'
   Number, ///< digits
   String, ///< text is what stands between the quotes, escapes not yet replaced
   Symbol, ///< one of { } : [ ] ( ) , @ # * + - / .. == = <=
-  Bad,    ///< a character that belongs to nothing, or, with empty text, Scanner::problem()
+  Bad,    ///< a character that belongs to nothing, or, with empty text, TextScanner::problem()
 };
 
-struct Token {
-  TokenKind kind = TokenKind::End;
-  Place place;
+struct TextToken {
+  TextTokenKind kind = TextTokenKind::End;
+  TextPlace place;
   std::string_view text; ///< views the scanned text
   uint64_t number = 0;
   bool isTooLarge = false; ///< a Number beyond 64 bits
 
-  bool isWord(std::string_view word) const { return kind == TokenKind::Word && text == word; }
-  bool isSymbol(std::string_view s) const { return kind == TokenKind::Symbol && text == s; }
+  bool isWord(std::string_view word) const { return kind == TextTokenKind::Word && text == word; }
+  bool isSymbol(std::string_view s) const { return kind == TextTokenKind::Symbol && text == s; }
 };
 
 /// Looks at each byte once and copies none. Comments and blanks are skipped. After a
 /// problem that ends the text (a line over the limit, an open comment or string)
 /// there are only End tokens.
-class Scanner {
+class TextScanner {
 public:
-  Scanner(std::string_view text, uint64_t maxLineBytes);
-  Token next();
+  TextScanner(std::string_view text, uint64_t maxLineBytes);
+  TextToken next();
   const std::string &problem() const { return problem_; }
 
 private:
   void startLine();
   void skipBlanks();
   bool skipComment();
-  void setProblem(Place place, std::string problem);
-  Token stop();
-  Token take(TokenKind kind, uint64_t bytes);
-  Token takeNumber();
-  Token takeString();
-  Token takeSymbol();
+  void setProblem(TextPlace place, std::string problem);
+  TextToken stop();
+  TextToken take(TextTokenKind kind, uint64_t bytes);
+  TextToken takeNumber();
+  TextToken takeString();
+  TextToken takeSymbol();
   bool startsWith(std::string_view s) const { return text_.substr(at_, s.size()) == s; }
-  Place place() const { return {line_, static_cast<uint32_t>(at_ - lineBegin_ + 1)}; }
+  TextPlace place() const { return {line_, static_cast<uint32_t>(at_ - lineBegin_ + 1)}; }
 
   std::string_view text_;
   uint64_t maxLineBytes_;
@@ -62,7 +62,7 @@ private:
   uint64_t lineBegin_ = 0;
   uint32_t line_ = 1;
   std::string problem_;
-  Place problemPlace_;
+  TextPlace problemPlace_;
   bool hasStopped_ = false;
 };
 

@@ -48,6 +48,23 @@ TEST(LocalRanks, largeResults) {
     EXPECT_EQ((*outcomes)[r].bytes, Bytes(1 << 21, static_cast<std::byte>(r)));
 }
 
+/// A rank that is stopped answers nobody; the others' failure ends it.
+TEST(LocalRanks, aStoppedRankIsNotWaitedForOnceOthersFailed) {
+  LocalOptions options;
+  options.numRanks = 3;
+  options.grace = std::chrono::milliseconds(100);
+  auto outcomes = runLocalRanks(options, [](Endpoint &endpoint) -> Result<Bytes> {
+    if (index(endpoint.rank()) == 1)
+      raise(SIGSTOP);
+    if (index(endpoint.rank()) == 2)
+      return Status::error("no luck");
+    return Bytes();
+  });
+  ASSERT_TRUE(outcomes.ok());
+  EXPECT_EQ((*outcomes)[1].status.message(), "rank 1 did not end in time");
+  EXPECT_EQ((*outcomes)[2].status.message(), "no luck");
+}
+
 TEST(LocalRanks, errorsAndExitsAreToldApart) {
   LocalOptions options;
   options.numRanks = 4;

@@ -105,7 +105,9 @@ template <typename T> void checkOne(Reduction reduction, ElementType type, Side 
                                       : expected(reduction, incoming, own);
     }
     (*function)(target.data() + 1, source.data() + 1, n * sizeof(T));
-    EXPECT_EQ(std::memcmp(target.data() + 1, result.data(), n * sizeof(T)), 0) << n;
+    EXPECT_TRUE(std::equal(target.begin() + 1, target.end(),
+                           reinterpret_cast<const std::byte *>(result.data())))
+        << n;
     EXPECT_EQ(target[0], std::byte{0});
   }
 }

@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 import includes
+import names
 import quotes
 import text
 
@@ -17,6 +18,25 @@ def found_in(check, files):
             with open(os.path.join(root, path), "w", encoding="utf-8") as file:
                 file.write(content)
         return check(root)
+
+
+class Names(unittest.TestCase):
+    def found(self, *headers):
+        return found_in(names.check, {f"ir/{i}.h": text for i, text in enumerate(headers)})
+
+    def test_one_definition_per_name(self):
+        place = "namespace colldsl {\nstruct Place {\n};\n} // namespace colldsl\n"
+        self.assertEqual(
+            self.found(place, "\n" + place),
+            ["ir/1.h:3: colldsl::Place is also defined in ir/0.h:2"],
+        )
+        self.assertTrue(self.found(place, place.replace("struct", "enum class")))
+
+    def test_other_namespaces_and_declarations(self):
+        place = "namespace colldsl {\nstruct Place {\n};\n} // namespace colldsl\n"
+        other = place.replace("colldsl", "colldsl::shm")
+        self.assertFalse(self.found(place, other))
+        self.assertFalse(self.found(place, "namespace colldsl {\nstruct Place;\n}\n"))
 
 
 class Includes(unittest.TestCase):

@@ -32,8 +32,6 @@ public:
     }
   }
 
-  bool empty() const { return parents_.empty(); }
-
   /// What aliases and promises say about lengths.
   Status equate() {
     for (uint32_t r = 0; r < schedule_.numRanks(); ++r) {
@@ -195,9 +193,12 @@ Result<std::vector<Sizes>> chooseSizes(const Schedule &schedule, uint64_t elemen
   std::vector<Sizes> sizes(schedule.numRanks());
   for (Sizes &s : sizes)
     s.elements = elements;
-  Blocks blocks(schedule, elements);
-  if (blocks.empty())
+  bool anyBlocks = std::any_of(schedule.ranks.begin(), schedule.ranks.end(), [](const Dag &dag) {
+    return std::any_of(dag.buffers.begin(), dag.buffers.end(), hasBlocks);
+  });
+  if (!anyBlocks)
     return sizes;
+  Blocks blocks(schedule, elements);
   Random random(seed);
   if (Status s = blocks.equate(); !s)
     return s;
