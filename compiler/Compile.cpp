@@ -3,6 +3,7 @@
 #include "compiler/FileLoader.h"
 #include "compiler/Parser.h"
 #include "compiler/Sema.h"
+#include "program/Portable.h"
 #include "stdlib/StdlibFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -88,8 +89,10 @@ Compilation compileFiles(const std::vector<std::string> &paths, const CompileOpt
   size_t numStdlib = options.withStdlib ? stdlibFiles().size() : 0;
   if (compilation.ok())
     impl.analyseAll(files, numStdlib);
-  if (compilation.ok())
+  if (compilation.ok()) {
+    disownUnused(impl.program);
     lower(impl.program);
+  }
   return compilation;
 }
 

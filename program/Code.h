@@ -52,7 +52,7 @@ enum class Opcode : uint8_t {
   JumpIfEqual,
   LoopBegin,   ///< leaves for `to` unless a is below b
   LoopNext,    ///< adds 1 to a; goes to `to` if it is still below b
-  CloseRange,  ///< to = a + 1, unless that is too large: a loop up to and with a
+  CloseRange,  ///< to = a + 1: a loop up to and with a
   JoinIndices, ///< to = one number for the label indices a and b
   // Statements
   Message, ///< a = peer or edge; its label is `to`, or kNoCode, with index b

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 
 namespace colldsl {
@@ -32,7 +33,11 @@ bool parseInt(std::string_view word, int64_t &value) {
 } // namespace
 
 Result<EdgeList> EdgeList::load(const std::string &path) {
+  std::error_code error;
+  bool isFile = std::filesystem::is_regular_file(path, error);
   std::ifstream file(path);
+  if (!error && !isFile)
+    return Status::error("the graph file '" + path + "' is not an ordinary file");
   if (!file)
     return Status::error("cannot read the graph file '" + path + "'");
   std::vector<Line> lines;

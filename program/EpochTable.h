@@ -1,6 +1,8 @@
 /// Hashing of keys, and a table that is emptied in O(1).
 #pragma once
 
+#include "ir/Int128.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -8,16 +10,13 @@
 
 namespace colldsl {
 
-/// Mixes two words into one of 64 well-spread bits (the finaliser of MurmurHash3,
-/// applied to a combination of both).
+/// Mixes two words, of which both may be small numbers, into one of 64 well-spread bits:
+/// the halves of their product once each is made large and odd-looking, after
+/// W. Yi's wyhash (https://github.com/wangyi-fudan/wyhash, public domain).
 constexpr uint64_t mixHash(uint64_t a, uint64_t b) {
-  uint64_t h = a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2));
-  h ^= h >> 33;
-  h *= 0xff51afd7ed558ccdu;
-  h ^= h >> 33;
-  h *= 0xc4ceb9fe1a85ec53u;
-  h ^= h >> 33;
-  return h;
+  UInt128 product = static_cast<UInt128>(a ^ 0xa0761d6478bd642fu) * (b ^ 0xe7037ed1a0b428dbu);
+  uint64_t folded = static_cast<uint64_t>(product >> 64) ^ static_cast<uint64_t>(product);
+  return folded ^ (folded >> 32);
 }
 
 /// A value per 64-bit key: open addressing, emptied in O(1) by a new epoch.

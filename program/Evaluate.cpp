@@ -124,8 +124,9 @@ int64_t Interpreter::callFunction(const Expr &e) {
 /// Pushes the values onto args_; where they begin.
 size_t Interpreter::evalArgs(const Expr &e) {
   size_t from = args_.size();
-  for (uint32_t operand : operandsOf(e))
-    args_.push_back(eval(ExprId{operand}));
+  if (step(e.loc, operandsOf(e).size()))
+    for (uint32_t operand : operandsOf(e))
+      args_.push_back(eval(ExprId{operand}));
   return from;
 }
 

@@ -158,7 +158,7 @@ SliceValue Interpreter::evalBlocks(const Expr &e) {
   result.begin = blockPosition(s, lo, e.loc);
   result.end = blockPosition(s, hi, e.loc);
   result.blocks = static_cast<uint32_t>(hi - lo);
-  if (s.shape == BlockShape::Counts) {
+  if (s.shape == BlockShape::Counts && step(e.loc, static_cast<uint64_t>(hi - lo))) {
     result.prefix = newList();
     const std::vector<int64_t> &all = list(s.prefix);
     for (int64_t i = lo; i <= hi; ++i)

@@ -155,6 +155,8 @@ int64_t Interpreter::treeChildren(const Expr &e) {
     return newList();
   const std::vector<int64_t> &children = viewOf(tree, e.loc).children;
   int64_t handle = newList();
+  if (!step(e.loc, children.size()))
+    return handle;
   list(handle).assign(children.begin(), children.end());
   return handle;
 }

@@ -25,12 +25,13 @@ void Interpreter::fail(Diagnostic d) {
   error_ = Status(std::move(d));
 }
 
-bool Interpreter::step(SourceLoc loc) {
-  if (++steps_ <= request_.limits.maxSteps)
+bool Interpreter::step(SourceLoc loc, uint64_t count) {
+  steps_ += count;
+  if (steps_ <= request_.limits.maxSteps)
     return true;
   fail(loc,
        "more than " + std::to_string(request_.limits.maxSteps) +
-           " loop iterations and calls on one rank",
+           " loop iterations, calls and list elements on one rank",
        "raise the limit with --max-steps");
   return false;
 }

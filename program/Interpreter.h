@@ -72,7 +72,7 @@ private:
   void fail(SourceLoc loc, std::string message, std::string hint = {});
   void fail(Diagnostic d);
   bool failed() const { return failed_; }
-  bool step(SourceLoc loc);
+  bool step(SourceLoc loc, uint64_t count = 1);
   size_t stackUsed() const;
   Frame openFrame(DeclId decl, const Group *group, SourceLoc calledAt);
   int64_t &intSlot(uint32_t slot) { return frame_->ints[slot]; }
@@ -294,8 +294,8 @@ template <typename Body> void Interpreter::iterate(ExprId iterable, Body body) {
   const Expr &e = program_.expr(iterable);
   if (e.kind == ExprKind::RangeOf) {
     int64_t lo = eval(e.a), hi = eval(e.b);
-    if (e.value && hi != INT64_MAX)
-      ++hi;
+    if (e.value && __builtin_add_overflow(hi, 1, &hi))
+      return failOverflow(e.loc, "end of the range");
     for (int64_t i = lo; i < hi && !failed_ && step(e.loc); ++i)
       body(i);
   } else if (e.kind == ExprKind::EdgesOf) {

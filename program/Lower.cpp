@@ -5,6 +5,7 @@
 #include "program/Program.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 
 namespace colldsl {
@@ -108,9 +109,13 @@ private:
   template <typename Do> void eachPart(const Expr &e, Do visit) {
     if (e.kind == ExprKind::CallBuiltin)
       return visit(ExprId{program_.operands[index(e.a)]});
-    for (ExprId part : {e.a, e.b, e.c})
-      if (part != kNoExpr)
-        visit(part);
+    visit(e.a);
+    bool isUnary =
+        e.kind == ExprKind::Negate || e.kind == ExprKind::Not || e.kind == ExprKind::NotNone;
+    if (!isUnary)
+      visit(e.b);
+    if (e.kind == ExprKind::Select)
+      visit(e.c);
   }
 
   void markParts(const Expr &e) {
@@ -120,15 +125,16 @@ private:
   /// Sizes as symbols; indices of labels for messages.
   void unmarkWhatIsWorkedOutInPieces() {
     auto unmarkSizes = [&](const BufferType &type) {
-      for (const Dim &dim : type.dim)
-        if (dim.expr != kNoExpr)
-          unmarkParts(dim.expr);
+      for (uint32_t d = 0; d < type.dims; ++d)
+        if (type.dim[d].expr != kNoExpr)
+          unmarkParts(type.dim[d].expr);
     };
     for (const BufferType &type : program_.temps)
       unmarkSizes(type);
     for (const Decl &decl : program_.decls)
       for (const Param &param : decl.params)
-        unmarkSizes(param.buffer);
+        if (param.isBuffer)
+          unmarkSizes(param.buffer);
     for (const LabelRef &label : program_.labels)
       for (uint32_t i = 0; i < label.indexCount; ++i)
         isPart_[program_.operands[label.indexBegin + i]] = false;
@@ -166,13 +172,10 @@ private:
   }
 
   Register constant(int64_t value) {
-    auto it = std::find_if(into_->constants.begin(), into_->constants.end(),
-                           [&](const DeclCode::Constant &c) { return c.value == value; });
-    if (it != into_->constants.end())
-      return it->to;
-    Register to = into_->registers++;
-    into_->constants.push_back({to, value});
-    return to;
+    auto [known, isNew] = constants_.try_emplace({into_, value}, into_->registers);
+    if (isNew)
+      into_->constants.push_back({into_->registers++, value});
+    return known->second;
   }
 
   Register leaf(const Expr &e) {
@@ -483,6 +486,7 @@ private:
   std::vector<bool> isPart_;
   std::vector<Pending> pending_;
   DeclCode *into_ = nullptr;
+  std::map<std::pair<const DeclCode *, int64_t>, Register> constants_;
   std::vector<Register> temporaries_; ///< of the piece at hand
   uint32_t usedTemporaries_ = 0;
 };

@@ -80,6 +80,8 @@ int64_t Interpreter::numBlocks(const Dim &dim, SourceLoc loc) {
 
 int64_t Interpreter::prefixSums(int64_t countsHandle, SourceLoc loc) {
   std::vector<int64_t> sums{0};
+  if (!step(loc, list(countsHandle).size()))
+    return newList();
   for (int64_t count : list(countsHandle)) {
     int64_t next = 0;
     if (count < 0 || __builtin_add_overflow(sums.back(), count, &next) || next > INT64_MAX / 16) {

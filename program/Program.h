@@ -57,6 +57,7 @@ enum class ValueType : uint8_t {
   Edges,
   Slices, // only iterated or sent, never in a slot
 };
+inline constexpr unsigned kValueTypes = static_cast<unsigned>(ValueType::Slices) + 1;
 
 enum class Builtin : uint8_t {
   Ctz,
@@ -73,8 +74,10 @@ enum class Builtin : uint8_t {
   SumList,
   ProductList, // (list)
 };
+inline constexpr unsigned kBuiltinKinds = static_cast<unsigned>(Builtin::ProductList) + 1;
 
 enum class Aggregate : uint8_t { Sum, Product, Min, Max, Count };
+inline constexpr unsigned kAggregateKinds = static_cast<unsigned>(Aggregate::Count) + 1;
 
 /// A list operand is given as [begin, begin + count) of Program::operands.
 /// Expr ids in a, b, c unless said otherwise; unused ones are kNoExpr.
@@ -160,6 +163,7 @@ enum class ExprKind : uint8_t {
   SliceComprehension, ///< slot = loop name (int, edge: int slot); a = iterable, b = condition or
                       ///< kNoExpr, c = slice
 };
+inline constexpr unsigned kExprKinds = static_cast<unsigned>(ExprKind::SliceComprehension) + 1;
 
 struct Expr {
   ExprKind kind = ExprKind::IntLit;
@@ -191,6 +195,7 @@ enum class StmtKind : uint8_t {
   Edge,  ///< a = peer, b = key or kNoExpr, c = weight or kNoExpr; value 0 = to, 1 = from; graphs
          ///< only
 };
+inline constexpr unsigned kStmtKinds = static_cast<unsigned>(StmtKind::Edge) + 1;
 
 struct Stmt {
   StmtKind kind = StmtKind::Block;
@@ -223,6 +228,7 @@ enum class DimKind : uint8_t {
   CallTime, ///< *
   Capacity, ///< <= expr (which may be a SizeSymbol)
 };
+inline constexpr unsigned kDimKinds = static_cast<unsigned>(DimKind::Capacity) + 1;
 
 struct Dim {
   DimKind kind = DimKind::Fixed;
@@ -266,6 +272,7 @@ enum class EnsureKind : uint8_t {
   At,          ///< at condition: inner
   Synchronizes,
 };
+inline constexpr unsigned kEnsureKinds = static_cast<unsigned>(EnsureKind::Synchronizes) + 1;
 
 struct EnsureNode {
   EnsureKind kind = EnsureKind::Equal;
@@ -285,6 +292,7 @@ struct AliasClause {
 };
 
 enum class DeclKind : uint8_t { Collective, Tree, Graph, Function };
+inline constexpr unsigned kDeclKinds = static_cast<unsigned>(DeclKind::Function) + 1;
 
 struct Decl {
   DeclKind kind = DeclKind::Collective;

@@ -51,17 +51,17 @@ int64_t Interpreter::runCode(uint32_t begin) {
       to() = !a();
       continue;
     case Opcode::Add:
-      if (!__builtin_add_overflow(a(), b(), &to())) [[likely]]
+      if (!__builtin_add_overflow(a(), b(), &to()) && to() != kNone) [[likely]]
         continue;
       failOverflow(loc(), "sum");
       break;
     case Opcode::Sub:
-      if (!__builtin_sub_overflow(a(), b(), &to())) [[likely]]
+      if (!__builtin_sub_overflow(a(), b(), &to()) && to() != kNone) [[likely]]
         continue;
       failOverflow(loc(), "difference");
       break;
     case Opcode::Mul:
-      if (!__builtin_mul_overflow(a(), b(), &to())) [[likely]]
+      if (!__builtin_mul_overflow(a(), b(), &to()) && to() != kNone) [[likely]]
         continue;
       failOverflow(loc(), "product");
       break;
@@ -101,7 +101,10 @@ int64_t Interpreter::runCode(uint32_t begin) {
       break;
     case Opcode::Xor:
       to() = a() ^ b();
-      continue;
+      if (to() != kNone) [[likely]]
+        continue;
+      failOverflow(loc(), "xor");
+      break;
     case Opcode::Eq:
       to() = a() == b();
       continue;
@@ -163,8 +166,9 @@ int64_t Interpreter::runCode(uint32_t begin) {
       }
       break;
     case Opcode::CloseRange:
-      to() = a() == INT64_MAX ? a() : a() + 1;
-      continue;
+      if (__builtin_add_overflow(a(), 1, &to()))
+        failOverflow(loc(), "end of the range");
+      break;
     case Opcode::JoinIndices:
       to() = joinIndices(a(), b());
       continue;
@@ -227,10 +231,7 @@ int64_t Interpreter::divide(bool remainderWanted, int64_t a, int64_t b, SourceLo
   if (b == -1) {
     if (remainderWanted)
       return 0;
-    if (a != INT64_MIN)
-      return -a;
-    failOverflow(loc, "quotient");
-    return 0;
+    return -a; // never none, so it fits
   }
   int64_t quotient = a / b, remainder = a % b;
   if (remainder < 0) {
@@ -248,7 +249,7 @@ int64_t Interpreter::shift(bool right, int64_t a, int64_t b, SourceLoc loc) {
   if (right)
     return a >> b;
   auto result = static_cast<int64_t>(static_cast<uint64_t>(a) << b);
-  if (result >> b != a)
+  if (result >> b != a || result == kNone)
     failOverflow(loc, "left shift");
   return result;
 }
