@@ -71,6 +71,9 @@ Result<ExprId> analyseArgument(const ast::Expr &expr, DeclId collective, std::st
   ExprId id = sema.analyseArgument(expr, collective, param);
   if (!errors.empty())
     return errors.front();
+  const std::vector<Param> &params = program.decl(collective).params;
+  auto it = llvm::find_if(params, [&](const Param &p) { return program.nameOf(p) == param; });
+  program.arguments.push_back({collective, static_cast<uint32_t>(it - params.begin()), id});
   return id;
 }
 

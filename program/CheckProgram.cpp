@@ -78,6 +78,8 @@ public:
       string(name);
     for (size_t i = 0; i < program_.decls.size() && ok(); ++i)
       declaration(DeclId{static_cast<uint32_t>(i)});
+    for (const GivenArgument &given : program_.arguments)
+      argument(given);
     decl_ = nullptr;
     nothingUnused();
     return ok() ? Status() : Status::error("program: " + error_);
@@ -754,6 +756,20 @@ private:
       expression(decl.result, holdsOf(program_.expr(decl.result).type));
     else
       statement(decl.body);
+  }
+
+  void argument(const GivenArgument &given) {
+    if (!ok() || !require(index(given.decl) < program_.decls.size(), "arguments"))
+      return;
+    decl_ = &program_.decl(given.decl);
+    declId_ = index(given.decl);
+    if (!require(given.param < decl_->params.size() && !decl_->params[given.param].isBuffer,
+                 "arguments"))
+      return;
+    ints_.assign(decl_->intSlots, Holds::Nothing);
+    slices_.assign(decl_->sliceSlots, false);
+    given_.clear();
+    expression(given.value, holdsOf(decl_->params[given.param].type));
   }
 
   const Program &program_;

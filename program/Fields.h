@@ -2,15 +2,9 @@
 /// stored. Internal to this folder.
 #pragma once
 
-#include "program/Program.h"
-
-#include <type_traits>
+#include "program/Archive.h"
 
 namespace colldsl {
-
-/// Record is R or const R.
-template <typename Record, typename R>
-concept Is = std::is_same_v<std::remove_const_t<Record>, R>;
 
 template <typename Visit, Is<SourceLoc> R> void eachField(Visit &visit, R &r) {
   visit(r.line);
@@ -128,6 +122,12 @@ template <typename Visit, Is<Decl> R> void eachField(Visit &visit, R &r) {
   visit(r.loc);
 }
 
+template <typename Visit, Is<GivenArgument> R> void eachField(Visit &visit, R &r) {
+  visit(r.decl);
+  visit(r.param);
+  visit(r.value);
+}
+
 template <typename Visit, Is<Program> R> void eachField(Visit &visit, R &r) {
   visit(r.decls);
   visit(r.exprs);
@@ -137,6 +137,7 @@ template <typename Visit, Is<Program> R> void eachField(Visit &visit, R &r) {
   visit(r.temps);
   visit(r.tempNames);
   visit(r.ensures);
+  visit(r.arguments);
   visit(r.strings);
   visit(r.files);
 }

@@ -310,6 +310,14 @@ struct Decl {
   SourceLoc loc;
 };
 
+/// A value for a parameter of a collective that was given from outside, in the
+/// language's own expressions. It sees no other parameter.
+struct GivenArgument {
+  DeclId decl = kNoDecl;
+  uint32_t param = 0; ///< index into Decl::params
+  ExprId value = kNoExpr;
+};
+
 class Program {
 public:
   std::vector<Decl> decls;
@@ -320,6 +328,7 @@ public:
   std::vector<BufferType> temps;
   std::vector<uint32_t> tempNames; ///< parallel to temps, in strings
   std::vector<EnsureNode> ensures;
+  std::vector<GivenArgument> arguments;
   std::vector<std::string> strings;
   std::vector<std::string> files; ///< see SourceLoc::file
   Code code;                      ///< made of the rest by lower()

@@ -1,0 +1,137 @@
+/// A schedule library: one file with collectives as a portable program, ready images,
+/// rules that choose among collectives, and their sources. Opening one maps the file and
+/// checks its head; every other part is checked, by its own checksum and in every index,
+/// when it is first asked for. So a large library costs the pages that are touched.
+///
+///   Result<std::unique_ptr<Library>> library = Library::open("mine.cdag");
+///   Result<const Program *> program = (*library)->program();
+///
+/// The layout is in docs/library.md. A newer minor version of it is read, its unknown
+/// parts left alone; another major version is refused.
+#pragma once
+
+#include "ir/Image.h"
+#include "program/Program.h"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace colldsl {
+
+inline constexpr uint16_t kLibraryMajor = 1;
+inline constexpr uint16_t kLibraryMinor = 0;
+
+/// What the library was made from and by.
+struct LibraryIdentity {
+  std::string tool;              ///< "colldsl 0.1.0"
+  uint64_t sourcesHash = 0;      ///< XXH64 of all sources, names included
+  std::vector<uint32_t> exports; ///< DeclIds of the collectives that it is for
+};
+
+/// One file's text, in the order of Program::files: for messages.
+struct LibrarySource {
+  std::string name;
+  std::string text;
+};
+
+/// A schedule that is ready to run, and what it was made for.
+struct LibraryImage {
+  std::string collective;
+  uint32_t ranks = 0;
+  uint64_t elements = 0, minElements = 0, maxElements = 0; ///< its size class
+  ElementType type = ElementType::I32;                     ///< of the type variable
+  bool inPlace = false;
+  std::string topology;   ///< as described to --topology
+  std::string parameters; ///< "root=3, op=max"; of what has another value than its default
+  uint64_t offset = 0;    ///< in the section of images, in bytes
+  uint64_t bytes = 0;
+};
+
+/// Which collective serves a function ("allreduce") in which situation: the first rule
+/// that fits. All bounds are inclusive.
+struct SelectionRule {
+  std::string function;
+  uint32_t minRanks = 1, maxRanks = UINT32_MAX;
+  uint64_t minBytes = 0, maxBytes = UINT64_MAX;
+  uint32_t minNodes = 1, maxNodes = UINT32_MAX;
+  uint32_t types = UINT32_MAX; ///< bit t: serves ElementType t
+  bool needsCommutative = false;
+  uint32_t collective = 0;         ///< DeclId
+  std::vector<uint32_t> arguments; ///< indices into Program::arguments
+};
+
+struct Situation {
+  std::string_view function;
+  uint32_t ranks = 1;
+  uint64_t bytes = 0;
+  uint32_t nodes = 1;
+  ElementType type = ElementType::I32;
+  bool commutative = true;
+};
+
+/// Everything that a library holds, for writing.
+struct LibraryContent {
+  LibraryIdentity identity;
+  Program program;
+  std::vector<LibrarySource> sources;
+  std::vector<LibraryImage> images; ///< offset and bytes are filled in
+  std::vector<std::vector<std::byte>> imageBytes;
+  std::vector<SelectionRule> rules;
+};
+
+/// Deterministic.
+std::vector<std::byte> encodeLibrary(const LibraryContent &content);
+
+/// Thread safe. Owns the mapping, or views bytes that outlive it, aligned to 64.
+class Library {
+public:
+  static Result<std::unique_ptr<Library>> open(const std::string &path);
+  static Result<std::unique_ptr<Library>> view(std::span<const std::byte> bytes);
+  ~Library();
+  Library(const Library &) = delete;
+  Library &operator=(const Library &) = delete;
+
+  uint64_t sizeBytes() const { return bytes_.size(); }
+
+  // Each checks its part the first time; then the answer stays the same.
+  Result<const LibraryIdentity *> identity();
+  Result<const Program *> program();
+  Result<const std::vector<LibrarySource> *> sources();
+  Result<const std::vector<LibraryImage> *> images();
+  Result<const std::vector<SelectionRule> *> rules();
+
+  /// A view of the library's bytes; checked each time.
+  Result<Image> image(const LibraryImage &image);
+
+  /// The first rule that fits, null if none does.
+  Result<const SelectionRule *> select(const Situation &situation);
+
+private:
+  template <typename T> struct Part {
+    std::once_flag once;
+    std::optional<T> value;
+    Status error;
+  };
+
+  explicit Library(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  Status checkHead();
+  Result<std::span<const std::byte>> section(uint32_t kind) const;
+  template <typename T> Result<const T *> part(Part<T> &part, uint32_t kind, const char *name);
+  template <typename T> Status decode(uint32_t kind, const char *name, T &value);
+  Status check(const LibraryIdentity &identity);
+  Status check(const Program &) { return {}; }
+  Status check(const std::vector<LibrarySource> &) { return {}; }
+  Status check(const std::vector<LibraryImage> &images);
+  Status check(const std::vector<SelectionRule> &rules);
+
+  std::span<const std::byte> bytes_;
+  bool mapped_ = false;
+  Part<LibraryIdentity> identity_;
+  Part<Program> program_;
+  Part<std::vector<LibrarySource>> sources_;
+  Part<std::vector<LibraryImage>> images_;
+  Part<std::vector<SelectionRule>> rules_;
+};
+
+} // namespace colldsl

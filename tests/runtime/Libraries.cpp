@@ -1,0 +1,95 @@
+#include "tests/runtime/Libraries.h"
+
+#include "compiler/Compile.h"
+#include "program/Instantiate.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace colldsl {
+namespace {
+
+constexpr const char *kText = R"(
+/// Everybody to the next one.
+collective shift(in x: T[n], out y: T[n], by: int = 1 in 1..8)
+  ensures y == x@((rank - by) % ranks)
+{
+  send x to (rank + by) % ranks;
+  recv y from (rank - by) % ranks;
+}
+
+collective star(inout buf: T[n], root: rank = 0)
+  ensures buf == buf@root
+{
+  if rank == root { for r in 0..ranks { if r != root { send buf to r; } } }
+  else { recv buf from root; }
+}
+)";
+
+Compilation compile() {
+  std::string path = std::filesystem::temp_directory_path() /
+                     ("colldsl-library-" + std::to_string(getpid()) + ".coll");
+  std::ofstream(path) << kText;
+  CompileOptions options;
+  options.withStdlib = false;
+  Compilation compilation = compileFiles({path}, options);
+  std::filesystem::remove(path);
+  if (!compilation.ok())
+    std::abort();
+  return compilation;
+}
+
+void addImage(LibraryContent &content, DeclId collective, uint32_t ranks) {
+  InstantiateRequest request;
+  request.collective = collective;
+  request.ranks = ranks;
+  request.elements = 100;
+  Result<Schedule> schedule = instantiateAll(content.program, request);
+  if (!schedule)
+    std::abort();
+  LibraryImage image;
+  image.collective = schedule->name;
+  image.ranks = ranks;
+  image.elements = schedule->sizeClass.elements;
+  image.minElements = schedule->sizeClass.min;
+  image.maxElements = schedule->sizeClass.max;
+  image.topology = "flat";
+  content.images.push_back(image);
+  content.imageBytes.push_back(encodeImage(*schedule));
+}
+
+} // namespace
+
+LibraryContent smallLibrary() {
+  Compilation compilation = compile();
+  DeclId shift = compilation.program().find("shift", DeclKind::Collective);
+  DeclId star = compilation.program().find("star", DeclKind::Collective);
+  if (!compilation.addArgument(shift, "by", "max(for i in 0..3: i)"))
+    std::abort();
+  LibraryContent content;
+  content.identity = {"colldsl test", 7, {index(shift), index(star)}};
+  content.program = compilation.program();
+  content.program.files = {"shift.coll", "argument 'by'"};
+  content.sources = {{"shift.coll", kText}, {"argument 'by'", "max(for i in 0..3: i)"}};
+  for (uint32_t ranks : {2, 5})
+    addImage(content, shift, ranks);
+  addImage(content, star, 3);
+  SelectionRule small;
+  small.function = "bcast";
+  small.maxBytes = 4096;
+  small.needsCommutative = true;
+  small.collective = index(star);
+  SelectionRule far;
+  far.function = "shift";
+  far.minRanks = 4;
+  far.maxNodes = 1;
+  far.types = 1u << static_cast<unsigned>(ElementType::F32);
+  far.collective = index(shift);
+  far.arguments = {0};
+  content.rules = {small, far};
+  return content;
+}
+
+} // namespace colldsl

@@ -1,0 +1,230 @@
+#include "runtime/LibraryLayout.h"
+
+#include "ir/Checksum.h"
+#include "program/Instantiate.h"
+#include "program/Portable.h"
+#include "tests/runtime/Libraries.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace colldsl;
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+const Bytes &sound() {
+  static const Bytes bytes = encodeLibrary(smallLibrary());
+  return bytes;
+}
+
+std::unique_ptr<Library> view(const Bytes &bytes) {
+  Result<std::unique_ptr<Library>> library = Library::view(bytes);
+  EXPECT_TRUE(library.ok()) << (library.ok() ? "" : library.message());
+  return library.ok() ? library.take() : nullptr;
+}
+
+/// What is wrong with it, whichever part says so; empty: nothing.
+std::string problemOf(const Bytes &bytes) {
+  Result<std::unique_ptr<Library>> library = Library::view(bytes);
+  if (!library)
+    return library.message();
+  Library &l = **library;
+  Result<const std::vector<LibraryImage> *> images = l.images();
+  for (const Status &s :
+       {l.identity().ok() ? Status() : l.identity().status(),
+        l.program().ok() ? Status() : l.program().status(),
+        l.sources().ok() ? Status() : l.sources().status(),
+        images.ok() ? Status() : images.status(), l.rules().ok() ? Status() : l.rules().status()})
+    if (!s)
+      return s.message();
+  for (const LibraryImage &entry : **images)
+    if (Result<Image> image = l.image(entry); !image)
+      return image.message();
+  return "";
+}
+
+LibraryHeader &headerOf(Bytes &bytes) { return *reinterpret_cast<LibraryHeader *>(bytes.data()); }
+
+LibrarySection &sectionOf(Bytes &bytes, uint32_t i) {
+  return reinterpret_cast<LibrarySection *>(bytes.data() + sizeof(LibraryHeader))[i];
+}
+
+void repairHead(Bytes &bytes) { headerOf(bytes).checksum = libraryChecksum(bytes); }
+
+TEST(Library, EverythingComesBack) {
+  LibraryContent content = smallLibrary();
+  std::unique_ptr<Library> library = view(sound());
+  ASSERT_EQ(problemOf(sound()), "");
+  EXPECT_EQ((*library->identity())->tool, "colldsl test");
+  EXPECT_EQ((*library->identity())->exports, content.identity.exports);
+  EXPECT_EQ(encodeProgram(**library->program()), encodeProgram(content.program));
+  ASSERT_EQ((*library->sources())->size(), 2u);
+  EXPECT_EQ((*library->sources())->front().text, content.sources[0].text);
+  ASSERT_EQ((*library->images())->size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    const LibraryImage &entry = (**library->images())[i];
+    Result<Image> image = library->image(entry);
+    ASSERT_TRUE(image.ok()) << image.message();
+    EXPECT_EQ(encodeImage(image->decode()), content.imageBytes[i]);
+    EXPECT_EQ(image->name(), entry.collective);
+    EXPECT_EQ(image->sizeClass().max, entry.maxElements);
+  }
+}
+
+TEST(Library, TheSameContentGivesTheSameBytes) {
+  EXPECT_EQ(encodeLibrary(smallLibrary()), encodeLibrary(smallLibrary()));
+}
+
+TEST(Library, InstantiatesWithoutTheCompiler) {
+  std::unique_ptr<Library> library = view(sound());
+  const Program &program = **library->program();
+  InstantiateRequest request;
+  request.collective = program.find("shift", DeclKind::Collective);
+  request.ranks = 7;
+  request.elements = 10;
+  request.arguments.assign(3, kNoExpr);
+  request.arguments[program.arguments[0].param] = program.arguments[0].value; // by = 2
+  Instantiator instantiator(program, request);
+  Dag dag;
+  ASSERT_TRUE(instantiator.instantiate(Rank{6}, dag).ok());
+  EXPECT_EQ(dag.ops[0].peer, Rank{1});
+}
+
+TEST(Library, TheFirstRuleThatFitsIsChosen) {
+  std::unique_ptr<Library> library = view(sound());
+  auto chosen = [&](Situation s) {
+    Result<const SelectionRule *> rule = library->select(s);
+    return rule.ok() && *rule ? (*rule)->function : "none";
+  };
+  EXPECT_EQ(chosen({"bcast", 2, 4096}), "bcast");
+  EXPECT_EQ(chosen({"bcast", 2, 4097}), "none");
+  EXPECT_EQ(chosen({"bcast", 2, 1, 1, ElementType::I32, false}), "none");
+  EXPECT_EQ(chosen({"shift", 4, 1, 1, ElementType::F32}), "shift");
+  EXPECT_EQ(chosen({"shift", 3, 1, 1, ElementType::F32}), "none");
+  EXPECT_EQ(chosen({"shift", 4, 1, 2, ElementType::F32}), "none");
+  EXPECT_EQ(chosen({"shift", 4, 1, 1, ElementType::F64}), "none");
+  EXPECT_EQ(chosen({"reduce", 4, 1}), "none");
+}
+
+TEST(Library, EveryFlippedByteIsNoticed) {
+  Bytes bytes = sound();
+  // Between sections there is padding, which means nothing.
+  std::vector<bool> means(bytes.size());
+  std::fill_n(means.begin(), sizeof(LibraryHeader) + 6 * sizeof(LibrarySection), true);
+  for (uint32_t i = 0; i < 6; ++i) {
+    const LibrarySection &s = sectionOf(bytes, i);
+    if (s.kind != kImageBytesSection)
+      std::fill_n(means.begin() + static_cast<ptrdiff_t>(s.offset), s.bytes, true);
+  }
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] ^= std::byte{0x40};
+    if (means[i])
+      EXPECT_NE(problemOf(bytes), "") << "byte " << i;
+    else
+      (void)problemOf(bytes);
+    bytes[i] ^= std::byte{0x40};
+  }
+}
+
+TEST(Library, EveryCutOffFileIsRefused) {
+  for (size_t size = 0; size < sound().size(); size += 1 + size / 40)
+    EXPECT_NE(problemOf(Bytes(sound().begin(), sound().begin() + static_cast<ptrdiff_t>(size))), "")
+        << size << " bytes";
+}
+
+TEST(Library, ANewerMinorVersionWithUnknownSectionsIsRead) {
+  Bytes bytes = sound();
+  headerOf(bytes).minor = kLibraryMinor + 1;
+  sectionOf(bytes, 4).kind = 99; // the rules
+  repairHead(bytes);
+  std::unique_ptr<Library> library = view(bytes);
+  ASSERT_TRUE(library);
+  EXPECT_TRUE(library->program().ok());
+  ASSERT_FALSE(library->rules().ok());
+  EXPECT_EQ(library->rules().message(), "library: rules: it is missing");
+}
+
+TEST(Library, AnotherMajorVersionIsRefusedByName) {
+  Bytes bytes = sound();
+  headerOf(bytes).major = 2;
+  repairHead(bytes);
+  EXPECT_EQ(problemOf(bytes), "library: its format has version 2.0, this colldsl reads 1.x");
+}
+
+TEST(Library, SectionsMustNotOverlapOrLeaveTheFile) {
+  for (uint64_t offset : {uint64_t{0}, uint64_t{64}, uint64_t{1} << 63, UINT64_MAX - 63}) {
+    Bytes bytes = sound();
+    sectionOf(bytes, 3).offset = offset;
+    repairHead(bytes);
+    EXPECT_NE(problemOf(bytes).find("cannot lie at"), std::string::npos) << problemOf(bytes);
+  }
+}
+
+/// Changes the list of rules or images, as someone might who knows the format.
+template <typename Change> Bytes changed(Change change) {
+  LibraryContent content = smallLibrary();
+  change(content);
+  return encodeLibrary(content);
+}
+
+TEST(Library, RulesMustNameCollectivesAndTheirArguments) {
+  EXPECT_NE(problemOf(changed([](LibraryContent &c) { c.rules[0].collective = 77; })), "");
+  EXPECT_NE(problemOf(changed([](LibraryContent &c) { c.rules[0].arguments = {0}; })), "")
+      << "an argument of another collective";
+  EXPECT_NE(problemOf(changed([](LibraryContent &c) { c.rules[1].arguments = {5}; })), "");
+  EXPECT_NE(problemOf(changed([](LibraryContent &c) { c.identity.exports = {1000}; })), "");
+  EXPECT_NE(problemOf(changed([](LibraryContent &c) { c.images[0].ranks = 9; })), "");
+}
+
+TEST(Library, OpenSaysWhatIsWrongWithAFile) {
+  std::string path = testing::TempDir() + "/colldsl-" + std::to_string(getpid()) + ".cdag";
+  auto message = [&] {
+    Result<std::unique_ptr<Library>> library = Library::open(path);
+    return library.ok() ? "" : library.message();
+  };
+  EXPECT_EQ(message(), "cannot read '" + path + "': No such file or directory");
+  std::ofstream(path).close();
+  EXPECT_EQ(message(), "'" + path + "': library: it is empty");
+  std::ofstream(path) << "num_ranks 2, and so on, long enough for a header";
+  EXPECT_EQ(message(), "'" + path + "': library: it does not begin like one");
+  std::filesystem::remove(path);
+  EXPECT_EQ(Library::open("/tmp").message(), "'/tmp' is not an ordinary file");
+}
+
+/// Opening 100 MB and looking at the rules touches a few pages, not the images.
+TEST(Library, ALargeLibraryCostsThePagesThatAreTouched) {
+  LibraryContent content = smallLibrary();
+  constexpr size_t kLarge = size_t{100} << 20;
+  LibraryImage entry = content.images[0];
+  entry.collective = "large";
+  content.images.push_back(entry);
+  content.imageBytes.push_back(Bytes(kLarge, std::byte{7}));
+  std::string path = testing::TempDir() + "/colldsl-large-" + std::to_string(getpid()) + ".cdag";
+  {
+    Bytes bytes = encodeLibrary(content);
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char *>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    ASSERT_TRUE(file.good());
+  }
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  {
+    Result<std::unique_ptr<Library>> library = Library::open(path);
+    ASSERT_TRUE(library.ok()) << library.message();
+    EXPECT_TRUE((*library)->rules().ok());
+    EXPECT_TRUE((*library)->image((**(*library)->images())[0]).ok());
+  }
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_minflt - before.ru_minflt + after.ru_majflt - before.ru_majflt, 500)
+      << "of " << kLarge / 4096 << " pages";
+  std::filesystem::remove(path);
+}
+
+} // namespace
