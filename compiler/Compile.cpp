@@ -65,6 +65,7 @@ const Program &Compilation::program() const { return impl_->program; }
 const std::vector<Diagnostic> &Compilation::diagnostics() const { return impl_->diagnostics; }
 const std::vector<DeclId> &Compilation::mainDecls() const { return impl_->mainDecls; }
 std::string Compilation::render(const Diagnostic &d) const { return impl_->sources.render(d); }
+std::string_view Compilation::sourceText(uint16_t file) const { return impl_->sources.text(file); }
 
 Result<ExprId> Compilation::addArgument(DeclId collective, std::string_view param,
                                         std::string_view text) {
@@ -78,6 +79,17 @@ Result<ExprId> Compilation::addArgument(DeclId collective, std::string_view para
   if (argument)
     lower(impl_->program);
   return argument;
+}
+
+Compilation reopenProgram(Program program, const std::vector<std::string_view> &texts,
+                          std::vector<DeclId> mainDecls) {
+  Compilation compilation;
+  Compilation::Impl &impl = *compilation.impl_;
+  impl.program = std::move(program);
+  impl.mainDecls = std::move(mainDecls);
+  for (auto [name, text] : llvm::zip_equal(impl.program.files, texts))
+    impl.sources.add(llvm::MemoryBuffer::getMemBufferCopy(text, name), name);
+  return compilation;
 }
 
 Compilation compileFiles(const std::vector<std::string> &paths, const CompileOptions &options) {

@@ -43,11 +43,21 @@ public:
   /// The diagnostic as people read it, with the line of the source and a caret.
   std::string render(const Diagnostic &diagnostic) const;
 
+  /// The text of file i of Program::files.
+  std::string_view sourceText(uint16_t file) const;
+
 private:
+  friend Compilation reopenProgram(Program, const std::vector<std::string_view> &,
+                                   std::vector<DeclId>);
   friend Compilation compileFiles(const std::vector<std::string> &, const CompileOptions &);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// A program that was compiled before, such as that of a schedule library, as if it had
+/// just been: `texts` are those of Program::files.
+Compilation reopenProgram(Program program, const std::vector<std::string_view> &texts,
+                          std::vector<DeclId> mainDecls);
 
 /// Compiles the files (none: the standard library alone).
 Compilation compileFiles(const std::vector<std::string> &paths, const CompileOptions &options = {});

@@ -107,7 +107,12 @@ const Mistake kMistakes[] = {
      "reductions"},
     {"unknownLevel", [](Program &p) { firstOf(p, ExprKind::GroupLeaders).value = 9; }, "levels"},
     {"unknownCallee", [](Program &p) { firstOf(p, StmtKind::Call).value = 1 << 20; }, "callees"},
-    {"parentInACollective", [](Program &p) { firstOf(p, StmtKind::Copy).kind = StmtKind::Parent; },
+    {"parentInACollective",
+     [](Program &p) {
+       Stmt &copy = firstOf(p, StmtKind::Copy);
+       copy.kind = StmtKind::Parent;
+       copy.label = kNoSlot;
+     },
      "kinds of statements"},
     {"unknownString", [](Program &p) { p.decls[0].name = 1u << 30; }, "strings"},
     {"unknownFile", [](Program &p) { p.decls[0].loc.file = 60'000; }, "places"},

@@ -6,6 +6,7 @@ namespace colldsl::tools {
 namespace {
 
 constexpr llvm::StringRef kImageMagic("colldsl\0", 8);
+constexpr llvm::StringRef kLibraryMagic("colllib\0", 8);
 
 llvm::StringRef skipBlanksAndComments(llvm::StringRef text) {
   for (;;) {
@@ -24,6 +25,8 @@ llvm::StringRef skipBlanksAndComments(llvm::StringRef text) {
 FileKind fileKind(llvm::StringRef content) {
   if (content.starts_with(kImageMagic))
     return FileKind::Image;
+  if (content.starts_with(kLibraryMagic))
+    return FileKind::Library;
   llvm::StringRef text = skipBlanksAndComments(content);
   llvm::StringRef word = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
   for (llvm::StringRef first : {"schedule", "num_ranks", "size", "file", "rank"})

@@ -9,6 +9,7 @@ enum class FileKind {
   Source, ///< .coll
   Text,   ///< the text form, or plain GOAL
   Image,
+  Library, ///< a schedule library
 };
 
 FileKind fileKind(llvm::StringRef content);

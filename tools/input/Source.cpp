@@ -2,6 +2,7 @@
 
 #include "compiler/Spelling.h"
 #include "ir/Image.h"
+#include "runtime/Library.h"
 #include "tools/input/FileKind.h"
 #include "tools/input/Messages.h"
 
@@ -34,7 +35,12 @@ std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
   auto source = std::make_unique<Source>();
   if (!source->readFiles(operands, options))
     return nullptr;
-  if (source->needsCompiler(options) && !source->compile(options))
+  bool isLibrary = source->compilation_.has_value();
+  if (isLibrary && !source->sourceFiles_.empty()) {
+    tellError("'" + source->sourceFiles_.front() + "': a library stands alone, without sources");
+    return nullptr;
+  }
+  if (!isLibrary && source->needsCompiler(options) && !source->compile(options))
     return nullptr;
   return source;
 }
@@ -65,8 +71,38 @@ bool Source::readFile(const std::string &name, const ScheduleOptions &options) {
     return readText(name, content, options.text);
   case FileKind::Image:
     return readImage(name, content);
+  case FileKind::Library:
+    return readLibrary(name);
   }
   return false;
+}
+
+bool Source::readLibrary(const std::string &name) {
+  auto fail = [&](const Status &s) { return tellError("'" + name + "': " + s.message()); };
+  Result<std::unique_ptr<Library>> library = Library::open(name);
+  if (!library)
+    return tellError(library.message());
+  Result<const LibraryIdentity *> identity = (*library)->identity();
+  if (!identity)
+    return fail(identity.status());
+  Result<const std::vector<LibrarySource> *> sources = (*library)->sources();
+  if (!sources)
+    return fail(sources.status());
+  Result<const Program *> program = (*library)->program();
+  if (!program)
+    return fail(program.status());
+  if ((*sources)->size() != (*program)->files.size())
+    return fail(Status::error("library: it has not all of its sources"));
+  if (compilation_)
+    return tellError("'" + name + "': one library at a time");
+  std::vector<std::string_view> texts;
+  for (const LibrarySource &source : **sources)
+    texts.push_back(source.text);
+  std::vector<DeclId> exports;
+  for (uint32_t id : (*identity)->exports)
+    exports.push_back(DeclId{id});
+  compilation_ = reopenProgram(**program, texts, exports);
+  return true;
 }
 
 bool Source::readText(const std::string &name, llvm::StringRef text, const TextLimits &limits) {
@@ -144,8 +180,9 @@ std::vector<Source::Target> Source::choose(const ScheduleOptions &options) {
     fine &= chooseNamed(name, targets);
   if (names.empty()) {
     targets = all();
-    fine =
-        !targets.empty() || tellError("there is no collective in '" + sourceFiles_.front() + "'");
+    fine = !targets.empty() ||
+           tellError("there is no collective in " +
+                     (sourceFiles_.empty() ? "the library" : "'" + sourceFiles_.front() + "'"));
   }
   return fine ? targets : std::vector<Target>();
 }

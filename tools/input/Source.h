@@ -10,7 +10,8 @@
 namespace colldsl::tools {
 
 /// Everything that a command reads. Files are told apart by what is in them: source
-/// text (`.coll`), the text form or GOAL, an image.
+/// text (`.coll`), the text form or GOAL, an image, a schedule library. A library brings
+/// its own program, so that nothing is compiled, and stands alone.
 class Source {
 public:
   /// One thing to prove, run or print: a collective, or a whole schedule.
@@ -38,6 +39,8 @@ public:
   /// Bytes of one element of the size symbol n.
   uint64_t elementBytes(const Target &target, ElementType typeVariable) const;
 
+  const Compilation &compilation() const { return *compilation_; }
+
   /// The diagnostics as people read them, with the lines of the source where they can be
   /// had. One thread at a time.
   std::string render(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
@@ -55,6 +58,7 @@ private:
   bool readFile(const std::string &name, const ScheduleOptions &options);
   bool readText(const std::string &name, llvm::StringRef text, const TextLimits &limits);
   bool readImage(const std::string &name, llvm::StringRef bytes);
+  bool readLibrary(const std::string &name);
   bool needsCompiler(const ScheduleOptions &options) const;
   bool compile(const ScheduleOptions &options);
   const File *findFile(const std::string &name) const;

@@ -1,0 +1,271 @@
+#include "tools/Commands.h"
+#include "tools/input/Messages.h"
+#include "tools/library/Rules.h"
+#include "tools/options/Lists.h"
+#include "tools/options/Progress.h"
+#include "tools/options/Workers.h"
+#include "tools/verify/Proofs.h"
+
+#include "ir/Checksum.h"
+#include "runtime/Library.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace colldsl::tools {
+namespace {
+
+struct Settings {
+  ScheduleOptions schedule;
+  ProofRequest proofs;
+  std::string output;
+  std::string rules;
+  bool stdlib = false;
+  bool prove = true;
+
+  void addTo(Options &options);
+};
+
+void Settings::addTo(Options &options) {
+  options.section("what to write");
+  options.addText("-o", "LIB", "the library (required)", output);
+  options.addFlag("--stdlib", "also every collective of the standard library", stdlib);
+  options.addText("--rules", "FILE",
+                  "which collective serves a function when; one a line, the first that\n"
+                  "fits is taken: FUNCTION [ranks A..B] [bytes A..B] [nodes A..B]\n"
+                  "[types T,T] [commutative] use COLLECTIVE [NAME=VALUE]...",
+                  rules);
+  options.section("ready images");
+  options.add("--ranks", "LIST", "for these numbers of ranks; none: no images",
+              [this](llvm::StringRef text) -> Status {
+                Result<std::vector<uint32_t>> list = parseRanks(text, 1);
+                if (!list)
+                  return list.status();
+                proofs.ranks = list.take();
+                return {};
+              });
+  options.add("--bytes", "LIST", "and these sizes (default: 64KiB)",
+              [this](llvm::StringRef text) -> Status {
+                Result<std::vector<uint64_t>> list = parseBytesList(text);
+                if (!list)
+                  return list.status();
+                proofs.bytes = list.take();
+                return {};
+              });
+  options.addText("--topology", "T", "where the ranks sit (default: flat, all on one node)",
+                  schedule.topology);
+  options.addFlag("--no-verify", "write images without proving them", prove, false);
+  schedule.addTo(options);
+}
+
+/// The images of one target, in the order of its tasks.
+class ImageMaker {
+public:
+  ImageMaker(const Source &source, const Source::Target &target, const Settings &settings,
+             const Proofs &proofs, std::vector<ProofTask> tasks)
+      : source_(source), target_(target), settings_(settings), proofs_(proofs),
+        tasks_(std::move(tasks)), images_(tasks_.size()) {}
+
+  /// False: some schedule is wrong, which was told.
+  bool make() {
+    Progress progress(target_.name, tasks_.size());
+    forEachInParallel(tasks_.size(), [&](size_t i) {
+      makeOne(i);
+      progress.step();
+    });
+    for (size_t i = 0; i < tasks_.size(); ++i)
+      if (!images_[i].why.empty()) {
+        llvm::errs() << target_.name << ", " << tasks_[i].words() << ":\n"
+                     << source_.render(images_[i].why, target_);
+        return false;
+      }
+    return true;
+  }
+
+  /// One image of each size class.
+  void addTo(LibraryContent &content) {
+    size_t first = content.images.size();
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+      LibraryImage key = keyOf(i);
+      bool isNew = std::none_of(content.images.begin() + static_cast<ptrdiff_t>(first),
+                                content.images.end(), [&](const LibraryImage &other) {
+                                  return other.ranks == key.ranks && other.inPlace == key.inPlace &&
+                                         other.parameters == key.parameters &&
+                                         other.minElements == key.minElements &&
+                                         other.maxElements == key.maxElements;
+                                });
+      if (images_[i].bytes.empty() || !isNew)
+        continue;
+      content.images.push_back(key);
+      content.imageBytes.push_back(std::move(images_[i].bytes));
+    }
+  }
+
+private:
+  struct Made {
+    std::vector<std::byte> bytes; ///< empty: the collective's `where` excludes it
+    SizeClass sizeClass;
+    std::vector<Diagnostic> why;
+  };
+
+  void makeOne(size_t i) {
+    using Kind = ProofOutcome::Kind;
+    const ProofTask &task = tasks_[i];
+    auto schedule = makeSchedule(source_, target_, settings_.schedule, task.call, task.shape);
+    if (!schedule) {
+      const Diagnostic &error = schedule.status().diagnostic();
+      if (!breaksRequirement(source_.program(), target_.collective, error))
+        images_[i].why = {error};
+      return;
+    }
+    if (settings_.prove)
+      if (ProofOutcome outcome = proofs_.prove(target_, task); outcome.kind != Kind::Proved) {
+        images_[i].why = outcome.why;
+        return;
+      }
+    images_[i].sizeClass = (*schedule)->sizeClass;
+    images_[i].bytes = encodeImage(**schedule);
+  }
+
+  LibraryImage keyOf(size_t i) const {
+    const ProofTask &task = tasks_[i];
+    LibraryImage key;
+    key.collective = target_.name;
+    key.ranks = task.shape.ranks;
+    key.elements = images_[i].sizeClass.elements;
+    key.minElements = images_[i].sizeClass.min;
+    key.maxElements = images_[i].sizeClass.max;
+    key.type = settings_.schedule.type;
+    key.inPlace = task.shape.inPlace;
+    key.topology = settings_.schedule.topology;
+    key.parameters = task.call.words;
+    return key;
+  }
+
+  const Source &source_;
+  const Source::Target &target_;
+  const Settings &settings_;
+  const Proofs &proofs_;
+  std::vector<ProofTask> tasks_;
+  std::vector<Made> images_;
+};
+
+bool addImages(Source &source, const std::vector<Source::Target> &targets, const Settings &settings,
+               LibraryContent &content) {
+  Proofs proofs(source, settings.schedule, settings.proofs);
+  for (const Source::Target &target : targets) {
+    Result<std::vector<ProofTask>> tasks = proofs.plan(target);
+    if (!tasks)
+      return source.tell(tasks.status().diagnostic(), target);
+    ImageMaker maker(source, target, settings, proofs, tasks.take());
+    if (!maker.make())
+      return false;
+    maker.addTo(content);
+  }
+  return true;
+}
+
+bool addRules(Source &source, const Settings &settings, LibraryContent &content) {
+  if (settings.rules.empty())
+    return true;
+  auto buffer = llvm::MemoryBuffer::getFile(settings.rules, /*IsText=*/true);
+  if (!buffer)
+    return tellError("cannot read '" + settings.rules + "': " + buffer.getError().message());
+  Result<std::vector<SelectionRule>> rules =
+      readRules(settings.rules, (*buffer)->getBuffer(), source.compilation());
+  if (!rules)
+    return tellError(rules.message());
+  content.rules = rules.take();
+  return true;
+}
+
+void addSources(const Source &source, LibraryContent &content) {
+  uint64_t hash = 0;
+  auto mix = [&](std::string_view text) { hash = xxh64(std::as_bytes(std::span(text)), hash); };
+  for (uint16_t i = 0; i < content.program.files.size(); ++i) {
+    const std::string &name = content.program.files[i];
+    std::string_view text = source.compilation().sourceText(i);
+    content.sources.push_back({name, std::string(text)});
+    mix(name);
+    mix(text);
+  }
+  content.identity.tool = "colldsl " COLLDSL_VERSION;
+  content.identity.sourcesHash = hash;
+}
+
+/// Whole or not at all: what stood there before stays until the new one is complete.
+bool write(const std::string &file, const std::vector<std::byte> &bytes) {
+  llvm::SmallString<128> temporary;
+  int fd = -1;
+  std::error_code error =
+      llvm::sys::fs::createUniqueFile(file + ".%%%%%%.tmp", fd, temporary, llvm::sys::fs::OF_None,
+                                      llvm::sys::fs::all_read | llvm::sys::fs::owner_write);
+  if (!error) {
+    llvm::raw_fd_ostream out(fd, /*shouldClose=*/true);
+    out.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    out.close();
+    error = out.error();
+    out.clear_error();
+    if (!error)
+      error = llvm::sys::fs::rename(temporary, file);
+    if (error)
+      llvm::sys::fs::remove(temporary);
+  }
+  return !error || tellError("cannot write '" + file + "': " + error.message());
+}
+
+Exit compile(Source &source, std::vector<Source::Target> targets, const Settings &settings) {
+  LibraryContent content;
+  if (!addRules(source, settings, content))
+    return Exit::Failure;
+  if (settings.proofs.ranks && !addImages(source, targets, settings, content))
+    return Exit::Failure;
+  content.program = source.program();
+  for (const Source::Target &target : targets)
+    content.identity.exports.push_back(index(target.collective));
+  addSources(source, content);
+  std::vector<std::byte> bytes = encodeLibrary(content);
+  if (!write(settings.output, bytes))
+    return Exit::Failure;
+  llvm::outs() << settings.output << ": " << counted(targets.size(), "collective") << ", "
+               << counted(content.images.size(), "image")
+               << (settings.prove || content.images.empty() ? "" : " (not proved)") << ", "
+               << counted(content.rules.size(), "rule") << ", " << bytesWord(bytes.size()) << "\n";
+  return Exit::Success;
+}
+
+} // namespace
+
+Exit compileCommand(Arguments arguments) {
+  Settings settings;
+  Options options("compile", "FILE.coll... -o LIB [OPTION...]",
+                  "Writes collectives as a schedule library: programs that are instantiated\n"
+                  "anywhere without a compiler, images for named numbers of ranks and sizes,\n"
+                  "rules that choose among collectives, and their sources. Images are proved\n"
+                  "first.");
+  settings.addTo(options);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  if (settings.output.empty())
+    return options.refuse("say where to write the library, with -o LIB");
+  if (options.operands().empty() && !settings.stdlib && settings.schedule.names.empty())
+    return options.refuse("nothing to compile: name files, or --stdlib");
+  if (!settings.proofs.bytes)
+    settings.proofs.bytes = {64 << 10};
+  std::unique_ptr<Source> source = Source::read(options.operands(), settings.schedule);
+  if (!source)
+    return Exit::Failure;
+  std::vector<Source::Target> targets;
+  if (settings.stdlib)
+    targets = source->stdlib();
+  else
+    targets = source->choose(settings.schedule);
+  if (targets.empty() || !usedAllSettings(*source, targets, settings.schedule))
+    return Exit::Failure;
+  for (const Source::Target &target : targets)
+    if (target.schedule)
+      return options.refuse("'" + target.name + "' is a schedule, not a collective");
+  return compile(*source, std::move(targets), settings);
+}
+
+} // namespace colldsl::tools

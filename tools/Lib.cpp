@@ -1,0 +1,151 @@
+#include "tools/Commands.h"
+#include "tools/input/Messages.h"
+#include "tools/library/Rules.h"
+#include "tools/options/Json.h"
+#include "tools/options/Lists.h"
+#include "tools/options/Table.h"
+
+#include "runtime/Library.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+namespace colldsl::tools {
+namespace {
+
+/// All parts of a library, each of which is sound.
+struct Contents {
+  const LibraryIdentity *identity;
+  const Program *program;
+  const std::vector<LibrarySource> *sources;
+  const std::vector<LibraryImage> *images;
+  const std::vector<SelectionRule> *rules;
+};
+
+Result<Contents> contentsOf(Library &library) {
+  auto identity = library.identity();
+  if (!identity)
+    return identity.status();
+  auto sources = library.sources();
+  if (!sources)
+    return sources.status();
+  auto images = library.images();
+  if (!images)
+    return images.status();
+  auto rules = library.rules();
+  if (!rules)
+    return rules.status();
+  for (const LibraryImage &entry : **images)
+    if (Result<Image> image = library.image(entry); !image)
+      return Status::error("the image of '" + entry.collective + "' for " +
+                           counted(entry.ranks, "rank") + ": " + image.message());
+  return Contents{*identity, *library.program(), *sources, *images, *rules};
+}
+
+/// "x: in T[n], root: rank = ...": the parameters' names and kinds.
+std::string signatureOf(const Program &program, const Decl &decl) {
+  std::string text;
+  for (const Param &param : decl.params) {
+    text += text.empty() ? "" : ", ";
+    if (param.isBuffer)
+      text += std::string(spelling(param.role)) + " ";
+    text += program.nameOf(param);
+  }
+  return "(" + text + ")";
+}
+
+std::string firstLine(llvm::StringRef doc) { return doc.split('\n').first.trim().str(); }
+
+std::string sizesWord(const LibraryImage &image) {
+  std::string most = image.maxElements == UINT64_MAX ? "" : std::to_string(image.maxElements);
+  return image.minElements == image.maxElements ? std::to_string(image.minElements)
+                                                : std::to_string(image.minElements) + ".." + most;
+}
+
+void print(const std::string &name, const Library &library, const Contents &c) {
+  llvm::outs() << name << ": " << c.identity->tool << ", " << bytesWord(library.sizeBytes())
+               << ", sources " << llvm::format_hex_no_prefix(c.identity->sourcesHash, 16) << "\n";
+  llvm::outs() << "\n" << counted(c.identity->exports.size(), "collective") << "\n";
+  for (uint32_t id : c.identity->exports) {
+    const Decl &decl = c.program->decl(DeclId{id});
+    llvm::outs() << "  " << c.program->nameOf(decl) << signatureOf(*c.program, decl) << "\n";
+    if (std::string line = firstLine(c.program->strings[decl.doc]); !line.empty())
+      llvm::outs() << "      " << line << "\n";
+  }
+  if (!c.images->empty())
+    llvm::outs() << "\n" << counted(c.images->size(), "image") << "\n";
+  for (const LibraryImage &image : *c.images)
+    llvm::outs() << "  " << image.collective << ", " << counted(image.ranks, "rank") << ", n "
+                 << sizesWord(image) << ", " << spelling(image.type) << ", " << image.topology
+                 << (image.inPlace ? ", in place" : "")
+                 << (image.parameters.empty() ? "" : ", " + image.parameters) << ", "
+                 << bytesWord(image.bytes) << "\n";
+  if (!c.rules->empty())
+    llvm::outs() << "\n"
+                 << counted(c.rules->size(), "rule") << ", of which the first that fits is taken\n";
+  for (const SelectionRule &rule : *c.rules)
+    llvm::outs() << "  " << printRule(rule, *c.program, *c.sources) << "\n";
+}
+
+void printAsJson(const std::string &name, const Library &library, const Contents &c) {
+  llvm::json::Array collectives, images, rules;
+  for (uint32_t id : c.identity->exports) {
+    const Decl &decl = c.program->decl(DeclId{id});
+    llvm::json::Array params;
+    for (const Param &param : decl.params)
+      params.push_back(jsonText(c.program->nameOf(param)));
+    collectives.push_back(llvm::json::Object{{"name", jsonText(c.program->nameOf(decl))},
+                                             {"doc", jsonText(c.program->strings[decl.doc])},
+                                             {"parameters", std::move(params)}});
+  }
+  for (const LibraryImage &image : *c.images)
+    images.push_back(llvm::json::Object{{"collective", jsonText(image.collective)},
+                                        {"ranks", image.ranks},
+                                        {"minElements", image.minElements},
+                                        {"maxElements", image.maxElements},
+                                        {"type", jsonText(std::string(spelling(image.type)))},
+                                        {"inPlace", image.inPlace},
+                                        {"topology", jsonText(image.topology)},
+                                        {"parameters", jsonText(image.parameters)},
+                                        {"bytes", image.bytes}});
+  for (const SelectionRule &rule : *c.rules)
+    rules.push_back(jsonText(printRule(rule, *c.program, *c.sources)));
+  printJson(llvm::json::Object{{"library", jsonText(name)},
+                               {"tool", jsonText(c.identity->tool)},
+                               {"bytes", library.sizeBytes()},
+                               {"collectives", std::move(collectives)},
+                               {"images", std::move(images)},
+                               {"rules", std::move(rules)}});
+}
+
+} // namespace
+
+Exit libCommand(Arguments arguments) {
+  bool json = false;
+  Options options("lib", "LIB [OPTION...]",
+                  "Checks a schedule library and shows what it holds: its collectives, ready\n"
+                  "images, and the rules that choose among collectives.");
+  options.addFlag("--json", "print one JSON object", json);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  if (options.operands().size() != 1)
+    return options.refuse("name one library");
+  const std::string &name = options.operands().front();
+  Result<std::unique_ptr<Library>> library = Library::open(name);
+  if (!library) {
+    tellError(library.message());
+    return Exit::Failure;
+  }
+  Result<Contents> contents = contentsOf(**library);
+  if (!contents) {
+    tellError("'" + name + "': " + contents.message());
+    return Exit::Failure;
+  }
+  if (json)
+    printAsJson(name, **library, *contents);
+  else
+    print(name, **library, *contents);
+  return Exit::Success;
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,28 @@
+/// Rules that choose among collectives, as people write them into a file. One a line:
+///
+///   # short messages on one node
+///   allreduce ranks 2..64 bytes 0..8KiB nodes 1 types i32,f32 use allreduce_recursive_doubling
+///   allreduce commutative use allreduce_ring
+///   bcast bytes 64KiB.. use bcast_tree segment=32KiB t='kary(0, 4)'
+///
+/// The first one that fits is taken. `a..b` includes both ends, of which each may be left
+/// out; `commutative` asks for an operator that commutes. Values of parameters are
+/// expressions of the language, in quotes if they hold blanks.
+#pragma once
+
+#include "compiler/Compile.h"
+#include "runtime/Library.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace colldsl::tools {
+
+/// Adds the arguments to the compilation's program. An error names the file and the line.
+Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::StringRef text,
+                                             Compilation &compilation);
+
+/// A rule again as a line of such a file.
+std::string printRule(const SelectionRule &rule, const Program &program,
+                      const std::vector<LibrarySource> &sources);
+
+} // namespace colldsl::tools
