@@ -36,7 +36,9 @@ def demanded(dims, periodic):
 
 
 def slot_of(op):
-    """The block, of a slice such as send[2n..3n] of n elements each."""
+    """The block, of a slice such as send[2n..3n] of n elements each; send alone is the only one."""
+    if "[" not in op.slices:
+        return 0
     begin = re.fullmatch(r"\w+\[(?:0|(\d*)n)\.\..*\]", op.slices)
     return int(begin[1] or 1) if begin[1] is not None else 0
 
