@@ -55,6 +55,10 @@ void Settings::addTo(Options &options) {
                 return {};
               });
   options.addFlag("--in-place", "only the forms in place", proofs.onlyInPlace);
+  options.addFlag("--thorough",
+                  "more values: roots 0, 1, P/2 and P - 1, each tunable parameter at each\n"
+                  "end of its candidates, other lengths of blocks",
+                  proofs.variety.thorough);
   schedule.addTo(options);
   options.section("how");
   options.addNumber("--channel-slots", "N",

@@ -6,6 +6,7 @@
 #include "tools/options/Lists.h"
 
 #include <algorithm>
+#include <set>
 
 namespace colldsl::tools {
 namespace {
@@ -22,6 +23,13 @@ std::vector<llvm::StringRef> settableNames(const Program &program, const Decl &d
   for (uint32_t size : decl.sizeNames)
     names.push_back(program.strings[size]);
   return names;
+}
+
+/// A number, or where the candidate stands in the source.
+std::string candidateWord(const Expr &e) {
+  if (e.kind == ExprKind::IntLit)
+    return std::to_string(e.value);
+  return "its candidate in line " + std::to_string(e.loc.line);
 }
 
 /// The slot of n: the first size of a buffer, other than a number of blocks.
@@ -52,6 +60,10 @@ std::vector<std::string> Parameters::rootTexts(const Param &param, uint32_t rank
   for (uint32_t r : variety_.roots)
     if (r < ranks)
       texts.push_back(std::to_string(r));
+  if (variety_.thorough && texts.empty())
+    for (uint32_t r : std::set<uint32_t>{0, 1, ranks / 2, ranks - 1})
+      if (r < ranks)
+        texts.push_back(std::to_string(r));
   bool hasNone = texts.empty() && !variety_.everyRoot && variety_.roots.empty();
   if (hasNone)
     texts.push_back(param.defaultValue == kNoExpr && variety_.tryValues ? "0" : "");
@@ -71,6 +83,8 @@ std::vector<std::string> Parameters::texts(const Param &param, uint32_t ranks,
   if (param.defaultValue != kNoExpr)
     return isReduction ? std::vector<std::string>{"", "matmul"} : std::vector<std::string>{""};
   std::vector<std::string> tried = trialValues(param.type, ranks, root.empty() ? "0" : root);
+  if (variety_.thorough && param.type == ValueType::IntList)
+    tried.push_back(moreBlockLengths());
   if (isReduction)
     tried.push_back("matmul");
   return tried.empty() ? std::vector<std::string>{""} : tried;
@@ -79,12 +93,11 @@ std::vector<std::string> Parameters::texts(const Param &param, uint32_t ranks,
 Result<ExprId> Parameters::argument(DeclId id, const Param &param, const std::string &text) {
   std::string name = source_.program().nameOf(param);
   std::string key = std::to_string(index(id)) + " " + name + " " + text;
-  for (const auto &[known, expr] : known_)
-    if (known == key)
-      return expr;
+  if (auto known = known_.find(key); known != known_.end())
+    return known->second;
   Result<ExprId> expr = source_.compilation().addArgument(id, name, text);
   if (expr)
-    known_.emplace_back(std::move(key), *expr);
+    known_[key] = *expr;
   return expr;
 }
 
@@ -132,8 +145,29 @@ Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, 
       }
     open = std::move(next);
   }
+  if (variety_.thorough)
+    addTunables(id, open);
   calls.insert(calls.end(), open.begin(), open.end());
   return {};
+}
+
+/// Each call again, with one tunable parameter at one end of its candidates.
+void Parameters::addTunables(DeclId id, std::vector<Call> &calls) const {
+  const Program &program = source_.program();
+  const std::vector<Param> &params = program.decl(id).params;
+  size_t given = calls.size();
+  for (uint32_t p = 0; p < params.size(); ++p)
+    for (const Candidate &candidate : params[p].candidates)
+      for (ExprId end : {candidate.lo, candidate.hi})
+        for (size_t i = 0; i < given && end != kNoExpr; ++i) {
+          if (calls[i].arguments[p] != kNoExpr)
+            continue;
+          Call call = calls[i];
+          call.arguments[p] = end;
+          call.words += (call.words.empty() ? "" : ", ") + program.nameOf(params[p]) + "=" +
+                        candidateWord(program.expr(end));
+          calls.push_back(std::move(call));
+        }
 }
 
 Result<std::vector<Call>> Parameters::calls(const Source::Target &target, uint32_t ranks,

@@ -4,6 +4,8 @@
 
 #include "tools/input/Source.h"
 
+#include "llvm/ADT/StringMap.h"
+
 namespace colldsl::tools {
 
 /// One way to call a collective.
@@ -19,6 +21,8 @@ struct Variety {
                                ///< that does not commute besides the default
   bool everyRoot = false;      ///< each rank in turn for a parameter called `root`
   std::vector<uint32_t> roots; ///< or these ranks
+  bool thorough = false;       ///< roots 0, 1, P/2 and P - 1; each tunable parameter at each of its
+                               ///< ends, the others at their defaults; more lengths of blocks
 };
 
 class Parameters {
@@ -42,12 +46,13 @@ private:
   Status addSizes(const Decl &decl, uint64_t elements, Call &call) const;
   Status addCalls(DeclId id, uint32_t ranks, const std::string &root, const Call &base,
                   std::vector<Call> &calls);
+  void addTunables(DeclId id, std::vector<Call> &calls) const;
   Result<ExprId> argument(DeclId id, const Param &param, const std::string &text);
 
   Source &source_;
   const ScheduleOptions &options_;
   const Variety &variety_;
-  std::vector<std::pair<std::string, ExprId>> known_; ///< arguments that were checked already
+  llvm::StringMap<ExprId> known_; ///< arguments that were checked already
 };
 
 /// Whether every --set is of use to some target; else the mistake is told.

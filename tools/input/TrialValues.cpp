@@ -50,6 +50,10 @@ std::vector<std::string> trialValues(ValueType type, uint32_t ranks, const std::
   return {};
 }
 
+std::string moreBlockLengths() {
+  return "[for r in 0..ranks: (r * 7919 + 13) % 101 * ((r * 31 + 7) % 3)]";
+}
+
 uint64_t trialSize(uint64_t elements) { return elements / 2 + 1; }
 
 } // namespace colldsl::tools

@@ -13,6 +13,9 @@ namespace colldsl::tools {
 /// nobody can guess a value of that type.
 std::vector<std::string> trialValues(ValueType type, uint32_t ranks, const std::string &root);
 
+/// Other lengths of blocks, of which about every third is zero.
+std::string moreBlockLengths();
+
 /// For a size symbol other than n, as the proof of n elements takes it.
 uint64_t trialSize(uint64_t elements);
 
