@@ -1,13 +1,11 @@
-/// A graph read from a file: one edge per line, "from to [weight]", ranks counted
-/// from 0, lines in the order of the slots; blank lines and lines that begin with
-/// '#' or '%' are skipped.
+/// The edges of a graph between ranks, those that leave and those that arrive, in the
+/// order of the slots.
 #pragma once
 
-#include "ir/Result.h"
+#include "program/GraphFileLines.h"
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace colldsl {
@@ -19,10 +17,18 @@ public:
     int64_t weight;
   };
 
-  /// Errors name the file and the line.
-  static Result<EdgeList> load(const std::string &path);
+  struct Line {
+    uint32_t from, to;
+    int64_t weight;
+  };
 
-  /// One past the largest rank named.
+  /// Edges in the order of the lines; ranks are below numRanks.
+  static EdgeList of(std::span<const Line> lines, uint32_t numRanks);
+  /// The text form: one edge per line, "from to [weight]", ranks counted from 0; blank
+  /// lines and lines that begin with '#' or '%' are skipped. Errors name file and line.
+  static Result<EdgeList> read(GraphFileLines &lines);
+
+  /// One past the largest rank that the lines name, or as many as were given.
   uint32_t numRanks() const { return numRanks_; }
   std::span<const Edge> out(uint32_t rank) const { return edges(out_, rank); }
   std::span<const Edge> in(uint32_t rank) const { return edges(in_, rank); }
@@ -31,10 +37,6 @@ private:
   struct Half { ///< compressed rows
     std::vector<uint64_t> begin;
     std::vector<Edge> edges;
-  };
-  struct Line {
-    uint32_t from, to;
-    int64_t weight;
   };
   static std::span<const Edge> edges(const Half &half, uint32_t rank);
   static Half rows(std::span<const Line> lines, uint32_t numRanks, bool in);

@@ -40,15 +40,15 @@ int64_t Interpreter::makeGraph(const Expr &e) {
 int64_t Interpreter::loadEdges(const Expr &e) {
   int64_t string = eval(e.a);
   const std::string &path = text(static_cast<uint32_t>(string));
-  auto [it, isNew] = edgeFiles_.try_emplace(path, static_cast<uint32_t>(edgeLists_.size()));
+  auto [it, isNew] = edgeFiles_.try_emplace(path, static_cast<uint32_t>(graphFiles_.size()));
   if (isNew) {
-    Result<EdgeList> loaded = EdgeList::load(path);
+    Result<GraphFile> loaded = GraphFile::load(path);
     if (!loaded) {
       edgeFiles_.erase(it);
       fail(e.loc, loaded.message());
       return 0;
     }
-    edgeLists_.push_back(loaded.take());
+    graphFiles_.push_back(loaded.take());
   }
   int64_t handle = graphs_.next();
   graphs_[handle].decl = kNoDecl;
@@ -109,8 +109,11 @@ void Interpreter::workOutGraph(GraphValue &graph, const Group &group, SourceLoc 
 }
 
 void Interpreter::takeFileEdges(GraphValue &graph, SourceLoc loc) {
-  const EdgeList &file = edgeLists_[graph.file];
   uint32_t size = graph.view.groupSize;
+  Result<const EdgeList *> edges = graphFiles_[graph.file].edges(size);
+  if (!edges)
+    return fail(loc, edges.message());
+  const EdgeList &file = **edges;
   if (file.numRanks() > size)
     return fail(loc, "the graph file names rank " + std::to_string(file.numRanks() - 1) +
                          ", but there are only " + std::to_string(size) + " ranks");

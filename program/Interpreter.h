@@ -6,7 +6,7 @@
 #pragma once
 
 #include "program/DagBuilder.h"
-#include "program/EdgeList.h"
+#include "program/GraphFile.h"
 #include "program/Instantiate.h"
 #include "program/LabelTable.h"
 #include "program/SlotStack.h"
@@ -272,7 +272,7 @@ private:
 
   // Of all runs
   std::map<std::string, uint32_t> edgeFiles_;
-  std::vector<EdgeList> edgeLists_;
+  std::vector<GraphFile> graphFiles_;
 };
 
 class Interpreter::FrameScope {

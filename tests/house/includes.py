@@ -33,6 +33,7 @@ LIBRARIES = {
               ["compiler", "tools"]),
     "LLVM": (r"llvm/|llvm-c/", ["compiler", "passes", "runtime", "mpi", "tools"]),
     "hwloc": (r"hwloc", ["topology"]),
+    "METIS": (r"metis\.h", ["program"]),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
