@@ -31,7 +31,7 @@ done
 if [ "$preset" != release ]; then
   timeout=$((timeout * 5))
   ulimit -s 65536 || true # frames of instrumented code are several times as large
-  export ASAN_OPTIONS=allocator_may_return_null=1 # as malloc does
+  export ASAN_OPTIONS=allocator_may_return_null=1 TSAN_OPTIONS=allocator_may_return_null=1
 fi
 build=build/$preset
 jobs=$(nproc)

@@ -258,13 +258,11 @@ TEST(KilledRank, whileLargeMessagesAreUnderWay) {
 TEST(KilledRank, atAnyMoment) {
   for (int delayMs : {1, 3, 7, 20, 41}) {
     killOne(3, Rank{1}, [=](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
-      std::thread killer([&] {
-        if (endpoint.rank() != Rank{1})
-          return;
-        std::this_thread::sleep_for(std::chrono::milliseconds(delayMs));
-        raise(SIGKILL);
-      });
-      killer.detach();
+      if (endpoint.rank() == Rank{1})
+        std::thread([=] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(delayMs));
+          raise(SIGKILL);
+        }).detach();
       return Status::error(loopAllgather(endpoint, 2000, 1 << 30));
     });
   }
