@@ -169,8 +169,8 @@ void Family::collect() {
       }
     if (fds.empty())
       return;
-    std::chrono::nanoseconds passed = Clock::now() - start;
-    auto left = limit == forever ? forever : limit - passed;
+    auto passed = [&] { return std::chrono::nanoseconds(Clock::now() - start); };
+    auto left = limit == forever ? forever : limit - passed();
     if (left <= Clock::duration::zero()) {
       timedOut_ = true;
       return killAll();
@@ -184,7 +184,7 @@ void Family::collect() {
       if (world_.control(Rank{ranks[i]}).pid.load() == 0)
         world_.reportDeath(Rank{ranks[i]});
       if (child.received.empty() || child.received[0] != kFine)
-        limit = std::min(limit, passed + options_.grace);
+        limit = std::min(limit, passed() + options_.grace);
     }
   }
 }

@@ -65,6 +65,22 @@ TEST(LocalRanks, aStoppedRankIsNotWaitedForOnceOthersFailed) {
   EXPECT_EQ((*outcomes)[2].status.message(), "no luck");
 }
 
+/// The grace begins with the failure, however long the ranks ran before.
+TEST(LocalRanks, theOthersHaveTimeToNotice) {
+  LocalOptions options;
+  options.numRanks = 2;
+  options.grace = std::chrono::seconds(2);
+  auto outcomes = runLocalRanks(options, [](Endpoint &endpoint) -> Result<Bytes> {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+    if (index(endpoint.rank()) == 1)
+      return Status::error("no luck");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return Status::error("noticed");
+  });
+  ASSERT_TRUE(outcomes.ok());
+  EXPECT_EQ((*outcomes)[0].status.message(), "noticed");
+}
+
 TEST(LocalRanks, errorsAndExitsAreToldApart) {
   LocalOptions options;
   options.numRanks = 4;
@@ -123,8 +139,9 @@ TEST(LocalRanks, bindingGoesRoundTheCores) {
   ASSERT_TRUE(outcomes.ok());
   ASSERT_TRUE(firstFailure(*outcomes).ok()) << firstFailure(*outcomes).message();
   EXPECT_EQ((*outcomes)[0].bytes, (*outcomes)[cores].bytes);
-  if (cores > 1)
+  if (cores > 1) {
     EXPECT_NE((*outcomes)[0].bytes, (*outcomes)[1].bytes);
+  }
 }
 
 bool isRunning(pid_t process) {
