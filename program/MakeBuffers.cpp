@@ -58,7 +58,8 @@ SizeExtent Interpreter::dimExtent(const Dim &dim, SourceLoc loc) {
     fail(loc, "a buffer of " + std::to_string(size.value()) + " elements");
   if (!failed_ && size.callTime)
     fail(loc, "a buffer whose size is known at call time only", "use capacity blocks: T[k][<= m]");
-  range_.keepLessEqual(size.begin, size.end);
+  if (!failed_)
+    range_.keepLessEqual(size.begin, size.end);
   return size;
 }
 
