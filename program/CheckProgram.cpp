@@ -195,7 +195,7 @@ private:
 
   Holds ints(const Expr &e) {
     expression(e.a, Holds::Int);
-    if (e.kind != ExprKind::Negate && e.kind != ExprKind::Not && e.kind != ExprKind::NotNone)
+    if (!isUnary(e.kind))
       expression(e.b, Holds::Int);
     return Holds::Int;
   }

@@ -110,9 +110,7 @@ private:
     if (e.kind == ExprKind::CallBuiltin)
       return visit(ExprId{program_.operands[index(e.a)]});
     visit(e.a);
-    bool isUnary =
-        e.kind == ExprKind::Negate || e.kind == ExprKind::Not || e.kind == ExprKind::NotNone;
-    if (!isUnary)
+    if (!isUnary(e.kind))
       visit(e.b);
     if (e.kind == ExprKind::Select)
       visit(e.c);

@@ -4,6 +4,7 @@
 #include "program/Fields.h"
 
 namespace colldsl {
+
 std::vector<std::byte> encodeProgram(const Program &program) {
   RecordWriter writer;
   writer(program);

@@ -165,6 +165,11 @@ enum class ExprKind : uint8_t {
 };
 inline constexpr unsigned kExprKinds = static_cast<unsigned>(ExprKind::SliceComprehension) + 1;
 
+/// Of the kinds that work on ints: whether a is the only operand.
+constexpr bool isUnary(ExprKind kind) {
+  return kind == ExprKind::Negate || kind == ExprKind::Not || kind == ExprKind::NotNone;
+}
+
 struct Expr {
   ExprKind kind = ExprKind::IntLit;
   ValueType type = ValueType::Int;

@@ -109,22 +109,15 @@ private:
   };
 
   void makeOne(size_t i) {
-    using Kind = ProofOutcome::Kind;
-    const ProofTask &task = tasks_[i];
-    auto schedule = makeSchedule(source_, target_, settings_.schedule, task.call, task.shape);
-    if (!schedule) {
-      const Diagnostic &error = schedule.status().diagnostic();
-      if (!breaksRequirement(source_.program(), target_.collective, error))
-        images_[i].why = {error};
+    ProofOutcome outcome;
+    std::shared_ptr<const Schedule> schedule = proofs_.make(target_, tasks_[i], outcome);
+    if (schedule && settings_.prove)
+      outcome = proofs_.prove(tasks_[i], *schedule);
+    images_[i].why = outcome.why;
+    if (outcome.kind != ProofOutcome::Kind::Proved)
       return;
-    }
-    if (settings_.prove)
-      if (ProofOutcome outcome = proofs_.prove(target_, task); outcome.kind != Kind::Proved) {
-        images_[i].why = outcome.why;
-        return;
-      }
-    images_[i].sizeClass = (*schedule)->sizeClass;
-    images_[i].bytes = encodeImage(**schedule);
+    images_[i].sizeClass = schedule->sizeClass;
+    images_[i].bytes = encodeImage(*schedule);
   }
 
   LibraryImage keyOf(size_t i) const {

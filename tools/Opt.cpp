@@ -85,7 +85,8 @@ Exit optCommand(Arguments arguments) {
   Settings settings;
   Options options("opt", "FILE|COLLECTIVE [-o OUT] [OPTION...]",
                   "Reads one schedule, or instantiates one collective, and writes it.\n"
-                  "A FILE is the text form or GOAL, an image, or source text (.coll).");
+                  "A FILE is the text form or GOAL, an image, source text (.coll), or a\n"
+                  "schedule library.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -222,7 +222,7 @@ Exit runCommand(Arguments arguments) {
                   "Runs collectives on ranks of this machine, compares the data with what the\n"
                   "contract promises, and tells the time of a call: of the slowest rank, the\n"
                   "median over all calls. A FILE is source text (.coll), the text form or GOAL,\n"
-                  "or an image; a COLLECTIVE is one of the standard library.");
+                  "an image or a schedule library; a COLLECTIVE is one of the standard library.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -203,7 +203,8 @@ Exit verifyCommand(Arguments arguments) {
   Options options("verify", "[FILE|COLLECTIVE]... [OPTION...]",
                   "Proves that schedules meet, cannot deadlock or race, and keep their contract,\n"
                   "or shows a counterexample. A FILE is source text (.coll), the text form or\n"
-                  "GOAL, or an image; a COLLECTIVE is one of the standard library.");
+                  "GOAL, an image or a schedule library; a COLLECTIVE is one of the standard\n"
+                  "library.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -103,17 +103,26 @@ Result<std::vector<ProofTask>> Proofs::plan(const Source::Target &target) {
 }
 
 ProofOutcome Proofs::prove(const Source::Target &target, const ProofTask &task) const {
+  ProofOutcome outcome;
+  std::shared_ptr<const Schedule> schedule = make(target, task, outcome);
+  return schedule ? prove(task, *schedule) : outcome;
+}
+
+std::shared_ptr<const Schedule> Proofs::make(const Source::Target &target, const ProofTask &task,
+                                             ProofOutcome &outcome) const {
   using Kind = ProofOutcome::Kind;
   auto schedule = makeSchedule(source_, target, options_, task.call, task.shape);
   if (schedule)
-    return proveSchedule(task, **schedule);
+    return schedule.take();
   const Diagnostic &error = schedule.status().diagnostic();
   if (!target.schedule && breaksRequirement(source_.program(), target.collective, error))
-    return {Kind::Excluded, {}};
-  return {Kind::Invalid, {error}};
+    outcome = {Kind::Excluded, {}};
+  else
+    outcome = {Kind::Invalid, {error}};
+  return nullptr;
 }
 
-ProofOutcome Proofs::proveSchedule(const ProofTask &task, const Schedule &schedule) const {
+ProofOutcome Proofs::prove(const ProofTask &task, const Schedule &schedule) const {
   using Kind = ProofOutcome::Kind;
   Result<std::vector<Sizes>> sizes = chooseSizes(schedule, task.shape.elements, request_.seed);
   if (!sizes)

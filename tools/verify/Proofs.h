@@ -49,14 +49,19 @@ public:
   /// In the order from few ranks to many, small sizes to large.
   Result<std::vector<ProofTask>> plan(const Source::Target &target);
 
-  /// Thread safe.
+  // Thread safe
+
   ProofOutcome prove(const Source::Target &target, const ProofTask &task) const;
+
+  /// The two steps of prove(). Null: there is no schedule, and `outcome` says why.
+  std::shared_ptr<const Schedule> make(const Source::Target &target, const ProofTask &task,
+                                       ProofOutcome &outcome) const;
+  ProofOutcome prove(const ProofTask &task, const Schedule &schedule) const;
 
 private:
   Result<std::vector<uint32_t>> ranksOf(const Source::Target &target);
   Result<std::vector<uint64_t>> bytesOf(const Source::Target &target) const;
   Result<const Topology *> topology(uint32_t ranks);
-  ProofOutcome proveSchedule(const ProofTask &task, const Schedule &schedule) const;
 
   Source &source_;
   const ScheduleOptions &options_;
