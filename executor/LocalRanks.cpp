@@ -243,6 +243,7 @@ Result<std::vector<LocalOutcome>> runLocalRanks(const LocalOptions &options, con
   auto world = shm::World::create(options.numRanks, options.shm);
   if (!world)
     return world.status();
+  (*world)->closeDescriptor(); // children inherit the mapping
   Family family(**world, options);
   if (Status s = family.start(body); !s)
     return s;

@@ -1,10 +1,10 @@
 #include "ir/Checksum.h"
 #include "ir/ImageLayout.h"
+#include "ir/RankSchedule.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <numeric>
 
 namespace colldsl {
 
@@ -33,9 +33,7 @@ private:
   }
   void encodeRank(uint32_t r);
   void encodeOps(const Dag &dag, const ImageRank &part);
-  void linkSuccessors(const Dag &dag, const ImageRank &part);
   void encodeContract(const Contract &contract, const ImageRank &part);
-  ImageOp encodeOp(const Op &op) const;
   SourceLoc encodeLoc(SourceLoc loc) const;
   void encodeStrings();
 
@@ -43,7 +41,7 @@ private:
   ImageHeader header_ = {};
   ImageRank next_ = {}; ///< where the next rank's parts begin
   std::vector<std::byte> bytes_;
-  std::vector<uint32_t> cursor_; ///< per op of one rank: where its next successor goes
+  SuccessorLinks links_;
 };
 
 void Encoder::layOut() {
@@ -78,64 +76,12 @@ SourceLoc Encoder::encodeLoc(SourceLoc loc) const {
   return loc.known() && loc.file < schedule_.files.size() ? loc : SourceLoc{};
 }
 
-// Fields without a meaning for the op's kind are stored as their defaults, so that
-// equal schedules give equal bytes.
-ImageOp Encoder::encodeOp(const Op &op) const {
-  bool reduces = op.kind == OpKind::Combine;
-  bool isSized = op.kind != OpKind::Signal && op.kind != OpKind::Wait && op.sourceCount == 0 &&
-                 op.targetCount == 0;
-  SourceLoc loc = encodeLoc(op.loc);
-  ImageOp out = {};
-  out.kind = op.kind;
-  out.side = reduces ? op.side : Side::After;
-  out.reduction = reduces ? op.reduction : Reduction::Sum;
-  out.type = reduces ? op.type : ElementType::I32;
-  out.peer = isMessage(op.kind) ? op.peer : kNoRank;
-  out.message = isMessage(op.kind) ? op.message : MessageId{0};
-  out.sourceBegin = op.sourceCount == 0 ? 0 : op.sourceBegin;
-  out.sourceCount = op.sourceCount;
-  out.targetBegin = op.targetCount == 0 ? 0 : op.targetBegin;
-  out.targetCount = op.targetCount;
-  out.amount = isSized ? op.amount : 0;
-  out.depCount = op.depCount;
-  out.line = std::min(loc.line, kMaxImageLine);
-  out.column = std::min<uint32_t>(loc.column, kMaxImageColumn);
-  out.file = std::min<uint32_t>(loc.file, kMaxImageFile);
-  out.cpu = op.cpu;
-  out.nic = op.nic;
-  return out;
-}
-
 void Encoder::encodeOps(const Dag &dag, const ImageRank &part) {
   ImageOp *ops = sectionAt<ImageOp>(Section::Ops) + part.opBegin;
   for (uint32_t i = 0; i < dag.size(); ++i)
-    ops[i] = encodeOp(dag.ops[i]);
-  linkSuccessors(dag, part);
-}
-
-// Turns each op's list of what it waits for into lists of what it releases: counts
-// them, gives each op its place, then fills the places in op order. So each list
-// is ascending.
-void Encoder::linkSuccessors(const Dag &dag, const ImageRank &part) {
-  ImageOp *ops = sectionAt<ImageOp>(Section::Ops) + part.opBegin;
+    ops[i] = imageOp(dag.ops[i], encodeLoc(dag.ops[i].loc));
   uint32_t *successors = sectionAt<uint32_t>(Section::Successors) + part.successorBegin;
-  for (const Op &op : dag.ops)
-    for (const Dep &dep : dag.depsOf(op))
-      ++(dep.kind == DepKind::Requires ? ops[index(dep.op)].requireCount
-                                       : ops[index(dep.op)].irequireCount);
-  uint32_t end = 0;
-  for (uint32_t i = 0; i < dag.size(); ++i) {
-    ops[i].successorBegin = end;
-    end += ops[i].requireCount + ops[i].irequireCount;
-  }
-  cursor_.assign(size_t{dag.size()} * 2, 0);
-  for (uint32_t i = 0; i < dag.size(); ++i)
-    for (const Dep &dep : dag.depsOf(dag.ops[i])) {
-      bool isStart = dep.kind == DepKind::IRequires;
-      const ImageOp &from = ops[index(dep.op)];
-      uint32_t place = cursor_[size_t{index(dep.op)} * 2 + isStart]++;
-      successors[from.successorBegin + (isStart ? from.requireCount : 0) + place] = i;
-    }
+  links_.link(dag, {ops, dag.size()}, {successors, part.successorCount});
 }
 
 void Encoder::encodeContract(const Contract &contract, const ImageRank &part) {

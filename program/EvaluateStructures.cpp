@@ -94,7 +94,9 @@ void Interpreter::workOutGraph(GraphValue &graph, const Group &group, SourceLoc 
     return;
   Group asRank = group;
   asRank.me = graph.view.rank;
-  if (graph.decl == kNoDecl) {
+  if (graph.given) {
+    takeGivenEdges(graph, loc);
+  } else if (graph.decl == kNoDecl) {
     takeFileEdges(graph, loc);
   } else {
     Frame frame = openFrame(graph.decl, &asRank, loc);
@@ -122,6 +124,20 @@ void Interpreter::takeFileEdges(GraphValue &graph, SourceLoc loc) {
     graph.edges[0].push_back({edge.peer, 0, edge.weight, 0});
   for (const EdgeList::Edge &edge : file.in(me))
     graph.edges[1].push_back({edge.peer, 0, edge.weight, 0});
+}
+
+void Interpreter::takeGivenEdges(GraphValue &graph, SourceLoc loc) {
+  const GivenGraph &given = *graph.given;
+  int64_t at = graph.view.rank - given.firstRank;
+  if (at < 0 || static_cast<size_t>(at) >= given.ranks.size())
+    return fail(loc, "the edges of rank " + std::to_string(graph.view.rank) +
+                         " are not known here; a graph that is looked at from other ranks must be "
+                         "declared 'global graph'");
+  const Neighbourhood &mine = given.ranks[static_cast<size_t>(at)];
+  for (const Neighbourhood::Edge &edge : mine.out)
+    graph.edges[0].push_back({edge.peer, edge.key, edge.weight, 0});
+  for (const Neighbourhood::Edge &edge : mine.in)
+    graph.edges[1].push_back({edge.peer, edge.key, edge.weight, 0});
 }
 
 void Interpreter::numberEdges(std::vector<EdgeValue> &edges) {

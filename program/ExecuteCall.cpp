@@ -1,6 +1,8 @@
 // Calls of collectives: composition, over the current group or another.
 #include "program/Interpreter.h"
 
+#include <algorithm>
+
 namespace colldsl {
 
 namespace {
@@ -10,6 +12,19 @@ uint64_t hashOf(const Group &group) {
   for (uint32_t i = 0; i < group.size; ++i)
     hash = mixHash(hash, index(group.world(i)));
   return hash;
+}
+
+std::string_view kindOfValue(ValueType type) {
+  switch (type) {
+  case ValueType::IntList:
+    return "a list of ints";
+  case ValueType::Graph:
+    return "a graph";
+  case ValueType::Tree:
+    return "a tree, which cannot be given as a plain value";
+  default:
+    return type <= ValueType::Reduction ? "a number" : "no plain value";
+  }
 }
 
 } // namespace
@@ -105,7 +120,9 @@ void Interpreter::bindEntryValues(const Decl &decl) {
     const Param &param = decl.params[i];
     if (param.isBuffer)
       continue;
-    if (i < request_.arguments.size() && request_.arguments[i] != kNoExpr) {
+    if (i < request_.values.size() && request_.values[i].index() != 0) {
+      bindGivenValue(param, request_.values[i]);
+    } else if (i < request_.arguments.size() && request_.arguments[i] != kNoExpr) {
       int64_t value = eval(request_.arguments[i]);
       intSlot(param.slot) = value;
     } else {
@@ -113,6 +130,37 @@ void Interpreter::bindEntryValues(const Decl &decl) {
     }
     checkValue(param, param.loc);
   }
+}
+
+/// Values from outside: whatever they are, the slot holds one of the parameter's type.
+void Interpreter::bindGivenValue(const Param &param, const GivenValue &value) {
+  const std::string &name = program_.nameOf(param);
+  int64_t &slot = intSlot(param.slot);
+  if (auto *list = std::get_if<std::vector<int64_t>>(&value);
+      list && param.type == ValueType::IntList) {
+    slot = newList();
+    if (std::find(list->begin(), list->end(), kNone) != list->end())
+      return fail(param.loc, "'" + name + "' has an element that is out of range");
+    if (step(param.loc, list->size()))
+      this->list(slot).assign(list->begin(), list->end());
+    return;
+  }
+  if (auto *graph = std::get_if<const GivenGraph *>(&value);
+      graph && param.type == ValueType::Graph) {
+    slot = graphs_.next();
+    graphs_[slot].decl = kNoDecl;
+    graphs_[slot].given = *graph;
+    return;
+  }
+  auto *number = std::get_if<int64_t>(&value);
+  bool takesNumber = param.type <= ValueType::Reduction;
+  if (!number || !takesNumber)
+    return fail(param.loc, "'" + name + "' takes " + std::string(kindOfValue(param.type)));
+  bool known = param.type != ValueType::Reduction ||
+               (*number >= 0 && *number < static_cast<int64_t>(kReductions));
+  if (*number == kNone || !known)
+    return fail(param.loc, "'" + name + "' is out of range");
+  slot = param.type == ValueType::Bool ? *number != 0 : *number;
 }
 
 void Interpreter::bindCall(const Stmt &s, Frame &callee) {

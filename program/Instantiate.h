@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/Schedule.h"
+#include "program/GivenValue.h"
 #include "program/Program.h"
 
 #include <memory>
@@ -28,6 +29,7 @@ struct InstantiateRequest {
   ElementType type = ElementType::I32; ///< the type variable, T
   const Topology *topology = nullptr;  ///< null: all on one node
   std::vector<ExprId> arguments;       ///< per parameter; missing or kNoExpr: its default
+  std::vector<GivenValue> values;      ///< per parameter; missing or nothing: its argument
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< of further size symbols
   bool inPlace = false;                                ///< the collective's `aliases` forms
   bool contract = false;                               ///< evaluate `ensures` too

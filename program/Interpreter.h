@@ -135,6 +135,7 @@ private:
   void workOutTree(TreeValue &tree, const Group &group, SourceLoc loc);
   void workOutGraph(GraphValue &graph, const Group &group, SourceLoc loc);
   void takeFileEdges(GraphValue &graph, SourceLoc loc);
+  void takeGivenEdges(GraphValue &graph, SourceLoc loc);
   void numberEdges(std::vector<EdgeValue> &edges);
   int64_t treeRoot(const Expr &e);
   int64_t treeChildren(const Expr &e);
@@ -219,6 +220,7 @@ private:
   int64_t translate(int64_t value, ValueType type, const Group &to, SourceLoc loc,
                     const Param &param);
   void bindEntryValues(const Decl &decl);
+  void bindGivenValue(const Param &param, const GivenValue &value);
   void bindDefault(const Param &param);
   void checkValue(const Param &param, SourceLoc loc);
   void checkRequirements(const Decl &decl, SourceLoc loc);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/Slice.h"
+#include "program/GivenValue.h"
 #include "program/Program.h"
 #include "program/SizeRange.h"
 
@@ -101,8 +102,9 @@ struct EdgeValue {
 };
 
 struct GraphValue {
-  DeclId decl = kNoDecl; ///< kNoDecl: read from a file
-  uint32_t file = 0;     ///< index of the loaded edge list
+  DeclId decl = kNoDecl; ///< kNoDecl: given, or read from a file
+  const GivenGraph *given = nullptr;
+  uint32_t file = 0; ///< index of the loaded edge list
   std::vector<int64_t> args;
   int64_t at = kNone;
 
@@ -110,6 +112,7 @@ struct GraphValue {
   std::vector<EdgeValue> edges[2]; ///< out, in
 
   void reset() {
+    given = nullptr;
     at = kNone;
     view = {};
   }

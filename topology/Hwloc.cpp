@@ -15,7 +15,13 @@ struct Destroy {
 };
 using HwlocTopology = std::unique_ptr<hwloc_topology, Destroy>;
 
-Result<HwlocTopology> load(const std::string &xmlFile) {
+/// Of this machine, what the process may run on: its cgroup and its CPU binding.
+constexpr unsigned long kAllowed =
+    HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING;
+constexpr unsigned long kWhole =
+    HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+
+Result<HwlocTopology> load(const std::string &xmlFile, unsigned long flags) {
   std::string what = xmlFile.empty() ? "this machine" : "'" + xmlFile + "'";
   auto failed = [&] {
     return Status::error("topology: hwloc cannot read " + what + ": " + std::strerror(errno));
@@ -26,9 +32,6 @@ Result<HwlocTopology> load(const std::string &xmlFile) {
   HwlocTopology topology(raw);
   if (!xmlFile.empty() && hwloc_topology_set_xml(raw, xmlFile.c_str()) != 0)
     return failed();
-  // Of this machine, what the process may run on: its cgroup and its CPU binding.
-  unsigned long flags =
-      HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING;
   if (xmlFile.empty() && hwloc_topology_set_flags(raw, flags) != 0)
     return failed();
   if (hwloc_topology_load(raw) != 0)
@@ -87,10 +90,7 @@ private:
   uint32_t count_ = 0;
 };
 
-} // namespace
-
-Result<std::vector<Place>> discoverNode(const std::string &xmlFile) {
-  Result<HwlocTopology> loaded = load(xmlFile);
+Result<std::vector<Place>> placesOf(Result<HwlocTopology> loaded) {
   if (!loaded)
     return loaded.status();
   hwloc_topology_t topology = loaded->get();
@@ -115,5 +115,13 @@ Result<std::vector<Place>> discoverNode(const std::string &xmlFile) {
     return Status::error("topology: hwloc sees no hardware threads");
   return places;
 }
+
+} // namespace
+
+Result<std::vector<Place>> discoverNode(const std::string &xmlFile) {
+  return placesOf(load(xmlFile, kAllowed));
+}
+
+Result<std::vector<Place>> discoverWholeNode() { return placesOf(load("", kWhole)); }
 
 } // namespace colldsl

@@ -40,7 +40,11 @@ private:
   Place perNode_;                    ///< how many of each a node has
 };
 
-/// This machine (empty name), or one that hwloc exported as XML.
+/// This machine as far as this process may use it (empty name), or one that hwloc exported
+/// as XML.
 Result<std::vector<Place>> discoverNode(const std::string &xmlFile);
+
+/// All of this machine.
+Result<std::vector<Place>> discoverWholeNode();
 
 } // namespace colldsl

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <unordered_map>
 
 namespace colldsl {
 
@@ -83,6 +84,24 @@ Topology Topology::fromPlaces(std::vector<Place> places) {
   }
   topology.places_ = std::move(places);
   return topology;
+}
+
+Result<Topology> Topology::onThisMachine(std::span<const uint32_t> pus) {
+  Result<std::vector<Place>> known = discoverWholeNode();
+  if (!known)
+    return known.status();
+  std::unordered_map<uint32_t, const Place *> byPu;
+  for (const Place &place : *known)
+    byPu[place.pu] = &place;
+  std::vector<Place> places;
+  for (size_t r = 0; r < pus.size(); ++r) {
+    auto found = byPu.find(pus[r]);
+    if (found == byPu.end())
+      return Status::error("topology: rank " + std::to_string(r) + " runs on hardware thread " +
+                           std::to_string(pus[r]) + ", which this machine does not have");
+    places.push_back(*found->second);
+  }
+  return fromPlaces(std::move(places));
 }
 
 Result<Topology> Topology::make(std::string_view description, uint32_t numRanks) {

@@ -70,6 +70,10 @@ public:
   /// oversubscribed: then the placement begins again.
   static Result<Topology> make(std::string_view description, uint32_t numRanks);
 
+  /// On this machine, rank r at the hardware thread pus[r], as the operating system counts.
+  /// A thread that the machine does not have is an error.
+  static Result<Topology> onThisMachine(std::span<const uint32_t> pus);
+
   uint32_t numRanks() const { return static_cast<uint32_t>(places_.size()); }
 
   /// Groups of a level are numbered from 0 in physical order; each has a member.

@@ -162,6 +162,9 @@ public:
   virtual Result<std::unique_ptr<Channels>> open(std::span<const EdgeSpec> out,
                                                  std::span<const EdgeSpec> in) = 0;
 
+  /// Takes part in the next open() only to fail it, on all ranks and for this reason.
+  virtual void refuse(const std::string &reason) = 0;
+
   /// Waiting without a core: armSleep(), then poll once more whatever is in flight,
   /// then sleep() if nothing moved. News that arrive after armSleep() end the sleep.
   virtual void armSleep() = 0;

@@ -441,6 +441,29 @@ TEST_P(Contract, refusesEdgesThatDisagree) {
   });
 }
 
+TEST_P(Contract, aRefusalReachesEveryRank) {
+  run(3, [](Endpoint &endpoint) -> std::string {
+    std::vector<EdgeSpec> ring{{neighborOf(endpoint, 1), ids(1)}},
+        back{{neighborOf(endpoint, -1), ids(1)}};
+    if (endpoint.rank() == Rank{1}) {
+      endpoint.refuse("rank 1 does not want to");
+    } else {
+      auto opened = endpoint.open(ring, back);
+      std::string why = opened ? "" : opened.message();
+      if (opened) { // not every transport waits for all ranks
+        std::vector<Completion> done;
+        (*opened)->start();
+        if (pollUntil(**opened, done, [] { return false; }) || !(*opened)->failed())
+          return "it was opened";
+        why = (*opened)->fault().reason;
+      }
+      if (why != "rank 1 does not want to")
+        return why;
+    }
+    return endpoint.open(ring, back) ? "" : "the next plan was refused too";
+  });
+}
+
 TEST_P(Contract, refusesMessagesOfTheWrongSize) {
   run(2, [](Endpoint &endpoint) -> std::string {
     for (uint64_t bytes : {8, 200, 100000}) {

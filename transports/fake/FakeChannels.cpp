@@ -36,6 +36,13 @@ Result<std::unique_ptr<Channels>> FakeEndpoint::open(std::span<const EdgeSpec> o
   return std::unique_ptr<Channels>(std::make_unique<FakeChannels>(world_, self_, plan, out, in));
 }
 
+void FakeEndpoint::refuse(const std::string &reason) {
+  std::lock_guard lock(world_.mutex_);
+  uint32_t plan = plans_++;
+  world_.failPlan(plan, {self_, kNoOp, reason});
+  ++world_.plans_[plan].opened;
+}
+
 void FakeEndpoint::sleep(std::chrono::nanoseconds atMost) {
   std::unique_lock lock(world_.mutex_);
   // Virtual time goes on with polls only, so nobody sleeps for long.

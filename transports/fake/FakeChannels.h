@@ -15,6 +15,7 @@ public:
   const Caps &caps() const override { return caps_; }
   Result<std::unique_ptr<Channels>> open(std::span<const EdgeSpec> out,
                                          std::span<const EdgeSpec> in) override;
+  void refuse(const std::string &reason) override;
   void armSleep() override {}
   void sleep(std::chrono::nanoseconds atMost) override;
   void wake() override { world_.news_.notify_all(); }

@@ -81,29 +81,42 @@ Status checkPeers(std::span<const EdgeSpec> edges, uint32_t numRanks) {
 } // namespace
 
 // A rank that finds fault goes through all steps nevertheless, so that nobody waits
-// for it; the failure log says after the last barrier what anybody found.
+// for it; the failure log says after the last barrier what anybody found first.
+Status ShmEndpoint::connect(ShmChannels &channels, const Status &own,
+                            std::span<const EdgeSpec> out, std::span<const EdgeSpec> in) {
+  if (!own) {
+    channels.abort({self_, kNoOp, own.message()});
+    out = in = {};
+  }
+  if (Status met = channels.connect(out, in); !met)
+    return met; // told to all already
+  if (Status met = bootstrap_.barrier(); !met)
+    return met;
+  uint32_t seen = 0;
+  if (std::optional<Fault> fault = world_.findFailure(channels.plan_, seen))
+    return own ? Status::error(fault->reason) : own;
+  return {};
+}
+
 Result<std::unique_ptr<Channels>> ShmEndpoint::open(std::span<const EdgeSpec> out,
                                                     std::span<const EdgeSpec> in) {
   std::lock_guard lock(openMutex_);
   auto channels = std::make_unique<ShmChannels>(*this, plans_++);
-  Status status = checkPeers(out, numRanks());
-  if (status)
-    status = checkPeers(in, numRanks());
-  if (status)
-    status = channels->layOut(in);
-  std::span<const EdgeSpec> none;
-  Status met = status ? channels->connect(out, in) : channels->connect(none, none);
-  if (!met)
-    return met; // told to all already
-  if (!status)
-    channels->abort({self_, kNoOp, status.message()});
-  met = bootstrap_.barrier();
-  if (!met)
-    return met;
-  if (!channels->check())
-    return status ? Status::error(channels->fault().reason) : status;
+  Status own = checkPeers(out, numRanks());
+  if (own)
+    own = checkPeers(in, numRanks());
+  if (own)
+    own = channels->layOut(in);
+  if (Status s = connect(*channels, own, out, in); !s)
+    return s;
   channels->connected_ = true;
   return std::unique_ptr<Channels>(std::move(channels));
+}
+
+void ShmEndpoint::refuse(const std::string &reason) {
+  std::lock_guard lock(openMutex_);
+  ShmChannels channels(*this, plans_++);
+  (void)connect(channels, Status::error(reason), {}, {});
 }
 
 Status ShmChannels::layOut(std::span<const EdgeSpec> in) {

@@ -24,6 +24,7 @@ public:
   const Caps &caps() const override { return caps_; }
   Result<std::unique_ptr<Channels>> open(std::span<const EdgeSpec> out,
                                          std::span<const EdgeSpec> in) override;
+  void refuse(const std::string &reason) override;
   void armSleep() override;
   void sleep(std::chrono::nanoseconds atMost) override;
   void wake() override { world_.wake(self_); }
@@ -39,6 +40,8 @@ private:
     CellPool cells;
   };
 
+  Status connect(ShmChannels &channels, const Status &own, std::span<const EdgeSpec> out,
+                 std::span<const EdgeSpec> in);
   Result<uint64_t> allocate(uint64_t bytes);
   void release(std::span<const uint64_t> blocks);
   void bury(Buried buried);

@@ -2,10 +2,14 @@
 #include "transports/shm/ShmEndpoint.h"
 #include "transports/shm/Sleep.h"
 
+#include "ir/Concat.h"
+
 #include <cerrno>
 #include <cstring>
 #include <new>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace colldsl::shm {
 namespace {
@@ -40,22 +44,60 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   if (Status s = checkOptions(numRanks, options); !s)
     return s;
   std::unique_ptr<World> world(new World(numRanks, std::move(options)));
-  world->bytes_ = arenasBegin(numRanks) + numRanks * world->options_.arenaBytes;
-  void *memory = mmap(nullptr, world->bytes_, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    return Status::error("cannot map " + std::to_string(world->bytes_) +
-                         " bytes of shared memory: " + std::strerror(errno));
-  world->base_ = static_cast<std::byte *>(memory);
-  new (memory) WorldHeader();
+  world->descriptor_ = memfd_create("colldsl", MFD_CLOEXEC);
+  if (world->descriptor_ < 0)
+    return Status::error(concat("cannot make shared memory: ", std::strerror(errno)));
+  if (ftruncate(world->descriptor_, static_cast<off_t>(world->sizeBytes())) != 0)
+    return Status::error(concat("cannot make ", world->sizeBytes(),
+                                " bytes of shared memory: ", std::strerror(errno)));
+  if (Status s = world->map(world->descriptor_); !s)
+    return s;
+  new (world->base_) WorldHeader();
   for (uint32_t r = 0; r < numRanks; ++r)
     new (&world->control(Rank{r})) RankControl();
   return world;
 }
 
+Result<std::unique_ptr<World>> World::open(int descriptor, uint32_t numRanks, Options options) {
+  if (Status s = checkOptions(numRanks, options); !s)
+    return s;
+  std::unique_ptr<World> world(new World(numRanks, std::move(options)));
+  struct stat file {};
+  if (fstat(descriptor, &file) != 0)
+    return Status::error(concat("cannot read the size of shared memory: ", std::strerror(errno)));
+  if (static_cast<uint64_t>(file.st_size) != world->sizeBytes())
+    return Status::error(concat("the shared memory has ", file.st_size, " bytes, not ",
+                                world->sizeBytes(),
+                                "; do all ranks have the same number of ranks and options?"));
+  if (Status s = world->map(descriptor); !s)
+    return s;
+  return world;
+}
+
+uint64_t World::sizeBytes() const {
+  return arenasBegin(numRanks_) + numRanks_ * options_.arenaBytes;
+}
+
+Status World::map(int descriptor) {
+  void *memory = mmap(nullptr, sizeBytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                      descriptor, 0);
+  if (memory == MAP_FAILED)
+    return Status::error(concat("cannot map ", sizeBytes(),
+                                " bytes of shared memory: ", std::strerror(errno)));
+  base_ = static_cast<std::byte *>(memory);
+  return {};
+}
+
+void World::closeDescriptor() {
+  if (descriptor_ >= 0)
+    close(descriptor_);
+  descriptor_ = -1;
+}
+
 World::~World() {
+  closeDescriptor();
   if (base_)
-    munmap(base_, bytes_);
+    munmap(base_, sizeBytes());
 }
 
 RankControl &World::control(Rank rank) const {

@@ -1,5 +1,6 @@
-/// The memory that the ranks of one machine share: an anonymous mapping made before
-/// they are forked, so that no name can be left behind.
+/// The memory that the ranks of one machine share: made before they are forked, or by one
+/// of them for processes that have nothing else in common. It has no name in the file
+/// system, so that none can be left behind.
 #pragma once
 
 #include "transports/Transport.h"
@@ -16,6 +17,11 @@ namespace colldsl::shm {
 class World {
 public:
   static Result<std::unique_ptr<World>> create(uint32_t numRanks, Options options = {});
+
+  /// One that another process made with the same numbers: `descriptor`, which stays the
+  /// caller's, is its descriptor().
+  static Result<std::unique_ptr<World>> open(int descriptor, uint32_t numRanks,
+                                             Options options = {});
   ~World();
   World(const World &) = delete;
   World &operator=(const World &) = delete;
@@ -23,6 +29,10 @@ public:
   /// Joins as one rank, once per rank: in a process of its own, or (in tests) in a
   /// thread. Waits for all other ranks. The endpoint is destroyed before the world.
   Result<std::unique_ptr<Endpoint>> attach(Rank rank);
+
+  /// Of the memory, in the process that made it; closed with closeDescriptor() or the world.
+  int descriptor() const { return descriptor_; }
+  void closeDescriptor();
 
   uint32_t numRanks() const { return numRanks_; }
   const Options &options() const { return options_; }
@@ -48,13 +58,15 @@ public:
 
 private:
   World(uint32_t numRanks, Options options) : numRanks_(numRanks), options_(std::move(options)) {}
+  Status map(int descriptor);
+  uint64_t sizeBytes() const;
   void wakeSleeper(Rank rank) const;
   WorldHeader &header() const { return *reinterpret_cast<WorldHeader *>(base_); }
 
   uint32_t numRanks_;
   Options options_;
+  int descriptor_ = -1;
   std::byte *base_ = nullptr;
-  uint64_t bytes_ = 0;
 };
 
 } // namespace colldsl::shm
