@@ -133,10 +133,10 @@ void Interpreter::takeGivenEdges(GraphValue &graph, SourceLoc loc) {
     return fail(loc, "the edges of rank " + std::to_string(graph.view.rank) +
                          " are not known here; a graph that is looked at from other ranks must be "
                          "declared 'global graph'");
-  const Neighbourhood &mine = given.ranks[static_cast<size_t>(at)];
-  for (const Neighbourhood::Edge &edge : mine.out)
+  const Neighborhood &mine = given.ranks[static_cast<size_t>(at)];
+  for (const Neighborhood::Edge &edge : mine.out)
     graph.edges[0].push_back({edge.peer, edge.key, edge.weight, 0});
-  for (const Neighbourhood::Edge &edge : mine.in)
+  for (const Neighborhood::Edge &edge : mine.in)
     graph.edges[1].push_back({edge.peer, edge.key, edge.weight, 0});
 }
 

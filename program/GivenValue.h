@@ -9,10 +9,11 @@
 namespace colldsl {
 
 /// The edges of one rank, in the order of their slots.
-struct Neighbourhood {
+struct Neighborhood {
   struct Edge {
     int64_t peer = 0; ///< kNone: leads nowhere, but keeps its slot
-    int64_t key = 0;  ///< the k-th out-edge a -> b with a key is the k-th in-edge on b from a with it
+    int64_t key =
+        0; ///< the k-th out-edge a -> b with a key is the k-th in-edge on b from a with it
     int64_t weight = 1;
   };
   std::vector<Edge> out, in;
@@ -21,12 +22,11 @@ struct Neighbourhood {
 /// A graph as its caller knows it: the edges of some ranks in a row, often of one only.
 struct GivenGraph {
   uint32_t firstRank = 0;
-  std::vector<Neighbourhood> ranks;
+  std::vector<Neighborhood> ranks;
 };
 
 /// Nothing; a number (Int, Bool, Rank, Bytes in bytes, Time in nanoseconds, Reduction by its
 /// number); a list; a graph, which outlives the value.
-using GivenValue =
-    std::variant<std::monostate, int64_t, std::vector<int64_t>, const GivenGraph *>;
+using GivenValue = std::variant<std::monostate, int64_t, std::vector<int64_t>, const GivenGraph *>;
 
 } // namespace colldsl

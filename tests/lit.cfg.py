@@ -5,6 +5,7 @@
 #
 # %colldsl   the program under test
 # %source    the top of the source tree
+# %build     the top of the build folder
 # FileCheck  and `not` are LLVM's
 #
 # Files that tests read lie in folders called Inputs or examples. `REQUIRES: long` marks a test that
@@ -20,7 +21,7 @@ config.excludes = ["Inputs", "examples"]
 config.test_source_root = os.path.dirname(__file__)
 
 config.environment["PATH"] = os.pathsep.join([config.llvm_tools, os.environ["PATH"]])
-config.substitutions += [("%colldsl", config.colldsl), ("%source", config.source_dir)]
+config.substitutions += [("%colldsl", config.colldsl), ("%source", config.source_dir), ("%build", config.build_dir)]
 if "COLLDSL_TEST_LONG" in os.environ:
     config.available_features.add("long")
 for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):

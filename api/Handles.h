@@ -1,0 +1,69 @@
+/// What the handles of the C API stand for, and how its functions report errors.
+#pragma once
+
+#include "colldsl/colldsl.h"
+#include "runtime/CollectivePlan.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <string>
+
+struct colldsl_context {
+  std::string topology; ///< empty: as the ranks are bound to this machine
+  bool bindToCores = false;
+  colldsl::shm::Options shm;
+};
+
+struct colldsl_comm {
+  colldsl::Communicator communicator;
+};
+
+struct colldsl_library {
+  std::unique_ptr<colldsl::Library> library;
+};
+
+struct colldsl_graph {
+  std::shared_ptr<const colldsl::GivenGraph> graph;
+};
+
+struct colldsl_plan {
+  colldsl_plan(colldsl::Communicator &communicator, colldsl::Library &library, const char *name)
+      : plan(communicator, library, name) {}
+
+  colldsl::CollectivePlan plan;
+  std::atomic<bool> isCancelled{false}; ///< the run under way, or the last one
+};
+
+namespace colldsl::api {
+
+/// Remembers the message for colldsl_last_error() and returns the status.
+colldsl_status fail(colldsl_status status, const std::string &message);
+
+/// COLLDSL_OK, or fails with this status and the message.
+colldsl_status report(const Status &status, colldsl_status kind);
+
+/// An error says "argument 'comm' is null".
+colldsl_status failNull(const char *argument);
+
+/// Runs the body of an API function: nothing is thrown into C.
+template <typename Body> colldsl_status guarded(Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return fail(COLLDSL_ERROR_MEMORY, "there is not enough memory");
+  } catch (const std::exception &e) {
+    return fail(COLLDSL_ERROR_SETUP, e.what());
+  }
+}
+
+/// Negative, or too long to count: forever. Not a number: an error.
+Result<std::chrono::nanoseconds> toTimeout(double seconds);
+
+/// The standard library, which is part of the program.
+std::span<const std::byte> standardLibraryBytes();
+/// The same, opened once.
+Result<Library *> standardLibrary();
+
+} // namespace colldsl::api

@@ -1,0 +1,231 @@
+#include "api/Handles.h"
+
+#include "ir/Concat.h"
+
+#include <cstring>
+
+using namespace colldsl;
+using namespace colldsl::api;
+
+namespace {
+
+/// Checks what all functions on plans need, then runs the body.
+template <typename Body>
+colldsl_status onPlan(colldsl_plan *plan, const char *name, const char *argument, Body body) {
+  if (!plan)
+    return failNull("plan");
+  if (!name)
+    return failNull(argument);
+  return guarded([&] { return body(plan->plan); });
+}
+
+template <typename Body> colldsl_status onPlan(colldsl_plan *plan, Body body) {
+  return onPlan(plan, "", "", body);
+}
+
+/// The same for a plan that can run.
+template <typename Body> colldsl_status onCommitted(colldsl_plan *plan, Body body) {
+  return onPlan(plan, [&](CollectivePlan &p) {
+    return p.isCommitted() ? body(p) : fail(COLLDSL_ERROR_STATE, "the plan is not committed");
+  });
+}
+
+/// For what is said before a plan is committed.
+template <typename Body>
+colldsl_status describing(colldsl_plan *plan, const char *name, const char *argument, Body body) {
+  return onPlan(plan, name, argument,
+                [&](CollectivePlan &p) { return report(body(p), COLLDSL_ERROR_STATE); });
+}
+
+colldsl_status setNumber(colldsl_plan *plan, const char *parameter, int64_t value) {
+  return describing(plan, parameter, "parameter",
+                    [&](CollectivePlan &p) { return p.setValue(parameter, value); });
+}
+
+colldsl_status bind(colldsl_plan *plan, const char *buffer, BoundBuffer memory) {
+  return onPlan(plan, buffer, "buffer", [&](CollectivePlan &p) {
+    bool runs = p.isCommitted() && p.plan().running();
+    return report(p.bind(buffer, memory), runs ? COLLDSL_ERROR_STATE : COLLDSL_ERROR_ARGUMENT);
+  });
+}
+
+/// How the last run ended.
+colldsl_status outcome(const colldsl_plan &plan, const Status &status, colldsl_status kind) {
+  if (status && plan.isCancelled.load(std::memory_order_relaxed))
+    return fail(COLLDSL_ERROR_CANCELLED, "the run was cancelled");
+  return report(status, kind);
+}
+
+using Clock = std::chrono::steady_clock;
+
+} // namespace
+
+colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library, const char *name,
+                                   colldsl_plan **plan) {
+  if (!comm)
+    return failNull("comm");
+  if (!name)
+    return failNull("name");
+  if (!plan)
+    return failNull("plan");
+  return guarded([&] {
+    Library *from = library ? library->library.get() : nullptr;
+    if (!from) {
+      Result<Library *> standard = standardLibrary();
+      if (!standard)
+        return report(standard.status(), COLLDSL_ERROR_LIBRARY);
+      from = *standard;
+    }
+    *plan = new colldsl_plan(comm->communicator, *from, name);
+    return COLLDSL_OK;
+  });
+}
+
+void colldsl_plan_destroy(colldsl_plan *plan) { delete plan; }
+
+colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_type type) {
+  return onPlan(plan, [&](CollectivePlan &p) {
+    if (static_cast<unsigned>(type) >= kElementTypes)
+      return fail(COLLDSL_ERROR_ARGUMENT, concat("there is no type ", static_cast<int>(type)));
+    return report(p.setType(static_cast<ElementType>(type)), COLLDSL_ERROR_STATE);
+  });
+}
+
+colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place) {
+  return onPlan(plan, [&](CollectivePlan &p) {
+    return report(p.setInPlace(in_place != 0), COLLDSL_ERROR_STATE);
+  });
+}
+
+colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter, colldsl_op op) {
+  if (static_cast<unsigned>(op) >= kReductions)
+    return fail(COLLDSL_ERROR_ARGUMENT, concat("there is no operator ", static_cast<int>(op)));
+  return setNumber(plan, parameter, static_cast<int64_t>(op));
+}
+
+colldsl_status colldsl_plan_set_int(colldsl_plan *plan, const char *parameter, int64_t value) {
+  return setNumber(plan, parameter, value);
+}
+
+colldsl_status colldsl_plan_set_list(colldsl_plan *plan, const char *parameter, size_t length,
+                                     const int64_t *values) {
+  if (length > 0 && !values)
+    return failNull("values");
+  return describing(plan, parameter, "parameter", [&](CollectivePlan &p) {
+    return p.setValue(parameter, std::vector<int64_t>(values, values + length));
+  });
+}
+
+colldsl_status colldsl_plan_set_graph(colldsl_plan *plan, const char *parameter,
+                                      const colldsl_graph *graph) {
+  if (!graph)
+    return failNull("graph");
+  return describing(plan, parameter, "parameter",
+                    [&](CollectivePlan &p) { return p.setGraph(parameter, graph->graph); });
+}
+
+colldsl_status colldsl_plan_set_count(colldsl_plan *plan, uint64_t n) {
+  return onPlan(plan,
+                [&](CollectivePlan &p) { return report(p.setElements(n), COLLDSL_ERROR_STATE); });
+}
+
+colldsl_status colldsl_plan_bind(colldsl_plan *plan, const char *buffer, void *data,
+                                 uint64_t bytes) {
+  return bind(plan, buffer, {data, bytes});
+}
+
+colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const char *buffer, const void *data,
+                                       uint64_t bytes) {
+  return bind(plan, buffer, BoundBuffer::in(data, bytes));
+}
+
+colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const char *buffer, size_t blocks,
+                                       const uint64_t *counts, const uint64_t *displacements) {
+  if (blocks > 0 && !counts)
+    return failNull("counts");
+  return onPlan(plan, buffer, "buffer", [&](CollectivePlan &p) {
+    BlockTable table;
+    uint64_t end = 0;
+    for (size_t i = 0; i < blocks; ++i) {
+      table.length.push_back(counts[i]);
+      table.offset.push_back(displacements ? displacements[i] : end);
+      if (__builtin_add_overflow(end, counts[i], &end))
+        return fail(COLLDSL_ERROR_ARGUMENT,
+                    concat("the blocks of '", buffer, "' have more than 2^64 elements"));
+    }
+    bool runs = p.isCommitted() && p.plan().running();
+    return report(p.setBlocks(buffer, std::move(table)),
+                  runs ? COLLDSL_ERROR_STATE : COLLDSL_ERROR_ARGUMENT);
+  });
+}
+
+colldsl_status colldsl_plan_commit(colldsl_plan *plan) {
+  return onPlan(plan, [&](CollectivePlan &p) {
+    if (p.isCommitted())
+      return fail(COLLDSL_ERROR_STATE, "the plan is committed");
+    return report(p.commit(), COLLDSL_ERROR_PLAN);
+  });
+}
+
+const char *colldsl_plan_collective(const colldsl_plan *plan) {
+  return plan && plan->plan.isCommitted() ? plan->plan.collective().c_str() : nullptr;
+}
+
+colldsl_status colldsl_plan_start(colldsl_plan *plan) {
+  return onCommitted(plan, [&](CollectivePlan &p) {
+    if (p.plan().running())
+      return fail(COLLDSL_ERROR_STATE, "the plan is running");
+    plan->isCancelled.store(false, std::memory_order_relaxed);
+    Status s = p.start();
+    return report(s, p.plan().failed() ? COLLDSL_ERROR_RUN : COLLDSL_ERROR_PLAN);
+  });
+}
+
+colldsl_status colldsl_plan_test(colldsl_plan *plan, int *done) {
+  if (!done)
+    return failNull("done");
+  return onCommitted(plan, [&](CollectivePlan &p) {
+    *done = p.plan().test();
+    return *done ? outcome(*plan, p.plan().status(), COLLDSL_ERROR_RUN) : COLLDSL_OK;
+  });
+}
+
+colldsl_status colldsl_plan_wait(colldsl_plan *plan, double timeout) {
+  return onCommitted(plan, [&](CollectivePlan &p) {
+    Result<std::chrono::nanoseconds> limit = toTimeout(timeout);
+    if (!limit)
+      return report(limit.status(), COLLDSL_ERROR_ARGUMENT);
+    Clock::time_point begin = Clock::now();
+    Status s = p.plan().wait(*limit);
+    bool inTime = Clock::now() - begin < *limit;
+    return outcome(*plan, s, inTime ? COLLDSL_ERROR_RUN : COLLDSL_ERROR_TIMEOUT);
+  });
+}
+
+colldsl_status colldsl_plan_cancel(colldsl_plan *plan) {
+  return onCommitted(plan, [&](CollectivePlan &p) {
+    if (p.plan().running())
+      plan->isCancelled.store(true, std::memory_order_relaxed);
+    return COLLDSL_OK;
+  });
+}
+
+colldsl_status colldsl_plan_get_blocks(const colldsl_plan *plan, const char *buffer, size_t blocks,
+                                       uint64_t *counts) {
+  if (!plan)
+    return failNull("plan");
+  if (!buffer)
+    return failNull("buffer");
+  if (blocks > 0 && !counts)
+    return failNull("counts");
+  return guarded([&] {
+    Result<const std::vector<uint64_t> *> lengths = plan->plan.blockLengths(buffer);
+    if (!lengths)
+      return report(lengths.status(), COLLDSL_ERROR_ARGUMENT);
+    if (blocks < (*lengths)->size())
+      return fail(COLLDSL_ERROR_ARGUMENT, concat("'", buffer, "' has ", (*lengths)->size(),
+                                                 " blocks, there is room for ", blocks));
+    std::copy((*lengths)->begin(), (*lengths)->end(), counts);
+    return COLLDSL_OK;
+  });
+}

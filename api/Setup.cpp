@@ -1,0 +1,241 @@
+// Contexts, communicators, libraries and graphs.
+#include "api/Handles.h"
+
+#include "executor/LocalRanks.h"
+#include "ir/Concat.h"
+
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+using namespace colldsl;
+using namespace colldsl::api;
+
+namespace {
+
+Status checkOptions(const colldsl_options &options) {
+  if (options.size < sizeof(colldsl_options))
+    return Status::error(concat("the options have ", options.size, " bytes, not ",
+                                sizeof(colldsl_options), "; fill them with COLLDSL_OPTIONS_INIT"));
+  if (!(options.setup_timeout >= 0))
+    return Status::error("the timeout for setting up is not a number of seconds");
+  if (options.topology)
+    if (Result<Topology> known = Topology::make(concat(options.topology, " oversubscribe"), 1);
+        !known)
+      return known.status();
+  return {};
+}
+
+void apply(const colldsl_options &options, colldsl_context &context) {
+  if (options.topology)
+    context.topology = options.topology;
+  context.bindToCores = options.bind_to_cores != 0;
+  if (options.arena_bytes != 0)
+    context.shm.arenaBytes = options.arena_bytes;
+  if (options.no_single_copy != 0)
+    context.shm.singleCopy = shm::SingleCopy::Off;
+  if (options.setup_timeout > 0)
+    context.shm.bootstrapTimeout = *toTimeout(options.setup_timeout);
+  if (options.warn)
+    context.shm.warn = [warn = options.warn, user = options.user](const std::string &message) {
+      warn(message.c_str(), user);
+    };
+}
+
+/// Where ranks sit that run on these hardware threads of this machine.
+Result<Topology> topologyOf(const colldsl_context &context, std::span<const uint32_t> pus) {
+  if (!context.topology.empty())
+    return Topology::make(context.topology, static_cast<uint32_t>(pus.size()));
+  return Topology::onThisMachine(pus);
+}
+
+OutOfBand launcherOf(const colldsl_bootstrap &bootstrap) {
+  OutOfBand launcher;
+  launcher.rank = bootstrap.rank;
+  launcher.numRanks = bootstrap.size;
+  launcher.allgather = [&](const void *mine, void *all, size_t bytes) {
+    int code = bootstrap.allgather(mine, all, bytes, bootstrap.user);
+    return code == 0 ? Status() : Status::error(concat("the launcher's allgather returned ", code));
+  };
+  if (bootstrap.barrier)
+    launcher.barrier = [&] {
+      int code = bootstrap.barrier(bootstrap.user);
+      return code == 0 ? Status() : Status::error(concat("the launcher's barrier returned ", code));
+    };
+  return launcher;
+}
+
+using RankResult = Result<std::vector<std::byte>>;
+
+RankResult runBody(const Topology &topology, colldsl_body body, void *user, Endpoint &endpoint) {
+  colldsl_comm comm{Communicator(endpoint, topology)};
+  int code = body(&comm, user);
+  std::fflush(nullptr); // the process ends without doing so
+  if (code != 0)
+    return Status::error(concat("rank ", index(endpoint.rank()), " returned ", code));
+  return std::vector<std::byte>();
+}
+
+} // namespace
+
+colldsl_status colldsl_context_create(const colldsl_options *options, colldsl_context **context) {
+  if (!context)
+    return failNull("context");
+  return guarded([&] {
+    auto made = std::make_unique<colldsl_context>();
+    if (options) {
+      if (Status s = checkOptions(*options); !s)
+        return report(s, COLLDSL_ERROR_ARGUMENT);
+      apply(*options, *made);
+    }
+    *context = made.release();
+    return COLLDSL_OK;
+  });
+}
+
+void colldsl_context_destroy(colldsl_context *context) { delete context; }
+
+colldsl_status colldsl_fork(colldsl_context *context, uint32_t ranks, colldsl_body body, void *user,
+                            double timeout) {
+  if (!context)
+    return failNull("context");
+  if (!body)
+    return failNull("body");
+  return guarded([&] {
+    Result<std::chrono::nanoseconds> limit = toTimeout(timeout);
+    if (!limit)
+      return report(limit.status(), COLLDSL_ERROR_ARGUMENT);
+    if (ranks == 0)
+      return fail(COLLDSL_ERROR_ARGUMENT, "there is nothing to do for 0 ranks");
+    std::vector<std::vector<uint32_t>> allowed(ranks, allowedPus());
+    Result<Topology> topology = topologyOf(*context, spreadRanks(allowed));
+    if (!topology)
+      return report(topology.status(), COLLDSL_ERROR_SETUP);
+    LocalOptions options;
+    options.numRanks = ranks;
+    options.bindToCores = context->bindToCores;
+    options.shm = context->shm;
+    options.timeout = *limit;
+    std::fflush(nullptr); // or every rank has the unwritten rest too
+    auto outcomes = runLocalRanks(
+        options, [&](Endpoint &endpoint) { return runBody(*topology, body, user, endpoint); });
+    if (!outcomes)
+      return report(outcomes.status(), COLLDSL_ERROR_SETUP);
+    return report(firstFailure(*outcomes), COLLDSL_ERROR_RANK);
+  });
+}
+
+colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_bootstrap *bootstrap,
+                                   colldsl_comm **comm) {
+  if (!context)
+    return failNull("context");
+  if (!bootstrap)
+    return failNull("bootstrap");
+  if (!bootstrap->allgather)
+    return failNull("bootstrap->allgather");
+  if (!comm)
+    return failNull("comm");
+  return guarded([&] {
+    Result<WiredUp> wired = wireUp(launcherOf(*bootstrap), context->shm);
+    if (!wired)
+      return report(wired.status(), COLLDSL_ERROR_SETUP);
+    Result<Topology> topology = topologyOf(*context, wired->pus);
+    if (!topology)
+      return report(topology.status(), COLLDSL_ERROR_SETUP);
+    *comm = new colldsl_comm{Communicator(wired.take(), topology.take())};
+    return COLLDSL_OK;
+  });
+}
+
+void colldsl_comm_destroy(colldsl_comm *comm) { delete comm; }
+
+uint32_t colldsl_comm_rank(const colldsl_comm *comm) {
+  return comm ? index(comm->communicator.rank()) : 0;
+}
+
+uint32_t colldsl_comm_size(const colldsl_comm *comm) {
+  return comm ? comm->communicator.numRanks() : 0;
+}
+
+colldsl_status colldsl_progress(colldsl_comm *comm) {
+  if (!comm)
+    return failNull("comm");
+  return guarded([&] {
+    comm->communicator.engine().progressOthers(nullptr);
+    return COLLDSL_OK;
+  });
+}
+
+colldsl_status colldsl_library_open(colldsl_context *context, const char *path,
+                                    colldsl_library **library) {
+  if (!context)
+    return failNull("context");
+  if (!library)
+    return failNull("library");
+  return guarded([&] {
+    Result<std::unique_ptr<Library>> opened =
+        path ? Library::open(path) : Library::view(standardLibraryBytes());
+    if (!opened)
+      return report(opened.status(), COLLDSL_ERROR_LIBRARY);
+    *library = new colldsl_library{opened.take()};
+    return COLLDSL_OK;
+  });
+}
+
+void colldsl_library_close(colldsl_library *library) { delete library; }
+
+const char *colldsl_library_collective(colldsl_library *library, size_t i) {
+  if (!library)
+    return nullptr;
+  const char *name = nullptr;
+  guarded([&] {
+    Result<const LibraryIdentity *> identity = library->library->identity();
+    Result<const Program *> program = library->library->program();
+    if (identity && program && i < (*identity)->exports.size())
+      name = (*program)->nameOf((*program)->decl(DeclId{(*identity)->exports[i]})).c_str();
+    return COLLDSL_OK;
+  });
+  return name;
+}
+
+namespace {
+
+Status addEdges(uint32_t numRanks, const char *what, uint32_t degree, const int32_t *peers,
+                const int64_t *keys, std::vector<Neighborhood::Edge> &edges) {
+  if (degree > 0 && !peers)
+    return Status::error(concat("argument '", what, "' is null"));
+  for (uint32_t i = 0; i < degree; ++i) {
+    if (peers[i] < -1 || peers[i] >= static_cast<int64_t>(numRanks))
+      return Status::error(
+          concat(what, "[", i, "] is ", peers[i], ", but there are ", numRanks, " ranks"));
+    edges.push_back({peers[i] == -1 ? kNone : peers[i], keys ? keys[i] : 0, 1});
+  }
+  return {};
+}
+
+} // namespace
+
+colldsl_status colldsl_graph_create(colldsl_comm *comm, uint32_t outdegree,
+                                    const int32_t *destinations, const int64_t *out_keys,
+                                    uint32_t indegree, const int32_t *sources,
+                                    const int64_t *in_keys, colldsl_graph **graph) {
+  if (!comm)
+    return failNull("comm");
+  if (!graph)
+    return failNull("graph");
+  return guarded([&] {
+    auto made = std::make_shared<GivenGraph>();
+    uint32_t numRanks = comm->communicator.numRanks();
+    made->firstRank = index(comm->communicator.rank());
+    Neighborhood &own = made->ranks.emplace_back();
+    Status s = addEdges(numRanks, "destinations", outdegree, destinations, out_keys, own.out);
+    if (s)
+      s = addEdges(numRanks, "sources", indegree, sources, in_keys, own.in);
+    if (!s)
+      return report(s, COLLDSL_ERROR_ARGUMENT);
+    *graph = new colldsl_graph{std::move(made)};
+    return COLLDSL_OK;
+  });
+}
+
+void colldsl_graph_destroy(colldsl_graph *graph) { delete graph; }

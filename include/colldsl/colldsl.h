@@ -1,0 +1,316 @@
+/**
+ * colldsl from C: collectives of a schedule library, run by the ranks of a job.
+ *
+ *   context        settings
+ *   communicator   the ranks, as one of them sees them
+ *   library        collectives, made by `colldsl compile`; the standard library is built in
+ *   graph          who this rank sends to and receives from
+ *   plan           a collective bound to buffers: started as often as wanted
+ *
+ * Example, on every rank (examples/ has whole programs):
+ *
+ *   colldsl_plan *sum;
+ *   colldsl_plan_create(comm, NULL, "allreduce", &sum);
+ *   colldsl_plan_set_type(sum, COLLDSL_F64);
+ *   colldsl_plan_set_count(sum, 1000);
+ *   colldsl_plan_bind_const(sum, "x", x, 1000 * sizeof(double));
+ *   colldsl_plan_bind(sum, "y", y, 1000 * sizeof(double));
+ *   if (colldsl_plan_commit(sum) || colldsl_plan_start(sum) || colldsl_plan_wait(sum, 10))
+ *     fprintf(stderr, "%s\n", colldsl_last_error());
+ *   colldsl_plan_destroy(sum);
+ *
+ * Errors: every function that can fail returns a status; COLLDSL_OK is 0. What was wrong is
+ * told by colldsl_last_error(). Nothing is printed, and the process is never ended. What a
+ * pointer argument receives is set only on success. A null handle is an error where a handle
+ * is needed; destroying null does nothing.
+ *
+ * Threads: functions may be called from any thread. One object is used by one thread at a
+ * time, but for colldsl_progress(), colldsl_plan_test(), colldsl_plan_wait() and
+ * colldsl_plan_cancel(), which any number of threads may call at once. Functions marked
+ * "collective" are called by all ranks of the communicator, in the same order.
+ *
+ * Ownership: what a _create or _open function makes belongs to the caller, who gives it to
+ * the matching _destroy or _close. Strings and handles passed in are not kept, unless said so.
+ *
+ * Units: memory in bytes; counts and displacements in elements; time in seconds.
+ */
+#ifndef COLLDSL_COLLDSL_H
+#define COLLDSL_COLLDSL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define COLLDSL_API __attribute__((visibility("default")))
+#else
+#define COLLDSL_API
+#endif
+
+#define COLLDSL_VERSION_MAJOR 0
+#define COLLDSL_VERSION_MINOR 1
+#define COLLDSL_VERSION_PATCH 0
+
+typedef enum colldsl_status {
+  COLLDSL_OK = 0,
+  COLLDSL_ERROR_ARGUMENT,  /**< a null pointer, an unknown number, a wrong name */
+  COLLDSL_ERROR_STATE,     /**< not now: the plan runs, is committed, or is not */
+  COLLDSL_ERROR_LIBRARY,   /**< a library cannot be read, or is damaged */
+  COLLDSL_ERROR_SETUP,     /**< ranks could not be started or connected */
+  COLLDSL_ERROR_PLAN,      /**< a plan cannot be made from what was given */
+  COLLDSL_ERROR_RUN,       /**< a run failed: a rank died, failed or left; ranks disagree */
+  COLLDSL_ERROR_TIMEOUT,   /**< a run did not end in time */
+  COLLDSL_ERROR_CANCELLED, /**< the run was given up with colldsl_plan_cancel(), and is over */
+  COLLDSL_ERROR_RANK,      /**< a body of colldsl_fork() failed */
+  COLLDSL_ERROR_MEMORY     /**< there is not enough memory */
+} colldsl_status;
+
+/** What kind of error it is, in a few words. Never null; static. */
+COLLDSL_API const char *colldsl_status_string(colldsl_status status);
+
+/** What was wrong with the last call that failed in this thread: names the place and both
+ * sides. Never null; valid until the next call that fails in this thread. */
+COLLDSL_API const char *colldsl_last_error(void);
+
+/** "0.1.0": of the library that is loaded, which may be newer than this header. */
+COLLDSL_API const char *colldsl_version(void);
+
+/** The type of elements. */
+typedef enum colldsl_type {
+  COLLDSL_I8 = 0,
+  COLLDSL_U8,
+  COLLDSL_I16,
+  COLLDSL_U16,
+  COLLDSL_I32,
+  COLLDSL_U32,
+  COLLDSL_I64,
+  COLLDSL_U64,
+  COLLDSL_F32,
+  COLLDSL_F64
+} colldsl_type;
+
+/** Operators of reductions. */
+typedef enum colldsl_op {
+  COLLDSL_SUM = 0,
+  COLLDSL_PROD,
+  COLLDSL_MIN,
+  COLLDSL_MAX,
+  COLLDSL_LAND, /**< logical: zero is false */
+  COLLDSL_LOR,
+  COLLDSL_LXOR,
+  COLLDSL_BAND, /**< of bits; not of floating point */
+  COLLDSL_BOR,
+  COLLDSL_BXOR,
+  COLLDSL_MATMUL /**< product of 2 x 2 matrices, four elements each: does not commute */
+} colldsl_op;
+
+/* ---- context ---------------------------------------------------------------------------- */
+
+typedef struct colldsl_context colldsl_context;
+
+/** Settings. Fill with COLLDSL_OPTIONS_INIT, then change what is to differ. */
+typedef struct colldsl_options {
+  size_t size; /**< sizeof(colldsl_options), so that newer libraries know older programs */
+  /** Where ranks sit, as `colldsl topo` takes it ("node:2 core:4"). Null: as they are bound to
+   * this machine. Alike on all ranks. Not kept. */
+  const char *topology;
+  /** Address space for messages, per rank, in bytes: a multiple of 4,096, alike on all ranks.
+   * Memory is used when it is touched. 0: 256 MiB. */
+  uint64_t arena_bytes;
+  /** How long making a communicator or committing a plan may take, in seconds. 0: 60. */
+  double setup_timeout;
+  /** Nonzero: ranks do not read each other's memory; long messages go through buffers. */
+  int no_single_copy;
+  /** Nonzero: colldsl_fork() binds rank r to the r-th core that the process may use. */
+  int bind_to_cores;
+  /** Told at most once per rank what does not work as wished, from any thread that makes
+   * progress. Null: nobody is told. */
+  void (*warn)(const char *message, void *user);
+  void *user; /**< for warn */
+} colldsl_options;
+
+#define COLLDSL_OPTIONS_INIT                                                                       \
+  { sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL }
+
+/** `options` null: as COLLDSL_OPTIONS_INIT. The context outlives what is made with it. */
+COLLDSL_API colldsl_status colldsl_context_create(const colldsl_options *options,
+                                                  colldsl_context **context);
+COLLDSL_API void colldsl_context_destroy(colldsl_context *context);
+
+/* ---- communicator ----------------------------------------------------------------------- */
+
+typedef struct colldsl_comm colldsl_comm;
+
+/** What a rank does; 0 if all went well. The communicator is gone when it returns. */
+typedef int (*colldsl_body)(colldsl_comm *comm, void *user);
+
+/** Forks `ranks` processes, runs the body in each and waits until all have ended. Memory is
+ * theirs as after fork(); what they print is flushed. Fails with COLLDSL_ERROR_RANK, naming
+ * the rank, if a body returned something else than 0, a rank was killed or it took longer than
+ * `timeout` seconds (negative: no limit); then no rank is left. The process should have one
+ * thread only. */
+COLLDSL_API colldsl_status colldsl_fork(colldsl_context *context, uint32_t ranks, colldsl_body body,
+                                        void *user, double timeout);
+
+/** What a launcher offers the processes of a job that runs on one machine. */
+typedef struct colldsl_bootstrap {
+  uint32_t rank;
+  uint32_t size; /**< number of ranks */
+  /** Collective: `bytes` bytes of each rank to `all`, in the order of the ranks. 0 if it
+   * worked. */
+  int (*allgather)(const void *mine, void *all, size_t bytes, void *user);
+  /** Collective. 0 if it worked. May be null. */
+  int (*barrier)(void *user);
+  void *user; /**< for both */
+} colldsl_bootstrap;
+
+/** Collective over the launcher's processes, which need not be related. The bootstrap is used
+ * during the call only. */
+COLLDSL_API colldsl_status colldsl_comm_create(colldsl_context *context,
+                                               const colldsl_bootstrap *bootstrap,
+                                               colldsl_comm **comm);
+
+/** Local: other ranks may go on with what does not need this one. Plans are destroyed first. */
+COLLDSL_API void colldsl_comm_destroy(colldsl_comm *comm);
+
+COLLDSL_API uint32_t colldsl_comm_rank(const colldsl_comm *comm); /**< 0 for null */
+COLLDSL_API uint32_t colldsl_comm_size(const colldsl_comm *comm); /**< 0 for null */
+
+/** Moves all running plans of this rank as far as they get without waiting. Errors show where
+ * a plan is tested or waited for. */
+COLLDSL_API colldsl_status colldsl_progress(colldsl_comm *comm);
+
+/* ---- library ---------------------------------------------------------------------------- */
+
+typedef struct colldsl_library colldsl_library;
+
+/** Maps a file that `colldsl compile` wrote. Null: the standard library, built in. Parts are
+ * read when they are first needed. May be shared by threads. */
+COLLDSL_API colldsl_status colldsl_library_open(colldsl_context *context, const char *path,
+                                                colldsl_library **library);
+COLLDSL_API void colldsl_library_close(colldsl_library *library);
+
+/** The name of collective `i`, counted from 0, that the library is for; null: there are no
+ * more, or the library is damaged. Valid as long as the library. */
+COLLDSL_API const char *colldsl_library_collective(colldsl_library *library, size_t i);
+
+/* ---- neighbourhood graph ---------------------------------------------------------------- */
+
+typedef struct colldsl_graph colldsl_graph;
+
+/** The edges of this rank, in the order of their slots: to destinations[0..outdegree), from
+ * sources[0..indegree). A peer of -1 leads nowhere, but keeps its slot. Keys tell apart edges
+ * between the same two ranks: the k-th out-edge from a to b with a key is the k-th in-edge of b
+ * from a with that key; null: all keys are 0. Local: that both ends agree is checked when a
+ * plan is committed. Arrays are copied. */
+COLLDSL_API colldsl_status colldsl_graph_create(colldsl_comm *comm, uint32_t outdegree,
+                                                const int32_t *destinations,
+                                                const int64_t *out_keys, uint32_t indegree,
+                                                const int32_t *sources, const int64_t *in_keys,
+                                                colldsl_graph **graph);
+
+/** Plans that were given the graph keep what they need of it. */
+COLLDSL_API void colldsl_graph_destroy(colldsl_graph *graph);
+
+/* ---- plan ------------------------------------------------------------------------------- */
+
+typedef struct colldsl_plan colldsl_plan;
+
+/** Begins the description of a plan. Local. `library` null: the standard library. `name`: a
+ * collective ("allreduce_ring"), or a function for which the library has rules ("allreduce"),
+ * which choose by number of ranks and nodes, bytes, type and operator. The communicator and the
+ * library outlive the plan. */
+COLLDSL_API colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library,
+                                               const char *name, colldsl_plan **plan);
+
+/** A running plan is given up: it fails on the other ranks. See colldsl_plan_cancel(). */
+COLLDSL_API void colldsl_plan_destroy(colldsl_plan *plan);
+
+/* Before colldsl_plan_commit(). Names are those of the collective's text; wrong ones are found
+ * when the plan is committed. Alike on all ranks, but for graphs. */
+
+/** T, the type of all buffers that have no type of their own. Default: COLLDSL_I32. */
+COLLDSL_API colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_type type);
+
+/** Nonzero: the collective's form in place (`x aliases y[rank]`): x is not bound. */
+COLLDSL_API colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place);
+
+/** The operator parameter, mostly called "op". Default: what the collective says. */
+COLLDSL_API colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter,
+                                               colldsl_op op);
+
+/** An int, a rank, a number of bytes, a time in nanoseconds, a bool, or a further size. */
+COLLDSL_API colldsl_status colldsl_plan_set_int(colldsl_plan *plan, const char *parameter,
+                                                int64_t value);
+
+/** A list of ints: counts that all ranks know, the dimensions of a torus. Copied. */
+COLLDSL_API colldsl_status colldsl_plan_set_list(colldsl_plan *plan, const char *parameter,
+                                                 size_t length, const int64_t *values);
+
+COLLDSL_API colldsl_status colldsl_plan_set_graph(colldsl_plan *plan, const char *parameter,
+                                                  const colldsl_graph *graph);
+
+/* Before colldsl_plan_commit(), and between runs. */
+
+/** n, the number of elements. Default: 0. Between runs: another n of the same size class, on
+ * all ranks. */
+COLLDSL_API colldsl_status colldsl_plan_set_count(colldsl_plan *plan, uint64_t n);
+
+/** The memory of a buffer. It belongs to the caller, and to the plan while it runs. Buffers
+ * that mean nothing on this rank, or that have no elements, need not be bound. */
+COLLDSL_API colldsl_status colldsl_plan_bind(colldsl_plan *plan, const char *buffer, void *data,
+                                             uint64_t bytes);
+
+/** The same for a buffer that the collective declares `in`, which is never written. */
+COLLDSL_API colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const char *buffer,
+                                                   const void *data, uint64_t bytes);
+
+/** Of a buffer `T[k][*]`, where each rank knows its own lengths only: how long its blocks are
+ * and where they begin, in elements. Of `T[k][<= m]`: how many elements each block holds at the
+ * start of a run; displacements mean nothing there. `displacements` null: one block after the
+ * other. Copied. */
+COLLDSL_API colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const char *buffer,
+                                                   size_t blocks, const uint64_t *counts,
+                                                   const uint64_t *displacements);
+
+/** Collective: chooses the collective, makes this rank's schedule, connects the ranks that
+ * exchange messages. If one rank cannot, it fails on all of them with that rank's reason. What
+ * was wrong may be set again and the plan committed again, by all ranks. */
+COLLDSL_API colldsl_status colldsl_plan_commit(colldsl_plan *plan);
+
+/** The collective that was chosen; null before the plan is committed. Valid as long as it. */
+COLLDSL_API const char *colldsl_plan_collective(const colldsl_plan *plan);
+
+/** Begins a run: the k-th run here meets the k-th run of every other rank. Returns at once;
+ * allocates nothing unless something was bound anew. */
+COLLDSL_API colldsl_status colldsl_plan_start(colldsl_plan *plan);
+
+/** Makes progress. *done, also set on errors: no run is under way. Tells how the last run
+ * ended. */
+COLLDSL_API colldsl_status colldsl_plan_test(colldsl_plan *plan, int *done);
+
+/** Waits until the run is over, moving the rank's other plans too. `timeout` in seconds,
+ * negative: no limit. A run that takes longer fails, on all ranks. A plan that failed is of no
+ * use but to be destroyed. */
+COLLDSL_API colldsl_status colldsl_plan_wait(colldsl_plan *plan, double timeout);
+
+/** Gives up the result of the run under way. Its messages are owed to other ranks, so it is
+ * drained, not torn down: it goes on as progress is made, and no other rank notices. Once it is
+ * over, colldsl_plan_test() and colldsl_plan_wait() say COLLDSL_ERROR_CANCELLED, the buffers are
+ * free and hold anything, and the plan may be started again. A drain that must end in time is a
+ * wait with a timeout. Without a run under way it does nothing. */
+COLLDSL_API colldsl_status colldsl_plan_cancel(colldsl_plan *plan);
+
+/** After a run: how many elements each block of a buffer `T[k][<= m]` holds now. `blocks`: room
+ * in counts. */
+COLLDSL_API colldsl_status colldsl_plan_get_blocks(const colldsl_plan *plan, const char *buffer,
+                                                   size_t blocks, uint64_t *counts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

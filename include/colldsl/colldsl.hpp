@@ -1,0 +1,260 @@
+/// The C API with C++ lifetimes: objects free what they own, errors are exceptions, typed memory
+/// brings its type and size. Everything is a thin layer over colldsl.h, where units, threads and
+/// the meaning of each call are told.
+///
+///   coll::Context context;
+///   context.fork(4, [](coll::Communicator &comm) {
+///     std::vector<double> x(1000, comm.rank()), y(1000);
+///     coll::Plan sum(comm, "allreduce");
+///     sum.type<double>().count(x.size()).input("x", x).bind("y", y).commit();
+///     sum.run();
+///   });
+#ifndef COLLDSL_COLLDSL_HPP
+#define COLLDSL_COLLDSL_HPP
+
+#include "colldsl/colldsl.h"
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace coll {
+
+/// A call that failed: what() tells why, status() which kind of error it is.
+class Error : public std::runtime_error {
+public:
+  Error(colldsl_status status, const std::string &message)
+      : std::runtime_error(message), status_(status) {}
+  colldsl_status status() const { return status_; }
+
+private:
+  colldsl_status status_;
+};
+
+inline void check(colldsl_status status) {
+  if (status != COLLDSL_OK)
+    throw Error(status, colldsl_last_error());
+}
+
+/// The element type that stands for T; only these types have one.
+template <typename T> constexpr colldsl_type typeOf() {
+  using U = std::remove_cv_t<T>;
+  static_assert(std::is_arithmetic_v<U> && !std::is_same_v<U, bool> && sizeof(U) <= 8,
+                "not a type of elements");
+  if constexpr (std::is_floating_point_v<U>)
+    return sizeof(U) == 4 ? COLLDSL_F32 : COLLDSL_F64;
+  else if constexpr (sizeof(U) == 1)
+    return std::is_signed_v<U> ? COLLDSL_I8 : COLLDSL_U8;
+  else if constexpr (sizeof(U) == 2)
+    return std::is_signed_v<U> ? COLLDSL_I16 : COLLDSL_U16;
+  else if constexpr (sizeof(U) == 4)
+    return std::is_signed_v<U> ? COLLDSL_I32 : COLLDSL_U32;
+  else
+    return std::is_signed_v<U> ? COLLDSL_I64 : COLLDSL_U64;
+}
+
+/// Owns a handle; may be moved, not copied.
+template <typename T, void (*Destroy)(T *)> class Handle {
+public:
+  T *get() const { return handle_.get(); }
+
+protected:
+  Handle() = default;
+  void adopt(T *handle) { handle_.reset(handle); }
+
+private:
+  struct Free {
+    void operator()(T *handle) const { Destroy(handle); }
+  };
+  std::unique_ptr<T, Free> handle_;
+};
+
+/// The ranks, as one of them sees them. Made by Context.
+class Communicator {
+public:
+  explicit Communicator(colldsl_comm *comm) : comm_(comm) {}
+  uint32_t rank() const { return colldsl_comm_rank(comm_); }
+  uint32_t size() const { return colldsl_comm_size(comm_); }
+  void progress() { check(colldsl_progress(comm_)); }
+  colldsl_comm *get() const { return comm_; }
+
+private:
+  colldsl_comm *comm_; // not owned
+};
+
+class Context : public Handle<colldsl_context, colldsl_context_destroy> {
+public:
+  explicit Context(const colldsl_options &options = COLLDSL_OPTIONS_INIT) {
+    colldsl_context *context = nullptr;
+    check(colldsl_context_create(&options, &context));
+    adopt(context);
+  }
+
+  /// Runs body(Communicator &) in so many forked processes. An exception in one of them ends it
+  /// and is told on its standard error; here it is an Error that names the rank. `timeout` in
+  /// seconds, negative: no limit.
+  template <typename Body> void fork(uint32_t ranks, Body body, double timeout = -1) {
+    auto call = [](colldsl_comm *comm, void *user) -> int {
+      Communicator communicator(comm);
+      try {
+        (*static_cast<Body *>(user))(communicator);
+        return 0;
+      } catch (const std::exception &e) {
+        std::fprintf(stderr, "rank %u: %s\n", communicator.rank(), e.what());
+      } catch (...) {
+        std::fprintf(stderr, "rank %u: unknown exception\n", communicator.rank());
+      }
+      return 1;
+    };
+    check(colldsl_fork(get(), ranks, call, &body, timeout));
+  }
+};
+
+/// A communicator of processes that a launcher started.
+class LaunchedCommunicator : public Handle<colldsl_comm, colldsl_comm_destroy>,
+                             public Communicator {
+public:
+  LaunchedCommunicator(Context &context, const colldsl_bootstrap &bootstrap)
+      : Communicator(make(context, bootstrap)) {
+    adopt(Communicator::get());
+  }
+  using Communicator::get;
+
+private:
+  static colldsl_comm *make(Context &context, const colldsl_bootstrap &bootstrap) {
+    colldsl_comm *comm = nullptr;
+    check(colldsl_comm_create(context.get(), &bootstrap, &comm));
+    return comm;
+  }
+};
+
+class Library : public Handle<colldsl_library, colldsl_library_close> {
+public:
+  /// Null: the standard library.
+  explicit Library(Context &context, const char *path = nullptr) {
+    colldsl_library *library = nullptr;
+    check(colldsl_library_open(context.get(), path, &library));
+    adopt(library);
+  }
+
+  std::vector<std::string> collectives() const {
+    std::vector<std::string> names;
+    while (const char *name = colldsl_library_collective(get(), names.size()))
+      names.push_back(name);
+    return names;
+  }
+};
+
+/// Who this rank sends to and receives from, in the order of the slots.
+class Graph : public Handle<colldsl_graph, colldsl_graph_destroy> {
+public:
+  Graph(Communicator &comm, std::span<const int32_t> destinations,
+        std::span<const int32_t> sources) {
+    colldsl_graph *graph = nullptr;
+    check(colldsl_graph_create(comm.get(), size(destinations), destinations.data(), nullptr,
+                               size(sources), sources.data(), nullptr, &graph));
+    adopt(graph);
+  }
+  /// With a key per edge.
+  Graph(Communicator &comm, std::span<const int32_t> destinations, std::span<const int64_t> outKeys,
+        std::span<const int32_t> sources, std::span<const int64_t> inKeys) {
+    if (outKeys.size() != destinations.size() || inKeys.size() != sources.size())
+      throw Error(COLLDSL_ERROR_ARGUMENT, "a graph needs a key for each edge");
+    colldsl_graph *graph = nullptr;
+    check(colldsl_graph_create(comm.get(), size(destinations), destinations.data(), outKeys.data(),
+                               size(sources), sources.data(), inKeys.data(), &graph));
+    adopt(graph);
+  }
+
+private:
+  static uint32_t size(std::span<const int32_t> peers) {
+    return static_cast<uint32_t>(peers.size());
+  }
+};
+
+/// A collective bound to buffers. Describe it, commit() it on all ranks, then run() it.
+class Plan : public Handle<colldsl_plan, colldsl_plan_destroy> {
+public:
+  Plan(Communicator &comm, const char *name) { create(comm, nullptr, name); }
+  Plan(Communicator &comm, const Library &library, const char *name) {
+    create(comm, library.get(), name);
+  }
+
+  template <typename T> Plan &type() { return does(colldsl_plan_set_type(get(), typeOf<T>())); }
+  Plan &inPlace() { return does(colldsl_plan_set_in_place(get(), 1)); }
+  Plan &op(colldsl_op op, const char *parameter = "op") {
+    return does(colldsl_plan_set_op(get(), parameter, op));
+  }
+  Plan &set(const char *parameter, int64_t value) {
+    return does(colldsl_plan_set_int(get(), parameter, value));
+  }
+  Plan &set(const char *parameter, std::span<const int64_t> values) {
+    return does(colldsl_plan_set_list(get(), parameter, values.size(), values.data()));
+  }
+  Plan &set(const char *parameter, const Graph &graph) {
+    return does(colldsl_plan_set_graph(get(), parameter, graph.get()));
+  }
+
+  Plan &count(uint64_t n) { return does(colldsl_plan_set_count(get(), n)); }
+  /// Memory of anything that data() and size() describe; it stays where it is.
+  template <typename Memory> Plan &bind(const char *buffer, Memory &memory) {
+    auto span = std::as_writable_bytes(std::span(memory));
+    return does(colldsl_plan_bind(get(), buffer, span.data(), span.size()));
+  }
+  /// For a buffer that the collective declares `in`.
+  template <typename Memory> Plan &input(const char *buffer, const Memory &memory) {
+    auto span = std::as_bytes(std::span(memory));
+    return does(colldsl_plan_bind_const(get(), buffer, span.data(), span.size()));
+  }
+  /// One block after the other, of these lengths.
+  Plan &blocks(const char *buffer, std::span<const uint64_t> counts) {
+    return does(colldsl_plan_set_blocks(get(), buffer, counts.size(), counts.data(), nullptr));
+  }
+  Plan &blocks(const char *buffer, std::span<const uint64_t> counts,
+               std::span<const uint64_t> displacements) {
+    if (counts.size() != displacements.size())
+      throw Error(COLLDSL_ERROR_ARGUMENT, "blocks need a displacement for each count");
+    return does(
+        colldsl_plan_set_blocks(get(), buffer, counts.size(), counts.data(), displacements.data()));
+  }
+
+  Plan &commit() { return does(colldsl_plan_commit(get())); }
+  std::string collective() const {
+    const char *name = colldsl_plan_collective(get());
+    return name ? name : "";
+  }
+
+  void start() { check(colldsl_plan_start(get())); }
+  bool test() {
+    int done = 0;
+    check(colldsl_plan_test(get(), &done));
+    return done != 0;
+  }
+  void wait(double timeout = -1) { check(colldsl_plan_wait(get(), timeout)); }
+  void run(double timeout = -1) {
+    start();
+    wait(timeout);
+  }
+  void cancel() { check(colldsl_plan_cancel(get())); }
+
+private:
+  void create(Communicator &comm, colldsl_library *library, const char *name) {
+    colldsl_plan *plan = nullptr;
+    check(colldsl_plan_create(comm.get(), library, name, &plan));
+    adopt(plan);
+  }
+  Plan &does(colldsl_status status) {
+    check(status);
+    return *this;
+  }
+};
+
+} // namespace coll
+
+#endif

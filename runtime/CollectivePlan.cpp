@@ -1,0 +1,309 @@
+#include "runtime/CollectivePlan.h"
+
+#include "ir/Concat.h"
+#include "runtime/GatherGraph.h"
+
+#include <algorithm>
+
+namespace colldsl {
+namespace {
+
+const Param *findParam(const Program &program, const Decl &decl, const std::string &name) {
+  for (const Param &param : decl.params)
+    if (program.nameOf(param) == name)
+      return &param;
+  return nullptr;
+}
+
+std::string listed(const std::vector<std::string> &names) {
+  std::string all;
+  for (const std::string &name : names)
+    all += concat(all.empty() ? "" : ", ", "'", name, "'");
+  return all.empty() ? "none" : all;
+}
+
+} // namespace
+
+Status CollectivePlan::mayDescribe() const {
+  return isCommitted() ? Status::error("the plan is committed") : Status();
+}
+
+Status CollectivePlan::mayBind() const {
+  return isCommitted() && plan_->running() ? Status::error("the plan is running") : Status();
+}
+
+Status CollectivePlan::setType(ElementType type) {
+  Status s = mayDescribe();
+  if (s)
+    request_.type = type;
+  return s;
+}
+
+Status CollectivePlan::setInPlace(bool inPlace) {
+  Status s = mayDescribe();
+  if (s)
+    request_.inPlace = inPlace;
+  return s;
+}
+
+Status CollectivePlan::setValue(const std::string &parameter, GivenValue value) {
+  Status s = mayDescribe();
+  if (s)
+    values_[parameter] = std::move(value);
+  return s;
+}
+
+Status CollectivePlan::setGraph(const std::string &parameter,
+                                std::shared_ptr<const GivenGraph> graph) {
+  Status s = mayDescribe();
+  if (!s)
+    return s;
+  values_[parameter] = graph.get();
+  graphs_[parameter] = std::move(graph);
+  return {};
+}
+
+Status CollectivePlan::setElements(uint64_t n) {
+  if (Status s = mayBind(); !s)
+    return s;
+  if (isCommitted() && !schedule_.sizeClass().contains(n))
+    return Status::error(concat("the plan holds for ", schedule_.sizeClass().min, " to ",
+                                schedule_.sizeClass().max, " elements, not for ", n,
+                                "; make another one"));
+  request_.elements = n;
+  isBound_ = false;
+  return {};
+}
+
+Status CollectivePlan::bind(const std::string &buffer, BoundBuffer memory) {
+  if (Status s = mayBind(); !s)
+    return s;
+  if (isCommitted())
+    if (Result<uint32_t> known = bufferId(buffer); !known)
+      return known.status();
+  buffers_[buffer] = memory;
+  isBound_ = false;
+  return {};
+}
+
+Status CollectivePlan::setBlocks(const std::string &buffer, BlockTable blocks) {
+  if (Status s = mayBind(); !s)
+    return s;
+  if (isCommitted())
+    if (Result<uint32_t> known = bufferId(buffer); !known)
+      return known.status();
+  blocks_[buffer] = std::move(blocks);
+  isBound_ = false;
+  return {};
+}
+
+// The collective of that name, else what the library's rules say about the function.
+Status CollectivePlan::choose(const Program &program) {
+  request_.collective = program.find(name_, DeclKind::Collective);
+  request_.arguments.clear();
+  if (request_.collective != kNoDecl)
+    return {};
+  Situation situation;
+  situation.function = name_;
+  situation.ranks = communicator_.numRanks();
+  situation.bytes = request_.elements * sizeBytes(request_.type);
+  situation.nodes = communicator_.topology().numGroups(Level::Node);
+  situation.type = request_.type;
+  if (auto op = values_.find("op"); op != values_.end())
+    if (auto *number = std::get_if<int64_t>(&op->second); number && *number < kReductions)
+      situation.commutative = isCommutative(static_cast<Reduction>(*number));
+  Result<const SelectionRule *> rule = library_.select(situation);
+  if (!rule)
+    return rule.status();
+  if (!*rule)
+    return Status::error(concat("the library has no collective '", name_, "', and no rule for ",
+                                situation.ranks, " ranks and ", situation.bytes, " bytes of it"));
+  request_.collective = DeclId{(*rule)->collective};
+  request_.arguments.resize(program.decl(request_.collective).params.size(), kNoExpr);
+  for (uint32_t argument : (*rule)->arguments)
+    request_.arguments[program.arguments[argument].param] = program.arguments[argument].value;
+  return {};
+}
+
+Status CollectivePlan::describeValue(const Program &program, const std::string &name,
+                                     const GivenValue &value) {
+  const Decl &decl = program.decl(request_.collective);
+  for (size_t i = 0; i < decl.params.size(); ++i)
+    if (!decl.params[i].isBuffer && program.nameOf(decl.params[i]) == name) {
+      request_.values[i] = value;
+      return {};
+    }
+  auto *number = std::get_if<int64_t>(&value);
+  bool isSize = std::any_of(decl.sizeNames.begin(), decl.sizeNames.end(),
+                            [&](uint32_t size) { return program.strings[size] == name; });
+  if (!isSize || !number || *number < 0)
+    return Status::error(concat("'", collective_, "' has no parameter '", name, "'",
+                                isSize ? " that could take this value" : ""));
+  request_.sizes.push_back({name, static_cast<uint64_t>(*number)});
+  return {};
+}
+
+Status CollectivePlan::describe(const Program &program) {
+  const Decl &decl = program.decl(request_.collective);
+  collective_ = program.nameOf(decl);
+  request_.ranks = communicator_.numRanks();
+  request_.topology = &communicator_.topology();
+  request_.values.assign(decl.params.size(), {});
+  request_.sizes.clear();
+  for (const auto &[name, value] : values_)
+    if (Status s = describeValue(program, name, value); !s)
+      return s;
+  bufferNames_.clear();
+  for (const Param &param : decl.params)
+    if (param.isBuffer)
+      bufferNames_.push_back(program.nameOf(param));
+  for (const auto &[name, memory] : buffers_)
+    if (Result<uint32_t> known = bufferId(name); !known)
+      return known.status();
+  for (const auto &[name, blocks] : blocks_)
+    if (Result<uint32_t> known = bufferId(name); !known)
+      return known.status();
+  if (request_.inPlace && decl.aliases.empty())
+    return Status::error(concat("'", collective_, "' has no form in place"));
+  return {};
+}
+
+// Global graphs are looked at from all ranks, so all ranks get all of them.
+Status CollectivePlan::gatherGraphs(const Program &program) {
+  const Decl &decl = program.decl(request_.collective);
+  for (auto &[name, graph] : graphs_) {
+    const Param *param = findParam(program, decl, name);
+    if (!param || !param->isGlobal || graph->ranks.size() == communicator_.numRanks())
+      continue;
+    Result<GivenGraph> all = gatherGraph(communicator_, *graph);
+    if (!all)
+      return all.status();
+    graph = std::make_shared<const GivenGraph>(all.take());
+    values_[name] = graph.get();
+    request_.values[static_cast<size_t>(param - decl.params.data())] = graph.get();
+  }
+  return {};
+}
+
+Status CollectivePlan::instantiate(const Program &program) {
+  Instantiator instantiator(program, request_);
+  Dag dag;
+  if (Status s = instantiator.instantiate(communicator_.rank(), dag); !s)
+    return Status::error(withPlace(program, s));
+  schedule_ = RankSchedule(communicator_.rank(), std::move(dag), instantiator.sizeClass());
+  return {};
+}
+
+std::string CollectivePlan::withPlace(const Program &program, const Status &status) const {
+  auto say = [&](const Diagnostic &d) {
+    bool known = d.loc.known() && d.loc.file < program.files.size();
+    return known ? concat(program.files[d.loc.file], ":", d.loc.line, ": ", d.message) : d.message;
+  };
+  std::string text = say(status.diagnostic());
+  for (const Diagnostic &note : status.diagnostic().notes)
+    text += "; " + say(note);
+  return text;
+}
+
+// What is wrong here is told to all: no rank waits for one that gave up.
+Status CollectivePlan::commit() {
+  if (Status s = mayDescribe(); !s)
+    return s;
+  Engine &engine = communicator_.engine();
+  auto refuse = [&](const std::string &why) {
+    engine.endpoint().refuse(concat("rank ", index(communicator_.rank()), ": ", why));
+    return Status::error(why);
+  };
+  Result<const Program *> program = library_.program();
+  if (!program)
+    return refuse(program.message());
+  if (Status s = choose(**program); !s)
+    return refuse(s.message());
+  if (Status s = describe(**program); !s)
+    return refuse(s.message());
+  if (Status s = gatherGraphs(**program); !s)
+    return s; // all ranks took part
+  if (Status s = instantiate(**program); !s)
+    return refuse(s.message());
+  Result<Binding> bound = binding();
+  if (!bound)
+    return refuse(bound.message());
+  auto plan = Plan::open(engine, schedule_.view(), schedule_.sizeClass(), *bound);
+  if (!plan)
+    return Status::error(concat("'", collective_, "': ", plan.message()));
+  plan_ = plan.take();
+  isBound_ = true;
+  return {};
+}
+
+Result<uint32_t> CollectivePlan::bufferId(const std::string &buffer) const {
+  auto found = std::find(bufferNames_.begin(), bufferNames_.end(), buffer);
+  if (found == bufferNames_.end())
+    return Status::error(
+        concat("'", collective_, "' has no buffer '", buffer, "'; it has ", listed(bufferNames_)));
+  return static_cast<uint32_t>(found - bufferNames_.begin());
+}
+
+Result<Binding> CollectivePlan::binding() const {
+  Binding binding;
+  binding.elements = request_.elements;
+  binding.buffers.resize(bufferNames_.size());
+  binding.blocks.resize(bufferNames_.size());
+  for (uint32_t b = 0; b < bufferNames_.size(); ++b) {
+    if (auto memory = buffers_.find(bufferNames_[b]); memory != buffers_.end())
+      binding.buffers[b] = memory->second;
+    if (auto table = blocks_.find(bufferNames_[b]); table != blocks_.end())
+      binding.blocks[b] = table->second;
+  }
+  for (uint32_t b = 0; b < bufferNames_.size(); ++b)
+    if (Status s = checkBuffer(b, binding); !s)
+      return s;
+  return binding;
+}
+
+Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
+  const Buffer &buffer = schedule_.dag().buffers[b];
+  const BlockTable &blocks = binding.blocks[b];
+  if (!buffer.significant || buffer.aliasOf != kNoBuffer)
+    return {};
+  if (buffer.layout == Layout::Dense && !blocks.length.empty())
+    return Status::error(concat("'", bufferNames_[b], "' has no blocks of its own lengths"));
+  if (buffer.layout == Layout::CallTime && blocks.length.size() != buffer.blocks)
+    return Status::error(concat("'", bufferNames_[b], "' has ", buffer.blocks, " blocks, ",
+                                blocks.length.size(), " lengths were given"));
+  Sizes sizes{binding.elements, binding.blocks};
+  uint64_t needed = extentBytes(buffer, sizes);
+  const BoundBuffer &memory = binding.buffers[b];
+  if (needed > memory.bytes || (needed > 0 && !memory.data))
+    return Status::error(concat("'", bufferNames_[b], "' needs ", needed, " bytes, ",
+                                memory.data ? memory.bytes : 0, " were bound"));
+  return {};
+}
+
+Status CollectivePlan::start() {
+  if (!isCommitted())
+    return Status::error("the plan is not committed");
+  if (!isBound_ && !plan_->running()) {
+    Result<Binding> bound = binding();
+    if (!bound)
+      return bound.status();
+    if (Status s = plan_->bind(*bound); !s)
+      return s;
+    isBound_ = true;
+  }
+  return plan_->start();
+}
+
+Result<const std::vector<uint64_t> *>
+CollectivePlan::blockLengths(const std::string &buffer) const {
+  if (!isCommitted())
+    return Status::error("the plan is not committed");
+  Result<uint32_t> id = bufferId(buffer);
+  if (!id)
+    return id.status();
+  if (schedule_.dag().buffers[*id].layout != Layout::Capacity)
+    return Status::error(concat("the blocks of '", buffer, "' do not change their lengths"));
+  return &plan_->blockLengths(BufferId{*id});
+}
+
+} // namespace colldsl

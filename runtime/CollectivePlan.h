@@ -1,0 +1,88 @@
+/// A collective of a library on its way to a plan: named, described by the values of its
+/// parameters and its buffers, committed by all ranks, then run as often as wanted.
+///
+///   CollectivePlan sum(communicator, library, "allreduce");
+///   sum.setType(ElementType::F64);
+///   sum.setElements(1000);
+///   sum.bind("x", BoundBuffer::in(x, 8000));
+///   sum.bind("y", {y, 8000});
+///   Status s = sum.commit();
+///
+/// Threads: as Plan. Errors: values; a commit() that failed may be mended and tried again, by
+/// all ranks.
+#pragma once
+
+#include "executor/Plan.h"
+#include "ir/RankSchedule.h"
+#include "program/Instantiate.h"
+#include "runtime/Communicator.h"
+#include "runtime/Library.h"
+
+#include <map>
+
+namespace colldsl {
+
+class CollectivePlan {
+public:
+  /// `name`: a collective of the library, or a function for which it has rules. The
+  /// communicator and the library outlive it.
+  CollectivePlan(Communicator &communicator, Library &library, std::string name)
+      : communicator_(communicator), library_(library), name_(std::move(name)) {}
+
+  // Before commit(). Names are checked there, when it is known what they belong to.
+
+  Status setType(ElementType type); ///< the type variable, T
+  Status setInPlace(bool inPlace);
+  /// A number may also be the value of a size symbol.
+  Status setValue(const std::string &parameter, GivenValue value);
+  Status setGraph(const std::string &parameter, std::shared_ptr<const GivenGraph> graph);
+
+  // Before commit() and between runs.
+
+  Status setElements(uint64_t n);
+  Status bind(const std::string &buffer, BoundBuffer memory);
+  /// Places and lengths of blocks, in elements.
+  Status setBlocks(const std::string &buffer, BlockTable blocks);
+
+  /// Collective: chooses, instantiates, connects, binds. If one rank cannot, no rank can.
+  Status commit();
+
+  bool isCommitted() const { return plan_ != nullptr; }
+  const std::string &collective() const { return collective_; } ///< once committed
+  Plan &plan() { return *plan_; }                               ///< once committed
+
+  /// Plan::start(), with what was bound last.
+  Status start();
+
+  /// Lengths of the blocks of a T[k][<= m] buffer after a run, in elements.
+  Result<const std::vector<uint64_t> *> blockLengths(const std::string &buffer) const;
+
+private:
+  Status mayDescribe() const;
+  Status mayBind() const;
+  Status choose(const Program &program);
+  Status describe(const Program &program);
+  Status describeValue(const Program &program, const std::string &name, const GivenValue &value);
+  Status gatherGraphs(const Program &program);
+  Status instantiate(const Program &program);
+  Result<Binding> binding() const;
+  Status checkBuffer(uint32_t buffer, const Binding &binding) const;
+  Result<uint32_t> bufferId(const std::string &buffer) const;
+  std::string withPlace(const Program &program, const Status &status) const;
+
+  Communicator &communicator_;
+  Library &library_;
+  std::string name_;
+  std::string collective_;
+  InstantiateRequest request_;
+  std::map<std::string, GivenValue> values_;
+  std::map<std::string, std::shared_ptr<const GivenGraph>> graphs_;
+  std::map<std::string, BoundBuffer> buffers_;
+  std::map<std::string, BlockTable> blocks_;
+  std::vector<std::string> bufferNames_; ///< of the parameters, in order
+  RankSchedule schedule_;
+  std::unique_ptr<Plan> plan_;
+  bool isBound_ = false; ///< to what was given last
+};
+
+} // namespace colldsl
