@@ -65,7 +65,12 @@ RankSchedule::RankSchedule(Rank rank, Dag dag, SizeClass sizeClass)
 }
 
 RankView RankSchedule::view() const {
-  return {rank_,         ops_, successors_, dag_.slices, dag_.buffers, dag_.contract.ensures,
+  return {rank_,
+          ops_,
+          successors_,
+          dag_.slices,
+          dag_.buffers,
+          dag_.contract.ensures,
           dag_.contract.operands};
 }
 

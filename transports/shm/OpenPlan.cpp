@@ -82,8 +82,8 @@ Status checkPeers(std::span<const EdgeSpec> edges, uint32_t numRanks) {
 
 // A rank that finds fault goes through all steps nevertheless, so that nobody waits
 // for it; the failure log says after the last barrier what anybody found first.
-Status ShmEndpoint::connect(ShmChannels &channels, const Status &own,
-                            std::span<const EdgeSpec> out, std::span<const EdgeSpec> in) {
+Status ShmEndpoint::connect(ShmChannels &channels, const Status &own, std::span<const EdgeSpec> out,
+                            std::span<const EdgeSpec> in) {
   if (!own) {
     channels.abort({self_, kNoOp, own.message()});
     out = in = {};

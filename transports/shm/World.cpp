@@ -79,11 +79,11 @@ uint64_t World::sizeBytes() const {
 }
 
 Status World::map(int descriptor) {
-  void *memory = mmap(nullptr, sizeBytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                      descriptor, 0);
+  void *memory =
+      mmap(nullptr, sizeBytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (memory == MAP_FAILED)
-    return Status::error(concat("cannot map ", sizeBytes(),
-                                " bytes of shared memory: ", std::strerror(errno)));
+    return Status::error(
+        concat("cannot map ", sizeBytes(), " bytes of shared memory: ", std::strerror(errno)));
   base_ = static_cast<std::byte *>(memory);
   return {};
 }
