@@ -5,11 +5,16 @@
 /// Keeps cuts in order of position; the state after a cut (last writer, readers
 /// since) holds up to the next one. Cuts are compared at the size at hand, and the
 /// size range keeps the sizes for which they stay in that order.
+///
+/// Cuts lie in chunks, as in a B-tree of two levels, and the last place is remembered: a
+/// walk through a buffer, in either direction, costs a few comparisons per step, any
+/// other access log(cuts) and now and then a split.
 #pragma once
 
 #include "ir/Ids.h"
 #include "program/SizeRange.h"
 
+#include <memory>
 #include <vector>
 
 namespace colldsl {
@@ -39,6 +44,8 @@ struct BufferPlace {
 class AccessMap {
 public:
   AccessMap() { clear(); }
+  AccessMap(const AccessMap &) = delete;
+  AccessMap &operator=(const AccessMap &) = delete;
   void clear();
 
   /// Notes that `op` reads or writes [begin, end) and calls dependsOn(OpId) for
@@ -46,25 +53,54 @@ public:
   /// False: begin and end, or one of them and an older cut, cannot be put in order for
   /// all sizes (only for blocks whose length is known at call time).
   template <typename Callback>
-  bool access(BufferPlace begin, BufferPlace end, bool writes, OpId op, SizeRange &range,
-              ReaderPool &pool, bool callTime, Callback dependsOn) {
+  bool access(const BufferPlace &begin, const BufferPlace &end, bool writes, OpId op,
+              SizeRange &range, ReaderPool &pool, bool callTime, Callback dependsOn) {
     if (begin.block == end.block && begin.position.at >= end.position.at)
       return skipEmpty(begin, end, range, callTime);
-    size_t first, last;
-    if (!cutAt(begin, range, callTime, first) || !cutAt(end, range, callTime, last))
+    // The end first, so that the beginning stays where it is found.
+    if (!cutAt(end, range, callTime) || !cutAt(begin, range, callTime))
       return false;
-    for (size_t i = first; i < last; ++i)
-      visit(cuts_[i], writes, op, pool, dependsOn);
-    if (writes && last - first > 1)
-      cuts_.erase(cuts_.begin() + first + 1, cuts_.begin() + last);
+    Spot at = last_;
+    uint32_t between = 0;
+    for (;; ++between) {
+      visit(cut(at), writes, op, pool, dependsOn);
+      at = next(at);
+      if (!before(cut(at), end))
+        break;
+    }
+    if (writes && between > 0)
+      eraseBetween(last_, at);
     return true;
   }
 
 private:
   struct Cut {
-    BufferPlace place;
-    OpId writer = kNoOp;
-    uint32_t readers = ReaderPool::kEmpty;
+    int64_t at;
+    int64_t scale, offset;
+    uint32_t denominator;
+    uint32_t block;
+    OpId writer;
+    uint32_t readers;
+
+    Position position() const { return {scale, offset, denominator, at}; }
+  };
+
+  /// Cuts side by side; never empty.
+  struct Chunk {
+    Cut *cuts;
+    uint32_t count;
+    uint32_t capacity;
+  };
+
+  struct Spot {
+    uint32_t chunk = 0; ///< index into order_
+    uint32_t cut = 0;
+  };
+
+  static constexpr uint32_t kFirstCuts = 4;
+  static constexpr uint32_t kCuts = 32;
+  struct Block {
+    Cut cuts[kCuts];
   };
 
   template <typename Callback>
@@ -83,11 +119,39 @@ private:
     cut.readers = ReaderPool::kEmpty;
   }
 
-  bool cutAt(const BufferPlace &place, SizeRange &range, bool callTime, size_t &at);
+  static bool before(const Cut &cut, const BufferPlace &place) {
+    return cut.block != place.block ? cut.block < place.block : cut.at < place.position.at;
+  }
+  static bool behind(const Cut &cut, const BufferPlace &place) {
+    return cut.block != place.block ? cut.block > place.block : cut.at > place.position.at;
+  }
+
+  Cut &cut(Spot s) { return order_[s.chunk].cuts[s.cut]; }
+  bool isLast(Spot s) const {
+    return s.cut + 1 == order_[s.chunk].count && s.chunk + 1 == order_.size();
+  }
+  Spot next(Spot s) const {
+    return s.cut + 1 < order_[s.chunk].count ? Spot{s.chunk, s.cut + 1} : Spot{s.chunk + 1, 0};
+  }
+
+  Spot find(const BufferPlace &place);
+  Spot search(const BufferPlace &place) const;
+  bool holds(Spot s, const BufferPlace &place);
+  bool cutAt(const BufferPlace &place, SizeRange &range, bool callTime);
+  Spot insertAfter(Spot s, const Cut &cut);
+  void makeRoom(uint32_t chunk, uint32_t at);
+  void eraseBetween(Spot begin, Spot end);
+  Cut *newBlock();
+  void freeBlock(const Chunk &chunk);
   static bool skipEmpty(const BufferPlace &begin, const BufferPlace &end, SizeRange &range,
                         bool callTime);
 
-  std::vector<Cut> cuts_; // cuts_[0] stands before every position
+  std::vector<Chunk> order_;
+  Spot last_;             ///< where the last cut was found or made
+  Cut first_[kFirstCuts]; ///< of a map with few cuts; the very first stands before all places
+  std::vector<std::unique_ptr<Block>> blocks_;
+  uint32_t usedBlocks_ = 0;
+  std::vector<Cut *> freeBlocks_;
 };
 
 } // namespace colldsl

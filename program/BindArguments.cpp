@@ -125,8 +125,9 @@ void Interpreter::bindBlocks(const Param &param, SliceValue &s, SourceLoc loc) {
   if (s.shape == BlockShape::Counts)
     return fail(loc, named(program_.nameOf(param), "equal blocks are expected, blocks with "
                                                    "lengths of their own given"));
-  s.shape = BlockShape::Equal;
   bindEqualBlocks(param, s, loc);
+  if (!failed_)
+    s.setEqualBlocks(s.blocks);
 }
 
 void Interpreter::bindArgument(const Param &param, SliceValue s, SourceLoc loc) {

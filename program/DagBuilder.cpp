@@ -73,51 +73,66 @@ Status DagBuilder::track(std::span<const Region> regions, bool writes, OpId op, 
 Status DagBuilder::add(const Op &op, std::span<const Region> sources,
                        std::span<const Region> targets) {
   OpId id{dag_->size()};
-  auto depBegin = static_cast<uint32_t>(dag_->deps.size());
+  Op &added = dag_->ops.emplace_back(op);
+  added.depBegin = static_cast<uint32_t>(dag_->deps.size());
   if (Status s = track(sources, false, id, op.loc); !s)
     return s;
-  if (Status s = track(targets, true, id, op.loc); !s)
+  return finishOp(id, sources, targets);
+}
+
+/// What it writes; its sources are tracked.
+Status DagBuilder::finishOp(OpId id, std::span<const Region> sources,
+                            std::span<const Region> targets) {
+  if (Status s = track(targets, true, id, dag_->ops[index(id)].loc); !s)
     return s;
-  Op &added = dag_->ops.emplace_back(op);
-  added.sourceBegin = append(sources, dag_->slices);
-  added.sourceCount = static_cast<uint32_t>(sources.size());
-  added.targetBegin = append(targets, dag_->slices);
-  added.targetCount = static_cast<uint32_t>(targets.size());
-  added.depBegin = depBegin;
-  added.depCount = static_cast<uint32_t>(dag_->deps.size()) - depBegin;
+  Op &op = dag_->ops[index(id)];
+  op.sourceBegin = append(sources, dag_->slices);
+  op.sourceCount = static_cast<uint32_t>(sources.size());
+  op.targetBegin = append(targets, dag_->slices);
+  op.targetCount = static_cast<uint32_t>(targets.size());
+  op.depCount = static_cast<uint32_t>(dag_->deps.size()) - op.depBegin;
   return {};
 }
 
+/// Only these two ops touch the temporary.
 Status DagBuilder::addReceiveCombine(const Op &receive, Reduction reduction, Side side,
                                      std::span<const Region> targets) {
-  std::vector<Region> hidden;
-  hidden.swap(hiddenScratch_);
-  hidden.assign(targets.begin(), targets.end());
-  for (Region &region : hidden) {
+  OpId receiveId{dag_->size()}, combineId{dag_->size() + 1};
+  auto hidden = static_cast<uint32_t>(dag_->slices.size());
+  auto count = static_cast<uint32_t>(targets.size());
+  for (const Region &region : targets) {
     const Slice &s = region.slice;
-    const Buffer &like = dag_->buffers[index(s.buffer)];
     Buffer temp;
     temp.name = kHiddenName;
-    temp.type = like.type;
+    temp.type = dag_->buffers[index(s.buffer)].type;
     temp.originScale = s.beginScale;
     temp.originOffset = s.beginOffset;
     temp.endScale = s.endScale;
     temp.endOffset = s.endOffset;
     temp.denominator = s.denominator;
-    region.slice.buffer = dag_->addBuffer(temp);
+    dag_->slices.emplace_back(s).buffer = dag_->addBuffer(temp);
   }
-  Op combine = receive;
+  for (uint32_t i = 0; i < count; ++i)
+    dag_->slices.push_back(Slice(dag_->slices[hidden + i]));
+  Op &recv = dag_->ops.emplace_back(receive);
+  recv.depBegin = static_cast<uint32_t>(dag_->deps.size());
+  recv.targetBegin = hidden;
+  recv.targetCount = count;
+
+  Op &combine = dag_->ops.emplace_back();
   combine.kind = OpKind::Combine;
-  combine.peer = kNoRank;
-  combine.message = MessageId{0};
+  combine.loc = receive.loc;
   combine.reduction = reduction;
   combine.side = side;
   combine.type = dag_->buffers[index(targets.front().slice.buffer)].type;
-  Status status = add(receive, {}, hidden);
-  if (status.ok())
-    status = add(combine, hidden, targets);
-  hidden.swap(hiddenScratch_);
-  return status;
+  combine.depBegin = static_cast<uint32_t>(dag_->deps.size());
+  addDep(receiveId, DepKind::Requires);
+  if (Status s = finishOp(combineId, {}, targets); !s)
+    return s;
+  Op &added = dag_->ops[index(combineId)];
+  added.sourceBegin = hidden + count;
+  added.sourceCount = count;
+  return {};
 }
 
 std::vector<OpId> DagBuilder::entriesOf(const LabelRange &range) const {

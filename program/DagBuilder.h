@@ -7,6 +7,7 @@
 #include "program/AccessMap.h"
 #include "program/LabelTable.h"
 
+#include <deque>
 #include <span>
 
 namespace colldsl {
@@ -56,6 +57,7 @@ public:
   Status finish();
 
 private:
+  Status finishOp(OpId id, std::span<const Region> sources, std::span<const Region> targets);
   Status track(std::span<const Region> regions, bool writes, OpId op, SourceLoc loc);
   AccessMap &mapOf(BufferId buffer);
   void addDep(OpId on, DepKind kind);
@@ -76,13 +78,12 @@ private:
 
   Dag *dag_ = nullptr;
   SizeRange *range_ = nullptr;
-  std::vector<AccessMap> maps_; // the first usedMaps_ of them are in use
+  std::deque<AccessMap> maps_; // the first usedMaps_ of them are in use
   uint32_t usedMaps_ = 0;
   std::vector<uint32_t> mapOfBuffer_;
   ReaderPool readers_;
   std::vector<uint32_t> lastDepOf_; // per op: the newest op that depends on it, plus one
   std::vector<StatedDep> stated_;
-  std::vector<Region> hiddenScratch_;
 };
 
 } // namespace colldsl

@@ -1,25 +1,57 @@
 // Slices: cutting buffers, symbolically in the size.
 #include "program/Interpreter.h"
 
+#include <bit>
 #include <numeric>
+#include <utility>
 
 namespace colldsl {
 namespace {
 
+/// The binary algorithm (Stein): a division takes as long as all of a step here.
+uint64_t commonDivisor(uint64_t a, uint64_t b) {
+  if (a == 0 || b == 0)
+    return a | b;
+  int shift = std::countr_zero(a | b);
+  a >>= std::countr_zero(a);
+  do {
+    b >>= std::countr_zero(b);
+    if (a > b)
+      std::swap(a, b);
+    b -= a;
+  } while (b != 0);
+  return a << shift;
+}
+
+constexpr Int128 magnitude(Int128 x) { return x < 0 ? -x : x; }
+
+Int128 wideCommonDivisor(Int128 a, Int128 b) {
+  while (b != 0)
+    a = std::exchange(b, a % b);
+  return a;
+}
+
 /// (scale * n + offset) / denominator in lowest terms, so that equal cuts have equal forms.
 bool reduce(Int128 scale, Int128 offset, Int128 denominator, Position &out) {
-  auto magnitude = [](Int128 x) { return x < 0 ? -x : x; };
-  Int128 a = magnitude(scale), b = magnitude(offset), g = denominator;
-  for (Int128 x : {a, b})
-    while (x != 0) {
-      Int128 t = g % x;
-      g = x;
-      x = t;
-    }
+  constexpr Int128 limit = INT64_MAX / 2;
+  bool isSmall = magnitude(scale) <= limit && magnitude(offset) <= limit && denominator <= limit;
+  if (isSmall) {
+    auto d = static_cast<uint64_t>(denominator);
+    uint64_t g = commonDivisor(d, static_cast<uint64_t>(magnitude(scale)));
+    if (g > 1)
+      g = commonDivisor(g, static_cast<uint64_t>(magnitude(offset)));
+    if (d / g > UINT32_MAX)
+      return false;
+    auto divisor = static_cast<int64_t>(g);
+    out.scale = static_cast<int64_t>(scale) / divisor;
+    out.offset = static_cast<int64_t>(offset) / divisor;
+    out.denominator = static_cast<uint32_t>(d / g);
+    return true;
+  }
+  Int128 g = wideCommonDivisor(wideCommonDivisor(denominator, magnitude(scale)), magnitude(offset));
   scale /= g;
   offset /= g;
   denominator /= g;
-  constexpr Int128 limit = INT64_MAX / 2;
   if (magnitude(scale) > limit || magnitude(offset) > limit || denominator > UINT32_MAX)
     return false;
   out.scale = static_cast<int64_t>(scale);
@@ -91,26 +123,16 @@ SliceValue Interpreter::evalSlice(ExprId id) {
   }
 }
 
-Position Interpreter::blockPosition(const SliceValue &s, int64_t i, SourceLoc loc) {
+/// Where block i begins, and where the one before ends. Between the slice's ends, so
+/// nothing overflows.
+Position Interpreter::blockPosition(const SliceValue &s, int64_t i) {
   if (s.shape == BlockShape::Counts)
     return displace(s.begin, list(s.prefix)[i]);
-  // Equal blocks are whole numbers of elements, so the cut is exact.
-  Int128 width = static_cast<Int128>(s.end.scale) - s.begin.scale;
-  Int128 widthOffset = static_cast<Int128>(s.end.offset) - s.begin.offset;
-  if (s.blocks == 0)
-    return s.begin;
-  Int128 scale = s.begin.scale + width / s.blocks * i;
-  Int128 offset = s.begin.offset + widthOffset / s.blocks * i;
-  if (scale > INT64_MAX / 2 || offset > INT64_MAX / 2) {
-    fail(loc, "block " + std::to_string(i) + " begins beyond 2^62 elements");
-    return s.begin;
-  }
-  Position p{static_cast<int64_t>(scale), static_cast<int64_t>(offset), 1, 0};
-  p.at = positionAt(p.scale, p.offset, 1, range_.n());
-  return p;
+  return {s.begin.scale + s.stride.scale * i, s.begin.offset + s.stride.offset * i, 1,
+          s.begin.at + s.stride.at * i};
 }
 
-SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i, SourceLoc loc) {
+SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i) {
   SliceValue block = s;
   block.shape = BlockShape::None;
   block.blocks = 0;
@@ -120,14 +142,23 @@ SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i, SourceLoc loc) {
     block.end = {1, 0, 1, int64_t{1} << 32}; // any length; cuts are compared at this one
     return block;
   }
-  block.begin = blockPosition(s, i, loc);
-  block.end = blockPosition(s, i + 1, loc);
+  block.begin = blockPosition(s, i);
+  block.end = blockPosition(s, i + 1);
   return block;
 }
 
+/// The same without a copy of what a name stands for; valid until slots change.
+const SliceValue &Interpreter::sliceOf(ExprId id, SliceValue &room) {
+  const Expr &e = program_.expr(id);
+  if (e.kind == ExprKind::LocalSlice && remote_ == kNone) [[likely]]
+    return sliceSlot(e.slot);
+  return room = evalSlice(id);
+}
+
 SliceValue Interpreter::evalBlock(const Expr &e) {
-  SliceValue s = evalSlice(e.a);
+  SliceValue room;
   int64_t i = eval(e.b);
+  const SliceValue &s = sliceOf(e.a, room);
   if (failed_)
     return s;
   if (i == kNone || i < 0 || i >= s.blocks) {
@@ -136,12 +167,13 @@ SliceValue Interpreter::evalBlock(const Expr &e) {
                                  std::to_string(s.blocks) + " blocks");
     return s;
   }
-  return blockOf(s, i, e.loc);
+  return blockOf(s, i);
 }
 
 SliceValue Interpreter::evalBlocks(const Expr &e) {
-  SliceValue s = evalSlice(e.a);
+  SliceValue room;
   int64_t lo = eval(e.b), hi = eval(e.c);
+  const SliceValue &s = sliceOf(e.a, room);
   if (failed_)
     return s;
   if (s.isWholeBuffer2d()) {
@@ -155,8 +187,8 @@ SliceValue Interpreter::evalBlocks(const Expr &e) {
     return s;
   }
   SliceValue result = s;
-  result.begin = blockPosition(s, lo, e.loc);
-  result.end = blockPosition(s, hi, e.loc);
+  result.begin = blockPosition(s, lo);
+  result.end = blockPosition(s, hi);
   result.blocks = static_cast<uint32_t>(hi - lo);
   if (s.shape == BlockShape::Counts && step(e.loc, static_cast<uint64_t>(hi - lo))) {
     result.prefix = newList();
@@ -168,9 +200,10 @@ SliceValue Interpreter::evalBlocks(const Expr &e) {
 }
 
 SliceValue Interpreter::evalElements(const Expr &e) {
-  SliceValue s = evalSlice(e.a);
+  SliceValue room;
   int64_t lo = eval(e.b);
   int64_t hi = e.c == kNoExpr ? lo + 1 : eval(e.c);
+  const SliceValue &s = sliceOf(e.a, room);
   if (failed_)
     return s;
   if (s.inBlock()) {
@@ -196,10 +229,11 @@ SliceValue Interpreter::evalElements(const Expr &e) {
 /// differ by one element at most.
 SliceValue Interpreter::evalPart(const Expr &e) {
   auto operands = operandsOf(e);
-  SliceValue s = evalSlice(ExprId{operands[0]});
+  SliceValue room;
   int64_t lo = eval(ExprId{operands[1]});
   int64_t hi = ExprId{operands[2]} == kNoExpr ? lo + 1 : eval(ExprId{operands[2]});
   int64_t count = eval(ExprId{operands[3]});
+  const SliceValue &s = sliceOf(ExprId{operands[0]}, room);
   if (failed_)
     return s;
   if (s.isWholeBuffer2d() ||
@@ -254,7 +288,7 @@ void Interpreter::pushRegion(const SliceValue &s, std::vector<Region> &out, Sour
     return fail(loc, "this buffer is significant at one rank only, and this is another");
   if (s.isWholeBuffer2d()) {
     for (uint32_t i = 0; i < s.blocks && step(loc); ++i)
-      pushRegion(blockOf(s, i, loc), out, loc);
+      pushRegion(blockOf(s, i), out, loc);
     return;
   }
   out.push_back({toSlice(s, loc), s.begin.at, s.end.at});
@@ -268,7 +302,8 @@ void Interpreter::evalSlices(ExprId id, std::vector<Region> &out) {
   } else if (e.kind == ExprKind::SliceComprehension) {
     iterateIf(e, [&] { evalSlices(e.c, out); });
   } else {
-    SliceValue s = evalSlice(id);
+    SliceValue room;
+    const SliceValue &s = sliceOf(id, room);
     if (!failed_)
       pushRegion(s, out, e.loc);
   }

@@ -149,14 +149,15 @@ private:
 
   // Slices (EvaluateSlices.cpp)
   SliceValue evalSlice(ExprId id);
+  const SliceValue &sliceOf(ExprId id, SliceValue &room);
   SliceValue evalBlock(const Expr &e);
   SliceValue evalBlocks(const Expr &e);
   SliceValue evalElements(const Expr &e);
   SliceValue evalPart(const Expr &e);
   void evalSlices(ExprId id, std::vector<Region> &out);
   void pushRegion(const SliceValue &slice, std::vector<Region> &out, SourceLoc loc);
-  SliceValue blockOf(const SliceValue &s, int64_t i, SourceLoc loc);
-  Position blockPosition(const SliceValue &s, int64_t i, SourceLoc loc);
+  SliceValue blockOf(const SliceValue &s, int64_t i);
+  Position blockPosition(const SliceValue &s, int64_t i);
   Position interpolate(const SliceValue &s, Int128 i, Int128 k, SourceLoc loc);
   Position displace(const Position &p, int64_t elements) const;
   Slice toSlice(const SliceValue &slice, SourceLoc loc);

@@ -113,13 +113,15 @@ SliceValue Interpreter::makeDense(const BufferType &type, Buffer &buffer, Source
     s.end = range_.constant(list(s.prefix).back());
   } else {
     SizeExtent size = dimExtent(last, loc);
+    uint32_t blocks = 0;
     if (type.dims == 2 && !failed_) {
-      s.shape = BlockShape::Equal;
-      s.blocks = static_cast<uint32_t>(numBlocks(type.dim[0], loc));
-      size = combine(wholeElements(size), s.blocks, constantSize(0), 0);
+      blocks = static_cast<uint32_t>(numBlocks(type.dim[0], loc));
+      size = combine(wholeElements(size), blocks, constantSize(0), 0);
     }
     s.begin = size.begin;
     s.end = size.end;
+    if (type.dims == 2)
+      s.setEqualBlocks(blocks);
   }
   Slice extent = toSlice(s, loc);
   buffer.originScale = extent.beginScale;
@@ -161,7 +163,7 @@ SliceValue Interpreter::makeBuffer(const BufferType &type, Buffer buffer, Source
     return s;
   s.type = buffer.type;
   s.buffer = builder_.addBuffer(buffer);
-  return blocked && type.dims == 1 ? blockOf(s, 0, loc) : s;
+  return blocked && type.dims == 1 ? blockOf(s, 0) : s;
 }
 
 /// Size symbols that no earlier parameter bound: those that the request names, then the

@@ -55,12 +55,22 @@ struct SliceValue {
   BlockShape shape = BlockShape::None;
   uint32_t blocks = 0;    ///< of a two-dimensional slice
   int64_t prefix = kNone; ///< Counts: an IntList handle, blocks + 1 positions from begin
+  Position stride{};      ///< Equal: from one block to the next, exactly; denominator unused
 
   bool inBlock() const { return block != kNoBlock; }
   bool isWholeBuffer2d() const {
     return shape == BlockShape::CallTime || shape == BlockShape::Capacity;
   }
   int64_t length() const { return end.at - begin.at; }
+
+  /// Cut into so many blocks of one length, of whole elements each.
+  void setEqualBlocks(uint32_t count) {
+    shape = BlockShape::Equal;
+    blocks = count;
+    if (count != 0)
+      stride = {(end.scale - begin.scale) / count, (end.offset - begin.offset) / count, 1,
+                length() / count};
+  }
 };
 
 /// What a size symbol stands for: floor(end) - floor(begin).

@@ -87,5 +87,6 @@ BENCHMARK_CAPTURE(manyRanks, barrier_dissemination, "barrier_dissemination", 1u 
 BENCHMARK_CAPTURE(manyRanks, allreduce_recursive_doubling, "allreduce_recursive_doubling",
                   1u << 20);
 BENCHMARK_CAPTURE(manyRanks, allgather_ring_1024, "allgather_ring", 1024);
+BENCHMARK_CAPTURE(manyRanks, allgather_ring, "allgather_ring", 1u << 16);
 BENCHMARK(proveRing)->Unit(benchmark::kMillisecond);
 BENCHMARK_MAIN();
