@@ -1,0 +1,70 @@
+/// Small mistakes in a schedule, one at a time: what somebody may have written by accident,
+/// and a verifier must see.
+#pragma once
+
+#include "ir/Schedule.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace colldsl::mutation {
+
+enum class Kind : uint8_t {
+#define COLLDSL_MUTATION(Name, spelling, summary) Name,
+#include "tests/mutation/Mutations.def"
+};
+inline constexpr unsigned kKinds = 16;
+std::string_view spelling(Kind kind);
+std::string_view summary(Kind kind);
+
+struct Mutation {
+  Kind kind{};
+  bool both = false;   ///< slices: the other end of the message (of a copy or combine, the
+                       ///< other list) changes alike; peers: the two ends are two ops
+  bool target = false; ///< slices: of the op's targets
+  Rank rank{};
+  OpId op{};
+  uint32_t which = 0; ///< dependency or slice, counted within the op
+  int64_t by = 0;     ///< elements, blocks, or what the new value is: peer, op, operator, type
+};
+
+/// All mutations of a schedule, in the order of ranks and ops. Every message, copy and combine
+/// has each of its slices moved and resized, alone and together with its counterpart; every
+/// message is redirected to every rank. The sizes, one per rank, tell how long slices are.
+std::vector<Mutation> allMutations(const Schedule &schedule, const std::vector<Sizes> &sizes);
+
+/// "size: rank 2, op 5, send to 3 tag 0: source 0 by -1, at both ends".
+std::string words(const Mutation &mutation, const Schedule &schedule);
+
+/// A copy of a schedule that takes one mutation at a time. The original outlives it.
+class Mutant {
+public:
+  explicit Mutant(const Schedule &original) : original_(original), schedule_(original) {}
+
+  /// Undoes the mutation before. The dependencies still name older ops.
+  const Schedule &become(const Mutation &mutation);
+  const Schedule &schedule() const { return schedule_; }
+
+private:
+  Dag &touch(Rank rank);
+  void mutate(const Mutation &m);
+  void mutateSlices(const Mutation &m);
+  void cross(const Mutation &m);
+
+  const Schedule &original_;
+  Schedule schedule_;
+  std::vector<Rank> touched_;
+};
+
+/// An op of any rank.
+struct OpPlace {
+  Rank rank = kNoRank;
+  OpId op = kNoOp;
+  bool exists() const { return op != kNoOp; }
+};
+
+/// The other end of a message; none if there is none, or more than one.
+OpPlace partnerOf(const Schedule &schedule, OpPlace end);
+
+} // namespace colldsl::mutation
