@@ -102,8 +102,7 @@ private:
     Mutant mutant(*piece.from->schedule);
     Tally tally;
     for (const Mutation &mutation : piece.mutations)
-      test(*piece.from, mutation, mutant.become(mutation), oracle,
-           tally.ofKind[static_cast<size_t>(mutation.kind)]);
+      test(*piece.from, mutation, mutant, oracle, tally.ofKind[static_cast<size_t>(mutation.kind)]);
     std::lock_guard lock(mutex_);
     tally_.add(tally);
   }
@@ -115,16 +114,17 @@ private:
       return;
     std::lock_guard lock(mutex_);
     ++wrongOriginals_;
-    llvm::outs() << c.words << ": " << describe(report, *c.schedule) << "\n  oracle: "
-                 << (finding ? placed(finding) : "nothing wrong") << "\n";
+    llvm::outs() << c.words << ": " << describe(report, *c.schedule)
+                 << "\n  oracle: " << (finding ? placed(finding) : "nothing wrong") << "\n";
   }
 
-  void test(const Case &c, const Mutation &mutation, const Schedule &mutant, Oracle &oracle,
+  void test(const Case &c, const Mutation &mutation, Mutant &changing, Oracle &oracle,
             Counts &counts) {
+    const Schedule &mutant = changing.become(mutation);
     VerifyOptions options;
     options.maxFailures = 1;
     VerifyReport report = verify(mutant, c.sizes, options);
-    Finding finding = oracle.findFault(mutant);
+    Finding finding = oracle.findFault(mutant, changing.suspects(mutation));
     ++counts.mutants;
     counts.wrong += static_cast<bool>(finding);
     if (!report.proved()) {

@@ -283,6 +283,26 @@ const Schedule &Mutant::become(const Mutation &mutation) {
   return schedule_;
 }
 
+std::vector<OpPlace> Mutant::suspects(const Mutation &m) const {
+  std::vector<OpPlace> ends{{m.rank, m.op}};
+  const Op &op = original_.ranks[index(m.rank)].op(m.op);
+  if (isMessage(op.kind))
+    ends.push_back(partnerOf(original_, ends.front()));
+  std::vector<OpPlace> all;
+  for (OpPlace end : ends) {
+    if (!end.exists())
+      continue;
+    const Dag &dag = original_.ranks[index(end.rank)];
+    for (const Dep &dep : dag.depsOf(dag.op(end.op))) // older ones: they keep their numbers
+      all.push_back({end.rank, dep.op});
+    all.push_back(end);
+  }
+  std::erase_if(all, [&](OpPlace place) {
+    return index(place.op) >= schedule_.ranks[index(place.rank)].size();
+  });
+  return all;
+}
+
 void Mutant::mutate(const Mutation &m) {
   Dag &dag = touch(m.rank);
   Op &op = dag.ops[index(m.op)];

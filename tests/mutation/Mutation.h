@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/Schedule.h"
+#include "tests/mutation/OpPlace.h"
 
 #include <string>
 #include <string_view>
@@ -44,7 +45,10 @@ public:
 
   /// Undoes the mutation before. The dependencies still name older ops.
   const Schedule &become(const Mutation &mutation);
-  const Schedule &schedule() const { return schedule_; }
+
+  /// Ops of the mutant that the mutation may have set free, or that it changed: it is worth
+  /// while to look what happens if they take long.
+  std::vector<OpPlace> suspects(const Mutation &mutation) const;
 
 private:
   Dag &touch(Rank rank);
@@ -55,13 +59,6 @@ private:
   const Schedule &original_;
   Schedule schedule_;
   std::vector<Rank> touched_;
-};
-
-/// An op of any rank.
-struct OpPlace {
-  Rank rank = kNoRank;
-  OpId op = kNoOp;
-  bool exists() const { return op != kNoOp; }
 };
 
 /// The other end of a message; none if there is none, or more than one.

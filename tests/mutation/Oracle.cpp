@@ -43,27 +43,32 @@ void Oracle::addPromise(Rank rank, const Ensure &ensure) {
   promises_.push_back(std::move(promise));
 }
 
-Finding Oracle::findFault(const Schedule &mutant) {
+Finding Oracle::findFault(const Schedule &mutant, const std::vector<OpPlace> &suspects) {
   tokens_.trim();
   Run run(mutant, storages_, tokens_);
-  auto attempt = [&](Buffering buffering, uint32_t order, Rank late = kNoRank) {
-    auto choice = static_cast<Choice>(order % kChoices);
-    Finding finding = run.execute({buffering, choice, trials_.seed << 32 | order, late});
-    return finding ? finding : judge(mutant, run);
-  };
   Finding finding;
-  for (uint32_t i = 0; i < trials_.unbuffered && !finding; ++i)
-    finding = attempt(Buffering::None, i);
-  for (uint32_t i = 0; i < trials_.buffered && !finding; ++i)
-    finding = attempt(Buffering::Unlimited, trials_.unbuffered + i);
-  if (!finding)
-    finding = attempt(Buffering::Channels, 0);
-  for (uint32_t r = 0; r < mutant.numRanks() && mutant.synchronizes && !finding; ++r)
-    finding = attempt(Buffering::Unlimited, r, Rank{r});
+  auto attempt = [&](const OrderOptions &options) {
+    if (!finding)
+      finding = run.execute(options);
+    if (!finding)
+      finding = judge(run);
+  };
+  auto random = [&](uint32_t order) { return static_cast<Choice>(order % kRandomChoices); };
+  auto seed = [&](uint32_t order) { return trials_.seed << 32 | order; };
+  for (uint32_t i = 0; i < trials_.unbuffered; ++i)
+    attempt({Buffering::None, random(i), seed(i), kNoRank, {}});
+  for (OpPlace slow : suspects)
+    for (Buffering buffering : {Buffering::None, Buffering::Unlimited})
+      attempt({buffering, Choice::SlowOne, seed(0), kNoRank, slow});
+  for (uint32_t i = 0; i < trials_.buffered; ++i)
+    attempt({Buffering::Unlimited, random(i), seed(trials_.unbuffered + i), kNoRank, {}});
+  attempt({Buffering::Channels, Choice::AnyStep, seed(0), kNoRank, {}});
+  for (uint32_t r = 0; r < mutant.numRanks() && mutant.synchronizes; ++r)
+    attempt({Buffering::Unlimited, random(r), seed(r), Rank{r}, {}});
   return finding;
 }
 
-Finding Oracle::judge(const Schedule &mutant, const Run &run) {
+Finding Oracle::judge(const Run &run) {
   trees_.clear();
   for (const Promise &promise : promises_)
     if (Finding finding = judge(promise, run))

@@ -25,8 +25,9 @@ public:
   /// Sizes, one per rank. All elements have 4 bytes. The arguments outlive it.
   Oracle(const Schedule &original, const std::vector<Sizes> &sizes, const Trials &trials);
 
-  /// The first thing that goes wrong; none: nothing was seen to.
-  Finding findFault(const Schedule &mutant);
+  /// The first thing that goes wrong; none: nothing was seen to. Each of the suspects is slow
+  /// in some further orders.
+  Finding findFault(const Schedule &mutant, const std::vector<OpPlace> &suspects = {});
 
 private:
   /// What a promise expects of each element.
@@ -41,7 +42,7 @@ private:
   };
 
   void addPromise(Rank rank, const Ensure &ensure);
-  Finding judge(const Schedule &mutant, const Run &run);
+  Finding judge(const Run &run);
   Finding judge(const Promise &promise, const Run &run);
   Finding judgeTree(const Promise &promise, size_t element, Token token);
 

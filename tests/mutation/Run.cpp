@@ -75,8 +75,8 @@ void Run::describe(Vert &v) {
 std::vector<uint32_t> Run::cellsOf(const Vert &v, std::span<const Slice> slices) const {
   std::vector<uint32_t> all;
   for (const Slice &slice : slices) {
-    auto cells = storageOf(v).travels(slice) ? storageOf(v).roomOf(slice)
-                                             : storageOf(v).locate(slice);
+    auto cells =
+        storageOf(v).travels(slice) ? storageOf(v).roomOf(slice) : storageOf(v).locate(slice);
     for (uint32_t i = 0; cells && i < cells->length; ++i)
       all.push_back(cells->begin + i);
   }
@@ -122,8 +122,8 @@ void Run::fillChannels() {
   for (Vertex i = 0; i < verts_.size(); ++i) {
     Vert &v = verts_[i];
     v.channel = kNone;
-    bool queues = sendsMessage(v.op->kind) && v.travels && v.partner != kNone &&
-                  verts_[v.partner].travels;
+    bool queues =
+        sendsMessage(v.op->kind) && v.travels && v.partner != kNone && verts_[v.partner].travels;
     if (!queues)
       continue;
     uint32_t &id = ids[index(v.rank) * schedule_.numRanks() + index(v.op->peer)];
@@ -223,6 +223,10 @@ uint64_t Run::slowness(Vertex v) const {
     return verts_[v].next == Step::Start ? ofStep : ofStep | kLast;
   case Choice::EndsFirst:
     return verts_[v].next == Step::Start ? ofOp | kLast : ofOp;
+  case Choice::SlowOne:
+    if (verts_[v].rank != options_.slow.rank || verts_[v].id != options_.slow.op)
+      return ofStep;
+    return verts_[v].next == Step::Start ? 0 : kLast;
   }
   return ofOp;
 }
@@ -246,8 +250,7 @@ bool Run::isEnabled(Vertex id) const {
       return true;
     if (isSend)
       return options_.buffering != Buffering::None || (met && verts_[v.partner].next > Step::Start);
-    return met && verts_[v.partner].next > Step::Start &&
-           (!queues || v.position == channel->left);
+    return met && verts_[v.partner].next > Step::Start && (!queues || v.position == channel->left);
   case Step::Done:
     return false;
   }
@@ -372,8 +375,7 @@ void Run::finish(Vertex id) {
 std::optional<Cells> Run::cellsNow(const Vert &v, const Slice &slice) {
   if (!storageOf(v).travels(slice))
     return storageOf(v).locate(slice);
-  return storageOf(v).roomOf(slice) ? storageOf(v).locate(slice, lengthOf(v, slice))
-                                    : std::nullopt;
+  return storageOf(v).roomOf(slice) ? storageOf(v).locate(slice, lengthOf(v, slice)) : std::nullopt;
 }
 
 bool Run::checkPlaces(Vertex id, std::span<const Slice> slices) {

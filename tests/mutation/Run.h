@@ -5,6 +5,7 @@
 /// gets torn data. A combine reads its targets and tears them then.
 #pragma once
 
+#include "tests/mutation/OpPlace.h"
 #include "tests/mutation/Storage.h"
 
 #include <string>
@@ -25,14 +26,16 @@ enum class Choice : uint8_t {
   SlowRanks,   ///< some ranks are
   StartsFirst, ///< what can start does, so that as much as possible overlaps
   EndsFirst,   ///< what has started goes on, so that little does
+  SlowOne,     ///< one op starts as soon as it can, and goes on when nothing else can
 };
-inline constexpr unsigned kChoices = 6;
+inline constexpr unsigned kRandomChoices = 6; ///< all but SlowOne
 
 struct OrderOptions {
   Buffering buffering = Buffering::None;
   Choice choice = Choice::AnyStep;
   uint64_t seed = 0;
   Rank late = kNoRank; ///< enters when no other rank can go on
+  OpPlace slow;        ///< SlowOne
 };
 
 /// What went wrong; an empty text: nothing.

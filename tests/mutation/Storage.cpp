@@ -54,7 +54,8 @@ Storage::Home Storage::homeOf(BufferId id) const {
 
 bool Storage::isUsable(const Slice &slice) const {
   const Buffer &buffer = dag_.bufferOf(slice);
-  bool fits = buffer.layout == Layout::Dense ? slice.block == kNoBlock : slice.block < buffer.blocks;
+  bool fits =
+      buffer.layout == Layout::Dense ? slice.block == kNoBlock : slice.block < buffer.blocks;
   return buffer.significant && fits;
 }
 
@@ -101,8 +102,8 @@ std::optional<Cells> Storage::roomOf(const Slice &slice) const {
 /// What an in or inout parameter holds at entry, and how long its blocks are.
 void Storage::fill(BufferId id, const std::vector<Token> &tokens) {
   const Buffer &buffer = dag_.buffers[index(id)];
-  bool holds = buffer.significant &&
-               (buffer.role == BufferRole::In || buffer.role == BufferRole::InOut);
+  bool holds =
+      buffer.significant && (buffer.role == BufferRole::In || buffer.role == BufferRole::InOut);
   if (!holds)
     return;
   auto copy = [&](int64_t begin, int64_t length) {

@@ -19,8 +19,8 @@ std::string row(std::string_view name, const std::vector<std::string> &cells) {
 
 std::vector<std::string> outcomes(const Counts &c) {
   std::vector<std::string> cells;
-  for (uint64_t n : {c.mutants, c.wrong, c.refused + c.malformed, c.allHarmless(), c.proved,
-                     c.survivors})
+  for (uint64_t n :
+       {c.mutants, c.wrong, c.refused + c.malformed, c.allHarmless(), c.proved, c.survivors})
     cells.push_back(std::to_string(n));
   return cells;
 }

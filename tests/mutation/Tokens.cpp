@@ -16,9 +16,9 @@ size_t mix(size_t hash, uint64_t value) {
 Tokens::Tokens(size_t mostOperands) : mostOperands_(mostOperands), nodes_(2), entries_(2) {}
 
 size_t Tokens::NodeHash::operator()(const Node &node) const {
-  size_t hash = mix(static_cast<size_t>(node.how.reduction) << 8 |
-                        static_cast<size_t>(node.how.type),
-                    index(node.left));
+  size_t hash =
+      mix(static_cast<size_t>(node.how.reduction) << 8 | static_cast<size_t>(node.how.type),
+          index(node.left));
   return mix(hash, index(node.right));
 }
 
@@ -87,7 +87,8 @@ void Tokens::trim() {
     return;
   nodes_.resize(entries_);
   ids_.clear();
-  lists_.clear(); // listIds_ stays: it may name combines that are no more, but those are in no promise
+  lists_.clear(); // listIds_ stays: it may name combines that are no more, but those are in no
+                  // promise
 }
 
 } // namespace colldsl::mutation
