@@ -99,7 +99,7 @@ private:
     Oracle oracle(*piece.from->schedule, piece.from->sizes, settings_.trials);
     if (piece.isFirst)
       testOriginal(*piece.from, oracle);
-    Mutant mutant(*piece.from->schedule);
+    Mutant mutant(*piece.from->schedule, piece.from->sizes.front().elements);
     Tally tally;
     for (const Mutation &mutation : piece.mutations)
       test(*piece.from, mutation, mutant, oracle, tally.ofKind[static_cast<size_t>(mutation.kind)]);

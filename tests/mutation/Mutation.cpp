@@ -76,6 +76,22 @@ void changeSlices(const Mutation &m, Dag &dag, Op &op, bool target) {
   dag.slices.insert(dag.slices.end(), slices.begin(), slices.end());
 }
 
+bool requiresFinish(const Dag &dag, OpId op, OpId other) {
+  std::span<const Dep> deps = dag.depsOf(dag.op(op));
+  return std::find(deps.begin(), deps.end(), Dep{other, DepKind::Requires}) != deps.end();
+}
+
+bool touches(const Dag &dag, const Op &op, BufferId buffer) {
+  auto isThere = [&](const Slice &slice) { return slice.buffer == buffer; };
+  std::span<const Slice> sources = dag.sources(op), targets = dag.targets(op);
+  return std::any_of(sources.begin(), sources.end(), isThere) ||
+         std::any_of(targets.begin(), targets.end(), isThere);
+}
+
+int64_t originOf(const Buffer &buffer, uint64_t elements) {
+  return positionAt(buffer.originScale, buffer.originOffset, buffer.denominator, elements);
+}
+
 bool isEndOf(const Op &op, Rank self, const Op &other, Rank rank) {
   return isMessage(op.kind) && sendsMessage(op.kind) != sendsMessage(other.kind) &&
          op.peer == rank && other.peer == self && op.message == other.message;
@@ -95,9 +111,11 @@ public:
       : schedule_(schedule), sizes_(sizes) {}
 
   std::vector<Mutation> run() {
-    for (uint32_t r = 0; r < schedule_.numRanks(); ++r)
+    for (uint32_t r = 0; r < schedule_.numRanks(); ++r) {
       for (uint32_t i = 0; i < schedule_.ranks[r].size(); ++i)
         visit(OpPlace{Rank{r}, OpId{i}});
+      addScratch(Rank{r});
+    }
     return std::move(all_);
   }
 
@@ -135,6 +153,27 @@ private:
     }
     if (!follows)
       add(Kind::AddEdge, 0, index(before));
+    if (at_.rank == Rank{0} && index(at_.op) > 0)
+      add(Kind::AddEdges);
+  }
+
+  /// Each temporary in each parameter that has room for it.
+  void addScratch(Rank rank) {
+    const Dag &dag = schedule_.ranks[index(rank)];
+    auto fits = [&](const Buffer &temp, const Buffer &param) {
+      return temp.role == BufferRole::Temp && param.role != BufferRole::Temp && param.significant &&
+             temp.layout == Layout::Dense && param.layout == Layout::Dense &&
+             extentBytes(temp, sizes_[0]) <= extentBytes(param, sizes_[0]);
+    };
+    for (uint32_t t = 0; t < dag.buffers.size(); ++t) {
+      uint32_t first = 0;
+      while (first < dag.size() && !touches(dag, dag.ops[first], BufferId{t}))
+        ++first;
+      at_ = {rank, OpId{first}};
+      for (uint32_t p = 0; p < dag.buffers.size() && first < dag.size(); ++p)
+        if (fits(dag.buffers[t], dag.buffers[p]))
+          add(Kind::Scratch, t, p);
+    }
   }
 
   void addMessage() {
@@ -326,6 +365,8 @@ void Mutant::mutate(const Mutation &m) {
   case Kind::AddEdge:
     deps.push_back({OpId{static_cast<uint32_t>(m.by)}, DepKind::Requires});
     return setDeps(dag, m.op, deps);
+  case Kind::AddEdges:
+    return addEdges(m.op);
   case Kind::Block:
   case Kind::Offset:
   case Kind::Size:
@@ -346,6 +387,8 @@ void Mutant::mutate(const Mutation &m) {
   case Kind::Type:
     op.type = static_cast<ElementType>(m.by);
     return;
+  case Kind::Scratch:
+    return useAsScratch(m);
   }
   llvm_unreachable("all kinds mutate");
 }
@@ -361,6 +404,31 @@ void Mutant::mutateSlices(const Mutation &m) {
     return changeSlices(m, dag, op, true);
   Dag &other = touch(partner.rank);
   changeSlices(m, other, other.ops[index(partner.op)], true);
+}
+
+void Mutant::addEdges(OpId op) {
+  OpId before{index(op) - 1};
+  for (uint32_t r = 0; r < schedule_.numRanks(); ++r) {
+    if (index(op) >= original_.ranks[r].size() || requiresFinish(original_.ranks[r], op, before))
+      continue;
+    Dag &dag = touch(Rank{r});
+    std::vector<Dep> deps = copyDeps(dag, op);
+    deps.push_back({before, DepKind::Requires});
+    setDeps(dag, op, deps);
+  }
+}
+
+void Mutant::useAsScratch(const Mutation &m) {
+  Dag &dag = touch(m.rank);
+  BufferId temp{m.which}, param{static_cast<uint32_t>(m.by)};
+  int64_t shift = originOf(dag.buffers[index(param)], elements_) -
+                  originOf(dag.buffers[index(temp)], elements_);
+  for (Slice &slice : dag.slices)
+    if (slice.buffer == temp) {
+      slice.buffer = param;
+      slice.beginOffset += shift * slice.denominator;
+      slice.endOffset += shift * slice.denominator;
+    }
 }
 
 void Mutant::cross(const Mutation &m) {

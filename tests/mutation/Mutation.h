@@ -15,7 +15,7 @@ enum class Kind : uint8_t {
 #define COLLDSL_MUTATION(Name, spelling, summary) Name,
 #include "tests/mutation/Mutations.def"
 };
-inline constexpr unsigned kKinds = 16;
+inline constexpr unsigned kKinds = 18;
 std::string_view spelling(Kind kind);
 std::string_view summary(Kind kind);
 
@@ -28,6 +28,7 @@ struct Mutation {
   OpId op{};
   uint32_t which = 0; ///< dependency or slice, counted within the op
   int64_t by = 0;     ///< elements, blocks, or what the new value is: peer, op, operator, type
+  // Scratch: `which` is the temporary, `by` the parameter; `op` is the first that touches it.
 };
 
 /// All mutations of a schedule, in the order of ranks and ops. Every message, copy and combine
@@ -41,7 +42,9 @@ std::string words(const Mutation &mutation, const Schedule &schedule);
 /// A copy of a schedule that takes one mutation at a time. The original outlives it.
 class Mutant {
 public:
-  explicit Mutant(const Schedule &original) : original_(original), schedule_(original) {}
+  /// All ranks have the same number of elements, n.
+  Mutant(const Schedule &original, uint64_t elements)
+      : original_(original), schedule_(original), elements_(elements) {}
 
   /// Undoes the mutation before. The dependencies still name older ops.
   const Schedule &become(const Mutation &mutation);
@@ -55,9 +58,12 @@ private:
   void mutate(const Mutation &m);
   void mutateSlices(const Mutation &m);
   void cross(const Mutation &m);
+  void addEdges(OpId op);
+  void useAsScratch(const Mutation &m);
 
   const Schedule &original_;
   Schedule schedule_;
+  uint64_t elements_;
   std::vector<Rank> touched_;
 };
 
