@@ -190,6 +190,15 @@ bool parse(int argc, char **argv, Settings &settings) {
   return settings.every > 0;
 }
 
+void tellUsage() {
+  llvm::errs() << "usage: mutate-schedules [--every N] [--orders N] [--seed N] [--show N] "
+                  "[COLLECTIVE...]\n\nkinds of mutants:\n";
+  for (unsigned i = 0; i < kKinds; ++i) {
+    Kind kind{static_cast<uint8_t>(i)};
+    llvm::errs() << "  " << spelling(kind) << ": " << summary(kind) << "\n";
+  }
+}
+
 } // namespace
 } // namespace colldsl::mutation
 
@@ -197,8 +206,7 @@ int main(int argc, char **argv) {
   using namespace colldsl::mutation;
   Settings settings;
   if (!parse(argc, argv, settings)) {
-    llvm::errs() << "usage: mutate-schedules [--every N] [--orders N] [--seed N] [--show N] "
-                    "[COLLECTIVE...]\n";
+    tellUsage();
     return 2;
   }
   std::vector<Case> cases = stdlibCases(settings.names);

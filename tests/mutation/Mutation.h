@@ -26,9 +26,8 @@ struct Mutation {
   bool target = false; ///< slices: of the op's targets
   Rank rank{};
   OpId op{};
-  uint32_t which = 0; ///< dependency or slice, counted within the op
-  int64_t by = 0;     ///< elements, blocks, or what the new value is: peer, op, operator, type
-  // Scratch: `which` is the temporary, `by` the parameter; `op` is the first that touches it.
+  uint32_t which = 0; ///< dependency or slice, counted within the op; scratch: the temporary
+  int64_t by = 0;     ///< elements, blocks, or the new value: peer, op, operator, type, parameter
 };
 
 /// All mutations of a schedule, in the order of ranks and ops. Every message, copy and combine

@@ -14,7 +14,7 @@ size_t mostOperands(const Schedule &schedule) {
 } // namespace
 
 Oracle::Oracle(const Schedule &original, const std::vector<Sizes> &sizes, const Trials &trials)
-    : original_(original), sizes_(sizes), trials_(trials), tokens_(mostOperands(original)) {
+    : original_(original), trials_(trials), tokens_(mostOperands(original)) {
   for (uint32_t r = 0; r < original.numRanks(); ++r)
     storages_.emplace_back(original.ranks[r], sizes[r], tokens_);
   for (uint32_t r = 0; r < original.numRanks(); ++r)

@@ -22,7 +22,7 @@ struct Trials {
 /// Not thread safe.
 class Oracle {
 public:
-  /// Sizes, one per rank. All elements have 4 bytes. The arguments outlive it.
+  /// Sizes, one per rank. All elements have 4 bytes. Schedule and sizes outlive it.
   Oracle(const Schedule &original, const std::vector<Sizes> &sizes, const Trials &trials);
 
   /// The first thing that goes wrong; none: nothing was seen to. Each of the suspects is slow
@@ -47,7 +47,6 @@ private:
   Finding judgeTree(const Promise &promise, size_t element, Token token);
 
   const Schedule &original_;
-  const std::vector<Sizes> &sizes_;
   Trials trials_;
   Tokens tokens_;
   std::vector<Storage> storages_; // per rank

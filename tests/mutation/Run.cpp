@@ -36,26 +36,26 @@ Run::Run(const Schedule &schedule, const std::vector<Storage> &storages, Tokens 
   linkDependencies();
   pairMessages();
   fillChannels();
-  payloads_.resize(verts_.size());
+  payloads_.resize(ops_.size());
   memory_.resize(storages.size());
   lengths_.resize(storages.size());
 }
 
 void Run::addVertices() {
   for (uint32_t r = 0; r < schedule_.numRanks(); ++r) {
-    firsts_.push_back(static_cast<Vertex>(verts_.size()));
+    firsts_.push_back(static_cast<Vertex>(ops_.size()));
     for (uint32_t i = 0; i < schedule_.ranks[r].size(); ++i) {
-      Vert &v = verts_.emplace_back();
+      OpState &v = ops_.emplace_back();
       v.op = &schedule_.ranks[r].ops[i];
       v.rank = Rank{r};
       v.id = OpId{i};
       describe(v);
     }
   }
-  firsts_.push_back(static_cast<Vertex>(verts_.size()));
+  firsts_.push_back(static_cast<Vertex>(ops_.size()));
 }
 
-void Run::describe(Vert &v) {
+void Run::describe(OpState &v) {
   auto travels = [&](const Slice &slice) { return storageOf(v).travels(slice); };
   v.hasLengths = std::any_of(sources(v).begin(), sources(v).end(), travels) ||
                  std::any_of(targets(v).begin(), targets(v).end(), travels);
@@ -72,7 +72,7 @@ void Run::describe(Vert &v) {
 }
 
 /// All cells that the slices may cover, in their order; of slices outside of their buffers none.
-std::vector<uint32_t> Run::cellsOf(const Vert &v, std::span<const Slice> slices) const {
+std::vector<uint32_t> Run::cellsOf(const OpState &v, std::span<const Slice> slices) const {
   std::vector<uint32_t> all;
   for (const Slice &slice : slices) {
     auto cells =
@@ -84,10 +84,10 @@ std::vector<uint32_t> Run::cellsOf(const Vert &v, std::span<const Slice> slices)
 }
 
 void Run::linkDependencies() {
-  successors_.resize(verts_.size());
-  for (Vertex v = 0; v < verts_.size(); ++v) {
-    Vertex first = firsts_[index(verts_[v].rank)];
-    for (const Dep &dep : dagOf(verts_[v]).depsOf(*verts_[v].op))
+  successors_.resize(ops_.size());
+  for (Vertex v = 0; v < ops_.size(); ++v) {
+    Vertex first = firsts_[index(ops_[v].rank)];
+    for (const Dep &dep : dagOf(ops_[v]).depsOf(*ops_[v].op))
       successors_[first + index(dep.op)].push_back({v, dep.kind});
   }
 }
@@ -96,8 +96,8 @@ void Run::linkDependencies() {
 void Run::pairMessages() {
   using Key = std::tuple<Rank, Rank, MessageId, bool>;
   std::vector<std::pair<Key, Vertex>> sends, recvs;
-  for (Vertex i = 0; i < verts_.size(); ++i) {
-    const Vert &v = verts_[i];
+  for (Vertex i = 0; i < ops_.size(); ++i) {
+    const OpState &v = ops_[i];
     if (sendsMessage(v.op->kind))
       sends.push_back({{v.rank, v.op->peer, v.op->message, isBare(v.op->kind)}, i});
     else if (receivesMessage(v.op->kind))
@@ -111,19 +111,19 @@ void Run::pairMessages() {
     } else if (recvs[r].first < sends[s].first) {
       ++r;
     } else {
-      verts_[sends[s].second].partner = recvs[r].second;
-      verts_[recvs[r++].second].partner = sends[s++].second;
+      ops_[sends[s].second].partner = recvs[r].second;
+      ops_[recvs[r++].second].partner = sends[s++].second;
     }
   }
 }
 
 void Run::fillChannels() {
   std::vector<uint32_t> ids(size_t{schedule_.numRanks()} * schedule_.numRanks(), kNone);
-  for (Vertex i = 0; i < verts_.size(); ++i) {
-    Vert &v = verts_[i];
+  for (Vertex i = 0; i < ops_.size(); ++i) {
+    OpState &v = ops_[i];
     v.channel = kNone;
     bool queues =
-        sendsMessage(v.op->kind) && v.travels && v.partner != kNone && verts_[v.partner].travels;
+        sendsMessage(v.op->kind) && v.travels && v.partner != kNone && ops_[v.partner].travels;
     if (!queues)
       continue;
     uint32_t &id = ids[index(v.rank) * schedule_.numRanks() + index(v.op->peer)];
@@ -137,9 +137,9 @@ void Run::fillChannels() {
   }
   for (const Channel &channel : channels_)
     for (Vertex send : channel.sends) {
-      Vert &recv = verts_[verts_[send].partner];
-      recv.channel = verts_[send].channel;
-      recv.position = verts_[send].position;
+      OpState &recv = ops_[ops_[send].partner];
+      recv.channel = ops_[send].channel;
+      recv.position = ops_[send].position;
     }
 }
 
@@ -153,7 +153,7 @@ Finding Run::execute(const OrderOptions &options) {
       tryReady(v);
     drain();
   }
-  return finding_ || done_ == verts_.size() ? finding_ : stuck();
+  return finding_ || done_ == ops_.size() ? finding_ : stuck();
 }
 
 void Run::reset(const OrderOptions &options) {
@@ -171,12 +171,12 @@ void Run::reset(const OrderOptions &options) {
   }
   for (Channel &channel : channels_)
     channel.entered = channel.left = 0;
-  for (Vert &v : verts_) {
+  for (OpState &v : ops_) {
     v.next = Step::Start;
     v.isReady = false;
     v.open = v.op->depCount;
   }
-  for (Vertex v = 0; v < verts_.size(); ++v)
+  for (Vertex v = 0; v < ops_.size(); ++v)
     tryReady(v);
 }
 
@@ -188,7 +188,7 @@ void Run::drain() {
     Vertex v = ready_[at];
     ready_[at] = ready_.back();
     ready_.pop_back();
-    verts_[v].isReady = false;
+    ops_[v].isReady = false;
     take(v);
   }
 }
@@ -208,7 +208,7 @@ size_t Run::pick() {
 
 uint64_t Run::slowness(Vertex v) const {
   constexpr uint64_t kLast = uint64_t{1} << 63;
-  auto step = static_cast<uint64_t>(verts_[v].next);
+  auto step = static_cast<uint64_t>(ops_[v].next);
   uint64_t ofOp = scramble(options_.seed ^ uint64_t{v} << 3) >> 1;
   uint64_t ofStep = scramble(options_.seed ^ (uint64_t{v} << 3 | (step + 1))) >> 1;
   switch (options_.choice) {
@@ -218,24 +218,24 @@ uint64_t Run::slowness(Vertex v) const {
   case Choice::SlowSteps:
     return ofStep;
   case Choice::SlowRanks:
-    return scramble(options_.seed ^ index(verts_[v].rank)) >> 16 << 16 | ofStep >> 48;
+    return scramble(options_.seed ^ index(ops_[v].rank)) >> 16 << 16 | ofStep >> 48;
   case Choice::StartsFirst:
-    return verts_[v].next == Step::Start ? ofStep : ofStep | kLast;
+    return ops_[v].next == Step::Start ? ofStep : ofStep | kLast;
   case Choice::EndsFirst:
-    return verts_[v].next == Step::Start ? ofOp | kLast : ofOp;
+    return ops_[v].next == Step::Start ? ofOp | kLast : ofOp;
   case Choice::SlowOne:
-    if (verts_[v].rank != options_.slow.rank || verts_[v].id != options_.slow.op)
+    if (ops_[v].rank != options_.slow.rank || ops_[v].id != options_.slow.op)
       return ofStep;
-    return verts_[v].next == Step::Start ? 0 : kLast;
+    return ops_[v].next == Step::Start ? 0 : kLast;
   }
   return ofOp;
 }
 
 bool Run::isEnabled(Vertex id) const {
-  const Vert &v = verts_[id];
+  const OpState &v = ops_[id];
   bool queues = options_.buffering == Buffering::Channels && v.channel != kNone;
   const Channel *channel = queues ? &channels_[v.channel] : nullptr;
-  bool isSend = sendsMessage(v.op->kind), met = v.partner != kNone && verts_[v.partner].travels;
+  bool isSend = sendsMessage(v.op->kind), met = v.partner != kNone && ops_[v.partner].travels;
   switch (v.next) {
   case Step::Start:
     return v.open == 0 && entered_[index(v.rank)] &&
@@ -244,13 +244,13 @@ bool Run::isEnabled(Vertex id) const {
   case Step::Read:
     return true;
   case Step::Write:
-    return movesData(v.op->kind) || (met && verts_[v.partner].next > Step::Read);
+    return movesData(v.op->kind) || (met && ops_[v.partner].next > Step::Read);
   case Step::Finish:
     if (!v.travels)
       return true;
     if (isSend)
-      return options_.buffering != Buffering::None || (met && verts_[v.partner].next > Step::Start);
-    return met && verts_[v.partner].next > Step::Start && (!queues || v.position == channel->left);
+      return options_.buffering != Buffering::None || (met && ops_[v.partner].next > Step::Start);
+    return met && ops_[v.partner].next > Step::Start && (!queues || v.position == channel->left);
   case Step::Done:
     return false;
   }
@@ -258,14 +258,14 @@ bool Run::isEnabled(Vertex id) const {
 }
 
 void Run::tryReady(Vertex v) {
-  if (verts_[v].isReady || !isEnabled(v))
+  if (ops_[v].isReady || !isEnabled(v))
     return;
-  verts_[v].isReady = true;
+  ops_[v].isReady = true;
   ready_.push_back(v);
 }
 
 void Run::take(Vertex id) {
-  Vert &v = verts_[id];
+  OpState &v = ops_[id];
   switch (v.next) {
   case Step::Start:
     start(id);
@@ -289,12 +289,12 @@ void Run::take(Vertex id) {
 
 void Run::release(Vertex v, DepKind kind) {
   for (const Successor &s : successors_[v])
-    if (s.kind == kind && --verts_[s.vertex].open == 0)
+    if (s.kind == kind && --ops_[s.vertex].open == 0)
       tryReady(s.vertex);
 }
 
 void Run::start(Vertex id) {
-  Vert &v = verts_[id];
+  OpState &v = ops_[id];
   if (!checkPlaces(id, sources(v)) || !checkPlaces(id, targets(v)))
     return;
   switch (v.op->kind) {
@@ -327,7 +327,7 @@ void Run::start(Vertex id) {
 }
 
 void Run::read(Vertex id) {
-  Vert &v = verts_[id];
+  OpState &v = ops_[id];
   Payload &payload = payloads_[id];
   payload.tokens.clear();
   payload.parts.clear();
@@ -346,12 +346,12 @@ void Run::read(Vertex id) {
 }
 
 void Run::write(Vertex id) {
-  Vert &v = verts_[id];
+  OpState &v = ops_[id];
   v.next = Step::Finish;
   if (v.op->kind == OpKind::Combine)
     return combineAndStore(id);
   bool isRecv = v.op->kind == OpKind::Recv;
-  if (isRecv && !sameForm(verts_[v.partner], v))
+  if (isRecv && !sameForm(ops_[v.partner], v))
     return fail(id, "expects a message of another form");
   const Payload &payload = payloads_[isRecv ? v.partner : id];
   if (makeRoom(id, payload))
@@ -359,27 +359,27 @@ void Run::write(Vertex id) {
 }
 
 void Run::finish(Vertex id) {
-  Vert &v = verts_[id];
+  OpState &v = ops_[id];
   v.next = Step::Done;
   ++done_;
   if (v.channel != kNone && receivesMessage(v.op->kind)) {
     Channel &channel = channels_[v.channel];
     if (++channel.left < channel.sends.size())
-      tryReady(verts_[channel.sends[channel.left]].partner);
+      tryReady(ops_[channel.sends[channel.left]].partner);
     if (channel.entered < channel.sends.size())
       tryReady(channel.sends[channel.entered]);
   }
   release(id, DepKind::Requires);
 }
 
-std::optional<Cells> Run::cellsNow(const Vert &v, const Slice &slice) {
+std::optional<Cells> Run::cellsNow(const OpState &v, const Slice &slice) {
   if (!storageOf(v).travels(slice))
     return storageOf(v).locate(slice);
   return storageOf(v).roomOf(slice) ? storageOf(v).locate(slice, lengthOf(v, slice)) : std::nullopt;
 }
 
 bool Run::checkPlaces(Vertex id, std::span<const Slice> slices) {
-  const Vert &v = verts_[id];
+  const OpState &v = ops_[id];
   for (const Slice &slice : slices)
     if (storageOf(v).travels(slice) ? !storageOf(v).roomOf(slice) : !storageOf(v).locate(slice)) {
       fail(id, "leaves its buffer");
@@ -389,7 +389,7 @@ bool Run::checkPlaces(Vertex id, std::span<const Slice> slices) {
 }
 
 bool Run::gather(Vertex id, std::span<const Slice> slices, Payload &into) {
-  const Vert &v = verts_[id];
+  const OpState &v = ops_[id];
   const std::vector<Token> &memory = memory_[index(v.rank)];
   for (const Slice &slice : slices) {
     std::optional<Cells> cells = cellsNow(v, slice);
@@ -404,14 +404,14 @@ bool Run::gather(Vertex id, std::span<const Slice> slices, Payload &into) {
   return true;
 }
 
-bool Run::takesAnyLength(const Vert &v, const Slice &slice) const {
+bool Run::takesAnyLength(const OpState &v, const Slice &slice) const {
   return storageOf(v).travels(slice) && isWholeBlock(slice) && v.op->kind != OpKind::Combine;
 }
 
 /// From here on nobody knows what the op's targets hold. A copy leaves alone what is to stay
 /// where it is, and blocks that take its length until it has read.
 void Run::tear(Vertex id) {
-  const Vert &v = verts_[id];
+  const OpState &v = ops_[id];
   std::vector<Token> &memory = memory_[index(v.rank)];
   const std::vector<bool> &mayWrite = storageOf(v).mayWrite();
   bool isCopy = v.op->kind == OpKind::Copy;
@@ -436,7 +436,7 @@ void Run::tear(Vertex id) {
 }
 
 /// Messages of several blocks, of which some tell their lengths, carry a table of lengths.
-bool Run::sameForm(const Vert &sender, const Vert &receiver) const {
+bool Run::sameForm(const OpState &sender, const OpState &receiver) const {
   bool sendsTable = sender.hasLengths && sender.op->sourceCount > 1;
   bool takesTable = receiver.hasLengths && receiver.op->targetCount > 1;
   return sendsTable == takesTable &&
@@ -445,7 +445,7 @@ bool Run::sameForm(const Vert &sender, const Vert &receiver) const {
 
 /// A block that is written as a whole takes the length of what comes for it.
 bool Run::takeLength(Vertex id, const Slice &slice, size_t which, const Payload &payload) {
-  const Vert &v = verts_[id];
+  const OpState &v = ops_[id];
   bool alone = v.op->targetCount == 1;
   size_t length = alone ? payload.tokens.size() : SIZE_MAX;
   if (!alone && payload.parts.size() == v.op->targetCount)
@@ -459,7 +459,7 @@ bool Run::takeLength(Vertex id, const Slice &slice, size_t which, const Payload 
 }
 
 bool Run::makeRoom(Vertex id, const Payload &payload) {
-  const Vert &v = verts_[id];
+  const OpState &v = ops_[id];
   std::span<const Slice> all = targets(v);
   size_t length = 0;
   room_.clear();
@@ -481,7 +481,7 @@ bool Run::makeRoom(Vertex id, const Payload &payload) {
 }
 
 void Run::store(Vertex id, const Token *tokens) {
-  const Vert &v = verts_[id];
+  const OpState &v = ops_[id];
   std::vector<Token> &memory = memory_[index(v.rank)];
   for (const Cells &cells : room_) {
     for (uint32_t cell = cells.begin; cell < cells.begin + cells.length; ++cell) {
@@ -500,7 +500,7 @@ void Run::store(Vertex id, const Token *tokens) {
 }
 
 void Run::combineAndStore(Vertex id) {
-  const Vert &v = verts_[id];
+  const OpState &v = ops_[id];
   const std::vector<Token> &tokens = payloads_[id].tokens;
   size_t count = tokens.size() / 2;
   Combination how{v.op->reduction, v.op->type};
@@ -518,9 +518,9 @@ void Run::combineAndStore(Vertex id) {
 }
 
 bool Run::isDone(Rank rank) const {
-  auto begin = verts_.begin() + firsts_[index(rank)];
-  return std::all_of(begin, verts_.begin() + firsts_[index(rank) + 1],
-                     [](const Vert &v) { return v.next == Step::Done; });
+  auto begin = ops_.begin() + firsts_[index(rank)];
+  return std::all_of(begin, ops_.begin() + firsts_[index(rank) + 1],
+                     [](const OpState &v) { return v.next == Step::Done; });
 }
 
 Finding Run::lateFinding() const {
@@ -532,8 +532,8 @@ Finding Run::lateFinding() const {
 }
 
 Finding Run::stuck() const {
-  const Vert *waits = nullptr;
-  for (const Vert &v : verts_)
+  const OpState *waits = nullptr;
+  for (const OpState &v : ops_)
     if (v.next != Step::Done && (!waits || waits->next == Step::Start))
       waits = &v;
   return {waits->next == Step::Start ? "can never start" : "never finishes", waits->rank,
@@ -542,7 +542,7 @@ Finding Run::stuck() const {
 
 void Run::fail(Vertex id, std::string text) {
   if (!finding_)
-    finding_ = {std::move(text), verts_[id].rank, verts_[id].id};
+    finding_ = {std::move(text), ops_[id].rank, ops_[id].id};
 }
 
 } // namespace colldsl::mutation

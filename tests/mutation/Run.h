@@ -68,7 +68,7 @@ private:
   using Vertex = uint32_t; // ops of rank 0 first
   static constexpr Vertex kNone = 0xffffffffu;
 
-  struct Vert {
+  struct OpState {
     const Op *op = nullptr;
     Rank rank{};
     OpId id{};
@@ -101,7 +101,7 @@ private:
 
   // What does not change
   void addVertices();
-  void describe(Vert &v);
+  void describe(OpState &v);
   void linkDependencies();
   void pairMessages();
   void fillChannels();
@@ -124,20 +124,20 @@ private:
   bool isDone(Rank rank) const;
   void fail(Vertex v, std::string text);
 
-  const Dag &dagOf(const Vert &v) const { return schedule_.ranks[index(v.rank)]; }
-  std::span<const Slice> sources(const Vert &v) const { return dagOf(v).sources(*v.op); }
-  std::span<const Slice> targets(const Vert &v) const { return dagOf(v).targets(*v.op); }
-  const Storage &storageOf(const Vert &v) const { return storages_[index(v.rank)]; }
-  BlockLength &lengthOf(const Vert &v, const Slice &slice) {
+  const Dag &dagOf(const OpState &v) const { return schedule_.ranks[index(v.rank)]; }
+  std::span<const Slice> sources(const OpState &v) const { return dagOf(v).sources(*v.op); }
+  std::span<const Slice> targets(const OpState &v) const { return dagOf(v).targets(*v.op); }
+  const Storage &storageOf(const OpState &v) const { return storages_[index(v.rank)]; }
+  BlockLength &lengthOf(const OpState &v, const Slice &slice) {
     return lengths_[index(v.rank)][storageOf(v).lengthIndex(slice)];
   }
-  bool takesAnyLength(const Vert &v, const Slice &slice) const;
-  std::vector<uint32_t> cellsOf(const Vert &v, std::span<const Slice> slices) const;
-  std::optional<Cells> cellsNow(const Vert &v, const Slice &slice);
+  bool takesAnyLength(const OpState &v, const Slice &slice) const;
+  std::vector<uint32_t> cellsOf(const OpState &v, std::span<const Slice> slices) const;
+  std::optional<Cells> cellsNow(const OpState &v, const Slice &slice);
   bool checkPlaces(Vertex v, std::span<const Slice> slices);
   bool gather(Vertex v, std::span<const Slice> slices, Payload &into);
   void tear(Vertex v);
-  bool sameForm(const Vert &sender, const Vert &receiver) const;
+  bool sameForm(const OpState &sender, const OpState &receiver) const;
   bool makeRoom(Vertex v, const Payload &payload);
   bool takeLength(Vertex v, const Slice &slice, size_t which, const Payload &payload);
   void store(Vertex v, const Token *tokens);
@@ -146,7 +146,7 @@ private:
   const Schedule &schedule_;
   const std::vector<Storage> &storages_;
   Tokens &tokens_;
-  std::vector<Vert> verts_;
+  std::vector<OpState> ops_;
   std::vector<Vertex> firsts_; // per rank, and one past the end
   std::vector<std::vector<Successor>> successors_;
   std::vector<Channel> channels_;

@@ -87,8 +87,8 @@ void Tokens::trim() {
     return;
   nodes_.resize(entries_);
   ids_.clear();
-  lists_.clear(); // listIds_ stays: it may name combines that are no more, but those are in no
-                  // promise
+  lists_.clear();
+  // listIds_ stays. It may name combines that are no more, but no promise does.
 }
 
 } // namespace colldsl::mutation
