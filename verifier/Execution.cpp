@@ -86,7 +86,19 @@ private:
     if (!exists(sender))
       return;
     Payload payload = std::move(inFlight_[index(sender)]);
+    checkParts(v, payload);
     deliver(v, payload);
+  }
+
+  /// A list with blocks of capacity is distributed slice by slice.
+  void checkParts(Vertex v, const Payload &payload) {
+    std::span<const Area> areas = placement_.targets(v);
+    auto open = [](const Area &area) { return area.hasCapacity; };
+    if (std::none_of(areas.begin(), areas.end(), open))
+      return;
+    for (size_t i = 0; i < areas.size() && !sizesFail_; ++i)
+      if (!areas[i].hasCapacity && areas[i].length() != payload.parts[i])
+        failSizes(v, payload.parts[i], areas[i].length());
   }
 
   void copy(Vertex v) {

@@ -77,13 +77,23 @@ private:
     bool bare = model_.op(send).kind == OpKind::Signal;
     if (bare != (model_.op(recv).kind == OpKind::Wait))
       return reportKinds(send, recv);
-    bool dynamic = hasCapacity(placement_.sources(send)) || hasCapacity(placement_.targets(recv));
+    if (!sameForm(send, recv))
+      return reportForms(send, recv);
+    bool dynamic = hasCapacity(placement_.sources(send));
     if (!bare && !dynamic && sizeOf(send) != sizeOf(recv))
       return reportSizes(send, recv);
     if (bare || dynamic || sizeOf(send) > 0 || isPlainGoal_) {
       messages_.partner[index(send)] = recv;
       messages_.partner[index(recv)] = send;
     }
+  }
+
+  /// Lengths of blocks travel between as many slices, so that both sides know whether there is
+  /// a message if it is empty, and whether lengths precede the data.
+  bool sameForm(Vertex send, Vertex recv) const {
+    auto sources = placement_.sources(send), targets = placement_.targets(recv);
+    bool dynamic = hasCapacity(sources);
+    return dynamic == hasCapacity(targets) && (!dynamic || sources.size() == targets.size());
   }
 
   static bool hasCapacity(std::span<const Area> areas) {
@@ -127,6 +137,15 @@ private:
   void reportKinds(Vertex send, Vertex recv) {
     add(words_.opOfRank(send) + " meets " + words_.opOfRank(recv) +
             ": a signal meets a wait, a send a receive",
+        {send, recv});
+  }
+
+  void reportForms(Vertex send, Vertex recv) {
+    auto lengths = [](std::span<const Area> areas, const char *what) {
+      return hasCapacity(areas) ? "the lengths of " + counted(areas.size(), what) : "no lengths";
+    };
+    add(words_.opOfRank(send) + " sends " + lengths(placement_.sources(send), "block") + ", but " +
+            words_.opOfRank(recv) + " takes " + lengths(placement_.targets(recv), "block"),
         {send, recv});
   }
 

@@ -34,7 +34,7 @@ TEST(Blocks, aBlockThatIsNotThere) {
 
 TEST(Blocks, moreArrivesThanABlockMayHold) {
   ScheduleBuilder b(2);
-  BufferId x = b.ragged("x", BufferRole::In, {25});
+  BufferId x = b.capacity("x", BufferRole::In, 25, {25});
   BufferId y = b.capacity("y", BufferRole::Out, 2, {2});
   b.send(0, {b.raggedBlock(x, 0)}, 1);
   b.recv(1, {b.raggedBlock(y, 0)}, 0);
@@ -63,7 +63,7 @@ TEST(Blocks, aPromisedBlockThatNeverArrives) {
 
 TEST(Blocks, aListOfBlocksKeepsEachLength) {
   ScheduleBuilder b(2);
-  BufferId x = b.ragged("x", BufferRole::In, {3, 5});
+  BufferId x = b.capacity("x", BufferRole::In, 8, {3, 5});
   BufferId y = b.capacity("y", BufferRole::Out, 8, {8, 8});
   b.send(0, {b.raggedBlock(x, 0), b.raggedBlock(x, 1)}, 1);
   b.recv(1, {b.raggedBlock(y, 0), b.raggedBlock(y, 1)}, 0);
@@ -74,13 +74,55 @@ TEST(Blocks, aListOfBlocksKeepsEachLength) {
 
 TEST(Blocks, aListOfOtherBlocksThanWereSent) {
   ScheduleBuilder b(2);
-  BufferId x = b.ragged("x", BufferRole::In, {8});
+  BufferId x = b.capacity("x", BufferRole::In, 8, {8});
   BufferId y = b.capacity("y", BufferRole::Out, 8, {8, 8});
   b.send(0, {b.raggedBlock(x, 0)}, 1);
   b.recv(1, {b.raggedBlock(y, 0), b.raggedBlock(y, 1)}, 0);
-  EXPECT_TRUE(fails(b.verify(), Proof::Writes, {"of which no `ensures`"}));
+  EXPECT_TRUE(fails(b.verify(), Proof::Matching,
+                    {"sends the lengths of 1 block", "takes the lengths of 2 blocks"}))
+      << b.verdict();
+}
+
+TEST(Blocks, aCopyToMoreBlocksThanItTakes) {
+  ScheduleBuilder b(1);
+  BufferId x = b.capacity("x", BufferRole::In, 8, {8});
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {8, 8});
+  b.copy(0, {b.raggedBlock(x, 0)}, {b.raggedBlock(y, 0), b.raggedBlock(y, 1)});
   EXPECT_TRUE(fails(b.verify(), Proof::Matching, {"cannot tell how long each of its blocks is"}))
       << b.verdict();
+}
+
+// Neither side knows the other: a side without lengths would not expect a message of no bytes,
+// nor the lengths that precede a list.
+TEST(Blocks, lengthsTravelBetweenTwoSidesThatHaveThem) {
+  for (bool sends : {false, true}) {
+    ScheduleBuilder b(2);
+    BufferId x = b.ragged("x", BufferRole::In, {8});
+    BufferId y = b.capacity("y", BufferRole::InOut, 8, {8});
+    b.send(0, {b.raggedBlock(sends ? y : x, 0)}, 1);
+    b.recv(1, {b.raggedBlock(sends ? x : y, 0)}, 0);
+    const char *sender = sends ? "sends the lengths of 1 block, but" : "sends no lengths, but";
+    const char *receiver = sends ? "takes no lengths" : "takes the lengths of 1 block";
+    EXPECT_TRUE(fails(b.verify(), Proof::Matching, {sender, receiver})) << b.verdict();
+  }
+}
+
+// The lengths in the list say where each part goes: a total that fits is not enough.
+TEST(Blocks, aListThatIsCutElsewhereThanItsTargets) {
+  for (int64_t cut : {3, 4}) {
+    ScheduleBuilder b(2);
+    BufferId x = b.param("x", BufferRole::In);
+    BufferId v = b.capacity("v", BufferRole::InOut, 8, {5});
+    b.send(0, {b.elementsOf(x, 0, 3), b.elementsOf(x, 3, 7), b.raggedBlock(v, 0)}, 1);
+    BufferId t = b.temp(1, "t");
+    b.recv(1, {b.elementsOf(t, 0, cut), b.elementsOf(t, cut, 7), b.raggedBlock(v, 0)}, 0);
+    b.ensure(1, b.raggedBlock(v, 0), 0, b.raggedBlock(v, 0));
+    if (cut == 3)
+      EXPECT_TRUE(b.verify().proved()) << b.verdict();
+    else
+      EXPECT_TRUE(fails(b.verify(), Proof::Matching, {"gets 12 bytes, but has room for 16 bytes"}))
+          << b.verdict();
+  }
 }
 
 TEST(Blocks, aParameterThatLiesInABlockGivesItsLength) {
@@ -100,7 +142,7 @@ TEST(Blocks, aParameterThatLiesInABlockGivesItsLength) {
 TEST(Blocks, unorderedArrivalsRaceEvenIfEmpty) {
   ScheduleBuilder b(2);
   b.followsData = false;
-  BufferId x = b.ragged("x", BufferRole::In, {0});
+  BufferId x = b.capacity("x", BufferRole::In, 8, {0});
   BufferId y = b.capacity("y", BufferRole::Out, 8, {0});
   for (int i = 0; i < 2; ++i) {
     b.send(0, {b.raggedBlock(x, 0)}, 1);
