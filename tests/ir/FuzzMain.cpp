@@ -1,133 +1,82 @@
 // Runs a fuzz target without libFuzzer:
 //   fuzz-ir-image FILE...                 replays files
-//   fuzz-ir-image --runs N [--seed S]     mutates the built-in corpus N times
+//   fuzz-ir-image --runs N [--seed S]     runs the corpus once, then N mutations of it
+//                 --corpus FOLDER         of the files there, not the corpus of the target
 //                 --verbose               names each seed before its run
 //   fuzz-ir-image --write-corpus FOLDER   for libFuzzer to start from
+// One seed per mutation, S and those after it: one that fails is told, and is repeated
+// alone with --runs 1.
 
 #include "tests/ir/Fuzz.h"
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <random>
+#include <unistd.h>
+
+// What the sanitizers call before they end the program; null without them.
+extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*)());
 
 namespace colldsl {
 namespace {
 
-constexpr uint64_t kEdges[] = {0,
-                               1,
-                               2,
-                               7,
-                               0x7f,
-                               0x80,
-                               0xff,
-                               0xffff,
-                               0x10000,
-                               0x7fffffff,
-                               0x80000000,
-                               0xffffffff,
-                               uint64_t{1} << 32,
-                               INT64_MAX,
-                               uint64_t{1} << 63,
-                               UINT64_MAX};
+constexpr unsigned kMaxSeconds = 60; ///< for one run
 
-constexpr const char *kWords[] = {
-    "num_ranks", "rank ", "{",  "}",  "\n", "requires", " tag -1",
-    "nth ",      "..",    "[",  "]",  "#2", "/0",       "99999999999999999999",
-    "n",         "@1:1",  "\"", "/*", "//", "ensures "};
+volatile uint64_t currentSeed;
 
-/// Changes an input a few times.
-class Mutator {
-public:
-  explicit Mutator(uint64_t seed) : engine_(seed) {}
+void tellSeed() {
+  std::fprintf(stderr, "fuzz: that was --seed %llu\n",
+               static_cast<unsigned long long>(currentSeed));
+}
 
-  FuzzInput mutate(const std::vector<FuzzInput> &corpus) {
-    FuzzInput input = corpus[below(corpus.size())];
-    for (uint64_t left = 1 + below(6); left > 0; --left)
-      change(input, corpus);
-    return input;
-  }
+void onSignal(int signal) {
+  std::signal(signal, SIG_DFL);
+  if (signal == SIGALRM)
+    std::fprintf(stderr, "fuzz: it takes more than %u s\n", kMaxSeconds);
+  tellSeed();
+  std::raise(signal);
+}
 
-private:
-  uint64_t below(uint64_t limit) { return limit == 0 ? 0 : engine_() % limit; }
+void runOne(const FuzzInput &input) {
+  alarm(kMaxSeconds);
+  LLVMFuzzerTestOneInput(input.data(), input.size());
+  alarm(0);
+}
 
-  void change(FuzzInput &input, const std::vector<FuzzInput> &corpus) {
-    switch (below(7)) {
-    case 0:
-      if (!input.empty())
-        input[below(input.size())] ^= static_cast<uint8_t>(1u << below(8));
-      return;
-    case 1:
-      return overwrite(input, kEdges[below(std::size(kEdges))], size_t{1} << below(4));
-    case 2:
-      return overwrite(input, engine_(), size_t{1} << below(4));
-    case 3:
-      return insertWord(input);
-    case 4:
-      return copyInside(input);
-    case 5:
-      return splice(input, corpus[below(corpus.size())]);
-    case 6:
-      return erase(input);
-    }
-  }
-
-  // Fields of an image are aligned, so mostly write there.
-  void overwrite(FuzzInput &input, uint64_t value, size_t width) {
-    if (input.size() < width)
-      return;
-    uint64_t at = below(input.size() - width + 1);
-    if (below(4) != 0)
-      at = at / width * width;
-    std::memcpy(input.data() + at, &value, width);
-  }
-
-  void insertWord(FuzzInput &input) {
-    const char *word = kWords[below(std::size(kWords))];
-    auto at = static_cast<std::ptrdiff_t>(below(input.size() + 1));
-    input.insert(input.begin() + at, word, word + std::strlen(word));
-  }
-
-  void copyInside(FuzzInput &input) {
-    uint64_t size = 1 + below(64);
-    if (input.size() <= size)
-      return;
-    uint64_t from = below(input.size() - size);
-    uint64_t to = below(input.size() - size);
-    std::memmove(input.data() + to, input.data() + from, size);
-  }
-
-  void splice(FuzzInput &input, const FuzzInput &other) {
-    uint64_t at = below(std::min(input.size(), other.size()) + 1);
-    auto cut = static_cast<std::ptrdiff_t>(at);
-    input.erase(input.begin() + cut, input.end());
-    input.insert(input.end(), other.begin() + cut, other.end());
-  }
-
-  void erase(FuzzInput &input) {
-    uint64_t begin = below(input.size() + 1);
-    uint64_t size = std::min<uint64_t>(input.size() - begin, below(32));
-    auto at = input.begin() + static_cast<std::ptrdiff_t>(begin);
-    input.erase(at, at + static_cast<std::ptrdiff_t>(size));
-  }
-
-  std::mt19937_64 engine_;
-};
-
-int runMutations(uint64_t runs, uint64_t seed, bool isVerbose) {
-  std::vector<FuzzInput> corpus = fuzzCorpus();
+int runMutations(const std::vector<FuzzInput> &corpus, uint64_t runs, uint64_t seed,
+                 bool isVerbose) {
+  using Clock = std::chrono::steady_clock;
   for (const FuzzInput &input : corpus)
-    LLVMFuzzerTestOneInput(input.data(), input.size());
-  // One seed per run: a failing run can be repeated alone, with --seed and --runs 1.
+    runOne(input);
+  for (int signal : {SIGABRT, SIGALRM})
+    std::signal(signal, onSignal);
+  if (__sanitizer_set_death_callback)
+    __sanitizer_set_death_callback(tellSeed);
+  Clock::time_point begin = Clock::now(), last = begin;
+  Clock::duration slowest{};
+  uint64_t slowestSeed = seed;
   for (uint64_t run = 0; run < runs; ++run) {
+    currentSeed = seed + run;
     if (isVerbose)
       std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(seed + run));
-    FuzzInput input = Mutator(seed + run).mutate(corpus);
-    LLVMFuzzerTestOneInput(input.data(), input.size());
+    runOne(mutateFuzz(corpus, seed + run));
+    Clock::time_point now = Clock::now();
+    if (now - last > slowest) {
+      slowest = now - last;
+      slowestSeed = seed + run;
+    }
+    last = now;
   }
-  std::printf("%llu mutations\n", static_cast<unsigned long long>(runs));
+  auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
+  std::printf("%zu files of the corpus, %llu mutations from --seed %llu, %.0f s; the slowest took "
+              "%.3f s, --seed %llu\n",
+              corpus.size(), static_cast<unsigned long long>(runs),
+              static_cast<unsigned long long>(seed), seconds(last - begin), seconds(slowest),
+              static_cast<unsigned long long>(slowestSeed));
   return 0;
 }
 
@@ -157,12 +106,15 @@ int fuzzMain(int argc, char **argv) {
   uint64_t runs = 0;
   uint64_t seed = 1;
   bool isVerbose = false;
+  const char *corpus = nullptr;
   for (int i = 1; i < argc; ++i) {
     bool hasValue = i + 1 < argc;
     if (hasValue && std::strcmp(argv[i], "--runs") == 0)
       runs = std::strtoull(argv[++i], nullptr, 10);
     else if (hasValue && std::strcmp(argv[i], "--seed") == 0)
       seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (hasValue && std::strcmp(argv[i], "--corpus") == 0)
+      corpus = argv[++i];
     else if (std::strcmp(argv[i], "--verbose") == 0)
       isVerbose = true;
     else if (hasValue && std::strcmp(argv[i], "--write-corpus") == 0)
@@ -170,7 +122,9 @@ int fuzzMain(int argc, char **argv) {
     else if (int rc = replay(argv[i]); rc != 0)
       return rc;
   }
-  return runs == 0 ? 0 : runMutations(runs, seed, isVerbose);
+  if (runs == 0 && !corpus)
+    return 0;
+  return runMutations(corpus ? readCorpus(corpus) : fuzzCorpus(), runs, seed, isVerbose);
 }
 
 } // namespace
