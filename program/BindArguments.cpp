@@ -93,7 +93,7 @@ void Interpreter::bindCounts(const Param &param, SliceValue &s, SourceLoc loc) {
 
 /// The symbol of T[k][<= m] stands for the capacity that the buffer was made with.
 void Interpreter::bindCapacity(const Dim &dim, const SliceValue &s) {
-  if (dim.slot == kNoSlot || sizeSlot(dim.slot).bound)
+  if (dim.slot == kNoSlot || sizeSlot(dim.slot).bound || s.buffer == kNoBuffer)
     return;
   const Buffer &buffer = dag_->buffers[index(s.buffer)];
   int64_t blocks = std::max<int64_t>(1, buffer.blocks);
@@ -131,8 +131,6 @@ void Interpreter::bindBlocks(const Param &param, SliceValue &s, SourceLoc loc) {
 }
 
 void Interpreter::bindArgument(const Param &param, SliceValue s, SourceLoc loc) {
-  if (param.significantAt != kNoExpr && eval(param.significantAt) != currentGroup().me)
-    s.buffer = kNoBuffer; // whoever touches it is told so
   if (param.buffer.generic)
     frame_->type = s.type;
   else if (param.buffer.type != s.type)
@@ -143,6 +141,8 @@ void Interpreter::bindArgument(const Param &param, SliceValue s, SourceLoc loc) 
     bindOneDimension(param, s, loc);
   else
     bindBlocks(param, s, loc);
+  if (param.significantAt != kNoExpr && eval(param.significantAt) != currentGroup().me)
+    s.buffer = kNoBuffer; // whoever touches it is told so
   sliceSlot(param.slot) = s;
 }
 

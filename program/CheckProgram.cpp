@@ -4,63 +4,13 @@
 // Walks every declaration once, in the order in which its frame is filled: parameters,
 // then the body; at each point it knows which slots have a value, and of which kind.
 // Each expression and statement has one user at most, so the walk is linear.
+#include "program/Holds.h"
 #include "program/Portable.h"
 
 #include <algorithm>
 
 namespace colldsl {
 namespace {
-
-/// What a slot or an expression holds, as far as memory safety is concerned.
-enum class Holds : uint8_t {
-  Nothing,
-  Int,
-  Reduction,
-  IntList,
-  String,
-  Tree,
-  Graph,
-  Edge,
-  Group,
-  Slice,
-  Range,
-  Edges,
-  Slices,
-};
-
-Holds holdsOf(ValueType type) {
-  switch (type) {
-  case ValueType::Int:
-  case ValueType::Bool:
-  case ValueType::Rank:
-  case ValueType::Bytes:
-  case ValueType::Time:
-    return Holds::Int;
-  case ValueType::Reduction:
-    return Holds::Reduction;
-  case ValueType::IntList:
-    return Holds::IntList;
-  case ValueType::String:
-    return Holds::String;
-  case ValueType::Tree:
-    return Holds::Tree;
-  case ValueType::Graph:
-    return Holds::Graph;
-  case ValueType::Edge:
-    return Holds::Edge;
-  case ValueType::Group:
-    return Holds::Group;
-  case ValueType::Slice:
-    return Holds::Slice;
-  case ValueType::Range:
-    return Holds::Range;
-  case ValueType::Edges:
-    return Holds::Edges;
-  case ValueType::Slices:
-    return Holds::Slices;
-  }
-  __builtin_unreachable();
-}
 
 class ProgramChecker {
 public:
@@ -86,8 +36,7 @@ public:
   }
 
 private:
-  static constexpr uint32_t kMaxDepth = 2'000;    ///< of expressions and statements
-  static constexpr uint32_t kMaxSlots = 1u << 20; ///< of one kind in a frame
+  static constexpr uint32_t kMaxDepth = 2'000; ///< of expressions and statements
 
   bool ok() const { return error_.empty(); }
 
@@ -188,6 +137,11 @@ private:
     exprUsed_[index(id)] = true;
     require(index(e.owner) == declId_, "owners of expressions");
     require(holdsOf(e.type) == wanted, "types of expressions");
+    // Else it would have operands that nobody has looked at.
+    unsigned operands = numOperands(e.kind);
+    require((operands > 0 || e.a == kNoExpr) && (operands > 1 || e.b == kNoExpr) &&
+                (operands > 2 || e.c == kNoExpr),
+            "operands of expressions");
     place(e.loc);
     if (ok())
       require(holdsOf(e.type) == resultOf(e), "types of expressions");
@@ -429,7 +383,6 @@ private:
       return Holds::Group;
     }
     default: // resultOf has the others
-      require(false, "expressions");
       return Holds::Nothing;
     }
   }
@@ -722,7 +675,10 @@ private:
     string(decl.name);
     string(decl.doc);
     place(decl.loc);
-    require(decl.intSlots <= kMaxSlots && decl.sliceSlots <= kMaxSlots &&
+    // Each has something of its own that gives it a value: no frame is larger than the file.
+    size_t most = decl.params.size() + program_.exprs.size() + program_.stmts.size() +
+                  program_.ensures.size();
+    require(decl.intSlots <= most && decl.sliceSlots <= most &&
                 decl.sizeSlots == decl.sizeNames.size(),
             "numbers of slots");
     if (!ok())
@@ -752,10 +708,13 @@ private:
             "promises");
     if (!ok())
       return;
-    if (isFunction && require(index(decl.result) < program_.exprs.size(), "results"))
-      expression(decl.result, holdsOf(program_.expr(decl.result).type));
-    else
-      statement(decl.body);
+    if (!isFunction)
+      return statement(decl.body);
+    if (!require(index(decl.result) < program_.exprs.size(), "results"))
+      return;
+    ValueType result = program_.expr(decl.result).type;
+    require(result < ValueType::Slice, "results"); // what a loop runs over is no value
+    expression(decl.result, holdsOf(result));
   }
 
   void argument(const GivenArgument &given) {

@@ -236,12 +236,12 @@ SliceValue Interpreter::evalPart(const Expr &e) {
   const SliceValue &s = sliceOf(ExprId{operands[0]}, room);
   if (failed_)
     return s;
-  if (s.isWholeBuffer2d() ||
-      (s.inBlock() && dag_->buffers[index(s.buffer)].layout == Layout::Capacity)) {
+  if (s.isWholeBuffer2d() || (s.inBlock() && s.buffer != kNoBuffer &&
+                              dag_->buffers[index(s.buffer)].layout == Layout::Capacity)) {
     fail(e.loc, "part of blocks whose lengths are known at call time only");
     return s;
   }
-  if (count <= 0 || lo < 0 || hi < lo || hi > count) {
+  if (count <= 0 || count > UINT32_MAX || lo < 0 || hi < lo || hi > count) {
     fail(e.loc, "parts " + std::to_string(lo) + ".." + std::to_string(hi) + " of " +
                     std::to_string(count));
     return s;

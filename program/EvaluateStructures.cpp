@@ -238,7 +238,11 @@ int64_t Interpreter::treeSubtree(const Expr &e) {
 
 const EdgeValue &Interpreter::edge(int64_t handle, SourceLoc loc) {
   EdgeRef ref = EdgeRef::of(handle);
-  return graphViewOf(ref.graph, loc).edges[ref.in][ref.slot];
+  const std::vector<EdgeValue> &edges = graphViewOf(ref.graph, loc).edges[ref.in];
+  if (ref.slot < edges.size())
+    return edges[ref.slot];
+  static constexpr EdgeValue kNowhere; // it failed, and has no edges any more
+  return kNowhere;
 }
 
 int64_t Interpreter::evalEdge(const Expr &e) {

@@ -237,6 +237,8 @@ bool Interpreter::checkRecursion(DeclId decl, uint32_t groupSize, SourceLoc loc)
 
 void Interpreter::checkRequirements(const Decl &decl, SourceLoc loc) {
   for (ExprId requirement : decl.requirements) {
+    if (failed_)
+      return;
     bool holds = eval(requirement) != 0;
     if (failed_ || holds)
       continue;

@@ -168,6 +168,8 @@ private:
   SizeExtent evalSize(ExprId id);
   SizeExtent wholeElements(SizeExtent size);
   SizeExtent dimExtent(const Dim &dim, SourceLoc loc);
+  SizeExtent times(const SizeExtent &size, uint32_t blocks, SourceLoc loc);
+  void failTooLarge(SourceLoc loc);
   int64_t numBlocks(const Dim &dim, SourceLoc loc);
   void bindEntryBuffer(const Param &param);
   SliceValue makeBuffer(const BufferType &type, Buffer buffer, SourceLoc loc);
@@ -328,7 +330,9 @@ template <typename Body> void Interpreter::iterateSegments(const Expr &e, Body b
                 bytes <= 0 ? "segments of " + std::to_string(bytes) + " bytes"
                            : "segments of a block whose length is known at call time only",
                 bytes <= 0 ? "" : "use part(b, i of k)");
-  int64_t step_ = std::max<int64_t>(1, bytes / sizeBytes(s.type));
+  // More than the slice has at once is as good as all of it, and does not overflow below.
+  constexpr int64_t kMost = int64_t{1} << 29;
+  int64_t step_ = std::clamp<int64_t>(bytes / sizeBytes(s.type), 1, std::max(s.length(), kMost));
   int64_t count = (s.length() + step_ - 1) / step_;
   if (count > 0)
     range_.keepLessEqual(displace(s.begin, (count - 1) * step_ + 1), s.end);

@@ -24,7 +24,8 @@ SizeExtent combine(const SizeExtent &a, int64_t factorA, const SizeExtent &b, in
 
 bool small(const SizeExtent &s) {
   constexpr int64_t limit = int64_t{1} << 40;
-  return std::abs(s.end.scale) < limit && std::abs(s.end.offset) < limit && s.value() < limit;
+  auto isSmall = [](int64_t x) { return -limit < x && x < limit; };
+  return isSmall(s.end.scale) && isSmall(s.end.offset) && isSmall(s.value());
 }
 
 } // namespace
@@ -45,7 +46,7 @@ SizeExtent Interpreter::evalSize(ExprId id) {
     constexpr int64_t limit = int64_t{1} << 20;
     if (isLinear(a) && isLinear(b) && small(a) && small(b) && (constantA || constantB)) {
       int64_t factor = constantA ? a.value() : b.value();
-      if (std::abs(factor) < limit)
+      if (-limit < factor && factor < limit)
         return combine(constantA ? b : a, factor, constantSize(0), 0);
     }
   }
@@ -72,6 +73,21 @@ SizeExtent Interpreter::wholeElements(SizeExtent size) {
   return constantSize(size.value());
 }
 
+/// So many blocks of that size, if that is any size that a buffer may have.
+SizeExtent Interpreter::times(const SizeExtent &size, uint32_t blocks, SourceLoc loc) {
+  auto fits = [&](int64_t x) {
+    constexpr Int128 limit = Int128{1} << 60;
+    Int128 product = static_cast<Int128>(x) * blocks;
+    return -limit < product && product < limit;
+  };
+  if (fits(size.end.scale) && fits(size.end.offset) && fits(size.end.at))
+    return combine(size, blocks, constantSize(0), 0);
+  failTooLarge(loc);
+  return constantSize(0);
+}
+
+void Interpreter::failTooLarge(SourceLoc loc) { fail(loc, "a buffer of more than 2^56 bytes"); }
+
 int64_t Interpreter::numBlocks(const Dim &dim, SourceLoc loc) {
   int64_t blocks = eval(dim.expr);
   if (!failed_ && (blocks < 0 || blocks >= kNoBlock))
@@ -81,10 +97,11 @@ int64_t Interpreter::numBlocks(const Dim &dim, SourceLoc loc) {
 
 int64_t Interpreter::prefixSums(int64_t countsHandle, SourceLoc loc) {
   std::vector<int64_t> sums{0};
-  if (!step(loc, list(countsHandle).size()))
-    return newList();
+  step(loc, list(countsHandle).size());
   for (int64_t count : list(countsHandle)) {
     int64_t next = 0;
+    if (failed_)
+      break;
     if (count < 0 || __builtin_add_overflow(sums.back(), count, &next) || next > INT64_MAX / 16) {
       fail(loc, "a block of " + std::to_string(count) + " elements");
       break;
@@ -116,7 +133,7 @@ SliceValue Interpreter::makeDense(const BufferType &type, Buffer &buffer, Source
     uint32_t blocks = 0;
     if (type.dims == 2 && !failed_) {
       blocks = static_cast<uint32_t>(numBlocks(type.dim[0], loc));
-      size = combine(wholeElements(size), blocks, constantSize(0), 0);
+      size = times(wholeElements(size), blocks, loc);
     }
     s.begin = size.begin;
     s.end = size.end;
@@ -141,7 +158,7 @@ SliceValue Interpreter::makeBlocked(const BufferType &type, Buffer &buffer, Sour
   buffer.layout = capacity ? Layout::Capacity : Layout::CallTime;
   if (capacity) {
     SizeExtent size = wholeElements(dimExtent(last, loc));
-    SizeExtent all = combine(size, buffer.blocks, constantSize(0), 0);
+    SizeExtent all = times(size, buffer.blocks, loc);
     buffer.endScale = all.end.scale;
     buffer.endOffset = all.end.offset;
   }
@@ -158,7 +175,7 @@ SliceValue Interpreter::makeBuffer(const BufferType &type, Buffer buffer, Source
   constexpr int64_t maxBytes = int64_t{1} << 56;
   int64_t end = positionAt(buffer.endScale, buffer.endOffset, buffer.denominator, range_.n());
   if (!failed_ && (end < 0 || end > maxBytes / sizeBytes(buffer.type)))
-    fail(loc, "a buffer of more than 2^56 bytes");
+    failTooLarge(loc);
   if (failed_)
     return s;
   s.type = buffer.type;

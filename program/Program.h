@@ -170,6 +170,85 @@ constexpr bool isUnary(ExprKind kind) {
   return kind == ExprKind::Negate || kind == ExprKind::Not || kind == ExprKind::NotNone;
 }
 
+/// How many of a, b, c a kind uses; the others are kNoExpr.
+constexpr unsigned numOperands(ExprKind kind) {
+  switch (kind) {
+  case ExprKind::IntLit:
+  case ExprKind::LocalInt:
+  case ExprKind::MyRank:
+  case ExprKind::NumRanks:
+  case ExprKind::SizeSymbol:
+  case ExprKind::StringLit:
+  case ExprKind::GroupOf:
+  case ExprKind::LocalSlice:
+    return 0;
+  case ExprKind::Negate:
+  case ExprKind::Not:
+  case ExprKind::NotNone:
+  case ExprKind::ListLength:
+  case ExprKind::TreeRoot:
+  case ExprKind::TreeParent:
+  case ExprKind::GraphDegree:
+  case ExprKind::EdgeSlot:
+  case ExprKind::EdgePeer:
+  case ExprKind::EdgePeerSlot:
+  case ExprKind::EdgeWeight:
+  case ExprKind::EdgeKey:
+  case ExprKind::GroupSize:
+  case ExprKind::GroupRank:
+  case ExprKind::IsCommutative:
+  case ExprKind::TreeChildren:
+  case ExprKind::EdgesFile:
+  case ExprKind::GroupWhere:
+  case ExprKind::GroupSplit:
+  case ExprKind::GroupLeaders:
+  case ExprKind::EdgesOf:
+    return 1;
+  case ExprKind::Add:
+  case ExprKind::Sub:
+  case ExprKind::Mul:
+  case ExprKind::Div:
+  case ExprKind::Mod:
+  case ExprKind::ShiftLeft:
+  case ExprKind::ShiftRight:
+  case ExprKind::Xor:
+  case ExprKind::And:
+  case ExprKind::Or:
+  case ExprKind::Eq:
+  case ExprKind::Ne:
+  case ExprKind::Lt:
+  case ExprKind::Le:
+  case ExprKind::Gt:
+  case ExprKind::Ge:
+  case ExprKind::CallBuiltin:
+  case ExprKind::CallFunction:
+  case ExprKind::ListElement:
+  case ExprKind::GroupMember:
+  case ExprKind::GroupContains:
+  case ExprKind::Leader:
+  case ExprKind::ListLiteral:
+  case ExprKind::TreeSubtree:
+  case ExprKind::MakeTree:
+  case ExprKind::MakeGraph:
+  case ExprKind::TreeAt:
+  case ExprKind::GraphAt:
+  case ExprKind::RangeOf:
+  case ExprKind::Segments:
+  case ExprKind::Block:
+  case ExprKind::Part:
+  case ExprKind::SliceList:
+    return 2;
+  case ExprKind::Select:
+  case ExprKind::Aggregation:
+  case ExprKind::ListComprehension:
+  case ExprKind::Blocks:
+  case ExprKind::Elements:
+  case ExprKind::SliceComprehension:
+    return 3;
+  }
+  __builtin_unreachable();
+}
+
 struct Expr {
   ExprKind kind = ExprKind::IntLit;
   ValueType type = ValueType::Int;

@@ -8,7 +8,7 @@ namespace {
 
 /// Neither is negative and 32 bits hold both, b is not 0: much cheaper on many machines.
 bool isSmallDivision(int64_t a, int64_t b) {
-  return static_cast<uint64_t>(a) <= UINT32_MAX && static_cast<uint64_t>(b - 1) < UINT32_MAX;
+  return static_cast<uint64_t>(a) <= UINT32_MAX && static_cast<uint64_t>(b) - 1 < UINT32_MAX;
 }
 
 /// x % ranks; rarely further off than one turn.
@@ -228,10 +228,9 @@ int64_t Interpreter::divide(bool remainderWanted, int64_t a, int64_t b, SourceLo
     fail(loc, remainderWanted ? "remainder of a division by zero" : "division by zero");
     return 0;
   }
-  if (b == -1) {
-    if (remainderWanted)
-      return 0;
-    return -a; // never none, so it fits
+  if (a == kNone || b == kNone) { // the negation of which does not fit
+    failOverflow(loc, remainderWanted ? "remainder" : "quotient");
+    return 0;
   }
   int64_t quotient = a / b, remainder = a % b;
   if (remainder < 0) {
