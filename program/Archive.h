@@ -43,8 +43,10 @@ public:
 
 private:
   void raw(const void *data, size_t size) {
-    auto begin = static_cast<const std::byte *>(data);
-    bytes.insert(bytes.end(), begin, begin + size);
+    size_t at = bytes.size();
+    bytes.resize(at + size);
+    if (size)
+      std::memcpy(bytes.data() + at, data, size);
   }
 };
 
@@ -75,8 +77,10 @@ public:
     constexpr bool isCounted = numValues<T> != 0;
     std::conditional_t<isCounted, uint8_t, T> stored{};
     static_assert(sizeof stored == sizeof value);
-    if (!take(&stored, sizeof stored))
+    if (!has(sizeof stored))
       return;
+    std::memcpy(&stored, rest_.data(), sizeof stored);
+    rest_ = rest_.subspan(sizeof stored);
     if constexpr (isCounted) {
       if (stored >= numValues<T>)
         return fail("an unknown kind, " + std::to_string(stored) + " of " +
@@ -88,8 +92,8 @@ public:
   }
   void operator()(std::string &text) {
     uint32_t size = count(1);
-    text.resize(size);
-    take(text.data(), size);
+    text.assign(reinterpret_cast<const char *>(rest_.data()), size);
+    rest_ = rest_.subspan(size);
   }
   template <typename T> void operator()(std::vector<T> &items) {
     items.resize(count(leastBytes<T>()));
@@ -123,17 +127,12 @@ private:
     return failed() ? 0 : n;
   }
 
-  bool take(void *to, size_t size) {
+  bool has(size_t size) {
     if (failed())
       return false;
-    if (size > rest_.size()) {
+    if (size > rest_.size())
       fail("it ends too early");
-      return false;
-    }
-    if (size)
-      std::memcpy(to, rest_.data(), size);
-    rest_ = rest_.subspan(size);
-    return true;
+    return size <= rest_.size();
   }
 
   void fail(std::string message) {
