@@ -92,4 +92,23 @@ LibraryContent smallLibrary() {
   return content;
 }
 
+std::string problemOf(std::span<const std::byte> bytes) {
+  Result<std::unique_ptr<Library>> library = Library::view(bytes);
+  if (!library)
+    return library.message();
+  Library &l = **library;
+  Result<const std::vector<LibraryImage> *> images = l.images();
+  for (const Status &s :
+       {l.identity().ok() ? Status() : l.identity().status(),
+        l.program().ok() ? Status() : l.program().status(),
+        l.sources().ok() ? Status() : l.sources().status(),
+        images.ok() ? Status() : images.status(), l.rules().ok() ? Status() : l.rules().status()})
+    if (!s)
+      return s.message();
+  for (const LibraryImage &entry : **images)
+    if (Result<Image> image = l.image(entry); !image)
+      return image.message();
+  return "";
+}
+
 } // namespace colldsl

@@ -1,4 +1,4 @@
-/// A small library with everything in it, for tests.
+/// A small library with everything in it, and what is wrong with others, for tests.
 #pragma once
 
 #include "runtime/Library.h"
@@ -6,5 +6,8 @@
 namespace colldsl {
 
 LibraryContent smallLibrary();
+
+/// What is wrong with a library, whichever part says so; empty: nothing.
+std::string problemOf(std::span<const std::byte> bytes);
 
 } // namespace colldsl

@@ -29,26 +29,6 @@ std::unique_ptr<Library> view(const Bytes &bytes) {
   return library.ok() ? library.take() : nullptr;
 }
 
-/// What is wrong with it, whichever part says so; empty: nothing.
-std::string problemOf(const Bytes &bytes) {
-  Result<std::unique_ptr<Library>> library = Library::view(bytes);
-  if (!library)
-    return library.message();
-  Library &l = **library;
-  Result<const std::vector<LibraryImage> *> images = l.images();
-  for (const Status &s :
-       {l.identity().ok() ? Status() : l.identity().status(),
-        l.program().ok() ? Status() : l.program().status(),
-        l.sources().ok() ? Status() : l.sources().status(),
-        images.ok() ? Status() : images.status(), l.rules().ok() ? Status() : l.rules().status()})
-    if (!s)
-      return s.message();
-  for (const LibraryImage &entry : **images)
-    if (Result<Image> image = l.image(entry); !image)
-      return image.message();
-  return "";
-}
-
 LibraryHeader &headerOf(Bytes &bytes) { return *reinterpret_cast<LibraryHeader *>(bytes.data()); }
 
 LibrarySection &sectionOf(Bytes &bytes, uint32_t i) {
