@@ -160,6 +160,19 @@ private:
   Position blockPosition(const SliceValue &s, int64_t i);
   Position interpolate(const SliceValue &s, Int128 i, Int128 k, SourceLoc loc);
   Position displace(const Position &p, int64_t elements) const;
+  void carryWhole(const SliceValue &slice, SourceLoc loc);
+  void carryBlock(const SliceValue &slice, int64_t block, const Expr &e);
+  void carryPart(int64_t part, int64_t count, const Expr &e);
+  SliceValue cutSlice(const Expr &e, int64_t at, int64_t count);
+  bool checkSignificant(BufferId buffer, SourceLoc loc) {
+    if (buffer != kNoBuffer && dag_->buffers[index(buffer)].significant) [[likely]]
+      return true;
+    failInsignificant(loc);
+    return false;
+  }
+  void failInsignificant(SourceLoc loc);
+  SliceValue blockAt(const SliceValue &s, int64_t i, const Expr &e);
+  SliceValue partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count, const Expr &e);
   Slice toSlice(const SliceValue &slice, SourceLoc loc);
   void makeConstant(SliceValue &slice);
   void keepWithin(const SliceValue &slice, int64_t elements);
@@ -189,7 +202,7 @@ private:
   void runBody(DeclId decl);
   void execTree(const Stmt &s);
   void execForEach(const Stmt &s, uint32_t body);
-  void execMessage(const Stmt &s, int64_t peer);
+  void execMessage(const Stmt &s, int64_t peer, bool isCarried);
   void execLocal(const Stmt &s);
   void execEdge(const Stmt &s);
   void execParent(const Stmt &s, int64_t parent);
@@ -208,7 +221,6 @@ private:
     return false;
   }
   void failTooManyOps(SourceLoc loc);
-  void addMessage(const Stmt &s, const Op &op);
   void addOp(const Op &op);
   bool equalLengths(const Stmt &s);
   std::string labelText(const LabelRef &label);
@@ -271,6 +283,7 @@ private:
   Pool<TreeValue> trees_;
   Pool<GraphValue> graphs_;
   std::vector<Region> sources_, targets_;
+  std::vector<Region> carried_;                            ///< by the message that comes next
   std::map<std::pair<int64_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
 
   // Of all runs

@@ -153,6 +153,10 @@ int64_t Interpreter::runCode(uint32_t begin) {
       if (a() == b())
         jump();
       continue;
+    case Opcode::JumpIfNone:
+      if (a() == kNone)
+        jump();
+      continue;
     case Opcode::LoopBegin:
       if (a() < b())
         step(loc());
@@ -172,9 +176,22 @@ int64_t Interpreter::runCode(uint32_t begin) {
     case Opcode::JoinIndices:
       to() = joinIndices(a(), b());
       continue;
+    case Opcode::WholeSlice:
+      carryWhole(sliceSlot(at->to), loc());
+      break;
+    case Opcode::BlockSlice:
+      carryBlock(sliceSlot(at->to), a(), exprs_[at->origin]);
+      break;
+    case Opcode::PartSlice:
+      carryPart(a(), b(), exprs_[at->origin]);
+      break;
+    case Opcode::LetSlice:
+      sliceSlot(at->to) = cutSlice(exprs_[at->origin], a(), b());
+      break;
     case Opcode::Message:
+    case Opcode::CarryingMessage:
       statementsFirstOp = builder_.size();
-      execMessage(program_.stmt(StmtId{at->origin}), a());
+      execMessage(program_.stmt(StmtId{at->origin}), a(), at->opcode == Opcode::CarryingMessage);
       if (at->to == kNoCode || failed_)
         break;
       [[fallthrough]];
