@@ -3,6 +3,7 @@
 #pragma once
 
 #include "formats/Msccl.h"
+#include "formats/MscclRange.h"
 
 namespace colldsl::msccl {
 
@@ -10,20 +11,6 @@ namespace colldsl::msccl {
 struct Extent {
   uint32_t input = 0;
   uint32_t output = 0;
-};
-
-/// A part of a buffer that has storage of its own, in chunks.
-struct Range {
-  BufferId buffer = kNoBuffer;
-  uint32_t begin = 0;
-  uint32_t end = 0;
-
-  bool operator==(const Range &) const = default;
-  bool overlaps(const Range &other) const {
-    return buffer == other.buffer && begin < other.end && other.begin < end;
-  }
-  /// One element of n per chunk.
-  Slice slice() const { return {begin, 0, end, 0, 1, buffer, kNoBlock, 0}; }
 };
 
 /// The collective of an algorithm, as a schedule has it: x is the input, y the output;

@@ -350,6 +350,8 @@ Result<Schedule> toSchedule(const Algorithm &algorithm, std::string_view fileNam
     if (Status s = importer.run(); !s)
       return s;
     dag.buffers[index(CollectiveBuffers::kIncoming)].endScale = importer.incomingChunks();
+    while (dag.buffers.back().role == BufferRole::Temp && dag.buffers.back().endScale == 0)
+      dag.buffers.pop_back();
     dag.contract = buffers->contract(r);
     ops += dag.size();
     if (ops > options.maxOps)
