@@ -102,6 +102,8 @@ std::string Printer::run(const Algorithm &algorithm) {
   attribute("nchannels", algorithm.channels).attribute("nchunksperloop", algorithm.chunksPerLoop);
   attribute("ngpus", algorithm.gpus.size()).attribute("coll", spelling(algorithm.collective));
   attribute("inplace", algorithm.inPlace ? 1 : 0);
+  if (algorithm.root >= 0)
+    attribute("root", algorithm.root);
   *this << ">\n";
   for (size_t i = 0; i < algorithm.gpus.size(); ++i)
     printGpu(algorithm.gpus[i], i);

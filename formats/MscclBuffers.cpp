@@ -131,12 +131,16 @@ template <typename Is> std::vector<uint32_t> CollectiveBuffers::ranksThat(Is is)
   return found;
 }
 
-// The format does not say which gpu is the root: it is the one whose input is read (or
+// Where the file does not say which gpu is the root, it is the one whose input is read (or
 // whose output is written); in place, where all are, the one that only sends (receives).
 Status CollectiveBuffers::findRoot() {
   bool isBroadcast = algorithm_->collective == Collective::Broadcast;
   if (!isBroadcast && algorithm_->collective != Collective::Reduce)
     return {};
+  if (algorithm_->root >= 0) {
+    root_ = static_cast<uint32_t>(algorithm_->root);
+    return {};
+  }
   auto touches = isBroadcast ? readsInput : writesOutput;
   bool (*isLeft)(const Step &) = isBroadcast ? [](const Step &step) { return receives(step.kind); }
                                              : [](const Step &step) { return sends(step.kind); };

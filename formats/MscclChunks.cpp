@@ -91,8 +91,7 @@ Range Chunks::plainRange(const Dag &dag, const Slice &s) const {
   return {s.buffer, static_cast<uint32_t>(begin - origin), static_cast<uint32_t>(end - origin)};
 }
 
-Range Chunks::range(const Dag &dag, const Slice &slice) const {
-  Range range = plainRange(dag, slice);
+Range Chunks::stored(const Dag &dag, Range range) const {
   while (dag.buffers[index(range.buffer)].aliasOf != kNoBuffer) {
     Range part = plainRange(dag, dag.slices[dag.buffers[index(range.buffer)].aliasSlice]);
     range = {part.buffer, part.begin + range.begin, part.begin + range.end};

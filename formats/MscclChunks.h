@@ -20,7 +20,10 @@ public:
   Range plainRange(const Dag &dag, const Slice &slice) const;
 
   /// Of the buffer that has the storage.
-  Range range(const Dag &dag, const Slice &slice) const;
+  Range range(const Dag &dag, const Slice &slice) const {
+    return stored(dag, plainRange(dag, slice));
+  }
+  Range stored(const Dag &dag, Range range) const;
 
   /// The ranges of a list; those that continue each other are one, empty ones are none.
   std::vector<Range> ranges(const Dag &dag, std::span<const Slice> slices) const;

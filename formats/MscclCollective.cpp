@@ -68,8 +68,8 @@ bool Recognizer::fitsSizes() {
 
 bool Recognizer::isFrom(uint32_t rank, const Range &input, const EntryValue &operand) const {
   const Dag &dag = schedule_.ranks[rank];
-  return index(operand.rank) == rank && operand.slice.buffer == signature_.input &&
-         chunks_.plainRange(dag, operand.slice) == input;
+  return index(operand.rank) == rank &&
+         chunks_.range(dag, operand.slice) == chunks_.stored(dag, input);
 }
 
 bool Recognizer::isSum(const Range &input, const Ensure &ensure, uint32_t rank) const {
@@ -129,7 +129,7 @@ bool Recognizer::covers(uint32_t rank, std::vector<Promise> &promises) const {
     end = begin + share_;
   }
   for (const Promise &promise : promises) {
-    if (promise.target.buffer != signature_.output || promise.target.begin != begin)
+    if (promise.target.begin != begin)
       return false;
     begin = promise.target.end;
   }
@@ -138,10 +138,16 @@ bool Recognizer::covers(uint32_t rank, std::vector<Promise> &promises) const {
 
 bool Recognizer::keeps(uint32_t rank) {
   const Dag &dag = schedule_.ranks[rank];
+  Range output = chunks_.stored(dag, {signature_.output, 0, 0});
   std::vector<Promise> promises;
-  for (const Ensure &ensure : dag.contract.ensures)
-    if (Range target = chunks_.plainRange(dag, ensure.target); target.size() != 0)
-      promises.push_back({target, &ensure});
+  for (const Ensure &ensure : dag.contract.ensures) {
+    Range target = chunks_.range(dag, ensure.target);
+    if (target.buffer != output.buffer || target.begin < output.begin)
+      return false;
+    if (target.size() != 0)
+      promises.push_back(
+          {{signature_.output, target.begin - output.begin, target.end - output.begin}, &ensure});
+  }
   return covers(rank, promises) && std::ranges::all_of(promises, [&](const Promise &promise) {
            return keepsOne(rank, promise);
          });
@@ -156,8 +162,11 @@ std::optional<Signature> Recognizer::as(Collective collective) {
   for (uint32_t r = 0; r < ranks_; ++r)
     if (!keeps(r))
       return std::nullopt;
-  bool hasRoot = collective == Collective::Reduce;
-  return hasRoot && root_ == UINT32_MAX ? std::nullopt : std::optional(signature_);
+  bool hasRoot = collective == Collective::Reduce || collective == Collective::Broadcast;
+  if (hasRoot && root_ >= ranks_)
+    return std::nullopt;
+  signature_.root = hasRoot ? root_ : 0;
+  return signature_;
 }
 
 Status failParameters(const Schedule &schedule, const std::vector<BufferId> &parameters) {
@@ -168,6 +177,27 @@ Status failParameters(const Schedule &schedule, const std::vector<BufferId> &par
   return Status::error(concat("MSCCL's collectives have one input and one output, '", schedule.name,
                               "' has ", parameters.size(),
                               parameters.size() == 1 ? " parameter" : " parameters", names));
+}
+
+// In place on one rank is in place on all of them, but those where one of the two is of no
+// significance.
+Status findAliases(const Schedule &schedule, Signature &signature) {
+  auto buffersOf = [&](uint32_t r) -> std::pair<const Buffer &, const Buffer &> {
+    const std::vector<Buffer> &buffers = schedule.ranks[r].buffers;
+    return {buffers[index(signature.input)], buffers[index(signature.output)]};
+  };
+  auto isAlias = [&](uint32_t r) {
+    auto [in, out] = buffersOf(r);
+    return signature.input == signature.output || in.aliasOf != kNoBuffer ||
+           out.aliasOf != kNoBuffer;
+  };
+  for (uint32_t r = 0; r < schedule.numRanks(); ++r)
+    signature.inPlace = signature.inPlace || isAlias(r);
+  for (uint32_t r = 0; r < schedule.numRanks() && signature.inPlace; ++r)
+    if (auto [in, out] = buffersOf(r); !isAlias(r) && in.significant && out.significant)
+      return Status::error(concat("rank ", r, ": '", schedule.nameOf(in), "' and '",
+                                  schedule.nameOf(out), "' are apart, on other ranks in place"));
+  return {};
 }
 
 /// Input and output, and whether they share storage.
@@ -195,6 +225,10 @@ Result<Signature> parametersOf(const Schedule &schedule, const Chunks &chunks) {
       signature.input == signature.output || in.aliasOf != kNoBuffer || out.aliasOf != kNoBuffer;
   signature.inputChunks = chunks.size(in);
   signature.outputChunks = chunks.size(out);
+  if (std::max(signature.inputChunks, signature.outputChunks) == 0)
+    return Status::error(concat("'", schedule.name, "' was made for no data"));
+  if (Status s = findAliases(schedule, signature); !s)
+    return s;
   return signature;
 }
 

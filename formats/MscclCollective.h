@@ -15,6 +15,7 @@ struct Signature {
   uint32_t inputChunks = 0;    ///< as MSCCL counts them: of one rank's part of an allgather
   uint32_t outputChunks = 0;
   uint32_t chunksPerLoop = 0;
+  uint32_t root = 0; ///< of a broadcast, a reduce
 };
 
 /// Compares what each rank promises with what each collective does. An error: parameters

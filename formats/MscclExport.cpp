@@ -79,6 +79,8 @@ Result<Algorithm> fromSchedule(const Schedule &schedule) {
   algorithm.collective = signature->collective;
   algorithm.chunksPerLoop = signature->chunksPerLoop;
   algorithm.inPlace = signature->inPlace;
+  if (algorithm.collective == Collective::Broadcast || algorithm.collective == Collective::Reduce)
+    algorithm.root = static_cast<int32_t>(signature->root);
   Status status;
   for (uint32_t lanes = 1; lanes <= kMostChannels; lanes *= 2) {
     Status written = write(schedule, *signature, *nodes, lanes, algorithm);

@@ -112,7 +112,8 @@ void Fuser::dropSeenByOthers() {
       cluster.end = std::max(cluster.end, accesses[end].range.end);
     }
     for (size_t i = begin; i < end && !isPrivate; ++i)
-      drop(accesses[i].op);
+      if (accesses[i].isPaired)
+        drop(accesses[i].op);
   }
 }
 

@@ -111,8 +111,10 @@ constexpr std::string_view kProtocolWords[] = {"Simple", "LL", "LL128"};
 
 /// What came first of several errors that one element may have.
 #define COLLDSL_TRY(expression)                                                                    \
-  if (Status status = (expression); !status)                                                       \
-  return status
+  do                                                                                               \
+    if (Status status = (expression); !status)                                                     \
+      return status;                                                                               \
+  while (false)
 
 /// Puts elements together. Ids may come in any order.
 class Builder {
@@ -153,6 +155,8 @@ Status Builder::openAlgorithm(const Element &element) {
   COLLDSL_TRY(element.readNumber("ngpus", 1, limits_.maxGpus, statedGpus_));
   COLLDSL_TRY(element.readWord("coll", kCollectiveWords, algorithm_.collective));
   COLLDSL_TRY(element.readNumber("inplace", 0, 1, algorithm_.inPlace));
+  if (element.find("root"))
+    COLLDSL_TRY(element.readNumber("root", -1, int64_t{statedGpus_} - 1, algorithm_.root));
   algorithm_.protocol = kProtocolWords[protocol];
   return {};
 }
