@@ -259,6 +259,8 @@ Status NodeMaker::matchMessages() {
   return {};
 }
 
+// Who irequires a send waits for all that it waits for: more of its start cannot be said,
+// and says nothing about data.
 void NodeMaker::addWaitsOf(uint32_t rank, OpId id, uint32_t node) {
   const Dag &dag = schedule_.ranks[rank];
   auto add = [&](uint32_t other) {
@@ -266,16 +268,15 @@ void NodeMaker::addWaitsOf(uint32_t rank, OpId id, uint32_t node) {
       nodes_[node].waits.push_back(other);
   };
   for (const Dep &dep : dag.depsOf(dag.op(id))) {
-    if (dep.kind == DepKind::IRequires)
-      continue;
     OpId recv = fusions_[rank].recvOf[index(dep.op)];
     const Chain &chain = chains_[rank][index(recv == kNoOp ? dep.op : recv)];
     if (!chain.isEmpty() && chain.first == node)
       continue; // the combine's own receive
-    if (!chain.isEmpty())
+    if (!chain.isEmpty() && dep.kind == DepKind::Requires)
       add(chain.last);
     else
-      for (uint32_t other : passed_[index(dep.op)])
+      for (uint32_t other :
+           std::vector(chain.isEmpty() ? passed_[index(dep.op)] : nodes_[chain.first].waits))
         add(other);
   }
 }
