@@ -390,7 +390,8 @@ Result<Algorithm> Reader::run() {
   if (!parser)
     return Status::error("libxml2 has no memory for a parser");
   parser_ = parser.get();
-  xmlCtxtUseOptions(parser_, XML_PARSE_NONET | XML_PARSE_IGNORE_ENC);
+  // Of entities there are only those of XML itself, &amp; and the like.
+  xmlCtxtUseOptions(parser_, XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | XML_PARSE_NOENT);
   for (size_t at = 0; at < xml_.size() && status_; at += kPieceBytes) {
     std::string_view piece = xml_.substr(at, kPieceBytes);
     xmlParseChunk(parser_, piece.data(), static_cast<int>(piece.size()), 0);
