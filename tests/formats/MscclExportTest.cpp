@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace colldsl::msccl {
 namespace {
 
@@ -89,7 +91,7 @@ TEST(MscclExport, ReceivesAreFusedWithReductions) {
             "[-1 0] rrc i0-o0\n");
   std::string seen = fused + "d: copy from t into y\nd requires c\n";
   EXPECT_EQ(stepsOf(pairOf(send, seen), 1),
-            "[-1 0] r i0-s0 re s0-o0<1.0 cpy s0-o0\n[-1 -1] cpy i0-o0!\n");
+            "[-1 0] r i0-s0!\n[-1 -1] cpy i0-o0 re s0-o0<0.0 cpy s0-o0\n");
 }
 
 TEST(MscclExport, ReceivesSendOn) {
