@@ -12,8 +12,8 @@ namespace colldsl::msccl {
 /// chunks, the least that MSCCL's have. An error names the op that MSCCL cannot say, with
 /// its rank and place, or the limit that is exceeded: signals, calcs, messages to
 /// oneself, `irequires` but of a send (whose start is no more than the end of what it
-/// waits for), operators other than sum (callers choose them), blocks whose length is known at call time only,
-/// parameters other than one input and one output of one type, more threadblocks, steps
+/// waits for), operators other than sum (callers choose them), blocks whose length is known at call
+/// time only, parameters other than one input and one output of one type, more threadblocks, steps
 /// or channels than there are.
 Result<Algorithm> fromSchedule(const Schedule &schedule);
 
