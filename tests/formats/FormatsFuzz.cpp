@@ -1,5 +1,5 @@
 // Any bytes as GOAL in binary, or, if they begin with '<', as MSCCL XML, or, if with 'A', as
-// the choices of someone who makes up an algorithm: they end in an error or in a schedule that
+// the seed of someone who makes up an algorithm: they end in an error or in a schedule that
 // has an image; and what is written of that reads back.
 
 #include "tests/ir/Fuzz.h"
@@ -9,6 +9,9 @@
 #include "formats/MscclExport.h"
 #include "formats/MscclImport.h"
 #include "ir/Image.h"
+
+#include <algorithm>
+#include <random>
 
 namespace colldsl {
 namespace {
@@ -79,47 +82,50 @@ void tryMsccl(std::string_view text) {
     tryAlgorithm(*algorithm);
 }
 
-/// Makes up an algorithm, byte by byte.
+/// Makes up an algorithm; any change of the bytes gives another one.
 class Inventor {
 public:
-  explicit Inventor(std::string_view bytes) : bytes_(bytes) {}
+  explicit Inventor(std::string_view bytes) : engine_(std::hash<std::string_view>()(bytes)) {}
 
   msccl::Algorithm algorithm() {
     msccl::Algorithm algorithm;
     algorithm.collective = msccl::Collective{static_cast<uint8_t>(below(7))};
     algorithm.inPlace = below(2) != 0;
-    algorithm.channels = 2;
+    algorithm.channels = 3;
     algorithm.gpus.resize(1 + below(3));
     auto ranks = static_cast<uint32_t>(algorithm.gpus.size());
     algorithm.chunksPerLoop = ranks * (1 + below(2));
     algorithm.root = static_cast<int32_t>(below(ranks + 1)) - 1;
     for (uint32_t g = 0; g < ranks; ++g)
       fill(algorithm.gpus[g], g, algorithm);
+    for (uint32_t g = 0; g < ranks; ++g)
+      for (msccl::Threadblock &block : algorithm.gpus[g].blocks)
+        balance(block, static_cast<int32_t>(g), algorithm);
+    for (msccl::Gpu &gpu : algorithm.gpus)
+      repairWaits(gpu);
     return algorithm;
   }
 
 private:
-  uint32_t below(uint32_t limit) {
-    uint8_t byte = at_ < bytes_.size() ? static_cast<uint8_t>(bytes_[at_]) : 0;
-    ++at_;
-    return byte % limit;
-  }
+  uint32_t below(uint32_t limit) { return static_cast<uint32_t>(engine_() % limit); }
 
   // What reading makes sure of holds here, too.
   void fill(msccl::Gpu &gpu, uint32_t rank, const msccl::Algorithm &algorithm) {
     auto ranks = static_cast<uint32_t>(algorithm.gpus.size());
     gpu.inputChunks = gpu.outputChunks =
         algorithm.collective == msccl::Collective::Custom ? algorithm.chunksPerLoop : 0;
-    gpu.scratchChunks = below(3);
-    gpu.blocks.resize(below(4));
-    auto peer = [&] {
-      auto other = static_cast<int32_t>(below(ranks + 1)) - 1;
-      return other == static_cast<int32_t>(rank) ? -1 : other;
+    gpu.scratchChunks = algorithm.chunksPerLoop + below(2);
+    // Most send some way around the gpus, and receive from there.
+    gpu.blocks.resize(2 + below(2));
+    auto peer = [&](uint32_t distance) {
+      auto other = static_cast<int32_t>((rank + distance) % ranks);
+      return other == static_cast<int32_t>(rank) || below(8) == 0 ? -1 : other;
     };
-    for (msccl::Threadblock &block : gpu.blocks) {
-      block.sendPeer = peer();
-      block.recvPeer = peer();
-      block.channel = below(2);
+    for (uint32_t i = 0; i < gpu.blocks.size(); ++i) {
+      msccl::Threadblock &block = gpu.blocks[i];
+      block.sendPeer = peer(i + 1);
+      block.recvPeer = peer(2 * ranks - i - 1);
+      block.channel = below(8) == 0 ? below(3) : i;
       block.steps.resize(below(6));
       for (msccl::Step &step : block.steps)
         fill(step, block, algorithm);
@@ -129,23 +135,66 @@ private:
   void fill(msccl::Step &step, const msccl::Threadblock &block, const msccl::Algorithm &algorithm) {
     auto place = [&] {
       return msccl::Place{msccl::Memory{static_cast<uint8_t>(below(3))},
-                          static_cast<int32_t>(below(algorithm.chunksPerLoop))};
+                          static_cast<int32_t>(below(16) == 0
+                                                   ? below(algorithm.chunksPerLoop + 1)
+                                                   : below(algorithm.chunksPerLoop) / 2)};
     };
     step.kind = msccl::StepKind{static_cast<uint8_t>(below(9))};
     if ((sends(step.kind) && block.sendPeer < 0) || (receives(step.kind) && block.recvPeer < 0))
       step.kind = msccl::StepKind::Copy;
     step.source = place();
     step.target = place();
-    step.count = step.kind == msccl::StepKind::Nop ? 0 : 1 + below(2);
+    step.count = step.kind == msccl::StepKind::Nop ? 0 : 1 + below(8) / 7;
     step.isAwaited = below(4) != 0;
-    if (below(3) == 0) {
+    if (below(4) == 0) {
       step.waitBlock = static_cast<int32_t>(below(3));
       step.waitStep = static_cast<int32_t>(below(5));
     }
   }
 
-  std::string_view bytes_;
-  size_t at_ = 0;
+  // Mostly as many receives as sends, since all else is refused at once.
+  void balance(msccl::Threadblock &from, int32_t rank, msccl::Algorithm &algorithm) {
+    if (from.sendPeer < 0 || below(16) == 0)
+      return;
+    auto count = [](const msccl::Threadblock &block, bool (*is)(msccl::StepKind)) {
+      return std::ranges::count_if(block.steps, [&](const msccl::Step &s) { return is(s.kind); });
+    };
+    auto pad = [&](msccl::Threadblock &block, std::ptrdiff_t steps, msccl::StepKind kind) {
+      for (; steps > 0; --steps) {
+        msccl::Step step;
+        fill(step, block, algorithm);
+        step.kind = kind;
+        step.count = 1;
+        block.steps.push_back(step);
+      }
+    };
+    for (msccl::Threadblock &into : algorithm.gpus[static_cast<size_t>(from.sendPeer)].blocks)
+      if (into.recvPeer == rank && into.channel == from.channel) {
+        std::ptrdiff_t more = count(from, msccl::sends) - count(into, msccl::receives);
+        pad(into, more, msccl::StepKind::Recv);
+        return pad(from, -more, msccl::StepKind::Send);
+      }
+    for (msccl::Step &step : from.steps)
+      if (sends(step.kind))
+        step.kind = msccl::StepKind::Copy;
+  }
+
+  void repairWaits(msccl::Gpu &gpu) {
+    for (msccl::Threadblock &block : gpu.blocks)
+      for (msccl::Step &step : block.steps) {
+        auto blockIndex = static_cast<size_t>(step.waitBlock);
+        bool exists = step.waitBlock < 0 ||
+                      (blockIndex < gpu.blocks.size() &&
+                       static_cast<size_t>(step.waitStep) < gpu.blocks[blockIndex].steps.size());
+        if (!exists && below(32) != 0)
+          step.waitBlock = step.waitStep = -1;
+        else if (exists && step.waitBlock >= 0)
+          gpu.blocks[blockIndex].steps[static_cast<size_t>(step.waitStep)].isAwaited =
+              below(16) != 0;
+      }
+  }
+
+  std::mt19937_64 engine_;
 };
 
 } // namespace
@@ -160,12 +209,8 @@ std::vector<FuzzInput> fuzzCorpus() {
     if (auto bytes = encodeGoal(schedule, {.localOpsAsCalc = true}))
       add({reinterpret_cast<const char *>(bytes->data()), bytes->size()});
   };
-  for (int seed = 0; seed < 8; ++seed) {
-    std::string choices = "A";
-    for (int i = 0; i < 200; ++i)
-      choices += static_cast<char>((i * 37 + seed * 101) * 2654435761u >> 24);
-    add(choices);
-  }
+  for (char seed = 'a'; seed <= 'z'; ++seed)
+    add(std::string("A") + seed);
   addGoal(ringSchedule(2));
   for (uint64_t seed = 0; seed < 6; ++seed)
     addGoal(randomSchedule(seed));
