@@ -1,6 +1,7 @@
 #include "formats/MscclImport.h"
 
 #include "formats/MscclBuffers.h"
+#include "formats/MscclLevels.h"
 #include "ir/Concat.h"
 
 #include <algorithm>
@@ -16,9 +17,10 @@ constexpr size_t kMostJoined = 16; ///< dependencies that nops hand on one by on
 /// Turns the steps of one gpu into the ops of a rank.
 class GpuImporter {
 public:
-  GpuImporter(const Algorithm &algorithm, const CollectiveBuffers &buffers, uint32_t rank,
-              ElementType type, Dag &dag)
-      : gpu_(algorithm.gpus[rank]), buffers_(buffers), rank_(rank), type_(type), dag_(dag) {}
+  /// `levels` of the gpu's steps.
+  GpuImporter(const Gpu &gpu, const CollectiveBuffers &buffers, uint32_t rank,
+              const StepLevels::value_type &levels, ElementType type, Dag &dag)
+      : gpu_(gpu), buffers_(buffers), rank_(rank), levels_(levels), type_(type), dag_(dag) {}
 
   Status run();
   uint32_t incomingChunks() const { return incoming_; }
@@ -65,6 +67,7 @@ private:
   const Gpu &gpu_;
   const CollectiveBuffers &buffers_;
   uint32_t rank_;
+  const StepLevels::value_type &levels_;
   ElementType type_;
   Dag &dag_;
   std::vector<size_t> firstStep_; ///< per tb, and one behind the last
@@ -124,11 +127,16 @@ Status GpuImporter::checkWaits() const {
   return {};
 }
 
-// Topological order, lower steps first (Kahn 1962, with a heap).
+// Topological order, what can come early first (Kahn 1962, with a heap): transports have one
+// channel per pair of ranks, and its messages go in the order of the sender's ops, which
+// should be that in which the receiver takes them, on whatever channels of MSCCL they are.
 Result<std::vector<GpuImporter::Key>> GpuImporter::order() const {
   std::vector<uint32_t> open(firstStep_.back());
   std::vector<std::vector<Key>> released(firstStep_.back());
-  std::priority_queue<Key, std::vector<Key>, std::greater<>> ready;
+  auto isLater = [&](Key a, Key b) {
+    return std::pair(levels_[a.tb][a.s], a) > std::pair(levels_[b.tb][b.s], b);
+  };
+  std::priority_queue<Key, std::vector<Key>, decltype(isLater)> ready(isLater);
   for (uint32_t tb = 0; tb < gpu_.blocks.size(); ++tb)
     for (uint32_t s = 0; s < gpu_.blocks[tb].steps.size(); ++s) {
       Key key{s, tb};
@@ -342,11 +350,12 @@ Result<Schedule> toSchedule(const Algorithm &algorithm, std::string_view fileNam
   schedule.files = {std::string(fileName)};
   schedule.hasContract = buffers->hasContract();
   schedule.ranks.resize(algorithm.gpus.size());
+  StepLevels levels = stepLevels(algorithm);
   uint64_t ops = 0;
   for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
     Dag &dag = schedule.ranks[r];
     buffers->addTo(schedule, r, 0, options.type);
-    GpuImporter importer(algorithm, *buffers, r, options.type, dag);
+    GpuImporter importer(algorithm.gpus[r], *buffers, r, levels[r], options.type, dag);
     if (Status s = importer.run(); !s)
       return s;
     dag.buffers[index(CollectiveBuffers::kIncoming)].endScale = importer.incomingChunks();
