@@ -16,6 +16,7 @@ private:
   void numberSteps();
   void addEdges(uint32_t gpu);
   void addMessages();
+  void delaySends();
   void addEdge(size_t before, size_t after) {
     successors_[before].push_back(after);
     ++open_[after];
@@ -72,6 +73,15 @@ void StepLeveller::addMessages() {
   }
 }
 
+// A send that is taken late need not come early.
+void StepLeveller::delaySends() {
+  for (const auto &[connection, sends] : sends_) {
+    const std::vector<size_t> &recvs = recvs_[connection];
+    for (size_t i = 0; i < std::min(sends.size(), recvs.size()); ++i)
+      levels_[sends[i]] = std::max({levels_[sends[i]], levels_[recvs[i]], 1u}) - 1;
+  }
+}
+
 StepLevels StepLeveller::run() {
   numberSteps();
   for (uint32_t g = 0; g < algorithm_.gpus.size(); ++g)
@@ -87,6 +97,7 @@ StepLevels StepLeveller::run() {
       if (--open_[next] == 0)
         ready.push_back(next);
     }
+  delaySends();
   StepLevels levels(first_.size());
   for (size_t g = 0; g < first_.size(); ++g)
     for (size_t tb = 0; tb < first_[g].size(); ++tb) {

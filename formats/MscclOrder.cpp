@@ -120,9 +120,9 @@ uint32_t assignChannels(Nodes &nodes, uint32_t lanes) {
     if (node.kind != StepKind::Send)
       continue;
     uint32_t to = nodes[node.partner].rank;
-    uint64_t lane = uint64_t{node.message} * lanes / messages[{node.rank, to}];
+    uint32_t lane = node.message % lanes;
     uint32_t block = isSplit ? peerBlock(node.rank, to, ranks) : 0;
-    node.channel = nodes[node.partner].channel = block * lanes + static_cast<uint32_t>(lane);
+    node.channel = nodes[node.partner].channel = block * lanes + lane;
     most = std::max(most, node.channel);
   }
   return most + 1;

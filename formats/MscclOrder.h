@@ -16,7 +16,9 @@
 namespace colldsl::msccl {
 
 /// Gives messages their channels: as few as the limit of peers allows, times `lanes`,
-/// among which the messages of a pair of ranks are divided. Returns their number.
+/// among which the messages of a pair of ranks go in turn, so that all get on alike: a
+/// transport that has one channel for them then still takes them in order. Returns their
+/// number.
 uint32_t assignChannels(Nodes &nodes, uint32_t lanes);
 
 /// Gives nodes their levels. False: there is a cycle, and `nodes` has at least one that

@@ -81,6 +81,25 @@ TEST_P(RoundTrip, IsWrittenAgain) {
   }
 }
 
+bool isProved(const Schedule &schedule) {
+  Sizes sizes;
+  sizes.elements = 2;
+  return verify(schedule, std::vector<Sizes>(schedule.numRanks(), sizes)).proved();
+}
+
+// 300 segments take two channels; the verifier's transports have one for both.
+TEST(MscclChannels, SeveralOfAPairAreProved) {
+  Result<Schedule> schedule = stdlibSchedule("bcast_chain", {3, false, 300 * 16384});
+  ASSERT_TRUE(schedule) << schedule.message();
+  Result<Algorithm> algorithm = fromSchedule(*schedule);
+  ASSERT_TRUE(algorithm) << algorithm.message();
+  EXPECT_EQ(algorithm->channels, 2u);
+  EXPECT_EQ(runMachine(*algorithm, 1), "");
+  Result<Schedule> back = toSchedule(*algorithm, "test.xml");
+  ASSERT_TRUE(back) << back.message();
+  EXPECT_TRUE(isProved(*back));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Stdlib, RoundTrip,
     ::testing::Values(
