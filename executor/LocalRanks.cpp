@@ -216,9 +216,10 @@ LocalOutcome Family::outcomeOf(Rank rank, int exitStatus) {
         Status::error(outcome.tooLate ? who + " did not end in time"
                                       : concat(who, " was killed by signal ", outcome.signal, " (",
                                                strsignal(outcome.signal), ")"));
-  } else if (WEXITSTATUS(exitStatus) != 0 || child.received.empty()) {
-    outcome.status = Status::error(concat(who, " ended without a word, with exit status ",
-                                          WEXITSTATUS(exitStatus)));
+  } else if (WEXITSTATUS(exitStatus) != 0) {
+    outcome.status = Status::error(concat(who, " exited with ", WEXITSTATUS(exitStatus)));
+  } else if (child.received.empty()) { // or nobody can say, because SIGCHLD is ignored
+    outcome.status = Status::error(who + " ended without a word");
   } else if (child.received[0] == kFine) {
     outcome.bytes.assign(child.received.begin() + 1, child.received.end());
   } else {

@@ -265,22 +265,22 @@ TEST(ApiPlan, oneRankWithoutAPlanFailsAll) {
 /// What only binding can find out, as the lengths of blocks that each rank knows alone.
 TEST(ApiPlan, noRankCommitsIfOneCannotBind) {
   for (int round = 0; round < 10; ++round)
-    EXPECT_EQ(runRanks(4,
-                       [](coll::Communicator &comm) -> std::string {
-                         std::vector<int32_t> x(4), y(4);
-                         std::vector<uint64_t> counts(4, 1);
-                         coll::Plan plan(comm, "alltoallv");
-                         plan.input("x", x).blocks("x", counts).blocks("y", counts);
-                         plan.bind("y", std::span(y).first(comm.rank() == 1 ? 3 : 4));
-                         std::string why =
-                             said(colldsl_plan_commit(plan.get()), COLLDSL_ERROR_PLAN);
-                         if (why.find("rank 1: 'y' has 12 bytes, it needs 16") == std::string::npos &&
-                             comm.rank() != 1)
-                           return why;
-                         plan.bind("y", y).commit().run(20);
-                         return "";
-                       }),
-              "");
+    EXPECT_EQ(
+        runRanks(4,
+                 [](coll::Communicator &comm) -> std::string {
+                   std::vector<int32_t> x(4), y(4);
+                   std::vector<uint64_t> counts(4, 1);
+                   coll::Plan plan(comm, "alltoallv");
+                   plan.input("x", x).blocks("x", counts).blocks("y", counts);
+                   plan.bind("y", std::span(y).first(comm.rank() == 1 ? 3 : 4));
+                   std::string why = said(colldsl_plan_commit(plan.get()), COLLDSL_ERROR_PLAN);
+                   if (why.find("rank 1: 'y' has 12 bytes, it needs 16") == std::string::npos &&
+                       comm.rank() != 1)
+                     return why;
+                   plan.bind("y", y).commit().run(20);
+                   return "";
+                 }),
+        "");
 }
 
 TEST(ApiPlan, aFastRankDoesNotSpoilTheCommitOfOthers) {
