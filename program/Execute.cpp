@@ -139,7 +139,7 @@ void Interpreter::failTooManyOps(SourceLoc loc) {
 void Interpreter::addOp(const Op &op) {
   if (!hasRoomForOp(op.loc))
     return;
-  builder_.addPlain() = op;
+  builder_.addPlain(op);
   if (Status s = builder_.touch(sources_, targets_); !s)
     fail(s.diagnostic());
 }
