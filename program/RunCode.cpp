@@ -186,7 +186,7 @@ int64_t Interpreter::runCode(uint32_t begin) {
       carryPart(a(), b(), exprs_[at->origin]);
       break;
     case Opcode::LetSlice:
-      sliceSlot(at->to) = cutSlice(exprs_[at->origin], a(), b());
+      cutSlice(exprs_[at->origin], a(), b(), sliceSlot(at->to));
       break;
     case Opcode::Message:
     case Opcode::CarryingMessage:

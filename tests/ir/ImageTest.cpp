@@ -258,7 +258,10 @@ TEST(Image, RefusesBadParts) {
   expectWords(spoil([](ImageRank &r) { r.offset += 64; }), "rank 1: its part begins at byte");
   expectWords(spoil([](ImageRank &r) { r.sliceCount = UINT32_MAX; }), "are left");
   expectWords(spoil([](ImageRank &r) { r.opCount += 1; }), "rank 2: its part begins");
-  expectWords(messageAfter<ImageRank>(Section::Ranks, 3, [](ImageRank &r) { r.opCount = 0; }),
+  expectWords(messageAfter([](Bytes &i) {
+                record<ImageRank>(i, Section::Ranks, 2).opCount = 0;
+                record<ImageRank>(i, Section::Ranks, 3).offset -= sizeof(ImageOp);
+              }),
               "all ranks together end");
   expectWords(messageAfter([](Bytes &i) {
                 auto ranks = sectionOf<ImageRank>(i, Section::Ranks);
