@@ -316,12 +316,52 @@ void Interpreter::pushRegion(const SliceValue &s, std::vector<Region> &out, Sour
   out.push_back({toSlice(s, loc), s.begin.at, s.end.at});
 }
 
-/// Of a block or a part of a named slice.
-SliceValue Interpreter::cutSlice(const Expr &e, int64_t at, int64_t count) {
+/// False: that is no matter of small numbers.
+bool Interpreter::prepareCut(int64_t scale, int64_t count) {
+  int64_t last = 0;
+  auto n = static_cast<int64_t>(range_.n());
+  if (!isSmall(scale) || !isSmall(count) || count == 0 || n < 0 ||
+      __builtin_mul_overflow(scale * count, n, &last))
+    return false;
+  auto g = static_cast<int64_t>(
+      commonDivisor(static_cast<uint64_t>(scale), static_cast<uint64_t>(count)));
+  cut_ = {scale, count, scale / g, static_cast<uint32_t>(count / g)};
+  cut_.quotient = cut_.numerator * n / cut_.denominator;
+  cut_.remainder = cut_.numerator * n % cut_.denominator;
+  return true;
+}
+
+/// One of equal parts of a whole buffer, as most parts are; both its ends get the same
+/// denominator. False: it is not that, and nothing was done.
+bool Interpreter::cutWhole(const SliceValue &s, int64_t i, int64_t count, SliceValue &out) {
+  bool isWhole = s.begin.scale == 0 && s.begin.offset == 0 && s.end.offset == 0 &&
+                 s.end.denominator == 1 && !s.inBlock() && !s.isWholeBuffer2d();
+  if (!isWhole || i < 0 || i >= count || !isCutInto(s.end.scale, count))
+    return false;
+  int64_t scale = i * cut_.numerator;
+  uint64_t product = static_cast<uint64_t>(scale) * range_.n();
+  auto at = static_cast<int64_t>(product / cut_.denominator);
+  auto rest = static_cast<int64_t>(product % cut_.denominator) + cut_.remainder;
+  out.begin = {scale, 0, cut_.denominator, at};
+  out.end = {scale + cut_.numerator, 0, cut_.denominator,
+             at + cut_.quotient + (rest >= cut_.denominator ? 1 : 0)};
+  out.buffer = s.buffer;
+  out.block = kNoBlock;
+  out.type = s.type;
+  out.shape = BlockShape::None;
+  out.blocks = 0;
+  return true;
+}
+
+/// A block or a part of a named slice.
+void Interpreter::cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue &out) {
   bool isPart = e.kind == ExprKind::Part;
   ExprId of = isPart ? ExprId{operandsOf(e)[0]} : e.a;
   const SliceValue &s = sliceSlot(program_.expr(of).slot);
-  return isPart ? partsAt(s, at, nextPart(at), count, e) : blockAt(s, at, e);
+  if (!isPart)
+    out = blockAt(s, at, e);
+  else if (!cutWhole(s, at, count, out))
+    out = partsAt(s, at, nextPart(at), count, e);
 }
 
 // What the next message carries
@@ -354,7 +394,8 @@ void Interpreter::carryBlock(const SliceValue &s, int64_t i, const Expr &e) {
 
 void Interpreter::carryPart(int64_t i, int64_t count, const Expr &e) {
   carried_.clear();
-  SliceValue part = cutSlice(e, i, count);
+  SliceValue part;
+  cutSlice(e, i, count, part);
   if (!failed_)
     pushRegion(part, carried_, e.loc);
 }

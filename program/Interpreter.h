@@ -68,11 +68,29 @@ private:
   /// Gives a frame its slots for as long as it lives.
   class FrameScope;
 
+  /// The last way in which scale * n elements were cut into count parts: part i begins at
+  /// floor(i * numerator * n / denominator) elements, with the fraction in lowest terms.
+  struct WholeCut {
+    int64_t scale = 0;
+    int64_t count = 0; ///< of parts; 0: nothing was cut so far
+    int64_t numerator = 0;
+    uint32_t denominator = 1;
+    int64_t quotient = 0; ///< of numerator * n by denominator
+    int64_t remainder = 0;
+  };
+
   // Errors and limits (Interpreter.cpp)
   void fail(SourceLoc loc, std::string message, std::string hint = {});
   void fail(Diagnostic d);
   bool failed() const { return failed_; }
-  bool step(SourceLoc loc, uint64_t count = 1);
+  bool step(SourceLoc loc, uint64_t count = 1) {
+    steps_ += count;
+    if (steps_ <= request_.limits.maxSteps) [[likely]]
+      return true;
+    failTooManySteps(loc);
+    return false;
+  }
+  void failTooManySteps(SourceLoc loc);
   size_t stackUsed() const;
   Frame openFrame(DeclId decl, const Group *group, SourceLoc calledAt);
   int64_t &intSlot(uint32_t slot) { return frame_->ints[slot]; }
@@ -163,7 +181,12 @@ private:
   void carryWhole(const SliceValue &slice, SourceLoc loc);
   void carryBlock(const SliceValue &slice, int64_t block, const Expr &e);
   void carryPart(int64_t part, int64_t count, const Expr &e);
-  SliceValue cutSlice(const Expr &e, int64_t at, int64_t count);
+  void cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue &out);
+  bool cutWhole(const SliceValue &s, int64_t i, int64_t count, SliceValue &out);
+  bool isCutInto(int64_t scale, int64_t count) {
+    return (cut_.scale == scale && cut_.count == count) || prepareCut(scale, count);
+  }
+  bool prepareCut(int64_t scale, int64_t count);
   bool checkSignificant(BufferId buffer, SourceLoc loc) {
     if (buffer != kNoBuffer && dag_->buffers[index(buffer)].significant) [[likely]]
       return true;
@@ -283,6 +306,7 @@ private:
   Pool<TreeValue> trees_;
   Pool<GraphValue> graphs_;
   std::vector<Region> sources_, targets_;
+  WholeCut cut_;
   std::vector<Region> carried_;                            ///< by the message that comes next
   std::map<std::pair<int64_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
 

@@ -11,16 +11,18 @@ bool isSmallDivision(int64_t a, int64_t b) {
   return static_cast<uint64_t>(a) <= UINT32_MAX && static_cast<uint64_t>(b - 1) < UINT32_MAX;
 }
 
-/// x % ranks; rarely further off than one turn.
+/// x % ranks; rarely further off than two turns.
 int64_t wrap(int64_t x, int64_t ranks) {
   if (x >= ranks) {
     x -= ranks;
     return x < ranks ? x : x % ranks;
   }
-  if (x >= 0)
-    return x;
-  x += ranks;
-  return x >= 0 ? x : ((x % ranks) + ranks) % ranks;
+  for (int turn = 0; x < 0; ++turn) {
+    if (turn == 2)
+      return (x % ranks + ranks) % ranks;
+    x += ranks;
+  }
+  return x;
 }
 
 } // namespace
@@ -186,7 +188,7 @@ int64_t Interpreter::runCode(uint32_t begin) {
       carryPart(a(), b(), exprs_[at->origin]);
       break;
     case Opcode::LetSlice:
-      sliceSlot(at->to) = cutSlice(exprs_[at->origin], a(), b());
+      cutSlice(exprs_[at->origin], a(), b(), sliceSlot(at->to));
       break;
     case Opcode::Message:
     case Opcode::CarryingMessage:
