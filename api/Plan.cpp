@@ -50,13 +50,12 @@ colldsl_status bind(colldsl_plan *plan, const char *buffer, BoundBuffer memory) 
 }
 
 /// How the last run ended.
-colldsl_status outcome(const colldsl_plan &plan, const Status &status, colldsl_status kind) {
-  if (status && plan.isCancelled.load(std::memory_order_relaxed))
+colldsl_status outcome(const colldsl_plan &plan, const Plan &run) {
+  Status s = run.status();
+  if (s && plan.isCancelled.load(std::memory_order_relaxed))
     return fail(COLLDSL_ERROR_CANCELLED, "the run was cancelled");
-  return report(status, kind);
+  return report(s, run.timedOut() ? COLLDSL_ERROR_TIMEOUT : COLLDSL_ERROR_RUN);
 }
-
-using Clock = std::chrono::steady_clock;
 
 } // namespace
 
@@ -124,6 +123,10 @@ colldsl_status colldsl_plan_set_graph(colldsl_plan *plan, const char *parameter,
                     [&](CollectivePlan &p) { return p.setGraph(parameter, graph->graph); });
 }
 
+colldsl_status colldsl_plan_forget(colldsl_plan *plan, const char *name) {
+  return describing(plan, name, "name", [&](CollectivePlan &p) { return p.forget(name); });
+}
+
 colldsl_status colldsl_plan_set_count(colldsl_plan *plan, uint64_t n) {
   return onPlan(plan,
                 [&](CollectivePlan &p) { return report(p.setElements(n), COLLDSL_ERROR_STATE); });
@@ -186,7 +189,7 @@ colldsl_status colldsl_plan_test(colldsl_plan *plan, int *done) {
     return failNull("done");
   return onCommitted(plan, [&](CollectivePlan &p) {
     *done = p.plan().test();
-    return *done ? outcome(*plan, p.plan().status(), COLLDSL_ERROR_RUN) : COLLDSL_OK;
+    return *done ? outcome(*plan, p.plan()) : COLLDSL_OK;
   });
 }
 
@@ -195,10 +198,8 @@ colldsl_status colldsl_plan_wait(colldsl_plan *plan, double timeout) {
     Result<std::chrono::nanoseconds> limit = toTimeout(timeout);
     if (!limit)
       return report(limit.status(), COLLDSL_ERROR_ARGUMENT);
-    Clock::time_point begin = Clock::now();
-    Status s = p.plan().wait(*limit);
-    bool inTime = Clock::now() - begin < *limit;
-    return outcome(*plan, s, inTime ? COLLDSL_ERROR_RUN : COLLDSL_ERROR_TIMEOUT);
+    (void)p.plan().wait(*limit); // how it ended is told by the plan
+    return outcome(*plan, p.plan());
   });
 }
 

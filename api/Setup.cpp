@@ -136,7 +136,10 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
   if (!comm)
     return failNull("comm");
   return guarded([&] {
-    Result<WiredUp> wired = wireUp(launcherOf(*bootstrap), context->shm);
+    Status own;
+    if (!context->topology.empty() && bootstrap->size > 0)
+      own = Topology::make(context->topology, bootstrap->size).status();
+    Result<WiredUp> wired = wireUp(launcherOf(*bootstrap), context->shm, own);
     if (!wired)
       return report(wired.status(), COLLDSL_ERROR_SETUP);
     Result<Topology> topology = topologyOf(*context, wired->pus);

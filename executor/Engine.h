@@ -15,7 +15,10 @@ class Plan;
 /// Thread safe. Outlives its plans; the endpoint outlives it.
 class Engine {
 public:
-  explicit Engine(Endpoint &endpoint) : endpoint_(endpoint) {}
+  explicit Engine(Endpoint &endpoint) : endpoint_(endpoint) {
+    endpoint_.whileOpening([this] { progressOthers(nullptr); });
+  }
+  ~Engine() { endpoint_.whileOpening({}); }
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
 

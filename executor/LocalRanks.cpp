@@ -211,11 +211,15 @@ LocalOutcome Family::outcomeOf(Rank rank, int exitStatus) {
   std::string who = concat("rank ", index(rank));
   if (WIFSIGNALED(exitStatus)) {
     outcome.signal = WTERMSIG(exitStatus);
-    outcome.status = Status::error(timedOut_ ? who + " did not end in time"
-                                             : concat(who, " was killed by signal ", outcome.signal,
-                                                      " (", strsignal(outcome.signal), ")"));
-  } else if (WEXITSTATUS(exitStatus) != 0 || child.received.empty()) {
+    outcome.tooLate = timedOut_ && outcome.signal == SIGKILL;
+    outcome.status =
+        Status::error(outcome.tooLate ? who + " did not end in time"
+                                      : concat(who, " was killed by signal ", outcome.signal, " (",
+                                               strsignal(outcome.signal), ")"));
+  } else if (WEXITSTATUS(exitStatus) != 0) {
     outcome.status = Status::error(concat(who, " exited with ", WEXITSTATUS(exitStatus)));
+  } else if (child.received.empty()) { // or nobody can say, because SIGCHLD is ignored
+    outcome.status = Status::error(who + " ended without a word");
   } else if (child.received[0] == kFine) {
     outcome.bytes.assign(child.received.begin() + 1, child.received.end());
   } else {
@@ -252,13 +256,15 @@ Result<std::vector<LocalOutcome>> runLocalRanks(const LocalOptions &options, con
 }
 
 Status firstFailure(const std::vector<LocalOutcome> &outcomes) {
-  for (const LocalOutcome &outcome : outcomes)
-    if (outcome.signal != 0)
-      return outcome.status;
-  for (const LocalOutcome &outcome : outcomes)
-    if (!outcome.status)
-      return outcome.status;
-  return {};
+  auto first = [&](auto isWanted) {
+    auto found = std::find_if(outcomes.begin(), outcomes.end(), isWanted);
+    return found == outcomes.end() ? Status() : found->status;
+  };
+  if (Status s = first([](auto &o) { return o.signal != 0 && !o.tooLate; }); !s)
+    return s;
+  if (Status s = first([](auto &o) { return !o.status && !o.tooLate; }); !s)
+    return s;
+  return first([](auto &o) { return !o.status.ok(); });
 }
 
 } // namespace colldsl

@@ -22,6 +22,7 @@ struct LocalOutcome {
   Status status;                ///< ok: the body returned a value and the process exited with 0
   std::vector<std::byte> bytes; ///< what the body returned
   int signal = 0;               ///< that killed the process
+  bool tooLate = false;         ///< it was killed here, because time or the others' grace was over
 };
 
 /// What a rank does. Runs in its process; what it returns travels to the parent.

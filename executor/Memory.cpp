@@ -75,7 +75,8 @@ Status Memory::bindBlocks(const Binding &binding) {
 
 Status Memory::bindCallTime(uint32_t b, const Binding &binding) {
   uint32_t blocks = buffers_[b].blocks;
-  if (!buffers_[b].significant)
+  bool isGiven = b < binding.blocks.size() && !binding.blocks[b].length.empty();
+  if (!buffers_[b].significant || (buffers_[b].aliasOf != kNoBuffer && !isGiven))
     return {};
   if (b >= binding.blocks.size() || binding.blocks[b].offset.size() != blocks ||
       binding.blocks[b].length.size() != blocks)
@@ -145,6 +146,8 @@ Status Memory::bindParameters(const Binding &binding) {
     const BoundBuffer &given = binding.buffers[b];
     if (needed > 0 && !given.data)
       return Status::error(concat("buffer ", b, " is null, it needs ", needed, " bytes"));
+    if (given.isConst && buffers_[b].role != BufferRole::In)
+      return Status::error(concat("buffer ", b, " is written, but the memory for it is constant"));
     if (given.bytes < needed)
       return Status::error(concat("buffer ", b, " has ", given.bytes, " bytes, it needs ", needed));
     bases_[b] = {static_cast<std::byte *>(given.data), needed};

@@ -12,9 +12,10 @@ namespace colldsl {
 struct BoundBuffer {
   void *data = nullptr;
   uint64_t bytes = 0;
+  bool isConst = false; ///< refused for a parameter that is written
 
   static BoundBuffer in(const void *data, uint64_t bytes) {
-    return {const_cast<void *>(data), bytes};
+    return {const_cast<void *>(data), bytes, true};
   }
 };
 

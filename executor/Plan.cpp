@@ -34,25 +34,22 @@ Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
       local_(view.ops.size()), calcs_(view.ops.size()) {}
 
 Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
-                                         const SizeClass &sizeClass, const Binding &binding) {
+                                         const SizeClass &sizeClass, const Binding &binding,
+                                         uint64_t fingerprint) {
   std::unique_ptr<Plan> plan(new Plan(engine, view, sizeClass));
-  // What is wrong here must not keep the others waiting: take part in any case.
   Result<Edges> edges = Edges::of(view);
-  if (edges)
-    plan->edges_ = edges.take();
-  Result<std::unique_ptr<Channels>> channels =
-      engine.endpoint().open(plan->edges_.out, plan->edges_.in);
-  if (!edges)
+  if (!edges) { // must not keep the others waiting
+    engine.endpoint().refuse(edges.message());
     return edges.status();
+  }
+  plan->edges_ = edges.take();
+  auto bindHere = [&](Channels &channels) { return plan->bindTo(channels, binding); };
+  Result<std::unique_ptr<Channels>> channels =
+      engine.endpoint().open({plan->edges_.out, plan->edges_.in, fingerprint, bindHere});
   if (!channels)
     return channels.status();
   plan->channels_ = channels.take();
   engine.add(*plan);
-  if (Status s = plan->bind(binding); !s) {
-    plan->failHere({engine.endpoint().rank(), kNoOp,
-                    concat("rank ", index(engine.endpoint().rank()), ": ", s.message())});
-    return s;
-  }
   return plan;
 }
 
@@ -66,6 +63,10 @@ Plan::~Plan() {
 Status Plan::bind(const Binding &binding) {
   if (running())
     return Status::error("the plan is running");
+  return bindTo(*channels_, binding);
+}
+
+Status Plan::bindTo(Channels &channels, const Binding &binding) {
   Result<Memory> bound = Memory::bind(view_, sizeClass_, binding);
   if (!bound)
     return bound.status();
@@ -73,7 +74,7 @@ Status Plan::bind(const Binding &binding) {
   Result<Steps> steps = Steps::build(view_, *memory, edges_);
   if (!steps)
     return steps.status();
-  if (Status s = channels_->prepare(steps->maxSendBytes()); !s)
+  if (Status s = channels.prepare(steps->maxSendBytes()); !s)
     return s;
   memory_ = std::move(memory);
   steps_ = steps.take();
@@ -100,9 +101,18 @@ Status Plan::start() {
 
 bool Plan::progress() { return progressFor(1); }
 
+// Somebody who only tests now and then is told of dead peers, too.
 bool Plan::test() {
+  if (!running())
+    return true;
+  bool moved = progressFor(1);
   if (running())
-    progressFor(1);
+    moved |= engine_.progressOthers(this);
+  if (!moved && running() && lock_.tryLock()) {
+    if (running())
+      check();
+    lock_.unlock();
+  }
   return !running();
 }
 

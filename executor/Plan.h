@@ -37,11 +37,14 @@ inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::m
 
 class Plan {
 public:
-  /// Collective over all ranks of the engine's transport; waits for all of them without
-  /// moving other plans, so none should be running. `view` (the image's bytes) and the
+  /// Collective over all ranks of the engine's transport; waits for all of them, and moves
+  /// other plans meanwhile. `view` (the image's bytes) and the
   /// engine outlive the plan.
+  /// If one rank cannot, no rank can. `fingerprint`: of whatever else all ranks must have in
+  /// common.
   static Result<std::unique_ptr<Plan>> open(Engine &engine, const RankView &view,
-                                            const SizeClass &sizeClass, const Binding &binding);
+                                            const SizeClass &sizeClass, const Binding &binding,
+                                            uint64_t fingerprint = 0);
   ~Plan();
   Plan(const Plan &) = delete;
   Plan &operator=(const Plan &) = delete;
@@ -56,7 +59,8 @@ public:
   /// Does what can be done now. True: something moved.
   bool progress();
 
-  /// progress(), then: is no run under way? status() tells how the last one ended.
+  /// progress() of this plan, then of the others: is no run under way? status() tells how
+  /// the last one ended.
   bool test();
 
   /// Waits until the run is over. If that takes longer than the timeout, the plan
@@ -65,6 +69,9 @@ public:
 
   bool running() const { return state() == State::Running; }
   bool failed() const { return state() == State::Failed; }
+
+  /// Whether it failed because a wait() here took too long.
+  bool timedOut() const { return failed() && timedOut_; }
 
   /// Ok, or why the plan failed.
   Status status() const { return failed() ? error_ : Status(); }
@@ -83,6 +90,7 @@ private:
   Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass);
   State state() const { return state_.load(std::memory_order_acquire); }
 
+  Status bindTo(Channels &channels, const Binding &binding);
   bool advance();
   template <bool Observed> bool advanceAs();
   template <bool Observed> bool startReady();
@@ -118,6 +126,7 @@ private:
 
   TryLock lock_;
   std::atomic<State> state_{State::Idle};
+  bool timedOut_ = false;
   Status error_; ///< written before state_ becomes Failed, never again
   uint32_t idlePolls_ = 0;
 

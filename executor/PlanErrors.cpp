@@ -54,6 +54,7 @@ void Plan::failHere(Fault fault) {
 void Plan::timeOut(std::chrono::nanoseconds timeout) {
   OpId op = channels_->openOp(kNoRank);
   Rank peer = op == kNoOp ? kNoRank : view_.ops[index(op)].peer;
+  timedOut_ = true;
   double seconds = std::chrono::duration<double>(timeout).count();
   failHere({peer, op, concat("timed out after ", seconds, " s")});
 }

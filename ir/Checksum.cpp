@@ -3,6 +3,7 @@
 
 #include "ir/Checksum.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -29,22 +30,6 @@ uint64_t mix(uint64_t lane, uint64_t word) {
 
 uint64_t fold(uint64_t hash, uint64_t lane) { return (hash ^ mix(0, lane)) * kPrime1 + kPrime4; }
 
-// Leaves `bytes` at what is shorter than one stripe of 32.
-uint64_t hashStripes(std::span<const std::byte> &bytes, uint64_t seed) {
-  uint64_t lanes[4] = {seed + kPrime1 + kPrime2, seed + kPrime2, seed, seed - kPrime1};
-  const std::byte *at = bytes.data();
-  const std::byte *end = at + bytes.size() / 32 * 32;
-  for (; at != end; at += 32)
-    for (int i = 0; i < 4; ++i)
-      lanes[i] = mix(lanes[i], readAt<uint64_t>(at + 8 * i));
-  bytes = bytes.last(bytes.size() % 32);
-  uint64_t hash = std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) + std::rotl(lanes[2], 12) +
-                  std::rotl(lanes[3], 18);
-  for (uint64_t lane : lanes)
-    hash = fold(hash, lane);
-  return hash;
-}
-
 uint64_t hashTail(std::span<const std::byte> bytes, uint64_t hash) {
   for (; bytes.size() >= 8; bytes = bytes.subspan(8))
     hash = std::rotl(hash ^ mix(0, readAt<uint64_t>(bytes.data())), 27) * kPrime1 + kPrime4;
@@ -65,10 +50,48 @@ uint64_t avalanche(uint64_t hash) {
 
 } // namespace
 
+Xxh64::Xxh64(uint64_t seed)
+    : seed_(seed), lanes_{seed + kPrime1 + kPrime2, seed + kPrime2, seed, seed - kPrime1} {}
+
+void Xxh64::addStripes(const std::byte *at, size_t count) {
+  uint64_t lanes[4] = {lanes_[0], lanes_[1], lanes_[2], lanes_[3]};
+  for (const std::byte *end = at + count * kStripe; at != end; at += kStripe)
+    for (int i = 0; i < 4; ++i)
+      lanes[i] = mix(lanes[i], readAt<uint64_t>(at + 8 * i));
+  std::copy_n(lanes, 4, lanes_);
+}
+
+void Xxh64::update(std::span<const std::byte> bytes) {
+  size_t filled = size_ % kStripe;
+  size_ += bytes.size();
+  if (filled != 0) {
+    auto more = bytes.first(std::min(bytes.size(), kStripe - filled));
+    std::copy(more.begin(), more.end(), rest_ + filled);
+    if (filled + more.size() < kStripe)
+      return;
+    addStripes(rest_, 1);
+    bytes = bytes.subspan(more.size());
+  }
+  addStripes(bytes.data(), bytes.size() / kStripe);
+  auto rest = bytes.last(bytes.size() % kStripe);
+  std::copy(rest.begin(), rest.end(), rest_);
+}
+
+uint64_t Xxh64::digest() const {
+  uint64_t hash = seed_ + kPrime5;
+  if (size_ >= kStripe) {
+    hash = std::rotl(lanes_[0], 1) + std::rotl(lanes_[1], 7) + std::rotl(lanes_[2], 12) +
+           std::rotl(lanes_[3], 18);
+    for (uint64_t lane : lanes_)
+      hash = fold(hash, lane);
+  }
+  return avalanche(hashTail(std::span(rest_).first(size_ % kStripe), hash + size_));
+}
+
 uint64_t xxh64(std::span<const std::byte> bytes, uint64_t seed) {
-  uint64_t size = bytes.size();
-  uint64_t hash = size >= 32 ? hashStripes(bytes, seed) : seed + kPrime5;
-  return avalanche(hashTail(bytes, hash + size));
+  Xxh64 hash(seed);
+  hash.update(bytes);
+  return hash.digest();
 }
 
 } // namespace colldsl

@@ -2,11 +2,12 @@
 /// records, so that it can be mapped and used in place; versioned; checksummed;
 /// deterministic (the same schedule gives the same bytes).
 ///
-///   ImageHeader | ImageRank[] | ImageOp[] | successor u32[] | Slice[] | Buffer[]
-///               | Ensure[] | EntryValue[] | name and file strings
+///   header | per rank: ImageOp[], Slice[], Buffer[], Ensure[], EntryValue[], successor u32[]
+///          | where the ranks' parts lie | name and file strings | trailer
 ///
-/// Sections are 64-byte aligned. Indices inside a rank's records count from the
-/// beginning of that rank's part of a section. The whole layout is in docs/image.md.
+/// Parts are 64-byte aligned. Indices inside a rank's records count from the beginning of
+/// its part. Nothing depends on what comes behind it, so that an image can be written as
+/// its ranks are made (ir/ImageWriter.h). The whole layout is in docs/image.md.
 #pragma once
 
 #include "ir/Schedule.h"
@@ -18,7 +19,7 @@
 
 namespace colldsl {
 
-inline constexpr uint16_t kImageMajor = 1; ///< a loader refuses any other major version
+inline constexpr uint16_t kImageMajor = 2; ///< a loader refuses any other major version
 inline constexpr uint16_t kImageMinor = 0; ///< a loader accepts newer minor versions
 
 /// One vertex, one cache line. Field meanings as in Op.

@@ -1,18 +1,9 @@
-#include "ir/Checksum.h"
-#include "ir/ImageLayout.h"
-#include "ir/RankSchedule.h"
+#include "ir/ImageWriter.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 namespace colldsl {
-
-uint64_t imageChecksum(std::span<const std::byte> image) {
-  constexpr size_t at = offsetof(ImageHeader, checksum);
-  return xxh64(image.subspan(at + sizeof(uint64_t)), xxh64(image.first(at), 0));
-}
-
 namespace {
 
 // Stores one member of a record whose padding stays zero.
@@ -20,82 +11,24 @@ template <typename T> void put(std::byte *at, const T &member) {
   std::memcpy(at, &member, sizeof member);
 }
 
-class Encoder {
-public:
-  explicit Encoder(const Schedule &schedule) : schedule_(schedule) {}
-  std::vector<std::byte> run();
-
-private:
-  void layOut();
-  uint64_t &count(Section s) { return header_.sections[static_cast<size_t>(s)].count; }
-  template <typename T> T *sectionAt(Section s) {
-    return reinterpret_cast<T *>(bytes_.data() + header_.sections[static_cast<size_t>(s)].offset);
-  }
-  void encodeRank(uint32_t r);
-  void encodeOps(const Dag &dag, const ImageRank &part);
-  void encodeContract(const Contract &contract, const ImageRank &part);
-  SourceLoc encodeLoc(SourceLoc loc) const;
-  void encodeStrings();
-
-  const Schedule &schedule_;
-  ImageHeader header_ = {};
-  ImageRank next_ = {}; ///< where the next rank's parts begin
-  std::vector<std::byte> bytes_;
-  SuccessorLinks links_;
-};
-
-void Encoder::layOut() {
-  count(Section::Ranks) = schedule_.numRanks();
-  for (const Dag &dag : schedule_.ranks) {
-    count(Section::Ops) += dag.size();
-    for (const Op &op : dag.ops)
-      count(Section::Successors) += op.depCount;
-    count(Section::Slices) += dag.slices.size();
-    count(Section::Buffers) += dag.buffers.size();
-    count(Section::Ensures) += dag.contract.ensures.size();
-    count(Section::Operands) += dag.contract.operands.size();
-  }
-  count(Section::StringEnds) = 1 + schedule_.names.size() + schedule_.files.size();
-  count(Section::StringBytes) = schedule_.name.size();
-  for (const auto *strings : {&schedule_.names, &schedule_.files})
-    for (const std::string &s : *strings)
-      count(Section::StringBytes) += s.size();
-
-  uint64_t end = sizeof(ImageHeader);
-  for (size_t s = 0; s < kSections; ++s) {
-    SectionEntry &entry = header_.sections[s];
-    entry.recordBytes = kRecordBytes[s];
-    entry.offset = alignUp(end);
-    end = entry.offset + entry.count * entry.recordBytes;
-  }
-  header_.sizeBytes = end;
-}
-
 // A place in a file that the table does not have is no place.
-SourceLoc Encoder::encodeLoc(SourceLoc loc) const {
-  return loc.known() && loc.file < schedule_.files.size() ? loc : SourceLoc{};
+SourceLoc knownLoc(SourceLoc loc, uint32_t files) {
+  return loc.known() && loc.file < files ? loc : SourceLoc{};
 }
 
-void Encoder::encodeOps(const Dag &dag, const ImageRank &part) {
-  ImageOp *ops = sectionAt<ImageOp>(Section::Ops) + part.opBegin;
-  for (uint32_t i = 0; i < dag.size(); ++i)
-    ops[i] = imageOp(dag.ops[i], encodeLoc(dag.ops[i].loc));
-  uint32_t *successors = sectionAt<uint32_t>(Section::Successors) + part.successorBegin;
-  links_.link(dag, {ops, dag.size()}, {successors, part.successorCount});
-}
-
-void Encoder::encodeContract(const Contract &contract, const ImageRank &part) {
-  auto *at = sectionAt<std::byte>(Section::Ensures) + part.ensureBegin * sizeof(Ensure);
+void encodeEnsures(const Contract &contract, uint32_t files, std::byte *at) {
   for (const Ensure &e : contract.ensures) {
     put(at + offsetof(Ensure, target), e.target);
     put(at + offsetof(Ensure, isReduction), e.isReduction);
     put(at + offsetof(Ensure, reduction), e.isReduction ? e.reduction : Reduction::Sum);
     put(at + offsetof(Ensure, operandBegin), e.operandBegin);
     put(at + offsetof(Ensure, operandCount), e.operandCount);
-    put(at + offsetof(Ensure, loc), encodeLoc(e.loc));
+    put(at + offsetof(Ensure, loc), knownLoc(e.loc, files));
     at += sizeof(Ensure);
   }
-  at = sectionAt<std::byte>(Section::Operands) + part.operandBegin * sizeof(EntryValue);
+}
+
+void encodeOperands(const Contract &contract, std::byte *at) {
   for (const EntryValue &value : contract.operands) {
     put(at + offsetof(EntryValue, rank), value.rank);
     put(at + offsetof(EntryValue, slice), value.slice);
@@ -103,72 +36,181 @@ void Encoder::encodeContract(const Contract &contract, const ImageRank &part) {
   }
 }
 
-void Encoder::encodeRank(uint32_t r) {
-  const Dag &dag = schedule_.ranks[r];
-  ImageRank part = next_;
-  part.opCount = dag.size();
-  part.successorCount = 0;
+ImageRank measure(const Dag &dag) {
+  ImageRank rank = {};
+  rank.opCount = dag.size();
+  rank.sliceCount = static_cast<uint32_t>(dag.slices.size());
+  rank.bufferCount = static_cast<uint32_t>(dag.buffers.size());
+  rank.ensureCount = static_cast<uint32_t>(dag.contract.ensures.size());
+  rank.operandCount = static_cast<uint32_t>(dag.contract.operands.size());
   for (const Op &op : dag.ops)
-    part.successorCount += op.depCount;
-  part.sliceCount = static_cast<uint32_t>(dag.slices.size());
-  part.bufferCount = static_cast<uint32_t>(dag.buffers.size());
-  part.ensureCount = static_cast<uint32_t>(dag.contract.ensures.size());
-  part.operandCount = static_cast<uint32_t>(dag.contract.operands.size());
-  sectionAt<ImageRank>(Section::Ranks)[r] = part;
-
-  encodeOps(dag, part);
-  std::copy(dag.slices.begin(), dag.slices.end(),
-            sectionAt<Slice>(Section::Slices) + part.sliceBegin);
-  std::copy(dag.buffers.begin(), dag.buffers.end(),
-            sectionAt<Buffer>(Section::Buffers) + part.bufferBegin);
-  encodeContract(dag.contract, part);
-
-  next_.opBegin += part.opCount;
-  next_.successorBegin += part.successorCount;
-  next_.sliceBegin += part.sliceCount;
-  next_.bufferBegin += part.bufferCount;
-  next_.ensureBegin += part.ensureCount;
-  next_.operandBegin += part.operandCount;
+    rank.successorCount += op.depCount;
+  return rank;
 }
 
-void Encoder::encodeStrings() {
-  uint64_t *ends = sectionAt<uint64_t>(Section::StringEnds);
-  auto *chars = sectionAt<char>(Section::StringBytes);
-  uint64_t end = 0;
-  auto append = [&](const std::string &s) {
-    std::copy(s.begin(), s.end(), chars + end);
-    *ends++ = end += s.size();
-  };
-  append(schedule_.name);
-  std::for_each(schedule_.names.begin(), schedule_.names.end(), append);
-  std::for_each(schedule_.files.begin(), schedule_.files.end(), append);
-}
-
-std::vector<std::byte> Encoder::run() {
-  std::copy(std::begin(kImageMagic), std::end(kImageMagic), header_.magic);
-  header_.major = kImageMajor;
-  header_.minor = kImageMinor;
-  header_.flags = (schedule_.hasContract ? kHasContract : 0u) |
-                  (schedule_.synchronizes ? kSynchronizes : 0u) |
-                  (schedule_.deterministic ? kDeterministic : 0u);
-  header_.classElements = schedule_.sizeClass.elements;
-  header_.classMin = schedule_.sizeClass.min;
-  header_.classMax = schedule_.sizeClass.max;
-  header_.nameCount = static_cast<uint32_t>(schedule_.names.size());
-  header_.sectionCount = kSections;
-  layOut();
-
-  bytes_.resize(header_.sizeBytes);
-  put(bytes_.data(), header_);
-  for (uint32_t r = 0; r < schedule_.numRanks(); ++r)
-    encodeRank(r);
-  encodeStrings();
-  put(bytes_.data() + offsetof(ImageHeader, checksum), imageChecksum(bytes_));
-  return std::move(bytes_);
+template <typename T> std::span<const std::byte> bytesOf(const T &record) {
+  return std::as_bytes(std::span(&record, 1));
 }
 
 } // namespace
 
-std::vector<std::byte> encodeImage(const Schedule &schedule) { return Encoder(schedule).run(); }
+uint64_t imageChecksum(std::span<const std::byte> image) {
+  return xxh64(image.first(image.size() - sizeof(uint64_t)), 0);
+}
+
+void EncodedRanks::clear() {
+  ranks_.clear();
+  size_ = 0;
+}
+
+/// Bytes that were in use before keep their values: what is not overwritten is cleared by
+/// the caller.
+std::byte *EncodedRanks::extend(size_t bytes) {
+  size_t begin = size_;
+  size_ += bytes;
+  if (bytes_.size() < size_)
+    bytes_.resize(std::max(size_, bytes_.size() * 2));
+  return bytes_.data() + begin;
+}
+
+void EncodedRanks::add(const Dag &dag, uint32_t files) {
+  ImageRank rank = measure(dag);
+  rank.offset = size_;
+  std::byte *begin = extend(alignUp(partBytes(rank)));
+  auto *ops = partAt<ImageOp>(rank, Part::Ops);
+  for (const Op &op : dag.ops)
+    *ops++ = imageOp(op, knownLoc(op.loc, files));
+  std::copy(dag.slices.begin(), dag.slices.end(), partAt<Slice>(rank, Part::Slices));
+  std::copy(dag.buffers.begin(), dag.buffers.end(), partAt<Buffer>(rank, Part::Buffers));
+  auto *ensures = partAt<std::byte>(rank, Part::Ensures);
+  auto *operands = partAt<std::byte>(rank, Part::Operands);
+  auto *successors = partAt<uint32_t>(rank, Part::Successors);
+  std::fill(ensures, reinterpret_cast<std::byte *>(successors), std::byte{0});
+  encodeEnsures(dag.contract, files, ensures);
+  encodeOperands(dag.contract, operands);
+  links_.link(dag, {partAt<ImageOp>(rank, Part::Ops), dag.size()},
+              {successors, rank.successorCount});
+  std::fill(begin + partBytes(rank), bytes_.data() + size_, std::byte{0});
+  ranks_.push_back(rank);
+}
+
+uint64_t EncodedRanks::numOps() const {
+  uint64_t ops = 0;
+  for (const ImageRank &rank : ranks_)
+    ops += rank.opCount;
+  return ops;
+}
+
+std::span<Buffer> EncodedRanks::buffers(uint32_t i) {
+  return {partAt<Buffer>(ranks_[i], Part::Buffers), ranks_[i].bufferCount};
+}
+
+Status ImageWriter::write(std::span<const std::byte> bytes) {
+  if (bytes.empty())
+    return {};
+  checksum_.update(bytes);
+  offset_ += bytes.size();
+  return sink_(bytes);
+}
+
+Status ImageWriter::align() {
+  static constexpr std::byte zeros[kImageAlignment] = {};
+  return write(std::span(zeros).first(alignUp(offset_) - offset_));
+}
+
+Status ImageWriter::begin() {
+  ImageHeader header = {};
+  std::copy(std::begin(kImageMagic), std::end(kImageMagic), header.magic);
+  header.major = kImageMajor;
+  header.minor = kImageMinor;
+  return write(bytesOf(header));
+}
+
+Status ImageWriter::add(const EncodedRanks &ranks) {
+  if (offset_ == 0)
+    if (Status s = begin(); !s)
+      return s;
+  for (ImageRank rank : ranks.ranks_) {
+    rank.offset += offset_;
+    ranks_.push_back(rank);
+  }
+  return write(std::span(ranks.bytes_).first(ranks.size_));
+}
+
+template <typename T> Status ImageWriter::writeSection(Section s, std::span<const T> records) {
+  if (Status aligned = align(); !aligned)
+    return aligned;
+  sections_[static_cast<size_t>(s)] = {offset_, records.size(), sizeof(T)};
+  return write(std::as_bytes(records));
+}
+
+Status ImageWriter::writeStrings(const Schedule &shared) {
+  std::vector<uint64_t> ends;
+  std::string all;
+  auto append = [&](const std::string &s) {
+    all += s;
+    ends.push_back(all.size());
+  };
+  append(shared.name);
+  std::for_each(shared.names.begin(), shared.names.end(), append);
+  std::for_each(shared.files.begin(), shared.files.end(), append);
+  if (Status s = writeSection<uint64_t>(Section::StringEnds, ends); !s)
+    return s;
+  return writeSection<char>(Section::StringBytes, all);
+}
+
+Status ImageWriter::writeTrailer(const Schedule &shared) {
+  ImageTrailer trailer = {};
+  trailer.flags = (shared.hasContract ? kHasContract : 0u) |
+                  (shared.synchronizes ? kSynchronizes : 0u) |
+                  (shared.deterministic ? kDeterministic : 0u);
+  trailer.sectionCount = kSections;
+  trailer.nameCount = static_cast<uint32_t>(shared.names.size());
+  trailer.classElements = shared.sizeClass.elements;
+  trailer.classMin = shared.sizeClass.min;
+  trailer.classMax = shared.sizeClass.max;
+  trailer.sizeBytes = offset_ + sizeof trailer;
+  auto bytes = bytesOf(trailer);
+  checksum_.update(bytes.first(offsetof(ImageTrailer, checksum)));
+  trailer.checksum = checksum_.digest();
+  return sink_(bytes);
+}
+
+Status ImageWriter::finish(const Schedule &shared) {
+  if (offset_ == 0)
+    if (Status s = begin(); !s)
+      return s;
+  if (Status s = writeSection<ImageRank>(Section::Ranks, ranks_); !s)
+    return s;
+  if (Status s = writeStrings(shared); !s)
+    return s;
+  if (Status s = align(); !s)
+    return s;
+  if (Status s = write(std::as_bytes(std::span(sections_))); !s)
+    return s;
+  return writeTrailer(shared);
+}
+
+std::vector<std::byte> encodeImage(const Schedule &schedule) {
+  std::vector<std::byte> image;
+  size_t parts = 0;
+  for (const Dag &dag : schedule.ranks)
+    parts += alignUp(partBytes(measure(dag))) + sizeof(ImageRank);
+  image.reserve(parts + sizeof(ImageHeader) + sizeof(ImageTrailer));
+  ImageWriter writer([&](std::span<const std::byte> bytes) -> Status {
+    image.insert(image.end(), bytes.begin(), bytes.end());
+    return {};
+  });
+  EncodedRanks rank;
+  for (const Dag &dag : schedule.ranks) {
+    rank.clear();
+    rank.add(dag, static_cast<uint32_t>(schedule.files.size()));
+    [[maybe_unused]] Status s = writer.add(rank);
+    assert(s.ok());
+  }
+  [[maybe_unused]] Status s = writer.finish(schedule);
+  assert(s.ok());
+  return image;
+}
 
 } // namespace colldsl

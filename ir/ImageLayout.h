@@ -14,20 +14,59 @@ namespace colldsl {
 static_assert(std::endian::native == std::endian::little, "images are little endian");
 
 inline constexpr char kImageMagic[8] = {'c', 'o', 'l', 'l', 'd', 's', 'l', '\0'};
-inline constexpr uint64_t kSectionAlignment = 64;
+inline constexpr uint64_t kImageAlignment = 64; ///< of the ranks' parts, of sections, of the end
 
+struct ImageHeader {
+  char magic[8];
+  uint16_t major;
+  uint16_t minor;
+  uint8_t zeros[52];
+};
+static_assert(sizeof(ImageHeader) == kImageAlignment);
+
+/// Where one rank's part begins, and how many records of each kind are in it. They lie
+/// in the order of kRecordBytes, without gaps; the next rank's part begins at the next
+/// multiple of kImageAlignment.
+struct ImageRank {
+  uint64_t offset; ///< from the start of the image
+  uint32_t opCount, sliceCount, bufferCount, ensureCount, operandCount, successorCount;
+
+  std::array<uint32_t, 6> counts() const {
+    return {opCount, sliceCount, bufferCount, ensureCount, operandCount, successorCount};
+  }
+};
+static_assert(sizeof(ImageRank) == 32);
+
+/// The kinds of records of a rank; those of 4 bytes last, so that all are aligned.
+enum class Part : uint8_t { Ops, Slices, Buffers, Ensures, Operands, Successors };
+inline constexpr unsigned kParts = 6;
+inline constexpr std::array<uint64_t, kParts> kRecordBytes = {sizeof(ImageOp),    sizeof(Slice),
+                                                              sizeof(Buffer),     sizeof(Ensure),
+                                                              sizeof(EntryValue), sizeof(uint32_t)};
+
+static_assert(sizeof(Buffer) == 56 && sizeof(Ensure) == 72 && sizeof(EntryValue) == 56);
+static_assert(std::is_trivially_copyable_v<Buffer> && std::is_trivially_copyable_v<Ensure> &&
+              std::is_trivially_copyable_v<EntryValue>);
+
+/// Where a kind of records begins, from the start of the rank's part; Part{kParts}: where
+/// the last one ends.
+constexpr uint64_t offsetInPart(const ImageRank &rank, Part part) {
+  uint64_t offset = 0;
+  for (unsigned p = 0; p < static_cast<unsigned>(part); ++p)
+    offset += rank.counts()[p] * kRecordBytes[p];
+  return offset;
+}
+constexpr uint64_t partBytes(const ImageRank &rank) { return offsetInPart(rank, Part{kParts}); }
+
+/// Behind the parts of all ranks.
 enum class Section : uint8_t {
   Ranks,
-  Ops,
-  Successors,
-  Slices,
-  Buffers,
-  Ensures,
-  Operands,
   StringEnds,  ///< u64 each: where string i ends in StringBytes; it begins where i - 1 ends
   StringBytes, ///< the schedule's name, the names of buffers, the names of files
 };
-inline constexpr unsigned kSections = 9;
+inline constexpr unsigned kSections = 3;
+inline constexpr std::array<uint64_t, kSections> kSectionRecordBytes = {sizeof(ImageRank),
+                                                                        sizeof(uint64_t), 1};
 
 struct SectionEntry {
   uint64_t offset; ///< from the start of the image
@@ -42,46 +81,40 @@ enum ImageFlag : uint32_t {
   kAllFlags = 7,
 };
 
-struct ImageHeader {
-  char magic[8];
-  uint16_t major;
-  uint16_t minor;
+/// The end of an image, known when all else is written; before it lies the table of sections.
+struct ImageTrailer {
   uint32_t flags;
-  uint64_t checksum; ///< of all bytes before and behind it
-  uint64_t sizeBytes;
-  uint64_t classElements, classMin, classMax;
-  uint32_t nameCount; ///< names of buffers among the strings
   uint32_t sectionCount;
-  std::array<SectionEntry, kSections> sections;
+  uint32_t nameCount; ///< names of buffers among the strings
+  uint32_t zeros[3];
+  uint64_t classElements, classMin, classMax;
+  uint64_t sizeBytes;
+  uint64_t checksum; ///< of all bytes before it
 };
-static_assert(sizeof(ImageHeader) == 64 + 24 * kSections);
-
-/// One rank's parts of the sections. The parts lie in the order of the ranks,
-/// without gaps.
-struct ImageRank {
-  uint64_t opBegin, successorBegin, sliceBegin, bufferBegin, ensureBegin, operandBegin;
-  uint32_t opCount, successorCount, sliceCount, bufferCount, ensureCount, operandCount;
-};
-static_assert(sizeof(ImageRank) == 72);
-
-inline constexpr std::array<uint64_t, kSections> kRecordBytes = {
-    sizeof(ImageRank),  sizeof(ImageOp),  sizeof(uint32_t),
-    sizeof(Slice),      sizeof(Buffer),   sizeof(Ensure),
-    sizeof(EntryValue), sizeof(uint64_t), 1};
-
-static_assert(sizeof(Buffer) == 56 && sizeof(Ensure) == 72 && sizeof(EntryValue) == 56);
-static_assert(std::is_trivially_copyable_v<Buffer> && std::is_trivially_copyable_v<Ensure> &&
-              std::is_trivially_copyable_v<EntryValue>);
+static_assert(sizeof(ImageTrailer) == 64);
 
 inline constexpr uint32_t kMaxImageLine = (1u << 24) - 1;
 inline constexpr uint32_t kMaxImageColumn = (1u << 10) - 1;
 inline constexpr uint32_t kMaxImageFile = (1u << 14) - 1;
 
 constexpr uint64_t alignUp(uint64_t offset) {
-  return (offset + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
+  return (offset + kImageAlignment - 1) / kImageAlignment * kImageAlignment;
 }
 
-/// The checksum that the header of these bytes should carry.
+inline const ImageTrailer &trailerOf(std::span<const std::byte> image) {
+  return *reinterpret_cast<const ImageTrailer *>(image.data() + image.size() -
+                                                 sizeof(ImageTrailer));
+}
+inline const SectionEntry *sectionsOf(std::span<const std::byte> image) {
+  const ImageTrailer &trailer = trailerOf(image);
+  return reinterpret_cast<const SectionEntry *>(&trailer) - trailer.sectionCount;
+}
+template <typename T> std::span<const T> sectionOf(std::span<const std::byte> image, Section s) {
+  const SectionEntry &entry = sectionsOf(image)[static_cast<size_t>(s)];
+  return {reinterpret_cast<const T *>(image.data() + entry.offset), entry.count};
+}
+
+/// The checksum that the trailer of these bytes should carry.
 uint64_t imageChecksum(std::span<const std::byte> image);
 
 } // namespace colldsl

@@ -1,7 +1,7 @@
 // The check that stands between a file and everything that trusts it. An image has
-// one spelling per schedule, and the check accepts only that: sections at their one
-// place, parts of ranks without gaps, zeros between, defaults in fields that do not
-// apply. So nothing hides in an image, and decode + encode gives the same bytes.
+// one spelling per schedule, and the check accepts only that: parts of ranks and sections
+// at their one place, zeros between, defaults in fields that do not apply. So nothing hides in an
+// image, and decode + encode gives the same bytes.
 
 #include "ir/ImageCheck.h"
 #include "ir/ImageLayout.h"
@@ -17,33 +17,23 @@ class FrameChecker {
 public:
   explicit FrameChecker(std::span<const std::byte> bytes) : bytes_(bytes) {}
   Status run();
-  uint64_t nameCount() const { return header().nameCount; }
+  uint64_t nameCount() const { return trailer().nameCount; }
   uint64_t fileCount() const { return entry(Section::StringEnds).count - 1 - nameCount(); }
 
 private:
-  /// A kind of record, and where ImageRank says which of them are a rank's.
-  struct Column {
-    const char *what;
-    Section section;
-    uint64_t ImageRank::*begin;
-    uint32_t ImageRank::*count;
-  };
-
   Status checkStart() const;
+  Status checkTrailerFields() const;
   Status checkSections() const;
   Status checkSection(uint32_t s, uint64_t &end) const;
-  Status checkHeaderFields() const;
   Status checkStrings() const;
   Status checkParts() const;
-  Status checkColumn(const Column &column) const;
+  Status checkZeros(uint64_t begin, uint64_t end) const;
 
   const ImageHeader &header() const {
     return *reinterpret_cast<const ImageHeader *>(bytes_.data());
   }
-  const SectionEntry &entry(Section s) const { return header().sections[static_cast<size_t>(s)]; }
-  template <typename T> const T *at(Section s) const {
-    return reinterpret_cast<const T *>(bytes_.data() + entry(s).offset);
-  }
+  const ImageTrailer &trailer() const { return trailerOf(bytes_); }
+  const SectionEntry &entry(Section s) const { return sectionsOf(bytes_)[static_cast<size_t>(s)]; }
   template <typename... Parts> static Status fail(const Parts &...parts) {
     return Status::error(concat("image: ", parts...));
   }
@@ -56,8 +46,9 @@ bool isZero(std::span<const std::byte> bytes) {
 }
 
 Status FrameChecker::checkStart() const {
-  if (bytes_.size() < sizeof(ImageHeader))
-    return fail("has ", bytes_.size(), " bytes, a header alone has ", sizeof(ImageHeader));
+  constexpr size_t least = sizeof(ImageHeader) + sizeof(ImageTrailer);
+  if (bytes_.size() < least)
+    return fail("has ", bytes_.size(), " bytes, header and trailer alone have ", least);
   if (reinterpret_cast<uintptr_t>(bytes_.data()) % alignof(ImageOp) != 0)
     return fail("lies at an address that is not a multiple of ", alignof(ImageOp));
   if (std::memcmp(header().magic, kImageMagic, sizeof kImageMagic) != 0)
@@ -65,62 +56,74 @@ Status FrameChecker::checkStart() const {
   if (header().major != kImageMajor)
     return fail("has format version ", header().major, ", this program reads version ",
                 kImageMajor);
-  if (header().sizeBytes != bytes_.size())
-    return fail("says it has ", header().sizeBytes, " bytes, the file has ", bytes_.size());
-  if (header().checksum != imageChecksum(bytes_))
+  if (bytes_.size() % alignof(ImageOp) != 0 || trailer().sizeBytes != bytes_.size())
+    return fail("has ", bytes_.size(), " bytes, which is not the size that it says");
+  if (trailer().checksum != imageChecksum(bytes_))
     return fail("does not match its checksum");
-  return {};
+  return checkZeros(offsetof(ImageHeader, zeros), sizeof(ImageHeader));
+}
+
+Status FrameChecker::checkZeros(uint64_t begin, uint64_t end) const {
+  if (isZero(bytes_.subspan(begin, end - begin)))
+    return {};
+  return fail("the bytes from ", begin, " to ", end, " are not zero");
 }
 
 // A newer minor version may add sections behind those known here, and flags.
-Status FrameChecker::checkHeaderFields() const {
+Status FrameChecker::checkTrailerFields() const {
+  const ImageTrailer &t = trailer();
   bool isOurs = header().minor == kImageMinor;
-  if (header().sectionCount < kSections || (isOurs && header().sectionCount != kSections))
-    return fail("has ", header().sectionCount, " sections, its version has ", kSections);
-  if (isOurs && (header().flags & ~kAllFlags) != 0)
-    return fail("has unknown flags ", header().flags & ~kAllFlags);
-  const ImageHeader &h = header();
-  if (h.classMin > h.classElements || h.classElements > h.classMax)
-    return fail("was made at n = ", h.classElements, ", outside of its size class ", h.classMin,
-                "..", h.classMax);
-  return {};
+  if (t.sectionCount < kSections || (isOurs && t.sectionCount != kSections))
+    return fail("has ", t.sectionCount, " sections, its version has ", kSections);
+  if (t.sectionCount >
+      (bytes_.size() - sizeof(ImageHeader) - sizeof(ImageTrailer)) / sizeof(SectionEntry))
+    return fail("ends inside its table of ", t.sectionCount, " sections");
+  if (isOurs && (t.flags & ~kAllFlags) != 0)
+    return fail("has unknown flags ", t.flags & ~kAllFlags);
+  if (t.classMin > t.classElements || t.classElements > t.classMax)
+    return fail("was made at n = ", t.classElements, ", outside of its size class ", t.classMin,
+                "..", t.classMax);
+  return isZero(std::as_bytes(std::span(t.zeros))) ? Status()
+                                                   : fail("its trailer has fields that are not "
+                                                          "zero");
 }
 
 // `end` is where the section before ends; moves to the end of this one.
 Status FrameChecker::checkSection(uint32_t s, uint64_t &end) const {
-  const SectionEntry &e = header().sections.data()[s];
-  if (s < kSections && e.recordBytes != kRecordBytes[s])
-    return fail("section ", s, " has records of ", e.recordBytes, " bytes, not ", kRecordBytes[s]);
-  if (e.offset != alignUp(end) || e.offset > bytes_.size())
-    return fail("section ", s, " begins at byte ", e.offset, ", the one before it ends at ", end);
+  const SectionEntry &e = sectionsOf(bytes_)[s];
+  if (s < kSections && e.recordBytes != kSectionRecordBytes[s])
+    return fail("section ", s, " has records of ", e.recordBytes, " bytes, not ",
+                kSectionRecordBytes[s]);
+  bool fits = s == 0 ? e.offset % kImageAlignment == 0 : e.offset == alignUp(end);
+  if (!fits || e.offset < end || e.offset > bytes_.size())
+    return fail("section ", s, " begins at byte ", e.offset, ", what is before it ends at ", end);
   if (e.recordBytes != 0 && e.count > (bytes_.size() - e.offset) / e.recordBytes)
     return fail("section ", s, " has ", e.count, " records, the file ends before");
-  if (!isZero(bytes_.subspan(end, e.offset - end)))
-    return fail("the bytes before section ", s, " are not zero");
+  if (s != 0)
+    if (Status status = checkZeros(end, e.offset); !status)
+      return status;
   end = e.offset + e.count * e.recordBytes;
   return {};
 }
 
 Status FrameChecker::checkSections() const {
-  uint64_t end =
-      offsetof(ImageHeader, sections) + uint64_t{header().sectionCount} * sizeof(SectionEntry);
-  if (end > bytes_.size())
-    return fail("ends inside its table of ", header().sectionCount, " sections");
-  for (uint32_t s = 0; s < header().sectionCount; ++s)
+  uint64_t table = reinterpret_cast<const std::byte *>(sectionsOf(bytes_)) - bytes_.data();
+  uint64_t end = sizeof(ImageHeader);
+  for (uint32_t s = 0; s < trailer().sectionCount; ++s)
     if (Status status = checkSection(s, end); !status)
       return status;
-  if (end != bytes_.size())
-    return fail("has ", bytes_.size() - end, " bytes behind its last section");
+  if (alignUp(end) != table)
+    return fail("its last section ends at byte ", end, ", the table of sections begins at ", table);
   if (entry(Section::Ranks).count > index(kNoRank))
     return fail("has ", entry(Section::Ranks).count, " ranks, more than 32 bits can name");
-  return {};
+  return checkZeros(end, table);
 }
 
 Status FrameChecker::checkStrings() const {
   uint64_t count = entry(Section::StringEnds).count;
   if (count < 1 + nameCount())
     return fail("has ", count, " strings, too few for ", nameCount(), " names");
-  const uint64_t *ends = at<uint64_t>(Section::StringEnds);
+  auto ends = sectionOf<uint64_t>(bytes_, Section::StringEnds);
   uint64_t previous = 0;
   for (uint64_t i = 0; i < count; ++i) {
     if (ends[i] < previous || ends[i] > entry(Section::StringBytes).count)
@@ -132,42 +135,32 @@ Status FrameChecker::checkStrings() const {
   return {};
 }
 
-Status FrameChecker::checkColumn(const Column &c) const {
-  uint64_t end = 0;
-  for (uint64_t r = 0; r < entry(Section::Ranks).count; ++r) {
-    const ImageRank &rank = at<ImageRank>(Section::Ranks)[r];
-    if (rank.*c.begin != end)
-      return fail("rank ", r, ": its ", c.what, " begin at ", rank.*c.begin,
-                  ", those of the rank before end at ", end);
-    if (rank.*c.count > entry(c.section).count - end)
-      return fail("rank ", r, ": has ", rank.*c.count, " ", c.what, ", its section has ",
-                  entry(c.section).count - end, " left");
-    end += rank.*c.count;
-  }
-  if (end != entry(c.section).count)
-    return fail("all ranks together have ", end, " ", c.what, ", their section has ",
-                entry(c.section).count);
-  return {};
-}
-
+// Each rank's part begins where the one before ends, the section of ranks behind the last.
 Status FrameChecker::checkParts() const {
-  static constexpr Column columns[] = {
-      {"ops", Section::Ops, &ImageRank::opBegin, &ImageRank::opCount},
-      {"successors", Section::Successors, &ImageRank::successorBegin, &ImageRank::successorCount},
-      {"slices", Section::Slices, &ImageRank::sliceBegin, &ImageRank::sliceCount},
-      {"buffers", Section::Buffers, &ImageRank::bufferBegin, &ImageRank::bufferCount},
-      {"promises", Section::Ensures, &ImageRank::ensureBegin, &ImageRank::ensureCount},
-      {"operands", Section::Operands, &ImageRank::operandBegin, &ImageRank::operandCount}};
-  for (const Column &column : columns)
-    if (Status s = checkColumn(column); !s)
+  auto ranks = sectionOf<ImageRank>(bytes_, Section::Ranks);
+  uint64_t last = entry(Section::Ranks).offset;
+  uint64_t end = sizeof(ImageHeader);
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].offset != end)
+      return fail("rank ", r, ": its part begins at byte ", ranks[r].offset,
+                  ", the one before it ends at ", end);
+    // No overflow: a rank has at most 2^32 records of each kind.
+    uint64_t size = partBytes(ranks[r]), padded = alignUp(size);
+    if (padded > last - end)
+      return fail("rank ", r, ": its part has ", size, " bytes, ", last - end, " are left");
+    if (Status s = checkZeros(end + size, end + padded); !s)
       return s;
+    end += padded;
+  }
+  if (end != last)
+    return fail("all ranks together end at byte ", end, ", the section of ranks begins at ", last);
   return {};
 }
 
 Status FrameChecker::run() {
   if (Status s = checkStart(); !s)
     return s;
-  if (Status s = checkHeaderFields(); !s)
+  if (Status s = checkTrailerFields(); !s)
     return s;
   if (Status s = checkSections(); !s)
     return s;

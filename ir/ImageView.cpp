@@ -5,15 +5,6 @@
 namespace colldsl {
 namespace {
 
-const ImageHeader &headerOf(std::span<const std::byte> image) {
-  return *reinterpret_cast<const ImageHeader *>(image.data());
-}
-
-template <typename T> std::span<const T> sectionOf(std::span<const std::byte> image, Section s) {
-  const SectionEntry &entry = headerOf(image).sections[static_cast<size_t>(s)];
-  return {reinterpret_cast<const T *>(image.data() + entry.offset), entry.count};
-}
-
 std::string_view stringAt(std::span<const std::byte> image, uint64_t i) {
   auto ends = sectionOf<uint64_t>(image, Section::StringEnds);
   uint64_t begin = i == 0 ? 0 : ends[i - 1];
@@ -86,40 +77,41 @@ RankView Image::rank(Rank r) const {
   const ImageRank &part = sectionOf<ImageRank>(bytes_, Section::Ranks)[index(r)];
   RankView view;
   view.rank = r;
-  view.ops = sectionOf<ImageOp>(bytes_, Section::Ops).subspan(part.opBegin, part.opCount);
-  view.successors = sectionOf<uint32_t>(bytes_, Section::Successors)
-                        .subspan(part.successorBegin, part.successorCount);
-  view.slices = sectionOf<Slice>(bytes_, Section::Slices).subspan(part.sliceBegin, part.sliceCount);
-  view.buffers =
-      sectionOf<Buffer>(bytes_, Section::Buffers).subspan(part.bufferBegin, part.bufferCount);
-  view.ensures =
-      sectionOf<Ensure>(bytes_, Section::Ensures).subspan(part.ensureBegin, part.ensureCount);
-  view.operands = sectionOf<EntryValue>(bytes_, Section::Operands)
-                      .subspan(part.operandBegin, part.operandCount);
+  const std::byte *begin = bytes_.data() + part.offset;
+  auto records = [&]<typename T>(std::span<const T> &of, Part kind) {
+    of = {reinterpret_cast<const T *>(begin + offsetInPart(part, kind)),
+          part.counts()[static_cast<size_t>(kind)]};
+  };
+  records(view.ops, Part::Ops);
+  records(view.slices, Part::Slices);
+  records(view.buffers, Part::Buffers);
+  records(view.ensures, Part::Ensures);
+  records(view.operands, Part::Operands);
+  records(view.successors, Part::Successors);
   return view;
 }
 
 SizeClass Image::sizeClass() const {
-  const ImageHeader &header = headerOf(bytes_);
-  return {header.classElements, header.classMin, header.classMax};
+  const ImageTrailer &trailer = trailerOf(bytes_);
+  return {trailer.classElements, trailer.classMin, trailer.classMax};
 }
 
 std::string_view Image::name() const { return stringAt(bytes_, 0); }
 
 std::string_view Image::bufferName(const Buffer &buffer) const {
-  return buffer.name < headerOf(bytes_).nameCount ? stringAt(bytes_, 1 + uint64_t{buffer.name})
-                                                  : std::string_view();
+  return buffer.name < trailerOf(bytes_).nameCount ? stringAt(bytes_, 1 + uint64_t{buffer.name})
+                                                   : std::string_view();
 }
 
 std::string_view Image::fileName(uint16_t file) const {
-  uint64_t i = 1 + uint64_t{headerOf(bytes_).nameCount} + file;
+  uint64_t i = 1 + uint64_t{trailerOf(bytes_).nameCount} + file;
   return i < sectionOf<uint64_t>(bytes_, Section::StringEnds).size() ? stringAt(bytes_, i)
                                                                      : std::string_view();
 }
 
-bool Image::hasContract() const { return headerOf(bytes_).flags & kHasContract; }
-bool Image::synchronizes() const { return headerOf(bytes_).flags & kSynchronizes; }
-bool Image::deterministic() const { return headerOf(bytes_).flags & kDeterministic; }
+bool Image::hasContract() const { return trailerOf(bytes_).flags & kHasContract; }
+bool Image::synchronizes() const { return trailerOf(bytes_).flags & kSynchronizes; }
+bool Image::deterministic() const { return trailerOf(bytes_).flags & kDeterministic; }
 
 Schedule Image::decode() const {
   Schedule schedule;
@@ -129,7 +121,7 @@ Schedule Image::decode() const {
   schedule.synchronizes = synchronizes();
   schedule.deterministic = deterministic();
   uint64_t strings = sectionOf<uint64_t>(bytes_, Section::StringEnds).size();
-  uint64_t firstFile = 1 + uint64_t{headerOf(bytes_).nameCount};
+  uint64_t firstFile = 1 + uint64_t{trailerOf(bytes_).nameCount};
   for (uint64_t i = 1; i < firstFile; ++i)
     schedule.names.emplace_back(stringAt(bytes_, i));
   for (uint64_t i = firstFile; i < strings; ++i)

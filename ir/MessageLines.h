@@ -1,5 +1,5 @@
 /// Messages of one direction, peer and tag form a line. Where the text form gives no
-/// number, an end stands one behind the end before it in its line. Internal to ir.
+/// number, an end stands one behind the end before it in its line. For the readers of GOAL.
 #pragma once
 
 #include "ir/Dag.h"

@@ -9,25 +9,26 @@ ImageOp imageOp(const Op &op, SourceLoc loc) {
   bool reduces = op.kind == OpKind::Combine;
   bool isSized = op.kind != OpKind::Signal && op.kind != OpKind::Wait && op.sourceCount == 0 &&
                  op.targetCount == 0;
-  ImageOp out = {};
-  out.kind = op.kind;
-  out.side = reduces ? op.side : Side::After;
-  out.reduction = reduces ? op.reduction : Reduction::Sum;
-  out.type = reduces ? op.type : ElementType::I32;
-  out.peer = isMessage(op.kind) ? op.peer : kNoRank;
-  out.message = isMessage(op.kind) ? op.message : MessageId{0};
-  out.sourceBegin = op.sourceCount == 0 ? 0 : op.sourceBegin;
-  out.sourceCount = op.sourceCount;
-  out.targetBegin = op.targetCount == 0 ? 0 : op.targetBegin;
-  out.targetCount = op.targetCount;
-  out.amount = isSized ? op.amount : 0;
-  out.depCount = op.depCount;
-  out.line = std::min(loc.line, kMaxImageLine);
-  out.column = std::min<uint32_t>(loc.column, kMaxImageColumn);
-  out.file = std::min<uint32_t>(loc.file, kMaxImageFile);
-  out.cpu = op.cpu;
-  out.nic = op.nic;
-  return out;
+  return {.kind = op.kind,
+          .side = reduces ? op.side : Side::After,
+          .reduction = reduces ? op.reduction : Reduction::Sum,
+          .type = reduces ? op.type : ElementType::I32,
+          .peer = isMessage(op.kind) ? op.peer : kNoRank,
+          .message = isMessage(op.kind) ? op.message : MessageId{0},
+          .sourceBegin = op.sourceCount == 0 ? 0 : op.sourceBegin,
+          .sourceCount = op.sourceCount,
+          .targetBegin = op.targetCount == 0 ? 0 : op.targetBegin,
+          .targetCount = op.targetCount,
+          .amount = isSized ? op.amount : 0,
+          .successorBegin = 0,
+          .requireCount = 0,
+          .irequireCount = 0,
+          .depCount = op.depCount,
+          .line = std::min(loc.line, kMaxImageLine),
+          .column = std::min<uint32_t>(loc.column, kMaxImageColumn),
+          .file = std::min<uint32_t>(loc.file, kMaxImageFile),
+          .cpu = op.cpu,
+          .nic = op.nic};
 }
 
 // Counts them, gives each op its place, then fills the places in op order. So each list

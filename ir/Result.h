@@ -33,7 +33,7 @@ struct Diagnostic {
 
 class [[nodiscard]] Status {
 public:
-  Status() = default;
+  Status() {} // defaulted, it would clear the room for an error each time
   Status(Diagnostic d) : error_(std::move(d)) {}
   static Status error(std::string message) { return Diagnostic::error({}, std::move(message)); }
   static Status error(SourceLoc loc, std::string message) {

@@ -53,8 +53,7 @@ AccessMap::Spot AccessMap::search(const BufferPlace &place) const {
   const Cut *begin = chunk->cuts, *end = begin + chunk->count;
   const Cut *found =
       std::partition_point(begin + 1, end, [&](const Cut &c) { return !behind(c, place); });
-  return {static_cast<uint32_t>(chunk - order_.begin()),
-          static_cast<uint32_t>(found - begin) - 1};
+  return {static_cast<uint32_t>(chunk - order_.begin()), static_cast<uint32_t>(found - begin) - 1};
 }
 
 bool AccessMap::cutAt(const BufferPlace &place, SizeRange &range, bool callTime) {

@@ -35,6 +35,13 @@ struct ReaderPool {
   }
 };
 
+/// A slice with its positions at the size at hand.
+struct Region {
+  Slice slice;
+  int64_t beginAt = 0;
+  int64_t endAt = 0;
+};
+
 /// A position within a buffer: block (0 for dense buffers), then place within it.
 struct BufferPlace {
   uint32_t block = 0;
@@ -71,6 +78,28 @@ public:
     if (writes && between > 0)
       eraseBetween(last_, at);
     return true;
+  }
+
+  /// The same for what an access before it has cut just so, if it is where the last one
+  /// was: most are. False: nothing was done.
+  template <typename Callback>
+  bool accessAgain(const Region &region, bool writes, OpId op, ReaderPool &pool,
+                   Callback dependsOn) {
+    const Chunk &chunk = order_[last_.chunk];
+    const Slice &s = region.slice;
+    if (last_.cut + 1 >= chunk.count)
+      return false;
+    Cut &first = chunk.cuts[last_.cut];
+    const Cut &second = chunk.cuts[last_.cut + 1];
+    uint32_t block = s.block == kNoBlock ? 0 : s.block;
+    bool same = first.at == region.beginAt && second.at == region.endAt &&
+                first.scale == s.beginScale && first.offset == s.beginOffset &&
+                second.scale == s.endScale && second.offset == s.endOffset &&
+                first.denominator == s.denominator && second.denominator == s.denominator &&
+                first.block == block && second.block == block && first.at < second.at;
+    if (same)
+      visit(first, writes, op, pool, dependsOn);
+    return same;
   }
 
 private:

@@ -8,8 +8,9 @@
 ///   2  Message     t            (its statement says the rest)
 ///   3  Return
 ///
-/// What is rare or works on slices, lists, groups, trees or graphs stays a tree:
-/// Evaluate and Execute hand an expression or a statement to the interpreter.
+/// What is rare or works on lists, groups, trees or graphs stays a tree: Evaluate and
+/// Execute hand an expression or a statement to the interpreter. So do slices, but for the
+/// one that a message carries if it is a name, a block or a part of one.
 #pragma once
 
 #include <cstdint>
@@ -50,13 +51,19 @@ enum class Opcode : uint8_t {
   JumpUnlessLess,
   JumpUnlessEqual,
   JumpIfEqual,
+  JumpIfNone,  ///< a is none
   LoopBegin,   ///< leaves for `to` unless a is below b
   LoopNext,    ///< adds 1 to a; goes to `to` if it is still below b
   CloseRange,  ///< to = a + 1: a loop up to and with a
   JoinIndices, ///< to = one number for the label indices a and b
   // Statements
-  Message, ///< a = peer or edge; its label is `to`, or kNoCode, with index b
-  Label,   ///< of the statement before: `to` with index b
+  WholeSlice,      ///< the message that comes next carries slice slot `to`
+  BlockSlice,      ///< ... its block a
+  PartSlice,       ///< ... the part a of b that `origin` says
+  LetSlice,        ///< slice slot `to` = the block a or the part a of b that `origin` says
+  Message,         ///< a = peer or edge; its label is `to`, or kNoCode, with index b
+  CarryingMessage, ///< the same, with the slice that was named before
+  Label,           ///< of the statement before: `to` with index b
   Requires,
   IRequires, ///< label `origin` with index a waits for label `to` with index b
   Parent,

@@ -3,20 +3,6 @@
 #include <algorithm>
 
 namespace colldsl {
-namespace {
-
-constexpr uint32_t kNoMap = 0xffffffffu;
-
-/// Appends the regions' slices; where they begin.
-uint32_t append(std::span<const Region> regions, std::vector<Slice> &slices) {
-  auto begin = static_cast<uint32_t>(slices.size());
-  for (const Region &region : regions)
-    slices.push_back(region.slice);
-  return begin;
-}
-
-} // namespace
-
 void DagBuilder::begin(Dag &dag, SizeRange &range) {
   dag_ = &dag;
   range_ = &range;
@@ -27,18 +13,14 @@ void DagBuilder::begin(Dag &dag, SizeRange &range) {
   stated_.clear();
 }
 
-AccessMap &DagBuilder::mapOf(BufferId buffer) {
+AccessMap &DagBuilder::newMap(BufferId buffer) {
   if (mapOfBuffer_.size() <= index(buffer))
-    mapOfBuffer_.resize(index(buffer) + 1, kNoMap);
-  uint32_t &map = mapOfBuffer_[index(buffer)];
-  if (map == kNoMap) {
-    map = usedMaps_++;
-    if (map == maps_.size())
-      maps_.emplace_back();
-    else
-      maps_[map].clear();
-  }
-  return maps_[map];
+    mapOfBuffer_.resize(index(buffer) + 1);
+  if (usedMaps_ == maps_.size())
+    maps_.emplace_back();
+  else
+    maps_[usedMaps_].clear();
+  return *(mapOfBuffer_[index(buffer)] = &maps_[usedMaps_++]);
 }
 
 void DagBuilder::addDep(OpId on, DepKind kind) {
@@ -51,53 +33,53 @@ void DagBuilder::addDep(OpId on, DepKind kind) {
   dag_->deps.push_back({on, kind});
 }
 
-Status DagBuilder::track(std::span<const Region> regions, bool writes, OpId op, SourceLoc loc) {
+Status DagBuilder::track(std::span<const Region> regions, bool writes, OpId op) {
+  auto dependsOn = [&](OpId on) {
+    if (on != op)
+      addDep(on, DepKind::Requires);
+  };
   for (const Region &region : regions) {
+    AccessMap &map = mapOf(region.slice.buffer);
+    if (map.accessAgain(region, writes, op, readers_, dependsOn)) [[likely]]
+      continue;
     const Slice &s = region.slice;
     bool callTime = s.block != kNoBlock;
     uint32_t block = callTime ? s.block : 0;
     BufferPlace begin{block, {s.beginScale, s.beginOffset, s.denominator, region.beginAt}};
     BufferPlace end{block, {s.endScale, s.endOffset, s.denominator, region.endAt}};
-    bool ordered =
-        mapOf(s.buffer).access(begin, end, writes, op, *range_, readers_, callTime, [&](OpId on) {
-          if (on != op)
-            addDep(on, DepKind::Requires);
-        });
-    if (!ordered)
-      return Status::error(loc, "a block whose length is known at call time is cut in two ways "
-                                "that cannot be compared for every length");
+    if (!map.access(begin, end, writes, op, *range_, readers_, callTime, dependsOn))
+      return Status::error(dag_->ops[index(op)].loc,
+                           "a block whose length is known at call time is cut in two ways "
+                           "that cannot be compared for every length");
   }
   return {};
 }
 
-Status DagBuilder::add(const Op &op, std::span<const Region> sources,
-                       std::span<const Region> targets) {
-  OpId id{dag_->size()};
-  Op &added = dag_->ops.emplace_back(op);
-  added.depBegin = static_cast<uint32_t>(dag_->deps.size());
-  if (Status s = track(sources, false, id, op.loc); !s)
-    return s;
-  return finishOp(id, sources, targets);
-}
-
-/// What it writes; its sources are tracked.
-Status DagBuilder::finishOp(OpId id, std::span<const Region> sources,
-                            std::span<const Region> targets) {
-  if (Status s = track(targets, true, id, dag_->ops[index(id)].loc); !s)
-    return s;
-  Op &op = dag_->ops[index(id)];
-  op.sourceBegin = append(sources, dag_->slices);
+Status DagBuilder::touch(std::span<const Region> sources, std::span<const Region> targets) {
+  OpId id{dag_->size() - 1};
+  if (!sources.empty())
+    if (Status s = track(sources, false, id); !s)
+      return s;
+  if (!targets.empty())
+    if (Status s = track(targets, true, id); !s)
+      return s;
+  Op &op = dag_->ops.back();
+  auto slices = static_cast<uint32_t>(dag_->slices.size());
+  op.sourceBegin = slices;
   op.sourceCount = static_cast<uint32_t>(sources.size());
-  op.targetBegin = append(targets, dag_->slices);
+  op.targetBegin = slices + op.sourceCount;
   op.targetCount = static_cast<uint32_t>(targets.size());
   op.depCount = static_cast<uint32_t>(dag_->deps.size()) - op.depBegin;
+  for (const Region &region : sources)
+    dag_->slices.push_back(region.slice);
+  for (const Region &region : targets)
+    dag_->slices.push_back(region.slice);
   return {};
 }
 
 /// Only these two ops touch the temporary.
-Status DagBuilder::addReceiveCombine(const Op &receive, Reduction reduction, Side side,
+Status DagBuilder::receiveAndCombine(Reduction reduction, Side side,
                                      std::span<const Region> targets) {
-  OpId receiveId{dag_->size()}, combineId{dag_->size() + 1};
   auto hidden = static_cast<uint32_t>(dag_->slices.size());
   auto count = static_cast<uint32_t>(targets.size());
   for (const Region &region : targets) {
@@ -114,22 +96,22 @@ Status DagBuilder::addReceiveCombine(const Op &receive, Reduction reduction, Sid
   }
   for (uint32_t i = 0; i < count; ++i)
     dag_->slices.push_back(Slice(dag_->slices[hidden + i]));
-  Op &recv = dag_->ops.emplace_back(receive);
-  recv.depBegin = static_cast<uint32_t>(dag_->deps.size());
+  OpId receive{dag_->size() - 1};
+  Op &recv = dag_->ops.back();
   recv.targetBegin = hidden;
   recv.targetCount = count;
+  SourceLoc loc = recv.loc;
 
-  Op &combine = dag_->ops.emplace_back();
+  Op &combine = addPlain();
   combine.kind = OpKind::Combine;
-  combine.loc = receive.loc;
+  combine.loc = loc;
   combine.reduction = reduction;
   combine.side = side;
   combine.type = dag_->buffers[index(targets.front().slice.buffer)].type;
-  combine.depBegin = static_cast<uint32_t>(dag_->deps.size());
-  addDep(receiveId, DepKind::Requires);
-  if (Status s = finishOp(combineId, {}, targets); !s)
+  addDep(receive, DepKind::Requires);
+  if (Status s = touch({}, targets); !s)
     return s;
-  Op &added = dag_->ops[index(combineId)];
+  Op &added = dag_->ops.back();
   added.sourceBegin = hidden + count;
   added.sourceCount = count;
   return {};

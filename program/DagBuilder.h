@@ -15,13 +15,6 @@ namespace colldsl {
 /// The name of a buffer that no text names: where a `recv ... combine` lands.
 inline constexpr uint32_t kHiddenName = 0xffffffffu;
 
-/// A slice with its positions at the size at hand.
-struct Region {
-  Slice slice;
-  int64_t beginAt = 0;
-  int64_t endAt = 0;
-};
-
 class DagBuilder {
 public:
   /// Appends to `dag`, which must be empty; both outlive the builder's use.
@@ -29,17 +22,16 @@ public:
 
   BufferId addBuffer(const Buffer &buffer) { return dag_->addBuffer(buffer); }
 
-  /// Adds an op with the dependencies that its slices demand.
-  Status add(const Op &op, std::span<const Region> sources, std::span<const Region> targets);
-  /// Adds an op that touches no bytes, to be filled in by the caller.
-  Op &addPlain() {
-    Op &added = dag_->ops.emplace_back();
+  /// Adds an op that touches no bytes so far, to be filled in by the caller.
+  Op &addPlain(const Op &like = {}) {
+    Op &added = dag_->ops.emplace_back(like);
     added.depBegin = static_cast<uint32_t>(dag_->deps.size());
     return added;
   }
-  /// A receive into a hidden temporary, and a combine that waits for it.
-  Status addReceiveCombine(const Op &receive, Reduction reduction, Side side,
-                           std::span<const Region> targets);
+  /// What the newest op reads and writes, with the dependencies that this demands.
+  Status touch(std::span<const Region> sources, std::span<const Region> targets);
+  /// The newest op receives into a hidden temporary; adds a combine that waits for it.
+  Status receiveAndCombine(Reduction reduction, Side side, std::span<const Region> targets);
 
   uint32_t size() const { return dag_->size(); }
 
@@ -57,9 +49,13 @@ public:
   Status finish();
 
 private:
-  Status finishOp(OpId id, std::span<const Region> sources, std::span<const Region> targets);
-  Status track(std::span<const Region> regions, bool writes, OpId op, SourceLoc loc);
-  AccessMap &mapOf(BufferId buffer);
+  Status track(std::span<const Region> regions, bool writes, OpId op);
+  AccessMap &mapOf(BufferId buffer) {
+    if (index(buffer) < mapOfBuffer_.size() && mapOfBuffer_[index(buffer)]) [[likely]]
+      return *mapOfBuffer_[index(buffer)];
+    return newMap(buffer);
+  }
+  AccessMap &newMap(BufferId buffer);
   void addDep(OpId on, DepKind kind);
   void dependAll(const LabelRange &waiter, const LabelRange &first, DepKind kind);
   void state(OpId waiter, Dep dep);
@@ -80,7 +76,7 @@ private:
   SizeRange *range_ = nullptr;
   std::deque<AccessMap> maps_; // the first usedMaps_ of them are in use
   uint32_t usedMaps_ = 0;
-  std::vector<uint32_t> mapOfBuffer_;
+  std::vector<AccessMap *> mapOfBuffer_; // null: nobody touched it
   ReaderPool readers_;
   std::vector<uint32_t> lastDepOf_; // per op: the newest op that depends on it, plus one
   std::vector<StatedDep> stated_;

@@ -23,6 +23,11 @@ uint64_t commonDivisor(uint64_t a, uint64_t b) {
   return a << shift;
 }
 
+/// Of the largest int there is none: a range that is refused.
+constexpr int64_t nextPart(int64_t part) { return part == INT64_MAX ? INT64_MIN : part + 1; }
+
+constexpr bool isSmall(Int128 x) { return x >= 0 && x <= INT32_MAX; }
+
 constexpr Int128 magnitude(Int128 x) { return x < 0 ? -x : x; }
 
 Int128 wideCommonDivisor(Int128 a, Int128 b) {
@@ -34,8 +39,7 @@ Int128 wideCommonDivisor(Int128 a, Int128 b) {
 /// (scale * n + offset) / denominator in lowest terms, so that equal cuts have equal forms.
 bool reduce(Int128 scale, Int128 offset, Int128 denominator, Position &out) {
   constexpr Int128 limit = INT64_MAX / 2;
-  bool isSmall = magnitude(scale) <= limit && magnitude(offset) <= limit && denominator <= limit;
-  if (isSmall) {
+  if (magnitude(scale) <= limit && magnitude(offset) <= limit && denominator <= limit) {
     auto d = static_cast<uint64_t>(denominator);
     uint64_t g = commonDivisor(d, static_cast<uint64_t>(magnitude(scale)));
     if (g > 1)
@@ -73,6 +77,15 @@ Position Interpreter::interpolate(const SliceValue &s, Int128 i, Int128 k, Sourc
     return x;
   if (i == k)
     return y;
+  if (int64_t numerator = 0; x.scale == 0 && x.offset == 0 && y.offset == 0 && y.denominator == 1 &&
+                             !s.inBlock() && isSmall(i) && isSmall(k) && isSmall(y.scale)) {
+    numerator = y.scale * static_cast<int64_t>(i); // of a whole buffer, as nearly always
+    auto g = static_cast<int64_t>(
+        commonDivisor(static_cast<uint64_t>(numerator), static_cast<uint64_t>(k)));
+    auto denominator = static_cast<uint32_t>(static_cast<int64_t>(k) / g);
+    numerator /= g;
+    return {numerator, 0, denominator, positionAt(numerator, 0, denominator, range_.n())};
+  }
   Int128 dx = x.denominator, dy = y.denominator;
   Position p;
   // x + (y - x) * i / k over the common denominator dx * dy * k
@@ -159,8 +172,10 @@ SliceValue Interpreter::evalBlock(const Expr &e) {
   SliceValue room;
   int64_t i = eval(e.b);
   const SliceValue &s = sliceOf(e.a, room);
-  if (failed_)
-    return s;
+  return failed_ ? s : blockAt(s, i, e);
+}
+
+SliceValue Interpreter::blockAt(const SliceValue &s, int64_t i, const Expr &e) {
   if (i == kNone || i < 0 || i >= s.blocks) {
     fail(e.loc, i == kNone ? "block 'none' of a buffer"
                            : "block " + std::to_string(i) + " of a buffer that has " +
@@ -231,11 +246,14 @@ SliceValue Interpreter::evalPart(const Expr &e) {
   auto operands = operandsOf(e);
   SliceValue room;
   int64_t lo = eval(ExprId{operands[1]});
-  int64_t hi = ExprId{operands[2]} == kNoExpr ? lo + 1 : eval(ExprId{operands[2]});
+  int64_t hi = ExprId{operands[2]} == kNoExpr ? nextPart(lo) : eval(ExprId{operands[2]});
   int64_t count = eval(ExprId{operands[3]});
   const SliceValue &s = sliceOf(ExprId{operands[0]}, room);
-  if (failed_)
-    return s;
+  return failed_ ? s : partsAt(s, lo, hi, count, e);
+}
+
+SliceValue Interpreter::partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count,
+                                const Expr &e) {
   if (s.isWholeBuffer2d() || (s.inBlock() && s.buffer != kNoBuffer &&
                               dag_->buffers[index(s.buffer)].layout == Layout::Capacity)) {
     fail(e.loc, "part of blocks whose lengths are known at call time only");
@@ -283,15 +301,103 @@ Slice Interpreter::toSlice(const SliceValue &s, SourceLoc loc) {
   return slice;
 }
 
+void Interpreter::failInsignificant(SourceLoc loc) {
+  fail(loc, "this buffer is significant at one rank only, and this is another");
+}
+
 void Interpreter::pushRegion(const SliceValue &s, std::vector<Region> &out, SourceLoc loc) {
-  if (s.buffer == kNoBuffer || !dag_->buffers[index(s.buffer)].significant)
-    return fail(loc, "this buffer is significant at one rank only, and this is another");
+  if (!checkSignificant(s.buffer, loc))
+    return;
   if (s.isWholeBuffer2d()) {
     for (uint32_t i = 0; i < s.blocks && step(loc); ++i)
       pushRegion(blockOf(s, i), out, loc);
     return;
   }
   out.push_back({toSlice(s, loc), s.begin.at, s.end.at});
+}
+
+/// False: that is no matter of small numbers.
+bool Interpreter::prepareCut(int64_t scale, int64_t count) {
+  int64_t last = 0;
+  auto n = static_cast<int64_t>(range_.n());
+  if (!isSmall(scale) || !isSmall(count) || count == 0 || n < 0 ||
+      __builtin_mul_overflow(scale * count, n, &last))
+    return false;
+  auto g = static_cast<int64_t>(
+      commonDivisor(static_cast<uint64_t>(scale), static_cast<uint64_t>(count)));
+  cut_ = {scale, count, scale / g, static_cast<uint32_t>(count / g)};
+  cut_.quotient = cut_.numerator * n / cut_.denominator;
+  cut_.remainder = cut_.numerator * n % cut_.denominator;
+  return true;
+}
+
+/// One of equal parts of a whole buffer, as most parts are; both its ends get the same
+/// denominator. False: it is not that, and nothing was done.
+bool Interpreter::cutWhole(const SliceValue &s, int64_t i, int64_t count, SliceValue &out) {
+  bool isWhole = s.begin.scale == 0 && s.begin.offset == 0 && s.end.offset == 0 &&
+                 s.end.denominator == 1 && !s.inBlock() && !s.isWholeBuffer2d();
+  if (!isWhole || i < 0 || i >= count || !isCutInto(s.end.scale, count))
+    return false;
+  int64_t scale = i * cut_.numerator;
+  uint64_t product = static_cast<uint64_t>(scale) * range_.n();
+  auto at = static_cast<int64_t>(product / cut_.denominator);
+  auto rest = static_cast<int64_t>(product % cut_.denominator) + cut_.remainder;
+  out.begin = {scale, 0, cut_.denominator, at};
+  out.end = {scale + cut_.numerator, 0, cut_.denominator,
+             at + cut_.quotient + (rest >= cut_.denominator ? 1 : 0)};
+  out.buffer = s.buffer;
+  out.block = kNoBlock;
+  out.type = s.type;
+  out.shape = BlockShape::None;
+  out.blocks = 0;
+  return true;
+}
+
+/// A block or a part of a named slice.
+void Interpreter::cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue &out) {
+  bool isPart = e.kind == ExprKind::Part;
+  ExprId of = isPart ? ExprId{operandsOf(e)[0]} : e.a;
+  const SliceValue &s = sliceSlot(program_.expr(of).slot);
+  if (!isPart)
+    out = blockAt(s, at, e);
+  else if (!cutWhole(s, at, count, out))
+    out = partsAt(s, at, nextPart(at), count, e);
+}
+
+// What the next message carries
+
+void Interpreter::carryWhole(const SliceValue &s, SourceLoc loc) {
+  carried_.clear();
+  pushRegion(s, carried_, loc);
+}
+
+void Interpreter::carryBlock(const SliceValue &s, int64_t i, const Expr &e) {
+  carried_.clear();
+  bool isCommon = s.shape == BlockShape::Equal && static_cast<uint64_t>(i) < s.blocks;
+  if (!isCommon) {
+    SliceValue block = blockAt(s, i, e);
+    if (!failed_)
+      pushRegion(block, carried_, e.loc);
+    return;
+  }
+  if (!checkSignificant(s.buffer, e.loc))
+    return;
+  Region &region = carried_.emplace_back();
+  region.slice.beginScale = s.begin.scale + s.stride.scale * i;
+  region.slice.beginOffset = s.begin.offset + s.stride.offset * i;
+  region.slice.endScale = region.slice.beginScale + s.stride.scale;
+  region.slice.endOffset = region.slice.beginOffset + s.stride.offset;
+  region.slice.buffer = s.buffer;
+  region.beginAt = s.begin.at + s.stride.at * i;
+  region.endAt = region.beginAt + s.stride.at;
+}
+
+void Interpreter::carryPart(int64_t i, int64_t count, const Expr &e) {
+  carried_.clear();
+  SliceValue part;
+  cutSlice(e, i, count, part);
+  if (!failed_)
+    pushRegion(part, carried_, e.loc);
 }
 
 void Interpreter::evalSlices(ExprId id, std::vector<Region> &out) {

@@ -92,7 +92,8 @@ int64_t Interpreter::peerAlong(const Stmt &s, EdgeRef along) {
   return kNone;
 }
 
-void Interpreter::execMessage(const Stmt &s, int64_t peer) {
+/// isCarried: its slices are in carried_.
+void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   EdgeRef along{};
   if (s.alongEdge) {
     along = EdgeRef::of(peer);
@@ -107,30 +108,26 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer) {
     return;
   bool isSimple = s.c == kNoExpr && !s.alongEdge;
   uint64_t key = isSimple ? frame_->instance : messageKey(s, s.alongEdge ? &along : nullptr);
-  auto fillIn = [&](Op &op) {
-    op.kind = s.op;
-    op.loc = s.loc;
-    op.peer = group.world(static_cast<uint32_t>(peer));
-    op.message = nextMessage(s.op, peer, key);
-  };
+  if (s.a != kNoExpr && !isCarried) {
+    carried_.clear();
+    evalSlices(s.a, carried_);
+    if (failed_)
+      return;
+  }
+  bool combines = s.d != kNoExpr && !carried_.empty();
+  auto reduction = combines ? static_cast<Reduction>(eval(s.d)) : Reduction::Sum;
+  Op &op = builder_.addPlain();
+  op.kind = s.op;
+  op.loc = s.loc;
+  op.peer = group.world(static_cast<uint32_t>(peer));
+  op.message = nextMessage(s.op, peer, key);
   if (s.a == kNoExpr)
-    return fillIn(builder_.addPlain());
-  Op op;
-  fillIn(op);
-  addMessage(s, op);
-}
-
-/// A message that carries slices.
-void Interpreter::addMessage(const Stmt &s, const Op &op) {
-  sources_.clear();
-  targets_.clear();
-  evalSlices(s.a, s.op == OpKind::Recv ? targets_ : sources_);
-  if (failed_)
     return;
-  if (s.d == kNoExpr || targets_.empty())
-    return addOp(op);
-  auto reduction = static_cast<Reduction>(eval(s.d));
-  if (Status added = builder_.addReceiveCombine(op, reduction, s.side, targets_); !added)
+  std::span<const Region> carried = carried_, nothing;
+  Status added = combines             ? builder_.receiveAndCombine(reduction, s.side, carried)
+                 : sendsMessage(s.op) ? builder_.touch(carried, nothing)
+                                      : builder_.touch(nothing, carried);
+  if (!added)
     fail(added.diagnostic());
 }
 
@@ -142,7 +139,8 @@ void Interpreter::failTooManyOps(SourceLoc loc) {
 void Interpreter::addOp(const Op &op) {
   if (!hasRoomForOp(op.loc))
     return;
-  if (Status s = builder_.add(op, sources_, targets_); !s)
+  builder_.addPlain(op);
+  if (Status s = builder_.touch(sources_, targets_); !s)
     fail(s.diagnostic());
 }
 

@@ -25,15 +25,11 @@ void Interpreter::fail(Diagnostic d) {
   error_ = Status(std::move(d));
 }
 
-bool Interpreter::step(SourceLoc loc, uint64_t count) {
-  steps_ += count;
-  if (steps_ <= request_.limits.maxSteps)
-    return true;
+void Interpreter::failTooManySteps(SourceLoc loc) {
   fail(loc,
        "more than " + std::to_string(request_.limits.maxSteps) +
            " loop iterations, calls and list elements on one rank",
        "raise the limit with --max-steps");
-  return false;
 }
 
 Interpreter::Frame Interpreter::openFrame(DeclId decl, const Group *group, SourceLoc calledAt) {

@@ -68,11 +68,29 @@ private:
   /// Gives a frame its slots for as long as it lives.
   class FrameScope;
 
+  /// The last way in which scale * n elements were cut into count parts: part i begins at
+  /// floor(i * numerator * n / denominator) elements, with the fraction in lowest terms.
+  struct WholeCut {
+    int64_t scale = 0;
+    int64_t count = 0; ///< of parts; 0: nothing was cut so far
+    int64_t numerator = 0;
+    uint32_t denominator = 1;
+    int64_t quotient = 0; ///< of numerator * n by denominator
+    int64_t remainder = 0;
+  };
+
   // Errors and limits (Interpreter.cpp)
   void fail(SourceLoc loc, std::string message, std::string hint = {});
   void fail(Diagnostic d);
   bool failed() const { return failed_; }
-  bool step(SourceLoc loc, uint64_t count = 1);
+  bool step(SourceLoc loc, uint64_t count = 1) {
+    steps_ += count;
+    if (steps_ <= request_.limits.maxSteps) [[likely]]
+      return true;
+    failTooManySteps(loc);
+    return false;
+  }
+  void failTooManySteps(SourceLoc loc);
   size_t stackUsed() const;
   Frame openFrame(DeclId decl, const Group *group, SourceLoc calledAt);
   int64_t &intSlot(uint32_t slot) { return frame_->ints[slot]; }
@@ -160,6 +178,24 @@ private:
   Position blockPosition(const SliceValue &s, int64_t i);
   Position interpolate(const SliceValue &s, Int128 i, Int128 k, SourceLoc loc);
   Position displace(const Position &p, int64_t elements) const;
+  void carryWhole(const SliceValue &slice, SourceLoc loc);
+  void carryBlock(const SliceValue &slice, int64_t block, const Expr &e);
+  void carryPart(int64_t part, int64_t count, const Expr &e);
+  void cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue &out);
+  bool cutWhole(const SliceValue &s, int64_t i, int64_t count, SliceValue &out);
+  bool isCutInto(int64_t scale, int64_t count) {
+    return (cut_.scale == scale && cut_.count == count) || prepareCut(scale, count);
+  }
+  bool prepareCut(int64_t scale, int64_t count);
+  bool checkSignificant(BufferId buffer, SourceLoc loc) {
+    if (buffer != kNoBuffer && dag_->buffers[index(buffer)].significant) [[likely]]
+      return true;
+    failInsignificant(loc);
+    return false;
+  }
+  void failInsignificant(SourceLoc loc);
+  SliceValue blockAt(const SliceValue &s, int64_t i, const Expr &e);
+  SliceValue partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count, const Expr &e);
   Slice toSlice(const SliceValue &slice, SourceLoc loc);
   void makeConstant(SliceValue &slice);
   void keepWithin(const SliceValue &slice, int64_t elements);
@@ -191,7 +227,7 @@ private:
   void runBody(DeclId decl);
   void execTree(const Stmt &s);
   void execForEach(const Stmt &s, uint32_t body);
-  void execMessage(const Stmt &s, int64_t peer);
+  void execMessage(const Stmt &s, int64_t peer, bool isCarried);
   void execLocal(const Stmt &s);
   void execEdge(const Stmt &s);
   void execParent(const Stmt &s, int64_t parent);
@@ -210,7 +246,6 @@ private:
     return false;
   }
   void failTooManyOps(SourceLoc loc);
-  void addMessage(const Stmt &s, const Op &op);
   void addOp(const Op &op);
   bool equalLengths(const Stmt &s);
   std::string labelText(const LabelRef &label);
@@ -273,6 +308,8 @@ private:
   Pool<TreeValue> trees_;
   Pool<GraphValue> graphs_;
   std::vector<Region> sources_, targets_;
+  WholeCut cut_;
+  std::vector<Region> carried_;                            ///< by the message that comes next
   std::map<std::pair<int64_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
 
   // Of all runs

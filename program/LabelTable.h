@@ -1,9 +1,9 @@
 /// The labels that the frames which are alive have set: what `s[3]` names.
 ///
 /// A frame has one family per label name, and a label is entry i of it, where i is its
-/// index, 0 if it has none; what has a negative or a large index is hashed, and so is
-/// what has several, joined to one by joinIndices(). Entries carry the stamp of the frame
-/// that set them, so that nothing is cleared between frames or runs.
+/// index, 0 if it has none; what has a negative index or one far beyond all others is
+/// hashed, and so is what has several, joined to one by joinIndices(). Entries carry the stamp of
+/// the frame that set them, so that nothing is cleared between frames or runs.
 #pragma once
 
 #include "program/EpochTable.h"
@@ -34,6 +34,7 @@ public:
   void clear() {
     numFamilies_ = 0;
     others_.clear();
+    anyHashed_ = false;
   }
 
   Scope open(uint32_t families) {
@@ -48,13 +49,11 @@ public:
   /// False: it is set already.
   bool set(const Scope &scope, uint32_t name, int64_t labelIndex, LabelRange range) {
     auto at = static_cast<uint64_t>(labelIndex);
-    if (at >= kDirect)
-      return setHashed(scope, name, at, range);
     std::vector<Entry> &family = families_[scope.firstFamily + name];
-    if (at >= family.size())
-      family.resize(at + at / 2 + 4);
+    if (at >= family.size() && !grow(family, at))
+      return setHashed(scope, name, at, range);
     Entry &entry = family[at];
-    if (entry.stamp == scope.stamp)
+    if (entry.stamp == scope.stamp || (anyHashed_ && others_.lookup(hash(scope, name, at))))
       return false;
     entry = {scope.stamp, range};
     return true;
@@ -63,10 +62,10 @@ public:
   /// Null: it is not set. Valid until the next set().
   const LabelRange *find(const Scope &scope, uint32_t name, int64_t labelIndex) const {
     auto at = static_cast<uint64_t>(labelIndex);
-    if (at >= kDirect)
-      return others_.lookup(hash(scope, name, at));
     const std::vector<Entry> &family = families_[scope.firstFamily + name];
-    return at < family.size() && family[at].stamp == scope.stamp ? &family[at].range : nullptr;
+    if (at < family.size() && family[at].stamp == scope.stamp) [[likely]]
+      return &family[at].range;
+    return anyHashed_ ? others_.lookup(hash(scope, name, at)) : nullptr;
   }
 
 private:
@@ -76,7 +75,16 @@ private:
   };
   static constexpr uint64_t kDirect = 1 << 12;
 
+  /// Up to kDirect at once; beyond, only as far as indices come one after the other.
+  static bool grow(std::vector<Entry> &family, uint64_t at) {
+    if (at >= kDirect && at > family.size())
+      return false;
+    family.resize(at + at / 2 + 4);
+    return true;
+  }
+
   bool setHashed(const Scope &scope, uint32_t name, uint64_t at, LabelRange range) {
+    anyHashed_ = true;
     auto [label, isNew] = others_.insert(hash(scope, name, at));
     if (isNew)
       *label = range;
@@ -90,6 +98,7 @@ private:
   uint32_t numFamilies_ = 0;
   uint64_t lastStamp_ = 0;
   EpochTable<LabelRange> others_;
+  bool anyHashed_ = false;
 };
 
 } // namespace colldsl

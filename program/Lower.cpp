@@ -364,7 +364,7 @@ private:
       break;
     case StmtKind::Let:
       if (s.sliceSlot) {
-        emit(Opcode::Execute, index(id));
+        letSlice(id, s);
       } else {
         isPart_[index(s.a)] = true;
         valueInto(s.a, s.slot);
@@ -379,7 +379,8 @@ private:
     case StmtKind::Message: {
       Register peer = part(s.b);
       Register at = s.label == kNoSlot ? 0 : labelIndex(program_.labels[s.label]);
-      emit(Opcode::Message, index(id), s.label, peer, at);
+      Opcode message = carries(s, peer) ? Opcode::CarryingMessage : Opcode::Message;
+      emit(message, index(id), s.label, peer, at);
       break;
     }
     case StmtKind::Depend:
@@ -402,6 +403,55 @@ private:
       break;
     }
     usedTemporaries_ = used;
+  }
+
+  /// Whether it is a block or one part of a named slice; then its numbers are a and b.
+  bool cutsName(ExprId id, ExprId &a, ExprId &b) const {
+    const Expr &e = expr(id);
+    ExprId of = e.a;
+    a = b = e.b;
+    if (e.kind == ExprKind::Part) {
+      auto operand = [&](uint32_t i) { return ExprId{program_.operands[index(e.a) + i]}; };
+      if (operand(2) != kNoExpr)
+        return false;
+      of = operand(0), a = operand(1), b = operand(3);
+    } else if (e.kind != ExprKind::Block) {
+      return false;
+    }
+    return expr(of).kind == ExprKind::LocalSlice;
+  }
+
+  void letSlice(StmtId id, const Stmt &s) {
+    ExprId a, b;
+    if (!cutsName(s.a, a, b)) {
+      emit(Opcode::Execute, index(id));
+      return;
+    }
+    Register at = part(a), count = b == a ? at : part(b);
+    emit(Opcode::LetSlice, index(s.a), s.slot, at, count);
+  }
+
+  /// The slice of a message, if it is one of the simple ones: it is worked out unless there
+  /// is no peer.
+  bool carries(const Stmt &s, Register peer) {
+    if (s.a == kNoExpr || s.alongEdge)
+      return false;
+    const Expr &e = expr(s.a);
+    bool isName = e.kind == ExprKind::LocalSlice;
+    ExprId a, b;
+    if (!isName && !cutsName(s.a, a, b))
+      return false;
+    uint32_t skip = emit(Opcode::JumpIfNone, index(s.a), 0, peer);
+    if (isName) {
+      emit(Opcode::WholeSlice, index(s.a), e.slot);
+    } else if (e.kind == ExprKind::Part) {
+      Register at = part(a), count = part(b);
+      emit(Opcode::PartSlice, index(s.a), 0, at, count);
+    } else {
+      emit(Opcode::BlockSlice, index(s.a), expr(e.a).slot, part(a));
+    }
+    jumpHere(skip);
+    return true;
   }
 
   /// The value of an expression of which the code at hand is the only user.

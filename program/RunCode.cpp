@@ -11,16 +11,18 @@ bool isSmallDivision(int64_t a, int64_t b) {
   return static_cast<uint64_t>(a) <= UINT32_MAX && static_cast<uint64_t>(b) - 1 < UINT32_MAX;
 }
 
-/// x % ranks; rarely further off than one turn.
+/// x % ranks; rarely further off than two turns.
 int64_t wrap(int64_t x, int64_t ranks) {
   if (x >= ranks) {
     x -= ranks;
     return x < ranks ? x : x % ranks;
   }
-  if (x >= 0)
-    return x;
-  x += ranks;
-  return x >= 0 ? x : ((x % ranks) + ranks) % ranks;
+  for (int turn = 0; x < 0; ++turn) {
+    if (turn == 2)
+      return (x % ranks + ranks) % ranks;
+    x += ranks;
+  }
+  return x;
 }
 
 } // namespace
@@ -153,6 +155,10 @@ int64_t Interpreter::runCode(uint32_t begin) {
       if (a() == b())
         jump();
       continue;
+    case Opcode::JumpIfNone:
+      if (a() == kNone)
+        jump();
+      continue;
     case Opcode::LoopBegin:
       if (a() < b())
         step(loc());
@@ -172,9 +178,22 @@ int64_t Interpreter::runCode(uint32_t begin) {
     case Opcode::JoinIndices:
       to() = joinIndices(a(), b());
       continue;
+    case Opcode::WholeSlice:
+      carryWhole(sliceSlot(at->to), loc());
+      break;
+    case Opcode::BlockSlice:
+      carryBlock(sliceSlot(at->to), a(), exprs_[at->origin]);
+      break;
+    case Opcode::PartSlice:
+      carryPart(a(), b(), exprs_[at->origin]);
+      break;
+    case Opcode::LetSlice:
+      cutSlice(exprs_[at->origin], a(), b(), sliceSlot(at->to));
+      break;
     case Opcode::Message:
+    case Opcode::CarryingMessage:
       statementsFirstOp = builder_.size();
-      execMessage(program_.stmt(StmtId{at->origin}), a());
+      execMessage(program_.stmt(StmtId{at->origin}), a(), at->opcode == Opcode::CarryingMessage);
       if (at->to == kNoCode || failed_)
         break;
       [[fallthrough]];

@@ -1,9 +1,12 @@
 #include "runtime/CollectivePlan.h"
 
 #include "ir/Concat.h"
+#include "program/EpochTable.h"
 #include "runtime/GatherGraph.h"
 
 #include <algorithm>
+#include <cctype>
+#include <functional>
 
 namespace colldsl {
 namespace {
@@ -60,6 +63,17 @@ Status CollectivePlan::setGraph(const std::string &parameter,
     return s;
   values_[parameter] = graph.get();
   graphs_[parameter] = std::move(graph);
+  return {};
+}
+
+Status CollectivePlan::forget(const std::string &name) {
+  Status s = mayDescribe();
+  if (!s)
+    return s;
+  values_.erase(name);
+  graphs_.erase(name);
+  buffers_.erase(name);
+  blocks_.erase(name);
   return {};
 }
 
@@ -133,6 +147,8 @@ Status CollectivePlan::describeValue(const Program &program, const std::string &
       request_.values[i] = value;
       return {};
     }
+  if (name == countedSize(program, decl))
+    return Status::error(concat("'", name, "' is the number of elements; set it as the count"));
   auto *number = std::get_if<int64_t>(&value);
   bool isSize = std::any_of(decl.sizeNames.begin(), decl.sizeNames.end(),
                             [&](uint32_t size) { return program.strings[size] == name; });
@@ -141,6 +157,37 @@ Status CollectivePlan::describeValue(const Program &program, const std::string &
                                 isSize ? " that could take this value" : ""));
   request_.sizes.push_back({name, static_cast<uint64_t>(*number)});
   return {};
+}
+
+/// The size symbol that the number of elements stands for: the first length of a buffer.
+/// Empty: there is none.
+std::string CollectivePlan::countedSize(const Program &program, const Decl &decl) const {
+  for (const Param &param : decl.params) {
+    const Dim &length = param.buffer.dim[param.buffer.dims - 1];
+    if (param.isBuffer && length.slot != kNoSlot)
+      return program.strings[decl.sizeNames[length.slot]];
+  }
+  return "";
+}
+
+/// Of all that ranks must have in common, but for graphs and lengths of blocks.
+uint64_t CollectivePlan::fingerprint() const {
+  uint64_t hash = 1;
+  auto mix = [&](uint64_t x) { hash = mixHash(hash, x); };
+  mix(static_cast<uint64_t>(request_.type));
+  mix(request_.elements);
+  mix(request_.inPlace);
+  for (const GivenValue &value : request_.values) {
+    mix(value.index());
+    if (auto *number = std::get_if<int64_t>(&value))
+      mix(static_cast<uint64_t>(*number));
+    if (auto *list = std::get_if<std::vector<int64_t>>(&value))
+      for (int64_t element : *list)
+        mix(static_cast<uint64_t>(element));
+  }
+  for (const auto &[name, size] : request_.sizes)
+    mix(size);
+  return hash;
 }
 
 Status CollectivePlan::describe(const Program &program) {
@@ -171,16 +218,16 @@ Status CollectivePlan::describe(const Program &program) {
 // Global graphs are looked at from all ranks, so all ranks get all of them.
 Status CollectivePlan::gatherGraphs(const Program &program) {
   const Decl &decl = program.decl(request_.collective);
-  for (auto &[name, graph] : graphs_) {
+  gathered_.clear();
+  for (const auto &[name, graph] : graphs_) {
     const Param *param = findParam(program, decl, name);
-    if (!param || !param->isGlobal || graph->ranks.size() == communicator_.numRanks())
+    if (!param || !param->isGlobal)
       continue;
     Result<GivenGraph> all = gatherGraph(communicator_, *graph);
     if (!all)
       return all.status();
-    graph = std::make_shared<const GivenGraph>(all.take());
-    values_[name] = graph.get();
-    request_.values[static_cast<size_t>(param - decl.params.data())] = graph.get();
+    gathered_.push_back(std::make_shared<const GivenGraph>(all.take()));
+    request_.values[static_cast<size_t>(param - decl.params.data())] = gathered_.back().get();
   }
   return {};
 }
@@ -205,13 +252,27 @@ std::string CollectivePlan::withPlace(const Program &program, const Status &stat
   return text;
 }
 
+/// Plans know buffers by their numbers: "buffer 1 has ..." becomes "'y' has ...".
+std::string CollectivePlan::withNames(std::string text) const {
+  const std::string word = "buffer ";
+  for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) {
+    size_t end = at + word.size();
+    size_t number = 0;
+    for (; end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])); ++end)
+      number = number * 10 + static_cast<size_t>(text[end] - '0');
+    if (end > at + word.size() && number < bufferNames_.size())
+      text.replace(at, end - at, "'" + bufferNames_[number] + "'");
+  }
+  return text;
+}
+
 // What is wrong here is told to all: no rank waits for one that gave up.
 Status CollectivePlan::commit() {
   if (Status s = mayDescribe(); !s)
     return s;
   Engine &engine = communicator_.engine();
   auto refuse = [&](const std::string &why) {
-    engine.endpoint().refuse(concat("rank ", index(communicator_.rank()), ": ", why));
+    engine.endpoint().refuse(why);
     return Status::error(why);
   };
   Result<const Program *> program = library_.program();
@@ -228,9 +289,9 @@ Status CollectivePlan::commit() {
   Result<Binding> bound = binding();
   if (!bound)
     return refuse(bound.message());
-  auto plan = Plan::open(engine, schedule_.view(), schedule_.sizeClass(), *bound);
+  auto plan = Plan::open(engine, schedule_.view(), schedule_.sizeClass(), *bound, fingerprint());
   if (!plan)
-    return Status::error(concat("'", collective_, "': ", plan.message()));
+    return Status::error(concat("'", collective_, "': ", withNames(plan.message())));
   plan_ = plan.take();
   isBound_ = true;
   return {};
@@ -258,14 +319,24 @@ Result<Binding> CollectivePlan::binding() const {
   for (uint32_t b = 0; b < bufferNames_.size(); ++b)
     if (Status s = checkBuffer(b, binding); !s)
       return s;
+  if (Status s = checkOverlap(binding); !s)
+    return s;
   return binding;
 }
 
 Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
   const Buffer &buffer = schedule_.dag().buffers[b];
   const BlockTable &blocks = binding.blocks[b];
+  const BoundBuffer &memory = binding.buffers[b];
+  if (buffer.aliasOf != kNoBuffer && memory.data)
+    return Status::error(concat("'", bufferNames_[b], "' lies in '",
+                                bufferNames_[index(buffer.aliasOf)],
+                                "' in place; it has no memory of its own"));
   if (!buffer.significant || buffer.aliasOf != kNoBuffer)
     return {};
+  if (memory.isConst && buffer.role != BufferRole::In)
+    return Status::error(
+        concat("'", bufferNames_[b], "' is written, but the memory for it is constant"));
   if (buffer.layout == Layout::Dense && !blocks.length.empty())
     return Status::error(concat("'", bufferNames_[b], "' has no blocks of its own lengths"));
   if (buffer.layout == Layout::CallTime && blocks.length.size() != buffer.blocks)
@@ -273,10 +344,32 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
                                 blocks.length.size(), " lengths were given"));
   Sizes sizes{binding.elements, binding.blocks};
   uint64_t needed = extentBytes(buffer, sizes);
-  const BoundBuffer &memory = binding.buffers[b];
   if (needed > memory.bytes || (needed > 0 && !memory.data))
     return Status::error(concat("'", bufferNames_[b], "' needs ", needed, " bytes, ",
                                 memory.data ? memory.bytes : 0, " were bound"));
+  return {};
+}
+
+// Parameters never overlap, unless one lies in the other in place. Blocks that are placed one by
+// one may lie between each other.
+Status CollectivePlan::checkOverlap(const Binding &binding) const {
+  const std::vector<Buffer> &buffers = schedule_.dag().buffers;
+  Sizes sizes{binding.elements, binding.blocks};
+  auto begin = [&](uint32_t b) { return static_cast<const std::byte *>(binding.buffers[b].data); };
+  auto counts = [&](uint32_t b) {
+    return begin(b) && buffers[b].significant && buffers[b].layout != Layout::CallTime;
+  };
+  for (uint32_t a = 0; a < bufferNames_.size(); ++a)
+    for (uint32_t b = 0; b < a; ++b) {
+      bool areRead = buffers[a].role == BufferRole::In && buffers[b].role == BufferRole::In;
+      if (areRead || !counts(a) || !counts(b))
+        continue;
+      std::less<const std::byte *> before;
+      if (before(begin(a), begin(b) + extentBytes(buffers[b], sizes)) &&
+          before(begin(b), begin(a) + extentBytes(buffers[a], sizes)))
+        return Status::error(concat("'", bufferNames_[b], "' and '", bufferNames_[a],
+                                    "' overlap; is the form in place meant?"));
+    }
   return {};
 }
 
@@ -288,7 +381,7 @@ Status CollectivePlan::start() {
     if (!bound)
       return bound.status();
     if (Status s = plan_->bind(*bound); !s)
-      return s;
+      return Status::error(withNames(s.message()));
     isBound_ = true;
   }
   return plan_->start();

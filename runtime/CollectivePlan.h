@@ -36,6 +36,8 @@ public:
   /// A number may also be the value of a size symbol.
   Status setValue(const std::string &parameter, GivenValue value);
   Status setGraph(const std::string &parameter, std::shared_ptr<const GivenGraph> graph);
+  /// As if nothing had been said about the name, a parameter's or a buffer's.
+  Status forget(const std::string &name);
 
   // Before commit() and between runs.
 
@@ -63,11 +65,15 @@ private:
   Status choose(const Program &program);
   Status describe(const Program &program);
   Status describeValue(const Program &program, const std::string &name, const GivenValue &value);
+  std::string countedSize(const Program &program, const Decl &decl) const;
+  uint64_t fingerprint() const;
   Status gatherGraphs(const Program &program);
   Status instantiate(const Program &program);
   Result<Binding> binding() const;
   Status checkBuffer(uint32_t buffer, const Binding &binding) const;
+  Status checkOverlap(const Binding &binding) const;
   Result<uint32_t> bufferId(const std::string &buffer) const;
+  std::string withNames(std::string text) const;
   std::string withPlace(const Program &program, const Status &status) const;
 
   Communicator &communicator_;
@@ -76,7 +82,8 @@ private:
   std::string collective_;
   InstantiateRequest request_;
   std::map<std::string, GivenValue> values_;
-  std::map<std::string, std::shared_ptr<const GivenGraph>> graphs_;
+  std::map<std::string, std::shared_ptr<const GivenGraph>> graphs_; ///< as given
+  std::vector<std::shared_ptr<const GivenGraph>> gathered_;
   std::map<std::string, BoundBuffer> buffers_;
   std::map<std::string, BlockTable> blocks_;
   std::vector<std::string> bufferNames_; ///< of the parameters, in order

@@ -26,7 +26,8 @@ std::span<const LibrarySection> tableOf(std::span<const std::byte> bytes) {
 
 class OpenFile {
 public:
-  explicit OpenFile(const std::string &path) : fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  explicit OpenFile(const std::string &path)
+      : fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~OpenFile() {
     if (fd >= 0)
       close(fd);

@@ -115,12 +115,15 @@ std::vector<uint32_t> list(const cpu_set_t &set) {
 
 // Two exchanges: of cards, and of how opening the memory went. Whoever has trouble takes
 // part in both, so that all ranks learn of it.
-Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options) {
-  if (launcher.numRanks == 0 || launcher.rank >= launcher.numRanks)
-    return Status::error(
-        concat("there is no rank ", launcher.rank, " among ", launcher.numRanks, " ranks"));
+Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options, const Status &own) {
+  if (launcher.numRanks == 0)
+    return Status::error("there are no ranks");
   WiredUp wired;
   Card mine = makeCard(launcher);
+  std::string trouble = own ? "" : own.message();
+  if (launcher.rank >= launcher.numRanks)
+    trouble = concat("there is no rank ", launcher.rank, " among ", launcher.numRanks, " ranks");
+  copyText(mine.trouble, sizeof mine.trouble, trouble);
   auto take = [&](Result<std::unique_ptr<shm::World>> world) {
     if (world)
       wired.world = world.take();
@@ -141,6 +144,9 @@ Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options) {
       take(openWorldOf(cards[0], launcher.numRanks, options));
   }
   wired.world->closeDescriptor();
+  // So that one that dies before it joins is noticed.
+  for (uint32_t r = 0; r < launcher.numRanks; ++r)
+    wired.world->control(Rank{r}).pid.store(cards[r].process, std::memory_order_release);
   auto endpoint = wired.world->attach(Rank{launcher.rank});
   if (!endpoint)
     return endpoint.status();

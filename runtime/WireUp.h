@@ -25,8 +25,10 @@ struct WiredUp {
 };
 
 /// Collective. Refuses ranks that disagree about their number or sit on different machines,
-/// on all ranks and for the same reason. Leaves nothing behind, whatever happens.
-Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options);
+/// on all ranks and for the same reason; `own`, if it is an error, is one. Leaves nothing
+/// behind, whatever happens.
+Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options,
+                       const Status &own = {});
 
 /// One hardware thread per rank, of those it may use the one that the fewest ranks before it
 /// have: ranks without a binding are spread. `allowed`: per rank, ascending, not empty.

@@ -34,6 +34,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -69,6 +70,17 @@ struct Payload {
 struct EdgeSpec {
   Rank peer = kNoRank;
   std::vector<MessageId> messages;
+};
+
+class Channels;
+
+/// What one rank opens a plan with.
+struct OpenRequest {
+  std::span<const EdgeSpec> out, in; ///< an edge may lead to this rank itself
+  uint64_t fingerprint = 0;          ///< of what the plan is; both ends of an edge have the same
+  /// Called once there are channels; what it says is this rank's word on whether the plan can
+  /// be run here. May be empty.
+  std::function<Status(Channels &)> ready;
 };
 
 /// Names a message: the edge's place in the list given to open(), the message's
@@ -157,13 +169,15 @@ public:
   virtual const Caps &caps() const = 0;
 
   /// Opens the channels of one plan. Collective: every rank calls it, also one
-  /// without edges. An edge may lead to this rank itself. If the ends of an edge
-  /// disagree, or a rank is gone, it fails on every rank.
-  virtual Result<std::unique_ptr<Channels>> open(std::span<const EdgeSpec> out,
-                                                 std::span<const EdgeSpec> in) = 0;
+  /// without edges. If the ends of an edge disagree, a rank is not ready or is gone, it
+  /// fails on every rank.
+  virtual Result<std::unique_ptr<Channels>> open(const OpenRequest &request) = 0;
 
   /// Takes part in the next open() only to fail it, on all ranks and for this reason.
   virtual void refuse(const std::string &reason) = 0;
+
+  /// Called again and again while open() waits for other ranks. Not while one opens.
+  void whileOpening(std::function<void()> doThis) { whileOpening_ = std::move(doThis); }
 
   /// Waiting without a core: armSleep(), then poll once more whatever is in flight,
   /// then sleep() if nothing moved. News that arrive after armSleep() end the sleep.
@@ -172,6 +186,9 @@ public:
 
   /// Ends the sleep of all threads of this rank.
   virtual void wake() = 0;
+
+protected:
+  std::function<void()> whileOpening_;
 };
 
 } // namespace colldsl

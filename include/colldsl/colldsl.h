@@ -21,8 +21,8 @@
  *
  * Errors: every function that can fail returns a status; COLLDSL_OK is 0. What was wrong is
  * told by colldsl_last_error(). Nothing is printed, and the process is never ended. What a
- * pointer argument receives is set only on success. A null handle is an error where a handle
- * is needed; destroying null does nothing.
+ * pointer argument receives is set only on success, unless said otherwise. A null handle is an
+ * error where a handle is needed; destroying null does nothing.
  *
  * Threads: functions may be called from any thread. One object is used by one thread at a
  * time, but for colldsl_progress(), colldsl_plan_test(), colldsl_plan_wait() and
@@ -104,7 +104,8 @@ typedef enum colldsl_op {
   COLLDSL_BAND, /**< of bits; not of floating point */
   COLLDSL_BOR,
   COLLDSL_BXOR,
-  COLLDSL_MATMUL /**< product of 2 x 2 matrices, four elements each: does not commute */
+  COLLDSL_MATMUL /**< product of 2 x 2 matrices of bytes, packed into an element of four bytes:
+                  * does not commute */
 } colldsl_op;
 
 /* ---- context ---------------------------------------------------------------------------- */
@@ -118,9 +119,12 @@ typedef struct colldsl_options {
    * this machine. Alike on all ranks. Not kept. */
   const char *topology;
   /** Address space for messages, per rank, in bytes: a multiple of 4,096, alike on all ranks.
-   * Memory is used when it is touched. 0: 256 MiB. */
+   * A plan that sends needs 16 times its longest message, at most 260 KiB, and about 1 KiB for
+   * each rank that it receives from. Memory is used when it is touched. 0: 256 MiB. */
   uint64_t arena_bytes;
-  /** How long making a communicator or committing a plan may take, in seconds. 0: 60. */
+  /** How long a rank waits for another one while a communicator is made or a plan committed, in
+   * seconds. One that does not come in time fails everything on all ranks for good, so it is no
+   * means of trying. 0: 60. */
   double setup_timeout;
   /** Nonzero: ranks do not read each other's memory; long messages go through buffers. */
   int no_single_copy;
@@ -173,7 +177,8 @@ COLLDSL_API colldsl_status colldsl_comm_create(colldsl_context *context,
                                                const colldsl_bootstrap *bootstrap,
                                                colldsl_comm **comm);
 
-/** Local: other ranks may go on with what does not need this one. Plans are destroyed first. */
+/** Local: other ranks may go on with what does not need this one. Plans are destroyed first; one
+ * that is not fails on the other ranks when they need this one. */
 COLLDSL_API void colldsl_comm_destroy(colldsl_comm *comm);
 
 COLLDSL_API uint32_t colldsl_comm_rank(const colldsl_comm *comm); /**< 0 for null */
@@ -226,7 +231,8 @@ typedef struct colldsl_plan colldsl_plan;
 COLLDSL_API colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library,
                                                const char *name, colldsl_plan **plan);
 
-/** A running plan is given up: it fails on the other ranks. See colldsl_plan_cancel(). */
+/** A running plan is given up: it fails on the other ranks. See colldsl_plan_cancel(). Of an
+ * idle plan, other ranks may still end runs that this one has ended. */
 COLLDSL_API void colldsl_plan_destroy(colldsl_plan *plan);
 
 /* Before colldsl_plan_commit(). Names are those of the collective's text; wrong ones are found
@@ -253,14 +259,19 @@ COLLDSL_API colldsl_status colldsl_plan_set_list(colldsl_plan *plan, const char 
 COLLDSL_API colldsl_status colldsl_plan_set_graph(colldsl_plan *plan, const char *parameter,
                                                   const colldsl_graph *graph);
 
+/** As if nothing had been set or bound under this name. */
+COLLDSL_API colldsl_status colldsl_plan_forget(colldsl_plan *plan, const char *name);
+
 /* Before colldsl_plan_commit(), and between runs. */
 
-/** n, the number of elements. Default: 0. Between runs: another n of the same size class, on
- * all ranks. */
+/** n, the number of elements: what the first length of a buffer in the collective's text stands
+ * for. Default: 0. Between runs: another n of the same size class, on all ranks; n = 0 is a class
+ * of its own. */
 COLLDSL_API colldsl_status colldsl_plan_set_count(colldsl_plan *plan, uint64_t n);
 
 /** The memory of a buffer. It belongs to the caller, and to the plan while it runs. Buffers
- * that mean nothing on this rank, or that have no elements, need not be bound. */
+ * that mean nothing on this rank, or that have no elements, need not be bound. Buffers do not
+ * overlap. */
 COLLDSL_API colldsl_status colldsl_plan_bind(colldsl_plan *plan, const char *buffer, void *data,
                                              uint64_t bytes);
 
@@ -277,8 +288,9 @@ COLLDSL_API colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const cha
                                                    const uint64_t *displacements);
 
 /** Collective: chooses the collective, makes this rank's schedule, connects the ranks that
- * exchange messages. If one rank cannot, it fails on all of them with that rank's reason. What
- * was wrong may be set again and the plan committed again, by all ranks. */
+ * exchange messages. Other plans make progress meanwhile. If one rank cannot, or two that exchange
+ * messages disagree, it fails on all of them, for one reason. What was wrong may be set again and
+ * the plan committed again, by all ranks. */
 COLLDSL_API colldsl_status colldsl_plan_commit(colldsl_plan *plan);
 
 /** The collective that was chosen; null before the plan is committed. Valid as long as it. */
@@ -288,13 +300,14 @@ COLLDSL_API const char *colldsl_plan_collective(const colldsl_plan *plan);
  * allocates nothing unless something was bound anew. */
 COLLDSL_API colldsl_status colldsl_plan_start(colldsl_plan *plan);
 
-/** Makes progress. *done, also set on errors: no run is under way. Tells how the last run
- * ended. */
+/** Makes progress, also of the communicator's other plans. *done, set also when the run failed:
+ * no run is under way. Tells how the last run ended. */
 COLLDSL_API colldsl_status colldsl_plan_test(colldsl_plan *plan, int *done);
 
-/** Waits until the run is over, moving the rank's other plans too. `timeout` in seconds,
- * negative: no limit. A run that takes longer fails, on all ranks. A plan that failed is of no
- * use but to be destroyed. */
+/** Waits until the run is over, moving the communicator's other plans too. `timeout` in seconds,
+ * negative: no limit. A run that takes longer fails here, and with it the plan: on the other ranks
+ * the run fails unless it has ended there, or else the next one. A plan that failed is of no use
+ * but to be destroyed. */
 COLLDSL_API colldsl_status colldsl_plan_wait(colldsl_plan *plan, double timeout);
 
 /** Gives up the result of the run under way. Its messages are owed to other ranks, so it is

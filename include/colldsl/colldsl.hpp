@@ -1,5 +1,5 @@
-/// The C API with C++ lifetimes: objects free what they own, errors are exceptions, typed memory
-/// brings its type and size. Everything is a thin layer over colldsl.h, where units, threads and
+/// The C API with C++ lifetimes: objects free what they own, errors are exceptions, memory
+/// brings its size. Everything is a thin layer over colldsl.h, where units, threads and
 /// the meaning of each call are told.
 ///
 ///   coll::Context context;
@@ -14,9 +14,12 @@
 
 #include "colldsl/colldsl.h"
 
+#include <concepts>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -59,6 +62,12 @@ template <typename T> constexpr colldsl_type typeOf() {
     return std::is_signed_v<U> ? COLLDSL_I64 : COLLDSL_U64;
 }
 
+/// Numbers side by side that somebody else owns: not a temporary container, which would be
+/// gone before a plan runs.
+template <typename Memory>
+concept Elements = std::ranges::contiguous_range<Memory> && std::ranges::borrowed_range<Memory> &&
+    std::is_arithmetic_v<std::remove_cvref_t<std::ranges::range_value_t<Memory>>>;
+
 /// Owns a handle; may be moved, not copied.
 template <typename T, void (*Destroy)(T *)> class Handle {
 public:
@@ -79,9 +88,11 @@ private:
 class Communicator {
 public:
   explicit Communicator(colldsl_comm *comm) : comm_(comm) {}
+  Communicator(const Communicator &) = delete;
+  Communicator &operator=(const Communicator &) = delete;
   uint32_t rank() const { return colldsl_comm_rank(comm_); }
   uint32_t size() const { return colldsl_comm_size(comm_); }
-  void progress() { check(colldsl_progress(comm_)); }
+  void progress() const { check(colldsl_progress(comm_)); }
   colldsl_comm *get() const { return comm_; }
 
 private:
@@ -104,6 +115,7 @@ public:
       Communicator communicator(comm);
       try {
         (*static_cast<Body *>(user))(communicator);
+        std::cout.flush();
         return 0;
       } catch (const std::exception &e) {
         std::fprintf(stderr, "rank %u: %s\n", communicator.rank(), e.what());
@@ -154,7 +166,7 @@ public:
 /// Who this rank sends to and receives from, in the order of the slots.
 class Graph : public Handle<colldsl_graph, colldsl_graph_destroy> {
 public:
-  Graph(Communicator &comm, std::span<const int32_t> destinations,
+  Graph(const Communicator &comm, std::span<const int32_t> destinations,
         std::span<const int32_t> sources) {
     colldsl_graph *graph = nullptr;
     check(colldsl_graph_create(comm.get(), size(destinations), destinations.data(), nullptr,
@@ -162,8 +174,9 @@ public:
     adopt(graph);
   }
   /// With a key per edge.
-  Graph(Communicator &comm, std::span<const int32_t> destinations, std::span<const int64_t> outKeys,
-        std::span<const int32_t> sources, std::span<const int64_t> inKeys) {
+  Graph(const Communicator &comm, std::span<const int32_t> destinations,
+        std::span<const int64_t> outKeys, std::span<const int32_t> sources,
+        std::span<const int64_t> inKeys) {
     if (outKeys.size() != destinations.size() || inKeys.size() != sources.size())
       throw Error(COLLDSL_ERROR_ARGUMENT, "a graph needs a key for each edge");
     colldsl_graph *graph = nullptr;
@@ -181,8 +194,8 @@ private:
 /// A collective bound to buffers. Describe it, commit() it on all ranks, then run() it.
 class Plan : public Handle<colldsl_plan, colldsl_plan_destroy> {
 public:
-  Plan(Communicator &comm, const char *name) { create(comm, nullptr, name); }
-  Plan(Communicator &comm, const Library &library, const char *name) {
+  Plan(const Communicator &comm, const char *name) { create(comm, nullptr, name); }
+  Plan(const Communicator &comm, const Library &library, const char *name) {
     create(comm, library.get(), name);
   }
 
@@ -191,8 +204,8 @@ public:
   Plan &op(colldsl_op op, const char *parameter = "op") {
     return does(colldsl_plan_set_op(get(), parameter, op));
   }
-  Plan &set(const char *parameter, int64_t value) {
-    return does(colldsl_plan_set_int(get(), parameter, value));
+  Plan &set(const char *parameter, std::integral auto value) {
+    return does(colldsl_plan_set_int(get(), parameter, static_cast<int64_t>(value)));
   }
   Plan &set(const char *parameter, std::span<const int64_t> values) {
     return does(colldsl_plan_set_list(get(), parameter, values.size(), values.data()));
@@ -202,15 +215,15 @@ public:
   }
 
   Plan &count(uint64_t n) { return does(colldsl_plan_set_count(get(), n)); }
-  /// Memory of anything that data() and size() describe; it stays where it is.
-  template <typename Memory> Plan &bind(const char *buffer, Memory &memory) {
-    auto span = std::as_writable_bytes(std::span(memory));
-    return does(colldsl_plan_bind(get(), buffer, span.data(), span.size()));
+  /// Memory that stays where it is: a container or an array by name, or a span.
+  template <Elements Memory> Plan &bind(const char *buffer, Memory &&memory) {
+    auto bytes = std::as_writable_bytes(std::span(memory));
+    return does(colldsl_plan_bind(get(), buffer, bytes.data(), bytes.size()));
   }
   /// For a buffer that the collective declares `in`.
-  template <typename Memory> Plan &input(const char *buffer, const Memory &memory) {
-    auto span = std::as_bytes(std::span(memory));
-    return does(colldsl_plan_bind_const(get(), buffer, span.data(), span.size()));
+  template <Elements Memory> Plan &input(const char *buffer, Memory &&memory) {
+    auto bytes = std::as_bytes(std::span(memory));
+    return does(colldsl_plan_bind_const(get(), buffer, bytes.data(), bytes.size()));
   }
   /// One block after the other, of these lengths.
   Plan &blocks(const char *buffer, std::span<const uint64_t> counts) {
@@ -223,6 +236,15 @@ public:
     return does(
         colldsl_plan_set_blocks(get(), buffer, counts.size(), counts.data(), displacements.data()));
   }
+
+  /// Lengths of the blocks of a `T[k][<= m]` buffer after a run; `count`: k.
+  std::vector<uint64_t> blocks(const char *buffer, size_t count) const {
+    std::vector<uint64_t> lengths(count);
+    check(colldsl_plan_get_blocks(get(), buffer, count, lengths.data()));
+    return lengths;
+  }
+  /// As if nothing had been set or bound under this name.
+  Plan &forget(const char *name) { return does(colldsl_plan_forget(get(), name)); }
 
   Plan &commit() { return does(colldsl_plan_commit(get())); }
   std::string collective() const {
@@ -244,7 +266,7 @@ public:
   void cancel() { check(colldsl_plan_cancel(get())); }
 
 private:
-  void create(Communicator &comm, colldsl_library *library, const char *name) {
+  void create(const Communicator &comm, colldsl_library *library, const char *name) {
     colldsl_plan *plan = nullptr;
     check(colldsl_plan_create(comm.get(), library, name, &plan));
     adopt(plan);

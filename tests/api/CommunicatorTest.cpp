@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <csignal>
 #include <sys/wait.h>
 #include <thread>
@@ -56,6 +57,35 @@ TEST(ApiFork, endsRanksThatTakeTooLong) {
     return 0;
   };
   EXPECT_EQ(forkFails(2, body, 0.3, COLLDSL_ERROR_RANK), "rank 0 did not end in time");
+}
+
+TEST(ApiFork, blamesTheRankThatFailedNotThoseThatWaitForIt) {
+  auto body = [](colldsl_comm *comm, void *) {
+    colldsl_plan *barrier = nullptr;
+    if (colldsl_plan_create(comm, nullptr, "barrier", &barrier) || colldsl_plan_commit(barrier))
+      return 1;
+    if (colldsl_comm_rank(comm) == 1)
+      return 5; // and leaves its plan behind
+    if (colldsl_plan_start(barrier) == COLLDSL_OK)
+      colldsl_plan_wait(barrier, -1); // ends, because rank 1 has left
+    while (colldsl_plan_start(barrier) == COLLDSL_OK &&
+           colldsl_plan_wait(barrier, -1) == COLLDSL_OK) {
+    }
+    return 0;
+  };
+  EXPECT_EQ(forkFails(3, body, 20, COLLDSL_ERROR_RANK), "rank 1 returned 5");
+}
+
+TEST(ApiFork, timeoutsMayBeInfinite) {
+  coll::Context context([] {
+    colldsl_options options = COLLDSL_OPTIONS_INIT;
+    options.setup_timeout = INFINITY;
+    return options;
+  }());
+  context.fork(2, [](coll::Communicator &comm) {
+    if (!sumsRight(comm).empty())
+      throw std::runtime_error("wrong");
+  });
 }
 
 TEST(ApiFork, oneAfterTheOther) {
@@ -128,7 +158,7 @@ TEST(ApiBootstrap, refusesARankThatDoesNotExist) {
                      bootstrap.rank = 1;
                      return whyNot(bootstrap, COLLDSL_OPTIONS_INIT);
                    }),
-            "rank 0: there is no rank 1 among 1 ranks\n");
+            "rank 0: rank 0: there is no rank 1 among 1 ranks\n");
 }
 
 TEST(ApiBootstrap, survivorsLearnOfADeath) {

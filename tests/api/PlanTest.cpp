@@ -76,6 +76,13 @@ TEST(ApiPlan, everyFunctionHasARule) {
                              plan.input("x", x).bind("y", y);
                            plan.commit().run(20);
                          }
+                       for (std::string name : {"reduce", "allreduce", "reduce_scatter_block",
+                                                "scan", "exscan", "reduce_scatter"}) {
+                         coll::Plan plan(comm, name.c_str());
+                         plan.op(COLLDSL_MATMUL).input("x", x).bind("y", y);
+                         name == "reduce_scatter" ? plan.set("counts", counts) : plan.count(4);
+                         plan.commit().run(20);
+                       }
                        for (std::string name : {"allgatherv", "reduce_scatter"}) {
                          coll::Plan plan(comm, name.c_str());
                          plan.set("counts", counts).input("x", x).bind("y", y).commit().run(20);
@@ -142,19 +149,20 @@ TEST(ApiPlan, blocksLieWhereTheirDisplacementsSay) {
 }
 
 TEST(ApiPlan, lengthsTravelWithCapacityBlocks) {
-  EXPECT_EQ(runRanks(3,
-                     [](coll::Communicator &comm) -> std::string {
-                       std::vector<int32_t> x(4, 7), y(12);
-                       std::vector<uint64_t> own{comm.rank() + 1}, lengths(3);
-                       coll::Plan plan(comm, "gatherv_binomial_bounded");
-                       plan.set("m", 4).input("x", x).bind("y", y).blocks("x", own);
-                       plan.commit().run(20);
-                       if (comm.rank() != 0)
-                         return "";
-                       coll::check(colldsl_plan_get_blocks(plan.get(), "y", 3, lengths.data()));
-                       return lengths == std::vector<uint64_t>{1, 2, 3} ? "" : "wrong lengths";
-                     }),
-            "");
+  EXPECT_EQ(
+      runRanks(
+          3,
+          [](coll::Communicator &comm) -> std::string {
+            std::vector<int32_t> x(4, 7), y(12);
+            std::vector<uint64_t> own{comm.rank() + 1};
+            coll::Plan plan(comm, "gatherv_binomial_bounded");
+            plan.count(4).input("x", x).bind("y", y).blocks("x", own);
+            plan.commit().run(20);
+            if (comm.rank() != 0)
+              return "";
+            return plan.blocks("y", 3) == std::vector<uint64_t>{1, 2, 3} ? "" : "wrong lengths";
+          }),
+      "");
 }
 
 /// A periodic ring of ranks; of two ranks, both neighbours are the same one, told apart by keys.
@@ -250,6 +258,189 @@ TEST(ApiPlan, oneRankWithoutAPlanFailsAll) {
                          return why;
                        plan.set("root", 0).commit().run(20); // mended
                        return "";
+                     }),
+            "");
+}
+
+/// What only binding can find out, as the lengths of blocks that each rank knows alone.
+TEST(ApiPlan, noRankCommitsIfOneCannotBind) {
+  for (int round = 0; round < 10; ++round)
+    EXPECT_EQ(
+        runRanks(4,
+                 [](coll::Communicator &comm) -> std::string {
+                   std::vector<int32_t> x(4), y(4);
+                   std::vector<uint64_t> counts(4, 1);
+                   coll::Plan plan(comm, "alltoallv");
+                   plan.input("x", x).blocks("x", counts).blocks("y", counts);
+                   plan.bind("y", std::span(y).first(comm.rank() == 1 ? 3 : 4));
+                   std::string why = said(colldsl_plan_commit(plan.get()), COLLDSL_ERROR_PLAN);
+                   if (why.find("rank 1: 'y' has 12 bytes, it needs 16") == std::string::npos &&
+                       comm.rank() != 1)
+                     return why;
+                   plan.bind("y", y).commit().run(20);
+                   return "";
+                 }),
+        "");
+}
+
+TEST(ApiPlan, aFastRankDoesNotSpoilTheCommitOfOthers) {
+  for (int round = 0; round < 20; ++round)
+    EXPECT_EQ(runRanks(4,
+                       [](coll::Communicator &comm) -> std::string {
+                         std::vector<int32_t> buffer(4);
+                         coll::Plan plan(comm, "bcast_chain");
+                         plan.count(4).bind("buf", buffer).commit();
+                         if (comm.rank() == 0)
+                           plan.start(); // and is destroyed
+                         return "";
+                       }),
+              "");
+}
+
+TEST(ApiPlan, commitMovesOtherPlans) {
+  EXPECT_EQ(runRanks(2,
+                     [](coll::Communicator &comm) -> std::string {
+                       std::vector<int32_t> a(300'000, 1), b(300'000), x(1), y(1);
+                       coll::Plan big(comm, "allreduce"), small(comm, "allreduce");
+                       big.count(a.size()).input("x", a).bind("y", b).commit();
+                       small.count(1).input("x", x).bind("y", y);
+                       big.start();
+                       if (comm.rank() == 0)
+                         small.commit();
+                       big.wait(20);
+                       if (comm.rank() == 1)
+                         small.commit();
+                       small.run(20);
+                       return b == std::vector<int32_t>(300'000, 2) ? "" : "wrong";
+                     }),
+            "");
+}
+
+TEST(ApiPlan, testMovesOtherPlans) {
+  EXPECT_EQ(runRanks(4,
+                     [](coll::Communicator &comm) -> std::string {
+                       std::vector<int32_t> x(300'000, 1), y(300'000), z(300'000);
+                       coll::Plan a(comm, "allreduce"), b(comm, "allreduce");
+                       a.count(x.size()).input("x", x).bind("y", y).commit();
+                       b.count(x.size()).input("x", x).bind("y", z).commit();
+                       a.start();
+                       b.start();
+                       coll::Plan &first = comm.rank() % 2 == 0 ? a : b;
+                       coll::Plan &second = comm.rank() % 2 == 0 ? b : a;
+                       auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+                       for (coll::Plan *plan : {&first, &second})
+                         while (!plan->test())
+                           if (std::chrono::steady_clock::now() > end)
+                             return "it does not end";
+                       return y == z ? "" : "wrong";
+                     }),
+            "");
+}
+
+TEST(ApiPlan, ranksThatDisagreeOnTypeOrOperator) {
+  auto commits = [](auto describe) {
+    return runRanks(2, [&](coll::Communicator &comm) -> std::string {
+      std::vector<int32_t> x(2), y(2);
+      coll::Plan plan(comm, "allreduce_ring");
+      plan.count(2).input("x", x).bind("y", y);
+      describe(plan, comm.rank());
+      std::string why = said(colldsl_plan_commit(plan.get()), COLLDSL_ERROR_PLAN);
+      return why.find("disagree on the type, the size or the values") != std::string::npos ? ""
+                                                                                           : why;
+    });
+  };
+  EXPECT_EQ(commits([](coll::Plan &plan, uint32_t rank) {
+              rank == 0 ? plan.type<int32_t>() : plan.type<float>();
+            }),
+            "");
+  EXPECT_EQ(commits([](coll::Plan &plan, uint32_t rank) {
+              plan.op(rank == 0 ? COLLDSL_SUM : COLLDSL_MAX);
+            }),
+            "");
+}
+
+TEST(ApiPlan, memoryThatMustNotBeWritten) {
+  EXPECT_EQ(runRanks(1,
+                     [](coll::Communicator &comm) -> std::string {
+                       std::vector<int32_t> x(4), y(4);
+                       coll::Plan plan(comm, "allreduce");
+                       plan.count(4).input("x", x).input("y", y);
+                       std::string why = said(colldsl_plan_commit(plan.get()), COLLDSL_ERROR_PLAN);
+                       if (why != "'y' is written, but the memory for it is constant")
+                         return why;
+                       plan.bind("y", x);
+                       why = said(colldsl_plan_commit(plan.get()), COLLDSL_ERROR_PLAN);
+                       if (why != "'x' and 'y' overlap; is the form in place meant?")
+                         return why;
+                       plan.inPlace();
+                       why = said(colldsl_plan_commit(plan.get()), COLLDSL_ERROR_PLAN);
+                       if (why != "'x' lies in 'y' in place; it has no memory of its own")
+                         return why;
+                       plan.forget("x").commit().run(20);
+                       return "";
+                     }),
+            "");
+}
+
+TEST(ApiPlan, whatIsForgottenIsAsIfItHadNotBeenSaid) {
+  EXPECT_EQ(runRanks(2,
+                     [](coll::Communicator &comm) -> std::string {
+                       std::vector<int32_t> buffer(4);
+                       coll::Plan plan(comm, "bcast_binomial");
+                       plan.count(4).bind("buf", buffer).bind("buffer", buffer).set("rooot", 1);
+                       colldsl_plan_commit(plan.get());
+                       plan.forget("buffer").forget("rooot").commit().run(20);
+                       return "";
+                     }),
+            "");
+}
+
+TEST(ApiPlan, theNumberOfElementsHasOneWayIn) {
+  EXPECT_EQ(runRanks(1,
+                     [](coll::Communicator &comm) -> std::string {
+                       std::vector<int32_t> buffer(4);
+                       coll::Plan plan(comm, "bcast_binomial");
+                       plan.set("n", 4).bind("buf", buffer);
+                       std::string why = said(colldsl_plan_commit(plan.get()), COLLDSL_ERROR_PLAN);
+                       return why == "'n' is the number of elements; set it as the count" ? ""
+                                                                                          : why;
+                     }),
+            "");
+}
+
+TEST(ApiPlan, blocksInPlaceNeedNoLengthsOfTheirOwn) {
+  EXPECT_EQ(runRanks(3,
+                     [](coll::Communicator &comm) -> std::string {
+                       std::vector<int32_t> x(1, 7), y(3, 7);
+                       std::vector<uint64_t> one{1}, counts(3, 1);
+                       coll::Plan plan(comm, "gatherv_linear");
+                       plan.inPlace();
+                       if (comm.rank() == 0)
+                         plan.bind("y", y).blocks("y", counts);
+                       else
+                         plan.input("x", x).blocks("x", one);
+                       plan.commit().run(20);
+                       return y == std::vector<int32_t>(3, 7) ? "" : "wrong";
+                     }),
+            "");
+}
+
+TEST(ApiPlan, aGlobalGraphMayBeMendedByOneRank) {
+  EXPECT_EQ(runRanks(3,
+                     [](coll::Communicator &comm) -> std::string {
+                       auto me = static_cast<int32_t>(comm.rank());
+                       std::vector<int32_t> to{(me + 1) % 3}, from{(me + 2) % 3}, none, x{me},
+                           y{-1};
+                       coll::Graph right(comm, to, from), wrong(comm, none, from);
+                       coll::Plan plan(comm, "neighbor_allgather_three_step");
+                       plan.count(1).input("x", x).bind("y", y);
+                       plan.set("g", me == 1 ? wrong : right);
+                       if (colldsl_plan_commit(plan.get()) == COLLDSL_OK)
+                         return "it was committed";
+                       if (me == 1)
+                         plan.set("g", right);
+                       plan.commit().run(20);
+                       return y[0] == from[0] ? "" : "wrong";
                      }),
             "");
 }

@@ -12,6 +12,7 @@ import tree
 # everything: tools, tests, bench.
 ALLOWED = {
     "ir": [],
+    "formats": ["ir"],
     "topology": ["ir"],
     "program": ["ir", "topology"],
     "stdlib": [],
@@ -37,6 +38,7 @@ LIBRARIES = {
     "LLVM": (r"llvm/|llvm-c/", ["compiler", "passes", "runtime", "mpi", "tools"]),
     "hwloc": (r"hwloc", ["topology"]),
     "METIS": (r"metis\.h", ["program"]),
+    "libxml2": (r"libxml/", ["formats"]),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 

@@ -77,6 +77,10 @@ class Includes(unittest.TestCase):
         self.assertTrue(self.found("executor/A.cpp", "#include <hwloc.h>\n"))
         self.assertFalse(self.found("topology/A.cpp", "#include <hwloc.h>\n"))
 
+    def test_libxml2_only_in_formats(self):
+        self.assertTrue(self.found("ir/A.cpp", "#include <libxml/parser.h>\n"))
+        self.assertFalse(self.found("formats/A.cpp", "#include <libxml/parser.h>\n"))
+
     def test_includes_start_at_the_top(self):
         self.assertTrue(self.found("ir/Dag.cpp", '#include "Dag.h"\n'))
 

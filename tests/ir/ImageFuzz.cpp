@@ -17,12 +17,14 @@ namespace {
 
 // Without this, all would end at the checksum.
 void repair(std::vector<std::byte> &image) {
-  if (image.size() < sizeof(ImageHeader))
+  if (image.size() < sizeof(ImageHeader) + sizeof(ImageTrailer))
     return;
+  image.resize(image.size() / alignof(ImageOp) * alignof(ImageOp));
+  std::byte *trailer = image.data() + image.size() - sizeof(ImageTrailer);
   uint64_t size = image.size();
-  std::memcpy(image.data() + offsetof(ImageHeader, sizeBytes), &size, sizeof size);
+  std::memcpy(trailer + offsetof(ImageTrailer, sizeBytes), &size, sizeof size);
   uint64_t checksum = imageChecksum(image);
-  std::memcpy(image.data() + offsetof(ImageHeader, checksum), &checksum, sizeof checksum);
+  std::memcpy(trailer + offsetof(ImageTrailer, checksum), &checksum, sizeof checksum);
 }
 
 bool isOfThisVersion(const std::vector<std::byte> &image) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 
@@ -15,16 +16,24 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-void repair(Bytes &image) {
-  uint64_t checksum = imageChecksum(image);
-  std::memcpy(image.data() + offsetof(ImageHeader, checksum), &checksum, sizeof checksum);
-}
-
 ImageHeader &headerOf(Bytes &image) { return *reinterpret_cast<ImageHeader *>(image.data()); }
 
+ImageTrailer &endOf(Bytes &image) { return const_cast<ImageTrailer &>(trailerOf(image)); }
+
+SectionEntry &entryOf(Bytes &image, Section section) {
+  return const_cast<SectionEntry &>(sectionsOf(image)[static_cast<size_t>(section)]);
+}
+
+void repair(Bytes &image) { endOf(image).checksum = imageChecksum(image); }
+
 template <typename T> T &record(Bytes &image, Section section, size_t i) {
-  uint64_t offset = headerOf(image).sections[static_cast<size_t>(section)].offset;
-  return reinterpret_cast<T *>(image.data() + offset)[i];
+  return const_cast<T &>(sectionOf<T>(image, section)[i]);
+}
+
+/// Of rank 0.
+template <typename T> T &record(Bytes &image, Part part, size_t i) {
+  const auto &rank = record<ImageRank>(image, Section::Ranks, 0);
+  return reinterpret_cast<T *>(image.data() + rank.offset + offsetInPart(rank, part))[i];
 }
 
 /// Loads what is left of a sound image after `spoil`, with a checksum that fits.
@@ -36,8 +45,8 @@ std::string messageAfter(const std::function<void(Bytes &)> &spoil) {
   return loaded ? "" : loaded.message();
 }
 
-template <typename T>
-std::string messageAfter(Section section, size_t i, const std::function<void(T &)> &spoil) {
+template <typename T, typename Where>
+std::string messageAfter(Where section, size_t i, const std::function<void(T &)> &spoil) {
   return messageAfter([&](Bytes &image) { spoil(record<T>(image, section, i)); });
 }
 
@@ -51,6 +60,18 @@ TEST(Checksum, IsXxh64) {
   EXPECT_EQ(hash("a"), 0xd24ec4f1a98c6e5bu);
   EXPECT_EQ(hash("abc"), 0x44bc2cf5ad770999u);
   EXPECT_EQ(hash("Nobody inspects the spammish repetition"), 0xfbcea83c8a378bf1u);
+}
+
+TEST(Checksum, TakesPieces) {
+  std::vector<std::byte> bytes(300);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(i * 7);
+  for (size_t piece : {1, 5, 31, 32, 33, 100}) {
+    Xxh64 hash(9);
+    for (size_t at = 0; at < bytes.size(); at += piece)
+      hash.update(std::span(bytes).subspan(at, std::min(piece, bytes.size() - at)));
+    EXPECT_EQ(hash.digest(), xxh64(bytes, 9)) << piece;
+  }
 }
 
 void expectRoundTrip(const Schedule &schedule) {
@@ -188,9 +209,9 @@ TEST(Image, RefusesOddAddresses) {
 
 TEST(Image, RefusesOtherFiles) {
   expectWords(messageAfter([](Bytes &i) { headerOf(i).magic[0] = 'C'; }), "magic");
-  expectWords(messageAfter([](Bytes &i) { headerOf(i).major = 2; }), "format version 2");
-  expectWords(messageAfter([](Bytes &i) { headerOf(i).sizeBytes = 5; }), "says it has 5 bytes");
-  expectWords(messageAfter([](Bytes &i) { headerOf(i).flags = 8; }), "unknown flags");
+  expectWords(messageAfter([](Bytes &i) { headerOf(i).major = 1; }), "format version 1");
+  expectWords(messageAfter([](Bytes &i) { endOf(i).sizeBytes = 5; }), "not the size that it says");
+  expectWords(messageAfter([](Bytes &i) { endOf(i).flags = 8; }), "unknown flags");
   Bytes image = encodeImage(ringSchedule(2));
   image.back() ^= std::byte{4};
   expectWords(Image::load(image).message(), "checksum");
@@ -200,45 +221,63 @@ TEST(Image, RefusesOtherFiles) {
 TEST(Image, AcceptsNewerMinorVersions) {
   EXPECT_EQ(messageAfter([](Bytes &i) {
               headerOf(i).minor = 1;
-              headerOf(i).flags |= 8;
+              endOf(i).flags |= 8;
             }),
             "");
 }
 
 TEST(Image, RefusesBadSections) {
   auto spoil = [](Section s, auto change) {
-    return messageAfter([&](Bytes &i) { change(headerOf(i).sections[static_cast<size_t>(s)]); });
+    return messageAfter([&](Bytes &i) { change(entryOf(i, s)); });
   };
-  expectWords(spoil(Section::Ops, [](SectionEntry &e) { e.offset += 64; }), "section 1 begins");
-  expectWords(spoil(Section::Ops, [](SectionEntry &e) { e.offset = UINT64_MAX - 63; }),
+  expectWords(spoil(Section::StringEnds, [](SectionEntry &e) { e.offset += 64; }),
+              "section 1 begins");
+  expectWords(spoil(Section::StringEnds, [](SectionEntry &e) { e.offset = UINT64_MAX - 63; }),
               "section 1");
-  expectWords(spoil(Section::Ops, [](SectionEntry &e) { e.count = UINT64_MAX / 32; }),
+  expectWords(spoil(Section::Ranks, [](SectionEntry &e) { e.offset = 0; }), "section 0 begins");
+  expectWords(spoil(Section::Ranks, [](SectionEntry &e) { e.offset = UINT64_MAX - 63; }),
+              "section 0 begins");
+  expectWords(spoil(Section::Ranks, [](SectionEntry &e) { e.offset += 1; }), "section 0 begins");
+  expectWords(spoil(Section::Ranks, [](SectionEntry &e) { e.count = UINT64_MAX / 16; }),
               "the file ends before");
-  expectWords(spoil(Section::Ops, [](SectionEntry &e) { e.recordBytes = 32; }), "records of 32");
+  expectWords(spoil(Section::Ranks, [](SectionEntry &e) { e.recordBytes = 16; }), "records of 16");
   expectWords(spoil(Section::Ranks, [](SectionEntry &e) { e.count = 0; }), "section 1 begins");
-  expectWords(messageAfter([](Bytes &i) { headerOf(i).sectionCount = 8; }), "8 sections");
+  expectWords(spoil(Section::StringBytes, [](SectionEntry &e) { e.count += 64; }),
+              "the table of sections begins");
+  expectWords(messageAfter([](Bytes &i) { endOf(i).sectionCount = 2; }), "2 sections");
   expectWords(messageAfter([](Bytes &i) {
-                headerOf(i).sectionCount = UINT32_MAX;
+                endOf(i).sectionCount = UINT32_MAX;
                 headerOf(i).minor = 1;
               }),
               "ends inside its table");
-  expectWords(messageAfter([](Bytes &i) { i[sizeof(ImageHeader)] = std::byte{1}; }), "not zero");
+  expectWords(messageAfter([](Bytes &i) { headerOf(i).zeros[51] = 1; }), "not zero");
+  expectWords(messageAfter([](Bytes &i) { endOf(i).zeros[2] = 1; }), "not zero");
 }
 
 TEST(Image, RefusesBadParts) {
-  auto spoil = [](auto change) { return messageAfter<ImageRank>(Section::Ranks, 0, change); };
-  expectWords(spoil([](ImageRank &r) { r.opBegin = 1; }), "rank 0: its ops begin at 1");
-  expectWords(spoil([](ImageRank &r) { r.sliceCount = UINT32_MAX; }), "4294967295 slices");
-  expectWords(spoil([](ImageRank &r) { --r.bufferCount; }), "buffers");
+  auto spoil = [](auto change) { return messageAfter<ImageRank>(Section::Ranks, 1, change); };
+  expectWords(spoil([](ImageRank &r) { r.offset += 64; }), "rank 1: its part begins at byte");
+  expectWords(spoil([](ImageRank &r) { r.sliceCount = UINT32_MAX; }), "are left");
+  expectWords(spoil([](ImageRank &r) { r.opCount += 1; }), "rank 2: its part begins");
   expectWords(messageAfter([](Bytes &i) {
                 record<ImageRank>(i, Section::Ranks, 2).opCount = 0;
-                record<ImageRank>(i, Section::Ranks, 3).opBegin = 10;
+                record<ImageRank>(i, Section::Ranks, 3).offset -= sizeof(ImageOp);
               }),
-              "all ranks together have 10 ops, their section has 11");
+              "all ranks together end");
+  expectWords(messageAfter([](Bytes &i) {
+                auto ranks = sectionOf<ImageRank>(i, Section::Ranks);
+                auto isPadded = [](const ImageRank &r) {
+                  return partBytes(r) % kImageAlignment != 0;
+                };
+                auto rank = std::find_if(ranks.begin(), ranks.end(), isPadded);
+                ASSERT_NE(rank, ranks.end());
+                i[rank->offset + partBytes(*rank)] = std::byte{1};
+              }),
+              "are not zero");
 }
 
 TEST(Image, RefusesBadStrings) {
-  expectWords(messageAfter([](Bytes &i) { headerOf(i).nameCount = 100; }), "too few for 100 names");
+  expectWords(messageAfter([](Bytes &i) { endOf(i).nameCount = 100; }), "too few for 100 names");
   auto spoil = [](size_t i, uint64_t end) {
     return messageAfter<uint64_t>(Section::StringEnds, i, [&](uint64_t &e) { e = end; });
   };
@@ -248,15 +287,13 @@ TEST(Image, RefusesBadStrings) {
 }
 
 TEST(Image, RefusesBadSizeClass) {
-  expectWords(messageAfter([](Bytes &i) { headerOf(i).classMin = 1001; }),
+  expectWords(messageAfter([](Bytes &i) { endOf(i).classMin = 1001; }),
               "n = 1000, outside of its size class 1001..4000");
-  expectWords(messageAfter([](Bytes &i) { headerOf(i).classMax = 999; }), "outside");
+  expectWords(messageAfter([](Bytes &i) { endOf(i).classMax = 999; }), "outside");
 }
 
 TEST(Image, RefusesBadBuffers) {
-  auto spoil = [](size_t i, auto change) {
-    return messageAfter<Buffer>(Section::Buffers, i, change);
-  };
+  auto spoil = [](size_t i, auto change) { return messageAfter<Buffer>(Part::Buffers, i, change); };
   expectWords(spoil(0, [](Buffer &b) { b.role = BufferRole{4}; }),
               "rank 0: buffer 0: has an unknown");
   expectWords(spoil(0, [](Buffer &b) { b.type = ElementType{10}; }), "unknown");
@@ -273,7 +310,7 @@ TEST(Image, RefusesBadBuffers) {
 }
 
 TEST(Image, RefusesBadSlices) {
-  auto spoil = [](auto change) { return messageAfter<Slice>(Section::Slices, 1, change); };
+  auto spoil = [](auto change) { return messageAfter<Slice>(Part::Slices, 1, change); };
   expectWords(spoil([](Slice &s) { s.buffer = BufferId{7}; }), "slice 1: is of buffer 7 of 7");
   expectWords(spoil([](Slice &s) { s.denominator = 0; }), "zero denominator");
   expectWords(spoil([](Slice &s) { s.block = 0; }), "without blocks");
@@ -282,7 +319,7 @@ TEST(Image, RefusesBadSlices) {
 }
 
 TEST(Image, RefusesBadOps) {
-  auto spoil = [](size_t i, auto change) { return messageAfter<ImageOp>(Section::Ops, i, change); };
+  auto spoil = [](size_t i, auto change) { return messageAfter<ImageOp>(Part::Ops, i, change); };
   expectWords(spoil(0, [](ImageOp &o) { o.kind = OpKind{7}; }), "rank 0: op 0: has unknown kind 7");
   expectWords(spoil(0, [](ImageOp &o) { o.peer = Rank{4}; }), "peer 4 is not one of the 4 ranks");
   expectWords(spoil(0, [](ImageOp &o) { o.peer = kNoRank; }), "is not one of the 4 ranks");
@@ -302,13 +339,13 @@ TEST(Image, RefusesBadOps) {
 }
 
 TEST(Image, RefusesBadDependencies) {
-  auto op = [](size_t i, auto change) { return messageAfter<ImageOp>(Section::Ops, i, change); };
+  auto op = [](size_t i, auto change) { return messageAfter<ImageOp>(Part::Ops, i, change); };
   expectWords(op(2, [](ImageOp &o) { o.depCount = 3; }), "waits for 3 ops, 2 release it");
   expectWords(op(0, [](ImageOp &o) { o.depCount = 1; }), "waits for 1 ops, 0 release it");
   expectWords(op(1, [](ImageOp &o) { o.successorBegin = 0; }), "successors begin at 0");
   expectWords(op(2, [](ImageOp &o) { o.requireCount = UINT32_MAX; }), "or end behind");
   auto successor = [](size_t i, uint32_t to) {
-    return messageAfter<uint32_t>(Section::Successors, i, [&](uint32_t &s) { s = to; });
+    return messageAfter<uint32_t>(Part::Successors, i, [&](uint32_t &s) { s = to; });
   };
   expectWords(successor(0, 10), "releases op 10 of 10");
   expectWords(successor(3, 1), "releases op 1 after op 1");
@@ -316,7 +353,7 @@ TEST(Image, RefusesBadDependencies) {
 }
 
 TEST(Image, RefusesBadPromises) {
-  auto ensure = [](auto change) { return messageAfter<Ensure>(Section::Ensures, 0, change); };
+  auto ensure = [](auto change) { return messageAfter<Ensure>(Part::Ensures, 0, change); };
   expectWords(ensure([](Ensure &e) { e.target.buffer = BufferId{7}; }),
               "promise 0: is about buffer 7");
   expectWords(ensure([](Ensure &e) { e.target.denominator = 0; }), "zero denominator");
@@ -327,7 +364,7 @@ TEST(Image, RefusesBadPromises) {
   expectWords(ensure([](Ensure &e) { e.loc.file = 2; }), "place");
   expectWords(ensure([](Ensure &e) { std::memset(&e.isReduction, 3, 1); }), "unknown reduction");
   expectWords(ensure([](Ensure &e) { std::memset(&e.reduction + 1, 1, 1); }), "padding");
-  auto operand = [](auto change) { return messageAfter<EntryValue>(Section::Operands, 2, change); };
+  auto operand = [](auto change) { return messageAfter<EntryValue>(Part::Operands, 2, change); };
   expectWords(operand([](EntryValue &v) { v.rank = Rank{4}; }), "operand 2: is of rank 4 of 4");
   expectWords(operand([](EntryValue &v) { v.rank = Rank{1}; }), "rank 1 has 0");
   expectWords(operand([](EntryValue &v) { v.slice.buffer = BufferId{7}; }), "is of buffer 7");

@@ -24,6 +24,18 @@ TEST(FileKind, CommentsWithoutEnd) {
   EXPECT_EQ(fileKind("/*/ num_ranks 2"), FileKind::Source);
 }
 
+TEST(FileKind, KnowsTheFormatsOfOtherTools) {
+  EXPECT_EQ(fileKind(llvm::StringRef("\x7f\x10\0\0\0\0\0\0", 8)), FileKind::GoalBinary);
+  EXPECT_EQ(fileKind(llvm::StringRef("\x26\x09\0\0\0\0\0\0", 8)), FileKind::GoalBinary) << "used";
+  EXPECT_EQ(fileKind(llvm::StringRef("\x7f\x10\0\0\0\0\0\1", 8)), FileKind::Source);
+  EXPECT_EQ(fileKind("\n <!-- x --><algo/>"), FileKind::MscclXml);
+  EXPECT_EQ(fileKind("\xEF\xBB\xBF<?xml version=\"1.0\"?>"), FileKind::MscclXml);
+  EXPECT_EQ(parseForeignKind("goal"), FileKind::Text);
+  EXPECT_EQ(parseForeignKind("goal-bin"), FileKind::GoalBinary);
+  EXPECT_EQ(parseForeignKind("msccl-xml"), FileKind::MscclXml);
+  EXPECT_EQ(parseForeignKind("xml"), std::nullopt);
+}
+
 TEST(FileKind, KnowsImages) {
   Schedule schedule;
   schedule.ranks.resize(1);

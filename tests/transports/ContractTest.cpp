@@ -57,7 +57,7 @@ public:
       out_.push_back({r, ids(numMessages())});
     for (Rank r : from)
       in_.push_back({r, ids(numMessages())});
-    auto opened = endpoint.open(out_, in_);
+    auto opened = endpoint.open({out_, in_});
     if (!opened)
       return opened.message();
     channels_ = opened.take();
@@ -316,7 +316,7 @@ TEST_P(Contract, piecesOnBothSides) {
   run(2, [](Endpoint &endpoint) -> std::string {
     Rank peer = neighborOf(endpoint, 1);
     std::vector<EdgeSpec> edge{{peer, ids(1)}};
-    auto opened = endpoint.open(edge, edge);
+    auto opened = endpoint.open({edge, edge});
     if (!opened)
       return opened.message();
     Channels &channels = **opened;
@@ -358,7 +358,7 @@ TEST_P(Contract, shorterMessagesTellTheirLength) {
   run(2, [](Endpoint &endpoint) -> std::string {
     Rank peer = neighborOf(endpoint, 1);
     std::vector<EdgeSpec> edge{{peer, ids(3)}};
-    auto opened = endpoint.open(edge, edge);
+    auto opened = endpoint.open({edge, edge});
     if (!opened)
       return opened.message();
     Channels &channels = **opened;
@@ -393,7 +393,7 @@ TEST_P(Contract, payloadsWithoutBytesNeedNotTravel) {
   run(2, [](Endpoint &endpoint) -> std::string {
     Rank peer = neighborOf(endpoint, 1);
     std::vector<EdgeSpec> edge{{peer, ids(2)}};
-    auto opened = endpoint.open(edge, edge);
+    auto opened = endpoint.open({edge, edge});
     if (!opened)
       return opened.message();
     Channels &channels = **opened;
@@ -422,7 +422,7 @@ TEST_P(Contract, refusesEdgesThatDisagree) {
       out = {{Rank{1}, ids(2)}};
     if (endpoint.rank() == Rank{1})
       in = {{Rank{0}, ids(3)}};
-    auto opened = endpoint.open(out, in);
+    auto opened = endpoint.open({out, in});
     std::string why;
     if (opened) { // not every transport waits for all ranks
       std::vector<Completion> done;
@@ -437,7 +437,7 @@ TEST_P(Contract, refusesEdgesThatDisagree) {
       return why;
     std::vector<EdgeSpec> ring{{neighborOf(endpoint, 1), ids(1)}},
         back{{neighborOf(endpoint, -1), ids(1)}};
-    return endpoint.open(ring, back) ? "" : "the next plan was refused too";
+    return endpoint.open({ring, back}) ? "" : "the next plan was refused too";
   });
 }
 
@@ -446,9 +446,9 @@ TEST_P(Contract, aRefusalReachesEveryRank) {
     std::vector<EdgeSpec> ring{{neighborOf(endpoint, 1), ids(1)}},
         back{{neighborOf(endpoint, -1), ids(1)}};
     if (endpoint.rank() == Rank{1}) {
-      endpoint.refuse("rank 1 does not want to");
+      endpoint.refuse("not today");
     } else {
-      auto opened = endpoint.open(ring, back);
+      auto opened = endpoint.open({ring, back});
       std::string why = opened ? "" : opened.message();
       if (opened) { // not every transport waits for all ranks
         std::vector<Completion> done;
@@ -457,10 +457,10 @@ TEST_P(Contract, aRefusalReachesEveryRank) {
           return "it was opened";
         why = (*opened)->fault().reason;
       }
-      if (why != "rank 1 does not want to")
+      if (why != "rank 1: not today")
         return why;
     }
-    return endpoint.open(ring, back) ? "" : "the next plan was refused too";
+    return endpoint.open({ring, back}) ? "" : "the next plan was refused too";
   });
 }
 
@@ -469,7 +469,7 @@ TEST_P(Contract, refusesMessagesOfTheWrongSize) {
     for (uint64_t bytes : {8, 200, 100000}) {
       std::vector<EdgeSpec> edge{{neighborOf(endpoint, 1), ids(1)}}, none;
       bool sends = endpoint.rank() == Rank{0};
-      auto opened = endpoint.open(sends ? edge : none, sends ? none : edge);
+      auto opened = endpoint.open({sends ? edge : none, sends ? none : edge});
       if (!opened)
         return opened.message();
       Channels &channels = **opened;
@@ -517,8 +517,8 @@ TEST_P(Contract, failuresReachEveryRankOfThePlanAndNoOtherPlan) {
     std::vector<EdgeSpec> all;
     for (uint32_t r = 0; r < endpoint.numRanks(); ++r)
       all.push_back({Rank{r}, ids(1)});
-    auto doomed = endpoint.open(all, all);
-    auto healthy = endpoint.open(all, all);
+    auto doomed = endpoint.open({all, all});
+    auto healthy = endpoint.open({all, all});
     if (!doomed || !healthy)
       return "not opened";
     if (auto s = meet(**healthy, 4); !s.empty())
@@ -539,7 +539,7 @@ TEST_P(Contract, failuresReachEveryRankOfThePlanAndNoOtherPlan) {
 TEST_P(Contract, noticesThatAPeerHasClosedThePlan) {
   run(2, [](Endpoint &endpoint) -> std::string {
     std::vector<EdgeSpec> edge{{neighborOf(endpoint, 1), ids(1)}};
-    auto opened = endpoint.open(edge, edge);
+    auto opened = endpoint.open({edge, edge});
     if (!opened)
       return opened.message();
     if (endpoint.rank() == Rank{1})

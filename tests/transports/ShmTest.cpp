@@ -145,7 +145,7 @@ TEST(RemoteMemory, badAddresses) {
 // How often a rank warned, when it received so many large messages.
 Result<Bytes> countWarnings(Endpoint &endpoint, const int &warnings) {
   std::vector<EdgeSpec> edge{{Rank{1 - index(endpoint.rank())}, {MessageId{0}}}};
-  auto opened = endpoint.open(edge, edge);
+  auto opened = endpoint.open({edge, edge});
   if (!opened)
     return opened.status();
   Channels &channels = **opened;

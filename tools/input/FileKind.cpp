@@ -1,12 +1,30 @@
 #include "tools/input/FileKind.h"
 
+#include "formats/GoalBinary.h"
+
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Endian.h"
 
 namespace colldsl::tools {
 namespace {
 
 constexpr llvm::StringRef kImageMagic("colldsl\0", 8);
 constexpr llvm::StringRef kLibraryMagic("colllib\0", 8);
+
+/// Also one that a simulator has used up, so that it is told of as such.
+bool isGoalBinary(llvm::StringRef content) {
+  if (content.size() < sizeof(uint64_t))
+    return false;
+  uint64_t magic = llvm::support::endian::read64le(content.data());
+  return magic == kGoalMagic || magic == kGoalUsedMagic;
+}
+
+/// No other kind of file begins with it.
+bool isXml(llvm::StringRef content) {
+  content.consume_front("\xEF\xBB\xBF");
+  return content.ltrim().starts_with("<");
+}
 
 llvm::StringRef skipBlanksAndComments(llvm::StringRef text) {
   for (;;) {
@@ -27,12 +45,24 @@ FileKind fileKind(llvm::StringRef content) {
     return FileKind::Image;
   if (content.starts_with(kLibraryMagic))
     return FileKind::Library;
+  if (isGoalBinary(content))
+    return FileKind::GoalBinary;
+  if (isXml(content))
+    return FileKind::MscclXml;
   llvm::StringRef text = skipBlanksAndComments(content);
   llvm::StringRef word = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
   for (llvm::StringRef first : {"schedule", "num_ranks", "size", "file", "rank"})
     if (word == first)
       return FileKind::Text;
   return FileKind::Source;
+}
+
+std::optional<FileKind> parseForeignKind(llvm::StringRef word) {
+  return llvm::StringSwitch<std::optional<FileKind>>(word)
+      .Case("goal", FileKind::Text)
+      .Case("goal-bin", FileKind::GoalBinary)
+      .Case("msccl-xml", FileKind::MscclXml)
+      .Default(std::nullopt);
 }
 
 } // namespace colldsl::tools

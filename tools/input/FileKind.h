@@ -3,15 +3,22 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
+
 namespace colldsl::tools {
 
 enum class FileKind {
   Source, ///< .coll
   Text,   ///< the text form, or plain GOAL
   Image,
-  Library, ///< a schedule library
+  Library,    ///< a schedule library
+  GoalBinary, ///< GOAL as LogGOPSim and ATLAHS simulate it
+  MscclXml,   ///< an algorithm of MSCCL
 };
 
 FileKind fileKind(llvm::StringRef content);
+
+/// The words for the formats of other tools: goal, goal-bin, msccl-xml.
+std::optional<FileKind> parseForeignKind(llvm::StringRef word);
 
 } // namespace colldsl::tools

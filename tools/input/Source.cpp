@@ -1,6 +1,8 @@
 #include "tools/input/Source.h"
 
 #include "compiler/Spelling.h"
+#include "formats/GoalBinary.h"
+#include "formats/MscclImport.h"
 #include "ir/Image.h"
 #include "runtime/Library.h"
 #include "tools/input/FileKind.h"
@@ -31,9 +33,9 @@ bool endsSomewhere(const std::string &file) {
 } // namespace
 
 std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
-                                     const ScheduleOptions &options) {
+                                     const ScheduleOptions &options, std::optional<FileKind> kind) {
   auto source = std::make_unique<Source>();
-  if (!source->readFiles(operands, options))
+  if (!source->readFiles(operands, options, kind))
     return nullptr;
   bool isLibrary = source->compilation_.has_value();
   if (isLibrary && !source->sourceFiles_.empty()) {
@@ -45,17 +47,19 @@ std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
   return source;
 }
 
-bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options) {
+bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options,
+                       std::optional<FileKind> kind) {
   bool fine = true;
   for (const std::string &operand : operands)
-    if (looksLikeName(operand) && !llvm::sys::fs::exists(operand))
+    if (!kind && looksLikeName(operand) && !llvm::sys::fs::exists(operand))
       names_.push_back(operand);
     else
-      fine &= readFile(operand, options);
+      fine &= readFile(operand, options, kind);
   return fine;
 }
 
-bool Source::readFile(const std::string &name, const ScheduleOptions &options) {
+bool Source::readFile(const std::string &name, const ScheduleOptions &options,
+                      std::optional<FileKind> kind) {
   if (llvm::sys::fs::exists(name) && !endsSomewhere(name))
     return tellError("cannot read '" + name + "': it is not an ordinary file");
   auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false,
@@ -63,7 +67,7 @@ bool Source::readFile(const std::string &name, const ScheduleOptions &options) {
   if (!buffer)
     return tellError("cannot read '" + name + "': " + buffer.getError().message());
   llvm::StringRef content = (*buffer)->getBuffer();
-  switch (fileKind(content)) {
+  switch (kind.value_or(fileKind(content))) {
   case FileKind::Source:
     sourceFiles_.push_back(name);
     return true;
@@ -73,6 +77,10 @@ bool Source::readFile(const std::string &name, const ScheduleOptions &options) {
     return readImage(name, content);
   case FileKind::Library:
     return readLibrary(name);
+  case FileKind::GoalBinary:
+    return readGoalBinary(name, content, options.text);
+  case FileKind::MscclXml:
+    return readMscclXml(name, content, options);
   }
   return false;
 }
@@ -123,6 +131,31 @@ bool Source::readImage(const std::string &name, llvm::StringRef bytes) {
     return tellError(name + ": " + image.message());
   files_.push_back(std::make_unique<File>(File{name, image->decode()}));
   return true;
+}
+
+bool Source::keep(const std::string &name, Result<Schedule> schedule) {
+  if (schedule) {
+    files_.push_back(std::make_unique<File>(File{name, schedule.take()}));
+    return true;
+  }
+  const Diagnostic &error = schedule.status().diagnostic();
+  if (!error.loc.known())
+    return tellError(name + ": " + error.message);
+  llvm::errs() << renderInFiles(error, {name});
+  return false;
+}
+
+bool Source::readGoalBinary(const std::string &name, llvm::StringRef bytes,
+                            const TextLimits &limits) {
+  return keep(name, decodeGoal(std::as_bytes(std::span(bytes.data(), bytes.size())), name, limits));
+}
+
+bool Source::readMscclXml(const std::string &name, llvm::StringRef xml,
+                          const ScheduleOptions &options) {
+  Result<msccl::Algorithm> algorithm = msccl::read({xml.data(), xml.size()});
+  if (!algorithm)
+    return keep(name, algorithm.status());
+  return keep(name, msccl::toSchedule(*algorithm, name, {options.type, options.text.maxOps}));
 }
 
 /// Reading schedules alone takes no standard library.

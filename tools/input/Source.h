@@ -3,6 +3,7 @@
 
 #include "compiler/Compile.h"
 #include "ir/Schedule.h"
+#include "tools/input/FileKind.h"
 #include "tools/options/ScheduleOptions.h"
 
 #include <memory>
@@ -10,8 +11,9 @@
 namespace colldsl::tools {
 
 /// Everything that a command reads. Files are told apart by what is in them: source
-/// text (`.coll`), the text form or GOAL, an image, a schedule library. A library brings
-/// its own program, so that nothing is compiled, and stands alone.
+/// text (`.coll`), the text form or GOAL, an image, GOAL in binary, an algorithm of MSCCL, a
+/// schedule library. A library brings its own program, so that nothing is compiled, and
+/// stands alone.
 class Source {
 public:
   /// One thing to prove, run or print: a collective, or a whole schedule.
@@ -22,9 +24,11 @@ public:
   };
 
   /// Reads the operands, each a file, or the name of a collective in scope if there is no
-  /// such file. Mistakes are told on stderr; null then.
+  /// such file. With a kind each is a file of that kind, whatever is in it. Mistakes are
+  /// told on stderr; null then.
   static std::unique_ptr<Source> read(const std::vector<std::string> &operands,
-                                      const ScheduleOptions &options);
+                                      const ScheduleOptions &options,
+                                      std::optional<FileKind> kind = std::nullopt);
 
   /// The named ones, else all of the files that were named. Mistakes are told; empty then.
   std::vector<Target> choose(const ScheduleOptions &options);
@@ -54,10 +58,15 @@ private:
     Schedule schedule;
   };
 
-  bool readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options);
-  bool readFile(const std::string &name, const ScheduleOptions &options);
+  bool readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options,
+                 std::optional<FileKind> kind);
+  bool readFile(const std::string &name, const ScheduleOptions &options,
+                std::optional<FileKind> kind);
   bool readText(const std::string &name, llvm::StringRef text, const TextLimits &limits);
   bool readImage(const std::string &name, llvm::StringRef bytes);
+  bool readGoalBinary(const std::string &name, llvm::StringRef bytes, const TextLimits &limits);
+  bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleOptions &options);
+  bool keep(const std::string &name, Result<Schedule> schedule);
   bool readLibrary(const std::string &name);
   bool needsCompiler(const ScheduleOptions &options) const;
   bool compile(const ScheduleOptions &options);

@@ -20,26 +20,31 @@ FakeEndpoint::~FakeEndpoint() {
   world_.news_.notify_all();
 }
 
-Result<std::unique_ptr<Channels>> FakeEndpoint::open(std::span<const EdgeSpec> out,
-                                                     std::span<const EdgeSpec> in) {
-  std::lock_guard lock(world_.mutex_);
+Result<std::unique_ptr<Channels>> FakeEndpoint::open(const OpenRequest &request) {
+  std::unique_lock lock(world_.mutex_);
   uint32_t plan = plans_++;
-  for (const EdgeSpec &edge : out)
+  for (const EdgeSpec &edge : request.out)
     world_.join(plan, self_, edge, true);
-  for (const EdgeSpec &edge : in)
+  for (const EdgeSpec &edge : request.in)
     world_.join(plan, self_, edge, false);
   ++world_.plans_[plan].opened;
   world_.checkPlan(plan);
   world_.checkPresence(plan);
   if (world_.plans_[plan].failed)
     return Status::error(world_.plans_[plan].fault.reason);
-  return std::unique_ptr<Channels>(std::make_unique<FakeChannels>(world_, self_, plan, out, in));
+  auto channels = std::make_unique<FakeChannels>(world_, self_, plan, request.out, request.in);
+  lock.unlock(); // which closing the channels takes, too
+  if (Status own = request.ready ? request.ready(*channels) : Status(); !own) {
+    channels->abort({self_, kNoOp, "rank " + std::to_string(index(self_)) + ": " + own.message()});
+    return own;
+  }
+  return std::unique_ptr<Channels>(std::move(channels));
 }
 
 void FakeEndpoint::refuse(const std::string &reason) {
   std::lock_guard lock(world_.mutex_);
   uint32_t plan = plans_++;
-  world_.failPlan(plan, {self_, kNoOp, reason});
+  world_.failPlan(plan, {self_, kNoOp, "rank " + std::to_string(index(self_)) + ": " + reason});
   ++world_.plans_[plan].opened;
 }
 

@@ -13,8 +13,7 @@ public:
   Rank rank() const override { return self_; }
   uint32_t numRanks() const override { return world_.numRanks_; }
   const Caps &caps() const override { return caps_; }
-  Result<std::unique_ptr<Channels>> open(std::span<const EdgeSpec> out,
-                                         std::span<const EdgeSpec> in) override;
+  Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
   void armSleep() override {}
   void sleep(std::chrono::nanoseconds atMost) override;

@@ -5,6 +5,7 @@
 namespace colldsl::shm {
 
 void CellPool::init(std::byte *block, uint32_t cells, uint32_t cellBytes) {
+  cellBytes_ = cellBytes;
   cells_.reserve(cells);
   free_.reserve(cells);
   busy_.reserve(cells);

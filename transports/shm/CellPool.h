@@ -18,7 +18,7 @@ public:
     return uint64_t{cells} * (sizeof(CellHeader) + cellBytes);
   }
 
-  bool empty() const { return cells_.empty(); }
+  uint32_t cellBytes() const { return cellBytes_; } ///< 0: there are no cells
 
   /// A cell, marked busy, of which `keep` others stay free; null if there is none.
   CellHeader *take(uint32_t keep);
@@ -29,6 +29,7 @@ public:
 private:
   void sweep();
 
+  uint32_t cellBytes_ = 0;
   std::vector<CellHeader *> cells_;
   std::vector<CellHeader *> free_; ///< a stack: what was freed last is warm
   std::vector<CellHeader *> busy_;

@@ -10,9 +10,7 @@ int64_t nowNs() {
 } // namespace
 
 // A rank sets `left` before its process ends, so whoever sees the end sees the word.
-bool Health::leftInOrder(Rank rank) const {
-  return world_.control(rank).left.load(std::memory_order_acquire) != 0;
-}
+bool Health::leftInOrder(Rank rank) const { return world_.hasLeft(rank); }
 
 void Health::watch(Rank rank) {
   if (rank == self_)

@@ -32,7 +32,7 @@ struct FailureRecord {
 /// What failed so far. Records never go away; when there are too many, everything
 /// fails.
 struct FailureLog {
-  static constexpr uint32_t kRecords = 64;
+  static constexpr uint32_t kRecords = 1024;
   alignas(kLineBytes) std::atomic<uint32_t> count;
   FailureRecord records[kRecords];
 };
@@ -52,7 +52,10 @@ struct RankControl {
   std::atomic<uint32_t> exchangeSeq;          ///< parcels of this exchange are out
   std::atomic<uint32_t> arriveSeq;            ///< it reached this barrier
   std::atomic<uint32_t> releaseSeq;           ///< rank 0 only: all reached this barrier
-  std::atomic<uint64_t> parcels;              ///< offset of its parcel directory
+  /// Rank 0 only, with releaseSeq: the record of why a plan cannot be opened.
+  std::atomic<uint32_t> verdict;
+  static constexpr uint32_t kFine = 0xffffffffu;
+  std::atomic<uint64_t> parcels; ///< offset of its parcel directory
 };
 
 enum class LineKind : uint8_t {

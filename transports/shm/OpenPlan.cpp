@@ -32,21 +32,21 @@ Status compareEdge(Rank from, uint64_t sends, uint64_t sendHash, Rank to, uint64
 
 } // namespace
 
-std::vector<Parcel> makeOffers(std::span<const EdgeSpec> out, std::span<const EdgeSpec> in,
-                               std::span<const uint64_t> channels) {
+std::vector<Parcel> makeOffers(const OpenRequest &request, std::span<const uint64_t> channels) {
   std::map<Rank, EdgeOffer> offers;
-  for (const EdgeSpec &edge : out) {
+  for (const EdgeSpec &edge : request.out) {
     offers[edge.peer].sends = edge.messages.size();
     offers[edge.peer].sendHash = hashOf(edge.messages);
   }
-  for (size_t i = 0; i < in.size(); ++i) {
-    EdgeOffer &offer = offers[in[i].peer];
-    offer.receives = in[i].messages.size();
-    offer.receiveHash = hashOf(in[i].messages);
+  for (size_t i = 0; i < request.in.size(); ++i) {
+    EdgeOffer &offer = offers[request.in[i].peer];
+    offer.receives = request.in[i].messages.size();
+    offer.receiveHash = hashOf(request.in[i].messages);
     offer.channel = channels[i];
   }
   std::vector<Parcel> parcels;
   for (auto &[peer, offer] : offers) {
+    offer.fingerprint = request.fingerprint;
     parcels.push_back({peer, std::vector<std::byte>(sizeof offer)});
     std::memcpy(parcels.back().bytes.data(), &offer, sizeof offer);
   }
@@ -65,7 +65,15 @@ Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer
           compareEdge(self, own.sends, own.sendHash, peer, theirs.receives, theirs.receiveHash);
       !s)
     return s;
-  return compareEdge(peer, theirs.sends, theirs.sendHash, self, own.receives, own.receiveHash);
+  if (Status s =
+          compareEdge(peer, theirs.sends, theirs.sendHash, self, own.receives, own.receiveHash);
+      !s)
+    return s;
+  if (own.fingerprint == theirs.fingerprint)
+    return {};
+  return Status::error("rank " + std::to_string(index(self)) + " and rank " +
+                       std::to_string(index(peer)) +
+                       " disagree on the type, the size or the values that the plan is made with");
 }
 
 namespace {
@@ -80,34 +88,36 @@ Status checkPeers(std::span<const EdgeSpec> edges, uint32_t numRanks) {
 
 } // namespace
 
-// A rank that finds fault goes through all steps nevertheless, so that nobody waits
-// for it; the failure log says after the last barrier what anybody found first.
-Status ShmEndpoint::connect(ShmChannels &channels, const Status &own, std::span<const EdgeSpec> out,
-                            std::span<const EdgeSpec> in) {
-  if (!own) {
-    channels.abort({self_, kNoOp, own.message()});
-    out = in = {};
-  }
-  if (Status met = channels.connect(out, in); !met)
+// A rank that finds fault goes through all steps nevertheless, so that nobody waits for
+// it; what it found is in the failure log before it reaches the last barrier.
+Status ShmEndpoint::openWithAll(ShmChannels &channels, Status own, const OpenRequest &request) {
+  auto tell = [&] {
+    channels.abort({self_, kNoOp, "rank " + std::to_string(index(self_)) + ": " + own.message()});
+  };
+  if (!own)
+    tell();
+  if (Status met = channels.connect(own ? request : OpenRequest()); !met)
     return met; // told to all already
-  if (Status met = bootstrap_.barrier(); !met)
-    return met;
-  uint32_t seen = 0;
-  if (std::optional<Fault> fault = world_.findFailure(channels.plan_, seen))
-    return own ? Status::error(fault->reason) : own;
-  return {};
+  if (own && !channels.failed() && request.ready)
+    if (own = request.ready(channels); !own)
+      tell();
+  Result<std::optional<Fault>> verdict = bootstrap_.agree(channels.plan_);
+  if (!verdict)
+    return verdict.status();
+  if (*verdict && own)
+    return Status::error((*verdict)->reason);
+  return own;
 }
 
-Result<std::unique_ptr<Channels>> ShmEndpoint::open(std::span<const EdgeSpec> out,
-                                                    std::span<const EdgeSpec> in) {
+Result<std::unique_ptr<Channels>> ShmEndpoint::open(const OpenRequest &request) {
   std::lock_guard lock(openMutex_);
   auto channels = std::make_unique<ShmChannels>(*this, plans_++);
-  Status own = checkPeers(out, numRanks());
+  Status own = checkPeers(request.out, numRanks());
   if (own)
-    own = checkPeers(in, numRanks());
+    own = checkPeers(request.in, numRanks());
   if (own)
-    own = channels->layOut(in);
-  if (Status s = connect(*channels, own, out, in); !s)
+    own = channels->layOut(request.in);
+  if (Status s = openWithAll(*channels, own, request); !s)
     return s;
   channels->connected_ = true;
   return std::unique_ptr<Channels>(std::move(channels));
@@ -116,7 +126,7 @@ Result<std::unique_ptr<Channels>> ShmEndpoint::open(std::span<const EdgeSpec> ou
 void ShmEndpoint::refuse(const std::string &reason) {
   std::lock_guard lock(openMutex_);
   ShmChannels channels(*this, plans_++);
-  (void)connect(channels, Status::error(reason), {}, {});
+  (void)openWithAll(channels, Status::error(reason), {});
 }
 
 Status ShmChannels::layOut(std::span<const EdgeSpec> in) {
@@ -133,8 +143,8 @@ Status ShmChannels::layOut(std::span<const EdgeSpec> in) {
 }
 
 // Fails only if not all ranks could be reached. Disagreements go to the log.
-Status ShmChannels::connect(std::span<const EdgeSpec> out, std::span<const EdgeSpec> in) {
-  std::vector<Parcel> offers = makeOffers(out, in, ownChannels_);
+Status ShmChannels::connect(const OpenRequest &request) {
+  std::vector<Parcel> offers = makeOffers(request, ownChannels_);
   std::vector<Parcel> answers;
   for (const Parcel &offer : offers)
     answers.push_back({offer.peer, {}});
@@ -152,11 +162,11 @@ Status ShmChannels::connect(std::span<const EdgeSpec> out, std::span<const EdgeS
   if (failed())
     return {};
   uint64_t messages = 0;
-  for (const EdgeSpec &edge : out) {
+  for (const EdgeSpec &edge : request.out) {
     sender_.addChannel(edge, places[edge.peer]);
     messages += edge.messages.size();
   }
-  for (const EdgeSpec &edge : in)
+  for (const EdgeSpec &edge : request.in)
     messages += edge.messages.size();
   sender_.seal();
   receiver_.seal();

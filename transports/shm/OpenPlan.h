@@ -13,13 +13,13 @@ struct EdgeOffer {
   uint64_t sendHash = 0;     ///< of their ids
   uint64_t receives = kNone; ///< messages on the edge from the other
   uint64_t receiveHash = 0;
+  uint64_t fingerprint = 0;
   uint64_t channel = 0; ///< receives != kNone: where this rank has laid out their channel
 };
 
 /// One parcel for each peer that some edge leads to or comes from, sorted.
-/// `channels`: of the edges `in`, in their order.
-std::vector<Parcel> makeOffers(std::span<const EdgeSpec> out, std::span<const EdgeSpec> in,
-                               std::span<const uint64_t> channels);
+/// `channels`: of the edges request.in, in their order.
+std::vector<Parcel> makeOffers(const OpenRequest &request, std::span<const uint64_t> channels);
 
 /// An empty one if the peer has none for us.
 EdgeOffer readOffer(const Parcel &parcel);

@@ -227,7 +227,7 @@ OpId Receiver::openReceive(const Channel &c) const {
 Rank Receiver::findDeserted(std::vector<Completion> &done) {
   for (uint32_t i = 0; i < open_; ++i) {
     Channel &c = channels_[order_[i]];
-    if (c.header->senderClosed.load(std::memory_order_acquire) == 0)
+    if (c.header->senderClosed.load(std::memory_order_acquire) == 0 && !world_.hasLeft(c.peer))
       continue;
     drain(c, done); // what it had to say, it said before it closed
     if (openReceive(c) != kNoOp)

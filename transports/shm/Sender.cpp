@@ -120,7 +120,7 @@ bool Sender::sendFragment(Channel &c, Record &r) {
   CellHeader *cell = line ? cells_.take(0) : nullptr;
   if (!cell)
     return false;
-  uint64_t bytes = std::min<uint64_t>(world_.options().cellBytes, r.payload.bytes - r.sent);
+  uint64_t bytes = std::min<uint64_t>(cells_.cellBytes(), r.payload.bytes - r.sent);
   gather(bytesOf(cell), r.payload, r.sent, bytes);
   auto offset = static_cast<uint64_t>(reinterpret_cast<std::byte *>(cell) - world_.at(0));
   line->body.cell = {bytes, offset};
@@ -159,7 +159,8 @@ void Sender::poll(std::vector<Completion> &done) {
 
 Rank Sender::closedReceiver() const {
   for (uint32_t i : active_)
-    if (channels_[i].header->receiverClosed.load(std::memory_order_acquire) != 0)
+    if (channels_[i].header->receiverClosed.load(std::memory_order_acquire) != 0 ||
+        world_.hasLeft(channels_[i].peer))
       return channels_[i].peer;
   return kNoRank;
 }

@@ -26,16 +26,18 @@ Status ShmBootstrap::giveUp(Rank rank, const std::string &what) const {
 // Yields at first, because ranks open plans at about the same time, then dozes.
 template <typename Condition> Status ShmBootstrap::waitFor(Rank rank, Condition condition) {
   const RankControl &control = world_.control(rank);
-  auto deadline = std::chrono::steady_clock::now() + world_.options().bootstrapTimeout;
+  auto begin = std::chrono::steady_clock::now();
   uint32_t seen = 0;
   for (uint32_t turn = 0; !condition(control); ++turn) {
+    if (whileWaiting_)
+      whileWaiting_();
     health_.look();
     // Failures of single plans are no reason to stop.
     if (auto fault = world_.findFailure(FailureRecord::kEveryPlan, seen))
       return Status::error(fault->reason);
     if (control.left.load(std::memory_order_acquire) != 0 && !condition(control))
       return giveUp(rank, "has left");
-    if (std::chrono::steady_clock::now() > deadline)
+    if (std::chrono::steady_clock::now() - begin > world_.options().bootstrapTimeout)
       return giveUp(rank, "did not come");
     if (turn < 1000)
       std::this_thread::yield();
@@ -115,14 +117,15 @@ Status ShmBootstrap::exchange(std::span<const Parcel> out, std::span<Parcel> in)
   return status;
 }
 
-// Rank 0 counts all in and lets all out. The sequence numbers never go back, so
+// Rank 0 counts all in, judges, and lets all out. The sequence numbers never go back, so
 // "has come this far" is a comparison of differences.
-Status ShmBootstrap::barrier() {
+Status ShmBootstrap::arrive(std::optional<uint32_t> plan) {
   uint32_t turn = ++barriers_;
   auto reached = [turn](const std::atomic<uint32_t> &word) {
     return static_cast<int32_t>(word.load(std::memory_order_acquire) - turn) >= 0;
   };
-  world_.control(self_).arriveSeq.store(turn, std::memory_order_release);
+  RankControl &own = world_.control(self_);
+  own.arriveSeq.store(turn, std::memory_order_release);
   if (self_ != Rank{0})
     return waitFor(Rank{0}, [&](const RankControl &root) { return reached(root.releaseSeq); });
   for (uint32_t r = 1; r < world_.numRanks(); ++r) {
@@ -131,8 +134,24 @@ Status ShmBootstrap::barrier() {
     if (!s)
       return s;
   }
-  world_.control(self_).releaseSeq.store(turn, std::memory_order_release);
+  if (plan) {
+    uint32_t record = 0;
+    bool failed = world_.findFailure(*plan, record).has_value();
+    own.verdict.store(failed ? record : RankControl::kFine, std::memory_order_relaxed);
+  }
+  own.releaseSeq.store(turn, std::memory_order_release);
   return {};
+}
+
+Status ShmBootstrap::barrier() { return arrive(std::nullopt); }
+
+Result<std::optional<Fault>> ShmBootstrap::agree(uint32_t plan) {
+  if (Status s = arrive(plan); !s)
+    return s;
+  uint32_t record = world_.control(Rank{0}).verdict.load(std::memory_order_relaxed);
+  if (record == RankControl::kFine)
+    return std::optional<Fault>();
+  return world_.findFailure(plan, record);
 }
 
 } // namespace colldsl::shm

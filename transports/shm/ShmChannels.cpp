@@ -1,5 +1,7 @@
 #include "transports/shm/ShmEndpoint.h"
 
+#include <algorithm>
+
 namespace colldsl::shm {
 
 ShmChannels::ShmChannels(ShmEndpoint &endpoint, uint32_t plan)
@@ -9,6 +11,8 @@ ShmChannels::ShmChannels(ShmEndpoint &endpoint, uint32_t plan)
 // Of a plan that did not open on all ranks, nobody writes to anybody's memory.
 ShmChannels::~ShmChannels() {
   if (!connected_) {
+    if (cellBlock_ != Arena::kNoRoom)
+      ownChannels_.push_back(cellBlock_);
     endpoint_.release(ownChannels_);
     return;
   }
@@ -17,16 +21,22 @@ ShmChannels::~ShmChannels() {
   endpoint_.bury({std::move(ownChannels_), cellBlock_, std::move(sender_.cells())});
 }
 
+// Cells as large as the longest eager message; larger ones if longer messages come later.
 Status ShmChannels::prepare(uint64_t maxSendBytes) {
-  if (maxSendBytes <= kInlineBytes || !sender_.cells().empty())
-    return {};
   const Options &options = endpoint_.world_.options();
+  uint64_t lines = (maxSendBytes + kLineBytes - 1) / kLineBytes;
+  auto cellBytes = static_cast<uint32_t>(std::min<uint64_t>(lines * kLineBytes, options.cellBytes));
+  if (maxSendBytes <= kInlineBytes || cellBytes <= sender_.cells().cellBytes())
+    return {};
   Result<uint64_t> block =
-      endpoint_.allocate(CellPool::blockBytes(options.cellsPerPlan, options.cellBytes));
+      endpoint_.allocate(CellPool::blockBytes(options.cellsPerPlan, cellBytes));
   if (!block)
     return block.status();
+  if (cellBlock_ != Arena::kNoRoom)
+    endpoint_.bury({{}, cellBlock_, std::move(sender_.cells())});
   cellBlock_ = *block;
-  sender_.cells().init(endpoint_.world_.at(*block), options.cellsPerPlan, options.cellBytes);
+  sender_.cells() = CellPool();
+  sender_.cells().init(endpoint_.world_.at(*block), options.cellsPerPlan, cellBytes);
   return {};
 }
 

@@ -22,7 +22,7 @@ bool moreRanksThanCores(uint32_t numRanks) {
 
 ShmEndpoint::ShmEndpoint(World &world, Rank self)
     : world_(world), self_(self), arena_(world.arenaBegin(self), world.options().arenaBytes),
-      health_(world, self), bootstrap_(world, self, arena_, mutex_, health_),
+      health_(world, self), bootstrap_(world, self, arena_, mutex_, health_, whileOpening_),
       singleCopy_(world.options()) {
   caps_.name = "shm";
   caps_.maxInlineBytes = kInlineBytes;

@@ -22,8 +22,7 @@ public:
   Rank rank() const override { return self_; }
   uint32_t numRanks() const override { return world_.numRanks(); }
   const Caps &caps() const override { return caps_; }
-  Result<std::unique_ptr<Channels>> open(std::span<const EdgeSpec> out,
-                                         std::span<const EdgeSpec> in) override;
+  Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
   void armSleep() override;
   void sleep(std::chrono::nanoseconds atMost) override;
@@ -40,8 +39,7 @@ private:
     CellPool cells;
   };
 
-  Status connect(ShmChannels &channels, const Status &own, std::span<const EdgeSpec> out,
-                 std::span<const EdgeSpec> in);
+  Status openWithAll(ShmChannels &channels, Status own, const OpenRequest &request);
   Result<uint64_t> allocate(uint64_t bytes);
   void release(std::span<const uint64_t> blocks);
   void bury(Buried buried);
@@ -78,7 +76,7 @@ public:
 private:
   friend class ShmEndpoint;
   Status layOut(std::span<const EdgeSpec> in);
-  Status connect(std::span<const EdgeSpec> out, std::span<const EdgeSpec> in);
+  Status connect(const OpenRequest &request);
   void forgetTold();
   void checkDeserted();
   void failAsReceiver();

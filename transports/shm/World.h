@@ -40,6 +40,9 @@ public:
   uint64_t arenaBegin(Rank rank) const;
   std::byte *at(uint64_t offset) const { return base_ + offset; }
 
+  /// It closed its endpoint; it died or ended in order.
+  bool hasLeft(Rank rank) const { return control(rank).left.load(std::memory_order_acquire) != 0; }
+
   /// Ends the sleep of a rank that was told something: call it after the telling.
   /// One load unless the rank sleeps.
   void wake(Rank rank) const {

@@ -1,0 +1,380 @@
+#include "formats/GoalBinary.h"
+
+#include "formats/GoalLayout.h"
+#include "ir/Concat.h"
+#include "ir/MessageLines.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+
+namespace colldsl {
+namespace {
+
+constexpr size_t kMostCycleNotes = 12;
+
+/// The file's part for one rank.
+struct RankPart {
+  std::span<const std::byte> bytes;
+  uint32_t nodes = 0;
+  uint32_t roots = 0;
+  uint64_t successors = 0;
+
+  const std::byte *rootAt(uint64_t i) const {
+    return bytes.data() + kGoalRankBytes + i * kGoalIndexBytes;
+  }
+  const std::byte *nodeAt(uint64_t i) const { return rootAt(roots) + i * kGoalNodeBytes; }
+  const std::byte *successorAt(uint64_t i) const { return nodeAt(nodes) + i * kGoalIndexBytes; }
+  GoalNode node(uint64_t i) const {
+    GoalNode node;
+    const std::byte *at = nodeAt(i);
+    forEachField(node, [&](auto &field) {
+      field = readNumber<std::remove_reference_t<decltype(field)>>(at);
+      at += sizeof field;
+    });
+    return node;
+  }
+};
+
+/// Reads one rank.
+class RankDecoder {
+public:
+  RankDecoder(std::span<const std::byte> bytes, uint32_t rank, uint32_t ranks)
+      : rank_(rank), ranks_(ranks) {
+    part_.bytes = bytes;
+  }
+
+  Status readCounts();
+  uint32_t nodes() const { return part_.nodes; }
+  Result<Dag> run();
+
+private:
+  Status readNode(uint32_t i);
+  Status checkMessage(uint32_t i, const GoalNode &node) const;
+  Status readList(uint32_t i, uint32_t begin, uint32_t count, DepKind kind);
+  Status checkIndegree(uint32_t i);
+  Status checkRoots();
+  void numberMessages();
+  std::vector<uint32_t> order();
+  Status cycle(const std::vector<uint32_t> &ordered) const;
+  Dag build(const std::vector<uint32_t> &order);
+
+  std::span<const Dep> depsOf(uint32_t i) const {
+    return {deps_.data() + depBegin_[i], depBegin_[i + 1] - depBegin_[i]};
+  }
+  template <typename... Parts> Status fail(const Parts &...parts) const {
+    return Status::error(concat("rank ", rank_, ": ", parts...));
+  }
+  template <typename... Parts> Status failAt(uint32_t i, const Parts &...parts) const {
+    return fail("node ", i, ": ", parts...);
+  }
+
+  uint32_t rank_;
+  uint32_t ranks_;
+  RankPart part_;
+  uint64_t listed_ = 0;             ///< successors in the lists read so far
+  std::vector<Op> ops_;             ///< in the order of the file
+  std::vector<uint32_t> releasers_; ///< per op: edges that lead there
+  std::vector<Dep> deps_;           ///< what each op waits for, as the file numbers ops
+  std::vector<uint64_t> depBegin_;
+};
+
+Status RankDecoder::readCounts() {
+  uint64_t size = part_.bytes.size();
+  if (size < kGoalRankBytes)
+    return fail("has ", size, " bytes, its counts alone take ", kGoalRankBytes);
+  part_.nodes = readNumber<uint32_t>(part_.bytes.data());
+  part_.roots = readNumber<uint32_t>(part_.bytes.data() + sizeof(uint32_t));
+  uint64_t needed = kGoalRankBytes + part_.roots * kGoalIndexBytes + part_.nodes * kGoalNodeBytes;
+  if (size < needed)
+    return fail("has ", size, " bytes, ", part_.nodes, " nodes and ", part_.roots, " roots take ",
+                needed);
+  if ((size - needed) % kGoalIndexBytes != 0)
+    return fail("has ", size - needed, " bytes of successors, each takes ", kGoalIndexBytes);
+  part_.successors = (size - needed) / kGoalIndexBytes;
+  return {};
+}
+
+Status RankDecoder::checkMessage(uint32_t i, const GoalNode &node) const {
+  std::string_view word = node.type == static_cast<uint8_t>(GoalNodeType::Send) ? "send" : "recv";
+  if (node.peer == UINT32_MAX)
+    return failAt(i, word, " with any rank: matching is static");
+  if (node.tag == UINT32_MAX)
+    return failAt(i, word, " of any tag: matching is static");
+  if (node.peer >= ranks_)
+    return failAt(i, word, " with rank ", node.peer, ", there are ", ranks_);
+  return {};
+}
+
+Status RankDecoder::readNode(uint32_t i) {
+  GoalNode node = part_.node(i);
+  Op op;
+  op.amount = node.size;
+  op.cpu = node.cpu;
+  if (node.type == static_cast<uint8_t>(GoalNodeType::Calc)) {
+    ops_.push_back(op);
+    return {};
+  }
+  if (node.type != static_cast<uint8_t>(GoalNodeType::Send) &&
+      node.type != static_cast<uint8_t>(GoalNodeType::Recv))
+    return failAt(i, "is of type ", unsigned{node.type}, ", types are 1 to 3");
+  if (Status s = checkMessage(i, node); !s)
+    return s;
+  bool sends = node.type == static_cast<uint8_t>(GoalNodeType::Send);
+  op.kind = sends ? OpKind::Send : OpKind::Recv;
+  op.peer = Rank{node.peer};
+  op.message = makeMessageId(node.tag, 0);
+  op.nic = node.nic;
+  ops_.push_back(op);
+  return {};
+}
+
+// Counts the edges that lead to each node; build() walks the same lists again.
+Status RankDecoder::readList(uint32_t i, uint32_t begin, uint32_t count, DepKind kind) {
+  std::string_view word = kind == DepKind::Requires ? "require" : "irequire";
+  if (uint64_t{begin} + count > part_.successors)
+    return failAt(i, "names successors ", begin, " to ", uint64_t{begin} + count, " that ", word,
+                  " it, there are ", part_.successors);
+  listed_ += count;
+  if (listed_ > part_.successors)
+    return failAt(i, "lists of successors overlap: the nodes up to here name ", listed_,
+                  ", there are ", part_.successors);
+  for (uint64_t k = begin; k < uint64_t{begin} + count; ++k) {
+    auto op = readNumber<uint32_t>(part_.successorAt(k));
+    if (op >= part_.nodes)
+      return failAt(i, "is followed by node ", op, ", there are ", part_.nodes);
+    ++releasers_[op];
+  }
+  return {};
+}
+
+Status RankDecoder::checkIndegree(uint32_t i) {
+  uint32_t stated = part_.node(i).indegree;
+  if (stated != releasers_[i])
+    return failAt(i, "waits for ", stated, " edges, ", releasers_[i], " lead there");
+  return {};
+}
+
+Status RankDecoder::checkRoots() {
+  std::vector<bool> isRoot(part_.nodes);
+  for (uint32_t k = 0; k < part_.roots; ++k) {
+    auto root = readNumber<uint32_t>(part_.rootAt(k));
+    if (root >= part_.nodes)
+      return fail("root ", k, " is node ", root, ", there are ", part_.nodes);
+    if (releasers_[root] != 0)
+      return failAt(root, "is a root, but ", releasers_[root], " edges lead there");
+    if (isRoot[root])
+      return failAt(root, "is a root twice");
+    isRoot[root] = true;
+  }
+  for (uint32_t i = 0; i < part_.nodes; ++i)
+    if (releasers_[i] == 0 && !isRoot[i])
+      return failAt(i, "no edge leads there, and it is no root");
+  return {};
+}
+
+void RankDecoder::numberMessages() {
+  forEachInLine(ops_, [&](OpId id, OpId previous) {
+    MessageId &message = ops_[index(id)].message;
+    message = makeMessageId(tagOf(message), impliedCount(ops_, previous));
+  });
+}
+
+// Topological order, smallest op first (Kahn 1962, with a heap). Shorter than the rank
+// if there is a cycle. Fills deps_ on the way.
+std::vector<uint32_t> RankDecoder::order() {
+  depBegin_.assign(size_t{part_.nodes} + 1, 0);
+  std::partial_sum(releasers_.begin(), releasers_.end(), depBegin_.begin() + 1, std::plus<>());
+  deps_.resize(depBegin_.back());
+  std::vector<uint64_t> cursor(depBegin_.begin(), depBegin_.end() - 1);
+  auto forEachSuccessor = [&](uint32_t i, auto visit) {
+    GoalNode node = part_.node(i);
+    for (uint64_t k = 0; k < node.requireCount; ++k)
+      visit(readNumber<uint32_t>(part_.successorAt(node.requireBegin + k)), DepKind::Requires);
+    for (uint64_t k = 0; k < node.irequireCount; ++k)
+      visit(readNumber<uint32_t>(part_.successorAt(node.irequireBegin + k)), DepKind::IRequires);
+  };
+  for (uint32_t i = 0; i < part_.nodes; ++i)
+    forEachSuccessor(i, [&](uint32_t op, DepKind kind) { deps_[cursor[op]++] = {OpId{i}, kind}; });
+
+  std::vector<uint32_t> open = releasers_;
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+  for (uint32_t i = 0; i < part_.nodes; ++i)
+    if (open[i] == 0)
+      ready.push(i);
+  std::vector<uint32_t> order;
+  order.reserve(part_.nodes);
+  while (!ready.empty()) {
+    uint32_t i = ready.top();
+    ready.pop();
+    order.push_back(i);
+    forEachSuccessor(i, [&](uint32_t op, DepKind) {
+      if (--open[op] == 0)
+        ready.push(op);
+    });
+  }
+  return order;
+}
+
+// Every node that has no place in the order waits for another such node: following one
+// from each leads into a cycle.
+Status RankDecoder::cycle(const std::vector<uint32_t> &ordered) const {
+  std::vector<bool> isOrdered(part_.nodes), isSeen(part_.nodes);
+  for (uint32_t i : ordered)
+    isOrdered[i] = true;
+  auto blocker = [&](uint32_t i) {
+    auto deps = depsOf(i);
+    return index(std::find_if(deps.begin(), deps.end(), [&](const Dep &dep) {
+                   return !isOrdered[index(dep.op)];
+                 })->op);
+  };
+  auto first = static_cast<uint32_t>(std::find(isOrdered.begin(), isOrdered.end(), false) -
+                                     isOrdered.begin());
+  for (; !isSeen[first]; first = blocker(first))
+    isSeen[first] = true;
+  std::string chain;
+  size_t length = 0;
+  for (uint32_t i = first; length == 0 || i != first; i = blocker(i))
+    if (++length <= kMostCycleNotes)
+      chain += concat(" waits for node ", blocker(i), ", which");
+  chain.resize(chain.size() - std::string_view(", which").size());
+  return failAt(first, "waits for itself, in a cycle of ", length, length == 1 ? " node" : " nodes",
+                ": it", chain, length > kMostCycleNotes ? " ..." : "");
+}
+
+Dag RankDecoder::build(const std::vector<uint32_t> &order) {
+  std::vector<uint32_t> newIndex(part_.nodes);
+  for (uint32_t i = 0; i < order.size(); ++i)
+    newIndex[order[i]] = i;
+  Dag dag;
+  dag.ops.reserve(order.size());
+  dag.deps.reserve(deps_.size());
+  std::vector<Dep> deps;
+  for (uint32_t from : order) {
+    deps.clear();
+    for (const Dep &dep : depsOf(from))
+      deps.push_back({OpId{newIndex[index(dep.op)]}, dep.kind});
+    std::sort(deps.begin(), deps.end(), [](const Dep &a, const Dep &b) {
+      return std::pair(a.op, a.kind) < std::pair(b.op, b.kind);
+    });
+    dag.add(ops_[from], {}, {}, deps);
+  }
+  return dag;
+}
+
+Result<Dag> RankDecoder::run() {
+  ops_.reserve(part_.nodes);
+  releasers_.resize(part_.nodes);
+  for (uint32_t i = 0; i < part_.nodes; ++i) {
+    GoalNode node = part_.node(i);
+    Status s = readNode(i);
+    if (s)
+      s = readList(i, node.requireBegin, node.requireCount, DepKind::Requires);
+    if (s)
+      s = readList(i, node.irequireBegin, node.irequireCount, DepKind::IRequires);
+    if (!s)
+      return s;
+  }
+  for (uint32_t i = 0; i < part_.nodes; ++i)
+    if (Status s = checkIndegree(i); !s)
+      return s;
+  if (Status s = checkRoots(); !s)
+    return s;
+  numberMessages();
+  std::vector<uint32_t> opOrder = order();
+  if (opOrder.size() != part_.nodes)
+    return cycle(opOrder);
+  return build(opOrder);
+}
+
+/// Reads the header and the table of ranks.
+class GoalDecoder {
+public:
+  GoalDecoder(std::span<const std::byte> bytes, const TextLimits &limits)
+      : bytes_(bytes), limits_(limits) {}
+  Status run(Schedule &schedule);
+
+private:
+  Status checkHeader();
+  Result<std::span<const std::byte>> part(uint32_t r);
+  template <typename... Parts> static Status fail(const Parts &...parts) {
+    return Status::error(concat(parts...));
+  }
+
+  std::span<const std::byte> bytes_;
+  const TextLimits &limits_;
+  uint32_t ranks_ = 0;
+  uint64_t end_ = 0; ///< of the ranks read so far, as the table counts
+};
+
+Status GoalDecoder::checkHeader() {
+  if (bytes_.size() > limits_.maxBytes)
+    return fail("the file has ", bytes_.size(), " bytes, the limit is ", limits_.maxBytes,
+                " (--max-source-bytes)");
+  if (bytes_.size() < kGoalHeaderBytes)
+    return fail("the file has ", bytes_.size(), " bytes, its header takes ", kGoalHeaderBytes);
+  auto magic = readNumber<uint64_t>(bytes_.data());
+  if (magic == kGoalUsedMagic)
+    return fail("a simulator has worked in this file and left it unusable (it begins with ",
+                kGoalUsedMagic, ", not ", kGoalMagic, ")");
+  if (magic != kGoalMagic)
+    return fail("the file begins with ", magic, ", GOAL in binary with ", kGoalMagic);
+  ranks_ = readNumber<uint32_t>(bytes_.data() + kGoalMagicBytes);
+  if (ranks_ > limits_.maxRanks)
+    return fail("the file has ", ranks_, " ranks, the limit is ", limits_.maxRanks);
+  uint64_t needed = kGoalHeaderBytes + kGoalTableBytes * ranks_;
+  if (bytes_.size() < needed)
+    return fail("the file has ", bytes_.size(), " bytes, the table of ", ranks_,
+                " ranks ends at byte ", needed);
+  end_ = needed - kGoalMagicBytes;
+  return {};
+}
+
+Result<std::span<const std::byte>> GoalDecoder::part(uint32_t r) {
+  const std::byte *entry = bytes_.data() + kGoalHeaderBytes + kGoalTableBytes * r;
+  auto begin = readNumber<uint64_t>(entry);
+  auto end = readNumber<uint64_t>(entry + sizeof(uint64_t));
+  uint64_t size = bytes_.size() - kGoalMagicBytes;
+  if (begin < end_)
+    return fail("rank ", r, ": begins at byte ", begin, ", what stands before it ends at ", end_);
+  if (end < begin || end > size)
+    return fail("rank ", r, ": lies from byte ", begin, " to ", end, ", the file ends at ", size);
+  end_ = end;
+  return bytes_.subspan(kGoalMagicBytes + begin, end - begin);
+}
+
+Status GoalDecoder::run(Schedule &schedule) {
+  if (Status s = checkHeader(); !s)
+    return s;
+  uint64_t ops = 0;
+  for (uint32_t r = 0; r < ranks_; ++r) {
+    Result<std::span<const std::byte>> bytes = part(r);
+    if (!bytes)
+      return bytes.status();
+    RankDecoder decoder(*bytes, r, ranks_);
+    if (Status s = decoder.readCounts(); !s)
+      return s;
+    ops += decoder.nodes();
+    if (ops > limits_.maxOps)
+      return fail("there are more ops than the limit of ", limits_.maxOps, " (--max-total-ops)");
+    Result<Dag> dag = decoder.run();
+    if (!dag)
+      return dag.status();
+    schedule.ranks.push_back(dag.take());
+  }
+  return {};
+}
+
+} // namespace
+
+Result<Schedule> decodeGoal(std::span<const std::byte> bytes, std::string_view fileName,
+                            TextLimits limits) {
+  Schedule schedule;
+  schedule.name = std::string(fileName);
+  if (Status s = GoalDecoder(bytes, limits).run(schedule); !s)
+    return s;
+  return schedule;
+}
+
+} // namespace colldsl

@@ -1,0 +1,103 @@
+/// Algorithms of MSCCL, as its XML has them (the dialect of microsoft/msccl): per GPU
+/// some threadblocks, each a sequence of steps that move chunks. The format, and what is
+/// made of it, is in docs/formats.md.
+#pragma once
+
+#include "ir/Schedule.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace colldsl::msccl {
+
+enum class StepKind : uint8_t {
+#define COLLDSL_MSCCL_STEP(Name, spelling, receives, reduces, writes, sends) Name,
+#include "formats/Msccl.def"
+};
+
+enum class Collective : uint8_t {
+#define COLLDSL_MSCCL_COLLECTIVE(Name, spelling) Name,
+#include "formats/Msccl.def"
+};
+
+/// The buffers of a GPU, `i`, `o` and `s` in the file.
+enum class Memory : uint8_t { Input, Output, Scratch };
+
+std::string_view spelling(StepKind kind);
+std::string_view spelling(Collective collective);
+std::string_view spelling(Memory memory);
+bool receives(StepKind kind);
+bool reduces(StepKind kind);
+bool writes(StepKind kind);
+bool sends(StepKind kind);
+
+inline constexpr uint32_t kMostSteps = 256;    ///< of a threadblock
+inline constexpr uint32_t kMostCount = 71;     ///< chunks of a step
+inline constexpr uint32_t kMostChannels = 32;  ///< numbered from 0
+inline constexpr uint32_t kMostPeers = 32;     ///< of one channel of one GPU, each way
+inline constexpr uint32_t kMostBlocks = 128;   ///< threadblocks of a GPU that others can wait for
+inline constexpr uint32_t kMostOffset = 32767; ///< in chunks
+
+struct Place {
+  Memory memory = Memory::Input;
+  int32_t offset = -1; ///< in chunks
+};
+
+struct Step {
+  StepKind kind = StepKind::Nop;
+  Place source{Memory::Input, -1};
+  Place target{Memory::Output, -1};
+  uint32_t count = 0; ///< chunks
+  int32_t waitBlock = -1;
+  int32_t waitStep = -1;
+  bool isAwaited = false;
+  SourceLoc loc; ///< in the file, or of the op that it came from
+};
+
+struct Threadblock {
+  int32_t sendPeer = -1;
+  int32_t recvPeer = -1;
+  uint32_t channel = 0;
+  std::vector<Step> steps;
+  SourceLoc loc;
+};
+
+struct Gpu {
+  uint32_t inputChunks = 0;
+  uint32_t outputChunks = 0;
+  uint32_t scratchChunks = 0;
+  std::vector<Threadblock> blocks; ///< index == id
+  SourceLoc loc;
+};
+
+struct Algorithm {
+  std::string name;
+  std::string protocol = "Simple"; ///< or LL, LL128
+  Collective collective = Collective::Custom;
+  uint32_t channels = 1;
+  uint32_t chunksPerLoop = 0; ///< of the larger of input and output
+  bool inPlace = false;
+  int32_t root = -1;     ///< of a broadcast, a reduce; -1: not said. MSCCL passes over it
+  std::vector<Gpu> gpus; ///< index == id == rank
+  SourceLoc loc;
+};
+
+/// The algorithm as XML that MSCCL's runtime reads. Ends with a newline.
+std::string print(const Algorithm &algorithm);
+
+struct ReadLimits {
+  uint64_t maxBytes = uint64_t{256} << 20; ///< of the file
+  uint32_t maxGpus = 1u << 16;
+};
+
+/// Reads XML. An error has its line in file 0. Memory grows with the file alone: a
+/// document type, without which there are no entities, is refused before anything is
+/// read, and so is what is nested deeper than steps are. What is checked: the elements
+/// and their attributes, that ids are complete, that kinds and peers fit together, that
+/// no number is beyond the limits above. Not: what offsets and dependencies refer to.
+/// Where colldsl was built without libxml2, that is the error.
+Result<Algorithm> read(std::string_view xml, ReadLimits limits = {});
+
+} // namespace colldsl::msccl

@@ -1,0 +1,32 @@
+/// The order of steps. Internal to formats.
+///
+/// A message is one event on both of its ranks, any other step one of its own. Events get
+/// levels: each a higher one than all that it waits for, and than the message before it
+/// on its connection. Each threadblock does its steps by level, and within one level
+/// first what is local, then sends, then receives. So both ends of a connection see its
+/// messages in the same order, and no threadblock waits for ever: of all steps that are
+/// not over the first in this order waits for none but those before it.
+///
+/// Example: a ring, in which all ranks send one chunk on, then what came, and so on. Its
+/// rounds are the levels, and every rank sends before it receives.
+#pragma once
+
+#include "formats/MscclNodes.h"
+
+namespace colldsl::msccl {
+
+/// Gives messages their channels: as few as the limit of peers allows, times `lanes`,
+/// among which the messages of a pair of ranks go in turn, so that all get on alike: a
+/// transport that has one channel for them then still takes them in order. Returns their
+/// number.
+uint32_t assignChannels(Nodes &nodes, uint32_t lanes);
+
+/// Gives nodes their levels. False: there is a cycle, and `nodes` has at least one that
+/// is on it or behind it, at level UINT32_MAX.
+bool assignLevels(Nodes &nodes);
+
+/// Where a node stands in the order of its rank. A send that was joined to a receive
+/// stands where that does.
+std::tuple<uint32_t, uint32_t, OpId, uint32_t> placeInOrder(const Nodes &nodes, uint32_t node);
+
+} // namespace colldsl::msccl

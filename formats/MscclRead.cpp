@@ -1,0 +1,431 @@
+// The file passes by once, element by element; libxml2 builds no tree of it.
+
+#include "formats/Msccl.h"
+
+#include "ir/Concat.h"
+
+#include <libxml/parser.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <optional>
+
+namespace colldsl::msccl {
+namespace {
+
+constexpr int kMostAttributes = 64;
+constexpr size_t kPieceBytes = 64 << 10;
+constexpr std::string_view kLevels[] = {"algo", "gpu", "tb", "step"};
+
+std::string_view text(const xmlChar *begin) {
+  return begin ? reinterpret_cast<const char *>(begin) : std::string_view();
+}
+
+/// One element with its attributes. The attributes live as long as libxml2's call.
+class Element {
+public:
+  Element(std::string_view name, const xmlChar **attributes, int count, SourceLoc loc)
+      : name_(name), attributes_(attributes), count_(count), loc_(loc) {}
+
+  std::optional<std::string_view> find(std::string_view name) const {
+    for (int i = 0; i < count_; ++i) {
+      const xmlChar **attribute = attributes_ + size_t{5} * i; // name, prefix, URI, begin, end
+      if (text(attribute[0]) == name)
+        return std::string_view(reinterpret_cast<const char *>(attribute[3]),
+                                static_cast<size_t>(attribute[4] - attribute[3]));
+    }
+    return std::nullopt;
+  }
+
+  Status readText(std::string_view name, std::string &into) const {
+    std::optional<std::string_view> value = find(name);
+    if (!value)
+      return fail("<", name_, "> has no attribute '", name, "'");
+    into = std::string(*value);
+    return {};
+  }
+
+  template <typename T>
+  Status readNumber(std::string_view name, int64_t min, int64_t max, T &into) const {
+    std::optional<std::string_view> value = find(name);
+    if (!value)
+      return fail("<", name_, "> has no attribute '", name, "'");
+    int64_t number = 0;
+    auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), number);
+    if (error != std::errc() || end != value->data() + value->size())
+      return fail("<", name_, "> has ", name, "=\"", shortened(*value), "\", not a number");
+    if (number < min || number > max)
+      return fail("<", name_, "> has ", name, "=\"", number, "\", it lies between ", min, " and ",
+                  max);
+    into = static_cast<T>(number);
+    return {};
+  }
+
+  template <typename Enum, size_t kWords>
+  Status readWord(std::string_view name, const std::string_view (&words)[kWords],
+                  Enum &into) const {
+    std::string value;
+    if (Status s = readText(name, value); !s)
+      return s;
+    auto word = std::find(std::begin(words), std::end(words), value);
+    if (word == std::end(words))
+      return fail("<", name_, "> has ", name, "=\"", shortened(value), "\", there are",
+                  list(words));
+    into = static_cast<Enum>(word - std::begin(words));
+    return {};
+  }
+
+  template <typename... Parts> Status fail(const Parts &...parts) const {
+    return Status::error(loc_, concat(parts...));
+  }
+  SourceLoc loc() const { return loc_; }
+
+private:
+  static std::string shortened(std::string_view value) {
+    return value.size() <= 40 ? std::string(value) : std::string(value.substr(0, 40)) + "...";
+  }
+  template <size_t kWords> static std::string list(const std::string_view (&words)[kWords]) {
+    std::string text;
+    for (std::string_view word : words)
+      text += concat(" ", word);
+    return text;
+  }
+
+  std::string_view name_;
+  const xmlChar **attributes_;
+  int count_;
+  SourceLoc loc_;
+};
+
+constexpr std::string_view kStepWords[] = {
+#define COLLDSL_MSCCL_STEP(Name, spelling, receives, reduces, writes, sends) spelling,
+#include "formats/Msccl.def"
+};
+constexpr std::string_view kCollectiveWords[] = {
+#define COLLDSL_MSCCL_COLLECTIVE(Name, spelling) spelling,
+#include "formats/Msccl.def"
+};
+constexpr std::string_view kMemoryWords[] = {"i", "o", "s"};
+constexpr std::string_view kProtocolWords[] = {"Simple", "LL", "LL128"};
+
+/// What came first of several errors that one element may have.
+#define COLLDSL_TRY(expression)                                                                    \
+  do                                                                                               \
+    if (Status status = (expression); !status)                                                     \
+      return status;                                                                               \
+  while (false)
+
+/// Puts elements together. Ids may come in any order.
+class Builder {
+public:
+  explicit Builder(const ReadLimits &limits) : limits_(limits) {}
+
+  Status open(const Element &element, size_t level);
+  Status close(size_t level);
+  Algorithm take() { return std::move(algorithm_); }
+
+private:
+  Status openAlgorithm(const Element &element);
+  Status openGpu(const Element &element);
+  Status openBlock(const Element &element);
+  Status addStep(const Element &element);
+  Status checkStep(const Element &element, const Step &step) const;
+  Status closeGpu();
+  Status closeAlgorithm();
+
+  const ReadLimits &limits_;
+  Algorithm algorithm_;
+  uint32_t statedGpus_ = 0;
+  uint32_t gpuId_ = 0;
+  uint32_t blockId_ = 0;
+  std::vector<std::pair<uint32_t, Gpu>> gpus_;
+  Gpu gpu_;
+  std::vector<std::pair<uint32_t, Threadblock>> blocks_;
+  Threadblock block_;
+};
+
+Status Builder::openAlgorithm(const Element &element) {
+  algorithm_.loc = element.loc();
+  size_t protocol = 0;
+  COLLDSL_TRY(element.readText("name", algorithm_.name));
+  COLLDSL_TRY(element.readWord("proto", kProtocolWords, protocol));
+  COLLDSL_TRY(element.readNumber("nchannels", 1, kMostChannels, algorithm_.channels));
+  COLLDSL_TRY(element.readNumber("nchunksperloop", 1, kMostOffset, algorithm_.chunksPerLoop));
+  COLLDSL_TRY(element.readNumber("ngpus", 1, limits_.maxGpus, statedGpus_));
+  COLLDSL_TRY(element.readWord("coll", kCollectiveWords, algorithm_.collective));
+  COLLDSL_TRY(element.readNumber("inplace", 0, 1, algorithm_.inPlace));
+  if (element.find("root"))
+    COLLDSL_TRY(element.readNumber("root", -1, int64_t{statedGpus_} - 1, algorithm_.root));
+  algorithm_.protocol = kProtocolWords[protocol];
+  return {};
+}
+
+Status Builder::openGpu(const Element &element) {
+  gpu_ = Gpu();
+  blocks_.clear();
+  gpu_.loc = element.loc();
+  COLLDSL_TRY(element.readNumber("id", 0, int64_t{statedGpus_} - 1, gpuId_));
+  COLLDSL_TRY(element.readNumber("i_chunks", 0, kMostOffset, gpu_.inputChunks));
+  COLLDSL_TRY(element.readNumber("o_chunks", 0, kMostOffset, gpu_.outputChunks));
+  COLLDSL_TRY(element.readNumber("s_chunks", 0, kMostOffset, gpu_.scratchChunks));
+  return {};
+}
+
+Status Builder::openBlock(const Element &element) {
+  block_ = Threadblock();
+  block_.loc = element.loc();
+  int64_t lastPeer = int64_t{statedGpus_} - 1;
+  COLLDSL_TRY(element.readNumber("id", 0, kMostBlocks - 1, blockId_));
+  COLLDSL_TRY(element.readNumber("send", -1, lastPeer, block_.sendPeer));
+  COLLDSL_TRY(element.readNumber("recv", -1, lastPeer, block_.recvPeer));
+  COLLDSL_TRY(element.readNumber("chan", 0, int64_t{algorithm_.channels} - 1, block_.channel));
+  auto gpu = static_cast<int32_t>(gpuId_);
+  if (block_.sendPeer == gpu || block_.recvPeer == gpu)
+    return element.fail("gpu ", gpuId_, ", tb ", blockId_, ": a gpu is no peer of its own");
+  return {};
+}
+
+Status Builder::checkStep(const Element &element, const Step &step) const {
+  auto place = [&] {
+    return concat("gpu ", gpuId_, ", tb ", blockId_, ", step ", block_.steps.size(), ": ");
+  };
+  if (sends(step.kind) && block_.sendPeer < 0)
+    return element.fail(place(), spelling(step.kind), " sends, its tb has send=\"-1\"");
+  if (receives(step.kind) && block_.recvPeer < 0)
+    return element.fail(place(), spelling(step.kind), " receives, its tb has recv=\"-1\"");
+  if (step.kind != StepKind::Nop && step.count == 0)
+    return element.fail(place(), spelling(step.kind), " moves no chunk");
+  if ((step.waitBlock < 0) != (step.waitStep < 0))
+    return element.fail(place(), "depid is ", step.waitBlock, " and deps is ", step.waitStep,
+                        ", both or neither name a step");
+  return {};
+}
+
+Status Builder::addStep(const Element &element) {
+  Step step;
+  step.loc = element.loc();
+  uint32_t s = 0;
+  COLLDSL_TRY(element.readNumber("s", 0, kMostSteps - 1, s));
+  if (s != block_.steps.size())
+    return element.fail("gpu ", gpuId_, ", tb ", blockId_, ": step ", s, " stands here, step ",
+                        block_.steps.size(), " must come next");
+  COLLDSL_TRY(element.readWord("type", kStepWords, step.kind));
+  COLLDSL_TRY(element.readWord("srcbuf", kMemoryWords, step.source.memory));
+  COLLDSL_TRY(element.readNumber("srcoff", -1, kMostOffset, step.source.offset));
+  COLLDSL_TRY(element.readWord("dstbuf", kMemoryWords, step.target.memory));
+  COLLDSL_TRY(element.readNumber("dstoff", -1, kMostOffset, step.target.offset));
+  COLLDSL_TRY(element.readNumber("cnt", 0, kMostCount, step.count));
+  COLLDSL_TRY(element.readNumber("depid", -1, kMostBlocks - 1, step.waitBlock));
+  COLLDSL_TRY(element.readNumber("deps", -1, kMostSteps - 1, step.waitStep));
+  COLLDSL_TRY(element.readNumber("hasdep", 0, 1, step.isAwaited));
+  COLLDSL_TRY(checkStep(element, step));
+  block_.steps.push_back(step);
+  return {};
+}
+
+Status Builder::open(const Element &element, size_t level) {
+  switch (level) {
+  case 0:
+    return openAlgorithm(element);
+  case 1:
+    return openGpu(element);
+  case 2:
+    return openBlock(element);
+  default:
+    return addStep(element);
+  }
+}
+
+/// Sorts by id; an error if one is there twice or missing below the largest.
+template <typename T>
+Status takeInOrder(std::vector<std::pair<uint32_t, T>> &found, std::string_view what,
+                   std::vector<T> &into) {
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto &a, const auto &b) { return a.first < b.first; });
+  for (auto &[id, item] : found) {
+    if (id != into.size())
+      return Status::error(item.loc, id < into.size() ? concat(what, " ", id, " is there twice")
+                                                      : concat(what, " ", into.size(),
+                                                               " is missing, there is ", id));
+    into.push_back(std::move(item));
+  }
+  found.clear();
+  return {};
+}
+
+Status Builder::closeGpu() {
+  COLLDSL_TRY(takeInOrder(blocks_, concat("gpu ", gpuId_, ": tb"), gpu_.blocks));
+  gpus_.emplace_back(gpuId_, std::move(gpu_));
+  return {};
+}
+
+Status Builder::closeAlgorithm() {
+  COLLDSL_TRY(takeInOrder(gpus_, "gpu", algorithm_.gpus));
+  if (algorithm_.gpus.size() != statedGpus_)
+    return Status::error(algorithm_.loc,
+                         concat("ngpus is ", statedGpus_, ", there are ", algorithm_.gpus.size()));
+  return {};
+}
+
+Status Builder::close(size_t level) {
+  switch (level) {
+  case 0:
+    return closeAlgorithm();
+  case 1:
+    return closeGpu();
+  case 2:
+    blocks_.emplace_back(blockId_, std::move(block_));
+    return {};
+  default:
+    return {};
+  }
+}
+
+#undef COLLDSL_TRY
+
+/// Lines and columns of the text, asked for in ascending order.
+class Lines {
+public:
+  explicit Lines(std::string_view text) : text_(text) {}
+
+  /// The line, at its first character that is not blank.
+  SourceLoc at(uint64_t line) {
+    while (line_ < line && begin_ < text_.size()) {
+      size_t end = text_.find('\n', begin_);
+      begin_ = end == text_.npos ? text_.size() : end + 1;
+      ++line_;
+    }
+    size_t first = std::min(text_.find_first_not_of(" \t", begin_), text_.size());
+    uint64_t column = std::min<uint64_t>(first - begin_ + 1, UINT16_MAX);
+    return {static_cast<uint32_t>(std::min<uint64_t>(line, UINT32_MAX)),
+            static_cast<uint16_t>(column), 0};
+  }
+
+private:
+  std::string_view text_;
+  uint64_t line_ = 1;
+  size_t begin_ = 0;
+};
+
+/// Feeds libxml2, and takes its events until the first error.
+class Reader {
+public:
+  Reader(std::string_view xml, const ReadLimits &limits)
+      : xml_(xml), builder_(limits), lines_(xml) {}
+  Result<Algorithm> run();
+
+private:
+  static void onStart(void *self, const xmlChar *name, const xmlChar *, const xmlChar *, int,
+                      const xmlChar **, int count, int, const xmlChar **attributes) {
+    static_cast<Reader *>(self)->start(text(name), attributes, count);
+  }
+  static void onEnd(void *self, const xmlChar *, const xmlChar *, const xmlChar *) {
+    static_cast<Reader *>(self)->end();
+  }
+  static void onError(void *self, xmlErrorPtr error) { static_cast<Reader *>(self)->error(*error); }
+
+  void start(std::string_view name, const xmlChar **attributes, int count);
+  void end();
+  void error(const xmlError &error);
+  void note(Status status) {
+    if (!status && status_) {
+      status_ = std::move(status);
+      xmlStopParser(parser_);
+    }
+  }
+  SourceLoc here() { return lines_.at(parser_->input ? parser_->input->line : 1); }
+
+  std::string_view xml_;
+  Builder builder_;
+  Lines lines_;
+  xmlParserCtxtPtr parser_ = nullptr;
+  size_t depth_ = 0;
+  bool isClosed_ = false; ///< the one <algo> is complete
+  Status status_;
+};
+
+void Reader::start(std::string_view name, const xmlChar **attributes, int count) {
+  if (!status_)
+    return;
+  SourceLoc loc = here();
+  if (depth_ == std::size(kLevels) || name != kLevels[depth_]) {
+    std::string parent = depth_ == 0 ? "the file" : concat("<", kLevels[depth_ - 1], ">");
+    std::string_view child = depth_ == std::size(kLevels) ? "nothing" : kLevels[depth_];
+    return note(Status::error(
+        loc, concat("<", name.substr(0, 40), "> stands in ", parent, ", which holds ", child)));
+  }
+  if (count > kMostAttributes)
+    return note(Status::error(
+        loc, concat("<", name, "> has ", count, " attributes, the limit is ", kMostAttributes)));
+  note(builder_.open(Element(name, attributes, count, loc), depth_));
+  ++depth_;
+}
+
+void Reader::end() {
+  if (!status_)
+    return;
+  note(builder_.close(--depth_));
+  isClosed_ = depth_ == 0;
+}
+
+void Reader::error(const xmlError &error) {
+  if (error.level < XML_ERR_ERROR)
+    return;
+  std::string message = error.message ? error.message : "it is no XML";
+  message.erase(message.find_last_not_of("\n ") + 1);
+  message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+  note(Status::error(lines_.at(error.line > 0 ? static_cast<uint64_t>(error.line) : 1),
+                     "XML: " + message));
+}
+
+Result<Algorithm> Reader::run() {
+  xmlSAXHandler handler = {};
+  handler.initialized = XML_SAX2_MAGIC;
+  handler.startElementNs = onStart;
+  handler.endElementNs = onEnd;
+  handler.serror = onError;
+  std::unique_ptr<xmlParserCtxt, decltype(&xmlFreeParserCtxt)> parser(
+      xmlCreatePushParserCtxt(&handler, this, nullptr, 0, nullptr), xmlFreeParserCtxt);
+  if (!parser)
+    return Status::error("libxml2 has no memory for a parser");
+  parser_ = parser.get();
+  // Of entities there are only those of XML itself, &amp; and the like.
+  xmlCtxtUseOptions(parser_, XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | XML_PARSE_NOENT);
+  for (size_t at = 0; at < xml_.size() && status_; at += kPieceBytes) {
+    std::string_view piece = xml_.substr(at, kPieceBytes);
+    xmlParseChunk(parser_, piece.data(), static_cast<int>(piece.size()), 0);
+  }
+  if (status_)
+    xmlParseChunk(parser_, nullptr, 0, 1);
+  if (!status_)
+    return status_;
+  if (!isClosed_)
+    return Status::error("the file has no complete <algo>");
+  return builder_.take();
+}
+
+// Entities are what makes small files large. They are declared in a document type, and
+// that is seen in the bytes if these are UTF-8: without zeros, and '<' where it belongs.
+Status refuseHostile(std::string_view xml, const ReadLimits &limits) {
+  if (xml.size() > limits.maxBytes)
+    return Status::error(concat("the file has ", xml.size(), " bytes, the limit for MSCCL XML is ",
+                                limits.maxBytes));
+  std::string_view text = xml.starts_with("\xEF\xBB\xBF") ? xml.substr(3) : xml;
+  size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == text.npos || text[first] != '<' || text.find('\0') != text.npos)
+    return Status::error("the file is no XML in UTF-8, which begins with '<'");
+  if (xml.find("<!DOCTYPE") != xml.npos || xml.find("<!ENTITY") != xml.npos)
+    return Status::error("the file has a document type: MSCCL XML has none, and needs no entities");
+  return {};
+}
+
+} // namespace
+
+Result<Algorithm> read(std::string_view xml, ReadLimits limits) {
+  if (Status s = refuseHostile(xml, limits); !s)
+    return s;
+  return Reader(xml, limits).run();
+}
+
+} // namespace colldsl::msccl

@@ -1,0 +1,17 @@
+/// A machine that runs algorithms of MSCCL as its runtime does, step by step, in an order
+/// that chance decides. It shares no code with what reads and writes them.
+#pragma once
+
+#include "formats/Msccl.h"
+
+#include <string>
+
+namespace colldsl::msccl {
+
+/// Runs the algorithm: chunks are sums of entry values, a channel holds two of them, a
+/// step of several chunks moves one after the other, and who waits for a step looks at
+/// what its threadblock has told. Returns what is wrong: that nothing can go on, or a chunk that is
+/// not what the collective promises; empty if nothing is.
+std::string runMachine(const Algorithm &algorithm, uint64_t seed);
+
+} // namespace colldsl::msccl

@@ -1,0 +1,60 @@
+#include "tools/Commands.h"
+#include "tools/output/Convert.h"
+
+#include "ir/Image.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+namespace colldsl::tools {
+namespace {
+
+struct Settings {
+  SingleOptions single;
+  std::string output = "-";
+  std::optional<FileKind> from;
+  bool asImage = false;
+
+  void addTo(Options &options);
+};
+
+void Settings::addTo(Options &options) {
+  options.section("what to read and write");
+  options.add("--from", "FORMAT", "goal, goal-bin or msccl-xml (default: what the file looks like)",
+              [this](llvm::StringRef word) {
+                from = parseForeignKind(word);
+                return from ? Status()
+                            : Status::error("'" + word.str() +
+                                            "' is not goal, goal-bin or msccl-xml");
+              });
+  options.addText("-o", "FILE", "write there (default: standard output)", output);
+  options.add("--emit", "FORM", "text (the default) or image", [this](llvm::StringRef word) {
+    auto parsed = llvm::StringSwitch<std::optional<bool>>(word)
+                      .Case("text", false)
+                      .Case("image", true)
+                      .Default(std::nullopt);
+    asImage = parsed.value_or(asImage);
+    return parsed ? Status() : Status::error("'" + word.str() + "' is not text or image");
+  });
+  single.addTo(options, "has no say in a schedule from a file");
+}
+
+} // namespace
+
+Exit importCommand(Arguments arguments) {
+  Settings settings;
+  Options options(
+      "import", "FILE [-o OUT] [--from FORMAT] [OPTION...]",
+      "Reads a schedule of another tool and writes it as colldsl's text form, or as an\n"
+      "image: GOAL, as text (goal) or in binary (goal-bin), of LogGOPSim and ATLAHS;\n"
+      "MSCCL's algorithms (msccl-xml), with the contract of their collective, of\n"
+      "elements of --type; n counts the elements of a chunk.");
+  settings.addTo(options);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  auto emit = [&](const Schedule &schedule) -> Result<std::string> {
+    return settings.asImage ? bytesOf(encodeImage(schedule)) : printText(schedule);
+  };
+  return convertOne(options, settings.single, settings.from, emit, settings.output);
+}
+
+} // namespace colldsl::tools

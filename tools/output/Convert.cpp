@@ -1,0 +1,66 @@
+#include "tools/output/Convert.h"
+
+#include "tools/input/Messages.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace colldsl::tools {
+namespace {
+
+bool write(const std::string &file, const std::string &content) {
+  std::error_code error;
+  llvm::raw_fd_ostream out(file, error); // "-" is standard output
+  if (!error) {
+    out << content;
+    out.flush();
+    error = out.error();
+    out.clear_error();
+  }
+  std::string place = file == "-" ? "to the standard output" : "'" + file + "'";
+  return !error || tellError("cannot write " + place + ": " + error.message());
+}
+
+/// The schedule with the size that was asked for.
+Result<std::string> convert(Source &source, const Source::Target &target,
+                            const SingleOptions &single, const Emit &emit) {
+  Result<SingleSchedule> made = makeSingle(source, target, single);
+  if (!made)
+    return made.status();
+  if (made->elements == made->schedule->sizeClass.elements)
+    return emit(*made->schedule);
+  Schedule resized = *made->schedule;
+  resized.sizeClass.elements = made->elements;
+  return emit(resized);
+}
+
+} // namespace
+
+Exit convertOne(const Options &options, const SingleOptions &single, std::optional<FileKind> kind,
+                const Emit &emit, const std::string &output) {
+  const ScheduleOptions &schedule = single.schedule;
+  if (options.operands().empty() && schedule.names.empty())
+    return options.refuse("nothing to read: name a file or a collective");
+  std::unique_ptr<Source> source = Source::read(options.operands(), schedule, kind);
+  if (!source)
+    return Exit::Failure;
+  std::vector<Source::Target> targets = source->choose(schedule);
+  if (targets.empty())
+    return Exit::Failure;
+  if (targets.size() > 1)
+    return options.refuse("one schedule at a time: choose among " + std::to_string(targets.size()) +
+                          " with --name");
+  if (!usedAllSettings(*source, targets, schedule))
+    return Exit::Failure;
+  Result<std::string> content = convert(*source, targets.front(), single, emit);
+  if (!content) {
+    source->tell(content.status().diagnostic(), targets.front());
+    return Exit::Failure;
+  }
+  return write(output, *content) ? Exit::Success : Exit::Failure;
+}
+
+std::string bytesOf(const std::vector<std::byte> &bytes) {
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+} // namespace colldsl::tools

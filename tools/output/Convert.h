@@ -1,0 +1,21 @@
+/// What `opt`, `import` and `export` have in common: one schedule is read, or made of a
+/// collective, and written in some form.
+#pragma once
+
+#include "tools/input/FileKind.h"
+#include "tools/input/SingleSchedule.h"
+
+namespace colldsl::tools {
+
+/// A form, as bytes.
+using Emit = std::function<Result<std::string>(const Schedule &)>;
+
+/// Takes what `options` were given as operands; with a kind, files of that kind. `output`
+/// is a file, or "-" for standard output; nothing is written if there is an error.
+/// Mistakes are told.
+Exit convertOne(const Options &options, const SingleOptions &single, std::optional<FileKind> kind,
+                const Emit &emit, const std::string &output);
+
+std::string bytesOf(const std::vector<std::byte> &bytes);
+
+} // namespace colldsl::tools
