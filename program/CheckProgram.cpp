@@ -149,7 +149,7 @@ private:
 
   Holds ints(const Expr &e) {
     expression(e.a, Holds::Int);
-    if (!isUnary(e.kind))
+    if (numOperands(e.kind) > 1)
       expression(e.b, Holds::Int);
     return Holds::Int;
   }

@@ -9,8 +9,8 @@
 ///   3  Return
 ///
 /// What is rare or works on lists, groups, trees or graphs stays a tree: Evaluate and
-/// Execute hand an expression or a statement to the interpreter. So do slices, but for the
-/// one that a message carries if it is a name, a block or a part of one.
+/// Execute hand an expression or a statement to the interpreter. So do slices, but for those
+/// that a message carries if they are names, blocks, runs of blocks or parts of one.
 #pragma once
 
 #include <cstdint>
@@ -42,32 +42,39 @@ enum class Opcode : uint8_t {
   Ne,
   Less,
   LessEqual,
-  NotNone,  ///< to = a, which must not be none
-  Bits,     ///< to = one of the built-in functions of one int, of a
-  Evaluate, ///< to = the expression, which stays a tree
+  NotNone, ///< to = a, which must not be none
+  Bits,    ///< to = one of the built-in functions of one int, of a
+  Min,
+  Max,
+  GridShift, ///< to = this rank, displaced along dimension a by b; `origin` says in which grid
+  EdgeSlot,  ///< to = of the edge a
+  Evaluate,  ///< to = the expression, which stays a tree
   Jump,
   JumpIf,     ///< a is not 0
   JumpUnless, ///< a is 0
   JumpUnlessLess,
   JumpUnlessEqual,
   JumpIfEqual,
-  JumpIfNone,  ///< a is none
-  LoopBegin,   ///< leaves for `to` unless a is below b
-  LoopNext,    ///< adds 1 to a; goes to `to` if it is still below b
-  CloseRange,  ///< to = a + 1: a loop up to and with a
-  JoinIndices, ///< to = one number for the label indices a and b
+  JumpIfNone,    ///< a is none
+  JumpIfNowhere, ///< the edge a leads to none
+  LoopBegin,     ///< leaves for `to` unless a is below b
+  LoopNext,      ///< adds 1 to a; goes to `to` if it is still below b
+  CloseRange,    ///< to = a + 1: a loop up to and with a
+  JoinIndices,   ///< to = one number for the label indices a and b
   // Statements
-  WholeSlice,      ///< the message that comes next carries slice slot `to`
+  WholeSlice,      ///< the message that comes next carries slice slot `to` too
   BlockSlice,      ///< ... its block a
+  BlocksSlice,     ///< ... its blocks from a up to b
   PartSlice,       ///< ... the part a of b that `origin` says
   LetSlice,        ///< slice slot `to` = the block a or the part a of b that `origin` says
   Message,         ///< a = peer or edge; its label is `to`, or kNoCode, with index b
-  CarryingMessage, ///< the same, with the slice that was named before
+  CarryingMessage, ///< the same, with the slices that were named before
   Label,           ///< of the statement before: `to` with index b
   Requires,
   IRequires, ///< label `origin` with index a waits for label `to` with index b
   Parent,
   Child,   ///< a = rank
+  Edge,    ///< a = peer, b = key, `to` = weight
   ForEach, ///< to = code of the body
   Execute, ///< the statement stays a tree
 };

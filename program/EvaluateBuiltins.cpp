@@ -1,8 +1,6 @@
 // The built-in functions that take more than one int.
 #include "program/Interpreter.h"
 
-#include <algorithm>
-
 namespace colldsl {
 
 namespace {
@@ -18,8 +16,6 @@ int64_t reverseBits(int64_t x, int64_t bits) {
 
 int64_t Interpreter::evalBuiltin(const Expr &e) {
   auto builtin = static_cast<Builtin>(e.value);
-  if (builtin == Builtin::Shift || builtin == Builtin::ShiftOpen)
-    return evalGridShift(e, builtin == Builtin::Shift);
   auto args = operandsOf(e);
   int64_t x = eval(ExprId{args[0]});
   if (failed_)
@@ -31,14 +27,6 @@ int64_t Interpreter::evalBuiltin(const Expr &e) {
       fail(e.loc, "bitreverse of " + std::to_string(bits) + " bits, which is not in 0..62");
     return failed_ ? 0 : reverseBits(x, bits);
   }
-  case Builtin::Min:
-    for (size_t i = 1; i < args.size(); ++i)
-      x = std::min(x, eval(ExprId{args[i]}));
-    return x;
-  case Builtin::Max:
-    for (size_t i = 1; i < args.size(); ++i)
-      x = std::max(x, eval(ExprId{args[i]}));
-    return x;
   case Builtin::SumList:
   case Builtin::ProductList: {
     bool isSum = builtin == Builtin::SumList;
@@ -57,21 +45,19 @@ int64_t Interpreter::evalBuiltin(const Expr &e) {
   case Builtin::CeilLog2:
   case Builtin::Pow2Floor:
   case Builtin::Abs:
-    break; // evalBits
+  case Builtin::Min:
+  case Builtin::Max:
   case Builtin::Shift:
   case Builtin::ShiftOpen:
-    break; // above
+    break; // code
   }
   __builtin_unreachable();
 }
 
 /// This rank displaced by delta along dimension d of a grid over all ranks, the last
 /// dimension running fastest, as MPI_Cart_create numbers them.
-int64_t Interpreter::evalGridShift(const Expr &e, bool periodic) {
-  auto args = operandsOf(e);
-  int64_t handle = eval(ExprId{args[0]});
-  int64_t d = eval(ExprId{args[1]});
-  int64_t delta = eval(ExprId{args[2]});
+int64_t Interpreter::gridShift(const Expr &e, int64_t d, int64_t delta) {
+  int64_t handle = eval(ExprId{operandsOf(e)[0]});
   if (failed_)
     return kNone;
   const std::vector<int64_t> &dims = list(handle);
@@ -94,12 +80,20 @@ int64_t Interpreter::evalGridShift(const Expr &e, bool periodic) {
                     std::to_string(currentGroup().size) + " ranks");
     return kNone;
   }
-  int64_t me = currentGroup().me;
-  int64_t at = me / stride % dims[d];
-  Int128 moved = static_cast<Int128>(at) + delta;
-  if (!periodic && (moved < 0 || moved >= dims[d]))
+  // The ranks of a group are few, so that 32 bits hold all of what follows.
+  auto me = static_cast<uint32_t>(currentGroup().me), size = static_cast<uint32_t>(dims[d]);
+  int64_t at = me / static_cast<uint32_t>(stride) % size;
+  bool wraps = static_cast<Builtin>(e.value) == Builtin::Shift;
+  if (wraps && (delta <= -dims[d] || delta >= dims[d]))
+    delta %= dims[d];
+  int64_t to = 0;
+  if (__builtin_add_overflow(at, delta, &to)) // open: wherever that is, it is outside
     return kNone;
-  auto to = static_cast<int64_t>((moved % dims[d] + dims[d]) % dims[d]);
+  if (to >= 0 && to < dims[d])
+    return me + (to - at) * stride;
+  if (!wraps)
+    return kNone;
+  to += to < 0 ? dims[d] : -dims[d];
   return me + (to - at) * stride;
 }
 

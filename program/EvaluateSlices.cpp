@@ -122,8 +122,12 @@ SliceValue Interpreter::evalSlice(ExprId id) {
     return remote_ == kNone ? sliceSlot(e.slot) : bufferAt(e.slot, remote_);
   case ExprKind::Block:
     return evalBlock(e);
-  case ExprKind::Blocks:
-    return evalBlocks(e);
+  case ExprKind::Blocks: {
+    SliceValue room;
+    int64_t lo = eval(e.b), hi = eval(e.c);
+    const SliceValue &s = sliceOf(e.a, room);
+    return failed_ ? s : blocksAt(s, lo, hi, e);
+  }
   case ExprKind::Elements:
     return evalElements(e);
   case ExprKind::Part:
@@ -185,12 +189,7 @@ SliceValue Interpreter::blockAt(const SliceValue &s, int64_t i, const Expr &e) {
   return blockOf(s, i);
 }
 
-SliceValue Interpreter::evalBlocks(const Expr &e) {
-  SliceValue room;
-  int64_t lo = eval(e.b), hi = eval(e.c);
-  const SliceValue &s = sliceOf(e.a, room);
-  if (failed_)
-    return s;
+SliceValue Interpreter::blocksAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e) {
   if (s.isWholeBuffer2d()) {
     fail(e.loc, "blocks of call-time length need not lie side by side",
          "list them: [for i in a..b: y[i]]");
@@ -366,34 +365,39 @@ void Interpreter::cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue 
 
 // What the next message carries
 
-void Interpreter::carryWhole(const SliceValue &s, SourceLoc loc) {
-  carried_.clear();
-  pushRegion(s, carried_, loc);
-}
+void Interpreter::carryWhole(const SliceValue &s, SourceLoc loc) { pushRegion(s, carried_, loc); }
 
 void Interpreter::carryBlock(const SliceValue &s, int64_t i, const Expr &e) {
-  carried_.clear();
-  bool isCommon = s.shape == BlockShape::Equal && static_cast<uint64_t>(i) < s.blocks;
-  if (!isCommon) {
-    SliceValue block = blockAt(s, i, e);
-    if (!failed_)
-      pushRegion(block, carried_, e.loc);
-    return;
-  }
-  if (!checkSignificant(s.buffer, e.loc))
+  if (s.shape == BlockShape::Equal && static_cast<uint64_t>(i) < s.blocks) [[likely]]
+    return carryEqualBlocks(s, i, 1, e.loc);
+  SliceValue block = blockAt(s, i, e);
+  if (!failed_)
+    pushRegion(block, carried_, e.loc);
+}
+
+void Interpreter::carryBlocks(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e) {
+  if (s.shape == BlockShape::Equal && 0 <= lo && lo <= hi && hi <= s.blocks) [[likely]]
+    return carryEqualBlocks(s, lo, hi - lo, e.loc);
+  SliceValue blocks = blocksAt(s, lo, hi, e);
+  if (!failed_)
+    pushRegion(blocks, carried_, e.loc);
+}
+
+void Interpreter::carryEqualBlocks(const SliceValue &s, int64_t first, int64_t count,
+                                   SourceLoc loc) {
+  if (!checkSignificant(s.buffer, loc))
     return;
   Region &region = carried_.emplace_back();
-  region.slice.beginScale = s.begin.scale + s.stride.scale * i;
-  region.slice.beginOffset = s.begin.offset + s.stride.offset * i;
-  region.slice.endScale = region.slice.beginScale + s.stride.scale;
-  region.slice.endOffset = region.slice.beginOffset + s.stride.offset;
+  region.slice.beginScale = s.begin.scale + s.stride.scale * first;
+  region.slice.beginOffset = s.begin.offset + s.stride.offset * first;
+  region.slice.endScale = region.slice.beginScale + s.stride.scale * count;
+  region.slice.endOffset = region.slice.beginOffset + s.stride.offset * count;
   region.slice.buffer = s.buffer;
-  region.beginAt = s.begin.at + s.stride.at * i;
-  region.endAt = region.beginAt + s.stride.at;
+  region.beginAt = s.begin.at + s.stride.at * first;
+  region.endAt = region.beginAt + s.stride.at * count;
 }
 
 void Interpreter::carryPart(int64_t i, int64_t count, const Expr &e) {
-  carried_.clear();
   SliceValue part;
   cutSlice(e, i, count, part);
   if (!failed_)

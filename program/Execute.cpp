@@ -29,8 +29,6 @@ void Interpreter::execTree(const Stmt &s) {
     return execLocal(s);
   case StmtKind::Call:
     return execCall(s);
-  case StmtKind::Edge:
-    return execEdge(s);
   case StmtKind::Block:
   case StmtKind::For:
   case StmtKind::If:
@@ -38,6 +36,7 @@ void Interpreter::execTree(const Stmt &s) {
   case StmtKind::Depend:
   case StmtKind::Parent:
   case StmtKind::Child:
+  case StmtKind::Edge:
     break; // code
   }
   __builtin_unreachable();
@@ -92,7 +91,7 @@ int64_t Interpreter::peerAlong(const Stmt &s, EdgeRef along) {
   return kNone;
 }
 
-/// isCarried: its slices are in carried_.
+/// isCarried: its slices are in carried_, which is empty but for the one message that they are for.
 void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   EdgeRef along{};
   if (s.alongEdge) {
@@ -109,7 +108,6 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   bool isSimple = s.c == kNoExpr && !s.alongEdge;
   uint64_t key = isSimple ? frame_->instance : messageKey(s, s.alongEdge ? &along : nullptr);
   if (s.a != kNoExpr && !isCarried) {
-    carried_.clear();
     evalSlices(s.a, carried_);
     if (failed_)
       return;
@@ -127,6 +125,7 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   Status added = combines             ? builder_.receiveAndCombine(reduction, s.side, carried)
                  : sendsMessage(s.op) ? builder_.touch(carried, nothing)
                                       : builder_.touch(nothing, carried);
+  carried_.clear();
   if (!added)
     fail(added.diagnostic());
 }
@@ -245,13 +244,7 @@ void Interpreter::execChild(const Stmt &s, int64_t child) {
   frame_->tree->children.push_back(child);
 }
 
-void Interpreter::execEdge(const Stmt &s) {
-  EdgeValue edge;
-  edge.peer = eval(s.a);
-  edge.key = evalOr(s.b, 0);
-  edge.weight = evalOr(s.c, 1);
-  if (failed_)
-    return;
+void Interpreter::execEdge(const Stmt &s, const EdgeValue &edge) {
   if (edge.peer != kNone && (edge.peer < 0 || edge.peer >= currentGroup().size))
     return fail(s.loc, "edge " + std::string(s.value == 0 ? "to" : "from") + " rank " +
                            std::to_string(edge.peer) + ", but there are only " +

@@ -114,6 +114,7 @@ Status Interpreter::run(Rank rank, Dag &dag) {
   graphs_.clear();
   if (!graphAt_.empty())
     graphAt_.clear();
+  carried_.clear();
   entryBuffers_.clear();
   calls.clear();
   trees.clear();

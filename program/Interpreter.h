@@ -109,7 +109,7 @@ private:
   int64_t eval(ExprId id);
   int64_t evalTree(const Expr &e);
   int64_t evalBuiltin(const Expr &e);
-  int64_t evalGridShift(const Expr &e, bool periodic);
+  int64_t gridShift(const Expr &e, int64_t d, int64_t delta);
   int64_t evalAggregation(const Expr &e);
   int64_t evalSizeSymbol(const Expr &e);
   int64_t callFunction(const Expr &e);
@@ -169,7 +169,6 @@ private:
   SliceValue evalSlice(ExprId id);
   const SliceValue &sliceOf(ExprId id, SliceValue &room);
   SliceValue evalBlock(const Expr &e);
-  SliceValue evalBlocks(const Expr &e);
   SliceValue evalElements(const Expr &e);
   SliceValue evalPart(const Expr &e);
   void evalSlices(ExprId id, std::vector<Region> &out);
@@ -180,6 +179,8 @@ private:
   Position displace(const Position &p, int64_t elements) const;
   void carryWhole(const SliceValue &slice, SourceLoc loc);
   void carryBlock(const SliceValue &slice, int64_t block, const Expr &e);
+  void carryBlocks(const SliceValue &slice, int64_t lo, int64_t hi, const Expr &e);
+  void carryEqualBlocks(const SliceValue &slice, int64_t first, int64_t count, SourceLoc loc);
   void carryPart(int64_t part, int64_t count, const Expr &e);
   void cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue &out);
   bool cutWhole(const SliceValue &s, int64_t i, int64_t count, SliceValue &out);
@@ -195,6 +196,7 @@ private:
   }
   void failInsignificant(SourceLoc loc);
   SliceValue blockAt(const SliceValue &s, int64_t i, const Expr &e);
+  SliceValue blocksAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e);
   SliceValue partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count, const Expr &e);
   Slice toSlice(const SliceValue &slice, SourceLoc loc);
   void makeConstant(SliceValue &slice);
@@ -229,7 +231,7 @@ private:
   void execForEach(const Stmt &s, uint32_t body);
   void execMessage(const Stmt &s, int64_t peer, bool isCarried);
   void execLocal(const Stmt &s);
-  void execEdge(const Stmt &s);
+  void execEdge(const Stmt &s, const EdgeValue &edge);
   void execParent(const Stmt &s, int64_t parent);
   void execChild(const Stmt &s, int64_t child);
   int64_t peerAlong(const Stmt &s, EdgeRef along);

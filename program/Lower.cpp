@@ -11,7 +11,8 @@
 namespace colldsl {
 namespace {
 
-bool isUnary(Builtin builtin) {
+/// All arguments are ints, but for the grid of a shift.
+bool becomesCode(Builtin builtin) {
   switch (builtin) {
   case Builtin::Ctz:
   case Builtin::Popcount:
@@ -19,12 +20,12 @@ bool isUnary(Builtin builtin) {
   case Builtin::CeilLog2:
   case Builtin::Pow2Floor:
   case Builtin::Abs:
-    return true;
-  case Builtin::BitReverse:
   case Builtin::Min:
   case Builtin::Max:
   case Builtin::Shift:
   case Builtin::ShiftOpen:
+    return true;
+  case Builtin::BitReverse:
   case Builtin::SumList:
   case Builtin::ProductList:
     return false;
@@ -68,6 +69,15 @@ public:
 
 private:
   const Expr &expr(ExprId id) const { return program_.expr(id); }
+  ExprId operand(const Expr &e, uint32_t i) const {
+    return ExprId{program_.operands[index(e.a) + i]};
+  }
+
+  static bool isGridShift(const Expr &e) {
+    auto builtin = static_cast<Builtin>(e.value);
+    return e.kind == ExprKind::CallBuiltin &&
+           (builtin == Builtin::Shift || builtin == Builtin::ShiftOpen);
+  }
 
   /// Ints that are worked out from ints; all else is a leaf or stays a tree.
   bool becomesCode(ExprId id) const {
@@ -94,11 +104,12 @@ private:
     case ExprKind::Gt:
     case ExprKind::Ge:
     case ExprKind::NotNone:
+    case ExprKind::EdgeSlot:
       return true;
     case ExprKind::Select:
       return livesInSlot(e.type);
     case ExprKind::CallBuiltin:
-      return isUnary(static_cast<Builtin>(e.value));
+      return colldsl::becomesCode(static_cast<Builtin>(e.value));
     default:
       return false;
     }
@@ -107,12 +118,15 @@ private:
   // Which expressions need no code of their own, since that of another has it
 
   template <typename Do> void eachPart(const Expr &e, Do visit) {
-    if (e.kind == ExprKind::CallBuiltin)
-      return visit(ExprId{program_.operands[index(e.a)]});
+    if (e.kind == ExprKind::CallBuiltin) {
+      for (uint32_t i = isGridShift(e) ? 1 : 0; i < index(e.b); ++i)
+        visit(operand(e, i));
+      return;
+    }
     visit(e.a);
-    if (!isUnary(e.kind))
+    if (numOperands(e.kind) > 1)
       visit(e.b);
-    if (e.kind == ExprKind::Select)
+    if (numOperands(e.kind) > 2)
       visit(e.c);
   }
 
@@ -226,8 +240,10 @@ private:
       return unary(Opcode::Not, e.a);
     case ExprKind::NotNone:
       return unary(Opcode::NotNone, e.a);
+    case ExprKind::EdgeSlot:
+      return unary(Opcode::EdgeSlot, e.a);
     case ExprKind::CallBuiltin:
-      return unary(Opcode::Bits, ExprId{program_.operands[index(e.a)]});
+      return builtin(id, e, to);
     case ExprKind::Add:
       return binary(Opcode::Add);
     case ExprKind::Sub:
@@ -273,6 +289,28 @@ private:
       return jumpHere(done);
     }
     }
+  }
+
+  void builtin(ExprId id, const Expr &e, Register to) {
+    if (isGridShift(e)) {
+      Register d = value(operand(e, 1)), delta = value(operand(e, 2));
+      emit(Opcode::GridShift, index(id), to, d, delta);
+      return;
+    }
+    auto which = static_cast<Builtin>(e.value);
+    if (which != Builtin::Min && which != Builtin::Max) {
+      Register x = value(operand(e, 0));
+      emit(Opcode::Bits, index(id), to, x);
+      return;
+    }
+    Register best = value(operand(e, 0));
+    for (uint32_t i = 1; i < index(e.b); ++i) {
+      Register x = value(operand(e, i));
+      emit(which == Builtin::Min ? Opcode::Min : Opcode::Max, index(id), to, best, x);
+      best = to;
+    }
+    if (best != to) // of one
+      emit(Opcode::Move, index(id), to, best);
   }
 
   /// (a + b) % ranks, which schedules are full of.
@@ -392,12 +430,18 @@ private:
       emit(s.kind == StmtKind::Parent ? Opcode::Parent : Opcode::Child, index(id), 0, rank);
       break;
     }
+    case StmtKind::Edge: {
+      Register peer = part(s.a);
+      Register key = s.b == kNoExpr ? constant(0) : part(s.b);
+      Register weight = s.c == kNoExpr ? constant(1) : part(s.c);
+      emit(Opcode::Edge, index(id), weight, peer, key);
+      break;
+    }
     case StmtKind::Temp:
     case StmtKind::Copy:
     case StmtKind::Combine:
     case StmtKind::Calc:
     case StmtKind::Call:
-    case StmtKind::Edge:
       emit(Opcode::Execute, index(id));
       setLabel(s);
       break;
@@ -411,10 +455,9 @@ private:
     ExprId of = e.a;
     a = b = e.b;
     if (e.kind == ExprKind::Part) {
-      auto operand = [&](uint32_t i) { return ExprId{program_.operands[index(e.a) + i]}; };
-      if (operand(2) != kNoExpr)
+      if (operand(e, 2) != kNoExpr)
         return false;
-      of = operand(0), a = operand(1), b = operand(3);
+      of = operand(e, 0), a = operand(e, 1), b = operand(e, 3);
     } else if (e.kind != ExprKind::Block) {
       return false;
     }
@@ -431,27 +474,61 @@ private:
     emit(Opcode::LetSlice, index(s.a), s.slot, at, count);
   }
 
-  /// The slice of a message, if it is one of the simple ones: it is worked out unless there
-  /// is no peer.
+  /// The slices of a message, if they are simple ones: they are worked out unless there is no
+  /// peer.
   bool carries(const Stmt &s, Register peer) {
-    if (s.a == kNoExpr || s.alongEdge)
+    if (s.a == kNoExpr || !isSimpleSlice(s.a))
       return false;
-    const Expr &e = expr(s.a);
-    bool isName = e.kind == ExprKind::LocalSlice;
-    ExprId a, b;
-    if (!isName && !cutsName(s.a, a, b))
-      return false;
-    uint32_t skip = emit(Opcode::JumpIfNone, index(s.a), 0, peer);
-    if (isName) {
-      emit(Opcode::WholeSlice, index(s.a), e.slot);
-    } else if (e.kind == ExprKind::Part) {
-      Register at = part(a), count = part(b);
-      emit(Opcode::PartSlice, index(s.a), 0, at, count);
-    } else {
-      emit(Opcode::BlockSlice, index(s.a), expr(e.a).slot, part(a));
-    }
+    Opcode jump = s.alongEdge ? Opcode::JumpIfNowhere : Opcode::JumpIfNone;
+    uint32_t skip = emit(jump, index(s.a), 0, peer);
+    carry(s.a);
     jumpHere(skip);
     return true;
+  }
+
+  bool isSimpleSlice(ExprId id) const {
+    const Expr &e = expr(id);
+    ExprId a, b;
+    switch (e.kind) {
+    case ExprKind::SliceList:
+      for (uint32_t i = 0; i < index(e.b); ++i)
+        if (!isSimpleSlice(operand(e, i)))
+          return false;
+      return true;
+    case ExprKind::LocalSlice:
+      return true;
+    case ExprKind::Blocks:
+      return expr(e.a).kind == ExprKind::LocalSlice;
+    default:
+      return cutsName(id, a, b);
+    }
+  }
+
+  void carry(ExprId id) {
+    const Expr &e = expr(id);
+    ExprId a, b;
+    switch (e.kind) {
+    case ExprKind::SliceList:
+      for (uint32_t i = 0; i < index(e.b); ++i)
+        carry(operand(e, i));
+      return;
+    case ExprKind::LocalSlice:
+      emit(Opcode::WholeSlice, index(id), e.slot);
+      return;
+    case ExprKind::Blocks: {
+      Register lo = part(e.b), hi = part(e.c);
+      emit(Opcode::BlocksSlice, index(id), expr(e.a).slot, lo, hi);
+      return;
+    }
+    default: { // a block or a part of a name
+      cutsName(id, a, b);
+      Register at = part(a), count = part(b);
+      bool isPart = e.kind == ExprKind::Part;
+      emit(isPart ? Opcode::PartSlice : Opcode::BlockSlice, index(id), isPart ? 0 : expr(e.a).slot,
+           at, count);
+      return;
+    }
+    }
   }
 
   /// The value of an expression of which the code at hand is the only user.

@@ -165,11 +165,6 @@ enum class ExprKind : uint8_t {
 };
 inline constexpr unsigned kExprKinds = static_cast<unsigned>(ExprKind::SliceComprehension) + 1;
 
-/// Of the kinds that work on ints: whether a is the only operand.
-constexpr bool isUnary(ExprKind kind) {
-  return kind == ExprKind::Negate || kind == ExprKind::Not || kind == ExprKind::NotNone;
-}
-
 /// How many of a, b, c a kind uses; the others are kNoExpr.
 constexpr unsigned numOperands(ExprKind kind) {
   switch (kind) {

@@ -1,6 +1,7 @@
 // The machine that code runs on.
 #include "program/Interpreter.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace colldsl {
@@ -129,6 +130,18 @@ int64_t Interpreter::runCode(uint32_t begin) {
     case Opcode::Bits:
       to() = evalBits(exprs_[at->origin], a());
       break;
+    case Opcode::Min:
+      to() = std::min(a(), b());
+      continue;
+    case Opcode::Max:
+      to() = std::max(a(), b());
+      continue;
+    case Opcode::GridShift:
+      to() = gridShift(exprs_[at->origin], a(), b());
+      break;
+    case Opcode::EdgeSlot:
+      to() = EdgeRef::of(a()).slot;
+      continue;
     case Opcode::Evaluate:
       to() = evalTree(exprs_[at->origin]);
       break;
@@ -159,6 +172,10 @@ int64_t Interpreter::runCode(uint32_t begin) {
       if (a() == kNone)
         jump();
       continue;
+    case Opcode::JumpIfNowhere:
+      if (edge(a(), loc()).peer == kNone)
+        jump();
+      break;
     case Opcode::LoopBegin:
       if (a() < b())
         step(loc());
@@ -183,6 +200,9 @@ int64_t Interpreter::runCode(uint32_t begin) {
       break;
     case Opcode::BlockSlice:
       carryBlock(sliceSlot(at->to), a(), exprs_[at->origin]);
+      break;
+    case Opcode::BlocksSlice:
+      carryBlocks(sliceSlot(at->to), a(), b(), exprs_[at->origin]);
       break;
     case Opcode::PartSlice:
       carryPart(a(), b(), exprs_[at->origin]);
@@ -211,6 +231,9 @@ int64_t Interpreter::runCode(uint32_t begin) {
       break;
     case Opcode::Child:
       execChild(program_.stmt(StmtId{at->origin}), a());
+      break;
+    case Opcode::Edge:
+      execEdge(program_.stmt(StmtId{at->origin}), {a(), b(), registers[at->to]});
       break;
     case Opcode::ForEach:
       execForEach(program_.stmt(StmtId{at->origin}), at->to);
