@@ -23,8 +23,8 @@ public:
   BufferId addBuffer(const Buffer &buffer) { return dag_->addBuffer(buffer); }
 
   /// Adds an op that touches no bytes so far, to be filled in by the caller.
-  Op &addPlain(const Op &like = {}) {
-    Op &added = dag_->ops.emplace_back(like);
+  Op &addPlain() {
+    Op &added = dag_->ops.emplace_back();
     added.depBegin = static_cast<uint32_t>(dag_->deps.size());
     return added;
   }

@@ -138,7 +138,10 @@ void Interpreter::failTooManyOps(SourceLoc loc) {
 void Interpreter::addOp(const Op &op) {
   if (!hasRoomForOp(op.loc))
     return;
-  builder_.addPlain(op);
+  Op &added = builder_.addPlain();
+  uint32_t depBegin = added.depBegin;
+  added = op;
+  added.depBegin = depBegin;
   if (Status s = builder_.touch(sources_, targets_); !s)
     fail(s.diagnostic());
 }
