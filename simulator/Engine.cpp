@@ -1,0 +1,270 @@
+#include "simulator/Engine.h"
+
+namespace colldsl::sim {
+namespace {
+
+size_t clocksPerRank(const Workload &workload) {
+  size_t clocks = workload.cpus + size_t{2} * workload.nics;
+  return clocks == 3 ? 4 : clocks; // two ranks per cache line
+}
+
+constexpr uint64_t kStartStream = uint64_t{1} << 63;
+constexpr size_t kAhead = 8; ///< how many events ahead memory is asked for
+
+} // namespace
+
+Engine::Engine(Workload &workload, const SimulateOptions &options)
+    : workload_(workload), vertices_(workload.vertices.data()), options_(options),
+      model_(options.model), topology_(options.topology), hosts_(workload.numRanks()),
+      cpus_(workload.cpus), nics_(workload.nics), isSimple_(cpus_ == 1 && nics_ == 1),
+      stride_(clocksPerRank(workload)), clocks_(hosts_ * stride_),
+      readyAt_(isSimple_ ? 0 : workload.numOps()),
+      lines_(hosts_ * (cpus_ + size_t{2} * cpus_ * nics_)) {
+  if (options.noise.kind != NoiseOptions::Kind::None)
+    noise_.emplace(options.noise, uint64_t{hosts_} * cpus_, options.seed);
+  if (options.record)
+    recorder_.emplace(workload.numOps(), hosts_, clocks_.size());
+  if (options.network.kind != NetworkOptions::Kind::None)
+    network_.emplace(options.network);
+  if (options.receiveSlots > 0)
+    slots_.resize(hosts_);
+}
+
+Result<Outcome> Engine::run() {
+  if (Status s = checkTimes(); !s)
+    return s;
+  start();
+  while (error_ && wheel_.advance()) {
+    now_ = wheel_.now();
+    while (const Event *next = wheel_.next()) {
+      if (const Event *soon = wheel_.peek(kAhead)) {
+        __builtin_prefetch(vertices_ + soon->vertex, 1);
+        __builtin_prefetch(clocksOf(soon->host), 1);
+      }
+      dispatch(Event(*next)); // pushing may move the queue
+      if (!freed_.empty())
+        flush();
+    }
+  }
+  if (!error_)
+    return error_;
+  if (finished_ < workload_.numOps() || received_ < workload_.messages)
+    return stuck();
+  return outcome();
+}
+
+void Engine::start() {
+  for (uint32_t h = 0; h < hosts_; ++h) {
+    uint64_t begin =
+        options_.skewNs == 0 ? 0 : drawBelow(options_.skewNs + 1, options_.seed, kStartStream, h);
+    if (begin > 0)
+      std::fill_n(clocksOf(h), stride_, begin);
+    for (VertexKind kind : {VertexKind::Send, VertexKind::Recv, VertexKind::Calc})
+      for (uint32_t v = workload_.first[h]; v < workload_.first[h + 1]; ++v)
+        if (vertices_[v].open == 0 && vertices_[v].kind == kind)
+          push(v, h, begin);
+  }
+}
+
+void Engine::dispatch(const Event &event) {
+  switch (static_cast<Kind>(event.order & kKindMask)) {
+  case kOp:
+    return runOp(event);
+  case kMessage:
+  case kTagMessage:
+    return runMessage(event);
+  case kHop:
+  case kTagHop:
+    return hop(event);
+  default:
+    return freeSlot(event);
+  }
+}
+
+void Engine::runOp(const Event &event) {
+  Vertex &v = vertices_[event.vertex];
+  switch (v.kind) {
+  case VertexKind::Send:
+    return runSend(event, v);
+  case VertexKind::Recv:
+    return runRecv(event, v);
+  case VertexKind::Calc:
+    return runCalc(event, v);
+  }
+}
+
+/// Whether the event may run; if not, it waits from now on.
+bool Engine::isReady(const Event &event, uint64_t readyAt, LineKind kind, Ports ports) {
+  if (readyAt <= now_) [[likely]]
+    return true;
+  wait(event, readyAt, kind, ports);
+  return false;
+}
+
+void Engine::runCalc(const Event &event, Vertex &v) {
+  uint32_t host = event.host;
+  Ports ports = portsOf(v);
+  if (!isReady(event, cpu(host, ports), LineKind::Calc, ports))
+    return;
+  uint64_t end = busyUntil(host, ports, now_, workload_.amountOf(v));
+  if (recorder_)
+    recorder_->ranOp(event.vertex, useOf(host, ports, false), now_, end, false);
+  cpu(host, ports) = end;
+  startOp(event.vertex, host);
+  finishOp(event.vertex, host, end, {event.vertex, false});
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Calc, ports);
+}
+
+void Engine::runSend(const Event &event, Vertex &v) {
+  uint32_t host = event.host;
+  Ports ports = portsOf(v);
+  uint64_t &processor = cpu(host, ports), &gap = sendGap(host, ports);
+  if (!isReady(event, std::max(processor, gap), LineKind::Send, ports))
+    return;
+  if (!slots_.empty() && !takeSlot(event, v, ports))
+    return;
+  const LogGop &p = costs(v);
+  uint64_t bytes = workload_.amountOf(v);
+  startOp(event.vertex, host);
+  uint64_t leaves = busyUntil(host, ports, now_, p.o);
+  uint64_t further = p.sendNs(bytes) - p.o;
+  uint64_t end = further == 0 ? leaves : busyUntil(host, ports, leaves, further);
+  if (recorder_)
+    recorder_->ranOp(event.vertex, useOf(host, ports, false), now_, end, true);
+  processor = end;
+  gap = now_ + p.gapNs(bytes);
+  deliver(v, event.vertex, host, leaves + p.L);
+  if (bytes <= p.S)
+    finishOp(event.vertex, host, end, {event.vertex, false});
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Send, ports);
+}
+
+void Engine::runRecv(const Event &event, Vertex &v) {
+  startOp(event.vertex, event.host);
+  if (recorder_)
+    recorder_->posted(event.vertex, useOf(event.host, portsOf(v), true), now_);
+  if (v.isByTag)
+    postByTag(event, v);
+  else if (v.hasArrived)
+    meet(event.vertex, event.host, v.partner, v.peer,
+         isSimple_ ? now_ : std::max(now_, readyAt_[event.vertex]));
+}
+
+void Engine::runMessage(const Event &event) {
+  uint32_t host = event.host;
+  bool isByTag = (event.order & kKindMask) == kTagMessage;
+  Vertex &v = vertices_[event.vertex];
+  uint32_t send = isByTag ? event.vertex : v.partner;
+  Ports ports = isSimple_ ? Ports() : portsOf(vertices_[send]);
+  uint64_t &processor = cpu(host, ports), &gap = receiveGap(host, ports);
+  if (recorder_ && !(event.order & kIsWaiting))
+    recorder_->arrived(send, now_);
+  if (!isReady(event, std::max(processor, gap), LineKind::Message, ports))
+    return;
+  const LogGop &p = costs(v);
+  uint64_t bytes = workload_.amountOf(v), takes = p.receiveNs(bytes);
+  if (crossesNetwork(v))
+    takes = std::max(takes, p.o + network_->G().times(LogGop::furtherBytes(bytes)));
+  uint64_t end = busyUntil(host, ports, now_, takes);
+  if (recorder_)
+    recorder_->ranMessage(send, useOf(host, ports, true), now_, end);
+  processor = end;
+  gap = now_ + p.gapNs(bytes);
+  ++received_;
+  if (!slots_.empty())
+    wheel_.push({end + p.L, newOrder(kSlotFree), send, host});
+  if (isByTag) {
+    arriveByTag(send, host, end);
+  } else if (v.isStarted) {
+    meet(event.vertex, host, send, v.peer, end);
+  } else {
+    v.hasArrived = 1;
+    if (!isSimple_)
+      readyAt_[event.vertex] = end;
+  }
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Message, ports);
+}
+
+/// A message that was taken in, and its receive, which was started: the later of both is now.
+void Engine::meet(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost,
+                  uint64_t end) {
+  const Vertex &sender = vertices_[send];
+  if (workload_.amountOf(sender) > costs(sender).S) {
+    Ports ports = portsOf(sender);
+    if (recorder_)
+      recorder_->acknowledged(useOf(sendHost, ports, false), send, now_);
+    uint64_t &processor = cpu(sendHost, ports), &gap = sendGap(sendHost, ports);
+    processor = std::max(processor, now_);
+    gap = std::max(gap, now_);
+    finishOp(send, sendHost, now_, {send, true});
+  }
+  if (recorder_)
+    recorder_->received(recv, send, end);
+  finishOp(recv, recvHost, end, {recv, false});
+}
+
+/// Frees what only waited for the op to start.
+void Engine::startOp(uint32_t vertex, uint32_t host) {
+  Vertex &v = vertices_[vertex];
+  v.isStarted = 1;
+  ++started_;
+  if (v.run != kIsList)
+    return;
+  const uint32_t *list = workload_.lists.data() + v.successors;
+  for (uint32_t i = 0; i < list[1]; ++i)
+    free(vertex + list[2 + list[0] + i], host, now_, {vertex, false});
+}
+
+void Engine::finishOp(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by) {
+  const Vertex &v = vertices_[vertex];
+  ++finished_;
+  if (v.run != kIsList) {
+    for (uint32_t i = 0; i < v.run; ++i)
+      free(vertex + v.successors + i, host, at, by);
+    return;
+  }
+  const uint32_t *list = workload_.lists.data() + v.successors;
+  for (uint32_t i = 0; i < list[0]; ++i)
+    free(vertex + list[2 + i], host, at, by);
+}
+
+inline void Engine::free(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by) {
+  if (recorder_)
+    recorder_->released(vertex, by, at);
+  if (!isSimple_)
+    readyAt_[vertex] = std::max(readyAt_[vertex], at);
+  Vertex &v = vertices_[vertex];
+  if (--v.open == 0)
+    freed_.push_back({vertex, host});
+}
+
+/// Freed ops are queued by rank, then sends before receives before calcs, then as they were
+/// freed. Most often there are one or two.
+void Engine::flush() {
+  auto isBefore = [&](const Freed &a, const Freed &b) {
+    return a.host != b.host ? a.host < b.host : vertices_[a.vertex].kind < vertices_[b.vertex].kind;
+  };
+  if (freed_.size() == 2) {
+    if (isBefore(freed_[1], freed_[0]))
+      std::swap(freed_[0], freed_[1]);
+  } else if (freed_.size() > 2) {
+    std::stable_sort(freed_.begin(), freed_.end(), isBefore);
+  }
+  for (const Freed &f : freed_)
+    push(f.vertex, f.host, isSimple_ ? 0 : readyAt_[f.vertex]);
+  freed_.clear();
+}
+
+void Engine::push(uint32_t vertex, uint32_t host, uint64_t earliest) {
+  const Vertex &v = vertices_[vertex];
+  Ports ports = portsOf(v);
+  uint64_t time = cpu(host, ports);
+  if (v.kind == VertexKind::Send && sendGap(host, ports) != kNever)
+    time = std::max(time, sendGap(host, ports));
+  wheel_.push({std::max({time, earliest, now_}), newOrder(kOp), vertex, host});
+}
+
+} // namespace colldsl::sim
