@@ -34,13 +34,12 @@ Result<Outcome> Engine::run() {
   if (Status s = checkTimes(); !s)
     return s;
   start();
-  while (error_ && wheel_.advance()) {
+  auto fetch = [this](const Event &event) { this->fetch(event); };
+  while (error_ && wheel_.advance(fetch)) {
     now_ = wheel_.now();
     while (const Event *next = wheel_.next()) {
-      if (const Event *soon = wheel_.peek(kAhead)) {
-        __builtin_prefetch(vertices_ + soon->vertex, 1);
-        __builtin_prefetch(clocksOf(soon->host), 1);
-      }
+      if (const Event *soon = wheel_.peek(kAhead))
+        fetch(*soon);
       dispatch(Event(*next)); // pushing may move the queue
       if (!freed_.empty())
         flush();
@@ -59,10 +58,11 @@ void Engine::start() {
         options_.skewNs == 0 ? 0 : drawBelow(options_.skewNs + 1, options_.seed, kStartStream, h);
     if (begin > 0)
       std::fill_n(clocksOf(h), stride_, begin);
-    for (VertexKind kind : {VertexKind::Send, VertexKind::Recv, VertexKind::Calc})
-      for (uint32_t v = workload_.first[h]; v < workload_.first[h + 1]; ++v)
-        if (vertices_[v].open == 0 && vertices_[v].kind == kind)
-          push(v, h, begin);
+    for (uint32_t v = workload_.first[h]; v < workload_.first[h + 1]; ++v)
+      if (vertices_[v].open == 0)
+        freed_.push_back({v, h});
+    if (!freed_.empty())
+      flush();
   }
 }
 
@@ -242,29 +242,39 @@ inline void Engine::free(uint32_t vertex, uint32_t host, uint64_t at, ActivityId
 }
 
 /// Freed ops are queued by rank, then sends before receives before calcs, then as they were
-/// freed. Most often there are one or two.
+/// freed. Most often there are one or two, and all are of one rank.
 void Engine::flush() {
-  auto isBefore = [&](const Freed &a, const Freed &b) {
-    return a.host != b.host ? a.host < b.host : vertices_[a.vertex].kind < vertices_[b.vertex].kind;
-  };
-  if (freed_.size() == 2) {
-    if (isBefore(freed_[1], freed_[0]))
-      std::swap(freed_[0], freed_[1]);
-  } else if (freed_.size() > 2) {
-    std::stable_sort(freed_.begin(), freed_.end(), isBefore);
-  }
+  uint32_t host = freed_.front().host;
+  bool isOneHost = true;
   for (const Freed &f : freed_)
-    push(f.vertex, f.host, isSimple_ ? 0 : readyAt_[f.vertex]);
+    isOneHost &= f.host == host;
+  if (!isOneHost)
+    std::stable_sort(freed_.begin(), freed_.end(),
+                     [](const Freed &a, const Freed &b) { return a.host < b.host; });
+  for (size_t begin = 0, end = 0; begin < freed_.size(); begin = end) {
+    while (end < freed_.size() && freed_[end].host == freed_[begin].host)
+      ++end;
+    if (end - begin == 1) {
+      push(freed_[begin]);
+      continue;
+    }
+    for (VertexKind kind : {VertexKind::Send, VertexKind::Recv, VertexKind::Calc})
+      for (size_t i = begin; i < end; ++i)
+        if (vertices_[freed_[i].vertex].kind == kind)
+          push(freed_[i]);
+  }
   freed_.clear();
 }
 
-void Engine::push(uint32_t vertex, uint32_t host, uint64_t earliest) {
-  const Vertex &v = vertices_[vertex];
+void Engine::push(const Freed &freed) {
+  const Vertex &v = vertices_[freed.vertex];
   Ports ports = portsOf(v);
-  uint64_t time = cpu(host, ports);
-  if (v.kind == VertexKind::Send && sendGap(host, ports) != kNever)
-    time = std::max(time, sendGap(host, ports));
-  wheel_.push({std::max({time, earliest, now_}), newOrder(kOp), vertex, host});
+  uint64_t time = std::max(cpu(freed.host, ports), now_);
+  if (v.kind == VertexKind::Send && sendGap(freed.host, ports) != kNever)
+    time = std::max(time, sendGap(freed.host, ports));
+  if (!isSimple_)
+    time = std::max(time, readyAt_[freed.vertex]);
+  wheel_.push({time, newOrder(kOp), freed.vertex, freed.host});
 }
 
 } // namespace colldsl::sim

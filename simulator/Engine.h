@@ -63,7 +63,15 @@ private:
   void startOp(uint32_t vertex, uint32_t host);
   void free(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by);
   void flush();
-  void push(uint32_t vertex, uint32_t host, uint64_t earliest);
+  void push(const Freed &freed);
+  /// Asks for the memory that an event will need.
+  void fetch(const Event &event) {
+    __builtin_prefetch(vertices_ + event.vertex, 1);
+    __builtin_prefetch(vertices_ + event.vertex + 2, 1); // its successors, mostly
+    __builtin_prefetch(clocks_.data() + size_t{event.host} * stride_, 1);
+    if (noise_)
+      noise_->fetch(uint64_t{event.host} * cpus_);
+  }
 
   // Lines, receive slots, the network, tags (EngineWaits.cpp)
   void wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);

@@ -8,13 +8,13 @@ namespace colldsl::sim {
 void Engine::wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports) {
   WaitLine &line = lines_.get(lineOf(event.host, kind, ports));
   uint64_t order = event.order | kIsWaiting;
-  if (event.order & kIsWaiting)
-    line.at(order).isQueued = false;
-  else
+  if (!(event.order & kIsWaiting))
     line.insert({order, event.vertex, false});
   Waiter &head = line.head();
-  if (head.order != order || readyAt == kNever)
+  if (head.order != order || readyAt == kNever) {
+    line.at(order).isQueued = false;
     return;
+  }
   head.isQueued = true;
   wheel_.push({readyAt, order, event.vertex, event.host});
 }

@@ -147,7 +147,7 @@ void Noise::next(uint64_t processor, State &state) const {
 
 // A long rest is skipped at once, down to the last period or two. Random detours have to be
 // drawn one by one.
-uint64_t Noise::endOf(uint64_t processor, uint64_t begin, uint64_t workNs) {
+uint64_t Noise::interruptedEnd(uint64_t processor, uint64_t begin, uint64_t workNs) {
   State &state = states_[processor];
   if (options_.kind != NoiseOptions::Kind::Random && begin > state.end + 2 * options_.periodNs) {
     uint64_t perPeriod = std::max<uint64_t>(1, options_.trace.size());

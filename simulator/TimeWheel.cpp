@@ -36,50 +36,17 @@ int TimeWheel::firstSlot(unsigned wheel) const {
   return -1;
 }
 
-/// Empties a slot, chunk by chunk. What visit() pushes does not come here.
-template <typename Visit> void TimeWheel::drain(unsigned wheel, unsigned slot, Visit visit) {
-  uint32_t chunk = slots_[wheel][slot].first;
-  slots_[wheel][slot] = {};
-  occupied_[wheel][slot / 64] &= ~(uint64_t{1} << slot % 64);
-  while (chunk != kNoChunk) {
+uint64_t TimeWheel::earliest(const Slot &slot) const {
+  uint64_t time = UINT64_MAX;
+  for (uint32_t chunk = slot.first; chunk != kNoChunk; chunk = chunks_[chunk].next)
     for (uint32_t i = 0; i < chunks_[chunk].count; ++i)
-      visit(Event(chunks_[chunk].events[i])); // pushing may move the chunks
-    uint32_t next = chunks_[chunk].next;
-    chunks_[chunk].next = freeChunk_;
-    freeChunk_ = chunk;
-    chunk = next;
-  }
+      time = std::min(time, chunks_[chunk].events[i].time);
+  return time;
 }
 
-bool TimeWheel::advance() {
-  isRunning_ = false;
-  current_.clear();
-  taken_ = 0;
-  unsigned wheel = 0;
-  int slot = -1;
-  // The earliest event lies in the first occupied slot of the lowest wheel that has any.
-  for (;;) {
-    for (wheel = 0; wheel < kWheels && (slot = firstSlot(wheel)) < 0;)
-      ++wheel;
-    if (wheel == kWheels)
-      return false;
-    unsigned shift = wheel * kBits;
-    uint64_t above = shift + kBits == 64 ? 0 : now_ >> (shift + kBits) << (shift + kBits);
-    now_ = above | static_cast<uint64_t>(slot) << shift;
-    if (wheel == 0)
-      break;
-    drain(wheel, static_cast<unsigned>(slot), [&](const Event &event) { place(event); });
-  }
-  isRunning_ = true;
-  bool isSorted = true;
-  drain(0, static_cast<unsigned>(slot), [&](const Event &event) {
-    isSorted &= current_.empty() || current_.back().order < event.order;
-    current_.push_back(event);
-  });
-  if (!isSorted)
-    std::sort(current_.begin(), current_.end(),
-              [](const Event &a, const Event &b) { return a.order < b.order; });
-  return true;
+void TimeWheel::sortCurrent() {
+  std::sort(current_.begin(), current_.end(),
+            [](const Event &a, const Event &b) { return a.order < b.order; });
 }
 
 } // namespace colldsl::sim

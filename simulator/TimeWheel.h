@@ -37,8 +37,8 @@ public:
   uint64_t now() const { return now_; }
 
   /// Goes on to the next time for which there are events; false if there are none. Call when
-  /// all events of now() were taken.
-  bool advance();
+  /// all events of now() were taken. Calls soon(event) for those that move near.
+  template <typename Soon> bool advance(Soon soon);
 
   /// The next event of now(), in order; also one that was pushed meanwhile. Null: that was all.
   const Event *next() { return taken_ < current_.size() ? &current_[taken_++] : nullptr; }
@@ -79,6 +79,8 @@ private:
   void pushNow(const Event &event);
   template <typename Visit> void drain(unsigned wheel, unsigned slot, Visit visit);
   int firstSlot(unsigned wheel) const;
+  uint64_t earliest(const Slot &slot) const;
+  void sortCurrent();
 
   uint64_t now_ = 0;
   bool isRunning_ = false; ///< the events of now_ are being taken
@@ -89,5 +91,52 @@ private:
   PagedArray<Chunk> chunks_;
   uint32_t freeChunk_ = kNoChunk;
 };
+
+/// Empties a slot, chunk by chunk. What visit() pushes does not come here.
+template <typename Visit> void TimeWheel::drain(unsigned wheel, unsigned slot, Visit visit) {
+  uint32_t chunk = slots_[wheel][slot].first;
+  slots_[wheel][slot] = {};
+  occupied_[wheel][slot / 64] &= ~(uint64_t{1} << slot % 64);
+  while (chunk != kNoChunk) {
+    for (uint32_t i = 0; i < chunks_[chunk].count; ++i)
+      visit(Event(chunks_[chunk].events[i])); // pushing may move the chunks
+    uint32_t next = chunks_[chunk].next;
+    chunks_[chunk].next = freeChunk_;
+    freeChunk_ = chunk;
+    chunk = next;
+  }
+}
+
+// The earliest events all lie in the first occupied slot of the lowest wheel that has any.
+template <typename Soon> bool TimeWheel::advance(Soon soon) {
+  isRunning_ = false;
+  current_.clear();
+  taken_ = 0;
+  unsigned wheel = 0;
+  int slot = -1;
+  while (wheel < kWheels && (slot = firstSlot(wheel)) < 0)
+    ++wheel;
+  if (wheel == kWheels)
+    return false;
+  if (wheel == 0)
+    now_ = (now_ & ~uint64_t{kSlots - 1}) | static_cast<uint64_t>(slot);
+  else
+    now_ = earliest(slots_[wheel][static_cast<unsigned>(slot)]);
+  bool isSorted = true;
+  uint64_t last = 0;
+  drain(wheel, static_cast<unsigned>(slot), [&](const Event &event) {
+    if (event.time != now_) {
+      soon(event);
+      return place(event);
+    }
+    isSorted &= last < event.order;
+    last = event.order;
+    current_.push_back(event);
+  });
+  if (!isSorted)
+    sortCurrent();
+  isRunning_ = true;
+  return true;
+}
 
 } // namespace colldsl::sim

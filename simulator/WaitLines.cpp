@@ -26,7 +26,7 @@ void WaitLine::insert(const Waiter &waiter) {
   waiters_.insert(at, waiter);
 }
 
-Waiter &WaitLine::at(uint64_t order) {
+Waiter &WaitLine::find(uint64_t order) {
   return *std::lower_bound(waiters_.begin() + static_cast<ptrdiff_t>(begin_), waiters_.end(), order,
                            isBefore);
 }

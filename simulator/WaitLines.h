@@ -23,9 +23,13 @@ public:
   void popHead();
   void insert(const Waiter &waiter);
   /// The one with this order, which is in line.
-  Waiter &at(uint64_t order);
+  Waiter &at(uint64_t order) {
+    return waiters_.back().order == order ? waiters_.back() : find(order);
+  }
 
 private:
+  Waiter &find(uint64_t order);
+
   std::vector<Waiter> waiters_;
   size_t begin_ = 0;
 };
