@@ -13,12 +13,13 @@ constexpr size_t kAhead = 8; ///< how many events ahead memory is asked for
 
 } // namespace
 
-Engine::Engine(Workload &workload, const SimulateOptions &options)
-    : workload_(workload), vertices_(workload.vertices.data()), options_(options),
-      model_(options.model), topology_(options.topology), hosts_(workload.numRanks()),
-      cpus_(workload.cpus), nics_(workload.nics), isSimple_(cpus_ == 1 && nics_ == 1),
-      stride_(clocksPerRank(workload)), clocks_(hosts_ * stride_),
-      readyAt_(isSimple_ ? 0 : workload.numOps()),
+template <bool kPlain>
+Engine<kPlain>::Engine(Workload &workload, const SimulateOptions &options)
+    : workload_(workload), vertices_(workload.vertices.data()), lists_(workload.lists.data()),
+      options_(options), model_(options.model), topology_(options.topology),
+      hosts_(workload.numRanks()), cpus_(workload.cpus), nics_(workload.nics),
+      isSimple_(cpus_ == 1 && nics_ == 1), stride_(clocksPerRank(workload)),
+      clocks_(hosts_ * stride_), readyAt_(isSimple_ ? 0 : workload.numOps()),
       lines_(hosts_ * (cpus_ + size_t{2} * cpus_ * nics_)) {
   if (options.noise.kind != NoiseOptions::Kind::None)
     noise_.emplace(options.noise, uint64_t{hosts_} * cpus_, options.seed);
@@ -30,7 +31,7 @@ Engine::Engine(Workload &workload, const SimulateOptions &options)
     slots_.resize(hosts_);
 }
 
-Result<Outcome> Engine::run() {
+template <bool kPlain> Result<Outcome> Engine<kPlain>::run() {
   if (Status s = checkTimes(); !s)
     return s;
   start();
@@ -52,7 +53,7 @@ Result<Outcome> Engine::run() {
   return outcome();
 }
 
-void Engine::start() {
+template <bool kPlain> void Engine<kPlain>::start() {
   for (uint32_t h = 0; h < hosts_; ++h) {
     uint64_t begin =
         options_.skewNs == 0 ? 0 : drawBelow(options_.skewNs + 1, options_.seed, kStartStream, h);
@@ -66,13 +67,19 @@ void Engine::start() {
   }
 }
 
-void Engine::dispatch(const Event &event) {
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::dispatch(const Event &event) {
   switch (static_cast<Kind>(event.order & kKindMask)) {
-  case kOp:
-    return runOp(event);
+  case kSend:
+    return runSend(event);
+  case kRecv:
+    return runRecv(event);
   case kMessage:
+    return runMessage(event, false);
+  case kCalc:
+    return runCalc(event);
   case kTagMessage:
-    return runMessage(event);
+    return runMessage(event, true);
   case kHop:
   case kTagHop:
     return hop(event);
@@ -81,34 +88,25 @@ void Engine::dispatch(const Event &event) {
   }
 }
 
-void Engine::runOp(const Event &event) {
-  Vertex &v = vertices_[event.vertex];
-  switch (v.kind) {
-  case VertexKind::Send:
-    return runSend(event, v);
-  case VertexKind::Recv:
-    return runRecv(event, v);
-  case VertexKind::Calc:
-    return runCalc(event, v);
-  }
-}
-
 /// Whether the event may run; if not, it waits from now on.
-bool Engine::isReady(const Event &event, uint64_t readyAt, LineKind kind, Ports ports) {
+template <bool kPlain>
+[[gnu::always_inline]] inline bool Engine<kPlain>::isReady(const Event &event, uint64_t readyAt,
+                                                           LineKind kind, Ports ports) {
   if (readyAt <= now_) [[likely]]
     return true;
   wait(event, readyAt, kind, ports);
   return false;
 }
 
-void Engine::runCalc(const Event &event, Vertex &v) {
+template <bool kPlain> void Engine<kPlain>::runCalc(const Event &event) {
+  const Vertex &v = vertices_[event.vertex];
   uint32_t host = event.host;
   Ports ports = portsOf(v);
   if (!isReady(event, cpu(host, ports), LineKind::Calc, ports))
     return;
   uint64_t end = busyUntil(host, ports, now_, workload_.amountOf(v));
-  if (recorder_)
-    recorder_->ranOp(event.vertex, useOf(host, ports, false), now_, end, false);
+  if (recorder())
+    recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, false);
   cpu(host, ports) = end;
   startOp(event.vertex, host);
   finishOp(event.vertex, host, end, {event.vertex, false});
@@ -116,13 +114,15 @@ void Engine::runCalc(const Event &event, Vertex &v) {
     leaveLine(event, LineKind::Calc, ports);
 }
 
-void Engine::runSend(const Event &event, Vertex &v) {
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::runSend(const Event &event) {
+  const Vertex &v = vertices_[event.vertex];
   uint32_t host = event.host;
   Ports ports = portsOf(v);
   uint64_t &processor = cpu(host, ports), &gap = sendGap(host, ports);
   if (!isReady(event, std::max(processor, gap), LineKind::Send, ports))
     return;
-  if (!slots_.empty() && !takeSlot(event, v, ports))
+  if (!kPlain && !slots_.empty() && !takeSlot(event, v, ports))
     return;
   const LogGop &p = costs(v);
   uint64_t bytes = workload_.amountOf(v);
@@ -130,8 +130,8 @@ void Engine::runSend(const Event &event, Vertex &v) {
   uint64_t leaves = busyUntil(host, ports, now_, p.o);
   uint64_t further = p.sendNs(bytes) - p.o;
   uint64_t end = further == 0 ? leaves : busyUntil(host, ports, leaves, further);
-  if (recorder_)
-    recorder_->ranOp(event.vertex, useOf(host, ports, false), now_, end, true);
+  if (recorder())
+    recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, true);
   processor = end;
   gap = now_ + p.gapNs(bytes);
   deliver(v, event.vertex, host, leaves + p.L);
@@ -141,26 +141,28 @@ void Engine::runSend(const Event &event, Vertex &v) {
     leaveLine(event, LineKind::Send, ports);
 }
 
-void Engine::runRecv(const Event &event, Vertex &v) {
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::runRecv(const Event &event) {
+  const Vertex &v = vertices_[event.vertex];
   startOp(event.vertex, event.host);
-  if (recorder_)
-    recorder_->posted(event.vertex, useOf(event.host, portsOf(v), true), now_);
-  if (v.isByTag)
+  if (recorder())
+    recorder()->posted(event.vertex, useOf(event.host, portsOf(v), true), now_);
+  if (!kPlain && v.isByTag)
     postByTag(event, v);
   else if (v.hasArrived)
     meet(event.vertex, event.host, v.partner, v.peer,
-         isSimple_ ? now_ : std::max(now_, readyAt_[event.vertex]));
+         isSimple() ? now_ : std::max(now_, readyAt_[event.vertex]));
 }
 
-void Engine::runMessage(const Event &event) {
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::runMessage(const Event &event, bool isByTag) {
   uint32_t host = event.host;
-  bool isByTag = (event.order & kKindMask) == kTagMessage;
   Vertex &v = vertices_[event.vertex];
   uint32_t send = isByTag ? event.vertex : v.partner;
-  Ports ports = isSimple_ ? Ports() : portsOf(vertices_[send]);
+  Ports ports = isSimple() ? Ports() : portsOf(vertices_[send]);
   uint64_t &processor = cpu(host, ports), &gap = receiveGap(host, ports);
-  if (recorder_ && !(event.order & kIsWaiting))
-    recorder_->arrived(send, now_);
+  if (recorder() && !(event.order & kIsWaiting))
+    recorder()->arrived(send, now_);
   if (!isReady(event, std::max(processor, gap), LineKind::Message, ports))
     return;
   const LogGop &p = costs(v);
@@ -168,12 +170,12 @@ void Engine::runMessage(const Event &event) {
   if (crossesNetwork(v))
     takes = std::max(takes, p.o + network_->G().times(LogGop::furtherBytes(bytes)));
   uint64_t end = busyUntil(host, ports, now_, takes);
-  if (recorder_)
-    recorder_->ranMessage(send, useOf(host, ports, true), now_, end);
+  if (recorder())
+    recorder()->ranMessage(send, useOf(host, ports, true), now_, end);
   processor = end;
   gap = now_ + p.gapNs(bytes);
   ++received_;
-  if (!slots_.empty())
+  if (!kPlain && !slots_.empty())
     wheel_.push({end + p.L, newOrder(kSlotFree), send, host});
   if (isByTag) {
     arriveByTag(send, host, end);
@@ -181,7 +183,7 @@ void Engine::runMessage(const Event &event) {
     meet(event.vertex, host, send, v.peer, end);
   } else {
     v.hasArrived = 1;
-    if (!isSimple_)
+    if (!isSimple())
       readyAt_[event.vertex] = end;
   }
   if (event.order & kIsWaiting)
@@ -189,36 +191,52 @@ void Engine::runMessage(const Event &event) {
 }
 
 /// A message that was taken in, and its receive, which was started: the later of both is now.
-void Engine::meet(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost,
-                  uint64_t end) {
-  const Vertex &sender = vertices_[send];
-  if (workload_.amountOf(sender) > costs(sender).S) {
-    Ports ports = portsOf(sender);
-    if (recorder_)
-      recorder_->acknowledged(useOf(sendHost, ports, false), send, now_);
-    uint64_t &processor = cpu(sendHost, ports), &gap = sendGap(sendHost, ports);
-    processor = std::max(processor, now_);
-    gap = std::max(gap, now_);
-    finishOp(send, sendHost, now_, {send, true});
-  }
-  if (recorder_)
-    recorder_->received(recv, send, end);
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::meet(uint32_t recv, uint32_t recvHost,
+                                                        uint32_t send, uint32_t sendHost,
+                                                        uint64_t end) {
+  const Vertex &v = vertices_[recv]; // it has the same size and distance, and is at hand
+  const LogGop &p = kPlain || !v.isByTag ? costs(v) : costs(vertices_[send]);
+  if (workload_.amountOf(v) > p.S)
+    acknowledge(send, sendHost);
+  if (recorder())
+    recorder()->received(recv, send, end);
   finishOp(recv, recvHost, end, {recv, false});
 }
 
+template <bool kPlain>
+void Engine<kPlain>::meetByTag(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost,
+                               uint64_t end) {
+  meet(recv, recvHost, send, sendHost, end);
+}
+
+/// A long message has met its receive: its send is done.
+template <bool kPlain> void Engine<kPlain>::acknowledge(uint32_t send, uint32_t sendHost) {
+  Ports ports = portsOf(vertices_[send]);
+  if (recorder())
+    recorder()->acknowledged(useOf(sendHost, ports, false), send, now_);
+  uint64_t &processor = cpu(sendHost, ports), &gap = sendGap(sendHost, ports);
+  processor = std::max(processor, now_);
+  gap = std::max(gap, now_);
+  finishOp(send, sendHost, now_, {send, true});
+}
+
 /// Frees what only waited for the op to start.
-void Engine::startOp(uint32_t vertex, uint32_t host) {
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::startOp(uint32_t vertex, uint32_t host) {
   Vertex &v = vertices_[vertex];
   v.isStarted = 1;
   ++started_;
   if (v.run != kIsList)
     return;
-  const uint32_t *list = workload_.lists.data() + v.successors;
+  const uint32_t *list = lists_ + v.successors;
   for (uint32_t i = 0; i < list[1]; ++i)
     free(vertex + list[2 + list[0] + i], host, now_, {vertex, false});
 }
 
-void Engine::finishOp(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by) {
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::finishOp(uint32_t vertex, uint32_t host,
+                                                            uint64_t at, ActivityId by) {
   const Vertex &v = vertices_[vertex];
   ++finished_;
   if (v.run != kIsList) {
@@ -226,15 +244,17 @@ void Engine::finishOp(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by
       free(vertex + v.successors + i, host, at, by);
     return;
   }
-  const uint32_t *list = workload_.lists.data() + v.successors;
+  const uint32_t *list = lists_ + v.successors;
   for (uint32_t i = 0; i < list[0]; ++i)
     free(vertex + list[2 + i], host, at, by);
 }
 
-inline void Engine::free(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by) {
-  if (recorder_)
-    recorder_->released(vertex, by, at);
-  if (!isSimple_)
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::free(uint32_t vertex, uint32_t host, uint64_t at,
+                                                        ActivityId by) {
+  if (recorder())
+    recorder()->released(vertex, by, at);
+  if (!isSimple())
     readyAt_[vertex] = std::max(readyAt_[vertex], at);
   Vertex &v = vertices_[vertex];
   if (--v.open == 0)
@@ -243,21 +263,25 @@ inline void Engine::free(uint32_t vertex, uint32_t host, uint64_t at, ActivityId
 
 /// Freed ops are queued by rank, then sends before receives before calcs, then as they were
 /// freed. Most often there are one or two, and all are of one rank.
-void Engine::flush() {
-  uint32_t host = freed_.front().host;
-  bool isOneHost = true;
-  for (const Freed &f : freed_)
-    isOneHost &= f.host == host;
-  if (!isOneHost)
-    std::stable_sort(freed_.begin(), freed_.end(),
-                     [](const Freed &a, const Freed &b) { return a.host < b.host; });
+template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::flush() {
+  if (freed_.size() > 2 || freed_.front().host != freed_.back().host)
+    return flushMany();
+  Freed first = freed_.front(), last = freed_.back();
+  bool isTwo = freed_.size() == 2;
+  freed_.clear();
+  if (isTwo && vertices_[last.vertex].kind < vertices_[first.vertex].kind)
+    std::swap(first, last);
+  push(first);
+  if (isTwo)
+    push(last);
+}
+
+template <bool kPlain> void Engine<kPlain>::flushMany() {
+  std::stable_sort(freed_.begin(), freed_.end(),
+                   [](const Freed &a, const Freed &b) { return a.host < b.host; });
   for (size_t begin = 0, end = 0; begin < freed_.size(); begin = end) {
     while (end < freed_.size() && freed_[end].host == freed_[begin].host)
       ++end;
-    if (end - begin == 1) {
-      push(freed_[begin]);
-      continue;
-    }
     for (VertexKind kind : {VertexKind::Send, VertexKind::Recv, VertexKind::Calc})
       for (size_t i = begin; i < end; ++i)
         if (vertices_[freed_[i].vertex].kind == kind)
@@ -266,15 +290,18 @@ void Engine::flush() {
   freed_.clear();
 }
 
-void Engine::push(const Freed &freed) {
+template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::push(const Freed &freed) {
   const Vertex &v = vertices_[freed.vertex];
   Ports ports = portsOf(v);
   uint64_t time = std::max(cpu(freed.host, ports), now_);
-  if (v.kind == VertexKind::Send && sendGap(freed.host, ports) != kNever)
+  if (v.kind == VertexKind::Send && (kPlain || sendGap(freed.host, ports) != kNever))
     time = std::max(time, sendGap(freed.host, ports));
-  if (!isSimple_)
+  if (!isSimple())
     time = std::max(time, readyAt_[freed.vertex]);
-  wheel_.push({time, newOrder(kOp), freed.vertex, freed.host});
+  wheel_.push({time, newOrder(static_cast<uint64_t>(v.kind)), freed.vertex, freed.host});
 }
+
+template class Engine<true>;
+template class Engine<false>;
 
 } // namespace colldsl::sim

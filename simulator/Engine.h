@@ -16,7 +16,15 @@
 
 namespace colldsl::sim {
 
-class Engine {
+/// What a run needs beyond flat costs on ranks of one processor and one interface. The loop is
+/// compiled with and without it.
+inline bool isPlain(const Workload &workload, const SimulateOptions &options) {
+  return workload.cpus == 1 && workload.nics == 1 && !workload.hasTags && !options.record &&
+         options.receiveSlots == 0 && options.noise.kind == NoiseOptions::Kind::None &&
+         options.network.kind == NetworkOptions::Kind::None;
+}
+
+template <bool kPlain> class Engine {
 public:
   Engine(Workload &workload, const SimulateOptions &options);
 
@@ -26,16 +34,17 @@ private:
   /// What an event is, in the low bits of Event::order. Events of one time go by the number
   /// above them, which counts freed ops and messages.
   enum Kind : uint64_t {
-    kOp = 0,
-    kMessage = 1,    ///< vertex: the receive
-    kTagMessage = 2, ///< vertex: the send
-    kHop = 3,        ///< of a kMessage; host: the place in the network
-    kTagHop = 4,     ///< of a kTagMessage
-    kSlotFree = 5,   ///< host: the receiver
+    kSend = 0,
+    kRecv = 1,
+    kCalc = 2,       ///< as VertexKind
+    kMessage = 3,    ///< vertex: the receive
+    kTagMessage = 4, ///< vertex: the send
+    kHop = 5,        ///< of a kMessage; host: the place in the network
+    kTagHop = 6,     ///< of a kTagMessage
+    kSlotFree = 7,   ///< host: the receiver
     kKindMask = 7,
     kIsWaiting = 8, ///< stands in a line
     kHasSlot = 16,  ///< a send that may use a receive slot that was kept for it
-    kFlags = 31,
   };
   static constexpr unsigned kFlagBits = 5;
   static constexpr uint64_t kNever = UINT64_MAX;
@@ -52,24 +61,26 @@ private:
   // The loop (Engine.cpp)
   void start();
   void dispatch(const Event &event);
-  void runOp(const Event &event);
-  void runCalc(const Event &event, Vertex &v);
-  void runSend(const Event &event, Vertex &v);
-  void runRecv(const Event &event, Vertex &v);
-  void runMessage(const Event &event);
+  void runCalc(const Event &event);
+  void runSend(const Event &event);
+  void runRecv(const Event &event);
+  void runMessage(const Event &event, bool isByTag);
   bool isReady(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
+  void meetByTag(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost, uint64_t end);
+  void acknowledge(uint32_t send, uint32_t sendHost);
   void meet(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost, uint64_t end);
   void finishOp(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by);
   void startOp(uint32_t vertex, uint32_t host);
   void free(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by);
   void flush();
+  void flushMany();
   void push(const Freed &freed);
   /// Asks for the memory that an event will need.
   void fetch(const Event &event) {
     __builtin_prefetch(vertices_ + event.vertex, 1);
     __builtin_prefetch(vertices_ + event.vertex + 2, 1); // its successors, mostly
     __builtin_prefetch(clocks_.data() + size_t{event.host} * stride_, 1);
-    if (noise_)
+    if (!kPlain && noise_)
       noise_->fetch(uint64_t{event.host} * cpus_);
   }
 
@@ -90,11 +101,17 @@ private:
   Status stuck() const;
   Result<Outcome> outcome();
 
-  uint64_t *clocksOf(uint32_t host) { return clocks_.data() + size_t{host} * stride_; }
-  uint64_t &cpu(uint32_t host, Ports p) { return clocksOf(host)[p.cpu]; }
-  uint64_t &sendGap(uint32_t host, Ports p) { return clocksOf(host)[cpus_ + p.nic]; }
-  uint64_t &receiveGap(uint32_t host, Ports p) { return clocksOf(host)[cpus_ + nics_ + p.nic]; }
+  uint64_t *clocksOf(uint32_t host) {
+    return clocks_.data() + size_t{host} * (kPlain ? 4 : stride_);
+  }
+  uint64_t &cpu(uint32_t host, Ports p) { return clocksOf(host)[kPlain ? 0 : p.cpu]; }
+  uint64_t &sendGap(uint32_t host, Ports p) { return clocksOf(host)[kPlain ? 1 : cpus_ + p.nic]; }
+  uint64_t &receiveGap(uint32_t host, Ports p) {
+    return clocksOf(host)[kPlain ? 2 : cpus_ + nics_ + p.nic];
+  }
   Ports portsOf(const Vertex &v) const { return isSimple_ ? Ports() : Ports{v.cpu, v.nic}; }
+  bool isSimple() const { return kPlain || isSimple_; }
+  Recorder *recorder() { return kPlain || !recorder_ ? nullptr : &*recorder_; }
   const LogGop &costs(const Vertex &v) const { return model_.distances[v.distance]; }
   size_t lineOf(uint32_t host, LineKind kind, Ports p) const {
     size_t pairs = size_t{cpus_} * nics_, pair = size_t{p.cpu} * nics_ + p.nic;
@@ -103,17 +120,20 @@ private:
     return host * (cpus_ + 2 * pairs) + line;
   }
   uint64_t busyUntil(uint32_t host, Ports p, uint64_t from, uint64_t workNs) {
-    if (!noise_)
+    if (kPlain || !noise_)
       return from + workNs;
     return noise_->endOf(uint64_t{host} * cpus_ + p.cpu, from, workNs);
   }
   uint64_t newOrder(uint64_t kind) { return ++orders_ << kFlagBits | kind; }
-  bool crossesNetwork(const Vertex &v) const { return network_ && v.distance == kMaxDistance; }
+  bool crossesNetwork(const Vertex &v) const {
+    return !kPlain && network_ && v.distance == kMaxDistance;
+  }
   uint32_t nodeOf(uint32_t rank) const { return topology_->place(Rank{rank}).node; }
   Recorder::Use useOf(uint32_t host, Ports p, bool receives);
 
   Workload &workload_;
   Vertex *vertices_;
+  const uint32_t *lists_;
   const SimulateOptions &options_;
   const MachineModel &model_;
   const Topology *topology_;

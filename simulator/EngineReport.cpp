@@ -37,7 +37,7 @@ uint64_t noiseStretch(const NoiseOptions &noise) {
 } // namespace
 
 /// No path is longer than all work after one another.
-Status Engine::checkTimes() const {
+template <bool kPlain> Status Engine<kPlain>::checkTimes() const {
   LogGop most;
   most = {0, 0, 0, PerByte(), PerByte(), 0};
   for (const LogGop &p : model_.distances)
@@ -61,7 +61,7 @@ Status Engine::checkTimes() const {
   return {};
 }
 
-Result<Outcome> Engine::outcome() {
+template <bool kPlain> Result<Outcome> Engine<kPlain>::outcome() {
   Outcome outcome;
   outcome.finish.resize(hosts_);
   for (uint32_t h = 0; h < hosts_; ++h)
@@ -77,7 +77,7 @@ Result<Outcome> Engine::outcome() {
 
 /// Which ops are at the root of it: those that ran and are not done, and messages that nobody
 /// receives. The others wait for these.
-Status Engine::stuck() const {
+template <bool kPlain> Status Engine<kPlain>::stuck() const {
   std::vector<Diagnostic> found;
   uint64_t roots = 0;
   auto tell = [&](uint32_t vertex, const std::string &why) {
@@ -117,18 +117,24 @@ Status Engine::stuck() const {
   return error;
 }
 
-Recorder::Use Engine::useOf(uint32_t host, Ports p, bool receives) {
+template <bool kPlain>
+typename Recorder::Use Engine<kPlain>::useOf(uint32_t host, Ports p, bool receives) {
   size_t processor = size_t{host} * stride_ + p.cpu;
   size_t gap = size_t{host} * stride_ + cpus_ + (receives ? nics_ : 0) + p.nic;
   return {host, processor, clocks_[processor], gap, clocks_[gap]};
 }
+
+template class Engine<true>;
+template class Engine<false>;
 
 Result<Outcome> simulate(Workload &workload, const SimulateOptions &options) {
   if (Status s = checkNoise(options.noise); !s)
     return s;
   if (Status s = checkNetwork(workload, options); !s)
     return s;
-  return Engine(workload, options).run();
+  if (isPlain(workload, options))
+    return Engine<true>(workload, options).run();
+  return Engine<false>(workload, options).run();
 }
 
 } // namespace colldsl::sim

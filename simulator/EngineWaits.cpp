@@ -5,7 +5,8 @@ namespace colldsl::sim {
 
 /// The event found its resources busy: it gets in line, or stays there. Only a line's head
 /// has an event in the queue; while its interface is stalled not even that.
-void Engine::wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports) {
+template <bool kPlain>
+void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports) {
   WaitLine &line = lines_.get(lineOf(event.host, kind, ports));
   uint64_t order = event.order | kIsWaiting;
   if (!(event.order & kIsWaiting))
@@ -20,7 +21,8 @@ void Engine::wait(const Event &event, uint64_t readyAt, LineKind kind, Ports por
 }
 
 /// The event ran: it was the head.
-void Engine::leaveLine(const Event &event, LineKind kind, Ports ports) {
+template <bool kPlain>
+void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
   lines_.find(lineOf(event.host, kind, ports))->popHead();
   uint64_t readyAt = cpu(event.host, ports);
   if (kind == LineKind::Send)
@@ -30,7 +32,8 @@ void Engine::leaveLine(const Event &event, LineKind kind, Ports ports) {
   wakeLine(event.host, kind, ports, readyAt);
 }
 
-void Engine::wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt) {
+template <bool kPlain>
+void Engine<kPlain>::wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt) {
   WaitLine *line = lines_.find(lineOf(host, kind, ports));
   if (!line || line->empty() || line->head().isQueued || readyAt == kNever)
     return;
@@ -40,7 +43,8 @@ void Engine::wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyA
 
 /// Whether the receiver has room. If not, the send waits for it, and its interface with it:
 /// what comes behind it on the same interface cannot overtake.
-bool Engine::takeSlot(const Event &event, const Vertex &v, Ports ports) {
+template <bool kPlain>
+bool Engine<kPlain>::takeSlot(const Event &event, const Vertex &v, Ports ports) {
   if (event.order & kHasSlot)
     return true;
   Slots &slots = slots_[v.peer];
@@ -57,7 +61,7 @@ bool Engine::takeSlot(const Event &event, const Vertex &v, Ports ports) {
   return false;
 }
 
-void Engine::freeSlot(const Event &event) {
+template <bool kPlain> void Engine<kPlain>::freeSlot(const Event &event) {
   Slots &slots = slots_[event.host];
   if (slots.queue.empty()) {
     --slots.used;
@@ -73,7 +77,8 @@ void Engine::freeSlot(const Event &event) {
 }
 
 /// The first byte of a message reaches the receiver's interface, or the network, at `at`.
-void Engine::deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at) {
+template <bool kPlain>
+void Engine<kPlain>::deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at) {
   uint32_t vertex = send.isByTag ? sendIndex : send.partner;
   if (crossesNetwork(send))
     wheel_.push({at, newOrder(send.isByTag ? kTagHop : kHop), vertex, nodeOf(from)});
@@ -81,7 +86,7 @@ void Engine::deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint
     wheel_.push({at, newOrder(send.isByTag ? kTagMessage : kMessage), vertex, send.peer});
 }
 
-void Engine::hop(const Event &event) {
+template <bool kPlain> void Engine<kPlain>::hop(const Event &event) {
   bool isByTag = (event.order & kKindMask) == kTagHop;
   const Vertex &v = vertices_[event.vertex];
   uint32_t receiver = isByTag ? v.peer : vertices_[v.partner].peer;
@@ -94,33 +99,33 @@ void Engine::hop(const Event &event) {
   wheel_.push({step.arrival, event.order, event.vertex, step.next});
 }
 
-void Engine::postByTag(const Event &event, const Vertex &v) {
+template <bool kPlain> void Engine<kPlain>::postByTag(const Event &event, const Vertex &v) {
   TagEnd wanted{v.peer, v.isAnyTag ? kAnyOne : v.partner, event.vertex};
   TagHost &host = tags_[event.host];
   std::optional<TagEnd> message = host.messages.take(wanted.rank, wanted.tag);
   if (!message)
     host.receives.add(wanted);
   else if (agree(message->vertex, event.vertex))
-    meet(event.vertex, event.host, message->vertex, message->rank,
-         isSimple_ ? now_ : std::max(now_, readyAt_[message->vertex]));
+    meetByTag(event.vertex, event.host, message->vertex, message->rank,
+              isSimple() ? now_ : std::max(now_, readyAt_[message->vertex]));
 }
 
-void Engine::arriveByTag(uint32_t send, uint32_t to, uint64_t end) {
+template <bool kPlain> void Engine<kPlain>::arriveByTag(uint32_t send, uint32_t to, uint64_t end) {
   const Vertex &v = vertices_[send];
   TagEnd message{workload_.rankOf(send), v.isAnyTag ? kAnyOne : v.partner, send};
   TagHost &host = tags_[to];
   std::optional<TagEnd> recv = host.receives.take(message.rank, message.tag);
   if (!recv) {
     host.messages.add(message);
-    if (!isSimple_)
+    if (!isSimple())
       readyAt_[send] = end;
   } else if (agree(send, recv->vertex)) {
-    meet(recv->vertex, to, send, message.rank, end);
+    meetByTag(recv->vertex, to, send, message.rank, end);
   }
 }
 
 /// Whether both ends state the same size; else that is the end of it all.
-bool Engine::agree(uint32_t send, uint32_t recv) {
+template <bool kPlain> bool Engine<kPlain>::agree(uint32_t send, uint32_t recv) {
   uint64_t sent = workload_.amountOf(vertices_[send]);
   uint64_t received = workload_.amountOf(vertices_[recv]);
   if (sent == received)
@@ -135,5 +140,8 @@ bool Engine::agree(uint32_t send, uint32_t recv) {
   error_ = error;
   return false;
 }
+
+template class Engine<true>;
+template class Engine<false>;
 
 } // namespace colldsl::sim

@@ -1,4 +1,4 @@
-// How fast the event loop is, and what it takes to get there. usage: bench-simulator [NAME...]
+// How fast the event loop is, and what it takes to get there. usage: bench-simulator [NAME[:RANKS]...]
 //   dissemination  barrier on 65,536 ranks            bound: 20 million events/s
 //                  LogGOPSim: 0.6 to 1.8 million; 3.3 s and 456 MB for 3.1 million events,
 //                  and 4.2 s before that to write and convert the file
@@ -19,7 +19,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <sys/resource.h>
 
@@ -60,7 +59,7 @@ void require(bool condition, const std::string &why) {
   std::exit(1);
 }
 
-void run(const Compilation &stdlib, const Bench &bench) {
+void run(const Compilation &stdlib, const Bench &bench, int repeats) {
   InstantiateRequest request;
   request.collective = stdlib.program().find(bench.collective, DeclKind::Collective);
   require(request.collective != kNoDecl, std::string("there is no ") + bench.collective);
@@ -74,7 +73,7 @@ void run(const Compilation &stdlib, const Bench &bench) {
   }
   double made = 1e9, ran = 1e9;
   uint64_t events = 0;
-  for (int repeat = 0; repeat < 3; ++repeat) {
+  for (int repeat = 0; repeat < repeats; ++repeat) {
     double begin = processorSeconds();
     Result<sim::Workload> workload = sim::packProgram(stdlib.program(), request, {}, 2);
     require(workload.ok(), workload.message());
@@ -104,11 +103,20 @@ void run(const Compilation &stdlib, const Bench &bench) {
 int main(int argc, char **argv) {
   Compilation stdlib = compileFiles({});
   for (const Bench &bench : kBenches) {
-    bool isWanted = argc == 1;
-    for (int i = 1; i < argc; ++i)
-      isWanted |= std::strcmp(argv[i], bench.name) == 0;
-    if (isWanted)
-      run(stdlib, bench);
+    if (argc == 1)
+      run(stdlib, bench, 3);
+    for (int i = 1; i < argc; ++i) {
+      std::string word = argv[i];
+      size_t colon = word.find(':');
+      if (word.substr(0, colon) != bench.name)
+        continue;
+      Bench other = bench;
+      if (colon != std::string::npos) {
+        other.ranks = static_cast<uint32_t>(std::atoi(word.c_str() + colon + 1));
+        other.makespan = 0;
+      }
+      run(stdlib, other, colon == std::string::npos ? 3 : 1);
+    }
   }
   return 0;
 }
