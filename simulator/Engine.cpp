@@ -9,7 +9,7 @@ size_t clocksPerRank(const Workload &workload) {
 }
 
 constexpr uint64_t kStartStream = uint64_t{1} << 63;
-constexpr size_t kAhead = 8; ///< how many events ahead memory is asked for
+constexpr size_t kAhead = 12; ///< how many events ahead memory is asked for
 
 } // namespace
 
@@ -19,12 +19,12 @@ Engine<kPlain>::Engine(Workload &workload, const SimulateOptions &options)
       options_(options), model_(options.model), topology_(options.topology),
       hosts_(workload.numRanks()), cpus_(workload.cpus), nics_(workload.nics),
       isSimple_(cpus_ == 1 && nics_ == 1), stride_(clocksPerRank(workload)),
-      clocks_(hosts_ * stride_), readyAt_(isSimple_ ? 0 : workload.numOps()),
+      clocks_(hosts_ * stride_), readyAt_(isSimple_ ? 0 : workload.vertices.size()),
       lines_(hosts_ * (cpus_ + size_t{2} * cpus_ * nics_)) {
   if (options.noise.kind != NoiseOptions::Kind::None)
     noise_.emplace(options.noise, uint64_t{hosts_} * cpus_, options.seed);
   if (options.record)
-    recorder_.emplace(workload.numOps(), hosts_, clocks_.size());
+    recorder_.emplace(workload.vertices.size(), hosts_, clocks_.size());
   if (options.network.kind != NetworkOptions::Kind::None)
     network_.emplace(options.network);
   if (options.receiveSlots > 0)
@@ -48,7 +48,7 @@ template <bool kPlain> Result<Outcome> Engine<kPlain>::run() {
   }
   if (!error_)
     return error_;
-  if (finished_ < workload_.numOps() || received_ < workload_.messages)
+  if (finished_ < workload_.numOps || received_ < workload_.messages)
     return stuck();
   return outcome();
 }
@@ -59,9 +59,10 @@ template <bool kPlain> void Engine<kPlain>::start() {
         options_.skewNs == 0 ? 0 : drawBelow(options_.skewNs + 1, options_.seed, kStartStream, h);
     if (begin > 0)
       std::fill_n(clocksOf(h), stride_, begin);
-    for (uint32_t v = workload_.first[h]; v < workload_.first[h + 1]; ++v)
-      if (vertices_[v].open == 0)
-        freed_.push_back({v, h});
+    const RankVertices &rank = workload_.ranks[h];
+    for (uint32_t op = 0; op < rank.count; ++op)
+      if (vertices_[rank.at(op)].open == 0)
+        freed_.push_back({rank.at(op), h});
     if (!freed_.empty())
       flush();
   }
@@ -240,8 +241,9 @@ template <bool kPlain>
   const Vertex &v = vertices_[vertex];
   ++finished_;
   if (v.run != kIsList) {
-    for (uint32_t i = 0; i < v.run; ++i)
-      free(vertex + v.successors + i, host, at, by);
+    uint32_t successor = vertex + v.successors;
+    for (uint32_t i = 0; i < v.run; ++i, successor += strideOf(v))
+      free(successor, host, at, by);
     return;
   }
   const uint32_t *list = lists_ + v.successors;

@@ -78,7 +78,6 @@ private:
   /// Asks for the memory that an event will need.
   void fetch(const Event &event) {
     __builtin_prefetch(vertices_ + event.vertex, 1);
-    __builtin_prefetch(vertices_ + event.vertex + 2, 1); // its successors, mostly
     __builtin_prefetch(clocks_.data() + size_t{event.host} * stride_, 1);
     if (!kPlain && noise_)
       noise_->fetch(uint64_t{event.host} * cpus_);

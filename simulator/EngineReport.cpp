@@ -86,7 +86,8 @@ template <bool kPlain> Status Engine<kPlain>::stuck() const {
           Diagnostic::note(locOf(workload_, vertex), concat(nameOf(workload_, vertex), " ", why)));
   };
   for (uint32_t h = 0; h < hosts_; ++h)
-    for (uint32_t i = workload_.first[h]; i < workload_.first[h + 1]; ++i) {
+    for (uint32_t op = 0; op < workload_.ranks[h].count; ++op) {
+      uint32_t i = workload_.ranks[h].at(op);
       const Vertex &v = vertices_[i];
       if (v.isByTag)
         continue;
@@ -106,10 +107,10 @@ template <bool kPlain> Status Engine<kPlain>::stuck() const {
     for (const TagEnd &end : host->second.messages.inOrder())
       tell(end.vertex, "sent a message that is never received");
   }
-  uint64_t left = workload_.numOps() - finished_;
+  uint64_t left = workload_.numOps - finished_;
   Diagnostic error =
       Diagnostic::error({}, left > 0 ? concat("deadlock at ", now_, " ns: ", left, " of ",
-                                              workload_.numOps(), " ops cannot finish")
+                                              workload_.numOps, " ops cannot finish")
                                      : concat("a message is never received"));
   error.notes = std::move(found);
   if (roots > kMostNotes)

@@ -22,11 +22,17 @@ private:
   void makeTables();
   void insertReceives(uint32_t rank);
   void joinSends(uint32_t rank);
+  void joinSend(uint32_t rank, uint32_t send);
   void join(uint32_t send, uint32_t recv);
-  void separate(uint32_t send, uint32_t recv);
   void markTags();
   void checkEnds();
+  void checkEnd(uint32_t vertex);
 
+  template <typename Visit> void forEachOf(uint32_t rank, Visit visit) {
+    const RankVertices &at = workload_.ranks[rank];
+    for (uint32_t op = 0; op < at.count; ++op)
+      visit(at.at(op));
+  }
   uint64_t keyOf(uint32_t vertex) const {
     MessageId message = messages_[vertex];
     return isPlainGoal_ ? tagOf(message) : value(message);
@@ -73,8 +79,7 @@ void EndJoiner::makeTables() {
   uint64_t end = 0;
   for (uint32_t r = 0; r < workload_.numRanks(); ++r) {
     uint64_t receives = 0;
-    for (uint32_t v = workload_.first[r]; v < workload_.first[r + 1]; ++v)
-      receives += isRecv(workload_.vertices[v]);
+    forEachOf(r, [&](uint32_t v) { receives += isRecv(workload_.vertices[v]); });
     end += receives == 0 ? 0 : std::bit_ceil(receives + receives / 2);
     tableBegin_[r + 1] = static_cast<uint32_t>(end);
   }
@@ -82,10 +87,10 @@ void EndJoiner::makeTables() {
 }
 
 void EndJoiner::insertReceives(uint32_t rank) {
-  for (uint32_t v = workload_.first[rank]; v < workload_.first[rank + 1]; ++v) {
+  forEachOf(rank, [&](uint32_t v) {
     Vertex &recv = workload_.vertices[v];
     if (!isRecv(recv) || recv.isByTag)
-      continue;
+      return;
     probe(rank, recv.peer, keyOf(v), [&](uint32_t &slot) {
       if (slot == 0) {
         slot = v + 1;
@@ -99,7 +104,7 @@ void EndJoiner::insertReceives(uint32_t rank) {
         complain(v, "has the number of another one from the same rank");
       return isSame;
     });
-  }
+  });
 }
 
 void EndJoiner::join(uint32_t send, uint32_t recv) {
@@ -108,64 +113,66 @@ void EndJoiner::join(uint32_t send, uint32_t recv) {
 }
 
 void EndJoiner::joinSends(uint32_t rank) {
-  for (uint32_t v = workload_.first[rank]; v < workload_.first[rank + 1]; ++v) {
-    Vertex &send = workload_.vertices[v];
-    if (!isSend(send) || send.isByTag)
-      continue;
-    if (meetsAny_[send.peer]) {
-      send.isByTag = 1;
-      continue;
-    }
-    uint32_t recv = find(send.peer, rank, keyOf(v));
-    if (recv == kNoVertex) {
-      complain(v, "has no matching receive");
-      continue;
-    }
-    Vertex &other = workload_.vertices[recv];
-    if (other.partner != kNoVertex && !isPlainGoal_) {
-      complain(v, "has the number of another one to the same rank");
-    } else if (other.partner != kNoVertex || other.isByTag) { // several share a tag
-      send.isByTag = other.isByTag = 1;
-      if (other.partner != kNoVertex)
-        workload_.vertices[other.partner].isByTag = 1;
-    } else {
-      join(v, recv);
-    }
+  forEachOf(rank, [&](uint32_t v) {
+    const Vertex &send = workload_.vertices[v];
+    if (isSend(send) && !send.isByTag)
+      joinSend(rank, v);
+  });
+}
+
+void EndJoiner::joinSend(uint32_t rank, uint32_t v) {
+  Vertex &send = workload_.vertices[v];
+  if (meetsAny_[send.peer]) {
+    send.isByTag = 1;
+    return;
   }
+  uint32_t recv = find(send.peer, rank, keyOf(v));
+  if (recv == kNoVertex)
+    return complain(v, "has no matching receive");
+  Vertex &other = workload_.vertices[recv];
+  if (other.partner != kNoVertex && !isPlainGoal_)
+    return complain(v, "has the number of another one to the same rank");
+  if (other.partner == kNoVertex && !other.isByTag)
+    return join(v, recv);
+  send.isByTag = other.isByTag = 1; // several share a tag
+  if (other.partner != kNoVertex)
+    workload_.vertices[other.partner].isByTag = 1;
 }
 
 /// Where there is a wildcard, any message of that rank may meet it.
 void EndJoiner::markTags() {
   for (uint32_t r = 0; r < workload_.numRanks(); ++r)
-    for (uint32_t v = workload_.first[r]; v < workload_.first[r + 1]; ++v) {
+    forEachOf(r, [&](uint32_t v) {
       const Vertex &vertex = workload_.vertices[v];
-      if (vertex.isByTag && isRecv(vertex))
-        meetsAny_[r] = true;
-      else if (vertex.isByTag)
-        meetsAny_[vertex.peer] = true;
-    }
+      if (vertex.isByTag)
+        meetsAny_[isRecv(vertex) ? r : vertex.peer] = true;
+    });
   for (uint32_t r = 0; r < workload_.numRanks(); ++r)
-    for (uint32_t v = workload_.first[r]; meetsAny_[r] && v < workload_.first[r + 1]; ++v)
-      workload_.vertices[v].isByTag |= isRecv(workload_.vertices[v]);
+    if (meetsAny_[r])
+      forEachOf(
+          r, [&](uint32_t v) { workload_.vertices[v].isByTag |= isRecv(workload_.vertices[v]); });
 }
 
 void EndJoiner::checkEnds() {
-  for (uint32_t v = 0; v < workload_.vertices.size(); ++v) {
-    Vertex &vertex = workload_.vertices[v];
-    if (vertex.kind == VertexKind::Calc)
-      continue;
-    if (vertex.isByTag) {
-      workload_.hasTags = true;
-      vertex.partner = tagOf(messages_[v]);
-    } else if (vertex.partner == kNoVertex && isRecv(vertex)) {
-      complain(v, "has no matching send");
-    } else if (vertex.partner != kNoVertex && isSend(vertex)) {
-      const Vertex &recv = workload_.vertices[vertex.partner];
-      uint64_t sent = workload_.amountOf(vertex), received = workload_.amountOf(recv);
-      if (sent != received)
-        complain(v, "has ", sent, " bytes, its receive (op ", index(workload_.opOf(vertex.partner)),
-                 " of rank ", vertex.peer, ") has ", received);
-    }
+  for (uint32_t r = 0; r < workload_.numRanks(); ++r)
+    forEachOf(r, [&](uint32_t v) { checkEnd(v); });
+}
+
+void EndJoiner::checkEnd(uint32_t v) {
+  Vertex &vertex = workload_.vertices[v];
+  if (vertex.kind == VertexKind::Calc)
+    return;
+  if (vertex.isByTag) {
+    workload_.hasTags = true;
+    vertex.partner = tagOf(messages_[v]);
+  } else if (vertex.partner == kNoVertex && isRecv(vertex)) {
+    complain(v, "has no matching send");
+  } else if (vertex.partner != kNoVertex && isSend(vertex)) {
+    const Vertex &recv = workload_.vertices[vertex.partner];
+    uint64_t sent = workload_.amountOf(vertex), received = workload_.amountOf(recv);
+    if (sent != received)
+      complain(v, "has ", sent, " bytes, its receive (op ", index(workload_.opOf(vertex.partner)),
+               " of rank ", vertex.peer, ") has ", received);
   }
 }
 

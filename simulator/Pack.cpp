@@ -30,9 +30,10 @@ Result<Workload> packSchedule(const Schedule &schedule, std::span<const Sizes> s
   Sizes common{schedule.sizeClass.elements, {}};
   PackedRanks packed;
   for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
-    packed.clear();
+    if (r % kStride == 0)
+      packed.clear();
     Status s = packer.add(Rank{r}, schedule.ranks[r], sizesOf(sizes, r, common), packed);
-    if (s)
+    if (s && (r % kStride == kStride - 1 || r + 1 == schedule.numRanks()))
       s = builder.add(packed);
     if (!s)
       return s;
@@ -51,13 +52,14 @@ Result<Workload> packImage(const Image &image, std::span<const Sizes> sizes,
   PackedRanks packed;
   std::vector<std::string> files;
   for (uint32_t r = 0; r < image.numRanks(); ++r) {
-    packed.clear();
+    if (r % kStride == 0)
+      packed.clear();
     RankView view = image.rank(Rank{r});
     for (const ImageOp &op : view.ops)
       for (auto file = static_cast<uint16_t>(files.size()); op.line != 0 && file <= op.file; ++file)
         files.emplace_back(image.fileName(file));
     Status s = packer.add(view, sizesOf(sizes, r, common), packed);
-    if (s)
+    if (s && (r % kStride == kStride - 1 || r + 1 == image.numRanks()))
       s = builder.add(packed);
     if (!s)
       return s;

@@ -13,8 +13,6 @@
 namespace colldsl::sim {
 namespace {
 
-constexpr uint32_t kBatchRanks = 64;
-
 class ProgramPacker {
 public:
   ProgramPacker(const Program &program, const InstantiateRequest &request,
@@ -69,10 +67,10 @@ void ProgramPacker::work() {
   Dag dag;
   PackedRanks packed;
   for (;;) {
-    uint32_t begin = nextToMake_.fetch_add(kBatchRanks);
+    uint32_t begin = nextToMake_.fetch_add(kStride);
     if (begin >= request_.ranks)
       return;
-    uint32_t end = std::min(request_.ranks, begin + kBatchRanks);
+    uint32_t end = std::min(request_.ranks, begin + kStride);
     packed.clear();
     Status made = pack(instantiator, packer, dag, begin, end, packed);
     std::unique_lock lock(mutex_);

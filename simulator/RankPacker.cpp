@@ -3,6 +3,7 @@
 #include "ir/Concat.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace colldsl::sim {
 namespace {
@@ -161,32 +162,58 @@ Status RankPacker::add(Rank rank, const Dag &dag, const Sizes &sizes, PackedRank
 
 WorkloadBuilder::WorkloadBuilder(uint32_t numRanks, const WorkloadOptions &options)
     : options_(options) {
-  workload_.first.reserve(size_t{numRanks} + 1);
-  workload_.first.push_back(0);
+  workload_.ranks.reserve(numRanks);
+}
+
+/// Side by side, unless that would leave much room empty.
+uint32_t WorkloadBuilder::strideFor(const PackedRanks &batch) {
+  uint64_t longest = *std::max_element(batch.counts.begin(), batch.counts.end());
+  return longest * kStride <= batch.vertices.size() + batch.vertices.size() / 8 ? kStride : 1;
 }
 
 Status WorkloadBuilder::add(const PackedRanks &batch) {
   Workload &w = workload_;
   uint64_t limit = std::min(options_.maxOps, kMaxVertices);
-  if (w.numOps() + batch.vertices.size() > limit)
+  uint32_t stride = strideFor(batch);
+  uint64_t room = batch.vertices.size();
+  if (stride > 1)
+    room = *std::max_element(batch.counts.begin(), batch.counts.end()) * uint64_t{stride};
+  w.numOps += batch.vertices.size();
+  if (w.numOps > limit || w.vertices.size() + room > kMaxVertices)
     return Status::error(concat("there are more ops than the limit of ", limit,
                                 " for all ranks together (--max-total-ops)"));
   auto lists = static_cast<uint32_t>(w.lists.size()), wide = static_cast<uint32_t>(w.wide.size());
   if (w.lists.size() + batch.lists.size() > UINT32_MAX)
     return Status::error("there are more dependencies than 32 bits count");
-  Vertex *into = w.vertices.grow(batch.vertices.size());
-  for (Vertex v : batch.vertices) {
-    if (v.run == kIsList)
-      v.successors += lists;
-    if (v.isWide)
-      v.amount += wide;
-    *into++ = v;
+  auto begin = static_cast<uint32_t>(w.vertices.size());
+  w.vertices.grow(room);
+  messages_.grow(room);
+  const Vertex *vertex = batch.vertices.data();
+  const MessageId *message = batch.messages.data();
+  uint32_t *list = w.lists.grow(batch.lists.size());
+  std::copy(batch.lists.begin(), batch.lists.end(), list);
+  for (uint32_t i = 0; i < batch.counts.size(); ++i) {
+    RankVertices rank{begin + (stride > 1 ? i : 0), batch.counts[i], stride};
+    for (uint32_t op = 0; op < rank.count; ++op, ++message) {
+      Vertex v = *vertex++;
+      v.isStrided = stride > 1;
+      if (v.run == kIsList) {
+        uint32_t *of = list + v.successors;
+        for (uint32_t k = 0; k < of[0] + of[1]; ++k)
+          of[2 + k] *= stride;
+        v.successors += lists;
+      } else {
+        v.successors *= stride;
+      }
+      if (v.isWide)
+        v.amount += wide;
+      w.vertices[rank.at(op)] = v;
+      messages_[rank.at(op)] = *message;
+    }
+    begin += stride > 1 ? 0 : rank.count;
+    w.ranks.push_back(rank);
   }
-  messages_.append(batch.messages);
-  w.lists.append(batch.lists);
   w.wide.insert(w.wide.end(), batch.wide.begin(), batch.wide.end());
-  for (uint32_t count : batch.counts)
-    w.first.push_back(w.first.back() + count);
   w.cpus = std::max(w.cpus, batch.cpus);
   w.nics = std::max(w.nics, batch.nics);
   w.messages += batch.sends;
@@ -205,8 +232,18 @@ Result<Workload> WorkloadBuilder::finish(std::function<Result<Op>(Rank, OpId)> d
 }
 
 uint32_t Workload::rankOf(uint32_t vertex) const {
-  auto after = std::upper_bound(first.begin(), first.end(), vertex);
-  return static_cast<uint32_t>(after - first.begin()) - 1;
+  // Batches begin in ascending order, and so do the ranks of one whose ranks lie one behind
+  // the other; those of the other kind take turns.
+  auto isBehind = [](uint32_t v, const RankVertices &rank) { return v < rank.first; };
+  size_t batch = 0;
+  for (size_t step = std::bit_floor(ranks.size() / kStride + 1); step > 0; step /= 2)
+    if ((batch + step) * kStride < ranks.size() && ranks[(batch + step) * kStride].first <= vertex)
+      batch += step;
+  auto first = ranks.begin() + static_cast<ptrdiff_t>(batch * kStride);
+  if (first->stride > 1)
+    return static_cast<uint32_t>(batch * kStride) + (vertex - first->first) % kStride;
+  auto end = ranks.begin() + static_cast<ptrdiff_t>(std::min(ranks.size(), (batch + 1) * kStride));
+  return static_cast<uint32_t>(std::upper_bound(first, end, vertex, isBehind) - ranks.begin()) - 1;
 }
 
 } // namespace colldsl::sim

@@ -6,8 +6,8 @@
 
 namespace colldsl::sim {
 
-/// Consecutive ranks, packed; indices into lists and wide amounts count from the batch's own
-/// first ones.
+/// Consecutive ranks, packed, one behind the other; indices into lists and wide amounts count
+/// from the batch's own first ones.
 struct PackedRanks {
   std::vector<Vertex> vertices;
   std::vector<MessageId> messages; ///< per vertex; what its ends have in common
@@ -47,12 +47,14 @@ class WorkloadBuilder {
 public:
   WorkloadBuilder(uint32_t numRanks, const WorkloadOptions &options);
 
-  /// Of the next ranks.
+  /// Of the next ranks: kStride, or those that are left.
   Status add(const PackedRanks &batch);
   Result<Workload> finish(std::function<Result<Op>(Rank, OpId)> describe,
                           std::vector<std::string> files);
 
 private:
+  static uint32_t strideFor(const PackedRanks &batch);
+
   const WorkloadOptions &options_;
   Workload workload_;
   PagedArray<MessageId> messages_;

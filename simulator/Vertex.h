@@ -15,16 +15,22 @@ inline constexpr uint32_t kNoVertex = 0xffffffffu;
 /// Successors are mostly neighbours: they are a run of vertices, or else a list.
 inline constexpr uint8_t kIsList = 0xff;
 
+/// So many ranks are packed together. If they are about equally long, their first ops stand
+/// beside each other, then their second ones, and so on: ranks that do the same at the same
+/// time are then neighbours in memory.
+inline constexpr uint32_t kStride = 64;
+
 struct Vertex {
   uint32_t partner; ///< the message's other end; kNoVertex: none yet. Matched by tag: the tag
   uint32_t peer;    ///< the other end's rank; kNoRank: any
   uint32_t amount;  ///< bytes of the message, ns of the calc; isWide: an index into `wide`
-  /// A run: how far behind this vertex its first one is; all of them require this vertex.
-  /// A list: where it begins in `lists`: how many require, how many irequire, and then how
-  /// far behind this vertex each of them is.
+  /// A run: how far behind this vertex its first one is, in vertices of all ranks; all of
+  /// them require this vertex. A list: where it begins in `lists`: how many require, how many
+  /// irequire, and then how far behind this vertex each of them is.
   uint32_t successors;
-  uint32_t open : 29;    ///< dependencies that are yet to be met
-  uint32_t distance : 3; ///< of sender and receiver, see Topology::distance()
+  uint32_t open : 28;     ///< dependencies that are yet to be met
+  uint32_t isStrided : 1; ///< the next op of this rank is kStride vertices behind, not one
+  uint32_t distance : 3;  ///< of sender and receiver, see Topology::distance()
   VertexKind kind : 2;
   uint8_t isWide : 1;
   uint8_t isByTag : 1;  ///< meets its other end when it runs, by rank and tag
@@ -37,7 +43,9 @@ struct Vertex {
 };
 static_assert(sizeof(Vertex) == 24);
 
+constexpr uint32_t strideOf(const Vertex &v) { return v.isStrided ? kStride : 1; }
+
 inline constexpr uint64_t kMaxVertices = uint64_t{1} << 31;
-inline constexpr uint32_t kMaxIndegree = (1u << 29) - 1;
+inline constexpr uint32_t kMaxIndegree = (1u << 28) - 1;
 
 } // namespace colldsl::sim

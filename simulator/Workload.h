@@ -20,12 +20,21 @@ struct WorkloadOptions {
   uint64_t maxOps = uint64_t{1} << 30; ///< of all ranks
 };
 
+/// Where a rank's ops are among the vertices.
+struct RankVertices {
+  uint32_t first = 0;
+  uint32_t count = 0;
+  uint32_t stride = 1;
+  uint32_t at(uint32_t op) const { return first + op * stride; }
+};
+
 class Workload {
 public:
-  PagedArray<Vertex> vertices;
+  PagedArray<Vertex> vertices; ///< some belong to no rank
   PagedArray<uint32_t> lists;  ///< see Vertex::successors
   std::vector<uint64_t> wide;  ///< amounts of 32 bits and more
-  std::vector<uint32_t> first; ///< of each rank's vertices, and one more
+  std::vector<RankVertices> ranks;
+  uint64_t numOps = 0;
   uint32_t cpus = 1, nics = 1; ///< of each rank
   uint64_t messages = 0;       ///< sends
   UInt128 bytes = 0;           ///< of all messages
@@ -36,11 +45,13 @@ public:
   std::function<Result<Op>(Rank, OpId)> describe;
   std::vector<std::string> files; ///< see SourceLoc::file
 
-  uint32_t numRanks() const { return static_cast<uint32_t>(first.size() - 1); }
-  uint64_t numOps() const { return vertices.size(); }
+  uint32_t numRanks() const { return static_cast<uint32_t>(ranks.size()); }
   uint64_t amountOf(const Vertex &v) const { return v.isWide ? wide[v.amount] : v.amount; }
   uint32_t rankOf(uint32_t vertex) const;
-  OpId opOf(uint32_t vertex) const { return OpId{vertex - first[rankOf(vertex)]}; }
+  OpId opOf(uint32_t vertex) const {
+    const RankVertices &rank = ranks[rankOf(vertex)];
+    return OpId{(vertex - rank.first) / rank.stride};
+  }
 };
 
 /// "rank 3: op 4, send to rank 5," and where it comes from; for messages to people.
