@@ -270,8 +270,11 @@ template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::flush(
     return flushMany();
   Freed first = freed_.front(), last = freed_.back();
   bool isTwo = freed_.size() == 2;
+  VertexKind firstKind = vertices_[first.vertex].kind, lastKind = vertices_[last.vertex].kind;
+  if (isTwo && firstKind == VertexKind::Send && lastKind == VertexKind::Send)
+    return flushMany();
   freed_.clear();
-  if (isTwo && vertices_[last.vertex].kind < vertices_[first.vertex].kind)
+  if (isTwo && lastKind < firstKind)
     std::swap(first, last);
   push(first);
   if (isTwo)
@@ -284,9 +287,16 @@ template <bool kPlain> void Engine<kPlain>::flushMany() {
   for (size_t begin = 0, end = 0; begin < freed_.size(); begin = end) {
     while (end < freed_.size() && freed_[end].host == freed_[begin].host)
       ++end;
+    auto isSend = [&](const Freed &f) { return vertices_[f.vertex].kind == VertexKind::Send; };
+    auto sends = std::count_if(freed_.begin() + static_cast<ptrdiff_t>(begin),
+                               freed_.begin() + static_cast<ptrdiff_t>(end), isSend);
     for (VertexKind kind : {VertexKind::Send, VertexKind::Recv, VertexKind::Calc})
       for (size_t i = begin; i < end; ++i)
-        if (vertices_[freed_[i].vertex].kind == kind)
+        if (vertices_[freed_[i].vertex].kind != kind)
+          continue;
+        else if (isSimple() && kind == VertexKind::Send && sends > 1)
+          lineUp(freed_[i]);
+        else
           push(freed_[i]);
   }
   freed_.clear();

@@ -85,6 +85,7 @@ private:
 
   // Lines, receive slots, the network, tags (EngineWaits.cpp)
   void wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
+  void lineUp(const Freed &send);
   void leaveLine(const Event &event, LineKind kind, Ports ports);
   void wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt);
   bool takeSlot(const Event &event, const Vertex &v, Ports ports);

@@ -20,6 +20,18 @@ void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, P
   wheel_.push({readyAt, order, event.vertex, event.host});
 }
 
+/// One of several sends that became free together: only one of them can run at a time, so
+/// that they get in line at once.
+template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {
+  Ports ports;
+  WaitLine &line = lines_.get(lineOf(send.host, LineKind::Send, ports));
+  line.insert({newOrder(kSend | kIsWaiting), send.vertex, false});
+  uint64_t readyAt = sendGap(send.host, ports);
+  if (readyAt != kNever)
+    readyAt = std::max(readyAt, cpu(send.host, ports));
+  wakeLine(send.host, LineKind::Send, ports, readyAt);
+}
+
 /// The event ran: it was the head.
 template <bool kPlain>
 void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
