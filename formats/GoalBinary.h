@@ -24,7 +24,8 @@ Result<std::vector<std::byte>> encodeGoal(const Schedule &schedule, GoalOptions 
 /// Reads what encodeGoal() or another tool wrote. Every offset, index and count is
 /// checked before it is used; ranks must lie one behind the other, and no list of
 /// successors in another, so that memory grows with the file alone. An error names the
-/// rank and the node. Of `limits` maxBytes, maxOps and maxRanks apply.
+/// rank and the node. Of `limits` maxBytes, maxOps, maxRanks and allowWildcards
+/// apply.
 ///
 /// Nodes become ops in their order; one that depends on a later one moves behind it, and
 /// no further. Messages of a tag are numbered as in GOAL text, in the order of the nodes.

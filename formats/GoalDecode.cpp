@@ -40,8 +40,8 @@ struct RankPart {
 /// Reads one rank.
 class RankDecoder {
 public:
-  RankDecoder(std::span<const std::byte> bytes, uint32_t rank, uint32_t ranks)
-      : rank_(rank), ranks_(ranks) {
+  RankDecoder(std::span<const std::byte> bytes, uint32_t rank, uint32_t ranks, bool allowWildcards)
+      : rank_(rank), ranks_(ranks), allowWildcards_(allowWildcards) {
     part_.bytes = bytes;
   }
 
@@ -72,6 +72,7 @@ private:
 
   uint32_t rank_;
   uint32_t ranks_;
+  bool allowWildcards_;
   RankPart part_;
   uint64_t listed_ = 0;             ///< successors in the lists read so far
   std::vector<Op> ops_;             ///< in the order of the file
@@ -98,11 +99,13 @@ Status RankDecoder::readCounts() {
 
 Status RankDecoder::checkMessage(uint32_t i, const GoalNode &node) const {
   std::string_view word = node.type == static_cast<uint8_t>(GoalNodeType::Send) ? "send" : "recv";
-  if (node.peer == UINT32_MAX)
+  bool receives = node.type == static_cast<uint8_t>(GoalNodeType::Recv);
+  bool isAnySender = allowWildcards_ && receives && node.peer == UINT32_MAX;
+  if (node.peer == UINT32_MAX && !isAnySender)
     return failAt(i, word, " with any rank: matching is static");
-  if (node.tag == UINT32_MAX)
+  if (node.tag == UINT32_MAX && !allowWildcards_)
     return failAt(i, word, " of any tag: matching is static");
-  if (node.peer >= ranks_)
+  if (node.peer >= ranks_ && !isAnySender)
     return failAt(i, word, " with rank ", node.peer, ", there are ", ranks_);
   return {};
 }
@@ -352,7 +355,7 @@ Status GoalDecoder::run(Schedule &schedule) {
     Result<std::span<const std::byte>> bytes = part(r);
     if (!bytes)
       return bytes.status();
-    RankDecoder decoder(*bytes, r, ranks_);
+    RankDecoder decoder(*bytes, r, ranks_, limits_.allowWildcards);
     if (Status s = decoder.readCounts(); !s)
       return s;
     ops += decoder.nodes();
@@ -372,6 +375,7 @@ Result<Schedule> decodeGoal(std::span<const std::byte> bytes, std::string_view f
                             TextLimits limits) {
   Schedule schedule;
   schedule.name = std::string(fileName);
+  schedule.isPlainGoal = true;
   if (Status s = GoalDecoder(bytes, limits).run(schedule); !s)
     return s;
   return schedule;

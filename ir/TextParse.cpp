@@ -177,7 +177,8 @@ void TextParser::finishRank() {
   bindAliases();
   for (size_t i = 0; numRanks_ && i < rank_.dag.size(); ++i) {
     const Op &op = rank_.dag.ops[i];
-    if (isMessage(op.kind) && index(op.peer) >= *numRanks_)
+    if (isMessage(op.kind) && index(op.peer) >= *numRanks_ &&
+        !(limits_.allowWildcards && op.peer == kNoRank))
       fail(rank_.opPlaces[i],
            concat(spelling(op.kind), " with rank ", index(op.peer), ", num_ranks is ", *numRanks_));
   }
@@ -227,6 +228,7 @@ ParsedText TextParser::run() {
   finishFile();
   if (!hasScheduleLine_)
     parsed_.schedule.name = fileName_;
+  parsed_.schedule.isPlainGoal = !hasScheduleLine_;
   parsed_.errors = errors_.take();
   return std::move(parsed_);
 }

@@ -69,16 +69,25 @@ bool TextParser::parseOpText(Op &op) {
   return parseLoc(op.loc) && checkStatedBytes(op, place, stated);
 }
 
-bool TextParser::refuseWildcard(std::string_view what) {
-  if (!peek().isSymbol("-"))
+bool TextParser::takeWildcard(std::string_view what, bool &isWildcard) {
+  isWildcard = peek().isSymbol("-");
+  if (!isWildcard)
     return true;
+  if (limits_.allowWildcards && !hasScheduleLine_) {
+    take();
+    std::optional<uint32_t> one = expectNumber32(what);
+    return one && (*one == 1 || fail(peek().place, concat("-1 stands for any ", what)));
+  }
   return fail(peek().place, concat("'-1' stands for any ", what, ": matching is static, it needs ",
                                    what == "sender" ? "the sender's rank" : "the tag itself"));
 }
 
 bool TextParser::parsePeer(Op &op, std::string_view word) {
-  if (!expectWord(word) || (word == "from" && !refuseWildcard("sender")))
+  bool isAny = false;
+  if (!expectWord(word) || (word == "from" && !takeWildcard("sender", isAny)))
     return false;
+  if (isAny)
+    return true;
   std::optional<uint32_t> peer = expectNumber32("the peer's rank");
   if (peer)
     op.peer = Rank{*peer};
@@ -108,8 +117,13 @@ bool TextParser::parseAttribute(Op &op, const TextToken &word) {
     (word.text == "cpu" ? op.cpu : op.nic) = static_cast<uint8_t>(number.value_or(0));
     return number.has_value();
   }
-  if (word.text == "tag" && !refuseWildcard("tag"))
+  bool isAny = false;
+  if (word.text == "tag" && !takeWildcard("tag", isAny))
     return false;
+  if (isAny) {
+    op.message = makeMessageId(UINT32_MAX, countOf(op.message));
+    return true;
+  }
   std::optional<uint32_t> number = expectNumber32(word.text);
   if (!number)
     return false;

@@ -97,7 +97,8 @@ private:
   bool parseSliceList(std::string_view word, uint32_t &begin, uint32_t &count);
   bool parseLoc(SourceLoc &loc);
   bool checkStatedBytes(Op &op, TextPlace place, std::optional<uint64_t> stated);
-  bool refuseWildcard(std::string_view what);
+  /// Takes a -1, if there is one; false if it must not stand here.
+  bool takeWildcard(std::string_view what, bool &isWildcard);
   bool parseDep();
   bool parseEnsures();
   bool parseOperands(Ensure &ensure);

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 namespace colldsl::tools {
-namespace {
 
 Status checkFit(const Schedule &schedule, const Shape &shape) {
   if (shape.ranks != schedule.numRanks())
@@ -22,7 +21,20 @@ Status checkFit(const Schedule &schedule, const Shape &shape) {
   return {};
 }
 
-} // namespace
+InstantiateRequest requestFor(const Source::Target &target, const ScheduleOptions &options,
+                              const Call &call, const Shape &shape) {
+  InstantiateRequest request;
+  request.collective = target.collective;
+  request.ranks = shape.ranks;
+  request.elements = shape.elements;
+  request.type = options.type;
+  request.topology = shape.topology;
+  request.arguments = call.arguments;
+  request.sizes = call.sizes;
+  request.inPlace = shape.inPlace;
+  request.limits = options.instantiate;
+  return request;
+}
 
 Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
                                                      const Source::Target &target,
@@ -33,17 +45,8 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
       return s;
     return std::shared_ptr<const Schedule>(std::shared_ptr<void>(), target.schedule);
   }
-  InstantiateRequest request;
-  request.collective = target.collective;
-  request.ranks = shape.ranks;
-  request.elements = shape.elements;
-  request.type = options.type;
-  request.topology = shape.topology;
-  request.arguments = call.arguments;
-  request.sizes = call.sizes;
-  request.inPlace = shape.inPlace;
+  InstantiateRequest request = requestFor(target, options, call, shape);
   request.contract = true;
-  request.limits = options.instantiate;
   Result<Schedule> schedule = instantiateAll(source.program(), request);
   if (!schedule)
     return schedule.status();

@@ -22,6 +22,13 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
                                                      const ScheduleOptions &options,
                                                      const Call &call, const Shape &shape);
 
+/// What instantiates the collective of a target.
+InstantiateRequest requestFor(const Source::Target &target, const ScheduleOptions &options,
+                              const Call &call, const Shape &shape);
+
+/// Whether a schedule that was read from a file fits.
+Status checkFit(const Schedule &schedule, const Shape &shape);
+
 /// Whether instantiation failed because the collective's own `where` does not hold.
 bool breaksRequirement(const Program &program, DeclId collective, const Diagnostic &error);
 

@@ -45,8 +45,8 @@ void SingleOptions::addTo(Options &options, llvm::StringRef topologyHelp) {
   schedule.addTo(options);
 }
 
-Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
-                                  const SingleOptions &options) {
+Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
+                              const SingleOptions &options) {
   if (!target.schedule && !options.ranks)
     return Status::error("'" + target.name + "' is a collective: say for how many ranks, with -n");
   if (options.schedule.inPlace && !target.schedule && !hasAliases(source, target))
@@ -54,24 +54,34 @@ Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
   Result<uint64_t> elements = chooseElements(source, target, options);
   if (!elements)
     return elements.status();
-  Shape shape;
-  shape.ranks = options.ranks.value_or(target.schedule ? target.schedule->numRanks() : 1);
-  shape.elements = *elements;
-  shape.inPlace = options.schedule.inPlace;
-  Result<Topology> topology = Topology::make(options.schedule.topology, shape.ranks);
+  SinglePlan plan;
+  plan.shape.ranks = options.ranks.value_or(target.schedule ? target.schedule->numRanks() : 1);
+  plan.shape.elements = *elements;
+  plan.shape.inPlace = options.schedule.inPlace;
+  plan.bytes = *elements * source.elementBytes(target, options.schedule.type);
+  Result<Topology> topology = Topology::make(options.schedule.topology, plan.shape.ranks);
   if (!topology)
     return topology.status();
-  shape.topology = &*topology;
+  plan.topology = std::make_unique<Topology>(topology.take());
+  plan.shape.topology = plan.topology.get();
   Variety defaults;
   Result<std::vector<Call>> calls =
-      Parameters(source, options.schedule, defaults).calls(target, shape.ranks, shape.elements);
+      Parameters(source, options.schedule, defaults).calls(target, plan.shape.ranks, *elements);
   if (!calls)
     return calls.status();
-  auto schedule = makeSchedule(source, target, options.schedule, calls->front(), shape);
+  plan.call = std::move(calls->front());
+  return plan;
+}
+
+Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
+                                  const SingleOptions &options) {
+  Result<SinglePlan> plan = planSingle(source, target, options);
+  if (!plan)
+    return plan.status();
+  auto schedule = makeSchedule(source, target, options.schedule, plan->call, plan->shape);
   if (!schedule)
     return schedule.status();
-  uint64_t bytes = shape.elements * source.elementBytes(target, options.schedule.type);
-  return SingleSchedule{schedule.take(), shape.elements, bytes};
+  return SingleSchedule{schedule.take(), plan->shape.elements, plan->bytes};
 }
 
 } // namespace colldsl::tools

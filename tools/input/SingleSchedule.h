@@ -15,6 +15,18 @@ struct SingleOptions {
   void addTo(Options &options, llvm::StringRef topologyHelp);
 };
 
+/// What is to be made of a target.
+struct SinglePlan {
+  Shape shape;
+  std::unique_ptr<Topology> topology; ///< the shape's
+  Call call;
+  uint64_t bytes = 0; ///< n times the size of T
+};
+
+/// An error is told as Source::render() shows it.
+Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
+                              const SingleOptions &options);
+
 struct SingleSchedule {
   std::shared_ptr<const Schedule> schedule;
   uint64_t elements = 0; ///< n

@@ -1,0 +1,28 @@
+/// Why the slowest rank took so long: what it waited for last, what that waited for, and so on
+/// back to the start.
+#pragma once
+
+#include "simulator/Recording.h"
+#include "simulator/Workload.h"
+
+namespace colldsl::sim {
+
+struct PathStep {
+  uint32_t rank = 0; ///< where it happened; of a message: who received it
+  OpId op = kNoOp;   ///< of that rank, of a message its receive if that is known
+  bool isMessage = false;
+  uint32_t peer = 0; ///< of a message: who sent it
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  Cause cause = Cause::Start; ///< why it did not begin earlier
+  Op what;                    ///< the op; of a message, its send
+};
+
+/// From the start to the end of `rank`.
+Result<std::vector<PathStep>> criticalPath(const Workload &workload, const Recording &recording,
+                                           uint32_t rank);
+
+/// "start", "dependency", "processor", "gap", "wire".
+std::string_view spelling(Cause cause);
+
+} // namespace colldsl::sim

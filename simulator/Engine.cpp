@@ -1,0 +1,319 @@
+#include "simulator/Engine.h"
+
+namespace colldsl::sim {
+namespace {
+
+size_t clocksPerRank(const Workload &workload) {
+  size_t clocks = workload.cpus + size_t{2} * workload.nics;
+  return clocks == 3 ? 4 : clocks; // two ranks per cache line
+}
+
+constexpr uint64_t kStartStream = uint64_t{1} << 63;
+constexpr size_t kAhead = 12; ///< how many events ahead memory is asked for
+
+} // namespace
+
+template <bool kPlain>
+Engine<kPlain>::Engine(Workload &workload, const SimulateOptions &options)
+    : workload_(workload), vertices_(workload.vertices.data()), lists_(workload.lists.data()),
+      options_(options), model_(options.model), topology_(options.topology),
+      hosts_(workload.numRanks()), cpus_(workload.cpus), nics_(workload.nics),
+      isSimple_(cpus_ == 1 && nics_ == 1), stride_(clocksPerRank(workload)),
+      clocks_(hosts_ * stride_), readyAt_(isSimple_ ? 0 : workload.vertices.size()),
+      lines_(hosts_ * (cpus_ + size_t{2} * cpus_ * nics_)) {
+  if (options.noise.kind != NoiseOptions::Kind::None)
+    noise_.emplace(options.noise, uint64_t{hosts_} * cpus_, options.seed);
+  if (options.record)
+    recorder_.emplace(workload.vertices.size(), hosts_, clocks_.size());
+  if (options.network.kind != NetworkOptions::Kind::None)
+    network_.emplace(options.network);
+  if (options.receiveSlots > 0)
+    slots_.resize(hosts_);
+}
+
+template <bool kPlain> Result<Outcome> Engine<kPlain>::run() {
+  if (Status s = checkTimes(); !s)
+    return s;
+  start();
+  auto fetch = [this](const Event &event) { this->fetch(event); };
+  while (error_ && wheel_.advance(fetch)) {
+    now_ = wheel_.now();
+    while (const Event *next = wheel_.next()) {
+      if (const Event *soon = wheel_.peek(kAhead))
+        fetch(*soon);
+      dispatch(Event(*next)); // pushing may move the queue
+      if (!freed_.empty())
+        flush();
+    }
+  }
+  if (!error_)
+    return error_;
+  if (finished_ < workload_.numOps || received_ < workload_.messages)
+    return stuck();
+  return outcome();
+}
+
+template <bool kPlain> void Engine<kPlain>::start() {
+  for (uint32_t h = 0; h < hosts_; ++h) {
+    uint64_t begin =
+        options_.skewNs == 0 ? 0 : drawBelow(options_.skewNs + 1, options_.seed, kStartStream, h);
+    if (begin > 0)
+      std::fill_n(clocksOf(h), stride_, begin);
+    const RankVertices &rank = workload_.ranks[h];
+    for (uint32_t op = 0; op < rank.count; ++op)
+      if (vertices_[rank.at(op)].open == 0)
+        freed_.push_back({rank.at(op), h});
+    if (!freed_.empty())
+      flush();
+  }
+}
+
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::dispatch(const Event &event) {
+  switch (static_cast<Kind>(event.order & kKindMask)) {
+  case kSend:
+    return runSend(event);
+  case kRecv:
+    return runRecv(event);
+  case kMessage:
+    return runMessage(event, false);
+  case kCalc:
+    return runCalc(event);
+  case kTagMessage:
+    return runMessage(event, true);
+  case kHop:
+  case kTagHop:
+    return hop(event);
+  default:
+    return freeSlot(event);
+  }
+}
+
+/// Whether the event may run; if not, it waits from now on.
+template <bool kPlain>
+[[gnu::always_inline]] inline bool Engine<kPlain>::isReady(const Event &event, uint64_t readyAt,
+                                                           LineKind kind, Ports ports) {
+  if (readyAt <= now_) [[likely]]
+    return true;
+  wait(event, readyAt, kind, ports);
+  return false;
+}
+
+template <bool kPlain> void Engine<kPlain>::runCalc(const Event &event) {
+  const Vertex &v = vertices_[event.vertex];
+  uint32_t host = event.host;
+  Ports ports = portsOf(v);
+  if (!isReady(event, cpu(host, ports), LineKind::Calc, ports))
+    return;
+  uint64_t end = busyUntil(host, ports, now_, workload_.amountOf(v));
+  if (recorder())
+    recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, false);
+  cpu(host, ports) = end;
+  startOp(event.vertex, host);
+  finishOp(event.vertex, host, end, {event.vertex, false});
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Calc, ports);
+}
+
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::runSend(const Event &event) {
+  const Vertex &v = vertices_[event.vertex];
+  uint32_t host = event.host;
+  Ports ports = portsOf(v);
+  uint64_t &processor = cpu(host, ports), &gap = sendGap(host, ports);
+  if (!isReady(event, std::max(processor, gap), LineKind::Send, ports))
+    return;
+  if (!kPlain && !slots_.empty() && !takeSlot(event, v, ports))
+    return;
+  const LogGop &p = costs(v);
+  uint64_t bytes = workload_.amountOf(v);
+  startOp(event.vertex, host);
+  uint64_t leaves = busyUntil(host, ports, now_, p.o);
+  uint64_t further = p.sendNs(bytes) - p.o;
+  uint64_t end = further == 0 ? leaves : busyUntil(host, ports, leaves, further);
+  if (recorder())
+    recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, true);
+  processor = end;
+  gap = now_ + p.gapNs(bytes);
+  deliver(v, event.vertex, host, leaves + p.L);
+  if (bytes <= p.S)
+    finishOp(event.vertex, host, end, {event.vertex, false});
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Send, ports);
+}
+
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::runRecv(const Event &event) {
+  const Vertex &v = vertices_[event.vertex];
+  startOp(event.vertex, event.host);
+  if (recorder())
+    recorder()->posted(event.vertex, useOf(event.host, portsOf(v), true), now_);
+  if (!kPlain && v.isByTag)
+    postByTag(event, v);
+  else if (v.hasArrived)
+    meet(event.vertex, event.host, v.partner, v.peer,
+         isSimple() ? now_ : std::max(now_, readyAt_[event.vertex]));
+}
+
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::runMessage(const Event &event, bool isByTag) {
+  uint32_t host = event.host;
+  Vertex &v = vertices_[event.vertex];
+  uint32_t send = isByTag ? event.vertex : v.partner;
+  Ports ports = isSimple() ? Ports() : portsOf(vertices_[send]);
+  uint64_t &processor = cpu(host, ports), &gap = receiveGap(host, ports);
+  if (recorder() && !(event.order & kIsWaiting))
+    recorder()->arrived(send, now_);
+  if (!isReady(event, std::max(processor, gap), LineKind::Message, ports))
+    return;
+  const LogGop &p = costs(v);
+  uint64_t bytes = workload_.amountOf(v), takes = p.receiveNs(bytes);
+  if (crossesNetwork(v))
+    takes = std::max(takes, p.o + network_->G().times(LogGop::furtherBytes(bytes)));
+  uint64_t end = busyUntil(host, ports, now_, takes);
+  if (recorder())
+    recorder()->ranMessage(send, useOf(host, ports, true), now_, end);
+  processor = end;
+  gap = now_ + p.gapNs(bytes);
+  ++received_;
+  if (!kPlain && !slots_.empty())
+    wheel_.push({end + p.L, newOrder(kSlotFree), send, host});
+  if (isByTag) {
+    arriveByTag(send, host, end);
+  } else if (v.isStarted) {
+    meet(event.vertex, host, send, v.peer, end);
+  } else {
+    v.hasArrived = 1;
+    if (!isSimple())
+      readyAt_[event.vertex] = end;
+  }
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Message, ports);
+}
+
+/// A message that was taken in, and its receive, which was started: the later of both is now.
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::meet(uint32_t recv, uint32_t recvHost,
+                                                        uint32_t send, uint32_t sendHost,
+                                                        uint64_t end) {
+  const Vertex &v = vertices_[recv]; // it has the same size and distance, and is at hand
+  const LogGop &p = kPlain || !v.isByTag ? costs(v) : costs(vertices_[send]);
+  if (workload_.amountOf(v) > p.S)
+    acknowledge(send, sendHost);
+  if (recorder())
+    recorder()->received(recv, send, end);
+  finishOp(recv, recvHost, end, {recv, false});
+}
+
+template <bool kPlain>
+void Engine<kPlain>::meetByTag(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost,
+                               uint64_t end) {
+  meet(recv, recvHost, send, sendHost, end);
+}
+
+/// A long message has met its receive: its send is done.
+template <bool kPlain> void Engine<kPlain>::acknowledge(uint32_t send, uint32_t sendHost) {
+  Ports ports = portsOf(vertices_[send]);
+  if (recorder())
+    recorder()->acknowledged(useOf(sendHost, ports, false), send, now_);
+  uint64_t &processor = cpu(sendHost, ports), &gap = sendGap(sendHost, ports);
+  processor = std::max(processor, now_);
+  gap = std::max(gap, now_);
+  finishOp(send, sendHost, now_, {send, true});
+}
+
+/// Frees what only waited for the op to start.
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::startOp(uint32_t vertex, uint32_t host) {
+  Vertex &v = vertices_[vertex];
+  v.isStarted = 1;
+  ++started_;
+  if (v.run != kIsList)
+    return;
+  const uint32_t *list = lists_ + v.successors;
+  for (uint32_t i = 0; i < list[1]; ++i)
+    free(vertex + list[2 + list[0] + i], host, now_, {vertex, false});
+}
+
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::finishOp(uint32_t vertex, uint32_t host,
+                                                            uint64_t at, ActivityId by) {
+  const Vertex &v = vertices_[vertex];
+  ++finished_;
+  if (v.run != kIsList) {
+    uint32_t successor = vertex + v.successors;
+    for (uint32_t i = 0; i < v.run; ++i, successor += strideOf(v))
+      free(successor, host, at, by);
+    return;
+  }
+  const uint32_t *list = lists_ + v.successors;
+  for (uint32_t i = 0; i < list[0]; ++i)
+    free(vertex + list[2 + i], host, at, by);
+}
+
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::free(uint32_t vertex, uint32_t host, uint64_t at,
+                                                        ActivityId by) {
+  if (recorder())
+    recorder()->released(vertex, by, at);
+  if (!isSimple())
+    readyAt_[vertex] = std::max(readyAt_[vertex], at);
+  Vertex &v = vertices_[vertex];
+  if (--v.open == 0)
+    freed_.push_back({vertex, host});
+}
+
+/// Freed ops are queued by rank, then sends before receives before calcs, then as they were
+/// freed. Most often there are one or two, and all are of one rank.
+template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::flush() {
+  if (freed_.size() > 2 || freed_.front().host != freed_.back().host)
+    return flushMany();
+  Freed first = freed_.front(), last = freed_.back();
+  bool isTwo = freed_.size() == 2;
+  VertexKind firstKind = vertices_[first.vertex].kind, lastKind = vertices_[last.vertex].kind;
+  if (isTwo && firstKind == VertexKind::Send && lastKind == VertexKind::Send)
+    return flushMany();
+  freed_.clear();
+  if (isTwo && lastKind < firstKind)
+    std::swap(first, last);
+  push(first);
+  if (isTwo)
+    push(last);
+}
+
+template <bool kPlain> void Engine<kPlain>::flushMany() {
+  std::stable_sort(freed_.begin(), freed_.end(),
+                   [](const Freed &a, const Freed &b) { return a.host < b.host; });
+  for (size_t begin = 0, end = 0; begin < freed_.size(); begin = end) {
+    while (end < freed_.size() && freed_[end].host == freed_[begin].host)
+      ++end;
+    auto isSend = [&](const Freed &f) { return vertices_[f.vertex].kind == VertexKind::Send; };
+    auto sends = std::count_if(freed_.begin() + static_cast<ptrdiff_t>(begin),
+                               freed_.begin() + static_cast<ptrdiff_t>(end), isSend);
+    for (VertexKind kind : {VertexKind::Send, VertexKind::Recv, VertexKind::Calc})
+      for (size_t i = begin; i < end; ++i)
+        if (vertices_[freed_[i].vertex].kind != kind)
+          continue;
+        else if (isSimple() && kind == VertexKind::Send && sends > 1)
+          lineUp(freed_[i]);
+        else
+          push(freed_[i]);
+  }
+  freed_.clear();
+}
+
+template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::push(const Freed &freed) {
+  const Vertex &v = vertices_[freed.vertex];
+  Ports ports = portsOf(v);
+  uint64_t time = std::max(cpu(freed.host, ports), now_);
+  if (v.kind == VertexKind::Send && (kPlain || sendGap(freed.host, ports) != kNever))
+    time = std::max(time, sendGap(freed.host, ports));
+  if (!isSimple())
+    time = std::max(time, readyAt_[freed.vertex]);
+  wheel_.push({time, newOrder(static_cast<uint64_t>(v.kind)), freed.vertex, freed.host});
+}
+
+template class Engine<true>;
+template class Engine<false>;
+
+} // namespace colldsl::sim

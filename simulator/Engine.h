@@ -1,0 +1,170 @@
+/// The event loop. Internal to this folder; Simulate.h is the way in.
+///
+/// Each event is an op that may start, or something that arrives at a rank. An event whose
+/// resources are busy waits in a line of its rank (WaitLines.h), all others run where they
+/// come: constant time each.
+#pragma once
+
+#include "simulator/Recorder.h"
+#include "simulator/Simulate.h"
+#include "simulator/TagMatcher.h"
+#include "simulator/TimeWheel.h"
+#include "simulator/WaitLines.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace colldsl::sim {
+
+/// What a run needs beyond flat costs on ranks of one processor and one interface. The loop is
+/// compiled with and without it.
+inline bool isPlain(const Workload &workload, const SimulateOptions &options) {
+  return workload.cpus == 1 && workload.nics == 1 && !workload.hasTags && !options.record &&
+         options.receiveSlots == 0 && options.noise.kind == NoiseOptions::Kind::None &&
+         options.network.kind == NetworkOptions::Kind::None;
+}
+
+template <bool kPlain> class Engine {
+public:
+  Engine(Workload &workload, const SimulateOptions &options);
+
+  Result<Outcome> run();
+
+private:
+  /// What an event is, in the low bits of Event::order. Events of one time go by the number
+  /// above them, which counts freed ops and messages.
+  enum Kind : uint64_t {
+    kSend = 0,
+    kRecv = 1,
+    kCalc = 2,       ///< as VertexKind
+    kMessage = 3,    ///< vertex: the receive
+    kTagMessage = 4, ///< vertex: the send
+    kHop = 5,        ///< of a kMessage; host: the place in the network
+    kTagHop = 6,     ///< of a kTagMessage
+    kSlotFree = 7,   ///< host: the receiver
+    kKindMask = 7,
+    kIsWaiting = 8, ///< stands in a line
+    kHasSlot = 16,  ///< a send that may use a receive slot that was kept for it
+  };
+  static constexpr unsigned kFlagBits = 5;
+  static constexpr uint64_t kNever = UINT64_MAX;
+
+  enum class LineKind { Calc, Send, Message };
+  struct Freed {
+    uint32_t vertex;
+    uint32_t host;
+  };
+  struct Ports {
+    uint32_t cpu = 0, nic = 0;
+  };
+
+  // The loop (Engine.cpp)
+  void start();
+  void dispatch(const Event &event);
+  void runCalc(const Event &event);
+  void runSend(const Event &event);
+  void runRecv(const Event &event);
+  void runMessage(const Event &event, bool isByTag);
+  bool isReady(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
+  void meetByTag(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost, uint64_t end);
+  void acknowledge(uint32_t send, uint32_t sendHost);
+  void meet(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost, uint64_t end);
+  void finishOp(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by);
+  void startOp(uint32_t vertex, uint32_t host);
+  void free(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by);
+  void flush();
+  void flushMany();
+  void push(const Freed &freed);
+  /// Asks for the memory that an event will need.
+  void fetch(const Event &event) {
+    __builtin_prefetch(vertices_ + event.vertex, 1);
+    __builtin_prefetch(clocks_.data() + size_t{event.host} * stride_, 1);
+    if (!kPlain && noise_)
+      noise_->fetch(uint64_t{event.host} * cpus_);
+  }
+
+  // Lines, receive slots, the network, tags (EngineWaits.cpp)
+  void wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
+  void lineUp(const Freed &send);
+  void leaveLine(const Event &event, LineKind kind, Ports ports);
+  void wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt);
+  bool takeSlot(const Event &event, const Vertex &v, Ports ports);
+  void freeSlot(const Event &event);
+  void deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
+  void hop(const Event &event);
+  void postByTag(const Event &event, const Vertex &v);
+  void arriveByTag(uint32_t send, uint32_t to, uint64_t end);
+  bool agree(uint32_t send, uint32_t recv);
+
+  // What is left at the end (EngineReport.cpp)
+  Status checkTimes() const;
+  Status stuck() const;
+  Result<Outcome> outcome();
+
+  uint64_t *clocksOf(uint32_t host) {
+    return clocks_.data() + size_t{host} * (kPlain ? 4 : stride_);
+  }
+  uint64_t &cpu(uint32_t host, Ports p) { return clocksOf(host)[kPlain ? 0 : p.cpu]; }
+  uint64_t &sendGap(uint32_t host, Ports p) { return clocksOf(host)[kPlain ? 1 : cpus_ + p.nic]; }
+  uint64_t &receiveGap(uint32_t host, Ports p) {
+    return clocksOf(host)[kPlain ? 2 : cpus_ + nics_ + p.nic];
+  }
+  Ports portsOf(const Vertex &v) const { return isSimple_ ? Ports() : Ports{v.cpu, v.nic}; }
+  bool isSimple() const { return kPlain || isSimple_; }
+  Recorder *recorder() { return kPlain || !recorder_ ? nullptr : &*recorder_; }
+  const LogGop &costs(const Vertex &v) const { return model_.distances[v.distance]; }
+  size_t lineOf(uint32_t host, LineKind kind, Ports p) const {
+    size_t pairs = size_t{cpus_} * nics_, pair = size_t{p.cpu} * nics_ + p.nic;
+    size_t line =
+        kind == LineKind::Calc ? p.cpu : cpus_ + pair + (kind == LineKind::Message ? pairs : 0);
+    return host * (cpus_ + 2 * pairs) + line;
+  }
+  uint64_t busyUntil(uint32_t host, Ports p, uint64_t from, uint64_t workNs) {
+    if (kPlain || !noise_)
+      return from + workNs;
+    return noise_->endOf(uint64_t{host} * cpus_ + p.cpu, from, workNs);
+  }
+  uint64_t newOrder(uint64_t kind) { return ++orders_ << kFlagBits | kind; }
+  bool crossesNetwork(const Vertex &v) const {
+    return !kPlain && network_ && v.distance == kMaxDistance;
+  }
+  uint32_t nodeOf(uint32_t rank) const { return topology_->place(Rank{rank}).node; }
+  Recorder::Use useOf(uint32_t host, Ports p, bool receives);
+
+  Workload &workload_;
+  Vertex *vertices_;
+  const uint32_t *lists_;
+  const SimulateOptions &options_;
+  const MachineModel &model_;
+  const Topology *topology_;
+  uint32_t hosts_, cpus_, nics_;
+  bool isSimple_; ///< one processor and one interface each
+  size_t stride_; ///< clocks per rank: processors, interfaces sending, interfaces receiving
+  PagedArray<uint64_t> clocks_;
+  PagedArray<uint64_t> readyAt_; ///< not simple: when an op's dependencies were met; a message
+                                 ///< that waits for its receive: when it had been taken in
+  TimeWheel wheel_;
+  WaitLines lines_;
+  std::vector<Freed> freed_;
+  uint64_t now_ = 0;
+  uint64_t orders_ = 0;
+  uint64_t finished_ = 0; ///< ops
+  uint64_t received_ = 0; ///< messages
+  uint64_t started_ = 0;  ///< ops
+  Status error_;
+
+  std::optional<Noise> noise_;
+  std::optional<Recorder> recorder_;
+  std::optional<Network> network_;
+  struct TagHost {
+    TagQueue receives, messages;
+  };
+  std::unordered_map<uint32_t, TagHost> tags_; ///< per rank
+  struct Slots {
+    uint32_t used = 0;
+    std::deque<Event> queue; ///< sends that have to wait
+  };
+  std::vector<Slots> slots_; ///< per rank; empty: there are any number
+};
+
+} // namespace colldsl::sim

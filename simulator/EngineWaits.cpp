@@ -1,0 +1,159 @@
+#include "ir/Concat.h"
+#include "simulator/Engine.h"
+
+namespace colldsl::sim {
+
+/// The event found its resources busy: it gets in line, or stays there. Only a line's head
+/// has an event in the queue; while its interface is stalled not even that.
+template <bool kPlain>
+void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports) {
+  WaitLine &line = lines_.get(lineOf(event.host, kind, ports));
+  uint64_t order = event.order | kIsWaiting;
+  if (!(event.order & kIsWaiting))
+    line.insert({order, event.vertex, false});
+  Waiter &head = line.head();
+  if (head.order != order || readyAt == kNever) {
+    line.at(order).isQueued = false;
+    return;
+  }
+  head.isQueued = true;
+  wheel_.push({readyAt, order, event.vertex, event.host});
+}
+
+/// One of several sends that became free together: only one of them can run at a time, so
+/// that they get in line at once.
+template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {
+  Ports ports;
+  WaitLine &line = lines_.get(lineOf(send.host, LineKind::Send, ports));
+  line.insert({newOrder(kSend | kIsWaiting), send.vertex, false});
+  uint64_t readyAt = sendGap(send.host, ports);
+  if (readyAt != kNever)
+    readyAt = std::max(readyAt, cpu(send.host, ports));
+  wakeLine(send.host, LineKind::Send, ports, readyAt);
+}
+
+/// The event ran: it was the head.
+template <bool kPlain>
+void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
+  lines_.find(lineOf(event.host, kind, ports))->popHead();
+  uint64_t readyAt = cpu(event.host, ports);
+  if (kind == LineKind::Send)
+    readyAt = std::max(readyAt, sendGap(event.host, ports));
+  if (kind == LineKind::Message)
+    readyAt = std::max(readyAt, receiveGap(event.host, ports));
+  wakeLine(event.host, kind, ports, readyAt);
+}
+
+template <bool kPlain>
+void Engine<kPlain>::wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt) {
+  WaitLine *line = lines_.find(lineOf(host, kind, ports));
+  if (!line || line->empty() || line->head().isQueued || readyAt == kNever)
+    return;
+  line->head().isQueued = true;
+  wheel_.push({std::max(readyAt, now_), line->head().order, line->head().vertex, host});
+}
+
+/// Whether the receiver has room. If not, the send waits for it, and its interface with it:
+/// what comes behind it on the same interface cannot overtake.
+template <bool kPlain>
+bool Engine<kPlain>::takeSlot(const Event &event, const Vertex &v, Ports ports) {
+  if (event.order & kHasSlot)
+    return true;
+  Slots &slots = slots_[v.peer];
+  if (slots.used < options_.receiveSlots) {
+    ++slots.used;
+    return true;
+  }
+  Event waiting = event;
+  waiting.order &= ~uint64_t{kIsWaiting};
+  slots.queue.push_back(waiting);
+  sendGap(event.host, ports) = kNever;
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Send, ports);
+  return false;
+}
+
+template <bool kPlain> void Engine<kPlain>::freeSlot(const Event &event) {
+  Slots &slots = slots_[event.host];
+  if (slots.queue.empty()) {
+    --slots.used;
+    return;
+  }
+  Event first = slots.queue.front();
+  slots.queue.pop_front();
+  Ports ports = portsOf(vertices_[first.vertex]);
+  sendGap(first.host, ports) = now_;
+  wheel_.push({now_, first.order | kHasSlot, first.vertex, first.host});
+  for (ports.cpu = 0; ports.cpu < cpus_; ++ports.cpu)
+    wakeLine(first.host, LineKind::Send, ports, std::max(now_, cpu(first.host, ports)));
+}
+
+/// The first byte of a message reaches the receiver's interface, or the network, at `at`.
+template <bool kPlain>
+void Engine<kPlain>::deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at) {
+  uint32_t vertex = send.isByTag ? sendIndex : send.partner;
+  if (crossesNetwork(send))
+    wheel_.push({at, newOrder(send.isByTag ? kTagHop : kHop), vertex, nodeOf(from)});
+  else
+    wheel_.push({at, newOrder(send.isByTag ? kTagMessage : kMessage), vertex, send.peer});
+}
+
+template <bool kPlain> void Engine<kPlain>::hop(const Event &event) {
+  bool isByTag = (event.order & kKindMask) == kTagHop;
+  const Vertex &v = vertices_[event.vertex];
+  uint32_t receiver = isByTag ? v.peer : vertices_[v.partner].peer;
+  if (event.host == nodeOf(receiver)) {
+    uint64_t order = (event.order & ~uint64_t{kKindMask}) | (isByTag ? kTagMessage : kMessage);
+    wheel_.push({now_, order, event.vertex, receiver});
+    return;
+  }
+  Network::Step step = network_->forward(event.host, nodeOf(receiver), now_, workload_.amountOf(v));
+  wheel_.push({step.arrival, event.order, event.vertex, step.next});
+}
+
+template <bool kPlain> void Engine<kPlain>::postByTag(const Event &event, const Vertex &v) {
+  TagEnd wanted{v.peer, v.isAnyTag ? kAnyOne : v.partner, event.vertex};
+  TagHost &host = tags_[event.host];
+  std::optional<TagEnd> message = host.messages.take(wanted.rank, wanted.tag);
+  if (!message)
+    host.receives.add(wanted);
+  else if (agree(message->vertex, event.vertex))
+    meetByTag(event.vertex, event.host, message->vertex, message->rank,
+              isSimple() ? now_ : std::max(now_, readyAt_[message->vertex]));
+}
+
+template <bool kPlain> void Engine<kPlain>::arriveByTag(uint32_t send, uint32_t to, uint64_t end) {
+  const Vertex &v = vertices_[send];
+  TagEnd message{workload_.rankOf(send), v.isAnyTag ? kAnyOne : v.partner, send};
+  TagHost &host = tags_[to];
+  std::optional<TagEnd> recv = host.receives.take(message.rank, message.tag);
+  if (!recv) {
+    host.messages.add(message);
+    if (!isSimple())
+      readyAt_[send] = end;
+  } else if (agree(send, recv->vertex)) {
+    meetByTag(recv->vertex, to, send, message.rank, end);
+  }
+}
+
+/// Whether both ends state the same size; else that is the end of it all.
+template <bool kPlain> bool Engine<kPlain>::agree(uint32_t send, uint32_t recv) {
+  uint64_t sent = workload_.amountOf(vertices_[send]);
+  uint64_t received = workload_.amountOf(vertices_[recv]);
+  if (sent == received)
+    return true;
+  uint32_t from = workload_.rankOf(send), to = workload_.rankOf(recv);
+  SourceLoc loc = locOf(workload_, send);
+  Diagnostic error =
+      Diagnostic::error(loc, concat(nameOf(workload_, send), " has ", sent, " bytes, and meets ",
+                                    nameOf(workload_, recv), " of ", received, " bytes"));
+  error.notes.push_back(
+      Diagnostic::note(locOf(workload_, recv), concat("rank ", to, " receives from rank ", from)));
+  error_ = error;
+  return false;
+}
+
+template class Engine<true>;
+template class Engine<false>;
+
+} // namespace colldsl::sim

@@ -1,0 +1,152 @@
+#include "simulator/Network.h"
+
+#include "ir/Concat.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace colldsl::sim {
+namespace {
+
+constexpr uint64_t kMaxNodes = uint64_t{1} << 24;
+constexpr uint64_t kMaxHopNs = uint64_t{1} << 40;
+constexpr uint64_t kUsualHopNs = 100;
+
+std::string_view cut(std::string_view &text, char at) {
+  std::string_view piece = text.substr(0, text.find(at));
+  text.remove_prefix(std::min(piece.size() + 1, text.size()));
+  return piece;
+}
+
+Status parseDims(std::string_view text, NetworkOptions &into) {
+  while (!text.empty()) {
+    std::string_view word = cut(text, 'x');
+    uint32_t dim = 0;
+    auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), dim);
+    if (error != std::errc() || end != word.data() + word.size() || dim == 0)
+      return Status::error(concat("network: '", word, "' is no size; sizes are like 8x8x4"));
+    into.dims.push_back(dim);
+    if (into.numNodes() > kMaxNodes)
+      return Status::error(concat("network: it has more nodes than the limit of ", kMaxNodes));
+  }
+  return into.dims.empty() ? Status::error("network: it has no sizes, as in torus:8x8") : Status();
+}
+
+Status parseSetting(std::string_view word, NetworkOptions &into) {
+  std::string_view value = word;
+  std::string_view name = cut(value, '=');
+  std::string digits(value);
+  char *end = nullptr;
+  double number = std::strtod(digits.c_str(), &end);
+  if (digits.empty() || *end != 0 || !std::isfinite(number) || number < 0)
+    return Status::error(concat("network: '", word,
+                                "' is no setting; there are hop=NS, G=NS and "
+                                "taper=N"));
+  if (name == "hop" && number <= static_cast<double>(kMaxHopNs))
+    into.hopNs = static_cast<uint64_t>(number);
+  else if (name == "G" && number <= static_cast<double>(PerByte::kMaxNs))
+    into.G = PerByte::fromNs(number);
+  else if (name == "taper" && number >= 1 && number <= 1024 &&
+           into.kind == NetworkOptions::Kind::FatTree)
+    into.taper = static_cast<uint32_t>(number);
+  else
+    return Status::error(concat("network: '", word, "' is not possible here"));
+  return {};
+}
+
+} // namespace
+
+uint64_t NetworkOptions::numNodes() const {
+  uint64_t nodes = kind == Kind::None ? 0 : 1;
+  for (uint32_t dim : dims)
+    nodes = std::min(nodes * dim, kMaxNodes + 1); // dim < 2^32: no overflow
+  return nodes;
+}
+
+Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG) {
+  NetworkOptions options;
+  options.hopNs = kUsualHopNs;
+  options.G = usualG;
+  std::string_view whole = text, shape = cut(text, ',');
+  std::string_view kind = cut(shape, ':');
+  if (kind == "torus")
+    options.kind = NetworkOptions::Kind::Torus;
+  else if (kind == "fattree")
+    options.kind = NetworkOptions::Kind::FatTree;
+  else
+    return Status::error(concat("network: '", whole, "' is neither torus:SIZES nor fattree:SIZES"));
+  Status s = parseDims(shape, options);
+  while (s && !text.empty())
+    s = parseSetting(cut(text, ','), options);
+  if (!s)
+    return s;
+  return options;
+}
+
+Network::Network(const NetworkOptions &options) : options_(options) {
+  uint64_t nodes = options.numNodes(), below = 1;
+  if (options.kind == NetworkOptions::Kind::Torus) {
+    for (uint32_t dim : options.dims) {
+      stride_.push_back(below);
+      below *= dim;
+    }
+    freeAt_.resize(nodes * 2 * options.dims.size());
+    return;
+  }
+  // Level l of a fat tree: nodes / stride_[l] subtrees with ways_[l] links up and as many down.
+  uint64_t positions = 0, links = 0, thinner = 1;
+  for (size_t level = 0; level <= options.dims.size(); ++level) {
+    stride_.push_back(below);
+    ways_.push_back(std::max<uint64_t>(1, below / thinner));
+    positionBegin_.push_back(positions);
+    linkBegin_.push_back(links);
+    positions += nodes / below;
+    links += nodes / below * ways_.back();
+    if (level < options.dims.size())
+      below *= options.dims[level];
+    thinner *= options.taper;
+    thinner = std::min<uint64_t>(thinner, kMaxNodes);
+  }
+  freeAt_.resize(2 * links);
+}
+
+Network::Link Network::torusLink(uint32_t at, uint32_t to) const {
+  for (size_t d = 0; d < options_.dims.size(); ++d) {
+    uint64_t size = options_.dims[d];
+    uint64_t from = at / stride_[d] % size, want = to / stride_[d] % size;
+    if (from == want)
+      continue;
+    bool isUp = (want + size - from) % size <= size / 2;
+    uint64_t next = isUp ? (from + 1) % size : (from + size - 1) % size;
+    return {static_cast<uint32_t>(at - from * stride_[d] + next * stride_[d]),
+            (uint64_t{at} * options_.dims.size() + d) * 2 + isUp};
+  }
+  return {at, 0};
+}
+
+/// Up until the destination lies below, then down. Which of the links up is the
+/// destination's number modulo theirs, and the same down: one path per destination.
+Network::Link Network::treeLink(uint32_t at, uint32_t to) const {
+  size_t level = 0;
+  while (level + 1 < positionBegin_.size() && at >= positionBegin_[level + 1])
+    ++level;
+  uint64_t subtree = at - positionBegin_[level];
+  bool isUp = to / stride_[level] != subtree;
+  size_t lower = isUp ? level : level - 1; // of the link's ends
+  uint64_t child = isUp ? subtree : to / stride_[lower];
+  uint64_t link = linkBegin_[lower] + child * ways_[lower] + to % ways_[lower];
+  uint64_t next = isUp ? positionBegin_[level + 1] + subtree / options_.dims[level]
+                       : positionBegin_[lower] + child;
+  return {static_cast<uint32_t>(next), 2 * link + isUp};
+}
+
+Network::Step Network::forward(uint32_t at, uint32_t to, uint64_t now, uint64_t bytes) {
+  Link link = options_.kind == NetworkOptions::Kind::Torus ? torusLink(at, to) : treeLink(at, to);
+  uint64_t begin = std::max(now, freeAt_[link.index]);
+  freeAt_[link.index] = begin + options_.G.times(bytes);
+  return {link.next, begin + options_.hopNs};
+}
+
+} // namespace colldsl::sim

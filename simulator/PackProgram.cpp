@@ -1,0 +1,117 @@
+// Threads take the next few ranks each, make and pack them, and hand them over in order.
+#include "simulator/RankPacker.h"
+
+#include "ir/Concat.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace colldsl::sim {
+namespace {
+
+class ProgramPacker {
+public:
+  ProgramPacker(const Program &program, const InstantiateRequest &request,
+                const WorkloadOptions &options)
+      : program_(program), request_(request), options_(options), builder_(request.ranks, options) {}
+
+  Result<Workload> run(unsigned threads);
+
+private:
+  void work();
+  Status pack(Instantiator &instantiator, RankPacker &packer, Dag &dag, uint32_t begin,
+              uint32_t end, PackedRanks &into) const;
+  Status checkBuffers(const Dag &dag) const;
+
+  const Program &program_;
+  const InstantiateRequest &request_;
+  const WorkloadOptions &options_;
+  WorkloadBuilder builder_;
+  std::atomic<uint32_t> nextToMake_{0};
+  std::mutex mutex_; ///< guards what follows
+  std::condition_variable turn_;
+  uint32_t nextToAdd_ = 0;
+  Status error_; ///< of the first rank that failed
+};
+
+Status ProgramPacker::checkBuffers(const Dag &dag) const {
+  for (const Buffer &buffer : dag.buffers)
+    if (buffer.layout != Layout::Dense)
+      return Status::error(program_.decl(request_.collective).loc,
+                           "it has blocks whose length is known at call time only");
+  return {};
+}
+
+Status ProgramPacker::pack(Instantiator &instantiator, RankPacker &packer, Dag &dag, uint32_t begin,
+                           uint32_t end, PackedRanks &into) const {
+  Sizes sizes{request_.elements, {}};
+  for (uint32_t r = begin; r < end; ++r) {
+    Status s = instantiator.instantiate(Rank{r}, dag);
+    if (s)
+      s = checkBuffers(dag);
+    if (s)
+      s = packer.add(Rank{r}, dag, sizes, into);
+    if (!s)
+      return s;
+  }
+  return {};
+}
+
+void ProgramPacker::work() {
+  Instantiator instantiator(program_, request_);
+  RankPacker packer(request_.ranks, options_);
+  Dag dag;
+  PackedRanks packed;
+  for (;;) {
+    uint32_t begin = nextToMake_.fetch_add(kStride);
+    if (begin >= request_.ranks)
+      return;
+    uint32_t end = std::min(request_.ranks, begin + kStride);
+    packed.clear();
+    Status made = pack(instantiator, packer, dag, begin, end, packed);
+    std::unique_lock lock(mutex_);
+    turn_.wait(lock, [&] { return nextToAdd_ == begin || !error_; });
+    if (!error_)
+      return;
+    error_ = made ? builder_.add(packed) : made;
+    nextToAdd_ = end;
+    turn_.notify_all();
+  }
+}
+
+Result<Workload> ProgramPacker::run(unsigned threads) {
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < threads; ++i)
+    others.emplace_back([this] { work(); });
+  work();
+  for (std::thread &other : others)
+    other.join();
+  if (!error_)
+    return error_;
+  auto maker = std::make_shared<Instantiator>(program_, request_);
+  auto dag = std::make_shared<Dag>();
+  auto describe = [maker, dag, made = kNoRank](Rank rank, OpId op) mutable -> Result<Op> {
+    if (made != rank)
+      if (Status s = maker->instantiate(rank, *dag); !s)
+        return s;
+    made = rank;
+    return dag->op(op);
+  };
+  return builder_.finish(describe, program_.files);
+}
+
+} // namespace
+
+Result<Workload> packProgram(const Program &program, const InstantiateRequest &request,
+                             const WorkloadOptions &options, unsigned threads) {
+  if (request.ranks == 0 || request.ranks > request.limits.maxRanks)
+    return Status::error(
+        concat(request.ranks, " ranks are not between 1 and ", request.limits.maxRanks));
+  return ProgramPacker(program, request, options).run(std::max(1u, threads));
+}
+
+} // namespace colldsl::sim

@@ -1,0 +1,79 @@
+/// An array that grows without copying: its pages are moved, not its values. New values are
+/// zero, and take memory when they are first written. Asks the kernel for huge pages, because
+/// a simulation jumps about in it.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <span>
+#include <sys/mman.h>
+#include <type_traits>
+#include <utility>
+
+namespace colldsl::sim {
+
+template <typename T> class PagedArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+  PagedArray() = default;
+  explicit PagedArray(size_t size) { grow(size); }
+  PagedArray(PagedArray &&other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
+        room_(std::exchange(other.room_, 0)) {}
+  PagedArray &operator=(PagedArray other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(room_, other.room_);
+    return *this;
+  }
+  ~PagedArray() {
+    if (data_)
+      munmap(data_, room_ * sizeof(T));
+  }
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T *data() { return data_; }
+  const T *data() const { return data_; }
+  T &operator[](size_t i) { return data_[i]; }
+  const T &operator[](size_t i) const { return data_[i]; }
+  T *begin() { return data_; }
+  T *end() { return data_ + size_; }
+  const T *begin() const { return data_; }
+  const T *end() const { return data_ + size_; }
+
+  /// Makes it longer by so many values, and returns the first of them.
+  T *grow(size_t count) {
+    if (size_ + count > room_)
+      reserve(size_ + count > 2 * room_ ? size_ + count : 2 * room_);
+    size_ += count;
+    return data_ + (size_ - count);
+  }
+  void append(std::span<const T> values) {
+    T *into = grow(values.size());
+    for (const T &value : values)
+      *into++ = value;
+  }
+
+private:
+  static constexpr size_t kPage = size_t{1} << 21;
+
+  void reserve(size_t count) {
+    size_t bytes = (count * sizeof(T) + kPage - 1) / kPage * kPage;
+    void *at =
+        data_ ? mremap(data_, room_ * sizeof(T), bytes, MREMAP_MAYMOVE)
+              : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+      throw std::bad_alloc();
+    madvise(at, bytes, MADV_HUGEPAGE);
+    data_ = static_cast<T *>(at);
+    room_ = bytes / sizeof(T);
+  }
+
+  T *data_ = nullptr;
+  size_t size_ = 0;
+  size_t room_ = 0;
+};
+
+} // namespace colldsl::sim

@@ -1,0 +1,249 @@
+#include "simulator/RankPacker.h"
+
+#include "ir/Concat.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace colldsl::sim {
+namespace {
+
+SourceLoc locOf(const ImageOp &op) {
+  return {static_cast<uint32_t>(op.line), static_cast<uint16_t>(op.column),
+          static_cast<uint16_t>(op.file)};
+}
+
+/// GOAL's -1.
+bool isAnyTag(MessageId message) { return tagOf(message) == UINT32_MAX; }
+
+/// Whether they follow each other without a gap, and are few enough for a run.
+bool isRun(std::span<const uint32_t> successors) {
+  for (size_t i = 1; i < successors.size(); ++i)
+    if (successors[i] != successors[i - 1] + 1)
+      return false;
+  return successors.size() < kIsList;
+}
+
+} // namespace
+
+void PackedRanks::clear() {
+  vertices.clear();
+  messages.clear();
+  lists.clear();
+  wide.clear();
+  counts.clear();
+  sends = 0;
+  bytes = calcNs = 0;
+}
+
+uint64_t RankPacker::bytesOf(const RankView &view, std::span<const Slice> slices,
+                             const Sizes &sizes) {
+  uint64_t bytes = 0;
+  for (const Slice &slice : slices)
+    bytes += resolve(slice, view.buffers[index(slice.buffer)], sizes).length;
+  return bytes;
+}
+
+void RankPacker::addSuccessors(const RankView &view, uint32_t i, Vertex &v, PackedRanks &into) {
+  const ImageOp &op = view.ops[i];
+  auto all = view.successors.subspan(op.successorBegin, op.requireCount + op.irequireCount);
+  v.run = 0;
+  v.successors = 0;
+  if (all.empty())
+    return;
+  if (op.irequireCount == 0 && isRun(all)) {
+    v.run = static_cast<uint8_t>(all.size());
+    v.successors = all.front() - i;
+    return;
+  }
+  v.run = kIsList;
+  v.successors = static_cast<uint32_t>(into.lists.size());
+  into.lists.push_back(op.requireCount);
+  into.lists.push_back(op.irequireCount);
+  for (uint32_t successor : all)
+    into.lists.push_back(successor - i);
+}
+
+Status RankPacker::addMessage(const RankView &view, uint32_t i, uint64_t bytes, Vertex &v) const {
+  const ImageOp &op = view.ops[i];
+  bool sends = sendsMessage(op.kind);
+  auto fail = [&](auto &&...why) {
+    return Status::error(locOf(op), concat("rank ", index(view.rank), ", op ", i, " (",
+                                           spelling(op.kind), "): ", why...));
+  };
+  v.kind = sends ? VertexKind::Send : VertexKind::Recv;
+  v.peer = index(op.peer);
+  if (op.peer == kNoRank && (sends || !options_.isPlainGoal))
+    return fail("has no peer");
+  if (op.peer != kNoRank && v.peer >= numRanks_)
+    return fail("its peer is rank ", v.peer, ", there are ", numRanks_);
+  if (options_.isPlainGoal) {
+    v.isAnyTag = isAnyTag(op.message);
+    v.isByTag = v.isAnyTag || op.peer == kNoRank;
+  }
+  if (options_.topology && op.peer != kNoRank)
+    v.distance = options_.topology->distance(view.rank, op.peer) & 7;
+  return {};
+}
+
+Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &sizes,
+                             PackedRanks &into) const {
+  const ImageOp &op = view.ops[i];
+  Vertex v = {};
+  v.partner = kNoVertex;
+  v.peer = index(kNoRank);
+  v.kind = VertexKind::Calc;
+  v.cpu = op.cpu;
+  v.nic = op.nic;
+  if (op.depCount > kMaxIndegree)
+    return Status::error(locOf(op), concat("rank ", index(view.rank), ", op ", i, " waits for ",
+                                           op.depCount, " others, the limit is ", kMaxIndegree));
+  v.open = op.depCount & kMaxIndegree;
+  uint64_t amount = op.amount;
+  bool isSized = op.sourceCount == 0 && op.targetCount == 0;
+  switch (op.kind) {
+  case OpKind::Send:
+  case OpKind::Recv:
+    if (!isSized)
+      amount = bytesOf(view, op.kind == OpKind::Send ? view.sources(op) : view.targets(op), sizes);
+    if (amount == 0 && !options_.isPlainGoal)
+      break; // does not travel
+    if (Status s = addMessage(view, i, amount, v); !s)
+      return s;
+    break;
+  case OpKind::Signal:
+  case OpKind::Wait:
+    amount = 0;
+    if (Status s = addMessage(view, i, 0, v); !s)
+      return s;
+    break;
+  case OpKind::Copy:
+    amount = options_.copy.ns(isSized ? amount : bytesOf(view, view.targets(op), sizes));
+    break;
+  case OpKind::Combine:
+    amount = options_.combine.ns(isSized ? amount : bytesOf(view, view.targets(op), sizes));
+    break;
+  case OpKind::Calc:
+    break;
+  }
+  into.sends += v.kind == VertexKind::Send;
+  (v.kind == VertexKind::Calc ? into.calcNs : into.bytes) += amount;
+  v.isWide = amount > UINT32_MAX;
+  v.amount = static_cast<uint32_t>(v.isWide ? into.wide.size() : amount);
+  if (v.isWide)
+    into.wide.push_back(amount);
+  addSuccessors(view, i, v, into);
+  into.cpus = std::max(into.cpus, uint32_t{v.cpu} + 1);
+  into.nics = std::max(into.nics, uint32_t{v.nic} + 1);
+  into.vertices.push_back(v);
+  into.messages.push_back(op.message);
+  return {};
+}
+
+Status RankPacker::add(const RankView &view, const Sizes &sizes, PackedRanks &into) {
+  for (uint32_t i = 0; i < view.ops.size(); ++i)
+    if (Status s = addVertex(view, i, sizes, into); !s)
+      return s;
+  into.counts.push_back(static_cast<uint32_t>(view.ops.size()));
+  return {};
+}
+
+Status RankPacker::add(Rank rank, const Dag &dag, const Sizes &sizes, PackedRanks &into) {
+  ops_.clear();
+  size_t deps = 0;
+  for (const Op &op : dag.ops) {
+    ops_.push_back(imageOp(op, op.loc));
+    deps += op.depCount;
+  }
+  successors_.resize(deps);
+  links_.link(dag, ops_, successors_);
+  return add({rank, ops_, successors_, dag.slices, dag.buffers, {}, {}}, sizes, into);
+}
+
+WorkloadBuilder::WorkloadBuilder(uint32_t numRanks, const WorkloadOptions &options)
+    : options_(options) {
+  workload_.ranks.reserve(numRanks);
+}
+
+/// Side by side, unless that would leave much room empty.
+uint32_t WorkloadBuilder::strideFor(const PackedRanks &batch) {
+  uint64_t longest = *std::max_element(batch.counts.begin(), batch.counts.end());
+  return longest * kStride <= batch.vertices.size() + batch.vertices.size() / 8 ? kStride : 1;
+}
+
+Status WorkloadBuilder::add(const PackedRanks &batch) {
+  Workload &w = workload_;
+  uint64_t limit = std::min(options_.maxOps, kMaxVertices);
+  uint32_t stride = strideFor(batch);
+  uint64_t room = batch.vertices.size();
+  if (stride > 1)
+    room = *std::max_element(batch.counts.begin(), batch.counts.end()) * uint64_t{stride};
+  w.numOps += batch.vertices.size();
+  if (w.numOps > limit || w.vertices.size() + room > kMaxVertices)
+    return Status::error(concat("there are more ops than the limit of ", limit,
+                                " for all ranks together (--max-total-ops)"));
+  auto lists = static_cast<uint32_t>(w.lists.size()), wide = static_cast<uint32_t>(w.wide.size());
+  if (w.lists.size() + batch.lists.size() > UINT32_MAX)
+    return Status::error("there are more dependencies than 32 bits count");
+  auto begin = static_cast<uint32_t>(w.vertices.size());
+  w.vertices.grow(room);
+  messages_.grow(room);
+  const Vertex *vertex = batch.vertices.data();
+  const MessageId *message = batch.messages.data();
+  uint32_t *list = w.lists.grow(batch.lists.size());
+  std::copy(batch.lists.begin(), batch.lists.end(), list);
+  for (uint32_t i = 0; i < batch.counts.size(); ++i) {
+    RankVertices rank{begin + (stride > 1 ? i : 0), batch.counts[i], stride};
+    for (uint32_t op = 0; op < rank.count; ++op, ++message) {
+      Vertex v = *vertex++;
+      v.isStrided = stride > 1;
+      if (v.run == kIsList) {
+        uint32_t *of = list + v.successors;
+        for (uint32_t k = 0; k < of[0] + of[1]; ++k)
+          of[2 + k] *= stride;
+        v.successors += lists;
+      } else {
+        v.successors *= stride;
+      }
+      if (v.isWide)
+        v.amount += wide;
+      w.vertices[rank.at(op)] = v;
+      messages_[rank.at(op)] = *message;
+    }
+    begin += stride > 1 ? 0 : rank.count;
+    w.ranks.push_back(rank);
+  }
+  w.wide.insert(w.wide.end(), batch.wide.begin(), batch.wide.end());
+  w.cpus = std::max(w.cpus, batch.cpus);
+  w.nics = std::max(w.nics, batch.nics);
+  w.messages += batch.sends;
+  w.bytes += batch.bytes;
+  w.calcNs += batch.calcNs;
+  return {};
+}
+
+Result<Workload> WorkloadBuilder::finish(std::function<Result<Op>(Rank, OpId)> describe,
+                                         std::vector<std::string> files) {
+  workload_.describe = std::move(describe);
+  workload_.files = std::move(files);
+  if (Status s = joinEnds(workload_, std::move(messages_), options_.isPlainGoal); !s)
+    return s;
+  return std::move(workload_);
+}
+
+uint32_t Workload::rankOf(uint32_t vertex) const {
+  // Batches begin in ascending order, and so do the ranks of one whose ranks lie one behind
+  // the other; those of the other kind take turns.
+  auto isBehind = [](uint32_t v, const RankVertices &rank) { return v < rank.first; };
+  size_t batch = 0;
+  for (size_t step = std::bit_floor(ranks.size() / kStride + 1); step > 0; step /= 2)
+    if ((batch + step) * kStride < ranks.size() && ranks[(batch + step) * kStride].first <= vertex)
+      batch += step;
+  auto first = ranks.begin() + static_cast<ptrdiff_t>(batch * kStride);
+  if (first->stride > 1)
+    return static_cast<uint32_t>(batch * kStride) + (vertex - first->first) % kStride;
+  auto end = ranks.begin() + static_cast<ptrdiff_t>(std::min(ranks.size(), (batch + 1) * kStride));
+  return static_cast<uint32_t>(std::upper_bound(first, end, vertex, isBehind) - ranks.begin()) - 1;
+}
+
+} // namespace colldsl::sim

@@ -1,0 +1,54 @@
+/// Writes a Recording while the engine runs. Internal to this folder.
+#pragma once
+
+#include "simulator/Recording.h"
+
+#include <cstddef>
+#include <utility>
+
+namespace colldsl::sim {
+
+class Recorder {
+public:
+  /// `clocks`: processors and interfaces of all ranks, as the engine numbers them.
+  Recorder(size_t vertices, size_t ranks, size_t clocks);
+
+  /// `by` released the op; the last one to do so is what it waited for.
+  void released(uint32_t op, ActivityId by, uint64_t at);
+
+  /// What an activity takes and when: clocks, and what they said before.
+  struct Use {
+    uint32_t rank;
+    size_t processor;
+    uint64_t processorFree;
+    size_t gap;
+    uint64_t gapFree;
+  };
+  void ranOp(uint32_t op, const Use &use, uint64_t begin, uint64_t end, bool usesGap);
+  /// The head of a message has arrived; it is received from `begin` to `end`.
+  void arrived(uint32_t send, uint64_t at) { recording_.messages[send].begin = at; }
+  void ranMessage(uint32_t send, const Use &use, uint64_t begin, uint64_t end);
+  /// A receive, which takes nothing, was started.
+  void posted(uint32_t recv, const Use &use, uint64_t at);
+  /// It ends with its message, unless it was started later than that.
+  void received(uint32_t recv, uint32_t send, uint64_t end);
+  /// A long send is done with what its message did on the other rank.
+  void acknowledged(const Use &use, uint32_t send, uint64_t at);
+
+  Recording take() { return std::move(recording_); }
+
+private:
+  struct Release {
+    ActivityId by;
+    uint64_t at = 0;
+  };
+  void explain(Activity &activity, const Use &use, bool usesGap, const Release &release) const;
+  void occupy(ActivityId id, const Use &use, bool usesGap, uint64_t end);
+
+  Recording recording_;
+  std::vector<Release> releases_;   ///< per op
+  std::vector<ActivityId> holders_; ///< per clock: who set it
+  std::vector<uint64_t> lastEnd_;   ///< per rank
+};
+
+} // namespace colldsl::sim

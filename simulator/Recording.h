@@ -1,0 +1,46 @@
+/// What a simulation did when, and why not earlier.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace colldsl::sim {
+
+/// Something that happened on a rank: an op ran, or a message was received. Messages are
+/// known by their send's vertex.
+struct ActivityId {
+  uint32_t vertex = 0xffffffffu;
+  bool isMessage = false;
+  bool known() const { return vertex != 0xffffffffu; }
+  bool operator==(const ActivityId &) const = default;
+};
+
+/// What an activity waited for last.
+enum class Cause : uint8_t {
+  Start,      ///< nothing: it began with its rank
+  Dependency, ///< an op that it requires or irequires, which had to finish or start
+  Processor,  ///< the processor was busy
+  Gap,        ///< the interface was busy
+  Wire,       ///< the message was on its way
+};
+
+struct Activity {
+  uint64_t begin = 0;
+  uint64_t end = 0; ///< of the processor's part
+  ActivityId after; ///< what it waited for last
+  Cause cause = Cause::Start;
+  bool happened = false;
+};
+
+/// Per vertex.
+struct Recording {
+  std::vector<Activity> ops;
+  std::vector<Activity> messages; ///< index: the send
+  std::vector<ActivityId> last;   ///< per rank: what ended last
+
+  const Activity &of(ActivityId id) const {
+    return id.isMessage ? messages[id.vertex] : ops[id.vertex];
+  }
+};
+
+} // namespace colldsl::sim

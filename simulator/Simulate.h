@@ -1,0 +1,40 @@
+/// The simulator: LogGOP, event by event. docs/simulator.md has the rules.
+#pragma once
+
+#include "simulator/Network.h"
+#include "simulator/Noise.h"
+#include "simulator/Recording.h"
+#include "simulator/Workload.h"
+
+#include <optional>
+
+namespace colldsl::sim {
+
+struct SimulateOptions {
+  MachineModel model = MachineModel::flat();
+  /// Of the model's distances, and of the network's nodes; null: all ranks at distance 0. The
+  /// same one that the workload was packed with.
+  const Topology *topology = nullptr;
+  NoiseOptions noise;
+  uint64_t skewNs = 0;       ///< each rank starts at a random time from 0 to this
+  uint32_t receiveSlots = 0; ///< messages on their way to one rank at most; 0: any number
+  NetworkOptions network;
+  uint64_t seed = 0;
+  bool record = false; ///< fill Outcome::recording
+};
+
+struct Outcome {
+  std::vector<uint64_t> finish; ///< per rank, ns: when its processors are done
+  uint64_t makespan = 0;        ///< the latest of these
+  uint64_t events = 0;          ///< ops and messages
+  uint64_t ops = 0;
+  uint64_t messages = 0;
+  std::optional<Recording> recording;
+};
+
+/// Runs the workload to its end; it cannot be run again. Deterministic: the same arguments
+/// give the same outcome. An error if ops remain that cannot run: it names some, what they
+/// wait for, and where they come from.
+Result<Outcome> simulate(Workload &workload, const SimulateOptions &options);
+
+} // namespace colldsl::sim

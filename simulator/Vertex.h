@@ -1,0 +1,51 @@
+/// What the event loop knows of one op: 24 bytes, so that a million ranks fit into memory.
+#pragma once
+
+#include "ir/Ids.h"
+
+#include <cstdint>
+
+namespace colldsl::sim {
+
+/// In the order in which ops that become free together are started.
+enum class VertexKind : uint8_t { Send, Recv, Calc };
+
+inline constexpr uint32_t kNoVertex = 0xffffffffu;
+
+/// Successors are mostly neighbours: they are a run of vertices, or else a list.
+inline constexpr uint8_t kIsList = 0xff;
+
+/// So many ranks are packed together. If they are about equally long, their first ops stand
+/// beside each other, then their second ones, and so on: ranks that do the same at the same
+/// time are then neighbours in memory.
+inline constexpr uint32_t kStride = 64;
+
+struct Vertex {
+  uint32_t partner; ///< the message's other end; kNoVertex: none yet. Matched by tag: the tag
+  uint32_t peer;    ///< the other end's rank; kNoRank: any
+  uint32_t amount;  ///< bytes of the message, ns of the calc; isWide: an index into `wide`
+  /// A run: how far behind this vertex its first one is, in vertices of all ranks; all of
+  /// them require this vertex. A list: where it begins in `lists`: how many require, how many
+  /// irequire, and then how far behind this vertex each of them is.
+  uint32_t successors;
+  uint32_t open : 28;     ///< dependencies that are yet to be met
+  uint32_t isStrided : 1; ///< the next op of this rank is kStride vertices behind, not one
+  uint32_t distance : 3;  ///< of sender and receiver, see Topology::distance()
+  VertexKind kind : 2;
+  uint8_t isWide : 1;
+  uint8_t isByTag : 1;  ///< meets its other end when it runs, by rank and tag
+  uint8_t isAnyTag : 1; ///< by tag: the tag does not matter
+  uint8_t isStarted : 1;
+  uint8_t hasArrived : 1; ///< receive: the message is there
+  uint8_t run;            ///< how many successors the run has, or kIsList
+  uint8_t cpu;
+  uint8_t nic;
+};
+static_assert(sizeof(Vertex) == 24);
+
+constexpr uint32_t strideOf(const Vertex &v) { return v.isStrided ? kStride : 1; }
+
+inline constexpr uint64_t kMaxVertices = uint64_t{1} << 31;
+inline constexpr uint32_t kMaxIndegree = (1u << 28) - 1;
+
+} // namespace colldsl::sim

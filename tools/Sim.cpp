@@ -1,0 +1,146 @@
+#include "tools/Commands.h"
+#include "tools/input/Messages.h"
+#include "tools/options/Lists.h"
+#include "tools/sim/MakeWorkload.h"
+#include "tools/sim/ModelOptions.h"
+#include "tools/sim/Summary.h"
+#include "tools/sim/Trace.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+struct Settings {
+  SingleOptions single;
+  ModelOptions model;
+  std::string trace;
+  bool criticalPath = false;
+  bool json = false;
+
+  void addTo(Options &options);
+};
+
+void Settings::addTo(Options &options) {
+  options.section("what to simulate");
+  single.schedule.text.allowWildcards = true;
+  single.addTo(options, "where the ranks sit (default: flat, all on one node)");
+  options.section("what to simulate");
+  options.add("--ranks", "N", "the same as -n", [this](llvm::StringRef text) -> Status {
+    Result<uint64_t> number = parseNumber(text, 1, UINT32_MAX - 1);
+    if (!number)
+      return number.status();
+    single.ranks = static_cast<uint32_t>(*number);
+    return {};
+  });
+  model.addTo(options);
+  options.section("what to tell");
+  options.addFlag("--critical-path", "what the slowest rank waited for, step by step",
+                  criticalPath);
+  options.addText("--trace", "FILE", "write timelines for Perfetto and chrome://tracing", trace);
+  options.addFlag("--json", "print one JSON object", json);
+}
+
+bool saveTrace(const std::string &file, const sim::Workload &workload,
+               const sim::Recording &recording, Status &status) {
+  std::error_code error;
+  llvm::raw_fd_ostream out(file, error);
+  if (!error) {
+    status = writeTrace(workload, recording, out);
+    out.flush();
+    error = out.error();
+    out.clear_error();
+  }
+  return !error || tellError("cannot write '" + file + "': " + error.message());
+}
+
+class Simulation {
+public:
+  Simulation(Source &source, const Source::Target &target, const Settings &settings)
+      : source_(source), target_(target), settings_(settings) {}
+
+  bool run(sim::SimulateOptions options) {
+    Result<SimulatedJob> job = makeWorkload(source_, target_, settings_.single, options);
+    if (!job)
+      return tell(job.status());
+    options.topology = job->plan.topology.get();
+    options.record = settings_.criticalPath || !settings_.trace.empty();
+    sim::Workload &workload = job->workload;
+    uint64_t activities = workload.numOps + workload.messages;
+    if (!settings_.trace.empty() && activities > kMaxTraced)
+      return tellError("--trace: " + counted(activities, "op and message") + ", the limit is " +
+                       std::to_string(kMaxTraced));
+    Result<sim::Outcome> outcome = sim::simulate(workload, options);
+    if (!outcome)
+      return tell(outcome.status());
+    SimulatedRun run{target_.name, job->plan.bytes, &workload, &*outcome, {}};
+    if (settings_.criticalPath && !addPath(run))
+      return false;
+    Status status;
+    if (!settings_.trace.empty() &&
+        !saveTrace(settings_.trace, workload, *outcome->recording, status))
+      return false;
+    if (!status)
+      return tell(status);
+    if (settings_.json)
+      printJson(summaryJson(run));
+    else
+      printSummary(run, llvm::outs());
+    return true;
+  }
+
+private:
+  bool tell(const Status &status) const { return source_.tell(status.diagnostic(), target_); }
+
+  bool addPath(SimulatedRun &run) const {
+    const std::vector<uint64_t> &finish = run.outcome->finish;
+    auto slowest = std::max_element(finish.begin(), finish.end()) - finish.begin();
+    Result<std::vector<sim::PathStep>> path =
+        sim::criticalPath(*run.workload, *run.outcome->recording, static_cast<uint32_t>(slowest));
+    if (!path)
+      return tell(path.status());
+    run.path = path.take();
+    return true;
+  }
+
+  Source &source_;
+  const Source::Target &target_;
+  const Settings &settings_;
+};
+
+} // namespace
+
+Exit simCommand(Arguments arguments) {
+  Settings settings;
+  Options options("sim", "FILE|COLLECTIVE [-n N] [OPTION...]",
+                  "Simulates one schedule in the LogGOP model and tells when its ranks finish.\n"
+                  "A FILE is source text (.coll), the text form, GOAL as text or in binary, an\n"
+                  "image or a schedule library; a COLLECTIVE is one of the standard library. The\n"
+                  "rules and the formats are in docs/simulator.md.");
+  settings.addTo(options);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  const ScheduleOptions &schedule = settings.single.schedule;
+  if (options.operands().empty() && schedule.names.empty())
+    return options.refuse("nothing to simulate: name a file or a collective");
+  Result<sim::SimulateOptions> model = settings.model.make();
+  if (!model) {
+    tellError(model.status().diagnostic());
+    return Exit::Failure;
+  }
+  std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
+  if (!source)
+    return Exit::Failure;
+  std::vector<Source::Target> targets = source->choose(schedule);
+  if (targets.empty())
+    return Exit::Failure;
+  if (targets.size() > 1)
+    return options.refuse("one schedule at a time: choose among " + std::to_string(targets.size()) +
+                          " with --name");
+  if (!usedAllSettings(*source, targets, schedule))
+    return Exit::Failure;
+  bool fine = Simulation(*source, targets.front(), settings).run(model.take());
+  return fine ? Exit::Success : Exit::Failure;
+}
+
+} // namespace colldsl::tools

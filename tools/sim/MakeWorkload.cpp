@@ -1,0 +1,63 @@
+#include "tools/sim/MakeWorkload.h"
+
+#include "tools/input/BlockSizes.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace colldsl::tools {
+namespace {
+
+/// As far as rank 0 knows.
+Result<bool> hasOpenBlocks(const Program &program, const InstantiateRequest &request) {
+  Dag dag;
+  if (Status s = Instantiator(program, request).instantiate(Rank{0}, dag); !s)
+    return s;
+  return std::any_of(dag.buffers.begin(), dag.buffers.end(),
+                     [](const Buffer &buffer) { return buffer.layout != Layout::Dense; });
+}
+
+} // namespace
+
+Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
+                                  const SingleOptions &single,
+                                  const sim::SimulateOptions &options) {
+  Result<SinglePlan> plan = planSingle(source, target, single);
+  if (!plan)
+    return plan.status();
+  SimulatedJob job;
+  job.plan = plan.take();
+  sim::WorkloadOptions packing;
+  packing.copy = options.model.copy;
+  packing.combine = options.model.combine;
+  packing.topology = job.plan.topology.get();
+  packing.maxOps = single.schedule.instantiate.maxTotalOps;
+  auto finish = [&](Result<sim::Workload> workload) -> Result<SimulatedJob> {
+    if (!workload)
+      return workload.status();
+    job.workload = workload.take();
+    return std::move(job);
+  };
+  if (!target.schedule) {
+    InstantiateRequest request = requestFor(target, single.schedule, job.plan.call, job.plan.shape);
+    Result<bool> isOpen = hasOpenBlocks(source.program(), request);
+    if (!isOpen)
+      return isOpen.status();
+    if (!*isOpen)
+      return finish(sim::packProgram(source.program(), request, packing,
+                                     std::thread::hardware_concurrency()));
+  }
+  Result<std::shared_ptr<const Schedule>> schedule =
+      makeSchedule(source, target, single.schedule, job.plan.call, job.plan.shape);
+  if (!schedule)
+    return schedule.status();
+  job.schedule = schedule.take();
+  Result<std::vector<Sizes>> sizes =
+      chooseSizes(*job.schedule, job.plan.shape.elements, options.seed);
+  if (!sizes)
+    return sizes.status();
+  packing.isPlainGoal = job.schedule->isPlainGoal;
+  return finish(sim::packSchedule(*job.schedule, *sizes, packing));
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,26 @@
+/// What a simulation found, for people and as JSON.
+#pragma once
+
+#include "simulator/CriticalPath.h"
+#include "simulator/Simulate.h"
+#include "tools/options/Json.h"
+
+namespace colldsl::tools {
+
+struct SimulatedRun {
+  std::string name;
+  uint64_t bytes = 0; ///< n times the size of T
+  const sim::Workload *workload = nullptr;
+  const sim::Outcome *outcome = nullptr;
+  std::vector<sim::PathStep> path; ///< empty: was not asked for
+};
+
+void printSummary(const SimulatedRun &run, llvm::raw_ostream &out);
+llvm::json::Object summaryJson(const SimulatedRun &run);
+
+/// "send to rank 3", "message from rank 2", "calc 100 ns".
+std::string stepWord(const sim::PathStep &step);
+/// "ring.coll:12:5", or nothing.
+std::string placeWord(const SourceLoc &loc, const std::vector<std::string> &files);
+
+} // namespace colldsl::tools

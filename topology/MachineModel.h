@@ -1,0 +1,86 @@
+/// What time costs on a machine: LogGOP parameters per distance class, and rates of memory.
+/// Kept as JSON (docs/simulator.md has the schema); the simulator runs on it, and whatever
+/// chooses between schedules counts with it.
+#pragma once
+
+#include "ir/Int128.h"
+#include "topology/Topology.h"
+
+#include <string>
+
+namespace colldsl {
+
+/// Nanoseconds per byte, in steps of 2^-24. Whole numbers are exact.
+class PerByte {
+public:
+  static constexpr unsigned kFractionBits = 24;
+  static constexpr uint64_t kMaxNs = uint64_t{1} << 32;
+
+  constexpr PerByte() = default;
+  /// ns between 0 and kMaxNs.
+  static constexpr PerByte fromNs(double ns) {
+    PerByte rate;
+    rate.fixed_ = static_cast<uint64_t>(ns * (uint64_t{1} << kFractionBits) + 0.5);
+    return rate;
+  }
+  constexpr double ns() const {
+    return static_cast<double>(fixed_) / static_cast<double>(uint64_t{1} << kFractionBits);
+  }
+  /// Rounded down.
+  constexpr uint64_t times(uint64_t bytes) const {
+    return static_cast<uint64_t>((UInt128{bytes} * fixed_) >> kFractionBits);
+  }
+  bool operator==(const PerByte &) const = default;
+  auto operator<=>(const PerByte &) const = default;
+
+private:
+  uint64_t fixed_ = 0;
+};
+
+/// The parameters of Hoefler, Schneider, Lumsdaine, LogGOPSim (2010). Times in nanoseconds.
+/// The default values are those of its program.
+struct LogGop {
+  uint64_t L = 2500;              ///< latency of the wire
+  uint64_t o = 1500;              ///< processor time per message, at each end
+  uint64_t g = 1000;              ///< from one message of an interface to the next
+  PerByte G = PerByte::fromNs(6); ///< the interface's time per byte, from the second on
+  PerByte O;                      ///< processor time per byte, from the second on
+  uint64_t S = 65535;             ///< longer messages wait for their receive
+  bool operator==(const LogGop &) const = default;
+
+  static constexpr uint64_t furtherBytes(uint64_t bytes) { return bytes > 0 ? bytes - 1 : 0; }
+  uint64_t sendNs(uint64_t bytes) const { return o + O.times(furtherBytes(bytes)); }
+  uint64_t receiveNs(uint64_t bytes) const {
+    return o + (O > G ? O : G).times(furtherBytes(bytes));
+  }
+  uint64_t gapNs(uint64_t bytes) const { return g + G.times(furtherBytes(bytes)); }
+  /// From the start of a send to the end of its receive, with nothing in the way.
+  uint64_t endToEndNs(uint64_t bytes) const { return o + L + receiveNs(bytes); }
+};
+
+/// What a copy or a reduction within one rank takes.
+struct MemoryRate {
+  uint64_t latencyNs = 0;
+  PerByte perByte;
+  uint64_t ns(uint64_t bytes) const { return latencyNs + perByte.times(bytes); }
+  bool operator==(const MemoryRate &) const = default;
+};
+
+struct MachineModel {
+  std::string name = "flat";
+  std::array<LogGop, kMaxDistance + 1> distances; ///< index: Topology::distance()
+  MemoryRate copy;                                ///< per byte copied
+  MemoryRate combine;                             ///< per byte of the result
+  bool operator==(const MachineModel &) const = default;
+
+  /// The same parameters everywhere, and memory that costs nothing.
+  static MachineModel flat(const LogGop &parameters = {});
+  bool isFlat() const;
+
+  /// From JSON. An error says what is wrong, and where: line and column, or which member.
+  static Result<MachineModel> parse(std::string_view json);
+  /// What parse() reads back to the same model.
+  std::string toJson() const;
+};
+
+} // namespace colldsl
