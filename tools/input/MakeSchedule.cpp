@@ -1,6 +1,7 @@
 #include "tools/input/MakeSchedule.h"
 
 #include "tools/options/Lists.h"
+#include "tools/passes/RunPasses.h"
 
 #include <algorithm>
 
@@ -22,6 +23,14 @@ Status checkFit(const Schedule &schedule, const Shape &shape) {
   return {};
 }
 
+Result<std::shared_ptr<const Schedule>> improved(Schedule schedule, const ScheduleOptions &options,
+                                                 const Shape &shape) {
+  Result<Schedule> made = runPasses(std::move(schedule), options.passes, shape);
+  if (!made)
+    return made.status();
+  return std::shared_ptr<const Schedule>(std::make_shared<Schedule>(made.take()));
+}
+
 } // namespace
 
 Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
@@ -31,6 +40,8 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
   if (target.schedule) {
     if (Status s = checkFit(*target.schedule, shape); !s)
       return s;
+    if (!options.passes.pipeline.empty())
+      return improved(*target.schedule, options, shape);
     return std::shared_ptr<const Schedule>(std::shared_ptr<void>(), target.schedule);
   }
   InstantiateRequest request;
@@ -39,6 +50,7 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
   request.elements = shape.elements;
   request.type = options.type;
   request.topology = shape.topology;
+  request.leaders = call.leaders.get();
   request.arguments = call.arguments;
   request.sizes = call.sizes;
   request.inPlace = shape.inPlace;
@@ -47,7 +59,7 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
   Result<Schedule> schedule = instantiateAll(source.program(), request);
   if (!schedule)
     return schedule.status();
-  return std::shared_ptr<const Schedule>(std::make_shared<Schedule>(schedule.take()));
+  return improved(schedule.take(), options, shape);
 }
 
 /// Instantiation blames the declaration itself only when its own requirement fails; a

@@ -1,6 +1,7 @@
 #include "tools/input/SingleSchedule.h"
 
 #include "tools/options/Lists.h"
+#include "tools/passes/RunPasses.h"
 
 namespace colldsl::tools {
 namespace {
@@ -67,6 +68,8 @@ Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
       Parameters(source, options.schedule, defaults).calls(target, shape.ranks, shape.elements);
   if (!calls)
     return calls.status();
+  if (Status s = fillHoles(source, target, options.schedule, shape, calls->front()); !s)
+    return s;
   auto schedule = makeSchedule(source, target, options.schedule, calls->front(), shape);
   if (!schedule)
     return schedule.status();
