@@ -50,6 +50,12 @@ void DagEditor::replace(EditId op, EditId instead) {
   nodes_[index(op)].instead = instead;
 }
 
+bool DagEditor::standsFor(EditId op, EditId other) const {
+  while (op != other && nodes_[index(op)].isDropped && !nodes_[index(op)].isBridged)
+    op = nodes_[index(op)].instead;
+  return op == other;
+}
+
 void DagEditor::bridge(EditId op) {
   nodes_[index(op)].isDropped = true;
   nodes_[index(op)].isBridged = true;

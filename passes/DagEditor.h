@@ -40,6 +40,9 @@ public:
   /// The op vanishes. Who waits for it waits for what it waited for itself.
   void bridge(EditId op);
 
+  /// Whether waits for `op` are waits for `other` by now.
+  bool standsFor(EditId op, EditId other) const;
+
   BufferId addBuffer(const Buffer &buffer) { return result_.addBuffer(buffer); }
   Buffer &buffer(BufferId id) { return result_.buffers[index(id)]; }
   const std::vector<Buffer> &buffers() const { return result_.buffers; }

@@ -115,7 +115,7 @@ Result<DagOutcome> colorSends(Schedule schedule, const EdgeColoring &options,
     return s;
   if (options.always)
     return outcome;
-  return fasterOf(std::move(schedule), std::move(outcome), context, LogGPCost(options.model));
+  return unlessSlower(std::move(schedule), std::move(outcome), context, LogGPCost(options.model));
 }
 
 } // namespace colldsl

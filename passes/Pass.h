@@ -71,9 +71,12 @@ struct PassInfo {
 std::span<const PassInfo> allPasses();
 const PassInfo *findPass(std::string_view name);
 
-/// The schedule before or after, whichever is faster; the one before if it makes no
-/// difference. `model` as in DagContext::cost, or the pass's own.
-Result<DagOutcome> fasterOf(Schedule before, DagOutcome after, const DagContext &context,
-                            const CostModel &model);
+/// What the schedule takes by the context's model, or by the pass's own.
+Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context,
+                        const CostModel &model);
+
+/// The schedule before or after, whichever is faster; the one before if it makes no difference.
+Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context,
+                                const CostModel &model);
 
 } // namespace colldsl

@@ -2,6 +2,7 @@
 #include "passes/DistanceTree.h"
 #include "passes/EdgeColoring.h"
 #include "passes/LeaderSelection.h"
+#include "passes/TreeRebalance.h"
 
 #include <cassert>
 
@@ -63,20 +64,23 @@ const PassInfo *findPass(std::string_view name) {
   return nullptr;
 }
 
-Result<DagOutcome> fasterOf(Schedule before, DagOutcome after, const DagContext &context,
-                            const CostModel &model) {
-  const CostModel &asked = context.cost ? *context.cost : model;
-  Result<uint64_t> old = asked.makespanNs(before, context.sizes);
+Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context,
+                        const CostModel &model) {
+  return (context.cost ? *context.cost : model).makespanNs(schedule, context.sizes);
+}
+
+Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context,
+                                const CostModel &model) {
+  Result<uint64_t> old = timeOf(before, context, model);
   if (!old)
     return old.status();
-  Result<uint64_t> now = asked.makespanNs(after.schedule, context.sizes);
+  Result<uint64_t> now = timeOf(after.schedule, context, model);
   if (!now)
     return now.status();
-  std::string times = std::to_string(*old) + " ns, then " + std::to_string(*now) + " ns";
+  after.remark += "; " + std::to_string(*old) + " ns, then " + std::to_string(*now) + " ns";
   if (*now < *old)
-    return DagOutcome{std::move(after.schedule), after.remark + "; " + times};
-  return DagOutcome{std::move(before),
-                    "left as it was: " + after.remark + " would not help (" + times + ")"};
+    return after;
+  return DagOutcome{std::move(before), "left as it was: " + after.remark};
 }
 
 } // namespace colldsl
