@@ -35,6 +35,9 @@ public:
   EditId add(const Op &op, std::vector<Slice> sources, std::vector<Slice> targets, EditId near);
   void wait(EditId op, EditId on, DepKind kind = DepKind::Requires);
 
+  /// In program order it stands before all others, if its dependencies allow it.
+  void moveToFront(EditId op) { nodes_[index(op)].place = 0; }
+
   /// The op vanishes. Who waits for it waits for `instead` instead.
   void replace(EditId op, EditId instead);
   /// The op vanishes. Who waits for it waits for what it waited for itself.

@@ -10,7 +10,7 @@ namespace colldsl {
 void DistanceTree::describe(PassOptions &options) {
   options.choice("shape", "flat|binomial",
                  "how the leaders of a level learn: flat from the first one, or each from one that "
-                 "knows (default: flat)",
+                 "knows (default: binomial)",
                  shape, {"flat", "binomial"});
 }
 

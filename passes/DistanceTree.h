@@ -17,7 +17,7 @@ namespace colldsl {
 
 struct DistanceTree {
   enum class Shape : uint8_t { Flat, Binomial };
-  Shape shape = Shape::Flat;
+  Shape shape = Shape::Binomial;
 
   void describe(PassOptions &options);
 };

@@ -42,6 +42,7 @@ struct HoleContext {
 struct HoleFilling {
   uint32_t param = 0;     ///< of the collective
   std::string expression; ///< in the language's own words
+  ExprId value = kNoExpr; ///< or one of the program's own
 };
 
 struct HoleOutcome {

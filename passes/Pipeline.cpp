@@ -65,11 +65,17 @@ Result<Pipeline> Pipeline::parse(std::string_view text, const NearestName &neare
     std::string_view word = takeWord(text, ',');
     size_t brace = word.find('{');
     std::string_view name = word.substr(0, brace);
+    if (word == "default") {
+      for (std::string_view part : {"tune", "choose"})
+        pipeline.passes_.push_back({findPass(part), findPass(part)->make(), true});
+      continue;
+    }
     const PassInfo *info = findPass(name);
     if (!info) {
       std::vector<std::string_view> names;
       for (const PassInfo &known : allPasses())
         names.push_back(known.name);
+      names.push_back("default");
       return unknown("pass", name, names, nearest);
     }
     std::unique_ptr<Pass> pass = info->make();
@@ -80,13 +86,16 @@ Result<Pipeline> Pipeline::parse(std::string_view text, const NearestName &neare
       if (Status s = setOptions(*info, *pass, options, nearest); !s)
         return s;
     }
-    pipeline.add(*info, std::move(pass));
+    pipeline.passes_.push_back({info, std::move(pass)});
   }
   return pipeline;
 }
 
-void Pipeline::add(const PassInfo &info, std::unique_ptr<Pass> pass) {
-  passes_.push_back({&info, std::move(pass)});
+bool Pipeline::needsCollective() const {
+  for (const Step &step : passes_)
+    if (step.info->kind == PassKind::Program && !step.isDefault)
+      return true;
+  return false;
 }
 
 bool Pipeline::has(PassKind kind) const {

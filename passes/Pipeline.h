@@ -20,14 +20,14 @@ public:
 class Pipeline {
 public:
   /// Passes with commas between them, each with options in braces and semicolons between these.
-  /// An unknown pass or option is an error that names those there are.
+  /// An unknown pass or option is an error that names those there are. `default` stands for
+  /// `tune,choose`, without the first where there are no holes.
   static Result<Pipeline> parse(std::string_view text, const NearestName &nearest);
 
   bool empty() const { return passes_.empty(); }
   bool has(PassKind kind) const;
-
-  /// Adds a pass at the end.
-  void add(const PassInfo &info, std::unique_ptr<Pass> pass);
+  /// Whether it makes sense for a collective alone: it names passes that fill holes.
+  bool needsCollective() const;
 
   /// The program passes, one after the other, each seeing the request as it is. The fillings
   /// of later ones count.
@@ -41,6 +41,7 @@ private:
   struct Step {
     const PassInfo *info;
     std::shared_ptr<const Pass> pass;
+    bool isDefault = false;
   };
 
   std::vector<Step> passes_;

@@ -1,8 +1,18 @@
+#include "passes/CanaryRte.h"
+#include "passes/Choose.h"
+#include "passes/CombineMessages.h"
+#include "passes/Direction.h"
 #include "passes/DistanceRing.h"
 #include "passes/DistanceTree.h"
 #include "passes/EdgeColoring.h"
+#include "passes/Fuse.h"
 #include "passes/LeaderSelection.h"
+#include "passes/OptimalTree.h"
+#include "passes/ProtocolChoice.h"
+#include "passes/RtrTree.h"
+#include "passes/SegmentSize.h"
 #include "passes/TreeRebalance.h"
+#include "passes/Tune.h"
 
 #include <cassert>
 

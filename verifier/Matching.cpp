@@ -77,6 +77,9 @@ private:
     bool bare = model_.op(send).kind == OpKind::Signal;
     if (bare != (model_.op(recv).kind == OpKind::Wait))
       return reportKinds(send, recv);
+    for (Vertex end : {send, recv})
+      if (const char *wrong = model_.op(end).transfer.wrongOn(model_.op(end).kind))
+        return add(words_.opOfRank(end) + ": " + wrong, {end});
     if (!model_.op(send).transfer.agrees(model_.op(recv).transfer))
       return reportTransfers(send, recv);
     if (!sameForm(send, recv))

@@ -63,9 +63,11 @@ Status fillHoles(Source &source, const Source::Target &target, const ScheduleOpt
   const Pipeline &pipeline = options.passes.pipeline;
   if (!pipeline.has(PassKind::Program))
     return {};
-  if (target.schedule)
+  if (target.schedule && pipeline.needsCollective())
     return Status::error("'" + target.name +
                          "' is a schedule: passes that fill holes need a collective");
+  if (target.schedule)
+    return {};
   InstantiateRequest request;
   request.collective = target.collective;
   request.ranks = shape.ranks;
@@ -84,6 +86,10 @@ Status fillHoles(Source &source, const Source::Target &target, const ScheduleOpt
     std::string name = source.program().nameOf(decl.params[filling.param]);
     if (request.arguments[filling.param] != kNoExpr)
       continue;
+    if (filling.value != kNoExpr) {
+      call.arguments[filling.param] = filling.value;
+      continue;
+    }
     Result<ExprId> expr =
         source.compilation().addArgument(target.collective, name, filling.expression);
     if (!expr)
