@@ -200,6 +200,14 @@ private:
   static void extend(Slice &slice, const Slice &next) {
     slice.endScale = next.endScale;
     slice.endOffset = next.endOffset;
+    auto divides = [&](int64_t number) { return number % slice.denominator == 0; };
+    if (divides(slice.beginScale) && divides(slice.beginOffset) && divides(slice.endScale) &&
+        divides(slice.endOffset)) { // all pieces together: no fraction any more
+      for (int64_t *number :
+           {&slice.beginScale, &slice.beginOffset, &slice.endScale, &slice.endOffset})
+        *number /= slice.denominator;
+      slice.denominator = 1;
+    }
   }
 
   void markStreams() {

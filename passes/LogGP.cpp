@@ -16,8 +16,10 @@ void LogGP::describe(PassOptions &options) {
 
 namespace {
 
-/// One run. Ops become ready, then start when their rank's processor is free; of what
-/// happens at the same time, what was caused first comes first.
+/// One run. Ops become ready, then start when their rank's processor is free, sends and arrivals
+/// when its network interface is too; of what happens at the same time, what was caused first comes
+/// first. What has to wait does so in a queue of its rank, so that each op is looked at a few times
+/// only.
 class Run {
 public:
   Run(const Schedule &schedule, const std::vector<Sizes> &sizes, const LogGP &model,
@@ -48,7 +50,8 @@ public:
   }
 
 private:
-  enum class Kind : uint8_t { Ready, Arrival };
+  enum class Kind : uint8_t { Ready, Arrival, Wake };
+  enum class Resource : uint8_t { Processor, SendPort, RecvPort };
 
   struct Event {
     uint64_t time, serial;
@@ -56,6 +59,7 @@ private:
     Rank rank;
     OpId op; ///< Arrival: the receive
     uint64_t bytes;
+    Resource resource = Resource::Processor; ///< Wake
 
     bool operator>(const Event &other) const {
       return std::tie(time, serial) > std::tie(other.time, other.serial);
@@ -70,12 +74,27 @@ private:
     bool isPosted = false, hasArrived = false;
   };
 
+  using Queue = std::priority_queue<Event, std::vector<Event>, std::greater<>>;
+
   struct RankState {
     uint64_t cpu = 0, sendGap = 0, recvGap = 0, last = 0;
+    Queue waiting[3]; ///< per resource, by when they were caused
+
+    uint64_t freeAt(Resource resource) const {
+      switch (resource) {
+      case Resource::Processor:
+        return cpu;
+      case Resource::SendPort:
+        return std::max(cpu, sendGap);
+      case Resource::RecvPort:
+        return std::max(cpu, recvGap);
+      }
+      return cpu;
+    }
   };
 
   void push(uint64_t time, Kind kind, Rank rank, OpId op, uint64_t bytes = 0) {
-    events_.push({time, serial_++, kind, rank, op, bytes});
+    events_.push({time, serial_++, kind, rank, op, bytes, Resource::Processor});
   }
 
   void linkSuccessors() {
@@ -92,6 +111,8 @@ private:
   }
 
   void handle(const Event &event) {
+    if (event.kind == Kind::Wake)
+      return wake(event);
     if (event.kind == Kind::Arrival)
       return arrive(event);
     const Op &op = schedule_.ranks[index(event.rank)].op(event.op);
@@ -112,10 +133,42 @@ private:
     }
   }
 
+  /// Whether the resource is taken; the event then comes back when it is free.
+  bool mustWait(Event event, Resource resource) {
+    RankState &rank = ranks_[index(event.rank)];
+    if (rank.freeAt(resource) <= event.time)
+      return false;
+    event.time = 0; // in the queue only what caused them counts
+    Queue &queue = rank.waiting[static_cast<size_t>(resource)];
+    queue.push(event);
+    if (queue.size() == 1)
+      scheduleWake(event.rank, resource);
+    return true;
+  }
+
+  void scheduleWake(Rank rank, Resource resource) {
+    const RankState &state = ranks_[index(rank)];
+    events_.push({state.freeAt(resource), state.waiting[static_cast<size_t>(resource)].top().serial,
+                  Kind::Wake, rank, kNoOp, 0, resource});
+  }
+
+  void wake(const Event &event) {
+    RankState &rank = ranks_[index(event.rank)];
+    Queue &queue = rank.waiting[static_cast<size_t>(event.resource)];
+    if (rank.freeAt(event.resource) > event.time)
+      return scheduleWake(event.rank, event.resource);
+    Event next = queue.top();
+    queue.pop();
+    next.time = event.time;
+    handle(next);
+    if (!queue.empty())
+      scheduleWake(event.rank, event.resource);
+  }
+
   void compute(const Event &event, uint64_t ns) {
+    if (mustWait(event, Resource::Processor))
+      return;
     uint64_t &cpu = ranks_[index(event.rank)].cpu;
-    if (cpu > event.time)
-      return push(cpu, Kind::Ready, event.rank, event.op);
     cpu = event.time + ns;
     release(event.rank, event.op, DepKind::IRequires, event.time);
     complete(event.rank, event.op, cpu);
@@ -127,9 +180,8 @@ private:
       release(event.rank, event.op, DepKind::IRequires, event.time);
       return complete(event.rank, event.op, event.time);
     }
-    uint64_t free = std::max(rank.cpu, rank.sendGap);
-    if (free > event.time)
-      return push(free, Kind::Ready, event.rank, event.op);
+    if (mustWait(event, Resource::SendPort))
+      return;
     rank.cpu = event.time + model_.o;
     rank.sendGap = event.time + model_.g + model_.bytesNs(bytes);
     OpId recv = state_[number_(event.rank, event.op)].partner;
@@ -148,9 +200,8 @@ private:
 
   void arrive(const Event &event) {
     RankState &rank = ranks_[index(event.rank)];
-    uint64_t free = std::max(rank.cpu, rank.recvGap);
-    if (free > event.time)
-      return push(free, Kind::Arrival, event.rank, event.op, event.bytes);
+    if (mustWait(event, Resource::RecvPort))
+      return;
     rank.cpu = event.time + model_.o + model_.bytesNs(event.bytes);
     rank.recvGap = event.time + model_.g + model_.bytesNs(event.bytes);
     OpState &state = state_[number_(event.rank, event.op)];
@@ -184,7 +235,7 @@ private:
   std::vector<OpState> state_;
   std::vector<RankState> ranks_;
   std::vector<std::vector<std::vector<Dep>>> successors_; ///< per rank, per op
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  Queue events_;
   uint64_t serial_ = 0;
   size_t done_ = 0;
 };
