@@ -146,7 +146,7 @@ Status Steps::addLocal(uint32_t i) {
   }
   step.kind = op.kind == OpKind::Combine ? Step::Kind::Combine : Step::Kind::Copy;
   if (step.kind == Step::Kind::Combine) {
-    Result<ReduceFunction> reduce = findReduction(op.reduction, op.type, op.side);
+    Result<ReduceFunction> reduce = findReduction(op.reduction, op.type, op.side());
     if (!reduce)
       return Status::error(concat("op ", i, ": ", reduce.message()));
     step.reduce = *reduce;

@@ -4,6 +4,7 @@
 
 #include "ir/Contract.h"
 #include "ir/Slice.h"
+#include "ir/Transfer.h"
 
 #include <span>
 #include <vector>
@@ -41,6 +42,7 @@ struct Op {
   uint32_t depCount = 0;
   uint8_t cpu = 0; ///< GOAL's processor and network interface numbers
   uint8_t nic = 0;
+  Transfer transfer; ///< Send, Recv
 };
 
 class Dag {

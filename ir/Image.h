@@ -25,7 +25,7 @@ inline constexpr uint16_t kImageMinor = 0; ///< a loader accepts newer minor ver
 /// One vertex, one cache line. Field meanings as in Op.
 struct ImageOp {
   OpKind kind;
-  Side side;
+  uint8_t detail; ///< Combine: its Side; messages: Transfer::packed()
   Reduction reduction;
   ElementType type;
   Rank peer;
@@ -42,6 +42,11 @@ struct ImageOp {
   uint64_t file : 14;
   uint64_t cpu : 8;
   uint64_t nic : 8;
+
+  Side side() const { return static_cast<Side>(detail); }
+  Transfer transfer() const {
+    return isMessage(kind) ? Transfer::unpack(detail).value_or(Transfer()) : Transfer();
+  }
 };
 static_assert(sizeof(ImageOp) == 64);
 

@@ -82,10 +82,14 @@ Status RankChecker::checkMeaning(const ImageOp &op) const {
   if (static_cast<uint32_t>(op.kind) >= kOpKinds)
     return fail("has unknown kind ", static_cast<uint32_t>(op.kind));
   bool reduces = op.kind == OpKind::Combine;
-  if (op.side > (reduces ? Side::Before : Side::After) ||
-      static_cast<uint32_t>(op.reduction) >= (reduces ? kReductions : 1) ||
+  bool isKnownDetail = reduces              ? op.side() <= Side::Before
+                       : isMessage(op.kind) ? Transfer::unpack(op.detail).has_value()
+                                            : op.detail == 0;
+  if (!isKnownDetail || static_cast<uint32_t>(op.reduction) >= (reduces ? kReductions : 1) ||
       (reduces ? static_cast<uint32_t>(op.type) >= kElementTypes : op.type != ElementType::I32))
     return fail("is a ", spelling(op.kind), " with an unknown reduction, type or side");
+  if (const char *wrong = op.transfer().wrongOn(op.kind))
+    return fail(wrong);
   if (!isMessage(op.kind) && (op.peer != kNoRank || op.message != MessageId{0}))
     return fail("is a ", spelling(op.kind), " with a peer or a message");
   if (isMessage(op.kind) && index(op.peer) >= image_.numRanks())

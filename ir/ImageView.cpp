@@ -14,7 +14,9 @@ std::string_view stringAt(std::span<const std::byte> image, uint64_t i) {
 Op decodeOp(const ImageOp &in) {
   Op op;
   op.kind = in.kind;
-  op.side = in.side;
+  if (in.kind == OpKind::Combine)
+    op.side = in.side();
+  op.transfer = in.transfer();
   op.reduction = in.reduction;
   op.type = in.type;
   op.peer = in.peer;

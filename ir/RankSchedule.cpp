@@ -10,7 +10,9 @@ ImageOp imageOp(const Op &op, SourceLoc loc) {
   bool isSized = op.kind != OpKind::Signal && op.kind != OpKind::Wait && op.sourceCount == 0 &&
                  op.targetCount == 0;
   return {.kind = op.kind,
-          .side = reduces ? op.side : Side::After,
+          .detail = reduces              ? static_cast<uint8_t>(op.side)
+                    : isMessage(op.kind) ? op.transfer.packed()
+                                         : uint8_t{0},
           .reduction = reduces ? op.reduction : Reduction::Sum,
           .type = reduces ? op.type : ElementType::I32,
           .peer = isMessage(op.kind) ? op.peer : kNoRank,

@@ -136,6 +136,37 @@ bool TextParser::parseAttribute(Op &op, const TextToken &word) {
   return true;
 }
 
+bool TextParser::parseTransferWord(Op &op, const TextToken &word) {
+  if (word.text == "via") {
+    std::optional<Protocol> protocol = parseProtocol(peekWord());
+    if (!protocol)
+      return failExpected("a protocol");
+    op.transfer.protocol = *protocol;
+    take();
+  } else if (word.text == "mover") {
+    std::optional<Mover> mover = parseMover(peekWord());
+    if (!mover)
+      return failExpected("'reader', 'writer' or 'either'");
+    op.transfer.mover = *mover;
+    take();
+  } else {
+    (word.text == "canary"      ? op.transfer.canary
+     : word.text == "announced" ? op.transfer.announced
+                                : op.transfer.streamed) = true;
+  }
+  return true;
+}
+
+// Each at most once, in this order.
+bool TextParser::parseTransfer(Op &op) {
+  TextPlace place = peek().place;
+  for (std::string_view word : {"via", "mover", "canary", "announced", "streamed"})
+    if (peek().isWord(word) && !parseTransferWord(op, take()))
+      return false;
+  const char *wrong = op.transfer.wrongOn(op.kind);
+  return !wrong || fail(place, wrong);
+}
+
 // Each at most once, in this order.
 bool TextParser::parseAttributes(Op &op) {
   for (std::string_view word : {"tag", "nth", "cpu", "nic"}) {
@@ -143,7 +174,7 @@ bool TextParser::parseAttributes(Op &op) {
     if (fits && peek().isWord(word) && !parseAttribute(op, take()))
       return false;
   }
-  return true;
+  return !isMessage(op.kind) || parseTransfer(op);
 }
 
 // An empty list has no word either. Its slices are the last of the rank so far.

@@ -92,6 +92,8 @@ private:
   bool parseOpText(Op &op);
   bool parsePeer(Op &op, std::string_view word);
   bool parseReductionText(Op &op);
+  bool parseTransferWord(Op &op, const TextToken &word);
+  bool parseTransfer(Op &op);
   bool parseAttributes(Op &op);
   bool parseAttribute(Op &op, const TextToken &word);
   bool parseSliceList(std::string_view word, uint32_t &begin, uint32_t &count);

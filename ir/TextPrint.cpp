@@ -23,6 +23,7 @@ private:
   void printRank(uint32_t r);
   void nameBuffers();
   void printBuffer(uint32_t i);
+  void printTransfer(const Transfer &transfer);
   void printOp(uint32_t i);
   void printKind(const Op &op);
   void printTag(uint32_t i);
@@ -237,6 +238,15 @@ void Printer::printKind(const Op &op) {
   }
 }
 
+void Printer::printTransfer(const Transfer &transfer) {
+  if (transfer.protocol != Protocol::Any)
+    *this << " via " << spelling(transfer.protocol);
+  if (transfer.mover != Mover::Either)
+    *this << " mover " << spelling(transfer.mover);
+  *this << (transfer.canary ? " canary" : "") << (transfer.announced ? " announced" : "")
+        << (transfer.streamed ? " streamed" : "");
+}
+
 void Printer::printOp(uint32_t i) {
   const Op &op = dag_->ops[i];
   *this << "l" << i << ": " << spelling(op.kind);
@@ -251,6 +261,7 @@ void Printer::printOp(uint32_t i) {
     *this << " cpu " << op.cpu;
   if (op.nic != 0)
     *this << " nic " << op.nic;
+  printTransfer(op.transfer);
   printSlices("from", dag_->sources(op));
   printSlices("into", dag_->targets(op));
   printLoc(op.loc);

@@ -36,6 +36,16 @@ static_assert(kOpSpellings.size() == kOpKinds);
 static_assert(kReductionSpellings.size() == kReductions);
 static_assert(kTypeSpellings.size() == kElementTypes);
 
+constexpr std::array<std::string_view, kProtocols> kProtocolSpellings = {
+#define COLLDSL_PROTOCOL(Name, spelling, summary) spelling,
+#include "ir/Vocabulary.def"
+};
+
+constexpr std::array<std::string_view, kMovers> kMoverSpellings = {
+#define COLLDSL_MOVER(Name, spelling) spelling,
+#include "ir/Vocabulary.def"
+};
+
 template <typename Enum, size_t N>
 std::optional<Enum> parseWord(const std::array<std::string_view, N> &words, std::string_view text) {
   for (size_t i = 0; i < N; ++i)
@@ -51,6 +61,8 @@ std::string_view spelling(Reduction r) { return kReductionSpellings[static_cast<
 std::string_view spelling(ElementType t) { return kTypeSpellings[static_cast<size_t>(t)]; }
 std::string_view spelling(Side side) { return side == Side::Before ? "before" : "after"; }
 std::string_view spelling(BufferRole role) { return kRoleSpellings[static_cast<size_t>(role)]; }
+std::string_view spelling(Protocol p) { return kProtocolSpellings[static_cast<size_t>(p)]; }
+std::string_view spelling(Mover mover) { return kMoverSpellings[static_cast<size_t>(mover)]; }
 
 std::optional<OpKind> parseOpKind(std::string_view text) {
   return parseWord<OpKind>(kOpSpellings, text);
@@ -63,6 +75,12 @@ std::optional<ElementType> parseElementType(std::string_view text) {
 }
 std::optional<BufferRole> parseBufferRole(std::string_view text) {
   return parseWord<BufferRole>(kRoleSpellings, text);
+}
+std::optional<Protocol> parseProtocol(std::string_view text) {
+  return parseWord<Protocol>(kProtocolSpellings, text);
+}
+std::optional<Mover> parseMover(std::string_view text) {
+  return parseWord<Mover>(kMoverSpellings, text);
 }
 
 std::string_view summary(OpKind kind) { return kOpSummaries[static_cast<size_t>(kind)]; }

@@ -30,20 +30,38 @@ enum class Side : uint8_t { After, Before };
 /// What a parameter's owner may expect. Out buffers hold nothing at entry.
 enum class BufferRole : uint8_t { In, Out, InOut, Temp };
 
+/// How a message travels.
+enum class Protocol : uint8_t {
+#define COLLDSL_PROTOCOL(Name, spelling, summary) Name,
+#include "ir/Vocabulary.def"
+};
+
+/// Which end of a message copies it: the receiver reads or the sender writes.
+enum class Mover : uint8_t {
+#define COLLDSL_MOVER(Name, spelling) Name,
+#include "ir/Vocabulary.def"
+};
+
 inline constexpr unsigned kOpKinds = 7;
 inline constexpr unsigned kReductions = 11;
 inline constexpr unsigned kElementTypes = 10;
+inline constexpr unsigned kProtocols = 4;
+inline constexpr unsigned kMovers = 3;
 
 std::string_view spelling(OpKind kind);
 std::string_view spelling(Reduction reduction);
 std::string_view spelling(ElementType type);
 std::string_view spelling(Side side);
 std::string_view spelling(BufferRole role);
+std::string_view spelling(Protocol protocol);
+std::string_view spelling(Mover mover);
 
 std::optional<OpKind> parseOpKind(std::string_view text);
 std::optional<Reduction> parseReduction(std::string_view text);
 std::optional<ElementType> parseElementType(std::string_view text);
 std::optional<BufferRole> parseBufferRole(std::string_view text);
+std::optional<Protocol> parseProtocol(std::string_view text);
+std::optional<Mover> parseMover(std::string_view text);
 
 std::string_view summary(OpKind kind);
 bool isCommutative(Reduction reduction);

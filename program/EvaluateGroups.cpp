@@ -81,7 +81,14 @@ int64_t Interpreter::levelGroup(Level level) {
   return addGroup(levelMembers(level, asker()));
 }
 
-/// One rank of each group of the level: `include` of its own, the first of the others.
+/// Whether a leads their group of the level rather than b.
+bool Interpreter::leadsBefore(Level level, Rank a, Rank b) const {
+  const LeaderOrder *order = request_.leaders;
+  return order ? std::pair(order->place(level, a), a) < std::pair(order->place(level, b), b)
+               : a < b;
+}
+
+/// One rank of each group of the level: `include` of its own, the one that leads of the others.
 int64_t Interpreter::leadersGroup(Level level, int64_t include, SourceLoc loc) {
   const Group &current = currentGroup();
   if (include != kNone && (include < 0 || include >= current.size)) {
@@ -93,8 +100,12 @@ int64_t Interpreter::leadersGroup(Level level, int64_t include, SourceLoc loc) {
   std::vector<Rank> leaderOf(topology().numGroups(level), kUnset);
   for (uint32_t i = 0; i < current.size; ++i) {
     Rank &leader = leaderOf[topology().groupOf(level, current.world(i))];
-    if (leader == kUnset || i == include)
+    if (leader == kUnset || leadsBefore(level, current.world(i), leader))
       leader = current.world(i);
+  }
+  if (include != kNone) {
+    Rank demanded = current.world(static_cast<uint32_t>(include));
+    leaderOf[topology().groupOf(level, demanded)] = demanded;
   }
   std::erase(leaderOf, kUnset);
   std::sort(leaderOf.begin(), leaderOf.end());
@@ -112,7 +123,11 @@ int64_t Interpreter::evalLeader(const Expr &e) {
                     ", but there are only " + std::to_string(current.size) + " ranks");
     return kNone;
   }
-  std::vector<Rank> members = levelMembers(static_cast<Level>(e.value), asker());
+  auto level = static_cast<Level>(e.value);
+  std::vector<Rank> members = levelMembers(level, asker());
+  if (request_.leaders)
+    std::sort(members.begin(), members.end(),
+              [&](Rank a, Rank b) { return leadsBefore(level, a, b); });
   if (include != kNone) {
     auto it =
         std::find(members.begin(), members.end(), current.world(static_cast<uint32_t>(include)));

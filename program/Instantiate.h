@@ -5,6 +5,7 @@
 #include "ir/Schedule.h"
 #include "program/GivenValue.h"
 #include "program/Program.h"
+#include "topology/LeaderOrder.h"
 
 #include <memory>
 #include <string>
@@ -28,6 +29,7 @@ struct InstantiateRequest {
   uint64_t elements = 0;               ///< the size symbol, n
   ElementType type = ElementType::I32; ///< the type variable, T
   const Topology *topology = nullptr;  ///< null: all on one node
+  const LeaderOrder *leaders = nullptr; ///< null: the lowest ranks lead
   std::vector<ExprId> arguments;       ///< per parameter; missing or kNoExpr: its default
   std::vector<GivenValue> values;      ///< per parameter; missing or nothing: its argument
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< of further size symbols

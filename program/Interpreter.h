@@ -134,6 +134,7 @@ private:
   int64_t addGroup(std::vector<Rank> members);
   int64_t evalGroup(const Expr &e);
   int64_t levelGroup(Level level);
+  bool leadsBefore(Level level, Rank a, Rank b) const;
   int64_t leadersGroup(Level level, int64_t include, SourceLoc loc);
   int64_t evalLeader(const Expr &e);
   int64_t filterGroup(const Expr &e, bool split);

@@ -77,6 +77,11 @@ private:
     bool bare = model_.op(send).kind == OpKind::Signal;
     if (bare != (model_.op(recv).kind == OpKind::Wait))
       return reportKinds(send, recv);
+    for (Vertex end : {send, recv})
+      if (const char *wrong = model_.op(end).transfer.wrongOn(model_.op(end).kind))
+        return add(words_.opOfRank(end) + ": " + wrong, {end});
+    if (!model_.op(send).transfer.agrees(model_.op(recv).transfer))
+      return reportTransfers(send, recv);
     if (!sameForm(send, recv))
       return reportForms(send, recv);
     bool dynamic = hasCapacity(placement_.sources(send));
@@ -137,6 +142,12 @@ private:
   void reportKinds(Vertex send, Vertex recv) {
     add(words_.opOfRank(send) + " meets " + words_.opOfRank(recv) +
             ": a signal meets a wait, a send a receive",
+        {send, recv});
+  }
+
+  void reportTransfers(Vertex send, Vertex recv) {
+    add(words_.opOfRank(send) + " meets " + words_.opOfRank(recv) +
+            ", but they do not agree on how the message travels",
         {send, recv});
   }
 

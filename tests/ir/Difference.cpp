@@ -27,7 +27,7 @@ bool sameBuffer(const Buffer &x, const Buffer &y) {
 }
 
 bool sameOp(const Op &x, const Op &y) {
-  if (x.kind != y.kind || x.cpu != y.cpu || x.nic != y.nic)
+  if (x.kind != y.kind || x.cpu != y.cpu || x.nic != y.nic || x.transfer != y.transfer)
     return false;
   if (isMessage(x.kind) && (x.peer != y.peer || x.message != y.message))
     return false;

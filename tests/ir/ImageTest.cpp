@@ -323,10 +323,10 @@ TEST(Image, RefusesBadOps) {
   expectWords(spoil(0, [](ImageOp &o) { o.kind = OpKind{7}; }), "rank 0: op 0: has unknown kind 7");
   expectWords(spoil(0, [](ImageOp &o) { o.peer = Rank{4}; }), "peer 4 is not one of the 4 ranks");
   expectWords(spoil(0, [](ImageOp &o) { o.peer = kNoRank; }), "is not one of the 4 ranks");
-  expectWords(spoil(0, [](ImageOp &o) { o.side = Side::Before; }), "side");
+  expectWords(spoil(0, [](ImageOp &o) { o.detail = 128; }), "side");
   expectWords(spoil(2, [](ImageOp &o) { o.reduction = Reduction{11}; }), "reduction");
   expectWords(spoil(2, [](ImageOp &o) { o.type = ElementType{10}; }), "type");
-  expectWords(spoil(2, [](ImageOp &o) { o.side = Side{2}; }), "side");
+  expectWords(spoil(2, [](ImageOp &o) { o.detail = 2; }), "side");
   expectWords(spoil(3, [](ImageOp &o) { o.peer = Rank{0}; }), "a copy with a peer");
   expectWords(spoil(0, [](ImageOp &o) { o.amount = 1; }), "1 bytes of its own");
   expectWords(spoil(4, [](ImageOp &o) { o.amount = 1; }), "1 bytes of its own");

@@ -273,6 +273,13 @@ public:
     op.message = messageId();
     op.cpu = oneIn(4) ? static_cast<uint8_t>(below(256)) : 0;
     op.nic = oneIn(4) ? static_cast<uint8_t>(below(256)) : 0;
+    if (op.kind == OpKind::Send || op.kind == OpKind::Recv) {
+      op.transfer.protocol = static_cast<Protocol>(below(kProtocols));
+      op.transfer.mover = static_cast<Mover>(below(kMovers));
+      op.transfer.canary = op.transfer.protocol == Protocol::Static && oneIn(2);
+      op.transfer.announced = op.transfer.protocol == Protocol::Static && oneIn(2);
+      op.transfer.streamed = op.kind == OpKind::Recv && oneIn(2);
+    }
     op.loc = loc(s);
     bool reads = op.kind == OpKind::Send || op.kind == OpKind::Copy || op.kind == OpKind::Combine;
     bool writes = op.kind == OpKind::Recv || op.kind == OpKind::Copy || op.kind == OpKind::Combine;

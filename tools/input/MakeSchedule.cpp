@@ -1,6 +1,7 @@
 #include "tools/input/MakeSchedule.h"
 
 #include "tools/options/Lists.h"
+#include "tools/passes/RunPasses.h"
 
 #include <algorithm>
 
@@ -21,6 +22,18 @@ Status checkFit(const Schedule &schedule, const Shape &shape) {
   return {};
 }
 
+namespace {
+
+Result<std::shared_ptr<const Schedule>> improved(Schedule schedule, const ScheduleOptions &options,
+                                                 const Shape &shape) {
+  Result<Schedule> made = runPasses(std::move(schedule), options.passes, shape);
+  if (!made)
+    return made.status();
+  return std::shared_ptr<const Schedule>(std::make_shared<Schedule>(made.take()));
+}
+
+} // namespace
+
 InstantiateRequest requestFor(const Source::Target &target, const ScheduleOptions &options,
                               const Call &call, const Shape &shape) {
   InstantiateRequest request;
@@ -29,6 +42,7 @@ InstantiateRequest requestFor(const Source::Target &target, const ScheduleOption
   request.elements = shape.elements;
   request.type = options.type;
   request.topology = shape.topology;
+  request.leaders = call.leaders.get();
   request.arguments = call.arguments;
   request.sizes = call.sizes;
   request.inPlace = shape.inPlace;
@@ -43,6 +57,8 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
   if (target.schedule) {
     if (Status s = checkFit(*target.schedule, shape); !s)
       return s;
+    if (!options.passes.pipeline.empty())
+      return improved(*target.schedule, options, shape);
     return std::shared_ptr<const Schedule>(std::shared_ptr<void>(), target.schedule);
   }
   InstantiateRequest request = requestFor(target, options, call, shape);
@@ -50,7 +66,7 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
   Result<Schedule> schedule = instantiateAll(source.program(), request);
   if (!schedule)
     return schedule.status();
-  return std::shared_ptr<const Schedule>(std::make_shared<Schedule>(schedule.take()));
+  return improved(schedule.take(), options, shape);
 }
 
 /// Instantiation blames the declaration itself only when its own requirement fails; a

@@ -2,18 +2,11 @@
 #pragma once
 
 #include "tools/input/Parameters.h"
-#include "topology/Topology.h"
+#include "tools/input/Shape.h"
 
 #include <memory>
 
 namespace colldsl::tools {
-
-struct Shape {
-  uint32_t ranks = 1;
-  uint64_t elements = 0; ///< n
-  bool inPlace = false;
-  const Topology *topology = nullptr;
-};
 
 /// A schedule that was read from a file is not copied, but must fit: have so many ranks,
 /// and hold for n. Thread safe as long as nobody adds arguments.

@@ -13,6 +13,7 @@ struct Call {
   std::vector<ExprId> arguments;                       ///< as in InstantiateRequest
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< likewise
   std::string words;                                   ///< "root=3, op=matmul"; of what is special
+  std::shared_ptr<const LeaderOrder> leaders;          ///< null: the lowest ranks lead
 };
 
 /// What values parameters get that were given none.

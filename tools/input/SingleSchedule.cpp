@@ -1,6 +1,7 @@
 #include "tools/input/SingleSchedule.h"
 
 #include "tools/options/Lists.h"
+#include "tools/passes/RunPasses.h"
 
 namespace colldsl::tools {
 namespace {
@@ -70,6 +71,8 @@ Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
   if (!calls)
     return calls.status();
   plan.call = std::move(calls->front());
+  if (Status s = fillHoles(source, target, options.schedule, plan.shape, plan.call); !s)
+    return s;
   return plan;
 }
 

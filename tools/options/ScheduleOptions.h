@@ -6,6 +6,7 @@
 #include "ir/TextForm.h"
 #include "program/Instantiate.h"
 #include "tools/options/Options.h"
+#include "tools/passes/PassSettings.h"
 
 #include <optional>
 #include <utility>
@@ -24,6 +25,7 @@ struct ScheduleOptions {
   std::vector<Setting> settings;      ///< --set
   std::string topology = "flat";
   bool inPlace = false;
+  PassSettings passes;
   CompileOptions compile;
   TextLimits text;
   InstantiateLimits instantiate;

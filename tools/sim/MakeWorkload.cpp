@@ -38,7 +38,8 @@ Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
     job.workload = workload.take();
     return std::move(job);
   };
-  if (!target.schedule) {
+  bool isChanged = single.schedule.passes.pipeline.has(PassKind::Dag);
+  if (!target.schedule && !isChanged) {
     InstantiateRequest request = requestFor(target, single.schedule, job.plan.call, job.plan.shape);
     Result<bool> isOpen = hasOpenBlocks(source.program(), request);
     if (!isOpen)

@@ -2,6 +2,7 @@
 
 #include "tools/input/BlockSizes.h"
 #include "tools/options/Lists.h"
+#include "tools/passes/RunPasses.h"
 
 namespace colldsl::tools {
 namespace {
@@ -94,9 +95,13 @@ Result<std::vector<ProofTask>> Proofs::plan(const Source::Target &target) {
       Result<std::vector<Call>> calls = parameters_.calls(target, r, bytes / elementBytes);
       if (!calls)
         return calls.status();
-      for (const Call &call : *calls)
+      for (Call &call : *calls) {
+        Shape shape{r, bytes / elementBytes, false, *place};
+        if (Status s = fillHoles(source_, target, options_, shape, call); !s)
+          return s;
         for (bool inPlace : forms)
           tasks.push_back({{r, bytes / elementBytes, inPlace, *place}, bytes, call});
+      }
     }
   }
   return tasks;

@@ -1,0 +1,56 @@
+// Edge coloring of ten million edges: the optimal one beside Welsh and Powell's greedy one. Memory
+// is the most that the process ever had.
+#include "tests/passes/Graphs.h"
+
+#include <benchmark/benchmark.h>
+
+#include <sys/resource.h>
+
+namespace colldsl {
+namespace {
+
+constexpr size_t kEdges = 10'000'000;
+
+void color(benchmark::State &state, EdgeColors (*algorithm)(const PortGraph &),
+           const PortGraph &graph) {
+  uint32_t rounds = 0;
+  for (auto _ : state) {
+    EdgeColors colors = algorithm(graph);
+    rounds = colors.rounds;
+    benchmark::DoNotOptimize(colors.color.data());
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * graph.numEdges()));
+  state.counters["rounds"] = rounds;
+  state.counters["degree"] = highestDegree(graph);
+  state.counters["MiB"] = static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+void randomPorts(benchmark::State &state, EdgeColors (*algorithm)(const PortGraph &)) {
+  auto degree = static_cast<uint32_t>(state.range(0));
+  color(state, algorithm, randomGraph(static_cast<uint32_t>(kEdges / degree), degree, 1));
+}
+
+void powerLaw(benchmark::State &state, EdgeColors (*algorithm)(const PortGraph &)) {
+  color(state, algorithm, powerLawGraph(1'000'000, kEdges, 1));
+}
+
+BENCHMARK_CAPTURE(randomPorts, optimal, colorOptimally)
+    ->Arg(4)
+    ->Arg(31)
+    ->Arg(1000)
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(randomPorts, welshPowell, colorGreedily)
+    ->Arg(4)
+    ->Arg(31)
+    ->Arg(1000)
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(powerLaw, optimal, colorOptimally)->Iterations(1)->Unit(benchmark::kSecond);
+
+} // namespace
+} // namespace colldsl
+
+BENCHMARK_MAIN();

@@ -1,0 +1,54 @@
+/// How a message is to travel: what passes chose, for whoever moves it. It changes neither what
+/// arrives nor in which order; a transport that cannot do what is asked does it its own way.
+#pragma once
+
+#include "ir/Vocabulary.h"
+
+#include <optional>
+
+namespace colldsl {
+
+struct Transfer {
+  Protocol protocol = Protocol::Any;
+  Mover mover = Mover::Either;
+  bool canary = false;    ///< Static: the last bytes of the payload tell that it is complete
+  bool announced = false; ///< Static: other ops tell the sender that the receiver is ready
+  bool streamed = false;  ///< receives: the one op that reads what came may do so as it comes
+
+  bool operator==(const Transfer &) const = default;
+
+  /// Whether both ends of a message agree; `streamed` concerns the receiver alone.
+  bool agrees(const Transfer &other) const {
+    return protocol == other.protocol && mover == other.mover && canary == other.canary &&
+           announced == other.announced;
+  }
+
+  /// In one byte; 0 is the default.
+  uint8_t packed() const {
+    return static_cast<uint8_t>(static_cast<unsigned>(protocol) |
+                                static_cast<unsigned>(mover) << 2 | unsigned{canary} << 4 |
+                                unsigned{announced} << 5 | unsigned{streamed} << 6);
+  }
+  /// Nothing: no transfer has this byte.
+  static std::optional<Transfer> unpack(uint8_t byte) {
+    if ((byte >> 2 & 3) >= kMovers || byte >> 7 != 0)
+      return std::nullopt;
+    return Transfer{static_cast<Protocol>(byte & 3), static_cast<Mover>(byte >> 2 & 3),
+                    (byte >> 4 & 1) != 0, (byte >> 5 & 1) != 0, (byte >> 6 & 1) != 0};
+  }
+
+  /// What a schedule may ask for on an op of this kind, in words; nothing if it is all right.
+  const char *wrongOn(OpKind kind) const {
+    if (*this == Transfer())
+      return nullptr;
+    if (kind != OpKind::Send && kind != OpKind::Recv)
+      return "only sends and receives have a way to travel";
+    if ((canary || announced) && protocol != Protocol::Static)
+      return "only static messages have a canary, or are announced";
+    if (streamed && kind != OpKind::Recv)
+      return "only receives are streamed";
+    return nullptr;
+  }
+};
+
+} // namespace colldsl

@@ -1,0 +1,127 @@
+#include "passes/CombineMessages.h"
+
+#include "passes/Reroute.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+
+namespace colldsl {
+
+void CombineMessages::describe(PassOptions &options) {
+  options.choice("by", "pair|node|dimension", "what goes together (default: pair)", by,
+                 {"pair", "node", "dimension"});
+  options.numbers("dims", "NxN...", "dimension: the grid, its last dimension the fastest", dims);
+  model.describe(options);
+}
+
+namespace {
+
+using Paths = std::vector<MessagePath>;
+
+/// Keeps the paths of keys that several messages have; of one alone nothing is combined.
+template <typename Key, typename KeyOf> Paths severalOf(Paths paths, KeyOf keyOf) {
+  std::map<Key, uint32_t> counts;
+  for (const MessagePath &path : paths)
+    ++counts[keyOf(path)];
+  std::erase_if(paths, [&](const MessagePath &path) { return counts[keyOf(path)] < 2; });
+  return paths;
+}
+
+using RankPair = std::pair<Rank, Rank>;
+
+Paths byPair(Paths paths) {
+  return severalOf<RankPair>(std::move(paths), [](const MessagePath &path) {
+    return RankPair{path.ranks.front(), path.ranks.back()};
+  });
+}
+
+Paths byNode(Paths paths, const Topology &topology) {
+  using NodePair = std::pair<uint32_t, uint32_t>;
+  auto nodes = [&](const MessagePath &path) {
+    return NodePair{topology.groupOf(Level::Node, path.ranks.front()),
+                    topology.groupOf(Level::Node, path.ranks.back())};
+  };
+  std::erase_if(paths, [&](const MessagePath &p) { return nodes(p).first == nodes(p).second; });
+  paths = severalOf<NodePair>(std::move(paths), nodes);
+  for (MessagePath &path : paths) {
+    auto [a, b] = nodes(path);
+    auto senders = topology.members(Level::Node, a), takers = topology.members(Level::Node, b);
+    Rank from = path.ranks.front(), to = path.ranks.back();
+    Rank gathers = senders[b % senders.size()], hands = takers[a % takers.size()];
+    path.ranks.clear();
+    path.steps.clear();
+    if (from != gathers) {
+      path.ranks.push_back(from);
+      path.steps.push_back(0);
+    }
+    path.ranks.push_back(gathers);
+    path.steps.push_back(1);
+    path.ranks.push_back(hands);
+    if (to != hands) {
+      path.ranks.push_back(to);
+      path.steps.push_back(2);
+    }
+  }
+  return paths;
+}
+
+/// From the first rank to the last, the coordinates set one after the other.
+Paths byDimension(Paths paths, const std::vector<uint32_t> &dims) {
+  for (MessagePath &path : paths) {
+    uint32_t at = index(path.ranks.front()), to = index(path.ranks.back());
+    path.ranks = {Rank{at}};
+    path.steps.clear();
+    uint32_t stride = 1;
+    for (uint32_t d = static_cast<uint32_t>(dims.size()); d-- > 0; stride *= dims[d]) {
+      uint32_t here = at / stride % dims[d], there = to / stride % dims[d];
+      if (here == there)
+        continue;
+      at = at - here * stride + there * stride;
+      path.ranks.push_back(Rank{at});
+      path.steps.push_back(static_cast<uint32_t>(dims.size()) - d);
+    }
+  }
+  return paths;
+}
+
+} // namespace
+
+Result<DagOutcome> combineMessages(Schedule schedule, const CombineMessages &options,
+                                   const DagContext &context) {
+  Result<std::vector<MessageEnds>> messages = messagesOf(schedule);
+  if (!messages)
+    return messages.status();
+  std::vector<uint32_t> chosen = reroutable(schedule, *messages);
+  std::vector<uint32_t> payloads = samePayloads(schedule, *messages, chosen);
+  Paths paths;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const MessageEnds &m = (*messages)[chosen[i]];
+    paths.push_back({chosen[i], payloads[i], {m.from, m.to}, {0}});
+  }
+  switch (options.by) {
+  case CombineMessages::By::Pair:
+    paths = byPair(std::move(paths));
+    break;
+  case CombineMessages::By::Node:
+    paths = byNode(std::move(paths), context.topology);
+    break;
+  case CombineMessages::By::Dimension:
+    if (std::accumulate(options.dims.begin(), options.dims.end(), uint64_t{1},
+                        std::multiplies<>()) != schedule.numRanks())
+      return Status::error("dims: the grid does not have " + std::to_string(schedule.numRanks()) +
+                           " ranks");
+    paths = byDimension(std::move(paths), options.dims);
+    break;
+  }
+  Result<Schedule> made = reroute(schedule, *messages, paths);
+  if (!made)
+    return made.status();
+  size_t now = messagesOf(*made)->size();
+  DagOutcome outcome{made.take(),
+                     std::to_string(messages->size()) + " messages, then " + std::to_string(now)};
+  return unlessSlower(std::move(schedule), std::move(outcome), context, LogGPCost(options.model));
+}
+
+} // namespace colldsl

@@ -1,0 +1,75 @@
+/// A DAG while a pass changes it: ops are added, dropped, and told to wait for others, older
+/// or younger; build() then puts them in order again.
+#pragma once
+
+#include "ir/Dag.h"
+#include "ir/Result.h"
+
+namespace colldsl {
+
+/// Names an op while its DAG is edited; those of the DAG keep their numbers, new ones follow.
+enum class EditId : uint32_t {};
+constexpr uint32_t index(EditId e) { return static_cast<uint32_t>(e); }
+
+class DagEditor {
+public:
+  /// Copies the DAG.
+  explicit DagEditor(const Dag &dag);
+
+  static EditId of(OpId op) { return EditId{index(op)}; }
+
+  Op &op(EditId id) { return nodes_[index(id)].op; }
+  const Op &op(EditId id) const { return nodes_[index(id)].op; }
+  std::vector<Slice> &sources(EditId id) { return nodes_[index(id)].sources; }
+  std::vector<Slice> &targets(EditId id) { return nodes_[index(id)].targets; }
+  bool isDropped(EditId id) const { return nodes_[index(id)].isDropped; }
+  uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
+
+  struct Wait {
+    EditId on;
+    DepKind kind;
+  };
+  std::vector<Wait> &waits(EditId id) { return nodes_[index(id)].waits; }
+
+  /// `near`: in program order it stands right before this op, if its dependencies allow it.
+  EditId add(const Op &op, std::vector<Slice> sources, std::vector<Slice> targets, EditId near);
+  void wait(EditId op, EditId on, DepKind kind = DepKind::Requires);
+
+  /// In program order it stands before all others, if its dependencies allow it.
+  void moveToFront(EditId op) { nodes_[index(op)].place = 0; }
+
+  /// The op vanishes. Who waits for it waits for `instead` instead.
+  void replace(EditId op, EditId instead);
+  /// The op vanishes. Who waits for it waits for what it waited for itself.
+  void bridge(EditId op);
+
+  /// Whether waits for `op` are waits for `other` by now.
+  bool standsFor(EditId op, EditId other) const;
+
+  BufferId addBuffer(const Buffer &buffer) { return result_.addBuffer(buffer); }
+  Buffer &buffer(BufferId id) { return result_.buffers[index(id)]; }
+  const std::vector<Buffer> &buffers() const { return result_.buffers; }
+
+  /// Ops in their old order where their dependencies allow it, each dependency stated once.
+  /// An error: an op waits for itself.
+  Result<Dag> build();
+
+private:
+  struct Node {
+    Op op;
+    std::vector<Slice> sources, targets;
+    std::vector<Wait> waits;
+    uint64_t place = 0; ///< what program order is made of
+    bool isDropped = false;
+    bool isBridged = false;
+    EditId instead{UINT32_MAX};
+  };
+
+  void resolve(EditId on, DepKind kind, std::vector<Wait> &into) const;
+  void settleWaits();
+
+  Dag result_; ///< buffers, contract, and slices of aliases
+  std::vector<Node> nodes_;
+};
+
+} // namespace colldsl

@@ -1,0 +1,28 @@
+/// Leader selection: who leads the nodes, boards, sockets and NUMA nodes of a program, and who is
+/// the second leader of each. A rank that the program demands (`leaders(node, include = root)`)
+/// leads whatever the order.
+///
+/// example: network interface at NUMA node 1: the leader of a node is the first core of NUMA node
+/// 1, the second leader the next core there bound: P log P source: T. Ma, "Kernel-assisted and
+/// Topology-aware MPI Collective Communication", 2012, chapter 5
+#pragma once
+
+#include "passes/Pass.h"
+
+namespace colldsl {
+
+struct LeaderSelection {
+  enum class By : uint8_t { Core, Nic, Load };
+  By by = By::Core;
+  std::vector<uint32_t> nic{0};
+  std::vector<uint32_t> load;
+
+  void describe(PassOptions &options);
+};
+
+/// The order in which ranks lead, at all levels.
+LeaderOrder orderLeaders(const Topology &topology, const LeaderSelection &options);
+
+Result<HoleOutcome> selectLeaders(const HoleContext &context, const LeaderSelection &options);
+
+} // namespace colldsl

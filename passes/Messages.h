@@ -1,0 +1,39 @@
+/// The messages of a schedule, with both of their ends.
+#pragma once
+
+#include "ir/Schedule.h"
+
+namespace colldsl {
+
+struct MessageEnds {
+  Rank from, to;
+  OpId send, recv;
+};
+
+/// In the order of the senders' ops. An error: an end without a partner.
+Result<std::vector<MessageEnds>> messagesOf(const Schedule &schedule);
+
+/// The sizes of one rank, of a list with one entry for all or one for each.
+inline const Sizes &sizesOf(const std::vector<Sizes> &sizes, Rank rank) {
+  return sizes.size() == 1 ? sizes.front() : sizes[index(rank)];
+}
+
+/// The place of an op among the ops of all ranks.
+class OpNumbers {
+public:
+  explicit OpNumbers(const Schedule &schedule);
+  size_t size() const { return first_.back(); }
+  size_t operator()(Rank rank, OpId op) const { return first_[index(rank)] + index(op); }
+
+private:
+  std::vector<size_t> first_; ///< per rank, and one more
+};
+
+/// How many sends lie before each op on the longest way to it, through messages and local
+/// dependencies, and through the starts of receives, for which a send without buffering
+/// waits. Sends of one level never wait for each other, whatever the transport.
+/// An error: the schedule waits for itself.
+Result<std::vector<uint32_t>> sendLevels(const Schedule &schedule,
+                                         const std::vector<MessageEnds> &messages);
+
+} // namespace colldsl

@@ -1,0 +1,28 @@
+/// Optimal tree: fills holes for trees with the one in which the last rank learns earliest.
+/// `postal` takes the tree `optimal(root, latency)` of the standard library, with the latency of
+/// the postal model that LogGP gives for a message of this size: short messages get flat trees,
+/// long ones binomial trees. `exact` lists the best tree in LogGP itself.
+///
+/// example: 8 bytes, L = 2500, o = 1500, g = 1000, G = 6: a message takes 5542 ns to arrive and
+/// 1500 ns to send, so latency 4 bound: `exact` n log n, and as much text in the program source: A.
+/// Bar-Noy, S. Kipnis, "Designing broadcasting algorithms in the postal model", 1992; see
+/// passes/BestTree.h
+#pragma once
+
+#include "passes/LogGP.h"
+#include "passes/Pass.h"
+
+namespace colldsl {
+
+struct OptimalTree {
+  enum class Form : uint8_t { Postal, Exact };
+  Form form = Form::Postal;
+  uint64_t bytes = 0;
+  LogGP model;
+
+  void describe(PassOptions &options);
+};
+
+Result<HoleOutcome> fillOptimalTree(const HoleContext &context, const OptimalTree &options);
+
+} // namespace colldsl

@@ -1,0 +1,83 @@
+/// Passes: pure functions that improve a program before it is instantiated, or a schedule
+/// afterwards. Each is one row of Passes.def; nothing else knows their names.
+#pragma once
+
+#include "passes/Cost.h"
+#include "passes/PassOptions.h"
+#include "program/Instantiate.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace colldsl {
+
+enum class PassKind : uint8_t {
+  Program, ///< fills holes of a collective: leaders, trees, segments
+  Dag,     ///< changes the DAGs of all ranks
+};
+
+/// What a DAG pass may look at besides the schedule. All of it outlives the call.
+struct DagContext {
+  const Topology &topology;
+  const std::vector<Sizes> &sizes; ///< as in verify(); for blocks known at call time too
+  const CostModel *cost = nullptr; ///< null: LogGP, with the terms that the pass has as options
+};
+
+/// What became of a schedule, and what a person may want to know of it.
+struct DagOutcome {
+  Schedule schedule;
+  std::string remark; ///< "8 messages in 3 rounds"; may be empty
+};
+
+/// What a program pass looks at: a collective that is about to be instantiated.
+struct HoleContext {
+  const Program &program;
+  const InstantiateRequest &request; ///< with its topology; missing arguments are holes
+};
+
+/// One hole, filled. Leaders are no parameter: they are filled in by rank.
+struct HoleFilling {
+  uint32_t param = 0;     ///< of the collective
+  std::string expression; ///< in the language's own words
+  ExprId value = kNoExpr; ///< or one of the program's own
+};
+
+struct HoleOutcome {
+  std::vector<HoleFilling> fillings;
+  std::shared_ptr<const LeaderOrder> leaders; ///< null: as before
+  std::string remark;
+};
+
+/// One pass with the options that it was given.
+class Pass {
+public:
+  virtual ~Pass() = default;
+  virtual PassOptions options() = 0;
+  /// Of the kind that it is; the other one is never asked.
+  virtual Result<DagOutcome> run(Schedule schedule, const DagContext &context) const;
+  virtual Result<HoleOutcome> fill(const HoleContext &context) const;
+};
+
+struct PassInfo {
+  std::string_view name;
+  std::string_view summary;
+  PassKind kind;
+  std::unique_ptr<Pass> (*make)();
+};
+
+/// All passes, in the order of Passes.def.
+std::span<const PassInfo> allPasses();
+const PassInfo *findPass(std::string_view name);
+
+/// What the schedule takes by the context's model, or by the pass's own.
+Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context,
+                        const CostModel &model);
+
+/// The schedule before or after, whichever is faster; the one before if it makes no difference.
+Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context,
+                                const CostModel &model);
+
+} // namespace colldsl

@@ -1,0 +1,144 @@
+#include "passes/Pipeline.h"
+
+#include <chrono>
+
+namespace colldsl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+Status unknown(const std::string &what, std::string_view given,
+               const std::vector<std::string_view> &words, const NearestName &nearest) {
+  std::string list;
+  for (std::string_view word : words)
+    list += " " + std::string(word);
+  std::string near = nearest(given, words);
+  return Status(Diagnostic::error({}, "there is no " + what + " '" + std::string(given) +
+                                          "'; there are" + (list.empty() ? " none" : list) +
+                                          (near.empty() ? "" : "; did you mean '" + near + "'?")));
+}
+
+/// Up to a comma outside of braces.
+std::string_view takeWord(std::string_view &text, char separator) {
+  int depth = 0;
+  size_t end = 0;
+  for (; end < text.size() && (depth > 0 || text[end] != separator); ++end)
+    depth += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
+  std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+Status setOptions(const PassInfo &info, Pass &pass, std::string_view text,
+                  const NearestName &nearest) {
+  PassOptions options = pass.options();
+  std::string name(info.name);
+  while (!text.empty()) {
+    std::string_view setting = takeWord(text, ';');
+    size_t equals = setting.find('=');
+    std::string_view word = setting.substr(0, equals);
+    const PassOptions::Option *option = options.find(word);
+    if (!option) {
+      std::vector<std::string_view> words;
+      for (const PassOptions::Option &known : options.all())
+        words.push_back(known.name);
+      return unknown("option of " + name, word, words, nearest);
+    }
+    if (equals == setting.npos)
+      return Status::error(name + ": " + std::string(word) + " needs a value: " +
+                           std::string(word) + "=" + std::string(option->values));
+    if (Status s = option->take(setting.substr(equals + 1)); !s)
+      return Status::error(name + ": " + std::string(word) + ": " + s.message());
+  }
+  return {};
+}
+
+} // namespace
+
+Result<Pipeline> Pipeline::parse(std::string_view text, const NearestName &nearest) {
+  Pipeline pipeline;
+  while (!text.empty()) {
+    std::string_view word = takeWord(text, ',');
+    size_t brace = word.find('{');
+    std::string_view name = word.substr(0, brace);
+    if (word == "default") {
+      for (std::string_view part : {"tune", "choose"})
+        pipeline.passes_.push_back({findPass(part), findPass(part)->make(), true});
+      continue;
+    }
+    const PassInfo *info = findPass(name);
+    if (!info) {
+      std::vector<std::string_view> names;
+      for (const PassInfo &known : allPasses())
+        names.push_back(known.name);
+      names.push_back("default");
+      return unknown("pass", name, names, nearest);
+    }
+    std::unique_ptr<Pass> pass = info->make();
+    if (brace != word.npos) {
+      if (word.back() != '}')
+        return Status::error("'" + std::string(word) + "' has a brace that is not closed");
+      std::string_view options = word.substr(brace + 1, word.size() - brace - 2);
+      if (Status s = setOptions(*info, *pass, options, nearest); !s)
+        return s;
+    }
+    pipeline.passes_.push_back({info, std::move(pass)});
+  }
+  return pipeline;
+}
+
+bool Pipeline::needsCollective() const {
+  for (const Step &step : passes_)
+    if (step.info->kind == PassKind::Program && !step.isDefault)
+      return true;
+  return false;
+}
+
+bool Pipeline::has(PassKind kind) const {
+  for (const Step &step : passes_)
+    if (step.info->kind == kind)
+      return true;
+  return false;
+}
+
+Result<HoleOutcome> Pipeline::fill(const HoleContext &context, PassObserver *observer) const {
+  HoleOutcome all;
+  for (const Step &step : passes_) {
+    if (step.info->kind != PassKind::Program)
+      continue;
+    Clock::time_point begin = Clock::now();
+    Result<HoleOutcome> one = step.pass->fill(context);
+    if (!one)
+      return Status::error(std::string(step.info->name) + ": " + one.message());
+    if (observer)
+      if (Status s = observer->filled(step.info->name, *one, secondsSince(begin)); !s)
+        return s;
+    all.fillings.insert(all.fillings.end(), one->fillings.begin(), one->fillings.end());
+    if (one->leaders)
+      all.leaders = one->leaders;
+  }
+  return all;
+}
+
+Result<Schedule> Pipeline::run(Schedule schedule, const DagContext &context,
+                               PassObserver *observer) const {
+  for (const Step &step : passes_) {
+    if (step.info->kind != PassKind::Dag)
+      continue;
+    Clock::time_point begin = Clock::now();
+    Result<DagOutcome> one = step.pass->run(std::move(schedule), context);
+    if (!one)
+      return Status::error(std::string(step.info->name) + ": " + one.message());
+    if (observer)
+      if (Status s = observer->ran(step.info->name, *one, secondsSince(begin)); !s)
+        return s;
+    schedule = std::move(one->schedule);
+  }
+  return schedule;
+}
+
+} // namespace colldsl

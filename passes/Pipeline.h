@@ -1,0 +1,50 @@
+/// A list of passes as a person writes it: `edge-coloring{algorithm=optimal},fuse`.
+#pragma once
+
+#include "passes/Pass.h"
+
+namespace colldsl {
+
+/// The nearest of the words that fit, or nothing: who asks knows how to find it.
+using NearestName =
+    std::function<std::string(std::string_view word, const std::vector<std::string_view> &words)>;
+
+/// Watches a pipeline: what each pass made, and how long it took. An error stops it.
+class PassObserver {
+public:
+  virtual ~PassObserver() = default;
+  virtual Status ran(std::string_view pass, const DagOutcome &outcome, double seconds) = 0;
+  virtual Status filled(std::string_view pass, const HoleOutcome &outcome, double seconds) = 0;
+};
+
+class Pipeline {
+public:
+  /// Passes with commas between them, each with options in braces and semicolons between these.
+  /// An unknown pass or option is an error that names those there are. `default` stands for
+  /// `tune,choose`, without the first where there are no holes.
+  static Result<Pipeline> parse(std::string_view text, const NearestName &nearest);
+
+  bool empty() const { return passes_.empty(); }
+  bool has(PassKind kind) const;
+  /// Whether it makes sense for a collective alone: it names passes that fill holes.
+  bool needsCollective() const;
+
+  /// The program passes, one after the other, each seeing the request as it is. The fillings
+  /// of later ones count.
+  Result<HoleOutcome> fill(const HoleContext &context, PassObserver *observer = nullptr) const;
+
+  /// The DAG passes, one after the other.
+  Result<Schedule> run(Schedule schedule, const DagContext &context,
+                       PassObserver *observer = nullptr) const;
+
+private:
+  struct Step {
+    const PassInfo *info;
+    std::shared_ptr<const Pass> pass;
+    bool isDefault = false;
+  };
+
+  std::vector<Step> passes_;
+};
+
+} // namespace colldsl

@@ -1,0 +1,31 @@
+/// Protocol: says for each message how it travels. Short ones go eagerly, at the price of one more
+/// copy; how short depends on how far it is. Long ones wait for their receiver, or, where buffers
+/// are the same in every call, are written to where it said once and for all. Where receivers come
+/// late by `skew`, a sender that waits loses that much, so eager pays for as many bytes more as are
+/// copied in that time.
+///
+/// example: eager=32KiBx2KiBx1KiBx8KiB: 4 KiB go eagerly to a core that shares a cache, and by
+/// rendezvous to another socket
+/// bound: one step per message
+/// source: L. Chai, A. Hartono, D. Panda, "Designing high performance and scalable MPI intra-node
+/// communication support for clusters", 2006; T. Hoefler, T. Schneider, "Optimization principles
+/// for collective neighborhood communications", SC 2012
+#pragma once
+
+#include "passes/Pass.h"
+
+namespace colldsl {
+
+struct ProtocolChoice {
+  std::vector<uint32_t> eager{32 << 10, 2 << 10, 1 << 10, 8 << 10};
+  bool isStatic = false;
+  uint64_t skewNs = 0;
+  uint64_t copyNsPerKiB = 100;
+
+  void describe(PassOptions &options);
+};
+
+Result<DagOutcome> chooseProtocols(Schedule schedule, const ProtocolChoice &options,
+                                   const DagContext &context);
+
+} // namespace colldsl

@@ -1,0 +1,96 @@
+#include "passes/CanaryRte.h"
+#include "passes/Choose.h"
+#include "passes/CombineMessages.h"
+#include "passes/Direction.h"
+#include "passes/DistanceRing.h"
+#include "passes/DistanceTree.h"
+#include "passes/EdgeColoring.h"
+#include "passes/Fuse.h"
+#include "passes/LeaderSelection.h"
+#include "passes/OptimalTree.h"
+#include "passes/ProtocolChoice.h"
+#include "passes/RtrTree.h"
+#include "passes/SegmentSize.h"
+#include "passes/TreeRebalance.h"
+#include "passes/Tune.h"
+
+#include <cassert>
+
+namespace colldsl {
+namespace {
+
+template <PassKind kind, auto function, typename Settings> class TablePass : public Pass {
+public:
+  PassOptions options() override {
+    PassOptions described;
+    settings_.describe(described);
+    return described;
+  }
+
+  Result<DagOutcome> run(Schedule schedule, const DagContext &context) const override {
+    if constexpr (kind == PassKind::Dag)
+      return function(std::move(schedule), settings_, context);
+    else
+      return Pass::run(std::move(schedule), context);
+  }
+
+  Result<HoleOutcome> fill(const HoleContext &context) const override {
+    if constexpr (kind == PassKind::Program)
+      return function(context, settings_);
+    else
+      return Pass::fill(context);
+  }
+
+private:
+  Settings settings_;
+};
+
+constexpr PassInfo kPasses[] = {
+#define COLLDSL_PASS(kind, name, function, options, summary)                                       \
+  {name, summary, PassKind::kind, []() -> std::unique_ptr<Pass> {                                  \
+     return std::make_unique<TablePass<PassKind::kind, function, options>>();                      \
+   }},
+#include "passes/Passes.def"
+};
+
+} // namespace
+
+Result<DagOutcome> Pass::run(Schedule, const DagContext &) const {
+  assert(false && "a program pass has no schedule");
+  return Status::error("a program pass has no schedule");
+}
+
+Result<HoleOutcome> Pass::fill(const HoleContext &) const {
+  assert(false && "a DAG pass fills no holes");
+  return Status::error("a DAG pass fills no holes");
+}
+
+std::span<const PassInfo> allPasses() { return kPasses; }
+
+const PassInfo *findPass(std::string_view name) {
+  for (const PassInfo &info : kPasses)
+    if (info.name == name)
+      return &info;
+  return nullptr;
+}
+
+Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context,
+                        const CostModel &model) {
+  return (context.cost ? *context.cost : model).makespanNs(schedule, context.sizes);
+}
+
+Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context,
+                                const CostModel &model) {
+  Result<uint64_t> old = timeOf(before, context, model);
+  if (!old)
+    return old.status();
+  Result<uint64_t> now = timeOf(after.schedule, context, model);
+  if (!now)
+    return now.status();
+  after.remark += "; " + std::to_string(*old) + " ns, then " + std::to_string(*now) + " ns";
+  if (*now < *old)
+    return after;
+  return DagOutcome{std::move(before), "left as it was: " + after.remark};
+}
+
+} // namespace colldsl

@@ -1,0 +1,114 @@
+#include "passes/RtrTree.h"
+
+#include "passes/DagEditor.h"
+#include "passes/Messages.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+namespace colldsl {
+
+void RtrTree::describe(PassOptions &options) {
+  options.number("degree", "N", "of the trees (default: L / o, at least 2)", degree, 1);
+  options.number("L", "NS", "latency of the network (default: 2500)", L);
+  options.number("o", "NS", "overhead of a message at each end (default: 1500)", o, 1);
+}
+
+namespace {
+
+/// A tree of one sender: its place is 0, those of its receivers follow. All that belongs to it
+/// comes first in program order, tree by tree in the same order on every rank: on a channel that
+/// keeps the order of its messages no notice waits behind data, nor behind a tree that waits for
+/// it.
+class NoticeTree {
+public:
+  NoticeTree(std::vector<std::unique_ptr<DagEditor>> &editors, uint64_t degree, uint64_t &serial)
+      : editors_(editors), degree_(degree), serial_(serial) {}
+
+  void build(Rank sender, const std::vector<MessageEnds> &messages) {
+    std::map<Rank, std::vector<EditId>> receivesOf;
+    for (const MessageEnds &m : messages)
+      receivesOf[m.to].push_back(DagEditor::of(m.recv));
+    std::vector<Rank> ranks{sender};
+    for (const auto &[rank, receives] : receivesOf)
+      ranks.push_back(rank);
+    std::vector<std::vector<EditId>> heard(ranks.size()); // per place, its waits
+    for (size_t i = ranks.size(); i-- > 1;) {             // those below first
+      size_t above = (i - 1) / degree_;
+      Op op;
+      op.message = MessageId{kFirstNewMessage + serial_++};
+      op.kind = OpKind::Signal;
+      op.peer = ranks[above];
+      EditId signal = editor(ranks[i]).add(op, {}, {}, EditId{0});
+      editor(ranks[i]).moveToFront(signal);
+      for (EditId receive : receivesOf[ranks[i]]) {
+        editor(ranks[i]).moveToFront(receive);
+        editor(ranks[i]).wait(signal, receive, DepKind::IRequires);
+      }
+      for (EditId wait : heard[i])
+        editor(ranks[i]).wait(signal, wait);
+      op.kind = OpKind::Wait;
+      op.peer = ranks[i];
+      EditId wait = editor(ranks[above]).add(op, {}, {}, EditId{0});
+      editor(ranks[above]).moveToFront(wait);
+      heard[above].push_back(wait);
+    }
+    for (const MessageEnds &m : messages) {
+      for (EditId wait : heard[0])
+        editor(sender).wait(DagEditor::of(m.send), wait);
+      editor(sender).op(DagEditor::of(m.send)).transfer.announced = true;
+      editor(m.to).op(DagEditor::of(m.recv)).transfer.announced = true;
+    }
+  }
+
+private:
+  static constexpr uint64_t kFirstNewMessage = uint64_t{1} << 63;
+
+  DagEditor &editor(Rank rank) { return *editors_[index(rank)]; }
+
+  std::vector<std::unique_ptr<DagEditor>> &editors_;
+  uint64_t degree_;
+  uint64_t &serial_;
+};
+
+} // namespace
+
+Result<DagOutcome> addRtrTrees(Schedule schedule, const RtrTree &options, const DagContext &) {
+  Result<std::vector<MessageEnds>> messages = messagesOf(schedule);
+  if (!messages)
+    return messages.status();
+  std::map<Rank, std::vector<MessageEnds>> ofSender;
+  for (const MessageEnds &m : *messages) {
+    const Op &recv = schedule.ranks[index(m.to)].op(m.recv);
+    bool fits = recv.transfer.protocol == Protocol::Static && !recv.transfer.announced &&
+                recv.depCount == 0 && m.from != m.to;
+    if (fits)
+      ofSender[m.from].push_back(m);
+  }
+  std::vector<std::unique_ptr<DagEditor>> editors;
+  for (const Dag &dag : schedule.ranks)
+    editors.push_back(std::make_unique<DagEditor>(dag));
+  uint64_t degree = options.degree ? options.degree
+                                   : std::max<uint64_t>(2, (options.L + options.o - 1) / options.o);
+  uint64_t serial = 0;
+  uint32_t trees = 0;
+  for (const auto &[sender, announced] : ofSender) {
+    if (announced.size() < 2)
+      continue;
+    NoticeTree(editors, degree, serial).build(sender, announced);
+    ++trees;
+  }
+  for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
+    Result<Dag> built = editors[r]->build();
+    if (!built)
+      return built.status();
+    schedule.ranks[r] = built.take();
+  }
+  renumberMessages(schedule);
+  return DagOutcome{std::move(schedule), std::to_string(trees) + " trees of degree " +
+                                             std::to_string(degree) + ", " +
+                                             std::to_string(serial) + " signals"};
+}
+
+} // namespace colldsl

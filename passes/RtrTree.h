@@ -1,0 +1,27 @@
+/// RTR (ready to receive) tree: before a static message is sent, its receiver must be ready.
+/// Instead of one notice from each receiver, the receivers of a sender combine theirs up a tree of
+/// which it is the root: whoever is ready, and has heard so from those below, signals on. Sends
+/// wait for the signals that come to the root; the messages then need no notice of their own.
+///
+/// example: 40 receivers, degree 2: the sender waits for 2 signals instead of 40, after 5 levels
+/// bound: log(receivers) levels of ceil(L / o) signals each; only receives that wait for nothing,
+/// so that nobody waits longer than for a rank to begin source: T. Hoefler, T. Schneider,
+/// "Optimization principles for collective neighborhood communications", SC 2012, II.C.2
+#pragma once
+
+#include "passes/Pass.h"
+
+namespace colldsl {
+
+struct RtrTree {
+  uint64_t degree = 0;
+  uint64_t L = 2500;
+  uint64_t o = 1500;
+
+  void describe(PassOptions &options);
+};
+
+Result<DagOutcome> addRtrTrees(Schedule schedule, const RtrTree &options,
+                               const DagContext &context);
+
+} // namespace colldsl

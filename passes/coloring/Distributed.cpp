@@ -1,0 +1,18 @@
+#include "passes/coloring/Distributed.h"
+
+#include "passes/coloring/Rounds.h"
+
+namespace colldsl {
+
+uint32_t RankColoring::answer(uint32_t inEdge, const Question &question) {
+  uint32_t color = firstFree(question.taken, takenByRecvs_);
+  insert(takenByRecvs_, color);
+  return inColor_[inEdge] = color;
+}
+
+void RankColoring::take(uint32_t outEdge, uint32_t color) {
+  outColor_[outEdge] = color;
+  insert(takenBySends_, color);
+}
+
+} // namespace colldsl

@@ -1,0 +1,54 @@
+#include "tests/passes/Make.h"
+
+#include "verifier/Verifier.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl {
+
+Compilation &stdlibForTests() {
+  static Compilation compilation = compileFiles({});
+  return compilation;
+}
+
+Result<Schedule> makeForTest(const std::string &name, uint32_t ranks, uint64_t elements,
+                             const std::vector<std::pair<std::string, std::string>> &arguments,
+                             const Topology *topology) {
+  Compilation &compilation = stdlibForTests();
+  InstantiateRequest request;
+  request.collective = compilation.program().find(name, DeclKind::Collective);
+  request.ranks = ranks;
+  request.elements = elements;
+  request.contract = true;
+  request.topology = topology;
+  const Decl decl = compilation.program().decl(request.collective);
+  request.arguments.assign(decl.params.size(), kNoExpr);
+  for (const auto &[param, text] : arguments) {
+    Result<ExprId> expr = compilation.addArgument(request.collective, param, text);
+    if (!expr)
+      return expr.status();
+    for (uint32_t p = 0; p < decl.params.size(); ++p)
+      if (compilation.program().nameOf(decl.params[p]) == param)
+        request.arguments[p] = *expr;
+  }
+  return instantiateAll(compilation.program(), request);
+}
+
+std::vector<Sizes> sizesForTest(const Schedule &schedule) {
+  Sizes sizes;
+  sizes.elements = schedule.sizeClass.elements;
+  return {sizes};
+}
+
+uint64_t timeForTest(const Schedule &schedule, const LogGP &model) {
+  Result<uint64_t> time = LogGPCost(model).makespanNs(schedule, sizesForTest(schedule));
+  EXPECT_TRUE(time.ok()) << (time ? "" : time.message());
+  return time ? *time : 0;
+}
+
+std::string refusalForTest(const Schedule &schedule) {
+  VerifyReport report = verify(schedule, sizesForTest(schedule));
+  return report.proved() ? std::string() : describe(report, schedule);
+}
+
+} // namespace colldsl

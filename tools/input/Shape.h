@@ -1,0 +1,15 @@
+/// For whom a schedule is made.
+#pragma once
+
+#include "topology/Topology.h"
+
+namespace colldsl::tools {
+
+struct Shape {
+  uint32_t ranks = 1;
+  uint64_t elements = 0; ///< n
+  bool inPlace = false;
+  const Topology *topology = nullptr;
+};
+
+} // namespace colldsl::tools

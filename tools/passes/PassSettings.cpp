@@ -1,0 +1,37 @@
+#include "tools/passes/PassSettings.h"
+
+#include "compiler/Spelling.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace colldsl::tools {
+namespace {
+
+std::string nearestOf(std::string_view word, const std::vector<std::string_view> &words) {
+  std::vector<llvm::StringRef> refs;
+  for (std::string_view known : words)
+    refs.emplace_back(known.data(), known.size());
+  return nearestWord({word.data(), word.size()}, refs).str();
+}
+
+} // namespace
+
+void PassSettings::addTo(Options &options) {
+  options.section("passes");
+  options.add("--passes", "LIST",
+              "passes to run, such as edge-coloring{algorithm=optimal},fuse;\n"
+              "docs/passes.md tells of all",
+              [this](llvm::StringRef text) -> Status {
+                Result<Pipeline> parsed = Pipeline::parse({text.data(), text.size()}, nearestOf);
+                if (!parsed)
+                  return parsed.status();
+                pipeline = parsed.take();
+                return {};
+              });
+  options.addFlag("--print-after-all", "show what each pass made, on the standard error",
+                  printAfterAll);
+  options.addFlag("--time-passes", "tell what each pass did, and how long it took", timePasses);
+  options.addFlag("--verify-each", "prove the schedule again after each pass", verifyEach);
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,116 @@
+#include "tools/passes/RunPasses.h"
+
+#include "ir/TextForm.h"
+#include "tools/input/BlockSizes.h"
+#include "verifier/Verifier.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <mutex>
+
+namespace colldsl::tools {
+namespace {
+
+class Watcher : public PassObserver {
+public:
+  Watcher(const PassSettings &settings, const std::vector<Sizes> &sizes)
+      : settings_(settings), sizes_(sizes) {}
+
+  Status ran(std::string_view pass, const DagOutcome &outcome, double seconds) override {
+    tell(pass, outcome.remark, seconds);
+    if (settings_.printAfterAll)
+      show("// after " + std::string(pass) + ": " + outcome.remark + "\n" +
+           printText(outcome.schedule));
+    if (!settings_.verifyEach)
+      return {};
+    VerifyReport report = verify(outcome.schedule, sizes_);
+    return report.proved() ? Status()
+                           : Status::error("after " + std::string(pass) + ":\n" +
+                                           describe(report, outcome.schedule));
+  }
+
+  Status filled(std::string_view pass, const HoleOutcome &outcome, double seconds) override {
+    tell(pass, outcome.remark, seconds);
+    if (settings_.printAfterAll)
+      show("// after " + std::string(pass) + ": " + outcome.remark + "\n");
+    return {};
+  }
+
+private:
+  void tell(std::string_view pass, const std::string &remark, double seconds) const {
+    if (settings_.timePasses)
+      show(llvm::formatv("{0}: {1:f3} ms; {2}\n", std::string(pass), seconds * 1e3, remark).str());
+  }
+
+  static void show(const std::string &text) {
+    static std::mutex oneAtATime;
+    std::lock_guard lock(oneAtATime);
+    llvm::errs() << text;
+  }
+
+  const PassSettings &settings_;
+  const std::vector<Sizes> &sizes_;
+};
+
+/// Blocks that are known at call time only have some lengths: as good as others.
+constexpr uint64_t kSizesSeed = 1;
+
+} // namespace
+
+Status fillHoles(Source &source, const Source::Target &target, const ScheduleOptions &options,
+                 const Shape &shape, Call &call) {
+  const Pipeline &pipeline = options.passes.pipeline;
+  if (!pipeline.has(PassKind::Program))
+    return {};
+  if (target.schedule && pipeline.needsCollective())
+    return Status::error("'" + target.name +
+                         "' is a schedule: passes that fill holes need a collective");
+  if (target.schedule)
+    return {};
+  InstantiateRequest request;
+  request.collective = target.collective;
+  request.ranks = shape.ranks;
+  request.elements = shape.elements;
+  request.type = options.type;
+  request.topology = shape.topology;
+  request.arguments = call.arguments;
+  request.sizes = call.sizes;
+  std::vector<Sizes> none;
+  Watcher watcher(options.passes, none);
+  Result<HoleOutcome> outcome = pipeline.fill({source.program(), request}, &watcher);
+  if (!outcome)
+    return outcome.status();
+  for (const HoleFilling &filling : outcome->fillings) {
+    const Decl &decl = source.program().decl(target.collective);
+    std::string name = source.program().nameOf(decl.params[filling.param]);
+    if (request.arguments[filling.param] != kNoExpr)
+      continue;
+    if (filling.value != kNoExpr) {
+      call.arguments[filling.param] = filling.value;
+      continue;
+    }
+    Result<ExprId> expr =
+        source.compilation().addArgument(target.collective, name, filling.expression);
+    if (!expr)
+      return expr.status();
+    call.arguments[filling.param] = *expr;
+  }
+  if (outcome->leaders)
+    call.leaders = outcome->leaders;
+  return {};
+}
+
+Result<Schedule> runPasses(Schedule schedule, const PassSettings &settings, const Shape &shape) {
+  if (!settings.pipeline.has(PassKind::Dag))
+    return schedule;
+  Result<std::vector<Sizes>> sizes = chooseSizes(schedule, shape.elements, kSizesSeed);
+  if (!sizes)
+    return sizes.status();
+  Watcher watcher(settings, *sizes);
+  Topology flat = Topology::flat(schedule.numRanks());
+  const Topology &topology = shape.topology ? *shape.topology : flat;
+  return settings.pipeline.run(std::move(schedule), {topology, *sizes}, &watcher);
+}
+
+} // namespace colldsl::tools

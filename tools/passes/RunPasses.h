@@ -1,0 +1,17 @@
+/// Passes between what the command line names and what is printed, proved or run.
+#pragma once
+
+#include "tools/input/Parameters.h"
+#include "tools/input/Shape.h"
+
+namespace colldsl::tools {
+
+/// Runs the program passes: what they fill in becomes part of the call, unless it was
+/// given with --set. Not while others make schedules of the same source.
+Status fillHoles(Source &source, const Source::Target &target, const ScheduleOptions &options,
+                 const Shape &shape, Call &call);
+
+/// Runs the DAG passes. Thread safe.
+Result<Schedule> runPasses(Schedule schedule, const PassSettings &settings, const Shape &shape);
+
+} // namespace colldsl::tools

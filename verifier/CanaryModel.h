@@ -1,0 +1,25 @@
+/// The proof that a static message with a canary completes, and not too early, whatever its payload
+/// is: both ends and the memory between them as a small machine, of which all states are visited.
+///
+/// The receiver clears the flag, writes the canary into the last byte of its target and says that
+/// it is ready. The sender then writes its payload, and the flag behind it if the payload ends in
+/// the canary. The receiver is done when the last byte is no canary or the flag is set. Writes take
+/// effect one after the other, or, on a transport that may not carry canaries, in any order.
+#pragma once
+
+#include <string>
+
+namespace colldsl::proof {
+
+struct CanaryModel {
+  bool setsFlag = true; ///< the sender, where its payload ends in the canary
+  bool commitsInOrder = true;
+  bool clearsFlag = true;    ///< the receiver, before it says that it is ready
+  bool lastByteFirst = true; ///< the receiver writes the canary before it says that it is ready
+};
+
+/// Empty: for two messages in a row, each with any payload, every run ends with all bytes there.
+/// Else what goes wrong.
+std::string refuteCanary(const CanaryModel &model);
+
+} // namespace colldsl::proof
