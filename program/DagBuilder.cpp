@@ -141,9 +141,20 @@ std::vector<OpId> DagBuilder::exitsOf(const LabelRange &range) const {
   return exits;
 }
 
+/// Where many wait for many, an op that does nothing stands between them: m + n edges instead
+/// of m * n.
 void DagBuilder::dependAll(const LabelRange &waiter, const LabelRange &first, DepKind kind) {
   std::vector<OpId> before = kind == DepKind::Requires ? exitsOf(first) : entriesOf(first);
-  for (OpId w : entriesOf(waiter))
+  std::vector<OpId> after = entriesOf(waiter);
+  if (before.size() * after.size() > 4 * (before.size() + after.size())) {
+    OpId join{size()};
+    addPlain().loc = dag_->op(after.front()).loc;
+    for (OpId f : before)
+      state(join, {f, kind});
+    before = {join};
+    kind = DepKind::Requires;
+  }
+  for (OpId w : after)
     for (OpId f : before)
       state(w, {f, kind});
 }

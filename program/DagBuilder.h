@@ -36,7 +36,7 @@ public:
   uint32_t size() const { return dag_->size(); }
 
   /// Every op of `waiter` that none of its own ops precedes waits for every op of
-  /// `first` that none of its own ops follows.
+  /// `first` that none of its own ops follows. May add an op.
   void depend(const LabelRange &waiter, const LabelRange &first, DepKind kind) {
     if (waiter.last - waiter.first == 1 && first.last - first.first == 1) [[likely]]
       state(OpId{waiter.first}, {OpId{first.first}, kind});
