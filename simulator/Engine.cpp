@@ -152,7 +152,7 @@ template <bool kPlain>
     postByTag(event, v);
   else if (v.hasArrived)
     meet(event.vertex, event.host, v.partner, v.peer,
-         isSimple() ? now_ : std::max(now_, readyAt_[event.vertex]));
+         isSimple() ? now_ : std::max(now_, readyAt_[v.partner]));
 }
 
 template <bool kPlain>
@@ -185,7 +185,7 @@ template <bool kPlain>
   } else {
     v.hasArrived = 1;
     if (!isSimple())
-      readyAt_[event.vertex] = end;
+      readyAt_[send] = end;
   }
   if (event.order & kIsWaiting)
     leaveLine(event, LineKind::Message, ports);

@@ -141,8 +141,8 @@ private:
   bool isSimple_; ///< one processor and one interface each
   size_t stride_; ///< clocks per rank: processors, interfaces sending, interfaces receiving
   PagedArray<uint64_t> clocks_;
-  PagedArray<uint64_t> readyAt_; ///< not simple: when an op's dependencies were met; a message
-                                 ///< that waits for its receive: when it had been taken in
+  PagedArray<uint64_t> readyAt_; ///< not simple: when an op's dependencies were met; of a send
+                                 ///< that ran: when its message had been taken in
   TimeWheel wheel_;
   WaitLines lines_;
   std::vector<Freed> freed_;

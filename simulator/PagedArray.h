@@ -57,16 +57,19 @@ public:
   }
 
 private:
-  static constexpr size_t kPage = size_t{1} << 21;
+  static constexpr size_t kPage = size_t{1} << 12, kHugePage = size_t{1} << 21;
 
   void reserve(size_t count) {
-    size_t bytes = (count * sizeof(T) + kPage - 1) / kPage * kPage;
+    size_t bytes = count * sizeof(T);
+    size_t page = bytes < kHugePage ? kPage : kHugePage;
+    bytes = (bytes + page - 1) / page * page;
     void *at =
         data_ ? mremap(data_, room_ * sizeof(T), bytes, MREMAP_MAYMOVE)
               : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
       throw std::bad_alloc();
-    madvise(at, bytes, MADV_HUGEPAGE);
+    if (bytes >= kHugePage)
+      madvise(at, bytes, MADV_HUGEPAGE);
     data_ = static_cast<T *>(at);
     room_ = bytes / sizeof(T);
   }
