@@ -48,7 +48,7 @@ template <bool kPlain> Result<Outcome> Engine<kPlain>::run() {
   }
   if (!error_)
     return error_;
-  if (finished_ < workload_.numOps || received_ < workload_.messages)
+  if (finished_ < workload_.numOps || isMessageLeft())
     return stuck();
   return outcome();
 }

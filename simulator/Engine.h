@@ -98,6 +98,7 @@ private:
 
   // What is left at the end (EngineReport.cpp)
   Status checkTimes() const;
+  bool isMessageLeft() const; ///< one that nobody receives
   Status stuck() const;
   Result<Outcome> outcome();
 
