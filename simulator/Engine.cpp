@@ -282,8 +282,9 @@ template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::flush(
 }
 
 template <bool kPlain> void Engine<kPlain>::flushMany() {
-  std::stable_sort(freed_.begin(), freed_.end(),
-                   [](const Freed &a, const Freed &b) { return a.host < b.host; });
+  auto isBefore = [](const Freed &a, const Freed &b) { return a.host < b.host; };
+  if (!std::is_sorted(freed_.begin(), freed_.end(), isBefore)) // std::stable_sort takes memory
+    std::stable_sort(freed_.begin(), freed_.end(), isBefore);
   for (size_t begin = 0, end = 0; begin < freed_.size(); begin = end) {
     while (end < freed_.size() && freed_[end].host == freed_[begin].host)
       ++end;
