@@ -60,6 +60,7 @@ private:
 
   // The loop (Engine.cpp)
   void start();
+  bool startsAtOnce(const Vertex &v) const;
   void dispatch(const Event &event);
   void runCalc(const Event &event);
   void runSend(const Event &event);

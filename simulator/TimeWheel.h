@@ -25,6 +25,9 @@ struct Event {
 
 class TimeWheel {
 public:
+  /// Makes room for so many events at a time.
+  void reserve(size_t events) { chunks_.reserve(events / kChunkEvents * 2); }
+
   /// event.time is not before now().
   void push(const Event &event) {
     if (event.time == now_ && isRunning_) {
