@@ -18,8 +18,8 @@ public:
   std::vector<std::string> files; ///< see SourceLoc::file
   bool hasContract = false;       ///< each Dag::contract is filled in
   bool synchronizes = false;      ///< promises: no rank finishes before all have started
-  bool isPlainGoal = false; ///< read from GOAL: a simulator matches by rank and tag, as ops run
-  bool deterministic = false;     ///< promises: the same combine tree per element on every rank
+  bool isPlainGoal = false;   ///< read from GOAL: a simulator matches by rank and tag, as ops run
+  bool deterministic = false; ///< promises: the same combine tree per element on every rank
 
   uint32_t numRanks() const { return static_cast<uint32_t>(ranks.size()); }
   uint64_t numOps() const;

@@ -48,21 +48,38 @@ template <bool kPlain> Result<Outcome> Engine<kPlain>::run() {
   }
   if (!error_)
     return error_;
-  if (finished_ < workload_.numOps || received_ < workload_.messages)
+  if (finished_ < workload_.numOps || isMessageLeft())
     return stuck();
   return outcome();
 }
 
+/// Before anything has happened, a receive can be started at once: no message is there yet. Not
+/// so one matched by tag, where the order counts, nor one whose start frees others at its turn.
+template <bool kPlain> bool Engine<kPlain>::startsAtOnce(const Vertex &v) const {
+  return v.kind == VertexKind::Recv && !v.isByTag &&
+         (v.run != kIsList || lists_[v.successors + 1] == 0);
+}
+
 template <bool kPlain> void Engine<kPlain>::start() {
+  bool areMessagesLater = std::all_of(model_.distances.begin(), model_.distances.end(),
+                                      [](const LogGop &p) { return p.o + p.L > 0; });
+  wheel_.reserve(hosts_);
   for (uint32_t h = 0; h < hosts_; ++h) {
     uint64_t begin =
         options_.skewNs == 0 ? 0 : drawBelow(options_.skewNs + 1, options_.seed, kStartStream, h);
     if (begin > 0)
       std::fill_n(clocksOf(h), stride_, begin);
     const RankVertices &rank = workload_.ranks[h];
-    for (uint32_t op = 0; op < rank.count; ++op)
-      if (vertices_[rank.at(op)].open == 0)
-        freed_.push_back({rank.at(op), h});
+    now_ = begin;
+    for (uint32_t op = 0; op < rank.count; ++op) {
+      uint32_t vertex = rank.at(op);
+      if (vertices_[vertex].open > 0)
+        continue;
+      if (areMessagesLater && startsAtOnce(vertices_[vertex]))
+        runRecv({begin, 0, vertex, h});
+      else
+        freed_.push_back({vertex, h});
+    }
     if (!freed_.empty())
       flush();
   }
@@ -152,7 +169,7 @@ template <bool kPlain>
     postByTag(event, v);
   else if (v.hasArrived)
     meet(event.vertex, event.host, v.partner, v.peer,
-         isSimple() ? now_ : std::max(now_, readyAt_[event.vertex]));
+         isSimple() ? now_ : std::max(now_, readyAt_[v.partner]));
 }
 
 template <bool kPlain>
@@ -185,7 +202,7 @@ template <bool kPlain>
   } else {
     v.hasArrived = 1;
     if (!isSimple())
-      readyAt_[event.vertex] = end;
+      readyAt_[send] = end;
   }
   if (event.order & kIsWaiting)
     leaveLine(event, LineKind::Message, ports);
@@ -282,8 +299,9 @@ template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::flush(
 }
 
 template <bool kPlain> void Engine<kPlain>::flushMany() {
-  std::stable_sort(freed_.begin(), freed_.end(),
-                   [](const Freed &a, const Freed &b) { return a.host < b.host; });
+  auto isBefore = [](const Freed &a, const Freed &b) { return a.host < b.host; };
+  if (!std::is_sorted(freed_.begin(), freed_.end(), isBefore)) // std::stable_sort takes memory
+    std::stable_sort(freed_.begin(), freed_.end(), isBefore);
   for (size_t begin = 0, end = 0; begin < freed_.size(); begin = end) {
     while (end < freed_.size() && freed_[end].host == freed_[begin].host)
       ++end;

@@ -60,6 +60,7 @@ private:
 
   // The loop (Engine.cpp)
   void start();
+  bool startsAtOnce(const Vertex &v) const;
   void dispatch(const Event &event);
   void runCalc(const Event &event);
   void runSend(const Event &event);
@@ -98,6 +99,7 @@ private:
 
   // What is left at the end (EngineReport.cpp)
   Status checkTimes() const;
+  bool isMessageLeft() const; ///< one that nobody receives
   Status stuck() const;
   Result<Outcome> outcome();
 
@@ -141,8 +143,8 @@ private:
   bool isSimple_; ///< one processor and one interface each
   size_t stride_; ///< clocks per rank: processors, interfaces sending, interfaces receiving
   PagedArray<uint64_t> clocks_;
-  PagedArray<uint64_t> readyAt_; ///< not simple: when an op's dependencies were met; a message
-                                 ///< that waits for its receive: when it had been taken in
+  PagedArray<uint64_t> readyAt_; ///< not simple: when an op's dependencies were met; of a send
+                                 ///< that ran: when its message had been taken in
   TimeWheel wheel_;
   WaitLines lines_;
   std::vector<Freed> freed_;

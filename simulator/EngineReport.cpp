@@ -66,13 +66,19 @@ template <bool kPlain> Result<Outcome> Engine<kPlain>::outcome() {
   outcome.finish.resize(hosts_);
   for (uint32_t h = 0; h < hosts_; ++h)
     outcome.finish[h] = *std::max_element(clocksOf(h), clocksOf(h) + cpus_);
-  outcome.makespan = *std::max_element(outcome.finish.begin(), outcome.finish.end());
+  for (uint64_t time : outcome.finish)
+    outcome.makespan = std::max(outcome.makespan, time);
   outcome.ops = started_;
   outcome.messages = received_;
   outcome.events = outcome.ops + outcome.messages;
   if (recorder_)
     outcome.recording = recorder_->take();
   return outcome;
+}
+
+template <bool kPlain> bool Engine<kPlain>::isMessageLeft() const {
+  return std::any_of(tags_.begin(), tags_.end(),
+                     [](const auto &host) { return !host.second.messages.empty(); });
 }
 
 /// Which ops are at the root of it: those that ran and are not done, and messages that nobody

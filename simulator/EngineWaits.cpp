@@ -7,13 +7,14 @@ namespace colldsl::sim {
 /// has an event in the queue; while its interface is stalled not even that.
 template <bool kPlain>
 void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports) {
-  WaitLine &line = lines_.get(lineOf(event.host, kind, ports));
+  size_t line = lineOf(event.host, kind, ports);
   uint64_t order = event.order | kIsWaiting;
   if (!(event.order & kIsWaiting))
-    line.insert({order, event.vertex, false});
-  Waiter &head = line.head();
+    lines_.insert(line, {order, event.vertex, false});
+  Waiter &head = lines_.head(line);
   if (head.order != order || readyAt == kNever) {
-    line.at(order).isQueued = false;
+    if (event.order & kIsWaiting)
+      lines_.find(line, order).isQueued = false;
     return;
   }
   head.isQueued = true;
@@ -24,8 +25,8 @@ void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, P
 /// that they get in line at once.
 template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {
   Ports ports;
-  WaitLine &line = lines_.get(lineOf(send.host, LineKind::Send, ports));
-  line.insert({newOrder(kSend | kIsWaiting), send.vertex, false});
+  lines_.insert(lineOf(send.host, LineKind::Send, ports),
+                {newOrder(kSend | kIsWaiting), send.vertex, false});
   uint64_t readyAt = sendGap(send.host, ports);
   if (readyAt != kNever)
     readyAt = std::max(readyAt, cpu(send.host, ports));
@@ -35,7 +36,7 @@ template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {
 /// The event ran: it was the head.
 template <bool kPlain>
 void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
-  lines_.find(lineOf(event.host, kind, ports))->popHead();
+  lines_.popHead(lineOf(event.host, kind, ports));
   uint64_t readyAt = cpu(event.host, ports);
   if (kind == LineKind::Send)
     readyAt = std::max(readyAt, sendGap(event.host, ports));
@@ -46,11 +47,14 @@ void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
 
 template <bool kPlain>
 void Engine<kPlain>::wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt) {
-  WaitLine *line = lines_.find(lineOf(host, kind, ports));
-  if (!line || line->empty() || line->head().isQueued || readyAt == kNever)
+  size_t line = lineOf(host, kind, ports);
+  if (lines_.isEmpty(line) || readyAt == kNever)
     return;
-  line->head().isQueued = true;
-  wheel_.push({std::max(readyAt, now_), line->head().order, line->head().vertex, host});
+  Waiter &head = lines_.head(line);
+  if (head.isQueued)
+    return;
+  head.isQueued = true;
+  wheel_.push({std::max(readyAt, now_), head.order, head.vertex, host});
 }
 
 /// Whether the receiver has room. If not, the send waits for it, and its interface with it:

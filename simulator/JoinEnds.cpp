@@ -37,11 +37,15 @@ private:
     MessageId message = messages_[vertex];
     return isPlainGoal_ ? tagOf(message) : value(message);
   }
+  uint32_t slotOf(uint32_t rank, uint32_t peer, uint64_t key) const {
+    uint32_t size = tableBegin_[rank + 1] - tableBegin_[rank];
+    uint64_t hash = (key ^ uint64_t{peer} * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+    return size == 0 ? 0 : static_cast<uint32_t>(hash >> 32) & (size - 1);
+  }
   /// Where the search for a message from `peer` begins, and goes on cyclically.
   template <typename Visit> void probe(uint32_t rank, uint32_t peer, uint64_t key, Visit visit) {
     uint32_t size = tableBegin_[rank + 1] - tableBegin_[rank];
-    uint64_t hash = (key ^ uint64_t{peer} * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
-    uint32_t at = size == 0 ? 0 : static_cast<uint32_t>(hash >> 32) & (size - 1);
+    uint32_t at = slotOf(rank, peer, key);
     for (uint32_t i = 0; i < size; ++i, at = (at + 1) & (size - 1))
       if (visit(slots_[tableBegin_[rank] + at]))
         return;
@@ -66,6 +70,7 @@ private:
   bool isPlainGoal_;
   std::vector<uint32_t> tableBegin_; ///< per rank, and one more
   PagedArray<uint32_t> slots_;       ///< 0: free; else a vertex and one
+  std::vector<uint32_t> sends_;      ///< of the rank at hand
   std::vector<bool> meetsAny_;       ///< per rank: has wildcards among its messages
   std::vector<Diagnostic> notes_;
   uint64_t wrong_ = 0;
@@ -113,11 +118,17 @@ void EndJoiner::join(uint32_t send, uint32_t recv) {
 }
 
 void EndJoiner::joinSends(uint32_t rank) {
+  // The tables of other ranks are far apart: ask for what the next sends need.
+  sends_.clear();
   forEachOf(rank, [&](uint32_t v) {
     const Vertex &send = workload_.vertices[v];
-    if (isSend(send) && !send.isByTag)
-      joinSend(rank, v);
+    if (!isSend(send) || send.isByTag)
+      return;
+    sends_.push_back(v);
+    __builtin_prefetch(slots_.data() + tableBegin_[send.peer] + slotOf(send.peer, rank, keyOf(v)));
   });
+  for (uint32_t v : sends_)
+    joinSend(rank, v);
 }
 
 void EndJoiner::joinSend(uint32_t rank, uint32_t v) {

@@ -43,10 +43,16 @@ public:
   const T *begin() const { return data_; }
   const T *end() const { return data_ + size_; }
 
+  /// Room for so many values without moving; it takes no memory before they are written.
+  void reserve(size_t count) {
+    if (count > room_)
+      makeRoom(count);
+  }
+
   /// Makes it longer by so many values, and returns the first of them.
   T *grow(size_t count) {
     if (size_ + count > room_)
-      reserve(size_ + count > 2 * room_ ? size_ + count : 2 * room_);
+      makeRoom(size_ + count > 2 * room_ ? size_ + count : 2 * room_);
     size_ += count;
     return data_ + (size_ - count);
   }
@@ -57,16 +63,19 @@ public:
   }
 
 private:
-  static constexpr size_t kPage = size_t{1} << 21;
+  static constexpr size_t kPage = size_t{1} << 12, kHugePage = size_t{1} << 21;
 
-  void reserve(size_t count) {
-    size_t bytes = (count * sizeof(T) + kPage - 1) / kPage * kPage;
+  void makeRoom(size_t count) {
+    size_t bytes = count * sizeof(T);
+    size_t page = bytes < kHugePage / 8 ? kPage : kHugePage;
+    bytes = (bytes + page - 1) / page * page;
     void *at =
         data_ ? mremap(data_, room_ * sizeof(T), bytes, MREMAP_MAYMOVE)
               : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
       throw std::bad_alloc();
-    madvise(at, bytes, MADV_HUGEPAGE);
+    if (bytes >= kHugePage)
+      madvise(at, bytes, MADV_HUGEPAGE);
     data_ = static_cast<T *>(at);
     room_ = bytes / sizeof(T);
   }

@@ -31,6 +31,7 @@ public:
   std::optional<TagEnd> take(uint32_t rank, uint32_t tag);
   /// Those that are left.
   std::vector<TagEnd> inOrder() const;
+  bool empty() const { return waiting_.empty(); }
 
 private:
   using Queue = std::deque<uint64_t>;

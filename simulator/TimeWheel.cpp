@@ -44,9 +44,15 @@ uint64_t TimeWheel::earliest(const Slot &slot) const {
   return time;
 }
 
-void TimeWheel::sortCurrent() {
-  std::sort(current_.begin(), current_.end(),
-            [](const Event &a, const Event &b) { return a.order < b.order; });
+// What waited comes in order, too, mostly; so there are two ascending rows.
+void TimeWheel::mergeLate(bool isSorted) {
+  auto isBefore = [](const Event &a, const Event &b) { return a.order < b.order; };
+  auto middle = static_cast<ptrdiff_t>(current_.size());
+  current_.insert(current_.end(), late_.begin(), late_.end());
+  if (isSorted)
+    std::inplace_merge(current_.begin(), current_.begin() + middle, current_.end(), isBefore);
+  else
+    std::sort(current_.begin(), current_.end(), isBefore);
 }
 
 } // namespace colldsl::sim

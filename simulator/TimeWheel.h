@@ -25,6 +25,9 @@ struct Event {
 
 class TimeWheel {
 public:
+  /// Makes room for so many events at a time.
+  void reserve(size_t events) { chunks_.reserve(events / kChunkEvents * 2); }
+
   /// event.time is not before now().
   void push(const Event &event) {
     if (event.time == now_ && isRunning_) {
@@ -80,11 +83,13 @@ private:
   template <typename Visit> void drain(unsigned wheel, unsigned slot, Visit visit);
   int firstSlot(unsigned wheel) const;
   uint64_t earliest(const Slot &slot) const;
-  void sortCurrent();
+  void mergeLate(bool isSorted);
 
   uint64_t now_ = 0;
   bool isRunning_ = false; ///< the events of now_ are being taken
   std::vector<Event> current_;
+  std::vector<Event>
+      late_; ///< those of now_ that came behind a larger order; until they are merged
   size_t taken_ = 0;
   std::array<std::array<Slot, kSlots>, kWheels> slots_;
   std::array<std::array<uint64_t, kSlots / 64>, kWheels> occupied_ = {};
@@ -122,19 +127,20 @@ template <typename Soon> bool TimeWheel::advance(Soon soon) {
     now_ = (now_ & ~uint64_t{kSlots - 1}) | static_cast<uint64_t>(slot);
   else
     now_ = earliest(slots_[wheel][static_cast<unsigned>(slot)]);
+  late_.clear();
   bool isSorted = true;
-  uint64_t last = 0;
   drain(wheel, static_cast<unsigned>(slot), [&](const Event &event) {
     if (event.time != now_) {
       soon(event);
       return place(event);
     }
-    isSorted &= last < event.order;
-    last = event.order;
-    current_.push_back(event);
+    bool isLate = !current_.empty() && event.order < current_.back().order;
+    std::vector<Event> &row = isLate ? late_ : current_;
+    isSorted &= row.empty() || row.back().order < event.order;
+    row.push_back(event);
   });
-  if (!isSorted)
-    sortCurrent();
+  if (!late_.empty())
+    mergeLate(isSorted);
   isRunning_ = true;
   return true;
 }

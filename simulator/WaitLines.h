@@ -6,8 +6,6 @@
 #include "simulator/PagedArray.h"
 #include "simulator/TimeWheel.h"
 
-#include <vector>
-
 namespace colldsl::sim {
 
 struct Waiter {
@@ -16,42 +14,30 @@ struct Waiter {
   bool isQueued; ///< has an event
 };
 
-class WaitLine {
-public:
-  bool empty() const { return begin_ == waiters_.size(); }
-  Waiter &head() { return waiters_[begin_]; }
-  void popHead();
-  void insert(const Waiter &waiter);
-  /// The one with this order, which is in line.
-  Waiter &at(uint64_t order) {
-    return waiters_.back().order == order ? waiters_.back() : find(order);
-  }
-
-private:
-  Waiter &find(uint64_t order);
-
-  std::vector<Waiter> waiters_;
-  size_t begin_ = 0;
-};
-
-/// The lines of all ranks; one that nobody ever waited in takes four bytes.
+/// The lines of all ranks. One in which nobody waits takes eight bytes.
 class WaitLines {
 public:
-  explicit WaitLines(size_t count) : index_(count) {}
+  explicit WaitLines(size_t count) : lines_(count), places_(1) {}
 
-  /// Null: nobody ever waited there.
-  WaitLine *find(size_t line) { return index_[line] == 0 ? nullptr : &lines_[index_[line] - 1]; }
-  WaitLine &get(size_t line) {
-    if (index_[line] == 0) {
-      lines_.emplace_back();
-      index_[line] = static_cast<uint32_t>(lines_.size());
-    }
-    return lines_[index_[line] - 1];
-  }
+  bool isEmpty(size_t line) const { return lines_[line].first == 0; }
+  Waiter &head(size_t line) { return places_[lines_[line].first].waiter; }
+  void popHead(size_t line);
+  void insert(size_t line, const Waiter &waiter);
+  /// The one with this order, which is in line.
+  Waiter &find(size_t line, uint64_t order);
 
 private:
-  PagedArray<uint32_t> index_;
-  std::vector<WaitLine> lines_;
+  struct Place {
+    Waiter waiter;
+    uint32_t next, previous; ///< 0: there is none
+  };
+  struct Line {
+    uint32_t first, last; ///< 0: nobody
+  };
+
+  PagedArray<Line> lines_;
+  PagedArray<Place> places_; ///< the first one is not used
+  uint32_t free_ = 0;
 };
 
 } // namespace colldsl::sim

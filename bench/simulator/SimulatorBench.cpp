@@ -1,4 +1,5 @@
-// How fast the event loop is, and what it takes to get there. usage: bench-simulator [NAME[:RANKS]...]
+// How fast the event loop is, and what it takes to get there. usage: bench-simulator
+// [NAME[:RANKS]...]
 //   dissemination  barrier on 65,536 ranks            bound: 20 million events/s
 //                  LogGOPSim: 0.6 to 1.8 million; 3.3 s and 456 MB for 3.1 million events,
 //                  and 4.2 s before that to write and convert the file

@@ -39,6 +39,7 @@ LIBRARIES = {
     "hwloc": (r"hwloc", ["topology"]),
     "METIS": (r"metis\.h", ["program"]),
     "libxml2": (r"libxml/", ["formats"]),
+    "nlohmann-json": (r"nlohmann/", ["topology"]),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 

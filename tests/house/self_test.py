@@ -77,6 +77,14 @@ class Includes(unittest.TestCase):
         self.assertTrue(self.found("executor/A.cpp", "#include <hwloc.h>\n"))
         self.assertFalse(self.found("topology/A.cpp", "#include <hwloc.h>\n"))
 
+    def test_simulator_below_the_runtime(self):
+        self.assertTrue(self.found("simulator/A.cpp", '#include "executor/Plan.h"\n'))
+        self.assertFalse(self.found("simulator/A.cpp", '#include "program/Instantiate.h"\n'))
+
+    def test_nlohmann_json_only_in_topology(self):
+        self.assertTrue(self.found("simulator/A.cpp", "#include <nlohmann/json.hpp>\n"))
+        self.assertFalse(self.found("topology/A.cpp", "#include <nlohmann/json.hpp>\n"))
+
     def test_libxml2_only_in_formats(self):
         self.assertTrue(self.found("ir/A.cpp", "#include <libxml/parser.h>\n"))
         self.assertFalse(self.found("formats/A.cpp", "#include <libxml/parser.h>\n"))

@@ -41,7 +41,11 @@ private:
     json_.attribute("pid", rank);
     json_.attribute("tid", 0);
   }
-  void time(const char *key, uint64_t ns) { json_.attribute(key, static_cast<double>(ns) * 1e-3); }
+  void time(const char *key, uint64_t ns) {
+    json_.attributeBegin(key);
+    json_.rawValue(llvm::formatv("{0}.{1,0+3}", ns / 1000, ns % 1000).str());
+    json_.attributeEnd();
+  }
 
   void span(const std::string &name, uint32_t rank, const sim::Activity &activity, const Op &op,
             OpId id, uint64_t bytes) {

@@ -1,0 +1,88 @@
+#include "topology/MachineModel.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+namespace colldsl {
+namespace {
+
+std::string readModel(const std::string &name) {
+  std::ifstream in(std::string(COLLDSL_MODELS "/") + name);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string errorOf(std::string_view json) {
+  Result<MachineModel> model = MachineModel::parse(json);
+  return model ? "none" : model.message();
+}
+
+TEST(MachineModelTest, flatIsTheDefault) {
+  Result<MachineModel> model = MachineModel::parse(readModel("flat.json"));
+  ASSERT_TRUE(model.ok()) << model.message();
+  EXPECT_EQ(*model, MachineModel::flat());
+  EXPECT_TRUE(model->isFlat());
+}
+
+TEST(MachineModelTest, readyModelsReadBack) {
+  for (const char *name : {"flat.json", "cluster.json", "ethernet.json"}) {
+    Result<MachineModel> model = MachineModel::parse(readModel(name));
+    ASSERT_TRUE(model.ok()) << name << ": " << model.message();
+    Result<MachineModel> again = MachineModel::parse(model->toJson());
+    ASSERT_TRUE(again.ok()) << again.message();
+    EXPECT_EQ(*again, *model) << name;
+  }
+}
+
+TEST(MachineModelTest, classesDiffer) {
+  Result<MachineModel> model = MachineModel::parse(readModel("cluster.json"));
+  ASSERT_TRUE(model.ok());
+  EXPECT_FALSE(model->isFlat());
+  EXPECT_EQ(model->distances[4], model->distances[3]);
+  EXPECT_LT(model->distances[1].endToEndNs(8), model->distances[7].endToEndNs(8));
+  EXPECT_EQ(model->copy.ns(1'000'000), 20u + 83'000);
+}
+
+TEST(MachineModelTest, costsOfMessages) {
+  LogGop p;
+  EXPECT_EQ(p.endToEndNs(8), 2 * 1500u + 2500 + 7 * 6);
+  EXPECT_EQ(p.endToEndNs(1), p.endToEndNs(0)); // no bytes cost what one costs
+  p.O = PerByte::fromNs(10);
+  EXPECT_EQ(p.receiveNs(101), 1500u + 1000);
+  EXPECT_EQ(p.gapNs(101), 1000u + 600);
+  EXPECT_EQ(PerByte::fromNs(6).times(UINT64_MAX / 8), UINT64_MAX / 8 * 6);
+}
+
+TEST(MachineModelTest, mistakesNameTheirPlace) {
+  EXPECT_NE(errorOf("{\"distances\": {\n  0..7\n}}").find("line 2"), std::string::npos);
+  EXPECT_EQ(errorOf("[]"), "machine model: the text is no object");
+  EXPECT_EQ(errorOf("{}"), "machine model: distances is missing");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..6": {}}})"),
+            "machine model: distance 7 is missing in distances");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..7": {}, "3": {}}})"),
+            "machine model: distance 3 is given twice, again in distances.3");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..8": {}}})"),
+            "machine model: distances.0..8 names no classes: they are 0 to 7, as in \"7\" or "
+            "\"1..4\"");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..7": {"L": -1}}})"),
+            "machine model: distances.0..7.L is no whole number from 0 on");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..7": {"G": "fast"}}})"),
+            "machine model: distances.0..7.G is no number from 0 on");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..7": {"L": 1e30}}})"),
+            "machine model: distances.0..7.L is no whole number from 0 on");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..7": {"G": 1e30}}})"),
+            "machine model: distances.0..7.G is more than 4294967296");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..7": {"H": 1}}})"),
+            "machine model: distances.0..7.H is not known here");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..7": {}}, "copy": 3})"),
+            "machine model: copy is no object");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..7": {}}, "memory": {}})"),
+            "machine model: memory is not known here");
+  EXPECT_NE(errorOf(std::string(3 << 20, ' ')), "none");
+  EXPECT_NE(errorOf(std::string(1 << 19, '[')), "none");
+}
+
+} // namespace
+} // namespace colldsl
