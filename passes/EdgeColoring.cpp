@@ -49,14 +49,21 @@ void sortParallel(const std::vector<MessageEnds> &messages, std::span<ColoredMes
   }
 }
 
+/// A good order is left as it is.
+EdgeColors roundsOf(const PortGraph &graph, EdgeColoring::Algorithm algorithm) {
+  if (std::optional<EdgeColors> inOrder = colorInOrder(graph))
+    return std::move(*inOrder);
+  return algorithm == EdgeColoring::Algorithm::Optimal ? colorOptimally(graph)
+                                                       : colorGreedily(graph);
+}
+
 /// Rounds of the messages of one level.
 uint32_t colorLevel(const std::vector<MessageEnds> &messages, uint32_t numRanks,
                     EdgeColoring::Algorithm algorithm, std::span<ColoredMessage> level) {
   PortGraph graph{numRanks, numRanks, {}, {}};
   for (const ColoredMessage &m : level)
     graph.add(index(messages[m.message].from), index(messages[m.message].to));
-  EdgeColors colors =
-      algorithm == EdgeColoring::Algorithm::Optimal ? colorOptimally(graph) : colorGreedily(graph);
+  EdgeColors colors = roundsOf(graph, algorithm);
   for (size_t i = 0; i < level.size(); ++i)
     level[i].color = colors.color[i];
   sortParallel(messages, level);
