@@ -5,7 +5,8 @@
 #include "passes/coloring/PortGraph.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <utility>
 
 namespace colldsl {
 
@@ -70,6 +71,18 @@ uint32_t colorLevel(const std::vector<MessageEnds> &messages, uint32_t numRanks,
   return colors.rounds;
 }
 
+/// Sends to one rank stay in the order of the program, in which a channel takes them.
+void keepChannelOrder(const std::vector<MessageEnds> &messages, Rank rank, DagEditor &editor) {
+  auto first = std::lower_bound(messages.begin(), messages.end(), rank,
+                                [](const MessageEnds &m, Rank r) { return m.from < r; });
+  std::map<Rank, OpId> last;
+  for (auto m = first; m != messages.end() && m->from == rank; ++m) {
+    auto [before, isFirst] = last.try_emplace(m->to, m->send);
+    if (!isFirst)
+      editor.follow(DagEditor::of(m->send), DagEditor::of(std::exchange(before->second, m->send)));
+  }
+}
+
 /// Each rank's sends of a level start one after the other.
 Status chainSends(Schedule &schedule, const std::vector<MessageEnds> &messages,
                   std::vector<ColoredMessage> &colored) {
@@ -85,6 +98,7 @@ Status chainSends(Schedule &schedule, const std::vector<MessageEnds> &messages,
       if (i != first && colored[i].level == colored[i - 1].level)
         editor.wait(DagEditor::of(messages[colored[i].message].send),
                     DagEditor::of(messages[colored[i - 1].message].send), DepKind::IRequires);
+    keepChannelOrder(messages, rank, editor);
     Result<Dag> built = editor.build();
     if (!built)
       return built.status();
