@@ -1,6 +1,6 @@
 /// Choosing: runs the passes that may make a schedule faster, one after the other, and keeps what
-/// each made if the cost model says that it did. `--passes default` is this pass, with holes tuned
-/// before.
+/// each made if the cost model says that it did. `--passes default` is this pass, with holes
+/// tuned before.
 ///
 /// example: a hot spot is rebalanced, and what remains is colored; a ring is left as it is
 /// bound: the sum of the passes, and two evaluations of the schedule for each

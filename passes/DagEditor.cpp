@@ -25,8 +25,8 @@ DagEditor::DagEditor(const Dag &dag) {
   nodes_.reserve(dag.size());
   for (uint32_t i = 0; i < dag.size(); ++i) {
     const Op &op = dag.ops[i];
-    Node node{
-        op, listOf(dag.sources(op)), listOf(dag.targets(op)), {}, (uint64_t{i} + 1) * kPlaces};
+    Node node{op, listOf(dag.sources(op)),    listOf(dag.targets(op)), {},
+              {}, (uint64_t{i} + 1) * kPlaces};
     for (const Dep &dep : dag.depsOf(op))
       node.waits.push_back({of(dep.op), dep.kind});
     nodes_.push_back(std::move(node));
@@ -37,7 +37,7 @@ EditId DagEditor::add(const Op &op, std::vector<Slice> sources, std::vector<Slic
                       EditId near) {
   EditId id{size()};
   uint64_t place = index(near) < size() ? nodes_[index(near)].place - 1 : (size() + 1) * kPlaces;
-  nodes_.push_back({op, std::move(sources), std::move(targets), {}, place});
+  nodes_.push_back({op, std::move(sources), std::move(targets), {}, {}, place});
   return id;
 }
 
@@ -112,6 +112,10 @@ Result<Dag> DagEditor::build() {
     waiting[i] = static_cast<uint32_t>(nodes_[i].waits.size());
     for (const Wait &wait : nodes_[i].waits)
       releases[index(wait.on)].push_back(i);
+    for (EditId before : nodes_[i].follows) {
+      releases[index(before)].push_back(i);
+      ++waiting[i];
+    }
     if (waiting[i] == 0)
       open.push({nodes_[i].place, i});
   }

@@ -35,6 +35,9 @@ public:
   EditId add(const Op &op, std::vector<Slice> sources, std::vector<Slice> targets, EditId near);
   void wait(EditId op, EditId on, DepKind kind = DepKind::Requires);
 
+  /// In program order it stands behind `before`, without waiting for it.
+  void follow(EditId op, EditId before) { nodes_[index(op)].follows.push_back(before); }
+
   /// In program order it stands before all others, if its dependencies allow it.
   void moveToFront(EditId op) { nodes_[index(op)].place = 0; }
 
@@ -59,6 +62,7 @@ private:
     Op op;
     std::vector<Slice> sources, targets;
     std::vector<Wait> waits;
+    std::vector<EditId> follows;
     uint64_t place = 0; ///< what program order is made of
     bool isDropped = false;
     bool isBridged = false;

@@ -5,8 +5,8 @@
 /// example: a scatter within a node is read by all receivers, a gather is written by all senders;
 /// the root copies nothing
 /// bound: one step per message and dependency
-/// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012, chapter
-/// 3
+/// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012,
+/// chapter 3
 #pragma once
 
 #include "passes/Pass.h"

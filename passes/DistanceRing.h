@@ -4,8 +4,8 @@
 ///
 /// example: 48 cores on 8 sockets of 2 boards: 40 edges within sockets, 6 between sockets of a
 /// board, 2 between boards
-/// bound: P log P; fewer edges at any distance or above cannot be, since a ring enters and leaves a
-/// group
+/// bound: P log P; fewer edges at any distance or above cannot be, since a ring enters and leaves
+/// a group
 /// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012,
 /// algorithm 2, whose order as printed depends on the binding
 #pragma once

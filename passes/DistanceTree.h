@@ -5,7 +5,8 @@
 /// however ranks are bound, the same cores talk.
 ///
 /// example: 48 cores on 8 sockets of 2 boards: 40 edges within sockets, 6 between sockets of a
-/// board, 1 between boards, depth 3 bound: P log P, where Kruskal over all pairs takes P^2 log P
+/// board, 1 between boards, depth 3
+/// bound: P log P, where Kruskal over all pairs takes P^2 log P
 /// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012,
 /// algorithm 1
 #pragma once

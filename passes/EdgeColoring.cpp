@@ -5,7 +5,8 @@
 #include "passes/coloring/PortGraph.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <utility>
 
 namespace colldsl {
 
@@ -49,18 +50,37 @@ void sortParallel(const std::vector<MessageEnds> &messages, std::span<ColoredMes
   }
 }
 
+/// A good order is left as it is.
+EdgeColors roundsOf(const PortGraph &graph, EdgeColoring::Algorithm algorithm) {
+  if (std::optional<EdgeColors> inOrder = colorInOrder(graph))
+    return std::move(*inOrder);
+  return algorithm == EdgeColoring::Algorithm::Optimal ? colorOptimally(graph)
+                                                       : colorGreedily(graph);
+}
+
 /// Rounds of the messages of one level.
 uint32_t colorLevel(const std::vector<MessageEnds> &messages, uint32_t numRanks,
                     EdgeColoring::Algorithm algorithm, std::span<ColoredMessage> level) {
   PortGraph graph{numRanks, numRanks, {}, {}};
   for (const ColoredMessage &m : level)
     graph.add(index(messages[m.message].from), index(messages[m.message].to));
-  EdgeColors colors =
-      algorithm == EdgeColoring::Algorithm::Optimal ? colorOptimally(graph) : colorGreedily(graph);
+  EdgeColors colors = roundsOf(graph, algorithm);
   for (size_t i = 0; i < level.size(); ++i)
     level[i].color = colors.color[i];
   sortParallel(messages, level);
   return colors.rounds;
+}
+
+/// Sends to one rank stay in the order of the program, in which a channel takes them.
+void keepChannelOrder(const std::vector<MessageEnds> &messages, Rank rank, DagEditor &editor) {
+  auto first = std::lower_bound(messages.begin(), messages.end(), rank,
+                                [](const MessageEnds &m, Rank r) { return m.from < r; });
+  std::map<Rank, OpId> last;
+  for (auto m = first; m != messages.end() && m->from == rank; ++m) {
+    auto [before, isFirst] = last.try_emplace(m->to, m->send);
+    if (!isFirst)
+      editor.follow(DagEditor::of(m->send), DagEditor::of(std::exchange(before->second, m->send)));
+  }
 }
 
 /// Each rank's sends of a level start one after the other.
@@ -78,6 +98,7 @@ Status chainSends(Schedule &schedule, const std::vector<MessageEnds> &messages,
       if (i != first && colored[i].level == colored[i - 1].level)
         editor.wait(DagEditor::of(messages[colored[i].message].send),
                     DagEditor::of(messages[colored[i - 1].message].send), DepKind::IRequires);
+    keepChannelOrder(messages, rank, editor);
     Result<Dag> built = editor.build();
     if (!built)
       return built.status();

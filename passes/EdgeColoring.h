@@ -1,7 +1,7 @@
 /// Edge coloring: gives each message a round in which no send port and no receive port is used
 /// twice, and starts each rank's sends in the order of their rounds. Messages that cannot be on
-/// their way together because one waits for the other, directly or through others, are
-/// colored apart. A send then `irequires` the one before it: it waits for its start alone, so that
+/// their way together because one waits for the other, directly or through others, are colored
+/// apart. A send then `irequires` the one before it: it waits for its start alone, so that
 /// nothing is serialised that the network interface does not serialise anyway.
 ///
 /// example: in a linear alltoall in the order of ranks everybody sends to rank 0 first, then to

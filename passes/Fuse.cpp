@@ -121,6 +121,56 @@ private:
     return true;
   }
 
+  /// Whether whoever else touches what the copy writes is done before the receive starts, or
+  /// waits for the copy: a receive may write at any time until it finishes.
+  bool ownsTargets(EditId recv, EditId copy) {
+    std::vector<bool> before = reachable(recv);
+    for (uint32_t i = 0; i < editor_.size(); ++i) {
+      EditId other{i};
+      if (editor_.isDropped(other) || other == copy || before[i] || !touches(other, copy))
+        continue;
+      if (!reachable(other)[colldsl::index(copy)])
+        return false;
+    }
+    for (const Slice &slice : editor_.targets(copy))
+      if (editor_.buffers()[colldsl::index(slice.buffer)].aliasOf != kNoBuffer ||
+          isAliased(slice.buffer))
+        return false;
+    return true;
+  }
+
+  bool touches(EditId op, EditId copy) {
+    auto disjoint = [](const Slice &a, const Slice &b) {
+      auto endsBefore = [](const Slice &x, const Slice &y) {
+        return x.endScale <= y.beginScale && x.endOffset <= y.beginOffset;
+      };
+      return a.buffer != b.buffer || (a.block == b.block && a.denominator == b.denominator &&
+                                      (endsBefore(a, b) || endsBefore(b, a)));
+    };
+    for (const Slice &target : editor_.targets(copy))
+      for (const std::vector<Slice> *list : {&editor_.sources(op), &editor_.targets(op)})
+        for (const Slice &slice : *list)
+          if (!disjoint(slice, target))
+            return true;
+    return false;
+  }
+
+  /// The ops whose end an op waits for, directly or not.
+  std::vector<bool> reachable(EditId from) {
+    std::vector<bool> seen(editor_.size(), false);
+    std::vector<EditId> open{from};
+    while (!open.empty()) {
+      EditId op = open.back();
+      open.pop_back();
+      for (const DagEditor::Wait &wait : editor_.waits(op))
+        if (wait.kind == DepKind::Requires && !seen[colldsl::index(wait.on)]) {
+          seen[colldsl::index(wait.on)] = true;
+          open.push_back(wait.on);
+        }
+    }
+    return seen;
+  }
+
   /// recv t; copy t to y: recv y. The copy must wait for nothing else, or the receive would
   /// be ready later than it was.
   bool receiveInPlace() {
@@ -128,7 +178,8 @@ private:
       if (kind(recv) != OpKind::Recv)
         return false;
       std::optional<EditId> copy = onlyReader(recv);
-      if (!copy || kind(*copy) != OpKind::Copy || !waitsOnlyFor(*copy, recv))
+      if (!copy || kind(*copy) != OpKind::Copy || !waitsOnlyFor(*copy, recv) ||
+          !ownsTargets(recv, *copy))
         return false;
       editor_.targets(recv) = editor_.targets(*copy);
       editor_.replace(*copy, recv);

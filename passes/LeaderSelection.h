@@ -3,8 +3,10 @@
 /// leads whatever the order.
 ///
 /// example: network interface at NUMA node 1: the leader of a node is the first core of NUMA node
-/// 1, the second leader the next core there bound: P log P source: T. Ma, "Kernel-assisted and
-/// Topology-aware MPI Collective Communication", 2012, chapter 5
+/// 1, the second leader the next core there
+/// bound: P log P
+/// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012,
+/// chapter 5
 #pragma once
 
 #include "passes/Pass.h"

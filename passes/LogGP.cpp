@@ -26,8 +26,13 @@ public:
       const std::vector<MessageEnds> &messages)
       : schedule_(schedule), sizes_(sizes), model_(model), number_(schedule),
         state_(number_.size()), ranks_(schedule.numRanks()) {
-    for (const MessageEnds &m : messages)
+    for (const MessageEnds &m : messages) {
+      const Dag &dag = schedule.ranks[index(m.from)];
+      const Op &send = dag.op(m.send);
       state_[number_(m.from, m.send)].partner = m.recv;
+      state_[number_(m.to, m.recv)].bytes =
+          send.kind == OpKind::Signal ? 1 : payloadBytes(dag, send, sizesOf(sizes, m.from));
+    }
   }
 
   Result<std::vector<uint64_t>> finish() {
@@ -68,6 +73,7 @@ private:
 
   struct OpState {
     OpId partner = kNoOp;
+    uint64_t bytes = 0; ///< receives: as the sender counts them
     uint32_t waits = 0;
     uint64_t ready = 0;
     uint64_t arrived = 0; ///< receives: when its message is in
@@ -124,7 +130,7 @@ private:
       return send(event, op, op.kind == OpKind::Signal ? 1 : bytes);
     case OpKind::Recv:
     case OpKind::Wait:
-      return post(event, op.kind == OpKind::Wait ? 1 : bytes);
+      return post(event);
     case OpKind::Copy:
     case OpKind::Combine:
       return compute(event, bytes * model_.copyNsPerKiB / 1024);
@@ -190,11 +196,11 @@ private:
     complete(event.rank, event.op, rank.cpu);
   }
 
-  void post(const Event &event, uint64_t bytes) {
+  void post(const Event &event) {
     OpState &state = state_[number_(event.rank, event.op)];
     state.isPosted = true;
     release(event.rank, event.op, DepKind::IRequires, event.time);
-    if (state.hasArrived || bytes == 0)
+    if (state.hasArrived || state.bytes == 0)
       complete(event.rank, event.op, std::max(event.time, state.arrived));
   }
 

@@ -1,6 +1,6 @@
 /// The LogGP model: a message of s bytes keeps its sender's processor busy for o, its network
-/// interface for g + (s - 1) G, arrives L later and keeps the receiver's processor busy
-/// for o + (s - 1) G. Copies take time by the KiB.
+/// interface for g + (s - 1) G, arrives L later and keeps the receiver's processor busy for o +
+/// (s - 1) G. Copies take time by the KiB.
 /// source: A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman, "LogGP: incorporating long
 /// messages into the LogP model", 1995; T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim", 2010
 #pragma once

@@ -64,18 +64,18 @@ public:
   explicit LevelGraph(size_t ops) : begin_(2 * ops + 2, 0) {}
 
   template <typename ForEachEdge> void build(ForEachEdge forEachEdge) {
-    forEachEdge([&](size_t from, size_t) { ++begin_[from + 2]; });
+    forEachEdge([&](size_t from, size_t, bool = false) { ++begin_[from + 2]; });
     for (size_t i = 2; i < begin_.size(); ++i)
       begin_[i] += begin_[i - 1];
     to_.resize(begin_.back());
     waits_.assign(begin_.size() - 2, 0);
-    forEachEdge([&](size_t from, size_t to) {
-      to_[begin_[from + 1]++] = to;
+    forEachEdge([&](size_t from, size_t to, bool isLight = false) {
+      to_[begin_[from + 1]++] = {to, isLight};
       ++waits_[to];
     });
   }
 
-  /// isSendStart(event): leaving it counts. Nothing: a cycle.
+  /// isSendStart(event): leaving it counts, but for light edges. Nothing: a cycle.
   template <typename IsSendStart>
   std::optional<std::vector<uint32_t>> levels(IsSendStart isSendStart) {
     std::vector<uint32_t> level(waits_.size(), 0);
@@ -89,9 +89,10 @@ public:
       open.pop_back();
       uint32_t after = level[event] + (isSendStart(event) ? 1 : 0);
       for (size_t i = begin_[event]; i < begin_[event + 1]; ++i) {
-        level[to_[i]] = std::max(level[to_[i]], after);
-        if (--waits_[to_[i]] == 0)
-          open.push_back(to_[i]);
+        auto [to, isLight] = to_[i];
+        level[to] = std::max(level[to], isLight ? level[event] : after);
+        if (--waits_[to] == 0)
+          open.push_back(to);
       }
     }
     if (done != waits_.size())
@@ -101,9 +102,40 @@ public:
 
 private:
   std::vector<size_t> begin_; ///< of an event's successors; shifted while they are filled in
-  std::vector<size_t> to_;
+  std::vector<std::pair<size_t, bool>> to_;
   std::vector<uint32_t> waits_;
 };
+
+} // namespace
+
+namespace {
+
+/// Channel by channel, in the order in which messages are sent in the program.
+std::vector<MessageEnds> byChannel(std::vector<MessageEnds> messages) {
+  std::sort(messages.begin(), messages.end(), [](const MessageEnds &a, const MessageEnds &b) {
+    return std::tie(a.from, a.to, a.send) < std::tie(b.from, b.to, b.send);
+  });
+  return messages;
+}
+
+/// What a channel of finite length that keeps its messages' order adds: see docs/verifier.md.
+template <typename Edge>
+void addChannelEdges(const std::vector<MessageEnds> &channels, const OpNumbers &number, Edge edge) {
+  constexpr size_t kSlots = 8;
+  auto sameChannel = [&](size_t i, size_t j) {
+    return channels[i].from == channels[j].from && channels[i].to == channels[j].to;
+  };
+  auto send = [&](size_t i) { return number(channels[i].from, channels[i].send); };
+  auto recv = [&](size_t i) { return number(channels[i].to, channels[i].recv); };
+  for (size_t i = 1; i < channels.size(); ++i) {
+    if (sameChannel(i - 1, i)) {
+      edge(2 * send(i - 1), 2 * send(i), true);
+      edge(2 * recv(i - 1) + 1, 2 * recv(i) + 1, true);
+    }
+    if (i >= kSlots && sameChannel(i - kSlots, i))
+      edge(2 * recv(i - kSlots) + 1, 2 * send(i));
+  }
+}
 
 } // namespace
 
@@ -111,7 +143,9 @@ Result<std::vector<uint32_t>> sendLevels(const Schedule &schedule,
                                          const std::vector<MessageEnds> &messages) {
   OpNumbers number(schedule);
   LevelGraph graph(number.size());
+  std::vector<MessageEnds> channels = byChannel(messages);
   graph.build([&](auto edge) {
+    addChannelEdges(channels, number, edge);
     for (uint32_t r = 0; r < schedule.numRanks(); ++r)
       for (uint32_t i = 0; i < schedule.ranks[r].size(); ++i) {
         size_t op = number(Rank{r}, OpId{i});

@@ -4,9 +4,10 @@
 /// long ones binomial trees. `exact` lists the best tree in LogGP itself.
 ///
 /// example: 8 bytes, L = 2500, o = 1500, g = 1000, G = 6: a message takes 5542 ns to arrive and
-/// 1500 ns to send, so latency 4 bound: `exact` n log n, and as much text in the program source: A.
-/// Bar-Noy, S. Kipnis, "Designing broadcasting algorithms in the postal model", 1992; see
-/// passes/BestTree.h
+/// 1500 ns to send, so latency 4
+/// bound: `exact` n log n, and as much text in the program
+/// source: A. Bar-Noy, S. Kipnis, "Designing broadcasting algorithms in the postal model", 1992;
+/// see passes/BestTree.h
 #pragma once
 
 #include "passes/LogGP.h"

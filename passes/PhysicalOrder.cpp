@@ -69,10 +69,12 @@ std::vector<std::vector<uint32_t>> groupsOf(const Topology &topology,
   return group;
 }
 
+/// In lines: those of a source are of limited length.
 std::string listOf(const std::vector<int64_t> &numbers) {
+  constexpr size_t kPerLine = 100;
   std::string text = "[";
   for (size_t i = 0; i < numbers.size(); ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]);
+    text += (i == 0 ? "" : i % kPerLine == 0 ? ",\n" : ", ") + std::to_string(numbers[i]);
   return text + "]";
 }
 

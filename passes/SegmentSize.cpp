@@ -62,8 +62,8 @@ Result<HoleOutcome> chooseSegment(const HoleContext &context, const SegmentSize 
       ns = std::max(segment, wanted) / std::min(segment, wanted);
     } else {
       Result<uint64_t> time = instantiatedNs(context, *hole, segment, options.model);
-      if (!time)
-        return time.status();
+      if (!time) // what cannot be made is told of where it is made
+        return HoleOutcome{{}, nullptr, "not chosen: " + time.message()};
       ns = *time;
     }
     if (ns < bestNs) {

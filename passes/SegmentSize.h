@@ -1,13 +1,14 @@
-/// Segment size: fills the hole `segment` of pipelined collectives. Small segments fill a pipeline
-/// sooner, large ones cost fewer overheads. `model` takes the best power of two for a pipeline as
-/// deep as a binary tree; `table` is 16 KiB below 2 MiB and 512 KiB from there; `search`
-/// instantiates the collective with each power of two and asks the LogGP model. Levels of a
-/// hierarchy are coupled segment by segment by the language itself, so one size serves all of them.
+/// Segment size: fills the hole `segment` of pipelined collectives. Small segments fill a
+/// pipeline sooner, large ones cost fewer overheads. `model` takes the best power of two for a
+/// pipeline as deep as a binary tree; `table` is 16 KiB below 2 MiB and 512 KiB from there;
+/// `search` instantiates the collective with each power of two and asks the LogGP model. Levels
+/// of a hierarchy are coupled segment by segment by the language itself, so one size serves all
+/// of them.
 ///
 /// example: bcast_tree of 1 MiB on 64 ranks, o = 1500, g = 1000, G = 6: 16 KiB
 /// bound: O(log n) candidates
-/// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012, chapters
-/// 3 and 5 (table); J. Pjesivac-Grbovic et al., "Performance analysis of MPI collective
+/// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012,
+/// chapters 3 and 5 (table); J. Pjesivac-Grbovic et al., "Performance analysis of MPI collective
 /// operations", 2007 (model)
 #pragma once
 

@@ -209,7 +209,7 @@ Result<DagOutcome> plantTrees(Schedule schedule, Traffic traffic, const TreeReba
   DagOutcome best{schedule, {}};
   uint32_t trees = 0;
   for (size_t i = 0; i < ranks.size() && i < options.sources; ++i) {
-    if (traffic.sent[ranks[i]].size() < 3)
+    if (traffic.sent[ranks[i]].size() < 2)
       break;
     Traffic tried = traffic;
     plantTree(tried, ranks[i], options.model);

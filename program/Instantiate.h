@@ -26,12 +26,12 @@ struct InstantiateLimits {
 struct InstantiateRequest {
   DeclId collective = kNoDecl;
   uint32_t ranks = 1;
-  uint64_t elements = 0;               ///< the size symbol, n
-  ElementType type = ElementType::I32; ///< the type variable, T
-  const Topology *topology = nullptr;  ///< null: all on one node
+  uint64_t elements = 0;                ///< the size symbol, n
+  ElementType type = ElementType::I32;  ///< the type variable, T
+  const Topology *topology = nullptr;   ///< null: all on one node
   const LeaderOrder *leaders = nullptr; ///< null: the lowest ranks lead
-  std::vector<ExprId> arguments;       ///< per parameter; missing or kNoExpr: its default
-  std::vector<GivenValue> values;      ///< per parameter; missing or nothing: its argument
+  std::vector<ExprId> arguments;        ///< per parameter; missing or kNoExpr: its default
+  std::vector<GivenValue> values;       ///< per parameter; missing or nothing: its argument
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< of further size symbols
   bool inPlace = false;                                ///< the collective's `aliases` forms
   bool contract = false;                               ///< evaluate `ensures` too

@@ -4,10 +4,12 @@
 #include "tools/options/Lists.h"
 #include "tools/options/Table.h"
 
+#include "topology/Nics.h"
 #include "topology/Topology.h"
 
 #include "llvm/Support/Format.h"
 
+#include <map>
 #include <thread>
 
 namespace colldsl::tools {
@@ -21,6 +23,7 @@ struct Settings {
   std::string topology = "local";
   uint32_t ranks = std::max(1u, std::thread::hardware_concurrency());
   bool json = false;
+  bool dot = false;
 
   void addTo(Options &options);
 };
@@ -33,6 +36,7 @@ void Settings::addTo(Options &options) {
                   topology);
   options.addNumber("-n", "N", "number of ranks (default: as many as this machine has threads)",
                     ranks, 1, 1 << 24);
+  options.addFlag("--dot", "draw the machine for Graphviz: dot -Tsvg", dot);
   options.addFlag("--json", "print one JSON object, distances of all pairs included", json);
 }
 
@@ -130,6 +134,59 @@ void printAll(const Topology &topology) {
   llvm::outs() << "\n";
 }
 
+/// Boxes within boxes: nodes, boards, sockets, NUMA nodes, with the ranks and their cores.
+class Drawing {
+public:
+  explicit Drawing(const Topology &topology) : topology_(topology) {}
+
+  void print() {
+    llvm::outs() << "digraph machine {\n  node [shape=box];\n";
+    auto all = topology_.members(Level::All, 0);
+    drawBoxes({all.begin(), all.end()}, 1);
+    llvm::outs() << "}\n";
+  }
+
+private:
+  /// The ranks, in boxes of the level of that number in kLevels and of those below.
+  void drawBoxes(const std::vector<Rank> &ranks, size_t level) {
+    std::string indent(2 * level, ' ');
+    if (level == kLevels.size()) {
+      for (Rank rank : ranks)
+        llvm::outs() << indent << "r" << index(rank) << " [label=\"rank " << index(rank)
+                     << "\\ncore " << topology_.place(rank).core << "\"];\n";
+      return;
+    }
+    std::map<uint32_t, std::vector<Rank>> groups;
+    for (Rank rank : ranks)
+      groups[topology_.groupOf(kLevels[level], rank)].push_back(rank);
+    for (const auto &[group, members] : groups) {
+      llvm::outs() << indent << "subgraph cluster_" << boxes_++ << " {\n"
+                   << indent << "  label=\"" << spelling(kLevels[level]) << " " << group << "\";\n";
+      drawBoxes(members, level + 1);
+      llvm::outs() << indent << "}\n";
+    }
+  }
+
+  const Topology &topology_;
+  uint32_t boxes_ = 0;
+};
+
+/// Of machines that hwloc knows; one that was described has none.
+void printNics(llvm::StringRef description) {
+  llvm::SmallVector<llvm::StringRef> words;
+  description.split(words, ' ', -1, false);
+  for (llvm::StringRef word : words) {
+    if (word != "local" && !word.ends_with(".xml"))
+      continue;
+    Result<std::vector<Nic>> nics = discoverNics(word == "local" ? "" : word.str());
+    if (!nics || nics->empty())
+      return;
+    llvm::outs() << "\nnuma  network interface next to it\n";
+    for (const Nic &nic : *nics)
+      llvm::outs() << llvm::right_justify(std::to_string(nic.numa), 4) << "  " << nic.name << "\n";
+  }
+}
+
 } // namespace
 
 Exit topoCommand(Arguments arguments) {
@@ -154,11 +211,16 @@ Exit topoCommand(Arguments arguments) {
     printAll(*topology);
     return Exit::Success;
   }
+  if (settings.dot) {
+    Drawing(*topology).print();
+    return Exit::Success;
+  }
   printGroups(*topology);
   if (topology->numRanks() <= kMatrixRanks) {
     llvm::outs() << "\n";
     printDistances(*topology);
   }
+  printNics(settings.topology);
   return Exit::Success;
 }
 

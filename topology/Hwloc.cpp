@@ -1,5 +1,6 @@
 // hwloc stays in this file.
 #include "topology/Machine.h"
+#include "topology/Nics.h"
 
 #include <cerrno>
 #include <cstring>
@@ -21,7 +22,8 @@ constexpr unsigned long kAllowed =
 constexpr unsigned long kWhole =
     HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 
-Result<HwlocTopology> load(const std::string &xmlFile, unsigned long flags) {
+Result<HwlocTopology> load(const std::string &xmlFile, unsigned long flags,
+                           bool withDevices = false) {
   std::string what = xmlFile.empty() ? "this machine" : "'" + xmlFile + "'";
   auto failed = [&] {
     return Status::error("topology: hwloc cannot read " + what + ": " + std::strerror(errno));
@@ -33,6 +35,8 @@ Result<HwlocTopology> load(const std::string &xmlFile, unsigned long flags) {
   if (!xmlFile.empty() && hwloc_topology_set_xml(raw, xmlFile.c_str()) != 0)
     return failed();
   if (xmlFile.empty() && hwloc_topology_set_flags(raw, flags) != 0)
+    return failed();
+  if (withDevices && hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) != 0)
     return failed();
   if (hwloc_topology_load(raw) != 0)
     return failed();
@@ -120,6 +124,26 @@ Result<std::vector<Place>> placesOf(Result<HwlocTopology> loaded) {
 
 Result<std::vector<Place>> discoverNode(const std::string &xmlFile) {
   return placesOf(load(xmlFile, kAllowed));
+}
+
+Result<std::vector<Nic>> discoverNics(const std::string &xmlFile) {
+  Result<HwlocTopology> loaded = load(xmlFile, kWhole, true);
+  if (!loaded)
+    return loaded.status();
+  hwloc_topology_t topology = loaded->get();
+  std::vector<Nic> nics;
+  for (hwloc_obj_t device = nullptr; (device = hwloc_get_next_osdev(topology, device));) {
+    hwloc_obj_osdev_type_t type = device->attr->osdev.type;
+    if (type != HWLOC_OBJ_OSDEV_NETWORK && type != HWLOC_OBJ_OSDEV_OPENFABRICS)
+      continue;
+    hwloc_obj_t beside = hwloc_get_non_io_ancestor_obj(topology, device);
+    hwloc_obj_t memory = nullptr;
+    while ((memory = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, memory)))
+      if (hwloc_bitmap_intersects(memory->cpuset, beside->cpuset))
+        break;
+    nics.push_back({device->name ? device->name : "unnamed", memory ? memory->logical_index : 0});
+  }
+  return nics;
 }
 
 Result<std::vector<Place>> discoverWholeNode() { return placesOf(load("", kWhole)); }

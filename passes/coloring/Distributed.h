@@ -1,10 +1,10 @@
 /// Edge coloring where nobody has the whole graph: a rank knows its own edges and what its
 /// neighbors send it.
 ///
-/// The send ports of a rank and the receive ports of others are two sides already, so no
-/// symmetry has to be broken and no identifiers be reduced: in turn i each rank asks along
-/// its i-th out-edge, with the rounds that its send port has taken, and whoever is asked
-/// gives each edge that asks the first round that is free at both ports.
+/// The send ports of a rank and the receive ports of others are two sides already, so no symmetry
+/// has to be broken and no identifiers be reduced: in turn i each rank asks along its i-th
+/// out-edge, with the rounds that its send port has taken, and whoever is asked gives each edge
+/// that asks the first round that is free at both ports.
 /// Example: ranks 1, 2 and 3 all send to 0: they ask in turn 0, and get rounds 0, 1 and 2.
 /// Bound: an edge gets a round below d(send port) + d(receive port) - 1, so at most 2 d - 1
 /// rounds; 2 d steps of messages for the highest outdegree d, whatever the number of ranks.

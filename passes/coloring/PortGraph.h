@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace colldsl {
@@ -31,26 +32,34 @@ struct EdgeColors {
   uint32_t rounds = 0;         ///< the largest color and one more
 };
 
+// In order: the k-th edge of each send port gets round k, if that uses no receive port twice and
+// as few rounds as there can be; nothing otherwise.
+// Example: on a torus the k-th neighbor is the same shift for every rank, which is a
+// permutation.
+// Bound: E steps; one rank alone numbers its own edges.
+std::optional<EdgeColors> colorInOrder(const PortGraph &graph);
+
 // Welsh-Powell: edges by falling number of edges that they meet, each in the first round that is
 // free at both of its ports.
-// Example: 0 -> 1, 0 -> 2, 3 -> 2: the second edge meets two others, so it gets round 0; the others
-// do not meet each other and get round 1.
+// Example: 0 -> 1, 0 -> 2, 3 -> 2: the second edge meets two others, so it gets round 0; the
+// others do not meet each other and get round 1.
 // Bound: at most 2 d - 1 rounds for degree d; E d / 32 steps.
 // Source: D. Welsh, M. Powell, 1967; used on neighborhoods by T. Hoefler, T. Schneider,
 // "Optimization principles for collective neighborhood communications", SC 2012
 EdgeColors colorGreedily(const PortGraph &graph);
 
-// Optimal: an edge coloring of a bipartite multigraph with as many colors as its highest degree d.
-// Ports with few edges are merged and edges between nobody added, until each port has d edges. An
-// even d is halved: walks along the edges that never stop assign every other edge to one half, so
-// that each port has d / 2 edges in both. Of an odd d a perfect matching is taken first, which
-// random walks find.
-// Example: 3 ranks, everybody to everybody and oneself, d = 3: a matching is round 0, what remains
-// are two edges at each port, and one walk splits them into rounds 1 and 2.
-// Bound: rounds == d (D. Koenig 1916); expected E log d + E log V steps, 36 bytes per edge. Walks
-// are seeded: the same graph gives the same rounds on every rank.
+// Optimal: an edge coloring of a bipartite multigraph with as many colors as its highest degree
+// d. Ports with few edges are merged and edges between nobody added, until each port has d
+// edges. An even d is halved: walks along the edges that never stop assign every other edge to
+// one half, so that each port has d / 2 edges in both. Of an odd d a perfect matching is taken
+// first, which random walks find.
+// Example: 3 ranks, everybody to everybody and oneself, d = 3: a matching is round 0, what
+// remains are two edges at each port, and one walk splits them into rounds 1 and 2.
+// Bound: rounds == d (D. Koenig 1916); expected E log d + E log V steps, 36 bytes per edge.
+// Walks are seeded: the same graph gives the same rounds on every rank.
 // Source: H. Gabow, "Using Euler partitions to edge color bipartite multigraphs", 1976; A. Goel,
-// M. Kapralov, S. Khanna, "Perfect matchings in O(n log n) time in regular bipartite graphs", 2010
+// M. Kapralov, S. Khanna, "Perfect matchings in O(n log n) time in regular bipartite graphs",
+// 2010
 EdgeColors colorOptimally(const PortGraph &graph);
 
 } // namespace colldsl

@@ -49,6 +49,9 @@ class Includes(unittest.TestCase):
             ['ir/Dag.cpp:2: ir must not include program: #include "program/Program.h"'],
         )
         self.assertTrue(self.found("verifier/Verifier.cpp", '#include "topology/Topology.h"\n'))
+        self.assertTrue(self.found("passes/Fuse.cpp", '#include "verifier/Verifier.h"\n'))
+        self.assertTrue(self.found("passes/Fuse.cpp", '#include "tools/Commands.h"\n'))
+        self.assertFalse(self.found("passes/Fuse.cpp", '#include "program/Program.h"\n'))
         self.assertTrue(self.found("transports/shm/Shm.h", '#include "executor/Plan.h"\n'))
         self.assertFalse(self.found("program/Program.h", '#include "topology/Topology.h"\n'))
         self.assertFalse(self.found("tools/Main.cpp", '#include "executor/Plan.h"\n'))

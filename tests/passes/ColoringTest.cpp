@@ -53,6 +53,47 @@ TEST(GreedyColoring, IsNotOptimal) {
   EXPECT_GT(worse, 10u);
 }
 
+/// In MPI's order, as `torus` of the standard library has it: slot 2 d one step down in dimension
+/// d, slot 2 d + 1 one step up.
+PortGraph torus(const std::vector<uint32_t> &dims) {
+  uint32_t ranks = 1;
+  for (uint32_t dim : dims)
+    ranks *= dim;
+  PortGraph graph{ranks, ranks, {}, {}};
+  for (uint32_t r = 0; r < ranks; ++r) {
+    uint32_t stride = ranks;
+    for (uint32_t dim : dims) {
+      stride /= dim;
+      uint32_t at = r / stride % dim;
+      for (uint32_t step : {dim - 1, 1u})
+        graph.add(r, r - at * stride + (at + step) % dim * stride);
+    }
+  }
+  return graph;
+}
+
+// Dimensions of one and two included: oneself twice, and the same neighbor twice.
+TEST(ColoringInOrder, FitsTori) {
+  for (const std::vector<uint32_t> &dims : std::vector<std::vector<uint32_t>>{
+           {8}, {2}, {1}, {4, 4}, {2, 2, 2}, {1, 5, 2}, {3, 4, 5, 2}}) {
+    PortGraph graph = torus(dims);
+    std::optional<EdgeColors> colors = colorInOrder(graph);
+    ASSERT_TRUE(colors.has_value());
+    EXPECT_EQ(colors->rounds, 2 * dims.size());
+    EXPECT_EQ(clash(graph, colors->color), "");
+  }
+}
+
+TEST(ColoringInOrder, IsRefusedWhereItIsNone) {
+  uint32_t refused = 0;
+  for (const auto &[name, graph] : graphsToColor()) {
+    std::optional<EdgeColors> colors = colorInOrder(graph);
+    refused += !colors.has_value();
+    EXPECT_EQ(colors ? clash(graph, colors->color) : "", "") << name;
+  }
+  EXPECT_GT(refused, 50u);
+}
+
 /// Moves questions and answers between ranks that know only themselves.
 struct Network {
   explicit Network(const PortGraph &g) : graph(g) {

@@ -88,7 +88,8 @@ TEST(Passes, AllHaveNamesAndHelp) {
     EXPECT_EQ(findPass(info.name), &info);
     EXPECT_FALSE(info.summary.empty());
     std::unique_ptr<Pass> pass = info.make();
-    for (const PassOptions::Option &option : pass->options().all())
+    PassOptions options = pass->options();
+    for (const PassOptions::Option &option : options.all())
       EXPECT_FALSE(option.help.empty()) << info.name << " " << option.name;
   }
 }
