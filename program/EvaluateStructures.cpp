@@ -92,22 +92,68 @@ void Interpreter::workOutGraph(GraphValue &graph, const Group &group, SourceLoc 
   graph.edges[1].clear();
   if (!step(loc))
     return;
-  Group asRank = group;
-  asRank.me = graph.view.rank;
   if (graph.given) {
     takeGivenEdges(graph, loc);
   } else if (graph.decl == kNoDecl) {
     takeFileEdges(graph, loc);
   } else {
-    Frame frame = openFrame(graph.decl, &asRank, loc);
-    frame.graph = &graph;
-    FrameScope scope(*this, frame);
-    for (size_t i = 0; i < graph.args.size(); ++i)
-      intSlot(frame.decl->params[i].slot) = graph.args[i];
-    runBody(graph.decl);
+    ViewName name = graph.at == kNone ? ViewName() : nameView(graph, group);
+    if (auto known = remoteViews_.find(name); known != remoteViews_.end()) {
+      graph.edges[0] = known->second[0];
+      graph.edges[1] = known->second[1];
+      return;
+    }
+    workOutEdges(graph, group, loc);
+    if (!name.empty() && !failed_)
+      return keepView(std::move(name), graph);
   }
   numberEdges(graph.edges[0]);
   numberEdges(graph.edges[1]);
+}
+
+void Interpreter::workOutEdges(GraphValue &graph, const Group &group, SourceLoc loc) {
+  Group asRank = group;
+  asRank.me = graph.view.rank;
+  Frame frame = openFrame(graph.decl, &asRank, loc);
+  frame.graph = &graph;
+  FrameScope scope(*this, frame);
+  for (size_t i = 0; i < graph.args.size(); ++i)
+    intSlot(frame.decl->params[i].slot) = graph.args[i];
+  runBody(graph.decl);
+}
+
+/// All that the rank's edges depend on; empty: it is not said in numbers.
+Interpreter::ViewName Interpreter::nameView(const GraphValue &graph, const Group &group) {
+  if (group.members)
+    return {};
+  const Decl &decl = program_.decl(graph.decl);
+  ViewName name{static_cast<int64_t>(index(graph.decl)), graph.view.rank, group.size};
+  for (size_t i = 0; i < graph.args.size(); ++i) {
+    ValueType type = decl.params[i].type;
+    if (type == ValueType::IntList) {
+      const IntList &items = list(graph.args[i]);
+      name.push_back(static_cast<int64_t>(items.size()));
+      name.insert(name.end(), items.begin(), items.end());
+    } else if (type <= ValueType::Reduction || type == ValueType::String) {
+      name.push_back(graph.args[i]);
+    } else {
+      return {};
+    }
+  }
+  return name;
+}
+
+/// For other ranks that look at this one: a contract looks at each rank from each neighbor.
+void Interpreter::keepView(ViewName name, GraphValue &graph) {
+  constexpr size_t kMostEdges = size_t{1} << 22;
+  for (std::vector<EdgeValue> &edges : graph.edges)
+    numberEdges(edges);
+  keptEdges_ += graph.edges[0].size() + graph.edges[1].size();
+  if (keptEdges_ > kMostEdges) {
+    remoteViews_.clear();
+    keptEdges_ = graph.edges[0].size() + graph.edges[1].size();
+  }
+  remoteViews_[std::move(name)] = {graph.edges[0], graph.edges[1]};
 }
 
 void Interpreter::takeFileEdges(GraphValue &graph, SourceLoc loc) {

@@ -68,6 +68,9 @@ private:
   /// Gives a frame its slots for as long as it lives.
   class FrameScope;
 
+  /// A graph as some rank sees it: the declaration, the rank, the number of ranks, arguments.
+  using ViewName = std::vector<int64_t>;
+
   /// The last way in which scale * n elements were cut into count parts: part i begins at
   /// floor(i * numerator * n / denominator) elements, with the fraction in lowest terms.
   struct WholeCut {
@@ -153,6 +156,9 @@ private:
   GraphValue &graphViewOf(int64_t graphHandle, SourceLoc loc);
   void workOutTree(TreeValue &tree, const Group &group, SourceLoc loc);
   void workOutGraph(GraphValue &graph, const Group &group, SourceLoc loc);
+  void workOutEdges(GraphValue &graph, const Group &group, SourceLoc loc);
+  ViewName nameView(const GraphValue &graph, const Group &group);
+  void keepView(ViewName name, GraphValue &graph);
   void takeFileEdges(GraphValue &graph, SourceLoc loc);
   void takeGivenEdges(GraphValue &graph, SourceLoc loc);
   void numberEdges(std::vector<EdgeValue> &edges);
@@ -316,6 +322,8 @@ private:
   std::map<std::pair<int64_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
 
   // Of all runs
+  std::map<ViewName, std::array<std::vector<EdgeValue>, 2>> remoteViews_;
+  size_t keptEdges_ = 0; ///< of remoteViews_
   std::map<std::string, uint32_t> edgeFiles_;
   std::vector<GraphFile> graphFiles_;
 };
