@@ -288,9 +288,11 @@ template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::flush(
   Freed first = freed_.front(), last = freed_.back();
   bool isTwo = freed_.size() == 2;
   VertexKind firstKind = vertices_[first.vertex].kind, lastKind = vertices_[last.vertex].kind;
-  if (isTwo && firstKind == VertexKind::Send && lastKind == VertexKind::Send)
-    return flushMany();
   freed_.clear();
+  if (isSimple() && isTwo && firstKind == VertexKind::Send && lastKind == VertexKind::Send) {
+    lineUp(first);
+    return lineUp(last);
+  }
   if (isTwo && lastKind < firstKind)
     std::swap(first, last);
   push(first);

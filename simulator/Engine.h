@@ -116,6 +116,8 @@ private:
   Recorder *recorder() { return kPlain || !recorder_ ? nullptr : &*recorder_; }
   const LogGop &costs(const Vertex &v) const { return model_.distances[v.distance]; }
   size_t lineOf(uint32_t host, LineKind kind, Ports p) const {
+    if (kPlain)
+      return size_t{host} * 3 + static_cast<size_t>(kind);
     size_t pairs = size_t{cpus_} * nics_, pair = size_t{p.cpu} * nics_ + p.nic;
     size_t line =
         kind == LineKind::Calc ? p.cpu : cpus_ + pair + (kind == LineKind::Message ? pairs : 0);
