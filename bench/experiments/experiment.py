@@ -1,6 +1,7 @@
 """What the experiments share: simulations, a table, a plot."""
 import argparse
 import concurrent.futures
+import functools
 import json
 import os
 import subprocess
@@ -9,15 +10,50 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.join(ROOT, "bench", "experiments")
 COLLDSL = os.environ.get("COLLDSL", os.path.join(ROOT, "build", "release", "bin", "colldsl"))
+TIMEOUT_S = 150
+
+
+class Failed(Exception):
+    """The program did not do what the experiment asked."""
+
+
+@functools.cache
+def options():
+    """What the command line says."""
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", default=os.path.join(ROOT, "build", "experiments"),
+                        help="folder for the tables and plots (default: build/experiments)")
+    parser.add_argument("--quick", action="store_true",
+                        help="few and small points: to see that it works, not what it shows")
+    return parser.parse_args()
+
+
+def points(full, quick):
+    """What to sweep over, or the few points of --quick."""
+    return quick if options().quick else full
 
 
 def colldsl(*words):
-    """What the program prints; ends the experiment if it fails."""
+    """What the program prints."""
     command = [COLLDSL, *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False,
+                              timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired as late:
+        raise Failed(f"{' '.join(command)}\nnot done after {TIMEOUT_S} s") from late
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{done.stderr.strip()}")
+        raise Failed(f"{' '.join(command)}\n{done.stderr.strip()}")
     return done.stdout
+
+
+def main(experiment):
+    """Runs an experiment; says so and ends with 1 if the program failed."""
+    options()
+    try:
+        experiment()
+    except Failed as failure:
+        sys.exit(str(failure))
 
 
 def simulate(*words):
@@ -65,14 +101,16 @@ def plot(path, table, title, x, y, log="", series=None):
     """Columns over the first one, as lines; `series`: which columns, all but the first if none are
     named."""
     series = series or table.columns[1:]
+    data_columns = [(name, table.columns.index(name) + 1) for name in series]
     data = path.removesuffix(".svg") + ".tsv"
     lines = ", ".join(
-        f"'{data}' using 1:{table.columns.index(name) + 1} with linespoints title '{name}'"
-        for name in series)
+        f"'{data}' using 1:{column} with linespoints title '{name}'"
+        for name, column in data_columns)
     script = f"""
-        set terminal svg size 640,420 font 'sans,12' background 'white'
+        set terminal svg size 640,420 noenhanced font 'sans,12' background 'white'
         set output '{path}'
         set datafile separator '\\t'
+        set datafile missing '-'
         set title '{title}'
         set xlabel '{x}'
         set ylabel '{y}'
@@ -89,10 +127,9 @@ def plot(path, table, title, x, y, log="", series=None):
 
 def finish(name, table, **labels):
     """Shows the table, and writes it and its plot to the folder that --out names."""
-    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
-    parser.add_argument("--out", default=os.path.join(ROOT, "build", "experiments"))
-    out = parser.parse_args().out
+    out = options().out
     os.makedirs(out, exist_ok=True)
     table.show()
     table.write(os.path.join(out, name + ".tsv"))
-    plot(os.path.join(out, name + ".svg"), table, **labels)
+    if labels:
+        plot(os.path.join(out, name + ".svg"), table, **labels)

@@ -7,7 +7,7 @@ SC 2012, section II.B
 """
 import os
 
-from experiment import HERE, Table, finish, makespan_us, side_by_side
+from experiment import HERE, Table, finish, main, makespan_us, points, side_by_side
 
 NETWORK = ["-L", 2500, "-o", 1500, "-g", 1000, "-G", 6]
 FORMS = [("as written", []),
@@ -22,11 +22,15 @@ def time_us(case):
                        *NETWORK, *passes)
 
 
-if __name__ == "__main__":
+def experiment():
     table = Table("ranks", *(f"{name}, {form}" for name, _ in PATTERNS for form, _ in FORMS))
-    for ranks in (1 << e for e in range(3, 11)):
+    for ranks in points([1 << e for e in range(3, 11)], [8, 16]):
         table.add(ranks, *side_by_side(time_us, [(collective, ranks, passes)
                                                  for _, collective in PATTERNS
                                                  for _, passes in FORMS]))
     finish("hot_spot", table, title="One rank to all others, 8 bytes each", x="ranks",
            y="completion time in us", log="xy")
+
+
+if __name__ == "__main__":
+    main(experiment)

@@ -7,7 +7,7 @@ T_trig is what a message takes end to end here, 2 o + L; the linear forms are si
 source: W. Yu, "Enhancing MPI with modern networking mechanisms in cluster interconnects", 2006, sections
 6.3 and 6.6: 3.50 us a step on Myrinet, which gives 38.94 us on 1,024 ranks
 """
-from experiment import Table, finish, makespan_us, side_by_side
+from experiment import Table, finish, main, makespan_us, points, side_by_side
 
 # o and L so that a step takes the 3.50 us that the source measured.
 NETWORK = ["-L", 1500, "-o", 1000, "-g", 900, "-G", 4]
@@ -26,9 +26,13 @@ def times(ranks):
             us("bcast_tree", "--set", "t=flat(0)", "--bytes", 8) if linear else "-")
 
 
-if __name__ == "__main__":
+def experiment():
     table = Table("ranks", "dissemination", "log model", "binomial", "counter", "sends to all")
-    for row in side_by_side(times, [1 << e for e in range(4, 21, 2)]):
+    for row in side_by_side(times, points([1 << e for e in range(4, 21, 2)], [16, 64])):
         table.add(*row)
     finish("scaling", table, title="Barrier and 8-byte broadcast", x="ranks",
            y="completion time in us", log="xy")
+
+
+if __name__ == "__main__":
+    main(experiment)

@@ -9,7 +9,7 @@ SC 2012: 5 to 70 % less communication time on three other matrices (aug2dc, andr
 import os
 
 import matrices
-from experiment import ROOT, Table, finish, makespan_us, side_by_side
+from experiment import ROOT, Table, finish, main, makespan_us, points, side_by_side
 
 NETWORK = ["-L", 1500, "-o", 400, "-g", 300, "-G", 0.2, "--receive-slots", 8]
 FORMS = [("as written", []), ("colored", ["--passes", "edge-coloring"]),
@@ -24,11 +24,15 @@ def time_us(case):
                        f'g=edges("{path}")', *NETWORK, *passes)
 
 
-if __name__ == "__main__":
+def experiment():
     for name in matrices.MATRICES:
         matrices.path_of(name, os.path.join(ROOT, "build", "experiments", "matrices"))
     table = Table("ranks", *(f"{name}, {form}" for name in matrices.MATRICES for form, _ in FORMS))
-    for ranks in RANKS:
+    for ranks in points(RANKS, RANKS[:1]):
         table.add(ranks, *side_by_side(time_us, [(name, ranks, passes) for name in matrices.MATRICES
                                                  for _, passes in FORMS]))
     finish("spmv", table, title="SpMV exchange", x="ranks", y="completion time in us", log="xy")
+
+
+if __name__ == "__main__":
+    main(experiment)
