@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tree transformation of hot spots: one rank sends a block to each other one, as written, with the two
-published rules, and with the pass's own search.
+"""Tree transformation of hot spots: one rank sends 8 bytes to each other one, and a mix in which everybody
+sends to the next four ranks, and four ranks to all; as written, with the two published rules, and with the
+pass's own search.
 
 source: T. Hoefler, T. Schneider, "Optimization principles for collective neighborhood communications",
 SC 2012, section II.B
@@ -13,7 +14,9 @@ NETWORK = ["-L", 2500, "-o", 1500, "-g", 1000, "-G", 6]
 FORMS = [("as written", []),
          ("published", ["--passes", "tree-rebalance{rule=published}"]),
          ("optimal", ["--passes", "tree-rebalance{rule=optimal}"])]
-PATTERNS = [("alltoall", "fan_alltoall"), ("allgather", "fan_allgather")]
+PATTERNS = [("hot_spot", "fan", "One rank to all others"),
+            ("hot_spot-mix", "mix", "All to the next four, four to all")]
+OPERATIONS = ["alltoall", "allgather"]
 
 
 def time_us(case):
@@ -23,13 +26,15 @@ def time_us(case):
 
 
 def experiment():
-    table = Table("ranks", *(f"{name}, {form}" for name, _ in PATTERNS for form, _ in FORMS))
-    for ranks in points([1 << e for e in range(3, 11)], [8, 16]):
-        table.add(ranks, *side_by_side(time_us, [(collective, ranks, passes)
-                                                 for _, collective in PATTERNS
-                                                 for _, passes in FORMS]))
-    finish("hot_spot", table, title="One rank to all others, 8 bytes each", x="ranks",
-           y="completion time in us", log="xy")
+    for name, pattern, title in PATTERNS:
+        table = Table("ranks", *(f"{operation}, {form}" for operation in OPERATIONS for form, _ in FORMS))
+        for ranks in points([1 << e for e in range(3, 11)], [8, 16]):
+            table.add(ranks, *side_by_side(time_us, [(f"{pattern}_{operation}", ranks, passes)
+                                                     for operation in OPERATIONS
+                                                     for _, passes in FORMS]))
+        finish(name, table, title=title + ", 8 bytes each", x="ranks", y="completion time in us",
+               log="xy")
+        print()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import matrices
 from experiment import ROOT, Table, finish, main, makespan_us, points, side_by_side
 
 NETWORK = ["-L", 1500, "-o", 400, "-g", 300, "-G", 0.2, "--receive-slots", 8]
-FORMS = [("as written", []), ("colored", ["--passes", "edge-coloring"]),
+FORMS = [("as written", []), ("colored", ["--passes", "edge-coloring{always=true}"]),
          ("default", ["--passes", "default"])]
 RANKS = [32, 64, 128, 256, 512]
 
