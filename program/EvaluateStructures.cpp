@@ -97,7 +97,9 @@ void Interpreter::workOutGraph(GraphValue &graph, const Group &group, SourceLoc 
   } else if (graph.decl == kNoDecl) {
     takeFileEdges(graph, loc);
   } else {
-    ViewName name = graph.at == kNone ? ViewName() : nameView(graph, group);
+    // A contract goes back and forth between this rank's view and those of its peers.
+    bool isSeenAgain = graph.at != kNone || request_.contract;
+    ViewName name = isSeenAgain ? nameView(graph, group) : ViewName();
     if (auto known = remoteViews_.find(name); known != remoteViews_.end()) {
       graph.edges[0] = known->second[0];
       graph.edges[1] = known->second[1];
