@@ -2,7 +2,7 @@
 """Barrier and 8-byte broadcast on 16 to 1,048,576 ranks: the dissemination barrier and the binomial
 broadcast against a barrier that counts at one rank and a broadcast that sends to all, with the models that
 the source gives: T = T_init + (ceil(log2 N) - 1) T_trig + T_adj for the barrier, linear for the others.
-T_trig is what a message takes end to end here, 2 o + L; the linear forms are simulated up to 16,384 ranks.
+T_trig is what a message takes end to end here, 2 o + L; the linear forms are simulated up to 4,096 ranks.
 
 source: W. Yu, "Enhancing MPI with modern networking mechanisms in cluster interconnects", 2006, sections
 6.3 and 6.6: 3.50 us a step on Myrinet, which gives 38.94 us on 1,024 ranks
