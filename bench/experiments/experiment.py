@@ -107,7 +107,7 @@ def plot(path, table, title, x, y, log="", series=None):
         f"'{data}' using 1:{column} with linespoints title '{name}'"
         for name, column in data_columns)
     script = f"""
-        set terminal svg size 640,420 noenhanced font 'sans,12' background 'white'
+        set terminal svg size 680,480 noenhanced font 'sans,12' background 'white'
         set output '{path}'
         set datafile separator '\\t'
         set datafile missing '-'
