@@ -40,8 +40,10 @@ std::vector<Sizes> sizesForTest(const Schedule &schedule) {
   return {sizes};
 }
 
-uint64_t timeForTest(const Schedule &schedule, const LogGP &model) {
-  Result<uint64_t> time = LogGPCost(model).makespanNs(schedule, sizesForTest(schedule));
+uint64_t timeForTest(const Schedule &schedule, const LogGop &parameters) {
+  CostModel cost{MachineModel::flat(parameters), {}, 0};
+  Result<uint64_t> time =
+      cost.makespanNs(schedule, sizesForTest(schedule), Topology::flat(schedule.numRanks()));
   EXPECT_TRUE(time.ok()) << (time ? "" : time.message());
   return time ? *time : 0;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "compiler/Compile.h"
-#include "passes/LogGP.h"
 #include "passes/Pass.h"
 
 namespace colldsl {
@@ -18,8 +17,8 @@ Result<Schedule> makeForTest(const std::string &name, uint32_t ranks, uint64_t e
 
 std::vector<Sizes> sizesForTest(const Schedule &schedule);
 
-/// In the LogGP model with its defaults; fails the test if it cannot run.
-uint64_t timeForTest(const Schedule &schedule, const LogGP &model = {});
+/// By the simulator, with flat parameters; fails the test if it cannot run.
+uint64_t timeForTest(const Schedule &schedule, const LogGop &parameters = {});
 
 /// Empty, or why the schedule is refused.
 std::string refusalForTest(const Schedule &schedule);

@@ -46,7 +46,7 @@ TEST_P(EachPass, IsProvedAndNeverSlower) {
   size_t tried = 0;
   for (const auto &[name, schedule] : allCollectives(kRanks, topology)) {
     std::vector<Sizes> sizes = sizesForTest(schedule);
-    Result<Schedule> made = pipeline.run(schedule, {topology, sizes});
+    Result<Schedule> made = pipeline.run(schedule, {topology, sizes, CostModel()});
     ASSERT_TRUE(made.ok()) << name << ": " << made.message();
     EXPECT_EQ(refusalForTest(*made), "") << name;
     EXPECT_LE(timeForTest(*made), timeForTest(schedule)) << name;
@@ -69,7 +69,7 @@ TEST_P(EachPassAnyway, IsProved) {
   Pipeline pipeline = *Pipeline::parse(GetParam(), noSuggestion);
   for (const auto &[name, schedule] : allCollectives(kRanks, topology)) {
     std::vector<Sizes> sizes = sizesForTest(schedule);
-    Result<Schedule> made = pipeline.run(schedule, {topology, sizes});
+    Result<Schedule> made = pipeline.run(schedule, {topology, sizes, CostModel()});
     ASSERT_TRUE(made.ok()) << name << ": " << made.message();
     EXPECT_EQ(refusalForTest(*made), "") << name;
   }
