@@ -101,12 +101,13 @@ template <bool kPlain>
   case kHop:
   case kTagHop:
     return hop(event);
-  case kLanded:
-    return runLanded(event);
-  case kWasRead:
-    return acknowledge(event.vertex, event.host);
-  default:
+  case kSlotFree:
     return freeSlot(event);
+  default:
+    if constexpr (kPlain)
+      __builtin_unreachable();
+    else
+      dispatchOwnWay(event);
   }
 }
 
@@ -438,6 +439,13 @@ template <bool kPlain> void Engine<kPlain>::land(const Event &event, const Verte
   wheel_.push({now_ + last, newOrder(kLanded), event.vertex, host});
   if (event.order & kIsWaiting)
     leaveLine(event, LineKind::Message, ports);
+}
+
+template <bool kPlain> void Engine<kPlain>::dispatchOwnWay(const Event &event) {
+  if ((event.order & kKindMask) == kLanded)
+    runLanded(event);
+  else
+    acknowledge(event.vertex, event.host);
 }
 
 template <bool kPlain> void Engine<kPlain>::runLanded(const Event &event) {

@@ -108,6 +108,7 @@ private:
   void began(const Event &event, const Vertex &v);
   void land(const Event &event, const Vertex &v, Ports ports);
   void runLanded(const Event &event);
+  void dispatchOwnWay(const Event &event);
 
   // What is left at the end (EngineReport.cpp)
   Status checkTimes() const;

@@ -37,7 +37,7 @@ template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {
 template <bool kPlain> uint64_t Engine<kPlain>::messageReadyAt(uint32_t host, Ports ports) {
   uint64_t gap = receiveGap(host, ports), both = std::max(cpu(host, ports), gap);
   size_t line = lineOf(host, LineKind::Message, ports);
-  if (kPlain || lines_.isEmpty(line))
+  if (lines_.isEmpty(line))
     return both;
   return isStatic(vertices_[lines_.head(line).vertex].way) ? gap : both;
 }
@@ -50,7 +50,8 @@ void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
   if (kind == LineKind::Send)
     readyAt = std::max(readyAt, sendGap(event.host, ports));
   if (kind == LineKind::Message)
-    readyAt = messageReadyAt(event.host, ports);
+    readyAt = kPlain ? std::max(readyAt, receiveGap(event.host, ports))
+                     : messageReadyAt(event.host, ports);
   wakeLine(event.host, kind, ports, readyAt);
 }
 

@@ -9,6 +9,12 @@ namespace colldsl {
 /// The standard library; never fails.
 Compilation &stdlibForTests();
 
+/// What instantiates a collective of the standard library, with arguments as `--set` has them.
+Result<InstantiateRequest>
+requestForTest(const std::string &name, uint32_t ranks, uint64_t elements,
+               const std::vector<std::pair<std::string, std::string>> &arguments = {},
+               const Topology *topology = nullptr);
+
 /// A collective of the standard library, with arguments as `--set` has them. An error: it cannot
 /// be had so.
 Result<Schedule> makeForTest(const std::string &name, uint32_t ranks, uint64_t elements,
