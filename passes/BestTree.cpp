@@ -4,7 +4,7 @@
 
 namespace colldsl {
 
-BestTree::BestTree(const LogGP &model, TreeUse use, uint32_t ranks, uint64_t bytes)
+BestTree::BestTree(const LogGop &model, TreeUse use, uint32_t ranks, uint64_t bytes)
     : model_(model), use_(use), bytes_(bytes), time_(ranks + 1, 0), below_(ranks + 1, 0) {
   for (uint32_t n = 2; n <= ranks; ++n) {
     below_[n] = bestSplit(n);
@@ -17,8 +17,8 @@ uint64_t BestTree::bytesTo(uint32_t below) const {
 }
 
 uint64_t BestTree::timeWith(uint32_t ranks, uint32_t below) const {
-  uint64_t rest = below + 1 == ranks ? 0 : model_.sendNs(bytesTo(below)) + time_[ranks - below];
-  return std::max(rest, model_.messageNs(bytesTo(below)) + time_[below]);
+  uint64_t rest = below + 1 == ranks ? 0 : model_.nextSendNs(bytesTo(below)) + time_[ranks - below];
+  return std::max(rest, model_.endToEndNs(bytesTo(below)) + time_[below]);
 }
 
 // The more ranks are below the first receiver, the later it is done, and for a broadcast the
@@ -29,8 +29,8 @@ uint32_t BestTree::bestSplit(uint32_t n) const {
   if (use_ == TreeUse::Broadcast) {
     while (lo < hi) {
       uint32_t middle = (lo + hi) / 2;
-      bool receiverIsLast =
-          model_.messageNs(bytes_) + time_[middle] >= model_.sendNs(bytes_) + time_[n - middle];
+      bool receiverIsLast = model_.endToEndNs(bytes_) + time_[middle] >=
+                            model_.nextSendNs(bytes_) + time_[n - middle];
       (receiverIsLast ? hi : lo) = receiverIsLast ? middle : middle + 1;
     }
     return lo > 1 && timeWith(n, lo - 1) <= timeWith(n, lo) ? lo - 1 : lo;
@@ -61,8 +61,9 @@ std::vector<BestTree::Edge> BestTree::edges() const {
       continue;
     uint32_t below = below_[part.size], child = part.root + part.size - below;
     edges.push_back({part.root, child, below, part.startNs});
-    open.push_back({child, below, part.startNs + model_.messageNs(bytesTo(below))});
-    open.push_back({part.root, part.size - below, part.startNs + model_.sendNs(bytesTo(below))});
+    open.push_back({child, below, part.startNs + model_.endToEndNs(bytesTo(below))});
+    open.push_back(
+        {part.root, part.size - below, part.startNs + model_.nextSendNs(bytesTo(below))});
   }
   std::stable_sort(edges.begin(), edges.end(),
                    [](const Edge &a, const Edge &b) { return a.startNs < b.startNs; });

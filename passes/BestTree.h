@@ -11,7 +11,7 @@
 /// LogP model", 1993; A. Alexandrov et al., "LogGP", 1995
 #pragma once
 
-#include "passes/LogGP.h"
+#include "topology/MachineModel.h"
 
 #include <span>
 
@@ -22,7 +22,7 @@ enum class TreeUse : uint8_t { Broadcast, Scatter };
 class BestTree {
 public:
   /// For 1 to `ranks` ranks, `bytes` for each of them.
-  BestTree(const LogGP &model, TreeUse use, uint32_t ranks, uint64_t bytes);
+  BestTree(const LogGop &model, TreeUse use, uint32_t ranks, uint64_t bytes);
 
   /// When all of `ranks` ranks have what they need, in ns.
   uint64_t timeNs(uint32_t ranks) const { return time_[ranks]; }
@@ -41,7 +41,7 @@ private:
   uint64_t timeWith(uint32_t ranks, uint32_t below) const;
   uint32_t bestSplit(uint32_t ranks) const;
 
-  LogGP model_;
+  LogGop model_;
   TreeUse use_;
   uint64_t bytes_;
   std::vector<uint64_t> time_;  ///< by number of ranks

@@ -9,35 +9,31 @@ namespace colldsl {
 
 void Choose::describe(PassOptions &options) {
   options.number("most-ops", "N", "of more ops nothing is tried (default: 1Mi)", mostOps);
-  model.describe(options);
 }
 
 namespace {
 
 class Chooser {
 public:
-  Chooser(Schedule schedule, const LogGP &model, const DagContext &context)
-      : outcome_{std::move(schedule), {}}, model_(model), context_(context) {}
+  Chooser(Schedule schedule, const DagContext &context)
+      : outcome_{std::move(schedule), {}}, context_(context) {}
 
-  Result<DagOutcome> run(const LogGP &terms) {
-    Result<uint64_t> first = timeOf(outcome_.schedule, context_, model_);
+  Result<DagOutcome> run() {
+    Result<uint64_t> first = timeOf(outcome_.schedule, context_);
     if (!first)
       return first.status();
     time_ = *first;
-    CombineMessages pairs, nodes;
+    CombineMessages nodes;
     nodes.by = CombineMessages::By::Node;
-    TreeRebalance trees;
-    EdgeColoring colors;
-    pairs.model = nodes.model = trees.model = colors.model = terms;
     Status status = attempt("fuse", fuseOps, Fuse());
     if (status)
-      status = attempt("combine-messages", combineMessages, pairs);
+      status = attempt("combine-messages", combineMessages, CombineMessages());
     if (status && context_.topology.numGroups(Level::Node) > 1)
       status = attempt("combine-messages{by=node}", combineMessages, nodes);
     if (status)
-      status = attempt("tree-rebalance", rebalance, trees);
+      status = attempt("tree-rebalance", rebalance, TreeRebalance());
     if (status)
-      status = attempt("edge-coloring", colorSends, colors);
+      status = attempt("edge-coloring", colorSends, EdgeColoring());
     if (!status)
       return status;
     outcome_.remark = (chosen_.empty() ? "nothing helps" : chosen_) + "; " +
@@ -52,7 +48,7 @@ private:
     Result<DagOutcome> made = pass(outcome_.schedule, settings, context_);
     if (!made)
       return made.status();
-    Result<uint64_t> now = timeOf(made->schedule, context_, model_);
+    Result<uint64_t> now = timeOf(made->schedule, context_);
     if (!now)
       return now.status();
     bool isSmaller = made->schedule.numOps() < outcome_.schedule.numOps();
@@ -65,7 +61,6 @@ private:
   }
 
   DagOutcome outcome_;
-  LogGPCost model_;
   const DagContext &context_;
   uint64_t time_ = 0;
   std::string chosen_;
@@ -77,7 +72,7 @@ Result<DagOutcome> choosePasses(Schedule schedule, const Choose &options,
                                 const DagContext &context) {
   if (schedule.numOps() > options.mostOps)
     return DagOutcome{std::move(schedule), "nothing tried: too many ops"};
-  return Chooser(std::move(schedule), options.model, context).run(options.model);
+  return Chooser(std::move(schedule), context).run();
 }
 
 } // namespace colldsl

@@ -4,17 +4,15 @@
 ///
 /// example: a hot spot is rebalanced, and what remains is colored; a ring is left as it is
 /// bound: the sum of the passes, and two evaluations of the schedule for each
-/// source: the model is LogGP, or that of whoever runs the passes
+/// source: times are those of the simulator
 #pragma once
 
-#include "passes/LogGP.h"
 #include "passes/Pass.h"
 
 namespace colldsl {
 
 struct Choose {
   uint64_t mostOps = 1 << 20;
-  LogGP model;
 
   void describe(PassOptions &options);
 };

@@ -13,7 +13,6 @@ void CombineMessages::describe(PassOptions &options) {
   options.choice("by", "pair|node|dimension", "what goes together (default: pair)", by,
                  {"pair", "node", "dimension"});
   options.numbers("dims", "NxN...", "dimension: the grid, its last dimension the fastest", dims);
-  model.describe(options);
 }
 
 namespace {
@@ -121,7 +120,7 @@ Result<DagOutcome> combineMessages(Schedule schedule, const CombineMessages &opt
   size_t now = messagesOf(*made)->size();
   DagOutcome outcome{made.take(),
                      std::to_string(messages->size()) + " messages, then " + std::to_string(now)};
-  return unlessSlower(std::move(schedule), std::move(outcome), context, LogGPCost(options.model));
+  return unlessSlower(std::move(schedule), std::move(outcome), context);
 }
 
 } // namespace colldsl

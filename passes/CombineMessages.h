@@ -11,7 +11,6 @@
 /// for isomorphic, sparse collective communication", 2016; A. Bienz et al., "MPI Advance", 2023
 #pragma once
 
-#include "passes/LogGP.h"
 #include "passes/Pass.h"
 
 namespace colldsl {
@@ -20,7 +19,6 @@ struct CombineMessages {
   enum class By : uint8_t { Pair, Node, Dimension };
   By by = By::Pair;
   std::vector<uint32_t> dims;
-  LogGP model;
 
   void describe(PassOptions &options);
 };

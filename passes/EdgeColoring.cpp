@@ -15,7 +15,6 @@ void EdgeColoring::describe(PassOptions &options) {
                  algorithm, {"optimal", "welsh-powell"});
   options.flag("always", "true|false",
                "also where the model says that it does not help (default: false)", always);
-  model.describe(options);
 }
 
 namespace {
@@ -136,7 +135,7 @@ Result<DagOutcome> colorSends(Schedule schedule, const EdgeColoring &options,
     return s;
   if (options.always)
     return outcome;
-  return unlessSlower(std::move(schedule), std::move(outcome), context, LogGPCost(options.model));
+  return unlessSlower(std::move(schedule), std::move(outcome), context);
 }
 
 } // namespace colldsl

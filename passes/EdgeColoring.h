@@ -12,7 +12,6 @@
 /// communications", SC 2012
 #pragma once
 
-#include "passes/LogGP.h"
 #include "passes/Pass.h"
 
 namespace colldsl {
@@ -21,7 +20,6 @@ struct EdgeColoring {
   enum class Algorithm : uint8_t { Optimal, WelshPowell };
   Algorithm algorithm = Algorithm::Optimal;
   bool always = false;
-  LogGP model;
 
   void describe(PassOptions &options);
 };

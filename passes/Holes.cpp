@@ -63,6 +63,13 @@ std::pair<uint64_t, uint64_t> intervalOf(const HoleContext &context, uint32_t p)
           hi ? static_cast<uint64_t>(*hi) : uint64_t{UINT64_MAX}};
 }
 
+const LogGop &farthestFrom(Rank rank, const HoleContext &context) {
+  const Topology *topology = context.request.topology;
+  if (!topology) // as the simulator sees it
+    return context.cost.machine.distances[0];
+  return context.cost.farthest(rank, topology->members(Level::All, 0), *topology);
+}
+
 uint64_t bytesOf(const HoleContext &context) {
   return context.request.elements * sizeBytes(context.request.type);
 }

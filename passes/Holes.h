@@ -20,6 +20,9 @@ Result<Rank> rootOf(const HoleContext &context);
 /// The smallest and largest value that an interval of candidates allows; 0 and no end without one.
 std::pair<uint64_t, uint64_t> intervalOf(const HoleContext &context, uint32_t param);
 
+/// The parameters between a rank and the one that is farthest from it.
+const LogGop &farthestFrom(Rank rank, const HoleContext &context);
+
 /// Bytes of n elements of T.
 uint64_t bytesOf(const HoleContext &context);
 

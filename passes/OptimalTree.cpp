@@ -11,7 +11,6 @@ namespace colldsl {
 void OptimalTree::describe(PassOptions &options) {
   options.choice("form", "postal|exact", "which tree (default: postal)", form, {"postal", "exact"});
   options.number("bytes", "N", "of a message (default: all, or one segment of 64 KiB)", bytes);
-  model.describe(options);
 }
 
 namespace {
@@ -33,15 +32,15 @@ Result<HoleOutcome> fillOptimalTree(const HoleContext &context, const OptimalTre
   if (!root)
     return root.status();
   uint64_t bytes = options.bytes ? options.bytes : std::min(bytesOf(context), kSegment);
+  const LogGop &p = farthestFrom(*root, context);
   if (options.form == OptimalTree::Form::Exact) {
-    BestTree best(options.model, TreeUse::Broadcast, context.request.ranks, bytes);
+    BestTree best(p, TreeUse::Broadcast, context.request.ranks, bytes);
     return fillTrees(context, exactTree(best, context.request.ranks, *root),
                      "the last rank knows after " +
                          std::to_string(best.timeNs(context.request.ranks)) + " ns");
   }
-  uint64_t send = options.model.sendNs(bytes);
-  uint64_t latency =
-      std::clamp<uint64_t>((options.model.messageNs(bytes) + send / 2) / send, 1, kMostLatency);
+  uint64_t send = std::max<uint64_t>(p.nextSendNs(bytes), 1);
+  uint64_t latency = std::clamp<uint64_t>((p.endToEndNs(bytes) + send / 2) / send, 1, kMostLatency);
   return fillTrees(context,
                    "optimal(" + std::to_string(index(*root)) + ", " + std::to_string(latency) + ")",
                    "latency " + std::to_string(latency));

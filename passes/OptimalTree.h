@@ -10,7 +10,6 @@
 /// see passes/BestTree.h
 #pragma once
 
-#include "passes/LogGP.h"
 #include "passes/Pass.h"
 
 namespace colldsl {
@@ -19,7 +18,6 @@ struct OptimalTree {
   enum class Form : uint8_t { Postal, Exact };
   Form form = Form::Postal;
   uint64_t bytes = 0;
-  LogGP model;
 
   void describe(PassOptions &options);
 };

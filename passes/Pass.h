@@ -23,7 +23,7 @@ enum class PassKind : uint8_t {
 struct DagContext {
   const Topology &topology;
   const std::vector<Sizes> &sizes; ///< as in verify(); for blocks known at call time too
-  const CostModel *cost = nullptr; ///< null: LogGP, with the terms that the pass has as options
+  const CostModel &cost;           ///< of the machine that is chosen for
 };
 
 /// What became of a schedule, and what a person may want to know of it.
@@ -36,6 +36,7 @@ struct DagOutcome {
 struct HoleContext {
   const Program &program;
   const InstantiateRequest &request; ///< with its topology; missing arguments are holes
+  const CostModel &cost;             ///< of the machine that is chosen for
 };
 
 /// One hole, filled. Leaders are no parameter: they are filled in by rank.
@@ -72,12 +73,10 @@ struct PassInfo {
 std::span<const PassInfo> allPasses();
 const PassInfo *findPass(std::string_view name);
 
-/// What the schedule takes by the context's model, or by the pass's own.
-Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context,
-                        const CostModel &model);
+/// What the schedule takes by the context's cost model.
+Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context);
 
 /// The schedule before or after, whichever is faster; the one before if it makes no difference.
-Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context,
-                                const CostModel &model);
+Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context);
 
 } // namespace colldsl

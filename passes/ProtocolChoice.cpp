@@ -12,7 +12,6 @@ void ProtocolChoice::describe(PassOptions &options) {
   options.flag("static", "true|false", "buffers are the same in every call (default: false)",
                isStatic);
   options.number("skew", "NS", "how late receivers come (default: 0)", skewNs);
-  options.number("copy", "NS", "time to copy a KiB (default: 100)", copyNsPerKiB, 1);
 }
 
 namespace {
@@ -32,7 +31,7 @@ Result<DagOutcome> chooseProtocols(Schedule schedule, const ProtocolChoice &opti
   Result<std::vector<MessageEnds>> messages = messagesOf(schedule);
   if (!messages)
     return messages.status();
-  uint64_t forSkew = options.skewNs * 1024 / options.copyNsPerKiB;
+  const MemoryRate &copy = context.cost.machine.copy;
   uint32_t counts[kProtocols] = {};
   for (const MessageEnds &m : *messages) {
     Dag &from = schedule.ranks[index(m.from)], &to = schedule.ranks[index(m.to)];
@@ -41,9 +40,10 @@ Result<DagOutcome> chooseProtocols(Schedule schedule, const ProtocolChoice &opti
       continue;
     uint64_t bytes = payloadBytes(from, send, sizesOf(context.sizes, m.from));
     unsigned reach = reachOf(context.topology.distance(m.from, m.to));
-    Protocol protocol = bytes <= options.eager[reach] + forSkew ? Protocol::Eager
-                        : options.isStatic                      ? Protocol::Static
-                                                                : Protocol::Rendezvous;
+    Protocol protocol = bytes <= options.eager[reach] || copy.ns(bytes) < options.skewNs
+                            ? Protocol::Eager
+                        : options.isStatic ? Protocol::Static
+                                           : Protocol::Rendezvous;
     send.transfer = Transfer{.protocol = protocol};
     recv.transfer = Transfer{.protocol = protocol, .streamed = recv.transfer.streamed};
     ++counts[static_cast<size_t>(protocol)];

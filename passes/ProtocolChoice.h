@@ -1,8 +1,8 @@
 /// Protocol: says for each message how it travels. Short ones go eagerly, at the price of one
 /// more copy; how short depends on how far it is. Long ones wait for their receiver, or, where
 /// buffers are the same in every call, are written to where it said once and for all. Where
-/// receivers come late by `skew`, a sender that waits loses that much, so eager pays for as many
-/// bytes more as are copied in that time.
+/// receivers come late by `skew`, a sender that waits loses that much, so eager pays for what is
+/// copied in less time than that.
 ///
 /// example: eager=32KiBx2KiBx1KiBx8KiB: 4 KiB go eagerly to a core that shares a cache, and by
 /// rendezvous to another socket
@@ -20,7 +20,6 @@ struct ProtocolChoice {
   std::vector<uint32_t> eager{32 << 10, 2 << 10, 1 << 10, 8 << 10};
   bool isStatic = false;
   uint64_t skewNs = 0;
-  uint64_t copyNsPerKiB = 100;
 
   void describe(PassOptions &options);
 };

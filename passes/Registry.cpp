@@ -74,17 +74,15 @@ const PassInfo *findPass(std::string_view name) {
   return nullptr;
 }
 
-Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context,
-                        const CostModel &model) {
-  return (context.cost ? *context.cost : model).makespanNs(schedule, context.sizes);
+Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context) {
+  return context.cost.makespanNs(schedule, context.sizes, context.topology);
 }
 
-Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context,
-                                const CostModel &model) {
-  Result<uint64_t> old = timeOf(before, context, model);
+Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context) {
+  Result<uint64_t> old = timeOf(before, context);
   if (!old)
     return old.status();
-  Result<uint64_t> now = timeOf(after.schedule, context, model);
+  Result<uint64_t> now = timeOf(after.schedule, context);
   if (!now)
     return now.status();
   after.remark += "; " + std::to_string(*old) + " ns, then " + std::to_string(*now) + " ns";

@@ -11,8 +11,6 @@ namespace colldsl {
 
 void RtrTree::describe(PassOptions &options) {
   options.number("degree", "N", "of the trees (default: L / o, at least 2)", degree, 1);
-  options.number("L", "NS", "latency of the network (default: 2500)", L);
-  options.number("o", "NS", "overhead of a message at each end (default: 1500)", o, 1);
 }
 
 namespace {
@@ -72,9 +70,21 @@ private:
   uint64_t &serial_;
 };
 
+/// As many signals as one rank can take in while one is on its way.
+uint64_t degreeFor(Rank sender, const std::vector<MessageEnds> &messages,
+                   const DagContext &context) {
+  std::vector<Rank> receivers;
+  for (const MessageEnds &m : messages)
+    receivers.push_back(m.to);
+  const LogGop &p = context.cost.farthest(sender, receivers, context.topology);
+  uint64_t o = std::max<uint64_t>(p.o, 1);
+  return std::max<uint64_t>(2, (p.L + o - 1) / o);
+}
+
 } // namespace
 
-Result<DagOutcome> addRtrTrees(Schedule schedule, const RtrTree &options, const DagContext &) {
+Result<DagOutcome> addRtrTrees(Schedule schedule, const RtrTree &options,
+                               const DagContext &context) {
   Result<std::vector<MessageEnds>> messages = messagesOf(schedule);
   if (!messages)
     return messages.status();
@@ -89,13 +99,13 @@ Result<DagOutcome> addRtrTrees(Schedule schedule, const RtrTree &options, const 
   std::vector<std::unique_ptr<DagEditor>> editors;
   for (const Dag &dag : schedule.ranks)
     editors.push_back(std::make_unique<DagEditor>(dag));
-  uint64_t degree = options.degree ? options.degree
-                                   : std::max<uint64_t>(2, (options.L + options.o - 1) / options.o);
-  uint64_t serial = 0;
+  uint64_t serial = 0, largest = 0;
   uint32_t trees = 0;
   for (const auto &[sender, announced] : ofSender) {
     if (announced.size() < 2)
       continue;
+    uint64_t degree = options.degree ? options.degree : degreeFor(sender, announced, context);
+    largest = std::max(largest, degree);
     NoticeTree(editors, degree, serial).build(sender, announced);
     ++trees;
   }
@@ -106,9 +116,10 @@ Result<DagOutcome> addRtrTrees(Schedule schedule, const RtrTree &options, const 
     schedule.ranks[r] = built.take();
   }
   renumberMessages(schedule);
-  return DagOutcome{std::move(schedule), std::to_string(trees) + " trees of degree " +
-                                             std::to_string(degree) + ", " +
-                                             std::to_string(serial) + " signals"};
+  std::string remark = std::to_string(trees) + " trees";
+  if (trees > 0)
+    remark += " of degree " + std::to_string(largest);
+  return DagOutcome{std::move(schedule), remark + ", " + std::to_string(serial) + " signals"};
 }
 
 } // namespace colldsl

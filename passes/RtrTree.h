@@ -17,8 +17,6 @@ namespace colldsl {
 
 struct RtrTree {
   uint64_t degree = 0;
-  uint64_t L = 2500;
-  uint64_t o = 1500;
 
   void describe(PassOptions &options);
 };

@@ -1,7 +1,7 @@
 /// Segment size: fills the hole `segment` of pipelined collectives. Small segments fill a
 /// pipeline sooner, large ones cost fewer overheads. `model` takes the best power of two for a
 /// pipeline as deep as a binary tree; `table` is 16 KiB below 2 MiB and 512 KiB from there;
-/// `search` instantiates the collective with each power of two and asks the LogGP model. Levels
+/// `search` simulates the collective with each power of two. Levels
 /// of a hierarchy are coupled segment by segment by the language itself, so one size serves all
 /// of them.
 ///
@@ -12,7 +12,6 @@
 /// operations", 2007 (model)
 #pragma once
 
-#include "passes/LogGP.h"
 #include "passes/Pass.h"
 
 namespace colldsl {
@@ -21,7 +20,6 @@ struct SegmentSize {
   enum class By : uint8_t { Model, Table, Search };
   By by = By::Search;
   uint64_t children = 2;
-  LogGP model;
 
   void describe(PassOptions &options);
 };
@@ -29,7 +27,7 @@ struct SegmentSize {
 Result<HoleOutcome> chooseSegment(const HoleContext &context, const SegmentSize &options);
 
 /// How long a message of so many bytes takes through a pipeline, in segments.
-uint64_t pipelineNs(const LogGP &model, uint64_t bytes, uint64_t segment, uint64_t depth,
+uint64_t pipelineNs(const LogGop &p, uint64_t bytes, uint64_t segment, uint64_t depth,
                     uint64_t children);
 
 } // namespace colldsl

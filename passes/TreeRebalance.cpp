@@ -15,7 +15,6 @@ void TreeRebalance::describe(PassOptions &options) {
                  {"optimal", "published"});
   options.number("t", "N", "published: the most that outdegrees may differ by (default: 2)", t);
   options.number("sources", "N", "optimal: so many of the busiest ranks (default: 16)", sources);
-  model.describe(options);
 }
 
 namespace {
@@ -69,6 +68,15 @@ uint64_t largest(const Traffic &traffic, const std::vector<uint32_t> &paths) {
   return bytes;
 }
 
+/// The parameters between a rank and the farthest one that it sends to.
+const LogGop &farthest(const Traffic &traffic, uint32_t rank, const std::vector<uint32_t> &paths,
+                       const DagContext &context) {
+  std::vector<Rank> receivers;
+  for (uint32_t p : paths)
+    receivers.push_back(traffic.paths[p].ranks.back());
+  return context.cost.farthest(Rank{rank}, receivers, context.topology);
+}
+
 std::vector<MessagePath> movedOnly(const Traffic &traffic) {
   std::vector<MessagePath> moved;
   std::set<Rank> touched; // a tree's direct messages keep their place in its order
@@ -83,8 +91,8 @@ std::vector<MessagePath> movedOnly(const Traffic &traffic) {
 
 class PublishedRule {
 public:
-  PublishedRule(Traffic &traffic, const TreeRebalance &options)
-      : traffic_(traffic), options_(options) {}
+  PublishedRule(Traffic &traffic, const TreeRebalance &options, const DagContext &context)
+      : traffic_(traffic), options_(options), context_(context) {}
 
   uint32_t run() {
     uint32_t moves = 0;
@@ -119,11 +127,12 @@ private:
   }
 
   uint64_t lostTo(uint32_t rank) const {
-    const LogGP &model = options_.model;
-    uint64_t cost = model.o;
+    const std::vector<uint32_t> &paths = traffic_.sent[rank];
+    const LogGop &p = farthest(traffic_, rank, paths, context_);
+    uint64_t cost = p.o;
     if (isBroadcast(traffic_, rank))
-      cost += model.bytesNs(largest(traffic_, traffic_.sent[rank]));
-    return (model.L + cost - 1) / cost;
+      cost += p.G.times(LogGop::furtherBytes(largest(traffic_, paths)));
+    return cost == 0 ? 0 : (p.L + cost - 1) / cost;
   }
 
   uint32_t leastBusyReceiver(uint32_t rank, uint32_t otherwise) const {
@@ -157,11 +166,12 @@ private:
 
   Traffic &traffic_;
   const TreeRebalance &options_;
+  const DagContext &context_;
 };
 
 /// Puts the best tree over those that a rank sends to, those with the least to do themselves where
 /// most has to be passed on.
-void plantTree(Traffic &traffic, uint32_t root, const LogGP &model) {
+void plantTree(Traffic &traffic, uint32_t root, const DagContext &context) {
   std::vector<uint32_t> paths; // one for each receiver
   std::set<Rank> receivers;
   for (uint32_t p : traffic.sent[root])
@@ -169,7 +179,8 @@ void plantTree(Traffic &traffic, uint32_t root, const LogGP &model) {
       paths.push_back(p);
   auto size = static_cast<uint32_t>(paths.size() + 1);
   TreeUse use = isBroadcast(traffic, root) ? TreeUse::Broadcast : TreeUse::Scatter;
-  std::vector<BestTree::Edge> edges = BestTree(model, use, size, largest(traffic, paths)).edges();
+  const LogGop &p = farthest(traffic, root, paths, context);
+  std::vector<BestTree::Edge> edges = BestTree(p, use, size, largest(traffic, paths)).edges();
   std::vector<BestTree::Edge> bySize = edges;
   std::stable_sort(bySize.begin(), bySize.end(),
                    [](const auto &a, const auto &b) { return a.below > b.below; });
@@ -197,8 +208,7 @@ void plantTree(Traffic &traffic, uint32_t root, const LogGP &model) {
 
 Result<DagOutcome> plantTrees(Schedule schedule, Traffic traffic, const TreeRebalance &options,
                               const DagContext &context) {
-  LogGPCost model(options.model);
-  Result<uint64_t> time = timeOf(schedule, context, model);
+  Result<uint64_t> time = timeOf(schedule, context);
   if (!time)
     return time.status();
   std::vector<uint32_t> ranks(traffic.sent.size());
@@ -212,11 +222,11 @@ Result<DagOutcome> plantTrees(Schedule schedule, Traffic traffic, const TreeReba
     if (traffic.sent[ranks[i]].size() < 2)
       break;
     Traffic tried = traffic;
-    plantTree(tried, ranks[i], options.model);
+    plantTree(tried, ranks[i], context);
     Result<Schedule> made = reroute(schedule, tried.messages, movedOnly(tried));
     if (!made)
       return made.status();
-    Result<uint64_t> now = timeOf(*made, context, model);
+    Result<uint64_t> now = timeOf(*made, context);
     if (!now)
       return now.status();
     if (*now >= *time)
@@ -231,8 +241,8 @@ Result<DagOutcome> plantTrees(Schedule schedule, Traffic traffic, const TreeReba
 }
 
 Result<DagOutcome> moveAsPublished(const Schedule &schedule, Traffic traffic,
-                                   const TreeRebalance &options) {
-  uint32_t moves = PublishedRule(traffic, options).run();
+                                   const TreeRebalance &options, const DagContext &context) {
+  uint32_t moves = PublishedRule(traffic, options, context).run();
   Result<Schedule> made = reroute(schedule, traffic.messages, movedOnly(traffic));
   if (!made)
     return made.status();
@@ -243,17 +253,16 @@ Result<DagOutcome> moveAsPublished(const Schedule &schedule, Traffic traffic,
 
 Result<DagOutcome> rebalance(Schedule schedule, const TreeRebalance &options,
                              const DagContext &context) {
-  LogGPCost model(options.model);
   Result<Traffic> traffic = trafficOf(schedule, context.sizes);
   if (!traffic)
     return traffic.status();
-  Result<DagOutcome> outcome = moveAsPublished(schedule, *traffic, options);
+  Result<DagOutcome> outcome = moveAsPublished(schedule, *traffic, options, context);
   if (outcome && options.rule == TreeRebalance::Rule::Optimal) {
     Result<DagOutcome> planted = plantTrees(schedule, traffic.take(), options, context);
     if (!planted)
       return planted.status();
-    Result<uint64_t> moved = timeOf(outcome->schedule, context, model);
-    Result<uint64_t> grown = timeOf(planted->schedule, context, model);
+    Result<uint64_t> moved = timeOf(outcome->schedule, context);
+    Result<uint64_t> grown = timeOf(planted->schedule, context);
     if (!moved || !grown)
       return moved ? grown.status() : moved.status();
     if (*grown <= *moved)
@@ -261,7 +270,7 @@ Result<DagOutcome> rebalance(Schedule schedule, const TreeRebalance &options,
   }
   if (!outcome)
     return outcome.status();
-  return unlessSlower(std::move(schedule), outcome.take(), context, model);
+  return unlessSlower(std::move(schedule), outcome.take(), context);
 }
 
 } // namespace colldsl

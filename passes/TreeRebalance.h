@@ -16,7 +16,6 @@
 /// communications", SC 2012, II.B; the tree: see passes/BestTree.h
 #pragma once
 
-#include "passes/LogGP.h"
 #include "passes/Pass.h"
 
 namespace colldsl {
@@ -26,7 +25,6 @@ struct TreeRebalance {
   Rule rule = Rule::Optimal;
   uint64_t t = 2;
   uint64_t sources = 16;
-  LogGP model;
 
   void describe(PassOptions &options);
 };

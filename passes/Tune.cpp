@@ -8,7 +8,6 @@ namespace colldsl {
 
 void Tune::describe(PassOptions &options) {
   options.number("most-ranks", "N", "with more ranks nothing is tried (default: 512)", mostRanks);
-  model.describe(options);
 }
 
 namespace {
@@ -21,8 +20,8 @@ struct HoleValue {
 
 class Tuner {
 public:
-  Tuner(const HoleContext &context, const LogGP &model)
-      : context_(context), decl_(context.program.decl(context.request.collective)), cost_(model),
+  explicit Tuner(const HoleContext &context)
+      : context_(context), decl_(context.program.decl(context.request.collective)),
         request_(context.request) {
     request_.arguments.resize(decl_.params.size(), kNoExpr);
     request_.values.resize(decl_.params.size());
@@ -84,12 +83,7 @@ private:
   }
 
   Result<uint64_t> time(const InstantiateRequest &request) const {
-    Result<Schedule> schedule = instantiateAll(context_.program, request);
-    if (!schedule)
-      return schedule.status();
-    Sizes sizes;
-    sizes.elements = request.elements;
-    return cost_.makespanNs(*schedule, {sizes});
+    return context_.cost.makespanNs(context_.program, request);
   }
 
   void tryValue(uint32_t p, const HoleValue &value) {
@@ -108,7 +102,6 @@ private:
 
   const HoleContext &context_;
   const Decl &decl_;
-  LogGPCost cost_;
   InstantiateRequest request_;
   uint64_t best_ = 0;
   std::vector<std::pair<uint32_t, HoleValue>> chosen_;
@@ -117,7 +110,7 @@ private:
 bool hasCallTimeBlocks(const Decl &decl) {
   return std::any_of(decl.params.begin(), decl.params.end(), [](const Param &param) {
     DimKind kind = param.buffer.dim[param.buffer.dims - 1].kind;
-    return param.isBuffer && (kind == DimKind::CallTime || kind == DimKind::Capacity);
+    return param.isBuffer && kind == DimKind::CallTime;
   });
 }
 
@@ -128,7 +121,7 @@ Result<HoleOutcome> tuneHoles(const HoleContext &context, const Tune &options) {
     return HoleOutcome{{}, nullptr, "not tuned: too many ranks"};
   if (hasCallTimeBlocks(context.program.decl(context.request.collective)))
     return HoleOutcome{{}, nullptr, "not tuned: sizes are known at call time only"};
-  return Tuner(context, options.model).run();
+  return Tuner(context).run();
 }
 
 } // namespace colldsl

@@ -7,14 +7,12 @@
 /// source: the candidates are those of the program
 #pragma once
 
-#include "passes/LogGP.h"
 #include "passes/Pass.h"
 
 namespace colldsl {
 
 struct Tune {
   uint64_t mostRanks = 512;
-  LogGP model;
 
   void describe(PassOptions &options);
 };

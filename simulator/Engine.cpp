@@ -101,8 +101,13 @@ template <bool kPlain>
   case kHop:
   case kTagHop:
     return hop(event);
-  default:
+  case kSlotFree:
     return freeSlot(event);
+  default:
+    if constexpr (kPlain)
+      __builtin_unreachable();
+    else
+      dispatchOwnWay(event);
   }
 }
 
@@ -140,8 +145,12 @@ template <bool kPlain>
   uint64_t &processor = cpu(host, ports), &gap = sendGap(host, ports);
   if (!isReady(event, std::max(processor, gap), LineKind::Send, ports))
     return;
+  if (!kPlain && isMovedByOne(v.way) && !mayMove(event, v, ports))
+    return;
   if (!kPlain && !slots_.empty() && !takeSlot(event, v, ports))
     return;
+  if (!kPlain && isMovedByOne(v.way))
+    return moveOne(event, v, ports);
   const LogGop &p = costs(v);
   uint64_t bytes = workload_.amountOf(v);
   startOp(event.vertex, host);
@@ -153,7 +162,7 @@ template <bool kPlain>
   processor = end;
   gap = now_ + p.gapNs(bytes);
   deliver(v, event.vertex, host, leaves + p.L);
-  if (bytes <= p.S)
+  if (!isLong(v, p))
     finishOp(event.vertex, host, end, {event.vertex, false});
   if (event.order & kIsWaiting)
     leaveLine(event, LineKind::Send, ports);
@@ -165,7 +174,9 @@ template <bool kPlain>
   startOp(event.vertex, event.host);
   if (recorder())
     recorder()->posted(event.vertex, useOf(event.host, portsOf(v), true), now_);
-  if (!kPlain && v.isByTag)
+  if (!kPlain && isMovedByOne(v.way))
+    began(event, v);
+  else if (!kPlain && v.isByTag)
     postByTag(event, v);
   else if (v.hasArrived)
     meet(event.vertex, event.host, v.partner, v.peer,
@@ -179,33 +190,53 @@ template <bool kPlain>
   uint32_t send = isByTag ? event.vertex : v.partner;
   Ports ports = isSimple() ? Ports() : portsOf(vertices_[send]);
   uint64_t &processor = cpu(host, ports), &gap = receiveGap(host, ports);
-  if (recorder() && !(event.order & kIsWaiting))
+  if (!kPlain && isStatic(v.way))
+    return land(event, v, ports);
+  if (recorder() && !(event.order & kIsWaiting) && !v.hasArrived)
     recorder()->arrived(send, now_);
+  if (!kPlain && v.way == Way::Reader && !v.isStarted) { // it is read to where it belongs, once
+    v.hasArrived = 1;
+    return;
+  }
   if (!isReady(event, std::max(processor, gap), LineKind::Message, ports))
     return;
   const LogGop &p = costs(v);
-  uint64_t bytes = workload_.amountOf(v), takes = p.receiveNs(bytes);
+  uint64_t bytes = workload_.amountOf(v), takes = p.receiveNs(bytes), gapNs = p.gapNs(bytes);
+  if (!kPlain && v.way == Way::Writer) {
+    takes = p.o;
+    gapNs = p.g;
+  }
   if (crossesNetwork(v))
     takes = std::max(takes, p.o + network_->G().times(LogGop::furtherBytes(bytes)));
   uint64_t end = busyUntil(host, ports, now_, takes);
   if (recorder())
     recorder()->ranMessage(send, useOf(host, ports, true), now_, end);
   processor = end;
-  gap = now_ + p.gapNs(bytes);
+  gap = now_ + gapNs;
+  if (!kPlain && v.way == Way::Reader)
+    wheel_.push({end, newOrder(kWasRead), send, v.peer});
+  takenIn(event.vertex, host, send, end, isByTag);
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Message, ports);
+}
+
+/// The processor is done with a message. `vertex` is its receive; by tag, its send.
+template <bool kPlain>
+[[gnu::always_inline]] inline void
+Engine<kPlain>::takenIn(uint32_t vertex, uint32_t host, uint32_t send, uint64_t end, bool isByTag) {
+  Vertex &v = vertices_[vertex];
   ++received_;
   if (!kPlain && !slots_.empty())
-    wheel_.push({end + p.L, newOrder(kSlotFree), send, host});
+    wheel_.push({end + costs(v).L, newOrder(kSlotFree), send, host});
   if (isByTag) {
     arriveByTag(send, host, end);
   } else if (v.isStarted) {
-    meet(event.vertex, host, send, v.peer, end);
+    meet(vertex, host, send, v.peer, end);
   } else {
     v.hasArrived = 1;
     if (!isSimple())
       readyAt_[send] = end;
   }
-  if (event.order & kIsWaiting)
-    leaveLine(event, LineKind::Message, ports);
 }
 
 /// A message that was taken in, and its receive, which was started: the later of both is now.
@@ -215,7 +246,7 @@ template <bool kPlain>
                                                         uint64_t end) {
   const Vertex &v = vertices_[recv]; // it has the same size and distance, and is at hand
   const LogGop &p = kPlain || !v.isByTag ? costs(v) : costs(vertices_[send]);
-  if (workload_.amountOf(v) > p.S)
+  if (isLong(v, p))
     acknowledge(send, sendHost);
   if (recorder())
     recorder()->received(recv, send, end);
@@ -331,6 +362,107 @@ template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::push(c
   if (!isSimple())
     time = std::max(time, readyAt_[freed.vertex]);
   wheel_.push({time, newOrder(static_cast<uint64_t>(v.kind)), freed.vertex, freed.host});
+}
+
+/// Whether data may move. If not the send has started, and comes back with its receive; others use
+/// its interface meanwhile.
+template <bool kPlain>
+bool Engine<kPlain>::mayMove(const Event &event, const Vertex &v, Ports ports) {
+  if (!awaitsReceive(v.way) || vertices_[v.partner].isStarted)
+    return true;
+  startOp(event.vertex, event.host);
+  vertices_[event.vertex].hasArrived = 1;
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Send, ports);
+  return false;
+}
+
+template <bool kPlain>
+void Engine<kPlain>::moveOne(const Event &event, const Vertex &v, Ports ports) {
+  const LogGop &p = costs(v);
+  uint64_t bytes = workload_.amountOf(v), work = p.sendNs(bytes), gapNs = p.gapNs(bytes);
+  uint32_t host = event.host;
+  if (v.way == Way::Reader) {
+    work = p.o;
+    gapNs = p.g;
+  } else if (v.way == Way::Writer) {
+    work = p.receiveNs(bytes);
+  } else if (hasFlag(v.way)) {
+    work += p.o;
+    gapNs += p.g;
+  }
+  if (!v.isStarted)
+    startOp(event.vertex, host);
+  uint64_t leaves = busyUntil(host, ports, now_, p.o);
+  uint64_t end = work == p.o ? leaves : busyUntil(host, ports, leaves, work - p.o);
+  if (recorder())
+    recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, true);
+  cpu(host, ports) = end;
+  sendGap(host, ports) = now_ + gapNs;
+  deliver(v, event.vertex, host, (v.way == Way::Writer ? end : leaves) + p.L);
+  if (v.way != Way::Reader)
+    finishOp(event.vertex, host, end, {event.vertex, false});
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Send, ports);
+}
+
+/// A receive has started: what awaited that goes on.
+template <bool kPlain> void Engine<kPlain>::began(const Event &event, const Vertex &v) {
+  Vertex &send = vertices_[v.partner];
+  if (send.hasArrived) {
+    send.hasArrived = 0;
+    if (recorder())
+      recorder()->awaited(v.partner, false, event.vertex, now_);
+    wheel_.push({now_, newOrder(kSend), v.partner, v.peer});
+  } else if (v.hasArrived && v.way == Way::Reader) {
+    if (recorder())
+      recorder()->awaited(v.partner, true, event.vertex, now_);
+    wheel_.push({now_, newOrder(kMessage), event.vertex, event.host});
+  } else if (v.hasArrived) {
+    meet(event.vertex, event.host, v.partner, v.peer,
+         isSimple() ? now_ : std::max(now_, readyAt_[v.partner]));
+  }
+}
+
+/// The first byte of a static message: the interface takes it, and all that follows.
+template <bool kPlain> void Engine<kPlain>::land(const Event &event, const Vertex &v, Ports ports) {
+  uint32_t host = event.host;
+  uint64_t &gap = receiveGap(host, ports);
+  if (!isReady(event, gap, LineKind::Message, ports))
+    return;
+  const LogGop &p = costs(v);
+  uint64_t bytes = workload_.amountOf(v), further = LogGop::furtherBytes(bytes);
+  uint64_t last = hasFlag(v.way) ? p.nextSendNs(bytes) : p.G.times(further);
+  if (crossesNetwork(v))
+    last = std::max(last, network_->G().times(further));
+  gap = now_ + p.gapNs(bytes) + (hasFlag(v.way) ? p.g : 0);
+  wheel_.push({now_ + last, newOrder(kLanded), event.vertex, host});
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Message, ports);
+}
+
+template <bool kPlain> void Engine<kPlain>::dispatchOwnWay(const Event &event) {
+  if ((event.order & kKindMask) == kLanded)
+    runLanded(event);
+  else
+    acknowledge(event.vertex, event.host);
+}
+
+template <bool kPlain> void Engine<kPlain>::runLanded(const Event &event) {
+  const Vertex &v = vertices_[event.vertex];
+  uint32_t host = event.host, send = v.partner;
+  Ports ports = portsOf(vertices_[send]);
+  if (recorder() && !(event.order & kIsWaiting))
+    recorder()->arrived(send, now_);
+  if (!isReady(event, cpu(host, ports), LineKind::Calc, ports))
+    return;
+  uint64_t end = busyUntil(host, ports, now_, costs(v).o);
+  if (recorder())
+    recorder()->ranMessage(send, useOf(host, ports, true), now_, end);
+  cpu(host, ports) = end;
+  takenIn(event.vertex, host, send, end, false);
+  if (event.order & kIsWaiting)
+    leaveLine(event, LineKind::Calc, ports);
 }
 
 template class Engine<true>;

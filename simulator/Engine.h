@@ -16,11 +16,12 @@
 
 namespace colldsl::sim {
 
-/// What a run needs beyond flat costs on ranks of one processor and one interface. The loop is
+/// What a run needs beyond LogGOP on ranks of one processor and one interface. The loop is
 /// compiled with and without it.
 inline bool isPlain(const Workload &workload, const SimulateOptions &options) {
-  return workload.cpus == 1 && workload.nics == 1 && !workload.hasTags && !options.record &&
-         options.receiveSlots == 0 && options.noise.kind == NoiseOptions::Kind::None &&
+  return workload.cpus == 1 && workload.nics == 1 && !workload.hasTags && !workload.hasWays &&
+         !options.record && options.receiveSlots == 0 &&
+         options.noise.kind == NoiseOptions::Kind::None &&
          options.network.kind == NetworkOptions::Kind::None;
 }
 
@@ -42,11 +43,13 @@ private:
     kHop = 5,        ///< of a kMessage; host: the place in the network
     kTagHop = 6,     ///< of a kTagMessage
     kSlotFree = 7,   ///< host: the receiver
-    kKindMask = 7,
-    kIsWaiting = 8, ///< stands in a line
-    kHasSlot = 16,  ///< a send that may use a receive slot that was kept for it
+    kLanded = 8,     ///< all of a static message is there; vertex: the receive
+    kWasRead = 9,    ///< its reader has copied it; vertex: the send
+    kKindMask = 15,
+    kIsWaiting = 16, ///< stands in a line
+    kHasSlot = 32,   ///< a send that may use a receive slot that was kept for it
   };
-  static constexpr unsigned kFlagBits = 5;
+  static constexpr unsigned kFlagBits = 6;
   static constexpr uint64_t kNever = UINT64_MAX;
 
   enum class LineKind { Calc, Send, Message };
@@ -68,6 +71,7 @@ private:
   void runMessage(const Event &event, bool isByTag);
   bool isReady(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
   void meetByTag(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost, uint64_t end);
+  void takenIn(uint32_t vertex, uint32_t host, uint32_t send, uint64_t end, bool isByTag);
   void acknowledge(uint32_t send, uint32_t sendHost);
   void meet(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost, uint64_t end);
   void finishOp(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by);
@@ -89,6 +93,7 @@ private:
   void lineUp(const Freed &send);
   void leaveLine(const Event &event, LineKind kind, Ports ports);
   void wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt);
+  uint64_t messageReadyAt(uint32_t host, Ports ports);
   bool takeSlot(const Event &event, const Vertex &v, Ports ports);
   void freeSlot(const Event &event);
   void deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
@@ -96,6 +101,14 @@ private:
   void postByTag(const Event &event, const Vertex &v);
   void arriveByTag(uint32_t send, uint32_t to, uint64_t end);
   bool agree(uint32_t send, uint32_t recv);
+
+  // Messages that one end alone moves (Engine.cpp, at its end)
+  bool mayMove(const Event &event, const Vertex &v, Ports ports);
+  void moveOne(const Event &event, const Vertex &v, Ports ports);
+  void began(const Event &event, const Vertex &v);
+  void land(const Event &event, const Vertex &v, Ports ports);
+  void runLanded(const Event &event);
+  void dispatchOwnWay(const Event &event);
 
   // What is left at the end (EngineReport.cpp)
   Status checkTimes() const;
@@ -114,6 +127,12 @@ private:
   Ports portsOf(const Vertex &v) const { return isSimple_ ? Ports() : Ports{v.cpu, v.nic}; }
   bool isSimple() const { return kPlain || isSimple_; }
   Recorder *recorder() { return kPlain || !recorder_ ? nullptr : &*recorder_; }
+  /// Whether the send finishes when its message meets its receive.
+  bool isLong(const Vertex &v, const LogGop &p) const {
+    if (kPlain || v.way == Way::Usual)
+      return workload_.amountOf(v) > p.S;
+    return v.way == Way::Rendezvous;
+  }
   const LogGop &costs(const Vertex &v) const { return model_.distances[v.distance]; }
   size_t lineOf(uint32_t host, LineKind kind, Ports p) const {
     if (kPlain)

@@ -49,7 +49,7 @@ template <bool kPlain> Status Engine<kPlain>::checkTimes() const {
     return bytes > kLatestNs ? UInt128{kLatestNs} * 2 : bytes * perByte;
   };
   UInt128 total = workload_.calcNs + options_.skewNs;
-  total += UInt128{workload_.messages} * (2 * UInt128{most.o} + 2 * most.L + most.g);
+  total += UInt128{workload_.messages} * (3 * UInt128{most.o} + 2 * most.L + 2 * most.g);
   total += scaled(workload_.bytes, most.G) + scaled(workload_.bytes, most.O);
   if (network_)
     total += scaled(workload_.bytes, options_.network.G) * 64 +
@@ -101,7 +101,7 @@ template <bool kPlain> Status Engine<kPlain>::stuck() const {
           !vertices_[v.partner].isStarted)
         tell(i, "waits for a message whose send never started");
       if (v.kind == VertexKind::Send && v.isStarted && !vertices_[v.partner].isStarted &&
-          workload_.amountOf(v) > costs(v).S)
+          (isLong(v, costs(v)) || v.way == Way::Reader || awaitsReceive(v.way)))
         tell(i, "waits for its receive, which never started");
     }
   for (uint32_t h = 0; h < hosts_; ++h) {

@@ -33,6 +33,15 @@ template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {
   wakeLine(send.host, LineKind::Send, ports, readyAt);
 }
 
+/// When the first message in line can be taken in: a static one needs no processor.
+template <bool kPlain> uint64_t Engine<kPlain>::messageReadyAt(uint32_t host, Ports ports) {
+  uint64_t gap = receiveGap(host, ports), both = std::max(cpu(host, ports), gap);
+  size_t line = lineOf(host, LineKind::Message, ports);
+  if (lines_.isEmpty(line))
+    return both;
+  return isStatic(vertices_[lines_.head(line).vertex].way) ? gap : both;
+}
+
 /// The event ran: it was the head.
 template <bool kPlain>
 void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
@@ -41,7 +50,8 @@ void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
   if (kind == LineKind::Send)
     readyAt = std::max(readyAt, sendGap(event.host, ports));
   if (kind == LineKind::Message)
-    readyAt = std::max(readyAt, receiveGap(event.host, ports));
+    readyAt = kPlain ? std::max(readyAt, receiveGap(event.host, ports))
+                     : messageReadyAt(event.host, ports);
   wakeLine(event.host, kind, ports, readyAt);
 }
 

@@ -184,6 +184,9 @@ void EndJoiner::checkEnd(uint32_t v) {
     if (sent != received)
       complain(v, "has ", sent, " bytes, its receive (op ", index(workload_.opOf(vertex.partner)),
                " of rank ", vertex.peer, ") has ", received);
+    else if (vertex.way != recv.way)
+      complain(v, "travels in another way than its receive (op ",
+               index(workload_.opOf(vertex.partner)), " of rank ", vertex.peer, ") says");
   }
 }
 

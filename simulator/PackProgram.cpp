@@ -40,7 +40,7 @@ private:
 
 Status ProgramPacker::checkBuffers(const Dag &dag) const {
   for (const Buffer &buffer : dag.buffers)
-    if (buffer.layout != Layout::Dense)
+    if (buffer.layout == Layout::CallTime)
       return Status::error(program_.decl(request_.collective).loc,
                            "it has blocks whose length is known at call time only");
   return {};

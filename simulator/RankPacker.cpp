@@ -16,6 +16,39 @@ SourceLoc locOf(const ImageOp &op) {
 /// GOAL's -1.
 bool isAnyTag(MessageId message) { return tagOf(message) == UINT32_MAX; }
 
+/// How long blocks are whose length travels with them nobody knows before: as long as they may be.
+uint64_t capacityOf(const Slice &slice, const Buffer &buffer, const Sizes &sizes) {
+  uint64_t elementBytes = sizeBytes(buffer.type);
+  uint64_t elements = extentBytes(buffer, sizes) / elementBytes / std::max(buffer.blocks, 1u);
+  int64_t begin = positionAt(slice.beginScale, slice.beginOffset, slice.denominator, elements);
+  int64_t end = positionAt(slice.endScale, slice.endOffset, slice.denominator, elements);
+  return end > begin ? static_cast<uint64_t>(end - begin) * elementBytes : 0;
+}
+
+/// A transfer that says several things is written to a static place, or else copied as it says.
+Way wayOf(const Transfer &transfer) {
+  switch (transfer.protocol) {
+  case Protocol::Eager:
+    return Way::Eager;
+  case Protocol::Static:
+    if (transfer.announced)
+      return transfer.canary ? Way::CanaryAtOnce : Way::FlaggedAtOnce;
+    return transfer.canary ? Way::Canary : Way::Flagged;
+  case Protocol::Any:
+  case Protocol::Rendezvous:
+    break;
+  }
+  switch (transfer.mover) {
+  case Mover::Reader:
+    return Way::Reader;
+  case Mover::Writer:
+    return Way::Writer;
+  case Mover::Either:
+    break;
+  }
+  return transfer.protocol == Protocol::Rendezvous ? Way::Rendezvous : Way::Usual;
+}
+
 /// Whether they follow each other without a gap, and are few enough for a run.
 bool isRun(std::span<const uint32_t> successors) {
   for (size_t i = 1; i < successors.size(); ++i)
@@ -34,13 +67,18 @@ void PackedRanks::clear() {
   counts.clear();
   sends = 0;
   bytes = calcNs = 0;
+  hasWays = false;
 }
 
 uint64_t RankPacker::bytesOf(const RankView &view, std::span<const Slice> slices,
                              const Sizes &sizes) {
   uint64_t bytes = 0;
-  for (const Slice &slice : slices)
-    bytes += resolve(slice, view.buffers[index(slice.buffer)], sizes).length;
+  for (const Slice &slice : slices) {
+    const Buffer &buffer = view.buffers[index(slice.buffer)];
+    bytes += buffer.layout == Layout::Capacity && slice.block != kNoBlock
+                 ? capacityOf(slice, buffer, sizes)
+                 : resolve(slice, buffer, sizes).length;
+  }
   return bytes;
 }
 
@@ -80,6 +118,8 @@ Status RankPacker::addMessage(const RankView &view, uint32_t i, uint64_t bytes, 
   if (options_.isPlainGoal) {
     v.isAnyTag = isAnyTag(op.message);
     v.isByTag = v.isAnyTag || op.peer == kNoRank;
+  } else {
+    v.way = wayOf(op.transfer());
   }
   if (options_.topology && op.peer != kNoRank)
     v.distance = options_.topology->distance(view.rank, op.peer) & 7;
@@ -126,6 +166,7 @@ Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &size
   case OpKind::Calc:
     break;
   }
+  into.hasWays |= v.way != Way::Usual;
   into.sends += v.kind == VertexKind::Send;
   (v.kind == VertexKind::Calc ? into.calcNs : into.bytes) += amount;
   v.isWide = amount > UINT32_MAX;
@@ -217,6 +258,7 @@ Status WorkloadBuilder::add(const PackedRanks &batch) {
   w.cpus = std::max(w.cpus, batch.cpus);
   w.nics = std::max(w.nics, batch.nics);
   w.messages += batch.sends;
+  w.hasWays |= batch.hasWays;
   w.bytes += batch.bytes;
   w.calcNs += batch.calcNs;
   return {};

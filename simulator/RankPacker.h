@@ -17,6 +17,7 @@ struct PackedRanks {
   uint64_t sends = 0;
   UInt128 bytes = 0, calcNs = 0;
   uint32_t cpus = 1, nics = 1;
+  bool hasWays = false;
 
   void clear();
 };

@@ -54,12 +54,21 @@ void Recorder::ranOp(uint32_t op, const Use &use, uint64_t begin, uint64_t end, 
 
 void Recorder::ranMessage(uint32_t send, const Use &use, uint64_t begin, uint64_t end) {
   Activity &activity = recording_.messages[send];
-  uint64_t arrival = activity.begin;
+  Release release{activity.after.known() ? activity.after : ActivityId{send, false},
+                  activity.begin};
   activity = {begin, end, {}, Cause::Start, true};
-  explain(activity, use, true, {{send, false}, arrival});
+  explain(activity, use, true, release);
   if (activity.after == ActivityId{send, false})
     activity.cause = Cause::Wire;
   occupy({send, true}, use, true, end);
+}
+
+void Recorder::awaited(uint32_t send, bool isMessage, uint32_t recv, uint64_t at) {
+  ActivityId by = recording_.ops[recv].after;
+  if (!isMessage)
+    return released(send, by, at);
+  recording_.messages[send].begin = at;
+  recording_.messages[send].after = by;
 }
 
 void Recorder::posted(uint32_t recv, const Use &use, uint64_t at) {

@@ -28,6 +28,9 @@ public:
   /// The head of a message has arrived; it is received from `begin` to `end`.
   void arrived(uint32_t send, uint64_t at) { recording_.messages[send].begin = at; }
   void ranMessage(uint32_t send, const Use &use, uint64_t begin, uint64_t end);
+  /// A send, or its message, goes on at `at` because its receive has started: it waited for what
+  /// that waited for.
+  void awaited(uint32_t send, bool isMessage, uint32_t recv, uint64_t at);
   /// A receive, which takes nothing, was started.
   void posted(uint32_t recv, const Use &use, uint64_t at);
   /// It ends with its message, unless it was started later than that.

@@ -7,6 +7,27 @@
 
 namespace colldsl::sim {
 
+/// How a message travels, as far as times depend on it; docs/simulator.md has the rules.
+enum class Way : uint8_t {
+  Usual,         ///< LogGOP: long messages finish their send when they meet their receive
+  Eager,         ///< the same, however long
+  Rendezvous,    ///< the same, however short
+  Reader,        ///< the receiver copies
+  Writer,        ///< the sender copies
+  Flagged,       ///< static: written by the sender's interface, and then a flag
+  Canary,        ///< static without a flag
+  FlaggedAtOnce, ///< as Flagged, and other ops tell that the receiver is ready
+  CanaryAtOnce,
+};
+
+constexpr bool isMovedByOne(Way way) { return way >= Way::Reader; }
+constexpr bool isStatic(Way way) { return way >= Way::Flagged; }
+constexpr bool hasFlag(Way way) { return way == Way::Flagged || way == Way::FlaggedAtOnce; }
+/// The send moves no data before its receive has started.
+constexpr bool awaitsReceive(Way way) {
+  return way == Way::Writer || way == Way::Flagged || way == Way::Canary;
+}
+
 /// In the order in which ops that become free together are started.
 enum class VertexKind : uint8_t { Send, Recv, Calc };
 
@@ -28,7 +49,8 @@ struct Vertex {
   /// them require this vertex. A list: where it begins in `lists`: how many require, how many
   /// irequire, and then how far behind this vertex each of them is.
   uint32_t successors;
-  uint32_t open : 28;     ///< dependencies that are yet to be met
+  uint32_t open : 24;     ///< dependencies that are yet to be met
+  Way way : 4;            ///< of a message, the same at both ends
   uint32_t isStrided : 1; ///< the next op of this rank is kStride vertices behind, not one
   uint32_t distance : 3;  ///< of sender and receiver, see Topology::distance()
   VertexKind kind : 2;
@@ -36,7 +58,7 @@ struct Vertex {
   uint8_t isByTag : 1;  ///< meets its other end when it runs, by rank and tag
   uint8_t isAnyTag : 1; ///< by tag: the tag does not matter
   uint8_t isStarted : 1;
-  uint8_t hasArrived : 1; ///< receive: the message is there
+  uint8_t hasArrived : 1; ///< receive: the message is there; send: it awaits its receive
   uint8_t run;            ///< how many successors the run has, or kIsList
   uint8_t cpu;
   uint8_t nic;
@@ -46,6 +68,6 @@ static_assert(sizeof(Vertex) == 24);
 constexpr uint32_t strideOf(const Vertex &v) { return v.isStrided ? kStride : 1; }
 
 inline constexpr uint64_t kMaxVertices = uint64_t{1} << 31;
-inline constexpr uint32_t kMaxIndegree = (1u << 28) - 1;
+inline constexpr uint32_t kMaxIndegree = (1u << 24) - 1;
 
 } // namespace colldsl::sim

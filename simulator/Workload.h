@@ -40,6 +40,7 @@ public:
   UInt128 bytes = 0;           ///< of all messages
   UInt128 calcNs = 0;
   bool hasTags = false; ///< some ends meet when they run
+  bool hasWays = false; ///< some messages have another way than the usual one
 
   /// An op as its rank's DAG has it, for telling of it. May take as long as making the rank.
   std::function<Result<Op>(Rank, OpId)> describe;

@@ -1,8 +1,8 @@
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
 #include "tools/options/Lists.h"
+#include "tools/sim/DisturbanceOptions.h"
 #include "tools/sim/MakeWorkload.h"
-#include "tools/sim/ModelOptions.h"
 #include "tools/sim/Summary.h"
 #include "tools/sim/Trace.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 struct Settings {
   SingleOptions single;
-  ModelOptions model;
+  DisturbanceOptions disturbance;
   std::string trace;
   bool criticalPath = false;
   bool json = false;
@@ -33,7 +33,8 @@ void Settings::addTo(Options &options) {
     single.ranks = static_cast<uint32_t>(*number);
     return {};
   });
-  model.addTo(options);
+  single.schedule.machine.addLettersTo(options);
+  disturbance.addTo(options);
   options.section("what to tell");
   options.addFlag("--critical-path", "what the slowest rank waited for, step by step",
                   criticalPath);
@@ -123,7 +124,8 @@ Exit simCommand(Arguments arguments) {
   const ScheduleOptions &schedule = settings.single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to simulate: name a file or a collective");
-  Result<sim::SimulateOptions> model = settings.model.make();
+  settings.single.schedule.contract = schedule.passes.verifyEach;
+  Result<sim::SimulateOptions> model = settings.disturbance.make(schedule.machine.cost());
   if (!model) {
     tellError(model.status().diagnostic());
     return Exit::Failure;

@@ -6,6 +6,7 @@
 #include "ir/Int128.h"
 #include "topology/Topology.h"
 
+#include <algorithm>
 #include <string>
 
 namespace colldsl {
@@ -54,6 +55,8 @@ struct LogGop {
     return o + (O > G ? O : G).times(furtherBytes(bytes));
   }
   uint64_t gapNs(uint64_t bytes) const { return g + G.times(furtherBytes(bytes)); }
+  /// From the start of a send to the earliest start of the next one.
+  uint64_t nextSendNs(uint64_t bytes) const { return std::max(sendNs(bytes), gapNs(bytes)); }
   /// From the start of a send to the end of its receive, with nothing in the way.
   uint64_t endToEndNs(uint64_t bytes) const { return o + L + receiveNs(bytes); }
 };

@@ -17,7 +17,7 @@ ALLOWED = {
     "program": ["ir", "topology"],
     "stdlib": [],
     "compiler": ["ir", "program", "stdlib"],
-    "passes": ["ir", "program", "topology"],
+    "passes": ["ir", "program", "simulator", "topology"],
     "verifier": ["ir"],
     "simulator": ["ir", "program", "topology"],
     "transports": ["ir", "topology"],

@@ -11,9 +11,10 @@ Compilation &stdlibForTests() {
   return compilation;
 }
 
-Result<Schedule> makeForTest(const std::string &name, uint32_t ranks, uint64_t elements,
-                             const std::vector<std::pair<std::string, std::string>> &arguments,
-                             const Topology *topology) {
+Result<InstantiateRequest>
+requestForTest(const std::string &name, uint32_t ranks, uint64_t elements,
+               const std::vector<std::pair<std::string, std::string>> &arguments,
+               const Topology *topology) {
   Compilation &compilation = stdlibForTests();
   InstantiateRequest request;
   request.collective = compilation.program().find(name, DeclKind::Collective);
@@ -31,7 +32,16 @@ Result<Schedule> makeForTest(const std::string &name, uint32_t ranks, uint64_t e
       if (compilation.program().nameOf(decl.params[p]) == param)
         request.arguments[p] = *expr;
   }
-  return instantiateAll(compilation.program(), request);
+  return request;
+}
+
+Result<Schedule> makeForTest(const std::string &name, uint32_t ranks, uint64_t elements,
+                             const std::vector<std::pair<std::string, std::string>> &arguments,
+                             const Topology *topology) {
+  Result<InstantiateRequest> request = requestForTest(name, ranks, elements, arguments, topology);
+  if (!request)
+    return request.status();
+  return instantiateAll(stdlibForTests().program(), *request);
 }
 
 std::vector<Sizes> sizesForTest(const Schedule &schedule) {
@@ -40,8 +50,10 @@ std::vector<Sizes> sizesForTest(const Schedule &schedule) {
   return {sizes};
 }
 
-uint64_t timeForTest(const Schedule &schedule, const LogGP &model) {
-  Result<uint64_t> time = LogGPCost(model).makespanNs(schedule, sizesForTest(schedule));
+uint64_t timeForTest(const Schedule &schedule, const LogGop &parameters) {
+  CostModel cost{MachineModel::flat(parameters), {}, 0};
+  Result<uint64_t> time =
+      cost.makespanNs(schedule, sizesForTest(schedule), Topology::flat(schedule.numRanks()));
   EXPECT_TRUE(time.ok()) << (time ? "" : time.message());
   return time ? *time : 0;
 }

@@ -2,13 +2,18 @@
 #pragma once
 
 #include "compiler/Compile.h"
-#include "passes/LogGP.h"
 #include "passes/Pass.h"
 
 namespace colldsl {
 
 /// The standard library; never fails.
 Compilation &stdlibForTests();
+
+/// What instantiates a collective of the standard library, with arguments as `--set` has them.
+Result<InstantiateRequest>
+requestForTest(const std::string &name, uint32_t ranks, uint64_t elements,
+               const std::vector<std::pair<std::string, std::string>> &arguments = {},
+               const Topology *topology = nullptr);
 
 /// A collective of the standard library, with arguments as `--set` has them. An error: it cannot
 /// be had so.
@@ -18,8 +23,8 @@ Result<Schedule> makeForTest(const std::string &name, uint32_t ranks, uint64_t e
 
 std::vector<Sizes> sizesForTest(const Schedule &schedule);
 
-/// In the LogGP model with its defaults; fails the test if it cannot run.
-uint64_t timeForTest(const Schedule &schedule, const LogGP &model = {});
+/// By the simulator, with flat parameters; fails the test if it cannot run.
+uint64_t timeForTest(const Schedule &schedule, const LogGop &parameters = {});
 
 /// Empty, or why the schedule is refused.
 std::string refusalForTest(const Schedule &schedule);

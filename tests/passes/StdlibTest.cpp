@@ -2,6 +2,7 @@
 #include "passes/Pipeline.h"
 #include "tests/passes/Make.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
 
 namespace colldsl {
@@ -12,6 +13,7 @@ std::string noSuggestion(std::string_view, const std::vector<std::string_view> &
 struct Made {
   std::string name;
   Schedule schedule;
+  std::vector<std::pair<std::string, std::string>> arguments;
 };
 
 std::vector<Made> allCollectives(uint32_t ranks, const Topology &topology) {
@@ -32,7 +34,7 @@ std::vector<Made> allCollectives(uint32_t ranks, const Topology &topology) {
     }
     Result<Schedule> made = makeForTest(name, ranks, 48, arguments, &topology);
     if (made && !hasCallTimeBlocks)
-      all.push_back({name, made.take()});
+      all.push_back({name, made.take(), arguments});
   }
   return all;
 }
@@ -44,9 +46,9 @@ TEST_P(EachPass, IsProvedAndNeverSlower) {
   Topology topology = *Topology::make("node:2 package:2 core:2", kRanks);
   Pipeline pipeline = *Pipeline::parse(GetParam(), noSuggestion);
   size_t tried = 0;
-  for (const auto &[name, schedule] : allCollectives(kRanks, topology)) {
+  for (const auto &[name, schedule, arguments] : allCollectives(kRanks, topology)) {
     std::vector<Sizes> sizes = sizesForTest(schedule);
-    Result<Schedule> made = pipeline.run(schedule, {topology, sizes});
+    Result<Schedule> made = pipeline.run(schedule, {topology, sizes, CostModel()});
     ASSERT_TRUE(made.ok()) << name << ": " << made.message();
     EXPECT_EQ(refusalForTest(*made), "") << name;
     EXPECT_LE(timeForTest(*made), timeForTest(schedule)) << name;
@@ -60,6 +62,68 @@ INSTANTIATE_TEST_SUITE_P(Defaults, EachPass,
                                          "combine-messages{by=node}", "fuse", "protocol",
                                          "direction", "canary-rte", "rtr-tree", "choose"));
 
+struct Place {
+  uint32_t ranks;
+  const char *topology;
+};
+
+/// On a flat machine, or as the file in topology/models says.
+CostModel costFor(bool isFlat) {
+  CostModel cost;
+  if (!isFlat) {
+    std::ifstream file(COLLDSL_MODELS "/cluster.json");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    cost.machine = *MachineModel::parse(text);
+  }
+  return cost;
+}
+
+class DefaultPipeline : public testing::TestWithParam<std::tuple<Place, bool>> {};
+
+// All that `--passes default` does: holes filled as the simulator says, then what helps.
+TEST_P(DefaultPipeline, NeverMakesACollectiveSlower) {
+  const auto &[place, isFlat] = GetParam();
+  Topology topology = *Topology::make(place.topology, place.ranks);
+  CostModel cost = costFor(isFlat);
+  Pipeline pipeline = *Pipeline::parse("default", noSuggestion);
+  Compilation &stdlib = stdlibForTests();
+  constexpr uint64_t kElements = 4096;
+  size_t tried = 0, faster = 0;
+  for (const auto &[name, schedule, arguments] : allCollectives(place.ranks, topology)) {
+    InstantiateRequest request =
+        *requestForTest(name, place.ranks, kElements, arguments, &topology);
+    Schedule plain = *instantiateAll(stdlib.program(), request);
+    Result<HoleOutcome> holes = pipeline.fill({stdlib.program(), request, cost});
+    ASSERT_TRUE(holes.ok()) << name << ": " << holes.message();
+    for (const HoleFilling &filling : holes->fillings) {
+      std::string param =
+          stdlib.program().nameOf(stdlib.program().decl(request.collective).params[filling.param]);
+      request.arguments[filling.param] =
+          filling.value != kNoExpr
+              ? filling.value
+              : *stdlib.addArgument(request.collective, param, filling.expression);
+    }
+    std::vector<Sizes> sizes = sizesForTest(plain);
+    Result<Schedule> made =
+        pipeline.run(*instantiateAll(stdlib.program(), request), {topology, sizes, cost});
+    ASSERT_TRUE(made.ok()) << name << ": " << made.message();
+    uint64_t before = *cost.makespanNs(plain, sizes, topology);
+    uint64_t after = *cost.makespanNs(*made, sizes, topology);
+    EXPECT_LE(after, before) << name;
+    faster += after < before;
+    ++tried;
+  }
+  EXPECT_GT(tried, 60u);
+  EXPECT_GT(faster, 5u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, DefaultPipeline,
+                         testing::Combine(testing::Values(Place{8, "node:2 package:2 core:2"},
+                                                          Place{8, "node:4 core:2 bind=scatter"},
+                                                          Place{12, "node:2 package:2 core:3"},
+                                                          Place{12, "node:6 core:2 bind=scatter"}),
+                                          testing::Bool()));
+
 class EachPassAnyway : public testing::TestWithParam<const char *> {};
 
 // Where the model says that it does not help, too.
@@ -67,9 +131,9 @@ TEST_P(EachPassAnyway, IsProved) {
   constexpr uint32_t kRanks = 6;
   Topology topology = *Topology::make("node:2 package:1 core:3", kRanks);
   Pipeline pipeline = *Pipeline::parse(GetParam(), noSuggestion);
-  for (const auto &[name, schedule] : allCollectives(kRanks, topology)) {
+  for (const auto &[name, schedule, arguments] : allCollectives(kRanks, topology)) {
     std::vector<Sizes> sizes = sizesForTest(schedule);
-    Result<Schedule> made = pipeline.run(schedule, {topology, sizes});
+    Result<Schedule> made = pipeline.run(schedule, {topology, sizes, CostModel()});
     ASSERT_TRUE(made.ok()) << name << ": " << made.message();
     EXPECT_EQ(refusalForTest(*made), "") << name;
   }

@@ -26,7 +26,7 @@ namespace {
 
 Result<std::shared_ptr<const Schedule>> improved(Schedule schedule, const ScheduleOptions &options,
                                                  const Shape &shape) {
-  Result<Schedule> made = runPasses(std::move(schedule), options.passes, shape);
+  Result<Schedule> made = runPasses(std::move(schedule), options, shape);
   if (!made)
     return made.status();
   return std::shared_ptr<const Schedule>(std::make_shared<Schedule>(made.take()));
@@ -62,7 +62,7 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
     return std::shared_ptr<const Schedule>(std::shared_ptr<void>(), target.schedule);
   }
   InstantiateRequest request = requestFor(target, options, call, shape);
-  request.contract = true;
+  request.contract = options.contract;
   Result<Schedule> schedule = instantiateAll(source.program(), request);
   if (!schedule)
     return schedule.status();

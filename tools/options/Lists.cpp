@@ -112,4 +112,22 @@ std::string rangesWord(const std::vector<uint32_t> &numbers) {
   return text;
 }
 
+Result<uint64_t> parseTimeNs(llvm::StringRef text) {
+  constexpr uint64_t kMostNs = uint64_t{1} << 50; // 13 days
+  llvm::StringRef digits = text.trim().take_while([](char c) { return c >= '0' && c <= '9'; });
+  llvm::StringRef unit = text.trim().drop_front(digits.size());
+  uint64_t scale = llvm::StringSwitch<uint64_t>(unit)
+                       .Cases("", "ns", 1)
+                       .Case("us", 1'000)
+                       .Case("ms", 1'000'000)
+                       .Case("s", 1'000'000'000)
+                       .Default(0);
+  uint64_t number = 0;
+  if (scale == 0 || digits.getAsInteger(10, number))
+    return Status::error("'" + text.str() + "' is no time; times are like 250, 10us, 2ms");
+  if (number > kMostNs / scale)
+    return Status::error(text.str() + " is more than 2^50 ns");
+  return number * scale;
+}
+
 } // namespace colldsl::tools

@@ -28,4 +28,7 @@ std::string counted(uint64_t count, llvm::StringRef word);
 /// Ascending numbers as parseRanks() reads them: "1..4,8".
 std::string rangesWord(const std::vector<uint32_t> &numbers);
 
+/// In ns: "1500", "1500ns", "2us", "3ms", "1s".
+Result<uint64_t> parseTimeNs(llvm::StringRef text);
+
 } // namespace colldsl::tools

@@ -1,6 +1,7 @@
 #include "tools/options/Options.h"
 
 #include "compiler/Spelling.h"
+#include "tools/input/Messages.h"
 #include "tools/options/Lists.h"
 
 #include "llvm/Support/Format.h"
@@ -72,6 +73,11 @@ std::optional<Exit> Options::parse(std::span<const char *const> arguments) {
       return exit;
     }
   }
+  for (const std::function<Status()> &check : checks_)
+    if (Status s = check(); !s) {
+      tellError(s.diagnostic());
+      return Exit::Failure;
+    }
   return std::nullopt;
 }
 

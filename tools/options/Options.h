@@ -49,6 +49,10 @@ public:
   void addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                  uint32_t &number, uint32_t min = 0, uint32_t max = UINT32_MAX);
 
+  /// What is to be done once all options have been read. An error, which names them, ends the
+  /// program.
+  void addCheck(std::function<Status()> check) { checks_.push_back(std::move(check)); }
+
   /// A value means: go no further, and end the program with it (help was asked for and
   /// printed, or a mistake was told).
   [[nodiscard]] std::optional<Exit> parse(std::span<const char *const> arguments);
@@ -77,6 +81,7 @@ private:
   llvm::StringRef description_;
   llvm::StringRef section_;
   std::vector<Option> options_;
+  std::vector<std::function<Status()>> checks_;
   std::vector<std::string> operands_;
 };
 

@@ -76,6 +76,7 @@ void ScheduleOptions::addTo(Options &options) {
     compile.includePaths.push_back(path.str());
     return Status();
   });
+  machine.addTo(options);
   passes.addTo(options);
   addLimits(options);
 }

@@ -5,7 +5,7 @@
 #include "compiler/Compile.h"
 #include "ir/TextForm.h"
 #include "program/Instantiate.h"
-#include "tools/options/Options.h"
+#include "tools/options/MachineOptions.h"
 #include "tools/passes/PassSettings.h"
 
 #include <optional>
@@ -25,6 +25,8 @@ struct ScheduleOptions {
   std::vector<Setting> settings;      ///< --set
   std::string topology = "flat";
   bool inPlace = false;
+  bool contract = true; ///< schedules say what they promise: somebody proves or shows it
+  MachineOptions machine;
   PassSettings passes;
   CompileOptions compile;
   TextLimits text;

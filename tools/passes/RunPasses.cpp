@@ -76,9 +76,13 @@ Status fillHoles(Source &source, const Source::Target &target, const ScheduleOpt
   request.topology = shape.topology;
   request.arguments = call.arguments;
   request.sizes = call.sizes;
+  request.leaders = call.leaders.get();
+  request.inPlace = shape.inPlace;
+  request.limits = options.instantiate;
   std::vector<Sizes> none;
   Watcher watcher(options.passes, none);
-  Result<HoleOutcome> outcome = pipeline.fill({source.program(), request}, &watcher);
+  Result<HoleOutcome> outcome =
+      pipeline.fill({source.program(), request, options.machine.cost()}, &watcher);
   if (!outcome)
     return outcome.status();
   for (const HoleFilling &filling : outcome->fillings) {
@@ -101,7 +105,8 @@ Status fillHoles(Source &source, const Source::Target &target, const ScheduleOpt
   return {};
 }
 
-Result<Schedule> runPasses(Schedule schedule, const PassSettings &settings, const Shape &shape) {
+Result<Schedule> runPasses(Schedule schedule, const ScheduleOptions &options, const Shape &shape) {
+  const PassSettings &settings = options.passes;
   if (!settings.pipeline.has(PassKind::Dag))
     return schedule;
   Result<std::vector<Sizes>> sizes = chooseSizes(schedule, shape.elements, kSizesSeed);
@@ -110,7 +115,8 @@ Result<Schedule> runPasses(Schedule schedule, const PassSettings &settings, cons
   Watcher watcher(settings, *sizes);
   Topology flat = Topology::flat(schedule.numRanks());
   const Topology &topology = shape.topology ? *shape.topology : flat;
-  return settings.pipeline.run(std::move(schedule), {topology, *sizes}, &watcher);
+  return settings.pipeline.run(std::move(schedule), {topology, *sizes, options.machine.cost()},
+                               &watcher);
 }
 
 } // namespace colldsl::tools

@@ -12,6 +12,6 @@ Status fillHoles(Source &source, const Source::Target &target, const ScheduleOpt
                  const Shape &shape, Call &call);
 
 /// Runs the DAG passes. Thread safe.
-Result<Schedule> runPasses(Schedule schedule, const PassSettings &settings, const Shape &shape);
+Result<Schedule> runPasses(Schedule schedule, const ScheduleOptions &options, const Shape &shape);
 
 } // namespace colldsl::tools

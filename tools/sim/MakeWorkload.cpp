@@ -14,7 +14,7 @@ Result<bool> hasOpenBlocks(const Program &program, const InstantiateRequest &req
   if (Status s = Instantiator(program, request).instantiate(Rank{0}, dag); !s)
     return s;
   return std::any_of(dag.buffers.begin(), dag.buffers.end(),
-                     [](const Buffer &buffer) { return buffer.layout != Layout::Dense; });
+                     [](const Buffer &buffer) { return buffer.layout == Layout::CallTime; });
 }
 
 } // namespace

@@ -9,56 +9,67 @@
 namespace colldsl {
 namespace {
 
-// The figures of LogGOPSim with its default parameters.
-TEST(LogGP, HasTheTimesOfLogGOPSim) {
+// The one cost model is the simulator, of schedules and of programs.
+TEST(CostModel, HasTheTimesOfTheSimulator) {
   EXPECT_EQ(timeForTest(*makeForTest("bcast_binomial", 1024, 2)), 55420u);
-  EXPECT_EQ(timeForTest(*makeForTest("bcast_binomial", 1024, 250'000)), 59'999'940u + 55'000u);
   EXPECT_EQ(timeForTest(*makeForTest("barrier_dissemination", 1024, 0)), 55000u);
+  InstantiateRequest request;
+  request.collective = stdlibForTests().program().find("bcast_binomial", DeclKind::Collective);
+  request.ranks = 1024;
+  request.elements = 2;
+  Result<uint64_t> time = CostModel().makespanNs(stdlibForTests().program(), request);
+  ASSERT_TRUE(time.ok()) << time.message();
+  EXPECT_EQ(*time, 55420u);
 }
 
-TEST(LogGP, SpacesSendsByTheGapAndReceivesByTheirBytes) {
-  LogGP model{.L = 100, .o = 10, .g = 50, .G = 2, .copyNsPerKiB = 0};
-  uint64_t bytes = 8, arrival = model.o + model.L, busy = model.o + 7 * model.G;
-  uint64_t send = model.g + 7 * model.G;
-  EXPECT_EQ(timeForTest(*makeForTest("bcast_flat", 4, 2), model), 2 * send + arrival + busy);
-  EXPECT_EQ(timeForTest(*makeForTest("gather_linear", 4, 2), model), arrival + busy + 2 * send);
-  EXPECT_EQ(model.sendNs(bytes), send);
-  EXPECT_EQ(model.messageNs(bytes), arrival + busy);
+TEST(CostModel, CountsDistancesAndReceiveSlots) {
+  Topology nodes = *Topology::make("node:2 core:2", 4);
+  CostModel cost;
+  cost.machine.distances[7].L = 90'000;
+  Schedule flat = *makeForTest("bcast_flat", 4, 2, {}, &nodes);
+  EXPECT_EQ(*cost.makespanNs(flat, sizesForTest(flat), nodes), 90'000u + 3000 + 42 + 2 * 1500);
+  Schedule all = *makeForTest("gather_linear", 4, 2000, {}, &nodes);
+  cost.receiveSlots = 1;
+  EXPECT_GT(*cost.makespanNs(all, sizesForTest(all), nodes), 3 * 90'000u);
 }
 
-TEST(LogGP, TellsASchedule_ThatWaitsForItself) {
+TEST(CostModel, TellsOfWhatCannotRun) {
   Schedule schedule = *makeForTest("bcast_binomial", 2, 2);
   for (Dag &dag : schedule.ranks)
     for (Op &op : dag.ops)
       if (op.kind == OpKind::Send)
         op.message = MessageId{77};
-  EXPECT_FALSE(LogGPCost(LogGP()).makespanNs(schedule, sizesForTest(schedule)).ok());
+  EXPECT_FALSE(CostModel().makespanNs(schedule, sizesForTest(schedule), Topology::flat(2)).ok());
 }
 
 /// The best time over all trees in which a subtree is a set: whoever is first told how many.
-uint64_t bestByBruteForce(const LogGP &model, TreeUse use, uint32_t n, uint64_t bytes) {
+uint64_t bestByBruteForce(const LogGop &model, TreeUse use, uint32_t n, uint64_t bytes) {
   if (n < 2)
     return 0;
   uint64_t best = UINT64_MAX;
   for (uint32_t below = 1; below < n; ++below) {
     uint64_t sent = use == TreeUse::Broadcast ? bytes : bytes * below;
-    uint64_t rest =
-        below + 1 == n ? 0 : model.sendNs(sent) + bestByBruteForce(model, use, n - below, bytes);
-    uint64_t told = model.messageNs(sent) + bestByBruteForce(model, use, below, bytes);
+    uint64_t rest = below + 1 == n
+                        ? 0
+                        : model.nextSendNs(sent) + bestByBruteForce(model, use, n - below, bytes);
+    uint64_t told = model.endToEndNs(sent) + bestByBruteForce(model, use, below, bytes);
     best = std::min(best, std::max(rest, told));
   }
   return best;
 }
 
-std::vector<LogGP> models() {
+std::vector<LogGop> models() {
+  PerByte one = PerByte::fromNs(1), thirty = PerByte::fromNs(30);
+  constexpr uint64_t kNoLimit = UINT64_MAX;
   return {{},
-          {.L = 1, .o = 1, .g = 1, .G = 0, .copyNsPerKiB = 0},
-          {.L = 10'000, .o = 100, .g = 50, .G = 1, .copyNsPerKiB = 0},
-          {.L = 10, .o = 100, .g = 500, .G = 30, .copyNsPerKiB = 0}};
+          {1, 1, 1, PerByte(), PerByte(), kNoLimit},
+          {10'000, 100, 50, one, PerByte(), kNoLimit},
+          {10'000, 100, 50, one, one, kNoLimit},
+          {10, 100, 500, thirty, PerByte(), kNoLimit}};
 }
 
 TEST(BestTree, IsAsGoodAsAllTrees) {
-  for (const LogGP &model : models())
+  for (const LogGop &model : models())
     for (TreeUse use : {TreeUse::Broadcast, TreeUse::Scatter})
       for (uint64_t bytes : {1, 8, 1000}) {
         BestTree tree(model, use, 14, bytes);
@@ -80,19 +91,17 @@ TEST(BestTree, TellsEverybodyOnceAfterWhoTellsThem) {
   }
 }
 
-// A star, rebalanced, ends within 5% of the best tree; copies are free here.
+// A star, rebalanced, ends within 5% of the best tree; copies are free.
 TEST(TreeRebalance, MakesTheBestTreeOfAStar) {
-  for (LogGP model : models())
+  for (const LogGop &model : models())
     for (const char *name : {"bcast_flat", "scatter_linear"})
       for (uint32_t ranks : {2u, 3u, 16u, 64u, 200u})
         for (uint64_t elements : {2u, 256u}) {
           Schedule star = *makeForTest(name, ranks, elements);
-          model.copyNsPerKiB = 0;
-          TreeRebalance options;
-          options.model = model;
+          CostModel cost{MachineModel::flat(model), {}, 0};
           std::vector<Sizes> sizes = sizesForTest(star);
           Topology flat = Topology::flat(ranks);
-          Result<DagOutcome> made = rebalance(star, options, {flat, sizes});
+          Result<DagOutcome> made = rebalance(star, {}, {flat, sizes, cost});
           ASSERT_TRUE(made.ok());
           TreeUse use = name[0] == 'b' ? TreeUse::Broadcast : TreeUse::Scatter;
           uint64_t best = BestTree(model, use, ranks, elements * 4).timeNs(ranks);

@@ -1,0 +1,146 @@
+#include "tools/options/MachineOptions.h"
+
+#include "tools/options/Lists.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cmath>
+
+namespace colldsl::tools {
+namespace {
+
+Result<PerByte> parseRate(llvm::StringRef text) {
+  double ns = 0;
+  if (text.getAsDouble(ns) || !std::isfinite(ns) || ns < 0 ||
+      ns > static_cast<double>(PerByte::kMaxNs))
+    return Status::error("'" + text.str() + "' is no time per byte, in ns");
+  return PerByte::fromNs(ns);
+}
+
+template <typename T> Status setTo(T &into, Result<T> given) {
+  if (!given)
+    return given.status();
+  into = *given;
+  return {};
+}
+
+Status setParameter(LogGop &into, llvm::StringRef name, llvm::StringRef value) {
+  if (name == "L")
+    return setTo(into.L, parseTimeNs(value));
+  if (name == "o")
+    return setTo(into.o, parseTimeNs(value));
+  if (name == "g")
+    return setTo(into.g, parseTimeNs(value));
+  if (name == "G")
+    return setTo(into.G, parseRate(value));
+  if (name == "O")
+    return setTo(into.O, parseRate(value));
+  if (name == "S")
+    return setTo(into.S, parseBytes(value));
+  return Status::error("'" + name.str() + "' is none of L, o, g, G, O, S");
+}
+
+/// "L=1us,o=500".
+Result<LogGop> parseFlat(llvm::StringRef text) {
+  LogGop parameters;
+  llvm::SmallVector<llvm::StringRef> settings;
+  text.split(settings, ',');
+  for (llvm::StringRef setting : settings) {
+    auto [name, value] = setting.split('=');
+    if (Status s = setParameter(parameters, name, value); !s)
+      return wrap(name, s);
+  }
+  return parameters;
+}
+
+/// A file may be called anything, but hardly so.
+bool isFlat(llvm::StringRef text) { return text.size() > 1 && text[1] == '='; }
+
+} // namespace
+
+Status wrap(llvm::StringRef where, const Status &status) {
+  return Status::error((where + ": " + status.message()).str());
+}
+
+Result<std::string> readText(llvm::StringRef file) {
+  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
+  if (!buffer)
+    return Status::error(("cannot read '" + file + "': " + buffer.getError().message()).str());
+  return (*buffer)->getBuffer().str();
+}
+
+void MachineOptions::addTo(Options &options) {
+  options.section("on which machine");
+  options.addText("--model", "M",
+                  "what time costs, to passes that choose and to the simulator: a\n"
+                  "machine model, JSON, or flat parameters, L=NS,o=NS,g=NS,G=NS,O=NS,\n"
+                  "S=N or some of them (default: L=2500,o=1500,g=1000,G=6,O=0,S=65535)",
+                  model_);
+  options.addText("--network", "N",
+                  "links between nodes: torus:8x8x8 or fattree:16x16, and behind\n"
+                  "it hop=NS (per link; default: 100), G=NS (per byte on a link;\n"
+                  "default: the model's), taper=N: torus:8x8,hop=50,G=0.1\n"
+                  "(default: messages do not meet on their way)",
+                  network_);
+  options.addNumber("--receive-slots", "N",
+                    "messages on their way to one rank at most; the next sender's\n"
+                    "interface stalls (default: any number)",
+                    cost_.receiveSlots, 1);
+  options.addCheck([this] { return load(); });
+}
+
+void MachineOptions::addLettersTo(Options &options) {
+  options.section("on which machine");
+  auto add = [&](llvm::StringRef name, llvm::StringRef value, llvm::StringRef help) {
+    options.add(name, value, help, [this, name](llvm::StringRef text) {
+      if (firstFlat_.empty())
+        firstFlat_ = name.str();
+      return setParameter(flat_, name.drop_front(), text);
+    });
+  };
+  add("-L", "NS", "latency (default: 2500)");
+  add("-o", "NS", "processor time per message (default: 1500)");
+  add("-g", "NS", "gap between messages (default: 1000)");
+  add("-G", "NS", "time per byte (default: 6)");
+  add("-O", "NS", "processor time per byte (default: 0)");
+  add("-S", "N", "longer messages wait for their receive (default: 65535)");
+}
+
+Result<MachineModel> MachineOptions::readModel() const {
+  if (model_.empty())
+    return MachineModel::flat(flat_);
+  if (!firstFlat_.empty())
+    return Status::error("--model and " + firstFlat_ +
+                         ": parameters come from the model or from "
+                         "the command line, not from both");
+  if (isFlat(model_)) {
+    Result<LogGop> parameters = parseFlat(model_);
+    if (!parameters)
+      return wrap("--model", parameters.status());
+    return MachineModel::flat(*parameters);
+  }
+  Result<std::string> text = readText(model_);
+  if (!text)
+    return wrap("--model", text.status());
+  Result<MachineModel> model = MachineModel::parse(*text);
+  if (!model)
+    return wrap("'" + model_ + "'", model.status());
+  return model;
+}
+
+Status MachineOptions::load() {
+  Result<MachineModel> model = readModel();
+  if (!model)
+    return model.status();
+  cost_.machine = model.take();
+  if (network_.empty())
+    return {};
+  Result<sim::NetworkOptions> network =
+      sim::parseNetwork(network_, cost_.machine.distances[kMaxDistance].G);
+  if (!network)
+    return wrap("--network", network.status());
+  cost_.network = network.take();
+  return {};
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,34 @@
+/// The options that say for which machine passes choose, and on which one is simulated.
+#pragma once
+
+#include "passes/Cost.h"
+#include "tools/options/Options.h"
+
+namespace colldsl::tools {
+
+class MachineOptions {
+public:
+  /// This object outlives the parse, after which it has what the options say together.
+  void addTo(Options &options);
+  /// -L -o -g -G -O -S besides, where these mean nothing else.
+  void addLettersTo(Options &options);
+
+  const CostModel &cost() const { return cost_; }
+
+private:
+  Status load();
+  Result<MachineModel> readModel() const;
+
+  std::string model_;
+  std::string network_;
+  LogGop flat_;
+  std::string firstFlat_; ///< the first letter that was given
+  CostModel cost_;
+};
+
+/// All of a file.
+Result<std::string> readText(llvm::StringRef file);
+/// "where: " before what the status says.
+Status wrap(llvm::StringRef where, const Status &status);
+
+} // namespace colldsl::tools
