@@ -16,13 +16,13 @@ namespace {
 class Chooser {
 public:
   Chooser(Schedule schedule, const DagContext &context)
-      : outcome_{std::move(schedule), {}}, context_(context) {}
+      : context_(context), best_{std::move(schedule), 0, {}} {}
 
   Result<DagOutcome> run() {
-    Result<uint64_t> first = timeOf(outcome_.schedule, context_);
+    Result<uint64_t> first = timeOf(best_.schedule, context_);
     if (!first)
       return first.status();
-    time_ = *first;
+    best_.time = *first;
     CombineMessages nodes;
     nodes.by = CombineMessages::By::Node;
     Status status = attempt("fuse", fuseOps, Fuse());
@@ -31,39 +31,57 @@ public:
     if (status && context_.topology.numGroups(Level::Node) > 1)
       status = attempt("combine-messages{by=node}", combineMessages, nodes);
     if (status)
-      status = attempt("tree-rebalance", rebalance, TreeRebalance());
-    if (status)
-      status = attempt("edge-coloring", colorSends, EdgeColoring());
+      status = order();
     if (!status)
       return status;
-    outcome_.remark = (chosen_.empty() ? "nothing helps" : chosen_) + "; " +
-                      std::to_string(*first) + " ns, then " + std::to_string(time_) + " ns";
-    return std::move(outcome_);
+    std::string remark = (best_.chosen.empty() ? "nothing helps" : best_.chosen) + "; " +
+                         std::to_string(*first) + " ns, then " + std::to_string(best_.time) + " ns";
+    return DagOutcome{std::move(best_.schedule), std::move(remark)};
   }
 
 private:
+  struct Candidate {
+    Schedule schedule;
+    uint64_t time; ///< ns
+    std::string chosen;
+  };
+
+  /// Trees and rounds both spread the load: the better of rounds alone, and trees with rounds.
+  Status order() {
+    Candidate before = best_;
+    if (Status s = attempt("tree-rebalance", rebalance, TreeRebalance()); !s)
+      return s;
+    bool hasTrees = best_.chosen != before.chosen;
+    if (Status s = attempt("edge-coloring", colorSends, EdgeColoring()); !s || !hasTrees)
+      return s;
+    std::swap(before, best_);
+    if (Status s = attempt("edge-coloring", colorSends, EdgeColoring()); !s)
+      return s;
+    if (before.time <= best_.time)
+      best_ = std::move(before);
+    return {};
+  }
+
   /// Kept if it is faster, or as fast with fewer ops.
   template <typename Function, typename Settings>
   Status attempt(const char *name, Function pass, const Settings &settings) {
-    Result<DagOutcome> made = pass(outcome_.schedule, settings, context_);
+    Result<DagOutcome> made = pass(best_.schedule, settings, context_);
     if (!made)
       return made.status();
     Result<uint64_t> now = timeOf(made->schedule, context_);
     if (!now)
       return now.status();
-    bool isSmaller = made->schedule.numOps() < outcome_.schedule.numOps();
-    if (*now > time_ || (*now == time_ && !isSmaller))
+    bool isSmaller = made->schedule.numOps() < best_.schedule.numOps();
+    if (*now > best_.time || (*now == best_.time && !isSmaller))
       return {};
-    time_ = *now;
-    outcome_.schedule = std::move(made->schedule);
-    chosen_ += (chosen_.empty() ? "" : ", ") + std::string(name);
+    best_.time = *now;
+    best_.schedule = std::move(made->schedule);
+    best_.chosen += (best_.chosen.empty() ? "" : ", ") + std::string(name);
     return {};
   }
 
-  DagOutcome outcome_;
   const DagContext &context_;
-  uint64_t time_ = 0;
-  std::string chosen_;
+  Candidate best_;
 };
 
 } // namespace

@@ -2,7 +2,8 @@
 /// each made if the cost model says that it did. `--passes default` is this pass, with holes
 /// tuned before.
 ///
-/// example: a hot spot is rebalanced, and what remains is colored; a ring is left as it is
+/// example: a hot spot is rebalanced, and what remains is colored, unless coloring alone is faster;
+/// a ring is left as it is
 /// bound: the sum of the passes, and two evaluations of the schedule for each
 /// source: times are those of the simulator
 #pragma once
