@@ -4,24 +4,24 @@ node, over bindings, segment sizes and, for allgather, by a leader or around a r
 ASP (all-pairs shortest paths), one of 64 KiB from each rank in turn.
 
 All ranks of a node share its one link to a switch, where messages meet (`--network`).
-The simulator lets the leader of a node hand out its bytes to one rank after the other. What it becomes
-when all read at the same time is bcast_readers and allgather_readers, with a model in which messages within a node cost no time
-per byte, and copies do (10 GB/s each, however many they are).
+As written the leader of a node hands out its bytes to one rank after the other; `readers` is the same schedule
+after the pass `direction`, which lets those who are less busy copy, all at the same time.
 
 source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012, chapter 5
 """
-import json
 import os
 
-from experiment import HERE, ROOT, Table, finish, main, makespan_us, options, points, side_by_side
+from experiment import ROOT, Table, finish, main, makespan_us, points, side_by_side
 
 NODES = points(32, 4)
 MIB2 = points(2 << 20, 64 << 10)
 FULL = f"node:{NODES} package:2 core:12"
 RANKS = NODES * 24
-BCASTS = ["bcast_hierarchical", "bcast_readers", "bcast_adapt", "bcast_binomial", "bcast_binary",
+READERS = ", readers"
+BCASTS = ["bcast_hierarchical", "bcast_hierarchical" + READERS, "bcast_adapt", "bcast_binomial", "bcast_binary",
           "bcast_chain", "bcast_scatter_allgather"]
-ALLGATHERS = ["allgather_leaders", "allgather_readers", "allgather_distance_ring", "allgather_ring"]
+ALLGATHERS = ["allgather_leaders", "allgather_leaders" + READERS, "allgather_distance_ring",
+              "allgather_ring"]
 NETWORKS = ["cluster", "ethernet"]
 
 
@@ -30,30 +30,12 @@ def model_of(network):
     return os.path.join(ROOT, "topology", "models", network + ".json")
 
 
-def readers_model_of(network):
-    """The file of the same model, but within a node only the copies of readers take time."""
-    return os.path.join(options().out, network + "-readers.json")
-
-
-def write_readers_model(network):
-    with open(model_of(network), encoding="utf-8") as file:
-        model = json.load(file)
-    for distances, parameters in model["distances"].items():
-        if distances != "7":
-            parameters.update(G=0, O=0)
-    model["copy"]["perByte"] = 0.1
-    os.makedirs(options().out, exist_ok=True)
-    with open(readers_model_of(network), "w", encoding="utf-8") as file:
-        json.dump(model, file)
-
-
 def time_us(case):
-    name, network, topology, ranks, size, *more = case
-    readers = name.endswith("_readers")
-    what = [os.path.join(HERE, "hierarchy.coll"), "--name", name] if readers else [name]
-    return makespan_us(*what, "-n", ranks, "--topology", topology, "--bytes", size, "--model",
-                       readers_model_of(network) if readers else model_of(network), "--network",
-                       f"fattree:{NODES},hop=100", *more)
+    form, network, topology, ranks, size, *more = case
+    name = form.removesuffix(READERS)
+    readers = ["--passes", "direction{least=1}"] if form != name else []
+    return makespan_us(name, "-n", ranks, "--topology", topology, "--bytes", size, "--model",
+                       model_of(network), "--network", f"fattree:{NODES},hop=100", *readers, *more)
 
 
 def nodes_with(ranks):
@@ -82,7 +64,7 @@ def binding():
 
 
 def segments():
-    forms = [(name, network) for network in NETWORKS for name in ("bcast_hierarchical", "bcast_readers")]
+    forms = [(name, network) for network in NETWORKS for name in BCASTS[:2]]
     table = Table("segment in KiB", *(f"{name}, {network}" for name, network in forms))
     for kib in points([4, 8, 16, 32, 64, 128, 256, 512, 1024], [4, 64]):
         table.add(kib, *side_by_side(time_us, [(name, network, FULL, RANKS, MIB2, "--set",
@@ -108,8 +90,6 @@ def asp():
 
 
 def experiment():
-    for network in NETWORKS:
-        write_readers_model(network)
     counts = points([1, 2, 4, 8, 12, 16, 20, 24], [1, 2])
     ranks_per_node("hierarchy", BCASTS, MIB2, counts, title=f"Broadcast of 2 MiB on {NODES} nodes")
     print()
