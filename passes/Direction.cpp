@@ -19,9 +19,7 @@ Result<DagOutcome> chooseMovers(Schedule schedule, const Direction &options,
   Result<std::vector<uint32_t>> levels = sendLevels(schedule, *messages);
   if (!levels)
     return levels.status();
-  OpNumbers number(schedule);
   std::map<std::pair<Rank, uint32_t>, uint32_t> sent, received; // by rank and level
-  auto level = [&](const MessageEnds &m) { return (*levels)[number(m.from, m.send)]; };
   auto isLocal = [&](const MessageEnds &m) {
     const Dag &dag = schedule.ranks[index(m.from)];
     const Op &op = dag.op(m.send);
@@ -29,16 +27,17 @@ Result<DagOutcome> chooseMovers(Schedule schedule, const Direction &options,
            context.topology.distance(m.from, m.to) < kMaxDistance &&
            payloadBytes(dag, op, sizesOf(context.sizes, m.from)) >= options.least;
   };
-  for (const MessageEnds &m : *messages)
-    if (isLocal(m)) {
-      ++sent[{m.from, level(m)}];
-      ++received[{m.to, level(m)}];
+  for (size_t i = 0; i < messages->size(); ++i)
+    if (const MessageEnds &m = (*messages)[i]; isLocal(m)) {
+      ++sent[{m.from, (*levels)[i]}];
+      ++received[{m.to, (*levels)[i]}];
     }
   uint32_t readers = 0, writers = 0;
-  for (const MessageEnds &m : *messages) {
+  for (size_t i = 0; i < messages->size(); ++i) {
+    const MessageEnds &m = (*messages)[i];
     if (!isLocal(m))
       continue;
-    uint32_t out = sent[{m.from, level(m)}], in = received[{m.to, level(m)}];
+    uint32_t out = sent[{m.from, (*levels)[i]}], in = received[{m.to, (*levels)[i]}];
     Mover mover = out > in ? Mover::Reader : in > out ? Mover::Writer : Mover::Either;
     schedule.ranks[index(m.from)].ops[index(m.send)].transfer.mover = mover;
     schedule.ranks[index(m.to)].ops[index(m.recv)].transfer.mover = mover;

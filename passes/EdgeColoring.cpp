@@ -116,10 +116,9 @@ Result<DagOutcome> colorSends(Schedule schedule, const EdgeColoring &options,
   Result<std::vector<uint32_t>> levels = sendLevels(schedule, *messages);
   if (!levels)
     return levels.status();
-  OpNumbers number(schedule);
   std::vector<ColoredMessage> colored;
   for (uint32_t m = 0; m < messages->size(); ++m)
-    colored.push_back({m, (*levels)[number((*messages)[m].from, (*messages)[m].send)]});
+    colored.push_back({m, (*levels)[m]});
   std::stable_sort(colored.begin(), colored.end(),
                    [](const auto &a, const auto &b) { return a.level < b.level; });
   uint32_t rounds = 0;

@@ -165,10 +165,11 @@ Result<std::vector<uint32_t>> sendLevels(const Schedule &schedule,
   auto levels = graph.levels([&](size_t event) { return event % 2 == 0 && isSend[event / 2]; });
   if (!levels)
     return Status::error("the schedule waits for itself");
-  std::vector<uint32_t> ofOps(number.size());
-  for (size_t op = 0; op < ofOps.size(); ++op)
-    ofOps[op] = (*levels)[2 * op];
-  return ofOps;
+  std::vector<uint32_t> ofMessages;
+  ofMessages.reserve(messages.size());
+  for (const MessageEnds &m : messages)
+    ofMessages.push_back((*levels)[2 * number(m.from, m.send)]);
+  return ofMessages;
 }
 
 } // namespace colldsl

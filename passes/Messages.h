@@ -29,11 +29,11 @@ private:
   std::vector<size_t> first_; ///< per rank, and one more
 };
 
-/// How many sends lie before each op on the longest way to it, through messages and local
-/// dependencies, through the starts of receives, for which a send without buffering waits, and
-/// through channels that keep the order of their messages. Sends of one level never wait for each
-/// other, whatever the transport, but for those of one channel, which follow their order.
-/// An error: the schedule waits for itself.
+/// How many sends lie before each message's own on the longest way to it, through messages and
+/// local dependencies, through the starts of receives, for which a send without buffering waits,
+/// and through channels that keep the order of their messages. Sends of one level never wait for
+/// each other, whatever the transport, but for those of one channel, which follow their order. An
+/// error: the schedule waits for itself.
 Result<std::vector<uint32_t>> sendLevels(const Schedule &schedule,
                                          const std::vector<MessageEnds> &messages);
 

@@ -100,7 +100,7 @@ void Interpreter::workOutGraph(GraphValue &graph, const Group &group, SourceLoc 
     // A contract goes back and forth between this rank's view and those of its peers.
     bool isSeenAgain = graph.at != kNone || request_.contract;
     ViewName name = isSeenAgain ? nameView(graph, group) : ViewName();
-    if (auto known = remoteViews_.find(name); known != remoteViews_.end()) {
+    if (auto known = keptViews_.find(name); known != keptViews_.end()) {
       graph.edges[0] = known->second[0];
       graph.edges[1] = known->second[1];
       return;
@@ -145,17 +145,17 @@ Interpreter::ViewName Interpreter::nameView(const GraphValue &graph, const Group
   return name;
 }
 
-/// For other ranks that look at this one: a contract looks at each rank from each neighbor.
+/// For the ranks that ask again: a contract looks at each rank from each neighbor.
 void Interpreter::keepView(ViewName name, GraphValue &graph) {
   constexpr size_t kMostEdges = size_t{1} << 22;
   for (std::vector<EdgeValue> &edges : graph.edges)
     numberEdges(edges);
   keptEdges_ += graph.edges[0].size() + graph.edges[1].size();
   if (keptEdges_ > kMostEdges) {
-    remoteViews_.clear();
+    keptViews_.clear();
     keptEdges_ = graph.edges[0].size() + graph.edges[1].size();
   }
-  remoteViews_[std::move(name)] = {graph.edges[0], graph.edges[1]};
+  keptViews_[std::move(name)] = {graph.edges[0], graph.edges[1]};
 }
 
 void Interpreter::takeFileEdges(GraphValue &graph, SourceLoc loc) {

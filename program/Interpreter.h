@@ -322,8 +322,8 @@ private:
   std::map<std::pair<int64_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
 
   // Of all runs
-  std::map<ViewName, std::array<std::vector<EdgeValue>, 2>> remoteViews_;
-  size_t keptEdges_ = 0; ///< of remoteViews_
+  std::map<ViewName, std::array<std::vector<EdgeValue>, 2>> keptViews_;
+  size_t keptEdges_ = 0; ///< of keptViews_
   std::map<std::string, uint32_t> edgeFiles_;
   std::vector<GraphFile> graphFiles_;
 };

@@ -130,18 +130,11 @@ Exit simCommand(Arguments arguments) {
     tellError(model.status().diagnostic());
     return Exit::Failure;
   }
-  std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
-  if (!source)
-    return Exit::Failure;
-  std::vector<Source::Target> targets = source->choose(schedule);
-  if (targets.empty())
-    return Exit::Failure;
-  if (targets.size() > 1)
-    return options.refuse("one schedule at a time: choose among " + std::to_string(targets.size()) +
-                          " with --name");
-  if (!usedAllSettings(*source, targets, schedule))
-    return Exit::Failure;
-  bool fine = Simulation(*source, targets.front(), settings).run(model.take());
+  std::unique_ptr<Source> source;
+  Source::Target target;
+  if (std::optional<Exit> exit = chooseSingle(options, schedule, std::nullopt, source, target))
+    return *exit;
+  bool fine = Simulation(*source, target, settings).run(model.take());
   return fine ? Exit::Success : Exit::Failure;
 }
 

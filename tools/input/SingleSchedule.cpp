@@ -46,6 +46,24 @@ void SingleOptions::addTo(Options &options, llvm::StringRef topologyHelp) {
   schedule.addTo(options);
 }
 
+std::optional<Exit> chooseSingle(const Options &options, const ScheduleOptions &schedule,
+                                 std::optional<FileKind> kind, std::unique_ptr<Source> &source,
+                                 Source::Target &target) {
+  source = Source::read(options.operands(), schedule, kind);
+  if (!source)
+    return Exit::Failure;
+  std::vector<Source::Target> targets = source->choose(schedule);
+  if (targets.empty())
+    return Exit::Failure;
+  if (targets.size() > 1)
+    return options.refuse("one schedule at a time: choose among " + std::to_string(targets.size()) +
+                          " with --name");
+  if (!usedAllSettings(*source, targets, schedule))
+    return Exit::Failure;
+  target = targets.front();
+  return std::nullopt;
+}
+
 Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
                               const SingleOptions &options) {
   if (!target.schedule && !options.ranks)

@@ -40,20 +40,13 @@ Exit convertOne(const Options &options, const SingleOptions &single, std::option
   const ScheduleOptions &schedule = single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to read: name a file or a collective");
-  std::unique_ptr<Source> source = Source::read(options.operands(), schedule, kind);
-  if (!source)
-    return Exit::Failure;
-  std::vector<Source::Target> targets = source->choose(schedule);
-  if (targets.empty())
-    return Exit::Failure;
-  if (targets.size() > 1)
-    return options.refuse("one schedule at a time: choose among " + std::to_string(targets.size()) +
-                          " with --name");
-  if (!usedAllSettings(*source, targets, schedule))
-    return Exit::Failure;
-  Result<std::string> content = convert(*source, targets.front(), single, emit);
+  std::unique_ptr<Source> source;
+  Source::Target target;
+  if (std::optional<Exit> exit = chooseSingle(options, schedule, kind, source, target))
+    return *exit;
+  Result<std::string> content = convert(*source, target, single, emit);
   if (!content) {
-    source->tell(content.status().diagnostic(), targets.front());
+    source->tell(content.status().diagnostic(), target);
     return Exit::Failure;
   }
   return write(output, *content) ? Exit::Success : Exit::Failure;

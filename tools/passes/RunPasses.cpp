@@ -2,6 +2,7 @@
 
 #include "ir/TextForm.h"
 #include "tools/input/BlockSizes.h"
+#include "tools/input/MakeSchedule.h"
 #include "verifier/Verifier.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -68,17 +69,7 @@ Status fillHoles(Source &source, const Source::Target &target, const ScheduleOpt
                          "' is a schedule: passes that fill holes need a collective");
   if (target.schedule)
     return {};
-  InstantiateRequest request;
-  request.collective = target.collective;
-  request.ranks = shape.ranks;
-  request.elements = shape.elements;
-  request.type = options.type;
-  request.topology = shape.topology;
-  request.arguments = call.arguments;
-  request.sizes = call.sizes;
-  request.leaders = call.leaders.get();
-  request.inPlace = shape.inPlace;
-  request.limits = options.instantiate;
+  InstantiateRequest request = requestFor(target, options, call, shape);
   std::vector<Sizes> none;
   Watcher watcher(options.passes, none);
   Result<HoleOutcome> outcome =
