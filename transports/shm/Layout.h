@@ -56,6 +56,9 @@ struct RankControl {
   std::atomic<uint32_t> verdict;
   static constexpr uint32_t kFine = 0xffffffffu;
   std::atomic<uint64_t> parcels; ///< offset of its parcel directory
+  /// Offset of the newest lane that others made to this rank, 0: there is none. The only
+  /// word here that several write.
+  alignas(kLineBytes) std::atomic<uint64_t> knocks;
 };
 
 enum class LineKind : uint8_t {

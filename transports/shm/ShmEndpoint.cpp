@@ -2,24 +2,9 @@
 #include "transports/shm/Sleep.h"
 
 #include <algorithm>
-#include <sched.h>
 #include <unistd.h>
 
 namespace colldsl::shm {
-namespace {
-
-// A poll takes a few nanoseconds; giving the core away and getting it back a few
-// hundred, sleeping and being woken a few thousand.
-constexpr uint32_t kSpinPolls = 2000;
-constexpr uint32_t kSpinPollsCrowded = 20;
-
-bool moreRanksThanCores(uint32_t numRanks) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  return cores > 0 && numRanks > static_cast<uint64_t>(cores);
-}
-
-} // namespace
-
 ShmEndpoint::ShmEndpoint(World &world, Rank self)
     : world_(world), self_(self), arena_(world.arenaBegin(self), world.options().arenaBytes),
       health_(world, self), bootstrap_(world, self, arena_, mutex_, health_, whileOpening_),
@@ -29,7 +14,7 @@ ShmEndpoint::ShmEndpoint(World &world, Rank self)
   caps_.eagerBytes = world.options().cellBytes;
   caps_.slotsPerEdge = world.options().maxRingLines;
   caps_.canRead = world.options().singleCopy == SingleCopy::On;
-  caps_.spinPolls = moreRanksThanCores(world.numRanks()) ? kSpinPollsCrowded : kSpinPolls;
+  caps_.spinPolls = spinPolls(world.numRanks());
 }
 
 ShmEndpoint::~ShmEndpoint() { world_.control(self_).left.store(1, std::memory_order_release); }

@@ -11,6 +11,16 @@
 namespace colldsl::shm {
 namespace {
 
+// A poll takes a few nanoseconds; giving the core away and getting it back a few
+// hundred, sleeping and being woken a few thousand.
+constexpr uint32_t kSpinPolls = 2000;
+constexpr uint32_t kSpinPollsCrowded = 20;
+
+bool moreRanksThanCores(uint32_t numRanks) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 && numRanks > static_cast<uint64_t>(cores);
+}
+
 // What a lost wake-up costs at most where the kernel has no membarrier.
 constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(200);
 
@@ -30,6 +40,10 @@ long futex(std::atomic<uint32_t> &word, int what, uint32_t value, const timespec
 }
 
 } // namespace
+
+uint32_t spinPolls(uint32_t numRanks) {
+  return moreRanksThanCores(numRanks) ? kSpinPollsCrowded : kSpinPolls;
+}
 
 void registerWaker() { hasBarrier(); }
 

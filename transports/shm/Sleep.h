@@ -14,6 +14,10 @@
 
 namespace colldsl::shm {
 
+/// How many polls without news are worth more than giving the core away, with so many ranks
+/// on this machine.
+uint32_t spinPolls(uint32_t numRanks);
+
 /// Once per process, before it wakes others. Thread safe.
 void registerWaker();
 

@@ -47,8 +47,8 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   world->descriptor_ = memfd_create("colldsl", MFD_CLOEXEC);
   if (world->descriptor_ < 0)
     return Status::error(concat("cannot make shared memory: ", std::strerror(errno)));
-  if (ftruncate(world->descriptor_, static_cast<off_t>(world->sizeBytes())) != 0)
-    return Status::error(concat("cannot make ", world->sizeBytes(),
+  if (ftruncate(world->descriptor_, static_cast<off_t>(world->sizeBytes_)) != 0)
+    return Status::error(concat("cannot make ", world->sizeBytes_,
                                 " bytes of shared memory: ", std::strerror(errno)));
   if (Status s = world->map(world->descriptor_); !s)
     return s;
@@ -65,25 +65,25 @@ Result<std::unique_ptr<World>> World::open(int descriptor, uint32_t numRanks, Op
   struct stat file {};
   if (fstat(descriptor, &file) != 0)
     return Status::error(concat("cannot read the size of shared memory: ", std::strerror(errno)));
-  if (static_cast<uint64_t>(file.st_size) != world->sizeBytes())
+  if (static_cast<uint64_t>(file.st_size) != world->sizeBytes_)
     return Status::error(concat("the shared memory has ", file.st_size, " bytes, not ",
-                                world->sizeBytes(),
+                                world->sizeBytes_,
                                 "; do all ranks have the same number of ranks and options?"));
   if (Status s = world->map(descriptor); !s)
     return s;
   return world;
 }
 
-uint64_t World::sizeBytes() const {
-  return arenasBegin(numRanks_) + numRanks_ * options_.arenaBytes;
-}
+World::World(uint32_t numRanks, Options options)
+    : numRanks_(numRanks), options_(std::move(options)),
+      sizeBytes_(arenasBegin(numRanks) + numRanks * options_.arenaBytes) {}
 
 Status World::map(int descriptor) {
   void *memory =
-      mmap(nullptr, sizeBytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+      mmap(nullptr, sizeBytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (memory == MAP_FAILED)
     return Status::error(
-        concat("cannot map ", sizeBytes(), " bytes of shared memory: ", std::strerror(errno)));
+        concat("cannot map ", sizeBytes_, " bytes of shared memory: ", std::strerror(errno)));
   base_ = static_cast<std::byte *>(memory);
   return {};
 }
@@ -97,7 +97,7 @@ void World::closeDescriptor() {
 World::~World() {
   closeDescriptor();
   if (base_)
-    munmap(base_, sizeBytes());
+    munmap(base_, sizeBytes_);
 }
 
 RankControl &World::control(Rank rank) const {

@@ -40,6 +40,13 @@ public:
   uint64_t arenaBegin(Rank rank) const;
   std::byte *at(uint64_t offset) const { return base_ + offset; }
 
+  /// Where these bytes lie in the mapping, if they do.
+  std::optional<uint64_t> offsetOf(const void *memory, uint64_t bytes) const {
+    uint64_t offset = static_cast<uint64_t>(static_cast<const std::byte *>(memory) - base_);
+    bool isInside = offset < sizeBytes_ && bytes <= sizeBytes_ - offset;
+    return isInside ? std::optional(offset) : std::nullopt;
+  }
+
   /// It closed its endpoint; it died or ended in order.
   bool hasLeft(Rank rank) const { return control(rank).left.load(std::memory_order_acquire) != 0; }
 
@@ -60,14 +67,14 @@ public:
   std::optional<Fault> findFailure(uint32_t plan, uint32_t &seen) const;
 
 private:
-  World(uint32_t numRanks, Options options) : numRanks_(numRanks), options_(std::move(options)) {}
+  World(uint32_t numRanks, Options options);
   Status map(int descriptor);
-  uint64_t sizeBytes() const;
   void wakeSleeper(Rank rank) const;
   WorldHeader &header() const { return *reinterpret_cast<WorldHeader *>(base_); }
 
   uint32_t numRanks_;
   Options options_;
+  uint64_t sizeBytes_;
   int descriptor_ = -1;
   std::byte *base_ = nullptr;
 };

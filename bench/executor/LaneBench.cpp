@@ -1,0 +1,131 @@
+// What an exchange over lanes costs, against the least that the machine allows.
+//
+//   two ranks on cores of their own; each sends `parts` blocks to the other and receives
+//   as many, in one run. The baseline is a flag that goes there and back, halved, for
+//   small blocks, and a memcpy of the same bytes from the other's memory for large ones.
+//
+// Medians of rounds, in nanoseconds per run.
+#include "bench/executor/Measure.h"
+#include "executor/Exchange.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace colldsl::bench {
+namespace {
+
+struct Flags {
+  alignas(64) std::atomic<uint32_t> there;
+  alignas(64) std::atomic<uint32_t> back;
+};
+
+void bindToCore(uint32_t core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+class TwoRanks {
+public:
+  TwoRanks(shm::World &world, Rank me, Flags &flags) : lanes_(world, me), me_(me), flags_(flags) {}
+
+  double bareFlagNs(uint32_t calls) {
+    return nsPerCall(calls, [&] { turn(); }) / 2;
+  }
+
+  // Blocks of memory that both ranks share, or of their own.
+  void measure(uint32_t parts, uint64_t bytes, bool isShared) {
+    std::byte *memory = allocate(2 * parts * bytes, isShared);
+    Rank peer{1 - index(me_)};
+    Exchange exchange(lanes_, 1, stream_++);
+    for (uint32_t i = 0; i < parts; ++i) {
+      iovec out{memory + i * bytes, bytes}, in{memory + (parts + i) * bytes, bytes};
+      exchange.send(peer, {&out, 1});
+      exchange.recv(peer, {&in, 1});
+    }
+    if (!exchange.seal())
+      _exit(1);
+    auto calls = static_cast<uint32_t>(
+        std::clamp<uint64_t>(uint64_t{200000000} / (parts * bytes), 50, 20000));
+    std::vector<double> rounds, flags;
+    uint32_t run = 0;
+    for (int round = 0; round < 11; ++round) {
+      flags.push_back(bareFlagNs(1000));
+      rounds.push_back(nsPerCall(calls, [&] {
+        std::memset(memory, static_cast<int>(run), parts * bytes);
+        if (!exchange.run(++run))
+          _exit(1);
+      }));
+    }
+    std::vector<std::byte> copy(parts * bytes);
+    double memcpyNs = nsPerCall(calls, [&] { std::memcpy(copy.data(), memory, copy.size()); });
+    if (me_ == Rank{0})
+      std::printf("%2u x %8llu bytes %-7s %10.1f ns   flag one way %6.1f   memcpy %10.1f\n", parts,
+                  static_cast<unsigned long long>(bytes), isShared ? "shared" : "own",
+                  median(rounds), median(flags), memcpyNs);
+  }
+
+private:
+  void turn() {
+    ++turns_;
+    if (me_ == Rank{0}) {
+      flags_.there.store(turns_, std::memory_order_release);
+      while (flags_.back.load(std::memory_order_acquire) != turns_)
+        ;
+    } else {
+      while (flags_.there.load(std::memory_order_acquire) != turns_)
+        ;
+      flags_.back.store(turns_, std::memory_order_release);
+    }
+  }
+
+  std::byte *allocate(uint64_t bytes, bool isShared) {
+    void *memory =
+        isShared ? lanes_.allocate(bytes) : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    std::memset(memory, 1, bytes);
+    return static_cast<std::byte *>(memory);
+  }
+
+  lanes::Lanes lanes_;
+  Rank me_;
+  Flags &flags_;
+  uint32_t turns_ = 0;
+  uint32_t stream_ = 0;
+};
+
+void runRank(shm::World &world, Rank me, Flags &flags) {
+  bindToCore(index(me));
+  world.control(me).pid.store(getpid());
+  while (world.control(Rank{1 - index(me)}).pid.load() == 0)
+    ;
+  TwoRanks ranks(world, me, flags);
+  for (bool isShared : {false, true})
+    for (uint64_t bytes : {8, 64, 512, 4096, 32768, 262144, 1048576})
+      for (uint32_t parts : {1, 2, 8})
+        ranks.measure(parts, bytes, isShared);
+}
+
+int main() {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  shm::Options options;
+  auto world = shm::World::create(2, options);
+  auto *flags = static_cast<Flags *>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  pid_t child = fork();
+  runRank(**world, Rank{child == 0 ? 1u : 0u}, *flags);
+  if (child == 0)
+    _exit(0);
+  waitpid(child, nullptr, 0);
+  return 0;
+}
+
+} // namespace
+} // namespace colldsl::bench
+
+int main() { return colldsl::bench::main(); }

@@ -1,0 +1,121 @@
+#include "executor/Exchange.h"
+
+#include "transports/Pieces.h"
+
+#include <algorithm>
+
+namespace colldsl {
+namespace {
+
+void append(std::vector<iovec> &pieces, const iovec &piece) {
+  if (piece.iov_len == 0)
+    return;
+  if (!pieces.empty()) {
+    iovec &last = pieces.back();
+    if (static_cast<std::byte *>(last.iov_base) + last.iov_len == piece.iov_base) {
+      last.iov_len += piece.iov_len;
+      return;
+    }
+  }
+  pieces.push_back(piece);
+}
+
+} // namespace
+
+void Exchange::add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces) {
+  auto at = std::find_if(ends.begin(), ends.end(), [&](const End &e) { return e.peer == peer; });
+  if (at == ends.end())
+    at = ends.insert(ends.end(), End{peer, {}, {}, nullptr, nullptr});
+  for (const iovec &piece : pieces)
+    append(at->pieces, piece);
+}
+
+// Cut at the union of the borders of both lists.
+void Exchange::copy(std::span<const iovec> targets, std::span<const iovec> sources) {
+  size_t t = 0, s = 0;
+  uint64_t tDone = 0, sDone = 0;
+  while (t < targets.size() && s < sources.size()) {
+    uint64_t tLeft = targets[t].iov_len - tDone, sLeft = sources[s].iov_len - sDone;
+    uint64_t bytes = std::min(tLeft, sLeft);
+    if (bytes > 0)
+      copies_.push_back({static_cast<std::byte *>(targets[t].iov_base) + tDone,
+                         static_cast<const std::byte *>(sources[s].iov_base) + sDone, bytes});
+    tDone = bytes == tLeft ? (++t, 0) : tDone + bytes;
+    sDone = bytes == sLeft ? (++s, 0) : sDone + bytes;
+  }
+}
+
+void Exchange::prepare(End &end) {
+  uint64_t bytes = 0;
+  for (const iovec &piece : end.pieces)
+    bytes += piece.iov_len;
+  end.message.key = {context_, stream_, 0, 0};
+  end.message.payload = {end.pieces.data(), static_cast<uint32_t>(end.pieces.size()), false, false,
+                         bytes};
+  end.message.tally = &tally_;
+}
+
+Status Exchange::seal() {
+  for (auto *ends : {&sends_, &recvs_})
+    std::erase_if(*ends, [](const End &end) { return end.pieces.empty(); });
+  for (End &end : sends_) {
+    prepare(end);
+    end.sender = lanes_.sender(end.peer);
+    if (!end.sender)
+      return Status::error("no shared memory left for a lane to rank " +
+                           std::to_string(index(end.peer)));
+  }
+  for (End &end : recvs_) {
+    prepare(end);
+    end.receiver = &lanes_.receiver(end.peer);
+  }
+  return {};
+}
+
+// The answers are mostly near. Whoever comes late is waited for properly.
+bool Exchange::recvNow() {
+  for (uint32_t polls = lanes_.spinPolls(); received_ < recvs_.size();) {
+    End &end = recvs_[received_];
+    if (end.receiver->recvNow(end.message))
+      ++received_;
+    else if (--polls == 0)
+      return false;
+  }
+  return true;
+}
+
+Status Exchange::recvLater() {
+  for (; received_ < recvs_.size(); ++received_)
+    recvs_[received_].receiver->post(recvs_[received_].message);
+  if (Status s = lanes_.wait(tally_); !s) {
+    giveUp();
+    return s;
+  }
+  return status();
+}
+
+void Exchange::start(uint32_t number) {
+  for (End &end : recvs_) {
+    end.message.key.run = number;
+    end.receiver->post(end.message);
+  }
+  for (End &end : sends_) {
+    end.message.key.run = number;
+    end.sender->post(end.message);
+  }
+  copyLocally();
+}
+
+Status Exchange::status() const {
+  const lanes::Message *wrong = tally_.mismatched;
+  return wrong ? Status::error(sizeMismatch(wrong->payload, wrong->moved)) : Status();
+}
+
+void Exchange::giveUp() {
+  if (tally_.open == 0)
+    return;
+  lanes_.forget(tally_);
+  tally_ = {};
+}
+
+} // namespace colldsl

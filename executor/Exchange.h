@@ -1,0 +1,103 @@
+/// An operation whose messages wait for nothing but their peers, on lanes: what a
+/// neighbourhood collective is that no pass has touched. No DAG is walked; the fast path
+/// is stores into lanes, copies, and loads from lanes.
+///
+///   Exchange halo(lanes, context, stream);
+///   halo.send(left, {...});
+///   halo.recv(right, {...});
+///   halo.seal();
+///   Status done = halo.run(1);
+///
+/// Messages: all that one rank sends to another in one run travels as one message, in the
+/// order of the calls to send(), which is the order of the peer's calls to recv() for it.
+///
+/// Runs: the run of a number here meets the run of that number at every peer. Memory is the
+/// exchange's from start() on until it is done. A run allocates nothing.
+///
+/// Threads: as Lanes.
+#pragma once
+
+#include "transports/lanes/Lanes.h"
+
+#include <cstring>
+
+namespace colldsl {
+
+class Exchange {
+public:
+  Exchange(lanes::Lanes &lanes, uint32_t context, uint32_t stream)
+      : lanes_(lanes), context_(context), stream_(stream) {}
+  ~Exchange() { giveUp(); }
+  Exchange(const Exchange &) = delete;
+  Exchange &operator=(const Exchange &) = delete;
+
+  // Before seal(). Pieces without bytes are nothing; a piece right behind the one before
+  // lengthens it.
+  void send(Rank peer, std::span<const iovec> pieces) { add(sends_, peer, pieces); }
+  void recv(Rank peer, std::span<const iovec> pieces) { add(recvs_, peer, pieces); }
+  /// To this rank itself. Both lists have the same number of bytes.
+  void copy(std::span<const iovec> targets, std::span<const iovec> sources);
+
+  /// Connects. An error: no shared memory is left.
+  Status seal();
+
+  /// A whole run. An error: a rank died, or a peer's messages have other lengths.
+  Status run(uint32_t number) {
+    for (End &end : recvs_)
+      end.message.key.run = number;
+    received_ = 0;
+    for (End &end : sends_) {
+      end.message.key.run = number;
+      if (!end.sender->sendNow(end.message))
+        end.sender->post(end.message);
+    }
+    copyLocally();
+    if (tally_.open == 0 && recvNow())
+      return {};
+    return recvLater();
+  }
+
+  /// Begins a run.
+  void start(uint32_t number);
+
+  /// Whether the run is over. Lanes::poll() moves it.
+  bool isDone() const { return tally_.open == 0; }
+
+  /// Once a run is done: Ok, or that a peer's messages have other lengths.
+  Status status() const;
+
+  /// Lets go of a run that cannot be finished.
+  void giveUp();
+
+private:
+  struct End {
+    Rank peer;
+    std::vector<iovec> pieces;
+    lanes::Message message;
+    lanes::LaneSender *sender = nullptr;
+    lanes::LaneReceiver *receiver = nullptr;
+  };
+  struct LocalCopy {
+    std::byte *target;
+    const std::byte *source;
+    uint64_t bytes;
+  };
+
+  static void add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces);
+  void prepare(End &end);
+  bool recvNow();
+  Status recvLater();
+  void copyLocally() {
+    for (const LocalCopy &copy : copies_)
+      std::memcpy(copy.target, copy.source, copy.bytes);
+  }
+
+  lanes::Lanes &lanes_;
+  uint32_t context_, stream_;
+  std::vector<End> sends_, recvs_;
+  std::vector<LocalCopy> copies_;
+  lanes::Tally tally_;
+  size_t received_ = 0; ///< of recvs_, those of this run that are done or posted
+};
+
+} // namespace colldsl

@@ -1,0 +1,273 @@
+// Exchanges over lanes: every way a message can travel, in any order, among threads that
+// are ranks.
+#include "executor/Exchange.h"
+#include "tests/transports/Harness.h"
+
+#include <algorithm>
+#include <array>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+#include <unistd.h>
+
+namespace colldsl {
+namespace {
+
+using lanes::Lanes;
+
+struct Case {
+  const char *name;
+  lanes::Options options;
+  shm::SingleCopy singleCopy;
+};
+
+// All limits small, so that few bytes meet them.
+lanes::Options tight() {
+  lanes::Options options;
+  options.ringBytes = 512;
+  options.eagerBytes = 128;
+  options.fragmentBytes = 192;
+  options.singleCopyMinBytes = 1 << 20;
+  options.asideBytes = 256;
+  return options;
+}
+
+lanes::Options reading() {
+  lanes::Options options = tight();
+  options.singleCopyMinBytes = 300;
+  return options;
+}
+
+std::string said(const Status &s) { return s ? "" : s.message(); }
+
+class Exchanges : public testing::TestWithParam<Case> {
+protected:
+  std::string onRanks(uint32_t ranks, const std::function<std::string(Lanes &)> &body) {
+    shm::Options options;
+    options.singleCopy = GetParam().singleCopy;
+    auto world = shm::World::create(ranks, options);
+    for (uint32_t r = 0; r < ranks; ++r)
+      (*world)->control(Rank{r}).pid.store(getpid());
+    return test::runThreads(ranks, [&](Rank rank) {
+      Lanes lanes(**world, rank, GetParam().options);
+      std::string complaint = body(lanes);
+      // Nobody unmaps what another still reads.
+      Exchange last(lanes, UINT32_MAX, 0);
+      char word[2] = {};
+      iovec out{&word[0], 1};
+      std::vector<char> in(ranks);
+      for (uint32_t peer = 0; peer < ranks; ++peer) {
+        iovec piece{&in[peer], 1};
+        last.send(Rank{peer}, {&out, 1});
+        last.recv(Rank{peer}, {&piece, 1});
+      }
+      if (Status s = last.seal(); !s)
+        return s.message();
+      Status s = last.run(0);
+      return complaint.empty() ? said(s) : complaint;
+    });
+  }
+};
+
+/// One exchange of a rank with all: its memory, and what must come.
+class Halo {
+public:
+  Halo(Lanes &lanes, uint32_t stream, uint32_t seed) : lanes_(lanes), exchange_(lanes, 7, stream) {
+    uint32_t ranks = lanes.numRanks(), me = index(lanes.rank());
+    for (uint32_t peer = 0; peer < ranks; ++peer) {
+      add(out_, length(seed, me, peer), peer, true, seed);
+      add(in_, length(seed, peer, me), peer, false, seed);
+    }
+    EXPECT_TRUE(exchange_.seal());
+  }
+  ~Halo() {
+    for (void *memory : shared_)
+      lanes_.release(memory);
+  }
+
+  void fill(uint32_t run) {
+    for (Block &block : out_)
+      for (uint64_t i = 0; i < block.bytes; ++i)
+        block.data[block.stride(i)] = value(index(lanes_.rank()), block.peer, run, i);
+    for (Block &block : in_)
+      std::memset(block.data, 0xee, 2 * block.bytes);
+  }
+
+  std::string check(uint32_t run) const {
+    for (const Block &block : in_)
+      for (uint64_t i = 0; i < block.bytes; ++i)
+        if (block.data[block.stride(i)] != value(block.peer, index(lanes_.rank()), run, i))
+          return "rank " + std::to_string(index(lanes_.rank())) + " has a wrong byte " +
+                 std::to_string(i) + " of " + std::to_string(block.bytes) + " from rank " +
+                 std::to_string(block.peer) + " in run " + std::to_string(run);
+    return {};
+  }
+
+  Exchange &exchange() { return exchange_; }
+
+private:
+  struct Block {
+    std::byte *data;
+    uint64_t bytes;
+    uint32_t peer;
+    bool hasHoles; ///< pieces of five bytes with five between them
+    uint64_t stride(uint64_t i) const { return hasHoles ? i / 5 * 10 + i % 5 : i; }
+  };
+
+  static uint64_t length(uint32_t seed, uint32_t from, uint32_t to) {
+    static constexpr uint64_t kLengths[] = {0,   1,   8,   39,  40,   41,   64,   127,  128,
+                                            129, 200, 511, 512, 1000, 3000, 5000, 20000};
+    std::mt19937 random(seed * 977 + from * 31 + to);
+    return kLengths[random() % std::size(kLengths)];
+  }
+
+  static std::byte value(uint32_t from, uint32_t to, uint32_t run, uint64_t i) {
+    return static_cast<std::byte>(from * 31 + to * 7 + run * 13 + i * 3 + i / 256);
+  }
+
+  void add(std::vector<Block> &blocks, uint64_t bytes, uint32_t peer, bool sends, uint32_t seed) {
+    std::mt19937 random(seed + peer + sends);
+    bool isShared = random() % 3 == 0;
+    std::byte *data;
+    if (isShared) {
+      data = static_cast<std::byte *>(lanes_.allocate(2 * bytes + 1));
+      shared_.push_back(data);
+    } else {
+      own_.push_back(std::make_unique<std::byte[]>(2 * bytes + 1));
+      data = own_.back().get();
+    }
+    blocks.push_back({data, bytes, peer, random() % 2 == 0});
+    std::vector<iovec> pieces;
+    const Block &block = blocks.back();
+    if (!block.hasHoles)
+      pieces.push_back({data, bytes});
+    else
+      for (uint64_t i = 0; i < bytes; i += 5)
+        pieces.push_back({data + block.stride(i), std::min<uint64_t>(5, bytes - i)});
+    if (sends)
+      exchange_.send(Rank{peer}, pieces);
+    else
+      exchange_.recv(Rank{peer}, pieces);
+  }
+
+  Lanes &lanes_;
+  Exchange exchange_;
+  std::vector<Block> out_, in_;
+  std::vector<std::unique_ptr<std::byte[]>> own_;
+  std::vector<void *> shared_;
+};
+
+TEST_P(Exchanges, BringAllBytes) {
+  for (uint32_t ranks : {1, 2, 3, 5})
+    for (uint32_t seed = 0; seed < 6; ++seed)
+      ASSERT_EQ(onRanks(ranks,
+                        [&](Lanes &lanes) -> std::string {
+                          Halo halo(lanes, 0, seed);
+                          for (uint32_t run = 1; run < 20; ++run) {
+                            halo.fill(run);
+                            if (Status s = halo.exchange().run(run); !s)
+                              return s.message();
+                            if (std::string wrong = halo.check(run); !wrong.empty())
+                              return wrong;
+                          }
+                          return {};
+                        }),
+                "")
+          << ranks << " ranks, seed " << seed;
+}
+
+// Many under way, begun in one order everywhere, waited for in any.
+TEST_P(Exchanges, OverlapInAnyOrder) {
+  for (uint32_t seed = 0; seed < 8; ++seed)
+    ASSERT_EQ(onRanks(3,
+                      [&](Lanes &lanes) -> std::string {
+                        constexpr uint32_t kMany = 12;
+                        std::vector<std::unique_ptr<Halo>> halos;
+                        for (uint32_t h = 0; h < kMany; ++h)
+                          halos.push_back(std::make_unique<Halo>(lanes, h, seed * 100 + h));
+                        std::mt19937 random(seed + index(lanes.rank()));
+                        for (uint32_t run = 0; run < 10; ++run) {
+                          std::vector<uint32_t> order(kMany);
+                          std::iota(order.begin(), order.end(), 0);
+                          for (uint32_t h : order) {
+                            halos[h]->fill(run);
+                            halos[h]->exchange().start(run);
+                          }
+                          std::shuffle(order.begin(), order.end(), random);
+                          for (uint32_t h : order) {
+                            Exchange &exchange = halos[h]->exchange();
+                            Status s = lanes.waitUntil([&] { return exchange.isDone(); },
+                                                       [&] { return lanes.poll(); });
+                            std::string wrong = s ? halos[h]->check(run) : said(s);
+                            if (!wrong.empty())
+                              return wrong;
+                          }
+                        }
+                        return {};
+                      }),
+              "")
+        << "seed " << seed;
+}
+
+// A rank that is far ahead is set aside, then held back; nothing is lost.
+TEST_P(Exchanges, RunAhead) {
+  ASSERT_EQ(
+      onRanks(2,
+              [&](Lanes &lanes) -> std::string {
+                constexpr uint32_t kFlows = 4000;
+                bool sends = lanes.rank() == Rank{0};
+                Rank peer{sends ? 1u : 0u};
+                std::vector<std::unique_ptr<Exchange>> flows;
+                std::vector<std::array<uint32_t, 32>> data(kFlows);
+                for (uint32_t f = 0; f < kFlows; ++f) {
+                  flows.push_back(std::make_unique<Exchange>(lanes, 1, f));
+                  iovec piece{data[f].data(), sizeof data[f]};
+                  sends ? flows[f]->send(peer, {&piece, 1}) : flows[f]->recv(peer, {&piece, 1});
+                  if (!flows[f]->seal())
+                    return "no memory";
+                  data[f].fill(sends ? f : 0);
+                }
+                for (uint32_t i = 0; i < kFlows; ++i) // the last first
+                  flows[sends ? i : kFlows - 1 - i]->start(3);
+                for (uint32_t f = 0; f < kFlows; ++f) {
+                  Status s = lanes.waitUntil([&] { return flows[f]->isDone(); },
+                                             [&] { return lanes.poll(); });
+                  if (!s)
+                    return s.message();
+                  if (data[f][0] != f || data[f][31] != f)
+                    return "wrong data in flow " + std::to_string(f);
+                }
+                return {};
+              }),
+      "");
+}
+
+TEST_P(Exchanges, TellLengthsThatDiffer) {
+  ASSERT_EQ(
+      onRanks(2,
+              [&](Lanes &lanes) -> std::string {
+                std::vector<std::byte> data(1000);
+                bool sends = lanes.rank() == Rank{0};
+                for (uint64_t bytes : {8, 100, 600}) {
+                  Exchange exchange(lanes, 1, static_cast<uint32_t>(bytes));
+                  iovec piece{data.data(), sends ? bytes : bytes - 1};
+                  sends ? exchange.send(Rank{1}, {&piece, 1}) : exchange.recv(Rank{0}, {&piece, 1});
+                  if (!exchange.seal())
+                    return "no memory";
+                  Status s = exchange.run(0);
+                  if (s.ok() != sends)
+                    return "rank " + std::to_string(sends ? 0 : 1) + ": \'" + said(s) + "'";
+                }
+                return {};
+              }),
+      "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Exchanges,
+                         testing::Values(Case{"standard", {}, shm::SingleCopy::On},
+                                         Case{"tight", tight(), shm::SingleCopy::Off},
+                                         Case{"reading", reading(), shm::SingleCopy::On}),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+} // namespace
+} // namespace colldsl

@@ -1,0 +1,101 @@
+/// The receiving end of a lane.
+///
+/// Lines are taken out of the lane in their order, whether their receives are posted or
+/// not: what nobody waits for yet is set aside. So no message stands in the way of another.
+#pragma once
+
+#include "transports/Pieces.h"
+#include "transports/cma/RemoteMemory.h"
+#include "transports/lanes/Message.h"
+#include "transports/lanes/Options.h"
+#include "transports/shm/World.h"
+
+#include <deque>
+
+namespace colldsl::lanes {
+
+/// Not thread safe.
+class LaneReceiver {
+public:
+  LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canRead)
+      : world_(world), peer_(peer), options_(options), canRead_(canRead) {}
+
+  Rank peer() const { return peer_; }
+
+  /// The sender made the lane. Before, nothing arrives.
+  void connect(uint64_t offset);
+
+  /// Receives it if it is here and short. True: done; the message was not kept, and its
+  /// tally not touched.
+  bool recvNow(const Message &message) {
+    if (!lines_)
+      return false;
+    const Line &line = lines_[taken_ % kLines];
+    if (line.stamp.load(std::memory_order_acquire) != taken_ + 1 || line.key != message.key)
+      return false;
+    if (line.kind != LineKind::Inline)
+      return takeEager(line, message);
+    if (line.inlineBytes != message.payload.bytes)
+      return false;
+    scatterShort(message.payload, line.body.data);
+    advance();
+    return true;
+  }
+
+  /// Receives it, now or later; counts it in its tally until it is done.
+  void post(Message &message);
+
+  bool isBusy() const { return !posted_.empty() || streaming_ != 0; }
+
+  /// Takes what has arrived. True: something moved.
+  bool poll();
+
+  /// Lets go of the messages of an operation that is given up.
+  void forget(const Tally &tally);
+
+private:
+  struct Aside {
+    Key key;
+    LineKind kind;
+    uint16_t ticket;
+    RequestBody request;
+    std::vector<std::byte> bytes;
+  };
+
+  bool takeEager(const Line &line, const Message &message);
+  const std::byte *bytesOf(const Line &line, uint64_t &bytes) const;
+  // The sender looks only when it runs out of lines, so it need not know at once.
+  void advance() {
+    if (++taken_ - published_ >= kLines / 4)
+      publish();
+  }
+  void freeBytes(const Line &line);
+  void publish();
+  void take(const Line &line);
+  void setAside(const Line &line);
+  bool takeFromAside(Message &message);
+  void deliver(Message &message, const std::byte *bytes, uint64_t count);
+  void answer(Message &message, const RequestBody &request, uint16_t ticket);
+  bool copyDirectly(Message &message, const RequestBody &request);
+  void takeFragment(const Line &line);
+  void notify(uint16_t ticket, uint32_t notice);
+  bool fits(Message &message, uint64_t bytes);
+
+  shm::World &world_;
+  Rank peer_;
+  const Options &options_;
+  bool &canRead_; ///< whether the kernel lets this process read others' memory
+  LaneHeader *header_ = nullptr;
+  const Line *lines_ = nullptr;
+  const std::byte *ring_ = nullptr;
+  uint32_t taken_ = 0;
+  uint32_t published_ = 0; ///< lines that the sender knows to be taken
+  MessageQueue posted_;
+  Message *streams_[kTickets] = {};
+  uint64_t streamBytes_[kTickets] = {}; ///< of the messages of streams_
+  uint32_t streaming_ = 0;
+  std::deque<Aside> aside_;
+  uint64_t asideBytes_ = 0;
+};
+
+} // namespace colldsl::lanes

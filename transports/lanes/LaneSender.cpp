@@ -1,0 +1,161 @@
+#include "transports/lanes/LaneSender.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace colldsl::lanes {
+namespace {
+
+constexpr uint64_t roundUp(uint64_t bytes) {
+  return (bytes + kLineBytes - 1) & ~uint64_t{kLineBytes - 1};
+}
+
+} // namespace
+
+LaneSender::LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options)
+    : world_(world), peer_(peer), options_(options),
+      header_(reinterpret_cast<LaneHeader *>(world.at(offset))),
+      lines_(reinterpret_cast<Line *>(header_ + 1)),
+      ring_(reinterpret_cast<std::byte *>(lines_ + kLines)) {}
+
+bool LaneSender::refreshLines() {
+  consumedSeen_ = header_->linesConsumed.load(std::memory_order_acquire);
+  return produced_ - consumedSeen_ < kLines;
+}
+
+bool LaneSender::sendEagerly(const Message &message) {
+  return mayBeEager(message) && hasLine() &&
+         putInRing(message, LineKind::Eager, 0, message.payload.bytes);
+}
+
+bool LaneSender::mayBeEager(const Message &message) const {
+  return message.payload.bytes <= options_.eagerBytes &&
+         header_->isBehind.load(std::memory_order_relaxed) == 0;
+}
+
+// Bytes of one line lie together: what is left at the end of the ring is skipped.
+bool LaneSender::putInRing(const Message &message, LineKind kind, uint64_t offset, uint64_t bytes) {
+  uint64_t size = options_.ringBytes, place = bytesProduced_ % size, skip = 0;
+  if (place + bytes > size) {
+    skip = size - place;
+    place = 0;
+  }
+  uint64_t end = bytesProduced_ + skip + roundUp(bytes);
+  if (end - bytesConsumedSeen_ > size) {
+    bytesConsumedSeen_ = header_->bytesConsumed.load(std::memory_order_acquire);
+    if (end - bytesConsumedSeen_ > size)
+      return false;
+  }
+  gather(ring_ + place, message.payload, offset, bytes);
+  bytesProduced_ = end;
+  Line &line = fill(message.key, kind);
+  line.ticket = message.ticket;
+  line.body.ring = {end, static_cast<uint32_t>(place), static_cast<uint32_t>(bytes)};
+  commit(line);
+  return true;
+}
+
+bool LaneSender::ask(Message &message) {
+  if (freeTickets_ == 0 || !hasLine())
+    return false;
+  uint32_t ticket = static_cast<uint32_t>(std::countr_zero(freeTickets_));
+  freeTickets_ &= freeTickets_ - 1;
+  message.ticket = static_cast<uint16_t>(ticket);
+  const Payload &payload = message.payload;
+  Line &line = fill(message.key, LineKind::Request);
+  line.ticket = message.ticket;
+  RequestBody &body = line.body.request;
+  body = {payload.bytes, 0, payload.count, uses_[ticket], false};
+  if (payload.count == 1) {
+    std::optional<uint64_t> shared = world_.offsetOf(payload.pieces[0].iov_base, payload.bytes);
+    body.isShared = shared.has_value();
+    body.address = shared ? *shared : reinterpret_cast<uint64_t>(payload.pieces[0].iov_base);
+  } else {
+    body.address = reinterpret_cast<uint64_t>(payload.pieces);
+  }
+  commit(line);
+  return true;
+}
+
+// Whatever does not go out now waits: at the receiver's for an answer, or here for room.
+bool LaneSender::publish(Message &message) {
+  if (send(message)) {
+    message.moved = message.payload.bytes;
+    message.finish();
+    return true;
+  }
+  if (message.payload.bytes <= kInlineBytes || mayBeEager(message) || !ask(message))
+    return false;
+  asked_.push(message);
+  return true;
+}
+
+void LaneSender::post(Message &message) {
+  message.moved = 0;
+  ++message.tally->open;
+  if (!waiting_.empty() || !publish(message))
+    waiting_.push(message);
+}
+
+bool LaneSender::readNotices() {
+  bool moved = false;
+  asked_.removeIf([&](Message &m) {
+    uint32_t &use = uses_[m.ticket];
+    uint32_t notice = header_->notices[m.ticket].load(std::memory_order_acquire);
+    if (notice == doneNotice(use)) {
+      ++use;
+      freeTickets_ |= 1u << m.ticket;
+      m.moved = m.payload.bytes;
+      m.finish();
+    } else if (notice == readyNotice(use)) {
+      streams_.push(m);
+    } else {
+      return false;
+    }
+    return moved = true;
+  });
+  return moved;
+}
+
+// One after the other: a ring shared by several would finish them all late.
+bool LaneSender::stream() {
+  bool moved = false;
+  while (!streams_.empty()) {
+    Message &m = *streams_.front();
+    uint64_t bytes = std::min<uint64_t>(m.payload.bytes - m.moved, options_.fragmentBytes);
+    if (!hasLine() || !putInRing(m, LineKind::Fragment, m.moved, bytes))
+      return moved;
+    moved = true;
+    m.moved += bytes;
+    if (m.moved < m.payload.bytes)
+      continue;
+    streams_.pop();
+    ++uses_[m.ticket];
+    freeTickets_ |= 1u << m.ticket;
+    m.finish();
+  }
+  return moved;
+}
+
+bool LaneSender::poll() {
+  bool moved = !asked_.empty() && readNotices();
+  moved |= stream();
+  while (!waiting_.empty()) {
+    Message &m = *waiting_.front();
+    waiting_.pop();
+    if (!publish(m)) {
+      waiting_.pushFront(m);
+      break;
+    }
+    moved = true;
+  }
+  return moved;
+}
+
+void LaneSender::forget(const Tally &tally) {
+  for (MessageQueue *queue : {&waiting_, &asked_, &streams_})
+    queue->removeIf([&](Message &m) { return m.tally == &tally; });
+}
+
+} // namespace colldsl::lanes

@@ -1,0 +1,91 @@
+/// The sending end of a lane.
+///
+/// Up to kInlineBytes a message travels in its line; up to eagerBytes in the ring of bytes,
+/// and the send is done; else its line is a Request, and the receiver either copies the
+/// bytes itself or says that it is ready, whereupon they stream through the ring. Without
+/// room, messages wait here in order.
+#pragma once
+
+#include "transports/Pieces.h"
+#include "transports/lanes/Message.h"
+#include "transports/lanes/Options.h"
+#include "transports/shm/World.h"
+
+namespace colldsl::lanes {
+
+/// Not thread safe.
+class LaneSender {
+public:
+  /// The lane at this offset of the mapping, new and zero.
+  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options);
+
+  Rank peer() const { return peer_; }
+
+  /// Sends it if that can be done without waiting for the receiver. True: done; the message
+  /// was not kept, and its tally not touched.
+  bool sendNow(const Message &message) { return waiting_.empty() && send(message); }
+
+  /// Sends it, now or later; counts it in its tally until it is done.
+  void post(Message &message);
+
+  bool isBusy() const { return !(waiting_.empty() && asked_.empty() && streams_.empty()); }
+
+  /// Moves what can move. True: something moved.
+  bool poll();
+
+  /// Lets go of the messages of an operation that is given up.
+  void forget(const Tally &tally);
+
+private:
+  bool send(const Message &message) {
+    if (message.payload.bytes > kInlineBytes)
+      return sendEagerly(message);
+    if (!hasLine())
+      return false;
+    putInline(message);
+    return true;
+  }
+  bool mayBeEager(const Message &message) const;
+  bool hasLine() { return produced_ - consumedSeen_ < kLines || refreshLines(); }
+  bool refreshLines();
+  Line &fill(const Key &key, LineKind kind) {
+    Line &line = lines_[produced_ % kLines];
+    line.key = key;
+    line.kind = kind;
+    return line;
+  }
+  void commit(Line &line) {
+    line.stamp.store(++produced_, std::memory_order_release);
+    world_.wake(peer_);
+  }
+  void putInline(const Message &message) {
+    Line &line = fill(message.key, LineKind::Inline);
+    line.inlineBytes = static_cast<uint8_t>(message.payload.bytes);
+    gatherShort(line.body.data, message.payload);
+    commit(line);
+  }
+  bool sendEagerly(const Message &message);
+  bool putInRing(const Message &message, LineKind kind, uint64_t offset, uint64_t bytes);
+  bool ask(Message &message);
+  bool publish(Message &message);
+  bool readNotices();
+  bool stream();
+
+  shm::World &world_;
+  Rank peer_;
+  const Options &options_;
+  LaneHeader *header_;
+  Line *lines_;
+  std::byte *ring_;
+  uint32_t produced_ = 0;
+  uint32_t consumedSeen_ = 0;
+  uint64_t bytesProduced_ = 0;
+  uint64_t bytesConsumedSeen_ = 0;
+  uint32_t freeTickets_ = UINT32_MAX; ///< a bit each
+  uint32_t uses_[kTickets] = {};
+  MessageQueue waiting_; ///< for room
+  MessageQueue asked_;   ///< Requests, no notice yet
+  MessageQueue streams_; ///< the receiver is ready
+};
+
+} // namespace colldsl::lanes

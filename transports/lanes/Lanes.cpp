@@ -1,0 +1,118 @@
+#include "transports/lanes/Lanes.h"
+
+#include "transports/shm/Sleep.h"
+
+#include <cstring>
+#include <sched.h>
+
+namespace colldsl::lanes {
+namespace {
+
+// A yield takes a fraction of a microsecond when nobody else wants the core; a sleep and
+// its wake-up a few microseconds on both sides.
+constexpr uint32_t kYieldsBeforeSleep = 20;
+constexpr uint32_t kWorld = 0; // a plan of no failure: only deaths concern everybody
+constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(5);
+
+} // namespace
+
+Lanes::Lanes(shm::World &world, Rank self, Options options)
+    : world_(world), self_(self), spinPolls_(shm::spinPolls(world.numRanks())), options_(options),
+      arena_(world.arenaBegin(self), world.options().arenaBytes), health_(world, self),
+      senders_(world.numRanks()), receivers_(world.numRanks()) {
+  shm::registerWaker();
+  cma::allowReaders();
+  canRead_ = world.options().singleCopy == shm::SingleCopy::On;
+}
+
+Lanes::~Lanes() { world_.control(self_).left.store(1, std::memory_order_release); }
+
+LaneSender *Lanes::sender(Rank peer) {
+  std::unique_ptr<LaneSender> &sender = senders_[index(peer)];
+  if (sender)
+    return sender.get();
+  uint64_t offset = arena_.allocate(laneBytes(options_.ringBytes));
+  if (offset == shm::Arena::kNoRoom)
+    return nullptr;
+  std::memset(world_.at(offset), 0, laneBytes(0)); // header and stamps
+  auto *header = new (world_.at(offset)) LaneHeader();
+  header->from = self_;
+  sender = std::make_unique<LaneSender>(world_, peer, offset, options_);
+  allSenders_.push_back(sender.get());
+  health_.watch(peer);
+  std::atomic<uint64_t> &knocks = world_.control(peer).knocks;
+  header->nextKnock = knocks.load(std::memory_order_relaxed);
+  while (!knocks.compare_exchange_weak(header->nextKnock, offset, std::memory_order_acq_rel))
+    ;
+  world_.wake(peer);
+  return sender.get();
+}
+
+LaneReceiver &Lanes::receiver(Rank peer) {
+  std::unique_ptr<LaneReceiver> &receiver = receivers_[index(peer)];
+  if (!receiver) {
+    receiver = std::make_unique<LaneReceiver>(world_, peer, options_, canRead_);
+    allReceivers_.push_back(receiver.get());
+    health_.watch(peer);
+  }
+  return *receiver;
+}
+
+// The newest first, back to those that were answered before.
+void Lanes::answerKnocks() {
+  uint64_t newest = world_.control(self_).knocks.load(std::memory_order_acquire);
+  for (uint64_t at = newest; at != answered_ && at != 0;) {
+    auto *header = reinterpret_cast<LaneHeader *>(world_.at(at));
+    LaneReceiver &from = receiver(header->from);
+    from.connect(at);
+    at = header->nextKnock;
+  }
+  answered_ = newest;
+}
+
+bool Lanes::poll() {
+  if (world_.control(self_).knocks.load(std::memory_order_relaxed) != answered_)
+    answerKnocks();
+  bool moved = false;
+  for (LaneReceiver *receiver : allReceivers_)
+    moved |= receiver->poll();
+  for (LaneSender *sender : allSenders_)
+    if (sender->isBusy())
+      moved |= sender->poll();
+  return moved;
+}
+
+// Whatever arrives after armSleep() ends the sleep, so one more look must come between.
+Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
+  health_.look();
+  if (std::optional<Fault> fault = world_.findFailure(kWorld, failuresSeen_))
+    return Status::error(fault->reason);
+  if (rounds < kYieldsBeforeSleep) {
+    sched_yield();
+    return {};
+  }
+  std::atomic<uint32_t> &sleeping = world_.control(self_).sleeping;
+  shm::armSleep(sleeping);
+  if (!move())
+    shm::sleepOn(sleeping, kLongestSleep);
+  sleeping.store(0, std::memory_order_relaxed);
+  return {};
+}
+
+void *Lanes::allocate(uint64_t bytes) {
+  uint64_t offset = arena_.allocate(bytes);
+  return offset == shm::Arena::kNoRoom ? nullptr : world_.at(offset);
+}
+
+void Lanes::release(void *memory) { arena_.release(*world_.offsetOf(memory, 1)); }
+
+bool Lanes::owns(const void *memory) const { return world_.offsetOf(memory, 1).has_value(); }
+
+void Lanes::forget(const Tally &tally) {
+  for (LaneSender *sender : allSenders_)
+    sender->forget(tally);
+  for (LaneReceiver *receiver : allReceivers_)
+    receiver->forget(tally);
+}
+
+} // namespace colldsl::lanes

@@ -1,0 +1,92 @@
+/// All lanes of one rank: one-way connections to other ranks of the machine, one per pair
+/// of ranks that have something to say to each other, made by the first message and shared
+/// by everything that the two do together. Nothing is opened: both ends name a message
+/// by a Key, and whoever comes first waits.
+///
+/// Memory: per lane laneBytes(), of which only what is used is touched; nothing is
+/// proportional to the number of pairs of ranks.
+///
+/// Threads: one at a time; the caller serialises. Errors: values.
+#pragma once
+
+#include "transports/lanes/LaneReceiver.h"
+#include "transports/lanes/LaneSender.h"
+#include "transports/shm/Arena.h"
+#include "transports/shm/Health.h"
+
+#include <memory>
+
+namespace colldsl::lanes {
+
+class Lanes {
+public:
+  /// The world outlives it. This rank's arena is its own: no endpoint is attached. All
+  /// ranks' process ids are in the world.
+  Lanes(shm::World &world, Rank self, Options options = {});
+  ~Lanes();
+  Lanes(const Lanes &) = delete;
+  Lanes &operator=(const Lanes &) = delete;
+
+  Rank rank() const { return self_; }
+  uint32_t numRanks() const { return world_.numRanks(); }
+
+  /// The ends of this rank; made when they are first asked for. Null: no memory is left.
+  LaneSender *sender(Rank peer);
+  LaneReceiver &receiver(Rank peer);
+
+  /// Moves what can move. True: something moved.
+  bool poll();
+
+  /// Waits until done() is true, and calls move() again and again, which moves what can
+  /// move and says whether something did: spins, then gives the core away, then sleeps
+  /// until a peer has news. An error: a rank died.
+  template <typename Done, typename Move> Status waitUntil(Done done, Move move) {
+    for (uint32_t idle = 0; !done();) {
+      if (move()) {
+        idle = 0;
+      } else if (++idle < spinPolls_) {
+        pauseCore();
+      } else if (Status s = rest(idle - spinPolls_, move); !s) {
+        return s;
+      }
+    }
+    return {};
+  }
+
+  Status wait(const Tally &tally) {
+    return waitUntil([&] { return tally.open == 0; }, [&] { return poll(); });
+  }
+
+  /// For as many polls a wait only spins.
+  uint32_t spinPolls() const { return spinPolls_; }
+
+  /// Memory that all ranks of the machine share: what is sent from it is copied once and
+  /// without a system call. Null: none is left.
+  void *allocate(uint64_t bytes);
+  void release(void *memory);
+  bool owns(const void *memory) const;
+
+  /// Lets go of the messages of an operation that is given up.
+  void forget(const Tally &tally);
+
+private:
+  static void pauseCore() { __builtin_ia32_pause(); }
+  Status rest(uint32_t rounds, const std::function<bool()> &move);
+  void answerKnocks();
+
+  shm::World &world_;
+  Rank self_;
+  uint32_t spinPolls_;
+  uint32_t failuresSeen_ = 0;
+  Options options_;
+  shm::Arena arena_;
+  shm::Health health_;
+  bool canRead_ = true;
+  uint64_t answered_ = 0;                                ///< the newest knock that was
+  std::vector<std::unique_ptr<LaneSender>> senders_;     ///< by peer
+  std::vector<std::unique_ptr<LaneReceiver>> receivers_; ///< by peer
+  std::vector<LaneSender *> allSenders_;
+  std::vector<LaneReceiver *> allReceivers_;
+};
+
+} // namespace colldsl::lanes

@@ -1,0 +1,93 @@
+/// What the two ends of a lane share. Every word has one writer.
+///
+///   LaneHeader | Line[kLines] | bytes[ringBytes]
+///
+/// A lane lies in the arena of its sender, who makes it when it has the first message
+/// for that peer and tells the peer by its list of knocks.
+#pragma once
+
+#include "ir/Ids.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace colldsl::lanes {
+
+inline constexpr uint32_t kLineBytes = 64;
+inline constexpr uint32_t kInlineBytes = 40;
+inline constexpr uint32_t kLines = 64;
+inline constexpr uint32_t kTickets = 32;
+
+/// What a message is for: both ends name it alike. On one lane no two messages under way
+/// have the same key.
+struct Key {
+  uint32_t context = 0; ///< a group of ranks
+  uint32_t stream = 0;  ///< of the context: something that is run again and again
+  uint32_t run = 0;     ///< of the stream
+  uint32_t message = 0; ///< of the run
+
+  friend bool operator==(const Key &, const Key &) = default;
+};
+
+enum class LineKind : uint8_t {
+  Inline,   ///< the payload is in the line
+  Eager,    ///< the payload is in the ring of bytes
+  Request,  ///< the payload waits at the sender until the receiver is ready
+  Fragment, ///< the next part of a payload that the receiver is ready for, in the ring
+};
+
+/// A stretch of the ring of bytes.
+struct RingBody {
+  uint64_t end;   ///< bytes of the ring used up to and including this, since the beginning
+  uint32_t place; ///< in the ring
+  uint32_t bytes;
+};
+
+struct RequestBody {
+  uint64_t bytes;
+  uint64_t
+      address; ///< shared: in the mapping; else in the sender's process, as in cma::RemotePayload
+  uint32_t pieces;
+  uint32_t use; ///< how often the ticket was used before
+  bool isShared;
+};
+
+union LineBody {
+  std::byte data[kInlineBytes];
+  RingBody ring;
+  RequestBody request;
+};
+
+/// One header. stamp is written last: position in the stream of lines, plus one.
+struct alignas(kLineBytes) Line {
+  std::atomic<uint32_t> stamp;
+  Key key;
+  LineKind kind;
+  uint8_t inlineBytes;
+  uint16_t ticket; ///< Request, Fragment
+  LineBody body;
+};
+static_assert(sizeof(Line) == kLineBytes);
+
+/// Receiver to sender, about the use of a ticket.
+constexpr uint32_t readyNotice(uint32_t use) { return use * 2 + 1; }
+constexpr uint32_t doneNotice(uint32_t use) { return use * 2 + 2; }
+
+struct LaneHeader {
+  // The sender's, written before the knock.
+  alignas(kLineBytes) Rank from;
+  uint64_t nextKnock; ///< offset of the lane that knocked before this one, 0: none
+
+  // The receiver's.
+  alignas(kLineBytes) std::atomic<uint32_t> linesConsumed;
+  std::atomic<uint32_t> isBehind; ///< too much was set aside: nothing eager for now
+  std::atomic<uint64_t> bytesConsumed;
+  alignas(kLineBytes) std::atomic<uint32_t> notices[kTickets];
+};
+
+constexpr uint64_t laneBytes(uint32_t ringBytes) {
+  return sizeof(LaneHeader) + kLines * sizeof(Line) + ringBytes;
+}
+
+} // namespace colldsl::lanes

@@ -1,0 +1,93 @@
+/// One end of a message on a lane. It belongs to whoever posts it, and stays where it is
+/// until it is done.
+#pragma once
+
+#include "transports/Transport.h"
+#include "transports/lanes/Layout.h"
+
+namespace colldsl::lanes {
+
+struct Message;
+
+/// Counts the messages of one operation that are under way.
+struct Tally {
+  uint32_t open = 0;
+  Message *mismatched = nullptr; ///< its peer's end has another length: `moved`
+  Message *finished = nullptr;   ///< those that are done, newest first, if `collects`
+  bool collects = false;
+};
+
+struct Message {
+  Key key;
+  Payload payload;
+  Tally *tally = nullptr;
+  uint64_t moved = 0; ///< bytes so far; when it is done: of the message
+  Message *next = nullptr;
+  uint32_t tag = 0; ///< the owner's
+  uint16_t ticket = 0;
+
+  void finish() {
+    --tally->open;
+    if (tally->collects) {
+      next = tally->finished;
+      tally->finished = this;
+    }
+  }
+};
+
+/// First in, first out, through Message::next.
+class MessageQueue {
+public:
+  bool empty() const { return !head_; }
+  Message *front() const { return head_; }
+
+  void push(Message &message) {
+    message.next = nullptr;
+    (head_ ? tail_->next : head_) = &message;
+    tail_ = &message;
+  }
+
+  void pushFront(Message &message) {
+    message.next = head_;
+    if (!head_)
+      tail_ = &message;
+    head_ = &message;
+  }
+
+  void pop() { head_ = head_->next; }
+
+  /// Takes out those for which take(message) is true. take may put the message elsewhere.
+  template <typename Take> void removeIf(Take take) {
+    Message *kept = nullptr;
+    for (Message *m = head_; m;) {
+      Message *next = m->next;
+      if (!take(*m)) {
+        kept = m;
+      } else {
+        (kept ? kept->next : head_) = next;
+        if (!next)
+          tail_ = kept;
+      }
+      m = next;
+    }
+  }
+
+  /// Takes out the message with this key; null: there is none.
+  Message *take(const Key &key) {
+    Message *kept = nullptr;
+    for (Message *m = head_; m; kept = m, m = m->next)
+      if (m->key == key) {
+        (kept ? kept->next : head_) = m->next;
+        if (!m->next)
+          tail_ = kept;
+        return m;
+      }
+    return nullptr;
+  }
+
+private:
+  Message *head_ = nullptr;
+  Message *tail_ = nullptr;
+};
+
+} // namespace colldsl::lanes

@@ -1,0 +1,22 @@
+/// What may be set when the lanes of a rank are made. Sizes in bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace colldsl::lanes {
+
+struct Options {
+  /// Of each lane, for payloads under way. A multiple of 64.
+  uint32_t ringBytes = 64 << 10;
+  /// Longer messages ask the receiver first.
+  uint32_t eagerBytes = 8 << 10;
+  /// Of a message that streams.
+  uint32_t fragmentBytes = 8 << 10;
+  /// From here on the receiver reads the sender's memory, unless both share it.
+  uint64_t singleCopyMinBytes = 256 << 10;
+  /// When messages of so many bytes that nobody waits for were set aside, the sender is
+  /// told to ask first.
+  uint64_t asideBytes = 256 << 10;
+};
+
+} // namespace colldsl::lanes
