@@ -28,3 +28,28 @@ add_library(colldsl_llvm INTERFACE)
 add_library(colldsl::llvm ALIAS colldsl_llvm)
 target_include_directories(colldsl_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_link_libraries(colldsl_llvm INTERFACE ${COLLDSL_LLVM_LIBRARIES})
+
+# The MPIs that mpi/ is built for, both at once: mpi::openmpi, mpi::mpich, and how each starts
+# programs. COLLDSL_MPIS lists those that are here.
+function(colldsl_find_mpi mpi name header_folders library_folders library)
+  string(TOUPPER ${mpi} variable)
+  find_path(${variable}_INCLUDE_DIR mpi.h NO_CACHE PATHS /usr/lib /usr/include
+    PATH_SUFFIXES ${header_folders} NO_DEFAULT_PATH)
+  find_library(${variable}_LIBRARY ${library} NO_CACHE PATHS /usr/lib
+    PATH_SUFFIXES ${library_folders} NO_DEFAULT_PATH)
+  find_program(${variable}_LAUNCHER NAMES mpirun.${mpi} mpiexec.${mpi})
+  if(NOT ${variable}_INCLUDE_DIR OR NOT ${variable}_LIBRARY)
+    message(STATUS "${name} is missing: there will be no libcolldsl-${mpi}.so")
+    return()
+  endif()
+  add_library(mpi::${mpi} SHARED IMPORTED GLOBAL)
+  set_target_properties(mpi::${mpi} PROPERTIES
+    IMPORTED_LOCATION ${${variable}_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${${variable}_INCLUDE_DIR}
+    INTERFACE_COMPILE_DEFINITIONS "OMPI_SKIP_MPICXX;MPICH_SKIP_MPICXX") # C++ names of MPI 2
+  set(COLLDSL_MPIS ${COLLDSL_MPIS} ${mpi} PARENT_SCOPE)
+endfunction()
+set(COLLDSL_MPIS)
+set(arch ${CMAKE_LIBRARY_ARCHITECTURE})
+colldsl_find_mpi(openmpi "Open MPI" ${arch}/openmpi/include ${arch}/openmpi/lib mpi)
+colldsl_find_mpi(mpich "MPICH" ${arch}/mpich ${arch} mpich)

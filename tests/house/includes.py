@@ -24,7 +24,7 @@ ALLOWED = {
     "executor": ["ir", "topology", "transports"],
     "runtime": ["ir", "topology", "program", "passes", "transports", "executor"],
     "api": ["ir", "topology", "program", "transports", "executor", "runtime", "colldsl"],
-    "mpi": ["runtime"],
+    "mpi": ["ir", "runtime"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
 }

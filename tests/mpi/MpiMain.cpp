@@ -1,0 +1,11 @@
+// GoogleTest on all ranks of an MPI program. Each rank runs all cases, and fails by itself.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  testing::InitGoogleTest(&argc, argv);
+  int failed = RUN_ALL_TESTS();
+  MPI_Finalize();
+  return failed;
+}
