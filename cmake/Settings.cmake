@@ -29,3 +29,17 @@ function(colldsl_room name)
   target_compile_options(colldsl_${name} PRIVATE ${COLLDSL_CODEGEN} ${COLLDSL_WARNINGS})
   target_link_libraries(colldsl_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
 endfunction()
+
+# colldsl_mpi_program(NAME SOURCE...): a program that knows an MPI and nothing of colldsl, once
+# for each MPI: NAME-openmpi and NAME-mpich.
+function(colldsl_mpi_program name)
+  foreach(mpi IN ITEMS openmpi mpich)
+    string(TOUPPER ${mpi} upper)
+    add_executable(${name}-${mpi} ${ARGN})
+    target_include_directories(${name}-${mpi} PRIVATE ${CMAKE_SOURCE_DIR})
+    # The C++ interfaces are gone from the standard.
+    target_compile_definitions(${name}-${mpi} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    target_compile_options(${name}-${mpi} PRIVATE ${COLLDSL_WARNINGS})
+    target_link_libraries(${name}-${mpi} PRIVATE PkgConfig::${upper})
+  endforeach()
+endfunction()

@@ -1,0 +1,156 @@
+// Neighbour operations of an MPI against what the standard says they do.
+#include "tests/mpi/Groups.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <getopt.h>
+
+namespace conformance {
+namespace {
+
+const char kHelp[] =
+    R"(usage: mpirun -n N conformance [OPTION...]
+
+Compares MPI_Neighbor_* in all forms with single messages, one per edge, on random topologies.
+
+  --list               names the groups of cases
+  --only GROUP         runs one group alone; may be repeated
+  --cases N            cases per group, 100 by default
+  --seed S             which random numbers, 1 by default
+  --first CASE         the first case of each group, 0 by default
+  --skip-known-faults  leaves out what this MPI alone gets wrong
+  --keep-going         prints all mismatches; otherwise the first ends the program
+  --timeout SECONDS    ends the program with exit code 3 after this time, 120 by default
+
+Exit code 1: the MPI, or what stands in for it, was wrong.
+)";
+
+struct Options {
+  std::vector<const Group *> groups;
+  uint64_t seed = 1, first = 0, cases = 100, timeoutSeconds = 120;
+  bool skipKnownFaults = false, keepGoing = false, list = false, help = false, wrong = false;
+};
+
+void addGroup(Options &options, const char *name) {
+  for (const Group &group : groups())
+    if (std::strcmp(group.name, name) == 0)
+      return options.groups.push_back(&group);
+  options.wrong = true;
+}
+
+void setNumber(Options &options, uint64_t &number, const char *text) {
+  char *end;
+  number = std::strtoull(text, &end, 10);
+  options.wrong |= end == text || *end;
+}
+
+void set(Options &o, int option, const char *value) {
+  switch (option) {
+  case 'o':
+    return addGroup(o, value);
+  case 'c':
+    return setNumber(o, o.cases, value);
+  case 's':
+    return setNumber(o, o.seed, value);
+  case 'f':
+    return setNumber(o, o.first, value);
+  case 't':
+    return setNumber(o, o.timeoutSeconds, value);
+  case 'l':
+    o.list = true;
+    return;
+  case 'x':
+    o.skipKnownFaults = true;
+    return;
+  case 'k':
+    o.keepGoing = true;
+    return;
+  case 'h':
+    o.help = true;
+    return;
+  default:
+    o.wrong = true;
+  }
+}
+
+Options parse(int argc, char **argv) {
+  static const option known[] = {
+      {"list", no_argument, nullptr, 'l'},        {"only", required_argument, nullptr, 'o'},
+      {"cases", required_argument, nullptr, 'c'}, {"seed", required_argument, nullptr, 's'},
+      {"first", required_argument, nullptr, 'f'}, {"skip-known-faults", no_argument, nullptr, 'x'},
+      {"keep-going", no_argument, nullptr, 'k'},  {"timeout", required_argument, nullptr, 't'},
+      {"help", no_argument, nullptr, 'h'},        {}};
+  Options options;
+  for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;)
+    set(options, found, optarg);
+  options.wrong |= optind != argc;
+  if (options.groups.empty())
+    for (const Group &group : groups())
+      options.groups.push_back(&group);
+  return options;
+}
+
+uint64_t number(const std::string &name) {
+  uint64_t hash = 0;
+  for (char c : name)
+    hash = hash * 31 + c;
+  return hash;
+}
+
+// How many cases were left out.
+uint64_t runGroup(const Group &group, const Options &options, int rank, Report &report) {
+  uint64_t leftOut = 0;
+  for (uint64_t i = options.first; i < options.first + options.cases; ++i) {
+    report.enter(std::string(group.name) + ", seed " + std::to_string(options.seed) + ", case " +
+                 std::to_string(i));
+    uint64_t name = number(group.name), mine = rank + 1;
+    Case c{Random({options.seed, name, i, 0}), Random({options.seed, name, i, mine}),
+           options.skipKnownFaults, report};
+    leftOut += !group.run(c);
+  }
+  return leftOut;
+}
+
+int runAll(const Options &options) {
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  Report report(options.keepGoing, static_cast<unsigned>(options.timeoutSeconds));
+  for (const Group *group : options.groups) {
+    uint64_t leftOut = runGroup(*group, options, rank, report);
+    if (rank == 0)
+      std::printf("%-12s %llu cases, %llu left out\n", group->name,
+                  static_cast<unsigned long long>(options.cases - leftOut),
+                  static_cast<unsigned long long>(leftOut));
+    std::fflush(stdout);
+  }
+  int mine = report.mismatches() > 0, any;
+  MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return any;
+}
+
+void list() {
+  for (const Group &group : groups())
+    std::printf("%-12s %s\n", group.name, group.summary);
+}
+
+} // namespace
+
+int run(int argc, char **argv) {
+  Options options = parse(argc, argv);
+  if (options.list)
+    return list(), 0;
+  if (options.help || options.wrong) {
+    std::fputs(kHelp, options.wrong ? stderr : stdout);
+    return options.wrong ? 2 : 0;
+  }
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int code = runAll(options);
+  MPI_Finalize();
+  return code;
+}
+
+} // namespace conformance
+
+int main(int argc, char **argv) { return conformance::run(argc, argv); }

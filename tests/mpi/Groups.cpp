@@ -1,0 +1,384 @@
+#include "tests/mpi/Groups.h"
+
+#include "tests/mpi/KnownFaults.h"
+
+#include <memory>
+
+namespace conformance {
+namespace {
+
+constexpr Operation kOperations[] = {Operation::Allgather, Operation::Allgatherv,
+                                     Operation::Alltoall, Operation::Alltoallv,
+                                     Operation::Alltoallw};
+constexpr int kElements[] = {1, 2, 3, 4, 6, 8, 12};
+
+TopologyKind drawKind(Random &shared) { return static_cast<TopologyKind>(shared.below(3)); }
+Form drawForm(Random &shared) { return static_cast<Form>(shared.below(3)); }
+
+Spec drawSpec(Form form, Random &shared) {
+  Spec spec;
+  spec.name = {kOperations[shared.below(std::size(kOperations))], form};
+  spec.elements = kElements[shared.below(std::size(kElements))];
+  spec.mostCount = shared.oneIn(8) ? 1500 : 8;
+  spec.key = shared.next();
+  return spec;
+}
+
+// Makes the exchange and returns it, unless it is left out; null also on ranks without a part.
+std::unique_ptr<Exchange> board(Case &c, const Topology &topology, const Spec &spec, bool &skip) {
+  skip = c.skipKnownFaults && isKnownFault(spec.name, topology.features);
+  if (skip || topology.comm == MPI_COMM_NULL)
+    return nullptr;
+  return std::make_unique<Exchange>(topology, spec, Random({c.local.next()}), c.report);
+}
+
+bool avoid(const Case &c, const Spec &spec, Habit habit) {
+  return c.skipKnownFaults && isKnownFault(spec.name.operation, habit);
+}
+
+// Start to end of one call, alone.
+void runOnce(Case &c, Exchange &exchange) {
+  exchange.prepare();
+  MPI_Request request = exchange.start();
+  if (request != MPI_REQUEST_NULL)
+    c.report.expectSuccess(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  exchange.check();
+}
+
+bool runSimple(Case &c, TopologyKind kind, bool derived, Spec spec) {
+  Topology topology = makeTopology(kind, derived, c.shared);
+  bool skip;
+  if (auto exchange = board(c, topology, spec, skip)) {
+    if (spec.name.form == Form::Persistent)
+      exchange->initialize();
+    runOnce(c, *exchange);
+  }
+  return !skip;
+}
+
+bool runCartesian(Case &c) {
+  Spec spec = drawSpec(Form::Blocking, c.shared);
+  return runSimple(c, TopologyKind::Cartesian, false, spec);
+}
+
+bool runGraph(Case &c) {
+  Spec spec = drawSpec(Form::Blocking, c.shared);
+  return runSimple(c, TopologyKind::Graph, false, spec);
+}
+
+bool runDistGraph(Case &c) {
+  Spec spec = drawSpec(Form::Blocking, c.shared);
+  return runSimple(c, TopologyKind::DistGraph, false, spec);
+}
+
+bool runDerived(Case &c) {
+  Spec spec = drawSpec(drawForm(c.shared), c.shared);
+  return runSimple(c, drawKind(c.shared), true, spec);
+}
+
+bool runTypes(Case &c) {
+  Spec spec = drawSpec(drawForm(c.shared), c.shared);
+  spec.anyShape = true;
+  return runSimple(c, drawKind(c.shared), false, spec);
+}
+
+bool runNonblocking(Case &c) {
+  Spec spec = drawSpec(Form::Nonblocking, c.shared);
+  return runSimple(c, drawKind(c.shared), false, spec);
+}
+
+bool runLarge(Case &c) {
+  if (!hasLargeCounts())
+    return false;
+  Spec spec = drawSpec(drawForm(c.shared), c.shared);
+  spec.anyShape = c.shared.oneIn(2);
+  spec.name.large = true;
+  return runSimple(c, drawKind(c.shared), false, spec);
+}
+
+void expectEmpty(Case &c, const Spec &spec, MPI_Request request) {
+  if (avoid(c, spec, Habit::MixesPersistent))
+    return;
+  MPI_Status status;
+  int flag = 0, count = -1;
+  c.report.expectSuccess(MPI_Test(&request, &flag, &status), "MPI_Test of an inactive request");
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  c.report.expect(flag && status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG &&
+                      count == 0,
+                  "MPI_Test of an inactive request", "its status is not empty");
+}
+
+bool runPersistent(Case &c) {
+  Spec spec = drawSpec(Form::Persistent, c.shared);
+  spec.anyShape = c.shared.oneIn(2);
+  Topology topology = makeTopology(drawKind(c.shared), false, c.shared);
+  bool skip;
+  auto exchange = board(c, topology, spec, skip);
+  if (!exchange)
+    return !skip;
+  exchange->initialize();
+  exchange->freeTypes();
+  expectEmpty(c, spec, exchange->persistentRequest());
+  for (int starts = c.shared.between(1, 12); starts > 0; --starts)
+    runOnce(c, *exchange);
+  expectEmpty(c, spec, exchange->persistentRequest());
+  return true;
+}
+
+// What was given is changed on one rank alone, while what is sent stays the same; then all change.
+bool runRepeat(Case &c) {
+  Spec spec = drawSpec(c.shared.oneIn(2) ? Form::Blocking : Form::Nonblocking, c.shared);
+  spec.anyShape = c.shared.oneIn(2);
+  Topology topology = makeTopology(drawKind(c.shared), false, c.shared);
+  bool skip;
+  auto exchange = board(c, topology, spec, skip);
+  if (!exchange)
+    return !skip;
+  int rank, size;
+  MPI_Comm_rank(topology.comm, &rank);
+  MPI_Comm_size(topology.comm, &size);
+  for (int calls = c.shared.between(5, 20); calls > 0; --calls) {
+    bool changes = c.shared.oneIn(4), mine = c.shared.between(0, size - 1) == rank;
+    uint32_t what = c.shared.below(4);
+    if (changes && mine && what < 3)
+      exchange->redraw(what != 0, what != 1);
+    else if (changes && mine)
+      exchange->moveBuffers();
+    if (c.shared.oneIn(10)) {
+      spec.key = c.shared.next();
+      exchange = std::make_unique<Exchange>(topology, spec, Random({c.local.next()}), c.report);
+    }
+    runOnce(c, *exchange);
+  }
+  return true;
+}
+
+// A message of the MPI's own to the next rank, as two requests.
+class Message {
+public:
+  Message(MPI_Comm comm, int tag, bool persistent, int value) : persistent_(persistent) {
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    from_ = (rank + size - 1) % size;
+    to_ = (rank + 1) % size;
+    tag_ = tag;
+    out_ = value + rank;
+    expected_ = value + from_;
+    if (persistent) {
+      MPI_Recv_init(&in_, 1, MPI_INT, from_, tag, comm, &requests_[0]);
+      MPI_Send_init(&out_, 1, MPI_INT, to_, tag, comm, &requests_[1]);
+      MPI_Startall(2, requests_);
+    } else {
+      MPI_Irecv(&in_, 1, MPI_INT, from_, tag, comm, &requests_[0]);
+      MPI_Isend(&out_, 1, MPI_INT, to_, tag, comm, &requests_[1]);
+    }
+  }
+  Message(const Message &) = delete;
+  ~Message() {
+    if (persistent_)
+      for (MPI_Request &request : requests_)
+        MPI_Request_free(&request);
+  }
+
+  void board(Flight &flight, Report &report) {
+    flight.add(requests_[0], persistent_, [this, &report](const MPI_Status *s) {
+      report.expect(in_ == expected_, "a message beside", "wrong data");
+      report.expect(!s || (s->MPI_SOURCE == from_ && s->MPI_TAG == tag_), "a message beside",
+                    "wrong status");
+    });
+    flight.add(requests_[1], persistent_, [](const MPI_Status *) {});
+  }
+
+private:
+  bool persistent_;
+  int from_, to_, tag_, in_ = -1, out_, expected_;
+  MPI_Request requests_[2];
+};
+
+using Exchanges = std::vector<std::unique_ptr<Exchange>>;
+
+void startRound(Case &c, const std::vector<Form> &forms, Exchanges &exchanges, Flight &flight) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < exchanges.size(); ++i)
+    exchanges[i]->prepare();
+  auto start = [&](size_t i) {
+    Exchange &e = *exchanges[i];
+    flight.add(e.start(), forms[i] == Form::Persistent, [&e](const MPI_Status *) { e.check(); });
+  };
+  for (size_t i = 0; i < exchanges.size(); ++i)
+    if (forms[i] == Form::Persistent)
+      order.push_back(i);
+    else
+      start(i);
+  // Persistent operations match by the order in which they were made.
+  c.local.shuffle(order);
+  for (size_t i : order)
+    start(i);
+}
+
+bool runFlight(Case &c) {
+  Topology topology = makeTopology(drawKind(c.shared), false, c.shared);
+  Exchanges exchanges;
+  std::vector<Form> forms;
+  for (int n = c.shared.between(2, 6); n > 0; --n) {
+    Spec spec = drawSpec(c.shared.oneIn(3) ? Form::Persistent : Form::Nonblocking, c.shared);
+    if (avoid(c, spec, Habit::MixesPersistent))
+      spec.name.form = Form::Nonblocking;
+    Form form = spec.name.form;
+    spec.anyShape = c.shared.oneIn(3);
+    bool skip;
+    if (auto exchange = board(c, topology, spec, skip)) {
+      if (form == Form::Persistent)
+        exchange->initialize();
+      exchanges.push_back(std::move(exchange));
+      forms.push_back(form);
+    }
+    if (skip)
+      return false;
+  }
+  if (exchanges.empty())
+    return true;
+  for (int rounds = c.shared.between(1, 3); rounds > 0; --rounds) {
+    Flight flight(Random({c.local.next()}), c.report);
+    std::vector<std::unique_ptr<Message>> messages;
+    startRound(c, forms, exchanges, flight);
+    for (int tag = c.shared.between(1000, 1003); tag > 1000; --tag) {
+      messages.push_back(
+          std::make_unique<Message>(topology.oracle, tag, c.shared.oneIn(2), 100 * tag + rounds));
+      messages.back()->board(flight, c.report);
+    }
+    flight.finish();
+  }
+  return true;
+}
+
+// Starts one operation on a communicator; what then happens to what it was given is `after`.
+template <typename After> bool startOne(Case &c, Spec spec, After after) {
+  Topology topology = makeTopology(drawKind(c.shared), false, c.shared);
+  bool skip;
+  auto exchange = board(c, topology, spec, skip);
+  if (!exchange)
+    return !skip;
+  exchange->prepare();
+  MPI_Request request = exchange->start();
+  after(topology, *exchange);
+  c.report.expectSuccess(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  exchange->check();
+  return true;
+}
+
+bool runFree(Case &c) {
+  Spec spec = drawSpec(Form::Nonblocking, c.shared);
+  spec.anyShape = true;
+  bool freeComm = c.shared.oneIn(2);
+  if (freeComm && avoid(c, spec, Habit::FreesCommunicator))
+    return false;
+  return startOne(c, spec, [&](Topology &topology, Exchange &exchange) {
+    exchange.freeTypes();
+    if (freeComm)
+      MPI_Comm_free(&topology.comm);
+  });
+}
+
+bool runArrays(Case &c) {
+  Spec spec = drawSpec(c.shared.oneIn(2) ? Form::Nonblocking : Form::Persistent, c.shared);
+  spec.spoilArrays = true;
+  if (avoid(c, spec, Habit::SpoilsArrays))
+    return false;
+  return runSimple(c, drawKind(c.shared), false, spec);
+}
+
+// One rank completes its operation first and then calls the others, which are inside another
+// blocking call meanwhile: that call must let the operation advance.
+void waitInside(int method, MPI_Comm comm, int caller) {
+  char byte = 0, other = 0;
+  constexpr int tag = 2000;
+  MPI_Request request;
+  switch (method) {
+  case 0:
+    MPI_Recv(&byte, 1, MPI_CHAR, caller, tag, comm, MPI_STATUS_IGNORE);
+    return;
+  case 1:
+    MPI_Probe(caller, tag, comm, MPI_STATUS_IGNORE);
+    MPI_Recv(&byte, 1, MPI_CHAR, caller, tag, comm, MPI_STATUS_IGNORE);
+    return;
+  case 2:
+    MPI_Irecv(&byte, 1, MPI_CHAR, caller, tag, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return;
+  case 3:
+    MPI_Sendrecv(&other, 1, MPI_CHAR, MPI_PROC_NULL, tag, &byte, 1, MPI_CHAR, caller, tag, comm,
+                 MPI_STATUS_IGNORE);
+    return;
+  case 4:
+    MPI_Ssend(&byte, 1, MPI_CHAR, caller, tag, comm);
+    return;
+  default:
+    MPI_Barrier(comm);
+  }
+}
+
+void callOthers(int method, MPI_Comm comm, const std::vector<int> &inside) {
+  char byte = 0;
+  if (method == 5)
+    MPI_Barrier(comm);
+  for (int rank : inside)
+    if (method == 4)
+      MPI_Recv(&byte, 1, MPI_CHAR, rank, 2000, comm, MPI_STATUS_IGNORE);
+    else if (method < 4)
+      MPI_Send(&byte, 1, MPI_CHAR, rank, 2000, comm);
+}
+
+bool runProgress(Case &c) {
+  Spec spec = drawSpec(Form::Nonblocking, c.shared);
+  spec.mostCount = c.shared.oneIn(2) ? 8 : 5000;
+  int method = c.shared.between(0, 5);
+  Topology topology = makeTopology(drawKind(c.shared), false, c.shared);
+  bool skip;
+  auto exchange = board(c, topology, spec, skip);
+  if (!exchange)
+    return !skip;
+  int rank, size;
+  MPI_Comm_rank(topology.comm, &rank);
+  MPI_Comm_size(topology.comm, &size);
+  int caller = c.shared.between(0, size - 1);
+  std::vector<int> inside;
+  for (int other = 0; other < size; ++other)
+    if (other != caller)
+      inside.push_back(other);
+  exchange->prepare();
+  MPI_Request request = exchange->start();
+  if (rank != caller)
+    waitInside(method, topology.oracle, caller);
+  c.report.expectSuccess(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  if (rank == caller)
+    callOthers(method, topology.oracle, inside);
+  exchange->check();
+  return true;
+}
+
+} // namespace
+
+const std::vector<Group> &groups() {
+  static const std::vector<Group> all = {
+      {"cart", "blocking, on grids of 1 to 4 dimensions", runCartesian},
+      {"graph", "blocking, on graphs", runGraph},
+      {"dist-graph", "blocking, on distributed graphs, adjacent and general", runDistGraph},
+      {"derived", "every form, on duplicates of communicators and parts of grids", runDerived},
+      {"types", "every form, derived datatypes of all shapes, different ones at both ends",
+       runTypes},
+      {"nonblocking", "one nonblocking call", runNonblocking},
+      {"persistent", "started many times, its datatypes freed before", runPersistent},
+      {"repeat", "equal calls, until one rank alone changes buffer, counts or datatype", runRepeat},
+      {"flight", "several at once beside messages, completed in random order", runFlight},
+      {"free", "datatypes and communicator freed while a call is in flight", runFree},
+      {"arrays", "arrays of counts and types spoiled after the call: beyond the standard",
+       runArrays},
+      {"progress", "a call advances while its rank is inside other blocking calls", runProgress},
+      {"large", "every form with counts of type MPI_Count, where the MPI has them", runLarge},
+  };
+  return all;
+}
+
+} // namespace conformance
