@@ -115,7 +115,8 @@ std::vector<uint32_t> list(const cpu_set_t &set) {
 
 // Two exchanges: of cards, and of how opening the memory went. Whoever has trouble takes
 // part in both, so that all ranks learn of it.
-Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options, const Status &own) {
+Result<WiredUp> shareMemory(const OutOfBand &launcher, const shm::Options &options,
+                            const Status &own) {
   if (launcher.numRanks == 0)
     return Status::error("there are no ranks");
   WiredUp wired;
@@ -147,14 +148,21 @@ Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options, c
   // So that one that dies before it joins is noticed.
   for (uint32_t r = 0; r < launcher.numRanks; ++r)
     wired.world->control(Rank{r}).pid.store(cards[r].process, std::memory_order_release);
-  auto endpoint = wired.world->attach(Rank{launcher.rank});
-  if (!endpoint)
-    return endpoint.status();
-  wired.endpoint = endpoint.take();
   std::vector<std::vector<uint32_t>> allowed;
   for (const Card &card : cards)
     allowed.push_back(list(card.allowed));
   wired.pus = spreadRanks(allowed);
+  return wired;
+}
+
+Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options, const Status &own) {
+  Result<WiredUp> wired = shareMemory(launcher, options, own);
+  if (!wired)
+    return wired;
+  auto endpoint = wired->world->attach(Rank{launcher.rank});
+  if (!endpoint)
+    return endpoint.status();
+  wired->endpoint = endpoint.take();
   if (launcher.barrier)
     if (Status s = launcher.barrier(); !s)
       return s;

@@ -24,9 +24,14 @@ struct WiredUp {
   std::vector<uint32_t> pus;          ///< per rank: the hardware thread it is taken to run on
 };
 
-/// Collective. Refuses ranks that disagree about their number or sit on different machines,
+/// Collective. The memory that the ranks share, in which all have told their process ids; no
+/// endpoint. Refuses ranks that disagree about their number or sit on different machines,
 /// on all ranks and for the same reason; `own`, if it is an error, is one. Leaves nothing
 /// behind, whatever happens.
+Result<WiredUp> shareMemory(const OutOfBand &launcher, const shm::Options &options,
+                            const Status &own = {});
+
+/// shareMemory(), and this rank attached to it.
 Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options,
                        const Status &own = {});
 

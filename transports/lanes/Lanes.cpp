@@ -12,12 +12,11 @@ namespace {
 // its wake-up a few microseconds on both sides.
 constexpr uint32_t kYieldsBeforeSleep = 20;
 constexpr uint32_t kWorld = 0; // a plan of no failure: only deaths concern everybody
-constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(5);
 
 } // namespace
 
 Lanes::Lanes(shm::World &world, Rank self, Options options)
-    : world_(world), self_(self), spinPolls_(shm::spinPolls(world.numRanks())), options_(options),
+    : world_(world), self_(self), spinPolls_(shm::spinPolls(world.numRanks())), options_(std::move(options)),
       arena_(world.arenaBegin(self), world.options().arenaBytes), health_(world, self),
       senders_(world.numRanks()), receivers_(world.numRanks()) {
   shm::registerWaker();
@@ -84,6 +83,8 @@ bool Lanes::poll() {
 
 // Whatever arrives after armSleep() ends the sleep, so one more look must come between.
 Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
+  if (options_.whileWaiting)
+    options_.whileWaiting();
   health_.look();
   if (std::optional<Fault> fault = world_.findFailure(kWorld, failuresSeen_))
     return Status::error(fault->reason);
@@ -94,7 +95,7 @@ Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
   std::atomic<uint32_t> &sleeping = world_.control(self_).sleeping;
   shm::armSleep(sleeping);
   if (!move())
-    shm::sleepOn(sleeping, kLongestSleep);
+    shm::sleepOn(sleeping, options_.longestSleep);
   sleeping.store(0, std::memory_order_relaxed);
   return {};
 }

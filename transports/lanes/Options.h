@@ -1,7 +1,9 @@
 /// What may be set when the lanes of a rank are made. Sizes in bytes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 
 namespace colldsl::lanes {
 
@@ -17,6 +19,10 @@ struct Options {
   /// When messages of so many bytes that nobody waits for were set aside, the sender is
   /// told to ask first.
   uint64_t asideBytes = 256 << 10;
+  /// Of a rank that waits. Whoever has other things to look after wakes sooner.
+  std::chrono::nanoseconds longestSleep = std::chrono::milliseconds(5);
+  /// Called again and again by whoever waits longer than it takes to spin. May be empty.
+  std::function<void()> whileWaiting;
 };
 
 } // namespace colldsl::lanes

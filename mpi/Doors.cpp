@@ -1,0 +1,37 @@
+#include "mpi/Doors.h"
+
+namespace colldsl::mpi {
+
+int raise(MPI_Comm comm, const Status &status) {
+  bool isMismatch = status.message().find("arrived where") != std::string::npos;
+  int code = isMismatch ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+  real::Comm_call_errhandler(comm, code);
+  return code;
+}
+
+int waitBelow(MPI_Request *request, MPI_Status *status) {
+  Job &job = *Job::current();
+  Guard guard(job);
+  int isDone = 0, code = MPI_SUCCESS;
+  Status s = job.waitUntil([&] {
+    code = real::Test(request, &isDone, status);
+    return isDone || code != MPI_SUCCESS;
+  });
+  return s ? code : raise(MPI_COMM_WORLD, s);
+}
+
+void clear(MPI_Status *status) {
+  if (status == MPI_STATUS_IGNORE)
+    return;
+  static const MPI_Status empty = [] {
+    MPI_Request none = MPI_REQUEST_NULL;
+    MPI_Status made = {};
+    real::Wait(&none, &made);
+    return made;
+  }();
+  int error = status->MPI_ERROR; // calls for one request leave it alone
+  *status = empty;
+  status->MPI_ERROR = error;
+}
+
+} // namespace colldsl::mpi

@@ -1,0 +1,29 @@
+/// What the entries have in common. An entry is exported under two names: programs in C call
+/// MPI_X, Fortran bindings of some MPIs PMPI_X.
+#pragma once
+
+#include "mpi/Job.h"
+#include "mpi/Real.h"
+#include "mpi/Requests.h"
+#include "mpi/ServedComm.h"
+
+/// Opens the definition of MPI_name(parameters), which PMPI_name is as well.
+#define COLLDSL_DOOR(name, parameters)                                                            \
+  extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) int PMPI_##name parameters; \
+  extern "C" __attribute__((visibility("default"))) int MPI_##name parameters
+
+namespace colldsl::mpi {
+
+/// Tells the communicator's error handler; what the entry returns.
+int raise(MPI_Comm comm, const Status &status);
+
+/// Whether operations of ours are under way, which must move while this rank waits in other calls.
+inline bool mustMove() { return Job::current() && Requests::all().anyRunning(); }
+
+/// Waits for a request of the MPI below while ours move.
+int waitBelow(MPI_Request *request, MPI_Status *status);
+
+/// The status of an operation that is none, or a collective.
+void clear(MPI_Status *status);
+
+} // namespace colldsl::mpi

@@ -1,0 +1,102 @@
+#include "mpi/Job.h"
+
+#include "mpi/Real.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace colldsl::mpi {
+namespace {
+
+// Address space per rank; memory is used when it is touched.
+constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
+// The MPI below has news of its own, which end no sleep of ours.
+constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
+
+OutOfBand launcherOf(MPI_Comm comm) {
+  OutOfBand launcher;
+  int rank = 0, ranks = 1;
+  real::Comm_rank(comm, &rank);
+  real::Comm_size(comm, &ranks);
+  launcher.rank = static_cast<uint32_t>(rank);
+  launcher.numRanks = static_cast<uint32_t>(ranks);
+  launcher.allgather = [comm](const void *mine, void *all, size_t bytes) {
+    auto count = static_cast<int>(bytes);
+    return mpiStatus(real::Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm),
+                     "MPI_Allgather");
+  };
+  return launcher;
+}
+
+bool allSay(MPI_Comm comm, bool word) {
+  int mine = word, all = 0;
+  real::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+  return all != 0;
+}
+
+} // namespace
+
+Job *Job::current_ = nullptr;
+
+void Job::begin(int threadLevel) {
+  MPI_Comm machine = MPI_COMM_NULL;
+  int worldRank = 0, worldRanks = 1;
+  real::Comm_rank(MPI_COMM_WORLD, &worldRank);
+  real::Comm_size(MPI_COMM_WORLD, &worldRanks);
+  real::Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, worldRank, MPI_INFO_NULL, &machine);
+  auto job = std::make_unique<Job>();
+  job->isThreaded_ = threadLevel == MPI_THREAD_MULTIPLE;
+  real::Comm_dup(MPI_COMM_SELF, &job->own_);
+  real::Comm_group(MPI_COMM_WORLD, &job->worldGroup_);
+  shm::Options memory;
+  memory.arenaBytes = kArenaBytes;
+  OutOfBand launcher = launcherOf(machine);
+  Result<WiredUp> wired = shareMemory(launcher, memory);
+  bool isFine = allSay(MPI_COMM_WORLD, wired.ok());
+  if (isFine) {
+    lanes::Options options;
+    options.longestSleep = kLongestSleep;
+    options.whileWaiting = [raw = job.get()] { raw->lookAfterMpi(); };
+    job->world_ = std::move(wired->world);
+    job->lanes_ = std::make_unique<lanes::Lanes>(*job->world_, Rank{launcher.rank}, options);
+    std::vector<int> here(launcher.numRanks);
+    real::Allgather(&worldRank, 1, MPI_INT, here.data(), 1, MPI_INT, machine);
+    job->onMachine_.assign(static_cast<size_t>(worldRanks), kNoRank);
+    for (uint32_t r = 0; r < here.size(); ++r)
+      job->onMachine_[static_cast<size_t>(here[r])] = Rank{r};
+  }
+  real::Comm_free(&machine);
+  if (isFine)
+    current_ = job.release();
+}
+
+void Job::end() {
+  std::unique_ptr<Job> job(std::exchange(current_, nullptr));
+  if (!job)
+    return;
+  real::Comm_free(&job->own_);
+  real::Group_free(&job->worldGroup_);
+}
+
+bool Job::poll() { return lanes_->poll(); }
+
+// What the MPI below has under way moves while somebody looks at it; and other threads want to
+// do something, too.
+void Job::lookAfterMpi() {
+  if (isThreaded_) {
+    mutex_.unlock();
+    mutex_.lock();
+  }
+  int isThere = 0;
+  real::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &isThere, MPI_STATUS_IGNORE);
+}
+
+// Every process counts its own communicators, and the largest number of all is new to all.
+uint32_t Job::agree(MPI_Comm comm, bool canServe) {
+  uint32_t mine[2] = {nextContext_, !canServe}, all[2] = {};
+  real::Allreduce(mine, all, 2, MPI_UINT32_T, MPI_MAX, comm);
+  nextContext_ = all[0] + 1;
+  return all[1] == 0 ? all[0] : 0;
+}
+
+} // namespace colldsl::mpi

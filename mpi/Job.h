@@ -1,0 +1,80 @@
+/// What this process shares with the other processes of the MPI job on its machine.
+#pragma once
+
+#include "mpi/Mpi.h"
+#include "runtime/WireUp.h"
+#include "transports/lanes/Lanes.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace colldsl::mpi {
+
+/// From MPI_Init to MPI_Finalize.
+class Job {
+public:
+  /// Collective over MPI_COMM_WORLD. Null, on all ranks, where nothing can be shared: then all
+  /// calls go to the MPI below.
+  static void begin(int threadLevel);
+  static void end();
+  static Job *current() { return current_; }
+
+  lanes::Lanes &lanes() { return *lanes_; }
+
+  /// Place among the job's ranks on this machine, by rank of MPI_COMM_WORLD; kNoRank: it sits on
+  /// another one.
+  Rank onMachine(int worldRank) const { return onMachine_[static_cast<size_t>(worldRank)]; }
+  MPI_Group worldGroup() const { return worldGroup_; }
+
+  /// Whether several threads may call.
+  bool isThreaded() const { return isThreaded_; }
+  std::mutex &mutex() { return mutex_; }
+
+  /// Moves all operations once.
+  bool poll();
+
+  /// Waits until done() is true, and moves all operations meanwhile, and those of the MPI below.
+  /// The caller holds a Guard, which is opened now and then.
+  template <typename Done> Status waitUntil(Done done) {
+    return lanes_->waitUntil(done, [this] { return poll(); });
+  }
+
+  /// The context for a new communicator, if all its ranks say that they can serve it; 0: they do
+  /// not. Collective over `comm`.
+  uint32_t agree(MPI_Comm comm, bool canServe);
+
+private:
+  static Job *current_;
+
+  std::unique_ptr<shm::World> world_;
+  std::unique_ptr<lanes::Lanes> lanes_;
+  std::vector<Rank> onMachine_;
+  MPI_Group worldGroup_ = MPI_GROUP_NULL;
+  MPI_Comm own_ = MPI_COMM_NULL; ///< of this process alone: looking at it moves the MPI below
+  bool isThreaded_ = false;
+  std::mutex mutex_;
+  uint32_t nextContext_ = 1;
+
+  void lookAfterMpi();
+};
+
+/// Keeps other threads out of lanes and operations, where there are other threads.
+class Guard {
+public:
+  explicit Guard(Job &job) : mutex_(job.isThreaded() ? &job.mutex() : nullptr) {
+    if (mutex_)
+      mutex_->lock();
+  }
+  ~Guard() {
+    if (mutex_)
+      mutex_->unlock();
+  }
+  Guard(const Guard &) = delete;
+  Guard &operator=(const Guard &) = delete;
+
+private:
+  std::mutex *mutex_;
+};
+
+} // namespace colldsl::mpi

@@ -1,0 +1,104 @@
+#include "mpi/Requests.h"
+
+#include "mpi/Real.h"
+
+#include <algorithm>
+
+namespace colldsl::mpi {
+
+Requests &Requests::all() {
+  static Requests requests;
+  return requests;
+}
+
+Requests::Slot &Requests::take() {
+  reap();
+  ++used_;
+  if (!unused_.empty()) {
+    Slot &slot = *unused_.back();
+    unused_.pop_back();
+    return slot;
+  }
+  Slot &slot = slots_.emplace_back();
+  real::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &slot.handle);
+  byHandle_[slot.handle] = &slot;
+  return slot;
+}
+
+void Requests::release(Slot &slot) {
+  slot.operation.reset();
+  slot.served.reset();
+  slot.isPersistent = slot.isFreed = false;
+  unused_.push_back(&slot);
+  --used_;
+}
+
+MPI_Request Requests::running(std::shared_ptr<Operation> operation, ServedComm &served,
+                              MPI_Comm comm) {
+  Slot &slot = take();
+  slot.operation = std::move(operation);
+  slot.served = served.shared_from_this();
+  slot.comm = comm;
+  slot.isRunning = true;
+  ++running_;
+  return slot.handle;
+}
+
+MPI_Request Requests::persistent(std::shared_ptr<Operation> operation, ServedComm &served,
+                                 MPI_Comm comm) {
+  Slot &slot = take();
+  slot.operation = std::move(operation);
+  slot.served = served.shared_from_this();
+  slot.comm = comm;
+  slot.isPersistent = true;
+  return slot.handle;
+}
+
+void Requests::start(Slot &slot) {
+  slot.isRunning = true;
+  ++running_;
+  slot.operation->start(slot.operation->nextRun());
+}
+
+Status Requests::complete(Slot &slot, MPI_Request &handle) {
+  Status status;
+  if (slot.isRunning) {
+    status = slot.operation->finish();
+    slot.isRunning = false;
+    --running_;
+  }
+  if (!slot.isPersistent) {
+    handle = MPI_REQUEST_NULL;
+    release(slot);
+  }
+  return status;
+}
+
+void Requests::free(Slot &slot, MPI_Request &handle) {
+  handle = MPI_REQUEST_NULL;
+  if (!slot.isRunning)
+    return release(slot);
+  slot.isFreed = true;
+  freed_.push_back(&slot);
+}
+
+// Runs that nobody asks for any more end when somebody comes by.
+void Requests::reap() {
+  std::erase_if(freed_, [&](Slot *slot) {
+    if (!slot->isDone())
+      return false;
+    (void)slot->operation->finish();
+    slot->isRunning = false;
+    --running_;
+    release(*slot);
+    return true;
+  });
+}
+
+void Requests::end() {
+  for (Slot &slot : slots_)
+    real::Request_free(&slot.handle);
+  *this = Requests();
+}
+
+} // namespace colldsl::mpi

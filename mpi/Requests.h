@@ -1,0 +1,77 @@
+/// Handles for operations that are under way, or may be started again and again.
+///
+/// A handle is an inactive persistent request of the MPI below that is never started: distinct
+/// from all others, and nothing that a program does with it but to wait, test, start or free
+/// concerns anybody but us. Handles are kept and used again, so starting an operation asks the
+/// MPI below for nothing.
+#pragma once
+
+#include "mpi/Operation.h"
+#include "mpi/ServedComm.h"
+
+#include <deque>
+#include <memory>
+#include <unordered_map>
+
+namespace colldsl::mpi {
+
+class Requests {
+public:
+  struct Slot {
+    MPI_Request handle = MPI_REQUEST_NULL;
+    std::shared_ptr<Operation> operation; ///< null: nobody uses the handle
+    std::shared_ptr<ServedComm> served;
+    MPI_Comm comm = MPI_COMM_NULL; ///< whose error handler is called
+    bool isPersistent = false;
+    bool isRunning = false;
+    bool isFreed = false; ///< the program gave the handle back, but the run goes on
+
+    bool isDone() const { return !isRunning || operation->isDone(); }
+  };
+
+  static Requests &all();
+
+  /// A handle for an operation that runs already, or that is to be started.
+  MPI_Request running(std::shared_ptr<Operation> operation, ServedComm &served, MPI_Comm comm);
+  MPI_Request persistent(std::shared_ptr<Operation> operation, ServedComm &served, MPI_Comm comm);
+
+  /// Null: the handle is not one of ours.
+  Slot *find(MPI_Request handle) {
+    if (used_ == 0)
+      return nullptr;
+    auto at = byHandle_.find(handle);
+    return at != byHandle_.end() && at->second->operation && !at->second->isFreed ? at->second
+                                                                                    : nullptr;
+  }
+
+  bool hasAny() const { return used_ != 0; }
+
+  /// Whether some operation is under way.
+  bool anyRunning() const { return running_ != 0; }
+
+  void start(Slot &slot);
+
+  /// Once it is done: ends the run; the handle of one that is not persistent becomes
+  /// MPI_REQUEST_NULL.
+  Status complete(Slot &slot, MPI_Request &handle);
+
+  /// As MPI_Request_free.
+  void free(Slot &slot, MPI_Request &handle);
+
+  /// Gives all handles back to the MPI below.
+  void end();
+
+private:
+  Slot &take();
+  void release(Slot &slot);
+  void reap();
+
+  std::deque<Slot> slots_;
+  std::vector<Slot *> unused_;
+  std::vector<Slot *> freed_; ///< still running
+  std::unordered_map<MPI_Request, Slot *> byHandle_;
+  uint32_t used_ = 0;
+  uint32_t running_ = 0;
+};
+
+} // namespace colldsl::mpi

@@ -1,0 +1,91 @@
+#include "mpi/ServedComm.h"
+
+#include "mpi/Real.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace colldsl::mpi {
+namespace {
+
+// Of so many calls that differ in their arguments the last are remembered.
+constexpr size_t kPrepared = 16;
+
+using Shared = std::shared_ptr<ServedComm>;
+
+// A duplicate is another communicator, to which its ranks must agree anew.
+int forget(MPI_Comm, int, void *value, void *) {
+  delete static_cast<Shared *>(value);
+  return MPI_SUCCESS;
+}
+
+int keyval() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    real::Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+} // namespace
+
+ServedComm *ServedComm::of(MPI_Comm comm) {
+  void *value = nullptr;
+  int isThere = 0;
+  if (comm == MPI_COMM_NULL ||
+      real::Comm_get_attr(comm, keyval(), &value, &isThere) != MPI_SUCCESS || !isThere)
+    return nullptr;
+  return static_cast<Shared *>(value)->get();
+}
+
+ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm) {
+  Shared served(new ServedComm(job));
+  served->context_ = job.agree(comm, served->describe(comm));
+  real::Comm_set_attr(comm, keyval(), new Shared(served));
+  return served.get();
+}
+
+bool ServedComm::describe(MPI_Comm comm) {
+  int ranks = 0;
+  MPI_Group group = MPI_GROUP_NULL;
+  real::Comm_rank(comm, &rank_);
+  real::Comm_size(comm, &ranks);
+  real::Comm_group(comm, &group);
+  std::vector<int> mine(static_cast<size_t>(ranks)), world(mine.size());
+  std::iota(mine.begin(), mine.end(), 0);
+  real::Group_translate_ranks(group, ranks, mine.data(), job_.worldGroup(), world.data());
+  real::Group_free(&group);
+  onMachine_.resize(mine.size());
+  for (size_t r = 0; r < mine.size(); ++r)
+    onMachine_[r] = world[r] == MPI_UNDEFINED ? kNoRank : job_.onMachine(world[r]);
+  Result<Neighborhood> neighborhood = neighborhoodOf(comm);
+  if (!neighborhood)
+    return false;
+  neighborhood_ = neighborhood.take();
+  auto isHere = [&](const Edge &edge) { return onMachine(edge.peer) != kNoRank; };
+  return std::all_of(neighborhood_.out.begin(), neighborhood_.out.end(), isHere) &&
+         std::all_of(neighborhood_.in.begin(), neighborhood_.in.end(), isHere);
+}
+
+Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
+  for (auto at = prepared_.begin(); at != prepared_.end(); ++at)
+    if (!(*at)->isBusy() && (*at)->serves(call)) {
+      if (at != prepared_.begin())
+        prepared_.splice(prepared_.begin(), prepared_, at);
+      return *at;
+    }
+  Result<std::shared_ptr<Operation>> made = Operation::make(*this, call, 0);
+  if (!made)
+    return made;
+  prepared_.push_front(*made);
+  if (prepared_.size() > kPrepared)
+    prepared_.pop_back();
+  return made;
+}
+
+Result<std::shared_ptr<Operation>> ServedComm::makePersistent(const Call &call) {
+  return Operation::make(*this, call, ++persistent_);
+}
+
+} // namespace colldsl::mpi

@@ -1,0 +1,52 @@
+/// A communicator whose neighbourhood collectives are served here.
+#pragma once
+
+#include "mpi/Job.h"
+#include "mpi/Neighborhood.h"
+#include "mpi/Operation.h"
+
+#include <list>
+
+namespace colldsl::mpi {
+
+/// Lives as long as its communicator and the operations on it.
+class ServedComm : public std::enable_shared_from_this<ServedComm> {
+public:
+  /// What is known of a communicator; null: nothing is. Local and fast.
+  static ServedComm *of(MPI_Comm comm);
+
+  /// Collective over `comm`, which has a topology and is not known yet: serves it if all its
+  /// ranks can. Else it is known as one that is not served.
+  static ServedComm *adopt(Job &job, MPI_Comm comm);
+
+  bool isServed() const { return context_ != 0; }
+
+  /// The operation for a blocking or nonblocking call, and its number among them: prepared before
+  /// if the same call came before. An error: the arguments are wrong, or memory is short.
+  Result<std::shared_ptr<Operation>> operationFor(const Call &call);
+  uint32_t nextRun() { return ++runs_; }
+
+  /// For a persistent call: one of its own.
+  Result<std::shared_ptr<Operation>> makePersistent(const Call &call);
+
+  Job &job() const { return job_; }
+  const Neighborhood &neighborhood() const { return neighborhood_; }
+  Rank onMachine(int peer) const { return onMachine_[static_cast<size_t>(peer)]; }
+  uint32_t context() const { return context_; }
+  int rank() const { return rank_; }
+
+private:
+  explicit ServedComm(Job &job) : job_(job) {}
+  bool describe(MPI_Comm comm);
+
+  Job &job_;
+  uint32_t context_ = 0; ///< 0: not served
+  int rank_ = 0;
+  Neighborhood neighborhood_;
+  std::vector<Rank> onMachine_; ///< by rank of the communicator
+  uint32_t runs_ = 0;
+  uint32_t persistent_ = 0;
+  std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
+};
+
+} // namespace colldsl::mpi

@@ -1,0 +1,295 @@
+// Wait, test, start, free: for handles of ours, of the MPI below, and arrays of both.
+#include "mpi/Doors.h"
+
+#include <algorithm>
+
+using namespace colldsl::mpi;
+using colldsl::Status;
+using Slot = Requests::Slot;
+
+namespace {
+
+MPI_Status *at(MPI_Status *statuses, int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
+
+Slot *find(MPI_Request handle) { return Requests::all().find(handle); }
+
+bool anyOurs(int count, const MPI_Request *requests) {
+  return Requests::all().hasAny() &&
+         std::any_of(requests, requests + count, [](MPI_Request r) { return find(r) != nullptr; });
+}
+
+int complete(Slot &slot, MPI_Request *request, MPI_Status *status) {
+  MPI_Comm comm = slot.comm;
+  Status s = Requests::all().complete(slot, *request);
+  clear(status);
+  return s ? MPI_SUCCESS : raise(comm, s);
+}
+
+int waitFor(Slot &slot, MPI_Request *request, MPI_Status *status) {
+  Job &job = *Job::current();
+  Guard guard(job);
+  if (Status s = job.waitUntil([&] { return slot.isDone(); }); !s)
+    return raise(slot.comm, s);
+  return complete(slot, request, status);
+}
+
+/// The requests of an array that are not ours, for calls of the MPI below that take arrays.
+class Others {
+public:
+  Others(int count, MPI_Request *requests) : all_(requests) {
+    for (int i = 0; i < count; ++i)
+      if (!find(requests[i]))
+        places_.push_back(i);
+    for (int i : places_)
+      handles_.push_back(requests[i]);
+    statuses_.resize(handles_.size());
+  }
+  int count() const { return static_cast<int>(handles_.size()); }
+  MPI_Request *handles() { return handles_.data(); }
+  MPI_Status *statuses() { return statuses_.data(); }
+  int place(int i) const { return places_[static_cast<size_t>(i)]; }
+
+  /// What the MPI below made of the handles goes back to the program's array.
+  void giveBack() {
+    for (size_t i = 0; i < places_.size(); ++i)
+      all_[places_[i]] = handles_[i];
+  }
+
+private:
+  MPI_Request *all_;
+  std::vector<int> places_;
+  std::vector<MPI_Request> handles_;
+  std::vector<MPI_Status> statuses_;
+};
+
+void copyStatus(MPI_Status *to, const MPI_Status &from) {
+  if (to != MPI_STATUS_IGNORE)
+    *to = from;
+}
+
+/// One of ours that runs and is done; also whether any runs.
+int findDone(int count, MPI_Request *requests, bool &anyActive) {
+  for (int i = 0; i < count; ++i)
+    if (Slot *slot = find(requests[i]); slot && slot->isRunning) {
+      anyActive = true;
+      if (slot->isDone())
+        return i;
+    }
+  return MPI_UNDEFINED;
+}
+
+int testAny(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status) {
+  bool anyActive = false;
+  *flag = 1;
+  *index = findDone(count, requests, anyActive);
+  if (*index != MPI_UNDEFINED)
+    return complete(*find(requests[*index]), &requests[*index], status);
+  Others others(count, requests);
+  int which = MPI_UNDEFINED;
+  int code = real::Testany(others.count(), others.handles(), &which, flag, status);
+  others.giveBack();
+  *index = which == MPI_UNDEFINED ? MPI_UNDEFINED : others.place(which);
+  if (which == MPI_UNDEFINED && anyActive)
+    *flag = 0;
+  return code;
+}
+
+int testSome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses) {
+  int done = 0, code = MPI_SUCCESS;
+  bool anyActive = false;
+  for (int i = 0; i < count; ++i)
+    if (Slot *slot = find(requests[i]); slot && slot->isRunning) {
+      anyActive = true;
+      if (!slot->isDone())
+        continue;
+      if (int c = complete(*slot, &requests[i], at(statuses, done)); c != MPI_SUCCESS)
+        code = c;
+      indices[done++] = i;
+    }
+  Others others(count, requests);
+  std::vector<int> which(static_cast<size_t>(others.count()) + 1);
+  int theirs = 0;
+  if (int c = real::Testsome(others.count(), others.handles(), &theirs, which.data(),
+                             others.statuses());
+      c != MPI_SUCCESS)
+    code = c;
+  others.giveBack();
+  if (theirs == MPI_UNDEFINED) {
+    *outcount = anyActive || done > 0 ? done : MPI_UNDEFINED;
+    return code;
+  }
+  for (int i = 0; i < theirs; ++i) {
+    copyStatus(at(statuses, done), others.statuses()[i]);
+    indices[done++] = others.place(which[static_cast<size_t>(i)]);
+  }
+  *outcount = done;
+  return code;
+}
+
+bool allOursDone(int count, const MPI_Request *requests) {
+  return std::all_of(requests, requests + count, [](MPI_Request r) {
+    Slot *slot = find(r);
+    return !slot || slot->isDone();
+  });
+}
+
+int testAll(int count, MPI_Request *requests, int *flag, MPI_Status *statuses) {
+  *flag = 0;
+  if (!allOursDone(count, requests))
+    return MPI_SUCCESS;
+  Others others(count, requests);
+  int code = real::Testall(others.count(), others.handles(), flag, others.statuses());
+  if (!*flag)
+    return code;
+  for (int i = 0; i < count; ++i)
+    if (Slot *slot = find(requests[i]))
+      if (int c = complete(*slot, &requests[i], at(statuses, i)); c != MPI_SUCCESS)
+        code = c;
+  for (int i = 0; i < others.count(); ++i)
+    copyStatus(at(statuses, others.place(i)), others.statuses()[i]);
+  others.giveBack();
+  return code;
+}
+
+/// Tries again and again, while everything moves, until it is done or fails.
+template <typename Try> int repeat(Try tryOnce) {
+  Job &job = *Job::current();
+  Guard guard(job);
+  int code = MPI_SUCCESS;
+  Status s = job.waitUntil([&] {
+    bool isDone = false;
+    code = tryOnce(isDone);
+    return isDone || code != MPI_SUCCESS;
+  });
+  return s ? code : raise(MPI_COMM_WORLD, s);
+}
+
+/// Moves what is under way once, before a test.
+void moveOnce() {
+  if (!mustMove())
+    return;
+  Guard guard(*Job::current());
+  Job::current()->poll();
+}
+
+} // namespace
+
+COLLDSL_DOOR(Wait, (MPI_Request * request, MPI_Status *status)) {
+  if (Slot *slot = find(*request))
+    return waitFor(*slot, request, status);
+  return mustMove() ? waitBelow(request, status) : real::Wait(request, status);
+}
+
+COLLDSL_DOOR(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
+  moveOnce();
+  Slot *slot = find(*request);
+  if (!slot)
+    return real::Test(request, flag, status);
+  *flag = slot->isDone();
+  return *flag ? complete(*slot, request, status) : MPI_SUCCESS;
+}
+
+COLLDSL_DOOR(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
+  if (!mustMove() && !anyOurs(count, requests))
+    return real::Waitall(count, requests, statuses);
+  return repeat([&](bool &isDone) {
+    int flag = 0, code = testAll(count, requests, &flag, statuses);
+    isDone = flag != 0;
+    return code;
+  });
+}
+
+COLLDSL_DOOR(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status *statuses)) {
+  moveOnce();
+  return anyOurs(count, requests) ? testAll(count, requests, flag, statuses)
+                                  : real::Testall(count, requests, flag, statuses);
+}
+
+COLLDSL_DOOR(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status)) {
+  if (!mustMove() && !anyOurs(count, requests))
+    return real::Waitany(count, requests, index, status);
+  return repeat([&](bool &isDone) {
+    int flag = 0, code = testAny(count, requests, index, &flag, status);
+    isDone = flag != 0;
+    return code;
+  });
+}
+
+COLLDSL_DOOR(Testany,
+             (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)) {
+  moveOnce();
+  return anyOurs(count, requests) ? testAny(count, requests, index, flag, status)
+                                  : real::Testany(count, requests, index, flag, status);
+}
+
+COLLDSL_DOOR(Waitsome, (int count, MPI_Request requests[], int *outcount, int indices[],
+                        MPI_Status *statuses)) {
+  if (!mustMove() && !anyOurs(count, requests))
+    return real::Waitsome(count, requests, outcount, indices, statuses);
+  return repeat([&](bool &isDone) {
+    int code = testSome(count, requests, outcount, indices, statuses);
+    isDone = *outcount != 0;
+    return code;
+  });
+}
+
+COLLDSL_DOOR(Testsome, (int count, MPI_Request requests[], int *outcount, int indices[],
+                        MPI_Status *statuses)) {
+  moveOnce();
+  return anyOurs(count, requests)
+             ? testSome(count, requests, outcount, indices, statuses)
+             : real::Testsome(count, requests, outcount, indices, statuses);
+}
+
+COLLDSL_DOOR(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status)) {
+  moveOnce();
+  Slot *slot = find(request);
+  if (!slot)
+    return real::Request_get_status(request, flag, status);
+  *flag = slot->isDone();
+  if (*flag)
+    clear(status);
+  return MPI_SUCCESS;
+}
+
+COLLDSL_DOOR(Request_free, (MPI_Request * request)) {
+  Slot *slot = find(*request);
+  if (!slot)
+    return real::Request_free(request);
+  Guard guard(*Job::current());
+  Requests::all().free(*slot, *request);
+  return MPI_SUCCESS;
+}
+
+// A collective cannot be cancelled.
+COLLDSL_DOOR(Cancel, (MPI_Request * request)) {
+  Slot *slot = find(*request);
+  if (!slot)
+    return real::Cancel(request);
+  real::Comm_call_errhandler(slot->comm, MPI_ERR_REQUEST);
+  return MPI_ERR_REQUEST;
+}
+
+COLLDSL_DOOR(Start, (MPI_Request * request)) {
+  Slot *slot = find(*request);
+  if (!slot)
+    return real::Start(request);
+  if (slot->isRunning || !slot->isPersistent) {
+    real::Comm_call_errhandler(slot->comm, MPI_ERR_REQUEST);
+    return MPI_ERR_REQUEST;
+  }
+  Guard guard(*Job::current());
+  Requests::all().start(*slot);
+  return MPI_SUCCESS;
+}
+
+COLLDSL_DOOR(Startall, (int count, MPI_Request requests[])) {
+  if (!anyOurs(count, requests))
+    return real::Startall(count, requests);
+  for (int i = 0; i < count; ++i)
+    if (int code = MPI_Start(&requests[i]); code != MPI_SUCCESS)
+      return code;
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,81 @@
+// From MPI_Init to MPI_Finalize, and the communicators between.
+#include "mpi/Doors.h"
+
+using namespace colldsl::mpi;
+
+COLLDSL_DOOR(Init, (int *argc, char ***argv)) {
+  int code = real::Init(argc, argv);
+  if (code == MPI_SUCCESS)
+    Job::begin(MPI_THREAD_SINGLE);
+  return code;
+}
+
+COLLDSL_DOOR(Init_thread, (int *argc, char ***argv, int required, int *provided)) {
+  int code = real::Init_thread(argc, argv, required, provided);
+  if (code == MPI_SUCCESS)
+    Job::begin(*provided);
+  return code;
+}
+
+COLLDSL_DOOR(Finalize, ()) {
+  if (Job::current()) {
+    Requests::all().end();
+    Job::end();
+  }
+  return real::Finalize();
+}
+
+namespace {
+
+// A communicator with a topology is served from its first moment, when all its ranks are here.
+int adopted(int code, MPI_Comm *made) {
+  if (code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL) {
+    int topology = MPI_UNDEFINED;
+    real::Topo_test(*made, &topology);
+    if (topology != MPI_UNDEFINED)
+      ServedComm::adopt(*Job::current(), *made);
+  }
+  return code;
+}
+
+} // namespace
+
+COLLDSL_DOOR(Cart_create, (MPI_Comm old, int ndims, const int dims[], const int periods[],
+                           int reorder, MPI_Comm *made)) {
+  return adopted(real::Cart_create(old, ndims, dims, periods, reorder, made), made);
+}
+
+COLLDSL_DOOR(Cart_sub, (MPI_Comm old, const int remain[], MPI_Comm *made)) {
+  return adopted(real::Cart_sub(old, remain, made), made);
+}
+
+COLLDSL_DOOR(Graph_create, (MPI_Comm old, int nnodes, const int index[], const int edges[],
+                            int reorder, MPI_Comm *made)) {
+  return adopted(real::Graph_create(old, nnodes, index, edges, reorder, made), made);
+}
+
+COLLDSL_DOOR(Dist_graph_create, (MPI_Comm old, int n, const int sources[], const int degrees[],
+                                 const int destinations[], const int weights[], MPI_Info info,
+                                 int reorder, MPI_Comm *made)) {
+  return adopted(real::Dist_graph_create(old, n, sources, degrees, destinations, weights, info,
+                                         reorder, made),
+                 made);
+}
+
+COLLDSL_DOOR(Dist_graph_create_adjacent,
+             (MPI_Comm old, int indegree, const int sources[], const int sourceWeights[],
+              int outdegree, const int destinations[], const int destinationWeights[],
+              MPI_Info info, int reorder, MPI_Comm *made)) {
+  return adopted(real::Dist_graph_create_adjacent(old, indegree, sources, sourceWeights, outdegree,
+                                                  destinations, destinationWeights, info, reorder,
+                                                  made),
+                 made);
+}
+
+COLLDSL_DOOR(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
+  return adopted(real::Comm_dup(old, made), made);
+}
+
+COLLDSL_DOOR(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
+  return adopted(real::Comm_dup_with_info(old, info, made), made);
+}
