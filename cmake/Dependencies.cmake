@@ -22,8 +22,9 @@ if(COLLDSL_BUILD_BENCH)
   find_package(benchmark REQUIRED)
 endif()
 
-# LLVM's ADT and Support, static, for the folders that may use them.
+# LLVM's ADT and Support, static, for the folders that may use them; what reads ELF, for tools.
 llvm_map_components_to_libnames(COLLDSL_LLVM_LIBRARIES support)
+llvm_map_components_to_libnames(COLLDSL_LLVM_OBJECT object)
 add_library(colldsl_llvm INTERFACE)
 add_library(colldsl::llvm ALIAS colldsl_llvm)
 target_include_directories(colldsl_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
