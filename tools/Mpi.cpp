@@ -90,10 +90,9 @@ Exit mpiCommand(Arguments arguments) {
   Settings settings;
   Options options(
       "mpi", "[OPTION...] -- COMMAND...",
-      "Runs an MPI program with the collectives of colldsl in place of its MPI's: the\n"
-      "command is what starts it, mpirun and all. Finds out which MPI it uses, and has\n"
-      "libcolldsl-openmpi.so or libcolldsl-mpich.so loaded into all its processes, by\n"
-      "LD_PRELOAD. The exit code is the command's.");
+      "Runs an MPI program with the library of colldsl for its MPI loaded into all its\n"
+      "processes, by LD_PRELOAD: libcolldsl-openmpi.so or libcolldsl-mpich.so. The command\n"
+      "is what starts the program, mpirun and all. The exit code is the command's.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
