@@ -22,22 +22,9 @@ if(COLLDSL_BUILD_BENCH)
   find_package(benchmark REQUIRED)
 endif()
 
-# Both MPIs, side by side: each has its own package, headers and launcher.
-if(COLLDSL_BUILD_TESTS OR COLLDSL_BUILD_BENCH)
-  pkg_check_modules(OPENMPI REQUIRED IMPORTED_TARGET ompi-c)
-  pkg_check_modules(OPENMPI_FORTRAN REQUIRED IMPORTED_TARGET ompi-fort)
-  # The package does not say where the Fortran modules are.
-  execute_process(COMMAND mpifort.openmpi --showme:incdirs OUTPUT_VARIABLE OPENMPI_FORTRAN_MODULES
-    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  separate_arguments(OPENMPI_FORTRAN_MODULES)
-  pkg_check_modules(MPICH REQUIRED IMPORTED_TARGET mpich)
-  find_library(MPICH_FORTRAN_LIBRARY mpichfort REQUIRED)
-  find_program(OPENMPI_LAUNCHER mpirun.openmpi REQUIRED)
-  find_program(MPICH_LAUNCHER mpirun.mpich REQUIRED)
-endif()
-
-# LLVM's ADT and Support, static, for the folders that may use them.
+# LLVM's ADT and Support, static, for the folders that may use them; what reads ELF, for tools.
 llvm_map_components_to_libnames(COLLDSL_LLVM_LIBRARIES support)
+llvm_map_components_to_libnames(COLLDSL_LLVM_OBJECT object)
 add_library(colldsl_llvm INTERFACE)
 add_library(colldsl::llvm ALIAS colldsl_llvm)
 target_include_directories(colldsl_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
@@ -67,3 +54,12 @@ set(COLLDSL_MPIS)
 set(arch ${CMAKE_LIBRARY_ARCHITECTURE})
 colldsl_find_mpi(openmpi "Open MPI" ${arch}/openmpi/include ${arch}/openmpi/lib mpi)
 colldsl_find_mpi(mpich "MPICH" ${arch}/mpich ${arch} mpich)
+
+# Fortran's side of them, for tests. Open MPI's package does not say where its modules are.
+if(COLLDSL_BUILD_TESTS)
+  pkg_check_modules(OPENMPI_FORTRAN REQUIRED IMPORTED_TARGET ompi-fort)
+  execute_process(COMMAND mpifort.openmpi --showme:incdirs OUTPUT_VARIABLE OPENMPI_FORTRAN_MODULES
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(OPENMPI_FORTRAN_MODULES)
+  find_library(MPICH_FORTRAN_LIBRARY mpichfort REQUIRED)
+endif()

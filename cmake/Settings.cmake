@@ -33,13 +33,10 @@ endfunction()
 # colldsl_mpi_program(NAME SOURCE...): a program that knows an MPI and nothing of colldsl, once
 # for each MPI: NAME-openmpi and NAME-mpich.
 function(colldsl_mpi_program name)
-  foreach(mpi IN ITEMS openmpi mpich)
-    string(TOUPPER ${mpi} upper)
+  foreach(mpi IN LISTS COLLDSL_MPIS)
     add_executable(${name}-${mpi} ${ARGN})
     target_include_directories(${name}-${mpi} PRIVATE ${CMAKE_SOURCE_DIR})
-    # The C++ interfaces are gone from the standard.
-    target_compile_definitions(${name}-${mpi} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
     target_compile_options(${name}-${mpi} PRIVATE ${COLLDSL_WARNINGS})
-    target_link_libraries(${name}-${mpi} PRIVATE PkgConfig::${upper})
+    target_link_libraries(${name}-${mpi} PRIVATE mpi::${mpi})
   endforeach()
 endfunction()

@@ -10,11 +10,11 @@ namespace colldsl::mpi {
 /// What one side sends or receives. Slots are places in the lists of neighbours.
 struct Side {
   void *buffer = nullptr;
-  MPI_Count count = 0;                 ///< without `counts`
+  MPI_Count count = 0;                   ///< without `counts`
   MPI_Datatype type = MPI_DATATYPE_NULL; ///< without `types`
-  bool isSame = false;                 ///< all slots are the one block at `buffer`
-  bool isLarge = false;                ///< lists of MPI_Count and MPI_Aint, not of int
-  bool inBytes = false;                ///< displs are MPI_Aint, in bytes; else in elements
+  bool isSame = false;                   ///< all slots are the one block at `buffer`
+  bool isLarge = false;                  ///< lists of MPI_Count and MPI_Aint, not of int
+  bool inBytes = false;                  ///< displs are MPI_Aint, in bytes; else in elements
   const void *counts = nullptr;
   const void *displs = nullptr;
   const MPI_Datatype *types = nullptr;

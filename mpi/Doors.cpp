@@ -10,14 +10,7 @@ int raise(MPI_Comm comm, const Status &status) {
 }
 
 int waitBelow(MPI_Request *request, MPI_Status *status) {
-  Job &job = *Job::current();
-  Guard guard(job);
-  int isDone = 0, code = MPI_SUCCESS;
-  Status s = job.waitUntil([&] {
-    code = real::Test(request, &isDone, status);
-    return isDone || code != MPI_SUCCESS;
-  });
-  return s ? code : raise(MPI_COMM_WORLD, s);
+  return repeatBelow([&](int &isDone) { return real::Test(request, &isDone, status); });
 }
 
 void clear(MPI_Status *status) {

@@ -8,8 +8,9 @@
 #include "mpi/ServedComm.h"
 
 /// Opens the definition of MPI_name(parameters), which PMPI_name is as well.
-#define COLLDSL_DOOR(name, parameters)                                                            \
-  extern "C" __attribute__((visibility("default"), alias("MPI_" #name))) int PMPI_##name parameters; \
+#define COLLDSL_DOOR(name, parameters)                                                             \
+  extern "C"                                                                                       \
+      __attribute__((visibility("default"), alias("MPI_" #name))) int PMPI_##name parameters;      \
   extern "C" __attribute__((visibility("default"))) int MPI_##name parameters
 
 namespace colldsl::mpi {
@@ -19,6 +20,19 @@ int raise(MPI_Comm comm, const Status &status);
 
 /// Whether operations of ours are under way, which must move while this rank waits in other calls.
 inline bool mustMove() { return Job::current() && Requests::all().anyRunning(); }
+
+/// Calls tryOnce(isDone) again and again, while everything moves, until it is done or fails.
+template <typename Try> int repeatBelow(Try tryOnce) {
+  Job &job = *Job::current();
+  Guard guard(job);
+  int code = MPI_SUCCESS;
+  Status s = job.waitUntil([&] {
+    int isDone = 0;
+    code = tryOnce(isDone);
+    return isDone || code != MPI_SUCCESS;
+  });
+  return s ? code : raise(MPI_COMM_WORLD, s);
+}
 
 /// Waits for a request of the MPI below while ours move.
 int waitBelow(MPI_Request *request, MPI_Status *status);

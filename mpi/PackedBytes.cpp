@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 namespace colldsl::mpi {
 namespace {
@@ -25,27 +26,53 @@ template <Way way> inline void move(std::byte *memory, std::byte *packed, size_t
   std::memcpy(way == Way::Pack ? packed : memory, way == Way::Pack ? memory : packed, bytes);
 }
 
-/// Whole runs of one length. `runAt(r)` is the address of run r.
-template <Way way, typename RunAt, typename Length>
-std::byte *moveEqual(RunAt runAt, uint64_t first, uint64_t last, Length length, std::byte *packed) {
-  for (uint64_t r = first; r < last; ++r, packed += length)
+constexpr size_t kShort = 32;
+
+/// Short moves without a call: what is no power of two by two moves that overlap.
+template <Way way> inline void moveShort(std::byte *memory, std::byte *packed, size_t bytes) {
+  auto byTwo = [&](auto half) {
+    move<way>(memory, packed, half);
+    move<way>(memory + bytes - half, packed + bytes - half, half);
+  };
+  if (bytes > kShort || bytes < 4)
+    move<way>(memory, packed, bytes);
+  else if (bytes == 8)
+    move<way>(memory, packed, 8);
+  else if (bytes > 16)
+    byTwo(std::integral_constant<size_t, 16>());
+  else if (bytes > 8)
+    byTwo(std::integral_constant<size_t, 8>());
+  else
+    byTwo(std::integral_constant<size_t, 4>());
+}
+
+/// Whole runs of one length. `runAt(r)` is the address of run r; asked for one after the other.
+template <Way way, size_t length, typename RunAt>
+std::byte *moveEqual(RunAt runAt, uint64_t begin, uint64_t end, std::byte *packed) {
+#pragma GCC unroll 8
+  for (uint64_t r = begin; r < end; ++r, packed += length)
     move<way>(runAt(r), packed, length);
   return packed;
 }
 
 template <Way way, typename RunAt>
-std::byte *moveEqual(RunAt runAt, uint64_t first, uint64_t last, uint64_t length,
+std::byte *moveEqual(RunAt runAt, uint64_t begin, uint64_t end, uint64_t length,
                      std::byte *packed) {
   switch (length) {
   case 4:
-    return moveEqual<way>(runAt, first, last, std::integral_constant<uint64_t, 4>(), packed);
+    return moveEqual<way, 4>(runAt, begin, end, packed);
   case 8:
-    return moveEqual<way>(runAt, first, last, std::integral_constant<uint64_t, 8>(), packed);
+    return moveEqual<way, 8>(runAt, begin, end, packed);
   case 16:
-    return moveEqual<way>(runAt, first, last, std::integral_constant<uint64_t, 16>(), packed);
-  default:
-    return moveEqual<way, RunAt, uint64_t>(runAt, first, last, length, packed);
+    return moveEqual<way, 16>(runAt, begin, end, packed);
   }
+  if (length > kShort)
+    for (uint64_t r = begin; r < end; ++r, packed += length)
+      move<way>(runAt(r), packed, length);
+  else
+    for (uint64_t r = begin; r < end; ++r, packed += length)
+      moveShort<way>(runAt(r), packed, length);
+  return packed;
 }
 
 /// Runs at equal distances; those of further elements too, where these go on so.
@@ -57,7 +84,10 @@ struct RegularRuns {
   std::byte *at(uint64_t run) const { return address(first, static_cast<MPI_Aint>(run) * stride); }
   uint64_t length(uint64_t) const { return runLength; }
   template <Way way> std::byte *moveWhole(uint64_t begin, uint64_t end, std::byte *packed) const {
-    return moveEqual<way>([this](uint64_t r) { return at(r); }, begin, end, runLength, packed);
+    auto next = [run = at(begin), by = stride](uint64_t) mutable {
+      return std::exchange(run, address(run, by));
+    };
+    return moveEqual<way>(next, begin, end, runLength, packed);
   }
 };
 
@@ -74,16 +104,6 @@ struct ListedRuns {
     for (uint64_t r = begin; r < end; packed += length(r), ++r)
       moveShort<way>(at(r), packed, length(r));
     return packed;
-  }
-
-  /// Structures mix few short lengths.
-  template <Way way> static void moveShort(std::byte *memory, std::byte *packed, uint64_t bytes) {
-    if (bytes == 8)
-      move<way>(memory, packed, 8);
-    else if (bytes == 4)
-      move<way>(memory, packed, 4);
-    else
-      move<way>(memory, packed, bytes);
   }
 };
 

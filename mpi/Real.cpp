@@ -19,12 +19,15 @@ template <const char *name, typename Function> Function resolve() {
 }
 
 #define COLLDSL_REAL(name) constexpr char k##name[] = "PMPI_" #name;
+#define COLLDSL_REAL_EXTENSION(name) constexpr char k##name[] = "PMPIX_" #name;
 #include "mpi/Real.def"
 
 } // namespace
 
 namespace real {
 #define COLLDSL_REAL(name) const decltype(&MPI_##name) name = resolve<k##name, decltype(name)>();
+#define COLLDSL_REAL_EXTENSION(name)                                                               \
+  const decltype(&MPIX_##name) name = resolve<k##name, decltype(name)>();
 #include "mpi/Real.def"
 } // namespace real
 

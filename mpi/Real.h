@@ -12,6 +12,7 @@ namespace colldsl::mpi {
 /// the program when it is called, with a line that names it.
 namespace real {
 #define COLLDSL_REAL(name) extern const decltype(&MPI_##name) name;
+#define COLLDSL_REAL_EXTENSION(name) extern const decltype(&MPIX_##name) name;
 #include "mpi/Real.def"
 } // namespace real
 

@@ -41,7 +41,7 @@ public:
       return nullptr;
     auto at = byHandle_.find(handle);
     return at != byHandle_.end() && at->second->operation && !at->second->isFreed ? at->second
-                                                                                    : nullptr;
+                                                                                  : nullptr;
   }
 
   bool hasAny() const { return used_ != 0; }

@@ -9,7 +9,8 @@
 # FileCheck  and `not` are LLVM's
 #
 # Files that tests read lie in folders called Inputs or examples. `REQUIRES: long` marks a test that
-# runs only on request.
+# runs only on request, `REQUIRES: openmpi`, `mpich` where colldsl is built for that MPI, `preload` where
+# its libraries can be loaded into any program, which needs a build without sanitizers.
 import os
 
 import lit.formats
@@ -24,6 +25,9 @@ config.environment["PATH"] = os.pathsep.join([config.llvm_tools, os.environ["PAT
 config.substitutions += [("%colldsl", config.colldsl), ("%source", config.source_dir), ("%build", config.build_dir)]
 if "COLLDSL_TEST_LONG" in os.environ:
     config.available_features.add("long")
+config.available_features.update(config.mpis)
+if "-fsanitize" not in config.cxx_flags:
+    config.available_features.add("preload")
 for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

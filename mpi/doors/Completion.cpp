@@ -153,19 +153,6 @@ int testAll(int count, MPI_Request *requests, int *flag, MPI_Status *statuses) {
   return code;
 }
 
-/// Tries again and again, while everything moves, until it is done or fails.
-template <typename Try> int repeat(Try tryOnce) {
-  Job &job = *Job::current();
-  Guard guard(job);
-  int code = MPI_SUCCESS;
-  Status s = job.waitUntil([&] {
-    bool isDone = false;
-    code = tryOnce(isDone);
-    return isDone || code != MPI_SUCCESS;
-  });
-  return s ? code : raise(MPI_COMM_WORLD, s);
-}
-
 /// Moves what is under way once, before a test.
 void moveOnce() {
   if (!mustMove())
@@ -194,11 +181,7 @@ COLLDSL_DOOR(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
 COLLDSL_DOOR(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
   if (!mustMove() && !anyOurs(count, requests))
     return real::Waitall(count, requests, statuses);
-  return repeat([&](bool &isDone) {
-    int flag = 0, code = testAll(count, requests, &flag, statuses);
-    isDone = flag != 0;
-    return code;
-  });
+  return repeatBelow([&](int &isDone) { return testAll(count, requests, &isDone, statuses); });
 }
 
 COLLDSL_DOOR(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status *statuses)) {
@@ -210,11 +193,7 @@ COLLDSL_DOOR(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status 
 COLLDSL_DOOR(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status)) {
   if (!mustMove() && !anyOurs(count, requests))
     return real::Waitany(count, requests, index, status);
-  return repeat([&](bool &isDone) {
-    int flag = 0, code = testAny(count, requests, index, &flag, status);
-    isDone = flag != 0;
-    return code;
-  });
+  return repeatBelow([&](int &isDone) { return testAny(count, requests, index, &isDone, status); });
 }
 
 COLLDSL_DOOR(Testany,
@@ -228,7 +207,7 @@ COLLDSL_DOOR(Waitsome, (int count, MPI_Request requests[], int *outcount, int in
                         MPI_Status *statuses)) {
   if (!mustMove() && !anyOurs(count, requests))
     return real::Waitsome(count, requests, outcount, indices, statuses);
-  return repeat([&](bool &isDone) {
+  return repeatBelow([&](int &isDone) {
     int code = testSome(count, requests, outcount, indices, statuses);
     isDone = *outcount != 0;
     return code;
@@ -238,9 +217,8 @@ COLLDSL_DOOR(Waitsome, (int count, MPI_Request requests[], int *outcount, int in
 COLLDSL_DOOR(Testsome, (int count, MPI_Request requests[], int *outcount, int indices[],
                         MPI_Status *statuses)) {
   moveOnce();
-  return anyOurs(count, requests)
-             ? testSome(count, requests, outcount, indices, statuses)
-             : real::Testsome(count, requests, outcount, indices, statuses);
+  return anyOurs(count, requests) ? testSome(count, requests, outcount, indices, statuses)
+                                  : real::Testsome(count, requests, outcount, indices, statuses);
 }
 
 COLLDSL_DOOR(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status)) {

@@ -57,9 +57,9 @@ COLLDSL_DOOR(Graph_create, (MPI_Comm old, int nnodes, const int index[], const i
 COLLDSL_DOOR(Dist_graph_create, (MPI_Comm old, int n, const int sources[], const int degrees[],
                                  const int destinations[], const int weights[], MPI_Info info,
                                  int reorder, MPI_Comm *made)) {
-  return adopted(real::Dist_graph_create(old, n, sources, degrees, destinations, weights, info,
-                                         reorder, made),
-                 made);
+  return adopted(
+      real::Dist_graph_create(old, n, sources, degrees, destinations, weights, info, reorder, made),
+      made);
 }
 
 COLLDSL_DOOR(Dist_graph_create_adjacent,

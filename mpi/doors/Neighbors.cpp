@@ -2,10 +2,6 @@
 // MPI_Count.
 #include "mpi/Doors.h"
 
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
-
 using namespace colldsl::mpi;
 
 namespace {
@@ -99,8 +95,8 @@ Side typed(const void *buffer, const Count *counts, const MPI_Aint *displs,
   { CallKind::Allgather, same(sbuf, scount, stype), uniform(rbuf, rcount, rtype) }
 
 #define ARGS_ALLGATHERV(C, D)                                                                      \
-  const void *sbuf, C scount, MPI_Datatype stype, void *rbuf, const C rcounts[], const D rdispls[], \
-      MPI_Datatype rtype, MPI_Comm comm
+  const void *sbuf, C scount, MPI_Datatype stype, void *rbuf, const C rcounts[],                   \
+      const D rdispls[], MPI_Datatype rtype, MPI_Comm comm
 #define PASS_ALLGATHERV sbuf, scount, stype, rbuf, rcounts, rdispls, rtype, comm
 #define CALL_ALLGATHERV                                                                            \
   { CallKind::Allgatherv, same(sbuf, scount, stype), listed(rbuf, rcounts, rdispls, rtype) }
@@ -135,8 +131,7 @@ Side typed(const void *buffer, const Count *counts, const MPI_Aint *displs,
 #define BLOCKING(name, suffix, C, D, shape)                                                        \
   COLLDSL_DOOR(Neighbor_##name##suffix, (ARGS_##shape(C, D))) {                                    \
     int code = MPI_SUCCESS;                                                                        \
-    return serve(comm, CALL_##shape, code) ? code                                                  \
-                                           : real::Neighbor_##name##suffix(PASS_##shape);          \
+    return serve(comm, CALL_##shape, code) ? code : real::Neighbor_##name##suffix(PASS_##shape);   \
   }
 #define NONBLOCKING(name, suffix, C, D, shape)                                                     \
   COLLDSL_DOOR(Ineighbor_##name##suffix, (ARGS_##shape(C, D), MPI_Request * request)) {            \
@@ -145,10 +140,10 @@ Side typed(const void *buffer, const Count *counts, const MPI_Aint *displs,
                : real::Ineighbor_##name##suffix(PASS_##shape, request);                            \
   }
 #define PERSISTENT(prefix, name, suffix, C, D, shape)                                              \
-  extern "C" __attribute__((                                                                       \
-      visibility("default"),                                                                       \
-      alias(#prefix "Neighbor_" #name "_init" #suffix))) int P##prefix##Neighbor_##name##_init##suffix( \
-      ARGS_##shape(C, D), MPI_Info info, MPI_Request *request);                                    \
+  extern "C"                                                                                       \
+      __attribute__((visibility("default"), alias(#prefix "Neighbor_" #name "_init" #suffix))) int \
+          P##prefix##Neighbor_##name##_init##suffix(ARGS_##shape(C, D), MPI_Info info,             \
+                                                    MPI_Request *request);                         \
   extern "C" __attribute__((visibility("default"))) int prefix##Neighbor_##name##_init##suffix(    \
       ARGS_##shape(C, D), MPI_Info info, MPI_Request *request) {                                   \
     return serve(comm, CALL_##shape, true, request)                                                \
@@ -165,7 +160,7 @@ Side typed(const void *buffer, const Count *counts, const MPI_Aint *displs,
 
 ALL_OPERATIONS(BLOCKING, , int, int)
 ALL_OPERATIONS(NONBLOCKING, , int, int)
-#ifdef OPEN_MPI
+#ifdef COLLDSL_MPI_PERSISTENT_EXTENSION
 #define PERSISTENT_HERE(...) PERSISTENT(MPIX_, __VA_ARGS__)
 #else
 #define PERSISTENT_HERE(...) PERSISTENT(MPI_, __VA_ARGS__)

@@ -232,6 +232,10 @@ TEST(Datatype, NoticesAHandleThatIsUsedAgain) {
     later.emplace_back(next, "contiguous");
     reused = next == handle;
   }
+#ifdef __SANITIZE_ADDRESS__
+  if (!reused)
+    GTEST_SKIP() << "the address sanitizer keeps what was freed from being used again";
+#endif
   ASSERT_TRUE(reused) << "this MPI does not use handles again: the test shows nothing";
   EXPECT_EQ(knownLayoutOf(handle), nullptr);
   EXPECT_EQ((*layoutOf(handle))->size, 16u);

@@ -16,9 +16,9 @@ constexpr uint32_t kWorld = 0; // a plan of no failure: only deaths concern ever
 } // namespace
 
 Lanes::Lanes(shm::World &world, Rank self, Options options)
-    : world_(world), self_(self), spinPolls_(shm::spinPolls(world.numRanks())), options_(std::move(options)),
-      arena_(world.arenaBegin(self), world.options().arenaBytes), health_(world, self),
-      senders_(world.numRanks()), receivers_(world.numRanks()) {
+    : world_(world), self_(self), spinPolls_(shm::spinPolls(world.numRanks())),
+      options_(std::move(options)), arena_(world.arenaBegin(self), world.options().arenaBytes),
+      health_(world, self), senders_(world.numRanks()), receivers_(world.numRanks()) {
   shm::registerWaker();
   cma::allowReaders();
   canRead_ = world.options().singleCopy == shm::SingleCopy::On;

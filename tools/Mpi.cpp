@@ -1,0 +1,118 @@
+#include "tools/Commands.h"
+#include "tools/input/Messages.h"
+#include "tools/mpi/WhichMpi.h"
+
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdlib>
+#include <set>
+#include <unistd.h>
+
+namespace colldsl::tools {
+namespace {
+
+struct Settings {
+  std::string library;
+  bool which = false;
+
+  void addTo(Options &options);
+};
+
+void Settings::addTo(Options &options) {
+  options.addText("--library", "FILE",
+                  "the library to load (default: the one for the MPI that the programs\n"
+                  "of the command are linked with, or else that its launcher belongs to)",
+                  library);
+  options.addFlag("--which", "print the library, and run nothing", which);
+}
+
+/// The build and the installation put it near this program.
+Result<std::string> ownLibrary(const KnownMpi &mpi) {
+  std::string program = llvm::sys::fs::getMainExecutable(nullptr, nullptr), looked;
+  llvm::StringRef prefix = llvm::sys::path::parent_path(llvm::sys::path::parent_path(program));
+  for (llvm::StringRef folder : std::set<llvm::StringRef>{"lib", COLLDSL_LIBDIR}) {
+    llvm::SmallString<256> path = prefix;
+    llvm::sys::path::append(path, folder, "libcolldsl-" + mpi.name + ".so");
+    if (llvm::sys::fs::exists(path))
+      return path.str().str();
+    looked += (looked.empty() ? "" : " and no ") + path.str().str();
+  }
+  return Status::error("the command uses " + mpi.title.str() +
+                       ", for which colldsl was not built: there is no " + looked);
+}
+
+Result<std::string> givenLibrary(llvm::StringRef file) {
+  llvm::SmallString<256> path;
+  if (std::error_code error = llvm::sys::fs::real_path(file, path))
+    return Status::error("cannot load '" + file.str() + "': " + error.message());
+  return path.str().str();
+}
+
+Result<std::string> chooseLibrary(const Settings &settings,
+                                  const std::vector<std::string> &command) {
+  if (!settings.library.empty())
+    return givenLibrary(settings.library);
+  Result<const KnownMpi *> mpi = whichMpi(command);
+  if (!mpi)
+    return mpi.status();
+  return ownLibrary(**mpi);
+}
+
+/// Behind what is there: a tool that watches a program sees its calls first, and a sanitizer
+/// must be the first of all.
+Status preload(const std::string &library) {
+  if (library.find_first_of(": ") != std::string::npos)
+    return Status::error("cannot load '" + library +
+                         "': the loader takes ':' and ' ' for the end of a name");
+  const char *before = std::getenv("LD_PRELOAD");
+  std::string all = before && *before ? before + (":" + library) : library;
+  if (setenv("LD_PRELOAD", all.c_str(), 1) != 0)
+    return Status::error("cannot set LD_PRELOAD: " + llvm::sys::StrError());
+  return {};
+}
+
+/// Becomes the command; returns only if that fails.
+Exit execute(const std::vector<std::string> &command) {
+  std::vector<char *> words;
+  for (const std::string &word : command)
+    words.push_back(const_cast<char *>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  tellError("cannot run '" + command[0] + "': " + llvm::sys::StrError());
+  return Exit::Failure;
+}
+
+} // namespace
+
+Exit mpiCommand(Arguments arguments) {
+  Settings settings;
+  Options options(
+      "mpi", "[OPTION...] -- COMMAND...",
+      "Runs an MPI program with the library of colldsl for its MPI loaded into all its\n"
+      "processes, by LD_PRELOAD: libcolldsl-openmpi.so or libcolldsl-mpich.so. The command\n"
+      "is what starts the program, mpirun and all. The exit code is the command's.");
+  settings.addTo(options);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  const std::vector<std::string> &command = options.operands();
+  if (command.empty())
+    return options.refuse("nothing to run: colldsl mpi -- mpirun -n 4 ./app");
+  Result<std::string> library = chooseLibrary(settings, command);
+  if (!library) {
+    tellError(library.status().diagnostic());
+    return Exit::Failure;
+  }
+  if (settings.which) {
+    llvm::outs() << *library << "\n";
+    return Exit::Success;
+  }
+  if (Status status = preload(*library); !status) {
+    tellError(status.diagnostic());
+    return Exit::Failure;
+  }
+  return execute(command);
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,110 @@
+#include "tools/mpi/WhichMpi.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Object/ELF.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+#include <optional>
+#include <vector>
+
+namespace colldsl::tools {
+namespace {
+
+constexpr KnownMpi kMpis[] = {
+    {"openmpi", "Open MPI", "libmpi.so.40", "libopen-rte.so.40", ""},
+    {"mpich", "MPICH", "libmpich.so.12", "", "mpiexec.hydra"},
+};
+
+using Elf = llvm::object::ELFFile<llvm::object::ELF64LE>;
+
+/// Names of the libraries that an ELF file needs; none for any other file.
+llvm::Expected<std::vector<std::string>> neededBy(llvm::StringRef bytes) {
+  std::vector<std::string> needed;
+  if (!bytes.starts_with("\x7f"
+                         "ELF"))
+    return needed;
+  llvm::Expected<Elf> elf = Elf::create(bytes);
+  if (!elf)
+    return elf.takeError();
+  auto entries = elf->dynamicEntries();
+  if (!entries)
+    return entries.takeError();
+  std::vector<uint64_t> places;
+  uint64_t strings = 0;
+  for (const Elf::Elf_Dyn &entry : *entries)
+    if (entry.getTag() == llvm::ELF::DT_NEEDED)
+      places.push_back(entry.getVal());
+    else if (entry.getTag() == llvm::ELF::DT_STRTAB)
+      strings = entry.getPtr();
+  llvm::Expected<const uint8_t *> table = elf->toMappedAddr(strings);
+  if (!table)
+    return table.takeError();
+  llvm::StringRef names = bytes.drop_front(*table - bytes.bytes_begin());
+  for (uint64_t place : places)
+    needed.push_back(names.drop_front(std::min<uint64_t>(place, names.size()))
+                         .take_until([](char c) { return c == '\0'; })
+                         .str());
+  return needed;
+}
+
+/// The file that a word would run, with all links followed.
+std::optional<std::string> executableOf(llvm::StringRef word) {
+  llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName(word);
+  llvm::SmallString<256> path;
+  if (llvm::sys::fs::real_path(found ? llvm::StringRef(*found) : word, path) ||
+      !llvm::sys::fs::is_regular_file(path) || !llvm::sys::fs::can_execute(path))
+    return std::nullopt;
+  return path.str().str();
+}
+
+/// One word of the command that tells the MPI.
+struct Witness {
+  const KnownMpi *mpi;
+  std::string text;
+};
+
+void ask(llvm::StringRef word, std::vector<Witness> &witnesses) {
+  std::optional<std::string> path = executableOf(word);
+  if (!path)
+    return;
+  auto buffer =
+      llvm::MemoryBuffer::getFile(*path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return; // one may run what one may not read
+  llvm::Expected<std::vector<std::string>> needed = neededBy((*buffer)->getBuffer());
+  if (!needed) { // for another machine, or broken: it tells nothing
+    llvm::consumeError(needed.takeError());
+    return;
+  }
+  std::string name = "'" + word.str() + "'";
+  for (const KnownMpi &mpi : kMpis) {
+    bool launches = mpi.launcherFile.empty() ? llvm::is_contained(*needed, mpi.launcherLibrary)
+                                             : llvm::sys::path::filename(*path) == mpi.launcherFile;
+    if (llvm::is_contained(*needed, mpi.library))
+      witnesses.push_back({&mpi, name + " is linked with " + mpi.title.str()});
+    else if (launches)
+      witnesses.push_back({&mpi, name + " starts programs of " + mpi.title.str()});
+  }
+}
+
+} // namespace
+
+Result<const KnownMpi *> whichMpi(std::span<const std::string> command) {
+  std::vector<Witness> witnesses;
+  for (const std::string &word : command)
+    ask(word, witnesses);
+  if (witnesses.empty())
+    return Status(Diagnostic::error(
+        {}, "nothing in the command is linked with Open MPI or MPICH, or starts such programs",
+        "name the library with --library"));
+  for (const Witness &other : witnesses)
+    if (other.mpi != witnesses[0].mpi)
+      return Status(Diagnostic::error({}, witnesses[0].text + ", but " + other.text,
+                                      "name the library with --library"));
+  return witnesses[0].mpi;
+}
+
+} // namespace colldsl::tools
