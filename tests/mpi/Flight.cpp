@@ -16,7 +16,7 @@ void Flight::finish() {
 
 namespace {
 
-enum Method { Wait, Test, GetStatus, Waitall, Waitany, Waitsome, Testall, Testany, Testsome, Last };
+enum Method { Wait, Test, GetStatus, Waitall, Waitany, Waitsome, Testany, Testsome, Testall };
 
 // Either an array of statuses, or none at all.
 class Statuses {
@@ -47,7 +47,7 @@ std::vector<size_t> Flight::draw() {
 }
 
 void Flight::step() {
-  int method = static_cast<int>(random_.below(Last));
+  int method = static_cast<int>(random_.below(withTestall_ ? Testall + 1 : Testall));
   std::vector<size_t> drawn = draw();
   if (method >= Waitall)
     return completeMany(drawn, method);

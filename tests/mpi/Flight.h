@@ -11,7 +11,8 @@ namespace conformance {
 
 class Flight {
 public:
-  Flight(Random random, Report &report) : random_(random), report_(report) {}
+  Flight(Random random, bool withTestall, Report &report)
+      : random_(random), withTestall_(withTestall), report_(report) {}
 
   /// `landed` is called when the request is complete, with its status or with null.
   void add(MPI_Request request, bool persistent, std::function<void(const MPI_Status *)> landed);
@@ -33,6 +34,7 @@ private:
   void completeMany(const std::vector<size_t> &drawn, int method);
 
   Random random_;
+  bool withTestall_;
   Report &report_;
   std::vector<Entry> entries_;
   size_t left_ = 0;

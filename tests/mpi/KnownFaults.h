@@ -15,8 +15,10 @@ enum class Habit : uint32_t {
   FreesCommunicator,
   /// Writes over the arrays of counts and types as soon as the call returns; MPI forbids it.
   SpoilsArrays,
-  /// Completes persistent calls together with others, or hands in their inactive requests.
-  MixesPersistent,
+  /// Completes persistent calls with MPI_Testall.
+  UsesTestall,
+  /// Tests a persistent call that was never started.
+  TestsUnstarted,
 };
 
 /// Whether this MPI, alone, may fail where a program has the habit.
