@@ -3,11 +3,6 @@
 namespace colldsl::sim {
 namespace {
 
-size_t clocksPerRank(const Workload &workload) {
-  size_t clocks = workload.cpus + size_t{2} * workload.nics;
-  return clocks == 3 ? 4 : clocks; // two ranks per cache line
-}
-
 constexpr uint64_t kStartStream = uint64_t{1} << 63;
 constexpr size_t kAhead = 12; ///< how many events ahead memory is asked for
 
@@ -18,9 +13,9 @@ Engine<kPlain>::Engine(Workload &workload, const SimulateOptions &options)
     : workload_(workload), vertices_(workload.vertices.data()), lists_(workload.lists.data()),
       options_(options), model_(options.model), topology_(options.topology),
       hosts_(workload.numRanks()), cpus_(workload.cpus), nics_(workload.nics),
-      isSimple_(cpus_ == 1 && nics_ == 1), stride_(clocksPerRank(workload)),
+      isSimple_(cpus_ == 1 && nics_ == 1), stride_(cpus_ + size_t{2} * nics_ + 1),
       clocks_(hosts_ * stride_), readyAt_(isSimple_ ? 0 : workload.vertices.size()),
-      lines_(hosts_ * (cpus_ + size_t{2} * cpus_ * nics_)) {
+      lines_(cpus_ + 2 * cpus_ * nics_, uint64_t{1} << kFlagBits) {
   if (options.noise.kind != NoiseOptions::Kind::None)
     noise_.emplace(options.noise, uint64_t{hosts_} * cpus_, options.seed);
   if (options.record)
@@ -35,7 +30,7 @@ template <bool kPlain> Result<Outcome> Engine<kPlain>::run() {
   if (Status s = checkTimes(); !s)
     return s;
   start();
-  auto fetch = [this](const Event &event) { this->fetch(event); };
+  auto fetch = [this](const Event &event) __attribute__((always_inline)) { this->fetch(event); };
   while (error_ && wheel_.advance(fetch)) {
     now_ = wheel_.now();
     while (const Event *next = wheel_.next()) {
@@ -68,7 +63,7 @@ template <bool kPlain> void Engine<kPlain>::start() {
     uint64_t begin =
         options_.skewNs == 0 ? 0 : drawBelow(options_.skewNs + 1, options_.seed, kStartStream, h);
     if (begin > 0)
-      std::fill_n(clocksOf(h), stride_, begin);
+      std::fill_n(clocksOf(h), stride_ - 1, begin);
     const RankVertices &rank = workload_.ranks[h];
     now_ = begin;
     for (uint32_t op = 0; op < rank.count; ++op) {

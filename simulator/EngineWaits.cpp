@@ -7,14 +7,14 @@ namespace colldsl::sim {
 /// has an event in the queue; while its interface is stalled not even that.
 template <bool kPlain>
 void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports) {
-  size_t line = lineOf(event.host, kind, ports);
-  uint64_t order = event.order | kIsWaiting;
+  uint32_t line = lineOf(kind, ports);
+  uint64_t &lines = linesOf(event.host), order = event.order | kIsWaiting;
   if (!(event.order & kIsWaiting))
-    lines_.insert(line, {order, event.vertex, false});
-  Waiter &head = lines_.head(line);
+    lines_.insert(lines, line, {order, event.vertex, false});
+  Waiter &head = lines_.head(lines, line);
   if (head.order != order || readyAt == kNever) {
     if (event.order & kIsWaiting)
-      lines_.find(line, order).isQueued = false;
+      lines_.find(lines, line, order).isQueued = false;
     return;
   }
   head.isQueued = true;
@@ -25,7 +25,7 @@ void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, P
 /// that they get in line at once.
 template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {
   Ports ports;
-  lines_.insert(lineOf(send.host, LineKind::Send, ports),
+  lines_.insert(linesOf(send.host), lineOf(LineKind::Send, ports),
                 {newOrder(kSend | kIsWaiting), send.vertex, false});
   uint64_t readyAt = sendGap(send.host, ports);
   if (readyAt != kNever)
@@ -36,16 +36,17 @@ template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {
 /// When the first message in line can be taken in: a static one needs no processor.
 template <bool kPlain> uint64_t Engine<kPlain>::messageReadyAt(uint32_t host, Ports ports) {
   uint64_t gap = receiveGap(host, ports), both = std::max(cpu(host, ports), gap);
-  size_t line = lineOf(host, LineKind::Message, ports);
-  if (lines_.isEmpty(line))
+  uint64_t lines = linesOf(host);
+  uint32_t line = lineOf(LineKind::Message, ports);
+  if (lines_.isEmpty(lines, line))
     return both;
-  return isStatic(vertices_[lines_.head(line).vertex].way) ? gap : both;
+  return isStatic(vertices_[lines_.head(lines, line).vertex].way) ? gap : both;
 }
 
 /// The event ran: it was the head.
 template <bool kPlain>
 void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
-  lines_.popHead(lineOf(event.host, kind, ports));
+  lines_.popHead(linesOf(event.host), lineOf(kind, ports));
   uint64_t readyAt = cpu(event.host, ports);
   if (kind == LineKind::Send)
     readyAt = std::max(readyAt, sendGap(event.host, ports));
@@ -57,10 +58,11 @@ void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
 
 template <bool kPlain>
 void Engine<kPlain>::wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt) {
-  size_t line = lineOf(host, kind, ports);
-  if (lines_.isEmpty(line) || readyAt == kNever)
+  uint64_t lines = linesOf(host);
+  uint32_t line = lineOf(kind, ports);
+  if (lines_.isEmpty(lines, line) || readyAt == kNever)
     return;
-  Waiter &head = lines_.head(line);
+  Waiter &head = lines_.head(lines, line);
   if (head.isQueued)
     return;
   head.isQueued = true;
