@@ -234,6 +234,18 @@ Engine<kPlain>::takenIn(uint32_t vertex, uint32_t host, uint32_t send, uint64_t 
   }
 }
 
+/// The first byte of a message reaches the receiver's interface, or the network, at `at`.
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::deliver(const Vertex &send, uint32_t sendIndex,
+                                                           uint32_t from, uint64_t at) {
+  if (crossesNetwork(send))
+    enterNetwork(send, sendIndex, from, at);
+  else if (!kPlain && send.isByTag)
+    wheel_.push({at, newOrder(kTagMessage), sendIndex, send.peer});
+  else
+    wheel_.push({at, newOrder(kMessage), send.partner, send.peer});
+}
+
 /// A message that was taken in, and its receive, which was started: the later of both is now.
 template <bool kPlain>
 [[gnu::always_inline]] inline void Engine<kPlain>::meet(uint32_t recv, uint32_t recvHost,
@@ -314,11 +326,9 @@ template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::flush(
   Freed first = freed_.front(), last = freed_.back();
   bool isTwo = freed_.size() == 2;
   VertexKind firstKind = vertices_[first.vertex].kind, lastKind = vertices_[last.vertex].kind;
+  if (isSimple() && isTwo && firstKind == VertexKind::Send && lastKind == VertexKind::Send)
+    return flushMany();
   freed_.clear();
-  if (isSimple() && isTwo && firstKind == VertexKind::Send && lastKind == VertexKind::Send) {
-    lineUp(first);
-    return lineUp(last);
-  }
   if (isTwo && lastKind < firstKind)
     std::swap(first, last);
   push(first);
@@ -330,22 +340,29 @@ template <bool kPlain> void Engine<kPlain>::flushMany() {
   auto isBefore = [](const Freed &a, const Freed &b) { return a.host < b.host; };
   if (!std::is_sorted(freed_.begin(), freed_.end(), isBefore)) // std::stable_sort takes memory
     std::stable_sort(freed_.begin(), freed_.end(), isBefore);
-  for (size_t begin = 0, end = 0; begin < freed_.size(); begin = end) {
-    while (end < freed_.size() && freed_[end].host == freed_[begin].host)
-      ++end;
-    auto isSend = [&](const Freed &f) { return vertices_[f.vertex].kind == VertexKind::Send; };
-    auto sends = std::count_if(freed_.begin() + static_cast<ptrdiff_t>(begin),
-                               freed_.begin() + static_cast<ptrdiff_t>(end), isSend);
-    for (VertexKind kind : {VertexKind::Send, VertexKind::Recv, VertexKind::Calc})
-      for (size_t i = begin; i < end; ++i)
-        if (vertices_[freed_[i].vertex].kind != kind)
-          continue;
-        else if (isSimple() && kind == VertexKind::Send && sends > 1)
-          lineUp(freed_[i]);
-        else
-          push(freed_[i]);
+  std::span<const Freed> left = freed_;
+  while (!left.empty()) {
+    auto isOther = [&left](const Freed &f) { return f.host != left.front().host; };
+    auto end = std::find_if(left.begin(), left.end(), isOther);
+    flushHost({left.begin(), end});
+    left = {end, left.end()};
   }
   freed_.clear();
+}
+
+template <bool kPlain> void Engine<kPlain>::flushHost(std::span<const Freed> freed) {
+  std::array<uint32_t, 3> count{};
+  for (const Freed &f : freed)
+    ++count[static_cast<size_t>(vertices_[f.vertex].kind)];
+  for (VertexKind kind : {VertexKind::Send, VertexKind::Recv, VertexKind::Calc}) {
+    uint32_t of = count[static_cast<size_t>(kind)];
+    if (isSimple() && kind == VertexKind::Send && of > 1)
+      lineUp(freed);
+    else if (of > 0)
+      for (const Freed &f : freed)
+        if (vertices_[f.vertex].kind == kind)
+          push(f);
+  }
 }
 
 template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::push(const Freed &freed) {

@@ -70,6 +70,7 @@ private:
   void runRecv(const Event &event);
   void runMessage(const Event &event, bool isByTag);
   bool isReady(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
+  void deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
   void meetByTag(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost, uint64_t end);
   void takenIn(uint32_t vertex, uint32_t host, uint32_t send, uint64_t end, bool isByTag);
   void acknowledge(uint32_t send, uint32_t sendHost);
@@ -79,6 +80,7 @@ private:
   void free(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by);
   void flush();
   void flushMany();
+  void flushHost(std::span<const Freed> freed);
   void push(const Freed &freed);
   /// Asks for the memory that an event will need. Inlined, because GCC drops calls of what does
   /// nothing but that.
@@ -91,13 +93,13 @@ private:
 
   // Lines, receive slots, the network, tags (EngineWaits.cpp)
   void wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
-  void lineUp(const Freed &send);
+  void lineUp(std::span<const Freed> freed);
   void leaveLine(const Event &event, LineKind kind, Ports ports);
   void wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt);
   uint64_t messageReadyAt(uint32_t host, Ports ports);
   bool takeSlot(const Event &event, const Vertex &v, Ports ports);
   void freeSlot(const Event &event);
-  void deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
+  void enterNetwork(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
   void hop(const Event &event);
   void postByTag(const Event &event, const Vertex &v);
   void arriveByTag(uint32_t send, uint32_t to, uint64_t end);

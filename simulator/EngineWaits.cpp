@@ -21,16 +21,20 @@ void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, P
   wheel_.push({readyAt, order, event.vertex, event.host});
 }
 
-/// One of several sends that became free together: only one of them can run at a time, so
-/// that they get in line at once.
-template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {
+/// The sends among ops of a rank that became free together, if they are several: only one of
+/// them can run at a time, so that they get in line at once.
+template <bool kPlain> void Engine<kPlain>::lineUp(std::span<const Freed> freed) {
   Ports ports;
-  lines_.insert(linesOf(send.host), lineOf(LineKind::Send, ports),
-                {newOrder(kSend | kIsWaiting), send.vertex, false});
-  uint64_t readyAt = sendGap(send.host, ports);
+  uint32_t host = freed.front().host;
+  uint64_t &lines = linesOf(host);
+  for (const Freed &f : freed)
+    if (vertices_[f.vertex].kind == VertexKind::Send)
+      lines_.insert(lines, lineOf(LineKind::Send, ports),
+                    {newOrder(kSend | kIsWaiting), f.vertex, false});
+  uint64_t readyAt = sendGap(host, ports);
   if (readyAt != kNever)
-    readyAt = std::max(readyAt, cpu(send.host, ports));
-  wakeLine(send.host, LineKind::Send, ports, readyAt);
+    readyAt = std::max(readyAt, cpu(host, ports));
+  wakeLine(host, LineKind::Send, ports, readyAt);
 }
 
 /// When the first message in line can be taken in: a static one needs no processor.
@@ -104,14 +108,11 @@ template <bool kPlain> void Engine<kPlain>::freeSlot(const Event &event) {
     wakeLine(first.host, LineKind::Send, ports, std::max(now_, cpu(first.host, ports)));
 }
 
-/// The first byte of a message reaches the receiver's interface, or the network, at `at`.
 template <bool kPlain>
-void Engine<kPlain>::deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at) {
+void Engine<kPlain>::enterNetwork(const Vertex &send, uint32_t sendIndex, uint32_t from,
+                                  uint64_t at) {
   uint32_t vertex = send.isByTag ? sendIndex : send.partner;
-  if (crossesNetwork(send))
-    wheel_.push({at, newOrder(send.isByTag ? kTagHop : kHop), vertex, nodeOf(from)});
-  else
-    wheel_.push({at, newOrder(send.isByTag ? kTagMessage : kMessage), vertex, send.peer});
+  wheel_.push({at, newOrder(send.isByTag ? kTagHop : kHop), vertex, nodeOf(from)});
 }
 
 template <bool kPlain> void Engine<kPlain>::hop(const Event &event) {

@@ -52,6 +52,27 @@ private:
   uint32_t free_ = 0;
 };
 
+inline void WaitLines::insert(uint64_t &lines, uint32_t line, const Waiter &waiter) {
+  if (lines == 0) {
+    lines = first_.size();
+    first_.grow(linesPerRank_);
+  }
+  uint32_t &first = first_[lines + line];
+  if (first == 0 || !extend(places_[places_[first].previous], waiter))
+    insertPlace(first, waiter);
+}
+
+/// Whether the waiter stands in the last place now, behind those that do already.
+inline bool WaitLines::extend(Place &last, const Waiter &waiter) const {
+  uint32_t step = last.count == 1 ? waiter.vertex - last.waiter.vertex : last.step;
+  if (waiter.order != last.waiter.order + last.count * orderStep_ ||
+      waiter.vertex != last.waiter.vertex + last.count * step)
+    return false;
+  last.step = step;
+  ++last.count;
+  return true;
+}
+
 inline void WaitLines::popHead(uint64_t lines, uint32_t line) {
   uint32_t &first = first_[lines + line];
   Place &place = places_[first];
