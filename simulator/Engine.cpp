@@ -4,7 +4,8 @@ namespace colldsl::sim {
 namespace {
 
 constexpr uint64_t kStartStream = uint64_t{1} << 63;
-constexpr size_t kAhead = 12; ///< how many events ahead memory is asked for
+constexpr uint64_t kWatchEvery = uint64_t{1} << 18; ///< events: some hundredths of a second
+constexpr size_t kAhead = 12;                       ///< how many events ahead memory is asked for
 
 } // namespace
 
@@ -15,7 +16,8 @@ Engine<kPlain>::Engine(Workload &workload, const SimulateOptions &options)
       hosts_(workload.numRanks()), cpus_(workload.cpus), nics_(workload.nics),
       isSimple_(cpus_ == 1 && nics_ == 1), stride_(cpus_ + size_t{2} * nics_ + 1),
       clocks_(hosts_ * stride_), readyAt_(isSimple_ ? 0 : workload.vertices.size()),
-      lines_(cpus_ + 2 * cpus_ * nics_, uint64_t{1} << kFlagBits) {
+      lines_(cpus_ + 2 * cpus_ * nics_, uint64_t{1} << kFlagBits),
+      nextTold_(options.watch ? kWatchEvery : UINT64_MAX) {
   if (options.noise.kind != NoiseOptions::Kind::None)
     noise_.emplace(options.noise, uint64_t{hosts_} * cpus_, options.seed);
   if (options.record)
@@ -40,12 +42,19 @@ template <bool kPlain> Result<Outcome> Engine<kPlain>::run() {
       if (!freed_.empty())
         flush();
     }
+    if (started_ + received_ >= nextTold_)
+      tellWatcher();
   }
   if (!error_)
     return error_;
   if (finished_ < workload_.numOps || isMessageLeft())
     return stuck();
   return outcome();
+}
+
+template <bool kPlain> void Engine<kPlain>::tellWatcher() {
+  nextTold_ = started_ + received_ + kWatchEvery;
+  options_.watch(started_ + received_, now_);
 }
 
 /// Before anything has happened, a receive can be started at once: no message is there yet. Not

@@ -63,6 +63,7 @@ private:
 
   // The loop (Engine.cpp)
   void start();
+  void tellWatcher();
   bool startsAtOnce(const Vertex &v) const;
   void dispatch(const Event &event);
   void runCalc(const Event &event);
@@ -179,6 +180,7 @@ private:
   uint64_t finished_ = 0; ///< ops
   uint64_t received_ = 0; ///< messages
   uint64_t started_ = 0;  ///< ops
+  uint64_t nextTold_;     ///< how many of both there are when the watcher is told
   Status error_;
 
   std::optional<Noise> noise_;
