@@ -3,13 +3,9 @@
 namespace colldsl::sim {
 namespace {
 
-size_t clocksPerRank(const Workload &workload) {
-  size_t clocks = workload.cpus + size_t{2} * workload.nics;
-  return clocks == 3 ? 4 : clocks; // two ranks per cache line
-}
-
 constexpr uint64_t kStartStream = uint64_t{1} << 63;
-constexpr size_t kAhead = 12; ///< how many events ahead memory is asked for
+constexpr uint64_t kWatchEvery = uint64_t{1} << 18; ///< events: some hundredths of a second
+constexpr size_t kAhead = 12;                       ///< how many events ahead memory is asked for
 
 } // namespace
 
@@ -18,9 +14,10 @@ Engine<kPlain>::Engine(Workload &workload, const SimulateOptions &options)
     : workload_(workload), vertices_(workload.vertices.data()), lists_(workload.lists.data()),
       options_(options), model_(options.model), topology_(options.topology),
       hosts_(workload.numRanks()), cpus_(workload.cpus), nics_(workload.nics),
-      isSimple_(cpus_ == 1 && nics_ == 1), stride_(clocksPerRank(workload)),
+      isSimple_(cpus_ == 1 && nics_ == 1), stride_(cpus_ + size_t{2} * nics_ + 1),
       clocks_(hosts_ * stride_), readyAt_(isSimple_ ? 0 : workload.vertices.size()),
-      lines_(hosts_ * (cpus_ + size_t{2} * cpus_ * nics_)) {
+      lines_(cpus_ + 2 * cpus_ * nics_, uint64_t{1} << kFlagBits),
+      nextTold_(options.watch ? kWatchEvery : UINT64_MAX) {
   if (options.noise.kind != NoiseOptions::Kind::None)
     noise_.emplace(options.noise, uint64_t{hosts_} * cpus_, options.seed);
   if (options.record)
@@ -35,7 +32,7 @@ template <bool kPlain> Result<Outcome> Engine<kPlain>::run() {
   if (Status s = checkTimes(); !s)
     return s;
   start();
-  auto fetch = [this](const Event &event) { this->fetch(event); };
+  auto fetch = [this](const Event &event) __attribute__((always_inline)) { this->fetch(event); };
   while (error_ && wheel_.advance(fetch)) {
     now_ = wheel_.now();
     while (const Event *next = wheel_.next()) {
@@ -45,12 +42,19 @@ template <bool kPlain> Result<Outcome> Engine<kPlain>::run() {
       if (!freed_.empty())
         flush();
     }
+    if (started_ + received_ >= nextTold_)
+      tellWatcher();
   }
   if (!error_)
     return error_;
   if (finished_ < workload_.numOps || isMessageLeft())
     return stuck();
   return outcome();
+}
+
+template <bool kPlain> void Engine<kPlain>::tellWatcher() {
+  nextTold_ = started_ + received_ + kWatchEvery;
+  options_.watch(started_ + received_, now_);
 }
 
 /// Before anything has happened, a receive can be started at once: no message is there yet. Not
@@ -68,7 +72,7 @@ template <bool kPlain> void Engine<kPlain>::start() {
     uint64_t begin =
         options_.skewNs == 0 ? 0 : drawBelow(options_.skewNs + 1, options_.seed, kStartStream, h);
     if (begin > 0)
-      std::fill_n(clocksOf(h), stride_, begin);
+      std::fill_n(clocksOf(h), stride_ - 1, begin);
     const RankVertices &rank = workload_.ranks[h];
     now_ = begin;
     for (uint32_t op = 0; op < rank.count; ++op) {
@@ -239,6 +243,18 @@ Engine<kPlain>::takenIn(uint32_t vertex, uint32_t host, uint32_t send, uint64_t 
   }
 }
 
+/// The first byte of a message reaches the receiver's interface, or the network, at `at`.
+template <bool kPlain>
+[[gnu::always_inline]] inline void Engine<kPlain>::deliver(const Vertex &send, uint32_t sendIndex,
+                                                           uint32_t from, uint64_t at) {
+  if (crossesNetwork(send))
+    enterNetwork(send, sendIndex, from, at);
+  else if (!kPlain && send.isByTag)
+    wheel_.push({at, newOrder(kTagMessage), sendIndex, send.peer});
+  else
+    wheel_.push({at, newOrder(kMessage), send.partner, send.peer});
+}
+
 /// A message that was taken in, and its receive, which was started: the later of both is now.
 template <bool kPlain>
 [[gnu::always_inline]] inline void Engine<kPlain>::meet(uint32_t recv, uint32_t recvHost,
@@ -319,11 +335,9 @@ template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::flush(
   Freed first = freed_.front(), last = freed_.back();
   bool isTwo = freed_.size() == 2;
   VertexKind firstKind = vertices_[first.vertex].kind, lastKind = vertices_[last.vertex].kind;
+  if (isSimple() && isTwo && firstKind == VertexKind::Send && lastKind == VertexKind::Send)
+    return flushMany();
   freed_.clear();
-  if (isSimple() && isTwo && firstKind == VertexKind::Send && lastKind == VertexKind::Send) {
-    lineUp(first);
-    return lineUp(last);
-  }
   if (isTwo && lastKind < firstKind)
     std::swap(first, last);
   push(first);
@@ -335,22 +349,29 @@ template <bool kPlain> void Engine<kPlain>::flushMany() {
   auto isBefore = [](const Freed &a, const Freed &b) { return a.host < b.host; };
   if (!std::is_sorted(freed_.begin(), freed_.end(), isBefore)) // std::stable_sort takes memory
     std::stable_sort(freed_.begin(), freed_.end(), isBefore);
-  for (size_t begin = 0, end = 0; begin < freed_.size(); begin = end) {
-    while (end < freed_.size() && freed_[end].host == freed_[begin].host)
-      ++end;
-    auto isSend = [&](const Freed &f) { return vertices_[f.vertex].kind == VertexKind::Send; };
-    auto sends = std::count_if(freed_.begin() + static_cast<ptrdiff_t>(begin),
-                               freed_.begin() + static_cast<ptrdiff_t>(end), isSend);
-    for (VertexKind kind : {VertexKind::Send, VertexKind::Recv, VertexKind::Calc})
-      for (size_t i = begin; i < end; ++i)
-        if (vertices_[freed_[i].vertex].kind != kind)
-          continue;
-        else if (isSimple() && kind == VertexKind::Send && sends > 1)
-          lineUp(freed_[i]);
-        else
-          push(freed_[i]);
+  std::span<const Freed> left = freed_;
+  while (!left.empty()) {
+    auto isOther = [&left](const Freed &f) { return f.host != left.front().host; };
+    auto end = std::find_if(left.begin(), left.end(), isOther);
+    flushHost({left.begin(), end});
+    left = {end, left.end()};
   }
   freed_.clear();
+}
+
+template <bool kPlain> void Engine<kPlain>::flushHost(std::span<const Freed> freed) {
+  std::array<uint32_t, 3> count{};
+  for (const Freed &f : freed)
+    ++count[static_cast<size_t>(vertices_[f.vertex].kind)];
+  for (VertexKind kind : {VertexKind::Send, VertexKind::Recv, VertexKind::Calc}) {
+    uint32_t of = count[static_cast<size_t>(kind)];
+    if (isSimple() && kind == VertexKind::Send && of > 1)
+      lineUp(freed);
+    else if (of > 0)
+      for (const Freed &f : freed)
+        if (vertices_[f.vertex].kind == kind)
+          push(f);
+  }
 }
 
 template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::push(const Freed &freed) {

@@ -63,6 +63,7 @@ private:
 
   // The loop (Engine.cpp)
   void start();
+  void tellWatcher();
   bool startsAtOnce(const Vertex &v) const;
   void dispatch(const Event &event);
   void runCalc(const Event &event);
@@ -70,6 +71,7 @@ private:
   void runRecv(const Event &event);
   void runMessage(const Event &event, bool isByTag);
   bool isReady(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
+  void deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
   void meetByTag(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost, uint64_t end);
   void takenIn(uint32_t vertex, uint32_t host, uint32_t send, uint64_t end, bool isByTag);
   void acknowledge(uint32_t send, uint32_t sendHost);
@@ -79,24 +81,27 @@ private:
   void free(uint32_t vertex, uint32_t host, uint64_t at, ActivityId by);
   void flush();
   void flushMany();
+  void flushHost(std::span<const Freed> freed);
   void push(const Freed &freed);
-  /// Asks for the memory that an event will need.
-  void fetch(const Event &event) {
+  /// Asks for the memory that an event will need. Inlined, because GCC drops calls of what does
+  /// nothing but that.
+  [[gnu::always_inline]] void fetch(const Event &event) {
     __builtin_prefetch(vertices_ + event.vertex, 1);
-    __builtin_prefetch(clocks_.data() + size_t{event.host} * stride_, 1);
+    __builtin_prefetch(vertices_ + event.vertex + 2, 1); // it mostly frees those behind it
+    __builtin_prefetch(clocksOf(event.host), 1);
     if (!kPlain && noise_)
       noise_->fetch(uint64_t{event.host} * cpus_);
   }
 
   // Lines, receive slots, the network, tags (EngineWaits.cpp)
   void wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
-  void lineUp(const Freed &send);
+  void lineUp(std::span<const Freed> freed);
   void leaveLine(const Event &event, LineKind kind, Ports ports);
   void wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt);
   uint64_t messageReadyAt(uint32_t host, Ports ports);
   bool takeSlot(const Event &event, const Vertex &v, Ports ports);
   void freeSlot(const Event &event);
-  void deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
+  void enterNetwork(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
   void hop(const Event &event);
   void postByTag(const Event &event, const Vertex &v);
   void arriveByTag(uint32_t send, uint32_t to, uint64_t end);
@@ -116,6 +121,8 @@ private:
   Status stuck() const;
   Result<Outcome> outcome();
 
+  // What a rank has: clocks of its processors, of its interfaces sending, and receiving, and
+  // then what WaitLines wants to know.
   uint64_t *clocksOf(uint32_t host) {
     return clocks_.data() + size_t{host} * (kPlain ? 4 : stride_);
   }
@@ -124,6 +131,7 @@ private:
   uint64_t &receiveGap(uint32_t host, Ports p) {
     return clocksOf(host)[kPlain ? 2 : cpus_ + nics_ + p.nic];
   }
+  uint64_t &linesOf(uint32_t host) { return clocksOf(host)[(kPlain ? 4 : stride_) - 1]; }
   Ports portsOf(const Vertex &v) const { return isSimple_ ? Ports() : Ports{v.cpu, v.nic}; }
   bool isSimple() const { return kPlain || isSimple_; }
   Recorder *recorder() { return kPlain || !recorder_ ? nullptr : &*recorder_; }
@@ -134,13 +142,11 @@ private:
     return v.way == Way::Rendezvous;
   }
   const LogGop &costs(const Vertex &v) const { return model_.distances[v.distance]; }
-  size_t lineOf(uint32_t host, LineKind kind, Ports p) const {
+  uint32_t lineOf(LineKind kind, Ports p) const {
     if (kPlain)
-      return size_t{host} * 3 + static_cast<size_t>(kind);
-    size_t pairs = size_t{cpus_} * nics_, pair = size_t{p.cpu} * nics_ + p.nic;
-    size_t line =
-        kind == LineKind::Calc ? p.cpu : cpus_ + pair + (kind == LineKind::Message ? pairs : 0);
-    return host * (cpus_ + 2 * pairs) + line;
+      return static_cast<uint32_t>(kind);
+    uint32_t pairs = cpus_ * nics_, pair = p.cpu * nics_ + p.nic;
+    return kind == LineKind::Calc ? p.cpu : cpus_ + pair + (kind == LineKind::Message ? pairs : 0);
   }
   uint64_t busyUntil(uint32_t host, Ports p, uint64_t from, uint64_t workNs) {
     if (kPlain || !noise_)
@@ -162,7 +168,7 @@ private:
   const Topology *topology_;
   uint32_t hosts_, cpus_, nics_;
   bool isSimple_; ///< one processor and one interface each
-  size_t stride_; ///< clocks per rank: processors, interfaces sending, interfaces receiving
+  size_t stride_; ///< of clocks_, per rank
   PagedArray<uint64_t> clocks_;
   PagedArray<uint64_t> readyAt_; ///< not simple: when an op's dependencies were met; of a send
                                  ///< that ran: when its message had been taken in
@@ -174,6 +180,7 @@ private:
   uint64_t finished_ = 0; ///< ops
   uint64_t received_ = 0; ///< messages
   uint64_t started_ = 0;  ///< ops
+  uint64_t nextTold_;     ///< how many of both there are when the watcher is told
   Status error_;
 
   std::optional<Noise> noise_;

@@ -7,45 +7,50 @@ namespace colldsl::sim {
 /// has an event in the queue; while its interface is stalled not even that.
 template <bool kPlain>
 void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports) {
-  size_t line = lineOf(event.host, kind, ports);
-  uint64_t order = event.order | kIsWaiting;
+  uint32_t line = lineOf(kind, ports);
+  uint64_t &lines = linesOf(event.host), order = event.order | kIsWaiting;
   if (!(event.order & kIsWaiting))
-    lines_.insert(line, {order, event.vertex, false});
-  Waiter &head = lines_.head(line);
+    lines_.insert(lines, line, {order, event.vertex, false});
+  Waiter &head = lines_.head(lines, line);
   if (head.order != order || readyAt == kNever) {
     if (event.order & kIsWaiting)
-      lines_.find(line, order).isQueued = false;
+      lines_.find(lines, line, order).isQueued = false;
     return;
   }
   head.isQueued = true;
   wheel_.push({readyAt, order, event.vertex, event.host});
 }
 
-/// One of several sends that became free together: only one of them can run at a time, so
-/// that they get in line at once.
-template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {
+/// The sends among ops of a rank that became free together, if they are several: only one of
+/// them can run at a time, so that they get in line at once.
+template <bool kPlain> void Engine<kPlain>::lineUp(std::span<const Freed> freed) {
   Ports ports;
-  lines_.insert(lineOf(send.host, LineKind::Send, ports),
-                {newOrder(kSend | kIsWaiting), send.vertex, false});
-  uint64_t readyAt = sendGap(send.host, ports);
+  uint32_t host = freed.front().host;
+  uint64_t &lines = linesOf(host);
+  for (const Freed &f : freed)
+    if (vertices_[f.vertex].kind == VertexKind::Send)
+      lines_.insert(lines, lineOf(LineKind::Send, ports),
+                    {newOrder(kSend | kIsWaiting), f.vertex, false});
+  uint64_t readyAt = sendGap(host, ports);
   if (readyAt != kNever)
-    readyAt = std::max(readyAt, cpu(send.host, ports));
-  wakeLine(send.host, LineKind::Send, ports, readyAt);
+    readyAt = std::max(readyAt, cpu(host, ports));
+  wakeLine(host, LineKind::Send, ports, readyAt);
 }
 
 /// When the first message in line can be taken in: a static one needs no processor.
 template <bool kPlain> uint64_t Engine<kPlain>::messageReadyAt(uint32_t host, Ports ports) {
   uint64_t gap = receiveGap(host, ports), both = std::max(cpu(host, ports), gap);
-  size_t line = lineOf(host, LineKind::Message, ports);
-  if (lines_.isEmpty(line))
+  uint64_t lines = linesOf(host);
+  uint32_t line = lineOf(LineKind::Message, ports);
+  if (lines_.isEmpty(lines, line))
     return both;
-  return isStatic(vertices_[lines_.head(line).vertex].way) ? gap : both;
+  return isStatic(vertices_[lines_.head(lines, line).vertex].way) ? gap : both;
 }
 
 /// The event ran: it was the head.
 template <bool kPlain>
 void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
-  lines_.popHead(lineOf(event.host, kind, ports));
+  lines_.popHead(linesOf(event.host), lineOf(kind, ports));
   uint64_t readyAt = cpu(event.host, ports);
   if (kind == LineKind::Send)
     readyAt = std::max(readyAt, sendGap(event.host, ports));
@@ -57,10 +62,11 @@ void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
 
 template <bool kPlain>
 void Engine<kPlain>::wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt) {
-  size_t line = lineOf(host, kind, ports);
-  if (lines_.isEmpty(line) || readyAt == kNever)
+  uint64_t lines = linesOf(host);
+  uint32_t line = lineOf(kind, ports);
+  if (lines_.isEmpty(lines, line) || readyAt == kNever)
     return;
-  Waiter &head = lines_.head(line);
+  Waiter &head = lines_.head(lines, line);
   if (head.isQueued)
     return;
   head.isQueued = true;
@@ -102,14 +108,11 @@ template <bool kPlain> void Engine<kPlain>::freeSlot(const Event &event) {
     wakeLine(first.host, LineKind::Send, ports, std::max(now_, cpu(first.host, ports)));
 }
 
-/// The first byte of a message reaches the receiver's interface, or the network, at `at`.
 template <bool kPlain>
-void Engine<kPlain>::deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at) {
+void Engine<kPlain>::enterNetwork(const Vertex &send, uint32_t sendIndex, uint32_t from,
+                                  uint64_t at) {
   uint32_t vertex = send.isByTag ? sendIndex : send.partner;
-  if (crossesNetwork(send))
-    wheel_.push({at, newOrder(send.isByTag ? kTagHop : kHop), vertex, nodeOf(from)});
-  else
-    wheel_.push({at, newOrder(send.isByTag ? kTagMessage : kMessage), vertex, send.peer});
+  wheel_.push({at, newOrder(send.isByTag ? kTagHop : kHop), vertex, nodeOf(from)});
 }
 
 template <bool kPlain> void Engine<kPlain>::hop(const Event &event) {

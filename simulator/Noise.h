@@ -55,7 +55,9 @@ public:
   }
 
   /// Asks for a processor's memory before it is needed.
-  void fetch(uint64_t processor) const { __builtin_prefetch(states_.data() + processor, 1); }
+  [[gnu::always_inline]] void fetch(uint64_t processor) const {
+    __builtin_prefetch(states_.data() + processor, 1);
+  }
 
 private:
   /// The next detour that has not ended yet.

@@ -6,6 +6,7 @@
 #include "simulator/Recording.h"
 #include "simulator/Workload.h"
 
+#include <functional>
 #include <optional>
 
 namespace colldsl::sim {
@@ -21,6 +22,9 @@ struct SimulateOptions {
   NetworkOptions network;
   uint64_t seed = 0;
   bool record = false; ///< fill Outcome::recording
+  /// Called now and then while it runs, with what is done so far: events, as Outcome counts them,
+  /// and the time that it has come to. Empty: nobody watches.
+  std::function<void(uint64_t events, uint64_t ns)> watch;
 };
 
 struct Outcome {

@@ -29,7 +29,7 @@ public:
   void reserve(size_t events) { chunks_.reserve(events / kChunkEvents * 2); }
 
   /// event.time is not before now().
-  void push(const Event &event) {
+  [[gnu::always_inline]] void push(const Event &event) {
     if (event.time == now_ && isRunning_) {
       pushNow(event);
       return;

@@ -2,18 +2,9 @@
 
 namespace colldsl::sim {
 
-void WaitLines::popHead(size_t line) {
-  Line &l = lines_[line];
-  uint32_t place = l.first;
-  l.first = places_[place].next;
-  (l.first == 0 ? l.last : places_[l.first].previous) = 0;
-  places_[place].next = free_;
-  free_ = place;
-}
-
 // Mostly behind all others: who comes later has the larger order, unless messages overtook
 // each other on their way.
-void WaitLines::insert(size_t line, const Waiter &waiter) {
+void WaitLines::insertPlace(uint32_t &first, const Waiter &waiter) {
   uint32_t place = free_;
   if (place == 0) {
     place = static_cast<uint32_t>(places_.size());
@@ -21,18 +12,37 @@ void WaitLines::insert(size_t line, const Waiter &waiter) {
   } else {
     free_ = places_[place].next;
   }
-  Line &l = lines_[line];
-  uint32_t before = l.last;
-  while (before != 0 && places_[before].waiter.order > waiter.order)
+  places_[place] = {waiter, 1, 0, place, place};
+  if (first == 0) {
+    first = place;
+    return;
+  }
+  uint32_t last = places_[first].previous, before = last;
+  while (places_[before].waiter.order > waiter.order && before != first)
     before = places_[before].previous;
-  uint32_t after = before == 0 ? l.first : places_[before].next;
-  places_[place] = {waiter, after, before};
-  (before == 0 ? l.first : places_[before].next) = place;
-  (after == 0 ? l.last : places_[after].previous) = place;
+  bool isFirst = places_[before].waiter.order > waiter.order;
+  if (isFirst)
+    before = last;
+  uint32_t after = places_[before].next;
+  places_[place].next = after;
+  places_[place].previous = before;
+  places_[before].next = places_[after].previous = place;
+  if (isFirst)
+    first = place;
 }
 
-Waiter &WaitLines::find(size_t line, uint64_t order) {
-  uint32_t place = lines_[line].first;
+void WaitLines::removePlace(uint32_t &first) {
+  uint32_t place = first;
+  Place &gone = places_[place];
+  places_[gone.next].previous = gone.previous;
+  places_[gone.previous].next = gone.next;
+  first = gone.next == place ? 0 : gone.next;
+  gone.next = free_;
+  free_ = place;
+}
+
+Waiter &WaitLines::find(uint64_t lines, uint32_t line, uint64_t order) {
+  uint32_t place = first_[lines + line];
   while (places_[place].waiter.order != order)
     place = places_[place].next;
   return places_[place].waiter;

@@ -1,6 +1,7 @@
 /// Who waits for a processor or an interface of a rank. Each line holds what takes the same
 /// resources, in the order of Event::order; only its head, and whoever was the head before,
-/// have events in the queue, so that a thousand ready sends cost no more than one.
+/// have events in the queue, so that a thousand ready sends cost no more than one. They take no
+/// more room than one, either, if they became ready together and lie side by side.
 #pragma once
 
 #include "simulator/PagedArray.h"
@@ -14,30 +15,72 @@ struct Waiter {
   bool isQueued; ///< has an event
 };
 
-/// The lines of all ranks. One in which nobody waits takes eight bytes.
+/// The lines of all ranks. The caller keeps a number for each rank, `lines`, which is 0 until
+/// somebody waits there: so a rank where nobody ever does takes nothing here.
 class WaitLines {
 public:
-  explicit WaitLines(size_t count) : lines_(count), places_(1) {}
+  WaitLines(uint32_t linesPerRank, uint64_t orderStep)
+      : linesPerRank_(linesPerRank), orderStep_(orderStep), first_(1), places_(1) {}
 
-  bool isEmpty(size_t line) const { return lines_[line].first == 0; }
-  Waiter &head(size_t line) { return places_[lines_[line].first].waiter; }
-  void popHead(size_t line);
-  void insert(size_t line, const Waiter &waiter);
-  /// The one with this order, which is in line.
-  Waiter &find(size_t line, uint64_t order);
+  bool isEmpty(uint64_t lines, uint32_t line) const {
+    return lines == 0 || first(lines, line) == 0;
+  }
+  Waiter &head(uint64_t lines, uint32_t line) { return places_[first(lines, line)].waiter; }
+  void popHead(uint64_t lines, uint32_t line);
+  void insert(uint64_t &lines, uint32_t line, const Waiter &waiter);
+  /// The one with this order, which is in line, and is or was its head.
+  Waiter &find(uint64_t lines, uint32_t line, uint64_t order);
 
 private:
+  /// One that waits, or several: the next one's order is orderStep_ more, its vertex `step`
+  /// more. No order lies between theirs, since they were numbered together.
   struct Place {
     Waiter waiter;
-    uint32_t next, previous; ///< 0: there is none
-  };
-  struct Line {
-    uint32_t first, last; ///< 0: nobody
+    uint32_t count, step;
+    uint32_t next, previous; ///< in a ring
   };
 
-  PagedArray<Line> lines_;
-  PagedArray<Place> places_; ///< the first one is not used
+  uint32_t first(uint64_t lines, uint32_t line) const { return first_[lines + line]; }
+  bool extend(Place &last, const Waiter &waiter) const;
+  void insertPlace(uint32_t &first, const Waiter &waiter);
+  void removePlace(uint32_t &first);
+
+  uint32_t linesPerRank_;
+  uint64_t orderStep_;
+  PagedArray<uint32_t> first_; ///< per line; 0: nobody. Those of a rank lie side by side
+  PagedArray<Place> places_;   ///< the first one is not used
   uint32_t free_ = 0;
 };
+
+inline void WaitLines::insert(uint64_t &lines, uint32_t line, const Waiter &waiter) {
+  if (lines == 0) {
+    lines = first_.size();
+    first_.grow(linesPerRank_);
+  }
+  uint32_t &first = first_[lines + line];
+  if (first == 0 || !extend(places_[places_[first].previous], waiter))
+    insertPlace(first, waiter);
+}
+
+/// Whether the waiter stands in the last place now, behind those that do already.
+inline bool WaitLines::extend(Place &last, const Waiter &waiter) const {
+  uint32_t step = last.count == 1 ? waiter.vertex - last.waiter.vertex : last.step;
+  if (waiter.order != last.waiter.order + last.count * orderStep_ ||
+      waiter.vertex != last.waiter.vertex + last.count * step)
+    return false;
+  last.step = step;
+  ++last.count;
+  return true;
+}
+
+inline void WaitLines::popHead(uint64_t lines, uint32_t line) {
+  uint32_t &first = first_[lines + line];
+  Place &place = places_[first];
+  if (--place.count == 0)
+    return removePlace(first);
+  place.waiter.order += orderStep_;
+  place.waiter.vertex += place.step;
+  place.waiter.isQueued = false;
+}
 
 } // namespace colldsl::sim

@@ -1,12 +1,17 @@
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
 #include "tools/options/Lists.h"
+#include "tools/options/Progress.h"
+#include "tools/run/Times.h"
 #include "tools/sim/DisturbanceOptions.h"
 #include "tools/sim/MakeWorkload.h"
 #include "tools/sim/Summary.h"
 #include "tools/sim/Trace.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 #include <algorithm>
+#include <chrono>
 
 namespace colldsl::tools {
 namespace {
@@ -71,7 +76,7 @@ public:
     if (!settings_.trace.empty() && activities > kMaxTraced)
       return tellError("--trace: " + counted(activities, "op and message") + ", the limit is " +
                        std::to_string(kMaxTraced));
-    Result<sim::Outcome> outcome = sim::simulate(workload, options);
+    Result<sim::Outcome> outcome = simulateWatched(workload, std::move(options));
     if (!outcome)
       return tell(outcome.status());
     SimulatedRun run{target_.name, job->plan.bytes, &workload, &*outcome, {}};
@@ -91,6 +96,21 @@ public:
   }
 
 private:
+  /// A person who watches sees how far it is.
+  Result<sim::Outcome> simulateWatched(sim::Workload &workload,
+                                       sim::SimulateOptions options) const {
+    Progress progress(target_.name, workload.numOps + workload.messages);
+    auto begin = std::chrono::steady_clock::now();
+    options.watch = [&](uint64_t events, uint64_t ns) {
+      std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+      progress.reached(events, llvm::formatv(" events, {0} simulated, {1:f1} million events/s",
+                                             timeWord(static_cast<int64_t>(ns)),
+                                             static_cast<double>(events) / took.count())
+                                   .str());
+    };
+    return sim::simulate(workload, options);
+  }
+
   bool tell(const Status &status) const { return source_.tell(status.diagnostic(), target_); }
 
   bool addPath(SimulatedRun &run) const {

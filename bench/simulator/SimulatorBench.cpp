@@ -13,8 +13,9 @@
 //                                                     bound: 5 s, 2 GB, no file
 //                  LogGOPSim: 113 s, 7.7 GB, and a file of 1.6 GB
 // Processor time, best of three, as the peer was measured (user CPU, -O3, on machines like this
-// one). The event loop is timed apart from making the ranks (by two threads) and joining
-// messages. The simulated times are checked against the closed form where there is one.
+// one); peer.py runs the peer beside us. The event loop is timed apart from making the ranks (by
+// two threads) and joining messages. The simulated times are checked against the closed form where
+// there is one.
 #include "compiler/Compile.h"
 #include "simulator/Simulate.h"
 

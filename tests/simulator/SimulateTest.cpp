@@ -6,6 +6,7 @@
 #include "simulator/CriticalPath.h"
 
 #include <algorithm>
+#include <bit>
 #include <gtest/gtest.h>
 
 namespace colldsl::sim {
@@ -72,6 +73,26 @@ TEST(SimulateTest, broadcastAndDisseminationByClosedForm) {
     Outcome alltoall = run(pack("alltoall_rotated", ranks, 2));
     EXPECT_EQ(alltoall.makespan, ns);
   }
+}
+
+TEST(SimulateTest, everyRankFinishesByClosedForm) {
+  constexpr uint32_t kRanks = 4096;
+  constexpr uint64_t kSendNs = 1500;                       // o, which is more than g + 7 G
+  constexpr uint64_t kMessageNs = 2 * 1500 + 2500 + 7 * 6; // 2o + L + 7 G
+  constexpr uint64_t kSignalNs = 2 * 1500 + 2500;          // 2o + L
+  // A rank's parent lacks its lowest bit, and sends to its largest subtree first.
+  std::vector<uint64_t> has(kRanks), finish(kRanks);
+  for (uint32_t rank = 0; rank < kRanks; ++rank) {
+    uint32_t parent = rank & (rank - 1);
+    uint32_t children = rank == 0 ? 12 : std::countr_zero(rank);
+    uint32_t siblings = parent == 0 ? 12 : std::countr_zero(parent);
+    if (rank > 0)
+      has[rank] = has[parent] + (siblings - 1 - children) * kSendNs + kMessageNs;
+    finish[rank] = has[rank] + children * kSendNs;
+  }
+  EXPECT_EQ(run(pack("bcast_binomial", kRanks, 2)).finish, finish);
+  EXPECT_EQ(run(pack("barrier_dissemination", kRanks, 0)).finish,
+            std::vector<uint64_t>(kRanks, 12 * kSignalNs));
 }
 
 TEST(SimulateTest, megabytesByClosedForm) {

@@ -19,14 +19,19 @@ public:
 
   /// One piece of work is done.
   void step();
+  /// So many are done, and what else there is to tell.
+  void reached(uint64_t done, const std::string &more);
 
 private:
+  bool isDue();
+  void show(uint64_t done, const std::string &more);
+
   std::string what_;
   uint64_t total_;
   bool watched_;
   std::atomic<uint64_t> done_{0};
   std::mutex mutex_;
-  std::chrono::steady_clock::time_point next_;
+  std::chrono::steady_clock::time_point next_; ///< when it may be written
   bool shown_ = false;
 };
 
