@@ -1,5 +1,6 @@
 #include "mpi/Job.h"
 
+#include "mpi/Mover.h"
 #include "mpi/Real.h"
 
 #include <algorithm>
@@ -37,6 +38,9 @@ bool allSay(MPI_Comm comm, bool word) {
 } // namespace
 
 Job *Job::current_ = nullptr;
+
+Job::Job() : mover_(std::make_unique<Mover>(*this)) {}
+Job::~Job() = default;
 
 void Job::begin(int threadLevel) {
   MPI_Comm machine = MPI_COMM_NULL;
@@ -78,12 +82,22 @@ void Job::end() {
   real::Group_free(&job->worldGroup_);
 }
 
+void Job::beginMoving() {
+  isMoving_ = true;
+  mover_->begin();
+}
+
+void Job::endMoving() {
+  mover_->end();
+  isMoving_ = false;
+}
+
 bool Job::poll() { return lanes_->poll(); }
 
 // What the MPI below has under way moves while somebody looks at it; and other threads want to
 // do something, too.
 void Job::lookAfterMpi() {
-  if (isThreaded_) {
+  if (isThreaded()) {
     mutex_.unlock();
     mutex_.lock();
   }
@@ -95,7 +109,7 @@ void Job::lookAfterMpi() {
 uint32_t Job::agree(MPI_Comm comm, bool canServe) {
   uint32_t mine[2] = {nextContext_, !canServe}, all[2] = {};
   real::Allreduce(mine, all, 2, MPI_UINT32_T, MPI_MAX, comm);
-  nextContext_ = all[0] + 1;
+  nextContext_ = all[0] + kContextsEach;
   return all[1] == 0 ? all[0] : 0;
 }
 

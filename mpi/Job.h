@@ -11,9 +11,14 @@
 
 namespace colldsl::mpi {
 
+class Mover;
+
 /// From MPI_Init to MPI_Finalize.
 class Job {
 public:
+  Job();
+  ~Job();
+
   /// Collective over MPI_COMM_WORLD. Null, on all ranks, where nothing can be shared: then all
   /// calls go to the MPI below.
   static void begin(int threadLevel);
@@ -27,8 +32,8 @@ public:
   Rank onMachine(int worldRank) const { return onMachine_[static_cast<size_t>(worldRank)]; }
   MPI_Group worldGroup() const { return worldGroup_; }
 
-  /// Whether several threads may call.
-  bool isThreaded() const { return isThreaded_; }
+  /// Whether several threads may be at work.
+  bool isThreaded() const { return isThreaded_ || isMoving_; }
   std::mutex &mutex() { return mutex_; }
 
   /// Moves all operations once.
@@ -40,8 +45,13 @@ public:
     return lanes_->waitUntil(done, [this] { return poll(); });
   }
 
-  /// The context for a new communicator, if all its ranks say that they can serve it; 0: they do
-  /// not. Collective over `comm`.
+  /// Around a call of the MPI below that waits: another thread moves our operations meanwhile.
+  void beginMoving();
+  void endMoving();
+
+  /// The first of kContextsEach contexts for a new communicator, if all its ranks say that they
+  /// can serve it; 0: they do not. Collective over `comm`.
+  static constexpr uint32_t kContextsEach = 16;
   uint32_t agree(MPI_Comm comm, bool canServe);
 
 private:
@@ -52,8 +62,10 @@ private:
   std::vector<Rank> onMachine_;
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
   MPI_Comm own_ = MPI_COMM_NULL; ///< of this process alone: looking at it moves the MPI below
-  bool isThreaded_ = false;
+  bool isThreaded_ = false;      ///< the program says so
+  bool isMoving_ = false;
   std::mutex mutex_;
+  std::unique_ptr<Mover> mover_;
   uint32_t nextContext_ = 1;
 
   void lookAfterMpi();

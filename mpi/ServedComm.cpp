@@ -13,16 +13,30 @@ constexpr size_t kPrepared = 16;
 
 using Shared = std::shared_ptr<ServedComm>;
 
-// A duplicate is another communicator, to which its ranks must agree anew.
+// A duplicate is known as soon as it is begun, for as long as there are contexts kept for it.
+int duplicate(MPI_Comm, int, void *, void *value, void *copy, int *isKept) {
+  Shared made = (*static_cast<Shared *>(value))->duplicate();
+  *isKept = made != nullptr;
+  if (made)
+    *static_cast<void **>(copy) = new Shared(made);
+  return MPI_SUCCESS;
+}
+
 int forget(MPI_Comm, int, void *value, void *) {
-  delete static_cast<Shared *>(value);
+  auto *served = static_cast<Shared *>(value);
+  if (!Job::current()) { // the last communicators go in MPI_Finalize
+    delete served;
+    return MPI_SUCCESS;
+  }
+  Guard guard(*Job::current());
+  delete served;
   return MPI_SUCCESS;
 }
 
 int keyval() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
-    real::Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &made, nullptr);
+    real::Comm_create_keyval(duplicate, forget, &made, nullptr);
     return made;
   }();
   return key;
@@ -42,8 +56,21 @@ ServedComm *ServedComm::of(MPI_Comm comm) {
 ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm) {
   Shared served(new ServedComm(job));
   served->context_ = job.agree(comm, served->describe(comm));
+  served->keptContexts_ = Job::kContextsEach - 1;
   real::Comm_set_attr(comm, keyval(), new Shared(served));
   return served.get();
+}
+
+Shared ServedComm::duplicate() {
+  if (keptContexts_ == 0)
+    return nullptr;
+  Shared made(new ServedComm(job_));
+  made->context_ = isServed() ? context_ + keptContexts_ : 0;
+  --keptContexts_;
+  made->rank_ = rank_;
+  made->neighborhood_ = neighborhood_;
+  made->onMachine_ = onMachine_;
+  return made;
 }
 
 bool ServedComm::describe(MPI_Comm comm) {

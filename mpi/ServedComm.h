@@ -19,6 +19,10 @@ public:
   /// ranks can. Else it is known as one that is not served.
   static ServedComm *adopt(Job &job, MPI_Comm comm);
 
+  /// For a duplicate of its communicator, all of whose ranks make their duplicates in the same
+  /// order: nobody need agree again. Null: no contexts are left for that.
+  std::shared_ptr<ServedComm> duplicate();
+
   bool isServed() const { return context_ != 0; }
 
   /// The operation for a blocking or nonblocking call, and its number among them: prepared before
@@ -40,7 +44,8 @@ private:
   bool describe(MPI_Comm comm);
 
   Job &job_;
-  uint32_t context_ = 0; ///< 0: not served
+  uint32_t context_ = 0;      ///< 0: not served
+  uint32_t keptContexts_ = 0; ///< for duplicates: those behind context_
   int rank_ = 0;
   Neighborhood neighborhood_;
   std::vector<Rank> onMachine_; ///< by rank of the communicator

@@ -29,7 +29,7 @@ namespace {
 
 // A communicator with a topology is served from its first moment, when all its ranks are here.
 int adopted(int code, MPI_Comm *made) {
-  if (code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL) {
+  if (code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL && !ServedComm::of(*made)) {
     int topology = MPI_UNDEFINED;
     real::Topo_test(*made, &topology);
     if (topology != MPI_UNDEFINED)

@@ -92,12 +92,18 @@ Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
     sched_yield();
     return {};
   }
-  std::atomic<uint32_t> &sleeping = world_.control(self_).sleeping;
-  shm::armSleep(sleeping);
+  armSleep();
   if (!move())
-    shm::sleepOn(sleeping, options_.longestSleep);
-  sleeping.store(0, std::memory_order_relaxed);
+    sleep(options_.longestSleep);
   return {};
+}
+
+void Lanes::armSleep() { shm::armSleep(world_.control(self_).sleeping); }
+
+void Lanes::sleep(std::chrono::nanoseconds atMost) {
+  std::atomic<uint32_t> &sleeping = world_.control(self_).sleeping;
+  shm::sleepOn(sleeping, atMost);
+  sleeping.store(0, std::memory_order_relaxed);
 }
 
 void *Lanes::allocate(uint64_t bytes) {

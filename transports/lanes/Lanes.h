@@ -60,6 +60,11 @@ public:
   /// For as many polls a wait only spins.
   uint32_t spinPolls() const { return spinPolls_; }
 
+  /// Waiting without a core: armSleep(), then poll() once more, then sleep() if nothing moved.
+  /// News that arrive after armSleep() end the sleep. sleep() is thread safe.
+  void armSleep();
+  void sleep(std::chrono::nanoseconds atMost);
+
   /// Memory that all ranks of the machine share: what is sent from it is copied once and
   /// without a system call. Null: none is left.
   void *allocate(uint64_t bytes);

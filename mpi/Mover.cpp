@@ -1,0 +1,62 @@
+#include "mpi/Mover.h"
+
+#include <csignal>
+
+namespace colldsl::mpi {
+namespace {
+
+constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(5);
+
+} // namespace
+
+Mover::~Mover() {
+  if (!thread_.joinable())
+    return;
+  {
+    std::lock_guard lock(job_.mutex());
+    isOver_ = true;
+  }
+  wanted_.notify_one();
+  thread_.join();
+}
+
+// Signals are for the program's own threads.
+void Mover::begin() {
+  if (!thread_.joinable()) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { work(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  {
+    std::lock_guard lock(job_.mutex());
+    isActive_ = true;
+  }
+  wanted_.notify_one();
+}
+
+void Mover::end() {
+  std::lock_guard lock(job_.mutex());
+  isActive_ = false;
+}
+
+void Mover::work() {
+  lanes::Lanes &lanes = job_.lanes();
+  std::unique_lock lock(job_.mutex());
+  while (true) {
+    wanted_.wait(lock, [&] { return isActive_ || isOver_; });
+    if (isOver_)
+      return;
+    if (job_.poll())
+      continue;
+    lanes.armSleep();
+    bool moved = job_.poll();
+    lock.unlock();
+    if (!moved)
+      lanes.sleep(kLongestSleep);
+    lock.lock();
+  }
+}
+
+} // namespace colldsl::mpi

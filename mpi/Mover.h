@@ -1,0 +1,34 @@
+/// A thread that moves operations of ours while the program's thread waits in a call of the MPI
+/// below that has no other form: MPI asks that they move. It calls nothing of the MPI, so it
+/// needs no thread support of it. It is made when it is first needed, and sleeps until peers
+/// have news.
+#pragma once
+
+#include "mpi/Job.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <thread>
+
+namespace colldsl::mpi {
+
+class Mover {
+public:
+  explicit Mover(Job &job) : job_(job) {}
+  ~Mover();
+
+  /// Between these the thread moves operations, and takes the job's mutex for it.
+  void begin();
+  void end();
+
+private:
+  void work();
+
+  Job &job_;
+  std::thread thread_;
+  std::condition_variable wanted_;
+  std::atomic<bool> isActive_{false}; ///< written under the job's mutex
+  bool isOver_ = false;               ///< under the job's mutex
+};
+
+} // namespace colldsl::mpi
