@@ -2,28 +2,12 @@
 
 #include "executor/Plan.h"
 #include "ir/RankSchedule.h"
+#include "runtime/ByteBuffers.h"
 
-#include <cstring>
 #include <numeric>
 
 namespace colldsl {
 namespace {
-
-Slice bytesOf(BufferId buffer, uint64_t begin, uint64_t end) {
-  Slice slice;
-  slice.beginOffset = static_cast<int64_t>(begin);
-  slice.endOffset = static_cast<int64_t>(end);
-  slice.buffer = buffer;
-  return slice;
-}
-
-BufferId addBytes(Dag &dag, BufferRole role, uint64_t bytes) {
-  Buffer buffer;
-  buffer.endOffset = static_cast<int64_t>(bytes);
-  buffer.role = role;
-  buffer.type = ElementType::U8;
-  return dag.addBuffer(buffer);
-}
 
 /// Everybody sends to everybody. ends[r]: where the contribution of rank r ends.
 RankSchedule gatherSchedule(Rank me, std::span<const uint64_t> ends) {
@@ -53,30 +37,29 @@ RankSchedule gatherSchedule(Rank me, std::span<const uint64_t> ends) {
 
 } // namespace
 
+Status Communicator::allgather(std::span<const std::byte> mine, std::span<const uint64_t> ends,
+                               void *all) {
+  RankSchedule schedule = gatherSchedule(rank(), ends);
+  Binding binding;
+  binding.buffers = {BoundBuffer::in(mine.data(), mine.size()), {all, ends.back()}};
+  auto plan = Plan::open(engine_, schedule.view(), schedule.sizeClass(), binding);
+  if (!plan)
+    return plan.status();
+  if (Status s = (*plan)->start(); !s)
+    return s;
+  return (*plan)->wait();
+}
+
 // First the lengths, then the bytes.
 Result<std::vector<std::vector<std::byte>>>
 Communicator::allgather(std::span<const std::byte> mine) {
-  auto gather = [&](std::span<const std::byte> from, void *to,
-                    std::span<const uint64_t> ends) -> Status {
-    RankSchedule schedule = gatherSchedule(rank(), ends);
-    Binding binding;
-    binding.buffers = {BoundBuffer::in(from.data(), from.size()), {to, ends.back()}};
-    auto plan = Plan::open(engine_, schedule.view(), schedule.sizeClass(), binding);
-    if (!plan)
-      return plan.status();
-    if (Status s = (*plan)->start(); !s)
-      return s;
-    return (*plan)->wait();
-  };
-  uint64_t length = mine.size();
-  std::vector<uint64_t> ends(numRanks());
-  std::vector<uint64_t> lengthEnds(numRanks(), sizeof length);
-  std::partial_sum(lengthEnds.begin(), lengthEnds.end(), lengthEnds.begin());
-  if (Status s = gather(std::as_bytes(std::span(&length, 1)), ends.data(), lengthEnds); !s)
-    return s;
-  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  Result<std::vector<uint64_t>> lengths = allgatherOne<uint64_t>(mine.size());
+  if (!lengths)
+    return lengths.status();
+  std::vector<uint64_t> ends(lengths->size());
+  std::partial_sum(lengths->begin(), lengths->end(), ends.begin());
   std::vector<std::byte> bytes(ends.back());
-  if (Status s = gather(mine, bytes.data(), ends); !s)
+  if (Status s = allgather(mine, ends, bytes.data()); !s)
     return s;
   std::vector<std::vector<std::byte>> all;
   for (size_t r = 0; r < ends.size(); ++r)

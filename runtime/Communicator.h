@@ -21,9 +21,26 @@ public:
   const Topology &topology() const { return topology_; }
   Engine &engine() { return engine_; }
 
-  /// What every rank contributes, in the order of the ranks. Collective; off the fast path:
-  /// each rank sends to all others.
+  // Both are collective, and off the fast path: each rank sends to all others.
+
+  /// What every rank contributes, in the order of the ranks.
   Result<std::vector<std::vector<std::byte>>> allgather(std::span<const std::byte> mine);
+
+  /// The same where all know how much everybody contributes: that of rank r ends at ends[r] of
+  /// `all`.
+  Status allgather(std::span<const std::byte> mine, std::span<const uint64_t> ends, void *all);
+
+  /// The same where everybody contributes one value, which is no more than its bytes.
+  template <typename T> Result<std::vector<T>> allgatherOne(const T &mine) {
+    std::vector<uint64_t> ends(numRanks());
+    for (size_t r = 0; r < ends.size(); ++r)
+      ends[r] = (r + 1) * sizeof(T);
+    std::vector<T> all(numRanks());
+    Status s = allgather(std::as_bytes(std::span(&mine, 1)), ends, all.data());
+    if (!s)
+      return s;
+    return all;
+  }
 
 private:
   WiredUp wired_;
