@@ -1,93 +1,106 @@
 #include "runtime/ColorByAsking.h"
 
 #include "passes/coloring/Distributed.h"
-#include "runtime/NeighborExchange.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace colldsl {
 namespace {
 
-/// Questions go along all edges in each turn, because nobody knows who asks whom: the first word
-/// tells whether it is one, the others are the rounds taken.
-struct Asking {
-  NeighborExchange &questions, &answers;
-  RankColoring &mine;
-
-  void ask(uint32_t turn) {
-    for (uint32_t i = 0; i < mine.numTurns(); ++i)
-      questions.outgoing(i)[0] = 0;
-    if (turn >= mine.numTurns())
-      return;
-    std::span<uint64_t> words = questions.outgoing(turn);
-    std::vector<uint64_t> taken = mine.ask(turn).taken;
-    std::fill(words.begin(), words.end(), 0);
-    words[0] = 1;
-    std::copy(taken.begin(), taken.end(), words.begin() + 1);
-  }
-
-  void answer(uint32_t turn) {
-    for (uint32_t i = 0; i < mine.inColors().size(); ++i) {
-      std::span<const uint64_t> words = questions.incoming(i);
-      if (words[0] != 0)
-        answers.outgoing(i)[0] =
-            mine.answer(i, {turn, std::vector<uint64_t>(words.begin() + 1, words.end())});
-    }
-  }
-
-  Status takeTurn(uint32_t turn) {
-    ask(turn);
-    if (Status s = questions.run(); !s)
-      return s;
-    answer(turn);
-    if (Status s = answers.run(); !s)
-      return s;
-    if (turn < mine.numTurns())
-      mine.take(turn, static_cast<uint32_t>(answers.incoming(turn)[0]));
-    return {};
-  }
+/// Who asks this rank, and when.
+struct Asker {
+  uint64_t turn;
+  uint32_t inEdge;
+  Rank rank;
 };
 
+/// One rank's part.
+struct Asking {
+  Communicator &communicator;
+  const std::vector<Rank> &to;
+  size_t takenWords; ///< of all rounds that there can be
+  RankColoring mine;
+
+  Status takeTurn(uint32_t turn, std::span<const Asker> askers);
+};
+
+/// In turn k a rank asks along its k-th edge, which it tells first. In the order of turns.
+Result<std::vector<Asker>> exchangeTurns(Communicator &communicator, const std::vector<Rank> &to,
+                                         const std::vector<Rank> &from) {
+  std::vector<uint64_t> turns(to.size());
+  std::iota(turns.begin(), turns.end(), 0);
+  Result<std::vector<uint64_t>> arrived = communicator.exchange(to, from, turns, 1);
+  if (!arrived)
+    return arrived.status();
+  std::vector<Asker> askers;
+  for (uint32_t i = 0; i < from.size(); ++i)
+    askers.push_back({(*arrived)[i], i, from[i]});
+  std::stable_sort(askers.begin(), askers.end(),
+                   [](const Asker &a, const Asker &b) { return a.turn < b.turn; });
+  return askers;
+}
+
 /// Whether slots are rounds already: of the edges to a rank no two have the same one. Told to all.
-Result<bool> slotsAreRounds(Communicator &communicator, NeighborExchange &exchange, size_t outEdges,
-                            size_t inEdges) {
-  for (size_t i = 0; i < outEdges; ++i)
-    exchange.outgoing(i)[0] = i;
-  if (Status s = exchange.run(); !s)
-    return s;
-  std::vector<uint64_t> slots;
-  for (size_t i = 0; i < inEdges; ++i)
-    slots.push_back(exchange.incoming(i)[0]);
-  std::sort(slots.begin(), slots.end());
-  bool mine = std::adjacent_find(slots.begin(), slots.end()) == slots.end();
-  Result<std::vector<uint8_t>> all = communicator.allgatherOne<uint8_t>(mine);
+Result<bool> slotsAreRounds(Communicator &communicator, const std::vector<Asker> &askers) {
+  auto twice = std::adjacent_find(askers.begin(), askers.end(),
+                                  [](const Asker &a, const Asker &b) { return a.turn == b.turn; });
+  Result<std::vector<uint8_t>> all = communicator.allgatherOne<uint8_t>(twice == askers.end());
   if (!all)
     return all.status();
   return std::find(all->begin(), all->end(), 0) == all->end();
+}
+
+// A plan for each turn: one along all edges would carry degree times as many messages.
+Status Asking::takeTurn(uint32_t turn, std::span<const Asker> askers) {
+  bool asks = turn < to.size();
+  auto asked = std::span(to).subspan(asks ? turn : 0, asks);
+  std::vector<Rank> asking;
+  for (const Asker &a : askers)
+    asking.push_back(a.rank);
+  std::vector<uint64_t> taken = asks ? mine.ask(turn).taken : std::vector<uint64_t>();
+  taken.resize(asks ? takenWords : 0);
+  Result<std::vector<uint64_t>> questions = communicator.exchange(asked, asking, taken, takenWords);
+  if (!questions)
+    return questions.status();
+  std::vector<uint64_t> rounds;
+  for (size_t i = 0; i < askers.size(); ++i) {
+    auto theirs = questions->begin() + static_cast<ptrdiff_t>(i * takenWords);
+    rounds.push_back(mine.answer(askers[i].inEdge,
+                                 {turn, {theirs, theirs + static_cast<ptrdiff_t>(takenWords)}}));
+  }
+  Result<std::vector<uint64_t>> answers = communicator.exchange(asking, asked, rounds, 1);
+  if (!answers)
+    return answers.status();
+  if (asks)
+    mine.take(turn, static_cast<uint32_t>(answers->front()));
+  return {};
 }
 
 } // namespace
 
 Result<GraphOrder> colorByAsking(Communicator &communicator, const std::vector<Rank> &to,
                                  const std::vector<Rank> &from, uint32_t turns, uint32_t degree) {
-  uint32_t takenWords = (2 * degree - 1 + 63) / 64;
-  auto questions = NeighborExchange::open(communicator, to, from, 1 + takenWords);
-  if (!questions)
-    return questions.status();
-  Result<bool> inOrder = slotsAreRounds(communicator, **questions, to.size(), from.size());
+  Result<std::vector<Asker>> askers = exchangeTurns(communicator, to, from);
+  if (!askers)
+    return askers.status();
+  Result<bool> inOrder = slotsAreRounds(communicator, *askers);
   if (!inOrder)
     return inOrder.status();
   if (*inOrder)
     return GraphOrder{turns, {}};
-  auto answers = NeighborExchange::open(communicator, from, to, 1);
-  if (!answers)
-    return answers.status();
-  RankColoring mine(static_cast<uint32_t>(to.size()), static_cast<uint32_t>(from.size()));
-  Asking asking{**questions, **answers, mine};
-  for (uint32_t turn = 0; turn < turns; ++turn)
-    if (Status s = asking.takeTurn(turn); !s)
+  Asking asking{communicator,
+                to,
+                (2 * size_t{degree} - 1 + 63) / 64,
+                {static_cast<uint32_t>(to.size()), static_cast<uint32_t>(from.size())}};
+  auto next = askers->begin();
+  for (uint32_t turn = 0; turn < turns; ++turn) {
+    auto first = next;
+    next = std::find_if(first, askers->end(), [&](const Asker &a) { return a.turn != turn; });
+    if (Status s = asking.takeTurn(turn, {first, next}); !s)
       return s;
-  std::span<const uint32_t> colors = mine.outColors();
+  }
+  std::span<const uint32_t> colors = asking.mine.outColors();
   uint32_t rounds = colors.empty() ? 0 : *std::max_element(colors.begin(), colors.end()) + 1;
   Result<std::vector<uint32_t>> all = communicator.allgatherOne(rounds);
   if (!all)

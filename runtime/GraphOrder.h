@@ -12,8 +12,8 @@ namespace colldsl {
 struct GraphOrderOptions {
   bool isOn = true;
   /// A graph of at most so many edges is gathered and each rank finds the fewest rounds there can
-  /// be; 4 bytes per edge are gathered, 36 needed to color. Of a larger one ranks ask their
-  /// neighbors. Above 2^30 none is gathered.
+  /// be; 4 bytes per edge are gathered, about 50 needed to color. Of a larger one ranks ask
+  /// their neighbors. Above 2^30 none is gathered.
   uint64_t gatherAtMost = 1 << 20;
 };
 

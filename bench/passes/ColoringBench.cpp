@@ -37,6 +37,11 @@ void powerLaw(benchmark::State &state, EdgeColors (*algorithm)(const PortGraph &
   color(state, algorithm, powerLawGraph(1'000'000, kEdges, 1));
 }
 
+/// As many edges as ranks gather if nobody says otherwise.
+void largestGathered(benchmark::State &state) {
+  color(state, colorOptimally, randomGraph(1 << 15, 1 << 5, 1));
+}
+
 /// Slot k of each port is the same shift.
 PortGraph shifts(uint32_t degree) {
   auto ports = static_cast<uint32_t>(kEdges / degree);
@@ -53,6 +58,7 @@ void inOrder(benchmark::State &state) {
       shifts(static_cast<uint32_t>(state.range(0))));
 }
 
+BENCHMARK(largestGathered)->Iterations(1)->Unit(benchmark::kSecond);
 BENCHMARK(inOrder)->Arg(4)->Arg(31)->Arg(1000)->Iterations(1)->Unit(benchmark::kSecond);
 BENCHMARK_CAPTURE(randomPorts, optimal, colorOptimally)
     ->Arg(4)

@@ -15,13 +15,12 @@
 namespace colldsl {
 namespace {
 
-constexpr uint32_t kGraphs = 12;
 const GraphOrderOptions kGather;
 const GraphOrderOptions kAsk{true, 1};
 
-std::vector<GivenGraph> someGraphs(uint32_t ranks) {
+std::vector<GivenGraph> someGraphs(uint32_t ranks, uint32_t count) {
   std::vector<GivenGraph> graphs;
-  for (uint32_t seed = 0; seed < kGraphs; ++seed)
+  for (uint32_t seed = 0; seed < count; ++seed)
     graphs.push_back(randomMultigraph(ranks, seed));
   return graphs;
 }
@@ -50,7 +49,7 @@ uint32_t roundsOf(const std::vector<uint32_t> &color) {
 TEST(GraphOrder, HasTheFewestRoundsOnAnyNumberOfRanks) {
   uint32_t reordered = 0;
   for (uint32_t ranks = 1; ranks <= 16; ++ranks) {
-    std::vector<GivenGraph> graphs = someGraphs(ranks);
+    std::vector<GivenGraph> graphs = someGraphs(ranks, 12);
     auto found = orders(ranks, graphs, kGather);
     for (size_t g = 0; g < found.size(); ++g) {
       PortGraph ports = portsOf(graphs[g]);
@@ -67,7 +66,7 @@ TEST(GraphOrder, HasTheFewestRoundsOnAnyNumberOfRanks) {
 
 TEST(GraphOrder, IsWhatOneWhoHasTheWholeGraphFinds) {
   constexpr uint32_t kRanks = 9;
-  std::vector<GivenGraph> graphs = someGraphs(kRanks);
+  std::vector<GivenGraph> graphs = someGraphs(kRanks, 12);
   auto found = orders(kRanks, graphs, kGather);
   for (size_t g = 0; g < found.size(); ++g) {
     PortGraph ports = portsOf(graphs[g]);
@@ -79,7 +78,7 @@ TEST(GraphOrder, IsWhatOneWhoHasTheWholeGraphFinds) {
 TEST(GraphOrder, NeedsLessThanTwiceTheRoundsWithoutGathering) {
   uint32_t reordered = 0;
   for (uint32_t ranks = 1; ranks <= 16; ++ranks) {
-    std::vector<GivenGraph> graphs = someGraphs(ranks);
+    std::vector<GivenGraph> graphs = someGraphs(ranks, 4);
     auto found = orders(ranks, graphs, kAsk);
     for (size_t g = 0; g < found.size(); ++g) {
       PortGraph ports = portsOf(graphs[g]);
@@ -91,7 +90,7 @@ TEST(GraphOrder, NeedsLessThanTwiceTheRoundsWithoutGathering) {
       reordered += color != colorsOf(ports, std::vector<GraphOrder>(ranks));
     }
   }
-  EXPECT_GT(reordered, 100u);
+  EXPECT_GT(reordered, 30u);
 }
 
 TEST(GraphOrder, LeavesSlotsThatAreRoundsAlready) {
@@ -187,7 +186,7 @@ void expectProvedInOrder(Schedule schedule, const GivenGraph &graph,
 TEST(GraphOrder, IsProvedWithTheSchedule) {
   for (uint32_t ranks : {1u, 2u, 3u, 5u, 8u, 16u})
     for (const GraphOrderOptions &options : {kGather, kAsk}) {
-      std::vector<GivenGraph> graphs = someGraphs(ranks);
+      std::vector<GivenGraph> graphs = someGraphs(ranks, 4);
       auto found = orders(ranks, graphs, options);
       for (size_t g = 0; g < found.size(); ++g)
         for (const char *name : {"neighbor_alltoall", "neighbor_allgather"})
@@ -251,13 +250,13 @@ TEST(GraphOrder, PlansFollowItAndBringTheRightData) {
     for (const GraphOrderOptions &options : {kGather, kAsk, GraphOrderOptions{false, 0}}) {
       LocalOptions local;
       local.numRanks = ranks;
-      local.timeout = std::chrono::seconds(60);
+      local.timeout = std::chrono::seconds(300);
       auto outcomes = runLocalRanks(local, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
         Communicator communicator(e, Topology());
         auto library = Library::view(bytes);
         if (!library)
           return library.status();
-        for (const GivenGraph &graph : someGraphs(ranks))
+        for (const GivenGraph &graph : someGraphs(ranks, 4))
           if (Status s = exchange(communicator, **library, graph, options); !s)
             return s;
         return std::vector<std::byte>();

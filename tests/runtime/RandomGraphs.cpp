@@ -84,7 +84,7 @@ Result<std::vector<std::vector<GraphOrder>>> orderOnRanks(uint32_t ranks,
                                                           const GraphOrderOptions &options) {
   LocalOptions local;
   local.numRanks = ranks;
-  local.timeout = std::chrono::seconds(60);
+  local.timeout = std::chrono::seconds(300);
   auto body = [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
     Communicator communicator(endpoint, Topology());
     std::vector<GraphOrder> orders;
