@@ -223,7 +223,7 @@ typedef struct colldsl_graph colldsl_graph;
  * than max_gathered_edges, which is not gathered, less than twice as many. Plans in which all
  * messages go along the graph send in the order of the rounds: a send starts when the one before
  * it has started. Others, and graphs whose slots are rounds already, as those of a torus, are left
- * as they are. */
+ * as they are. If the arguments of one rank are wrong, it fails on all of them, for that reason. */
 COLLDSL_API colldsl_status colldsl_graph_create(colldsl_comm *comm, uint32_t outdegree,
                                                 const int32_t *destinations,
                                                 const int64_t *out_keys, uint32_t indegree,
