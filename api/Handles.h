@@ -13,11 +13,13 @@
 struct colldsl_context {
   std::string topology; ///< empty: as the ranks are bound to this machine
   bool bindToCores = false;
+  colldsl::GraphOrderOptions graphOrder;
   colldsl::shm::Options shm;
 };
 
 struct colldsl_comm {
   colldsl::Communicator communicator;
+  colldsl::GraphOrderOptions graphOrder;
 };
 
 struct colldsl_library {
@@ -25,7 +27,7 @@ struct colldsl_library {
 };
 
 struct colldsl_graph {
-  std::shared_ptr<const colldsl::GivenGraph> graph;
+  std::shared_ptr<const colldsl::OrderedGraph> graph;
 };
 
 struct colldsl_plan {

@@ -36,6 +36,9 @@ void apply(const colldsl_options &options, colldsl_context &context) {
     context.shm.singleCopy = shm::SingleCopy::Off;
   if (options.setup_timeout > 0)
     context.shm.bootstrapTimeout = *toTimeout(options.setup_timeout);
+  context.graphOrder.isOn = options.no_graph_order == 0;
+  if (options.max_gathered_edges != 0)
+    context.graphOrder.gatherAtMost = options.max_gathered_edges;
   if (options.warn)
     context.shm.warn = [warn = options.warn, user = options.user](const std::string &message) {
       warn(message.c_str(), user);
@@ -67,8 +70,9 @@ OutOfBand launcherOf(const colldsl_bootstrap &bootstrap) {
 
 using RankResult = Result<std::vector<std::byte>>;
 
-RankResult runBody(const Topology &topology, colldsl_body body, void *user, Endpoint &endpoint) {
-  colldsl_comm comm{Communicator(endpoint, topology)};
+RankResult runBody(const colldsl_context &context, const Topology &topology, colldsl_body body,
+                   void *user, Endpoint &endpoint) {
+  colldsl_comm comm{Communicator(endpoint, topology), context.graphOrder};
   int code = body(&comm, user);
   std::fflush(nullptr); // the process ends without doing so
   if (code != 0)
@@ -117,8 +121,9 @@ colldsl_status colldsl_fork(colldsl_context *context, uint32_t ranks, colldsl_bo
     options.shm = context->shm;
     options.timeout = *limit;
     std::fflush(nullptr); // or every rank has the unwritten rest too
-    auto outcomes = runLocalRanks(
-        options, [&](Endpoint &endpoint) { return runBody(*topology, body, user, endpoint); });
+    auto outcomes = runLocalRanks(options, [&](Endpoint &endpoint) {
+      return runBody(*context, *topology, body, user, endpoint);
+    });
     if (!outcomes)
       return report(outcomes.status(), COLLDSL_ERROR_SETUP);
     return report(firstFailure(*outcomes), COLLDSL_ERROR_RANK);
@@ -145,7 +150,7 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
     Result<Topology> topology = topologyOf(*context, wired->pus);
     if (!topology)
       return report(topology.status(), COLLDSL_ERROR_SETUP);
-    *comm = new colldsl_comm{Communicator(wired.take(), topology.take())};
+    *comm = new colldsl_comm{Communicator(wired.take(), topology.take()), context->graphOrder};
     return COLLDSL_OK;
   });
 }
@@ -227,18 +232,30 @@ colldsl_status colldsl_graph_create(colldsl_comm *comm, uint32_t outdegree,
   if (!graph)
     return failNull("graph");
   return guarded([&] {
-    auto made = std::make_shared<GivenGraph>();
-    uint32_t numRanks = comm->communicator.numRanks();
-    made->firstRank = index(comm->communicator.rank());
-    Neighborhood &own = made->ranks.emplace_back();
+    auto made = std::make_shared<OrderedGraph>();
+    Communicator &communicator = comm->communicator;
+    made->edges.firstRank = index(communicator.rank());
+    Neighborhood &own = made->edges.ranks.emplace_back();
+    uint32_t numRanks = communicator.numRanks();
     Status s = addEdges(numRanks, "destinations", outdegree, destinations, out_keys, own.out);
     if (s)
       s = addEdges(numRanks, "sources", indegree, sources, in_keys, own.in);
-    if (!s)
+    if (!s) {
+      if (comm->graphOrder.isOn) // must not keep the others waiting
+        communicator.engine().endpoint().refuse(s.message());
       return report(s, COLLDSL_ERROR_ARGUMENT);
+    }
+    Result<GraphOrder> order = orderGraph(communicator, own, comm->graphOrder);
+    if (!order)
+      return report(order.status(), COLLDSL_ERROR_SETUP);
+    made->order = order.take();
     *graph = new colldsl_graph{std::move(made)};
     return COLLDSL_OK;
   });
+}
+
+uint32_t colldsl_graph_rounds(const colldsl_graph *graph) {
+  return graph ? graph->graph->order.rounds : 0;
 }
 
 void colldsl_graph_destroy(colldsl_graph *graph) { delete graph; }

@@ -1,11 +1,10 @@
 #include "passes/EdgeColoring.h"
 
-#include "passes/DagEditor.h"
 #include "passes/Messages.h"
+#include "passes/SendOrder.h"
 #include "passes/coloring/PortGraph.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace colldsl {
@@ -26,29 +25,6 @@ struct ColoredMessage {
   uint32_t color = 0;
 };
 
-/// Of parallel messages the one that is sent first in the program gets the first round.
-void sortParallel(const std::vector<MessageEnds> &messages, std::span<ColoredMessage> level) {
-  auto ends = [&](const ColoredMessage &m) {
-    const MessageEnds &e = messages[m.message];
-    return std::tuple(e.from, e.to, m.message);
-  };
-  auto sameEnds = [&](const ColoredMessage &a, const ColoredMessage &b) {
-    const MessageEnds &x = messages[a.message], &y = messages[b.message];
-    return x.from == y.from && x.to == y.to;
-  };
-  std::sort(level.begin(), level.end(),
-            [&](const ColoredMessage &a, const ColoredMessage &b) { return ends(a) < ends(b); });
-  std::vector<uint32_t> colors;
-  for (size_t i = 0, end; i < level.size(); i = end) {
-    colors.clear();
-    for (end = i; end < level.size() && sameEnds(level[i], level[end]); ++end)
-      colors.push_back(level[end].color);
-    std::sort(colors.begin(), colors.end());
-    for (size_t k = i; k < end; ++k)
-      level[k].color = colors[k - i];
-  }
-}
-
 /// A good order is left as it is.
 EdgeColors roundsOf(const PortGraph &graph, EdgeColoring::Algorithm algorithm) {
   if (std::optional<EdgeColors> inOrder = colorInOrder(graph))
@@ -66,43 +42,20 @@ uint32_t colorLevel(const std::vector<MessageEnds> &messages, uint32_t numRanks,
   EdgeColors colors = roundsOf(graph, algorithm);
   for (size_t i = 0; i < level.size(); ++i)
     level[i].color = colors.color[i];
-  sortParallel(messages, level);
   return colors.rounds;
 }
 
-/// Sends to one rank stay in the order of the program, in which a channel takes them.
-void keepChannelOrder(const std::vector<MessageEnds> &messages, Rank rank, DagEditor &editor) {
-  auto first = std::lower_bound(messages.begin(), messages.end(), rank,
-                                [](const MessageEnds &m, Rank r) { return m.from < r; });
-  std::map<Rank, OpId> last;
-  for (auto m = first; m != messages.end() && m->from == rank; ++m) {
-    auto [before, isFirst] = last.try_emplace(m->to, m->send);
-    if (!isFirst)
-      editor.follow(DagEditor::of(m->send), DagEditor::of(std::exchange(before->second, m->send)));
+Status orderAll(Schedule &schedule, const std::vector<MessageEnds> &messages,
+                const std::vector<ColoredMessage> &colored) {
+  std::vector<std::vector<DueSend>> sends(schedule.numRanks());
+  for (const ColoredMessage &c : colored) {
+    const MessageEnds &m = messages[c.message];
+    sends[index(m.from)].push_back({m.send, m.to, c.level, c.color});
   }
-}
-
-/// Each rank's sends of a level start one after the other.
-Status chainSends(Schedule &schedule, const std::vector<MessageEnds> &messages,
-                  std::vector<ColoredMessage> &colored) {
-  std::sort(colored.begin(), colored.end(), [&](const ColoredMessage &a, const ColoredMessage &b) {
-    return std::tuple(messages[a.message].from, a.level, a.color) <
-           std::tuple(messages[b.message].from, b.level, b.color);
-  });
-  for (size_t i = 0; i < colored.size();) {
-    Rank rank = messages[colored[i].message].from;
-    Dag &dag = schedule.ranks[index(rank)];
-    DagEditor editor(dag);
-    for (size_t first = i; i < colored.size() && messages[colored[i].message].from == rank; ++i)
-      if (i != first && colored[i].level == colored[i - 1].level)
-        editor.wait(DagEditor::of(messages[colored[i].message].send),
-                    DagEditor::of(messages[colored[i - 1].message].send), DepKind::IRequires);
-    keepChannelOrder(messages, rank, editor);
-    Result<Dag> built = editor.build();
-    if (!built)
-      return built.status();
-    dag = built.take();
-  }
+  for (uint32_t r = 0; r < schedule.numRanks(); ++r)
+    if (!sends[r].empty())
+      if (Status s = orderSends(schedule.ranks[r], std::move(sends[r])); !s)
+        return s;
   return {};
 }
 
@@ -130,7 +83,7 @@ Result<DagOutcome> colorSends(Schedule schedule, const EdgeColoring &options,
   }
   DagOutcome outcome{schedule, std::to_string(messages->size()) + " messages in " +
                                    std::to_string(rounds) + " rounds"};
-  if (Status s = chainSends(outcome.schedule, *messages, colored); !s)
+  if (Status s = orderAll(outcome.schedule, *messages, colored); !s)
     return s;
   if (options.always)
     return outcome;

@@ -57,11 +57,11 @@ Status CollectivePlan::setValue(const std::string &parameter, GivenValue value) 
 }
 
 Status CollectivePlan::setGraph(const std::string &parameter,
-                                std::shared_ptr<const GivenGraph> graph) {
+                                std::shared_ptr<const OrderedGraph> graph) {
   Status s = mayDescribe();
   if (!s)
     return s;
-  values_[parameter] = graph.get();
+  values_[parameter] = &graph->edges;
   graphs_[parameter] = std::move(graph);
   return {};
 }
@@ -223,7 +223,7 @@ Status CollectivePlan::gatherGraphs(const Program &program) {
     const Param *param = findParam(program, decl, name);
     if (!param || !param->isGlobal)
       continue;
-    Result<GivenGraph> all = gatherGraph(communicator_, *graph);
+    Result<GivenGraph> all = gatherGraph(communicator_, graph->edges);
     if (!all)
       return all.status();
     gathered_.push_back(std::make_shared<const GivenGraph>(all.take()));
@@ -237,7 +237,17 @@ Status CollectivePlan::instantiate(const Program &program) {
   Dag dag;
   if (Status s = instantiator.instantiate(communicator_.rank(), dag); !s)
     return Status::error(withPlace(program, s));
+  if (Status s = orderSends(dag); !s)
+    return s;
   schedule_ = RankSchedule(communicator_.rank(), std::move(dag), instantiator.sizeClass());
+  return {};
+}
+
+// Of several graphs the first one that the messages go along.
+Status CollectivePlan::orderSends(Dag &dag) const {
+  for (const auto &[name, graph] : graphs_)
+    if (!graph->order.round.empty() && isAlong(dag, graph->edges.ranks.front()))
+      return orderAlong(dag, *graph);
   return {};
 }
 

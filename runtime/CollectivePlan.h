@@ -16,6 +16,7 @@
 #include "ir/RankSchedule.h"
 #include "program/Instantiate.h"
 #include "runtime/Communicator.h"
+#include "runtime/GraphOrder.h"
 #include "runtime/Library.h"
 
 #include <map>
@@ -35,7 +36,7 @@ public:
   Status setInPlace(bool inPlace);
   /// A number may also be the value of a size symbol.
   Status setValue(const std::string &parameter, GivenValue value);
-  Status setGraph(const std::string &parameter, std::shared_ptr<const GivenGraph> graph);
+  Status setGraph(const std::string &parameter, std::shared_ptr<const OrderedGraph> graph);
   /// As if nothing had been said about the name, a parameter's or a buffer's.
   Status forget(const std::string &name);
 
@@ -46,12 +47,14 @@ public:
   /// Places and lengths of blocks, in elements.
   Status setBlocks(const std::string &buffer, BlockTable blocks);
 
-  /// Collective: chooses, instantiates, connects, binds. If one rank cannot, no rank can.
+  /// Collective: chooses, instantiates, connects, binds. If one rank cannot, no rank can. Where
+  /// all messages go along a graph, this rank sends in the order of the graph's rounds.
   Status commit();
 
   bool isCommitted() const { return plan_ != nullptr; }
   const std::string &collective() const { return collective_; } ///< once committed
   Plan &plan() { return *plan_; }                               ///< once committed
+  const Dag &dag() const { return schedule_.dag(); }            ///< this rank's, once committed
 
   /// Plan::start(), with what was bound last.
   Status start();
@@ -69,6 +72,7 @@ private:
   uint64_t fingerprint() const;
   Status gatherGraphs(const Program &program);
   Status instantiate(const Program &program);
+  Status orderSends(Dag &dag) const;
   Result<Binding> binding() const;
   Status checkBuffer(uint32_t buffer, const Binding &binding) const;
   Status checkOverlap(const Binding &binding) const;
@@ -82,7 +86,7 @@ private:
   std::string collective_;
   InstantiateRequest request_;
   std::map<std::string, GivenValue> values_;
-  std::map<std::string, std::shared_ptr<const GivenGraph>> graphs_; ///< as given
+  std::map<std::string, std::shared_ptr<const OrderedGraph>> graphs_;
   std::vector<std::shared_ptr<const GivenGraph>> gathered_;
   std::map<std::string, BoundBuffer> buffers_;
   std::map<std::string, BlockTable> blocks_;

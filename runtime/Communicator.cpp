@@ -3,7 +3,7 @@
 #include "executor/Plan.h"
 #include "ir/RankSchedule.h"
 
-#include <cstring>
+#include <map>
 #include <numeric>
 
 namespace colldsl {
@@ -26,7 +26,7 @@ BufferId addBytes(Dag &dag, BufferRole role, uint64_t bytes) {
 }
 
 /// Everybody sends to everybody. ends[r]: where the contribution of rank r ends.
-RankSchedule gatherSchedule(Rank me, std::span<const uint64_t> ends) {
+Dag gatherDag(Rank me, std::span<const uint64_t> ends) {
   Dag dag;
   auto begin = [&](size_t r) { return r == 0 ? 0 : ends[r - 1]; };
   size_t self = index(me);
@@ -48,35 +48,72 @@ RankSchedule gatherSchedule(Rank me, std::span<const uint64_t> ends) {
     op.kind = OpKind::Recv;
     dag.add(op, {}, {&place, 1}, {});
   }
-  return RankSchedule(me, std::move(dag), SizeClass{});
+  return dag;
+}
+
+/// Adds the messages of one direction, numbered for each peer.
+void addEdges(Dag &dag, OpKind kind, BufferId buffer, std::span<const Rank> peers, uint64_t bytes) {
+  std::map<Rank, uint32_t> count;
+  for (size_t i = 0; i < peers.size(); ++i) {
+    Slice place = bytesOf(buffer, i * bytes, (i + 1) * bytes);
+    std::span<const Slice> here(&place, 1), nothing;
+    Op op;
+    op.kind = kind;
+    op.peer = peers[i];
+    op.message = MessageId{count[peers[i]]++};
+    bool sends = kind == OpKind::Send;
+    dag.add(op, sends ? here : nothing, sends ? nothing : here, {});
+  }
 }
 
 } // namespace
 
+/// A DAG with two buffers of bytes, one that is read and one that is written.
+Status Communicator::runOnce(Dag dag, std::span<const std::byte> from, std::span<std::byte> to) {
+  RankSchedule schedule(rank(), std::move(dag), SizeClass{});
+  Binding binding;
+  binding.buffers = {BoundBuffer::in(from.data(), from.size()), {to.data(), to.size()}};
+  auto plan = Plan::open(engine_, schedule.view(), schedule.sizeClass(), binding);
+  if (!plan)
+    return plan.status();
+  if (Status s = (*plan)->start(); !s)
+    return s;
+  return (*plan)->wait();
+}
+
+Status Communicator::allgather(std::span<const std::byte> mine, std::span<const uint64_t> ends,
+                               void *all) {
+  return runOnce(gatherDag(rank(), ends), mine, {static_cast<std::byte *>(all), ends.back()});
+}
+
+Result<std::vector<uint64_t>> Communicator::exchange(std::span<const Rank> to,
+                                                     std::span<const Rank> from,
+                                                     std::span<const uint64_t> words,
+                                                     size_t wordsPerEdge) {
+  std::vector<uint64_t> arrived(from.size() * wordsPerEdge);
+  uint64_t bytes = wordsPerEdge * sizeof(uint64_t);
+  Dag dag;
+  BufferId out = addBytes(dag, BufferRole::In, to.size() * bytes);
+  BufferId in = addBytes(dag, BufferRole::Out, from.size() * bytes);
+  addEdges(dag, OpKind::Send, out, to, bytes);
+  addEdges(dag, OpKind::Recv, in, from, bytes);
+  Status s =
+      runOnce(std::move(dag), std::as_bytes(words), std::as_writable_bytes(std::span(arrived)));
+  if (!s)
+    return s;
+  return arrived;
+}
+
 // First the lengths, then the bytes.
 Result<std::vector<std::vector<std::byte>>>
 Communicator::allgather(std::span<const std::byte> mine) {
-  auto gather = [&](std::span<const std::byte> from, void *to,
-                    std::span<const uint64_t> ends) -> Status {
-    RankSchedule schedule = gatherSchedule(rank(), ends);
-    Binding binding;
-    binding.buffers = {BoundBuffer::in(from.data(), from.size()), {to, ends.back()}};
-    auto plan = Plan::open(engine_, schedule.view(), schedule.sizeClass(), binding);
-    if (!plan)
-      return plan.status();
-    if (Status s = (*plan)->start(); !s)
-      return s;
-    return (*plan)->wait();
-  };
-  uint64_t length = mine.size();
-  std::vector<uint64_t> ends(numRanks());
-  std::vector<uint64_t> lengthEnds(numRanks(), sizeof length);
-  std::partial_sum(lengthEnds.begin(), lengthEnds.end(), lengthEnds.begin());
-  if (Status s = gather(std::as_bytes(std::span(&length, 1)), ends.data(), lengthEnds); !s)
-    return s;
-  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  Result<std::vector<uint64_t>> lengths = allgatherOne<uint64_t>(mine.size());
+  if (!lengths)
+    return lengths.status();
+  std::vector<uint64_t> ends(lengths->size());
+  std::partial_sum(lengths->begin(), lengths->end(), ends.begin());
   std::vector<std::byte> bytes(ends.back());
-  if (Status s = gather(mine, bytes.data(), ends); !s)
+  if (Status s = allgather(mine, ends, bytes.data()); !s)
     return s;
   std::vector<std::vector<std::byte>> all;
   for (size_t r = 0; r < ends.size(); ++r)

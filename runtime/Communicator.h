@@ -2,6 +2,7 @@
 #pragma once
 
 #include "executor/Engine.h"
+#include "ir/Dag.h"
 #include "runtime/WireUp.h"
 #include "topology/Topology.h"
 
@@ -21,11 +22,39 @@ public:
   const Topology &topology() const { return topology_; }
   Engine &engine() { return engine_; }
 
-  /// What every rank contributes, in the order of the ranks. Collective; off the fast path:
-  /// each rank sends to all others.
+  // Collective, and off the fast path: each rank sends to all others.
+
+  /// What every rank contributes, in the order of the ranks.
   Result<std::vector<std::vector<std::byte>>> allgather(std::span<const std::byte> mine);
 
+  /// The same where all know how much everybody contributes: that of rank r ends at ends[r] of
+  /// `all`.
+  Status allgather(std::span<const std::byte> mine, std::span<const uint64_t> ends, void *all);
+
+  /// The same where everybody contributes one value, which is no more than its bytes.
+  template <typename T> Result<std::vector<T>> allgatherOne(const T &mine) {
+    std::vector<uint64_t> ends(numRanks());
+    for (size_t r = 0; r < ends.size(); ++r)
+      ends[r] = (r + 1) * sizeof(T);
+    std::vector<T> all(numRanks());
+    Status s = allgather(std::as_bytes(std::span(&mine, 1)), ends, all.data());
+    if (!s)
+      return s;
+    return all;
+  }
+
+  // Collective, and off the fast path: a plan for one run.
+
+  /// Words along the edges of a graph of which each rank knows its own: as many along each, those
+  /// of the edges to others in one list after the other; returned: the same of the edges from
+  /// others. Of parallel edges the k-th that leaves a rank is the k-th that arrives. An error on
+  /// all ranks, if one expects what nobody sends.
+  Result<std::vector<uint64_t>> exchange(std::span<const Rank> to, std::span<const Rank> from,
+                                         std::span<const uint64_t> words, size_t wordsPerEdge);
+
 private:
+  Status runOnce(Dag dag, std::span<const std::byte> from, std::span<std::byte> to);
+
   WiredUp wired_;
   Engine engine_;
   Topology topology_;

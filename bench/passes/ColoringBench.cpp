@@ -1,5 +1,6 @@
-// Edge coloring of ten million edges: the optimal one beside Welsh and Powell's greedy one. Memory
-// is the most that the process ever had.
+// Edge coloring of ten million edges: the optimal one beside Welsh and Powell's greedy one, and
+// what it takes to see that the order of the edges will do. Memory is the most that the process
+// ever had.
 #include "tests/passes/Graphs.h"
 
 #include <benchmark/benchmark.h>
@@ -36,6 +37,29 @@ void powerLaw(benchmark::State &state, EdgeColors (*algorithm)(const PortGraph &
   color(state, algorithm, powerLawGraph(1'000'000, kEdges, 1));
 }
 
+/// As many edges as ranks gather if nobody says otherwise.
+void largestGathered(benchmark::State &state) {
+  color(state, colorOptimally, randomGraph(1 << 15, 1 << 5, 1));
+}
+
+/// Slot k of each port is the same shift.
+PortGraph shifts(uint32_t degree) {
+  auto ports = static_cast<uint32_t>(kEdges / degree);
+  PortGraph graph{ports, ports, {}, {}};
+  for (uint32_t port = 0; port < ports; ++port)
+    for (uint32_t k = 0; k < degree; ++k)
+      graph.add(port, (port + 7 * k + 1) % ports);
+  return graph;
+}
+
+void inOrder(benchmark::State &state) {
+  color(
+      state, [](const PortGraph &graph) { return colorInOrder(graph).value_or(EdgeColors{}); },
+      shifts(static_cast<uint32_t>(state.range(0))));
+}
+
+BENCHMARK(largestGathered)->Iterations(1)->Unit(benchmark::kSecond);
+BENCHMARK(inOrder)->Arg(4)->Arg(31)->Arg(1000)->Iterations(1)->Unit(benchmark::kSecond);
 BENCHMARK_CAPTURE(randomPorts, optimal, colorOptimally)
     ->Arg(4)
     ->Arg(31)

@@ -134,10 +134,15 @@ typedef struct colldsl_options {
    * progress. Null: nobody is told. */
   void (*warn)(const char *message, void *user);
   void *user; /**< for warn */
+  /** Nonzero: nobody looks for rounds of graphs, see colldsl_graph_create(). Alike on all ranks. */
+  int no_graph_order;
+  /** Up to so many edges a graph is gathered on all ranks to find its rounds. Alike on all ranks.
+   * 0: 1,048,576. */
+  uint64_t max_gathered_edges;
 } colldsl_options;
 
 #define COLLDSL_OPTIONS_INIT                                                                       \
-  { sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL }
+  { sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL, 0, 0 }
 
 /** `options` null: as COLLDSL_OPTIONS_INIT. The context outlives what is made with it. */
 COLLDSL_API colldsl_status colldsl_context_create(const colldsl_options *options,
@@ -209,13 +214,24 @@ typedef struct colldsl_graph colldsl_graph;
 /** The edges of this rank, in the order of their slots: to destinations[0..outdegree), from
  * sources[0..indegree). A peer of -1 leads nowhere, but keeps its slot. Keys tell apart edges
  * between the same two ranks: the k-th out-edge from a to b with a key is the k-th in-edge of b
- * from a with that key; null: all keys are 0. Local: that both ends agree is checked when a
- * plan is committed. Arrays are copied. */
+ * from a with that key; null: all keys are 0. That both ends agree is checked when a plan is
+ * committed. Arrays are copied.
+ *
+ * Collective, unless the context's options say no_graph_order: finds rounds in which all ranks send
+ * along the graph, such that no rank sends twice in one round and none receives twice. They are the
+ * same on all ranks, and as few as the busiest rank sends or receives; of a graph with more edges
+ * than max_gathered_edges, which is not gathered, less than twice as many. Plans in which all
+ * messages go along the graph send in the order of the rounds: a send starts when the one before
+ * it has started. Others, and graphs whose slots are rounds already, as those of a torus, are left
+ * as they are. If the arguments of one rank are wrong, it fails on all of them, for that reason. */
 COLLDSL_API colldsl_status colldsl_graph_create(colldsl_comm *comm, uint32_t outdegree,
                                                 const int32_t *destinations,
                                                 const int64_t *out_keys, uint32_t indegree,
                                                 const int32_t *sources, const int64_t *in_keys,
                                                 colldsl_graph **graph);
+
+/** In how many rounds all ranks send along the graph; 0 if nobody looked for any, or for null. */
+COLLDSL_API uint32_t colldsl_graph_rounds(const colldsl_graph *graph);
 
 /** Plans that were given the graph keep what they need of it. */
 COLLDSL_API void colldsl_graph_destroy(colldsl_graph *graph);

@@ -163,7 +163,7 @@ public:
   }
 };
 
-/// Who this rank sends to and receives from, in the order of the slots.
+/// Who this rank sends to and receives from, in the order of the slots. Made by all ranks.
 class Graph : public Handle<colldsl_graph, colldsl_graph_destroy> {
 public:
   Graph(const Communicator &comm, std::span<const int32_t> destinations,
@@ -184,6 +184,7 @@ public:
                                size(sources), sources.data(), inKeys.data(), &graph));
     adopt(graph);
   }
+  uint32_t rounds() const { return colldsl_graph_rounds(get()); }
 
 private:
   static uint32_t size(std::span<const int32_t> peers) {

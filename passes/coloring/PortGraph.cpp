@@ -1,7 +1,8 @@
 #include "passes/coloring/PortGraph.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <numeric>
+#include <utility>
 
 namespace colldsl {
 
@@ -14,17 +15,36 @@ uint32_t highestDegree(const PortGraph &graph) {
   return degrees.empty() ? 0 : *std::max_element(degrees.begin(), degrees.end());
 }
 
+namespace {
+
+/// Whether no receive port has two edges of one round. Rounds are sorted by receive port first.
+bool recvPortsAgree(const PortGraph &graph, const EdgeColors &colors) {
+  std::vector<size_t> end(size_t{graph.recvPorts} + 1, 0);
+  for (uint32_t port : graph.to)
+    ++end[port + 1];
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  std::vector<uint32_t> rounds(graph.numEdges());
+  for (size_t e = 0; e < graph.numEdges(); ++e)
+    rounds[end[graph.to[e]]++] = colors.color[e]; // afterwards end[p] is where port p ends
+  std::vector<uint32_t> takenBy(colors.rounds, UINT32_MAX);
+  size_t i = 0;
+  for (uint32_t port = 0; port < graph.recvPorts; ++port)
+    for (; i < end[port]; ++i)
+      if (std::exchange(takenBy[rounds[i]], port) == port)
+        return false;
+  return true;
+}
+
+} // namespace
+
 std::optional<EdgeColors> colorInOrder(const PortGraph &graph) {
   EdgeColors result{std::vector<uint32_t>(graph.numEdges()), highestDegree(graph)};
   std::vector<uint32_t> next(graph.sendPorts, 0);
-  std::unordered_set<uint64_t> taken; // receive port and round
-  taken.reserve(graph.numEdges());
-  for (size_t e = 0; e < graph.numEdges(); ++e) {
-    result.color[e] = next[graph.from[e]]++;
-    if (!taken.insert(uint64_t{graph.to[e]} << 32 | result.color[e]).second)
-      return std::nullopt;
-  }
-  return result; // no send port has more edges than the highest degree
+  for (size_t e = 0; e < graph.numEdges(); ++e)
+    result.color[e] = next[graph.from[e]]++; // no more than the highest degree
+  if (!recvPortsAgree(graph, result))
+    return std::nullopt;
+  return result;
 }
 
 } // namespace colldsl

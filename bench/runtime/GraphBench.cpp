@@ -1,0 +1,135 @@
+// What it takes to find the rounds of a graph when it is made, by ranks that are processes of this
+// machine and know their own edges alone: gathered and colored by all of them, or by asking
+// neighbors. The baseline is one plan along the same graph, connected and run once.
+//
+// Per figure: the processor time of all ranks together, and the time that passed on rank 0; the
+// best of all repetitions. Where ranks share cores they wait for each other's turns, and time that
+// passes says little of how it is elsewhere.
+#include "bench/executor/Measure.h"
+#include "executor/LocalRanks.h"
+#include "runtime/GraphOrder.h"
+#include "tests/passes/Graphs.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace colldsl::bench {
+namespace {
+
+constexpr int kRepetitions = 15;
+
+struct Figure {
+  double cpuUs, wallUs;
+};
+
+double cpuUs() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
+}
+
+struct Own {
+  Neighborhood edges;
+  std::vector<Rank> to, from;
+};
+
+Own ownOf(const PortGraph &graph, Rank me) {
+  Own own;
+  for (size_t e = 0; e < graph.numEdges(); ++e) {
+    if (graph.from[e] == index(me)) {
+      own.edges.out.push_back({static_cast<int64_t>(graph.to[e])});
+      own.to.push_back(Rank{graph.to[e]});
+    }
+    if (graph.to[e] == index(me)) {
+      own.edges.in.push_back({static_cast<int64_t>(graph.from[e])});
+      own.from.push_back(Rank{graph.from[e]});
+    }
+  }
+  return own;
+}
+
+/// All of `repetitions`, on each rank.
+using Measured = std::vector<Figure>;
+
+template <typename Work> Measured repeat(Communicator &communicator, Work work) {
+  Measured all;
+  for (int i = 0; i < kRepetitions; ++i) {
+    if (!communicator.allgatherOne<uint8_t>(0)) // all begin together
+      std::abort();
+    double cpu = cpuUs();
+    double ns = nsPerCall(1, [&] {
+      if (!work())
+        std::abort();
+    });
+    all.push_back({cpuUs() - cpu, ns / 1000});
+  }
+  return all;
+}
+
+/// The best repetition: processor time summed over ranks, time passed of rank 0.
+Figure best(const std::vector<Measured> &ranks) {
+  Figure least{1e30, 1e30};
+  for (size_t i = 0; i < ranks[0].size(); ++i) {
+    double cpu = 0;
+    for (const Measured &rank : ranks)
+      cpu += rank[i].cpuUs;
+    least = {std::min(least.cpuUs, cpu), std::min(least.wallUs, ranks[0][i].wallUs)};
+  }
+  return least;
+}
+
+template <typename Work> Figure measure(const PortGraph &graph, Work work) {
+  LocalOptions local;
+  local.numRanks = graph.sendPorts;
+  auto outcomes = runLocalRanks(local, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
+    Communicator communicator(e, Topology());
+    Own own = ownOf(graph, communicator.rank());
+    Measured all = repeat(communicator, [&] { return work(communicator, own); });
+    auto bytes = std::as_bytes(std::span(all));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  });
+  Status status = outcomes ? firstFailure(*outcomes) : outcomes.status();
+  if (!status) {
+    std::fprintf(stderr, "%s\n", status.message().c_str());
+    std::exit(1);
+  }
+  std::vector<Measured> ranks;
+  for (const LocalOutcome &outcome : *outcomes) {
+    Measured &rank = ranks.emplace_back(outcome.bytes.size() / sizeof(Figure));
+    std::memcpy(rank.data(), outcome.bytes.data(), outcome.bytes.size());
+  }
+  return best(ranks);
+}
+
+void compare(uint32_t ranks, uint32_t degree) {
+  PortGraph graph = randomGraph(ranks, degree, 1);
+  auto order = [](uint64_t gatherAtMost) {
+    return [=](Communicator &communicator, const Own &own) {
+      return orderGraph(communicator, own.edges, {true, gatherAtMost}).ok();
+    };
+  };
+  Figure plan = measure(graph, [](Communicator &communicator, const Own &own) {
+    return communicator.exchange(own.to, own.from, std::vector<uint64_t>(own.to.size()), 1).ok();
+  });
+  Figure gathered = measure(graph, order(UINT64_MAX)), asked = measure(graph, order(1));
+  std::printf("%5u %6u %6u   %8.0f %7.0f   %8.0f %7.0f %5.1f   %8.0f %7.0f %5.1f\n", ranks, degree,
+              highestDegree(graph), plan.cpuUs, plan.wallUs, gathered.cpuUs, gathered.wallUs,
+              gathered.cpuUs / plan.cpuUs, asked.cpuUs, asked.wallUs, asked.cpuUs / plan.cpuUs);
+  std::fflush(stdout);
+}
+
+void compareAll() {
+  std::printf("us: processor time of all ranks, time passed; ratio of processor times\n"
+              "            highest    plan, one run    gather and color          ask neighbors\n"
+              "ranks edges degree\n");
+  for (uint32_t degree : {6u, 26u})
+    for (uint32_t ranks : {8u, 16u, 32u, 64u})
+      compare(ranks, degree);
+}
+
+} // namespace
+} // namespace colldsl::bench
+
+int main() { colldsl::bench::compareAll(); }
