@@ -105,6 +105,23 @@ TEST(Ways, AStaticMessageIsFollowedByAFlagUnlessACanaryTells) {
   EXPECT_EQ(finish(kPair, " via static"), (Times{2 * kO, kG + kBytes + kO + kL + kO}));
 }
 
+TEST(Ways, ANoticeCostsItsSenderWhatTheModelSays) {
+  constexpr uint64_t kNotice = 7;
+  SimulateOptions telling = options();
+  for (LogGop &p : telling.model.distances)
+    p.notice = kNotice;
+  for (const char *way : {"", " via eager", " mover writer", " via static canary announced"})
+    EXPECT_EQ(finish(kPair, way, telling), finish(kPair, way)) << way;
+  uint64_t one = kO + kL + kO + kBytes;
+  EXPECT_EQ(finish(kPair, " via static canary", telling), (Times{kNotice + kO, kNotice + one}));
+  EXPECT_EQ(finish(kPair, " via static", telling),
+            (Times{kNotice + 2 * kO, kNotice + kG + kBytes + kO + kL + kO}));
+  // Each has its own, and the interface waits for it.
+  EXPECT_EQ(
+      finish(kOneToTwo, " via static canary", telling),
+      (Times{2 * kNotice + kG + kBytes + kO, kNotice + one, 2 * kNotice + kG + kBytes + one}));
+}
+
 TEST(Ways, AStaticMessageTakesTheReceiversProcessorForOnlyO) {
   // A calc of 900 ns during the transfer delays a message that the processor takes in, not this.
   const char *const busy = "num_ranks 2\nrank 0 {\nsend 1001b to 1 tag 0WAY\n}\n"
