@@ -95,14 +95,9 @@ TEST_P(DefaultPipeline, NeverMakesACollectiveSlower) {
     Schedule plain = *instantiateAll(stdlib.program(), request);
     Result<HoleOutcome> holes = pipeline.fill({stdlib.program(), request, cost});
     ASSERT_TRUE(holes.ok()) << name << ": " << holes.message();
-    for (const HoleFilling &filling : holes->fillings) {
-      std::string param =
-          stdlib.program().nameOf(stdlib.program().decl(request.collective).params[filling.param]);
-      request.arguments[filling.param] =
-          filling.value != kNoExpr
-              ? filling.value
-              : *stdlib.addArgument(request.collective, param, filling.expression);
-    }
+    for (const HoleFilling &filling : holes->fillings)
+      fillIn(filling, request);
+    request.leaders = holes->leaders.get();
     std::vector<Sizes> sizes = sizesForTest(plain);
     Result<Schedule> made =
         pipeline.run(*instantiateAll(stdlib.program(), request), {topology, sizes, cost});
