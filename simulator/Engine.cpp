@@ -115,7 +115,7 @@ template <bool kPlain>
 template <bool kPlain>
 [[gnu::always_inline]] inline bool Engine<kPlain>::isReady(const Event &event, uint64_t readyAt,
                                                            LineKind kind, Ports ports) {
-  if (readyAt <= now_) [[likely]]
+  if (readyAt <= now_ && (kPlain || isFirst(event, kind, ports))) [[likely]]
     return true;
   wait(event, readyAt, kind, ports);
   return false;

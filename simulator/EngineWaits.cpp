@@ -21,6 +21,14 @@ void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, P
   wheel_.push({readyAt, order, event.vertex, event.host});
 }
 
+/// Whether nobody is before it in line. Somebody may have come who was sent earlier, over a longer
+/// way, and waits for more than this one does.
+template <bool kPlain>
+bool Engine<kPlain>::isFirst(const Event &event, LineKind kind, Ports ports) {
+  return !(event.order & kIsWaiting) ||
+         lines_.head(lineOf(event.host, kind, ports)).order == event.order;
+}
+
 /// One of several sends that became free together: only one of them can run at a time, so
 /// that they get in line at once.
 template <bool kPlain> void Engine<kPlain>::lineUp(const Freed &send) {

@@ -133,6 +133,30 @@ TEST(Ways, AStaticMessageTakesTheReceiversProcessorForOnlyO) {
   EXPECT_EQ(finish(kTwoToOne, " via static canary"), (Times{one + kG + kBytes, kO, kO}));
 }
 
+// Rank 0 sends over the longest way, first of all. When its message arrives the last one is in line
+// already, and waits for the interface alone.
+TEST(Ways, WhoWasSentFirstIsTakenInFirstWhateverTheOthersWaitFor) {
+  Topology topology = *Topology::make("node:2 core:3 bind=0,3,4,5", 4);
+  SimulateOptions far = options();
+  far.model.distances[kMaxDistance].L = 1000;
+  far.topology = &topology;
+  Schedule schedule = parse("num_ranks 4\n"
+                            "rank 0 {\nsend 1001b to 2 tag 0\n}\n"
+                            "rank 1 {\nsend 1001b to 2 tag 0 via static canary\n}\n"
+                            "rank 2 {\nrecv 1001b from 0 tag 0\n"
+                            "recv 1001b from 1 tag 0 via static canary\n"
+                            "recv 1001b from 3 tag 0 via static canary\ncalc 5000\n}\n"
+                            "rank 3 {\na: calc 500\nb: send 1001b to 2 tag 0 via static canary\n"
+                            "b requires a\n}\n");
+  WorkloadOptions packing;
+  packing.topology = &topology;
+  Result<Workload> workload = packSchedule(schedule, {}, packing);
+  ASSERT_TRUE(workload.ok()) << workload.message();
+  Result<Outcome> outcome = simulate(*workload, far);
+  ASSERT_TRUE(outcome.ok()) << outcome.message();
+  EXPECT_EQ(outcome->finish[2], 5000 + kG + kBytes + kBytes + kO);
+}
+
 TEST(Ways, PathsLeadThroughMessagesThatWaited) {
   for (const char *way : {" mover reader", " mover writer", " via static", " via static canary"}) {
     Schedule schedule = parse(replaced(kLate, way));
