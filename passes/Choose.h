@@ -11,7 +11,7 @@
 ///
 /// example: a hot spot is rebalanced, and what remains is colored, unless coloring alone is faster;
 /// a ring is left as it is
-/// bound: at most 17 passes, each followed by one simulation
+/// bound: at most 15 passes, each followed by one simulation
 /// source: times are those of the simulator
 #pragma once
 

@@ -7,8 +7,8 @@
 /// first one helped.
 ///
 /// example: bcast_tree of 1 MiB on 16 ranks: t = chain(root), segment = 16KiB
-/// bound: twice the number of candidates, 5 for each tree and 3 for leaders; intervals count by
-/// powers of two
+/// bound: simulations: one, and twice the number of candidates, 5 for each tree and 3 for leaders;
+/// intervals count by powers of two
 /// source: the candidates are those of the program
 #pragma once
 
