@@ -7,25 +7,22 @@
 namespace colldsl {
 
 Result<HoleOutcome> fillDistanceRing(const HoleContext &context, const DistanceRing &) {
-  if (holesOf(context, ValueType::Tree).empty())
-    return fillTrees(context, {}, {});
-  Result<Rank> root = rootOf(context);
-  if (!root)
-    return root.status();
   Topology flat = Topology::flat(context.request.ranks);
   const Topology &topology = context.request.topology ? *context.request.topology : flat;
-  std::vector<Rank> order = physicalOrder(topology).ranks;
-  std::rotate(order.begin(), std::find(order.begin(), order.end(), *root), order.end());
-  RankTree chain(context.request.ranks);
-  chain.root = *root;
-  std::vector<uint32_t> counts(kMaxDistance + 1, 0);
-  for (size_t i = 0; i < order.size(); ++i) {
-    Rank next = order[(i + 1) % order.size()];
-    ++counts[topology.distance(order[i], next)];
-    if (i + 1 < order.size())
-      chain.connect(order[i], next);
-  }
-  return fillTrees(context, expressionOf(chain), histogramText(counts));
+  return fillTrees(context, [&](Rank root) {
+    std::vector<Rank> order = physicalOrder(topology).ranks;
+    std::rotate(order.begin(), std::find(order.begin(), order.end(), root), order.end());
+    GivenTree chain(context.request.ranks);
+    chain.root = root;
+    std::vector<uint32_t> counts(kMaxDistance + 1, 0);
+    for (size_t i = 0; i < order.size(); ++i) {
+      Rank next = order[(i + 1) % order.size()];
+      ++counts[topology.distance(order[i], next)];
+      if (i + 1 < order.size())
+        chain.connect(order[i], next);
+    }
+    return TreeFilling{std::move(chain), histogramText(counts)};
+  });
 }
 
 } // namespace colldsl

@@ -25,7 +25,7 @@ public:
                                   order_.ranks.begin());
   }
 
-  RankTree build() {
+  GivenTree build() {
     connect(0, order_.ranks.size(), kMaxDistance);
     return std::move(tree_);
   }
@@ -66,30 +66,27 @@ private:
 
   PhysicalOrder order_;
   DistanceTree::Shape shape_;
-  RankTree tree_;
+  GivenTree tree_;
   size_t rootAt_ = 0;
 };
 
 } // namespace
 
-RankTree distanceTree(const Topology &topology, Rank root, DistanceTree::Shape shape) {
+GivenTree distanceTree(const Topology &topology, Rank root, DistanceTree::Shape shape) {
   return TreeBuilder(physicalOrder(topology), root, shape).build();
 }
 
 Result<HoleOutcome> fillDistanceTree(const HoleContext &context, const DistanceTree &options) {
-  Result<Rank> root = rootOf(context);
-  if (!root)
-    return root.status();
-  if (holesOf(context, ValueType::Tree).empty())
-    return fillTrees(context, {}, {});
   Topology flat = Topology::flat(context.request.ranks);
   const Topology &topology = context.request.topology ? *context.request.topology : flat;
-  RankTree tree = distanceTree(topology, *root, options.shape);
-  std::vector<uint32_t> counts(kMaxDistance + 1, 0);
-  for (uint32_t r = 0; r < tree.parent.size(); ++r)
-    if (tree.parent[r] != kNoRank)
-      ++counts[topology.distance(Rank{r}, tree.parent[r])];
-  return fillTrees(context, expressionOf(tree), histogramText(counts));
+  return fillTrees(context, [&](Rank root) {
+    GivenTree tree = distanceTree(topology, root, options.shape);
+    std::vector<uint32_t> counts(kMaxDistance + 1, 0);
+    for (uint32_t r = 0; r < tree.parent.size(); ++r)
+      if (tree.parent[r] != kNoRank)
+        ++counts[topology.distance(Rank{r}, tree.parent[r])];
+    return TreeFilling{std::move(tree), histogramText(counts)};
+  });
 }
 
 } // namespace colldsl

@@ -25,7 +25,7 @@ struct DistanceTree {
 
 /// Among the leaders of a level: `Flat`, the first one tells all, which is the least depth in
 /// groups; `Binomial`, those that know tell others.
-RankTree distanceTree(const Topology &topology, Rank root, DistanceTree::Shape shape);
+GivenTree distanceTree(const Topology &topology, Rank root, DistanceTree::Shape shape);
 
 Result<HoleOutcome> fillDistanceTree(const HoleContext &context, const DistanceTree &options);
 

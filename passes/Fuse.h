@@ -2,7 +2,8 @@
 /// is copied once goes to where the copy goes; a send of a copy of what never changes sends the
 /// original; copies of bytes that lie side by side become one; ops whose results nobody reads
 /// vanish. Where a receive has one reader, a combine or a send that passes it on, it is marked
-/// `streamed`: the executor may hand on bytes as they come.
+/// `streamed`: the executor may hand on bytes as they come; in simulated time that is no
+/// difference.
 ///
 /// example: `recv t; copy t to y` becomes `recv y`; `recv t; combine t into y` is streamed
 /// bound: (ops + slices) log, until nothing changes

@@ -7,20 +7,48 @@ const Decl &collectiveOf(const HoleContext &context) {
   return context.program.decl(context.request.collective);
 }
 
-bool isHole(const HoleContext &context, uint32_t p) {
-  const Param &param = collectiveOf(context).params[p];
-  const std::vector<ExprId> &given = context.request.arguments;
-  return !param.isBuffer && param.defaultValue != kNoExpr &&
-         (p >= given.size() || given[p] == kNoExpr);
+Result<int64_t> valueOf(const HoleContext &context, ExprId id) {
+  return evaluateAtEntry(context.program, context.request, id);
 }
 
-std::optional<int64_t> literal(const HoleContext &context, ExprId id) {
-  if (id == kNoExpr || context.program.expr(id).kind != ExprKind::IntLit)
-    return std::nullopt;
-  return context.program.expr(id).value;
+Result<Rank> rootOf(const HoleContext &context, uint32_t hole) {
+  const Param &param = collectiveOf(context).params[hole];
+  std::string what = "the root of '" + context.program.nameOf(param) + "'";
+  Result<int64_t> root = valueOf(context, param.defaultValue);
+  if (!root)
+    return Status::error(what + " must be known before the call: " + root.message());
+  if (*root < 0 || *root >= context.request.ranks)
+    return Status::error(what + " is rank " + std::to_string(*root) + ", but there are only " +
+                         std::to_string(context.request.ranks) + " ranks");
+  return Rank{static_cast<uint32_t>(*root)};
+}
+
+std::vector<HoleFilling> intervalOf(const HoleContext &context, uint32_t p) {
+  const Param &param = collectiveOf(context).params[p];
+  Result<int64_t> least = valueOf(context, param.candidates[0].lo);
+  Result<int64_t> most = valueOf(context, param.candidates[0].hi);
+  std::vector<HoleFilling> values;
+  if (!least || !most)
+    return values;
+  constexpr int64_t kLeastBytes = 1024, kMost = int64_t{1} << 26;
+  bool isLarge = param.type == ValueType::Bytes && *most >= kLeastBytes;
+  for (int64_t number = isLarge ? kLeastBytes : 1; number <= kMost; number *= 2)
+    if (*least <= number && number <= *most)
+      values.push_back({p, number});
+  if (values.empty())
+    values.push_back({p, *least});
+  return values;
 }
 
 } // namespace
+
+bool isHole(const HoleContext &context, uint32_t p) {
+  const Param &param = collectiveOf(context).params[p];
+  const InstantiateRequest &given = context.request;
+  return !param.isBuffer && param.defaultValue != kNoExpr &&
+         (p >= given.arguments.size() || given.arguments[p] == kNoExpr) &&
+         (p >= given.values.size() || given.values[p].index() == 0);
+}
 
 std::vector<uint32_t> holesOf(const HoleContext &context, ValueType type) {
   std::vector<uint32_t> holes;
@@ -31,36 +59,35 @@ std::vector<uint32_t> holesOf(const HoleContext &context, ValueType type) {
   return holes;
 }
 
-std::optional<uint32_t> holeNamed(const HoleContext &context, std::string_view name,
-                                  ValueType type) {
-  for (uint32_t p : holesOf(context, type))
-    if (context.program.nameOf(collectiveOf(context).params[p]) == name)
-      return p;
-  return std::nullopt;
-}
-
-Result<Rank> rootOf(const HoleContext &context) {
-  const Decl &decl = collectiveOf(context);
-  for (uint32_t p = 0; p < decl.params.size(); ++p) {
-    if (decl.params[p].isBuffer || context.program.nameOf(decl.params[p]) != "root")
-      continue;
-    std::optional<int64_t> root = literal(
-        context, isHole(context, p) ? decl.params[p].defaultValue : context.request.arguments[p]);
-    if (!root || *root < 0 || *root >= context.request.ranks)
-      return Status::error("the root must be given as the number of a rank");
-    return Rank{static_cast<uint32_t>(*root)};
-  }
-  return Rank{0};
-}
-
-std::pair<uint64_t, uint64_t> intervalOf(const HoleContext &context, uint32_t p) {
+std::vector<HoleFilling> candidatesOf(const HoleContext &context, uint32_t p) {
   const Param &param = collectiveOf(context).params[p];
-  if (param.candidates.size() != 1)
-    return {0, UINT64_MAX};
-  std::optional<int64_t> lo = literal(context, param.candidates[0].lo);
-  std::optional<int64_t> hi = literal(context, param.candidates[0].hi);
-  return {static_cast<uint64_t>(lo.value_or(0)),
-          hi ? static_cast<uint64_t>(*hi) : uint64_t{UINT64_MAX}};
+  bool isInterval = param.candidates.size() == 1 && param.candidates[0].hi != kNoExpr &&
+                    (param.type == ValueType::Int || param.type == ValueType::Bytes);
+  if (isInterval)
+    return intervalOf(context, p);
+  std::vector<HoleFilling> values;
+  for (const Candidate &candidate : param.candidates)
+    for (ExprId end : {candidate.lo, candidate.hi})
+      if (end != kNoExpr)
+        values.push_back({p, {}, end});
+  return values;
+}
+
+std::string wordOf(const HoleContext &context, const HoleFilling &filling) {
+  if (filling.expr != kNoExpr) {
+    const Expr &expr = context.program.expr(filling.expr);
+    if (expr.kind == ExprKind::MakeTree)
+      return context.program.nameOf(
+          context.program.decl(DeclId{static_cast<uint32_t>(expr.value)}));
+    if (expr.kind != ExprKind::IntLit)
+      return "its candidate in line " + std::to_string(expr.loc.line);
+  }
+  int64_t number = filling.expr == kNoExpr ? std::get<int64_t>(filling.value)
+                                           : context.program.expr(filling.expr).value;
+  bool isBytes = collectiveOf(context).params[filling.param].type == ValueType::Bytes;
+  if (isBytes && number % 1024 == 0)
+    return std::to_string(number / 1024) + "KiB";
+  return std::to_string(number) + (isBytes ? "B" : "");
 }
 
 const LogGop &farthestFrom(Rank rank, const HoleContext &context) {
@@ -74,12 +101,19 @@ uint64_t bytesOf(const HoleContext &context) {
   return context.request.elements * sizeBytes(context.request.type);
 }
 
-HoleOutcome fillTrees(const HoleContext &context, const std::string &expression,
-                      std::string remark) {
+Result<HoleOutcome> fillTrees(const HoleContext &context,
+                              const std::function<TreeFilling(Rank root)> &make) {
   HoleOutcome outcome;
-  for (uint32_t hole : holesOf(context, ValueType::Tree))
-    outcome.fillings.push_back({hole, expression});
-  outcome.remark = outcome.fillings.empty() ? "no hole for a tree" : std::move(remark);
+  for (uint32_t hole : holesOf(context, ValueType::Tree)) {
+    Result<Rank> root = rootOf(context, hole);
+    if (!root)
+      return root.status();
+    TreeFilling made = make(*root);
+    outcome.fillings.push_back({hole, std::make_shared<const GivenTree>(std::move(made.tree))});
+    outcome.remark += (outcome.remark.empty() ? "" : "; ") + made.remark;
+  }
+  if (outcome.fillings.empty())
+    outcome.remark = "no hole for a tree";
   return outcome;
 }
 

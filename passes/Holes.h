@@ -5,20 +5,20 @@
 
 namespace colldsl {
 
-/// Parameters of that type which have been given no value, and that have a default: a hole is what
-/// a caller need not fill.
+/// Whether the parameter has been given no value, and has a default: a hole is what a caller need
+/// not fill.
+bool isHole(const HoleContext &context, uint32_t param);
+
+/// Those of that type.
 std::vector<uint32_t> holesOf(const HoleContext &context, ValueType type);
 
-/// The one called so, if it is a hole.
-std::optional<uint32_t> holeNamed(const HoleContext &context, std::string_view name,
-                                  ValueType type);
+/// What the program says may be chosen: each value of a list, both ends of a range in it; of an
+/// interval the powers of two, for bytes from 1 KiB on, or its lower end if there are none. Empty:
+/// it says nothing, or what it says has no value.
+std::vector<HoleFilling> candidatesOf(const HoleContext &context, uint32_t param);
 
-/// What the parameter `root` will be; 0 for a collective without one. An error: it is known to
-/// the caller alone.
-Result<Rank> rootOf(const HoleContext &context);
-
-/// The smallest and largest value that an interval of candidates allows; 0 and no end without one.
-std::pair<uint64_t, uint64_t> intervalOf(const HoleContext &context, uint32_t param);
+/// A filling as people read it: `16KiB`, `4`, `its candidate in line 12`.
+std::string wordOf(const HoleContext &context, const HoleFilling &filling);
 
 /// The parameters between a rank and the one that is farthest from it.
 const LogGop &farthestFrom(Rank rank, const HoleContext &context);
@@ -26,8 +26,14 @@ const LogGop &farthestFrom(Rank rank, const HoleContext &context);
 /// Bytes of n elements of T.
 uint64_t bytesOf(const HoleContext &context);
 
-/// Every hole for a tree gets this one.
-HoleOutcome fillTrees(const HoleContext &context, const std::string &expression,
-                      std::string remark);
+struct TreeFilling {
+  GivenTree tree;
+  std::string remark;
+};
+
+/// Every hole for a tree gets one from `make`, with the root that its default has. An error: that
+/// is not known before the call.
+Result<HoleOutcome> fillTrees(const HoleContext &context,
+                              const std::function<TreeFilling(Rank root)> &make);
 
 } // namespace colldsl

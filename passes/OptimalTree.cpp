@@ -15,35 +15,44 @@ void OptimalTree::describe(PassOptions &options) {
 
 namespace {
 
-std::string exactTree(const BestTree &best, uint32_t ranks, Rank root) {
+GivenTree treeOf(const BestTree &best, uint32_t ranks, Rank root) {
   auto rankAt = [&](uint32_t place) { return Rank{(index(root) + place) % ranks}; };
-  RankTree tree(ranks);
+  GivenTree tree(ranks);
   tree.root = root;
   for (const BestTree::Edge &edge : best.edges())
     tree.connect(rankAt(edge.parent), rankAt(edge.child));
-  return expressionOf(tree);
+  return tree;
+}
+
+/// The postal model: a message takes one step to send and `latency` steps to arrive.
+BestTree postalTree(uint64_t latency, uint32_t ranks) {
+  LogGop steps;
+  steps.L = latency;
+  steps.o = 0;
+  steps.g = 1;
+  steps.G = steps.O = PerByte();
+  return BestTree(steps, TreeUse::Broadcast, ranks, 1);
+}
+
+TreeFilling makeTree(const HoleContext &context, const OptimalTree &options, Rank root) {
+  constexpr uint64_t kSegment = 64 << 10, kMostLatency = 16;
+  uint32_t ranks = context.request.ranks;
+  uint64_t bytes = options.bytes ? options.bytes : std::min(bytesOf(context), kSegment);
+  const LogGop &p = farthestFrom(root, context);
+  if (options.form == OptimalTree::Form::Exact) {
+    BestTree best(p, TreeUse::Broadcast, ranks, bytes);
+    return {treeOf(best, ranks, root),
+            "the last rank knows after " + std::to_string(best.timeNs(ranks)) + " ns"};
+  }
+  uint64_t send = std::max<uint64_t>(p.nextSendNs(bytes), 1);
+  uint64_t latency = std::clamp<uint64_t>((p.endToEndNs(bytes) + send / 2) / send, 1, kMostLatency);
+  return {treeOf(postalTree(latency, ranks), ranks, root), "latency " + std::to_string(latency)};
 }
 
 } // namespace
 
 Result<HoleOutcome> fillOptimalTree(const HoleContext &context, const OptimalTree &options) {
-  constexpr uint64_t kSegment = 64 << 10, kMostLatency = 16;
-  Result<Rank> root = rootOf(context);
-  if (!root)
-    return root.status();
-  uint64_t bytes = options.bytes ? options.bytes : std::min(bytesOf(context), kSegment);
-  const LogGop &p = farthestFrom(*root, context);
-  if (options.form == OptimalTree::Form::Exact) {
-    BestTree best(p, TreeUse::Broadcast, context.request.ranks, bytes);
-    return fillTrees(context, exactTree(best, context.request.ranks, *root),
-                     "the last rank knows after " +
-                         std::to_string(best.timeNs(context.request.ranks)) + " ns");
-  }
-  uint64_t send = std::max<uint64_t>(p.nextSendNs(bytes), 1);
-  uint64_t latency = std::clamp<uint64_t>((p.endToEndNs(bytes) + send / 2) / send, 1, kMostLatency);
-  return fillTrees(context,
-                   "optimal(" + std::to_string(index(*root)) + ", " + std::to_string(latency) + ")",
-                   "latency " + std::to_string(latency));
+  return fillTrees(context, [&](Rank root) { return makeTree(context, options, root); });
 }
 
 } // namespace colldsl

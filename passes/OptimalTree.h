@@ -1,11 +1,11 @@
 /// Optimal tree: fills holes for trees with the one in which the last rank learns earliest.
-/// `postal` takes the tree `optimal(root, latency)` of the standard library, with the latency of
-/// the postal model that LogGP gives for a message of this size: short messages get flat trees,
-/// long ones binomial trees. `exact` lists the best tree in LogGP itself.
+/// `postal` takes the one of the postal model, `optimal(root, latency)` in the language, with the
+/// latency that LogGP gives for a message of this size: short messages get flat trees, long ones
+/// binomial trees. `exact` takes the best tree in LogGP itself.
 ///
 /// example: 8 bytes, L = 2500, o = 1500, g = 1000, G = 6: a message takes 5542 ns to arrive and
 /// 1500 ns to send, so latency 4
-/// bound: `exact` n log n, and as much text in the program
+/// bound: n log n
 /// source: A. Bar-Noy, S. Kipnis, "Designing broadcasting algorithms in the postal model", 1992;
 /// see passes/BestTree.h
 #pragma once

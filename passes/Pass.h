@@ -41,10 +41,13 @@ struct HoleContext {
 
 /// One hole, filled. Leaders are no parameter: they are filled in by rank.
 struct HoleFilling {
-  uint32_t param = 0;     ///< of the collective
-  std::string expression; ///< in the language's own words
-  ExprId value = kNoExpr; ///< or one of the program's own
+  uint32_t param = 0; ///< of the collective
+  GivenValue value;
+  ExprId expr = kNoExpr; ///< or one of the program's own
 };
+
+/// What was filled is no hole any more.
+void fillIn(const HoleFilling &filling, InstantiateRequest &request);
 
 struct HoleOutcome {
   std::vector<HoleFilling> fillings;

@@ -69,15 +69,6 @@ std::vector<std::vector<uint32_t>> groupsOf(const Topology &topology,
   return group;
 }
 
-/// In lines: those of a source are of limited length.
-std::string listOf(const std::vector<int64_t> &numbers) {
-  constexpr size_t kPerLine = 100;
-  std::string text = "[";
-  for (size_t i = 0; i < numbers.size(); ++i)
-    text += (i == 0 ? "" : i % kPerLine == 0 ? ",\n" : ", ") + std::to_string(numbers[i]);
-  return text + "]";
-}
-
 } // namespace
 
 PhysicalOrder physicalOrder(const Topology &topology) {
@@ -115,18 +106,6 @@ std::string histogramText(const std::vector<uint32_t> &counts) {
       text += (text.empty() ? "" : ", ") + std::to_string(counts[d]) +
               (text.empty() ? " edges of distance " : " of ") + std::to_string(d);
   return text.empty() ? "no edges" : text;
-}
-
-std::string expressionOf(const RankTree &tree) {
-  std::vector<int64_t> parents, first{0}, children;
-  for (uint32_t r = 0; r < tree.parent.size(); ++r) {
-    parents.push_back(tree.parent[r] == kNoRank ? -1 : static_cast<int64_t>(index(tree.parent[r])));
-    for (Rank child : tree.children[r])
-      children.push_back(index(child));
-    first.push_back(static_cast<int64_t>(children.size()));
-  }
-  return "listed(" + std::to_string(index(tree.root)) + ", " + listOf(parents) + ", " +
-         listOf(first) + ", " + listOf(children) + ")";
 }
 
 } // namespace colldsl

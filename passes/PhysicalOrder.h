@@ -18,23 +18,7 @@ struct PhysicalOrder {
 /// Bound: P log P.
 PhysicalOrder physicalOrder(const Topology &topology);
 
-/// A tree of all ranks.
-struct RankTree {
-  Rank root{0};
-  std::vector<Rank> parent;                ///< kNoRank: the root
-  std::vector<std::vector<Rank>> children; ///< in the order in which they are told
-
-  explicit RankTree(uint32_t ranks) : parent(ranks, kNoRank), children(ranks) {}
-  void connect(Rank above, Rank below) {
-    parent[index(below)] = above;
-    children[index(above)].push_back(below);
-  }
-};
-
 /// "40 edges of distance 1, 6 of 5, 1 of 6"; counts[d] are those of distance d.
 std::string histogramText(const std::vector<uint32_t> &counts);
-
-/// `listed(...)` of the standard library: this tree in the language.
-std::string expressionOf(const RankTree &tree);
 
 } // namespace colldsl

@@ -29,8 +29,7 @@ public:
   /// Whether it makes sense for a collective alone: it names passes that fill holes.
   bool needsCollective() const;
 
-  /// The program passes, one after the other, each seeing the request as it is. The fillings
-  /// of later ones count.
+  /// The program passes, one after the other, each seeing what those before it filled in.
   Result<HoleOutcome> fill(const HoleContext &context, PassObserver *observer = nullptr) const;
 
   /// The DAG passes, one after the other.

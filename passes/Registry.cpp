@@ -14,6 +14,7 @@
 #include "passes/TreeRebalance.h"
 #include "passes/Tune.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace colldsl {
@@ -72,6 +73,14 @@ const PassInfo *findPass(std::string_view name) {
     if (info.name == name)
       return &info;
   return nullptr;
+}
+
+void fillIn(const HoleFilling &filling, InstantiateRequest &request) {
+  size_t room = size_t{filling.param} + 1;
+  request.arguments.resize(std::max(request.arguments.size(), room), kNoExpr);
+  request.values.resize(std::max(request.values.size(), room));
+  request.arguments[filling.param] = filling.expr;
+  request.values[filling.param] = filling.value;
 }
 
 Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context) {

@@ -27,48 +27,88 @@ uint64_t pipelineNs(const LogGop &p, uint64_t bytes, uint64_t segment, uint64_t 
 
 namespace {
 
-Result<uint64_t> simulatedNs(const HoleContext &context, uint32_t param, uint64_t segment) {
-  InstantiateRequest request = context.request;
-  request.values.resize(context.program.decl(request.collective).params.size());
-  request.values[param] = static_cast<int64_t>(segment);
-  return context.cost.makespanNs(context.program, request);
-}
+class SegmentChooser {
+public:
+  SegmentChooser(const HoleContext &context, const SegmentSize &options)
+      : context_(context), options_(options), request_(context.request) {}
+
+  /// One hole after the other, each with what was chosen before it.
+  Result<HoleOutcome> run() {
+    HoleOutcome outcome;
+    for (uint32_t hole : holesOf(context_, ValueType::Bytes)) {
+      std::optional<HoleFilling> best = choose(hole);
+      if (!best)
+        continue;
+      fillIn(*best, request_);
+      outcome.remark +=
+          (outcome.remark.empty() ? "" : "; ") + nameOf(hole) + " = " + wordOf(context_, *best);
+      outcome.fillings.push_back(*best);
+    }
+    if (outcome.remark.empty())
+      outcome.remark = why_.empty() ? "no hole for a segment" : "not chosen: " + why_;
+    return outcome;
+  }
+
+private:
+  std::string nameOf(uint32_t param) const {
+    const Decl &decl = context_.program.decl(request_.collective);
+    return context_.program.nameOf(decl.params[param]);
+  }
+
+  std::optional<HoleFilling> choose(uint32_t hole) {
+    std::optional<HoleFilling> best;
+    uint64_t bestNs = UINT64_MAX;
+    for (const HoleFilling &candidate : candidatesOf(context_, hole)) {
+      Result<uint64_t> ns = costOf(candidate);
+      if (!ns) { // what cannot be made is told of where it is made
+        why_ = ns.message();
+        return std::nullopt;
+      }
+      if (*ns < bestNs) {
+        best = candidate;
+        bestNs = *ns;
+      }
+    }
+    return best;
+  }
+
+  /// The less the better.
+  Result<uint64_t> costOf(const HoleFilling &candidate) const {
+    InstantiateRequest request = request_;
+    fillIn(candidate, request);
+    if (options_.by == SegmentSize::By::Search)
+      return context_.cost.makespanNs(context_.program, request);
+    Result<uint64_t> segment = bytesOfSegment(candidate);
+    if (!segment)
+      return segment;
+    uint64_t bytes = bytesOf(context_);
+    if (options_.by == SegmentSize::By::Table) {
+      uint64_t wanted = bytes < 2 << 20 ? 16 << 10 : 512 << 10;
+      return std::max(*segment, wanted) / std::min(*segment, wanted);
+    }
+    uint64_t depth = std::max<uint64_t>(1, std::bit_width(request.ranks) - 1);
+    return pipelineNs(farthestFrom(Rank{0}, context_), bytes, *segment, depth, options_.children);
+  }
+
+  Result<uint64_t> bytesOfSegment(const HoleFilling &candidate) const {
+    Result<int64_t> number = candidate.expr == kNoExpr
+                                 ? Result<int64_t>(std::get<int64_t>(candidate.value))
+                                 : evaluateAtEntry(context_.program, request_, candidate.expr);
+    if (!number)
+      return number.status();
+    return static_cast<uint64_t>(std::max<int64_t>(1, *number));
+  }
+
+  const HoleContext &context_;
+  const SegmentSize &options_;
+  InstantiateRequest request_;
+  std::string why_; ///< the last hole that was not filled was not
+};
 
 } // namespace
 
 Result<HoleOutcome> chooseSegment(const HoleContext &context, const SegmentSize &options) {
-  std::optional<uint32_t> hole = holeNamed(context, "segment", ValueType::Bytes);
-  if (!hole)
-    return HoleOutcome{{}, nullptr, "no hole for a segment"};
-  auto [least, most] = intervalOf(context, *hole);
-  uint64_t bytes = bytesOf(context);
-  uint64_t depth = std::max<uint64_t>(1, std::bit_width(context.request.ranks) - 1);
-  const LogGop &p = farthestFrom(Rank{0}, context);
-  uint64_t best = 0, bestNs = UINT64_MAX;
-  for (uint64_t segment = 1024; segment <= uint64_t{1} << 26; segment *= 2) {
-    if (segment < least || segment > most)
-      continue;
-    uint64_t ns = 0;
-    if (options.by == SegmentSize::By::Model) {
-      ns = pipelineNs(p, bytes, segment, depth, options.children);
-    } else if (options.by == SegmentSize::By::Table) {
-      uint64_t wanted = bytes < 2 << 20 ? 16 << 10 : 512 << 10;
-      ns = std::max(segment, wanted) / std::min(segment, wanted);
-    } else {
-      Result<uint64_t> time = simulatedNs(context, *hole, segment);
-      if (!time) // what cannot be made is told of where it is made
-        return HoleOutcome{{}, nullptr, "not chosen: " + time.message()};
-      ns = *time;
-    }
-    if (ns < bestNs) {
-      best = segment;
-      bestNs = ns;
-    }
-  }
-  if (best == 0)
-    return HoleOutcome{{}, nullptr, "no power of two is a candidate"};
-  std::string size = std::to_string(best >> 10) + "KiB";
-  return HoleOutcome{{{*hole, size}}, nullptr, "segment = " + size};
+  return SegmentChooser(context, options).run();
 }
 
 } // namespace colldsl

@@ -1,8 +1,14 @@
 #include "passes/Tune.h"
 
+#include "passes/DistanceRing.h"
+#include "passes/DistanceTree.h"
 #include "passes/Holes.h"
+#include "passes/LeaderSelection.h"
+#include "passes/OptimalTree.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 namespace colldsl {
 
@@ -12,99 +18,121 @@ void Tune::describe(PassOptions &options) {
 
 namespace {
 
-/// A value to try: an expression of the program, or a number.
-struct HoleValue {
-  ExprId expr = kNoExpr;
-  uint64_t number = 0;
+/// Something to try, and how people call it.
+struct Trial {
+  std::optional<HoleFilling> filling; ///< nothing: leaders
+  std::shared_ptr<const LeaderOrder> leaders;
+  std::string words;
 };
 
 class Tuner {
 public:
   explicit Tuner(const HoleContext &context)
       : context_(context), decl_(context.program.decl(context.request.collective)),
-        request_(context.request) {
-    request_.arguments.resize(decl_.params.size(), kNoExpr);
-    request_.values.resize(decl_.params.size());
-  }
+        request_(context.request) {}
 
   Result<HoleOutcome> run() {
     Result<uint64_t> first = time(request_);
     if (!first) // what cannot be run with its defaults is told of elsewhere
       return HoleOutcome{{}, nullptr, "not tuned: " + first.message()};
     best_ = *first;
-    for (int sweep = 0; sweep < 2; ++sweep)
-      for (uint32_t p = 0; p < decl_.params.size(); ++p)
-        for (const HoleValue &value : valuesOf(p))
-          tryValue(p, value);
+    collect();
+    constexpr int kSweeps = 2;
+    bool isBetter = true;
+    for (int sweep = 0; sweep < kSweeps && isBetter; ++sweep) {
+      uint64_t before = best_;
+      for (const Trial &trial : trials_)
+        attempt(trial);
+      isBetter = best_ < before;
+    }
     HoleOutcome outcome;
     outcome.remark = std::to_string(*first) + " ns, then " + std::to_string(best_) + " ns";
-    for (const auto &[p, value] : chosen_) {
-      std::string text = value.expr == kNoExpr ? std::to_string(value.number) : std::string();
-      outcome.fillings.push_back({p, text, value.expr});
-      outcome.remark += "; " + context_.program.nameOf(decl_.params[p]) + " = " +
-                        (text.empty() ? wordOf(value.expr) : text);
+    for (const auto &[what, trial] : chosen_) {
+      outcome.remark += "; " + what + " = " + trial.words;
+      if (trial.filling)
+        outcome.fillings.push_back(*trial.filling);
+      else
+        outcome.leaders = trial.leaders;
     }
     return outcome;
   }
 
 private:
-  std::string wordOf(ExprId id) const {
-    const Expr &expr = context_.program.expr(id);
-    bool isTree = expr.kind == ExprKind::MakeTree;
-    return isTree ? context_.program.nameOf(
-                        context_.program.decl(DeclId{static_cast<uint32_t>(expr.value)}))
-                  : "its candidate in line " + std::to_string(expr.loc.line);
-  }
-
-  bool isHole(uint32_t p) const {
-    std::vector<uint32_t> holes = holesOf(context_, decl_.params[p].type);
-    return std::find(holes.begin(), holes.end(), p) != holes.end();
-  }
-
-  std::vector<HoleValue> valuesOf(uint32_t p) const {
-    std::vector<HoleValue> values;
-    const Param &param = decl_.params[p];
-    if (param.isBuffer || param.candidates.empty() || !isHole(p))
-      return values;
-    bool isInterval = param.candidates.size() == 1 && param.candidates[0].hi != kNoExpr &&
-                      (param.type == ValueType::Int || param.type == ValueType::Bytes);
-    if (isInterval) {
-      auto [least, most] = intervalOf(context_, p);
-      for (uint64_t number = 1; number <= uint64_t{1} << 26; number *= 2)
-        if (least <= number && number <= most)
-          values.push_back({kNoExpr, number});
-      return values;
-    }
-    for (const Candidate &candidate : param.candidates)
-      for (ExprId end : {candidate.lo, candidate.hi})
-        if (end != kNoExpr)
-          values.push_back({end, 0});
-    return values;
-  }
-
   Result<uint64_t> time(const InstantiateRequest &request) const {
     return context_.cost.makespanNs(context_.program, request);
   }
 
-  void tryValue(uint32_t p, const HoleValue &value) {
+  /// Leaders, then hole by hole the program's candidates and what the passes for trees make.
+  void collect() {
+    if (!request_.leaders)
+      collectLeaders();
+    std::vector<Trial> trees = treesOfPasses();
+    for (uint32_t p = 0; p < decl_.params.size(); ++p) {
+      if (!isHole(context_, p))
+        continue;
+      for (HoleFilling &candidate : candidatesOf(context_, p)) {
+        std::string words = wordOf(context_, candidate);
+        trials_.push_back({std::move(candidate), nullptr, std::move(words)});
+      }
+      for (const Trial &tree : trees)
+        if (tree.filling->param == p)
+          trials_.push_back(tree);
+    }
+  }
+
+  void collectLeaders() {
+    using By = LeaderSelection::By;
+    Topology flat = Topology::flat(request_.ranks);
+    const Topology &topology = request_.topology ? *request_.topology : flat;
+    for (auto [by, words] : {std::pair(By::Core, "core"), {By::Nic, "nic"}, {By::Load, "load"}}) {
+      LeaderSelection options;
+      options.by = by;
+      auto order = std::make_shared<const LeaderOrder>(orderLeaders(topology, options));
+      const std::vector<uint32_t> &places = order->places[static_cast<size_t>(Level::Node)];
+      if (!std::is_sorted(places.begin(), places.end())) // else they lead anyway
+        trials_.push_back({std::nullopt, std::move(order), words});
+    }
+  }
+
+  /// None where it is not known at which root.
+  std::vector<Trial> treesOfPasses() const {
+    using Shape = DistanceTree::Shape;
+    using Form = OptimalTree::Form;
+    std::vector<Trial> trees;
+    auto add = [&](const char *words, Result<HoleOutcome> made) {
+      if (made)
+        for (HoleFilling &filling : made->fillings)
+          trees.push_back({std::move(filling), nullptr, words});
+    };
+    add("optimal-tree", fillOptimalTree(context_, {Form::Postal, 0}));
+    add("optimal-tree{form=exact}", fillOptimalTree(context_, {Form::Exact, 0}));
+    add("distance-tree", fillDistanceTree(context_, {Shape::Binomial}));
+    add("distance-tree{shape=flat}", fillDistanceTree(context_, {Shape::Flat}));
+    add("distance-ring", fillDistanceRing(context_, {}));
+    return trees;
+  }
+
+  void attempt(const Trial &trial) {
     InstantiateRequest request = request_;
-    request.arguments[p] = value.expr;
-    request.values[p] =
-        value.expr == kNoExpr ? GivenValue(static_cast<int64_t>(value.number)) : GivenValue();
+    if (trial.filling)
+      fillIn(*trial.filling, request);
+    else
+      request.leaders = trial.leaders.get();
     Result<uint64_t> now = time(request); // a value that does not fit is no candidate
     if (!now || *now >= best_)
       return;
     best_ = *now;
     request_ = std::move(request);
-    std::erase_if(chosen_, [&](const auto &other) { return other.first == p; });
-    chosen_.emplace_back(p, value);
+    chosen_[trial.filling ? context_.program.nameOf(decl_.params[trial.filling->param])
+                          : "leaders"] = trial;
   }
 
   const HoleContext &context_;
   const Decl &decl_;
   InstantiateRequest request_;
   uint64_t best_ = 0;
-  std::vector<std::pair<uint32_t, HoleValue>> chosen_;
+  std::vector<Trial> trials_;
+  std::map<std::string, Trial> chosen_; ///< by what it is of
 };
 
 bool hasCallTimeBlocks(const Decl &decl) {

@@ -89,6 +89,7 @@ bool Interpreter::leadsBefore(Level level, Rank a, Rank b) const {
 }
 
 /// One rank of each group of the level: `include` of its own, the one that leads of the others.
+/// For the whole job they are the same on all ranks, and are found once.
 int64_t Interpreter::leadersGroup(Level level, int64_t include, SourceLoc loc) {
   const Group &current = currentGroup();
   if (include != kNone && (include < 0 || include >= current.size)) {
@@ -96,6 +97,23 @@ int64_t Interpreter::leadersGroup(Level level, int64_t include, SourceLoc loc) {
                   std::to_string(current.size) + " ranks");
     return 0;
   }
+  if (current.members)
+    return addGroup(leadersOf(level, include));
+  constexpr size_t kMostKept = size_t{1} << 22;
+  auto kept = keptLeaders_.find({level, include});
+  if (kept == keptLeaders_.end()) {
+    std::vector<Rank> leaders = leadersOf(level, include);
+    if (keptRanks_ + leaders.size() > kMostKept)
+      return addGroup(std::move(leaders));
+    keptRanks_ += leaders.size();
+    kept = keptLeaders_.emplace(std::pair(level, include), std::move(leaders)).first;
+  }
+  const std::vector<Rank> &leaders = kept->second;
+  return addGroup(withMe({leaders.data(), static_cast<uint32_t>(leaders.size()), kNone}));
+}
+
+std::vector<Rank> Interpreter::leadersOf(Level level, int64_t include) {
+  const Group &current = currentGroup();
   constexpr Rank kUnset = kNoRank;
   std::vector<Rank> leaderOf(topology().numGroups(level), kUnset);
   for (uint32_t i = 0; i < current.size; ++i) {
@@ -109,7 +127,26 @@ int64_t Interpreter::leadersGroup(Level level, int64_t include, SourceLoc loc) {
   }
   std::erase(leaderOf, kUnset);
   std::sort(leaderOf.begin(), leaderOf.end());
-  return addGroup(std::move(leaderOf));
+  return leaderOf;
+}
+
+/// The members of the current group that share the asker's group of that level, those that lead
+/// first.
+std::span<const Rank> Interpreter::membersByLead(Level level, std::vector<Rank> &room) {
+  bool isWholeJob = !currentGroup().members;
+  if (isWholeJob && !request_.leaders)
+    return topology().membersWith(level, asker());
+  auto sort = [&](std::vector<Rank> members) {
+    std::sort(members.begin(), members.end(),
+              [&](Rank a, Rank b) { return leadsBefore(level, a, b); });
+    return members;
+  };
+  if (!isWholeJob)
+    return room = sort(levelMembers(level, asker()));
+  auto [kept, isNew] = keptByLead_.try_emplace({level, topology().groupOf(level, asker())});
+  if (isNew)
+    kept->second = sort(levelMembers(level, asker()));
+  return kept->second;
 }
 
 int64_t Interpreter::evalLeader(const Expr &e) {
@@ -124,19 +161,20 @@ int64_t Interpreter::evalLeader(const Expr &e) {
     return kNone;
   }
   auto level = static_cast<Level>(e.value);
-  std::vector<Rank> members = levelMembers(level, asker());
-  if (request_.leaders)
-    std::sort(members.begin(), members.end(),
-              [&](Rank a, Rank b) { return leadsBefore(level, a, b); });
-  if (include != kNone) {
-    auto it =
-        std::find(members.begin(), members.end(), current.world(static_cast<uint32_t>(include)));
-    if (it != members.end())
-      std::rotate(members.begin(), it, it + 1);
-  }
+  std::vector<Rank> room;
+  std::span<const Rank> members = membersByLead(level, room);
   if (which < 0 || which >= static_cast<int64_t>(members.size()))
     return kNone;
-  return current.find(members[which]);
+  if (include == kNone)
+    return current.find(members[which]);
+  Rank demanded = current.world(static_cast<uint32_t>(include));
+  if (topology().groupOf(level, demanded) != topology().groupOf(level, asker()))
+    return current.find(members[which]);
+  if (which == 0)
+    return include;
+  auto before = members.first(static_cast<size_t>(which)); // `demanded` comes before these
+  bool isAmong = std::find(before.begin(), before.end(), demanded) != before.end();
+  return current.find(isAmong ? members[which] : before.back());
 }
 
 /// GroupWhere: the ranks for which the condition holds. GroupSplit: those of this

@@ -7,6 +7,11 @@
 #include <unordered_map>
 
 namespace colldsl {
+namespace {
+
+constexpr size_t kMostKept = size_t{1} << 22; ///< edges of trees, and of graphs
+
+} // namespace
 
 template <typename Value> bool Interpreter::upToDate(Value &value, const Group &group) const {
   int64_t rank = value.at == kNone ? group.me : value.at;
@@ -68,6 +73,27 @@ void Interpreter::workOutTree(TreeValue &tree, const Group &group, SourceLoc loc
   tree.children.clear();
   if (!step(loc))
     return;
+  if (tree.given)
+    return takeGivenTree(tree, group, loc);
+  // Who asks for what others see is one of many that ask the same.
+  ViewName name = tree.at != kNone ? nameView(tree, group) : ViewName();
+  if (auto known = keptTrees_.find(name); known != keptTrees_.end()) {
+    tree.parent = known->second.parent;
+    tree.children = known->second.children;
+    return;
+  }
+  workOutBody(tree, group, loc);
+  if (name.empty() || failed_)
+    return;
+  keptTreeEdges_ += 1 + tree.children.size();
+  if (keptTreeEdges_ > kMostKept) {
+    keptTrees_.clear();
+    keptTreeEdges_ = 1 + tree.children.size();
+  }
+  keptTrees_[std::move(name)] = {tree.parent, tree.children};
+}
+
+void Interpreter::workOutBody(TreeValue &tree, const Group &group, SourceLoc loc) {
   Group asRank = group;
   asRank.me = tree.view.rank;
   Frame frame = openFrame(tree.decl, &asRank, loc);
@@ -78,6 +104,18 @@ void Interpreter::workOutTree(TreeValue &tree, const Group &group, SourceLoc loc
     checkValue(frame.decl->params[i], loc);
   }
   runBody(tree.decl);
+}
+
+void Interpreter::takeGivenTree(TreeValue &tree, const Group &group, SourceLoc loc) {
+  const GivenTree &given = *tree.given;
+  if (group.size != given.parent.size())
+    return fail(loc, "the tree that was given has " + std::to_string(given.parent.size()) +
+                         " ranks, but it is used by " + std::to_string(group.size));
+  auto rank = static_cast<size_t>(tree.view.rank);
+  if (given.parent[rank] != kNoRank)
+    tree.parent = index(given.parent[rank]);
+  for (Rank child : given.children[rank])
+    tree.children.push_back(index(child));
 }
 
 GraphValue &Interpreter::graphViewOf(int64_t graphHandle, SourceLoc loc) {
@@ -124,20 +162,21 @@ void Interpreter::workOutEdges(GraphValue &graph, const Group &group, SourceLoc 
   runBody(graph.decl);
 }
 
-/// All that the rank's edges depend on; empty: it is not said in numbers.
-Interpreter::ViewName Interpreter::nameView(const GraphValue &graph, const Group &group) {
+/// All that the rank's view depends on; empty: it is not said in numbers.
+template <typename Value>
+Interpreter::ViewName Interpreter::nameView(const Value &value, const Group &group) {
   if (group.members)
     return {};
-  const Decl &decl = program_.decl(graph.decl);
-  ViewName name{static_cast<int64_t>(index(graph.decl)), graph.view.rank, group.size};
-  for (size_t i = 0; i < graph.args.size(); ++i) {
+  const Decl &decl = program_.decl(value.decl);
+  ViewName name{static_cast<int64_t>(index(value.decl)), value.view.rank, group.size};
+  for (size_t i = 0; i < value.args.size(); ++i) {
     ValueType type = decl.params[i].type;
     if (type == ValueType::IntList) {
-      const IntList &items = list(graph.args[i]);
+      const IntList &items = list(value.args[i]);
       name.push_back(static_cast<int64_t>(items.size()));
       name.insert(name.end(), items.begin(), items.end());
     } else if (type <= ValueType::Reduction || type == ValueType::String) {
-      name.push_back(graph.args[i]);
+      name.push_back(value.args[i]);
     } else {
       return {};
     }
@@ -147,11 +186,10 @@ Interpreter::ViewName Interpreter::nameView(const GraphValue &graph, const Group
 
 /// For the ranks that ask again: a contract looks at each rank from each neighbor.
 void Interpreter::keepView(ViewName name, GraphValue &graph) {
-  constexpr size_t kMostEdges = size_t{1} << 22;
   for (std::vector<EdgeValue> &edges : graph.edges)
     numberEdges(edges);
   keptEdges_ += graph.edges[0].size() + graph.edges[1].size();
-  if (keptEdges_ > kMostEdges) {
+  if (keptEdges_ > kMostKept) {
     keptViews_.clear();
     keptEdges_ = graph.edges[0].size() + graph.edges[1].size();
   }
@@ -207,12 +245,17 @@ int64_t Interpreter::treeRoot(const Expr &e) {
   int64_t handle = eval(e.a);
   if (failed_)
     return kNone;
-  const TreeValue &tree = trees_[handle];
+  return rootOf(trees_[handle], e.loc);
+}
+
+int64_t Interpreter::rootOf(const TreeValue &tree, SourceLoc loc) {
+  if (tree.given)
+    return index(tree.given->root);
   const Decl &decl = program_.decl(tree.decl);
   for (size_t i = 0; i < decl.params.size(); ++i)
     if (program_.nameOf(decl.params[i]) == "root")
       return tree.args[i];
-  fail(e.loc, "tree '" + program_.nameOf(decl) + "' has no parameter named 'root'");
+  fail(loc, "tree '" + program_.nameOf(decl) + "' has no parameter named 'root'");
   return kNone;
 }
 

@@ -21,7 +21,7 @@ std::string_view kindOfValue(ValueType type) {
   case ValueType::Graph:
     return "a graph";
   case ValueType::Tree:
-    return "a tree, which cannot be given as a plain value";
+    return "a tree of all ranks";
   default:
     return type <= ValueType::Reduction ? "a number" : "no plain value";
   }
@@ -150,6 +150,14 @@ void Interpreter::bindGivenValue(const Param &param, const GivenValue &value) {
     slot = graphs_.next();
     graphs_[slot].decl = kNoDecl;
     graphs_[slot].given = *graph;
+    return;
+  }
+  if (auto *tree = std::get_if<std::shared_ptr<const GivenTree>>(&value);
+      tree && param.type == ValueType::Tree) {
+    slot = trees_.next();
+    trees_[slot].given = tree->get();
+    if (recordsTrees)
+      trees.push_back({currentGroup(), trees_[slot], param.loc});
     return;
   }
   auto *number = std::get_if<int64_t>(&value);

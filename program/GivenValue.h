@@ -2,7 +2,10 @@
 /// text.
 #pragma once
 
+#include "ir/Ids.h"
+
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -25,8 +28,22 @@ struct GivenGraph {
   std::vector<Neighborhood> ranks;
 };
 
+/// A tree of all ranks of the job.
+struct GivenTree {
+  Rank root{0};
+  std::vector<Rank> parent;                ///< kNoRank: the root
+  std::vector<std::vector<Rank>> children; ///< in the order in which they are told
+
+  explicit GivenTree(uint32_t ranks) : parent(ranks, kNoRank), children(ranks) {}
+  void connect(Rank above, Rank below) {
+    parent[index(below)] = above;
+    children[index(above)].push_back(below);
+  }
+};
+
 /// Nothing; a number (Int, Bool, Rank, Bytes in bytes, Time in nanoseconds, Reduction by its
-/// number); a list; a graph, which outlives the value.
-using GivenValue = std::variant<std::monostate, int64_t, std::vector<int64_t>, const GivenGraph *>;
+/// number); a list; a graph, which outlives the value; a tree.
+using GivenValue = std::variant<std::monostate, int64_t, std::vector<int64_t>, const GivenGraph *,
+                                std::shared_ptr<const GivenTree>>;
 
 } // namespace colldsl

@@ -24,6 +24,11 @@ SizeClass Instantiator::sizeClass() const { return impl_->interpreter.range().si
 
 const std::vector<std::string> &Instantiator::names() const { return impl_->names; }
 
+Result<int64_t> evaluateAtEntry(const Program &program, const InstantiateRequest &request,
+                                ExprId id) {
+  return Interpreter(program, request).valueAtEntry(id);
+}
+
 Result<Schedule> instantiateAll(const Program &program, const InstantiateRequest &request) {
   if (Status s = checkNumRanks(request); !s)
     return s;

@@ -60,6 +60,12 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
+/// What an expression over a collective's parameters comes to: a default, an argument or a
+/// candidate, as rank 0 has it when the request's collective begins. A number as in GivenValue; of
+/// a tree its root. An error: some parameter has no value, or a wrong one.
+Result<int64_t> evaluateAtEntry(const Program &program, const InstantiateRequest &request,
+                                ExprId id);
+
 /// All ranks, with small message tags, trees checked (one root, spanning, both views
 /// agree) and the calls of each group compared.
 Result<Schedule> instantiateAll(const Program &program, const InstantiateRequest &request);

@@ -89,7 +89,7 @@ Interpreter::FrameScope::~FrameScope() {
   in_.sizes_.release(sizes_);
 }
 
-Status Interpreter::run(Rank rank, Dag &dag) {
+template <typename Body> Status Interpreter::runAtEntry(Rank rank, Dag &dag, Body body) {
   stackBase_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   rank_ = rank;
   dag_ = &dag;
@@ -125,19 +125,38 @@ Status Interpreter::run(Rank rank, Dag &dag) {
   const Decl &decl = *frame.decl;
   FrameScope scope(*this, frame);
   bindEntryValues(decl);
-  for (const Param &param : decl.params)
-    if (param.isBuffer && !failed_)
-      bindEntryBuffer(param);
-  if (request_.inPlace && !failed_)
-    bindAliases(decl);
-  checkRequirements(decl, decl.loc);
-  runBody(request_.collective);
-  if (request_.contract)
-    evalContract(decl);
-  if (!failed_)
-    if (Status s = builder_.finish(); !s)
-      fail(s.diagnostic());
+  body(decl);
   return error_;
+}
+
+Status Interpreter::run(Rank rank, Dag &dag) {
+  return runAtEntry(rank, dag, [&](const Decl &decl) {
+    for (const Param &param : decl.params)
+      if (param.isBuffer && !failed_)
+        bindEntryBuffer(param);
+    if (request_.inPlace && !failed_)
+      bindAliases(decl);
+    checkRequirements(decl, decl.loc);
+    runBody(request_.collective);
+    if (request_.contract)
+      evalContract(decl);
+    if (!failed_)
+      if (Status s = builder_.finish(); !s)
+        fail(s.diagnostic());
+  });
+}
+
+Result<int64_t> Interpreter::valueAtEntry(ExprId id) {
+  Dag dag;
+  int64_t value = 0;
+  Status status = runAtEntry(Rank{0}, dag, [&](const Decl &) {
+    value = failed_ ? 0 : eval(id);
+    if (!failed_ && program_.expr(id).type == ValueType::Tree)
+      value = rootOf(trees_[value], program_.expr(id).loc);
+  });
+  if (!status)
+    return status;
+  return value;
 }
 
 } // namespace colldsl

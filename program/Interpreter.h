@@ -15,6 +15,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 
 namespace colldsl {
 
@@ -39,6 +40,10 @@ public:
 
   Status run(Rank rank, Dag &dag);
 
+  /// What an expression over the collective's parameters comes to as rank 0 begins; a tree: its
+  /// root.
+  Result<int64_t> valueAtEntry(ExprId id);
+
   SizeRange &range() { return range_; }
   bool recordsCalls = false;
   bool recordsTrees = false;
@@ -50,6 +55,8 @@ public:
                   std::vector<int64_t> &children);
 
 private:
+  /// body(decl) as that rank, once the collective's parameters have their values.
+  template <typename Body> Status runAtEntry(Rank rank, Dag &dag, Body body);
   struct Frame {
     DeclId declId;
     const Decl *decl;
@@ -68,7 +75,8 @@ private:
   /// Gives a frame its slots for as long as it lives.
   class FrameScope;
 
-  /// A graph as some rank sees it: the declaration, the rank, the number of ranks, arguments.
+  /// A tree or graph as some rank sees it: the declaration, the rank, the number of ranks,
+  /// arguments.
   using ViewName = std::vector<int64_t>;
 
   /// The last way in which scale * n elements were cut into count parts: part i begins at
@@ -137,8 +145,10 @@ private:
   int64_t addGroup(std::vector<Rank> members);
   int64_t evalGroup(const Expr &e);
   int64_t levelGroup(Level level);
+  std::span<const Rank> membersByLead(Level level, std::vector<Rank> &room);
   bool leadsBefore(Level level, Rank a, Rank b) const;
   int64_t leadersGroup(Level level, int64_t include, SourceLoc loc);
+  std::vector<Rank> leadersOf(Level level, int64_t include);
   int64_t evalLeader(const Expr &e);
   int64_t filterGroup(const Expr &e, bool split);
   std::vector<Rank> levelMembers(Level level, Rank of);
@@ -157,7 +167,10 @@ private:
   void workOutTree(TreeValue &tree, const Group &group, SourceLoc loc);
   void workOutGraph(GraphValue &graph, const Group &group, SourceLoc loc);
   void workOutEdges(GraphValue &graph, const Group &group, SourceLoc loc);
-  ViewName nameView(const GraphValue &graph, const Group &group);
+  void workOutBody(TreeValue &tree, const Group &group, SourceLoc loc);
+  void takeGivenTree(TreeValue &tree, const Group &group, SourceLoc loc);
+  int64_t rootOf(const TreeValue &tree, SourceLoc loc);
+  template <typename Value> ViewName nameView(const Value &value, const Group &group);
   void keepView(ViewName name, GraphValue &graph);
   void takeFileEdges(GraphValue &graph, SourceLoc loc);
   void takeGivenEdges(GraphValue &graph, SourceLoc loc);
@@ -324,6 +337,16 @@ private:
   // Of all runs
   std::map<ViewName, std::array<std::vector<EdgeValue>, 2>> keptViews_;
   size_t keptEdges_ = 0; ///< of keptViews_
+  struct TreeView {
+    int64_t parent;
+    std::vector<int64_t> children;
+  };
+  std::map<ViewName, TreeView> keptTrees_;
+  size_t keptTreeEdges_ = 0; ///< of keptTrees_
+  /// Of the whole job: who leads the groups of a level, with whom they must include; and the
+  /// ranks of a level's group, as they lead.
+  std::map<std::pair<Level, int64_t>, std::vector<Rank>> keptLeaders_, keptByLead_;
+  size_t keptRanks_ = 0; ///< of keptLeaders_
   std::map<std::string, uint32_t> edgeFiles_;
   std::vector<GraphFile> graphFiles_;
 };

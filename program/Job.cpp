@@ -69,6 +69,7 @@ Status TreeChecker::check(const TreeRecord &record) {
   uint64_t key = mixHash(index(record.tree.decl), record.group.size);
   for (uint32_t i = 0; i < record.group.size; ++i)
     key = mixHash(key, index(record.group.world(i)));
+  key = mixHash(key, reinterpret_cast<uintptr_t>(record.tree.given));
   for (int64_t arg : record.tree.args)
     key = mixHash(key, static_cast<uint64_t>(arg));
   if (!seen_.try_emplace(key, true).second)
@@ -88,23 +89,28 @@ Status TreeChecker::view(const TreeRecord &record) {
   return {};
 }
 
-/// Its parameter `root`, if it has one, is its root.
+/// What it says is its root is so.
 template <typename Bad>
-Status TreeChecker::checkRoot(const TreeRecord &record, const Decl &decl, int64_t root,
-                              Bad bad) const {
+Status TreeChecker::checkRoot(const TreeValue &tree, int64_t root, Bad bad) const {
+  auto wrong = [&](int64_t said) {
+    return bad("its root is rank " + std::to_string(root) + ", not " + rankText(said));
+  };
+  if (tree.given)
+    return index(tree.given->root) == root ? Status() : wrong(index(tree.given->root));
+  const Decl &decl = program_.decl(tree.decl);
   for (size_t i = 0; i < decl.params.size(); ++i)
-    if (program_.nameOf(decl.params[i]) == "root" && record.tree.args[i] != root)
-      return bad("its root is rank " + std::to_string(root) + ", not " +
-                 rankText(record.tree.args[i]));
+    if (program_.nameOf(decl.params[i]) == "root" && tree.args[i] != root)
+      return wrong(tree.args[i]);
   return {};
 }
 
 Status TreeChecker::checkViews(const TreeRecord &record) const {
-  const Decl &decl = program_.decl(record.tree.decl);
   auto bad = [&](const std::string &what) {
-    Diagnostic d =
-        Diagnostic::error(decl.loc, "tree '" + program_.nameOf(decl) + "' over " +
-                                        std::to_string(record.group.size) + " ranks: " + what);
+    std::string over = " over " + std::to_string(record.group.size) + " ranks: " + what;
+    if (record.tree.given)
+      return Status(Diagnostic::error(record.loc, "the tree that was given" + over));
+    const Decl &decl = program_.decl(record.tree.decl);
+    Diagnostic d = Diagnostic::error(decl.loc, "tree '" + program_.nameOf(decl) + "'" + over);
     d.notes.push_back(Diagnostic::note(record.loc, "made here"));
     return Status(std::move(d));
   };
@@ -141,7 +147,7 @@ Status TreeChecker::checkViews(const TreeRecord &record) const {
   if (reached.size() != size)
     return bad("only " + std::to_string(reached.size()) +
                " ranks hang below a root; the others form a cycle");
-  return checkRoot(record, decl, reached.front(), bad);
+  return checkRoot(record.tree, reached.front(), bad);
 }
 
 void BufferNames::setIn(std::span<Buffer> buffers) {

@@ -46,8 +46,7 @@ public:
 private:
   Status view(const TreeRecord &record);
   Status checkViews(const TreeRecord &record) const;
-  template <typename Bad>
-  Status checkRoot(const TreeRecord &record, const Decl &decl, int64_t root, Bad bad) const;
+  template <typename Bad> Status checkRoot(const TreeValue &tree, int64_t root, Bad bad) const;
 
   Interpreter &interpreter_;
   const Program &program_;

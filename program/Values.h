@@ -90,7 +90,8 @@ struct StructureView {
 };
 
 struct TreeValue {
-  DeclId decl = kNoDecl;
+  DeclId decl = kNoDecl; ///< kNoDecl: given
+  const GivenTree *given = nullptr;
   std::vector<int64_t> args;
   int64_t at = kNone; ///< as this rank sees it; kNone: as the asking rank does
 
@@ -99,6 +100,9 @@ struct TreeValue {
   std::vector<int64_t> children;
 
   void reset() {
+    decl = kNoDecl;
+    given = nullptr;
+    args.clear();
     at = kNone;
     view = {};
   }

@@ -184,6 +184,9 @@ uint64_t CollectivePlan::fingerprint() const {
     if (auto *list = std::get_if<std::vector<int64_t>>(&value))
       for (int64_t element : *list)
         mix(static_cast<uint64_t>(element));
+    if (auto *tree = std::get_if<std::shared_ptr<const GivenTree>>(&value))
+      for (Rank parent : (*tree)->parent)
+        mix(index(parent));
   }
   for (const auto &[name, size] : request_.sizes)
     mix(size);

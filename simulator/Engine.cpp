@@ -119,7 +119,7 @@ template <bool kPlain>
 template <bool kPlain>
 [[gnu::always_inline]] inline bool Engine<kPlain>::isReady(const Event &event, uint64_t readyAt,
                                                            LineKind kind, Ports ports) {
-  if (readyAt <= now_) [[likely]]
+  if (readyAt <= now_ && (kPlain || isFirst(event, kind, ports))) [[likely]]
     return true;
   wait(event, readyAt, kind, ports);
   return false;
@@ -414,12 +414,13 @@ void Engine<kPlain>::moveOne(const Event &event, const Vertex &v, Ports ports) {
   }
   if (!v.isStarted)
     startOp(event.vertex, host);
-  uint64_t leaves = busyUntil(host, ports, now_, p.o);
+  uint64_t notice = isStatic(v.way) && awaitsReceive(v.way) ? p.notice : 0;
+  uint64_t leaves = busyUntil(host, ports, now_, notice + p.o);
   uint64_t end = work == p.o ? leaves : busyUntil(host, ports, leaves, work - p.o);
   if (recorder())
     recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, true);
   cpu(host, ports) = end;
-  sendGap(host, ports) = now_ + gapNs;
+  sendGap(host, ports) = now_ + notice + gapNs;
   deliver(v, event.vertex, host, (v.way == Way::Writer ? end : leaves) + p.L);
   if (v.way != Way::Reader)
     finishOp(event.vertex, host, end, {event.vertex, false});

@@ -96,6 +96,7 @@ private:
   // Lines, receive slots, the network, tags (EngineWaits.cpp)
   void wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
   void lineUp(std::span<const Freed> freed);
+  bool isFirst(const Event &event, LineKind kind, Ports ports);
   void leaveLine(const Event &event, LineKind kind, Ports ports);
   void wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_t readyAt);
   uint64_t messageReadyAt(uint32_t host, Ports ports);

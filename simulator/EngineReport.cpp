@@ -39,17 +39,19 @@ uint64_t noiseStretch(const NoiseOptions &noise) {
 /// No path is longer than all work after one another.
 template <bool kPlain> Status Engine<kPlain>::checkTimes() const {
   LogGop most;
-  most = {0, 0, 0, PerByte(), PerByte(), 0};
+  most = {0, 0, 0, PerByte(), PerByte(), 0, 0};
   for (const LogGop &p : model_.distances)
-    most = {std::max(most.L, p.L), std::max(most.o, p.o), std::max(most.g, p.g),
-            std::max(most.G, p.G), std::max(most.O, p.O), 0};
+    most = {std::max(most.L, p.L),          std::max(most.o, p.o), std::max(most.g, p.g),
+            std::max(most.G, p.G),          std::max(most.O, p.O), 0,
+            std::max(most.notice, p.notice)};
   auto scaled = [](UInt128 bytes, PerByte rate) {
     // More bytes than 2^64 at a rate of 1 are too many anyway.
     UInt128 perByte = static_cast<UInt128>(rate.ns()) + 1;
     return bytes > kLatestNs ? UInt128{kLatestNs} * 2 : bytes * perByte;
   };
   UInt128 total = workload_.calcNs + options_.skewNs;
-  total += UInt128{workload_.messages} * (3 * UInt128{most.o} + 2 * most.L + 2 * most.g);
+  total +=
+      UInt128{workload_.messages} * (3 * UInt128{most.o} + 2 * most.L + 2 * most.g + most.notice);
   total += scaled(workload_.bytes, most.G) + scaled(workload_.bytes, most.O);
   if (network_)
     total += scaled(workload_.bytes, options_.network.G) * 64 +

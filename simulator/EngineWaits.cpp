@@ -21,6 +21,14 @@ void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, P
   wheel_.push({readyAt, order, event.vertex, event.host});
 }
 
+/// Whether nobody is before it in line. Somebody may have come who was sent earlier, over a longer
+/// way, and waits for more than this one does.
+template <bool kPlain>
+bool Engine<kPlain>::isFirst(const Event &event, LineKind kind, Ports ports) {
+  return !(event.order & kIsWaiting) ||
+         lines_.head(linesOf(event.host), lineOf(kind, ports)).order == event.order;
+}
+
 /// The sends among ops of a rank that became free together, if they are several: only one of
 /// them can run at a time, so that they get in line at once.
 template <bool kPlain> void Engine<kPlain>::lineUp(std::span<const Freed> freed) {

@@ -94,6 +94,7 @@ Status readLogGop(const Json &json, const std::string &path, LogGop &into) {
   reader.rate("G", into.G);
   reader.rate("O", into.O);
   reader.number("S", into.S, UINT64_MAX);
+  reader.number("notice", into.notice, kMaxTimeNs);
   return reader.finish();
 }
 
@@ -161,7 +162,8 @@ Result<Json> parseJson(std::string_view text) {
 }
 
 Json toJson(const LogGop &p) {
-  return {{"L", p.L}, {"o", p.o}, {"g", p.g}, {"G", p.G.ns()}, {"O", p.O.ns()}, {"S", p.S}};
+  return {{"L", p.L},      {"o", p.o}, {"g", p.g},          {"G", p.G.ns()},
+          {"O", p.O.ns()}, {"S", p.S}, {"notice", p.notice}};
 }
 
 Json toJson(const MemoryRate &rate) {

@@ -47,6 +47,7 @@ struct LogGop {
   PerByte G = PerByte::fromNs(6); ///< the interface's time per byte, from the second on
   PerByte O;                      ///< processor time per byte, from the second on
   uint64_t S = 65535;             ///< longer messages wait for their receive
+  uint64_t notice = 0;            ///< processor time of a sender to learn that a receiver is ready
   bool operator==(const LogGop &) const = default;
 
   static constexpr uint64_t furtherBytes(uint64_t bytes) { return bytes > 0 ? bytes - 1 : 0; }

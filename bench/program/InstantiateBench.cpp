@@ -3,6 +3,8 @@
 //   ManyRanks     consecutive ranks out of 2^20, or as many as the name says
 //                 bound: 1 us + 50 ns per op, of a ring 50 ns per op;
 //                 "of bound" is the measured time over it
+//                 The ring along the machine looks at all places of a tree on each rank; its
+//                 baseline is allgather_ring, whose order is that of the ranks; no bound yet
 //   TorusNeighbors  the same for ranks of a torus of 256 x 256
 //   ProveRing     ring allgather on 128 ranks: compile, instantiate all ranks, prove
 //                 bound: 1 s (MSCCLang needs 145 s to compile it)
@@ -108,6 +110,7 @@ BENCHMARK_CAPTURE(manyRanks, allgather_bruck_65536, "allgather_bruck", 1u << 16)
 BENCHMARK(torusNeighbors);
 BENCHMARK_CAPTURE(manyRanks, allgather_ring_1024, "allgather_ring", 1024, 0);
 BENCHMARK_CAPTURE(manyRanks, allgather_ring_65536, "allgather_ring", 1u << 16, 0);
+BENCHMARK_CAPTURE(manyRanks, allgather_distance_ring_384, "allgather_distance_ring", 384, 0);
 BENCHMARK_CAPTURE(manyRanks, allreduce_ring_4096, "allreduce_ring", 1u << 12, 0);
 BENCHMARK(proveRing)->Unit(benchmark::kMillisecond);
 BENCHMARK_MAIN();

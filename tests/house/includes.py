@@ -24,7 +24,7 @@ ALLOWED = {
     "executor": ["ir", "topology", "transports"],
     "runtime": ["ir", "topology", "program", "passes", "transports", "executor"],
     "api": ["ir", "topology", "program", "transports", "executor", "runtime", "colldsl"],
-    "mpi": ["ir", "runtime"],
+    "mpi": ["ir", "transports", "executor", "runtime"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
 }

@@ -42,7 +42,7 @@ TEST(DistanceTree, HasTheSameEdgesForAnyBinding) {
       std::set<std::set<std::pair<uint32_t, uint32_t>>> treesOfCores;
       for (uint64_t seed = 0; seed < 100; ++seed) {
         Topology topology = boundAnyhow(seed);
-        RankTree tree = distanceTree(topology, rankOnCore(topology, core), shape);
+        GivenTree tree = distanceTree(topology, rankOnCore(topology, core), shape);
         Histogram histogram;
         std::set<std::pair<uint32_t, uint32_t>> edges;
         for (uint32_t r = 0; r < 48; ++r)
@@ -58,7 +58,7 @@ TEST(DistanceTree, HasTheSameEdgesForAnyBinding) {
 }
 
 TEST(DistanceTree, IsThreeDeepWhereLeadersTellAll) {
-  RankTree tree = distanceTree(boundAnyhow(7), Rank{5}, DistanceTree::Shape::Flat);
+  GivenTree tree = distanceTree(boundAnyhow(7), Rank{5}, DistanceTree::Shape::Flat);
   for (uint32_t r = 0; r < 48; ++r) {
     uint32_t depth = 0;
     for (Rank at{r}; tree.parent[index(at)] != kNoRank; at = tree.parent[index(at)])
@@ -110,7 +110,7 @@ TEST(DistanceTree, IsAMinimumSpanningTree) {
         "node:5 package:1 core:3 bind=14,1,8,3,2,9,0"}) {
     for (uint32_t ranks : {1u, 2u, 5u, 7u}) {
       Topology topology = *Topology::make(machine, ranks);
-      RankTree tree = distanceTree(topology, Rank{ranks - 1}, DistanceTree::Shape::Binomial);
+      GivenTree tree = distanceTree(topology, Rank{ranks - 1}, DistanceTree::Shape::Binomial);
       uint64_t sum = 0;
       for (uint32_t r = 0; r < ranks; ++r)
         sum += tree.parent[r] == kNoRank ? 0 : topology.distance(Rank{r}, tree.parent[r]);

@@ -167,5 +167,122 @@ TEST(Instantiate, CallsThatNotAllMembersMakeAreRefused) {
       << schedule.message();
 }
 
+/// What a rank's ops are, and with whom they talk.
+std::vector<std::array<uint64_t, 4>> opsOf(const Dag &dag) {
+  std::vector<std::array<uint64_t, 4>> ops;
+  for (const Op &op : dag.ops)
+    ops.push_back({static_cast<uint64_t>(op.kind), index(op.peer),
+                   static_cast<uint64_t>(op.message), op.depCount});
+  return ops;
+}
+
+const char *const kGroups = R"(
+/// The first and second leaders of the nodes, with and without a rank that must lead.
+collective all_who_lead(in x: T[n], root: rank = 7) {
+  let heads = leaders(node, include = root);
+  for i in 0..heads.size { if rank != heads.member(i) { signal to heads.member(i); } }
+  let usual = leaders(node);
+  for i in 0..usual.size { if rank != usual.member(i) { signal to usual.member(i); } }
+  for k in 0..2 {
+    let far = leader(socket, include = root, index = k);
+    let near = leader(socket, index = k);
+    if far != none and far != rank { signal to far; }
+    if near != none and near != rank { signal to near; }
+  }
+}
+)";
+
+// Groups and views of trees are kept from rank to rank: each rank is as it is alone.
+TEST(Instantiate, WhatIsKeptBetweenRanksChangesNothing) {
+  constexpr uint32_t kRanks = 12;
+  Source source(kGroups);
+  Topology topology = *Topology::make("node:2 package:2 core:3 bind=scatter", kRanks);
+  LeaderOrder backwards;
+  std::vector<uint32_t> places;
+  for (uint32_t r = 0; r < kRanks; ++r)
+    places.push_back(kRanks - r);
+  backwards.places.fill(places);
+  for (const char *name :
+       {"all_who_lead", "allgather_distance_ring", "allgather_leaders",
+        "allgather_concurrent_bcast", "bcast_hierarchical", "reduce_two_leaders"})
+    for (const LeaderOrder *leaders : {static_cast<const LeaderOrder *>(nullptr),
+                                       static_cast<const LeaderOrder *>(&backwards)}) {
+      InstantiateRequest request = source.request(name, kRanks, 48);
+      request.topology = &topology;
+      request.leaders = leaders;
+      Instantiator all(source.program(), request);
+      for (uint32_t i = 0; i < 2 * kRanks; ++i) {
+        Rank rank{i * 5 % kRanks};
+        Dag kept, alone;
+        ASSERT_TRUE(all.instantiate(rank, kept).ok()) << name;
+        ASSERT_TRUE(Instantiator(source.program(), request).instantiate(rank, alone).ok());
+        EXPECT_EQ(opsOf(kept), opsOf(alone)) << name << ", rank " << index(rank);
+      }
+    }
+}
+
+// Ranks 3, 7 and 11 share a socket.
+TEST(Instantiate, ADemandedRankLeadsAndTheOthersFollow) {
+  Source source(kGroups);
+  Topology topology = *Topology::make("node:2 package:2 core:3 bind=scatter", 12);
+  InstantiateRequest request = source.request("all_who_lead", 12, 48);
+  request.topology = &topology;
+  Dag dag;
+  ASSERT_TRUE(Instantiator(source.program(), request).instantiate(Rank{11}, dag).ok());
+  std::vector<uint32_t> peers;
+  for (const Op &op : dag.ops)
+    peers.push_back(index(op.peer));
+  EXPECT_EQ(peers, (std::vector<uint32_t>{0, 7, 0, 1, 7, 3, 3, 7}));
+}
+
+// A tree as a value is the tree in the language with the same edges.
+TEST(Instantiate, ATreeMayBeGivenAsAValue) {
+  constexpr uint32_t kRanks = 5;
+  Source source("");
+  InstantiateRequest request = source.request("bcast_tree", kRanks, 100);
+  const Decl &decl = source.program().decl(request.collective);
+  size_t t = 0;
+  while (source.program().nameOf(decl.params[t]) != "t")
+    ++t;
+  auto chain = std::make_shared<GivenTree>(kRanks);
+  for (uint32_t r = 1; r < kRanks; ++r)
+    chain->connect(Rank{r - 1}, Rank{r});
+  request.values.resize(decl.params.size());
+  request.values[t] = chain;
+  Schedule given = make(source, request);
+  Schedule written = make(source, source.request("bcast_chain", kRanks, 100));
+  for (uint32_t r = 0; r < kRanks; ++r)
+    EXPECT_EQ(given.ranks[r].size(), written.ranks[r].size());
+  EXPECT_EQ(given.ranks[1].ops.front().peer, Rank{0});
+
+  auto wrong = std::make_shared<GivenTree>(kRanks);
+  wrong->connect(Rank{0}, Rank{1});
+  request.values[t] = std::shared_ptr<const GivenTree>(wrong);
+  Result<Schedule> refused = instantiateAll(source.program(), request);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.message().find("the tree that was given over 5 ranks: it has 4 roots"),
+            std::string::npos)
+      << refused.message();
+  request.values[t] = std::make_shared<const GivenTree>(kRanks + 1);
+  refused = instantiateAll(source.program(), request);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.message().find("has 6 ranks, but it is used by 5"), std::string::npos)
+      << refused.message();
+}
+
+TEST(Instantiate, ExpressionsOverParametersHaveValues) {
+  Source source("collective c(inout x: T[n], root: rank = ranks - 2, t: tree = chain(root),\n"
+                "             k: int = 2 in 1..ranks) { bcast_tree(x, root = root, t = t); }\n"
+                "collective d(inout x: T[n], root: rank) { }\n");
+  InstantiateRequest request = source.request("c", 7, 10);
+  const Decl &decl = source.program().decl(request.collective);
+  EXPECT_EQ(*evaluateAtEntry(source.program(), request, decl.params[2].defaultValue), 5);
+  EXPECT_EQ(*evaluateAtEntry(source.program(), request, decl.params[3].candidates[0].hi), 7);
+  Result<int64_t> none = evaluateAtEntry(source.program(), source.request("d", 7, 10),
+                                         decl.params[3].candidates[0].hi);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.message().rfind("parameter 'root' has no value", 0), 0u) << none.message();
+}
+
 } // namespace
 } // namespace colldsl

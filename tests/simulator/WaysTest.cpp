@@ -105,6 +105,23 @@ TEST(Ways, AStaticMessageIsFollowedByAFlagUnlessACanaryTells) {
   EXPECT_EQ(finish(kPair, " via static"), (Times{2 * kO, kG + kBytes + kO + kL + kO}));
 }
 
+TEST(Ways, ANoticeCostsItsSenderWhatTheModelSays) {
+  constexpr uint64_t kNotice = 7;
+  SimulateOptions telling = options();
+  for (LogGop &p : telling.model.distances)
+    p.notice = kNotice;
+  for (const char *way : {"", " via eager", " mover writer", " via static canary announced"})
+    EXPECT_EQ(finish(kPair, way, telling), finish(kPair, way)) << way;
+  uint64_t one = kO + kL + kO + kBytes;
+  EXPECT_EQ(finish(kPair, " via static canary", telling), (Times{kNotice + kO, kNotice + one}));
+  EXPECT_EQ(finish(kPair, " via static", telling),
+            (Times{kNotice + 2 * kO, kNotice + kG + kBytes + kO + kL + kO}));
+  // Each has its own, and the interface waits for it.
+  EXPECT_EQ(
+      finish(kOneToTwo, " via static canary", telling),
+      (Times{2 * kNotice + kG + kBytes + kO, kNotice + one, 2 * kNotice + kG + kBytes + one}));
+}
+
 TEST(Ways, AStaticMessageTakesTheReceiversProcessorForOnlyO) {
   // A calc of 900 ns during the transfer delays a message that the processor takes in, not this.
   const char *const busy = "num_ranks 2\nrank 0 {\nsend 1001b to 1 tag 0WAY\n}\n"
@@ -114,6 +131,30 @@ TEST(Ways, AStaticMessageTakesTheReceiversProcessorForOnlyO) {
   // Its interface still takes one after the other.
   uint64_t one = kO + kL + kO + kBytes;
   EXPECT_EQ(finish(kTwoToOne, " via static canary"), (Times{one + kG + kBytes, kO, kO}));
+}
+
+// Rank 0 sends over the longest way, first of all. When its message arrives the last one is in line
+// already, and waits for the interface alone.
+TEST(Ways, WhoWasSentFirstIsTakenInFirstWhateverTheOthersWaitFor) {
+  Topology topology = *Topology::make("node:2 core:3 bind=0,3,4,5", 4);
+  SimulateOptions far = options();
+  far.model.distances[kMaxDistance].L = 1000;
+  far.topology = &topology;
+  Schedule schedule = parse("num_ranks 4\n"
+                            "rank 0 {\nsend 1001b to 2 tag 0\n}\n"
+                            "rank 1 {\nsend 1001b to 2 tag 0 via static canary\n}\n"
+                            "rank 2 {\nrecv 1001b from 0 tag 0\n"
+                            "recv 1001b from 1 tag 0 via static canary\n"
+                            "recv 1001b from 3 tag 0 via static canary\ncalc 5000\n}\n"
+                            "rank 3 {\na: calc 500\nb: send 1001b to 2 tag 0 via static canary\n"
+                            "b requires a\n}\n");
+  WorkloadOptions packing;
+  packing.topology = &topology;
+  Result<Workload> workload = packSchedule(schedule, {}, packing);
+  ASSERT_TRUE(workload.ok()) << workload.message();
+  Result<Outcome> outcome = simulate(*workload, far);
+  ASSERT_TRUE(outcome.ok()) << outcome.message();
+  EXPECT_EQ(outcome->finish[2], 5000 + kG + kBytes + kBytes + kO);
 }
 
 TEST(Ways, PathsLeadThroughMessagesThatWaited) {

@@ -45,6 +45,15 @@ TEST(MachineModelTest, classesDiffer) {
   EXPECT_EQ(model->copy.ns(1'000'000), 20u + 83'000);
 }
 
+TEST(MachineModelTest, noticesAreFreeUnlessTheyAreGivenACost) {
+  Result<MachineModel> model =
+      MachineModel::parse(R"({"distances": {"0..6": {}, "7": {"notice": 5}}})");
+  ASSERT_TRUE(model.ok()) << model.message();
+  EXPECT_EQ(model->distances[6].notice, 0u);
+  EXPECT_EQ(model->distances[7].notice, 5u);
+  EXPECT_EQ(*MachineModel::parse(model->toJson()), *model);
+}
+
 TEST(MachineModelTest, costsOfMessages) {
   LogGop p;
   EXPECT_EQ(p.endToEndNs(8), 2 * 1500u + 2500 + 7 * 6);

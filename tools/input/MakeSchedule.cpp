@@ -44,6 +44,7 @@ InstantiateRequest requestFor(const Source::Target &target, const ScheduleOption
   request.topology = shape.topology;
   request.leaders = call.leaders.get();
   request.arguments = call.arguments;
+  request.values = call.values;
   request.sizes = call.sizes;
   request.inPlace = shape.inPlace;
   request.limits = options.instantiate;

@@ -11,6 +11,7 @@ namespace colldsl::tools {
 /// One way to call a collective.
 struct Call {
   std::vector<ExprId> arguments;                       ///< as in InstantiateRequest
+  std::vector<GivenValue> values;                      ///< likewise
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< likewise
   std::string words;                                   ///< "root=3, op=matmul"; of what is special
   std::shared_ptr<const LeaderOrder> leaders;          ///< null: the lowest ranks lead

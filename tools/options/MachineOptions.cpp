@@ -2,6 +2,7 @@
 
 #include "tools/options/Lists.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
@@ -37,7 +38,9 @@ Status setParameter(LogGop &into, llvm::StringRef name, llvm::StringRef value) {
     return setTo(into.O, parseRate(value));
   if (name == "S")
     return setTo(into.S, parseBytes(value));
-  return Status::error("'" + name.str() + "' is none of L, o, g, G, O, S");
+  if (name == "notice")
+    return setTo(into.notice, parseTimeNs(value));
+  return Status::error("'" + name.str() + "' is none of L, o, g, G, O, S, notice");
 }
 
 /// "L=1us,o=500".
@@ -54,7 +57,10 @@ Result<LogGop> parseFlat(llvm::StringRef text) {
 }
 
 /// A file may be called anything, but hardly so.
-bool isFlat(llvm::StringRef text) { return text.size() > 1 && text[1] == '='; }
+bool isFlat(llvm::StringRef text) {
+  auto [name, rest] = text.split('=');
+  return name.size() < text.size() && llvm::all_of(name, llvm::isAlpha);
+}
 
 } // namespace
 
@@ -74,7 +80,8 @@ void MachineOptions::addTo(Options &options) {
   options.addText("--model", "M",
                   "what time costs, to passes that choose and to the simulator: a\n"
                   "machine model, JSON, or flat parameters, L=NS,o=NS,g=NS,G=NS,O=NS,\n"
-                  "S=N or some of them (default: L=2500,o=1500,g=1000,G=6,O=0,S=65535)",
+                  "S=N,notice=NS or some of them (default: L=2500,o=1500,g=1000,G=6,\n"
+                  "O=0,S=65535,notice=0)",
                   model_);
   options.addText("--network", "N",
                   "links between nodes: torus:8x8x8 or fattree:16x16, and behind\n"

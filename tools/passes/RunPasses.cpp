@@ -76,21 +76,10 @@ Status fillHoles(Source &source, const Source::Target &target, const ScheduleOpt
       pipeline.fill({source.program(), request, options.machine.cost()}, &watcher);
   if (!outcome)
     return outcome.status();
-  for (const HoleFilling &filling : outcome->fillings) {
-    const Decl &decl = source.program().decl(target.collective);
-    std::string name = source.program().nameOf(decl.params[filling.param]);
-    if (request.arguments[filling.param] != kNoExpr)
-      continue;
-    if (filling.value != kNoExpr) {
-      call.arguments[filling.param] = filling.value;
-      continue;
-    }
-    Result<ExprId> expr =
-        source.compilation().addArgument(target.collective, name, filling.expression);
-    if (!expr)
-      return expr.status();
-    call.arguments[filling.param] = *expr;
-  }
+  for (const HoleFilling &filling : outcome->fillings)
+    fillIn(filling, request);
+  call.arguments = std::move(request.arguments);
+  call.values = std::move(request.values);
   if (outcome->leaders)
     call.leaders = outcome->leaders;
   return {};
