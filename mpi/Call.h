@@ -47,6 +47,15 @@ enum class CallKind : uint8_t { Allgather, Allgatherv, Alltoall, Alltoallv, Allt
 struct Call {
   CallKind kind;
   Side send, recv;
+
+  bool hasLists() const { return send.counts || recv.counts; }
+
+  /// Word for word, where neither has lists.
+  bool isSameAs(const Call &other) const {
+    return send.buffer == other.send.buffer && recv.buffer == other.recv.buffer &&
+           send.count == other.send.count && recv.count == other.recv.count &&
+           send.type == other.send.type && recv.type == other.recv.type && kind == other.kind;
+  }
 };
 
 } // namespace colldsl::mpi

@@ -117,6 +117,7 @@ Result<const Shared *> make(MPI_Datatype type) {
   if (!named)
     return named.status();
   layout->id = ++lastId;
+  layout->isNamed = *named;
   Shared shared = std::make_shared<const TypeLayout>(layout.take());
   return *named ? namedTypes.add(type, std::move(shared)) : attributes.add(type, std::move(shared));
 }

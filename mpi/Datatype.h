@@ -21,8 +21,9 @@ struct Run {
 
 /// One element of a datatype. Never changes once it is made.
 struct TypeLayout {
-  uint64_t id = 0;   ///< of this layout alone, never used again; at least 1
-  uint64_t size = 0; ///< bytes of data: all runs together
+  uint64_t id = 0;      ///< of this layout alone, never used again; at least 1
+  bool isNamed = false; ///< of a predefined type: its handle means the same for ever
+  uint64_t size = 0;    ///< bytes of data: all runs together
   MPI_Aint lb = 0;
   MPI_Aint extent = 0; ///< from one element of an array to the next
   /// In the order of the type map; none begins where the one before it ends.

@@ -113,6 +113,11 @@ void Operation::remember(const Call &call, const Neighborhood &neighborhood) {
   });
 }
 
+bool Operation::hasNamedTypes() const {
+  return std::all_of(layouts_.begin(), layouts_.end(),
+                     [](const auto &layout) { return layout->isNamed; });
+}
+
 bool Operation::serves(const Call &call) const {
   const uint64_t *at = arguments_.data();
   return describe(call, outdegree_, indegree_, [&](uint64_t word) { return *at++ == word; });

@@ -30,6 +30,9 @@ public:
   bool isDone() const { return exchange_.isDone(); }
   Status finish();
 
+  /// Whether all its datatypes are predefined.
+  bool hasNamedTypes() const;
+
   bool isBusy() const { return isBusy_; }
   uint32_t nextRun() { return ++runs_; } ///< of a persistent one
 

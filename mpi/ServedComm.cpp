@@ -14,7 +14,7 @@ constexpr size_t kPrepared = 16;
 using Shared = std::shared_ptr<ServedComm>;
 
 // A duplicate is known as soon as it is begun, for as long as there are contexts kept for it.
-int duplicate(MPI_Comm, int, void *, void *value, void *copy, int *isKept) {
+int duplicateServed(MPI_Comm, int, void *, void *value, void *copy, int *isKept) {
   Shared made = (*static_cast<Shared *>(value))->duplicate();
   *isKept = made != nullptr;
   if (made)
@@ -22,8 +22,23 @@ int duplicate(MPI_Comm, int, void *, void *value, void *copy, int *isKept) {
   return MPI_SUCCESS;
 }
 
-int forget(MPI_Comm, int, void *value, void *) {
+} // namespace
+
+thread_local ServedComm::Last ServedComm::last_;
+std::atomic<uint64_t> ServedComm::numForgotten_{0};
+
+int ServedComm::keyval() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    real::Comm_create_keyval(duplicateServed, forget, &made, nullptr);
+    return made;
+  }();
+  return key;
+}
+
+int ServedComm::forget(MPI_Comm, int, void *value, void *) {
   auto *served = static_cast<Shared *>(value);
+  numForgotten_.fetch_add(1, std::memory_order_relaxed);
   if (!Job::current()) { // the last communicators go in MPI_Finalize
     delete served;
     return MPI_SUCCESS;
@@ -33,24 +48,15 @@ int forget(MPI_Comm, int, void *value, void *) {
   return MPI_SUCCESS;
 }
 
-int keyval() {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    real::Comm_create_keyval(duplicate, forget, &made, nullptr);
-    return made;
-  }();
-  return key;
-}
-
-} // namespace
-
-ServedComm *ServedComm::of(MPI_Comm comm) {
+ServedComm *ServedComm::lookUp(MPI_Comm comm) {
   void *value = nullptr;
   int isThere = 0;
   if (comm == MPI_COMM_NULL ||
       real::Comm_get_attr(comm, keyval(), &value, &isThere) != MPI_SUCCESS || !isThere)
     return nullptr;
-  return static_cast<Shared *>(value)->get();
+  last_ = {comm, static_cast<Shared *>(value)->get(),
+           numForgotten_.load(std::memory_order_relaxed)};
+  return last_.served;
 }
 
 ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm) {
@@ -96,6 +102,14 @@ bool ServedComm::describe(MPI_Comm comm) {
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
+  Result<std::shared_ptr<Operation>> operation = findOrMake(call);
+  bool isQuick = operation && !call.hasLists() && (*operation)->hasNamedTypes();
+  quick_ = isQuick ? operation->get() : nullptr;
+  quickCall_ = call;
+  return operation;
+}
+
+Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
   for (auto at = prepared_.begin(); at != prepared_.end(); ++at)
     if (!(*at)->isBusy() && (*at)->serves(call)) {
       if (at != prepared_.begin())

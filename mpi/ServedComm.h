@@ -13,7 +13,11 @@ namespace colldsl::mpi {
 class ServedComm : public std::enable_shared_from_this<ServedComm> {
 public:
   /// What is known of a communicator; null: nothing is. Local and fast.
-  static ServedComm *of(MPI_Comm comm);
+  static ServedComm *of(MPI_Comm comm) {
+    return comm == last_.comm && numForgotten_.load(std::memory_order_relaxed) == last_.forgotten
+               ? last_.served
+               : lookUp(comm);
+  }
 
   /// Collective over `comm`, which has a topology and is not known yet: serves it if all its
   /// ranks can. Else it is known as one that is not served.
@@ -28,6 +32,12 @@ public:
   /// The operation for a blocking or nonblocking call, and its number among them: prepared before
   /// if the same call came before. An error: the arguments are wrong, or memory is short.
   Result<std::shared_ptr<Operation>> operationFor(const Call &call);
+
+  /// The one of the call before, if this is the same; null: it is not.
+  Operation *sameAsBefore(const Call &call) const {
+    return quick_ && quickCall_.isSameAs(call) && !call.hasLists() && !quick_->isBusy() ? quick_
+                                                                                        : nullptr;
+  }
   uint32_t nextRun() { return ++runs_; }
 
   /// For a persistent call: one of its own.
@@ -40,8 +50,23 @@ public:
   int rank() const { return rank_; }
 
 private:
+  /// The communicator that a thread asked for last, until one is forgotten.
+  struct Last {
+    MPI_Comm comm = MPI_COMM_NULL;
+    ServedComm *served = nullptr;
+    uint64_t forgotten = 0; ///< how many were by then
+  };
+
   explicit ServedComm(Job &job) : job_(job) {}
+  static ServedComm *lookUp(MPI_Comm comm);
+
+  static int keyval();
+  static int forget(MPI_Comm comm, int key, void *value, void *extra);
   bool describe(MPI_Comm comm);
+  Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
+
+  [[gnu::tls_model("initial-exec")]] static thread_local Last last_;
+  static std::atomic<uint64_t> numForgotten_;
 
   Job &job_;
   uint32_t context_ = 0;      ///< 0: not served
@@ -52,6 +77,8 @@ private:
   uint32_t runs_ = 0;
   uint32_t persistent_ = 0;
   std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
+  Operation *quick_ = nullptr;                     ///< the first of these, if its call has no lists
+  Call quickCall_ = {};                            ///< and its handles mean the same for ever
 };
 
 } // namespace colldsl::mpi

@@ -24,10 +24,14 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served->isServed())
     return false;
   Guard guard(*job);
-  Result<std::shared_ptr<Operation>> operation = served->operationFor(call);
-  if (!operation)
-    return false;
-  Status s = (*operation)->run(served->nextRun());
+  Operation *operation = served->sameAsBefore(call);
+  if (!operation) {
+    Result<std::shared_ptr<Operation>> found = served->operationFor(call);
+    if (!found)
+      return false;
+    operation = found->get(); // the communicator keeps it
+  }
+  Status s = operation->run(served->nextRun());
   code = s ? MPI_SUCCESS : raise(comm, s);
   return true;
 }
