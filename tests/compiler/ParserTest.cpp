@@ -49,6 +49,8 @@ struct Reading {
   const char *dump;
 };
 
+void PrintTo(const Reading &reading, std::ostream *out) { *out << reading.text; }
+
 class Precedence : public testing::TestWithParam<Reading> {};
 
 TEST_P(Precedence, BindsAsStated) { EXPECT_EQ(dumpOfExpr(GetParam().text), GetParam().dump); }

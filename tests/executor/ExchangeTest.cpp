@@ -40,6 +40,8 @@ lanes::Options reading() {
 
 std::string said(const Status &s) { return s ? "" : s.message(); }
 
+void PrintTo(const Case &c, std::ostream *out) { *out << c.name; }
+
 class Exchanges : public testing::TestWithParam<Case> {
 protected:
   std::string onRanks(uint32_t ranks, const std::function<std::string(Lanes &)> &body) {

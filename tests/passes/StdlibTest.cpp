@@ -67,6 +67,10 @@ struct Place {
   const char *topology;
 };
 
+void PrintTo(const Place &place, std::ostream *out) {
+  *out << place.ranks << " ranks on " << place.topology;
+}
+
 /// On a flat machine, or as the file in topology/models says.
 CostModel costFor(bool isFlat) {
   CostModel cost;

@@ -54,6 +54,8 @@ struct Mistake {
   const char *message;
 };
 
+void PrintTo(const Mistake &mistake, std::ostream *out) { *out << mistake.name; }
+
 Expr &firstOf(Program &program, ExprKind kind) {
   for (Expr &e : program.exprs)
     if (e.kind == kind && e.owner != kNoDecl)

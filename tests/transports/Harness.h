@@ -22,6 +22,9 @@ struct TransportSetup {
   bool strict = false; ///< finite and head-of-line: messages must be received in order
 };
 
+/// For the names of tests.
+inline void PrintTo(const TransportSetup &setup, std::ostream *out) { *out << setup.name; }
+
 /// Threads on the fake, one after the other on many seeds.
 TransportSetup onFake(const std::string &name, const fake::Options &options, uint32_t seeds = 1);
 TransportSetup onShmThreads(const std::string &name, const shm::Options &options);
