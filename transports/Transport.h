@@ -80,7 +80,7 @@ struct OpenRequest {
   uint64_t fingerprint = 0;          ///< of what the plan is; both ends of an edge have the same
   /// Called once there are channels; what it says is this rank's word on whether the plan can
   /// be run here. May be empty.
-  std::function<Status(Channels &)> ready;
+  std::function<Status(Channels &)> ready = {};
 };
 
 /// Names a message: the edge's place in the list given to open(), the message's
