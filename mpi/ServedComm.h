@@ -42,11 +42,13 @@ public:
 private:
   explicit ServedComm(Job &job) : job_(job) {}
   bool describe(MPI_Comm comm);
+  void tell(const char *origin) const;
 
   Job &job_;
   uint32_t context_ = 0;      ///< 0: not served
   uint32_t keptContexts_ = 0; ///< for duplicates: those behind context_
   int rank_ = 0;
+  int topology_ = MPI_UNDEFINED;
   Neighborhood neighborhood_;
   std::vector<Rank> onMachine_; ///< by rank of the communicator
   uint32_t runs_ = 0;
