@@ -111,6 +111,16 @@ void Job::lookAfterMpi() {
   real::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &isThere, MPI_STATUS_IGNORE);
 }
 
+// First fit: what could be had in one piece can be had for lanes piece by piece.
+void *Job::lend(uint64_t bytes) {
+  void *memory = lanes_->allocate(bytes);
+  if (!memory)
+    return nullptr;
+  void *rest = lanes_->allocate(lanes_->numRanks() * lanes::laneBytes(lanes::Options().ringBytes));
+  lanes_->release(rest ? rest : memory);
+  return rest ? memory : nullptr;
+}
+
 // Every process counts its own communicators, and the largest number of all is new to all.
 uint32_t Job::agree(MPI_Comm comm, bool canServe) {
   uint32_t mine[2] = {nextContext_, !canServe}, all[2] = {};
