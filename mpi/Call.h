@@ -3,6 +3,7 @@
 
 #include "mpi/Datatype.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace colldsl::mpi {
@@ -43,6 +44,12 @@ struct Side {
 };
 
 enum class CallKind : uint8_t { Allgather, Allgatherv, Alltoall, Alltoallv, Alltoallw };
+inline constexpr size_t kCallKinds = 5;
+
+/// A kind in all its forms: blocking, nonblocking, persistent; int and MPI_Count.
+inline constexpr const char *kCallNames[kCallKinds] = {"neighbor_allgather", "neighbor_allgatherv",
+                                                       "neighbor_alltoall", "neighbor_alltoallv",
+                                                       "neighbor_alltoallw"};
 
 struct Call {
   CallKind kind;

@@ -2,9 +2,10 @@
 
 #include "mpi/Mover.h"
 #include "mpi/Real.h"
+#include "mpi/Settings.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstdio>
 
 namespace colldsl::mpi {
 namespace {
@@ -70,6 +71,11 @@ void Job::begin(int threadLevel) {
       job->onMachine_[static_cast<size_t>(here[r])] = Rank{r};
   }
   real::Comm_free(&machine);
+  if (Settings::all().isVerbose() && worldRank == 0)
+    std::fprintf(stderr, "colldsl: %d ranks, %u of them on the machine of rank 0: %s\n", worldRanks,
+                 launcher.numRanks, isFine ? "they share memory" : "nothing is served");
+  if (!wired.ok() && Settings::all().isVerbose())
+    std::fprintf(stderr, "colldsl: rank %d: %s\n", worldRank, wired.message().c_str());
   if (isFine)
     current_ = job.release();
 }
@@ -103,6 +109,16 @@ void Job::lookAfterMpi() {
   }
   int isThere = 0;
   real::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &isThere, MPI_STATUS_IGNORE);
+}
+
+// First fit: what could be had in one piece can be had for lanes piece by piece.
+void *Job::lend(uint64_t bytes) {
+  void *memory = lanes_->allocate(bytes);
+  if (!memory)
+    return nullptr;
+  void *rest = lanes_->allocate(lanes_->numRanks() * lanes::laneBytes(lanes::Options().ringBytes));
+  lanes_->release(rest ? rest : memory);
+  return rest ? memory : nullptr;
 }
 
 // Every process counts its own communicators, and the largest number of all is new to all.

@@ -45,6 +45,9 @@ public:
     return lanes_->waitUntil(done, [this] { return poll(); });
   }
 
+  /// Shared memory for the program; it goes back by Lanes::release(). Null: the rest is for lanes.
+  void *lend(uint64_t bytes);
+
   /// Around a call of the MPI below that waits: another thread moves our operations meanwhile.
   void beginMoving();
   void endMoving();

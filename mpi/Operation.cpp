@@ -40,12 +40,12 @@ bool describe(const Call &call, int outdegree, int indegree, Visit visit) {
 
 } // namespace
 
-Operation::Operation(ServedComm &comm, uint32_t stream)
-    : exchange_(comm.job().lanes(), comm.context(), stream) {}
+Operation::Operation(ServedComm &comm, CallKind kind, uint32_t stream)
+    : exchange_(comm.job().lanes(), comm.context(), stream), kind_(kind) {}
 
 Result<std::shared_ptr<Operation>> Operation::make(ServedComm &comm, const Call &call,
                                                    uint32_t stream) {
-  std::shared_ptr<Operation> operation(new Operation(comm, stream));
+  std::shared_ptr<Operation> operation(new Operation(comm, call.kind, stream));
   if (Status s = operation->addEdges(comm, call); !s)
     return s;
   if (Status s = operation->exchange_.seal(); !s)
@@ -61,6 +61,8 @@ Status Operation::addEdges(const ServedComm &comm, const Call &call) {
     Result<Pieces> pieces = piecesOf(call.send, edge.slot, packed_);
     if (!pieces)
       return pieces.status();
+    for (const iovec &piece : *pieces)
+      sentBytes_ += piece.iov_len;
     if (edge.peer == comm.rank())
       toSelf.push_back(pieces.take());
     else

@@ -34,7 +34,9 @@ public:
   bool hasNamedTypes() const;
 
   bool isBusy() const { return isBusy_; }
-  uint32_t nextRun() { return ++runs_; } ///< of a persistent one
+  CallKind kind() const { return kind_; }
+  uint64_t sentBytes() const { return sentBytes_; } ///< of a run, those to this rank itself too
+  uint32_t nextRun() { return ++runs_; }            ///< of a persistent one
 
 private:
   /// Scattered bytes, moved through memory in one piece.
@@ -47,7 +49,7 @@ private:
   /// One slot of one side, as memory.
   using Pieces = std::vector<iovec>;
 
-  Operation(ServedComm &comm, uint32_t stream);
+  Operation(ServedComm &comm, CallKind kind, uint32_t stream);
   Status addEdges(const ServedComm &comm, const Call &call);
   Result<Pieces> piecesOf(const Side &side, int slot, std::vector<Packed> &packed);
   void remember(const Call &call, const Neighborhood &neighborhood);
@@ -55,6 +57,8 @@ private:
   void unpack();
 
   Exchange exchange_;
+  CallKind kind_;
+  uint64_t sentBytes_ = 0;
   std::vector<Packed> packed_, unpacked_;
   std::vector<std::shared_ptr<const TypeLayout>> layouts_; ///< kept, so that their ids are
   std::vector<uint64_t> arguments_;                        ///< see describe()

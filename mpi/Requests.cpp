@@ -1,6 +1,7 @@
 #include "mpi/Requests.h"
 
 #include "mpi/Real.h"
+#include "mpi/Summary.h"
 
 #include <algorithm>
 
@@ -57,6 +58,7 @@ MPI_Request Requests::persistent(std::shared_ptr<Operation> operation, ServedCom
 void Requests::start(Slot &slot) {
   slot.isRunning = true;
   ++running_;
+  Summary::all().served(slot.operation->kind(), slot.operation->sentBytes());
   slot.operation->start(slot.operation->nextRun());
 }
 

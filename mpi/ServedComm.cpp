@@ -1,8 +1,10 @@
 #include "mpi/ServedComm.h"
 
 #include "mpi/Real.h"
+#include "mpi/Settings.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 namespace colldsl::mpi {
@@ -63,6 +65,7 @@ ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm) {
   Shared served(new ServedComm(job));
   served->context_ = job.agree(comm, served->describe(comm));
   served->keptContexts_ = Job::kContextsEach - 1;
+  served->tell("new");
   real::Comm_set_attr(comm, keyval(), new Shared(served));
   return served.get();
 }
@@ -76,13 +79,27 @@ Shared ServedComm::duplicate() {
   made->rank_ = rank_;
   made->neighborhood_ = neighborhood_;
   made->onMachine_ = onMachine_;
+  made->topology_ = topology_;
+  made->tell("a duplicate");
   return made;
+}
+
+void ServedComm::tell(const char *origin) const {
+  if (!Settings::all().isVerbose() || rank_ != 0)
+    return;
+  const char *shape = topology_ == MPI_CART    ? "grid"
+                      : topology_ == MPI_GRAPH ? "graph"
+                                               : "distributed graph";
+  std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s\n", shape, onMachine_.size(), origin,
+               isServed() ? "served through shared memory"
+                          : "passed on, for some edge leaves its machine or the job");
 }
 
 bool ServedComm::describe(MPI_Comm comm) {
   int ranks = 0;
   MPI_Group group = MPI_GROUP_NULL;
   real::Comm_rank(comm, &rank_);
+  real::Topo_test(comm, &topology_);
   real::Comm_size(comm, &ranks);
   real::Comm_group(comm, &group);
   std::vector<int> mine(static_cast<size_t>(ranks)), world(mine.size());

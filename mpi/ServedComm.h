@@ -63,6 +63,7 @@ private:
   static int keyval();
   static int forget(MPI_Comm comm, int key, void *value, void *extra);
   bool describe(MPI_Comm comm);
+  void tell(const char *origin) const;
   Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
 
   [[gnu::tls_model("initial-exec")]] static thread_local Last last_;
@@ -72,6 +73,7 @@ private:
   uint32_t context_ = 0;      ///< 0: not served
   uint32_t keptContexts_ = 0; ///< for duplicates: those behind context_
   int rank_ = 0;
+  int topology_ = MPI_UNDEFINED;
   Neighborhood neighborhood_;
   std::vector<Rank> onMachine_; ///< by rank of the communicator
   uint32_t runs_ = 0;

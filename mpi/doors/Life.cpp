@@ -1,19 +1,31 @@
 // From MPI_Init to MPI_Finalize, and the communicators between.
 #include "mpi/Doors.h"
+#include "mpi/Settings.h"
+#include "mpi/Summary.h"
 
 using namespace colldsl::mpi;
+
+namespace {
+
+void begin(int threadLevel) {
+  Settings::agree();
+  if (!Settings::all().isAllOff())
+    Job::begin(threadLevel);
+}
+
+} // namespace
 
 COLLDSL_DOOR(Init, (int *argc, char ***argv)) {
   int code = real::Init(argc, argv);
   if (code == MPI_SUCCESS)
-    Job::begin(MPI_THREAD_SINGLE);
+    begin(MPI_THREAD_SINGLE);
   return code;
 }
 
 COLLDSL_DOOR(Init_thread, (int *argc, char ***argv, int required, int *provided)) {
   int code = real::Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS)
-    Job::begin(*provided);
+    begin(*provided);
   return code;
 }
 
@@ -22,6 +34,8 @@ COLLDSL_DOOR(Finalize, ()) {
     Requests::all().end();
     Job::end();
   }
+  if (Settings::all().wantsSummary())
+    Summary::all().print();
   return real::Finalize();
 }
 

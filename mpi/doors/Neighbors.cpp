@@ -1,6 +1,8 @@
 // The neighbourhood collectives: blocking, nonblocking, persistent; with counts of int and of
 // MPI_Count.
 #include "mpi/Doors.h"
+#include "mpi/Settings.h"
+#include "mpi/Summary.h"
 
 using namespace colldsl::mpi;
 
@@ -9,30 +11,47 @@ namespace {
 using colldsl::Result;
 using colldsl::Status;
 
-/// Serves a blocking call; false: the MPI below must. What it returns is put into `code`.
-bool serve(MPI_Comm comm, const Call &call, int &code) {
-  Job *job = Job::current();
-  if (!job)
-    return false;
+/// Counts what the MPI below must do; false.
+bool passOn(const Call &call) {
+  Summary::all().passedOn(call.kind);
+  return false;
+}
+
+/// For a blocking call: also one that came to be without our seeing it.
+ServedComm *knownOrAdopted(Job &job, MPI_Comm comm) {
   ServedComm *served = ServedComm::of(comm);
-  if (!served) { // one that came to be without our seeing it
-    int topology = MPI_UNDEFINED;
-    if (real::Topo_test(comm, &topology) != MPI_SUCCESS || topology == MPI_UNDEFINED)
-      return false;
-    served = ServedComm::adopt(*job, comm);
-  }
-  if (!served->isServed())
-    return false;
-  Guard guard(*job);
-  Operation *operation = served->sameAsBefore(call);
+  int topology = MPI_UNDEFINED;
+  if (served || real::Topo_test(comm, &topology) != MPI_SUCCESS || topology == MPI_UNDEFINED)
+    return served;
+  return ServedComm::adopt(job, comm);
+}
+
+/// A whole run; false: it cannot be prepared.
+bool run(Job &job, ServedComm &served, const Call &call, Status &outcome) {
+  Guard guard(job);
+  Operation *operation = served.sameAsBefore(call);
   if (!operation) {
-    Result<std::shared_ptr<Operation>> found = served->operationFor(call);
+    Result<std::shared_ptr<Operation>> found = served.operationFor(call);
     if (!found)
       return false;
     operation = found->get(); // the communicator keeps it
   }
-  Status s = operation->run(served->nextRun());
-  code = s ? MPI_SUCCESS : raise(comm, s);
+  Summary::all().served(call.kind, operation->sentBytes());
+  outcome = operation->run(served.nextRun());
+  return true;
+}
+
+/// Serves a blocking call; false: the MPI below must. What it returns is put into `code`.
+bool serve(MPI_Comm comm, const Call &call, int &code) {
+  Job *job = Job::current();
+  ServedComm *served =
+      job && !Settings::all().isOff(call.kind) ? knownOrAdopted(*job, comm) : nullptr;
+  if (!served || !served->isServed())
+    return passOn(call);
+  Status outcome;
+  if (!run(*job, *served, call, outcome))
+    return passOn(call);
+  code = outcome ? MPI_SUCCESS : raise(comm, outcome);
   return true;
 }
 
@@ -40,18 +59,19 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
 /// a communicator that is not known is left to the MPI below, by all its ranks.
 bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *request) {
   Job *job = Job::current();
-  ServedComm *served = job ? ServedComm::of(comm) : nullptr;
+  ServedComm *served = job && !Settings::all().isOff(call.kind) ? ServedComm::of(comm) : nullptr;
   if (!served || !served->isServed())
-    return false;
+    return passOn(call);
   Guard guard(*job);
   Result<std::shared_ptr<Operation>> operation =
       isPersistent ? served->makePersistent(call) : served->operationFor(call);
   if (!operation)
-    return false;
+    return passOn(call);
   if (isPersistent) {
     *request = Requests::all().persistent(*operation, *served, comm);
     return true;
   }
+  Summary::all().served(call.kind, (*operation)->sentBytes());
   (*operation)->start(served->nextRun());
   *request = Requests::all().running(operation.take(), *served, comm);
   return true;

@@ -1,0 +1,81 @@
+#include "mpi/Settings.h"
+
+#include "mpi/Real.h"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <unistd.h>
+
+namespace colldsl::mpi {
+namespace {
+
+constexpr std::string_view kPrefix = "COLLDSL_";
+
+void warn(const std::string &text) { std::fprintf(stderr, "colldsl: warning: %s\n", text.c_str()); }
+
+} // namespace
+
+Settings Settings::all_;
+
+void Settings::agree() {
+  int rank = 0;
+  real::Comm_rank(MPI_COMM_WORLD, &rank);
+  all_ = {};
+  if (rank == 0)
+    all_.read();
+  uint32_t words[2] = {all_.flags_, all_.off_};
+  real::Bcast(words, 2, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+  all_.flags_ = words[0];
+  all_.off_ = words[1];
+}
+
+void Settings::read() {
+  for (char **at = environ; *at; ++at) {
+    std::string_view entry = *at;
+    if (!entry.starts_with(kPrefix))
+      continue;
+    const char *equals = std::strchr(*at, '=');
+    if (!equals)
+      continue;
+    std::string name(entry.substr(0, static_cast<size_t>(equals - *at)));
+    if (name == "COLLDSL_VERBOSE")
+      readFlag(name.c_str(), equals + 1, kVerbose);
+    else if (name == "COLLDSL_SUMMARY")
+      readFlag(name.c_str(), equals + 1, kSummary);
+    else if (name == "COLLDSL_DISABLE")
+      readDisabled(equals + 1);
+    else
+      warn(name + " is set, but there is no such variable");
+  }
+}
+
+void Settings::readFlag(const char *name, const char *value, uint32_t flag) {
+  if (std::strcmp(value, "1") == 0)
+    flags_ |= flag;
+  else if (*value && std::strcmp(value, "0") != 0)
+    warn(std::string(name) + " is neither 0 nor 1: '" + value + "'");
+}
+
+void Settings::readDisabled(const char *names) {
+  for (std::string_view rest = names; !rest.empty();) {
+    size_t comma = rest.find(',');
+    disable(rest.substr(0, comma));
+    rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+  }
+}
+
+void Settings::disable(std::string_view name) {
+  if (name == "all") {
+    off_ = kAllOff;
+    return;
+  }
+  for (size_t kind = 0; kind < kCallKinds; ++kind)
+    if (name == kCallNames[kind]) {
+      off_ |= 1u << kind;
+      return;
+    }
+  warn("COLLDSL_DISABLE names '" + std::string(name) + "', which is no call that is served");
+}
+
+} // namespace colldsl::mpi

@@ -1,0 +1,37 @@
+/// What the environment of rank 0 asks for (docs/mpi.md): one word for the whole job, whatever
+/// the launcher hands to the others.
+#pragma once
+
+#include "mpi/Call.h"
+
+#include <string_view>
+
+namespace colldsl::mpi {
+
+class Settings {
+public:
+  /// Collective over MPI_COMM_WORLD. Rank 0 warns of what it does not know.
+  static void agree();
+  static const Settings &all() { return all_; }
+
+  bool isVerbose() const { return flags_ & kVerbose; }
+  bool wantsSummary() const { return flags_ & kSummary; }
+  bool isOff(CallKind kind) const { return off_ >> static_cast<uint32_t>(kind) & 1; }
+  /// Whether there is nothing at all to be served.
+  bool isAllOff() const { return off_ == kAllOff; }
+
+private:
+  static constexpr uint32_t kVerbose = 1, kSummary = 2;
+  static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
+  static Settings all_;
+
+  void read();
+  void readFlag(const char *name, const char *value, uint32_t flag);
+  void readDisabled(const char *names);
+  void disable(std::string_view name);
+
+  uint32_t flags_ = 0;
+  uint32_t off_ = 0; ///< a bit per CallKind
+};
+
+} // namespace colldsl::mpi

@@ -1,0 +1,25 @@
+// Memory that the program asks the MPI for: what is sent from it is copied once, by the receiver.
+#include "mpi/Doors.h"
+
+using namespace colldsl::mpi;
+
+COLLDSL_DOOR(Alloc_mem, (MPI_Aint size, MPI_Info info, void *address)) {
+  Job *job = Job::current();
+  if (job && size > 0) {
+    Guard guard(*job);
+    if (void *memory = job->lend(static_cast<uint64_t>(size))) {
+      *static_cast<void **>(address) = memory;
+      return MPI_SUCCESS;
+    }
+  }
+  return real::Alloc_mem(size, info, address);
+}
+
+COLLDSL_DOOR(Free_mem, (void *memory)) {
+  Job *job = Job::current();
+  if (!job || !job->lanes().owns(memory))
+    return real::Free_mem(memory);
+  Guard guard(*job);
+  job->lanes().release(memory);
+  return MPI_SUCCESS;
+}
