@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace colldsl::lanes {
+namespace {
+
+constexpr uint32_t kPollsForMore = 200;
+
+uint32_t linesOf(const Line &line) {
+  return line.kind == LineKind::Inline ? linesFor(line.inlineBytes) : 1;
+}
+
+} // namespace
 
 void LaneReceiver::connect(uint64_t offset) {
   header_ = reinterpret_cast<LaneHeader *>(world_.at(offset));
@@ -10,10 +19,49 @@ void LaneReceiver::connect(uint64_t offset) {
   ring_ = reinterpret_cast<const std::byte *>(lines_ + kLines);
 }
 
-const std::byte *LaneReceiver::bytesOf(const Line &line, uint64_t &bytes) const {
+// Lines are stamped in their order: with the last one all are here.
+bool LaneReceiver::isWhole(const Line &line) const {
+  uint32_t lines = linesOf(line);
+  return lines == 1 || awaitMore(taken_ + lines - 1);
+}
+
+// The next line is mostly a moment away. Its sender may have lost its core, though.
+const More *LaneReceiver::awaitMore(uint32_t position) const {
+  const More &more = reinterpret_cast<const More &>(lines_[position % kLines]);
+  for (uint32_t polls = kPollsForMore; polls > 0; --polls)
+    if (more.stamp.load(std::memory_order_acquire) == position + 1)
+      return &more;
+  return nullptr;
+}
+
+// Line by line, while the last ones may still be on their way. False: they do not come soon.
+bool LaneReceiver::unpackLines(std::byte *to, const Line &line) const {
+  std::memcpy(to, line.body.data, kInlineBytes);
+  to += kInlineBytes;
+  uint32_t position = taken_;
+  for (uint64_t left = line.inlineBytes - kInlineBytes; left > 0;) {
+    const More *more = awaitMore(++position);
+    if (!more)
+      return false;
+    uint64_t here = std::min<uint64_t>(left, kMoreBytes);
+    if (here == kMoreBytes)
+      std::memcpy(to, more->data, kMoreBytes); // no call
+    else
+      std::memcpy(to, more->data, here);
+    to += here;
+    left -= here;
+  }
+  return true;
+}
+
+// Where the payload of a line lies in one piece; `room` has kLongestInlineBytes.
+const std::byte *LaneReceiver::bytesOf(const Line &line, std::byte *room, uint64_t &bytes) const {
   if (line.kind == LineKind::Inline) {
     bytes = line.inlineBytes;
-    return line.body.data;
+    if (bytes <= kInlineBytes)
+      return line.body.data;
+    unpackLines(room, line);
+    return room;
   }
   bytes = line.body.ring.bytes;
   return ring_ + line.body.ring.place;
@@ -24,7 +72,19 @@ bool LaneReceiver::takeEager(const Line &line, const Message &message) {
     return false;
   scatter(message.payload, 0, ring_ + line.body.ring.place, line.body.ring.bytes);
   freeBytes(line);
-  advance();
+  advance(1);
+  return true;
+}
+
+bool LaneReceiver::takeLines(const Line &line, const Message &message) {
+  std::byte room[kLongestInlineBytes];
+  bool isFlat = message.payload.count == 1;
+  if (!unpackLines(isFlat ? static_cast<std::byte *>(message.payload.pieces[0].iov_base) : room,
+                   line))
+    return false;
+  if (!isFlat)
+    scatterShort(message.payload, room);
+  advance(linesFor(line.inlineBytes));
   return true;
 }
 
@@ -53,12 +113,12 @@ bool LaneReceiver::poll() {
   bool moved = false;
   while (true) {
     const Line &line = lines_[taken_ % kLines];
-    if (line.stamp.load(std::memory_order_acquire) != taken_ + 1)
+    if (line.stamp.load(std::memory_order_acquire) != taken_ + 1 || !isWhole(line))
       break;
     take(line);
     if (line.kind == LineKind::Eager || line.kind == LineKind::Fragment)
       freeBytes(line);
-    advance();
+    advance(linesOf(line));
     moved = true;
   }
   return moved;
@@ -72,8 +132,9 @@ void LaneReceiver::take(const Line &line) {
     return setAside(line);
   if (line.kind == LineKind::Request)
     return answer(*message, line.body.request, line.ticket);
+  std::byte room[kLongestInlineBytes];
   uint64_t bytes;
-  const std::byte *from = bytesOf(line, bytes);
+  const std::byte *from = bytesOf(line, room, bytes);
   deliver(*message, from, bytes);
 }
 
@@ -84,8 +145,9 @@ void LaneReceiver::setAside(const Line &line) {
     aside.request = line.body.request;
     return;
   }
+  std::byte room[kLongestInlineBytes];
   uint64_t bytes;
-  const std::byte *from = bytesOf(line, bytes);
+  const std::byte *from = bytesOf(line, room, bytes);
   aside.bytes.assign(from, from + bytes);
   asideBytes_ += bytes;
   if (asideBytes_ >= options_.asideBytes)

@@ -37,8 +37,10 @@ public:
       return takeEager(line, message);
     if (line.inlineBytes != message.payload.bytes)
       return false;
+    if (line.inlineBytes > kInlineBytes)
+      return takeLines(line, message);
     scatterShort(message.payload, line.body.data);
-    advance();
+    advance(1);
     return true;
   }
 
@@ -63,10 +65,15 @@ private:
   };
 
   bool takeEager(const Line &line, const Message &message);
-  const std::byte *bytesOf(const Line &line, uint64_t &bytes) const;
+  bool takeLines(const Line &line, const Message &message);
+  const More *awaitMore(uint32_t position) const;
+  bool isWhole(const Line &line) const;
+  bool unpackLines(std::byte *to, const Line &line) const;
+  const std::byte *bytesOf(const Line &line, std::byte *room, uint64_t &bytes) const;
   // The sender looks only when it runs out of lines, so it need not know at once.
-  void advance() {
-    if (++taken_ - published_ >= kLines / 4)
+  void advance(uint32_t lines) {
+    taken_ += lines;
+    if (taken_ - published_ >= kLines / 4)
       publish();
   }
   void freeBytes(const Line &line);

@@ -19,14 +19,46 @@ LaneSender::LaneSender(shm::World &world, Rank peer, uint64_t offset, const Opti
       lines_(reinterpret_cast<Line *>(header_ + 1)),
       ring_(reinterpret_cast<std::byte *>(lines_ + kLines)) {}
 
-bool LaneSender::refreshLines() {
+bool LaneSender::refreshLines(uint32_t lines) {
   consumedSeen_ = header_->linesConsumed.load(std::memory_order_acquire);
-  return produced_ - consumedSeen_ < kLines;
+  return produced_ + lines - consumedSeen_ <= kLines;
 }
 
-bool LaneSender::sendEagerly(const Message &message) {
-  return mayBeEager(message) && hasLine() &&
-         putInRing(message, LineKind::Eager, 0, message.payload.bytes);
+bool LaneSender::sendLonger(const Message &message) {
+  uint64_t bytes = message.payload.bytes;
+  if (!mayBeEager(message))
+    return false;
+  if (bytes > options_.inlineBytes)
+    return hasLines(1) && putInRing(message, LineKind::Eager, 0, bytes);
+  if (!hasLines(linesFor(bytes)))
+    return false;
+  putInLines(message);
+  return true;
+}
+
+// The first line goes first: the receiver fetches the others while they are written.
+void LaneSender::putInLines(const Message &message) {
+  std::byte packed[kLongestInlineBytes];
+  const std::byte *from = packed;
+  if (message.payload.count == 1)
+    from = static_cast<const std::byte *>(message.payload.pieces[0].iov_base);
+  else
+    gatherShort(packed, message.payload);
+  uint64_t left = message.payload.bytes - kInlineBytes;
+  Line &line = fill(message.key, LineKind::Inline);
+  line.inlineBytes = static_cast<uint16_t>(message.payload.bytes);
+  std::memcpy(line.body.data, from, kInlineBytes);
+  from += kInlineBytes;
+  line.stamp.store(++produced_, std::memory_order_release);
+  for (; left > kMoreBytes; left -= kMoreBytes, from += kMoreBytes) {
+    More &more = nextMore();
+    std::memcpy(more.data, from, kMoreBytes);
+    more.stamp.store(++produced_, std::memory_order_release);
+  }
+  More &last = nextMore();
+  std::memcpy(last.data, from, left);
+  last.stamp.store(++produced_, std::memory_order_release);
+  world_.wake(peer_);
 }
 
 bool LaneSender::mayBeEager(const Message &message) const {
@@ -57,7 +89,7 @@ bool LaneSender::putInRing(const Message &message, LineKind kind, uint64_t offse
 }
 
 bool LaneSender::ask(Message &message) {
-  if (freeTickets_ == 0 || !hasLine())
+  if (freeTickets_ == 0 || !hasLines(1))
     return false;
   uint32_t ticket = static_cast<uint32_t>(std::countr_zero(freeTickets_));
   freeTickets_ &= freeTickets_ - 1;
@@ -124,7 +156,7 @@ bool LaneSender::stream() {
   while (!streams_.empty()) {
     Message &m = *streams_.front();
     uint64_t bytes = std::min<uint64_t>(m.payload.bytes - m.moved, options_.fragmentBytes);
-    if (!hasLine() || !putInRing(m, LineKind::Fragment, m.moved, bytes))
+    if (!hasLines(1) || !putInRing(m, LineKind::Fragment, m.moved, bytes))
       return moved;
     moved = true;
     m.moved += bytes;

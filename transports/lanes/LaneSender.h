@@ -39,32 +39,36 @@ public:
 private:
   bool send(const Message &message) {
     if (message.payload.bytes > kInlineBytes)
-      return sendEagerly(message);
-    if (!hasLine())
+      return sendLonger(message);
+    if (!hasLines(1))
       return false;
     putInline(message);
     return true;
   }
   bool mayBeEager(const Message &message) const;
-  bool hasLine() { return produced_ - consumedSeen_ < kLines || refreshLines(); }
-  bool refreshLines();
+  bool hasLines(uint32_t lines) {
+    return produced_ + lines - consumedSeen_ <= kLines || refreshLines(lines);
+  }
+  bool refreshLines(uint32_t lines);
   Line &fill(const Key &key, LineKind kind) {
     Line &line = lines_[produced_ % kLines];
     line.key = key;
     line.kind = kind;
     return line;
   }
+  More &nextMore() { return reinterpret_cast<More &>(lines_[produced_ % kLines]); }
   void commit(Line &line) {
     line.stamp.store(++produced_, std::memory_order_release);
     world_.wake(peer_);
   }
   void putInline(const Message &message) {
     Line &line = fill(message.key, LineKind::Inline);
-    line.inlineBytes = static_cast<uint8_t>(message.payload.bytes);
+    line.inlineBytes = static_cast<uint16_t>(message.payload.bytes);
     gatherShort(line.body.data, message.payload);
     commit(line);
   }
-  bool sendEagerly(const Message &message);
+  bool sendLonger(const Message &message);
+  void putInLines(const Message &message);
   bool putInRing(const Message &message, LineKind kind, uint64_t offset, uint64_t bytes);
   bool ask(Message &message);
   bool publish(Message &message);

@@ -10,6 +10,8 @@ namespace colldsl::lanes {
 struct Options {
   /// Of each lane, for payloads under way. A multiple of 64.
   uint32_t ringBytes = 64 << 10;
+  /// Up to here messages travel in lines, each with its stamp; at most kLongestInlineBytes.
+  uint32_t inlineBytes = 1024;
   /// Longer messages ask the receiver first.
   uint32_t eagerBytes = 8 << 10;
   /// Of a message that streams.
