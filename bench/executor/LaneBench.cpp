@@ -4,7 +4,8 @@
 //   as many, in one run. The baseline is a flag that goes there and back, halved, for
 //   small blocks, and a memcpy of the same bytes from the other's memory for large ones.
 //
-// Medians of rounds, in nanoseconds per run.
+// Medians of rounds, in nanoseconds per run. Arguments, all optional: the least and the largest
+// block in bytes, and `own` or `shared`.
 #include "bench/executor/Measure.h"
 #include "executor/Exchange.h"
 
@@ -99,26 +100,48 @@ private:
   uint32_t stream_ = 0;
 };
 
-void runRank(shm::World &world, Rank me, Flags &flags) {
+struct Filter {
+  uint64_t least = 0, most = UINT64_MAX;
+  bool own = true, shared = true;
+};
+
+Filter parse(int argc, char **argv) {
+  Filter filter;
+  if (argc > 1)
+    filter.least = std::strtoull(argv[1], nullptr, 10);
+  if (argc > 2)
+    filter.most = std::strtoull(argv[2], nullptr, 10);
+  if (argc > 3) {
+    filter.own = std::strcmp(argv[3], "shared") != 0;
+    filter.shared = std::strcmp(argv[3], "own") != 0;
+  }
+  return filter;
+}
+
+void runRank(shm::World &world, Rank me, Flags &flags, const Filter &filter) {
   bindToCore(index(me));
   world.control(me).pid.store(getpid());
   while (world.control(Rank{1 - index(me)}).pid.load() == 0)
     ;
   TwoRanks ranks(world, me, flags);
-  for (bool isShared : {false, true})
-    for (uint64_t bytes : {8, 64, 512, 4096, 32768, 262144, 1048576})
-      for (uint32_t parts : {1, 2, 8})
-        ranks.measure(parts, bytes, isShared);
+  for (bool isShared : {false, true}) {
+    if (isShared ? !filter.shared : !filter.own)
+      continue;
+    for (uint64_t bytes : {8, 64, 256, 512, 1024, 4096, 16384, 32768, 65536, 262144, 1048576})
+      if (bytes >= filter.least && bytes <= filter.most)
+        for (uint32_t parts : {1, 2, 8})
+          ranks.measure(parts, bytes, isShared);
+  }
 }
 
-int main() {
+int main(int argc, char **argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   shm::Options options;
   auto world = shm::World::create(2, options);
   auto *flags = static_cast<Flags *>(
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   pid_t child = fork();
-  runRank(**world, Rank{child == 0 ? 1u : 0u}, *flags);
+  runRank(**world, Rank{child == 0 ? 1u : 0u}, *flags, parse(argc, argv));
   if (child == 0)
     _exit(0);
   waitpid(child, nullptr, 0);
@@ -128,4 +151,4 @@ int main() {
 } // namespace
 } // namespace colldsl::bench
 
-int main() { return colldsl::bench::main(); }
+int main(int argc, char **argv) { return colldsl::bench::main(argc, argv); }

@@ -25,6 +25,7 @@ struct Case {
 lanes::Options tight() {
   lanes::Options options;
   options.ringBytes = 512;
+  options.inlineBytes = 110;
   options.eagerBytes = 128;
   options.fragmentBytes = 192;
   options.singleCopyMinBytes = 1 << 20;

@@ -1,8 +1,18 @@
 #include "transports/lanes/LaneReceiver.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace colldsl::lanes {
+namespace {
+
+constexpr uint32_t kPollsForMore = 200;
+
+uint32_t linesOf(const Line &line) {
+  return line.kind == LineKind::Inline ? linesFor(line.inlineBytes) : 1;
+}
+
+} // namespace
 
 void LaneReceiver::connect(uint64_t offset) {
   header_ = reinterpret_cast<LaneHeader *>(world_.at(offset));
@@ -10,21 +20,72 @@ void LaneReceiver::connect(uint64_t offset) {
   ring_ = reinterpret_cast<const std::byte *>(lines_ + kLines);
 }
 
-const std::byte *LaneReceiver::bytesOf(const Line &line, uint64_t &bytes) const {
+// Lines are stamped in their order: with the last one all are here.
+bool LaneReceiver::isWhole(const Line &line) const {
+  uint32_t lines = linesOf(line);
+  return lines == 1 || awaitMore(taken_ + lines - 1);
+}
+
+// The next line is mostly a moment away. Its sender may have lost its core, though.
+const More *LaneReceiver::awaitMore(uint32_t position) const {
+  const More &more = reinterpret_cast<const More &>(lines_[position % kLines]);
+  for (uint32_t polls = kPollsForMore; polls > 0; --polls)
+    if (more.stamp.load(std::memory_order_acquire) == position + 1)
+      return &more;
+  return nullptr;
+}
+
+// Line by line, while the last ones may still be on their way. False: they do not come soon.
+bool LaneReceiver::unpackLines(std::byte *to, const Line &line) const {
+  std::memcpy(to, line.body.data, kInlineBytes);
+  to += kInlineBytes;
+  uint32_t position = taken_;
+  for (uint64_t left = line.inlineBytes - kInlineBytes; left > 0;) {
+    const More *more = awaitMore(++position);
+    if (!more)
+      return false;
+    uint64_t here = std::min<uint64_t>(left, kMoreBytes);
+    if (here == kMoreBytes)
+      std::memcpy(to, more->data, kMoreBytes); // no call
+    else
+      std::memcpy(to, more->data, here);
+    to += here;
+    left -= here;
+  }
+  return true;
+}
+
+// Where the payload of a line lies in one piece; `room` has kLongestInlineBytes.
+const std::byte *LaneReceiver::bytesOf(const Line &line, std::byte *room, uint64_t &bytes) const {
   if (line.kind == LineKind::Inline) {
     bytes = line.inlineBytes;
-    return line.body.data;
+    if (bytes <= kInlineBytes)
+      return line.body.data;
+    unpackLines(room, line);
+    return room;
   }
   bytes = line.body.ring.bytes;
   return ring_ + line.body.ring.place;
 }
 
 bool LaneReceiver::takeEager(const Line &line, const Message &message) {
-  if (line.kind == LineKind::Request || line.body.ring.bytes != message.payload.bytes)
+  if (line.kind != LineKind::Eager || line.body.ring.bytes != message.payload.bytes)
     return false;
   scatter(message.payload, 0, ring_ + line.body.ring.place, line.body.ring.bytes);
   freeBytes(line);
-  advance();
+  advance(1);
+  return true;
+}
+
+bool LaneReceiver::takeLines(const Line &line, const Message &message) {
+  std::byte room[kLongestInlineBytes];
+  bool isFlat = message.payload.count == 1;
+  if (!unpackLines(isFlat ? static_cast<std::byte *>(message.payload.pieces[0].iov_base) : room,
+                   line))
+    return false;
+  if (!isFlat)
+    scatterShort(message.payload, room);
+  advance(linesFor(line.inlineBytes));
   return true;
 }
 
@@ -53,12 +114,12 @@ bool LaneReceiver::poll() {
   bool moved = false;
   while (true) {
     const Line &line = lines_[taken_ % kLines];
-    if (line.stamp.load(std::memory_order_acquire) != taken_ + 1)
+    if (line.stamp.load(std::memory_order_acquire) != taken_ + 1 || !isWhole(line))
       break;
     take(line);
     if (line.kind == LineKind::Eager || line.kind == LineKind::Fragment)
       freeBytes(line);
-    advance();
+    advance(linesOf(line));
     moved = true;
   }
   return moved;
@@ -67,13 +128,16 @@ bool LaneReceiver::poll() {
 void LaneReceiver::take(const Line &line) {
   if (line.kind == LineKind::Fragment)
     return takeFragment(line);
+  if (line.kind == LineKind::Written)
+    return finishStream(line.ticket);
   Message *message = posted_.take(line.key);
   if (!message)
     return setAside(line);
   if (line.kind == LineKind::Request)
     return answer(*message, line.body.request, line.ticket);
+  std::byte room[kLongestInlineBytes];
   uint64_t bytes;
-  const std::byte *from = bytesOf(line, bytes);
+  const std::byte *from = bytesOf(line, room, bytes);
   deliver(*message, from, bytes);
 }
 
@@ -84,8 +148,9 @@ void LaneReceiver::setAside(const Line &line) {
     aside.request = line.body.request;
     return;
   }
+  std::byte room[kLongestInlineBytes];
   uint64_t bytes;
-  const std::byte *from = bytesOf(line, bytes);
+  const std::byte *from = bytesOf(line, room, bytes);
   aside.bytes.assign(from, from + bytes);
   asideBytes_ += bytes;
   if (asideBytes_ >= options_.asideBytes)
@@ -134,7 +199,8 @@ void LaneReceiver::notify(uint16_t ticket, uint32_t notice) {
 void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t ticket) {
   if (!fits(message, request.bytes))
     return notify(ticket, doneNotice(request.use));
-  if (copyDirectly(message, request)) {
+  if (request.isShared) {
+    scatter(message.payload, 0, world_.at(request.offset), request.bytes);
     notify(ticket, doneNotice(request.use));
     return message.finish();
   }
@@ -142,21 +208,17 @@ void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t
   streams_[ticket] = &message;
   ++streaming_;
   streamBytes_[ticket] = request.bytes;
+  header_->landings[ticket] = landingOf(message.payload, request.bytes);
   notify(ticket, readyNotice(request.use));
 }
 
-bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
-  if (request.isShared) {
-    scatter(message.payload, 0, world_.at(request.address), request.bytes);
-    return true;
-  }
-  if (!canRead_ || request.bytes < options_.singleCopyMinBytes)
-    return false;
-  pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
-  cma::ReadOutcome outcome =
-      cma::read({process, request.address, request.pieces, request.bytes}, message.payload);
-  canRead_ = outcome != cma::ReadOutcome::Forbidden;
-  return outcome == cma::ReadOutcome::Read;
+Landing LaneReceiver::landingOf(const Payload &payload, uint64_t bytes) const {
+  if (payload.count != 1)
+    return {reinterpret_cast<uint64_t>(payload.pieces), payload.count, false};
+  void *memory = payload.pieces[0].iov_base;
+  if (std::optional<uint64_t> offset = world_.offsetOf(memory, bytes))
+    return {*offset, 1, true};
+  return {reinterpret_cast<uint64_t>(memory), 1, false};
 }
 
 void LaneReceiver::takeFragment(const Line &line) {
@@ -166,20 +228,33 @@ void LaneReceiver::takeFragment(const Line &line) {
   const RingBody &body = line.body.ring;
   scatter(message.payload, message.moved, ring_ + body.place, body.bytes);
   message.moved += body.bytes;
-  if (message.moved < streamBytes_[line.ticket])
-    return;
-  streams_[line.ticket] = nullptr;
+  if (message.moved == streamBytes_[line.ticket])
+    finishStream(line.ticket);
+}
+
+void LaneReceiver::finishStream(uint16_t ticket) {
+  Message *message = std::exchange(streams_[ticket], nullptr);
+  if (!message)
+    return; // it was given up
   --streaming_;
-  message.finish();
+  message->moved = streamBytes_[ticket];
+  message->finish();
+}
+
+// Nobody writes there from now on but who does already.
+void LaneReceiver::withdraw(uint16_t ticket) {
+  streams_[ticket] = nullptr;
+  --streaming_;
+  std::atomic<uint32_t> &notice = header_->notices[ticket];
+  notify(ticket, notice.load(std::memory_order_relaxed) + 1); // done
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 void LaneReceiver::forget(const Tally &tally) {
   posted_.removeIf([&](Message &m) { return m.tally == &tally; });
-  for (Message *&stream : streams_)
-    if (stream && stream->tally == &tally) {
-      stream = nullptr;
-      --streaming_;
-    }
+  for (uint16_t ticket = 0; ticket < kTickets; ++ticket)
+    if (streams_[ticket] && streams_[ticket]->tally == &tally)
+      withdraw(ticket);
 }
 
 } // namespace colldsl::lanes

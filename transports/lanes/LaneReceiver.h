@@ -5,7 +5,6 @@
 #pragma once
 
 #include "transports/Pieces.h"
-#include "transports/cma/RemoteMemory.h"
 #include "transports/lanes/Message.h"
 #include "transports/lanes/Options.h"
 #include "transports/shm/World.h"
@@ -17,8 +16,8 @@ namespace colldsl::lanes {
 /// Not thread safe.
 class LaneReceiver {
 public:
-  LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canRead)
-      : world_(world), peer_(peer), options_(options), canRead_(canRead) {}
+  LaneReceiver(shm::World &world, Rank peer, const Options &options)
+      : world_(world), peer_(peer), options_(options) {}
 
   Rank peer() const { return peer_; }
 
@@ -37,8 +36,10 @@ public:
       return takeEager(line, message);
     if (line.inlineBytes != message.payload.bytes)
       return false;
+    if (line.inlineBytes > kInlineBytes)
+      return takeLines(line, message);
     scatterShort(message.payload, line.body.data);
-    advance();
+    advance(1);
     return true;
   }
 
@@ -50,8 +51,12 @@ public:
   /// Takes what has arrived. True: something moved.
   bool poll();
 
-  /// Lets go of the messages of an operation that is given up.
+  /// Lets go of the messages of an operation that is given up. Their memory is free once
+  /// isWritten() was false.
   void forget(const Tally &tally);
+
+  /// The sender is writing to memory of this rank.
+  bool isWritten() const { return lines_ && header_->isWriting.load(std::memory_order_acquire); }
 
 private:
   struct Aside {
@@ -63,10 +68,15 @@ private:
   };
 
   bool takeEager(const Line &line, const Message &message);
-  const std::byte *bytesOf(const Line &line, uint64_t &bytes) const;
+  bool takeLines(const Line &line, const Message &message);
+  const More *awaitMore(uint32_t position) const;
+  bool isWhole(const Line &line) const;
+  bool unpackLines(std::byte *to, const Line &line) const;
+  const std::byte *bytesOf(const Line &line, std::byte *room, uint64_t &bytes) const;
   // The sender looks only when it runs out of lines, so it need not know at once.
-  void advance() {
-    if (++taken_ - published_ >= kLines / 4)
+  void advance(uint32_t lines) {
+    taken_ += lines;
+    if (taken_ - published_ >= kLines / 4)
       publish();
   }
   void freeBytes(const Line &line);
@@ -76,15 +86,16 @@ private:
   bool takeFromAside(Message &message);
   void deliver(Message &message, const std::byte *bytes, uint64_t count);
   void answer(Message &message, const RequestBody &request, uint16_t ticket);
-  bool copyDirectly(Message &message, const RequestBody &request);
+  Landing landingOf(const Payload &payload, uint64_t bytes) const;
   void takeFragment(const Line &line);
+  void finishStream(uint16_t ticket);
+  void withdraw(uint16_t ticket);
   void notify(uint16_t ticket, uint32_t notice);
   bool fits(Message &message, uint64_t bytes);
 
   shm::World &world_;
   Rank peer_;
   const Options &options_;
-  bool &canRead_; ///< whether the kernel lets this process read others' memory
   LaneHeader *header_ = nullptr;
   const Line *lines_ = nullptr;
   const std::byte *ring_ = nullptr;

@@ -13,25 +13,65 @@ constexpr uint64_t roundUp(uint64_t bytes) {
 
 } // namespace
 
-LaneSender::LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options)
-    : world_(world), peer_(peer), options_(options),
+LaneSender::LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options,
+                       bool &canWrite)
+    : world_(world), peer_(peer), options_(options), canWrite_(canWrite),
       header_(reinterpret_cast<LaneHeader *>(world.at(offset))),
       lines_(reinterpret_cast<Line *>(header_ + 1)),
       ring_(reinterpret_cast<std::byte *>(lines_ + kLines)) {}
 
-bool LaneSender::refreshLines() {
+bool LaneSender::refreshLines(uint32_t lines) {
   consumedSeen_ = header_->linesConsumed.load(std::memory_order_acquire);
-  return produced_ - consumedSeen_ < kLines;
+  return produced_ + lines - consumedSeen_ <= kLines;
 }
 
-bool LaneSender::sendEagerly(const Message &message) {
-  return mayBeEager(message) && hasLine() &&
-         putInRing(message, LineKind::Eager, 0, message.payload.bytes);
+bool LaneSender::sendLonger(const Message &message) {
+  uint64_t bytes = message.payload.bytes;
+  if (!mayBeEager(message))
+    return false;
+  if (bytes > options_.inlineBytes)
+    return hasLines(1) && putInRing(message, LineKind::Eager, 0, bytes);
+  if (!hasLines(linesFor(bytes)))
+    return false;
+  putInLines(message);
+  return true;
+}
+
+// The first line goes first: the receiver fetches the others while they are written.
+void LaneSender::putInLines(const Message &message) {
+  std::byte packed[kLongestInlineBytes];
+  const std::byte *from = packed;
+  if (message.payload.count == 1)
+    from = static_cast<const std::byte *>(message.payload.pieces[0].iov_base);
+  else
+    gatherShort(packed, message.payload);
+  uint64_t left = message.payload.bytes - kInlineBytes;
+  Line &line = fill(message.key, LineKind::Inline);
+  line.inlineBytes = static_cast<uint16_t>(message.payload.bytes);
+  std::memcpy(line.body.data, from, kInlineBytes);
+  from += kInlineBytes;
+  line.stamp.store(++produced_, std::memory_order_release);
+  for (; left > kMoreBytes; left -= kMoreBytes, from += kMoreBytes) {
+    More &more = nextMore();
+    std::memcpy(more.data, from, kMoreBytes);
+    more.stamp.store(++produced_, std::memory_order_release);
+  }
+  More &last = nextMore();
+  std::memcpy(last.data, from, left);
+  last.stamp.store(++produced_, std::memory_order_release);
+  world_.wake(peer_);
 }
 
 bool LaneSender::mayBeEager(const Message &message) const {
-  return message.payload.bytes <= options_.eagerBytes &&
-         header_->isBehind.load(std::memory_order_relaxed) == 0;
+  uint64_t bytes = message.payload.bytes;
+  return bytes <= options_.eagerBytes && header_->isBehind.load(std::memory_order_relaxed) == 0 &&
+         (bytes < options_.sharedMinBytes || !offsetOf(message.payload));
+}
+
+std::optional<uint64_t> LaneSender::offsetOf(const Payload &payload) const {
+  if (payload.count != 1)
+    return std::nullopt;
+  return world_.offsetOf(payload.pieces[0].iov_base, payload.bytes);
 }
 
 // Bytes of one line lie together: what is left at the end of the ring is skipped.
@@ -57,23 +97,16 @@ bool LaneSender::putInRing(const Message &message, LineKind kind, uint64_t offse
 }
 
 bool LaneSender::ask(Message &message) {
-  if (freeTickets_ == 0 || !hasLine())
+  if (freeTickets_ == 0 || !hasLines(1))
     return false;
   uint32_t ticket = static_cast<uint32_t>(std::countr_zero(freeTickets_));
   freeTickets_ &= freeTickets_ - 1;
   message.ticket = static_cast<uint16_t>(ticket);
-  const Payload &payload = message.payload;
+  std::optional<uint64_t> shared = offsetOf(message.payload);
   Line &line = fill(message.key, LineKind::Request);
   line.ticket = message.ticket;
-  RequestBody &body = line.body.request;
-  body = {payload.bytes, 0, payload.count, uses_[ticket], false};
-  if (payload.count == 1) {
-    std::optional<uint64_t> shared = world_.offsetOf(payload.pieces[0].iov_base, payload.bytes);
-    body.isShared = shared.has_value();
-    body.address = shared ? *shared : reinterpret_cast<uint64_t>(payload.pieces[0].iov_base);
-  } else {
-    body.address = reinterpret_cast<uint64_t>(payload.pieces);
-  }
+  line.body.request = {message.payload.bytes, shared.value_or(0), uses_[ticket],
+                       shared.has_value()};
   commit(line);
   return true;
 }
@@ -101,21 +134,60 @@ void LaneSender::post(Message &message) {
 bool LaneSender::readNotices() {
   bool moved = false;
   asked_.removeIf([&](Message &m) {
-    uint32_t &use = uses_[m.ticket];
+    uint32_t use = uses_[m.ticket];
     uint32_t notice = header_->notices[m.ticket].load(std::memory_order_acquire);
-    if (notice == doneNotice(use)) {
-      ++use;
-      freeTickets_ |= 1u << m.ticket;
-      m.moved = m.payload.bytes;
-      m.finish();
-    } else if (notice == readyNotice(use)) {
-      streams_.push(m);
-    } else {
+    if (notice == doneNotice(use))
+      finishAsked(m);
+    else if (notice != readyNotice(use) || !hasLines(1))
       return false;
-    }
+    else if (writeDirectly(m))
+      sayWritten(m);
+    else
+      streams_.push(m);
     return moved = true;
   });
   return moved;
+}
+
+void LaneSender::finishAsked(Message &message) {
+  ++uses_[message.ticket];
+  freeTickets_ |= 1u << message.ticket;
+  message.moved = message.payload.bytes;
+  message.finish();
+}
+
+void LaneSender::sayWritten(Message &message) {
+  Line &line = fill(message.key, LineKind::Written);
+  line.ticket = message.ticket;
+  commit(line);
+  finishAsked(message);
+}
+
+// A receiver that gives up takes its notice back and then looks whether it is written to:
+// one of the two sees the other.
+bool LaneSender::writeDirectly(const Message &message) {
+  const Landing &landing = header_->landings[message.ticket];
+  if (!landing.isShared && (!canWrite_ || message.payload.bytes < options_.singleCopyMinBytes))
+    return false;
+  header_->isWriting.store(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  bool isWanted = header_->notices[message.ticket].load(std::memory_order_acquire) ==
+                  readyNotice(uses_[message.ticket]);
+  bool isDone = isWanted && writeTo(landing, message.payload);
+  header_->isWriting.store(0, std::memory_order_release);
+  return isDone;
+}
+
+bool LaneSender::writeTo(const Landing &landing, const Payload &payload) {
+  if (landing.isShared) {
+    gather(world_.at(landing.address), payload, 0, payload.bytes);
+    return true;
+  }
+  pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
+  cma::Outcome outcome =
+      cma::write({process, landing.address, landing.pieces, payload.bytes}, payload);
+  canWrite_ = outcome != cma::Outcome::Forbidden;
+  return outcome == cma::Outcome::Done;
 }
 
 // One after the other: a ring shared by several would finish them all late.
@@ -124,16 +196,14 @@ bool LaneSender::stream() {
   while (!streams_.empty()) {
     Message &m = *streams_.front();
     uint64_t bytes = std::min<uint64_t>(m.payload.bytes - m.moved, options_.fragmentBytes);
-    if (!hasLine() || !putInRing(m, LineKind::Fragment, m.moved, bytes))
+    if (!hasLines(1) || !putInRing(m, LineKind::Fragment, m.moved, bytes))
       return moved;
     moved = true;
     m.moved += bytes;
     if (m.moved < m.payload.bytes)
       continue;
     streams_.pop();
-    ++uses_[m.ticket];
-    freeTickets_ |= 1u << m.ticket;
-    m.finish();
+    finishAsked(m);
   }
   return moved;
 }

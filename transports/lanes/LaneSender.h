@@ -1,12 +1,13 @@
 /// The sending end of a lane.
 ///
-/// Up to kInlineBytes a message travels in its line; up to eagerBytes in the ring of bytes,
-/// and the send is done; else its line is a Request, and the receiver either copies the
-/// bytes itself or says that it is ready, whereupon they stream through the ring. Without
-/// room, messages wait here in order.
+/// Up to inlineBytes a message travels in lines; up to eagerBytes in the ring of bytes, and
+/// the send is done; else its line is a Request, and the receiver either copies the bytes
+/// itself, out of shared memory, or says where it wants them. There they are written in one
+/// go, or they stream through the ring. Without room, messages wait here in order.
 #pragma once
 
 #include "transports/Pieces.h"
+#include "transports/cma/RemoteMemory.h"
 #include "transports/lanes/Message.h"
 #include "transports/lanes/Options.h"
 #include "transports/shm/World.h"
@@ -17,7 +18,8 @@ namespace colldsl::lanes {
 class LaneSender {
 public:
   /// The lane at this offset of the mapping, new and zero.
-  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options);
+  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options,
+             bool &canWrite);
 
   Rank peer() const { return peer_; }
 
@@ -39,41 +41,51 @@ public:
 private:
   bool send(const Message &message) {
     if (message.payload.bytes > kInlineBytes)
-      return sendEagerly(message);
-    if (!hasLine())
+      return sendLonger(message);
+    if (!hasLines(1))
       return false;
     putInline(message);
     return true;
   }
   bool mayBeEager(const Message &message) const;
-  bool hasLine() { return produced_ - consumedSeen_ < kLines || refreshLines(); }
-  bool refreshLines();
+  bool hasLines(uint32_t lines) {
+    return produced_ + lines - consumedSeen_ <= kLines || refreshLines(lines);
+  }
+  bool refreshLines(uint32_t lines);
   Line &fill(const Key &key, LineKind kind) {
     Line &line = lines_[produced_ % kLines];
     line.key = key;
     line.kind = kind;
     return line;
   }
+  More &nextMore() { return reinterpret_cast<More &>(lines_[produced_ % kLines]); }
   void commit(Line &line) {
     line.stamp.store(++produced_, std::memory_order_release);
     world_.wake(peer_);
   }
   void putInline(const Message &message) {
     Line &line = fill(message.key, LineKind::Inline);
-    line.inlineBytes = static_cast<uint8_t>(message.payload.bytes);
+    line.inlineBytes = static_cast<uint16_t>(message.payload.bytes);
     gatherShort(line.body.data, message.payload);
     commit(line);
   }
-  bool sendEagerly(const Message &message);
+  bool sendLonger(const Message &message);
+  void putInLines(const Message &message);
   bool putInRing(const Message &message, LineKind kind, uint64_t offset, uint64_t bytes);
   bool ask(Message &message);
   bool publish(Message &message);
   bool readNotices();
+  void finishAsked(Message &message);
+  void sayWritten(Message &message);
+  bool writeDirectly(const Message &message);
+  bool writeTo(const Landing &landing, const Payload &payload);
+  std::optional<uint64_t> offsetOf(const Payload &payload) const;
   bool stream();
 
   shm::World &world_;
   Rank peer_;
   const Options &options_;
+  bool &canWrite_; ///< whether the kernel lets this process write others' memory
   LaneHeader *header_;
   Line *lines_;
   std::byte *ring_;

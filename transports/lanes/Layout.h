@@ -16,7 +16,9 @@ namespace colldsl::lanes {
 
 inline constexpr uint32_t kLineBytes = 64;
 inline constexpr uint32_t kInlineBytes = 40;
-inline constexpr uint32_t kLines = 64;
+inline constexpr uint32_t kMoreBytes = 60;
+inline constexpr uint32_t kLongestInlineBytes = 1024; ///< of a message that travels in lines
+inline constexpr uint32_t kLines = 256;
 inline constexpr uint32_t kTickets = 32;
 
 /// What a message is for: both ends name it alike. On one lane no two messages under way
@@ -31,10 +33,11 @@ struct Key {
 };
 
 enum class LineKind : uint8_t {
-  Inline,   ///< the payload is in the line
+  Inline,   ///< the payload is in the line, and in those behind it that it takes
   Eager,    ///< the payload is in the ring of bytes
   Request,  ///< the payload waits at the sender until the receiver is ready
   Fragment, ///< the next part of a payload that the receiver is ready for, in the ring
+  Written,  ///< the payload is where the receiver wanted it
 };
 
 /// A stretch of the ring of bytes.
@@ -46,10 +49,16 @@ struct RingBody {
 
 struct RequestBody {
   uint64_t bytes;
-  uint64_t
-      address; ///< shared: in the mapping; else in the sender's process, as in cma::RemotePayload
+  uint64_t offset; ///< of the payload in the mapping, if it is there
+  uint32_t use;    ///< how often the ticket was used before
+  bool isShared;
+};
+
+/// Where the receiver wants a payload.
+struct Landing {
+  uint64_t address; ///< shared: in the mapping; else in the receiver's process, as in
+                    ///< cma::RemotePayload
   uint32_t pieces;
-  uint32_t use; ///< how often the ticket was used before
   bool isShared;
 };
 
@@ -64,11 +73,27 @@ struct alignas(kLineBytes) Line {
   std::atomic<uint32_t> stamp;
   Key key;
   LineKind kind;
-  uint8_t inlineBytes;
-  uint16_t ticket; ///< Request, Fragment
+  union {
+    uint16_t inlineBytes; ///< Inline: of the whole message
+    uint16_t ticket;      ///< all others
+  };
   LineBody body;
 };
 static_assert(sizeof(Line) == kLineBytes);
+
+/// The next part of an inline payload. Its stamp lies where that of a Line lies.
+struct alignas(kLineBytes) More {
+  std::atomic<uint32_t> stamp;
+  std::byte data[kMoreBytes];
+};
+static_assert(sizeof(More) == kLineBytes);
+
+/// Lines that an inline payload takes.
+constexpr uint32_t linesFor(uint64_t bytes) {
+  return bytes <= kInlineBytes
+             ? 1
+             : 1 + static_cast<uint32_t>((bytes - kInlineBytes + kMoreBytes - 1) / kMoreBytes);
+}
 
 /// Receiver to sender, about the use of a ticket.
 constexpr uint32_t readyNotice(uint32_t use) { return use * 2 + 1; }
@@ -84,6 +109,10 @@ struct LaneHeader {
   std::atomic<uint32_t> isBehind; ///< too much was set aside: nothing eager for now
   std::atomic<uint64_t> bytesConsumed;
   alignas(kLineBytes) std::atomic<uint32_t> notices[kTickets];
+  Landing landings[kTickets]; ///< written before the notice `ready`
+
+  // The sender's.
+  alignas(kLineBytes) std::atomic<uint32_t> isWriting; ///< at a landing
 };
 
 constexpr uint64_t laneBytes(uint32_t ringBytes) {

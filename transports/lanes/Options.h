@@ -10,12 +10,16 @@ namespace colldsl::lanes {
 struct Options {
   /// Of each lane, for payloads under way. A multiple of 64.
   uint32_t ringBytes = 64 << 10;
+  /// Up to here messages travel in lines, each with its stamp; at most kLongestInlineBytes.
+  uint32_t inlineBytes = 1024;
   /// Longer messages ask the receiver first.
   uint32_t eagerBytes = 8 << 10;
   /// Of a message that streams.
   uint32_t fragmentBytes = 8 << 10;
-  /// From here on the receiver reads the sender's memory, unless both share it.
-  uint64_t singleCopyMinBytes = 256 << 10;
+  /// From here on what the sender shares with the receiver is copied by the receiver.
+  uint32_t sharedMinBytes = 4 << 10;
+  /// From here on the sender writes the receiver's memory, where it asks first.
+  uint64_t singleCopyMinBytes = 16 << 10;
   /// When messages of so many bytes that nobody waits for were set aside, the sender is
   /// told to ask first.
   uint64_t asideBytes = 256 << 10;
