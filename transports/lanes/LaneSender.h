@@ -18,8 +18,7 @@ namespace colldsl::lanes {
 class LaneSender {
 public:
   /// The lane at this offset of the mapping, new and zero.
-  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options,
-             bool &canWrite);
+  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options, bool &canWrite);
 
   Rank peer() const { return peer_; }
 

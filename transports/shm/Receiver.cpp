@@ -11,9 +11,8 @@ SingleCopyState::SingleCopyState(const Options &options)
     : options_(options), usable_(options.singleCopy != SingleCopy::Off) {}
 
 cma::Outcome SingleCopyState::read(const cma::RemotePayload &from, const Payload &to) {
-  cma::Outcome outcome = options_.singleCopy == SingleCopy::Refused
-                                 ? cma::Outcome::Forbidden
-                                 : cma::read(from, to);
+  cma::Outcome outcome =
+      options_.singleCopy == SingleCopy::Refused ? cma::Outcome::Forbidden : cma::read(from, to);
   if (outcome == cma::Outcome::Forbidden && usable_.exchange(false) && options_.warn)
     options_.warn("the kernel does not let ranks read each other's memory; large messages are "
                   "copied twice");
