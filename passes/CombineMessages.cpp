@@ -3,9 +3,7 @@
 #include "passes/Reroute.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <numeric>
 
 namespace colldsl {
 
@@ -85,6 +83,20 @@ Paths byDimension(Paths paths, const std::vector<uint32_t> &dims) {
   return paths;
 }
 
+Status checkGrid(const std::vector<uint32_t> &dims, uint32_t ranks) {
+  std::string schedule = "the schedule has " + std::to_string(ranks) + " ranks";
+  if (dims.empty())
+    return Status::error("dims: no grid is given, such as dims=4x4; " + schedule);
+  std::string grid;
+  uint64_t size = 1;
+  for (uint32_t dim : dims) {
+    grid += (grid.empty() ? "" : "x") + std::to_string(dim);
+    size = std::min<uint64_t>(size * dim, UINT32_MAX);
+  }
+  return size == ranks ? Status()
+                       : Status::error("dims: the grid " + grid + " does not fit: " + schedule);
+}
+
 } // namespace
 
 Result<DagOutcome> combineMessages(Schedule schedule, const CombineMessages &options,
@@ -107,10 +119,8 @@ Result<DagOutcome> combineMessages(Schedule schedule, const CombineMessages &opt
     paths = byNode(std::move(paths), context.topology);
     break;
   case CombineMessages::By::Dimension:
-    if (std::accumulate(options.dims.begin(), options.dims.end(), uint64_t{1},
-                        std::multiplies<>()) != schedule.numRanks())
-      return Status::error("dims: the grid does not have " + std::to_string(schedule.numRanks()) +
-                           " ranks");
+    if (Status s = checkGrid(options.dims, schedule.numRanks()); !s)
+      return s;
     paths = byDimension(std::move(paths), options.dims);
     break;
   }

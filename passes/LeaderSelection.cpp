@@ -27,19 +27,12 @@ namespace {
 class NicDistance {
 public:
   NicDistance(const Topology &topology, const std::vector<uint32_t> &nics) : topology_(topology) {
-    constexpr uint32_t kUnset = UINT32_MAX;
-    std::vector<uint32_t> firstNuma(topology.numGroups(Level::Node), kUnset);
-    for (uint32_t r = 0; r < topology.numRanks(); ++r) {
-      const Place &place = topology.place(Rank{r});
-      firstNuma[place.node] = std::min(firstNuma[place.node], place.numa);
-    }
     near_.resize(topology.numGroups(Level::Node));
     for (uint32_t r = 0; r < topology.numRanks(); ++r) {
       const Place &place = topology.place(Rank{r});
-      uint32_t numa = place.numa - firstNuma[place.node];
       auto isSame = [&](Rank other) { return topology.place(other).numa == place.numa; };
       std::vector<Rank> &near = near_[place.node]; // one of each NUMA node will do
-      if (std::find(nics.begin(), nics.end(), numa) != nics.end() &&
+      if (std::find(nics.begin(), nics.end(), place.numaOfNode) != nics.end() &&
           std::none_of(near.begin(), near.end(), isSame))
         near.push_back(Rank{r});
     }
@@ -103,6 +96,9 @@ Result<HoleOutcome> selectLeaders(const HoleContext &context, const LeaderSelect
   Topology flat = Topology::flat(context.request.ranks);
   const Topology &topology = context.request.topology ? *context.request.topology : flat;
   HoleOutcome outcome;
+  if (options.load.size() > topology.numRanks())
+    return Status::error("load: " + std::to_string(options.load.size()) + " numbers for " +
+                         std::to_string(topology.numRanks()) + " ranks");
   auto leaders = std::make_shared<LeaderOrder>(orderLeaders(topology, options));
   constexpr uint32_t kShown = 16;
   outcome.remark = "leaders of nodes:";

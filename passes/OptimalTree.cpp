@@ -8,9 +8,12 @@
 
 namespace colldsl {
 
+constexpr uint64_t kMostBytes = 1 << 30; ///< so that times of trees can be counted
+
 void OptimalTree::describe(PassOptions &options) {
   options.choice("form", "postal|exact", "which tree (default: postal)", form, {"postal", "exact"});
-  options.number("bytes", "N", "of a message (default: all, or one segment of 64 KiB)", bytes);
+  options.number("bytes", "N", "of a message (default: all, or one segment of 64 KiB)", bytes, 0,
+                 kMostBytes);
 }
 
 namespace {

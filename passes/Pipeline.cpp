@@ -1,5 +1,6 @@
 #include "passes/Pipeline.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace colldsl {
@@ -37,6 +38,7 @@ Status setOptions(const PassInfo &info, Pass &pass, std::string_view text,
                   const NearestName &nearest) {
   PassOptions options = pass.options();
   std::string name(info.name);
+  std::vector<const PassOptions::Option *> seen;
   while (!text.empty()) {
     std::string_view setting = takeWord(text, ';');
     size_t equals = setting.find('=');
@@ -51,6 +53,10 @@ Status setOptions(const PassInfo &info, Pass &pass, std::string_view text,
     if (equals == setting.npos)
       return Status::error(name + ": " + std::string(word) + " needs a value: " +
                            std::string(word) + "=" + std::string(option->values));
+    if (std::find(seen.begin(), seen.end(), option) != seen.end())
+      return Status::error(name + ": " + std::string(word) + " is given twice, again as '" +
+                           std::string(setting.substr(equals + 1)) + "'");
+    seen.push_back(option);
     if (Status s = option->take(setting.substr(equals + 1)); !s)
       return Status::error(name + ": " + std::string(word) + ": " + s.message());
   }
@@ -70,6 +76,9 @@ Result<Pipeline> Pipeline::parse(std::string_view text, const NearestName &neare
         pipeline.passes_.push_back({findPass(part), findPass(part)->make(), true});
       continue;
     }
+    if (name == "default")
+      return Status::error("'" + std::string(word) +
+                           "': default has no options; it is tune and choose, which have some");
     const PassInfo *info = findPass(name);
     if (!info) {
       std::vector<std::string_view> names;

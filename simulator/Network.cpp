@@ -11,7 +11,7 @@ namespace colldsl::sim {
 namespace {
 
 constexpr uint64_t kMaxNodes = uint64_t{1} << 24;
-constexpr uint64_t kMaxHopNs = uint64_t{1} << 40;
+constexpr uint64_t kMaxLinks = uint64_t{1} << 28; ///< 2 GiB of state
 constexpr uint64_t kUsualHopNs = 100;
 
 std::string_view cut(std::string_view &text, char at) {
@@ -30,29 +30,60 @@ Status parseDims(std::string_view text, NetworkOptions &into) {
     into.dims.push_back(dim);
     if (into.numNodes() > kMaxNodes)
       return Status::error(concat("network: it has more nodes than the limit of ", kMaxNodes));
+    if (into.numNodes() * into.dims.size() * 2 > kMaxLinks)
+      return Status::error(concat("network: it has more links than the limit of ", kMaxLinks));
   }
   return into.dims.empty() ? Status::error("network: it has no sizes, as in torus:8x8") : Status();
 }
 
-Status parseSetting(std::string_view word, NetworkOptions &into) {
-  std::string_view value = word;
-  std::string_view name = cut(value, '=');
+struct Setting {
+  std::string_view name;
+  double least, most;
+  bool isWhole;
+};
+constexpr Setting kHop = {"hop", 0, 0x1p40, true};
+constexpr Setting kG = {"G", 0, static_cast<double>(PerByte::kMaxNs), false};
+constexpr Setting kTaper = {"taper", 1, 1024, true};
+
+Result<double> parseValue(const Setting &setting, std::string_view value) {
   std::string digits(value);
   char *end = nullptr;
   double number = std::strtod(digits.c_str(), &end);
-  if (digits.empty() || *end != 0 || !std::isfinite(number) || number < 0)
-    return Status::error(concat("network: '", word,
-                                "' is no setting; there are hop=NS, G=NS and "
-                                "taper=N"));
-  if (name == "hop" && number <= static_cast<double>(kMaxHopNs))
-    into.hopNs = static_cast<uint64_t>(number);
-  else if (name == "G" && number <= static_cast<double>(PerByte::kMaxNs))
-    into.G = PerByte::fromNs(number);
-  else if (name == "taper" && number >= 1 && number <= 1024 &&
-           into.kind == NetworkOptions::Kind::FatTree)
-    into.taper = static_cast<uint32_t>(number);
+  bool isNumber = !digits.empty() && *end == 0 && std::isfinite(number);
+  if (!isNumber || number < setting.least || number > setting.most ||
+      (setting.isWhole && number != std::floor(number)))
+    return Status::error(concat("network: ", setting.name, " is '", value, "', not a ",
+                                setting.isWhole ? "whole " : "", "number from ",
+                                static_cast<uint64_t>(setting.least), " to ",
+                                static_cast<uint64_t>(setting.most)));
+  return number;
+}
+
+/// `seen` are the settings before this one.
+Status parseSetting(std::string_view word, std::string &seen, NetworkOptions &into) {
+  std::string_view value = word;
+  std::string_view name = cut(value, '=');
+  bool isTree = into.kind == NetworkOptions::Kind::FatTree;
+  const Setting *setting = name == "hop"               ? &kHop
+                           : name == "G"               ? &kG
+                           : name == "taper" && isTree ? &kTaper
+                                                       : nullptr;
+  if (!setting)
+    return Status::error(concat("network: '", word, "' is no setting of it; there are hop=NS",
+                                isTree ? ", G=NS and taper=N" : " and G=NS"));
+  std::string mark = concat(name, ",");
+  if (seen.find(mark) != seen.npos)
+    return Status::error(concat("network: ", name, " is given twice, again as '", value, "'"));
+  seen += mark;
+  Result<double> number = parseValue(*setting, value);
+  if (!number)
+    return number.status();
+  if (setting == &kHop)
+    into.hopNs = static_cast<uint64_t>(*number);
+  else if (setting == &kG)
+    into.G = PerByte::fromNs(*number);
   else
-    return Status::error(concat("network: '", word, "' is not possible here"));
+    into.taper = static_cast<uint32_t>(*number);
   return {};
 }
 
@@ -78,8 +109,9 @@ Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG) {
   else
     return Status::error(concat("network: '", whole, "' is neither torus:SIZES nor fattree:SIZES"));
   Status s = parseDims(shape, options);
+  std::string seen;
   while (s && !text.empty())
-    s = parseSetting(cut(text, ','), options);
+    s = parseSetting(cut(text, ','), seen, options);
   if (!s)
     return s;
   return options;

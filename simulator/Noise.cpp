@@ -52,12 +52,16 @@ Status readLine(std::string_view line, uint32_t number, NoiseOptions &into) {
   std::optional<uint64_t> second = isPeriod ? 0 : takeNumber(line);
   if (!first || !second || !isBlank(line))
     return fail("expected 'BEGIN LENGTH' in ns, or 'period NS'");
+  if (*first > UINT64_MAX / 4 || *second > UINT64_MAX / 4)
+    return fail("the time is too large");
   if (isPeriod) {
+    if (*first == 0)
+      return fail("a period of 0 ns");
+    if (into.periodNs != 0)
+      return fail(concat("the period is given twice, as ", into.periodNs, " and ", *first, " ns"));
     into.periodNs = *first;
     return {};
   }
-  if (*first > UINT64_MAX / 4 || *second > UINT64_MAX / 4)
-    return fail("the time is too large");
   if (!into.trace.empty() && *first < into.trace.back().beginNs + into.trace.back().lengthNs)
     return fail(concat("begins at ", *first, " ns, before the detour above ends"));
   into.trace.push_back({*first, *second});

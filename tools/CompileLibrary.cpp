@@ -4,12 +4,12 @@
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/options/Workers.h"
+#include "tools/output/WriteFile.h"
 #include "tools/verify/Proofs.h"
 
 #include "ir/Checksum.h"
 #include "runtime/Library.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace colldsl::tools {
@@ -186,25 +186,12 @@ void addSources(const Source &source, LibraryContent &content) {
   content.identity.sourcesHash = hash;
 }
 
-/// Whole or not at all: what stood there before stays until the new one is complete.
 bool write(const std::string &file, const std::vector<std::byte> &bytes) {
-  llvm::SmallString<128> temporary;
-  int fd = -1;
-  std::error_code error =
-      llvm::sys::fs::createUniqueFile(file + ".%%%%%%.tmp", fd, temporary, llvm::sys::fs::OF_None,
-                                      llvm::sys::fs::all_read | llvm::sys::fs::owner_write);
-  if (!error) {
-    llvm::raw_fd_ostream out(fd, /*shouldClose=*/true);
+  Status status = writeFile(file, [&](llvm::raw_ostream &out) {
     out.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-    out.close();
-    error = out.error();
-    out.clear_error();
-    if (!error)
-      error = llvm::sys::fs::rename(temporary, file);
-    if (error)
-      llvm::sys::fs::remove(temporary);
-  }
-  return !error || tellError("cannot write '" + file + "': " + error.message());
+    return Status();
+  });
+  return status || tellError(status.message());
 }
 
 Exit compile(Source &source, std::vector<Source::Target> targets, const Settings &settings) {
@@ -239,7 +226,7 @@ Exit compileCommand(Arguments arguments) {
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  if (settings.output.empty())
+  if (settings.output.empty() || settings.output == "-")
     return options.refuse("say where to write the library, with -o LIB");
   if (options.operands().empty() && !settings.stdlib && settings.schedule.names.empty())
     return options.refuse("nothing to compile: name files, or --stdlib");

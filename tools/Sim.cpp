@@ -2,6 +2,7 @@
 #include "tools/input/Messages.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
+#include "tools/output/WriteFile.h"
 #include "tools/run/Times.h"
 #include "tools/sim/DisturbanceOptions.h"
 #include "tools/sim/MakeWorkload.h"
@@ -47,19 +48,6 @@ void Settings::addTo(Options &options) {
   options.addFlag("--json", "print one JSON object", json);
 }
 
-bool saveTrace(const std::string &file, const sim::Workload &workload,
-               const sim::Recording &recording, Status &status) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(file, error);
-  if (!error) {
-    status = writeTrace(workload, recording, out);
-    out.flush();
-    error = out.error();
-    out.clear_error();
-  }
-  return !error || tellError("cannot write '" + file + "': " + error.message());
-}
-
 class Simulation {
 public:
   Simulation(Source &source, const Source::Target &target, const Settings &settings)
@@ -74,20 +62,16 @@ public:
     sim::Workload &workload = job->workload;
     uint64_t activities = workload.numOps + workload.messages;
     if (!settings_.trace.empty() && activities > kMaxTraced)
-      return tellError("--trace: " + counted(activities, "op and message") + ", the limit is " +
-                       std::to_string(kMaxTraced));
+      return tellError("--trace: " + std::to_string(activities) + " ops and messages" +
+                       ", the limit is " + std::to_string(kMaxTraced));
     Result<sim::Outcome> outcome = simulateWatched(workload, std::move(options));
     if (!outcome)
       return tell(outcome.status());
     SimulatedRun run{target_.name, job->plan.bytes, &workload, &*outcome, {}};
     if (settings_.criticalPath && !addPath(run))
       return false;
-    Status status;
-    if (!settings_.trace.empty() &&
-        !saveTrace(settings_.trace, workload, *outcome->recording, status))
-      return false;
-    if (!status)
-      return tell(status);
+    if (Status s = saveTrace(workload, *outcome); !s)
+      return tell(s);
     if (settings_.json)
       printJson(summaryJson(run));
     else
@@ -122,6 +106,14 @@ private:
       return tell(path.status());
     run.path = path.take();
     return true;
+  }
+
+  Status saveTrace(const sim::Workload &workload, const sim::Outcome &outcome) const {
+    if (settings_.trace.empty())
+      return {};
+    return writeFile(settings_.trace, [&](llvm::raw_ostream &out) {
+      return writeTrace(workload, *outcome.recording, out);
+    });
   }
 
   Source &source_;

@@ -29,6 +29,7 @@ struct Settings {
 };
 
 void Settings::addTo(Options &options) {
+  options.section("what to show");
   options.addText("--topology", "T",
                   "flat; local (the default), this machine; FILE.xml, one that hwloc\n"
                   "exported; or levels such as 'node:4 package:2 core:8', and how ranks\n"

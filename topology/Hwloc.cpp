@@ -109,7 +109,7 @@ Result<std::vector<Place>> placesOf(Result<HwlocTopology> loaded) {
     Place place;
     place.board = boards.next(board(topology, pu));
     place.socket = sockets.next(above(HWLOC_OBJ_PACKAGE, pu));
-    place.numa = numaNode(topology, pu);
+    place.numa = place.numaOfNode = numaNode(topology, pu);
     place.cache = caches.next(cache ? cache : core);
     place.core = cores.next(core);
     place.pu = pu->os_index;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 namespace colldsl {
@@ -149,10 +150,43 @@ Status readDistances(const Json *json, MachineModel &model) {
   return {};
 }
 
+/// Finds members that are given twice; a parsed object has the last of them only.
+class DuplicateFinder {
+public:
+  bool operator()(int, Json::parse_event_t event, Json &parsed) {
+    if (event == Json::parse_event_t::object_start)
+      open_.emplace_back();
+    else if (event == Json::parse_event_t::object_end)
+      open_.pop_back();
+    else if (event == Json::parse_event_t::key)
+      see(parsed.get<std::string>());
+    return true;
+  }
+  /// The first one, with the names of those that it is in; empty: none.
+  const std::string &found() const { return found_; }
+
+private:
+  void see(const std::string &key) {
+    std::vector<std::string> &keys = open_.back();
+    bool isNew = std::find(keys.begin(), keys.end(), key) == keys.end();
+    keys.push_back(key); // the last one is what the next object belongs to
+    if (!isNew && found_.empty())
+      for (const std::vector<std::string> &object : open_)
+        found_ += (found_.empty() ? "" : ".") + object.back();
+  }
+
+  std::vector<std::vector<std::string>> open_;
+  std::string found_;
+};
+
 /// Exceptions of the library end here.
 Result<Json> parseJson(std::string_view text) {
   try {
-    return Json::parse(text);
+    DuplicateFinder duplicates;
+    Json json = Json::parse(text, std::ref(duplicates));
+    if (!duplicates.found().empty())
+      return Status::error(concat("machine model: ", duplicates.found(), " is given twice"));
+    return json;
   } catch (const Json::exception &error) {
     std::string_view what = error.what(); // "[json.exception.parse_error.101] parse error at ..."
     size_t end = what.find("] ");

@@ -68,7 +68,7 @@ Machine makeSynthetic(std::span<const CountedLevel> levels, uint32_t numThreads)
   uint32_t cache = orElse(threadsPer.cache, core);
   std::vector<Place> threads(node);
   for (uint32_t i = 0; i < node; ++i)
-    threads[i] = {0, i / board, i / socket, i / numa, i / cache, i / core, i};
+    threads[i] = {0, i / board, i / socket, i / numa, i / cache, i / core, i, i / numa};
   return Machine(numThreads / node, std::move(threads));
 }
 

@@ -36,6 +36,8 @@ struct Place {
                       ///< share any
   uint32_t core = 0;
   uint32_t pu = kNoPu; ///< the hardware thread to bind to, as its node's OS counts; kNoPu: do not
+  uint32_t numaOfNode =
+      0; ///< memory controller, of all of the node, whether or not ranks sit there
   bool operator==(const Place &) const = default;
 };
 

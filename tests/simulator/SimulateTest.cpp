@@ -168,6 +168,11 @@ TEST(SimulateTest, noiseTraceIsRepeated) {
 
 TEST(SimulateTest, noiseTraceMistakes) {
   auto error = [](const char *text) { return parseNoiseTrace(text).message(); };
+  EXPECT_EQ(error("1 2\nperiod 0\n"), "noise trace, line 2: a period of 0 ns");
+  EXPECT_EQ(error("period 10\n1 2\nperiod 20\n"),
+            "noise trace, line 3: the period is given twice, as 10 and 20 ns");
+  EXPECT_EQ(error("1 2\nperiod 18446744073709551615\n"),
+            "noise trace, line 2: the time is too large");
   EXPECT_EQ(error(""), "noise trace: it has no detours");
   EXPECT_EQ(error("1 2\nx\n"),
             "noise trace, line 2: expected 'BEGIN LENGTH' in ns, or 'period NS'");
@@ -188,6 +193,22 @@ TEST(SimulateTest, seedsDecide) {
   options.seed = 1;
   EXPECT_NE(run(pack("barrier_dissemination", 100, 0), options).finish, first.finish);
   EXPECT_GT(first.makespan, 7u * 5500);
+}
+
+TEST(SimulateTest, networkMistakes) {
+  auto error = [](const std::string &text) { return parseNetwork(text, PerByte()).message(); };
+  EXPECT_EQ(error("torus:8,hop=1.5"),
+            "network: hop is '1.5', not a whole number from 0 to 1099511627776");
+  EXPECT_EQ(error("torus:8,G=-1"), "network: G is '-1', not a number from 0 to 4294967296");
+  EXPECT_EQ(error("fattree:8,taper=0"), "network: taper is '0', not a whole number from 1 to 1024");
+  EXPECT_EQ(error("torus:8,hop=1,hop=2"), "network: hop is given twice, again as '2'");
+  EXPECT_EQ(error("torus:8,taper=2"),
+            "network: 'taper=2' is no setting of it; there are hop=NS and G=NS");
+  EXPECT_EQ(error("torus:16777217"), "network: it has more nodes than the limit of 16777216");
+  std::string manyDims = "torus:16777216";
+  for (int d = 0; d < 8; ++d)
+    manyDims += "x1";
+  EXPECT_EQ(error(manyDims), "network: it has more links than the limit of 268435456");
 }
 
 TEST(SimulateTest, networkWithoutContentionOnlyAddsHops) {

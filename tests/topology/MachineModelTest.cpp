@@ -54,6 +54,14 @@ TEST(MachineModelTest, noticesAreFreeUnlessTheyAreGivenACost) {
   EXPECT_EQ(*MachineModel::parse(model->toJson()), *model);
 }
 
+TEST(MachineModelTest, membersThatAreGivenTwice) {
+  EXPECT_EQ(errorOf(R"({"distances": {"0..7": {"L": 1}, "0..7": {"L": 2}}})"),
+            "machine model: distances.0..7 is given twice");
+  EXPECT_EQ(errorOf(R"({"copy": {}, "distances": {"0..7": {"L": 1, "g": 2, "L": 1}}})"),
+            "machine model: distances.0..7.L is given twice");
+  EXPECT_EQ(errorOf(R"({"distances": {"0..6": {"L": 1}, "7": {"L": 2}}})"), "none");
+}
+
 TEST(MachineModelTest, costsOfMessages) {
   LogGop p;
   EXPECT_EQ(p.endToEndNs(8), 2 * 1500u + 2500 + 7 * 6);

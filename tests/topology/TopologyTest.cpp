@@ -47,7 +47,7 @@ TEST(Topology, GroupsOfTwoNodesByCore) {
   EXPECT_EQ(members(t, Level::Socket, 2), (Numbers{4, 5}));
   EXPECT_EQ(t.groupOf(Level::Socket, Rank{7}), 3u);
   EXPECT_EQ(t.groupOf(Level::All, Rank{7}), 0u);
-  EXPECT_EQ(t.place(Rank{7}), (Place{1, 1, 3, 3, 7, 7, 3}));
+  EXPECT_EQ(t.place(Rank{7}), (Place{1, 1, 3, 3, 7, 7, 3, 1}));
 }
 
 TEST(Topology, ScatterGoesRoundNodesThenSocketsThenNuma) {

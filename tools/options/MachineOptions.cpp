@@ -46,10 +46,13 @@ Status setParameter(LogGop &into, llvm::StringRef name, llvm::StringRef value) {
 /// "L=1us,o=500".
 Result<LogGop> parseFlat(llvm::StringRef text) {
   LogGop parameters;
-  llvm::SmallVector<llvm::StringRef> settings;
+  llvm::SmallVector<llvm::StringRef> settings, seen;
   text.split(settings, ',');
   for (llvm::StringRef setting : settings) {
     auto [name, value] = setting.split('=');
+    if (llvm::is_contained(seen, name))
+      return wrap(name, Status::error("given twice, again as '" + value.str() + "'"));
+    seen.push_back(name);
     if (Status s = setParameter(parameters, name, value); !s)
       return wrap(name, s);
   }

@@ -116,11 +116,21 @@ Exit Options::refuseUnknown(llvm::StringRef name) const {
   return refuse("there is no option '" + name + "'; " + hint);
 }
 
+size_t Options::firstOf(llvm::StringRef section) const {
+  return static_cast<size_t>(
+      llvm::find_if(options_, [&](const Option &o) { return o.section == section; }) -
+      options_.begin());
+}
+
 void Options::printHelp(llvm::raw_ostream &out) const {
   constexpr size_t kHelpColumn = 24;
   out << "usage: colldsl " << command_ << " " << operandsText_ << "\n\n" << description_ << "\n";
+  std::vector<Option> options = options_;
+  std::stable_sort(options.begin(), options.end(), [this](const Option &a, const Option &b) {
+    return firstOf(a.section) < firstOf(b.section);
+  });
   llvm::StringRef section = "\n";
-  for (const Option &option : options_) {
+  for (const Option &option : options) {
     if (option.section != section)
       out << "\n" << option.section << ":\n";
     section = option.section;

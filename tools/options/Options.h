@@ -36,7 +36,7 @@ public:
   Options(llvm::StringRef command, llvm::StringRef operands, llvm::StringRef description)
       : command_(command), operandsText_(operands), description_(description) {}
 
-  /// Begins a group of options in the help.
+  /// Begins a group of options in the help, or goes on with one of that title.
   void section(llvm::StringRef title) { section_ = title; }
 
   /// `name` with its dashes. `value` is what the help calls it.
@@ -74,6 +74,7 @@ private:
   const Option *find(llvm::StringRef name) const;
   std::optional<Exit> parseOption(llvm::StringRef word, std::span<const char *const> &rest);
   Exit refuseUnknown(llvm::StringRef name) const;
+  size_t firstOf(llvm::StringRef section) const;
   void printHelp(llvm::raw_ostream &out) const;
 
   llvm::StringRef command_;

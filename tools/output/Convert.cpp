@@ -1,23 +1,17 @@
 #include "tools/output/Convert.h"
 
 #include "tools/input/Messages.h"
-
-#include "llvm/Support/raw_ostream.h"
+#include "tools/output/WriteFile.h"
 
 namespace colldsl::tools {
 namespace {
 
 bool write(const std::string &file, const std::string &content) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(file, error); // "-" is standard output
-  if (!error) {
+  Status status = writeFile(file, [&](llvm::raw_ostream &out) {
     out << content;
-    out.flush();
-    error = out.error();
-    out.clear_error();
-  }
-  std::string place = file == "-" ? "to the standard output" : "'" + file + "'";
-  return !error || tellError("cannot write " + place + ": " + error.message());
+    return Status();
+  });
+  return status || tellError(status.message());
 }
 
 /// The schedule with the size that was asked for.
