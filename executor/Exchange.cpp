@@ -49,7 +49,7 @@ void Exchange::prepare(End &end) {
   uint64_t bytes = 0;
   for (const iovec &piece : end.pieces)
     bytes += piece.iov_len;
-  end.message.key = {context_, stream_, 0, 0};
+  end.message.key = {context_, stream_, 0, owner_};
   end.message.payload = {end.pieces.data(), static_cast<uint32_t>(end.pieces.size()), false, false,
                          bytes};
   end.message.tally = &tally_;

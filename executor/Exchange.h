@@ -25,8 +25,9 @@ namespace colldsl {
 
 class Exchange {
 public:
-  Exchange(lanes::Lanes &lanes, uint32_t context, uint32_t stream)
-      : lanes_(lanes), context_(context), stream_(stream) {}
+  /// `owner`: of the context, where several count contexts for themselves.
+  Exchange(lanes::Lanes &lanes, uint32_t context, uint32_t stream, uint32_t owner = 0)
+      : lanes_(lanes), context_(context), stream_(stream), owner_(owner) {}
   ~Exchange() { giveUp(); }
   Exchange(const Exchange &) = delete;
   Exchange &operator=(const Exchange &) = delete;
@@ -93,7 +94,7 @@ private:
   }
 
   lanes::Lanes &lanes_;
-  uint32_t context_, stream_;
+  uint32_t context_, stream_, owner_;
   std::vector<End> sends_, recvs_;
   std::vector<LocalCopy> copies_;
   lanes::Tally tally_;

@@ -51,6 +51,7 @@ void Job::begin(int threadLevel) {
   real::Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, worldRank, MPI_INFO_NULL, &machine);
   auto job = std::make_unique<Job>();
   job->isThreaded_ = threadLevel == MPI_THREAD_MULTIPLE;
+  job->worldRank_ = static_cast<uint32_t>(worldRank);
   real::Comm_dup(MPI_COMM_SELF, &job->own_);
   real::Comm_group(MPI_COMM_WORLD, &job->worldGroup_);
   shm::Options memory;
@@ -60,7 +61,8 @@ void Job::begin(int threadLevel) {
   bool isFine = allSay(MPI_COMM_WORLD, wired.ok());
   if (isFine) {
     lanes::Options options;
-    options.longestSleep = kLongestSleep;
+    // Among threads the sleep is in whileWaiting, where it keeps nobody out.
+    options.longestSleep = job->isThreaded_ ? std::chrono::nanoseconds(0) : kLongestSleep;
     options.whileWaiting = [raw = job.get()] { raw->lookAfterMpi(); };
     job->world_ = std::move(wired->world);
     job->lanes_ = std::make_unique<lanes::Lanes>(*job->world_, Rank{launcher.rank}, options);
@@ -89,24 +91,31 @@ void Job::end() {
 }
 
 void Job::beginMoving() {
-  isMoving_ = true;
+  ++moving_;
   mover_->begin();
 }
 
 void Job::endMoving() {
   mover_->end();
-  isMoving_ = false;
+  --moving_;
 }
 
 bool Job::poll() { return lanes_->poll(); }
 
-// What the MPI below has under way moves while somebody looks at it; and other threads want to
-// do something, too.
+// Other threads want to do something, too.
+void Job::restOpenly() {
+  lanes_->armSleep();
+  bool moved = poll();
+  mutex_.unlock();
+  if (!moved)
+    lanes_->sleep(kLongestSleep);
+  mutex_.lock();
+}
+
+// What the MPI below has under way moves while somebody looks at it.
 void Job::lookAfterMpi() {
-  if (isThreaded()) {
-    mutex_.unlock();
-    mutex_.lock();
-  }
+  if (isThreaded())
+    restOpenly();
   int isThere = 0;
   real::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &isThere, MPI_STATUS_IGNORE);
 }
@@ -121,12 +130,34 @@ void *Job::lend(uint64_t bytes) {
   return rest ? memory : nullptr;
 }
 
-// Every process counts its own communicators, and the largest number of all is new to all.
-uint32_t Job::agree(MPI_Comm comm, bool canServe) {
-  uint32_t mine[2] = {nextContext_, !canServe}, all[2] = {};
-  real::Allreduce(mine, all, 2, MPI_UINT32_T, MPI_MAX, comm);
-  nextContext_ = all[0] + kContextsEach;
-  return all[1] == 0 ? all[0] : 0;
+// The first rank owns the context; two threads may make two communicators at once.
+Job::Context Job::agree(MPI_Comm comm, bool canServe) {
+  dropBuried();
+  int rank = 0;
+  real::Comm_rank(comm, &rank);
+  uint32_t mine[3] = {0, 0, !canServe}, all[3] = {};
+  if (rank == 0) {
+    mine[0] = worldRank_;
+    mine[1] = nextContext_.fetch_add(kContextsEach);
+  }
+  real::Allreduce(mine, all, 3, MPI_UINT32_T, MPI_MAX, comm);
+  return all[2] == 0 ? Context{all[0], all[1]} : Context();
+}
+
+// Not dropped at once: the MPI may hold a lock of its own, which whoever holds ours may want.
+void Job::bury(std::shared_ptr<void> thing) {
+  std::lock_guard lock(graves_);
+  buried_.push_back(std::move(thing));
+}
+
+void Job::dropBuried() {
+  std::vector<std::shared_ptr<void>> gone;
+  Guard guard(*this);
+  {
+    std::lock_guard lock(graves_);
+    gone.swap(buried_);
+  }
+  gone.clear();
 }
 
 } // namespace colldsl::mpi

@@ -1,10 +1,12 @@
 /// What this process shares with the other processes of the MPI job on its machine.
 #pragma once
 
+#include "mpi/FairMutex.h"
 #include "mpi/Mpi.h"
 #include "runtime/WireUp.h"
 #include "transports/lanes/Lanes.h"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -33,8 +35,8 @@ public:
   MPI_Group worldGroup() const { return worldGroup_; }
 
   /// Whether several threads may be at work.
-  bool isThreaded() const { return isThreaded_ || isMoving_; }
-  std::mutex &mutex() { return mutex_; }
+  bool isThreaded() const { return isThreaded_ || moving_.load(std::memory_order_relaxed) != 0; }
+  FairMutex &mutex() { return mutex_; }
 
   /// Moves all operations once.
   bool poll();
@@ -52,10 +54,19 @@ public:
   void beginMoving();
   void endMoving();
 
+  /// Tells a communicator's messages from all others. Every process numbers those that it owns.
+  struct Context {
+    uint32_t owner = 0;  ///< a rank of MPI_COMM_WORLD
+    uint32_t number = 0; ///< 0: none
+  };
+
   /// The first of kContextsEach contexts for a new communicator, if all its ranks say that they
-  /// can serve it; 0: they do not. Collective over `comm`.
+  /// can serve it. Collective over `comm`.
   static constexpr uint32_t kContextsEach = 16;
-  uint32_t agree(MPI_Comm comm, bool canServe);
+  Context agree(MPI_Comm comm, bool canServe);
+
+  /// Drops what operations may need, when the next communicator comes. Thread safe.
+  void bury(std::shared_ptr<void> thing);
 
 private:
   static Job *current_;
@@ -64,14 +75,19 @@ private:
   std::unique_ptr<lanes::Lanes> lanes_;
   std::vector<Rank> onMachine_;
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
-  MPI_Comm own_ = MPI_COMM_NULL; ///< of this process alone: looking at it moves the MPI below
-  bool isThreaded_ = false;      ///< the program says so
-  bool isMoving_ = false;
-  std::mutex mutex_;
+  MPI_Comm own_ = MPI_COMM_NULL;    ///< of this process alone: looking at it moves the MPI below
+  bool isThreaded_ = false;         ///< the program says so
+  std::atomic<uint32_t> moving_{0}; ///< threads that wait in calls of the MPI below
+  FairMutex mutex_;
   std::unique_ptr<Mover> mover_;
-  uint32_t nextContext_ = 1;
+  uint32_t worldRank_ = 0;
+  std::atomic<uint32_t> nextContext_{1};
+  std::mutex graves_;
+  std::vector<std::shared_ptr<void>> buried_;
 
   void lookAfterMpi();
+  void restOpenly();
+  void dropBuried();
 };
 
 /// Keeps other threads out of lanes and operations, where there are other threads.
@@ -89,7 +105,7 @@ public:
   Guard &operator=(const Guard &) = delete;
 
 private:
-  std::mutex *mutex_;
+  FairMutex *mutex_;
 };
 
 } // namespace colldsl::mpi

@@ -22,30 +22,27 @@ Mover::~Mover() {
 
 // Signals are for the program's own threads.
 void Mover::begin() {
-  if (!thread_.joinable()) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { work(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
-  {
-    std::lock_guard lock(job_.mutex());
-    isActive_ = true;
-  }
-  wanted_.notify_one();
+  std::lock_guard lock(job_.mutex());
+  ++active_;
+  if (thread_.joinable())
+    return wanted_.notify_one();
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { work(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Mover::end() {
   std::lock_guard lock(job_.mutex());
-  isActive_ = false;
+  --active_;
 }
 
 void Mover::work() {
   lanes::Lanes &lanes = job_.lanes();
   std::unique_lock lock(job_.mutex());
   while (true) {
-    wanted_.wait(lock, [&] { return isActive_ || isOver_; });
+    wanted_.wait(lock, [&] { return active_ != 0 || isOver_; });
     if (isOver_)
       return;
     if (job_.poll())

@@ -6,7 +6,6 @@
 
 #include "mpi/Job.h"
 
-#include <atomic>
 #include <condition_variable>
 #include <thread>
 
@@ -26,9 +25,9 @@ private:
 
   Job &job_;
   std::thread thread_;
-  std::condition_variable wanted_;
-  std::atomic<bool> isActive_{false}; ///< written under the job's mutex
-  bool isOver_ = false;               ///< under the job's mutex
+  std::condition_variable_any wanted_;
+  uint32_t active_ = 0; ///< threads that wait; this and isOver_ under the job's mutex
+  bool isOver_ = false;
 };
 
 } // namespace colldsl::mpi

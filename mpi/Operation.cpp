@@ -41,7 +41,8 @@ bool describe(const Call &call, int outdegree, int indegree, Visit visit) {
 } // namespace
 
 Operation::Operation(ServedComm &comm, CallKind kind, uint32_t stream)
-    : exchange_(comm.job().lanes(), comm.context(), stream), kind_(kind) {}
+    : exchange_(comm.job().lanes(), comm.context().number, stream, comm.context().owner),
+      kind_(kind) {}
 
 Result<std::shared_ptr<Operation>> Operation::make(ServedComm &comm, const Call &call,
                                                    uint32_t stream) {
@@ -149,6 +150,11 @@ void Operation::start(uint32_t number) {
   isBusy_ = true;
   pack();
   exchange_.start(number);
+}
+
+void Operation::giveUp() {
+  isBusy_ = false;
+  exchange_.giveUp();
 }
 
 Status Operation::finish() {

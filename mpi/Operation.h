@@ -29,6 +29,8 @@ public:
   void start(uint32_t number);
   bool isDone() const { return exchange_.isDone(); }
   Status finish();
+  /// Lets go of a run that will not be finished.
+  void giveUp();
 
   /// Whether all its datatypes are predefined.
   bool hasNamedTypes() const;

@@ -7,14 +7,15 @@
 
 namespace colldsl::mpi {
 
+// Never destroyed: a forked child that ends must not let go of what is its parent's.
 Requests &Requests::all() {
-  static Requests requests;
+  static Requests &requests = *new Requests;
   return requests;
 }
 
 Requests::Slot &Requests::take() {
   reap();
-  ++used_;
+  add(used_, 1);
   if (!unused_.empty()) {
     Slot &slot = *unused_.back();
     unused_.pop_back();
@@ -31,7 +32,7 @@ void Requests::release(Slot &slot) {
   slot.served.reset();
   slot.isPersistent = slot.isFreed = false;
   unused_.push_back(&slot);
-  --used_;
+  add(used_, -1);
 }
 
 MPI_Request Requests::running(std::shared_ptr<Operation> operation, ServedComm &served,
@@ -41,7 +42,7 @@ MPI_Request Requests::running(std::shared_ptr<Operation> operation, ServedComm &
   slot.served = served.shared_from_this();
   slot.comm = comm;
   slot.isRunning = true;
-  ++running_;
+  add(running_, 1);
   return slot.handle;
 }
 
@@ -57,7 +58,7 @@ MPI_Request Requests::persistent(std::shared_ptr<Operation> operation, ServedCom
 
 void Requests::start(Slot &slot) {
   slot.isRunning = true;
-  ++running_;
+  add(running_, 1);
   Summary::all().served(slot.operation->kind(), slot.operation->sentBytes());
   slot.operation->start(slot.operation->nextRun());
 }
@@ -67,7 +68,7 @@ Status Requests::complete(Slot &slot, MPI_Request &handle) {
   if (slot.isRunning) {
     status = slot.operation->finish();
     slot.isRunning = false;
-    --running_;
+    add(running_, -1);
   }
   if (!slot.isPersistent) {
     handle = MPI_REQUEST_NULL;
@@ -91,16 +92,23 @@ void Requests::reap() {
       return false;
     (void)slot->operation->finish();
     slot->isRunning = false;
-    --running_;
+    add(running_, -1);
     release(*slot);
     return true;
   });
 }
 
 void Requests::end() {
-  for (Slot &slot : slots_)
+  for (Slot &slot : slots_) {
+    if (slot.isRunning)
+      slot.operation->giveUp();
     real::Request_free(&slot.handle);
-  *this = Requests();
+  }
+  slots_.clear();
+  unused_.clear();
+  freed_.clear();
+  byHandle_.clear();
+  used_ = running_ = 0;
 }
 
 } // namespace colldsl::mpi

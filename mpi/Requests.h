@@ -9,12 +9,14 @@
 #include "mpi/Operation.h"
 #include "mpi/ServedComm.h"
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <unordered_map>
 
 namespace colldsl::mpi {
 
+/// Under a Guard, save where it says otherwise.
 class Requests {
 public:
   struct Slot {
@@ -37,17 +39,18 @@ public:
 
   /// Null: the handle is not one of ours.
   Slot *find(MPI_Request handle) {
-    if (used_ == 0)
+    if (!hasAny())
       return nullptr;
     auto at = byHandle_.find(handle);
     return at != byHandle_.end() && at->second->operation && !at->second->isFreed ? at->second
                                                                                   : nullptr;
   }
 
-  bool hasAny() const { return used_ != 0; }
+  /// Any thread may ask.
+  bool hasAny() const { return used_.load(std::memory_order_relaxed) != 0; }
 
-  /// Whether some operation is under way.
-  bool anyRunning() const { return running_ != 0; }
+  /// Whether some operation is under way. Any thread may ask.
+  bool anyRunning() const { return running_.load(std::memory_order_relaxed) != 0; }
 
   void start(Slot &slot);
 
@@ -58,10 +61,16 @@ public:
   /// As MPI_Request_free.
   void free(Slot &slot, MPI_Request &handle);
 
-  /// Gives all handles back to the MPI below.
+  /// Gives all handles back to the MPI below, and gives up what still runs.
   void end();
 
 private:
+  using Count = std::atomic<uint32_t>; ///< written under a Guard
+  static void add(Count &count, int more) {
+    count.store(count.load(std::memory_order_relaxed) + static_cast<uint32_t>(more),
+                std::memory_order_relaxed);
+  }
+
   Slot &take();
   void release(Slot &slot);
   void reap();
@@ -70,8 +79,8 @@ private:
   std::vector<Slot *> unused_;
   std::vector<Slot *> freed_; ///< still running
   std::unordered_map<MPI_Request, Slot *> byHandle_;
-  uint32_t used_ = 0;
-  uint32_t running_ = 0;
+  Count used_{0};
+  Count running_{0};
 };
 
 } // namespace colldsl::mpi

@@ -45,7 +45,7 @@ int ServedComm::forget(MPI_Comm, int, void *value, void *) {
     delete served;
     return MPI_SUCCESS;
   }
-  Guard guard(*Job::current());
+  Job::current()->bury(std::move(*served));
   delete served;
   return MPI_SUCCESS;
 }
@@ -74,7 +74,9 @@ Shared ServedComm::duplicate() {
   if (keptContexts_ == 0)
     return nullptr;
   Shared made(new ServedComm(job_));
-  made->context_ = isServed() ? context_ + keptContexts_ : 0;
+  made->context_ = context_;
+  if (isServed())
+    made->context_.number += keptContexts_;
   --keptContexts_;
   made->rank_ = rank_;
   made->neighborhood_ = neighborhood_;
@@ -107,8 +109,10 @@ bool ServedComm::describe(MPI_Comm comm) {
   real::Group_translate_ranks(group, ranks, mine.data(), job_.worldGroup(), world.data());
   real::Group_free(&group);
   onMachine_.resize(mine.size());
+  if (std::find(world.begin(), world.end(), MPI_UNDEFINED) != world.end())
+    return false; // processes of another job, with contexts of its own
   for (size_t r = 0; r < mine.size(); ++r)
-    onMachine_[r] = world[r] == MPI_UNDEFINED ? kNoRank : job_.onMachine(world[r]);
+    onMachine_[r] = job_.onMachine(world[r]);
   Result<Neighborhood> neighborhood = neighborhoodOf(comm);
   if (!neighborhood)
     return false;

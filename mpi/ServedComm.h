@@ -27,7 +27,7 @@ public:
   /// order: nobody need agree again. Null: no contexts are left for that.
   std::shared_ptr<ServedComm> duplicate();
 
-  bool isServed() const { return context_ != 0; }
+  bool isServed() const { return context_.number != 0; }
 
   /// The operation for a blocking or nonblocking call, and its number among them: prepared before
   /// if the same call came before. An error: the arguments are wrong, or memory is short.
@@ -46,7 +46,7 @@ public:
   Job &job() const { return job_; }
   const Neighborhood &neighborhood() const { return neighborhood_; }
   Rank onMachine(int peer) const { return onMachine_[static_cast<size_t>(peer)]; }
-  uint32_t context() const { return context_; }
+  Job::Context context() const { return context_; }
   int rank() const { return rank_; }
 
 private:
@@ -70,7 +70,7 @@ private:
   static std::atomic<uint64_t> numForgotten_;
 
   Job &job_;
-  uint32_t context_ = 0;      ///< 0: not served
+  Job::Context context_;      ///< no number: not served
   uint32_t keptContexts_ = 0; ///< for duplicates: those behind context_
   int rank_ = 0;
   int topology_ = MPI_UNDEFINED;

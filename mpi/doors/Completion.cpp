@@ -13,7 +13,13 @@ MPI_Status *at(MPI_Status *statuses, int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
 }
 
-Slot *find(MPI_Request handle) { return Requests::all().find(handle); }
+/// A slot belongs to the thread that has its handle.
+Slot *find(MPI_Request handle) {
+  if (!Requests::all().hasAny())
+    return nullptr;
+  Guard guard(*Job::current());
+  return Requests::all().find(handle);
+}
 
 bool anyOurs(int count, const MPI_Request *requests) {
   return Requests::all().hasAny() &&
@@ -174,6 +180,7 @@ COLLDSL_DOOR(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
   Slot *slot = find(*request);
   if (!slot)
     return real::Test(request, flag, status);
+  Guard guard(*Job::current());
   *flag = slot->isDone();
   return *flag ? complete(*slot, request, status) : MPI_SUCCESS;
 }
@@ -186,8 +193,10 @@ COLLDSL_DOOR(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses))
 
 COLLDSL_DOOR(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status *statuses)) {
   moveOnce();
-  return anyOurs(count, requests) ? testAll(count, requests, flag, statuses)
-                                  : real::Testall(count, requests, flag, statuses);
+  if (!anyOurs(count, requests))
+    return real::Testall(count, requests, flag, statuses);
+  Guard guard(*Job::current());
+  return testAll(count, requests, flag, statuses);
 }
 
 COLLDSL_DOOR(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status)) {
@@ -199,8 +208,10 @@ COLLDSL_DOOR(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status
 COLLDSL_DOOR(Testany,
              (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)) {
   moveOnce();
-  return anyOurs(count, requests) ? testAny(count, requests, index, flag, status)
-                                  : real::Testany(count, requests, index, flag, status);
+  if (!anyOurs(count, requests))
+    return real::Testany(count, requests, index, flag, status);
+  Guard guard(*Job::current());
+  return testAny(count, requests, index, flag, status);
 }
 
 COLLDSL_DOOR(Waitsome, (int count, MPI_Request requests[], int *outcount, int indices[],
@@ -217,8 +228,10 @@ COLLDSL_DOOR(Waitsome, (int count, MPI_Request requests[], int *outcount, int in
 COLLDSL_DOOR(Testsome, (int count, MPI_Request requests[], int *outcount, int indices[],
                         MPI_Status *statuses)) {
   moveOnce();
-  return anyOurs(count, requests) ? testSome(count, requests, outcount, indices, statuses)
-                                  : real::Testsome(count, requests, outcount, indices, statuses);
+  if (!anyOurs(count, requests))
+    return real::Testsome(count, requests, outcount, indices, statuses);
+  Guard guard(*Job::current());
+  return testSome(count, requests, outcount, indices, statuses);
 }
 
 COLLDSL_DOOR(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status)) {
@@ -226,6 +239,7 @@ COLLDSL_DOOR(Request_get_status, (MPI_Request request, int *flag, MPI_Status *st
   Slot *slot = find(request);
   if (!slot)
     return real::Request_get_status(request, flag, status);
+  Guard guard(*Job::current());
   *flag = slot->isDone();
   if (*flag)
     clear(status);

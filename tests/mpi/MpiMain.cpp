@@ -3,7 +3,8 @@
 #include <mpi.h>
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, COLLDSL_TEST_THREADS, &provided);
   testing::InitGoogleTest(&argc, argv);
   int failed = RUN_ALL_TESTS();
   MPI_Finalize();

@@ -27,7 +27,7 @@ struct Key {
   uint32_t context = 0; ///< a group of ranks
   uint32_t stream = 0;  ///< of the context: something that is run again and again
   uint32_t run = 0;     ///< of the stream
-  uint32_t message = 0; ///< of the run
+  uint32_t message = 0; ///< of the run, or what else tells messages apart
 
   friend bool operator==(const Key &, const Key &) = default;
 };

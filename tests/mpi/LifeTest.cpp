@@ -1,0 +1,234 @@
+// Communicators and requests that come and go around operations under way, and wrong calls. Linked
+// with the entries themselves, so that what is asked here is asked of them.
+#include "mpi/Job.h"
+#include "mpi/ServedComm.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace colldsl::mpi::test {
+namespace {
+
+struct World {
+  int rank = 0, ranks = 1;
+  World() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  }
+};
+
+MPI_Comm makeRing() {
+  World world;
+  int isPeriodic = 1;
+  MPI_Comm ring;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &world.ranks, &isPeriodic, 0, &ring);
+  MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+  return ring;
+}
+
+/// One int each way round the ring.
+struct Halo {
+  World world;
+  int sent[2], got[2] = {-1, -1};
+
+  explicit Halo(int salt) : sent{100 * salt + 2 * world.rank, 100 * salt + 2 * world.rank + 1} {}
+  void check(int salt) const {
+    int before = (world.rank + world.ranks - 1) % world.ranks;
+    int behind = (world.rank + 1) % world.ranks;
+    EXPECT_EQ(got[0], 100 * salt + 2 * before + 1);
+    EXPECT_EQ(got[1], 100 * salt + 2 * behind);
+  }
+  MPI_Request start(MPI_Comm ring) {
+    MPI_Request request;
+    EXPECT_EQ(MPI_Ineighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, ring, &request),
+              MPI_SUCCESS);
+    return request;
+  }
+  void run(MPI_Comm ring) {
+    EXPECT_EQ(MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, ring), MPI_SUCCESS);
+  }
+};
+
+TEST(Life, AFreedCommunicatorEndsItsOperationsFirst) {
+  for (int i = 0; i < 20; ++i) {
+    MPI_Comm ring = makeRing();
+    ASSERT_TRUE(ServedComm::of(ring)->isServed());
+    Halo halo(i);
+    MPI_Request request = halo.start(ring);
+    MPI_Comm_free(&ring);
+    EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    halo.check(i);
+  }
+}
+
+// More than there are contexts kept for.
+TEST(Life, DuplicatesAreMadeWhileTheOriginalIsAtWork) {
+  MPI_Comm ring = makeRing();
+  for (int i = 0; i < 20; ++i) {
+    Halo first(i), second(i + 50);
+    MPI_Request request = first.start(ring);
+    MPI_Comm copy;
+    if (i % 2) {
+      MPI_Comm_dup(ring, &copy);
+    } else {
+      MPI_Request made;
+      MPI_Comm_idup(ring, &copy, &made);
+      MPI_Wait(&made, MPI_STATUS_IGNORE);
+    }
+    second.run(copy);
+    second.check(i + 50);
+    MPI_Comm_free(&copy);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    first.check(i);
+  }
+  MPI_Comm_free(&ring);
+}
+
+int copied = 0, deleted = 0;
+int onCopy(MPI_Comm, int, void *, void *value, void *copy, int *isKept) {
+  ++copied;
+  *static_cast<void **>(copy) = value;
+  *isKept = 1;
+  return MPI_SUCCESS;
+}
+int onDelete(MPI_Comm, int, void *, void *) {
+  ++deleted;
+  return MPI_SUCCESS;
+}
+
+TEST(Life, AttributesOfTheProgramAreItsOwn) {
+  int key, isThere = 0;
+  static int value = 7;
+  void *found = nullptr;
+  copied = deleted = 0;
+  MPI_Comm_create_keyval(onCopy, onDelete, &key, nullptr);
+  MPI_Comm ring = makeRing(), copy;
+  MPI_Comm_set_attr(ring, key, &value);
+  MPI_Comm_dup(ring, &copy);
+  MPI_Comm_get_attr(copy, key, &found, &isThere);
+  EXPECT_TRUE(isThere && found == &value);
+  MPI_Comm_free(&copy);
+  MPI_Comm_free(&ring);
+  EXPECT_EQ(copied, 1);
+  EXPECT_EQ(deleted, 2);
+  MPI_Comm_free_keyval(&key);
+}
+
+int classOf(int code) {
+  int found = MPI_SUCCESS;
+  MPI_Error_class(code, &found);
+  return found;
+}
+
+// Every rank receives less than it is sent: short, through the ring of bytes, and on request.
+TEST(Life, CountsThatDifferAreAnErrorOfBothForms) {
+  World world;
+  if (world.ranks == 1)
+    GTEST_SKIP() << "a rank alone has nobody to differ from";
+  MPI_Comm ring = makeRing();
+  for (int count : {2, 1000, 200000}) {
+    std::vector<int> sent(2 * count), got(2 * count);
+    int wrong = world.rank == 0 ? count - 1 : count;
+    int code = MPI_Neighbor_alltoall(sent.data(), count, MPI_INT, got.data(), wrong, MPI_INT, ring);
+    EXPECT_EQ(classOf(code), world.rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    MPI_Request request;
+    MPI_Ineighbor_alltoall(sent.data(), count, MPI_INT, got.data(), wrong, MPI_INT, ring, &request);
+    code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(classOf(code), world.rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    EXPECT_EQ(request, MPI_REQUEST_NULL);
+  }
+  Halo halo(1);
+  halo.run(ring);
+  halo.check(1);
+  MPI_Comm_free(&ring);
+}
+
+int told = MPI_SUCCESS;
+void onError(MPI_Comm *, int *code, ...) { told = *code; }
+
+TEST(Life, TheProgramsErrorHandlerIsTold) {
+  World world;
+  if (world.ranks == 1)
+    GTEST_SKIP() << "a rank alone has nobody to differ from";
+  MPI_Comm ring = makeRing();
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(onError, &handler);
+  MPI_Comm_set_errhandler(ring, handler);
+  told = MPI_SUCCESS;
+  int sent[4] = {}, got[4];
+  MPI_Neighbor_alltoall(sent, 2, MPI_INT, got, world.rank == 0 ? 1 : 2, MPI_INT, ring);
+  EXPECT_EQ(classOf(told), world.rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+  MPI_Errhandler_free(&handler);
+  MPI_Comm_free(&ring);
+}
+
+// Open MPI tells the handler of MPI_COMM_WORLD.
+TEST(Life, ACommunicatorWithoutATopologyIsTheMpisToRefuse) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+  int sent[2] = {}, got[2];
+  EXPECT_NE(MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, copy), MPI_SUCCESS);
+  EXPECT_EQ(ServedComm::of(copy), nullptr);
+  MPI_Comm_free(&copy);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+// Neighbourhood calls of the first are wrong, and MPICH aborts.
+TEST(Life, InterCommunicatorsAreNotKnownAndMergedOnesServed) {
+  World world;
+  if (world.ranks == 1)
+    GTEST_SKIP() << "a rank alone has nobody to be apart from";
+  bool isFirst = world.rank == 0;
+  MPI_Comm half, both, merged, ring;
+  MPI_Comm_split(MPI_COMM_WORLD, isFirst, world.rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, isFirst ? 1 : 0, 5, &both);
+  EXPECT_EQ(ServedComm::of(both), nullptr);
+  int isPeriodic = 1;
+  MPI_Intercomm_merge(both, !isFirst, &merged);
+  MPI_Cart_create(merged, 1, &world.ranks, &isPeriodic, 0, &ring);
+  EXPECT_TRUE(ServedComm::of(ring)->isServed());
+  Halo halo(3);
+  halo.run(ring);
+  halo.check(3);
+  for (MPI_Comm *comm : {&ring, &merged, &both, &half})
+    MPI_Comm_free(comm);
+}
+
+TEST(Life, AForkedChildThatEndsDisturbsNobody) {
+  MPI_Comm ring = makeRing();
+  Halo halo(4);
+  MPI_Request request = halo.start(ring);
+  pid_t child = fork();
+  if (child == 0)
+    std::exit(0);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  halo.check(4);
+  MPI_Comm_free(&ring);
+}
+
+TEST(Life, ShortLivedGraphsAreServedAsLongAsTheyCome) {
+  World world;
+  int before = (world.rank + world.ranks - 1) % world.ranks;
+  int behind = (world.rank + 1) % world.ranks;
+  int sources[2] = {before, behind}, targets[2] = {behind, before};
+  for (int i = 0; i < 300; ++i) {
+    MPI_Comm graph;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, sources, MPI_UNWEIGHTED, 2, targets,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    int sent[2] = {i + 2 * world.rank, i + 2 * world.rank + 1}, got[2] = {-1, -1};
+    ASSERT_EQ(MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, graph), MPI_SUCCESS);
+    ASSERT_EQ(got[0], i + 2 * before);
+    ASSERT_EQ(got[1], i + 2 * behind + 1);
+    MPI_Comm_free(&graph);
+  }
+}
+
+} // namespace
+} // namespace colldsl::mpi::test
