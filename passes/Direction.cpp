@@ -24,7 +24,7 @@ Result<DagOutcome> chooseMovers(Schedule schedule, const Direction &options,
     const Dag &dag = schedule.ranks[index(m.from)];
     const Op &op = dag.op(m.send);
     return op.kind == OpKind::Send && op.transfer.protocol != Protocol::Eager &&
-           context.topology.distance(m.from, m.to) < kMaxDistance &&
+           context.topology.distance(m.from, m.to) < kOtherNode &&
            payloadBytes(dag, op, sizesOf(context.sizes, m.from)) >= options.least;
   };
   for (size_t i = 0; i < messages->size(); ++i)

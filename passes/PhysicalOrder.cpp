@@ -41,6 +41,8 @@ GroupKey keyAt(unsigned distance, const Place &place) {
     return {place.node, place.board, 0};
   case 6:
     return {place.node, 0, 0};
+  case kOtherNode:
+    return {place.leafSwitch, 0, 0};
   default:
     return {0, 0, 0};
   }

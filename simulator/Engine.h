@@ -156,7 +156,7 @@ private:
   }
   uint64_t newOrder(uint64_t kind) { return ++orders_ << kFlagBits | kind; }
   bool crossesNetwork(const Vertex &v) const {
-    return !kPlain && network_ && v.distance == kMaxDistance;
+    return !kPlain && network_ && v.distance >= kOtherNode;
   }
   uint32_t nodeOf(uint32_t rank) const { return topology_->place(Rank{rank}).node; }
   Recorder::Use useOf(uint32_t host, Ports p, bool receives);

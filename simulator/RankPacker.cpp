@@ -122,7 +122,7 @@ Status RankPacker::addMessage(const RankView &view, uint32_t i, uint64_t bytes, 
     v.way = wayOf(op.transfer());
   }
   if (options_.topology && op.peer != kNoRank)
-    v.distance = options_.topology->distance(view.rank, op.peer) & 7;
+    v.distance = options_.topology->distance(view.rank, op.peer) & 15;
   return {};
 }
 

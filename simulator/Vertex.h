@@ -49,10 +49,10 @@ struct Vertex {
   /// them require this vertex. A list: where it begins in `lists`: how many require, how many
   /// irequire, and then how far behind this vertex each of them is.
   uint32_t successors;
-  uint32_t open : 24;     ///< dependencies that are yet to be met
-  Way way : 4;            ///< of a message, the same at both ends
+  uint32_t open : 23;     ///< dependencies that are yet to be met
   uint32_t isStrided : 1; ///< the next op of this rank is kStride vertices behind, not one
-  uint32_t distance : 3;  ///< of sender and receiver, see Topology::distance()
+  Way way : 4;            ///< of a message, the same at both ends
+  uint32_t distance : 4;  ///< of sender and receiver, see Topology::distance()
   VertexKind kind : 2;
   uint8_t isWide : 1;
   uint8_t isByTag : 1;  ///< meets its other end when it runs, by rank and tag
@@ -68,6 +68,6 @@ static_assert(sizeof(Vertex) == 24);
 constexpr uint32_t strideOf(const Vertex &v) { return v.isStrided ? kStride : 1; }
 
 inline constexpr uint64_t kMaxVertices = uint64_t{1} << 31;
-inline constexpr uint32_t kMaxIndegree = (1u << 24) - 1;
+inline constexpr uint32_t kMaxIndegree = (1u << 23) - 1;
 
 } // namespace colldsl::sim

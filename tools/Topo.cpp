@@ -79,8 +79,9 @@ void printDistances(const Topology &topology) {
     table.addRow(row);
   }
   table.print(llvm::outs());
-  llvm::outs() << "\n1 shares a cache, 2 same socket and memory, 3 other socket, same memory,\n"
-                  "4 same socket, other memory, 5 same board, 6 same node, 7 other node\n";
+  llvm::outs()
+      << "\n1 shares a cache, 2 same socket and memory, 3 other socket, same memory,\n"
+         "4 same socket, other memory, 5 same board, 6 same node, 7 other node,\n8 other switch\n";
 }
 
 llvm::json::Object groupJson(const Topology &topology, Level level, uint32_t group) {
@@ -99,6 +100,7 @@ llvm::json::Object placeJson(const Topology &topology, Rank rank) {
   const Place &p = topology.place(rank);
   return llvm::json::Object{
       {"rank", index(rank)},
+      {"switch", p.leafSwitch},
       {"node", p.node},
       {"board", p.board},
       {"socket", p.socket},

@@ -16,7 +16,7 @@ public:
 
   /// pusOfNode: the threads of one node, in physical order. Ids count from 0 within
   /// the node, threads of one core are neighbours.
-  Machine(uint32_t nodes, std::vector<Place> pusOfNode);
+  Machine(uint32_t nodes, std::vector<Place> pusOfNode, uint32_t nodesPerSwitch);
 
   uint32_t nodes() const { return nodes_; }
   uint64_t numPus() const { return uint64_t{nodes_} * pus_.size(); }
@@ -35,6 +35,7 @@ public:
 
 private:
   uint32_t nodes_ = 0;
+  uint32_t nodesPerSwitch_ = 1;
   std::vector<Place> pus_;
   std::vector<uint32_t> firstPu_{0}; ///< per core of a node, and one more
   Place perNode_;                    ///< how many of each a node has

@@ -143,6 +143,10 @@ Status readDistances(const Json *json, MachineModel &model) {
       model.distances[d] = parameters;
     }
   }
+  if (!known[kMaxDistance] && known[kOtherNode]) {
+    known[kMaxDistance] = true;
+    model.distances[kMaxDistance] = model.distances[kOtherNode];
+  }
   auto missing = std::find(known.begin(), known.end(), false);
   if (missing != known.end())
     return Status::error(

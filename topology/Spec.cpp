@@ -16,9 +16,11 @@ struct LevelName {
 };
 
 constexpr LevelName kNames[] = {
-    {"node", 0, &Place::node},     {"board", 1, &Place::board}, {"package", 2, &Place::socket},
-    {"socket", 2, &Place::socket}, {"numa", 2, &Place::numa},   {"l3", 3, &Place::cache},
-    {"l2", 4, &Place::cache},      {"core", 5, &Place::core},   {"pu", 6, &Place::pu},
+    {"switch", 0, &Place::leafSwitch}, {"node", 1, &Place::node},
+    {"board", 2, &Place::board},       {"package", 3, &Place::socket},
+    {"socket", 3, &Place::socket},     {"numa", 3, &Place::numa},
+    {"l3", 4, &Place::cache},          {"l2", 5, &Place::cache},
+    {"core", 6, &Place::core},         {"pu", 7, &Place::pu},
 };
 constexpr const char *kForms = "flat, local, FILE.xml, or levels like 'node:4 package:2 core:8'";
 
@@ -60,7 +62,8 @@ Machine makeSynthetic(std::span<const CountedLevel> levels, uint32_t numThreads)
   }
   auto orElse = [](uint32_t given, uint32_t otherwise) { return given ? given : otherwise; };
   bool hasPu = !levels.empty() && levels.back().level->id == &Place::pu;
-  uint32_t node = orElse(threadsPer.node, numThreads);
+  uint32_t leafSwitch = orElse(threadsPer.leafSwitch, numThreads);
+  uint32_t node = orElse(threadsPer.node, leafSwitch);
   uint32_t board = orElse(threadsPer.board, node);
   uint32_t socket = orElse(threadsPer.socket, board);
   uint32_t numa = orElse(threadsPer.numa, socket);
@@ -69,7 +72,7 @@ Machine makeSynthetic(std::span<const CountedLevel> levels, uint32_t numThreads)
   std::vector<Place> threads(node);
   for (uint32_t i = 0; i < node; ++i)
     threads[i] = {0, i / board, i / socket, i / numa, i / cache, i / core, i, i / numa};
-  return Machine(numThreads / node, std::move(threads));
+  return Machine(numThreads / node, std::move(threads), leafSwitch / node);
 }
 
 class SpecParser {
@@ -126,7 +129,7 @@ Status SpecParser::level(std::string_view name, std::string_view count) {
   const LevelName *known = std::ranges::find(kNames, name, &LevelName::name);
   if (known == std::end(kNames))
     return error("no level is called " + quoted(name),
-                 "the levels are node, board, package, numa, l3, l2, core, pu");
+                 "the levels are switch, node, board, package, numa, l3, l2, core, pu");
   for (const CountedLevel &earlier : levels_) {
     if (earlier.level->id == known->id && earlier.level->order == known->order)
       return error("level " + quoted(name) + " is given twice");
@@ -176,15 +179,18 @@ Status SpecParser::coreRange(std::string_view range) {
 }
 
 Status SpecParser::makeMachine() {
-  bool hasNode = !levels_.empty() && levels_.front().level->id == &Place::node;
+  auto isOutside = [](const CountedLevel &level) {
+    return level.level->id == &Place::leafSwitch || level.level->id == &Place::node;
+  };
+  bool hasNode = !levels_.empty() && isOutside(levels_.front());
   if (machineName_.empty()) {
     if (levels_.empty())
       return error("no machine is described", kForms);
     spec_.machine = makeSynthetic(levels_, static_cast<uint32_t>(numThreads_));
     return {};
   }
-  if (levels_.size() > (hasNode ? 1 : 0))
-    return error("only level 'node' goes with " + quoted(machineName_));
+  if (!std::ranges::all_of(levels_, isOutside))
+    return error("only levels 'switch' and 'node' go with " + quoted(machineName_));
   spec_.flat = machineName_ == "flat";
   if (spec_.flat)
     return hasNode || spec_.binding.order != RankBinding::Order::Core
@@ -196,7 +202,9 @@ Status SpecParser::makeMachine() {
     return threads.status();
   if (threads->size() * numThreads_ > kMaxPus)
     return tooManyThreads();
-  spec_.machine = Machine(static_cast<uint32_t>(numThreads_), threads.take());
+  bool hasSwitch = hasNode && levels_.front().level->id == &Place::leafSwitch;
+  auto nodes = static_cast<uint32_t>(numThreads_);
+  spec_.machine = Machine(nodes, threads.take(), hasSwitch ? nodes / levels_.front().count : nodes);
   spec_.binding.oversubscribe |= local;
   return {};
 }

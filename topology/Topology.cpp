@@ -140,7 +140,7 @@ unsigned Topology::distance(Rank a, Rank b) const {
   if (a == b)
     return 0;
   if (pa.node != pb.node)
-    return 7;
+    return pa.leafSwitch == pb.leafSwitch ? kOtherNode : kMaxDistance;
   if (pa.cache == pb.cache)
     return 1;
   if (pa.numa == pb.numa)

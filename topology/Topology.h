@@ -38,6 +38,7 @@ struct Place {
   uint32_t pu = kNoPu; ///< the hardware thread to bind to, as its node's OS counts; kNoPu: do not
   uint32_t numaOfNode =
       0; ///< memory controller, of all of the node, whether or not ranks sit there
+  uint32_t leafSwitch = 0; ///< that the node hangs on
   bool operator==(const Place &) const = default;
 };
 
@@ -58,9 +59,9 @@ public:
   ///   node:4 package:2 numa:1 core:8 pu:1  a synthetic one
   ///
   /// A synthetic machine is a list of levels from the outside in, each with its count
-  /// per parent: node, board, package (or socket) and numa in either order, l3, l2,
+  /// per parent: switch, node, board, package (or socket) and numa in either order, l3, l2,
   /// core, pu. What is left out counts one per parent. `node:N` before `local` or
-  /// `FILE.xml` means N such nodes. What may follow:
+  /// `FILE.xml` means N such nodes, `switch:S node:N` N on each of S switches. What may follow:
   ///
   ///   bind=core      rank r on core r, in physical order (the default)
   ///   bind=scatter   consecutive ranks on different nodes, then sockets, then NUMA nodes
@@ -94,8 +95,9 @@ public:
   ///   0 itself               4 same socket, other memory controller
   ///   1 share a cache        5 neither, same board
   ///   2 same socket and      6 same node
-  ///     memory controller    7 other node
-  ///   3 other socket, same memory controller
+  ///     memory controller    7 other node, same switch
+  ///   3 other socket, same   8 other switch
+  ///     memory controller
   unsigned distance(Rank a, Rank b) const;
 
 private:
@@ -108,6 +110,7 @@ private:
   std::array<Groups, kLevels.size()> groups_; ///< index == Level
 };
 
-inline constexpr unsigned kMaxDistance = 7;
+inline constexpr unsigned kOtherNode = 7; ///< from here on messages leave the node
+inline constexpr unsigned kMaxDistance = 8;
 
 } // namespace colldsl

@@ -146,7 +146,7 @@ Status MachineOptions::load() {
   if (network_.empty())
     return {};
   Result<sim::NetworkOptions> network =
-      sim::parseNetwork(network_, cost_.machine.distances[kMaxDistance].G);
+      sim::parseNetwork(network_, cost_.machine.distances[kOtherNode].G);
   if (!network)
     return wrap("--network", network.status());
   cost_.network = network.take();
