@@ -45,80 +45,68 @@ private:
   uint64_t done_ = 0; // bytes of *next_ behind us
 };
 
-Outcome outcomeOf(int error) {
+ReadOutcome outcomeOf(int error) {
   switch (error) {
   case ESRCH:
-    return Outcome::ProcessGone;
+    return ReadOutcome::ProcessGone;
   case EFAULT:
   case EINVAL:
-    return Outcome::BadAddress;
+    return ReadOutcome::BadAddress;
   default: // EPERM, ENOSYS, and whatever a sandbox answers
-    return Outcome::Forbidden;
+    return ReadOutcome::Forbidden;
   }
 }
 
-// process_vm_readv or process_vm_writev.
-using Call = ssize_t (*)(pid_t, const iovec *, unsigned long, const iovec *, unsigned long,
-                         unsigned long);
-
-// Between the local cursor and the other side's pieces.
-Outcome movePieces(Call call, pid_t process, Cursor &local, const iovec *pieces, uint32_t count,
-                   uint64_t bytes) {
-  Cursor remote(pieces, count);
+// The other side's pieces `from`, read into the local cursor.
+ReadOutcome readPieces(pid_t process, Cursor &to, const iovec *from, uint32_t count,
+                       uint64_t bytes) {
+  Cursor remote(from, count);
   std::array<iovec, kWindow> localWindow, remoteWindow;
   while (bytes > 0) {
-    uint32_t locals = local.window(localWindow, bytes);
+    uint32_t locals = to.window(localWindow, bytes);
     uint32_t remotes = remote.window(remoteWindow, bytes);
     if (locals == 0 || remotes == 0)
-      return Outcome::BadAddress;
-    ssize_t moved = call(process, localWindow.data(), locals, remoteWindow.data(), remotes, 0);
-    if (moved <= 0)
-      return moved < 0 ? outcomeOf(errno) : Outcome::BadAddress;
-    local.advance(static_cast<uint64_t>(moved));
-    remote.advance(static_cast<uint64_t>(moved));
-    bytes -= static_cast<uint64_t>(moved);
+      return ReadOutcome::BadAddress;
+    ssize_t got =
+        process_vm_readv(process, localWindow.data(), locals, remoteWindow.data(), remotes, 0);
+    if (got <= 0)
+      return got < 0 ? outcomeOf(errno) : ReadOutcome::BadAddress;
+    to.advance(static_cast<uint64_t>(got));
+    remote.advance(static_cast<uint64_t>(got));
+    bytes -= static_cast<uint64_t>(got);
   }
-  return Outcome::Done;
+  return ReadOutcome::Read;
 }
 
-Outcome movePayload(Call call, const RemotePayload &remote, const Payload &payload) {
-  Cursor local(payload.pieces, payload.count);
-  if (remote.pieces == 1) {
-    iovec piece{reinterpret_cast<void *>(remote.address), remote.bytes};
-    return movePieces(call, remote.process, local, &piece, 1, remote.bytes);
+} // namespace
+
+ReadOutcome read(const RemotePayload &from, const Payload &to) {
+  Cursor local(to.pieces, to.count);
+  if (from.pieces == 1) {
+    iovec piece{reinterpret_cast<void *>(from.address), from.bytes};
+    return readPieces(from.process, local, &piece, 1, from.bytes);
   }
-  uint64_t left = remote.bytes;
+  uint64_t left = from.bytes;
   std::array<iovec, kWindow> list;
-  for (uint32_t first = 0; first < remote.pieces && left > 0; first += kWindow) {
-    uint32_t n = std::min(kWindow, remote.pieces - first);
+  for (uint32_t first = 0; first < from.pieces && left > 0; first += kWindow) {
+    uint32_t n = std::min(kWindow, from.pieces - first);
     iovec here{list.data(), n * sizeof(iovec)};
-    iovec there{reinterpret_cast<void *>(remote.address + first * sizeof(iovec)),
-                n * sizeof(iovec)};
+    iovec there{reinterpret_cast<void *>(from.address + first * sizeof(iovec)), n * sizeof(iovec)};
     Cursor listCursor(&here, 1);
-    if (auto o = movePieces(process_vm_readv, remote.process, listCursor, &there, 1, here.iov_len);
-        o != Outcome::Done)
+    if (auto o = readPieces(from.process, listCursor, &there, 1, here.iov_len);
+        o != ReadOutcome::Read)
       return o;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < n; ++i)
       bytes += list[i].iov_len;
     bytes = std::min(bytes, left);
-    if (auto o = movePieces(call, remote.process, local, list.data(), n, bytes); o != Outcome::Done)
+    if (auto o = readPieces(from.process, local, list.data(), n, bytes); o != ReadOutcome::Read)
       return o;
     left -= bytes;
   }
-  return left == 0 ? Outcome::Done : Outcome::BadAddress;
+  return left == 0 ? ReadOutcome::Read : ReadOutcome::BadAddress;
 }
 
-} // namespace
-
-Outcome read(const RemotePayload &from, const Payload &to) {
-  return movePayload(process_vm_readv, from, to);
-}
-
-Outcome write(const RemotePayload &to, const Payload &from) {
-  return movePayload(process_vm_writev, to, from);
-}
-
-void allowPeers() { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }
+void allowReaders() { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }
 
 } // namespace colldsl::cma

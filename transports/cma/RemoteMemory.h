@@ -1,5 +1,5 @@
-/// Cross memory attach: reading and writing another process's memory, one copy
-/// (process_vm_readv, process_vm_writev, Linux).
+/// Cross memory attach: reading another process's memory, one copy
+/// (process_vm_readv, Linux).
 #pragma once
 
 #include "transports/Transport.h"
@@ -8,8 +8,8 @@
 
 namespace colldsl::cma {
 
-enum class Outcome : uint8_t {
-  Done,
+enum class ReadOutcome : uint8_t {
+  Read,
   Forbidden, ///< the kernel does not let us, or cannot; no later try will work
   ProcessGone,
   BadAddress, ///< the other side's memory is not what it said
@@ -26,13 +26,10 @@ struct RemotePayload {
 
 /// Reads the whole message into `to`, which has room for it. Any number of pieces
 /// on either side.
-Outcome read(const RemotePayload &from, const Payload &to);
-
-/// Writes all of `to.bytes` out of `from`, which has as many.
-Outcome write(const RemotePayload &to, const Payload &from);
+ReadOutcome read(const RemotePayload &from, const Payload &to);
 
 /// Where Yama restricts tracing to descendants: lets every process of this user
-/// read and write this one's memory.
-void allowPeers();
+/// read this one's memory.
+void allowReaders();
 
 } // namespace colldsl::cma

@@ -1,7 +1,6 @@
 #include "transports/lanes/LaneReceiver.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace colldsl::lanes {
 namespace {
@@ -69,7 +68,7 @@ const std::byte *LaneReceiver::bytesOf(const Line &line, std::byte *room, uint64
 }
 
 bool LaneReceiver::takeEager(const Line &line, const Message &message) {
-  if (line.kind != LineKind::Eager || line.body.ring.bytes != message.payload.bytes)
+  if (line.kind == LineKind::Request || line.body.ring.bytes != message.payload.bytes)
     return false;
   scatter(message.payload, 0, ring_ + line.body.ring.place, line.body.ring.bytes);
   freeBytes(line);
@@ -128,8 +127,6 @@ bool LaneReceiver::poll() {
 void LaneReceiver::take(const Line &line) {
   if (line.kind == LineKind::Fragment)
     return takeFragment(line);
-  if (line.kind == LineKind::Written)
-    return finishStream(line.ticket);
   Message *message = posted_.take(line.key);
   if (!message)
     return setAside(line);
@@ -199,8 +196,7 @@ void LaneReceiver::notify(uint16_t ticket, uint32_t notice) {
 void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t ticket) {
   if (!fits(message, request.bytes))
     return notify(ticket, doneNotice(request.use));
-  if (request.isShared) {
-    scatter(message.payload, 0, world_.at(request.offset), request.bytes);
+  if (copyDirectly(message, request)) {
     notify(ticket, doneNotice(request.use));
     return message.finish();
   }
@@ -208,17 +204,21 @@ void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t
   streams_[ticket] = &message;
   ++streaming_;
   streamBytes_[ticket] = request.bytes;
-  header_->landings[ticket] = landingOf(message.payload, request.bytes);
   notify(ticket, readyNotice(request.use));
 }
 
-Landing LaneReceiver::landingOf(const Payload &payload, uint64_t bytes) const {
-  if (payload.count != 1)
-    return {reinterpret_cast<uint64_t>(payload.pieces), payload.count, false};
-  void *memory = payload.pieces[0].iov_base;
-  if (std::optional<uint64_t> offset = world_.offsetOf(memory, bytes))
-    return {*offset, 1, true};
-  return {reinterpret_cast<uint64_t>(memory), 1, false};
+bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
+  if (request.isShared) {
+    scatter(message.payload, 0, world_.at(request.address), request.bytes);
+    return true;
+  }
+  if (!canRead_ || request.bytes < options_.singleCopyMinBytes)
+    return false;
+  pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
+  cma::ReadOutcome outcome =
+      cma::read({process, request.address, request.pieces, request.bytes}, message.payload);
+  canRead_ = outcome != cma::ReadOutcome::Forbidden;
+  return outcome == cma::ReadOutcome::Read;
 }
 
 void LaneReceiver::takeFragment(const Line &line) {
@@ -228,33 +228,20 @@ void LaneReceiver::takeFragment(const Line &line) {
   const RingBody &body = line.body.ring;
   scatter(message.payload, message.moved, ring_ + body.place, body.bytes);
   message.moved += body.bytes;
-  if (message.moved == streamBytes_[line.ticket])
-    finishStream(line.ticket);
-}
-
-void LaneReceiver::finishStream(uint16_t ticket) {
-  Message *message = std::exchange(streams_[ticket], nullptr);
-  if (!message)
-    return; // it was given up
+  if (message.moved < streamBytes_[line.ticket])
+    return;
+  streams_[line.ticket] = nullptr;
   --streaming_;
-  message->moved = streamBytes_[ticket];
-  message->finish();
-}
-
-// Nobody writes there from now on but who does already.
-void LaneReceiver::withdraw(uint16_t ticket) {
-  streams_[ticket] = nullptr;
-  --streaming_;
-  std::atomic<uint32_t> &notice = header_->notices[ticket];
-  notify(ticket, notice.load(std::memory_order_relaxed) + 1); // done
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  message.finish();
 }
 
 void LaneReceiver::forget(const Tally &tally) {
   posted_.removeIf([&](Message &m) { return m.tally == &tally; });
-  for (uint16_t ticket = 0; ticket < kTickets; ++ticket)
-    if (streams_[ticket] && streams_[ticket]->tally == &tally)
-      withdraw(ticket);
+  for (Message *&stream : streams_)
+    if (stream && stream->tally == &tally) {
+      stream = nullptr;
+      --streaming_;
+    }
 }
 
 } // namespace colldsl::lanes

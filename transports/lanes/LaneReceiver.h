@@ -5,6 +5,7 @@
 #pragma once
 
 #include "transports/Pieces.h"
+#include "transports/cma/RemoteMemory.h"
 #include "transports/lanes/Message.h"
 #include "transports/lanes/Options.h"
 #include "transports/shm/World.h"
@@ -16,8 +17,8 @@ namespace colldsl::lanes {
 /// Not thread safe.
 class LaneReceiver {
 public:
-  LaneReceiver(shm::World &world, Rank peer, const Options &options)
-      : world_(world), peer_(peer), options_(options) {}
+  LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canRead)
+      : world_(world), peer_(peer), options_(options), canRead_(canRead) {}
 
   Rank peer() const { return peer_; }
 
@@ -51,12 +52,8 @@ public:
   /// Takes what has arrived. True: something moved.
   bool poll();
 
-  /// Lets go of the messages of an operation that is given up. Their memory is free once
-  /// isWritten() was false.
+  /// Lets go of the messages of an operation that is given up.
   void forget(const Tally &tally);
-
-  /// The sender is writing to memory of this rank.
-  bool isWritten() const { return lines_ && header_->isWriting.load(std::memory_order_acquire); }
 
 private:
   struct Aside {
@@ -86,16 +83,15 @@ private:
   bool takeFromAside(Message &message);
   void deliver(Message &message, const std::byte *bytes, uint64_t count);
   void answer(Message &message, const RequestBody &request, uint16_t ticket);
-  Landing landingOf(const Payload &payload, uint64_t bytes) const;
+  bool copyDirectly(Message &message, const RequestBody &request);
   void takeFragment(const Line &line);
-  void finishStream(uint16_t ticket);
-  void withdraw(uint16_t ticket);
   void notify(uint16_t ticket, uint32_t notice);
   bool fits(Message &message, uint64_t bytes);
 
   shm::World &world_;
   Rank peer_;
   const Options &options_;
+  bool &canRead_; ///< whether the kernel lets this process read others' memory
   LaneHeader *header_ = nullptr;
   const Line *lines_ = nullptr;
   const std::byte *ring_ = nullptr;

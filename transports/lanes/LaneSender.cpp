@@ -13,9 +13,8 @@ constexpr uint64_t roundUp(uint64_t bytes) {
 
 } // namespace
 
-LaneSender::LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options,
-                       bool &canWrite)
-    : world_(world), peer_(peer), options_(options), canWrite_(canWrite),
+LaneSender::LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options)
+    : world_(world), peer_(peer), options_(options),
       header_(reinterpret_cast<LaneHeader *>(world.at(offset))),
       lines_(reinterpret_cast<Line *>(header_ + 1)),
       ring_(reinterpret_cast<std::byte *>(lines_ + kLines)) {}
@@ -63,15 +62,8 @@ void LaneSender::putInLines(const Message &message) {
 }
 
 bool LaneSender::mayBeEager(const Message &message) const {
-  uint64_t bytes = message.payload.bytes;
-  return bytes <= options_.eagerBytes && header_->isBehind.load(std::memory_order_relaxed) == 0 &&
-         (bytes < options_.sharedMinBytes || !offsetOf(message.payload));
-}
-
-std::optional<uint64_t> LaneSender::offsetOf(const Payload &payload) const {
-  if (payload.count != 1)
-    return std::nullopt;
-  return world_.offsetOf(payload.pieces[0].iov_base, payload.bytes);
+  return message.payload.bytes <= options_.eagerBytes &&
+         header_->isBehind.load(std::memory_order_relaxed) == 0;
 }
 
 // Bytes of one line lie together: what is left at the end of the ring is skipped.
@@ -102,11 +94,18 @@ bool LaneSender::ask(Message &message) {
   uint32_t ticket = static_cast<uint32_t>(std::countr_zero(freeTickets_));
   freeTickets_ &= freeTickets_ - 1;
   message.ticket = static_cast<uint16_t>(ticket);
-  std::optional<uint64_t> shared = offsetOf(message.payload);
+  const Payload &payload = message.payload;
   Line &line = fill(message.key, LineKind::Request);
   line.ticket = message.ticket;
-  line.body.request = {message.payload.bytes, shared.value_or(0), uses_[ticket],
-                       shared.has_value()};
+  RequestBody &body = line.body.request;
+  body = {payload.bytes, 0, payload.count, uses_[ticket], false};
+  if (payload.count == 1) {
+    std::optional<uint64_t> shared = world_.offsetOf(payload.pieces[0].iov_base, payload.bytes);
+    body.isShared = shared.has_value();
+    body.address = shared ? *shared : reinterpret_cast<uint64_t>(payload.pieces[0].iov_base);
+  } else {
+    body.address = reinterpret_cast<uint64_t>(payload.pieces);
+  }
   commit(line);
   return true;
 }
@@ -134,60 +133,21 @@ void LaneSender::post(Message &message) {
 bool LaneSender::readNotices() {
   bool moved = false;
   asked_.removeIf([&](Message &m) {
-    uint32_t use = uses_[m.ticket];
+    uint32_t &use = uses_[m.ticket];
     uint32_t notice = header_->notices[m.ticket].load(std::memory_order_acquire);
-    if (notice == doneNotice(use))
-      finishAsked(m);
-    else if (notice != readyNotice(use) || !hasLines(1))
-      return false;
-    else if (writeDirectly(m))
-      sayWritten(m);
-    else
+    if (notice == doneNotice(use)) {
+      ++use;
+      freeTickets_ |= 1u << m.ticket;
+      m.moved = m.payload.bytes;
+      m.finish();
+    } else if (notice == readyNotice(use)) {
       streams_.push(m);
+    } else {
+      return false;
+    }
     return moved = true;
   });
   return moved;
-}
-
-void LaneSender::finishAsked(Message &message) {
-  ++uses_[message.ticket];
-  freeTickets_ |= 1u << message.ticket;
-  message.moved = message.payload.bytes;
-  message.finish();
-}
-
-void LaneSender::sayWritten(Message &message) {
-  Line &line = fill(message.key, LineKind::Written);
-  line.ticket = message.ticket;
-  commit(line);
-  finishAsked(message);
-}
-
-// A receiver that gives up takes its notice back and then looks whether it is written to:
-// one of the two sees the other.
-bool LaneSender::writeDirectly(const Message &message) {
-  const Landing &landing = header_->landings[message.ticket];
-  if (!landing.isShared && (!canWrite_ || message.payload.bytes < options_.singleCopyMinBytes))
-    return false;
-  header_->isWriting.store(1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  bool isWanted = header_->notices[message.ticket].load(std::memory_order_acquire) ==
-                  readyNotice(uses_[message.ticket]);
-  bool isDone = isWanted && writeTo(landing, message.payload);
-  header_->isWriting.store(0, std::memory_order_release);
-  return isDone;
-}
-
-bool LaneSender::writeTo(const Landing &landing, const Payload &payload) {
-  if (landing.isShared) {
-    gather(world_.at(landing.address), payload, 0, payload.bytes);
-    return true;
-  }
-  pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
-  cma::Outcome outcome =
-      cma::write({process, landing.address, landing.pieces, payload.bytes}, payload);
-  canWrite_ = outcome != cma::Outcome::Forbidden;
-  return outcome == cma::Outcome::Done;
 }
 
 // One after the other: a ring shared by several would finish them all late.
@@ -203,7 +163,9 @@ bool LaneSender::stream() {
     if (m.moved < m.payload.bytes)
       continue;
     streams_.pop();
-    finishAsked(m);
+    ++uses_[m.ticket];
+    freeTickets_ |= 1u << m.ticket;
+    m.finish();
   }
   return moved;
 }

@@ -1,13 +1,12 @@
 /// The sending end of a lane.
 ///
-/// Up to inlineBytes a message travels in lines; up to eagerBytes in the ring of bytes, and
-/// the send is done; else its line is a Request, and the receiver either copies the bytes
-/// itself, out of shared memory, or says where it wants them. There they are written in one
-/// go, or they stream through the ring. Without room, messages wait here in order.
+/// Up to kInlineBytes a message travels in its line; up to eagerBytes in the ring of bytes,
+/// and the send is done; else its line is a Request, and the receiver either copies the
+/// bytes itself or says that it is ready, whereupon they stream through the ring. Without
+/// room, messages wait here in order.
 #pragma once
 
 #include "transports/Pieces.h"
-#include "transports/cma/RemoteMemory.h"
 #include "transports/lanes/Message.h"
 #include "transports/lanes/Options.h"
 #include "transports/shm/World.h"
@@ -18,7 +17,7 @@ namespace colldsl::lanes {
 class LaneSender {
 public:
   /// The lane at this offset of the mapping, new and zero.
-  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options, bool &canWrite);
+  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options);
 
   Rank peer() const { return peer_; }
 
@@ -74,17 +73,11 @@ private:
   bool ask(Message &message);
   bool publish(Message &message);
   bool readNotices();
-  void finishAsked(Message &message);
-  void sayWritten(Message &message);
-  bool writeDirectly(const Message &message);
-  bool writeTo(const Landing &landing, const Payload &payload);
-  std::optional<uint64_t> offsetOf(const Payload &payload) const;
   bool stream();
 
   shm::World &world_;
   Rank peer_;
   const Options &options_;
-  bool &canWrite_; ///< whether the kernel lets this process write others' memory
   LaneHeader *header_;
   Line *lines_;
   std::byte *ring_;

@@ -20,8 +20,8 @@ Lanes::Lanes(shm::World &world, Rank self, Options options)
       options_(std::move(options)), arena_(world.arenaBegin(self), world.options().arenaBytes),
       health_(world, self), senders_(world.numRanks()), receivers_(world.numRanks()) {
   shm::registerWaker();
-  cma::allowPeers();
-  canWrite_ = world.options().singleCopy == shm::SingleCopy::On;
+  cma::allowReaders();
+  canRead_ = world.options().singleCopy == shm::SingleCopy::On;
 }
 
 Lanes::~Lanes() { world_.control(self_).left.store(1, std::memory_order_release); }
@@ -36,7 +36,7 @@ LaneSender *Lanes::sender(Rank peer) {
   std::memset(world_.at(offset), 0, laneBytes(0)); // header and stamps
   auto *header = new (world_.at(offset)) LaneHeader();
   header->from = self_;
-  sender = std::make_unique<LaneSender>(world_, peer, offset, options_, canWrite_);
+  sender = std::make_unique<LaneSender>(world_, peer, offset, options_);
   allSenders_.push_back(sender.get());
   health_.watch(peer);
   std::atomic<uint64_t> &knocks = world_.control(peer).knocks;
@@ -50,7 +50,7 @@ LaneSender *Lanes::sender(Rank peer) {
 LaneReceiver &Lanes::receiver(Rank peer) {
   std::unique_ptr<LaneReceiver> &receiver = receivers_[index(peer)];
   if (!receiver) {
-    receiver = std::make_unique<LaneReceiver>(world_, peer, options_);
+    receiver = std::make_unique<LaneReceiver>(world_, peer, options_, canRead_);
     allReceivers_.push_back(receiver.get());
     health_.watch(peer);
   }
@@ -120,9 +120,6 @@ void Lanes::forget(const Tally &tally) {
     sender->forget(tally);
   for (LaneReceiver *receiver : allReceivers_)
     receiver->forget(tally);
-  for (LaneReceiver *receiver : allReceivers_)
-    while (receiver->isWritten() && !world_.hasLeft(receiver->peer()))
-      health_.look();
 }
 
 } // namespace colldsl::lanes

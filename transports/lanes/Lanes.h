@@ -71,7 +71,7 @@ public:
   void release(void *memory);
   bool owns(const void *memory) const;
 
-  /// Lets go of the messages of an operation that is given up. Their memory is free then.
+  /// Lets go of the messages of an operation that is given up.
   void forget(const Tally &tally);
 
 private:
@@ -86,7 +86,7 @@ private:
   Options options_;
   shm::Arena arena_;
   shm::Health health_;
-  bool canWrite_ = true;
+  bool canRead_ = true;
   uint64_t answered_ = 0;                                ///< the newest knock that was
   std::vector<std::unique_ptr<LaneSender>> senders_;     ///< by peer
   std::vector<std::unique_ptr<LaneReceiver>> receivers_; ///< by peer

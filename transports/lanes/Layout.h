@@ -37,7 +37,6 @@ enum class LineKind : uint8_t {
   Eager,    ///< the payload is in the ring of bytes
   Request,  ///< the payload waits at the sender until the receiver is ready
   Fragment, ///< the next part of a payload that the receiver is ready for, in the ring
-  Written,  ///< the payload is where the receiver wanted it
 };
 
 /// A stretch of the ring of bytes.
@@ -49,16 +48,10 @@ struct RingBody {
 
 struct RequestBody {
   uint64_t bytes;
-  uint64_t offset; ///< of the payload in the mapping, if it is there
-  uint32_t use;    ///< how often the ticket was used before
-  bool isShared;
-};
-
-/// Where the receiver wants a payload.
-struct Landing {
-  uint64_t address; ///< shared: in the mapping; else in the receiver's process, as in
-                    ///< cma::RemotePayload
+  uint64_t
+      address; ///< shared: in the mapping; else in the sender's process, as in cma::RemotePayload
   uint32_t pieces;
+  uint32_t use; ///< how often the ticket was used before
   bool isShared;
 };
 
@@ -109,10 +102,6 @@ struct LaneHeader {
   std::atomic<uint32_t> isBehind; ///< too much was set aside: nothing eager for now
   std::atomic<uint64_t> bytesConsumed;
   alignas(kLineBytes) std::atomic<uint32_t> notices[kTickets];
-  Landing landings[kTickets]; ///< written before the notice `ready`
-
-  // The sender's.
-  alignas(kLineBytes) std::atomic<uint32_t> isWriting; ///< at a landing
 };
 
 constexpr uint64_t laneBytes(uint32_t ringBytes) {

@@ -16,10 +16,8 @@ struct Options {
   uint32_t eagerBytes = 8 << 10;
   /// Of a message that streams.
   uint32_t fragmentBytes = 8 << 10;
-  /// From here on what the sender shares with the receiver is copied by the receiver.
-  uint32_t sharedMinBytes = 4 << 10;
-  /// From here on the sender writes the receiver's memory, where it asks first.
-  uint64_t singleCopyMinBytes = 16 << 10;
+  /// From here on the receiver reads the sender's memory, unless both share it.
+  uint64_t singleCopyMinBytes = 256 << 10;
   /// When messages of so many bytes that nobody waits for were set aside, the sender is
   /// told to ask first.
   uint64_t asideBytes = 256 << 10;

@@ -10,10 +10,18 @@ namespace colldsl::shm {
 SingleCopyState::SingleCopyState(const Options &options)
     : options_(options), usable_(options.singleCopy != SingleCopy::Off) {}
 
+<<<<<<< HEAD
 cma::Outcome SingleCopyState::read(const cma::RemotePayload &from, const Payload &to) {
   cma::Outcome outcome =
       options_.singleCopy == SingleCopy::Refused ? cma::Outcome::Forbidden : cma::read(from, to);
   if (outcome == cma::Outcome::Forbidden && usable_.exchange(false) && options_.warn)
+=======
+cma::ReadOutcome SingleCopyState::read(const cma::RemotePayload &from, const Payload &to) {
+  cma::ReadOutcome outcome = options_.singleCopy == SingleCopy::Refused
+                                 ? cma::ReadOutcome::Forbidden
+                                 : cma::read(from, to);
+  if (outcome == cma::ReadOutcome::Forbidden && usable_.exchange(false) && options_.warn)
+>>>>>>> parent of 1aacd56 (lanes: the sender writes where the receiver says, and takes its notice for leave)
     options_.warn("the kernel does not let ranks read each other's memory; large messages are "
                   "copied twice");
   return outcome;
@@ -164,14 +172,14 @@ bool Receiver::readDirectly(Channel &c, Record &record, const RequestBody &reque
     return false;
   cma::RemotePayload from{process, request.address, request.pieces, request.bytes};
   switch (singleCopy_.read(from, record.payload)) {
-  case cma::Outcome::Done:
+  case cma::ReadOutcome::Read:
     return true;
-  case cma::Outcome::Forbidden:
+  case cma::ReadOutcome::Forbidden:
     return false;
-  case cma::Outcome::ProcessGone:
+  case cma::ReadOutcome::ProcessGone:
     refuse(c, record, "rank " + std::to_string(index(c.peer)) + " died");
     return false;
-  case cma::Outcome::BadAddress:
+  case cma::ReadOutcome::BadAddress:
     refuse(c, record, "the sender's memory cannot be read");
     return false;
   }
