@@ -10,18 +10,11 @@ namespace colldsl::shm {
 SingleCopyState::SingleCopyState(const Options &options)
     : options_(options), usable_(options.singleCopy != SingleCopy::Off) {}
 
-<<<<<<< HEAD
-cma::Outcome SingleCopyState::read(const cma::RemotePayload &from, const Payload &to) {
-  cma::Outcome outcome =
-      options_.singleCopy == SingleCopy::Refused ? cma::Outcome::Forbidden : cma::read(from, to);
-  if (outcome == cma::Outcome::Forbidden && usable_.exchange(false) && options_.warn)
-=======
 cma::ReadOutcome SingleCopyState::read(const cma::RemotePayload &from, const Payload &to) {
   cma::ReadOutcome outcome = options_.singleCopy == SingleCopy::Refused
                                  ? cma::ReadOutcome::Forbidden
                                  : cma::read(from, to);
   if (outcome == cma::ReadOutcome::Forbidden && usable_.exchange(false) && options_.warn)
->>>>>>> parent of 1aacd56 (lanes: the sender writes where the receiver says, and takes its notice for leave)
     options_.warn("the kernel does not let ranks read each other's memory; large messages are "
                   "copied twice");
   return outcome;
