@@ -245,6 +245,32 @@ TEST_P(Exchanges, RunAhead) {
       "");
 }
 
+// Back to back, so that receivers come upon messages that are still being written.
+TEST_P(Exchanges, AreReadWhileTheyAreWritten) {
+  ASSERT_EQ(onRanks(2,
+                    [&](Lanes &lanes) -> std::string {
+                      constexpr uint32_t kRuns = 20000;
+                      Rank peer{1 - index(lanes.rank())};
+                      std::array<uint32_t, 250> out, in;
+                      Exchange exchange(lanes, 1, 1);
+                      iovec sent{out.data(), sizeof out}, received{in.data(), sizeof in};
+                      exchange.send(peer, {&sent, 1});
+                      exchange.recv(peer, {&received, 1});
+                      if (!exchange.seal())
+                        return "no memory";
+                      for (uint32_t run = 0; run < kRuns; ++run) {
+                        out.fill(run);
+                        if (Status s = exchange.run(run); !s)
+                          return s.message();
+                        for (uint32_t word : in)
+                          if (word != run)
+                            return "an old word in run " + std::to_string(run);
+                      }
+                      return {};
+                    }),
+            "");
+}
+
 TEST_P(Exchanges, TellLengthsThatDiffer) {
   ASSERT_EQ(
       onRanks(2,

@@ -49,6 +49,7 @@ TEST(MachineModelTest, noticesAreFreeUnlessTheyAreGivenACost) {
   Result<MachineModel> model =
       MachineModel::parse(R"({"distances": {"0..6": {}, "7": {"notice": 5}}})");
   ASSERT_TRUE(model.ok()) << model.message();
+  EXPECT_EQ(model->distances[8], model->distances[7]) << "without a class of its own";
   EXPECT_EQ(model->distances[6].notice, 0u);
   EXPECT_EQ(model->distances[7].notice, 5u);
   EXPECT_EQ(*MachineModel::parse(model->toJson()), *model);
@@ -80,8 +81,8 @@ TEST(MachineModelTest, mistakesNameTheirPlace) {
             "machine model: distance 7 is missing in distances");
   EXPECT_EQ(errorOf(R"({"distances": {"0..7": {}, "3": {}}})"),
             "machine model: distance 3 is given twice, again in distances.3");
-  EXPECT_EQ(errorOf(R"({"distances": {"0..8": {}}})"),
-            "machine model: distances.0..8 names no classes: they are 0 to 7, as in \"7\" or "
+  EXPECT_EQ(errorOf(R"({"distances": {"0..9": {}}})"),
+            "machine model: distances.0..9 names no classes: they are 0 to 8, as in \"7\" or "
             "\"1..4\"");
   EXPECT_EQ(errorOf(R"({"distances": {"0..7": {"L": -1}}})"),
             "machine model: distances.0..7.L is no whole number from 0 on");

@@ -153,7 +153,20 @@ TEST(Topology, EdgesOfTheEightSocketMachine) {
   for (uint32_t a = 0; a < 48; ++a)
     for (uint32_t b = a + 1; b < 48; ++b)
       ++pairs[t.distance(Rank{a}, Rank{b})];
-  EXPECT_EQ(pairs, (Numbers{0, 8 * 15, 0, 0, 0, 2 * 6 * 36, 24 * 24, 0}));
+  EXPECT_EQ(pairs, (Numbers{0, 8 * 15, 0, 0, 0, 2 * 6 * 36, 24 * 24, 0, 0}));
+}
+
+TEST(Topology, SwitchesLieAboveNodes) {
+  Topology t = make("switch:2 node:3 core:2", 12);
+  EXPECT_EQ(t.distance(Rank{0}, Rank{1}), 2u);
+  EXPECT_EQ(t.distance(Rank{0}, Rank{5}), 7u);
+  EXPECT_EQ(t.distance(Rank{5}, Rank{6}), 8u);
+  EXPECT_EQ(t.place(Rank{6}).node, 3u);
+  EXPECT_EQ(make("switch:3 core:2", 6).distance(Rank{1}, Rank{2}), 8u); // a node each
+  EXPECT_EQ(make("node:2 core:2", 4).distance(Rank{1}, Rank{2}), 7u);
+  EXPECT_EQ(make("switch:2 node:2 core:1 bind=scatter", 4).distance(Rank{1}, Rank{2}), 8u);
+  EXPECT_EQ(make("switch:2 node:1 local", 2).distance(Rank{0}, Rank{1}),
+            make("local", 2).distance(Rank{0}, Rank{1}));
 }
 
 TEST(Topology, FlatHasNoStructure) {
@@ -180,7 +193,7 @@ TEST(Topology, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(errorOf("numa:2 package:2 numa:2"), "topology: level 'numa' is given twice");
   EXPECT_EQ(errorOf("core:4 nonsense"), "topology: cannot make sense of 'nonsense'");
   EXPECT_EQ(errorOf("flat local"), "topology: both 'flat' and 'local' name a machine");
-  EXPECT_EQ(errorOf("local core:2"), "topology: only level 'node' goes with 'local'");
+  EXPECT_EQ(errorOf("local core:2"), "topology: only levels 'switch' and 'node' go with 'local'");
   EXPECT_EQ(errorOf("flat bind=scatter"),
             "topology: 'flat' has neither nodes nor cores to bind to");
   EXPECT_EQ(errorOf("core:4 bind=1,,2"), "topology: cannot make sense of '' in a binding");
