@@ -95,6 +95,7 @@ Status Exchange::recvLater() {
 }
 
 void Exchange::start(uint32_t number) {
+  tally_.mismatched = nullptr;
   for (End &end : recvs_) {
     end.message.key.run = number;
     end.receiver->post(end.message);

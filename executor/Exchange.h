@@ -47,6 +47,7 @@ public:
     for (End &end : recvs_)
       end.message.key.run = number;
     received_ = 0;
+    tally_.mismatched = nullptr;
     for (End &end : sends_) {
       end.message.key.run = number;
       if (!end.sender->sendNow(end.message))

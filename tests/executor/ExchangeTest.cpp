@@ -293,6 +293,38 @@ TEST_P(Exchanges, TellLengthsThatDiffer) {
       "");
 }
 
+// The next run is another one: what was wrong with the one before is over.
+TEST_P(Exchanges, GoOnAfterLengthsThatDiffer) {
+  ASSERT_EQ(onRanks(2,
+                    [&](Lanes &lanes) -> std::string {
+                      std::vector<std::byte> data(100);
+                      bool sends = lanes.rank() == Rank{0};
+                      Exchange wrong(lanes, 1, 1), right(lanes, 1, 1);
+                      iovec some{data.data(), 99}, all{data.data(), 100};
+                      if (sends) {
+                        wrong.send(Rank{1}, {&some, 1});
+                        right.send(Rank{1}, {&all, 1});
+                      } else {
+                        right.recv(Rank{0}, {&all, 1});
+                      }
+                      if (!wrong.seal() || !right.seal())
+                        return "no memory";
+                      for (uint32_t run = 0; run < 2; ++run) {
+                        Exchange &exchange = sends && run == 0 ? wrong : right;
+                        exchange.start(run);
+                        if (Status s = lanes.waitUntil([&] { return exchange.isDone(); },
+                                                       [&] { return lanes.poll(); });
+                            !s)
+                          return s.message();
+                        if (exchange.status().ok() != (sends || run == 1))
+                          return "run " + std::to_string(run) + ": '" + said(exchange.status()) +
+                                 "'";
+                      }
+                      return {};
+                    }),
+            "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, Exchanges,
                          testing::Values(Case{"standard", {}, shm::SingleCopy::On},
                                          Case{"tight", tight(), shm::SingleCopy::Off},

@@ -202,7 +202,6 @@ void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t
   }
   message.moved = 0;
   streams_[ticket] = &message;
-  ++streaming_;
   streamBytes_[ticket] = request.bytes;
   notify(ticket, readyNotice(request.use));
 }
@@ -231,17 +230,14 @@ void LaneReceiver::takeFragment(const Line &line) {
   if (message.moved < streamBytes_[line.ticket])
     return;
   streams_[line.ticket] = nullptr;
-  --streaming_;
   message.finish();
 }
 
 void LaneReceiver::forget(const Tally &tally) {
   posted_.removeIf([&](Message &m) { return m.tally == &tally; });
   for (Message *&stream : streams_)
-    if (stream && stream->tally == &tally) {
+    if (stream && stream->tally == &tally)
       stream = nullptr;
-      --streaming_;
-    }
 }
 
 } // namespace colldsl::lanes

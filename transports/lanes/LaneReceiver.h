@@ -47,8 +47,6 @@ public:
   /// Receives it, now or later; counts it in its tally until it is done.
   void post(Message &message);
 
-  bool isBusy() const { return !posted_.empty() || streaming_ != 0; }
-
   /// Takes what has arrived. True: something moved.
   bool poll();
 
@@ -100,7 +98,6 @@ private:
   MessageQueue posted_;
   Message *streams_[kTickets] = {};
   uint64_t streamBytes_[kTickets] = {}; ///< of the messages of streams_
-  uint32_t streaming_ = 0;
   std::deque<Aside> aside_;
   uint64_t asideBytes_ = 0;
 };

@@ -1,7 +1,7 @@
 /// The sending end of a lane.
 ///
-/// Up to kInlineBytes a message travels in its line; up to eagerBytes in the ring of bytes,
-/// and the send is done; else its line is a Request, and the receiver either copies the
+/// Up to inlineBytes a message travels in lines; up to eagerBytes in the ring of bytes, and
+/// the send is done; else its line is a Request, and the receiver either copies the
 /// bytes itself or says that it is ready, whereupon they stream through the ring. Without
 /// room, messages wait here in order.
 #pragma once
