@@ -4,6 +4,7 @@
 
 #include "executor/LocalRanks.h"
 #include "transports/fake/FakeWorld.h"
+#include "transports/lanes/LaneEndpoint.h"
 
 #include <functional>
 #include <string>
@@ -19,16 +20,22 @@ struct TransportSetup {
   std::string name;
   /// Empty if no rank complained, else all complaints.
   std::function<std::string(uint32_t numRanks, const Body &)> run;
-  bool strict = false; ///< finite and head-of-line: messages must be received in order
+  bool strict = false;     ///< finite and head-of-line: messages must be received in order
+  bool opensAlone = false; ///< as Caps says
 };
 
 /// Threads on the fake, one after the other on many seeds.
 TransportSetup onFake(const std::string &name, const fake::Options &options, uint32_t seeds = 1);
 TransportSetup onShmThreads(const std::string &name, const shm::Options &options);
 TransportSetup onShmProcesses(const std::string &name, const shm::Options &options);
+TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
+                              const lanes::Options &options);
+TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm,
+                                const lanes::Options &options);
 
-/// shm::Options with small everything, so that all limits are met.
+/// Options with small everything, so that all limits are met.
 shm::Options tightOptions();
+lanes::Options tightLanes();
 
 /// The transports that the contract suite runs on.
 std::vector<TransportSetup> allSetups();
