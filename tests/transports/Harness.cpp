@@ -50,8 +50,6 @@ TransportSetup onFake(const std::string &name, const fake::Options &options, uin
 
 namespace {
 
-using Attach = std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)>;
-
 TransportSetup onThreads(const std::string &name, const shm::Options &options,
                          const Attach &attach) {
   auto run = [=](uint32_t numRanks, const Body &body) {
@@ -79,11 +77,11 @@ TransportSetup onProcesses(const std::string &name, const shm::Options &options,
   return {name, run};
 }
 
+} // namespace
+
 Attach overLanes(const lanes::Options &options) {
   return [=](shm::World &world, Rank r) { return lanes::LaneEndpoint::attach(world, r, options); };
 }
-
-} // namespace
 
 TransportSetup onShmThreads(const std::string &name, const shm::Options &options) {
   return onThreads(name, options, [](shm::World &world, Rank r) { return world.attach(r); });
@@ -120,9 +118,9 @@ shm::Options tightOptions() {
 
 lanes::Options tightLanes() {
   lanes::Options options;
-  options.ringBytes = 512;
+  options.ringBytes = 1024;
   options.eagerBytes = 128;
-  options.fragmentBytes = 192;
+  options.fragmentBytes = 448;
   options.asideBytes = 256;
   return options;
 }

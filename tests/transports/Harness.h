@@ -15,6 +15,10 @@ namespace colldsl::test {
 /// What a rank does; empty if all is well, else what is wrong.
 using Body = std::function<std::string(Endpoint &)>;
 
+/// How a rank joins the others of a world.
+using Attach = std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)>;
+Attach overLanes(const lanes::Options &options);
+
 /// A transport and the way in which its ranks run.
 struct TransportSetup {
   std::string name;

@@ -3,7 +3,6 @@
 #include "transports/shm/ShmBootstrap.h"
 
 #include <algorithm>
-#include <numeric>
 #include <unistd.h>
 
 namespace colldsl::lanes {

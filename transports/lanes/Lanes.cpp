@@ -112,6 +112,13 @@ void Lanes::release(void *memory) { arena_.release(*world_.offsetOf(memory, 1));
 
 bool Lanes::owns(const void *memory) const { return world_.offsetOf(memory, 1).has_value(); }
 
+void Lanes::refuse(StreamId stream) {
+  refused_.push_back(stream);
+  for (LaneReceiver *receiver : allReceivers_)
+    if (receiver->hasClosed(stream))
+      receiver->close(stream);
+}
+
 void Lanes::forget(const Tally &tally) {
   for (LaneSender *sender : allSenders_)
     sender->forget(tally);

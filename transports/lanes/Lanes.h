@@ -75,7 +75,7 @@ public:
   void forget(const Tally &tally);
 
   /// What others say in this stream is thrown away.
-  void refuse(StreamId stream) { refused_.push_back(stream); }
+  void refuse(StreamId stream);
 
   shm::World &world() const { return world_; }
   const Options &options() const { return options_; }
