@@ -1,7 +1,6 @@
 #include "executor/LocalRanks.h"
 
 #include "ir/Concat.h"
-#include "transports/shm/World.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -58,8 +57,9 @@ void writeAll(int fd, const void *data, size_t bytes) {
   }
 }
 
-Result<std::vector<std::byte>> runBody(shm::World &world, Rank rank, const RankBody &body) {
-  auto endpoint = world.attach(rank);
+Result<std::vector<std::byte>> runBody(shm::World &world, Rank rank, const LocalOptions &options,
+                                       const RankBody &body) {
+  auto endpoint = options.attach ? options.attach(world, rank) : world.attach(rank);
   if (!endpoint)
     return endpoint.status();
   return body(**endpoint);
@@ -73,7 +73,7 @@ Result<std::vector<std::byte>> runBody(shm::World &world, Rank rank, const RankB
     _exit(1); // it died before we asked for the signal
   if (options.bindToCores)
     bindToCore(rank);
-  Result<std::vector<std::byte>> result = runBody(world, rank, body);
+  Result<std::vector<std::byte>> result = runBody(world, rank, options, body);
   if (result) {
     writeAll(results, &kFine, 1);
     writeAll(results, result->data(), result->size());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "transports/Transport.h"
-#include "transports/shm/Options.h"
+#include "transports/shm/World.h"
 
 #include <functional>
 
@@ -12,6 +12,8 @@ struct LocalOptions {
   uint32_t numRanks = 1;
   bool bindToCores = false; ///< rank r to the r-th core that this process may use, going round
   shm::Options shm;
+  /// How a rank joins the others over the memory that they share; empty: World::attach().
+  std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)> attach;
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max(); ///< then all are killed
   /// Once a rank has failed the others have so long to notice, or are killed too.
   std::chrono::nanoseconds grace = std::chrono::seconds(3);

@@ -53,6 +53,7 @@ struct Caps {
   bool headOfLine = false;     ///< an edge whose oldest message has no receive yet stands still
   bool canRead = false;        ///< single copy: the receiver reads the sender's memory
   bool inOrderCommit = false;  ///< bytes of one message become visible in ascending order
+  bool opensAlone = false;     ///< open() waits for nobody
   uint32_t spinPolls = 0;      ///< polls without news that are worth more than giving the core away
 };
 
@@ -128,7 +129,8 @@ public:
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
   /// Moves what can move. What finished since the last poll; valid until the next call.
-  /// Allocates nothing, never waits.
+  /// Never waits. Allocates nothing, except, where slotsPerEdge is no limit for what comes
+  /// before it is wanted, memory for that, which is kept and used again.
   virtual std::span<const Completion> poll() = 0;
 
   /// Looks for dead peers and for failures of other ranks; may enter the kernel now
@@ -170,7 +172,9 @@ public:
 
   /// Opens the channels of one plan. Collective: every rank calls it, also one
   /// without edges. If the ends of an edge disagree, a rank is not ready or is gone, it
-  /// fails on every rank.
+  /// fails on every rank. Where a rank opens alone (Caps::opensAlone) it succeeds there
+  /// nevertheless: that a rank was not ready or is gone is found by check() then, and that
+  /// ends disagree, about messages or fingerprints, is found by nobody.
   virtual Result<std::unique_ptr<Channels>> open(const OpenRequest &request) = 0;
 
   /// Takes part in the next open() only to fail it, on all ranks and for this reason.

@@ -5,6 +5,8 @@
 //   local      a chain of dependent 8-byte copies; independent ones; restarts
 //   crowded    a barrier with four ranks per core
 //   large      one message by size, through cells and by single copy
+//   lanes      plans over lanes against plans over shm's own channels, in turns: 8 bytes there
+//              and back, opening and closing, a barrier, a large message there and back
 //
 // Every figure is a median and, in brackets, the best: on a machine that has other work to
 // do, the best is closer to the truth.
@@ -12,10 +14,12 @@
 #include "executor/LocalRanks.h"
 #include "executor/Plan.h"
 #include "tests/executor/Schedules.h"
+#include "transports/lanes/LaneEndpoint.h"
 
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,12 +43,17 @@ std::vector<std::byte> pack(const Doubles &values) {
 }
 
 // Rank 0's figures.
-Doubles onRanks(uint32_t numRanks, const shm::Options &shm, bool bind,
-                const std::function<Result<Doubles>(Endpoint &)> &body) {
+using Body = std::function<Result<Doubles>(Endpoint &)>;
+Doubles onRanks(uint32_t numRanks, const shm::Options &shm, bool bind, const Body &body,
+                bool overLanes = false) {
   LocalOptions options;
   options.numRanks = numRanks;
   options.bindToCores = bind;
   options.shm = shm;
+  if (overLanes)
+    options.attach = [](shm::World &world, Rank rank) {
+      return lanes::LaneEndpoint::attach(world, rank, {});
+    };
   auto outcomes = runLocalRanks(options, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
     Result<Doubles> values = body(e);
     if (!values)
@@ -217,17 +226,90 @@ void large() {
   }
 }
 
+double processorNs() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// Median and best time of a call, and the least processor time.
+Doubles timeRounds(int rounds, uint32_t calls, const std::function<void()> &call) {
+  Doubles times, processor;
+  for (int round = 0; round < rounds; ++round) {
+    double before = processorNs();
+    times.push_back(nsPerCall(calls, call));
+    processor.push_back((processorNs() - before) / calls);
+  }
+  Doubles figures = summary(times);
+  figures.push_back(summary(processor)[1]);
+  return figures;
+}
+
+Doubles timeRuns(Endpoint &endpoint, const Schedule &schedule, size_t n, uint32_t calls) {
+  Bound bound(endpoint, schedule, n);
+  return timeRounds(21, calls, [&] { bound.run(); });
+}
+
+// The plan is run once, so that all ranks are where it begins, and closed.
+Doubles timeOpening(Endpoint &endpoint) {
+  LoadedImage image(pingPong());
+  Engine engine(endpoint);
+  int32_t x[2] = {}, y[2] = {};
+  return timeRounds(21, 5, [&] {
+    auto plan = Plan::open(engine, image->rank(endpoint.rank()), image->sizeClass(),
+                           {2, {{x, sizeof x}, {y, sizeof y}}, {}});
+    if (!plan || !(*plan)->start() || !(*plan)->wait())
+      _exit(1);
+  });
+}
+
+struct Row {
+  const char *name;
+  uint32_t numRanks;
+  Doubles (*measure)(Endpoint &);
+};
+const Row kRows[] = {
+    {"8 bytes there and back", 2, [](Endpoint &e) { return timeRuns(e, pingPong(), 2, 200); }},
+    {"open, run once, close", 2, timeOpening},
+    {"barrier of 4 ranks", 4,
+     [](Endpoint &e) { return timeRuns(e, test::disseminationBarrier(4), 1, 20); }},
+    {"1 MiB there and back", 2, [](Endpoint &e) { return timeRuns(e, pingPong(), 1 << 18, 4); }},
+};
+
+// Best of several worlds of each.
+void lanesAgainstShm() {
+  for (const Row &row : kRows) {
+    Doubles medians[2], bests[2], processor[2];
+    for (int turn = 0; turn < 6; ++turn) {
+      Doubles ns = onRanks(
+          row.numRanks, {}, true, [&](Endpoint &e) -> Result<Doubles> { return row.measure(e); },
+          turn % 2 != 0);
+      medians[turn % 2].push_back(ns[0]);
+      bests[turn % 2].push_back(ns[1]);
+      processor[turn % 2].push_back(ns[2]);
+    }
+    for (bool lanes : {false, true})
+      std::printf("lanes     %-24s %-5s %10.0f (%.0f) ns, processor %10.0f ns\n", row.name,
+                  lanes ? "lanes" : "shm", summary(medians[lanes])[0], summary(bests[lanes])[1],
+                  summary(processor[lanes])[1]);
+  }
+}
+
 struct Part {
   const char *name;
   void (*run)();
 };
-constexpr Part kParts[] = {
-    {"exchange", exchange}, {"local", local}, {"crowded", crowded}, {"large", large}};
+constexpr Part kParts[] = {{"exchange", exchange},
+                           {"local", local},
+                           {"crowded", crowded},
+                           {"large", large},
+                           {"lanes", lanesAgainstShm}};
 
 } // namespace
 } // namespace colldsl::bench
 
 int main(int argc, char **argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   for (const auto &part : colldsl::bench::kParts) {
     bool wanted = argc == 1;
     for (int i = 1; i < argc; ++i)

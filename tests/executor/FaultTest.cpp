@@ -149,7 +149,8 @@ TEST(Faults, aRankThatNeverOpensThePlanEndsAllRanks) {
 // others learn from it.
 TEST(Faults, aTimeoutReachesAllRanks) {
   for (const TransportSetup &setup :
-       {onFake("fake", {}), onShmThreads("shmThreads", {}), onShmProcesses("shm", {})}) {
+       {onFake("fake", {}), onShmThreads("shmThreads", {}), onShmProcesses("shm", {}),
+        onLanesThreads("lanesThreads", {}, {}), onLanesProcesses("lanes", {}, {})}) {
     std::string ends = setup.run(4, [](Endpoint &endpoint) -> std::string {
       Ints x(1), y(4);
       LoadedImage image(ringAllgather(4));
@@ -187,7 +188,8 @@ TEST(Faults, aTimeoutReachesAllRanks) {
 
 // Wrong on one rank only; the others were told that the plan was open.
 TEST(Faults, aBadBindingOnOneRankEndsAllRanks) {
-  for (const TransportSetup &setup : {onFake("fake", {}), onShmProcesses("shm", {})}) {
+  for (const TransportSetup &setup :
+       {onFake("fake", {}), onShmProcesses("shm", {}), onLanesProcesses("lanes", {}, {})}) {
     std::string ends = setup.run(3, [](Endpoint &endpoint) -> std::string {
       Ints x(4), y(12);
       if (endpoint.rank() == Rank{1})
@@ -209,10 +211,11 @@ TEST(Faults, aBadBindingOnOneRankEndsAllRanks) {
 
 // Kills a rank in the middle of a loop. All others end soon, naming it, whether they
 // talk to it or not; no process and no name is left.
-void killOne(uint32_t numRanks, Rank victim, const RankBody &body) {
+void killOneOn(const Attach &attach, uint32_t numRanks, Rank victim, const RankBody &body) {
   std::vector<std::string> namesBefore = sharedMemoryNames();
   LocalOptions options;
   options.numRanks = numRanks;
+  options.attach = attach;
   options.timeout = std::chrono::seconds(20);
   Clock::time_point begin = Clock::now();
   auto outcomes = runLocalRanks(options, body);
@@ -234,6 +237,11 @@ void killOne(uint32_t numRanks, Rank victim, const RankBody &body) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
   EXPECT_EQ(errno, ECHILD);
   EXPECT_EQ(sharedMemoryNames(), namesBefore);
+}
+
+void killOne(uint32_t numRanks, Rank victim, const RankBody &body) {
+  killOneOn({}, numRanks, victim, body);
+  killOneOn(overLanes({}), numRanks, victim, body);
 }
 
 RankBody loopAndDie(Rank victim, size_t n) {

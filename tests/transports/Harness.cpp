@@ -1,7 +1,5 @@
 #include "tests/transports/Harness.h"
 
-#include "transports/shm/World.h"
-
 #include <thread>
 
 namespace colldsl::test {
@@ -50,28 +48,61 @@ TransportSetup onFake(const std::string &name, const fake::Options &options, uin
   return {name, run, options.slotsPerEdge != 0};
 }
 
-TransportSetup onShmThreads(const std::string &name, const shm::Options &options) {
+namespace {
+
+TransportSetup onThreads(const std::string &name, const shm::Options &options,
+                         const Attach &attach) {
   auto run = [=](uint32_t numRanks, const Body &body) {
     auto world = shm::World::create(numRanks, options);
     if (!world)
       return world.message();
     return runThreads(numRanks, [&](Rank r) {
-      auto endpoint = (*world)->attach(r);
+      auto endpoint = attach(**world, r);
       return endpoint ? body(**endpoint) : endpoint.message();
     });
   };
   return {name, run};
 }
 
-TransportSetup onShmProcesses(const std::string &name, const shm::Options &options) {
+TransportSetup onProcesses(const std::string &name, const shm::Options &options,
+                           const Attach &attach) {
   auto run = [=](uint32_t numRanks, const Body &body) {
     LocalOptions local;
     local.numRanks = numRanks;
     local.shm = options;
+    local.attach = attach;
     local.timeout = std::chrono::seconds(60);
     return runProcesses(local, body);
   };
   return {name, run};
+}
+
+} // namespace
+
+Attach overLanes(const lanes::Options &options) {
+  return [=](shm::World &world, Rank r) { return lanes::LaneEndpoint::attach(world, r, options); };
+}
+
+TransportSetup onShmThreads(const std::string &name, const shm::Options &options) {
+  return onThreads(name, options, [](shm::World &world, Rank r) { return world.attach(r); });
+}
+
+TransportSetup onShmProcesses(const std::string &name, const shm::Options &options) {
+  return onProcesses(name, options, {});
+}
+
+TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
+                              const lanes::Options &options) {
+  TransportSetup setup = onThreads(name, shm, overLanes(options));
+  setup.opensAlone = true;
+  return setup;
+}
+
+TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm,
+                                const lanes::Options &options) {
+  TransportSetup setup = onProcesses(name, shm, overLanes(options));
+  setup.opensAlone = true;
+  return setup;
 }
 
 shm::Options tightOptions() {
@@ -82,6 +113,15 @@ shm::Options tightOptions() {
   options.reservedCells = 1;
   options.maxRingLines = 8;
   options.singleCopy = shm::SingleCopy::Off;
+  return options;
+}
+
+lanes::Options tightLanes() {
+  lanes::Options options;
+  options.ringBytes = 1024;
+  options.eagerBytes = 128;
+  options.fragmentBytes = 448;
+  options.asideBytes = 256;
   return options;
 }
 
@@ -97,6 +137,8 @@ std::vector<TransportSetup> allSetups() {
   singleCopy.cellBytes = 128;
   shm::Options refused = singleCopy;
   refused.singleCopy = shm::SingleCopy::Refused;
+  lanes::Options reading = tightLanes();
+  reading.singleCopyMinBytes = 1;
   return {onFake("fake", {}, 10),
           onFake("fakeSynchronous", rendezvous, 3),
           onFake("fakeStrict", strict, 3),
@@ -105,7 +147,12 @@ std::vector<TransportSetup> allSetups() {
           onShmProcesses("shm", copies),
           onShmProcesses("shmTight", tightOptions()),
           onShmProcesses("shmCma", singleCopy),
-          onShmProcesses("shmCmaRefused", refused)};
+          onShmProcesses("shmCmaRefused", refused),
+          onLanesThreads("lanesThreads", {}, {}),
+          onLanesThreads("lanesThreadsTight", tightOptions(), tightLanes()),
+          onLanesProcesses("lanes", {}, {}),
+          onLanesProcesses("lanesTight", tightOptions(), tightLanes()),
+          onLanesProcesses("lanesCma", {}, reading)};
 }
 
 bool pollUntil(Channels &channels, std::vector<Completion> &done,

@@ -4,6 +4,7 @@
 
 #include "executor/LocalRanks.h"
 #include "transports/fake/FakeWorld.h"
+#include "transports/lanes/LaneEndpoint.h"
 
 #include <functional>
 #include <string>
@@ -14,12 +15,17 @@ namespace colldsl::test {
 /// What a rank does; empty if all is well, else what is wrong.
 using Body = std::function<std::string(Endpoint &)>;
 
+/// How a rank joins the others of a world.
+using Attach = std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)>;
+Attach overLanes(const lanes::Options &options);
+
 /// A transport and the way in which its ranks run.
 struct TransportSetup {
   std::string name;
   /// Empty if no rank complained, else all complaints.
   std::function<std::string(uint32_t numRanks, const Body &)> run;
-  bool strict = false; ///< finite and head-of-line: messages must be received in order
+  bool strict = false;     ///< finite and head-of-line: messages must be received in order
+  bool opensAlone = false; ///< as Caps says
 };
 
 /// For the names of tests.
@@ -29,9 +35,14 @@ inline void PrintTo(const TransportSetup &setup, std::ostream *out) { *out << se
 TransportSetup onFake(const std::string &name, const fake::Options &options, uint32_t seeds = 1);
 TransportSetup onShmThreads(const std::string &name, const shm::Options &options);
 TransportSetup onShmProcesses(const std::string &name, const shm::Options &options);
+TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
+                              const lanes::Options &options);
+TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm,
+                                const lanes::Options &options);
 
-/// shm::Options with small everything, so that all limits are met.
+/// Options with small everything, so that all limits are met.
 shm::Options tightOptions();
+lanes::Options tightLanes();
 
 /// The transports that the contract suite runs on.
 std::vector<TransportSetup> allSetups();

@@ -68,7 +68,7 @@ const std::byte *LaneReceiver::bytesOf(const Line &line, std::byte *room, uint64
 }
 
 bool LaneReceiver::takeEager(const Line &line, const Message &message) {
-  if (line.kind == LineKind::Request || line.body.ring.bytes != message.payload.bytes)
+  if (line.kind != LineKind::Eager || line.body.ring.bytes != message.payload.bytes)
     return false;
   scatter(message.payload, 0, ring_ + line.body.ring.place, line.body.ring.bytes);
   freeBytes(line);
@@ -127,6 +127,8 @@ bool LaneReceiver::poll() {
 void LaneReceiver::take(const Line &line) {
   if (line.kind == LineKind::Fragment)
     return takeFragment(line);
+  if (line.kind == LineKind::Closed)
+    return takeClosed(streamOf(line.key));
   Message *message = posted_.take(line.key);
   if (!message)
     return setAside(line);
@@ -139,8 +141,13 @@ void LaneReceiver::take(const Line &line) {
 }
 
 void LaneReceiver::setAside(const Line &line) {
-  aside_.push_back({line.key, line.kind, line.ticket, {}, {}});
+  if (spare_.empty())
+    spare_.emplace_back();
+  aside_.splice(aside_.end(), spare_, spare_.begin());
   Aside &aside = aside_.back();
+  aside.key = line.key;
+  aside.kind = line.kind;
+  aside.ticket = line.ticket;
   if (line.kind == LineKind::Request) {
     aside.request = line.body.request;
     return;
@@ -149,9 +156,21 @@ void LaneReceiver::setAside(const Line &line) {
   uint64_t bytes;
   const std::byte *from = bytesOf(line, room, bytes);
   aside.bytes.assign(from, from + bytes);
-  asideBytes_ += bytes;
-  if (asideBytes_ >= options_.asideBytes)
-    header_->isBehind.store(1, std::memory_order_relaxed);
+  asideBytes_ += keptBytes(aside);
+  if (!isBehind_ && asideBytes_ >= options_.asideBytes)
+    setBehind(true);
+}
+
+void LaneReceiver::setBehind(bool isBehind) {
+  isBehind_ = isBehind;
+  header_->isBehind.store(isBehind, std::memory_order_relaxed);
+}
+
+void LaneReceiver::letGo(std::list<Aside>::iterator aside) {
+  asideBytes_ -= keptBytes(*aside);
+  if (isBehind_ && asideBytes_ < options_.asideBytes / 2)
+    setBehind(false);
+  spare_.splice(spare_.begin(), aside_, aside);
 }
 
 bool LaneReceiver::takeFromAside(Message &message) {
@@ -159,16 +178,11 @@ bool LaneReceiver::takeFromAside(Message &message) {
                          [&](const Aside &aside) { return aside.key == message.key; });
   if (at == aside_.end())
     return false;
-  Aside aside = std::move(*at);
-  aside_.erase(at);
-  if (aside.kind == LineKind::Request) {
-    answer(message, aside.request, aside.ticket);
-    return true;
-  }
-  asideBytes_ -= aside.bytes.size();
-  if (asideBytes_ < options_.asideBytes / 2)
-    header_->isBehind.store(0, std::memory_order_relaxed);
-  deliver(message, aside.bytes.data(), aside.bytes.size());
+  if (at->kind == LineKind::Request)
+    answer(message, at->request, at->ticket);
+  else
+    deliver(message, at->bytes.data(), at->bytes.size());
+  letGo(at);
   return true;
 }
 
@@ -188,22 +202,24 @@ void LaneReceiver::deliver(Message &message, const std::byte *bytes, uint64_t co
   message.finish();
 }
 
-void LaneReceiver::notify(uint16_t ticket, uint32_t notice) {
-  header_->notices[ticket].store(notice, std::memory_order_release);
+void LaneReceiver::notify(const RequestBody &request, uint32_t notice) {
+  auto *word = reinterpret_cast<std::atomic<uint32_t> *>(world_.at(request.notice));
+  word->store(notice, std::memory_order_release);
   world_.wake(peer_);
 }
 
 void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t ticket) {
   if (!fits(message, request.bytes))
-    return notify(ticket, doneNotice(request.use));
+    return notify(request, doneNotice(request.use));
   if (copyDirectly(message, request)) {
-    notify(ticket, doneNotice(request.use));
+    notify(request, doneNotice(request.use));
     return message.finish();
   }
   message.moved = 0;
-  streams_[ticket] = &message;
-  streamBytes_[ticket] = request.bytes;
-  notify(ticket, readyNotice(request.use));
+  if (ticket >= streams_.size())
+    streams_.resize(ticket + 1u);
+  streams_[ticket] = {&message, request.bytes};
+  notify(request, readyNotice(request.use));
 }
 
 bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
@@ -221,23 +237,53 @@ bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
 }
 
 void LaneReceiver::takeFragment(const Line &line) {
-  if (!streams_[line.ticket])
+  Stream &stream = streams_[line.ticket];
+  if (!stream.message)
     return; // its receive was given up
-  Message &message = *streams_[line.ticket];
+  Message &message = *stream.message;
   const RingBody &body = line.body.ring;
   scatter(message.payload, message.moved, ring_ + body.place, body.bytes);
   message.moved += body.bytes;
-  if (message.moved < streamBytes_[line.ticket])
+  if (message.moved < stream.bytes)
     return;
-  streams_[line.ticket] = nullptr;
+  stream.message = nullptr;
   message.finish();
 }
 
 void LaneReceiver::forget(const Tally &tally) {
   posted_.removeIf([&](Message &m) { return m.tally == &tally; });
-  for (Message *&stream : streams_)
-    if (stream && stream->tally == &tally)
-      stream = nullptr;
+  for (Stream &stream : streams_)
+    if (stream.message && stream.message->tally == &tally)
+      stream.message = nullptr;
+}
+
+bool LaneReceiver::hasClosed(StreamId stream) const {
+  return std::find(closedThere_.begin(), closedThere_.end(), stream) != closedThere_.end();
+}
+
+// A lane keeps its order: of a stream that both have closed nothing comes any more.
+void LaneReceiver::takeClosed(StreamId stream) {
+  bool isRefused = std::find(refused_.begin(), refused_.end(), stream) != refused_.end();
+  if (std::erase(closedHere_, stream) != 0 || isRefused)
+    dropAside(stream);
+  else
+    closedThere_.push_back(stream);
+}
+
+void LaneReceiver::close(StreamId stream) {
+  if (std::erase(closedThere_, stream) != 0)
+    dropAside(stream);
+  else
+    closedHere_.push_back(stream);
+}
+
+void LaneReceiver::dropAside(StreamId stream) {
+  for (auto at = aside_.begin(); at != aside_.end();) {
+    auto next = std::next(at);
+    if (streamOf(at->key) == stream)
+      letGo(at);
+    at = next;
+  }
 }
 
 } // namespace colldsl::lanes

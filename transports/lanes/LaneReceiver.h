@@ -10,15 +10,17 @@
 #include "transports/lanes/Options.h"
 #include "transports/shm/World.h"
 
-#include <deque>
+#include <list>
 
 namespace colldsl::lanes {
 
 /// Not thread safe.
 class LaneReceiver {
 public:
-  LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canRead)
-      : world_(world), peer_(peer), options_(options), canRead_(canRead) {}
+  /// `refused`: streams of which this rank wants to hear nothing.
+  LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canRead,
+               const std::vector<StreamId> &refused)
+      : world_(world), peer_(peer), options_(options), canRead_(canRead), refused_(refused) {}
 
   Rank peer() const { return peer_; }
 
@@ -53,6 +55,12 @@ public:
   /// Lets go of the messages of an operation that is given up.
   void forget(const Tally &tally);
 
+  /// Whether the peer said that it has closed the stream, which this rank has not.
+  bool hasClosed(StreamId stream) const;
+
+  /// This rank has closed the stream. Nothing is kept of it once both have.
+  void close(StreamId stream);
+
 private:
   struct Aside {
     Key key;
@@ -83,7 +91,14 @@ private:
   void answer(Message &message, const RequestBody &request, uint16_t ticket);
   bool copyDirectly(Message &message, const RequestBody &request);
   void takeFragment(const Line &line);
-  void notify(uint16_t ticket, uint32_t notice);
+  void notify(const RequestBody &request, uint32_t notice);
+  void takeClosed(StreamId stream);
+  void dropAside(StreamId stream);
+  void setBehind(bool isBehind);
+  void letGo(std::list<Aside>::iterator aside);
+  uint64_t keptBytes(const Aside &aside) const {
+    return aside.kind == LineKind::Request ? 0 : sizeof(Aside) + aside.bytes.size();
+  }
   bool fits(Message &message, uint64_t bytes);
 
   shm::World &world_;
@@ -96,10 +111,18 @@ private:
   uint32_t taken_ = 0;
   uint32_t published_ = 0; ///< lines that the sender knows to be taken
   MessageQueue posted_;
-  Message *streams_[kTickets] = {};
-  uint64_t streamBytes_[kTickets] = {}; ///< of the messages of streams_
-  std::deque<Aside> aside_;
+  struct Stream {
+    Message *message = nullptr; ///< null: nothing comes
+    uint64_t bytes = 0;         ///< of the message
+  };
+  std::vector<Stream> streams_; ///< by ticket
+  std::list<Aside> aside_;
+  std::list<Aside> spare_; ///< their memory is used again
   uint64_t asideBytes_ = 0;
+  bool isBehind_ = false;
+  const std::vector<StreamId> &refused_;
+  std::vector<StreamId> closedThere_; ///< and not here
+  std::vector<StreamId> closedHere_;  ///< and not there
 };
 
 } // namespace colldsl::lanes

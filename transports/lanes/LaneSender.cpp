@@ -1,11 +1,13 @@
 #include "transports/lanes/LaneSender.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
+#include <limits>
+#include <new>
 
 namespace colldsl::lanes {
 namespace {
+
+constexpr uint32_t kTicketsAtOnce = 32;
 
 constexpr uint64_t roundUp(uint64_t bytes) {
   return (bytes + kLineBytes - 1) & ~uint64_t{kLineBytes - 1};
@@ -13,14 +15,16 @@ constexpr uint64_t roundUp(uint64_t bytes) {
 
 } // namespace
 
-LaneSender::LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options)
-    : world_(world), peer_(peer), options_(options),
+LaneSender::LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options,
+                       shm::Arena &arena)
+    : world_(world), peer_(peer), options_(options), arena_(arena),
       header_(reinterpret_cast<LaneHeader *>(world.at(offset))),
       lines_(reinterpret_cast<Line *>(header_ + 1)),
       ring_(reinterpret_cast<std::byte *>(lines_ + kLines)) {}
 
 bool LaneSender::refreshLines(uint32_t lines) {
   consumedSeen_ = header_->linesConsumed.load(std::memory_order_acquire);
+  isHeldBack_ = isBehind();
   return produced_ + lines - consumedSeen_ <= kLines;
 }
 
@@ -62,8 +66,7 @@ void LaneSender::putInLines(const Message &message) {
 }
 
 bool LaneSender::mayBeEager(const Message &message) const {
-  return message.payload.bytes <= options_.eagerBytes &&
-         header_->isBehind.load(std::memory_order_relaxed) == 0;
+  return message.payload.bytes <= options_.eagerBytes && !isBehind();
 }
 
 // Bytes of one line lie together: what is left at the end of the ring is skipped.
@@ -88,17 +91,33 @@ bool LaneSender::putInRing(const Message &message, LineKind kind, uint64_t offse
   return true;
 }
 
-bool LaneSender::ask(Message &message) {
-  if (freeTickets_ == 0 || !hasLines(1))
+bool LaneSender::makeTickets() {
+  size_t first = tickets_.size(), end = first + kTicketsAtOnce;
+  if (end > std::numeric_limits<uint16_t>::max())
     return false;
-  uint32_t ticket = static_cast<uint32_t>(std::countr_zero(freeTickets_));
-  freeTickets_ &= freeTickets_ - 1;
-  message.ticket = static_cast<uint16_t>(ticket);
+  uint64_t offset = arena_.allocate(kTicketsAtOnce * sizeof(std::atomic<uint32_t>));
+  if (offset == shm::Arena::kNoRoom)
+    return false;
+  auto *notices = new (world_.at(offset)) std::atomic<uint32_t>[kTicketsAtOnce]();
+  freeTickets_.reserve(end);
+  for (size_t ticket = first; ticket < end; ++ticket) {
+    tickets_.push_back({notices + (ticket - first)});
+    freeTickets_.push_back(static_cast<uint16_t>(ticket));
+  }
+  return true;
+}
+
+bool LaneSender::ask(Message &message) {
+  if (!hasLines(1) || (freeTickets_.empty() && !makeTickets()))
+    return false;
+  const Ticket &ticket = tickets_[freeTickets_.back()];
+  message.ticket = freeTickets_.back();
+  freeTickets_.pop_back();
   const Payload &payload = message.payload;
   Line &line = fill(message.key, LineKind::Request);
   line.ticket = message.ticket;
   RequestBody &body = line.body.request;
-  body = {payload.bytes, 0, payload.count, uses_[ticket], false};
+  body = {payload.bytes, 0, *world_.offsetOf(ticket.notice, 4), payload.count, ticket.uses, false};
   if (payload.count == 1) {
     std::optional<uint64_t> shared = world_.offsetOf(payload.pieces[0].iov_base, payload.bytes);
     body.isShared = shared.has_value();
@@ -117,7 +136,7 @@ bool LaneSender::publish(Message &message) {
     message.finish();
     return true;
   }
-  if (message.payload.bytes <= kInlineBytes || mayBeEager(message) || !ask(message))
+  if (mayBeEager(message) || !ask(message))
     return false;
   asked_.push(message);
   return true;
@@ -133,14 +152,14 @@ void LaneSender::post(Message &message) {
 bool LaneSender::readNotices() {
   bool moved = false;
   asked_.removeIf([&](Message &m) {
-    uint32_t &use = uses_[m.ticket];
-    uint32_t notice = header_->notices[m.ticket].load(std::memory_order_acquire);
-    if (notice == doneNotice(use)) {
-      ++use;
-      freeTickets_ |= 1u << m.ticket;
+    Ticket &ticket = tickets_[m.ticket];
+    uint32_t notice = ticket.notice->load(std::memory_order_acquire);
+    if (notice == doneNotice(ticket.uses)) {
+      ++ticket.uses;
+      freeTickets_.push_back(m.ticket);
       m.moved = m.payload.bytes;
       m.finish();
-    } else if (notice == readyNotice(use)) {
+    } else if (notice == readyNotice(ticket.uses)) {
       streams_.push(m);
     } else {
       return false;
@@ -163,8 +182,8 @@ bool LaneSender::stream() {
     if (m.moved < m.payload.bytes)
       continue;
     streams_.pop();
-    ++uses_[m.ticket];
-    freeTickets_ |= 1u << m.ticket;
+    ++tickets_[m.ticket].uses;
+    freeTickets_.push_back(m.ticket);
     m.finish();
   }
   return moved;
@@ -182,9 +201,24 @@ bool LaneSender::poll() {
     }
     moved = true;
   }
+  return sayClosed() || moved;
+}
+
+void LaneSender::close(uint32_t context, uint32_t stream) {
+  closing_.push_back({context, stream, 0, 0});
+  sayClosed();
+}
+
+bool LaneSender::sayClosed() {
+  bool moved = false;
+  for (; !closing_.empty() && hasLines(1); moved = true) {
+    commit(fill(closing_.back(), LineKind::Closed));
+    closing_.pop_back();
+  }
   return moved;
 }
 
+// The tickets of what was asked are not used again: the receiver may still answer.
 void LaneSender::forget(const Tally &tally) {
   for (MessageQueue *queue : {&waiting_, &asked_, &streams_})
     queue->removeIf([&](Message &m) { return m.tally == &tally; });

@@ -1,14 +1,16 @@
 /// The sending end of a lane.
 ///
-/// Up to inlineBytes a message travels in lines; up to eagerBytes in the ring of bytes, and
-/// the send is done; else its line is a Request, and the receiver either copies the
-/// bytes itself or says that it is ready, whereupon they stream through the ring. Without
-/// room, messages wait here in order.
+/// Up to inlineBytes a message travels in lines; up to eagerBytes in the ring of bytes,
+/// and the send is done; else its line is a Request, and the receiver either copies the
+/// bytes itself or says that it is ready, whereupon they stream through the ring. A receiver
+/// that has set too much aside is asked about every message. Any number of Requests may wait
+/// for answers, so that they stand in nobody's way. Without room, messages wait here in order.
 #pragma once
 
 #include "transports/Pieces.h"
 #include "transports/lanes/Message.h"
 #include "transports/lanes/Options.h"
+#include "transports/shm/Arena.h"
 #include "transports/shm/World.h"
 
 namespace colldsl::lanes {
@@ -16,8 +18,9 @@ namespace colldsl::lanes {
 /// Not thread safe.
 class LaneSender {
 public:
-  /// The lane at this offset of the mapping, new and zero.
-  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options);
+  /// The lane at this offset of the mapping, new and zero. `arena`: for answers to Requests.
+  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options,
+             shm::Arena &arena);
 
   Rank peer() const { return peer_; }
 
@@ -28,7 +31,12 @@ public:
   /// Sends it, now or later; counts it in its tally until it is done.
   void post(Message &message);
 
-  bool isBusy() const { return !(waiting_.empty() && asked_.empty() && streams_.empty()); }
+  /// Tells the peer that nothing more is said, or heard, in the stream; now or later.
+  void close(uint32_t context, uint32_t stream);
+
+  bool isBusy() const {
+    return !(waiting_.empty() && asked_.empty() && streams_.empty() && closing_.empty());
+  }
 
   /// Moves what can move. True: something moved.
   bool poll();
@@ -40,11 +48,12 @@ private:
   bool send(const Message &message) {
     if (message.payload.bytes > kInlineBytes)
       return sendLonger(message);
-    if (!hasLines(1))
+    if (!hasLines(1) || (isHeldBack_ && (isHeldBack_ = isBehind())))
       return false;
     putInline(message);
     return true;
   }
+  bool isBehind() const { return header_->isBehind.load(std::memory_order_relaxed) != 0; }
   bool mayBeEager(const Message &message) const;
   bool hasLines(uint32_t lines) {
     return produced_ + lines - consumedSeen_ <= kLines || refreshLines(lines);
@@ -70,26 +79,35 @@ private:
   bool sendLonger(const Message &message);
   void putInLines(const Message &message);
   bool putInRing(const Message &message, LineKind kind, uint64_t offset, uint64_t bytes);
+  bool makeTickets();
   bool ask(Message &message);
   bool publish(Message &message);
   bool readNotices();
   bool stream();
+  bool sayClosed();
 
   shm::World &world_;
   Rank peer_;
   const Options &options_;
+  shm::Arena &arena_;
   LaneHeader *header_;
   Line *lines_;
   std::byte *ring_;
   uint32_t produced_ = 0;
   uint32_t consumedSeen_ = 0;
+  bool isHeldBack_ = false; ///< what was seen of isBehind with consumedSeen_
   uint64_t bytesProduced_ = 0;
   uint64_t bytesConsumedSeen_ = 0;
-  uint32_t freeTickets_ = UINT32_MAX; ///< a bit each
-  uint32_t uses_[kTickets] = {};
-  MessageQueue waiting_; ///< for room
-  MessageQueue asked_;   ///< Requests, no notice yet
-  MessageQueue streams_; ///< the receiver is ready
+  struct Ticket {
+    std::atomic<uint32_t> *notice;
+    uint32_t uses = 0;
+  };
+  std::vector<Ticket> tickets_;
+  std::vector<uint16_t> freeTickets_;
+  MessageQueue waiting_;     ///< for room
+  MessageQueue asked_;       ///< Requests, no notice yet
+  MessageQueue streams_;     ///< the receiver is ready
+  std::vector<Key> closing_; ///< streams of which the peer is to be told
 };
 
 } // namespace colldsl::lanes

@@ -11,7 +11,6 @@ namespace {
 // A yield takes a fraction of a microsecond when nobody else wants the core; a sleep and
 // its wake-up a few microseconds on both sides.
 constexpr uint32_t kYieldsBeforeSleep = 20;
-constexpr uint32_t kWorld = 0; // a plan of no failure: only deaths concern everybody
 
 } // namespace
 
@@ -36,7 +35,7 @@ LaneSender *Lanes::sender(Rank peer) {
   std::memset(world_.at(offset), 0, laneBytes(0)); // header and stamps
   auto *header = new (world_.at(offset)) LaneHeader();
   header->from = self_;
-  sender = std::make_unique<LaneSender>(world_, peer, offset, options_);
+  sender = std::make_unique<LaneSender>(world_, peer, offset, options_, arena_);
   allSenders_.push_back(sender.get());
   health_.watch(peer);
   std::atomic<uint64_t> &knocks = world_.control(peer).knocks;
@@ -50,7 +49,7 @@ LaneSender *Lanes::sender(Rank peer) {
 LaneReceiver &Lanes::receiver(Rank peer) {
   std::unique_ptr<LaneReceiver> &receiver = receivers_[index(peer)];
   if (!receiver) {
-    receiver = std::make_unique<LaneReceiver>(world_, peer, options_, canRead_);
+    receiver = std::make_unique<LaneReceiver>(world_, peer, options_, canRead_, refused_);
     allReceivers_.push_back(receiver.get());
     health_.watch(peer);
   }
@@ -86,7 +85,7 @@ Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
   if (options_.whileWaiting)
     options_.whileWaiting();
   health_.look();
-  if (std::optional<Fault> fault = world_.findFailure(kWorld, failuresSeen_))
+  if (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, failuresSeen_))
     return Status::error(fault->reason);
   if (rounds < kYieldsBeforeSleep) {
     sched_yield();
@@ -101,9 +100,7 @@ Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
 void Lanes::armSleep() { shm::armSleep(world_.control(self_).sleeping); }
 
 void Lanes::sleep(std::chrono::nanoseconds atMost) {
-  std::atomic<uint32_t> &sleeping = world_.control(self_).sleeping;
-  shm::sleepOn(sleeping, atMost);
-  sleeping.store(0, std::memory_order_relaxed);
+  shm::sleepOn(world_.control(self_).sleeping, atMost);
 }
 
 void *Lanes::allocate(uint64_t bytes) {
@@ -114,6 +111,13 @@ void *Lanes::allocate(uint64_t bytes) {
 void Lanes::release(void *memory) { arena_.release(*world_.offsetOf(memory, 1)); }
 
 bool Lanes::owns(const void *memory) const { return world_.offsetOf(memory, 1).has_value(); }
+
+void Lanes::refuse(StreamId stream) {
+  refused_.push_back(stream);
+  for (LaneReceiver *receiver : allReceivers_)
+    if (receiver->hasClosed(stream))
+      receiver->close(stream);
+}
 
 void Lanes::forget(const Tally &tally) {
   for (LaneSender *sender : allSenders_)

@@ -74,6 +74,15 @@ public:
   /// Lets go of the messages of an operation that is given up.
   void forget(const Tally &tally);
 
+  /// What others say in this stream is thrown away.
+  void refuse(StreamId stream);
+
+  shm::World &world() const { return world_; }
+  const Options &options() const { return options_; }
+
+  /// Who is at the other end of a lane is watched; others on demand.
+  shm::Health &health() { return health_; }
+
 private:
   static void pauseCore() { __builtin_ia32_pause(); }
   Status rest(uint32_t rounds, const std::function<bool()> &move);
@@ -92,6 +101,7 @@ private:
   std::vector<std::unique_ptr<LaneReceiver>> receivers_; ///< by peer
   std::vector<LaneSender *> allSenders_;
   std::vector<LaneReceiver *> allReceivers_;
+  std::vector<StreamId> refused_;
 };
 
 } // namespace colldsl::lanes

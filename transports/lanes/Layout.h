@@ -19,7 +19,6 @@ inline constexpr uint32_t kInlineBytes = 40;
 inline constexpr uint32_t kMoreBytes = 60;
 inline constexpr uint32_t kLongestInlineBytes = 1024; ///< of a message that travels in lines
 inline constexpr uint32_t kLines = 256;
-inline constexpr uint32_t kTickets = 32;
 
 /// What a message is for: both ends name it alike. On one lane no two messages under way
 /// have the same key.
@@ -32,11 +31,19 @@ struct Key {
   friend bool operator==(const Key &, const Key &) = default;
 };
 
+/// A stream, context first.
+using StreamId = uint64_t;
+constexpr StreamId streamId(uint32_t context, uint32_t stream) {
+  return uint64_t{context} << 32 | stream;
+}
+constexpr StreamId streamOf(const Key &key) { return streamId(key.context, key.stream); }
+
 enum class LineKind : uint8_t {
   Inline,   ///< the payload is in the line, and in those behind it that it takes
   Eager,    ///< the payload is in the ring of bytes
   Request,  ///< the payload waits at the sender until the receiver is ready
   Fragment, ///< the next part of a payload that the receiver is ready for, in the ring
+  Closed,   ///< the sender has nothing more to say or to hear in this stream
 };
 
 /// A stretch of the ring of bytes.
@@ -50,6 +57,7 @@ struct RequestBody {
   uint64_t bytes;
   uint64_t
       address; ///< shared: in the mapping; else in the sender's process, as in cma::RemotePayload
+  uint64_t notice; ///< where in the mapping the receiver answers
   uint32_t pieces;
   uint32_t use; ///< how often the ticket was used before
   bool isShared;
@@ -72,7 +80,7 @@ struct alignas(kLineBytes) Line {
   };
   LineBody body;
 };
-static_assert(sizeof(Line) == kLineBytes);
+static_assert(sizeof(Line) == kLineBytes && sizeof(LineBody) == kInlineBytes);
 
 /// The next part of an inline payload. Its stamp lies where that of a Line lies.
 struct alignas(kLineBytes) More {
@@ -88,7 +96,8 @@ constexpr uint32_t linesFor(uint64_t bytes) {
              : 1 + static_cast<uint32_t>((bytes - kInlineBytes + kMoreBytes - 1) / kMoreBytes);
 }
 
-/// Receiver to sender, about the use of a ticket.
+/// Receiver to sender, about the use of a ticket: a word of the sender's memory that says what
+/// becomes of a Request.
 constexpr uint32_t readyNotice(uint32_t use) { return use * 2 + 1; }
 constexpr uint32_t doneNotice(uint32_t use) { return use * 2 + 2; }
 
@@ -99,9 +108,8 @@ struct LaneHeader {
 
   // The receiver's.
   alignas(kLineBytes) std::atomic<uint32_t> linesConsumed;
-  std::atomic<uint32_t> isBehind; ///< too much was set aside: nothing eager for now
+  std::atomic<uint32_t> isBehind; ///< too much was set aside: for now the sender asks first
   std::atomic<uint64_t> bytesConsumed;
-  alignas(kLineBytes) std::atomic<uint32_t> notices[kTickets];
 };
 
 constexpr uint64_t laneBytes(uint32_t ringBytes) {

@@ -13,6 +13,8 @@ struct Message;
 struct Tally {
   uint32_t open = 0;
   Message *mismatched = nullptr; ///< its peer's end has another length: `moved`
+  Message *finished = nullptr;   ///< those that are done, newest first, if `collects`
+  bool collects = false;
 };
 
 struct Message {
@@ -21,9 +23,16 @@ struct Message {
   Tally *tally = nullptr;
   uint64_t moved = 0; ///< bytes so far; when it is done: of the message
   Message *next = nullptr;
+  uint32_t tag = 0; ///< the owner's
   uint16_t ticket = 0;
 
-  void finish() { --tally->open; }
+  void finish() {
+    --tally->open;
+    if (tally->collects) {
+      next = tally->finished;
+      tally->finished = this;
+    }
+  }
 };
 
 /// First in, first out, through Message::next.

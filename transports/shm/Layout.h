@@ -22,11 +22,12 @@ inline constexpr uint32_t kInlineBytes = 48;
 
 /// One failure, told to all. Written once, by the rank that claimed the record.
 struct FailureRecord {
-  static constexpr uint32_t kEveryPlan = 0xffffffffu;
+  static constexpr uint64_t kEveryPlan = UINT64_MAX;
+  static constexpr uint64_t kNoPlan = UINT64_MAX - 1; ///< of whom looks for deaths alone
   std::atomic<uint32_t> ready;
-  uint32_t plan; ///< which plan failed, or kEveryPlan
   Rank culprit;  ///< who died or misbehaved, kNoRank: nobody known
-  char reason[244];
+  uint64_t plan; ///< which plan failed, or kEveryPlan
+  char reason[240];
 };
 
 /// What failed so far. Records never go away; when there are too many, everything

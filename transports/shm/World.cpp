@@ -40,6 +40,8 @@ Status checkOptions(uint32_t numRanks, const Options &options) {
 
 } // namespace
 
+std::string reasonOfDeath(Rank rank) { return concat("rank ", index(rank), " died"); }
+
 Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options) {
   if (Status s = checkOptions(numRanks, options); !s)
     return s;
@@ -121,7 +123,7 @@ void World::wakeSleeper(Rank rank) const {
     futexWakeAll(word);
 }
 
-void World::report(uint32_t plan, Rank culprit, const std::string &reason) const {
+void World::report(uint64_t plan, Rank culprit, const std::string &reason) const {
   FailureLog &log = header().failures;
   uint32_t n = log.count.fetch_add(1, std::memory_order_acq_rel);
   if (n < FailureLog::kRecords) {
@@ -136,10 +138,10 @@ void World::report(uint32_t plan, Rank culprit, const std::string &reason) const
 }
 
 void World::reportDeath(Rank rank) const {
-  report(FailureRecord::kEveryPlan, rank, "rank " + std::to_string(index(rank)) + " died");
+  report(FailureRecord::kEveryPlan, rank, reasonOfDeath(rank));
 }
 
-std::optional<Fault> World::findFailure(uint32_t plan, uint32_t &seen) const {
+std::optional<Fault> World::findFailure(uint64_t plan, uint32_t &seen) const {
   const FailureLog &log = header().failures;
   uint32_t count = log.count.load(std::memory_order_acquire);
   if (count > FailureLog::kRecords)

@@ -12,6 +12,9 @@
 
 namespace colldsl::shm {
 
+/// What the failure log says of it.
+std::string reasonOfDeath(Rank rank);
+
 /// Thread safe. Owns the mapping in every process that inherited it; every process
 /// may destroy its own copy at any time when it has no endpoint any more.
 class World {
@@ -59,12 +62,12 @@ public:
   }
 
   /// Writes a failure into the log and wakes everybody.
-  void report(uint32_t plan, Rank culprit, const std::string &reason) const;
+  void report(uint64_t plan, Rank culprit, const std::string &reason) const;
   void reportDeath(Rank rank) const;
 
   /// The first failure that concerns the plan, from log record `seen` on; moves
   /// `seen` past what does not.
-  std::optional<Fault> findFailure(uint32_t plan, uint32_t &seen) const;
+  std::optional<Fault> findFailure(uint64_t plan, uint32_t &seen) const;
 
 private:
   World(uint32_t numRanks, Options options);

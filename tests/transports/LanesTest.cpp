@@ -1,0 +1,205 @@
+// What is special about plans over lanes: groups that share the lanes of a process, and what is
+// left of plans that are gone.
+#include "tests/transports/Harness.h"
+
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+
+namespace colldsl::test {
+namespace {
+
+using lanes::LaneEndpoint;
+using lanes::LaneGroup;
+using lanes::Lanes;
+
+// Threads that are ranks, with nothing but lanes.
+std::string onLanes(uint32_t numRanks, const lanes::Options &options,
+                    const std::function<std::string(Lanes &)> &body) {
+  auto world = shm::World::create(numRanks);
+  for (uint32_t r = 0; r < numRanks; ++r)
+    (*world)->control(Rank{r}).pid.store(getpid());
+  return runThreads(numRanks, [&](Rank rank) {
+    Lanes lanes(**world, rank, options);
+    return body(lanes);
+  });
+}
+
+std::vector<EdgeSpec> edgeTo(Rank peer, uint32_t messages) {
+  std::vector<MessageId> ids;
+  for (uint32_t m = 0; m < messages; ++m)
+    ids.push_back(MessageId{m});
+  return {{peer, ids}};
+}
+
+struct Word {
+  uint64_t value;
+  iovec piece{&value, sizeof value};
+  Payload payload{&piece, 1, false, false, sizeof value};
+};
+
+// A number there and a number back.
+std::string exchange(Channels &channels, uint64_t mine, uint64_t theirs) {
+  Word out{mine}, in{0};
+  channels.start();
+  size_t pending = channels.recv({0, 0}, OpId{0}, in.payload) == Posted::Pending;
+  pending += channels.send({0, 0}, OpId{1}, out.payload) == Posted::Pending;
+  std::vector<Completion> done;
+  if (!pollUntil(channels, done, [&] { return done.size() == pending; }))
+    return channels.failed() ? channels.fault().reason : "nothing came";
+  return in.value == theirs ? "" : "got " + std::to_string(in.value);
+}
+
+LaneGroup groupOf(uint32_t context, std::vector<uint32_t> ranks, Rank self) {
+  LaneGroup group{context, {}, kNoRank};
+  for (uint32_t r : ranks) {
+    if (Rank{r} == self)
+      group.self = Rank{static_cast<uint32_t>(group.ranks.size())};
+    group.ranks.push_back(Rank{r});
+  }
+  return group;
+}
+
+// Rank 0 and rank 2 in both orders, at the same time, with plans of the same number.
+TEST(LaneGroups, shareTheLanes) {
+  EXPECT_EQ(onLanes(3, {},
+                    [](Lanes &lanes) -> std::string {
+                      if (lanes.rank() == Rank{1})
+                        return "";
+                      LaneEndpoint up(lanes, groupOf(1, {0, 2}, lanes.rank()), nullptr);
+                      LaneEndpoint down(lanes, groupOf(2, {2, 0}, lanes.rank()), nullptr);
+                      if (up.rank() == down.rank())
+                        return "wrong rank";
+                      Rank above{1 - index(up.rank())}, below{1 - index(down.rank())};
+                      auto a = up.open({edgeTo(above, 1), edgeTo(above, 1), 0, {}});
+                      auto b = down.open({edgeTo(below, 1), edgeTo(below, 1), 0, {}});
+                      for (uint64_t run = 0; run < 50; ++run) {
+                        uint64_t me = index(up.rank());
+                        if (auto s = exchange(**a, run * 10 + me, run * 10 + 1 - me); !s.empty())
+                          return s;
+                        if (auto s = exchange(**b, run * 10 + 5 + me, run * 10 + 6 - me);
+                            !s.empty())
+                          return s;
+                      }
+                      return "";
+                    }),
+            "");
+}
+
+// Ranks 1 and 2 of four are the group; each dies of its own numbers.
+TEST(LaneGroups, failuresAreNumberedAsTheGroupIs) {
+  EXPECT_EQ(onLanes(4, {},
+                    [](Lanes &lanes) -> std::string {
+                      if (lanes.rank() == Rank{0} || lanes.rank() == Rank{3})
+                        return "";
+                      LaneEndpoint pair(lanes, groupOf(7, {1, 2}, lanes.rank()), nullptr);
+                      Rank peer{1 - index(pair.rank())};
+                      auto aborted = pair.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
+                      auto deadly = pair.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
+                      if (pair.rank() == Rank{1})
+                        (*aborted)->abort({Rank{1}, kNoOp, "enough"});
+                      auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+                      while ((*aborted)->check() && std::chrono::steady_clock::now() < deadline)
+                        (*aborted)->poll();
+                      if ((*aborted)->fault().reason != "enough" ||
+                          (*aborted)->fault().peer != Rank{1})
+                        return "'" + (*aborted)->fault().reason + "'";
+                      lanes.world().reportDeath(Rank{3}); // who is none of ours
+                      if (!(*deadly)->check())
+                        return "failed of a stranger: " + (*deadly)->fault().reason;
+                      if (auto s = exchange(**deadly, 1, 1); !s.empty())
+                        return s;
+                      if (pair.rank() == Rank{0}) {
+                        lanes.world().reportDeath(Rank{2});
+                        return (*deadly)->check() || (*deadly)->fault().reason != "rank 1 died" ||
+                                       (*deadly)->fault().peer != Rank{1}
+                                   ? "'" + (*deadly)->fault().reason + "'"
+                                   : "";
+                      }
+                      return "";
+                    }),
+            "");
+}
+
+// Rank 0 sends as fast as it can and rank 1 takes one run in a hundred polls: what waits at
+// rank 1 has a bound, so rank 0 has to wait.
+TEST(LaneGroups, whoRunsAheadIsHeldBack) {
+  constexpr uint32_t kStreams = 3000;
+  lanes::Options options;
+  options.asideBytes = 4096;
+  EXPECT_EQ(onLanes(2, options,
+                    [](Lanes &lanes) -> std::string {
+                      LaneEndpoint both(lanes, groupOf(1, {0, 1}, lanes.rank()), nullptr);
+                      bool sends = both.rank() == Rank{0};
+                      std::vector<EdgeSpec> edge = edgeTo(Rank{sends ? 1u : 0u}, kStreams + 1);
+                      std::vector<EdgeSpec> none;
+                      auto opened = both.open({sends ? edge : none, sends ? none : edge, 0, {}});
+                      Channels &channels = **opened;
+                      channels.start();
+                      std::vector<Word> words(kStreams);
+                      size_t pending = 0;
+                      std::vector<Completion> done;
+                      auto post = [&](uint32_t m) {
+                        Word &word = words[m];
+                        word.piece.iov_base = &word.value;
+                        word.payload.pieces = &word.piece;
+                        word.value = sends ? m : 0;
+                        Posted posted = sends ? channels.send({0, m}, OpId{m}, word.payload)
+                                              : channels.recv({0, m}, OpId{m}, word.payload);
+                        pending += posted == Posted::Pending;
+                      };
+                      for (uint32_t m = 0; m < kStreams && sends; ++m) {
+                        post(m);
+                        auto now = channels.poll();
+                        done.insert(done.end(), now.begin(), now.end());
+                      }
+                      if (sends && done.size() + 1000 > pending)
+                        return std::to_string(pending - done.size()) + " sends wait";
+                      for (uint32_t m = kStreams; m-- > 0 && !sends;) {
+                        for (int i = 0; m == kStreams - 1 && i < 100; ++i) {
+                          channels.poll();
+                          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                        }
+                        post(m);
+                      }
+                      if (!pollUntil(channels, done, [&] { return done.size() == pending; }))
+                        return "not finished";
+                      for (uint32_t m = 0; m < kStreams; ++m)
+                        if (words[m].value != m)
+                          return "wrong word " + std::to_string(m);
+                      return "";
+                    }),
+            "");
+}
+
+// What was sent in plans that the receiver refused, or gave up, is not kept: else the receiver
+// would soon be behind for good, and all that is sent had to be asked for.
+TEST(LaneGroups, messagesOfGonePlansAreThrownAway) {
+  lanes::Options options;
+  options.asideBytes = 2048;
+  EXPECT_EQ(onLanes(2, options,
+                    [](Lanes &lanes) -> std::string {
+                      LaneEndpoint both(lanes, groupOf(1, {0, 1}, lanes.rank()), nullptr);
+                      bool sends = both.rank() == Rank{0};
+                      Rank peer{sends ? 1u : 0u};
+                      auto talk = both.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
+                      for (uint64_t i = 0; i < 100; ++i) {
+                        if (!sends && i % 2 == 0) {
+                          both.refuse("no");
+                        } else if (auto plan = both.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
+                                   sends && plan) {
+                          Word word{i};
+                          (*plan)->start();
+                          if ((*plan)->send({0, 0}, OpId{0}, word.payload) != Posted::Done)
+                            return "plan " + std::to_string(i) + " has to ask";
+                        }
+                        if (auto s = exchange(**talk, i, i); !s.empty())
+                          return s;
+                      }
+                      return "";
+                    }),
+            "");
+}
+
+} // namespace
+} // namespace colldsl::test

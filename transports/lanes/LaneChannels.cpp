@@ -1,0 +1,210 @@
+#include "transports/lanes/LaneChannels.h"
+
+#include <algorithm>
+
+namespace colldsl::lanes {
+
+LaneChannels::LaneChannels(LaneEndpoint &endpoint, uint32_t stream)
+    : endpoint_(endpoint), stream_(stream), plan_(streamId(endpoint.group_.context, stream)) {
+  tally_.collects = true;
+}
+
+LaneChannels::~LaneChannels() {
+  auto held = endpoint_.hold();
+  Lanes &lanes = endpoint_.lanes_;
+  if (tally_.open != 0)
+    lanes.forget(tally_);
+  for (Rank peer : peers_) {
+    lanes.receiver(endpoint_.onMachine(peer)).close(plan_);
+    if (LaneSender *sender = lanes.sender(endpoint_.onMachine(peer)))
+      sender->close(endpoint_.group_.context, stream_);
+  }
+}
+
+void LaneChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {
+  for (const EdgeSpec &edge : edges) {
+    side.first.push_back(static_cast<uint32_t>(side.ends.size()));
+    if (std::find(peers_.begin(), peers_.end(), edge.peer) == peers_.end())
+      peers_.push_back(edge.peer);
+    for (uint32_t m = 0; m < edge.messages.size(); ++m) {
+      End end;
+      end.key = {endpoint_.group_.context, stream_, 0, m};
+      end.tally = &tally_;
+      end.peer = edge.peer;
+      side.ends.push_back(end);
+    }
+  }
+}
+
+Status LaneChannels::connect(const OpenRequest &request) {
+  auto held = endpoint_.hold();
+  addEdges(out_, request.out);
+  addEdges(in_, request.in);
+  done_.reserve(out_.ends.size() + in_.ends.size());
+  for (const EdgeSpec &edge : request.in)
+    in_.receivers.push_back(&endpoint_.lanes_.receiver(endpoint_.onMachine(edge.peer)));
+  for (const EdgeSpec &edge : request.out) {
+    out_.senders.push_back(endpoint_.lanes_.sender(endpoint_.onMachine(edge.peer)));
+    if (!out_.senders.back())
+      return Status::error("no shared memory left for a lane to rank " +
+                           std::to_string(index(edge.peer)));
+  }
+  return {};
+}
+
+LaneChannels::End &LaneChannels::prepareEnd(Side &side, MessageSlot slot, OpId op,
+                                            const Payload &payload) {
+  End &end = side.ends[side.first[slot.edge] + slot.message];
+  end.key.run = run_;
+  end.payload = payload;
+  end.tag = index(op);
+  end.isOpen = true;
+  return end;
+}
+
+Posted LaneChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
+  if (payload.bytes == 0 && !payload.always)
+    return Posted::Done;
+  auto held = endpoint_.hold();
+  End &end = prepareEnd(out_, slot, op, payload);
+  LaneSender &sender = *out_.senders[slot.edge];
+  if (sender.sendNow(end)) {
+    end.isOpen = false;
+    return Posted::Done;
+  }
+  sender.post(end);
+  return afterPost(end);
+}
+
+Posted LaneChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
+  auto held = endpoint_.hold();
+  End &end = prepareEnd(in_, slot, op, payload);
+  LaneReceiver &receiver = *in_.receivers[slot.edge];
+  if (payload.bytes == 0 && !payload.always) {
+    ++tally_.open;
+    end.moved = 0;
+    end.finish();
+  } else if (!payload.upTo && receiver.recvNow(end)) {
+    end.isOpen = false;
+    return Posted::Done;
+  } else {
+    receiver.post(end);
+  }
+  return afterPost(end);
+}
+
+// What was done at once is the newest of those that are finished.
+Posted LaneChannels::afterPost(End &end) {
+  if (tally_.mismatched) {
+    failOf(static_cast<End &>(*tally_.mismatched));
+    return Posted::Failed;
+  }
+  if (tally_.finished != &end || end.payload.upTo)
+    return Posted::Pending;
+  tally_.finished = end.next;
+  end.isOpen = false;
+  return Posted::Done;
+}
+
+void LaneChannels::takeFinished() {
+  if (told_)
+    done_.clear();
+  told_ = false;
+  for (Message *m = tally_.finished; m; m = m->next) {
+    static_cast<End &>(*m).isOpen = false;
+    if (m != tally_.mismatched)
+      done_.push_back({OpId{m->tag}, m->moved});
+  }
+  tally_.finished = nullptr;
+  if (tally_.mismatched)
+    failOf(static_cast<End &>(*tally_.mismatched));
+}
+
+std::span<const Completion> LaneChannels::poll() {
+  auto held = endpoint_.hold();
+  endpoint_.lanes_.poll();
+  takeFinished();
+  told_ = true;
+  return done_;
+}
+
+// If the plan failed elsewhere before, that is the reason for what happens here.
+void LaneChannels::failOf(const End &end) {
+  std::optional<Fault> earlier = findFailure();
+  fail(earlier ? std::move(*earlier)
+               : Fault{end.peer, OpId{end.tag}, sizeMismatch(end.payload, end.moved)});
+}
+
+// Ranks of the log are those of the machine. Who is none of the group may die.
+std::optional<Fault> LaneChannels::findFailure() {
+  const shm::World &world = endpoint_.lanes_.world();
+  while (std::optional<Fault> fault = world.findFailure(plan_, failuresSeen_)) {
+    if (fault->peer == kNoRank)
+      return fault;
+    Rank place = endpoint_.inGroup(fault->peer);
+    if (place != kNoRank) {
+      if (fault->reason == shm::reasonOfDeath(fault->peer))
+        fault->reason = shm::reasonOfDeath(place);
+      fault->peer = place;
+      return fault;
+    }
+    ++failuresSeen_;
+  }
+  return std::nullopt;
+}
+
+bool LaneChannels::check() {
+  if (failed())
+    return false;
+  endpoint_.lanes_.health().look();
+  std::optional<Fault> fault = findFailure();
+  Rank deserter = fault ? kNoRank : findDeserted();
+  if (deserter != kNoRank)
+    fault = findFailure(); // why it left is told before
+  if (fault)
+    fail(std::move(*fault));
+  else if (deserter != kNoRank) // others wait for us who do not know that peer
+    abort({deserter, openOp(deserter),
+           "rank " + std::to_string(index(deserter)) + " has closed the plan"});
+  return !failed();
+}
+
+// A peer that closed the plan, or left, while this rank still needs it. What it had to say it
+// said before: so look once more.
+Rank LaneChannels::findDeserted() {
+  auto held = endpoint_.hold();
+  Lanes &lanes = endpoint_.lanes_;
+  for (Rank peer : peers_) {
+    Rank rank = endpoint_.onMachine(peer);
+    bool isGone = lanes.receiver(rank).hasClosed(plan_) || lanes.world().hasLeft(rank);
+    if (!isGone || openOp(peer) == kNoOp)
+      continue;
+    lanes.poll();
+    takeFinished();
+    if (openOp(peer) != kNoOp)
+      return peer;
+  }
+  return kNoRank;
+}
+
+OpId LaneChannels::openOpOf(const Side &side, Rank peer) const {
+  for (const End &end : side.ends)
+    if (end.isOpen && (peer == kNoRank || peer == end.peer))
+      return OpId{end.tag};
+  return kNoOp;
+}
+
+OpId LaneChannels::openOp(Rank peer) const {
+  OpId op = openOpOf(in_, peer);
+  return op != kNoOp ? op : openOpOf(out_, peer);
+}
+
+void LaneChannels::abort(const Fault &fault) {
+  fail(fault);
+  if (findFailure())
+    return; // all know already
+  Rank culprit = fault.peer == kNoRank ? kNoRank : endpoint_.onMachine(fault.peer);
+  endpoint_.lanes_.world().report(plan_, culprit, fault.reason);
+}
+
+} // namespace colldsl::lanes

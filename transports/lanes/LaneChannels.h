@@ -1,0 +1,60 @@
+/// The messages of one plan on lanes. Internal to LaneEndpoint.
+#pragma once
+
+#include "transports/lanes/LaneEndpoint.h"
+
+namespace colldsl::lanes {
+
+class LaneChannels : public Channels {
+public:
+  LaneChannels(LaneEndpoint &endpoint, uint32_t stream);
+  ~LaneChannels() override;
+
+  /// An error: no shared memory is left.
+  Status connect(const OpenRequest &request);
+
+  Status prepare(uint64_t) override { return {}; }
+  void start() override { ++run_; }
+  Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
+  Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  std::span<const Completion> poll() override;
+  bool check() override;
+  void abort(const Fault &fault) override;
+  OpId openOp(Rank peer) const override;
+
+private:
+  /// One end of a message; `tag` is its op.
+  struct End : Message {
+    Rank peer; ///< in the group
+    bool isOpen = false;
+  };
+  /// The ends of all edges of one direction.
+  struct Side {
+    std::vector<uint32_t> first; ///< by edge: of its ends
+    std::vector<End> ends;
+    std::vector<LaneSender *> senders;     ///< by edge; of what is sent
+    std::vector<LaneReceiver *> receivers; ///< by edge; of what is received
+  };
+
+  void addEdges(Side &side, std::span<const EdgeSpec> edges);
+  End &prepareEnd(Side &side, MessageSlot slot, OpId op, const Payload &payload);
+  Posted afterPost(End &end);
+  void takeFinished();
+  std::optional<Fault> findFailure();
+  void failOf(const End &end);
+  Rank findDeserted();
+  OpId openOpOf(const Side &side, Rank peer) const;
+
+  LaneEndpoint &endpoint_;
+  uint32_t stream_;
+  StreamId plan_;
+  uint32_t run_ = 0;
+  uint32_t failuresSeen_ = 0;
+  Tally tally_;
+  Side out_, in_;
+  std::vector<Rank> peers_; ///< in the group, each once
+  std::vector<Completion> done_;
+  bool told_ = false; ///< the caller has seen what is in done_
+};
+
+} // namespace colldsl::lanes

@@ -1,0 +1,106 @@
+#include "transports/lanes/LaneEndpoint.h"
+#include "transports/lanes/LaneChannels.h"
+#include "transports/shm/ShmBootstrap.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace colldsl::lanes {
+namespace {
+
+constexpr uint32_t kWorldContext = 1;
+
+LaneGroup everybody(const shm::World &world, Rank self) {
+  LaneGroup group{kWorldContext, std::vector<Rank>(world.numRanks()), self};
+  for (uint32_t r = 0; r < world.numRanks(); ++r)
+    group.ranks[r] = Rank{r};
+  return group;
+}
+
+struct OwnLanes {
+  Lanes lanes;
+  std::mutex mutex;
+};
+
+class WorldEndpoint : OwnLanes, public LaneEndpoint {
+public:
+  WorldEndpoint(shm::World &world, Rank self, const Options &options)
+      : OwnLanes{{world, self, options}, {}}, LaneEndpoint(lanes, everybody(world, self), &mutex) {}
+};
+
+std::string saidBy(Rank rank, const std::string &what) {
+  return "rank " + std::to_string(index(rank)) + ": " + what;
+}
+
+} // namespace
+
+// Each death has a witness: the left neighbour in the group.
+LaneEndpoint::LaneEndpoint(Lanes &lanes, LaneGroup group, std::mutex *guard)
+    : lanes_(lanes), group_(std::move(group)), guard_(guard) {
+  caps_.name = "lanes";
+  caps_.maxInlineBytes = kInlineBytes;
+  caps_.eagerBytes = lanes.options().eagerBytes;
+  caps_.canRead = lanes.world().options().singleCopy == shm::SingleCopy::On;
+  caps_.opensAlone = true;
+  caps_.spinPolls = lanes.spinPolls();
+  lanes_.health().watch(onMachine(Rank{(index(group_.self) + 1) % numRanks()}));
+}
+
+Result<std::unique_ptr<Endpoint>> LaneEndpoint::attach(shm::World &world, Rank rank,
+                                                       const Options &options) {
+  world.control(rank).pid.store(getpid(), std::memory_order_release);
+  shm::Arena nothing(0, 0);
+  std::mutex mutex;
+  shm::Health health(world, rank);
+  std::function<void()> idle;
+  if (Status s = shm::ShmBootstrap(world, rank, nothing, mutex, health, idle).meet(); !s)
+    return s;
+  return std::unique_ptr<Endpoint>(std::make_unique<WorldEndpoint>(world, rank, options));
+}
+
+Status LaneEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
+  for (const EdgeSpec &edge : edges)
+    if (index(edge.peer) >= numRanks())
+      return Status::error("there is no rank " + std::to_string(index(edge.peer)) + " among " +
+                           std::to_string(numRanks()));
+  return {};
+}
+
+Rank LaneEndpoint::inGroup(Rank onMachine) const {
+  auto at = std::find(group_.ranks.begin(), group_.ranks.end(), onMachine);
+  return at == group_.ranks.end() ? kNoRank
+                                  : Rank{static_cast<uint32_t>(at - group_.ranks.begin())};
+}
+
+Result<std::unique_ptr<Channels>> LaneEndpoint::open(const OpenRequest &request) {
+  auto channels = std::make_unique<LaneChannels>(*this, opened_++);
+  Status own = checkPeers(request.out);
+  if (own)
+    own = checkPeers(request.in);
+  if (own)
+    own = channels->connect(request);
+  if (own && request.ready)
+    own = request.ready(*channels);
+  if (!own) {
+    channels->abort({rank(), kNoOp, saidBy(rank(), own.message())});
+    return own;
+  }
+  return std::unique_ptr<Channels>(std::move(channels));
+}
+
+void LaneEndpoint::refuse(const std::string &reason) {
+  StreamId plan = streamId(group_.context, opened_++);
+  auto held = hold();
+  lanes_.refuse(plan);
+  lanes_.world().report(plan, onMachine(rank()), saidBy(rank(), reason));
+}
+
+// A rank that sleeps looks for dead peers when it wakes.
+void LaneEndpoint::sleep(std::chrono::nanoseconds atMost) {
+  lanes_.sleep(
+      std::min({atMost, lanes_.options().longestSleep, lanes_.world().options().watchInterval}));
+}
+
+void LaneEndpoint::wake() { lanes_.world().wake(lanes_.rank()); }
+
+} // namespace colldsl::lanes

@@ -1,0 +1,64 @@
+/// Plans over lanes, for a group of ranks of the machine.
+///
+/// open() waits for nobody: the k-th plan that is opened here belongs to the k-th that is
+/// opened by every other rank of the group. It is the k-th stream of the group's context, and
+/// a message of its run r has the key {context, k, r, place in its edge's list}. So two ranks
+/// that open different plans are not told apart.
+///
+/// Failures travel by the log of the world, where the plan is named by context and stream.
+/// Whoever closes a plan tells its peers by a line of the lane, so that they wait for it in
+/// vain for no longer than it takes to look.
+#pragma once
+
+#include "transports/lanes/Lanes.h"
+
+#include <mutex>
+
+namespace colldsl::lanes {
+
+/// Ranks that open plans together.
+struct LaneGroup {
+  uint32_t context = 0;    ///< alike on all of them; nothing else on the lanes has it
+  std::vector<Rank> ranks; ///< of the machine, in the order of the group
+  Rank self = kNoRank;     ///< this rank's place in the group
+};
+
+class LaneEndpoint : public Endpoint {
+public:
+  /// The lanes outlive it, and may serve others, too. `guard` keeps other threads out of the
+  /// lanes; null: the caller lets one thread at a time do anything with what is on them.
+  LaneEndpoint(Lanes &lanes, LaneGroup group, std::mutex *guard);
+
+  /// Joins as one rank of a world in which all ranks do so, and waits for them. The world
+  /// outlives it.
+  static Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
+                                                  const Options &options);
+
+  Rank rank() const override { return group_.self; }
+  uint32_t numRanks() const override { return static_cast<uint32_t>(group_.ranks.size()); }
+  const Caps &caps() const override { return caps_; }
+  Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
+  void refuse(const std::string &reason) override;
+  void armSleep() override { lanes_.armSleep(); }
+  void sleep(std::chrono::nanoseconds atMost) override;
+  void wake() override;
+
+private:
+  friend class LaneChannels;
+
+  Status checkPeers(std::span<const EdgeSpec> edges) const;
+  Rank onMachine(Rank place) const { return group_.ranks[index(place)]; }
+  /// kNoRank: not in the group.
+  Rank inGroup(Rank onMachine) const;
+  std::unique_lock<std::mutex> hold() const {
+    return guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
+  }
+
+  Lanes &lanes_;
+  LaneGroup group_;
+  std::mutex *guard_;
+  Caps caps_;
+  std::atomic<uint32_t> opened_{0};
+};
+
+} // namespace colldsl::lanes
