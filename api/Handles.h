@@ -63,9 +63,7 @@ template <typename Body> colldsl_status guarded(Body body) {
 /// Negative, or too long to count: forever. Not a number: an error.
 Result<std::chrono::nanoseconds> toTimeout(double seconds);
 
-/// The standard library, which is part of the program.
-std::span<const std::byte> standardLibraryBytes();
-/// The same, opened once.
+/// Opened once.
 Result<Library *> standardLibrary();
 
 } // namespace colldsl::api

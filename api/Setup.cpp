@@ -1,5 +1,6 @@
 // Contexts, communicators, libraries and graphs.
 #include "api/Handles.h"
+#include "api/StandardLibrary.h"
 
 #include "executor/LocalRanks.h"
 #include "ir/Concat.h"
@@ -81,6 +82,13 @@ RankResult runBody(const colldsl_context &context, const Topology &topology, col
 }
 
 } // namespace
+
+Result<Library *> api::standardLibrary() {
+  static Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
+  if (!library)
+    return library.status();
+  return library->get();
+}
 
 colldsl_status colldsl_context_create(const colldsl_options *options, colldsl_context **context) {
   if (!context)

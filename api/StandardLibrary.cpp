@@ -1,5 +1,5 @@
 // The file is part of this object: nothing to find, nothing to install in the right place.
-#include "api/Handles.h"
+#include "api/StandardLibrary.h"
 
 __asm__(".pushsection .rodata\n"
         ".balign 64\n"
@@ -15,17 +15,10 @@ __asm__(".pushsection .rodata\n"
 extern "C" __attribute__((visibility("hidden"))) const std::byte colldsl_standard_library[];
 extern "C" __attribute__((visibility("hidden"))) const std::byte colldsl_standard_library_end[];
 
-namespace colldsl::api {
+namespace colldsl {
 
 std::span<const std::byte> standardLibraryBytes() {
   return {colldsl_standard_library, colldsl_standard_library_end};
 }
 
-Result<Library *> standardLibrary() {
-  static Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
-  if (!library)
-    return library.status();
-  return library->get();
-}
-
-} // namespace colldsl::api
+} // namespace colldsl

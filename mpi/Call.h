@@ -1,4 +1,4 @@
-/// The arguments of a neighbourhood collective, whichever of the many it is.
+/// The arguments of a collective, whichever of the many it is.
 #pragma once
 
 #include "mpi/Datatype.h"
@@ -8,14 +8,15 @@
 
 namespace colldsl::mpi {
 
-/// What one side sends or receives. Slots are places in the lists of neighbours.
+/// What one side sends or receives. Slots are places in the lists of neighbours, or ranks.
 struct Side {
   void *buffer = nullptr;
   MPI_Count count = 0;                   ///< without `counts`
   MPI_Datatype type = MPI_DATATYPE_NULL; ///< without `types`
   bool isSame = false;                   ///< all slots are the one block at `buffer`
-  bool isLarge = false;                  ///< lists of MPI_Count and MPI_Aint, not of int
-  bool inBytes = false;                  ///< displs are MPI_Aint, in bytes; else in elements
+  bool hasLongCounts = false;            ///< counts are of type MPI_Count, not int
+  bool hasLongDispls = false;            ///< displs are of type MPI_Aint, not int
+  bool inBytes = false;                  ///< displs are in bytes, else in elements
   const void *counts = nullptr;
   const void *displs = nullptr;
   const MPI_Datatype *types = nullptr;
@@ -23,13 +24,13 @@ struct Side {
   MPI_Count countOf(int slot) const {
     if (!counts)
       return count;
-    return isLarge ? static_cast<const MPI_Count *>(counts)[slot]
-                   : static_cast<const int *>(counts)[slot];
+    return hasLongCounts ? static_cast<const MPI_Count *>(counts)[slot]
+                         : static_cast<const int *>(counts)[slot];
   }
   MPI_Datatype typeOf(int slot) const { return types ? types[slot] : type; }
   MPI_Aint displOf(int slot) const {
-    return isLarge || inBytes ? static_cast<const MPI_Aint *>(displs)[slot]
-                              : static_cast<const int *>(displs)[slot];
+    return hasLongDispls ? static_cast<const MPI_Aint *>(displs)[slot]
+                         : static_cast<const int *>(displs)[slot];
   }
 
   /// Where the block of a slot begins.
@@ -43,17 +44,64 @@ struct Side {
   }
 };
 
-enum class CallKind : uint8_t { Allgather, Allgatherv, Alltoall, Alltoallv, Alltoallw };
-inline constexpr size_t kCallKinds = 5;
+/// Those along a topology come first.
+enum class CallKind : uint8_t {
+  NeighborAllgather,
+  NeighborAllgatherv,
+  NeighborAlltoall,
+  NeighborAlltoallv,
+  NeighborAlltoallw,
+  Barrier,
+  Bcast,
+  Gather,
+  Gatherv,
+  Scatter,
+  Scatterv,
+  Allgather,
+  Allgatherv,
+  Alltoall,
+  Alltoallv,
+  Alltoallw,
+  Reduce,
+  Allreduce,
+  ReduceScatter,
+  ReduceScatterBlock,
+  Scan,
+  Exscan
+};
+inline constexpr size_t kCallKinds = 22;
+
+constexpr bool isAlongTopology(CallKind kind) { return kind <= CallKind::NeighborAlltoallw; }
 
 /// A kind in all its forms: blocking, nonblocking, persistent; int and MPI_Count.
-inline constexpr const char *kCallNames[kCallKinds] = {"neighbor_allgather", "neighbor_allgatherv",
-                                                       "neighbor_alltoall", "neighbor_alltoallv",
-                                                       "neighbor_alltoallw"};
+inline constexpr const char *kCallNames[kCallKinds] = {"neighbor_allgather",
+                                                       "neighbor_allgatherv",
+                                                       "neighbor_alltoall",
+                                                       "neighbor_alltoallv",
+                                                       "neighbor_alltoallw",
+                                                       "barrier",
+                                                       "bcast",
+                                                       "gather",
+                                                       "gatherv",
+                                                       "scatter",
+                                                       "scatterv",
+                                                       "allgather",
+                                                       "allgatherv",
+                                                       "alltoall",
+                                                       "alltoallv",
+                                                       "alltoallw",
+                                                       "reduce",
+                                                       "allreduce",
+                                                       "reduce_scatter",
+                                                       "reduce_scatter_block",
+                                                       "scan",
+                                                       "exscan"};
 
 struct Call {
   CallKind kind;
-  Side send, recv;
+  Side send, recv; ///< of a broadcast, and where MPI_IN_PLACE is given: `recv` alone
+  int root = 0;
+  MPI_Op op = MPI_OP_NULL;
 
   bool hasLists() const { return send.counts || recv.counts; }
 
@@ -61,7 +109,8 @@ struct Call {
   bool isSameAs(const Call &other) const {
     return send.buffer == other.send.buffer && recv.buffer == other.recv.buffer &&
            send.count == other.send.count && recv.count == other.recv.count &&
-           send.type == other.send.type && recv.type == other.recv.type && kind == other.kind;
+           send.type == other.send.type && recv.type == other.recv.type && kind == other.kind &&
+           root == other.root && op == other.op;
   }
 };
 

@@ -21,6 +21,24 @@ int raise(MPI_Comm comm, const Status &status);
 /// Whether operations of ours are under way, which must move while this rank waits in other calls.
 inline bool mustMove() { return Job::current() && Requests::all().anyRunning(); }
 
+/// Around a call of the MPI below that waits and has no other form: what is ours moves meanwhile.
+class Besides {
+public:
+  Besides() : job_(mustMove() ? Job::current() : nullptr) {
+    if (job_)
+      job_->beginMovingBesides();
+  }
+  ~Besides() {
+    if (job_)
+      job_->endMovingBesides();
+  }
+  Besides(const Besides &) = delete;
+  Besides &operator=(const Besides &) = delete;
+
+private:
+  Job *job_;
+};
+
 /// Calls tryOnce(isDone) again and again, while everything moves, until it is done or fails.
 template <typename Try> int repeatBelow(Try tryOnce) {
   Job &job = *Job::current();

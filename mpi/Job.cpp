@@ -1,6 +1,8 @@
 #include "mpi/Job.h"
 
+#include "api/StandardLibrary.h"
 #include "mpi/Mover.h"
+#include "mpi/Operation.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
 
@@ -58,12 +60,18 @@ void Job::begin(int threadLevel) {
   memory.arenaBytes = kArenaBytes;
   OutOfBand launcher = launcherOf(machine);
   Result<WiredUp> wired = shareMemory(launcher, memory);
-  bool isFine = allSay(MPI_COMM_WORLD, wired.ok());
+  Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
+  bool isFine = allSay(MPI_COMM_WORLD, wired.ok() && library.ok());
   if (isFine) {
     lanes::Options options;
     // Among threads the sleep is in whileWaiting, where it keeps nobody out.
     options.longestSleep = job->isThreaded_ ? std::chrono::nanoseconds(0) : kLongestSleep;
     options.whileWaiting = [raw = job.get()] { raw->lookAfterMpi(); };
+    if (Result<Topology> machine = Topology::onThisMachine(wired->pus))
+      job->machine_ = machine.take();
+    else
+      job->machine_ = Topology::flat(launcher.numRanks);
+    job->library_ = library.take();
     job->world_ = std::move(wired->world);
     job->lanes_ = std::make_unique<lanes::Lanes>(*job->world_, Rank{launcher.rank}, options);
     std::vector<int> here(launcher.numRanks);
@@ -90,17 +98,30 @@ void Job::end() {
   real::Group_free(&job->worldGroup_);
 }
 
-void Job::beginMoving() {
+void Job::beginMovingBesides() {
   ++moving_;
   mover_->begin();
 }
 
-void Job::endMoving() {
+void Job::endMovingBesides() {
   mover_->end();
   --moving_;
 }
 
-bool Job::poll() { return lanes_->poll(); }
+bool Job::poll() {
+  bool moved = lanes_->poll();
+  for (Operation *operation : moved_)
+    moved |= operation->progress();
+  return moved;
+}
+
+Status Job::waitFor(Operation &operation) {
+  return lanes_->waitUntil([&] { return operation.isDone(); },
+                           [&] {
+                             bool moved = operation.progress();
+                             return moved_.empty() ? moved : poll() || moved;
+                           });
+}
 
 // Other threads want to do something, too.
 void Job::restOpenly() {
@@ -131,17 +152,18 @@ void *Job::lend(uint64_t bytes) {
 }
 
 // The first rank owns the context; two threads may make two communicators at once.
-Job::Context Job::agree(MPI_Comm comm, bool canServe) {
+Job::Context Job::agree(MPI_Comm comm, Offer &offer) {
   dropBuried();
   int rank = 0;
   real::Comm_rank(comm, &rank);
-  uint32_t mine[3] = {0, 0, !canServe}, all[3] = {};
+  uint32_t mine[4] = {0, 0, !offer.neighbors, !offer.all}, all[4] = {};
   if (rank == 0) {
     mine[0] = worldRank_;
     mine[1] = nextContext_.fetch_add(kContextsEach);
   }
-  real::Allreduce(mine, all, 3, MPI_UINT32_T, MPI_MAX, comm);
-  return all[2] == 0 ? Context{all[0], all[1]} : Context();
+  real::Allreduce(mine, all, 4, MPI_UINT32_T, MPI_MAX, comm);
+  offer = {all[2] == 0, all[3] == 0};
+  return {all[0], all[1]};
 }
 
 // Not dropped at once: the MPI may hold a lock of its own, which whoever holds ours may want.

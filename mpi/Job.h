@@ -3,7 +3,9 @@
 
 #include "mpi/FairMutex.h"
 #include "mpi/Mpi.h"
+#include "runtime/Library.h"
 #include "runtime/WireUp.h"
+#include "topology/Topology.h"
 #include "transports/lanes/Lanes.h"
 
 #include <atomic>
@@ -14,6 +16,7 @@
 namespace colldsl::mpi {
 
 class Mover;
+class Operation;
 
 /// From MPI_Init to MPI_Finalize.
 class Job {
@@ -33,6 +36,11 @@ public:
   /// another one.
   Rank onMachine(int worldRank) const { return onMachine_[static_cast<size_t>(worldRank)]; }
   MPI_Group worldGroup() const { return worldGroup_; }
+  /// Where the ranks of this machine sit.
+  const Topology &machine() const { return machine_; }
+
+  /// The collectives that are served.
+  Library &library() const { return *library_; }
 
   /// Whether several threads may be at work.
   bool isThreaded() const { return isThreaded_ || moving_.load(std::memory_order_relaxed) != 0; }
@@ -41,18 +49,25 @@ public:
   /// Moves all operations once.
   bool poll();
 
+  /// Between these it moves by poll().
+  void beginMoving(Operation &operation) { moved_.push_back(&operation); }
+  void endMoving(Operation &operation) { std::erase(moved_, &operation); }
+
   /// Waits until done() is true, and moves all operations meanwhile, and those of the MPI below.
   /// The caller holds a Guard, which is opened now and then.
   template <typename Done> Status waitUntil(Done done) {
     return lanes_->waitUntil(done, [this] { return poll(); });
   }
 
+  /// The same for a blocking call: until this operation is done, which moves too.
+  Status waitFor(Operation &operation);
+
   /// Shared memory for the program; it goes back by Lanes::release(). Null: the rest is for lanes.
   void *lend(uint64_t bytes);
 
   /// Around a call of the MPI below that waits: another thread moves our operations meanwhile.
-  void beginMoving();
-  void endMoving();
+  void beginMovingBesides();
+  void endMovingBesides();
 
   /// Tells a communicator's messages from all others. Every process numbers those that it owns.
   struct Context {
@@ -60,10 +75,15 @@ public:
     uint32_t number = 0; ///< 0: none
   };
 
-  /// The first of kContextsEach contexts for a new communicator, if all its ranks say that they
-  /// can serve it. Collective over `comm`.
+  /// What all ranks of a communicator can serve.
+  struct Offer {
+    bool neighbors = false, all = false;
+  };
+
+  /// The first of kContextsEach contexts for a new communicator, and what all its ranks offer.
+  /// Collective over `comm`.
   static constexpr uint32_t kContextsEach = 16;
-  Context agree(MPI_Comm comm, bool canServe);
+  Context agree(MPI_Comm comm, Offer &offer);
 
   /// Drops what operations may need, when the next communicator comes. Thread safe.
   void bury(std::shared_ptr<void> thing);
@@ -73,6 +93,9 @@ private:
 
   std::unique_ptr<shm::World> world_;
   std::unique_ptr<lanes::Lanes> lanes_;
+  std::unique_ptr<Library> library_;
+  Topology machine_ = Topology::flat(1);
+  std::vector<Operation *> moved_; ///< by poll(), besides what lanes move
   std::vector<Rank> onMachine_;
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
   MPI_Comm own_ = MPI_COMM_NULL;    ///< of this process alone: looking at it moves the MPI below

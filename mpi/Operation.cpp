@@ -1,15 +1,10 @@
 #include "mpi/Operation.h"
 
-#include "mpi/ServedComm.h"
-
 #include <algorithm>
+#include <cstring>
 
 namespace colldsl::mpi {
 namespace {
-
-// Shorter pieces than this are cheaper to pack than to list, if there are many.
-constexpr uint64_t kShortPiece = 256;
-constexpr size_t kManyPieces = 16;
 
 uint64_t idOf(MPI_Datatype type) {
   const TypeLayout *layout = knownLayoutOf(type);
@@ -26,94 +21,46 @@ template <typename Visit> bool describeSide(const Side &side, int slots, Visit &
     return visit(static_cast<uint64_t>(side.count));
   for (int slot = 0; slot < slots; ++slot)
     if (!visit(static_cast<uint64_t>(side.countOf(slot))) ||
-        !visit(static_cast<uint64_t>(side.displOf(slot))) ||
+        (side.displs && !visit(static_cast<uint64_t>(side.displOf(slot)))) ||
         (side.types && !visit(idOf(side.types[slot]))))
       return false;
   return true;
 }
 
+uint64_t wordOf(MPI_Op op) {
+  uint64_t word = 0;
+  std::memcpy(&word, &op, sizeof op);
+  return word;
+}
+
 template <typename Visit>
-bool describe(const Call &call, int outdegree, int indegree, Visit visit) {
-  return visit(static_cast<uint64_t>(call.kind)) && describeSide(call.send, outdegree, visit) &&
-         describeSide(call.recv, indegree, visit);
+bool describe(const Call &call, int sendSlots, int recvSlots, Visit visit) {
+  return visit(static_cast<uint64_t>(call.kind)) && visit(static_cast<uint64_t>(call.root)) &&
+         visit(wordOf(call.op)) && describeSide(call.send, sendSlots, visit) &&
+         describeSide(call.recv, recvSlots, visit);
 }
 
 } // namespace
 
-Operation::Operation(ServedComm &comm, CallKind kind, uint32_t stream)
-    : exchange_(comm.job().lanes(), comm.context().number, stream, comm.context().owner),
-      kind_(kind) {}
-
-Result<std::shared_ptr<Operation>> Operation::make(ServedComm &comm, const Call &call,
-                                                   uint32_t stream) {
-  std::shared_ptr<Operation> operation(new Operation(comm, call.kind, stream));
-  if (Status s = operation->addEdges(comm, call); !s)
-    return s;
-  if (Status s = operation->exchange_.seal(); !s)
-    return s;
-  operation->remember(call, comm.neighborhood());
-  return operation;
-}
-
-// What this rank sends to itself is paired in order, as with any other peer.
-Status Operation::addEdges(const ServedComm &comm, const Call &call) {
-  std::vector<Pieces> toSelf;
-  for (const Edge &edge : comm.neighborhood().out) {
-    Result<Pieces> pieces = piecesOf(call.send, edge.slot, packed_);
-    if (!pieces)
-      return pieces.status();
-    for (const iovec &piece : *pieces)
-      sentBytes_ += piece.iov_len;
-    if (edge.peer == comm.rank())
-      toSelf.push_back(pieces.take());
-    else
-      exchange_.send(comm.onMachine(edge.peer), *pieces);
-  }
-  size_t self = 0;
-  for (const Edge &edge : comm.neighborhood().in) {
-    Result<Pieces> pieces = piecesOf(call.recv, edge.slot, unpacked_);
-    if (!pieces)
-      return pieces.status();
-    if (edge.peer == comm.rank())
-      exchange_.copy(*pieces, toSelf[self++]);
-    else
-      exchange_.recv(comm.onMachine(edge.peer), *pieces);
-  }
-  return {};
-}
-
-Result<Operation::Pieces> Operation::piecesOf(const Side &side, int slot,
-                                              std::vector<Packed> &packed) {
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(side.typeOf(slot));
-  if (!layout)
-    return layout.status();
-  MPI_Count count = side.countOf(slot);
-  if (count < 0)
-    return Status::error("a count is negative");
-  if (std::find(layouts_.begin(), layouts_.end(), *layout) == layouts_.end())
-    layouts_.push_back(*layout);
-  std::byte *address = side.addressOf(slot, **layout);
-  uint64_t bytes = static_cast<uint64_t>(count) * (*layout)->size;
-  Pieces pieces;
-  if (bytes == 0)
-    return pieces;
-  size_t atMost = (*layout)->isDense() ? 1 : (*layout)->runs.size() * static_cast<size_t>(count);
-  if (atMost > kManyPieces && bytes / atMost < kShortPiece) {
-    packed.push_back({*layout, address, bytes, std::make_unique<std::byte[]>(bytes)});
-    pieces.push_back({packed.back().memory.get(), bytes});
-  } else {
-    listBytes(**layout, address, static_cast<uint64_t>(count), pieces);
-  }
-  return pieces;
-}
-
-void Operation::remember(const Call &call, const Neighborhood &neighborhood) {
-  outdegree_ = neighborhood.outdegree;
-  indegree_ = neighborhood.indegree;
-  describe(call, outdegree_, indegree_, [&](uint64_t word) {
+void Operation::remember(const Call &call, int sendSlots, int recvSlots) {
+  sendSlots_ = sendSlots;
+  recvSlots_ = recvSlots;
+  describe(call, sendSlots, recvSlots, [&](uint64_t word) {
     arguments_.push_back(word);
     return true;
   });
+}
+
+bool Operation::serves(const Call &call) const {
+  const uint64_t *at = arguments_.data();
+  return describe(call, sendSlots_, recvSlots_, [&](uint64_t word) { return *at++ == word; });
+}
+
+Result<std::shared_ptr<const TypeLayout>> Operation::layoutFor(MPI_Datatype type) {
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(type);
+  if (layout && std::find(layouts_.begin(), layouts_.end(), *layout) == layouts_.end())
+    layouts_.push_back(*layout);
+  return layout;
 }
 
 bool Operation::hasNamedTypes() const {
@@ -121,48 +68,18 @@ bool Operation::hasNamedTypes() const {
                      [](const auto &layout) { return layout->isNamed; });
 }
 
-bool Operation::serves(const Call &call) const {
-  const uint64_t *at = arguments_.data();
-  return describe(call, outdegree_, indegree_, [&](uint64_t word) { return *at++ == word; });
+std::byte *Operation::scratch(uint64_t bytes) {
+  return scratch_.emplace_back(new std::byte[bytes]).get();
 }
 
 void Operation::pack() {
   for (const Packed &p : packed_)
-    mpi::pack(*p.layout, p.buffer, 0, p.bytes, p.memory.get());
+    mpi::pack(*p.layout, p.buffer, 0, p.bytes, p.memory);
 }
 
 void Operation::unpack() {
   for (const Packed &p : unpacked_)
-    mpi::unpack(*p.layout, p.buffer, 0, p.bytes, p.memory.get());
-}
-
-Status Operation::run(uint32_t number) {
-  if (packed_.empty() && unpacked_.empty())
-    return exchange_.run(number);
-  pack();
-  Status s = exchange_.run(number);
-  if (s)
-    unpack();
-  return s;
-}
-
-void Operation::start(uint32_t number) {
-  isBusy_ = true;
-  pack();
-  exchange_.start(number);
-}
-
-void Operation::giveUp() {
-  isBusy_ = false;
-  exchange_.giveUp();
-}
-
-Status Operation::finish() {
-  isBusy_ = false;
-  Status s = exchange_.status();
-  if (s)
-    unpack();
-  return s;
+    mpi::unpack(*p.layout, p.buffer, 0, p.bytes, p.memory);
 }
 
 } // namespace colldsl::mpi

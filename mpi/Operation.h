@@ -1,36 +1,38 @@
-/// A neighbourhood collective with its arguments, ready to be run again and again.
+/// A collective with its arguments, ready to be run again and again.
 #pragma once
 
-#include "executor/Exchange.h"
+#include "ir/Result.h"
 #include "mpi/Call.h"
-#include "mpi/Neighborhood.h"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace colldsl::mpi {
 
-class ServedComm;
-
+/// Under a Guard.
 class Operation {
 public:
-  /// `stream`: 0 for calls that follow each other, else a persistent call's own.
-  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, const Call &call,
-                                                 uint32_t stream);
+  virtual ~Operation() = default;
+  Operation(const Operation &) = delete;
+  Operation &operator=(const Operation &) = delete;
 
   /// Whether this is the operation of a call with such arguments. Compares the contents of lists,
   /// and datatypes by what they are, not by their handles.
   bool serves(const Call &call) const;
 
-  /// A whole run.
-  Status run(uint32_t number);
+  /// A whole run. Runs on a communicator are numbered alike by all its ranks.
+  virtual Status run(uint32_t number) = 0;
 
   /// Begins one; Job::poll() moves it; after isDone(), finish() ends it.
-  void start(uint32_t number);
-  bool isDone() const { return exchange_.isDone(); }
-  Status finish();
+  virtual void start(uint32_t number) = 0;
+  virtual bool isDone() const = 0;
+  virtual Status finish() = 0;
   /// Lets go of a run that will not be finished.
-  void giveUp();
+  virtual void giveUp() = 0;
+
+  /// Moves what lanes alone do not. True: something moved.
+  virtual bool progress() { return false; }
 
   /// Whether all its datatypes are predefined.
   bool hasNamedTypes() const;
@@ -40,32 +42,38 @@ public:
   uint64_t sentBytes() const { return sentBytes_; } ///< of a run, those to this rank itself too
   uint32_t nextRun() { return ++runs_; }            ///< of a persistent one
 
-private:
+protected:
   /// Scattered bytes, moved through memory in one piece.
   struct Packed {
     std::shared_ptr<const TypeLayout> layout;
     std::byte *buffer;
     uint64_t bytes;
-    std::unique_ptr<std::byte[]> memory;
+    std::byte *memory;
   };
-  /// One slot of one side, as memory.
-  using Pieces = std::vector<iovec>;
+  using PackedList = std::vector<Packed>;
 
-  Operation(ServedComm &comm, CallKind kind, uint32_t stream);
-  Status addEdges(const ServedComm &comm, const Call &call);
-  Result<Pieces> piecesOf(const Side &side, int slot, std::vector<Packed> &packed);
-  void remember(const Call &call, const Neighborhood &neighborhood);
+  explicit Operation(CallKind kind) : kind_(kind) {}
+
+  /// Slots of either side of the call.
+  void remember(const Call &call, int sendSlots, int recvSlots);
+  Result<std::shared_ptr<const TypeLayout>> layoutFor(MPI_Datatype type);
+  /// Memory that lives as long as the operation.
+  std::byte *scratch(uint64_t bytes);
+
+  bool isPacked() const { return !packed_.empty() || !unpacked_.empty(); }
   void pack();
   void unpack();
 
-  Exchange exchange_;
-  CallKind kind_;
+  PackedList packed_, unpacked_; ///< before a run, after it
   uint64_t sentBytes_ = 0;
-  std::vector<Packed> packed_, unpacked_;
+  bool isBusy_ = false;
+
+private:
+  CallKind kind_;
   std::vector<std::shared_ptr<const TypeLayout>> layouts_; ///< kept, so that their ids are
   std::vector<uint64_t> arguments_;                        ///< see describe()
-  int outdegree_ = 0, indegree_ = 0;
-  bool isBusy_ = false;
+  std::vector<std::unique_ptr<std::byte[]>> scratch_;
+  int sendSlots_ = 0, recvSlots_ = 0;
   uint32_t runs_ = 0;
 };
 

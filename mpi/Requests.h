@@ -21,9 +21,9 @@ class Requests {
 public:
   struct Slot {
     MPI_Request handle = MPI_REQUEST_NULL;
+    std::shared_ptr<ServedComm> served;   ///< outlives the operation
     std::shared_ptr<Operation> operation; ///< null: nobody uses the handle
-    std::shared_ptr<ServedComm> served;
-    MPI_Comm comm = MPI_COMM_NULL; ///< whose error handler is called
+    MPI_Comm comm = MPI_COMM_NULL;        ///< whose error handler is called
     bool isPersistent = false;
     bool isRunning = false;
     bool isFreed = false; ///< the program gave the handle back, but the run goes on

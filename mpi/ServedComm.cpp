@@ -1,5 +1,7 @@
 #include "mpi/ServedComm.h"
 
+#include "mpi/CollectiveOperation.h"
+#include "mpi/NeighborOperation.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
 
@@ -12,6 +14,8 @@ namespace {
 
 // Of so many calls that differ in their arguments the last are remembered.
 constexpr size_t kPrepared = 16;
+// The stream of the plans of a context, by its owner.
+constexpr uint32_t kPlansOf = 1u << 31;
 
 using Shared = std::shared_ptr<ServedComm>;
 
@@ -63,7 +67,8 @@ ServedComm *ServedComm::lookUp(MPI_Comm comm) {
 
 ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm) {
   Shared served(new ServedComm(job));
-  served->context_ = job.agree(comm, served->describe(comm));
+  served->describe(comm);
+  served->context_ = job.agree(comm, served->offer_);
   served->keptContexts_ = Job::kContextsEach - 1;
   served->tell("new");
   real::Comm_set_attr(comm, keyval(), new Shared(served));
@@ -75,9 +80,8 @@ Shared ServedComm::duplicate() {
     return nullptr;
   Shared made(new ServedComm(job_));
   made->context_ = context_;
-  if (isServed())
-    made->context_.number += keptContexts_;
-  --keptContexts_;
+  made->context_.number += keptContexts_--;
+  made->offer_ = offer_;
   made->rank_ = rank_;
   made->neighborhood_ = neighborhood_;
   made->onMachine_ = onMachine_;
@@ -89,15 +93,22 @@ Shared ServedComm::duplicate() {
 void ServedComm::tell(const char *origin) const {
   if (!Settings::all().isVerbose() || rank_ != 0)
     return;
-  const char *shape = topology_ == MPI_CART    ? "grid"
-                      : topology_ == MPI_GRAPH ? "graph"
-                                               : "distributed graph";
+  bool hasTopology = topology_ != MPI_UNDEFINED;
+  const char *shape = topology_ == MPI_CART         ? "grid"
+                      : topology_ == MPI_GRAPH      ? "graph"
+                      : topology_ == MPI_DIST_GRAPH ? "distributed graph"
+                                                    : "communicator";
+  const char *word = offer_.all         ? "served through shared memory"
+                     : offer_.neighbors ? "neighbour operations are served through shared memory, "
+                                          "others passed on, for some rank is on another machine"
+                     : hasTopology      ? "passed on, for some edge leaves its machine or the job"
+                                        : "passed on, for some rank is on another machine or in "
+                                          "another job";
   std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s\n", shape, onMachine_.size(), origin,
-               isServed() ? "served through shared memory"
-                          : "passed on, for some edge leaves its machine or the job");
+               word);
 }
 
-bool ServedComm::describe(MPI_Comm comm) {
+void ServedComm::describe(MPI_Comm comm) {
   int ranks = 0;
   MPI_Group group = MPI_GROUP_NULL;
   real::Comm_rank(comm, &rank_);
@@ -110,21 +121,55 @@ bool ServedComm::describe(MPI_Comm comm) {
   real::Group_free(&group);
   onMachine_.resize(mine.size());
   if (std::find(world.begin(), world.end(), MPI_UNDEFINED) != world.end())
-    return false; // processes of another job, with contexts of its own
+    return; // processes of another job, with contexts of its own
   for (size_t r = 0; r < mine.size(); ++r)
     onMachine_[r] = job_.onMachine(world[r]);
+  offer_.all = std::find(onMachine_.begin(), onMachine_.end(), kNoRank) == onMachine_.end();
   Result<Neighborhood> neighborhood = neighborhoodOf(comm);
   if (!neighborhood)
-    return false;
+    return;
   neighborhood_ = neighborhood.take();
   auto isHere = [&](const Edge &edge) { return onMachine(edge.peer) != kNoRank; };
-  return std::all_of(neighborhood_.out.begin(), neighborhood_.out.end(), isHere) &&
-         std::all_of(neighborhood_.in.begin(), neighborhood_.in.end(), isHere);
+  offer_.neighbors = std::all_of(neighborhood_.out.begin(), neighborhood_.out.end(), isHere) &&
+                     std::all_of(neighborhood_.in.begin(), neighborhood_.in.end(), isHere);
+}
+
+Communicator &ServedComm::communicator() {
+  if (!communicator_) {
+    // Neighbour operations number their streams from 0.
+    lanes::LaneGroup group{context_.number, onMachine_, Rank{static_cast<uint32_t>(rank_)}};
+    group.runs = {kPlansOf | context_.owner, &nextNumber_};
+    std::vector<Place> places;
+    for (Rank rank : onMachine_)
+      places.push_back(job_.machine().place(rank));
+    endpoint_ = std::make_unique<lanes::LaneEndpoint>(job_.lanes(), std::move(group), nullptr);
+    communicator_ =
+        std::make_unique<Communicator>(*endpoint_, Topology::fromPlaces(std::move(places)));
+  }
+  return *communicator_;
+}
+
+// Away from the root, and beside MPI_IN_PLACE, arguments may be anything.
+Call ServedComm::significant(const Call &call) const {
+  Call known = call;
+  bool isRoot = rank_ == call.root;
+  if (!isRoot && (call.kind == CallKind::Gather || call.kind == CallKind::Gatherv ||
+                  call.kind == CallKind::Reduce))
+    known.recv = {};
+  if (!isRoot && (call.kind == CallKind::Scatter || call.kind == CallKind::Scatterv))
+    known.send = {};
+  for (Side *side : {&known.send, &known.recv})
+    if (side->buffer == MPI_IN_PLACE) {
+      *side = {};
+      side->buffer = MPI_IN_PLACE;
+    }
+  return known;
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
-  Result<std::shared_ptr<Operation>> operation = findOrMake(call);
-  bool isQuick = operation && !call.hasLists() && (*operation)->hasNamedTypes();
+  Result<std::shared_ptr<Operation>> operation =
+      findOrMake(isAlongTopology(call.kind) ? call : significant(call));
+  bool isQuick = operation && *operation && !call.hasLists() && (*operation)->hasNamedTypes();
   quick_ = isQuick ? operation->get() : nullptr;
   quickCall_ = call;
   return operation;
@@ -137,8 +182,10 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
         prepared_.splice(prepared_.begin(), prepared_, at);
       return *at;
     }
-  Result<std::shared_ptr<Operation>> made = Operation::make(*this, call, 0);
-  if (!made)
+  Result<std::shared_ptr<Operation>> made = isAlongTopology(call.kind)
+                                                ? NeighborOperation::make(*this, call, 0)
+                                                : CollectiveOperation::make(*this, call);
+  if (!made || !*made)
     return made;
   prepared_.push_front(*made);
   if (prepared_.size() > kPrepared)
@@ -147,7 +194,7 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::makePersistent(const Call &call) {
-  return Operation::make(*this, call, ++persistent_);
+  return NeighborOperation::make(*this, call, ++persistent_);
 }
 
 } // namespace colldsl::mpi

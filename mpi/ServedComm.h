@@ -1,9 +1,11 @@
-/// A communicator whose neighbourhood collectives are served here.
+/// A communicator whose collectives are served here.
 #pragma once
 
 #include "mpi/Job.h"
 #include "mpi/Neighborhood.h"
 #include "mpi/Operation.h"
+#include "runtime/Communicator.h"
+#include "transports/lanes/LaneEndpoint.h"
 
 #include <list>
 
@@ -19,18 +21,18 @@ public:
                : lookUp(comm);
   }
 
-  /// Collective over `comm`, which has a topology and is not known yet: serves it if all its
-  /// ranks can. Else it is known as one that is not served.
+  /// Collective over `comm`, which is not known yet: serves what all its ranks can.
   static ServedComm *adopt(Job &job, MPI_Comm comm);
 
   /// For a duplicate of its communicator, all of whose ranks make their duplicates in the same
   /// order: nobody need agree again. Null: no contexts are left for that.
   std::shared_ptr<ServedComm> duplicate();
 
-  bool isServed() const { return context_.number != 0; }
+  bool serves(CallKind kind) const { return isAlongTopology(kind) ? offer_.neighbors : offer_.all; }
 
   /// The operation for a blocking or nonblocking call, and its number among them: prepared before
-  /// if the same call came before. An error: the arguments are wrong, or memory is short.
+  /// if the same call came before. Null: the arguments are for the MPI below to serve or to refuse.
+  /// An error: memory is short.
   Result<std::shared_ptr<Operation>> operationFor(const Call &call);
 
   /// The one of the call before, if this is the same; null: it is not.
@@ -40,7 +42,7 @@ public:
   }
   uint32_t nextRun() { return ++runs_; }
 
-  /// For a persistent call: one of its own.
+  /// For a persistent call along the topology: one of its own.
   Result<std::shared_ptr<Operation>> makePersistent(const Call &call);
 
   Job &job() const { return job_; }
@@ -48,6 +50,11 @@ public:
   Rank onMachine(int peer) const { return onMachine_[static_cast<size_t>(peer)]; }
   Job::Context context() const { return context_; }
   int rank() const { return rank_; }
+  int numRanks() const { return static_cast<int>(onMachine_.size()); }
+
+  /// For plans, which run in the order of the numbers that they are given before.
+  Communicator &communicator();
+  void numberNextRun(uint32_t number) { nextNumber_ = number; }
 
 private:
   /// The communicator that a thread asked for last, until one is forgotten.
@@ -62,21 +69,26 @@ private:
 
   static int keyval();
   static int forget(MPI_Comm comm, int key, void *value, void *extra);
-  bool describe(MPI_Comm comm);
+  void describe(MPI_Comm comm);
   void tell(const char *origin) const;
+  Call significant(const Call &call) const;
   Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
 
   [[gnu::tls_model("initial-exec")]] static thread_local Last last_;
   static std::atomic<uint64_t> numForgotten_;
 
   Job &job_;
-  Job::Context context_;      ///< no number: not served
+  Job::Context context_;
+  Job::Offer offer_;
   uint32_t keptContexts_ = 0; ///< for duplicates: those behind context_
   int rank_ = 0;
   int topology_ = MPI_UNDEFINED;
   Neighborhood neighborhood_;
   std::vector<Rank> onMachine_; ///< by rank of the communicator
   uint32_t runs_ = 0;
+  uint32_t nextNumber_ = 0;
+  std::unique_ptr<lanes::LaneEndpoint> endpoint_; ///< outlives its communicator, and that its plans
+  std::unique_ptr<Communicator> communicator_;    ///< made when it is first needed
   uint32_t persistent_ = 0;
   std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
   Operation *quick_ = nullptr;                     ///< the first of these, if its call has no lists

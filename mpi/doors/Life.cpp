@@ -11,6 +11,8 @@ void begin(int threadLevel) {
   Settings::agree();
   if (!Settings::all().isAllOff())
     Job::begin(threadLevel);
+  if (Job::current())
+    ServedComm::adopt(*Job::current(), MPI_COMM_WORLD);
 }
 
 } // namespace
@@ -41,14 +43,12 @@ COLLDSL_DOOR(Finalize, ()) {
 
 namespace {
 
-// A communicator with a topology is served from its first moment, when all its ranks are here.
+// A communicator is served from its first moment, when all its ranks are here.
 int adopted(int code, MPI_Comm *made) {
-  if (code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL && !ServedComm::of(*made)) {
-    int topology = MPI_UNDEFINED;
-    real::Topo_test(*made, &topology);
-    if (topology != MPI_UNDEFINED)
-      ServedComm::adopt(*Job::current(), *made);
-  }
+  int isInter = 0;
+  if (code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL && !ServedComm::of(*made) &&
+      real::Comm_test_inter(*made, &isInter) == MPI_SUCCESS && !isInter)
+    ServedComm::adopt(*Job::current(), *made);
   return code;
 }
 
@@ -92,4 +92,20 @@ COLLDSL_DOOR(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
 
 COLLDSL_DOOR(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
   return adopted(real::Comm_dup_with_info(old, info, made), made);
+}
+
+COLLDSL_DOOR(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm *made)) {
+  return adopted(real::Comm_split(old, color, key, made), made);
+}
+
+COLLDSL_DOOR(Comm_split_type, (MPI_Comm old, int kind, int key, MPI_Info info, MPI_Comm *made)) {
+  return adopted(real::Comm_split_type(old, kind, key, info, made), made);
+}
+
+COLLDSL_DOOR(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
+  return adopted(real::Comm_create(old, group, made), made);
+}
+
+COLLDSL_DOOR(Comm_create_group, (MPI_Comm old, MPI_Group group, int tag, MPI_Comm *made)) {
+  return adopted(real::Comm_create_group(old, group, tag, made), made);
 }

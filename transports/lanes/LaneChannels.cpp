@@ -14,6 +14,8 @@ LaneChannels::~LaneChannels() {
   Lanes &lanes = endpoint_.lanes_;
   if (tally_.open != 0)
     lanes.forget(tally_);
+  if (endpoint_.numbersRuns())
+    return; // others may use the stream
   for (Rank peer : peers_) {
     lanes.receiver(endpoint_.onMachine(peer)).close(plan_);
     if (LaneSender *sender = lanes.sender(endpoint_.onMachine(peer)))
@@ -50,6 +52,10 @@ Status LaneChannels::connect(const OpenRequest &request) {
                            std::to_string(index(edge.peer)));
   }
   return {};
+}
+
+void LaneChannels::start() {
+  run_ = endpoint_.numbersRuns() ? *endpoint_.group_.runs.next : run_ + 1;
 }
 
 LaneChannels::End &LaneChannels::prepareEnd(Side &side, MessageSlot slot, OpId op,

@@ -14,7 +14,7 @@ public:
   Status connect(const OpenRequest &request);
 
   Status prepare(uint64_t) override { return {}; }
-  void start() override { ++run_; }
+  void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
   std::span<const Completion> poll() override;

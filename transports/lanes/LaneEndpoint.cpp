@@ -73,7 +73,7 @@ Rank LaneEndpoint::inGroup(Rank onMachine) const {
 }
 
 Result<std::unique_ptr<Channels>> LaneEndpoint::open(const OpenRequest &request) {
-  auto channels = std::make_unique<LaneChannels>(*this, opened_++);
+  auto channels = std::make_unique<LaneChannels>(*this, nextStream());
   Status own = checkPeers(request.out);
   if (own)
     own = checkPeers(request.in);
@@ -89,9 +89,10 @@ Result<std::unique_ptr<Channels>> LaneEndpoint::open(const OpenRequest &request)
 }
 
 void LaneEndpoint::refuse(const std::string &reason) {
-  StreamId plan = streamId(group_.context, opened_++);
+  StreamId plan = streamId(group_.context, nextStream());
   auto held = hold();
-  lanes_.refuse(plan);
+  if (!numbersRuns())
+    lanes_.refuse(plan);
   lanes_.world().report(plan, onMachine(rank()), saidBy(rank(), reason));
 }
 

@@ -5,9 +5,13 @@
 /// a message of its run r has the key {context, k, r, place in its edge's list}. So two ranks
 /// that open different plans are not told apart.
 ///
+/// Or else the group numbers the runs of all its plans together: they share one stream, and whoever
+/// starts a run says which one it is. Then it does not matter which plans a rank has, or when it
+/// opened them, as long as the same run is of the same schedule everywhere.
+///
 /// Failures travel by the log of the world, where the plan is named by context and stream.
-/// Whoever closes a plan tells its peers by a line of the lane, so that they wait for it in
-/// vain for no longer than it takes to look.
+/// Whoever closes a plan of its own stream tells its peers by a line of the lane, so that they wait
+/// for it in vain for no longer than it takes to look.
 #pragma once
 
 #include "transports/lanes/Lanes.h"
@@ -21,6 +25,12 @@ struct LaneGroup {
   uint32_t context = 0;    ///< alike on all of them; nothing else on the lanes has it
   std::vector<Rank> ranks; ///< of the machine, in the order of the group
   Rank self = kNoRank;     ///< this rank's place in the group
+
+  /// Where the group numbers the runs: in one stream, those of all plans.
+  struct Numbering {
+    uint32_t stream = 0;
+    const uint32_t *next = nullptr; ///< the run that is started next; null: plans number their own
+  } runs = {};
 };
 
 class LaneEndpoint : public Endpoint {
@@ -46,6 +56,8 @@ public:
 private:
   friend class LaneChannels;
 
+  bool numbersRuns() const { return group_.runs.next != nullptr; }
+  uint32_t nextStream() { return numbersRuns() ? group_.runs.stream : opened_++; }
   Status checkPeers(std::span<const EdgeSpec> edges) const;
   Rank onMachine(Rank place) const { return group_.ranks[index(place)]; }
   /// kNoRank: not in the group.

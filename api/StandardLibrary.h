@@ -1,0 +1,12 @@
+/// The standard library, which is part of whatever is linked with it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace colldsl {
+
+/// As `colldsl compile` wrote it, aligned to 64.
+std::span<const std::byte> standardLibraryBytes();
+
+} // namespace colldsl

@@ -1,0 +1,269 @@
+#include "mpi/CollectiveOperation.h"
+
+#include "mpi/ServedComm.h"
+
+#include <algorithm>
+
+namespace colldsl::mpi {
+namespace {
+
+/// What the standard library calls it; in the placed form of an allgather a rank knows only the
+/// lengths of its own blocks, which may lie anywhere.
+const char *functionOf(CallKind kind) {
+  switch (kind) {
+  case CallKind::Allgatherv:
+    return "allgatherv_placed";
+  case CallKind::Alltoallw: // of bytes
+    return "alltoallv";
+  default:
+    return kCallNames[static_cast<size_t>(kind)];
+  }
+}
+
+/// Whether blocks have lengths of their own, which only their two ends know.
+bool isListed(CallKind kind) {
+  return kind == CallKind::Gatherv || kind == CallKind::Scatterv || kind == CallKind::Allgatherv ||
+         kind == CallKind::Alltoallv || kind == CallKind::Alltoallw;
+}
+
+bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
+
+} // namespace
+
+CollectiveOperation::CollectiveOperation(ServedComm &comm, const Call &call)
+    : Operation(call.kind), comm_(comm), rank_(comm.rank()), ranks_(comm.numRanks()),
+      plan_(std::in_place, comm.communicator(), comm.job().library(), functionOf(call.kind)) {}
+
+Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, const Call &call) {
+  std::shared_ptr<CollectiveOperation> operation(new CollectiveOperation(comm, call));
+  if (!operation->describe(call))
+    return std::shared_ptr<Operation>();
+  if (Status s = operation->plan_->commit(); !s)
+    return s;
+  operation->remember(call, comm.numRanks(), comm.numRanks());
+  return std::shared_ptr<Operation>(std::move(operation));
+}
+
+Status CollectiveOperation::describe(const Call &call) {
+  if (Status s = plan_->setType(ElementType::U8); !s)
+    return s;
+  switch (call.kind) {
+  case CallKind::Barrier:
+    return {};
+  case CallKind::Bcast:
+    return describeBcast(call);
+  case CallKind::Gather:
+  case CallKind::Gatherv:
+    return describeRooted(call, "x", "y", Way::Out);
+  case CallKind::Scatter:
+  case CallKind::Scatterv:
+    return describeRooted(call, "y", "x", Way::In);
+  case CallKind::Reduce:
+  case CallKind::Allreduce:
+  case CallKind::Scan:
+  case CallKind::Exscan:
+    return describeReduction(call);
+  case CallKind::ReduceScatter:
+  case CallKind::ReduceScatterBlock:
+    return describeReduceScatter(call);
+  default:
+    return describeForAll(call);
+  }
+}
+
+Status CollectiveOperation::describeBcast(const Call &call) {
+  if (Status s = plan_->setValue("root", int64_t{call.root}); !s)
+    return s;
+  return bind("buf", call.recv, 1, rank_ == call.root ? Way::In : Way::Out);
+}
+
+/// This rank's block, which is bound to `own`, and at the root all of them, which are bound to
+/// `all`.
+Status CollectiveOperation::describeRooted(const Call &call, const char *own, const char *all,
+                                           Way way) {
+  if (Status s = plan_->setValue("root", int64_t{call.root}); !s)
+    return s;
+  bool gathers = way == Way::Out;
+  const Side &one = gathers ? call.send : call.recv, &many = gathers ? call.recv : call.send;
+  if (rank_ != call.root)
+    return bind(own, one, 1, gathers ? Way::In : Way::Out);
+  if (Status s = bind(all, many, ranks_, way); !s)
+    return s;
+  if (!isInPlace(one))
+    return bind(own, one, 1, gathers ? Way::In : Way::Out);
+  Result<Side> slot = ownSlot(many);
+  return slot ? bind(own, *slot, 1, gathers ? Way::Copied : Way::Dropped) : slot.status();
+}
+
+Status CollectiveOperation::describeForAll(const Call &call) {
+  bool gathers = call.kind == CallKind::Allgather || call.kind == CallKind::Allgatherv;
+  if (!isInPlace(call.send)) {
+    if (Status s = bind("x", call.send, gathers ? 1 : ranks_, Way::In); !s)
+      return s;
+    return bind("y", call.recv, ranks_, Way::Out);
+  }
+  if (gathers) {
+    if (Status s = plan_->setInPlace(true); !s)
+      return s;
+    return bind("y", call.recv, ranks_, Way::InOut);
+  }
+  if (Status s = bind("x", call.recv, ranks_, Way::Copied); !s)
+    return s;
+  return bind("y", call.recv, ranks_, Way::Out);
+}
+
+Status CollectiveOperation::describeReduction(const Call &call) {
+  if (Status s = setOperator(call); !s)
+    return s;
+  bool hasRoot = call.kind == CallKind::Reduce;
+  bool isRoot = rank_ == call.root;
+  if (hasRoot)
+    if (Status s = plan_->setValue("root", int64_t{call.root}); !s)
+      return s;
+  if (isInPlace(call.send) && !hasRoot) {
+    if (Status s = plan_->setInPlace(true); !s)
+      return s;
+    return bind("y", call.recv, 1, Way::InOut);
+  }
+  Status s = isInPlace(call.send) ? bind("x", call.recv, 1, Way::Copied)
+                                  : bind("x", call.send, 1, Way::In);
+  return s && (!hasRoot || isRoot) ? bind("y", call.recv, 1, Way::Out) : s;
+}
+
+Status CollectiveOperation::describeReduceScatter(const Call &) { return Status::error("later"); }
+Status CollectiveOperation::setOperator(const Call &) { return Status::error("later"); }
+
+Result<Side> CollectiveOperation::ownSlot(const Side &side) {
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(rank_));
+  if (!layout)
+    return layout.status();
+  Side slot;
+  slot.buffer = side.addressOf(rank_, **layout);
+  slot.count = side.countOf(rank_);
+  slot.type = side.typeOf(rank_);
+  return slot;
+}
+
+Status CollectiveOperation::bind(const char *buffer, const Side &side, int slots, Way way) {
+  return isListed(kind()) ? bindListed(buffer, side, slots, way)
+                          : bindEqual(buffer, side, slots, way);
+}
+
+Status CollectiveOperation::bindEqual(const char *buffer, const Side &side, int slots, Way way) {
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
+  if (!layout)
+    return layout.status();
+  if (side.count < 0)
+    return Status::error("a count is negative");
+  uint64_t blockBytes = static_cast<uint64_t>(side.count) * (*layout)->size;
+  uint64_t bytes = blockBytes * static_cast<uint64_t>(slots);
+  auto *memory = static_cast<std::byte *>(side.buffer);
+  if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped) {
+    memory = scratch(bytes);
+    addPacked(*layout, static_cast<std::byte *>(side.buffer), bytes, memory, way);
+  }
+  if (Status s = plan_->setElements(blockBytes); !s)
+    return s;
+  return bindMemory(buffer, memory, bytes, way);
+}
+
+// Without gaps in them blocks are used where they lie, else all go through a copy.
+Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int slots, Way way) {
+  struct Block {
+    std::shared_ptr<const TypeLayout> layout;
+    std::byte *address;
+    uint64_t bytes;
+  };
+  std::vector<Block> blocks;
+  uint64_t bytes = 0;
+  bool isUsable = way != Way::Copied && way != Way::Dropped;
+  std::byte *first = nullptr, *end = nullptr;
+  for (int slot = 0; slot < slots; ++slot) {
+    Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(slot));
+    if (!layout)
+      return layout.status();
+    if (side.countOf(slot) < 0)
+      return Status::error("a count is negative");
+    Block block{*layout, side.addressOf(slot, **layout),
+                static_cast<uint64_t>(side.countOf(slot)) * (*layout)->size};
+    isUsable = isUsable && (block.bytes == 0 || (*layout)->isDense());
+    if (block.bytes > 0) {
+      first = bytes == 0 ? block.address : std::min(first, block.address);
+      end = std::max(end, block.address + block.bytes);
+    }
+    bytes += block.bytes;
+    blocks.push_back(std::move(block));
+  }
+  BlockTable table;
+  std::byte *memory = isUsable ? first : scratch(bytes);
+  uint64_t offset = 0;
+  for (const Block &block : blocks) {
+    if (isUsable && block.bytes > 0)
+      offset = static_cast<uint64_t>(block.address - first);
+    if (!isUsable)
+      addPacked(block.layout, block.address, block.bytes, memory + offset, way);
+    table.offset.push_back(block.bytes == 0 ? 0 : offset);
+    table.length.push_back(block.bytes);
+    offset += isUsable ? 0 : block.bytes;
+  }
+  if (Status s = plan_->setBlocks(buffer, std::move(table)); !s)
+    return s;
+  return bindMemory(buffer, memory, isUsable ? static_cast<uint64_t>(end - first) : bytes, way);
+}
+
+Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, uint64_t bytes,
+                                       Way way) {
+  if (way == Way::In || way == Way::Copied || way == Way::InOut)
+    sentBytes_ += bytes;
+  return plan_->bind(buffer, {memory, bytes});
+}
+
+void CollectiveOperation::addPacked(const std::shared_ptr<const TypeLayout> &layout,
+                                    std::byte *from, uint64_t bytes, std::byte *memory, Way way) {
+  if (way == Way::In || way == Way::Copied || way == Way::InOut)
+    packed_.push_back({layout, from, bytes, memory});
+  if (way == Way::Out || way == Way::InOut)
+    unpacked_.push_back({layout, from, bytes, memory});
+}
+
+Status CollectiveOperation::run(uint32_t number) {
+  Plan &plan = plan_->plan();
+  Job &job = comm_.job();
+  pack();
+  comm_.numberNextRun(number);
+  Status s = plan_->start();
+  if (s && plan.running())
+    s = job.waitFor(*this);
+  if (s)
+    s = plan.status();
+  if (s)
+    unpack();
+  return s;
+}
+
+void CollectiveOperation::start(uint32_t number) {
+  isBusy_ = true;
+  pack();
+  comm_.numberNextRun(number);
+  if (plan_->start())
+    comm_.job().beginMoving(*this);
+}
+
+Status CollectiveOperation::finish() {
+  isBusy_ = false;
+  comm_.job().endMoving(*this);
+  Status s = plan_->plan().status();
+  if (s)
+    unpack();
+  return s;
+}
+
+// A plan that runs fails on the other ranks.
+void CollectiveOperation::giveUp() {
+  if (isBusy_)
+    comm_.job().endMoving(*this);
+  isBusy_ = false;
+  plan_.reset();
+}
+
+} // namespace colldsl::mpi

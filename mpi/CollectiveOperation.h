@@ -1,0 +1,64 @@
+/// A collective of all ranks of its communicator: a plan of the standard library, bound to the
+/// memory of the call.
+///
+/// Data moves as bytes. Memory that is not in one piece, or that the library wants elsewhere, goes
+/// through a copy.
+#pragma once
+
+#include "mpi/Operation.h"
+#include "runtime/CollectivePlan.h"
+
+#include <optional>
+
+namespace colldsl::mpi {
+
+class ServedComm;
+
+class CollectiveOperation final : public Operation {
+public:
+  /// Null: the arguments are for the MPI below to serve or to refuse, on all ranks. An error:
+  /// memory is short.
+  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, const Call &call);
+  ~CollectiveOperation() override { giveUp(); }
+
+  Status run(uint32_t number) override;
+  void start(uint32_t number) override;
+  bool isDone() const override { return !plan_->plan().running(); }
+  Status finish() override;
+  void giveUp() override;
+  bool progress() override { return plan_->plan().progress(); }
+
+private:
+  /// What becomes of memory that is bound to a buffer.
+  enum class Way {
+    In,
+    Copied, ///< in, from a copy, since something else is written there
+    Out,
+    Dropped, ///< out, but nobody wants it
+    InOut
+  };
+
+  CollectiveOperation(ServedComm &comm, const Call &call);
+
+  Status describe(const Call &call);
+  Status describeBcast(const Call &call);
+  Status describeRooted(const Call &call, const char *own, const char *all, Way way);
+  Status describeForAll(const Call &call);
+  Status describeReduction(const Call &call);
+  Status describeReduceScatter(const Call &call);
+  Status setOperator(const Call &call);
+
+  Result<Side> ownSlot(const Side &side);
+  Status bind(const char *buffer, const Side &side, int slots, Way way);
+  Status bindEqual(const char *buffer, const Side &side, int slots, Way way);
+  Status bindListed(const char *buffer, const Side &side, int slots, Way way);
+  Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
+  void addPacked(const std::shared_ptr<const TypeLayout> &layout, std::byte *from, uint64_t bytes,
+                 std::byte *memory, Way way);
+
+  ServedComm &comm_;
+  int rank_, ranks_;
+  std::optional<CollectivePlan> plan_; ///< none: the operation was given up
+};
+
+} // namespace colldsl::mpi

@@ -1,0 +1,108 @@
+#include "mpi/NeighborOperation.h"
+
+#include "mpi/ServedComm.h"
+
+namespace colldsl::mpi {
+namespace {
+
+// Shorter pieces than this are cheaper to pack than to list, if there are many.
+constexpr uint64_t kShortPiece = 256;
+constexpr size_t kManyPieces = 16;
+
+} // namespace
+
+NeighborOperation::NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream)
+    : Operation(kind),
+      exchange_(comm.job().lanes(), comm.context().number, stream, comm.context().owner) {}
+
+Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
+                                                           uint32_t stream) {
+  std::shared_ptr<NeighborOperation> operation(new NeighborOperation(comm, call.kind, stream));
+  if (!operation->addEdges(comm, call))
+    return std::shared_ptr<Operation>();
+  if (Status s = operation->exchange_.seal(); !s)
+    return s;
+  operation->remember(call, comm.neighborhood().outdegree, comm.neighborhood().indegree);
+  return std::shared_ptr<Operation>(std::move(operation));
+}
+
+// What this rank sends to itself is paired in order, as with any other peer.
+Status NeighborOperation::addEdges(const ServedComm &comm, const Call &call) {
+  std::vector<Pieces> toSelf;
+  for (const Edge &edge : comm.neighborhood().out) {
+    Result<Pieces> pieces = piecesOf(call.send, edge.slot, packed_);
+    if (!pieces)
+      return pieces.status();
+    for (const iovec &piece : *pieces)
+      sentBytes_ += piece.iov_len;
+    if (edge.peer == comm.rank())
+      toSelf.push_back(pieces.take());
+    else
+      exchange_.send(comm.onMachine(edge.peer), *pieces);
+  }
+  size_t self = 0;
+  for (const Edge &edge : comm.neighborhood().in) {
+    Result<Pieces> pieces = piecesOf(call.recv, edge.slot, unpacked_);
+    if (!pieces)
+      return pieces.status();
+    if (edge.peer == comm.rank())
+      exchange_.copy(*pieces, toSelf[self++]);
+    else
+      exchange_.recv(comm.onMachine(edge.peer), *pieces);
+  }
+  return {};
+}
+
+Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const Side &side, int slot,
+                                                              PackedList &packed) {
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(slot));
+  if (!layout)
+    return layout.status();
+  MPI_Count count = side.countOf(slot);
+  if (count < 0)
+    return Status::error("a count is negative");
+  std::byte *address = side.addressOf(slot, **layout);
+  uint64_t bytes = static_cast<uint64_t>(count) * (*layout)->size;
+  Pieces pieces;
+  if (bytes == 0)
+    return pieces;
+  size_t atMost = (*layout)->isDense() ? 1 : (*layout)->runs.size() * static_cast<size_t>(count);
+  if (atMost > kManyPieces && bytes / atMost < kShortPiece) {
+    packed.push_back({*layout, address, bytes, scratch(bytes)});
+    pieces.push_back({packed.back().memory, bytes});
+  } else {
+    listBytes(**layout, address, static_cast<uint64_t>(count), pieces);
+  }
+  return pieces;
+}
+
+Status NeighborOperation::run(uint32_t number) {
+  if (!isPacked())
+    return exchange_.run(number);
+  pack();
+  Status s = exchange_.run(number);
+  if (s)
+    unpack();
+  return s;
+}
+
+void NeighborOperation::start(uint32_t number) {
+  isBusy_ = true;
+  pack();
+  exchange_.start(number);
+}
+
+void NeighborOperation::giveUp() {
+  isBusy_ = false;
+  exchange_.giveUp();
+}
+
+Status NeighborOperation::finish() {
+  isBusy_ = false;
+  Status s = exchange_.status();
+  if (s)
+    unpack();
+  return s;
+}
+
+} // namespace colldsl::mpi

@@ -1,0 +1,36 @@
+/// A neighbourhood collective: an exchange along the edges of its communicator's topology.
+#pragma once
+
+#include "executor/Exchange.h"
+#include "mpi/Neighborhood.h"
+#include "mpi/Operation.h"
+
+namespace colldsl::mpi {
+
+class ServedComm;
+
+class NeighborOperation final : public Operation {
+public:
+  /// `stream`: 0 for calls that follow each other, else a persistent call's own. Null: the
+  /// arguments are for the MPI below to refuse. An error: memory is short.
+  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, const Call &call,
+                                                 uint32_t stream);
+
+  Status run(uint32_t number) override;
+  void start(uint32_t number) override;
+  bool isDone() const override { return exchange_.isDone(); }
+  Status finish() override;
+  void giveUp() override;
+
+private:
+  /// One slot of one side, as memory.
+  using Pieces = std::vector<iovec>;
+
+  NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream);
+  Status addEdges(const ServedComm &comm, const Call &call);
+  Result<Pieces> piecesOf(const Side &side, int slot, PackedList &packed);
+
+  Exchange exchange_;
+};
+
+} // namespace colldsl::mpi

@@ -1,0 +1,104 @@
+#include "mpi/Serve.h"
+
+#include "mpi/Settings.h"
+#include "mpi/Summary.h"
+
+namespace colldsl::mpi {
+namespace {
+
+using Made = Result<std::shared_ptr<Operation>>;
+
+/// Counts what the MPI below must do; false.
+bool passOn(const Call &call) {
+  Summary::all().passedOn(call.kind);
+  return false;
+}
+
+/// Whether all processes of the communicator are ranks of it, and it has a topology where the call
+/// wants one.
+bool mayServe(MPI_Comm comm, CallKind kind) {
+  int topology = MPI_UNDEFINED, isInter = 0;
+  if (comm == MPI_COMM_NULL)
+    return false;
+  if (isAlongTopology(kind))
+    return real::Topo_test(comm, &topology) == MPI_SUCCESS && topology != MPI_UNDEFINED;
+  return real::Comm_test_inter(comm, &isInter) == MPI_SUCCESS && !isInter;
+}
+
+/// For a blocking call: also one that came to be without our seeing it.
+ServedComm *knownOrAdopted(Job &job, MPI_Comm comm, CallKind kind) {
+  ServedComm *served = ServedComm::of(comm);
+  return served || !mayServe(comm, kind) ? served : ServedComm::adopt(job, comm);
+}
+
+/// A whole run; false: it is for the MPI below.
+bool run(Job &job, ServedComm &served, const Call &call, Status &outcome) {
+  Guard guard(job);
+  Operation *operation = served.sameAsBefore(call);
+  if (!operation) {
+    Made found = served.operationFor(call);
+    if (!found)
+      return outcome = found.status(), true;
+    operation = found->get(); // the communicator keeps it
+    if (!operation)
+      return false;
+  }
+  Summary::all().served(call.kind, operation->sentBytes());
+  outcome = operation->run(served.nextRun());
+  return true;
+}
+
+} // namespace
+
+bool serve(MPI_Comm comm, const Call &call, int &code) {
+  Job *job = Job::current();
+  ServedComm *served =
+      job && !Settings::all().isOff(call.kind) ? knownOrAdopted(*job, comm, call.kind) : nullptr;
+  if (!served || !served->serves(call.kind))
+    return passOn(call);
+  Status outcome;
+  if (!run(*job, *served, call, outcome))
+    return passOn(call);
+  code = outcome ? MPI_SUCCESS : raise(comm, outcome);
+  return true;
+}
+
+bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *request, int &code) {
+  Job *job = Job::current();
+  ServedComm *served = job && !Settings::all().isOff(call.kind) ? ServedComm::of(comm) : nullptr;
+  if (!served || !served->serves(call.kind))
+    return passOn(call);
+  Guard guard(*job);
+  Made made = isPersistent ? served->makePersistent(call) : served->operationFor(call);
+  if (!made) {
+    code = raise(comm, made.status());
+    return true;
+  }
+  if (!*made)
+    return passOn(call);
+  code = MPI_SUCCESS;
+  if (isPersistent) {
+    *request = Requests::all().persistent(*made, *served, comm);
+    return true;
+  }
+  Summary::all().served(call.kind, (*made)->sentBytes());
+  (*made)->start(served->nextRun());
+  *request = Requests::all().running(made.take(), *served, comm);
+  return true;
+}
+
+Side uniform(const void *buffer, MPI_Count count, MPI_Datatype type) {
+  Side side;
+  side.buffer = const_cast<void *>(buffer);
+  side.count = count;
+  side.type = type;
+  return side;
+}
+
+Side same(const void *buffer, MPI_Count count, MPI_Datatype type) {
+  Side side = uniform(buffer, count, type);
+  side.isSame = true;
+  return side;
+}
+
+} // namespace colldsl::mpi

@@ -1,0 +1,62 @@
+/// Serving a collective, or leaving it to the MPI below: on all ranks of the communicator alike.
+#pragma once
+
+#include "mpi/Doors.h"
+
+namespace colldsl::mpi {
+
+/// Serves a blocking call; false: the MPI below must. What the call returns is put into `code`.
+bool serve(MPI_Comm comm, const Call &call, int &code);
+
+/// Starts a nonblocking call, or makes a persistent one. Nothing here waits for other ranks, so a
+/// communicator that is not known is left to the MPI below, by all its ranks.
+bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *request, int &code);
+
+// An entry that serves a call, or leaves it to the MPI below. For each shape of arguments a file
+// defines ARGS_shape(C, D), the parameters; CALL_shape, the Call; PASS_shape, the arguments.
+#define COLLDSL_BLOCKING(name, C, D, shape)                                                        \
+  COLLDSL_DOOR(name, (ARGS_##shape(C, D))) {                                                       \
+    int code = MPI_SUCCESS;                                                                        \
+    if (serve(comm, CALL_##shape, code))                                                           \
+      return code;                                                                                 \
+    Besides besides;                                                                               \
+    return real::name(PASS_##shape);                                                               \
+  }
+#define COLLDSL_NONBLOCKING(name, C, D, shape)                                                     \
+  COLLDSL_DOOR(name, (ARGS_##shape(C, D), MPI_Request * request)) {                                \
+    int code = MPI_SUCCESS;                                                                        \
+    return serve(comm, CALL_##shape, false, request, code) ? code                                  \
+                                                           : real::name(PASS_##shape, request);    \
+  }
+
+// Sides of calls: the same elements in each slot, the same block for all slots, lists.
+
+Side uniform(const void *buffer, MPI_Count count, MPI_Datatype type);
+Side same(const void *buffer, MPI_Count count, MPI_Datatype type);
+
+template <typename Count, typename Displ>
+Side listed(const void *buffer, const Count *counts, const Displ *displs, MPI_Datatype type) {
+  Side side = uniform(buffer, 0, type);
+  side.counts = counts;
+  side.displs = displs;
+  side.hasLongCounts = sizeof(Count) > sizeof(int);
+  side.hasLongDispls = sizeof(Displ) > sizeof(int);
+  return side;
+}
+
+/// One block right after the other.
+template <typename Count> Side inOrder(const void *buffer, const Count *counts, MPI_Datatype type) {
+  return listed(buffer, counts, static_cast<const int *>(nullptr), type);
+}
+
+/// A type for each slot, and places in bytes.
+template <typename Count, typename Displ>
+Side typed(const void *buffer, const Count *counts, const Displ *displs,
+           const MPI_Datatype *types) {
+  Side side = listed(buffer, counts, displs, MPI_DATATYPE_NULL);
+  side.types = types;
+  side.inBytes = true;
+  return side;
+}
+
+} // namespace colldsl::mpi
