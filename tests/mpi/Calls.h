@@ -1,10 +1,9 @@
 /// The neighbour operations in all their forms, behind one function.
 #pragma once
 
-#include <cstdint>
-#include <mpi.h>
+#include "tests/mpi/Side.h"
+
 #include <string>
-#include <vector>
 
 namespace conformance {
 
@@ -22,16 +21,6 @@ struct CallName {
 std::string spell(const CallName &name);
 /// Whether this MPI has functions whose names end in _c.
 bool hasLargeCounts();
-
-/// What one side of a call is given. Each list has at least one entry, and beyond that as many as
-/// the operation reads.
-struct SideArguments {
-  void *buffer;
-  std::vector<int> counts, displacements;
-  /// Alltoallw alone: displacements in bytes.
-  std::vector<MPI_Aint> byteDisplacements;
-  std::vector<MPI_Datatype> types;
-};
 
 /// Makes a call; the arrays that the MPI sees live until `release`.
 class Call {

@@ -1,5 +1,7 @@
 #include "tests/mpi/Groups.h"
 
+#include "tests/mpi/Beside.h"
+#include "tests/mpi/Exchange.h"
 #include "tests/mpi/KnownFaults.h"
 
 #include <memory>
@@ -36,22 +38,13 @@ bool avoid(const Case &c, const Spec &spec, Habit habit) {
   return c.skipKnownFaults && isKnownFault(spec.name.operation, habit);
 }
 
-// Start to end of one call, alone.
-void runOnce(Case &c, Exchange &exchange) {
-  exchange.prepare();
-  MPI_Request request = exchange.start();
-  if (request != MPI_REQUEST_NULL)
-    c.report.expectSuccess(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-  exchange.check();
-}
-
 bool runSimple(Case &c, TopologyKind kind, bool derived, Spec spec) {
   Topology topology = makeTopology(kind, derived, c.shared);
   bool skip;
   if (auto exchange = board(c, topology, spec, skip)) {
     if (spec.name.form == Form::Persistent)
       exchange->initialize();
-    runOnce(c, *exchange);
+    runOnce(*exchange, c.report);
   }
   return !skip;
 }
@@ -119,7 +112,7 @@ bool runPersistent(Case &c) {
   if (!avoid(c, spec, Habit::TestsUnstarted))
     expectEmpty(c, exchange->persistentRequest());
   for (int starts = c.shared.between(1, 12); starts > 0; --starts)
-    runOnce(c, *exchange);
+    runOnce(*exchange, c.report);
   expectEmpty(c, exchange->persistentRequest());
   return true;
 }
@@ -147,53 +140,10 @@ bool runRepeat(Case &c) {
       spec.key = c.shared.next();
       exchange = std::make_unique<Exchange>(topology, spec, Random({c.local.next()}), c.report);
     }
-    runOnce(c, *exchange);
+    runOnce(*exchange, c.report);
   }
   return true;
 }
-
-// A message of the MPI's own to the next rank, as two requests.
-class Message {
-public:
-  Message(MPI_Comm comm, int tag, bool persistent, int value) : persistent_(persistent) {
-    int rank, size;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    from_ = (rank + size - 1) % size;
-    to_ = (rank + 1) % size;
-    tag_ = tag;
-    out_ = value + rank;
-    expected_ = value + from_;
-    if (persistent) {
-      MPI_Recv_init(&in_, 1, MPI_INT, from_, tag, comm, &requests_[0]);
-      MPI_Send_init(&out_, 1, MPI_INT, to_, tag, comm, &requests_[1]);
-      MPI_Startall(2, requests_);
-    } else {
-      MPI_Irecv(&in_, 1, MPI_INT, from_, tag, comm, &requests_[0]);
-      MPI_Isend(&out_, 1, MPI_INT, to_, tag, comm, &requests_[1]);
-    }
-  }
-  Message(const Message &) = delete;
-  ~Message() {
-    if (persistent_)
-      for (MPI_Request &request : requests_)
-        MPI_Request_free(&request);
-  }
-
-  void board(Flight &flight, Report &report) {
-    flight.add(requests_[0], persistent_, [this, &report](const MPI_Status *s) {
-      report.expect(in_ == expected_, "a message beside", "wrong data");
-      report.expect(!s || (s->MPI_SOURCE == from_ && s->MPI_TAG == tag_), "a message beside",
-                    "wrong status");
-    });
-    flight.add(requests_[1], persistent_, [](const MPI_Status *) {});
-  }
-
-private:
-  bool persistent_;
-  int from_, to_, tag_, in_ = -1, out_, expected_;
-  MPI_Request requests_[2];
-};
 
 using Exchanges = std::vector<std::unique_ptr<Exchange>>;
 
@@ -288,76 +238,25 @@ bool runArrays(Case &c) {
   return runSimple(c, drawKind(c.shared), false, spec);
 }
 
-// One rank completes its operation first and then calls the others, which are inside another
-// blocking call meanwhile: that call must let the operation advance.
-void waitInside(int method, MPI_Comm comm, int caller) {
-  char byte = 0, other = 0;
-  constexpr int tag = 2000;
-  MPI_Request request;
-  switch (method) {
-  case 0:
-    MPI_Recv(&byte, 1, MPI_CHAR, caller, tag, comm, MPI_STATUS_IGNORE);
-    return;
-  case 1:
-    MPI_Probe(caller, tag, comm, MPI_STATUS_IGNORE);
-    MPI_Recv(&byte, 1, MPI_CHAR, caller, tag, comm, MPI_STATUS_IGNORE);
-    return;
-  case 2:
-    MPI_Irecv(&byte, 1, MPI_CHAR, caller, tag, comm, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    return;
-  case 3:
-    MPI_Sendrecv(&other, 1, MPI_CHAR, MPI_PROC_NULL, tag, &byte, 1, MPI_CHAR, caller, tag, comm,
-                 MPI_STATUS_IGNORE);
-    return;
-  case 4:
-    MPI_Ssend(&byte, 1, MPI_CHAR, caller, tag, comm);
-    return;
-  default:
-    MPI_Barrier(comm);
-  }
-}
-
-void callOthers(int method, MPI_Comm comm, const std::vector<int> &inside) {
-  char byte = 0;
-  if (method == 5)
-    MPI_Barrier(comm);
-  for (int rank : inside)
-    if (method == 4)
-      MPI_Recv(&byte, 1, MPI_CHAR, rank, 2000, comm, MPI_STATUS_IGNORE);
-    else if (method < 4)
-      MPI_Send(&byte, 1, MPI_CHAR, rank, 2000, comm);
-}
-
 bool runProgress(Case &c) {
   Spec spec = drawSpec(Form::Nonblocking, c.shared);
   spec.mostCount = c.shared.oneIn(2) ? 8 : 5000;
-  int method = c.shared.between(0, 5);
+  int method = c.shared.between(0, kInsideMethods - 1);
   Topology topology = makeTopology(drawKind(c.shared), false, c.shared);
   bool skip;
   auto exchange = board(c, topology, spec, skip);
   if (!exchange)
     return !skip;
-  int rank, size;
-  MPI_Comm_rank(topology.comm, &rank);
+  int size;
   MPI_Comm_size(topology.comm, &size);
-  int caller = c.shared.between(0, size - 1);
-  std::vector<int> inside;
-  for (int other = 0; other < size; ++other)
-    if (other != caller)
-      inside.push_back(other);
-  exchange->prepare();
-  MPI_Request request = exchange->start();
-  if (rank != caller)
-    waitInside(method, topology.oracle, caller);
-  c.report.expectSuccess(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-  if (rank == caller)
-    callOthers(method, topology.oracle, inside);
-  exchange->check();
+  runInside(*exchange, topology.oracle, method, c.shared.between(0, size - 1), c.report);
   return true;
 }
 
 } // namespace
+
+const char kSubject[] =
+    "MPI_Neighbor_* in all forms with single messages, one per edge, on random topologies";
 
 const std::vector<Group> &groups() {
   static const std::vector<Group> all = {

@@ -1,8 +1,8 @@
-/// The groups of cases.
+/// The groups of cases of one program.
 #pragma once
 
-#include "tests/mpi/Exchange.h"
-#include "tests/mpi/Flight.h"
+#include "tests/mpi/Random.h"
+#include "tests/mpi/Report.h"
 
 namespace conformance {
 
@@ -17,7 +17,12 @@ struct Group {
   const char *name, *summary;
   /// Collective over MPI_COMM_WORLD. False: left out, because the MPI alone gets it wrong.
   bool (*run)(Case &);
+  /// Only where it is named.
+  bool onRequest = false;
 };
+
+/// What the program compares with what.
+extern const char kSubject[];
 
 const std::vector<Group> &groups();
 

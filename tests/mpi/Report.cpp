@@ -52,8 +52,11 @@ void Report::mismatch(const std::string &call, const std::string &what) {
   ++mismatches_;
   std::printf("mismatch: %s: %s: %s\n", call.c_str(), place_.c_str(), what.c_str());
   std::fflush(stdout);
-  if (!keepGoing_)
-    MPI_Abort(MPI_COMM_WORLD, 1);
+  if (keepGoing_)
+    return;
+  // Launchers may drop what was printed just before the end.
+  usleep(200000);
+  MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 bool Report::expectSuccess(int code, const std::string &call) {

@@ -1,0 +1,190 @@
+#include "bench/mpi/Rows.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <getopt.h>
+#include <new>
+#include <sched.h>
+#include <sstream>
+
+namespace bench {
+
+const char kHelp[] =
+    R"(  --form FORM      blocking (by default), nonblocking or, where there is such a form, persistent
+  --operations A,B,...  these alone, as the rows name them
+  --sizes N,N,...  bytes
+  --alloc-mem      buffers of MPI_Alloc_mem
+  --calls N        at most so many calls per row, 200 by default
+  --row-ms MS      at most about so long per row, 200 by default
+  --timeout S      ends the program after so many seconds, 300 by default
+)";
+
+namespace {
+
+std::vector<std::string> split(const char *list) {
+  std::vector<std::string> words;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');)
+    words.push_back(word);
+  return words;
+}
+
+std::vector<long> numbers(const char *list) {
+  std::vector<long> all;
+  for (const std::string &word : split(list))
+    all.push_back(std::atol(word.c_str()));
+  return all;
+}
+
+void set(Options &o, int option, const char *value) {
+  long number = value ? std::atol(value) : 0;
+  if (option == 'f')
+    o.form = value;
+  else if (option == 'o')
+    o.operations = split(value);
+  else if (option == 's')
+    o.sizes = numbers(value);
+  else if (option == 'a')
+    o.allocMem = true;
+  else if (option == 'c')
+    o.calls = number;
+  else if (option == 'r')
+    o.rowMs = number;
+  else if (option == 't')
+    o.timeoutSeconds = number;
+  else
+    o.wrong = true;
+}
+
+} // namespace
+
+bool Options::wants(const std::string &operation) const {
+  return operations.empty() || std::count(operations.begin(), operations.end(), operation);
+}
+
+Options parse(int argc, char **argv, const std::vector<std::string> &forms,
+              const std::vector<long> &sizes) {
+  static const option known[] = {
+      {"form", required_argument, nullptr, 'f'},    {"operations", required_argument, nullptr, 'o'},
+      {"sizes", required_argument, nullptr, 's'},   {"alloc-mem", no_argument, nullptr, 'a'},
+      {"calls", required_argument, nullptr, 'c'},   {"row-ms", required_argument, nullptr, 'r'},
+      {"timeout", required_argument, nullptr, 't'}, {}};
+  Options o;
+  o.sizes = sizes;
+  for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;)
+    set(o, found, optarg);
+  o.wrong |= !std::count(forms.begin(), forms.end(), o.form);
+  o.wrong |= optind != argc || o.calls < 1 || o.rowMs < 1 || o.timeoutSeconds < 1;
+  for (long size : o.sizes)
+    o.wrong |= size < 1 || size > 1 << 30;
+  return o;
+}
+
+Buffer::Buffer(size_t size, bool fromMpi) : fromMpi_(fromMpi) {
+  if (fromMpi)
+    MPI_Alloc_mem(static_cast<MPI_Aint>(size), MPI_INFO_NULL, &data_);
+  else
+    data_ = static_cast<unsigned char *>(std::aligned_alloc(4096, (size + 4095) / 4096 * 4096));
+  std::memset(data_, 0, size);
+}
+
+Buffer::~Buffer() {
+  if (fromMpi_)
+    MPI_Free_mem(data_);
+  else
+    std::free(data_);
+}
+
+Bench::Bench(const Options &options) : options_(options) {
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+  MPI_Aint lines = static_cast<MPI_Aint>(sizeof(double)) * ranks_ * (1 + options.calls);
+  void *memory;
+  MPI_Win_allocate_shared(rank_ == 0 ? static_cast<MPI_Aint>(sizeof(Board)) + lines : 0, 1,
+                          MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window_);
+  MPI_Aint size;
+  int unit;
+  MPI_Win_shared_query(window_, 0, &size, &unit, &board_);
+  if (rank_ == 0)
+    new (board_) Board{};
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+Bench::~Bench() { MPI_Win_free(&window_); }
+
+double *Bench::lineOf(int rank) const {
+  return reinterpret_cast<double *>(board_ + 1) + rank * (1 + options_.calls);
+}
+
+// Ranks that wait for long let others run, and the MPI do what it may have left for later.
+void Bench::barrier() const {
+  constexpr int kPatience = 20000;
+  uint32_t generation = board_->generation.load(std::memory_order_acquire);
+  if (board_->arrived.fetch_add(1) + 1 == static_cast<uint32_t>(ranks_)) {
+    board_->arrived.store(0);
+    board_->generation.store(generation + 1, std::memory_order_release);
+    return;
+  }
+  for (int spins = 0; board_->generation.load(std::memory_order_acquire) == generation; ++spins)
+    if (spins > kPatience) {
+      int flag;
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+      sched_yield();
+    }
+}
+
+double Bench::once(Operation &operation, bool &right) {
+  operation.write(++call_);
+  if (operation.isSynchronized())
+    barrier();
+  double begin = MPI_Wtime();
+  operation.call();
+  double seconds = MPI_Wtime() - begin;
+  if (operation.isSynchronized())
+    barrier();
+  right &= operation.check(call_);
+  return seconds;
+}
+
+long Bench::agreeOnCalls(double seconds) const {
+  if (rank_ == 0)
+    board_->calls = std::clamp<long>(static_cast<long>(options_.rowMs / 1e3 / seconds),
+                                     std::min(5L, options_.calls), options_.calls);
+  barrier();
+  return board_->calls;
+}
+
+double Bench::medianNs(long calls) const {
+  std::vector<double> sums(calls, 0);
+  for (int rank = 0; rank < ranks_; ++rank)
+    for (long i = 0; i < calls; ++i)
+      sums[i] += lineOf(rank)[1 + i];
+  std::nth_element(sums.begin(), sums.begin() + calls / 2, sums.end());
+  return sums[calls / 2] / ranks_ * 1e9;
+}
+
+void Bench::row(const std::string &name, Operation &operation) {
+  bool right = true;
+  barrier();
+  double begin = MPI_Wtime();
+  constexpr int kWarmUp = 5;
+  for (int i = 0; i < kWarmUp; ++i)
+    once(operation, right);
+  long calls = agreeOnCalls((MPI_Wtime() - begin) / kWarmUp);
+  double *line = lineOf(rank_);
+  for (long i = 0; i < calls; ++i)
+    line[1 + i] = once(operation, right);
+  line[0] = right;
+  barrier();
+  if (rank_ == 0) {
+    for (int rank = 0; rank < ranks_; ++rank)
+      right &= lineOf(rank)[0] != 0;
+    std::printf("%s %.0f %s\n", name.c_str(), medianNs(calls), right ? "right" : "wrong");
+    std::fflush(stdout);
+  }
+  barrier();
+}
+
+} // namespace bench

@@ -1,0 +1,92 @@
+/// What the benchmarks of MPI calls have in common: options, and rows of calls that are timed and
+/// checked. Ranks agree through memory that they share, so that no MPI call is made but the one
+/// that is measured.
+#pragma once
+
+#include <atomic>
+#include <mpi.h>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Options {
+  std::string form = "blocking";
+  bool allocMem = false, wrong = false;
+  long calls = 200, rowMs = 200, timeoutSeconds = 300;
+  /// Those to be measured; all if empty.
+  std::vector<std::string> operations;
+  std::vector<long> sizes;
+
+  bool wants(const std::string &operation) const;
+};
+
+/// What `kHelp` tells. `forms`: those that the program knows; `sizes`: by default.
+Options parse(int argc, char **argv, const std::vector<std::string> &forms,
+              const std::vector<long> &sizes);
+extern const char kHelp[];
+
+/// Zeros, from the system or from MPI_Alloc_mem.
+class Buffer {
+public:
+  Buffer(size_t size, bool fromMpi);
+  Buffer(const Buffer &) = delete;
+  ~Buffer();
+  unsigned char *data() const { return data_; }
+
+private:
+  bool fromMpi_;
+  unsigned char *data_ = nullptr;
+};
+
+/// What is measured.
+class Operation {
+public:
+  virtual ~Operation() = default;
+  /// New data in what is sent.
+  virtual void write(long call) = 0;
+  virtual void call() = 0;
+  /// Whether the data of this call came.
+  virtual bool check(long call) const = 0;
+  /// Whether ranks begin together, and none goes on before all are through.
+  virtual bool isSynchronized() const { return false; }
+};
+
+/// Makes rows; collective over MPI_COMM_WORLD, whose ranks must share a machine.
+class Bench {
+public:
+  explicit Bench(const Options &options);
+  Bench(const Bench &) = delete;
+  ~Bench();
+
+  /// On rank 0 prints `name`, nanoseconds per call, and `right` or `wrong`, what the data was. The
+  /// time of a call is the mean of the ranks', that of a row the median of the calls'. Data is
+  /// written before and checked after each call, outside of the time.
+  void row(const std::string &name, Operation &operation);
+
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+  const Options &options() const { return options_; }
+
+private:
+  /// At the beginning of the memory that the ranks share; behind it, for each rank, whether its
+  /// data was right and the seconds of its calls.
+  struct Board {
+    std::atomic<uint32_t> arrived, generation;
+    long calls;
+  };
+
+  double *lineOf(int rank) const;
+  void barrier() const;
+  double once(Operation &operation, bool &right);
+  long agreeOnCalls(double seconds) const;
+  double medianNs(long calls) const;
+
+  const Options &options_;
+  int rank_, ranks_;
+  long call_ = 0;
+  MPI_Win window_;
+  Board *board_;
+};
+
+} // namespace bench
