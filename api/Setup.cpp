@@ -1,6 +1,6 @@
 // Contexts, communicators, libraries and graphs.
 #include "api/Handles.h"
-#include "api/StandardLibrary.h"
+#include "stdlib/StandardLibrary.h"
 
 #include "executor/LocalRanks.h"
 #include "ir/Concat.h"

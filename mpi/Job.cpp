@@ -1,10 +1,10 @@
 #include "mpi/Job.h"
 
-#include "api/StandardLibrary.h"
 #include "mpi/Mover.h"
 #include "mpi/Operation.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
+#include "stdlib/StandardLibrary.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -24,10 +24,11 @@ void Summary::print() const {
   int rank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &rank);
   for (size_t kind = 0; rank == 0 && kind < kCallKinds; ++kind)
-    std::fprintf(stderr,
-                 "colldsl: %s: %" PRIu64 " served, %" PRIu64 " passed on, %" PRIu64
-                 " bytes sent by those served\n",
-                 kCallNames[kind], sums[kind][0], sums[kind][1], sums[kind][2]);
+    if (sums[kind][0] + sums[kind][1] > 0)
+      std::fprintf(stderr,
+                   "colldsl: %s: %" PRIu64 " served, %" PRIu64 " passed on, %" PRIu64
+                   " bytes sent by those served\n",
+                   kCallNames[kind], sums[kind][0], sums[kind][1], sums[kind][2]);
 }
 
 } // namespace colldsl::mpi

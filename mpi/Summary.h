@@ -25,7 +25,8 @@ public:
     rows_[static_cast<size_t>(kind)].passedOn.fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// Collective over MPI_COMM_WORLD: rank 0 prints the sums over all ranks, a line per kind.
+  /// Collective over MPI_COMM_WORLD: rank 0 prints the sums over all ranks, a line per kind that
+  /// was called.
   void print() const;
 
 private:

@@ -54,7 +54,7 @@ public:
   bool isCommitted() const { return plan_ != nullptr; }
   const std::string &collective() const { return collective_; } ///< once committed
   Plan &plan() { return *plan_; }                               ///< once committed
-  const Plan &plan() const { return *plan_; }
+  const Plan &plan() const { return *plan_; }                   ///< once committed
   const Dag &dag() const { return schedule_.dag(); }            ///< this rank's, once committed
 
   /// Plan::start(), with what was bound last.

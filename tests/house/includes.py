@@ -23,8 +23,9 @@ ALLOWED = {
     "transports": ["ir", "topology"],
     "executor": ["ir", "topology", "transports"],
     "runtime": ["ir", "topology", "program", "passes", "transports", "executor"],
-    "api": ["ir", "topology", "program", "transports", "executor", "runtime", "colldsl"],
-    "mpi": ["ir", "transports", "executor", "runtime"],
+    "api": ["ir", "topology", "program", "transports", "executor", "runtime", "stdlib",
+            "colldsl"],
+    "mpi": ["ir", "topology", "stdlib", "transports", "executor", "runtime"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
 }

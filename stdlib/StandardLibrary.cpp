@@ -1,5 +1,5 @@
 // The file is part of this object: nothing to find, nothing to install in the right place.
-#include "api/StandardLibrary.h"
+#include "stdlib/StandardLibrary.h"
 
 __asm__(".pushsection .rodata\n"
         ".balign 64\n"
