@@ -78,25 +78,68 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
     return s;
   memory_ = std::move(memory);
   steps_ = steps.take();
+  line_ = straightLine(view_, steps_, engine_.endpoint().caps().eagerBytes);
   return {};
 }
 
-Status Plan::start() {
+Status Plan::start(uint32_t patience) {
   if (failed())
     return error_;
   if (running())
     return Status::error("the plan is running");
   lock_.lock();
-  wavefront_.restart();
-  memory_->restoreLengths();
-  localHead_ = localTail_ = calcHead_ = calcTail_ = 0;
   channels_->start();
   state_.store(State::Running, std::memory_order_relaxed);
-  if (observer_)
-    observer_->runStarted();
-  advance();
+  if (line_.empty() || observer_) {
+    wavefront_.restart();
+    memory_->restoreLengths();
+    localHead_ = localTail_ = calcHead_ = calcTail_ = 0;
+    if (observer_)
+      observer_->runStarted();
+    advance();
+  } else if (runStraight(patience)) {
+    finishRun();
+  } else if (running()) {
+    advance();
+  }
   lock_.unlock();
   return status();
+}
+
+// False: the wavefront must do the rest, or the plan failed.
+bool Plan::runStraight(uint32_t patience) {
+  for (size_t i = 0; i < line_.size(); ++i) {
+    OpId op{line_[i]};
+    const Step &step = steps_[op];
+    Posted posted = Posted::Done;
+    if (step.kind == Step::Kind::Send)
+      posted = channels_->send(step.slot, op, step.payload);
+    else if (step.isLocal())
+      run(step);
+    else if (step.kind == Step::Kind::Recv && !awaitMessage(step, patience))
+      return leaveLine(i, kNoOp), false;
+    if (posted == Posted::Done)
+      continue;
+    if (posted == Posted::Failed)
+      failHere(channels_->fault());
+    return leaveLine(i, op), false;
+  }
+  return true;
+}
+
+bool Plan::awaitMessage(const Step &step, uint32_t patience) {
+  if (step.payload.bytes == 0 && !step.payload.always)
+    return true;
+  for (uint32_t look = 0; !channels_->recvNow(step.slot, step.payload); ++look)
+    if (look == patience)
+      return false;
+  return true;
+}
+
+// Ops that have finished, and one that may have started.
+void Plan::leaveLine(size_t finished, OpId started) {
+  wavefront_.restartAfter(std::span(line_).first(finished), started);
+  localHead_ = localTail_ = calcHead_ = calcTail_ = 0;
 }
 
 bool Plan::progress() { return progressFor(1); }

@@ -25,6 +25,7 @@
 #include "executor/Engine.h"
 #include "executor/Observer.h"
 #include "executor/Steps.h"
+#include "executor/StraightLine.h"
 #include "executor/TryLock.h"
 #include "executor/Wavefront.h"
 
@@ -53,8 +54,9 @@ public:
   /// together. After an error the plan is bound as before.
   Status bind(const Binding &binding);
 
-  /// Begins a run and does what can be done at once. An error if one is running.
-  Status start();
+  /// Begins a run and does what can be done at once. An error if one is running. `patience`: a
+  /// short plan looks so often for each message that is not here yet, before start() returns.
+  Status start(uint32_t patience = 0);
 
   /// Does what can be done now. True: something moved.
   bool progress();
@@ -91,6 +93,9 @@ private:
   State state() const { return state_.load(std::memory_order_acquire); }
 
   Status bindTo(Channels &channels, const Binding &binding);
+  bool runStraight(uint32_t patience);
+  bool awaitMessage(const Step &step, uint32_t patience);
+  void leaveLine(size_t finished, OpId started);
   bool advance();
   template <bool Observed> bool advanceAs();
   template <bool Observed> bool startReady();
@@ -121,6 +126,7 @@ private:
   std::unique_ptr<Memory> memory_;
   Steps steps_;
   Wavefront wavefront_;
+  std::vector<uint32_t> line_; ///< see StraightLine.h
   std::unique_ptr<Channels> channels_;
   Observer *observer_ = nullptr;
 

@@ -33,10 +33,33 @@ public:
     head_ = 0;
     tail_ = roots_;
     finished_ = 0;
+    ahead_ = 0;
+  }
+
+  /// Begins a run of which these ops, the first 64 of the DAG at most, have finished already, in an
+  /// order that their dependencies allow. One more may have started.
+  void restartAfter(std::span<const uint32_t> finishedOps, OpId started = kNoOp) {
+    restart();
+    for (uint32_t op : finishedOps) {
+      ahead_ |= uint64_t{1} << op;
+      start(OpId{op});
+      finish(OpId{op});
+    }
+    if (started == kNoOp)
+      return;
+    ahead_ |= uint64_t{1} << index(started);
+    start(started);
   }
 
   /// The next op that may start, first in, first out; kNoOp: none now.
-  OpId pop() { return head_ == tail_ ? kNoOp : OpId{ready_[head_++]}; }
+  OpId pop() {
+    while (head_ != tail_) {
+      uint32_t op = ready_[head_++];
+      if (ahead_ == 0 || op >= 64 || !(ahead_ >> op & 1))
+        return OpId{op};
+    }
+    return kNoOp;
+  }
 
   bool anyReady() const { return head_ != tail_; }
 
@@ -80,6 +103,7 @@ private:
   uint32_t head_ = 0;
   uint32_t tail_ = 0;
   size_t finished_ = 0;
+  uint64_t ahead_ = 0; ///< ops that were begun before the run was
 };
 
 } // namespace colldsl

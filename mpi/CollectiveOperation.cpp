@@ -231,7 +231,7 @@ Status CollectiveOperation::run(uint32_t number) {
   Job &job = comm_.job();
   pack();
   comm_.numberNextRun(number);
-  Status s = plan_->start();
+  Status s = plan_->start(job.lanes().spinPolls());
   if (s && plan.running())
     s = job.waitFor(*this);
   if (s)

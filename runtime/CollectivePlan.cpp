@@ -386,7 +386,7 @@ Status CollectivePlan::checkOverlap(const Binding &binding) const {
   return {};
 }
 
-Status CollectivePlan::start() {
+Status CollectivePlan::start(uint32_t patience) {
   if (!isCommitted())
     return Status::error("the plan is not committed");
   if (!isBound_ && !plan_->running()) {
@@ -397,7 +397,7 @@ Status CollectivePlan::start() {
       return Status::error(withNames(s.message()));
     isBound_ = true;
   }
-  return plan_->start();
+  return plan_->start(patience);
 }
 
 Result<const std::vector<uint64_t> *>

@@ -58,7 +58,7 @@ public:
   const Dag &dag() const { return schedule_.dag(); }            ///< this rank's, once committed
 
   /// Plan::start(), with what was bound last.
-  Status start();
+  Status start(uint32_t patience = 0);
 
   /// Lengths of the blocks of a T[k][<= m] buffer after a run, in elements.
   Result<const std::vector<uint64_t> *> blockLengths(const std::string &buffer) const;

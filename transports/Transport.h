@@ -128,6 +128,10 @@ public:
   /// A receive with `upTo` set is never Done at once, so that its length is told.
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
+  /// Receives a message that is here already and of which nothing is posted; false: it is not, and
+  /// nothing happened. Allocates nothing.
+  virtual bool recvNow(MessageSlot, const Payload &) { return false; }
+
   /// Moves what can move. What finished since the last poll; valid until the next call.
   /// Never waits. Allocates nothing, except, where slotsPerEdge is no limit for what comes
   /// before it is wanted, memory for that, which is kept and used again.

@@ -61,17 +61,17 @@ std::vector<std::string> sharedMemoryNames() {
 TEST(Faults, oneFailedMessageEndsAllRanks) {
   constexpr uint32_t kRanks = 4;
   constexpr uint64_t kMessages = kRanks * (kRanks - 1) * 2; // per run
-  for (uint64_t k = 1; k <= 2 * kMessages + 1; ++k) {
+  for (uint64_t k = 1; k <= 3 * kMessages + 1; ++k) {
     fake::Options options;
     options.seed = k;
     options.failAt = k;
     fake::World world(kRanks, options);
     std::vector<std::string> ends(kRanks);
     runThreads(kRanks, [&](Rank r) {
-      ends[index(r)] = loopAllgather(*world.attach(r), 3, 2);
+      ends[index(r)] = loopAllgather(*world.attach(r), 3, 3);
       return "";
     });
-    // A rank that needed nothing more is through.
+    // Ranks may be a run ahead of others. One that needed nothing more is through.
     int told = 0;
     for (const std::string &end : ends) {
       EXPECT_TRUE(end.empty() || contains(end, "injected fault")) << k << ": " << end;
@@ -80,7 +80,7 @@ TEST(Faults, oneFailedMessageEndsAllRanks) {
     if (k <= kMessages)
       EXPECT_EQ(told, static_cast<int>(kRanks)) << k;
     else
-      EXPECT_EQ(told > 0, k <= 2 * kMessages) << k;
+      EXPECT_EQ(told > 0, k <= 3 * kMessages) << k;
   }
 }
 

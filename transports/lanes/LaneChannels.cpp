@@ -99,6 +99,14 @@ Posted LaneChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   return afterPost(end);
 }
 
+bool LaneChannels::recvNow(MessageSlot slot, const Payload &payload) {
+  auto held = endpoint_.hold();
+  End &end = in_.ends[in_.first[slot.edge] + slot.message];
+  end.key.run = run_;
+  end.payload = payload;
+  return in_.receivers[slot.edge]->recvNow(end);
+}
+
 // What was done at once is the newest of those that are finished.
 Posted LaneChannels::afterPost(End &end) {
   if (tally_.mismatched) {

@@ -17,6 +17,7 @@ public:
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  bool recvNow(MessageSlot slot, const Payload &payload) override;
   std::span<const Completion> poll() override;
   bool check() override;
   void abort(const Fault &fault) override;

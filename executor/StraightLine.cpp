@@ -1,0 +1,55 @@
+#include "executor/StraightLine.h"
+
+#include <algorithm>
+
+namespace colldsl {
+namespace {
+
+bool isShort(const Step &step, uint64_t longestMessage) {
+  return !step.variable && step.kind != Step::Kind::Calc && step.payload.bytes <= longestMessage;
+}
+
+/// What goes first.
+int rankOf(const Step &step) {
+  switch (step.kind) {
+  case Step::Kind::Send:
+    return 0;
+  case Step::Kind::Recv:
+    return 2;
+  default:
+    return 1;
+  }
+}
+
+} // namespace
+
+std::vector<uint32_t> straightLine(const RankView &view, const Steps &steps,
+                                   uint64_t longestMessage) {
+  size_t ops = view.ops.size();
+  if (ops > kLongestLine)
+    return {};
+  std::vector<uint32_t> line, ready, open;
+  for (uint32_t op = 0; op < ops; ++op) {
+    if (!isShort(steps[OpId{op}], longestMessage))
+      return {};
+    open.push_back(view.ops[op].depCount);
+    if (open[op] == 0)
+      ready.push_back(op);
+  }
+  while (!ready.empty()) {
+    auto next = std::min_element(ready.begin(), ready.end(), [&](uint32_t a, uint32_t b) {
+      int first = rankOf(steps[OpId{a}]), second = rankOf(steps[OpId{b}]);
+      return first != second ? first < second : a < b;
+    });
+    uint32_t op = *next;
+    ready.erase(next);
+    line.push_back(op);
+    const ImageOp &image = view.ops[op];
+    for (uint32_t i = 0; i < image.requireCount + image.irequireCount; ++i)
+      if (uint32_t after = view.successors[image.successorBegin + i]; --open[after] == 0)
+        ready.push_back(after);
+  }
+  return line;
+}
+
+} // namespace colldsl
