@@ -27,8 +27,11 @@ Result<Memory> Memory::bind(const RankView &view, const SizeClass &sizeClass,
   Memory memory;
   memory.buffers_ = view.buffers;
   memory.sizes_.elements = binding.elements;
+  memory.sizes_.elementBytes = binding.combiner.elementBytes;
   memory.sizes_.blocks.resize(view.buffers.size());
   memory.bases_.resize(view.buffers.size());
+  if (Status s = memory.checkCombiner(binding.combiner); !s)
+    return s;
   if (Status s = memory.checkSymbols(view); !s)
     return s;
   if (Status s = memory.bindBlocks(binding); !s)
@@ -43,13 +46,28 @@ Result<Memory> Memory::bind(const RankView &view, const SizeClass &sizeClass,
   return memory;
 }
 
+Status Memory::checkCombiner(const Combiner &combiner) const {
+  if (!combiner)
+    return combiner.elementBytes == 0 ? Status()
+                                      : Status::error("elements have a size but no operator");
+  if (combiner.elementBytes == 0)
+    return Status::error("the operator is for elements of 0 bytes");
+  for (size_t b = 0; b < buffers_.size(); ++b)
+    if (buffers_[b].type != ElementType::U8)
+      return Status::error(
+          concat("buffer ", b, " has elements of type ", spelling(buffers_[b].type), ", not any"));
+  return {};
+}
+
 // The image was checked at the size that it was made for, not at this one.
 Status Memory::checkSymbols(const RankView &view) const {
   for (size_t i = 0; i < buffers_.size(); ++i)
-    if (Status s = checkBuffer(buffers_[i], sizes_.elements); !s)
+    if (Status s = checkBuffer(buffers_[i], sizes_.elements, sizes_.elementBytes); !s)
       return wrong("buffer", i, s);
   for (size_t i = 0; i < view.slices.size(); ++i)
-    if (Status s = checkSlice(view.slices[i], bufferOf(view.slices[i]), sizes_.elements); !s)
+    if (Status s = checkSlice(view.slices[i], bufferOf(view.slices[i]), sizes_.elements,
+                              sizes_.elementBytes);
+        !s)
       return wrong("slice", i, s);
   return {};
 }
@@ -82,9 +100,9 @@ Status Memory::bindCallTime(uint32_t b, const Binding &binding) {
       binding.blocks[b].length.size() != blocks)
     return Status::error(concat("needs places and lengths of ", blocks, " blocks"));
   sizes_.blocks[b] = binding.blocks[b];
+  auto farthest = static_cast<uint64_t>(farthestElement(sizes_.elementBytes));
   for (uint32_t i = 0; i < blocks; ++i)
-    if (sizes_.blocks[b].offset[i] > (uint64_t{1} << 58) ||
-        sizes_.blocks[b].length[i] > (uint64_t{1} << 58))
+    if (sizes_.blocks[b].offset[i] > farthest || sizes_.blocks[b].length[i] > farthest)
       return Status::error(concat("has a block ", i, " that is too large"));
   return {};
 }
@@ -92,7 +110,7 @@ Status Memory::bindCallTime(uint32_t b, const Binding &binding) {
 // Blocks of equal capacity, one behind the other.
 Status Memory::bindCapacity(uint32_t b, const Binding &binding) {
   const Buffer &buffer = buffers_[b];
-  uint64_t elements = extentBytes(buffer, sizes_) / sizeBytes(buffer.type);
+  uint64_t elements = extentBytes(buffer, sizes_) / sizes_.elementBytesOf(buffer);
   uint64_t capacity = buffer.blocks == 0 ? 0 : elements / buffer.blocks;
   bool full = buffer.role == BufferRole::In || buffer.role == BufferRole::InOut;
   BlockTable &table = sizes_.blocks[b];
@@ -113,7 +131,7 @@ Status Memory::bindCapacity(uint32_t b, const Binding &binding) {
 
 uint64_t Memory::capacityBytes(const Slice &slice) const {
   const Buffer &buffer = bufferOf(slice);
-  uint64_t elementBytes = sizeBytes(buffer.type);
+  uint64_t elementBytes = sizes_.elementBytesOf(buffer);
   return extentBytes(buffer, sizes_) / elementBytes / buffer.blocks * elementBytes;
 }
 
@@ -132,7 +150,7 @@ uint64_t Memory::neededBytes(uint32_t b) const {
   for (uint32_t i = 0; i < buffer.blocks; ++i)
     if (table.length[i] > 0)
       end = std::max(end, table.offset[i] + table.length[i]);
-  return end * sizeBytes(buffer.type);
+  return end * sizes_.elementBytesOf(buffer);
 }
 
 Status Memory::bindParameters(const Binding &binding) {
@@ -195,8 +213,7 @@ void Memory::bindAliases(const RankView &view) {
 Status Memory::checkTouched(const Slice &slice, uint32_t op) const {
   ByteRange range = rangeOf(slice);
   if (isVariable(slice))
-    range = {sizes_.blocks[index(slice.buffer)].offset[slice.block] *
-                 sizeBytes(bufferOf(slice).type),
+    range = {sizes_.blocks[index(slice.buffer)].offset[slice.block] * elementBytesOf(slice),
              capacityBytes(slice)};
   bool inside = range.offset <= range.end() && range.end() <= bases_[index(slice.buffer)].bytes;
   if (inside || range.length == 0) // no bytes may lie anywhere

@@ -1,6 +1,7 @@
 /// The memory of a plan: the caller's buffers, and temporaries of its own.
 #pragma once
 
+#include "executor/Reduce.h"
 #include "ir/Image.h"
 
 #include <cstdlib>
@@ -29,6 +30,9 @@ struct Binding {
   /// Of Capacity buffers only the lengths count, those at the start of each run; without
   /// a table, blocks of `in` and `inout` are full and all others empty.
   std::vector<BlockTable> blocks;
+  /// In place of the operators of the schedule, which then was made for elements of type u8: each
+  /// of these is one of the combiner's, whose bytes stay together. n and the blocks count those.
+  Combiner combiner;
 };
 
 /// For memory that is made with calloc, which is zero without being touched.
@@ -60,11 +64,14 @@ public:
            slice.endOffset == 0 && slice.denominator == 1;
   }
   uint64_t capacityBytes(const Slice &slice) const;
+  uint64_t elementBytesOf(const Slice &slice) const {
+    return sizes_.elementBytesOf(bufferOf(slice));
+  }
 
   /// Sets the length of the slice's block, at most its capacity.
   void setLengthBytes(const Slice &slice, uint64_t bytes) {
     sizes_.blocks[index(slice.buffer)].length[slice.block] =
-        bytes / sizeBytes(bufferOf(slice).type);
+        bytes / sizes_.elementBytesOf(bufferOf(slice));
   }
 
   /// Lengths of the blocks of a Capacity buffer as they are now, in elements.
@@ -87,6 +94,7 @@ private:
     return buffer.aliasOf == kNoBuffer && buffer.significant;
   }
   Status checkSymbols(const RankView &view) const;
+  Status checkCombiner(const Combiner &combiner) const;
   Status bindBlocks(const Binding &binding);
   Status bindCapacity(uint32_t b, const Binding &binding);
   Status bindCallTime(uint32_t b, const Binding &binding);

@@ -17,13 +17,15 @@ int64_t nowNs() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-void run(const Step &step) {
+void run(const Step &step, const Combiner &combiner) {
   for (uint32_t i = 0; i < step.pieceCount; ++i) {
     const LocalPiece &piece = step.pieces[i];
-    if (step.kind == Step::Kind::Combine)
+    if (step.kind == Step::Kind::Copy)
+      std::memmove(piece.target, piece.source, piece.bytes);
+    else if (step.reduce)
       step.reduce(piece.target, piece.source, piece.bytes);
     else
-      std::memmove(piece.target, piece.source, piece.bytes);
+      combiner.apply(piece.target, piece.source, piece.bytes, step.side, combiner.context);
   }
 }
 
@@ -71,7 +73,7 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
   if (!bound)
     return bound.status();
   auto memory = std::make_unique<Memory>(bound.take());
-  Result<Steps> steps = Steps::build(view_, *memory, edges_);
+  Result<Steps> steps = Steps::build(view_, *memory, edges_, binding.combiner);
   if (!steps)
     return steps.status();
   if (Status s = channels.prepare(steps->maxSendBytes()); !s)
@@ -115,7 +117,7 @@ bool Plan::runStraight(uint32_t patience) {
     if (step.kind == Step::Kind::Send)
       posted = channels_->send(step.slot, op, step.payload);
     else if (step.isLocal())
-      run(step);
+      run(step, steps_.combiner());
     else if (step.kind == Step::Kind::Recv && !awaitMessage(step, patience))
       return leaveLine(i, kNoOp), false;
     if (posted == Posted::Done)
@@ -288,7 +290,7 @@ template <bool Observed> void Plan::runLocal(OpId op) {
   if (step.variable && !refresh(op))
     return;
   started<Observed>(op);
-  run(step);
+  run(step, steps_.combiner());
   finished<Observed>(op);
 }
 

@@ -56,10 +56,13 @@ OPERATOR(Bxor, kInteger, a ^ b)
 OPERATOR(MatMul, kFourBytes, matMulOf(a, b))
 #undef OPERATOR
 
-// memcpy makes any alignment right; compilers turn it into plain loads and stores
-// and vectorise the loop.
+// memcpy makes any alignment right, and compilers turn it into plain loads and stores. No element
+// of the target is another one's source (ivdep), so that the loop is vectorised without a second
+// form for ranges that overlap.
 template <typename Op, typename T, Side side>
-void reduce(std::byte *target, const std::byte *source, uint64_t bytes) {
+[[gnu::always_inline]] inline void reduce(std::byte *target, const std::byte *source,
+                                          uint64_t bytes) {
+#pragma GCC ivdep
   for (uint64_t i = 0; i < bytes; i += sizeof(T)) {
     T own, incoming;
     std::memcpy(&own, target + i, sizeof(T));
@@ -70,18 +73,44 @@ void reduce(std::byte *target, const std::byte *source, uint64_t bytes) {
   }
 }
 
-template <typename Op, typename T> ReduceFunction pick(Side side) {
-  if constexpr (Op::template defined<T>)
-    return side == Side::After ? reduce<Op, T, Side::After> : reduce<Op, T, Side::Before>;
-  else
+template <typename Op, typename T, Side side>
+void reducePlain(std::byte *target, const std::byte *source, uint64_t bytes) {
+  reduce<Op, T, side>(target, source, bytes);
+}
+
+// The same for machines that have more than every one of their kind has. Without FMA: a result
+// must not depend on the machine.
+#ifdef __x86_64__
+template <typename Op, typename T, Side side>
+[[gnu::target("avx2")]] void reduceWide(std::byte *target, const std::byte *source,
+                                        uint64_t bytes) {
+  reduce<Op, T, side>(target, source, bytes);
+}
+bool hasWide() { return __builtin_cpu_supports("avx2"); }
+#else
+template <typename Op, typename T, Side side> constexpr ReduceFunction reduceWide = nullptr;
+bool hasWide() { return false; }
+#endif
+
+template <typename Op, typename T, Side side> ReduceFunction pickWidth() {
+  return hasWide() ? reduceWide<Op, T, side> : reducePlain<Op, T, side>;
+}
+
+// Of floats the side may show: in the bits of a NaN, or in the sign of a zero.
+template <typename Op, typename T, bool commutative> ReduceFunction pick(Side side) {
+  if constexpr (!Op::template defined<T>)
     return nullptr;
+  else if constexpr (commutative && std::is_integral_v<T>)
+    return pickWidth<Op, T, Side::After>();
+  else
+    return side == Side::After ? pickWidth<Op, T, Side::After>() : pickWidth<Op, T, Side::Before>();
 }
 
 template <typename T> ReduceFunction pick(Reduction reduction, Side side) {
   switch (reduction) {
 #define COLLDSL_REDUCTION(Name, spelling, commutative)                                             \
   case Reduction::Name:                                                                            \
-    return pick<Name##Of, T>(side);
+    return pick<Name##Of, T, commutative>(side);
 #include "ir/Vocabulary.def"
   }
   return nullptr;

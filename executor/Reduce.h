@@ -18,4 +18,19 @@ using ReduceFunction = void (*)(std::byte *target, const std::byte *source, uint
 /// entry) on types of four bytes. Anything else is an error.
 Result<ReduceFunction> findReduction(Reduction reduction, ElementType type, Side side);
 
+/// An operator of the caller's, on elements of which a plan knows the size alone. It must be
+/// associative.
+struct Combiner {
+  /// target = target op source (After), or source op target (Before), for `bytes` bytes, a whole
+  /// number of elements; the two ranges are disjoint. Called by whoever moves the plan, one thread
+  /// at a time; throws nothing and calls no plan.
+  using Apply = void (*)(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
+                         void *context);
+  Apply apply = nullptr; ///< null: there is none
+  void *context = nullptr;
+  uint64_t elementBytes = 0; ///< at least 1
+
+  explicit operator bool() const { return apply != nullptr; }
+};
+
 } // namespace colldsl

@@ -15,10 +15,12 @@ bool isMessageWithoutSlices(const ImageOp &op) {
 
 } // namespace
 
-Result<Steps> Steps::build(const RankView &view, Memory &memory, const Edges &edges) {
+Result<Steps> Steps::build(const RankView &view, Memory &memory, const Edges &edges,
+                           const Combiner &combiner) {
   Steps steps;
   steps.view_ = view;
   steps.memory_ = &memory;
+  steps.combiner_ = combiner;
   steps.steps_.resize(view.ops.size());
   size_t iovecs = 0, pieces = 0;
   for (const ImageOp &op : view.ops) {
@@ -136,6 +138,18 @@ Status Steps::addVariableMessage(uint32_t i, std::span<const Slice> slices) {
   return {};
 }
 
+Status Steps::addOperator(uint32_t i) {
+  const ImageOp &op = view_.ops[i];
+  steps_[i].side = op.side();
+  if (combiner_)
+    return {};
+  Result<ReduceFunction> reduce = findReduction(op.reduction, op.type, op.side());
+  if (!reduce)
+    return Status::error(concat("op ", i, ": ", reduce.message()));
+  steps_[i].reduce = *reduce;
+  return {};
+}
+
 Status Steps::addLocal(uint32_t i) {
   const ImageOp &op = view_.ops[i];
   Step &step = steps_[i];
@@ -145,12 +159,9 @@ Status Steps::addLocal(uint32_t i) {
     return {};
   }
   step.kind = op.kind == OpKind::Combine ? Step::Kind::Combine : Step::Kind::Copy;
-  if (step.kind == Step::Kind::Combine) {
-    Result<ReduceFunction> reduce = findReduction(op.reduction, op.type, op.side());
-    if (!reduce)
-      return Status::error(concat("op ", i, ": ", reduce.message()));
-    step.reduce = *reduce;
-  }
+  if (step.kind == Step::Kind::Combine)
+    if (Status s = addOperator(i); !s)
+      return s;
   step.pieces = &pieces_[piecesUsed_];
   piecesUsed_ += size_t{op.sourceCount} + op.targetCount;
   step.variable = isVariable(view_.sources(op)) || isVariable(view_.targets(op));
@@ -169,7 +180,9 @@ Status Steps::pairUp(uint32_t i) {
   uint64_t &total = steps_[i].payload.bytes;
   const ImageOp &op = view_.ops[i];
   auto sources = view_.sources(op), targets = view_.targets(op);
-  uint64_t unit = op.kind == OpKind::Combine ? sizeBytes(op.type) : 1;
+  uint64_t unit = op.kind != OpKind::Combine ? 1
+                  : combiner_                ? combiner_.elementBytes
+                                             : sizeBytes(op.type);
   size_t s = 0, t = 0;
   uint64_t sDone = 0, tDone = 0;
   count = 0;

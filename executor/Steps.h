@@ -20,12 +20,13 @@ struct Step {
   enum class Kind : uint8_t { Nothing, Send, Recv, Copy, Combine, Calc };
   Kind kind = Kind::Nothing;
   bool variable = false;              ///< touches blocks whose lengths change: see Steps::refresh()
+  Side side = Side::After;            ///< Combine, with a combiner
   uint32_t pieceCount = 0;            ///< Copy, Combine
   MessageSlot slot;                   ///< Send, Recv
   uint64_t ns = 0;                    ///< Calc
   Payload payload;                    ///< Send, Recv; of Copy and Combine, bytes alone
   const LocalPiece *pieces = nullptr; ///< Copy, Combine
-  ReduceFunction reduce = nullptr;    ///< Combine
+  ReduceFunction reduce = nullptr;    ///< Combine, without a combiner
 
   bool isLocal() const { return kind == Kind::Copy || kind == Kind::Combine; }
 };
@@ -40,9 +41,11 @@ static_assert(sizeof(Step) == 64);
 class Steps {
 public:
   /// `view` and `memory` outlive it and stay where they are.
-  static Result<Steps> build(const RankView &view, Memory &memory, const Edges &edges);
+  static Result<Steps> build(const RankView &view, Memory &memory, const Edges &edges,
+                             const Combiner &combiner);
 
   const Step &operator[](OpId op) const { return steps_[index(op)]; }
+  const Combiner &combiner() const { return combiner_; }
   uint64_t maxSendBytes() const { return maxSendBytes_; }
 
   /// Before a step with `variable` starts: takes the lengths as they are now. Fails
@@ -60,6 +63,7 @@ private:
   };
 
   Status addLocal(uint32_t i);
+  Status addOperator(uint32_t i);
   Status addMessage(uint32_t i);
   Status addVariableMessage(uint32_t i, std::span<const Slice> slices);
   std::span<const Slice> messageSlices(uint32_t i) const;
@@ -73,6 +77,7 @@ private:
 
   RankView view_;
   Memory *memory_ = nullptr;
+  Combiner combiner_;
   std::vector<Step> steps_;
   std::vector<iovec> iovecs_;      ///< never grows once steps point into it
   std::vector<LocalPiece> pieces_; ///< likewise

@@ -5,16 +5,20 @@
 namespace colldsl {
 namespace {
 
-// Positions beyond this are refused: differences of two, in bytes, then fit 63 bits.
-constexpr int64_t kFarthest = int64_t{1} << 58;
 // Whoever binds a buffer has a table entry for each of its blocks.
 constexpr uint32_t kMaxBlocks = 1u << 24;
 
-bool isNear(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n) {
-  Int128 numerator = static_cast<Int128>(scale) * static_cast<Int128>(n) + offset;
-  Int128 farthest = static_cast<Int128>(kFarthest) * denominator;
-  return -farthest <= numerator && numerator <= farthest;
-}
+/// Positions, floor((scale * n + offset) / denominator), that are not too far out.
+struct Near {
+  uint64_t n;
+  Int128 farthest;
+
+  bool operator()(int64_t scale, int64_t offset, uint32_t denominator) const {
+    Int128 numerator = static_cast<Int128>(scale) * static_cast<Int128>(n) + offset;
+    Int128 limit = farthest * denominator;
+    return -limit <= numerator && numerator <= limit;
+  }
+};
 
 Status checkRange(int64_t begin, int64_t end, int64_t low, int64_t high) {
   if (begin > end)
@@ -36,28 +40,30 @@ Status checkBlock(const Slice &slice, const Buffer &buffer) {
 
 } // namespace
 
-Status checkBuffer(const Buffer &b, uint64_t n) {
+Status checkBuffer(const Buffer &b, uint64_t n, uint64_t elementBytes) {
+  Near isNear{n, farthestElement(elementBytes)};
   if (b.denominator == 0)
     return Status::error("has a zero denominator");
   if (b.blocks > kMaxBlocks)
     return Status::error(concat("has ", b.blocks, " blocks, the limit is ", kMaxBlocks));
-  if (!isNear(b.originScale, b.originOffset, b.denominator, n) ||
-      !isNear(b.endScale, b.endOffset, b.denominator, n))
+  if (!isNear(b.originScale, b.originOffset, b.denominator) ||
+      !isNear(b.endScale, b.endOffset, b.denominator))
     return Status::error(concat("is too large at n = ", n));
   int64_t origin = positionAt(b.originScale, b.originOffset, b.denominator, n);
   int64_t end = positionAt(b.endScale, b.endOffset, b.denominator, n);
   return checkRange(origin, end, origin, end);
 }
 
-Status checkSlice(const Slice &s, const Buffer &buffer, uint64_t n) {
+Status checkSlice(const Slice &s, const Buffer &buffer, uint64_t n, uint64_t elementBytes) {
+  Near isNear{n, farthestElement(elementBytes)};
   if (s.denominator == 0)
     return Status::error("has a zero denominator");
   if (s.reserved != 0)
     return Status::error("has a reserved field that is not zero");
   if (s.block != kNoBlock)
     return checkBlock(s, buffer);
-  if (!isNear(s.beginScale, s.beginOffset, s.denominator, n) ||
-      !isNear(s.endScale, s.endOffset, s.denominator, n))
+  if (!isNear(s.beginScale, s.beginOffset, s.denominator) ||
+      !isNear(s.endScale, s.endOffset, s.denominator))
     return Status::error(concat("lies too far out at n = ", n));
   int64_t begin = positionAt(s.beginScale, s.beginOffset, s.denominator, n);
   int64_t end = positionAt(s.endScale, s.endOffset, s.denominator, n);

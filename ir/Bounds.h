@@ -7,13 +7,18 @@
 
 namespace colldsl {
 
+/// Positions beyond this many elements are refused: differences of two, in bytes, then fit 63 bits.
+constexpr int64_t farthestElement(uint64_t elementBytes) {
+  return static_cast<int64_t>((uint64_t{1} << 61) / (elementBytes < 8 ? 8 : elementBytes));
+}
+
 /// The buffer's fields make sense, and at n it holds a number of bytes that can be
-/// addressed. Aliases and names are not looked at.
-Status checkBuffer(const Buffer &buffer, uint64_t n);
+/// addressed, with elements of so many bytes (0: of any type). Aliases and names are not looked at.
+Status checkBuffer(const Buffer &buffer, uint64_t n, uint64_t elementBytes = 0);
 
 /// The slice's fields make sense for its buffer. In a Dense buffer it lies inside
 /// at n. In a block whose length is known at call time only, the block exists.
-Status checkSlice(const Slice &slice, const Buffer &buffer, uint64_t n);
+Status checkSlice(const Slice &slice, const Buffer &buffer, uint64_t n, uint64_t elementBytes = 0);
 
 /// A buffer that is an alias of itself, over any number of others, or kNoBuffer. Each
 /// aliasOf must be kNoBuffer or name one of the buffers.

@@ -40,7 +40,7 @@ ByteRange resolveInBlock(const Slice &slice, uint64_t elementBytes, const BlockT
 } // namespace
 
 ByteRange resolve(const Slice &slice, const Buffer &buffer, const Sizes &sizes) {
-  uint64_t elementBytes = sizeBytes(buffer.type);
+  uint64_t elementBytes = sizes.elementBytesOf(buffer);
   if (slice.block != kNoBlock) {
     assert(index(slice.buffer) < sizes.blocks.size() && "block sizes not given");
     return resolveInBlock(slice, elementBytes, sizes.blocks[index(slice.buffer)]);
@@ -56,7 +56,7 @@ uint64_t extentBytes(const Buffer &buffer, const Sizes &sizes) {
   uint64_t n = sizes.elements;
   int64_t origin = positionAt(buffer.originScale, buffer.originOffset, buffer.denominator, n);
   int64_t end = positionAt(buffer.endScale, buffer.endOffset, buffer.denominator, n);
-  return distance(origin, end) * sizeBytes(buffer.type);
+  return distance(origin, end) * sizes.elementBytesOf(buffer);
 }
 
 } // namespace colldsl

@@ -83,11 +83,16 @@ struct BlockTable {
   std::vector<uint64_t> length;
 };
 
-/// What turns slices into bytes on one rank: n, and the block tables, indexed by
-/// BufferId (shorter, or an empty table: the buffer is Dense).
+/// What turns slices into bytes on one rank: n, the block tables, indexed by
+/// BufferId (shorter, or an empty table: the buffer is Dense), and how long an element is.
 struct Sizes {
   uint64_t elements = 0;
   std::vector<BlockTable> blocks;
+  uint64_t elementBytes = 0; ///< in all buffers; 0: as the type of each has it
+
+  uint64_t elementBytesOf(const Buffer &buffer) const {
+    return elementBytes > 0 ? elementBytes : sizeBytes(buffer.type);
+  }
 };
 
 struct ByteRange {

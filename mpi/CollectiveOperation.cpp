@@ -112,26 +112,75 @@ Status CollectiveOperation::describeForAll(const Call &call) {
   return bind("y", call.recv, ranks_, Way::Out);
 }
 
+Status CollectiveOperation::setOperator(const Call &call) {
+  MPI_Datatype type = isInPlace(call.send) ? call.recv.type : call.send.type;
+  reduction_ = Reduction::of(call.op, type);
+  if (!reduction_)
+    return Status::error("the operator is not for such elements");
+  if (reduction_->isUsers())
+    neverQuick();
+  return plan_->setCombiner(reduction_->combiner(), reduction_->commutes());
+}
+
 Status CollectiveOperation::describeReduction(const Call &call) {
   if (Status s = setOperator(call); !s)
     return s;
+  const Side &in = isInPlace(call.send) ? call.recv : call.send;
+  if (in.count < 0)
+    return Status::error("a count is negative");
+  auto count = static_cast<uint64_t>(in.count);
+  if (Status s = plan_->setElements(count); !s)
+    return s;
   bool hasRoot = call.kind == CallKind::Reduce;
-  bool isRoot = rank_ == call.root;
   if (hasRoot)
     if (Status s = plan_->setValue("root", int64_t{call.root}); !s)
       return s;
   if (isInPlace(call.send) && !hasRoot) {
     if (Status s = plan_->setInPlace(true); !s)
       return s;
-    return bind("y", call.recv, 1, Way::InOut);
+    return bindElements("y", call.recv, count, Way::InOut);
   }
-  Status s = isInPlace(call.send) ? bind("x", call.recv, 1, Way::Copied)
-                                  : bind("x", call.send, 1, Way::In);
-  return s && (!hasRoot || isRoot) ? bind("y", call.recv, 1, Way::Out) : s;
+  Status s = bindElements("x", in, count, isInPlace(call.send) ? Way::Copied : Way::In);
+  bool hasResult = !hasRoot || rank_ == call.root;
+  return s && hasResult ? bindElements("y", call.recv, count, Way::Out) : s;
 }
 
-Status CollectiveOperation::describeReduceScatter(const Call &) { return Status::error("later"); }
-Status CollectiveOperation::setOperator(const Call &) { return Status::error("later"); }
+Status CollectiveOperation::describeReduceScatter(const Call &call) {
+  if (Status s = setOperator(call); !s)
+    return s;
+  bool isBlock = call.kind == CallKind::ReduceScatterBlock;
+  std::vector<int64_t> counts;
+  uint64_t all = 0;
+  for (int r = 0; r < ranks_; ++r) {
+    counts.push_back(call.recv.countOf(r));
+    if (counts.back() < 0)
+      return Status::error("a count is negative");
+    all += static_cast<uint64_t>(counts.back());
+  }
+  auto own = static_cast<uint64_t>(counts[static_cast<size_t>(rank_)]);
+  Status s = isBlock ? plan_->setElements(own) : plan_->setValue("counts", std::move(counts));
+  if (s)
+    s = isInPlace(call.send) ? bindElements("x", call.recv, all, Way::Copied)
+                             : bindElements("x", call.send, all, Way::In);
+  return s ? bindElements("y", call.recv, own, Way::Out) : s;
+}
+
+// A plan moves elements with the gaps in them, which in the program's memory are not ours.
+Status CollectiveOperation::bindElements(const char *buffer, const Side &side, uint64_t count,
+                                         Way way) {
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
+  if (!layout)
+    return layout.status();
+  uint64_t bytes = count * reduction_->combiner().elementBytes;
+  auto *address = static_cast<std::byte *>(side.buffer);
+  std::byte *memory = address + reduction_->lowerBound();
+  if (reduction_->hasGaps() || way == Way::Copied || way == Way::Dropped) {
+    memory = scratch(bytes);
+    addPacked({*layout, address, count * (*layout)->size, memory - reduction_->lowerBound(), true},
+              way);
+  }
+  return bindMemory(buffer, memory, bytes, way);
+}
 
 Result<Side> CollectiveOperation::ownSlot(const Side &side) {
   Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(rank_));
@@ -160,7 +209,7 @@ Status CollectiveOperation::bindEqual(const char *buffer, const Side &side, int 
   auto *memory = static_cast<std::byte *>(side.buffer);
   if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped) {
     memory = scratch(bytes);
-    addPacked(*layout, static_cast<std::byte *>(side.buffer), bytes, memory, way);
+    addPacked({*layout, static_cast<std::byte *>(side.buffer), bytes, memory}, way);
   }
   if (Status s = plan_->setElements(blockBytes); !s)
     return s;
@@ -201,7 +250,7 @@ Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int
     if (isUsable && block.bytes > 0)
       offset = static_cast<uint64_t>(block.address - first);
     if (!isUsable)
-      addPacked(block.layout, block.address, block.bytes, memory + offset, way);
+      addPacked({block.layout, block.address, block.bytes, memory + offset}, way);
     table.offset.push_back(block.bytes == 0 ? 0 : offset);
     table.length.push_back(block.bytes);
     offset += isUsable ? 0 : block.bytes;
@@ -218,12 +267,11 @@ Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, ui
   return plan_->bind(buffer, {memory, bytes});
 }
 
-void CollectiveOperation::addPacked(const std::shared_ptr<const TypeLayout> &layout,
-                                    std::byte *from, uint64_t bytes, std::byte *memory, Way way) {
+void CollectiveOperation::addPacked(Packed packed, Way way) {
   if (way == Way::In || way == Way::Copied || way == Way::InOut)
-    packed_.push_back({layout, from, bytes, memory});
+    packed_.push_back(packed);
   if (way == Way::Out || way == Way::InOut)
-    unpacked_.push_back({layout, from, bytes, memory});
+    unpacked_.push_back(std::move(packed));
 }
 
 Status CollectiveOperation::run(uint32_t number) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "mpi/Operation.h"
+#include "mpi/Reductions.h"
 #include "runtime/CollectivePlan.h"
 
 #include <optional>
@@ -47,18 +48,19 @@ private:
   Status describeReduction(const Call &call);
   Status describeReduceScatter(const Call &call);
   Status setOperator(const Call &call);
+  Status bindElements(const char *buffer, const Side &side, uint64_t count, Way way);
 
   Result<Side> ownSlot(const Side &side);
   Status bind(const char *buffer, const Side &side, int slots, Way way);
   Status bindEqual(const char *buffer, const Side &side, int slots, Way way);
   Status bindListed(const char *buffer, const Side &side, int slots, Way way);
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
-  void addPacked(const std::shared_ptr<const TypeLayout> &layout, std::byte *from, uint64_t bytes,
-                 std::byte *memory, Way way);
+  void addPacked(Packed packed, Way way);
 
   ServedComm &comm_;
   int rank_, ranks_;
-  std::optional<CollectivePlan> plan_; ///< none: the operation was given up
+  std::unique_ptr<Reduction> reduction_; ///< outlives the plan
+  std::optional<CollectivePlan> plan_;   ///< none: the operation was given up
 };
 
 } // namespace colldsl::mpi

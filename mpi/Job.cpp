@@ -94,6 +94,8 @@ void Job::end() {
   std::unique_ptr<Job> job(std::exchange(current_, nullptr));
   if (!job)
     return;
+  for (MPI_Op op : job->kept_)
+    real::Op_free(&op);
   real::Comm_free(&job->own_);
   real::Group_free(&job->worldGroup_);
 }

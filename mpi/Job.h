@@ -85,6 +85,9 @@ public:
   static constexpr uint32_t kContextsEach = 16;
   Context agree(MPI_Comm comm, Offer &offer);
 
+  /// An operator of the program's that was freed, but which runs may still need: until the end.
+  void keep(MPI_Op op) { kept_.push_back(op); }
+
   /// Drops what operations may need, when the next communicator comes. Thread safe.
   void bury(std::shared_ptr<void> thing);
 
@@ -105,6 +108,7 @@ private:
   std::unique_ptr<Mover> mover_;
   uint32_t worldRank_ = 0;
   std::atomic<uint32_t> nextContext_{1};
+  std::vector<MPI_Op> kept_;
   std::mutex graves_;
   std::vector<std::shared_ptr<void>> buried_;
 

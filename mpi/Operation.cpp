@@ -1,5 +1,7 @@
 #include "mpi/Operation.h"
 
+#include "mpi/Reductions.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -27,6 +29,13 @@ template <typename Visit> bool describeSide(const Side &side, int slots, Visit &
   return true;
 }
 
+/// Between two arrays of the same layout.
+void copyElements(const TypeLayout &layout, std::byte *to, const std::byte *from, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i, to += layout.extent, from += layout.extent)
+    for (const Run &run : layout.runs)
+      std::memcpy(to + run.offset, from + run.offset, run.length);
+}
+
 uint64_t wordOf(MPI_Op op) {
   uint64_t word = 0;
   std::memcpy(&word, &op, sizeof op);
@@ -36,8 +45,8 @@ uint64_t wordOf(MPI_Op op) {
 template <typename Visit>
 bool describe(const Call &call, int sendSlots, int recvSlots, Visit visit) {
   return visit(static_cast<uint64_t>(call.kind)) && visit(static_cast<uint64_t>(call.root)) &&
-         visit(wordOf(call.op)) && describeSide(call.send, sendSlots, visit) &&
-         describeSide(call.recv, recvSlots, visit);
+         visit(wordOf(call.op)) && (call.op == MPI_OP_NULL || visit(Reduction::numFreed())) &&
+         describeSide(call.send, sendSlots, visit) && describeSide(call.recv, recvSlots, visit);
 }
 
 } // namespace
@@ -63,9 +72,9 @@ Result<std::shared_ptr<const TypeLayout>> Operation::layoutFor(MPI_Datatype type
   return layout;
 }
 
-bool Operation::hasNamedTypes() const {
-  return std::all_of(layouts_.begin(), layouts_.end(),
-                     [](const auto &layout) { return layout->isNamed; });
+bool Operation::isQuick() const {
+  return isQuick_ && std::all_of(layouts_.begin(), layouts_.end(),
+                                 [](const auto &layout) { return layout->isNamed; });
 }
 
 std::byte *Operation::scratch(uint64_t bytes) {
@@ -74,12 +83,18 @@ std::byte *Operation::scratch(uint64_t bytes) {
 
 void Operation::pack() {
   for (const Packed &p : packed_)
-    mpi::pack(*p.layout, p.buffer, 0, p.bytes, p.memory);
+    if (p.isSpread)
+      copyElements(*p.layout, p.memory, p.buffer, p.bytes / p.layout->size);
+    else
+      mpi::pack(*p.layout, p.buffer, 0, p.bytes, p.memory);
 }
 
 void Operation::unpack() {
   for (const Packed &p : unpacked_)
-    mpi::unpack(*p.layout, p.buffer, 0, p.bytes, p.memory);
+    if (p.isSpread)
+      copyElements(*p.layout, p.buffer, p.memory, p.bytes / p.layout->size);
+    else
+      mpi::unpack(*p.layout, p.buffer, 0, p.bytes, p.memory);
 }
 
 } // namespace colldsl::mpi

@@ -34,8 +34,8 @@ public:
   /// Moves what lanes alone do not. True: something moved.
   virtual bool progress() { return false; }
 
-  /// Whether all its datatypes are predefined.
-  bool hasNamedTypes() const;
+  /// Whether all its handles are predefined, which mean the same for ever.
+  bool isQuick() const;
 
   bool isBusy() const { return isBusy_; }
   CallKind kind() const { return kind_; }
@@ -49,6 +49,7 @@ protected:
     std::byte *buffer;
     uint64_t bytes;
     std::byte *memory;
+    bool isSpread = false; ///< in memory with the gaps of the layout, of which nothing is touched
   };
   using PackedList = std::vector<Packed>;
 
@@ -59,6 +60,9 @@ protected:
   Result<std::shared_ptr<const TypeLayout>> layoutFor(MPI_Datatype type);
   /// Memory that lives as long as the operation.
   std::byte *scratch(uint64_t bytes);
+
+  /// For arguments that may mean something else another time, although they look the same.
+  void neverQuick() { isQuick_ = false; }
 
   bool isPacked() const { return !packed_.empty() || !unpacked_.empty(); }
   void pack();
@@ -73,6 +77,7 @@ private:
   std::vector<std::shared_ptr<const TypeLayout>> layouts_; ///< kept, so that their ids are
   std::vector<uint64_t> arguments_;                        ///< see describe()
   std::vector<std::unique_ptr<std::byte[]>> scratch_;
+  bool isQuick_ = true;
   int sendSlots_ = 0, recvSlots_ = 0;
   uint32_t runs_ = 0;
 };

@@ -169,7 +169,7 @@ Call ServedComm::significant(const Call &call) const {
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
   Result<std::shared_ptr<Operation>> operation =
       findOrMake(isAlongTopology(call.kind) ? call : significant(call));
-  bool isQuick = operation && *operation && !call.hasLists() && (*operation)->hasNamedTypes();
+  bool isQuick = operation && *operation && !call.hasLists() && (*operation)->isQuick();
   quick_ = isQuick ? operation->get() : nullptr;
   quickCall_ = call;
   return operation;

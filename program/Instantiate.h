@@ -28,6 +28,7 @@ struct InstantiateRequest {
   uint32_t ranks = 1;
   uint64_t elements = 0;                ///< the size symbol, n
   ElementType type = ElementType::I32;  ///< the type variable, T
+  uint64_t elementBytes = 0;            ///< of all elements; 0: as their types have it
   const Topology *topology = nullptr;   ///< null: all on one node
   const LeaderOrder *leaders = nullptr; ///< null: the lowest ranks lead
   std::vector<ExprId> arguments;        ///< per parameter; missing or kNoExpr: its default

@@ -300,6 +300,12 @@ private:
 
   const Program &program_;
   const Expr *exprs_; ///< of program_
+  /// Below 2^63.
+  int64_t elementBytes(ElementType type) const {
+    uint64_t given = std::min<uint64_t>(request_.elementBytes, INT64_MAX);
+    return given > 0 ? static_cast<int64_t>(given) : sizeBytes(type);
+  }
+
   const InstantiateRequest &request_;
   SizeRange range_;
   std::optional<Topology> flat_; ///< made when first asked for
@@ -389,7 +395,7 @@ template <typename Body> void Interpreter::iterate(ExprId iterable, Body body) {
   }
 }
 
-/// Segments of floor(size / sizeof T) elements, at least one; the last may be shorter.
+/// Segments of floor(size / bytes of an element) elements, at least one; the last may be shorter.
 template <typename Body> void Interpreter::iterateSegments(const Expr &e, Body body) {
   SliceValue s = evalSlice(e.a);
   int64_t bytes = eval(e.b);
@@ -403,7 +409,7 @@ template <typename Body> void Interpreter::iterateSegments(const Expr &e, Body b
                 bytes <= 0 ? "" : "use part(b, i of k)");
   // More than the slice has at once is as good as all of it, and does not overflow below.
   constexpr int64_t kMost = int64_t{1} << 29;
-  int64_t step_ = std::clamp<int64_t>(bytes / sizeBytes(s.type), 1, std::max(s.length(), kMost));
+  int64_t step_ = std::clamp<int64_t>(bytes / elementBytes(s.type), 1, std::max(s.length(), kMost));
   int64_t count = (s.length() + step_ - 1) / step_;
   if (count > 0)
     range_.keepLessEqual(displace(s.begin, (count - 1) * step_ + 1), s.end);

@@ -174,7 +174,7 @@ SliceValue Interpreter::makeBuffer(const BufferType &type, Buffer buffer, Source
   SliceValue s = blocked ? makeBlocked(type, buffer, loc) : makeDense(type, buffer, loc);
   constexpr int64_t maxBytes = int64_t{1} << 56;
   int64_t end = positionAt(buffer.endScale, buffer.endOffset, buffer.denominator, range_.n());
-  if (!failed_ && (end < 0 || end > maxBytes / sizeBytes(buffer.type)))
+  if (!failed_ && (end < 0 || end > maxBytes / elementBytes(buffer.type)))
     failTooLarge(loc);
   if (failed_)
     return s;

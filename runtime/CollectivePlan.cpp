@@ -25,6 +25,9 @@ std::string listed(const std::vector<std::string> &names) {
   return all.empty() ? "none" : all;
 }
 
+/// Stands in a schedule for an operator that it does not know.
+constexpr Reduction standIn(bool commutes) { return commutes ? Reduction::Sum : Reduction::MatMul; }
+
 } // namespace
 
 Status CollectivePlan::mayDescribe() const {
@@ -37,9 +40,21 @@ Status CollectivePlan::mayBind() const {
 
 Status CollectivePlan::setType(ElementType type) {
   Status s = mayDescribe();
-  if (s)
-    request_.type = type;
-  return s;
+  if (!s)
+    return s;
+  request_.type = type;
+  combiner_ = {};
+  return {};
+}
+
+Status CollectivePlan::setCombiner(const Combiner &combiner, bool commutes) {
+  Status s = mayDescribe();
+  if (!s)
+    return s;
+  request_.type = ElementType::U8;
+  combiner_ = combiner;
+  combinerCommutes_ = commutes;
+  return {};
 }
 
 Status CollectivePlan::setInPlace(bool inPlace) {
@@ -111,6 +126,18 @@ Status CollectivePlan::setBlocks(const std::string &buffer, BlockTable blocks) {
   return {};
 }
 
+uint64_t CollectivePlan::elementBytes() const {
+  return combiner_ ? combiner_.elementBytes : sizeBytes(request_.type);
+}
+
+bool CollectivePlan::commutes() const {
+  if (combiner_)
+    return combinerCommutes_;
+  auto op = values_.find("op");
+  auto *number = op == values_.end() ? nullptr : std::get_if<int64_t>(&op->second);
+  return !number || *number >= kReductions || isCommutative(static_cast<Reduction>(*number));
+}
+
 // The collective of that name, else what the library's rules say about the function.
 Status CollectivePlan::choose(const Program &program) {
   request_.collective = program.find(name_, DeclKind::Collective);
@@ -120,12 +147,10 @@ Status CollectivePlan::choose(const Program &program) {
   Situation situation;
   situation.function = name_;
   situation.ranks = communicator_.numRanks();
-  situation.bytes = request_.elements * sizeBytes(request_.type);
+  situation.bytes = request_.elements * elementBytes();
   situation.nodes = communicator_.topology().numGroups(Level::Node);
   situation.type = request_.type;
-  if (auto op = values_.find("op"); op != values_.end())
-    if (auto *number = std::get_if<int64_t>(&op->second); number && *number < kReductions)
-      situation.commutative = isCommutative(static_cast<Reduction>(*number));
+  situation.commutative = commutes();
   Result<const SelectionRule *> rule = library_.select(situation);
   if (!rule)
     return rule.status();
@@ -175,6 +200,7 @@ uint64_t CollectivePlan::fingerprint() const {
   uint64_t hash = 1;
   auto mix = [&](uint64_t x) { hash = mixHash(hash, x); };
   mix(static_cast<uint64_t>(request_.type));
+  mix(combiner_.elementBytes);
   mix(request_.elements);
   mix(request_.inPlace);
   for (const GivenValue &value : request_.values) {
@@ -199,9 +225,13 @@ Status CollectivePlan::describe(const Program &program) {
   request_.ranks = communicator_.numRanks();
   request_.topology = &communicator_.topology();
   request_.values.assign(decl.params.size(), {});
+  request_.elementBytes = combiner_.elementBytes;
   request_.sizes.clear();
   for (const auto &[name, value] : values_)
     if (Status s = describeValue(program, name, value); !s)
+      return s;
+  if (combiner_)
+    if (Status s = describeOperator(program); !s)
       return s;
   bufferNames_.clear();
   for (const Param &param : decl.params)
@@ -215,6 +245,32 @@ Status CollectivePlan::describe(const Program &program) {
       return known.status();
   if (request_.inPlace && decl.aliases.empty())
     return Status::error(concat("'", collective_, "' has no form in place"));
+  return {};
+}
+
+Status CollectivePlan::describeOperator(const Program &program) {
+  const Decl &decl = program.decl(request_.collective);
+  bool found = false;
+  for (size_t i = 0; i < decl.params.size(); ++i) {
+    if (decl.params[i].isBuffer || decl.params[i].type != ValueType::Reduction)
+      continue;
+    if (!std::holds_alternative<std::monostate>(request_.values[i]))
+      return Status::error(
+          concat("'", program.nameOf(decl.params[i]), "' is given, and a combiner"));
+    request_.values[i] = static_cast<int64_t>(standIn(combinerCommutes_));
+    found = true;
+  }
+  return found
+             ? Status()
+             : Status::error(concat("'", collective_, "' has no operator that could be replaced"));
+}
+
+// What a program combines by an operator of its own is no work for a combiner.
+Status CollectivePlan::checkOperator() const {
+  for (const Op &op : schedule_.dag().ops)
+    if (op.kind == OpKind::Combine && op.reduction != standIn(combinerCommutes_))
+      return Status::error(concat("'", collective_, "' combines by ", spelling(op.reduction),
+                                  " whatever its parameters say"));
   return {};
 }
 
@@ -243,7 +299,7 @@ Status CollectivePlan::instantiate(const Program &program) {
   if (Status s = orderSends(dag); !s)
     return s;
   schedule_ = RankSchedule(communicator_.rank(), std::move(dag), instantiator.sizeClass());
-  return {};
+  return combiner_ ? checkOperator() : Status();
 }
 
 // Of several graphs the first one that the messages go along.
@@ -321,6 +377,7 @@ Result<uint32_t> CollectivePlan::bufferId(const std::string &buffer) const {
 Result<Binding> CollectivePlan::binding() const {
   Binding binding;
   binding.elements = request_.elements;
+  binding.combiner = combiner_;
   binding.buffers.resize(bufferNames_.size());
   binding.blocks.resize(bufferNames_.size());
   for (uint32_t b = 0; b < bufferNames_.size(); ++b) {
@@ -355,7 +412,7 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
   if (buffer.layout == Layout::CallTime && blocks.length.size() != buffer.blocks)
     return Status::error(concat("'", bufferNames_[b], "' has ", buffer.blocks, " blocks, ",
                                 blocks.length.size(), " lengths were given"));
-  Sizes sizes{binding.elements, binding.blocks};
+  Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
   uint64_t needed = extentBytes(buffer, sizes);
   if (needed > memory.bytes || (needed > 0 && !memory.data))
     return Status::error(concat("'", bufferNames_[b], "' needs ", needed, " bytes, ",
@@ -367,7 +424,7 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
 // one may lie between each other.
 Status CollectivePlan::checkOverlap(const Binding &binding) const {
   const std::vector<Buffer> &buffers = schedule_.dag().buffers;
-  Sizes sizes{binding.elements, binding.blocks};
+  Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
   auto begin = [&](uint32_t b) { return static_cast<const std::byte *>(binding.buffers[b].data); };
   auto counts = [&](uint32_t b) {
     return begin(b) && buffers[b].significant && buffers[b].layout != Layout::CallTime;

@@ -32,7 +32,11 @@ public:
 
   // Before commit(). Names are checked there, when it is known what they belong to.
 
-  Status setType(ElementType type); ///< the type variable, T
+  Status setType(ElementType type); ///< the type variable, T; takes a combiner away
+  /// An operator of the caller's, in place of that of the collective, whose parameter for it is
+  /// not to be given. T is then its elements, and so is what lengths count. `commutes`: operands
+  /// may change places.
+  Status setCombiner(const Combiner &combiner, bool commutes);
   Status setInPlace(bool inPlace);
   /// A number may also be the value of a size symbol.
   Status setValue(const std::string &parameter, GivenValue value);
@@ -68,6 +72,10 @@ private:
   Status mayBind() const;
   Status choose(const Program &program);
   Status describe(const Program &program);
+  Status describeOperator(const Program &program);
+  Status checkOperator() const;
+  uint64_t elementBytes() const;
+  bool commutes() const;
   Status describeValue(const Program &program, const std::string &name, const GivenValue &value);
   std::string countedSize(const Program &program, const Decl &decl) const;
   uint64_t fingerprint() const;
@@ -86,6 +94,8 @@ private:
   std::string name_;
   std::string collective_;
   InstantiateRequest request_;
+  Combiner combiner_;
+  bool combinerCommutes_ = true;
   std::map<std::string, GivenValue> values_;
   std::map<std::string, std::shared_ptr<const OrderedGraph>> graphs_;
   std::vector<std::shared_ptr<const GivenGraph>> gathered_;

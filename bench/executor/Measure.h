@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <ctime>
 #include <vector>
 
 namespace colldsl::bench {
@@ -20,6 +22,19 @@ template <typename Run> double nsPerCall(uint32_t calls, Run run) {
   for (uint32_t i = 0; i < calls; ++i)
     run();
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / calls;
+}
+
+/// The same in time of the processor, which other work of the machine does not count into.
+template <typename Run> double processorNsPerCall(uint32_t calls, Run run) {
+  auto now = [] {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+  };
+  double begin = now();
+  for (uint32_t i = 0; i < calls; ++i)
+    run();
+  return (now() - begin) / calls;
 }
 
 } // namespace colldsl::bench

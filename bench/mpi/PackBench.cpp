@@ -3,31 +3,18 @@
 //
 // Every figure is the best of several turns, ours and MPI's by turns, in time of the processor:
 // on a machine that has other work to do, that is closest to the truth.
+#include "bench/executor/Measure.h"
 #include "mpi/Datatype.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <vector>
 
 namespace colldsl::bench {
 namespace {
 
 constexpr int kTurns = 15;
-
-double processorNs() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
-
-template <typename Run> double nsPerCall(int calls, Run run) {
-  double begin = processorNs();
-  for (int i = 0; i < calls; ++i)
-    run();
-  return (processorNs() - begin) / calls;
-}
 
 struct Pair {
   double ours = INFINITY, mpi = INFINITY;
@@ -37,8 +24,8 @@ struct Pair {
 template <typename Ours, typename Mpi> Pair compare(int calls, Ours ours, Mpi mpi) {
   Pair best;
   for (int turn = 0; turn < kTurns; ++turn) {
-    best.ours = std::min(best.ours, nsPerCall(calls, ours));
-    best.mpi = std::min(best.mpi, nsPerCall(calls, mpi));
+    best.ours = std::min(best.ours, processorNsPerCall(calls, ours));
+    best.mpi = std::min(best.mpi, processorNsPerCall(calls, mpi));
   }
   return best;
 }

@@ -1,5 +1,6 @@
 // From MPI_Init to MPI_Finalize, and the communicators between.
 #include "mpi/Doors.h"
+#include "mpi/Reductions.h"
 #include "mpi/Settings.h"
 #include "mpi/Summary.h"
 
@@ -92,6 +93,18 @@ COLLDSL_DOOR(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
 
 COLLDSL_DOOR(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
   return adopted(real::Comm_dup_with_info(old, info, made), made);
+}
+
+// A run that is under way calls it.
+COLLDSL_DOOR(Op_free, (MPI_Op * op)) {
+  if (!Job::current())
+    return real::Op_free(op);
+  Guard guard(*Job::current());
+  Reduction::countFreed();
+  if (!Requests::all().anyRunning())
+    return real::Op_free(op);
+  Job::current()->keep(std::exchange(*op, MPI_OP_NULL));
+  return MPI_SUCCESS;
 }
 
 COLLDSL_DOOR(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm *made)) {

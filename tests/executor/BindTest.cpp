@@ -94,6 +94,82 @@ TEST_F(Bind, reductionsThatAreNotDefined) {
   EXPECT_EQ(bind(b.schedule, {4, {bound(x_), bound(y_)}, {}}), "op 0: no reduction band on f32");
 }
 
+/// Of 12 bytes, three numbers each: their sums, but what it was called for last is told.
+struct Triples {
+  uint64_t bytes = 0;
+  Side side = Side::After;
+  Combiner combiner() { return {apply, this, 12}; }
+
+private:
+  static void apply(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
+                    void *context) {
+    *static_cast<Triples *>(context) = {bytes, side};
+    for (uint64_t i = 0; i < bytes; i += 4)
+      *reinterpret_cast<int32_t *>(target + i) += *reinterpret_cast<const int32_t *>(source + i);
+  }
+};
+
+TEST_F(Bind, combinersWorkOnWholeElements) {
+  Builder b(1, ElementType::U8);
+  BufferId x = b.buffer(BufferRole::In, 1), y = b.buffer(BufferRole::InOut, 1);
+  Slice from = b.block(x, 0), to = b.block(y, 0);
+  from.denominator = to.denominator = 2; // the first half, rounded down
+  b.combine(kMe, from, to, Reduction::Band, Side::Before);
+  Triples triples;
+  BoundBuffer third{y_.data(), 59};
+  EXPECT_EQ(bind(b.schedule, {5, {bound(x_), third}, {}, triples.combiner()}),
+            "buffer 1 has 59 bytes, it needs 60");
+  x_ = Ints(100, 3);
+  ASSERT_EQ(bind(b.schedule, {5, {bound(x_), bound(y_)}, {}, triples.combiner()}), "");
+  ASSERT_TRUE(plan_->start().ok());
+  EXPECT_TRUE(plan_->wait().ok());
+  EXPECT_EQ(triples.bytes, 24u);
+  EXPECT_EQ(triples.side, Side::Before);
+  EXPECT_EQ(y_[5], 3);
+  EXPECT_EQ(y_[6], 0);
+}
+
+TEST_F(Bind, blocksCountTheElementsOfACombiner) {
+  Builder b(1, ElementType::U8);
+  BufferId x = b.buffer(BufferRole::In, 1), y = b.buffer(BufferRole::InOut, 1);
+  Slice whole;
+  whole.endScale = 1;
+  whole.buffer = x;
+  whole.block = 1;
+  b.combine(kMe, whole, b.block(y, 0), Reduction::Sum, Side::After);
+  Buffer &buffer = b.schedule.ranks[0].buffers[0];
+  buffer.layout = Layout::CallTime;
+  buffer.blocks = 2;
+  Triples triples;
+  auto binding = [&](uint64_t offset) {
+    return Binding{2, {bound(x_), bound(y_)}, {{{0, offset}, {5, 2}}}, triples.combiner()};
+  };
+  EXPECT_EQ(bind(b.schedule, binding(32)), "buffer 0 has 400 bytes, it needs 408");
+  EXPECT_NE(bind(b.schedule, binding(uint64_t{1} << 58)), "") << "wraps around";
+  ASSERT_EQ(bind(b.schedule, binding(31)), "");
+  x_[31 * 3 + 5] = 42;
+  ASSERT_TRUE(plan_->start().ok());
+  EXPECT_TRUE(plan_->wait().ok());
+  EXPECT_EQ(y_[5], 42);
+}
+
+TEST_F(Bind, combinersThatDoNotFit) {
+  Triples triples;
+  auto why = [&](ElementType type, uint64_t n, Combiner combiner) {
+    return bind(reduceChain(1, Reduction::Sum, type), {n, {bound(x_), bound(y_)}, {}, combiner});
+  };
+  Combiner combiner = triples.combiner();
+  EXPECT_EQ(why(ElementType::U8, 4, combiner), "");
+  EXPECT_EQ(why(ElementType::I32, 4, combiner), "buffer 0 has elements of type i32, not any");
+  combiner.elementBytes = 0;
+  EXPECT_EQ(why(ElementType::U8, 4, combiner), "the operator is for elements of 0 bytes");
+  combiner.elementBytes = uint64_t{1} << 40;
+  EXPECT_EQ(why(ElementType::U8, uint64_t{1} << 40, combiner),
+            "buffer 0 is too large at n = 1099511627776");
+  combiner.apply = nullptr;
+  EXPECT_EQ(why(ElementType::U8, 4, combiner), "elements have a size but no operator");
+}
+
 TEST_F(Bind, copiesOfDifferentLengths) {
   Builder b(1);
   BufferId x = b.buffer(BufferRole::In, 3), y = b.buffer(BufferRole::InOut, 3);

@@ -45,11 +45,13 @@ std::string loopAllgather(
   return "";
 }
 
+// But for those of MPI programs, which come and go beside this.
 std::vector<std::string> sharedMemoryNames() {
   std::vector<std::string> names;
   if (DIR *directory = opendir("/dev/shm")) {
     while (dirent *entry = readdir(directory))
-      names.push_back(entry->d_name);
+      if (!std::string_view(entry->d_name).starts_with("vader_segment"))
+        names.push_back(entry->d_name);
     closedir(directory);
   }
   std::sort(names.begin(), names.end());

@@ -45,23 +45,32 @@ using Ints = std::vector<int32_t>;
 
 BoundBuffer bound(Ints &values) { return {values.data(), values.size() * sizeof(int32_t)}; }
 
+void addTriples(std::byte *target, const std::byte *source, uint64_t bytes, Side, void *) {
+  for (uint64_t i = 0; i < bytes; i += 4)
+    *reinterpret_cast<int32_t *>(target + i) += *reinterpret_cast<const int32_t *>(source + i);
+}
+
 std::string countRestarts(Endpoint &endpoint, size_t n) {
   uint32_t numRanks = endpoint.numRanks();
   Ints x(n), y(n * numRanks), z(n);
   LoadedImage ring(ringAllgather(numRanks)), chain(reduceChain(numRanks, Reduction::Sum));
+  LoadedImage bytes(reduceChain(numRanks, Reduction::Sum, ElementType::U8));
   Engine engine(endpoint);
   Rank me = endpoint.rank();
   auto gather =
       Plan::open(engine, ring->rank(me), ring->sizeClass(), {n, {bound(x), bound(y)}, {}});
   auto reduce =
       Plan::open(engine, chain->rank(me), chain->sizeClass(), {n, {bound(x), bound(z)}, {}});
-  if (!gather || !reduce)
+  auto combine = Plan::open(engine, bytes->rank(me), bytes->sizeClass(),
+                            {n / 3, {bound(x), bound(z)}, {}, {addTriples, nullptr, 12}});
+  if (!gather || !reduce || !combine)
     return "not opened";
   uint64_t before = 0;
   for (int run = 0; run < 50; ++run) {
     if (run == 1)
       before = allocations;
-    if (!(*gather)->start() || !(*reduce)->start() || !(*reduce)->wait() || !(*gather)->wait())
+    if (!(*gather)->start() || !(*reduce)->start() || !(*reduce)->wait() || !(*gather)->wait() ||
+        !(*combine)->start() || !(*combine)->wait())
       return "failed";
   }
   uint64_t made = allocations - before;

@@ -120,8 +120,8 @@ Schedule disseminationBarrier(uint32_t numRanks) {
   return b.schedule;
 }
 
-Schedule reduceChain(uint32_t numRanks, Reduction reduction) {
-  Builder b(numRanks);
+Schedule reduceChain(uint32_t numRanks, Reduction reduction, ElementType type) {
+  Builder b(numRanks, type);
   BufferId x = b.buffer(BufferRole::In, 1), y = b.buffer(BufferRole::Out, 1);
   BufferId acc = b.buffer(BufferRole::Temp, 1), incoming = b.buffer(BufferRole::Temp, 1);
   for (uint32_t r = 0; r < numRanks; ++r) {

@@ -61,7 +61,7 @@ Schedule ringAllgather(uint32_t numRanks);
 Schedule disseminationBarrier(uint32_t numRanks);
 
 /// y == x@0 op x@1 op ... in this order, at rank P - 1. Buffers: in x: T[n], out y: T[n].
-Schedule reduceChain(uint32_t numRanks, Reduction reduction);
+Schedule reduceChain(uint32_t numRanks, Reduction reduction, ElementType type = ElementType::I32);
 
 /// buf == buf@0, sent by rank 0 to each. Buffers: inout buf: T[n].
 Schedule flatBroadcast(uint32_t numRanks);

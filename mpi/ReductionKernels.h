@@ -1,0 +1,49 @@
+/// MPI's operators on the elements that its datatypes stand for.
+#pragma once
+
+#include "executor/Reduce.h"
+
+namespace colldsl::mpi {
+
+/// MPI's operators that combine; they are columns of its table of what goes with what.
+enum class Operator : uint8_t {
+  Max,
+  Min,
+  Sum,
+  Prod,
+  Land,
+  Band,
+  Lor,
+  Bor,
+  Lxor,
+  Bxor,
+  Minloc,
+  Maxloc
+};
+
+/// What datatypes are, for operators: MPI-3.1, section 5.9.2, and the pairs of 5.9.4.
+enum class Group : uint8_t {
+  CInteger, ///< signed
+  CUnsigned,
+  FortranInteger,
+  Address, ///< of several languages: signed, of 8 bytes
+  Float,   ///< of 4 and 8 bytes as C has them; of 16 a long double
+  Quad,    ///< Fortran's of 16 bytes
+  Complex, ///< two of Float
+  QuadComplex,
+  Logical, ///< C, C++ or Fortran
+  Byte,
+  PairOfInt, ///< a value of C and the index, an int: by the value
+  PairOfLong,
+  PairOfShort,
+  PairOfFloat,
+  PairOfDouble,
+  PairOfLongDouble,
+  TwoFloats, ///< Fortran's pairs have two of the value's type
+  TwoDoubles,
+};
+
+/// Null: MPI has no such operation, or `elementBytes` (the extent) is none that the group has.
+ReduceFunction findKernel(Operator op, Group group, uint64_t elementBytes, Side side);
+
+} // namespace colldsl::mpi
