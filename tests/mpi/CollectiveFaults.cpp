@@ -25,6 +25,8 @@ bool movesWrongly(const Members &members, const Deal &deal) {
   Collective c = deal.form.collective;
   if (deal.inPlace)
     return deal.form.nonblocking && (c == Collective::Alltoallv || c == Collective::Alltoallw);
+  if (c == Collective::Allgatherv && !deal.form.nonblocking && members.size > 2)
+    return true;
   return c == Collective::Alltoallw && !deal.form.nonblocking && members.size == 1;
 }
 
@@ -33,6 +35,8 @@ bool combinesWrongly(const Members &, const Deal &, const Operator &) { return f
 bool movesWrongly(const Members &members, const Deal &deal) {
   if (deal.form.collective == Collective::Allgatherv)
     return !deal.inPlace && members.size == 1;
+  if (deal.form.collective == Collective::Scatter && deal.form.nonblocking)
+    return deal.inPlace && members.size > 2;
   return deal.form.collective == Collective::Alltoallw && deal.inPlace;
 }
 
@@ -60,7 +64,9 @@ bool isKnownFault(const CollectiveForm &form, Mistake mistake) {
 }
 #else
 bool isKnownFault(const CollectiveForm &form, Mistake mistake) {
-  return mistake == Mistake::NegativeCount && isReduction(form.collective) && form.nonblocking;
+  Collective c = form.collective;
+  return mistake == Mistake::NegativeCount && isReduction(c) &&
+         (form.nonblocking || c == Collective::Scan || c == Collective::Exscan);
 }
 #endif
 
