@@ -45,6 +45,8 @@ Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, c
 }
 
 Status CollectiveOperation::describe(const Call &call) {
+  if (call.root < 0 || call.root >= ranks_)
+    return Status::error("there is no such root");
   if (Status s = plan_->setType(ElementType::U8); !s)
     return s;
   switch (call.kind) {

@@ -92,7 +92,7 @@ void runInside(Trial &trial, MPI_Comm comm, int method, int caller, Report &repo
   MPI_Request request = trial.start();
   if (rank != caller)
     waitInside(method, comm, caller);
-  report.expectSuccess(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  report.expectSuccess(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait of " + trial.label());
   if (rank == caller)
     callOthers(method, comm, size);
   trial.check();

@@ -35,7 +35,7 @@ public:
   void redraw(bool sendSide, bool recvSide);
   void moveBuffers() override;
 
-  const std::string &label() const { return label_; }
+  const std::string &label() const override { return label_; }
   /// The request of a persistent call, from `initialize` to the end.
   MPI_Request persistentRequest() const { return persistent_; }
 

@@ -14,9 +14,10 @@ namespace {
 char current[512];
 size_t currentLength = 0;
 
-void bark(int) {
-  static const char begin[] = "conformance: timeout in ";
-  if (write(STDERR_FILENO, begin, sizeof begin - 1) < 0 ||
+void bark(int signal) {
+  static const char timeout[] = "conformance: timeout in ", crash[] = "conformance: crash in ";
+  const char *begin = signal == SIGALRM ? timeout : crash;
+  if (write(STDERR_FILENO, begin, std::strlen(begin)) < 0 ||
       write(STDERR_FILENO, current, currentLength) < 0)
     _exit(4);
   _exit(3);
@@ -37,7 +38,8 @@ std::string rankName() {
 } // namespace
 
 Report::Report(bool keepGoing, unsigned timeoutSeconds) : keepGoing_(keepGoing) {
-  signal(SIGALRM, bark);
+  for (int which : {SIGALRM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE})
+    signal(which, bark);
   alarm(timeoutSeconds);
 }
 

@@ -9,7 +9,7 @@ class Report {
 public:
   /// `keepGoing`: a mismatch is printed and counted; otherwise it ends the program with exit
   /// code 1. After `timeoutSeconds` the watchdog says where the rank is and ends it with exit
-  /// code 3.
+  /// code 3, as does a crash.
   Report(bool keepGoing, unsigned timeoutSeconds);
 
   /// The case that is about to run.

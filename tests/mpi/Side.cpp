@@ -39,8 +39,12 @@ Datatype drawType(const Data &data, const Pattern &pattern, int elements, int re
 } // namespace
 
 int drawSize(const Data &data, Random random) {
-  return random.oneIn(5) ? 0 : random.between(1, data.mostCount);
+  if (random.oneIn(5))
+    return data.leastCount;
+  return random.between(std::max(data.leastCount, 1), data.mostCount);
 }
+
+const Pattern &patternOf(const Data &data) { return Random({data.key, 7}).oneOf(patterns()); }
 
 void Side::draw(const Data &data, Layout layout, bool mayOverlap, const std::vector<Draft> &drafts,
                 Random &random) {
@@ -86,8 +90,7 @@ void Side::drawUniform(const Data &data, Layout layout, bool mayOverlap,
     displacements[slot] = same ? 0 : end + (anywhere ? random.between(0, 2) : 0);
     end = std::max(end, displacements[slot] + counts[slot]);
   }
-  const Pattern &pattern = Random({data.key, 7}).oneOf(patterns());
-  types.push_back(drawType(data, pattern, perType, std::max(end, 1), random));
+  types.push_back(drawType(data, patternOf(data), perType, std::max(end, 1), random));
   MPI_Aint extent = boundsOf(types[0].get()).extent;
   for (size_t slot = 0; slot < places.size(); ++slot)
     places[slot] = displacements[slot] * extent;

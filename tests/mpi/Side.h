@@ -12,14 +12,15 @@ namespace conformance {
 struct Data {
   /// Datatypes of any shape, or plain ones.
   bool anyShape = false;
-  /// Blocks of as many as this times `elements` elements of a pattern.
-  int mostCount = 8;
+  /// Blocks of as many as this times `elements` elements of a pattern; without a least, of none.
+  int mostCount = 8, leastCount = 0;
   int elements = 1;
   /// Sizes of blocks and patterns are drawn from it.
   uint64_t key = 0;
 };
-/// 0 or 1 to `mostCount`.
 int drawSize(const Data &data, Random random);
+/// Of blocks that have no types of their own.
+const Pattern &patternOf(const Data &data);
 
 /// What one side of a call is given. Each list has at least one entry, and beyond that as many as
 /// the operation reads.

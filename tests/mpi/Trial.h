@@ -18,6 +18,8 @@ public:
   virtual void check() = 0;
   /// This rank's buffers, and nothing else, get another place.
   virtual void moveBuffers() = 0;
+  /// The call, for messages.
+  virtual const std::string &label() const = 0;
 };
 
 /// Start to end of one call, alone.
@@ -25,7 +27,7 @@ inline void runOnce(Trial &trial, Report &report) {
   trial.prepare();
   MPI_Request request = trial.start();
   if (request != MPI_REQUEST_NULL)
-    report.expectSuccess(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    report.expectSuccess(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait of " + trial.label());
   trial.check();
 }
 

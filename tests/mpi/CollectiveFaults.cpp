@@ -1,0 +1,73 @@
+#include "tests/mpi/CollectiveFaults.h"
+
+#include "tests/mpi/Reduction.h"
+
+#include <algorithm>
+
+namespace conformance {
+namespace {
+
+// Compares numbers without a sign as if they had one.
+#ifdef OPEN_MPI
+const Pattern kComparedWrongly = {MPI_UNSIGNED_LONG};
+#else
+const Pattern kComparedWrongly = {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED,
+                                  MPI_UNSIGNED_LONG, MPI_UINT16_T,       MPI_UINT64_T};
+#endif
+
+bool comparesWrongly(const Operator &made) {
+  return (made.op == MPI_MIN || made.op == MPI_MAX) &&
+         std::count(kComparedWrongly.begin(), kComparedWrongly.end(), made.type.get()) > 0;
+}
+
+#ifdef OPEN_MPI
+bool movesWrongly(const Members &members, const Deal &deal) {
+  Collective c = deal.form.collective;
+  if (deal.inPlace)
+    return deal.form.nonblocking && (c == Collective::Alltoallv || c == Collective::Alltoallw);
+  if (c == Collective::Allgatherv && !deal.form.nonblocking && members.size > 2)
+    return true;
+  return c == Collective::Alltoallw && !deal.form.nonblocking && members.size == 1;
+}
+
+bool combinesWrongly(const Members &, const Deal &, const Operator &) { return false; }
+#else
+bool movesWrongly(const Members &members, const Deal &deal) {
+  if (deal.form.collective == Collective::Allgatherv)
+    return !deal.inPlace && members.size == 1;
+  if (deal.form.collective == Collective::Scatter && deal.form.nonblocking)
+    return deal.inPlace && members.size > 2;
+  return deal.form.collective == Collective::Alltoallw && deal.inPlace;
+}
+
+bool combinesWrongly(const Members &members, const Deal &deal, const Operator &made) {
+  Collective c = deal.form.collective;
+  if (c == Collective::Reduce && deal.inPlace && deal.rootOf(members) != 0 && deal.mostCount > 1000)
+    return true;
+  return (c == Collective::Reduce_scatter || c == Collective::Reduce_scatter_block) &&
+         !made.commutes;
+}
+#endif
+
+} // namespace
+
+bool isKnownFault(const Members &members, const Deal &deal) {
+  if (!isReduction(deal.form.collective))
+    return movesWrongly(members, deal);
+  std::unique_ptr<Operator> made = makeOperator(deal);
+  return comparesWrongly(*made) || combinesWrongly(members, deal, *made);
+}
+
+#ifdef OPEN_MPI
+bool isKnownFault(const CollectiveForm &form, Mistake mistake) {
+  return mistake == Mistake::NullCommunicator && form.collective == Collective::Allgather;
+}
+#else
+bool isKnownFault(const CollectiveForm &form, Mistake mistake) {
+  Collective c = form.collective;
+  return mistake == Mistake::NegativeCount && isReduction(c) &&
+         (form.nonblocking || c == Collective::Scan || c == Collective::Exscan);
+}
+#endif
+
+} // namespace conformance

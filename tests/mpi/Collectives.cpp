@@ -1,0 +1,110 @@
+#include "tests/mpi/Collectives.h"
+
+namespace conformance {
+namespace {
+
+// Name as MPI spells it, name in lower case, arguments.
+#define COLLECTIVES(X)                                                                             \
+  X(Barrier, barrier, comm)                                                                        \
+  X(Reduce, reduce, s.buffer, r.buffer, rc[0], r.types[0], a.op, a.root, comm)                     \
+  X(Allreduce, allreduce, s.buffer, r.buffer, rc[0], r.types[0], a.op, comm)                       \
+  X(Reduce_scatter, reduce_scatter, s.buffer, r.buffer, rc, r.types[0], a.op, comm)                \
+  X(Reduce_scatter_block, reduce_scatter_block, s.buffer, r.buffer, rc[0], r.types[0], a.op, comm) \
+  X(Scan, scan, s.buffer, r.buffer, rc[0], r.types[0], a.op, comm)                                 \
+  X(Exscan, exscan, s.buffer, r.buffer, rc[0], r.types[0], a.op, comm)                             \
+  X(Bcast, bcast, s.buffer, sc[0], s.types[0], a.root, comm)                                       \
+  X(Gather, gather, s.buffer, sc[0], s.types[0], r.buffer, rc[0], r.types[0], a.root, comm)        \
+  X(Gatherv, gatherv, s.buffer, sc[0], s.types[0], r.buffer, rc, rd, r.types[0], a.root, comm)     \
+  X(Scatter, scatter, s.buffer, sc[0], s.types[0], r.buffer, rc[0], r.types[0], a.root, comm)      \
+  X(Scatterv, scatterv, s.buffer, sc, sd, s.types[0], r.buffer, rc[0], r.types[0], a.root, comm)   \
+  X(Allgather, allgather, s.buffer, sc[0], s.types[0], r.buffer, rc[0], r.types[0], comm)          \
+  X(Allgatherv, allgatherv, s.buffer, sc[0], s.types[0], r.buffer, rc, rd, r.types[0], comm)       \
+  X(Alltoall, alltoall, s.buffer, sc[0], s.types[0], r.buffer, rc[0], r.types[0], comm)            \
+  X(Alltoallv, alltoallv, s.buffer, sc, sd, s.types[0], r.buffer, rc, rd, r.types[0], comm)        \
+  X(Alltoallw, alltoallw, s.buffer, sc, sb, s.types.data(), r.buffer, rc, rb, r.types.data(), comm)
+
+// What the arguments above are called.
+#define NAME_ARGUMENTS(arrays)                                                                     \
+  const CollectiveArguments &a = arguments_;                                                       \
+  const SideArguments &s = a.send, &r = a.recv;                                                    \
+  const auto *sc = arrays.sendCounts.data(), *rc = arrays.recvCounts.data();                       \
+  const auto *sd = arrays.sendPlaces.data(), *rd = arrays.recvPlaces.data();                       \
+  const auto *sb = arrays.sendBytes.data(), *rb = arrays.recvBytes.data();                         \
+  MPI_Comm comm = a.comm
+
+struct Spelling {
+  const char *blocking, *nonblocking;
+};
+
+Spelling spelling(Collective collective) {
+  switch (collective) {
+#define X(Name, name, ...)                                                                         \
+  case Collective::Name:                                                                           \
+    return {"MPI_" #Name, "MPI_I" #name};
+    COLLECTIVES(X)
+#undef X
+  }
+  return {};
+}
+
+} // namespace
+
+std::string spell(const CollectiveForm &form) {
+  Spelling both = spelling(form.collective);
+  return std::string(form.nonblocking ? both.nonblocking : both.blocking) +
+         (form.large ? "_c" : "");
+}
+
+template <typename Count, typename Place>
+CollectiveCall::Arrays<Count, Place>::Arrays(const CollectiveArguments &a)
+    : sendCounts(a.send.counts.begin(), a.send.counts.end()),
+      recvCounts(a.recv.counts.begin(), a.recv.counts.end()),
+      sendPlaces(a.send.displacements.begin(), a.send.displacements.end()),
+      recvPlaces(a.recv.displacements.begin(), a.recv.displacements.end()),
+      sendBytes(a.send.byteDisplacements.begin(), a.send.byteDisplacements.end()),
+      recvBytes(a.recv.byteDisplacements.begin(), a.recv.byteDisplacements.end()) {}
+
+CollectiveCall::CollectiveCall(const CollectiveForm &form, CollectiveArguments arguments)
+    : form_(form), arguments_(std::move(arguments)), ints_(arguments_), larges_(arguments_) {}
+
+int CollectiveCall::make(MPI_Request *request) {
+  return form_.large ? makeLarge(request) : makeSmall(request);
+}
+
+int CollectiveCall::makeSmall(MPI_Request *request) {
+  NAME_ARGUMENTS(ints_);
+  switch (form_.collective) {
+#define X(Name, name, ...)                                                                         \
+  case Collective::Name:                                                                           \
+    return form_.nonblocking ? MPI_I##name(__VA_ARGS__, request) : MPI_##Name(__VA_ARGS__);
+    COLLECTIVES(X)
+#undef X
+  }
+  return MPI_ERR_OTHER;
+}
+
+#ifdef OPEN_MPI
+bool hasLargeCollectives() { return false; }
+
+int CollectiveCall::makeLarge(MPI_Request *) { return MPI_ERR_OTHER; }
+#else
+bool hasLargeCollectives() { return true; }
+
+// Nothing of a barrier is counted.
+#define MPI_Barrier_c MPI_Barrier
+#define MPI_Ibarrier_c MPI_Ibarrier
+
+int CollectiveCall::makeLarge(MPI_Request *request) {
+  NAME_ARGUMENTS(larges_);
+  switch (form_.collective) {
+#define X(Name, name, ...)                                                                         \
+  case Collective::Name:                                                                           \
+    return form_.nonblocking ? MPI_I##name##_c(__VA_ARGS__, request) : MPI_##Name##_c(__VA_ARGS__);
+    COLLECTIVES(X)
+#undef X
+  }
+  return MPI_ERR_OTHER;
+}
+#endif
+
+} // namespace conformance
