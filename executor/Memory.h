@@ -32,7 +32,7 @@ struct Binding {
   std::vector<BlockTable> blocks;
   /// In place of the operators of the schedule, which then was made for elements of type u8: each
   /// of these is one of the combiner's, whose bytes stay together. n and the blocks count those.
-  Combiner combiner;
+  Combiner combiner = {};
 };
 
 /// For memory that is made with calloc, which is zero without being touched.
