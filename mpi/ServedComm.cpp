@@ -26,7 +26,7 @@ int duplicateServed(MPI_Comm, int, void *, void *value, void *copy, int *isKept)
 
 } // namespace
 
-thread_local ServedComm::Last ServedComm::last_;
+constinit thread_local ServedComm::Last ServedComm::last_;
 std::atomic<uint64_t> ServedComm::numForgotten_{0};
 
 int ServedComm::keyval() {

@@ -14,9 +14,15 @@ class ServedComm : public std::enable_shared_from_this<ServedComm> {
 public:
   /// What is known of a communicator; null: nothing is. Local and fast.
   static ServedComm *of(MPI_Comm comm) {
+    ServedComm *served = before(comm);
+    return served ? served : lookUp(comm);
+  }
+
+  /// The same, of the communicator that this thread asked for last; null: it is another one.
+  static ServedComm *before(MPI_Comm comm) {
     return comm == last_.comm && numForgotten_.load(std::memory_order_relaxed) == last_.forgotten
                ? last_.served
-               : lookUp(comm);
+               : nullptr;
   }
 
   /// Collective over `comm`, which has a topology and is not known yet: serves it if all its
@@ -33,11 +39,13 @@ public:
   /// if the same call came before. An error: the arguments are wrong, or memory is short.
   Result<std::shared_ptr<Operation>> operationFor(const Call &call);
 
-  /// The one of the call before, if this is the same; null: it is not.
-  Operation *sameAsBefore(const Call &call) const {
-    return quick_ && quickCall_.isSameAs(call) && !call.hasLists() && !quick_->isBusy() ? quick_
-                                                                                        : nullptr;
+  /// Whether the operation of this call is that of the call before. Needs no Guard: who makes
+  /// calls on one communicator makes one after the other.
+  bool isSameAsBefore(const Call &call) const {
+    return quick_ && quickCall_.isSameAs(call) && !call.hasLists();
   }
+  /// That one; null: a run of it is under way.
+  Operation *again() const { return quick_->isBusy() ? nullptr : quick_; }
   uint32_t nextRun() { return ++runs_; }
 
   /// For a persistent call: one of its own.
@@ -52,7 +60,7 @@ public:
 private:
   /// The communicator that a thread asked for last, until one is forgotten.
   struct Last {
-    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm comm{}; ///< not MPI_COMM_NULL, which is no constant to a compiler
     ServedComm *served = nullptr;
     uint64_t forgotten = 0; ///< how many were by then
   };
@@ -66,7 +74,7 @@ private:
   void tell(const char *origin) const;
   Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
 
-  [[gnu::tls_model("initial-exec")]] static thread_local Last last_;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Last last_;
   static std::atomic<uint64_t> numForgotten_;
 
   Job &job_;

@@ -26,19 +26,39 @@ ServedComm *knownOrAdopted(Job &job, MPI_Comm comm) {
   return ServedComm::adopt(job, comm);
 }
 
+/// A whole run. The caller holds a Guard.
+Status runOnce(ServedComm &served, Operation &operation) {
+  Summary::all().served(operation.kind(), operation.sentBytes());
+  return operation.run(served.nextRun());
+}
+
 /// A whole run; false: it cannot be prepared.
 bool run(Job &job, ServedComm &served, const Call &call, Status &outcome) {
   Guard guard(job);
-  Operation *operation = served.sameAsBefore(call);
-  if (!operation) {
-    Result<std::shared_ptr<Operation>> found = served.operationFor(call);
-    if (!found)
-      return false;
-    operation = found->get(); // the communicator keeps it
-  }
-  Summary::all().served(call.kind, operation->sentBytes());
-  outcome = operation->run(served.nextRun());
+  Result<std::shared_ptr<Operation>> operation = served.operationFor(call);
+  if (!operation)
+    return false;
+  outcome = runOnce(served, **operation);
   return true;
+}
+
+/// A run of the operation of the call before; false: one is under way.
+bool runAgain(MPI_Comm comm, ServedComm &served, int &code) {
+  Operation *operation = nullptr;
+  Status outcome = [&] {
+    Guard guard(served.job());
+    operation = served.again();
+    return operation ? runOnce(served, *operation) : Status();
+  }();
+  code = outcome ? MPI_SUCCESS : raise(comm, outcome);
+  return operation != nullptr;
+}
+
+/// Serves a blocking call that is the same as the one before; false: it is not. Inlined, so that
+/// arguments are compared in registers and no Call is made in memory.
+[[gnu::always_inline]] inline bool serveAgain(MPI_Comm comm, const Call &call, int &code) {
+  ServedComm *served = ServedComm::before(comm);
+  return served && served->isSameAsBefore(call) && runAgain(comm, *served, code);
 }
 
 /// Serves a blocking call; false: the MPI below must. What it returns is put into `code`.
@@ -155,6 +175,8 @@ Side typed(const void *buffer, const Count *counts, const MPI_Aint *displs,
 #define BLOCKING(name, suffix, C, D, shape)                                                        \
   COLLDSL_DOOR(Neighbor_##name##suffix, (ARGS_##shape(C, D))) {                                    \
     int code = MPI_SUCCESS;                                                                        \
+    if (serveAgain(comm, CALL_##shape, code))                                                      \
+      return code;                                                                                 \
     return serve(comm, CALL_##shape, code) ? code : real::Neighbor_##name##suffix(PASS_##shape);   \
   }
 #define NONBLOCKING(name, suffix, C, D, shape)                                                     \
