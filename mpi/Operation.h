@@ -53,6 +53,8 @@ private:
 
   Operation(ServedComm &comm, CallKind kind, uint32_t stream);
   Status addEdges(const ServedComm &comm, const Call &call);
+  Status addOut(const ServedComm &comm, const Call &call, std::vector<Pieces> &toSelf);
+  Status addIn(const ServedComm &comm, const Call &call, const std::vector<Pieces> &toSelf);
   Result<Pieces> piecesOf(const Side &side, int slot, std::vector<Packed> &packed);
   void remember(const Call &call, const Neighborhood &neighborhood);
   void pack();
