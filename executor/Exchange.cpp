@@ -105,13 +105,10 @@ Status Exchange::recvLater() {
 
 void Exchange::start(uint32_t number) {
   tally_.mismatched = nullptr;
+  sendAll(number);
   for (End &end : recvs_) {
     end.message.key.run = number;
     end.receiver->post(end.message);
-  }
-  for (End &end : sends_) {
-    end.message.key.run = number;
-    end.sender->post(end.message);
   }
   copyAll(copies_);
 }

@@ -48,15 +48,11 @@ public:
 
   /// A whole run. An error: a rank died, or a peer's messages have other lengths.
   Status run(uint32_t number) {
-    for (End &end : recvs_)
-      end.message.key.run = number;
     received_ = 0;
     tally_.mismatched = nullptr;
-    for (End &end : sends_) {
+    sendAll(number);
+    for (End &end : recvs_)
       end.message.key.run = number;
-      if (!end.sender->sendNow(end.message))
-        end.sender->post(end.message);
-    }
     copyAll(copies_);
     if (tally_.open == 0 && recvNow())
       return finish();
@@ -96,6 +92,13 @@ private:
 
   static void add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces);
   void prepare(End &end);
+  void sendAll(uint32_t number) {
+    for (End &end : sends_) {
+      end.message.key.run = number;
+      if (!end.sender->sendNow(end.message))
+        end.sender->post(end.message);
+    }
+  }
   bool recvNow();
   Status recvLater();
   Status mismatch() const;

@@ -123,6 +123,8 @@ bool ServedComm::describe(MPI_Comm comm) {
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
+  if (isSameAsBefore(call) && again())
+    return prepared_.front();
   Result<std::shared_ptr<Operation>> operation = findOrMake(call);
   bool isQuick = operation && !call.hasLists() && (*operation)->hasNamedTypes();
   quick_ = isQuick ? operation->get() : nullptr;

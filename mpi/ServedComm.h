@@ -9,8 +9,8 @@
 
 namespace colldsl::mpi {
 
-/// Lives as long as its communicator and the operations on it.
-class ServedComm : public std::enable_shared_from_this<ServedComm> {
+/// Lives as long as its communicator, or a little longer.
+class ServedComm {
 public:
   /// What is known of a communicator; null: nothing is. Local and fast.
   static ServedComm *of(MPI_Comm comm) {

@@ -88,12 +88,12 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   if (!operation)
     return passOn(call);
   if (isPersistent) {
-    *request = Requests::all().persistent(*operation, *served, comm);
+    *request = Requests::all().persistent(*operation, comm);
     return true;
   }
   Summary::all().served(call.kind, (*operation)->sentBytes());
   (*operation)->start(served->nextRun());
-  *request = Requests::all().running(operation.take(), *served, comm);
+  *request = Requests::all().running(operation.take(), comm);
   return true;
 }
 
