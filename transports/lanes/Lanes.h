@@ -45,8 +45,7 @@ public:
       if (move()) {
         idle = 0;
       } else if (++idle < spinPolls_) {
-        if (idle > kHotPolls)
-          pauseCore();
+        pauseCore();
       } else if (Status s = rest(idle - spinPolls_, move); !s) {
         return s;
       }
@@ -85,8 +84,6 @@ public:
   shm::Health &health() { return health_; }
 
 private:
-  // A microsecond or two. A pause is as long as a message is under way.
-  static constexpr uint32_t kHotPolls = 100;
   static void pauseCore() { __builtin_ia32_pause(); }
   Status rest(uint32_t rounds, const std::function<bool()> &move);
   void answerKnocks();
