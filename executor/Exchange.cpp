@@ -30,16 +30,25 @@ void Exchange::add(std::vector<End> &ends, Rank peer, std::span<const iovec> pie
     append(at->pieces, piece);
 }
 
-// Cut at the union of the borders of both lists.
 void Exchange::copy(std::span<const iovec> targets, std::span<const iovec> sources) {
+  addCopies(copies_, targets, sources);
+}
+
+void Exchange::repeat(std::span<const iovec> targets, std::span<const iovec> sources) {
+  addCopies(repeats_, targets, sources);
+}
+
+// Cut at the union of the borders of both lists.
+void Exchange::addCopies(std::vector<LocalCopy> &copies, std::span<const iovec> targets,
+                         std::span<const iovec> sources) {
   size_t t = 0, s = 0;
   uint64_t tDone = 0, sDone = 0;
   while (t < targets.size() && s < sources.size()) {
     uint64_t tLeft = targets[t].iov_len - tDone, sLeft = sources[s].iov_len - sDone;
     uint64_t bytes = std::min(tLeft, sLeft);
     if (bytes > 0)
-      copies_.push_back({static_cast<std::byte *>(targets[t].iov_base) + tDone,
-                         static_cast<const std::byte *>(sources[s].iov_base) + sDone, bytes});
+      copies.push_back({static_cast<std::byte *>(targets[t].iov_base) + tDone,
+                        static_cast<const std::byte *>(sources[s].iov_base) + sDone, bytes});
     tDone = bytes == tLeft ? (++t, 0) : tDone + bytes;
     sDone = bytes == sLeft ? (++s, 0) : sDone + bytes;
   }
@@ -91,25 +100,22 @@ Status Exchange::recvLater() {
     giveUp();
     return s;
   }
-  return status();
+  return finish();
 }
 
 void Exchange::start(uint32_t number) {
   tally_.mismatched = nullptr;
+  sendAll(number);
   for (End &end : recvs_) {
     end.message.key.run = number;
     end.receiver->post(end.message);
   }
-  for (End &end : sends_) {
-    end.message.key.run = number;
-    end.sender->post(end.message);
-  }
-  copyLocally();
+  copyAll(copies_);
 }
 
-Status Exchange::status() const {
-  const lanes::Message *wrong = tally_.mismatched;
-  return wrong ? Status::error(sizeMismatch(wrong->payload, wrong->moved)) : Status();
+Status Exchange::mismatch() const {
+  const lanes::Message &wrong = *tally_.mismatched;
+  return Status::error(sizeMismatch(wrong.payload, wrong.moved));
 }
 
 void Exchange::giveUp() {

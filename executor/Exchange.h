@@ -39,23 +39,23 @@ public:
   /// To this rank itself. Both lists have the same number of bytes.
   void copy(std::span<const iovec> targets, std::span<const iovec> sources);
 
+  /// What this rank receives in `sources` goes to `targets` too. Both lists have the same number
+  /// of bytes.
+  void repeat(std::span<const iovec> targets, std::span<const iovec> sources);
+
   /// Connects. An error: no shared memory is left.
   Status seal();
 
   /// A whole run. An error: a rank died, or a peer's messages have other lengths.
   Status run(uint32_t number) {
-    for (End &end : recvs_)
-      end.message.key.run = number;
     received_ = 0;
     tally_.mismatched = nullptr;
-    for (End &end : sends_) {
+    sendAll(number);
+    for (End &end : recvs_)
       end.message.key.run = number;
-      if (!end.sender->sendNow(end.message))
-        end.sender->post(end.message);
-    }
-    copyLocally();
+    copyAll(copies_);
     if (tally_.open == 0 && recvNow())
-      return {};
+      return finish();
     return recvLater();
   }
 
@@ -65,8 +65,13 @@ public:
   /// Whether the run is over. Lanes::poll() moves it.
   bool isDone() const { return tally_.open == 0; }
 
-  /// Once a run is done: Ok, or that a peer's messages have other lengths.
-  Status status() const;
+  /// Ends a run that is done. An error: a peer's messages have other lengths.
+  Status finish() {
+    if (tally_.mismatched)
+      return mismatch();
+    copyAll(repeats_);
+    return {};
+  }
 
   /// Lets go of a run that cannot be finished.
   void giveUp();
@@ -87,17 +92,28 @@ private:
 
   static void add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces);
   void prepare(End &end);
+  void sendAll(uint32_t number) {
+    for (End &end : sends_) {
+      end.message.key.run = number;
+      if (!end.sender->sendNow(end.message))
+        end.sender->post(end.message);
+    }
+  }
   bool recvNow();
   Status recvLater();
-  void copyLocally() {
-    for (const LocalCopy &copy : copies_)
+  Status mismatch() const;
+  static void addCopies(std::vector<LocalCopy> &copies, std::span<const iovec> targets,
+                        std::span<const iovec> sources);
+  static void copyAll(const std::vector<LocalCopy> &copies) {
+    for (const LocalCopy &copy : copies)
       std::memcpy(copy.target, copy.source, copy.bytes);
   }
 
   lanes::Lanes &lanes_;
   uint32_t context_, stream_, owner_;
   std::vector<End> sends_, recvs_;
-  std::vector<LocalCopy> copies_;
+  std::vector<LocalCopy> copies_;  ///< to this rank itself
+  std::vector<LocalCopy> repeats_; ///< of what was received
   lanes::Tally tally_;
   size_t received_ = 0; ///< of recvs_, those of this run that are done or posted
 };

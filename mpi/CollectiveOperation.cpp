@@ -31,8 +31,8 @@ bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 } // namespace
 
 CollectiveOperation::CollectiveOperation(ServedComm &comm, const Call &call)
-    : Operation(call.kind), comm_(comm), rank_(comm.rank()), ranks_(comm.numRanks()),
-      plan_(std::in_place, comm.communicator(), comm.job().library(), functionOf(call.kind)) {}
+    : Operation(call.kind), group_(comm.plans()), rank_(comm.rank()), ranks_(comm.numRanks()),
+      plan_(std::in_place, group_->communicator(), comm.job().library(), functionOf(call.kind)) {}
 
 Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, const Call &call) {
   std::shared_ptr<CollectiveOperation> operation(new CollectiveOperation(comm, call));
@@ -278,9 +278,9 @@ void CollectiveOperation::addPacked(Packed packed, Way way) {
 
 Status CollectiveOperation::run(uint32_t number) {
   Plan &plan = plan_->plan();
-  Job &job = comm_.job();
+  Job &job = group_->job();
   pack();
-  comm_.numberNextRun(number);
+  group_->numberNextRun(number);
   Status s = plan_->start(job.lanes().spinPolls());
   if (s && plan.running())
     s = job.waitFor(*this);
@@ -294,14 +294,14 @@ Status CollectiveOperation::run(uint32_t number) {
 void CollectiveOperation::start(uint32_t number) {
   isBusy_ = true;
   pack();
-  comm_.numberNextRun(number);
+  group_->numberNextRun(number);
   if (plan_->start())
-    comm_.job().beginMoving(*this);
+    group_->job().beginMoving(*this);
 }
 
 Status CollectiveOperation::finish() {
   isBusy_ = false;
-  comm_.job().endMoving(*this);
+  group_->job().endMoving(*this);
   Status s = plan_->plan().status();
   if (s)
     unpack();
@@ -311,7 +311,7 @@ Status CollectiveOperation::finish() {
 // A plan that runs fails on the other ranks.
 void CollectiveOperation::giveUp() {
   if (isBusy_)
-    comm_.job().endMoving(*this);
+    group_->job().endMoving(*this);
   isBusy_ = false;
   plan_.reset();
 }

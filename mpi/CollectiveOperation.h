@@ -6,6 +6,7 @@
 #pragma once
 
 #include "mpi/Operation.h"
+#include "mpi/PlanGroup.h"
 #include "mpi/Reductions.h"
 #include "runtime/CollectivePlan.h"
 
@@ -57,7 +58,7 @@ private:
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
   void addPacked(Packed packed, Way way);
 
-  ServedComm &comm_;
+  std::shared_ptr<PlanGroup> group_;
   int rank_, ranks_;
   std::unique_ptr<Reduction> reduction_; ///< outlives the plan
   std::optional<CollectivePlan> plan_;   ///< none: the operation was given up

@@ -2,12 +2,19 @@
 
 #include "mpi/ServedComm.h"
 
+#include <numeric>
+
 namespace colldsl::mpi {
 namespace {
 
 // Shorter pieces than this are cheaper to pack than to list, if there are many.
 constexpr uint64_t kShortPiece = 256;
 constexpr size_t kManyPieces = 16;
+
+uint64_t bytesOf(const std::vector<iovec> &pieces) {
+  return std::accumulate(pieces.begin(), pieces.end(), uint64_t{0},
+                         [](uint64_t sum, const iovec &piece) { return sum + piece.iov_len; });
+}
 
 } // namespace
 
@@ -26,29 +33,58 @@ Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, con
   return std::shared_ptr<Operation>(std::move(operation));
 }
 
-// What this rank sends to itself is paired in order, as with any other peer.
 Status NeighborOperation::addEdges(const ServedComm &comm, const Call &call) {
   std::vector<Pieces> toSelf;
+  Status s = addOut(comm, call, toSelf);
+  return s ? addIn(comm, call, toSelf) : s;
+}
+
+// A block that is the same for all slots goes to each peer once.
+Status NeighborOperation::addOut(const ServedComm &comm, const Call &call,
+                                 std::vector<Pieces> &toSelf) {
+  int before = MPI_PROC_NULL;
+  Pieces pieces;
   for (const Edge &edge : comm.neighborhood().out) {
-    Result<Pieces> pieces = piecesOf(call.send, edge.slot, packed_);
-    if (!pieces)
-      return pieces.status();
-    for (const iovec &piece : *pieces)
-      sentBytes_ += piece.iov_len;
+    bool isRepeated = call.send.isSame && edge.peer == before;
+    if (!isRepeated) {
+      Result<Pieces> made = piecesOf(call.send, edge.slot, packed_);
+      if (!made)
+        return made.status();
+      pieces = made.take();
+    }
+    before = edge.peer;
+    sentBytes_ += bytesOf(pieces);
     if (edge.peer == comm.rank())
-      toSelf.push_back(pieces.take());
-    else
-      exchange_.send(comm.onMachine(edge.peer), *pieces);
+      toSelf.push_back(pieces);
+    else if (!isRepeated)
+      exchange_.send(comm.onMachine(edge.peer), pieces);
   }
+  return {};
+}
+
+// What this rank sends to itself is paired in order, as with any other peer. Slots of other lengths
+// than the first of their peer are received with it, so that the lengths are found to differ.
+Status NeighborOperation::addIn(const ServedComm &comm, const Call &call,
+                                const std::vector<Pieces> &toSelf) {
   size_t self = 0;
+  int before = MPI_PROC_NULL;
+  Pieces first;
   for (const Edge &edge : comm.neighborhood().in) {
     Result<Pieces> pieces = piecesOf(call.recv, edge.slot, unpacked_);
     if (!pieces)
       return pieces.status();
-    if (edge.peer == comm.rank())
+    if (edge.peer == comm.rank()) {
       exchange_.copy(*pieces, toSelf[self++]);
-    else
-      exchange_.recv(comm.onMachine(edge.peer), *pieces);
+      continue;
+    }
+    if (call.send.isSame && edge.peer == before && bytesOf(*pieces) == bytesOf(first)) {
+      exchange_.repeat(*pieces, first);
+      continue;
+    }
+    exchange_.recv(comm.onMachine(edge.peer), *pieces);
+    if (edge.peer != before)
+      first = pieces.take();
+    before = edge.peer;
   }
   return {};
 }
@@ -99,7 +135,7 @@ void NeighborOperation::giveUp() {
 
 Status NeighborOperation::finish() {
   isBusy_ = false;
-  Status s = exchange_.status();
+  Status s = exchange_.finish();
   if (s)
     unpack();
   return s;

@@ -28,6 +28,8 @@ private:
 
   NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream);
   Status addEdges(const ServedComm &comm, const Call &call);
+  Status addOut(const ServedComm &comm, const Call &call, std::vector<Pieces> &toSelf);
+  Status addIn(const ServedComm &comm, const Call &call, const std::vector<Pieces> &toSelf);
   Result<Pieces> piecesOf(const Side &side, int slot, PackedList &packed);
 
   Exchange exchange_;

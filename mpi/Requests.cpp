@@ -13,44 +13,48 @@ Requests &Requests::all() {
   return requests;
 }
 
+Requests::Slot *Requests::lookUp(MPI_Request handle) {
+  auto at = byHandle_.find(handle);
+  if (at == byHandle_.end())
+    return nullptr;
+  last_ = at->second;
+  return last_;
+}
+
 Requests::Slot &Requests::take() {
   reap();
   add(used_, 1);
   if (!unused_.empty()) {
-    Slot &slot = *unused_.back();
+    last_ = unused_.back();
     unused_.pop_back();
-    return slot;
+    return *last_;
   }
   Slot &slot = slots_.emplace_back();
   real::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &slot.handle);
   byHandle_[slot.handle] = &slot;
+  last_ = &slot;
   return slot;
 }
 
 void Requests::release(Slot &slot) {
   slot.operation.reset();
-  slot.served.reset();
   slot.isPersistent = slot.isFreed = false;
   unused_.push_back(&slot);
   add(used_, -1);
 }
 
-MPI_Request Requests::running(std::shared_ptr<Operation> operation, ServedComm &served,
-                              MPI_Comm comm) {
+MPI_Request Requests::running(std::shared_ptr<Operation> operation, MPI_Comm comm) {
   Slot &slot = take();
   slot.operation = std::move(operation);
-  slot.served = served.shared_from_this();
   slot.comm = comm;
   slot.isRunning = true;
   add(running_, 1);
   return slot.handle;
 }
 
-MPI_Request Requests::persistent(std::shared_ptr<Operation> operation, ServedComm &served,
-                                 MPI_Comm comm) {
+MPI_Request Requests::persistent(std::shared_ptr<Operation> operation, MPI_Comm comm) {
   Slot &slot = take();
   slot.operation = std::move(operation);
-  slot.served = served.shared_from_this();
   slot.comm = comm;
   slot.isPersistent = true;
   return slot.handle;
@@ -108,6 +112,7 @@ void Requests::end() {
   unused_.clear();
   freed_.clear();
   byHandle_.clear();
+  last_ = nullptr;
   used_ = running_ = 0;
 }
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "mpi/Operation.h"
-#include "mpi/ServedComm.h"
 
 #include <atomic>
 #include <deque>
@@ -21,7 +20,6 @@ class Requests {
 public:
   struct Slot {
     MPI_Request handle = MPI_REQUEST_NULL;
-    std::shared_ptr<ServedComm> served;   ///< outlives the operation
     std::shared_ptr<Operation> operation; ///< null: nobody uses the handle
     MPI_Comm comm = MPI_COMM_NULL;        ///< whose error handler is called
     bool isPersistent = false;
@@ -34,16 +32,15 @@ public:
   static Requests &all();
 
   /// A handle for an operation that runs already, or that is to be started.
-  MPI_Request running(std::shared_ptr<Operation> operation, ServedComm &served, MPI_Comm comm);
-  MPI_Request persistent(std::shared_ptr<Operation> operation, ServedComm &served, MPI_Comm comm);
+  MPI_Request running(std::shared_ptr<Operation> operation, MPI_Comm comm);
+  MPI_Request persistent(std::shared_ptr<Operation> operation, MPI_Comm comm);
 
   /// Null: the handle is not one of ours.
   Slot *find(MPI_Request handle) {
     if (!hasAny())
       return nullptr;
-    auto at = byHandle_.find(handle);
-    return at != byHandle_.end() && at->second->operation && !at->second->isFreed ? at->second
-                                                                                  : nullptr;
+    Slot *slot = last_ && last_->handle == handle ? last_ : lookUp(handle);
+    return slot && slot->operation && !slot->isFreed ? slot : nullptr;
   }
 
   /// Any thread may ask.
@@ -71,6 +68,7 @@ private:
                 std::memory_order_relaxed);
   }
 
+  Slot *lookUp(MPI_Request handle);
   Slot &take();
   void release(Slot &slot);
   void reap();
@@ -79,6 +77,7 @@ private:
   std::vector<Slot *> unused_;
   std::vector<Slot *> freed_; ///< still running
   std::unordered_map<MPI_Request, Slot *> byHandle_;
+  Slot *last_ = nullptr; ///< that was given out or found
   Count used_{0};
   Count running_{0};
 };

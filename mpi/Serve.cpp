@@ -31,24 +31,35 @@ ServedComm *knownOrAdopted(Job &job, MPI_Comm comm, CallKind kind) {
   return served || !mayServe(comm, kind) ? served : ServedComm::adopt(job, comm);
 }
 
+/// A whole run. The caller holds a Guard.
+Status runOnce(ServedComm &served, Operation &operation) {
+  Summary::all().served(operation.kind(), operation.sentBytes());
+  return operation.run(served.nextRun());
+}
+
 /// A whole run; false: it is for the MPI below.
 bool run(Job &job, ServedComm &served, const Call &call, Status &outcome) {
   Guard guard(job);
-  Operation *operation = served.sameAsBefore(call);
-  if (!operation) {
-    Made found = served.operationFor(call);
-    if (!found)
-      return outcome = found.status(), true;
-    operation = found->get(); // the communicator keeps it
-    if (!operation)
-      return false;
-  }
-  Summary::all().served(call.kind, operation->sentBytes());
-  outcome = operation->run(served.nextRun());
-  return true;
+  Made made = served.operationFor(call);
+  if (!made)
+    outcome = made.status();
+  else if (*made)
+    outcome = runOnce(served, **made);
+  return !made || *made;
 }
 
 } // namespace
+
+bool runAgain(MPI_Comm comm, ServedComm &served, int &code) {
+  Operation *operation = nullptr;
+  Status outcome = [&] {
+    Guard guard(served.job());
+    operation = served.again();
+    return operation ? runOnce(served, *operation) : Status();
+  }();
+  code = outcome ? MPI_SUCCESS : raise(comm, outcome);
+  return operation != nullptr;
+}
 
 bool serve(MPI_Comm comm, const Call &call, int &code) {
   Job *job = Job::current();
@@ -78,12 +89,12 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     return passOn(call);
   code = MPI_SUCCESS;
   if (isPersistent) {
-    *request = Requests::all().persistent(*made, *served, comm);
+    *request = Requests::all().persistent(*made, comm);
     return true;
   }
   Summary::all().served(call.kind, (*made)->sentBytes());
   (*made)->start(served->nextRun());
-  *request = Requests::all().running(made.take(), *served, comm);
+  *request = Requests::all().running(made.take(), comm);
   return true;
 }
 

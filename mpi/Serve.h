@@ -5,6 +5,16 @@
 
 namespace colldsl::mpi {
 
+/// A run of the operation of the call before; false: one is under way.
+bool runAgain(MPI_Comm comm, ServedComm &served, int &code);
+
+/// Serves a blocking call that is the same as the one before; false: it is not. Inlined, so that
+/// arguments are compared in registers and no Call is made in memory.
+[[gnu::always_inline]] inline bool serveAgain(MPI_Comm comm, const Call &call, int &code) {
+  ServedComm *served = ServedComm::before(comm);
+  return served && served->isSameAsBefore(call) && runAgain(comm, *served, code);
+}
+
 /// Serves a blocking call; false: the MPI below must. What the call returns is put into `code`.
 bool serve(MPI_Comm comm, const Call &call, int &code);
 
@@ -17,7 +27,7 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
 #define COLLDSL_BLOCKING(name, C, D, shape)                                                        \
   COLLDSL_DOOR(name, (ARGS_##shape(C, D))) {                                                       \
     int code = MPI_SUCCESS;                                                                        \
-    if (serve(comm, CALL_##shape, code))                                                           \
+    if (serveAgain(comm, CALL_##shape, code) || serve(comm, CALL_##shape, code))                   \
       return code;                                                                                 \
     Besides besides;                                                                               \
     return real::name(PASS_##shape);                                                               \

@@ -14,7 +14,7 @@ namespace {
 
 // Of so many calls that differ in their arguments the last are remembered.
 constexpr size_t kPrepared = 16;
-// The stream of the plans of a context, by its owner.
+// The stream of the plans of a context, by its owner; neighbour operations number theirs from 0.
 constexpr uint32_t kPlansOf = 1u << 31;
 
 using Shared = std::shared_ptr<ServedComm>;
@@ -30,7 +30,7 @@ int duplicateServed(MPI_Comm, int, void *, void *value, void *copy, int *isKept)
 
 } // namespace
 
-thread_local ServedComm::Last ServedComm::last_;
+constinit thread_local ServedComm::Last ServedComm::last_;
 std::atomic<uint64_t> ServedComm::numForgotten_{0};
 
 int ServedComm::keyval() {
@@ -134,19 +134,17 @@ void ServedComm::describe(MPI_Comm comm) {
                      std::all_of(neighborhood_.in.begin(), neighborhood_.in.end(), isHere);
 }
 
-Communicator &ServedComm::communicator() {
-  if (!communicator_) {
-    // Neighbour operations number their streams from 0.
-    lanes::LaneGroup group{context_.number, onMachine_, Rank{static_cast<uint32_t>(rank_)}};
-    group.runs = {kPlansOf | context_.owner, &nextNumber_};
-    std::vector<Place> places;
-    for (Rank rank : onMachine_)
-      places.push_back(job_.machine().place(rank));
-    endpoint_ = std::make_unique<lanes::LaneEndpoint>(job_.lanes(), std::move(group), nullptr);
-    communicator_ =
-        std::make_unique<Communicator>(*endpoint_, Topology::fromPlaces(std::move(places)));
-  }
-  return *communicator_;
+const std::shared_ptr<PlanGroup> &ServedComm::plans() {
+  if (plans_)
+    return plans_;
+  std::vector<Place> places;
+  for (Rank rank : onMachine_)
+    places.push_back(job_.machine().place(rank));
+  plans_ = std::make_shared<PlanGroup>(
+      job_, job_.lanes(),
+      lanes::LaneGroup{context_.number, onMachine_, Rank{static_cast<uint32_t>(rank_)}},
+      kPlansOf | context_.owner, Topology::fromPlaces(std::move(places)));
+  return plans_;
 }
 
 // Away from the root, and beside MPI_IN_PLACE, arguments may be anything.
@@ -167,6 +165,8 @@ Call ServedComm::significant(const Call &call) const {
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
+  if (isSameAsBefore(call) && again())
+    return prepared_.front();
   Result<std::shared_ptr<Operation>> operation =
       findOrMake(isAlongTopology(call.kind) ? call : significant(call));
   bool isQuick = operation && *operation && !call.hasLists() && (*operation)->isQuick();

@@ -4,21 +4,26 @@
 #include "mpi/Job.h"
 #include "mpi/Neighborhood.h"
 #include "mpi/Operation.h"
-#include "runtime/Communicator.h"
-#include "transports/lanes/LaneEndpoint.h"
+#include "mpi/PlanGroup.h"
 
 #include <list>
 
 namespace colldsl::mpi {
 
-/// Lives as long as its communicator and the operations on it.
-class ServedComm : public std::enable_shared_from_this<ServedComm> {
+/// Lives as long as its communicator, or a little longer.
+class ServedComm {
 public:
   /// What is known of a communicator; null: nothing is. Local and fast.
   static ServedComm *of(MPI_Comm comm) {
+    ServedComm *served = before(comm);
+    return served ? served : lookUp(comm);
+  }
+
+  /// The same, of the communicator that this thread asked for last; null: it is another one.
+  static ServedComm *before(MPI_Comm comm) {
     return comm == last_.comm && numForgotten_.load(std::memory_order_relaxed) == last_.forgotten
                ? last_.served
-               : lookUp(comm);
+               : nullptr;
   }
 
   /// Collective over `comm`, which is not known yet: serves what all its ranks can.
@@ -35,11 +40,13 @@ public:
   /// An error: memory is short.
   Result<std::shared_ptr<Operation>> operationFor(const Call &call);
 
-  /// The one of the call before, if this is the same; null: it is not.
-  Operation *sameAsBefore(const Call &call) const {
-    return quick_ && quickCall_.isSameAs(call) && !call.hasLists() && !quick_->isBusy() ? quick_
-                                                                                        : nullptr;
+  /// Whether the operation of this call is that of the call before. Needs no Guard: who makes
+  /// calls on one communicator makes one after the other.
+  bool isSameAsBefore(const Call &call) const {
+    return quick_ && quickCall_.isSameAs(call) && !call.hasLists();
   }
+  /// That one; null: a run of it is under way.
+  Operation *again() const { return quick_->isBusy() ? nullptr : quick_; }
   uint32_t nextRun() { return ++runs_; }
 
   /// For a persistent call along the topology: one of its own.
@@ -52,14 +59,13 @@ public:
   int rank() const { return rank_; }
   int numRanks() const { return static_cast<int>(onMachine_.size()); }
 
-  /// For plans, which run in the order of the numbers that they are given before.
-  Communicator &communicator();
-  void numberNextRun(uint32_t number) { nextNumber_ = number; }
+  /// Made when it is first needed.
+  const std::shared_ptr<PlanGroup> &plans();
 
 private:
   /// The communicator that a thread asked for last, until one is forgotten.
   struct Last {
-    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm comm{}; ///< not MPI_COMM_NULL, which is no constant to a compiler
     ServedComm *served = nullptr;
     uint64_t forgotten = 0; ///< how many were by then
   };
@@ -74,7 +80,7 @@ private:
   Call significant(const Call &call) const;
   Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
 
-  [[gnu::tls_model("initial-exec")]] static thread_local Last last_;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Last last_;
   static std::atomic<uint64_t> numForgotten_;
 
   Job &job_;
@@ -86,9 +92,7 @@ private:
   Neighborhood neighborhood_;
   std::vector<Rank> onMachine_; ///< by rank of the communicator
   uint32_t runs_ = 0;
-  uint32_t nextNumber_ = 0;
-  std::unique_ptr<lanes::LaneEndpoint> endpoint_; ///< outlives its communicator, and that its plans
-  std::unique_ptr<Communicator> communicator_;    ///< made when it is first needed
+  std::shared_ptr<PlanGroup> plans_;
   uint32_t persistent_ = 0;
   std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
   Operation *quick_ = nullptr;                     ///< the first of these, if its call has no lists
