@@ -17,15 +17,41 @@ int64_t nowNs() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
+// Blocks that stay in the nearest cache between the copy and the combine; of whole elements.
+constexpr uint64_t kBlockBytes = 16 << 10;
+
+uint64_t blockBytes(const Combiner &combiner) {
+  if (!combiner)
+    return kBlockBytes;
+  return std::max<uint64_t>(kBlockBytes / combiner.elementBytes, 1) * combiner.elementBytes;
+}
+
+void combine(const Step &step, const Combiner &combiner, std::byte *target, const std::byte *source,
+             uint64_t bytes) {
+  if (step.reduce)
+    step.reduce(target, source, bytes);
+  else
+    combiner.apply(target, source, bytes, step.side, combiner.context);
+}
+
+void copyAndCombine(const Step &step, const Combiner &combiner, const LocalPiece &piece) {
+  uint64_t block = blockBytes(combiner);
+  for (uint64_t at = 0; at < piece.bytes; at += block) {
+    uint64_t bytes = std::min(block, piece.bytes - at);
+    std::memcpy(piece.target + at, piece.first + at, bytes);
+    combine(step, combiner, piece.target + at, piece.source + at, bytes);
+  }
+}
+
 void run(const Step &step, const Combiner &combiner) {
   for (uint32_t i = 0; i < step.pieceCount; ++i) {
     const LocalPiece &piece = step.pieces[i];
     if (step.kind == Step::Kind::Copy)
       std::memmove(piece.target, piece.source, piece.bytes);
-    else if (step.reduce)
-      step.reduce(piece.target, piece.source, piece.bytes);
+    else if (piece.first)
+      copyAndCombine(step, combiner, piece);
     else
-      combiner.apply(piece.target, piece.source, piece.bytes, step.side, combiner.context);
+      combine(step, combiner, piece.target, piece.source, piece.bytes);
   }
 }
 
@@ -130,8 +156,6 @@ bool Plan::runStraight(uint32_t patience) {
 }
 
 bool Plan::awaitMessage(const Step &step, uint32_t patience) {
-  if (step.payload.bytes == 0 && !step.payload.always)
-    return true;
   for (uint32_t look = 0; !channels_->recvNow(step.slot, step.payload); ++look)
     if (look == patience)
       return false;

@@ -1,5 +1,7 @@
 #include "executor/Steps.h"
 
+#include "executor/FusedCopies.h"
+
 #include "ir/Concat.h"
 
 #include <algorithm>
@@ -38,6 +40,7 @@ Result<Steps> Steps::build(const RankView &view, Memory &memory, const Edges &ed
     if (!s)
       return s;
   }
+  fuseCopies(view, memory, steps);
   return steps;
 }
 

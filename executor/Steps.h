@@ -13,6 +13,7 @@ struct LocalPiece {
   std::byte *target;
   const std::byte *source;
   uint64_t bytes;
+  const std::byte *first = nullptr; ///< Combine: copied to the target before; null: nothing is
 };
 
 /// One op.
@@ -73,6 +74,7 @@ private:
   Status followSource(uint32_t i);
   uint64_t listPieces(std::span<const Slice> slices, iovec *pieces) const;
   Staging *stagingOf(uint32_t i);
+  friend class FusedCopies;
   bool isVariable(std::span<const Slice> slices) const;
 
   RankView view_;
@@ -83,8 +85,9 @@ private:
   std::vector<LocalPiece> pieces_; ///< likewise
   size_t iovecsUsed_ = 0;
   size_t piecesUsed_ = 0;
-  std::vector<Staging> staging_;                 ///< sorted by op
-  std::unique_ptr<std::byte, FreeMemory> blank_; ///< what messages without slices carry
+  std::vector<std::unique_ptr<LocalPiece[]>> rests_; ///< what combines left of copies
+  std::vector<Staging> staging_;                     ///< sorted by op
+  std::unique_ptr<std::byte, FreeMemory> blank_;     ///< what messages without slices carry
   uint64_t blankBytes_ = 0;
   uint64_t maxSendBytes_ = 0;
 };

@@ -128,8 +128,8 @@ public:
   /// A receive with `upTo` set is never Done at once, so that its length is told.
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
-  /// Receives a message that is here already and of which nothing is posted; false: it is not, and
-  /// nothing happened. Allocates nothing.
+  /// In place of recv(), a receive of a message that is here already, or that has no bytes and does
+  /// not travel. False: it is not here, and nothing happened. Allocates nothing.
   virtual bool recvNow(MessageSlot, const Payload &) { return false; }
 
   /// Moves what can move. What finished since the last poll; valid until the next call.

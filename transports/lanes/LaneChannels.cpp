@@ -100,6 +100,8 @@ Posted LaneChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
 }
 
 bool LaneChannels::recvNow(MessageSlot slot, const Payload &payload) {
+  if (payload.bytes == 0 && !payload.always)
+    return true;
   auto held = endpoint_.hold();
   End &end = in_.ends[in_.first[slot.edge] + slot.message];
   end.key.run = run_;

@@ -1,0 +1,132 @@
+#include "executor/FusedCopies.h"
+
+#include <algorithm>
+
+namespace colldsl {
+namespace {
+
+constexpr size_t kMostOps = 1024;
+constexpr size_t kMostAncestors = 64;
+
+struct Range {
+  const std::byte *begin, *end;
+  bool overlaps(const Range &other) const { return begin < other.end && other.begin < end; }
+  bool contains(const Range &other) const { return begin <= other.begin && other.end <= end; }
+};
+
+Range targetOf(const LocalPiece &piece) { return {piece.target, piece.target + piece.bytes}; }
+
+} // namespace
+
+class FusedCopies {
+public:
+  FusedCopies(const RankView &view, const Memory &memory, Steps &steps)
+      : view_(view), memory_(memory), steps_(steps), predecessors_(view.ops.size()) {
+    for (uint32_t op = 0; op < view.ops.size(); ++op)
+      for (uint32_t after : successors(op))
+        predecessors_[after].push_back(op);
+  }
+
+  void fuseAll() {
+    for (uint32_t op = 0; op < view_.ops.size(); ++op)
+      if (isPlain(op, Step::Kind::Copy) && readsInputs(op))
+        fuse(op);
+  }
+
+private:
+  std::span<const uint32_t> successors(uint32_t op) const {
+    const ImageOp &image = view_.ops[op];
+    return view_.successors.subspan(image.successorBegin,
+                                    size_t{image.requireCount} + image.irequireCount);
+  }
+
+  bool isPlain(uint32_t op, Step::Kind kind) const {
+    return steps_.steps_[op].kind == kind && !steps_.steps_[op].variable;
+  }
+
+  // They hold what they held, whenever the copy is made.
+  bool readsInputs(uint32_t op) const {
+    auto sources = view_.sources(view_.ops[op]);
+    return std::all_of(sources.begin(), sources.end(), [&](const Slice &slice) {
+      const Buffer &buffer = view_.buffers[index(slice.buffer)];
+      return buffer.role == BufferRole::In && buffer.aliasOf == kNoBuffer;
+    });
+  }
+
+  bool touches(uint32_t op, const Range &range) const {
+    auto lies = [&](const Slice &slice) {
+      std::byte *begin = memory_.addressOf(slice);
+      return range.overlaps({begin, begin + memory_.rangeOf(slice).length});
+    };
+    auto sources = view_.sources(view_.ops[op]), targets = view_.targets(view_.ops[op]);
+    return std::any_of(sources.begin(), sources.end(), lies) ||
+           std::any_of(targets.begin(), targets.end(), lies);
+  }
+
+  // Whoever is not before the combine and touches its target comes after it.
+  bool isTouchedBetween(uint32_t copy, uint32_t combine, const Range &range) const {
+    std::vector<uint32_t> before = predecessors_[combine];
+    for (size_t i = 0; i < before.size(); ++i) {
+      if (before[i] == copy)
+        continue;
+      if (before.size() > kMostAncestors || touches(before[i], range))
+        return true;
+      for (uint32_t op : predecessors_[before[i]])
+        if (std::find(before.begin(), before.end(), op) == before.end())
+          before.push_back(op);
+    }
+    return false;
+  }
+
+  void fuse(uint32_t copy) {
+    Step &step = steps_.steps_[copy];
+    std::vector<LocalPiece> left(step.pieces, step.pieces + step.pieceCount);
+    bool isLess = false;
+    const ImageOp &image = view_.ops[copy];
+    for (uint32_t op : successors(copy).first(image.requireCount))
+      if (isPlain(op, Step::Kind::Combine))
+        for (uint32_t i = 0; i < steps_.steps_[op].pieceCount; ++i)
+          isLess |= take(left, copy, op, const_cast<LocalPiece &>(steps_.steps_[op].pieces[i]));
+    if (!isLess)
+      return;
+    steps_.rests_.push_back(std::make_unique<LocalPiece[]>(left.size()));
+    std::copy(left.begin(), left.end(), steps_.rests_.back().get());
+    step.pieces = steps_.rests_.back().get();
+    step.pieceCount = static_cast<uint32_t>(left.size());
+    step.payload.bytes = 0;
+    for (const LocalPiece &piece : left)
+      step.payload.bytes += piece.bytes;
+  }
+
+  // Cuts the target of the combine out of what is left of the copy.
+  bool take(std::vector<LocalPiece> &left, uint32_t copy, uint32_t combine, LocalPiece &piece) {
+    Range target = targetOf(piece);
+    auto at = std::find_if(left.begin(), left.end(), [&](const LocalPiece &candidate) {
+      return targetOf(candidate).contains(target);
+    });
+    if (at == left.end() || piece.first || isTouchedBetween(copy, combine, target))
+      return false;
+    LocalPiece whole = *at;
+    left.erase(at);
+    auto before = static_cast<uint64_t>(target.begin - whole.target);
+    uint64_t end = before + piece.bytes;
+    piece.first = whole.source + before;
+    if (before > 0)
+      left.push_back({whole.target, whole.source, before});
+    if (end < whole.bytes)
+      left.push_back({whole.target + end, whole.source + end, whole.bytes - end});
+    return true;
+  }
+
+  const RankView &view_;
+  const Memory &memory_;
+  Steps &steps_;
+  std::vector<std::vector<uint32_t>> predecessors_;
+};
+
+void fuseCopies(const RankView &view, const Memory &memory, Steps &steps) {
+  if (view.ops.size() <= kMostOps)
+    FusedCopies(view, memory, steps).fuseAll();
+}
+
+} // namespace colldsl
