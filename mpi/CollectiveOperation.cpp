@@ -167,19 +167,17 @@ Status CollectiveOperation::describeReduceScatter(const Call &call) {
   return s ? bindElements("y", call.recv, own, Way::Out) : s;
 }
 
-// A plan moves elements with the gaps in them, which in the program's memory are not ours.
+// A plan's elements are packed; those without gaps lie so in the program's memory.
 Status CollectiveOperation::bindElements(const char *buffer, const Side &side, uint64_t count,
                                          Way way) {
   Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
   if (!layout)
     return layout.status();
-  uint64_t bytes = count * reduction_->combiner().elementBytes;
-  auto *address = static_cast<std::byte *>(side.buffer);
-  std::byte *memory = address + reduction_->lowerBound();
-  if (reduction_->hasGaps() || way == Way::Copied || way == Way::Dropped) {
+  uint64_t bytes = count * (*layout)->size;
+  auto *address = static_cast<std::byte *>(side.buffer), *memory = address;
+  if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped) {
     memory = scratch(bytes);
-    addPacked({*layout, address, count * (*layout)->size, memory - reduction_->lowerBound(), true},
-              way);
+    addPacked({*layout, address, bytes, memory}, way);
   }
   return bindMemory(buffer, memory, bytes, way);
 }
@@ -206,16 +204,10 @@ Status CollectiveOperation::bindEqual(const char *buffer, const Side &side, int 
     return layout.status();
   if (side.count < 0)
     return Status::error("a count is negative");
-  uint64_t blockBytes = static_cast<uint64_t>(side.count) * (*layout)->size;
-  uint64_t bytes = blockBytes * static_cast<uint64_t>(slots);
-  auto *memory = static_cast<std::byte *>(side.buffer);
-  if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped) {
-    memory = scratch(bytes);
-    addPacked({*layout, static_cast<std::byte *>(side.buffer), bytes, memory}, way);
-  }
-  if (Status s = plan_->setElements(blockBytes); !s)
+  auto count = static_cast<uint64_t>(side.count);
+  if (Status s = plan_->setElements(count * (*layout)->size); !s)
     return s;
-  return bindMemory(buffer, memory, bytes, way);
+  return bindElements(buffer, side, count * static_cast<uint64_t>(slots), way);
 }
 
 // Without gaps in them blocks are used where they lie, else all go through a copy.
@@ -276,11 +268,22 @@ void CollectiveOperation::addPacked(Packed packed, Way way) {
     unpacked_.push_back(std::move(packed));
 }
 
+void CollectiveOperation::beginRun(uint32_t number) {
+  if (reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL)
+    group_->job().typesInUse().begin(reduction_->heldType());
+  pack();
+  group_->numberNextRun(number);
+}
+
+void CollectiveOperation::endRun() {
+  if (reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL)
+    group_->job().typesInUse().end(reduction_->heldType());
+}
+
 Status CollectiveOperation::run(uint32_t number) {
   Plan &plan = plan_->plan();
   Job &job = group_->job();
-  pack();
-  group_->numberNextRun(number);
+  beginRun(number);
   Status s = plan_->start(job.lanes().spinPolls());
   if (s && plan.running())
     s = job.waitFor(*this);
@@ -288,13 +291,13 @@ Status CollectiveOperation::run(uint32_t number) {
     s = plan.status();
   if (s)
     unpack();
+  endRun();
   return s;
 }
 
 void CollectiveOperation::start(uint32_t number) {
   isBusy_ = true;
-  pack();
-  group_->numberNextRun(number);
+  beginRun(number);
   if (plan_->start())
     group_->job().beginMoving(*this);
 }
@@ -305,13 +308,16 @@ Status CollectiveOperation::finish() {
   Status s = plan_->plan().status();
   if (s)
     unpack();
+  endRun();
   return s;
 }
 
 // A plan that runs fails on the other ranks.
 void CollectiveOperation::giveUp() {
-  if (isBusy_)
+  if (isBusy_) {
     group_->job().endMoving(*this);
+    endRun();
+  }
   isBusy_ = false;
   plan_.reset();
 }

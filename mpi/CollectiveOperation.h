@@ -56,6 +56,8 @@ private:
   Status bindEqual(const char *buffer, const Side &side, int slots, Way way);
   Status bindListed(const char *buffer, const Side &side, int slots, Way way);
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
+  void beginRun(uint32_t number);
+  void endRun();
   void addPacked(Packed packed, Way way);
 
   std::shared_ptr<PlanGroup> group_;

@@ -96,6 +96,7 @@ void Job::end() {
     return;
   for (MPI_Op op : job->kept_)
     real::Op_free(&op);
+  job->typesInUse_.freeAll();
   real::Comm_free(&job->own_);
   real::Group_free(&job->worldGroup_);
 }

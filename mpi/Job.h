@@ -2,7 +2,7 @@
 #pragma once
 
 #include "mpi/FairMutex.h"
-#include "mpi/Mpi.h"
+#include "mpi/TypesInUse.h"
 #include "runtime/Library.h"
 #include "runtime/WireUp.h"
 #include "topology/Topology.h"
@@ -88,6 +88,8 @@ public:
   /// An operator of the program's that was freed, but which runs may still need: until the end.
   void keep(MPI_Op op) { kept_.push_back(op); }
 
+  TypesInUse &typesInUse() { return typesInUse_; }
+
   /// Drops what operations may need, when the next communicator comes. Thread safe.
   void bury(std::shared_ptr<void> thing);
 
@@ -109,6 +111,7 @@ private:
   uint32_t worldRank_ = 0;
   std::atomic<uint32_t> nextContext_{1};
   std::vector<MPI_Op> kept_;
+  TypesInUse typesInUse_;
   std::mutex graves_;
   std::vector<std::shared_ptr<void>> buried_;
 

@@ -29,13 +29,6 @@ template <typename Visit> bool describeSide(const Side &side, int slots, Visit &
   return true;
 }
 
-/// Between two arrays of the same layout.
-void copyElements(const TypeLayout &layout, std::byte *to, const std::byte *from, uint64_t count) {
-  for (uint64_t i = 0; i < count; ++i, to += layout.extent, from += layout.extent)
-    for (const Run &run : layout.runs)
-      std::memcpy(to + run.offset, from + run.offset, run.length);
-}
-
 uint64_t wordOf(MPI_Op op) {
   uint64_t word = 0;
   std::memcpy(&word, &op, sizeof op);
@@ -83,18 +76,12 @@ std::byte *Operation::scratch(uint64_t bytes) {
 
 void Operation::pack() {
   for (const Packed &p : packed_)
-    if (p.isSpread)
-      copyElements(*p.layout, p.memory, p.buffer, p.bytes / p.layout->size);
-    else
-      mpi::pack(*p.layout, p.buffer, 0, p.bytes, p.memory);
+    mpi::pack(*p.layout, p.buffer, 0, p.bytes, p.memory);
 }
 
 void Operation::unpack() {
   for (const Packed &p : unpacked_)
-    if (p.isSpread)
-      copyElements(*p.layout, p.buffer, p.memory, p.bytes / p.layout->size);
-    else
-      mpi::unpack(*p.layout, p.buffer, 0, p.bytes, p.memory);
+    mpi::unpack(*p.layout, p.buffer, 0, p.bytes, p.memory);
 }
 
 } // namespace colldsl::mpi

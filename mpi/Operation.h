@@ -49,7 +49,6 @@ protected:
     std::byte *buffer;
     uint64_t bytes;
     std::byte *memory;
-    bool isSpread = false; ///< in memory with the gaps of the layout, of which nothing is touched
   };
   using PackedList = std::vector<Packed>;
 

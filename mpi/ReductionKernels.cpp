@@ -56,14 +56,10 @@ template <typename T> struct Complex {
   }
 };
 
-/// A value and an index. Of equal values the lower index wins.
+/// A value and an index, packed. Of equal values the lower index wins.
 template <typename Value, typename Index> struct Pair {
-  struct Layout {
-    Value value;
-    Index index;
-  };
-  static constexpr size_t kBytes = sizeof(Layout);
-  static constexpr size_t kIndex = offsetof(Layout, index);
+  static constexpr size_t kIndex = sizeof(Value);
+  static constexpr size_t kBytes = kIndex + sizeof(Index);
   template <typename Op>
   static void combine(std::byte *to, const std::byte *a, const std::byte *b) {
     Value av = load<Value>(a), bv = load<Value>(b);

@@ -43,7 +43,7 @@ enum class Group : uint8_t {
   TwoDoubles,
 };
 
-/// Null: MPI has no such operation, or `elementBytes` (the extent) is none that the group has.
+/// On packed elements. Null: MPI has no such operation, or the group has no type of `elementBytes`.
 ReduceFunction findKernel(Operator op, Group group, uint64_t elementBytes, Side side);
 
 } // namespace colldsl::mpi

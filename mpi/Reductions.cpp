@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 
@@ -54,23 +55,23 @@ Groups namedGroups() {
 }
 
 // Of 16 bytes and more there is more than one kind of real number.
-std::optional<Group> parameterizedGroup(MPI_Datatype type, MPI_Aint extent) {
+std::optional<Group> parameterizedGroup(MPI_Datatype type, uint64_t bytes) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
   if (real::Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
     return std::nullopt;
   if (combiner == MPI_COMBINER_F90_INTEGER)
     return Group::FortranInteger;
-  if (combiner == MPI_COMBINER_F90_REAL && extent <= 8)
+  if (combiner == MPI_COMBINER_F90_REAL && bytes <= 8)
     return Group::Float;
-  if (combiner == MPI_COMBINER_F90_COMPLEX && extent <= 16)
+  if (combiner == MPI_COMBINER_F90_COMPLEX && bytes <= 16)
     return Group::Complex;
   return std::nullopt;
 }
 
-std::optional<Group> groupOf(MPI_Datatype type, MPI_Aint extent) {
+std::optional<Group> groupOf(MPI_Datatype type, uint64_t bytes) {
   static const Groups named = namedGroups();
   auto found = named.find(type);
-  return found != named.end() ? found->second : parameterizedGroup(type, extent);
+  return found != named.end() ? found->second : parameterizedGroup(type, bytes);
 }
 
 std::optional<Operator> operatorOf(MPI_Op op) {
@@ -85,31 +86,36 @@ std::optional<Operator> operatorOf(MPI_Op op) {
 }
 
 // What a user's function is given at once, where its operands are copied.
-constexpr uint64_t kScratchBytes = 64 << 10;
-// What the MPI takes at once, and what one element may have: who has larger ones gains nothing
+constexpr uint64_t kScratchBytes = 32 << 10;
+// What the MPI takes at once, and what one element may span: who has larger ones gains nothing
 // here.
 constexpr uint64_t kMostElements = 1 << 30;
 constexpr MPI_Aint kMostElementBytes = 64 << 20;
 
 } // namespace
 
-/// False: the bytes from the lower bound on, as many as the extent, are not the element; or they
-/// would not be aligned in memory of a plan's own as they are in the program's.
+// What alignment the program's elements need they have from their address on, not from their first
+// byte. Offsets may be addresses.
+void Reduction::Elements::allocate(MPI_Aint first, uint64_t bytes) {
+  constexpr uintptr_t kAlignment = alignof(std::max_align_t);
+  memory_.resize(bytes + kAlignment);
+  uintptr_t lowest = reinterpret_cast<uintptr_t>(memory_.data()) - static_cast<uintptr_t>(first);
+  address_ = reinterpret_cast<std::byte *>((lowest + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+/// False: there is nothing to combine, or too much in one element.
 bool Reduction::measure(MPI_Datatype type) {
-  MPI_Aint extent = 0, first = 0, span = 0;
-  int size = 0;
-  if (real::Type_get_extent(type, &lowerBound_, &extent) != MPI_SUCCESS ||
-      real::Type_get_true_extent(type, &first, &span) != MPI_SUCCESS ||
-      real::Type_size(type, &size) != MPI_SUCCESS)
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(type);
+  if (!layout || (*layout)->size == 0)
     return false;
-  if (size <= 0 || extent <= 0 || extent > kMostElementBytes || first < lowerBound_ ||
-      first + span > lowerBound_ + extent)
-    return false;
-  // No alignment that elements of an array have in common is larger than what divides the extent.
-  MPI_Aint alignment = std::min<MPI_Aint>(extent & -extent, alignof(std::max_align_t));
-  elementBytes_ = static_cast<uint64_t>(extent);
-  hasGaps_ = size != extent;
-  return lowerBound_ % alignment == 0;
+  layout_ = *layout;
+  first_ = std::numeric_limits<MPI_Aint>::max();
+  end_ = std::numeric_limits<MPI_Aint>::min();
+  for (const Run &run : layout_->runs) {
+    first_ = std::min(first_, run.offset);
+    end_ = std::max(end_, run.offset + static_cast<MPI_Aint>(run.length));
+  }
+  return end_ - first_ <= kMostElementBytes;
 }
 
 std::atomic<uint64_t> Reduction::numFreed_{0};
@@ -124,12 +130,12 @@ std::unique_ptr<Reduction> Reduction::ofMpis(MPI_Op op, MPI_Datatype type) {
   std::unique_ptr<Reduction> made(new Reduction);
   if (!made->measure(type))
     return nullptr;
-  std::optional<Group> group = groupOf(type, static_cast<MPI_Aint>(made->elementBytes_));
+  std::optional<Group> group = groupOf(type, made->layout_->size);
   if (!group)
     return nullptr;
   made->apply_ = applyKernel;
-  made->before_ = findKernel(*operatorOf(op), *group, made->elementBytes_, Side::Before);
-  made->after_ = findKernel(*operatorOf(op), *group, made->elementBytes_, Side::After);
+  made->before_ = findKernel(*operatorOf(op), *group, made->layout_->size, Side::Before);
+  made->after_ = findKernel(*operatorOf(op), *group, made->layout_->size, Side::After);
   return made->after_ ? std::move(made) : nullptr;
 }
 
@@ -138,13 +144,27 @@ std::unique_ptr<Reduction> Reduction::ofUsers(MPI_Op op, MPI_Datatype type) {
   int commutes = 0;
   if (!made->measure(type) || real::Op_commutative(op, &commutes) != MPI_SUCCESS)
     return nullptr;
-  made->apply_ = applyUsers;
+  made->apply_ = made->isPacked() ? applyPacked : applyUsers;
   made->commutes_ = commutes != 0;
   made->op_ = op;
   made->type_ = type;
-  made->scratch_.resize(std::max(uint64_t{1}, kScratchBytes / made->elementBytes_) *
-                        made->elementBytes_);
+  made->allocate();
   return made;
+}
+
+// Elements of an array that would lie in each other are taken one by one.
+void Reduction::allocate() {
+  MPI_Aint span = end_ - first_;
+  uint64_t bytes = static_cast<uint64_t>(span), elements = 1;
+  if (layout_->extent >= span && bytes < kScratchBytes) {
+    auto extent = static_cast<uint64_t>(layout_->extent);
+    elements += (kScratchBytes - bytes) / extent;
+    bytes += (elements - 1) * extent;
+  }
+  chunkBytes_ = elements * layout_->size;
+  incoming_.allocate(first_, bytes);
+  if (isPacked())
+    own_.allocate(first_, bytes);
 }
 
 void Reduction::applyKernel(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
@@ -153,27 +173,43 @@ void Reduction::applyKernel(std::byte *target, const std::byte *source, uint64_t
   (side == Side::After ? self->after_ : self->before_)(target, source, bytes);
 }
 
-// The MPI computes inout = in op inout. It cannot fail: it took operator and datatype before. The
-// side counts for operators that commute too: what is equal for their author may differ in bits.
+// It cannot fail: the MPI took operator and datatype before.
+void Reduction::combine(const std::byte *in, std::byte *inout, uint64_t bytes) const {
+  real::Reduce_local(in, inout, static_cast<int>(bytes / layout_->size), type_, op_);
+}
+
+// The MPI computes inout = in op inout. The side counts for operators that commute too: what is
+// equal for their author may differ in bits.
 void Reduction::applyUsers(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
                            void *context) {
   auto *self = static_cast<Reduction *>(context);
-  auto combine = [&](const std::byte *in, std::byte *inout, uint64_t part) {
-    real::Reduce_local(in - self->lowerBound_, inout - self->lowerBound_,
-                       static_cast<int>(part / self->elementBytes_), self->type_, self->op_);
-  };
-  std::byte *scratch = self->scratch_.data();
-  uint64_t most =
-      side == Side::Before ? kMostElements * self->elementBytes_ : self->scratch_.size();
+  std::byte *incoming = self->incoming_.address();
+  uint64_t most = side == Side::Before ? kMostElements * self->layout_->size : self->chunkBytes_;
   for (uint64_t at = 0, part = 0; at < bytes; at += part) {
     part = std::min(most, bytes - at);
     if (side == Side::Before) {
-      combine(source + at, target + at, part);
+      self->combine(source + at, target + at, part);
     } else {
-      std::memcpy(scratch, source + at, part);
-      combine(target + at, scratch, part);
-      std::memcpy(target + at, scratch, part);
+      std::memcpy(incoming, source + at, part);
+      self->combine(target + at, incoming, part);
+      std::memcpy(target + at, incoming, part);
     }
+  }
+}
+
+void Reduction::applyPacked(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
+                            void *context) {
+  auto *self = static_cast<Reduction *>(context);
+  const TypeLayout &layout = *self->layout_;
+  std::byte *own = self->own_.address(), *incoming = self->incoming_.address();
+  std::byte *in = side == Side::Before ? incoming : own;
+  std::byte *inout = side == Side::Before ? own : incoming;
+  for (uint64_t at = 0, part = 0; at < bytes; at += part) {
+    part = std::min(self->chunkBytes_, bytes - at);
+    unpack(layout, own, 0, part, target + at);
+    unpack(layout, incoming, 0, part, source + at);
+    self->combine(in, inout, part);
+    pack(layout, inout, 0, part, target + at);
   }
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "executor/Reduce.h"
-#include "mpi/Mpi.h"
+#include "mpi/Datatype.h"
 
 #include <atomic>
 #include <memory>
@@ -12,9 +12,8 @@ namespace colldsl::mpi {
 
 /// An operator on a datatype. It stays where it is: its combiner's context is this.
 ///
-/// An element's bytes are its extent, gaps included, and begin at its lower bound. A plan moves
-/// and copies whole elements; where these have gaps, and the gaps of a receive buffer must stay
-/// as they are, it is to be bound to memory that stands in for that buffer.
+/// A plan's elements are the packed ones, data without gaps. Where the program's elements have none
+/// either, that is the program's own memory; else isPacked(), and who binds the plan packs.
 ///
 /// The result of an operator of MPI's depends on no machine and on no length: all ranks that
 /// combine the same values in the same order get the same bits.
@@ -29,7 +28,7 @@ public:
 
   /// Valid as long as this lives, and, of a user's operator, operator and datatype; for one plan
   /// at a time, since it has memory of its own. Allocates nothing when it is applied.
-  Combiner combiner() { return {apply_, this, elementBytes_}; }
+  Combiner combiner() { return {apply_, this, layout_->size}; }
 
   /// How many operators the program has freed: a handle may mean another one since.
   static uint64_t numFreed() { return numFreed_.load(std::memory_order_relaxed); }
@@ -37,12 +36,24 @@ public:
 
   bool commutes() const { return commutes_; }
   bool isUsers() const { return op_ != MPI_OP_NULL; } ///< a function of the program is called
-  bool hasGaps() const { return hasGaps_; }           ///< in an element or between two
+  bool isPacked() const { return !layout_->isDense(); }
 
-  /// Where a plan's memory begins, seen from MPI's address of the buffer.
-  MPI_Aint lowerBound() const { return lowerBound_; }
+  /// What that function is given, if the program may free it; or MPI_DATATYPE_NULL.
+  MPI_Datatype heldType() const { return layout_->isNamed ? MPI_DATATYPE_NULL : type_; }
 
 private:
+  /// Memory of some elements as MPI has them.
+  class Elements {
+  public:
+    void allocate(MPI_Aint first, uint64_t bytes);
+    /// As MPI takes it: elements may lie before it, or behind.
+    std::byte *address() const { return address_; }
+
+  private:
+    std::vector<std::byte> memory_;
+    std::byte *address_ = nullptr;
+  };
+
   Reduction() = default;
   static std::unique_ptr<Reduction> ofMpis(MPI_Op op, MPI_Datatype type);
   static std::unique_ptr<Reduction> ofUsers(MPI_Op op, MPI_Datatype type);
@@ -50,21 +61,25 @@ private:
                           void *context);
   static void applyUsers(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
                          void *context);
+  static void applyPacked(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
+                          void *context);
   bool measure(MPI_Datatype type);
+  void allocate();
+  void combine(const std::byte *in, std::byte *inout, uint64_t bytes) const;
 
   static std::atomic<uint64_t> numFreed_;
 
   Combiner::Apply apply_ = nullptr;
-  uint64_t elementBytes_ = 0;
-  MPI_Aint lowerBound_ = 0;
+  std::shared_ptr<const TypeLayout> layout_;
+  MPI_Aint first_ = 0, end_ = 0; ///< of an element's data, from its address
   bool commutes_ = true;
-  bool hasGaps_ = false;
 
   ReduceFunction before_ = nullptr, after_ = nullptr; ///< of MPI's operators, by the side
 
   MPI_Op op_ = MPI_OP_NULL; ///< of users
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  std::vector<std::byte> scratch_; ///< some elements, at least one
+  uint64_t chunkBytes_ = 0; ///< packed, what fits the scratch arrays
+  Elements own_, incoming_; ///< of the target, only where it is packed; of the source
 };
 
 } // namespace colldsl::mpi

@@ -107,6 +107,13 @@ COLLDSL_DOOR(Op_free, (MPI_Op * op)) {
   return MPI_SUCCESS;
 }
 
+COLLDSL_DOOR(Type_free, (MPI_Datatype * type)) {
+  if (!Job::current() || !Job::current()->typesInUse().take(*type))
+    return real::Type_free(type);
+  *type = MPI_DATATYPE_NULL;
+  return MPI_SUCCESS;
+}
+
 COLLDSL_DOOR(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm *made)) {
   return adopted(real::Comm_split(old, color, key, made), made);
 }

@@ -65,8 +65,8 @@ bool isKnownFault(const CollectiveForm &form, Mistake mistake) {
 #else
 bool isKnownFault(const CollectiveForm &form, Mistake mistake) {
   Collective c = form.collective;
-  return mistake == Mistake::NegativeCount && isReduction(c) &&
-         (form.nonblocking || c == Collective::Scan || c == Collective::Exscan);
+  bool isScattered = c == Collective::Reduce_scatter || c == Collective::Reduce_scatter_block;
+  return mistake == Mistake::NegativeCount && isReduction(c) && (form.nonblocking || !isScattered);
 }
 #endif
 

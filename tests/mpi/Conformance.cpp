@@ -1,6 +1,7 @@
 // Operations of an MPI against what the standard says they do.
 #include "tests/mpi/Groups.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,8 @@ const char kHelp[] = R"(
   --seed S             which random numbers, 1 by default
   --first CASE         the first case of each group, 0 by default
   --skip-known-faults  leaves out what this MPI alone gets wrong
+  --skip-known-faults-of GROUP
+                       in this group alone
   --keep-going         prints all mismatches; otherwise the first ends the program
   --timeout SECONDS    ends the program with exit code 3 after this time, 120 by default
 
@@ -24,15 +27,15 @@ Exit code 1: the MPI, or what stands in for it, was wrong.
 )";
 
 struct Options {
-  std::vector<const Group *> groups;
+  std::vector<const Group *> groups, skipIn;
   uint64_t seed = 1, first = 0, cases = 100, timeoutSeconds = 120;
   bool skipKnownFaults = false, keepGoing = false, list = false, help = false, wrong = false;
 };
 
-void addGroup(Options &options, const char *name) {
+void addGroup(Options &options, std::vector<const Group *> &list, const char *name) {
   for (const Group &group : groups())
     if (std::strcmp(group.name, name) == 0)
-      return options.groups.push_back(&group);
+      return list.push_back(&group);
   options.wrong = true;
 }
 
@@ -45,7 +48,9 @@ void setNumber(Options &options, uint64_t &number, const char *text) {
 void set(Options &o, int option, const char *value) {
   switch (option) {
   case 'o':
-    return addGroup(o, value);
+    return addGroup(o, o.groups, value);
+  case 'g':
+    return addGroup(o, o.skipIn, value);
   case 'c':
     return setNumber(o, o.cases, value);
   case 's':
@@ -72,12 +77,17 @@ void set(Options &o, int option, const char *value) {
 }
 
 Options parse(int argc, char **argv) {
-  static const option known[] = {
-      {"list", no_argument, nullptr, 'l'},        {"only", required_argument, nullptr, 'o'},
-      {"cases", required_argument, nullptr, 'c'}, {"seed", required_argument, nullptr, 's'},
-      {"first", required_argument, nullptr, 'f'}, {"skip-known-faults", no_argument, nullptr, 'x'},
-      {"keep-going", no_argument, nullptr, 'k'},  {"timeout", required_argument, nullptr, 't'},
-      {"help", no_argument, nullptr, 'h'},        {}};
+  static const option known[] = {{"list", no_argument, nullptr, 'l'},
+                                 {"only", required_argument, nullptr, 'o'},
+                                 {"cases", required_argument, nullptr, 'c'},
+                                 {"seed", required_argument, nullptr, 's'},
+                                 {"first", required_argument, nullptr, 'f'},
+                                 {"skip-known-faults", no_argument, nullptr, 'x'},
+                                 {"skip-known-faults-of", required_argument, nullptr, 'g'},
+                                 {"keep-going", no_argument, nullptr, 'k'},
+                                 {"timeout", required_argument, nullptr, 't'},
+                                 {"help", no_argument, nullptr, 'h'},
+                                 {}};
   Options options;
   for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;)
     set(options, found, optarg);
@@ -99,12 +109,14 @@ uint64_t number(const std::string &name) {
 // How many cases were left out.
 uint64_t runGroup(const Group &group, const Options &options, int rank, Report &report) {
   uint64_t leftOut = 0;
+  const auto &skipIn = options.skipIn;
+  bool skips = options.skipKnownFaults || std::count(skipIn.begin(), skipIn.end(), &group) > 0;
   for (uint64_t i = options.first; i < options.first + options.cases; ++i) {
     report.enter(std::string(group.name) + ", seed " + std::to_string(options.seed) + ", case " +
                  std::to_string(i));
     uint64_t name = number(group.name), mine = rank + 1;
-    Case c{Random({options.seed, name, i, 0}), Random({options.seed, name, i, mine}),
-           options.skipKnownFaults, report};
+    Case c{Random({options.seed, name, i, 0}), Random({options.seed, name, i, mine}), skips,
+           report};
     leftOut += !group.run(c);
   }
   return leftOut;

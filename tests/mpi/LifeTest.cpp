@@ -231,5 +231,60 @@ TEST(Life, ShortLivedGraphsAreServedAsLongAsTheyCome) {
   }
 }
 
+/// What the function adds to each sum, it finds in an attribute of the datatype.
+int extraKey = MPI_KEYVAL_INVALID;
+int typesDeleted = 0;
+int onTypeDelete(MPI_Datatype, int, void *, void *) {
+  ++typesDeleted;
+  return MPI_SUCCESS;
+}
+void addMore(void *in, void *inout, int *count, MPI_Datatype *type) {
+  int *extra = nullptr, isThere = 0;
+  MPI_Type_get_attr(*type, extraKey, &extra, &isThere);
+  for (int i = 0; i < 3 * *count; i += 3)
+    static_cast<int *>(inout)[i] += static_cast<int *>(in)[i] + (isThere ? *extra : 1000000);
+}
+
+/// Every third int.
+MPI_Datatype makeThird() {
+  MPI_Datatype third;
+  MPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &third);
+  MPI_Type_commit(&third);
+  return third;
+}
+
+// The others contribute once rank 0 has freed both. Types made meanwhile may get a freed handle.
+TEST(Life, ReductionsKeepWhatTheProgramFrees) {
+  World world;
+  MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, onTypeDelete, &extraKey, nullptr);
+  typesDeleted = 0;
+  constexpr int kRounds = 20;
+  for (int round = 0; round < kRounds; ++round) {
+    int extra = round, go = 0;
+    std::vector<int> mine(3 * 1000, world.rank + 1), sum(mine.size(), -7);
+    MPI_Op op;
+    MPI_Op_create(addMore, 1, &op);
+    MPI_Datatype third = makeThird();
+    MPI_Type_set_attr(third, extraKey, &extra);
+    if (world.rank != 0)
+      MPI_Recv(&go, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Request request;
+    MPI_Ireduce(mine.data(), sum.data(), 1000, third, op, 0, MPI_COMM_WORLD, &request);
+    MPI_Op_free(&op);
+    MPI_Type_free(&third);
+    EXPECT_EQ(third, MPI_DATATYPE_NULL);
+    for (int peer = 1; world.rank == 0 && peer < world.ranks; ++peer)
+      MPI_Send(&go, 1, MPI_INT, peer, 8, MPI_COMM_WORLD);
+    MPI_Datatype other = makeThird();
+    EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    MPI_Type_free(&other);
+    EXPECT_EQ(typesDeleted, round + 1);
+    int wanted = world.ranks * (world.ranks + 1) / 2 + (world.ranks - 1) * extra;
+    EXPECT_EQ(sum[3 * 999], world.rank == 0 ? wanted : -7) << round;
+    EXPECT_EQ(sum[1], -7);
+  }
+  MPI_Type_free_keyval(&extraKey);
+}
+
 } // namespace
 } // namespace colldsl::mpi::test

@@ -8,7 +8,9 @@
 // Not compared: what becomes of NaNs, and of logical values other than 0 and 1.
 #include "mpi/Reductions.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
@@ -243,22 +245,34 @@ bool mpiIsWrong(MPI_Op op, const TypeCase &type, size_t extent) {
 #endif
 }
 
+/// What a plan makes of arrays of the program: combines their packed elements.
+Bytes combined(Reduction &reduction, MPI_Datatype type, const Bytes &target, const Bytes &source,
+               Side side) {
+  const TypeLayout &layout = *knownLayoutOf(type);
+  Combiner combiner = reduction.combiner();
+  EXPECT_EQ(combiner.elementBytes, layout.size);
+  Bytes result = target, own(target.size() / layout.extent * layout.size), other(own.size());
+  pack(layout, target.data(), 0, own.size(), own.data());
+  pack(layout, source.data(), 0, own.size(), other.data());
+  combiner.apply(own.data(), other.data(), own.size(), side, combiner.context);
+  unpack(layout, result.data(), 0, own.size(), own.data());
+  return result;
+}
+
 void expectAsMpi(const OpCase &op, const TypeCase &type, Reduction &reduction) {
   constexpr int kCount = 999;
   MPI_Aint lb = 0, extent = 0;
   MPI_Type_get_extent(type.type, &lb, &extent);
-  Combiner combiner = reduction.combiner();
-  ASSERT_EQ(combiner.elementBytes, static_cast<uint64_t>(extent));
   Random random(7);
   Bytes left = array(random, type, extent, kCount), right = array(random, type, extent, kCount);
-  Bytes wanted = right, before = right, after = left;
+  Bytes wanted = right;
   if (mpiIsWrong(op.op, type, extent))
     for (size_t at = 0; at < left.size(); at += extent)
       type.oracle(op.op, &left[at], &wanted[at]);
   else
     ASSERT_EQ(MPI_Reduce_local(left.data(), wanted.data(), kCount, type.type, op.op), MPI_SUCCESS);
-  combiner.apply(before.data(), left.data(), left.size(), Side::Before, combiner.context);
-  combiner.apply(after.data(), right.data(), right.size(), Side::After, combiner.context);
+  Bytes before = combined(reduction, type.type, right, left, Side::Before);
+  Bytes after = combined(reduction, type.type, left, right, Side::After);
   EXPECT_EQ(firstDifference(type, before, wanted, extent), kCount) << "before";
   EXPECT_EQ(firstDifference(type, after, wanted, extent), kCount) << "after";
 }
@@ -282,12 +296,12 @@ TEST(Reductions, OperatorsOfMpiAreAsMpiDoesThem) {
   EXPECT_GT(served, 300);
 }
 
-TEST(Reductions, KnowWhichElementsHaveGaps) {
-  auto hasGaps = [](MPI_Op op, MPI_Datatype type) { return Reduction::of(op, type)->hasGaps(); };
-  EXPECT_TRUE(hasGaps(MPI_MINLOC, MPI_SHORT_INT));
-  EXPECT_TRUE(hasGaps(MPI_MAXLOC, MPI_DOUBLE_INT));
-  EXPECT_FALSE(hasGaps(MPI_MAXLOC, MPI_2INT));
-  EXPECT_FALSE(hasGaps(MPI_SUM, MPI_C_DOUBLE_COMPLEX));
+TEST(Reductions, ElementsWithGapsArePacked) {
+  auto isPacked = [](MPI_Op op, MPI_Datatype type) { return Reduction::of(op, type)->isPacked(); };
+  EXPECT_TRUE(isPacked(MPI_MINLOC, MPI_SHORT_INT));
+  EXPECT_TRUE(isPacked(MPI_MAXLOC, MPI_DOUBLE_INT));
+  EXPECT_FALSE(isPacked(MPI_MAXLOC, MPI_2INT));
+  EXPECT_FALSE(isPacked(MPI_SUM, MPI_C_DOUBLE_COMPLEX));
 }
 
 TEST(Reductions, OperatorsOfMpiDoNotServeDerivedTypes) {
@@ -306,31 +320,48 @@ TEST(Reductions, OperatorsOfMpiDoNotServeDerivedTypes) {
 
 // Users' operators: 2x2 matrices of unsigned, the entries at `places` ints from the address.
 
-using Places = std::array<int, 4>;
+using Places = std::array<MPI_Aint, 4>;
 Places places;
-int stride; ///< ints from one element to the next
+MPI_Aint stride; ///< ints from one element to the next
+
+/// What the function was given.
 MPI_Datatype given;
+int mostGiven;
+bool isAligned;
+
+std::array<unsigned, 4> product(const std::array<unsigned, 4> &x,
+                                const std::array<unsigned, 4> &y) {
+  return {x[0] * y[0] + x[1] * y[2], x[0] * y[1] + x[1] * y[3], x[2] * y[0] + x[3] * y[2],
+          x[2] * y[1] + x[3] * y[3]};
+}
 
 void multiply(void *in, void *inout, int *count, MPI_Datatype *type) {
   given = *type;
-  auto *a = static_cast<const unsigned *>(in);
-  auto *b = static_cast<unsigned *>(inout);
-  for (int i = 0; i < *count; ++i, a += stride, b += stride) {
-    auto x = [&](int k) { return a[places[k]]; };
-    auto y = [&](int k) { return b[places[k]]; };
-    unsigned product[] = {x(0) * y(0) + x(1) * y(2), x(0) * y(1) + x(1) * y(3),
-                          x(2) * y(0) + x(3) * y(2), x(2) * y(1) + x(3) * y(3)};
+  mostGiven = std::max(mostGiven, *count);
+  for (void *array : {in, inout})
+    isAligned &= reinterpret_cast<uintptr_t>(array) % alignof(std::max_align_t) == 0;
+  auto at = [](void *array, int i, int k) {
+    return reinterpret_cast<unsigned *>(reinterpret_cast<intptr_t>(array) +
+                                        4 * (i * stride + places[k]));
+  };
+  for (int i = 0; i < *count; ++i) {
+    std::array<unsigned, 4> x, y;
     for (int k = 0; k < 4; ++k)
-      b[places[k]] = product[k];
+      x[k] = *at(in, i, k), y[k] = *at(inout, i, k);
+    std::array<unsigned, 4> made = product(x, y);
+    for (int k = 0; k < 4; ++k)
+      *at(inout, i, k) = made[k];
   }
 }
 
 struct UserType {
-  UserType(Places at, int first, int ints) {
+  UserType(Places at, MPI_Aint first, MPI_Aint ints) {
     places = at;
     stride = ints;
     MPI_Datatype entries;
-    MPI_Type_create_indexed_block(4, 1, at.data(), MPI_UNSIGNED, &entries);
+    for (MPI_Aint &place : at)
+      place *= 4;
+    MPI_Type_create_hindexed_block(4, 1, at.data(), MPI_UNSIGNED, &entries);
     MPI_Type_create_resized(entries, first * 4, ints * 4, &type);
     MPI_Type_commit(&type);
     MPI_Type_free(&entries);
@@ -345,64 +376,85 @@ struct UserOp {
   MPI_Op op = MPI_OP_NULL;
 };
 
-/// Both sides, on more elements than are copied at once.
-void expectMultiplies(const UserType &type, MPI_Op op, int first) {
+enum class Form { Dense, Packed, OneByOne };
+
+/// Both sides, on more elements than are unpacked at once.
+void expectMultiplies(const UserType &type, MPI_Op op, Form form) {
+  using Matrices = std::vector<std::array<unsigned, 4>>;
   std::unique_ptr<Reduction> reduction = Reduction::of(op, type.type);
   ASSERT_NE(reduction, nullptr);
   EXPECT_TRUE(reduction->isUsers());
-  EXPECT_EQ(reduction->lowerBound(), first * 4);
-  const int count = stride > 1000 ? 5 : 20001;
-  std::vector<unsigned> left(count * stride), right(left.size());
-  Random random(3);
-  for (size_t i = 0; i < left.size(); ++i)
-    left[i] = random(), right[i] = random();
-  std::vector<unsigned> wanted = right, before = right, after = left;
-  multiply(left.data() - first, wanted.data() - first, const_cast<int *>(&count),
-           const_cast<MPI_Datatype *>(&type.type));
+  EXPECT_EQ(reduction->isPacked(), form != Form::Dense);
   Combiner combiner = reduction->combiner();
-  ASSERT_EQ(combiner.elementBytes, stride * sizeof(unsigned));
-  auto apply = [&](std::vector<unsigned> &target, const std::vector<unsigned> &source, Side side) {
+  ASSERT_EQ(combiner.elementBytes, sizeof(Matrices::value_type));
+  Matrices left(20001), right(left.size()), wanted(left.size());
+  Random random(3);
+  for (size_t i = 0; i < left.size(); ++i) {
+    for (int k = 0; k < 4; ++k)
+      left[i][k] = random(), right[i][k] = random();
+    wanted[i] = product(left[i], right[i]);
+  }
+  auto apply = [&](Matrices target, const Matrices &source, Side side) {
     given = MPI_DATATYPE_NULL;
+    mostGiven = 0;
+    isAligned = true;
     combiner.apply(reinterpret_cast<std::byte *>(target.data()),
-                   reinterpret_cast<const std::byte *>(source.data()), source.size() * 4, side,
+                   reinterpret_cast<const std::byte *>(source.data()), source.size() * 16, side,
                    combiner.context);
     EXPECT_EQ(given, type.type);
+    EXPECT_EQ(mostGiven > 1, form != Form::OneByOne);
+    EXPECT_TRUE(isAligned);
+    return target;
   };
-  apply(before, left, Side::Before);
-  apply(after, right, Side::After);
-  EXPECT_EQ(before, wanted);
-  for (int i = 0; i < count; ++i)
-    for (int place : places)
-      ASSERT_EQ(after[i * stride + place - first], wanted[i * stride + place - first]) << i;
+  EXPECT_TRUE(apply(right, left, Side::Before) == wanted) << "before";
+  EXPECT_TRUE(apply(left, right, Side::After) == wanted) << "after";
 }
 
 TEST(Reductions, UsersOperatorsOnTypesOfAnyShape) {
+  constexpr MPI_Aint kFar = MPI_Aint{1} << 44;
+  struct {
+    const char *name;
+    Places places;
+    MPI_Aint first, ints;
+    Form form;
+  } shapes[] = {
+      {"dense", {0, 1, 2, 3}, 0, 4, Form::Dense},
+      {"data before the lower bound, dense", {0, 1, 2, 3}, 1, 4, Form::Dense},
+      {"gaps", {6, 1, 2, 4}, 0, 7, Form::Packed},
+      {"another order", {3, 2, 1, 0}, 0, 4, Form::Packed},
+      {"behind the address", {3, 4, 5, 7}, 3, 5, Form::Packed},
+      {"around the address", {-3, -2, 0, 1}, -4, 6, Form::Packed},
+      {"misaligned", {3, 4, 5, 6}, 3, 4, Form::Packed},
+      {"data before the lower bound", {-2, -1, 0, 1}, 0, 4, Form::Packed},
+      {"far away", {kFar + 1, kFar + 2, kFar + 3, kFar + 5}, kFar, 6, Form::Packed},
+      {"longer than a chunk", {0, 100, 20000, 29999}, 0, 30001, Form::OneByOne},
+      {"far apart", {0, 1, 2, 3}, 0, 1 << 25, Form::OneByOne},
+      {"longer than the extent", {0, 1, 2, 3}, 0, 3, Form::OneByOne},
+      {"interleaved", {0, 3, 6, 9}, 0, 1, Form::OneByOne},
+      {"at one place", {0, 1, 2, 3}, 0, 0, Form::OneByOne},
+      {"backwards", {0, 1, 2, 3}, 0, -4, Form::OneByOne},
+  };
   for (bool commutes : {true, false}) {
     UserOp op(commutes);
     EXPECT_EQ(Reduction::of(op.op, MPI_INT)->commutes(), commutes);
-    {
-      UserType dense({0, 1, 2, 3}, 0, 4);
-      EXPECT_FALSE(Reduction::of(op.op, dense.type)->hasGaps());
-      expectMultiplies(dense, op.op, 0);
+    for (const auto &shape : shapes) {
+      SCOPED_TRACE(shape.name);
+      expectMultiplies(UserType(shape.places, shape.first, shape.ints), op.op, shape.form);
     }
-    {
-      UserType gaps({6, 1, 2, 4}, 0, 7);
-      EXPECT_TRUE(Reduction::of(op.op, gaps.type)->hasGaps());
-      expectMultiplies(gaps, op.op, 0);
-    }
-    expectMultiplies(UserType({3, 4, 5, 7}, 3, 5), op.op, 3);
-    expectMultiplies(UserType({-3, -2, 0, 1}, -4, 6), op.op, -4);
-    expectMultiplies(UserType({0, 100, 20000, 29999}, 0, 30001), op.op, 0);
   }
 }
 
-TEST(Reductions, UsersOperatorsNeedElementsThatLieInTheirExtent) {
+TEST(Reductions, HoldTheTypesThatTheProgramMayFree) {
   UserOp op(true);
-  EXPECT_EQ(Reduction::of(op.op, UserType({0, 1, 2, 3}, 0, 3).type), nullptr) << "longer";
-  EXPECT_EQ(Reduction::of(op.op, UserType({0, 1, 2, 3}, 1, 4).type), nullptr) << "before it";
-  EXPECT_EQ(Reduction::of(op.op, UserType({0, 1, 2, 3}, 0, -4).type), nullptr) << "backwards";
-  EXPECT_EQ(Reduction::of(op.op, UserType({3, 4, 5, 6}, 3, 4).type), nullptr) << "misaligned";
-  EXPECT_EQ(Reduction::of(op.op, UserType({0, 1, 2, 3}, 0, 1 << 25).type), nullptr) << "huge";
+  UserType type({0, 1, 2, 3}, 0, 4);
+  EXPECT_EQ(Reduction::of(op.op, type.type)->heldType(), type.type);
+  EXPECT_EQ(Reduction::of(op.op, MPI_INT)->heldType(), MPI_DATATYPE_NULL);
+  EXPECT_EQ(Reduction::of(MPI_SUM, MPI_INT)->heldType(), MPI_DATATYPE_NULL);
+}
+
+TEST(Reductions, NothingAndLargeElementsAreNotServed) {
+  UserOp op(true);
+  EXPECT_EQ(Reduction::of(op.op, UserType({0, 1, 2, 1 << 24}, 0, 4).type), nullptr);
   MPI_Datatype nothing;
   MPI_Type_contiguous(0, MPI_INT, &nothing);
   EXPECT_EQ(Reduction::of(op.op, nothing), nullptr);

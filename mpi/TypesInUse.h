@@ -1,0 +1,33 @@
+/// Datatypes whose handles runs give to functions of the program.
+#pragma once
+
+#include "mpi/Mpi.h"
+
+#include <mutex>
+#include <vector>
+
+namespace colldsl::mpi {
+
+/// A program may free them meanwhile, and gets its own handle in its function all the same: a
+/// duplicate might have other attributes. So what is freed is kept. Any thread, without a Guard:
+/// a function may free datatypes, too.
+class TypesInUse {
+public:
+  void begin(MPI_Datatype type);
+  void end(MPI_Datatype type);
+
+  /// Takes a datatype that the program frees, if it is in use: until it no longer is and the next
+  /// one is freed, or freeAll(). False: it is the caller's to free.
+  bool take(MPI_Datatype type);
+
+  void freeAll();
+
+private:
+  bool isUsed(MPI_Datatype type) const;
+
+  std::mutex mutex_;
+  std::vector<MPI_Datatype> used_; ///< once for each run
+  std::vector<MPI_Datatype> kept_;
+};
+
+} // namespace colldsl::mpi
