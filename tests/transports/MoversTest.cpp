@@ -161,6 +161,32 @@ TEST_F(Movers, moreMessagesThanTicketsAndLines) {
   EXPECT_EQ(from, to);
 }
 
+// What was written can be told only where there is a line for it.
+TEST_F(Movers, aFullLaneWaits) {
+  make();
+  Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0);
+  post(from, to, Mover::Writer);
+  here_->poll();
+  uint8_t byte = 7;
+  iovec piece{&byte, 1};
+  std::vector<Message> sends(kLines), receives(kLines);
+  for (uint32_t m = 0; m < kLines; ++m) {
+    for (Message *end : {&sends[m], &receives[m]}) {
+      end->key = {1, 1, 0, m + 1};
+      end->payload = {&piece, 1, false, false, 1};
+    }
+    sends[m].tally = &sent_;
+    receives[m].tally = &received_;
+    there_->sender(Rank{1})->post(sends[m]);
+  }
+  there_->poll();
+  EXPECT_NE(from, to);
+  for (Message &message : receives)
+    here_->receiver(Rank{0}).post(message);
+  finish();
+  EXPECT_EQ(from, to);
+}
+
 TEST_F(Movers, lengthsThatDifferAreFound) {
   make();
   Bytes from(kLongBytes, 1, 1), to(kLongBytes - 1, 1, 0);
