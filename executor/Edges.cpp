@@ -30,12 +30,13 @@ Status group(std::span<const ImageOp> ops, bool sends, std::vector<EdgeSpec> &ed
   uint32_t before = index(kNoOp);
   for (uint32_t i : sortedMessages(ops, sends)) {
     if (edges.empty() || edges.back().peer != ops[i].peer)
-      edges.push_back({ops[i].peer, {}});
+      edges.push_back({ops[i].peer, {}, {}});
     else if (ops[before].message == ops[i].message)
       return twice(sends, before, i, ops[i]);
     std::vector<MessageId> &messages = edges.back().messages;
     slots[i] = {static_cast<uint32_t>(edges.size() - 1), static_cast<uint32_t>(messages.size())};
     messages.push_back(ops[i].message);
+    edges.back().ways.push_back(ops[i].transfer());
     before = i;
   }
   return {};

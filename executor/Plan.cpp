@@ -102,7 +102,7 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
   Result<Steps> steps = Steps::build(view_, *memory, edges_, binding.combiner);
   if (!steps)
     return steps.status();
-  if (Status s = channels.prepare(steps->maxSendBytes()); !s)
+  if (Status s = channels.prepare(steps->work()); !s)
     return s;
   memory_ = std::move(memory);
   steps_ = steps.take();

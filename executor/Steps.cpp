@@ -39,6 +39,8 @@ Result<Steps> Steps::build(const RankView &view, Memory &memory, const Edges &ed
     Status s = isMessage(view.ops[i].kind) ? steps.addMessage(i) : steps.addLocal(i);
     if (!s)
       return s;
+    if (steps.steps_[i].kind != Step::Kind::Combine)
+      steps.work_.movedBytes += steps.steps_[i].payload.bytes;
   }
   fuseCopies(view, memory, steps);
   return steps;
@@ -103,7 +105,7 @@ Status Steps::addMessage(uint32_t i) {
     step.payload = {pieces, count, false, false, listPieces(slices, pieces)};
   }
   if (step.kind == Step::Kind::Send)
-    maxSendBytes_ = std::max(maxSendBytes_, step.payload.bytes);
+    work_.maxSendBytes = std::max(work_.maxSendBytes, step.payload.bytes);
   return {};
 }
 
@@ -137,7 +139,7 @@ Status Steps::addVariableMessage(uint32_t i, std::span<const Slice> slices) {
     }
   }
   if (!receives)
-    maxSendBytes_ = std::max(maxSendBytes_, step.payload.bytes);
+    work_.maxSendBytes = std::max(work_.maxSendBytes, step.payload.bytes);
   return {};
 }
 

@@ -47,7 +47,7 @@ public:
 
   const Step &operator[](OpId op) const { return steps_[index(op)]; }
   const Combiner &combiner() const { return combiner_; }
-  uint64_t maxSendBytes() const { return maxSendBytes_; }
+  const Work &work() const { return work_; }
 
   /// Before a step with `variable` starts: takes the lengths as they are now. Fails
   /// if two sides do not fit any more.
@@ -89,7 +89,7 @@ private:
   std::vector<Staging> staging_;                     ///< sorted by op
   std::unique_ptr<std::byte, FreeMemory> blank_;     ///< what messages without slices carry
   uint64_t blankBytes_ = 0;
-  uint64_t maxSendBytes_ = 0;
+  Work work_;
 };
 
 } // namespace colldsl

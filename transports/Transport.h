@@ -30,6 +30,7 @@
 
 #include "ir/Ids.h"
 #include "ir/Result.h"
+#include "ir/Transfer.h"
 
 #include <chrono>
 #include <cstddef>
@@ -71,6 +72,15 @@ struct Payload {
 struct EdgeSpec {
   Rank peer = kNoRank;
   std::vector<MessageId> messages;
+  /// How each message is to travel, alike on both ends; empty: as the transport likes, which
+  /// need not do what is asked.
+  std::vector<Transfer> ways = {};
+};
+
+/// What one run is for this rank.
+struct Work {
+  uint64_t maxSendBytes = 0; ///< of one message
+  uint64_t movedBytes = 0;   ///< sent, received and copied; where ends share work, a hint
 };
 
 class Channels;
@@ -114,9 +124,9 @@ class Channels {
 public:
   virtual ~Channels() = default;
 
-  /// Makes room for sends of up to this many bytes. Between runs; not on the fast
-  /// path: may allocate.
-  virtual Status prepare(uint64_t maxSendBytes) = 0;
+  /// Makes room for what the next runs send. Between runs; not on the fast path: may
+  /// allocate.
+  virtual Status prepare(const Work &work) = 0;
 
   /// Begins the next run. The run before must be over.
   virtual void start() = 0;

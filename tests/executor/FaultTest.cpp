@@ -25,11 +25,16 @@ bool contains(const std::string &text, const std::string &part) {
 
 // Runs an allgather so often; empty, or the error that ended it.
 std::string loopAllgather(
-    Endpoint &endpoint, size_t n, int runs,
-    const std::function<void(int)> &beforeRun = [](int) {}) {
+    Endpoint &endpoint, size_t n, int runs, const std::function<void(int)> &beforeRun = [](int) {},
+    Mover mover = Mover::Either) {
   uint32_t numRanks = endpoint.numRanks();
   Ints x(n), y(n * numRanks);
-  LoadedImage image(ringAllgather(numRanks));
+  Schedule schedule = ringAllgather(numRanks);
+  for (Dag &dag : schedule.ranks)
+    for (Op &op : dag.ops)
+      if (isMessage(op.kind))
+        op.transfer.mover = mover;
+  LoadedImage image(schedule);
   Engine engine(endpoint);
   auto plan = Plan::open(engine, image->rank(endpoint.rank()), image->sizeClass(),
                          {n, {bound(x), bound(y)}, {}});
@@ -276,6 +281,22 @@ TEST(KilledRank, atAnyMoment) {
       return Status::error(loopAllgather(endpoint, 2000, 1 << 30));
     });
   }
+}
+
+// The victim is written to, or writes.
+TEST(KilledRank, whileSendersWrite) {
+  constexpr size_t kElements = 500000;
+  for (Rank victim : {Rank{0}, Rank{1}})
+    for (int delayMs : {5, 23})
+      killOne(3, victim, [=](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
+        if (endpoint.rank() == victim)
+          std::thread([=] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(delayMs));
+            raise(SIGKILL);
+          }).detach();
+        auto nothing = [](int) {};
+        return Status::error(loopAllgather(endpoint, kElements, 1 << 30, nothing, Mover::Writer));
+      });
 }
 
 // Ranks 2 and 3 exchange with each other alone; rank 0 waits for rank 1, which dies.

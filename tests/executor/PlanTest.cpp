@@ -107,6 +107,51 @@ TEST_P(Plans, messagesOfEverySize) {
   });
 }
 
+// Each rank sends the two halves of its block to rank 0, in pieces, which it copies its own to.
+Schedule gatherOf(uint32_t numRanks, const Transfer &way) {
+  Builder b(numRanks);
+  BufferId x = b.buffer(BufferRole::In, 2), y = b.buffer(BufferRole::Out, 2 * numRanks);
+  b.copy(Rank{0}, {b.blocks(x, 0, 2)}, {b.blocks(y, 0, 2)});
+  for (uint32_t r = 1; r < numRanks; ++r) {
+    b.send(Rank{r}, Rank{0}, {b.block(x, 1), b.block(x, 0)});
+    b.recv(Rank{0}, Rank{r}, {b.block(y, 2 * r + 1), b.block(y, 2 * r)});
+  }
+  for (Dag &dag : b.schedule.ranks)
+    for (Op &op : dag.ops)
+      if (op.kind != OpKind::Copy)
+        op.transfer = way;
+  return b.schedule;
+}
+
+std::string gatherOver(Endpoint &endpoint, size_t n, const Transfer &way) {
+  Ints x(2 * n), y(2 * n * endpoint.numRanks());
+  Bench bench(endpoint, gatherOf(endpoint.numRanks(), way), {n, {bound(x), bound(y)}, {}});
+  if (!bench.status)
+    return bench.status.message();
+  for (int run = 0; run < 3; ++run) {
+    fill(x, endpoint.rank(), run);
+    std::fill(y.begin(), y.end(), -1);
+    if (auto s = bench.runOnce(); !s.empty())
+      return s;
+    for (size_t i = 0; i < y.size() && endpoint.rank() == Rank{0}; ++i)
+      if (y[i] != valueOf(static_cast<uint32_t>(i / (2 * n)), run, i % (2 * n)))
+        return "wrong element " + std::to_string(i);
+  }
+  return "";
+}
+
+TEST_P(Plans, messagesOfEveryWayToTravel) {
+  run(3, [](Endpoint &endpoint) -> std::string {
+    for (Mover mover : {Mover::Either, Mover::Reader, Mover::Writer})
+      for (Protocol protocol :
+           {Protocol::Any, Protocol::Eager, Protocol::Rendezvous, Protocol::Static})
+        for (size_t n : {1, 5, 6, 128, 1024, 1025, 4096, 4097, 32767, 32768})
+          if (auto s = gatherOver(endpoint, n, {.protocol = protocol, .mover = mover}); !s.empty())
+            return std::to_string(n) + " elements: " + s;
+    return "";
+  });
+}
+
 // Ranks share a counter per rank; nobody leaves a barrier before all have entered it.
 TEST_P(Plans, disseminationBarrierSynchronizes) {
   auto *entered = static_cast<std::atomic<int> *>(

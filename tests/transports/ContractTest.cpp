@@ -62,7 +62,7 @@ public:
       return opened.message();
     channels_ = opened.take();
     uint64_t most = *std::max_element(sizes_.begin(), sizes_.end());
-    return channels_->prepare(most) ? "" : "no room";
+    return channels_->prepare({most}) ? "" : "no room";
   }
 
   uint32_t numMessages() const { return static_cast<uint32_t>(sizes_.size()); }
@@ -332,7 +332,7 @@ TEST_P(Contract, piecesOnBothSides) {
     }
     for (uint64_t at = 0; at < bytes; at += 333)
       to.push_back({target.data() + at, std::min<uint64_t>(333, bytes - at)});
-    if (!channels.prepare(bytes))
+    if (!channels.prepare({bytes}))
       return "no room";
     Payload payload{from.data(), kPieces, false, false, bytes};
     Payload room{to.data(), static_cast<uint32_t>(to.size()), false, false, bytes};
@@ -362,7 +362,7 @@ TEST_P(Contract, shorterMessagesTellTheirLength) {
     if (!opened)
       return opened.message();
     Channels &channels = **opened;
-    if (!channels.prepare(100000))
+    if (!channels.prepare({100000}))
       return "no room";
     channels.start();
     const std::vector<uint64_t> sizes = {0, 100, 20000};
@@ -475,7 +475,7 @@ TEST_P(Contract, refusesMessagesOfTheWrongSize) {
       if (!opened)
         return opened.message();
       Channels &channels = **opened;
-      if (!channels.prepare(bytes))
+      if (!channels.prepare({bytes}))
         return "no room";
       channels.start();
       Message message{std::vector<std::byte>(sends ? bytes : bytes - 1)};

@@ -88,7 +88,7 @@ bool kernelRefuses() {
   std::byte from{1}, to{0};
   iovec piece{&to, 1};
   return cma::read({getpid(), reinterpret_cast<uint64_t>(&from), 1, 1},
-                   {&piece, 1, false, false, 1}) == cma::ReadOutcome::Forbidden;
+                   {&piece, 1, false, false, 1}) == cma::Outcome::Forbidden;
 }
 
 // Random pieces of a child's memory, more than fit into one system call, into other
@@ -123,13 +123,13 @@ TEST(RemoteMemory, readsAnyPieces) {
     std::fill(source.begin(), source.end(), 0xdeadbeef);
     uint64_t address = reinterpret_cast<uint64_t>(count == 1 ? there[0].iov_base : there.data());
     Payload to{here.data(), static_cast<uint32_t>(here.size()), false, false, bytes};
-    EXPECT_EQ(cma::read({child, address, count, bytes}, to), cma::ReadOutcome::Read) << count;
+    EXPECT_EQ(cma::read({child, address, count, bytes}, to), cma::Outcome::Copied) << count;
     target.pop_back();
     EXPECT_EQ(target, expected) << count;
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     EXPECT_EQ(cma::read({child, address, count, bytes}, to),
-              bytes == 0 ? cma::ReadOutcome::Read : cma::ReadOutcome::ProcessGone);
+              bytes == 0 ? cma::Outcome::Copied : cma::Outcome::ProcessGone);
   }
 }
 
@@ -139,7 +139,7 @@ TEST(RemoteMemory, badAddresses) {
   Bytes target(100);
   iovec piece{target.data(), target.size()};
   EXPECT_EQ(cma::read({getpid(), 16, 1, 100}, {&piece, 1, false, false, 100}),
-            cma::ReadOutcome::BadAddress);
+            cma::Outcome::BadAddress);
 }
 
 // How often a rank warned, when it received so many large messages.
@@ -149,7 +149,7 @@ Result<Bytes> countWarnings(Endpoint &endpoint, const int &warnings) {
   if (!opened)
     return opened.status();
   Channels &channels = **opened;
-  if (Status s = channels.prepare(100000); !s)
+  if (Status s = channels.prepare({100000}); !s)
     return s;
   Bytes out(100000, static_cast<std::byte>(1 + index(endpoint.rank()))), in(100000);
   iovec send{out.data(), out.size()}, recv{in.data(), in.size()};

@@ -45,68 +45,83 @@ private:
   uint64_t done_ = 0; // bytes of *next_ behind us
 };
 
-ReadOutcome outcomeOf(int error) {
+Outcome outcomeOf(int error) {
   switch (error) {
   case ESRCH:
-    return ReadOutcome::ProcessGone;
+    return Outcome::ProcessGone;
   case EFAULT:
   case EINVAL:
-    return ReadOutcome::BadAddress;
+    return Outcome::BadAddress;
   default: // EPERM, ENOSYS, and whatever a sandbox answers
-    return ReadOutcome::Forbidden;
+    return Outcome::Forbidden;
   }
 }
 
-// The other side's pieces `from`, read into the local cursor.
-ReadOutcome readPieces(pid_t process, Cursor &to, const iovec *from, uint32_t count,
-                       uint64_t bytes) {
-  Cursor remote(from, count);
+using SystemCall = ssize_t (*)(pid_t, const iovec *, unsigned long, const iovec *, unsigned long,
+                               unsigned long);
+
+// Between the local cursor and the other side's pieces.
+Outcome movePieces(SystemCall move, pid_t process, Cursor &local, const iovec *pieces,
+                   uint32_t count, uint64_t bytes) {
+  Cursor remote(pieces, count);
   std::array<iovec, kWindow> localWindow, remoteWindow;
   while (bytes > 0) {
-    uint32_t locals = to.window(localWindow, bytes);
+    uint32_t locals = local.window(localWindow, bytes);
     uint32_t remotes = remote.window(remoteWindow, bytes);
     if (locals == 0 || remotes == 0)
-      return ReadOutcome::BadAddress;
-    ssize_t got =
-        process_vm_readv(process, localWindow.data(), locals, remoteWindow.data(), remotes, 0);
-    if (got <= 0)
-      return got < 0 ? outcomeOf(errno) : ReadOutcome::BadAddress;
-    to.advance(static_cast<uint64_t>(got));
-    remote.advance(static_cast<uint64_t>(got));
-    bytes -= static_cast<uint64_t>(got);
+      return Outcome::BadAddress;
+    ssize_t moved = move(process, localWindow.data(), locals, remoteWindow.data(), remotes, 0);
+    if (moved <= 0)
+      return moved < 0 ? outcomeOf(errno) : Outcome::BadAddress;
+    local.advance(static_cast<uint64_t>(moved));
+    remote.advance(static_cast<uint64_t>(moved));
+    bytes -= static_cast<uint64_t>(moved);
   }
-  return ReadOutcome::Read;
+  return Outcome::Copied;
 }
 
-} // namespace
+// A part of the other side's list of pieces, to `list`.
+Outcome readList(const RemotePayload &there, uint32_t first, iovec *list, uint32_t count) {
+  iovec here{list, count * sizeof(iovec)};
+  iovec piece{reinterpret_cast<void *>(there.address + first * sizeof(iovec)), here.iov_len};
+  Cursor cursor(&here, 1);
+  return movePieces(process_vm_readv, there.process, cursor, &piece, 1, here.iov_len);
+}
 
-ReadOutcome read(const RemotePayload &from, const Payload &to) {
-  Cursor local(to.pieces, to.count);
-  if (from.pieces == 1) {
-    iovec piece{reinterpret_cast<void *>(from.address), from.bytes};
-    return readPieces(from.process, local, &piece, 1, from.bytes);
+Outcome movePayload(SystemCall move, const RemotePayload &there, const Payload &here) {
+  Cursor local(here.pieces, here.count);
+  if (there.pieces == 1) {
+    iovec piece{reinterpret_cast<void *>(there.address), there.bytes};
+    return movePieces(move, there.process, local, &piece, 1, there.bytes);
   }
-  uint64_t left = from.bytes;
+  uint64_t left = there.bytes;
   std::array<iovec, kWindow> list;
-  for (uint32_t first = 0; first < from.pieces && left > 0; first += kWindow) {
-    uint32_t n = std::min(kWindow, from.pieces - first);
-    iovec here{list.data(), n * sizeof(iovec)};
-    iovec there{reinterpret_cast<void *>(from.address + first * sizeof(iovec)), n * sizeof(iovec)};
-    Cursor listCursor(&here, 1);
-    if (auto o = readPieces(from.process, listCursor, &there, 1, here.iov_len);
-        o != ReadOutcome::Read)
+  for (uint32_t first = 0; first < there.pieces && left > 0; first += kWindow) {
+    uint32_t n = std::min(kWindow, there.pieces - first);
+    if (Outcome o = readList(there, first, list.data(), n); o != Outcome::Copied)
       return o;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < n; ++i)
       bytes += list[i].iov_len;
     bytes = std::min(bytes, left);
-    if (auto o = readPieces(from.process, local, list.data(), n, bytes); o != ReadOutcome::Read)
+    Outcome o = movePieces(move, there.process, local, list.data(), n, bytes);
+    if (o != Outcome::Copied)
       return o;
     left -= bytes;
   }
-  return left == 0 ? ReadOutcome::Read : ReadOutcome::BadAddress;
+  return left == 0 ? Outcome::Copied : Outcome::BadAddress;
 }
 
-void allowReaders() { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }
+} // namespace
+
+Outcome read(const RemotePayload &from, const Payload &to) {
+  return movePayload(process_vm_readv, from, to);
+}
+
+Outcome write(const RemotePayload &to, const Payload &from) {
+  return movePayload(process_vm_writev, to, from);
+}
+
+void allowPeers() { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }
 
 } // namespace colldsl::cma

@@ -1,5 +1,5 @@
-/// Cross memory attach: reading another process's memory, one copy
-/// (process_vm_readv, Linux).
+/// Cross memory attach: reading and writing another process's memory, one copy
+/// (process_vm_readv, process_vm_writev, Linux).
 #pragma once
 
 #include "transports/Transport.h"
@@ -8,8 +8,8 @@
 
 namespace colldsl::cma {
 
-enum class ReadOutcome : uint8_t {
-  Read,
+enum class Outcome : uint8_t {
+  Copied,
   Forbidden, ///< the kernel does not let us, or cannot; no later try will work
   ProcessGone,
   BadAddress, ///< the other side's memory is not what it said
@@ -26,10 +26,14 @@ struct RemotePayload {
 
 /// Reads the whole message into `to`, which has room for it. Any number of pieces
 /// on either side.
-ReadOutcome read(const RemotePayload &from, const Payload &to);
+Outcome read(const RemotePayload &from, const Payload &to);
+
+/// Writes `to.bytes` bytes of `from`, which has as many. After another outcome than Copied a part
+/// may be written.
+Outcome write(const RemotePayload &to, const Payload &from);
 
 /// Where Yama restricts tracing to descendants: lets every process of this user
-/// read this one's memory.
-void allowReaders();
+/// reach this one's memory.
+void allowPeers();
 
 } // namespace colldsl::cma

@@ -32,7 +32,7 @@ public:
                std::span<const EdgeSpec> in);
   ~FakeChannels() override;
 
-  Status prepare(uint64_t maxSendBytes) override { return {}; }
+  Status prepare(const Work &) override { return {}; }
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;

@@ -32,6 +32,10 @@ void LaneChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {
       End end;
       end.key = {endpoint_.group_.context, stream_, 0, m};
       end.tally = &tally_;
+      if (!edge.ways.empty()) {
+        end.mover = edge.ways[m].mover;
+        end.protocol = edge.ways[m].protocol;
+      }
       end.peer = edge.peer;
       side.ends.push_back(end);
     }
@@ -51,6 +55,11 @@ Status LaneChannels::connect(const OpenRequest &request) {
       return Status::error("no shared memory left for a lane to rank " +
                            std::to_string(index(edge.peer)));
   }
+  return {};
+}
+
+Status LaneChannels::prepare(const Work &work) {
+  tally_.loadKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
   return {};
 }
 

@@ -13,7 +13,7 @@ public:
   /// An error: no shared memory is left.
   Status connect(const OpenRequest &request);
 
-  Status prepare(uint64_t) override { return {}; }
+  Status prepare(const Work &work) override;
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;

@@ -6,6 +6,7 @@ namespace colldsl::lanes {
 namespace {
 
 constexpr uint32_t kPollsForMore = 200;
+constexpr uint32_t kPollsBeforeTakingBack = 16;
 
 uint32_t linesOf(const Line &line) {
   return line.kind == LineKind::Inline ? linesFor(line.inlineBytes) : 1;
@@ -121,12 +122,19 @@ bool LaneReceiver::poll() {
     advance(linesOf(line));
     moved = true;
   }
-  return moved;
+  if (moved || announced_.empty() || ++idlePolls_ < kPollsBeforeTakingBack) {
+    idlePolls_ = moved ? 0 : idlePolls_;
+    return moved;
+  }
+  idlePolls_ = 0;
+  return takeBack();
 }
 
 void LaneReceiver::take(const Line &line) {
   if (line.kind == LineKind::Fragment)
     return takeFragment(line);
+  if (line.kind == LineKind::Written)
+    return takeWritten(line);
   if (line.kind == LineKind::Closed)
     return takeClosed(streamOf(line.key));
   Message *message = posted_.take(line.key);
@@ -202,56 +210,132 @@ void LaneReceiver::deliver(Message &message, const std::byte *bytes, uint64_t co
   message.finish();
 }
 
-void LaneReceiver::notify(const RequestBody &request, uint32_t notice) {
-  auto *word = reinterpret_cast<std::atomic<uint32_t> *>(world_.at(request.notice));
-  word->store(notice, std::memory_order_release);
+void LaneReceiver::notify(const RequestBody &request, Notice notice) {
+  noticeOn(request).store(noticeOf(request.use, notice), std::memory_order_release);
   world_.wake(peer_);
 }
 
 void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t ticket) {
   if (!fits(message, request.bytes))
-    return notify(request, doneNotice(request.use));
-  if (copyDirectly(message, request)) {
-    notify(request, doneNotice(request.use));
+    return notify(request, Notice::Done);
+  Place place = placeOf(world_, message.payload);
+  bool announces = isSendersWork(message, request, place);
+  if (!announces && copyDirectly(message, request)) {
+    notify(request, Notice::Done);
     return message.finish();
   }
-  message.moved = 0;
-  if (ticket >= streams_.size())
-    streams_.resize(ticket + 1u);
-  streams_[ticket] = {&message, request.bytes};
-  notify(request, readyNotice(request.use));
+  awaitSender(message, request, ticket);
+  if (announces || place.isShared)
+    announce(request, ticket, place);
+  else
+    notify(request, Notice::Ready);
+}
+
+bool LaneReceiver::isSendersWork(const Message &message, const RequestBody &request,
+                                 const Place &place) const {
+  if (!place.isShared && !mayReach(request.bytes))
+    return false;
+  return message.mover == Mover::Writer ||
+         (message.mover == Mover::Either && request.loadKiB < message.tally->loadKiB);
 }
 
 bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
-  if (request.isShared) {
-    scatter(message.payload, 0, world_.at(request.address), request.bytes);
+  const Place &from = request.place;
+  if (from.isShared) {
+    scatter(message.payload, 0, world_.at(from.address), request.bytes);
     return true;
   }
-  if (!canRead_ || request.bytes < options_.singleCopyMinBytes)
+  if (!mayReach(request.bytes))
     return false;
   pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
-  cma::ReadOutcome outcome =
-      cma::read({process, request.address, request.pieces, request.bytes}, message.payload);
-  canRead_ = outcome != cma::ReadOutcome::Forbidden;
-  return outcome == cma::ReadOutcome::Read;
+  cma::Outcome outcome =
+      cma::read({process, from.address, from.pieces, request.bytes}, message.payload);
+  canReach_ = outcome != cma::Outcome::Forbidden;
+  return outcome == cma::Outcome::Copied;
+}
+
+void LaneReceiver::awaitSender(Message &message, const RequestBody &request, uint16_t ticket) {
+  message.moved = 0;
+  if (ticket >= streams_.size()) {
+    streams_.resize(ticket + 1u);
+    announced_.reserve(streams_.size());
+  }
+  streams_[ticket] = {&message, request};
+}
+
+void LaneReceiver::announce(const RequestBody &request, uint16_t ticket, const Place &place) {
+  reinterpret_cast<Answer *>(world_.at(request.answer))->place = place;
+  announced_.push_back(ticket);
+  notify(request, Notice::Announced);
+}
+
+// False: the sender was faster.
+bool LaneReceiver::revoke(const RequestBody &request, Notice instead) {
+  uint32_t announced = noticeOf(request.use, Notice::Announced);
+  return noticeOn(request).compare_exchange_strong(announced, noticeOf(request.use, instead));
+}
+
+// The oldest that its sender has not begun with.
+bool LaneReceiver::takeBack() {
+  for (uint16_t ticket : announced_) {
+    auto [message, request] = streams_[ticket];
+    bool canCopy = request.place.isShared || mayReach(request.bytes);
+    if (!canCopy || !revoke(request, Notice::None))
+      continue;
+    std::erase(announced_, ticket);
+    if (!copyDirectly(*message, request)) {
+      notify(request, Notice::Ready);
+      return true;
+    }
+    streams_[ticket].message = nullptr;
+    message->moved = request.bytes;
+    notify(request, Notice::Done);
+    message->finish();
+    return true;
+  }
+  return false;
 }
 
 void LaneReceiver::takeFragment(const Line &line) {
   Stream &stream = streams_[line.ticket];
+  std::erase(announced_, line.ticket); // it could not be written
   if (!stream.message)
     return; // its receive was given up
   Message &message = *stream.message;
   const RingBody &body = line.body.ring;
   scatter(message.payload, message.moved, ring_ + body.place, body.bytes);
   message.moved += body.bytes;
-  if (message.moved < stream.bytes)
+  if (message.moved < stream.request.bytes)
     return;
   stream.message = nullptr;
   message.finish();
 }
 
+void LaneReceiver::takeWritten(const Line &line) {
+  Stream &stream = streams_[line.ticket];
+  std::erase(announced_, line.ticket);
+  if (!stream.message)
+    return; // its receive was given up
+  stream.message->moved = stream.request.bytes;
+  stream.message->finish();
+  stream.message = nullptr;
+}
+
+bool LaneReceiver::revokeAll(const Tally &tally) {
+  for (uint16_t ticket : announced_) {
+    const auto &[message, request] = streams_[ticket];
+    uint32_t writing = noticeOf(request.use, Notice::Writing);
+    if (message->tally == &tally && !revoke(request, Notice::Ready) &&
+        noticeOn(request).load(std::memory_order_acquire) == writing)
+      return false;
+  }
+  return true;
+}
+
 void LaneReceiver::forget(const Tally &tally) {
   posted_.removeIf([&](Message &m) { return m.tally == &tally; });
+  std::erase_if(announced_,
+                [&](uint16_t ticket) { return streams_[ticket].message->tally == &tally; });
   for (Stream &stream : streams_)
     if (stream.message && stream.message->tally == &tally)
       stream.message = nullptr;

@@ -2,6 +2,11 @@
 ///
 /// Lines are taken out of the lane in their order, whether their receives are posted or
 /// not: what nobody waits for yet is set aside. So no message stands in the way of another.
+///
+/// Who copies a message that was asked about: whom the schedule names; else whoever of the two has
+/// less to move. Where that is the sender, this end announces its memory; if nothing comes while
+/// nothing else moves, it takes that back and copies itself, so nobody waits for a sender who is
+/// busy elsewhere.
 #pragma once
 
 #include "transports/Pieces.h"
@@ -18,9 +23,9 @@ namespace colldsl::lanes {
 class LaneReceiver {
 public:
   /// `refused`: streams of which this rank wants to hear nothing.
-  LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canRead,
+  LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canReach,
                const std::vector<StreamId> &refused)
-      : world_(world), peer_(peer), options_(options), canRead_(canRead), refused_(refused) {}
+      : world_(world), peer_(peer), options_(options), canReach_(canReach), refused_(refused) {}
 
   Rank peer() const { return peer_; }
 
@@ -51,6 +56,9 @@ public:
 
   /// Takes what has arrived. True: something moved.
   bool poll();
+
+  /// Before forget(): takes back what was announced. False: the peer is writing just now.
+  bool revokeAll(const Tally &tally);
 
   /// Lets go of the messages of an operation that is given up.
   void forget(const Tally &tally);
@@ -89,9 +97,19 @@ private:
   bool takeFromAside(Message &message);
   void deliver(Message &message, const std::byte *bytes, uint64_t count);
   void answer(Message &message, const RequestBody &request, uint16_t ticket);
+  bool isSendersWork(const Message &message, const RequestBody &request, const Place &place) const;
   bool copyDirectly(Message &message, const RequestBody &request);
+  void awaitSender(Message &message, const RequestBody &request, uint16_t ticket);
+  void announce(const RequestBody &request, uint16_t ticket, const Place &place);
+  bool mayReach(uint64_t bytes) const { return canReach_ && bytes >= options_.singleCopyMinBytes; }
+  bool takeBack();
+  bool revoke(const RequestBody &request, Notice instead);
   void takeFragment(const Line &line);
-  void notify(const RequestBody &request, uint32_t notice);
+  void takeWritten(const Line &line);
+  std::atomic<uint32_t> &noticeOn(const RequestBody &request) const {
+    return reinterpret_cast<Answer *>(world_.at(request.answer))->notice;
+  }
+  void notify(const RequestBody &request, Notice notice);
   void takeClosed(StreamId stream);
   void dropAside(StreamId stream);
   void setBehind(bool isBehind);
@@ -104,7 +122,7 @@ private:
   shm::World &world_;
   Rank peer_;
   const Options &options_;
-  bool &canRead_; ///< whether the kernel lets this process read others' memory
+  bool &canReach_; ///< whether the kernel lets this process reach others' memory
   LaneHeader *header_ = nullptr;
   const Line *lines_ = nullptr;
   const std::byte *ring_ = nullptr;
@@ -113,9 +131,11 @@ private:
   MessageQueue posted_;
   struct Stream {
     Message *message = nullptr; ///< null: nothing comes
-    uint64_t bytes = 0;         ///< of the message
+    RequestBody request;
   };
-  std::vector<Stream> streams_; ///< by ticket
+  std::vector<Stream> streams_;     ///< by ticket; what the sender moves
+  std::vector<uint16_t> announced_; ///< tickets, oldest first
+  uint32_t idlePolls_ = 0;          ///< since something moved
   std::list<Aside> aside_;
   std::list<Aside> spare_; ///< their memory is used again
   uint64_t asideBytes_ = 0;

@@ -16,8 +16,8 @@ constexpr uint64_t roundUp(uint64_t bytes) {
 } // namespace
 
 LaneSender::LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options,
-                       shm::Arena &arena)
-    : world_(world), peer_(peer), options_(options), arena_(arena),
+                       bool &canReach, shm::Arena &arena)
+    : world_(world), peer_(peer), options_(options), canReach_(canReach), arena_(arena),
       header_(reinterpret_cast<LaneHeader *>(world.at(offset))),
       lines_(reinterpret_cast<Line *>(header_ + 1)),
       ring_(reinterpret_cast<std::byte *>(lines_ + kLines)) {}
@@ -65,8 +65,13 @@ void LaneSender::putInLines(const Message &message) {
   world_.wake(peer_);
 }
 
+// Half a ring has room for what is skipped at its end.
 bool LaneSender::mayBeEager(const Message &message) const {
-  return message.payload.bytes <= options_.eagerBytes && !isBehind();
+  if (message.protocol == Protocol::Rendezvous)
+    return false;
+  uint32_t most =
+      message.protocol == Protocol::Eager ? options_.ringBytes / 2 : options_.eagerBytes;
+  return message.payload.bytes <= most && !isBehind();
 }
 
 // Bytes of one line lie together: what is left at the end of the ring is skipped.
@@ -95,13 +100,13 @@ bool LaneSender::makeTickets() {
   size_t first = tickets_.size(), end = first + kTicketsAtOnce;
   if (end > std::numeric_limits<uint16_t>::max())
     return false;
-  uint64_t offset = arena_.allocate(kTicketsAtOnce * sizeof(std::atomic<uint32_t>));
+  uint64_t offset = arena_.allocate(kTicketsAtOnce * sizeof(Answer));
   if (offset == shm::Arena::kNoRoom)
     return false;
-  auto *notices = new (world_.at(offset)) std::atomic<uint32_t>[kTicketsAtOnce]();
+  auto *answers = new (world_.at(offset)) Answer[kTicketsAtOnce]();
   freeTickets_.reserve(end);
   for (size_t ticket = first; ticket < end; ++ticket) {
-    tickets_.push_back({notices + (ticket - first)});
+    tickets_.push_back({answers + (ticket - first)});
     freeTickets_.push_back(static_cast<uint16_t>(ticket));
   }
   return true;
@@ -116,15 +121,9 @@ bool LaneSender::ask(Message &message) {
   const Payload &payload = message.payload;
   Line &line = fill(message.key, LineKind::Request);
   line.ticket = message.ticket;
-  RequestBody &body = line.body.request;
-  body = {payload.bytes, 0, *world_.offsetOf(ticket.notice, 4), payload.count, ticket.uses, false};
-  if (payload.count == 1) {
-    std::optional<uint64_t> shared = world_.offsetOf(payload.pieces[0].iov_base, payload.bytes);
-    body.isShared = shared.has_value();
-    body.address = shared ? *shared : reinterpret_cast<uint64_t>(payload.pieces[0].iov_base);
-  } else {
-    body.address = reinterpret_cast<uint64_t>(payload.pieces);
-  }
+  line.body.request = {payload.bytes, placeOf(world_, payload),
+                       *world_.offsetOf(ticket.answer, sizeof(Answer)), ticket.use,
+                       message.tally->loadKiB};
   commit(line);
   return true;
 }
@@ -152,21 +151,57 @@ void LaneSender::post(Message &message) {
 bool LaneSender::readNotices() {
   bool moved = false;
   asked_.removeIf([&](Message &m) {
-    Ticket &ticket = tickets_[m.ticket];
-    uint32_t notice = ticket.notice->load(std::memory_order_acquire);
-    if (notice == doneNotice(ticket.uses)) {
-      ++ticket.uses;
-      freeTickets_.push_back(m.ticket);
-      m.moved = m.payload.bytes;
-      m.finish();
-    } else if (notice == readyNotice(ticket.uses)) {
+    const Ticket &ticket = tickets_[m.ticket];
+    uint32_t notice = ticket.answer->notice.load(std::memory_order_acquire);
+    if (notice == noticeOf(ticket.use, Notice::Done))
+      finish(m);
+    else if (notice == noticeOf(ticket.use, Notice::Ready))
       streams_.push(m);
-    } else {
+    else if (notice != noticeOf(ticket.use, Notice::Announced) || !write(m))
       return false;
-    }
     return moved = true;
   });
   return moved;
+}
+
+void LaneSender::finish(Message &message) {
+  ++tickets_[message.ticket].use;
+  freeTickets_.push_back(message.ticket);
+  message.moved = message.payload.bytes;
+  message.finish();
+}
+
+// The receiver takes an announcement back by changing the word first. What cannot be written
+// streams.
+bool LaneSender::write(Message &message) {
+  const Ticket &ticket = tickets_[message.ticket];
+  std::atomic<uint32_t> &notice = ticket.answer->notice;
+  uint32_t announced = noticeOf(ticket.use, Notice::Announced);
+  if (!hasLines(1) ||
+      !notice.compare_exchange_strong(announced, noticeOf(ticket.use, Notice::Writing)))
+    return false;
+  if (writeTo(ticket.answer->place, message.payload) != cma::Outcome::Copied) {
+    notice.store(noticeOf(ticket.use, Notice::Ready), std::memory_order_release);
+    streams_.push(message);
+    return true;
+  }
+  notice.store(noticeOf(ticket.use, Notice::Done), std::memory_order_release);
+  Line &line = fill(message.key, LineKind::Written);
+  line.ticket = message.ticket;
+  commit(line);
+  finish(message);
+  return true;
+}
+
+cma::Outcome LaneSender::writeTo(const Place &place, const Payload &payload) {
+  if (place.isShared) {
+    gather(world_.at(place.address), payload, 0, payload.bytes);
+    return cma::Outcome::Copied;
+  }
+  pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
+  cma::Outcome outcome = cma::write({process, place.address, place.pieces, payload.bytes}, payload);
+  canReach_ = canReach_ && outcome != cma::Outcome::Forbidden;
+  return outcome;
 }
 
 // One after the other: a ring shared by several would finish them all late.
@@ -182,9 +217,7 @@ bool LaneSender::stream() {
     if (m.moved < m.payload.bytes)
       continue;
     streams_.pop();
-    ++tickets_[m.ticket].uses;
-    freeTickets_.push_back(m.ticket);
-    m.finish();
+    finish(m);
   }
   return moved;
 }

@@ -1,13 +1,14 @@
 /// The sending end of a lane.
 ///
 /// Up to inlineBytes a message travels in lines; up to eagerBytes in the ring of bytes,
-/// and the send is done; else its line is a Request, and the receiver either copies the
-/// bytes itself or says that it is ready, whereupon they stream through the ring. A receiver
-/// that has set too much aside is asked about every message. Any number of Requests may wait
-/// for answers, so that they stand in nobody's way. Without room, messages wait here in order.
+/// and the send is done; else its line is a Request, and the receiver copies the bytes itself, or
+/// says where it wants them, or says that it is ready, whereupon they stream through the ring. A
+/// receiver that has set too much aside is asked about every message. Any number of Requests may
+/// wait for answers, so that they stand in nobody's way. Without room, messages wait here in order.
 #pragma once
 
 #include "transports/Pieces.h"
+#include "transports/cma/RemoteMemory.h"
 #include "transports/lanes/Message.h"
 #include "transports/lanes/Options.h"
 #include "transports/shm/Arena.h"
@@ -19,7 +20,7 @@ namespace colldsl::lanes {
 class LaneSender {
 public:
   /// The lane at this offset of the mapping, new and zero. `arena`: for answers to Requests.
-  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options,
+  LaneSender(shm::World &world, Rank peer, uint64_t offset, const Options &options, bool &canReach,
              shm::Arena &arena);
 
   Rank peer() const { return peer_; }
@@ -83,12 +84,16 @@ private:
   bool ask(Message &message);
   bool publish(Message &message);
   bool readNotices();
+  bool write(Message &message);
+  cma::Outcome writeTo(const Place &place, const Payload &payload);
+  void finish(Message &message);
   bool stream();
   bool sayClosed();
 
   shm::World &world_;
   Rank peer_;
   const Options &options_;
+  bool &canReach_; ///< whether the kernel lets this process reach others' memory
   shm::Arena &arena_;
   LaneHeader *header_;
   Line *lines_;
@@ -99,8 +104,8 @@ private:
   uint64_t bytesProduced_ = 0;
   uint64_t bytesConsumedSeen_ = 0;
   struct Ticket {
-    std::atomic<uint32_t> *notice;
-    uint32_t uses = 0;
+    Answer *answer;
+    uint32_t use = 0; ///< how often it was used before
   };
   std::vector<Ticket> tickets_;
   std::vector<uint16_t> freeTickets_;

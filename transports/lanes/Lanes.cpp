@@ -19,8 +19,8 @@ Lanes::Lanes(shm::World &world, Rank self, Options options)
       options_(std::move(options)), arena_(world.arenaBegin(self), world.options().arenaBytes),
       health_(world, self), senders_(world.numRanks()), receivers_(world.numRanks()) {
   shm::registerWaker();
-  cma::allowReaders();
-  canRead_ = world.options().singleCopy == shm::SingleCopy::On;
+  cma::allowPeers();
+  canReach_ = world.options().singleCopy == shm::SingleCopy::On;
 }
 
 Lanes::~Lanes() { world_.control(self_).left.store(1, std::memory_order_release); }
@@ -35,7 +35,7 @@ LaneSender *Lanes::sender(Rank peer) {
   std::memset(world_.at(offset), 0, laneBytes(0)); // header and stamps
   auto *header = new (world_.at(offset)) LaneHeader();
   header->from = self_;
-  sender = std::make_unique<LaneSender>(world_, peer, offset, options_, arena_);
+  sender = std::make_unique<LaneSender>(world_, peer, offset, options_, canReach_, arena_);
   allSenders_.push_back(sender.get());
   health_.watch(peer);
   std::atomic<uint64_t> &knocks = world_.control(peer).knocks;
@@ -49,7 +49,7 @@ LaneSender *Lanes::sender(Rank peer) {
 LaneReceiver &Lanes::receiver(Rank peer) {
   std::unique_ptr<LaneReceiver> &receiver = receivers_[index(peer)];
   if (!receiver) {
-    receiver = std::make_unique<LaneReceiver>(world_, peer, options_, canRead_, refused_);
+    receiver = std::make_unique<LaneReceiver>(world_, peer, options_, canReach_, refused_);
     allReceivers_.push_back(receiver.get());
     health_.watch(peer);
   }
@@ -122,8 +122,22 @@ void Lanes::refuse(StreamId stream) {
 void Lanes::forget(const Tally &tally) {
   for (LaneSender *sender : allSenders_)
     sender->forget(tally);
-  for (LaneReceiver *receiver : allReceivers_)
+  for (LaneReceiver *receiver : allReceivers_) {
+    while (!receiver->revokeAll(tally) && !isDead(receiver->peer()))
+      health_.look();
     receiver->forget(tally);
+  }
+}
+
+// Where the log is full, nobody knows any more.
+bool Lanes::isDead(Rank peer) const {
+  uint32_t seen = 0;
+  while (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, seen)) {
+    if (fault->peer == peer || fault->peer == kNoRank)
+      return true;
+    ++seen;
+  }
+  return false;
 }
 
 } // namespace colldsl::lanes

@@ -71,7 +71,8 @@ public:
   void release(void *memory);
   bool owns(const void *memory) const;
 
-  /// Lets go of the messages of an operation that is given up.
+  /// Lets go of the messages of an operation that is given up. Waits for a peer that is writing one
+  /// of them just now.
   void forget(const Tally &tally);
 
   /// What others say in this stream is thrown away.
@@ -87,6 +88,7 @@ private:
   static void pauseCore() { __builtin_ia32_pause(); }
   Status rest(uint32_t rounds, const std::function<bool()> &move);
   void answerKnocks();
+  bool isDead(Rank peer) const;
 
   shm::World &world_;
   Rank self_;
@@ -95,7 +97,7 @@ private:
   Options options_;
   shm::Arena arena_;
   shm::Health health_;
-  bool canRead_ = true;
+  bool canReach_ = true;
   uint64_t answered_ = 0;                                ///< the newest knock that was
   std::vector<std::unique_ptr<LaneSender>> senders_;     ///< by peer
   std::vector<std::unique_ptr<LaneReceiver>> receivers_; ///< by peer

@@ -43,6 +43,7 @@ enum class LineKind : uint8_t {
   Eager,    ///< the payload is in the ring of bytes
   Request,  ///< the payload waits at the sender until the receiver is ready
   Fragment, ///< the next part of a payload that the receiver is ready for, in the ring
+  Written,  ///< the sender has put the payload where the receiver said
   Closed,   ///< the sender has nothing more to say or to hear in this stream
 };
 
@@ -53,14 +54,19 @@ struct RingBody {
   uint32_t bytes;
 };
 
+/// Where the bytes of a message lie at one of its ends.
+struct Place {
+  uint64_t address; ///< shared: in the mapping; else in its process, as in cma::RemotePayload
+  uint32_t pieces;
+  bool isShared;
+};
+
 struct RequestBody {
   uint64_t bytes;
-  uint64_t
-      address; ///< shared: in the mapping; else in the sender's process, as in cma::RemotePayload
-  uint64_t notice; ///< where in the mapping the receiver answers
-  uint32_t pieces;
-  uint32_t use; ///< how often the ticket was used before
-  bool isShared;
+  Place place;
+  uint64_t answer;  ///< offset in the mapping
+  uint32_t use;     ///< how often the ticket was used before
+  uint32_t loadKiB; ///< of the sender, as in Tally
 };
 
 union LineBody {
@@ -96,10 +102,25 @@ constexpr uint32_t linesFor(uint64_t bytes) {
              : 1 + static_cast<uint32_t>((bytes - kInlineBytes + kMoreBytes - 1) / kMoreBytes);
 }
 
-/// Receiver to sender, about the use of a ticket: a word of the sender's memory that says what
-/// becomes of a Request.
-constexpr uint32_t readyNotice(uint32_t use) { return use * 2 + 1; }
-constexpr uint32_t doneNotice(uint32_t use) { return use * 2 + 2; }
+/// What becomes of a Request.
+enum class Notice : uint32_t {
+  None,      ///< the sender waits; the receiver may be reading its memory
+  Done,      ///< whoever did it says so: the message has moved
+  Ready,     ///< the receiver waits for fragments
+  Announced, ///< the receiver said where the bytes are wanted; whoever changes this word moves them
+  Writing,   ///< the sender is at it
+};
+
+/// Where the receiver answers: one per ticket, in the sender's memory.
+struct alignas(32) Answer {
+  std::atomic<uint32_t> notice; ///< of one use: noticeOf()
+  Place place;                  ///< Announced: of the receiver's bytes
+};
+
+/// Uses are told apart, for a receiver that gave up may still answer.
+constexpr uint32_t noticeOf(uint32_t use, Notice notice) {
+  return use * 8 + static_cast<uint32_t>(notice);
+}
 
 struct LaneHeader {
   // The sender's, written before the knock.

@@ -4,6 +4,7 @@
 
 #include "transports/Transport.h"
 #include "transports/lanes/Layout.h"
+#include "transports/shm/World.h"
 
 namespace colldsl::lanes {
 
@@ -12,6 +13,7 @@ struct Message;
 /// Counts the messages of one operation that are under way.
 struct Tally {
   uint32_t open = 0;
+  uint32_t loadKiB = 0;          ///< what this rank has to move for it, as far as is known
   Message *mismatched = nullptr; ///< its peer's end has another length: `moved`
   Message *finished = nullptr;   ///< those that are done, newest first, if `collects`
   bool collects = false;
@@ -25,6 +27,8 @@ struct Message {
   Message *next = nullptr;
   uint32_t tag = 0; ///< the owner's
   uint16_t ticket = 0;
+  Mover mover = Mover::Either; ///< alike on both ends
+  Protocol protocol = Protocol::Any;
 
   void finish() {
     --tally->open;
@@ -34,6 +38,15 @@ struct Message {
     }
   }
 };
+
+/// As a peer is told of it.
+inline Place placeOf(const shm::World &world, const Payload &payload) {
+  if (payload.count != 1)
+    return {reinterpret_cast<uint64_t>(payload.pieces), payload.count, false};
+  void *bytes = payload.pieces[0].iov_base;
+  std::optional<uint64_t> shared = world.offsetOf(bytes, payload.bytes);
+  return {shared ? *shared : reinterpret_cast<uint64_t>(bytes), 1, shared.has_value()};
+}
 
 /// First in, first out, through Message::next.
 class MessageQueue {

@@ -10,11 +10,10 @@ namespace colldsl::shm {
 SingleCopyState::SingleCopyState(const Options &options)
     : options_(options), usable_(options.singleCopy != SingleCopy::Off) {}
 
-cma::ReadOutcome SingleCopyState::read(const cma::RemotePayload &from, const Payload &to) {
-  cma::ReadOutcome outcome = options_.singleCopy == SingleCopy::Refused
-                                 ? cma::ReadOutcome::Forbidden
-                                 : cma::read(from, to);
-  if (outcome == cma::ReadOutcome::Forbidden && usable_.exchange(false) && options_.warn)
+cma::Outcome SingleCopyState::read(const cma::RemotePayload &from, const Payload &to) {
+  cma::Outcome outcome =
+      options_.singleCopy == SingleCopy::Refused ? cma::Outcome::Forbidden : cma::read(from, to);
+  if (outcome == cma::Outcome::Forbidden && usable_.exchange(false) && options_.warn)
     options_.warn("the kernel does not let ranks read each other's memory; large messages are "
                   "copied twice");
   return outcome;
@@ -165,14 +164,14 @@ bool Receiver::readDirectly(Channel &c, Record &record, const RequestBody &reque
     return false;
   cma::RemotePayload from{process, request.address, request.pieces, request.bytes};
   switch (singleCopy_.read(from, record.payload)) {
-  case cma::ReadOutcome::Read:
+  case cma::Outcome::Copied:
     return true;
-  case cma::ReadOutcome::Forbidden:
+  case cma::Outcome::Forbidden:
     return false;
-  case cma::ReadOutcome::ProcessGone:
+  case cma::Outcome::ProcessGone:
     refuse(c, record, "rank " + std::to_string(index(c.peer)) + " died");
     return false;
-  case cma::ReadOutcome::BadAddress:
+  case cma::Outcome::BadAddress:
     refuse(c, record, "the sender's memory cannot be read");
     return false;
   }

@@ -19,7 +19,7 @@ public:
   bool usable() const { return usable_.load(std::memory_order_relaxed); }
 
   /// Reads unless the kernel, or a test, forbids it; warns the first time.
-  cma::ReadOutcome read(const cma::RemotePayload &from, const Payload &to);
+  cma::Outcome read(const cma::RemotePayload &from, const Payload &to);
 
 private:
   const Options &options_;

@@ -22,11 +22,11 @@ ShmChannels::~ShmChannels() {
 }
 
 // Cells as large as the longest eager message; larger ones if longer messages come later.
-Status ShmChannels::prepare(uint64_t maxSendBytes) {
+Status ShmChannels::prepare(const Work &work) {
   const Options &options = endpoint_.world_.options();
-  uint64_t lines = (maxSendBytes + kLineBytes - 1) / kLineBytes;
+  uint64_t lines = (work.maxSendBytes + kLineBytes - 1) / kLineBytes;
   auto cellBytes = static_cast<uint32_t>(std::min<uint64_t>(lines * kLineBytes, options.cellBytes));
-  if (maxSendBytes <= kInlineBytes || cellBytes <= sender_.cells().cellBytes())
+  if (work.maxSendBytes <= kInlineBytes || cellBytes <= sender_.cells().cellBytes())
     return {};
   Result<uint64_t> block =
       endpoint_.allocate(CellPool::blockBytes(options.cellsPerPlan, cellBytes));

@@ -21,7 +21,7 @@ ShmEndpoint::~ShmEndpoint() { world_.control(self_).left.store(1, std::memory_or
 
 Status ShmEndpoint::join() {
   registerWaker();
-  cma::allowReaders();
+  cma::allowPeers();
   world_.control(self_).pid.store(getpid(), std::memory_order_release);
   if (Status s = bootstrap_.meet(); !s)
     return s;

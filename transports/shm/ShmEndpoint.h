@@ -64,7 +64,7 @@ public:
   ShmChannels(ShmEndpoint &endpoint, uint32_t plan);
   ~ShmChannels() override;
 
-  Status prepare(uint64_t maxSendBytes) override;
+  Status prepare(const Work &work) override;
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
