@@ -5,6 +5,7 @@
 #include <string_view>
 
 namespace colldsl::mpi {
+
 InfoPromises InfoPromises::changedBy(MPI_Info info) const {
   InfoPromises changed = *this;
   for (uint32_t p = 0; p < kPromises && info != MPI_INFO_NULL; ++p) {
