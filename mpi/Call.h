@@ -33,6 +33,11 @@ struct Side {
                          : static_cast<const int *>(displs)[slot];
   }
 
+  bool hasSameLists(const Side &other) const {
+    return counts == other.counts && displs == other.displs && types == other.types &&
+           hasLongCounts == other.hasLongCounts;
+  }
+
   /// Where the block of a slot begins.
   std::byte *addressOf(int slot, const TypeLayout &layout) const {
     auto *begin = static_cast<std::byte *>(buffer);
@@ -71,6 +76,8 @@ enum class CallKind : uint8_t {
 };
 inline constexpr size_t kCallKinds = 22;
 
+inline constexpr size_t kTopologyKinds = 5;
+
 constexpr bool isAlongTopology(CallKind kind) { return kind <= CallKind::NeighborAlltoallw; }
 
 /// A kind in all its forms: blocking, nonblocking, persistent; int and MPI_Count.
@@ -105,9 +112,11 @@ struct Call {
 
   bool hasLists() const { return send.counts || recv.counts; }
 
-  /// Word for word, where neither has lists.
+  /// Word for word: of lists, whether they lie at the same place.
   bool isSameAs(const Call &other) const {
-    return send.buffer == other.send.buffer && recv.buffer == other.recv.buffer &&
+    return (!other.hasLists() ||
+            (send.hasSameLists(other.send) && recv.hasSameLists(other.recv))) &&
+           send.buffer == other.send.buffer && recv.buffer == other.recv.buffer &&
            send.count == other.send.count && recv.count == other.recv.count &&
            send.type == other.send.type && recv.type == other.recv.type && kind == other.kind &&
            root == other.root && op == other.op;

@@ -159,13 +159,13 @@ Job::Context Job::agree(MPI_Comm comm, Offer &offer) {
   dropBuried();
   int rank = 0;
   real::Comm_rank(comm, &rank);
-  uint32_t mine[4] = {0, 0, !offer.neighbors, !offer.all}, all[4] = {};
+  uint32_t mine[5] = {0, 0, !offer.neighbors, !offer.all, ~offer.promises.bits()}, all[5] = {};
   if (rank == 0) {
     mine[0] = worldRank_;
     mine[1] = nextContext_.fetch_add(kContextsEach);
   }
-  real::Allreduce(mine, all, 4, MPI_UINT32_T, MPI_MAX, comm);
-  offer = {all[2] == 0, all[3] == 0};
+  real::Allreduce(mine, all, 5, MPI_UINT32_T, MPI_BOR, comm);
+  offer = {all[2] == 0, all[3] == 0, InfoPromises(~all[4])};
   return {all[0], all[1]};
 }
 

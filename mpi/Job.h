@@ -2,6 +2,8 @@
 #pragma once
 
 #include "mpi/FairMutex.h"
+#include "mpi/InfoPromises.h"
+#include "mpi/Mpi.h"
 #include "mpi/TypesInUse.h"
 #include "runtime/Library.h"
 #include "runtime/WireUp.h"
@@ -75,9 +77,10 @@ public:
     uint32_t number = 0; ///< 0: none
   };
 
-  /// What all ranks of a communicator can serve.
+  /// What all ranks of a communicator can serve, and promise.
   struct Offer {
     bool neighbors = false, all = false;
+    InfoPromises promises;
   };
 
   /// The first of kContextsEach contexts for a new communicator, and what all its ranks offer.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
+#include <string>
 
 namespace colldsl::mpi {
 namespace {
@@ -65,14 +66,39 @@ ServedComm *ServedComm::lookUp(MPI_Comm comm) {
   return last_.served;
 }
 
-ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm) {
+ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info) {
   Shared served(new ServedComm(job));
   served->describe(comm);
+  served->wanted_ = InfoPromises().changedBy(info);
+  served->offer_.promises = served->wanted_;
   served->context_ = job.agree(comm, served->offer_);
   served->keptContexts_ = Job::kContextsEach - 1;
+  served->keepPromises(served->offer_.promises);
   served->tell("new");
   real::Comm_set_attr(comm, keyval(), new Shared(served));
   return served.get();
+}
+
+void ServedComm::promise(MPI_Comm comm, MPI_Info info) {
+  if (!offer_.neighbors)
+    return;
+  wanted_ = wanted_.changedBy(info);
+  uint32_t mine = wanted_.bits(), all = 0;
+  real::Allreduce(&mine, &all, 1, MPI_UINT32_T, MPI_BAND, comm);
+  {
+    Guard guard(job_);
+    keepPromises(InfoPromises(all));
+  }
+  tell("told anew");
+}
+
+// Operations that are prepared may be none of a kind whose arguments stay.
+void ServedComm::keepPromises(InfoPromises promises) {
+  offer_.promises = offer_.neighbors ? promises : InfoPromises();
+  quick_ = nullptr;
+  fixed_.clear();
+  if (offer_.promises.has(Promise::StaticBuffers))
+    fixed_.resize(kTopologyKinds);
 }
 
 Shared ServedComm::duplicate() {
@@ -81,7 +107,7 @@ Shared ServedComm::duplicate() {
   Shared made(new ServedComm(job_));
   made->context_ = context_;
   made->context_.number += keptContexts_--;
-  made->offer_ = offer_;
+  made->offer_ = {offer_.neighbors, offer_.all, {}};
   made->rank_ = rank_;
   made->neighborhood_ = neighborhood_;
   made->onMachine_ = onMachine_;
@@ -104,8 +130,9 @@ void ServedComm::tell(const char *origin) const {
                      : hasTopology      ? "passed on, for some edge leaves its machine or the job"
                                         : "passed on, for some rank is on another machine or in "
                                           "another job";
-  std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s\n", shape, onMachine_.size(), origin,
-               word);
+  std::string promised = offer_.promises.text();
+  std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s%s%s\n", shape, onMachine_.size(), origin,
+               word, promised.empty() ? "" : "; promised: ", promised.c_str());
 }
 
 void ServedComm::describe(MPI_Comm comm) {
@@ -166,13 +193,39 @@ Call ServedComm::significant(const Call &call) const {
 
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
   if (isSameAsBefore(call) && again())
-    return prepared_.front();
+    return quick_;
   Result<std::shared_ptr<Operation>> operation =
-      findOrMake(isAlongTopology(call.kind) ? call : significant(call));
-  bool isQuick = operation && *operation && !call.hasLists() && (*operation)->isQuick();
-  quick_ = isQuick ? operation->get() : nullptr;
+      trusts(call) ? fixedOrFound(call)
+                   : findOrMake(isAlongTopology(call.kind) ? call : significant(call));
+  bool isQuick =
+      operation && *operation && (trusts(call) || (!call.hasLists() && (*operation)->isQuick()));
+  quick_ = isQuick ? *operation : nullptr;
   quickCall_ = call;
   return operation;
+}
+
+// Only words are compared. Where these differ the call is looked at as any other is: lists may have
+// moved; else the promise is broken, and holds nobody up.
+Result<std::shared_ptr<Operation>> ServedComm::fixedOrFound(const Call &call) {
+  Fixed &fixed = fixed_[static_cast<size_t>(call.kind)];
+  bool isKnown = fixed.operation != nullptr;
+  if (isKnown && !fixed.operation->isBusy() && fixed.call.isSameAs(call))
+    return fixed.operation;
+  Result<std::shared_ptr<Operation>> found = findOrMake(call);
+  if (isKnown && !fixed.operation->serves(call))
+    distrust(call.kind);
+  else if (found && *found)
+    fixed = {*found, call};
+  return found;
+}
+
+void ServedComm::distrust(CallKind kind) {
+  fixed_.clear();
+  if (Settings::all().isVerbose())
+    std::fprintf(stderr,
+                 "colldsl: rank %d of %zu: arguments of %s changed, against cdag_static_buffers; "
+                 "from now on they are compared\n",
+                 rank_, onMachine_.size(), kCallNames[static_cast<size_t>(kind)]);
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {

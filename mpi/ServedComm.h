@@ -27,7 +27,13 @@ public:
   }
 
   /// Collective over `comm`, which is not known yet: serves what all its ranks can.
-  static ServedComm *adopt(Job &job, MPI_Comm comm);
+  static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL);
+
+  /// Collective over its communicator: what all its ranks promise from now on.
+  void promise(MPI_Comm comm, MPI_Info info);
+
+  /// What all ranks promise. Duplicates start without.
+  InfoPromises promises() const { return offer_.promises; }
 
   /// For a duplicate of its communicator, all of whose ranks make their duplicates in the same
   /// order: nobody need agree again. Null: no contexts are left for that.
@@ -42,11 +48,9 @@ public:
 
   /// Whether the operation of this call is that of the call before. Needs no Guard: who makes
   /// calls on one communicator makes one after the other.
-  bool isSameAsBefore(const Call &call) const {
-    return quick_ && quickCall_.isSameAs(call) && !call.hasLists();
-  }
+  bool isSameAsBefore(const Call &call) const { return quick_ && quickCall_.isSameAs(call); }
   /// That one; null: a run of it is under way.
-  Operation *again() const { return quick_->isBusy() ? nullptr : quick_; }
+  Operation *again() const { return quick_->isBusy() ? nullptr : quick_.get(); }
   uint32_t nextRun() { return ++runs_; }
 
   /// For a persistent call along the topology: one of its own.
@@ -70,6 +74,12 @@ private:
     uint64_t forgotten = 0; ///< how many were by then
   };
 
+  /// Of a kind of call, whose arguments are promised to stay: the operation that serves it.
+  struct Fixed {
+    std::shared_ptr<Operation> operation;
+    Call call;
+  };
+
   explicit ServedComm(Job &job) : job_(job) {}
   static ServedComm *lookUp(MPI_Comm comm);
 
@@ -79,6 +89,10 @@ private:
   void tell(const char *origin) const;
   Call significant(const Call &call) const;
   Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
+  bool trusts(const Call &call) const { return !fixed_.empty() && isAlongTopology(call.kind); }
+  Result<std::shared_ptr<Operation>> fixedOrFound(const Call &call);
+  void distrust(CallKind kind);
+  void keepPromises(InfoPromises promises);
 
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Last last_;
   static std::atomic<uint64_t> numForgotten_;
@@ -95,8 +109,10 @@ private:
   std::shared_ptr<PlanGroup> plans_;
   uint32_t persistent_ = 0;
   std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
-  Operation *quick_ = nullptr;                     ///< the first of these, if its call has no lists
-  Call quickCall_ = {};                            ///< and its handles mean the same for ever
+  std::shared_ptr<Operation> quick_; ///< of the call before, if the same words mean the same call
+  Call quickCall_ = {};
+  InfoPromises wanted_;      ///< by this rank
+  std::vector<Fixed> fixed_; ///< by kind of call; empty: arguments may change
 };
 
 } // namespace colldsl::mpi

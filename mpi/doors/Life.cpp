@@ -45,11 +45,20 @@ COLLDSL_DOOR(Finalize, ()) {
 namespace {
 
 // A communicator is served from its first moment, when all its ranks are here.
-int adopted(int code, MPI_Comm *made) {
+int adopted(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL) {
   int isInter = 0;
   if (code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL && !ServedComm::of(*made) &&
       real::Comm_test_inter(*made, &isInter) == MPI_SUCCESS && !isInter)
-    ServedComm::adopt(*Job::current(), *made);
+    ServedComm::adopt(*Job::current(), *made, info);
+  return code;
+}
+
+// Of a communicator that may be known already.
+int promised(int code, MPI_Comm *comm, MPI_Info info) {
+  ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(*comm) : nullptr;
+  if (!served)
+    return adopted(code, comm, info);
+  served->promise(*comm, info);
   return code;
 }
 
@@ -74,7 +83,7 @@ COLLDSL_DOOR(Dist_graph_create, (MPI_Comm old, int n, const int sources[], const
                                  int reorder, MPI_Comm *made)) {
   return adopted(
       real::Dist_graph_create(old, n, sources, degrees, destinations, weights, info, reorder, made),
-      made);
+      made, info);
 }
 
 COLLDSL_DOOR(Dist_graph_create_adjacent,
@@ -84,7 +93,7 @@ COLLDSL_DOOR(Dist_graph_create_adjacent,
   return adopted(real::Dist_graph_create_adjacent(old, indegree, sources, sourceWeights, outdegree,
                                                   destinations, destinationWeights, info, reorder,
                                                   made),
-                 made);
+                 made, info);
 }
 
 COLLDSL_DOOR(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
@@ -92,7 +101,21 @@ COLLDSL_DOOR(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
 }
 
 COLLDSL_DOOR(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
-  return adopted(real::Comm_dup_with_info(old, info, made), made);
+  return promised(real::Comm_dup_with_info(old, info, made), made, info);
+}
+
+COLLDSL_DOOR(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
+  Besides besides;
+  return promised(real::Comm_set_info(comm, info), &comm, info);
+}
+
+// MPIs drop keys that they do not know, or keep them whatever other ranks say.
+COLLDSL_DOOR(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
+  int code = real::Comm_get_info(comm, used);
+  ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(comm) : nullptr;
+  if (served && served->serves(CallKind::NeighborAllgather))
+    served->promises().putInto(*used);
+  return code;
 }
 
 // A run that is under way calls it.

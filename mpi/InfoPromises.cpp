@@ -1,0 +1,36 @@
+#include "mpi/InfoPromises.h"
+
+#include "mpi/Real.h"
+
+#include <string_view>
+
+namespace colldsl::mpi {
+
+InfoPromises InfoPromises::changedBy(MPI_Info info) const {
+  InfoPromises changed = *this;
+  for (uint32_t p = 0; p < kPromises && info != MPI_INFO_NULL; ++p) {
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int isThere = 0;
+    real::Info_get(info, kPromiseKeys[p], MPI_MAX_INFO_VAL, value, &isThere);
+    if (isThere && std::string_view(value) == "true")
+      changed.bits_ |= 1u << p;
+    else if (isThere && std::string_view(value) == "false")
+      changed.bits_ &= ~(1u << p);
+  }
+  return changed;
+}
+
+void InfoPromises::putInto(MPI_Info info) const {
+  for (uint32_t p = 0; p < kPromises; ++p)
+    real::Info_set(info, kPromiseKeys[p], bits_ >> p & 1 ? "true" : "false");
+}
+
+std::string InfoPromises::text() const {
+  std::string text;
+  for (uint32_t p = 0; p < kPromises; ++p)
+    if (bits_ >> p & 1)
+      text += (text.empty() ? "" : ", ") + std::string(kPromiseKeys[p]);
+  return text;
+}
+
+} // namespace colldsl::mpi
