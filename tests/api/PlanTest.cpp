@@ -48,7 +48,7 @@ TEST(ApiPlan, rulesChooseByBytes) {
                            return std::string("wrong sum");
                          return plan.collective();
                        };
-                       if (chosen(8) != "allreduce_recursive_doubling")
+                       if (chosen(8) != "allreduce_recursive_multiplying")
                          return chosen(8);
                        if (chosen(1 << 20) != "allreduce_ring")
                          return chosen(1 << 20);

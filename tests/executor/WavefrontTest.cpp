@@ -49,6 +49,36 @@ TEST(Wavefront, requiresWaitsForTheFinish) {
   EXPECT_TRUE(f.wavefront.done());
 }
 
+// b requires a, c requires b and d; d has started, which is all that e asks for.
+TEST(Wavefront, aRunMayBeginWhereSomeOpsHaveFinished) {
+  Builder b(1);
+  OpId a = b.calc(kMe, 0);
+  OpId second = b.calc(kMe, 0, {after(a)});
+  OpId d = b.calc(kMe, 0);
+  b.calc(kMe, 0, {after(second), after(d)});
+  b.calc(kMe, 0, {afterStartOf(d)});
+  Fixture f(b);
+  auto finishAll = [&](Ids ops) {
+    for (uint32_t op : ops) {
+      f.wavefront.start(OpId{op});
+      f.wavefront.finish(OpId{op});
+    }
+  };
+  finishAll({0, 1, 2, 3, 4});
+  ASSERT_TRUE(f.wavefront.done());
+  popAll(f.wavefront);
+  Ids finished = {0, 1};
+  f.wavefront.restartAfter(finished, d);
+  EXPECT_EQ(popAll(f.wavefront), Ids{4});
+  finishAll({4});
+  f.wavefront.finish(d);
+  EXPECT_EQ(popAll(f.wavefront), Ids{3});
+  finishAll({3});
+  EXPECT_TRUE(f.wavefront.done());
+  f.wavefront.restart();
+  EXPECT_EQ(popAll(f.wavefront), (Ids{0, 2}));
+}
+
 TEST(Wavefront, irequiresWaitsForTheStart) {
   Builder b(1);
   OpId a = b.calc(kMe, 0);

@@ -1,0 +1,126 @@
+// What is made of a plan before it runs: a straight line, combines that make their targets.
+#include "executor/StraightLine.h"
+#include "tests/executor/Schedules.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl::test {
+namespace {
+
+constexpr Rank kMe{0}, kOther{1};
+constexpr uint64_t kBlock = 5; ///< elements
+
+/// The steps of rank 0, with memory for every buffer.
+struct Built {
+  explicit Built(const Builder &builder) : image(builder.schedule), view(image->rank(kMe)) {
+    Binding binding{kBlock, {}, {}};
+    for (const Buffer &buffer : view.buffers) {
+      memory.emplace_back(static_cast<size_t>(buffer.endScale) * kBlock);
+      binding.buffers.push_back({memory.back().data(), memory.back().size() * 4});
+    }
+    edges = Edges::of(view).take();
+    bound = std::make_unique<Memory>(Memory::bind(view, image->sizeClass(), binding).take());
+    steps = Steps::build(view, *bound, edges, {}).take();
+  }
+  std::vector<uint32_t> line(uint64_t longest) const { return straightLine(view, steps, longest); }
+  /// Of a copy or combine: first block of the target and number of blocks, piece by piece.
+  std::vector<std::pair<int64_t, uint64_t>> targets(OpId op, size_t buffer) const {
+    std::vector<std::pair<int64_t, uint64_t>> found;
+    const auto *begin = reinterpret_cast<const std::byte *>(memory[buffer].data());
+    for (uint32_t i = 0; i < steps[op].pieceCount; ++i)
+      found.emplace_back((steps[op].pieces[i].target - begin) / int64_t{kBlock * 4},
+                         steps[op].pieces[i].bytes / (kBlock * 4));
+    return found;
+  }
+
+  LoadedImage image;
+  RankView view;
+  std::vector<std::vector<int32_t>> memory;
+  Edges edges;
+  std::unique_ptr<Memory> bound;
+  Steps steps;
+};
+
+using Line = std::vector<uint32_t>;
+
+TEST(StraightLine, sendsGoFirstAndReceivesLast) {
+  Builder b(2);
+  BufferId x = b.buffer(BufferRole::InOut, 4);
+  OpId in = b.recv(kMe, kOther, {b.block(x, 0)});
+  OpId own = b.copy(kMe, {b.block(x, 1)}, {b.block(x, 2)});
+  b.send(kMe, kOther, {b.block(x, 0)}, {after(in)});
+  b.send(kMe, kOther, {b.block(x, 2)}, {after(own)});
+  b.send(kMe, kOther, {b.block(x, 3)});
+  b.recv(kOther, kMe, {b.block(x, 0)});
+  b.recv(kOther, kMe, {b.block(x, 1)});
+  b.recv(kOther, kMe, {b.block(x, 2)});
+  b.send(kOther, kMe, {b.block(x, 3)});
+  EXPECT_EQ(Built(b).line(kBlock * 4), (Line{4, 1, 3, 0, 2}));
+}
+
+TEST(StraightLine, longMessagesAndLongPlansHaveNone) {
+  Builder b(2);
+  BufferId x = b.buffer(BufferRole::InOut, 1);
+  OpId last = b.send(kMe, kOther, {b.block(x, 0)});
+  b.recv(kOther, kMe, {b.block(x, 0)});
+  EXPECT_EQ(Built(b).line(kBlock * 4 - 1), Line());
+  while (b.schedule.ranks[0].ops.size() < kLongestLine)
+    last = b.signal(kMe, kOther, {after(last)}), b.wait(kOther, kMe);
+  EXPECT_EQ(Built(b).line(kBlock * 4).size(), kLongestLine);
+  b.signal(kMe, kOther, {after(last)});
+  b.wait(kOther, kMe);
+  EXPECT_EQ(Built(b).line(kBlock * 4), Line());
+}
+
+/// copy x to y; combine z's blocks [1, 3) into y's.
+struct CopyAndCombine {
+  explicit CopyAndCombine(BufferRole role = BufferRole::In)
+      : b(1), x(b.buffer(role, 4)), z(b.buffer(BufferRole::In, 4)), y(b.buffer(BufferRole::Out, 4)),
+        copy(b.copy(kMe, {b.blocks(x, 0, 4)}, {b.blocks(y, 0, 4)})) {}
+  OpId combine(std::vector<Dep> deps) {
+    return b.combine(kMe, b.blocks(z, 1, 3), b.blocks(y, 1, 3), Reduction::Sum, Side::After,
+                     std::move(deps));
+  }
+  Builder b;
+  BufferId x, z, y;
+  OpId copy;
+};
+
+using Blocks = std::vector<std::pair<int64_t, uint64_t>>;
+
+TEST(FusedCopies, aCombineMakesItsTarget) {
+  CopyAndCombine c;
+  OpId combine = c.combine({after(c.copy)});
+  Built built(c.b);
+  ASSERT_EQ(built.steps[combine].pieceCount, 1u);
+  EXPECT_EQ(built.steps[combine].pieces[0].first,
+            reinterpret_cast<const std::byte *>(built.memory[0].data() + kBlock));
+  EXPECT_EQ(built.targets(c.copy, 2), (Blocks{{0, 1}, {3, 1}}));
+}
+
+TEST(FusedCopies, notWhereSomebodyReadsInBetween) {
+  CopyAndCombine c;
+  OpId reader = c.b.copy(kMe, {c.b.block(c.y, 2)}, {c.b.block(c.b.buffer(BufferRole::Out, 1), 0)},
+                         {after(c.copy)});
+  OpId combine = c.combine({after(c.copy), after(reader)});
+  Built built(c.b);
+  EXPECT_EQ(built.steps[combine].pieces[0].first, nullptr);
+  EXPECT_EQ(built.targets(c.copy, 2), (Blocks{{0, 4}}));
+}
+
+TEST(FusedCopies, readersOfOtherBlocksDisturbNothing) {
+  CopyAndCombine c;
+  OpId reader = c.b.copy(kMe, {c.b.block(c.y, 3)}, {c.b.block(c.b.buffer(BufferRole::Out, 1), 0)},
+                         {after(c.copy)});
+  OpId combine = c.combine({after(c.copy), after(reader)});
+  EXPECT_NE(Built(c.b).steps[combine].pieces[0].first, nullptr);
+}
+
+TEST(FusedCopies, notFromMemoryThatMayChange) {
+  CopyAndCombine c(BufferRole::InOut);
+  OpId combine = c.combine({after(c.copy)});
+  EXPECT_EQ(Built(c.b).steps[combine].pieces[0].first, nullptr);
+}
+
+} // namespace
+} // namespace colldsl::test
