@@ -26,6 +26,9 @@ bool isListed(CallKind kind) {
          kind == CallKind::Alltoallv || kind == CallKind::Alltoallw;
 }
 
+// More is copied no faster than an operation is made.
+constexpr uint64_t kMostFloatingBytes = 32 << 10;
+
 bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 
 } // namespace
@@ -34,8 +37,23 @@ CollectiveOperation::CollectiveOperation(ServedComm &comm, const Call &call)
     : Operation(call.kind), group_(comm.plans()), rank_(comm.rank()), ranks_(comm.numRanks()),
       plan_(std::in_place, group_->communicator(), comm.job().library(), functionOf(call.kind)) {}
 
-Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, const Call &call) {
+bool CollectiveOperation::mayFloat(const Call &call, int ranks) {
+  if (isListed(call.kind) || call.kind == CallKind::ReduceScatter || isInPlace(call.send) ||
+      isInPlace(call.recv))
+    return false;
+  auto bytes = [&](const Side &side) {
+    const TypeLayout *layout = knownLayoutOf(side.type);
+    return layout && side.count > 0 ? static_cast<uint64_t>(side.count) * layout->size : 0;
+  };
+  return std::max(bytes(call.send), bytes(call.recv)) * static_cast<uint64_t>(ranks) <=
+         kMostFloatingBytes;
+}
+
+Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, const Call &call,
+                                                             bool floats) {
   std::shared_ptr<CollectiveOperation> operation(new CollectiveOperation(comm, call));
+  if (floats)
+    operation->letFloat();
   if (!operation->describe(call))
     return std::shared_ptr<Operation>();
   if (Status s = operation->plan_->commit(); !s)
@@ -175,9 +193,9 @@ Status CollectiveOperation::bindElements(const char *buffer, const Side &side, u
     return layout.status();
   uint64_t bytes = count * (*layout)->size;
   auto *address = static_cast<std::byte *>(side.buffer), *memory = address;
-  if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped) {
+  if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped || floats()) {
     memory = scratch(bytes);
-    addPacked({*layout, address, bytes, memory}, way);
+    addPacked({*layout, address, bytes, memory, *buffer == 'x'}, way);
   }
   return bindMemory(buffer, memory, bytes, way);
 }

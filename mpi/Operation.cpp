@@ -14,8 +14,9 @@ uint64_t idOf(MPI_Datatype type) {
 }
 
 /// Calls visit(word) for each word that says what a call is, until one returns false.
-template <typename Visit> bool describeSide(const Side &side, int slots, Visit &visit) {
-  if (!visit(reinterpret_cast<uint64_t>(side.buffer)))
+template <typename Visit>
+bool describeSide(const Side &side, int slots, bool floats, Visit &visit) {
+  if (!visit(floats ? side.buffer == MPI_IN_PLACE : reinterpret_cast<uint64_t>(side.buffer)))
     return false;
   if (!side.types && !visit(idOf(side.type)))
     return false;
@@ -36,10 +37,20 @@ uint64_t wordOf(MPI_Op op) {
 }
 
 template <typename Visit>
-bool describe(const Call &call, int sendSlots, int recvSlots, Visit visit) {
+bool describe(const Call &call, int sendSlots, int recvSlots, bool floats, Visit visit) {
   return visit(static_cast<uint64_t>(call.kind)) && visit(static_cast<uint64_t>(call.root)) &&
          visit(wordOf(call.op)) && (call.op == MPI_OP_NULL || visit(Reduction::numFreed())) &&
-         describeSide(call.send, sendSlots, visit) && describeSide(call.recv, recvSlots, visit);
+         describeSide(call.send, sendSlots, floats, visit) &&
+         describeSide(call.recv, recvSlots, floats, visit);
+}
+
+uint64_t shapeOf(const Call &call, int sendSlots, int recvSlots) {
+  uint64_t hash = 0;
+  describe(call, sendSlots, recvSlots, true, [&](uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15; // any odd number of high weight
+    return true;
+  });
+  return hash;
 }
 
 } // namespace
@@ -47,15 +58,29 @@ bool describe(const Call &call, int sendSlots, int recvSlots, Visit visit) {
 void Operation::remember(const Call &call, int sendSlots, int recvSlots) {
   sendSlots_ = sendSlots;
   recvSlots_ = recvSlots;
-  describe(call, sendSlots, recvSlots, [&](uint64_t word) {
+  describe(call, sendSlots, recvSlots, floats_, [&](uint64_t word) {
     arguments_.push_back(word);
     return true;
   });
+  shape_ = shapeOf(call, sendSlots, recvSlots);
+}
+
+bool Operation::hasShapeOf(const Call &call) const {
+  return call.kind == kind_ && shape_ == shapeOf(call, sendSlots_, recvSlots_);
+}
+
+void Operation::aim(const Call &call) {
+  if (!floats_)
+    return;
+  for (PackedList *list : {&packed_, &unpacked_})
+    for (Packed &p : *list)
+      p.buffer = static_cast<std::byte *>(p.isSent ? call.send.buffer : call.recv.buffer);
 }
 
 bool Operation::serves(const Call &call) const {
   const uint64_t *at = arguments_.data();
-  return describe(call, sendSlots_, recvSlots_, [&](uint64_t word) { return *at++ == word; });
+  return describe(call, sendSlots_, recvSlots_, floats_,
+                  [&](uint64_t word) { return *at++ == word; });
 }
 
 Result<std::shared_ptr<const TypeLayout>> Operation::layoutFor(MPI_Datatype type) {

@@ -21,6 +21,12 @@ public:
   /// and datatypes by what they are, not by their handles.
   bool serves(const Call &call) const;
 
+  /// Whether the call before was such a one, but for the places of its buffers. A guess.
+  bool hasShapeOf(const Call &call) const;
+
+  /// Before a run for a call that it serves.
+  void aim(const Call &call);
+
   /// A whole run. Runs on a communicator are numbered alike by all its ranks.
   virtual Status run(uint32_t number) = 0;
 
@@ -49,6 +55,7 @@ protected:
     std::byte *buffer;
     uint64_t bytes;
     std::byte *memory;
+    bool isSent = false; ///< lies in the call's send buffer, else in that which it receives in
   };
   using PackedList = std::vector<Packed>;
 
@@ -59,6 +66,10 @@ protected:
   Result<std::shared_ptr<const TypeLayout>> layoutFor(MPI_Datatype type);
   /// Memory that lives as long as the operation.
   std::byte *scratch(uint64_t bytes);
+
+  /// Serves a call wherever its buffers are. They are where those of the packed list begin.
+  void letFloat() { floats_ = true; }
+  bool floats() const { return floats_; }
 
   /// For arguments that may mean something else another time, although they look the same.
   void neverQuick() { isQuick_ = false; }
@@ -77,6 +88,8 @@ private:
   std::vector<uint64_t> arguments_;                        ///< see describe()
   std::vector<std::unique_ptr<std::byte[]>> scratch_;
   bool isQuick_ = true;
+  bool floats_ = false;
+  uint64_t shape_ = 0; ///< hash of the arguments, without the places of buffers
   int sendSlots_ = 0, recvSlots_ = 0;
   uint32_t runs_ = 0;
 };

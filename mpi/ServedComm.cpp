@@ -233,17 +233,26 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
     if (!(*at)->isBusy() && (*at)->serves(call)) {
       if (at != prepared_.begin())
         prepared_.splice(prepared_.begin(), prepared_, at);
+      (*at)->aim(call);
       return *at;
     }
-  Result<std::shared_ptr<Operation>> made = isAlongTopology(call.kind)
-                                                ? NeighborOperation::make(*this, call, 0)
-                                                : CollectiveOperation::make(*this, call);
+  Result<std::shared_ptr<Operation>> made =
+      isAlongTopology(call.kind) ? NeighborOperation::make(*this, call, 0)
+                                 : CollectiveOperation::make(*this, call, hasElsewhere(call));
   if (!made || !*made)
     return made;
+  (*made)->aim(call);
   prepared_.push_front(*made);
   if (prepared_.size() > kPrepared)
     prepared_.pop_back();
   return made;
+}
+
+// The program makes such calls with several buffers.
+bool ServedComm::hasElsewhere(const Call &call) const {
+  return CollectiveOperation::mayFloat(call, numRanks()) &&
+         std::any_of(prepared_.begin(), prepared_.end(),
+                     [&](const auto &operation) { return operation->hasShapeOf(call); });
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::makePersistent(const Call &call) {

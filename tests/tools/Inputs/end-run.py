@@ -44,10 +44,15 @@ def wait_until(condition, seconds, what):
         time.sleep(0.01)
 
 
+def shared_names():
+    """But for those of MPI programs, which come and go beside this."""
+    return {name for name in os.listdir("/dev/shm") if not name.startswith("vader_segment")}
+
+
 def main():
     whom, name, command = sys.argv[1], sys.argv[2], sys.argv[3:]
     ranks = int(command[command.index("-n") + 1])
-    shared = set(os.listdir("/dev/shm"))
+    shared = shared_names()
     run = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
@@ -64,7 +69,7 @@ def main():
         sys.exit(f"end-run: still running {LIMIT_S} s after the signal")
     left = LIMIT_S - (time.monotonic() - start)
     wait_until(lambda: not any(map(is_alive, family)), left, "some ranks live on")
-    new = set(os.listdir("/dev/shm")) - shared
+    new = shared_names() - shared
     if new:
         sys.exit(f"end-run: left in /dev/shm: {new}")
     print(f"exit {run.returncode}\n{said}", end="")
