@@ -286,5 +286,35 @@ TEST(Life, ReductionsKeepWhatTheProgramFrees) {
   MPI_Type_free_keyval(&extraKey);
 }
 
+// More places than operations are remembered for; in flight together, too.
+TEST(Life, ShortCallsAreServedWhereverTheirBuffersAre) {
+  World world;
+  constexpr int kPlaces = 40, kInFlight = 5;
+  std::vector<int> in(2 * kPlaces), sum(in.size()),
+      all(in.size() * static_cast<size_t>(world.ranks));
+  auto at = [](std::vector<int> &values, int place, int ints) {
+    return &values[static_cast<size_t>(place * ints)];
+  };
+  for (int round = 0; round < 3; ++round) {
+    for (int place = 0; place < kPlaces; ++place)
+      in[static_cast<size_t>(2 * place)] = 100 * round + place + world.rank;
+    for (int place = 0; place < kPlaces; ++place)
+      MPI_Allreduce(at(in, place, 2), at(sum, place, 2), 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    std::vector<MPI_Request> requests(kInFlight);
+    for (int place = 0; place < kPlaces; place += kInFlight) {
+      for (int i = 0; i < kInFlight; ++i)
+        MPI_Iallgather(at(in, place + i, 2), 2, MPI_INT, at(all, place + i, 2 * world.ranks), 2,
+                       MPI_INT, MPI_COMM_WORLD, &requests[static_cast<size_t>(i)]);
+      MPI_Waitall(kInFlight, requests.data(), MPI_STATUSES_IGNORE);
+    }
+    for (int place = 0; place < kPlaces; ++place) {
+      int own = 100 * round + place;
+      EXPECT_EQ(*at(sum, place, 2), world.ranks * own + world.ranks * (world.ranks - 1) / 2);
+      for (int r = 0; r < world.ranks; ++r)
+        EXPECT_EQ(at(all, place, 2 * world.ranks)[2 * r], own + r) << place;
+    }
+  }
+}
+
 } // namespace
 } // namespace colldsl::mpi::test
