@@ -19,12 +19,13 @@ class ServedComm;
 class CollectiveOperation final : public Operation {
 public:
   /// Null: the arguments are for the MPI below to serve or to refuse, on all ranks. An error:
-  /// memory is short.
-  /// `floats`: it goes through memory of its own, and serves the call wherever its buffers are.
+  /// memory is short. `floats`: it goes through memory of its own, and serves the call wherever its
+  /// buffers are.
   static Result<std::shared_ptr<Operation>> make(ServedComm &comm, const Call &call, bool floats);
 
   /// Whether a call may be served so, and is short enough.
   static bool mayFloat(const Call &call, int ranks);
+
   ~CollectiveOperation() override { giveUp(); }
 
   Status run(uint32_t number) override;

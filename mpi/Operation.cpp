@@ -47,7 +47,7 @@ bool describe(const Call &call, int sendSlots, int recvSlots, bool floats, Visit
 uint64_t shapeOf(const Call &call, int sendSlots, int recvSlots) {
   uint64_t hash = 0;
   describe(call, sendSlots, recvSlots, true, [&](uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15; // any odd number of high weight
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
     return true;
   });
   return hash;

@@ -21,10 +21,11 @@ public:
   /// and datatypes by what they are, not by their handles.
   bool serves(const Call &call) const;
 
-  /// Whether the call before was such a one, but for the places of its buffers. A guess.
+  /// Whether the call differs from this operation's in the places of its buffers at most. A guess:
+  /// hashes are compared.
   bool hasShapeOf(const Call &call) const;
 
-  /// Before a run for a call that it serves.
+  /// Before a run for a call that it serves: its buffers are there.
   void aim(const Call &call);
 
   /// A whole run. Runs on a communicator are numbered alike by all its ranks.
@@ -67,7 +68,7 @@ protected:
   /// Memory that lives as long as the operation.
   std::byte *scratch(uint64_t bytes);
 
-  /// Serves a call wherever its buffers are. They are where those of the packed list begin.
+  /// Serves a call wherever its buffers are. All of its memory is in the packed lists.
   void letFloat() { floats_ = true; }
   bool floats() const { return floats_; }
 

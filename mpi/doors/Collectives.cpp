@@ -1,6 +1,7 @@
 // The collectives of all ranks of a communicator: blocking and nonblocking; with counts of int and
 // of MPI_Count.
 #include "mpi/Serve.h"
+#include "mpi/doors/Shapes.h"
 
 using namespace colldsl::mpi;
 
@@ -43,30 +44,14 @@ using namespace colldsl::mpi;
 #define CALL_SCATTERV                                                                              \
   { CallKind::Scatterv, listed(sbuf, scounts, sdispls, stype), uniform(rbuf, rcount, rtype), root }
 
-#define ARGS_EQUAL(C, D)                                                                           \
-  const void *sbuf, C scount, MPI_Datatype stype, void *rbuf, C rcount, MPI_Datatype rtype,        \
-      MPI_Comm comm
-#define PASS_EQUAL sbuf, scount, stype, rbuf, rcount, rtype, comm
 #define CALL_EQUAL(kind)                                                                           \
   { CallKind::kind, uniform(sbuf, scount, stype), uniform(rbuf, rcount, rtype) }
-#define ARGS_ALLGATHER(C, D) ARGS_EQUAL(C, D)
-#define PASS_ALLGATHER PASS_EQUAL
 #define CALL_ALLGATHER CALL_EQUAL(Allgather)
-#define ARGS_ALLTOALL(C, D) ARGS_EQUAL(C, D)
-#define PASS_ALLTOALL PASS_EQUAL
 #define CALL_ALLTOALL CALL_EQUAL(Alltoall)
 
-#define ARGS_ALLGATHERV(C, D)                                                                      \
-  const void *sbuf, C scount, MPI_Datatype stype, void *rbuf, const C rcounts[],                   \
-      const D rdispls[], MPI_Datatype rtype, MPI_Comm comm
-#define PASS_ALLGATHERV sbuf, scount, stype, rbuf, rcounts, rdispls, rtype, comm
 #define CALL_ALLGATHERV                                                                            \
   { CallKind::Allgatherv, uniform(sbuf, scount, stype), listed(rbuf, rcounts, rdispls, rtype) }
 
-#define ARGS_ALLTOALLV(C, D)                                                                       \
-  const void *sbuf, const C scounts[], const D sdispls[], MPI_Datatype stype, void *rbuf,          \
-      const C rcounts[], const D rdispls[], MPI_Datatype rtype, MPI_Comm comm
-#define PASS_ALLTOALLV sbuf, scounts, sdispls, stype, rbuf, rcounts, rdispls, rtype, comm
 #define CALL_ALLTOALLV                                                                             \
   {                                                                                                \
     CallKind::Alltoallv, listed(sbuf, scounts, sdispls, stype),                                    \
@@ -76,7 +61,6 @@ using namespace colldsl::mpi;
 #define ARGS_ALLTOALLW(C, D)                                                                       \
   const void *sbuf, const C scounts[], const D sdispls[], const MPI_Datatype stypes[], void *rbuf, \
       const C rcounts[], const D rdispls[], const MPI_Datatype rtypes[], MPI_Comm comm
-#define PASS_ALLTOALLW sbuf, scounts, sdispls, stypes, rbuf, rcounts, rdispls, rtypes, comm
 #define CALL_ALLTOALLW                                                                             \
   {                                                                                                \
     CallKind::Alltoallw, typed(sbuf, scounts, sdispls, stypes),                                    \

@@ -1,32 +1,19 @@
 // The neighbourhood collectives: blocking, nonblocking, persistent; with counts of int and of
 // MPI_Count.
 #include "mpi/Serve.h"
+#include "mpi/doors/Shapes.h"
 
 using namespace colldsl::mpi;
 
-#define ARGS_ALLGATHER(C, D)                                                                       \
-  const void *sbuf, C scount, MPI_Datatype stype, void *rbuf, C rcount, MPI_Datatype rtype,        \
-      MPI_Comm comm
-#define PASS_ALLGATHER sbuf, scount, stype, rbuf, rcount, rtype, comm
 #define CALL_ALLGATHER                                                                             \
   { CallKind::NeighborAllgather, same(sbuf, scount, stype), uniform(rbuf, rcount, rtype) }
 
-#define ARGS_ALLGATHERV(C, D)                                                                      \
-  const void *sbuf, C scount, MPI_Datatype stype, void *rbuf, const C rcounts[],                   \
-      const D rdispls[], MPI_Datatype rtype, MPI_Comm comm
-#define PASS_ALLGATHERV sbuf, scount, stype, rbuf, rcounts, rdispls, rtype, comm
 #define CALL_ALLGATHERV                                                                            \
   { CallKind::NeighborAllgatherv, same(sbuf, scount, stype), listed(rbuf, rcounts, rdispls, rtype) }
 
-#define ARGS_ALLTOALL(C, D) ARGS_ALLGATHER(C, D)
-#define PASS_ALLTOALL PASS_ALLGATHER
 #define CALL_ALLTOALL                                                                              \
   { CallKind::NeighborAlltoall, uniform(sbuf, scount, stype), uniform(rbuf, rcount, rtype) }
 
-#define ARGS_ALLTOALLV(C, D)                                                                       \
-  const void *sbuf, const C scounts[], const D sdispls[], MPI_Datatype stype, void *rbuf,          \
-      const C rcounts[], const D rdispls[], MPI_Datatype rtype, MPI_Comm comm
-#define PASS_ALLTOALLV sbuf, scounts, sdispls, stype, rbuf, rcounts, rdispls, rtype, comm
 #define CALL_ALLTOALLV                                                                             \
   {                                                                                                \
     CallKind::NeighborAlltoallv, listed(sbuf, scounts, sdispls, stype),                            \
@@ -37,7 +24,6 @@ using namespace colldsl::mpi;
   const void *sbuf, const C scounts[], const MPI_Aint sdispls[], const MPI_Datatype stypes[],      \
       void *rbuf, const C rcounts[], const MPI_Aint rdispls[], const MPI_Datatype rtypes[],        \
       MPI_Comm comm
-#define PASS_ALLTOALLW sbuf, scounts, sdispls, stypes, rbuf, rcounts, rdispls, rtypes, comm
 #define CALL_ALLTOALLW                                                                             \
   {                                                                                                \
     CallKind::NeighborAlltoallw, typed(sbuf, scounts, sdispls, stypes),                            \
