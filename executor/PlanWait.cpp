@@ -8,9 +8,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A yield takes a fraction of a microsecond when nobody else wants the core; a sleep
-// and its wake-up a few microseconds on both sides.
-constexpr uint32_t kYieldsBeforeSleep = 20;
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(5);
 
 Clock::time_point deadlineAfter(std::chrono::nanoseconds timeout) {
@@ -24,13 +21,13 @@ Clock::time_point deadlineAfter(std::chrono::nanoseconds timeout) {
 // about to answer; then sleeps until somebody has news.
 Status Plan::wait(std::chrono::nanoseconds timeout) {
   Endpoint &endpoint = engine_.endpoint();
-  const uint32_t spinPolls = std::max(1u, endpoint.caps().spinPolls);
-  progressFor(spinPolls);
+  const Patience patience = endpoint.caps().patience;
+  progressFor(patience.looks);
   if (!running())
     return status();
   Clock::time_point deadline = deadlineAfter(timeout);
   for (uint32_t idle = 0; running();) {
-    bool moved = progressFor(spinPolls);
+    bool moved = progressFor(patience.looks);
     moved |= engine_.progressOthers(this);
     idle = moved ? 0 : idle + 1;
     if (!running())
@@ -40,7 +37,7 @@ Status Plan::wait(std::chrono::nanoseconds timeout) {
       if (running())
         timeOut(timeout);
       lock_.unlock();
-    } else if (idle > kYieldsBeforeSleep && !engine_.calculates()) {
+    } else if (idle > patience.yields && !engine_.calculates()) {
       sleep(deadline - Clock::now());
     } else if (idle > 0) {
       std::this_thread::yield();

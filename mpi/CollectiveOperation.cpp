@@ -302,7 +302,7 @@ Status CollectiveOperation::run(uint32_t number) {
   Plan &plan = plan_->plan();
   Job &job = group_->job();
   beginRun(number);
-  Status s = plan_->start(job.lanes().spinPolls());
+  Status s = plan_->start(job.lanes().patience().looks);
   if (s && plan.running())
     s = job.waitFor(*this);
   if (s)

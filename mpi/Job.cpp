@@ -64,9 +64,8 @@ void Job::begin(int threadLevel) {
   bool isFine = allSay(MPI_COMM_WORLD, wired.ok() && library.ok());
   if (isFine) {
     lanes::Options options;
-    // Among threads the sleep is in whileWaiting, where it keeps nobody out.
-    options.longestSleep = job->isThreaded_ ? std::chrono::nanoseconds(0) : kLongestSleep;
-    options.whileWaiting = [raw = job.get()] { raw->lookAfterMpi(); };
+    options.longestSleep = kLongestSleep;
+    options.bystander = job.get();
     if (Result<Topology> machine = Topology::onThisMachine(wired->pus))
       job->machine_ = machine.take();
     else
@@ -126,22 +125,21 @@ Status Job::waitFor(Operation &operation) {
                            });
 }
 
-// Other threads want to do something, too.
-void Job::restOpenly() {
-  lanes_->armSleep();
-  bool moved = poll();
-  mutex_.unlock();
-  if (!moved)
-    lanes_->sleep(kLongestSleep);
-  mutex_.lock();
-}
-
 // What the MPI below has under way moves while somebody looks at it.
-void Job::lookAfterMpi() {
-  if (isThreaded())
-    restOpenly();
+void Job::look() {
   int isThere = 0;
   real::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &isThere, MPI_STATUS_IGNORE);
+}
+
+// Other threads want to do something, too.
+void Job::leave() {
+  if (isThreaded())
+    mutex_.unlock();
+}
+
+void Job::comeBack() {
+  if (isThreaded())
+    mutex_.lock();
 }
 
 // First fit: what could be had in one piece can be had for lanes piece by piece.

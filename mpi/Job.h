@@ -21,10 +21,10 @@ class Mover;
 class Operation;
 
 /// From MPI_Init to MPI_Finalize.
-class Job {
+class Job : lanes::Bystander {
 public:
   Job();
-  ~Job();
+  ~Job() override;
 
   /// Collective over MPI_COMM_WORLD. Null, on all ranks, where nothing can be shared: then all
   /// calls go to the MPI below.
@@ -118,8 +118,9 @@ private:
   std::mutex graves_;
   std::vector<std::shared_ptr<void>> buried_;
 
-  void lookAfterMpi();
-  void restOpenly();
+  void look() override;
+  void leave() override;
+  void comeBack() override;
   void dropBuried();
 };
 

@@ -45,6 +45,12 @@
 
 namespace colldsl {
 
+/// What whoever waits does before it sleeps.
+struct Patience {
+  uint32_t looks = 1;   ///< without news, before the core is given away
+  uint32_t yields = 20; ///< without news, each followed by a look, before a sleep
+};
+
 /// What a transport can do, as data.
 struct Caps {
   std::string_view name;
@@ -55,7 +61,7 @@ struct Caps {
   bool canRead = false;        ///< single copy: the receiver reads the sender's memory
   bool inOrderCommit = false;  ///< bytes of one message become visible in ascending order
   bool opensAlone = false;     ///< open() waits for nobody
-  uint32_t spinPolls = 0;      ///< polls without news that are worth more than giving the core away
+  Patience patience = {};
 };
 
 /// The bytes of one message at one of its ends: `count` pieces, `bytes` in total.

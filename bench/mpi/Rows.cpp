@@ -8,6 +8,7 @@
 #include <new>
 #include <sched.h>
 #include <sstream>
+#include <unistd.h>
 
 namespace bench {
 
@@ -118,9 +119,12 @@ double *Bench::lineOf(int rank) const {
   return reinterpret_cast<double *>(board_ + 1) + rank * (1 + options_.calls);
 }
 
-// Ranks that wait for long let others run, and the MPI do what it may have left for later.
+// Ranks that wait for long let others run, at once where these have no core of their own, and the
+// MPI do what it may have left for later.
 void Bench::barrier() const {
-  constexpr int kPatience = 20000;
+  static const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const int patience = ranks_ <= cores ? 20000 : 0;
+  constexpr int kYieldsPerProbe = 16;
   uint32_t generation = board_->generation.load(std::memory_order_acquire);
   if (board_->arrived.fetch_add(1) + 1 == static_cast<uint32_t>(ranks_)) {
     board_->arrived.store(0);
@@ -128,9 +132,10 @@ void Bench::barrier() const {
     return;
   }
   for (int spins = 0; board_->generation.load(std::memory_order_acquire) == generation; ++spins)
-    if (spins > kPatience) {
+    if (spins > patience) {
       int flag;
-      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+      if (spins % kYieldsPerProbe == 0)
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
       sched_yield();
     }
 }

@@ -42,7 +42,7 @@ LaneEndpoint::LaneEndpoint(Lanes &lanes, LaneGroup group, std::mutex *guard)
   caps_.eagerBytes = lanes.options().eagerBytes;
   caps_.canRead = lanes.world().options().singleCopy == shm::SingleCopy::On;
   caps_.opensAlone = true;
-  caps_.spinPolls = lanes.spinPolls();
+  caps_.patience = lanes.patience();
   lanes_.health().watch(onMachine(Rank{(index(group_.self) + 1) % numRanks()}));
 }
 

@@ -8,14 +8,13 @@
 namespace colldsl::lanes {
 namespace {
 
-// A yield takes a fraction of a microsecond when nobody else wants the core; a sleep and
-// its wake-up a few microseconds on both sides.
-constexpr uint32_t kYieldsBeforeSleep = 20;
+// What is besides the lanes can wait for a few yields.
+constexpr uint32_t kYieldsPerLookAround = 16;
 
 } // namespace
 
 Lanes::Lanes(shm::World &world, Rank self, Options options)
-    : world_(world), self_(self), spinPolls_(shm::spinPolls(world.numRanks())),
+    : world_(world), self_(self), patience_(shm::patienceAmong(world.numRanks())),
       options_(std::move(options)), arena_(world.arenaBegin(self), world.options().arenaBytes),
       health_(world, self), senders_(world.numRanks()), receivers_(world.numRanks()) {
   shm::registerWaker();
@@ -80,20 +79,33 @@ bool Lanes::poll() {
   return moved;
 }
 
-// Whatever arrives after armSleep() ends the sleep, so one more look must come between.
-Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
-  if (options_.whileWaiting)
-    options_.whileWaiting();
+Status Lanes::lookAround() {
+  if (options_.bystander)
+    options_.bystander->look();
   health_.look();
   if (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, failuresSeen_))
     return Status::error(fault->reason);
-  if (rounds < kYieldsBeforeSleep) {
-    sched_yield();
+  return {};
+}
+
+// Whatever arrives after armSleep() ends the sleep, so one more look must come between.
+Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
+  bool sleeps = rounds >= patience_.yields;
+  if (sleeps || rounds % kYieldsPerLookAround == kYieldsPerLookAround - 1)
+    if (Status s = lookAround(); !s)
+      return s;
+  if (sleeps)
+    armSleep();
+  if (sleeps && move())
     return {};
-  }
-  armSleep();
-  if (!move())
+  if (options_.bystander)
+    options_.bystander->leave();
+  if (sleeps)
     sleep(options_.longestSleep);
+  else
+    sched_yield();
+  if (options_.bystander)
+    options_.bystander->comeBack();
   return {};
 }
 

@@ -44,9 +44,9 @@ public:
     for (uint32_t idle = 0; !done();) {
       if (move()) {
         idle = 0;
-      } else if (++idle < spinPolls_) {
+      } else if (++idle < patience_.looks) {
         pauseCore();
-      } else if (Status s = rest(idle - spinPolls_, move); !s) {
+      } else if (Status s = rest(idle - patience_.looks, move); !s) {
         return s;
       }
     }
@@ -57,8 +57,7 @@ public:
     return waitUntil([&] { return tally.open == 0; }, [&] { return poll(); });
   }
 
-  /// For as many polls a wait only spins.
-  uint32_t spinPolls() const { return spinPolls_; }
+  const Patience &patience() const { return patience_; }
 
   /// Waiting without a core: armSleep(), then poll() once more, then sleep() if nothing moved.
   /// News that arrive after armSleep() end the sleep. sleep() is thread safe.
@@ -87,12 +86,13 @@ public:
 private:
   static void pauseCore() { __builtin_ia32_pause(); }
   Status rest(uint32_t rounds, const std::function<bool()> &move);
+  Status lookAround();
   void answerKnocks();
   bool isDead(Rank peer) const;
 
   shm::World &world_;
   Rank self_;
-  uint32_t spinPolls_;
+  Patience patience_;
   uint32_t failuresSeen_ = 0;
   Options options_;
   shm::Arena arena_;

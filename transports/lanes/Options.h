@@ -3,9 +3,21 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 
 namespace colldsl::lanes {
+
+/// What else a rank does that waits longer than it takes to look.
+class Bystander {
+public:
+  virtual ~Bystander() = default;
+
+  /// Called now and then, and before each sleep.
+  virtual void look() = 0;
+
+  /// Around each moment in which the waiting thread gives its core away or sleeps.
+  virtual void leave() = 0;
+  virtual void comeBack() = 0;
+};
 
 struct Options {
   /// Of each lane, for payloads under way. A multiple of 64.
@@ -23,8 +35,8 @@ struct Options {
   uint64_t asideBytes = 256 << 10;
   /// Of a rank that waits. Whoever has other things to look after wakes sooner.
   std::chrono::nanoseconds longestSleep = std::chrono::milliseconds(5);
-  /// Called again and again by whoever waits longer than it takes to spin. May be empty.
-  std::function<void()> whileWaiting;
+  /// Outlives the lanes. May be null.
+  Bystander *bystander = nullptr;
 };
 
 } // namespace colldsl::lanes

@@ -14,7 +14,7 @@ ShmEndpoint::ShmEndpoint(World &world, Rank self)
   caps_.eagerBytes = world.options().cellBytes;
   caps_.slotsPerEdge = world.options().maxRingLines;
   caps_.canRead = world.options().singleCopy == SingleCopy::On;
-  caps_.spinPolls = spinPolls(world.numRanks());
+  caps_.patience = patienceAmong(world.numRanks());
 }
 
 ShmEndpoint::~ShmEndpoint() { world_.control(self_).left.store(1, std::memory_order_release); }

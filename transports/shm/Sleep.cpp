@@ -11,10 +11,11 @@
 namespace colldsl::shm {
 namespace {
 
-// A poll takes a few nanoseconds; giving the core away and getting it back a few
-// hundred, sleeping and being woken a few thousand.
-constexpr uint32_t kSpinPolls = 2000;
-constexpr uint32_t kSpinPollsCrowded = 20;
+// A look takes some ten nanoseconds; giving the core away to nobody some hundred, to another
+// process a thousand; sleeping and being woken a few thousand, on both sides.
+constexpr Patience kOnOwnCore = {2000, 20};
+// Whoever is waited for needs this core, or runs just now on another one and answers in a moment.
+constexpr Patience kInCrowd = {4, 400};
 
 bool moreRanksThanCores(uint32_t numRanks) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -41,8 +42,8 @@ long futex(std::atomic<uint32_t> &word, int what, uint32_t value, const timespec
 
 } // namespace
 
-uint32_t spinPolls(uint32_t numRanks) {
-  return moreRanksThanCores(numRanks) ? kSpinPollsCrowded : kSpinPolls;
+Patience patienceAmong(uint32_t numRanks) {
+  return moreRanksThanCores(numRanks) ? kInCrowd : kOnOwnCore;
 }
 
 void registerWaker() { hasBarrier(); }

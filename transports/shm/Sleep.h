@@ -8,15 +8,16 @@
 /// every sleep is what limits the delay.
 #pragma once
 
+#include "transports/Transport.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 
 namespace colldsl::shm {
 
-/// How many polls without news are worth more than giving the core away, with so many ranks
-/// on this machine.
-uint32_t spinPolls(uint32_t numRanks);
+/// What is worth trying before a sleep, with so many ranks on this machine.
+Patience patienceAmong(uint32_t numRanks);
 
 /// Once per process, before it wakes others. Thread safe.
 void registerWaker();
