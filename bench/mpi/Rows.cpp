@@ -19,6 +19,7 @@ const char kHelp[] =
   --alloc-mem      buffers of MPI_Alloc_mem
   --calls N        at most so many calls per row, 200 by default
   --row-ms MS      at most about so long per row, 200 by default
+  --percentile P   of the calls of a row, 50 by default
   --timeout S      ends the program after so many seconds, 300 by default
 )";
 
@@ -53,6 +54,8 @@ void set(Options &o, int option, const char *value) {
     o.calls = number;
   else if (option == 'r')
     o.rowMs = number;
+  else if (option == 'p')
+    o.percentile = number;
   else if (option == 't')
     o.timeoutSeconds = number;
   else
@@ -67,17 +70,22 @@ bool Options::wants(const std::string &operation) const {
 
 Options parse(int argc, char **argv, const std::vector<std::string> &forms,
               const std::vector<long> &sizes) {
-  static const option known[] = {
-      {"form", required_argument, nullptr, 'f'},    {"operations", required_argument, nullptr, 'o'},
-      {"sizes", required_argument, nullptr, 's'},   {"alloc-mem", no_argument, nullptr, 'a'},
-      {"calls", required_argument, nullptr, 'c'},   {"row-ms", required_argument, nullptr, 'r'},
-      {"timeout", required_argument, nullptr, 't'}, {}};
+  static const option known[] = {{"form", required_argument, nullptr, 'f'},
+                                 {"operations", required_argument, nullptr, 'o'},
+                                 {"sizes", required_argument, nullptr, 's'},
+                                 {"alloc-mem", no_argument, nullptr, 'a'},
+                                 {"calls", required_argument, nullptr, 'c'},
+                                 {"row-ms", required_argument, nullptr, 'r'},
+                                 {"percentile", required_argument, nullptr, 'p'},
+                                 {"timeout", required_argument, nullptr, 't'},
+                                 {}};
   Options o;
   o.sizes = sizes;
   for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;)
     set(o, found, optarg);
   o.wrong |= !std::count(forms.begin(), forms.end(), o.form);
   o.wrong |= optind != argc || o.calls < 1 || o.rowMs < 1 || o.timeoutSeconds < 1;
+  o.wrong |= o.percentile < 0 || o.percentile > 99;
   for (long size : o.sizes)
     o.wrong |= size < 1 || size > 1 << 30;
   return o;
@@ -161,13 +169,14 @@ long Bench::agreeOnCalls(double seconds) const {
   return board_->calls;
 }
 
-double Bench::medianNs(long calls) const {
+double Bench::percentileNs(long calls) const {
   std::vector<double> sums(calls, 0);
   for (int rank = 0; rank < ranks_; ++rank)
     for (long i = 0; i < calls; ++i)
       sums[i] += lineOf(rank)[1 + i];
-  std::nth_element(sums.begin(), sums.begin() + calls / 2, sums.end());
-  return sums[calls / 2] / ranks_ * 1e9;
+  long nth = calls * options_.percentile / 100;
+  std::nth_element(sums.begin(), sums.begin() + nth, sums.end());
+  return sums[nth] / ranks_ * 1e9;
 }
 
 void Bench::row(const std::string &name, Operation &operation) {
@@ -186,7 +195,7 @@ void Bench::row(const std::string &name, Operation &operation) {
   if (rank_ == 0) {
     for (int rank = 0; rank < ranks_; ++rank)
       right &= lineOf(rank)[0] != 0;
-    std::printf("%s %.0f %s\n", name.c_str(), medianNs(calls), right ? "right" : "wrong");
+    std::printf("%s %.0f %s\n", name.c_str(), percentileNs(calls), right ? "right" : "wrong");
     std::fflush(stdout);
   }
   barrier();

@@ -13,7 +13,7 @@ namespace bench {
 struct Options {
   std::string form = "blocking";
   bool allocMem = false, wrong = false;
-  long calls = 200, rowMs = 200, timeoutSeconds = 300;
+  long calls = 200, rowMs = 200, percentile = 50, timeoutSeconds = 300;
   /// Those to be measured; all if empty.
   std::vector<std::string> operations;
   std::vector<long> sizes;
@@ -80,7 +80,7 @@ private:
   void barrier() const;
   double once(Operation &operation, bool &right);
   long agreeOnCalls(double seconds) const;
-  double medianNs(long calls) const;
+  double percentileNs(long calls) const;
 
   const Options &options_;
   int rank_, ranks_;

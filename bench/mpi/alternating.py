@@ -45,6 +45,7 @@ def parser(description, rounds, forms):
     add("--alloc-mem", action="store_true", help="buffers of MPI_Alloc_mem")
     add("--calls", type=int, default=200, help="at most so many calls per row and run")
     add("--row-ms", type=int, default=50, help="at most about so long per row and run")
+    add("--percentile", type=int, default=50, help="of the calls of one run; what is shown are medians of these")
     add("--timeout", type=int, default=300, help="seconds that one run may take")
     return made
 
@@ -70,7 +71,8 @@ class Program:
         args = argparse.Namespace(**{**vars(self.args), **changes})
         start = launcher(mpi, args.ranks)
         words = [start[0], *preloaded(mpi, library), *start[1:], self.path(mpi), "--form", args.form]
-        words += ["--calls", str(args.calls), "--row-ms", str(args.row_ms)]
+        words += ["--calls", str(args.calls), "--row-ms", str(args.row_ms),
+                  "--percentile", str(args.percentile)]
         words += ["--timeout", str(args.timeout)] + (["--alloc-mem"] if args.alloc_mem else [])
         words += ["--operations", args.operations] if args.operations else []
         words += ["--sizes", args.sizes] if args.sizes else []
