@@ -15,7 +15,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <sched.h>
+#include <csignal>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,6 +154,8 @@ int main(int argc, char **argv) {
   auto *flags = static_cast<Flags *>(
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   pid_t child = fork();
+  if (child == 0)
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a flag has no other way out
   runRank(**world, Rank{child == 0 ? 1u : 0u}, *flags, parse(argc, argv));
   if (child == 0)
     _exit(0);
