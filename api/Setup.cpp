@@ -4,6 +4,7 @@
 
 #include "executor/LocalRanks.h"
 #include "ir/Concat.h"
+#include "launch/Launcher.h"
 
 #include <cstdio>
 #include <cstring>
@@ -67,6 +68,21 @@ OutOfBand launcherOf(const colldsl_bootstrap &bootstrap) {
       return code == 0 ? Status() : Status::error(concat("the launcher's barrier returned ", code));
     };
   return launcher;
+}
+
+// It is there until the process ends, because it may not be asked twice who it is.
+Result<OutOfBand> ownLauncher() {
+  static const Result<std::unique_ptr<Launcher>> found = Launcher::find();
+  if (!found)
+    return found.status();
+  if (*found)
+    return (*found)->outOfBand();
+  OutOfBand alone;
+  alone.allgather = [](const void *mine, void *all, size_t bytes) {
+    std::memcpy(all, mine, bytes);
+    return Status();
+  };
+  return alone;
 }
 
 using RankResult = Result<std::vector<std::byte>>;
@@ -142,17 +158,18 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
                                    colldsl_comm **comm) {
   if (!context)
     return failNull("context");
-  if (!bootstrap)
-    return failNull("bootstrap");
-  if (!bootstrap->allgather)
+  if (bootstrap && !bootstrap->allgather)
     return failNull("bootstrap->allgather");
   if (!comm)
     return failNull("comm");
   return guarded([&] {
+    Result<OutOfBand> launcher = bootstrap ? launcherOf(*bootstrap) : ownLauncher();
+    if (!launcher)
+      return report(launcher.status(), COLLDSL_ERROR_SETUP);
     Status own;
-    if (!context->topology.empty() && bootstrap->size > 0)
-      own = Topology::make(context->topology, bootstrap->size).status();
-    Result<WiredUp> wired = wireUp(launcherOf(*bootstrap), context->shm, own);
+    if (!context->topology.empty() && launcher->numRanks > 0)
+      own = Topology::make(context->topology, launcher->numRanks).status();
+    Result<WiredUp> wired = wireUp(*launcher, context->shm, own);
     if (!wired)
       return report(wired.status(), COLLDSL_ERROR_SETUP);
     Result<Topology> topology = topologyOf(*context, wired->pus);

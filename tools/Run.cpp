@@ -14,6 +14,9 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace colldsl::tools {
@@ -81,6 +84,28 @@ public:
 
   /// Mistakes, failures and wrong data are told; nothing then.
   std::optional<Row> run(const Source::Target &target) {
+    std::optional<Prepared> ready = prepare(target);
+    if (!allAgree(ready.has_value()))
+      return std::nullopt;
+    const Schedule &schedule = *ready->made.schedule;
+    Row row{target.name,
+            schedule.numRanks(),
+            ready->made.bytes,
+            schedule.numOps(),
+            settings_.verify,
+            schedule.hasContract,
+            {}};
+    return execute(target, schedule, ready->sizes, row) ? std::optional(row) : std::nullopt;
+  }
+
+private:
+  struct Prepared {
+    SingleSchedule made;
+    std::vector<Sizes> sizes;
+  };
+
+  /// What can be run; mistakes are told.
+  std::optional<Prepared> prepare(const Source::Target &target) const {
     if (!checkRanks(target))
       return std::nullopt;
     Result<SingleSchedule> made = makeSingle(source_, target, settings_.single);
@@ -94,15 +119,34 @@ public:
       source_.tell(sizes.status().diagnostic(), target);
       return std::nullopt;
     }
-    Row row{target.name,      schedule.numRanks(),  made->bytes, schedule.numOps(),
-            settings_.verify, schedule.hasContract, {}};
-    bool fine = checkMemory(target, schedule, *sizes) &&
-                (!settings_.verify || prove(target, schedule, *sizes)) &&
-                execute(target, schedule, *sizes, row);
-    return fine ? std::optional(row) : std::nullopt;
+    bool isFine = checkLaunched(target, schedule.numRanks()) &&
+                  checkMemory(target, schedule, *sizes) &&
+                  (!settings_.verify || !speaks() || prove(target, schedule, *sizes));
+    return isFine ? std::optional<Prepared>({made.take(), sizes.take()}) : std::nullopt;
   }
 
-private:
+  /// Of processes that a launcher started, the first one speaks, and proves, for all.
+  bool speaks() const {
+    return !settings_.launch.launcher || settings_.launch.launcher->rank() == 0;
+  }
+
+  bool allAgree(bool word) const {
+    if (!settings_.launch.launcher)
+      return word;
+    std::byte mine{word};
+    auto words = settings_.launch.launcher->gatherAll({&mine, 1});
+    if (!words)
+      return tellError(words.message());
+    return llvm::all_of(*words, [](const auto &said) { return said[0] != std::byte{0}; });
+  }
+
+  bool checkLaunched(const Source::Target &target, uint32_t ranks) const {
+    Launcher *launcher = settings_.launch.launcher;
+    return !launcher || launcher->numRanks() == ranks ||
+           tellError(target.name + ": " + counted(ranks, "rank") + ", but the launcher started " +
+                     std::to_string(launcher->numRanks()));
+  }
+
   /// Before they are instantiated: a slip of the typist would take hours.
   bool checkRanks(const Source::Target &target) const {
     uint32_t ranks =
@@ -185,6 +229,24 @@ private:
   const Settings &settings_;
 };
 
+/// The processes that a launcher started are the ranks, and the first of them speaks for all.
+Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
+  if (settings.launch.transport == TransportKind::Fake)
+    return {};
+  Result<std::unique_ptr<Launcher>> found = Launcher::find();
+  if (!found)
+    return found.status();
+  launcher = found.take();
+  settings.launch.launcher = launcher.get();
+  if (launcher && !settings.single.ranks)
+    settings.single.ranks = launcher->numRanks();
+  int nowhere = launcher && launcher->rank() != 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+  for (int output : {STDOUT_FILENO, STDERR_FILENO})
+    if (nowhere >= 0 && dup2(nowhere, output) < 0)
+      return Status::error(std::string("cannot be silent: ") + std::strerror(errno));
+  return {};
+}
+
 void printTable(const std::vector<Row> &rows) {
   Table table({"collective", "ranks", "bytes", "ops", "proof", "data", "time/call", "min", "p90"});
   for (const Row &row : rows)
@@ -219,16 +281,20 @@ void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) 
 Exit runCommand(Arguments arguments) {
   Settings settings;
   Options options("run", "[FILE|COLLECTIVE]... -n N [OPTION...]",
-                  "Runs collectives on ranks of this machine, compares the data with what the\n"
-                  "contract promises, and tells the time of a call: of the slowest rank, the\n"
-                  "median over all calls. A FILE is source text (.coll), the text form or GOAL,\n"
-                  "an image or a schedule library; a COLLECTIVE is one of the standard library.");
+                  "Runs collectives on ranks of this machine, its own or those that mpirun or\n"
+                  "another launcher started, compares the data with what the contract promises,\n"
+                  "and tells the time of a call: of the slowest rank, the median over all calls.\n"
+                  "A FILE is source text (.coll), the text form or GOAL, an image or a schedule\n"
+                  "library; a COLLECTIVE is one of the standard library.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
   const ScheduleOptions &schedule = settings.single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to run: name a file or a collective");
+  std::unique_ptr<Launcher> launcher;
+  if (Status s = join(settings, launcher); !s)
+    return tellError(s.message()), Exit::Failure;
   std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
   if (!source)
     return Exit::Failure;

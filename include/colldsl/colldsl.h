@@ -177,7 +177,9 @@ typedef struct colldsl_bootstrap {
 } colldsl_bootstrap;
 
 /** Collective over the launcher's processes, which need not be related. The bootstrap is used
- * during the call only. */
+ * during the call only. Null: the launcher that started this process, over PMIx (mpirun of Open
+ * MPI, PRRTE, Slurm) or PMI (mpirun of MPICH); without one, or if it started one process, a
+ * communicator of this process alone. Programs that use MPI take colldsl/mpi.h instead. */
 COLLDSL_API colldsl_status colldsl_comm_create(colldsl_context *context,
                                                const colldsl_bootstrap *bootstrap,
                                                colldsl_comm **comm);

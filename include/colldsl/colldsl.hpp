@@ -128,20 +128,24 @@ public:
   }
 };
 
-/// A communicator of processes that a launcher started.
+/// A communicator of processes that a launcher started: the one of this process, or what a
+/// bootstrap says.
 class LaunchedCommunicator : public Handle<colldsl_comm, colldsl_comm_destroy>,
                              public Communicator {
 public:
+  explicit LaunchedCommunicator(Context &context) : Communicator(make(context, nullptr)) {
+    adopt(Communicator::get());
+  }
   LaunchedCommunicator(Context &context, const colldsl_bootstrap &bootstrap)
-      : Communicator(make(context, bootstrap)) {
+      : Communicator(make(context, &bootstrap)) {
     adopt(Communicator::get());
   }
   using Communicator::get;
 
 private:
-  static colldsl_comm *make(Context &context, const colldsl_bootstrap &bootstrap) {
+  static colldsl_comm *make(Context &context, const colldsl_bootstrap *bootstrap) {
     colldsl_comm *comm = nullptr;
-    check(colldsl_comm_create(context.get(), &bootstrap, &comm));
+    check(colldsl_comm_create(context.get(), bootstrap, &comm));
     return comm;
   }
 };

@@ -38,8 +38,8 @@ TEST(ApiArguments, nullHandles) {
                 "the timeout is not a number");
   colldsl_bootstrap bootstrap = {0, 1, nullptr, nullptr, nullptr};
   colldsl_comm *comm = nullptr;
-  expectFailure(colldsl_comm_create(context, nullptr, &comm), argument,
-                "argument 'bootstrap' is null");
+  expectFailure(colldsl_comm_create(nullptr, nullptr, &comm), argument,
+                "argument 'context' is null");
   expectFailure(colldsl_comm_create(context, &bootstrap, &comm), argument,
                 "argument 'bootstrap->allgather' is null");
   expectFailure(colldsl_library_open(context, nullptr, nullptr), argument,

@@ -51,32 +51,71 @@ Status failureOf(const std::vector<LocalOutcome> &outcomes) {
   return d;
 }
 
-Result<std::vector<RankReport>> launchProcesses(const RunTask &task, const LaunchOptions &options) {
+shm::Options memoryFor(const LaunchOptions &options, SharedFlag &warned) {
+  shm::Options memory;
+  memory.singleCopy =
+      options.transport == TransportKind::Shm ? shm::SingleCopy::Off : shm::SingleCopy::On;
+  memory.warn = [&](const std::string &what) {
+    if (warned.raise())
+      llvm::errs() << "colldsl: warning: " << what << "\n";
+  };
+  return memory;
+}
+
+Result<std::vector<std::byte>> packedRun(const RunTask &task, Endpoint &endpoint) {
+  Result<RankReport> report = runRank(task, endpoint);
+  if (!report)
+    return report.status();
+  return report->pack();
+}
+
+Result<std::vector<RankReport>> reportsOf(const std::vector<LocalOutcome> &outcomes) {
+  if (Status s = failureOf(outcomes); !s)
+    return s;
+  std::vector<RankReport> reports;
+  for (const LocalOutcome &outcome : outcomes)
+    reports.push_back(RankReport::unpack(outcome.bytes));
+  return reports;
+}
+
+Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchOptions &options) {
   SharedFlag warned;
   LocalOptions local;
   local.numRanks = task.schedule->numRanks();
   local.bindToCores = options.bindToCores;
-  local.shm.singleCopy =
-      options.transport == TransportKind::Shm ? shm::SingleCopy::Off : shm::SingleCopy::On;
-  local.shm.warn = [&](const std::string &what) {
-    if (warned.raise())
-      llvm::errs() << "colldsl: warning: " << what << "\n";
-  };
+  local.shm = memoryFor(options, warned);
   llvm::outs().flush(); // or every child has the unwritten rest too
-  auto outcomes = runLocalRanks(local, [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
-    Result<RankReport> report = runRank(task, endpoint);
-    if (!report)
-      return report.status();
-    return report->pack();
-  });
-  if (!outcomes)
-    return outcomes.status();
-  if (Status s = failureOf(*outcomes); !s)
-    return s;
-  std::vector<RankReport> reports;
-  for (const LocalOutcome &outcome : *outcomes)
-    reports.push_back(RankReport::unpack(outcome.bytes));
-  return reports;
+  auto outcomes =
+      runLocalRanks(local, [&](Endpoint &endpoint) { return packedRun(task, endpoint); });
+  return outcomes ? reportsOf(*outcomes) : outcomes.status();
+}
+
+// What a rank tells begins with whether it went well.
+Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOptions &options) {
+  SharedFlag warned;
+  Launcher &launcher = *options.launcher;
+  Result<WiredUp> wired = wireUp(launcher.outOfBand(), memoryFor(options, warned));
+  Result<std::vector<std::byte>> report =
+      wired ? packedRun(task, *wired->endpoint) : wired.status();
+  std::vector<std::byte> mine = {std::byte{report.ok()}};
+  std::string why = report ? "" : report.message();
+  for (char letter : why)
+    mine.push_back(static_cast<std::byte>(letter));
+  if (report)
+    mine.insert(mine.end(), report->begin(), report->end());
+  auto told = launcher.gatherAll(mine);
+  if (!told)
+    return told.status();
+  std::vector<LocalOutcome> outcomes(told->size());
+  for (size_t r = 0; r < told->size(); ++r) {
+    const std::vector<std::byte> &word = (*told)[r];
+    if (word[0] != std::byte{0})
+      outcomes[r].bytes.assign(word.begin() + 1, word.end());
+    else
+      outcomes[r].status = Status::error(
+          std::string(reinterpret_cast<const char *>(word.data()) + 1, word.size() - 1));
+  }
+  return reportsOf(outcomes);
 }
 
 Result<std::vector<RankReport>> launchThreads(const RunTask &task, const LaunchOptions &options) {
@@ -106,8 +145,9 @@ Result<std::vector<RankReport>> launchThreads(const RunTask &task, const LaunchO
 } // namespace
 
 Result<std::vector<RankReport>> launch(const RunTask &task, const LaunchOptions &options) {
-  return options.transport == TransportKind::Fake ? launchThreads(task, options)
-                                                  : launchProcesses(task, options);
+  if (options.transport == TransportKind::Fake)
+    return launchThreads(task, options);
+  return options.launcher ? joinLaunched(task, options) : forkProcesses(task, options);
 }
 
 } // namespace colldsl::tools

@@ -1,6 +1,8 @@
-/// Starts the ranks of a run on this machine and gathers what they tell.
+/// Starts the ranks of a run on this machine, or joins those that a launcher started, and gathers
+/// what they tell.
 #pragma once
 
+#include "launch/Launcher.h"
 #include "tools/run/RankRun.h"
 
 namespace colldsl::tools {
@@ -15,9 +17,12 @@ struct LaunchOptions {
   TransportKind transport = TransportKind::Cma;
   uint64_t seed = 1; ///< Fake: of the order of messages
   bool bindToCores = false;
+  Launcher *launcher =
+      nullptr; ///< of this process, which is one of the ranks; null: they are forked
 };
 
-/// One report per rank. An error says which rank failed, and what the others say about it.
+/// One report per rank, on all that a launcher started. An error says which rank failed, and what
+/// the others say about it.
 Result<std::vector<RankReport>> launch(const RunTask &task, const LaunchOptions &options);
 
 } // namespace colldsl::tools

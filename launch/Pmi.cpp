@@ -1,0 +1,180 @@
+// PMI 1 as MPICH's launchers speak it: lines of words `name=value` over a socket that the process
+// inherits. source: P. Balaji et al., "PMI: a scalable parallel process-management interface for
+// extreme-scale systems", 2010, and the simple PMI of MPICH.
+#include "launch/Launcher.h"
+
+#include "ir/Concat.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <sys/socket.h>
+
+namespace colldsl {
+namespace {
+
+constexpr char kDigits[] = "0123456789abcdef";
+
+/// The number in a variable of the environment; nothing: it is not there, or none.
+std::optional<uint32_t> numberIn(const char *variable) {
+  const char *text = std::getenv(variable);
+  uint32_t number = 0;
+  if (!text)
+    return std::nullopt;
+  const char *end = text + std::strlen(text);
+  auto [stopped, error] = std::from_chars(text, end, number);
+  return error == std::errc() && stopped == end ? std::optional(number) : std::nullopt;
+}
+
+std::string inHex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (std::byte byte : bytes) {
+    text += kDigits[static_cast<unsigned>(byte) >> 4];
+    text += kDigits[static_cast<unsigned>(byte) & 15];
+  }
+  return text;
+}
+
+bool fromHex(const std::string &text, std::span<std::byte> bytes) {
+  if (text.size() != 2 * bytes.size())
+    return false;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    unsigned byte = 0;
+    const char *digits = &text[2 * i];
+    if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
+      return false;
+    bytes[i] = static_cast<std::byte>(byte);
+  }
+  return true;
+}
+
+class Pmi : public Launcher {
+public:
+  Pmi(int socket, uint32_t rank, uint32_t numRanks) : socket_(socket) {
+    rank_ = rank;
+    numRanks_ = numRanks;
+  }
+  ~Pmi() override { (void)ask("cmd=finalize", "finalize_ack"); }
+
+  Status open() {
+    Result<std::string> said = ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
+    if (said && wordOf(*said, "rc") != "0")
+      return Status::error(concat("the launcher refused PMI 1: ", *said));
+    if (said)
+      said = ask("cmd=get_maxes", "maxes");
+    if (!said)
+      return said.status();
+    std::string longest = wordOf(*said, "vallen_max");
+    std::from_chars(longest.data(), longest.data() + longest.size(), longestValue_);
+    said = ask("cmd=get_my_kvsname", "my_kvsname");
+    if (!said)
+      return said.status();
+    space_ = wordOf(*said, "kvsname");
+    return longestValue_ >= 4 && !space_.empty()
+               ? Status()
+               : Status::error("the launcher has no place for keys and values");
+  }
+
+protected:
+  // Two digits per byte, and an end.
+  size_t longestValue() const override { return (longestValue_ - 1) / 2; }
+
+  Status put(const std::string &key, std::span<const std::byte> value) override {
+    return wellDone(ask(
+        concat("cmd=put kvsname=", space_, " key=", nameOf(rank_, key), " value=", inHex(value)),
+        "put_result"));
+  }
+
+  Status fence() override {
+    Result<std::string> said = ask("cmd=barrier_in", "barrier_out");
+    return said ? Status() : said.status();
+  }
+
+  Status get(uint32_t rank, const std::string &key, std::span<std::byte> value) override {
+    Result<std::string> said =
+        ask(concat("cmd=get kvsname=", space_, " key=", nameOf(rank, key)), "get_result");
+    if (Status s = wellDone(said); !s)
+      return s;
+    return fromHex(wordOf(*said, "value"), value)
+               ? Status()
+               : Status::error(concat("rank ", rank, " told something else than ", value.size(),
+                                      " bytes over PMI"));
+  }
+
+private:
+  static std::string nameOf(uint32_t rank, const std::string &key) {
+    return concat(key, "-", rank);
+  }
+
+  static Status wellDone(const Result<std::string> &said) {
+    if (!said)
+      return said.status();
+    return wordOf(*said, "rc") == "0" ? Status()
+                                      : Status::error(concat("the launcher says: ", *said));
+  }
+
+  /// The value of a word in a line.
+  static std::string wordOf(const std::string &line, const std::string &name) {
+    size_t begin = (" " + line).find(" " + name + "=");
+    if (begin == std::string::npos)
+      return "";
+    begin += name.size() + 1;
+    return line.substr(begin, line.find(' ', begin) - begin);
+  }
+
+  /// What the launcher answers.
+  Result<std::string> ask(const std::string &question, const std::string &answer) {
+    std::string line = question + "\n";
+    for (size_t sent = 0; sent < line.size();) {
+      ssize_t now = send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+      if (now < 0 && errno == EINTR)
+        continue;
+      if (now < 0)
+        return Status::error(concat("cannot reach the launcher: ", std::strerror(errno)));
+      sent += static_cast<size_t>(now);
+    }
+    Result<std::string> said = hear();
+    if (said && wordOf(*said, "cmd") != answer)
+      return Status::error(concat("the launcher was to say ", answer, ", and said: ", *said));
+    return said;
+  }
+
+  Result<std::string> hear() {
+    for (size_t end; (end = heard_.find('\n')) == std::string::npos;) {
+      char more[4096];
+      ssize_t length = recv(socket_, more, sizeof more, 0);
+      if (length < 0 && errno == EINTR)
+        continue;
+      if (length <= 0)
+        return Status::error(concat("the launcher is gone: ",
+                                    length < 0 ? std::strerror(errno) : "it closed the socket"));
+      heard_.append(more, static_cast<size_t>(length));
+    }
+    size_t end = heard_.find('\n');
+    std::string line = heard_.substr(0, end);
+    heard_.erase(0, end + 1);
+    return line;
+  }
+
+  int socket_; ///< the launcher's
+  std::string heard_, space_;
+  size_t longestValue_ = 0;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Launcher>> findPmi() {
+  std::optional<uint32_t> socket = numberIn("PMI_FD"), rank = numberIn("PMI_RANK"),
+                          size = numberIn("PMI_SIZE");
+  if (!socket || !rank || !size)
+    return std::unique_ptr<Launcher>();
+  if (*rank >= *size)
+    return Status::error(concat("PMI_RANK is ", *rank, ", PMI_SIZE ", *size));
+  auto pmi = std::make_unique<Pmi>(static_cast<int>(*socket), *rank, *size);
+  if (Status s = pmi->open(); !s)
+    return s;
+  return std::unique_ptr<Launcher>(std::move(pmi));
+}
+
+} // namespace colldsl

@@ -1,0 +1,127 @@
+// PMIx, the standard 4 (pmix.github.io). The library is loaded when a launcher has set PMIX_RANK:
+// processes that nobody launched need not have it.
+#include "launch/Launcher.h"
+
+#include "ir/Concat.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <pmix.h>
+
+namespace colldsl {
+namespace {
+
+struct Functions {
+  decltype(&PMIx_Init) init = nullptr;
+  decltype(&PMIx_Finalize) finalize = nullptr;
+  decltype(&PMIx_Put) put = nullptr;
+  decltype(&PMIx_Commit) commit = nullptr;
+  decltype(&PMIx_Fence) fence = nullptr;
+  decltype(&PMIx_Get) get = nullptr;
+  decltype(&PMIx_Error_string) nameOf = nullptr;
+
+  // The library stays until the process ends: it has threads.
+  Status load() {
+    void *library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      return Status::error(concat("started by a launcher that speaks PMIx, but ", dlerror()));
+    bool hasAll = find(library, "PMIx_Init", init) && find(library, "PMIx_Finalize", finalize) &&
+                  find(library, "PMIx_Put", put) && find(library, "PMIx_Commit", commit) &&
+                  find(library, "PMIx_Fence", fence) && find(library, "PMIx_Get", get) &&
+                  find(library, "PMIx_Error_string", nameOf);
+    return hasAll ? Status() : Status::error("libpmix.so.2 lacks functions of PMIx 4");
+  }
+
+private:
+  template <typename F> static bool find(void *library, const char *name, F &function) {
+    function = reinterpret_cast<F>(dlsym(library, name));
+    return function != nullptr;
+  }
+};
+
+class Pmix : public Launcher {
+public:
+  ~Pmix() override {
+    if (isOpen_)
+      pmix_.finalize(nullptr, 0);
+  }
+
+  Status open() {
+    if (Status s = pmix_.load(); !s)
+      return s;
+    if (Status s = outcome(pmix_.init(&self_, nullptr, 0), "PMIx_Init"); !s)
+      return s;
+    isOpen_ = true;
+    rank_ = self_.rank;
+    pmix_proc_t job = self_;
+    job.rank = PMIX_RANK_WILDCARD;
+    pmix_value_t *size = nullptr;
+    if (Status s = outcome(pmix_.get(&job, PMIX_JOB_SIZE, nullptr, 0, &size), "PMIx_Get"); !s)
+      return s;
+    numRanks_ = size->data.uint32;
+    std::free(size);
+    return {};
+  }
+
+protected:
+  size_t longestValue() const override { return 64 << 10; }
+
+  Status put(const std::string &key, std::span<const std::byte> value) override {
+    pmix_value_t given = {};
+    given.type = PMIX_BYTE_OBJECT;
+    given.data.bo.bytes = const_cast<char *>(reinterpret_cast<const char *>(value.data()));
+    given.data.bo.size = value.size();
+    if (Status s = outcome(pmix_.put(PMIX_GLOBAL, key.c_str(), &given), "PMIx_Put"); !s)
+      return s;
+    return outcome(pmix_.commit(), "PMIx_Commit");
+  }
+
+  Status fence() override {
+    pmix_info_t collect = {};
+    std::strncpy(collect.key, PMIX_COLLECT_DATA, PMIX_MAX_KEYLEN);
+    collect.value.type = PMIX_BOOL;
+    collect.value.data.flag = true;
+    return outcome(pmix_.fence(nullptr, 0, &collect, 1), "PMIx_Fence");
+  }
+
+  Status get(uint32_t rank, const std::string &key, std::span<std::byte> value) override {
+    pmix_proc_t peer = self_;
+    peer.rank = rank;
+    pmix_value_t *found = nullptr;
+    if (Status s = outcome(pmix_.get(&peer, key.c_str(), nullptr, 0, &found), "PMIx_Get"); !s)
+      return s;
+    bool isRight = found->type == PMIX_BYTE_OBJECT && found->data.bo.size == value.size();
+    if (isRight)
+      std::memcpy(value.data(), found->data.bo.bytes, value.size());
+    if (found->type == PMIX_BYTE_OBJECT)
+      std::free(found->data.bo.bytes);
+    std::free(found);
+    return isRight ? Status()
+                   : Status::error(concat("rank ", rank, " told something else than ", value.size(),
+                                          " bytes over PMIx"));
+  }
+
+private:
+  Status outcome(pmix_status_t code, const char *call) const {
+    return code == PMIX_SUCCESS ? Status()
+                                : Status::error(concat(call, " failed: ", pmix_.nameOf(code)));
+  }
+
+  Functions pmix_;
+  pmix_proc_t self_ = {};
+  bool isOpen_ = false;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Launcher>> findPmix() {
+  if (!std::getenv("PMIX_RANK"))
+    return std::unique_ptr<Launcher>();
+  auto pmix = std::make_unique<Pmix>();
+  if (Status s = pmix->open(); !s)
+    return s;
+  return std::unique_ptr<Launcher>(std::move(pmix));
+}
+
+} // namespace colldsl
