@@ -11,11 +11,11 @@
 #include "bench/executor/Measure.h"
 #include "executor/Exchange.h"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sched.h>
-#include <csignal>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
