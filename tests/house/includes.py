@@ -23,7 +23,8 @@ ALLOWED = {
     "transports": ["ir", "topology"],
     "executor": ["ir", "topology", "transports"],
     "runtime": ["ir", "topology", "program", "passes", "transports", "executor"],
-    "api": ["ir", "topology", "program", "transports", "executor", "runtime", "stdlib",
+    "launch": ["ir", "runtime"],
+    "api": ["ir", "topology", "program", "transports", "executor", "runtime", "launch", "stdlib",
             "colldsl"],
     "mpi": ["ir", "topology", "stdlib", "transports", "executor", "runtime"],
     "include": ["colldsl"],
@@ -41,6 +42,7 @@ LIBRARIES = {
     "METIS": (r"metis\.h", ["program"]),
     "libxml2": (r"libxml/", ["formats"]),
     "nlohmann-json": (r"nlohmann/", ["topology"]),
+    "PMIx": (r"pmix", ["launch"]),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
