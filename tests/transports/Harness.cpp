@@ -1,8 +1,6 @@
 #include "tests/transports/Harness.h"
 
-#ifdef COLLDSL_OFI
-#include "transports/ofi/OfiEndpoint.h"
-#endif
+#include "transports/ofi/Attach.h"
 
 #include <thread>
 
@@ -109,18 +107,18 @@ TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm
   return setup;
 }
 
-#ifdef COLLDSL_OFI
 namespace {
 
 TransportSetup onOfi(const std::string &name, const ofi::Options &options) {
-  TransportSetup setup = onProcesses(name, {}, [=](shm::World &world, Rank r) {
-    return ofi::OfiEndpoint::attach(world, r, options);
-  });
+  TransportSetup setup = onProcesses(
+      name, {}, [=](shm::World &world, Rank r) { return ofi::attach(world, r, options); });
   setup.opensAlone = true;
   return setup;
 }
 
 std::vector<TransportSetup> ofiSetups() {
+  if (!ofi::isBuiltIn())
+    return {};
   ofi::Options net, shm, tight, parts;
   net.provider = "net";
   shm.provider = "shm";
@@ -135,9 +133,6 @@ std::vector<TransportSetup> ofiSetups() {
 }
 
 } // namespace
-#else
-static std::vector<TransportSetup> ofiSetups() { return {}; }
-#endif
 
 shm::Options tightOptions() {
   shm::Options options;

@@ -2,6 +2,7 @@
 
 #include "executor/LocalRanks.h"
 #include "transports/fake/FakeWorld.h"
+#include "transports/ofi/Attach.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -62,6 +63,10 @@ Result<std::vector<RankReport>> launchProcesses(const RunTask &task, const Launc
     if (warned.raise())
       llvm::errs() << "colldsl: warning: " << what << "\n";
   };
+  if (options.transport == TransportKind::Ofi)
+    local.attach = [fabric = ofi::optionsFromEnvironment()](shm::World &world, Rank rank) {
+      return ofi::attach(world, rank, fabric);
+    };
   llvm::outs().flush(); // or every child has the unwritten rest too
   auto outcomes = runLocalRanks(local, [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
     Result<RankReport> report = runRank(task, endpoint);

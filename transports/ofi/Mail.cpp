@@ -53,7 +53,9 @@ Result<Peer *> Mail::peer(Rank rank) {
 }
 
 // Every header says what is out of the way by now.
-void Mail::complete(Peer &to, Header &header) {
+void Mail::complete(Peer &to, Header &header, uint64_t bodyBytes) {
+  header.bodyBytes = static_cast<uint16_t>(bodyBytes);
+  header.sequence = to.nextSaid++;
   header.token = to.token;
   header.from = self_;
   header.consumed = to.consumedTold = to.consumed;
@@ -97,7 +99,7 @@ bool Mail::inject(Peer &to, const Header &header, std::span<const std::byte> bod
 void Mail::say(Peer &to, Header header, std::span<const std::byte> body) {
   if (to.isLost)
     return;
-  complete(to, header);
+  complete(to, header, body.size());
   if (injects(to, body.size()) && inject(to, header, body))
     return;
   if (Frame *frame = fresh(to, header, body.size())) {
@@ -115,7 +117,7 @@ void Mail::sayPart(Peer &to, Header header, const Payload &payload, uint64_t off
     gather(body, payload, offset, bytes);
     return say(to, header, std::span<const std::byte>(body, bytes));
   }
-  complete(to, header);
+  complete(to, header, bytes);
   if (Frame *frame = fresh(to, header, bytes)) {
     gather(frame->data + sizeof header, payload, offset, bytes);
     hand(to, *frame);
@@ -250,12 +252,33 @@ bool Mail::deliverLocal() {
   return moved;
 }
 
+// Of one of the job: what came is not what was sent.
+void Mail::takeBroken(const Header &header, size_t bytes) {
+  ++refused_;
+  constexpr size_t kNamesSender = offsetof(Header, from) + sizeof header.from;
+  auto from = peers_.find(header.from);
+  if (bytes >= kNamesSender && header.token == token_ && from != peers_.end())
+    lose(*from->second, "a frame arrived broken");
+}
+
+// A provider that keeps its word neither loses nor repeats; another one must not go unnoticed.
+bool Mail::isNext(Peer &from, uint8_t sequence) {
+  auto ahead = static_cast<int8_t>(sequence - from.nextHeard);
+  if (ahead > 0)
+    lose(from, "a frame is missing");
+  if (ahead != 0)
+    ++refused_;
+  from.nextHeard += ahead == 0;
+  return ahead == 0;
+}
+
 // The network's word for it: nothing in a frame is taken for granted.
 void Mail::takeFrame(std::span<const std::byte> bytes) {
   Header header;
-  if (bytes.size() >= sizeof header)
-    std::memcpy(&header, bytes.data(), sizeof header);
-  if (bytes.size() < sizeof header || header.token != token_ || header.kind > Kind::Last) {
+  std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
+  if (bytes.size() < sizeof header || bytes.size() != sizeof header + header.bodyBytes)
+    return takeBroken(header, bytes.size());
+  if (header.token != token_ || header.kind > Kind::Last) {
     ++refused_;
     return;
   }
@@ -265,6 +288,8 @@ void Mail::takeFrame(std::span<const std::byte> bytes) {
     return;
   }
   Peer &from = **found;
+  if (!isNext(from, header.sequence))
+    return;
   if (static_cast<int32_t>(header.consumed - from.sentConsumed) > 0)
     from.sentConsumed = header.consumed;
   reader_.onFrame(from, header, bytes.subspan(sizeof header));

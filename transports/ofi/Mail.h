@@ -25,6 +25,8 @@ struct Peer {
   uint32_t sentConsumed = 0; ///< of these, it says, are out of the way
   uint32_t consumed = 0;     ///< the same of what it sent
   uint32_t consumedTold = 0; ///< what it knows of that
+  uint8_t nextSaid = 0;      ///< sequence numbers
+  uint8_t nextHeard = 0;     ///< of what it says
   uint32_t longInFlight = 0; ///< long frames that the provider has
   FrameQueue waiting;        ///< for the provider to take them
   bool isSelf = false;
@@ -102,7 +104,7 @@ private:
   static uint32_t unitsOf(uint64_t bytes) {
     return static_cast<uint32_t>(bytes) + kUnitsPerMessage;
   }
-  void complete(Peer &to, Header &header);
+  void complete(Peer &to, Header &header, uint64_t bodyBytes);
   Frame *fresh(Peer &to, const Header &header, uint64_t bodyBytes);
   bool injects(const Peer &to, uint64_t bodyBytes) const;
   bool inject(Peer &to, const Header &header, std::span<const std::byte> body);
@@ -116,6 +118,8 @@ private:
   void take(const fi_cq_data_entry &entry);
   void takeError();
   void takeFrame(std::span<const std::byte> bytes);
+  bool isNext(Peer &from, uint8_t sequence);
+  void takeBroken(const Header &header, size_t bytes);
 
   Fabric &fabric_;
   Calls &calls_;

@@ -1,5 +1,4 @@
 #include "transports/ofi/OfiChannels.h"
-#include "transports/shm/ShmBootstrap.h"
 
 #include <algorithm>
 #include <poll.h>
@@ -31,6 +30,10 @@ Result<std::unique_ptr<OfiEndpoint>> OfiEndpoint::make(Rank self, uint32_t numRa
 }
 
 Status OfiEndpoint::openAll() {
+  if (options_.eagerBytes > UINT16_MAX)
+    return Status::error("eager messages have at most " + std::to_string(UINT16_MAX) + " bytes");
+  if (options_.receives == 0 || options_.fragments == 0)
+    return Status::error("a rank needs receives and fragments");
   if (getrandom(&card_.token, sizeof card_.token, 0) != sizeof card_.token)
     return Status::error("the kernel has no random numbers");
   Result<std::unique_ptr<Fabric>> fabric = Fabric::open(options_, calls_);
@@ -44,7 +47,7 @@ Status OfiEndpoint::openAll() {
     return Status::error("addresses of " + fabric_->providerName() + " are too long");
   std::copy(address->begin(), address->end(), card_.address.begin());
   card_.addressBytes = static_cast<uint16_t>(address->size());
-  Result<std::unique_ptr<Watch>> watch = Watch::open(options_.bind, card_.token);
+  Result<std::unique_ptr<Watch>> watch = Watch::open(options_.bind, self_, card_.token);
   if (!watch)
     return watch.status();
   watch_ = watch.take();
@@ -87,26 +90,6 @@ Status OfiEndpoint::meet(Bootstrap &bootstrap) {
       return Status::error("there is no rank " + std::to_string(index(rank)));
     return cards[index(rank)];
   });
-}
-
-Result<std::unique_ptr<Endpoint>> OfiEndpoint::attach(shm::World &world, Rank rank,
-                                                      const Options &options, Calls &calls) {
-  world.control(rank).pid.store(getpid(), std::memory_order_release);
-  Result<std::unique_ptr<OfiEndpoint>> endpoint = make(rank, world.numRanks(), options, calls);
-  if (!endpoint) {
-    world.report(shm::FailureRecord::kEveryPlan, rank, endpoint.message());
-    return endpoint.status();
-  }
-  shm::Arena arena(world.arenaBegin(rank), world.options().arenaBytes);
-  std::mutex mutex;
-  shm::Health health(world, rank);
-  std::function<void()> idle;
-  shm::ShmBootstrap bootstrap(world, rank, arena, mutex, health, idle);
-  if (Status s = bootstrap.meet(); !s)
-    return s;
-  if (Status s = (*endpoint)->meet(bootstrap); !s)
-    return s;
-  return std::unique_ptr<Endpoint>(endpoint.take());
 }
 
 // What this rank said must reach its peers though they look later.

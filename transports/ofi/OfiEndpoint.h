@@ -13,7 +13,6 @@
 #include "transports/Bootstrap.h"
 #include "transports/ofi/Mail.h"
 #include "transports/ofi/Watch.h"
-#include "transports/shm/World.h"
 
 #include <atomic>
 #include <map>
@@ -31,9 +30,6 @@ public:
   static Result<std::unique_ptr<OfiEndpoint>>
   make(Rank self, uint32_t numRanks, const Options &options = {}, Calls &calls = Calls::real());
 
-  /// A rank of a world of this machine. Waits for all others.
-  static Result<std::unique_ptr<Endpoint>>
-  attach(shm::World &world, Rank rank, const Options &options = {}, Calls &calls = Calls::real());
   ~OfiEndpoint() override;
 
   /// Where others find this rank.
@@ -83,6 +79,7 @@ private:
   void forget(const End &end);
   /// Looks for peers that are gone, now and then.
   void look();
+  void takeNews(const Watch::News &news);
   void sayGoodbye();
   bool allSaidFarewell() const;
 
@@ -129,7 +126,7 @@ private:
   std::vector<Ticket> tickets_;
   std::vector<uint32_t> freeTickets_;
   std::vector<std::vector<End>> orphans_; ///< whose plan is closed, but the provider is not done
-  std::vector<Rank> gone_;
+  std::vector<Watch::News> news_;
   struct Lost {
     Rank rank;
     std::string reason;

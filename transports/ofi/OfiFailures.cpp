@@ -1,5 +1,6 @@
 // What ranks tell each other of failures.
 #include "transports/ofi/OfiChannels.h"
+#include "transports/shm/World.h"
 
 #include <algorithm>
 
@@ -7,6 +8,8 @@ namespace colldsl::ofi {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+// Of what a peer said before it left.
+constexpr int kMostPolls = 1000;
 constexpr uint32_t kEveryPlan = FailureBody::kEveryPlan;
 
 FailureBody makeBody(uint32_t plan, Rank culprit, Rank root, const std::string &reason) {
@@ -123,22 +126,29 @@ void OfiEndpoint::look() {
   if (now < nextLook_)
     return;
   nextLook_ = now + options_.watchInterval;
-  gone_.clear();
-  watch_->look(gone_);
-  if (!gone_.empty())
-    progress();
-  for (Rank rank : gone_) {
-    Result<Peer *> peer = mail_->peer(rank);
-    if (!peer)
-      continue;
-    (*peer)->isLost = true;
-    if (!(*peer)->saidGoodbye)
-      report(kEveryPlan, rank, shm::reasonOfDeath(rank));
+  news_.clear();
+  watch_->look(news_);
+  for (int i = 0; i < kMostPolls && !news_.empty() && progress(); ++i) {
   }
-  for (const Lost &lost : std::exchange(lost_, {}))
+  for (const Watch::News &news : news_)
+    takeNews(news);
+  for (const Lost &lost : std::exchange(lost_, {})) {
+    watch_->giveUp(lost.rank);
     report(kEveryPlan, lost.rank,
            "rank " + std::to_string(index(lost.rank)) +
                (lost.rank == self_ ? " " : " cannot be reached: ") + lost.reason);
+  }
+}
+
+void OfiEndpoint::takeNews(const Watch::News &news) {
+  auto peer = mail_->peers().find(news.rank);
+  if (peer == mail_->peers().end() || peer->second->saidGoodbye)
+    return;
+  peer->second->isLost = true;
+  report(kEveryPlan, news.rank,
+         news.gaveUp ? "rank " + std::to_string(index(news.rank)) + " cannot reach rank " +
+                           std::to_string(index(self_)) + " any more"
+                     : shm::reasonOfDeath(news.rank));
 }
 
 } // namespace colldsl::ofi

@@ -12,7 +12,7 @@ namespace colldsl::ofi {
 namespace {
 
 // Guests that have not said the token yet. More are strangers.
-constexpr size_t kMostUnknown = 1024;
+constexpr std::ptrdiff_t kMostUnknown = 1024;
 
 Status failure(const std::string &what) {
   return Status::error("cannot " + what + ": " + std::strerror(errno));
@@ -20,8 +20,8 @@ Status failure(const std::string &what) {
 
 } // namespace
 
-Result<std::unique_ptr<Watch>> Watch::open(const std::string &address, uint64_t token) {
-  std::unique_ptr<Watch> watch(new Watch(token));
+Result<std::unique_ptr<Watch>> Watch::open(const std::string &address, Rank self, uint64_t token) {
+  std::unique_ptr<Watch> watch(new Watch(self, token));
   sockaddr_in name = {};
   name.sin_family = AF_INET;
   if (inet_pton(AF_INET, address.c_str(), &name.sin_addr) != 1)
@@ -37,11 +37,8 @@ Result<std::unique_ptr<Watch>> Watch::open(const std::string &address, uint64_t 
 }
 
 Watch::~Watch() {
-  for (const pollfd &dialed : dialed_)
-    if (dialed.fd >= 0)
-      close(dialed.fd);
-  for (const Guest &guest : guests_)
-    close(guest.fd);
+  for (const pollfd &file : files_)
+    close(file.fd);
   if (listener_ >= 0)
     close(listener_);
 }
@@ -54,10 +51,15 @@ void Watch::describe(Card &card) const {
   card.watchPort = name.sin_port;
 }
 
+void Watch::add(int fd, short events, const Line &line) {
+  files_.push_back({fd, events, 0});
+  lines_.push_back(line);
+}
+
 // A process that is gone refuses; that is found by the next look.
 void Watch::add(Rank rank, const Card &card) {
-  auto isIt = [&](const Watched &watched) { return watched.rank == rank; };
-  if (std::any_of(watched_.begin(), watched_.end(), isIt))
+  auto isIt = [&](const Line &line) { return line.rank == rank && line.token != 0; };
+  if (std::any_of(lines_.begin(), lines_.end(), isIt))
     return;
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0)
@@ -67,8 +69,7 @@ void Watch::add(Rank rank, const Card &card) {
   name.sin_addr.s_addr = card.watchAddress;
   name.sin_port = card.watchPort;
   (void)!connect(fd, reinterpret_cast<sockaddr *>(&name), sizeof name);
-  watched_.push_back({rank, card.token});
-  dialed_.push_back({fd, POLLIN | POLLOUT, 0});
+  add(fd, POLLIN | POLLOUT, {rank, false, card.token});
 }
 
 void Watch::acceptAll() {
@@ -76,59 +77,73 @@ void Watch::acceptAll() {
     int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
       return;
-    auto isUnknown = [](const Guest &guest) { return !guest.isKnown; };
-    if (std::count_if(guests_.begin(), guests_.end(), isUnknown) >=
-        static_cast<std::ptrdiff_t>(kMostUnknown)) {
-      ++refused_;
-      close(fd);
+    auto isUnknown = [](const Line &line) { return line.rank == kNoRank; };
+    if (std::count_if(lines_.begin(), lines_.end(), isUnknown) < kMostUnknown) {
+      add(fd, POLLIN, {});
       continue;
     }
-    guests_.push_back({fd});
+    ++refused_;
+    close(fd);
   }
-}
-
-// Nothing is said after the token, so whatever else comes is the end.
-void Watch::hearGuest(size_t i) {
-  uint64_t token = 0;
-  ssize_t bytes = recv(guests_[i].fd, &token, sizeof token, 0);
-  if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
-    return;
-  if (!guests_[i].isKnown && bytes == sizeof token && token == token_) {
-    guests_[i].isKnown = true;
-    return;
-  }
-  refused_ += !guests_[i].isKnown;
-  close(guests_[i].fd);
-  guests_[i] = guests_.back();
-  guests_.pop_back();
 }
 
 bool Watch::greet(size_t i) {
-  if (send(dialed_[i].fd, &watched_[i].token, sizeof watched_[i].token, MSG_NOSIGNAL) < 0)
+  Hello hello{lines_[i].token, self_};
+  if (send(files_[i].fd, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
     return false;
-  watched_[i].token = 0;
-  dialed_[i].events = POLLIN;
+  lines_[i].isGreeted = true;
+  files_[i].events = POLLIN;
   return true;
 }
 
-bool Watch::isGone(size_t i, short events) {
-  if ((events & (POLLERR | POLLHUP | POLLIN)) != 0)
-    return true; // nobody says anything here
-  return (events & POLLOUT) != 0 && watched_[i].token != 0 && !greet(i);
+bool Watch::hearHello(size_t i) {
+  Hello hello;
+  if (recv(files_[i].fd, &hello, sizeof hello, 0) != sizeof hello || hello.token != token_ ||
+      hello.self == kNoRank) {
+    ++refused_;
+    return false;
+  }
+  lines_[i].rank = hello.self;
+  return true;
 }
 
-void Watch::look(std::vector<Rank> &gone) {
+// After the hello nothing is said but that the other gives up. False: the line has ended.
+bool Watch::attend(size_t i, std::vector<News> &news) {
+  Line &line = lines_[i];
+  if (line.rank == kNoRank)
+    return hearHello(i);
+  bool isReady = (files_[i].revents & POLLOUT) != 0 && !line.isGreeted;
+  if (files_[i].revents == POLLOUT)
+    return !isReady || greet(i);
+  char word;
+  news.push_back({line.rank, recv(files_[i].fd, &word, 1, 0) == 1});
+  return false;
+}
+
+void Watch::drop(size_t i) {
+  close(files_[i].fd);
+  files_[i] = files_.back();
+  files_.pop_back();
+  lines_[i] = lines_.back();
+  lines_.pop_back();
+}
+
+void Watch::look(std::vector<News> &news) {
   acceptAll();
-  for (size_t i = guests_.size(); i-- > 0;)
-    if (!guests_[i].isKnown)
-      hearGuest(i);
-  if (::poll(dialed_.data(), dialed_.size(), 0) <= 0)
+  if (::poll(files_.data(), files_.size(), 0) <= 0)
     return;
-  for (size_t i = 0; i < dialed_.size(); ++i)
-    if (dialed_[i].fd >= 0 && dialed_[i].revents != 0 && isGone(i, dialed_[i].revents)) {
-      gone.push_back(watched_[i].rank);
-      close(dialed_[i].fd);
-      dialed_[i].fd = -1;
+  for (size_t i = files_.size(); i-- > 0;)
+    if (files_[i].revents != 0 && !attend(i, news))
+      drop(i);
+}
+
+void Watch::giveUp(Rank rank) {
+  for (size_t i = files_.size(); i-- > 0;)
+    if (lines_[i].rank == rank) {
+      if (!lines_[i].isGreeted)
+        greet(i);
+      (void)!send(files_[i].fd, "", 1, MSG_NOSIGNAL);
+      drop(i);
     }
 }
 

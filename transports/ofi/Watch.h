@@ -3,7 +3,7 @@
 /// the provider of messages does.
 ///
 /// The socket that others come to is bound to the address that was asked for. Whoever comes
-/// says the rank's token first, or is sent away.
+/// says the rank's token first, and who it is, or is sent away.
 ///
 /// Not thread safe.
 #pragma once
@@ -20,7 +20,7 @@ namespace colldsl::ofi {
 class Watch {
 public:
   /// `address`: IPv4, of this machine. `token`: this rank's.
-  static Result<std::unique_ptr<Watch>> open(const std::string &address, uint64_t token);
+  static Result<std::unique_ptr<Watch>> open(const std::string &address, Rank self, uint64_t token);
   ~Watch();
   Watch(const Watch &) = delete;
   Watch &operator=(const Watch &) = delete;
@@ -31,33 +31,45 @@ public:
   /// Watches a rank from now on. Without effect if it is watched already.
   void add(Rank rank, const Card &card);
 
-  /// Ranks whose processes are gone are appended, each once. Three system calls and more only
-  /// where something happened.
-  void look(std::vector<Rank> &gone);
+  struct News {
+    Rank rank;
+    bool gaveUp; ///< it lives, but cannot talk to this rank any more; else its process is gone
+  };
+
+  /// News are appended, at most two of each rank. Few system calls unless something happened.
+  void look(std::vector<News> &news);
+
+  /// Tells a rank that this one cannot talk to it any more, and watches it no longer.
+  void giveUp(Rank rank);
 
   uint64_t numRefused() const { return refused_; } ///< strangers
 
 private:
-  Watch(uint64_t token) : token_(token) {}
-  void acceptAll();
-  void hearGuest(size_t i);
-  bool greet(size_t i);
-  bool isGone(size_t i, short events);
+  struct Hello {
+    uint64_t token = 0;
+    Rank self = kNoRank;
+    uint32_t unused = 0;
+  };
+  struct Line {
+    Rank rank = kNoRank; ///< at the other end; kNoRank: it has not said yet
+    bool isGreeted = true;
+    uint64_t token = 0; ///< what it wants to hear
+  };
 
+  Watch(Rank self, uint64_t token) : self_(self), token_(token) {}
+  void acceptAll();
+  void add(int fd, short events, const Line &line);
+  bool greet(size_t i);
+  bool hearHello(size_t i);
+  bool attend(size_t i, std::vector<News> &news);
+  void drop(size_t i);
+
+  Rank self_;
   uint64_t token_;
   uint64_t refused_ = 0;
   int listener_ = -1;
-  struct Watched {
-    Rank rank;
-    uint64_t token; ///< what it wants to hear; 0: it was told
-  };
-  std::vector<Watched> watched_;
-  std::vector<pollfd> dialed_; ///< parallel to watched_; fd < 0: gone
-  struct Guest {
-    int fd;
-    bool isKnown = false;
-  };
-  std::vector<Guest> guests_;
+  std::vector<Line> lines_;   ///< those that this rank made, and those of others
+  std::vector<pollfd> files_; ///< parallel to lines_
 };
 
 } // namespace colldsl::ofi

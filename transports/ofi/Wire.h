@@ -32,7 +32,8 @@ struct Header {
   uint32_t message = 0;  ///< place in the edge's list
   uint32_t consumed = 0; ///< units of the other's eager messages that are out of the way, ever
   Kind kind = Kind::Credit;
-  uint8_t unused[3] = {};
+  uint8_t sequence = 0; ///< counts the frames to this receiver
+  uint16_t bodyBytes = 0;
 };
 static_assert(sizeof(Header) == 32);
 
