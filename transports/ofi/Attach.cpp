@@ -26,6 +26,8 @@ Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Opt
   shm::ShmBootstrap bootstrap(world, rank, arena, mutex, health, idle);
   if (Status s = bootstrap.meet(); !s)
     return s;
+  for (uint32_t r = 0; r < world.numRanks(); ++r)
+    health.watch(Rank{r}); // until all have met; then each is watched by its peers
   if (Status s = (*endpoint)->meet(bootstrap); !s)
     return s;
   return std::unique_ptr<Endpoint>(endpoint.take());

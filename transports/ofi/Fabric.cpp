@@ -70,7 +70,7 @@ Result<std::unique_ptr<Fabric>> Fabric::open(const Options &options, Calls &call
                          (options.domain.empty() ? "" : " on domain '" + options.domain + "'") +
                          " that can be bound to '" + options.bind + "'");
   fabric->notePowers(wish);
-  if (Status s = fabric->openObjects(); !s)
+  if (Status s = fabric->openObjects(options.bind); !s)
     return s;
   return fabric;
 }
@@ -104,7 +104,7 @@ Status Fabric::openQueue() {
   return code == 0 ? Status() : fabricError("open a completion queue", code);
 }
 
-Status Fabric::openObjects() {
+Status Fabric::openObjects(const std::string &place) {
   fid_fabric *fabric = nullptr;
   if (int code = fi_fabric(info_->fabric_attr, &fabric, nullptr); code != 0)
     return fabricError("open the fabric of " + providerName(), code);
@@ -123,14 +123,15 @@ Status Fabric::openObjects() {
     return s;
   fid_ep *endpoint = nullptr;
   if (int code = fi_endpoint(domain, info_.get(), &endpoint, nullptr); code != 0)
-    return fabricError("open an endpoint of " + providerName(), code);
+    return fabricError("open an endpoint of " + providerName() + " at " + place, code);
   endpoint_.reset(endpoint);
   int code = fi_ep_bind(endpoint, &book->fid, 0);
   if (code == 0)
     code = fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV);
   if (code == 0)
     code = fi_enable(endpoint);
-  return code == 0 ? Status() : fabricError("enable an endpoint of " + providerName(), code);
+  return code == 0 ? Status()
+                   : fabricError("enable an endpoint of " + providerName() + " at " + place, code);
 }
 
 Result<std::vector<std::byte>> Fabric::address() const {

@@ -152,7 +152,7 @@ bool Mail::offer(Peer &to, Frame &frame) {
   ssize_t code = calls_.send(fabric_.endpoint(), frame.data, frame.bytes, frame.descriptor,
                              to.handle, static_cast<Operation *>(&frame));
   if (code == 0) {
-    ++open_;
+    ++to.open;
     to.longInFlight += frame.isLong;
     return true;
   }
@@ -172,6 +172,13 @@ void Mail::lose(Peer &peer, const std::string &reason) {
     return;
   peer.isLost = true;
   reader_.onLost(peer, reason);
+}
+
+bool Mail::isIdle() const {
+  return local_.empty() && std::all_of(peers_.begin(), peers_.end(), [](const auto &entry) {
+           const Peer &peer = *entry.second;
+           return peer.isLost || (peer.open == 0 && peer.waiting.empty());
+         });
 }
 
 bool Mail::offerStuck() {
@@ -205,7 +212,7 @@ bool Mail::move(Move &move, fi_msg_rma &message, bool writes) {
   ssize_t code =
       writes ? calls_.write(fabric_.endpoint(), message) : calls_.read(fabric_.endpoint(), message);
   if (code == 0) {
-    ++open_;
+    ++move.peer->open;
     return true;
   }
   move.isOpen = false;
@@ -315,12 +322,12 @@ void Mail::take(const fi_cq_data_entry &entry) {
   }
   case Operation::Kind::Send: {
     auto &frame = static_cast<Frame &>(operation);
-    --open_;
+    --frame.peer->open;
     frame.peer->longInFlight -= frame.isLong;
     return giveBack(frame);
   }
   case Operation::Kind::Move:
-    --open_;
+    --static_cast<Move &>(operation).peer->open;
     return reader_.onMoved(static_cast<Move &>(operation));
   }
 }
@@ -343,14 +350,14 @@ void Mail::takeError() {
     return listen(static_cast<Frame &>(operation));
   case Operation::Kind::Send: {
     auto &frame = static_cast<Frame &>(operation);
-    --open_;
+    --frame.peer->open;
     frame.peer->longInFlight -= frame.isLong;
     Peer &peer = *frame.peer;
     giveBack(frame);
     return lose(peer, reason);
   }
   case Operation::Kind::Move:
-    --open_;
+    --static_cast<Move &>(operation).peer->open;
     return lose(*static_cast<Move &>(operation).peer, reason);
   }
 }

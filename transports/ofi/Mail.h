@@ -28,6 +28,7 @@ struct Peer {
   uint8_t nextSaid = 0;      ///< sequence numbers
   uint8_t nextHeard = 0;     ///< of what it says
   uint32_t longInFlight = 0; ///< long frames that the provider has
+  uint32_t open = 0;         ///< frames and moves that the provider has
   FrameQueue waiting;        ///< for the provider to take them
   bool isSelf = false;
   bool isLost = false;       ///< nothing can be said to it any more
@@ -91,7 +92,8 @@ public:
   /// Takes what came, and offers what waits. True: something moved.
   bool poll();
 
-  bool isIdle() const { return open_ == 0 && stuck_.empty() && local_.empty(); }
+  /// Whether the provider is done with all that was said to those who can be reached.
+  bool isIdle() const;
   void lose(Peer &peer, const std::string &reason);
 
   /// What the provider took as a stranger's, or as broken.
@@ -133,7 +135,6 @@ private:
   std::vector<Peer *> stuck_; ///< with frames that wait
   FrameQueue local_;          ///< from this rank to itself
   FrameQueue deaf_;           ///< receives that the provider did not take
-  uint64_t open_ = 0;         ///< frames and moves that the provider has
   uint64_t refused_ = 0;
   bool isBroken_ = false;
 };
