@@ -9,7 +9,7 @@
 # FileCheck  and `not` are LLVM's
 #
 # Files that tests read lie in folders called Inputs or examples. `REQUIRES: long` marks a test that
-# runs only on request, `REQUIRES: openmpi`, `mpich` where colldsl is built for that MPI, `preload` where
+# runs only on request, `REQUIRES: openmpi`, `mpich` where colldsl is built for that MPI, `libfabric` with that, `preload` where
 # its libraries can be loaded into any program, which needs a build without sanitizers.
 import os
 
@@ -26,6 +26,8 @@ config.substitutions += [("%colldsl", config.colldsl), ("%source", config.source
 if "COLLDSL_TEST_LONG" in os.environ:
     config.available_features.add("long")
 config.available_features.update(config.mpis)
+if config.libfabric == "1":
+    config.available_features.add("libfabric")
 if "-fsanitize" not in config.cxx_flags:
     config.available_features.add("preload")
 for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):

@@ -44,17 +44,19 @@ void Settings::addTo(Options &options) {
   options.addNumber("--warmup", "N", "calls before those (default: 10)", warmup, 0, 1 << 24);
   options.add("--transport", "T",
               "cma (the default): processes that share memory, and read long\n"
-              "messages from each other's; shm: without the latter; fake: threads,\n"
+              "messages from each other's; shm: without the latter; ofi: processes that\n"
+              "talk over libfabric (COLLDSL_OFI_PROVIDER, _DOMAIN, _BIND); fake: threads,\n"
               "whose messages overtake each other",
               [this](llvm::StringRef word) {
                 auto kind = llvm::StringSwitch<std::optional<TransportKind>>(word)
                                 .Case("shm", TransportKind::Shm)
                                 .Case("cma", TransportKind::Cma)
+                                .Case("ofi", TransportKind::Ofi)
                                 .Case("fake", TransportKind::Fake)
                                 .Default(std::nullopt);
                 launch.transport = kind.value_or(launch.transport);
                 return kind ? Status()
-                            : Status::error("'" + word.str() + "' is not shm, cma or fake");
+                            : Status::error("'" + word.str() + "' is not shm, cma, ofi or fake");
               });
   options.addFlag("--bind", "bind each rank to a core", launch.bindToCores);
   options.addFlag("--verify", "prove each schedule before it runs (the default)", verify);

@@ -39,6 +39,7 @@ LIBRARIES = {
               ["compiler", "tools"]),
     "LLVM": (r"llvm/|llvm-c/", ["compiler", "passes", "runtime", "mpi", "tools"]),
     "hwloc": (r"hwloc", ["topology"]),
+    "libfabric": (r"rdma/", ["transports"]),
     "METIS": (r"metis\.h", ["program"]),
     "libxml2": (r"libxml/", ["formats"]),
     "nlohmann-json": (r"nlohmann/", ["topology"]),

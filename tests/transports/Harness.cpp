@@ -1,5 +1,7 @@
 #include "tests/transports/Harness.h"
 
+#include "transports/ofi/Attach.h"
+
 #include <thread>
 
 namespace colldsl::test {
@@ -105,6 +107,33 @@ TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm
   return setup;
 }
 
+namespace {
+
+TransportSetup onOfi(const std::string &name, const ofi::Options &options) {
+  TransportSetup setup = onProcesses(
+      name, {}, [=](shm::World &world, Rank r) { return ofi::attach(world, r, options); });
+  setup.opensAlone = true;
+  return setup;
+}
+
+std::vector<TransportSetup> ofiSetups() {
+  if (!ofi::isBuiltIn())
+    return {};
+  ofi::Options net, shm, tight, parts;
+  net.provider = "net";
+  shm.provider = "shm";
+  tight.eagerBytes = 128;
+  tight.windowBytes = 512;
+  tight.receives = 4;
+  tight.fragments = 1;
+  parts = tight;
+  parts.direct = false;
+  return {onOfi("ofiTcp", {}), onOfi("ofiTcpTight", tight), onOfi("ofiTcpParts", parts),
+          onOfi("ofiNet", net), onOfi("ofiShm", shm)};
+}
+
+} // namespace
+
 shm::Options tightOptions() {
   shm::Options options;
   options.arenaBytes = 128 << 10;
@@ -139,20 +168,24 @@ std::vector<TransportSetup> allSetups() {
   refused.singleCopy = shm::SingleCopy::Refused;
   lanes::Options reading = tightLanes();
   reading.singleCopyMinBytes = 1;
-  return {onFake("fake", {}, 10),
-          onFake("fakeSynchronous", rendezvous, 3),
-          onFake("fakeStrict", strict, 3),
-          onShmThreads("shmThreads", {}),
-          onShmThreads("shmThreadsTight", tightOptions()),
-          onShmProcesses("shm", copies),
-          onShmProcesses("shmTight", tightOptions()),
-          onShmProcesses("shmCma", singleCopy),
-          onShmProcesses("shmCmaRefused", refused),
-          onLanesThreads("lanesThreads", {}, {}),
-          onLanesThreads("lanesThreadsTight", tightOptions(), tightLanes()),
-          onLanesProcesses("lanes", {}, {}),
-          onLanesProcesses("lanesTight", tightOptions(), tightLanes()),
-          onLanesProcesses("lanesCma", {}, reading)};
+  std::vector<TransportSetup> all = {
+      onFake("fake", {}, 10),
+      onFake("fakeSynchronous", rendezvous, 3),
+      onFake("fakeStrict", strict, 3),
+      onShmThreads("shmThreads", {}),
+      onShmThreads("shmThreadsTight", tightOptions()),
+      onShmProcesses("shm", copies),
+      onShmProcesses("shmTight", tightOptions()),
+      onShmProcesses("shmCma", singleCopy),
+      onShmProcesses("shmCmaRefused", refused),
+      onLanesThreads("lanesThreads", {}, {}),
+      onLanesThreads("lanesThreadsTight", tightOptions(), tightLanes()),
+      onLanesProcesses("lanes", {}, {}),
+      onLanesProcesses("lanesTight", tightOptions(), tightLanes()),
+      onLanesProcesses("lanesCma", {}, reading)};
+  std::vector<TransportSetup> overFabric = ofiSetups();
+  all.insert(all.end(), overFabric.begin(), overFabric.end());
+  return all;
 }
 
 bool pollUntil(Channels &channels, std::vector<Completion> &done,

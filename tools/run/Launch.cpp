@@ -2,6 +2,7 @@
 
 #include "executor/LocalRanks.h"
 #include "transports/fake/FakeWorld.h"
+#include "transports/ofi/Attach.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -84,17 +85,35 @@ Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchO
   local.numRanks = task.schedule->numRanks();
   local.bindToCores = options.bindToCores;
   local.shm = memoryFor(options, warned);
+  if (options.transport == TransportKind::Ofi)
+    local.attach = [fabric = ofi::optionsFromEnvironment()](shm::World &world, Rank rank) {
+      return ofi::attach(world, rank, fabric);
+    };
   llvm::outs().flush(); // or every child has the unwritten rest too
   auto outcomes =
       runLocalRanks(local, [&](Endpoint &endpoint) { return packedRun(task, endpoint); });
   return outcomes ? reportsOf(*outcomes) : outcomes.status();
 }
 
+Result<WiredUp> wireLaunched(Launcher &launcher, const LaunchOptions &options,
+                             const shm::Options &memory) {
+  if (options.transport != TransportKind::Ofi)
+    return wireUp(launcher.outOfBand(), memory);
+  Result<WiredUp> wired = shareMemory(launcher.outOfBand(), memory);
+  if (!wired)
+    return wired;
+  auto endpoint = ofi::attach(*wired->world, Rank{launcher.rank()}, ofi::optionsFromEnvironment());
+  if (!endpoint)
+    return endpoint.status();
+  wired->endpoint = endpoint.take();
+  return wired;
+}
+
 // What a rank tells begins with whether it went well.
 Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOptions &options) {
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
-  Result<WiredUp> wired = wireUp(launcher.outOfBand(), memoryFor(options, warned));
+  Result<WiredUp> wired = wireLaunched(launcher, options, memoryFor(options, warned));
   Result<std::vector<std::byte>> report =
       wired ? packedRun(task, *wired->endpoint) : wired.status();
   std::vector<std::byte> mine = {std::byte{report.ok()}};

@@ -1,0 +1,94 @@
+// A message there and back over libfabric between two ranks of this machine, as plans send it; what
+// fi_pingpong measures of the provider alone. bench/ofi-pingpong runs both in turns.
+//
+// Arguments: provider, bytes, round trips. Prints the microseconds of one way.
+#include "bench/executor/Measure.h"
+#include "executor/LocalRanks.h"
+#include "transports/ofi/Attach.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace colldsl::bench {
+namespace {
+
+class Player {
+public:
+  Player(Endpoint &endpoint, uint64_t bytes)
+      : first_(endpoint.rank() == Rank{0}),
+        memory_(bytes), piece_{memory_.data(), bytes}, payload_{&piece_, 1, true, false, bytes} {
+    EdgeSpec edge{Rank{first_ ? 1u : 0u}, {makeMessageId(1, 0)}};
+    auto opened = endpoint.open({{&edge, 1}, {&edge, 1}});
+    if (opened)
+      channels_ = opened.take();
+  }
+
+  bool play(uint32_t times) {
+    for (uint32_t i = 0; channels_ && i < times; ++i) {
+      channels_->start();
+      if (first_ ? !(send() && receive()) : !(receive() && send()))
+        return false;
+    }
+    return channels_ != nullptr;
+  }
+
+private:
+  bool send() { return await(channels_->send({0, 0}, OpId{0}, payload_)); }
+  bool receive() { return await(channels_->recv({0, 0}, OpId{1}, payload_)); }
+  bool await(Posted posted) {
+    if (posted != Posted::Pending)
+      return posted == Posted::Done;
+    while (channels_->poll().empty())
+      if (channels_->failed() || !channels_->check())
+        return false;
+    return true;
+  }
+
+  bool first_;
+  std::vector<std::byte> memory_;
+  iovec piece_;
+  Payload payload_;
+  std::unique_ptr<Channels> channels_;
+};
+
+int measure(const ofi::Options &fabric, uint64_t bytes, uint32_t times) {
+  LocalOptions local;
+  local.numRanks = 2;
+  local.bindToCores = true;
+  local.timeout = std::chrono::seconds(120);
+  local.attach = [&](shm::World &world, Rank rank) { return ofi::attach(world, rank, fabric); };
+  auto outcomes = runLocalRanks(local, [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
+    Player player(endpoint, bytes);
+    bool isFine = player.play(times / 10 + 1);
+    double ns = nsPerCall(1, [&] { isFine = isFine && player.play(times); });
+    if (!isFine)
+      return Status::error("it did not come through");
+    double us = ns / 1000 / 2 / times;
+    auto *begin = reinterpret_cast<const std::byte *>(&us);
+    return std::vector<std::byte>(begin, begin + sizeof us);
+  });
+  Status trouble = outcomes ? firstFailure(*outcomes) : outcomes.status();
+  if (!trouble) {
+    std::fprintf(stderr, "bench-ofi: %s\n", trouble.message().c_str());
+    return 1;
+  }
+  double us;
+  std::memcpy(&us, (*outcomes)[0].bytes.data(), sizeof us);
+  std::printf("%.3f\n", us);
+  return 0;
+}
+
+} // namespace
+} // namespace colldsl::bench
+
+int main(int argc, char **argv) {
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: bench-ofi PROVIDER BYTES ROUND-TRIPS\n");
+    return 2;
+  }
+  colldsl::ofi::Options options;
+  options.provider = argv[1];
+  return colldsl::bench::measure(options, std::strtoull(argv[2], nullptr, 10),
+                                 static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)));
+}

@@ -1,0 +1,183 @@
+// Every call of libfabric fails once.
+#include "tests/transports/OfiPair.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+enum class Call { Recv, Send, Inject, Read, Write, ReadQueue, Reach, Register };
+enum class How {
+  Later,     ///< not now: fine the next time
+  ForGood,   ///< an error from then on
+  Short,     ///< the completion is of a byte less than came
+  Late,      ///< nothing comes for a while
+  Duplicate, ///< the completion comes again
+};
+
+// The k-th call of a kind goes wrong.
+class FaultyCalls : public ofi::Calls {
+public:
+  FaultyCalls(Call call, How how, uint64_t at) : call_(call), how_(how), at_(at) {}
+
+  uint64_t numCalls() const { return calls_; }
+  bool happened() const { return calls_ >= at_; }
+
+  ssize_t recv(fid_ep *ep, void *to, size_t bytes, void *desc, void *context) override {
+    ssize_t error = errorOf(Call::Recv);
+    return error != 0 ? error : Calls::recv(ep, to, bytes, desc, context);
+  }
+  ssize_t send(fid_ep *ep, const void *from, size_t bytes, void *desc, fi_addr_t to,
+               void *context) override {
+    ssize_t error = errorOf(Call::Send);
+    return error != 0 ? error : Calls::send(ep, from, bytes, desc, to, context);
+  }
+  ssize_t inject(fid_ep *ep, const void *from, size_t bytes, fi_addr_t to) override {
+    ssize_t error = errorOf(Call::Inject);
+    return error != 0 ? error : Calls::inject(ep, from, bytes, to);
+  }
+  ssize_t read(fid_ep *ep, const fi_msg_rma &message) override {
+    ssize_t error = errorOf(Call::Read);
+    return error != 0 ? error : Calls::read(ep, message);
+  }
+  ssize_t write(fid_ep *ep, const fi_msg_rma &message) override {
+    ssize_t error = errorOf(Call::Write);
+    return error != 0 ? error : Calls::write(ep, message);
+  }
+  int reach(fid_av *book, const void *address, fi_addr_t *handle) override {
+    ssize_t error = errorOf(Call::Reach);
+    return error != 0 ? static_cast<int>(error) : Calls::reach(book, address, handle);
+  }
+  int registerMemory(fid_domain *domain, const iovec &memory, uint64_t access, uint64_t key,
+                     fid_mr **region) override {
+    ssize_t error = errorOf(Call::Register);
+    return error != 0 ? static_cast<int>(error)
+                      : Calls::registerMemory(domain, memory, access, key, region);
+  }
+  // Of this call what counts is what it brings, unless it fails itself.
+  ssize_t readQueue(fid_cq *queue, fi_cq_data_entry *entries, size_t count) override {
+    std::lock_guard lock(mutex_);
+    if (call_ == Call::ReadQueue && how_ == How::ForGood && happened())
+      return -FI_EIO;
+    if (quiet_ > 0 && quiet_-- > 0)
+      return -FI_EAGAIN;
+    if (again_.op_context && queue == againOn_) {
+      entries[0] = std::exchange(again_, {});
+      return 1;
+    }
+    ssize_t found = Calls::readQueue(queue, entries, 1);
+    if (found == 1 && call_ == Call::ReadQueue && ++calls_ == at_)
+      spoil(queue, entries[0]);
+    return found;
+  }
+
+private:
+  ssize_t errorOf(Call call) {
+    std::lock_guard lock(mutex_); // both say goodbye at once
+    if (call != call_)
+      return 0;
+    uint64_t now = ++calls_;
+    if (how_ == How::ForGood)
+      return now >= at_ ? -FI_EIO : 0;
+    return now == at_ ? -FI_EAGAIN : 0;
+  }
+  void spoil(fid_cq *queue, fi_cq_data_entry &entry) {
+    if (how_ == How::Short && (entry.flags & FI_RECV) != 0)
+      --entry.len;
+    if (how_ == How::Late)
+      quiet_ = 200;
+    if (how_ == How::Duplicate)
+      again_ = entry, againOn_ = queue;
+  }
+
+  std::mutex mutex_;
+  Call call_;
+  How how_;
+  uint64_t at_;
+  uint64_t calls_ = 0;
+  int quiet_ = 0;
+  fi_cq_data_entry again_ = {};
+  fid_cq *againOn_ = nullptr;
+};
+
+const std::vector<uint64_t> kSizes = {0, 8, 1000, 5000, 20000, 100000};
+
+ofi::Options quickOptions() {
+  ofi::Options options;
+  options.receives = 8;
+  options.windowBytes = 3000;
+  options.linger = 100ms;
+  return options;
+}
+
+// What both ranks say after the k-th call went wrong; and then others go on as if nothing had
+// happened.
+struct Outcome {
+  std::string trouble;
+  bool happened = false;
+};
+Outcome exchangeWith(Call call, How how, uint64_t at) {
+  Transfer reads;
+  reads.mover = Mover::Reader;
+  FaultyCalls calls(call, how, at);
+  OfiPair pair(quickOptions(), calls);
+  Outcome outcome;
+  outcome.trouble = pair.trouble.empty()
+                        ? pair.exchange(kSizes, 3, {}, call == Call::Read ? reads : Transfer())
+                        : pair.trouble;
+  outcome.happened = calls.happened();
+  return outcome;
+}
+
+// At the first calls, at some in the middle, until there are no more. Each must end as `isFine`
+// says.
+template <typename IsFine> void sweep(Call call, How how, IsFine isFine) {
+  OfiPair bystanders(quickOptions());
+  ASSERT_EQ(bystanders.trouble, "");
+  uint64_t faults = 0;
+  for (uint64_t at = 1;; at += 1 + at / 3) {
+    Outcome outcome = exchangeWith(call, how, at);
+    if (!outcome.happened)
+      break;
+    ++faults;
+    EXPECT_TRUE(isFine(outcome.trouble)) << "call " << at << ": '" << outcome.trouble << "'";
+    EXPECT_EQ(bystanders.exchange({8, 20000}, 1), "");
+  }
+  EXPECT_GT(faults, 0u) << "there is no such call";
+}
+
+bool isNothing(const std::string &trouble) { return trouble.empty(); }
+// Not before the last message, or it is clean: nobody is stuck, and nothing wrong is taken.
+bool isClean(const std::string &trouble) {
+  return trouble != "stuck" && trouble.find("wrong bytes") == std::string::npos;
+}
+bool isFailure(const std::string &trouble) { return isClean(trouble) && !trouble.empty(); }
+
+TEST(OfiFaults, whatIsNotTakenNowIsOfferedAgain) {
+  for (Call call : {Call::Recv, Call::Send, Call::Inject, Call::Read, Call::Write})
+    sweep(call, How::Later, isNothing);
+}
+
+TEST(OfiFaults, receivesThatFailFailThePlan) { sweep(Call::Recv, How::ForGood, isClean); }
+TEST(OfiFaults, sendsThatFailFailThePlan) { sweep(Call::Send, How::ForGood, isClean); }
+TEST(OfiFaults, injectsThatFailFailThePlan) { sweep(Call::Inject, How::ForGood, isClean); }
+TEST(OfiFaults, readsThatFailFailThePlan) { sweep(Call::Read, How::ForGood, isFailure); }
+TEST(OfiFaults, writesThatFailFailThePlan) { sweep(Call::Write, How::ForGood, isFailure); }
+TEST(OfiFaults, peersThatCannotBeReachedFailThePlan) {
+  sweep(Call::Reach, How::ForGood, isFailure);
+}
+// Messages travel in parts then.
+TEST(OfiFaults, memoryNeedNotBeRegistered) { sweep(Call::Register, How::ForGood, isNothing); }
+
+TEST(OfiFaults, queuesThatFailFailThePlan) { sweep(Call::ReadQueue, How::ForGood, isClean); }
+TEST(OfiFaults, shortCompletionsAreFound) { sweep(Call::ReadQueue, How::Short, isClean); }
+TEST(OfiFaults, lateCompletionsAreWaitedFor) { sweep(Call::ReadQueue, How::Late, isNothing); }
+// A receive that is offered twice may be overwritten: then a frame is missing.
+TEST(OfiFaults, completionsThatComeAgainAreFound) {
+  sweep(Call::ReadQueue, How::Duplicate, isClean);
+}
+
+} // namespace
+} // namespace colldsl::test

@@ -1,0 +1,120 @@
+#include "tests/transports/OfiPair.h"
+
+#include <deque>
+#include <thread>
+
+namespace colldsl::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Buffer {
+  std::vector<std::byte> bytes;
+  iovec piece;
+  Payload payload;
+  Buffer(uint64_t size, std::byte first) : bytes(size) {
+    for (std::byte &b : bytes)
+      b = first = std::byte(static_cast<uint8_t>(first) * 5 + 1);
+    piece = {bytes.data(), size};
+    payload = {&piece, 1, true, false, size};
+  }
+  Buffer(const Buffer &) = delete;
+};
+
+// One rank of an exchange.
+struct Half {
+  std::unique_ptr<Channels> channels;
+  std::deque<Buffer> sent, received;
+  size_t pending = 0, done = 0;
+
+  void begin(const std::vector<uint64_t> &sizes, std::byte seed) {
+    pending = done = 0;
+    channels->start();
+    auto count = static_cast<uint32_t>(sizes.size());
+    sent.clear();
+    received.clear();
+    for (uint32_t m = 0; m < count; ++m) {
+      sent.emplace_back(sizes[m], seed);
+      received.emplace_back(sizes[m], std::byte{9});
+      note(channels->recv({0, m}, OpId{m}, received[m].payload));
+      note(channels->send({0, m}, OpId{count + m}, sent[m].payload));
+    }
+  }
+  void note(Posted posted) { pending += posted == Posted::Pending; }
+
+  // As the executor does: whoever fails tells the others.
+  void move() {
+    if (channels->failed())
+      return;
+    done += channels->poll().size();
+    channels->check();
+    if (channels->failed())
+      channels->abort(channels->fault());
+  }
+  bool isOver() const { return channels->failed() || done >= pending; }
+};
+
+} // namespace
+
+OfiPair::OfiPair(const ofi::Options &options, ofi::Calls &calls) {
+  std::array<ofi::Card, 2> cards;
+  for (uint32_t r = 0; r < 2; ++r) {
+    auto made = ofi::OfiEndpoint::make(Rank{r}, 2, options, calls);
+    if (!made) {
+      trouble = made.message();
+      return;
+    }
+    endpoints[r] = made.take();
+    cards[r] = endpoints[r]->card();
+  }
+  for (auto &endpoint : endpoints)
+    if (Status s = endpoint->meet([cards](Rank r) -> Result<ofi::Card> { return cards[index(r)]; });
+        !s)
+      trouble = s.message();
+}
+
+std::string OfiPair::exchange(const std::vector<uint64_t> &sizes, uint32_t runs,
+                              const std::function<void()> &meanwhile, const Transfer &way) {
+  std::vector<MessageId> messages;
+  for (uint32_t m = 0; m < sizes.size(); ++m)
+    messages.push_back(makeMessageId(3, m));
+  std::array<Half, 2> halves;
+  std::string complaint;
+  for (uint32_t r = 0; r < 2; ++r) {
+    std::vector<EdgeSpec> edge{{Rank{1 - r}, messages, std::vector<Transfer>(sizes.size(), way)}};
+    auto opened = endpoints[r]->open({edge, edge});
+    if (opened)
+      halves[r].channels = opened.take();
+    else
+      complaint = opened.message();
+  }
+  auto until = Clock::now() + std::chrono::seconds(10);
+  for (uint32_t run = 0; run < runs && complaint.empty(); ++run) {
+    for (uint32_t r = 0; r < 2; ++r)
+      halves[r].begin(sizes, std::byte(static_cast<uint8_t>(run * 2 + r)));
+    while (!(halves[0].isOver() && halves[1].isOver()) && Clock::now() < until) {
+      for (Half &half : halves)
+        half.move();
+      if (meanwhile)
+        meanwhile();
+    }
+    for (uint32_t r = 0; r < 2 && complaint.empty(); ++r) {
+      if (halves[r].channels->failed())
+        complaint = halves[r].channels->fault().reason;
+      else if (!halves[r].isOver())
+        complaint = "stuck";
+      for (uint32_t m = 0; m < sizes.size() && complaint.empty(); ++m)
+        if (halves[r].received[m].bytes != halves[1 - r].sent[m].bytes)
+          complaint = "wrong bytes in message " + std::to_string(m);
+    }
+  }
+  return complaint;
+}
+
+void OfiPair::closeAll() {
+  std::thread other([this] { endpoints[0].reset(); });
+  endpoints[1].reset();
+  other.join();
+}
+
+} // namespace colldsl::test

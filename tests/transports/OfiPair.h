@@ -1,0 +1,30 @@
+/// Two endpoints over libfabric in one process, moved by one thread.
+#pragma once
+
+#include "tests/transports/Harness.h"
+#include "transports/ofi/Attach.h"
+#include "transports/ofi/OfiEndpoint.h"
+
+#include <array>
+
+namespace colldsl::test {
+
+class OfiPair {
+public:
+  explicit OfiPair(const ofi::Options &options = {}, ofi::Calls &calls = ofi::Calls::real());
+  ~OfiPair() { closeAll(); }
+
+  /// One plan: both send the other messages of these sizes, so often. Empty if all of them arrive
+  /// as they were sent; else what one of them says after both have failed, or what else is
+  /// wrong, "stuck" if nobody noticed in time.
+  std::string exchange(const std::vector<uint64_t> &sizes, uint32_t runs,
+                       const std::function<void()> &meanwhile = {}, const Transfer &way = {});
+
+  /// Both say goodbye.
+  void closeAll();
+
+  std::array<std::unique_ptr<ofi::OfiEndpoint>, 2> endpoints;
+  std::string trouble; ///< why there are none
+};
+
+} // namespace colldsl::test

@@ -1,0 +1,20 @@
+/// The way into the transport for who knows nothing of libfabric, and may have been built without.
+#pragma once
+
+#include "transports/ofi/Options.h"
+#include "transports/shm/World.h"
+
+namespace colldsl::ofi {
+
+/// Whether it was built with libfabric.
+bool isBuiltIn();
+
+/// What the environment says: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND; the
+/// default for what it does not.
+Options optionsFromEnvironment();
+
+/// A rank of a world of this machine, which is used to find the others and for nothing else. Waits
+/// for all others. Without libfabric an error.
+Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Options &options);
+
+} // namespace colldsl::ofi

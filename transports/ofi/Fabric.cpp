@@ -1,0 +1,186 @@
+#include "transports/ofi/Fabric.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/random.h>
+
+namespace colldsl::ofi {
+namespace {
+
+constexpr uint32_t kVersion = FI_VERSION(1, 17);
+// The bits that travel along with a write.
+constexpr size_t kDataBytes = 4;
+
+uint64_t randomWord() {
+  uint64_t word = 0;
+  if (getrandom(&word, sizeof word, 0) != sizeof word)
+    word = 0;
+  return word;
+}
+
+} // namespace
+
+Status fabricError(const std::string &what, ssize_t code) {
+  return Status::error("cannot " + what + ": " + fi_strerror(static_cast<int>(-code)));
+}
+
+Fabric::Info Fabric::ask(const Options &options, const char *node) {
+  Info hints(fi_allocinfo());
+  hints->caps = FI_MSG;
+  if (options.direct)
+    hints->caps |= FI_RMA;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
+  hints->domain_attr->mr_mode =
+      FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  if (!options.provider.empty())
+    hints->fabric_attr->prov_name = strdup(options.provider.c_str());
+  if (!options.domain.empty())
+    hints->domain_attr->name = strdup(options.domain.c_str());
+  fi_info *found = nullptr;
+  int code = fi_getinfo(kVersion, node, nullptr, node ? FI_SOURCE : 0, hints.get(), &found);
+  return Info(code == 0 ? found : nullptr);
+}
+
+// Without an address nothing may be opened that has sockets: it would be bound to all.
+Fabric::Info Fabric::ask(const Options &options) {
+  if (Info bound = ask(options, options.bind.c_str());
+      bound && bound->addr_format >= FI_SOCKADDR && bound->addr_format <= FI_SOCKADDR_IN6)
+    return bound;
+  Info free = ask(options, nullptr);
+  bool hasSockets =
+      free && free->addr_format >= FI_SOCKADDR && free->addr_format <= FI_SOCKADDR_IN6;
+  return hasSockets ? nullptr : std::move(free);
+}
+
+Result<std::unique_ptr<Fabric>> Fabric::open(const Options &options, Calls &calls) {
+  std::unique_ptr<Fabric> fabric(new Fabric(calls));
+  Options wish = options;
+  fabric->info_ = ask(wish);
+  if (!fabric->info_ && options.direct) {
+    wish.direct = false;
+    fabric->info_ = ask(wish);
+  }
+  if (!fabric->info_)
+    return Status::error("libfabric has no provider '" + options.provider +
+                         "' for reliable messages in order" +
+                         (options.domain.empty() ? "" : " on domain '" + options.domain + "'") +
+                         " that can be bound to '" + options.bind + "'");
+  fabric->notePowers(wish);
+  if (Status s = fabric->openObjects(options.bind); !s)
+    return s;
+  return fabric;
+}
+
+void Fabric::notePowers(const Options &options) {
+  const fi_domain_attr &domain = *info_->domain_attr;
+  powers_.injectBytes = info_->tx_attr->inject_size;
+  powers_.pieces = static_cast<uint32_t>(
+      std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{kMostPieces})));
+  powers_.moves =
+      options.direct && (info_->caps & FI_RMA) != 0 && domain.cq_data_size >= kDataBytes;
+  powers_.byAddress = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
+  powers_.local = (domain.mr_mode & FI_MR_LOCAL) != 0;
+  powers_.pins = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
+}
+
+Status Fabric::openQueue() {
+  fi_cq_attr attributes = {};
+  attributes.format = FI_CQ_FORMAT_DATA;
+  attributes.wait_obj = FI_WAIT_FD;
+  fid_cq *queue = nullptr;
+  int code = fi_cq_open(domain_.get(), &attributes, &queue, nullptr);
+  if (code == 0) {
+    queue_.reset(queue);
+    powers_.wakes = fi_control(&queue->fid, FI_GETWAIT, &waitFd_) == 0 && waitFd_ >= 0;
+    return {};
+  }
+  attributes.wait_obj = FI_WAIT_NONE;
+  code = fi_cq_open(domain_.get(), &attributes, &queue, nullptr);
+  queue_.reset(code == 0 ? queue : nullptr);
+  return code == 0 ? Status() : fabricError("open a completion queue", code);
+}
+
+Status Fabric::openObjects(const std::string &place) {
+  fid_fabric *fabric = nullptr;
+  if (int code = fi_fabric(info_->fabric_attr, &fabric, nullptr); code != 0)
+    return fabricError("open the fabric of " + providerName(), code);
+  fabric_.reset(fabric);
+  fid_domain *domain = nullptr;
+  if (int code = fi_domain(fabric, info_.get(), &domain, nullptr); code != 0)
+    return fabricError("open the domain of " + providerName(), code);
+  domain_.reset(domain);
+  fi_av_attr attributes = {};
+  attributes.type = FI_AV_TABLE;
+  fid_av *book = nullptr;
+  if (int code = fi_av_open(domain, &attributes, &book, nullptr); code != 0)
+    return fabricError("open an address vector", code);
+  book_.reset(book);
+  if (Status s = openQueue(); !s)
+    return s;
+  fid_ep *endpoint = nullptr;
+  if (int code = fi_endpoint(domain, info_.get(), &endpoint, nullptr); code != 0)
+    return fabricError("open an endpoint of " + providerName() + " at " + place, code);
+  endpoint_.reset(endpoint);
+  int code = fi_ep_bind(endpoint, &book->fid, 0);
+  if (code == 0)
+    code = fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV);
+  if (code == 0)
+    code = fi_enable(endpoint);
+  return code == 0 ? Status()
+                   : fabricError("enable an endpoint of " + providerName() + " at " + place, code);
+}
+
+Result<std::vector<std::byte>> Fabric::address() const {
+  std::vector<std::byte> address(256);
+  size_t bytes = address.size();
+  if (int code = fi_getname(&endpoint_->fid, address.data(), &bytes); code != 0)
+    return fabricError("ask for the address of an endpoint", code);
+  address.resize(bytes);
+  return address;
+}
+
+Result<fi_addr_t> Fabric::reach(const std::byte *address) {
+  fi_addr_t handle = FI_ADDR_UNSPEC;
+  int count = calls_.reach(book_.get(), address, &handle);
+  if (count != 1 || handle == FI_ADDR_UNSPEC)
+    return fabricError("enter an address", count < 0 ? count : -FI_EINVAL);
+  return handle;
+}
+
+// A key that is taken is not an error: the next one is tried.
+Result<Region> Fabric::know(const iovec &memory, uint64_t access) {
+  const fi_domain_attr &domain = *info_->domain_attr;
+  int code = 0;
+  for (int tries = 0; tries < 4; ++tries) {
+    uint64_t key = domain.mr_key_size >= sizeof(uint64_t) ? randomWord() : ++nextKey_;
+    fid_mr *raw = nullptr;
+    code = calls_.registerMemory(domain_.get(), memory, access, key, &raw);
+    if (code == -FI_ENOKEY)
+      continue;
+    if (code != 0)
+      break;
+    Region region(raw);
+    if ((domain.mr_mode & FI_MR_ENDPOINT) != 0) {
+      code = fi_mr_bind(raw, &endpoint_->fid, 0);
+      if (code == 0)
+        code = fi_mr_enable(raw);
+      if (code != 0)
+        break;
+    }
+    return region;
+  }
+  return fabricError("register " + std::to_string(memory.iov_len) + " bytes of memory", code);
+}
+
+int Fabric::descriptorIfIdle() {
+  if (!powers_.wakes)
+    return -1;
+  fid *queue = &queue_->fid;
+  return fi_trywait(fabric_.get(), &queue, 1) == FI_SUCCESS ? waitFd_ : -1;
+}
+
+} // namespace colldsl::ofi

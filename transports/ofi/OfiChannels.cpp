@@ -1,0 +1,214 @@
+#include "transports/ofi/OfiChannels.h"
+
+#include <algorithm>
+
+namespace colldsl::ofi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a peer wrote may be told after it has closed the plan.
+constexpr std::chrono::nanoseconds kGrace = std::chrono::milliseconds(10);
+
+} // namespace
+
+Status OfiChannels::addEdges(Side &side, std::span<const EdgeSpec> edges, bool sends) {
+  size_t count = 0;
+  for (const EdgeSpec &edge : edges)
+    count += edge.messages.size();
+  side.ends = std::vector<End>(count); // they stay where they are
+  side.first.push_back(0);
+  for (const EdgeSpec &edge : edges) {
+    Result<Peer *> peer = endpoint_.watchedPeer(edge.peer);
+    if (!peer)
+      return peer.status();
+    side.edgeOf.emplace(edge.peer, static_cast<uint32_t>(side.peers.size()));
+    side.peers.push_back(*peer);
+    for (uint32_t m = 0; m < edge.messages.size(); ++m) {
+      End &end = side.ends[side.first.back() + m];
+      end.peer = *peer;
+      end.channels = this;
+      end.sends = sends;
+      end.message = m;
+      if (!edge.ways.empty())
+        end.way = edge.ways[m];
+    }
+    side.first.push_back(side.first.back() + static_cast<uint32_t>(edge.messages.size()));
+  }
+  return {};
+}
+
+Status OfiChannels::connect(const OpenRequest &request) {
+  if (Status s = addEdges(out_, request.out, true); !s)
+    return s;
+  if (Status s = addEdges(in_, request.in, false); !s)
+    return s;
+  fresh_.reserve(out_.ends.size() + in_.ends.size());
+  told_.reserve(out_.ends.size() + in_.ends.size());
+  return {};
+}
+
+// The provider may still read or write what belongs to the caller; it gets some time.
+void OfiChannels::drain(Side &side) {
+  auto deadline = Clock::now() + endpoint_.options_.linger;
+  for (End &end : side.ends)
+    while (end.isOpen && !end.peer->isLost && Clock::now() < deadline)
+      if (!endpoint_.progress())
+        endpoint_.look();
+}
+
+void OfiChannels::close(Side &side) {
+  bool isBusy = false;
+  for (End &end : side.ends) {
+    endpoint_.forget(end);
+    endpoint_.retire(end);
+    end.region.reset();
+    end.channels = nullptr;
+    isBusy |= end.isOpen;
+  }
+  if (isBusy)
+    endpoint_.orphans_.push_back(std::move(side.ends));
+}
+
+// Once to each peer.
+void OfiChannels::sayClosed() {
+  for (const Side *side : {&out_, &in_})
+    for (Peer *peer : side->peers)
+      if (!peer->isSelf && (side == &out_ || !out_.edgeOf.count(peer->rank)))
+        endpoint_.mail_->say(*peer, {.plan = plan_, .kind = Kind::Closed},
+                             std::span<const std::byte>());
+}
+
+OfiChannels::~OfiChannels() {
+  std::lock_guard lock(endpoint_.mutex_);
+  drain(out_);
+  drain(in_);
+  endpoint_.plans_.erase(plan_);
+  endpoint_.failed_.erase(plan_);
+  for (const auto &[key, aside] : aside_)
+    if (aside.kind == Kind::Eager)
+      endpoint_.mail_->consume(*key.first->peer, aside.body.size());
+  sayClosed();
+  close(out_);
+  close(in_);
+}
+
+void OfiChannels::start() {
+  std::lock_guard lock(endpoint_.mutex_);
+  ++run_;
+}
+
+End &OfiChannels::begin(Side &side, MessageSlot slot, OpId op, const Payload &payload) {
+  End &end = side.ends[side.first[slot.edge] + slot.message];
+  end.run = run_;
+  end.op = op;
+  end.payload = payload;
+  end.bytes = payload.bytes;
+  end.moved = 0;
+  return end;
+}
+
+// What peers name need not exist.
+End *OfiChannels::find(Side &side, Rank peer, uint32_t message) {
+  auto edge = side.edgeOf.find(peer);
+  if (edge == side.edgeOf.end())
+    return nullptr;
+  uint32_t first = side.first[edge->second], end = side.first[edge->second + 1];
+  return message < end - first ? &side.ends[first + message] : nullptr;
+}
+
+std::span<const Completion> OfiChannels::poll() {
+  std::lock_guard lock(endpoint_.mutex_);
+  endpoint_.progress();
+  adoptFault();
+  told_.clear();
+  std::swap(told_, fresh_);
+  return told_;
+}
+
+void OfiChannels::finish(End &end) {
+  end.state = End::State::Idle;
+  if (endpoint_.fabric_->powers().pins && end.way.protocol != Protocol::Static)
+    end.region.reset();
+  fresh_.push_back({end.op, end.bytes});
+  if (endpoint_.sleepers_.load() != 0)
+    endpoint_.wake();
+}
+
+// If the plan failed elsewhere before, that is the reason for what happens here.
+void OfiChannels::failAt(const End &end, const std::string &reason) {
+  std::optional<Fault> earlier = endpoint_.failureOf(plan_);
+  if (!found_)
+    found_ = earlier ? std::move(*earlier) : Fault{end.peer->rank, end.op, reason};
+}
+
+void OfiChannels::adoptFault() {
+  if (found_)
+    fail(std::move(*found_));
+  found_.reset();
+}
+
+bool OfiChannels::check() {
+  if (failed())
+    return false;
+  std::lock_guard lock(endpoint_.mutex_);
+  endpoint_.look();
+  adoptFault();
+  if (std::optional<Fault> fault = endpoint_.failureOf(plan_))
+    fail(std::move(*fault));
+  else if (isDeserted()) {
+    Rank peer = findDeserted();
+    abortHeld(
+        {peer, openOpHeld(peer), "rank " + std::to_string(index(peer)) + " has closed the plan"});
+  }
+  return !failed();
+}
+
+bool OfiChannels::isDeserted() {
+  if (closedThere_.empty() || findDeserted() == kNoRank) {
+    desertedAt_ = {};
+    return false;
+  }
+  if (desertedAt_ == Clock::time_point())
+    desertedAt_ = Clock::now();
+  return Clock::now() - desertedAt_ > kGrace;
+}
+
+// A peer that closed the plan while this rank still needs it.
+Rank OfiChannels::findDeserted() const {
+  auto isClosed = [&](Rank peer) {
+    return std::find(closedThere_.begin(), closedThere_.end(), peer) != closedThere_.end();
+  };
+  for (const Side *side : {&in_, &out_})
+    for (const End &end : side->ends)
+      if (end.state != End::State::Idle && !end.isOpen && isClosed(end.peer->rank))
+        return end.peer->rank;
+  return kNoRank;
+}
+
+void OfiChannels::abortHeld(const Fault &fault) {
+  fail(fault);
+  if (!endpoint_.failureOf(plan_)) // else all know already
+    endpoint_.report(plan_, fault.peer, fault.reason);
+}
+
+void OfiChannels::abort(const Fault &fault) {
+  std::lock_guard lock(endpoint_.mutex_);
+  abortHeld(fault);
+  endpoint_.progress();
+}
+
+OpId OfiChannels::openOpHeld(Rank peer) const {
+  for (const Side *side : {&in_, &out_})
+    for (const End &end : side->ends)
+      if (end.state != End::State::Idle && (peer == kNoRank || peer == end.peer->rank))
+        return end.op;
+  return kNoOp;
+}
+
+OpId OfiChannels::openOp(Rank peer) const {
+  std::lock_guard lock(endpoint_.mutex_);
+  return openOpHeld(peer);
+}
+
+} // namespace colldsl::ofi

@@ -1,0 +1,128 @@
+/// The messages of one plan over libfabric. Internal to OfiEndpoint.
+#pragma once
+
+#include "transports/ofi/OfiEndpoint.h"
+
+namespace colldsl::ofi {
+
+/// One end of a message. It stays where it is while its plan is open.
+struct End : Move {
+  enum class State : uint8_t {
+    Idle,
+    Asked,     ///< sent: the receiver was told of it
+    ToMove,    ///< the provider did not take the read or the write yet
+    Moving,    ///< read or written by this rank
+    Streaming, ///< travels in parts
+    Posted,    ///< received: nothing came yet
+    Announced, ///< received: the sender may write it
+  };
+  State state = State::Idle;
+  bool sends = false;
+  Transfer way;
+  uint32_t message = 0; ///< place in the edge's list
+  uint32_t run = 0;
+  OpId op = kNoOp;
+  OfiChannels *channels = nullptr;
+  Payload payload;
+  uint64_t bytes = 0;          ///< of the message
+  uint64_t moved = 0;          ///< Streaming: so far
+  PlaceBody place = {};        ///< sent: where the receiver wants it; received: where to read it
+  uint32_t placeRun = 0;       ///< sent: the run of `place`
+  uint32_t ticket = kNoTicket; ///< received
+  Region region;               ///< of the payload's memory, `regionOf`, with `regionAccess`
+  iovec regionOf = {};
+  uint64_t regionAccess = 0;
+
+  static constexpr uint32_t kNoTicket = 0xffffffffu;
+};
+
+class OfiChannels : public Channels {
+public:
+  OfiChannels(OfiEndpoint &endpoint, uint32_t plan) : endpoint_(endpoint), plan_(plan) {}
+  ~OfiChannels() override;
+
+  /// An error: a peer cannot be reached.
+  Status connect(const OpenRequest &request);
+
+  Status prepare(const Work &) override { return {}; }
+  void start() override;
+  Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
+  Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  std::span<const Completion> poll() override;
+  bool check() override;
+  void abort(const Fault &fault) override;
+  OpId openOp(Rank peer) const override;
+
+private:
+  friend class OfiEndpoint;
+
+  struct Side {
+    std::vector<Peer *> peers;   ///< by edge
+    std::vector<uint32_t> first; ///< by edge: of its ends; one more at the end
+    std::vector<End> ends;
+    std::unordered_map<Rank, uint32_t> edgeOf;
+  };
+  /// What came before it was wanted.
+  struct Aside {
+    Kind kind;
+    std::vector<std::byte> body;
+  };
+  using Key = std::pair<const End *, uint32_t>; ///< and its run
+
+  Status addEdges(Side &side, std::span<const EdgeSpec> edges, bool sends);
+  End &begin(Side &side, MessageSlot slot, OpId op, const Payload &payload);
+  End *find(Side &side, Rank peer, uint32_t message);
+  Header headerOf(Kind kind, const End &end) const {
+    return {.plan = plan_, .run = end.run, .message = end.message, .kind = kind};
+  }
+
+  // What frames say.
+  void onFrame(Peer &from, const Header &header, std::span<const std::byte> body);
+  void onMessage(Peer &from, const Header &header, std::span<const std::byte> body);
+  void onFragment(Peer &from, const Header &header, std::span<const std::byte> body);
+  void onPlace(Peer &from, const Header &header, const PlaceBody &body);
+  void onRead(Peer &from, const Header &header);
+  void setAside(const End &end, const Header &header, std::span<const std::byte> body);
+  bool takeAside(End &end);
+
+  // Sending.
+  void ask(End &end);
+
+  // Receiving.
+  void announce(End &end);
+  void deliver(End &end, std::span<const std::byte> bytes);
+  void decide(End &end, const RequestBody &request);
+  void letWrite(End &end, bool isUnasked);
+  void letStream(End &end);
+  void read(End &end, const RequestBody &request);
+
+  bool know(End &end, uint64_t access);
+  void move(End &end);
+  void afterMove(End &end);
+  void finish(End &end);
+  void failAt(const End &end, const std::string &reason);
+  bool canMove(const End &end) const;
+  uint32_t mostPieces() const;
+  void adoptFault();
+  void abortHeld(const Fault &fault);
+  OpId openOpHeld(Rank peer) const;
+  Rank findDeserted() const;
+  bool isDeserted();
+  void drain(Side &side);
+  void close(Side &side);
+  void sayClosed();
+
+  OfiEndpoint &endpoint_;
+  uint32_t plan_;
+  uint32_t run_ = 0;
+  Side out_, in_;
+  std::vector<Rank> closedThere_;
+  std::map<Key, Aside> aside_;
+  std::vector<std::map<Key, Aside>::node_type> spare_; ///< their memory is used again
+  std::vector<Completion> fresh_;                      ///< since the last poll
+  std::vector<Completion> told_;
+  std::optional<Fault> found_; ///< by whoever made progress; the owner has not seen it yet
+  std::chrono::steady_clock::time_point desertedAt_ = {};
+};
+
+} // namespace colldsl::ofi

@@ -1,0 +1,349 @@
+#include "transports/ofi/OfiChannels.h"
+
+#include <algorithm>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <thread>
+#include <unistd.h>
+
+namespace colldsl::ofi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Where the provider has no descriptor to wait for.
+constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(100);
+constexpr uint32_t kTicketBits = 20;
+
+} // namespace
+
+OfiEndpoint::OfiEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls)
+    : self_(self), numRanks_(numRanks), options_(options), calls_(calls) {}
+
+Result<std::unique_ptr<OfiEndpoint>> OfiEndpoint::make(Rank self, uint32_t numRanks,
+                                                       const Options &options, Calls &calls) {
+  std::unique_ptr<OfiEndpoint> endpoint(new OfiEndpoint(self, numRanks, options, calls));
+  if (Status s = endpoint->openAll(); !s)
+    return s;
+  return endpoint;
+}
+
+Status OfiEndpoint::openAll() {
+  if (options_.eagerBytes > UINT16_MAX)
+    return Status::error("eager messages have at most " + std::to_string(UINT16_MAX) + " bytes");
+  if (options_.receives == 0 || options_.fragments == 0)
+    return Status::error("a rank needs receives and fragments");
+  if (getrandom(&card_.token, sizeof card_.token, 0) != sizeof card_.token)
+    return Status::error("the kernel has no random numbers");
+  Result<std::unique_ptr<Fabric>> fabric = Fabric::open(options_, calls_);
+  if (!fabric)
+    return fabric.status();
+  fabric_ = fabric.take();
+  Result<std::vector<std::byte>> address = fabric_->address();
+  if (!address)
+    return address.status();
+  if (address->size() > card_.address.size())
+    return Status::error("addresses of " + fabric_->providerName() + " are too long");
+  std::copy(address->begin(), address->end(), card_.address.begin());
+  card_.addressBytes = static_cast<uint16_t>(address->size());
+  Result<std::unique_ptr<Watch>> watch = Watch::open(options_.bind, self_, card_.token);
+  if (!watch)
+    return watch.status();
+  watch_ = watch.take();
+  watch_->describe(card_);
+  waker_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  caps_.name = "ofi";
+  caps_.maxInlineBytes = static_cast<uint32_t>(
+      std::max(fabric_->powers().injectBytes, sizeof(Header)) - sizeof(Header));
+  caps_.eagerBytes = options_.eagerBytes;
+  caps_.canRead = fabric_->powers().moves;
+  caps_.opensAlone = true;
+  caps_.patience.looks = options_.spinPolls;
+  return {};
+}
+
+Status OfiEndpoint::meet(Directory directory) {
+  directory_ = std::move(directory);
+  MailReader &reader = *this;
+  mail_.emplace(*fabric_, calls_, reader, self_, card_.token, options_);
+  return mail_->start(directory_);
+}
+
+Status OfiEndpoint::meet(Bootstrap &bootstrap) {
+  std::vector<Parcel> out, in;
+  for (uint32_t r = 0; r < numRanks_; ++r) {
+    auto *begin = reinterpret_cast<const std::byte *>(&card_);
+    out.push_back({Rank{r}, {begin, begin + sizeof card_}});
+    in.push_back({Rank{r}, {}});
+  }
+  if (Status s = bootstrap.exchange(out, in); !s)
+    return s;
+  std::vector<Card> cards(numRanks_);
+  for (uint32_t r = 0; r < numRanks_; ++r) {
+    if (in[r].bytes.size() != sizeof(Card))
+      return Status::error("rank " + std::to_string(r) + " did not say where it is");
+    std::memcpy(&cards[r], in[r].bytes.data(), sizeof(Card));
+  }
+  return meet([cards = std::move(cards)](Rank rank) -> Result<Card> {
+    if (index(rank) >= cards.size())
+      return Status::error("there is no rank " + std::to_string(index(rank)));
+    return cards[index(rank)];
+  });
+}
+
+// What this rank said must reach its peers though they look later.
+void OfiEndpoint::sayGoodbye() {
+  Header goodbye{.kind = Kind::Goodbye};
+  for (auto &[rank, peer] : mail_->peers())
+    if (!peer->isSelf && !peer->saidGoodbye)
+      mail_->say(*peer, goodbye, std::span<const std::byte>());
+  auto deadline = Clock::now() + options_.linger;
+  while (!(allSaidFarewell() && mail_->isIdle()) && Clock::now() < deadline) {
+    if (progress())
+      continue;
+    look();
+    std::this_thread::yield();
+  }
+}
+
+bool OfiEndpoint::allSaidFarewell() const {
+  return std::all_of(mail_->peers().begin(), mail_->peers().end(), [](const auto &entry) {
+    const Peer &peer = *entry.second;
+    return peer.isSelf || peer.isLost || peer.saidGoodbye || peer.saidFarewell;
+  });
+}
+
+// The provider stops using memory before that goes.
+OfiEndpoint::~OfiEndpoint() {
+  if (mail_)
+    sayGoodbye();
+  for (std::vector<End> &ends : orphans_)
+    for (End &end : ends)
+      end.region.reset();
+  if (fabric_)
+    fabric_->stop();
+  if (waker_ >= 0)
+    ::close(waker_);
+}
+
+Status OfiEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
+  for (const EdgeSpec &edge : edges)
+    if (index(edge.peer) >= numRanks_)
+      return Status::error("there is no rank " + std::to_string(index(edge.peer)) + " among " +
+                           std::to_string(numRanks_));
+  return {};
+}
+
+Result<Peer *> OfiEndpoint::watchedPeer(Rank rank) {
+  Result<Peer *> peer = mail_->peer(rank);
+  if (peer && !(*peer)->isSelf)
+    if (Result<Card> card = directory_(rank))
+      watch_->add(rank, *card);
+  return peer;
+}
+
+Result<std::unique_ptr<Channels>> OfiEndpoint::open(const OpenRequest &request) {
+  std::unique_lock lock(mutex_);
+  auto channels = std::make_unique<OfiChannels>(*this, opened_++);
+  plans_[channels->plan_] = channels.get();
+  Status own = checkPeers(request.out);
+  if (own)
+    own = checkPeers(request.in);
+  if (own)
+    own = channels->connect(request);
+  if (auto early = early_.extract(channels->plan_))
+    for (const Early &frame : early.mapped())
+      if (Result<Peer *> from = mail_->peer(frame.from))
+        channels->onFrame(**from, frame.header, frame.body);
+  lock.unlock();
+  if (own && request.ready)
+    own = request.ready(*channels);
+  if (!own) {
+    channels->abort({self_, kNoOp, "rank " + std::to_string(index(self_)) + ": " + own.message()});
+    return own;
+  }
+  return std::unique_ptr<Channels>(std::move(channels));
+}
+
+void OfiEndpoint::refuse(const std::string &reason) {
+  std::lock_guard lock(mutex_);
+  uint32_t plan = opened_++;
+  if (auto early = early_.extract(plan))
+    for (const Early &frame : early.mapped())
+      if (Result<Peer *> from = mail_->peer(frame.from))
+        drop(**from, frame.header, frame.body.size());
+  failed_.erase(plan);
+  report(plan, self_, "rank " + std::to_string(index(self_)) + ": " + reason);
+  progress();
+}
+
+void OfiEndpoint::drop(Peer &from, const Header &header, uint64_t bodyBytes) {
+  if (header.kind == Kind::Eager)
+    mail_->consume(from, bodyBytes);
+}
+
+void OfiEndpoint::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
+  switch (header.kind) {
+  case Kind::Eager:
+  case Kind::Request:
+  case Kind::Place:
+  case Kind::Fragment:
+  case Kind::Read:
+  case Kind::Closed:
+    return onPlanFrame(from, header, body);
+  case Kind::Failed:
+    return onFailed(body);
+  case Kind::Credit:
+    return;
+  case Kind::Goodbye:
+    from.saidGoodbye = true;
+    return mail_->say(from, {.kind = Kind::Farewell}, std::span<const std::byte>());
+  case Kind::Farewell:
+    from.saidFarewell = true;
+    return;
+  }
+}
+
+void OfiEndpoint::onPlanFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
+  if (auto plan = plans_.find(header.plan); plan != plans_.end())
+    plan->second->onFrame(from, header, body);
+  else if (static_cast<int32_t>(header.plan - opened_) >= 0)
+    early_[header.plan].push_back({from.rank, header, {body.begin(), body.end()}});
+  else
+    drop(from, header, body.size());
+}
+
+void OfiEndpoint::onMoved(Move &move) {
+  auto &end = static_cast<End &>(move);
+  if (end.channels)
+    end.channels->afterMove(end);
+}
+
+uint32_t OfiEndpoint::ticketFor(End &end) {
+  if (freeTickets_.empty()) {
+    freeTickets_.push_back(static_cast<uint32_t>(tickets_.size()));
+    tickets_.emplace_back();
+  }
+  uint32_t place = freeTickets_.back();
+  freeTickets_.pop_back();
+  tickets_[place].end = &end;
+  end.ticket = place;
+  return place | ++tickets_[place].use << kTicketBits;
+}
+
+void OfiEndpoint::retire(End &end) {
+  if (end.ticket == End::kNoTicket)
+    return;
+  tickets_[end.ticket].end = nullptr;
+  freeTickets_.push_back(end.ticket);
+  end.ticket = End::kNoTicket;
+}
+
+// Comes from a peer: it may name anything.
+void OfiEndpoint::onWritten(uint32_t ticket) {
+  uint32_t place = ticket & ((1u << kTicketBits) - 1);
+  if (place >= tickets_.size())
+    return;
+  const Ticket &known = tickets_[place];
+  if (!known.end || (known.use << kTicketBits | place) != ticket)
+    return;
+  End &end = *known.end;
+  retire(end);
+  end.channels->finish(end);
+}
+
+bool OfiEndpoint::progress() {
+  bool moved = mail_->poll();
+  if (!toMove_.empty())
+    moved |= moveAll();
+  if (!streaming_.empty())
+    moved |= streamAll();
+  return moved;
+}
+
+bool OfiEndpoint::moveAll() {
+  std::vector<End *> now = std::exchange(toMove_, {});
+  for (End *end : now)
+    end->channels->move(*end);
+  return toMove_.size() < now.size();
+}
+
+bool OfiEndpoint::streamAll() {
+  size_t before = streaming_.size();
+  bool moved = false;
+  std::erase_if(streaming_, [&](End *end) {
+    uint64_t sent = end->moved;
+    bool isOver = stream(*end);
+    moved |= end->moved != sent;
+    return isOver;
+  });
+  return moved || streaming_.size() < before;
+}
+
+// True: nothing is left of it.
+bool OfiEndpoint::stream(End &end) {
+  Peer &to = *end.peer;
+  for (uint32_t i = 0; i < options_.fragments && end.moved < end.bytes; ++i) {
+    if (to.isLost)
+      return true;
+    if (to.longInFlight >= options_.fragments || !to.waiting.empty())
+      return false;
+    auto bytes =
+        static_cast<uint32_t>(std::min<uint64_t>(options_.eagerBytes, end.bytes - end.moved));
+    mail_->sayPart(to, end.channels->headerOf(Kind::Fragment, end), end.payload, end.moved, bytes);
+    end.moved += bytes;
+  }
+  if (end.moved < end.bytes)
+    return false;
+  end.channels->finish(end);
+  return true;
+}
+
+void OfiEndpoint::forget(const End &end) {
+  std::erase(toMove_, &end);
+  std::erase(streaming_, &end);
+}
+
+void OfiEndpoint::armSleep() {
+  uint64_t count;
+  (void)!read(waker_, &count, sizeof count);
+}
+
+void OfiEndpoint::sleep(std::chrono::nanoseconds atMost) {
+  int news = -1;
+  {
+    std::lock_guard lock(mutex_);
+    if (fabric_->powers().wakes && (news = fabric_->descriptorIfIdle()) < 0)
+      return;
+  }
+  if (news < 0)
+    atMost = std::min(atMost, kBlindSleep);
+  pollfd files[] = {{waker_, POLLIN, 0}, {news, POLLIN, 0}};
+  timespec limit = {0, static_cast<long>(std::clamp<int64_t>(atMost.count(), 0, 999999999))};
+  sleepers_.fetch_add(1);
+  ppoll(files, 2, &limit, nullptr);
+  sleepers_.fetch_sub(1);
+}
+
+void OfiEndpoint::wake() {
+  uint64_t one = 1;
+  (void)!write(waker_, &one, sizeof one);
+}
+
+size_t OfiEndpoint::numPeers() {
+  std::lock_guard lock(mutex_);
+  return mail_->peers().size();
+}
+
+uint64_t OfiEndpoint::frameBytes() {
+  std::lock_guard lock(mutex_);
+  return mail_->bytes();
+}
+
+uint64_t OfiEndpoint::numRefused() {
+  std::lock_guard lock(mutex_);
+  return mail_->numRefused() + watch_->numRefused();
+}
+
+} // namespace colldsl::ofi

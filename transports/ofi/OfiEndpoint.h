@@ -1,0 +1,138 @@
+/// Messages over libfabric, between ranks of any machines. open() waits for nobody: the k-th plan
+/// that is opened here belongs to the k-th that is opened by every other rank.
+///
+/// Messages up to eagerBytes are said at once; longer ones, and those that a peer has no room
+/// for, are asked about, and the receiver says where it wants them, or reads them itself, or
+/// takes them in parts where the provider reaches nobody's memory. Receives of messages that
+/// travel `via static` say so before they are asked.
+///
+/// Failures go to the peers of the plan and, along a tree, to all ranks. A rank whose process is
+/// gone is noticed by its peers.
+#pragma once
+
+#include "transports/Bootstrap.h"
+#include "transports/ofi/Mail.h"
+#include "transports/ofi/Watch.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace colldsl::ofi {
+
+class OfiChannels;
+struct End;
+
+class OfiEndpoint : public Endpoint, private MailReader {
+public:
+  /// Of one rank among `numRanks`; meet() comes next. `calls` outlives it.
+  static Result<std::unique_ptr<OfiEndpoint>>
+  make(Rank self, uint32_t numRanks, const Options &options = {}, Calls &calls = Calls::real());
+
+  ~OfiEndpoint() override;
+
+  /// Where others find this rank.
+  const Card &card() const { return card_; }
+  /// Where this rank finds others. Nothing is sent.
+  Status meet(Directory directory);
+  /// The same for all ranks of a bootstrap, which then knows all cards.
+  Status meet(Bootstrap &bootstrap);
+
+  Rank rank() const override { return self_; }
+  uint32_t numRanks() const override { return numRanks_; }
+  const Caps &caps() const override { return caps_; }
+  Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
+  void refuse(const std::string &reason) override;
+  void armSleep() override;
+  void sleep(std::chrono::nanoseconds atMost) override;
+  void wake() override;
+
+  /// Peers that it knows, and its memory for frames: for tests.
+  size_t numPeers();
+  uint64_t frameBytes();
+  /// Frames, completions and connections that it took no notice of.
+  uint64_t numRefused();
+
+private:
+  friend class OfiChannels;
+
+  OfiEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls);
+  Status openAll();
+  Status checkPeers(std::span<const EdgeSpec> edges) const;
+  Result<Peer *> watchedPeer(Rank rank);
+
+  void onFrame(Peer &from, const Header &header, std::span<const std::byte> body) override;
+  void onMoved(Move &move) override;
+  void onWritten(uint32_t ticket) override;
+  void onLost(Peer &peer, const std::string &reason) override;
+  void onBroken(const std::string &reason) override;
+  void onPlanFrame(Peer &from, const Header &header, std::span<const std::byte> body);
+  void onFailed(std::span<const std::byte> body);
+  void drop(Peer &from, const Header &header, uint64_t bodyBytes);
+
+  /// Moves what can move. True: something moved.
+  bool progress();
+  bool streamAll();
+  bool stream(End &end);
+  bool moveAll();
+  void forget(const End &end);
+  /// Looks for peers that are gone, now and then.
+  void look();
+  void takeNews(const Watch::News &news);
+  void sayGoodbye();
+  bool allSaidFarewell() const;
+
+  // Failures. In the tree below `root` each rank passes on what it hears.
+  void report(uint32_t plan, Rank culprit, const std::string &reason);
+  bool note(uint32_t plan, Rank culprit, const std::string &reason);
+  void passOn(FailureBody body);
+  void passDown(const FailureBody &body, uint32_t below);
+  void tellFailure(Rank rank, const FailureBody &body);
+  std::optional<Fault> failureOf(uint32_t plan) const;
+
+  uint32_t ticketFor(End &end);
+  void retire(End &end);
+
+  Rank self_;
+  uint32_t numRanks_;
+  Options options_;
+  Calls &calls_;
+  Caps caps_;
+  Card card_;
+  Directory directory_;
+  int waker_ = -1;
+  std::atomic<uint32_t> sleepers_{0};
+  std::mutex mutex_; ///< everything below
+  std::unique_ptr<Fabric> fabric_;
+  std::unique_ptr<Watch> watch_;
+  std::optional<Mail> mail_;
+  uint32_t opened_ = 0;
+  std::unordered_map<uint32_t, OfiChannels *> plans_;
+  struct Early {
+    Rank from;
+    Header header;
+    std::vector<std::byte> body;
+  };
+  std::map<uint32_t, std::vector<Early>> early_; ///< of plans that are not open here yet
+  std::map<uint32_t, Fault> failed_;             ///< plans
+  std::optional<Fault> allFailed_;
+  std::vector<End *> toMove_;    ///< the provider did not take it yet
+  std::vector<End *> streaming_; ///< to peers, in parts
+  struct Ticket {
+    End *end = nullptr;
+    uint32_t use = 0;
+  };
+  std::vector<Ticket> tickets_;
+  std::vector<uint32_t> freeTickets_;
+  std::vector<std::vector<End>> orphans_; ///< whose plan is closed, but the provider is not done
+  std::vector<Watch::News> news_;
+  struct Lost {
+    Rank rank;
+    std::string reason;
+  };
+  std::vector<Lost> lost_; ///< not reported yet: perhaps they died
+  std::chrono::steady_clock::time_point nextLook_ = {};
+};
+
+} // namespace colldsl::ofi

@@ -1,0 +1,154 @@
+// What ranks tell each other of failures.
+#include "transports/ofi/OfiChannels.h"
+#include "transports/shm/World.h"
+
+#include <algorithm>
+
+namespace colldsl::ofi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+// Of what a peer said before it left.
+constexpr int kMostPolls = 1000;
+constexpr uint32_t kEveryPlan = FailureBody::kEveryPlan;
+
+FailureBody makeBody(uint32_t plan, Rank culprit, Rank root, const std::string &reason) {
+  FailureBody body = {};
+  body.plan = plan;
+  body.culprit = culprit;
+  body.root = root;
+  std::copy_n(reason.begin(), std::min(reason.size(), sizeof body.reason - 1), body.reason);
+  return body;
+}
+
+} // namespace
+
+// True: news. A plan that is closed here, or refused, has nobody to tell.
+bool OfiEndpoint::note(uint32_t plan, Rank culprit, const std::string &reason) {
+  if (plan == kEveryPlan) {
+    if (allFailed_)
+      return false;
+    allFailed_ = Fault{culprit, kNoOp, reason};
+    return true;
+  }
+  bool isClosed = static_cast<int32_t>(plan - opened_) < 0 && !plans_.count(plan);
+  return isClosed || failed_.emplace(plan, Fault{culprit, kNoOp, reason}).second;
+}
+
+std::optional<Fault> OfiEndpoint::failureOf(uint32_t plan) const {
+  if (auto found = failed_.find(plan); found != failed_.end())
+    return found->second;
+  return allFailed_;
+}
+
+void OfiEndpoint::report(uint32_t plan, Rank culprit, const std::string &reason) {
+  if (!note(plan, culprit, reason))
+    return;
+  FailureBody body = makeBody(plan, culprit, self_, reason);
+  passDown(body, 0);
+  passOn(body);
+}
+
+void OfiEndpoint::tellFailure(Rank rank, const FailureBody &body) {
+  if (Result<Peer *> peer = mail_->peer(rank))
+    mail_->say(**peer, {.plan = body.plan, .kind = Kind::Failed}, body);
+}
+
+// To the peers of the plan, who tell theirs: they are reached though ranks of the tree are
+// dead, or do not look.
+void OfiEndpoint::passOn(FailureBody body) {
+  body.root = kNoRank;
+  if (body.plan == kEveryPlan) {
+    for (auto &[rank, peer] : mail_->peers())
+      if (!peer->isSelf)
+        mail_->say(*peer, {.plan = body.plan, .kind = Kind::Failed}, body);
+    return;
+  }
+  auto plan = plans_.find(body.plan);
+  if (plan == plans_.end())
+    return;
+  for (const auto *side : {&plan->second->out_, &plan->second->in_})
+    for (Peer *peer : side->peers)
+      if (!peer->isSelf)
+        mail_->say(*peer, {.plan = body.plan, .kind = Kind::Failed}, body);
+}
+
+// A binomial tree: places are counted from the root, and below place p are p + 1, p + 2, p + 4,
+// ..., from the first power of two above p on. Whoever is dead is stood in for.
+// Example: 5 ranks, root 3: 3 tells 4, 0 and 2; 4 tells 1.
+void OfiEndpoint::passDown(const FailureBody &body, uint32_t below) {
+  uint32_t step = 1;
+  while (step <= below)
+    step *= 2;
+  for (; step < numRanks_ && below + step < numRanks_; step *= 2) {
+    Rank child{(index(body.root) + below + step) % numRanks_};
+    auto known = mail_->peers().find(child);
+    bool isDead = child == body.culprit && body.plan == kEveryPlan;
+    if (isDead || (known != mail_->peers().end() && known->second->isLost))
+      passDown(body, below + step);
+    else
+      tellFailure(child, body);
+  }
+}
+
+void OfiEndpoint::onFailed(std::span<const std::byte> bytes) {
+  FailureBody body;
+  if (bytes.size() != sizeof body)
+    return;
+  std::memcpy(&body, bytes.data(), sizeof body);
+  body.reason[sizeof body.reason - 1] = '\0';
+  if (body.culprit != kNoRank && index(body.culprit) >= numRanks_)
+    return;
+  bool isNew = note(body.plan, body.culprit, body.reason);
+  if (body.root != kNoRank && index(body.root) < numRanks_)
+    passDown(body, (index(self_) + numRanks_ - index(body.root)) % numRanks_);
+  if (isNew)
+    passOn(body);
+  if (sleepers_.load() != 0)
+    wake();
+}
+
+// Whether it died is found by the next look.
+void OfiEndpoint::onLost(Peer &peer, const std::string &reason) {
+  if (!peer.saidGoodbye)
+    lost_.push_back({peer.rank, reason});
+  nextLook_ = {};
+}
+
+void OfiEndpoint::onBroken(const std::string &reason) {
+  lost_.push_back({self_, reason});
+  nextLook_ = {};
+}
+
+// Whoever left in order said so before; that is perhaps not taken yet.
+void OfiEndpoint::look() {
+  Clock::time_point now = Clock::now();
+  if (now < nextLook_)
+    return;
+  nextLook_ = now + options_.watchInterval;
+  news_.clear();
+  watch_->look(news_);
+  for (int i = 0; i < kMostPolls && !news_.empty() && progress(); ++i) {
+  }
+  for (const Watch::News &news : news_)
+    takeNews(news);
+  for (const Lost &lost : std::exchange(lost_, {})) {
+    watch_->giveUp(lost.rank);
+    report(kEveryPlan, lost.rank,
+           "rank " + std::to_string(index(lost.rank)) +
+               (lost.rank == self_ ? " " : " cannot be reached: ") + lost.reason);
+  }
+}
+
+void OfiEndpoint::takeNews(const Watch::News &news) {
+  auto peer = mail_->peers().find(news.rank);
+  if (peer == mail_->peers().end() || peer->second->saidGoodbye)
+    return;
+  peer->second->isLost = true;
+  report(kEveryPlan, news.rank,
+         news.gaveUp ? "rank " + std::to_string(index(news.rank)) + " cannot reach rank " +
+                           std::to_string(index(self_)) + " any more"
+                     : shm::reasonOfDeath(news.rank));
+}
+
+} // namespace colldsl::ofi

@@ -1,0 +1,195 @@
+// The receiving ends of a plan's messages.
+#include "transports/ofi/OfiChannels.h"
+
+#include <algorithm>
+
+namespace colldsl::ofi {
+namespace {
+
+/// What a frame holds, if it holds just that.
+template <typename Body> std::optional<Body> bodyOf(std::span<const std::byte> bytes) {
+  Body body;
+  if (bytes.size() != sizeof body)
+    return std::nullopt;
+  std::memcpy(&body, bytes.data(), sizeof body);
+  return body;
+}
+
+} // namespace
+
+Posted OfiChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
+  std::lock_guard lock(endpoint_.mutex_);
+  End &end = begin(in_, slot, op, payload);
+  size_t before = fresh_.size();
+  if (payload.bytes == 0 && !payload.always) {
+    finish(end);
+  } else {
+    end.state = End::State::Posted;
+    if (!takeAside(end))
+      announce(end);
+  }
+  adoptFault();
+  if (failed())
+    return Posted::Failed;
+  if (fresh_.size() == before || payload.upTo)
+    return Posted::Pending;
+  fresh_.pop_back();
+  return Posted::Done;
+}
+
+// Only those whose schedule has buffers that stay; others save nothing by it.
+void OfiChannels::announce(End &end) {
+  bool isStatic = end.way.protocol == Protocol::Static && !end.payload.upTo;
+  if (isStatic && end.payload.count == 1 && canMove(end))
+    letWrite(end, true);
+}
+
+void OfiChannels::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
+  switch (header.kind) {
+  case Kind::Eager:
+  case Kind::Request:
+    return onMessage(from, header, body);
+  case Kind::Fragment:
+    return onFragment(from, header, body);
+  case Kind::Place:
+    if (auto place = bodyOf<PlaceBody>(body))
+      onPlace(from, header, *place);
+    return;
+  case Kind::Read:
+    return onRead(from, header);
+  case Kind::Closed:
+    closedThere_.push_back(from.rank);
+    return;
+  case Kind::Failed:
+  case Kind::Credit:
+  case Kind::Goodbye:
+  case Kind::Farewell:
+    return; // of no plan
+  }
+}
+
+void OfiChannels::onMessage(Peer &from, const Header &header, std::span<const std::byte> body) {
+  End *end = find(in_, from.rank, header.message);
+  bool isRequest = header.kind == Kind::Request;
+  std::optional<RequestBody> request = bodyOf<RequestBody>(body);
+  auto ahead = static_cast<int32_t>(header.run - run_);
+  bool isKnown = end && end->run == header.run;
+  if (!end || ahead < 0 || (isRequest && !request))
+    return endpoint_.drop(from, header, body.size());
+  if (!isKnown)
+    return setAside(*end, header, body);
+  bool isWanted = end->state == End::State::Posted || end->state == End::State::Announced;
+  if (!isWanted)
+    return endpoint_.drop(from, header, body.size()); // it came before
+  if (isRequest)
+    decide(*end, *request);
+  else
+    deliver(*end, body);
+}
+
+void OfiChannels::setAside(const End &end, const Header &header, std::span<const std::byte> body) {
+  Key key{&end, header.run};
+  if (aside_.count(key) != 0)
+    return endpoint_.drop(*end.peer, header, body.size());
+  if (spare_.empty()) {
+    aside_.emplace(key, Aside{header.kind, {body.begin(), body.end()}});
+    return;
+  }
+  auto node = std::move(spare_.back());
+  spare_.pop_back();
+  node.key() = key;
+  node.mapped().kind = header.kind;
+  node.mapped().body.assign(body.begin(), body.end());
+  aside_.insert(std::move(node));
+}
+
+bool OfiChannels::takeAside(End &end) {
+  if (aside_.empty())
+    return false;
+  auto node = aside_.extract(Key{&end, end.run});
+  if (!node)
+    return false;
+  const Aside &aside = node.mapped();
+  if (aside.kind == Kind::Eager)
+    deliver(end, aside.body);
+  else
+    decide(end, *bodyOf<RequestBody>(aside.body));
+  spare_.push_back(std::move(node));
+  return true;
+}
+
+void OfiChannels::deliver(End &end, std::span<const std::byte> bytes) {
+  endpoint_.retire(end);
+  endpoint_.mail_->consume(*end.peer, bytes.size());
+  if (!accepts(end.payload, bytes.size()))
+    return failAt(end, sizeMismatch(end.payload, bytes.size()));
+  scatter(end.payload, 0, bytes.data(), bytes.size());
+  end.bytes = bytes.size();
+  finish(end);
+}
+
+// A sender that can use what was announced does so, and needs no answer.
+void OfiChannels::decide(End &end, const RequestBody &request) {
+  bool isAnnounced = end.state == End::State::Announced;
+  if (isAnnounced && request.canWrite && request.bytes == end.bytes)
+    return;
+  endpoint_.retire(end);
+  if (!accepts(end.payload, request.bytes))
+    return failAt(end, sizeMismatch(end.payload, request.bytes));
+  end.bytes = request.bytes;
+  bool fits = canMove(end);
+  if (fits && request.isReadable && (end.way.mover == Mover::Reader || end.payload.count > 1))
+    return read(end, request);
+  if (fits && request.canWrite && end.payload.count == 1)
+    return letWrite(end, false);
+  letStream(end);
+}
+
+void OfiChannels::letWrite(End &end, bool isUnasked) {
+  if (!know(end, FI_REMOTE_WRITE)) {
+    if (!isUnasked)
+      letStream(end);
+    return;
+  }
+  void *begin = end.payload.pieces[0].iov_base;
+  end.state = End::State::Announced;
+  PlaceBody body = {};
+  body.bytes = end.bytes;
+  body.address = endpoint_.fabric_->named(begin, begin);
+  body.key = end.region.key();
+  body.ticket = endpoint_.ticketFor(end);
+  body.isWritable = 1;
+  body.isUnasked = isUnasked;
+  endpoint_.mail_->say(*end.peer, headerOf(Kind::Place, end), body);
+}
+
+void OfiChannels::letStream(End &end) {
+  if (end.bytes == 0) {
+    endpoint_.mail_->say(*end.peer, headerOf(Kind::Read, end), std::span<const std::byte>());
+    return finish(end);
+  }
+  end.state = End::State::Streaming;
+  PlaceBody body = {};
+  body.bytes = end.bytes;
+  endpoint_.mail_->say(*end.peer, headerOf(Kind::Place, end), body);
+}
+
+void OfiChannels::read(End &end, const RequestBody &request) {
+  end.place = {};
+  end.place.address = request.address;
+  end.place.key = request.key;
+  move(end);
+}
+
+void OfiChannels::onFragment(Peer &from, const Header &header, std::span<const std::byte> body) {
+  End *end = find(in_, from.rank, header.message);
+  bool isWanted = end && end->state == End::State::Streaming && end->run == header.run;
+  if (!isWanted || body.size() > end->bytes - end->moved)
+    return;
+  scatter(end->payload, end->moved, body.data(), body.size());
+  end->moved += body.size();
+  if (end->moved == end->bytes)
+    finish(*end);
+}
+
+} // namespace colldsl::ofi

@@ -1,0 +1,150 @@
+#include "transports/ofi/Watch.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstring>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace colldsl::ofi {
+namespace {
+
+// Guests that have not said the token yet. More are strangers.
+constexpr std::ptrdiff_t kMostUnknown = 1024;
+
+Status failure(const std::string &what) {
+  return Status::error("cannot " + what + ": " + std::strerror(errno));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Watch>> Watch::open(const std::string &address, Rank self, uint64_t token) {
+  std::unique_ptr<Watch> watch(new Watch(self, token));
+  sockaddr_in name = {};
+  name.sin_family = AF_INET;
+  if (inet_pton(AF_INET, address.c_str(), &name.sin_addr) != 1)
+    return Status::error("'" + address + "' is not an IPv4 address");
+  watch->listener_ = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (watch->listener_ < 0)
+    return failure("make a socket");
+  if (bind(watch->listener_, reinterpret_cast<sockaddr *>(&name), sizeof name) != 0)
+    return failure("bind a socket to " + address);
+  if (listen(watch->listener_, SOMAXCONN) != 0)
+    return failure("listen at " + address);
+  return watch;
+}
+
+Watch::~Watch() {
+  for (const pollfd &file : files_)
+    close(file.fd);
+  if (listener_ >= 0)
+    close(listener_);
+}
+
+void Watch::describe(Card &card) const {
+  sockaddr_in name = {};
+  socklen_t bytes = sizeof name;
+  getsockname(listener_, reinterpret_cast<sockaddr *>(&name), &bytes);
+  card.watchAddress = name.sin_addr.s_addr;
+  card.watchPort = name.sin_port;
+}
+
+void Watch::add(int fd, short events, const Line &line) {
+  files_.push_back({fd, events, 0});
+  lines_.push_back(line);
+}
+
+// A process that is gone refuses; that is found by the next look.
+void Watch::add(Rank rank, const Card &card) {
+  auto isIt = [&](const Line &line) { return line.rank == rank && line.token != 0; };
+  if (std::any_of(lines_.begin(), lines_.end(), isIt))
+    return;
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0)
+    return; // its end is noticed when something is said to it
+  sockaddr_in name = {};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = card.watchAddress;
+  name.sin_port = card.watchPort;
+  (void)!connect(fd, reinterpret_cast<sockaddr *>(&name), sizeof name);
+  add(fd, POLLIN | POLLOUT, {rank, false, card.token});
+}
+
+void Watch::acceptAll() {
+  for (;;) {
+    int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0)
+      return;
+    auto isUnknown = [](const Line &line) { return line.rank == kNoRank; };
+    if (std::count_if(lines_.begin(), lines_.end(), isUnknown) < kMostUnknown) {
+      add(fd, POLLIN, {});
+      continue;
+    }
+    ++refused_;
+    close(fd);
+  }
+}
+
+bool Watch::greet(size_t i) {
+  Hello hello{lines_[i].token, self_};
+  if (send(files_[i].fd, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
+    return false;
+  lines_[i].isGreeted = true;
+  files_[i].events = POLLIN;
+  return true;
+}
+
+bool Watch::hearHello(size_t i) {
+  Hello hello;
+  if (recv(files_[i].fd, &hello, sizeof hello, 0) != sizeof hello || hello.token != token_ ||
+      hello.self == kNoRank) {
+    ++refused_;
+    return false;
+  }
+  lines_[i].rank = hello.self;
+  return true;
+}
+
+// After the hello nothing is said but that the other gives up. False: the line has ended.
+bool Watch::attend(size_t i, std::vector<News> &news) {
+  Line &line = lines_[i];
+  if (line.rank == kNoRank)
+    return hearHello(i);
+  bool isReady = (files_[i].revents & POLLOUT) != 0 && !line.isGreeted;
+  if (files_[i].revents == POLLOUT)
+    return !isReady || greet(i);
+  char word;
+  news.push_back({line.rank, recv(files_[i].fd, &word, 1, 0) == 1});
+  return false;
+}
+
+void Watch::drop(size_t i) {
+  close(files_[i].fd);
+  files_[i] = files_.back();
+  files_.pop_back();
+  lines_[i] = lines_.back();
+  lines_.pop_back();
+}
+
+void Watch::look(std::vector<News> &news) {
+  acceptAll();
+  if (::poll(files_.data(), files_.size(), 0) <= 0)
+    return;
+  for (size_t i = files_.size(); i-- > 0;)
+    if (files_[i].revents != 0 && !attend(i, news))
+      drop(i);
+}
+
+void Watch::giveUp(Rank rank) {
+  for (size_t i = files_.size(); i-- > 0;)
+    if (lines_[i].rank == rank) {
+      if (!lines_[i].isGreeted)
+        greet(i);
+      (void)!send(files_[i].fd, "", 1, MSG_NOSIGNAL);
+      drop(i);
+    }
+}
+
+} // namespace colldsl::ofi

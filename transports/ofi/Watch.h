@@ -1,0 +1,75 @@
+/// Notices that the processes of other ranks are gone: a connection to each whose plans are shared,
+/// over which nothing is said once it stands. The kernel that survives ends it, whatever
+/// the provider of messages does.
+///
+/// The socket that others come to is bound to the address that was asked for. Whoever comes
+/// says the rank's token first, and who it is, or is sent away.
+///
+/// Not thread safe.
+#pragma once
+
+#include "ir/Result.h"
+#include "transports/ofi/Wire.h"
+
+#include <memory>
+#include <poll.h>
+#include <vector>
+
+namespace colldsl::ofi {
+
+class Watch {
+public:
+  /// `address`: IPv4, of this machine. `token`: this rank's.
+  static Result<std::unique_ptr<Watch>> open(const std::string &address, Rank self, uint64_t token);
+  ~Watch();
+  Watch(const Watch &) = delete;
+  Watch &operator=(const Watch &) = delete;
+
+  /// Writes into the card where others come to.
+  void describe(Card &card) const;
+
+  /// Watches a rank from now on. Without effect if it is watched already.
+  void add(Rank rank, const Card &card);
+
+  struct News {
+    Rank rank;
+    bool gaveUp; ///< it lives, but cannot talk to this rank any more; else its process is gone
+  };
+
+  /// News are appended, at most two of each rank. Few system calls unless something happened.
+  void look(std::vector<News> &news);
+
+  /// Tells a rank that this one cannot talk to it any more, and watches it no longer.
+  void giveUp(Rank rank);
+
+  uint64_t numRefused() const { return refused_; } ///< strangers
+
+private:
+  struct Hello {
+    uint64_t token = 0;
+    Rank self = kNoRank;
+    uint32_t unused = 0;
+  };
+  struct Line {
+    Rank rank = kNoRank; ///< at the other end; kNoRank: it has not said yet
+    bool isGreeted = true;
+    uint64_t token = 0; ///< what it wants to hear
+  };
+
+  Watch(Rank self, uint64_t token) : self_(self), token_(token) {}
+  void acceptAll();
+  void add(int fd, short events, const Line &line);
+  bool greet(size_t i);
+  bool hearHello(size_t i);
+  bool attend(size_t i, std::vector<News> &news);
+  void drop(size_t i);
+
+  Rank self_;
+  uint64_t token_;
+  uint64_t refused_ = 0;
+  int listener_ = -1;
+  std::vector<Line> lines_;   ///< those that this rank made, and those of others
+  std::vector<pollfd> files_; ///< parallel to lines_
+};
+
+} // namespace colldsl::ofi

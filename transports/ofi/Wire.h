@@ -1,0 +1,79 @@
+/// What ranks send each other. Everything is a frame: a header, and a body that its kind names.
+/// Little endian, as are all machines that are served.
+#pragma once
+
+#include "ir/Ids.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace colldsl::ofi {
+
+enum class Kind : uint8_t {
+  Eager,    ///< a whole message
+  Request,  ///< a message waits until the receiver has decided: RequestBody
+  Place,    ///< where the receiver wants it: PlaceBody
+  Fragment, ///< the next part of it, where it must travel in frames
+  Read,     ///< the receiver has read it
+  Closed,   ///< this rank needs nothing of the plan any more
+  Failed,   ///< the plan, or all, failed: FailureBody
+  Credit,   ///< nothing but `consumed`
+  Goodbye,  ///< nothing follows; answered by Farewell
+  Farewell,
+  Last = Farewell,
+};
+
+struct Header {
+  uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
+  Rank from = kNoRank;
+  uint32_t plan = 0;     ///< number of the open() it belongs to
+  uint32_t run = 0;      ///< of the plan
+  uint32_t message = 0;  ///< place in the edge's list
+  uint32_t consumed = 0; ///< units of the other's eager messages that are out of the way, ever
+  Kind kind = Kind::Credit;
+  uint8_t sequence = 0; ///< counts the frames to this receiver
+  uint16_t bodyBytes = 0;
+};
+static_assert(sizeof(Header) == 32);
+
+/// What an eager message takes of the window.
+inline constexpr uint32_t kUnitsPerMessage = 64;
+
+struct RequestBody {
+  uint64_t bytes;
+  uint64_t address; ///< as the provider wants it
+  uint64_t key;
+  uint32_t isReadable; ///< address and key are valid
+  uint32_t canWrite;   ///< the sender can write it to one place
+};
+
+struct PlaceBody {
+  uint64_t bytes; ///< the room
+  uint64_t address;
+  uint64_t key;
+  uint32_t ticket;    ///< sent along with the last byte
+  uint8_t isWritable; ///< address, key and ticket are valid; else in fragments
+  uint8_t isUnasked;  ///< holds for a message of just so many bytes, and one that can be written
+  uint8_t unused[2];
+};
+
+struct FailureBody {
+  static constexpr uint32_t kEveryPlan = 0xffffffffu;
+  uint32_t plan;
+  Rank culprit;
+  Rank root; ///< of the tree that passes it on; kNoRank: not to be passed on along a tree
+  char reason[212];
+};
+
+/// Where a rank is, and what proves to it that one is of its job.
+struct Card {
+  static constexpr uint32_t kMostAddressBytes = 96;
+  uint64_t token = 0;
+  uint32_t watchAddress = 0; ///< IPv4, in network order
+  uint16_t watchPort = 0;    ///< in network order
+  uint16_t addressBytes = 0;
+  std::array<std::byte, kMostAddressBytes> address = {};
+};
+
+} // namespace colldsl::ofi
