@@ -104,6 +104,25 @@ COLLDSL_DOOR(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) 
   return promised(real::Comm_dup_with_info(old, info, made), made, info);
 }
 
+#ifdef COLLDSL_MPI_IDUP_WITH_INFO
+// Nothing here may wait for other ranks.
+COLLDSL_DOOR(Comm_idup_with_info,
+             (MPI_Comm old, MPI_Info info, MPI_Comm *made, MPI_Request *request)) {
+  ServedComm *original = Job::current() ? ServedComm::of(old) : nullptr;
+  if (!original || !original->serves(CallKind::NeighborAllgather))
+    return real::Comm_idup_with_info(old, info, made, request);
+  Guard guard(*Job::current());
+  InfoPromises wanted = InfoPromises().changedBy(info);
+  std::shared_ptr<PromisesAsked> asked = PromisesAsked::ask(old, wanted);
+  Job::current()->keep(asked);
+  int code = real::Comm_idup_with_info(old, info, made, request);
+  ServedComm *copy = code == MPI_SUCCESS ? ServedComm::of(*made) : nullptr;
+  if (copy)
+    copy->promiseLater(wanted, asked);
+  return code;
+}
+#endif
+
 COLLDSL_DOOR(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
   Besides besides;
   return promised(real::Comm_set_info(comm, info), &comm, info);
@@ -113,8 +132,11 @@ COLLDSL_DOOR(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
 COLLDSL_DOOR(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
   int code = real::Comm_get_info(comm, used);
   ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(comm) : nullptr;
-  if (served && served->serves(CallKind::NeighborAllgather))
-    served->promises().putInto(*used);
+  if (!served || !served->serves(CallKind::NeighborAllgather))
+    return code;
+  Guard guard(*Job::current());
+  served->hearAnswer();
+  served->promises().putInto(*used);
   return code;
 }
 
