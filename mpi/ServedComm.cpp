@@ -74,7 +74,8 @@ ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info) {
   served->context_ = job.agree(comm, served->offer_);
   served->keptContexts_ = Job::kContextsEach - 1;
   served->keepPromises(served->offer_.promises);
-  served->tell("new");
+  if (comm != MPI_COMM_SELF) // all ranks have one
+    served->tell("new");
   real::Comm_set_attr(comm, keyval(), new Shared(served));
   return served.get();
 }

@@ -26,6 +26,9 @@ public:
                : nullptr;
   }
 
+  /// For the end of the job, which communicators outlive.
+  static void forgetLast() { numForgotten_.fetch_add(1, std::memory_order_relaxed); }
+
   /// Collective over `comm`, which is not known yet: serves what all its ranks can.
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL);
 

@@ -8,38 +8,47 @@ using namespace colldsl::mpi;
 
 namespace {
 
-void begin(int threadLevel) {
-  Settings::agree();
-  if (!Settings::all().isAllOff())
-    Job::begin(threadLevel);
-  if (Job::current())
-    ServedComm::adopt(*Job::current(), MPI_COMM_WORLD);
-}
-
-} // namespace
-
-COLLDSL_DOOR(Init, (int *argc, char ***argv)) {
-  int code = real::Init(argc, argv);
-  if (code == MPI_SUCCESS)
-    begin(MPI_THREAD_SINGLE);
-  return code;
-}
-
-COLLDSL_DOOR(Init_thread, (int *argc, char ***argv, int required, int *provided)) {
-  int code = real::Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS)
-    begin(*provided);
-  return code;
-}
-
-COLLDSL_DOOR(Finalize, ()) {
+int end(MPI_Comm, int, void *, void *) {
   if (Job::current()) {
+    ServedComm::forgetLast();
     Requests::all().end();
     Job::end();
   }
   if (Settings::all().wantsSummary())
     Summary::all().print();
-  return real::Finalize();
+  return MPI_SUCCESS;
+}
+
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first: programs end what
+// is theirs that way, and need us for it.
+void endLast() {
+  int key = MPI_KEYVAL_INVALID;
+  real::Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, nullptr);
+  real::Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  real::Comm_free_keyval(&key);
+}
+
+int begun(int code) {
+  int threadLevel = MPI_THREAD_SINGLE;
+  if (code != MPI_SUCCESS)
+    return code;
+  endLast();
+  Settings::agree();
+  real::Query_thread(&threadLevel);
+  if (!Settings::all().isAllOff())
+    Job::begin(threadLevel);
+  if (Job::current())
+    for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+      ServedComm::adopt(*Job::current(), comm);
+  return code;
+}
+
+} // namespace
+
+COLLDSL_DOOR(Init, (int *argc, char ***argv)) { return begun(real::Init(argc, argv)); }
+
+COLLDSL_DOOR(Init_thread, (int *argc, char ***argv, int required, int *provided)) {
+  return begun(real::Init_thread(argc, argv, required, provided));
 }
 
 namespace {
