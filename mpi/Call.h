@@ -8,6 +8,12 @@
 
 namespace colldsl::mpi {
 
+/// `from` may be MPI_BOTTOM, which is null, and `by` the way to what lies anywhere.
+inline std::byte *moved(void *from, MPI_Aint by) {
+  return reinterpret_cast<std::byte *>(reinterpret_cast<uintptr_t>(from) +
+                                       static_cast<uintptr_t>(by));
+}
+
 /// What one side sends or receives. Slots are places in the lists of neighbours, or ranks.
 struct Side {
   void *buffer = nullptr;
@@ -40,12 +46,11 @@ struct Side {
 
   /// Where the block of a slot begins.
   std::byte *addressOf(int slot, const TypeLayout &layout) const {
-    auto *begin = static_cast<std::byte *>(buffer);
     if (isSame)
-      return begin;
+      return static_cast<std::byte *>(buffer);
     if (!displs)
-      return begin + slot * count * layout.extent;
-    return begin + (inBytes ? displOf(slot) : displOf(slot) * layout.extent);
+      return moved(buffer, slot * count * layout.extent);
+    return moved(buffer, inBytes ? displOf(slot) : displOf(slot) * layout.extent);
   }
 };
 

@@ -250,7 +250,7 @@ Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int
     isUsable = isUsable && (block.bytes == 0 || (*layout)->isDense());
     if (block.bytes > 0) {
       first = bytes == 0 ? block.address : std::min(first, block.address);
-      end = std::max(end, block.address + block.bytes);
+      end = std::max(end, moved(block.address, static_cast<MPI_Aint>(block.bytes)));
     }
     bytes += block.bytes;
     blocks.push_back(std::move(block));

@@ -33,4 +33,18 @@ std::string InfoPromises::text() const {
   return text;
 }
 
+std::shared_ptr<PromisesAsked> PromisesAsked::ask(MPI_Comm comm, InfoPromises mine) {
+  std::shared_ptr<PromisesAsked> asked(new PromisesAsked(mine));
+  real::Iallreduce(&asked->mine_, &asked->all_, 1, MPI_UINT32_T, MPI_BAND, comm, &asked->request_);
+  return asked;
+}
+
+bool PromisesAsked::isAnswered() {
+  int isDone = 0;
+  real::Test(&request_, &isDone, MPI_STATUS_IGNORE);
+  return isDone != 0;
+}
+
+void PromisesAsked::wait() { real::Wait(&request_, MPI_STATUS_IGNORE); }
+
 } // namespace colldsl::mpi

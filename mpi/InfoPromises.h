@@ -5,6 +5,7 @@
 #include "mpi/Mpi.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace colldsl::mpi {
@@ -35,6 +36,25 @@ public:
 
 private:
   uint32_t bits_ = 0;
+};
+
+/// What all ranks of a communicator promise, asked for without waiting. Under a Guard.
+class PromisesAsked {
+public:
+  /// Collective over `comm`. What is given out must be kept until it is answered.
+  static std::shared_ptr<PromisesAsked> ask(MPI_Comm comm, InfoPromises mine);
+  PromisesAsked(const PromisesAsked &) = delete;
+  PromisesAsked &operator=(const PromisesAsked &) = delete;
+
+  bool isAnswered();
+  void wait();
+  InfoPromises answer() const { return InfoPromises(all_); }
+
+private:
+  explicit PromisesAsked(InfoPromises mine) : mine_(mine.bits()) {}
+
+  uint32_t mine_, all_ = 0;
+  MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
 } // namespace colldsl::mpi

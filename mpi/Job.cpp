@@ -96,6 +96,8 @@ void Job::end() {
   for (MPI_Op op : job->kept_)
     real::Op_free(&op);
   job->typesInUse_.freeAll();
+  for (const auto &asked : job->asked_)
+    asked->wait();
   real::Comm_free(&job->own_);
   real::Group_free(&job->worldGroup_);
 }
@@ -165,6 +167,11 @@ Job::Context Job::agree(MPI_Comm comm, Offer &offer) {
   real::Allreduce(mine, all, 5, MPI_UINT32_T, MPI_BOR, comm);
   offer = {all[2] == 0, all[3] == 0, InfoPromises(~all[4])};
   return {all[0], all[1]};
+}
+
+void Job::keep(std::shared_ptr<PromisesAsked> asked) {
+  std::erase_if(asked_, [](const auto &before) { return before->isAnswered(); });
+  asked_.push_back(std::move(asked));
 }
 
 // Not dropped at once: the MPI may hold a lock of its own, which whoever holds ours may want.

@@ -88,6 +88,9 @@ public:
   static constexpr uint32_t kContextsEach = 16;
   Context agree(MPI_Comm comm, Offer &offer);
 
+  /// Until it is answered, or the end. Under a Guard.
+  void keep(std::shared_ptr<PromisesAsked> asked);
+
   /// An operator of the program's that was freed, but which runs may still need: until the end.
   void keep(MPI_Op op) { kept_.push_back(op); }
 
@@ -114,6 +117,7 @@ private:
   uint32_t worldRank_ = 0;
   std::atomic<uint32_t> nextContext_{1};
   std::vector<MPI_Op> kept_;
+  std::vector<std::shared_ptr<PromisesAsked>> asked_; ///< not answered when last looked at
   TypesInUse typesInUse_;
   std::mutex graves_;
   std::vector<std::shared_ptr<void>> buried_;

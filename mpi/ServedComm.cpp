@@ -74,7 +74,8 @@ ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info) {
   served->context_ = job.agree(comm, served->offer_);
   served->keptContexts_ = Job::kContextsEach - 1;
   served->keepPromises(served->offer_.promises);
-  served->tell("new");
+  if (comm != MPI_COMM_SELF) // all ranks have one
+    served->tell("new");
   real::Comm_set_attr(comm, keyval(), new Shared(served));
   return served.get();
 }
@@ -87,8 +88,21 @@ void ServedComm::promise(MPI_Comm comm, MPI_Info info) {
   real::Allreduce(&mine, &all, 1, MPI_UINT32_T, MPI_BAND, comm);
   {
     Guard guard(job_);
+    asked_.reset();
     keepPromises(InfoPromises(all));
   }
+  tell("told anew");
+}
+
+void ServedComm::promiseLater(InfoPromises wanted, std::shared_ptr<PromisesAsked> asked) {
+  wanted_ = wanted;
+  asked_ = std::move(asked);
+}
+
+void ServedComm::hearAnswer() {
+  if (!asked_ || !asked_->isAnswered())
+    return;
+  keepPromises(std::exchange(asked_, nullptr)->answer());
   tell("told anew");
 }
 
@@ -194,6 +208,7 @@ Call ServedComm::significant(const Call &call) const {
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
   if (isSameAsBefore(call) && again())
     return quick_;
+  hearAnswer();
   Result<std::shared_ptr<Operation>> operation =
       trusts(call) ? fixedOrFound(call)
                    : findOrMake(isAlongTopology(call.kind) ? call : significant(call));

@@ -26,11 +26,19 @@ public:
                : nullptr;
   }
 
+  /// For the end of the job, which communicators outlive.
+  static void forgetLast() { numForgotten_.fetch_add(1, std::memory_order_relaxed); }
+
   /// Collective over `comm`, which is not known yet: serves what all its ranks can.
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL);
 
   /// Collective over its communicator: what all its ranks promise from now on.
   void promise(MPI_Comm comm, MPI_Info info);
+
+  /// Of a duplicate that may be under way: what was asked for holds from the moment when a call
+  /// here finds it answered. Under a Guard.
+  void promiseLater(InfoPromises wanted, std::shared_ptr<PromisesAsked> asked);
+  void hearAnswer();
 
   /// What all ranks promise. Duplicates start without.
   InfoPromises promises() const { return offer_.promises; }
@@ -112,7 +120,8 @@ private:
   std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
   std::shared_ptr<Operation> quick_; ///< of the call before, if the same words mean the same call
   Call quickCall_ = {};
-  InfoPromises wanted_;      ///< by this rank
+  InfoPromises wanted_; ///< by this rank
+  std::shared_ptr<PromisesAsked> asked_;
   std::vector<Fixed> fixed_; ///< by kind of call; empty: arguments may change
 };
 

@@ -8,38 +8,47 @@ using namespace colldsl::mpi;
 
 namespace {
 
-void begin(int threadLevel) {
-  Settings::agree();
-  if (!Settings::all().isAllOff())
-    Job::begin(threadLevel);
-  if (Job::current())
-    ServedComm::adopt(*Job::current(), MPI_COMM_WORLD);
-}
-
-} // namespace
-
-COLLDSL_DOOR(Init, (int *argc, char ***argv)) {
-  int code = real::Init(argc, argv);
-  if (code == MPI_SUCCESS)
-    begin(MPI_THREAD_SINGLE);
-  return code;
-}
-
-COLLDSL_DOOR(Init_thread, (int *argc, char ***argv, int required, int *provided)) {
-  int code = real::Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS)
-    begin(*provided);
-  return code;
-}
-
-COLLDSL_DOOR(Finalize, ()) {
+int end(MPI_Comm, int, void *, void *) {
   if (Job::current()) {
+    ServedComm::forgetLast();
     Requests::all().end();
     Job::end();
   }
   if (Settings::all().wantsSummary())
     Summary::all().print();
-  return real::Finalize();
+  return MPI_SUCCESS;
+}
+
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first: programs end what
+// is theirs that way, and need us for it.
+void endLast() {
+  int key = MPI_KEYVAL_INVALID;
+  real::Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, nullptr);
+  real::Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  real::Comm_free_keyval(&key);
+}
+
+int begun(int code) {
+  int threadLevel = MPI_THREAD_SINGLE;
+  if (code != MPI_SUCCESS)
+    return code;
+  endLast();
+  Settings::agree();
+  real::Query_thread(&threadLevel);
+  if (!Settings::all().isAllOff())
+    Job::begin(threadLevel);
+  if (Job::current())
+    for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+      ServedComm::adopt(*Job::current(), comm);
+  return code;
+}
+
+} // namespace
+
+COLLDSL_DOOR(Init, (int *argc, char ***argv)) { return begun(real::Init(argc, argv)); }
+
+COLLDSL_DOOR(Init_thread, (int *argc, char ***argv, int required, int *provided)) {
+  return begun(real::Init_thread(argc, argv, required, provided));
 }
 
 namespace {
@@ -104,6 +113,25 @@ COLLDSL_DOOR(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) 
   return promised(real::Comm_dup_with_info(old, info, made), made, info);
 }
 
+#ifdef COLLDSL_MPI_IDUP_WITH_INFO
+// Nothing here may wait for other ranks.
+COLLDSL_DOOR(Comm_idup_with_info,
+             (MPI_Comm old, MPI_Info info, MPI_Comm *made, MPI_Request *request)) {
+  ServedComm *original = Job::current() ? ServedComm::of(old) : nullptr;
+  if (!original || !original->serves(CallKind::NeighborAllgather))
+    return real::Comm_idup_with_info(old, info, made, request);
+  Guard guard(*Job::current());
+  InfoPromises wanted = InfoPromises().changedBy(info);
+  std::shared_ptr<PromisesAsked> asked = PromisesAsked::ask(old, wanted);
+  Job::current()->keep(asked);
+  int code = real::Comm_idup_with_info(old, info, made, request);
+  ServedComm *copy = code == MPI_SUCCESS ? ServedComm::of(*made) : nullptr;
+  if (copy)
+    copy->promiseLater(wanted, asked);
+  return code;
+}
+#endif
+
 COLLDSL_DOOR(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
   Besides besides;
   return promised(real::Comm_set_info(comm, info), &comm, info);
@@ -113,8 +141,11 @@ COLLDSL_DOOR(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
 COLLDSL_DOOR(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
   int code = real::Comm_get_info(comm, used);
   ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(comm) : nullptr;
-  if (served && served->serves(CallKind::NeighborAllgather))
-    served->promises().putInto(*used);
+  if (!served || !served->serves(CallKind::NeighborAllgather))
+    return code;
+  Guard guard(*Job::current());
+  served->hearAnswer();
+  served->promises().putInto(*used);
   return code;
 }
 

@@ -1,5 +1,6 @@
 // Operations of an MPI against what the standard says they do.
 #include "tests/mpi/Groups.h"
+#include "tests/mpi/Usage.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -10,6 +11,9 @@
 
 namespace conformance {
 namespace {
+
+// Parts of what a case needs are kept for the next, and cases differ.
+constexpr long kMayGrowKiB = 32 << 10;
 
 const char kHelp[] = R"(
   --list               names the groups of cases
@@ -22,13 +26,15 @@ const char kHelp[] = R"(
                        in this group alone
   --keep-going         prints all mismatches; otherwise the first ends the program
   --timeout SECONDS    ends the program with exit code 3 after this time, 120 by default
+  --for SECONDS        goes on with further cases for this time, looks whether memory and open
+                       files stay bounded, and lets --timeout count anew for each --cases
 
 Exit code 1: the MPI, or what stands in for it, was wrong.
 )";
 
 struct Options {
   std::vector<const Group *> groups, skipIn;
-  uint64_t seed = 1, first = 0, cases = 100, timeoutSeconds = 120;
+  uint64_t seed = 1, first = 0, cases = 100, timeoutSeconds = 120, forSeconds = 0;
   bool skipKnownFaults = false, keepGoing = false, list = false, help = false, wrong = false;
 };
 
@@ -59,6 +65,8 @@ void set(Options &o, int option, const char *value) {
     return setNumber(o, o.first, value);
   case 't':
     return setNumber(o, o.timeoutSeconds, value);
+  case 'r':
+    return setNumber(o, o.forSeconds, value);
   case 'l':
     o.list = true;
     return;
@@ -86,6 +94,7 @@ Options parse(int argc, char **argv) {
                                  {"skip-known-faults-of", required_argument, nullptr, 'g'},
                                  {"keep-going", no_argument, nullptr, 'k'},
                                  {"timeout", required_argument, nullptr, 't'},
+                                 {"for", required_argument, nullptr, 'r'},
                                  {"help", no_argument, nullptr, 'h'},
                                  {}};
   Options options;
@@ -122,17 +131,65 @@ uint64_t runGroup(const Group &group, const Options &options, int rank, Report &
   return leftOut;
 }
 
-int runAll(const Options &options) {
+/// By group: how many of its cases were left out.
+using Tally = std::vector<uint64_t>;
+
+void runGroups(const Options &options, int rank, Report &report, Tally &leftOut) {
+  for (size_t i = 0; i < options.groups.size(); ++i)
+    leftOut[i] += runGroup(*options.groups[i], options, rank, report);
+}
+
+void print(const Group &group, uint64_t cases, uint64_t leftOut) {
+  std::printf("%-14s %llu cases, %llu left out\n", group.name,
+              static_cast<unsigned long long>(cases - leftOut),
+              static_cast<unsigned long long>(leftOut));
+  std::fflush(stdout);
+}
+
+// One rank's clock counts.
+bool isOver(double end) {
+  int over = MPI_Wtime() >= end;
+  MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return over != 0;
+}
+
+void runUntil(double end, Options &options, int rank, Report &report, Tally &leftOut) {
+  while (!isOver(end)) {
+    report.watch(static_cast<unsigned>(options.timeoutSeconds));
+    runGroups(options, rank, report, leftOut);
+    options.first += options.cases;
+  }
+}
+
+// The first tenth, a minute at most, may need what the rest needs again.
+void runFor(Options &options, int rank, Report &report, Tally &leftOut) {
+  double begin = MPI_Wtime(), time = static_cast<double>(options.forSeconds);
+  runUntil(begin + std::min(60.0, time / 10), options, rank, report, leftOut);
+  Usage before = Usage::now();
+  runUntil(begin + time, options, rank, report, leftOut);
+  Usage after = Usage::now();
+  std::printf("rank %d: %ld KiB and %+ld KiB, %ld open files and %+ld\n", rank, before.residentKiB,
+              after.residentKiB - before.residentKiB, before.openFiles,
+              after.openFiles - before.openFiles);
+  report.expect(after.residentKiB - before.residentKiB < kMayGrowKiB, "memory", "grows");
+  report.expect(after.openFiles == before.openFiles, "files", "more or fewer are open");
+}
+
+int runAll(Options options) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  Report report(options.keepGoing, static_cast<unsigned>(options.timeoutSeconds));
-  for (const Group *group : options.groups) {
-    uint64_t leftOut = runGroup(*group, options, rank, report);
+  Report report(options.keepGoing);
+  report.watch(static_cast<unsigned>(options.timeoutSeconds));
+  uint64_t first = options.first;
+  Tally leftOut(options.groups.size());
+  if (options.forSeconds > 0)
+    runFor(options, rank, report, leftOut);
+  for (size_t i = 0; i < options.groups.size(); ++i) {
+    if (options.forSeconds == 0)
+      leftOut[i] = runGroup(*options.groups[i], options, rank, report);
     if (rank == 0)
-      std::printf("%-14s %llu cases, %llu left out\n", group->name,
-                  static_cast<unsigned long long>(options.cases - leftOut),
-                  static_cast<unsigned long long>(leftOut));
-    std::fflush(stdout);
+      print(*options.groups[i], options.forSeconds > 0 ? options.first - first : options.cases,
+            leftOut[i]);
   }
   return report.mismatches() > 0;
 }

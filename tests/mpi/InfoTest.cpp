@@ -124,6 +124,41 @@ TEST(Info, DuplicatesPromiseWhatTheyAreToldAlone) {
   MPI_Comm_free(&ring);
 }
 
+#ifdef COLLDSL_MPI_IDUP_WITH_INFO
+std::string answerInTheEnd(MPI_Comm comm, const char *key, const char *expected) {
+  std::string last;
+  for (double end = MPI_Wtime() + 20; last != expected && MPI_Wtime() < end;)
+    last = answer(comm, key);
+  return last;
+}
+
+// Between the call and its end the others do something else, so it must not wait for them.
+TEST(Info, DuplicatesUnderWayPromiseWhatTheyAreTold) {
+  World world;
+  MPI_Comm ring = makeRing({{kStatic, "true"}}), copy;
+  for (int i = 0; i < 5; ++i) {
+    MPI_Request request;
+    int word = i, next = (world.rank + 1) % world.ranks;
+    if (world.rank != 0)
+      MPI_Recv(&word, 1, MPI_INT, world.rank - 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    Info all(Words{{kStrict, "true"}}), some({{kStrict, "true"}, {kExact, "true"}});
+    MPI_Comm_idup_with_info(ring, world.rank == 0 ? some : all, &copy, &request);
+    if (next != 0)
+      MPI_Send(&word, 1, MPI_INT, next, 9, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (i % 2) { // else freed before anybody asks
+      EXPECT_EQ(answerInTheEnd(copy, kStrict, "true"), "true");
+      EXPECT_EQ(answer(copy, kExact), world.ranks == 1 ? "true" : "false");
+    }
+    int sent[2] = {world.rank, world.rank}, got[2];
+    MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, copy);
+    MPI_Comm_free(&copy);
+  }
+  EXPECT_EQ(answers(ring), "false false true");
+  MPI_Comm_free(&ring);
+}
+#endif
+
 TEST(Info, AllTopologiesHaveThem) {
   World world;
   int isPeriodic = 1, degree = 1, next = (world.rank + 1) % world.ranks;

@@ -63,6 +63,40 @@ TEST(Life, AFreedCommunicatorEndsItsOperationsFirst) {
   }
 }
 
+// The same of all ranks' collectives, where the last rank comes late.
+TEST(Life, CommunicatorsThatGoEndTheCollectivesOfAllFirst) {
+  World world;
+  for (int i = 0; i < 20; ++i) {
+    int mine = world.rank + i, sum = -1, root = world.rank == 0 ? i : -1, go = 0;
+    MPI_Comm copy;
+    MPI_Request requests[2];
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    if (world.rank != 0 && world.rank == world.ranks - 1)
+      MPI_Recv(&go, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, copy, &requests[0]);
+    MPI_Ibcast(&root, 1, MPI_INT, 0, copy, &requests[1]);
+    if (world.rank == 0 && world.ranks > 1)
+      MPI_Send(&go, 1, MPI_INT, world.ranks - 1, 7, MPI_COMM_WORLD);
+    if (i % 2) {
+      MPI_Comm_free(&copy);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    } else {
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      MPI_Comm_disconnect(&copy);
+    }
+    EXPECT_EQ(sum, world.ranks * i + world.ranks * (world.ranks - 1) / 2);
+    EXPECT_EQ(root, i);
+  }
+}
+
+// Nonblocking calls, too, which never make a communicator known.
+TEST(Life, WhatMpiMadeItselfIsServedFromTheStart) {
+  for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    ASSERT_NE(ServedComm::of(comm), nullptr);
+    EXPECT_TRUE(ServedComm::of(comm)->serves(CallKind::Allreduce));
+  }
+}
+
 // More than there are contexts kept for.
 TEST(Life, DuplicatesAreMadeWhileTheOriginalIsAtWork) {
   MPI_Comm ring = makeRing();

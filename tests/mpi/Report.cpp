@@ -37,11 +37,12 @@ std::string rankName() {
 
 } // namespace
 
-Report::Report(bool keepGoing, unsigned timeoutSeconds) : keepGoing_(keepGoing) {
+Report::Report(bool keepGoing) : keepGoing_(keepGoing) {
   for (int which : {SIGALRM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE})
     signal(which, bark);
-  alarm(timeoutSeconds);
 }
+
+void Report::watch(unsigned timeoutSeconds) { alarm(timeoutSeconds); }
 
 void Report::enter(const std::string &place) {
   place_ = place + rankName();

@@ -8,9 +8,11 @@ namespace conformance {
 class Report {
 public:
   /// `keepGoing`: a mismatch is printed and counted; otherwise it ends the program with exit
-  /// code 1. After `timeoutSeconds` the watchdog says where the rank is and ends it with exit
-  /// code 3, as does a crash.
-  Report(bool keepGoing, unsigned timeoutSeconds);
+  /// code 1. A crash says where the rank is, and ends it with exit code 3.
+  explicit Report(bool keepGoing);
+
+  /// The watchdog does the same after `timeoutSeconds`, from now on.
+  void watch(unsigned timeoutSeconds);
 
   /// The case that is about to run.
   void enter(const std::string &place);

@@ -1,6 +1,13 @@
 // Ends as the first argument says, amid exchanges round a ring: "killed": rank 1 is killed;
-// "pending": MPI_Finalize with requests left; "spawned": with another process that it starts.
+// "survived": rank 1 is killed, the others are told, and say so; "aborted": rank 1 calls MPI_Abort;
+// "left": MPI_Finalize with all sorts of things left; "attributes": what is left is used and freed
+// by an attribute of MPI_COMM_SELF, in MPI_Finalize; "spawned": with another process that it
+// starts.
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#define MPI_Neighbor_allgather_init MPIX_Neighbor_allgather_init
+#endif
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,11 +42,83 @@ static void spawn(char *program, MPI_Comm parent) {
   MPI_Comm_disconnect(&other);
 }
 
+static void survive(MPI_Comm ring, int rank) {
+  int code = MPI_SUCCESS;
+  double last = 0;
+  MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+  for (int i = 0; code == MPI_SUCCESS; ++i) {
+    last = MPI_Wtime();
+    if (rank == 1 && i == 1000)
+      kill(getpid(), SIGKILL);
+    code = i % 2 ? MPI_Neighbor_allgather(sent, 1, MPI_INT, got, 1, MPI_INT, ring)
+                 : MPI_Allreduce(sent, got, 1, MPI_INT, MPI_SUM, ring);
+  }
+  printf("survived: rank %d was told%s\n", rank, MPI_Wtime() - last < 10 ? "" : ", but late");
+  fflush(stdout);
+  sleep(1); // the others are told by themselves
+  _exit(0);
+}
+
+static void add(void *in, void *inout, int *n, MPI_Datatype *type) {
+  for (int i = 0; i < 2 * *n; ++i)
+    ((int *)inout)[i] += ((int *)in)[i];
+}
+
+// Begun and not ended, made and not freed.
+static void leaveAll(MPI_Comm ring) {
+  static int in[4], out[4], more[4];
+  MPI_Request request;
+  MPI_Datatype pair;
+  MPI_Op op;
+  MPI_Comm copy;
+  void *memory;
+  MPI_Alloc_mem(1000, MPI_INFO_NULL, &memory);
+  MPI_Comm_dup(ring, &copy);
+  MPI_Type_contiguous(2, MPI_INT, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Op_create(add, 1, &op);
+  MPI_Iallreduce(in, out, 2, pair, op, copy, &request);
+  MPI_Request_free(&request);
+  MPI_Op_free(&op);
+  MPI_Type_free(&pair);
+  MPI_Ineighbor_allgather(sent, 1, MPI_INT, got, 1, MPI_INT, copy, &request);
+  MPI_Comm_free(&copy);
+  MPI_Ibarrier(ring, &request);
+  MPI_Neighbor_allgather_init(sent, 1, MPI_INT, more, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+}
+
+static MPI_Comm usedLast;
+static MPI_Request freedLast;
+
+static int useLast(MPI_Comm comm, int key, void *value, void *extra) {
+  int rank = *(int *)value, ranks, before, behind;
+  MPI_Cart_shift(usedLast, 0, 1, &before, &behind);
+  MPI_Comm_size(usedLast, &ranks);
+  sent[0] = rank;
+  exchangeOften(usedLast, 20);
+  MPI_Start(&freedLast);
+  MPI_Wait(&freedLast, MPI_STATUS_IGNORE);
+  MPI_Request_free(&freedLast);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0 && got[0] == before && got[1] == behind)
+    printf("attributes: used\n");
+  MPI_Comm_free(&usedLast);
+  return MPI_SUCCESS;
+}
+
+static void useInTheEnd(MPI_Comm ring, int *rank) {
+  int key;
+  usedLast = ring;
+  MPI_Neighbor_allgather_init(sent, 1, MPI_INT, got, 1, MPI_INT, ring, MPI_INFO_NULL, &freedLast);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, useLast, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, rank);
+}
+
 int main(int argc, char **argv) {
   const char *how = argc > 1 ? argv[1] : "";
   int rank;
   MPI_Comm parent;
-  MPI_Request left;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_get_parent(&parent);
@@ -49,8 +128,16 @@ int main(int argc, char **argv) {
     if (rank == 1)
       kill(getpid(), SIGKILL);
     exchangeOften(ring, 1000000000);
-  } else if (strcmp(how, "pending") == 0) {
-    MPI_Ineighbor_allgather(sent, 1, MPI_INT, got, 1, MPI_INT, ring, &left);
+  } else if (strcmp(how, "aborted") == 0) {
+    if (rank == 1)
+      MPI_Abort(MPI_COMM_WORLD, 7);
+    exchangeOften(ring, 1000000000);
+  } else if (strcmp(how, "survived") == 0) {
+    survive(ring, rank);
+  } else if (strcmp(how, "left") == 0) {
+    leaveAll(ring);
+  } else if (strcmp(how, "attributes") == 0) {
+    useInTheEnd(ring, &rank);
   } else if (strcmp(how, "spawned") == 0) {
     spawn(argv[0], parent);
   }
