@@ -15,7 +15,9 @@ constexpr uint32_t kYieldsBeforeSleep = 20;
 } // namespace
 
 Lanes::Lanes(shm::World &world, Rank self, Options options)
-    : world_(world), self_(self), spinPolls_(shm::spinPolls(world.numRanks())),
+    : world_(world), self_(self),
+      spinPolls_(shm::spinPolls(options.ranksOnMachine ? options.ranksOnMachine
+                                                       : world.numRanks())),
       options_(std::move(options)), arena_(world.arenaBegin(self), world.options().arenaBytes),
       health_(world, self), senders_(world.numRanks()), receivers_(world.numRanks()) {
   shm::registerWaker();
