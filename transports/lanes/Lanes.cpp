@@ -16,8 +16,8 @@ constexpr uint32_t kYieldsBeforeSleep = 20;
 
 Lanes::Lanes(shm::World &world, Rank self, Options options)
     : world_(world), self_(self),
-      spinPolls_(shm::spinPolls(options.ranksOnMachine ? options.ranksOnMachine
-                                                       : world.numRanks())),
+      spinPolls_(
+          shm::spinPolls(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
       options_(std::move(options)), arena_(world.arenaBegin(self), world.options().arenaBytes),
       health_(world, self), senders_(world.numRanks()), receivers_(world.numRanks()) {
   shm::registerWaker();
