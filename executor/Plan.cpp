@@ -77,6 +77,10 @@ Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
   if (!channels)
     return channels.status();
   plan->channels_ = channels.take();
+  plan->wavefront_.putFirst([&](OpId op) {
+    const ImageOp &message = view.ops[index(op)];
+    return travels(message) && engine.endpoint().startsFirst(message.peer);
+  });
   engine.add(*plan);
   return plan;
 }
@@ -106,7 +110,7 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
     return s;
   memory_ = std::move(memory);
   steps_ = steps.take();
-  line_ = straightLine(view_, steps_, engine_.endpoint().caps().eagerBytes);
+  line_ = straightLine(view_, steps_, engine_.endpoint());
   return {};
 }
 

@@ -10,36 +10,37 @@ bool isShort(const Step &step, uint64_t longestMessage) {
 }
 
 /// What goes first.
-int rankOf(const Step &step) {
+int rankOf(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
   switch (step.kind) {
   case Step::Kind::Send:
-    return 0;
+    return endpoint.startsFirst(op.peer) ? 0 : 1;
   case Step::Kind::Recv:
-    return 2;
+    return 3;
   default:
-    return 1;
+    return 2;
   }
 }
 
 } // namespace
 
 std::vector<uint32_t> straightLine(const RankView &view, const Steps &steps,
-                                   uint64_t longestMessage) {
+                                   const Endpoint &endpoint) {
   size_t ops = view.ops.size();
   if (ops > kLongestLine)
     return {};
   std::vector<uint32_t> line, ready, open;
+  std::vector<int> rank;
   for (uint32_t op = 0; op < ops; ++op) {
-    if (!isShort(steps[OpId{op}], longestMessage))
+    if (!isShort(steps[OpId{op}], endpoint.caps().eagerBytes))
       return {};
+    rank.push_back(rankOf(steps[OpId{op}], view.ops[op], endpoint));
     open.push_back(view.ops[op].depCount);
     if (open[op] == 0)
       ready.push_back(op);
   }
   while (!ready.empty()) {
     auto next = std::min_element(ready.begin(), ready.end(), [&](uint32_t a, uint32_t b) {
-      int first = rankOf(steps[OpId{a}]), second = rankOf(steps[OpId{b}]);
-      return first != second ? first < second : a < b;
+      return std::pair(rank[a], a) < std::pair(rank[b], b);
     });
     uint32_t op = *next;
     ready.erase(next);

@@ -12,10 +12,10 @@ namespace colldsl {
 /// Ops of a plan that has such an order, at most.
 inline constexpr size_t kLongestLine = 64;
 
-/// Sends as early as they can be, then local work, receives as late. Empty: the plan is too long,
-/// has steps that change from run to run, or messages of more than `longestMessage` bytes, which
-/// take too long.
+/// Sends as early as they can be, those to peers with which the endpoint starts first in front,
+/// then local work, receives as late. Empty: the plan is too long, has steps that change from run
+/// to run, or messages that are not eager, which take too long.
 std::vector<uint32_t> straightLine(const RankView &view, const Steps &steps,
-                                   uint64_t longestMessage);
+                                   const Endpoint &endpoint);
 
 } // namespace colldsl

@@ -12,6 +12,7 @@
 
 #include "ir/Image.h"
 
+#include <algorithm>
 #include <cassert>
 #include <memory>
 #include <span>
@@ -26,6 +27,12 @@ public:
   /// The DAG of a loaded image: acyclic, all indices in bounds. `successors` stays
   /// where it is as long as the wavefront is used.
   Wavefront(std::span<const ImageOp> ops, std::span<const uint32_t> successors);
+
+  /// Of the ops without dependencies those for which isFirst(op) is true come first in every run.
+  template <typename IsFirst> void putFirst(IsFirst isFirst) {
+    std::stable_partition(ready_.begin(), ready_.begin() + roots_,
+                          [&](uint32_t op) { return isFirst(OpId{op}); });
+  }
 
   /// Begins a run. The run before is done().
   void restart() {

@@ -16,21 +16,8 @@ namespace {
 constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
 // The MPI below has news of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
-
-OutOfBand launcherOf(MPI_Comm comm) {
-  OutOfBand launcher;
-  int rank = 0, ranks = 1;
-  real::Comm_rank(comm, &rank);
-  real::Comm_size(comm, &ranks);
-  launcher.rank = static_cast<uint32_t>(rank);
-  launcher.numRanks = static_cast<uint32_t>(ranks);
-  launcher.allgather = [comm](const void *mine, void *all, size_t bytes) {
-    auto count = static_cast<int>(bytes);
-    return mpiStatus(real::Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm),
-                     "MPI_Allgather");
-  };
-  return launcher;
-}
+// Nor do letters.
+constexpr std::chrono::nanoseconds kLongestNap = std::chrono::microseconds(50);
 
 bool allSay(MPI_Comm comm, bool word) {
   int mine = word, all = 0;
@@ -46,53 +33,62 @@ Job::Job() : mover_(std::make_unique<Mover>(*this)) {}
 Job::~Job() = default;
 
 void Job::begin(int threadLevel) {
-  MPI_Comm machine = MPI_COMM_NULL;
-  int worldRank = 0, worldRanks = 1;
-  real::Comm_rank(MPI_COMM_WORLD, &worldRank);
-  real::Comm_size(MPI_COMM_WORLD, &worldRanks);
-  real::Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, worldRank, MPI_INFO_NULL, &machine);
   auto job = std::make_unique<Job>();
+  int worldRank = 0;
+  real::Comm_rank(MPI_COMM_WORLD, &worldRank);
   job->isThreaded_ = threadLevel == MPI_THREAD_MULTIPLE;
   job->worldRank_ = static_cast<uint32_t>(worldRank);
   real::Comm_dup(MPI_COMM_SELF, &job->own_);
   real::Comm_group(MPI_COMM_WORLD, &job->worldGroup_);
+  Node node = makeNode();
+  job->nodes_ = knowNodes(node.comm);
   shm::Options memory;
   memory.arenaBytes = kArenaBytes;
-  OutOfBand launcher = launcherOf(machine);
-  Result<WiredUp> wired = shareMemory(launcher, memory);
+  Result<WiredUp> wired = shareMemory(launcherOf(node.comm), memory);
   Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
   bool isFine = allSay(MPI_COMM_WORLD, wired.ok() && library.ok());
+  job->tell(launcherOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
   if (isFine) {
-    lanes::Options options;
-    options.longestSleep = kLongestSleep;
-    options.bystander = job.get();
-    if (Result<Topology> machine = Topology::onThisMachine(wired->pus))
-      job->machine_ = machine.take();
-    else
-      job->machine_ = Topology::flat(launcher.numRanks);
     job->library_ = library.take();
-    job->world_ = std::move(wired->world);
-    job->lanes_ = std::make_unique<lanes::Lanes>(*job->world_, Rank{launcher.rank}, options);
-    std::vector<int> here(launcher.numRanks);
-    real::Allgather(&worldRank, 1, MPI_INT, here.data(), 1, MPI_INT, machine);
-    job->onMachine_.assign(static_cast<size_t>(worldRanks), kNoRank);
-    for (uint32_t r = 0; r < here.size(); ++r)
-      job->onMachine_[static_cast<size_t>(here[r])] = Rank{r};
-  }
-  real::Comm_free(&machine);
-  if (Settings::all().isVerbose() && worldRank == 0)
-    std::fprintf(stderr, "colldsl: %d ranks, %u of them on the machine of rank 0: %s\n", worldRanks,
-                 launcher.numRanks, isFine ? "they share memory" : "nothing is served");
-  if (!wired.ok() && Settings::all().isVerbose())
-    std::fprintf(stderr, "colldsl: rank %d: %s\n", worldRank, wired.message().c_str());
-  if (isFine)
+    job->connect(wired.take(), node);
     current_ = job.release();
+  }
+  real::Comm_free(&node.comm);
+}
+
+void Job::connect(WiredUp wired, const Node &node) {
+  lanes::Options options;
+  options.longestSleep = longestSleep();
+  options.ranksOnMachine = node.ranksOnMachine;
+  options.bystander = this;
+  Result<Topology> here = Topology::onThisMachine(wired.pus);
+  auto ranksHere = static_cast<uint32_t>(wired.pus.size());
+  topology_ = knowPlaces(nodes_, here ? here.take() : Topology::flat(ranksHere));
+  world_ = std::move(wired.world);
+  lanes_ = std::make_unique<lanes::Lanes>(*world_, onNode(Rank{worldRank_}), options);
+  if (nodes_.count > 1)
+    letters_ = std::make_unique<Letters>(MPI_COMM_WORLD);
+}
+
+void Job::tell(uint32_t ranksHere, const Status &shared, bool isFine) const {
+  if (!Settings::all().isVerbose())
+    return;
+  if (worldRank_ == 0 && nodes_.count == 1)
+    std::fprintf(stderr, "colldsl: %zu ranks on one node: %s\n", nodes_.first.size(),
+                 isFine ? "they share memory" : "nothing is served");
+  else if (worldRank_ == 0)
+    std::fprintf(stderr, "colldsl: %zu ranks on %u nodes, %u of them on that of rank 0: %s\n",
+                 nodes_.first.size(), nodes_.count, ranksHere,
+                 isFine ? "those of a node share memory" : "nothing is served");
+  if (!shared)
+    std::fprintf(stderr, "colldsl: rank %u: %s\n", worldRank_, shared.message().c_str());
 }
 
 void Job::end() {
   std::unique_ptr<Job> job(std::exchange(current_, nullptr));
   if (!job)
     return;
+  job->letters_.reset();
   for (MPI_Op op : job->kept_)
     real::Op_free(&op);
   job->typesInUse_.freeAll();
@@ -114,10 +110,15 @@ void Job::endMovingBesides() {
 
 bool Job::poll() {
   bool moved = lanes_->poll();
+  if (letters_)
+    moved |= letters_->poll();
   for (Operation *operation : moved_)
     moved |= operation->progress();
   return moved;
 }
+
+// Letters are calls of the MPI.
+bool Job::pollBesides() { return letters_ && !isThreaded_ ? lanes_->poll() : poll(); }
 
 Status Job::waitFor(Operation &operation) {
   return lanes_->waitUntil([&] { return operation.isDone(); },
@@ -127,8 +128,14 @@ Status Job::waitFor(Operation &operation) {
                            });
 }
 
+std::chrono::nanoseconds Job::longestSleep() const {
+  return nodes_.count > 1 ? kLongestNap : kLongestSleep;
+}
+
 // What the MPI below has under way moves while somebody looks at it.
 void Job::look() {
+  if (letters_)
+    letters_->poll();
   int isThere = 0;
   real::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &isThere, MPI_STATUS_IGNORE);
 }

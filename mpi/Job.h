@@ -1,9 +1,12 @@
-/// What this process shares with the other processes of the MPI job on its machine.
+/// What this process shares with the other processes of the MPI job on its node, and how it reaches
+/// those of others.
 #pragma once
 
 #include "mpi/FairMutex.h"
 #include "mpi/InfoPromises.h"
+#include "mpi/Letters.h"
 #include "mpi/Mpi.h"
+#include "mpi/Nodes.h"
 #include "mpi/TypesInUse.h"
 #include "runtime/Library.h"
 #include "runtime/WireUp.h"
@@ -33,13 +36,15 @@ public:
   static Job *current() { return current_; }
 
   lanes::Lanes &lanes() { return *lanes_; }
+  /// To ranks of other nodes; null: there are none.
+  Letters *letters() { return letters_.get(); }
 
-  /// Place among the job's ranks on this machine, by rank of MPI_COMM_WORLD; kNoRank: it sits on
+  /// Place among the job's ranks on this node, by rank of MPI_COMM_WORLD; kNoRank: it sits on
   /// another one.
-  Rank onMachine(int worldRank) const { return onMachine_[static_cast<size_t>(worldRank)]; }
+  Rank onNode(Rank worldRank) const { return nodes_.placeOf[index(worldRank)]; }
   MPI_Group worldGroup() const { return worldGroup_; }
-  /// Where the ranks of this machine sit.
-  const Topology &machine() const { return machine_; }
+  /// Where the ranks of MPI_COMM_WORLD sit.
+  const Topology &topology() const { return topology_; }
 
   /// The collectives that are served.
   Library &library() const { return *library_; }
@@ -50,6 +55,9 @@ public:
 
   /// Moves all operations once.
   bool poll();
+  /// The same for a thread that is not the program's own: as much as may be moved while that one is
+  /// in a call of the MPI below.
+  bool pollBesides();
 
   /// Between these it moves by poll().
   void beginMoving(Operation &operation) { moved_.push_back(&operation); }
@@ -105,9 +113,10 @@ private:
   std::unique_ptr<shm::World> world_;
   std::unique_ptr<lanes::Lanes> lanes_;
   std::unique_ptr<Library> library_;
-  Topology machine_ = Topology::flat(1);
+  std::unique_ptr<Letters> letters_;
+  Topology topology_ = Topology::flat(1);
+  Nodes nodes_;
   std::vector<Operation *> moved_; ///< by poll(), besides what lanes move
-  std::vector<Rank> onMachine_;
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
   MPI_Comm own_ = MPI_COMM_NULL;    ///< of this process alone: looking at it moves the MPI below
   bool isThreaded_ = false;         ///< the program says so
@@ -125,6 +134,9 @@ private:
   void look() override;
   void leave() override;
   void comeBack() override;
+  void tell(uint32_t ranksHere, const Status &shared, bool isFine) const;
+  void connect(WiredUp wired, const Node &node);
+  std::chrono::nanoseconds longestSleep() const;
   void dropBuried();
 };
 

@@ -45,10 +45,10 @@ void Mover::work() {
     wanted_.wait(lock, [&] { return active_ != 0 || isOver_; });
     if (isOver_)
       return;
-    if (job_.poll())
+    if (job_.pollBesides())
       continue;
     lanes.armSleep();
-    bool moved = job_.poll();
+    bool moved = job_.pollBesides();
     lock.unlock();
     if (!moved)
       lanes.sleep(kLongestSleep);

@@ -1,5 +1,6 @@
 #include "mpi/NeighborOperation.h"
 
+#include "mpi/FarNeighborOperation.h"
 #include "mpi/ServedComm.h"
 
 #include <numeric>
@@ -24,13 +25,24 @@ NeighborOperation::NeighborOperation(ServedComm &comm, CallKind kind, uint32_t s
 
 Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
                                                            uint32_t stream) {
-  std::shared_ptr<NeighborOperation> operation(new NeighborOperation(comm, call.kind, stream));
+  std::shared_ptr<NeighborOperation> operation =
+      FarNeighborOperation::isFor(comm)
+          ? std::make_shared<FarNeighborOperation>(comm, call.kind, stream)
+          : std::shared_ptr<NeighborOperation>(new NeighborOperation(comm, call.kind, stream));
   if (!operation->addEdges(comm, call))
     return std::shared_ptr<Operation>();
-  if (Status s = operation->exchange_.seal(); !s)
+  if (Status s = operation->seal(); !s)
     return s;
   operation->remember(call, comm.neighborhood().outdegree, comm.neighborhood().indegree);
   return std::shared_ptr<Operation>(std::move(operation));
+}
+
+void NeighborOperation::sendTo(const ServedComm &comm, int peer, const Pieces &pieces) {
+  exchange_.send(comm.onNode(peer), pieces);
+}
+
+void NeighborOperation::recvFrom(const ServedComm &comm, int peer, const Pieces &pieces) {
+  exchange_.recv(comm.onNode(peer), pieces);
 }
 
 Status NeighborOperation::addEdges(const ServedComm &comm, const Call &call) {
@@ -57,7 +69,7 @@ Status NeighborOperation::addOut(const ServedComm &comm, const Call &call,
     if (edge.peer == comm.rank())
       toSelf.push_back(pieces);
     else if (!isRepeated)
-      exchange_.send(comm.onMachine(edge.peer), pieces);
+      sendTo(comm, edge.peer, pieces);
   }
   return {};
 }
@@ -81,7 +93,7 @@ Status NeighborOperation::addIn(const ServedComm &comm, const Call &call,
       exchange_.repeat(*pieces, first);
       continue;
     }
-    exchange_.recv(comm.onMachine(edge.peer), *pieces);
+    recvFrom(comm, edge.peer, *pieces);
     if (edge.peer != before)
       first = pieces.take();
     before = edge.peer;

@@ -9,7 +9,7 @@ namespace colldsl::mpi {
 
 class ServedComm;
 
-class NeighborOperation final : public Operation {
+class NeighborOperation : public Operation {
 public:
   /// `stream`: 0 for calls that follow each other, else a persistent call's own. Null: the
   /// arguments are for the MPI below to refuse. An error: memory is short.
@@ -22,17 +22,24 @@ public:
   Status finish() override;
   void giveUp() override;
 
-private:
+protected:
   /// One slot of one side, as memory.
   using Pieces = std::vector<iovec>;
 
   NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream);
+
+  /// What goes to another rank of the communicator, and what comes from there; then all is known.
+  virtual void sendTo(const ServedComm &comm, int peer, const Pieces &pieces);
+  virtual void recvFrom(const ServedComm &comm, int peer, const Pieces &pieces);
+  virtual Status seal() { return exchange_.seal(); }
+
+  Exchange exchange_;
+
+private:
   Status addEdges(const ServedComm &comm, const Call &call);
   Status addOut(const ServedComm &comm, const Call &call, std::vector<Pieces> &toSelf);
   Status addIn(const ServedComm &comm, const Call &call, const std::vector<Pieces> &toSelf);
   Result<Pieces> piecesOf(const Side &side, int slot, PackedList &packed);
-
-  Exchange exchange_;
 };
 
 } // namespace colldsl::mpi

@@ -1,8 +1,12 @@
 /// The ranks of a communicator as plans know them. Lives as long as their plans.
 #pragma once
 
+#include "mpi/LetterEndpoint.h"
 #include "runtime/Communicator.h"
 #include "transports/lanes/LaneEndpoint.h"
+#include "transports/routed/RoutedEndpoint.h"
+
+#include <optional>
 
 namespace colldsl::mpi {
 
@@ -11,24 +15,24 @@ class Job;
 /// Runs are numbered over all plans: whoever starts one sets the number before.
 class PlanGroup {
 public:
-  PlanGroup(Job &job, lanes::Lanes &lanes, lanes::LaneGroup group, uint32_t stream,
-            Topology topology)
-      : job_(job), endpoint_(lanes, numbered(std::move(group), stream), nullptr),
-        communicator_(endpoint_, std::move(topology)) {}
+  /// `members`: of MPI_COMM_WORLD, in the order of the communicator. `stream`: of the context,
+  /// alike on all of them.
+  PlanGroup(Job &job, std::shared_ptr<const std::vector<Rank>> members, Rank self, uint32_t context,
+            uint32_t stream);
 
   Job &job() const { return job_; }
   Communicator &communicator() { return communicator_; }
   void numberNextRun(uint32_t number) { next_ = number; }
 
 private:
-  lanes::LaneGroup numbered(lanes::LaneGroup group, uint32_t stream) const {
-    group.runs = {stream, &next_};
-    return group;
-  }
+  Endpoint &connect(const std::shared_ptr<const std::vector<Rank>> &members,
+                    const Letters::Key &key);
 
   Job &job_;
   uint32_t next_ = 0;
-  lanes::LaneEndpoint endpoint_;
+  lanes::LaneEndpoint lanes_;
+  std::optional<LetterEndpoint> letters_;        ///< where some rank is on another node
+  std::optional<routed::RoutedEndpoint> routed_; ///< then both
   Communicator communicator_;
 };
 

@@ -124,7 +124,7 @@ Shared ServedComm::duplicate() {
   made->offer_ = {offer_.neighbors, offer_.all, {}};
   made->rank_ = rank_;
   made->neighborhood_ = neighborhood_;
-  made->onMachine_ = onMachine_;
+  made->members_ = members_;
   made->topology_ = topology_;
   made->tell("a duplicate");
   return made;
@@ -133,19 +133,18 @@ Shared ServedComm::duplicate() {
 void ServedComm::tell(const char *origin) const {
   if (!Settings::all().isVerbose() || rank_ != 0)
     return;
-  bool hasTopology = topology_ != MPI_UNDEFINED;
   const char *shape = topology_ == MPI_CART         ? "grid"
                       : topology_ == MPI_GRAPH      ? "graph"
                       : topology_ == MPI_DIST_GRAPH ? "distributed graph"
                                                     : "communicator";
-  const char *word = offer_.all         ? "served through shared memory"
-                     : offer_.neighbors ? "neighbour operations are served through shared memory, "
-                                          "others passed on, for some rank is on another machine"
-                     : hasTopology      ? "passed on, for some edge leaves its machine or the job"
-                                        : "passed on, for some rank is on another machine or in "
-                                          "another job";
+  bool isSpread = std::any_of(members_->begin(), members_->end(), [&](Rank member) {
+    return member != kNoRank && job_.onNode(member) == kNoRank;
+  });
+  const char *word = !offer_.all ? "passed on, for some rank is in another job"
+                     : isSpread  ? "served through shared memory in nodes, by messages between them"
+                                 : "served through shared memory";
   std::string promised = offer_.promises.text();
-  std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s%s%s\n", shape, onMachine_.size(), origin,
+  std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s%s%s\n", shape, members_->size(), origin,
                word, promised.empty() ? "" : "; promised: ", promised.c_str());
 }
 
@@ -160,31 +159,23 @@ void ServedComm::describe(MPI_Comm comm) {
   std::iota(mine.begin(), mine.end(), 0);
   real::Group_translate_ranks(group, ranks, mine.data(), job_.worldGroup(), world.data());
   real::Group_free(&group);
-  onMachine_.resize(mine.size());
-  if (std::find(world.begin(), world.end(), MPI_UNDEFINED) != world.end())
-    return; // processes of another job, with contexts of its own
-  for (size_t r = 0; r < mine.size(); ++r)
-    onMachine_[r] = job_.onMachine(world[r]);
-  offer_.all = std::find(onMachine_.begin(), onMachine_.end(), kNoRank) == onMachine_.end();
+  std::vector<Rank> members;
+  for (int rank : world)
+    members.push_back(rank == MPI_UNDEFINED ? kNoRank : Rank{static_cast<uint32_t>(rank)});
+  members_ = std::make_shared<const std::vector<Rank>>(std::move(members));
+  // Processes of another job have contexts of their own.
+  offer_.all = std::find(members_->begin(), members_->end(), kNoRank) == members_->end();
   Result<Neighborhood> neighborhood = neighborhoodOf(comm);
   if (!neighborhood)
     return;
   neighborhood_ = neighborhood.take();
-  auto isHere = [&](const Edge &edge) { return onMachine(edge.peer) != kNoRank; };
-  offer_.neighbors = std::all_of(neighborhood_.out.begin(), neighborhood_.out.end(), isHere) &&
-                     std::all_of(neighborhood_.in.begin(), neighborhood_.in.end(), isHere);
+  offer_.neighbors = offer_.all;
 }
 
 const std::shared_ptr<PlanGroup> &ServedComm::plans() {
-  if (plans_)
-    return plans_;
-  std::vector<Place> places;
-  for (Rank rank : onMachine_)
-    places.push_back(job_.machine().place(rank));
-  plans_ = std::make_shared<PlanGroup>(
-      job_, job_.lanes(),
-      lanes::LaneGroup{context_.number, onMachine_, Rank{static_cast<uint32_t>(rank_)}},
-      kPlansOf | context_.owner, Topology::fromPlaces(std::move(places)));
+  if (!plans_)
+    plans_ = std::make_shared<PlanGroup>(job_, members_, Rank{static_cast<uint32_t>(rank_)},
+                                         context_.number, kPlansOf | context_.owner);
   return plans_;
 }
 
@@ -240,7 +231,7 @@ void ServedComm::distrust(CallKind kind) {
     std::fprintf(stderr,
                  "colldsl: rank %d of %zu: arguments of %s changed, against cdag_static_buffers; "
                  "from now on they are compared\n",
-                 rank_, onMachine_.size(), kCallNames[static_cast<size_t>(kind)]);
+                 rank_, members_->size(), kCallNames[static_cast<size_t>(kind)]);
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {

@@ -66,10 +66,13 @@ public:
 
   Job &job() const { return job_; }
   const Neighborhood &neighborhood() const { return neighborhood_; }
-  Rank onMachine(int peer) const { return onMachine_[static_cast<size_t>(peer)]; }
+  /// Place of a rank of the communicator on this node; kNoRank: it is elsewhere.
+  Rank onNode(int peer) const { return job_.onNode((*members_)[static_cast<size_t>(peer)]); }
+  /// Its ranks, as ranks of MPI_COMM_WORLD.
+  const std::shared_ptr<const std::vector<Rank>> &members() const { return members_; }
   Job::Context context() const { return context_; }
   int rank() const { return rank_; }
-  int numRanks() const { return static_cast<int>(onMachine_.size()); }
+  int numRanks() const { return static_cast<int>(members_->size()); }
 
   /// Made when it is first needed.
   const std::shared_ptr<PlanGroup> &plans();
@@ -113,7 +116,7 @@ private:
   int rank_ = 0;
   int topology_ = MPI_UNDEFINED;
   Neighborhood neighborhood_;
-  std::vector<Rank> onMachine_; ///< by rank of the communicator
+  std::shared_ptr<const std::vector<Rank>> members_; ///< kNoRank: of another job
   uint32_t runs_ = 0;
   std::shared_ptr<PlanGroup> plans_;
   uint32_t persistent_ = 0;

@@ -2,6 +2,7 @@
 
 #include "mpi/Real.h"
 
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -24,10 +25,11 @@ void Settings::agree() {
   all_ = {};
   if (rank == 0)
     all_.read();
-  uint32_t words[2] = {all_.flags_, all_.off_};
-  real::Bcast(words, 2, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+  uint32_t words[3] = {all_.flags_, all_.off_, all_.ranksPerNode_};
+  real::Bcast(words, 3, MPI_UINT32_T, 0, MPI_COMM_WORLD);
   all_.flags_ = words[0];
   all_.off_ = words[1];
+  all_.ranksPerNode_ = words[2];
 }
 
 void Settings::read() {
@@ -45,6 +47,8 @@ void Settings::read() {
       readFlag(name.c_str(), equals + 1, kSummary);
     else if (name == "COLLDSL_DISABLE")
       readDisabled(equals + 1);
+    else if (name == "COLLDSL_RANKS_PER_NODE")
+      readRanksPerNode(equals + 1);
     else
       warn(name + " is set, but there is no such variable");
   }
@@ -63,6 +67,16 @@ void Settings::readDisabled(const char *names) {
     disable(rest.substr(0, comma));
     rest = comma == rest.npos ? "" : rest.substr(comma + 1);
   }
+}
+
+void Settings::readRanksPerNode(const char *value) {
+  const char *end = value + std::strlen(value);
+  auto [rest, error] = std::from_chars(value, end, ranksPerNode_);
+  if (error == std::errc() && rest == end)
+    return;
+  ranksPerNode_ = 0;
+  if (*value)
+    warn(std::string("COLLDSL_RANKS_PER_NODE is no number of ranks: '") + value + "'");
 }
 
 void Settings::disable(std::string_view name) {

@@ -17,6 +17,8 @@ public:
   bool isVerbose() const { return flags_ & kVerbose; }
   bool wantsSummary() const { return flags_ & kSummary; }
   bool isOff(CallKind kind) const { return off_ >> static_cast<uint32_t>(kind) & 1; }
+  /// So many ranks in a row share a node at most; 0: as many as are on it.
+  uint32_t ranksPerNode() const { return ranksPerNode_; }
   /// Whether there is nothing at all to be served.
   bool isAllOff() const { return off_ == kAllOff; }
 
@@ -28,10 +30,12 @@ private:
   void read();
   void readFlag(const char *name, const char *value, uint32_t flag);
   void readDisabled(const char *names);
+  void readRanksPerNode(const char *value);
   void disable(std::string_view name);
 
   uint32_t flags_ = 0;
   uint32_t off_ = 0; ///< a bit per CallKind
+  uint32_t ranksPerNode_ = 0;
 };
 
 } // namespace colldsl::mpi

@@ -155,6 +155,21 @@ Result<WiredUp> shareMemory(const OutOfBand &launcher, const shm::Options &optio
   return wired;
 }
 
+Result<std::vector<uint32_t>> whoSharesMemory(const OutOfBand &launcher) {
+  std::vector<Card> cards;
+  if (Status s = exchangeCards(launcher, makeCard(launcher), cards); !s)
+    return s;
+  std::vector<uint32_t> first;
+  for (uint32_t r = 0; r < cards.size(); ++r) {
+    auto sees = [&](const Card &card) {
+      return sameMachine(card, cards[r]) && card.processNamespace == cards[r].processNamespace;
+    };
+    auto at = std::find_if(cards.begin(), cards.end(), sees);
+    first.push_back(static_cast<uint32_t>(at - cards.begin()));
+  }
+  return first;
+}
+
 Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options, const Status &own) {
   Result<WiredUp> wired = shareMemory(launcher, options, own);
   if (!wired)

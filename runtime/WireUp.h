@@ -31,6 +31,10 @@ struct WiredUp {
 Result<WiredUp> shareMemory(const OutOfBand &launcher, const shm::Options &options,
                             const Status &own = {});
 
+/// Collective: by rank, the first one that it can share memory with. Ranks see each other's memory
+/// if they are on one machine and in one namespace of processes.
+Result<std::vector<uint32_t>> whoSharesMemory(const OutOfBand &launcher);
+
 /// shareMemory(), and this rank attached to it.
 Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options,
                        const Status &own = {});

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 namespace colldsl {
 
@@ -47,6 +49,19 @@ uint32_t makeDense(std::vector<Place> &places, uint32_t Place::*id) {
   return count;
 }
 
+/// Makes ids that each node counts for itself unique: those of each node follow those of the nodes
+/// before.
+void makeUnique(std::vector<Place> &places, uint32_t Place::*id) {
+  std::map<uint32_t, uint32_t> counts; // by node
+  for (const Place &place : places)
+    counts[place.node] = std::max(counts[place.node], place.*id + 1);
+  uint32_t begin = 0;
+  for (auto &[node, count] : counts)
+    begin += std::exchange(count, begin);
+  for (Place &place : places)
+    place.*id += counts[place.node];
+}
+
 } // namespace
 
 std::string_view spelling(Level level) { return kLevelNames[static_cast<size_t>(level)]; }
@@ -84,6 +99,12 @@ Topology Topology::fromPlaces(std::vector<Place> places) {
   }
   topology.places_ = std::move(places);
   return topology;
+}
+
+Topology Topology::fromNodes(std::vector<Place> places) {
+  for (auto id : {&Place::board, &Place::socket, &Place::numa, &Place::cache, &Place::core})
+    makeUnique(places, id);
+  return fromPlaces(std::move(places));
 }
 
 Result<Topology> Topology::onThisMachine(std::span<const uint32_t> pus) {

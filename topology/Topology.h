@@ -51,6 +51,10 @@ public:
   /// the largest; core ids are kept as they are.
   static Topology fromPlaces(std::vector<Place> places);
 
+  /// One place per rank, of which the node alone is known in the whole job: all else is counted by
+  /// each node for itself.
+  static Topology fromNodes(std::vector<Place> places);
+
   /// From a description:
   ///
   ///   flat

@@ -61,6 +61,7 @@ struct Caps {
   bool canRead = false;        ///< single copy: the receiver reads the sender's memory
   bool inOrderCommit = false;  ///< bytes of one message become visible in ascending order
   bool opensAlone = false;     ///< open() waits for nobody
+  bool mustBePolled = false;   ///< its news end no sleep: whoever sleeps takes naps
   Patience patience = {};
 };
 
@@ -98,6 +99,9 @@ struct OpenRequest {
   /// Called once there are channels; what it says is this rank's word on whether the plan can
   /// be run here. May be empty.
   std::function<Status(Channels &)> ready = {};
+  /// No message waits for another one, so that one of the wrong length need not keep the others
+  /// from being finished first. A hint.
+  bool isIndependent = false;
 };
 
 /// Names a message: the edge's place in the list given to open(), the message's
@@ -199,6 +203,10 @@ public:
 
   /// Takes part in the next open() only to fail it, on all ranks and for this reason.
   virtual void refuse(const std::string &reason) = 0;
+
+  /// Whether messages with this peer had better start before others that may start as well, since
+  /// they take longer.
+  virtual bool startsFirst(Rank) const { return false; }
 
   /// Called again and again while open() waits for other ranks. Not while one opens.
   void whileOpening(std::function<void()> doThis) { whileOpening_ = std::move(doThis); }

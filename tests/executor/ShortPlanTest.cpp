@@ -1,6 +1,8 @@
 // What is made of a plan before it runs: a straight line, combines that make their targets.
 #include "executor/StraightLine.h"
 #include "tests/executor/Schedules.h"
+#include "transports/fake/FakeWorld.h"
+#include "transports/routed/RoutedEndpoint.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +24,17 @@ struct Built {
     bound = std::make_unique<Memory>(Memory::bind(view, image->sizeClass(), binding).take());
     steps = Steps::build(view, *bound, edges, {}).take();
   }
-  std::vector<uint32_t> line(uint64_t longest) const { return straightLine(view, steps, longest); }
+  /// `network`: this rank sits on another node.
+  std::vector<uint32_t> line(uint64_t longest, Rank network = kNoRank) const {
+    fake::Options options;
+    options.eagerBytes = longest;
+    fake::World world(3, options);
+    std::unique_ptr<Endpoint> part = world.attach(kMe);
+    std::vector<uint8_t> partOf(3, 0);
+    if (network != kNoRank)
+      partOf[index(network)] = 1;
+    return straightLine(view, steps, routed::RoutedEndpoint({part.get(), part.get()}, partOf, 1));
+  }
   /// Of a copy or combine: first block of the target and number of blocks, piece by piece.
   std::vector<std::pair<int64_t, uint64_t>> targets(OpId op, size_t buffer) const {
     std::vector<std::pair<int64_t, uint64_t>> found;
@@ -56,6 +68,20 @@ TEST(StraightLine, sendsGoFirstAndReceivesLast) {
   b.recv(kOther, kMe, {b.block(x, 2)});
   b.send(kOther, kMe, {b.block(x, 3)});
   EXPECT_EQ(Built(b).line(kBlock * 4), (Line{4, 1, 3, 0, 2}));
+}
+
+TEST(StraightLine, sendsToOtherNodesGoBeforeOthers) {
+  constexpr Rank kFar{2};
+  Builder b(3);
+  BufferId x = b.buffer(BufferRole::InOut, 2);
+  for (Rank to : {kOther, kFar}) {
+    b.send(kMe, to, {b.block(x, 0)});
+    b.recv(to, kMe, {b.block(x, 0)});
+    b.recv(kMe, to, {b.block(x, to == kFar)});
+    b.send(to, kMe, {b.block(x, 0)});
+  }
+  EXPECT_EQ(Built(b).line(kBlock * 4), (Line{0, 2, 1, 3}));
+  EXPECT_EQ(Built(b).line(kBlock * 4, kFar), (Line{2, 0, 1, 3}));
 }
 
 TEST(StraightLine, longMessagesAndLongPlansHaveNone) {

@@ -121,6 +121,26 @@ TEST(Wavefront, firstReadyFirstPopped) {
 
 // Random DAGs, ops finished in random order, several runs: each op exactly once per run,
 // never before what it depends on.
+TEST(Wavefront, whatIsPutFirstStartsFirstInEveryRun) {
+  Builder b(1);
+  OpId before = b.calc(kMe, 0);
+  b.calc(kMe, 0, {after(before)});
+  b.calc(kMe, 0);
+  b.calc(kMe, 0);
+  Fixture f(b);
+  f.wavefront.putFirst([](OpId op) { return index(op) >= 2; });
+  for (int run = 0; run < 2; ++run) {
+    Ids order;
+    for (OpId op; (op = f.wavefront.pop()) != kNoOp;) {
+      order.push_back(index(op));
+      f.wavefront.start(op);
+      f.wavefront.finish(op);
+    }
+    EXPECT_EQ(order, (Ids{2, 3, 0, 1})) << run;
+    f.wavefront.restart();
+  }
+}
+
 TEST(Wavefront, everyRunRespectsEveryDependency) {
   std::mt19937 random(5);
   for (int round = 0; round < 50; ++round) {

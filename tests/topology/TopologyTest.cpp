@@ -230,6 +230,18 @@ TEST(Topology, AMillionRanks) {
   }
 }
 
+TEST(Topology, NodesCountForThemselves) {
+  std::vector<Place> places = {{0, 0, 0, 0, 0, 0}, {0, 0, 1, 1, 1, 1}, {5, 0, 1, 1, 1, 1}};
+  Topology t = Topology::fromNodes(places);
+  EXPECT_EQ(t.numGroups(Level::Node), 2u);
+  EXPECT_EQ(t.numGroups(Level::Board), 2u);
+  for (Level level : {Level::Socket, Level::Numa})
+    EXPECT_EQ(t.numGroups(level), 3u);
+  EXPECT_NE(t.place(Rank{1}).cache, t.place(Rank{2}).cache);
+  EXPECT_NE(t.place(Rank{1}).core, t.place(Rank{2}).core);
+  EXPECT_EQ(t.distance(Rank{1}, Rank{2}), kOtherNode);
+}
+
 TEST(Topology, PlacesMayHaveGaps) {
   std::vector<Place> places = {{7, 7, 70, 70, 700, 900, 3}, {2, 2, 20, 20, 200, 901, 4}};
   Topology t = Topology::fromPlaces(places);

@@ -1,6 +1,7 @@
 #include "tests/transports/Harness.h"
 
 #include "transports/ofi/Attach.h"
+#include "transports/routed/RoutedEndpoint.h"
 
 #include <thread>
 
@@ -107,6 +108,38 @@ TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm
   return setup;
 }
 
+Part fakePart(const fake::Options &options) {
+  return [=](uint32_t numRanks) {
+    return [world = std::make_shared<fake::World>(numRanks, options)](
+               Rank r) -> Result<std::unique_ptr<Endpoint>> { return world->attach(r); };
+  };
+}
+
+Part shmPart(const shm::Options &options, const Attach &attach) {
+  return [=](uint32_t numRanks) {
+    std::shared_ptr<shm::World> world = shm::World::create(numRanks, options).take();
+    return [world, attach](Rank r) { return attach(*world, r); };
+  };
+}
+
+TransportSetup onRouted(const std::string &name, const Part &even, const Part &odd,
+                        bool opensAlone) {
+  auto run = [=](uint32_t numRanks, const Body &body) {
+    auto joinEven = even(numRanks), joinOdd = odd(numRanks);
+    return runThreads(numRanks, [&](Rank r) {
+      auto first = joinEven(r), second = joinOdd(r);
+      if (!first || !second)
+        return first ? second.message() : first.message();
+      std::vector<uint8_t> partOf;
+      for (uint32_t peer = 0; peer < numRanks; ++peer)
+        partOf.push_back((index(r) + peer) % 2);
+      routed::RoutedEndpoint endpoint({first->get(), second->get()}, partOf, 1);
+      return body(endpoint);
+    });
+  };
+  return {name, run, false, opensAlone};
+}
+
 namespace {
 
 TransportSetup onOfi(const std::string &name, const ofi::Options &options) {
@@ -168,6 +201,8 @@ std::vector<TransportSetup> allSetups() {
   refused.singleCopy = shm::SingleCopy::Refused;
   lanes::Options reading = tightLanes();
   reading.singleCopyMinBytes = 1;
+  Part onFakes = fakePart({}), onLanes = shmPart({}, overLanes({}));
+  Part onShm = shmPart({}, [](shm::World &world, Rank r) { return world.attach(r); });
   std::vector<TransportSetup> all = {
       onFake("fake", {}, 10),
       onFake("fakeSynchronous", rendezvous, 3),
@@ -182,7 +217,12 @@ std::vector<TransportSetup> allSetups() {
       onLanesThreads("lanesThreadsTight", tightOptions(), tightLanes()),
       onLanesProcesses("lanes", {}, {}),
       onLanesProcesses("lanesTight", tightOptions(), tightLanes()),
-      onLanesProcesses("lanesCma", {}, reading)};
+      onLanesProcesses("lanesCma", {}, reading),
+      onRouted("routedTwoFakes", onFakes, onFakes, false),
+      onRouted("routedLanesAndFake", onLanes, onFakes, true),
+      onRouted("routedFakeAndLanes", onFakes, onLanes, true),
+      onRouted("routedShmAndFake", onShm, onFakes, false),
+      onRouted("routedLanesAndShm", onLanes, onShm, true)};
   std::vector<TransportSetup> overFabric = ofiSetups();
   all.insert(all.end(), overFabric.begin(), overFabric.end());
   return all;

@@ -40,6 +40,18 @@ TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
 TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm,
                                 const lanes::Options &options);
 
+/// One of the transports that a routed one is made of: makes a world for so many ranks, says how
+/// each joins it.
+using Part =
+    std::function<std::function<Result<std::unique_ptr<Endpoint>>(Rank)>(uint32_t numRanks)>;
+Part fakePart(const fake::Options &options);
+Part shmPart(const shm::Options &options, const Attach &attach);
+
+/// Threads on two transports: ranks whose numbers differ by an odd number are connected by the
+/// second one.
+TransportSetup onRouted(const std::string &name, const Part &even, const Part &odd,
+                        bool opensAlone);
+
 /// Options with small everything, so that all limits are met.
 shm::Options tightOptions();
 lanes::Options tightLanes();

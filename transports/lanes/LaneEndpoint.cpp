@@ -34,7 +34,7 @@ std::string saidBy(Rank rank, const std::string &what) {
 
 } // namespace
 
-// Each death has a witness: the left neighbour in the group.
+// Each death has a witness: the left neighbour in the group, of those on this machine.
 LaneEndpoint::LaneEndpoint(Lanes &lanes, LaneGroup group, std::mutex *guard)
     : lanes_(lanes), group_(std::move(group)), guard_(guard) {
   caps_.name = "lanes";
@@ -43,7 +43,11 @@ LaneEndpoint::LaneEndpoint(Lanes &lanes, LaneGroup group, std::mutex *guard)
   caps_.canRead = lanes.world().options().singleCopy == shm::SingleCopy::On;
   caps_.opensAlone = true;
   caps_.patience = lanes.patience();
-  lanes_.health().watch(onMachine(Rank{(index(group_.self) + 1) % numRanks()}));
+  uint32_t next = index(group_.self);
+  do
+    next = (next + 1) % numRanks();
+  while (onMachine(Rank{next}) == kNoRank);
+  lanes_.health().watch(onMachine(Rank{next}));
 }
 
 Result<std::unique_ptr<Endpoint>> LaneEndpoint::attach(shm::World &world, Rank rank,
@@ -60,9 +64,9 @@ Result<std::unique_ptr<Endpoint>> LaneEndpoint::attach(shm::World &world, Rank r
 
 Status LaneEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
   for (const EdgeSpec &edge : edges)
-    if (index(edge.peer) >= numRanks())
-      return Status::error("there is no rank " + std::to_string(index(edge.peer)) + " among " +
-                           std::to_string(numRanks()));
+    if (index(edge.peer) >= numRanks() || onMachine(edge.peer) == kNoRank)
+      return Status::error("there is no rank " + std::to_string(index(edge.peer)) + " among the " +
+                           std::to_string(numRanks()) + " that lanes lead to");
   return {};
 }
 

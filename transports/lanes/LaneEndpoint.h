@@ -23,7 +23,7 @@ namespace colldsl::lanes {
 /// Ranks that open plans together.
 struct LaneGroup {
   uint32_t context = 0;    ///< alike on all of them; nothing else on the lanes has it
-  std::vector<Rank> ranks; ///< of the machine, in the order of the group
+  std::vector<Rank> ranks; ///< of the machine, in the order of the group; kNoRank: not on it
   Rank self = kNoRank;     ///< this rank's place in the group
 
   /// Where the group numbers the runs: in one stream, those of all plans.

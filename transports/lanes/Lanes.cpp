@@ -14,7 +14,9 @@ constexpr uint32_t kYieldsPerLookAround = 16;
 } // namespace
 
 Lanes::Lanes(shm::World &world, Rank self, Options options)
-    : world_(world), self_(self), patience_(shm::patienceAmong(world.numRanks())),
+    : world_(world), self_(self),
+      patience_(
+          shm::patienceAmong(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
       options_(std::move(options)), arena_(world.arenaBegin(self), world.options().arenaBytes),
       health_(world, self), senders_(world.numRanks()), receivers_(world.numRanks()) {
   shm::registerWaker();

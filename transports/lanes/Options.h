@@ -35,6 +35,8 @@ struct Options {
   uint64_t asideBytes = 256 << 10;
   /// Of a rank that waits. Whoever has other things to look after wakes sooner.
   std::chrono::nanoseconds longestSleep = std::chrono::milliseconds(5);
+  /// Ranks that share the cores with these, themselves included; 0: those of the world.
+  uint32_t ranksOnMachine = 0;
   /// Outlives the lanes. May be null.
   Bystander *bystander = nullptr;
 };

@@ -1,0 +1,219 @@
+#include "mpi/LetterEndpoint.h"
+
+#include "transports/Pieces.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace colldsl::mpi {
+namespace {
+
+// Nothing that comes ends a sleep.
+constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(50);
+
+Fault saidBy(Rank rank, const std::string &what) {
+  return {rank, kNoOp, "rank " + std::to_string(index(rank)) + ": " + what};
+}
+
+} // namespace
+
+/// The messages of one plan.
+class LetterChannels : public Channels {
+public:
+  LetterChannels(LetterEndpoint &endpoint, const OpenRequest &request)
+      : endpoint_(endpoint), letters_(endpoint.letters_), isIndependent_(request.isIndependent) {
+    tally_.collects = true;
+    addEdges(out_, request.out);
+    addEdges(in_, request.in);
+    done_.reserve(out_.ends.size() + in_.ends.size());
+  }
+  ~LetterChannels() override {
+    if (tally_.open != 0)
+      letters_.forget(tally_);
+  }
+
+  Status prepare(const Work &) override { return {}; }
+  void start() override { run_ = *endpoint_.group_.nextRun; }
+  Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
+  Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  bool recvNow(MessageSlot slot, const Payload &payload) override;
+  std::span<const Completion> poll() override;
+  bool check() override;
+  void abort(const Fault &fault) override;
+  OpId openOp(Rank peer) const override;
+
+private:
+  /// One end of a message; `tag` is its op.
+  struct End : Letters::Message {
+    Rank peer; ///< in the group
+    bool isOpen = false;
+  };
+  /// The ends of all edges of one direction.
+  struct Side {
+    std::vector<uint32_t> first; ///< by edge: of its ends
+    std::vector<End> ends;
+  };
+
+  void addEdges(Side &side, std::span<const EdgeSpec> edges);
+  End &endAt(Side &side, MessageSlot slot, const Payload &payload);
+  Posted afterPost(End &end);
+  void takeFinished();
+  bool findFailure();
+  OpId openOpOf(const Side &side, Rank peer) const;
+
+  LetterEndpoint &endpoint_;
+  Letters &letters_;
+  bool isIndependent_;
+  uint32_t run_ = 0;
+  lanes::Tally tally_;
+  Side out_, in_;
+  std::vector<Completion> done_;
+  bool told_ = false; ///< the caller has seen what is in done_
+};
+
+void LetterChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {
+  for (const EdgeSpec &edge : edges) {
+    side.first.push_back(static_cast<uint32_t>(side.ends.size()));
+    for (uint32_t m = 0; m < edge.messages.size(); ++m) {
+      End end;
+      end.key = endpoint_.group_.key;
+      end.key.message += m;
+      end.tally = &tally_;
+      end.peer = edge.peer;
+      side.ends.push_back(end);
+    }
+  }
+}
+
+LetterChannels::End &LetterChannels::endAt(Side &side, MessageSlot slot, const Payload &payload) {
+  End &end = side.ends[side.first[slot.edge] + slot.message];
+  end.key.run = run_;
+  end.payload = payload;
+  return end;
+}
+
+Posted LetterChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
+  if (payload.bytes == 0 && !payload.always)
+    return Posted::Done;
+  End &end = endAt(out_, slot, payload);
+  end.tag = index(op);
+  end.isOpen = true;
+  letters_.send(endpoint_.inWorld(end.peer), end);
+  return afterPost(end);
+}
+
+Posted LetterChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
+  End &end = endAt(in_, slot, payload);
+  end.tag = index(op);
+  end.isOpen = true;
+  if (payload.bytes == 0 && !payload.always) {
+    ++tally_.open;
+    end.moved = 0;
+    end.finish();
+  } else {
+    letters_.recv(endpoint_.inWorld(end.peer), end);
+  }
+  return afterPost(end);
+}
+
+bool LetterChannels::recvNow(MessageSlot slot, const Payload &payload) {
+  if (payload.bytes == 0 && !payload.always)
+    return true;
+  const End &end = endAt(in_, slot, payload);
+  Rank peer = endpoint_.inWorld(end.peer);
+  return letters_.recvNow(peer, end) || (letters_.poll() && letters_.recvNow(peer, end));
+}
+
+// What was done at once is the newest of those that are finished.
+Posted LetterChannels::afterPost(End &end) {
+  if (tally_.finished != &end || end.payload.upTo || tally_.mismatched)
+    return Posted::Pending;
+  tally_.finished = end.next;
+  end.isOpen = false;
+  return Posted::Done;
+}
+
+void LetterChannels::takeFinished() {
+  if (told_)
+    done_.clear();
+  told_ = false;
+  for (lanes::Message *m = tally_.finished; m; m = m->next) {
+    static_cast<End &>(*m).isOpen = false;
+    if (m != tally_.mismatched)
+      done_.push_back({OpId{m->tag}, m->moved});
+  }
+  tally_.finished = nullptr;
+}
+
+std::span<const Completion> LetterChannels::poll() {
+  letters_.poll();
+  takeFinished();
+  told_ = true;
+  if (tally_.mismatched && !(isIndependent_ && tally_.open != 0) && !findFailure()) {
+    const End &end = static_cast<End &>(*tally_.mismatched);
+    fail({end.peer, OpId{end.tag}, sizeMismatch(end.payload, end.moved)});
+  }
+  if (!letters_.status())
+    fail({kNoRank, kNoOp, letters_.status().message()});
+  return done_;
+}
+
+// If the plan failed elsewhere before, that is the reason for what happens here.
+bool LetterChannels::findFailure() {
+  if (const Fault *fault = letters_.findFailure(endpoint_.group_.key))
+    fail(*fault);
+  return failed();
+}
+
+bool LetterChannels::check() { return !failed() && !findFailure() && letters_.status(); }
+
+OpId LetterChannels::openOpOf(const Side &side, Rank peer) const {
+  for (const End &end : side.ends)
+    if (end.isOpen && (peer == kNoRank || peer == end.peer))
+      return OpId{end.tag};
+  return kNoOp;
+}
+
+OpId LetterChannels::openOp(Rank peer) const {
+  OpId op = openOpOf(in_, peer);
+  return op != kNoOp ? op : openOpOf(out_, peer);
+}
+
+void LetterChannels::abort(const Fault &fault) {
+  fail(fault);
+  endpoint_.tellAll(fault);
+}
+
+LetterEndpoint::LetterEndpoint(Letters &letters, LetterGroup group)
+    : letters_(letters), group_(std::move(group)) {
+  caps_.name = "letters";
+  caps_.eagerBytes = Letters::kShortBytes;
+  caps_.opensAlone = true;
+  caps_.mustBePolled = true;
+}
+
+Result<std::unique_ptr<Channels>> LetterEndpoint::open(const OpenRequest &request) {
+  auto channels = std::make_unique<LetterChannels>(*this, request);
+  Status own = request.ready ? request.ready(*channels) : Status();
+  if (!own) {
+    channels->abort(saidBy(rank(), own.message()));
+    return own;
+  }
+  return std::unique_ptr<Channels>(std::move(channels));
+}
+
+void LetterEndpoint::refuse(const std::string &reason) { tellAll(saidBy(rank(), reason)); }
+
+// Whoever was told before, or tells the same, need not be told.
+void LetterEndpoint::tellAll(const Fault &fault) {
+  if (letters_.findFailure(group_.key))
+    return;
+  for (Rank peer : *group_.ranks)
+    letters_.sendFailure(peer, group_.key, fault);
+}
+
+void LetterEndpoint::sleep(std::chrono::nanoseconds atMost) {
+  std::this_thread::sleep_for(std::min(atMost, kLongestSleep));
+}
+
+} // namespace colldsl::mpi

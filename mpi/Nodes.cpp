@@ -1,0 +1,85 @@
+#include "mpi/Nodes.h"
+
+#include "mpi/Real.h"
+#include "mpi/Settings.h"
+
+#include <algorithm>
+#include <set>
+
+namespace colldsl::mpi {
+namespace {
+
+/// Those that give the same number stay together; the old communicator goes.
+void split(MPI_Comm &comm, int number) {
+  MPI_Comm whole = comm;
+  int rank = 0;
+  real::Comm_rank(whole, &rank);
+  real::Comm_split(whole, number, rank, &comm);
+  real::Comm_free(&whole);
+}
+
+} // namespace
+
+OutOfBand launcherOf(MPI_Comm comm) {
+  OutOfBand launcher;
+  int rank = 0, ranks = 1;
+  real::Comm_rank(comm, &rank);
+  real::Comm_size(comm, &ranks);
+  launcher.rank = static_cast<uint32_t>(rank);
+  launcher.numRanks = static_cast<uint32_t>(ranks);
+  launcher.allgather = [comm](const void *mine, void *all, size_t bytes) {
+    auto count = static_cast<int>(bytes);
+    return mpiStatus(real::Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm),
+                     "MPI_Allgather");
+  };
+  return launcher;
+}
+
+Node makeNode() {
+  Node node;
+  int worldRank = 0;
+  real::Comm_rank(MPI_COMM_WORLD, &worldRank);
+  real::Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, worldRank, MPI_INFO_NULL, &node.comm);
+  node.ranksOnMachine = launcherOf(node.comm).numRanks;
+  if (uint32_t most = Settings::all().ranksPerNode(); most != 0)
+    split(node.comm, static_cast<int>(static_cast<uint32_t>(worldRank) / most));
+  OutOfBand launcher = launcherOf(node.comm);
+  Result<std::vector<uint32_t>> first = whoSharesMemory(launcher);
+  if (first && std::any_of(first->begin(), first->end(), [](uint32_t rank) { return rank != 0; }))
+    split(node.comm, static_cast<int>((*first)[launcher.rank]));
+  return node;
+}
+
+Nodes knowNodes(MPI_Comm node) {
+  int worldRank = 0, worldRanks = 1, first = 0;
+  real::Comm_rank(MPI_COMM_WORLD, &worldRank);
+  real::Comm_size(MPI_COMM_WORLD, &worldRanks);
+  first = worldRank;
+  real::Bcast(&first, 1, MPI_INT, 0, node);
+  Nodes nodes;
+  nodes.first.resize(static_cast<size_t>(worldRanks));
+  auto mine = static_cast<uint32_t>(first);
+  real::Allgather(&mine, 1, MPI_UINT32_T, nodes.first.data(), 1, MPI_UINT32_T, MPI_COMM_WORLD);
+  uint32_t next = 0;
+  for (uint32_t of : nodes.first)
+    nodes.placeOf.push_back(of == mine ? Rank{next++} : kNoRank);
+  nodes.count =
+      static_cast<uint32_t>(std::set<uint32_t>(nodes.first.begin(), nodes.first.end()).size());
+  return nodes;
+}
+
+Topology knowPlaces(const Nodes &nodes, const Topology &here) {
+  if (nodes.count == 1)
+    return here;
+  int worldRank = 0;
+  real::Comm_rank(MPI_COMM_WORLD, &worldRank);
+  Place mine = here.place(nodes.placeOf[static_cast<size_t>(worldRank)]);
+  std::vector<Place> places(nodes.first.size());
+  real::Allgather(&mine, sizeof mine, MPI_BYTE, places.data(), sizeof mine, MPI_BYTE,
+                  MPI_COMM_WORLD);
+  for (size_t r = 0; r < places.size(); ++r)
+    places[r].node = nodes.first[r];
+  return Topology::fromNodes(std::move(places));
+}
+
+} // namespace colldsl::mpi

@@ -1,0 +1,37 @@
+/// Which ranks of the job share memory: nodes, as far as this library is concerned.
+#pragma once
+
+#include "mpi/Mpi.h"
+#include "runtime/WireUp.h"
+#include "topology/Topology.h"
+
+namespace colldsl::mpi {
+
+/// A communicator as the launcher of its ranks.
+OutOfBand launcherOf(MPI_Comm comm);
+
+/// This rank's node.
+struct Node {
+  MPI_Comm comm = MPI_COMM_NULL; ///< its ranks, in the order of MPI_COMM_WORLD
+  uint32_t ranksOnMachine = 1;   ///< those of other nodes, too
+};
+
+/// Collective over MPI_COMM_WORLD. Ranks of one machine are on several nodes if they do not see
+/// each other's memory, or if that was asked for (COLLDSL_RANKS_PER_NODE).
+Node makeNode();
+
+/// What all ranks of MPI_COMM_WORLD know of their nodes.
+struct Nodes {
+  uint32_t count = 1;
+  std::vector<Rank> placeOf; ///< by rank of MPI_COMM_WORLD, on this rank's node; kNoRank: elsewhere
+  std::vector<uint32_t> first; ///< by rank of MPI_COMM_WORLD: the first one of its node
+};
+
+/// Collective over MPI_COMM_WORLD.
+Nodes knowNodes(MPI_Comm node);
+
+/// Where all ranks of MPI_COMM_WORLD sit. Collective, if there are several nodes. `here`: where
+/// those of this node do.
+Topology knowPlaces(const Nodes &nodes, const Topology &here);
+
+} // namespace colldsl::mpi

@@ -1,0 +1,47 @@
+#include "mpi/PlanGroup.h"
+
+#include "mpi/Job.h"
+
+#include <algorithm>
+
+namespace colldsl::mpi {
+namespace {
+
+lanes::LaneGroup onNode(const Job &job, const std::vector<Rank> &members, Rank self,
+                        uint32_t context, lanes::LaneGroup::Numbering runs) {
+  lanes::LaneGroup group{context, {}, self, runs};
+  for (Rank member : members)
+    group.ranks.push_back(job.onNode(member));
+  return group;
+}
+
+Topology topologyOf(const Job &job, const std::vector<Rank> &members) {
+  std::vector<Place> places;
+  for (Rank member : members)
+    places.push_back(job.topology().place(member));
+  return Topology::fromPlaces(std::move(places));
+}
+
+} // namespace
+
+PlanGroup::PlanGroup(Job &job, std::shared_ptr<const std::vector<Rank>> members, Rank self,
+                     uint32_t context, uint32_t stream)
+    : job_(job),
+      lanes_(job.lanes(), onNode(job, *members, self, context, {stream, &next_}), nullptr),
+      communicator_(connect(members, {context, stream, 0, 0}), topologyOf(job, *members)) {}
+
+// Where all are on this node nothing stands between plans and lanes.
+Endpoint &PlanGroup::connect(const std::shared_ptr<const std::vector<Rank>> &members,
+                             const Letters::Key &key) {
+  constexpr uint8_t kNear = 0, kFar = 1;
+  std::vector<uint8_t> partOf;
+  for (Rank member : *members)
+    partOf.push_back(job_.onNode(member) == kNoRank ? kFar : kNear);
+  if (std::find(partOf.begin(), partOf.end(), kFar) == partOf.end())
+    return lanes_;
+  letters_.emplace(*job_.letters(), LetterGroup{key, members, lanes_.rank(), &next_});
+  routed_.emplace(std::vector<Endpoint *>{&lanes_, &*letters_}, std::move(partOf), kFar);
+  return *routed_;
+}
+
+} // namespace colldsl::mpi

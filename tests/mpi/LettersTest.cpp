@@ -1,0 +1,204 @@
+// Messages through the MPI below, without anything that they are for. Rank 0 sends, rank 1
+// receives.
+#include "mpi/Letters.h"
+
+#include <algorithm>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <numeric>
+
+namespace colldsl::mpi::test {
+namespace {
+
+constexpr Rank kThere{1}, kHere{0};
+
+class LettersOf : public ::testing::Test {
+protected:
+  LettersOf() : letters(MPI_COMM_WORLD) { MPI_Comm_rank(MPI_COMM_WORLD, &rank); }
+
+  bool sends() const { return rank == 0; }
+
+  /// What one end gives or wants.
+  struct End {
+    std::vector<uint8_t> bytes;
+    std::vector<iovec> pieces;
+    Letters::Message message;
+
+    End(uint64_t size, uint32_t count, uint32_t number, lanes::Tally &tally) : bytes(size, 0xee) {
+      for (uint32_t i = 0; i < count; ++i) {
+        uint64_t begin = size * i / count;
+        pieces.push_back({bytes.data() + begin, size * (i + 1) / count - begin});
+      }
+      std::reverse(pieces.begin(), pieces.end());
+      message.key = {1, 2, 3, number};
+      message.payload = {pieces.data(), count, true, false, size};
+      message.tally = &tally;
+    }
+    End(const End &) = delete;
+    /// The bytes in the order in which they travel.
+    std::vector<uint8_t> packed() const {
+      std::vector<uint8_t> all;
+      for (const iovec &piece : pieces) {
+        auto *begin = static_cast<const uint8_t *>(piece.iov_base);
+        all.insert(all.end(), begin, begin + piece.iov_len);
+      }
+      return all;
+    }
+    void fill(uint8_t first) {
+      for (const iovec &piece : pieces)
+        for (size_t i = 0; i < piece.iov_len; ++i)
+          static_cast<uint8_t *>(piece.iov_base)[i] = first++;
+    }
+  };
+
+  void post(End &end) {
+    if (sends())
+      letters.send(kThere, end.message);
+    else
+      letters.recv(kHere, end.message);
+  }
+
+  template <typename Done> void pollUntil(Done done) {
+    while (letters.status() && !done())
+      letters.poll();
+    EXPECT_TRUE(letters.status()) << letters.status().message();
+  }
+  void finish() {
+    pollUntil([&] { return tally.open == 0; });
+  }
+  /// All ranks are here; letters move meanwhile.
+  void meet() {
+    MPI_Request all;
+    MPI_Ibarrier(MPI_COMM_WORLD, &all);
+    int isDone = 0;
+    pollUntil([&] {
+      MPI_Test(&all, &isDone, MPI_STATUS_IGNORE);
+      return isDone;
+    });
+  }
+
+  int rank = 0;
+  Letters letters;
+  lanes::Tally tally;
+};
+
+TEST_F(LettersOf, anyLengthInAnyPieces) {
+  uint32_t number = 0;
+  for (uint64_t size :
+       {uint64_t{0}, uint64_t{1}, Letters::kShortBytes, Letters::kShortBytes + 1, uint64_t{100000}})
+    for (uint32_t pieces : {1u, 3u, 200u}) {
+      End end(size, sends() ? pieces : 7, ++number, tally);
+      if (sends())
+        end.fill(static_cast<uint8_t>(number));
+      post(end);
+      finish();
+      End wanted(size, 1, 0, tally);
+      wanted.fill(static_cast<uint8_t>(number));
+      EXPECT_EQ(end.packed(), wanted.packed()) << size << " in " << pieces;
+      EXPECT_EQ(end.message.moved, size);
+    }
+}
+
+// Nothing stands in the way of what is wanted first.
+TEST_F(LettersOf, whateverTheOrder) {
+  std::deque<End> ends;
+  for (uint32_t m = 0; m < 50; ++m)
+    ends.emplace_back(m % 2 ? 10 : 20000, 2, m, tally).fill(sends() ? uint8_t(m) : 0);
+  for (uint32_t m = 0; m < 50; ++m)
+    post(ends[sends() ? m : 49 - m]);
+  finish();
+  for (uint32_t m = 0; m < 50; ++m)
+    EXPECT_EQ(ends[m].packed().front(), m);
+}
+
+TEST_F(LettersOf, whoRunsAheadIsHeldBack) {
+  constexpr uint32_t kMany = 3 * Letters::kMostAhead;
+  std::deque<End> ends;
+  for (uint32_t m = 0; m < kMany; ++m)
+    ends.emplace_back(4, 1, m, tally).fill(sends() ? uint8_t(m) : 0);
+  if (sends()) {
+    for (End &end : ends)
+      post(end);
+    meet();
+    EXPECT_GE(tally.open, kMany - Letters::kMostAhead);
+  } else {
+    meet();
+    for (End &end : ends)
+      post(end);
+  }
+  finish();
+  for (uint32_t m = 0; m < kMany; ++m)
+    ASSERT_EQ(ends[m].packed().front(), uint8_t(m));
+  meet();
+  // Letters that were taken count no more.
+  End last(4, 1, kMany, tally);
+  if (!sends())
+    meet();
+  post(last);
+  if (sends()) {
+    finish();
+    meet();
+  }
+  finish();
+}
+
+TEST_F(LettersOf, lengthsThatDifferAreTheReceiversToTell) {
+  uint32_t number = 0;
+  for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
+    End end(sends() ? size : size - 1, 1, ++number, tally);
+    post(end);
+    finish();
+    EXPECT_EQ(tally.mismatched, sends() ? nullptr : &end.message);
+    EXPECT_EQ(end.message.moved, size);
+    tally.mismatched = nullptr;
+  }
+}
+
+// Before the message is here, and when the bytes are asked for already.
+TEST_F(LettersOf, memoryOfWhatIsGivenUpIsLeftAlone) {
+  uint32_t number = 0;
+  for (bool isAsked : {false, true})
+    for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
+      End end(size, 1, ++number, tally);
+      if (sends()) {
+        end.fill(1);
+        if (!isAsked)
+          meet();
+        post(end);
+        if (isAsked)
+          meet();
+        finish();
+      } else {
+        post(end);
+        if (!isAsked)
+          letters.forget(tally);
+        meet();
+        if (isAsked)
+          letters.forget(tally);
+        tally = {};
+      }
+      meet();
+      if (!sends() && !isAsked) {
+        EXPECT_EQ(end.bytes, std::vector<uint8_t>(size, 0xee));
+      }
+      End next(8, 1, ++number, tally);
+      post(next);
+      finish();
+    }
+}
+
+TEST_F(LettersOf, failuresAreToldOncePerKey) {
+  Letters::Key key{1, 2, 0, 0}, other{1, 3, 0, 0};
+  if (sends())
+    letters.sendFailure(kThere, key, {Rank{7}, kNoOp, "out of luck"});
+  else
+    pollUntil([&] { return letters.findFailure(key) != nullptr; });
+  if (!sends()) {
+    EXPECT_EQ(letters.findFailure(key)->reason, "out of luck");
+    EXPECT_EQ(letters.findFailure(key)->peer, Rank{7});
+  }
+  EXPECT_EQ(letters.findFailure(other), nullptr);
+}
+
+} // namespace
+} // namespace colldsl::mpi::test
