@@ -178,12 +178,13 @@ Status Memory::bindTemporaries() {
   for (uint32_t b = 0; b < buffers_.size(); ++b)
     if (buffers_[b].role == BufferRole::Temp && ownsStorage(buffers_[b]) &&
         __builtin_add_overflow(total, alignUp(neededBytes(b)), &total))
-      return Status::error("the temporaries are too large");
+      return Status::error(ErrorKind::NoMemory, "the temporaries are too large");
   if (total == kAlignment)
     return {};
   temporaries_.reset(static_cast<std::byte *>(std::calloc(total, 1)));
   if (!temporaries_)
-    return Status::error(concat("no memory for ", total, " bytes of temporaries"));
+    return Status::error(ErrorKind::NoMemory,
+                         concat("no memory for ", total, " bytes of temporaries"));
   uint64_t offset = alignUp(reinterpret_cast<uint64_t>(temporaries_.get())) -
                     reinterpret_cast<uint64_t>(temporaries_.get());
   for (uint32_t b = 0; b < buffers_.size(); ++b) {

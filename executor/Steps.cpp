@@ -54,7 +54,8 @@ Status Steps::makeBlank() {
     return Status::error(concat("a message of ", blankBytes_, " bytes is too large"));
   blank_.reset(static_cast<std::byte *>(std::calloc(blankBytes_, 2)));
   if (!blank_)
-    return Status::error(concat("no memory for messages of ", blankBytes_, " bytes"));
+    return Status::error(ErrorKind::NoMemory,
+                         concat("no memory for messages of ", blankBytes_, " bytes"));
   return {};
 }
 

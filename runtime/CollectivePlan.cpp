@@ -360,7 +360,8 @@ Status CollectivePlan::commit() {
     return refuse(bound.message());
   auto plan = Plan::open(engine, schedule_.view(), schedule_.sizeClass(), *bound, fingerprint());
   if (!plan)
-    return Status::error(concat("'", collective_, "': ", withNames(plan.message())));
+    return Status::error(plan.status().kind(),
+                         concat("'", collective_, "': ", withNames(plan.message())));
   plan_ = plan.take();
   isBound_ = true;
   return {};
@@ -451,7 +452,7 @@ Status CollectivePlan::start(uint32_t patience) {
     if (!bound)
       return bound.status();
     if (Status s = plan_->bind(*bound); !s)
-      return Status::error(withNames(s.message()));
+      return Status::error(s.kind(), withNames(s.message()));
     isBound_ = true;
   }
   return plan_->start(patience);

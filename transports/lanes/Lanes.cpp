@@ -14,6 +14,11 @@ constexpr uint32_t kYieldsBeforeSleep = 20;
 
 } // namespace
 
+Status noRoomFor(Rank peer) {
+  return Status::error(ErrorKind::NoMemory,
+                       "no shared memory left for a lane to rank " + std::to_string(index(peer)));
+}
+
 Lanes::Lanes(shm::World &world, Rank self, Options options)
     : world_(world), self_(self), spinPolls_(shm::spinPolls(world.numRanks())),
       options_(std::move(options)), arena_(world.arenaBegin(self), world.options().arenaBytes),
@@ -84,9 +89,8 @@ bool Lanes::poll() {
 Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
   if (options_.whileWaiting)
     options_.whileWaiting();
-  health_.look();
-  if (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, failuresSeen_))
-    return Status::error(fault->reason);
+  if (Status s = check(); !s)
+    return s;
   if (rounds < kYieldsBeforeSleep) {
     sched_yield();
     return {};
@@ -94,6 +98,13 @@ Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
   armSleep();
   if (!move())
     sleep(options_.longestSleep);
+  return {};
+}
+
+Status Lanes::check() {
+  health_.look();
+  if (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, failuresSeen_))
+    return Status::error(fault->kind, fault->reason);
   return {};
 }
 
@@ -113,10 +124,16 @@ void Lanes::release(void *memory) { arena_.release(*world_.offsetOf(memory, 1));
 bool Lanes::owns(const void *memory) const { return world_.offsetOf(memory, 1).has_value(); }
 
 void Lanes::refuse(StreamId stream) {
-  refused_.push_back(stream);
+  refused_.streams.push_back(stream);
   for (LaneReceiver *receiver : allReceivers_)
     if (receiver->hasClosed(stream))
       receiver->close(stream);
+}
+
+void Lanes::refuseRun(StreamId stream, uint32_t run) {
+  refused_.runs.push_back({stream, run});
+  for (LaneReceiver *receiver : allReceivers_)
+    receiver->drop(refused_.runs.back());
 }
 
 void Lanes::forget(const Tally &tally) {
