@@ -10,8 +10,6 @@
 #include "mpi/Reductions.h"
 #include "runtime/CollectivePlan.h"
 
-#include <optional>
-
 namespace colldsl::mpi {
 
 class ServedComm;
@@ -30,10 +28,10 @@ public:
 
   Status run(uint32_t number) override;
   void start(uint32_t number) override;
-  bool isDone() const override { return !plan_->plan().running(); }
+  bool isDone() const override { return !plan_.isCommitted() || !plan_.plan().running(); }
   Status finish() override;
   void giveUp() override;
-  bool progress() override { return plan_->plan().progress(); }
+  bool progress() override { return plan_.plan().progress(); }
 
 private:
   /// What becomes of memory that is bound to a buffer.
@@ -61,14 +59,15 @@ private:
   Status bindEqual(const char *buffer, const Side &side, int slots, Way way);
   Status bindListed(const char *buffer, const Side &side, int slots, Way way);
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
-  void beginRun(uint32_t number);
-  void endRun();
+  Status beginRun(uint32_t number, uint32_t patience);
+  Status endRun(Status outcome);
   void addPacked(Packed packed, Way way);
 
   std::shared_ptr<PlanGroup> group_;
   int rank_, ranks_;
   std::unique_ptr<Reduction> reduction_; ///< outlives the plan
-  std::optional<CollectivePlan> plan_;   ///< none: the operation was given up
+  CollectivePlan plan_;                  ///< not committed: the run before failed
+  Status begun_;                         ///< of a run that start() began
 };
 
 } // namespace colldsl::mpi

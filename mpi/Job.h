@@ -51,6 +51,9 @@ public:
   /// Moves all operations once.
   bool poll();
 
+  /// The same, for whoever does not wait, but comes by now and then. An error: a rank died.
+  Status moveOnce() { return poll() ? Status() : lanes_->check(); }
+
   /// Between these it moves by poll().
   void beginMoving(Operation &operation) { moved_.push_back(&operation); }
   void endMoving(Operation &operation) { std::erase(moved_, &operation); }

@@ -236,6 +236,8 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
       (*at)->aim(call);
       return *at;
     }
+  if (!isAlongTopology(call.kind))
+    plans()->numberNextRun(runs_ + 1); // it fails if this rank cannot make its plan
   Result<std::shared_ptr<Operation>> made =
       isAlongTopology(call.kind) ? NeighborOperation::make(*this, call, 0)
                                  : CollectiveOperation::make(*this, call, hasElsewhere(call));
