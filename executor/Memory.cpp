@@ -196,6 +196,25 @@ Status Memory::bindTemporaries() {
   return {};
 }
 
+uint32_t Memory::ownerOf(uint32_t b) const {
+  while (buffers_[b].aliasOf != kNoBuffer)
+    b = index(buffers_[b].aliasOf);
+  return b;
+}
+
+std::span<std::byte> Memory::parameter(BufferId id) const {
+  const Buffer &buffer = buffers_[index(id)];
+  if (buffer.role == BufferRole::Temp || !ownsStorage(buffer))
+    return {};
+  return {bases_[index(id)].data, bases_[index(id)].bytes};
+}
+
+void Memory::shift(BufferId parameter, ptrdiff_t by) {
+  for (uint32_t b = 0; b < buffers_.size(); ++b)
+    if (ownerOf(b) == index(parameter) && bases_[b].bytes > 0)
+      bases_[b].data += by;
+}
+
 // An alias of an alias adds up; that they do not go round was checked on loading.
 void Memory::bindAliases(const RankView &view) {
   for (uint32_t b = 0; b < buffers_.size(); ++b) {

@@ -211,7 +211,8 @@ Status Steps::pairUp(uint32_t i) {
   while (t < targets.size() && memory_->rangeOf(targets[t]).length == tDone)
     ++t, tDone = 0;
   if (s < sources.size() || t < targets.size())
-    return Status::error(concat("op ", i, " has sources and targets of different lengths"));
+    return Status::error(ErrorKind::Truncated,
+                         concat("op ", i, " has sources and targets of different lengths"));
   return {};
 }
 
