@@ -26,9 +26,6 @@ bool isListed(CallKind kind) {
          kind == CallKind::Alltoallv || kind == CallKind::Alltoallw;
 }
 
-// More is copied no faster than an operation is made.
-constexpr uint64_t kMostFloatingBytes = 32 << 10;
-
 bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 
 } // namespace
@@ -37,23 +34,9 @@ CollectiveOperation::CollectiveOperation(ServedComm &comm, const Call &call)
     : Operation(call.kind), group_(comm.plans()), rank_(comm.rank()), ranks_(comm.numRanks()),
       plan_(group_->communicator(), comm.job().library(), functionOf(call.kind)) {}
 
-bool CollectiveOperation::mayFloat(const Call &call, int ranks) {
-  if (isListed(call.kind) || call.kind == CallKind::ReduceScatter || isInPlace(call.send) ||
-      isInPlace(call.recv))
-    return false;
-  auto bytes = [&](const Side &side) {
-    const TypeLayout *layout = knownLayoutOf(side.type);
-    return layout && side.count > 0 ? static_cast<uint64_t>(side.count) * layout->size : 0;
-  };
-  return std::max(bytes(call.send), bytes(call.recv)) * static_cast<uint64_t>(ranks) <=
-         kMostFloatingBytes;
-}
-
-Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, const Call &call,
-                                                             bool floats) {
+Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, Call call) {
+  call.send.isSent = true;
   std::shared_ptr<CollectiveOperation> operation(new CollectiveOperation(comm, call));
-  if (floats)
-    operation->letFloat();
   if (!operation->describe(call))
     return std::shared_ptr<Operation>();
   if (Status s = operation->plan_.commit(); !s)
@@ -193,9 +176,11 @@ Status CollectiveOperation::bindElements(const char *buffer, const Side &side, u
     return layout.status();
   uint64_t bytes = count * (*layout)->size;
   auto *address = static_cast<std::byte *>(side.buffer), *memory = address;
-  if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped || floats()) {
+  if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped) {
     memory = scratch(bytes);
-    addPacked({*layout, address, bytes, memory, *buffer == 'x'}, way);
+    addPacked({*layout, address, bytes, memory, side.isSent}, way);
+  } else if (bytes > 0) {
+    direct_.push_back({buffer, side.isSent});
   }
   return bindMemory(buffer, memory, bytes, way);
 }
@@ -208,6 +193,7 @@ Result<Side> CollectiveOperation::ownSlot(const Side &side) {
   slot.buffer = side.addressOf(rank_, **layout);
   slot.count = side.countOf(rank_);
   slot.type = side.typeOf(rank_);
+  slot.isSent = side.isSent;
   return slot;
 }
 
@@ -262,13 +248,15 @@ Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int
     if (isUsable && block.bytes > 0)
       offset = static_cast<uint64_t>(block.address - first);
     if (!isUsable)
-      addPacked({block.layout, block.address, block.bytes, memory + offset}, way);
+      addPacked({block.layout, block.address, block.bytes, memory + offset, side.isSent}, way);
     table.offset.push_back(block.bytes == 0 ? 0 : offset);
     table.length.push_back(block.bytes);
     offset += isUsable ? 0 : block.bytes;
   }
   if (Status s = plan_.setBlocks(buffer, std::move(table)); !s)
     return s;
+  if (isUsable && bytes > 0)
+    direct_.push_back({buffer, side.isSent});
   return bindMemory(buffer, memory, isUsable ? static_cast<uint64_t>(end - first) : bytes, way);
 }
 
@@ -277,6 +265,12 @@ Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, ui
   if (way == Way::In || way == Way::Copied || way == Way::InOut)
     sentBytes_ += bytes;
   return plan_.bind(buffer, {memory, bytes});
+}
+
+// Between runs, of what was bound: nothing can be wrong.
+void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
+  for (const Direct &direct : direct_)
+    (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
 }
 
 void CollectiveOperation::addPacked(Packed packed, Way way) {
@@ -295,7 +289,10 @@ Status CollectiveOperation::beginRun(uint32_t number, uint32_t patience) {
   if (!plan_.isCommitted())
     if (Status s = plan_.commit(); !s)
       return s;
-  return plan_.start(patience);
+  Status s = plan_.start(patience);
+  if (!s && !plan_.plan().failed()) // the others cannot know
+    group_->communicator().engine().endpoint().refuse(s.message());
+  return s;
 }
 
 Status CollectiveOperation::endRun(Status outcome) {

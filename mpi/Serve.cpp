@@ -88,6 +88,7 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   Guard guard(*job);
   Made made = isPersistent ? served->makePersistent(call) : served->operationFor(call);
   if (!made) {
+    *request = MPI_REQUEST_NULL;
     code = raise(comm, isPersistent ? made.status() : skipRun(*served, made.status()));
     return true;
   }

@@ -46,8 +46,10 @@ enum class Form { Blocking, Waited, Tested, WaitedInArray, TestedInArray };
 constexpr Form kForms[] = {Form::Blocking, Form::Waited, Form::Tested, Form::WaitedInArray,
                            Form::TestedInArray};
 
-int complete(Form form, MPI_Request &request) {
-  int code = MPI_SUCCESS;
+/// `code`: of the call that made the request.
+int complete(Form form, int code, MPI_Request &request) {
+  if (code != MPI_SUCCESS)
+    return code;
   if (form == Form::Waited)
     return MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (form == Form::WaitedInArray)
@@ -72,8 +74,9 @@ int alltoall(Form form, Blocks &b, int count, int received, MPI_Comm comm) {
   if (form == Form::Blocking)
     return MPI_Alltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm);
   MPI_Request request;
-  MPI_Ialltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm, &request);
-  int code = complete(form, request);
+  int code =
+      MPI_Ialltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm, &request);
+  code = complete(form, code, request);
   EXPECT_EQ(request, MPI_REQUEST_NULL);
   return code;
 }
@@ -89,9 +92,9 @@ int alltoallv(Form form, Blocks &b, int count, int received, MPI_Comm comm) {
     return MPI_Alltoallv(b.sent.data(), counts.data(), at.data(), MPI_INT, b.got.data(),
                          fewer.data(), at.data(), MPI_INT, comm);
   MPI_Request request;
-  MPI_Ialltoallv(b.sent.data(), counts.data(), at.data(), MPI_INT, b.got.data(), fewer.data(),
-                 at.data(), MPI_INT, comm, &request);
-  int code = complete(form, request);
+  int code = MPI_Ialltoallv(b.sent.data(), counts.data(), at.data(), MPI_INT, b.got.data(),
+                            fewer.data(), at.data(), MPI_INT, comm, &request);
+  code = complete(form, code, request);
   EXPECT_EQ(request, MPI_REQUEST_NULL);
   return code;
 }
@@ -103,8 +106,8 @@ int bcast(Form form, Blocks &b, int count, int received, MPI_Comm comm) {
   if (form == Form::Blocking)
     return MPI_Bcast(b.got.data(), here, MPI_INT, 0, comm);
   MPI_Request request;
-  MPI_Ibcast(b.got.data(), here, MPI_INT, 0, comm, &request);
-  int code = complete(form, request);
+  int code = MPI_Ibcast(b.got.data(), here, MPI_INT, 0, comm, &request);
+  code = complete(form, code, request);
   EXPECT_EQ(request, MPI_REQUEST_NULL);
   return code;
 }
@@ -114,9 +117,9 @@ int neighborAlltoall(Form form, Blocks &b, int count, int received, MPI_Comm com
     return MPI_Neighbor_alltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT,
                                  comm);
   MPI_Request request;
-  MPI_Ineighbor_alltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm,
-                         &request);
-  int code = complete(form, request);
+  int code = MPI_Ineighbor_alltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT,
+                                    comm, &request);
+  code = complete(form, code, request);
   EXPECT_EQ(request, MPI_REQUEST_NULL);
   return code;
 }
@@ -145,20 +148,20 @@ TEST(Errors, ACommunicatorServesAgainAfterATruncation) {
           Blocks blocks(std::max(ring.ranks, 2), count);
           bool isWrong = ring.rank == 1 && round != 1;
           int code = row.call(form, blocks, count, isWrong ? count - 1 : count, ring.comm);
-          if (round == 1)
-            EXPECT_EQ(blocks.got[0], code == MPI_SUCCESS && row.call != bcast ? 7 : -1);
-          if (round == 1)
+          if (round == 1) {
             EXPECT_EQ(code, MPI_SUCCESS);
-          else if (ring.rank == 1)
+            EXPECT_EQ(blocks.got[0], row.call == bcast ? -1 : 7);
+          } else if (ring.rank == 1) {
             EXPECT_EQ(classOf(code), MPI_ERR_TRUNCATE);
-          else
+          } else {
             EXPECT_TRUE(code == MPI_SUCCESS ||
                         (!row.isOnlyMine && classOf(code) == MPI_ERR_TRUNCATE));
+          }
           MPI_Barrier(ring.comm);
         }
 }
 
-// More failures than a communicator can remember would let it fail for good.
+// A failure is one of one run.
 TEST(Errors, OtherCallsUnderWayGoOn) {
   Ring ring;
   if (ring.ranks == 1)
@@ -170,8 +173,7 @@ TEST(Errors, OtherCallsUnderWayGoOn) {
   MPI_Ibcast(wrong.got.data(), ring.rank == 1 ? 3 : 4, MPI_INT, 0, ring.comm, &requests[1]);
   MPI_Iallreduce(&ring.rank, &sum[2], 1, MPI_INT, MPI_SUM, ring.comm, &requests[2]);
   int code = MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
-  if (ring.rank == 1)
-    EXPECT_EQ(classOf(code), MPI_ERR_TRUNCATE);
+  EXPECT_TRUE(classOf(code) == MPI_ERR_TRUNCATE || (ring.rank != 1 && code == MPI_SUCCESS));
   EXPECT_EQ(MPI_Wait(&requests[2], MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_EQ(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_EQ(sum[0], ring.ranks * (ring.ranks - 1) / 2);
