@@ -71,8 +71,7 @@ Status Exchange::seal() {
     prepare(end);
     end.sender = lanes_.sender(end.peer);
     if (!end.sender)
-      return Status::error("no shared memory left for a lane to rank " +
-                           std::to_string(index(end.peer)));
+      return lanes::noRoomFor(end.peer);
   }
   for (End &end : recvs_) {
     prepare(end);
@@ -115,7 +114,8 @@ void Exchange::start(uint32_t number) {
 
 Status Exchange::mismatch() const {
   const lanes::Message &wrong = *tally_.mismatched;
-  return Status::error(sizeMismatch(wrong.payload, wrong.moved));
+  Fault fault = sizeMismatch(kNoRank, kNoOp, wrong.payload, wrong.moved);
+  return Status::error(fault.kind, std::move(fault.reason));
 }
 
 void Exchange::giveUp() {

@@ -46,6 +46,23 @@ public:
   /// Connects. An error: no shared memory is left.
   Status seal();
 
+  /// Between runs: memory that is sent, and that is received in, lies so many bytes further on, but
+  /// for that of which stays(address) is true.
+  template <typename Stays> void shift(ptrdiff_t sent, ptrdiff_t received, Stays stays) {
+    auto move = [&](void *address, ptrdiff_t by) -> std::byte * {
+      return static_cast<std::byte *>(address) + (stays(address) ? 0 : by);
+    };
+    for (auto [ends, by] : {std::pair(&sends_, sent), std::pair(&recvs_, received)})
+      for (End &end : *ends)
+        for (iovec &piece : end.pieces)
+          piece.iov_base = move(piece.iov_base, by);
+    for (auto [copies, by] : {std::pair(&copies_, sent), std::pair(&repeats_, received)})
+      for (LocalCopy &copy : *copies) {
+        copy.target = move(copy.target, received);
+        copy.source = move(const_cast<std::byte *>(copy.source), by);
+      }
+  }
+
   /// A whole run. An error: a rank died, or a peer's messages have other lengths.
   Status run(uint32_t number) {
     received_ = 0;

@@ -89,13 +89,12 @@ private:
           isLess |= take(left, copy, op, const_cast<LocalPiece &>(steps_.steps_[op].pieces[i]));
     if (!isLess)
       return;
-    steps_.rests_.push_back(std::make_unique<LocalPiece[]>(left.size()));
-    std::copy(left.begin(), left.end(), steps_.rests_.back().get());
-    step.pieces = steps_.rests_.back().get();
     step.pieceCount = static_cast<uint32_t>(left.size());
     step.payload.bytes = 0;
     for (const LocalPiece &piece : left)
       step.payload.bytes += piece.bytes;
+    steps_.rests_.push_back(std::move(left));
+    step.pieces = steps_.rests_.back().data();
   }
 
   // Cuts the target of the combine out of what is left of the copy.

@@ -178,12 +178,13 @@ Status Memory::bindTemporaries() {
   for (uint32_t b = 0; b < buffers_.size(); ++b)
     if (buffers_[b].role == BufferRole::Temp && ownsStorage(buffers_[b]) &&
         __builtin_add_overflow(total, alignUp(neededBytes(b)), &total))
-      return Status::error("the temporaries are too large");
+      return Status::error(ErrorKind::NoMemory, "the temporaries are too large");
   if (total == kAlignment)
     return {};
   temporaries_.reset(static_cast<std::byte *>(std::calloc(total, 1)));
   if (!temporaries_)
-    return Status::error(concat("no memory for ", total, " bytes of temporaries"));
+    return Status::error(ErrorKind::NoMemory,
+                         concat("no memory for ", total, " bytes of temporaries"));
   uint64_t offset = alignUp(reinterpret_cast<uint64_t>(temporaries_.get())) -
                     reinterpret_cast<uint64_t>(temporaries_.get());
   for (uint32_t b = 0; b < buffers_.size(); ++b) {
@@ -193,6 +194,25 @@ Status Memory::bindTemporaries() {
     offset += alignUp(neededBytes(b));
   }
   return {};
+}
+
+uint32_t Memory::ownerOf(uint32_t b) const {
+  while (buffers_[b].aliasOf != kNoBuffer)
+    b = index(buffers_[b].aliasOf);
+  return b;
+}
+
+std::span<std::byte> Memory::parameter(BufferId id) const {
+  const Buffer &buffer = buffers_[index(id)];
+  if (buffer.role == BufferRole::Temp || !ownsStorage(buffer))
+    return {};
+  return {bases_[index(id)].data, bases_[index(id)].bytes};
+}
+
+void Memory::shift(BufferId parameter, ptrdiff_t by) {
+  for (uint32_t b = 0; b < buffers_.size(); ++b)
+    if (ownerOf(b) == index(parameter) && bases_[b].bytes > 0)
+      bases_[b].data += by;
 }
 
 // An alias of an alias adds up; that they do not go round was checked on loading.

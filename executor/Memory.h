@@ -79,6 +79,14 @@ public:
     return sizes_.blocks[index(buffer)].length;
   }
 
+  size_t numBuffers() const { return buffers_.size(); }
+
+  /// The memory that the caller gave for a buffer; empty: none, or no bytes of it are needed.
+  std::span<std::byte> parameter(BufferId buffer) const;
+
+  /// That memory lies so many bytes further on.
+  void shift(BufferId parameter, ptrdiff_t by);
+
   /// Gives all Capacity blocks the lengths that they were bound with. Costs nothing if
   /// there are none.
   void restoreLengths();
@@ -93,6 +101,7 @@ private:
   bool ownsStorage(const Buffer &buffer) const {
     return buffer.aliasOf == kNoBuffer && buffer.significant;
   }
+  uint32_t ownerOf(uint32_t b) const;
   Status checkSymbols(const RankView &view) const;
   Status checkCombiner(const Combiner &combiner) const;
   Status bindBlocks(const Binding &binding);

@@ -3,6 +3,7 @@
 #include "ir/Concat.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace colldsl {
@@ -43,11 +44,29 @@ void copyAndCombine(const Step &step, const Combiner &combiner, const LocalPiece
   }
 }
 
+// Without a call where the length is that of a number or two.
+void moveShort(std::byte *to, const std::byte *from, uint64_t bytes) {
+  auto moveFixed = [&](auto words) {
+    std::memcpy(&words, from, sizeof words);
+    std::memcpy(to, &words, sizeof words);
+  };
+  switch (bytes) {
+  case 4:
+    return moveFixed(uint32_t{});
+  case 8:
+    return moveFixed(uint64_t{});
+  case 16:
+    return moveFixed(std::array<uint64_t, 2>{});
+  default:
+    std::memmove(to, from, bytes);
+  }
+}
+
 void run(const Step &step, const Combiner &combiner) {
   for (uint32_t i = 0; i < step.pieceCount; ++i) {
     const LocalPiece &piece = step.pieces[i];
     if (step.kind == Step::Kind::Copy)
-      std::memmove(piece.target, piece.source, piece.bytes);
+      moveShort(piece.target, piece.source, piece.bytes);
     else if (piece.first)
       copyAndCombine(step, combiner, piece);
     else
@@ -110,8 +129,19 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
     return s;
   memory_ = std::move(memory);
   steps_ = steps.take();
+  addresses_.reset();
   line_ = straightLine(view_, steps_, engine_.endpoint());
   return {};
+}
+
+bool Plan::shift(BufferId parameter, ptrdiff_t by) {
+  if (!addresses_)
+    addresses_.emplace(*memory_, steps_);
+  if (!addresses_->areKnown())
+    return false;
+  memory_->shift(parameter, by);
+  addresses_->shift(parameter, by);
+  return true;
 }
 
 Status Plan::start(uint32_t patience) {
@@ -249,15 +279,19 @@ template <bool Observed> bool Plan::startReady() {
       startOp<Observed>(op);
       continue;
     }
-    if (op != kNoOp)
-      local_[localTail_++] = op;
-    if (wavefront_.anyReady())
-      continue;
-    if (localHead_ == localTail_)
-      return false;
-    if (worked >= kPollAfterBytes)
-      return true;
-    op = local_[localHead_++];
+    bool isNext = op != kNoOp && localHead_ == localTail_ && !wavefront_.anyReady() &&
+                  worked < kPollAfterBytes;
+    if (!isNext) {
+      if (op != kNoOp)
+        local_[localTail_++] = op;
+      if (wavefront_.anyReady())
+        continue;
+      if (localHead_ == localTail_)
+        return false;
+      if (worked >= kPollAfterBytes)
+        return true;
+      op = local_[localHead_++];
+    }
     worked += steps_[op].payload.bytes;
     runLocal<Observed>(op);
   }
@@ -317,9 +351,12 @@ template <bool Observed> void Plan::runLocal(OpId op) {
   const Step &step = steps_[op];
   if (step.variable && !refresh(op))
     return;
-  started<Observed>(op);
+  if constexpr (Observed)
+    observer_->opStarted(op);
   run(step, steps_.combiner());
-  finished<Observed>(op);
+  wavefront_.startAndFinish(op);
+  if constexpr (Observed)
+    observer_->opFinished(op);
 }
 
 template <bool Observed> void Plan::reap(const Completion &completion) {

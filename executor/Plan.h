@@ -22,6 +22,7 @@
 /// time once they progress.
 #pragma once
 
+#include "executor/Addresses.h"
 #include "executor/Engine.h"
 #include "executor/Observer.h"
 #include "executor/Steps.h"
@@ -53,6 +54,11 @@ public:
   /// Other buffers or sizes, between runs. Local; all ranks must give sizes that fit
   /// together. After an error the plan is bound as before.
   Status bind(const Binding &binding);
+
+  /// Between runs: the memory of a parameter lies so many bytes further on, and nothing else
+  /// changes. Local, and cheaper than bind(). False: nothing happened, for parameters lie between
+  /// each other.
+  bool shift(BufferId parameter, ptrdiff_t by);
 
   /// Begins a run and does what can be done at once. An error if one is running. `patience`: a
   /// short plan looks so often for each message that is not here yet, before start() returns.
@@ -125,6 +131,7 @@ private:
   Edges edges_;
   std::unique_ptr<Memory> memory_;
   Steps steps_;
+  std::optional<Addresses> addresses_; ///< once something moved
   Wavefront wavefront_;
   std::vector<uint32_t> line_; ///< see StraightLine.h
   std::unique_ptr<Channels> channels_;

@@ -28,10 +28,11 @@ Status Plan::describe(const Fault &fault) const {
   if (op == kNoOp && fault.peer != kNoRank)
     op = channels_->openOp(fault.peer);
   if (op == kNoOp)
-    return Status::error(fault.reason);
-  return Status::error(locOf(view_.ops[index(op)]),
+    return Status::error(fault.kind, fault.reason);
+  return Status::error(fault.kind,
                        concat(fault.reason, ": rank ", index(engine_.endpoint().rank()),
-                              " cannot finish ", nameOf(op)));
+                              " cannot finish ", nameOf(op)),
+                       locOf(view_.ops[index(op)]));
 }
 
 void Plan::failWith(Status error) {
@@ -56,7 +57,7 @@ void Plan::timeOut(std::chrono::nanoseconds timeout) {
   Rank peer = op == kNoOp ? kNoRank : view_.ops[index(op)].peer;
   timedOut_ = true;
   double seconds = std::chrono::duration<double>(timeout).count();
-  failHere({peer, op, concat("timed out after ", seconds, " s")});
+  failHere({peer, op, concat("timed out after ", seconds, " s"), ErrorKind::TimedOut});
 }
 
 } // namespace colldsl

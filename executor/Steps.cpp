@@ -54,7 +54,8 @@ Status Steps::makeBlank() {
     return Status::error(concat("a message of ", blankBytes_, " bytes is too large"));
   blank_.reset(static_cast<std::byte *>(std::calloc(blankBytes_, 2)));
   if (!blank_)
-    return Status::error(concat("no memory for messages of ", blankBytes_, " bytes"));
+    return Status::error(ErrorKind::NoMemory,
+                         concat("no memory for messages of ", blankBytes_, " bytes"));
   return {};
 }
 
@@ -210,7 +211,8 @@ Status Steps::pairUp(uint32_t i) {
   while (t < targets.size() && memory_->rangeOf(targets[t]).length == tDone)
     ++t, tDone = 0;
   if (s < sources.size() || t < targets.size())
-    return Status::error(concat("op ", i, " has sources and targets of different lengths"));
+    return Status::error(ErrorKind::Truncated,
+                         concat("op ", i, " has sources and targets of different lengths"));
   return {};
 }
 

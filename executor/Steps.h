@@ -56,7 +56,24 @@ public:
   /// After a Recv with `variable` finished: sets lengths, moves bytes to their places.
   Status unpack(OpId op, uint64_t bytes);
 
+  /// Calls visit(address) for each address that some step has, and for others that none uses.
+  template <typename Visit> void forEachAddress(Visit visit) {
+    for (iovec &piece : iovecs_)
+      visit(reinterpret_cast<std::byte *&>(piece.iov_base));
+    forEachIn(pieces_, visit);
+    for (std::vector<LocalPiece> &rest : rests_)
+      forEachIn(rest, visit);
+  }
+
 private:
+  template <typename Visit> static void forEachIn(std::vector<LocalPiece> &pieces, Visit visit) {
+    for (LocalPiece &piece : pieces) {
+      visit(piece.target);
+      visit(const_cast<std::byte *&>(piece.source));
+      visit(const_cast<std::byte *&>(piece.first));
+    }
+  }
+
   struct Staging {
     uint32_t op;
     std::vector<uint64_t> table;  ///< bytes per slice
@@ -85,9 +102,9 @@ private:
   std::vector<LocalPiece> pieces_; ///< likewise
   size_t iovecsUsed_ = 0;
   size_t piecesUsed_ = 0;
-  std::vector<std::unique_ptr<LocalPiece[]>> rests_; ///< what combines left of copies
-  std::vector<Staging> staging_;                     ///< sorted by op
-  std::unique_ptr<std::byte, FreeMemory> blank_;     ///< what messages without slices carry
+  std::vector<std::vector<LocalPiece>> rests_;   ///< what combines left of copies
+  std::vector<Staging> staging_;                 ///< sorted by op
+  std::unique_ptr<std::byte, FreeMemory> blank_; ///< what messages without slices carry
   uint64_t blankBytes_ = 0;
   Work work_;
 };

@@ -81,6 +81,13 @@ public:
     ++finished_;
   }
 
+  /// Both, of an op that nothing can be told of in between.
+  void startAndFinish(OpId id) {
+    const Vertex &v = vertices_[index(id)];
+    release(v.successors, v.requireCount + v.irequireCount);
+    ++finished_;
+  }
+
   bool done() const { return finished_ == vertices_.size(); }
 
 private:

@@ -15,6 +15,16 @@ namespace colldsl {
 
 enum class Severity : uint8_t { Error, Warning, Note };
 
+/// What sort of error, for programs; the message is for people.
+enum class ErrorKind : uint8_t {
+  Other,
+  Truncated, ///< the two ends of a message disagree about its length
+  RankDied,
+  Refused, ///< some rank could not take part
+  NoMemory,
+  TimedOut
+};
+
 /// Messages are lower case, without a full stop, and name both sides.
 struct Diagnostic {
   Severity severity = Severity::Error;
@@ -22,12 +32,13 @@ struct Diagnostic {
   std::string message;
   std::string hint;              ///< empty, or "did you mean 'x'?"
   std::vector<Diagnostic> notes; ///< other places that belong to it
+  ErrorKind kind = ErrorKind::Other;
 
   static Diagnostic error(SourceLoc loc, std::string message, std::string hint = {}) {
-    return {Severity::Error, loc, std::move(message), std::move(hint), {}};
+    return {Severity::Error, loc, std::move(message), std::move(hint), {}, ErrorKind::Other};
   }
   static Diagnostic note(SourceLoc loc, std::string message) {
-    return {Severity::Note, loc, std::move(message), {}, {}};
+    return {Severity::Note, loc, std::move(message), {}, {}, ErrorKind::Other};
   }
 };
 
@@ -36,6 +47,11 @@ public:
   Status() {} // defaulted, it would clear the room for an error each time
   Status(Diagnostic d) : error_(std::move(d)) {}
   static Status error(std::string message) { return Diagnostic::error({}, std::move(message)); }
+  static Status error(ErrorKind kind, std::string message, SourceLoc loc = {}) {
+    Diagnostic made = Diagnostic::error(loc, std::move(message));
+    made.kind = kind;
+    return made;
+  }
   static Status error(SourceLoc loc, std::string message) {
     return Diagnostic::error(loc, std::move(message));
   }
@@ -43,6 +59,7 @@ public:
   bool ok() const { return !error_; }
   explicit operator bool() const { return ok(); }
   const std::string &message() const { return diagnostic().message; }
+  ErrorKind kind() const { return diagnostic().kind; }
   const Diagnostic &diagnostic() const {
     assert(error_ && "no error here");
     return *error_;

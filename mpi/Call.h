@@ -23,6 +23,7 @@ struct Side {
   bool hasLongCounts = false;            ///< counts are of type MPI_Count, not int
   bool hasLongDispls = false;            ///< displs are of type MPI_Aint, not int
   bool inBytes = false;                  ///< displs are in bytes, else in elements
+  bool isSent = false;                   ///< lies in the send buffer; for operations
   const void *counts = nullptr;
   const void *displs = nullptr;
   const MPI_Datatype *types = nullptr;

@@ -26,37 +26,20 @@ bool isListed(CallKind kind) {
          kind == CallKind::Alltoallv || kind == CallKind::Alltoallw;
 }
 
-// More is copied no faster than an operation is made.
-constexpr uint64_t kMostFloatingBytes = 32 << 10;
-
 bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 
 } // namespace
 
 CollectiveOperation::CollectiveOperation(ServedComm &comm, const Call &call)
     : Operation(call.kind), group_(comm.plans()), rank_(comm.rank()), ranks_(comm.numRanks()),
-      plan_(std::in_place, group_->communicator(), comm.job().library(), functionOf(call.kind)) {}
+      plan_(group_->communicator(), comm.job().library(), functionOf(call.kind)) {}
 
-bool CollectiveOperation::mayFloat(const Call &call, int ranks) {
-  if (isListed(call.kind) || call.kind == CallKind::ReduceScatter || isInPlace(call.send) ||
-      isInPlace(call.recv))
-    return false;
-  auto bytes = [&](const Side &side) {
-    const TypeLayout *layout = knownLayoutOf(side.type);
-    return layout && side.count > 0 ? static_cast<uint64_t>(side.count) * layout->size : 0;
-  };
-  return std::max(bytes(call.send), bytes(call.recv)) * static_cast<uint64_t>(ranks) <=
-         kMostFloatingBytes;
-}
-
-Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, const Call &call,
-                                                             bool floats) {
+Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, Call call) {
+  call.send.isSent = true;
   std::shared_ptr<CollectiveOperation> operation(new CollectiveOperation(comm, call));
-  if (floats)
-    operation->letFloat();
   if (!operation->describe(call))
     return std::shared_ptr<Operation>();
-  if (Status s = operation->plan_->commit(); !s)
+  if (Status s = operation->plan_.commit(); !s)
     return s;
   operation->remember(call, comm.numRanks(), comm.numRanks());
   return std::shared_ptr<Operation>(std::move(operation));
@@ -65,7 +48,7 @@ Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, c
 Status CollectiveOperation::describe(const Call &call) {
   if (call.root < 0 || call.root >= ranks_)
     return Status::error("there is no such root");
-  if (Status s = plan_->setType(ElementType::U8); !s)
+  if (Status s = plan_.setType(ElementType::U8); !s)
     return s;
   switch (call.kind) {
   case CallKind::Barrier:
@@ -92,7 +75,7 @@ Status CollectiveOperation::describe(const Call &call) {
 }
 
 Status CollectiveOperation::describeBcast(const Call &call) {
-  if (Status s = plan_->setValue("root", int64_t{call.root}); !s)
+  if (Status s = plan_.setValue("root", int64_t{call.root}); !s)
     return s;
   return bind("buf", call.recv, 1, rank_ == call.root ? Way::In : Way::Out);
 }
@@ -101,7 +84,7 @@ Status CollectiveOperation::describeBcast(const Call &call) {
 /// `all`.
 Status CollectiveOperation::describeRooted(const Call &call, const char *own, const char *all,
                                            Way way) {
-  if (Status s = plan_->setValue("root", int64_t{call.root}); !s)
+  if (Status s = plan_.setValue("root", int64_t{call.root}); !s)
     return s;
   bool gathers = way == Way::Out;
   const Side &one = gathers ? call.send : call.recv, &many = gathers ? call.recv : call.send;
@@ -123,7 +106,7 @@ Status CollectiveOperation::describeForAll(const Call &call) {
     return bind("y", call.recv, ranks_, Way::Out);
   }
   if (gathers) {
-    if (Status s = plan_->setInPlace(true); !s)
+    if (Status s = plan_.setInPlace(true); !s)
       return s;
     return bind("y", call.recv, ranks_, Way::InOut);
   }
@@ -139,7 +122,7 @@ Status CollectiveOperation::setOperator(const Call &call) {
     return Status::error("the operator is not for such elements");
   if (reduction_->isUsers())
     neverQuick();
-  return plan_->setCombiner(reduction_->combiner(), reduction_->commutes());
+  return plan_.setCombiner(reduction_->combiner(), reduction_->commutes());
 }
 
 Status CollectiveOperation::describeReduction(const Call &call) {
@@ -149,14 +132,14 @@ Status CollectiveOperation::describeReduction(const Call &call) {
   if (in.count < 0)
     return Status::error("a count is negative");
   auto count = static_cast<uint64_t>(in.count);
-  if (Status s = plan_->setElements(count); !s)
+  if (Status s = plan_.setElements(count); !s)
     return s;
   bool hasRoot = call.kind == CallKind::Reduce;
   if (hasRoot)
-    if (Status s = plan_->setValue("root", int64_t{call.root}); !s)
+    if (Status s = plan_.setValue("root", int64_t{call.root}); !s)
       return s;
   if (isInPlace(call.send) && !hasRoot) {
-    if (Status s = plan_->setInPlace(true); !s)
+    if (Status s = plan_.setInPlace(true); !s)
       return s;
     return bindElements("y", call.recv, count, Way::InOut);
   }
@@ -178,7 +161,7 @@ Status CollectiveOperation::describeReduceScatter(const Call &call) {
     all += static_cast<uint64_t>(counts.back());
   }
   auto own = static_cast<uint64_t>(counts[static_cast<size_t>(rank_)]);
-  Status s = isBlock ? plan_->setElements(own) : plan_->setValue("counts", std::move(counts));
+  Status s = isBlock ? plan_.setElements(own) : plan_.setValue("counts", std::move(counts));
   if (s)
     s = isInPlace(call.send) ? bindElements("x", call.recv, all, Way::Copied)
                              : bindElements("x", call.send, all, Way::In);
@@ -193,9 +176,11 @@ Status CollectiveOperation::bindElements(const char *buffer, const Side &side, u
     return layout.status();
   uint64_t bytes = count * (*layout)->size;
   auto *address = static_cast<std::byte *>(side.buffer), *memory = address;
-  if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped || floats()) {
+  if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped) {
     memory = scratch(bytes);
-    addPacked({*layout, address, bytes, memory, *buffer == 'x'}, way);
+    addPacked({*layout, address, bytes, memory, side.isSent}, way);
+  } else if (bytes > 0) {
+    direct_.push_back({buffer, side.isSent});
   }
   return bindMemory(buffer, memory, bytes, way);
 }
@@ -208,6 +193,7 @@ Result<Side> CollectiveOperation::ownSlot(const Side &side) {
   slot.buffer = side.addressOf(rank_, **layout);
   slot.count = side.countOf(rank_);
   slot.type = side.typeOf(rank_);
+  slot.isSent = side.isSent;
   return slot;
 }
 
@@ -223,7 +209,7 @@ Status CollectiveOperation::bindEqual(const char *buffer, const Side &side, int 
   if (side.count < 0)
     return Status::error("a count is negative");
   auto count = static_cast<uint64_t>(side.count);
-  if (Status s = plan_->setElements(count * (*layout)->size); !s)
+  if (Status s = plan_.setElements(count * (*layout)->size); !s)
     return s;
   return bindElements(buffer, side, count * static_cast<uint64_t>(slots), way);
 }
@@ -262,13 +248,15 @@ Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int
     if (isUsable && block.bytes > 0)
       offset = static_cast<uint64_t>(block.address - first);
     if (!isUsable)
-      addPacked({block.layout, block.address, block.bytes, memory + offset}, way);
+      addPacked({block.layout, block.address, block.bytes, memory + offset, side.isSent}, way);
     table.offset.push_back(block.bytes == 0 ? 0 : offset);
     table.length.push_back(block.bytes);
     offset += isUsable ? 0 : block.bytes;
   }
-  if (Status s = plan_->setBlocks(buffer, std::move(table)); !s)
+  if (Status s = plan_.setBlocks(buffer, std::move(table)); !s)
     return s;
+  if (isUsable && bytes > 0)
+    direct_.push_back({buffer, side.isSent});
   return bindMemory(buffer, memory, isUsable ? static_cast<uint64_t>(end - first) : bytes, way);
 }
 
@@ -276,7 +264,13 @@ Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, ui
                                        Way way) {
   if (way == Way::In || way == Way::Copied || way == Way::InOut)
     sentBytes_ += bytes;
-  return plan_->bind(buffer, {memory, bytes});
+  return plan_.bind(buffer, {memory, bytes});
+}
+
+// Between runs, of what was bound: nothing can be wrong.
+void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
+  for (const Direct &direct : direct_)
+    (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
 }
 
 void CollectiveOperation::addPacked(Packed packed, Way way) {
@@ -286,58 +280,59 @@ void CollectiveOperation::addPacked(Packed packed, Way way) {
     unpacked_.push_back(std::move(packed));
 }
 
-void CollectiveOperation::beginRun(uint32_t number) {
+// A plan that failed is made anew for the next run.
+Status CollectiveOperation::beginRun(uint32_t number, uint32_t patience) {
   if (reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL)
     group_->job().typesInUse().begin(reduction_->heldType());
   pack();
   group_->numberNextRun(number);
+  if (!plan_.isCommitted())
+    if (Status s = plan_.commit(); !s)
+      return s;
+  Status s = plan_.start(patience);
+  if (!s && !plan_.plan().failed()) // the others cannot know
+    group_->communicator().engine().endpoint().refuse(s.message());
+  return s;
 }
 
-void CollectiveOperation::endRun() {
+Status CollectiveOperation::endRun(Status outcome) {
+  if (outcome)
+    unpack();
+  else
+    plan_.withdraw();
   if (reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL)
     group_->job().typesInUse().end(reduction_->heldType());
+  return outcome;
 }
 
 Status CollectiveOperation::run(uint32_t number) {
-  Plan &plan = plan_->plan();
   Job &job = group_->job();
-  beginRun(number);
-  Status s = plan_->start(job.lanes().patience().looks);
-  if (s && plan.running())
+  Status s = beginRun(number, job.lanes().patience().looks);
+  if (s && plan_.plan().running())
     s = job.waitFor(*this);
-  if (s)
-    s = plan.status();
-  if (s)
-    unpack();
-  endRun();
-  return s;
+  return endRun(s ? plan_.plan().status() : std::move(s));
 }
 
 void CollectiveOperation::start(uint32_t number) {
   isBusy_ = true;
-  beginRun(number);
-  if (plan_->start())
+  begun_ = beginRun(number, 0);
+  if (begun_)
     group_->job().beginMoving(*this);
 }
 
 Status CollectiveOperation::finish() {
   isBusy_ = false;
   group_->job().endMoving(*this);
-  Status s = plan_->plan().status();
-  if (s)
-    unpack();
-  endRun();
-  return s;
+  return endRun(begun_ ? plan_.plan().status() : begun_);
 }
 
 // A plan that runs fails on the other ranks.
 void CollectiveOperation::giveUp() {
-  if (isBusy_) {
-    group_->job().endMoving(*this);
-    endRun();
-  }
+  if (!isBusy_)
+    return;
   isBusy_ = false;
-  plan_.reset();
+  group_->job().endMoving(*this);
+  (void)endRun(Status::error("the run was given up"));
 }
 
 } // namespace colldsl::mpi

@@ -10,8 +10,6 @@
 #include "mpi/Reductions.h"
 #include "runtime/CollectivePlan.h"
 
-#include <optional>
-
 namespace colldsl::mpi {
 
 class ServedComm;
@@ -19,21 +17,17 @@ class ServedComm;
 class CollectiveOperation final : public Operation {
 public:
   /// Null: the arguments are for the MPI below to serve or to refuse, on all ranks. An error:
-  /// memory is short. `floats`: it goes through memory of its own, and serves the call wherever its
-  /// buffers are.
-  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, const Call &call, bool floats);
-
-  /// Whether a call may be served so, and is short enough.
-  static bool mayFloat(const Call &call, int ranks);
+  /// memory is short.
+  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, Call call);
 
   ~CollectiveOperation() override { giveUp(); }
 
   Status run(uint32_t number) override;
   void start(uint32_t number) override;
-  bool isDone() const override { return !plan_->plan().running(); }
+  bool isDone() const override { return !plan_.isCommitted() || !plan_.plan().running(); }
   Status finish() override;
   void giveUp() override;
-  bool progress() override { return plan_->plan().progress(); }
+  bool progress() override { return plan_.plan().progress(); }
 
 private:
   /// What becomes of memory that is bound to a buffer.
@@ -61,14 +55,23 @@ private:
   Status bindEqual(const char *buffer, const Side &side, int slots, Way way);
   Status bindListed(const char *buffer, const Side &side, int slots, Way way);
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
-  void beginRun(uint32_t number);
-  void endRun();
+  void shift(ptrdiff_t sent, ptrdiff_t received) override;
+  Status beginRun(uint32_t number, uint32_t patience);
+  Status endRun(Status outcome);
   void addPacked(Packed packed, Way way);
+
+  /// A buffer of the plan that lies in the memory of the call.
+  struct Direct {
+    const char *buffer;
+    bool isSent;
+  };
 
   std::shared_ptr<PlanGroup> group_;
   int rank_, ranks_;
   std::unique_ptr<Reduction> reduction_; ///< outlives the plan
-  std::optional<CollectivePlan> plan_;   ///< none: the operation was given up
+  CollectivePlan plan_;                  ///< not committed: the run before failed
+  std::vector<Direct> direct_;
+  Status begun_; ///< of a run that start() began
 };
 
 } // namespace colldsl::mpi

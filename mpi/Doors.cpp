@@ -2,9 +2,27 @@
 
 namespace colldsl::mpi {
 
+namespace {
+
+int classOf(ErrorKind kind) {
+  switch (kind) {
+  case ErrorKind::Truncated:
+    return MPI_ERR_TRUNCATE;
+  case ErrorKind::NoMemory:
+    return MPI_ERR_NO_MEM;
+  case ErrorKind::RankDied: // MPI has no class for it
+  case ErrorKind::Refused:
+  case ErrorKind::TimedOut:
+  case ErrorKind::Other:
+    return MPI_ERR_OTHER;
+  }
+  __builtin_unreachable();
+}
+
+} // namespace
+
 int raise(MPI_Comm comm, const Status &status) {
-  bool isMismatch = status.message().find("arrived where") != std::string::npos;
-  int code = isMismatch ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+  int code = classOf(status.kind());
   real::Comm_call_errhandler(comm, code);
   return code;
 }

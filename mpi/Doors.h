@@ -39,8 +39,9 @@ private:
   Job *job_;
 };
 
-/// Calls tryOnce(isDone) again and again, while everything moves, until it is done or fails.
-template <typename Try> int repeatBelow(Try tryOnce) {
+/// Calls tryOnce(isDone) again and again, while everything moves, until it is done or fails;
+/// onDeath says what is returned when a rank died.
+template <typename Try, typename OnDeath> int repeatBelow(Try tryOnce, OnDeath onDeath) {
   Job &job = *Job::current();
   Guard guard(job);
   int code = MPI_SUCCESS;
@@ -49,7 +50,11 @@ template <typename Try> int repeatBelow(Try tryOnce) {
     code = tryOnce(isDone);
     return isDone || code != MPI_SUCCESS;
   });
-  return s ? code : raise(MPI_COMM_WORLD, s);
+  return s ? code : onDeath(s);
+}
+
+template <typename Try> int repeatBelow(Try tryOnce) {
+  return repeatBelow(tryOnce, [](const Status &why) { return raise(MPI_COMM_WORLD, why); });
 }
 
 /// Waits for a request of the MPI below while ours move.

@@ -59,6 +59,9 @@ public:
   /// in a call of the MPI below.
   bool pollBesides();
 
+  /// The same, for whoever does not wait, but comes by now and then. An error: a rank died.
+  Status moveOnce() { return poll() ? Status() : lanes_->check(); }
+
   /// Between these it moves by poll().
   void beginMoving(Operation &operation) { moved_.push_back(&operation); }
   void endMoving(Operation &operation) { std::erase(moved_, &operation); }

@@ -116,12 +116,16 @@ Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const Side &side, 
     return pieces;
   size_t atMost = (*layout)->isDense() ? 1 : (*layout)->runs.size() * static_cast<size_t>(count);
   if (atMost > kManyPieces && bytes / atMost < kShortPiece) {
-    packed.push_back({*layout, address, bytes, scratch(bytes)});
+    packed.push_back({*layout, address, bytes, scratch(bytes), &packed == &packed_});
     pieces.push_back({packed.back().memory, bytes});
   } else {
     listBytes(**layout, address, static_cast<uint64_t>(count), pieces);
   }
   return pieces;
+}
+
+void NeighborOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
+  exchange_.shift(sent, received, [this](const void *address) { return isScratch(address); });
 }
 
 Status NeighborOperation::run(uint32_t number) {

@@ -39,6 +39,7 @@ private:
   Status addEdges(const ServedComm &comm, const Call &call);
   Status addOut(const ServedComm &comm, const Call &call, std::vector<Pieces> &toSelf);
   Status addIn(const ServedComm &comm, const Call &call, const std::vector<Pieces> &toSelf);
+  void shift(ptrdiff_t sent, ptrdiff_t received) override;
   Result<Pieces> piecesOf(const Side &side, int slot, PackedList &packed);
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace colldsl::mpi {
 namespace {
@@ -13,10 +14,10 @@ uint64_t idOf(MPI_Datatype type) {
   return layout ? layout->id : 0;
 }
 
-/// Calls visit(word) for each word that says what a call is, until one returns false.
-template <typename Visit>
-bool describeSide(const Side &side, int slots, bool floats, Visit &visit) {
-  if (!visit(floats ? side.buffer == MPI_IN_PLACE : reinterpret_cast<uint64_t>(side.buffer)))
+/// Calls visit(word) for each word that says what a call is, wherever its buffers are, until one
+/// returns false.
+template <typename Visit> bool describeSide(const Side &side, int slots, Visit &visit) {
+  if (!visit(side.buffer == MPI_IN_PLACE))
     return false;
   if (!side.types && !visit(idOf(side.type)))
     return false;
@@ -37,50 +38,47 @@ uint64_t wordOf(MPI_Op op) {
 }
 
 template <typename Visit>
-bool describe(const Call &call, int sendSlots, int recvSlots, bool floats, Visit visit) {
+bool describe(const Call &call, int sendSlots, int recvSlots, Visit visit) {
   return visit(static_cast<uint64_t>(call.kind)) && visit(static_cast<uint64_t>(call.root)) &&
          visit(wordOf(call.op)) && (call.op == MPI_OP_NULL || visit(Reduction::numFreed())) &&
-         describeSide(call.send, sendSlots, floats, visit) &&
-         describeSide(call.recv, recvSlots, floats, visit);
+         describeSide(call.send, sendSlots, visit) && describeSide(call.recv, recvSlots, visit);
 }
 
-uint64_t shapeOf(const Call &call, int sendSlots, int recvSlots) {
-  uint64_t hash = 0;
-  describe(call, sendSlots, recvSlots, true, [&](uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-    return true;
-  });
-  return hash;
+// Also of what is no array, such as addresses that lists count from.
+ptrdiff_t distance(const void *from, const void *to) {
+  return static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(to) -
+                                reinterpret_cast<uintptr_t>(from));
 }
+
+constexpr size_t kScratchMargin = 64;
 
 } // namespace
 
 void Operation::remember(const Call &call, int sendSlots, int recvSlots) {
   sendSlots_ = sendSlots;
   recvSlots_ = recvSlots;
-  describe(call, sendSlots, recvSlots, floats_, [&](uint64_t word) {
+  sendBuffer_ = call.send.buffer;
+  recvBuffer_ = call.recv.buffer;
+  describe(call, sendSlots, recvSlots, [&](uint64_t word) {
     arguments_.push_back(word);
     return true;
   });
-  shape_ = shapeOf(call, sendSlots, recvSlots);
 }
 
 bool Operation::hasShapeOf(const Call &call) const {
-  return call.kind == kind_ && shape_ == shapeOf(call, sendSlots_, recvSlots_);
+  const uint64_t *at = arguments_.data();
+  return describe(call, sendSlots_, recvSlots_, [&](uint64_t word) { return *at++ == word; });
 }
 
-void Operation::aim(const Call &call) {
-  if (!floats_)
-    return;
+void Operation::moveTo(const Call &call) {
+  ptrdiff_t sent = distance(sendBuffer_, call.send.buffer);
+  ptrdiff_t received = distance(recvBuffer_, call.recv.buffer);
+  sendBuffer_ = call.send.buffer;
+  recvBuffer_ = call.recv.buffer;
   for (PackedList *list : {&packed_, &unpacked_})
     for (Packed &p : *list)
-      p.buffer = static_cast<std::byte *>(p.isSent ? call.send.buffer : call.recv.buffer);
-}
-
-bool Operation::serves(const Call &call) const {
-  const uint64_t *at = arguments_.data();
-  return describe(call, sendSlots_, recvSlots_, floats_,
-                  [&](uint64_t word) { return *at++ == word; });
+      p.buffer += p.isSent ? sent : received;
+  shift(sent, received);
 }
 
 Result<std::shared_ptr<const TypeLayout>> Operation::layoutFor(MPI_Datatype type) {
@@ -96,7 +94,14 @@ bool Operation::isQuick() const {
 }
 
 std::byte *Operation::scratch(uint64_t bytes) {
-  return scratch_.emplace_back(new std::byte[bytes]).get();
+  return scratch_.emplace_back(bytes + 2 * kScratchMargin).data() + kScratchMargin;
+}
+
+bool Operation::isScratch(const void *address) const {
+  std::less<const void *> before;
+  return std::any_of(scratch_.begin(), scratch_.end(), [&](const auto &memory) {
+    return !before(address, memory.data()) && before(address, memory.data() + memory.size());
+  });
 }
 
 void Operation::pack() {

@@ -17,16 +17,18 @@ public:
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
 
-  /// Whether this is the operation of a call with such arguments. Compares the contents of lists,
-  /// and datatypes by what they are, not by their handles.
-  bool serves(const Call &call) const;
-
-  /// Whether the call differs from this operation's in the places of its buffers at most. A guess:
-  /// hashes are compared.
+  /// Whether the call differs from this operation's in the places of its buffers at most. Compares
+  /// the contents of lists, and datatypes by what they are, not by their handles.
   bool hasShapeOf(const Call &call) const;
 
-  /// Before a run for a call that it serves: its buffers are there.
-  void aim(const Call &call);
+  /// Whether the buffers of the call are those of this operation.
+  bool isAt(const Call &call) const {
+    return call.send.buffer == sendBuffer_ && call.recv.buffer == recvBuffer_;
+  }
+  bool serves(const Call &call) const { return isAt(call) && hasShapeOf(call); }
+
+  /// Between runs: from now on it serves this call, which has its shape.
+  void moveTo(const Call &call);
 
   /// A whole run. Runs on a communicator are numbered alike by all its ranks.
   virtual Status run(uint32_t number) = 0;
@@ -56,21 +58,22 @@ protected:
     std::byte *buffer;
     uint64_t bytes;
     std::byte *memory;
-    bool isSent = false; ///< lies in the call's send buffer, else in that which it receives in
+    bool isSent; ///< lies in the call's send buffer, else in that which it receives in
   };
   using PackedList = std::vector<Packed>;
 
   explicit Operation(CallKind kind) : kind_(kind) {}
 
+  /// The memory of the call lies so many bytes further on; scratch memory stays.
+  virtual void shift(ptrdiff_t sent, ptrdiff_t received) = 0;
+
   /// Slots of either side of the call.
   void remember(const Call &call, int sendSlots, int recvSlots);
   Result<std::shared_ptr<const TypeLayout>> layoutFor(MPI_Datatype type);
-  /// Memory that lives as long as the operation.
+  /// Memory that lives as long as the operation. It touches no other memory, so that no piece of a
+  /// message lies in both.
   std::byte *scratch(uint64_t bytes);
-
-  /// Serves a call wherever its buffers are. All of its memory is in the packed lists.
-  void letFloat() { floats_ = true; }
-  bool floats() const { return floats_; }
+  bool isScratch(const void *address) const;
 
   /// For arguments that may mean something else another time, although they look the same.
   void neverQuick() { isQuick_ = false; }
@@ -86,11 +89,10 @@ protected:
 private:
   CallKind kind_;
   std::vector<std::shared_ptr<const TypeLayout>> layouts_; ///< kept, so that their ids are
-  std::vector<uint64_t> arguments_;                        ///< see describe()
-  std::vector<std::unique_ptr<std::byte[]>> scratch_;
+  std::vector<uint64_t> arguments_;                        ///< but for buffers: see describe()
+  std::vector<std::vector<std::byte>> scratch_;
   bool isQuick_ = true;
-  bool floats_ = false;
-  uint64_t shape_ = 0; ///< hash of the arguments, without the places of buffers
+  void *sendBuffer_ = nullptr, *recvBuffer_ = nullptr;
   int sendSlots_ = 0, recvSlots_ = 0;
   uint32_t runs_ = 0;
 };

@@ -69,16 +69,25 @@ void Requests::start(Slot &slot) {
 
 Status Requests::complete(Slot &slot, MPI_Request &handle) {
   Status status;
-  if (slot.isRunning) {
+  if (slot.isRunning)
     status = slot.operation->finish();
-    slot.isRunning = false;
-    add(running_, -1);
-  }
-  if (!slot.isPersistent) {
-    handle = MPI_REQUEST_NULL;
-    release(slot);
-  }
+  stop(slot, handle);
   return status;
+}
+
+void Requests::giveUp(Slot &slot, MPI_Request &handle) {
+  slot.operation->giveUp();
+  stop(slot, handle);
+}
+
+void Requests::stop(Slot &slot, MPI_Request &handle) {
+  if (slot.isRunning)
+    add(running_, -1);
+  slot.isRunning = false;
+  if (slot.isPersistent)
+    return;
+  handle = MPI_REQUEST_NULL;
+  release(slot);
 }
 
 void Requests::free(Slot &slot, MPI_Request &handle) {

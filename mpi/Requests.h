@@ -55,6 +55,9 @@ public:
   /// MPI_REQUEST_NULL.
   Status complete(Slot &slot, MPI_Request &handle);
 
+  /// The same for a run that cannot be done any more.
+  void giveUp(Slot &slot, MPI_Request &handle);
+
   /// As MPI_Request_free.
   void free(Slot &slot, MPI_Request &handle);
 
@@ -71,6 +74,7 @@ private:
   Slot *lookUp(MPI_Request handle);
   Slot &take();
   void release(Slot &slot);
+  void stop(Slot &slot, MPI_Request &handle);
   void reap();
 
   std::deque<Slot> slots_;

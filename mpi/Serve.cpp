@@ -37,12 +37,18 @@ Status runOnce(ServedComm &served, Operation &operation) {
   return operation.run(served.nextRun());
 }
 
+/// A run that this rank has no operation for; others count it.
+Status skipRun(ServedComm &served, const Status &why) {
+  served.nextRun();
+  return why;
+}
+
 /// A whole run; false: it is for the MPI below.
 bool run(Job &job, ServedComm &served, const Call &call, Status &outcome) {
   Guard guard(job);
   Made made = served.operationFor(call);
   if (!made)
-    outcome = made.status();
+    outcome = skipRun(served, made.status());
   else if (*made)
     outcome = runOnce(served, **made);
   return !made || *made;
@@ -82,7 +88,8 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   Guard guard(*job);
   Made made = isPersistent ? served->makePersistent(call) : served->operationFor(call);
   if (!made) {
-    code = raise(comm, made.status());
+    *request = MPI_REQUEST_NULL;
+    code = raise(comm, isPersistent ? made.status() : skipRun(*served, made.status()));
     return true;
   }
   if (!*made)

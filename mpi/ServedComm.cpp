@@ -15,6 +15,8 @@ namespace {
 
 // Of so many calls that differ in their arguments the last are remembered.
 constexpr size_t kPrepared = 16;
+// Of those that differ in the places of their buffers alone, so many have an operation each.
+constexpr size_t kPlaces = 2;
 // The stream of the plans of a context, by its owner; neighbour operations number theirs from 0.
 constexpr uint32_t kPlansOf = 1u << 31;
 
@@ -217,8 +219,9 @@ Result<std::shared_ptr<Operation>> ServedComm::fixedOrFound(const Call &call) {
   bool isKnown = fixed.operation != nullptr;
   if (isKnown && !fixed.operation->isBusy() && fixed.call.isSameAs(call))
     return fixed.operation;
+  bool isBroken = isKnown && !fixed.operation->serves(call);
   Result<std::shared_ptr<Operation>> found = findOrMake(call);
-  if (isKnown && !fixed.operation->serves(call))
+  if (isBroken)
     distrust(call.kind);
   else if (found && *found)
     fixed = {*found, call};
@@ -234,31 +237,39 @@ void ServedComm::distrust(CallKind kind) {
                  rank_, members_->size(), kCallNames[static_cast<size_t>(kind)]);
 }
 
+// What goes round some places has an operation for each; beyond, the one used least lately moves.
 Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
-  for (auto at = prepared_.begin(); at != prepared_.end(); ++at)
-    if (!(*at)->isBusy() && (*at)->serves(call)) {
-      if (at != prepared_.begin())
-        prepared_.splice(prepared_.begin(), prepared_, at);
-      (*at)->aim(call);
-      return *at;
-    }
-  Result<std::shared_ptr<Operation>> made =
-      isAlongTopology(call.kind) ? NeighborOperation::make(*this, call, 0)
-                                 : CollectiveOperation::make(*this, call, hasElsewhere(call));
+  auto found = prepared_.end();
+  size_t places = 0;
+  for (auto at = prepared_.begin(); at != prepared_.end(); ++at) {
+    if ((*at)->isBusy() || !(*at)->hasShapeOf(call))
+      continue;
+    found = at;
+    if ((*at)->isAt(call))
+      break;
+    ++places;
+  }
+  if (found == prepared_.end() || (places < kPlaces && !(*found)->isAt(call)))
+    return make(call);
+  if (found != prepared_.begin())
+    prepared_.splice(prepared_.begin(), prepared_, found);
+  if (!(*found)->isAt(call))
+    (*found)->moveTo(call);
+  return *found;
+}
+
+Result<std::shared_ptr<Operation>> ServedComm::make(const Call &call) {
+  if (!isAlongTopology(call.kind))
+    plans()->numberNextRun(runs_ + 1); // it fails if this rank cannot make its plan
+  Result<std::shared_ptr<Operation>> made = isAlongTopology(call.kind)
+                                                ? NeighborOperation::make(*this, call, 0)
+                                                : CollectiveOperation::make(*this, call);
   if (!made || !*made)
     return made;
-  (*made)->aim(call);
   prepared_.push_front(*made);
   if (prepared_.size() > kPrepared)
     prepared_.pop_back();
   return made;
-}
-
-// The program makes such calls with several buffers.
-bool ServedComm::hasElsewhere(const Call &call) const {
-  return CollectiveOperation::mayFloat(call, numRanks()) &&
-         std::any_of(prepared_.begin(), prepared_.end(),
-                     [&](const auto &operation) { return operation->hasShapeOf(call); });
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::makePersistent(const Call &call) {

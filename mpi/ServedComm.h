@@ -99,8 +99,8 @@ private:
   void describe(MPI_Comm comm);
   void tell(const char *origin) const;
   Call significant(const Call &call) const;
-  bool hasElsewhere(const Call &call) const;
   Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
+  Result<std::shared_ptr<Operation>> make(const Call &call);
   bool trusts(const Call &call) const { return !fixed_.empty() && isAlongTopology(call.kind); }
   Result<std::shared_ptr<Operation>> fixedOrFound(const Call &call);
   void distrust(CallKind kind);

@@ -115,6 +115,23 @@ Status CollectivePlan::bind(const std::string &buffer, BoundBuffer memory) {
   return {};
 }
 
+Status CollectivePlan::move(const std::string &buffer, ptrdiff_t by) {
+  if (Status s = mayBind(); !s)
+    return s;
+  auto bound = buffers_.find(buffer);
+  if (bound == buffers_.end())
+    return Status::error(concat("nothing is bound to '", buffer, "'"));
+  bound->second.data = static_cast<std::byte *>(bound->second.data) + by;
+  if (!isCommitted())
+    return {};
+  uint32_t id = *bufferId(buffer);
+  if (areas_[id].begin)
+    areas_[id].begin += by;
+  isMoved_ = true;
+  isBound_ = isBound_ && plan_->shift(BufferId{id}, by);
+  return {};
+}
+
 Status CollectivePlan::setBlocks(const std::string &buffer, BlockTable blocks) {
   if (Status s = mayBind(); !s)
     return s;
@@ -360,7 +377,8 @@ Status CollectivePlan::commit() {
     return refuse(bound.message());
   auto plan = Plan::open(engine, schedule_.view(), schedule_.sizeClass(), *bound, fingerprint());
   if (!plan)
-    return Status::error(concat("'", collective_, "': ", withNames(plan.message())));
+    return Status::error(plan.status().kind(),
+                         concat("'", collective_, "': ", withNames(plan.message())));
   plan_ = plan.take();
   isBound_ = true;
   return {};
@@ -374,7 +392,7 @@ Result<uint32_t> CollectivePlan::bufferId(const std::string &buffer) const {
   return static_cast<uint32_t>(found - bufferNames_.begin());
 }
 
-Result<Binding> CollectivePlan::binding() const {
+Result<Binding> CollectivePlan::binding() {
   Binding binding;
   binding.elements = request_.elements;
   binding.combiner = combiner_;
@@ -389,7 +407,8 @@ Result<Binding> CollectivePlan::binding() const {
   for (uint32_t b = 0; b < bufferNames_.size(); ++b)
     if (Status s = checkBuffer(b, binding); !s)
       return s;
-  if (Status s = checkOverlap(binding); !s)
+  measureAreas(binding);
+  if (Status s = checkOverlap(); !s)
     return s;
   return binding;
 }
@@ -420,23 +439,27 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
   return {};
 }
 
-// Parameters never overlap, unless one lies in the other in place. Blocks that are placed one by
-// one may lie between each other.
-Status CollectivePlan::checkOverlap(const Binding &binding) const {
+// Blocks that are placed one by one may lie between each other.
+void CollectivePlan::measureAreas(const Binding &binding) {
   const std::vector<Buffer> &buffers = schedule_.dag().buffers;
   Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
-  auto begin = [&](uint32_t b) { return static_cast<const std::byte *>(binding.buffers[b].data); };
-  auto counts = [&](uint32_t b) {
-    return begin(b) && buffers[b].significant && buffers[b].layout != Layout::CallTime;
-  };
-  for (uint32_t a = 0; a < bufferNames_.size(); ++a)
-    for (uint32_t b = 0; b < a; ++b) {
-      bool areRead = buffers[a].role == BufferRole::In && buffers[b].role == BufferRole::In;
-      if (areRead || !counts(a) || !counts(b))
+  areas_.assign(bufferNames_.size(), {});
+  for (uint32_t b = 0; b < bufferNames_.size(); ++b)
+    if (buffers[b].significant && buffers[b].layout != Layout::CallTime && binding.buffers[b].data)
+      areas_[b] = {static_cast<const std::byte *>(binding.buffers[b].data),
+                   extentBytes(buffers[b], sizes), buffers[b].role == BufferRole::In};
+}
+
+// Parameters never overlap, unless one lies in the other in place.
+Status CollectivePlan::checkOverlap() const {
+  std::less<const std::byte *> before;
+  for (size_t a = 0; a < areas_.size(); ++a)
+    for (size_t b = 0; b < a; ++b) {
+      const Area &first = areas_[a], &second = areas_[b];
+      if ((first.isRead && second.isRead) || !first.begin || !second.begin)
         continue;
-      std::less<const std::byte *> before;
-      if (before(begin(a), begin(b) + extentBytes(buffers[b], sizes)) &&
-          before(begin(b), begin(a) + extentBytes(buffers[a], sizes)))
+      if (before(first.begin, second.begin + second.bytes) &&
+          before(second.begin, first.begin + first.bytes))
         return Status::error(concat("'", bufferNames_[b], "' and '", bufferNames_[a],
                                     "' overlap; is the form in place meant?"));
     }
@@ -446,12 +469,16 @@ Status CollectivePlan::checkOverlap(const Binding &binding) const {
 Status CollectivePlan::start(uint32_t patience) {
   if (!isCommitted())
     return Status::error("the plan is not committed");
+  if (isMoved_ && isBound_)
+    if (Status s = checkOverlap(); !s)
+      return s;
+  isMoved_ = false;
   if (!isBound_ && !plan_->running()) {
     Result<Binding> bound = binding();
     if (!bound)
       return bound.status();
     if (Status s = plan_->bind(*bound); !s)
-      return Status::error(withNames(s.message()));
+      return Status::error(s.kind(), withNames(s.message()));
     isBound_ = true;
   }
   return plan_->start(patience);

@@ -48,12 +48,17 @@ public:
 
   Status setElements(uint64_t n);
   Status bind(const std::string &buffer, BoundBuffer memory);
+  /// What was bound to the buffer lies so many bytes further on: cheaper than bind().
+  Status move(const std::string &buffer, ptrdiff_t by);
   /// Places and lengths of blocks, in elements.
   Status setBlocks(const std::string &buffer, BlockTable blocks);
 
   /// Collective: chooses, instantiates, connects, binds. If one rank cannot, no rank can. Where
   /// all messages go along a graph, this rank sends in the order of the graph's rounds.
   Status commit();
+
+  /// Gives up a plan that failed, or that runs. It may be committed anew, by all ranks.
+  void withdraw() { plan_.reset(); }
 
   bool isCommitted() const { return plan_ != nullptr; }
   const std::string &collective() const { return collective_; } ///< once committed
@@ -68,6 +73,13 @@ public:
   Result<const std::vector<uint64_t> *> blockLengths(const std::string &buffer) const;
 
 private:
+  /// The memory of a parameter, if that may overlap with no other.
+  struct Area {
+    const std::byte *begin = nullptr;
+    uint64_t bytes = 0;
+    bool isRead = false; ///< and never written
+  };
+
   Status mayDescribe() const;
   Status mayBind() const;
   Status choose(const Program &program);
@@ -82,9 +94,10 @@ private:
   Status gatherGraphs(const Program &program);
   Status instantiate(const Program &program);
   Status orderSends(Dag &dag) const;
-  Result<Binding> binding() const;
+  Result<Binding> binding();
   Status checkBuffer(uint32_t buffer, const Binding &binding) const;
-  Status checkOverlap(const Binding &binding) const;
+  void measureAreas(const Binding &binding);
+  Status checkOverlap() const;
   Result<uint32_t> bufferId(const std::string &buffer) const;
   std::string withNames(std::string text) const;
   std::string withPlace(const Program &program, const Status &status) const;
@@ -104,7 +117,9 @@ private:
   std::vector<std::string> bufferNames_; ///< of the parameters, in order
   RankSchedule schedule_;
   std::unique_ptr<Plan> plan_;
-  bool isBound_ = false; ///< to what was given last
+  bool isBound_ = false;    ///< to what was given last
+  bool isMoved_ = false;    ///< since areas were compared
+  std::vector<Area> areas_; ///< by parameter
 };
 
 } // namespace colldsl

@@ -46,9 +46,11 @@ void copyPieces(const Payload &to, const Payload &from, uint64_t bytes) {
   });
 }
 
-std::string sizeMismatch(const Payload &payload, uint64_t bytes) {
-  return "a message of " + std::to_string(bytes) + " bytes arrived where " +
-         (payload.upTo ? "at most " : "") + std::to_string(payload.bytes) + " were expected";
+Fault sizeMismatch(Rank peer, OpId op, const Payload &payload, uint64_t bytes) {
+  return {peer, op,
+          "a message of " + std::to_string(bytes) + " bytes arrived where " +
+              (payload.upTo ? "at most " : "") + std::to_string(payload.bytes) + " were expected",
+          ErrorKind::Truncated};
 }
 
 } // namespace colldsl

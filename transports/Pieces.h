@@ -53,6 +53,6 @@ inline bool accepts(const Payload &payload, uint64_t bytes) {
 }
 
 /// What to say when it does not.
-std::string sizeMismatch(const Payload &payload, uint64_t bytes);
+Fault sizeMismatch(Rank peer, OpId op, const Payload &payload, uint64_t bytes);
 
 } // namespace colldsl

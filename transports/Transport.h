@@ -127,6 +127,7 @@ struct Fault {
   Rank peer = kNoRank; ///< who is to blame, if somebody is
   OpId op = kNoOp;     ///< this rank's op that could not finish, if one is known
   std::string reason;  ///< lower case, without a full stop
+  ErrorKind kind = ErrorKind::Other;
 };
 
 /// The messages of one plan on one rank.

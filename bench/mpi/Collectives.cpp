@@ -85,13 +85,14 @@ public:
       : kind_(kind), nonblocking_(bench.options().form == "nonblocking"), bytes_(bytes),
         count_(static_cast<int>(reduces(kind) ? bytes / sizeof(double) : bytes)),
         rank_(bench.rank()), ranks_(bench.ranks()),
-        out_(blocks(kind, ranks_) * bytes, bench.options().allocMem),
-        in_(blocks(kind, ranks_) * bytes, bench.options().allocMem), sent_(out_.data()),
-        got_(kind == Kind::Bcast ? out_.data() : in_.data()) {}
+        out_(blocks(kind, ranks_) * bytes, bench.options()),
+        in_(blocks(kind, ranks_) * bytes, bench.options()) {}
 
   bool isSynchronized() const override { return true; }
 
   void write(long call) override {
+    sent_ = out_.of(call);
+    got_ = kind_ == Kind::Bcast ? sent_ : in_.of(call);
     bool sends = rank_ == 0 || (kind_ != Kind::Bcast && kind_ != Kind::Scatter);
     int slots = kind_ == Kind::Allgather || kind_ == Kind::Gather ? 1 : blocks(kind_, ranks_);
     for (int slot = 0; sends && slot < slots; ++slot)
@@ -151,8 +152,8 @@ private:
   bool nonblocking_;
   size_t bytes_;
   int count_, rank_, ranks_;
-  Buffer out_, in_;
-  unsigned char *sent_, *got_;
+  Places out_, in_;
+  unsigned char *sent_ = nullptr, *got_ = nullptr;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

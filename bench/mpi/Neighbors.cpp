@@ -101,10 +101,9 @@ public:
   NeighborOperation(const Network &network, bool gathers, int bytes, const Options &options)
       : BlockOperation(network, gathers, bytes), comm_(network.comm),
         persistent_(options.form == "persistent"), nonblocking_(options.form == "nonblocking"),
-        count_(bytes), out_((gathers ? 1 : sources_.size()) * bytes, options.allocMem),
-        in_(sources_.size() * bytes, options.allocMem) {
-    sent_ = out_.data();
-    got_ = in_.data();
+        count_(bytes), out_((gathers ? 1 : sources_.size()) * bytes, options),
+        in_(sources_.size() * bytes, options) {
+    place(0);
     if (persistent_)
       initialize();
   }
@@ -113,6 +112,11 @@ public:
       MPI_Request_free(&request_);
   }
 
+  void write(long call) override {
+    if (!persistent_)
+      place(call);
+    BlockOperation::write(call);
+  }
   void call() override {
     if (!persistent_ && !nonblocking_)
       return block();
@@ -124,6 +128,10 @@ public:
   }
 
 private:
+  void place(long call) {
+    sent_ = out_.of(call);
+    got_ = in_.of(call);
+  }
   void block() {
     if (gathers_)
       MPI_Neighbor_allgather(sent_, count_, MPI_BYTE, got_, count_, MPI_BYTE, comm_);
@@ -144,7 +152,7 @@ private:
   MPI_Comm comm_;
   bool persistent_, nonblocking_;
   int count_;
-  Buffer out_, in_;
+  Places out_, in_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

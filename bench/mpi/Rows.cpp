@@ -17,6 +17,8 @@ const char kHelp[] =
   --operations A,B,...  these alone, as the rows name them
   --sizes N,N,...  bytes
   --alloc-mem      buffers of MPI_Alloc_mem
+  --places N       each call has other buffers than the one before, N in turns, 1 by default; those
+                   of persistent calls stay
   --calls N        at most so many calls per row, 200 by default
   --row-ms MS      at most about so long per row, 200 by default
   --percentile P   of the calls of a row, 50 by default
@@ -50,11 +52,13 @@ void set(Options &o, int option, const char *value) {
     o.sizes = numbers(value);
   else if (option == 'a')
     o.allocMem = true;
+  else if (option == 'p')
+    o.places = number;
   else if (option == 'c')
     o.calls = number;
   else if (option == 'r')
     o.rowMs = number;
-  else if (option == 'p')
+  else if (option == 'q')
     o.percentile = number;
   else if (option == 't')
     o.timeoutSeconds = number;
@@ -76,15 +80,16 @@ Options parse(int argc, char **argv, const std::vector<std::string> &forms,
                                  {"alloc-mem", no_argument, nullptr, 'a'},
                                  {"calls", required_argument, nullptr, 'c'},
                                  {"row-ms", required_argument, nullptr, 'r'},
-                                 {"percentile", required_argument, nullptr, 'p'},
+                                 {"percentile", required_argument, nullptr, 'q'},
                                  {"timeout", required_argument, nullptr, 't'},
+                                 {"places", required_argument, nullptr, 'p'},
                                  {}};
   Options o;
   o.sizes = sizes;
   for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;)
     set(o, found, optarg);
   o.wrong |= !std::count(forms.begin(), forms.end(), o.form);
-  o.wrong |= optind != argc || o.calls < 1 || o.rowMs < 1 || o.timeoutSeconds < 1;
+  o.wrong |= optind != argc || o.calls < 1 || o.rowMs < 1 || o.places < 1 || o.timeoutSeconds < 1;
   o.wrong |= o.percentile < 0 || o.percentile > 99;
   for (long size : o.sizes)
     o.wrong |= size < 1 || size > 1 << 30;

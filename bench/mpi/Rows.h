@@ -13,7 +13,7 @@ namespace bench {
 struct Options {
   std::string form = "blocking";
   bool allocMem = false, wrong = false;
-  long calls = 200, rowMs = 200, percentile = 50, timeoutSeconds = 300;
+  long calls = 200, rowMs = 200, percentile = 50, timeoutSeconds = 300, places = 1;
   /// Those to be measured; all if empty.
   std::vector<std::string> operations;
   std::vector<long> sizes;
@@ -37,6 +37,22 @@ public:
 private:
   bool fromMpi_;
   unsigned char *data_ = nullptr;
+};
+
+/// Memory that lies elsewhere from call to call, and again after so many places as are asked for.
+class Places {
+public:
+  Places(size_t size, const Options &options)
+      : count_(options.places), strideBytes_((size + 63) / 64 * 64),
+        memory_(strideBytes_ * static_cast<size_t>(count_), options.allocMem) {}
+  unsigned char *of(long call) const {
+    return memory_.data() + static_cast<size_t>(call % count_) * strideBytes_;
+  }
+
+private:
+  long count_;
+  size_t strideBytes_;
+  Buffer memory_;
 };
 
 /// What is measured.

@@ -43,6 +43,7 @@ def parser(description, rounds, forms):
     add("--operations", help="these alone: A,B,...")
     add("--sizes", help="bytes: N,N,...")
     add("--alloc-mem", action="store_true", help="buffers of MPI_Alloc_mem")
+    add("--places", type=int, default=1, help="buffers change from call to call, so many in turns")
     add("--calls", type=int, default=200, help="at most so many calls per row and run")
     add("--row-ms", type=int, default=50, help="at most about so long per row and run")
     add("--percentile", type=int, default=50, help="of the calls of one run; what is shown are medians of these")
@@ -73,7 +74,8 @@ class Program:
         words = [start[0], *preloaded(mpi, library), *start[1:], self.path(mpi), "--form", args.form]
         words += ["--calls", str(args.calls), "--row-ms", str(args.row_ms),
                   "--percentile", str(args.percentile)]
-        words += ["--timeout", str(args.timeout)] + (["--alloc-mem"] if args.alloc_mem else [])
+        words += ["--places", str(args.places), "--timeout", str(args.timeout)]
+        words += (["--alloc-mem"] if args.alloc_mem else [])
         words += ["--operations", args.operations] if args.operations else []
         words += ["--sizes", args.sizes] if args.sizes else []
         try:

@@ -33,11 +33,26 @@ int complete(Slot &slot, MPI_Request *request, MPI_Status *status) {
   return s ? MPI_SUCCESS : raise(comm, s);
 }
 
+/// What is under way when a rank died ends so.
+int giveUp(Slot &slot, MPI_Request *request, const Status &why) {
+  MPI_Comm comm = slot.comm;
+  Requests::all().giveUp(slot, *request);
+  return raise(comm, why);
+}
+
+int giveUpAll(int count, MPI_Request *requests, const Status &why) {
+  int code = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i)
+    if (Slot *slot = find(requests[i]); slot && !slot->isDone())
+      code = giveUp(*slot, &requests[i], why);
+  return code == MPI_SUCCESS ? raise(MPI_COMM_WORLD, why) : code;
+}
+
 int waitFor(Slot &slot, MPI_Request *request, MPI_Status *status) {
   Job &job = *Job::current();
   Guard guard(job);
   if (Status s = job.waitUntil([&] { return slot.isDone(); }); !s)
-    return raise(slot.comm, s);
+    return giveUp(slot, request, s);
   return complete(slot, request, status);
 }
 
@@ -159,12 +174,28 @@ int testAll(int count, MPI_Request *requests, int *flag, MPI_Status *statuses) {
   return code;
 }
 
-/// Moves what is under way once, before a test.
-void moveOnce() {
+/// Moves what is under way once, before a test. An error: a rank died.
+Status moveOnce() {
   if (!mustMove())
-    return;
+    return {};
   Guard guard(*Job::current());
-  Job::current()->poll();
+  return Job::current()->moveOnce();
+}
+
+/// An array that holds requests of ours is tested once.
+template <typename Try>
+int testOnce(int count, MPI_Request *requests, const Status &moved, int *flag, Try tryOnce) {
+  Guard guard(*Job::current());
+  int code = tryOnce();
+  if (*flag || moved || code != MPI_SUCCESS)
+    return code;
+  *flag = 1;
+  return giveUpAll(count, requests, moved);
+}
+
+/// An array that holds requests of ours, or of which others move meanwhile, is waited for.
+template <typename Try> int repeat(int count, MPI_Request *requests, Try tryOnce) {
+  return repeatBelow(tryOnce, [&](const Status &why) { return giveUpAll(count, requests, why); });
 }
 
 } // namespace
@@ -176,49 +207,54 @@ COLLDSL_DOOR(Wait, (MPI_Request * request, MPI_Status *status)) {
 }
 
 COLLDSL_DOOR(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
-  moveOnce();
+  Status moved = moveOnce();
   Slot *slot = find(*request);
   if (!slot)
     return real::Test(request, flag, status);
   Guard guard(*Job::current());
-  *flag = slot->isDone();
-  return *flag ? complete(*slot, request, status) : MPI_SUCCESS;
+  bool isDone = slot->isDone();
+  *flag = isDone || !moved;
+  if (isDone)
+    return complete(*slot, request, status);
+  return moved ? MPI_SUCCESS : giveUp(*slot, request, moved);
 }
 
 COLLDSL_DOOR(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
   if (!mustMove() && !anyOurs(count, requests))
     return real::Waitall(count, requests, statuses);
-  return repeatBelow([&](int &isDone) { return testAll(count, requests, &isDone, statuses); });
+  return repeat(count, requests,
+                [&](int &isDone) { return testAll(count, requests, &isDone, statuses); });
 }
 
 COLLDSL_DOOR(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status *statuses)) {
-  moveOnce();
+  Status moved = moveOnce();
   if (!anyOurs(count, requests))
     return real::Testall(count, requests, flag, statuses);
-  Guard guard(*Job::current());
-  return testAll(count, requests, flag, statuses);
+  return testOnce(count, requests, moved, flag,
+                  [&] { return testAll(count, requests, flag, statuses); });
 }
 
 COLLDSL_DOOR(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status)) {
   if (!mustMove() && !anyOurs(count, requests))
     return real::Waitany(count, requests, index, status);
-  return repeatBelow([&](int &isDone) { return testAny(count, requests, index, &isDone, status); });
+  return repeat(count, requests,
+                [&](int &isDone) { return testAny(count, requests, index, &isDone, status); });
 }
 
 COLLDSL_DOOR(Testany,
              (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)) {
-  moveOnce();
+  Status moved = moveOnce();
   if (!anyOurs(count, requests))
     return real::Testany(count, requests, index, flag, status);
-  Guard guard(*Job::current());
-  return testAny(count, requests, index, flag, status);
+  return testOnce(count, requests, moved, flag,
+                  [&] { return testAny(count, requests, index, flag, status); });
 }
 
 COLLDSL_DOOR(Waitsome, (int count, MPI_Request requests[], int *outcount, int indices[],
                         MPI_Status *statuses)) {
   if (!mustMove() && !anyOurs(count, requests))
     return real::Waitsome(count, requests, outcount, indices, statuses);
-  return repeatBelow([&](int &isDone) {
+  return repeat(count, requests, [&](int &isDone) {
     int code = testSome(count, requests, outcount, indices, statuses);
     isDone = *outcount != 0;
     return code;
@@ -227,20 +263,24 @@ COLLDSL_DOOR(Waitsome, (int count, MPI_Request requests[], int *outcount, int in
 
 COLLDSL_DOOR(Testsome, (int count, MPI_Request requests[], int *outcount, int indices[],
                         MPI_Status *statuses)) {
-  moveOnce();
+  Status moved = moveOnce();
   if (!anyOurs(count, requests))
     return real::Testsome(count, requests, outcount, indices, statuses);
-  Guard guard(*Job::current());
-  return testSome(count, requests, outcount, indices, statuses);
+  int isDone = 0;
+  return testOnce(count, requests, moved, &isDone, [&] {
+    int code = testSome(count, requests, outcount, indices, statuses);
+    isDone = *outcount != 0;
+    return code;
+  });
 }
 
 COLLDSL_DOOR(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status)) {
-  moveOnce();
+  Status moved = moveOnce();
   Slot *slot = find(request);
   if (!slot)
     return real::Request_get_status(request, flag, status);
   Guard guard(*Job::current());
-  *flag = slot->isDone();
+  *flag = slot->isDone() || !moved; // whoever waits is told why
   if (*flag)
     clear(status);
   return MPI_SUCCESS;

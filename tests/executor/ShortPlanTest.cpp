@@ -98,6 +98,25 @@ TEST(StraightLine, longMessagesAndLongPlansHaveNone) {
   EXPECT_EQ(Built(b).line(kBlock * 4), Line());
 }
 
+TEST(StraightLine, notWhereLengthsOrTimesCount) {
+  Builder waits(1);
+  waits.calc(kMe, 1000);
+  EXPECT_EQ(Built(waits).line(kBlock * 4), Line());
+  Builder b(1);
+  BufferId x = b.buffer(BufferRole::In, 1), y = b.buffer(BufferRole::Out, 1);
+  Slice from, to;
+  from.buffer = x;
+  to.buffer = y;
+  from.block = to.block = 0;
+  from.endScale = to.endScale = 1;
+  b.copy(kMe, {from}, {to});
+  for (Buffer &buffer : b.schedule.ranks[0].buffers) {
+    buffer.layout = Layout::Capacity;
+    buffer.blocks = 1;
+  }
+  EXPECT_EQ(Built(b).line(kBlock * 4), Line());
+}
+
 /// copy x to y; combine z's blocks [1, 3) into y's.
 struct CopyAndCombine {
   explicit CopyAndCombine(BufferRole role = BufferRole::In)

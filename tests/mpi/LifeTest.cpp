@@ -350,5 +350,97 @@ TEST(Life, ShortCallsAreServedWhereverTheirBuffersAre) {
   }
 }
 
+/// Where a rank has its buffers in a round. Those of rank 1 change, and those of rank 2 less often.
+size_t placeOf(int rank, int round) {
+  return rank == 1   ? static_cast<size_t>(round % 7)
+         : rank == 2 ? static_cast<size_t>(round / 4)
+                     : 0;
+}
+
+/// A call of so many ints, sent from one place and received in another; some are in place.
+struct Moving {
+  World world;
+  size_t ints;
+  std::vector<int> out, in;
+  int *sent = nullptr, *got = nullptr;
+
+  explicit Moving(size_t count)
+      : ints(count), out(8 * ints * static_cast<size_t>(world.ranks)), in(out.size()) {}
+  int value(int rank, int round, int slot) const { return 1000 * round + 10 * rank + slot; }
+  void place(int round) {
+    size_t at = placeOf(world.rank, round) * ints * static_cast<size_t>(world.ranks);
+    sent = &out[at];
+    got = &in[at];
+    std::fill(out.begin(), out.end(), -5);
+    std::fill(in.begin(), in.end(), -5);
+    for (int slot = 0; slot < world.ranks; ++slot)
+      std::fill_n(sent + static_cast<size_t>(slot) * ints, ints, value(world.rank, round, slot));
+  }
+  /// Slot by slot; and what is not of this place is as it was.
+  template <typename Expected> void check(int slots, Expected expected) const {
+    size_t begin = static_cast<size_t>(got - in.data());
+    for (size_t i = 0; i < in.size(); ++i) {
+      bool isHere = i >= begin && i < begin + static_cast<size_t>(slots) * ints;
+      int slot = static_cast<int>((i - begin) / ints);
+      ASSERT_EQ(in[i], isHere ? expected(slot) : -5) << "int " << i << ", from " << begin;
+    }
+  }
+};
+
+// Short, long, in blocks of their own, of scattered elements; along edges too. Other ranks' buffers
+// stay where they are.
+TEST(Life, CallsAreServedWhereverTheBuffersOfSomeRanksAre) {
+  MPI_Comm ring = makeRing();
+  for (size_t ints : {1, 3000, 9000}) {
+    Moving m(ints);
+    int count = static_cast<int>(ints), self = m.world.rank, ranks = m.world.ranks;
+    MPI_Datatype scattered;
+    MPI_Type_vector(count, 1, 2, MPI_INT, &scattered);
+    MPI_Type_commit(&scattered);
+    std::vector<int> counts(static_cast<size_t>(ranks), count), at;
+    for (int r = 0; r < ranks; ++r)
+      at.push_back(r * count);
+    for (int round = 0; round < 9; ++round) {
+      SCOPED_TRACE(testing::Message() << ints << " ints, round " << round);
+      m.place(round);
+      MPI_Allreduce(m.sent, m.got, count, MPI_INT, MPI_SUM, ring);
+      m.check(1, [&](int) {
+        int sum = 0;
+        for (int r = 0; r < ranks; ++r)
+          sum += m.value(r, round, 0);
+        return sum;
+      });
+      m.place(round);
+      MPI_Alltoall(m.sent, count, MPI_INT, m.got, count, MPI_INT, ring);
+      m.check(ranks, [&](int slot) { return m.value(slot, round, self); });
+      m.place(round);
+      MPI_Alltoallv(m.sent, counts.data(), at.data(), MPI_INT, m.got, counts.data(), at.data(),
+                    MPI_INT, ring);
+      m.check(ranks, [&](int slot) { return m.value(slot, round, self); });
+      m.place(round);
+      std::copy_n(m.sent, ints, m.got + at[static_cast<size_t>(self)]);
+      MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, m.got, count, MPI_INT, ring);
+      m.check(ranks, [&](int slot) { return m.value(slot, round, 0); });
+      m.place(round);
+      MPI_Gather(m.sent, count, MPI_INT, m.got, count, MPI_INT, 0, ring);
+      m.check(self == 0 ? ranks : 0, [&](int slot) { return m.value(slot, round, 0); });
+      m.place(round);
+      MPI_Neighbor_allgather(m.sent, count, MPI_INT, m.got, count, MPI_INT, ring);
+      int peers[2] = {(self + ranks - 1) % ranks, (self + 1) % ranks};
+      if (ranks > 1)
+        m.check(2, [&](int slot) { return m.value(peers[slot], round, 0); });
+      m.place(round);
+      if (ranks > 1) {
+        MPI_Neighbor_allgather(m.sent, 1, scattered, m.got, count, MPI_INT, ring);
+        for (size_t i = 0; i < 2 * ints; ++i)
+          ASSERT_EQ(m.got[i],
+                    m.value(peers[i / ints], round, static_cast<int>(i % ints * 2 / ints)));
+      }
+    }
+    MPI_Type_free(&scattered);
+  }
+  MPI_Comm_free(&ring);
+}
+
 } // namespace
 } // namespace colldsl::mpi::test

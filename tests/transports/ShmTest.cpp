@@ -63,23 +63,36 @@ TEST(ShmWorld, refusesOptionsThatMakeNoSense) {
 TEST(ShmWorld, failuresOfOtherPlansAreNoneOfOurs) {
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
-  (*world)->report(7, Rank{1}, "seven");
+  (*world)->report(7, {Rank{1}, kNoOp, "seven"});
   uint32_t seen = 0;
   EXPECT_FALSE((*world)->findFailure(3, seen).has_value());
   (*world)->reportDeath(Rank{1});
   auto fault = (*world)->findFailure(3, seen);
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->reason, "rank 1 died");
+  EXPECT_EQ(fault->kind, ErrorKind::RankDied);
   EXPECT_EQ(fault->peer, Rank{1});
   seen = 0;
   EXPECT_EQ((*world)->findFailure(7, seen)->reason, "seven");
+}
+
+TEST(ShmWorld, failuresOfOneRunAreNoneOfTheNext) {
+  auto world = shm::World::create(2);
+  ASSERT_TRUE(world.ok());
+  (*world)->report(7, {Rank{1}, kNoOp, "too long", ErrorKind::Truncated}, 2);
+  for (uint32_t run : {1, 2, 3}) {
+    uint32_t seen = 0;
+    auto fault = (*world)->findFailure(7, seen, run);
+    EXPECT_EQ(fault.has_value(), run == 2) << run;
+    EXPECT_TRUE(!fault || fault->kind == ErrorKind::Truncated);
+  }
 }
 
 TEST(ShmWorld, moreFailuresThanTheLogHoldsFailEverything) {
   auto world = shm::World::create(1);
   ASSERT_TRUE(world.ok());
   for (uint32_t i = 0; i <= shm::FailureLog::kRecords; ++i)
-    (*world)->report(1, Rank{0}, std::string(1000, 'x'));
+    (*world)->report(1, {Rank{0}, kNoOp, std::string(1000, 'x')});
   uint32_t seen = 0;
   EXPECT_TRUE((*world)->findFailure(2, seen).has_value());
 }

@@ -133,7 +133,7 @@ bool FakeChannels::deliver(World::Edge &edge, size_t position, std::vector<Wante
   if (message.run != run_ || message.dueTick > world_.ticks_ || !want.posted)
     return false;
   if (!accepts(want.payload, message.source.bytes)) {
-    fail({edge.from, want.op, sizeMismatch(want.payload, message.source.bytes)});
+    fail(sizeMismatch(edge.from, want.op, want.payload, message.source.bytes));
     return false;
   }
   if (message.senderWaits) {
@@ -174,7 +174,7 @@ std::span<const Completion> FakeChannels::poll() {
   done_.clear();
   ++world_.ticks_;
   if (world_.dead_[index(self_)]) {
-    fail({self_, kNoOp, "rank " + std::to_string(index(self_)) + " died"});
+    fail(deathOf(self_));
     return done_;
   }
   for (size_t i = 0; i < in_.size(); ++i)
@@ -207,7 +207,7 @@ bool FakeChannels::check() {
   std::lock_guard lock(world_.mutex_);
   for (uint32_t r = 0; r < world_.numRanks_; ++r)
     if (world_.dead_[r])
-      fail({Rank{r}, kNoOp, "rank " + std::to_string(r) + " died"});
+      fail(deathOf(Rank{r}));
   if (!failed() && deserted())
     world_.failPlan(plan_, {kNoRank, kNoOp, "a peer has closed the plan"});
   world_.checkPresence(plan_);

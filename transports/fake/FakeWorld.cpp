@@ -2,6 +2,10 @@
 
 namespace colldsl::fake {
 
+Fault deathOf(Rank rank, OpId op) {
+  return {rank, op, "rank " + std::to_string(index(rank)) + " died", ErrorKind::RankDied};
+}
+
 World::World(uint32_t numRanks, Options options)
     : numRanks_(numRanks), options_(options), generator_(options.seed), startedBy_(numRanks),
       dead_(numRanks), left_(numRanks) {}
@@ -56,7 +60,7 @@ void World::checkPresence(uint32_t plan) {
 void World::failPlan(uint32_t plan, const Fault &fault) {
   Plan &p = plans_[plan];
   if (!p.failed)
-    p.fault = {fault.peer, kNoOp, fault.reason};
+    p.fault = {fault.peer, kNoOp, fault.reason, fault.kind};
   p.failed = true;
   news_.notify_all();
 }
@@ -67,7 +71,7 @@ bool World::allowed(Rank self, uint32_t plan, Rank peer, OpId op, Fault &fault) 
   if (self == options_.dropRank && ++startedBy_[index(self)] >= options_.dropAt)
     dead_[index(self)] = true;
   if (dead_[index(self)]) {
-    fault = {self, op, "rank " + std::to_string(index(self)) + " died"};
+    fault = deathOf(self, op);
     news_.notify_all();
     return false;
   }

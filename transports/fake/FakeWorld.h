@@ -36,6 +36,9 @@ struct Options {
 
 class FakeChannels;
 
+/// Why all that needs this rank fails.
+Fault deathOf(Rank rank, OpId op = kNoOp);
+
 /// Outlives its endpoints, which outlive their channels.
 class World {
 public:

@@ -5,7 +5,8 @@
 namespace colldsl::lanes {
 
 LaneChannels::LaneChannels(LaneEndpoint &endpoint, uint32_t stream)
-    : endpoint_(endpoint), stream_(stream), plan_(streamId(endpoint.group_.context, stream)) {
+    : endpoint_(endpoint), stream_(stream), plan_(streamId(endpoint.group_.context, stream)),
+      run_(endpoint.numbersRuns() ? *endpoint.group_.runs.next : 0) {
   tally_.collects = true;
 }
 
@@ -14,8 +15,11 @@ LaneChannels::~LaneChannels() {
   Lanes &lanes = endpoint_.lanes_;
   if (tally_.open != 0)
     lanes.forget(tally_);
-  if (endpoint_.numbersRuns())
-    return; // others may use the stream
+  if (endpoint_.numbersRuns()) { // others may use the stream
+    if (failed())
+      lanes.refuseRun(plan_, run_);
+    return;
+  }
   for (Rank peer : peers_) {
     lanes.receiver(endpoint_.onMachine(peer)).close(plan_);
     if (LaneSender *sender = lanes.sender(endpoint_.onMachine(peer)))
@@ -52,8 +56,7 @@ Status LaneChannels::connect(const OpenRequest &request) {
   for (const EdgeSpec &edge : request.out) {
     out_.senders.push_back(endpoint_.lanes_.sender(endpoint_.onMachine(edge.peer)));
     if (!out_.senders.back())
-      return Status::error("no shared memory left for a lane to rank " +
-                           std::to_string(index(edge.peer)));
+      return noRoomFor(edge.peer);
   }
   return {};
 }
@@ -63,8 +66,14 @@ Status LaneChannels::prepare(const Work &work) {
   return {};
 }
 
+// Others may have told of a later run before this rank was there.
 void LaneChannels::start() {
-  run_ = endpoint_.numbersRuns() ? *endpoint_.group_.runs.next : run_ + 1;
+  if (!endpoint_.numbersRuns()) {
+    ++run_;
+    return;
+  }
+  run_ = *endpoint_.group_.runs.next;
+  failuresSeen_ = 0;
 }
 
 LaneChannels::End &LaneChannels::prepareEnd(Side &side, MessageSlot slot, OpId op,
@@ -157,13 +166,13 @@ std::span<const Completion> LaneChannels::poll() {
 void LaneChannels::failOf(const End &end) {
   std::optional<Fault> earlier = findFailure();
   fail(earlier ? std::move(*earlier)
-               : Fault{end.peer, OpId{end.tag}, sizeMismatch(end.payload, end.moved)});
+               : sizeMismatch(end.peer, OpId{end.tag}, end.payload, end.moved));
 }
 
 // Ranks of the log are those of the machine. Who is none of the group may die.
 std::optional<Fault> LaneChannels::findFailure() {
   const shm::World &world = endpoint_.lanes_.world();
-  while (std::optional<Fault> fault = world.findFailure(plan_, failuresSeen_)) {
+  while (std::optional<Fault> fault = world.findFailure(plan_, failuresSeen_, numberedRun())) {
     if (fault->peer == kNoRank)
       return fault;
     Rank place = endpoint_.inGroup(fault->peer);
@@ -228,8 +237,9 @@ void LaneChannels::abort(const Fault &fault) {
   fail(fault);
   if (findFailure())
     return; // all know already
-  Rank culprit = fault.peer == kNoRank ? kNoRank : endpoint_.onMachine(fault.peer);
-  endpoint_.lanes_.world().report(plan_, culprit, fault.reason);
+  Fault told = fault;
+  told.peer = fault.peer == kNoRank ? kNoRank : endpoint_.onMachine(fault.peer);
+  endpoint_.lanes_.world().report(plan_, told, numberedRun());
 }
 
 } // namespace colldsl::lanes

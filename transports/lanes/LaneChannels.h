@@ -45,11 +45,13 @@ private:
   void failOf(const End &end);
   Rank findDeserted();
   OpId openOpOf(const Side &side, Rank peer) const;
+  /// Where failures are those of a run; else 0.
+  uint32_t numberedRun() const { return endpoint_.numbersRuns() ? run_ : 0; }
 
   LaneEndpoint &endpoint_;
   uint32_t stream_;
   StreamId plan_;
-  uint32_t run_ = 0;
+  uint32_t run_; ///< the last that was started here, or the next
   uint32_t failuresSeen_ = 0;
   Tally tally_;
   Side out_, in_;

@@ -86,7 +86,7 @@ Result<std::unique_ptr<Channels>> LaneEndpoint::open(const OpenRequest &request)
   if (own && request.ready)
     own = request.ready(*channels);
   if (!own) {
-    channels->abort({rank(), kNoOp, saidBy(rank(), own.message())});
+    channels->abort({rank(), kNoOp, saidBy(rank(), own.message()), own.kind()});
     return own;
   }
   return std::unique_ptr<Channels>(std::move(channels));
@@ -97,7 +97,9 @@ void LaneEndpoint::refuse(const std::string &reason) {
   auto held = hold();
   if (!numbersRuns())
     lanes_.refuse(plan);
-  lanes_.world().report(plan, onMachine(rank()), saidBy(rank(), reason));
+  lanes_.world().report(plan,
+                        {onMachine(rank()), kNoOp, saidBy(rank(), reason), ErrorKind::Refused},
+                        numbersRuns() ? *group_.runs.next : 0);
 }
 
 // A rank that sleeps looks for dead peers when it wakes.

@@ -7,7 +7,8 @@
 ///
 /// Or else the group numbers the runs of all its plans together: they share one stream, and whoever
 /// starts a run says which one it is. Then it does not matter which plans a rank has, or when it
-/// opened them, as long as the same run is of the same schedule everywhere.
+/// opened them, as long as the same run is of the same schedule everywhere. A failure then is one
+/// of that run alone: whoever closes the failed plan and opens it again may go on.
 ///
 /// Failures travel by the log of the world, where the plan is named by context and stream.
 /// Whoever closes a plan of its own stream tells its peers by a line of the lane, so that they wait

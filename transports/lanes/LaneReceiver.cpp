@@ -149,6 +149,9 @@ void LaneReceiver::take(const Line &line) {
 }
 
 void LaneReceiver::setAside(const Line &line) {
+  if (std::any_of(refused_.runs.begin(), refused_.runs.end(),
+                  [&](const Refused::Run &run) { return run.is(line.key); }))
+    return;
   if (spare_.empty())
     spare_.emplace_back();
   aside_.splice(aside_.end(), spare_, spare_.begin());
@@ -347,24 +350,28 @@ bool LaneReceiver::hasClosed(StreamId stream) const {
 
 // A lane keeps its order: of a stream that both have closed nothing comes any more.
 void LaneReceiver::takeClosed(StreamId stream) {
-  bool isRefused = std::find(refused_.begin(), refused_.end(), stream) != refused_.end();
+  bool isRefused = std::count(refused_.streams.begin(), refused_.streams.end(), stream) != 0;
   if (std::erase(closedHere_, stream) != 0 || isRefused)
-    dropAside(stream);
+    dropAside([&](const Key &key) { return streamOf(key) == stream; });
   else
     closedThere_.push_back(stream);
 }
 
 void LaneReceiver::close(StreamId stream) {
   if (std::erase(closedThere_, stream) != 0)
-    dropAside(stream);
+    dropAside([&](const Key &key) { return streamOf(key) == stream; });
   else
     closedHere_.push_back(stream);
 }
 
-void LaneReceiver::dropAside(StreamId stream) {
+void LaneReceiver::drop(const Refused::Run &run) {
+  dropAside([&](const Key &key) { return run.is(key); });
+}
+
+template <typename IsGone> void LaneReceiver::dropAside(IsGone isGone) {
   for (auto at = aside_.begin(); at != aside_.end();) {
     auto next = std::next(at);
-    if (streamOf(at->key) == stream)
+    if (isGone(at->key))
       letGo(at);
     at = next;
   }

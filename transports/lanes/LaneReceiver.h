@@ -19,12 +19,22 @@
 
 namespace colldsl::lanes {
 
+/// Of what this rank wants to hear nothing.
+struct Refused {
+  struct Run {
+    StreamId stream;
+    uint32_t run;
+    bool is(const Key &key) const { return streamOf(key) == stream && key.run == run; }
+  };
+  std::vector<StreamId> streams;
+  std::vector<Run> runs;
+};
+
 /// Not thread safe.
 class LaneReceiver {
 public:
-  /// `refused`: streams of which this rank wants to hear nothing.
   LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canReach,
-               const std::vector<StreamId> &refused)
+               const Refused &refused)
       : world_(world), peer_(peer), options_(options), canReach_(canReach), refused_(refused) {}
 
   Rank peer() const { return peer_; }
@@ -69,6 +79,9 @@ public:
   /// This rank has closed the stream. Nothing is kept of it once both have.
   void close(StreamId stream);
 
+  /// Drops what came for a run that nobody here wants any more.
+  void drop(const Refused::Run &run);
+
 private:
   struct Aside {
     Key key;
@@ -111,7 +124,7 @@ private:
   }
   void notify(const RequestBody &request, Notice notice);
   void takeClosed(StreamId stream);
-  void dropAside(StreamId stream);
+  template <typename IsGone> void dropAside(IsGone isGone);
   void setBehind(bool isBehind);
   void letGo(std::list<Aside>::iterator aside);
   uint64_t keptBytes(const Aside &aside) const {
@@ -140,7 +153,7 @@ private:
   std::list<Aside> spare_; ///< their memory is used again
   uint64_t asideBytes_ = 0;
   bool isBehind_ = false;
-  const std::vector<StreamId> &refused_;
+  const Refused &refused_;
   std::vector<StreamId> closedThere_; ///< and not here
   std::vector<StreamId> closedHere_;  ///< and not there
 };

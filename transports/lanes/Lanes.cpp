@@ -13,6 +13,11 @@ constexpr uint32_t kYieldsPerLookAround = 16;
 
 } // namespace
 
+Status noRoomFor(Rank peer) {
+  return Status::error(ErrorKind::NoMemory,
+                       "no shared memory left for a lane to rank " + std::to_string(index(peer)));
+}
+
 Lanes::Lanes(shm::World &world, Rank self, Options options)
     : world_(world), self_(self),
       patience_(
@@ -84,10 +89,7 @@ bool Lanes::poll() {
 Status Lanes::lookAround() {
   if (options_.bystander)
     options_.bystander->look();
-  health_.look();
-  if (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, failuresSeen_))
-    return Status::error(fault->reason);
-  return {};
+  return check();
 }
 
 // Whatever arrives after armSleep() ends the sleep, so one more look must come between.
@@ -111,6 +113,13 @@ Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
   return {};
 }
 
+Status Lanes::check() {
+  health_.look();
+  if (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, failuresSeen_))
+    return Status::error(fault->kind, fault->reason);
+  return {};
+}
+
 void Lanes::armSleep() { shm::armSleep(world_.control(self_).sleeping); }
 
 void Lanes::sleep(std::chrono::nanoseconds atMost) {
@@ -127,10 +136,16 @@ void Lanes::release(void *memory) { arena_.release(*world_.offsetOf(memory, 1));
 bool Lanes::owns(const void *memory) const { return world_.offsetOf(memory, 1).has_value(); }
 
 void Lanes::refuse(StreamId stream) {
-  refused_.push_back(stream);
+  refused_.streams.push_back(stream);
   for (LaneReceiver *receiver : allReceivers_)
     if (receiver->hasClosed(stream))
       receiver->close(stream);
+}
+
+void Lanes::refuseRun(StreamId stream, uint32_t run) {
+  refused_.runs.push_back({stream, run});
+  for (LaneReceiver *receiver : allReceivers_)
+    receiver->drop(refused_.runs.back());
 }
 
 void Lanes::forget(const Tally &tally) {

@@ -18,6 +18,9 @@
 
 namespace colldsl::lanes {
 
+/// What is wrong where there is no sender.
+Status noRoomFor(Rank peer);
+
 class Lanes {
 public:
   /// The world outlives it. This rank's arena is its own: no endpoint is attached. All
@@ -57,6 +60,9 @@ public:
     return waitUntil([&] { return tally.open == 0; }, [&] { return poll(); });
   }
 
+  /// Looks for dead ranks; enters the kernel now and then. An error: one died.
+  Status check();
+
   const Patience &patience() const { return patience_; }
 
   /// Waiting without a core: armSleep(), then poll() once more, then sleep() if nothing moved.
@@ -76,6 +82,8 @@ public:
 
   /// What others say in this stream is thrown away.
   void refuse(StreamId stream);
+  /// The same of a single run.
+  void refuseRun(StreamId stream, uint32_t run);
 
   shm::World &world() const { return world_; }
   const Options &options() const { return options_; }
@@ -103,7 +111,7 @@ private:
   std::vector<std::unique_ptr<LaneReceiver>> receivers_; ///< by peer
   std::vector<LaneSender *> allSenders_;
   std::vector<LaneReceiver *> allReceivers_;
-  std::vector<StreamId> refused_;
+  Refused refused_;
 };
 
 } // namespace colldsl::lanes

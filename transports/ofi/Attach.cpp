@@ -15,8 +15,9 @@ Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Opt
   Result<std::unique_ptr<OfiEndpoint>> endpoint =
       OfiEndpoint::make(rank, world.numRanks(), options);
   if (!endpoint) {
-    world.report(shm::FailureRecord::kEveryPlan, rank,
-                 "rank " + std::to_string(index(rank)) + ": " + endpoint.message());
+    world.report(shm::FailureRecord::kEveryPlan,
+                 {rank, kNoOp, "rank " + std::to_string(index(rank)) + ": " + endpoint.message(),
+                  ErrorKind::Refused});
     return endpoint.status();
   }
   shm::Arena arena(world.arenaBegin(rank), world.options().arenaBytes);

@@ -136,10 +136,10 @@ void OfiChannels::finish(End &end) {
 }
 
 // If the plan failed elsewhere before, that is the reason for what happens here.
-void OfiChannels::failAt(const End &end, const std::string &reason) {
+void OfiChannels::failAt(Fault fault) {
   std::optional<Fault> earlier = endpoint_.failureOf(plan_);
   if (!found_)
-    found_ = earlier ? std::move(*earlier) : Fault{end.peer->rank, end.op, reason};
+    found_ = earlier ? std::move(*earlier) : std::move(fault);
 }
 
 void OfiChannels::adoptFault() {
@@ -189,7 +189,7 @@ Rank OfiChannels::findDeserted() const {
 void OfiChannels::abortHeld(const Fault &fault) {
   fail(fault);
   if (!endpoint_.failureOf(plan_)) // else all know already
-    endpoint_.report(plan_, fault.peer, fault.reason);
+    endpoint_.report(plan_, fault);
 }
 
 void OfiChannels::abort(const Fault &fault) {

@@ -100,7 +100,7 @@ private:
   void move(End &end);
   void afterMove(End &end);
   void finish(End &end);
-  void failAt(const End &end, const std::string &reason);
+  void failAt(Fault fault);
   bool canMove(const End &end) const;
   uint32_t mostPieces() const;
   void adoptFault();

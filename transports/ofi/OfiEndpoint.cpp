@@ -174,7 +174,8 @@ void OfiEndpoint::refuse(const std::string &reason) {
       if (Result<Peer *> from = mail_->peer(frame.from))
         drop(**from, frame.header, frame.body.size());
   failed_.erase(plan);
-  report(plan, self_, "rank " + std::to_string(index(self_)) + ": " + reason);
+  report(plan, {self_, kNoOp, "rank " + std::to_string(index(self_)) + ": " + reason,
+                ErrorKind::Refused});
   progress();
 }
 

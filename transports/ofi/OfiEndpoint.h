@@ -84,8 +84,8 @@ private:
   bool allSaidFarewell() const;
 
   // Failures. In the tree below `root` each rank passes on what it hears.
-  void report(uint32_t plan, Rank culprit, const std::string &reason);
-  bool note(uint32_t plan, Rank culprit, const std::string &reason);
+  void report(uint32_t plan, const Fault &fault);
+  bool note(uint32_t plan, const Fault &fault);
   void passOn(FailureBody body);
   void passDown(const FailureBody &body, uint32_t below);
   void tellFailure(Rank rank, const FailureBody &body);

@@ -12,27 +12,30 @@ using Clock = std::chrono::steady_clock;
 constexpr int kMostPolls = 1000;
 constexpr uint32_t kEveryPlan = FailureBody::kEveryPlan;
 
-FailureBody makeBody(uint32_t plan, Rank culprit, Rank root, const std::string &reason) {
+FailureBody makeBody(uint32_t plan, Rank root, const Fault &fault) {
   FailureBody body = {};
   body.plan = plan;
-  body.culprit = culprit;
+  body.culprit = fault.peer;
   body.root = root;
-  std::copy_n(reason.begin(), std::min(reason.size(), sizeof body.reason - 1), body.reason);
+  body.kind = fault.kind;
+  std::copy_n(fault.reason.begin(), std::min(fault.reason.size(), sizeof body.reason - 1),
+              body.reason);
   return body;
 }
 
 } // namespace
 
 // True: news. A plan that is closed here, or refused, has nobody to tell.
-bool OfiEndpoint::note(uint32_t plan, Rank culprit, const std::string &reason) {
+bool OfiEndpoint::note(uint32_t plan, const Fault &fault) {
+  Fault known{fault.peer, kNoOp, fault.reason, fault.kind}; // ops are numbered by each rank
   if (plan == kEveryPlan) {
     if (allFailed_)
       return false;
-    allFailed_ = Fault{culprit, kNoOp, reason};
+    allFailed_ = known;
     return true;
   }
   bool isClosed = static_cast<int32_t>(plan - opened_) < 0 && !plans_.count(plan);
-  return isClosed || failed_.emplace(plan, Fault{culprit, kNoOp, reason}).second;
+  return isClosed || failed_.emplace(plan, known).second;
 }
 
 std::optional<Fault> OfiEndpoint::failureOf(uint32_t plan) const {
@@ -41,10 +44,10 @@ std::optional<Fault> OfiEndpoint::failureOf(uint32_t plan) const {
   return allFailed_;
 }
 
-void OfiEndpoint::report(uint32_t plan, Rank culprit, const std::string &reason) {
-  if (!note(plan, culprit, reason))
+void OfiEndpoint::report(uint32_t plan, const Fault &fault) {
+  if (!note(plan, fault))
     return;
-  FailureBody body = makeBody(plan, culprit, self_, reason);
+  FailureBody body = makeBody(plan, self_, fault);
   passDown(body, 0);
   passOn(body);
 }
@@ -97,9 +100,10 @@ void OfiEndpoint::onFailed(std::span<const std::byte> bytes) {
     return;
   std::memcpy(&body, bytes.data(), sizeof body);
   body.reason[sizeof body.reason - 1] = '\0';
-  if (body.culprit != kNoRank && index(body.culprit) >= numRanks_)
+  if ((body.culprit != kNoRank && index(body.culprit) >= numRanks_) ||
+      body.kind > ErrorKind::TimedOut)
     return;
-  bool isNew = note(body.plan, body.culprit, body.reason);
+  bool isNew = note(body.plan, {body.culprit, kNoOp, body.reason, body.kind});
   if (body.root != kNoRank && index(body.root) < numRanks_)
     passDown(body, (index(self_) + numRanks_ - index(body.root)) % numRanks_);
   if (isNew)
@@ -134,9 +138,9 @@ void OfiEndpoint::look() {
     takeNews(news);
   for (const Lost &lost : std::exchange(lost_, {})) {
     watch_->giveUp(lost.rank);
-    report(kEveryPlan, lost.rank,
-           "rank " + std::to_string(index(lost.rank)) +
-               (lost.rank == self_ ? " " : " cannot be reached: ") + lost.reason);
+    report(kEveryPlan, {lost.rank, kNoOp,
+                        "rank " + std::to_string(index(lost.rank)) +
+                            (lost.rank == self_ ? " " : " cannot be reached: ") + lost.reason});
   }
 }
 
@@ -145,10 +149,12 @@ void OfiEndpoint::takeNews(const Watch::News &news) {
   if (peer == mail_->peers().end() || peer->second->saidGoodbye)
     return;
   peer->second->isLost = true;
-  report(kEveryPlan, news.rank,
-         news.gaveUp ? "rank " + std::to_string(index(news.rank)) + " cannot reach rank " +
-                           std::to_string(index(self_)) + " any more"
-                     : shm::reasonOfDeath(news.rank));
+  if (news.gaveUp)
+    report(kEveryPlan, {news.rank, kNoOp,
+                        "rank " + std::to_string(index(news.rank)) + " cannot reach rank " +
+                            std::to_string(index(self_)) + " any more"});
+  else
+    report(kEveryPlan, {news.rank, kNoOp, shm::reasonOfDeath(news.rank), ErrorKind::RankDied});
 }
 
 } // namespace colldsl::ofi

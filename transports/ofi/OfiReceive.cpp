@@ -122,7 +122,7 @@ void OfiChannels::deliver(End &end, std::span<const std::byte> bytes) {
   endpoint_.retire(end);
   endpoint_.mail_->consume(*end.peer, bytes.size());
   if (!accepts(end.payload, bytes.size()))
-    return failAt(end, sizeMismatch(end.payload, bytes.size()));
+    return failAt(sizeMismatch(end.peer->rank, end.op, end.payload, bytes.size()));
   scatter(end.payload, 0, bytes.data(), bytes.size());
   end.bytes = bytes.size();
   finish(end);
@@ -135,7 +135,7 @@ void OfiChannels::decide(End &end, const RequestBody &request) {
     return;
   endpoint_.retire(end);
   if (!accepts(end.payload, request.bytes))
-    return failAt(end, sizeMismatch(end.payload, request.bytes));
+    return failAt(sizeMismatch(end.peer->rank, end.op, end.payload, request.bytes));
   end.bytes = request.bytes;
   bool fits = canMove(end);
   if (fits && request.isReadable && (end.way.mover == Mover::Reader || end.payload.count > 1))

@@ -101,7 +101,7 @@ bool OfiChannels::know(End &end, uint64_t access) {
 void OfiChannels::move(End &end) {
   uint64_t access = end.sends ? FI_WRITE : FI_READ;
   if (endpoint_.fabric_->powers().local && !know(end, access))
-    return failAt(end, "no memory could be registered");
+    return failAt({end.peer->rank, end.op, "no memory could be registered", ErrorKind::NoMemory});
   iovec pieces[kMostPieces];
   void *descriptors[kMostPieces];
   uint64_t left = end.bytes;

@@ -63,7 +63,8 @@ struct FailureBody {
   uint32_t plan;
   Rank culprit;
   Rank root; ///< of the tree that passes it on; kNoRank: not to be passed on along a tree
-  char reason[212];
+  ErrorKind kind;
+  char reason[211];
 };
 
 /// Where a rank is, and what proves to it that one is of its job.

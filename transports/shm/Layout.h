@@ -8,7 +8,7 @@
 /// The payload cells of a plan lie in the arena of their sender.
 #pragma once
 
-#include "ir/Ids.h"
+#include "ir/Result.h"
 
 #include <atomic>
 #include <cstddef>
@@ -27,6 +27,8 @@ struct FailureRecord {
   std::atomic<uint32_t> ready;
   Rank culprit;  ///< who died or misbehaved, kNoRank: nobody known
   uint64_t plan; ///< which plan failed, or kEveryPlan
+  uint32_t run;  ///< of the plan; 0: no run of it can be any more
+  ErrorKind kind;
   char reason[240];
 };
 

@@ -100,10 +100,10 @@ void Receiver::take(Channel &c, const FlagLine &line, std::vector<Completion> &d
     return deliver(c, record, line.kind, line.inlineBytes, line.body, done);
   case State::Streaming:
     if (line.kind != LineKind::Fragment)
-      return refuse(c, record, "a message came twice in one run");
+      return refuse({c.peer, record.op, "a message came twice in one run"});
     return takeFragment(c, record, line.body.cell, done);
   case State::Arrived:
-    return refuse(c, record, "a message came twice in one run");
+    return refuse({c.peer, record.op, "a message came twice in one run"});
   }
 }
 
@@ -119,26 +119,26 @@ void Receiver::deliver(Channel &c, Record &record, LineKind kind, uint16_t inlin
   switch (kind) {
   case LineKind::Inline:
     if (!accepts(record.payload, inlineBytes))
-      return refuse(c, record, sizeMismatch(record.payload, inlineBytes));
+      return refuse(sizeMismatch(c.peer, record.op, record.payload, inlineBytes));
     scatter(record.payload, 0, body.data, inlineBytes);
     return finish(c, record, inlineBytes, done);
   case LineKind::Cell:
     if (!accepts(record.payload, body.cell.bytes))
-      return refuse(c, record, sizeMismatch(record.payload, body.cell.bytes));
+      return refuse(sizeMismatch(c.peer, record.op, record.payload, body.cell.bytes));
     scatter(record.payload, 0, world_.at(body.cell.cell) + sizeof(CellHeader), body.cell.bytes);
     freeCell(c, body.cell.cell);
     return finish(c, record, body.cell.bytes, done);
   case LineKind::Request:
     return deliverRequest(c, record, body.request, done);
   case LineKind::Fragment:
-    return refuse(c, record, "a part of a message came unasked");
+    return refuse({c.peer, record.op, "a part of a message came unasked"});
   }
 }
 
 void Receiver::deliverRequest(Channel &c, Record &record, const RequestBody &request,
                               std::vector<Completion> &done) {
   if (!accepts(record.payload, request.bytes))
-    return refuse(c, record, sizeMismatch(record.payload, request.bytes));
+    return refuse(sizeMismatch(c.peer, record.op, record.payload, request.bytes));
   if (readDirectly(c, record, request)) {
     notify(c, record, doneNotice(run_));
     return finish(c, record, request.bytes, done);
@@ -169,10 +169,10 @@ bool Receiver::readDirectly(Channel &c, Record &record, const RequestBody &reque
   case cma::Outcome::Forbidden:
     return false;
   case cma::Outcome::ProcessGone:
-    refuse(c, record, "rank " + std::to_string(index(c.peer)) + " died");
+    refuse({c.peer, record.op, reasonOfDeath(c.peer), ErrorKind::RankDied});
     return false;
   case cma::Outcome::BadAddress:
-    refuse(c, record, "the sender's memory cannot be read");
+    refuse({c.peer, record.op, "the sender's memory cannot be read"});
     return false;
   }
   return false;
@@ -208,9 +208,9 @@ void Receiver::finish(Channel &c, Record &record, uint64_t bytes, std::vector<Co
   done.push_back({record.op, bytes});
 }
 
-void Receiver::refuse(const Channel &c, const Record &record, std::string reason) {
+void Receiver::refuse(Fault fault) {
   if (fault_.peer == kNoRank)
-    fault_ = {c.peer, record.op, std::move(reason)};
+    fault_ = std::move(fault);
 }
 
 OpId Receiver::openReceive(const Channel &c) const {

@@ -106,7 +106,7 @@ private:
   void freeCell(Channel &c, uint64_t offset);
   void notify(Channel &c, const Record &record, uint32_t notice);
   void finish(Channel &c, Record &record, uint64_t bytes, std::vector<Completion> &done);
-  void refuse(const Channel &c, const Record &record, std::string reason);
+  void refuse(Fault fault);
 
   World &world_;
   SingleCopyState &singleCopy_;

@@ -19,7 +19,7 @@ struct DirectoryEntry {
 // Nobody can go on without the one who is missing: everything fails, everywhere.
 Status ShmBootstrap::giveUp(Rank rank, const std::string &what) const {
   std::string reason = "rank " + std::to_string(index(rank)) + " " + what;
-  world_.report(FailureRecord::kEveryPlan, rank, reason);
+  world_.report(FailureRecord::kEveryPlan, {rank, kNoOp, reason});
   return Status::error(reason);
 }
 
@@ -34,7 +34,7 @@ template <typename Condition> Status ShmBootstrap::waitFor(Rank rank, Condition 
     health_.look();
     // Failures of single plans are no reason to stop.
     if (auto fault = world_.findFailure(FailureRecord::kEveryPlan, seen))
-      return Status::error(fault->reason);
+      return Status::error(fault->kind, fault->reason);
     if (control.left.load(std::memory_order_acquire) != 0 && !condition(control))
       return giveUp(rank, "has left");
     if (std::chrono::steady_clock::now() - begin > world_.options().bootstrapTimeout)

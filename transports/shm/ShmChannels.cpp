@@ -111,7 +111,7 @@ void ShmChannels::abort(const Fault &fault) {
   fail(fault);
   if (endpoint_.world_.findFailure(plan_, failuresSeen_))
     return; // all know already
-  endpoint_.world_.report(plan_, fault.peer, fault.reason);
+  endpoint_.world_.report(plan_, fault);
 }
 
 } // namespace colldsl::shm

@@ -40,8 +40,9 @@ Result<uint64_t> ShmEndpoint::allocate(uint64_t bytes) {
   reclaim();
   uint64_t block = arena_.allocate(bytes);
   if (block == Arena::kNoRoom)
-    return Status::error("no shared memory left for " + std::to_string(bytes) + " bytes (" +
-                         std::to_string(arena_.bytesInUse()) + " in use)");
+    return Status::error(ErrorKind::NoMemory, "no shared memory left for " + std::to_string(bytes) +
+                                                  " bytes (" + std::to_string(arena_.bytesInUse()) +
+                                                  " in use)");
   return block;
 }
 

@@ -123,14 +123,16 @@ void World::wakeSleeper(Rank rank) const {
     futexWakeAll(word);
 }
 
-void World::report(uint64_t plan, Rank culprit, const std::string &reason) const {
+void World::report(uint64_t plan, const Fault &fault, uint32_t run) const {
   FailureLog &log = header().failures;
   uint32_t n = log.count.fetch_add(1, std::memory_order_acq_rel);
   if (n < FailureLog::kRecords) {
     FailureRecord &record = log.records[n];
     record.plan = plan;
-    record.culprit = culprit;
-    std::strncpy(record.reason, reason.c_str(), sizeof record.reason - 1);
+    record.run = run;
+    record.kind = fault.kind;
+    record.culprit = fault.peer;
+    std::strncpy(record.reason, fault.reason.c_str(), sizeof record.reason - 1);
     record.ready.store(1, std::memory_order_release);
   }
   for (uint32_t r = 0; r < numRanks_; ++r)
@@ -138,20 +140,21 @@ void World::report(uint64_t plan, Rank culprit, const std::string &reason) const
 }
 
 void World::reportDeath(Rank rank) const {
-  report(FailureRecord::kEveryPlan, rank, reasonOfDeath(rank));
+  report(FailureRecord::kEveryPlan, {rank, kNoOp, reasonOfDeath(rank), ErrorKind::RankDied});
 }
 
-std::optional<Fault> World::findFailure(uint64_t plan, uint32_t &seen) const {
+std::optional<Fault> World::findFailure(uint64_t plan, uint32_t &seen, uint32_t run) const {
   const FailureLog &log = header().failures;
   uint32_t count = log.count.load(std::memory_order_acquire);
   if (count > FailureLog::kRecords)
-    return Fault{kNoRank, kNoOp, "too many failures before"};
+    return Fault{kNoRank, kNoOp, "too many failures before", ErrorKind::Other};
   for (; seen < count; ++seen) {
     const FailureRecord &record = log.records[seen];
     if (record.ready.load(std::memory_order_acquire) == 0)
       return std::nullopt; // being written; next time
-    if (record.plan == plan || record.plan == FailureRecord::kEveryPlan)
-      return Fault{record.culprit, kNoOp, record.reason};
+    bool isOurs = record.plan == plan && (record.run == 0 || record.run == run);
+    if (isOurs || record.plan == FailureRecord::kEveryPlan)
+      return Fault{record.culprit, kNoOp, record.reason, record.kind};
   }
   return std::nullopt;
 }

@@ -61,13 +61,13 @@ public:
       wakeSleeper(rank);
   }
 
-  /// Writes a failure into the log and wakes everybody.
-  void report(uint64_t plan, Rank culprit, const std::string &reason) const;
+  /// Writes a failure of a plan, or of one run of it alone, into the log and wakes everybody.
+  void report(uint64_t plan, const Fault &fault, uint32_t run = 0) const;
   void reportDeath(Rank rank) const;
 
-  /// The first failure that concerns the plan, from log record `seen` on; moves
-  /// `seen` past what does not.
-  std::optional<Fault> findFailure(uint64_t plan, uint32_t &seen) const;
+  /// The first failure that concerns the plan, or that run of it, from log record `seen` on;
+  /// moves `seen` past what does not.
+  std::optional<Fault> findFailure(uint64_t plan, uint32_t &seen, uint32_t run = 0) const;
 
 private:
   World(uint32_t numRanks, Options options);

@@ -1,0 +1,252 @@
+// Calls that fail, and what is left of the communicator afterwards. The last case kills a rank as
+// far as the others can tell: nothing can follow it.
+#include "mpi/Job.h"
+#include "mpi/ServedComm.h"
+
+#include <chrono>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace colldsl::mpi::test {
+namespace {
+
+#if defined(OPEN_MPI)
+#define PERSISTENT_INIT MPIX_Neighbor_alltoall_init
+#elif MPI_VERSION >= 4
+#define PERSISTENT_INIT MPI_Neighbor_alltoall_init
+#endif
+
+struct World {
+  int rank = 0, ranks = 1;
+  World() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  }
+};
+
+int classOf(int code) {
+  int found = MPI_SUCCESS;
+  MPI_Error_class(code, &found);
+  return found;
+}
+
+/// A ring whose errors are returned.
+struct Ring : World {
+  MPI_Comm comm = MPI_COMM_NULL;
+  Ring() {
+    int isPeriodic = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &isPeriodic, 0, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  }
+  ~Ring() { MPI_Comm_free(&comm); }
+};
+
+/// How a call is made and waited for; what it returns.
+enum class Form { Blocking, Waited, Tested, WaitedInArray, TestedInArray };
+constexpr Form kForms[] = {Form::Blocking, Form::Waited, Form::Tested, Form::WaitedInArray,
+                           Form::TestedInArray};
+
+/// `code`: of the call that made the request.
+int complete(Form form, int code, MPI_Request &request) {
+  if (code != MPI_SUCCESS)
+    return code;
+  if (form == Form::Waited)
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (form == Form::WaitedInArray)
+    return MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+  for (int isDone = 0; !isDone && code == MPI_SUCCESS;)
+    code = form == Form::Tested ? MPI_Test(&request, &isDone, MPI_STATUS_IGNORE)
+                                : MPI_Testall(1, &request, &isDone, MPI_STATUSES_IGNORE);
+  return code;
+}
+
+/// All blocks of a rank, and memory for what it gets.
+struct Blocks {
+  std::vector<int> sent, got;
+  Blocks(int ranks, int count)
+      : sent(static_cast<size_t>(ranks * count), 7), got(sent.size() + 2, -1) {}
+};
+
+/// `received` elements of each block of `count` are expected here.
+using Call = int (*)(Form form, Blocks &blocks, int count, int received, MPI_Comm comm);
+
+int alltoall(Form form, Blocks &b, int count, int received, MPI_Comm comm) {
+  if (form == Form::Blocking)
+    return MPI_Alltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm);
+  MPI_Request request;
+  int code =
+      MPI_Ialltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm, &request);
+  code = complete(form, code, request);
+  EXPECT_EQ(request, MPI_REQUEST_NULL);
+  return code;
+}
+
+// Only ends of an edge know the length of its block.
+int alltoallv(Form form, Blocks &b, int count, int received, MPI_Comm comm) {
+  int ranks;
+  MPI_Comm_size(comm, &ranks);
+  std::vector<int> counts(static_cast<size_t>(ranks), count), fewer(counts.size(), received), at;
+  for (int r = 0; r < ranks; ++r)
+    at.push_back(r * count);
+  if (form == Form::Blocking)
+    return MPI_Alltoallv(b.sent.data(), counts.data(), at.data(), MPI_INT, b.got.data(),
+                         fewer.data(), at.data(), MPI_INT, comm);
+  MPI_Request request;
+  int code = MPI_Ialltoallv(b.sent.data(), counts.data(), at.data(), MPI_INT, b.got.data(),
+                            fewer.data(), at.data(), MPI_INT, comm, &request);
+  code = complete(form, code, request);
+  EXPECT_EQ(request, MPI_REQUEST_NULL);
+  return code;
+}
+
+int bcast(Form form, Blocks &b, int count, int received, MPI_Comm comm) {
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  int here = rank == 0 ? count : received;
+  if (form == Form::Blocking)
+    return MPI_Bcast(b.got.data(), here, MPI_INT, 0, comm);
+  MPI_Request request;
+  int code = MPI_Ibcast(b.got.data(), here, MPI_INT, 0, comm, &request);
+  code = complete(form, code, request);
+  EXPECT_EQ(request, MPI_REQUEST_NULL);
+  return code;
+}
+
+int neighborAlltoall(Form form, Blocks &b, int count, int received, MPI_Comm comm) {
+  if (form == Form::Blocking)
+    return MPI_Neighbor_alltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT,
+                                 comm);
+  MPI_Request request;
+  int code = MPI_Ineighbor_alltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT,
+                                    comm, &request);
+  code = complete(form, code, request);
+  EXPECT_EQ(request, MPI_REQUEST_NULL);
+  return code;
+}
+
+struct Row {
+  const char *name;
+  Call call;
+  bool isOnlyMine; ///< nobody but the rank whose count is wrong notices
+};
+constexpr Row kRows[] = {{"alltoallv", alltoallv, false},
+                         {"bcast", bcast, false},
+                         {"neighbor alltoall", neighborAlltoall, true}};
+
+// Rank 1 expects less than it is sent: in lines, through the ring of bytes, on request. Then the
+// call is right on all ranks, and then wrong again, with the same arguments as before.
+TEST(Errors, ACommunicatorServesAgainAfterATruncation) {
+  Ring ring;
+  if (ring.ranks == 1)
+    GTEST_SKIP() << "a rank alone has nobody to differ from";
+  for (const Row &row : kRows)
+    for (int count : {2, 1000, 100000})
+      for (Form form : kForms)
+        for (int round = 0; round < 3; ++round) {
+          SCOPED_TRACE(testing::Message() << row.name << ", " << count << " ints, form "
+                                          << static_cast<int>(form) << ", round " << round);
+          Blocks blocks(std::max(ring.ranks, 2), count);
+          bool isWrong = ring.rank == 1 && round != 1;
+          int code = row.call(form, blocks, count, isWrong ? count - 1 : count, ring.comm);
+          if (round == 1) {
+            EXPECT_EQ(code, MPI_SUCCESS);
+            EXPECT_EQ(blocks.got[0], row.call == bcast ? -1 : 7);
+          } else if (ring.rank == 1) {
+            EXPECT_EQ(classOf(code), MPI_ERR_TRUNCATE);
+          } else {
+            EXPECT_TRUE(code == MPI_SUCCESS ||
+                        (!row.isOnlyMine && classOf(code) == MPI_ERR_TRUNCATE));
+          }
+          MPI_Barrier(ring.comm);
+        }
+}
+
+// A failure is one of one run.
+TEST(Errors, OtherCallsUnderWayGoOn) {
+  Ring ring;
+  if (ring.ranks == 1)
+    GTEST_SKIP() << "a rank alone has nobody to differ from";
+  Blocks wrong(ring.ranks, 4), right(ring.ranks, 4);
+  MPI_Request requests[3];
+  int sum[3] = {};
+  MPI_Iallreduce(&ring.rank, &sum[0], 1, MPI_INT, MPI_SUM, ring.comm, &requests[0]);
+  MPI_Ibcast(wrong.got.data(), ring.rank == 1 ? 3 : 4, MPI_INT, 0, ring.comm, &requests[1]);
+  MPI_Iallreduce(&ring.rank, &sum[2], 1, MPI_INT, MPI_SUM, ring.comm, &requests[2]);
+  int code = MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  EXPECT_TRUE(classOf(code) == MPI_ERR_TRUNCATE || (ring.rank != 1 && code == MPI_SUCCESS));
+  EXPECT_EQ(MPI_Wait(&requests[2], MPI_STATUS_IGNORE), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Wait(&requests[0], MPI_STATUS_IGNORE), MPI_SUCCESS);
+  EXPECT_EQ(sum[0], ring.ranks * (ring.ranks - 1) / 2);
+  EXPECT_EQ(sum[2], sum[0]);
+}
+
+#ifdef PERSISTENT_INIT
+MPI_Request makePersistent(Blocks &b, int count, int received, MPI_Comm comm) {
+  MPI_Request request;
+  PERSISTENT_INIT(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm,
+                  MPI_INFO_NULL, &request);
+  return request;
+}
+
+// What is wrong stays so: each run says it anew.
+TEST(Errors, APersistentCallFailsRunByRun) {
+  Ring ring;
+  if (ring.ranks == 1)
+    GTEST_SKIP() << "a rank alone has nobody to differ from";
+  Blocks blocks(2, 1000);
+  MPI_Request request = makePersistent(blocks, 1000, ring.rank == 1 ? 999 : 1000, ring.comm);
+  for (int run = 0; run < 3; ++run) {
+    MPI_Start(&request);
+    int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(classOf(code), ring.rank == 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    EXPECT_NE(request, MPI_REQUEST_NULL);
+  }
+  MPI_Request_free(&request);
+}
+#endif
+
+/// Fails in time.
+void expectDeath(const char *what, int code, std::chrono::steady_clock::time_point begin) {
+  EXPECT_EQ(classOf(code), MPI_ERR_OTHER) << what;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << what;
+}
+
+// The last rank says nothing any more. Whoever waits for it is told, each time.
+TEST(Errors, ZACallWithADeadRankFailsEachTime) {
+  Ring ring;
+  if (ring.ranks == 1)
+    GTEST_SKIP() << "a rank alone outlives itself";
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  Blocks blocks(std::max(ring.ranks, 2), 4);
+  EXPECT_EQ(neighborAlltoall(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
+  EXPECT_EQ(alltoall(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
+  int last = ring.ranks - 1;
+  if (ring.rank == last)
+    return;
+  Job::current()->lanes().world().reportDeath(Job::current()->onMachine(last));
+  for (int round = 0; round < 3; ++round)
+    for (Form form : kForms) {
+      auto begin = std::chrono::steady_clock::now();
+      expectDeath("alltoall", alltoall(form, blocks, 4, 4, ring.comm), begin);
+      begin = std::chrono::steady_clock::now();
+      int behind = (ring.rank + 1) % ring.ranks, before = (ring.rank + last) % ring.ranks;
+      int code = neighborAlltoall(form, blocks, 4, 4, ring.comm);
+      if (behind == last || before == last)
+        expectDeath("neighbor alltoall", code, begin);
+    }
+#ifdef PERSISTENT_INIT
+  MPI_Request request = makePersistent(blocks, 4, 4, ring.comm);
+  for (int run = 0; run < 3; ++run) {
+    auto begin = std::chrono::steady_clock::now();
+    MPI_Start(&request);
+    int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (ring.rank == 0 || ring.rank == last - 1)
+      expectDeath("persistent", code, begin);
+    EXPECT_NE(request, MPI_REQUEST_NULL);
+  }
+  MPI_Request_free(&request);
+#endif
+}
+
+} // namespace
+} // namespace colldsl::mpi::test
