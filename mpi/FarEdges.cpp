@@ -57,7 +57,7 @@ bool FarEdges::progress() {
 Status FarEdges::finish() {
   if (!channels_->failed())
     return {};
-  Status failed = Status::error(channels_->fault().reason);
+  Status failed = Status::error(channels_->fault().kind, channels_->fault().reason);
   Status s = open();
   return s ? failed : s;
 }

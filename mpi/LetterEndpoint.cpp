@@ -12,7 +12,7 @@ namespace {
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(50);
 
 Fault saidBy(Rank rank, const std::string &what) {
-  return {rank, kNoOp, "rank " + std::to_string(index(rank)) + ": " + what};
+  return {rank, kNoOp, "rank " + std::to_string(index(rank)) + ": " + what, ErrorKind::Refused};
 }
 
 } // namespace
@@ -30,6 +30,8 @@ public:
   ~LetterChannels() override {
     if (tally_.open != 0)
       letters_.forget(tally_);
+    if (failed())
+      letters_.refuseRun(endpoint_.keyOf(run_));
   }
 
   Status prepare(const Work &) override { return {}; }
@@ -64,7 +66,7 @@ private:
   LetterEndpoint &endpoint_;
   Letters &letters_;
   bool isIndependent_;
-  uint32_t run_ = 0;
+  uint32_t run_ = *endpoint_.group_.nextRun;
   lanes::Tally tally_;
   Side out_, in_;
   std::vector<Completion> done_;
@@ -151,16 +153,16 @@ std::span<const Completion> LetterChannels::poll() {
   told_ = true;
   if (tally_.mismatched && !(isIndependent_ && tally_.open != 0) && !findFailure()) {
     const End &end = static_cast<End &>(*tally_.mismatched);
-    fail({end.peer, OpId{end.tag}, sizeMismatch(end.payload, end.moved)});
+    fail(sizeMismatch(end.peer, OpId{end.tag}, end.payload, end.moved));
   }
   if (!letters_.status())
-    fail({kNoRank, kNoOp, letters_.status().message()});
+    fail({kNoRank, kNoOp, letters_.status().message(), letters_.status().kind()});
   return done_;
 }
 
-// If the plan failed elsewhere before, that is the reason for what happens here.
+// If the run failed elsewhere before, that is the reason for what happens here.
 bool LetterChannels::findFailure() {
-  if (const Fault *fault = letters_.findFailure(endpoint_.group_.key))
+  if (const Fault *fault = letters_.findFailure(endpoint_.keyOf(run_)))
     fail(*fault);
   return failed();
 }
@@ -181,7 +183,7 @@ OpId LetterChannels::openOp(Rank peer) const {
 
 void LetterChannels::abort(const Fault &fault) {
   fail(fault);
-  endpoint_.tellAll(fault);
+  endpoint_.tellAll(run_, fault);
 }
 
 LetterEndpoint::LetterEndpoint(Letters &letters, LetterGroup group)
@@ -202,14 +204,23 @@ Result<std::unique_ptr<Channels>> LetterEndpoint::open(const OpenRequest &reques
   return std::unique_ptr<Channels>(std::move(channels));
 }
 
-void LetterEndpoint::refuse(const std::string &reason) { tellAll(saidBy(rank(), reason)); }
+void LetterEndpoint::refuse(const std::string &reason) {
+  tellAll(*group_.nextRun, saidBy(rank(), reason));
+}
+
+Letters::Key LetterEndpoint::keyOf(uint32_t run) const {
+  Letters::Key key = group_.key;
+  key.run = run;
+  return key;
+}
 
 // Whoever was told before, or tells the same, need not be told.
-void LetterEndpoint::tellAll(const Fault &fault) {
-  if (letters_.findFailure(group_.key))
+void LetterEndpoint::tellAll(uint32_t run, const Fault &fault) {
+  Letters::Key key = keyOf(run);
+  if (letters_.findFailure(key))
     return;
   for (Rank peer : *group_.ranks)
-    letters_.sendFailure(peer, group_.key, fault);
+    letters_.sendFailure(peer, key, fault);
 }
 
 void LetterEndpoint::sleep(std::chrono::nanoseconds atMost) {

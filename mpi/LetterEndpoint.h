@@ -2,7 +2,8 @@
 ///
 /// open() waits for nobody: the group numbers its runs, and a message of run r has the key
 /// {context, stream, r, message of the group + place in its edge's list}. So it does not matter
-/// which plans a rank has, as long as the same run is of the same schedule everywhere.
+/// which plans a rank has, as long as the same run is of the same schedule everywhere. A failure
+/// is one of that run alone.
 #pragma once
 
 #include "mpi/Letters.h"
@@ -35,7 +36,8 @@ private:
   friend class LetterChannels;
 
   Rank inWorld(Rank place) const { return (*group_.ranks)[index(place)]; }
-  void tellAll(const Fault &fault);
+  Letters::Key keyOf(uint32_t run) const; ///< of its first message
+  void tellAll(uint32_t run, const Fault &fault);
 
   Letters &letters_;
   LetterGroup group_;

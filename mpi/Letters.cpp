@@ -13,6 +13,15 @@ namespace {
 constexpr int kLetterTag = 0; // all others are for bytes that were asked about
 constexpr uint32_t kEars = 16;
 
+// Of what concerns runs that failed.
+constexpr size_t kMostKept = 1024;
+
+template <typename T> void keepNewest(std::deque<T> &list, T newest) {
+  list.push_back(std::move(newest));
+  if (list.size() > kMostKept)
+    list.pop_front();
+}
+
 } // namespace
 
 struct Letters::Header {
@@ -21,7 +30,7 @@ struct Letters::Header {
     Question, ///< the message waits at `place` of its sender until there is an answer
     Answer,   ///< the bytes are wanted with this tag; 0: not at all
     Taken,    ///< so many letters were taken
-    Failure,  ///< why `key` failed, and because of which rank
+    Failure,  ///< why `key` failed, because of which rank; its kind stands at `place`
   };
   Kind kind;
   uint32_t place;
@@ -127,9 +136,11 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
     peers_[index(from)].ahead -= header.number;
     return;
   case Header::Kind::Failure:
-    failures_.push_back(
-        {header.key,
-         {Rank{header.number}, kNoOp, {reinterpret_cast<const char *>(bytes), header.bytes}}});
+    keepNewest(failures_, {header.key,
+                           {Rank{header.number},
+                            kNoOp,
+                            {reinterpret_cast<const char *>(bytes), header.bytes},
+                            static_cast<ErrorKind>(header.place)}});
     return;
   }
 }
@@ -139,13 +150,37 @@ void Letters::deliver(Rank from, const Header &header, const std::byte *bytes) {
   if (Message *message = peer.wanted.take(header.key))
     return accept(from, *message, header, bytes);
   auto gone = std::find(peer.gone.begin(), peer.gone.end(), header.key);
-  if (gone == peer.gone.end())
+  if (gone != peer.gone.end())
+    peer.gone.erase(gone);
+  else if (!isRefused(header.key))
     return putAside(peer, header, bytes);
-  peer.gone.erase(gone);
+  throwAway(from, peer, header);
+}
+
+void Letters::throwAway(Rank from, Peer &peer, const Header &header) {
   if (header.kind == Header::Kind::Short)
     countTaken(from, peer);
   else
     answer(from, header.place, 0);
+}
+
+void Letters::refuseRun(const Key &key) {
+  keepNewest(refused_, key);
+  for (auto &[rank, peer] : peers_)
+    for (auto at = peer.aside.begin(); at != peer.aside.end();) {
+      auto next = std::next(at);
+      if (isRefused(at->header.key)) {
+        spare_.splice(spare_.begin(), peer.aside, at);
+        throwAway(Rank{rank}, peer, at->header);
+      }
+      at = next;
+    }
+}
+
+bool Letters::isRefused(const Key &key) const {
+  return std::any_of(refused_.begin(), refused_.end(), [&](const Key &refused) {
+    return streamOf(refused) == streamOf(key) && refused.run == key.run;
+  });
 }
 
 void Letters::putAside(Peer &peer, const Header &header, const std::byte *bytes) {
@@ -379,7 +414,9 @@ void Letters::divert(size_t at) {
 void Letters::sendFailure(Rank to, const Key &key, const Fault &fault) {
   iovec reason{const_cast<char *>(fault.reason.data()),
                std::min<size_t>(fault.reason.size(), kShortBytes)};
-  write(to, {Header::Kind::Failure, 0, index(fault.peer), key, reason.iov_len},
+  write(to,
+        {Header::Kind::Failure, static_cast<uint32_t>(fault.kind), index(fault.peer), key,
+         reason.iov_len},
         {&reason, 1, false, false, reason.iov_len}, nullptr);
 }
 

@@ -55,10 +55,13 @@ public:
   /// way from or to its buffers.
   void forget(const lanes::Tally &tally);
 
-  /// Tells a rank that what has this key's context, stream and message failed.
+  /// Tells a rank that the run with this key failed.
   void sendFailure(Rank peer, const Key &key, const Fault &fault);
   /// Null: nobody said so.
   const Fault *findFailure(const Key &key) const;
+
+  /// What comes for the run with this key, whatever its message, is thrown away.
+  void refuseRun(const Key &key);
 
   /// What went wrong in the MPI below, if something did.
   const Status &status() const { return status_; }
@@ -104,6 +107,7 @@ private:
   void deliver(Rank from, const Header &header, const std::byte *bytes);
   void accept(Rank from, Message &message, const Header &header, const std::byte *bytes);
   void putAside(Peer &peer, const Header &header, const std::byte *bytes);
+  void throwAway(Rank from, Peer &peer, const Header &header);
   void countTaken(Rank from, Peer &peer);
   void ask(Rank peer, Message &message);
   void answer(Rank peer, uint32_t question, uint32_t tag);
@@ -133,7 +137,11 @@ private:
   std::vector<MPI_Request> requests_; ///< parallel to flights_
   std::vector<Flight> flights_;
   std::vector<int> places_;
-  std::vector<std::pair<Key, Fault>> failures_;
+  bool isRefused(const Key &key) const;
+
+  // The newest; what is older nobody asks for.
+  std::deque<std::pair<Key, Fault>> failures_;
+  std::deque<Key> refused_;
 };
 
 } // namespace colldsl::mpi

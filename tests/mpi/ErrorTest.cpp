@@ -223,7 +223,8 @@ TEST(Errors, ZACallWithADeadRankFailsEachTime) {
   int last = ring.ranks - 1;
   if (ring.rank == last)
     return;
-  Job::current()->lanes().world().reportDeath(Job::current()->onMachine(last));
+  Job::current()->lanes().world().reportDeath(
+      Job::current()->onNode(Rank{static_cast<uint32_t>(last)}));
   for (int round = 0; round < 3; ++round)
     for (Form form : kForms) {
       auto begin = std::chrono::steady_clock::now();
