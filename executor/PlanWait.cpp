@@ -1,7 +1,7 @@
 #include "executor/Plan.h"
+#include "transports/Yielding.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace colldsl {
 namespace {
@@ -26,21 +26,23 @@ Status Plan::wait(std::chrono::nanoseconds timeout) {
   if (!running())
     return status();
   Clock::time_point deadline = deadlineAfter(timeout);
-  for (uint32_t idle = 0; running();) {
+  Yielding yielding(patience.yielding);
+  while (running()) {
     bool moved = progressFor(patience.looks);
     moved |= engine_.progressOthers(this);
-    idle = moved ? 0 : idle + 1;
     if (!running())
       break;
-    if (Clock::now() >= deadline && !moved) {
+    if (moved) {
+      yielding.restart();
+    } else if (Clock::now() >= deadline) {
       lock_.lock();
       if (running())
         timeOut(timeout);
       lock_.unlock();
-    } else if (idle > patience.yields && !engine_.calculates()) {
+    } else if (engine_.calculates() || yielding.isWorthIt()) {
+      yielding.yield();
+    } else {
       sleep(deadline - Clock::now());
-    } else if (idle > 0) {
-      std::this_thread::yield();
     }
   }
   return status();

@@ -47,8 +47,9 @@ namespace colldsl {
 
 /// What whoever waits does before it sleeps.
 struct Patience {
-  uint32_t looks = 1;   ///< without news, before the core is given away
-  uint32_t yields = 20; ///< without news, each followed by a look, before a sleep
+  uint32_t looks = 1; ///< without news, before the core is given away
+  /// Given away again and again, each time followed by a look, before a sleep.
+  std::chrono::nanoseconds yielding = std::chrono::microseconds(20);
 };
 
 /// What a transport can do, as data.

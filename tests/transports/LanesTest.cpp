@@ -201,5 +201,56 @@ TEST(LaneGroups, messagesOfGonePlansAreThrownAway) {
             "");
 }
 
+/// A message of 16 KiB, more than goes at once to whoever is in time.
+struct Long {
+  std::vector<std::byte> bytes = std::vector<std::byte>(16 << 10);
+  iovec piece{bytes.data(), bytes.size()};
+  lanes::Tally tally;
+  lanes::Message message;
+  explicit Long(uint32_t run) {
+    message.key = {7, 1, run, 0};
+    message.payload = {&piece, 1, false, false, bytes.size()};
+    message.tally = &tally;
+  }
+};
+
+// Rank 1 receives each message either before it is sent or after it; rank 0 learns of that.
+TEST(Lanes, whoIsLateIsNotAsked) {
+  constexpr uint32_t kRuns = 40;
+  std::atomic<uint32_t> sent{0}, received{0}, wanted{0};
+  auto isOnTime = [](uint32_t run) { return run >= kRuns / 2; };
+  auto until = [](Lanes &lanes, auto done) {
+    while (!done())
+      lanes.poll();
+  };
+  EXPECT_EQ(onLanes(2, {},
+                    [&](Lanes &lanes) -> std::string {
+                      bool atOnce[kRuns] = {};
+                      for (uint32_t run = 0; run < kRuns; ++run) {
+                        Long it(run);
+                        if (lanes.rank() == Rank{0}) {
+                          until(lanes, [&] { return !isOnTime(run) || wanted > run; });
+                          lanes.sender(Rank{1})->post(it.message);
+                          atOnce[run] = it.tally.open == 0;
+                          sent = run + 1;
+                          until(lanes, [&] { return it.tally.open == 0 && received > run; });
+                          continue;
+                        }
+                        until(lanes, [&] { return isOnTime(run) || sent > run; });
+                        lanes.poll();
+                        lanes.receiver(Rank{0}).post(it.message);
+                        wanted = run + 1;
+                        until(lanes, [&] { return it.tally.open == 0; });
+                        received = run + 1;
+                      }
+                      if (lanes.rank() != Rank{0})
+                        return "";
+                      if (atOnce[0] || !atOnce[kRuns / 2 - 1])
+                        return "a late receiver was asked to the end, or not even at first";
+                      return atOnce[kRuns - 1] ? "who is in time again is not asked" : "";
+                    }),
+            "");
+}
+
 } // namespace
 } // namespace colldsl::test

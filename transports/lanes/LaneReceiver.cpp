@@ -7,6 +7,7 @@ namespace {
 
 constexpr uint32_t kPollsForMore = 200;
 constexpr uint32_t kPollsBeforeTakingBack = 16;
+constexpr uint32_t kMostLate = 8;
 
 uint32_t linesOf(const Line &line) {
   return line.kind == LineKind::Inline ? linesFor(line.inlineBytes) : 1;
@@ -71,6 +72,8 @@ const std::byte *LaneReceiver::bytesOf(const Line &line, std::byte *room, uint64
 bool LaneReceiver::takeEager(const Line &line, const Message &message) {
   if (line.kind != LineKind::Eager || line.body.ring.bytes != message.payload.bytes)
     return false;
+  noteTime(line.body.ring.bytes, !lookedInVain_);
+  lookedInVain_ = false;
   scatter(message.payload, 0, ring_ + line.body.ring.place, line.body.ring.bytes);
   freeBytes(line);
   advance(1);
@@ -138,6 +141,10 @@ void LaneReceiver::take(const Line &line) {
   if (line.kind == LineKind::Closed)
     return takeClosed(streamOf(line.key));
   Message *message = posted_.take(line.key);
+  if (line.kind == LineKind::Request)
+    noteTime(line.body.request.bytes, !message);
+  else if (line.kind == LineKind::Eager)
+    noteTime(line.body.ring.bytes, !message);
   if (!message)
     return setAside(line);
   if (line.kind == LineKind::Request)
@@ -175,6 +182,17 @@ void LaneReceiver::setAside(const Line &line) {
 void LaneReceiver::setBehind(bool isBehind) {
   isBehind_ = isBehind;
   header_->isBehind.store(isBehind, std::memory_order_relaxed);
+}
+
+// Of messages that ask whoever is there in time, and go at once to whoever is late.
+void LaneReceiver::noteTime(uint64_t bytes, bool isLate) {
+  if (bytes <= options_.eagerBytes || bytes > options_.ringBytes / 2)
+    return;
+  lateness_ = isLate ? std::min(lateness_ + 1, kMostLate) : lateness_ - std::min(lateness_, 1u);
+  if (lateness_ != (isLate_ ? 0 : kMostLate))
+    return;
+  isLate_ = !isLate_;
+  header_->isLate.store(isLate_, std::memory_order_relaxed);
 }
 
 void LaneReceiver::letGo(std::list<Aside>::iterator aside) {

@@ -48,8 +48,10 @@ public:
     if (!lines_)
       return false;
     const Line &line = lines_[taken_ % kLines];
-    if (line.stamp.load(std::memory_order_acquire) != taken_ + 1 || line.key != message.key)
+    if (line.stamp.load(std::memory_order_acquire) != taken_ + 1 || line.key != message.key) {
+      lookedInVain_ = true;
       return false;
+    }
     if (line.kind != LineKind::Inline)
       return takeEager(line, message);
     if (line.inlineBytes != message.payload.bytes)
@@ -126,6 +128,7 @@ private:
   void takeClosed(StreamId stream);
   template <typename IsGone> void dropAside(IsGone isGone);
   void setBehind(bool isBehind);
+  void noteTime(uint64_t bytes, bool isLate);
   void letGo(std::list<Aside>::iterator aside);
   uint64_t keptBytes(const Aside &aside) const {
     return aside.kind == LineKind::Request ? 0 : sizeof(Aside) + aside.bytes.size();
@@ -153,6 +156,9 @@ private:
   std::list<Aside> spare_; ///< their memory is used again
   uint64_t asideBytes_ = 0;
   bool isBehind_ = false;
+  bool isLate_ = false;
+  uint32_t lateness_ = 0;     ///< goes up with each message that waited, and down with the others
+  bool lookedInVain_ = false; ///< since the last eager message
   const Refused &refused_;
   std::vector<StreamId> closedThere_; ///< and not here
   std::vector<StreamId> closedHere_;  ///< and not there

@@ -67,11 +67,11 @@ void LaneSender::putInLines(const Message &message) {
 
 // Half a ring has room for what is skipped at its end.
 bool LaneSender::mayBeEager(const Message &message) const {
-  if (message.protocol == Protocol::Rendezvous)
+  if (message.protocol == Protocol::Rendezvous || isBehind())
     return false;
-  uint32_t most =
-      message.protocol == Protocol::Eager ? options_.ringBytes / 2 : options_.eagerBytes;
-  return message.payload.bytes <= most && !isBehind();
+  uint64_t bytes = message.payload.bytes;
+  return bytes <= options_.eagerBytes ||
+         (bytes <= options_.ringBytes / 2 && (message.protocol == Protocol::Eager || isLate()));
 }
 
 // Bytes of one line lie together: what is left at the end of the ring is skipped.

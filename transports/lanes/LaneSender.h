@@ -55,6 +55,7 @@ private:
     return true;
   }
   bool isBehind() const { return header_->isBehind.load(std::memory_order_relaxed) != 0; }
+  bool isLate() const { return header_->isLate.load(std::memory_order_relaxed) != 0; }
   bool mayBeEager(const Message &message) const;
   bool hasLines(uint32_t lines) {
     return produced_ + lines - consumedSeen_ <= kLines || refreshLines(lines);

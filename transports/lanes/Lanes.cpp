@@ -3,7 +3,6 @@
 #include "transports/shm/Sleep.h"
 
 #include <cstring>
-#include <sched.h>
 
 namespace colldsl::lanes {
 namespace {
@@ -93,9 +92,9 @@ Status Lanes::lookAround() {
 }
 
 // Whatever arrives after armSleep() ends the sleep, so one more look must come between.
-Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
-  bool sleeps = rounds >= patience_.yields;
-  if (sleeps || rounds % kYieldsPerLookAround == kYieldsPerLookAround - 1)
+Status Lanes::rest(Yielding &yielding, const std::function<bool()> &move) {
+  bool sleeps = !yielding.isWorthIt();
+  if (sleeps || yielding.count() % kYieldsPerLookAround == kYieldsPerLookAround - 1)
     if (Status s = lookAround(); !s)
       return s;
   if (sleeps)
@@ -107,7 +106,7 @@ Status Lanes::rest(uint32_t rounds, const std::function<bool()> &move) {
   if (sleeps)
     sleep(options_.longestSleep);
   else
-    sched_yield();
+    yielding.yield();
   if (options_.bystander)
     options_.bystander->comeBack();
   return {};

@@ -9,6 +9,7 @@
 /// Threads: one at a time; the caller serialises. Errors: values.
 #pragma once
 
+#include "transports/Yielding.h"
 #include "transports/lanes/LaneReceiver.h"
 #include "transports/lanes/LaneSender.h"
 #include "transports/shm/Arena.h"
@@ -44,12 +45,14 @@ public:
   /// move and says whether something did: spins, then gives the core away, then sleeps
   /// until a peer has news. An error: a rank died.
   template <typename Done, typename Move> Status waitUntil(Done done, Move move) {
+    Yielding yielding(patience_.yielding);
     for (uint32_t idle = 0; !done();) {
       if (move()) {
         idle = 0;
+        yielding.restart();
       } else if (++idle < patience_.looks) {
         pauseCore();
-      } else if (Status s = rest(idle - patience_.looks, move); !s) {
+      } else if (Status s = rest(yielding, move); !s) {
         return s;
       }
     }
@@ -93,7 +96,7 @@ public:
 
 private:
   static void pauseCore() { __builtin_ia32_pause(); }
-  Status rest(uint32_t rounds, const std::function<bool()> &move);
+  Status rest(Yielding &yielding, const std::function<bool()> &move);
   Status lookAround();
   void answerKnocks();
   bool isDead(Rank peer) const;

@@ -129,7 +129,8 @@ struct LaneHeader {
 
   // The receiver's.
   alignas(kLineBytes) std::atomic<uint32_t> linesConsumed;
-  std::atomic<uint32_t> isBehind; ///< too much was set aside: for now the sender asks first
+  std::atomic<uint16_t> isBehind; ///< too much was set aside: for now the sender asks first
+  std::atomic<uint16_t> isLate;   ///< it mostly comes after the message: asking holds the sender up
   std::atomic<uint64_t> bytesConsumed;
 };
 

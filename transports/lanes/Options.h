@@ -24,7 +24,7 @@ struct Options {
   uint32_t ringBytes = 64 << 10;
   /// Up to here messages travel in lines, each with its stamp; at most kLongestInlineBytes.
   uint32_t inlineBytes = 1024;
-  /// Longer messages ask the receiver first.
+  /// Longer messages ask the receiver first; up to half the ring only one that is there in time.
   uint32_t eagerBytes = 8 << 10;
   /// Of a message that streams.
   uint32_t fragmentBytes = 8 << 10;

@@ -26,7 +26,7 @@ Caps commonCaps(const std::vector<Endpoint *> &parts) {
     common.opensAlone &= caps.opensAlone;
     common.mustBePolled &= caps.mustBePolled;
     common.patience.looks = std::max(common.patience.looks, caps.patience.looks);
-    common.patience.yields = std::max(common.patience.yields, caps.patience.yields);
+    common.patience.yielding = std::max(common.patience.yielding, caps.patience.yielding);
   }
   common.name = "routed";
   return common;

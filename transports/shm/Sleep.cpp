@@ -13,9 +13,9 @@ namespace {
 
 // A look takes some ten nanoseconds; giving the core away to nobody some hundred, to another
 // process a thousand; sleeping and being woken a few thousand, on both sides.
-constexpr Patience kOnOwnCore = {2000, 20};
+constexpr Patience kOnOwnCore = {2000, std::chrono::microseconds(20)};
 // Whoever is waited for needs this core, or runs just now on another one and answers in a moment.
-constexpr Patience kInCrowd = {4, 400};
+constexpr Patience kInCrowd = {4, std::chrono::microseconds(100)};
 
 bool moreRanksThanCores(uint32_t numRanks) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
