@@ -5,6 +5,7 @@
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
 #include "stdlib/StandardLibrary.h"
+#include "transports/cma/Costs.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +15,8 @@ namespace {
 
 // Address space per rank; memory is used when it is touched.
 constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
+// The kernel pins pages: below, that costs more than is measured in a moment.
+constexpr uint64_t kLeastSingleCopy = 32 << 10;
 // The MPI below has news of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
 // Nor do letters.
@@ -61,6 +64,9 @@ void Job::connect(WiredUp wired, const Node &node) {
   options.longestSleep = longestSleep();
   options.ranksOnMachine = node.ranksOnMachine;
   options.bystander = this;
+  if (std::optional<cma::Costs> costs = cma::measureCosts())
+    options.singleCopyMinBytes =
+        cma::singleCopyFrom(*costs, kLeastSingleCopy, options.singleCopyMinBytes);
   Result<Topology> here = Topology::onThisMachine(wired.pus);
   auto ranksHere = static_cast<uint32_t>(wired.pus.size());
   topology_ = knowPlaces(nodes_, here ? here.take() : Topology::flat(ranksHere));
