@@ -15,7 +15,7 @@ namespace {
 
 // Address space per rank; memory is used when it is touched.
 constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
-// The kernel pins pages: below, that costs more than is measured in a moment.
+// Below, a call costs more than what is measured in a near cache.
 constexpr uint64_t kLeastSingleCopy = 32 << 10;
 // The MPI below has news of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);

@@ -55,7 +55,7 @@ std::optional<Costs> measureCosts() {
 }
 
 uint64_t singleCopyFrom(const Costs &costs, uint64_t least, uint64_t most) {
-  double savedPerByte = 2 * costs.processByte - costs.kernelByte;
+  double savedPerByte = 1.5 * costs.processByte - costs.kernelByte;
   double bytes = savedPerByte > 0 ? costs.call / savedPerByte : static_cast<double>(most);
   return static_cast<uint64_t>(
       std::clamp(bytes, static_cast<double>(least), static_cast<double>(most)));

@@ -16,9 +16,9 @@ struct Costs {
 /// Takes some hundred microseconds. Nothing: the kernel does not let us.
 std::optional<Costs> measureCosts();
 
-/// From so many bytes on, one copy by the kernel takes less of a rank's time than two copies, out
-/// of its memory and into it, through memory that ranks share; of those that `least` to `most`
-/// allow.
+/// From so many bytes on, one copy by the kernel is done before two copies through memory that
+/// ranks share, of those from `least` to `most`. The two overlap where data goes one way, and
+/// follow each other where it goes both: this is the mean of the two cases.
 uint64_t singleCopyFrom(const Costs &costs, uint64_t least, uint64_t most);
 
 } // namespace colldsl::cma
