@@ -9,6 +9,7 @@
 
 #include "ir/Result.h"
 #include "transports/ofi/Calls.h"
+#include "transports/ofi/Library.h"
 #include "transports/ofi/Options.h"
 
 #include <memory>
@@ -87,7 +88,7 @@ private:
   };
   template <typename T> using Handle = std::unique_ptr<T, Close<T>>;
   struct Free {
-    void operator()(fi_info *info) const { fi_freeinfo(info); }
+    void operator()(fi_info *info) const { Library::get().freeInfo(info); }
   };
   using Info = std::unique_ptr<fi_info, Free>;
 

@@ -1,0 +1,28 @@
+/// libfabric itself, loaded when it is first needed: processes that leave no machine need not have
+/// it, nor wait for its providers' libraries.
+#pragma once
+
+#include "ir/Result.h"
+
+#include <rdma/fabric.h>
+#include <string>
+
+namespace colldsl::ofi {
+
+/// Its functions that are no inline ones. Thread safe. It stays until the process ends.
+struct Library {
+  decltype(&fi_getinfo) getInfo = nullptr;
+  decltype(&fi_freeinfo) freeInfo = nullptr;
+  decltype(&fi_dupinfo) copyInfo = nullptr;
+  decltype(&fi_fabric) openFabric = nullptr;
+  decltype(&fi_strerror) textOf = nullptr;
+
+  static const Status &load();
+  /// After load().
+  static const Library &get();
+};
+
+/// What libfabric says of an error, which is negative.
+std::string textOf(ssize_t code);
+
+} // namespace colldsl::ofi
