@@ -172,7 +172,9 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
     Result<WiredUp> wired = wireUp(*launcher, context->shm, own);
     if (!wired)
       return report(wired.status(), COLLDSL_ERROR_SETUP);
-    Result<Topology> topology = topologyOf(*context, wired->pus);
+    Result<Topology> topology = context->topology.empty()
+                                    ? findPlaces(*launcher, *wired)
+                                    : Topology::make(context->topology, launcher->numRanks);
     if (!topology)
       return report(topology.status(), COLLDSL_ERROR_SETUP);
     *comm = new colldsl_comm{Communicator(wired.take(), topology.take()), context->graphOrder};

@@ -1,7 +1,9 @@
-/// How processes of one machine that nobody forked together come to share a transport: over
-/// whatever their launcher offers.
+/// How processes that nobody forked together become the ranks of a job: over whatever their
+/// launcher offers. Those of a node share its memory, those of several reach each other over
+/// libfabric.
 #pragma once
 
+#include "topology/Topology.h"
 #include "transports/shm/World.h"
 
 #include <functional>
@@ -19,25 +21,43 @@ struct OutOfBand {
 };
 
 struct WiredUp {
-  std::unique_ptr<shm::World> world;
-  std::unique_ptr<Endpoint> endpoint; ///< destroyed before the world
-  std::vector<uint32_t> pus;          ///< per rank: the hardware thread it is taken to run on
+  std::unique_ptr<shm::World> world;            ///< of this node; null: the network is used alone
+  std::vector<std::unique_ptr<Endpoint>> parts; ///< that the endpoint is made of, if it is
+  std::unique_ptr<Endpoint> endpoint;           ///< destroyed first
+  std::vector<uint32_t> nodes;                  ///< per rank: the first rank of its node
+  std::vector<uint32_t> pus; ///< per rank of this node: the hardware thread it is taken to run on
 };
 
 /// Collective. The memory that the ranks share, in which all have told their process ids; no
-/// endpoint. Refuses ranks that disagree about their number or sit on different machines,
-/// on all ranks and for the same reason; `own`, if it is an error, is one. Leaves nothing
-/// behind, whatever happens.
-Result<WiredUp> shareMemory(const OutOfBand &launcher, const shm::Options &options,
-                            const Status &own = {});
+/// endpoint. Refuses ranks that disagree about their number or cannot share memory,
+/// on all ranks and for the same reason. Leaves nothing behind, whatever happens.
+Result<WiredUp> shareMemory(const OutOfBand &launcher, const shm::Options &options);
 
 /// Collective: by rank, the first one that it can share memory with. Ranks see each other's memory
 /// if they are on one machine and in one namespace of processes.
 Result<std::vector<uint32_t>> whoSharesMemory(const OutOfBand &launcher);
 
-/// shareMemory(), and this rank attached to it.
+/// Which ways messages may take.
+enum class Ways : uint8_t {
+  All,     ///< within a node memory, elsewhere the network
+  Network, ///< over libfabric alone
+};
+
+/// Collective: this rank, connected to all others. On one node that is the endpoint of its memory.
+/// `own`, if it is an error, is one on all ranks.
+///
+/// From the environment: COLLDSL_RANKS_PER_NODE of rank 0, so many ranks in a row are a node at
+/// most; what ofi::optionsFromEnvironment() takes. Without COLLDSL_OFI_BIND a rank is bound to
+/// loopback, if all are on one host, or to the address from which it reaches meetingPoint().
 Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options,
-                       const Status &own = {});
+                       const Status &own = {}, Ways ways = Ways::All);
+
+/// Collective: by rank, the first one of its node, as wireUp() goes by it.
+Result<std::vector<uint32_t>> findNodes(const OutOfBand &launcher);
+
+/// Collective, if there are several nodes: where the ranks sit, which of their machines they find
+/// out each for itself.
+Result<Topology> findPlaces(const OutOfBand &launcher, const WiredUp &wired);
 
 /// One hardware thread per rank, of those it may use the one that the fewest ranks before it
 /// have: ranks without a binding are spread. `allowed`: per rank, ascending, not empty.

@@ -17,10 +17,13 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
 #include <unistd.h>
 
 namespace colldsl::tools {
 namespace {
+
+constexpr const char *kHere = "local";
 
 struct Settings {
   SingleOptions single;
@@ -37,16 +40,18 @@ struct Settings {
 
 void Settings::addTo(Options &options) {
   options.section("what to run");
-  single.schedule.topology = "local";
-  single.addTo(options, "where the schedule believes its ranks to sit (default: local)");
+  single.schedule.topology = kHere;
+  single.addTo(options, "where the schedule believes its ranks to sit (default: local, and where\n"
+                        "a launcher put them on several nodes, those)");
   options.section("how");
   options.addNumber("--iters", "N", "timed calls (default: 100)", iterations, 1, 1 << 24);
   options.addNumber("--warmup", "N", "calls before those (default: 10)", warmup, 0, 1 << 24);
   options.add("--transport", "T",
               "cma (the default): processes that share memory, and read long\n"
-              "messages from each other's; shm: without the latter; ofi: processes that\n"
-              "talk over libfabric (COLLDSL_OFI_PROVIDER, _DOMAIN, _BIND); fake: threads,\n"
-              "whose messages overtake each other",
+              "messages from each other's; shm: without the latter; both talk over libfabric\n"
+              "where a launcher started them on several nodes; ofi: over libfabric alone\n"
+              "(COLLDSL_OFI_PROVIDER, _DOMAIN, _BIND); fake: threads, whose messages\n"
+              "overtake each other",
               [this](llvm::StringRef word) {
                 auto kind = llvm::StringSwitch<std::optional<TransportKind>>(word)
                                 .Case("shm", TransportKind::Shm)
@@ -231,6 +236,37 @@ private:
   const Settings &settings_;
 };
 
+/// Where the ranks of these nodes sit, for Topology::make().
+/// Example: ranks 0 and 2 on one node, 1 and 3 on another: "node:2 core:2 bind=0,2,1,3".
+std::string describe(const std::vector<uint32_t> &firstOfNode) {
+  std::map<uint32_t, std::vector<uint32_t>> nodes;
+  std::vector<size_t> places;
+  size_t most = 0;
+  for (uint32_t r = 0; r < firstOfNode.size(); ++r) {
+    std::vector<uint32_t> &ranks = nodes[firstOfNode[r]];
+    places.push_back(ranks.size());
+    ranks.push_back(r);
+    most = std::max(most, ranks.size());
+  }
+  std::string bind;
+  for (uint32_t r = 0; r < firstOfNode.size(); ++r) {
+    auto node = std::distance(nodes.begin(), nodes.find(firstOfNode[r]));
+    bind += (r == 0 ? "" : ",") + std::to_string(static_cast<size_t>(node) * most + places[r]);
+  }
+  return "node:" + std::to_string(nodes.size()) + " core:" + std::to_string(most) + " bind=" + bind;
+}
+
+/// Ranks on several nodes believe to sit where they do, unless something else was said.
+Status knowNodes(Launcher &launcher, std::string &topology) {
+  Result<std::vector<uint32_t>> nodes = findNodes(launcher.outOfBand());
+  if (!nodes)
+    return nodes.status();
+  bool isOne = llvm::all_of(*nodes, [](uint32_t first) { return first == 0; });
+  if (topology == kHere && !isOne)
+    topology = describe(*nodes);
+  return {};
+}
+
 /// The processes that a launcher started are the ranks, and the first of them speaks for all.
 Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   if (settings.launch.transport == TransportKind::Fake)
@@ -246,7 +282,7 @@ Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   for (int output : {STDOUT_FILENO, STDERR_FILENO})
     if (nowhere >= 0 && dup2(nowhere, output) < 0)
       return Status::error(std::string("cannot be silent: ") + std::strerror(errno));
-  return {};
+  return launcher ? knowNodes(*launcher, settings.single.schedule.topology) : Status();
 }
 
 void printTable(const std::vector<Row> &rows) {
@@ -282,12 +318,13 @@ void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) 
 
 Exit runCommand(Arguments arguments) {
   Settings settings;
-  Options options("run", "[FILE|COLLECTIVE]... -n N [OPTION...]",
-                  "Runs collectives on ranks of this machine, its own or those that mpirun or\n"
-                  "another launcher started, compares the data with what the contract promises,\n"
-                  "and tells the time of a call: of the slowest rank, the median over all calls.\n"
-                  "A FILE is source text (.coll), the text form or GOAL, an image or a schedule\n"
-                  "library; a COLLECTIVE is one of the standard library.");
+  Options options(
+      "run", "[FILE|COLLECTIVE]... -n N [OPTION...]",
+      "Runs collectives on ranks of this machine, or on those that mpirun or\n"
+      "another launcher started anywhere, compares the data with what the contract promises,\n"
+      "and tells the time of a call: of the slowest rank, the median over all calls.\n"
+      "A FILE is source text (.coll), the text form or GOAL, an image or a schedule\n"
+      "library; a COLLECTIVE is one of the standard library.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -116,7 +116,7 @@ typedef struct colldsl_context colldsl_context;
 typedef struct colldsl_options {
   size_t size; /**< sizeof(colldsl_options), so that newer libraries know older programs */
   /** Where ranks sit, as `colldsl topo` takes it ("node:2 core:4"). Null: as they are bound to
-   * this machine. Alike on all ranks. Not kept. */
+   * their machines. Alike on all ranks. Not kept. */
   const char *topology;
   /** Address space for messages, per rank, in bytes: a multiple of 4,096, alike on all ranks.
    * A plan that sends needs 16 times its longest message, at most 260 KiB, and about 1 KiB for
@@ -164,7 +164,7 @@ typedef int (*colldsl_body)(colldsl_comm *comm, void *user);
 COLLDSL_API colldsl_status colldsl_fork(colldsl_context *context, uint32_t ranks, colldsl_body body,
                                         void *user, double timeout);
 
-/** What a launcher offers the processes of a job that runs on one machine. */
+/** What a launcher offers the processes of a job. */
 typedef struct colldsl_bootstrap {
   uint32_t rank;
   uint32_t size; /**< number of ranks */
@@ -179,7 +179,9 @@ typedef struct colldsl_bootstrap {
 /** Collective over the launcher's processes, which need not be related. The bootstrap is used
  * during the call only. Null: the launcher that started this process, over PMIx (mpirun of Open
  * MPI, PRRTE, Slurm) or PMI (mpirun of MPICH); without one, or if it started one process, a
- * communicator of this process alone. Programs that use MPI take colldsl/mpi.h instead. */
+ * communicator of this process alone. Ranks of one machine share its memory, others talk over
+ * libfabric (docs/c-api.md tells which addresses are used). Programs that use MPI take
+ * colldsl/mpi.h instead. */
 COLLDSL_API colldsl_status colldsl_comm_create(colldsl_context *context,
                                                const colldsl_bootstrap *bootstrap,
                                                colldsl_comm **comm);
@@ -308,7 +310,8 @@ COLLDSL_API colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const cha
 /** Collective: chooses the collective, makes this rank's schedule, connects the ranks that
  * exchange messages. Other plans make progress meanwhile. If one rank cannot, or two that exchange
  * messages disagree, it fails on all of them, for one reason. What was wrong may be set again and
- * the plan committed again, by all ranks. */
+ * the plan committed again, by all ranks. Where ranks sit on several machines nobody waits: that a
+ * rank could not commit fails the first run of the others, that ranks disagree is not found. */
 COLLDSL_API colldsl_status colldsl_plan_commit(colldsl_plan *plan);
 
 /** The collective that was chosen; null before the plan is committed. Valid as long as it. */

@@ -95,25 +95,12 @@ Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchO
   return outcomes ? reportsOf(*outcomes) : outcomes.status();
 }
 
-Result<WiredUp> wireLaunched(Launcher &launcher, const LaunchOptions &options,
-                             const shm::Options &memory) {
-  if (options.transport != TransportKind::Ofi)
-    return wireUp(launcher.outOfBand(), memory);
-  Result<WiredUp> wired = shareMemory(launcher.outOfBand(), memory);
-  if (!wired)
-    return wired;
-  auto endpoint = ofi::attach(*wired->world, Rank{launcher.rank()}, ofi::optionsFromEnvironment());
-  if (!endpoint)
-    return endpoint.status();
-  wired->endpoint = endpoint.take();
-  return wired;
-}
-
 // What a rank tells begins with whether it went well.
 Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOptions &options) {
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
-  Result<WiredUp> wired = wireLaunched(launcher, options, memoryFor(options, warned));
+  Ways ways = options.transport == TransportKind::Ofi ? Ways::Network : Ways::All;
+  Result<WiredUp> wired = wireUp(launcher.outOfBand(), memoryFor(options, warned), {}, ways);
   Result<std::vector<std::byte>> report =
       wired ? packedRun(task, *wired->endpoint) : wired.status();
   std::vector<std::byte> mine = {std::byte{report.ok()}};

@@ -10,7 +10,8 @@ namespace colldsl::tools {
 enum class TransportKind : uint8_t {
   Shm,  ///< shared memory between processes; long messages in pieces
   Cma,  ///< the same, but receivers read long messages from the sender's memory
-  Ofi,  ///< messages over libfabric between processes of this machine
+  Ofi,  ///< messages over libfabric between processes, of several machines if a launcher started
+        ///< them
   Fake, ///< all ranks are threads of this process; messages overtake each other
 };
 

@@ -8,8 +8,6 @@
 namespace colldsl::lanes {
 namespace {
 
-constexpr uint32_t kWorldContext = 1;
-
 LaneGroup everybody(const shm::World &world, Rank self) {
   LaneGroup group{kWorldContext, std::vector<Rank>(world.numRanks()), self};
   for (uint32_t r = 0; r < world.numRanks(); ++r)
@@ -24,8 +22,8 @@ struct OwnLanes {
 
 class WorldEndpoint : OwnLanes, public LaneEndpoint {
 public:
-  WorldEndpoint(shm::World &world, Rank self, const Options &options)
-      : OwnLanes{{world, self, options}, {}}, LaneEndpoint(lanes, everybody(world, self), &mutex) {}
+  WorldEndpoint(shm::World &world, Rank self, LaneGroup group, const Options &options)
+      : OwnLanes{{world, self, options}, {}}, LaneEndpoint(lanes, std::move(group), &mutex) {}
 };
 
 std::string saidBy(Rank rank, const std::string &what) {
@@ -52,6 +50,12 @@ LaneEndpoint::LaneEndpoint(Lanes &lanes, LaneGroup group, std::mutex *guard)
 
 Result<std::unique_ptr<Endpoint>> LaneEndpoint::attach(shm::World &world, Rank rank,
                                                        const Options &options) {
+  return attach(world, everybody(world, rank), options);
+}
+
+Result<std::unique_ptr<Endpoint>> LaneEndpoint::attach(shm::World &world, LaneGroup group,
+                                                       const Options &options) {
+  Rank rank = group.ranks[index(group.self)];
   world.control(rank).pid.store(getpid(), std::memory_order_release);
   shm::Arena nothing(0, 0);
   std::mutex mutex;
@@ -59,7 +63,8 @@ Result<std::unique_ptr<Endpoint>> LaneEndpoint::attach(shm::World &world, Rank r
   std::function<void()> idle;
   if (Status s = shm::ShmBootstrap(world, rank, nothing, mutex, health, idle).meet(); !s)
     return s;
-  return std::unique_ptr<Endpoint>(std::make_unique<WorldEndpoint>(world, rank, options));
+  return std::unique_ptr<Endpoint>(
+      std::make_unique<WorldEndpoint>(world, rank, std::move(group), options));
 }
 
 Status LaneEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {

@@ -34,6 +34,9 @@ struct LaneGroup {
   } runs = {};
 };
 
+/// The context of whoever has the lanes of a world for itself.
+inline constexpr uint32_t kWorldContext = 1;
+
 class LaneEndpoint : public Endpoint {
 public:
   /// The lanes outlive it, and may serve others, too. `guard` keeps other threads out of the
@@ -43,6 +46,9 @@ public:
   /// Joins as one rank of a world in which all ranks do so, and waits for them. The world
   /// outlives it.
   static Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
+                                                  const Options &options);
+  /// The same where ranks of the world are some of a larger group, which has them all.
+  static Result<std::unique_ptr<Endpoint>> attach(shm::World &world, LaneGroup group,
                                                   const Options &options);
 
   Rank rank() const override { return group_.self; }

@@ -10,16 +10,20 @@ namespace colldsl::ofi {
 bool isBuiltIn() { return true; }
 
 // Whoever cannot come says so, for the others wait.
-Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Options &options) {
-  world.control(rank).pid.store(getpid(), std::memory_order_release);
-  Result<std::unique_ptr<OfiEndpoint>> endpoint =
-      OfiEndpoint::make(rank, world.numRanks(), options);
+Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
+                                         const Options &options) {
+  Result<std::unique_ptr<OfiEndpoint>> endpoint = OfiEndpoint::make(rank, numRanks, options);
   if (!endpoint) {
-    world.report(shm::FailureRecord::kEveryPlan,
-                 {rank, kNoOp, "rank " + std::to_string(index(rank)) + ": " + endpoint.message(),
-                  ErrorKind::Refused});
+    OfiEndpoint::miss(bootstrap, numRanks, endpoint.message());
     return endpoint.status();
   }
+  if (Status s = (*endpoint)->meet(bootstrap); !s)
+    return s;
+  return std::unique_ptr<Endpoint>(endpoint.take());
+}
+
+Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Options &options) {
+  world.control(rank).pid.store(getpid(), std::memory_order_release);
   shm::Arena arena(world.arenaBegin(rank), world.options().arenaBytes);
   std::mutex mutex;
   shm::Health health(world, rank);
@@ -29,9 +33,7 @@ Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Opt
     return s;
   for (uint32_t r = 0; r < world.numRanks(); ++r)
     health.watch(Rank{r}); // until all have met; then each is watched by its peers
-  if (Status s = (*endpoint)->meet(bootstrap); !s)
-    return s;
-  return std::unique_ptr<Endpoint>(endpoint.take());
+  return attach(bootstrap, rank, world.numRanks(), options);
 }
 
 } // namespace colldsl::ofi

@@ -1,6 +1,7 @@
 /// The way into the transport for who knows nothing of libfabric, and may have been built without.
 #pragma once
 
+#include "transports/Bootstrap.h"
 #include "transports/ofi/Options.h"
 #include "transports/shm/World.h"
 
@@ -13,8 +14,13 @@ bool isBuiltIn();
 /// default for what it does not.
 Options optionsFromEnvironment();
 
-/// A rank of a world of this machine, which is used to find the others and for nothing else. Waits
-/// for all others. Without libfabric an error.
+/// A rank of those that a bootstrap brings together. Waits for all others; if one cannot come, none
+/// can, and all are told why. Without
+/// libfabric an error.
+Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
+                                         const Options &options);
+
+/// A rank of a world of this machine, which is used to find the others and for nothing else.
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Options &options);
 
 } // namespace colldsl::ofi

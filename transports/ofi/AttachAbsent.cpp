@@ -5,8 +5,18 @@ namespace colldsl::ofi {
 
 bool isBuiltIn() { return false; }
 
-Result<std::unique_ptr<Endpoint>> attach(shm::World &, Rank, const Options &) {
+namespace {
+
+Status absent() {
   return Status::error("this colldsl was built without libfabric, and has no transport ofi");
 }
+
+} // namespace
+
+Result<std::unique_ptr<Endpoint>> attach(Bootstrap &, Rank, uint32_t, const Options &) {
+  return absent();
+}
+
+Result<std::unique_ptr<Endpoint>> attach(shm::World &, Rank, const Options &) { return absent(); }
 
 } // namespace colldsl::ofi

@@ -21,11 +21,11 @@ uint64_t randomWord() {
 } // namespace
 
 Status fabricError(const std::string &what, ssize_t code) {
-  return Status::error("cannot " + what + ": " + Library::errorName(-code));
+  return Status::error("cannot " + what + ": " + textOf(code));
 }
 
 Fabric::Info Fabric::ask(const Options &options, const char *node) {
-  Info hints(Library::loaded()->copyInfo(nullptr));
+  Info hints(Library::get().copyInfo(nullptr));
   hints->caps = FI_MSG;
   if (options.direct)
     hints->caps |= FI_RMA;
@@ -42,8 +42,8 @@ Fabric::Info Fabric::ask(const Options &options, const char *node) {
     hints->domain_attr->name = strdup(options.domain.c_str());
   fi_info *found = nullptr;
   KeptSignals kept;
-  int code = Library::loaded()->getInfo(kVersion, node, nullptr, node ? FI_SOURCE : 0, hints.get(),
-                                        &found);
+  int code =
+      Library::get().getInfo(kVersion, node, nullptr, node ? FI_SOURCE : 0, hints.get(), &found);
   return Info(code == 0 ? found : nullptr);
 }
 
@@ -59,7 +59,7 @@ Fabric::Info Fabric::ask(const Options &options) {
 }
 
 Result<std::unique_ptr<Fabric>> Fabric::open(const Options &options, Calls &calls) {
-  if (Status s = Library::load(); !s)
+  if (const Status &s = Library::load(); !s)
     return s;
   std::unique_ptr<Fabric> fabric(new Fabric(calls));
   Options wish = options;
@@ -111,7 +111,7 @@ Status Fabric::openQueue() {
 Status Fabric::openObjects(const std::string &place) {
   KeptSignals kept;
   fid_fabric *fabric = nullptr;
-  if (int code = Library::loaded()->openFabric(info_->fabric_attr, &fabric, nullptr); code != 0)
+  if (int code = Library::get().openFabric(info_->fabric_attr, &fabric, nullptr); code != 0)
     return fabricError("open the fabric of " + providerName(), code);
   fabric_.reset(fabric);
   fid_domain *domain = nullptr;

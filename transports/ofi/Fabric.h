@@ -88,7 +88,7 @@ private:
   };
   template <typename T> using Handle = std::unique_ptr<T, Close<T>>;
   struct Free {
-    void operator()(fi_info *info) const { Library::loaded()->freeInfo(info); }
+    void operator()(fi_info *info) const { Library::get().freeInfo(info); }
   };
   using Info = std::unique_ptr<fi_info, Free>;
 

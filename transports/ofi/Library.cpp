@@ -1,15 +1,11 @@
 #include "transports/ofi/Library.h"
 
 #include <array>
-#include <atomic>
 #include <csignal>
 #include <dlfcn.h>
-#include <mutex>
 
 namespace colldsl::ofi {
 namespace {
-
-std::atomic<const Library *> theLibrary{nullptr};
 
 // As the header has them: later versions of the library keep them beside their own.
 template <typename F> bool find(void *library, const char *name, F &function) {
@@ -19,32 +15,33 @@ template <typename F> bool find(void *library, const char *name, F &function) {
   return function != nullptr;
 }
 
-} // namespace
+struct Loaded {
+  Library functions;
+  Status status;
 
-const Library *Library::loaded() { return theLibrary.load(std::memory_order_acquire); }
+  Loaded() {
+    KeptSignals kept;
+    void *library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      status = Status::error(std::string("there is no libfabric: ") + dlerror());
+    else if (!find(library, "fi_getinfo", functions.getInfo) ||
+             !find(library, "fi_freeinfo", functions.freeInfo) ||
+             !find(library, "fi_dupinfo", functions.copyInfo) ||
+             !find(library, "fi_fabric", functions.openFabric) ||
+             !find(library, "fi_strerror", functions.textOf))
+      status = Status::error("libfabric.so.1 lacks functions of libfabric");
+  }
+};
 
-// It stays until the process ends: providers have threads.
-Status Library::load() {
-  static std::mutex loading;
-  std::lock_guard lock(loading);
-  if (loaded())
-    return {};
-  KeptSignals kept;
-  void *file = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!file)
-    return Status::error(std::string("cannot load libfabric: ") + dlerror());
-  static Library library;
-  bool hasAll =
-      find(file, "fi_getinfo", library.getInfo) && find(file, "fi_freeinfo", library.freeInfo) &&
-      find(file, "fi_dupinfo", library.copyInfo) && find(file, "fi_fabric", library.openFabric) &&
-      find(file, "fi_strerror", library.nameOf);
-  if (!hasAll)
-    return Status::error("libfabric.so.1 lacks functions of version 1.17");
-  theLibrary.store(&library, std::memory_order_release);
-  return {};
+const Loaded &loaded() {
+  static const Loaded once;
+  return once;
 }
 
-std::string Library::errorName(ssize_t code) { return loaded()->nameOf(static_cast<int>(code)); }
+} // namespace
+
+const Status &Library::load() { return loaded().status; }
+const Library &Library::get() { return loaded().functions; }
 
 struct KeptSignals::Handlers {
   static constexpr std::array kSignals = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP, SIGABRT,
@@ -61,5 +58,7 @@ KeptSignals::~KeptSignals() {
   for (size_t i = 0; i < Handlers::kSignals.size(); ++i)
     sigaction(Handlers::kSignals[i], &handlers_->actions[i], nullptr);
 }
+
+std::string textOf(ssize_t code) { return Library::get().textOf(static_cast<int>(-code)); }
 
 } // namespace colldsl::ofi

@@ -1,33 +1,29 @@
-/// libfabric, loaded when it is first needed: with it come libraries of all its providers, some of
-/// which catch signals of the process.
+/// libfabric itself, loaded when it is first needed: processes that leave no machine need not have
+/// it, nor wait for its providers' libraries, some of which catch signals.
 #pragma once
 
 #include "ir/Result.h"
 
 #include <memory>
-
 #include <rdma/fabric.h>
-#include <rdma/fi_errno.h>
+#include <string>
 
 namespace colldsl::ofi {
 
-/// The functions of libfabric that are not inlined.
+/// Its functions that are no inline ones. Thread safe. It stays until the process ends.
 struct Library {
   decltype(&fi_getinfo) getInfo = nullptr;
   decltype(&fi_freeinfo) freeInfo = nullptr;
-  decltype(&fi_dupinfo) copyInfo = nullptr; ///< of null: an empty one
+  decltype(&fi_dupinfo) copyInfo = nullptr;
   decltype(&fi_fabric) openFabric = nullptr;
-  decltype(&fi_strerror) nameOf = nullptr;
+  decltype(&fi_strerror) textOf = nullptr;
 
-  /// Null until it is loaded; then for good. Thread safe.
-  static const Library *loaded();
-  static Status load();
-
-  /// What it calls an error, which is positive. It is loaded.
-  static std::string errorName(ssize_t code);
+  static const Status &load();
+  /// After load().
+  static const Library &get();
 };
 
-/// The signal handlers of this process, until this ends: what others set meanwhile is taken back.
+/// The signal handlers of this process: what others set while this is there is taken back.
 class KeptSignals {
 public:
   KeptSignals();
@@ -39,5 +35,8 @@ private:
   struct Handlers;
   std::unique_ptr<Handlers> handlers_;
 };
+
+/// What libfabric says of an error, which is negative.
+std::string textOf(ssize_t code);
 
 } // namespace colldsl::ofi

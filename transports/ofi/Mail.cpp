@@ -92,7 +92,7 @@ bool Mail::inject(Peer &to, const Header &header, std::span<const std::byte> bod
   if (code == -FI_EAGAIN)
     return false;
   if (code != 0)
-    lose(to, Library::errorName(-code));
+    lose(to, textOf(code));
   return true;
 }
 
@@ -160,7 +160,7 @@ bool Mail::offer(Peer &to, Frame &frame) {
   if (code == -FI_EAGAIN)
     return false;
   giveBack(frame);
-  lose(to, Library::errorName(-code));
+  lose(to, textOf(code));
   return true;
 }
 
@@ -218,7 +218,7 @@ bool Mail::move(Move &move, fi_msg_rma &message, bool writes) {
   move.isOpen = false;
   if (code == -FI_EAGAIN)
     return false;
-  lose(*move.peer, Library::errorName(-code));
+  lose(*move.peer, textOf(code));
   return true;
 }
 
@@ -233,7 +233,7 @@ void Mail::listen(Frame &frame) {
   deaf_.push(frame);
   if (code != -FI_EAGAIN && !isBroken_) {
     isBroken_ = true;
-    reader_.onBroken(std::string("cannot receive: ") + Library::errorName(-code));
+    reader_.onBroken(std::string("cannot receive: ") + textOf(code));
   }
 }
 
@@ -343,7 +343,7 @@ void Mail::takeError() {
   }
   Operation &operation = operationOf(error.op_context);
   operation.isOpen = false;
-  std::string reason = Library::errorName(error.err);
+  std::string reason = textOf(-error.err);
   switch (operation.kind) {
   case Operation::Kind::Receive:
     ++refused_;
@@ -373,7 +373,7 @@ bool Mail::poll() {
       takeError();
     else if (count < 0 && count != -FI_EAGAIN && !isBroken_) {
       isBroken_ = true;
-      reader_.onBroken(std::string("cannot look for news: ") + Library::errorName(-count));
+      reader_.onBroken(std::string("cannot look for news: ") + textOf(count));
     }
     moved |= count > 0;
     if (count != kEntries && count != -FI_EAVAIL)

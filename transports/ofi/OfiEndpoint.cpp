@@ -1,3 +1,4 @@
+#include "transports/ofi/Interfaces.h"
 #include "transports/ofi/OfiChannels.h"
 
 #include <algorithm>
@@ -15,6 +16,22 @@ using Clock = std::chrono::steady_clock;
 // Where the provider has no descriptor to wait for.
 constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(100);
 constexpr uint32_t kTicketBits = 20;
+
+Result<std::vector<Parcel>> tellAll(Bootstrap &bootstrap, std::span<const std::byte> mine,
+                                    uint32_t numRanks) {
+  std::vector<Parcel> out, in;
+  for (uint32_t r = 0; r < numRanks; ++r) {
+    out.push_back({Rank{r}, {mine.begin(), mine.end()}});
+    in.push_back({Rank{r}, {}});
+  }
+  if (Status s = bootstrap.exchange(out, in); !s)
+    return s;
+  return in;
+}
+
+std::string wordsOf(const Parcel &parcel) {
+  return {reinterpret_cast<const char *>(parcel.bytes.data()), parcel.bytes.size()};
+}
 
 } // namespace
 
@@ -36,18 +53,18 @@ Status OfiEndpoint::openAll() {
     return Status::error("a rank needs receives and fragments");
   if (getrandom(&card_.token, sizeof card_.token, 0) != sizeof card_.token)
     return Status::error("the kernel has no random numbers");
+  Result<std::string> address = addressAt(options_.bind);
+  if (!address)
+    return address.status();
+  options_.bind = address.take();
   Result<std::unique_ptr<Fabric>> fabric = Fabric::open(options_, calls_);
   if (!fabric)
     return fabric.status();
   fabric_ = fabric.take();
-  Result<std::vector<std::byte>> address = fabric_->address();
-  if (!address)
-    return address.status();
-  if (address->size() > card_.address.size())
-    return Status::error("addresses of " + fabric_->providerName() + " are too long");
-  std::copy(address->begin(), address->end(), card_.address.begin());
-  card_.addressBytes = static_cast<uint16_t>(address->size());
-  Result<std::unique_ptr<Watch>> watch = Watch::open(options_.bind, self_, card_.token);
+  if (Status s = noteAddress(); !s)
+    return s;
+  Result<std::unique_ptr<Watch>> watch =
+      Watch::open(options_.bind, self_, card_.token, options_.silence);
   if (!watch)
     return watch.status();
   watch_ = watch.take();
@@ -63,6 +80,17 @@ Status OfiEndpoint::openAll() {
   return {};
 }
 
+Status OfiEndpoint::noteAddress() {
+  Result<std::vector<std::byte>> address = fabric_->address();
+  if (!address)
+    return address.status();
+  if (address->size() > card_.address.size())
+    return Status::error("addresses of " + fabric_->providerName() + " are too long");
+  std::copy(address->begin(), address->end(), card_.address.begin());
+  card_.addressBytes = static_cast<uint16_t>(address->size());
+  return {};
+}
+
 Status OfiEndpoint::meet(Directory directory) {
   directory_ = std::move(directory);
   MailReader &reader = *this;
@@ -70,19 +98,17 @@ Status OfiEndpoint::meet(Directory directory) {
   return mail_->start(directory_);
 }
 
+// What is no card says why there is none.
 Status OfiEndpoint::meet(Bootstrap &bootstrap) {
-  std::vector<Parcel> out, in;
-  for (uint32_t r = 0; r < numRanks_; ++r) {
-    auto *begin = reinterpret_cast<const std::byte *>(&card_);
-    out.push_back({Rank{r}, {begin, begin + sizeof card_}});
-    in.push_back({Rank{r}, {}});
-  }
-  if (Status s = bootstrap.exchange(out, in); !s)
-    return s;
+  Result<std::vector<Parcel>> told =
+      tellAll(bootstrap, std::as_bytes(std::span(&card_, 1)), numRanks_);
+  if (!told)
+    return told.status();
+  const std::vector<Parcel> &in = *told;
   std::vector<Card> cards(numRanks_);
   for (uint32_t r = 0; r < numRanks_; ++r) {
     if (in[r].bytes.size() != sizeof(Card))
-      return Status::error("rank " + std::to_string(r) + " did not say where it is");
+      return Status::error(ErrorKind::Refused, "rank " + std::to_string(r) + ": " + wordsOf(in[r]));
     std::memcpy(&cards[r], in[r].bytes.data(), sizeof(Card));
   }
   return meet([cards = std::move(cards)](Rank rank) -> Result<Card> {
@@ -90,6 +116,12 @@ Status OfiEndpoint::meet(Bootstrap &bootstrap) {
       return Status::error("there is no rank " + std::to_string(index(rank)));
     return cards[index(rank)];
   });
+}
+
+void OfiEndpoint::miss(Bootstrap &bootstrap, uint32_t numRanks, std::string why) {
+  if (why.size() == sizeof(Card))
+    why += ' ';
+  (void)tellAll(bootstrap, std::as_bytes(std::span(why)), numRanks);
 }
 
 // What this rank said must reach its peers though they look later.

@@ -38,6 +38,8 @@ public:
   Status meet(Directory directory);
   /// The same for all ranks of a bootstrap, which then knows all cards.
   Status meet(Bootstrap &bootstrap);
+  /// In place of make() and meet(), tells all others why this rank cannot come.
+  static void miss(Bootstrap &bootstrap, uint32_t numRanks, std::string why);
 
   Rank rank() const override { return self_; }
   uint32_t numRanks() const override { return numRanks_; }
@@ -59,6 +61,7 @@ private:
 
   OfiEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls);
   Status openAll();
+  Status noteAddress();
   Status checkPeers(std::span<const EdgeSpec> edges) const;
   Result<Peer *> watchedPeer(Rank rank);
 

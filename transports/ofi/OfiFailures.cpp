@@ -3,6 +3,7 @@
 #include "transports/shm/World.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace colldsl::ofi {
 namespace {
@@ -149,12 +150,19 @@ void OfiEndpoint::takeNews(const Watch::News &news) {
   if (peer == mail_->peers().end() || peer->second->saidGoodbye)
     return;
   peer->second->isLost = true;
-  if (news.gaveUp)
-    report(kEveryPlan, {news.rank, kNoOp,
-                        "rank " + std::to_string(index(news.rank)) + " cannot reach rank " +
-                            std::to_string(index(self_)) + " any more"});
-  else
-    report(kEveryPlan, {news.rank, kNoOp, shm::reasonOfDeath(news.rank), ErrorKind::RankDied});
+  std::string rank = "rank " + std::to_string(index(news.rank));
+  switch (news.what) {
+  case Watch::What::Died:
+    return report(kEveryPlan,
+                  {news.rank, kNoOp, shm::reasonOfDeath(news.rank), ErrorKind::RankDied});
+  case Watch::What::GaveUp:
+    return report(kEveryPlan,
+                  {news.rank, kNoOp,
+                   rank + " cannot reach rank " + std::to_string(index(self_)) + " any more"});
+  case Watch::What::Silent:
+    return report(kEveryPlan,
+                  {news.rank, kNoOp, rank + " cannot be reached: " + std::strerror(news.error)});
+  }
 }
 
 } // namespace colldsl::ofi

@@ -10,8 +10,8 @@ namespace colldsl::ofi {
 struct Options {
   std::string provider = "tcp;ofi_rxm"; ///< as fi_info(1) names it; empty: libfabric's first choice
   std::string domain;                   ///< of the provider, a network interface; empty: any
-  /// The address of this machine that all sockets are bound to. Providers without sockets take no
-  /// notice of it.
+  /// The address of this machine that all sockets are bound to, or the network that it is in
+  /// ("10.0.0.0/24"). Providers without sockets take no notice of it.
   std::string bind = "127.0.0.1";
   /// Longer messages are asked about first.
   uint32_t eagerBytes = 8 << 10;
@@ -25,6 +25,8 @@ struct Options {
   bool direct = true;
   /// How long an endpoint that ends waits for its peers to take what it sent.
   std::chrono::nanoseconds linger = std::chrono::seconds(5);
+  /// A peer whose machine answers nothing for so long is given up.
+  std::chrono::milliseconds silence = std::chrono::seconds(10);
   /// How often a waiting rank looks whether its peers live.
   std::chrono::nanoseconds watchInterval = std::chrono::milliseconds(2);
   /// Polls without news that are worth more than giving the core away.

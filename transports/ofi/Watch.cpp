@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,10 +19,30 @@ Status failure(const std::string &what) {
   return Status::error("cannot " + what + ": " + std::strerror(errno));
 }
 
+/// The kernel asks the other machine now and then, and ends what gets no answer for so long.
+void limitSilence(int fd, std::chrono::milliseconds silence) {
+  auto set = [fd](int level, int name, auto value) {
+    int number = static_cast<int>(value);
+    (void)setsockopt(fd, level, name, &number, sizeof number);
+  };
+  auto seconds = std::chrono::duration_cast<std::chrono::seconds>(silence).count();
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, std::max<int64_t>(1, seconds / 3));
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 1);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, silence.count());
+}
+
+/// Whether it says that the other machine is not there, rather than its process.
+bool isSilence(int error) {
+  return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH ||
+         error == EHOSTDOWN || error == ENETDOWN || error == ENOTCONN;
+}
+
 } // namespace
 
-Result<std::unique_ptr<Watch>> Watch::open(const std::string &address, Rank self, uint64_t token) {
-  std::unique_ptr<Watch> watch(new Watch(self, token));
+Result<std::unique_ptr<Watch>> Watch::open(const std::string &address, Rank self, uint64_t token,
+                                           std::chrono::milliseconds silence) {
+  std::unique_ptr<Watch> watch(new Watch(self, token, silence));
   sockaddr_in name = {};
   name.sin_family = AF_INET;
   if (inet_pton(AF_INET, address.c_str(), &name.sin_addr) != 1)
@@ -52,6 +73,7 @@ void Watch::describe(Card &card) const {
 }
 
 void Watch::add(int fd, short events, const Line &line) {
+  limitSilence(fd, silence_);
   files_.push_back({fd, events, 0});
   lines_.push_back(line);
 }
@@ -68,8 +90,8 @@ void Watch::add(Rank rank, const Card &card) {
   name.sin_family = AF_INET;
   name.sin_addr.s_addr = card.watchAddress;
   name.sin_port = card.watchPort;
-  (void)!connect(fd, reinterpret_cast<sockaddr *>(&name), sizeof name);
   add(fd, POLLIN | POLLOUT, {rank, false, card.token});
+  (void)!connect(fd, reinterpret_cast<sockaddr *>(&name), sizeof name);
 }
 
 void Watch::acceptAll() {
@@ -116,7 +138,13 @@ bool Watch::attend(size_t i, std::vector<News> &news) {
   if (files_[i].revents == POLLOUT)
     return !isReady || greet(i);
   char word;
-  news.push_back({line.rank, recv(files_[i].fd, &word, 1, 0) == 1});
+  ssize_t heard = recv(files_[i].fd, &word, 1, 0);
+  int error = heard < 0 ? errno : 0;
+  news.push_back({line.rank,
+                  heard == 1         ? What::GaveUp
+                  : isSilence(error) ? What::Silent
+                                     : What::Died,
+                  error});
   return false;
 }
 

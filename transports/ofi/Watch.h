@@ -11,6 +11,7 @@
 #include "ir/Result.h"
 #include "transports/ofi/Wire.h"
 
+#include <chrono>
 #include <memory>
 #include <poll.h>
 #include <vector>
@@ -19,8 +20,10 @@ namespace colldsl::ofi {
 
 class Watch {
 public:
-  /// `address`: IPv4, of this machine. `token`: this rank's.
-  static Result<std::unique_ptr<Watch>> open(const std::string &address, Rank self, uint64_t token);
+  /// `address`: IPv4, of this machine. `token`: this rank's. `silence`: how long a machine may
+  /// answer nothing.
+  static Result<std::unique_ptr<Watch>> open(const std::string &address, Rank self, uint64_t token,
+                                             std::chrono::milliseconds silence);
   ~Watch();
   Watch(const Watch &) = delete;
   Watch &operator=(const Watch &) = delete;
@@ -31,9 +34,15 @@ public:
   /// Watches a rank from now on. Without effect if it is watched already.
   void add(Rank rank, const Card &card);
 
+  enum class What : uint8_t {
+    Died,   ///< its process is gone
+    GaveUp, ///< it lives, but cannot talk to this rank any more
+    Silent, ///< nobody knows: its machine answers nothing
+  };
   struct News {
     Rank rank;
-    bool gaveUp; ///< it lives, but cannot talk to this rank any more; else its process is gone
+    What what;
+    int error; ///< Silent: what the kernel says
   };
 
   /// News are appended, at most two of each rank. Few system calls unless something happened.
@@ -56,7 +65,8 @@ private:
     uint64_t token = 0; ///< what it wants to hear
   };
 
-  Watch(Rank self, uint64_t token) : self_(self), token_(token) {}
+  Watch(Rank self, uint64_t token, std::chrono::milliseconds silence)
+      : self_(self), token_(token), silence_(silence) {}
   void acceptAll();
   void add(int fd, short events, const Line &line);
   bool greet(size_t i);
@@ -66,6 +76,7 @@ private:
 
   Rank self_;
   uint64_t token_;
+  std::chrono::milliseconds silence_;
   uint64_t refused_ = 0;
   int listener_ = -1;
   std::vector<Line> lines_;   ///< those that this rank made, and those of others

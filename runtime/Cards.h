@@ -1,0 +1,53 @@
+/// What each rank tells all others of itself when they meet. Internal to WireUp.
+#pragma once
+
+#include "runtime/WireUp.h"
+#include "transports/ofi/Interfaces.h"
+
+#include <array>
+#include <sched.h>
+#include <string_view>
+
+namespace colldsl {
+
+struct Card {
+  uint32_t numRanks = 0;
+  int32_t process = 0;
+  int32_t descriptor = -1;   ///< of the memory that it made
+  uint32_t ranksPerNode = 0; ///< at most, as this rank was told; 0: as many as share memory
+  uint64_t processNamespace = 0;
+  uint64_t networkNamespace = 0;
+  char host[65] = {};
+  char boot[37] = {};     ///< the machine, since it was started
+  char trouble[160] = {}; ///< empty: none
+  cpu_set_t allowed = {};
+  std::array<ofi::Interface, 8> interfaces = {}; ///< none: zeros
+};
+
+/// Of this process.
+Card makeCard(const OutOfBand &launcher);
+
+void noteTrouble(Card &card, std::string_view text);
+
+/// Collective. The cards of all ranks.
+Status exchangeCards(const OutOfBand &launcher, const Card &mine, std::vector<Card> &cards);
+
+/// Why these ranks cannot work together: the same answer on all of them.
+Status compare(std::span<const Card> cards);
+
+/// By rank, the first one of its node: whose memory it can share, and who is of the same so many
+/// ranks in a row, unless that is 0.
+std::vector<uint32_t> firstOfNodes(std::span<const Card> cards, uint32_t ranksPerNode);
+
+/// The same of hosts: machines with addresses of their own.
+std::vector<uint32_t> firstOfHosts(std::span<const Card> cards);
+
+/// Which address of rank 0 the others are to be reached from, in the order of the network.
+/// Example: 192.168.1.1/24 and 10.0.0.1/24, but the other host has 192.168.1.1/24 and 10.0.0.2/24:
+/// it is 10.0.0.1, for both have 192.168.1.1, where neither finds the other.
+Result<uint32_t> meetingPoint(std::span<const Card> cards, std::span<const uint32_t> hosts);
+
+/// The hardware threads of a set, ascending, or the first one.
+std::vector<uint32_t> listPus(const cpu_set_t &set);
+
+} // namespace colldsl

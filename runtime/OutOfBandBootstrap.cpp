@@ -1,0 +1,81 @@
+#include "runtime/OutOfBandBootstrap.h"
+
+#include "ir/Concat.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace colldsl {
+namespace {
+
+/// In front of its bytes: whom a parcel is for.
+struct Label {
+  Rank first, last;
+  uint64_t bytes;
+};
+
+std::vector<std::byte> pack(std::span<const Parcel> out) {
+  std::vector<std::byte> packed;
+  for (size_t i = 0; i < out.size();) {
+    size_t end = i + 1;
+    while (end < out.size() && out[end].bytes == out[i].bytes &&
+           index(out[end].peer) == index(out[end - 1].peer) + 1)
+      ++end;
+    Label label{out[i].peer, out[end - 1].peer, out[i].bytes.size()};
+    auto *begin = reinterpret_cast<const std::byte *>(&label);
+    packed.insert(packed.end(), begin, begin + sizeof label);
+    packed.insert(packed.end(), out[i].bytes.begin(), out[i].bytes.end());
+    i = end;
+  }
+  return packed;
+}
+
+/// What is for `self`. False: this is not what pack() makes.
+bool unpack(std::span<const std::byte> packed, Rank self, std::vector<std::byte> &bytes) {
+  bytes.clear();
+  while (!packed.empty()) {
+    Label label;
+    if (packed.size() < sizeof label)
+      return false;
+    std::memcpy(&label, packed.data(), sizeof label);
+    packed = packed.subspan(sizeof label);
+    if (label.bytes > packed.size())
+      return false;
+    if (label.first <= self && self <= label.last)
+      bytes.assign(packed.begin(), packed.begin() + static_cast<ptrdiff_t>(label.bytes));
+    packed = packed.subspan(label.bytes);
+  }
+  return true;
+}
+
+} // namespace
+
+Status OutOfBandBootstrap::exchange(std::span<const Parcel> out, std::span<Parcel> in) {
+  std::vector<std::byte> mine = pack(out);
+  uint64_t length = mine.size();
+  std::vector<uint64_t> lengths(launcher_.numRanks);
+  if (Status s = launcher_.allgather(&length, lengths.data(), sizeof length); !s)
+    return s;
+  size_t most = *std::max_element(lengths.begin(), lengths.end());
+  std::vector<std::byte> all(most * launcher_.numRanks);
+  mine.resize(most);
+  if (most > 0)
+    if (Status s = launcher_.allgather(mine.data(), all.data(), most); !s)
+      return s;
+  for (Parcel &parcel : in) {
+    uint32_t peer = index(parcel.peer);
+    if (!unpack({all.data() + peer * most, lengths[peer]}, Rank{launcher_.rank}, parcel.bytes))
+      return Status::error(concat("what rank ", peer, " told over the launcher is damaged"));
+  }
+  return {};
+}
+
+Status OutOfBandBootstrap::barrier() {
+  if (launcher_.barrier)
+    return launcher_.barrier();
+  std::byte mine{};
+  std::vector<std::byte> all(launcher_.numRanks);
+  return launcher_.allgather(&mine, all.data(), 1);
+}
+
+} // namespace colldsl

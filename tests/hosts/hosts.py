@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Ranks on several hosts that are namespaces of the network on this machine, each with an address
+of its own, joined by a bridge; a launcher outside starts them. Prints what it does, and fails with
+what went wrong.
+
+usage: hosts.py BUILD LAUNCHER
+
+LAUNCHER is MPICH's mpirun, which reaches its processes by what they inherit.
+"""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+# What the survivors of a cut link may take: the silence that is borne, and a busy machine.
+MOST_SECONDS = 40
+
+
+def ip(*words, check=True):
+    return subprocess.run(["ip", *words], check=check, capture_output=True, text=True)
+
+
+def own_network():
+    """This script once more, in namespaces of its own of network and mounts: whatever ends it, nothing
+    of what it makes is left."""
+    if "COLLDSL_HOSTS" not in os.environ:
+        if shutil.which("ip") is None:
+            return "there is no program ip"
+        tried = subprocess.run(["unshare", "--mount", "--net", "true"], capture_output=True, text=True)
+        if tried.returncode != 0:
+            return tried.stderr.strip()
+        os.environ["COLLDSL_HOSTS"] = "inside"
+        os.execvp("unshare", ["unshare", "--mount", "--net", sys.executable, *sys.argv])
+    try:
+        os.makedirs("/run/netns", exist_ok=True)
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run/netns"], check=True)
+        ip("link", "set", "lo", "up")  # for the launcher
+        with Hosts(1):
+            return None
+    except OSError as error:
+        return str(error)
+    except subprocess.CalledProcessError as error:
+        return str(error.stderr or error).strip()
+
+
+class Hosts:
+    """So many hosts, 10.213.7.1 and on, and on each of them loopback. They hang on a bridge."""
+
+    def __init__(self, count):
+        self.names = [f"colldsl{os.getpid()}-{i}" for i in range(count)]
+
+    def __enter__(self):
+        ip("link", "add", "bridge0", "type", "bridge")
+        ip("link", "set", "bridge0", "up")
+        for i, name in enumerate(self.names):
+            ip("netns", "add", name)
+            ip("-n", name, "link", "set", "lo", "up")
+            ip("link", "add", f"port{i}", "type", "veth", "peer", "name", "eth0", "netns", name)
+            ip("link", "set", f"port{i}", "master", "bridge0", "up")
+            ip("-n", name, "addr", "add", f"10.213.7.{i + 1}/24", "dev", "eth0")
+            ip("-n", name, "link", "set", "eth0", "up")
+        return self
+
+    def __exit__(self, *_):
+        for i, name in enumerate(self.names):
+            ip("link", "del", f"port{i}", check=False)
+            ip("netns", "del", name, check=False)
+        ip("link", "del", "bridge0", check=False)
+
+    def cut(self, i):
+        """Far away from host i, which notices nothing."""
+        ip("link", "set", f"port{i}", "nomaster")
+
+
+class Job:
+    """Ranks in a row, so many on each host. What they say goes to a file, as the launcher stops
+    listening when one dies."""
+
+    def __init__(self, launcher, hosts, per_host, command, environment=None):
+        names = " ".join(hosts.names)
+        # Once one dies the launcher ends what it started, if it finds it.
+        inside = (f'set -- {names} -- "$@"; shift $((PMI_RANK / {per_host})); '
+                  'host=$1; while [ "$1" != -- ]; do shift; done; shift; '
+                  'exec setsid --fork --wait ip netns exec $host "$@" >> "$HEARD" 2>&1')
+        self.file = tempfile.NamedTemporaryFile("a")
+        self.process = subprocess.Popen(
+            [launcher, "-disable-auto-cleanup", "-n", str(per_host * len(hosts.names)),
+             "sh", "-c", inside, "sh", *command],
+            stdin=subprocess.DEVNULL, stdout=self.file.fileno(), stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env={**os.environ, "COLLDSL_RANKS_PER_NODE": str(per_host), "HEARD": self.file.name,
+                 **(environment or {})})
+
+    def heard(self):
+        with open(self.file.name) as file:
+            return file.read()
+
+    def hear(self, pattern, count, seconds):
+        """Waits until so many lines match; returns the matches."""
+        deadline = time.monotonic() + seconds
+        while len(found := re.findall(pattern, self.heard())) < count:
+            expect(time.monotonic() < deadline,
+                   f"{len(found)} of {count} said '{pattern}' in {seconds} s:\n{self.heard()}")
+            time.sleep(0.05)
+        return found
+
+    def end(self, seconds):
+        """All that was said, and the exit code."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError(f"not at its end after {seconds} s:\n{self.heard()}") from error
+        return self.heard(), self.process.returncode
+
+    def __enter__(self):
+        return self
+
+    # Ranks have sessions of their own.
+    def __exit__(self, *_):
+        mine = re.findall(r"is process (\d+)", self.heard())
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        for process in mine:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
+        self.process.wait()
+        self.file.close()
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+class Suite:
+    def __init__(self, build, launcher):
+        self.colldsl, self.sums = f"{build}/bin/colldsl", f"{build}/bin/sums"
+        self.launcher = launcher
+
+    def job(self, hosts, per_host, *command, **environment):
+        return Job(self.launcher, hosts, per_host, command, environment)
+
+    def run(self, hosts, per_host, *words, **environment):
+        with self.job(hosts, per_host, self.colldsl, "run", *words, "--iters", "3", "--warmup",
+                      "1", **environment) as job:
+            return job.end(120)
+
+    def collectives_run_right(self, hosts):
+        names = ["allreduce_hierarchical", "bcast_hierarchical", "alltoall_pairwise",
+                 "barrier_dissemination"]
+        for ways in ([], ["--transport", "ofi"]):
+            said, code = self.run(hosts, 2, *names, "--bytes", "40KiB", *ways)
+            expect(code == 0 and all(re.search(rf"{n} +{2 * len(hosts.names)} .*proved +correct", said)
+                                     for n in names), said)
+        grid = f"g=torus([2,{len(hosts.names)}])"
+        said, code = self.run(hosts, 2, "neighbor_alltoall", "--set", grid, "--bytes", "20KiB")
+        expect(code == 0 and "proved" in said, said)
+
+    def library_knows_nodes(self, hosts):
+        with self.job(hosts, 2, self.sums, "20") as job:
+            said, code = job.end(60)
+        expect(code == 0, said)
+        ranks = 2 * len(hosts.names)
+        chosen = re.findall(rf"rank \d+ of {ranks} is process \d+: (\w+)", said)
+        expect(chosen == [chosen[0]] * ranks and "hierarchical" in chosen[0], said)
+
+    def address_is_told(self, hosts):
+        """By a network that all are in; one where nobody is gives an error on all ranks."""
+        said, code = self.run(hosts, 2, "allreduce_ring", COLLDSL_OFI_BIND="10.213.7.0/24")
+        expect(code == 0 and "correct" in said, said)
+        said, code = self.run(hosts, 2, "allreduce_ring", COLLDSL_OFI_BIND="10.214.0.0/16")
+        expect(code != 0 and "has no address in 10.214.0.0/16" in said, said)
+
+    def dead_rank_is_named(self, hosts):
+        ranks = 2 * len(hosts.names)
+        with self.job(hosts, 2, self.sums, "1000000000") as job:
+            processes = job.hear(r"rank (\d+) of \d+ is process (\d+)", ranks, 60)
+            time.sleep(0.5)
+            os.kill(int(dict(processes)["1"]), signal.SIGKILL)
+            self.survivors_name(job, ranks - 1, r"rank 1 died", 10)
+
+    def cut_link_is_noticed(self, hosts):
+        ranks = 2 * len(hosts.names)
+        with self.job(hosts, 2, self.sums, "1000000000") as job:
+            job.hear(r"rank (\d+) of \d+ is process (\d+)", ranks, 60)
+            time.sleep(0.5)
+            hosts.cut(1)
+            self.survivors_name(job, ranks, r"rank \d cannot (?:be reached|reach rank \d)",
+                                MOST_SECONDS)
+
+    @staticmethod
+    def survivors_name(job, count, reason, seconds):
+        begin = time.monotonic()
+        failed = job.hear(r"rank (\d+) failed after ([\d.]+) s: (.*)", count, seconds)
+        print(f"  all told within {time.monotonic() - begin:.1f} s: {failed[0][2]}")
+        expect(all(re.search(reason, why) for _, _, why in failed), job.heard())
+
+
+def main():
+    if why := own_network():
+        print(f"skipped: namespaces of the network cannot be made here: {why}")
+        return 77
+    suite = Suite(*sys.argv[1:3])
+    plan = [(2, suite.collectives_run_right), (3, suite.collectives_run_right),
+            (2, suite.library_knows_nodes), (2, suite.address_is_told),
+            (3, suite.dead_rank_is_named), (2, suite.cut_link_is_noticed)]
+    for count, test in plan:
+        print(f"{count} hosts: {test.__name__}", flush=True)
+        with Hosts(count) as hosts:
+            try:
+                test(hosts)
+            except AssertionError as error:
+                print(error)
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

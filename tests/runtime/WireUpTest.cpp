@@ -1,0 +1,172 @@
+// How ranks find out who shares a node with them, and where the others are.
+#include "runtime/Cards.h"
+#include "runtime/OutOfBandBootstrap.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <cstring>
+#include <thread>
+
+namespace colldsl {
+namespace {
+
+ofi::Interface at(const char *address, uint32_t bits = 24) {
+  ofi::Interface made;
+  inet_pton(AF_INET, address, &made.address);
+  made.mask = htonl(~uint32_t{0} << (32 - bits));
+  return made;
+}
+
+/// A rank of a host with these interfaces.
+Card onHost(const char *boot, std::initializer_list<ofi::Interface> interfaces = {}) {
+  Card card;
+  std::strcpy(card.boot, boot);
+  std::copy(interfaces.begin(), interfaces.end(), card.interfaces.begin());
+  return card;
+}
+
+std::string meetAt(const std::vector<Card> &cards) {
+  Result<uint32_t> point = meetingPoint(cards, firstOfHosts(cards));
+  return point ? ofi::inWords(*point) : point.message();
+}
+
+TEST(Nodes, AreMachinesAndNamespacesAndRanksInARow) {
+  std::vector<Card> cards(6, onHost("a"));
+  cards[1] = cards[4] = onHost("b");
+  cards[5].processNamespace = 7;
+  cards[2].networkNamespace = 8;
+  using Ranks = std::vector<uint32_t>;
+  EXPECT_EQ(firstOfNodes(cards, 0), (Ranks{0, 1, 0, 0, 1, 5}));
+  EXPECT_EQ(firstOfNodes(cards, 2), (Ranks{0, 1, 2, 2, 4, 5}));
+  EXPECT_EQ(firstOfHosts(cards), (Ranks{0, 1, 2, 0, 1, 0}));
+}
+
+TEST(Nodes, MeetWhereAllAreAndNobodyIsTwice) {
+  Card first = onHost("a", {at("192.168.1.1"), at("172.16.0.1"), at("10.0.0.1")});
+  Card second = onHost("b", {at("192.168.1.1"), at("10.0.0.2")});
+  EXPECT_EQ(meetAt({first, second}), "10.0.0.1");
+  EXPECT_EQ(meetAt({first, first, second}), "10.0.0.1");
+  // No network has all: the first address that is not taken, and routes.
+  EXPECT_EQ(meetAt({first, second, onHost("c", {at("10.9.0.3")})}), "172.16.0.1");
+  first = onHost("a", {at("192.168.1.1")});
+  std::strcpy(first.host, "lonely");
+  EXPECT_EQ(meetAt({first, second}), "host lonely of rank 0 has no address for the others to "
+                                     "reach; COLLDSL_OFI_BIND names one, on "
+                                     "each host");
+}
+
+TEST(Interfaces, AreFoundByTheirNetwork) {
+  EXPECT_EQ(*ofi::addressAt("10.1.2.3"), "10.1.2.3");
+  for (const char *wrong : {"10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "x/8", "10.0.0.0/8x"})
+    EXPECT_EQ(ofi::addressAt(wrong).message(),
+              std::string("'") + wrong + "' is no network such as 10.0.0.0/24");
+  EXPECT_EQ(ofi::addressAt("203.0.113.0/28").message(),
+            "this machine has no address in 203.0.113.0/28");
+  for (const ofi::Interface &own : ofi::ownInterfaces()) {
+    std::string address = ofi::inWords(own.address);
+    EXPECT_EQ(*ofi::addressAt(address + "/32"), address);
+  }
+  EXPECT_EQ(*ofi::addressTowards(at("127.0.0.1").address), "127.0.0.1");
+}
+
+/// Threads whose allgather is memory.
+class Gathering {
+public:
+  explicit Gathering(uint32_t numRanks) : numRanks_(numRanks), barrier_(numRanks) {}
+
+  OutOfBand of(uint32_t rank) {
+    OutOfBand launcher;
+    launcher.rank = rank;
+    launcher.numRanks = numRanks_;
+    launcher.allgather = [this, rank](const void *mine, void *all, size_t bytes) {
+      if (rank == 0)
+        bytes_.assign(bytes * numRanks_, std::byte{});
+      barrier_.arrive_and_wait();
+      std::memcpy(bytes_.data() + rank * bytes, mine, bytes);
+      most_ = std::max(most_.load(), bytes);
+      barrier_.arrive_and_wait();
+      if (damage_ && bytes > sizeof(uint64_t) && rank == 0)
+        std::memset(bytes_.data(), 0xff, bytes);
+      barrier_.arrive_and_wait();
+      std::memcpy(all, bytes_.data(), bytes_.size());
+      barrier_.arrive_and_wait();
+      return Status();
+    };
+    return launcher;
+  }
+
+  void damage() { damage_ = true; }
+  size_t longest() const { return most_; }
+
+  void run(const std::function<void(Bootstrap &, uint32_t)> &body) {
+    std::vector<std::thread> threads;
+    for (uint32_t r = 0; r < numRanks_; ++r)
+      threads.emplace_back([&, r] {
+        OutOfBand launcher = of(r);
+        OutOfBandBootstrap bootstrap(launcher);
+        body(bootstrap, r);
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+
+private:
+  uint32_t numRanks_;
+  std::barrier<> barrier_;
+  std::vector<std::byte> bytes_;
+  std::atomic<size_t> most_{0};
+  bool damage_ = false;
+};
+
+std::vector<std::byte> letters(uint32_t from, uint32_t to) {
+  return std::vector<std::byte>(from * 3 + to, static_cast<std::byte>(16 * from + to));
+}
+
+TEST(OutOfBandBootstrap, ParcelsReachThoseTheyAreFor) {
+  Gathering gathering(4);
+  gathering.run([](Bootstrap &bootstrap, uint32_t self) {
+    for (int round = 0; round < 2; ++round) {
+      std::vector<Parcel> out, in;
+      for (uint32_t peer = 0; peer < 4; ++peer) {
+        if (peer != 2) // nobody has anything for rank 2
+          out.push_back({Rank{peer}, letters(self, peer)});
+        in.push_back({Rank{3 - peer}, {std::byte{1}}});
+      }
+      ASSERT_TRUE(bootstrap.exchange(out, in));
+      for (const Parcel &parcel : in)
+        EXPECT_EQ(parcel.bytes,
+                  self == 2 ? std::vector<std::byte>() : letters(index(parcel.peer), self));
+      ASSERT_TRUE(bootstrap.exchange({}, in)); // nothing at all
+      EXPECT_TRUE(in[0].bytes.empty());
+      ASSERT_TRUE(bootstrap.barrier());
+    }
+  });
+}
+
+TEST(OutOfBandBootstrap, WhatIsForAllTravelsOnce) {
+  Gathering gathering(8);
+  gathering.run([](Bootstrap &bootstrap, uint32_t self) {
+    std::vector<Parcel> out;
+    for (uint32_t peer = 0; peer < 8; ++peer)
+      out.push_back({Rank{peer}, letters(self, 100)});
+    Parcel in{Rank{5}, {}};
+    ASSERT_TRUE(bootstrap.exchange(out, {&in, 1}));
+    EXPECT_EQ(in.bytes, letters(5, 100));
+  });
+  EXPECT_LT(gathering.longest(), 2 * letters(7, 100).size());
+}
+
+TEST(OutOfBandBootstrap, WhatIsDamagedIsRefused) {
+  Gathering gathering(2);
+  gathering.damage();
+  gathering.run([](Bootstrap &bootstrap, uint32_t self) {
+    Parcel out{Rank{1 - self}, letters(1, 9)}, in{Rank{0}, {}};
+    Status s = bootstrap.exchange({&out, 1}, {&in, 1});
+    EXPECT_EQ(s.message(), "what rank 0 told over the launcher is damaged");
+  });
+}
+
+} // namespace
+} // namespace colldsl
