@@ -50,7 +50,7 @@ TEST(ApiPlan, rulesChooseByBytes) {
                        };
                        if (chosen(8) != "allreduce_recursive_multiplying")
                          return chosen(8);
-                       if (chosen(1 << 20) != "allreduce_ring")
+                       if (chosen(1 << 20) != "allreduce_direct")
                          return chosen(1 << 20);
                        return "";
                      }),

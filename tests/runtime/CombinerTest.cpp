@@ -308,8 +308,8 @@ TEST(Combiner, SelectionCountsItsBytes) {
                       for (auto [op, n, wanted] :
                            {std::tuple{kOddOperators[1], 4, "allreduce_recursive_doubling"},
                             std::tuple{kOddOperators[1], 5, "allreduce_rabenseifner"},
-                            std::tuple{kOddOperators[1], 132, "allreduce_ring"},
-                            std::tuple{kOddOperators[2], 10000, "allreduce_reduce_bcast"}})
+                            std::tuple{kOddOperators[1], 132, "allreduce_direct"},
+                            std::tuple{kOddOperators[2], 4000, "allreduce_reduce_bcast"}})
                         if (std::string name = chosen(op, n); name != wanted)
                           return concat(name, ", not ", wanted);
                       return "";
