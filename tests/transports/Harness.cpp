@@ -149,7 +149,9 @@ TransportSetup onOfi(const std::string &name, const ofi::Options &options) {
   return setup;
 }
 
-std::vector<TransportSetup> ofiSetups() {
+} // namespace
+
+std::vector<TransportSetup> providerSetups() {
   if (!ofi::isBuiltIn())
     return {};
   ofi::Options net, shm, tight, parts;
@@ -161,11 +163,9 @@ std::vector<TransportSetup> ofiSetups() {
   tight.fragments = 1;
   parts = tight;
   parts.direct = false;
-  return {onOfi("ofiTcp", {}), onOfi("ofiTcpTight", tight), onOfi("ofiTcpParts", parts),
-          onOfi("ofiNet", net), onOfi("ofiShm", shm)};
+  return {onOfi("ofiTcpTight", tight), onOfi("ofiTcpParts", parts), onOfi("ofiNet", net),
+          onOfi("ofiShm", shm)};
 }
-
-} // namespace
 
 shm::Options tightOptions() {
   shm::Options options;
@@ -223,8 +223,8 @@ std::vector<TransportSetup> allSetups() {
       onRouted("routedFakeAndLanes", onFakes, onLanes, true),
       onRouted("routedShmAndFake", onShm, onFakes, false),
       onRouted("routedLanesAndShm", onLanes, onShm, true)};
-  std::vector<TransportSetup> overFabric = ofiSetups();
-  all.insert(all.end(), overFabric.begin(), overFabric.end());
+  if (ofi::isBuiltIn())
+    all.push_back(onOfi("ofiTcp", {}));
   return all;
 }
 

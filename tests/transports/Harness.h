@@ -56,8 +56,11 @@ TransportSetup onRouted(const std::string &name, const Part &even, const Part &o
 shm::Options tightOptions();
 lanes::Options tightLanes();
 
-/// The transports that the contract suite runs on.
+/// The transports that plans run on, each at least once.
 std::vector<TransportSetup> allSetups();
+
+/// Other providers of libfabric, and other sizes, for the contract suite alone.
+std::vector<TransportSetup> providerSetups();
 
 /// Runs one body per thread, joins them, gathers the complaints.
 std::string runThreads(uint32_t numRanks, const std::function<std::string(Rank)> &body);
