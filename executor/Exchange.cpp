@@ -80,36 +80,33 @@ Status Exchange::seal() {
   return {};
 }
 
-// The answers are mostly near. Whoever comes late is waited for properly.
+// The answers are mostly near. Whoever comes late is waited for properly, and so is whoever comes
+// behind somebody else.
 bool Exchange::recvNow() {
   for (uint32_t polls = lanes_.patience().looks; received_ < recvs_.size();) {
     End &end = recvs_[received_];
+    bool mayCome = end.receiver->isIdle();
     if (end.receiver->recvNow(end.message))
       ++received_;
-    else if (--polls == 0)
+    else if (!mayCome || --polls == 0)
       return false;
   }
   return true;
 }
 
-Status Exchange::recvLater() {
+void Exchange::post() {
+  isPutOff_ = false;
   for (; received_ < recvs_.size(); ++received_)
     recvs_[received_].receiver->post(recvs_[received_].message);
+}
+
+Status Exchange::recvLater() {
+  post();
   if (Status s = lanes_.wait(tally_); !s) {
     giveUp();
     return s;
   }
   return finish();
-}
-
-void Exchange::start(uint32_t number) {
-  tally_.mismatched = nullptr;
-  sendAll(number);
-  for (End &end : recvs_) {
-    end.message.key.run = number;
-    end.receiver->post(end.message);
-  }
-  copyAll(copies_);
 }
 
 Status Exchange::mismatch() const {
@@ -119,6 +116,9 @@ Status Exchange::mismatch() const {
 }
 
 void Exchange::giveUp() {
+  if (isPutOff_)
+    takeUp();
+  received_ = recvs_.size();
   if (tally_.open == 0)
     return;
   lanes_.forget(tally_);

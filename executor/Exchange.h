@@ -23,7 +23,7 @@
 
 namespace colldsl {
 
-class Exchange {
+class Exchange : lanes::PutOff {
 public:
   /// `owner`: of the context, where several count contexts for themselves.
   Exchange(lanes::Lanes &lanes, uint32_t context, uint32_t stream, uint32_t owner = 0)
@@ -65,22 +65,31 @@ public:
 
   /// A whole run. An error: a rank died, or a peer's messages have other lengths.
   Status run(uint32_t number) {
-    received_ = 0;
-    tally_.mismatched = nullptr;
-    sendAll(number);
-    for (End &end : recvs_)
-      end.message.key.run = number;
-    copyAll(copies_);
+    begin(number);
     if (tally_.open == 0 && recvNow())
       return finish();
     return recvLater();
   }
 
   /// Begins a run.
-  void start(uint32_t number);
+  void start(uint32_t number) {
+    begin(number);
+    if (tally_.open != 0)
+      post();
+    else if (!recvs_.empty())
+      putOff();
+  }
 
   /// Whether the run is over. Lanes::poll() moves it.
-  bool isDone() const { return tally_.open == 0; }
+  bool isDone() const { return tally_.open == 0 && received_ == recvs_.size(); }
+
+  /// For whoever is about to wait for this run: takes what is here or a moment away, which is
+  /// cheaper than Lanes::poll(). True: the run is over.
+  bool await() {
+    if (isPutOff_ && recvNow())
+      takeUp();
+    return isDone();
+  }
 
   /// Ends a run that is done. An error: a peer's messages have other lengths.
   Status finish() {
@@ -109,6 +118,14 @@ private:
 
   static void add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces);
   void prepare(End &end);
+  void begin(uint32_t number) {
+    received_ = 0;
+    tally_.mismatched = nullptr;
+    sendAll(number);
+    for (End &end : recvs_)
+      end.message.key.run = number;
+    copyAll(copies_);
+  }
   void sendAll(uint32_t number) {
     for (End &end : sends_) {
       end.message.key.run = number;
@@ -118,6 +135,15 @@ private:
   }
   bool recvNow();
   Status recvLater();
+  void putOff() {
+    isPutOff_ = true;
+    lanes_.putOff(*this);
+  }
+  void takeUp() {
+    isPutOff_ = false;
+    lanes_.takeUp(*this);
+  }
+  void post() override;
   Status mismatch() const;
   static void addCopies(std::vector<LocalCopy> &copies, std::span<const iovec> targets,
                         std::span<const iovec> sources);
@@ -133,6 +159,7 @@ private:
   std::vector<LocalCopy> repeats_; ///< of what was received
   lanes::Tally tally_;
   size_t received_ = 0; ///< of recvs_, those of this run that are done or posted
+  bool isPutOff_ = false;
 };
 
 } // namespace colldsl

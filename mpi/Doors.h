@@ -19,7 +19,7 @@ namespace colldsl::mpi {
 int raise(MPI_Comm comm, const Status &status);
 
 /// Whether operations of ours are under way, which must move while this rank waits in other calls.
-inline bool mustMove() { return Job::current() && Requests::all().anyRunning(); }
+inline bool mustMove() { return Job::current() && Requests::anyRunning(); }
 
 /// Around a call of the MPI below that waits and has no other form: what is ours moves meanwhile.
 class Besides {

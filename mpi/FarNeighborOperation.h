@@ -22,6 +22,7 @@ public:
   Status run(uint32_t number) override;
   void start(uint32_t number) override;
   bool isDone() const override { return far_.isDone() && exchange_.isDone(); }
+  bool await() override { return isDone(); }
   Status finish() override;
   void giveUp() override;
   bool progress() override;

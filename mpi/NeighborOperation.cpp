@@ -129,8 +129,6 @@ void NeighborOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
 }
 
 Status NeighborOperation::run(uint32_t number) {
-  if (!isPacked())
-    return exchange_.run(number);
   pack();
   Status s = exchange_.run(number);
   if (s)

@@ -19,6 +19,7 @@ public:
   Status run(uint32_t number) override;
   void start(uint32_t number) override;
   bool isDone() const override { return exchange_.isDone(); }
+  bool await() override { return exchange_.await(); }
   Status finish() override;
   void giveUp() override;
 

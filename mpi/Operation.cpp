@@ -104,12 +104,12 @@ bool Operation::isScratch(const void *address) const {
   });
 }
 
-void Operation::pack() {
+void Operation::packAll() {
   for (const Packed &p : packed_)
     mpi::pack(*p.layout, p.buffer, 0, p.bytes, p.memory);
 }
 
-void Operation::unpack() {
+void Operation::unpackAll() {
   for (const Packed &p : unpacked_)
     mpi::unpack(*p.layout, p.buffer, 0, p.bytes, p.memory);
 }

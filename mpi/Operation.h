@@ -36,6 +36,9 @@ public:
   /// Begins one; Job::poll() moves it; after isDone(), finish() ends it.
   virtual void start(uint32_t number) = 0;
   virtual bool isDone() const = 0;
+  /// For whoever is about to wait for it: what is here or a moment away may be taken more cheaply
+  /// than by Job::poll(). The same as isDone().
+  virtual bool await() { return isDone(); }
   virtual Status finish() = 0;
   /// Lets go of a run that will not be finished.
   virtual void giveUp() = 0;
@@ -78,15 +81,23 @@ protected:
   /// For arguments that may mean something else another time, although they look the same.
   void neverQuick() { isQuick_ = false; }
 
-  bool isPacked() const { return !packed_.empty() || !unpacked_.empty(); }
-  void pack();
-  void unpack();
+  void pack() {
+    if (!packed_.empty())
+      packAll();
+  }
+  void unpack() {
+    if (!unpacked_.empty())
+      unpackAll();
+  }
 
   PackedList packed_, unpacked_; ///< before a run, after it
   uint64_t sentBytes_ = 0;
   bool isBusy_ = false;
 
 private:
+  void packAll();
+  void unpackAll();
+
   CallKind kind_;
   std::vector<std::shared_ptr<const TypeLayout>> layouts_; ///< kept, so that their ids are
   std::vector<uint64_t> arguments_;                        ///< but for buffers: see describe()

@@ -22,7 +22,8 @@ Requests::Slot *Requests::lookUp(MPI_Request handle) {
 }
 
 Requests::Slot &Requests::take() {
-  reap();
+  if (!freed_.empty())
+    reap();
   add(used_, 1);
   if (!unused_.empty()) {
     last_ = unused_.back();
@@ -43,12 +44,11 @@ void Requests::release(Slot &slot) {
   add(used_, -1);
 }
 
-MPI_Request Requests::running(std::shared_ptr<Operation> operation, MPI_Comm comm) {
+MPI_Request Requests::start(std::shared_ptr<Operation> operation, MPI_Comm comm, uint32_t number) {
   Slot &slot = take();
   slot.operation = std::move(operation);
   slot.comm = comm;
-  slot.isRunning = true;
-  add(running_, 1);
+  begin(slot, number);
   return slot.handle;
 }
 
@@ -60,11 +60,14 @@ MPI_Request Requests::persistent(std::shared_ptr<Operation> operation, MPI_Comm 
   return slot.handle;
 }
 
-void Requests::start(Slot &slot) {
+void Requests::start(Slot &slot) { begin(slot, slot.operation->nextRun()); }
+
+void Requests::begin(Slot &slot, uint32_t number) {
   slot.isRunning = true;
   add(running_, 1);
-  Summary::all().served(slot.operation->kind(), slot.operation->sentBytes());
-  slot.operation->start(slot.operation->nextRun());
+  Operation &operation = *slot.operation;
+  Summary::all().served(operation.kind(), operation.sentBytes());
+  operation.start(number);
 }
 
 Status Requests::complete(Slot &slot, MPI_Request &handle) {
@@ -122,7 +125,8 @@ void Requests::end() {
   freed_.clear();
   byHandle_.clear();
   last_ = nullptr;
-  used_ = running_ = 0;
+  used_ = 0;
+  running_ = 0;
 }
 
 } // namespace colldsl::mpi

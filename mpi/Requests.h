@@ -27,27 +27,28 @@ public:
     bool isFreed = false; ///< the program gave the handle back, but the run goes on
 
     bool isDone() const { return !isRunning || operation->isDone(); }
+    bool await() const { return !isRunning || operation->await(); }
   };
 
   static Requests &all();
 
-  /// A handle for an operation that runs already, or that is to be started.
-  MPI_Request running(std::shared_ptr<Operation> operation, MPI_Comm comm);
+  /// Starts the run of this number; a handle for it.
+  MPI_Request start(std::shared_ptr<Operation> operation, MPI_Comm comm, uint32_t number);
+
+  /// A handle for an operation that is to be started.
   MPI_Request persistent(std::shared_ptr<Operation> operation, MPI_Comm comm);
 
   /// Null: the handle is not one of ours.
   Slot *find(MPI_Request handle) {
-    if (!hasAny())
-      return nullptr;
     Slot *slot = last_ && last_->handle == handle ? last_ : lookUp(handle);
     return slot && slot->operation && !slot->isFreed ? slot : nullptr;
   }
 
   /// Any thread may ask.
-  bool hasAny() const { return used_.load(std::memory_order_relaxed) != 0; }
+  static bool hasAny() { return used_.load(std::memory_order_relaxed) != 0; }
 
   /// Whether some operation is under way. Any thread may ask.
-  bool anyRunning() const { return running_.load(std::memory_order_relaxed) != 0; }
+  static bool anyRunning() { return running_.load(std::memory_order_relaxed) != 0; }
 
   void start(Slot &slot);
 
@@ -74,6 +75,7 @@ private:
   Slot *lookUp(MPI_Request handle);
   Slot &take();
   void release(Slot &slot);
+  void begin(Slot &slot, uint32_t number);
   void stop(Slot &slot, MPI_Request &handle);
   void reap();
 
@@ -82,8 +84,7 @@ private:
   std::vector<Slot *> freed_; ///< still running
   std::unordered_map<MPI_Request, Slot *> byHandle_;
   Slot *last_ = nullptr; ///< that was given out or found
-  Count used_{0};
-  Count running_{0};
+  static inline constinit Count used_{0}, running_{0};
 };
 
 } // namespace colldsl::mpi

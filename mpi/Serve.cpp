@@ -67,6 +67,14 @@ bool runAgain(MPI_Comm comm, ServedComm &served, int &code) {
   return operation != nullptr;
 }
 
+bool startAgain(MPI_Comm comm, ServedComm &served, MPI_Request *request) {
+  Guard guard(served.job());
+  if (!served.again())
+    return false;
+  *request = Requests::all().start(served.operationBefore(), comm, served.nextRun());
+  return true;
+}
+
 bool serve(MPI_Comm comm, const Call &call, int &code) {
   Job *job = Job::current();
   ServedComm *served =
@@ -95,13 +103,8 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   if (!*made)
     return passOn(call);
   code = MPI_SUCCESS;
-  if (isPersistent) {
-    *request = Requests::all().persistent(*made, comm);
-    return true;
-  }
-  Summary::all().served(call.kind, (*made)->sentBytes());
-  (*made)->start(served->nextRun());
-  *request = Requests::all().running(made.take(), comm);
+  *request = isPersistent ? Requests::all().persistent(made.take(), comm)
+                          : Requests::all().start(made.take(), comm, served->nextRun());
   return true;
 }
 

@@ -15,6 +15,15 @@ bool runAgain(MPI_Comm comm, ServedComm &served, int &code);
   return served && served->isSameAsBefore(call) && runAgain(comm, *served, code);
 }
 
+/// The same of a nonblocking call.
+bool startAgain(MPI_Comm comm, ServedComm &served, MPI_Request *request);
+
+[[gnu::always_inline]] inline bool startAgain(MPI_Comm comm, const Call &call,
+                                              MPI_Request *request) {
+  ServedComm *served = ServedComm::before(comm);
+  return served && served->isSameAsBefore(call) && startAgain(comm, *served, request);
+}
+
 /// Serves a blocking call; false: the MPI below must. What the call returns is put into `code`.
 bool serve(MPI_Comm comm, const Call &call, int &code);
 
@@ -35,8 +44,10 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
 #define COLLDSL_NONBLOCKING(name, C, D, shape)                                                     \
   COLLDSL_DOOR(name, (ARGS_##shape(C, D), MPI_Request * request)) {                                \
     int code = MPI_SUCCESS;                                                                        \
-    return serve(comm, CALL_##shape, false, request, code) ? code                                  \
-                                                           : real::name(PASS_##shape, request);    \
+    if (startAgain(comm, CALL_##shape, request) ||                                                 \
+        serve(comm, CALL_##shape, false, request, code))                                           \
+      return code;                                                                                 \
+    return real::name(PASS_##shape, request);                                                      \
   }
 
 // Sides of calls: the same elements in each slot, the same block for all slots, lists.

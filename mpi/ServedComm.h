@@ -59,6 +59,7 @@ public:
   bool isSameAsBefore(const Call &call) const { return quick_ && quickCall_.isSameAs(call); }
   /// That one; null: a run of it is under way.
   Operation *again() const { return quick_->isBusy() ? nullptr : quick_.get(); }
+  const std::shared_ptr<Operation> &operationBefore() const { return quick_; }
   uint32_t nextRun() { return ++runs_; }
 
   /// For a persistent call along the topology: one of its own.

@@ -15,14 +15,14 @@ MPI_Status *at(MPI_Status *statuses, int i) {
 
 /// A slot belongs to the thread that has its handle.
 Slot *find(MPI_Request handle) {
-  if (!Requests::all().hasAny())
+  if (!Requests::hasAny())
     return nullptr;
   Guard guard(*Job::current());
   return Requests::all().find(handle);
 }
 
 bool anyOurs(int count, const MPI_Request *requests) {
-  return Requests::all().hasAny() &&
+  return Requests::hasAny() &&
          std::any_of(requests, requests + count, [](MPI_Request r) { return find(r) != nullptr; });
 }
 
@@ -48,12 +48,37 @@ int giveUpAll(int count, MPI_Request *requests, const Status &why) {
   return code == MPI_SUCCESS ? raise(MPI_COMM_WORLD, why) : code;
 }
 
-int waitFor(Slot &slot, MPI_Request *request, MPI_Status *status) {
+/// False: the request is not ours.
+bool waitForOurs(MPI_Request *request, MPI_Status *status, int &code) {
+  if (!Requests::hasAny())
+    return false;
   Job &job = *Job::current();
   Guard guard(job);
-  if (Status s = job.waitUntil([&] { return slot.isDone(); }); !s)
-    return giveUp(slot, request, s);
-  return complete(slot, request, status);
+  Slot *slot = Requests::all().find(*request);
+  if (!slot)
+    return false;
+  Status moved;
+  if (!slot->await())
+    moved = job.waitUntil([&] { return slot->isDone(); });
+  code = moved ? complete(*slot, request, status) : giveUp(*slot, request, moved);
+  return true;
+}
+
+/// False: the request is not ours.
+bool startOurs(MPI_Request *request, int &code) {
+  if (!Requests::hasAny())
+    return false;
+  Guard guard(*Job::current());
+  Requests &ours = Requests::all();
+  Slot *slot = ours.find(*request);
+  if (!slot)
+    return false;
+  code = slot->isRunning || !slot->isPersistent ? MPI_ERR_REQUEST : MPI_SUCCESS;
+  if (code == MPI_SUCCESS)
+    ours.start(*slot);
+  else
+    real::Comm_call_errhandler(slot->comm, code);
+  return true;
 }
 
 /// The requests of an array that are not ours, for calls of the MPI below that take arrays.
@@ -156,6 +181,30 @@ bool allOursDone(int count, const MPI_Request *requests) {
   });
 }
 
+int completeOurs(int count, MPI_Request *requests, MPI_Status *statuses) {
+  int code = MPI_SUCCESS;
+  for (int i = 0; i < count; ++i)
+    if (Slot *slot = find(requests[i]))
+      if (int c = complete(*slot, &requests[i], at(statuses, i)); c != MPI_SUCCESS)
+        code = c;
+  return code;
+}
+
+/// One after the other, until one takes longer. False: that happened, or there are others.
+bool waitForOurs(int count, MPI_Request *requests, MPI_Status *statuses, int &code) {
+  Guard guard(*Job::current());
+  bool areOurs = true;
+  for (int i = 0; i < count; ++i) {
+    Slot *slot = find(requests[i]);
+    areOurs = areOurs && slot;
+    if (slot && !slot->await())
+      return false;
+  }
+  if (areOurs)
+    code = completeOurs(count, requests, statuses);
+  return areOurs;
+}
+
 int testAll(int count, MPI_Request *requests, int *flag, MPI_Status *statuses) {
   *flag = 0;
   if (!allOursDone(count, requests))
@@ -164,10 +213,8 @@ int testAll(int count, MPI_Request *requests, int *flag, MPI_Status *statuses) {
   int code = real::Testall(others.count(), others.handles(), flag, others.statuses());
   if (!*flag)
     return code;
-  for (int i = 0; i < count; ++i)
-    if (Slot *slot = find(requests[i]))
-      if (int c = complete(*slot, &requests[i], at(statuses, i)); c != MPI_SUCCESS)
-        code = c;
+  if (int c = completeOurs(count, requests, statuses); c != MPI_SUCCESS)
+    code = c;
   for (int i = 0; i < others.count(); ++i)
     copyStatus(at(statuses, others.place(i)), others.statuses()[i]);
   others.giveBack();
@@ -201,8 +248,9 @@ template <typename Try> int repeat(int count, MPI_Request *requests, Try tryOnce
 } // namespace
 
 COLLDSL_DOOR(Wait, (MPI_Request * request, MPI_Status *status)) {
-  if (Slot *slot = find(*request))
-    return waitFor(*slot, request, status);
+  int code = MPI_SUCCESS;
+  if (waitForOurs(request, status, code))
+    return code;
   return mustMove() ? waitBelow(request, status) : real::Wait(request, status);
 }
 
@@ -222,6 +270,9 @@ COLLDSL_DOOR(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
 COLLDSL_DOOR(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
   if (!mustMove() && !anyOurs(count, requests))
     return real::Waitall(count, requests, statuses);
+  int code = MPI_SUCCESS;
+  if (waitForOurs(count, requests, statuses, code))
+    return code;
   return repeat(count, requests,
                 [&](int &isDone) { return testAll(count, requests, &isDone, statuses); });
 }
@@ -305,16 +356,8 @@ COLLDSL_DOOR(Cancel, (MPI_Request * request)) {
 }
 
 COLLDSL_DOOR(Start, (MPI_Request * request)) {
-  Slot *slot = find(*request);
-  if (!slot)
-    return real::Start(request);
-  if (slot->isRunning || !slot->isPersistent) {
-    real::Comm_call_errhandler(slot->comm, MPI_ERR_REQUEST);
-    return MPI_ERR_REQUEST;
-  }
-  Guard guard(*Job::current());
-  Requests::all().start(*slot);
-  return MPI_SUCCESS;
+  int code = MPI_SUCCESS;
+  return startOurs(request, code) ? code : real::Start(request);
 }
 
 COLLDSL_DOOR(Startall, (int count, MPI_Request requests[])) {

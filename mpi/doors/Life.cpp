@@ -155,7 +155,7 @@ COLLDSL_DOOR(Op_free, (MPI_Op * op)) {
     return real::Op_free(op);
   Guard guard(*Job::current());
   Reduction::countFreed();
-  if (!Requests::all().anyRunning())
+  if (!Requests::anyRunning())
     return real::Op_free(op);
   Job::current()->keep(std::exchange(*op, MPI_OP_NULL));
   return MPI_SUCCESS;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <random>
@@ -199,6 +200,8 @@ TEST_P(Exchanges, OverlapInAnyOrder) {
                           std::shuffle(order.begin(), order.end(), random);
                           for (uint32_t h : order) {
                             Exchange &exchange = halos[h]->exchange();
+                            if (random() % 2 == 0)
+                              exchange.await();
                             Status s = lanes.waitUntil([&] { return exchange.isDone(); },
                                                        [&] { return lanes.poll(); });
                             std::string wrong = s ? halos[h]->check(run) : said(s);
@@ -210,6 +213,82 @@ TEST_P(Exchanges, OverlapInAnyOrder) {
                       }),
               "")
         << "seed " << seed;
+}
+
+// Rank 1 sends the second only when the first has arrived: long, so it asks for it.
+TEST_P(Exchanges, MoveWhileOthersAreWaitedFor) {
+  ASSERT_EQ(
+      onRanks(2,
+              [&](Lanes &lanes) -> std::string {
+                bool sends = lanes.rank() == Rank{1};
+                Rank peer{sends ? 0u : 1u};
+                std::vector<uint32_t> data(5000, sends ? 7 : 0);
+                Exchange flows[] = {{lanes, 1, 1}, {lanes, 1, 2}};
+                for (size_t f = 0; f < 2; ++f) {
+                  iovec piece{data.data(), data.size() * sizeof data[0]};
+                  sends ? flows[f].send(peer, {&piece, 1}) : flows[f].recv(peer, {&piece, 1});
+                  if (!flows[f].seal())
+                    return "no memory";
+                }
+                auto isOver = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+                auto wait = [&](Exchange &flow) {
+                  return lanes.waitUntil(
+                      [&] { return flow.await() || std::chrono::steady_clock::now() > isOver; },
+                      [&] { return lanes.poll(); });
+                };
+                flows[0].start(0);
+                Status s = sends ? wait(flows[0]) : Status();
+                flows[1].start(0);
+                if (s)
+                  s = wait(flows[1]);
+                if (!flows[0].isDone() || !flows[1].isDone())
+                  return "nothing comes";
+                return data.back() == 7 ? said(s) : "wrong data";
+              }),
+      "");
+}
+
+// Before it was progressed and after. What comes then is nobody's.
+TEST_P(Exchanges, AreGivenUp) {
+  ASSERT_EQ(onRanks(2,
+                    [&](Lanes &lanes) -> std::string {
+                      Rank peer{1 - index(lanes.rank())};
+                      std::array<uint64_t, 2> out = {7, 7}, in = {};
+                      Exchange meeting(lanes, 1, 9);
+                      iovec sent{&out[1], 8}, received{&in[1], 8};
+                      meeting.send(peer, {&sent, 1});
+                      meeting.recv(peer, {&received, 1});
+                      if (!meeting.seal())
+                        return "no memory";
+                      for (uint32_t h = 0; h < 2; ++h) {
+                        Exchange halo(lanes, 1, h);
+                        iovec target{&in[0], 8};
+                        halo.recv(peer, {&target, 1});
+                        if (!halo.seal())
+                          return "no memory";
+                        halo.start(0);
+                        if (h == 1)
+                          lanes.poll();
+                        halo.giveUp();
+                        if (!halo.isDone())
+                          return "it is still under way";
+                      }
+                      if (Status s = meeting.run(0); !s)
+                        return s.message();
+                      for (uint32_t h = 0; h < 2; ++h) {
+                        Exchange halo(lanes, 1, h);
+                        iovec source{&out[0], 8};
+                        halo.send(peer, {&source, 1});
+                        if (Status s = halo.seal(); !s)
+                          return s.message();
+                        if (Status s = halo.run(0); !s)
+                          return s.message();
+                      }
+                      if (Status s = meeting.run(1); !s)
+                        return s.message();
+                      return in[0] == 0 && in[1] == 7 ? "" : "wrong data";
+                    }),
+            "");
 }
 
 // A rank that is far ahead is set aside, then held back; nothing is lost.

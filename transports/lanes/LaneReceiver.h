@@ -63,6 +63,12 @@ public:
     return true;
   }
 
+  /// Whether nothing is here, so that recvNow() may take what comes next.
+  bool isIdle() const {
+    return aside_.empty() &&
+           (!lines_ || lines_[taken_ % kLines].stamp.load(std::memory_order_acquire) != taken_ + 1);
+  }
+
   /// Receives it, now or later; counts it in its tally until it is done.
   void post(Message &message);
 

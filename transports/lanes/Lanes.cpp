@@ -73,7 +73,18 @@ void Lanes::answerKnocks() {
   answered_ = newest;
 }
 
+// In the order in which they were put off, which is that of what comes.
+void Lanes::postAll() {
+  while (!putOff_.empty()) {
+    PutOff &first = *putOff_.front();
+    takeUp(first);
+    first.post();
+  }
+}
+
 bool Lanes::poll() {
+  if (!putOff_.empty())
+    postAll();
   if (world_.control(self_).knocks.load(std::memory_order_relaxed) != answered_)
     answerKnocks();
   bool moved = false;

@@ -15,9 +15,27 @@
 #include "transports/shm/Arena.h"
 #include "transports/shm/Health.h"
 
+#include <list>
 #include <memory>
 
 namespace colldsl::lanes {
+
+/// Receives that were put off, for what comes may be taken straight from its lane.
+class PutOff {
+public:
+  virtual void post() = 0;
+
+protected:
+  PutOff() = default;
+  ~PutOff() = default;
+  PutOff(const PutOff &) = delete;
+  PutOff &operator=(const PutOff &) = delete;
+
+private:
+  friend class Lanes;
+  std::list<PutOff *> place_{this}; ///< empty: the place is among those of the lanes
+  std::list<PutOff *>::iterator at_ = place_.begin();
+};
 
 /// What is wrong where there is no sender.
 Status noRoomFor(Rank peer);
@@ -38,8 +56,14 @@ public:
   LaneSender *sender(Rank peer);
   LaneReceiver &receiver(Rank peer);
 
-  /// Moves what can move. True: something moved.
+  /// Moves what can move; what was put off is posted first. True: something moved.
   bool poll();
+
+  /// Until takeUp(), or until the lanes are polled.
+  void putOff(PutOff &receives) { putOff_.splice(putOff_.end(), receives.place_); }
+  void takeUp(PutOff &receives) {
+    receives.place_.splice(receives.place_.end(), putOff_, receives.at_);
+  }
 
   /// Waits until done() is true, and calls move() again and again, which moves what can
   /// move and says whether something did: spins, then gives the core away, then sleeps
@@ -98,6 +122,7 @@ private:
   static void pauseCore() { __builtin_ia32_pause(); }
   Status rest(Yielding &yielding, const std::function<bool()> &move);
   Status lookAround();
+  void postAll();
   void answerKnocks();
   bool isDead(Rank peer) const;
 
@@ -114,6 +139,7 @@ private:
   std::vector<std::unique_ptr<LaneReceiver>> receivers_; ///< by peer
   std::vector<LaneSender *> allSenders_;
   std::vector<LaneReceiver *> allReceivers_;
+  std::list<PutOff *> putOff_;
   Refused refused_;
 };
 
