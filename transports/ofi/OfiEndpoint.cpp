@@ -124,13 +124,14 @@ void OfiEndpoint::miss(Bootstrap &bootstrap, uint32_t numRanks, std::string why)
   (void)tellAll(bootstrap, std::as_bytes(std::span(why)), numRanks);
 }
 
-// What this rank said must reach its peers though they look later.
+// What this rank said must reach its peers though they look later. Where all has failed they leave,
+// too, and perhaps do not answer.
 void OfiEndpoint::sayGoodbye() {
   Header goodbye{.kind = Kind::Goodbye};
   for (auto &[rank, peer] : mail_->peers())
     if (!peer->isSelf && !peer->saidGoodbye)
       mail_->say(*peer, goodbye, std::span<const std::byte>());
-  auto deadline = Clock::now() + options_.linger;
+  auto deadline = Clock::now() + (allFailed_ ? options_.lingerAfterFailure : options_.linger);
   while (!(allSaidFarewell() && mail_->isIdle()) && Clock::now() < deadline) {
     if (progress())
       continue;

@@ -25,6 +25,7 @@ struct Options {
   bool direct = true;
   /// How long an endpoint that ends waits for its peers to take what it sent.
   std::chrono::nanoseconds linger = std::chrono::seconds(5);
+  std::chrono::nanoseconds lingerAfterFailure = std::chrono::seconds(1);
   /// A peer whose machine answers nothing for so long is given up.
   std::chrono::milliseconds silence = std::chrono::seconds(10);
   /// How often a waiting rank looks whether its peers live.
