@@ -1,7 +1,6 @@
 #include "launch/Launcher.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace colldsl {
 
@@ -42,23 +41,6 @@ Status Launcher::allgather(const void *mine, void *all, size_t bytes) {
         return s;
   }
   return {};
-}
-
-// All give as many as the one that has most.
-Result<std::vector<std::vector<std::byte>>> Launcher::gatherAll(std::span<const std::byte> mine) {
-  uint64_t length = mine.size();
-  std::vector<uint64_t> lengths(numRanks_);
-  if (Status s = allgather(&length, lengths.data(), sizeof length); !s)
-    return s;
-  size_t most = *std::max_element(lengths.begin(), lengths.end());
-  std::vector<std::byte> padded(mine.begin(), mine.end()), all(most * numRanks_);
-  padded.resize(most);
-  if (Status s = allgather(padded.data(), all.data(), most); !s)
-    return s;
-  std::vector<std::vector<std::byte>> each;
-  for (uint32_t r = 0; r < numRanks_; ++r)
-    each.emplace_back(all.data() + r * most, all.data() + r * most + lengths[r]);
-  return each;
 }
 
 } // namespace colldsl

@@ -31,9 +31,6 @@ public:
   /// So many bytes of each rank, which may be many, to everyone, in the order of the ranks.
   Status allgather(const void *mine, void *all, size_t bytes);
 
-  /// The same where each rank has as many as it likes.
-  Result<std::vector<std::vector<std::byte>>> gatherAll(std::span<const std::byte> mine);
-
 protected:
   Launcher() = default;
 

@@ -67,9 +67,10 @@ void Job::connect(WiredUp wired, const Node &node) {
   if (std::optional<cma::Costs> costs = cma::measureCosts())
     options.singleCopyMinBytes =
         cma::singleCopyFrom(*costs, kLeastSingleCopy, options.singleCopyMinBytes);
-  Result<Topology> here = Topology::onThisMachine(wired.pus);
-  auto ranksHere = static_cast<uint32_t>(wired.pus.size());
-  topology_ = knowPlaces(nodes_, here ? here.take() : Topology::flat(ranksHere));
+  wired.nodes = nodes_.first;
+  Result<Topology> places = findPlaces(launcherOf(MPI_COMM_WORLD), wired);
+  auto numRanks = static_cast<uint32_t>(nodes_.first.size());
+  topology_ = places ? places.take() : Topology::flat(numRanks);
   world_ = std::move(wired.world);
   lanes_ = std::make_unique<lanes::Lanes>(*world_, onNode(Rank{worldRank_}), options);
   if (nodes_.count > 1)

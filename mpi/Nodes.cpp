@@ -68,18 +68,4 @@ Nodes knowNodes(MPI_Comm node) {
   return nodes;
 }
 
-Topology knowPlaces(const Nodes &nodes, const Topology &here) {
-  if (nodes.count == 1)
-    return here;
-  int worldRank = 0;
-  real::Comm_rank(MPI_COMM_WORLD, &worldRank);
-  Place mine = here.place(nodes.placeOf[static_cast<size_t>(worldRank)]);
-  std::vector<Place> places(nodes.first.size());
-  real::Allgather(&mine, sizeof mine, MPI_BYTE, places.data(), sizeof mine, MPI_BYTE,
-                  MPI_COMM_WORLD);
-  for (size_t r = 0; r < places.size(); ++r)
-    places[r].node = nodes.first[r];
-  return Topology::fromNodes(std::move(places));
-}
-
 } // namespace colldsl::mpi

@@ -3,7 +3,6 @@
 
 #include "mpi/Mpi.h"
 #include "runtime/WireUp.h"
-#include "topology/Topology.h"
 
 namespace colldsl::mpi {
 
@@ -29,9 +28,5 @@ struct Nodes {
 
 /// Collective over MPI_COMM_WORLD.
 Nodes knowNodes(MPI_Comm node);
-
-/// Where all ranks of MPI_COMM_WORLD sit. Collective, if there are several nodes. `here`: where
-/// those of this node do.
-Topology knowPlaces(const Nodes &nodes, const Topology &here);
 
 } // namespace colldsl::mpi

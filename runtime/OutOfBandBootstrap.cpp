@@ -1,8 +1,8 @@
 #include "runtime/OutOfBandBootstrap.h"
 
 #include "ir/Concat.h"
+#include "runtime/GatherAll.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace colldsl {
@@ -51,20 +51,12 @@ bool unpack(std::span<const std::byte> packed, Rank self, std::vector<std::byte>
 } // namespace
 
 Status OutOfBandBootstrap::exchange(std::span<const Parcel> out, std::span<Parcel> in) {
-  std::vector<std::byte> mine = pack(out);
-  uint64_t length = mine.size();
-  std::vector<uint64_t> lengths(launcher_.numRanks);
-  if (Status s = launcher_.allgather(&length, lengths.data(), sizeof length); !s)
-    return s;
-  size_t most = *std::max_element(lengths.begin(), lengths.end());
-  std::vector<std::byte> all(most * launcher_.numRanks);
-  mine.resize(most);
-  if (most > 0)
-    if (Status s = launcher_.allgather(mine.data(), all.data(), most); !s)
-      return s;
+  auto all = gatherAll(launcher_, pack(out));
+  if (!all)
+    return all.status();
   for (Parcel &parcel : in) {
     uint32_t peer = index(parcel.peer);
-    if (!unpack({all.data() + peer * most, lengths[peer]}, Rank{launcher_.rank}, parcel.bytes))
+    if (!unpack((*all)[peer], Rank{launcher_.rank}, parcel.bytes))
       return Status::error(concat("what rank ", peer, " told over the launcher is damaged"));
   }
   return {};

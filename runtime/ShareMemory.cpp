@@ -27,6 +27,24 @@ Result<std::vector<uint32_t>> whoSharesMemory(const OutOfBand &launcher) {
   return firstOfNodes(cards, 0);
 }
 
+// A machine that cannot be known has no structure, rather than keep the others waiting.
+Result<Topology> findPlaces(const OutOfBand &launcher, const WiredUp &wired) {
+  Result<Topology> here = Topology::onThisMachine(wired.pus);
+  if (isOneNode(wired.nodes))
+    return here;
+  auto ranksHere = static_cast<uint32_t>(wired.pus.size());
+  Topology known = here ? here.take() : Topology::flat(ranksHere);
+  std::vector<uint32_t> members = ranksOfNode(wired.nodes, launcher.rank);
+  auto self = std::find(members.begin(), members.end(), launcher.rank) - members.begin();
+  Place mine = known.place(Rank{static_cast<uint32_t>(self)});
+  std::vector<Place> places(launcher.numRanks);
+  if (Status s = launcher.allgather(&mine, places.data(), sizeof mine); !s)
+    return s;
+  for (size_t r = 0; r < places.size(); ++r)
+    places[r].node = wired.nodes[r];
+  return Topology::fromNodes(std::move(places));
+}
+
 std::vector<uint32_t> spreadRanks(std::span<const std::vector<uint32_t>> allowed) {
   std::map<uint32_t, uint32_t> ranksOn; // hardware thread -> how many
   std::vector<uint32_t> pus;

@@ -160,22 +160,4 @@ Result<std::vector<uint32_t>> findNodes(const OutOfBand &launcher) {
   return nodesOf(meeting);
 }
 
-// A machine that cannot be known has no structure, rather than keep the others waiting.
-Result<Topology> findPlaces(const OutOfBand &launcher, const WiredUp &wired) {
-  Result<Topology> here = Topology::onThisMachine(wired.pus);
-  if (isOneNode(wired.nodes))
-    return here;
-  auto ranksHere = static_cast<uint32_t>(wired.pus.size());
-  Topology known = here ? here.take() : Topology::flat(ranksHere);
-  std::vector<uint32_t> members = ranksOfNode(wired.nodes, launcher.rank);
-  auto self = std::find(members.begin(), members.end(), launcher.rank) - members.begin();
-  Place mine = known.place(Rank{static_cast<uint32_t>(self)});
-  std::vector<Place> places(launcher.numRanks);
-  if (Status s = launcher.allgather(&mine, places.data(), sizeof mine); !s)
-    return s;
-  for (size_t r = 0; r < places.size(); ++r)
-    places[r].node = wired.nodes[r];
-  return Topology::fromNodes(std::move(places));
-}
-
 } // namespace colldsl

@@ -1,3 +1,4 @@
+#include "runtime/GatherAll.h"
 #include "tools/Commands.h"
 #include "tools/input/BlockSizes.h"
 #include "tools/input/Messages.h"
@@ -141,7 +142,7 @@ private:
     if (!settings_.launch.launcher)
       return word;
     std::byte mine{word};
-    auto words = settings_.launch.launcher->gatherAll({&mine, 1});
+    auto words = gatherAll(settings_.launch.launcher->outOfBand(), {&mine, 1});
     if (!words)
       return tellError(words.message());
     return llvm::all_of(*words, [](const auto &said) { return said[0] != std::byte{0}; });

@@ -2,11 +2,12 @@
 // flat. Run it on the bare MPI and with ours loaded; times are processor time of rank 0.
 //
 //   mpirun -n 2 churn-openmpi [COMMUNICATORS [EXCHANGES_EACH]]
+#include "tests/mpi/Usage.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <mpi.h>
-#include <unistd.h>
 
 namespace {
 
@@ -14,16 +15,6 @@ double processorUs() {
   timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return now.tv_sec * 1e6 + now.tv_nsec * 1e-3;
-}
-
-long residentKiB() {
-  long size = 0, resident = 0;
-  if (FILE *file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%ld %ld", &size, &resident) != 2)
-      resident = 0;
-    std::fclose(file);
-  }
-  return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 /// A ring; its calls are those of every rank.
@@ -53,13 +44,13 @@ int main(int argc, char **argv) {
   for (int i = 0; i < number; ++i) {
     if (i == begun) {
       start = processorUs();
-      resident = residentKiB();
+      resident = conformance::Usage::now().residentKiB;
     }
     live(rank, ranks, exchanges);
   }
   if (rank == 0)
     std::printf("%d communicators of %d ranks, %d exchanges each: %.2f us each, %+ld KiB\n", number,
                 ranks, exchanges, (processorUs() - start) / (number - begun),
-                residentKiB() - resident);
+                conformance::Usage::now().residentKiB - resident);
   MPI_Finalize();
 }

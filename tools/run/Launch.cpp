@@ -1,4 +1,5 @@
 #include "tools/run/Launch.h"
+#include "runtime/GatherAll.h"
 
 #include "executor/LocalRanks.h"
 #include "transports/fake/FakeWorld.h"
@@ -109,7 +110,7 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
     mine.push_back(static_cast<std::byte>(letter));
   if (report)
     mine.insert(mine.end(), report->begin(), report->end());
-  auto told = launcher.gatherAll(mine);
+  auto told = gatherAll(launcher.outOfBand(), mine);
   if (!told)
     return told.status();
   std::vector<LocalOutcome> outcomes(told->size());
