@@ -91,6 +91,14 @@ public:
     return isDone();
   }
 
+  /// The same, and ends the run. False: it is not over, or finish() has an error to tell.
+  bool tryFinish() {
+    if (!await() || tally_.mismatched)
+      return false;
+    copyAll(repeats_);
+    return true;
+  }
+
   /// Ends a run that is done. An error: a peer's messages have other lengths.
   Status finish() {
     if (tally_.mismatched)

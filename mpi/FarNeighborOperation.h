@@ -23,6 +23,7 @@ public:
   void start(uint32_t number) override;
   bool isDone() const override { return far_.isDone() && exchange_.isDone(); }
   bool await() override { return isDone(); }
+  bool tryFinish() override { return false; }
   Status finish() override;
   void giveUp() override;
   bool progress() override;

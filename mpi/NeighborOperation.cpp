@@ -147,6 +147,14 @@ void NeighborOperation::giveUp() {
   exchange_.giveUp();
 }
 
+bool NeighborOperation::tryFinish() {
+  if (!exchange_.tryFinish())
+    return false;
+  isBusy_ = false;
+  unpack();
+  return true;
+}
+
 Status NeighborOperation::finish() {
   isBusy_ = false;
   Status s = exchange_.finish();

@@ -20,6 +20,7 @@ public:
   void start(uint32_t number) override;
   bool isDone() const override { return exchange_.isDone(); }
   bool await() override { return exchange_.await(); }
+  bool tryFinish() override;
   Status finish() override;
   void giveUp() override;
 

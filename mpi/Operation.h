@@ -39,6 +39,8 @@ public:
   /// For whoever is about to wait for it: what is here or a moment away may be taken more cheaply
   /// than by Job::poll(). The same as isDone().
   virtual bool await() { return isDone(); }
+  /// The same; a run that is over and went well is ended. Nothing but speed: may be false always.
+  virtual bool tryFinish() { return false; }
   virtual Status finish() = 0;
   /// Lets go of a run that will not be finished.
   virtual void giveUp() = 0;

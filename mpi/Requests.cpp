@@ -1,17 +1,12 @@
 #include "mpi/Requests.h"
 
 #include "mpi/Real.h"
-#include "mpi/Summary.h"
 
 #include <algorithm>
 
 namespace colldsl::mpi {
 
-// Never destroyed: a forked child that ends must not let go of what is its parent's.
-Requests &Requests::all() {
-  static Requests &requests = *new Requests;
-  return requests;
-}
+Requests *const Requests::all_ = new Requests;
 
 Requests::Slot *Requests::lookUp(MPI_Request handle) {
   auto at = byHandle_.find(handle);
@@ -60,16 +55,6 @@ MPI_Request Requests::persistent(std::shared_ptr<Operation> operation, MPI_Comm 
   return slot.handle;
 }
 
-void Requests::start(Slot &slot) { begin(slot, slot.operation->nextRun()); }
-
-void Requests::begin(Slot &slot, uint32_t number) {
-  slot.isRunning = true;
-  add(running_, 1);
-  Operation &operation = *slot.operation;
-  Summary::all().served(operation.kind(), operation.sentBytes());
-  operation.start(number);
-}
-
 Status Requests::complete(Slot &slot, MPI_Request &handle) {
   Status status;
   if (slot.isRunning)
@@ -81,16 +66,6 @@ Status Requests::complete(Slot &slot, MPI_Request &handle) {
 void Requests::giveUp(Slot &slot, MPI_Request &handle) {
   slot.operation->giveUp();
   stop(slot, handle);
-}
-
-void Requests::stop(Slot &slot, MPI_Request &handle) {
-  if (slot.isRunning)
-    add(running_, -1);
-  slot.isRunning = false;
-  if (slot.isPersistent)
-    return;
-  handle = MPI_REQUEST_NULL;
-  release(slot);
 }
 
 void Requests::free(Slot &slot, MPI_Request &handle) {

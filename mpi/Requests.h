@@ -7,6 +7,7 @@
 #pragma once
 
 #include "mpi/Operation.h"
+#include "mpi/Summary.h"
 
 #include <atomic>
 #include <deque>
@@ -30,7 +31,7 @@ public:
     bool await() const { return !isRunning || operation->await(); }
   };
 
-  static Requests &all();
+  static Requests &all() { return *all_; }
 
   /// Starts the run of this number; a handle for it.
   MPI_Request start(std::shared_ptr<Operation> operation, MPI_Comm comm, uint32_t number);
@@ -50,11 +51,19 @@ public:
   /// Whether some operation is under way. Any thread may ask.
   static bool anyRunning() { return running_.load(std::memory_order_relaxed) != 0; }
 
-  void start(Slot &slot);
+  void start(Slot &slot) { begin(slot, slot.operation->nextRun()); }
 
   /// Once it is done: ends the run; the handle of one that is not persistent becomes
   /// MPI_REQUEST_NULL.
   Status complete(Slot &slot, MPI_Request &handle);
+
+  /// The same for whoever is about to wait, if the run is over or a moment from it and went well.
+  bool tryComplete(Slot &slot, MPI_Request &handle) {
+    if (!slot.isRunning || !slot.operation->tryFinish())
+      return false;
+    stop(slot, handle);
+    return true;
+  }
 
   /// The same for a run that cannot be done any more.
   void giveUp(Slot &slot, MPI_Request &handle);
@@ -75,8 +84,22 @@ private:
   Slot *lookUp(MPI_Request handle);
   Slot &take();
   void release(Slot &slot);
-  void begin(Slot &slot, uint32_t number);
-  void stop(Slot &slot, MPI_Request &handle);
+  void begin(Slot &slot, uint32_t number) {
+    slot.isRunning = true;
+    add(running_, 1);
+    Operation &operation = *slot.operation;
+    Summary::all().served(operation.kind(), operation.sentBytes());
+    operation.start(number);
+  }
+  void stop(Slot &slot, MPI_Request &handle) {
+    if (slot.isRunning)
+      add(running_, -1);
+    slot.isRunning = false;
+    if (slot.isPersistent)
+      return;
+    handle = MPI_REQUEST_NULL;
+    release(slot);
+  }
   void reap();
 
   std::deque<Slot> slots_;
@@ -85,6 +108,7 @@ private:
   std::unordered_map<MPI_Request, Slot *> byHandle_;
   Slot *last_ = nullptr; ///< that was given out or found
   static inline constinit Count used_{0}, running_{0};
+  static Requests *const all_; ///< never destroyed: a forked child that ends lets go of nothing
 };
 
 } // namespace colldsl::mpi

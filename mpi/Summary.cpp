@@ -7,10 +7,7 @@
 
 namespace colldsl::mpi {
 
-Summary &Summary::all() {
-  static Summary summary;
-  return summary;
-}
+constinit Summary Summary::all_;
 
 void Summary::print() const {
   uint64_t mine[kCallKinds][3], sums[kCallKinds][3];

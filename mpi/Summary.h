@@ -11,7 +11,7 @@ namespace colldsl::mpi {
 
 class Summary {
 public:
-  static Summary &all();
+  static Summary &all() { return all_; }
 
   /// A run that was begun, which sends so many bytes. The caller holds a Guard.
   void served(CallKind kind, uint64_t bytes) {
@@ -35,6 +35,7 @@ private:
     std::atomic<uint64_t> passedOn{0};
   };
   std::array<Row, kCallKinds> rows_;
+  static Summary all_;
 };
 
 } // namespace colldsl::mpi

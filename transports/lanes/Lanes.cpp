@@ -75,15 +75,15 @@ void Lanes::answerKnocks() {
 
 // In the order in which they were put off, which is that of what comes.
 void Lanes::postAll() {
-  while (!putOff_.empty()) {
-    PutOff &first = *putOff_.front();
+  while (firstPutOff_) {
+    PutOff &first = *firstPutOff_;
     takeUp(first);
     first.post();
   }
 }
 
 bool Lanes::poll() {
-  if (!putOff_.empty())
+  if (firstPutOff_)
     postAll();
   if (world_.control(self_).knocks.load(std::memory_order_relaxed) != answered_)
     answerKnocks();

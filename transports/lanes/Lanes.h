@@ -15,8 +15,8 @@
 #include "transports/shm/Arena.h"
 #include "transports/shm/Health.h"
 
-#include <list>
 #include <memory>
+#include <utility>
 
 namespace colldsl::lanes {
 
@@ -33,8 +33,7 @@ protected:
 
 private:
   friend class Lanes;
-  std::list<PutOff *> place_{this}; ///< empty: the place is among those of the lanes
-  std::list<PutOff *>::iterator at_ = place_.begin();
+  PutOff *before_ = nullptr, *next_ = nullptr; ///< among those of the lanes
 };
 
 /// What is wrong where there is no sender.
@@ -60,9 +59,14 @@ public:
   bool poll();
 
   /// Until takeUp(), or until the lanes are polled.
-  void putOff(PutOff &receives) { putOff_.splice(putOff_.end(), receives.place_); }
+  void putOff(PutOff &receives) {
+    receives.before_ = std::exchange(lastPutOff_, &receives);
+    receives.next_ = nullptr;
+    (receives.before_ ? receives.before_->next_ : firstPutOff_) = &receives;
+  }
   void takeUp(PutOff &receives) {
-    receives.place_.splice(receives.place_.end(), putOff_, receives.at_);
+    (receives.before_ ? receives.before_->next_ : firstPutOff_) = receives.next_;
+    (receives.next_ ? receives.next_->before_ : lastPutOff_) = receives.before_;
   }
 
   /// Waits until done() is true, and calls move() again and again, which moves what can
@@ -139,7 +143,7 @@ private:
   std::vector<std::unique_ptr<LaneReceiver>> receivers_; ///< by peer
   std::vector<LaneSender *> allSenders_;
   std::vector<LaneReceiver *> allReceivers_;
-  std::list<PutOff *> putOff_;
+  PutOff *firstPutOff_ = nullptr, *lastPutOff_ = nullptr;
   Refused refused_;
 };
 
