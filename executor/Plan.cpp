@@ -144,49 +144,37 @@ bool Plan::shift(BufferId parameter, ptrdiff_t by) {
   return true;
 }
 
+// What is run straight through nobody else sees running.
 Status Plan::start(uint32_t patience) {
   if (failed())
     return error_;
   if (running())
     return Status::error("the plan is running");
-  lock_.lock();
   channels_->start();
+  bool isStraight = !line_.empty() && !observer_;
+  size_t finished = isStraight ? runStraight(patience) : 0;
+  if (isStraight && finished == line_.size())
+    return {};
+  lock_.lock();
   state_.store(State::Running, std::memory_order_relaxed);
-  if (line_.empty() || observer_) {
-    wavefront_.restart();
-    memory_->restoreLengths();
-    localHead_ = localTail_ = calcHead_ = calcTail_ = 0;
-    if (observer_)
-      observer_->runStarted();
-    advance();
-  } else if (runStraight(patience)) {
-    finishRun();
-  } else if (running()) {
-    advance();
-  }
+  beginWavefront(finished);
+  advance();
   lock_.unlock();
   return status();
 }
 
-// False: the wavefront must do the rest, or the plan failed.
-bool Plan::runStraight(uint32_t patience) {
+// The number of ops that were finished, in the order of the line.
+size_t Plan::runStraight(uint32_t patience) {
   for (size_t i = 0; i < line_.size(); ++i) {
-    OpId op{line_[i]};
-    const Step &step = steps_[op];
-    Posted posted = Posted::Done;
-    if (step.kind == Step::Kind::Send)
-      posted = channels_->send(step.slot, op, step.payload);
-    else if (step.isLocal())
+    const Step &step = steps_[OpId{line_[i]}];
+    if (step.isLocal())
       run(step, steps_.combiner());
+    else if (step.kind == Step::Kind::Send && !channels_->sendNow(step.slot, step.payload))
+      return i;
     else if (step.kind == Step::Kind::Recv && !awaitMessage(step, patience))
-      return leaveLine(i, kNoOp), false;
-    if (posted == Posted::Done)
-      continue;
-    if (posted == Posted::Failed)
-      failHere(channels_->fault());
-    return leaveLine(i, op), false;
+      return i;
   }
-  return true;
+  return line_.size();
 }
 
 bool Plan::awaitMessage(const Step &step, uint32_t patience) {
@@ -196,10 +184,17 @@ bool Plan::awaitMessage(const Step &step, uint32_t patience) {
   return true;
 }
 
-// Ops that have finished, and one that may have started.
-void Plan::leaveLine(size_t finished, OpId started) {
-  wavefront_.restartAfter(std::span(line_).first(finished), started);
+// So many ops of the line have finished.
+void Plan::beginWavefront(size_t finished) {
+  if (finished > 0) {
+    wavefront_.restartAfter(std::span(line_).first(finished));
+  } else {
+    wavefront_.restart();
+    memory_->restoreLengths();
+  }
   localHead_ = localTail_ = calcHead_ = calcTail_ = 0;
+  if (observer_)
+    observer_->runStarted();
 }
 
 bool Plan::progress() { return progressFor(1); }
@@ -229,9 +224,7 @@ bool Plan::progressFor(uint32_t polls) {
     moved |= now;
     idle = now ? 0 : idle + 1;
   }
-  if (moved)
-    idlePolls_ = 0;
-  else if (running() && (idlePolls_ += polls) >= kCheckAfterIdlePolls)
+  if (!moved && running() && (idlePolls_ += polls) >= kCheckAfterIdlePolls)
     check();
   lock_.unlock();
   return moved;

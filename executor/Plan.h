@@ -99,9 +99,9 @@ private:
   State state() const { return state_.load(std::memory_order_acquire); }
 
   Status bindTo(Channels &channels, const Binding &binding);
-  bool runStraight(uint32_t patience);
+  size_t runStraight(uint32_t patience);
   bool awaitMessage(const Step &step, uint32_t patience);
-  void leaveLine(size_t finished, OpId started);
+  void beginWavefront(size_t finished);
   bool advance();
   template <bool Observed> bool advanceAs();
   template <bool Observed> bool startReady();

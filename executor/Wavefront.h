@@ -44,18 +44,14 @@ public:
   }
 
   /// Begins a run of which these ops, the first 64 of the DAG at most, have finished already, in an
-  /// order that their dependencies allow. One more may have started.
-  void restartAfter(std::span<const uint32_t> finishedOps, OpId started = kNoOp) {
+  /// order that their dependencies allow.
+  void restartAfter(std::span<const uint32_t> finishedOps) {
     restart();
     for (uint32_t op : finishedOps) {
       ahead_ |= uint64_t{1} << op;
       start(OpId{op});
       finish(OpId{op});
     }
-    if (started == kNoOp)
-      return;
-    ahead_ |= uint64_t{1} << index(started);
-    start(started);
   }
 
   /// The next op that may start, first in, first out; kNoOp: none now.

@@ -42,6 +42,8 @@ Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, C
   if (Status s = operation->plan_.commit(); !s)
     return s;
   operation->remember(call, comm.numRanks(), comm.numRanks());
+  operation->isPlain_ =
+      operation->packed_.empty() && operation->unpacked_.empty() && !operation->holdsType();
   return std::shared_ptr<Operation>(std::move(operation));
 }
 
@@ -282,7 +284,7 @@ void CollectiveOperation::addPacked(Packed packed, Way way) {
 
 // A plan that failed is made anew for the next run.
 Status CollectiveOperation::beginRun(uint32_t number, uint32_t patience) {
-  if (reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL)
+  if (holdsType())
     group_->job().typesInUse().begin(reduction_->heldType());
   pack();
   group_->numberNextRun(number);
@@ -300,16 +302,22 @@ Status CollectiveOperation::endRun(Status outcome) {
     unpack();
   else
     plan_.withdraw();
-  if (reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL)
+  if (holdsType())
     group_->job().typesInUse().end(reduction_->heldType());
   return outcome;
 }
 
 Status CollectiveOperation::run(uint32_t number) {
   Job &job = group_->job();
-  Status s = beginRun(number, job.lanes().patience().looks);
+  uint32_t looks = job.lanes().patience().looks;
+  bool isPlain = isPlain_ && plan_.isReady();
+  if (isPlain)
+    group_->numberNextRun(number);
+  Status s = isPlain ? plan_.plan().start(looks) : beginRun(number, looks);
   if (s && plan_.plan().running())
     s = job.waitFor(*this);
+  else if (s && isPlain)
+    return s;
   return endRun(s ? plan_.plan().status() : std::move(s));
 }
 

@@ -56,6 +56,7 @@ private:
   Status bindListed(const char *buffer, const Side &side, int slots, Way way);
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
+  bool holdsType() const { return reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL; }
   Status beginRun(uint32_t number, uint32_t patience);
   Status endRun(Status outcome);
   void addPacked(Packed packed, Way way);
@@ -70,6 +71,7 @@ private:
   int rank_, ranks_;
   std::unique_ptr<Reduction> reduction_; ///< outlives the plan
   CollectivePlan plan_;                  ///< not committed: the run before failed
+  bool isPlain_ = false;                 ///< nothing is to be done before a run, or behind it
   std::vector<Direct> direct_;
   Status begun_; ///< of a run that start() began
 };

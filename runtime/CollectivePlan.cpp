@@ -466,7 +466,7 @@ Status CollectivePlan::checkOverlap() const {
   return {};
 }
 
-Status CollectivePlan::start(uint32_t patience) {
+Status CollectivePlan::startAnew(uint32_t patience) {
   if (!isCommitted())
     return Status::error("the plan is not committed");
   if (isMoved_ && isBound_)

@@ -67,7 +67,11 @@ public:
   const Dag &dag() const { return schedule_.dag(); }            ///< this rank's, once committed
 
   /// Plan::start(), with what was bound last.
-  Status start(uint32_t patience = 0);
+  Status start(uint32_t patience = 0) {
+    return isReady() ? plan_->start(patience) : startAnew(patience);
+  }
+  /// Whether start() has nothing to do but Plan::start().
+  bool isReady() const { return plan_ && isBound_ && !isMoved_; }
 
   /// Lengths of the blocks of a T[k][<= m] buffer after a run, in elements.
   Result<const std::vector<uint64_t> *> blockLengths(const std::string &buffer) const;
@@ -80,6 +84,7 @@ private:
     bool isRead = false; ///< and never written
   };
 
+  Status startAnew(uint32_t patience);
   Status mayDescribe() const;
   Status mayBind() const;
   Status choose(const Program &program);

@@ -150,6 +150,10 @@ public:
   /// A receive with `upTo` set is never Done at once, so that its length is told.
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
+  /// In place of send(), a send that can be done at once, or has nothing to do. False: nothing
+  /// happened. Allocates nothing.
+  virtual bool sendNow(MessageSlot, const Payload &) { return false; }
+
   /// In place of recv(), a receive of a message that is here already, or that has no bytes and does
   /// not travel. False: it is not here, and nothing happened. Allocates nothing.
   virtual bool recvNow(MessageSlot, const Payload &) { return false; }

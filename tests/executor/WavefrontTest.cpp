@@ -49,7 +49,7 @@ TEST(Wavefront, requiresWaitsForTheFinish) {
   EXPECT_TRUE(f.wavefront.done());
 }
 
-// b requires a, c requires b and d; d has started, which is all that e asks for.
+// b requires a, c requires b and d; e asks for the start of d alone.
 TEST(Wavefront, aRunMayBeginWhereSomeOpsHaveFinished) {
   Builder b(1);
   OpId a = b.calc(kMe, 0);
@@ -68,7 +68,9 @@ TEST(Wavefront, aRunMayBeginWhereSomeOpsHaveFinished) {
   ASSERT_TRUE(f.wavefront.done());
   popAll(f.wavefront);
   Ids finished = {0, 1};
-  f.wavefront.restartAfter(finished, d);
+  f.wavefront.restartAfter(finished);
+  EXPECT_EQ(popAll(f.wavefront), Ids{2});
+  f.wavefront.start(d);
   EXPECT_EQ(popAll(f.wavefront), Ids{4});
   finishAll({4});
   f.wavefront.finish(d);

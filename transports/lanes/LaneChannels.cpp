@@ -76,11 +76,9 @@ void LaneChannels::start() {
   failuresSeen_ = 0;
 }
 
-LaneChannels::End &LaneChannels::prepareEnd(Side &side, MessageSlot slot, OpId op,
-                                            const Payload &payload) {
-  End &end = side.ends[side.first[slot.edge] + slot.message];
-  end.key.run = run_;
-  end.payload = payload;
+LaneChannels::End &LaneChannels::openEnd(Side &side, MessageSlot slot, OpId op,
+                                         const Payload &payload) {
+  End &end = endFor(side, slot, payload);
   end.tag = index(op);
   end.isOpen = true;
   return end;
@@ -90,7 +88,7 @@ Posted LaneChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
   if (payload.bytes == 0 && !payload.always)
     return Posted::Done;
   auto held = endpoint_.hold();
-  End &end = prepareEnd(out_, slot, op, payload);
+  End &end = openEnd(out_, slot, op, payload);
   LaneSender &sender = *out_.senders[slot.edge];
   if (sender.sendNow(end)) {
     end.isOpen = false;
@@ -102,7 +100,7 @@ Posted LaneChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
 
 Posted LaneChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   auto held = endpoint_.hold();
-  End &end = prepareEnd(in_, slot, op, payload);
+  End &end = openEnd(in_, slot, op, payload);
   LaneReceiver &receiver = *in_.receivers[slot.edge];
   if (payload.bytes == 0 && !payload.always) {
     ++tally_.open;
@@ -117,14 +115,18 @@ Posted LaneChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   return afterPost(end);
 }
 
+bool LaneChannels::sendNow(MessageSlot slot, const Payload &payload) {
+  if (payload.bytes == 0 && !payload.always)
+    return true;
+  auto held = endpoint_.hold();
+  return out_.senders[slot.edge]->sendNow(endFor(out_, slot, payload));
+}
+
 bool LaneChannels::recvNow(MessageSlot slot, const Payload &payload) {
   if (payload.bytes == 0 && !payload.always)
     return true;
   auto held = endpoint_.hold();
-  End &end = in_.ends[in_.first[slot.edge] + slot.message];
-  end.key.run = run_;
-  end.payload = payload;
-  return in_.receivers[slot.edge]->recvNow(end);
+  return in_.receivers[slot.edge]->recvNow(endFor(in_, slot, payload));
 }
 
 // What was done at once is the newest of those that are finished.

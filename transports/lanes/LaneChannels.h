@@ -17,6 +17,7 @@ public:
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  bool sendNow(MessageSlot slot, const Payload &payload) override;
   bool recvNow(MessageSlot slot, const Payload &payload) override;
   std::span<const Completion> poll() override;
   bool check() override;
@@ -38,7 +39,13 @@ private:
   };
 
   void addEdges(Side &side, std::span<const EdgeSpec> edges);
-  End &prepareEnd(Side &side, MessageSlot slot, OpId op, const Payload &payload);
+  End &endFor(Side &side, MessageSlot slot, const Payload &payload) const {
+    End &end = side.ends[side.first[slot.edge] + slot.message];
+    end.key.run = run_;
+    end.payload = payload;
+    return end;
+  }
+  End &openEnd(Side &side, MessageSlot slot, OpId op, const Payload &payload);
   Posted afterPost(End &end);
   void takeFinished();
   std::optional<Fault> findFailure();

@@ -55,6 +55,11 @@ Posted RoutedChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   return after(partOf(way).recv({way.edge, slot.message}, op, payload), way);
 }
 
+bool RoutedChannels::sendNow(MessageSlot slot, const Payload &payload) {
+  Way way = out_.ways[slot.edge];
+  return partOf(way).sendNow({way.edge, slot.message}, payload);
+}
+
 bool RoutedChannels::recvNow(MessageSlot slot, const Payload &payload) {
   Way way = in_.ways[slot.edge];
   return partOf(way).recvNow({way.edge, slot.message}, payload);

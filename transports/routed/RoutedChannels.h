@@ -21,6 +21,7 @@ public:
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  bool sendNow(MessageSlot slot, const Payload &payload) override;
   bool recvNow(MessageSlot slot, const Payload &payload) override;
   std::span<const Completion> poll() override;
   bool check() override;
