@@ -162,6 +162,22 @@ TEST(Errors, ACommunicatorServesAgainAfterATruncation) {
         }
 }
 
+// As often as one likes.
+TEST(Errors, ThousandsOfFailedRunsLeaveNothingBehind) {
+  Ring ring;
+  if (ring.ranks == 1)
+    GTEST_SKIP() << "a rank alone has nobody to differ from";
+  Blocks blocks(ring.ranks, 4);
+  for (int round = 0; round < 3000; ++round) {
+    int code = bcast(Form::Blocking, blocks, 4, ring.rank == 1 ? 3 : 4, ring.comm);
+    ASSERT_TRUE(classOf(code) == MPI_ERR_TRUNCATE || (ring.rank != 1 && code == MPI_SUCCESS))
+        << round;
+  }
+  EXPECT_EQ(bcast(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
+  EXPECT_EQ(alltoall(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
+  EXPECT_EQ(neighborAlltoall(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
+}
+
 // A failure is one of one run.
 TEST(Errors, OtherCallsUnderWayGoOn) {
   Ring ring;

@@ -156,8 +156,7 @@ void LaneReceiver::take(const Line &line) {
 }
 
 void LaneReceiver::setAside(const Line &line) {
-  if (std::any_of(refused_.runs.begin(), refused_.runs.end(),
-                  [&](const Refused::Run &run) { return run.is(line.key); }))
+  if (refused_.has(line.key))
     return;
   if (spare_.empty())
     spare_.emplace_back();

@@ -27,7 +27,15 @@ struct Refused {
     bool is(const Key &key) const { return streamOf(key) == stream && key.run == run; }
   };
   std::vector<StreamId> streams;
-  std::vector<Run> runs;
+  std::vector<Run> runs; ///< each at its place, as failures are; empty: there were none
+
+  void add(const Run &run) {
+    runs.resize(shm::RunFailures::kPlaces);
+    runs[shm::RunFailures::placeOf(run.stream, run.run)] = run;
+  }
+  bool has(const Key &key) const {
+    return !runs.empty() && runs[shm::RunFailures::placeOf(streamOf(key), key.run)].is(key);
+  }
 };
 
 /// Not thread safe.

@@ -153,9 +153,9 @@ void Lanes::refuse(StreamId stream) {
 }
 
 void Lanes::refuseRun(StreamId stream, uint32_t run) {
-  refused_.runs.push_back({stream, run});
+  refused_.add({stream, run});
   for (LaneReceiver *receiver : allReceivers_)
-    receiver->drop(refused_.runs.back());
+    receiver->drop({stream, run});
 }
 
 void Lanes::forget(const Tally &tally) {
