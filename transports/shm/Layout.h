@@ -89,7 +89,8 @@ struct RankControl {
   /// Rank 0 only, with releaseSeq: the record of why a plan cannot be opened.
   std::atomic<uint32_t> verdict;
   static constexpr uint32_t kFine = 0xffffffffu;
-  std::atomic<uint64_t> parcels; ///< offset of its parcel directory
+  std::atomic<uint64_t> parcels;  ///< offset of its parcel directory
+  std::atomic<uint64_t> progress; ///< offset of the newest lanes::Progress, 0: there is none
   /// Offset of the newest lane that others made to this rank, 0: there is none. The only
   /// word here that several write.
   alignas(kLineBytes) std::atomic<uint64_t> knocks;
