@@ -467,6 +467,12 @@ TEST_P(Exchanges, AnEndWithoutBytesHoldsNobodyUp) {
                 }
                 if (Status s = (sends ? much : nothing).run(run++); s.ok() == sends)
                   return "nobody wants much: '" + said(s) + "'";
+                for (uint32_t i = 0; i < kAlone; ++i) { // rank 1 comes by
+                  Status s = (sends ? some : nothing).run(run++);
+                  if (!s)
+                    return "nobody wants some: '" + said(s) + "'";
+                  lanes.poll();
+                }
                 for (uint32_t i = 0; i < kAlone; ++i) { // it goes as long as there is room
                   Status s = (sends ? some : nothing).run(run++);
                   if (!s && (!sends || s.kind() != ErrorKind::Truncated))

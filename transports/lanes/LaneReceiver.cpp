@@ -176,7 +176,10 @@ void LaneReceiver::setAside(const Line &line) {
   const std::byte *from = bytesOf(line, room, bytes);
   aside.bytes.assign(from, from + bytes);
   asideBytes_ += keptBytes(aside);
-  if (!isBehind_ && asideBytes_ >= options_.asideBytes)
+  if (isBehind_ || asideBytes_ < options_.asideBytes)
+    return;
+  sweep();
+  if (asideBytes_ >= options_.asideBytes)
     setBehind(true);
 }
 
