@@ -1,5 +1,6 @@
 #include "executor/Exchange.h"
 
+#include "ir/Concat.h"
 #include "transports/Pieces.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ void Exchange::prepare(End &end) {
   uint64_t bytes = 0;
   for (const iovec &piece : end.pieces)
     bytes += piece.iov_len;
-  end.message.key = {context_, stream_, 0, owner_};
+  end.message.key = progress_->stream();
   end.message.payload = {end.pieces.data(), static_cast<uint32_t>(end.pieces.size()), false, false,
                          bytes};
   end.message.tally = &tally_;
@@ -98,19 +99,49 @@ void Exchange::post() {
   isPutOff_ = false;
   for (; received_ < recvs_.size(); ++received_)
     recvs_[received_].receiver->post(recvs_[received_].message);
+  if (tally_.open == 0)
+    return;
+  isDoubting_ = true;
+  lanes_.beginDoubting(*this);
+}
+
+void Exchange::endDoubting() {
+  isDoubting_ = false;
+  lanes_.endDoubting(*this);
 }
 
 Status Exchange::recvLater() {
   post();
-  if (Status s = lanes_.wait(tally_); !s) {
+  Status s = lanes_.wait(tally_);
+  if (!s)
     giveUp();
-    return s;
-  }
-  return finish();
+  else if (isDoubting_)
+    endDoubting();
+  return s;
+}
+
+// What a peer that is over with the run sent is here, once somebody looked, and what it wanted it
+// has: the rest never comes.
+void Exchange::doubt() {
+  for (auto *ends : {&sends_, &recvs_})
+    for (End &end : *ends) {
+      if (tally_.open == 0 || !lanes_.book()->isOver(end.peer, end.message.key))
+        continue;
+      lanes_.poll();
+      uint32_t forgotten = tally_.open == 0 ? 0 : lanes_.forget(tally_, end.peer);
+      if (forgotten == 0)
+        continue;
+      tally_.open -= forgotten;
+      end.message.moved = 0;
+      tally_.mismatched = &end.message;
+    }
 }
 
 Status Exchange::mismatch() const {
   const lanes::Message &wrong = *tally_.mismatched;
+  if (wrong.moved == 0)
+    return Status::error(ErrorKind::Truncated, concat("a peer ended the run without a message of ",
+                                                      wrong.payload.bytes, " bytes"));
   Fault fault = sizeMismatch(kNoRank, kNoOp, wrong.payload, wrong.moved);
   return Status::error(fault.kind, std::move(fault.reason));
 }
@@ -119,10 +150,11 @@ void Exchange::giveUp() {
   if (isPutOff_)
     takeUp();
   received_ = recvs_.size();
-  if (tally_.open == 0)
-    return;
-  lanes_.forget(tally_);
-  tally_ = {};
+  if (tally_.open != 0) {
+    lanes_.forget(tally_);
+    tally_ = {};
+  }
+  endStarted();
 }
 
 } // namespace colldsl

@@ -23,11 +23,15 @@
 
 namespace colldsl {
 
-class Exchange : lanes::PutOff {
+class Exchange : lanes::PutOff, lanes::Doubter {
 public:
-  /// `owner`: of the context, where several count contexts for themselves.
-  Exchange(lanes::Lanes &lanes, uint32_t context, uint32_t stream, uint32_t owner = 0)
-      : lanes_(lanes), context_(context), stream_(stream), owner_(owner) {}
+  /// With a stream of its own.
+  Exchange(lanes::Lanes &lanes, uint32_t context, uint32_t stream)
+      : Exchange(lanes, std::make_shared<lanes::RunProgress>(lanes.book(),
+                                                             lanes::Key{context, stream, 0, 0})) {}
+  /// All that run in a stream share its progress, and are started in the order of their runs.
+  Exchange(lanes::Lanes &lanes, std::shared_ptr<lanes::RunProgress> progress)
+      : lanes_(lanes), progress_(std::move(progress)) {}
   ~Exchange() { giveUp(); }
   Exchange(const Exchange &) = delete;
   Exchange &operator=(const Exchange &) = delete;
@@ -63,17 +67,24 @@ public:
       }
   }
 
-  /// A whole run. An error: a rank died, or a peer's messages have other lengths.
+  /// A whole run. An error: a rank died, or a peer's messages have other lengths, or there are
+  /// none.
   Status run(uint32_t number) {
     begin(number);
-    if (tally_.open == 0 && recvNow())
-      return finish();
-    return recvLater();
+    if (tally_.open != 0 || !recvNow())
+      if (Status s = recvLater(); !s) {
+        progress_->whole(number);
+        return s;
+      }
+    progress_->whole(number);
+    return outcome();
   }
 
   /// Begins a run.
   void start(uint32_t number) {
     begin(number);
+    isStarted_ = true;
+    progress_->begin(number);
     if (tally_.open != 0)
       post();
     else if (!recvs_.empty())
@@ -95,16 +106,15 @@ public:
   bool tryFinish() {
     if (!await() || tally_.mismatched)
       return false;
+    endStarted();
     copyAll(repeats_);
     return true;
   }
 
-  /// Ends a run that is done. An error: a peer's messages have other lengths.
+  /// Ends a run that was started and is done. An error: a peer's messages have other lengths.
   Status finish() {
-    if (tally_.mismatched)
-      return mismatch();
-    copyAll(repeats_);
-    return {};
+    endStarted();
+    return outcome();
   }
 
   /// Lets go of a run that cannot be finished.
@@ -143,6 +153,21 @@ private:
   }
   bool recvNow();
   Status recvLater();
+  void endStarted() {
+    if (isDoubting_)
+      endDoubting();
+    if (isStarted_)
+      progress_->end();
+    isStarted_ = false;
+  }
+  Status outcome() {
+    if (tally_.mismatched)
+      return mismatch();
+    copyAll(repeats_);
+    return {};
+  }
+  void endDoubting();
+  void doubt() override;
   void putOff() {
     isPutOff_ = true;
     lanes_.putOff(*this);
@@ -161,13 +186,15 @@ private:
   }
 
   lanes::Lanes &lanes_;
-  uint32_t context_, stream_, owner_;
+  std::shared_ptr<lanes::RunProgress> progress_;
   std::vector<End> sends_, recvs_;
   std::vector<LocalCopy> copies_;  ///< to this rank itself
   std::vector<LocalCopy> repeats_; ///< of what was received
   lanes::Tally tally_;
   size_t received_ = 0; ///< of recvs_, those of this run that are done or posted
   bool isPutOff_ = false;
+  bool isStarted_ = false;
+  bool isDoubting_ = false;
 };
 
 } // namespace colldsl

@@ -22,7 +22,8 @@ enum class ErrorKind : uint8_t {
   RankDied,
   Refused, ///< some rank could not take part
   NoMemory,
-  TimedOut
+  TimedOut,
+  Overlap ///< buffers that may not lie in each other do
 };
 
 /// Messages are lower case, without a full stop, and name both sides.

@@ -1,5 +1,9 @@
 #include "mpi/Doors.h"
 
+#include "mpi/Settings.h"
+
+#include <cstdio>
+
 namespace colldsl::mpi {
 
 namespace {
@@ -10,6 +14,8 @@ int classOf(ErrorKind kind) {
     return MPI_ERR_TRUNCATE;
   case ErrorKind::NoMemory:
     return MPI_ERR_NO_MEM;
+  case ErrorKind::Overlap:
+    return MPI_ERR_BUFFER;
   case ErrorKind::RankDied: // MPI has no class for it
   case ErrorKind::Refused:
   case ErrorKind::TimedOut:
@@ -23,6 +29,8 @@ int classOf(ErrorKind kind) {
 
 int raise(MPI_Comm comm, const Status &status) {
   int code = classOf(status.kind());
+  if (Settings::all().isVerbose())
+    std::fprintf(stderr, "colldsl: a call failed: %s\n", status.message().c_str());
   real::Comm_call_errhandler(comm, code);
   return code;
 }

@@ -181,6 +181,16 @@ const std::shared_ptr<PlanGroup> &ServedComm::plans() {
   return plans_;
 }
 
+// A persistent call has a stream of its own.
+std::shared_ptr<lanes::RunProgress> ServedComm::progressOf(uint32_t stream) {
+  lanes::Key key{context_.number, stream, 0, context_.owner};
+  if (stream != 0)
+    return std::make_shared<lanes::RunProgress>(job_.lanes().book(), key);
+  if (!progress_)
+    progress_ = std::make_shared<lanes::RunProgress>(job_.lanes().book(), key);
+  return progress_;
+}
+
 // Away from the root, and beside MPI_IN_PLACE, arguments may be anything.
 Call ServedComm::significant(const Call &call) const {
   Call known = call;

@@ -75,8 +75,9 @@ public:
   int rank() const { return rank_; }
   int numRanks() const { return static_cast<int>(members_->size()); }
 
-  /// Made when it is first needed.
+  /// Made when they are first needed.
   const std::shared_ptr<PlanGroup> &plans();
+  std::shared_ptr<lanes::RunProgress> progressOf(uint32_t stream);
 
 private:
   /// The communicator that a thread asked for last, until one is forgotten.
@@ -120,6 +121,7 @@ private:
   std::shared_ptr<const std::vector<Rank>> members_; ///< kNoRank: of another job
   uint32_t runs_ = 0;
   std::shared_ptr<PlanGroup> plans_;
+  std::shared_ptr<lanes::RunProgress> progress_; ///< of blocking and nonblocking calls
   uint32_t persistent_ = 0;
   std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
   std::shared_ptr<Operation> quick_; ///< of the call before, if the same words mean the same call

@@ -357,24 +357,24 @@ Status CollectivePlan::commit() {
   if (Status s = mayDescribe(); !s)
     return s;
   Engine &engine = communicator_.engine();
-  auto refuse = [&](const std::string &why) {
-    engine.endpoint().refuse(why);
-    return Status::error(why);
+  auto refuse = [&](const Status &why) {
+    engine.endpoint().refuse(why.message());
+    return why;
   };
   Result<const Program *> program = library_.program();
   if (!program)
-    return refuse(program.message());
+    return refuse(program.status());
   if (Status s = choose(**program); !s)
-    return refuse(s.message());
+    return refuse(s);
   if (Status s = describe(**program); !s)
-    return refuse(s.message());
+    return refuse(s);
   if (Status s = gatherGraphs(**program); !s)
     return s; // all ranks took part
   if (Status s = instantiate(**program); !s)
-    return refuse(s.message());
+    return refuse(s);
   Result<Binding> bound = binding();
   if (!bound)
-    return refuse(bound.message());
+    return refuse(bound.status());
   auto plan = Plan::open(engine, schedule_.view(), schedule_.sizeClass(), *bound, fingerprint());
   if (!plan)
     return Status::error(plan.status().kind(),
@@ -460,7 +460,8 @@ Status CollectivePlan::checkOverlap() const {
         continue;
       if (before(first.begin, second.begin + second.bytes) &&
           before(second.begin, first.begin + first.bytes))
-        return Status::error(concat("'", bufferNames_[b], "' and '", bufferNames_[a],
+        return Status::error(ErrorKind::Overlap,
+                             concat("'", bufferNames_[b], "' and '", bufferNames_[a],
                                     "' overlap; is the form in place meant?"));
     }
   return {};

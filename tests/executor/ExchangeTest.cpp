@@ -441,6 +441,50 @@ TEST_P(Exchanges, GoOnAfterLengthsThatDiffer) {
             "");
 }
 
+// One end of an edge has no bytes: the other one waits for nothing that will not come, and what
+// nobody wants stands in nobody's way.
+TEST_P(Exchanges, AnEndWithoutBytesHoldsNobodyUp) {
+  constexpr uint32_t kAlone = 3000, kTogether = 9000;
+  ASSERT_EQ(
+      onRanks(2,
+              [&](Lanes &lanes) -> std::string {
+                std::vector<std::byte> data(300000);
+                bool sends = lanes.rank() == Rank{0};
+                Rank peer{sends ? 1u : 0u};
+                auto progress =
+                    std::make_shared<lanes::RunProgress>(lanes.book(), lanes::Key{1, 1, 0, 0});
+                Exchange nothing(lanes, progress), some(lanes, progress), much(lanes, progress);
+                iovec word{data.data(), 8}, all{data.data(), data.size()};
+                for (auto [exchange, piece] : {std::pair(&some, word), {&much, all}})
+                  sends ? exchange->send(peer, {&piece, 1}) : exchange->recv(peer, {&piece, 1});
+                if (!nothing.seal() || !some.seal() || !much.seal())
+                  return "no memory";
+                uint32_t run = 0;
+                for (Exchange *exchange : {&some, &much}) { // rank 1 alone expects it
+                  Status s = (sends ? nothing : *exchange).run(run++);
+                  if (s.ok() != sends)
+                    return "nothing came: '" + said(s) + "'";
+                }
+                if (Status s = (sends ? much : nothing).run(run++); s.ok() == sends)
+                  return "nobody wants much: '" + said(s) + "'";
+                for (uint32_t i = 0; i < kAlone; ++i) { // rank 1 comes by
+                  Status s = (sends ? some : nothing).run(run++);
+                  if (!s)
+                    return "nobody wants some: '" + said(s) + "'";
+                  lanes.poll();
+                }
+                for (uint32_t i = 0; i < kAlone; ++i) { // it goes as long as there is room
+                  Status s = (sends ? some : nothing).run(run++);
+                  if (!s && (!sends || s.kind() != ErrorKind::Truncated))
+                    return "nobody wants some: '" + said(s) + "'";
+                  if (!s)
+                    break; // as all others would
+                }
+                return said(some.run(kTogether));
+              }),
+      "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, Exchanges,
                          testing::Values(Case{"standard", {}, shm::SingleCopy::On},
                                          Case{"tight", tight(), shm::SingleCopy::Off},

@@ -162,6 +162,60 @@ TEST(Errors, ACommunicatorServesAgainAfterATruncation) {
         }
 }
 
+// As often as one likes.
+TEST(Errors, ThousandsOfFailedRunsLeaveNothingBehind) {
+  Ring ring;
+  if (ring.ranks == 1)
+    GTEST_SKIP() << "a rank alone has nobody to differ from";
+  Blocks blocks(ring.ranks, 4);
+  for (int round = 0; round < 3000; ++round) {
+    int code = bcast(Form::Blocking, blocks, 4, ring.rank == 1 ? 3 : 4, ring.comm);
+    ASSERT_TRUE(classOf(code) == MPI_ERR_TRUNCATE || (ring.rank != 1 && code == MPI_SUCCESS))
+        << round;
+  }
+  EXPECT_EQ(bcast(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
+  EXPECT_EQ(alltoall(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
+  EXPECT_EQ(neighborAlltoall(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
+}
+
+// Without MPI_IN_PLACE. Rank 0 alone does so, and need not tell by its arguments.
+TEST(Errors, BuffersThatOverlapAreRefused) {
+  Ring ring;
+  Blocks blocks(ring.ranks, 4);
+  for (int round = 0; round < 3; ++round) {
+    bool isWrong = ring.rank == 0 && round != 1;
+    int *got = isWrong ? blocks.sent.data() + 1 : blocks.got.data();
+    int code = MPI_Alltoall(blocks.sent.data(), 4, MPI_INT, got, 4, MPI_INT, ring.comm);
+    int expected = isWrong ? MPI_ERR_BUFFER : round != 1 ? MPI_ERR_OTHER : MPI_SUCCESS;
+    EXPECT_EQ(classOf(code), expected) << round;
+  }
+}
+
+// From rank 0 to rank 1; all other edges have their bytes. Whoever waits for what never comes, or
+// for somebody to take what nobody wants, is told once the other one has ended its call.
+TEST(Errors, AnEndWithoutBytesHoldsNobodyUp) {
+  Ring ring;
+  if (ring.ranks < 3)
+    GTEST_SKIP() << "there would be two edges from rank 0 to rank 1";
+  constexpr int kMany = 100000;
+  Blocks blocks(2, kMany);
+  auto exchange = [&](int count, int sent, int received) {
+    int out[2] = {count, ring.rank == 0 ? sent : count};
+    int in[2] = {ring.rank == 1 ? received : count, count};
+    int at[2] = {0, kMany};
+    return classOf(MPI_Neighbor_alltoallv(blocks.sent.data(), out, at, MPI_INT, blocks.got.data(),
+                                          in, at, MPI_INT, ring.comm));
+  };
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(exchange(4, 0, 4), ring.rank == 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    EXPECT_EQ(exchange(4, kMany, 0), ring.rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    EXPECT_EQ(exchange(4, 4, 4), MPI_SUCCESS);
+  }
+  for (int round = 0; round < 1000; ++round) // told to nobody, and in nobody's way
+    ASSERT_EQ(exchange(4, 1, 0), MPI_SUCCESS);
+  EXPECT_EQ(exchange(4, 4, 4), MPI_SUCCESS);
+}
+
 // A failure is one of one run.
 TEST(Errors, OtherCallsUnderWayGoOn) {
   Ring ring;

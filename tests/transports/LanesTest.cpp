@@ -121,6 +121,55 @@ TEST(LaneGroups, failuresAreNumberedAsTheGroupIs) {
             "");
 }
 
+/// A group of two whose runs are numbered.
+struct Numbered {
+  uint32_t run = 0;
+  LaneEndpoint endpoint;
+  Rank peer;
+
+  explicit Numbered(Lanes &lanes)
+      : endpoint(lanes, {5, {Rank{0}, Rank{1}}, lanes.rank(), {9, &run}}, nullptr),
+        peer{1 - index(endpoint.rank())} {}
+
+  std::unique_ptr<Channels> open() {
+    return endpoint.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}}).take();
+  }
+};
+
+// Rank 1 refuses thousands of runs before rank 0 comes to the first. That one is told of each, with
+// the reason where it is not long ago, and then both are as good as new.
+TEST(LaneGroups, whoIsFarBehindIsToldOfEachRunThatFailed) {
+  constexpr uint32_t kRuns = 5000;
+  std::atomic<bool> isTold = false;
+  EXPECT_EQ(onLanes(2, {},
+                    [&](Lanes &lanes) -> std::string {
+                      Numbered pair(lanes);
+                      for (pair.run = 1; pair.run <= kRuns; ++pair.run) {
+                        if (pair.endpoint.rank() == Rank{1}) {
+                          pair.endpoint.refuse(std::to_string(pair.run));
+                          continue;
+                        }
+                        while (!isTold)
+                          std::this_thread::yield();
+                        Word in{0};
+                        auto channels = pair.open();
+                        channels->start();
+                        (void)channels->recv({0, 0}, OpId{0}, in.payload);
+                        channels->poll(); // it need not be asked again and again
+                        if (!channels->failed())
+                          return "run " + std::to_string(pair.run) + " waits";
+                        bool isLongAgo = pair.run + shm::RunFailures::kPlaces <= kRuns;
+                        if (!isLongAgo &&
+                            channels->fault().reason != "rank 1: " + std::to_string(pair.run))
+                          return "run " + std::to_string(pair.run) + ": " +
+                                 channels->fault().reason;
+                      }
+                      isTold = true;
+                      return exchange(*pair.open(), index(pair.endpoint.rank()), index(pair.peer));
+                    }),
+            "");
+}
+
 // Rank 0 sends as fast as it can and rank 1 takes one run in a hundred polls: what waits at
 // rank 1 has a bound, so rank 0 has to wait.
 TEST(LaneGroups, whoRunsAheadIsHeldBack) {

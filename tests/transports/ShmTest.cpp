@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace colldsl::test {
@@ -79,22 +80,82 @@ TEST(ShmWorld, failuresOfOtherPlansAreNoneOfOurs) {
 TEST(ShmWorld, failuresOfOneRunAreNoneOfTheNext) {
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
-  (*world)->report(7, {Rank{1}, kNoOp, "too long", ErrorKind::Truncated}, 2);
+  (*world)->reportRun(7, 2, {Rank{1}, kNoOp, "too long", ErrorKind::Truncated});
+  (*world)->reportRun(7, 2, {Rank{0}, kNoOp, "too late", ErrorKind::TimedOut});
+  uint32_t seen = 0;
+  EXPECT_FALSE((*world)->findFailure(7, seen).has_value());
   for (uint32_t run : {1, 2, 3}) {
-    uint32_t seen = 0;
-    auto fault = (*world)->findFailure(7, seen, run);
+    auto fault = (*world)->findRunFailure(7, run);
     EXPECT_EQ(fault.has_value(), run == 2) << run;
-    EXPECT_TRUE(!fault || fault->kind == ErrorKind::Truncated);
+    EXPECT_TRUE(!fault || (fault->kind == ErrorKind::Truncated && fault->peer == Rank{1} &&
+                           fault->reason == "too long"));
+    EXPECT_FALSE((*world)->findRunFailure(8, run).has_value());
   }
 }
 
-TEST(ShmWorld, moreFailuresThanTheLogHoldsFailEverything) {
+TEST(ShmWorld, moreFailuresForGoodThanTheLogHoldsFailEverything) {
   auto world = shm::World::create(1);
   ASSERT_TRUE(world.ok());
   for (uint32_t i = 0; i <= shm::FailureLog::kRecords; ++i)
     (*world)->report(1, {Rank{0}, kNoOp, std::string(1000, 'x')});
   uint32_t seen = 0;
   EXPECT_TRUE((*world)->findFailure(2, seen).has_value());
+}
+
+// Each run that failed is known as such, in particular or because it is as old as one that was.
+// Deaths are not forgotten, and what did not fail is not said to have.
+TEST(ShmWorld, failuresOfRunsGoRound) {
+  constexpr uint32_t kPlaces = shm::RunFailures::kPlaces, kRuns = 5 * kPlaces;
+  auto world = shm::World::create(2);
+  ASSERT_TRUE(world.ok());
+  (*world)->reportDeath(Rank{1});
+  for (uint32_t run = 1; run <= kRuns; ++run) {
+    (*world)->reportRun(7, run, {Rank{1}, kNoOp, std::to_string(run)});
+    ASSERT_EQ((*world)->findRunFailure(7, run)->reason, std::to_string(run));
+    ASSERT_FALSE((*world)->findRunFailure(7, run + 1).has_value());
+    ASSERT_FALSE((*world)->findRunFailure(8, run).has_value());
+  }
+  for (uint32_t run = 1; run <= kRuns; ++run) {
+    auto fault = (*world)->findRunFailure(7, run);
+    ASSERT_TRUE(fault.has_value()) << run;
+    bool isKnown = run + kPlaces > kRuns;
+    EXPECT_EQ(fault->reason,
+              isKnown ? std::to_string(run) : "too many runs failed since this one began");
+  }
+  uint32_t seen = 0;
+  EXPECT_EQ((*world)->findFailure(8, seen)->reason, "rank 1 died");
+}
+
+// A rank that comes late with the failure of an old run drives out none that is newer.
+TEST(ShmWorld, lateFailuresOfOldRunsPushNothingOut) {
+  constexpr uint32_t kPlaces = shm::RunFailures::kPlaces;
+  auto world = shm::World::create(2);
+  ASSERT_TRUE(world.ok());
+  (*world)->reportRun(7, kPlaces + 5, {Rank{0}, kNoOp, "new"});
+  (*world)->reportRun(7, 5, {Rank{1}, kNoOp, "old"});
+  EXPECT_EQ((*world)->findRunFailure(7, kPlaces + 5)->reason, "new");
+  EXPECT_TRUE((*world)->findRunFailure(7, 5).has_value());
+  EXPECT_FALSE((*world)->findRunFailure(7, 6).has_value());
+}
+
+// Plans whose runs have the same places, reported by threads: nothing is lost without a word.
+TEST(ShmWorld, failuresOfRunsMayComeAtOnce) {
+  constexpr uint32_t kRuns = 3 * shm::RunFailures::kPlaces;
+  auto world = shm::World::create(2);
+  ASSERT_TRUE(world.ok());
+  std::vector<std::thread> threads;
+  for (uint64_t plan : {1u, 2u, 3u, 4u})
+    threads.emplace_back([&, plan] {
+      for (uint32_t run = 1; run <= kRuns; ++run) {
+        (*world)->reportRun(plan, run, {Rank{0}, kNoOp, std::to_string(plan)});
+        auto fault = (*world)->findRunFailure(plan, run);
+        ASSERT_TRUE(fault.has_value());
+        ASSERT_TRUE(fault->peer == kNoRank || fault->reason == std::to_string(plan));
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ((*world)->numReports(), 4 * kRuns);
 }
 
 // Containers may forbid it.

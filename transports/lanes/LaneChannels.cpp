@@ -66,14 +66,11 @@ Status LaneChannels::prepare(const Work &work) {
   return {};
 }
 
-// Others may have told of a later run before this rank was there.
+// Others may have told of this run before this rank was there.
 void LaneChannels::start() {
-  if (!endpoint_.numbersRuns()) {
-    ++run_;
-    return;
-  }
-  run_ = *endpoint_.group_.runs.next;
-  failuresSeen_ = 0;
+  run_ = endpoint_.numbersRuns() ? *endpoint_.group_.runs.next : run_ + 1;
+  if (endpoint_.numbersRuns())
+    reportsSeen_ = 0;
 }
 
 LaneChannels::End &LaneChannels::openEnd(Side &side, MessageSlot slot, OpId op,
@@ -161,7 +158,19 @@ std::span<const Completion> LaneChannels::poll() {
   endpoint_.lanes_.poll();
   takeFinished();
   told_ = true;
+  if (tally_.open != 0)
+    hearNews();
   return done_;
+}
+
+// Whoever reports something wakes all, but wants no answer: what it was is seen at once.
+void LaneChannels::hearNews() {
+  uint32_t reports = endpoint_.lanes_.world().numReports();
+  if (reports == reportsSeen_)
+    return;
+  reportsSeen_ = reports;
+  if (std::optional<Fault> fault = findFailure())
+    fail(std::move(*fault));
 }
 
 // If the plan failed elsewhere before, that is the reason for what happens here.
@@ -174,19 +183,21 @@ void LaneChannels::failOf(const End &end) {
 // Ranks of the log are those of the machine. Who is none of the group may die.
 std::optional<Fault> LaneChannels::findFailure() {
   const shm::World &world = endpoint_.lanes_.world();
-  while (std::optional<Fault> fault = world.findFailure(plan_, failuresSeen_, numberedRun())) {
-    if (fault->peer == kNoRank)
-      return fault;
-    Rank place = endpoint_.inGroup(fault->peer);
-    if (place != kNoRank) {
-      if (fault->reason == shm::reasonOfDeath(fault->peer))
-        fault->reason = shm::reasonOfDeath(place);
-      fault->peer = place;
-      return fault;
+  std::optional<Fault> fault;
+  if (endpoint_.numbersRuns())
+    fault = world.findRunFailure(plan_, run_);
+  while (!fault && (fault = world.findFailure(plan_, failuresSeen_)))
+    if (fault->peer != kNoRank && endpoint_.inGroup(fault->peer) == kNoRank) {
+      ++failuresSeen_;
+      fault.reset();
     }
-    ++failuresSeen_;
-  }
-  return std::nullopt;
+  if (!fault || fault->peer == kNoRank)
+    return fault;
+  Rank place = endpoint_.inGroup(fault->peer);
+  if (fault->reason == shm::reasonOfDeath(fault->peer))
+    fault->reason = shm::reasonOfDeath(place);
+  fault->peer = place;
+  return fault;
 }
 
 bool LaneChannels::check() {
@@ -239,9 +250,7 @@ void LaneChannels::abort(const Fault &fault) {
   fail(fault);
   if (findFailure())
     return; // all know already
-  Fault told = fault;
-  told.peer = fault.peer == kNoRank ? kNoRank : endpoint_.onMachine(fault.peer);
-  endpoint_.lanes_.world().report(plan_, told, numberedRun());
+  endpoint_.report(plan_, run_, fault);
 }
 
 } // namespace colldsl::lanes

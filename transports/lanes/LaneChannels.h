@@ -48,18 +48,18 @@ private:
   End &openEnd(Side &side, MessageSlot slot, OpId op, const Payload &payload);
   Posted afterPost(End &end);
   void takeFinished();
+  void hearNews();
   std::optional<Fault> findFailure();
   void failOf(const End &end);
   Rank findDeserted();
   OpId openOpOf(const Side &side, Rank peer) const;
-  /// Where failures are those of a run; else 0.
-  uint32_t numberedRun() const { return endpoint_.numbersRuns() ? run_ : 0; }
 
   LaneEndpoint &endpoint_;
   uint32_t stream_;
   StreamId plan_;
   uint32_t run_; ///< the last that was started here, or the next
   uint32_t failuresSeen_ = 0;
+  uint32_t reportsSeen_ = 0;
   Tally tally_;
   Side out_, in_;
   std::vector<Rank> peers_; ///< in the group, each once

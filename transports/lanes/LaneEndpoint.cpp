@@ -102,9 +102,17 @@ void LaneEndpoint::refuse(const std::string &reason) {
   auto held = hold();
   if (!numbersRuns())
     lanes_.refuse(plan);
-  lanes_.world().report(plan,
-                        {onMachine(rank()), kNoOp, saidBy(rank(), reason), ErrorKind::Refused},
-                        numbersRuns() ? *group_.runs.next : 0);
+  report(plan, numbersRuns() ? *group_.runs.next : 0,
+         {rank(), kNoOp, saidBy(rank(), reason), ErrorKind::Refused});
+}
+
+void LaneEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const {
+  Fault told = fault;
+  told.peer = fault.peer == kNoRank ? kNoRank : onMachine(fault.peer);
+  if (numbersRuns())
+    lanes_.world().reportRun(plan, run, told);
+  else
+    lanes_.world().report(plan, told);
 }
 
 // A rank that sleeps looks for dead peers when it wakes.

@@ -66,6 +66,9 @@ private:
   bool numbersRuns() const { return group_.runs.next != nullptr; }
   uint32_t nextStream() { return numbersRuns() ? group_.runs.stream : opened_++; }
   Status checkPeers(std::span<const EdgeSpec> edges) const;
+  /// Of this run alone where the group numbers them, else of the plan. The rank is one of the
+  /// group.
+  void report(StreamId plan, uint32_t run, const Fault &fault) const;
   Rank onMachine(Rank place) const { return group_.ranks[index(place)]; }
   /// kNoRank: not in the group.
   Rank inGroup(Rank onMachine) const;

@@ -156,9 +156,10 @@ void LaneReceiver::take(const Line &line) {
 }
 
 void LaneReceiver::setAside(const Line &line) {
-  if (std::any_of(refused_.runs.begin(), refused_.runs.end(),
-                  [&](const Refused::Run &run) { return run.is(line.key); }))
+  if (refused_.has(line.key))
     return;
+  if (aside_.size() >= sweepAt_)
+    sweep();
   if (spare_.empty())
     spare_.emplace_back();
   aside_.splice(aside_.end(), spare_, spare_.begin());
@@ -175,8 +176,18 @@ void LaneReceiver::setAside(const Line &line) {
   const std::byte *from = bytesOf(line, room, bytes);
   aside.bytes.assign(from, from + bytes);
   asideBytes_ += keptBytes(aside);
-  if (!isBehind_ && asideBytes_ >= options_.asideBytes)
+  if (isBehind_ || asideBytes_ < options_.asideBytes)
+    return;
+  sweep();
+  if (asideBytes_ >= options_.asideBytes)
     setBehind(true);
+}
+
+// What came for runs that are over here nobody will want. The more there is aside the rarer it is
+// looked at.
+void LaneReceiver::sweep() {
+  dropAside([&](const Key &key) { return book_.isOverHere(key); });
+  sweepAt_ = std::max(kSweepAtLeast, 2 * aside_.size());
 }
 
 void LaneReceiver::setBehind(bool isBehind) {
@@ -353,13 +364,16 @@ bool LaneReceiver::revokeAll(const Tally &tally) {
   return true;
 }
 
-void LaneReceiver::forget(const Tally &tally) {
-  posted_.removeIf([&](Message &m) { return m.tally == &tally; });
+uint32_t LaneReceiver::forget(const Tally &tally) {
+  uint32_t forgotten = posted_.removeIf([&](Message &m) { return m.tally == &tally; });
   std::erase_if(announced_,
                 [&](uint16_t ticket) { return streams_[ticket].message->tally == &tally; });
   for (Stream &stream : streams_)
-    if (stream.message && stream.message->tally == &tally)
+    if (stream.message && stream.message->tally == &tally) {
       stream.message = nullptr;
+      ++forgotten;
+    }
+  return forgotten;
 }
 
 bool LaneReceiver::hasClosed(StreamId stream) const {
@@ -389,8 +403,11 @@ void LaneReceiver::drop(const Refused::Run &run) {
 template <typename IsGone> void LaneReceiver::dropAside(IsGone isGone) {
   for (auto at = aside_.begin(); at != aside_.end();) {
     auto next = std::next(at);
-    if (isGone(at->key))
+    if (isGone(at->key)) {
+      if (at->kind == LineKind::Request) // its sender need not wait
+        notify(at->request, Notice::Done);
       letGo(at);
+    }
     at = next;
   }
 }

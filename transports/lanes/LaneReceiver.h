@@ -13,6 +13,7 @@
 #include "transports/cma/RemoteMemory.h"
 #include "transports/lanes/Message.h"
 #include "transports/lanes/Options.h"
+#include "transports/lanes/RunProgress.h"
 #include "transports/shm/World.h"
 
 #include <list>
@@ -27,15 +28,24 @@ struct Refused {
     bool is(const Key &key) const { return streamOf(key) == stream && key.run == run; }
   };
   std::vector<StreamId> streams;
-  std::vector<Run> runs;
+  std::vector<Run> runs; ///< each at its place, as failures are; empty: there were none
+
+  void add(const Run &run) {
+    runs.resize(shm::RunFailures::kPlaces);
+    runs[shm::RunFailures::placeOf(run.stream, run.run)] = run;
+  }
+  bool has(const Key &key) const {
+    return !runs.empty() && runs[shm::RunFailures::placeOf(streamOf(key), key.run)].is(key);
+  }
 };
 
 /// Not thread safe.
 class LaneReceiver {
 public:
   LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canReach,
-               const Refused &refused)
-      : world_(world), peer_(peer), options_(options), canReach_(canReach), refused_(refused) {}
+               const Refused &refused, const RunBook &book)
+      : world_(world), peer_(peer), options_(options), canReach_(canReach), refused_(refused),
+        book_(book) {}
 
   Rank peer() const { return peer_; }
 
@@ -78,8 +88,8 @@ public:
   /// Before forget(): takes back what was announced. False: the peer is writing just now.
   bool revokeAll(const Tally &tally);
 
-  /// Lets go of the messages of an operation that is given up.
-  void forget(const Tally &tally);
+  /// Lets go of the messages of an operation that is given up; how many they were.
+  uint32_t forget(const Tally &tally);
 
   /// Whether the peer said that it has closed the stream, which this rank has not.
   bool hasClosed(StreamId stream) const;
@@ -91,6 +101,8 @@ public:
   void drop(const Refused::Run &run);
 
 private:
+  static constexpr size_t kSweepAtLeast = 64;
+
   struct Aside {
     Key key;
     LineKind kind;
@@ -133,6 +145,7 @@ private:
   void notify(const RequestBody &request, Notice notice);
   void takeClosed(StreamId stream);
   template <typename IsGone> void dropAside(IsGone isGone);
+  void sweep();
   void setBehind(bool isBehind);
   void noteTime(uint64_t bytes, bool isLate);
   void letGo(std::list<Aside>::iterator aside);
@@ -166,6 +179,8 @@ private:
   uint32_t lateness_ = 0;     ///< goes up with each message that waited, and down with the others
   bool lookedInVain_ = false; ///< since the last eager message
   const Refused &refused_;
+  const RunBook &book_;
+  size_t sweepAt_ = kSweepAtLeast;    ///< messages aside
   std::vector<StreamId> closedThere_; ///< and not here
   std::vector<StreamId> closedHere_;  ///< and not there
 };

@@ -252,9 +252,11 @@ bool LaneSender::sayClosed() {
 }
 
 // The tickets of what was asked are not used again: the receiver may still answer.
-void LaneSender::forget(const Tally &tally) {
+uint32_t LaneSender::forget(const Tally &tally) {
+  uint32_t forgotten = 0;
   for (MessageQueue *queue : {&waiting_, &asked_, &streams_})
-    queue->removeIf([&](Message &m) { return m.tally == &tally; });
+    forgotten += queue->removeIf([&](Message &m) { return m.tally == &tally; });
+  return forgotten;
 }
 
 } // namespace colldsl::lanes

@@ -42,8 +42,8 @@ public:
   /// Moves what can move. True: something moved.
   bool poll();
 
-  /// Lets go of the messages of an operation that is given up.
-  void forget(const Tally &tally);
+  /// Lets go of the messages of an operation that is given up; how many they were.
+  uint32_t forget(const Tally &tally);
 
 private:
   bool send(const Message &message) {

@@ -9,6 +9,8 @@ namespace {
 
 // What is besides the lanes can wait for a few yields.
 constexpr uint32_t kYieldsPerLookAround = 16;
+// Looking how far a peer is takes its line away from it.
+constexpr uint32_t kChecksPerDoubt = 64;
 
 } // namespace
 
@@ -22,13 +24,17 @@ Lanes::Lanes(shm::World &world, Rank self, Options options)
       patience_(
           shm::patienceAmong(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
       options_(std::move(options)), arena_(world.arenaBegin(self), world.options().arenaBytes),
-      health_(world, self), senders_(world.numRanks()), receivers_(world.numRanks()) {
+      health_(world, self), book_(std::make_shared<RunBook>(world, self, arena_)),
+      senders_(world.numRanks()), receivers_(world.numRanks()) {
   shm::registerWaker();
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
 }
 
-Lanes::~Lanes() { world_.control(self_).left.store(1, std::memory_order_release); }
+Lanes::~Lanes() {
+  book_->close();
+  world_.control(self_).left.store(1, std::memory_order_release);
+}
 
 LaneSender *Lanes::sender(Rank peer) {
   std::unique_ptr<LaneSender> &sender = senders_[index(peer)];
@@ -54,7 +60,7 @@ LaneSender *Lanes::sender(Rank peer) {
 LaneReceiver &Lanes::receiver(Rank peer) {
   std::unique_ptr<LaneReceiver> &receiver = receivers_[index(peer)];
   if (!receiver) {
-    receiver = std::make_unique<LaneReceiver>(world_, peer, options_, canReach_, refused_);
+    receiver = std::make_unique<LaneReceiver>(world_, peer, options_, canReach_, refused_, *book_);
     allReceivers_.push_back(receiver.get());
     health_.watch(peer);
   }
@@ -127,6 +133,8 @@ Status Lanes::check() {
   health_.look();
   if (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, failuresSeen_))
     return Status::error(fault->kind, fault->reason);
+  if (++checks_ % kChecksPerDoubt == 0 && !doubters_.empty()) // one after the other
+    doubters_[checks_ / kChecksPerDoubt % doubters_.size()]->doubt();
   return {};
 }
 
@@ -153,9 +161,9 @@ void Lanes::refuse(StreamId stream) {
 }
 
 void Lanes::refuseRun(StreamId stream, uint32_t run) {
-  refused_.runs.push_back({stream, run});
+  refused_.add({stream, run});
   for (LaneReceiver *receiver : allReceivers_)
-    receiver->drop(refused_.runs.back());
+    receiver->drop({stream, run});
 }
 
 void Lanes::forget(const Tally &tally) {
@@ -166,6 +174,14 @@ void Lanes::forget(const Tally &tally) {
       health_.look();
     receiver->forget(tally);
   }
+}
+
+// Of a peer that is over with the run: it is in the middle of nothing.
+uint32_t Lanes::forget(const Tally &tally, Rank peer) {
+  uint32_t forgotten = receiver(peer).forget(tally);
+  if (LaneSender *to = senders_[index(peer)].get())
+    forgotten += to->forget(tally);
+  return forgotten;
 }
 
 // Where the log is full, nobody knows any more.

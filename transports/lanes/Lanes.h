@@ -36,6 +36,16 @@ private:
   PutOff *before_ = nullptr, *next_ = nullptr; ///< among those of the lanes
 };
 
+/// Somebody whose messages are under way, and who may find that they will never arrive.
+class Doubter {
+public:
+  virtual void doubt() = 0;
+
+protected:
+  Doubter() = default;
+  ~Doubter() = default;
+};
+
 /// What is wrong where there is no sender.
 Status noRoomFor(Rank peer);
 
@@ -68,6 +78,17 @@ public:
     (receives.before_ ? receives.before_->next_ : firstPutOff_) = receives.next_;
     (receives.next_ ? receives.next_->before_ : lastPutOff_) = receives.before_;
   }
+
+  /// Between these it is asked to doubt now and then while somebody waits for long.
+  void beginDoubting(Doubter &doubter) { doubters_.push_back(&doubter); }
+  void endDoubting(Doubter &doubter) { std::erase(doubters_, &doubter); }
+
+  /// Lets go of those messages of an operation that go to this peer or come from there; how many
+  /// they were.
+  uint32_t forget(const Tally &tally, Rank peer);
+
+  /// How far the ranks are.
+  const std::shared_ptr<RunBook> &book() const { return book_; }
 
   /// Waits until done() is true, and calls move() again and again, which moves what can
   /// move and says whether something did: spins, then gives the core away, then sleeps
@@ -138,12 +159,15 @@ private:
   shm::Arena arena_;
   shm::Health health_;
   bool canReach_ = true;
+  std::shared_ptr<RunBook> book_;
   uint64_t answered_ = 0;                                ///< the newest knock that was
   std::vector<std::unique_ptr<LaneSender>> senders_;     ///< by peer
   std::vector<std::unique_ptr<LaneReceiver>> receivers_; ///< by peer
   std::vector<LaneSender *> allSenders_;
   std::vector<LaneReceiver *> allReceivers_;
   PutOff *firstPutOff_ = nullptr, *lastPutOff_ = nullptr;
+  std::vector<Doubter *> doubters_;
+  uint32_t checks_ = 0;
   Refused refused_;
 };
 

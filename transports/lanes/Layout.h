@@ -134,6 +134,14 @@ struct LaneHeader {
   std::atomic<uint64_t> bytesConsumed;
 };
 
+/// How far a rank is with the runs of a stream. It lies in that rank's arena and never goes.
+struct alignas(kLineBytes) Progress {
+  uint64_t next; ///< offset of the one that was made before, 0: none
+  std::atomic<StreamId> stream;
+  std::atomic<uint32_t> message; ///< of its keys, where these do not tell messages of a run apart
+  std::atomic<uint32_t> over;    ///< no run before this one needs anything more
+};
+
 constexpr uint64_t laneBytes(uint32_t ringBytes) {
   return sizeof(LaneHeader) + kLines * sizeof(Line) + ringBytes;
 }

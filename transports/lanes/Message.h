@@ -69,9 +69,10 @@ public:
 
   void pop() { head_ = head_->next; }
 
-  /// Takes out those for which take(message) is true. take may put the message elsewhere.
-  template <typename Take> void removeIf(Take take) {
+  /// Takes out those for which take(message) is true; how many. take may put the message elsewhere.
+  template <typename Take> uint32_t removeIf(Take take) {
     Message *kept = nullptr;
+    uint32_t taken = 0;
     for (Message *m = head_; m;) {
       Message *next = m->next;
       if (!take(*m)) {
@@ -80,9 +81,11 @@ public:
         (kept ? kept->next : head_) = next;
         if (!next)
           tail_ = kept;
+        ++taken;
       }
       m = next;
     }
+    return taken;
   }
 
   /// Takes out the message with this key; null: there is none.

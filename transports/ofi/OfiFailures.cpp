@@ -102,7 +102,7 @@ void OfiEndpoint::onFailed(std::span<const std::byte> bytes) {
   std::memcpy(&body, bytes.data(), sizeof body);
   body.reason[sizeof body.reason - 1] = '\0';
   if ((body.culprit != kNoRank && index(body.culprit) >= numRanks_) ||
-      body.kind > ErrorKind::TimedOut)
+      body.kind > ErrorKind::Overlap)
     return;
   bool isNew = note(body.plan, {body.culprit, kNoOp, body.reason, body.kind});
   if (body.root != kNoRank && index(body.root) < numRanks_)

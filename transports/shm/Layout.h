@@ -20,28 +20,59 @@ namespace colldsl::shm {
 inline constexpr uint32_t kLineBytes = 64;
 inline constexpr uint32_t kInlineBytes = 48;
 
-/// One failure, told to all. Written once, by the rank that claimed the record.
+/// A failure for good, told to all. Written once, by the rank that claimed the record.
 struct FailureRecord {
   static constexpr uint64_t kEveryPlan = UINT64_MAX;
   static constexpr uint64_t kNoPlan = UINT64_MAX - 1; ///< of whom looks for deaths alone
   std::atomic<uint32_t> ready;
   Rank culprit;  ///< who died or misbehaved, kNoRank: nobody known
   uint64_t plan; ///< which plan failed, or kEveryPlan
-  uint32_t run;  ///< of the plan; 0: no run of it can be any more
   ErrorKind kind;
   char reason[240];
 };
 
-/// What failed so far. Records never go away; when there are too many, everything
-/// fails.
+/// Who died so far, and which plans no run can be of any more. Records never go away; when there
+/// are too many, everything fails.
 struct FailureLog {
   static constexpr uint32_t kRecords = 1024;
   alignas(kLineBytes) std::atomic<uint32_t> count;
   FailureRecord records[kRecords];
 };
 
+/// A run that failed, of a plan that did not.
+struct RunFailure {
+  uint64_t plan;
+  uint32_t run;
+  Rank culprit; ///< as in a FailureRecord
+  ErrorKind kind;
+  char reason[232];
+};
+
+/// The newest of those, each at its place, which it takes from an older one.
+struct RunFailures {
+  static constexpr uint32_t kPlaces = 1024;
+  struct alignas(kLineBytes) Entry {
+    std::atomic<uint32_t> turn; ///< odd: somebody is writing; else how often that was done, twice
+    /// A RunFailure.
+    std::atomic<uint64_t> words[sizeof(RunFailure) / sizeof(uint64_t)];
+  };
+  Entry entries[kPlaces];
+  /// By plan, where several may meet: the last run that lost its place. Of the runs up to it
+  /// nobody can say that they did not fail.
+  std::atomic<uint32_t> lost[kPlaces];
+
+  static uint32_t placeOf(uint64_t plan) {
+    return static_cast<uint32_t>(plan * 0x9e3779b97f4a7c15u >> 32) % kPlaces;
+  }
+  /// Runs of a plan that follow each other have places that do.
+  static uint32_t placeOf(uint64_t plan, uint32_t run) { return (placeOf(plan) + run) % kPlaces; }
+};
+static_assert(sizeof(RunFailure) % sizeof(uint64_t) == 0);
+
 struct WorldHeader {
   FailureLog failures;
+  RunFailures runFailures;
+  alignas(kLineBytes) std::atomic<uint32_t> reports; ///< of either, so that news are one load
 };
 
 /// One rank's public words.
@@ -58,7 +89,8 @@ struct RankControl {
   /// Rank 0 only, with releaseSeq: the record of why a plan cannot be opened.
   std::atomic<uint32_t> verdict;
   static constexpr uint32_t kFine = 0xffffffffu;
-  std::atomic<uint64_t> parcels; ///< offset of its parcel directory
+  std::atomic<uint64_t> parcels;  ///< offset of its parcel directory
+  std::atomic<uint64_t> progress; ///< offset of the newest lanes::Progress, 0: there is none
   /// Offset of the newest lane that others made to this rank, 0: there is none. The only
   /// word here that several write.
   alignas(kLineBytes) std::atomic<uint64_t> knocks;

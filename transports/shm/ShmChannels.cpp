@@ -71,6 +71,7 @@ std::span<const Completion> ShmChannels::poll() {
   sender_.poll(done_);
   if (receiver_.fault().peer != kNoRank)
     failAsReceiver();
+  hearNews();
   told_ = true;
   return done_;
 }
@@ -79,6 +80,16 @@ std::span<const Completion> ShmChannels::poll() {
 void ShmChannels::failAsReceiver() {
   auto earlier = endpoint_.world_.findFailure(plan_, failuresSeen_);
   fail(earlier ? std::move(*earlier) : receiver_.fault());
+}
+
+// Whoever reports something wakes all, but wants no answer: what it was is seen at once.
+void ShmChannels::hearNews() {
+  uint32_t reports = endpoint_.world_.numReports();
+  if (reports == reportsSeen_)
+    return;
+  reportsSeen_ = reports;
+  if (auto fault = endpoint_.world_.findFailure(plan_, failuresSeen_))
+    fail(std::move(*fault));
 }
 
 bool ShmChannels::check() {

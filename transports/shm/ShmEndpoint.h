@@ -78,6 +78,7 @@ private:
   Status layOut(std::span<const EdgeSpec> in);
   Status connect(const OpenRequest &request);
   void forgetTold();
+  void hearNews();
   void checkDeserted();
   void failAsReceiver();
 
@@ -86,6 +87,7 @@ private:
   bool connected_ = false; ///< all ranks opened the plan
   uint32_t run_ = 0;
   uint32_t failuresSeen_ = 0;
+  uint32_t reportsSeen_ = 0;
   Sender sender_;
   Receiver receiver_;
   std::vector<Completion> done_;

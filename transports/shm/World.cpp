@@ -4,11 +4,14 @@
 
 #include "ir/Concat.h"
 
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace colldsl::shm {
@@ -36,6 +39,78 @@ Status checkOptions(uint32_t numRanks, const Options &options) {
   if (options.arenaBytes % kPage != 0 || options.arenaBytes > UINT64_MAX / 2 / numRanks)
     return Status::error("the size of an arena is a multiple of " + std::to_string(kPage));
   return {};
+}
+
+// Who writes does so in some hundred nanoseconds, unless it has lost its core, or its life.
+constexpr std::chrono::milliseconds kLongestWrite{20};
+
+// Failures of runs: a table in which each has its place, so that nobody searches.
+// Example: with 4 places run 6 of a plan takes the place of its run 2, and all of its runs up to 2
+// are lost: whoever still waits in one of them is told that it failed.
+// A late rank so learns at least that, however many runs have failed meanwhile.
+
+void lose(RunFailures &failures, uint64_t plan, uint32_t run) {
+  std::atomic<uint32_t> &lost = failures.lost[RunFailures::placeOf(plan)];
+  uint32_t before = lost.load(std::memory_order_relaxed);
+  while (before < run && !lost.compare_exchange_weak(before, run, std::memory_order_acq_rel))
+    ;
+}
+
+using Words = std::array<uint64_t, sizeof(RunFailure) / sizeof(uint64_t)>;
+
+RunFailure contentOf(const RunFailures::Entry &entry) {
+  Words words;
+  for (size_t i = 0; i < words.size(); ++i)
+    words[i] = entry.words[i].load(std::memory_order_acquire);
+  RunFailure failure;
+  std::memcpy(&failure, words.data(), sizeof failure);
+  return failure;
+}
+
+// Between two looks at the same turn nobody has written.
+bool read(const RunFailures::Entry &entry, RunFailure &failure) {
+  uint32_t turn = entry.turn.load(std::memory_order_acquire);
+  failure = contentOf(entry);
+  return turn % 2 == 0 && entry.turn.load(std::memory_order_relaxed) == turn;
+}
+
+void write(RunFailures::Entry &entry, const RunFailure &failure) {
+  Words words;
+  std::memcpy(words.data(), &failure, sizeof failure);
+  for (size_t i = 0; i < words.size(); ++i)
+    entry.words[i].store(words[i], std::memory_order_release);
+}
+
+// False: whoever has it does not come back.
+bool claim(RunFailures::Entry &entry, uint32_t &turn) {
+  auto deadline = std::chrono::steady_clock::now() + kLongestWrite;
+  while (true) {
+    turn = entry.turn.load(std::memory_order_relaxed);
+    if (turn % 2 == 0 &&
+        entry.turn.compare_exchange_strong(turn, turn + 1, std::memory_order_acq_rel))
+      return true;
+    if (std::chrono::steady_clock::now() > deadline)
+      return false;
+    std::this_thread::yield();
+  }
+}
+
+// What is pushed out is lost before it is gone.
+void putDown(RunFailures &failures, const RunFailure &failure) {
+  RunFailures::Entry &entry = failures.entries[RunFailures::placeOf(failure.plan, failure.run)];
+  uint32_t turn;
+  if (!claim(entry, turn))
+    return lose(failures, failure.plan, failure.run);
+  RunFailure before = contentOf(entry);
+  bool isLater = before.plan == failure.plan && before.run > failure.run;
+  if (isLater)
+    lose(failures, failure.plan, failure.run);
+  bool stays = isLater || (before.plan == failure.plan && before.run == failure.run);
+  if (!stays) {
+    lose(failures, before.plan, before.run);
+    write(entry, failure);
+  }
+  entry.turn.store(turn + 2, std::memory_order_release);
 }
 
 } // namespace
@@ -123,27 +198,31 @@ void World::wakeSleeper(Rank rank) const {
     futexWakeAll(word);
 }
 
-void World::report(uint64_t plan, const Fault &fault, uint32_t run) const {
+void World::tellAll() const {
+  header().reports.fetch_add(1, std::memory_order_acq_rel);
+  for (uint32_t r = 0; r < numRanks_; ++r)
+    wakeSleeper(Rank{r});
+}
+
+void World::report(uint64_t plan, const Fault &fault) const {
   FailureLog &log = header().failures;
   uint32_t n = log.count.fetch_add(1, std::memory_order_acq_rel);
   if (n < FailureLog::kRecords) {
     FailureRecord &record = log.records[n];
     record.plan = plan;
-    record.run = run;
     record.kind = fault.kind;
     record.culprit = fault.peer;
     std::strncpy(record.reason, fault.reason.c_str(), sizeof record.reason - 1);
     record.ready.store(1, std::memory_order_release);
   }
-  for (uint32_t r = 0; r < numRanks_; ++r)
-    wakeSleeper(Rank{r});
+  tellAll();
 }
 
 void World::reportDeath(Rank rank) const {
   report(FailureRecord::kEveryPlan, {rank, kNoOp, reasonOfDeath(rank), ErrorKind::RankDied});
 }
 
-std::optional<Fault> World::findFailure(uint64_t plan, uint32_t &seen, uint32_t run) const {
+std::optional<Fault> World::findFailure(uint64_t plan, uint32_t &seen) const {
   const FailureLog &log = header().failures;
   uint32_t count = log.count.load(std::memory_order_acquire);
   if (count > FailureLog::kRecords)
@@ -152,10 +231,27 @@ std::optional<Fault> World::findFailure(uint64_t plan, uint32_t &seen, uint32_t 
     const FailureRecord &record = log.records[seen];
     if (record.ready.load(std::memory_order_acquire) == 0)
       return std::nullopt; // being written; next time
-    bool isOurs = record.plan == plan && (record.run == 0 || record.run == run);
-    if (isOurs || record.plan == FailureRecord::kEveryPlan)
+    if (record.plan == plan || record.plan == FailureRecord::kEveryPlan)
       return Fault{record.culprit, kNoOp, record.reason, record.kind};
   }
+  return std::nullopt;
+}
+
+void World::reportRun(uint64_t plan, uint32_t run, const Fault &fault) const {
+  RunFailure failure{plan, run, fault.peer, fault.kind, {}};
+  std::strncpy(failure.reason, fault.reason.c_str(), sizeof failure.reason - 1);
+  putDown(header().runFailures, failure);
+  tellAll();
+}
+
+std::optional<Fault> World::findRunFailure(uint64_t plan, uint32_t run) const {
+  const RunFailures &failures = header().runFailures;
+  RunFailure found;
+  if (read(failures.entries[RunFailures::placeOf(plan, run)], found) && found.plan == plan &&
+      found.run == run)
+    return Fault{found.culprit, kNoOp, found.reason, found.kind};
+  if (run <= failures.lost[RunFailures::placeOf(plan)].load(std::memory_order_acquire))
+    return Fault{kNoRank, kNoOp, "too many runs failed since this one began", ErrorKind::Other};
   return std::nullopt;
 }
 

@@ -61,18 +61,29 @@ public:
       wakeSleeper(rank);
   }
 
-  /// Writes a failure of a plan, or of one run of it alone, into the log and wakes everybody.
-  void report(uint64_t plan, const Fault &fault, uint32_t run = 0) const;
+  /// Writes down that a plan failed for good, and wakes everybody.
+  void report(uint64_t plan, const Fault &fault) const;
   void reportDeath(Rank rank) const;
 
-  /// The first failure that concerns the plan, or that run of it, from log record `seen` on;
-  /// moves `seen` past what does not.
-  std::optional<Fault> findFailure(uint64_t plan, uint32_t &seen, uint32_t run = 0) const;
+  /// The same of one run of it alone, which are numbered from 1. The first report of a run counts.
+  void reportRun(uint64_t plan, uint32_t run, const Fault &fault) const;
+
+  /// Grows with each report, after it can be found.
+  uint32_t numReports() const { return header().reports.load(std::memory_order_acquire); }
+
+  /// The first failure for good that concerns the plan, from log record `seen` on; moves `seen`
+  /// past what does not.
+  std::optional<Fault> findFailure(uint64_t plan, uint32_t &seen) const;
+
+  /// Whether this run of the plan failed. Failures of a thousand other runs later nobody knows
+  /// of it in particular: then all runs of the plan that are as old are said to have failed.
+  std::optional<Fault> findRunFailure(uint64_t plan, uint32_t run) const;
 
 private:
   World(uint32_t numRanks, Options options);
   Status map(int descriptor);
   void wakeSleeper(Rank rank) const;
+  void tellAll() const;
   WorldHeader &header() const { return *reinterpret_cast<WorldHeader *>(base_); }
 
   uint32_t numRanks_;
