@@ -1,6 +1,7 @@
 #include "mpi/Job.h"
 
 #include "mpi/Mover.h"
+#include "mpi/MpiCourier.h"
 #include "mpi/Operation.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
@@ -74,7 +75,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   world_ = std::move(wired.world);
   lanes_ = std::make_unique<lanes::Lanes>(*world_, onNode(Rank{worldRank_}), options);
   if (nodes_.count > 1)
-    letters_ = std::make_unique<Letters>(MPI_COMM_WORLD);
+    letters_ = std::make_unique<Letters>(std::make_unique<MpiCourier>(MPI_COMM_WORLD));
 }
 
 void Job::tell(uint32_t ranksHere, const Status &shared, bool isFine) const {

@@ -1,6 +1,7 @@
 // Messages through the MPI below, without anything that they are for. Rank 0 sends, rank 1
 // receives.
 #include "mpi/Letters.h"
+#include "mpi/MpiCourier.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,10 +12,13 @@ namespace colldsl::mpi::test {
 namespace {
 
 constexpr Rank kThere{1}, kHere{0};
+constexpr uint32_t kMostAhead = Letters::kWindow / Letters::kUnitsPerLetter;
 
 class LettersOf : public ::testing::Test {
 protected:
-  LettersOf() : letters(MPI_COMM_WORLD) { MPI_Comm_rank(MPI_COMM_WORLD, &rank); }
+  LettersOf() : letters(std::make_unique<MpiCourier>(MPI_COMM_WORLD)) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  }
 
   bool sends() const { return rank == 0; }
 
@@ -85,7 +89,7 @@ protected:
 TEST_F(LettersOf, anyLengthInAnyPieces) {
   uint32_t number = 0;
   for (uint64_t size :
-       {uint64_t{0}, uint64_t{1}, Letters::kShortBytes, Letters::kShortBytes + 1, uint64_t{100000}})
+       {uint64_t{0}, uint64_t{1}, letters.shortBytes(), letters.shortBytes() + 1, uint64_t{100000}})
     for (uint32_t pieces : {1u, 3u, 200u}) {
       End end(size, sends() ? pieces : 7, ++number, tally);
       if (sends())
@@ -112,7 +116,7 @@ TEST_F(LettersOf, whateverTheOrder) {
 }
 
 TEST_F(LettersOf, whoRunsAheadIsHeldBack) {
-  constexpr uint32_t kMany = 3 * Letters::kMostAhead;
+  constexpr uint32_t kMany = 3 * kMostAhead;
   std::deque<End> ends;
   for (uint32_t m = 0; m < kMany; ++m)
     ends.emplace_back(4, 1, m, tally).fill(sends() ? uint8_t(m) : 0);
@@ -120,7 +124,7 @@ TEST_F(LettersOf, whoRunsAheadIsHeldBack) {
     for (End &end : ends)
       post(end);
     meet();
-    EXPECT_GE(tally.open, kMany - Letters::kMostAhead);
+    EXPECT_GE(tally.open, kMany - kMostAhead);
   } else {
     meet();
     for (End &end : ends)
