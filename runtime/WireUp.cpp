@@ -33,7 +33,7 @@ void noteNode(Meeting &meeting) {
   uint32_t ranksPerNode = 0;
   meeting.note(readRanksPerNode(ranksPerNode));
   meeting.mine().ranksPerNode = ranksPerNode;
-  std::vector<ofi::Interface> own = ofi::ownInterfaces();
+  std::vector<network::Interface> own = network::ownInterfaces();
   own.resize(meeting.mine().interfaces.size());
   std::copy(own.begin(), own.end(), meeting.mine().interfaces.begin());
 }
@@ -51,7 +51,7 @@ Result<ofi::Options> fabricOptions(std::span<const Card> cards) {
   Result<uint32_t> point = meetingPoint(cards, hosts);
   if (!point)
     return point.status();
-  Result<std::string> address = ofi::addressTowards(*point);
+  Result<std::string> address = network::addressTowards(*point);
   if (!address)
     return Status::error(
         concat(address.message(), ", where rank 0 is; COLLDSL_OFI_BIND names another address"));

@@ -1,11 +1,11 @@
 // What ranks tell each other of failures.
-#include "transports/ofi/OfiChannels.h"
+#include "transports/network/NetworkChannels.h"
 #include "transports/shm/World.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -27,7 +27,7 @@ FailureBody makeBody(uint32_t plan, Rank root, const Fault &fault) {
 } // namespace
 
 // True: news. A plan that is closed here, or refused, has nobody to tell.
-bool OfiEndpoint::note(uint32_t plan, const Fault &fault) {
+bool NetworkEndpoint::note(uint32_t plan, const Fault &fault) {
   Fault known{fault.peer, kNoOp, fault.reason, fault.kind}; // ops are numbered by each rank
   if (plan == kEveryPlan) {
     if (allFailed_)
@@ -39,13 +39,13 @@ bool OfiEndpoint::note(uint32_t plan, const Fault &fault) {
   return isClosed || failed_.emplace(plan, known).second;
 }
 
-std::optional<Fault> OfiEndpoint::failureOf(uint32_t plan) const {
+std::optional<Fault> NetworkEndpoint::failureOf(uint32_t plan) const {
   if (auto found = failed_.find(plan); found != failed_.end())
     return found->second;
   return allFailed_;
 }
 
-void OfiEndpoint::report(uint32_t plan, const Fault &fault) {
+void NetworkEndpoint::report(uint32_t plan, const Fault &fault) {
   if (!note(plan, fault))
     return;
   FailureBody body = makeBody(plan, self_, fault);
@@ -53,14 +53,14 @@ void OfiEndpoint::report(uint32_t plan, const Fault &fault) {
   passOn(body);
 }
 
-void OfiEndpoint::tellFailure(Rank rank, const FailureBody &body) {
+void NetworkEndpoint::tellFailure(Rank rank, const FailureBody &body) {
   if (Result<Peer *> peer = mail_->peer(rank))
     mail_->say(**peer, {.plan = body.plan, .kind = Kind::Failed}, body);
 }
 
 // To the peers of the plan, who tell theirs: they are reached though ranks of the tree are
 // dead, or do not look.
-void OfiEndpoint::passOn(FailureBody body) {
+void NetworkEndpoint::passOn(FailureBody body) {
   body.root = kNoRank;
   if (body.plan == kEveryPlan) {
     for (auto &[rank, peer] : mail_->peers())
@@ -80,7 +80,7 @@ void OfiEndpoint::passOn(FailureBody body) {
 // A binomial tree: places are counted from the root, and below place p are p + 1, p + 2, p + 4,
 // ..., from the first power of two above p on. Whoever is dead is stood in for.
 // Example: 5 ranks, root 3: 3 tells 4, 0 and 2; 4 tells 1.
-void OfiEndpoint::passDown(const FailureBody &body, uint32_t below) {
+void NetworkEndpoint::passDown(const FailureBody &body, uint32_t below) {
   uint32_t step = 1;
   while (step <= below)
     step *= 2;
@@ -95,7 +95,7 @@ void OfiEndpoint::passDown(const FailureBody &body, uint32_t below) {
   }
 }
 
-void OfiEndpoint::onFailed(std::span<const std::byte> bytes) {
+void NetworkEndpoint::onFailed(std::span<const std::byte> bytes) {
   FailureBody body;
   if (bytes.size() != sizeof body)
     return;
@@ -114,19 +114,19 @@ void OfiEndpoint::onFailed(std::span<const std::byte> bytes) {
 }
 
 // Whether it died is found by the next look.
-void OfiEndpoint::onLost(Peer &peer, const std::string &reason) {
+void NetworkEndpoint::onLost(Peer &peer, const std::string &reason) {
   if (!peer.saidGoodbye)
     lost_.push_back({peer.rank, reason});
   nextLook_ = {};
 }
 
-void OfiEndpoint::onBroken(const std::string &reason) {
+void NetworkEndpoint::onBroken(const std::string &reason) {
   lost_.push_back({self_, reason});
   nextLook_ = {};
 }
 
 // Whoever left in order said so before; that is perhaps not taken yet.
-void OfiEndpoint::look() {
+void NetworkEndpoint::look() {
   Clock::time_point now = Clock::now();
   if (now < nextLook_)
     return;
@@ -145,7 +145,7 @@ void OfiEndpoint::look() {
   }
 }
 
-void OfiEndpoint::takeNews(const Watch::News &news) {
+void NetworkEndpoint::takeNews(const Watch::News &news) {
   auto peer = mail_->peers().find(news.rank);
   if (peer == mail_->peers().end() || peer->second->saidGoodbye)
     return;
@@ -165,4 +165,4 @@ void OfiEndpoint::takeNews(const Watch::News &news) {
   }
 }
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network
