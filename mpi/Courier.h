@@ -4,9 +4,12 @@
 /// Threads: one at a time. Errors: once something failed, nothing moves any more, see status().
 #pragma once
 
+#include "mpi/Mpi.h"
 #include "transports/lanes/Message.h"
+#include "transports/lanes/Options.h"
 
 #include <optional>
+#include <string>
 
 namespace colldsl::mpi {
 
@@ -29,10 +32,16 @@ public:
     virtual void read(Rank from, std::span<const std::byte> letter) = 0;
   };
 
-  virtual ~Courier() = default;
+  virtual ~Courier();
+
+  /// For people: "the MPI below", say.
+  virtual std::string name() const = 0;
+
+  /// Whether poll() calls the MPI below, which not every thread may.
+  virtual bool isOfMpi() const = 0;
 
   /// Collective, last of all. Waits until all that was written is gone, here and elsewhere.
-  virtual void leave() = 0;
+  void leave();
 
   /// Before all else. The reader outlives the last poll().
   void deliverTo(Reader &reader) { reader_ = &reader; }
@@ -55,6 +64,15 @@ public:
   /// Moves what can move. True: something moved.
   virtual bool poll() = 0;
 
+  /// What to wait for where nothing moves. Empty: there is something now.
+  virtual std::optional<lanes::News> news() = 0;
+
+  /// Before something is written to a rank or comes from it.
+  virtual void meet(Rank) {}
+
+  /// Tells other ranks that nothing can be had from this one any more.
+  virtual void tellFailure(const Fault &) {}
+
   /// Lets go of the messages of an operation that is given up. Waits for bytes that are on their
   /// way from or to its buffers.
   virtual void forget(const lanes::Tally &tally) = 0;
@@ -63,12 +81,19 @@ public:
   const Status &status() const { return status_; }
 
 protected:
-  Courier() = default;
+  /// Collective over `world`, which is duplicated.
+  explicit Courier(MPI_Comm world);
   Courier(const Courier &) = delete;
   Courier &operator=(const Courier &) = delete;
 
+  bool isFine(int code, const char *function);
+  /// Whether something that was promised is not gone yet.
+  virtual bool isBusy() const = 0;
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
   Reader *reader_ = nullptr;
   Status status_;
+  bool isLeaving_ = false;
 };
 
 } // namespace colldsl::mpi

@@ -49,6 +49,13 @@ Letters::Letters(std::unique_ptr<Courier> courier)
 
 Letters::~Letters() { courier_->leave(); }
 
+Letters::Peer &Letters::peer(Rank rank) {
+  auto [at, isNew] = peers_.try_emplace(index(rank));
+  if (isNew)
+    courier_->meet(rank);
+  return at->second;
+}
+
 bool Letters::poll() {
   bool moved = courier_->poll();
   for (size_t held = held_.size(); held > 0; --held) {
@@ -84,7 +91,7 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
   case Header::Kind::Refusal:
     return giveBytes(from, header.place, nullptr);
   case Header::Kind::Taken:
-    peers_[index(from)].ahead -= header.number;
+    peer(from).ahead -= header.number;
     return;
   case Header::Kind::Failure:
     keepNewest(failures_, {header.key,
@@ -97,7 +104,7 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
 }
 
 void Letters::deliver(Rank from, const Header &header, const std::byte *bytes) {
-  Peer &peer = peers_[index(from)];
+  Peer &peer = this->peer(from);
   if (Message *message = peer.wanted.take(header.key))
     return accept(from, *message, header, bytes);
   auto gone = std::find(peer.gone.begin(), peer.gone.end(), header.key);
@@ -155,7 +162,7 @@ void Letters::accept(Rank from, Message &message, const Header &header, const st
   } else {
     if (fits)
       scatter(message.payload, 0, bytes, header.bytes);
-    countTaken(from, peers_[index(from)], header.bytes);
+    countTaken(from, peer(from), header.bytes);
   }
   message.finish();
 }
@@ -171,7 +178,7 @@ void Letters::countTaken(Rank from, Peer &peer, uint64_t bytes) {
 void Letters::recv(Rank from, Message &message) {
   ++message.tally->open;
   message.moved = 0;
-  Peer &peer = peers_[index(from)];
+  Peer &peer = this->peer(from);
   auto at = std::find_if(peer.aside.begin(), peer.aside.end(),
                          [&](const Aside &a) { return a.header.key == message.key; });
   if (at == peer.aside.end())
@@ -181,7 +188,7 @@ void Letters::recv(Rank from, Message &message) {
 }
 
 bool Letters::recvNow(Rank from, const Message &message) {
-  Peer &peer = peers_[index(from)];
+  Peer &peer = this->peer(from);
   auto at = std::find_if(peer.aside.begin(), peer.aside.end(),
                          [&](const Aside &a) { return a.header.key == message.key; });
   if (at == peer.aside.end() || at->header.kind != Header::Kind::Short ||
@@ -196,7 +203,7 @@ bool Letters::recvNow(Rank from, const Message &message) {
 void Letters::send(Rank to, Message &message) {
   ++message.tally->open;
   message.moved = message.payload.bytes;
-  Peer &peer = peers_[index(to)];
+  Peer &peer = this->peer(to);
   uint64_t bytes = message.payload.bytes;
   if (bytes > shortBytes_ || peer.ahead + unitsOf(bytes) > kWindow)
     return ask(to, message);

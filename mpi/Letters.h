@@ -55,6 +55,8 @@ public:
   /// way from or to its buffers.
   void forget(const lanes::Tally &tally);
 
+  /// Tells all that are known that nothing can be had from this rank any more.
+  void sendFailure(const Fault &fault) { courier_->tellFailure(fault); }
   /// Tells a rank that the run with this key failed.
   void sendFailure(Rank peer, const Key &key, const Fault &fault);
   /// Null: nobody said so.
@@ -65,6 +67,10 @@ public:
 
   /// What went wrong for good, if something did.
   const Status &status() const { return courier_->status(); }
+
+  const Courier &courier() const { return *courier_; }
+  /// As Courier::news().
+  std::optional<lanes::News> news() { return courier_->news(); }
 
   /// Longer messages are asked about.
   uint64_t shortBytes() const { return shortBytes_; }
@@ -90,6 +96,7 @@ private:
     uint32_t question;
   };
 
+  Peer &peer(Rank rank);
   void read(Rank from, std::span<const std::byte> letter) override;
   void read(Rank from, const Header &header, const std::byte *bytes);
   void deliver(Rank from, const Header &header, const std::byte *bytes);

@@ -14,9 +14,7 @@ constexpr uint32_t kEars = 16;
 
 } // namespace
 
-MpiCourier::MpiCourier(MPI_Comm world) {
-  isFine(real::Comm_dup(world, &comm_), "MPI_Comm_dup");
-  isFine(real::Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+MpiCourier::MpiCourier(MPI_Comm world) : Courier(world) {
   int *most = nullptr, isThere = 0;
   isFine(real::Comm_get_attr(world, MPI_TAG_UB, &most, &isThere), "MPI_Comm_get_attr");
   numTags_ = isThere ? static_cast<uint32_t>(*most) : 32767;
@@ -27,17 +25,9 @@ MpiCourier::MpiCourier(MPI_Comm world) {
   }
 }
 
-// What was promised is gone before the barrier.
-void MpiCourier::leave() {
-  auto areLeaving = [](const Flight &flight) { return flight.kind != Flight::Kind::BytesIn; };
-  while (status_ && std::any_of(flights_.begin(), flights_.end(), areLeaving))
-    poll();
-  MPI_Request all = MPI_REQUEST_NULL;
-  int isThere = !isFine(real::Ibarrier(comm_, &all), "MPI_Ibarrier");
-  while (!isThere) {
-    poll();
-    isThere = !isFine(real::Test(&all, &isThere, MPI_STATUS_IGNORE), "MPI_Test") || isThere;
-  }
+bool MpiCourier::isBusy() const {
+  return std::any_of(flights_.begin(), flights_.end(),
+                     [](const Flight &flight) { return flight.kind != Flight::Kind::BytesIn; });
 }
 
 MpiCourier::~MpiCourier() {
@@ -47,14 +37,6 @@ MpiCourier::~MpiCourier() {
         real::Cancel(&request);
         real::Wait(&request, MPI_STATUS_IGNORE);
       }
-  real::Comm_free(&comm_);
-}
-
-// The first failure counts.
-bool MpiCourier::isFine(int code, const char *function) {
-  if (status_ && code != MPI_SUCCESS)
-    status_ = mpiStatus(code, function);
-  return code == MPI_SUCCESS;
 }
 
 void MpiCourier::listen(uint32_t ear) {

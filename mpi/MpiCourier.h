@@ -1,4 +1,4 @@
-/// Letters and bytes through the MPI below: its own messages, on a duplicate of MPI_COMM_WORLD.
+/// Letters and bytes through the MPI below: its own messages, on a communicator of their own.
 ///
 /// Letters go into memory that is always posted; bytes under a tag that their receiver picked, from
 /// buffer to buffer, whatever their number and pieces. Below MPI_THREAD_MULTIPLE only those threads
@@ -19,16 +19,20 @@ public:
   explicit MpiCourier(MPI_Comm world);
   ~MpiCourier() override;
 
-  void leave() override;
+  std::string name() const override { return "the MPI below"; }
+  bool isOfMpi() const override { return true; }
   uint32_t letterBytes() const override { return kLetterBytes; }
   void write(Rank to, std::span<const std::byte> header, const Payload &payload,
              Message *message) override;
   std::optional<Place> expect(Rank from, Message &message) override;
   void give(Rank to, Message &message, const Place &place) override;
   bool poll() override;
+  std::optional<lanes::News> news() override { return lanes::News{-1, kNap}; }
   void forget(const lanes::Tally &tally) override;
 
 private:
+  /// Nothing that comes ends a sleep.
+  static constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
   /// Short for any MPI.
   static constexpr uint32_t kLetterBytes = 4000;
 
@@ -45,7 +49,7 @@ private:
     std::unique_ptr<std::byte[]> memory = {}; ///< for bytes that nobody wants any more
   };
 
-  bool isFine(int code, const char *function);
+  bool isBusy() const override;
   void listen(uint32_t ear);
   bool hear();
   void fly(MPI_Request request, Flight flight);
@@ -53,7 +57,6 @@ private:
   void landed(const Flight &flight);
   void divert(size_t at);
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
   uint32_t numTags_ = 0, usedTags_ = 0;
   std::vector<std::unique_ptr<Sheet>> ears_; ///< letters to come, the next one at ear_
   std::vector<MPI_Request> heard_;           ///< by ear

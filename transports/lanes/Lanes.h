@@ -95,7 +95,7 @@ public:
   /// Waiting without a core: armSleep(), then poll() once more, then sleep() if nothing moved.
   /// News that arrive after armSleep() end the sleep. sleep() is thread safe.
   void armSleep();
-  void sleep(std::chrono::nanoseconds atMost);
+  void sleep(const News &news);
 
   /// Memory that all ranks of the machine share: what is sent from it is copied once and
   /// without a system call. Null: none is left.
@@ -134,6 +134,7 @@ private:
   shm::Arena arena_;
   shm::Health health_;
   bool canReach_ = true;
+  int bell_ = -1;                                        ///< where the rank sleeps on files
   uint64_t answered_ = 0;                                ///< the newest knock that was
   std::vector<std::unique_ptr<LaneSender>> senders_;     ///< by peer
   std::vector<std::unique_ptr<LaneReceiver>> receivers_; ///< by peer

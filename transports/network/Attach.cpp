@@ -13,7 +13,7 @@ Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32
   Result<std::unique_ptr<NetworkEndpoint>> endpoint =
       carrier ? NetworkEndpoint::make(rank, numRanks, options, carrier.take()) : carrier.status();
   if (!endpoint) {
-    NetworkEndpoint::miss(bootstrap, numRanks, endpoint.message());
+    missCards(bootstrap, numRanks, endpoint.message());
     return endpoint.status();
   }
   if (Status s = (*endpoint)->meet(bootstrap); !s)

@@ -32,13 +32,14 @@ inline constexpr uint32_t kMostPieces = 8;
 
 /// What a carrier can do for us.
 struct Powers {
-  std::string_view name;    ///< of the transport
-  uint64_t injectBytes = 0; ///< frames up to this need no buffer of ours
-  uint32_t pieces = 1;      ///< of memory, at one end of a read or a write
-  bool moves = false;       ///< reads and writes memory of others
-  bool byAddress = false;   ///< others name memory by its address; else by its distance
-  bool local = false;       ///< wants to know this rank's own memory too
-  bool pins = false;        ///< registered memory must not be given back to the system
+  std::string_view name;            ///< of the transport
+  uint64_t injectBytes = 0;         ///< frames up to this need no buffer of ours
+  uint32_t frameBytes = UINT16_MAX; ///< longer frames may be overtaken by those behind them
+  uint32_t pieces = 1;              ///< of memory, at one end of a read or a write
+  bool moves = false;               ///< reads and writes memory of others
+  bool byAddress = false;           ///< others name memory by its address; else by its distance
+  bool local = false;               ///< wants to know this rank's own memory too
+  bool pins = false;                ///< registered memory must not be given back to the system
 };
 
 /// What registered memory is for.

@@ -1,6 +1,7 @@
 // What ranks tell each other of failures.
+#include "transports/network/Failures.h"
+
 #include "transports/network/NetworkChannels.h"
-#include "transports/shm/World.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +14,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kMostPolls = 1000;
 constexpr uint32_t kEveryPlan = FailureBody::kEveryPlan;
 
-FailureBody makeBody(uint32_t plan, Rank root, const Fault &fault) {
+} // namespace
+
+FailureBody failureBody(uint32_t plan, Rank root, const Fault &fault) {
   FailureBody body = {};
   body.plan = plan;
   body.culprit = fault.peer;
@@ -24,7 +27,16 @@ FailureBody makeBody(uint32_t plan, Rank root, const Fault &fault) {
   return body;
 }
 
-} // namespace
+std::optional<FailureBody> readFailure(std::span<const std::byte> bytes) {
+  FailureBody body;
+  if (bytes.size() != sizeof body)
+    return std::nullopt;
+  std::memcpy(&body, bytes.data(), sizeof body);
+  body.reason[sizeof body.reason - 1] = '\0';
+  if (body.kind > ErrorKind::TimedOut)
+    return std::nullopt;
+  return body;
+}
 
 // True: news. A plan that is closed here, or refused, has nobody to tell.
 bool NetworkEndpoint::note(uint32_t plan, const Fault &fault) {
@@ -48,7 +60,7 @@ std::optional<Fault> NetworkEndpoint::failureOf(uint32_t plan) const {
 void NetworkEndpoint::report(uint32_t plan, const Fault &fault) {
   if (!note(plan, fault))
     return;
-  FailureBody body = makeBody(plan, self_, fault);
+  FailureBody body = failureBody(plan, self_, fault);
   passDown(body, 0);
   passOn(body);
 }
@@ -96,14 +108,10 @@ void NetworkEndpoint::passDown(const FailureBody &body, uint32_t below) {
 }
 
 void NetworkEndpoint::onFailed(std::span<const std::byte> bytes) {
-  FailureBody body;
-  if (bytes.size() != sizeof body)
+  std::optional<FailureBody> read = readFailure(bytes);
+  if (!read || (read->culprit != kNoRank && index(read->culprit) >= numRanks_))
     return;
-  std::memcpy(&body, bytes.data(), sizeof body);
-  body.reason[sizeof body.reason - 1] = '\0';
-  if ((body.culprit != kNoRank && index(body.culprit) >= numRanks_) ||
-      body.kind > ErrorKind::TimedOut)
-    return;
+  const FailureBody &body = *read;
   bool isNew = note(body.plan, {body.culprit, kNoOp, body.reason, body.kind});
   if (body.root != kNoRank && index(body.root) < numRanks_)
     passDown(body, (index(self_) + numRanks_ - index(body.root)) % numRanks_);
@@ -150,19 +158,7 @@ void NetworkEndpoint::takeNews(const Watch::News &news) {
   if (peer == mail_->peers().end() || peer->second->saidGoodbye)
     return;
   peer->second->isLost = true;
-  std::string rank = "rank " + std::to_string(index(news.rank));
-  switch (news.what) {
-  case Watch::What::Died:
-    return report(kEveryPlan,
-                  {news.rank, kNoOp, shm::reasonOfDeath(news.rank), ErrorKind::RankDied});
-  case Watch::What::GaveUp:
-    return report(kEveryPlan,
-                  {news.rank, kNoOp,
-                   rank + " cannot reach rank " + std::to_string(index(self_)) + " any more"});
-  case Watch::What::Silent:
-    return report(kEveryPlan,
-                  {news.rank, kNoOp, rank + " cannot be reached: " + std::strerror(news.error)});
-  }
+  report(kEveryPlan, faultOf(news, self_));
 }
 
 } // namespace colldsl::network

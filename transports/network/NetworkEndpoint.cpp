@@ -1,10 +1,8 @@
-#include "transports/network/Interfaces.h"
 #include "transports/network/NetworkChannels.h"
 
 #include <algorithm>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <thread>
 #include <unistd.h>
 
@@ -14,22 +12,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kTicketBits = 20;
-
-Result<std::vector<Parcel>> tellAll(Bootstrap &bootstrap, std::span<const std::byte> mine,
-                                    uint32_t numRanks) {
-  std::vector<Parcel> out, in;
-  for (uint32_t r = 0; r < numRanks; ++r) {
-    out.push_back({Rank{r}, {mine.begin(), mine.end()}});
-    in.push_back({Rank{r}, {}});
-  }
-  if (Status s = bootstrap.exchange(out, in); !s)
-    return s;
-  return in;
-}
-
-std::string wordsOf(const Parcel &parcel) {
-  return {reinterpret_cast<const char *>(parcel.bytes.data()), parcel.bytes.size()};
-}
 
 } // namespace
 
@@ -52,20 +34,11 @@ Status NetworkEndpoint::openAll() {
     return Status::error("eager messages have at most " + std::to_string(UINT16_MAX) + " bytes");
   if (options_.receives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
-  if (getrandom(&card_.token, sizeof card_.token, 0) != sizeof card_.token)
-    return Status::error("the kernel has no random numbers");
-  Result<std::string> address = addressAt(options_.bind);
-  if (!address)
-    return address.status();
-  options_.bind = address.take();
-  if (Status s = noteAddress(); !s)
-    return s;
-  Result<std::unique_ptr<Watch>> watch =
-      Watch::open(options_.bind, self_, card_.token, options_.silence);
-  if (!watch)
-    return watch.status();
-  watch_ = watch.take();
-  watch_->describe(card_);
+  Result<Presence> presence = appear(*carrier_, self_, options_);
+  if (!presence)
+    return presence.status();
+  card_ = presence->card;
+  watch_ = std::move(presence->watch);
   waker_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   caps_.name = carrier_->powers().name;
   caps_.maxInlineBytes = static_cast<uint32_t>(
@@ -77,17 +50,6 @@ Status NetworkEndpoint::openAll() {
   return {};
 }
 
-Status NetworkEndpoint::noteAddress() {
-  Result<std::vector<std::byte>> address = carrier_->address();
-  if (!address)
-    return address.status();
-  if (address->size() > card_.address.size())
-    return Status::error("the network's addresses are too long");
-  std::copy(address->begin(), address->end(), card_.address.begin());
-  card_.addressBytes = static_cast<uint16_t>(address->size());
-  return {};
-}
-
 Status NetworkEndpoint::meet(Directory directory) {
   directory_ = std::move(directory);
   MailReader &reader = *this;
@@ -95,30 +57,9 @@ Status NetworkEndpoint::meet(Directory directory) {
   return mail_->start(directory_);
 }
 
-// What is no card says why there is none.
 Status NetworkEndpoint::meet(Bootstrap &bootstrap) {
-  Result<std::vector<Parcel>> told =
-      tellAll(bootstrap, std::as_bytes(std::span(&card_, 1)), numRanks_);
-  if (!told)
-    return told.status();
-  const std::vector<Parcel> &in = *told;
-  std::vector<Card> cards(numRanks_);
-  for (uint32_t r = 0; r < numRanks_; ++r) {
-    if (in[r].bytes.size() != sizeof(Card))
-      return Status::error(ErrorKind::Refused, "rank " + std::to_string(r) + ": " + wordsOf(in[r]));
-    std::memcpy(&cards[r], in[r].bytes.data(), sizeof(Card));
-  }
-  return meet([cards = std::move(cards)](Rank rank) -> Result<Card> {
-    if (index(rank) >= cards.size())
-      return Status::error("there is no rank " + std::to_string(index(rank)));
-    return cards[index(rank)];
-  });
-}
-
-void NetworkEndpoint::miss(Bootstrap &bootstrap, uint32_t numRanks, std::string why) {
-  if (why.size() == sizeof(Card))
-    why += ' ';
-  (void)tellAll(bootstrap, std::as_bytes(std::span(why)), numRanks);
+  Result<Directory> directory = showCards(bootstrap, card_, numRanks_);
+  return directory ? meet(directory.take()) : directory.status();
 }
 
 // What this rank said must reach its peers though they look later. Where all has failed they leave,

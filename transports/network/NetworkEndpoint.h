@@ -10,9 +10,7 @@
 /// gone is noticed by its peers.
 #pragma once
 
-#include "transports/Bootstrap.h"
-#include "transports/network/Mail.h"
-#include "transports/network/Watch.h"
+#include "transports/network/Presence.h"
 
 #include <atomic>
 #include <map>
@@ -38,8 +36,6 @@ public:
   Status meet(Directory directory);
   /// The same for all ranks of a bootstrap, which then knows all cards.
   Status meet(Bootstrap &bootstrap);
-  /// In place of make() and meet(), tells all others why this rank cannot come.
-  static void miss(Bootstrap &bootstrap, uint32_t numRanks, std::string why);
 
   Rank rank() const override { return self_; }
   uint32_t numRanks() const override { return numRanks_; }
@@ -62,7 +58,6 @@ private:
   NetworkEndpoint(Rank self, uint32_t numRanks, const Options &options,
                   std::unique_ptr<Carrier> carrier);
   Status openAll();
-  Status noteAddress();
   Status checkPeers(std::span<const EdgeSpec> edges) const;
   Result<Peer *> watchedPeer(Rank rank);
 

@@ -44,6 +44,9 @@ private:
   fid_mr *region_;
 };
 
+// Above, ofi_rxm asks the receiver, and goes on with others meanwhile; its header included.
+constexpr uint32_t kRxmFrameBytes = 16000;
+
 uint64_t randomWord() {
   uint64_t word = 0;
   if (getrandom(&word, sizeof word, 0) != sizeof word)
@@ -116,6 +119,8 @@ void Fabric::notePowers(const Options &options) {
   const fi_domain_attr &domain = *info_->domain_attr;
   powers_.name = "ofi";
   powers_.injectBytes = info_->tx_attr->inject_size;
+  if (providerName().find("ofi_rxm") != std::string::npos)
+    powers_.frameBytes = kRxmFrameBytes;
   powers_.pieces = static_cast<uint32_t>(
       std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{network::kMostPieces})));
   powers_.moves =
