@@ -28,13 +28,13 @@ def ip(*words, check=True):
 def own_network():
     """This script once more, in namespaces of its own of network and mounts: whatever ends it, nothing
     of what it makes is left."""
-    if "COLLDSL_HOSTS" not in os.environ:
+    if "HOSTS_OF_TEST" not in os.environ:
         if shutil.which("ip") is None:
             return "there is no program ip"
         tried = subprocess.run(["unshare", "--mount", "--net", "true"], capture_output=True, text=True)
         if tried.returncode != 0:
             return tried.stderr.strip()
-        os.environ["COLLDSL_HOSTS"] = "inside"
+        os.environ["HOSTS_OF_TEST"] = "inside"
         os.execvp("unshare", ["unshare", "--mount", "--net", sys.executable, *sys.argv])
     try:
         os.makedirs("/run/netns", exist_ok=True)

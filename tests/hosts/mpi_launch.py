@@ -19,7 +19,7 @@ def _openmpi(hosts, ranks, survives):
 
 def _mpich(hosts, ranks, survives):
     words = ["mpirun.mpich", "-localhost", FIRST, "-launcher", "ssh", "-launcher-exec", AGENT,
-             "-hosts", hosts, "-n", str(ranks), "-genv", "UCX_TLS", "tcp,self",
+             "-hosts", hosts, "-n", str(ranks), "-genv", "UCX_TLS", "tcp,sm,self",
              "-genv", "UCX_NET_DEVICES", "eth0"]
     return words + (["-disable-auto-cleanup"] if survives else [])
 
@@ -31,5 +31,5 @@ def words(mpi, hosts, per_host, command, environment, survives=False):
     for name, value in environment.items():
         start += ["-x", f"{name}={value}"] if mpi == "openmpi" else ["-genv", name, str(value)]
     first = hosts.names[0]
-    return ["ip", "netns", "exec", first, "unshare", "--uts", "sh", "-c",
+    return ["ip", "netns", "exec", first, "unshare", "--uts", "--ipc", "sh", "-c",
             'hostname "$0"; exec "$@"', first, *start, *command]
