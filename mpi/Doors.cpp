@@ -27,10 +27,12 @@ int classOf(ErrorKind kind) {
 
 } // namespace
 
+// A class is all that MPI's errors have room for.
 int raise(MPI_Comm comm, const Status &status) {
-  int code = classOf(status.kind());
+  int code = classOf(status.kind()), rank = 0;
+  real::Comm_rank(MPI_COMM_WORLD, &rank);
   if (Settings::all().isVerbose())
-    std::fprintf(stderr, "colldsl: a call failed: %s\n", status.message().c_str());
+    std::fprintf(stderr, "colldsl: rank %d: %s\n", rank, status.message().c_str());
   real::Comm_call_errhandler(comm, code);
   return code;
 }

@@ -3,13 +3,39 @@
 #include <algorithm>
 
 namespace colldsl::mpi {
+namespace {
+
+const void *endOf(const iovec &piece) {
+  return static_cast<const std::byte *>(piece.iov_base) + piece.iov_len;
+}
+
+} // namespace
 
 void FarEdges::add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces) {
   auto at = std::find_if(ends.begin(), ends.end(), [&](const End &e) { return e.peer == peer; });
   if (at == ends.end())
     at = ends.insert(ends.end(), End{peer, {}, {}});
-  std::copy_if(pieces.begin(), pieces.end(), std::back_inserter(at->pieces),
-               [](const iovec &piece) { return piece.iov_len != 0; });
+  for (const iovec &piece : pieces) {
+    bool follows = !at->pieces.empty() && endOf(at->pieces.back()) == piece.iov_base;
+    if (follows)
+      at->pieces.back().iov_len += piece.iov_len;
+    else if (piece.iov_len != 0)
+      at->pieces.push_back(piece);
+  }
+}
+
+void FarEdges::shift(std::vector<End> &ends, ptrdiff_t distance,
+                     const std::function<bool(const void *)> &stays) {
+  for (End &end : ends)
+    for (iovec &piece : end.pieces)
+      if (!stays(piece.iov_base))
+        piece.iov_base = static_cast<std::byte *>(piece.iov_base) + distance;
+}
+
+void FarEdges::shift(ptrdiff_t sent, ptrdiff_t received,
+                     const std::function<bool(const void *)> &stays) {
+  shift(sends_, sent, stays);
+  shift(recvs_, received, stays);
 }
 
 std::vector<EdgeSpec> FarEdges::seal(std::vector<End> &ends) {

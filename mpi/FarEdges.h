@@ -18,6 +18,9 @@ public:
   void recv(Rank peer, std::span<const iovec> pieces) { add(recvs_, peer, pieces); }
   Status open();
 
+  /// Between runs: memory lies so many bytes further on, but for that which stays.
+  void shift(ptrdiff_t sent, ptrdiff_t received, const std::function<bool(const void *)> &stays);
+
   /// Begins a run. Memory is this object's until it is done.
   void start();
   bool isDone() const { return pending_ == 0 || channels_->failed(); }
@@ -37,6 +40,8 @@ private:
   };
 
   static void add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces);
+  static void shift(std::vector<End> &ends, ptrdiff_t distance,
+                    const std::function<bool(const void *)> &stays);
   static std::vector<EdgeSpec> seal(std::vector<End> &ends);
 
   Endpoint &endpoint_;

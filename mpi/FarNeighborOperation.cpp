@@ -46,6 +46,11 @@ Status FarNeighborOperation::seal() {
   return s ? NeighborOperation::seal() : s;
 }
 
+void FarNeighborOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
+  NeighborOperation::shift(sent, received);
+  far_.shift(sent, received, [this](const void *address) { return isScratch(address); });
+}
+
 void FarNeighborOperation::begin(uint32_t number) {
   pack();
   number_ = number;

@@ -32,6 +32,7 @@ private:
   void sendTo(const ServedComm &comm, int peer, const Pieces &pieces) override;
   void recvFrom(const ServedComm &comm, int peer, const Pieces &pieces) override;
   Status seal() override;
+  void shift(ptrdiff_t sent, ptrdiff_t received) override;
   void begin(uint32_t number);
   Status end();
 

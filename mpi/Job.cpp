@@ -1,6 +1,9 @@
 #include "mpi/Job.h"
 
+#include "mpi/Letters.h"
 #include "mpi/Mover.h"
+#include "mpi/MpiCourier.h"
+#include "mpi/NetworkCourier.h"
 #include "mpi/Operation.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
@@ -19,8 +22,9 @@ constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
 constexpr uint64_t kLeastSingleCopy = 32 << 10;
 // The MPI below has news of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
-// Nor do letters.
-constexpr std::chrono::nanoseconds kLongestNap = std::chrono::microseconds(50);
+
+// With a call of the kernel or of the MPI each.
+constexpr uint32_t kLooksAround = 60;
 
 bool allSay(MPI_Comm comm, bool word) {
   int mine = word, all = 0;
@@ -61,7 +65,10 @@ void Job::begin(int threadLevel) {
 
 void Job::connect(WiredUp wired, const Node &node) {
   lanes::Options options;
-  options.longestSleep = longestSleep();
+  options.longestSleep = kLongestSleep;
+  options.sleepsOnFiles = nodes_.count > 1;
+  if (nodes_.count > 1)
+    options.mostLooks = kLooksAround;
   options.ranksOnMachine = node.ranksOnMachine;
   options.bystander = this;
   if (std::optional<cma::Costs> costs = cma::measureCosts())
@@ -74,7 +81,24 @@ void Job::connect(WiredUp wired, const Node &node) {
   world_ = std::move(wired.world);
   lanes_ = std::make_unique<lanes::Lanes>(*world_, onNode(Rank{worldRank_}), options);
   if (nodes_.count > 1)
-    letters_ = std::make_unique<Letters>(MPI_COMM_WORLD);
+    connectNodes();
+  if (Settings::all().wantsProgressThread())
+    beginMovingBesides();
+}
+
+// All ranks come to the same end.
+void Job::connectNodes() {
+  Result<std::unique_ptr<Courier>> courier = Status::error("COLLDSL_NETWORK says so");
+  if (!Settings::all().avoidsNetwork())
+    courier = NetworkCourier::make(MPI_COMM_WORLD);
+  if (!allSay(MPI_COMM_WORLD, courier.ok()) && courier)
+    courier = Status::error("another rank has no network");
+  if (Settings::all().isVerbose() && worldRank_ == 0)
+    std::fprintf(stderr, "colldsl: messages between nodes: %s\n",
+                 courier ? (*courier)->name().c_str()
+                         : ("those of the MPI below: " + courier.message()).c_str());
+  letters_ = std::make_unique<Letters>(courier ? courier.take()
+                                               : std::make_unique<MpiCourier>(MPI_COMM_WORLD));
 }
 
 void Job::tell(uint32_t ranksHere, const Status &shared, bool isFine) const {
@@ -95,6 +119,9 @@ void Job::end() {
   std::unique_ptr<Job> job(std::exchange(current_, nullptr));
   if (!job)
     return;
+  if (Settings::all().wantsProgressThread())
+    job->endMovingBesides();
+  job->mover_.reset();
   job->letters_.reset();
   for (MPI_Op op : job->kept_)
     real::Op_free(&op);
@@ -124,25 +151,46 @@ bool Job::poll() {
   return moved;
 }
 
-// Letters are calls of the MPI.
-bool Job::pollBesides() { return letters_ && !isThreaded_ ? lanes_->poll() : poll(); }
-
-Status Job::waitFor(Operation &operation) {
-  return lanes_->waitUntil([&] { return operation.isDone(); },
-                           [&] {
-                             bool moved = operation.progress();
-                             return moved_.empty() ? moved : poll() || moved;
-                           });
+bool Job::pollBesides() {
+  bool mayCall = isThreaded_ || !letters_ || !letters_->courier().isOfMpi();
+  return mayCall ? poll() : lanes_->poll();
 }
 
-std::chrono::nanoseconds Job::longestSleep() const {
-  return nodes_.count > 1 ? kLongestNap : kLongestSleep;
+std::optional<lanes::News> Job::news() { return letters_ ? letters_->news() : lanes::News{}; }
+
+Status Job::waitFor(Operation &operation) {
+  return told(lanes_->waitUntil([&] { return operation.isDone(); },
+                                [&] {
+                                  bool moved = operation.progress();
+                                  return moved_.empty() ? moved : poll() || moved;
+                                }));
+}
+
+Status Job::moveOnce() {
+  if (poll())
+    return {};
+  noteFailure();
+  return told(lanes_->check());
+}
+
+// Who waits for ranks of its own node alone learns of it there.
+void Job::noteFailure() {
+  if (!letters_ || letters_->status() || std::exchange(hasFailed_, true))
+    return;
+  world_->report(shm::FailureRecord::kEveryPlan,
+                 {kNoRank, kNoOp, letters_->status().message(), letters_->status().kind()});
+}
+
+// Other nodes hear of it that a rank of this one died.
+Status Job::told(Status outcome) {
+  if (!outcome && letters_)
+    letters_->sendFailure({Rank{worldRank_}, kNoOp, outcome.message(), outcome.kind()});
+  return outcome;
 }
 
 // What the MPI below has under way moves while somebody looks at it.
 void Job::look() {
-  if (letters_)
-    letters_->poll();
+  noteFailure();
   int isThere = 0;
   real::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &isThere, MPI_STATUS_IGNORE);
 }

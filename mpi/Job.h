@@ -4,7 +4,6 @@
 
 #include "mpi/FairMutex.h"
 #include "mpi/InfoPromises.h"
-#include "mpi/Letters.h"
 #include "mpi/Mpi.h"
 #include "mpi/Nodes.h"
 #include "mpi/TypesInUse.h"
@@ -16,10 +15,12 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace colldsl::mpi {
 
+class Letters;
 class Mover;
 class Operation;
 
@@ -58,9 +59,11 @@ public:
   /// The same for a thread that is not the program's own: as much as may be moved while that one is
   /// in a call of the MPI below.
   bool pollBesides();
+  /// Before a sleep, as Lanes::sleep() takes it. Empty: there is something now.
+  std::optional<lanes::News> news() override;
 
   /// The same, for whoever does not wait, but comes by now and then. An error: a rank died.
-  Status moveOnce() { return poll() ? Status() : lanes_->check(); }
+  Status moveOnce();
 
   /// Between these it moves by poll().
   void beginMoving(Operation &operation) { moved_.push_back(&operation); }
@@ -69,7 +72,7 @@ public:
   /// Waits until done() is true, and moves all operations meanwhile, and those of the MPI below.
   /// The caller holds a Guard, which is opened now and then.
   template <typename Done> Status waitUntil(Done done) {
-    return lanes_->waitUntil(done, [this] { return poll(); });
+    return told(lanes_->waitUntil(done, [this] { return poll(); }));
   }
 
   /// The same for a blocking call: until this operation is done, which moves too.
@@ -127,6 +130,7 @@ private:
   FairMutex mutex_;
   std::unique_ptr<Mover> mover_;
   uint32_t worldRank_ = 0;
+  bool hasFailed_ = false; ///< the letters have, and this node knows it
   std::atomic<uint32_t> nextContext_{1};
   std::vector<MPI_Op> kept_;
   std::vector<std::shared_ptr<PromisesAsked>> asked_; ///< not answered when last looked at
@@ -135,11 +139,13 @@ private:
   std::vector<std::shared_ptr<void>> buried_;
 
   void look() override;
+  void noteFailure();
+  Status told(Status outcome);
   void leave() override;
   void comeBack() override;
   void tell(uint32_t ranksHere, const Status &shared, bool isFine) const;
   void connect(WiredUp wired, const Node &node);
-  std::chrono::nanoseconds longestSleep() const;
+  void connectNodes();
   void dropBuried();
 };
 

@@ -189,7 +189,7 @@ void LetterChannels::abort(const Fault &fault) {
 LetterEndpoint::LetterEndpoint(Letters &letters, LetterGroup group)
     : letters_(letters), group_(std::move(group)) {
   caps_.name = "letters";
-  caps_.eagerBytes = Letters::kShortBytes;
+  caps_.eagerBytes = letters.shortBytes();
   caps_.opensAlone = true;
   caps_.mustBePolled = true;
 }

@@ -1,5 +1,6 @@
 #include "mpi/Mover.h"
 
+#include <algorithm>
 #include <csignal>
 
 namespace colldsl::mpi {
@@ -48,10 +49,12 @@ void Mover::work() {
     if (job_.pollBesides())
       continue;
     lanes.armSleep();
-    bool moved = job_.pollBesides();
+    std::optional<lanes::News> news;
+    if (!job_.pollBesides())
+      news = job_.news();
     lock.unlock();
-    if (!moved)
-      lanes.sleep(kLongestSleep);
+    if (news)
+      lanes.sleep({news->file, std::min(news->atMost, kLongestSleep)});
     lock.lock();
   }
 }

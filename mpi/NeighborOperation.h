@@ -34,6 +34,7 @@ protected:
   virtual void sendTo(const ServedComm &comm, int peer, const Pieces &pieces);
   virtual void recvFrom(const ServedComm &comm, int peer, const Pieces &pieces);
   virtual Status seal() { return exchange_.seal(); }
+  void shift(ptrdiff_t sent, ptrdiff_t received) override;
 
   Exchange exchange_;
 
@@ -41,7 +42,6 @@ private:
   Status addEdges(const ServedComm &comm, const Call &call);
   Status addOut(const ServedComm &comm, const Call &call, std::vector<Pieces> &toSelf);
   Status addIn(const ServedComm &comm, const Call &call, const std::vector<Pieces> &toSelf);
-  void shift(ptrdiff_t sent, ptrdiff_t received) override;
   Result<Pieces> piecesOf(const Side &side, int slot, PackedList &packed);
 };
 

@@ -45,11 +45,15 @@ void Settings::read() {
       readFlag(name.c_str(), equals + 1, kVerbose);
     else if (name == "COLLDSL_SUMMARY")
       readFlag(name.c_str(), equals + 1, kSummary);
+    else if (name == "COLLDSL_PROGRESS_THREAD")
+      readFlag(name.c_str(), equals + 1, kProgressThread);
+    else if (name == "COLLDSL_NETWORK")
+      readNetwork(equals + 1);
     else if (name == "COLLDSL_DISABLE")
       readDisabled(equals + 1);
     else if (name == "COLLDSL_RANKS_PER_NODE")
       readRanksPerNode(equals + 1);
-    else
+    else if (!name.starts_with("COLLDSL_OFI_")) // each rank has its own
       warn(name + " is set, but there is no such variable");
   }
 }
@@ -59,6 +63,13 @@ void Settings::readFlag(const char *name, const char *value, uint32_t flag) {
     flags_ |= flag;
   else if (*value && std::strcmp(value, "0") != 0)
     warn(std::string(name) + " is neither 0 nor 1: '" + value + "'");
+}
+
+void Settings::readNetwork(std::string_view name) {
+  if (name == "mpi")
+    flags_ |= kAvoidsNetwork;
+  else if (!name.empty() && name != "ofi")
+    warn("COLLDSL_NETWORK is neither ofi nor mpi: '" + std::string(name) + "'");
 }
 
 void Settings::readDisabled(const char *names) {

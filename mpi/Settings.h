@@ -17,18 +17,23 @@ public:
   bool isVerbose() const { return flags_ & kVerbose; }
   bool wantsSummary() const { return flags_ & kSummary; }
   bool isOff(CallKind kind) const { return off_ >> static_cast<uint32_t>(kind) & 1; }
+  /// Whether messages between nodes go through the MPI though there is a network.
+  bool avoidsNetwork() const { return flags_ & kAvoidsNetwork; }
+  /// Whether a thread moves operations all the time.
+  bool wantsProgressThread() const { return flags_ & kProgressThread; }
   /// So many ranks in a row share a node at most; 0: as many as are on it.
   uint32_t ranksPerNode() const { return ranksPerNode_; }
   /// Whether there is nothing at all to be served.
   bool isAllOff() const { return off_ == kAllOff; }
 
 private:
-  static constexpr uint32_t kVerbose = 1, kSummary = 2;
+  static constexpr uint32_t kVerbose = 1, kSummary = 2, kAvoidsNetwork = 4, kProgressThread = 8;
   static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
   static Settings all_;
 
   void read();
   void readFlag(const char *name, const char *value, uint32_t flag);
+  void readNetwork(std::string_view name);
   void readDisabled(const char *names);
   void readRanksPerNode(const char *value);
   void disable(std::string_view name);

@@ -45,8 +45,9 @@ std::vector<uint32_t> firstOf(std::span<const Card> cards, Together areTogether)
 }
 
 bool has(const Card &card, auto condition) {
-  return std::any_of(card.interfaces.begin(), card.interfaces.end(),
-                     [&](const ofi::Interface &own) { return own.address != 0 && condition(own); });
+  return std::any_of(
+      card.interfaces.begin(), card.interfaces.end(),
+      [&](const network::Interface &own) { return own.address != 0 && condition(own); });
 }
 
 } // namespace
@@ -110,7 +111,7 @@ std::vector<uint32_t> firstOfHosts(std::span<const Card> cards) {
 // will have to do.
 Result<uint32_t> meetingPoint(std::span<const Card> cards, std::span<const uint32_t> hosts) {
   uint32_t routed = 0;
-  for (const ofi::Interface &mine : cards[0].interfaces) {
+  for (const network::Interface &mine : cards[0].interfaces) {
     bool isUnique = mine.address != 0, isCommon = true;
     for (uint32_t r = 0; r < cards.size() && isUnique; ++r) {
       if (hosts[r] == hosts[0])

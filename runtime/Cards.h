@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/WireUp.h"
-#include "transports/ofi/Interfaces.h"
+#include "transports/network/Interfaces.h"
 
 #include <array>
 #include <sched.h>
@@ -21,7 +21,7 @@ struct Card {
   char boot[37] = {};     ///< the machine, since it was started
   char trouble[160] = {}; ///< empty: none
   cpu_set_t allowed = {};
-  std::array<ofi::Interface, 8> interfaces = {}; ///< none: zeros
+  std::array<network::Interface, 8> interfaces = {}; ///< none: zeros
 };
 
 /// Of this process.

@@ -2,6 +2,7 @@
 
 #include "ir/Concat.h"
 #include "runtime/Meeting.h"
+#include "runtime/OnNetwork.h"
 #include "runtime/OutOfBandBootstrap.h"
 #include "transports/lanes/LaneEndpoint.h"
 #include "transports/ofi/Attach.h"
@@ -33,7 +34,7 @@ void noteNode(Meeting &meeting) {
   uint32_t ranksPerNode = 0;
   meeting.note(readRanksPerNode(ranksPerNode));
   meeting.mine().ranksPerNode = ranksPerNode;
-  std::vector<ofi::Interface> own = ofi::ownInterfaces();
+  std::vector<network::Interface> own = network::ownInterfaces();
   own.resize(meeting.mine().interfaces.size());
   std::copy(own.begin(), own.end(), meeting.mine().interfaces.begin());
 }
@@ -51,7 +52,7 @@ Result<ofi::Options> fabricOptions(std::span<const Card> cards) {
   Result<uint32_t> point = meetingPoint(cards, hosts);
   if (!point)
     return point.status();
-  Result<std::string> address = ofi::addressTowards(*point);
+  Result<std::string> address = network::addressTowards(*point);
   if (!address)
     return Status::error(
         concat(address.message(), ", where rank 0 is; COLLDSL_OFI_BIND names another address"));
@@ -135,6 +136,32 @@ Result<WiredUp> wireOneNode(const OutOfBand &launcher, Meeting &meeting,
   return wired;
 }
 
+// One layer less between messages and sockets, where libfabric has it.
+constexpr const char *kQuickest = "net";
+
+Result<OnNetwork> openOn(const OutOfBand &launcher, const char *provider) {
+  shm::Options nothing;
+  Meeting meeting(launcher, nothing);
+  noteNode(meeting);
+  if (Status s = meeting.begin(false); !s)
+    return s;
+  OnNetwork network;
+  Result<ofi::Options> options = fabricOptions(meeting.cards());
+  meeting.note(options.status());
+  if (options) {
+    if (provider)
+      options->provider = provider;
+    auto carrier = ofi::open(*options);
+    meeting.note(carrier.status());
+    network.options = *options;
+    if (carrier)
+      network.carrier = carrier.take();
+  }
+  if (Status s = meeting.exchange(); !s)
+    return s;
+  return network;
+}
+
 } // namespace
 
 Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options, const Status &own,
@@ -149,6 +176,13 @@ Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options, c
     return wireNetwork(launcher, meeting, std::move(nodes));
   return isOneNode(nodes) ? wireOneNode(launcher, meeting, std::move(nodes))
                           : wireNodes(launcher, meeting, std::move(nodes));
+}
+
+Result<OnNetwork> openNetwork(const OutOfBand &launcher) {
+  if (!std::getenv("COLLDSL_OFI_PROVIDER"))
+    if (Result<OnNetwork> network = openOn(launcher, kQuickest))
+      return network;
+  return openOn(launcher, nullptr);
 }
 
 Result<std::vector<uint32_t>> findNodes(const OutOfBand &launcher) {

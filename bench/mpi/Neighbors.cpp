@@ -1,7 +1,7 @@
 // What neighbour operations cost: an MPI program that knows nothing of colldsl.
 //
 //   torus1 .. torus4       periodic grids: at two ranks partly self edges, the others parallel
-//   parallel2, parallel8   a distributed graph of so many edges to the next rank
+//   parallel1 .. parallel8  a distributed graph of so many edges to the next rank
 //
 // A row is named by operation, topology and bytes per block. The rows `floor-...` are no
 // operations: each rank copies the same bytes out of the memory of its neighbours, which have just
@@ -196,6 +196,8 @@ void measureAll(Network network, Bench &bench) {
         NeighborOperation operation(network, gathers, static_cast<int>(bytes), bench.options());
         bench.row(rest, operation);
       }
+      if (!bench.options().board.empty())
+        continue; // where memory is not shared there is no such floor
       CopyFloor floor(network, gathers, static_cast<int>(bytes));
       bench.row("floor-" + rest, floor);
     }
@@ -218,7 +220,7 @@ int main(int argc, char **argv) {
     Bench bench(options);
     for (int dims = 1; dims <= 4; ++dims)
       measureAll(torus(dims), bench);
-    for (int edges : {2, 8})
+    for (int edges : {1, 2, 4, 8})
       measureAll(parallel(edges), bench);
   }
   MPI_Finalize();

@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <getopt.h>
 #include <new>
 #include <sched.h>
 #include <sstream>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace bench {
@@ -22,6 +24,7 @@ const char kHelp[] =
   --calls N        at most so many calls per row, 200 by default
   --row-ms MS      at most about so long per row, 200 by default
   --percentile P   of the calls of a row, 50 by default
+  --board FILE     ranks agree by this file, where the MPI does not know that they share a machine
   --timeout S      ends the program after so many seconds, 300 by default
 )";
 
@@ -60,6 +63,8 @@ void set(Options &o, int option, const char *value) {
     o.rowMs = number;
   else if (option == 'q')
     o.percentile = number;
+  else if (option == 'b')
+    o.board = value;
   else if (option == 't')
     o.timeoutSeconds = number;
   else
@@ -82,6 +87,7 @@ Options parse(int argc, char **argv, const std::vector<std::string> &forms,
                                  {"row-ms", required_argument, nullptr, 'r'},
                                  {"percentile", required_argument, nullptr, 'q'},
                                  {"timeout", required_argument, nullptr, 't'},
+                                 {"board", required_argument, nullptr, 'b'},
                                  {"places", required_argument, nullptr, 'p'},
                                  {}};
   Options o;
@@ -114,19 +120,39 @@ Buffer::~Buffer() {
 Bench::Bench(const Options &options) : options_(options) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-  MPI_Aint lines = static_cast<MPI_Aint>(sizeof(double)) * ranks_ * (1 + options.calls);
-  void *memory;
-  MPI_Win_allocate_shared(rank_ == 0 ? static_cast<MPI_Aint>(sizeof(Board)) + lines : 0, 1,
-                          MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window_);
-  MPI_Aint size;
-  int unit;
-  MPI_Win_shared_query(window_, 0, &size, &unit, &board_);
+  size_t lines = sizeof(double) * static_cast<size_t>(ranks_ * (1 + options.calls));
+  board_ = static_cast<Board *>(share(sizeof(Board) + lines));
   if (rank_ == 0)
     new (board_) Board{};
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-Bench::~Bench() { MPI_Win_free(&window_); }
+Bench::~Bench() {
+  if (window_ != MPI_WIN_NULL)
+    MPI_Win_free(&window_);
+}
+
+void *Bench::share(size_t bytes) {
+  if (!options_.board.empty()) {
+    int file = open(options_.board.c_str(), O_RDWR | O_CREAT, 0600);
+    bool isFine = file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0;
+    void *memory =
+        isFine ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (memory == MAP_FAILED) {
+      std::perror(options_.board.c_str());
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    close(file);
+    return memory;
+  }
+  void *own, *first;
+  MPI_Win_allocate_shared(rank_ == 0 ? static_cast<MPI_Aint>(bytes) : 0, 1, MPI_INFO_NULL,
+                          MPI_COMM_WORLD, &own, &window_);
+  MPI_Aint size;
+  int unit;
+  MPI_Win_shared_query(window_, 0, &size, &unit, &first);
+  return first;
+}
 
 double *Bench::lineOf(int rank) const {
   return reinterpret_cast<double *>(board_ + 1) + rank * (1 + options_.calls);

@@ -17,6 +17,8 @@ struct Options {
   /// Those to be measured; all if empty.
   std::vector<std::string> operations;
   std::vector<long> sizes;
+  /// A file that ranks agree by which cannot make shared memory; empty: they can.
+  std::string board;
 
   bool wants(const std::string &operation) const;
 };
@@ -68,7 +70,8 @@ public:
   virtual bool isSynchronized() const { return false; }
 };
 
-/// Makes rows; collective over MPI_COMM_WORLD, whose ranks must share a machine.
+/// Makes rows; collective over MPI_COMM_WORLD, whose ranks must share a machine, though the MPI
+/// need not know it.
 class Bench {
 public:
   explicit Bench(const Options &options);
@@ -101,7 +104,9 @@ private:
   const Options &options_;
   int rank_, ranks_;
   long call_ = 0;
-  MPI_Win window_;
+  void *share(size_t bytes);
+
+  MPI_Win window_ = MPI_WIN_NULL;
   Board *board_;
 };
 

@@ -42,6 +42,7 @@ def parser(description, rounds, forms):
     add("--form", choices=forms, default="blocking")
     add("--operations", help="these alone: A,B,...")
     add("--sizes", help="bytes: N,N,...")
+    made.set_defaults(board=None)
     add("--alloc-mem", action="store_true", help="buffers of MPI_Alloc_mem")
     add("--places", type=int, default=1, help="buffers change from call to call, so many in turns")
     add("--calls", type=int, default=200, help="at most so many calls per row and run")
@@ -67,15 +68,20 @@ class Program:
     def path(self, mpi):
         return os.path.join(self.args.build, "bin", f"{self.name}-{mpi}")
 
+    def start(self, mpi, library, ranks):
+        """The words before the program."""
+        start = launcher(mpi, ranks)
+        return [start[0], *preloaded(mpi, library), *start[1:]]
+
     def run(self, mpi, library, environment=None, **changes):
         """What it prints; `changes` are to the arguments."""
         args = argparse.Namespace(**{**vars(self.args), **changes})
-        start = launcher(mpi, args.ranks)
-        words = [start[0], *preloaded(mpi, library), *start[1:], self.path(mpi), "--form", args.form]
+        words = [*self.start(mpi, library, args.ranks), self.path(mpi), "--form", args.form]
         words += ["--calls", str(args.calls), "--row-ms", str(args.row_ms),
                   "--percentile", str(args.percentile)]
         words += ["--places", str(args.places), "--timeout", str(args.timeout)]
         words += (["--alloc-mem"] if args.alloc_mem else [])
+        words += ["--board", args.board] if args.board else []
         words += ["--operations", args.operations] if args.operations else []
         words += ["--sizes", args.sizes] if args.sizes else []
         try:

@@ -28,13 +28,13 @@ def ip(*words, check=True):
 def own_network():
     """This script once more, in namespaces of its own of network and mounts: whatever ends it, nothing
     of what it makes is left."""
-    if "COLLDSL_HOSTS" not in os.environ:
+    if "HOSTS_OF_TEST" not in os.environ:
         if shutil.which("ip") is None:
             return "there is no program ip"
         tried = subprocess.run(["unshare", "--mount", "--net", "true"], capture_output=True, text=True)
         if tried.returncode != 0:
             return tried.stderr.strip()
-        os.environ["COLLDSL_HOSTS"] = "inside"
+        os.environ["HOSTS_OF_TEST"] = "inside"
         os.execvp("unshare", ["unshare", "--mount", "--net", sys.executable, *sys.argv])
     try:
         os.makedirs("/run/netns", exist_ok=True)
@@ -77,24 +77,27 @@ class Hosts:
         ip("link", "set", f"port{i}", "nomaster")
 
 
-class Job:
-    """Ranks in a row, so many on each host. What they say goes to a file, as the launcher stops
-    listening when one dies."""
+def inside(launcher, hosts, per_host, command):
+    """The words by which a launcher that knows of no hosts starts ranks in a row, so many on each
+    host. Once one dies the launcher ends what it started, if it finds it."""
+    names = " ".join(hosts.names)
+    script = (f'set -- {names} -- "$@"; shift $((PMI_RANK / {per_host})); '
+              'host=$1; while [ "$1" != -- ]; do shift; done; shift; '
+              'exec setsid --fork --wait ip netns exec $host "$@" >> "$HEARD" 2>&1')
+    return [launcher, "-disable-auto-cleanup", "-n", str(per_host * len(hosts.names)),
+            "sh", "-c", script, "sh", *command]
 
-    def __init__(self, launcher, hosts, per_host, command, environment=None):
-        names = " ".join(hosts.names)
-        # Once one dies the launcher ends what it started, if it finds it.
-        inside = (f'set -- {names} -- "$@"; shift $((PMI_RANK / {per_host})); '
-                  'host=$1; while [ "$1" != -- ]; do shift; done; shift; '
-                  'exec setsid --fork --wait ip netns exec $host "$@" >> "$HEARD" 2>&1')
+
+class Job:
+    """What `start` says starts it, of the file that ranks are to write to, as launchers stop listening
+    when one dies."""
+
+    def __init__(self, start, environment=None):
         self.file = tempfile.NamedTemporaryFile("a")
         self.process = subprocess.Popen(
-            [launcher, "-disable-auto-cleanup", "-n", str(per_host * len(hosts.names)),
-             "sh", "-c", inside, "sh", *command],
-            stdin=subprocess.DEVNULL, stdout=self.file.fileno(), stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, "COLLDSL_RANKS_PER_NODE": str(per_host), "HEARD": self.file.name,
-                 **(environment or {})})
+            start(self.file.name), stdin=subprocess.DEVNULL, stdout=self.file.fileno(),
+            stderr=subprocess.STDOUT, start_new_session=True,
+            env={**os.environ, "HEARD": self.file.name, **(environment or {})})
 
     def heard(self):
         with open(self.file.name) as file:
@@ -137,13 +140,38 @@ def expect(condition, what):
         raise AssertionError(what)
 
 
+def survivors_name(job, count, reason, seconds):
+    """Waits until so many ranks failed for that reason."""
+    begin = time.monotonic()
+    failed = job.hear(r"rank (\d+) failed after ([\d.]+) s: (.*)", count, seconds)
+    print(f"  all told within {time.monotonic() - begin:.1f} s: {failed[0][2]}")
+    expect(all(re.search(reason, why) for _, _, why in failed), job.heard())
+
+
+def run_all(plan):
+    """Each test of (number of hosts, test, its words...); the exit code."""
+    if why := own_network():
+        print(f"skipped: namespaces of the network cannot be made here: {why}")
+        return 77
+    for count, test, *of in plan:
+        print(f"{count} hosts: {' '.join([*of, test.__name__])}", flush=True)
+        with Hosts(count) as hosts:
+            try:
+                test(hosts, *of)
+            except AssertionError as error:
+                print(error)
+                return 1
+    return 0
+
+
 class Suite:
     def __init__(self, build, launcher):
         self.colldsl, self.sums = f"{build}/bin/colldsl", f"{build}/bin/sums"
         self.launcher = launcher
 
     def job(self, hosts, per_host, *command, **environment):
-        return Job(self.launcher, hosts, per_host, command, environment)
+        return Job(lambda _: inside(self.launcher, hosts, per_host, command),
+                   {"COLLDSL_RANKS_PER_NODE": str(per_host), **environment})
 
     def run(self, hosts, per_host, *words, **environment):
         with self.job(hosts, per_host, self.colldsl, "run", *words, "--iters", "3", "--warmup",
@@ -182,7 +210,7 @@ class Suite:
             processes = job.hear(r"rank (\d+) of \d+ is process (\d+)", ranks, 60)
             time.sleep(0.5)
             os.kill(int(dict(processes)["1"]), signal.SIGKILL)
-            self.survivors_name(job, ranks - 1, r"rank 1 died", 10)
+            survivors_name(job, ranks - 1, r"rank 1 died", 10)
 
     def cut_link_is_noticed(self, hosts):
         ranks = 2 * len(hosts.names)
@@ -190,34 +218,15 @@ class Suite:
             job.hear(r"rank (\d+) of \d+ is process (\d+)", ranks, 60)
             time.sleep(0.5)
             hosts.cut(1)
-            self.survivors_name(job, ranks, r"rank \d cannot (?:be reached|reach rank \d)",
+            survivors_name(job, ranks, r"rank \d cannot (?:be reached|reach rank \d)",
                                 MOST_SECONDS)
-
-    @staticmethod
-    def survivors_name(job, count, reason, seconds):
-        begin = time.monotonic()
-        failed = job.hear(r"rank (\d+) failed after ([\d.]+) s: (.*)", count, seconds)
-        print(f"  all told within {time.monotonic() - begin:.1f} s: {failed[0][2]}")
-        expect(all(re.search(reason, why) for _, _, why in failed), job.heard())
 
 
 def main():
-    if why := own_network():
-        print(f"skipped: namespaces of the network cannot be made here: {why}")
-        return 77
     suite = Suite(*sys.argv[1:3])
-    plan = [(2, suite.collectives_run_right), (3, suite.collectives_run_right),
-            (2, suite.library_knows_nodes), (2, suite.address_is_told),
-            (3, suite.dead_rank_is_named), (2, suite.cut_link_is_noticed)]
-    for count, test in plan:
-        print(f"{count} hosts: {test.__name__}", flush=True)
-        with Hosts(count) as hosts:
-            try:
-                test(hosts)
-            except AssertionError as error:
-                print(error)
-                return 1
-    return 0
+    return run_all([(2, suite.collectives_run_right), (3, suite.collectives_run_right),
+                    (2, suite.library_knows_nodes), (2, suite.address_is_told),
+                    (3, suite.dead_rank_is_named), (2, suite.cut_link_is_noticed)])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-// Messages through the MPI below, without anything that they are for. Rank 0 sends, rank 1
+// Messages by letter, without anything that they are for. Rank 0 sends, rank 1
 // receives.
 #include "mpi/Letters.h"
+#include "mpi/MpiCourier.h"
+#include "mpi/NetworkCourier.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,10 +13,20 @@ namespace colldsl::mpi::test {
 namespace {
 
 constexpr Rank kThere{1}, kHere{0};
+constexpr uint32_t kMostAhead = Letters::kWindow / Letters::kUnitsPerLetter;
 
-class LettersOf : public ::testing::Test {
+enum class Way : uint8_t { Mpi, Network };
+
+std::unique_ptr<Courier> makeCourier(Way way) {
+  if (way == Way::Mpi)
+    return std::make_unique<MpiCourier>(MPI_COMM_WORLD);
+  Result<std::unique_ptr<Courier>> courier = NetworkCourier::make(MPI_COMM_WORLD);
+  return courier ? courier.take() : nullptr;
+}
+
+class LettersOf : public ::testing::TestWithParam<Way> {
 protected:
-  LettersOf() : letters(MPI_COMM_WORLD) { MPI_Comm_rank(MPI_COMM_WORLD, &rank); }
+  LettersOf() : letters(makeCourier(GetParam())) { MPI_Comm_rank(MPI_COMM_WORLD, &rank); }
 
   bool sends() const { return rank == 0; }
 
@@ -82,10 +94,10 @@ protected:
   lanes::Tally tally;
 };
 
-TEST_F(LettersOf, anyLengthInAnyPieces) {
+TEST_P(LettersOf, anyLengthInAnyPieces) {
   uint32_t number = 0;
   for (uint64_t size :
-       {uint64_t{0}, uint64_t{1}, Letters::kShortBytes, Letters::kShortBytes + 1, uint64_t{100000}})
+       {uint64_t{0}, uint64_t{1}, letters.shortBytes(), letters.shortBytes() + 1, uint64_t{100000}})
     for (uint32_t pieces : {1u, 3u, 200u}) {
       End end(size, sends() ? pieces : 7, ++number, tally);
       if (sends())
@@ -100,7 +112,7 @@ TEST_F(LettersOf, anyLengthInAnyPieces) {
 }
 
 // Nothing stands in the way of what is wanted first.
-TEST_F(LettersOf, whateverTheOrder) {
+TEST_P(LettersOf, whateverTheOrder) {
   std::deque<End> ends;
   for (uint32_t m = 0; m < 50; ++m)
     ends.emplace_back(m % 2 ? 10 : 20000, 2, m, tally).fill(sends() ? uint8_t(m) : 0);
@@ -111,8 +123,8 @@ TEST_F(LettersOf, whateverTheOrder) {
     EXPECT_EQ(ends[m].packed().front(), m);
 }
 
-TEST_F(LettersOf, whoRunsAheadIsHeldBack) {
-  constexpr uint32_t kMany = 3 * Letters::kMostAhead;
+TEST_P(LettersOf, whoRunsAheadIsHeldBack) {
+  constexpr uint32_t kMany = 3 * kMostAhead;
   std::deque<End> ends;
   for (uint32_t m = 0; m < kMany; ++m)
     ends.emplace_back(4, 1, m, tally).fill(sends() ? uint8_t(m) : 0);
@@ -120,7 +132,7 @@ TEST_F(LettersOf, whoRunsAheadIsHeldBack) {
     for (End &end : ends)
       post(end);
     meet();
-    EXPECT_GE(tally.open, kMany - Letters::kMostAhead);
+    EXPECT_GE(tally.open, kMany - kMostAhead);
   } else {
     meet();
     for (End &end : ends)
@@ -142,7 +154,7 @@ TEST_F(LettersOf, whoRunsAheadIsHeldBack) {
   finish();
 }
 
-TEST_F(LettersOf, lengthsThatDifferAreTheReceiversToTell) {
+TEST_P(LettersOf, lengthsThatDifferAreTheReceiversToTell) {
   uint32_t number = 0;
   for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
     End end(sends() ? size : size - 1, 1, ++number, tally);
@@ -155,7 +167,7 @@ TEST_F(LettersOf, lengthsThatDifferAreTheReceiversToTell) {
 }
 
 // Before the message is here, and when the bytes are asked for already.
-TEST_F(LettersOf, memoryOfWhatIsGivenUpIsLeftAlone) {
+TEST_P(LettersOf, memoryOfWhatIsGivenUpIsLeftAlone) {
   uint32_t number = 0;
   for (bool isAsked : {false, true})
     for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
@@ -187,7 +199,7 @@ TEST_F(LettersOf, memoryOfWhatIsGivenUpIsLeftAlone) {
     }
 }
 
-TEST_F(LettersOf, failuresAreToldOncePerKey) {
+TEST_P(LettersOf, failuresAreToldOncePerKey) {
   Letters::Key key{1, 2, 0, 0}, other{1, 3, 0, 0};
   if (sends())
     letters.sendFailure(kThere, key, {Rank{7}, kNoOp, "out of luck"});
@@ -199,6 +211,9 @@ TEST_F(LettersOf, failuresAreToldOncePerKey) {
   }
   EXPECT_EQ(letters.findFailure(other), nullptr);
 }
+
+INSTANTIATE_TEST_SUITE_P(By, LettersOf, ::testing::Values(Way::Mpi, Way::Network),
+                         [](const auto &way) { return way.param == Way::Mpi ? "Mpi" : "Network"; });
 
 } // namespace
 } // namespace colldsl::mpi::test

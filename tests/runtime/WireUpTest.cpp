@@ -12,15 +12,15 @@
 namespace colldsl {
 namespace {
 
-ofi::Interface at(const char *address, uint32_t bits = 24) {
-  ofi::Interface made;
+network::Interface at(const char *address, uint32_t bits = 24) {
+  network::Interface made;
   inet_pton(AF_INET, address, &made.address);
   made.mask = htonl(~uint32_t{0} << (32 - bits));
   return made;
 }
 
 /// A rank of a host with these interfaces.
-Card onHost(const char *boot, std::initializer_list<ofi::Interface> interfaces = {}) {
+Card onHost(const char *boot, std::initializer_list<network::Interface> interfaces = {}) {
   Card card;
   std::strcpy(card.boot, boot);
   std::copy(interfaces.begin(), interfaces.end(), card.interfaces.begin());
@@ -29,7 +29,7 @@ Card onHost(const char *boot, std::initializer_list<ofi::Interface> interfaces =
 
 std::string meetAt(const std::vector<Card> &cards) {
   Result<uint32_t> point = meetingPoint(cards, firstOfHosts(cards));
-  return point ? ofi::inWords(*point) : point.message();
+  return point ? network::inWords(*point) : point.message();
 }
 
 TEST(Nodes, AreMachinesAndNamespacesAndRanksInARow) {
@@ -58,17 +58,17 @@ TEST(Nodes, MeetWhereAllAreAndNobodyIsTwice) {
 }
 
 TEST(Interfaces, AreFoundByTheirNetwork) {
-  EXPECT_EQ(*ofi::addressAt("10.1.2.3"), "10.1.2.3");
+  EXPECT_EQ(*network::addressAt("10.1.2.3"), "10.1.2.3");
   for (const char *wrong : {"10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "x/8", "10.0.0.0/8x"})
-    EXPECT_EQ(ofi::addressAt(wrong).message(),
+    EXPECT_EQ(network::addressAt(wrong).message(),
               std::string("'") + wrong + "' is no network such as 10.0.0.0/24");
-  EXPECT_EQ(ofi::addressAt("203.0.113.0/28").message(),
+  EXPECT_EQ(network::addressAt("203.0.113.0/28").message(),
             "this machine has no address in 203.0.113.0/28");
-  for (const ofi::Interface &own : ofi::ownInterfaces()) {
-    std::string address = ofi::inWords(own.address);
-    EXPECT_EQ(*ofi::addressAt(address + "/32"), address);
+  for (const network::Interface &own : network::ownInterfaces()) {
+    std::string address = network::inWords(own.address);
+    EXPECT_EQ(*network::addressAt(address + "/32"), address);
   }
-  EXPECT_EQ(*ofi::addressTowards(at("127.0.0.1").address), "127.0.0.1");
+  EXPECT_EQ(*network::addressTowards(at("127.0.0.1").address), "127.0.0.1");
 }
 
 /// Threads whose allgather is memory.

@@ -57,9 +57,9 @@ struct Half {
 } // namespace
 
 OfiPair::OfiPair(const ofi::Options &options, ofi::Calls &calls) {
-  std::array<ofi::Card, 2> cards;
+  std::array<network::Card, 2> cards;
   for (uint32_t r = 0; r < 2; ++r) {
-    auto made = ofi::OfiEndpoint::make(Rank{r}, 2, options, calls);
+    auto made = ofi::makeEndpoint(Rank{r}, 2, options, calls);
     if (!made) {
       trouble = made.message();
       return;
@@ -68,7 +68,8 @@ OfiPair::OfiPair(const ofi::Options &options, ofi::Calls &calls) {
     cards[r] = endpoints[r]->card();
   }
   for (auto &endpoint : endpoints)
-    if (Status s = endpoint->meet([cards](Rank r) -> Result<ofi::Card> { return cards[index(r)]; });
+    if (Status s =
+            endpoint->meet([cards](Rank r) -> Result<network::Card> { return cards[index(r)]; });
         !s)
       trouble = s.message();
 }

@@ -3,7 +3,7 @@
 
 #include "tests/transports/Harness.h"
 #include "transports/ofi/Attach.h"
-#include "transports/ofi/OfiEndpoint.h"
+#include "transports/ofi/OfiCarrier.h"
 
 #include <array>
 
@@ -23,7 +23,7 @@ public:
   /// Both say goodbye.
   void closeAll();
 
-  std::array<std::unique_ptr<ofi::OfiEndpoint>, 2> endpoints;
+  std::array<std::unique_ptr<network::NetworkEndpoint>, 2> endpoints;
   std::string trouble; ///< why there are none
 };
 

@@ -61,21 +61,21 @@ TEST(Ofi, aKilledRankIsNoticedByAll) {
 TEST(Ofi, errorsOfOpeningNameWhatWasAskedFor) {
   ofi::Options options;
   options.provider = "carrier-pigeon";
-  auto endpoint = ofi::OfiEndpoint::make(Rank{0}, 1, options);
+  auto endpoint = ofi::makeEndpoint(Rank{0}, 1, options);
   ASSERT_FALSE(endpoint.ok());
   EXPECT_NE(endpoint.message().find("'carrier-pigeon'"), std::string::npos);
   options = {};
   options.bind = "198.51.100.7"; // no address of ours
-  EXPECT_FALSE(ofi::OfiEndpoint::make(Rank{0}, 1, options).ok());
+  EXPECT_FALSE(ofi::makeEndpoint(Rank{0}, 1, options).ok());
   options.bind = "everywhere";
-  EXPECT_FALSE(ofi::OfiEndpoint::make(Rank{0}, 1, options).ok());
+  EXPECT_FALSE(ofi::makeEndpoint(Rank{0}, 1, options).ok());
 }
 
 // Nothing listens at an address that was not asked for.
 TEST(Ofi, socketsAreBoundWhereTheyAreTold) {
-  auto endpoint = ofi::OfiEndpoint::make(Rank{0}, 1);
+  auto endpoint = ofi::makeEndpoint(Rank{0}, 1);
   ASSERT_TRUE(endpoint.ok()) << endpoint.message();
-  const ofi::Card &card = (*endpoint)->card();
+  const network::Card &card = (*endpoint)->card();
   EXPECT_EQ(card.watchAddress, htonl(INADDR_LOOPBACK));
   sockaddr_in name;
   ASSERT_EQ(card.addressBytes, sizeof name);
@@ -87,7 +87,7 @@ TEST(Ofi, socketsAreBoundWhereTheyAreTold) {
 TEST(Ofi, strangersAreSentAway) {
   OfiPair pair;
   ASSERT_EQ(pair.trouble, "");
-  const ofi::Card &card = pair.endpoints[0]->card();
+  const network::Card &card = pair.endpoints[0]->card();
   int stranger = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in name = {};
   name.sin_family = AF_INET;
@@ -98,11 +98,11 @@ TEST(Ofi, strangersAreSentAway) {
   // An endpoint of another job, which takes its own token for that of rank 0.
   ofi::Options hasty;
   hasty.linger = 0ns;
-  auto other = ofi::OfiEndpoint::make(Rank{1}, 2, hasty);
+  auto other = ofi::makeEndpoint(Rank{1}, 2, hasty);
   ASSERT_TRUE(other.ok()) << other.message();
-  ofi::Card forged = card;
+  network::Card forged = card;
   forged.token = 0x1234;
-  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<ofi::Card> { return forged; }).ok());
+  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<network::Card> { return forged; }).ok());
   (*other)->refuse("no job of yours");
   EXPECT_EQ(pair.exchange({100, 100000}, 3, [&] { (*other)->refuse("nor this"); }), "");
   auto until = Clock::now() + 5s;
@@ -127,13 +127,13 @@ struct Need {
 Need needAmong(uint32_t numRanks) {
   ofi::Options options;
   options.linger = 0ns;
-  auto self = ofi::OfiEndpoint::make(Rank{0}, numRanks, options);
-  auto peer = ofi::OfiEndpoint::make(Rank{1}, numRanks, options);
+  auto self = ofi::makeEndpoint(Rank{0}, numRanks, options);
+  auto peer = ofi::makeEndpoint(Rank{1}, numRanks, options);
   if (!self || !peer)
     return {};
-  ofi::Card card = (*peer)->card();
+  network::Card card = (*peer)->card();
   auto before = static_cast<int64_t>(mallinfo2().uordblks);
-  if (!(*self)->meet([card](Rank) -> Result<ofi::Card> { return card; }))
+  if (!(*self)->meet([card](Rank) -> Result<network::Card> { return card; }))
     return {};
   std::vector<EdgeSpec> edges;
   for (uint32_t i = 1; i <= 8; ++i)

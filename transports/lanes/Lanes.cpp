@@ -2,6 +2,7 @@
 
 #include "transports/shm/Sleep.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace colldsl::lanes {
@@ -29,6 +30,9 @@ Lanes::Lanes(shm::World &world, Rank self, Options options)
   shm::registerWaker();
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
+  patience_.looks = std::min(patience_.looks, options_.mostLooks);
+  if (options_.sleepsOnFiles)
+    bell_ = world.bells().hang(world.control(self));
 }
 
 Lanes::~Lanes() {
@@ -118,12 +122,15 @@ Status Lanes::rest(Yielding &yielding, const std::function<bool()> &move) {
     armSleep();
   if (sleeps && move())
     return {};
+  std::optional<News> news = News{};
+  if (sleeps && options_.bystander)
+    news = options_.bystander->news();
   if (options_.bystander)
     options_.bystander->leave();
-  if (sleeps)
-    sleep(options_.longestSleep);
-  else
+  if (!sleeps)
     yielding.yield();
+  else if (news)
+    sleep({news->file, std::min(news->atMost, options_.longestSleep)});
   if (options_.bystander)
     options_.bystander->comeBack();
   return {};
@@ -138,10 +145,18 @@ Status Lanes::check() {
   return {};
 }
 
-void Lanes::armSleep() { shm::armSleep(world_.control(self_).sleeping); }
+void Lanes::armSleep() {
+  if (bell_ >= 0)
+    world_.bells().hush();
+  shm::armSleep(world_.control(self_).sleeping,
+                bell_ >= 0 ? shm::RankControl::kOnBell : shm::RankControl::kOnWord);
+}
 
-void Lanes::sleep(std::chrono::nanoseconds atMost) {
-  shm::sleepOn(world_.control(self_).sleeping, atMost);
+void Lanes::sleep(const News &news) {
+  if (bell_ >= 0)
+    shm::sleepOn(bell_, news.file, news.atMost);
+  else
+    shm::sleepOn(world_.control(self_).sleeping, news.atMost);
 }
 
 void *Lanes::allocate(uint64_t bytes) {

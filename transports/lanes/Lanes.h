@@ -120,7 +120,7 @@ public:
   /// Waiting without a core: armSleep(), then poll() once more, then sleep() if nothing moved.
   /// News that arrive after armSleep() end the sleep. sleep() is thread safe.
   void armSleep();
-  void sleep(std::chrono::nanoseconds atMost);
+  void sleep(const News &news);
 
   /// Memory that all ranks of the machine share: what is sent from it is copied once and
   /// without a system call. Null: none is left.
@@ -160,6 +160,7 @@ private:
   shm::Health health_;
   bool canReach_ = true;
   std::shared_ptr<RunBook> book_;
+  int bell_ = -1;                                        ///< where the rank sleeps on files
   uint64_t answered_ = 0;                                ///< the newest knock that was
   std::vector<std::unique_ptr<LaneSender>> senders_;     ///< by peer
   std::vector<std::unique_ptr<LaneReceiver>> receivers_; ///< by peer

@@ -3,8 +3,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace colldsl::lanes {
+
+/// What ends a sleep besides news of the lanes.
+struct News {
+  int file = -1; ///< readable: there is news; negative: there is no such file
+  std::chrono::nanoseconds atMost = std::chrono::nanoseconds::max();
+};
 
 /// What else a rank does that waits longer than it takes to look.
 class Bystander {
@@ -13,6 +20,9 @@ public:
 
   /// Called now and then, and before each sleep.
   virtual void look() = 0;
+
+  /// Called before each sleep, when nothing moved. Empty: there is something now.
+  virtual std::optional<News> news() = 0;
 
   /// Around each moment in which the waiting thread gives its core away or sleeps.
   virtual void leave() = 0;
@@ -39,6 +49,11 @@ struct Options {
   uint32_t ranksOnMachine = 0;
   /// Outlives the lanes. May be null.
   Bystander *bystander = nullptr;
+  /// Whether its news come by files.
+  bool sleepsOnFiles = false;
+  /// Without news, before the core is given away, at most: whoever moves other things besides looks
+  /// for longer each time.
+  uint32_t mostLooks = UINT32_MAX;
 };
 
 } // namespace colldsl::lanes

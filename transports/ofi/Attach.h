@@ -2,6 +2,7 @@
 #pragma once
 
 #include "transports/Bootstrap.h"
+#include "transports/network/Carrier.h"
 #include "transports/ofi/Options.h"
 #include "transports/shm/World.h"
 
@@ -13,6 +14,9 @@ bool isBuiltIn();
 /// What the environment says: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND; the
 /// default for what it does not.
 Options optionsFromEnvironment();
+
+/// What carries frames for this rank. Without libfabric an error.
+Result<std::unique_ptr<network::Carrier>> open(const Options &options);
 
 /// A rank of those that a bootstrap brings together. Waits for all others; if one cannot come, none
 /// can, and all are told why. Without

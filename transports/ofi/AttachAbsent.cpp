@@ -13,6 +13,8 @@ Status absent() {
 
 } // namespace
 
+Result<std::unique_ptr<network::Carrier>> open(const Options &) { return absent(); }
+
 Result<std::unique_ptr<Endpoint>> attach(Bootstrap &, Rank, uint32_t, const Options &) {
   return absent();
 }

@@ -11,6 +11,42 @@ constexpr uint32_t kVersion = FI_VERSION(1, 17);
 // The bits that travel along with a write.
 constexpr size_t kDataBytes = 4;
 
+// Where the provider has no descriptor to wait for.
+constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(100);
+
+using network::Access;
+using network::Region;
+
+uint64_t bitOf(Access access) {
+  switch (access) {
+  case Access::Send:
+    return FI_SEND;
+  case Access::Receive:
+    return FI_RECV;
+  case Access::Read:
+    return FI_READ;
+  case Access::Write:
+    return FI_WRITE;
+  case Access::RemoteRead:
+    return FI_REMOTE_READ;
+  case Access::RemoteWrite:
+    return FI_REMOTE_WRITE;
+  }
+  return 0;
+}
+
+struct Known : Region::Registration {
+  explicit Known(fid_mr *region) : region_(region) {}
+  ~Known() override { fi_close(&region_->fid); }
+  Known(const Known &) = delete;
+
+private:
+  fid_mr *region_;
+};
+
+// Above, ofi_rxm asks the receiver, and goes on with others meanwhile; its header included.
+constexpr uint32_t kRxmFrameBytes = 16000;
+
 uint64_t randomWord() {
   uint64_t word = 0;
   if (getrandom(&word, sizeof word, 0) != sizeof word)
@@ -81,9 +117,12 @@ Result<std::unique_ptr<Fabric>> Fabric::open(const Options &options, Calls &call
 
 void Fabric::notePowers(const Options &options) {
   const fi_domain_attr &domain = *info_->domain_attr;
+  powers_.name = "ofi";
   powers_.injectBytes = info_->tx_attr->inject_size;
+  if (providerName().find("ofi_rxm") != std::string::npos)
+    powers_.frameBytes = kRxmFrameBytes;
   powers_.pieces = static_cast<uint32_t>(
-      std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{kMostPieces})));
+      std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{network::kMostPieces})));
   powers_.moves =
       options.direct && (info_->caps & FI_RMA) != 0 && domain.cq_data_size >= kDataBytes;
   powers_.byAddress = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
@@ -99,7 +138,8 @@ Status Fabric::openQueue() {
   int code = fi_cq_open(domain_.get(), &attributes, &queue, nullptr);
   if (code == 0) {
     queue_.reset(queue);
-    powers_.wakes = fi_control(&queue->fid, FI_GETWAIT, &waitFd_) == 0 && waitFd_ >= 0;
+    if (fi_control(&queue->fid, FI_GETWAIT, &waitFd_) != 0)
+      waitFd_ = -1;
     return {};
   }
   attributes.wait_obj = FI_WAIT_NONE;
@@ -157,18 +197,18 @@ Result<fi_addr_t> Fabric::reach(const std::byte *address) {
 }
 
 // A key that is taken is not an error: the next one is tried.
-Result<Region> Fabric::know(const iovec &memory, uint64_t access) {
+Result<Region> Fabric::know(const iovec &memory, Access access) {
   const fi_domain_attr &domain = *info_->domain_attr;
   int code = 0;
   for (int tries = 0; tries < 4; ++tries) {
     uint64_t key = domain.mr_key_size >= sizeof(uint64_t) ? randomWord() : ++nextKey_;
     fid_mr *raw = nullptr;
-    code = calls_.registerMemory(domain_.get(), memory, access, key, &raw);
+    code = calls_.registerMemory(domain_.get(), memory, bitOf(access), key, &raw);
     if (code == -FI_ENOKEY)
       continue;
     if (code != 0)
       break;
-    Region region(raw);
+    auto known = std::make_unique<Known>(raw);
     if ((domain.mr_mode & FI_MR_ENDPOINT) != 0) {
       code = fi_mr_bind(raw, &endpoint_->fid, 0);
       if (code == 0)
@@ -176,16 +216,20 @@ Result<Region> Fabric::know(const iovec &memory, uint64_t access) {
       if (code != 0)
         break;
     }
-    return region;
+    known->descriptor = fi_mr_desc(raw);
+    known->key = fi_mr_key(raw);
+    return Region(std::move(known));
   }
   return fabricError("register " + std::to_string(memory.iov_len) + " bytes of memory", code);
 }
 
-int Fabric::descriptorIfIdle() {
-  if (!powers_.wakes)
-    return -1;
+std::optional<network::Carrier::Wait> Fabric::ifIdle() {
+  if (waitFd_ < 0)
+    return network::Carrier::Wait{-1, kBlindSleep};
   fid *queue = &queue_->fid;
-  return fi_trywait(fabric_.get(), &queue, 1) == FI_SUCCESS ? waitFd_ : -1;
+  if (fi_trywait(fabric_.get(), &queue, 1) != FI_SUCCESS)
+    return std::nullopt;
+  return network::Carrier::Wait{waitFd_};
 }
 
 } // namespace colldsl::ofi

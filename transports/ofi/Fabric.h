@@ -8,70 +8,27 @@
 #pragma once
 
 #include "ir/Result.h"
+#include "transports/network/Carrier.h"
 #include "transports/ofi/Calls.h"
 #include "transports/ofi/Library.h"
 #include "transports/ofi/Options.h"
 
-#include <memory>
-#include <span>
-#include <sys/uio.h>
-#include <vector>
-
 namespace colldsl::ofi {
-
-/// Of one read or write, at most.
-inline constexpr uint32_t kMostPieces = 8;
-
-/// Memory that others may reach, or that the provider must know. Empty: there is none.
-class Region {
-public:
-  Region() = default;
-  explicit Region(fid_mr *region) : region_(region) {}
-  void *descriptor() const { return region_ ? fi_mr_desc(region_.get()) : nullptr; }
-  uint64_t key() const { return fi_mr_key(region_.get()); }
-  explicit operator bool() const { return region_ != nullptr; }
-  void reset() { region_.reset(); }
-
-private:
-  struct Close {
-    void operator()(fid_mr *region) const { fi_close(&region->fid); }
-  };
-  std::unique_ptr<fid_mr, Close> region_;
-};
 
 class Fabric {
 public:
-  /// What the provider can do for us.
-  struct Powers {
-    uint64_t injectBytes = 0; ///< sends up to this need no buffer of ours
-    uint32_t pieces = 1;      ///< of memory, at one end of a read or a write
-    bool moves = false;       ///< reads and writes memory of others
-    bool byAddress = false;   ///< others name memory by its address; else by its distance
-    bool local = false;       ///< wants to know this rank's own memory too
-    bool pins = false;        ///< registered memory must not be given back to the system
-    bool wakes = false;       ///< a file descriptor tells of news
-  };
-
   /// `calls` outlives it.
   static Result<std::unique_ptr<Fabric>> open(const Options &options, Calls &calls);
 
-  const Powers &powers() const { return powers_; }
+  const network::Powers &powers() const { return powers_; }
   std::string providerName() const { return info_->fabric_attr->prov_name; }
 
   /// Where others find it.
   Result<std::vector<std::byte>> address() const;
   Result<fi_addr_t> reach(const std::byte *address);
 
-  /// `access`: FI_SEND, FI_RECV, FI_READ, FI_WRITE, FI_REMOTE_READ, FI_REMOTE_WRITE. Keys are
-  /// random, where the provider leaves the choice: nobody guesses one.
-  Result<Region> know(const iovec &memory, uint64_t access);
-
-  /// As others name this address, which lies in registered memory that begins at `begin`.
-  uint64_t named(const void *address, const void *begin) const {
-    return powers_.byAddress ? reinterpret_cast<uint64_t>(address)
-                             : static_cast<uint64_t>(static_cast<const char *>(address) -
-                                                     static_cast<const char *>(begin));
-  }
+  /// Keys are random, where the provider leaves the choice: nobody guesses one.
+  Result<network::Region> know(const iovec &memory, network::Access access);
 
   /// Afterwards the provider uses no memory of ours any more.
   void stop() { endpoint_.reset(); }
@@ -79,8 +36,8 @@ public:
   fid_ep *endpoint() const { return endpoint_.get(); }
   fid_cq *queue() const { return queue_.get(); }
 
-  /// The descriptor to wait for, if the queue has nothing now: -1, where it has or there is none.
-  int descriptorIfIdle();
+  /// What to wait for. Where the provider has no descriptor, naps.
+  std::optional<network::Carrier::Wait> ifIdle();
 
 private:
   template <typename T> struct Close {
@@ -101,8 +58,8 @@ private:
 
   Calls &calls_;
   Info info_;
-  Powers powers_;
-  int waitFd_ = -1;
+  network::Powers powers_;
+  int waitFd_ = -1; ///< where a file descriptor tells of news
   uint64_t nextKey_ = 0;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;

@@ -1,37 +1,14 @@
-/// What may be set of the transport over libfabric. Sizes in bytes.
+/// What may be set of the transport over libfabric.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <string>
+#include "transports/network/Options.h"
 
 namespace colldsl::ofi {
 
-struct Options {
+/// Providers without sockets take no notice of `bind`.
+struct Options : network::Options {
   std::string provider = "tcp;ofi_rxm"; ///< as fi_info(1) names it; empty: libfabric's first choice
   std::string domain;                   ///< of the provider, a network interface; empty: any
-  /// The address of this machine that all sockets are bound to, or the network that it is in
-  /// ("10.0.0.0/24"). Providers without sockets take no notice of it.
-  std::string bind = "127.0.0.1";
-  /// Longer messages are asked about first.
-  uint32_t eagerBytes = 8 << 10;
-  /// What a peer may send before it is wanted; beyond, it asks about shorter messages too.
-  uint32_t windowBytes = 128 << 10;
-  /// Frames that the network may write at once. All peers share them.
-  uint32_t receives = 64;
-  /// Parts of a message in flight, where the provider cannot reach memory of others.
-  uint32_t fragments = 8;
-  /// Reads and writes of others' memory, where the provider can.
-  bool direct = true;
-  /// How long an endpoint that ends waits for its peers to take what it sent.
-  std::chrono::nanoseconds linger = std::chrono::seconds(5);
-  std::chrono::nanoseconds lingerAfterFailure = std::chrono::seconds(1);
-  /// A peer whose machine answers nothing for so long is given up.
-  std::chrono::milliseconds silence = std::chrono::seconds(10);
-  /// How often a waiting rank looks whether its peers live.
-  std::chrono::nanoseconds watchInterval = std::chrono::milliseconds(2);
-  /// Polls without news that are worth more than giving the core away.
-  uint32_t spinPolls = 20;
 };
 
 } // namespace colldsl::ofi

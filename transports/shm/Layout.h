@@ -77,8 +77,9 @@ struct WorldHeader {
 
 /// One rank's public words.
 struct RankControl {
-  /// 1: a thread of the rank sleeps or is about to. Whoever has news for the rank
+  /// Not 0: a thread of the rank sleeps or is about to. Whoever has news for the rank
   /// sets it to 0 and wakes the sleepers.
+  static constexpr uint32_t kOnWord = 1, kOnBell = 2;
   alignas(kLineBytes) std::atomic<uint32_t> sleeping;
   /// The rest is written by the rank itself.
   alignas(kLineBytes) std::atomic<pid_t> pid; ///< 0: not here yet
@@ -91,6 +92,7 @@ struct RankControl {
   static constexpr uint32_t kFine = 0xffffffffu;
   std::atomic<uint64_t> parcels;  ///< offset of its parcel directory
   std::atomic<uint64_t> progress; ///< offset of the newest lanes::Progress, 0: there is none
+  std::atomic<int32_t> bell; ///< number of its file in the process, plus one; 0: none, see Bells
   /// Offset of the newest lane that others made to this rank, 0: there is none. The only
   /// word here that several write.
   alignas(kLineBytes) std::atomic<uint64_t> knocks;

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,6 +36,15 @@ bool hasBarrier() {
   return has;
 }
 
+std::chrono::nanoseconds bounded(std::chrono::nanoseconds sleep) {
+  return hasBarrier() ? sleep : std::min(sleep, kBlindSleep);
+}
+
+timespec timespecOf(std::chrono::nanoseconds duration) {
+  auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  return {seconds.count(), (duration - seconds).count()};
+}
+
 // The futex lies in memory that processes share: no FUTEX_PRIVATE_FLAG.
 long futex(std::atomic<uint32_t> &word, int what, uint32_t value, const timespec *timeout) {
   return syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), what, value, timeout, nullptr, 0);
@@ -48,20 +58,24 @@ Patience patienceAmong(uint32_t numRanks) {
 
 void registerWaker() { hasBarrier(); }
 
-void armSleep(std::atomic<uint32_t> &word) {
-  word.store(1, std::memory_order_seq_cst);
+void armSleep(std::atomic<uint32_t> &word, uint32_t how) {
+  word.store(how, std::memory_order_seq_cst);
   if (hasBarrier())
     barrierOnAllCores();
 }
 
 void sleepOn(std::atomic<uint32_t> &word, std::chrono::nanoseconds atMost) {
-  if (!hasBarrier())
-    atMost = std::min(atMost, kBlindSleep);
+  atMost = bounded(atMost);
   if (atMost <= std::chrono::nanoseconds::zero())
     return;
-  auto seconds = std::chrono::duration_cast<std::chrono::seconds>(atMost);
-  timespec timeout{seconds.count(), (atMost - seconds).count()};
+  timespec timeout = timespecOf(atMost);
   futex(word, FUTEX_WAIT, 1, &timeout);
+}
+
+void sleepOn(int bell, int file, std::chrono::nanoseconds atMost) {
+  pollfd files[] = {{bell, POLLIN, 0}, {file, POLLIN, 0}};
+  timespec timeout = timespecOf(std::max(bounded(atMost), std::chrono::nanoseconds::zero()));
+  ppoll(files, 2, &timeout, nullptr);
 }
 
 void futexWakeAll(std::atomic<uint32_t> &word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }

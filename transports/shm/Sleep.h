@@ -9,6 +9,7 @@
 #pragma once
 
 #include "transports/Transport.h"
+#include "transports/shm/Layout.h"
 
 #include <atomic>
 #include <chrono>
@@ -22,11 +23,14 @@ Patience patienceAmong(uint32_t numRanks);
 /// Once per process, before it wakes others. Thread safe.
 void registerWaker();
 
-/// Marks the rank as sleeping; see above. News looked for afterwards are not missed.
-void armSleep(std::atomic<uint32_t> &word);
+/// Marks the rank as sleeping in this way; see above. News looked for afterwards are not missed.
+void armSleep(std::atomic<uint32_t> &word, uint32_t how = RankControl::kOnWord);
 
 /// Sleeps while the word is 1, at most so long.
 void sleepOn(std::atomic<uint32_t> &word, std::chrono::nanoseconds atMost);
+
+/// Sleeps until one of the files has something, at most so long. Negative: no file.
+void sleepOn(int bell, int file, std::chrono::nanoseconds atMost);
 
 void futexWakeAll(std::atomic<uint32_t> &word);
 

@@ -153,7 +153,8 @@ Result<std::unique_ptr<World>> World::open(int descriptor, uint32_t numRanks, Op
 
 World::World(uint32_t numRanks, Options options)
     : numRanks_(numRanks), options_(std::move(options)),
-      sizeBytes_(arenasBegin(numRanks) + numRanks * options_.arenaBytes) {}
+      sizeBytes_(arenasBegin(numRanks) + numRanks * options_.arenaBytes),
+      bells_(std::make_unique<Bells>(numRanks)) {}
 
 Status World::map(int descriptor) {
   void *memory =
@@ -194,7 +195,10 @@ Result<std::unique_ptr<Endpoint>> World::attach(Rank rank) {
 
 void World::wakeSleeper(Rank rank) const {
   std::atomic<uint32_t> &word = control(rank).sleeping;
-  if (word.exchange(0, std::memory_order_acq_rel) != 0)
+  uint32_t how = word.exchange(0, std::memory_order_acq_rel);
+  if (how == RankControl::kOnBell)
+    bells_->ring(index(rank), control(rank));
+  else if (how != 0)
     futexWakeAll(word);
 }
 

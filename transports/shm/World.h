@@ -4,7 +4,7 @@
 #pragma once
 
 #include "transports/Transport.h"
-#include "transports/shm/Layout.h"
+#include "transports/shm/Bells.h"
 #include "transports/shm/Options.h"
 
 #include <memory>
@@ -36,6 +36,8 @@ public:
   /// Of the memory, in the process that made it; closed with closeDescriptor() or the world.
   int descriptor() const { return descriptor_; }
   void closeDescriptor();
+
+  Bells &bells() const { return *bells_; }
 
   uint32_t numRanks() const { return numRanks_; }
   const Options &options() const { return options_; }
@@ -91,6 +93,7 @@ private:
   uint64_t sizeBytes_;
   int descriptor_ = -1;
   std::byte *base_ = nullptr;
+  std::unique_ptr<Bells> bells_;
 };
 
 } // namespace colldsl::shm

@@ -1,4 +1,4 @@
-#include "transports/ofi/Interfaces.h"
+#include "transports/network/Interfaces.h"
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 namespace {
 
 uint32_t addressOf(const sockaddr *name) {
@@ -84,4 +84,4 @@ Result<std::string> addressTowards(uint32_t other) {
   return inWords(name.sin_addr.s_addr);
 }
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

@@ -1,4 +1,4 @@
-#include "transports/ofi/Watch.h"
+#include "transports/network/Watch.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 namespace {
 
 // Guests that have not said the token yet. More are strangers.
@@ -175,4 +175,4 @@ void Watch::giveUp(Rank rank) {
     }
 }
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

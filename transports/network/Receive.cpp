@@ -1,9 +1,9 @@
 // The receiving ends of a plan's messages.
-#include "transports/ofi/OfiChannels.h"
+#include "transports/network/NetworkChannels.h"
 
 #include <algorithm>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 namespace {
 
 /// What a frame holds, if it holds just that.
@@ -17,7 +17,7 @@ template <typename Body> std::optional<Body> bodyOf(std::span<const std::byte> b
 
 } // namespace
 
-Posted OfiChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
+Posted NetworkChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   std::lock_guard lock(endpoint_.mutex_);
   End &end = begin(in_, slot, op, payload);
   size_t before = fresh_.size();
@@ -38,13 +38,13 @@ Posted OfiChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
 }
 
 // Only those whose schedule has buffers that stay; others save nothing by it.
-void OfiChannels::announce(End &end) {
+void NetworkChannels::announce(End &end) {
   bool isStatic = end.way.protocol == Protocol::Static && !end.payload.upTo;
   if (isStatic && end.payload.count == 1 && canMove(end))
     letWrite(end, true);
 }
 
-void OfiChannels::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
+void NetworkChannels::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
   switch (header.kind) {
   case Kind::Eager:
   case Kind::Request:
@@ -68,7 +68,7 @@ void OfiChannels::onFrame(Peer &from, const Header &header, std::span<const std:
   }
 }
 
-void OfiChannels::onMessage(Peer &from, const Header &header, std::span<const std::byte> body) {
+void NetworkChannels::onMessage(Peer &from, const Header &header, std::span<const std::byte> body) {
   End *end = find(in_, from.rank, header.message);
   bool isRequest = header.kind == Kind::Request;
   std::optional<RequestBody> request = bodyOf<RequestBody>(body);
@@ -87,7 +87,8 @@ void OfiChannels::onMessage(Peer &from, const Header &header, std::span<const st
     deliver(*end, body);
 }
 
-void OfiChannels::setAside(const End &end, const Header &header, std::span<const std::byte> body) {
+void NetworkChannels::setAside(const End &end, const Header &header,
+                               std::span<const std::byte> body) {
   Key key{&end, header.run};
   if (aside_.count(key) != 0)
     return endpoint_.drop(*end.peer, header, body.size());
@@ -103,7 +104,7 @@ void OfiChannels::setAside(const End &end, const Header &header, std::span<const
   aside_.insert(std::move(node));
 }
 
-bool OfiChannels::takeAside(End &end) {
+bool NetworkChannels::takeAside(End &end) {
   if (aside_.empty())
     return false;
   auto node = aside_.extract(Key{&end, end.run});
@@ -118,7 +119,7 @@ bool OfiChannels::takeAside(End &end) {
   return true;
 }
 
-void OfiChannels::deliver(End &end, std::span<const std::byte> bytes) {
+void NetworkChannels::deliver(End &end, std::span<const std::byte> bytes) {
   endpoint_.retire(end);
   endpoint_.mail_->consume(*end.peer, bytes.size());
   if (!accepts(end.payload, bytes.size()))
@@ -129,7 +130,7 @@ void OfiChannels::deliver(End &end, std::span<const std::byte> bytes) {
 }
 
 // A sender that can use what was announced does so, and needs no answer.
-void OfiChannels::decide(End &end, const RequestBody &request) {
+void NetworkChannels::decide(End &end, const RequestBody &request) {
   bool isAnnounced = end.state == End::State::Announced;
   if (isAnnounced && request.canWrite && request.bytes == end.bytes)
     return;
@@ -145,8 +146,8 @@ void OfiChannels::decide(End &end, const RequestBody &request) {
   letStream(end);
 }
 
-void OfiChannels::letWrite(End &end, bool isUnasked) {
-  if (!know(end, FI_REMOTE_WRITE)) {
+void NetworkChannels::letWrite(End &end, bool isUnasked) {
+  if (!know(end, Access::RemoteWrite)) {
     if (!isUnasked)
       letStream(end);
     return;
@@ -155,7 +156,7 @@ void OfiChannels::letWrite(End &end, bool isUnasked) {
   end.state = End::State::Announced;
   PlaceBody body = {};
   body.bytes = end.bytes;
-  body.address = endpoint_.fabric_->named(begin, begin);
+  body.address = endpoint_.carrier_->named(begin, begin);
   body.key = end.region.key();
   body.ticket = endpoint_.ticketFor(end);
   body.isWritable = 1;
@@ -163,7 +164,7 @@ void OfiChannels::letWrite(End &end, bool isUnasked) {
   endpoint_.mail_->say(*end.peer, headerOf(Kind::Place, end), body);
 }
 
-void OfiChannels::letStream(End &end) {
+void NetworkChannels::letStream(End &end) {
   if (end.bytes == 0) {
     endpoint_.mail_->say(*end.peer, headerOf(Kind::Read, end), std::span<const std::byte>());
     return finish(end);
@@ -174,14 +175,15 @@ void OfiChannels::letStream(End &end) {
   endpoint_.mail_->say(*end.peer, headerOf(Kind::Place, end), body);
 }
 
-void OfiChannels::read(End &end, const RequestBody &request) {
+void NetworkChannels::read(End &end, const RequestBody &request) {
   end.place = {};
   end.place.address = request.address;
   end.place.key = request.key;
   move(end);
 }
 
-void OfiChannels::onFragment(Peer &from, const Header &header, std::span<const std::byte> body) {
+void NetworkChannels::onFragment(Peer &from, const Header &header,
+                                 std::span<const std::byte> body) {
   End *end = find(in_, from.rank, header.message);
   bool isWanted = end && end->state == End::State::Streaming && end->run == header.run;
   if (!isWanted || body.size() > end->bytes - end->moved)
@@ -192,4 +194,4 @@ void OfiChannels::onFragment(Peer &from, const Header &header, std::span<const s
     finish(*end);
 }
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

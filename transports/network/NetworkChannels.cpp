@@ -1,8 +1,8 @@
-#include "transports/ofi/OfiChannels.h"
+#include "transports/network/NetworkChannels.h"
 
 #include <algorithm>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -12,7 +12,7 @@ constexpr std::chrono::nanoseconds kGrace = std::chrono::milliseconds(10);
 
 } // namespace
 
-Status OfiChannels::addEdges(Side &side, std::span<const EdgeSpec> edges, bool sends) {
+Status NetworkChannels::addEdges(Side &side, std::span<const EdgeSpec> edges, bool sends) {
   size_t count = 0;
   for (const EdgeSpec &edge : edges)
     count += edge.messages.size();
@@ -38,7 +38,7 @@ Status OfiChannels::addEdges(Side &side, std::span<const EdgeSpec> edges, bool s
   return {};
 }
 
-Status OfiChannels::connect(const OpenRequest &request) {
+Status NetworkChannels::connect(const OpenRequest &request) {
   if (Status s = addEdges(out_, request.out, true); !s)
     return s;
   if (Status s = addEdges(in_, request.in, false); !s)
@@ -48,8 +48,8 @@ Status OfiChannels::connect(const OpenRequest &request) {
   return {};
 }
 
-// The provider may still read or write what belongs to the caller; it gets some time.
-void OfiChannels::drain(Side &side) {
+// The carrier may still read or write what belongs to the caller; it gets some time.
+void NetworkChannels::drain(Side &side) {
   auto deadline = Clock::now() + endpoint_.options_.linger;
   for (End &end : side.ends)
     while (end.isOpen && !end.peer->isLost && Clock::now() < deadline)
@@ -57,7 +57,7 @@ void OfiChannels::drain(Side &side) {
         endpoint_.look();
 }
 
-void OfiChannels::close(Side &side) {
+void NetworkChannels::close(Side &side) {
   bool isBusy = false;
   for (End &end : side.ends) {
     endpoint_.forget(end);
@@ -71,7 +71,7 @@ void OfiChannels::close(Side &side) {
 }
 
 // Once to each peer.
-void OfiChannels::sayClosed() {
+void NetworkChannels::sayClosed() {
   for (const Side *side : {&out_, &in_})
     for (Peer *peer : side->peers)
       if (!peer->isSelf && (side == &out_ || !out_.edgeOf.count(peer->rank)))
@@ -79,7 +79,7 @@ void OfiChannels::sayClosed() {
                              std::span<const std::byte>());
 }
 
-OfiChannels::~OfiChannels() {
+NetworkChannels::~NetworkChannels() {
   std::lock_guard lock(endpoint_.mutex_);
   drain(out_);
   drain(in_);
@@ -93,12 +93,12 @@ OfiChannels::~OfiChannels() {
   close(in_);
 }
 
-void OfiChannels::start() {
+void NetworkChannels::start() {
   std::lock_guard lock(endpoint_.mutex_);
   ++run_;
 }
 
-End &OfiChannels::begin(Side &side, MessageSlot slot, OpId op, const Payload &payload) {
+End &NetworkChannels::begin(Side &side, MessageSlot slot, OpId op, const Payload &payload) {
   End &end = side.ends[side.first[slot.edge] + slot.message];
   end.run = run_;
   end.op = op;
@@ -109,7 +109,7 @@ End &OfiChannels::begin(Side &side, MessageSlot slot, OpId op, const Payload &pa
 }
 
 // What peers name need not exist.
-End *OfiChannels::find(Side &side, Rank peer, uint32_t message) {
+End *NetworkChannels::find(Side &side, Rank peer, uint32_t message) {
   auto edge = side.edgeOf.find(peer);
   if (edge == side.edgeOf.end())
     return nullptr;
@@ -117,7 +117,7 @@ End *OfiChannels::find(Side &side, Rank peer, uint32_t message) {
   return message < end - first ? &side.ends[first + message] : nullptr;
 }
 
-std::span<const Completion> OfiChannels::poll() {
+std::span<const Completion> NetworkChannels::poll() {
   std::lock_guard lock(endpoint_.mutex_);
   endpoint_.progress();
   adoptFault();
@@ -126,9 +126,9 @@ std::span<const Completion> OfiChannels::poll() {
   return told_;
 }
 
-void OfiChannels::finish(End &end) {
+void NetworkChannels::finish(End &end) {
   end.state = End::State::Idle;
-  if (endpoint_.fabric_->powers().pins && end.way.protocol != Protocol::Static)
+  if (endpoint_.carrier_->powers().pins && end.way.protocol != Protocol::Static)
     end.region.reset();
   fresh_.push_back({end.op, end.bytes});
   if (endpoint_.sleepers_.load() != 0)
@@ -136,19 +136,19 @@ void OfiChannels::finish(End &end) {
 }
 
 // If the plan failed elsewhere before, that is the reason for what happens here.
-void OfiChannels::failAt(Fault fault) {
+void NetworkChannels::failAt(Fault fault) {
   std::optional<Fault> earlier = endpoint_.failureOf(plan_);
   if (!found_)
     found_ = earlier ? std::move(*earlier) : std::move(fault);
 }
 
-void OfiChannels::adoptFault() {
+void NetworkChannels::adoptFault() {
   if (found_)
     fail(std::move(*found_));
   found_.reset();
 }
 
-bool OfiChannels::check() {
+bool NetworkChannels::check() {
   if (failed())
     return false;
   std::lock_guard lock(endpoint_.mutex_);
@@ -164,7 +164,7 @@ bool OfiChannels::check() {
   return !failed();
 }
 
-bool OfiChannels::isDeserted() {
+bool NetworkChannels::isDeserted() {
   if (closedThere_.empty() || findDeserted() == kNoRank) {
     desertedAt_ = {};
     return false;
@@ -175,7 +175,7 @@ bool OfiChannels::isDeserted() {
 }
 
 // A peer that closed the plan while this rank still needs it.
-Rank OfiChannels::findDeserted() const {
+Rank NetworkChannels::findDeserted() const {
   auto isClosed = [&](Rank peer) {
     return std::find(closedThere_.begin(), closedThere_.end(), peer) != closedThere_.end();
   };
@@ -186,19 +186,19 @@ Rank OfiChannels::findDeserted() const {
   return kNoRank;
 }
 
-void OfiChannels::abortHeld(const Fault &fault) {
+void NetworkChannels::abortHeld(const Fault &fault) {
   fail(fault);
   if (!endpoint_.failureOf(plan_)) // else all know already
     endpoint_.report(plan_, fault);
 }
 
-void OfiChannels::abort(const Fault &fault) {
+void NetworkChannels::abort(const Fault &fault) {
   std::lock_guard lock(endpoint_.mutex_);
   abortHeld(fault);
   endpoint_.progress();
 }
 
-OpId OfiChannels::openOpHeld(Rank peer) const {
+OpId NetworkChannels::openOpHeld(Rank peer) const {
   for (const Side *side : {&in_, &out_})
     for (const End &end : side->ends)
       if (end.state != End::State::Idle && (peer == kNoRank || peer == end.peer->rank))
@@ -206,9 +206,9 @@ OpId OfiChannels::openOpHeld(Rank peer) const {
   return kNoOp;
 }
 
-OpId OfiChannels::openOp(Rank peer) const {
+OpId NetworkChannels::openOp(Rank peer) const {
   std::lock_guard lock(endpoint_.mutex_);
   return openOpHeld(peer);
 }
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

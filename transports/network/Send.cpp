@@ -1,11 +1,11 @@
 // The sending ends of a plan's messages, and what both ends do alike.
-#include "transports/ofi/OfiChannels.h"
+#include "transports/network/NetworkChannels.h"
 
 #include <algorithm>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 
-Posted OfiChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
+Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
   if (payload.bytes == 0 && !payload.always)
     return Posted::Done;
   std::lock_guard lock(endpoint_.mutex_);
@@ -23,35 +23,35 @@ Posted OfiChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
   return Posted::Pending;
 }
 
-// Pieces of memory that one read or write may name; the provider has to know each by itself
+// Pieces of memory that one read or write may name; the carrier has to know each by itself
 // where it has to know them at all.
-uint32_t OfiChannels::mostPieces() const {
-  const Fabric::Powers &powers = endpoint_.fabric_->powers();
+uint32_t NetworkChannels::mostPieces() const {
+  const Powers &powers = endpoint_.carrier_->powers();
   return powers.local ? 1 : powers.pieces;
 }
 
-bool OfiChannels::canMove(const End &end) const {
-  return endpoint_.fabric_->powers().moves && !end.peer->isSelf &&
+bool NetworkChannels::canMove(const End &end) const {
+  return endpoint_.carrier_->powers().moves && !end.peer->isSelf &&
          end.bytes > endpoint_.options_.eagerBytes && end.payload.count <= mostPieces();
 }
 
 // Memory that must not be given back is not kept registered in case it might be read.
-void OfiChannels::ask(End &end) {
+void NetworkChannels::ask(End &end) {
   end.state = End::State::Asked;
   RequestBody body = {.bytes = end.bytes, .address = 0, .key = 0, .isReadable = 0, .canWrite = 0};
   body.canWrite = canMove(end);
-  bool mayRead = end.way.mover == Mover::Reader || !endpoint_.fabric_->powers().pins;
-  if (canMove(end) && end.payload.count == 1 && mayRead && know(end, FI_REMOTE_READ)) {
+  bool mayRead = end.way.mover == Mover::Reader || !endpoint_.carrier_->powers().pins;
+  if (canMove(end) && end.payload.count == 1 && mayRead && know(end, Access::RemoteRead)) {
     void *begin = end.payload.pieces[0].iov_base;
     body.isReadable = 1;
-    body.address = endpoint_.fabric_->named(begin, begin);
+    body.address = endpoint_.carrier_->named(begin, begin);
     body.key = end.region.key();
   }
   endpoint_.mail_->say(*end.peer, headerOf(Kind::Request, end), body);
 }
 
 // An answer, or, before it was asked for, for a run that may not have begun here.
-void OfiChannels::onPlace(Peer &from, const Header &header, const PlaceBody &body) {
+void NetworkChannels::onPlace(Peer &from, const Header &header, const PlaceBody &body) {
   End *end = find(out_, from.rank, header.message);
   if (!end)
     return;
@@ -74,21 +74,21 @@ void OfiChannels::onPlace(Peer &from, const Header &header, const PlaceBody &bod
     endpoint_.streaming_.push_back(end);
 }
 
-void OfiChannels::onRead(Peer &from, const Header &header) {
+void NetworkChannels::onRead(Peer &from, const Header &header) {
   End *end = find(out_, from.rank, header.message);
   if (end && end->state == End::State::Asked && end->run == header.run)
     finish(*end);
 }
 
 // Registered memory is kept with the message: the next run mostly has the same buffer.
-bool OfiChannels::know(End &end, uint64_t access) {
+bool NetworkChannels::know(End &end, Access access) {
   const iovec &memory = end.payload.pieces[0];
   bool isKnown = end.region && memory.iov_base == end.regionOf.iov_base &&
-                 memory.iov_len == end.regionOf.iov_len && (end.regionAccess & access) == access;
+                 memory.iov_len == end.regionOf.iov_len && end.regionAccess == access;
   if (isKnown)
     return true;
   end.region.reset();
-  Result<Region> region = endpoint_.fabric_->know(memory, access);
+  Result<Region> region = endpoint_.carrier_->know(memory, access);
   if (!region)
     return false;
   end.region = region.take();
@@ -98,39 +98,31 @@ bool OfiChannels::know(End &end, uint64_t access) {
 }
 
 // Writes or reads `place`, now or later.
-void OfiChannels::move(End &end) {
-  uint64_t access = end.sends ? FI_WRITE : FI_READ;
-  if (endpoint_.fabric_->powers().local && !know(end, access))
+void NetworkChannels::move(End &end) {
+  Access access = end.sends ? Access::Write : Access::Read;
+  if (endpoint_.carrier_->powers().local && !know(end, access))
     return failAt({end.peer->rank, end.op, "no memory could be registered", ErrorKind::NoMemory});
-  iovec pieces[kMostPieces];
-  void *descriptors[kMostPieces];
-  uint64_t left = end.bytes;
-  uint32_t count = 0;
-  for (; count < end.payload.count && left > 0; ++count) {
-    pieces[count] = end.payload.pieces[count];
-    pieces[count].iov_len = std::min<uint64_t>(left, pieces[count].iov_len);
-    left -= pieces[count].iov_len;
-    descriptors[count] = end.region.descriptor();
+  MoveSpec spec = {.address = end.place.address,
+                   .key = end.place.key,
+                   .bytes = end.bytes,
+                   .ticket = end.place.ticket};
+  for (uint64_t left = end.bytes; spec.count < end.payload.count && left > 0; ++spec.count) {
+    iovec &piece = spec.pieces[spec.count] = end.payload.pieces[spec.count];
+    piece.iov_len = std::min<uint64_t>(left, piece.iov_len);
+    left -= piece.iov_len;
+    spec.descriptors[spec.count] = end.region.descriptor();
   }
-  fi_rma_iov there = {end.place.address, end.bytes, end.place.key};
-  fi_msg_rma message = {};
-  message.msg_iov = pieces;
-  message.desc = end.region ? descriptors : nullptr;
-  message.iov_count = count;
-  message.rma_iov = &there;
-  message.rma_iov_count = 1;
-  message.data = end.place.ticket;
   end.state = End::State::Moving;
-  if (endpoint_.mail_->move(end, message, end.sends))
+  if (endpoint_.mail_->move(end, spec, end.sends))
     return;
   end.state = End::State::ToMove;
   endpoint_.toMove_.push_back(&end);
 }
 
-void OfiChannels::afterMove(End &end) {
+void NetworkChannels::afterMove(End &end) {
   if (!end.sends)
     endpoint_.mail_->say(*end.peer, headerOf(Kind::Read, end), std::span<const std::byte>());
   finish(end);
 }
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

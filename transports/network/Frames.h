@@ -1,20 +1,9 @@
-/// Memory for frames, and the operations that libfabric knows by their address.
+/// Memory for frames, in lists.
 #pragma once
 
-#include "transports/ofi/Fabric.h"
-#include "transports/ofi/Wire.h"
+#include "transports/network/Carrier.h"
 
-namespace colldsl::ofi {
-
-struct Peer;
-
-/// What is under way in the provider. Its context comes back when it is done.
-struct Operation {
-  enum class Kind : uint8_t { Receive, Send, Move };
-  fi_context2 context = {}; ///< first: its address is the operation's
-  Kind kind;
-  bool isOpen = false; ///< else what comes back was told before
-};
+namespace colldsl::network {
 
 struct Frame : Operation {
   Peer *peer = nullptr; ///< where it goes
@@ -52,8 +41,8 @@ private:
 /// again.
 class FramePool {
 public:
-  FramePool(Fabric &fabric, uint32_t frameBytes, uint32_t growth, uint64_t access)
-      : fabric_(fabric), frameBytes_((frameBytes + 63) / 64 * 64), growth_(growth),
+  FramePool(Carrier &carrier, uint32_t frameBytes, uint32_t growth, Access access)
+      : carrier_(carrier), frameBytes_((frameBytes + 63) / 64 * 64), growth_(growth),
         access_(access) {}
 
   /// Null: no memory could be registered.
@@ -74,12 +63,12 @@ private:
   };
   bool grow();
 
-  Fabric &fabric_;
+  Carrier &carrier_;
   uint32_t frameBytes_;
   uint32_t growth_;
-  uint64_t access_;
+  Access access_;
   Frame *free_ = nullptr;
   std::vector<Block> blocks_;
 };
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 
 /// In the order of the network, as sockets want them.
 struct Interface {
@@ -29,4 +29,4 @@ Result<std::string> addressAt(const std::string &place);
 /// The address of this machine from which the kernel would talk to another one.
 Result<std::string> addressTowards(uint32_t other);
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

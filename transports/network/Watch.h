@@ -1,6 +1,6 @@
 /// Notices that the processes of other ranks are gone: a connection to each whose plans are shared,
 /// over which nothing is said once it stands. The kernel that survives ends it, whatever
-/// the provider of messages does.
+/// the network does.
 ///
 /// The socket that others come to is bound to the address that was asked for. Whoever comes
 /// says the rank's token first, and who it is, or is sent away.
@@ -9,14 +9,14 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "transports/ofi/Wire.h"
+#include "transports/network/Wire.h"
 
 #include <chrono>
 #include <memory>
 #include <poll.h>
 #include <vector>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 
 class Watch {
 public:
@@ -83,4 +83,4 @@ private:
   std::vector<pollfd> files_; ///< parallel to lines_
 };
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

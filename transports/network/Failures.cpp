@@ -1,11 +1,12 @@
 // What ranks tell each other of failures.
-#include "transports/ofi/OfiChannels.h"
-#include "transports/shm/World.h"
+#include "transports/network/Failures.h"
+
+#include "transports/network/NetworkChannels.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -13,7 +14,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kMostPolls = 1000;
 constexpr uint32_t kEveryPlan = FailureBody::kEveryPlan;
 
-FailureBody makeBody(uint32_t plan, Rank root, const Fault &fault) {
+} // namespace
+
+FailureBody failureBody(uint32_t plan, Rank root, const Fault &fault) {
   FailureBody body = {};
   body.plan = plan;
   body.culprit = fault.peer;
@@ -24,10 +27,19 @@ FailureBody makeBody(uint32_t plan, Rank root, const Fault &fault) {
   return body;
 }
 
-} // namespace
+std::optional<FailureBody> readFailure(std::span<const std::byte> bytes) {
+  FailureBody body;
+  if (bytes.size() != sizeof body)
+    return std::nullopt;
+  std::memcpy(&body, bytes.data(), sizeof body);
+  body.reason[sizeof body.reason - 1] = '\0';
+  if (body.kind > ErrorKind::Overlap)
+    return std::nullopt;
+  return body;
+}
 
 // True: news. A plan that is closed here, or refused, has nobody to tell.
-bool OfiEndpoint::note(uint32_t plan, const Fault &fault) {
+bool NetworkEndpoint::note(uint32_t plan, const Fault &fault) {
   Fault known{fault.peer, kNoOp, fault.reason, fault.kind}; // ops are numbered by each rank
   if (plan == kEveryPlan) {
     if (allFailed_)
@@ -39,28 +51,28 @@ bool OfiEndpoint::note(uint32_t plan, const Fault &fault) {
   return isClosed || failed_.emplace(plan, known).second;
 }
 
-std::optional<Fault> OfiEndpoint::failureOf(uint32_t plan) const {
+std::optional<Fault> NetworkEndpoint::failureOf(uint32_t plan) const {
   if (auto found = failed_.find(plan); found != failed_.end())
     return found->second;
   return allFailed_;
 }
 
-void OfiEndpoint::report(uint32_t plan, const Fault &fault) {
+void NetworkEndpoint::report(uint32_t plan, const Fault &fault) {
   if (!note(plan, fault))
     return;
-  FailureBody body = makeBody(plan, self_, fault);
+  FailureBody body = failureBody(plan, self_, fault);
   passDown(body, 0);
   passOn(body);
 }
 
-void OfiEndpoint::tellFailure(Rank rank, const FailureBody &body) {
+void NetworkEndpoint::tellFailure(Rank rank, const FailureBody &body) {
   if (Result<Peer *> peer = mail_->peer(rank))
     mail_->say(**peer, {.plan = body.plan, .kind = Kind::Failed}, body);
 }
 
 // To the peers of the plan, who tell theirs: they are reached though ranks of the tree are
 // dead, or do not look.
-void OfiEndpoint::passOn(FailureBody body) {
+void NetworkEndpoint::passOn(FailureBody body) {
   body.root = kNoRank;
   if (body.plan == kEveryPlan) {
     for (auto &[rank, peer] : mail_->peers())
@@ -80,7 +92,7 @@ void OfiEndpoint::passOn(FailureBody body) {
 // A binomial tree: places are counted from the root, and below place p are p + 1, p + 2, p + 4,
 // ..., from the first power of two above p on. Whoever is dead is stood in for.
 // Example: 5 ranks, root 3: 3 tells 4, 0 and 2; 4 tells 1.
-void OfiEndpoint::passDown(const FailureBody &body, uint32_t below) {
+void NetworkEndpoint::passDown(const FailureBody &body, uint32_t below) {
   uint32_t step = 1;
   while (step <= below)
     step *= 2;
@@ -95,15 +107,11 @@ void OfiEndpoint::passDown(const FailureBody &body, uint32_t below) {
   }
 }
 
-void OfiEndpoint::onFailed(std::span<const std::byte> bytes) {
-  FailureBody body;
-  if (bytes.size() != sizeof body)
+void NetworkEndpoint::onFailed(std::span<const std::byte> bytes) {
+  std::optional<FailureBody> read = readFailure(bytes);
+  if (!read || (read->culprit != kNoRank && index(read->culprit) >= numRanks_))
     return;
-  std::memcpy(&body, bytes.data(), sizeof body);
-  body.reason[sizeof body.reason - 1] = '\0';
-  if ((body.culprit != kNoRank && index(body.culprit) >= numRanks_) ||
-      body.kind > ErrorKind::Overlap)
-    return;
+  const FailureBody &body = *read;
   bool isNew = note(body.plan, {body.culprit, kNoOp, body.reason, body.kind});
   if (body.root != kNoRank && index(body.root) < numRanks_)
     passDown(body, (index(self_) + numRanks_ - index(body.root)) % numRanks_);
@@ -114,19 +122,19 @@ void OfiEndpoint::onFailed(std::span<const std::byte> bytes) {
 }
 
 // Whether it died is found by the next look.
-void OfiEndpoint::onLost(Peer &peer, const std::string &reason) {
+void NetworkEndpoint::onLost(Peer &peer, const std::string &reason) {
   if (!peer.saidGoodbye)
     lost_.push_back({peer.rank, reason});
   nextLook_ = {};
 }
 
-void OfiEndpoint::onBroken(const std::string &reason) {
+void NetworkEndpoint::onBroken(const std::string &reason) {
   lost_.push_back({self_, reason});
   nextLook_ = {};
 }
 
 // Whoever left in order said so before; that is perhaps not taken yet.
-void OfiEndpoint::look() {
+void NetworkEndpoint::look() {
   Clock::time_point now = Clock::now();
   if (now < nextLook_)
     return;
@@ -145,24 +153,12 @@ void OfiEndpoint::look() {
   }
 }
 
-void OfiEndpoint::takeNews(const Watch::News &news) {
+void NetworkEndpoint::takeNews(const Watch::News &news) {
   auto peer = mail_->peers().find(news.rank);
   if (peer == mail_->peers().end() || peer->second->saidGoodbye)
     return;
   peer->second->isLost = true;
-  std::string rank = "rank " + std::to_string(index(news.rank));
-  switch (news.what) {
-  case Watch::What::Died:
-    return report(kEveryPlan,
-                  {news.rank, kNoOp, shm::reasonOfDeath(news.rank), ErrorKind::RankDied});
-  case Watch::What::GaveUp:
-    return report(kEveryPlan,
-                  {news.rank, kNoOp,
-                   rank + " cannot reach rank " + std::to_string(index(self_)) + " any more"});
-  case Watch::What::Silent:
-    return report(kEveryPlan,
-                  {news.rank, kNoOp, rank + " cannot be reached: " + std::strerror(news.error)});
-  }
+  report(kEveryPlan, faultOf(news, self_));
 }
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

@@ -1,132 +1,70 @@
-#include "transports/ofi/Interfaces.h"
-#include "transports/ofi/OfiChannels.h"
+#include "transports/network/NetworkChannels.h"
 
 #include <algorithm>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <thread>
 #include <unistd.h>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Where the provider has no descriptor to wait for.
-constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(100);
 constexpr uint32_t kTicketBits = 20;
-
-Result<std::vector<Parcel>> tellAll(Bootstrap &bootstrap, std::span<const std::byte> mine,
-                                    uint32_t numRanks) {
-  std::vector<Parcel> out, in;
-  for (uint32_t r = 0; r < numRanks; ++r) {
-    out.push_back({Rank{r}, {mine.begin(), mine.end()}});
-    in.push_back({Rank{r}, {}});
-  }
-  if (Status s = bootstrap.exchange(out, in); !s)
-    return s;
-  return in;
-}
-
-std::string wordsOf(const Parcel &parcel) {
-  return {reinterpret_cast<const char *>(parcel.bytes.data()), parcel.bytes.size()};
-}
 
 } // namespace
 
-OfiEndpoint::OfiEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls)
-    : self_(self), numRanks_(numRanks), options_(options), calls_(calls) {}
+NetworkEndpoint::NetworkEndpoint(Rank self, uint32_t numRanks, const Options &options,
+                                 std::unique_ptr<Carrier> carrier)
+    : self_(self), numRanks_(numRanks), options_(options), carrier_(std::move(carrier)) {}
 
-Result<std::unique_ptr<OfiEndpoint>> OfiEndpoint::make(Rank self, uint32_t numRanks,
-                                                       const Options &options, Calls &calls) {
-  std::unique_ptr<OfiEndpoint> endpoint(new OfiEndpoint(self, numRanks, options, calls));
+Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(Rank self, uint32_t numRanks,
+                                                               const Options &options,
+                                                               std::unique_ptr<Carrier> carrier) {
+  std::unique_ptr<NetworkEndpoint> endpoint(
+      new NetworkEndpoint(self, numRanks, options, std::move(carrier)));
   if (Status s = endpoint->openAll(); !s)
     return s;
   return endpoint;
 }
 
-Status OfiEndpoint::openAll() {
+Status NetworkEndpoint::openAll() {
   if (options_.eagerBytes > UINT16_MAX)
     return Status::error("eager messages have at most " + std::to_string(UINT16_MAX) + " bytes");
   if (options_.receives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
-  if (getrandom(&card_.token, sizeof card_.token, 0) != sizeof card_.token)
-    return Status::error("the kernel has no random numbers");
-  Result<std::string> address = addressAt(options_.bind);
-  if (!address)
-    return address.status();
-  options_.bind = address.take();
-  Result<std::unique_ptr<Fabric>> fabric = Fabric::open(options_, calls_);
-  if (!fabric)
-    return fabric.status();
-  fabric_ = fabric.take();
-  if (Status s = noteAddress(); !s)
-    return s;
-  Result<std::unique_ptr<Watch>> watch =
-      Watch::open(options_.bind, self_, card_.token, options_.silence);
-  if (!watch)
-    return watch.status();
-  watch_ = watch.take();
-  watch_->describe(card_);
+  Result<Presence> presence = appear(*carrier_, self_, options_);
+  if (!presence)
+    return presence.status();
+  card_ = presence->card;
+  watch_ = std::move(presence->watch);
   waker_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  caps_.name = "ofi";
+  caps_.name = carrier_->powers().name;
   caps_.maxInlineBytes = static_cast<uint32_t>(
-      std::max(fabric_->powers().injectBytes, sizeof(Header)) - sizeof(Header));
+      std::max(carrier_->powers().injectBytes, sizeof(Header)) - sizeof(Header));
   caps_.eagerBytes = options_.eagerBytes;
-  caps_.canRead = fabric_->powers().moves;
+  caps_.canRead = carrier_->powers().moves;
   caps_.opensAlone = true;
   caps_.patience.looks = options_.spinPolls;
   return {};
 }
 
-Status OfiEndpoint::noteAddress() {
-  Result<std::vector<std::byte>> address = fabric_->address();
-  if (!address)
-    return address.status();
-  if (address->size() > card_.address.size())
-    return Status::error("addresses of " + fabric_->providerName() + " are too long");
-  std::copy(address->begin(), address->end(), card_.address.begin());
-  card_.addressBytes = static_cast<uint16_t>(address->size());
-  return {};
-}
-
-Status OfiEndpoint::meet(Directory directory) {
+Status NetworkEndpoint::meet(Directory directory) {
   directory_ = std::move(directory);
   MailReader &reader = *this;
-  mail_.emplace(*fabric_, calls_, reader, self_, card_.token, options_);
+  mail_.emplace(*carrier_, reader, self_, card_.token, options_);
   return mail_->start(directory_);
 }
 
-// What is no card says why there is none.
-Status OfiEndpoint::meet(Bootstrap &bootstrap) {
-  Result<std::vector<Parcel>> told =
-      tellAll(bootstrap, std::as_bytes(std::span(&card_, 1)), numRanks_);
-  if (!told)
-    return told.status();
-  const std::vector<Parcel> &in = *told;
-  std::vector<Card> cards(numRanks_);
-  for (uint32_t r = 0; r < numRanks_; ++r) {
-    if (in[r].bytes.size() != sizeof(Card))
-      return Status::error(ErrorKind::Refused, "rank " + std::to_string(r) + ": " + wordsOf(in[r]));
-    std::memcpy(&cards[r], in[r].bytes.data(), sizeof(Card));
-  }
-  return meet([cards = std::move(cards)](Rank rank) -> Result<Card> {
-    if (index(rank) >= cards.size())
-      return Status::error("there is no rank " + std::to_string(index(rank)));
-    return cards[index(rank)];
-  });
-}
-
-void OfiEndpoint::miss(Bootstrap &bootstrap, uint32_t numRanks, std::string why) {
-  if (why.size() == sizeof(Card))
-    why += ' ';
-  (void)tellAll(bootstrap, std::as_bytes(std::span(why)), numRanks);
+Status NetworkEndpoint::meet(Bootstrap &bootstrap) {
+  Result<Directory> directory = showCards(bootstrap, card_, numRanks_);
+  return directory ? meet(directory.take()) : directory.status();
 }
 
 // What this rank said must reach its peers though they look later. Where all has failed they leave,
 // too, and perhaps do not answer.
-void OfiEndpoint::sayGoodbye() {
+void NetworkEndpoint::sayGoodbye() {
   Header goodbye{.kind = Kind::Goodbye};
   for (auto &[rank, peer] : mail_->peers())
     if (!peer->isSelf && !peer->saidGoodbye)
@@ -140,27 +78,26 @@ void OfiEndpoint::sayGoodbye() {
   }
 }
 
-bool OfiEndpoint::allSaidFarewell() const {
+bool NetworkEndpoint::allSaidFarewell() const {
   return std::all_of(mail_->peers().begin(), mail_->peers().end(), [](const auto &entry) {
     const Peer &peer = *entry.second;
     return peer.isSelf || peer.isLost || peer.saidGoodbye || peer.saidFarewell;
   });
 }
 
-// The provider stops using memory before that goes.
-OfiEndpoint::~OfiEndpoint() {
+// The carrier stops using memory before that goes.
+NetworkEndpoint::~NetworkEndpoint() {
   if (mail_)
     sayGoodbye();
   for (std::vector<End> &ends : orphans_)
     for (End &end : ends)
       end.region.reset();
-  if (fabric_)
-    fabric_->stop();
+  carrier_->stop();
   if (waker_ >= 0)
     ::close(waker_);
 }
 
-Status OfiEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
+Status NetworkEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
   for (const EdgeSpec &edge : edges)
     if (index(edge.peer) >= numRanks_)
       return Status::error("there is no rank " + std::to_string(index(edge.peer)) + " among " +
@@ -168,7 +105,7 @@ Status OfiEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
   return {};
 }
 
-Result<Peer *> OfiEndpoint::watchedPeer(Rank rank) {
+Result<Peer *> NetworkEndpoint::watchedPeer(Rank rank) {
   Result<Peer *> peer = mail_->peer(rank);
   if (peer && !(*peer)->isSelf)
     if (Result<Card> card = directory_(rank))
@@ -176,9 +113,9 @@ Result<Peer *> OfiEndpoint::watchedPeer(Rank rank) {
   return peer;
 }
 
-Result<std::unique_ptr<Channels>> OfiEndpoint::open(const OpenRequest &request) {
+Result<std::unique_ptr<Channels>> NetworkEndpoint::open(const OpenRequest &request) {
   std::unique_lock lock(mutex_);
-  auto channels = std::make_unique<OfiChannels>(*this, opened_++);
+  auto channels = std::make_unique<NetworkChannels>(*this, opened_++);
   plans_[channels->plan_] = channels.get();
   Status own = checkPeers(request.out);
   if (own)
@@ -199,7 +136,7 @@ Result<std::unique_ptr<Channels>> OfiEndpoint::open(const OpenRequest &request) 
   return std::unique_ptr<Channels>(std::move(channels));
 }
 
-void OfiEndpoint::refuse(const std::string &reason) {
+void NetworkEndpoint::refuse(const std::string &reason) {
   std::lock_guard lock(mutex_);
   uint32_t plan = opened_++;
   if (auto early = early_.extract(plan))
@@ -212,12 +149,12 @@ void OfiEndpoint::refuse(const std::string &reason) {
   progress();
 }
 
-void OfiEndpoint::drop(Peer &from, const Header &header, uint64_t bodyBytes) {
+void NetworkEndpoint::drop(Peer &from, const Header &header, uint64_t bodyBytes) {
   if (header.kind == Kind::Eager)
     mail_->consume(from, bodyBytes);
 }
 
-void OfiEndpoint::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
+void NetworkEndpoint::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
   switch (header.kind) {
   case Kind::Eager:
   case Kind::Request:
@@ -239,7 +176,8 @@ void OfiEndpoint::onFrame(Peer &from, const Header &header, std::span<const std:
   }
 }
 
-void OfiEndpoint::onPlanFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
+void NetworkEndpoint::onPlanFrame(Peer &from, const Header &header,
+                                  std::span<const std::byte> body) {
   if (auto plan = plans_.find(header.plan); plan != plans_.end())
     plan->second->onFrame(from, header, body);
   else if (static_cast<int32_t>(header.plan - opened_) >= 0)
@@ -248,13 +186,13 @@ void OfiEndpoint::onPlanFrame(Peer &from, const Header &header, std::span<const 
     drop(from, header, body.size());
 }
 
-void OfiEndpoint::onMoved(Move &move) {
+void NetworkEndpoint::onMoved(Move &move) {
   auto &end = static_cast<End &>(move);
   if (end.channels)
     end.channels->afterMove(end);
 }
 
-uint32_t OfiEndpoint::ticketFor(End &end) {
+uint32_t NetworkEndpoint::ticketFor(End &end) {
   if (freeTickets_.empty()) {
     freeTickets_.push_back(static_cast<uint32_t>(tickets_.size()));
     tickets_.emplace_back();
@@ -266,7 +204,7 @@ uint32_t OfiEndpoint::ticketFor(End &end) {
   return place | ++tickets_[place].use << kTicketBits;
 }
 
-void OfiEndpoint::retire(End &end) {
+void NetworkEndpoint::retire(End &end) {
   if (end.ticket == End::kNoTicket)
     return;
   tickets_[end.ticket].end = nullptr;
@@ -275,7 +213,7 @@ void OfiEndpoint::retire(End &end) {
 }
 
 // Comes from a peer: it may name anything.
-void OfiEndpoint::onWritten(uint32_t ticket) {
+void NetworkEndpoint::onWritten(uint32_t ticket) {
   uint32_t place = ticket & ((1u << kTicketBits) - 1);
   if (place >= tickets_.size())
     return;
@@ -287,7 +225,7 @@ void OfiEndpoint::onWritten(uint32_t ticket) {
   end.channels->finish(end);
 }
 
-bool OfiEndpoint::progress() {
+bool NetworkEndpoint::progress() {
   bool moved = mail_->poll();
   if (!toMove_.empty())
     moved |= moveAll();
@@ -296,14 +234,14 @@ bool OfiEndpoint::progress() {
   return moved;
 }
 
-bool OfiEndpoint::moveAll() {
+bool NetworkEndpoint::moveAll() {
   std::vector<End *> now = std::exchange(toMove_, {});
   for (End *end : now)
     end->channels->move(*end);
   return toMove_.size() < now.size();
 }
 
-bool OfiEndpoint::streamAll() {
+bool NetworkEndpoint::streamAll() {
   size_t before = streaming_.size();
   bool moved = false;
   std::erase_if(streaming_, [&](End *end) {
@@ -316,7 +254,7 @@ bool OfiEndpoint::streamAll() {
 }
 
 // True: nothing is left of it.
-bool OfiEndpoint::stream(End &end) {
+bool NetworkEndpoint::stream(End &end) {
   Peer &to = *end.peer;
   for (uint32_t i = 0; i < options_.fragments && end.moved < end.bytes; ++i) {
     if (to.isLost)
@@ -334,50 +272,50 @@ bool OfiEndpoint::stream(End &end) {
   return true;
 }
 
-void OfiEndpoint::forget(const End &end) {
+void NetworkEndpoint::forget(const End &end) {
   std::erase(toMove_, &end);
   std::erase(streaming_, &end);
 }
 
-void OfiEndpoint::armSleep() {
+void NetworkEndpoint::armSleep() {
   uint64_t count;
   (void)!read(waker_, &count, sizeof count);
 }
 
-void OfiEndpoint::sleep(std::chrono::nanoseconds atMost) {
-  int news = -1;
+void NetworkEndpoint::sleep(std::chrono::nanoseconds atMost) {
+  std::optional<Carrier::Wait> news;
   {
     std::lock_guard lock(mutex_);
-    if (fabric_->powers().wakes && (news = fabric_->descriptorIfIdle()) < 0)
-      return;
+    news = carrier_->ifIdle();
   }
-  if (news < 0)
-    atMost = std::min(atMost, kBlindSleep);
-  pollfd files[] = {{waker_, POLLIN, 0}, {news, POLLIN, 0}};
+  if (!news)
+    return;
+  atMost = std::min(atMost, news->atMost);
+  pollfd files[] = {{waker_, POLLIN, 0}, {news->file, POLLIN, 0}};
   timespec limit = {0, static_cast<long>(std::clamp<int64_t>(atMost.count(), 0, 999999999))};
   sleepers_.fetch_add(1);
   ppoll(files, 2, &limit, nullptr);
   sleepers_.fetch_sub(1);
 }
 
-void OfiEndpoint::wake() {
+void NetworkEndpoint::wake() {
   uint64_t one = 1;
   (void)!write(waker_, &one, sizeof one);
 }
 
-size_t OfiEndpoint::numPeers() {
+size_t NetworkEndpoint::numPeers() {
   std::lock_guard lock(mutex_);
   return mail_->peers().size();
 }
 
-uint64_t OfiEndpoint::frameBytes() {
+uint64_t NetworkEndpoint::frameBytes() {
   std::lock_guard lock(mutex_);
   return mail_->bytes();
 }
 
-uint64_t OfiEndpoint::numRefused() {
+uint64_t NetworkEndpoint::numRefused() {
   std::lock_guard lock(mutex_);
   return mail_->numRefused() + watch_->numRefused();
 }
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

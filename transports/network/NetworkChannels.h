@@ -1,16 +1,16 @@
-/// The messages of one plan over libfabric. Internal to OfiEndpoint.
+/// The messages of one plan over a network. Internal to NetworkEndpoint.
 #pragma once
 
-#include "transports/ofi/OfiEndpoint.h"
+#include "transports/network/NetworkEndpoint.h"
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 
 /// One end of a message. It stays where it is while its plan is open.
 struct End : Move {
   enum class State : uint8_t {
     Idle,
     Asked,     ///< sent: the receiver was told of it
-    ToMove,    ///< the provider did not take the read or the write yet
+    ToMove,    ///< the carrier did not take the read or the write yet
     Moving,    ///< read or written by this rank
     Streaming, ///< travels in parts
     Posted,    ///< received: nothing came yet
@@ -22,7 +22,7 @@ struct End : Move {
   uint32_t message = 0; ///< place in the edge's list
   uint32_t run = 0;
   OpId op = kNoOp;
-  OfiChannels *channels = nullptr;
+  NetworkChannels *channels = nullptr;
   Payload payload;
   uint64_t bytes = 0;          ///< of the message
   uint64_t moved = 0;          ///< Streaming: so far
@@ -31,15 +31,15 @@ struct End : Move {
   uint32_t ticket = kNoTicket; ///< received
   Region region;               ///< of the payload's memory, `regionOf`, with `regionAccess`
   iovec regionOf = {};
-  uint64_t regionAccess = 0;
+  Access regionAccess = Access::Send;
 
   static constexpr uint32_t kNoTicket = 0xffffffffu;
 };
 
-class OfiChannels : public Channels {
+class NetworkChannels : public Channels {
 public:
-  OfiChannels(OfiEndpoint &endpoint, uint32_t plan) : endpoint_(endpoint), plan_(plan) {}
-  ~OfiChannels() override;
+  NetworkChannels(NetworkEndpoint &endpoint, uint32_t plan) : endpoint_(endpoint), plan_(plan) {}
+  ~NetworkChannels() override;
 
   /// An error: a peer cannot be reached.
   Status connect(const OpenRequest &request);
@@ -54,7 +54,7 @@ public:
   OpId openOp(Rank peer) const override;
 
 private:
-  friend class OfiEndpoint;
+  friend class NetworkEndpoint;
 
   struct Side {
     std::vector<Peer *> peers;   ///< by edge
@@ -96,7 +96,7 @@ private:
   void letStream(End &end);
   void read(End &end, const RequestBody &request);
 
-  bool know(End &end, uint64_t access);
+  bool know(End &end, Access access);
   void move(End &end);
   void afterMove(End &end);
   void finish(End &end);
@@ -112,7 +112,7 @@ private:
   void close(Side &side);
   void sayClosed();
 
-  OfiEndpoint &endpoint_;
+  NetworkEndpoint &endpoint_;
   uint32_t plan_;
   uint32_t run_ = 0;
   Side out_, in_;
@@ -125,4 +125,4 @@ private:
   std::chrono::steady_clock::time_point desertedAt_ = {};
 };
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

@@ -1,36 +1,34 @@
-/// Messages over libfabric, between ranks of any machines. open() waits for nobody: the k-th plan
+/// Messages over a network, between ranks of any machines. open() waits for nobody: the k-th plan
 /// that is opened here belongs to the k-th that is opened by every other rank.
 ///
 /// Messages up to eagerBytes are said at once; longer ones, and those that a peer has no room
 /// for, are asked about, and the receiver says where it wants them, or reads them itself, or
-/// takes them in parts where the provider reaches nobody's memory. Receives of messages that
+/// takes them in parts where the carrier reaches nobody's memory. Receives of messages that
 /// travel `via static` say so before they are asked.
 ///
 /// Failures go to the peers of the plan and, along a tree, to all ranks. A rank whose process is
 /// gone is noticed by its peers.
 #pragma once
 
-#include "transports/Bootstrap.h"
-#include "transports/ofi/Mail.h"
-#include "transports/ofi/Watch.h"
+#include "transports/network/Presence.h"
 
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 
-class OfiChannels;
+class NetworkChannels;
 struct End;
 
-class OfiEndpoint : public Endpoint, private MailReader {
+class NetworkEndpoint : public Endpoint, private MailReader {
 public:
-  /// Of one rank among `numRanks`; meet() comes next. `calls` outlives it.
-  static Result<std::unique_ptr<OfiEndpoint>>
-  make(Rank self, uint32_t numRanks, const Options &options = {}, Calls &calls = Calls::real());
+  /// Of one rank among `numRanks`; meet() comes next.
+  static Result<std::unique_ptr<NetworkEndpoint>>
+  make(Rank self, uint32_t numRanks, const Options &options, std::unique_ptr<Carrier> carrier);
 
-  ~OfiEndpoint() override;
+  ~NetworkEndpoint() override;
 
   /// Where others find this rank.
   const Card &card() const { return card_; }
@@ -38,8 +36,6 @@ public:
   Status meet(Directory directory);
   /// The same for all ranks of a bootstrap, which then knows all cards.
   Status meet(Bootstrap &bootstrap);
-  /// In place of make() and meet(), tells all others why this rank cannot come.
-  static void miss(Bootstrap &bootstrap, uint32_t numRanks, std::string why);
 
   Rank rank() const override { return self_; }
   uint32_t numRanks() const override { return numRanks_; }
@@ -57,11 +53,11 @@ public:
   uint64_t numRefused();
 
 private:
-  friend class OfiChannels;
+  friend class NetworkChannels;
 
-  OfiEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls);
+  NetworkEndpoint(Rank self, uint32_t numRanks, const Options &options,
+                  std::unique_ptr<Carrier> carrier);
   Status openAll();
-  Status noteAddress();
   Status checkPeers(std::span<const EdgeSpec> edges) const;
   Result<Peer *> watchedPeer(Rank rank);
 
@@ -100,18 +96,17 @@ private:
   Rank self_;
   uint32_t numRanks_;
   Options options_;
-  Calls &calls_;
   Caps caps_;
   Card card_;
   Directory directory_;
   int waker_ = -1;
   std::atomic<uint32_t> sleepers_{0};
   std::mutex mutex_; ///< everything below
-  std::unique_ptr<Fabric> fabric_;
+  std::unique_ptr<Carrier> carrier_;
   std::unique_ptr<Watch> watch_;
   std::optional<Mail> mail_;
   uint32_t opened_ = 0;
-  std::unordered_map<uint32_t, OfiChannels *> plans_;
+  std::unordered_map<uint32_t, NetworkChannels *> plans_;
   struct Early {
     Rank from;
     Header header;
@@ -120,7 +115,7 @@ private:
   std::map<uint32_t, std::vector<Early>> early_; ///< of plans that are not open here yet
   std::map<uint32_t, Fault> failed_;             ///< plans
   std::optional<Fault> allFailed_;
-  std::vector<End *> toMove_;    ///< the provider did not take it yet
+  std::vector<End *> toMove_;    ///< the carrier did not take it yet
   std::vector<End *> streaming_; ///< to peers, in parts
   struct Ticket {
     End *end = nullptr;
@@ -128,7 +123,7 @@ private:
   };
   std::vector<Ticket> tickets_;
   std::vector<uint32_t> freeTickets_;
-  std::vector<std::vector<End>> orphans_; ///< whose plan is closed, but the provider is not done
+  std::vector<std::vector<End>> orphans_; ///< whose plan is closed, but the carrier is not done
   std::vector<Watch::News> news_;
   struct Lost {
     Rank rank;
@@ -138,4 +133,4 @@ private:
   std::chrono::steady_clock::time_point nextLook_ = {};
 };
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

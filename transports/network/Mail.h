@@ -1,7 +1,7 @@
 /// Frames between this rank and its peers: each arrives once, those of one peer in order. Reads
 /// and writes of peers' memory go the same way, but keep no order.
 ///
-/// Nothing waits: what the provider does not take now is kept and offered again. A peer is made
+/// Nothing waits: what the carrier does not take now is kept and offered again. A peer is made
 /// when something is first said to it, or heard of it; so memory follows the peers that plans
 /// name. Frames of whoever does not know this rank's token are thrown away.
 ///
@@ -9,17 +9,17 @@
 #pragma once
 
 #include "transports/Pieces.h"
-#include "transports/ofi/Frames.h"
+#include "transports/network/Frames.h"
 
 #include <functional>
 #include <unordered_map>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 
 /// Another rank, or this one: what it says to itself comes back with the next poll.
 struct Peer {
   Rank rank = kNoRank;
-  fi_addr_t handle = FI_ADDR_UNSPEC;
+  uint64_t handle = 0; ///< the carrier's
   uint64_t token = 0;
   uint32_t sent = 0;         ///< units of eager messages to it, ever
   uint32_t sentConsumed = 0; ///< of these, it says, are out of the way
@@ -27,19 +27,13 @@ struct Peer {
   uint32_t consumedTold = 0; ///< what it knows of that
   uint8_t nextSaid = 0;      ///< sequence numbers
   uint8_t nextHeard = 0;     ///< of what it says
-  uint32_t longInFlight = 0; ///< long frames that the provider has
-  uint32_t open = 0;         ///< frames and moves that the provider has
-  FrameQueue waiting;        ///< for the provider to take them
+  uint32_t longInFlight = 0; ///< long frames that the carrier has
+  uint32_t open = 0;         ///< frames and moves that the carrier has
+  FrameQueue waiting;        ///< for the carrier to take them
   bool isSelf = false;
   bool isLost = false;       ///< nothing can be said to it any more
   bool saidGoodbye = false;  ///< it says nothing any more
   bool saidFarewell = false; ///< it has all that this rank said
-};
-
-/// A read or a write of a peer's memory; belongs to whoever starts it.
-struct Move : Operation {
-  Move() : Operation{.kind = Kind::Move} {}
-  Peer *peer = nullptr;
 };
 
 /// What comes of it. May call everything of Mail but poll().
@@ -56,11 +50,10 @@ public:
 /// Where a rank is; asked once per peer.
 using Directory = std::function<Result<Card>(Rank)>;
 
-class Mail {
+class Mail : private CarrierReader {
 public:
-  /// `fabric`, `calls` and `reader` outlive it.
-  Mail(Fabric &fabric, Calls &calls, MailReader &reader, Rank self, uint64_t token,
-       const Options &options);
+  /// `carrier` and `reader` outlive it.
+  Mail(Carrier &carrier, MailReader &reader, Rank self, uint64_t token, const Options &options);
 
   /// Before anything is said: makes room for what comes.
   Status start(Directory directory);
@@ -87,19 +80,19 @@ public:
   void consume(Peer &from, uint64_t bytes);
 
   /// False: not now.
-  bool move(Move &move, fi_msg_rma &message, bool writes);
+  bool move(Move &move, const MoveSpec &spec, bool writes);
 
   /// Takes what came, and offers what waits. True: something moved.
   bool poll();
 
-  /// Whether the provider is done with all that was said to those who can be reached.
+  /// Whether the carrier is done with all that was said to those who can be reached.
   bool isIdle() const;
   void lose(Peer &peer, const std::string &reason);
 
-  /// What the provider took as a stranger's, or as broken.
-  uint64_t numRefused() const { return refused_; }
+  /// What was taken as a stranger's, or as broken.
+  uint64_t numRefused() const { return refused_ + carrier_.numRefused(); }
   /// Memory for frames.
-  uint64_t bytes() const { return short_.bytes() + long_.bytes() + received_.bytes(); }
+  uint64_t bytes() const { return short_.bytes() + long_.bytes() + carrier_.bytes(); }
 
 private:
   static constexpr uint32_t kShortFrame = 320; ///< holds the longest body that is no payload
@@ -113,30 +106,29 @@ private:
   void hand(Peer &to, Frame &frame);
   bool offer(Peer &to, Frame &frame);
   void giveBack(Frame &frame);
-  void listen(Frame &frame);
-  bool listenAgain();
   bool deliverLocal();
   bool offerStuck();
-  void take(const fi_cq_data_entry &entry);
-  void takeError();
-  void takeFrame(std::span<const std::byte> bytes);
+  bool close(Operation &operation);
+  void onBytes(std::span<const std::byte> bytes) override;
+  void onDone(Operation &operation) override;
+  void onFailed(Operation &operation, const std::string &reason) override;
+  void onWritten(uint32_t ticket) override;
+  void onLost(Peer &peer, const std::string &reason) override;
+  void onBroken(const std::string &reason) override;
   bool isNext(Peer &from, uint8_t sequence);
   void takeBroken(const Header &header, size_t bytes);
 
-  Fabric &fabric_;
-  Calls &calls_;
+  Carrier &carrier_;
   MailReader &reader_;
   Rank self_;
   uint64_t token_;
   Options options_;
   Directory directory_;
-  FramePool short_, long_, received_;
+  FramePool short_, long_;
   std::unordered_map<Rank, std::unique_ptr<Peer>> peers_;
   std::vector<Peer *> stuck_; ///< with frames that wait
   FrameQueue local_;          ///< from this rank to itself
-  FrameQueue deaf_;           ///< receives that the provider did not take
   uint64_t refused_ = 0;
-  bool isBroken_ = false;
 };
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

@@ -1,13 +1,13 @@
-#include "transports/ofi/Frames.h"
+#include "transports/network/Frames.h"
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 
 bool FramePool::grow() {
   Block block;
   block.memory.resize(uint64_t{frameBytes_} * growth_);
   block.frames.resize(growth_);
-  if (fabric_.powers().local) {
-    Result<Region> region = fabric_.know({block.memory.data(), block.memory.size()}, access_);
+  if (carrier_.powers().local) {
+    Result<Region> region = carrier_.know({block.memory.data(), block.memory.size()}, access_);
     if (!region)
       return false;
     block.region = region.take();
@@ -29,4 +29,4 @@ Frame *FramePool::take() {
   return frame;
 }
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

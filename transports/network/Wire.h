@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 
 enum class Kind : uint8_t {
   Eager,    ///< a whole message
@@ -42,7 +42,7 @@ inline constexpr uint32_t kUnitsPerMessage = 64;
 
 struct RequestBody {
   uint64_t bytes;
-  uint64_t address; ///< as the provider wants it
+  uint64_t address; ///< as the carrier wants it
   uint64_t key;
   uint32_t isReadable; ///< address and key are valid
   uint32_t canWrite;   ///< the sender can write it to one place
@@ -77,4 +77,4 @@ struct Card {
   std::array<std::byte, kMostAddressBytes> address = {};
 };
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

@@ -1,35 +1,22 @@
-#include "transports/ofi/Mail.h"
+#include "transports/network/Mail.h"
 
 #include <algorithm>
 
-namespace colldsl::ofi {
+namespace colldsl::network {
 namespace {
 
-// Looks at the queue in a row; then others get their turn.
-constexpr int kMostLooks = 4;
-constexpr size_t kEntries = 16;
 constexpr uint32_t kMostInjected = 128;
-
-Operation &operationOf(void *context) { return *static_cast<Operation *>(context); }
 
 } // namespace
 
-Mail::Mail(Fabric &fabric, Calls &calls, MailReader &reader, Rank self, uint64_t token,
-           const Options &options)
-    : fabric_(fabric), calls_(calls), reader_(reader), self_(self), token_(token),
-      options_(options), short_(fabric, kShortFrame, 16, FI_SEND),
-      long_(fabric, static_cast<uint32_t>(sizeof(Header)) + options.eagerBytes, 4, FI_SEND),
-      received_(fabric, std::max(kShortFrame, long_.frameBytes()), options.receives, FI_RECV) {}
+Mail::Mail(Carrier &carrier, MailReader &reader, Rank self, uint64_t token, const Options &options)
+    : carrier_(carrier), reader_(reader), self_(self), token_(token), options_(options),
+      short_(carrier, kShortFrame, 16, Access::Send),
+      long_(carrier, static_cast<uint32_t>(sizeof(Header)) + options.eagerBytes, 4, Access::Send) {}
 
 Status Mail::start(Directory directory) {
   directory_ = std::move(directory);
-  for (uint32_t i = 0; i < options_.receives; ++i) {
-    Frame *frame = received_.take();
-    if (!frame)
-      return Status::error("no memory could be registered for what comes");
-    listen(*frame);
-  }
-  return isBroken_ ? Status::error("the provider takes no receives") : Status();
+  return carrier_.start(*this, std::max(kShortFrame, long_.frameBytes()));
 }
 
 Result<Peer *> Mail::peer(Rank rank) {
@@ -43,11 +30,9 @@ Result<Peer *> Mail::peer(Rank rank) {
     Result<Card> card = directory_(rank);
     if (!card)
       return card.status();
-    Result<fi_addr_t> handle = fabric_.reach(card->address.data());
-    if (!handle)
-      return Status::error("rank " + std::to_string(index(rank)) + ": " + handle.message());
+    if (Status s = carrier_.reach(*peer, *card); !s)
+      return Status::error("rank " + std::to_string(index(rank)) + ": " + s.message());
     peer->token = card->token;
-    peer->handle = *handle;
   }
   return peers_.emplace(rank, std::move(peer)).first->second.get();
 }
@@ -80,7 +65,7 @@ Frame *Mail::fresh(Peer &to, const Header &header, uint64_t bodyBytes) {
 bool Mail::injects(const Peer &to, uint64_t bodyBytes) const {
   uint64_t bytes = sizeof(Header) + bodyBytes;
   return !to.isSelf && to.waiting.empty() && bytes <= kMostInjected &&
-         bytes <= fabric_.powers().injectBytes;
+         bytes <= carrier_.powers().injectBytes;
 }
 
 // True: it is said, or the peer is lost.
@@ -88,12 +73,10 @@ bool Mail::inject(Peer &to, const Header &header, std::span<const std::byte> bod
   std::byte bytes[kMostInjected];
   std::memcpy(bytes, &header, sizeof header);
   std::copy(body.begin(), body.end(), bytes + sizeof header);
-  ssize_t code = calls_.inject(fabric_.endpoint(), bytes, sizeof header + body.size(), to.handle);
-  if (code == -FI_EAGAIN)
-    return false;
-  if (code != 0)
-    lose(to, textOf(code));
-  return true;
+  Offered offered = carrier_.inject(to, {bytes, sizeof header + body.size()});
+  if (offered == Offered::Refused)
+    lose(to, carrier_.reason());
+  return offered != Offered::Later;
 }
 
 void Mail::say(Peer &to, Header header, std::span<const std::byte> body) {
@@ -149,18 +132,17 @@ void Mail::hand(Peer &to, Frame &frame) {
 // False: not now.
 bool Mail::offer(Peer &to, Frame &frame) {
   frame.isOpen = true;
-  ssize_t code = calls_.send(fabric_.endpoint(), frame.data, frame.bytes, frame.descriptor,
-                             to.handle, static_cast<Operation *>(&frame));
-  if (code == 0) {
+  Offered offered = carrier_.send(to, frame);
+  if (offered == Offered::Taken) {
     ++to.open;
     to.longInFlight += frame.isLong;
     return true;
   }
   frame.isOpen = false;
-  if (code == -FI_EAGAIN)
+  if (offered == Offered::Later)
     return false;
   giveBack(frame);
-  lose(to, textOf(code));
+  lose(to, carrier_.reason());
   return true;
 }
 
@@ -203,57 +185,26 @@ bool Mail::offerStuck() {
   return moved;
 }
 
-bool Mail::move(Move &move, fi_msg_rma &message, bool writes) {
+bool Mail::move(Move &move, const MoveSpec &spec, bool writes) {
   if (move.peer->isLost)
     return true;
   move.isOpen = true;
-  message.addr = move.peer->handle;
-  message.context = static_cast<Operation *>(&move);
-  ssize_t code =
-      writes ? calls_.write(fabric_.endpoint(), message) : calls_.read(fabric_.endpoint(), message);
-  if (code == 0) {
+  Offered offered = writes ? carrier_.write(move, spec) : carrier_.read(move, spec);
+  if (offered == Offered::Taken) {
     ++move.peer->open;
     return true;
   }
   move.isOpen = false;
-  if (code == -FI_EAGAIN)
-    return false;
-  lose(*move.peer, textOf(code));
-  return true;
-}
-
-void Mail::listen(Frame &frame) {
-  frame.kind = Operation::Kind::Receive;
-  frame.isOpen = true;
-  ssize_t code = calls_.recv(fabric_.endpoint(), frame.data, received_.frameBytes(),
-                             frame.descriptor, static_cast<Operation *>(&frame));
-  if (code == 0)
-    return;
-  frame.isOpen = false;
-  deaf_.push(frame);
-  if (code != -FI_EAGAIN && !isBroken_) {
-    isBroken_ = true;
-    reader_.onBroken(std::string("cannot receive: ") + textOf(code));
-  }
-}
-
-bool Mail::listenAgain() {
-  if (isBroken_)
-    return false;
-  for (Frame *frame = deaf_.front(); frame; frame = deaf_.front()) {
-    deaf_.pop();
-    listen(*frame);
-    if (!frame->isOpen)
-      return false;
-  }
-  return true;
+  if (offered == Offered::Refused)
+    lose(*move.peer, carrier_.reason());
+  return offered == Offered::Refused;
 }
 
 bool Mail::deliverLocal() {
   bool moved = false;
   for (FrameQueue now = std::exchange(local_, {}); Frame *frame = now.front(); moved = true) {
     now.pop();
-    takeFrame({frame->data, frame->bytes});
+    onBytes({frame->data, frame->bytes});
     giveBack(*frame);
   }
   return moved;
@@ -268,7 +219,7 @@ void Mail::takeBroken(const Header &header, size_t bytes) {
     lose(*from->second, "a frame arrived broken");
 }
 
-// A provider that keeps its word neither loses nor repeats; another one must not go unnoticed.
+// A carrier that keeps its word neither loses nor repeats; another one must not go unnoticed.
 bool Mail::isNext(Peer &from, uint8_t sequence) {
   auto ahead = static_cast<int8_t>(sequence - from.nextHeard);
   if (ahead > 0)
@@ -280,7 +231,7 @@ bool Mail::isNext(Peer &from, uint8_t sequence) {
 }
 
 // The network's word for it: nothing in a frame is taken for granted.
-void Mail::takeFrame(std::span<const std::byte> bytes) {
+void Mail::onBytes(std::span<const std::byte> bytes) {
   Header header;
   std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
   if (bytes.size() < sizeof header || bytes.size() != sizeof header + header.bodyBytes)
@@ -302,86 +253,45 @@ void Mail::takeFrame(std::span<const std::byte> bytes) {
   reader_.onFrame(from, header, bytes.subspan(sizeof header));
 }
 
-void Mail::take(const fi_cq_data_entry &entry) {
-  if ((entry.flags & FI_REMOTE_WRITE) != 0) {
-    if ((entry.flags & FI_REMOTE_CQ_DATA) != 0)
-      reader_.onWritten(static_cast<uint32_t>(entry.data));
-    return;
+// False: it was told before.
+bool Mail::close(Operation &operation) {
+  if (!operation.isOpen) {
+    ++refused_;
+    return false;
   }
-  if (!entry.op_context || !operationOf(entry.op_context).isOpen) {
-    ++refused_; // told before
-    return;
-  }
-  Operation &operation = operationOf(entry.op_context);
   operation.isOpen = false;
-  switch (operation.kind) {
-  case Operation::Kind::Receive: {
-    auto &frame = static_cast<Frame &>(operation);
-    takeFrame({frame.data, std::min<size_t>(entry.len, received_.frameBytes())});
-    return listen(frame);
-  }
-  case Operation::Kind::Send: {
-    auto &frame = static_cast<Frame &>(operation);
-    --frame.peer->open;
-    frame.peer->longInFlight -= frame.isLong;
-    return giveBack(frame);
-  }
-  case Operation::Kind::Move:
+  if (operation.kind == Operation::Kind::Move) {
     --static_cast<Move &>(operation).peer->open;
-    return reader_.onMoved(static_cast<Move &>(operation));
+    return true;
   }
+  auto &frame = static_cast<Frame &>(operation);
+  --frame.peer->open;
+  frame.peer->longInFlight -= frame.isLong;
+  giveBack(frame);
+  return true;
 }
 
-// A receive that failed had nothing for us; what was sent to a peer and failed, failed for good.
-void Mail::takeError() {
-  fi_cq_err_entry error = {};
-  if (calls_.readError(fabric_.queue(), &error) != 1)
-    return;
-  if (!error.op_context || !operationOf(error.op_context).isOpen) {
-    ++refused_;
-    return;
-  }
-  Operation &operation = operationOf(error.op_context);
-  operation.isOpen = false;
-  std::string reason = textOf(-error.err);
-  switch (operation.kind) {
-  case Operation::Kind::Receive:
-    ++refused_;
-    return listen(static_cast<Frame &>(operation));
-  case Operation::Kind::Send: {
-    auto &frame = static_cast<Frame &>(operation);
-    --frame.peer->open;
-    frame.peer->longInFlight -= frame.isLong;
-    Peer &peer = *frame.peer;
-    giveBack(frame);
-    return lose(peer, reason);
-  }
-  case Operation::Kind::Move:
-    --static_cast<Move &>(operation).peer->open;
-    return lose(*static_cast<Move &>(operation).peer, reason);
-  }
+void Mail::onDone(Operation &operation) {
+  if (close(operation) && operation.kind == Operation::Kind::Move)
+    reader_.onMoved(static_cast<Move &>(operation));
 }
+
+// What was meant for a peer and failed, failed for good.
+void Mail::onFailed(Operation &operation, const std::string &reason) {
+  Peer *peer = operation.kind == Operation::Kind::Move ? static_cast<Move &>(operation).peer
+                                                       : static_cast<Frame &>(operation).peer;
+  if (close(operation))
+    lose(*peer, reason);
+}
+
+void Mail::onWritten(uint32_t ticket) { reader_.onWritten(ticket); }
+void Mail::onLost(Peer &peer, const std::string &reason) { lose(peer, reason); }
+void Mail::onBroken(const std::string &reason) { reader_.onBroken(reason); }
 
 bool Mail::poll() {
   bool moved = deliverLocal();
-  fi_cq_data_entry entries[kEntries];
-  for (int look = 0; look < kMostLooks; ++look) {
-    ssize_t count = calls_.readQueue(fabric_.queue(), entries, kEntries);
-    for (ssize_t i = 0; i < count; ++i)
-      take(entries[i]);
-    if (count == -FI_EAVAIL)
-      takeError();
-    else if (count < 0 && count != -FI_EAGAIN && !isBroken_) {
-      isBroken_ = true;
-      reader_.onBroken(std::string("cannot look for news: ") + textOf(count));
-    }
-    moved |= count > 0;
-    if (count != kEntries && count != -FI_EAVAIL)
-      break;
-  }
-  if (!deaf_.empty())
-    moved |= listenAgain();
+  moved |= carrier_.poll();
   return (!stuck_.empty() && offerStuck()) || moved;
 }
 
-} // namespace colldsl::ofi
+} // namespace colldsl::network

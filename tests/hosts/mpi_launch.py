@@ -1,0 +1,35 @@
+"""Starts MPI programs on hosts that are namespaces of the network (hosts.py), by the launchers of
+the MPIs themselves, which know nothing of that: what they take for ssh goes there."""
+import os
+
+AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agent")
+NETWORK, FIRST = "10.213.7.0/24", "10.213.7.1"
+
+
+def _openmpi(hosts, ranks, survives):
+    words = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
+             "--host", hosts, "-n", str(ranks)]
+    settings = {"plm_rsh_agent": AGENT, "oob_tcp_if_include": NETWORK, "pml": "ob1",
+                "btl": "tcp,vader,self", "btl_tcp_if_include": NETWORK, "topo": "basic",
+                "mpi_yield_when_idle": "1"}
+    for name, value in settings.items():
+        words += ["--mca", name, value]
+    return words + (["--enable-recovery"] if survives else [])
+
+
+def _mpich(hosts, ranks, survives):
+    words = ["mpirun.mpich", "-localhost", FIRST, "-launcher", "ssh", "-launcher-exec", AGENT,
+             "-hosts", hosts, "-n", str(ranks), "-genv", "UCX_TLS", "tcp,sm,self",
+             "-genv", "UCX_NET_DEVICES", "eth0"]
+    return words + (["-disable-auto-cleanup"] if survives else [])
+
+
+def words(mpi, hosts, per_host, command, environment, survives=False):
+    """The command that starts so many ranks on each host. `survives`: though one of them dies."""
+    listed = ",".join(f"{name}:{per_host}" for name in hosts.names)
+    start = {"openmpi": _openmpi, "mpich": _mpich}[mpi](listed, per_host * len(hosts.names), survives)
+    for name, value in environment.items():
+        start += ["-x", f"{name}={value}"] if mpi == "openmpi" else ["-genv", name, str(value)]
+    first = hosts.names[0]
+    return ["ip", "netns", "exec", first, "unshare", "--uts", "--ipc", "sh", "-c",
+            'hostname "$0"; exec "$@"', first, *start, *command]

@@ -1,0 +1,168 @@
+/// What carries frames to other ranks: the library of a network, as Mail uses it.
+///
+/// Frames to one peer arrive once and in order, or the peer is lost. A carrier that can (Powers::
+/// moves) reads and writes memory of peers, in no order. Nothing waits: what it does not take now
+/// is offered again after the next poll.
+///
+/// Ownership: what is offered and taken stays where it is until the reader is told that it is done
+/// or failed. Errors: values, and losses that the reader is told of.
+///
+/// Not thread safe, but for what a Wait names.
+#pragma once
+
+#include "ir/Result.h"
+#include "transports/network/Options.h"
+#include "transports/network/Wire.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <sys/uio.h>
+#include <vector>
+
+namespace colldsl::network {
+
+struct Frame;
+struct Peer;
+
+/// Of one read or write, at most.
+inline constexpr uint32_t kMostPieces = 8;
+
+/// What a carrier can do for us.
+struct Powers {
+  std::string_view name;            ///< of the transport
+  uint64_t injectBytes = 0;         ///< frames up to this need no buffer of ours
+  uint32_t frameBytes = UINT16_MAX; ///< longer frames may be overtaken by those behind them
+  uint32_t pieces = 1;              ///< of memory, at one end of a read or a write
+  bool moves = false;               ///< reads and writes memory of others
+  bool byAddress = false;           ///< others name memory by its address; else by its distance
+  bool local = false;               ///< wants to know this rank's own memory too
+  bool pins = false;                ///< registered memory must not be given back to the system
+};
+
+/// What registered memory is for.
+enum class Access : uint8_t { Send, Receive, Read, Write, RemoteRead, RemoteWrite };
+
+/// Memory that others may reach, or that the carrier must know. Empty: there is none.
+class Region {
+public:
+  struct Registration {
+    virtual ~Registration() = default;
+    void *descriptor = nullptr; ///< as the carrier knows it
+    uint64_t key = 0;           ///< as peers name it
+  };
+
+  Region() = default;
+  explicit Region(std::unique_ptr<Registration> known) : known_(std::move(known)) {}
+  void *descriptor() const { return known_ ? known_->descriptor : nullptr; }
+  uint64_t key() const { return known_->key; }
+  explicit operator bool() const { return known_ != nullptr; }
+  void reset() { known_.reset(); }
+
+private:
+  std::unique_ptr<Registration> known_;
+};
+
+/// What is under way in the carrier.
+struct Operation {
+  enum class Kind : uint8_t { Receive, Send, Move };
+  void *context[8] = {}; ///< the carrier's; first: its address is the operation's
+  Kind kind;
+  bool isOpen = false; ///< else what comes back was told before
+};
+
+/// A read or a write of a peer's memory; belongs to whoever starts it.
+struct Move : Operation {
+  Move() : Operation{.kind = Kind::Move} {}
+  Peer *peer = nullptr;
+};
+
+/// The two ends of a read or a write.
+struct MoveSpec {
+  iovec pieces[kMostPieces] = {}; ///< here
+  void *descriptors[kMostPieces] = {};
+  uint32_t count = 0;
+  uint64_t address = 0; ///< there
+  uint64_t key = 0;
+  uint64_t bytes = 0;
+  uint32_t ticket = 0; ///< of a write: comes to the peer after the last byte
+};
+
+enum class Offered : uint8_t {
+  Taken,
+  Later,  ///< not now
+  Refused ///< see reason()
+};
+
+/// What comes of it. May call everything of the carrier but poll().
+class CarrierReader {
+public:
+  virtual ~CarrierReader() = default;
+  /// A frame, or what a stranger took for one. Valid during the call.
+  virtual void onBytes(std::span<const std::byte> bytes) = 0;
+  virtual void onDone(Operation &operation) = 0;
+  virtual void onFailed(Operation &operation, const std::string &reason) = 0;
+  virtual void onWritten(uint32_t ticket) = 0;
+  virtual void onLost(Peer &peer, const std::string &reason) = 0;
+  virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
+};
+
+class Carrier {
+public:
+  virtual ~Carrier() = default;
+
+  const Powers &powers() const { return powers_; }
+
+  /// Where others find it: at most Card::kMostAddressBytes.
+  virtual Result<std::vector<std::byte>> address() const = 0;
+
+  /// Before all below: frames that come have at most so many bytes. `reader` outlives it.
+  virtual Status start(CarrierReader &reader, uint32_t frameBytes) = 0;
+
+  /// Enters a peer, whose `handle` is the carrier's to set.
+  virtual Status reach(Peer &peer, const Card &card) = 0;
+
+  virtual Offered send(Peer &to, Frame &frame) = 0;
+  /// At most Powers::injectBytes, which the caller may use again at once.
+  virtual Offered inject(Peer &to, std::span<const std::byte> frame) = 0;
+  virtual Offered read(Move &move, const MoveSpec &spec) = 0;
+  virtual Offered write(Move &move, const MoveSpec &spec) = 0;
+  /// Why the last offer was refused.
+  const std::string &reason() const { return reason_; }
+
+  virtual Result<Region> know(const iovec &memory, Access access) = 0;
+
+  /// As others name this address, which lies in registered memory that begins at `begin`.
+  uint64_t named(const void *address, const void *begin) const {
+    return powers_.byAddress ? reinterpret_cast<uint64_t>(address)
+                             : static_cast<uint64_t>(static_cast<const char *>(address) -
+                                                     static_cast<const char *>(begin));
+  }
+
+  /// Takes what came. True: something moved.
+  virtual bool poll() = 0;
+
+  /// What to wait for.
+  struct Wait {
+    int file = -1; ///< readable: there is news
+    std::chrono::nanoseconds atMost = std::chrono::nanoseconds::max();
+  };
+  /// Nothing, if there is news now.
+  virtual std::optional<Wait> ifIdle() = 0;
+
+  /// Afterwards it uses no memory of ours any more, and tells nothing.
+  virtual void stop() = 0;
+
+  /// What it took as a stranger's, or as broken.
+  virtual uint64_t numRefused() const = 0;
+  /// Memory for frames.
+  virtual uint64_t bytes() const = 0;
+
+protected:
+  Powers powers_;
+  std::string reason_;
+};
+
+} // namespace colldsl::network

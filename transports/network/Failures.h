@@ -1,0 +1,17 @@
+/// How ranks tell each other of failures. Internal to whoever reads mail.
+#pragma once
+
+#include "transports/Transport.h"
+#include "transports/network/Wire.h"
+
+#include <optional>
+
+namespace colldsl::network {
+
+/// `root`: of the tree that passes it on, or kNoRank.
+FailureBody failureBody(uint32_t plan, Rank root, const Fault &fault);
+
+/// What a frame holds, if it holds that: any rank, and a reason that ends.
+std::optional<FailureBody> readFailure(std::span<const std::byte> bytes);
+
+} // namespace colldsl::network

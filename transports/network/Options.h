@@ -1,0 +1,35 @@
+/// What may be set of every transport over a network. Sizes in bytes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace colldsl::network {
+
+struct Options {
+  /// The address of this machine that all sockets are bound to, or the network that it is in
+  /// ("10.0.0.0/24").
+  std::string bind = "127.0.0.1";
+  /// Longer messages are asked about first.
+  uint32_t eagerBytes = 8 << 10;
+  /// What a peer may send before it is wanted; beyond, it asks about shorter messages too.
+  uint32_t windowBytes = 128 << 10;
+  /// Frames that the network may write at once. All peers share them.
+  uint32_t receives = 64;
+  /// Parts of a message in flight, where the network cannot reach memory of others.
+  uint32_t fragments = 8;
+  /// Reads and writes of others' memory, where the network can.
+  bool direct = true;
+  /// How long an endpoint that ends waits for its peers to take what it sent.
+  std::chrono::nanoseconds linger = std::chrono::seconds(5);
+  std::chrono::nanoseconds lingerAfterFailure = std::chrono::seconds(1);
+  /// A peer whose machine answers nothing for so long is given up.
+  std::chrono::milliseconds silence = std::chrono::seconds(10);
+  /// How often a waiting rank looks whether its peers live.
+  std::chrono::nanoseconds watchInterval = std::chrono::milliseconds(2);
+  /// Polls without news that are worth more than giving the core away.
+  uint32_t spinPolls = 20;
+};
+
+} // namespace colldsl::network

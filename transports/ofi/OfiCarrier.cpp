@@ -1,0 +1,212 @@
+#include "transports/ofi/OfiCarrier.h"
+
+#include "transports/network/Interfaces.h"
+
+#include <algorithm>
+
+namespace colldsl::ofi {
+namespace {
+
+using network::Frame;
+using network::Move;
+using network::MoveSpec;
+using network::Offered;
+using network::Operation;
+using network::Peer;
+
+// Looks at the queue in a row; then others get their turn.
+constexpr int kMostLooks = 4;
+constexpr size_t kEntries = 16;
+
+Operation &operationOf(void *context) { return *static_cast<Operation *>(context); }
+
+/// `there` and `pieces` outlive what is made of them.
+fi_msg_rma messageOf(Move &move, const MoveSpec &spec, const fi_rma_iov &there, void **pieces) {
+  static_assert(sizeof(fi_context2) <= sizeof(Operation::context));
+  fi_msg_rma message = {};
+  std::copy_n(spec.descriptors, spec.count, pieces);
+  message.msg_iov = spec.pieces;
+  message.desc = pieces[0] ? pieces : nullptr;
+  message.iov_count = spec.count;
+  message.addr = move.peer->handle;
+  message.rma_iov = &there;
+  message.rma_iov_count = 1;
+  message.context = static_cast<Operation *>(&move);
+  message.data = spec.ticket;
+  return message;
+}
+
+} // namespace
+
+OfiCarrier::OfiCarrier(std::unique_ptr<Fabric> fabric, Calls &calls, uint32_t receives)
+    : fabric_(std::move(fabric)), calls_(calls), receives_(receives) {
+  powers_ = fabric_->powers();
+}
+
+Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Calls &calls) {
+  Result<std::string> address = network::addressAt(options.bind);
+  if (!address)
+    return address.status();
+  options.bind = address.take();
+  Result<std::unique_ptr<Fabric>> fabric = Fabric::open(options, calls);
+  if (!fabric)
+    return fabric.status();
+  return std::unique_ptr<network::Carrier>(new OfiCarrier(fabric.take(), calls, options.receives));
+}
+
+Status OfiCarrier::start(network::CarrierReader &reader, uint32_t frameBytes) {
+  reader_ = &reader;
+  received_.emplace(*this, frameBytes, receives_, network::Access::Receive);
+  for (uint32_t i = 0; i < receives_; ++i) {
+    Frame *frame = received_->take();
+    if (!frame)
+      return Status::error("no memory could be registered for what comes");
+    listen(*frame);
+  }
+  return isBroken_ ? Status::error("the provider takes no receives") : Status();
+}
+
+Status OfiCarrier::reach(Peer &peer, const network::Card &card) {
+  Result<fi_addr_t> handle = fabric_->reach(card.address.data());
+  if (handle)
+    peer.handle = *handle;
+  return handle.status();
+}
+
+Offered OfiCarrier::offered(ssize_t code) {
+  if (code == 0)
+    return Offered::Taken;
+  if (code == -FI_EAGAIN)
+    return Offered::Later;
+  reason_ = textOf(code);
+  return Offered::Refused;
+}
+
+Offered OfiCarrier::send(Peer &to, Frame &frame) {
+  return offered(calls_.send(fabric_->endpoint(), frame.data, frame.bytes, frame.descriptor,
+                             to.handle, static_cast<Operation *>(&frame)));
+}
+
+Offered OfiCarrier::inject(Peer &to, std::span<const std::byte> frame) {
+  return offered(calls_.inject(fabric_->endpoint(), frame.data(), frame.size(), to.handle));
+}
+
+Offered OfiCarrier::read(Move &move, const MoveSpec &spec) {
+  fi_rma_iov there = {spec.address, spec.bytes, spec.key};
+  void *descriptors[network::kMostPieces];
+  return offered(calls_.read(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
+}
+
+Offered OfiCarrier::write(Move &move, const MoveSpec &spec) {
+  fi_rma_iov there = {spec.address, spec.bytes, spec.key};
+  void *descriptors[network::kMostPieces];
+  return offered(calls_.write(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
+}
+
+void OfiCarrier::breakDown(const std::string &what, ssize_t code) {
+  if (isBroken_)
+    return;
+  isBroken_ = true;
+  reader_->onBroken("cannot " + what + ": " + textOf(code));
+}
+
+void OfiCarrier::listen(Frame &frame) {
+  frame.kind = Operation::Kind::Receive;
+  frame.isOpen = true;
+  ssize_t code = calls_.recv(fabric_->endpoint(), frame.data, received_->frameBytes(),
+                             frame.descriptor, static_cast<Operation *>(&frame));
+  if (code == 0)
+    return;
+  frame.isOpen = false;
+  deaf_.push(frame);
+  if (code != -FI_EAGAIN)
+    breakDown("receive", code);
+}
+
+bool OfiCarrier::listenAgain() {
+  if (isBroken_)
+    return false;
+  for (Frame *frame = deaf_.front(); frame; frame = deaf_.front()) {
+    deaf_.pop();
+    listen(*frame);
+    if (!frame->isOpen)
+      return false;
+  }
+  return true;
+}
+
+// Whether it is a receive that was not told before.
+bool OfiCarrier::takeReceive(Operation &operation) {
+  if (operation.kind != Operation::Kind::Receive)
+    return false;
+  refused_ += !operation.isOpen;
+  return std::exchange(operation.isOpen, false);
+}
+
+void OfiCarrier::take(const fi_cq_data_entry &entry) {
+  if ((entry.flags & FI_REMOTE_WRITE) != 0) {
+    if ((entry.flags & FI_REMOTE_CQ_DATA) != 0)
+      reader_->onWritten(static_cast<uint32_t>(entry.data));
+    return;
+  }
+  if (!entry.op_context) {
+    ++refused_;
+    return;
+  }
+  Operation &operation = operationOf(entry.op_context);
+  if (operation.kind != Operation::Kind::Receive)
+    return reader_->onDone(operation);
+  if (!takeReceive(operation))
+    return;
+  auto &frame = static_cast<Frame &>(operation);
+  reader_->onBytes({frame.data, std::min<size_t>(entry.len, received_->frameBytes())});
+  listen(frame);
+}
+
+// A receive that failed had nothing for us.
+void OfiCarrier::takeError() {
+  fi_cq_err_entry error = {};
+  if (calls_.readError(fabric_->queue(), &error) != 1)
+    return;
+  if (!error.op_context) {
+    ++refused_;
+    return;
+  }
+  Operation &operation = operationOf(error.op_context);
+  if (operation.kind != Operation::Kind::Receive)
+    return reader_->onFailed(operation, textOf(-error.err));
+  if (!takeReceive(operation))
+    return;
+  ++refused_;
+  listen(static_cast<Frame &>(operation));
+}
+
+bool OfiCarrier::poll() {
+  bool moved = false;
+  fi_cq_data_entry entries[kEntries];
+  for (int look = 0; look < kMostLooks; ++look) {
+    ssize_t count = calls_.readQueue(fabric_->queue(), entries, kEntries);
+    for (ssize_t i = 0; i < count; ++i)
+      take(entries[i]);
+    if (count == -FI_EAVAIL)
+      takeError();
+    else if (count < 0 && count != -FI_EAGAIN)
+      breakDown("look for news", count);
+    moved |= count > 0;
+    if (count != kEntries && count != -FI_EAVAIL)
+      break;
+  }
+  if (!deaf_.empty())
+    moved |= listenAgain();
+  return moved;
+}
+
+Result<std::unique_ptr<network::NetworkEndpoint>>
+makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls) {
+  Result<std::unique_ptr<network::Carrier>> carrier = OfiCarrier::open(options, calls);
+  if (!carrier)
+    return carrier.status();
+  return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());
+}
+
+} // namespace colldsl::ofi

@@ -1,0 +1,57 @@
+/// Frames, reads and writes over a reliable datagram endpoint of libfabric.
+#pragma once
+
+#include "transports/network/Mail.h"
+#include "transports/network/NetworkEndpoint.h"
+#include "transports/ofi/Fabric.h"
+
+namespace colldsl::ofi {
+
+class OfiCarrier : public network::Carrier {
+public:
+  /// `calls` outlives it.
+  static Result<std::unique_ptr<network::Carrier>> open(Options options,
+                                                        Calls &calls = Calls::real());
+
+  Result<std::vector<std::byte>> address() const override { return fabric_->address(); }
+  Status start(network::CarrierReader &reader, uint32_t frameBytes) override;
+  Status reach(network::Peer &peer, const network::Card &card) override;
+  network::Offered send(network::Peer &to, network::Frame &frame) override;
+  network::Offered inject(network::Peer &to, std::span<const std::byte> frame) override;
+  network::Offered read(network::Move &move, const network::MoveSpec &spec) override;
+  network::Offered write(network::Move &move, const network::MoveSpec &spec) override;
+  Result<network::Region> know(const iovec &memory, network::Access access) override {
+    return fabric_->know(memory, access);
+  }
+  bool poll() override;
+  std::optional<Wait> ifIdle() override { return fabric_->ifIdle(); }
+  void stop() override { fabric_->stop(); }
+  uint64_t numRefused() const override { return refused_; }
+  uint64_t bytes() const override { return received_ ? received_->bytes() : 0; }
+
+private:
+  OfiCarrier(std::unique_ptr<Fabric> fabric, Calls &calls, uint32_t receives);
+  network::Offered offered(ssize_t code);
+  void listen(network::Frame &frame);
+  bool listenAgain();
+  void take(const fi_cq_data_entry &entry);
+  void takeError();
+  bool takeReceive(network::Operation &operation);
+  void breakDown(const std::string &what, ssize_t code);
+
+  std::unique_ptr<Fabric> fabric_;
+  Calls &calls_;
+  uint32_t receives_;
+  network::CarrierReader *reader_ = nullptr;
+  std::optional<network::FramePool> received_;
+  network::FrameQueue deaf_; ///< receives that the provider did not take
+  uint64_t refused_ = 0;
+  bool isBroken_ = false;
+};
+
+/// A rank's endpoint, which has met nobody yet.
+Result<std::unique_ptr<network::NetworkEndpoint>> makeEndpoint(Rank self, uint32_t numRanks,
+                                                               const Options &options = {},
+                                                               Calls &calls = Calls::real());
+
+} // namespace colldsl::ofi
