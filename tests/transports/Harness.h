@@ -59,7 +59,8 @@ lanes::Options tightLanes();
 /// The transports that plans run on, each at least once.
 std::vector<TransportSetup> allSetups();
 
-/// Other providers of libfabric, and other sizes, for the contract suite alone.
+/// Other providers of libfabric, that of COLLDSL_OFI_PROVIDER among them, and other sizes, for the
+/// contract suite alone.
 std::vector<TransportSetup> providerSetups();
 
 /// Runs one body per thread, joins them, gathers the complaints.

@@ -32,13 +32,14 @@ inline constexpr uint32_t kMostPieces = 8;
 
 /// What a carrier can do for us.
 struct Powers {
-  std::string_view name;    ///< of the transport
-  uint64_t injectBytes = 0; ///< frames up to this need no buffer of ours
-  uint32_t pieces = 1;      ///< of memory, at one end of a read or a write
-  bool moves = false;       ///< reads and writes memory of others
-  bool byAddress = false;   ///< others name memory by its address; else by its distance
-  bool local = false;       ///< wants to know this rank's own memory too
-  bool pins = false;        ///< registered memory must not be given back to the system
+  std::string_view name;           ///< of the transport
+  uint64_t injectBytes = 0;        ///< frames up to this need no buffer of ours
+  uint32_t pieces = 1;             ///< of memory, at one end of a read or a write
+  uint64_t moveBytes = UINT64_MAX; ///< that one read or write brings at most
+  bool moves = false;              ///< reads and writes memory of others
+  bool byAddress = false;          ///< others name memory by its address; else by its distance
+  bool local = false;              ///< wants to know this rank's own memory too
+  bool pins = false;               ///< registered memory must not be given back to the system
 };
 
 /// What registered memory is for.
@@ -99,6 +100,8 @@ enum class Offered : uint8_t {
 class CarrierReader {
 public:
   virtual ~CarrierReader() = default;
+  /// Who that is, entered if it was not. Null: nobody of this job.
+  virtual Peer *peerOf(Rank rank) = 0;
   /// A frame, or what a stranger took for one. Valid during the call.
   virtual void onBytes(std::span<const std::byte> bytes) = 0;
   virtual void onDone(Operation &operation) = 0;
@@ -106,6 +109,13 @@ public:
   virtual void onWritten(uint32_t ticket) = 0;
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
+};
+
+/// Whom it carries for.
+struct Owner {
+  Rank self = kNoRank;
+  uint64_t token = 0;      ///< its own
+  uint32_t frameBytes = 0; ///< of a frame that comes, at most
 };
 
 class Carrier {
@@ -117,10 +127,10 @@ public:
   /// Where others find it: at most Card::kMostAddressBytes.
   virtual Result<std::vector<std::byte>> address() const = 0;
 
-  /// Before all below: frames that come have at most so many bytes. `reader` outlives it.
-  virtual Status start(CarrierReader &reader, uint32_t frameBytes) = 0;
+  /// Before all below. `reader` outlives it.
+  virtual Status start(CarrierReader &reader, const Owner &owner) = 0;
 
-  /// Enters a peer, whose `handle` is the carrier's to set.
+  /// Enters a peer, of which rank and token are known, and whose `handle` is the carrier's to set.
   virtual Status reach(Peer &peer, const Card &card) = 0;
 
   virtual Offered send(Peer &to, Frame &frame) = 0;
@@ -142,6 +152,9 @@ public:
 
   /// Takes what came. True: something moved.
   virtual bool poll() = 0;
+
+  /// Whether all that it took for a peer has come there.
+  virtual bool isIdle(const Peer &) const { return true; }
 
   /// What to wait for.
   struct Wait {

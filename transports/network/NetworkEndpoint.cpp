@@ -126,8 +126,10 @@ void NetworkEndpoint::miss(Bootstrap &bootstrap, uint32_t numRanks, std::string 
 void NetworkEndpoint::sayGoodbye() {
   Header goodbye{.kind = Kind::Goodbye};
   for (auto &[rank, peer] : mail_->peers())
-    if (!peer->isSelf && !peer->saidGoodbye)
+    if (!peer->isSelf && !peer->saidGoodbye) {
       mail_->say(*peer, goodbye, std::span<const std::byte>());
+      peer->heardGoodbye = true;
+    }
   auto deadline = Clock::now() + (allFailed_ ? options_.lingerAfterFailure : options_.linger);
   while (!(allSaidFarewell() && mail_->isIdle()) && Clock::now() < deadline) {
     if (progress())
@@ -228,7 +230,9 @@ void NetworkEndpoint::onFrame(Peer &from, const Header &header, std::span<const 
     return;
   case Kind::Goodbye:
     from.saidGoodbye = true;
-    return mail_->say(from, {.kind = Kind::Farewell}, std::span<const std::byte>());
+    if (!from.heardGoodbye) // else that is its answer
+      mail_->say(from, {.kind = Kind::Farewell}, std::span<const std::byte>());
+    return;
   case Kind::Farewell:
     from.saidFarewell = true;
     return;
