@@ -2,6 +2,7 @@
 #include "runtime/GatherAll.h"
 
 #include "executor/LocalRanks.h"
+#include "transports/datagram/Attach.h"
 #include "transports/fake/FakeWorld.h"
 #include "transports/ofi/Attach.h"
 
@@ -90,6 +91,10 @@ Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchO
     local.attach = [fabric = ofi::optionsFromEnvironment()](shm::World &world, Rank rank) {
       return ofi::attach(world, rank, fabric);
     };
+  if (options.transport == TransportKind::Datagram)
+    local.attach = [network = datagram::optionsFromEnvironment()](shm::World &world, Rank rank) {
+      return datagram::attach(world, rank, network);
+    };
   llvm::outs().flush(); // or every child has the unwritten rest too
   auto outcomes =
       runLocalRanks(local, [&](Endpoint &endpoint) { return packedRun(task, endpoint); });
@@ -100,7 +105,9 @@ Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchO
 Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOptions &options) {
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
-  Ways ways = options.transport == TransportKind::Ofi ? Ways::Network : Ways::All;
+  Ways ways = options.transport == TransportKind::Ofi        ? Ways::Ofi
+              : options.transport == TransportKind::Datagram ? Ways::Datagrams
+                                                             : Ways::All;
   Result<WiredUp> wired = wireUp(launcher.outOfBand(), memoryFor(options, warned), {}, ways);
   Result<std::vector<std::byte>> report =
       wired ? packedRun(task, *wired->endpoint) : wired.status();

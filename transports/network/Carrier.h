@@ -105,6 +105,8 @@ public:
   virtual void onFailed(Operation &operation, const std::string &reason) = 0;
   virtual void onWritten(uint32_t ticket) = 0;
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
+  /// A rank that has not been reached yet says something. Null: nobody knows it.
+  virtual Peer *onKnock(Rank from) = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
 };
 
@@ -130,6 +132,10 @@ public:
   virtual Offered write(Move &move, const MoveSpec &spec) = 0;
   /// Why the last offer was refused.
   const std::string &reason() const { return reason_; }
+
+  /// Something that this peer is to say is waited for, until expectLess() as often. A hint.
+  virtual void expect(Peer &) {}
+  virtual void expectLess(Peer &) {}
 
   virtual Result<Region> know(const iovec &memory, Access access) = 0;
 

@@ -288,6 +288,11 @@ void Mail::onWritten(uint32_t ticket) { reader_.onWritten(ticket); }
 void Mail::onLost(Peer &peer, const std::string &reason) { lose(peer, reason); }
 void Mail::onBroken(const std::string &reason) { reader_.onBroken(reason); }
 
+Peer *Mail::onKnock(Rank from) {
+  Result<Peer *> found = peer(from);
+  return found ? *found : nullptr;
+}
+
 bool Mail::poll() {
   bool moved = deliverLocal();
   moved |= carrier_.poll();

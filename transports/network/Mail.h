@@ -115,6 +115,7 @@ private:
   void onWritten(uint32_t ticket) override;
   void onLost(Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
+  Peer *onKnock(Rank from) override;
   bool isNext(Peer &from, uint8_t sequence);
   void takeBroken(const Header &header, size_t bytes);
 
