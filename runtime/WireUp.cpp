@@ -78,9 +78,9 @@ Status joinNetwork(const OutOfBand &launcher, Meeting &meeting, WiredUp &wired, 
   if (ways == Ways::Datagrams)
     return joinAt(launcher, meeting, wired, "COLLDSL_DATAGRAM_BIND",
                   datagram::optionsFromEnvironment(),
-                  [](auto &...all) { return datagram::attach(all...); });
+                  [](auto &&...all) { return datagram::attach(all...); });
   return joinAt(launcher, meeting, wired, "COLLDSL_OFI_BIND", ofi::optionsFromEnvironment(),
-                [](auto &...all) { return ofi::attach(all...); });
+                [](auto &&...all) { return ofi::attach(all...); });
 }
 
 Status joinNode(const OutOfBand &launcher, WiredUp &wired) {

@@ -31,6 +31,7 @@ public:
   }
   void onBroken(const std::string &reason) override { trouble = reason; }
   network::Peer *onKnock(Rank) override { return nullptr; }
+  void onNeglected() override {}
 
 private:
   std::deque<std::pair<network::Frame, std::vector<std::byte>>> frames_; ///< all, to the end

@@ -94,6 +94,7 @@ Status DatagramCarrier::start(network::CarrierReader &reader, uint32_t frameByte
   frameBytes_ = frameBytes;
   now_ = calls_.now();
   nextTimer_ = now_ + options_.longestPause.count();
+  pulse_->attendBy([&reader] { reader.onNeglected(); });
   return {};
 }
 

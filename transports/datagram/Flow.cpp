@@ -170,6 +170,7 @@ void Flow::describe(PacketHeader &header, TimeNs now) {
 
 void Flow::noteHeader(const PacketHeader &header, TimeNs now) {
   silentSince_ = 0;
+  isAsked_ = false;
   lastStamp_ = header.stamp;
   stampAt_ = now;
   owesEcho_ = true;
@@ -192,11 +193,12 @@ void Flow::noteProgress(TimeNs now) {
   askAt_ = now + pause_;
 }
 
-void Flow::noteAsked(TimeNs now) {
+bool Flow::noteAsked(TimeNs now) {
   if (silentSince_ == 0)
     silentSince_ = now;
   pause_ = std::min(2 * pause_, longestPause_);
   askAt_ = now + pause_;
+  return std::exchange(isAsked_, true);
 }
 
 } // namespace colldsl::datagram

@@ -119,7 +119,8 @@ public:
   void expectLess() { expected_ -= expected_ > 0; }
   bool needsNews() const { return expected_ > 0 || hasGap() || isInFlight(); }
   TimeNs askAt() const { return askAt_; }
-  void noteAsked(TimeNs now);
+  /// True: it was asked before, and the rank itself has said nothing since.
+  bool noteAsked(TimeNs now);
   /// Since when the peer is asked and says nothing; 0: it is not.
   TimeNs silentSince() const { return silentSince_; }
   void forgive() { silentSince_ = 0; }
@@ -155,6 +156,7 @@ private:
   TimeNs pause_ = 0;
   TimeNs askAt_ = 0;
   TimeNs silentSince_ = 0;
+  bool isAsked_ = false; ///< and its rank has said nothing since
 };
 
 } // namespace colldsl::datagram

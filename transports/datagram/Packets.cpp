@@ -298,10 +298,10 @@ void DatagramCarrier::ask(Flow &flow) {
   if (silentFor > silence)
     return lose(flow,
                 "it has said nothing for " + std::to_string(options_.silence.count()) + " ms");
-  flow.noteAsked(now_);
+  bool isInVain = flow.noteAsked(now_);
   ++counts_.asked;
   say(flow, PacketKind::Ask);
-  if (silentFor > silence / 8)
+  if (isInVain)
     say(flow, PacketKind::Probe);
 }
 

@@ -34,6 +34,11 @@ Pulse::~Pulse() {
       close(file);
 }
 
+void Pulse::attendBy(std::function<void()> attend) {
+  std::lock_guard lock(mutex_);
+  attend_ = std::move(attend);
+}
+
 void Pulse::answerAll() {
   std::byte datagram[kMostPacketBytes];
   pollfd files[] = {{socket_, POLLIN, 0}, {end_, POLLIN, 0}};
@@ -60,6 +65,9 @@ void Pulse::answer(std::span<const std::byte> datagram, const sockaddr_in &from)
   seal(alive, {});
   (void)sendto(socket_, &alive, sizeof alive, MSG_DONTWAIT | MSG_NOSIGNAL,
                reinterpret_cast<const sockaddr *>(&from), sizeof from);
+  std::lock_guard lock(mutex_);
+  if (attend_)
+    attend_();
 }
 
 } // namespace colldsl::datagram

@@ -107,6 +107,9 @@ public:
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   /// A rank that has not been reached yet says something. Null: nobody knows it.
   virtual Peer *onKnock(Rank from) = 0;
+  /// From a thread of the carrier's, which holds no lock: a peer waits for what nobody polls. The
+  /// reader's owner is to lock itself and poll.
+  virtual void onNeglected() = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
 };
 

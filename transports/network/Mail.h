@@ -45,6 +45,7 @@ public:
   virtual void onWritten(uint32_t ticket) = 0; ///< the last byte of what a peer wrote is here
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
+  virtual void onNeglected() = 0; ///< from any thread: somebody should poll, under his lock
 };
 
 /// Where a rank is; asked once per peer.
@@ -116,6 +117,7 @@ private:
   void onLost(Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
   Peer *onKnock(Rank from) override;
+  void onNeglected() override { reader_.onNeglected(); }
   bool isNext(Peer &from, uint8_t sequence);
   void takeBroken(const Header &header, size_t bytes);
 
