@@ -1,6 +1,7 @@
 #include "transports/datagram/DatagramCarrier.h"
 
 #include "transports/datagram/Sockets.h"
+#include "transports/network/Interfaces.h"
 
 #include <arpa/inet.h>
 #include <cstring>
@@ -145,6 +146,14 @@ Result<network::Region> DatagramCarrier::know(const iovec &, network::Access) {
 
 std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
   return Wait{socket_, std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - calls_.now(), 0))};
+}
+
+Result<std::unique_ptr<network::NetworkEndpoint>>
+makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls) {
+  auto carrier = DatagramCarrier::open(self, options, calls);
+  if (!carrier)
+    return carrier.status();
+  return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());
 }
 
 bool DatagramCarrier::poll() {

@@ -10,7 +10,7 @@
 
 #include "transports/datagram/Flow.h"
 #include "transports/datagram/Pulse.h"
-#include "transports/network/Interfaces.h"
+#include "transports/network/NetworkEndpoint.h"
 
 #include <array>
 
@@ -115,5 +115,10 @@ private:
   Counts counts_;
   bool isBroken_ = false;
 };
+
+/// An endpoint of one rank among `numRanks`, which has to meet() the others. `calls` outlives it.
+Result<std::unique_ptr<network::NetworkEndpoint>> makeEndpoint(Rank self, uint32_t numRanks,
+                                                               const Options &options = {},
+                                                               Calls &calls = Calls::real());
 
 } // namespace colldsl::datagram
