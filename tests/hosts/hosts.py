@@ -49,14 +49,26 @@ def own_network():
 
 
 class Hosts:
-    """So many hosts, 10.213.7.1 and on, and on each of them loopback. They hang on a bridge."""
+    """So many hosts, 10.213.7.1 and on, and on each of them loopback. They hang on a bridge, or on a
+    relay if its command is given."""
 
-    def __init__(self, count):
+    def __init__(self, count, relay=None):
         self.names = [f"colldsl{os.getpid()}-{i}" for i in range(count)]
+        self.relay, self.relaying = relay, None
 
     def __enter__(self):
         ip("link", "add", "bridge0", "type", "bridge")
         ip("link", "set", "bridge0", "up")
+        self.add_hosts()
+        if self.relay:
+            for i in range(len(self.names)):
+                self.cut(i)
+            ports = [f"port{i}" for i in range(len(self.names))]
+            self.relaying = subprocess.Popen([*self.relay, *ports], stdout=subprocess.PIPE, text=True)
+            expect(self.relaying.stdout.readline() == "ready\n", "the relay does not work")
+        return self
+
+    def add_hosts(self):
         for i, name in enumerate(self.names):
             ip("netns", "add", name)
             ip("-n", name, "link", "set", "lo", "up")
@@ -64,9 +76,11 @@ class Hosts:
             ip("link", "set", f"port{i}", "master", "bridge0", "up")
             ip("-n", name, "addr", "add", f"10.213.7.{i + 1}/24", "dev", "eth0")
             ip("-n", name, "link", "set", "eth0", "up")
-        return self
 
     def __exit__(self, *_):
+        if self.relaying:
+            self.relaying.kill()
+            self.relaying.wait()
         for i, name in enumerate(self.names):
             ip("link", "del", f"port{i}", check=False)
             ip("netns", "del", name, check=False)
@@ -139,7 +153,7 @@ def expect(condition, what):
 
 class Suite:
     def __init__(self, build, launcher):
-        self.colldsl, self.sums = f"{build}/bin/colldsl", f"{build}/bin/sums"
+        self.colldsl, self.sums, self.relay = (f"{build}/bin/{name}" for name in ("colldsl", "sums", "relay"))
         self.launcher = launcher
 
     def job(self, hosts, per_host, *command, **environment):
@@ -153,7 +167,7 @@ class Suite:
     def collectives_run_right(self, hosts):
         names = ["allreduce_hierarchical", "bcast_hierarchical", "alltoall_pairwise",
                  "barrier_dissemination"]
-        for ways in ([], ["--transport", "ofi"]):
+        for ways in ([], ["--transport", "ofi"], ["--transport", "datagram"]):
             said, code = self.run(hosts, 2, *names, "--bytes", "40KiB", *ways)
             expect(code == 0 and all(re.search(rf"{n} +{2 * len(hosts.names)} .*proved +correct", said)
                                      for n in names), said)
@@ -193,6 +207,15 @@ class Suite:
             self.survivors_name(job, ranks, r"rank \d cannot (?:be reached|reach rank \d)",
                                 MOST_SECONDS)
 
+    def datagrams_get_lost(self, hosts):
+        """Every byte is right nevertheless."""
+        names = ["allreduce_ring", "bcast_binomial", "alltoall_pairwise", "barrier_dissemination"]
+        begin = time.monotonic()
+        said, code = self.run(hosts, 2, *names, "--bytes", "40KiB", "--transport", "datagram")
+        expect(code == 0 and all(re.search(rf"{n} +{2 * len(hosts.names)} .*proved +correct", said)
+                                 for n in names), said)
+        print(f"  all done within {time.monotonic() - begin:.1f} s")
+
     @staticmethod
     def survivors_name(job, count, reason, seconds):
         begin = time.monotonic()
@@ -209,14 +232,19 @@ def main():
     plan = [(2, suite.collectives_run_right), (3, suite.collectives_run_right),
             (2, suite.library_knows_nodes), (2, suite.address_is_told),
             (3, suite.dead_rank_is_named), (2, suite.cut_link_is_noticed)]
-    for count, test in plan:
-        print(f"{count} hosts: {test.__name__}", flush=True)
-        with Hosts(count) as hosts:
-            try:
+    # Seed, and per cent of loss, of reordering, of duplication.
+    weathers = [["1", "0.1", "0.1", "0.1"], ["2", "1", "1", "1"], ["3", "5", "5", "5"],
+                ["4", "20", "5", "5"]]
+    plan = [(count, test, None) for count, test in plan]
+    plan += [(3, suite.datagrams_get_lost, [suite.relay, *weather]) for weather in weathers]
+    for count, test, relay in plan:
+        print(f"{count} hosts: {test.__name__} {' '.join(relay[1:] if relay else [])}", flush=True)
+        try:
+            with Hosts(count, relay) as hosts:
                 test(hosts)
-            except AssertionError as error:
-                print(error)
-                return 1
+        except AssertionError as error:
+            print(error)
+            return 1
     return 0
 
 

@@ -191,10 +191,43 @@ std::vector<TransportSetup> verbsSetups() {
 
 } // namespace
 
-std::vector<TransportSetup> providerSetups() {
+TransportSetup onDatagrams(const std::string &name, const datagram::Options &options,
+                           const Weather &weather) {
+  // Each process has one of its own.
+  auto calls = std::make_shared<std::unique_ptr<LossyCalls>>();
+  bool isFair = weather.loss + weather.reordering + weather.duplication + weather.spoiling == 0;
+  auto join = [=](shm::World &world, Rank r) {
+    if (isFair)
+      return datagram::attach(world, r, options);
+    Weather own = weather;
+    own.seed = weather.seed * 1000 + index(r);
+    *calls = std::make_unique<LossyCalls>(own);
+    return datagram::attach(world, r, options, **calls);
+  };
+  TransportSetup setup = onProcesses(name, {}, join);
+  setup.opensAlone = true;
+  return setup;
+}
+
+std::vector<TransportSetup> networkSetups() {
+  datagram::Options tight, ethernet;
+  ethernet.packetBytes = 1472;
+  tight.packetBytes = 160;
+  tight.flightBytes = 1000;
+  tight.eagerBytes = 128;
+  tight.windowBytes = 512;
+  tight.fragments = 1;
   std::vector<TransportSetup> all = ofiSetups();
   for (TransportSetup &setup : verbsSetups())
     all.push_back(std::move(setup));
+  all.push_back(onDatagrams("datagramTight", tight));
+  all.push_back(onDatagrams("datagramEthernet", ethernet));
+  const std::pair<const char *, double> losses[] = {{"datagramLoses1in1000", 0.001},
+                                                    {"datagramLoses1", 0.01},
+                                                    {"datagramLoses5", 0.05},
+                                                    {"datagramLoses20", 0.2}};
+  for (auto [name, loss] : losses)
+    all.push_back(onDatagrams(name, ethernet, {loss, loss, loss, loss / 10}));
   return all;
 }
 
@@ -258,6 +291,7 @@ std::vector<TransportSetup> allSetups() {
     all.push_back(onNetwork("ofiTcp", ofi::Options()));
   if (verbs::whyNot({}).empty())
     all.push_back(onNetwork("verbs", verbs::Options()));
+  all.push_back(onDatagrams("datagram", {}));
   return all;
 }
 

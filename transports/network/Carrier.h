@@ -100,14 +100,17 @@ enum class Offered : uint8_t {
 class CarrierReader {
 public:
   virtual ~CarrierReader() = default;
-  /// Who that is, entered if it was not. Null: nobody of this job.
-  virtual Peer *peerOf(Rank rank) = 0;
   /// A frame, or what a stranger took for one. Valid during the call.
   virtual void onBytes(std::span<const std::byte> bytes) = 0;
   virtual void onDone(Operation &operation) = 0;
   virtual void onFailed(Operation &operation, const std::string &reason) = 0;
   virtual void onWritten(uint32_t ticket) = 0;
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
+  /// A rank that has not been reached yet says something. Null: nobody knows it.
+  virtual Peer *onKnock(Rank from) = 0;
+  /// From a thread of the carrier's, which holds no lock: a peer waits for what nobody polls. The
+  /// reader's owner is to lock itself and poll.
+  virtual void onNeglected() = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
 };
 
@@ -140,6 +143,10 @@ public:
   virtual Offered write(Move &move, const MoveSpec &spec) = 0;
   /// Why the last offer was refused.
   const std::string &reason() const { return reason_; }
+
+  /// Something that this peer is to say is waited for, until expectLess() as often. A hint.
+  virtual void expect(Peer &) {}
+  virtual void expectLess(Peer &) {}
 
   virtual Result<Region> know(const iovec &memory, Access access) = 0;
 

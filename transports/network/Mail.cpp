@@ -242,7 +242,7 @@ void Mail::onBytes(std::span<const std::byte> bytes) {
     ++refused_;
     return;
   }
-  Peer *found = peerOf(header.from);
+  Peer *found = onKnock(header.from);
   if (!found) {
     ++refused_;
     return;
@@ -286,14 +286,14 @@ void Mail::onFailed(Operation &operation, const std::string &reason) {
     lose(*peer, reason);
 }
 
-Peer *Mail::peerOf(Rank rank) {
-  Result<Peer *> found = peer(rank);
-  return found ? *found : nullptr;
-}
-
 void Mail::onWritten(uint32_t ticket) { reader_.onWritten(ticket); }
 void Mail::onLost(Peer &peer, const std::string &reason) { lose(peer, reason); }
 void Mail::onBroken(const std::string &reason) { reader_.onBroken(reason); }
+
+Peer *Mail::onKnock(Rank from) {
+  Result<Peer *> found = peer(from);
+  return found ? *found : nullptr;
+}
 
 bool Mail::poll() {
   bool moved = deliverLocal();

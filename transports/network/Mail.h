@@ -46,6 +46,7 @@ public:
   virtual void onWritten(uint32_t ticket) = 0; ///< the last byte of what a peer wrote is here
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
+  virtual void onNeglected() = 0; ///< from any thread: somebody should poll, under his lock
 };
 
 /// Where a rank is; asked once per peer.
@@ -114,13 +115,14 @@ private:
   bool deliverLocal();
   bool offerStuck();
   bool close(Operation &operation);
-  Peer *peerOf(Rank rank) override;
   void onBytes(std::span<const std::byte> bytes) override;
   void onDone(Operation &operation) override;
   void onFailed(Operation &operation, const std::string &reason) override;
   void onWritten(uint32_t ticket) override;
   void onLost(Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
+  Peer *onKnock(Rank from) override;
+  void onNeglected() override { reader_.onNeglected(); }
   bool isNext(Peer &from, uint8_t sequence);
   void takeBroken(const Header &header, size_t bytes);
 

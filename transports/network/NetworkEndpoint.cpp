@@ -89,6 +89,7 @@ Status NetworkEndpoint::noteAddress() {
 }
 
 Status NetworkEndpoint::meet(Directory directory) {
+  std::lock_guard lock(mutex_);
   directory_ = std::move(directory);
   MailReader &reader = *this;
   mail_.emplace(*carrier_, reader, self_, card_.token, options_);
@@ -124,6 +125,7 @@ void NetworkEndpoint::miss(Bootstrap &bootstrap, uint32_t numRanks, std::string 
 // What this rank said must reach its peers though they look later. Where all has failed they leave,
 // too, and perhaps do not answer.
 void NetworkEndpoint::sayGoodbye() {
+  std::unique_lock lock(mutex_); // for the carrier's threads
   Header goodbye{.kind = Kind::Goodbye};
   for (auto &[rank, peer] : mail_->peers())
     if (!peer->isSelf && !peer->saidGoodbye) {
@@ -135,8 +137,16 @@ void NetworkEndpoint::sayGoodbye() {
     if (progress())
       continue;
     look();
+    lock.unlock();
     std::this_thread::yield();
+    lock.lock();
   }
+}
+
+void NetworkEndpoint::onNeglected() {
+  std::lock_guard lock(mutex_);
+  if (mail_)
+    progress();
 }
 
 bool NetworkEndpoint::allSaidFarewell() const {

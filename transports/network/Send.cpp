@@ -20,6 +20,8 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
     move(end);
   else
     ask(end);
+  if (end.state != End::State::Idle)
+    await(end);
   return Posted::Pending;
 }
 

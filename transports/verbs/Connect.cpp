@@ -110,7 +110,7 @@ void VerbsCarrier::say(Connection &connection, Shake shake) {
 void VerbsCarrier::hear(const Shake &shake) {
   bool isOurs =
       shake.token == owner_.token && shake.kind <= Shake::Kind::Last && shake.from != owner_.self;
-  network::Peer *peer = isOurs ? reader_->peerOf(shake.from) : nullptr;
+  network::Peer *peer = isOurs ? reader_->onKnock(shake.from) : nullptr;
   if (!peer) {
     ++refused_;
     return;

@@ -26,7 +26,7 @@ Result<Options> optionsFromEnvironment() {
   Options options;
   if (const char *device = std::getenv("COLLDSL_VERBS_DEVICE"))
     options.device = device;
-  if (const char *bind = std::getenv("COLLDSL_OFI_BIND"))
+  if (const char *bind = std::getenv("COLLDSL_VERBS_BIND"))
     options.bind = bind;
   if (Status s = readNumber("COLLDSL_VERBS_PORT", options.port); !s)
     return s;

@@ -6,6 +6,7 @@
 
 namespace colldsl::verbs {
 
+/// Only what notices the death of ranks has sockets to `bind`.
 struct Options : network::Options {
   std::string device; ///< as ibv_devices(1) names it; empty: the first one with a port that is up
   uint32_t port = 0;  ///< 0: the first one that is up
@@ -14,8 +15,8 @@ struct Options : network::Options {
   uint32_t completions = 4096; ///< that the queue holds, if the device's can be so long
 };
 
-/// What the environment says: COLLDSL_VERBS_DEVICE, COLLDSL_VERBS_PORT, COLLDSL_VERBS_GID; the
-/// default for what it does not. `bind` is as over libfabric.
+/// What the environment says: COLLDSL_VERBS_DEVICE, COLLDSL_VERBS_PORT, COLLDSL_VERBS_GID and
+/// COLLDSL_VERBS_BIND; the default for what it does not.
 Result<Options> optionsFromEnvironment();
 
 } // namespace colldsl::verbs
