@@ -127,9 +127,8 @@ Result<uint32_t> meetingPoint(std::span<const Card> cards, std::span<const uint3
   }
   if (routed != 0)
     return routed;
-  return Status::error(concat("host ", cards[0].host,
-                              " of rank 0 has no address for the others to "
-                              "reach; COLLDSL_OFI_BIND names one, on each host"));
+  return Status::error(
+      concat("host ", cards[0].host, " of rank 0 has no address for the others to reach"));
 }
 
 std::vector<uint32_t> listPus(const cpu_set_t &set) {

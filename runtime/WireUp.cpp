@@ -4,9 +4,11 @@
 #include "runtime/Meeting.h"
 #include "runtime/OnNetwork.h"
 #include "runtime/OutOfBandBootstrap.h"
+#include "transports/datagram/Attach.h"
 #include "transports/lanes/LaneEndpoint.h"
 #include "transports/ofi/Attach.h"
 #include "transports/routed/RoutedEndpoint.h"
+#include "transports/verbs/Attach.h"
 
 #include <algorithm>
 #include <charconv>
@@ -43,35 +45,55 @@ std::vector<uint32_t> nodesOf(const Meeting &meeting) {
   return firstOfNodes(meeting.cards(), meeting.cards()[0].ranksPerNode);
 }
 
-/// How this rank is on the network, where nobody said it.
-Result<ofi::Options> fabricOptions(std::span<const Card> cards) {
-  ofi::Options options = ofi::optionsFromEnvironment();
+/// How this rank is on the network, unless this variable says it: then it is left as it is.
+Status chooseAddress(std::span<const Card> cards, const char *variable, std::string &bind) {
   std::vector<uint32_t> hosts = firstOfHosts(cards);
-  if (std::getenv("COLLDSL_OFI_BIND") || isOneNode(hosts))
-    return options;
+  if (std::getenv(variable) || isOneNode(hosts))
+    return {};
   Result<uint32_t> point = meetingPoint(cards, hosts);
   if (!point)
-    return point.status();
+    return Status::error(concat(point.message(), "; ", variable, " names one, on each host"));
   Result<std::string> address = network::addressTowards(*point);
   if (!address)
     return Status::error(
-        concat(address.message(), ", where rank 0 is; COLLDSL_OFI_BIND names another address"));
-  options.bind = address.take();
-  return options;
+        concat(address.message(), ", where rank 0 is; ", variable, " names another address"));
+  bind = address.take();
+  return {};
 }
 
-// A rank that has no address tells all others so.
-Status joinNetwork(const OutOfBand &launcher, Meeting &meeting, WiredUp &wired) {
-  Result<ofi::Options> options = fabricOptions(meeting.cards());
-  meeting.note(options.status());
+/// Joins one of the networks. A rank that has no address tells all others so.
+template <typename Options, typename Attach>
+Status joinAt(const OutOfBand &launcher, Meeting &meeting, WiredUp &wired, const char *variable,
+              Result<Options> options, Attach attach) {
+  meeting.note(options ? chooseAddress(meeting.cards(), variable, options->bind)
+                       : options.status());
   if (Status s = meeting.exchange(); !s)
     return s;
   OutOfBandBootstrap bootstrap(launcher);
-  auto endpoint = ofi::attach(bootstrap, Rank{launcher.rank}, launcher.numRanks, *options);
+  auto endpoint = attach(bootstrap, Rank{launcher.rank}, launcher.numRanks, *options);
   if (!endpoint)
     return endpoint.status();
   wired.parts.push_back(endpoint.take());
   return {};
+}
+
+Status joinNetwork(const OutOfBand &launcher, Meeting &meeting, WiredUp &wired, Ways ways) {
+  switch (ways) {
+  case Ways::Datagrams:
+    return joinAt<datagram::Options>(launcher, meeting, wired, "COLLDSL_DATAGRAM_BIND",
+                                     datagram::optionsFromEnvironment(),
+                                     [](auto &&...all) { return datagram::attach(all...); });
+  case Ways::Verbs:
+    return joinAt<verbs::Options>(launcher, meeting, wired, "COLLDSL_VERBS_BIND",
+                                  verbs::optionsFromEnvironment(),
+                                  [](auto &&...all) { return verbs::attach(all...); });
+  case Ways::All:
+  case Ways::Ofi:
+    break;
+  }
+  return joinAt<ofi::Options>(launcher, meeting, wired, "COLLDSL_OFI_BIND",
+                              ofi::optionsFromEnvironment(),
+                              [](auto &&...all) { return ofi::attach(all...); });
 }
 
 Status joinNode(const OutOfBand &launcher, WiredUp &wired) {
@@ -96,7 +118,7 @@ Result<WiredUp> wireNodes(const OutOfBand &launcher, Meeting &meeting,
     return wired;
   if (Status s = joinNode(launcher, *wired); !s)
     return s;
-  if (Status s = joinNetwork(launcher, meeting, *wired); !s)
+  if (Status s = joinNetwork(launcher, meeting, *wired, Ways::All); !s)
     return s;
   std::vector<Endpoint *> parts;
   for (const auto &part : wired->parts)
@@ -110,9 +132,9 @@ Result<WiredUp> wireNodes(const OutOfBand &launcher, Meeting &meeting,
 }
 
 Result<WiredUp> wireNetwork(const OutOfBand &launcher, Meeting &meeting,
-                            std::vector<uint32_t> nodes) {
+                            std::vector<uint32_t> nodes, Ways ways) {
   WiredUp wired;
-  if (Status s = joinNetwork(launcher, meeting, wired); !s)
+  if (Status s = joinNetwork(launcher, meeting, wired, ways); !s)
     return s;
   wired.endpoint = std::move(wired.parts.back());
   wired.parts.clear();
@@ -172,8 +194,8 @@ Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options, c
   if (Status s = meeting.begin(ways == Ways::All); !s)
     return s;
   std::vector<uint32_t> nodes = nodesOf(meeting);
-  if (ways == Ways::Network)
-    return wireNetwork(launcher, meeting, std::move(nodes));
+  if (ways != Ways::All)
+    return wireNetwork(launcher, meeting, std::move(nodes), ways);
   return isOneNode(nodes) ? wireOneNode(launcher, meeting, std::move(nodes))
                           : wireNodes(launcher, meeting, std::move(nodes));
 }

@@ -39,16 +39,19 @@ Result<std::vector<uint32_t>> whoSharesMemory(const OutOfBand &launcher);
 
 /// Which ways messages may take.
 enum class Ways : uint8_t {
-  All,     ///< within a node memory, elsewhere the network
-  Network, ///< over libfabric alone
+  All,       ///< within a node memory, elsewhere the network
+  Ofi,       ///< over libfabric alone
+  Datagrams, ///< over datagrams alone
+  Verbs,     ///< over an RDMA device alone
 };
 
 /// Collective: this rank, connected to all others. On one node that is the endpoint of its memory.
 /// `own`, if it is an error, is one on all ranks.
 ///
 /// From the environment: COLLDSL_RANKS_PER_NODE of rank 0, so many ranks in a row are a node at
-/// most; what ofi::optionsFromEnvironment() takes. Without COLLDSL_OFI_BIND a rank is bound to
-/// loopback, if all are on one host, or to the address from which it reaches meetingPoint().
+/// most; what optionsFromEnvironment() of ofi, datagram or verbs takes. Without COLLDSL_OFI_BIND,
+/// COLLDSL_DATAGRAM_BIND or COLLDSL_VERBS_BIND a rank is bound to loopback, if all are on one host,
+/// or to the address from which it reaches meetingPoint().
 Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options,
                        const Status &own = {}, Ways ways = Ways::All);
 

@@ -51,18 +51,23 @@ void Settings::addTo(Options &options) {
               "cma (the default): processes that share memory, and read long\n"
               "messages from each other's; shm: without the latter; both talk over libfabric\n"
               "where a launcher started them on several nodes; ofi: over libfabric alone\n"
-              "(COLLDSL_OFI_PROVIDER, _DOMAIN, _BIND); fake: threads, whose messages\n"
+              "(COLLDSL_OFI_PROVIDER, _DOMAIN, _BIND); datagram: over UDP alone\n"
+              "(COLLDSL_DATAGRAM_BIND); verbs: over an RDMA device alone\n"
+              "(COLLDSL_VERBS_DEVICE, _PORT, _GID, _BIND); fake: threads, whose messages\n"
               "overtake each other",
               [this](llvm::StringRef word) {
                 auto kind = llvm::StringSwitch<std::optional<TransportKind>>(word)
                                 .Case("shm", TransportKind::Shm)
                                 .Case("cma", TransportKind::Cma)
                                 .Case("ofi", TransportKind::Ofi)
+                                .Case("datagram", TransportKind::Datagram)
+                                .Case("verbs", TransportKind::Verbs)
                                 .Case("fake", TransportKind::Fake)
                                 .Default(std::nullopt);
                 launch.transport = kind.value_or(launch.transport);
                 return kind ? Status()
-                            : Status::error("'" + word.str() + "' is not shm, cma, ofi or fake");
+                            : Status::error("'" + word.str() +
+                                            "' is not shm, cma, ofi, datagram, verbs or fake");
               });
   options.addFlag("--bind", "bind each rank to a core", launch.bindToCores);
   options.addFlag("--verify", "prove each schedule before it runs (the default)", verify);

@@ -53,10 +53,23 @@ class Hosts:
 
     def __init__(self, count):
         self.names = [f"colldsl{os.getpid()}-{i}" for i in range(count)]
+        self.relaying = None
 
     def __enter__(self):
         ip("link", "add", "bridge0", "type", "bridge")
         ip("link", "set", "bridge0", "up")
+        self.add_hosts()
+        return self
+
+    def relay_by(self, command):
+        """In place of the bridge they hang on a relay that is started so."""
+        for i in range(len(self.names)):
+            self.cut(i)
+        ports = [f"port{i}" for i in range(len(self.names))]
+        self.relaying = subprocess.Popen([*command, *ports], stdout=subprocess.PIPE, text=True)
+        expect(self.relaying.stdout.readline() == "ready\n", "the relay does not work")
+
+    def add_hosts(self):
         for i, name in enumerate(self.names):
             ip("netns", "add", name)
             ip("-n", name, "link", "set", "lo", "up")
@@ -64,9 +77,11 @@ class Hosts:
             ip("link", "set", f"port{i}", "master", "bridge0", "up")
             ip("-n", name, "addr", "add", f"10.213.7.{i + 1}/24", "dev", "eth0")
             ip("-n", name, "link", "set", "eth0", "up")
-        return self
 
     def __exit__(self, *_):
+        if self.relaying:
+            self.relaying.kill()
+            self.relaying.wait()
         for i, name in enumerate(self.names):
             ip("link", "del", f"port{i}", check=False)
             ip("netns", "del", name, check=False)
@@ -154,7 +169,7 @@ def run_all(plan):
         print(f"skipped: namespaces of the network cannot be made here: {why}")
         return 77
     for count, test, *of in plan:
-        print(f"{count} hosts: {' '.join([*of, test.__name__])}", flush=True)
+        print(f"{count} hosts: {' '.join([test.__name__, *of])}", flush=True)
         with Hosts(count) as hosts:
             try:
                 test(hosts, *of)
@@ -166,7 +181,7 @@ def run_all(plan):
 
 class Suite:
     def __init__(self, build, launcher):
-        self.colldsl, self.sums = f"{build}/bin/colldsl", f"{build}/bin/sums"
+        self.colldsl, self.sums, self.relay = (f"{build}/bin/{name}" for name in ("colldsl", "sums", "relay"))
         self.launcher = launcher
 
     def job(self, hosts, per_host, *command, **environment):
@@ -181,7 +196,7 @@ class Suite:
     def collectives_run_right(self, hosts):
         names = ["allreduce_hierarchical", "bcast_hierarchical", "alltoall_pairwise",
                  "barrier_dissemination"]
-        for ways in ([], ["--transport", "ofi"]):
+        for ways in ([], ["--transport", "ofi"], ["--transport", "datagram"]):
             said, code = self.run(hosts, 2, *names, "--bytes", "40KiB", *ways)
             expect(code == 0 and all(re.search(rf"{n} +{2 * len(hosts.names)} .*proved +correct", said)
                                      for n in names), said)
@@ -221,12 +236,26 @@ class Suite:
             survivors_name(job, ranks, r"rank \d cannot (?:be reached|reach rank \d)",
                                 MOST_SECONDS)
 
+    def datagrams_get_lost(self, hosts, *weather):
+        """Every byte is right nevertheless. The weather: seed, and per cent of loss, of reordering, of
+        duplication."""
+        hosts.relay_by([self.relay, *weather])
+        names = ["allreduce_ring", "bcast_binomial", "alltoall_pairwise", "barrier_dissemination"]
+        begin = time.monotonic()
+        said, code = self.run(hosts, 2, *names, "--bytes", "40KiB", "--transport", "datagram")
+        expect(code == 0 and all(re.search(rf"{n} +{2 * len(hosts.names)} .*proved +correct", said)
+                                 for n in names), said)
+        print(f"  all done within {time.monotonic() - begin:.1f} s")
+
 
 def main():
     suite = Suite(*sys.argv[1:3])
-    return run_all([(2, suite.collectives_run_right), (3, suite.collectives_run_right),
-                    (2, suite.library_knows_nodes), (2, suite.address_is_told),
-                    (3, suite.dead_rank_is_named), (2, suite.cut_link_is_noticed)])
+    plan = [(2, suite.collectives_run_right), (3, suite.collectives_run_right),
+            (2, suite.library_knows_nodes), (2, suite.address_is_told),
+            (3, suite.dead_rank_is_named), (2, suite.cut_link_is_noticed)]
+    for weather in ("1 0.1 0.1 0.1", "2 1 1 1", "3 5 5 5", "4 20 5 5"):
+        plan.append((3, suite.datagrams_get_lost, *weather.split()))
+    return run_all(plan)
 
 
 if __name__ == "__main__":

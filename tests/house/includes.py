@@ -40,6 +40,7 @@ LIBRARIES = {
     "LLVM": (r"llvm/|llvm-c/", ["compiler", "passes", "runtime", "mpi", "tools"]),
     "hwloc": (r"hwloc", ["topology"]),
     "libfabric": (r"rdma/", ["transports"]),
+    "libibverbs": (r"infiniband/", ["transports"]),
     "METIS": (r"metis\.h", ["program"]),
     "libxml2": (r"libxml/", ["formats"]),
     "nlohmann-json": (r"nlohmann/", ["topology"]),

@@ -16,7 +16,7 @@ protected:
 
 std::string nameOf(const ::testing::TestParamInfo<TransportSetup> &info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(Transports, Contract, ::testing::ValuesIn(allSetups()), nameOf);
-INSTANTIATE_TEST_SUITE_P(Providers, Contract, ::testing::ValuesIn(providerSetups()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Providers, Contract, ::testing::ValuesIn(networkSetups()), nameOf);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Contract);
 
 std::vector<MessageId> ids(uint32_t count) {

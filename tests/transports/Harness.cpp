@@ -2,7 +2,9 @@
 
 #include "transports/ofi/Attach.h"
 #include "transports/routed/RoutedEndpoint.h"
+#include "transports/verbs/Attach.h"
 
+#include <cstdlib>
 #include <thread>
 
 namespace colldsl::test {
@@ -142,29 +144,91 @@ TransportSetup onRouted(const std::string &name, const Part &even, const Part &o
 
 namespace {
 
-TransportSetup onOfi(const std::string &name, const ofi::Options &options) {
-  TransportSetup setup = onProcesses(
-      name, {}, [=](shm::World &world, Rank r) { return ofi::attach(world, r, options); });
+// Over a network, whose ranks are processes of this machine.
+template <typename Options>
+TransportSetup onNetwork(const std::string &name, const Options &options) {
+  TransportSetup setup =
+      onProcesses(name, {}, [=](shm::World &world, Rank r) { return attach(world, r, options); });
   setup.opensAlone = true;
   return setup;
 }
 
-} // namespace
+template <typename Options> Options tight() {
+  Options options;
+  options.eagerBytes = 128;
+  options.windowBytes = 512;
+  options.receives = 4;
+  options.fragments = 1;
+  return options;
+}
 
-std::vector<TransportSetup> providerSetups() {
+std::vector<TransportSetup> ofiSetups() {
   if (!ofi::isBuiltIn())
     return {};
-  ofi::Options net, shm, tight, parts;
+  ofi::Options net, shm, parts = tight<ofi::Options>();
   net.provider = "net";
   shm.provider = "shm";
+  parts.direct = false;
+  std::vector<TransportSetup> all = {onNetwork("ofiTcpTight", tight<ofi::Options>()),
+                                     onNetwork("ofiTcpParts", parts), onNetwork("ofiNet", net),
+                                     onNetwork("ofiShm", shm)};
+  if (std::getenv("COLLDSL_OFI_PROVIDER"))
+    all.push_back(onNetwork("ofiGiven", ofi::optionsFromEnvironment()));
+  return all;
+}
+
+// Where there is a device.
+std::vector<TransportSetup> verbsSetups() {
+  if (!verbs::whyNot({}).empty())
+    return {};
+  verbs::Options few = tight<verbs::Options>();
+  few.receives = 16; // a device whose sender finds none takes its time
+  few.sendsPerPeer = 4;
+  verbs::Options parts = few;
+  parts.direct = false;
+  return {onNetwork("verbsTight", few), onNetwork("verbsParts", parts)};
+}
+
+} // namespace
+
+TransportSetup onDatagrams(const std::string &name, const datagram::Options &options,
+                           const Weather &weather) {
+  // Each process has one of its own.
+  auto calls = std::make_shared<std::unique_ptr<LossyCalls>>();
+  bool isFair = weather.loss + weather.reordering + weather.duplication + weather.spoiling == 0;
+  auto join = [=](shm::World &world, Rank r) {
+    if (isFair)
+      return datagram::attach(world, r, options);
+    Weather own = weather;
+    own.seed = weather.seed * 1000 + index(r);
+    *calls = std::make_unique<LossyCalls>(own);
+    return datagram::attach(world, r, options, **calls);
+  };
+  TransportSetup setup = onProcesses(name, {}, join);
+  setup.opensAlone = true;
+  return setup;
+}
+
+std::vector<TransportSetup> networkSetups() {
+  datagram::Options tight, ethernet;
+  ethernet.packetBytes = 1472;
+  tight.packetBytes = 160;
+  tight.flightBytes = 1000;
   tight.eagerBytes = 128;
   tight.windowBytes = 512;
-  tight.receives = 4;
   tight.fragments = 1;
-  parts = tight;
-  parts.direct = false;
-  return {onOfi("ofiTcpTight", tight), onOfi("ofiTcpParts", parts), onOfi("ofiNet", net),
-          onOfi("ofiShm", shm)};
+  std::vector<TransportSetup> all = ofiSetups();
+  for (TransportSetup &setup : verbsSetups())
+    all.push_back(std::move(setup));
+  all.push_back(onDatagrams("datagramTight", tight));
+  all.push_back(onDatagrams("datagramEthernet", ethernet));
+  const std::pair<const char *, double> losses[] = {{"datagramLoses1in1000", 0.001},
+                                                    {"datagramLoses1", 0.01},
+                                                    {"datagramLoses5", 0.05},
+                                                    {"datagramLoses20", 0.2}};
+  for (auto [name, loss] : losses)
+    all.push_back(onDatagrams(name, ethernet, {loss, loss, loss, loss / 10}));
+  return all;
 }
 
 shm::Options tightOptions() {
@@ -224,7 +288,10 @@ std::vector<TransportSetup> allSetups() {
       onRouted("routedShmAndFake", onShm, onFakes, false),
       onRouted("routedLanesAndShm", onLanes, onShm, true)};
   if (ofi::isBuiltIn())
-    all.push_back(onOfi("ofiTcp", {}));
+    all.push_back(onNetwork("ofiTcp", ofi::Options()));
+  if (verbs::whyNot({}).empty())
+    all.push_back(onNetwork("verbs", verbs::Options()));
+  all.push_back(onDatagrams("datagram", {}));
   return all;
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "executor/LocalRanks.h"
+#include "tests/transports/LossyCalls.h"
+#include "transports/datagram/Attach.h"
 #include "transports/fake/FakeWorld.h"
 #include "transports/lanes/LaneEndpoint.h"
 
@@ -52,6 +54,10 @@ Part shmPart(const shm::Options &options, const Attach &attach);
 TransportSetup onRouted(const std::string &name, const Part &even, const Part &odd,
                         bool opensAlone);
 
+/// Processes over datagrams, in this weather.
+TransportSetup onDatagrams(const std::string &name, const datagram::Options &options,
+                           const Weather &weather = {});
+
 /// Options with small everything, so that all limits are met.
 shm::Options tightOptions();
 lanes::Options tightLanes();
@@ -59,8 +65,9 @@ lanes::Options tightLanes();
 /// The transports that plans run on, each at least once.
 std::vector<TransportSetup> allSetups();
 
-/// Other providers of libfabric, and other sizes, for the contract suite alone.
-std::vector<TransportSetup> providerSetups();
+/// Other providers of libfabric, that of COLLDSL_OFI_PROVIDER among them, other sizes and weathers,
+/// for the contract suite alone.
+std::vector<TransportSetup> networkSetups();
 
 /// Runs one body per thread, joins them, gathers the complaints.
 std::string runThreads(uint32_t numRanks, const std::function<std::string(Rank)> &body);

@@ -1,5 +1,7 @@
 // Every call of libfabric fails once.
-#include "tests/transports/OfiPair.h"
+#include "tests/transports/NetworkPair.h"
+#include "transports/ofi/Attach.h"
+#include "transports/ofi/OfiCarrier.h"
 
 #include <gtest/gtest.h>
 
@@ -122,7 +124,7 @@ Outcome exchangeWith(Call call, How how, uint64_t at) {
   Transfer reads;
   reads.mover = Mover::Reader;
   FaultyCalls calls(call, how, at);
-  OfiPair pair(quickOptions(), calls);
+  NetworkPair pair([&](Rank r) { return ofi::makeEndpoint(r, 2, quickOptions(), calls); });
   Outcome outcome;
   outcome.trouble = pair.trouble.empty()
                         ? pair.exchange(kSizes, 3, {}, call == Call::Read ? reads : Transfer())
@@ -134,7 +136,7 @@ Outcome exchangeWith(Call call, How how, uint64_t at) {
 // At the first calls, at some in the middle, until there are no more. Each must end as `isFine`
 // says.
 template <typename IsFine> void sweep(Call call, How how, IsFine isFine) {
-  OfiPair bystanders(quickOptions());
+  NetworkPair bystanders([](Rank r) { return ofi::makeEndpoint(r, 2, quickOptions()); });
   ASSERT_EQ(bystanders.trouble, "");
   uint64_t faults = 0;
   for (uint64_t at = 1;; at += 1 + at / 3) {

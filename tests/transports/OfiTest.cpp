@@ -1,5 +1,7 @@
 // What is special about messages over libfabric.
-#include "tests/transports/OfiPair.h"
+#include "tests/transports/NetworkPair.h"
+#include "transports/ofi/Attach.h"
+#include "transports/ofi/OfiCarrier.h"
 
 #include <arpa/inet.h>
 #include <csignal>
@@ -85,7 +87,7 @@ TEST(Ofi, socketsAreBoundWhereTheyAreTold) {
 
 // Somebody who knows where the ranks are, but not their tokens.
 TEST(Ofi, strangersAreSentAway) {
-  OfiPair pair;
+  NetworkPair pair([](Rank r) { return ofi::makeEndpoint(r, 2); });
   ASSERT_EQ(pair.trouble, "");
   const network::Card &card = pair.endpoints[0]->card();
   int stranger = socket(AF_INET, SOCK_STREAM, 0);

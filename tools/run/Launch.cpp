@@ -2,8 +2,10 @@
 #include "runtime/GatherAll.h"
 
 #include "executor/LocalRanks.h"
+#include "transports/datagram/Attach.h"
 #include "transports/fake/FakeWorld.h"
 #include "transports/ofi/Attach.h"
+#include "transports/verbs/Attach.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -80,16 +82,60 @@ Result<std::vector<RankReport>> reportsOf(const std::vector<LocalOutcome> &outco
   return reports;
 }
 
+/// Empty: over the memory that they share.
+using Join = decltype(LocalOptions::attach);
+Result<Join> joinOf(TransportKind transport) {
+  switch (transport) {
+  case TransportKind::Shm:
+  case TransportKind::Cma:
+  case TransportKind::Fake:
+    return Join();
+  case TransportKind::Ofi:
+    return Join([network = ofi::optionsFromEnvironment()](shm::World &world, Rank rank) {
+      return ofi::attach(world, rank, network);
+    });
+  case TransportKind::Datagram:
+    return Join([network = datagram::optionsFromEnvironment()](shm::World &world, Rank rank) {
+      return datagram::attach(world, rank, network);
+    });
+  case TransportKind::Verbs: {
+    Result<verbs::Options> network = verbs::optionsFromEnvironment();
+    if (!network)
+      return network.status();
+    return Join([network = *network](shm::World &world, Rank rank) {
+      return verbs::attach(world, rank, network);
+    });
+  }
+  }
+  return Join();
+}
+
+Ways waysOf(TransportKind transport) {
+  switch (transport) {
+  case TransportKind::Shm:
+  case TransportKind::Cma:
+  case TransportKind::Fake:
+    return Ways::All;
+  case TransportKind::Ofi:
+    return Ways::Ofi;
+  case TransportKind::Datagram:
+    return Ways::Datagrams;
+  case TransportKind::Verbs:
+    return Ways::Verbs;
+  }
+  return Ways::All;
+}
+
 Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchOptions &options) {
   SharedFlag warned;
   LocalOptions local;
   local.numRanks = task.schedule->numRanks();
   local.bindToCores = options.bindToCores;
   local.shm = memoryFor(options, warned);
-  if (options.transport == TransportKind::Ofi)
-    local.attach = [fabric = ofi::optionsFromEnvironment()](shm::World &world, Rank rank) {
-      return ofi::attach(world, rank, fabric);
-    };
+  Result<Join> join = joinOf(options.transport);
+  if (!join)
+    return join.status();
+  local.attach = join.take();
   llvm::outs().flush(); // or every child has the unwritten rest too
   auto outcomes =
       runLocalRanks(local, [&](Endpoint &endpoint) { return packedRun(task, endpoint); });
@@ -100,8 +146,8 @@ Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchO
 Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOptions &options) {
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
-  Ways ways = options.transport == TransportKind::Ofi ? Ways::Network : Ways::All;
-  Result<WiredUp> wired = wireUp(launcher.outOfBand(), memoryFor(options, warned), {}, ways);
+  Result<WiredUp> wired =
+      wireUp(launcher.outOfBand(), memoryFor(options, warned), {}, waysOf(options.transport));
   Result<std::vector<std::byte>> report =
       wired ? packedRun(task, *wired->endpoint) : wired.status();
   std::vector<std::byte> mine = {std::byte{report.ok()}};

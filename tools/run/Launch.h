@@ -8,11 +8,13 @@
 namespace colldsl::tools {
 
 enum class TransportKind : uint8_t {
-  Shm,  ///< shared memory between processes; long messages in pieces
-  Cma,  ///< the same, but receivers read long messages from the sender's memory
-  Ofi,  ///< messages over libfabric between processes, of several machines if a launcher started
-        ///< them
-  Fake, ///< all ranks are threads of this process; messages overtake each other
+  Shm, ///< shared memory between processes; long messages in pieces
+  Cma, ///< the same, but receivers read long messages from the sender's memory
+  Ofi, ///< messages over libfabric between processes, of several machines if a launcher started
+       ///< them
+  Datagram, ///< the same over datagrams, which may get lost
+  Verbs,    ///< the same over an RDMA device
+  Fake,     ///< all ranks are threads of this process; messages overtake each other
 };
 
 struct LaunchOptions {

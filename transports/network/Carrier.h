@@ -36,6 +36,7 @@ struct Powers {
   uint64_t injectBytes = 0;         ///< frames up to this need no buffer of ours
   uint32_t frameBytes = UINT16_MAX; ///< longer frames may be overtaken by those behind them
   uint32_t pieces = 1;              ///< of memory, at one end of a read or a write
+  uint64_t moveBytes = UINT64_MAX;  ///< that one read or write brings at most
   bool moves = false;               ///< reads and writes memory of others
   bool byAddress = false;           ///< others name memory by its address; else by its distance
   bool local = false;               ///< wants to know this rank's own memory too
@@ -106,7 +107,19 @@ public:
   virtual void onFailed(Operation &operation, const std::string &reason) = 0;
   virtual void onWritten(uint32_t ticket) = 0;
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
+  /// A rank that has not been reached yet says something. Null: nobody knows it.
+  virtual Peer *onKnock(Rank from) = 0;
+  /// From a thread of the carrier's, which holds no lock: a peer waits for what nobody polls. The
+  /// reader's owner is to lock itself and poll.
+  virtual void onNeglected() = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
+};
+
+/// Whom it carries for.
+struct Owner {
+  Rank self = kNoRank;
+  uint64_t token = 0;      ///< its own
+  uint32_t frameBytes = 0; ///< of a frame that comes, at most
 };
 
 class Carrier {
@@ -118,10 +131,10 @@ public:
   /// Where others find it: at most Card::kMostAddressBytes.
   virtual Result<std::vector<std::byte>> address() const = 0;
 
-  /// Before all below: frames that come have at most so many bytes. `reader` outlives it.
-  virtual Status start(CarrierReader &reader, uint32_t frameBytes) = 0;
+  /// Before all below. `reader` outlives it.
+  virtual Status start(CarrierReader &reader, const Owner &owner) = 0;
 
-  /// Enters a peer, whose `handle` is the carrier's to set.
+  /// Enters a peer, of which rank and token are known, and whose `handle` is the carrier's to set.
   virtual Status reach(Peer &peer, const Card &card) = 0;
 
   virtual Offered send(Peer &to, Frame &frame) = 0;
@@ -131,6 +144,10 @@ public:
   virtual Offered write(Move &move, const MoveSpec &spec) = 0;
   /// Why the last offer was refused.
   const std::string &reason() const { return reason_; }
+
+  /// Something that this peer is to say is waited for, until expectLess() as often. A hint.
+  virtual void expect(Peer &) {}
+  virtual void expectLess(Peer &) {}
 
   virtual Result<Region> know(const iovec &memory, Access access) = 0;
 
@@ -143,6 +160,9 @@ public:
 
   /// Takes what came. True: something moved.
   virtual bool poll() = 0;
+
+  /// Whether all that it took for a peer has come there.
+  virtual bool isIdle(const Peer &) const { return true; }
 
   /// What to wait for.
   struct Wait {

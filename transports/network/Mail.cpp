@@ -16,7 +16,7 @@ Mail::Mail(Carrier &carrier, MailReader &reader, Rank self, uint64_t token, cons
 
 Status Mail::start(Directory directory) {
   directory_ = std::move(directory);
-  return carrier_.start(*this, std::max(kShortFrame, long_.frameBytes()));
+  return carrier_.start(*this, {self_, token_, std::max(kShortFrame, long_.frameBytes())});
 }
 
 Result<Peer *> Mail::peer(Rank rank) {
@@ -30,9 +30,9 @@ Result<Peer *> Mail::peer(Rank rank) {
     Result<Card> card = directory_(rank);
     if (!card)
       return card.status();
+    peer->token = card->token;
     if (Status s = carrier_.reach(*peer, *card); !s)
       return Status::error("rank " + std::to_string(index(rank)) + ": " + s.message());
-    peer->token = card->token;
   }
   return peers_.emplace(rank, std::move(peer)).first->second.get();
 }
@@ -80,7 +80,7 @@ bool Mail::inject(Peer &to, const Header &header, std::span<const std::byte> bod
 }
 
 void Mail::say(Peer &to, Header header, std::span<const std::byte> body) {
-  if (to.isLost)
+  if (!hears(to, header.kind))
     return;
   complete(to, header, body.size());
   if (injects(to, body.size()) && inject(to, header, body))
@@ -93,7 +93,7 @@ void Mail::say(Peer &to, Header header, std::span<const std::byte> body) {
 
 void Mail::sayPart(Peer &to, Header header, const Payload &payload, uint64_t offset,
                    uint32_t bytes) {
-  if (to.isLost)
+  if (!hears(to, header.kind))
     return;
   if (injects(to, bytes)) {
     std::byte body[kMostInjected];
@@ -156,10 +156,12 @@ void Mail::lose(Peer &peer, const std::string &reason) {
   reader_.onLost(peer, reason);
 }
 
+// Whoever said farewell has all that was said to it, and has perhaps left.
 bool Mail::isIdle() const {
-  return local_.empty() && std::all_of(peers_.begin(), peers_.end(), [](const auto &entry) {
+  return local_.empty() && std::all_of(peers_.begin(), peers_.end(), [&](const auto &entry) {
            const Peer &peer = *entry.second;
-           return peer.isLost || (peer.open == 0 && peer.waiting.empty());
+           return peer.isSelf || peer.isLost || peer.saidFarewell ||
+                  (peer.open == 0 && peer.waiting.empty() && carrier_.isIdle(peer));
          });
 }
 
@@ -240,12 +242,12 @@ void Mail::onBytes(std::span<const std::byte> bytes) {
     ++refused_;
     return;
   }
-  Result<Peer *> found = peer(header.from);
+  Peer *found = onKnock(header.from);
   if (!found) {
     ++refused_;
     return;
   }
-  Peer &from = **found;
+  Peer &from = *found;
   if (!isNext(from, header.sequence))
     return;
   if (static_cast<int32_t>(header.consumed - from.sentConsumed) > 0)
@@ -287,6 +289,11 @@ void Mail::onFailed(Operation &operation, const std::string &reason) {
 void Mail::onWritten(uint32_t ticket) { reader_.onWritten(ticket); }
 void Mail::onLost(Peer &peer, const std::string &reason) { lose(peer, reason); }
 void Mail::onBroken(const std::string &reason) { reader_.onBroken(reason); }
+
+Peer *Mail::onKnock(Rank from) {
+  Result<Peer *> found = peer(from);
+  return found ? *found : nullptr;
+}
 
 bool Mail::poll() {
   bool moved = deliverLocal();

@@ -32,6 +32,7 @@ struct Peer {
   FrameQueue waiting;        ///< for the carrier to take them
   bool isSelf = false;
   bool isLost = false;       ///< nothing can be said to it any more
+  bool heardGoodbye = false; ///< of this rank
   bool saidGoodbye = false;  ///< it says nothing any more
   bool saidFarewell = false; ///< it has all that this rank said
 };
@@ -45,6 +46,7 @@ public:
   virtual void onWritten(uint32_t ticket) = 0; ///< the last byte of what a peer wrote is here
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
+  virtual void onNeglected() = 0; ///< from any thread: somebody should poll, under his lock
 };
 
 /// Where a rank is; asked once per peer.
@@ -62,7 +64,8 @@ public:
   Result<Peer *> peer(Rank rank);
   const std::unordered_map<Rank, std::unique_ptr<Peer>> &peers() const { return peers_; }
 
-  /// Says something, now or later. Fills in what a header says of the way.
+  /// Says something, now or later. Fills in what a header says of the way. Whoever said goodbye
+  /// hears nothing any more but the farewell.
   void say(Peer &to, Header header, std::span<const std::byte> body);
   template <typename Body> void say(Peer &to, Header header, const Body &body) {
     say(to, header, std::as_bytes(std::span(&body, 1)));
@@ -99,6 +102,9 @@ private:
   static uint32_t unitsOf(uint64_t bytes) {
     return static_cast<uint32_t>(bytes) + kUnitsPerMessage;
   }
+  bool hears(const Peer &to, Kind kind) const {
+    return !to.isLost && (!to.saidGoodbye || kind == Kind::Farewell);
+  }
   void complete(Peer &to, Header &header, uint64_t bodyBytes);
   Frame *fresh(Peer &to, const Header &header, uint64_t bodyBytes);
   bool injects(const Peer &to, uint64_t bodyBytes) const;
@@ -115,6 +121,8 @@ private:
   void onWritten(uint32_t ticket) override;
   void onLost(Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
+  Peer *onKnock(Rank from) override;
+  void onNeglected() override { reader_.onNeglected(); }
   bool isNext(Peer &from, uint8_t sequence);
   void takeBroken(const Header &header, size_t bytes);
 

@@ -63,6 +63,7 @@ void NetworkChannels::close(Side &side) {
     endpoint_.forget(end);
     endpoint_.retire(end);
     end.region.reset();
+    awaitNoMore(end);
     end.channels = nullptr;
     isBusy |= end.isOpen;
   }
@@ -126,8 +127,19 @@ std::span<const Completion> NetworkChannels::poll() {
   return told_;
 }
 
+void NetworkChannels::await(End &end) {
+  end.isAwaited = true;
+  endpoint_.carrier_->expect(*end.peer);
+}
+
+void NetworkChannels::awaitNoMore(End &end) {
+  if (std::exchange(end.isAwaited, false))
+    endpoint_.carrier_->expectLess(*end.peer);
+}
+
 void NetworkChannels::finish(End &end) {
   end.state = End::State::Idle;
+  awaitNoMore(end);
   if (endpoint_.carrier_->powers().pins && end.way.protocol != Protocol::Static)
     end.region.reset();
   fresh_.push_back({end.op, end.bytes});

@@ -18,6 +18,7 @@ struct End : Move {
   };
   State state = State::Idle;
   bool sends = false;
+  bool isAwaited = false; ///< the carrier knows that something is to come of the peer
   Transfer way;
   uint32_t message = 0; ///< place in the edge's list
   uint32_t run = 0;
@@ -99,6 +100,8 @@ private:
   bool know(End &end, Access access);
   void move(End &end);
   void afterMove(End &end);
+  void await(End &end);
+  void awaitNoMore(End &end);
   void finish(End &end);
   void failAt(Fault fault);
   bool canMove(const End &end) const;

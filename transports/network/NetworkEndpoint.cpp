@@ -51,6 +51,7 @@ Status NetworkEndpoint::openAll() {
 }
 
 Status NetworkEndpoint::meet(Directory directory) {
+  std::lock_guard lock(mutex_);
   directory_ = std::move(directory);
   MailReader &reader = *this;
   mail_.emplace(*carrier_, reader, self_, card_.token, options_);
@@ -65,17 +66,28 @@ Status NetworkEndpoint::meet(Bootstrap &bootstrap) {
 // What this rank said must reach its peers though they look later. Where all has failed they leave,
 // too, and perhaps do not answer.
 void NetworkEndpoint::sayGoodbye() {
+  std::unique_lock lock(mutex_); // for the carrier's threads
   Header goodbye{.kind = Kind::Goodbye};
   for (auto &[rank, peer] : mail_->peers())
-    if (!peer->isSelf && !peer->saidGoodbye)
+    if (!peer->isSelf && !peer->saidGoodbye) {
       mail_->say(*peer, goodbye, std::span<const std::byte>());
+      peer->heardGoodbye = true;
+    }
   auto deadline = Clock::now() + (allFailed_ ? options_.lingerAfterFailure : options_.linger);
   while (!(allSaidFarewell() && mail_->isIdle()) && Clock::now() < deadline) {
     if (progress())
       continue;
     look();
+    lock.unlock();
     std::this_thread::yield();
+    lock.lock();
   }
+}
+
+void NetworkEndpoint::onNeglected() {
+  std::lock_guard lock(mutex_);
+  if (mail_)
+    progress();
 }
 
 bool NetworkEndpoint::allSaidFarewell() const {
@@ -169,7 +181,9 @@ void NetworkEndpoint::onFrame(Peer &from, const Header &header, std::span<const 
     return;
   case Kind::Goodbye:
     from.saidGoodbye = true;
-    return mail_->say(from, {.kind = Kind::Farewell}, std::span<const std::byte>());
+    if (!from.heardGoodbye) // else that is its answer
+      mail_->say(from, {.kind = Kind::Farewell}, std::span<const std::byte>());
+    return;
   case Kind::Farewell:
     from.saidFarewell = true;
     return;

@@ -66,6 +66,7 @@ private:
   void onWritten(uint32_t ticket) override;
   void onLost(Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
+  void onNeglected() override;
   void onPlanFrame(Peer &from, const Header &header, std::span<const std::byte> body);
   void onFailed(std::span<const std::byte> body);
   void drop(Peer &from, const Header &header, uint64_t bodyBytes);

@@ -28,6 +28,8 @@ Posted NetworkChannels::recv(MessageSlot slot, OpId op, const Payload &payload) 
     if (!takeAside(end))
       announce(end);
   }
+  if (end.state != End::State::Idle)
+    await(end);
   adoptFault();
   if (failed())
     return Posted::Failed;

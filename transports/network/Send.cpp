@@ -20,6 +20,8 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
     move(end);
   else
     ask(end);
+  if (end.state != End::State::Idle)
+    await(end);
   return Posted::Pending;
 }
 
@@ -31,7 +33,8 @@ uint32_t NetworkChannels::mostPieces() const {
 }
 
 bool NetworkChannels::canMove(const End &end) const {
-  return endpoint_.carrier_->powers().moves && !end.peer->isSelf &&
+  const Powers &powers = endpoint_.carrier_->powers();
+  return powers.moves && end.bytes <= powers.moveBytes && !end.peer->isSelf &&
          end.bytes > endpoint_.options_.eagerBytes && end.payload.count <= mostPieces();
 }
 

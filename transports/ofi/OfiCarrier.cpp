@@ -54,9 +54,9 @@ Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Call
   return std::unique_ptr<network::Carrier>(new OfiCarrier(fabric.take(), calls, options.receives));
 }
 
-Status OfiCarrier::start(network::CarrierReader &reader, uint32_t frameBytes) {
+Status OfiCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
   reader_ = &reader;
-  received_.emplace(*this, frameBytes, receives_, network::Access::Receive);
+  received_.emplace(*this, owner.frameBytes, receives_, network::Access::Receive);
   for (uint32_t i = 0; i < receives_; ++i) {
     Frame *frame = received_->take();
     if (!frame)

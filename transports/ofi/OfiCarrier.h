@@ -14,7 +14,7 @@ public:
                                                         Calls &calls = Calls::real());
 
   Result<std::vector<std::byte>> address() const override { return fabric_->address(); }
-  Status start(network::CarrierReader &reader, uint32_t frameBytes) override;
+  Status start(network::CarrierReader &reader, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::Card &card) override;
   network::Offered send(network::Peer &to, network::Frame &frame) override;
   network::Offered inject(network::Peer &to, std::span<const std::byte> frame) override;

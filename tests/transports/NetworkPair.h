@@ -1,18 +1,18 @@
-/// Two endpoints over libfabric in one process, moved by one thread.
+/// Two endpoints over a network in one process, moved by one thread.
 #pragma once
 
 #include "tests/transports/Harness.h"
-#include "transports/ofi/Attach.h"
-#include "transports/ofi/OfiCarrier.h"
+#include "transports/network/NetworkEndpoint.h"
 
 #include <array>
 
 namespace colldsl::test {
 
-class OfiPair {
+class NetworkPair {
 public:
-  explicit OfiPair(const ofi::Options &options = {}, ofi::Calls &calls = ofi::Calls::real());
-  ~OfiPair() { closeAll(); }
+  using Make = std::function<Result<std::unique_ptr<network::NetworkEndpoint>>(Rank)>;
+  explicit NetworkPair(const Make &make);
+  ~NetworkPair() { closeAll(); }
 
   /// One plan: both send the other messages of these sizes, so often. Empty if all of them arrive
   /// as they were sent; else what one of them says after both have failed, or what else is

@@ -1,4 +1,4 @@
-#include "tests/transports/OfiPair.h"
+#include "tests/transports/NetworkPair.h"
 
 #include <deque>
 #include <thread>
@@ -56,10 +56,10 @@ struct Half {
 
 } // namespace
 
-OfiPair::OfiPair(const ofi::Options &options, ofi::Calls &calls) {
+NetworkPair::NetworkPair(const Make &make) {
   std::array<network::Card, 2> cards;
   for (uint32_t r = 0; r < 2; ++r) {
-    auto made = ofi::makeEndpoint(Rank{r}, 2, options, calls);
+    auto made = make(Rank{r});
     if (!made) {
       trouble = made.message();
       return;
@@ -74,8 +74,8 @@ OfiPair::OfiPair(const ofi::Options &options, ofi::Calls &calls) {
       trouble = s.message();
 }
 
-std::string OfiPair::exchange(const std::vector<uint64_t> &sizes, uint32_t runs,
-                              const std::function<void()> &meanwhile, const Transfer &way) {
+std::string NetworkPair::exchange(const std::vector<uint64_t> &sizes, uint32_t runs,
+                                  const std::function<void()> &meanwhile, const Transfer &way) {
   std::vector<MessageId> messages;
   for (uint32_t m = 0; m < sizes.size(); ++m)
     messages.push_back(makeMessageId(3, m));
@@ -112,7 +112,7 @@ std::string OfiPair::exchange(const std::vector<uint64_t> &sizes, uint32_t runs,
   return complaint;
 }
 
-void OfiPair::closeAll() {
+void NetworkPair::closeAll() {
   std::thread other([this] { endpoints[0].reset(); });
   endpoints[1].reset();
   other.join();

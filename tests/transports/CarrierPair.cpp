@@ -1,0 +1,48 @@
+#include "tests/transports/CarrierPair.h"
+
+namespace colldsl::test {
+
+void CarrierEnd::say(std::vector<std::byte> bytes) {
+  auto &[frame, memory] = frames_.emplace_back(network::Frame(), std::move(bytes));
+  frame.kind = network::Operation::Kind::Send;
+  frame.peer = &peer;
+  frame.data = memory.data();
+  frame.bytes = static_cast<uint32_t>(memory.size());
+  ++open_;
+  carrier->send(peer, frame);
+}
+
+CarrierPair::CarrierPair(const datagram::Options &options, datagram::Calls &calls) {
+  std::array<network::Card, 2> cards;
+  for (uint32_t r = 0; r < 2; ++r) {
+    auto made = datagram::DatagramCarrier::open(Rank{r}, options, calls);
+    if (!made) {
+      trouble = made.message();
+      return;
+    }
+    ends[r].carrier = made.take();
+    std::vector<std::byte> address = ends[r].carrier->address().take();
+    std::copy(address.begin(), address.end(), cards[r].address.begin());
+    cards[r].addressBytes = static_cast<uint16_t>(address.size());
+  }
+  for (uint32_t r = 0; r < 2; ++r) {
+    ends[r].peer.rank = Rank{1 - r};
+    Status s = ends[r].carrier->start(ends[r], {Rank{r}, 0, 64 << 10});
+    if (s)
+      s = ends[r].carrier->reach(ends[r].peer, cards[1 - r]);
+    if (!s)
+      trouble = s.message();
+  }
+}
+
+std::vector<std::byte> makeFrame(uint32_t seed, size_t bytes) {
+  std::vector<std::byte> frame(bytes);
+  uint64_t state = seed * 0x9e3779b97f4a7c15u + bytes;
+  for (std::byte &b : frame) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    b = static_cast<std::byte>(state >> 56);
+  }
+  return frame;
+}
+
+} // namespace colldsl::test

@@ -1,0 +1,58 @@
+/// Two carriers over datagrams in one process, moved by one thread, and what comes of them.
+#pragma once
+
+#include "transports/datagram/DatagramCarrier.h"
+
+#include <array>
+#include <deque>
+
+namespace colldsl::test {
+
+/// What one rank says and hears.
+class CarrierEnd : public network::CarrierReader {
+public:
+  std::unique_ptr<datagram::DatagramCarrier> carrier;
+  network::Peer peer;
+  std::vector<std::vector<std::byte>> heard;
+  std::string trouble; ///< why the peer is lost
+
+  void say(std::vector<std::byte> bytes);
+  bool isDone() const { return open_ == 0; }
+
+  void onBytes(std::span<const std::byte> bytes) override {
+    heard.emplace_back(bytes.begin(), bytes.end());
+  }
+  void onDone(network::Operation &) override { --open_; }
+  void onFailed(network::Operation &, const std::string &reason) override { trouble = reason; }
+  void onWritten(uint32_t) override {}
+  void onLost(network::Peer &lost, const std::string &reason) override {
+    lost.isLost = true;
+    trouble = reason;
+  }
+  void onBroken(const std::string &reason) override { trouble = reason; }
+  network::Peer *onKnock(Rank) override { return nullptr; }
+  void onNeglected() override {}
+
+private:
+  std::deque<std::pair<network::Frame, std::vector<std::byte>>> frames_; ///< all, to the end
+  uint64_t open_ = 0;
+};
+
+class CarrierPair {
+public:
+  CarrierPair(const datagram::Options &options, datagram::Calls &calls);
+  std::array<CarrierEnd, 2> ends;
+  std::string trouble; ///< why there are none
+
+  /// Both look once.
+  void poll() {
+    for (CarrierEnd &end : ends)
+      if (end.carrier)
+        end.carrier->poll();
+  }
+};
+
+/// Of these bytes, all different.
+std::vector<std::byte> makeFrame(uint32_t seed, size_t bytes);
+
+} // namespace colldsl::test

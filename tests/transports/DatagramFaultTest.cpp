@@ -1,0 +1,143 @@
+// Every call of the kernel fails once, or for good.
+#include "tests/transports/NetworkPair.h"
+#include "transports/datagram/DatagramCarrier.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+enum class Call { Send, Receive };
+
+struct How {
+  const char *name;
+  int error = 0;          ///< of the call
+  bool isForGood = false; ///< from then on
+  bool isHalf = false;    ///< it takes one datagram only
+  bool isShort = false;   ///< what came is a byte shorter
+  int quiet = 0;          ///< so many calls bring nothing
+};
+
+// The k-th call of a kind goes wrong.
+class FaultyCalls : public datagram::Calls {
+public:
+  FaultyCalls(Call call, const How &how, uint64_t at) : call_(call), how_(how), at_(at) {}
+  bool happened() const { return calls_ >= at_; }
+
+  int send(int fd, mmsghdr *messages, unsigned count) override {
+    if (!isNow(Call::Send))
+      return Calls::send(fd, messages, count);
+    return how_.error != 0 ? how_.error : Calls::send(fd, messages, how_.isHalf ? 1 : count);
+  }
+  int receive(int fd, mmsghdr *messages, unsigned count) override {
+    {
+      std::lock_guard lock(mutex_);
+      if (quiet_ > 0 && quiet_-- > 0)
+        return -EAGAIN;
+    }
+    int found = Calls::receive(fd, messages, count);
+    bool counts = found > 0 || (how_.isForGood && happened());
+    if (!counts || !isNow(Call::Receive))
+      return found;
+    if (how_.isShort && found > 0)
+      --messages[0].msg_len;
+    quiet_ = how_.quiet;
+    return how_.error != 0 ? how_.error : found;
+  }
+
+private:
+  bool isNow(Call call) {
+    std::lock_guard lock(mutex_); // both say goodbye at once
+    if (call != call_)
+      return false;
+    uint64_t now = ++calls_;
+    return how_.isForGood ? now >= at_ : now == at_;
+  }
+
+  std::mutex mutex_;
+  Call call_;
+  How how_;
+  uint64_t at_;
+  uint64_t calls_ = 0;
+  int quiet_ = 0;
+};
+
+const std::vector<uint64_t> kSizes = {0, 8, 1000, 5000, 20000, 100000};
+
+datagram::Options quickOptions() {
+  datagram::Options options;
+  options.packetBytes = 1472;
+  options.windowBytes = 3000;
+  options.linger = options.lingerAfterFailure = 100ms;
+  return options;
+}
+
+struct Outcome {
+  std::string trouble;
+  bool happened = false;
+};
+Outcome exchangeWith(Call call, const How &how, uint64_t at) {
+  FaultyCalls calls(call, how, at);
+  NetworkPair pair([&](Rank r) { return datagram::makeEndpoint(r, 2, quickOptions(), calls); });
+  Outcome outcome;
+  outcome.trouble = pair.trouble.empty() ? pair.exchange(kSizes, 3) : pair.trouble;
+  outcome.happened = calls.happened();
+  return outcome;
+}
+
+// At the first calls, at some in the middle, until there are no more. Each must end as `isFine`
+// says; others go on as if nothing had happened.
+template <typename IsFine> void sweep(Call call, const How &how, IsFine isFine) {
+  NetworkPair bystanders([](Rank r) { return datagram::makeEndpoint(r, 2, quickOptions()); });
+  ASSERT_EQ(bystanders.trouble, "");
+  uint64_t faults = 0;
+  for (uint64_t at = 1;; at += 1 + at / 3) {
+    Outcome outcome = exchangeWith(call, how, at);
+    if (!outcome.happened)
+      break;
+    ++faults;
+    EXPECT_TRUE(isFine(outcome.trouble))
+        << how.name << ", call " << at << ": '" << outcome.trouble << "'";
+    EXPECT_EQ(bystanders.exchange({8, 20000}, 1), "");
+  }
+  EXPECT_GT(faults, 0u) << "there is no such call";
+}
+
+bool isNothing(const std::string &trouble) { return trouble.empty(); }
+// Not before the last message, or it is clean: nobody is stuck, and nothing wrong is taken.
+bool isClean(const std::string &trouble) {
+  return trouble != "stuck" && trouble.find("wrong bytes") == std::string::npos;
+}
+
+TEST(DatagramFaults, whatIsNotTakenNowIsOfferedAgain) {
+  for (int error : {EAGAIN, ENOBUFS, EINTR})
+    sweep(Call::Send, {"later", -error}, isNothing);
+  sweep(Call::Send, {"in part", 0, false, true}, isNothing);
+}
+
+TEST(DatagramFaults, whatTheNetworkRefusesIsSentAgain) {
+  for (int error : {EPERM, EHOSTUNREACH})
+    sweep(Call::Send, {"lost", -error}, isNothing);
+}
+
+TEST(DatagramFaults, sendsThatFailFailThePlan) {
+  sweep(Call::Send, {"for good", -EIO, true}, isClean);
+}
+
+TEST(DatagramFaults, receivesThatFailNowAreTriedAgain) {
+  sweep(Call::Receive, {"later", -EAGAIN}, isNothing);
+  sweep(Call::Receive, {"late", 0, false, false, false, 200}, isNothing);
+}
+
+TEST(DatagramFaults, receivesThatFailFailThePlan) {
+  sweep(Call::Receive, {"for good", -EIO, true}, isClean);
+}
+
+TEST(DatagramFaults, shortDatagramsAreFound) {
+  sweep(Call::Receive, {"short", 0, false, false, true}, isNothing);
+}
+
+} // namespace
+} // namespace colldsl::test

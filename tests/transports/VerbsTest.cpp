@@ -1,0 +1,201 @@
+// What is special about messages over an RDMA device. Skipped where there is none: tests/rdma runs
+// it where there is one.
+#include "tests/transports/NetworkPair.h"
+#include "transports/verbs/VerbsCarrier.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace colldsl::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Verbs : public ::testing::Test {
+protected:
+  void SetUp() override {
+    if (std::string why = verbs::whyNot({}); !why.empty())
+      GTEST_SKIP() << why;
+  }
+};
+
+NetworkPair::Make with(const verbs::Options &options, verbs::Calls &calls = verbs::Calls::real()) {
+  return [=, &calls](Rank r) { return verbs::makeEndpoint(r, 2, options, calls); };
+}
+
+TEST_F(Verbs, errorsOfOpeningNameWhatWasAskedFor) {
+  auto messageOf = [](const verbs::Options &options) {
+    return verbs::makeEndpoint(Rank{0}, 1, options).message();
+  };
+  verbs::Options options;
+  options.device = "pigeon0";
+  EXPECT_EQ(messageOf(options), "there is no RDMA device 'pigeon0'");
+  options = {};
+  options.port = 9;
+  EXPECT_NE(messageOf(options).find("no port of "), std::string::npos);
+  options = {};
+  options.gidIndex = 200;
+  EXPECT_NE(messageOf(options).find("has no GID 200"), std::string::npos);
+}
+
+TEST_F(Verbs, theEnvironmentIsReadWithCare) {
+  setenv("COLLDSL_VERBS_GID", "one", 1);
+  EXPECT_EQ(verbs::optionsFromEnvironment().message(),
+            "COLLDSL_VERBS_GID is 'one', which is no number up to 255");
+  setenv("COLLDSL_VERBS_GID", "0", 1);
+  EXPECT_EQ(verbs::optionsFromEnvironment()->gidIndex, 0);
+  unsetenv("COLLDSL_VERBS_GID");
+}
+
+// Longer than the longest message of the device: one write is several requests.
+TEST_F(Verbs, theLongestMessagesAreParted) {
+  NetworkPair pair(with({}));
+  ASSERT_EQ(pair.trouble, "");
+  EXPECT_EQ(pair.exchange({20 << 20, 8 << 20, 100}, 2), "");
+  Transfer reads;
+  reads.mover = Mover::Reader;
+  EXPECT_EQ(pair.exchange({20 << 20}, 2, {}, reads), "");
+}
+
+// An endpoint of another job knows where a rank is, but not its token: it comes to no connection.
+TEST_F(Verbs, strangersAreSentAway) {
+  NetworkPair pair(with({}));
+  ASSERT_EQ(pair.trouble, "");
+  verbs::Options hasty;
+  hasty.linger = 0ns;
+  auto other = verbs::makeEndpoint(Rank{1}, 2, hasty);
+  ASSERT_TRUE(other.ok()) << other.message();
+  network::Card forged = pair.endpoints[0]->card();
+  forged.token ^= 1;
+  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<network::Card> { return forged; }).ok());
+  (*other)->refuse("no job of yours");
+  EXPECT_EQ(pair.exchange({100, 100000}, 3), "");
+  auto until = std::chrono::steady_clock::now() + 5s;
+  while (pair.endpoints[0]->numRefused() == 0 && std::chrono::steady_clock::now() < until)
+    EXPECT_EQ(pair.exchange({8}, 1), "");
+  EXPECT_GT(pair.endpoints[0]->numRefused(), 0u);
+}
+
+// A rank that is killed is named on the others, in bounded time, with the op that waits for it.
+TEST_F(Verbs, aKilledRankIsNoticed) {
+  LocalOptions local;
+  local.numRanks = 3;
+  local.timeout = 60s;
+  local.attach = [](shm::World &world, Rank r) { return verbs::attach(world, r, {}); };
+  auto outcomes = runLocalRanks(local, [](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
+    Rank next{(index(endpoint.rank()) + 1) % 3}, last{(index(endpoint.rank()) + 2) % 3};
+    std::vector<EdgeSpec> out{{next, {makeMessageId(3, 0)}}}, in{{last, {makeMessageId(3, 0)}}};
+    auto channels = endpoint.open({out, in});
+    if (!channels)
+      return channels.status();
+    (*channels)->start();
+    if (endpoint.rank() == Rank{2}) {
+      std::this_thread::sleep_for(200ms);
+      raise(SIGKILL);
+    }
+    Payload signal;
+    signal.always = true;
+    (*channels)->recv({0, 0}, OpId{7}, signal);
+    std::vector<Completion> done;
+    pollUntil(**channels, done, [] { return false; });
+    const Fault &fault = (*channels)->fault();
+    if (!(*channels)->failed() || fault.reason != "rank 2 died" || fault.peer != Rank{2} ||
+        (*channels)->openOp(kNoRank) != OpId{7})
+      return Status::error("fault: '" + fault.reason + "'");
+    return std::vector<std::byte>();
+  });
+  ASSERT_TRUE(outcomes.ok()) << outcomes.message();
+  EXPECT_EQ((*outcomes)[2].signal, SIGKILL);
+  for (uint32_t r = 0; r < 2; ++r)
+    EXPECT_TRUE((*outcomes)[r].status.ok()) << r << ": " << (*outcomes)[r].status.message();
+}
+
+enum class Call { Send, Receive, Poll, Register };
+
+// The k-th call of a kind goes wrong, once for now or from then on.
+class FaultyCalls : public verbs::Calls {
+public:
+  FaultyCalls(Call call, bool forGood, uint64_t at) : call_(call), forGood_(forGood), at_(at) {}
+  bool happened() const { return calls_ >= at_; }
+
+  int postSend(ibv_qp *pair, ibv_send_wr *first) override {
+    return fails(Call::Send) ? (forGood_ ? EIO : ENOMEM) : Calls::postSend(pair, first);
+  }
+  int postReceive(ibv_srq *receives, ibv_recv_wr *one) override {
+    return fails(Call::Receive) ? (forGood_ ? EIO : ENOMEM) : Calls::postReceive(receives, one);
+  }
+  // One completion at a time. That of a message tells of an error, for good; else it comes late.
+  int pollQueue(ibv_cq *queue, int count, ibv_wc *completions) override {
+    if (quiet_ > 0 && quiet_-- > 0)
+      return 0;
+    int found = Calls::pollQueue(queue, std::min(count, 1), completions);
+    if (found == 1 && fails(Call::Poll)) {
+      if (forGood_)
+        completions[0].status = IBV_WC_GENERAL_ERR;
+      else
+        quiet_ = 200;
+    }
+    return found;
+  }
+  ibv_mr *registerMemory(ibv_pd *domain, const iovec &memory, int access) override {
+    bool isBig = memory.iov_len > (64 << 10);
+    if (isBig && fails(Call::Register)) {
+      errno = ENOMEM;
+      return nullptr;
+    }
+    return Calls::registerMemory(domain, memory, access);
+  }
+
+private:
+  bool fails(Call call) {
+    if (call != call_)
+      return false;
+    uint64_t now = ++calls_;
+    return forGood_ && call != Call::Poll ? now >= at_ : now == at_;
+  }
+
+  Call call_;
+  bool forGood_;
+  uint64_t at_;
+  std::atomic<uint64_t> calls_{0};
+  int quiet_ = 0;
+};
+
+// At the first calls, at some in the middle, until there are no more.
+void sweep(Call call, bool forGood, const std::function<bool(const std::string &)> &isFine) {
+  verbs::Options quick;
+  quick.windowBytes = 3000;
+  quick.linger = 100ms;
+  uint64_t faults = 0;
+  for (uint64_t at = 1;; at += 1 + at / 3, ++faults) {
+    FaultyCalls calls(call, forGood, at);
+    NetworkPair pair(with(quick, calls));
+    std::string trouble =
+        pair.trouble.empty() ? pair.exchange({0, 8, 1000, 5000, 20000, 100000}, 3) : pair.trouble;
+    if (!calls.happened())
+      break;
+    EXPECT_TRUE(isFine(trouble)) << "call " << at << ": '" << trouble << "'";
+  }
+  EXPECT_GT(faults, 0u) << "there is no such call";
+}
+
+bool isNothing(const std::string &trouble) { return trouble.empty(); }
+// Not before the last message, or it is clean: nobody is stuck, and nothing wrong is taken.
+bool isClean(const std::string &trouble) {
+  return trouble != "stuck" && trouble.find("wrong bytes") == std::string::npos;
+}
+
+TEST_F(Verbs, whatIsNotTakenNowIsOfferedAgain) {
+  sweep(Call::Send, false, isNothing);
+  sweep(Call::Receive, false, isNothing);
+}
+TEST_F(Verbs, sendsThatFailFailThePlan) { sweep(Call::Send, true, isClean); }
+TEST_F(Verbs, receivesThatFailFailThePlan) { sweep(Call::Receive, true, isClean); }
+TEST_F(Verbs, completionsMayBeErrors) { sweep(Call::Poll, true, isClean); }
+TEST_F(Verbs, completionsMayBeLate) { sweep(Call::Poll, false, isNothing); }
+// Messages travel in parts then.
+TEST_F(Verbs, memoryNeedNotBeRegistered) { sweep(Call::Register, true, isNothing); }
+
+} // namespace
+} // namespace colldsl::test

@@ -1,0 +1,33 @@
+#include "transports/datagram/Attach.h"
+
+#include "transports/datagram/DatagramCarrier.h"
+#include "transports/network/Attach.h"
+
+#include <cstdlib>
+
+namespace colldsl::datagram {
+
+Options optionsFromEnvironment() {
+  Options options;
+  if (const char *given = std::getenv("COLLDSL_DATAGRAM_BIND"))
+    options.bind = given;
+  return options;
+}
+
+Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
+                                         const Options &options, Calls &calls) {
+  Result<std::unique_ptr<DatagramCarrier>> carrier = DatagramCarrier::open(rank, options, calls);
+  if (!carrier)
+    return network::attach(bootstrap, rank, numRanks, options, carrier.status());
+  return network::attach(bootstrap, rank, numRanks, options,
+                         std::unique_ptr<network::Carrier>(carrier.take()));
+}
+
+Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Options &options,
+                                         Calls &calls) {
+  return network::attachTo(world, rank, [&](Bootstrap &bootstrap) {
+    return attach(bootstrap, rank, world.numRanks(), options, calls);
+  });
+}
+
+} // namespace colldsl::datagram

@@ -1,0 +1,171 @@
+#include "transports/datagram/DatagramCarrier.h"
+
+#include "transports/datagram/Sockets.h"
+#include "transports/network/Interfaces.h"
+
+#include <arpa/inet.h>
+#include <cstring>
+#include <sys/random.h>
+#include <unistd.h>
+
+namespace colldsl::datagram {
+namespace {
+
+constexpr uint32_t kIpAndUdpBytes = 28;
+// A part of a frame that is worth a packet.
+constexpr uint32_t kLeastPacketBytes = sizeof(PacketHeader) + 64;
+
+sockaddr_in nameOf(in_addr_t address, in_port_t port) {
+  sockaddr_in name = {};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = address;
+  name.sin_port = port;
+  return name;
+}
+
+} // namespace
+
+DatagramCarrier::DatagramCarrier(Rank self, const Options &options, Calls &calls)
+    : self_(self), options_(options), calls_(calls), received_(size_t{kBatch} * kMostPacketBytes) {
+  powers_.name = "datagram";
+  for (uint32_t i = 0; i < kBatch; ++i) {
+    slotMemory_[i] = {received_.data() + size_t{i} * kMostPacketBytes, kMostPacketBytes};
+    slots_[i].msg_hdr.msg_iov = &slotMemory_[i];
+    slots_[i].msg_hdr.msg_iovlen = 1;
+  }
+}
+
+Result<std::unique_ptr<DatagramCarrier>> DatagramCarrier::open(Rank self, const Options &options,
+                                                               Calls &calls) {
+  std::unique_ptr<DatagramCarrier> carrier(new DatagramCarrier(self, options, calls));
+  if (Status s = carrier->openSockets(); !s)
+    return s;
+  return carrier;
+}
+
+Status DatagramCarrier::openSockets() {
+  Result<std::string> words = network::addressAt(options_.bind);
+  if (!words)
+    return words.status();
+  in_addr address;
+  if (inet_pton(AF_INET, words->c_str(), &address) != 1)
+    return Status::error("'" + *words + "' is not an IPv4 address");
+  if (getrandom(&place_.token, sizeof place_.token, 0) != sizeof place_.token)
+    return Status::error("the kernel has no random numbers");
+  Result<Socket> socket = openSocket(address);
+  if (!socket)
+    return socket.status();
+  socket_ = socket->file;
+  Result<std::unique_ptr<Pulse>> pulse = Pulse::start(address, self_, place_.token);
+  if (!pulse)
+    return pulse.status();
+  pulse_ = pulse.take();
+  uint32_t most = std::min(mtuOf(address) - kIpAndUdpBytes, kMostPacketBytes);
+  place_.address = address.s_addr;
+  place_.port = socket->name.sin_port;
+  place_.pulsePort = pulse_->port();
+  place_.packetBytes = options_.packetBytes == 0 ? most : std::min(options_.packetBytes, most);
+  return place_.packetBytes >= kLeastPacketBytes
+             ? Status()
+             : Status::error("packets of " + std::to_string(place_.packetBytes) +
+                             " bytes are too short");
+}
+
+DatagramCarrier::~DatagramCarrier() { stop(); }
+
+// Whoever waits for the peer to have it all is told.
+void DatagramCarrier::stop() {
+  if (socket_ < 0)
+    return;
+  for (const auto &flow : flows_)
+    if (flow->owesAnything() && !flow->peer.isLost)
+      say(*flow, PacketKind::Status);
+  pulse_.reset();
+  close(socket_);
+  socket_ = -1;
+}
+
+Result<std::vector<std::byte>> DatagramCarrier::address() const {
+  auto bytes = std::as_bytes(std::span(&place_, 1));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+Status DatagramCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
+  reader_ = &reader;
+  frameBytes_ = owner.frameBytes;
+  now_ = calls_.now();
+  nextTimer_ = now_ + options_.longestPause.count();
+  pulse_->attendBy([&reader] { reader.onNeglected(); });
+  return {};
+}
+
+Status DatagramCarrier::reach(network::Peer &peer, const network::Card &card) {
+  Place there;
+  if (card.addressBytes != sizeof there)
+    return Status::error("it has no address for datagrams");
+  std::memcpy(&there, card.address.data(), sizeof there);
+  if (there.packetBytes < kLeastPacketBytes || there.packetBytes > kMostPacketBytes)
+    return Status::error("it takes no packets of " + std::to_string(there.packetBytes) + " bytes");
+  flows_.push_back(
+      std::make_unique<Flow>(peer, options_, std::min(there.packetBytes, place_.packetBytes)));
+  Flow &flow = *flows_.back();
+  flow.token = there.token;
+  flow.address = nameOf(there.address, there.port);
+  flow.pulse = nameOf(there.address, there.pulsePort);
+  flowByRank_.emplace(peer.rank, &flow);
+  peer.handle = flows_.size();
+  return {};
+}
+
+Flow *DatagramCarrier::flowOf(const network::Peer &peer) const {
+  return peer.handle == 0 ? nullptr : flows_[peer.handle - 1].get();
+}
+
+uint64_t DatagramCarrier::bytes() const {
+  uint64_t sum = received_.size() + packets_.bytes();
+  for (const std::vector<std::byte> &memory : spare_)
+    sum += memory.capacity();
+  for (const auto &flow : flows_)
+    sum += flow->bytes();
+  return sum;
+}
+
+// No memory of others is reached, and nothing is copied.
+network::Offered DatagramCarrier::inject(network::Peer &, std::span<const std::byte>) {
+  return network::Offered::Later;
+}
+network::Offered DatagramCarrier::read(network::Move &, const network::MoveSpec &) {
+  return network::Offered::Refused;
+}
+network::Offered DatagramCarrier::write(network::Move &, const network::MoveSpec &) {
+  return network::Offered::Refused;
+}
+Result<network::Region> DatagramCarrier::know(const iovec &, network::Access) {
+  return network::Region();
+}
+
+std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
+  return Wait{socket_, std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - calls_.now(), 0))};
+}
+
+Result<std::unique_ptr<network::NetworkEndpoint>>
+makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls) {
+  auto carrier = DatagramCarrier::open(self, options, calls);
+  if (!carrier)
+    return carrier.status();
+  return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());
+}
+
+bool DatagramCarrier::poll() {
+  TimeNs before = std::exchange(now_, calls_.now());
+  if (now_ - before > std::chrono::nanoseconds(options_.silence).count() / 4)
+    forgiveAll();
+  bool moved = receive();
+  for (Flow *flow : std::exchange(stuck_, {}))
+    moved |= pump(*flow);
+  if (now_ >= nextTimer_)
+    askAround();
+  return moved;
+}
+
+} // namespace colldsl::datagram

@@ -1,0 +1,124 @@
+/// Frames in datagrams, which the network may lose, repeat and reorder.
+///
+/// A frame is parted into packets, which are sent from where it lies; it is done when the peer has
+/// all of them. What is missing is asked for (Flow.h). Packets without this rank's token, with a
+/// wrong checksum, or that say what cannot be true are thrown away.
+///
+/// A peer that is asked and says nothing for Options::silence, neither its rank nor its process
+/// (Pulse.h), is lost. Memory follows the peers.
+#pragma once
+
+#include "transports/datagram/Flow.h"
+#include "transports/datagram/Pulse.h"
+#include "transports/network/NetworkEndpoint.h"
+
+#include <array>
+
+namespace colldsl::datagram {
+
+/// What happened, ever.
+struct Counts {
+  uint64_t packets = 0;  ///< sent, of frames, for the first time
+  uint64_t repeated = 0; ///< sent again
+  uint64_t reports = 0;  ///< sent without a part of a frame
+  uint64_t asked = 0;    ///< of these, for want of news
+  uint64_t useless = 0;  ///< came, and were there before
+  uint64_t refused = 0;  ///< came from a stranger, or broken
+};
+
+class DatagramCarrier : public network::Carrier {
+public:
+  /// Bound to options.bind. `calls` outlives it.
+  static Result<std::unique_ptr<DatagramCarrier>> open(Rank self, const Options &options,
+                                                       Calls &calls = Calls::real());
+  ~DatagramCarrier() override;
+
+  Result<std::vector<std::byte>> address() const override;
+  Status start(network::CarrierReader &reader, const network::Owner &owner) override;
+  Status reach(network::Peer &peer, const network::Card &card) override;
+  network::Offered send(network::Peer &to, network::Frame &frame) override;
+  network::Offered inject(network::Peer &to, std::span<const std::byte> frame) override;
+  network::Offered read(network::Move &move, const network::MoveSpec &spec) override;
+  network::Offered write(network::Move &move, const network::MoveSpec &spec) override;
+  Result<network::Region> know(const iovec &memory, network::Access access) override;
+  void expect(network::Peer &from) override;
+  void expectLess(network::Peer &from) override;
+  bool poll() override;
+  std::optional<Wait> ifIdle() override;
+  void stop() override;
+  uint64_t numRefused() const override { return counts_.refused; }
+  uint64_t bytes() const override;
+
+  const Counts &counts() const { return counts_; }
+
+private:
+  static constexpr uint32_t kBatch = 16;
+
+  /// What a card says of where a rank is.
+  struct Place {
+    uint64_t token = 0;
+    in_addr_t address = 0;
+    in_port_t port = 0;
+    in_port_t pulsePort = 0;
+    uint32_t packetBytes = 0;
+  };
+
+  DatagramCarrier(Rank self, const Options &options, Calls &calls);
+  Status openSockets();
+  Flow *flowOf(const network::Peer &peer) const;
+
+  // Sending.
+  bool pump(Flow &flow);
+  uint32_t sendPackets(Flow &flow, std::span<OutPacket *const> packets);
+  int sendAll(std::span<mmsghdr> messages);
+  void say(Flow &flow, PacketKind kind, uint8_t flags = 0);
+  void repeat(Flow &flow, std::span<OutPacket *const> packets);
+
+  // Receiving.
+  bool receive();
+  void take(std::span<const std::byte> datagram);
+  void takeReport(Flow &flow, const PacketHeader &header);
+  void takeData(Flow &flow, const PacketView &packet);
+  bool deliver(Flow &flow, uint8_t flags, std::span<const std::byte> body);
+  void touch(Flow &flow);
+  void reportAll();
+
+  // Waiting.
+  void remind(const Flow &flow) { nextTimer_ = std::min(nextTimer_, flow.askAt()); }
+  void askAround();
+  void ask(Flow &flow);
+  void forgiveAll();
+  void lose(Flow &flow, const std::string &reason);
+  void finishFrames();
+  void breakDown(const std::string &what, int error);
+
+  Rank self_;
+  Options options_;
+  Calls &calls_;
+  network::CarrierReader *reader_ = nullptr;
+  uint32_t frameBytes_ = 0;
+  Place place_;
+  int socket_ = -1;
+  std::unique_ptr<Pulse> pulse_;
+  TimeNs now_ = 0; ///< of the last poll
+  TimeNs nextTimer_ = 0;
+  std::vector<std::unique_ptr<Flow>> flows_; ///< by Peer::handle - 1
+  std::unordered_map<Rank, Flow *> flowByRank_;
+  std::vector<Flow *> stuck_;   ///< the kernel did not take all
+  std::vector<Flow *> touched_; ///< something came
+  OutPackets packets_;
+  std::vector<std::vector<std::byte>> spare_; ///< memory of packets that came early
+  Flow::Heard heard_;
+  std::vector<std::byte> received_;
+  std::array<mmsghdr, kBatch> slots_ = {};
+  std::array<iovec, kBatch> slotMemory_ = {};
+  Counts counts_;
+  bool isBroken_ = false;
+};
+
+/// An endpoint of one rank among `numRanks`, which has to meet() the others. `calls` outlives it.
+Result<std::unique_ptr<network::NetworkEndpoint>> makeEndpoint(Rank self, uint32_t numRanks,
+                                                               const Options &options = {},
+                                                               Calls &calls = Calls::real());
+
+} // namespace colldsl::datagram

@@ -1,0 +1,162 @@
+/// The packets between this rank and one peer, in both directions. Knows no socket: whoever moves
+/// packets asks it what to send, and tells it what came.
+///
+/// Packets are numbered. The sender keeps each until it hears that it arrived, of which every
+/// packet of the other way tells: all up to one, and a bit for each of the 64 after it. The
+/// receiver keeps what came too early.
+///
+/// Who misses something asks: at once, if a later packet came; else after Pace::patience(), if
+/// something is expected. Who has said something and hears nothing of it asks, too, later.
+///
+/// Not thread safe.
+#pragma once
+
+#include "transports/datagram/Pace.h"
+#include "transports/datagram/Packet.h"
+#include "transports/network/Mail.h"
+
+#include <netinet/in.h>
+
+namespace colldsl::datagram {
+
+/// A part of a frame, which belongs to whoever offered it, on its way out.
+struct OutPacket {
+  OutPacket *next = nullptr;
+  network::Frame *frame = nullptr;
+  TimeNs sentAt = 0; ///< the last time
+  uint32_t offset = 0;
+  uint32_t sequence = 0;
+  uint16_t bytes = 0;
+  uint8_t flags = 0;
+};
+
+/// Grows when there is none left; what was given back is used again.
+class OutPackets {
+public:
+  OutPacket &take();
+  void give(OutPacket &packet) {
+    packet.next = free_;
+    free_ = &packet;
+  }
+  uint64_t bytes() const { return blocks_.size() * kGrowth * sizeof(OutPacket); }
+
+private:
+  static constexpr uint32_t kGrowth = 64;
+  OutPacket *free_ = nullptr;
+  std::vector<std::unique_ptr<OutPacket[]>> blocks_;
+};
+
+/// A packet that came before those that it follows.
+struct Early {
+  std::vector<std::byte> body;
+  uint8_t flags = 0;
+};
+
+class Flow {
+public:
+  /// `peer` outlives it. `packetBytes`: of a datagram to it, header included.
+  Flow(network::Peer &peer, const Options &options, uint32_t packetBytes)
+      : peer(peer), packetBytes(packetBytes), pace(options), flightBytes_(options.flightBytes),
+        longestPause_(options.longestPause.count()) {}
+
+  network::Peer &peer;
+  const uint32_t packetBytes;
+  uint64_t token = 0; ///< of the peer
+  sockaddr_in address = {};
+  sockaddr_in pulse = {}; ///< where its process answers though its rank is busy
+  Pace pace;
+  std::vector<std::byte> assembly; ///< of a frame that is not complete
+
+  // What goes out.
+
+  /// All of a frame, to be sent.
+  void append(network::Frame &frame, OutPackets &pool);
+  /// Packets that were not sent and that the window has room for, in order. Returns their number.
+  uint32_t sendable(std::span<OutPacket *> packets) const;
+  void noteSent(OutPacket &packet, TimeNs now);
+  bool isAllHeard() const { return oldest_ == nullptr; }
+  bool isInFlight() const { return sent_ != base_; }
+
+  /// What came of a report.
+  struct Heard {
+    std::vector<network::Frame *> done; ///< the peer has all of them
+    std::vector<OutPacket *> lost;      ///< the peer misses them
+  };
+  /// What the peer says of what it has. False: it cannot be true, and nothing was changed.
+  bool takeReport(const PacketHeader &header, TimeNs now, OutPackets &pool, Heard &heard);
+  /// All frames that are not done, which it forgets.
+  void abandon(OutPackets &pool, Heard &heard);
+
+  // What comes in.
+
+  enum class Arrival : uint8_t { Next, Early, Useless };
+  Arrival place(uint32_t sequence) const;
+  /// Keeps a packet that came early. `spare`: memory to use.
+  void hold(uint32_t sequence, uint8_t flags, std::span<const std::byte> body,
+            std::vector<std::vector<std::byte>> &spare);
+  /// The next packet was taken. The one after it, if it came early.
+  Early *advance(uint32_t bodyBytes);
+
+  bool hasGap() const { return beyond_ != 0; }
+  /// Whether so much came that the peer should be told.
+  bool owesReport() const {
+    return heard_ - told_ >= kWindow / 2 || bytesSinceTold_ >= flightBytes_ / 2;
+  }
+  bool owesAnything() const { return heard_ != told_; }
+  /// Whether the peer has sent what did not come.
+  bool misses(uint32_t sentThere) const { return static_cast<int32_t>(sentThere - heard_) > 0; }
+  /// A gap is complained of once in half a round trip.
+  bool mayComplain(TimeNs now);
+
+  /// Fills in what every header says.
+  void describe(PacketHeader &header, TimeNs now);
+  /// Takes what every header says, but its report.
+  void noteHeader(const PacketHeader &header, TimeNs now);
+
+  // When to ask.
+
+  void expect(TimeNs now);
+  void expectLess() { expected_ -= expected_ > 0; }
+  bool needsNews() const { return expected_ > 0 || hasGap() || isInFlight(); }
+  TimeNs askAt() const { return askAt_; }
+  /// True: it was asked before, and the rank itself has said nothing since.
+  bool noteAsked(TimeNs now);
+  /// Since when the peer is asked and says nothing; 0: it is not.
+  TimeNs silentSince() const { return silentSince_; }
+  void forgive() { silentSince_ = 0; }
+
+  /// Memory for packets that came early.
+  uint64_t bytes() const;
+  bool isTouched = false; ///< in a list of whoever moves packets
+
+private:
+  void dropOldest(OutPackets &pool, Heard &heard);
+  void noteProgress(TimeNs now);
+
+  OutPacket *oldest_ = nullptr, *newest_ = nullptr, *unsent_ = nullptr;
+  uint32_t given_ = 0;  ///< numbers
+  uint32_t base_ = 0;   ///< of the oldest packet
+  uint32_t sent_ = 0;   ///< all before it
+  uint32_t flight_ = 0; ///< bytes sent and not heard of
+  uint32_t flightBytes_;
+
+  uint32_t heard_ = 0;
+  uint64_t beyond_ = 0;
+  std::vector<Early> early_; ///< by number modulo kWindow; empty until one came
+  uint32_t told_ = 0;        ///< of heard_
+  uint32_t bytesSinceTold_ = 0;
+  TimeNs complainedAt_ = 0;
+
+  uint32_t lastStamp_ = 0;
+  TimeNs stampAt_ = 0;
+  bool owesEcho_ = false;
+
+  uint32_t expected_ = 0;
+  TimeNs longestPause_;
+  TimeNs pause_ = 0;
+  TimeNs askAt_ = 0;
+  TimeNs silentSince_ = 0;
+  bool isAsked_ = false; ///< and its rank has said nothing since
+};
+
+} // namespace colldsl::datagram

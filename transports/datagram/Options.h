@@ -1,0 +1,22 @@
+/// What may be set of the transport over datagrams.
+#pragma once
+
+#include "transports/network/Options.h"
+
+namespace colldsl::datagram {
+
+/// `silence`: a peer that is asked and says nothing for so long is dead.
+struct Options : network::Options {
+  /// Of a datagram, header included, at most; 0: what its interface takes whole.
+  uint32_t packetBytes = 0;
+  /// What may be on the way to a peer; never more than kWindow packets.
+  uint32_t flightBytes = 64 << 10;
+  /// Who misses something asks after the time that a packet takes there and back, as measured, and
+  /// four times its deviation, in these bounds ...
+  std::chrono::nanoseconds leastPatience = std::chrono::microseconds(200);
+  std::chrono::nanoseconds mostPatience = std::chrono::milliseconds(20);
+  /// ... then after twice as long, and so on, up to this.
+  std::chrono::nanoseconds longestPause = std::chrono::milliseconds(50);
+};
+
+} // namespace colldsl::datagram

@@ -1,0 +1,45 @@
+/// How long a packet takes there and back, and how long to wait for one that should be here.
+#pragma once
+
+#include "transports/datagram/Calls.h"
+#include "transports/datagram/Options.h"
+
+#include <algorithm>
+
+namespace colldsl::datagram {
+
+// Smoothed time and deviation, and their sum, as TCP has them (RFC 6298). As an answer may come
+// late because its sender had other things to do, the time has bounds.
+class Pace {
+public:
+  explicit Pace(const Options &options)
+      : least_(options.leastPatience.count()), most_(options.mostPatience.count()) {}
+
+  void note(TimeNs roundTrip) {
+    roundTrip = std::clamp<TimeNs>(roundTrip, 0, most_);
+    if (!isKnown_) {
+      smoothed_ = roundTrip;
+      deviation_ = roundTrip / 2;
+      isKnown_ = true;
+      return;
+    }
+    TimeNs off = roundTrip > smoothed_ ? roundTrip - smoothed_ : smoothed_ - roundTrip;
+    deviation_ += (off - deviation_) / 4;
+    smoothed_ += (roundTrip - smoothed_) / 8;
+  }
+
+  /// Before anything was measured it is long: nobody knows how far the peer is.
+  TimeNs patience() const {
+    return isKnown_ ? std::clamp(smoothed_ + 4 * deviation_, least_, most_) : most_;
+  }
+  /// What was said so shortly ago may be on the way.
+  TimeNs guard() const { return smoothed_ / 2; }
+  TimeNs roundTrip() const { return smoothed_; }
+
+private:
+  TimeNs least_, most_;
+  TimeNs smoothed_ = 0, deviation_ = 0;
+  bool isKnown_ = false;
+};
+
+} // namespace colldsl::datagram

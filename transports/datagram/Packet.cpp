@@ -1,0 +1,35 @@
+#include "transports/datagram/Packet.h"
+
+#include "transports/datagram/Crc32c.h"
+
+#include <cstring>
+
+namespace colldsl::datagram {
+namespace {
+
+constexpr size_t kChecked = sizeof PacketHeader::checksum; // where it begins
+constexpr uint8_t kAllFlags = kFirst | kFinal | kHasEcho | kIsAnswer;
+
+} // namespace
+
+std::optional<PacketView> parse(std::span<const std::byte> datagram, uint64_t token) {
+  PacketView view;
+  PacketHeader &header = view.header;
+  if (datagram.size() < sizeof header || datagram.size() > kMostPacketBytes)
+    return std::nullopt;
+  std::memcpy(&header, datagram.data(), sizeof header);
+  view.body = datagram.subspan(sizeof header);
+  bool isMeant = header.token == token && header.kind <= PacketKind::Last &&
+                 (header.flags & ~kAllFlags) == 0 && header.bodyBytes == view.body.size() &&
+                 (header.kind == PacketKind::Data) == !view.body.empty();
+  if (!isMeant || header.checksum != crc32c(datagram.subspan(kChecked)))
+    return std::nullopt;
+  return view;
+}
+
+void seal(PacketHeader &header, std::span<const std::byte> body) {
+  header.bodyBytes = static_cast<uint16_t>(body.size());
+  header.checksum = crc32c(body, crc32c(std::as_bytes(std::span(&header, 1)).subspan(kChecked)));
+}
+
+} // namespace colldsl::datagram

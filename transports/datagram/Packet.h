@@ -1,0 +1,65 @@
+/// What a datagram holds: a header and a part of a frame. Little endian, as are all machines that
+/// are served.
+#pragma once
+
+#include "ir/Ids.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace colldsl::datagram {
+
+/// Packets that a sender may have said and not heard of.
+inline constexpr uint32_t kWindow = 64;
+/// The longest datagram, header included, that is sent or taken.
+inline constexpr uint32_t kMostPacketBytes = 9216;
+/// The longest frame that is put together.
+inline constexpr uint32_t kMostFrameBytes = (64 << 10) + 64;
+
+enum class PacketKind : uint8_t {
+  Data,   ///< part of a frame
+  Status, ///< nothing but what every header says
+  Ask,    ///< the same, and wants an answer
+  Probe,  ///< to a rank's pulse: does its process live?
+  Alive,  ///< it does
+  Last = Alive,
+};
+
+/// Bits of PacketHeader::flags.
+inline constexpr uint8_t kFirst = 1;   ///< of a frame
+inline constexpr uint8_t kFinal = 2;   ///< of a frame
+inline constexpr uint8_t kHasEcho = 4; ///< `echo` is valid
+inline constexpr uint8_t kIsAnswer =
+    8; ///< what had been said before the Ask and is not heard is lost
+
+struct PacketHeader {
+  uint32_t checksum = 0; ///< CRC-32C of all that follows
+  uint16_t bodyBytes = 0;
+  PacketKind kind = PacketKind::Status;
+  uint8_t flags = 0;
+  uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
+  Rank from = kNoRank;
+  uint32_t sequence = 0; ///< Data: its number; else how many were sent
+  uint32_t heard = 0;    ///< of the receiver's packets: all before this one are here
+  uint32_t stamp = 0;    ///< microseconds of the sender's clock
+  uint32_t echo = 0;     ///< the receiver's stamp heard last, and the time since then
+  uint32_t unused = 0;
+  uint64_t beyond =
+      0; ///< bit i: packet heard + 1 + i is here too; Probe: who asks wants to hear this token
+};
+static_assert(sizeof(PacketHeader) == 48);
+
+struct PacketView {
+  PacketHeader header;
+  std::span<const std::byte> body;
+};
+
+/// Nothing, if it is not whole, unchanged, and meant for who has this token.
+std::optional<PacketView> parse(std::span<const std::byte> datagram, uint64_t token);
+
+/// Fills in what the header says of the body.
+void seal(PacketHeader &header, std::span<const std::byte> body);
+
+} // namespace colldsl::datagram

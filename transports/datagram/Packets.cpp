@@ -1,0 +1,308 @@
+// Packets on their way out, and those that come.
+#include "transports/datagram/DatagramCarrier.h"
+
+#include <cstring>
+
+namespace colldsl::datagram {
+namespace {
+
+// Batches in a row; then others get their turn.
+constexpr int kMostLooks = 4;
+constexpr TimeNs kParting = 100'000'000;
+
+std::span<const std::byte> bodyOf(const OutPacket &packet) {
+  return {packet.frame->data + packet.offset, packet.bytes};
+}
+
+bool isNotNow(int error) {
+  return error == -EAGAIN || error == -ENOBUFS || error == -ENOMEM || error == -EINTR;
+}
+
+// What the network says of a packet is no more than that it is lost: perhaps the next one comes
+// through.
+bool isLoss(int error) {
+  return error == -EPERM || error == -ENETUNREACH || error == -EHOSTUNREACH || error == -ENETDOWN ||
+         error == -EHOSTDOWN || error == -ECONNREFUSED;
+}
+
+mmsghdr messageTo(sockaddr_in &address, iovec *pieces, size_t count) {
+  mmsghdr message = {};
+  message.msg_hdr.msg_name = &address;
+  message.msg_hdr.msg_namelen = sizeof address;
+  message.msg_hdr.msg_iov = pieces;
+  message.msg_hdr.msg_iovlen = count;
+  return message;
+}
+
+} // namespace
+
+// Nothing moves any more.
+void DatagramCarrier::breakDown(const std::string &what, int error) {
+  if (!std::exchange(isBroken_, true))
+    reader_->onBroken("cannot " + what + ": " + std::strerror(-error));
+}
+
+// How many the kernel took, or the network lost.
+int DatagramCarrier::sendAll(std::span<mmsghdr> messages) {
+  int count = calls_.send(socket_, messages.data(), static_cast<unsigned>(messages.size()));
+  if (count >= 0 || isNotNow(count))
+    return std::max(count, 0);
+  if (!isLoss(count))
+    breakDown("send", count);
+  return 1;
+}
+
+uint32_t DatagramCarrier::sendPackets(Flow &flow, std::span<OutPacket *const> packets) {
+  TimeNs now = calls_.now();
+  std::array<PacketHeader, kBatch> headers;
+  std::array<std::array<iovec, 2>, kBatch> pieces;
+  std::array<mmsghdr, kBatch> messages;
+  for (size_t i = 0; i < packets.size(); ++i) {
+    std::span<const std::byte> body = bodyOf(*packets[i]);
+    PacketHeader &header = headers[i] = {};
+    header.kind = PacketKind::Data;
+    header.flags = packets[i]->flags;
+    header.from = self_;
+    header.sequence = packets[i]->sequence;
+    flow.describe(header, now);
+    seal(header, body);
+    pieces[i] = {iovec{&header, sizeof header},
+                 iovec{const_cast<std::byte *>(body.data()), body.size()}};
+    messages[i] = messageTo(flow.address, pieces[i].data(), 2);
+  }
+  int taken = sendAll({messages.data(), packets.size()});
+  for (int i = 0; i < taken; ++i)
+    flow.noteSent(*packets[static_cast<size_t>(i)], now);
+  if (taken > 0)
+    remind(flow);
+  return static_cast<uint32_t>(taken);
+}
+
+// True: something was sent.
+bool DatagramCarrier::pump(Flow &flow) {
+  bool moved = false;
+  std::array<OutPacket *, kBatch> packets;
+  while (uint32_t count = flow.peer.isLost || isBroken_ ? 0 : flow.sendable(packets)) {
+    uint32_t taken = sendPackets(flow, {packets.data(), count});
+    counts_.packets += taken;
+    moved |= taken != 0;
+    if (taken == count)
+      continue;
+    stuck_.push_back(&flow);
+    break;
+  }
+  return moved;
+}
+
+network::Offered DatagramCarrier::send(network::Peer &to, network::Frame &frame) {
+  Flow &flow = *flowOf(to);
+  flow.append(frame, packets_);
+  pump(flow);
+  return network::Offered::Taken;
+}
+
+// What the kernel does not take is asked for again.
+void DatagramCarrier::repeat(Flow &flow, std::span<OutPacket *const> packets) {
+  for (size_t i = 0; i < packets.size(); i += kBatch)
+    counts_.repeated +=
+        sendPackets(flow, packets.subspan(i, std::min<size_t>(kBatch, packets.size() - i)));
+}
+
+void DatagramCarrier::say(Flow &flow, PacketKind kind, uint8_t flags) {
+  PacketHeader header;
+  header.kind = kind;
+  header.flags = flags;
+  header.from = self_;
+  header.token = flow.token;
+  bool isProbe = kind == PacketKind::Probe;
+  if (isProbe)
+    header.beyond = place_.token;
+  else
+    flow.describe(header, calls_.now());
+  seal(header, {});
+  iovec piece = {&header, sizeof header};
+  mmsghdr message = messageTo(isProbe ? flow.pulse : flow.address, &piece, 1);
+  ++counts_.reports;
+  (void)sendAll({&message, 1});
+}
+
+bool DatagramCarrier::receive() {
+  bool moved = false;
+  for (int look = 0; look < kMostLooks && !isBroken_; ++look) {
+    int count = calls_.receive(socket_, slots_.data(), kBatch);
+    if (count < 0 && !isNotNow(count) && !isLoss(count))
+      breakDown("receive", count);
+    for (int i = 0; i < count; ++i)
+      take({received_.data() + static_cast<size_t>(i) * kMostPacketBytes,
+            std::min(slots_[static_cast<size_t>(i)].msg_len, kMostPacketBytes)});
+    moved |= count > 0;
+    if (count < static_cast<int>(kBatch))
+      break;
+  }
+  reportAll();
+  return moved;
+}
+
+// The network's word for it: nothing in a packet is taken for granted.
+void DatagramCarrier::take(std::span<const std::byte> datagram) {
+  std::optional<PacketView> packet = parse(datagram, place_.token);
+  if (!packet) {
+    ++counts_.refused;
+    return;
+  }
+  const PacketHeader &header = packet->header;
+  auto known = flowByRank_.find(header.from);
+  network::Peer *peer =
+      known == flowByRank_.end() ? reader_->onKnock(header.from) : &known->second->peer;
+  Flow *flow = peer ? flowOf(*peer) : nullptr;
+  if (!flow || peer->isLost) {
+    ++counts_.refused;
+    return;
+  }
+  if (header.kind == PacketKind::Alive || header.kind == PacketKind::Probe) {
+    flow->forgive();
+    if (header.kind == PacketKind::Probe)
+      say(*flow, PacketKind::Status);
+    return;
+  }
+  flow->noteHeader(header, now_);
+  takeReport(*flow, header);
+  if (header.kind == PacketKind::Data)
+    takeData(*flow, *packet);
+}
+
+void DatagramCarrier::finishFrames() {
+  for (network::Frame *frame : heard_.done)
+    reader_->onDone(*frame);
+  heard_.done.clear();
+}
+
+void DatagramCarrier::takeReport(Flow &flow, const PacketHeader &header) {
+  if (!flow.takeReport(header, now_, packets_, heard_)) {
+    ++counts_.refused;
+    return;
+  }
+  bool repeats = !heard_.lost.empty();
+  repeat(flow, heard_.lost);
+  heard_.lost.clear();
+  finishFrames();
+  pump(flow);
+  if (header.kind == PacketKind::Ask && (!repeats || flow.misses(header.sequence)))
+    say(flow, PacketKind::Status, kIsAnswer);
+}
+
+void DatagramCarrier::touch(Flow &flow) {
+  if (!std::exchange(flow.isTouched, true))
+    touched_.push_back(&flow);
+}
+
+void DatagramCarrier::takeData(Flow &flow, const PacketView &packet) {
+  const PacketHeader &header = packet.header;
+  switch (flow.place(header.sequence)) {
+  case Flow::Arrival::Useless:
+    ++counts_.useless;
+    return;
+  case Flow::Arrival::Early:
+    flow.hold(header.sequence, header.flags, packet.body, spare_);
+    return touch(flow);
+  case Flow::Arrival::Next:
+    touch(flow);
+    Early *next = flow.advance(header.bodyBytes);
+    bool isFine = deliver(flow, header.flags, packet.body);
+    while (next && isFine) {
+      std::vector<std::byte> body = std::move(next->body);
+      uint8_t flags = next->flags;
+      next = flow.advance(static_cast<uint32_t>(body.size()));
+      isFine = deliver(flow, flags, body);
+      spare_.push_back(std::move(body));
+    }
+    return;
+  }
+}
+
+// Parts of a frame, in order. False: the peer is lost.
+bool DatagramCarrier::deliver(Flow &flow, uint8_t flags, std::span<const std::byte> body) {
+  bool isFirst = (flags & kFirst) != 0, isFinal = (flags & kFinal) != 0;
+  if (isFirst != flow.assembly.empty() || flow.assembly.size() + body.size() > frameBytes_) {
+    lose(flow, "it sends what is no frame");
+    return false;
+  }
+  if (isFirst && isFinal) {
+    reader_->onBytes(body);
+    return !flow.peer.isLost;
+  }
+  flow.assembly.insert(flow.assembly.end(), body.begin(), body.end());
+  if (isFinal) {
+    reader_->onBytes(flow.assembly);
+    flow.assembly.clear();
+  }
+  return !flow.peer.isLost;
+}
+
+// After all that came at once: much of what seemed to be missing is here by now.
+void DatagramCarrier::reportAll() {
+  for (Flow *flow : touched_) {
+    flow->isTouched = false;
+    if (flow->peer.isLost)
+      continue;
+    bool complains = flow->hasGap() && flow->mayComplain(now_);
+    if (complains || flow->owesReport())
+      say(*flow, PacketKind::Status);
+    if (flow->needsNews())
+      remind(*flow);
+  }
+  touched_.clear();
+}
+
+void DatagramCarrier::expect(network::Peer &from) {
+  if (Flow *flow = flowOf(from)) {
+    flow->expect(calls_.now());
+    remind(*flow);
+  }
+}
+
+void DatagramCarrier::expectLess(network::Peer &from) {
+  if (Flow *flow = flowOf(from))
+    flow->expectLess();
+}
+
+// Whoever did not look himself has nobody to blame.
+void DatagramCarrier::forgiveAll() {
+  for (const auto &flow : flows_)
+    flow->forgive();
+}
+
+void DatagramCarrier::lose(Flow &flow, const std::string &reason) {
+  reader_->onLost(flow.peer, reason);
+}
+
+void DatagramCarrier::askAround() {
+  nextTimer_ = now_ + options_.longestPause.count();
+  for (const auto &flow : flows_) {
+    if (flow->peer.isLost || !flow->needsNews())
+      continue;
+    if (flow->askAt() <= now_)
+      ask(*flow);
+    remind(*flow);
+  }
+}
+
+// Who has said goodbye and answers no more has left with all that it wanted.
+void DatagramCarrier::ask(Flow &flow) {
+  TimeNs silentFor = flow.silentSince() == 0 ? 0 : now_ - flow.silentSince();
+  auto silence = std::chrono::nanoseconds(options_.silence).count();
+  if (flow.peer.saidGoodbye && silentFor > kParting) {
+    flow.abandon(packets_, heard_);
+    return finishFrames();
+  }
+  if (silentFor > silence)
+    return lose(flow,
+                "it has said nothing for " + std::to_string(options_.silence.count()) + " ms");
+  bool isInVain = flow.noteAsked(now_);
+  ++counts_.asked;
+  say(flow, PacketKind::Ask);
+  if (isInVain)
+    say(flow, PacketKind::Probe);
+}
+
+} // namespace colldsl::datagram

@@ -1,0 +1,73 @@
+#include "transports/datagram/Pulse.h"
+
+#include "transports/datagram/Sockets.h"
+
+#include <csignal>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace colldsl::datagram {
+
+Result<std::unique_ptr<Pulse>> Pulse::start(in_addr address, Rank self, uint64_t token) {
+  std::unique_ptr<Pulse> pulse(new Pulse(self, token));
+  Result<Socket> socket = openSocket(address);
+  if (!socket)
+    return socket.status();
+  pulse->socket_ = socket->file;
+  pulse->port_ = socket->name.sin_port;
+  pulse->end_ = eventfd(0, EFD_CLOEXEC);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); // signals are the program's, not this thread's
+  pulse->thread_ = std::thread([raw = pulse.get()] { raw->answerAll(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return pulse;
+}
+
+Pulse::~Pulse() {
+  uint64_t one = 1;
+  if (thread_.joinable() && write(end_, &one, sizeof one) == sizeof one)
+    thread_.join();
+  for (int file : {socket_, end_})
+    if (file >= 0)
+      close(file);
+}
+
+void Pulse::attendBy(std::function<void()> attend) {
+  std::lock_guard lock(mutex_);
+  attend_ = std::move(attend);
+}
+
+void Pulse::answerAll() {
+  std::byte datagram[kMostPacketBytes];
+  pollfd files[] = {{socket_, POLLIN, 0}, {end_, POLLIN, 0}};
+  while (files[1].revents == 0) {
+    sockaddr_in from = {};
+    socklen_t bytes = sizeof from;
+    ssize_t size = recvfrom(socket_, datagram, sizeof datagram, 0,
+                            reinterpret_cast<sockaddr *>(&from), &bytes);
+    if (size >= 0)
+      answer({datagram, static_cast<size_t>(size)}, from);
+    else
+      ::poll(files, 2, -1);
+  }
+}
+
+void Pulse::answer(std::span<const std::byte> datagram, const sockaddr_in &from) {
+  std::optional<PacketView> probe = parse(datagram, token_);
+  if (!probe || probe->header.kind != PacketKind::Probe)
+    return;
+  PacketHeader alive;
+  alive.kind = PacketKind::Alive;
+  alive.token = probe->header.beyond;
+  alive.from = self_;
+  seal(alive, {});
+  (void)sendto(socket_, &alive, sizeof alive, MSG_DONTWAIT | MSG_NOSIGNAL,
+               reinterpret_cast<const sockaddr *>(&from), sizeof from);
+  std::lock_guard lock(mutex_);
+  if (attend_)
+    attend_();
+}
+
+} // namespace colldsl::datagram

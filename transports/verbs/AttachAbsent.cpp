@@ -1,0 +1,23 @@
+// Stands for everything here where there is no libibverbs.
+#include "transports/verbs/Attach.h"
+
+namespace colldsl::verbs {
+namespace {
+
+const char kAbsent[] = "this colldsl was built without libibverbs, and has no transport verbs";
+
+} // namespace
+
+bool isBuiltIn() { return false; }
+
+std::string whyNot(const Options &) { return kAbsent; }
+
+Result<std::unique_ptr<Endpoint>> attach(Bootstrap &, Rank, uint32_t, const Options &) {
+  return Status::error(kAbsent);
+}
+
+Result<std::unique_ptr<Endpoint>> attach(shm::World &, Rank, const Options &) {
+  return Status::error(kAbsent);
+}
+
+} // namespace colldsl::verbs

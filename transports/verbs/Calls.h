@@ -1,0 +1,41 @@
+/// The calls of verbs that move messages, in one place, so that tests can let any of them fail.
+/// Each is what its namesake is; an error is a number of errno, or, of a poll, negative.
+#pragma once
+
+#include "transports/verbs/Library.h"
+
+#include <sys/uio.h>
+
+namespace colldsl::verbs {
+
+class Calls {
+public:
+  virtual ~Calls() = default;
+
+  virtual int postSend(ibv_qp *pair, ibv_send_wr *first) {
+    ibv_send_wr *bad = nullptr;
+    return ibv_post_send(pair, first, &bad);
+  }
+  virtual int postReceive(ibv_srq *receives, ibv_recv_wr *one) {
+    ibv_recv_wr *bad = nullptr;
+    return ibv_post_srq_recv(receives, one, &bad);
+  }
+  virtual int postDatagramReceive(ibv_qp *pair, ibv_recv_wr *one) {
+    ibv_recv_wr *bad = nullptr;
+    return ibv_post_recv(pair, one, &bad);
+  }
+  virtual int pollQueue(ibv_cq *queue, int count, ibv_wc *completions) {
+    return ibv_poll_cq(queue, count, completions);
+  }
+  virtual ibv_mr *registerMemory(ibv_pd *domain, const iovec &memory, int access) {
+    return (Library::get().reg_mr)(domain, memory.iov_base, memory.iov_len, access);
+  }
+
+  /// What production uses.
+  static Calls &real() {
+    static Calls calls;
+    return calls;
+  }
+};
+
+} // namespace colldsl::verbs

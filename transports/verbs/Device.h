@@ -1,0 +1,69 @@
+/// A port of an RDMA device, with what all connections of a rank share: protection domain,
+/// completion queue, shared receive queue, and the descriptor that tells of completions.
+///
+/// Not thread safe. Errors: values, which name the device.
+#pragma once
+
+#include "transports/verbs/Library.h"
+#include "transports/verbs/Options.h"
+
+#include <memory>
+
+namespace colldsl::verbs {
+
+/// Closes what a function of libibverbs opened.
+template <auto Close> struct Closer {
+  template <typename T> void operator()(T *object) const { (Library::get().*Close)(object); }
+};
+template <typename T, auto Close> using Handle = std::unique_ptr<T, Closer<Close>>;
+using QueuePair = Handle<ibv_qp, &Library::destroy_qp>;
+using AddressHandle = Handle<ibv_ah, &Library::destroy_ah>;
+using MemoryRegion = Handle<ibv_mr, &Library::dereg_mr>;
+
+/// "cannot ... on DEVICE: why", of errno.
+Status deviceError(const std::string &what, const ibv_context *context, int error);
+
+class Device {
+public:
+  static Result<std::unique_ptr<Device>> open(const Options &options);
+
+  ibv_pd *domain() const { return domain_.get(); }
+  ibv_cq *queue() const { return queue_.get(); }
+  ibv_srq *receives() const { return receives_.get(); }
+  const ibv_context *context() const { return context_.get(); }
+  const ibv_device_attr &limits() const { return limits_; }
+  const ibv_port_attr &portLimits() const { return portLimits_; }
+  uint8_t port() const { return port_; }
+  uint8_t gidIndex() const { return gidIndex_; }
+  const ibv_gid &gid() const { return gid_; }
+  /// Packets need a global address: RoCE has no other.
+  bool isGlobal() const { return portLimits_.link_layer == IBV_LINK_LAYER_ETHERNET; }
+
+  Result<QueuePair> makeQueuePair(ibv_qp_init_attr &wanted) const;
+  Status change(ibv_qp *pair, ibv_qp_attr &attributes, int mask, const char *what) const;
+
+  /// The next completion shows at descriptor().
+  Status arm();
+  int descriptor() const { return channel_->fd; }
+  /// What showed there is taken note of.
+  void drain();
+
+private:
+  Status choose(const Options &options);
+  Status choosePort(const Options &options);
+  Status chooseGid(const Options &options);
+  Status makeQueues(const Options &options);
+
+  Handle<ibv_context, &Library::close_device> context_;
+  Handle<ibv_pd, &Library::dealloc_pd> domain_;
+  Handle<ibv_comp_channel, &Library::destroy_comp_channel> channel_;
+  Handle<ibv_cq, &Library::destroy_cq> queue_;
+  Handle<ibv_srq, &Library::destroy_srq> receives_;
+  ibv_device_attr limits_ = {};
+  ibv_port_attr portLimits_ = {};
+  ibv_gid gid_ = {};
+  uint8_t port_ = 0;
+  uint8_t gidIndex_ = 0;
+};
+
+} // namespace colldsl::verbs

@@ -1,0 +1,94 @@
+/// How two ranks agree on a connection, over datagrams that are lost, come twice or late: one
+/// requests, the other replies, the first confirms. Pure: time is given, what is to be said is
+/// returned.
+///
+/// Example: ranks 1 and 2 request at once. The request of the greater rank wins: 2 takes no notice
+/// of that of 1, 1 replies to that of 2, 2 confirms.
+///
+/// What is not answered is said again, for as long as the caller wants: a rank that computes
+/// answers nothing, and is well nevertheless.
+#pragma once
+
+#include "ir/Ids.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace colldsl::verbs {
+
+/// One end of a connection, as the other one must know it.
+struct QueueCard {
+  uint32_t number = 0;        ///< of the queue pair
+  uint32_t firstSequence = 0; ///< of its packets
+  uint32_t mtu = 0;           ///< as ibv_mtu counts
+  uint32_t reads = 0;         ///< of its memory that it serves at once
+};
+
+struct Shake {
+  enum class Kind : uint8_t { Request, Reply, Confirm, Last = Confirm };
+  uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
+  Rank from = kNoRank;
+  uint32_t sequence = 0; ///< counts what a rank says to the other; the same if it is said again
+  uint32_t answers = 0;  ///< a reply or confirmation: which sequence
+  QueueCard queue;
+  Kind kind = Kind::Request;
+  std::array<uint8_t, 3> unused = {};
+};
+static_assert(sizeof(Shake) == 40);
+
+class Handshake {
+public:
+  using Clock = std::chrono::steady_clock;
+  enum class State : uint8_t {
+    Idle,
+    Requested,
+    Replied, ///< the other may send, this one not yet
+    Ready
+  };
+
+  /// `firstSequence`: best a random one, so that nothing of an earlier job is taken for an answer.
+  Handshake(Rank self, Rank peer, uint32_t firstSequence)
+      : self_(self), peer_(peer), sequence_(firstSequence) {}
+
+  State state() const { return state_; }
+
+  /// What comes of something: first the queue pair is connected, then something is said.
+  struct Step {
+    bool receives = false; ///< this end must take what the other sends from now on
+    bool sends = false;    ///< and may send
+    std::optional<Shake> say;
+  };
+
+  /// Idle: requests.
+  Shake begin(Clock::time_point now);
+
+  /// `shake` is of the peer, and knows the token.
+  Step hear(const Shake &shake, Clock::time_point now);
+
+  /// What must be said again by now, if anything. When to ask again is `nextAt()`.
+  std::optional<Shake> again(Clock::time_point now);
+  Clock::time_point nextAt() const {
+    return state_ == State::Requested || state_ == State::Replied ? nextAt_
+                                                                  : Clock::time_point::max();
+  }
+
+private:
+  Step hearRequest(const Shake &shake, Clock::time_point now);
+  Step hearReply(const Shake &shake);
+  Step hearConfirm(const Shake &shake);
+  Shake say(Shake::Kind kind, uint32_t answers);
+  void expectAnswer(const Shake &said, Clock::time_point now);
+
+  Rank self_, peer_;
+  State state_ = State::Idle;
+  uint32_t sequence_;
+  Shake open_;         ///< what waits for an answer, or, when there was one, the confirmation
+  Shake answered_;     ///< Replied: the request
+  bool asked_ = false; ///< Ready: this rank's request won
+  Clock::time_point nextAt_;
+  std::chrono::nanoseconds patience_ = {};
+};
+
+} // namespace colldsl::verbs

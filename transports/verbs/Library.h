@@ -1,0 +1,53 @@
+/// libibverbs itself, loaded when it is first needed: processes that use no verbs need not have it.
+#pragma once
+
+#include "ir/Result.h"
+
+#include <infiniband/verbs.h>
+
+// Its functions that are no inline ones. What its header hides behind macros has another name
+// there.
+#define COLLDSL_VERBS_FUNCTIONS(X)                                                                 \
+  X(get_device_list)                                                                               \
+  X(free_device_list)                                                                              \
+  X(get_device_name)                                                                               \
+  X(open_device)                                                                                   \
+  X(close_device)                                                                                  \
+  X(query_device)                                                                                  \
+  X(query_gid)                                                                                     \
+  X(alloc_pd)                                                                                      \
+  X(dealloc_pd)                                                                                    \
+  X(dereg_mr)                                                                                      \
+  X(create_comp_channel)                                                                           \
+  X(destroy_comp_channel)                                                                          \
+  X(create_cq)                                                                                     \
+  X(destroy_cq)                                                                                    \
+  X(get_cq_event)                                                                                  \
+  X(ack_cq_events)                                                                                 \
+  X(create_srq)                                                                                    \
+  X(destroy_srq)                                                                                   \
+  X(create_qp)                                                                                     \
+  X(modify_qp)                                                                                     \
+  X(destroy_qp)                                                                                    \
+  X(create_ah)                                                                                     \
+  X(destroy_ah)                                                                                    \
+  X(wc_status_str)
+
+namespace colldsl::verbs {
+
+/// Thread safe. It stays until the process ends.
+struct Library {
+#define COLLDSL_VERBS_POINTER(name) decltype(&ibv_##name) name = nullptr;
+  COLLDSL_VERBS_FUNCTIONS(COLLDSL_VERBS_POINTER)
+#undef COLLDSL_VERBS_POINTER
+  int (*query_port)(ibv_context *, uint8_t, _compat_ibv_port_attr *) = nullptr;
+  ibv_mr *(*reg_mr)(ibv_pd *, void *, size_t, int) = nullptr;
+  ssize_t (*query_gid_ex)(ibv_context *, uint32_t, uint32_t, ibv_gid_entry *, uint32_t,
+                          size_t) = nullptr;
+
+  static const Status &load();
+  /// After load().
+  static const Library &get();
+};
+
+} // namespace colldsl::verbs

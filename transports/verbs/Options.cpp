@@ -1,0 +1,38 @@
+#include "transports/verbs/Options.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace colldsl::verbs {
+namespace {
+
+template <typename T> Status readNumber(const char *name, T &value) {
+  const char *text = std::getenv(name);
+  if (!text || !*text)
+    return {};
+  uint8_t number = 0; // ports and GIDs have no greater ones
+  const char *end = text + std::strlen(text);
+  auto [stopped, error] = std::from_chars(text, end, number);
+  if (error != std::errc() || stopped != end)
+    return Status::error(std::string(name) + " is '" + text + "', which is no number up to 255");
+  value = number;
+  return {};
+}
+
+} // namespace
+
+Result<Options> optionsFromEnvironment() {
+  Options options;
+  if (const char *device = std::getenv("COLLDSL_VERBS_DEVICE"))
+    options.device = device;
+  if (const char *bind = std::getenv("COLLDSL_VERBS_BIND"))
+    options.bind = bind;
+  if (Status s = readNumber("COLLDSL_VERBS_PORT", options.port); !s)
+    return s;
+  if (Status s = readNumber("COLLDSL_VERBS_GID", options.gidIndex); !s)
+    return s;
+  return options;
+}
+
+} // namespace colldsl::verbs

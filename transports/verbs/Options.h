@@ -1,0 +1,22 @@
+/// What may be set of the transport over verbs.
+#pragma once
+
+#include "ir/Result.h"
+#include "transports/network/Options.h"
+
+namespace colldsl::verbs {
+
+/// Only what notices the death of ranks has sockets to `bind`.
+struct Options : network::Options {
+  std::string device; ///< as ibv_devices(1) names it; empty: the first one with a port that is up
+  uint32_t port = 0;  ///< 0: the first one that is up
+  int gidIndex = -1; ///< -1: an address of RoCE version 2 and IPv4, if there is one, else the first
+  uint32_t sendsPerPeer = 64;  ///< that a peer's queue pair holds at once
+  uint32_t completions = 4096; ///< that the queue holds, if the device's can be so long
+};
+
+/// What the environment says: COLLDSL_VERBS_DEVICE, COLLDSL_VERBS_PORT, COLLDSL_VERBS_GID and
+/// COLLDSL_VERBS_BIND; the default for what it does not.
+Result<Options> optionsFromEnvironment();
+
+} // namespace colldsl::verbs

@@ -1,0 +1,373 @@
+#include "transports/verbs/VerbsCarrier.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <netinet/in.h>
+#include <sys/random.h>
+
+namespace colldsl::verbs {
+namespace {
+
+using network::Access;
+using network::Frame;
+using network::Move;
+using network::MoveSpec;
+using network::Offered;
+using network::Operation;
+using network::Peer;
+
+// Looks at the queue in a row; then others get their turn.
+constexpr int kMostLooks = 4;
+constexpr int kCompletions = 16;
+// Of what travels inside a request.
+constexpr uint32_t kInlineBytes = 128;
+// Requests that one read or write is parted into.
+constexpr uint32_t kMostParts = 16;
+
+int flagsOf(Access access) {
+  switch (access) {
+  case Access::Send:
+  case Access::Write:
+    return 0;
+  case Access::Receive:
+  case Access::Read:
+    return IBV_ACCESS_LOCAL_WRITE;
+  case Access::RemoteRead:
+    return IBV_ACCESS_REMOTE_READ;
+  case Access::RemoteWrite:
+    return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+  }
+  return 0;
+}
+
+struct Known : network::Region::Registration {
+  explicit Known(ibv_mr *made) : region(made) {
+    descriptor = reinterpret_cast<void *>(uintptr_t{made->lkey});
+    key = made->rkey;
+  }
+  MemoryRegion region;
+};
+
+uint32_t localKey(void *descriptor) {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(descriptor));
+}
+
+// Requests that are no operation of somebody say whose they are; the address of an operation is
+// even.
+uint64_t tagOf(const Peer &peer) { return peer.handle << 1 | 1; }
+uint64_t tagOf(Operation &operation) { return reinterpret_cast<uint64_t>(&operation); }
+
+std::string textOf(ibv_wc_status status) { return Library::get().wc_status_str(status); }
+
+} // namespace
+
+VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &options, Calls &calls)
+    : device_(std::move(device)), options_(options), calls_(calls), lobby_(*device_, calls) {
+  options_.sendsPerPeer =
+      std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
+  options_.receives =
+      std::min(options.receives, static_cast<uint32_t>(device_->limits().max_srq_wr));
+}
+
+Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(const Options &options, Calls &calls) {
+  Result<std::unique_ptr<Device>> device = Device::open(options);
+  if (!device)
+    return device.status();
+  std::unique_ptr<VerbsCarrier> carrier(new VerbsCarrier(device.take(), options, calls));
+  Status s = carrier->probe();
+  if (s)
+    s = carrier->lobby_.open();
+  if (!s)
+    return s;
+  return std::unique_ptr<network::Carrier>(std::move(carrier));
+}
+
+ibv_qp_init_attr VerbsCarrier::wantedPair() const {
+  ibv_qp_init_attr wanted = {};
+  wanted.qp_type = IBV_QPT_RC;
+  wanted.srq = device_->receives();
+  wanted.cap.max_send_wr = options_.sendsPerPeer;
+  wanted.cap.max_send_sge = 1;
+  wanted.cap.max_inline_data = kInlineBytes;
+  return wanted;
+}
+
+// How much of a frame fits into a request is known of a queue pair only.
+Status VerbsCarrier::probe() {
+  ibv_qp_init_attr wanted = wantedPair();
+  Result<QueuePair> pair = device_->makeQueuePair(wanted);
+  if (!pair)
+    return pair.status();
+  powers_.name = "verbs";
+  powers_.injectBytes = std::min(wanted.cap.max_inline_data, kInlineBytes);
+  powers_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * kMostParts;
+  powers_.moves = options_.direct;
+  powers_.byAddress = powers_.local = powers_.pins = true;
+  uint32_t reserved = options_.receives + Lobby::kReceives + Lobby::kSends;
+  auto room = static_cast<uint32_t>(device_->queue()->cqe);
+  if (room <= reserved)
+    return Status::error("a completion queue of " + std::to_string(room) + " entries is too short");
+  mostOpen_ = room - reserved;
+  return {};
+}
+
+Result<std::vector<std::byte>> VerbsCarrier::address() const {
+  auto bytes = std::as_bytes(std::span(&lobby_.address(), 1));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+Status VerbsCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
+  reader_ = &reader;
+  owner_ = owner;
+  received_.emplace(*this, owner.frameBytes, options_.receives, Access::Receive);
+  for (uint32_t i = 0; i < options_.receives; ++i) {
+    Frame *frame = received_->take();
+    if (!frame)
+      return Status::error("no memory could be registered for what comes; is there a limit of "
+                           "locked memory?");
+    listen(*frame);
+  }
+  if (isBroken_)
+    return Status::error("the device takes no receives");
+  return lobby_.start(*this);
+}
+
+Result<network::Region> VerbsCarrier::know(const iovec &memory, Access access) {
+  ibv_mr *region = calls_.registerMemory(device_->domain(), memory, flagsOf(access));
+  if (!region)
+    return deviceError("register " + std::to_string(memory.iov_len) + " bytes of memory",
+                       device_->context(), errno);
+  return network::Region(std::make_unique<Known>(region));
+}
+
+// Nothing, if a request can be posted.
+std::optional<Offered> VerbsCarrier::unfit(Connection &connection, uint32_t requests) {
+  if (connection.handshake.state() == Handshake::State::Idle) {
+    if (Status s = begin(connection); !s) {
+      reason_ = s.message();
+      return Offered::Refused;
+    }
+  }
+  bool fits = connection.handshake.state() == Handshake::State::Ready &&
+              connection.open + requests <= options_.sendsPerPeer && open_ + requests <= mostOpen_;
+  return fits ? std::nullopt : std::optional(Offered::Later);
+}
+
+Offered VerbsCarrier::post(Connection &connection, ibv_send_wr &first, uint32_t requests) {
+  int error = calls_.postSend(connection.pair.get(), &first);
+  if (error == 0) {
+    connection.open += requests;
+    open_ += requests;
+    return Offered::Taken;
+  }
+  if (error == ENOMEM || error == EAGAIN)
+    return Offered::Later;
+  reason_ = std::strerror(error);
+  return Offered::Refused;
+}
+
+Offered VerbsCarrier::send(Peer &to, Frame &frame) {
+  Connection &connection = connectionOf(to);
+  if (auto verdict = unfit(connection, 1))
+    return *verdict;
+  ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data), frame.bytes,
+                    localKey(frame.descriptor)};
+  ibv_send_wr request = {};
+  request.wr_id = tagOf(frame);
+  request.sg_list = &memory;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_SEND;
+  return post(connection, request, 1);
+}
+
+Offered VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
+  Connection &connection = connectionOf(to);
+  if (auto verdict = unfit(connection, 1))
+    return *verdict;
+  ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data()), static_cast<uint32_t>(frame.size()),
+                    0};
+  ibv_send_wr request = {};
+  request.wr_id = tagOf(to);
+  request.sg_list = &memory;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_SEND;
+  request.send_flags = IBV_SEND_INLINE;
+  return post(connection, request, 1);
+}
+
+// Longer than the longest message of the device: several, of which the last one tells. All of them
+// are posted at once.
+Offered VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcode,
+                           ibv_wr_opcode last) {
+  uint64_t most = device_->portLimits().max_msg_sz;
+  auto parts = static_cast<uint32_t>((spec.bytes + most - 1) / most);
+  Connection &connection = connectionOf(*move.peer);
+  if (auto verdict = unfit(connection, parts))
+    return *verdict;
+  ibv_send_wr requests[kMostParts] = {};
+  ibv_sge memory[kMostParts];
+  for (uint32_t i = 0; i < parts; ++i) {
+    bool isLast = i + 1 == parts;
+    uint64_t offset = i * most;
+    memory[i] = {reinterpret_cast<uint64_t>(spec.pieces[0].iov_base) + offset,
+                 static_cast<uint32_t>(std::min(most, spec.bytes - offset)),
+                 localKey(spec.descriptors[0])};
+    requests[i].wr_id = isLast ? tagOf(move) : tagOf(*move.peer);
+    requests[i].next = isLast ? nullptr : &requests[i + 1];
+    requests[i].sg_list = &memory[i];
+    requests[i].num_sge = 1;
+    requests[i].opcode = isLast ? last : opcode;
+    requests[i].imm_data = htonl(spec.ticket);
+    requests[i].wr.rdma = {spec.address + offset, static_cast<uint32_t>(spec.key)};
+  }
+  return post(connection, requests[0], parts);
+}
+
+Offered VerbsCarrier::read(Move &move, const MoveSpec &spec) {
+  return this->move(move, spec, IBV_WR_RDMA_READ, IBV_WR_RDMA_READ);
+}
+
+Offered VerbsCarrier::write(Move &move, const MoveSpec &spec) {
+  return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM);
+}
+
+void VerbsCarrier::breakDown(const std::string &reason) {
+  if (isBroken_)
+    return;
+  isBroken_ = true;
+  reader_->onBroken(reason);
+}
+
+void VerbsCarrier::listen(Frame &frame) {
+  frame.kind = Operation::Kind::Receive;
+  frame.isOpen = true;
+  ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data), received_->frameBytes(),
+                    localKey(frame.descriptor)};
+  ibv_recv_wr request = {};
+  request.wr_id = tagOf(frame);
+  request.sg_list = &memory;
+  request.num_sge = 1;
+  int error = calls_.postReceive(device_->receives(), &request);
+  if (error == 0)
+    return;
+  frame.isOpen = false;
+  deaf_.push(frame);
+  if (error != ENOMEM && error != EAGAIN)
+    breakDown(std::string("cannot receive: ") + std::strerror(error));
+}
+
+bool VerbsCarrier::listenAgain() {
+  if (isBroken_)
+    return false;
+  for (Frame *frame = deaf_.front(); frame; frame = deaf_.front()) {
+    deaf_.pop();
+    listen(*frame);
+    if (!frame->isOpen)
+      return false;
+  }
+  return true;
+}
+
+void VerbsCarrier::takeReceive(Frame &frame, const ibv_wc &completion) {
+  if (!std::exchange(frame.isOpen, false)) {
+    ++refused_; // told before
+    return;
+  }
+  if (completion.status != IBV_WC_SUCCESS) {
+    ++refused_;
+    for (auto &connection : connections_)
+      if (connection->pair && connection->pair->qp_num == completion.qp_num)
+        lose(*connection, textOf(completion.status));
+  } else if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+    reader_->onWritten(ntohl(completion.imm_data));
+  } else {
+    reader_->onBytes({frame.data, std::min(completion.byte_len, received_->frameBytes())});
+  }
+  listen(frame);
+}
+
+// Of a request that failed nothing is told but its status; what fails with it was flushed.
+void VerbsCarrier::take(const ibv_wc &completion) {
+  if (lobby_.owns(completion)) {
+    if (std::optional<Shake> shake = lobby_.take(completion))
+      hear(*shake);
+    return;
+  }
+  bool isTagged = (completion.wr_id & 1) != 0;
+  auto *operation = isTagged ? nullptr : reinterpret_cast<Operation *>(completion.wr_id);
+  if (operation && operation->kind == Operation::Kind::Receive)
+    return takeReceive(static_cast<Frame &>(*operation), completion);
+  bool isMove = operation && operation->kind == Operation::Kind::Move;
+  Connection &connection = !operation ? *connections_[completion.wr_id >> 1]
+                           : isMove   ? connectionOf(*static_cast<Move *>(operation)->peer)
+                                      : connectionOf(*static_cast<Frame *>(operation)->peer);
+  if (operation && !operation->isOpen) {
+    ++refused_;
+    return;
+  }
+  --connection.open;
+  --open_;
+  bool isFine = completion.status == IBV_WC_SUCCESS;
+  if (operation && isFine)
+    reader_->onDone(*operation);
+  else if (operation)
+    reader_->onFailed(*operation, textOf(completion.status));
+  else if (!isFine)
+    lose(connection, textOf(completion.status));
+}
+
+bool VerbsCarrier::poll() {
+  std::vector<ibv_wc> early = std::exchange(early_, {});
+  for (const ibv_wc &completion : early)
+    take(completion);
+  bool moved = !early.empty();
+  ibv_wc completions[kCompletions];
+  for (int look = 0, count = kCompletions; look < kMostLooks && count == kCompletions; ++look) {
+    count = calls_.pollQueue(device_->queue(), kCompletions, completions);
+    for (int i = 0; i < count; ++i)
+      take(completions[i]);
+    if (count < 0)
+      breakDown("cannot look for news");
+    moved |= count > 0;
+  }
+  if (!shaking_.empty())
+    moved |= shakeAgain();
+  if (!deaf_.empty())
+    moved |= listenAgain();
+  return moved;
+}
+
+// Completions between the last poll and this call would not show at the descriptor.
+std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
+  device_->drain();
+  if (!early_.empty() || !device_->arm())
+    return std::nullopt;
+  early_.resize(kCompletions);
+  int count = calls_.pollQueue(device_->queue(), kCompletions, early_.data());
+  early_.resize(static_cast<size_t>(std::max(0, count)));
+  if (count != 0)
+    return std::nullopt;
+  Wait wait = {device_->descriptor()};
+  auto now = Handshake::Clock::now();
+  for (const Connection *connection : shaking_)
+    wait.atMost = std::clamp<std::chrono::nanoseconds>(connection->handshake.nextAt() - now,
+                                                       std::chrono::nanoseconds(0), wait.atMost);
+  return wait;
+}
+
+void VerbsCarrier::stop() {
+  for (auto &connection : connections_)
+    connection->pair.reset();
+  lobby_.close();
+}
+
+Result<std::unique_ptr<network::NetworkEndpoint>>
+makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls) {
+  Result<std::unique_ptr<network::Carrier>> carrier = VerbsCarrier::open(options, calls);
+  if (!carrier)
+    return carrier.status();
+  return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());
+}
+
+} // namespace colldsl::verbs

@@ -1,0 +1,97 @@
+/// Frames, reads and writes over reliable connections of an RDMA device: a queue pair for each
+/// peer, made when something is first said to it or heard of it. All connections receive into one
+/// shared queue, and complete into another one.
+#pragma once
+
+#include "transports/network/NetworkEndpoint.h"
+#include "transports/verbs/Lobby.h"
+
+namespace colldsl::verbs {
+
+class VerbsCarrier : public network::Carrier {
+public:
+  /// `calls` outlives it.
+  static Result<std::unique_ptr<network::Carrier>> open(const Options &options,
+                                                        Calls &calls = Calls::real());
+
+  Result<std::vector<std::byte>> address() const override;
+  Status start(network::CarrierReader &reader, const network::Owner &owner) override;
+  Status reach(network::Peer &peer, const network::Card &card) override;
+  network::Offered send(network::Peer &to, network::Frame &frame) override;
+  network::Offered inject(network::Peer &to, std::span<const std::byte> frame) override;
+  network::Offered read(network::Move &move, const network::MoveSpec &spec) override;
+  network::Offered write(network::Move &move, const network::MoveSpec &spec) override;
+  Result<network::Region> know(const iovec &memory, network::Access access) override;
+  bool poll() override;
+  bool isIdle(const network::Peer &peer) const override {
+    return connections_[peer.handle]->open == 0;
+  }
+  std::optional<Wait> ifIdle() override;
+  void stop() override;
+  uint64_t numRefused() const override { return refused_ + lobby_.numRefused(); }
+  uint64_t bytes() const override { return lobby_.bytes() + (received_ ? received_->bytes() : 0); }
+
+private:
+  struct Connection {
+    Connection(network::Peer &peer, Handshake handshake) : peer(peer), handshake(handshake) {}
+    network::Peer &peer;
+    Handshake handshake;
+    LobbyAddress address;
+    QueueCard card; ///< of this end
+    AddressHandle path;
+    QueuePair pair;
+    uint32_t open = 0; ///< requests that the device has
+  };
+
+  VerbsCarrier(std::unique_ptr<Device> device, const Options &options, Calls &calls);
+  Status probe();
+
+  // Connections.
+  ibv_qp_init_attr wantedPair() const;
+  Status begin(Connection &connection);
+  Status makePair(Connection &connection);
+  Status letReceive(Connection &connection, const QueueCard &there);
+  Status letSend(Connection &connection, const QueueCard &there);
+  void say(Connection &connection, Shake shake);
+  void hear(const Shake &shake);
+  Status follow(Connection &connection, const Shake &shake);
+  bool shakeAgain();
+  void lose(Connection &connection, const std::string &reason);
+
+  // Requests.
+  std::optional<network::Offered> unfit(Connection &connection, uint32_t requests);
+  network::Offered post(Connection &connection, ibv_send_wr &first, uint32_t requests);
+  network::Offered move(network::Move &move, const network::MoveSpec &spec, ibv_wr_opcode opcode,
+                        ibv_wr_opcode last);
+  Connection &connectionOf(const network::Peer &peer) { return *connections_[peer.handle]; }
+  void listen(network::Frame &frame);
+  bool listenAgain();
+
+  // Completions.
+  void take(const ibv_wc &completion);
+  void takeReceive(network::Frame &frame, const ibv_wc &completion);
+  void breakDown(const std::string &reason);
+
+  std::unique_ptr<Device> device_;
+  Options options_;
+  Calls &calls_;
+  network::CarrierReader *reader_ = nullptr;
+  network::Owner owner_;
+  std::optional<network::FramePool> received_;
+  network::FrameQueue deaf_; ///< receives that the device did not take
+  Lobby lobby_;
+  std::vector<std::unique_ptr<Connection>> connections_; ///< Peer::handle is the place
+  std::vector<Connection *> shaking_;
+  std::vector<ibv_wc> early_; ///< completions that were found when there was nothing to do
+  uint32_t open_ = 0;         ///< requests that the device has
+  uint32_t mostOpen_ = 0;     ///< for whose completions there is room
+  uint64_t refused_ = 0;
+  bool isBroken_ = false;
+};
+
+/// A rank's endpoint, which has met nobody yet.
+Result<std::unique_ptr<network::NetworkEndpoint>> makeEndpoint(Rank self, uint32_t numRanks,
+                                                               const Options &options = {},
+                                                               Calls &calls = Calls::real());
+
+} // namespace colldsl::verbs
