@@ -61,12 +61,22 @@ Status chooseAddress(std::span<const Card> cards, const char *variable, std::str
   return {};
 }
 
+constexpr const char *kOfiBind = "COLLDSL_OFI_BIND";
+
+template <typename Options>
+Result<Options> bound(Result<Options> options, const char *variable, const Meeting &meeting) {
+  if (options)
+    if (Status s = chooseAddress(meeting.cards(), variable, options->bind); !s)
+      return s;
+  return options;
+}
+
 /// Joins one of the networks. A rank that has no address tells all others so.
 template <typename Options, typename Attach>
 Status joinAt(const OutOfBand &launcher, Meeting &meeting, WiredUp &wired, const char *variable,
-              Result<Options> options, Attach attach) {
-  meeting.note(options ? chooseAddress(meeting.cards(), variable, options->bind)
-                       : options.status());
+              Result<Options> given, Attach attach) {
+  Result<Options> options = bound(std::move(given), variable, meeting);
+  meeting.note(options.status());
   if (Status s = meeting.exchange(); !s)
     return s;
   OutOfBandBootstrap bootstrap(launcher);
@@ -91,8 +101,7 @@ Status joinNetwork(const OutOfBand &launcher, Meeting &meeting, WiredUp &wired, 
   case Ways::Ofi:
     break;
   }
-  return joinAt<ofi::Options>(launcher, meeting, wired, "COLLDSL_OFI_BIND",
-                              ofi::optionsFromEnvironment(),
+  return joinAt<ofi::Options>(launcher, meeting, wired, kOfiBind, ofi::optionsFromEnvironment(),
                               [](auto &&...all) { return ofi::attach(all...); });
 }
 
@@ -168,7 +177,8 @@ Result<OnNetwork> openOn(const OutOfBand &launcher, const char *provider) {
   if (Status s = meeting.begin(false); !s)
     return s;
   OnNetwork network;
-  Result<ofi::Options> options = fabricOptions(meeting.cards());
+  Result<ofi::Options> options =
+      bound<ofi::Options>(ofi::optionsFromEnvironment(), kOfiBind, meeting);
   meeting.note(options.status());
   if (options) {
     if (provider)
