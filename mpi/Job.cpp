@@ -89,8 +89,9 @@ void Job::connect(WiredUp wired, const Node &node) {
 // All ranks come to the same end.
 void Job::connectNodes() {
   Result<std::unique_ptr<Courier>> courier = Status::error("COLLDSL_NETWORK says so");
+  Haste haste = Settings::all().wantsProgressThread() ? Haste::Asleep : Haste::Quick;
   if (!Settings::all().avoidsNetwork())
-    courier = NetworkCourier::make(MPI_COMM_WORLD);
+    courier = NetworkCourier::make(MPI_COMM_WORLD, haste);
   if (!allSay(MPI_COMM_WORLD, courier.ok()) && courier)
     courier = Status::error("another rank has no network");
   if (Settings::all().isVerbose() && worldRank_ == 0)

@@ -24,9 +24,9 @@ constexpr uint32_t kPlaceBits = 20;
 
 } // namespace
 
-Result<std::unique_ptr<Courier>> NetworkCourier::make(MPI_Comm world) {
+Result<std::unique_ptr<Courier>> NetworkCourier::make(MPI_Comm world, Haste haste) {
   OutOfBand launcher = launcherOf(world);
-  Result<OnNetwork> network = openNetwork(launcher);
+  Result<OnNetwork> network = openNetwork(launcher, haste);
   if (!network)
     return network.status();
   OutOfBandBootstrap bootstrap(launcher);

@@ -17,7 +17,7 @@ namespace colldsl::mpi {
 class NetworkCourier final : public Courier, network::MailReader {
 public:
   /// Collective over `world`. An error is one on all ranks.
-  static Result<std::unique_ptr<Courier>> make(MPI_Comm world);
+  static Result<std::unique_ptr<Courier>> make(MPI_Comm world, Haste haste);
   ~NetworkCourier() override;
 
   std::string name() const override { return std::string(carrier_->powers().name); }

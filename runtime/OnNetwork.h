@@ -11,8 +11,13 @@ struct OnNetwork {
   network::Options options;
 };
 
-/// Collective: bound to the address that wireUp() would take. An error is one on all ranks. Without
-/// COLLDSL_OFI_PROVIDER it is the provider with the fewest layers.
-Result<OnNetwork> openNetwork(const OutOfBand &launcher);
+/// What a provider is to be chosen for, where COLLDSL_OFI_PROVIDER does not name one.
+enum class Haste : uint8_t {
+  Quick,  ///< few layers, though sleeps there are naps
+  Asleep, ///< sleeps that end when there is news
+};
+
+/// Collective: bound to the address that wireUp() would take. An error is one on all ranks.
+Result<OnNetwork> openNetwork(const OutOfBand &launcher, Haste haste);
 
 } // namespace colldsl

@@ -210,8 +210,8 @@ Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options, c
                           : wireNodes(launcher, meeting, std::move(nodes));
 }
 
-Result<OnNetwork> openNetwork(const OutOfBand &launcher) {
-  if (!std::getenv("COLLDSL_OFI_PROVIDER"))
+Result<OnNetwork> openNetwork(const OutOfBand &launcher, Haste haste) {
+  if (haste == Haste::Quick && !std::getenv("COLLDSL_OFI_PROVIDER"))
     if (Result<OnNetwork> network = openOn(launcher, kQuickest))
       return network;
   return openOn(launcher, nullptr);

@@ -11,7 +11,7 @@ def _openmpi(hosts, ranks, survives):
              "--host", hosts, "-n", str(ranks)]
     settings = {"plm_rsh_agent": AGENT, "oob_tcp_if_include": NETWORK, "pml": "ob1",
                 "btl": "tcp,vader,self", "btl_tcp_if_include": NETWORK, "topo": "basic",
-                "mpi_yield_when_idle": "1"}
+                "mpi_yield_when_idle": str(int(ranks > os.cpu_count()))}
     for name, value in settings.items():
         words += ["--mca", name, value]
     return words + (["--enable-recovery"] if survives else [])

@@ -20,7 +20,7 @@ enum class Way : uint8_t { Mpi, Network };
 std::unique_ptr<Courier> makeCourier(Way way) {
   if (way == Way::Mpi)
     return std::make_unique<MpiCourier>(MPI_COMM_WORLD);
-  Result<std::unique_ptr<Courier>> courier = NetworkCourier::make(MPI_COMM_WORLD);
+  Result<std::unique_ptr<Courier>> courier = NetworkCourier::make(MPI_COMM_WORLD, Haste::Quick);
   return courier ? courier.take() : nullptr;
 }
 

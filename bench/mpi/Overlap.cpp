@@ -1,0 +1,104 @@
+// How much of a nonblocking neighbour operation goes on while the program calculates: an MPI
+// program that knows nothing of colldsl. Two ranks or more, in a ring.
+//
+// Prints what the operation takes by itself, the processor time of it, and what calculation and
+// operation take together, if the calculation takes about as long as the operation; the part of the
+// time that is no processor time of the operation's own and was hidden.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <mpi.h>
+#include <vector>
+
+namespace {
+
+double seconds(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double wall() { return seconds(CLOCK_MONOTONIC); }
+double cpu() { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+// So much processor time of this thread.
+void calculate(double howLong) {
+  double end = seconds(CLOCK_THREAD_CPUTIME_ID) + howLong;
+  while (seconds(CLOCK_THREAD_CPUTIME_ID) < end) {
+  }
+}
+
+class Exchange {
+public:
+  explicit Exchange(int bytes) : bytes_(bytes), sent_(size()), got_(size()) {
+    int ranks = 1, isPeriodic = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &isPeriodic, 0, &ring_);
+  }
+  ~Exchange() { MPI_Comm_free(&ring_); }
+
+  /// The time that it takes with so much to calculate; the processor time in `used`.
+  double run(double calculation, double &used) {
+    MPI_Request request;
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = wall(), usedBefore = cpu();
+    MPI_Ineighbor_alltoall(sent_.data(), bytes_, MPI_BYTE, got_.data(), bytes_, MPI_BYTE, ring_,
+                           &request);
+    calculate(calculation);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    used = cpu() - usedBefore - calculation;
+    return wall() - begin;
+  }
+
+private:
+  size_t size() const { return 2 * static_cast<size_t>(bytes_); }
+
+  int bytes_;
+  std::vector<char> sent_, got_;
+  MPI_Comm ring_ = MPI_COMM_NULL;
+};
+
+/// Medians over the repetitions, maxima over the ranks.
+double measure(Exchange &exchange, double calculation, int repetitions, double &used) {
+  std::vector<double> took, usedEach;
+  for (int i = 0; i < repetitions; ++i) {
+    took.push_back(exchange.run(calculation, used));
+    usedEach.push_back(used);
+  }
+  double mine[2] = {median(took), median(usedEach)}, all[2];
+  MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  used = all[1];
+  return all[0];
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0, bytes = argc > 1 ? std::atoi(argv[1]) : 1 << 20;
+  int repetitions = argc > 2 ? std::atoi(argv[2]) : 9;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  {
+    Exchange exchange(bytes);
+    double used = 0, ignored = 0;
+    measure(exchange, 0, 2, ignored);
+    double alone = measure(exchange, 0, repetitions, used);
+    double together = measure(exchange, alone, repetitions, used);
+    double hideable = alone - std::min(used, alone);
+    if (rank == 0)
+      std::printf("alone %.0f us, own processor time %.0f us, with %.0f us of calculation %.0f us: "
+                  "hidden %.3f\n",
+                  alone * 1e6, used * 1e6, alone * 1e6, together * 1e6,
+                  hideable > 0 ? (alone + alone - together) / hideable : 0.0);
+  }
+  MPI_Finalize();
+  return 0;
+}
