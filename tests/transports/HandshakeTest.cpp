@@ -1,7 +1,7 @@
 // How two ranks come to a connection over datagrams that are lost, come twice, or late.
 #include "transports/verbs/Handshake.h"
 
-#include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 #include <random>
 #include <vector>
@@ -38,7 +38,7 @@ public:
     shake.queue.number = 100 + static_cast<uint32_t>(from);
     for (int copy = 0; copy < (chance(weather_.duplication) ? 2 : 1); ++copy)
       if (!chance(weather_.loss))
-        flying_.push_back({now_ + weather_.mostDelay * unit_(random_), 1 - from, shake});
+        flying_.push_back({now_ + delay(), 1 - from, shake});
   }
 
   // What happens until then; in the order of time.
@@ -76,6 +76,11 @@ private:
     Shake shake;
   };
 
+  Handshake::Clock::duration delay() {
+    auto most = std::chrono::nanoseconds(weather_.mostDelay).count();
+    return std::chrono::nanoseconds(
+        static_cast<int64_t>(unit_(random_) * static_cast<double>(most)));
+  }
   bool chance(double probability) { return unit_(random_) < probability; }
 
   // Nobody sends before the other one receives.
@@ -86,8 +91,7 @@ private:
     end.numSends += step.sends;
     if (step.receives)
       end.receivesFrom = one.shake.queue.number;
-    if (step.sends)
-      EXPECT_EQ(ends[1 - one.to].numReceives, 1);
+    EXPECT_GE(ends[1 - one.to].numReceives, int{step.sends});
     if (step.say)
       post(one.to, *step.say);
   }

@@ -95,15 +95,14 @@ Status VerbsCarrier::letSend(Connection &connection, const QueueCard &there) {
 Status VerbsCarrier::begin(Connection &connection) {
   if (Status s = makePair(connection); !s)
     return s;
-  say(connection, connection.handshake.begin(Handshake::Clock::now()));
   shaking_.push_back(&connection);
-  return {};
+  return say(connection, connection.handshake.begin(Handshake::Clock::now()));
 }
 
-void VerbsCarrier::say(Connection &connection, Shake shake) {
+Status VerbsCarrier::say(Connection &connection, Shake shake) {
   shake.token = connection.peer.token;
   shake.queue = connection.card;
-  lobby_.say(connection.path.get(), connection.address, shake);
+  return lobby_.say(connection.path.get(), connection.address, shake);
 }
 
 // The network's word for it: whoever does not know the token is nobody.
@@ -137,9 +136,7 @@ Status VerbsCarrier::follow(Connection &connection, const Shake &shake) {
     s = letReceive(connection, shake.queue);
   if (s && step.sends)
     s = letSend(connection, shake.queue);
-  if (s && step.say)
-    say(connection, *step.say);
-  return s;
+  return s && step.say ? say(connection, *step.say) : s;
 }
 
 // What a rank says that computes comes late: only its death, which others notice, ends this.
@@ -150,7 +147,8 @@ bool VerbsCarrier::shakeAgain() {
     if (connection->peer.isLost || connection->handshake.state() == Handshake::State::Ready)
       return true;
     if (std::optional<Shake> shake = connection->handshake.again(now))
-      say(*connection, *shake);
+      if (Status s = say(*connection, *shake); !s)
+        lose(*connection, s.message());
     return false;
   });
   return shaking_.size() < before;

@@ -100,11 +100,10 @@ Result<AddressHandle> Lobby::pathTo(const LobbyAddress &address) const {
   return path;
 }
 
-// What is not said now will be said again.
-void Lobby::say(ibv_ah *path, const LobbyAddress &to, const Shake &shake) {
+Status Lobby::say(ibv_ah *path, const LobbyAddress &to, const Shake &shake) {
   Frame *frame = numSaid_ < kSends ? said_->take() : nullptr;
   if (!frame)
-    return;
+    return {};
   frame->kind = Operation::Kind::Send;
   std::memcpy(frame->data, &shake, sizeof shake);
   ibv_sge memory = memoryOf(*frame, sizeof shake);
@@ -114,10 +113,13 @@ void Lobby::say(ibv_ah *path, const LobbyAddress &to, const Shake &shake) {
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
   request.wr.ud = {path, to.pair, to.key};
-  if (calls_.postSend(pair_.get(), &request) == 0)
-    ++numSaid_;
-  else
+  int error = calls_.postSend(pair_.get(), &request);
+  numSaid_ += error == 0;
+  if (error != 0)
     said_->give(*frame);
+  return error == 0 || error == ENOMEM || error == EAGAIN
+             ? Status()
+             : deviceError("say something", device_.context(), error);
 }
 
 std::optional<Shake> Lobby::take(const ibv_wc &completion) {

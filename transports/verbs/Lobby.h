@@ -37,7 +37,8 @@ public:
 
   const LobbyAddress &address() const { return address_; }
   Result<AddressHandle> pathTo(const LobbyAddress &address) const;
-  void say(ibv_ah *path, const LobbyAddress &to, const Shake &shake);
+  /// Perhaps: what finds no room is lost, as others may be. An error: nothing can be said.
+  Status say(ibv_ah *path, const LobbyAddress &to, const Shake &shake);
 
   bool owns(const ibv_wc &completion) const { return pair_ && completion.qp_num == pair_->qp_num; }
   /// What was heard, if that is what the completion says.

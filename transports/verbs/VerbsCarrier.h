@@ -52,7 +52,7 @@ private:
   Status makePair(Connection &connection);
   Status letReceive(Connection &connection, const QueueCard &there);
   Status letSend(Connection &connection, const QueueCard &there);
-  void say(Connection &connection, Shake shake);
+  Status say(Connection &connection, Shake shake);
   void hear(const Shake &shake);
   Status follow(Connection &connection, const Shake &shake);
   bool shakeAgain();
