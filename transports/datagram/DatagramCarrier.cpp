@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kIpAndUdpBytes = 28;
 constexpr uint32_t kMostBlindPolls = 4;
 // A new peer is far or near.
-constexpr TimeNs kMeasuring = 1'000'000'000;
+constexpr TimeNs kMeasuring = 100'000'000;
 // A part of a frame that is worth a packet.
 constexpr uint32_t kLeastPacketBytes = sizeof(PacketHeader) + 64;
 
