@@ -12,6 +12,9 @@ namespace colldsl::datagram {
 namespace {
 
 constexpr uint32_t kIpAndUdpBytes = 28;
+constexpr uint32_t kMostBlindPolls = 4;
+// A new peer is far or near.
+constexpr TimeNs kMeasuring = 100'000'000;
 // A part of a frame that is worth a packet.
 constexpr uint32_t kLeastPacketBytes = sizeof(PacketHeader) + 64;
 
@@ -32,6 +35,10 @@ DatagramCarrier::DatagramCarrier(Rank self, const Options &options, Calls &calls
     slotMemory_[i] = {received_.data() + size_t{i} * kMostPacketBytes, kMostPacketBytes};
     slots_[i].msg_hdr.msg_iov = &slotMemory_[i];
     slots_[i].msg_hdr.msg_iovlen = 1;
+    pieces_[i][0] = {&headers_[i], sizeof headers_[i]};
+    messages_[i].msg_hdr.msg_namelen = sizeof(sockaddr_in);
+    messages_[i].msg_hdr.msg_iov = pieces_[i].data();
+    messages_[i].msg_hdr.msg_iovlen = 2;
   }
 }
 
@@ -61,6 +68,7 @@ Status DatagramCarrier::openSockets() {
     return pulse.status();
   pulse_ = pulse.take();
   uint32_t most = std::min(mtuOf(address) - kIpAndUdpBytes, kMostPacketBytes);
+  chance_ = static_cast<uint32_t>(place_.token);
   place_.address = address.s_addr;
   place_.port = socket->name.sin_port;
   place_.pulsePort = pulse_->port();
@@ -77,10 +85,10 @@ DatagramCarrier::~DatagramCarrier() { stop(); }
 void DatagramCarrier::stop() {
   if (socket_ < 0)
     return;
+  pulse_.reset(); // whatever it is at ends first
   for (const auto &flow : flows_)
     if (flow->owesAnything() && !flow->peer.isLost)
       say(*flow, PacketKind::Status);
-  pulse_.reset();
   close(socket_);
   socket_ = -1;
 }
@@ -113,6 +121,7 @@ Status DatagramCarrier::reach(network::Peer &peer, const network::Card &card) {
   flow.address = nameOf(there.address, there.port);
   flow.pulse = nameOf(there.address, there.pulsePort);
   flowByRank_.emplace(peer.rank, &flow);
+  measureUntil_ = now_ + kMeasuring;
   peer.handle = flows_.size();
   return {};
 }
@@ -145,7 +154,9 @@ Result<network::Region> DatagramCarrier::know(const iovec &, network::Access) {
 }
 
 std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
-  return Wait{socket_, std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - calls_.now(), 0))};
+  readClock();
+  blindPolls_ = kMostBlindPolls; // whoever slept looks first
+  return Wait{socket_, std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - now_, 0))};
 }
 
 Result<std::unique_ptr<network::NetworkEndpoint>>
@@ -156,15 +167,32 @@ makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls)
   return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());
 }
 
-bool DatagramCarrier::poll() {
+// Reading the clock costs as much as a good part of a packet. So that is done in one of some polls,
+// and what happens in between happens at the same time. Who was away for long has nobody to blame
+// for saying nothing.
+void DatagramCarrier::readClock() {
   TimeNs before = std::exchange(now_, calls_.now());
+  blindPolls_ = 0;
   if (now_ - before > std::chrono::nanoseconds(options_.silence).count() / 4)
-    forgiveAll();
+    for (const auto &flow : flows_)
+      flow->forgive();
+  for (Flow *flow : untimed_) {
+    flow->beginWait(now_);
+    remind(*flow);
+  }
+  untimed_.clear();
+}
+
+bool DatagramCarrier::poll() {
+  if (++blindPolls_ > kMostBlindPolls)
+    readClock();
   bool moved = receive();
-  for (Flow *flow : std::exchange(stuck_, {}))
-    moved |= pump(*flow);
+  if (!stuck_.empty())
+    for (Flow *flow : std::exchange(stuck_, {}))
+      moved |= pump(*flow);
   if (now_ >= nextTimer_)
     askAround();
+  letTimePass();
   return moved;
 }
 

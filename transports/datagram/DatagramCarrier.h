@@ -50,6 +50,8 @@ public:
   uint64_t bytes() const override;
 
   const Counts &counts() const { return counts_; }
+  /// How far a peer is that was reached.
+  const Pace &paceOf(const network::Peer &peer) const { return flowOf(peer)->pace; }
 
 private:
   static constexpr uint32_t kBatch = 16;
@@ -76,6 +78,7 @@ private:
 
   // Receiving.
   bool receive();
+  bool isTimeToMeasure();
   void take(std::span<const std::byte> datagram);
   void takeReport(Flow &flow, const PacketHeader &header);
   void takeData(Flow &flow, const PacketView &packet);
@@ -84,10 +87,13 @@ private:
   void reportAll();
 
   // Waiting.
+  void readClock();
+  bool isNow() const { return blindPolls_ == 0; }
+  void letTimePass() { blindPolls_ += blindPolls_ == 0; }
+  void timeLater(Flow &flow);
   void remind(const Flow &flow) { nextTimer_ = std::min(nextTimer_, flow.askAt()); }
   void askAround();
   void ask(Flow &flow);
-  void forgiveAll();
   void lose(Flow &flow, const std::string &reason);
   void finishFrames();
   void breakDown(const std::string &what, int error);
@@ -100,15 +106,22 @@ private:
   Place place_;
   int socket_ = -1;
   std::unique_ptr<Pulse> pulse_;
-  TimeNs now_ = 0; ///< of the last poll
+  TimeNs now_ = 0;          ///< when the clock was read last
+  uint32_t blindPolls_ = 0; ///< since then
+  uint32_t chance_ = 1;     ///< anything
+  TimeNs measureUntil_ = 0; ///< in every packet
   TimeNs nextTimer_ = 0;
   std::vector<std::unique_ptr<Flow>> flows_; ///< by Peer::handle - 1
   std::unordered_map<Rank, Flow *> flowByRank_;
   std::vector<Flow *> stuck_;   ///< the kernel did not take all
   std::vector<Flow *> touched_; ///< something came
+  std::vector<Flow *> untimed_; ///< their waits begin when the clock is read
   OutPackets packets_;
   std::vector<std::vector<std::byte>> spare_; ///< memory of packets that came early
   Flow::Heard heard_;
+  std::array<PacketHeader, kBatch> headers_;
+  std::array<std::array<iovec, 2>, kBatch> pieces_ = {};
+  std::array<mmsghdr, kBatch> messages_ = {};
   std::vector<std::byte> received_;
   std::array<mmsghdr, kBatch> slots_ = {};
   std::array<iovec, kBatch> slotMemory_ = {};

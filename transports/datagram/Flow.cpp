@@ -61,10 +61,6 @@ void Flow::noteSent(OutPacket &packet, TimeNs now) {
   unsent_ = packet.next;
   sent_ = packet.sequence + 1;
   flight_ += packet.bytes;
-  if (expected_ == 0 && !hasGap()) { // what is said later tells of it
-    pause_ = kTailFactor * pace.patience();
-    askAt_ = now + pause_;
-  }
 }
 
 void Flow::dropOldest(OutPackets &pool, Heard &heard) {
@@ -153,38 +149,44 @@ bool Flow::mayComplain(TimeNs now) {
   return true;
 }
 
-void Flow::describe(PacketHeader &header, TimeNs now) {
+void Flow::describe(PacketHeader &header, TimeNs now, bool isNow) {
   header.token = token;
   header.heard = told_ = heard_;
   header.beyond = beyond_;
-  header.stamp = microseconds(now);
   if (header.kind != PacketKind::Data)
     header.sequence = sent_;
-  if (owesEcho_) {
-    header.flags |= kHasEcho;
-    header.echo = lastStamp_ + microseconds(now - stampAt_);
-  }
-  owesEcho_ = false;
   bytesSinceTold_ = 0;
+  if (!isNow)
+    return;
+  header.flags |= kHasStamp;
+  header.stamp = microseconds(now);
+  if (!std::exchange(owesEcho_, false))
+    return;
+  header.flags |= kHasEcho;
+  header.echo = lastStamp_ + microseconds(now - stampAt_);
 }
 
-void Flow::noteHeader(const PacketHeader &header, TimeNs now) {
+void Flow::noteHeader(const PacketHeader &header, TimeNs now, bool isNow) {
   silentSince_ = 0;
   isAsked_ = false;
-  lastStamp_ = header.stamp;
-  stampAt_ = now;
-  owesEcho_ = true;
   if (header.kind == PacketKind::Data)
     noteProgress(now);
-  if ((header.flags & kHasEcho) == 0)
+  if (isNow && (header.flags & kHasStamp) != 0) {
+    lastStamp_ = header.stamp;
+    stampAt_ = now;
+    owesEcho_ = true;
+  }
+  if (!isNow || (header.flags & kHasEcho) == 0)
     return;
   uint32_t tookUs = microseconds(now) - header.echo;
   if (tookUs < kMostRoundTripUs)
     pace.note(TimeNs{tookUs} * 1000);
 }
 
-void Flow::expect(TimeNs now) {
-  if (expected_++ == 0)
+// What is expected does not come later because something was said.
+void Flow::beginWait(TimeNs now) {
+  isUntimed_ = false;
+  if (std::exchange(isNewWait_, false) || (expected_ == 0 && !hasGap()))
     noteProgress(now);
 }
 

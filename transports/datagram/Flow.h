@@ -100,7 +100,7 @@ public:
   bool hasGap() const { return beyond_ != 0; }
   /// Whether so much came that the peer should be told.
   bool owesReport() const {
-    return heard_ - told_ >= kWindow / 2 || bytesSinceTold_ >= flightBytes_ / 2;
+    return heard_ - told_ >= kWindow / 4 * 3 || bytesSinceTold_ >= flightBytes_ / 2;
   }
   bool owesAnything() const { return heard_ != told_; }
   /// Whether the peer has sent what did not come.
@@ -108,16 +108,20 @@ public:
   /// A gap is complained of once in half a round trip.
   bool mayComplain(TimeNs now);
 
-  /// Fills in what every header says.
-  void describe(PacketHeader &header, TimeNs now);
+  /// Fills in what every header says. `isNow`: the clock was read just before.
+  void describe(PacketHeader &header, TimeNs now, bool isNow);
   /// Takes what every header says, but its report.
-  void noteHeader(const PacketHeader &header, TimeNs now);
+  void noteHeader(const PacketHeader &header, TimeNs now, bool isNow);
 
   // When to ask.
 
-  void expect(TimeNs now);
+  /// True: nothing was expected before.
+  bool expect() { return expected_++ == 0 && (isNewWait_ = true); }
   void expectLess() { expected_ -= expected_ > 0; }
   bool needsNews() const { return expected_ > 0 || hasGap() || isInFlight(); }
+  /// A wait begins, or begins again, whose time beginWait() tells. True: it had been told.
+  bool waitLater() { return !std::exchange(isUntimed_, true); }
+  void beginWait(TimeNs now);
   TimeNs askAt() const { return askAt_; }
   /// True: it was asked before, and the rank itself has said nothing since.
   bool noteAsked(TimeNs now);
@@ -156,6 +160,8 @@ private:
   TimeNs pause_ = 0;
   TimeNs askAt_ = 0;
   TimeNs silentSince_ = 0;
+  bool isUntimed_ = false;
+  bool isNewWait_ = false;
   bool isAsked_ = false; ///< and its rank has said nothing since
 };
 

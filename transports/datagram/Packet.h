@@ -28,11 +28,12 @@ enum class PacketKind : uint8_t {
 };
 
 /// Bits of PacketHeader::flags.
-inline constexpr uint8_t kFirst = 1;   ///< of a frame
-inline constexpr uint8_t kFinal = 2;   ///< of a frame
-inline constexpr uint8_t kHasEcho = 4; ///< `echo` is valid
-inline constexpr uint8_t kIsAnswer =
-    8; ///< what had been said before the Ask and is not heard is lost
+inline constexpr uint8_t kFirst = 1;    ///< of a frame
+inline constexpr uint8_t kFinal = 2;    ///< of a frame
+inline constexpr uint8_t kHasStamp = 4; ///< `stamp` is valid
+inline constexpr uint8_t kHasEcho = 8;  ///< `echo` is valid
+/// What had been said before the Ask and is not heard is lost.
+inline constexpr uint8_t kIsAnswer = 16;
 
 struct PacketHeader {
   uint32_t checksum = 0; ///< CRC-32C of all that follows
