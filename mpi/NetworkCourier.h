@@ -74,6 +74,7 @@ private:
   void onWritten(uint32_t ticket) override;
   void onLost(network::Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
+  void onNeglected() override {} // libfabric has no thread that says so
 
   void onFragment(const network::Peer &from, uint32_t number, std::span<const std::byte> bytes);
   void onFailed(std::span<const std::byte> bytes);
