@@ -1,10 +1,12 @@
 // A message there and back over libfabric between two ranks of this machine, as plans send it; what
-// fi_pingpong measures of the provider alone. bench/ofi-pingpong runs both in turns.
+// fi_pingpong measures of the provider alone. bench/ofi-pingpong runs both in turns. Or over verbs,
+// where who waits sleeps; bench/verbs has ibv_rc_pingpong do the same in turns.
 //
-// Arguments: provider, bytes, round trips. Prints the microseconds of one way.
+// Arguments: provider, or "verbs"; bytes, round trips. Prints the microseconds of one way.
 #include "bench/executor/Measure.h"
 #include "executor/LocalRanks.h"
 #include "transports/ofi/Attach.h"
+#include "transports/verbs/Attach.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -15,8 +17,8 @@ namespace {
 
 class Player {
 public:
-  Player(Endpoint &endpoint, uint64_t bytes)
-      : first_(endpoint.rank() == Rank{0}),
+  Player(Endpoint &endpoint, uint64_t bytes, bool sleeps)
+      : endpoint_(endpoint), sleeps_(sleeps), first_(endpoint.rank() == Rank{0}),
         memory_(bytes), piece_{memory_.data(), bytes}, payload_{&piece_, 1, true, false, bytes} {
     EdgeSpec edge{Rank{first_ ? 1u : 0u}, {makeMessageId(1, 0)}};
     auto opened = endpoint.open({{&edge, 1}, {&edge, 1}});
@@ -39,12 +41,24 @@ private:
   bool await(Posted posted) {
     if (posted != Posted::Pending)
       return posted == Posted::Done;
-    while (channels_->poll().empty())
+    while (channels_->poll().empty()) {
       if (channels_->failed() || !channels_->check())
         return false;
+      if (sleeps_ && hasNewsOrSleeps())
+        return true;
+    }
     return true;
   }
+  bool hasNewsOrSleeps() {
+    endpoint_.armSleep();
+    if (!channels_->poll().empty())
+      return true;
+    endpoint_.sleep(std::chrono::milliseconds(10));
+    return false;
+  }
 
+  Endpoint &endpoint_;
+  bool sleeps_;
   bool first_;
   std::vector<std::byte> memory_;
   iovec piece_;
@@ -52,14 +66,16 @@ private:
   std::unique_ptr<Channels> channels_;
 };
 
-int measure(const ofi::Options &fabric, uint64_t bytes, uint32_t times) {
+using Join = decltype(LocalOptions::attach);
+
+int measure(const Join &join, bool sleeps, uint64_t bytes, uint32_t times) {
   LocalOptions local;
   local.numRanks = 2;
   local.bindToCores = true;
   local.timeout = std::chrono::seconds(120);
-  local.attach = [&](shm::World &world, Rank rank) { return ofi::attach(world, rank, fabric); };
+  local.attach = join;
   auto outcomes = runLocalRanks(local, [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
-    Player player(endpoint, bytes);
+    Player player(endpoint, bytes, sleeps);
     bool isFine = player.play(times / 10 + 1);
     double ns = nsPerCall(1, [&] { isFine = isFine && player.play(times); });
     if (!isFine)
@@ -84,11 +100,16 @@ int measure(const ofi::Options &fabric, uint64_t bytes, uint32_t times) {
 
 int main(int argc, char **argv) {
   if (argc != 4) {
-    std::fprintf(stderr, "usage: bench-ofi PROVIDER BYTES ROUND-TRIPS\n");
+    std::fprintf(stderr, "usage: bench-ofi PROVIDER|verbs BYTES ROUND-TRIPS\n");
     return 2;
   }
   colldsl::ofi::Options options;
   options.provider = argv[1];
-  return colldsl::bench::measure(options, std::strtoull(argv[2], nullptr, 10),
+  bool isVerbs = options.provider == "verbs";
+  colldsl::bench::Join join = [=](colldsl::shm::World &world, colldsl::Rank rank) {
+    return isVerbs ? colldsl::verbs::attach(world, rank, {})
+                   : colldsl::ofi::attach(world, rank, options);
+  };
+  return colldsl::bench::measure(join, isVerbs, std::strtoull(argv[2], nullptr, 10),
                                  static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)));
 }

@@ -141,16 +141,19 @@ Status Device::change(ibv_qp *pair, ibv_qp_attr &attributes, int mask, const cha
   return error == 0 ? Status() : deviceError(what, context_.get(), error);
 }
 
-Status Device::arm() {
-  int error = ibv_req_notify_cq(queue_.get(), 0);
-  return error == 0 ? Status() : deviceError("ask for news", context_.get(), error);
-}
-
-void Device::drain() {
+// Each time it is armed it tells once; system calls that change nothing are left out.
+Status Device::arm(bool any) {
   ibv_cq *queue = nullptr;
   void *context = nullptr;
-  while (Library::get().get_cq_event(channel_.get(), &queue, &context) == 0)
+  if (armed_ != Armed::No && Library::get().get_cq_event(channel_.get(), &queue, &context) == 0) {
     Library::get().ack_cq_events(queue, 1);
+    armed_ = Armed::No;
+  }
+  if (armed_ == Armed::ForAny || (armed_ == Armed::ForNews && !any))
+    return {};
+  int error = ibv_req_notify_cq(queue_.get(), !any);
+  armed_ = any ? Armed::ForAny : Armed::ForNews;
+  return error == 0 ? Status() : deviceError("ask for news", context_.get(), error);
 }
 
 } // namespace colldsl::verbs

@@ -42,11 +42,10 @@ public:
   Result<QueuePair> makeQueuePair(ibv_qp_init_attr &wanted) const;
   Status change(ibv_qp *pair, ibv_qp_attr &attributes, int mask, const char *what) const;
 
-  /// The next completion shows at descriptor().
-  Status arm();
+  /// The next completion shows at descriptor(): any, or only errors and what a peer says. Takes
+  /// note of what showed there before.
+  Status arm(bool any);
   int descriptor() const { return channel_->fd; }
-  /// What showed there is taken note of.
-  void drain();
 
 private:
   Status choose(const Options &options);
@@ -62,6 +61,7 @@ private:
   ibv_device_attr limits_ = {};
   ibv_port_attr portLimits_ = {};
   ibv_gid gid_ = {};
+  enum class Armed : uint8_t { No, ForNews, ForAny } armed_ = Armed::No;
   uint8_t port_ = 0;
   uint8_t gidIndex_ = 0;
 };

@@ -112,6 +112,7 @@ Status Lobby::say(ibv_ah *path, const LobbyAddress &to, const Shake &shake) {
   request.sg_list = &memory;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
+  request.send_flags = IBV_SEND_SOLICITED;
   request.wr.ud = {path, to.pair, to.key};
   int error = calls_.postSend(pair_.get(), &request);
   numSaid_ += error == 0;

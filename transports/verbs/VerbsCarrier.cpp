@@ -151,6 +151,7 @@ std::optional<Offered> VerbsCarrier::unfit(Connection &connection, uint32_t requ
   }
   bool fits = connection.handshake.state() == Handshake::State::Ready &&
               connection.open + requests <= options_.sendsPerPeer && open_ + requests <= mostOpen_;
+  lacksRoom_ |= !fits;
   return fits ? std::nullopt : std::optional(Offered::Later);
 }
 
@@ -161,8 +162,10 @@ Offered VerbsCarrier::post(Connection &connection, ibv_send_wr &first, uint32_t 
     open_ += requests;
     return Offered::Taken;
   }
-  if (error == ENOMEM || error == EAGAIN)
+  if (error == ENOMEM || error == EAGAIN) {
+    lacksRoom_ = true;
     return Offered::Later;
+  }
   reason_ = std::strerror(error);
   return Offered::Refused;
 }
@@ -178,6 +181,7 @@ Offered VerbsCarrier::send(Peer &to, Frame &frame) {
   request.sg_list = &memory;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
+  request.send_flags = IBV_SEND_SOLICITED;
   return post(connection, request, 1);
 }
 
@@ -192,7 +196,7 @@ Offered VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
   request.sg_list = &memory;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
-  request.send_flags = IBV_SEND_INLINE;
+  request.send_flags = IBV_SEND_INLINE | IBV_SEND_SOLICITED;
   return post(connection, request, 1);
 }
 
@@ -218,10 +222,13 @@ Offered VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcod
     requests[i].sg_list = &memory[i];
     requests[i].num_sge = 1;
     requests[i].opcode = isLast ? last : opcode;
+    requests[i].send_flags = IBV_SEND_SOLICITED;
     requests[i].imm_data = htonl(spec.ticket);
     requests[i].wr.rdma = {spec.address + offset, static_cast<uint32_t>(spec.key)};
   }
-  return post(connection, requests[0], parts);
+  Offered offered = post(connection, requests[0], parts);
+  moves_ += offered == Offered::Taken;
+  return offered;
 }
 
 Offered VerbsCarrier::read(Move &move, const MoveSpec &spec) {
@@ -308,6 +315,7 @@ void VerbsCarrier::take(const ibv_wc &completion) {
   }
   --connection.open;
   --open_;
+  moves_ -= isMove;
   bool isFine = completion.status == IBV_WC_SUCCESS;
   if (operation && isFine)
     reader_->onDone(*operation);
@@ -338,10 +346,10 @@ bool VerbsCarrier::poll() {
   return moved;
 }
 
-// Completions between the last poll and this call would not show at the descriptor.
+// That what this rank said has come is no news, unless something waits for it. Completions between
+// the last poll and this call would not show at the descriptor.
 std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
-  device_->drain();
-  if (!early_.empty() || !device_->arm())
+  if (!early_.empty() || !device_->arm(std::exchange(lacksRoom_, false) || moves_ > 0))
     return std::nullopt;
   early_.resize(kCompletions);
   int count = calls_.pollQueue(device_->queue(), kCompletions, early_.data());

@@ -85,7 +85,9 @@ private:
   std::vector<ibv_wc> early_; ///< completions that were found when there was nothing to do
   uint32_t open_ = 0;         ///< requests that the device has
   uint32_t mostOpen_ = 0;     ///< for whose completions there is room
+  uint32_t moves_ = 0;        ///< reads and writes among these
   uint64_t refused_ = 0;
+  bool lacksRoom_ = false; ///< since the last sleep: something must be offered again
   bool isBroken_ = false;
 };
 
