@@ -20,6 +20,8 @@ constexpr int kMostPolls = 1000;
 
 // What a letter may have: an exchange of small messages then takes one way each.
 constexpr uint32_t kEagerBytes = 40 << 10;
+// A network that is slow then has something to do while this rank has.
+constexpr uint32_t kFragments = 32;
 constexpr uint32_t kPlaceBits = 20;
 
 } // namespace
@@ -39,6 +41,7 @@ Result<std::unique_ptr<Courier>> NetworkCourier::make(MPI_Comm world, Haste hast
 
 NetworkCourier::NetworkCourier(MPI_Comm world, Rank self, OnNetwork network)
     : Courier(world), self_(self), options_(network.options), carrier_(std::move(network.carrier)) {
+  options_.fragments = kFragments;
   options_.eagerBytes =
       std::min(kEagerBytes, carrier_->powers().frameBytes - static_cast<uint32_t>(sizeof(Header)));
 }

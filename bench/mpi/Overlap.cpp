@@ -1,9 +1,9 @@
 // How much of a nonblocking neighbour operation goes on while the program calculates: an MPI
 // program that knows nothing of colldsl. Two ranks or more, in a ring.
 //
-// Prints what the operation takes by itself, the processor time of it, and what calculation and
-// operation take together, if the calculation takes about as long as the operation; the part of the
-// time that is no processor time of the operation's own and was hidden.
+// Prints what the operation takes by itself, the processor time that it costs beside a calculation,
+// what that calculation takes by itself, of as much processor time as the operation takes, and both
+// together; and the part that was hidden of the time that is no processor time of the operation's.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -66,17 +66,33 @@ private:
   MPI_Comm ring_ = MPI_COMM_NULL;
 };
 
-/// Medians over the repetitions, maxima over the ranks.
-double measure(Exchange &exchange, double calculation, int repetitions, double &used) {
-  std::vector<double> took, usedEach;
+/// A median over the repetitions, and the maximum over the ranks.
+double agree(const std::vector<double> &mine) {
+  double middle = median(mine), most = 0;
+  MPI_Allreduce(&middle, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return most;
+}
+
+struct Times {
+  double took, used;
+};
+
+Times measure(Exchange &exchange, double calculation, int repetitions) {
+  std::vector<double> took, used(static_cast<size_t>(repetitions));
+  for (double &each : used)
+    took.push_back(exchange.run(calculation, each));
+  return {agree(took), agree(used)};
+}
+
+double measureCalculation(double calculation, int repetitions) {
+  std::vector<double> took;
   for (int i = 0; i < repetitions; ++i) {
-    took.push_back(exchange.run(calculation, used));
-    usedEach.push_back(used);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = wall();
+    calculate(calculation);
+    took.push_back(wall() - begin);
   }
-  double mine[2] = {median(took), median(usedEach)}, all[2];
-  MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  used = all[1];
-  return all[0];
+  return agree(took);
 }
 
 } // namespace
@@ -88,16 +104,16 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   {
     Exchange exchange(bytes);
-    double used = 0, ignored = 0;
-    measure(exchange, 0, 2, ignored);
-    double alone = measure(exchange, 0, repetitions, used);
-    double together = measure(exchange, alone, repetitions, used);
-    double hideable = alone - std::min(used, alone);
+    measure(exchange, 0, 2);
+    double alone = measure(exchange, 0, repetitions).took;
+    double calculation = measureCalculation(alone, repetitions);
+    Times both = measure(exchange, alone, repetitions);
+    double hideable = alone - both.used;
     if (rank == 0)
-      std::printf("alone %.0f us, own processor time %.0f us, with %.0f us of calculation %.0f us: "
-                  "hidden %.3f\n",
-                  alone * 1e6, used * 1e6, alone * 1e6, together * 1e6,
-                  hideable > 0 ? (alone + alone - together) / hideable : 0.0);
+      std::printf("%.0f us, of it own processor time %.0f us; calculation %.0f us; both %.0f us; "
+                  "hidden %.2f\n",
+                  alone * 1e6, both.used * 1e6, calculation * 1e6, both.took * 1e6,
+                  hideable > 0 ? (alone + calculation - both.took) / hideable : 0.0);
   }
   MPI_Finalize();
   return 0;

@@ -387,6 +387,22 @@ struct Moving {
   }
 };
 
+// Nothing else is called between them, so that one operation goes from place to place.
+TEST(Life, NeighborsAreServedWhereverTheBuffersAre) {
+  MPI_Comm ring = makeRing();
+  for (size_t ints : {1, 3000, 30000}) {
+    Moving m(ints);
+    int count = static_cast<int>(ints), self = m.world.rank, ranks = m.world.ranks;
+    int peers[2] = {(self + ranks - 1) % ranks, (self + 1) % ranks};
+    for (int round = 0; ranks > 1 && round < 9; ++round) {
+      m.place(round);
+      MPI_Neighbor_allgather(m.sent, count, MPI_INT, m.got, count, MPI_INT, ring);
+      m.check(2, [&](int slot) { return m.value(peers[slot], round, 0); });
+    }
+  }
+  MPI_Comm_free(&ring);
+}
+
 // Short, long, in blocks of their own, of scattered elements; along edges too. Other ranks' buffers
 // stay where they are.
 TEST(Life, CallsAreServedWhereverTheBuffersOfSomeRanksAre) {

@@ -38,6 +38,7 @@ public:
 
   /// What to wait for. Where the provider has no descriptor, naps.
   std::optional<network::Carrier::Wait> ifIdle();
+  void noteNews() { asked_ = 0; }
 
 private:
   template <typename T> struct Close {
@@ -59,7 +60,8 @@ private:
   Calls &calls_;
   Info info_;
   network::Powers powers_;
-  int waitFd_ = -1; ///< where a file descriptor tells of news
+  int waitFd_ = -1;    ///< where a file descriptor tells of news
+  uint32_t asked_ = 0; ///< ifIdle(), since there was news
   uint64_t nextKey_ = 0;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;

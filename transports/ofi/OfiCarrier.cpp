@@ -198,6 +198,8 @@ bool OfiCarrier::poll() {
   }
   if (!deaf_.empty())
     moved |= listenAgain();
+  if (moved)
+    fabric_->noteNews();
   return moved;
 }
 
