@@ -44,7 +44,7 @@ public:
     auto bytes = std::as_bytes(std::span(&socket_.name, 1));
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   }
-  Status start(network::CarrierReader &reader, uint32_t) override {
+  Status start(network::CarrierReader &reader, const network::Owner &) override {
     reader_ = &reader;
     return {};
   }
@@ -211,7 +211,7 @@ public:
     for (uint32_t r = 0; r < numRanks; ++r) {
       members_.push_back(std::make_unique<Member>(r, numRanks));
       members_[r]->carrier = make(Rank{r});
-      (void)members_[r]->carrier->start(*members_[r], 4096).ok();
+      (void)members_[r]->carrier->start(*members_[r], {Rank{r}, 0, 4096}).ok();
     }
     for (uint32_t r = 0; r < numRanks; ++r)
       for (uint32_t other = 0; other < numRanks; ++other)
