@@ -544,7 +544,9 @@ std::string meet(Channels &channels, uint32_t numRanks) {
     pending += channels.recv({e, 0}, OpId{1}, signal) == Posted::Pending;
   }
   std::vector<Completion> done;
-  return pollUntil(channels, done, [&] { return done.size() == pending; }) ? "" : "not met";
+  if (pollUntil(channels, done, [&] { return done.size() == pending; }))
+    return "";
+  return "not met: " + (channels.failed() ? channels.fault().reason : "in time");
 }
 
 TEST_P(Contract, failuresReachEveryRankOfThePlanAndNoOtherPlan) {

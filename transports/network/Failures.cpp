@@ -133,7 +133,8 @@ void NetworkEndpoint::onBroken(const std::string &reason) {
   nextLook_ = {};
 }
 
-// Whoever left in order said so before; that is perhaps not taken yet.
+// Whoever left in order said so before; that is perhaps not taken yet, or, if this rank leaves too,
+// was said to nobody who still answers: so whoever leaves accuses nobody.
 void NetworkEndpoint::look() {
   Clock::time_point now = Clock::now();
   if (now < nextLook_)
@@ -147,6 +148,8 @@ void NetworkEndpoint::look() {
     takeNews(news);
   for (const Lost &lost : std::exchange(lost_, {})) {
     watch_->giveUp(lost.rank);
+    if (isLeaving_)
+      continue;
     report(kEveryPlan, {lost.rank, kNoOp,
                         "rank " + std::to_string(index(lost.rank)) +
                             (lost.rank == self_ ? " " : " cannot be reached: ") + lost.reason});
@@ -158,7 +161,8 @@ void NetworkEndpoint::takeNews(const Watch::News &news) {
   if (peer == mail_->peers().end() || peer->second->saidGoodbye)
     return;
   peer->second->isLost = true;
-  report(kEveryPlan, faultOf(news, self_));
+  if (!isLeaving_)
+    report(kEveryPlan, faultOf(news, self_));
 }
 
 } // namespace colldsl::network

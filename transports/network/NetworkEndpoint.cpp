@@ -67,6 +67,7 @@ Status NetworkEndpoint::meet(Bootstrap &bootstrap) {
 // too, and perhaps do not answer.
 void NetworkEndpoint::sayGoodbye() {
   std::unique_lock lock(mutex_); // for the carrier's threads
+  isLeaving_ = true;
   Header goodbye{.kind = Kind::Goodbye};
   for (auto &[rank, peer] : mail_->peers())
     if (!peer->isSelf && !peer->saidGoodbye) {

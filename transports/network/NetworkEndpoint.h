@@ -107,6 +107,7 @@ private:
   std::unique_ptr<Watch> watch_;
   std::optional<Mail> mail_;
   uint32_t opened_ = 0;
+  bool isLeaving_ = false; ///< nobody can need anything of it any more but what it said
   std::unordered_map<uint32_t, NetworkChannels *> plans_;
   struct Early {
     Rank from;
