@@ -38,7 +38,8 @@ def own_network():
         os.execvp("unshare", ["unshare", "--mount", "--net", sys.executable, *sys.argv])
     try:
         os.makedirs("/run/netns", exist_ok=True)
-        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run/netns"], check=True)
+        for own in ("/run/netns", "/dev/shm"):
+            subprocess.run(["mount", "-t", "tmpfs", "tmpfs", own], check=True)
         ip("link", "set", "lo", "up")  # for the launcher
         with Hosts(1):
             return None
