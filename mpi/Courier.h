@@ -30,6 +30,8 @@ public:
     virtual ~Reader() = default;
     /// There may be more bytes than were written. Valid during the call.
     virtual void read(Rank from, std::span<const std::byte> letter) = 0;
+    /// The bytes of a message that was expected. It is finished, but for saying so.
+    virtual void arrived(Rank from, Message &message) = 0;
   };
 
   virtual ~Courier();
@@ -54,9 +56,14 @@ public:
   virtual void write(Rank to, std::span<const std::byte> header, const Payload &payload,
                      Message *message) = 0;
 
-  /// From now on the bytes of the message, `moved` of them, may come; they finish it. Empty: not
-  /// now, but after others came.
+  /// From now on the bytes of the message, `moved` of them, may come. Empty: not now, but after
+  /// others came.
   virtual std::optional<Place> expect(Rank from, Message &message) = 0;
+
+  /// Whether bytes may be expected that perhaps never come.
+  virtual bool expectsInVain() const { return false; }
+  /// They do not come. Whoever has left already is nobody's concern.
+  virtual void expectNoMore(uint32_t) {}
 
   /// Sends the bytes of the message there, and finishes it.
   virtual void give(Rank to, Message &message, const Place &place) = 0;

@@ -9,6 +9,7 @@
 #include "mpi/Settings.h"
 #include "stdlib/StandardLibrary.h"
 #include "transports/cma/Costs.h"
+#include "transports/shm/Sleep.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -74,6 +75,8 @@ void Job::connect(WiredUp wired, const Node &node) {
   if (std::optional<cma::Costs> costs = cma::measureCosts())
     options.singleCopyMinBytes =
         cma::singleCopyFrom(*costs, kLeastSingleCopy, options.singleCopyMinBytes);
+  if (shm::isCrowd(node.ranksOnMachine)) // whoever is asked answers when it has a core
+    options.eagerBytes = options.ringBytes / 2;
   wired.nodes = nodes_.first;
   Result<Topology> places = findPlaces(launcherOf(MPI_COMM_WORLD), wired);
   auto numRanks = static_cast<uint32_t>(nodes_.first.size());

@@ -148,7 +148,10 @@ void LetterChannels::takeFinished() {
 }
 
 std::span<const Completion> LetterChannels::poll() {
-  letters_.poll();
+  if (tally_.open != 0)
+    letters_.poll();
+  else
+    letters_.glance();
   takeFinished();
   told_ = true;
   if (tally_.mismatched && !(isIndependent_ && tally_.open != 0) && !findFailure()) {

@@ -11,6 +11,12 @@ namespace {
 // Of what concerns runs that failed.
 constexpr size_t kMostKept = 1024;
 
+// A look at a network is a call of the kernel.
+constexpr uint32_t kGlancesPerLook = 16;
+
+// To one peer, before one of them is used.
+constexpr size_t kMostInvited = 64;
+
 uint32_t unitsOf(uint64_t bytes) { return static_cast<uint32_t>(bytes) + Letters::kUnitsPerLetter; }
 
 template <typename T> void keepNewest(std::deque<T> &list, T newest) {
@@ -23,18 +29,31 @@ template <typename T> void keepNewest(std::deque<T> &list, T newest) {
 
 struct Letters::Header {
   enum class Kind : uint32_t {
-    Short,    ///< the message
-    Question, ///< the message waits at `place` of its sender until there is an answer
-    Answer,   ///< to that question: the bytes are wanted at a Courier::Place, which follows
-    Refusal,  ///< they are not wanted
-    Taken,    ///< so many units were taken
-    Failure,  ///< why `key` failed, because of which rank; its kind stands at `place`
+    Short,      ///< the message
+    Question,   ///< the message waits at `place` of its sender until there is an answer
+    Answer,     ///< to that question: the bytes are wanted at a Courier::Place, which follows
+    Refusal,    ///< they are not wanted
+    Taken,      ///< so many units were taken
+    Invitation, ///< the message is Wanted, which follows, though nobody asked
+    Recall,     ///< the invitation to `place` is void
+    Declined,   ///< it was not used, and will not be
+    Failure,    ///< why `key` failed, because of which rank; its kind stands at `place`
   };
   Kind kind;
   uint32_t place;
   uint32_t number; ///< units or rank
   Key key;
   uint64_t bytes; ///< of the message
+};
+
+struct Letters::Wanted {
+  Courier::Place place;
+  uint64_t bytes = 0;
+};
+
+struct Letters::Invitation {
+  Key key;
+  Wanted wanted;
 };
 
 struct Letters::Aside {
@@ -66,6 +85,13 @@ bool Letters::poll() {
   return moved;
 }
 
+void Letters::glance() {
+  if (++glances_ < kGlancesPerLook)
+    return;
+  glances_ = 0;
+  poll();
+}
+
 // What is no letter has come by mistake.
 void Letters::read(Rank from, std::span<const std::byte> letter) {
   Header header;
@@ -93,6 +119,13 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
   case Header::Kind::Taken:
     peer(from).ahead -= header.number;
     return;
+  case Header::Kind::Invitation:
+    return readInvitation(from, header, bytes);
+  case Header::Kind::Recall:
+    return recall(from, header.place);
+  case Header::Kind::Declined:
+    std::erase_if(peer(from).invited, [&](const Invited &i) { return i.number == header.place; });
+    return courier_->expectNoMore(header.place);
   case Header::Kind::Failure:
     keepNewest(failures_, {header.key,
                            {Rank{header.number},
@@ -105,6 +138,10 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
 
 void Letters::deliver(Rank from, const Header &header, const std::byte *bytes) {
   Peer &peer = this->peer(from);
+  auto isInvited = [&](const Invited &i) { return i.key == header.key && i.bytes == header.bytes; };
+  if (header.kind == Header::Kind::Question && std::ranges::any_of(peer.invited, isInvited))
+    return; // the invitation, which is on its way, is the answer
+  uninvite(peer, header.key);
   if (Message *message = peer.wanted.take(header.key))
     return accept(from, *message, header, bytes);
   auto gone = std::find(peer.gone.begin(), peer.gone.end(), header.key);
@@ -124,7 +161,13 @@ void Letters::throwAway(Rank from, Peer &peer, const Header &header) {
 
 void Letters::refuseRun(const Key &key) {
   keepNewest(refused_, key);
-  for (auto &[rank, peer] : peers_)
+  for (auto &[rank, peer] : peers_) {
+    std::erase_if(peer.invitations, [&, from = Rank{rank}](const Invitation &invitation) {
+      bool isVoid = isRefused(invitation.key);
+      if (isVoid)
+        decline(from, invitation.wanted.place);
+      return isVoid;
+    });
     for (auto at = peer.aside.begin(); at != peer.aside.end();) {
       auto next = std::next(at);
       if (isRefused(at->header.key)) {
@@ -133,6 +176,7 @@ void Letters::refuseRun(const Key &key) {
       }
       at = next;
     }
+  }
 }
 
 bool Letters::isRefused(const Key &key) const {
@@ -181,10 +225,85 @@ void Letters::recv(Rank from, Message &message) {
   Peer &peer = this->peer(from);
   auto at = std::find_if(peer.aside.begin(), peer.aside.end(),
                          [&](const Aside &a) { return a.header.key == message.key; });
-  if (at == peer.aside.end())
-    return peer.wanted.push(message);
+  if (at == peer.aside.end()) {
+    peer.wanted.push(message);
+    return invite(from, peer, message);
+  }
   spare_.splice(spare_.begin(), peer.aside, at);
   accept(from, message, at->header, at->bytes.data());
+}
+
+void Letters::invite(Rank from, Peer &peer, Message &message) {
+  if (message.payload.bytes <= shortBytes_ || !courier_->expectsInVain() ||
+      peer.invited.size() == kMostInvited)
+    return;
+  message.moved = message.payload.bytes;
+  std::optional<Courier::Place> place = courier_->expect(from, message);
+  if (!place)
+    return;
+  peer.invited.push_back({message.key, message.moved, place->number});
+  Wanted wanted{*place, message.moved};
+  iovec memory{&wanted, sizeof wanted};
+  write(from, {Header::Kind::Invitation, 0, 0, message.key, sizeof wanted},
+        {&memory, 1, false, false, sizeof wanted});
+}
+
+// The sender has said, or will not say, what makes it void there.
+void Letters::uninvite(Peer &peer, const Key &key) {
+  std::erase_if(peer.invited, [&](const Invited &invited) {
+    if (invited.key == key)
+      courier_->expectNoMore(invited.number);
+    return invited.key == key;
+  });
+}
+
+void Letters::arrived(Rank from, Message &message) {
+  Peer &peer = this->peer(from);
+  if (std::erase_if(peer.invited, [&](const Invited &i) { return i.key == message.key; }) != 0 &&
+      !peer.wanted.take(message.key))
+    std::erase(peer.gone, message.key);
+  message.finish();
+}
+
+void Letters::readInvitation(Rank from, const Header &header, const std::byte *bytes) {
+  Invitation invitation{header.key, {}};
+  std::memcpy(&invitation.wanted, bytes, sizeof invitation.wanted);
+  Peer &peer = this->peer(from);
+  for (uint32_t question : peer.asked)
+    if (const Message *m = questions_[question]; m && m->key == header.key) {
+      if (m->payload.bytes == invitation.wanted.bytes)
+        giveBytes(from, question, &invitation.wanted.place);
+      return; // else the question makes it void
+    }
+  if (isRefused(header.key))
+    decline(from, invitation.wanted.place);
+  else
+    peer.invitations.push_back(invitation);
+}
+
+// An invitation for another length is void.
+std::optional<Courier::Place> Letters::takeInvitation(Peer &peer, const Message &message) {
+  auto at = std::ranges::find(peer.invitations, message.key, &Invitation::key);
+  if (at == peer.invitations.end())
+    return std::nullopt;
+  Wanted wanted = at->wanted;
+  peer.invitations.erase(at);
+  return wanted.bytes == message.payload.bytes ? std::optional(wanted.place) : std::nullopt;
+}
+
+// What was used, or made void by a letter, is known there.
+void Letters::recall(Rank from, uint32_t number) {
+  std::list<Invitation> &invitations = peer(from).invitations;
+  auto at = std::ranges::find_if(
+      invitations, [&](const Invitation &i) { return i.wanted.place.number == number; });
+  if (at == invitations.end())
+    return;
+  decline(from, at->wanted.place);
+  invitations.erase(at);
+}
+
+void Letters::decline(Rank from, const Courier::Place &place) {
+  write(from, {Header::Kind::Declined, place.number, 0, {}, 0});
 }
 
 bool Letters::recvNow(Rank from, const Message &message) {
@@ -205,6 +324,8 @@ void Letters::send(Rank to, Message &message) {
   message.moved = message.payload.bytes;
   Peer &peer = this->peer(to);
   uint64_t bytes = message.payload.bytes;
+  if (std::optional<Courier::Place> place = takeInvitation(peer, message))
+    return courier_->give(to, message, *place);
   if (bytes > shortBytes_ || peer.ahead + unitsOf(bytes) > kWindow)
     return ask(to, message);
   peer.ahead += unitsOf(bytes);
@@ -220,6 +341,7 @@ void Letters::ask(Rank to, Message &message) {
   uint32_t place = freeQuestions_.back();
   freeQuestions_.pop_back();
   questions_[place] = &message;
+  peer(to).asked.push_back(place);
   write(to, {Header::Kind::Question, place, 0, message.key, message.payload.bytes});
 }
 
@@ -238,6 +360,7 @@ void Letters::takeBytes(const Asked &asked) {
 
 void Letters::giveBytes(Rank to, uint32_t question, const Courier::Place *place) {
   Message *message = std::exchange(questions_[question], nullptr);
+  std::erase(peer(to).asked, question);
   freeQuestions_.push_back(question);
   if (message && place)
     courier_->give(to, *message, *place);
@@ -253,9 +376,13 @@ void Letters::write(Rank to, const Header &header, const Payload &payload, Messa
 void Letters::forget(const lanes::Tally &tally) {
   auto isOurs = [&](const Message *message) { return message && message->tally == &tally; };
   for (auto &[rank, peer] : peers_)
-    peer.wanted.removeIf([&, &gone = peer.gone](Message &message) {
-      if (isOurs(&message))
-        gone.push_back(message.key);
+    peer.wanted.removeIf([&, &peer = peer, from = Rank{rank}](Message &message) {
+      if (isOurs(&message)) {
+        peer.gone.push_back(message.key);
+        for (const Invited &invited : peer.invited)
+          if (invited.key == message.key)
+            write(from, {Header::Kind::Recall, invited.number, 0, {}, 0});
+      }
       return isOurs(&message);
     });
   std::replace_if(questions_.begin(), questions_.end(), isOurs, nullptr);

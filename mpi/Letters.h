@@ -5,7 +5,9 @@
 /// header, and the bytes behind it, into memory that the receiver keeps for what comes. So
 /// no bytes reach a buffer whose receive is not posted, however far a sender is ahead. A longer
 /// message is asked about by letter. Its receiver answers with the place for it once there is a
-/// buffer; then the bytes go from buffer to buffer.
+/// buffer; then the bytes go from buffer to buffer. A receiver who is there first, and whose
+/// courier allows it, invites the sender without being asked. An invitation that is not used,
+/// because it names another length or its run failed, is void on both sides.
 ///
 /// Letters that nobody wants yet are set aside. Whoever has a window of them at one peer asks
 /// about short messages too, and so waits.
@@ -51,6 +53,9 @@ public:
   /// Moves what can move. True: something moved.
   bool poll();
 
+  /// For whoever waits for none of it: polls once in a while.
+  void glance();
+
   /// Lets go of the messages of an operation that is given up. Waits for bytes that are on their
   /// way from or to its buffers.
   void forget(const lanes::Tally &tally);
@@ -79,14 +84,27 @@ private:
   struct Header;
   /// A letter that nobody wants yet.
   struct Aside;
+  /// What an invitation says.
+  struct Wanted;
+  /// An invitation to this rank.
+  struct Invitation;
+  /// An invitation by this rank.
+  struct Invited {
+    Key key;
+    uint64_t bytes;
+    uint32_t number; ///< of its Courier::Place
+  };
 
   /// What is known of a rank that there were letters to or from.
   struct Peer {
     lanes::MessageQueue wanted;
     std::list<Aside> aside;
-    uint32_t ahead = 0;    ///< units that were sent, and not said to have been taken
-    uint32_t taken = 0;    ///< of its units, those that it was not told of
-    std::vector<Key> gone; ///< that nobody wants any more
+    uint32_t ahead = 0;                ///< units that were sent, and not said to have been taken
+    uint32_t taken = 0;                ///< of its units, those that it was not told of
+    std::vector<Key> gone;             ///< that nobody wants any more
+    std::list<Invitation> invitations; ///< that wait for their messages
+    std::vector<Invited> invited;
+    std::vector<uint32_t> asked; ///< questions without an answer
   };
 
   /// A message that is asked about, as its receiver knows it.
@@ -105,6 +123,13 @@ private:
   void throwAway(Rank from, Peer &peer, const Header &header);
   void countTaken(Rank from, Peer &peer, uint64_t bytes);
   void ask(Rank peer, Message &message);
+  void arrived(Rank from, Message &message) override;
+  void invite(Rank from, Peer &peer, Message &message);
+  void uninvite(Peer &peer, const Key &key);
+  void readInvitation(Rank from, const Header &header, const std::byte *bytes);
+  std::optional<Courier::Place> takeInvitation(Peer &peer, const Message &message);
+  void recall(Rank from, uint32_t number);
+  void decline(Rank from, const Courier::Place &place);
   void refuse(Rank peer, uint32_t question);
   void takeBytes(const Asked &asked);
   void giveBytes(Rank to, uint32_t question, const Courier::Place *place);
@@ -114,6 +139,7 @@ private:
 
   std::unique_ptr<Courier> courier_;
   uint64_t shortBytes_;
+  uint32_t glances_ = 0;                     ///< without a look
   std::unordered_map<uint32_t, Peer> peers_; ///< by rank
   std::list<Aside> spare_;
   std::vector<uint32_t> freeQuestions_;

@@ -151,7 +151,11 @@ void MpiCourier::landed(const Flight &flight) {
     freeSheets_.push_back(flight.number);
   if (flight.kind == Flight::Kind::BytesIn)
     freeTags_.push_back(flight.number);
-  if (flight.message)
+  if (!flight.message)
+    return;
+  if (flight.kind == Flight::Kind::BytesIn)
+    reader_->arrived(flight.peer, *flight.message);
+  else
     flight.message->finish();
 }
 

@@ -169,11 +169,22 @@ NetworkCourier::Incoming *NetworkCourier::incoming(uint32_t number) {
   return numberOf(incoming_[place]) == number ? &incoming_[place] : nullptr;
 }
 
-void NetworkCourier::arrived(Incoming &incoming) {
+void NetworkCourier::release(Incoming &incoming) {
   incoming.region.reset();
+  incoming.message = nullptr;
   incoming.isUsed = false;
-  if (Message *message = std::exchange(incoming.message, nullptr))
-    message->finish();
+}
+
+void NetworkCourier::arrived(Incoming &incoming) {
+  Message *message = incoming.message;
+  release(incoming);
+  if (message)
+    reader_->arrived(incoming.peer->rank, *message);
+}
+
+void NetworkCourier::expectNoMore(uint32_t number) {
+  if (Incoming *found = incoming(number))
+    release(*found);
 }
 
 void NetworkCourier::onWritten(uint32_t ticket) {

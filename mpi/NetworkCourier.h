@@ -26,6 +26,8 @@ public:
   void write(Rank to, std::span<const std::byte> header, const Payload &payload,
              Message *message) override;
   std::optional<Place> expect(Rank from, Message &message) override;
+  bool expectsInVain() const override { return true; }
+  void expectNoMore(uint32_t number) override;
   void give(Rank to, Message &message, const Place &place) override;
   bool poll() override;
   std::optional<lanes::News> news() override;
@@ -82,6 +84,7 @@ private:
   uint32_t numberOf(const Incoming &incoming) const;
   Incoming *incoming(uint32_t number);
   void arrived(Incoming &incoming);
+  static void release(Incoming &incoming);
   Outgoing &freshOutgoing();
   bool move(Outgoing &outgoing);
   bool write(Outgoing &outgoing);

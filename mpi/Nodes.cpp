@@ -40,7 +40,8 @@ Node makeNode() {
   int worldRank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &worldRank);
   real::Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, worldRank, MPI_INFO_NULL, &node.comm);
-  node.ranksOnMachine = launcherOf(node.comm).numRanks;
+  Result<uint32_t> onMachine = countOnMachine(launcherOf(MPI_COMM_WORLD));
+  node.ranksOnMachine = onMachine ? *onMachine : launcherOf(node.comm).numRanks;
   if (uint32_t most = Settings::all().ranksPerNode(); most != 0)
     split(node.comm, static_cast<int>(static_cast<uint32_t>(worldRank) / most));
   OutOfBand launcher = launcherOf(node.comm);

@@ -26,10 +26,6 @@ uint64_t namespaceAt(const char *path) {
   return stat(path, &space) == 0 ? space.st_ino : 0;
 }
 
-bool isSameMachine(const Card &a, const Card &b) {
-  return std::strcmp(a.boot, b.boot) == 0 && (a.boot[0] || std::strcmp(a.host, b.host) == 0);
-}
-
 /// By rank, the first one that is with it, as `areTogether` says of two ranks.
 template <typename Together>
 std::vector<uint32_t> firstOf(std::span<const Card> cards, Together areTogether) {
@@ -51,6 +47,10 @@ bool has(const Card &card, auto condition) {
 }
 
 } // namespace
+
+bool isSameMachine(const Card &a, const Card &b) {
+  return std::strcmp(a.boot, b.boot) == 0 && (a.boot[0] || std::strcmp(a.host, b.host) == 0);
+}
 
 Card makeCard(const OutOfBand &launcher) {
   Card card;

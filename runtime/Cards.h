@@ -27,6 +27,9 @@ struct Card {
 /// Of this process.
 Card makeCard(const OutOfBand &launcher);
 
+/// Perhaps as hosts of their own.
+bool isSameMachine(const Card &a, const Card &b);
+
 void noteTrouble(Card &card, std::string_view text);
 
 /// Collective. The cards of all ranks.

@@ -27,6 +27,15 @@ Result<std::vector<uint32_t>> whoSharesMemory(const OutOfBand &launcher) {
   return firstOfNodes(cards, 0);
 }
 
+Result<uint32_t> countOnMachine(const OutOfBand &launcher) {
+  std::vector<Card> cards;
+  Card mine = makeCard(launcher);
+  if (Status s = exchangeCards(launcher, mine, cards); !s)
+    return s;
+  return static_cast<uint32_t>(std::count_if(
+      cards.begin(), cards.end(), [&](const Card &card) { return isSameMachine(card, mine); }));
+}
+
 // A machine that cannot be known has no structure, rather than keep the others waiting.
 Result<Topology> findPlaces(const OutOfBand &launcher, const WiredUp &wired) {
   Result<Topology> here = Topology::onThisMachine(wired.pus);

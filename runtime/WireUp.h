@@ -37,6 +37,9 @@ Result<WiredUp> shareMemory(const OutOfBand &launcher, const shm::Options &optio
 /// if they are on one machine and in one namespace of processes.
 Result<std::vector<uint32_t>> whoSharesMemory(const OutOfBand &launcher);
 
+/// Collective: how many ranks this machine has, whatever they see of each other.
+Result<uint32_t> countOnMachine(const OutOfBand &launcher);
+
 /// Which ways messages may take.
 enum class Ways : uint8_t {
   All,       ///< within a node memory, elsewhere the network

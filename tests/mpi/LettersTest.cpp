@@ -5,6 +5,7 @@
 #include "mpi/NetworkCourier.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -164,6 +165,57 @@ TEST_P(LettersOf, lengthsThatDifferAreTheReceiversToTell) {
     EXPECT_EQ(end.message.moved, size);
     tally.mismatched = nullptr;
   }
+}
+
+// Those who invited the sender to something else, too.
+TEST_P(LettersOf, lengthsThatDifferFromTheReceiverWhoIsFirst) {
+  uint32_t number = 0;
+  for (uint64_t size : {uint64_t{8}, uint64_t{50000}, uint64_t{200000}}) {
+    End end(sends() ? size : 100000, 1, ++number, tally);
+    if (sends())
+      meet();
+    post(end);
+    if (!sends())
+      meet();
+    finish();
+    EXPECT_EQ(tally.mismatched, sends() ? nullptr : &end.message);
+    EXPECT_EQ(end.message.moved, size);
+    tally.mismatched = nullptr;
+    if (!sends()) {
+      EXPECT_EQ(end.bytes, std::vector<uint8_t>(100000, 0xee));
+    }
+    End next(100000, 1, ++number, tally);
+    post(next);
+    finish();
+  }
+}
+
+// A receiver who is first is not asked, where the network can do without: the sender then has
+// nothing to wait for.
+TEST_P(LettersOf, whoeverIsInvitedNeedNotAsk) {
+  constexpr auto kShort = std::chrono::milliseconds(300), kLong = std::chrono::milliseconds(30000);
+  bool isInvited = GetParam() == Way::Network;
+  End there(8, 1, 1, tally), back(8, 1, 2, tally), end(64 << 10, 1, 3, tally);
+  post(there); // connected
+  finish();
+  if (sends()) {
+    letters.recv(kThere, back.message); // behind the invitation
+    finish();
+    end.fill(1);
+    post(end);
+  } else {
+    post(end);
+    letters.send(kHere, back.message);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (!sends()) {
+    auto until = std::chrono::steady_clock::now() + (isInvited ? kLong : kShort);
+    while (tally.open != 0 && std::chrono::steady_clock::now() < until)
+      letters.poll();
+    EXPECT_EQ(tally.open, isInvited ? 0u : 1u);
+  }
+  MPI_Barrier(MPI_COMM_WORLD); // in which the sender does nothing else
+  finish();
 }
 
 // Before the message is here, and when the bytes are asked for already.

@@ -18,11 +18,6 @@ constexpr Patience kOnOwnCore = {2000, std::chrono::microseconds(20)};
 // Whoever is waited for needs this core, or runs just now on another one and answers in a moment.
 constexpr Patience kInCrowd = {4, std::chrono::microseconds(100)};
 
-bool moreRanksThanCores(uint32_t numRanks) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  return cores > 0 && numRanks > static_cast<uint64_t>(cores);
-}
-
 // What a lost wake-up costs at most where the kernel has no membarrier.
 constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(200);
 
@@ -52,9 +47,12 @@ long futex(std::atomic<uint32_t> &word, int what, uint32_t value, const timespec
 
 } // namespace
 
-Patience patienceAmong(uint32_t numRanks) {
-  return moreRanksThanCores(numRanks) ? kInCrowd : kOnOwnCore;
+bool isCrowd(uint32_t numRanks) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 && numRanks > static_cast<uint64_t>(cores);
 }
+
+Patience patienceAmong(uint32_t numRanks) { return isCrowd(numRanks) ? kInCrowd : kOnOwnCore; }
 
 void registerWaker() { hasBarrier(); }
 

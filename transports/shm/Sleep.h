@@ -17,6 +17,9 @@
 
 namespace colldsl::shm {
 
+/// Whether some of so many ranks on this machine have no core of their own.
+bool isCrowd(uint32_t numRanks);
+
 /// What is worth trying before a sleep, with so many ranks on this machine.
 Patience patienceAmong(uint32_t numRanks);
 
