@@ -173,7 +173,6 @@ Status Job::waitFor(Operation &operation) {
 Status Job::moveOnce() {
   if (poll())
     return {};
-  noteFailure();
   return told(lanes_->check());
 }
 
@@ -187,6 +186,7 @@ void Job::noteFailure() {
 
 // Other nodes hear of it that a rank of this one died.
 Status Job::told(Status outcome) {
+  noteFailure();
   if (!outcome && letters_)
     letters_->sendFailure({Rank{worldRank_}, kNoOp, outcome.message(), outcome.kind()});
   return outcome;

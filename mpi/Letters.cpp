@@ -394,7 +394,10 @@ void Letters::forget(const lanes::Tally &tally) {
   courier_->forget(tally);
 }
 
+// What failed for good was told with its reason, of which this is a consequence.
 void Letters::sendFailure(Rank to, const Key &key, const Fault &fault) {
+  if (!status())
+    return;
   iovec reason{const_cast<char *>(fault.reason.data()),
                std::min<size_t>(fault.reason.size(), shortBytes_)};
   write(to,

@@ -285,14 +285,17 @@ void NetworkCourier::gone(Outgoing &outgoing) {
 
 void NetworkCourier::onMoved(network::Move &move) { gone(static_cast<Outgoing &>(move)); }
 
+// Once something failed memory is given back that peers may be writing just now.
 bool NetworkCourier::poll() {
+  if (!status_)
+    return false;
   bool moved = mail_->poll();
   if (numOutgoing_ != 0)
     for (Outgoing &outgoing : outgoing_)
       moved |= move(outgoing);
   if (!leaving_.empty())
     finishLeaving();
-  if (!moved && status_ && !isLeaving_)
+  if (!moved && !isLeaving_)
     look();
   return moved;
 }
@@ -310,13 +313,12 @@ void NetworkCourier::onFrame(Peer &from, const Header &header, std::span<const s
     return reader_->read(from.rank, body);
   case Kind::Fragment:
     return onFragment(from, header.message, body);
-  case Kind::Failed:
-    return onFailed(body);
   case Kind::Request:
   case Kind::Place:
   case Kind::Read:
   case Kind::Closed:
   case Kind::Credit:
+  case Kind::Failed:
   case Kind::Goodbye:
   case Kind::Farewell:
     return; // nobody says so here
@@ -356,15 +358,7 @@ void NetworkCourier::fail(const Fault &fault) {
   if (!status_)
     return;
   status_ = Status::error(fault.kind, fault.reason);
-  FailureBody body = network::failureBody(FailureBody::kEveryPlan, kNoRank, fault);
-  for (const auto &[rank, peer] : mail_->peers())
-    if (!peer->isSelf && peer->rank != fault.peer)
-      mail_->say(*peer, {.kind = Kind::Failed}, body);
-}
-
-void NetworkCourier::onFailed(std::span<const std::byte> bytes) {
-  if (std::optional<FailureBody> body = network::readFailure(bytes))
-    fail({body->culprit, kNoOp, body->reason, body->kind});
+  watch_->tell(network::failureBody(FailureBody::kEveryPlan, kNoRank, fault));
 }
 
 // What a peer writes, or the network reads, cannot be called back; what comes in parts is thrown

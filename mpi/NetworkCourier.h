@@ -79,7 +79,6 @@ private:
   void onNeglected() override {} // libfabric has no thread that says so
 
   void onFragment(const network::Peer &from, uint32_t number, std::span<const std::byte> bytes);
-  void onFailed(std::span<const std::byte> bytes);
   Incoming &freshIncoming();
   uint32_t numberOf(const Incoming &incoming) const;
   Incoming *incoming(uint32_t number);

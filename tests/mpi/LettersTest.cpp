@@ -264,6 +264,40 @@ TEST_P(LettersOf, failuresAreToldOncePerKey) {
   EXPECT_EQ(letters.findFailure(other), nullptr);
 }
 
+class LettersOverANetwork : public LettersOf {};
+
+// Whoever tells it never looks again, and what was said before fills all there is.
+TEST_P(LettersOverANetwork, failuresPassByWhatIsStuck) {
+  constexpr uint32_t kMany = 20, kLong = 4 << 20;
+  End there(8, 1, 0, tally), back(8, 1, 1, tally);
+  post(there); // connected
+  finish();
+  std::deque<End> ends;
+  for (uint32_t m = 2; m < kMany; ++m)
+    ends.emplace_back(kLong, 1, m, tally);
+  if (sends()) {
+    letters.recv(kThere, back.message); // behind all invitations
+    finish();
+    for (End &end : ends)
+      post(end);
+    letters.sendFailure({Rank{7}, kNoOp, "out of luck"});
+    EXPECT_GT(tally.open, 0u);
+    MPI_Barrier(MPI_COMM_WORLD);
+  } else {
+    for (End &end : ends)
+      post(end);
+    letters.send(kHere, back.message);
+    auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (letters.status() && std::chrono::steady_clock::now() < until)
+      letters.poll();
+    EXPECT_EQ(letters.status().message(), "out of luck");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  letters.forget(tally);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, LettersOverANetwork, ::testing::Values(Way::Network),
+                         [](const auto &) { return "Network"; });
 INSTANTIATE_TEST_SUITE_P(By, LettersOf, ::testing::Values(Way::Mpi, Way::Network),
                          [](const auto &way) { return way.param == Way::Mpi ? "Mpi" : "Network"; });
 

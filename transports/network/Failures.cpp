@@ -74,12 +74,8 @@ void NetworkEndpoint::tellFailure(Rank rank, const FailureBody &body) {
 // dead, or do not look.
 void NetworkEndpoint::passOn(FailureBody body) {
   body.root = kNoRank;
-  if (body.plan == kEveryPlan) {
-    for (auto &[rank, peer] : mail_->peers())
-      if (!peer->isSelf)
-        mail_->say(*peer, {.plan = body.plan, .kind = Kind::Failed}, body);
-    return;
-  }
+  if (body.plan == kEveryPlan)
+    return watch_->tell(body);
   auto plan = plans_.find(body.plan);
   if (plan == plans_.end())
     return;
@@ -157,6 +153,8 @@ void NetworkEndpoint::look() {
 }
 
 void NetworkEndpoint::takeNews(const Watch::News &news) {
+  if (news.what == Watch::What::Failed)
+    return onFailed(std::as_bytes(std::span(&news.failure, 1)));
   auto peer = mail_->peers().find(news.rank);
   if (peer == mail_->peers().end() || peer->second->saidGoodbye)
     return;

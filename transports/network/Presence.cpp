@@ -1,5 +1,6 @@
 #include "transports/network/Presence.h"
 
+#include "transports/network/Failures.h"
 #include "transports/network/Interfaces.h"
 #include "transports/shm/World.h"
 
@@ -92,6 +93,11 @@ Fault faultOf(const Watch::News &news, Rank self) {
   case Watch::What::GaveUp:
     return {news.rank, kNoOp,
             rank + " cannot reach rank " + std::to_string(index(self)) + " any more"};
+  case Watch::What::Failed: {
+    std::optional<FailureBody> said = readFailure(std::as_bytes(std::span(&news.failure, 1)));
+    return said ? Fault{said->culprit, kNoOp, said->reason, said->kind}
+                : Fault{news.rank, kNoOp, rank + " says something that means nothing"};
+  }
   case Watch::What::Silent:
     return {news.rank, kNoOp, rank + " cannot be reached: " + std::strerror(news.error)};
   }

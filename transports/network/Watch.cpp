@@ -15,6 +15,13 @@ namespace {
 // Guests that have not said the token yet. More are strangers.
 constexpr std::ptrdiff_t kMostUnknown = 1024;
 
+constexpr char kGaveUp = 0, kFailed = 1;
+
+struct Word {
+  char what;
+  FailureBody failure;
+};
+
 Status failure(const std::string &what) {
   return Status::error("cannot " + what + ": " + std::strerror(errno));
 }
@@ -129,7 +136,25 @@ bool Watch::hearHello(size_t i) {
   return true;
 }
 
-// After the hello nothing is said but that the other gives up. False: the line has ended.
+// It is short, and nothing is before it: there will be room.
+void Watch::tell(const FailureBody &failure) {
+  Word word{kFailed, failure};
+  for (size_t i = 0; i < files_.size(); ++i)
+    if (lines_[i].isGreeted || greet(i))
+      (void)!send(files_[i].fd, &word, sizeof word, MSG_NOSIGNAL);
+}
+
+// The rest of it is perhaps on its way.
+bool Watch::hearFailure(size_t i, std::vector<News> &news) {
+  Word word;
+  if (recv(files_[i].fd, &word, sizeof word, MSG_PEEK) != sizeof word)
+    return true;
+  (void)!recv(files_[i].fd, &word, sizeof word, 0);
+  news.push_back({lines_[i].rank, What::Failed, 0, word.failure});
+  return true;
+}
+
+// After the hello nothing is said but what is wrong. False: the line has ended.
 bool Watch::attend(size_t i, std::vector<News> &news) {
   Line &line = lines_[i];
   if (line.rank == kNoRank)
@@ -137,8 +162,10 @@ bool Watch::attend(size_t i, std::vector<News> &news) {
   bool isReady = (files_[i].revents & POLLOUT) != 0 && !line.isGreeted;
   if (files_[i].revents == POLLOUT)
     return !isReady || greet(i);
-  char word;
-  ssize_t heard = recv(files_[i].fd, &word, 1, 0);
+  char word = 0;
+  ssize_t heard = recv(files_[i].fd, &word, 1, MSG_PEEK);
+  if (heard == 1 && word == kFailed)
+    return hearFailure(i, news);
   int error = heard < 0 ? errno : 0;
   news.push_back({line.rank,
                   heard == 1         ? What::GaveUp
@@ -170,7 +197,7 @@ void Watch::giveUp(Rank rank) {
     if (lines_[i].rank == rank) {
       if (!lines_[i].isGreeted)
         greet(i);
-      (void)!send(files_[i].fd, "", 1, MSG_NOSIGNAL);
+      (void)!send(files_[i].fd, &kGaveUp, 1, MSG_NOSIGNAL);
       drop(i);
     }
 }

@@ -1,6 +1,6 @@
 /// Notices that the processes of other ranks are gone: a connection to each whose plans are shared,
-/// over which nothing is said once it stands. The kernel that survives ends it, whatever
-/// the network does.
+/// over which nothing is said once it stands but what went wrong. The kernel that survives ends it,
+/// whatever the network does, and it has room when all else is full.
 ///
 /// The socket that others come to is bound to the address that was asked for. Whoever comes
 /// says the rank's token first, and who it is, or is sent away.
@@ -38,15 +38,21 @@ public:
     Died,   ///< its process is gone
     GaveUp, ///< it lives, but cannot talk to this rank any more
     Silent, ///< nobody knows: its machine answers nothing
+    Failed, ///< it says so
   };
   struct News {
     Rank rank;
     What what;
-    int error; ///< Silent: what the kernel says
+    int error = 0;            ///< Silent: what the kernel says
+    FailureBody failure = {}; ///< Failed: as it came
   };
 
-  /// News are appended, at most two of each rank. Few system calls unless something happened.
+  /// News are appended. Few system calls unless something happened.
   void look(std::vector<News> &news);
+
+  /// Tells of a failure all ranks that this one watches, or that watch it: they learn of it even if
+  /// this rank never looks again.
+  void tell(const FailureBody &failure);
 
   /// Tells a rank that this one cannot talk to it any more, and watches it no longer.
   void giveUp(Rank rank);
@@ -71,6 +77,7 @@ private:
   void add(int fd, short events, const Line &line);
   bool greet(size_t i);
   bool hearHello(size_t i);
+  bool hearFailure(size_t i, std::vector<News> &news);
   bool attend(size_t i, std::vector<News> &news);
   void drop(size_t i);
 
