@@ -58,6 +58,9 @@ public:
   /// now, but after others came.
   virtual std::optional<Place> expect(Rank from, Message &message) = 0;
 
+  /// The bytes that were expected there will not come, and their message is given up.
+  virtual void expectNoMore(Rank from, const Place &place) = 0;
+
   /// Sends the bytes of the message there, and finishes it.
   virtual void give(Rank to, Message &message, const Place &place) = 0;
 

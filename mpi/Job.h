@@ -139,7 +139,7 @@ private:
   std::vector<std::shared_ptr<void>> buried_;
 
   void look() override;
-  void noteFailure();
+  void lookFar();
   Status told(Status outcome);
   void leave() override;
   void comeBack() override;

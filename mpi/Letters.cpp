@@ -13,6 +13,13 @@ constexpr size_t kMostKept = 1024;
 
 uint32_t unitsOf(uint64_t bytes) { return static_cast<uint32_t>(bytes) + Letters::kUnitsPerLetter; }
 
+/// The key of its run, which is that of the first message.
+Letters::Key runOf(Letters::Key key) {
+  if ((key.stream & Letters::kCountsMessages) != 0)
+    key.message = 0;
+  return key;
+}
+
 template <typename T> void keepNewest(std::deque<T> &list, T newest) {
   list.push_back(std::move(newest));
   if (list.size() > kMostKept)
@@ -28,7 +35,10 @@ struct Letters::Header {
     Answer,   ///< to that question: the bytes are wanted at a Courier::Place, which follows
     Refusal,  ///< they are not wanted
     Taken,    ///< so many units were taken
+    Nothing,  ///< to that answer, which has come too late: the place is as before, and follows
     Failure,  ///< why `key` failed, because of which rank; its kind stands at `place`
+    HowFar,   ///< whether the receiver is over with the run of `key`
+    SoFar,    ///< it is if `number` is 1
   };
   Kind kind;
   uint32_t place;
@@ -42,8 +52,9 @@ struct Letters::Aside {
   std::vector<std::byte> bytes;
 };
 
-Letters::Letters(std::unique_ptr<Courier> courier)
-    : courier_(std::move(courier)), shortBytes_(courier_->letterBytes() - sizeof(Header)) {
+Letters::Letters(std::unique_ptr<Courier> courier, std::shared_ptr<const lanes::RunBook> book)
+    : courier_(std::move(courier)), book_(std::move(book)),
+      shortBytes_(courier_->letterBytes() - sizeof(Header)) {
   courier_->deliverTo(*this);
 }
 
@@ -90,6 +101,11 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
   }
   case Header::Kind::Refusal:
     return giveBytes(from, header.place, nullptr);
+  case Header::Kind::Nothing: {
+    Courier::Place place;
+    std::memcpy(&place, bytes, sizeof place);
+    return courier_->expectNoMore(from, place);
+  }
   case Header::Kind::Taken:
     peer(from).ahead -= header.number;
     return;
@@ -100,6 +116,10 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
                             {reinterpret_cast<const char *>(bytes), header.bytes},
                             static_cast<ErrorKind>(header.place)}});
     return;
+  case Header::Kind::HowFar:
+    return tellHowFar(from, header.key);
+  case Header::Kind::SoFar:
+    return hearHowFar(from, header.key, header.number != 0);
   }
 }
 
@@ -110,8 +130,8 @@ void Letters::deliver(Rank from, const Header &header, const std::byte *bytes) {
   auto gone = std::find(peer.gone.begin(), peer.gone.end(), header.key);
   if (gone != peer.gone.end())
     peer.gone.erase(gone);
-  else if (!isRefused(header.key))
-    return putAside(peer, header, bytes);
+  else if (!isRefused(header))
+    return putAside(from, peer, header, bytes);
   throwAway(from, peer, header);
 }
 
@@ -125,29 +145,40 @@ void Letters::throwAway(Rank from, Peer &peer, const Header &header) {
 void Letters::refuseRun(const Key &key) {
   keepNewest(refused_, key);
   for (auto &[rank, peer] : peers_)
-    for (auto at = peer.aside.begin(); at != peer.aside.end();) {
-      auto next = std::next(at);
-      if (isRefused(at->header.key)) {
-        spare_.splice(spare_.begin(), peer.aside, at);
-        throwAway(Rank{rank}, peer, at->header);
-      }
-      at = next;
+    throwAsideAway(Rank{rank}, peer, [&](const Header &header) { return isRefused(header); });
+}
+
+template <typename IsGone> void Letters::throwAsideAway(Rank from, Peer &peer, IsGone isGone) {
+  for (auto at = peer.aside.begin(); at != peer.aside.end();) {
+    auto next = std::next(at);
+    if (isGone(at->header)) {
+      spare_.splice(spare_.begin(), peer.aside, at);
+      throwAway(from, peer, at->header);
     }
+    at = next;
+  }
 }
 
-bool Letters::isRefused(const Key &key) const {
-  return std::any_of(refused_.begin(), refused_.end(), [&](const Key &refused) {
-    return streamOf(refused) == streamOf(key) && refused.run == key.run;
-  });
+bool Letters::isRefused(const Header &header) const {
+  return std::find(refused_.begin(), refused_.end(), runOf(header.key)) != refused_.end();
 }
 
-void Letters::putAside(Peer &peer, const Header &header, const std::byte *bytes) {
+// What is asked about is kept: its sender waits, and will ask how far this rank is.
+void Letters::putAside(Rank from, Peer &peer, const Header &header, const std::byte *bytes) {
+  bool isShort = header.kind == Header::Kind::Short;
+  peer.gathered += unitsOf(isShort ? header.bytes : 0);
+  if (peer.gathered > kWindow / 4) {
+    peer.gathered = 0;
+    throwAsideAway(from, peer, [&](const Header &aside) {
+      return aside.kind == Header::Kind::Short && book_->isOverHere(runOf(aside.key));
+    });
+  }
   if (spare_.empty())
     spare_.emplace_back();
   peer.aside.splice(peer.aside.end(), spare_, spare_.begin());
   Aside &aside = peer.aside.back();
   aside.header = header;
-  aside.bytes.assign(bytes, bytes + (header.kind == Header::Kind::Short ? header.bytes : 0));
+  aside.bytes.assign(bytes, bytes + (isShort ? header.bytes : 0));
 }
 
 void Letters::accept(Rank from, Message &message, const Header &header, const std::byte *bytes) {
@@ -231,9 +262,12 @@ void Letters::takeBytes(const Asked &asked) {
   std::optional<Courier::Place> place = courier_->expect(asked.peer, *asked.message);
   if (!place)
     return held_.push_back(asked);
-  iovec memory{&*place, sizeof *place};
-  write(asked.peer, {Header::Kind::Answer, asked.question, 0, {}, sizeof *place},
-        {&memory, 1, false, false, sizeof *place});
+  writePlace(asked.peer, {Header::Kind::Answer, asked.question, 0, {}, sizeof *place}, *place);
+}
+
+void Letters::writePlace(Rank to, const Header &header, Courier::Place place) {
+  iovec memory{&place, sizeof place};
+  write(to, header, {&memory, 1, false, false, sizeof place});
 }
 
 void Letters::giveBytes(Rank to, uint32_t question, const Courier::Place *place) {
@@ -243,6 +277,50 @@ void Letters::giveBytes(Rank to, uint32_t question, const Courier::Place *place)
     courier_->give(to, *message, *place);
   else if (message)
     message->finish();
+  else if (place) // whoever gives up, too, waits for these bytes
+    writePlace(to, {Header::Kind::Nothing, 0, 0, {}, sizeof *place}, *place);
+}
+
+void Letters::look() {
+  auto now = std::chrono::steady_clock::now();
+  if (now < nextDoubt_)
+    return;
+  nextDoubt_ = now + kPatience;
+  for (Doubter *doubter : doubters_)
+    doubter->doubt();
+}
+
+void Letters::askHowFar(Rank to, const Key &run) {
+  std::vector<Key> &asked = peer(to).asked;
+  if (std::find(asked.begin(), asked.end(), run) != asked.end())
+    return;
+  asked.push_back(run);
+  write(to, {Header::Kind::HowFar, 0, 0, run, 0});
+}
+
+// The answer first: what is refused behind it is nobody's any more.
+void Letters::tellHowFar(Rank to, const Key &run) {
+  bool isOver = book_->isOverHere(run);
+  write(to, {Header::Kind::SoFar, 0, isOver, run, 0});
+  if (isOver)
+    throwAsideAway(to, peer(to), [&](const Header &header) { return runOf(header.key) == run; });
+}
+
+void Letters::hearHowFar(Rank from, const Key &run, bool isOver) {
+  std::erase(peer(from).asked, run);
+  if (isOver)
+    for (Doubter *doubter : doubters_)
+      doubter->onOver(from, run);
+}
+
+// What is refused later was asked about by nobody.
+bool Letters::abandon(Rank from, Message &message) {
+  auto isIt = [&](const Message *other) { return other == &message; };
+  auto asked = std::find_if(questions_.begin(), questions_.end(), isIt);
+  if (asked != questions_.end())
+    *asked = nullptr;
+  return asked != questions_.end() ||
+         peer(from).wanted.removeIf([&](const Message &other) { return isIt(&other); }) != 0;
 }
 
 void Letters::write(Rank to, const Header &header, const Payload &payload, Message *message) {

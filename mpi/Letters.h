@@ -8,14 +8,21 @@
 /// buffer; then the bytes go from buffer to buffer.
 ///
 /// Letters that nobody wants yet are set aside. Whoever has a window of them at one peer asks
-/// about short messages too, and so waits.
+/// about short messages too, and so waits. Those of runs that are over here are thrown away when
+/// many have gathered.
+///
+/// A message without bytes may not be sent or received at all. So whoever has waited for long asks
+/// the peer how far it is. Letters keep their order: what a peer that is over with the run has
+/// not answered before will never be.
 ///
 /// Progress: whoever polls. Threads: one at a time, of those that the courier allows. Errors: once
 /// something failed for good, nothing moves any more, see status().
 #pragma once
 
 #include "mpi/Courier.h"
+#include "transports/lanes/RunProgress.h"
 
+#include <chrono>
 #include <deque>
 #include <list>
 #include <memory>
@@ -29,12 +36,32 @@ public:
   using Key = lanes::Key;
   using Message = lanes::Message;
 
+  /// In streams with this bit Key::message counts the messages of a run; in others it belongs to
+  /// the name of the stream, and runs have one.
+  static constexpr uint32_t kCountsMessages = 1u << 31;
+
   /// What may be at one peer that is not wanted yet, in units.
   static constexpr uint32_t kWindow = 1 << 20;
   static constexpr uint32_t kUnitsPerLetter = 1 << 10; ///< and one for each byte
+  /// How long a peer that says nothing is waited for before it is asked: longer than others have a
+  /// core that is shared.
+  static constexpr std::chrono::milliseconds kPatience{100};
 
-  /// Collective.
-  explicit Letters(std::unique_ptr<Courier> courier);
+  /// Somebody whose messages are under way, and who may find that they will never arrive.
+  class Doubter {
+  public:
+    /// Somebody waits, and it is a while since the last time.
+    virtual void doubt() = 0;
+    /// An answer: what the peer said for the run with this key is here, and nothing will follow.
+    virtual void onOver(Rank peer, const Key &run) = 0;
+
+  protected:
+    Doubter() = default;
+    ~Doubter() = default;
+  };
+
+  /// Collective. The book says how far this rank is.
+  Letters(std::unique_ptr<Courier> courier, std::shared_ptr<const lanes::RunBook> book);
 
   /// Collective. Waits until all that was sent is gone.
   ~Letters() override;
@@ -51,6 +78,18 @@ public:
   /// Moves what can move. True: something moved.
   bool poll();
 
+  /// Now and then, by whoever waits: reads the clock.
+  void look();
+  /// Between these it is asked to doubt.
+  void beginDoubting(Doubter &doubter) { doubters_.push_back(&doubter); }
+  void endDoubting(Doubter &doubter) { std::erase(doubters_, &doubter); }
+  /// Asks whether a peer is over with the run with this key, unless it was asked and did not answer
+  /// yet.
+  void askHowFar(Rank peer, const Key &run);
+  /// Lets go of a message that nothing was heard of. False: it is done, or its bytes are on their
+  /// way.
+  bool abandon(Rank peer, Message &message);
+
   /// Lets go of the messages of an operation that is given up. Waits for bytes that are on their
   /// way from or to its buffers.
   void forget(const lanes::Tally &tally);
@@ -62,7 +101,7 @@ public:
   /// Null: nobody said so.
   const Fault *findFailure(const Key &key) const;
 
-  /// What comes for the run with this key, whatever its message, is thrown away.
+  /// What comes for the run with this key is thrown away.
   void refuseRun(const Key &key);
 
   /// What went wrong for good, if something did.
@@ -84,9 +123,11 @@ private:
   struct Peer {
     lanes::MessageQueue wanted;
     std::list<Aside> aside;
-    uint32_t ahead = 0;    ///< units that were sent, and not said to have been taken
-    uint32_t taken = 0;    ///< of its units, those that it was not told of
-    std::vector<Key> gone; ///< that nobody wants any more
+    uint32_t ahead = 0;     ///< units that were sent, and not said to have been taken
+    uint32_t taken = 0;     ///< of its units, those that it was not told of
+    std::vector<Key> gone;  ///< that nobody wants any more
+    uint32_t gathered = 0;  ///< units that were set aside since the last sweep
+    std::vector<Key> asked; ///< runs
   };
 
   /// A message that is asked about, as its receiver knows it.
@@ -101,28 +142,35 @@ private:
   void read(Rank from, const Header &header, const std::byte *bytes);
   void deliver(Rank from, const Header &header, const std::byte *bytes);
   void accept(Rank from, Message &message, const Header &header, const std::byte *bytes);
-  void putAside(Peer &peer, const Header &header, const std::byte *bytes);
+  void putAside(Rank from, Peer &peer, const Header &header, const std::byte *bytes);
   void throwAway(Rank from, Peer &peer, const Header &header);
+  template <typename IsGone> void throwAsideAway(Rank from, Peer &peer, IsGone isGone);
+  void tellHowFar(Rank peer, const Key &run);
+  void hearHowFar(Rank peer, const Key &run, bool isOver);
   void countTaken(Rank from, Peer &peer, uint64_t bytes);
   void ask(Rank peer, Message &message);
   void refuse(Rank peer, uint32_t question);
   void takeBytes(const Asked &asked);
   void giveBytes(Rank to, uint32_t question, const Courier::Place *place);
+  void writePlace(Rank to, const Header &header, Courier::Place place);
   void write(Rank to, const Header &header, const Payload &payload = {},
              Message *message = nullptr);
-  bool isRefused(const Key &key) const;
+  bool isRefused(const Header &header) const;
 
   std::unique_ptr<Courier> courier_;
+  std::shared_ptr<const lanes::RunBook> book_;
   uint64_t shortBytes_;
   std::unordered_map<uint32_t, Peer> peers_; ///< by rank
   std::list<Aside> spare_;
   std::vector<uint32_t> freeQuestions_;
   std::vector<Message *> questions_; ///< null: it was given up
   std::deque<Asked> held_;           ///< that the courier could not expect yet
+  std::vector<Doubter *> doubters_;
+  std::chrono::steady_clock::time_point nextDoubt_ = {};
 
   // The newest; what is older nobody asks for.
   std::deque<std::pair<Key, Fault>> failures_;
-  std::deque<Key> refused_;
+  std::deque<Key> refused_; ///< runs
 };
 
 } // namespace colldsl::mpi

@@ -169,6 +169,14 @@ NetworkCourier::Incoming *NetworkCourier::incoming(uint32_t number) {
   return numberOf(incoming_[place]) == number ? &incoming_[place] : nullptr;
 }
 
+void NetworkCourier::expectNoMore(Rank from, const Place &place) {
+  Incoming *found = incoming(place.number);
+  if (!found || !found->peer || found->peer->rank != from)
+    return;
+  found->message = nullptr;
+  arrived(*found);
+}
+
 void NetworkCourier::arrived(Incoming &incoming) {
   incoming.region.reset();
   incoming.isUsed = false;
