@@ -1,6 +1,5 @@
 #include "executor/Exchange.h"
 
-#include "ir/Concat.h"
 #include "transports/Pieces.h"
 
 #include <algorithm>
@@ -139,10 +138,8 @@ void Exchange::doubt() {
 
 Status Exchange::mismatch() const {
   const lanes::Message &wrong = *tally_.mismatched;
-  if (wrong.moved == 0)
-    return Status::error(ErrorKind::Truncated, concat("a peer ended the run without a message of ",
-                                                      wrong.payload.bytes, " bytes"));
-  Fault fault = sizeMismatch(kNoRank, kNoOp, wrong.payload, wrong.moved);
+  Fault fault = wrong.moved == 0 ? endedWithout(kNoRank, kNoOp, wrong.payload)
+                                 : sizeMismatch(kNoRank, kNoOp, wrong.payload, wrong.moved);
   return Status::error(fault.kind, std::move(fault.reason));
 }
 

@@ -1,18 +1,51 @@
 #include "launch/Launcher.h"
 
+#include "ir/Concat.h"
+
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 
 namespace colldsl {
+namespace {
+
+constexpr const char *kLimit = "COLLDSL_LAUNCH_SECONDS";
+constexpr uint32_t kUsualSeconds = 60;
+
+} // namespace
+
+Result<Launcher::Limit> limitFromEnvironment() {
+  uint32_t seconds = kUsualSeconds;
+  const char *text = std::getenv(kLimit);
+  if (text && *text) {
+    const char *end = text + std::strlen(text);
+    auto [stopped, error] = std::from_chars(text, end, seconds);
+    if (error != std::errc() || stopped != end)
+      return Status::error(concat(kLimit, " is '", text, "', which is no number of seconds"));
+  }
+  return seconds == 0 ? Launcher::Limit() : std::chrono::seconds(seconds);
+}
 
 Result<std::unique_ptr<Launcher>> Launcher::find() {
+  Result<Limit> limit = limitFromEnvironment();
+  if (!limit)
+    return limit.status();
   for (auto *findOne : {findPmix, findPmi}) {
-    Result<std::unique_ptr<Launcher>> found = findOne();
+    Result<std::unique_ptr<Launcher>> found = findOne(*limit);
     if (!found)
       return found;
     if (*found)
       return (*found)->numRanks() > 1 ? found.take() : nullptr;
   }
   return std::unique_ptr<Launcher>();
+}
+
+Status Launcher::notAllCame() const {
+  return Status::error(ErrorKind::TimedOut,
+                       concat("some of the ", numRanks_,
+                              " ranks did not come to the launcher within ", limit_->count(),
+                              " s, of which ", kLimit, " may give them more"));
 }
 
 OutOfBand Launcher::outOfBand() {

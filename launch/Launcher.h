@@ -3,12 +3,16 @@
 ///
 /// Threads: one at a time. Errors: values. All calls but the first are collective over the ranks of
 /// the job, in the same order; that a rank died is for the launcher to tell, which ends the others.
+/// A rank that does not come is waited for as long as COLLDSL_LAUNCH_SECONDS says, or 60 s; then
+/// nothing more can be had from the launcher.
 #pragma once
 
 #include "runtime/WireUp.h"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +21,9 @@ namespace colldsl {
 
 class Launcher {
 public:
+  /// How long is waited; empty: for ever.
+  using Limit = std::optional<std::chrono::seconds>;
+
   virtual ~Launcher() = default; ///< takes leave of it
 
   /// Who started this process, found in the environment. Null: nobody, or for itself alone.
@@ -32,24 +39,30 @@ public:
   Status allgather(const void *mine, void *all, size_t bytes);
 
 protected:
-  Launcher() = default;
+  explicit Launcher(Limit limit) : limit_(limit) {}
 
   // What all launchers have: keys, which a rank gives values that others can see after a fence.
 
   virtual size_t longestValue() const = 0;
   virtual Status put(const std::string &key, std::span<const std::byte> value) = 0;
   virtual Status fence() = 0;
+  /// What to say of a fence that took too long.
+  Status notAllCame() const;
   /// Into `value`, which is as long as what was put.
   virtual Status get(uint32_t rank, const std::string &key, std::span<std::byte> value) = 0;
 
   uint32_t rank_ = 0, numRanks_ = 1;
+  Limit limit_;
 
 private:
   uint64_t numPut_ = 0; ///< no key is used twice
 };
 
 /// Null: not started by such a launcher.
-Result<std::unique_ptr<Launcher>> findPmix();
-Result<std::unique_ptr<Launcher>> findPmi();
+Result<std::unique_ptr<Launcher>> findPmix(Launcher::Limit limit);
+Result<std::unique_ptr<Launcher>> findPmi(Launcher::Limit limit);
+
+/// COLLDSL_LAUNCH_SECONDS; 0: no limit.
+Result<Launcher::Limit> limitFromEnvironment();
 
 } // namespace colldsl

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace colldsl {
@@ -51,7 +52,8 @@ bool fromHex(const std::string &text, std::span<std::byte> bytes) {
 
 class Pmi : public Launcher {
 public:
-  Pmi(int socket, uint32_t rank, uint32_t numRanks) : socket_(socket) {
+  Pmi(int socket, uint32_t rank, uint32_t numRanks, Limit limit)
+      : Launcher(limit), socket_(socket) {
     rank_ = rank;
     numRanks_ = numRanks;
   }
@@ -88,7 +90,8 @@ protected:
 
   Status fence() override {
     Result<std::string> said = ask("cmd=barrier_in", "barrier_out");
-    return said ? Status() : said.status();
+    bool isLate = !said && said.status().kind() == ErrorKind::TimedOut;
+    return said ? Status() : isLate ? notAllCame() : said.status();
   }
 
   Status get(uint32_t rank, const std::string &key, std::span<std::byte> value) override {
@@ -103,6 +106,8 @@ protected:
   }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   static std::string nameOf(uint32_t rank, const std::string &key) {
     return concat(key, "-", rank);
   }
@@ -140,9 +145,28 @@ private:
     return said;
   }
 
+  /// False: the launcher says nothing for too long.
+  bool await(Clock::time_point begin) const {
+    pollfd news = {socket_, POLLIN, 0};
+    while (true) {
+      auto left = limit_
+                      ? std::chrono::ceil<std::chrono::milliseconds>(begin + *limit_ - Clock::now())
+                      : std::chrono::milliseconds(-1);
+      if (limit_ && left.count() <= 0)
+        return false;
+      auto atMost = std::min<std::chrono::milliseconds>(left, std::chrono::hours(1));
+      if (poll(&news, 1, static_cast<int>(atMost.count())) > 0)
+        return true;
+    }
+  }
+
   Result<std::string> hear() {
+    Clock::time_point begin = Clock::now();
     for (size_t end; (end = heard_.find('\n')) == std::string::npos;) {
       char more[4096];
+      if (!await(begin))
+        return Status::error(ErrorKind::TimedOut,
+                             concat("the launcher said nothing for ", limit_->count(), " s"));
       ssize_t length = recv(socket_, more, sizeof more, 0);
       if (length < 0 && errno == EINTR)
         continue;
@@ -164,14 +188,14 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Launcher>> findPmi() {
+Result<std::unique_ptr<Launcher>> findPmi(Launcher::Limit limit) {
   std::optional<uint32_t> socket = numberIn("PMI_FD"), rank = numberIn("PMI_RANK"),
                           size = numberIn("PMI_SIZE");
   if (!socket || !rank || !size)
     return std::unique_ptr<Launcher>();
   if (*rank >= *size)
     return Status::error(concat("PMI_RANK is ", *rank, ", PMI_SIZE ", *size));
-  auto pmi = std::make_unique<Pmi>(static_cast<int>(*socket), *rank, *size);
+  auto pmi = std::make_unique<Pmi>(static_cast<int>(*socket), *rank, *size, limit);
   if (Status s = pmi->open(); !s)
     return s;
   return std::unique_ptr<Launcher>(std::move(pmi));

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <future>
 #include <pmix.h>
 
 namespace colldsl {
@@ -17,7 +18,7 @@ struct Functions {
   decltype(&PMIx_Finalize) finalize = nullptr;
   decltype(&PMIx_Put) put = nullptr;
   decltype(&PMIx_Commit) commit = nullptr;
-  decltype(&PMIx_Fence) fence = nullptr;
+  decltype(&PMIx_Fence_nb) fence = nullptr;
   decltype(&PMIx_Get) get = nullptr;
   decltype(&PMIx_Error_string) nameOf = nullptr;
 
@@ -28,7 +29,7 @@ struct Functions {
       return Status::error(concat("started by a launcher that speaks PMIx, but ", dlerror()));
     bool hasAll = find(library, "PMIx_Init", init) && find(library, "PMIx_Finalize", finalize) &&
                   find(library, "PMIx_Put", put) && find(library, "PMIx_Commit", commit) &&
-                  find(library, "PMIx_Fence", fence) && find(library, "PMIx_Get", get) &&
+                  find(library, "PMIx_Fence_nb", fence) && find(library, "PMIx_Get", get) &&
                   find(library, "PMIx_Error_string", nameOf);
     return hasAll ? Status() : Status::error("libpmix.so.2 lacks functions of PMIx 4");
   }
@@ -40,8 +41,17 @@ private:
   }
 };
 
+/// Kept by whoever comes later: the one who waits, or the library that tells.
+using Told = std::shared_ptr<std::promise<pmix_status_t>>;
+
+void tell(pmix_status_t code, void *told) {
+  std::unique_ptr<Told> owned(static_cast<Told *>(told));
+  (*owned)->set_value(code);
+}
+
 class Pmix : public Launcher {
 public:
+  explicit Pmix(Limit limit) : Launcher(limit) {}
   ~Pmix() override {
     if (isOpen_)
       pmix_.finalize(nullptr, 0);
@@ -82,7 +92,17 @@ protected:
     std::strncpy(collect.key, PMIX_COLLECT_DATA, PMIX_MAX_KEYLEN);
     collect.value.type = PMIX_BOOL;
     collect.value.data.flag = true;
-    return outcome(pmix_.fence(nullptr, 0, &collect, 1), "PMIx_Fence");
+    auto told = std::make_shared<std::promise<pmix_status_t>>();
+    std::future<pmix_status_t> code = told->get_future();
+    auto *owned = new Told(told);
+    pmix_status_t begun = pmix_.fence(nullptr, 0, &collect, 1, tell, owned);
+    if (begun != PMIX_SUCCESS) { // nobody will be told
+      delete owned;
+      return begun == PMIX_OPERATION_SUCCEEDED ? Status() : outcome(begun, "PMIx_Fence_nb");
+    }
+    if (limit_ && code.wait_for(*limit_) == std::future_status::timeout)
+      return notAllCame();
+    return outcome(code.get(), "PMIx_Fence_nb");
   }
 
   Status get(uint32_t rank, const std::string &key, std::span<std::byte> value) override {
@@ -115,10 +135,10 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Launcher>> findPmix() {
+Result<std::unique_ptr<Launcher>> findPmix(Launcher::Limit limit) {
   if (!std::getenv("PMIX_RANK"))
     return std::unique_ptr<Launcher>();
-  auto pmix = std::make_unique<Pmix>();
+  auto pmix = std::make_unique<Pmix>(limit);
   if (Status s = pmix->open(); !s)
     return s;
   return std::unique_ptr<Launcher>(std::move(pmix));

@@ -283,11 +283,10 @@ void CollectiveOperation::addPacked(Packed packed, Way way) {
 }
 
 // A plan that failed is made anew for the next run.
-Status CollectiveOperation::beginRun(uint32_t number, uint32_t patience) {
+Status CollectiveOperation::beginRun(uint32_t patience) {
   if (holdsType())
     group_->job().typesInUse().begin(reduction_->heldType());
   pack();
-  group_->numberNextRun(number);
   if (!plan_.isCommitted())
     if (Status s = plan_.commit(); !s)
       return s;
@@ -304,6 +303,7 @@ Status CollectiveOperation::endRun(Status outcome) {
     plan_.withdraw();
   if (holdsType())
     group_->job().typesInUse().end(reduction_->heldType());
+  group_->end();
   return outcome;
 }
 
@@ -311,19 +311,21 @@ Status CollectiveOperation::run(uint32_t number) {
   Job &job = group_->job();
   uint32_t looks = job.lanes().patience().looks;
   bool isPlain = isPlain_ && plan_.isReady();
-  if (isPlain)
-    group_->numberNextRun(number);
-  Status s = isPlain ? plan_.plan().start(looks) : beginRun(number, looks);
-  if (s && plan_.plan().running())
+  group_->begin(number);
+  Status s = isPlain ? plan_.plan().start(looks) : beginRun(looks);
+  if (s && plan_.plan().running()) {
     s = job.waitFor(*this);
-  else if (s && isPlain)
+  } else if (s && isPlain) {
+    group_->end();
     return s;
+  }
   return endRun(s ? plan_.plan().status() : std::move(s));
 }
 
 void CollectiveOperation::start(uint32_t number) {
   isBusy_ = true;
-  begun_ = beginRun(number, 0);
+  group_->begin(number);
+  begun_ = beginRun(0);
   if (begun_)
     group_->job().beginMoving(*this);
 }

@@ -57,7 +57,7 @@ private:
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
   bool holdsType() const { return reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL; }
-  Status beginRun(uint32_t number, uint32_t patience);
+  Status beginRun(uint32_t patience);
   Status endRun(Status outcome);
   void addPacked(Packed packed, Way way);
 

@@ -60,10 +60,12 @@ public:
   /// others came.
   virtual std::optional<Place> expect(Rank from, Message &message) = 0;
 
-  /// Whether bytes may be expected that perhaps never come.
+  /// The bytes that were expected there will not come, and their message is given up, or still
+  /// wanted.
+  virtual void expectNoMore(Rank from, const Place &place) = 0;
+
+  /// Whether bytes may be expected that perhaps never come, and that nobody says so of for long.
   virtual bool expectsInVain() const { return false; }
-  /// They do not come. Whoever has left already is nobody's concern.
-  virtual void expectNoMore(uint32_t) {}
 
   /// Sends the bytes of the message there, and finishes it.
   virtual void give(Rank to, Message &message, const Place &place) = 0;

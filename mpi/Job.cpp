@@ -101,8 +101,8 @@ void Job::connectNodes() {
     std::fprintf(stderr, "colldsl: messages between nodes: %s\n",
                  courier ? (*courier)->name().c_str()
                          : ("those of the MPI below: " + courier.message()).c_str());
-  letters_ = std::make_unique<Letters>(courier ? courier.take()
-                                               : std::make_unique<MpiCourier>(MPI_COMM_WORLD));
+  letters_ = std::make_unique<Letters>(
+      courier ? courier.take() : std::make_unique<MpiCourier>(MPI_COMM_WORLD), lanes_->book());
 }
 
 void Job::tell(uint32_t ranksHere, const Status &shared, bool isFine) const {
@@ -173,7 +173,14 @@ Status Job::waitFor(Operation &operation) {
 Status Job::moveOnce() {
   if (poll())
     return {};
+  lookFar();
   return told(lanes_->check());
+}
+
+void Job::lookFar() {
+  if (letters_)
+    letters_->look();
+  noteFailure();
 }
 
 // Who waits for ranks of its own node alone learns of it there.
@@ -194,7 +201,7 @@ Status Job::told(Status outcome) {
 
 // What the MPI below has under way moves while somebody looks at it.
 void Job::look() {
-  noteFailure();
+  lookFar();
   int isThere = 0;
   real::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &isThere, MPI_STATUS_IGNORE);
 }

@@ -139,6 +139,7 @@ private:
   std::vector<std::shared_ptr<void>> buried_;
 
   void look() override;
+  void lookFar();
   void noteFailure();
   Status told(Status outcome);
   void leave() override;

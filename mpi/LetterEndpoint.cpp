@@ -3,6 +3,7 @@
 #include "transports/Pieces.h"
 
 #include <algorithm>
+#include <bit>
 #include <thread>
 
 namespace colldsl::mpi {
@@ -11,14 +12,17 @@ namespace {
 // Nothing that comes ends a sleep.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(50);
 
-Fault saidBy(Rank rank, const std::string &what) {
-  return {rank, kNoOp, "rank " + std::to_string(index(rank)) + ": " + what, ErrorKind::Refused};
+// A peer is asked ever more rarely, but at least whenever a run is doubted so many times more.
+constexpr uint32_t kDoubtsBetween = 8;
+
+Fault saidBy(Rank rank, const std::string &what, ErrorKind kind) {
+  return {rank, kNoOp, "rank " + std::to_string(index(rank)) + ": " + what, kind};
 }
 
 } // namespace
 
 /// The messages of one plan.
-class LetterChannels : public Channels {
+class LetterChannels : public Channels, Letters::Doubter {
 public:
   LetterChannels(LetterEndpoint &endpoint, const OpenRequest &request)
       : endpoint_(endpoint), letters_(endpoint.letters_), isIndependent_(request.isIndependent) {
@@ -26,8 +30,10 @@ public:
     addEdges(out_, request.out);
     addEdges(in_, request.in);
     done_.reserve(out_.ends.size() + in_.ends.size());
+    letters_.beginDoubting(*this);
   }
   ~LetterChannels() override {
+    letters_.endDoubting(*this);
     if (tally_.open != 0)
       letters_.forget(tally_);
     if (failed())
@@ -61,6 +67,9 @@ private:
   Posted afterPost(End &end);
   void takeFinished();
   bool findFailure();
+  void doubt() override;
+  void onOver(Rank peer, const Letters::Key &run) override;
+  Fault mismatch() const;
   OpId openOpOf(const Side &side, Rank peer) const;
 
   LetterEndpoint &endpoint_;
@@ -70,7 +79,9 @@ private:
   lanes::Tally tally_;
   Side out_, in_;
   std::vector<Completion> done_;
-  bool told_ = false; ///< the caller has seen what is in done_
+  bool told_ = false;    ///< the caller has seen what is in done_
+  uint32_t doubted_ = 0; ///< the last run that was
+  uint32_t doubts_ = 0;  ///< about it
 };
 
 void LetterChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {
@@ -154,13 +165,45 @@ std::span<const Completion> LetterChannels::poll() {
     letters_.glance();
   takeFinished();
   told_ = true;
-  if (tally_.mismatched && !(isIndependent_ && tally_.open != 0) && !findFailure()) {
-    const End &end = static_cast<End &>(*tally_.mismatched);
-    fail(sizeMismatch(end.peer, OpId{end.tag}, end.payload, end.moved));
-  }
+  if (tally_.mismatched && !(isIndependent_ && tally_.open != 0) && !findFailure())
+    fail(mismatch());
   if (!letters_.status())
     fail({kNoRank, kNoOp, letters_.status().message(), letters_.status().kind()});
   return done_;
+}
+
+Fault LetterChannels::mismatch() const {
+  const End &end = static_cast<const End &>(*tally_.mismatched);
+  return end.moved == 0 ? endedWithout(end.peer, OpId{end.tag}, end.payload)
+                        : sizeMismatch(end.peer, OpId{end.tag}, end.payload, end.moved);
+}
+
+// Not about a run that has just begun.
+void LetterChannels::doubt() {
+  if (tally_.open == 0)
+    return;
+  if (doubted_ != run_)
+    doubts_ = 0;
+  doubted_ = run_;
+  uint32_t before = doubts_++;
+  if (before == 0 || !(std::has_single_bit(before) || before % kDoubtsBetween == 0))
+    return;
+  for (const Side *side : {&in_, &out_})
+    for (const End &end : side->ends)
+      if (end.isOpen)
+        letters_.askHowFar(endpoint_.inWorld(end.peer), endpoint_.keyOf(run_));
+}
+
+void LetterChannels::onOver(Rank peer, const Letters::Key &run) {
+  if (run != endpoint_.keyOf(run_))
+    return;
+  for (Side *side : {&in_, &out_})
+    for (End &end : side->ends)
+      if (end.isOpen && endpoint_.inWorld(end.peer) == peer && letters_.abandon(peer, end)) {
+        end.moved = 0;
+        tally_.mismatched = &end;
+        end.finish();
+      }
 }
 
 // If the run failed elsewhere before, that is the reason for what happens here.
@@ -201,14 +244,14 @@ Result<std::unique_ptr<Channels>> LetterEndpoint::open(const OpenRequest &reques
   auto channels = std::make_unique<LetterChannels>(*this, request);
   Status own = request.ready ? request.ready(*channels) : Status();
   if (!own) {
-    channels->abort(saidBy(rank(), own.message()));
+    channels->abort(saidBy(rank(), own.message(), own.kind()));
     return own;
   }
   return std::unique_ptr<Channels>(std::move(channels));
 }
 
 void LetterEndpoint::refuse(const std::string &reason) {
-  tellAll(*group_.nextRun, saidBy(rank(), reason));
+  tellAll(*group_.nextRun, saidBy(rank(), reason, ErrorKind::Refused));
 }
 
 Letters::Key LetterEndpoint::keyOf(uint32_t run) const {

@@ -1,7 +1,8 @@
 /// Plans whose messages are letters, for the ranks of a communicator.
 ///
 /// open() waits for nobody: the group numbers its runs, and a message of run r has the key
-/// {context, stream, r, message of the group + place in its edge's list}. So it does not matter
+/// {context, stream, r, message of the group + place in its edge's list}; if its stream does not
+/// count messages, an edge has one. So it does not matter
 /// which plans a rank has, as long as the same run is of the same schedule everywhere. A failure
 /// is one of that run alone.
 #pragma once

@@ -19,6 +19,13 @@ constexpr size_t kMostInvited = 64;
 
 uint32_t unitsOf(uint64_t bytes) { return static_cast<uint32_t>(bytes) + Letters::kUnitsPerLetter; }
 
+/// The key of its run, which is that of the first message.
+Letters::Key runOf(Letters::Key key) {
+  if ((key.stream & Letters::kCountsMessages) != 0)
+    key.message = 0;
+  return key;
+}
+
 template <typename T> void keepNewest(std::deque<T> &list, T newest) {
   list.push_back(std::move(newest));
   if (list.size() > kMostKept)
@@ -35,9 +42,11 @@ struct Letters::Header {
     Refusal,    ///< they are not wanted
     Taken,      ///< so many units were taken
     Invitation, ///< the message is Wanted, which follows, though nobody asked
-    Recall,     ///< the invitation to `place` is void
-    Declined,   ///< it was not used, and will not be
+    Recall,     ///< of the invitation to place `place`
+    Nothing,    ///< will be at a place that was told: it follows as it was
     Failure,    ///< why `key` failed, because of which rank; its kind stands at `place`
+    HowFar,     ///< whether the receiver is over with the run of `key`
+    SoFar,      ///< it is if `number` is 1
   };
   Kind kind;
   uint32_t place;
@@ -61,8 +70,9 @@ struct Letters::Aside {
   std::vector<std::byte> bytes;
 };
 
-Letters::Letters(std::unique_ptr<Courier> courier)
-    : courier_(std::move(courier)), shortBytes_(courier_->letterBytes() - sizeof(Header)) {
+Letters::Letters(std::unique_ptr<Courier> courier, std::shared_ptr<const lanes::RunBook> book)
+    : courier_(std::move(courier)), book_(std::move(book)),
+      shortBytes_(courier_->letterBytes() - sizeof(Header)) {
   courier_->deliverTo(*this);
 }
 
@@ -116,16 +126,20 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
   }
   case Header::Kind::Refusal:
     return giveBytes(from, header.place, nullptr);
+  case Header::Kind::Nothing: {
+    Courier::Place place;
+    std::memcpy(&place, bytes, sizeof place);
+    std::erase_if(peer(from).invited,
+                  [&](const Invitation &i) { return i.wanted.place.number == place.number; });
+    return courier_->expectNoMore(from, place);
+  }
   case Header::Kind::Taken:
     peer(from).ahead -= header.number;
     return;
   case Header::Kind::Invitation:
     return readInvitation(from, header, bytes);
   case Header::Kind::Recall:
-    return recall(from, header.place);
-  case Header::Kind::Declined:
-    std::erase_if(peer(from).invited, [&](const Invited &i) { return i.number == header.place; });
-    return courier_->expectNoMore(header.place);
+    return readRecall(from, header.place);
   case Header::Kind::Failure:
     keepNewest(failures_, {header.key,
                            {Rank{header.number},
@@ -133,22 +147,28 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
                             {reinterpret_cast<const char *>(bytes), header.bytes},
                             static_cast<ErrorKind>(header.place)}});
     return;
+  case Header::Kind::HowFar:
+    return tellHowFar(from, header.key);
+  case Header::Kind::SoFar:
+    return hearHowFar(from, header.key, header.number != 0);
   }
 }
 
 void Letters::deliver(Rank from, const Header &header, const std::byte *bytes) {
   Peer &peer = this->peer(from);
-  auto isInvited = [&](const Invited &i) { return i.key == header.key && i.bytes == header.bytes; };
+  auto isInvited = [&](const Invitation &i) {
+    return i.key == header.key && i.wanted.bytes == header.bytes;
+  };
   if (header.kind == Header::Kind::Question && std::ranges::any_of(peer.invited, isInvited))
     return; // the invitation, which is on its way, is the answer
-  uninvite(peer, header.key);
+  uninvite(from, peer, header.key);
   if (Message *message = peer.wanted.take(header.key))
     return accept(from, *message, header, bytes);
   auto gone = std::find(peer.gone.begin(), peer.gone.end(), header.key);
   if (gone != peer.gone.end())
     peer.gone.erase(gone);
   else if (!isRefused(header.key))
-    return putAside(peer, header, bytes);
+    return putAside(from, peer, header, bytes);
   throwAway(from, peer, header);
 }
 
@@ -162,36 +182,47 @@ void Letters::throwAway(Rank from, Peer &peer, const Header &header) {
 void Letters::refuseRun(const Key &key) {
   keepNewest(refused_, key);
   for (auto &[rank, peer] : peers_) {
+    throwAsideAway(Rank{rank}, peer, [&](const Header &header) { return isRefused(header.key); });
     std::erase_if(peer.invitations, [&, from = Rank{rank}](const Invitation &invitation) {
       bool isVoid = isRefused(invitation.key);
       if (isVoid)
         decline(from, invitation.wanted.place);
       return isVoid;
     });
-    for (auto at = peer.aside.begin(); at != peer.aside.end();) {
-      auto next = std::next(at);
-      if (isRefused(at->header.key)) {
-        spare_.splice(spare_.begin(), peer.aside, at);
-        throwAway(Rank{rank}, peer, at->header);
-      }
-      at = next;
+  }
+}
+
+template <typename IsGone> void Letters::throwAsideAway(Rank from, Peer &peer, IsGone isGone) {
+  for (auto at = peer.aside.begin(); at != peer.aside.end();) {
+    auto next = std::next(at);
+    if (isGone(at->header)) {
+      spare_.splice(spare_.begin(), peer.aside, at);
+      throwAway(from, peer, at->header);
     }
+    at = next;
   }
 }
 
 bool Letters::isRefused(const Key &key) const {
-  return std::any_of(refused_.begin(), refused_.end(), [&](const Key &refused) {
-    return streamOf(refused) == streamOf(key) && refused.run == key.run;
-  });
+  return std::find(refused_.begin(), refused_.end(), runOf(key)) != refused_.end();
 }
 
-void Letters::putAside(Peer &peer, const Header &header, const std::byte *bytes) {
+// What is asked about is kept: its sender waits, and will ask how far this rank is.
+void Letters::putAside(Rank from, Peer &peer, const Header &header, const std::byte *bytes) {
+  bool isShort = header.kind == Header::Kind::Short;
+  peer.gathered += unitsOf(isShort ? header.bytes : 0);
+  if (peer.gathered > kWindow / 4) {
+    peer.gathered = 0;
+    throwAsideAway(from, peer, [&](const Header &aside) {
+      return aside.kind == Header::Kind::Short && book_->isOverHere(runOf(aside.key));
+    });
+  }
   if (spare_.empty())
     spare_.emplace_back();
   peer.aside.splice(peer.aside.end(), spare_, spare_.begin());
   Aside &aside = peer.aside.back();
   aside.header = header;
-  aside.bytes.assign(bytes, bytes + (header.kind == Header::Kind::Short ? header.bytes : 0));
+  aside.bytes.assign(bytes, bytes + (isShort ? header.bytes : 0));
 }
 
 void Letters::accept(Rank from, Message &message, const Header &header, const std::byte *bytes) {
@@ -241,25 +272,32 @@ void Letters::invite(Rank from, Peer &peer, Message &message) {
   std::optional<Courier::Place> place = courier_->expect(from, message);
   if (!place)
     return;
-  peer.invited.push_back({message.key, message.moved, place->number});
   Wanted wanted{*place, message.moved};
+  peer.invited.push_back({message.key, wanted});
   iovec memory{&wanted, sizeof wanted};
   write(from, {Header::Kind::Invitation, 0, 0, message.key, sizeof wanted},
         {&memory, 1, false, false, sizeof wanted});
 }
 
 // The sender has said, or will not say, what makes it void there.
-void Letters::uninvite(Peer &peer, const Key &key) {
-  std::erase_if(peer.invited, [&](const Invited &invited) {
+void Letters::uninvite(Rank from, Peer &peer, const Key &key) {
+  std::erase_if(peer.invited, [&](const Invitation &invited) {
     if (invited.key == key)
-      courier_->expectNoMore(invited.number);
+      courier_->expectNoMore(from, invited.wanted.place);
     return invited.key == key;
   });
 }
 
+bool Letters::recall(Rank from, const Peer &peer, const Key &key) {
+  auto at = std::ranges::find(peer.invited, key, &Invitation::key);
+  if (at != peer.invited.end())
+    write(from, {Header::Kind::Recall, at->wanted.place.number, 0, {}, 0});
+  return at != peer.invited.end();
+}
+
 void Letters::arrived(Rank from, Message &message) {
   Peer &peer = this->peer(from);
-  if (std::erase_if(peer.invited, [&](const Invited &i) { return i.key == message.key; }) != 0 &&
+  if (std::erase_if(peer.invited, [&](const Invitation &i) { return i.key == message.key; }) != 0 &&
       !peer.wanted.take(message.key))
     std::erase(peer.gone, message.key);
   message.finish();
@@ -269,13 +307,13 @@ void Letters::readInvitation(Rank from, const Header &header, const std::byte *b
   Invitation invitation{header.key, {}};
   std::memcpy(&invitation.wanted, bytes, sizeof invitation.wanted);
   Peer &peer = this->peer(from);
-  for (uint32_t question : peer.asked)
+  for (uint32_t question : peer.questions)
     if (const Message *m = questions_[question]; m && m->key == header.key) {
       if (m->payload.bytes == invitation.wanted.bytes)
         giveBytes(from, question, &invitation.wanted.place);
       return; // else the question makes it void
     }
-  if (isRefused(header.key))
+  if (isRefused(header.key) || book_->isOverHere(runOf(header.key)))
     decline(from, invitation.wanted.place);
   else
     peer.invitations.push_back(invitation);
@@ -292,7 +330,7 @@ std::optional<Courier::Place> Letters::takeInvitation(Peer &peer, const Message 
 }
 
 // What was used, or made void by a letter, is known there.
-void Letters::recall(Rank from, uint32_t number) {
+void Letters::readRecall(Rank from, uint32_t number) {
   std::list<Invitation> &invitations = peer(from).invitations;
   auto at = std::ranges::find_if(
       invitations, [&](const Invitation &i) { return i.wanted.place.number == number; });
@@ -303,7 +341,7 @@ void Letters::recall(Rank from, uint32_t number) {
 }
 
 void Letters::decline(Rank from, const Courier::Place &place) {
-  write(from, {Header::Kind::Declined, place.number, 0, {}, 0});
+  writePlace(from, {Header::Kind::Nothing, 0, 0, {}, sizeof place}, place);
 }
 
 bool Letters::recvNow(Rank from, const Message &message) {
@@ -341,7 +379,7 @@ void Letters::ask(Rank to, Message &message) {
   uint32_t place = freeQuestions_.back();
   freeQuestions_.pop_back();
   questions_[place] = &message;
-  peer(to).asked.push_back(place);
+  peer(to).questions.push_back(place);
   write(to, {Header::Kind::Question, place, 0, message.key, message.payload.bytes});
 }
 
@@ -353,19 +391,68 @@ void Letters::takeBytes(const Asked &asked) {
   std::optional<Courier::Place> place = courier_->expect(asked.peer, *asked.message);
   if (!place)
     return held_.push_back(asked);
-  iovec memory{&*place, sizeof *place};
-  write(asked.peer, {Header::Kind::Answer, asked.question, 0, {}, sizeof *place},
-        {&memory, 1, false, false, sizeof *place});
+  writePlace(asked.peer, {Header::Kind::Answer, asked.question, 0, {}, sizeof *place}, *place);
+}
+
+void Letters::writePlace(Rank to, const Header &header, Courier::Place place) {
+  iovec memory{&place, sizeof place};
+  write(to, header, {&memory, 1, false, false, sizeof place});
 }
 
 void Letters::giveBytes(Rank to, uint32_t question, const Courier::Place *place) {
   Message *message = std::exchange(questions_[question], nullptr);
-  std::erase(peer(to).asked, question);
+  std::erase(peer(to).questions, question);
   freeQuestions_.push_back(question);
   if (message && place)
     courier_->give(to, *message, *place);
   else if (message)
     message->finish();
+  else if (place) // whoever gives up, too, waits for these bytes
+    decline(to, *place);
+}
+
+void Letters::look() {
+  auto now = std::chrono::steady_clock::now();
+  if (now < nextDoubt_)
+    return;
+  nextDoubt_ = now + kPatience;
+  for (Doubter *doubter : doubters_)
+    doubter->doubt();
+}
+
+void Letters::askHowFar(Rank to, const Key &run) {
+  std::vector<Key> &asked = peer(to).asked;
+  if (std::find(asked.begin(), asked.end(), run) != asked.end())
+    return;
+  asked.push_back(run);
+  write(to, {Header::Kind::HowFar, 0, 0, run, 0});
+}
+
+// The answer first: what is refused behind it is nobody's any more.
+void Letters::tellHowFar(Rank to, const Key &run) {
+  bool isOver = book_->isOverHere(run);
+  write(to, {Header::Kind::SoFar, 0, isOver, run, 0});
+  if (isOver)
+    throwAsideAway(to, peer(to), [&](const Header &header) { return runOf(header.key) == run; });
+}
+
+void Letters::hearHowFar(Rank from, const Key &run, bool isOver) {
+  std::erase(peer(from).asked, run);
+  if (isOver)
+    for (Doubter *doubter : doubters_)
+      doubter->onOver(from, run);
+}
+
+// What is refused later was asked about by nobody.
+bool Letters::abandon(Rank from, Message &message) {
+  if (recall(from, peer(from), message.key))
+    return false;
+  auto isIt = [&](const Message *other) { return other == &message; };
+  auto asked = std::find_if(questions_.begin(), questions_.end(), isIt);
+  if (asked != questions_.end())
+    *asked = nullptr;
+  return asked != questions_.end() ||
+         peer(from).wanted.removeIf([&](const Message &other) { return isIt(&other); }) != 0;
 }
 
 void Letters::write(Rank to, const Header &header, const Payload &payload, Message *message) {
@@ -379,9 +466,7 @@ void Letters::forget(const lanes::Tally &tally) {
     peer.wanted.removeIf([&, &peer = peer, from = Rank{rank}](Message &message) {
       if (isOurs(&message)) {
         peer.gone.push_back(message.key);
-        for (const Invited &invited : peer.invited)
-          if (invited.key == message.key)
-            write(from, {Header::Kind::Recall, invited.number, 0, {}, 0});
+        recall(from, peer, message.key);
       }
       return isOurs(&message);
     });

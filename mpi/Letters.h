@@ -10,14 +10,21 @@
 /// because it names another length or its run failed, is void on both sides.
 ///
 /// Letters that nobody wants yet are set aside. Whoever has a window of them at one peer asks
-/// about short messages too, and so waits.
+/// about short messages too, and so waits. Those of runs that are over here are thrown away when
+/// many have gathered.
+///
+/// A message without bytes may not be sent or received at all. So whoever has waited for long asks
+/// the peer how far it is. Letters keep their order: what a peer that is over with the run has
+/// not answered before will never be.
 ///
 /// Progress: whoever polls. Threads: one at a time, of those that the courier allows. Errors: once
 /// something failed for good, nothing moves any more, see status().
 #pragma once
 
 #include "mpi/Courier.h"
+#include "transports/lanes/RunProgress.h"
 
+#include <chrono>
 #include <deque>
 #include <list>
 #include <memory>
@@ -31,12 +38,32 @@ public:
   using Key = lanes::Key;
   using Message = lanes::Message;
 
+  /// In streams with this bit Key::message counts the messages of a run; in others it belongs to
+  /// the name of the stream, and runs have one.
+  static constexpr uint32_t kCountsMessages = 1u << 31;
+
   /// What may be at one peer that is not wanted yet, in units.
   static constexpr uint32_t kWindow = 1 << 20;
   static constexpr uint32_t kUnitsPerLetter = 1 << 10; ///< and one for each byte
+  /// How long a peer that says nothing is waited for before it is asked: longer than others have a
+  /// core that is shared.
+  static constexpr std::chrono::milliseconds kPatience{100};
 
-  /// Collective.
-  explicit Letters(std::unique_ptr<Courier> courier);
+  /// Somebody whose messages are under way, and who may find that they will never arrive.
+  class Doubter {
+  public:
+    /// Somebody waits, and it is a while since the last time.
+    virtual void doubt() = 0;
+    /// An answer: what the peer said for the run with this key is here, and nothing will follow.
+    virtual void onOver(Rank peer, const Key &run) = 0;
+
+  protected:
+    Doubter() = default;
+    ~Doubter() = default;
+  };
+
+  /// Collective. The book says how far this rank is.
+  Letters(std::unique_ptr<Courier> courier, std::shared_ptr<const lanes::RunBook> book);
 
   /// Collective. Waits until all that was sent is gone.
   ~Letters() override;
@@ -56,6 +83,18 @@ public:
   /// For whoever waits for none of it: polls once in a while.
   void glance();
 
+  /// Now and then, by whoever waits: reads the clock.
+  void look();
+  /// Between these it is asked to doubt.
+  void beginDoubting(Doubter &doubter) { doubters_.push_back(&doubter); }
+  void endDoubting(Doubter &doubter) { std::erase(doubters_, &doubter); }
+  /// Asks whether a peer is over with the run with this key, unless it was asked and did not answer
+  /// yet.
+  void askHowFar(Rank peer, const Key &run);
+  /// Lets go of a message that nothing was heard of. False: it is done, or its bytes are on their
+  /// way, or may be, until an invitation is called back.
+  bool abandon(Rank peer, Message &message);
+
   /// Lets go of the messages of an operation that is given up. Waits for bytes that are on their
   /// way from or to its buffers.
   void forget(const lanes::Tally &tally);
@@ -67,7 +106,7 @@ public:
   /// Null: nobody said so.
   const Fault *findFailure(const Key &key) const;
 
-  /// What comes for the run with this key, whatever its message, is thrown away.
+  /// What comes for the run with this key is thrown away.
   void refuseRun(const Key &key);
 
   /// What went wrong for good, if something did.
@@ -86,14 +125,7 @@ private:
   struct Aside;
   /// What an invitation says.
   struct Wanted;
-  /// An invitation to this rank.
   struct Invitation;
-  /// An invitation by this rank.
-  struct Invited {
-    Key key;
-    uint64_t bytes;
-    uint32_t number; ///< of its Courier::Place
-  };
 
   /// What is known of a rank that there were letters to or from.
   struct Peer {
@@ -102,9 +134,11 @@ private:
     uint32_t ahead = 0;                ///< units that were sent, and not said to have been taken
     uint32_t taken = 0;                ///< of its units, those that it was not told of
     std::vector<Key> gone;             ///< that nobody wants any more
-    std::list<Invitation> invitations; ///< that wait for their messages
-    std::vector<Invited> invited;
-    std::vector<uint32_t> asked; ///< questions without an answer
+    uint32_t gathered = 0;             ///< units that were set aside since the last sweep
+    std::vector<Key> asked;            ///< runs
+    std::vector<uint32_t> questions;   ///< without an answer
+    std::list<Invitation> invitations; ///< of this rank, which has not said anything yet
+    std::list<Invitation> invited;     ///< of the peer, by this rank
   };
 
   /// A message that is asked about, as its receiver knows it.
@@ -119,25 +153,31 @@ private:
   void read(Rank from, const Header &header, const std::byte *bytes);
   void deliver(Rank from, const Header &header, const std::byte *bytes);
   void accept(Rank from, Message &message, const Header &header, const std::byte *bytes);
-  void putAside(Peer &peer, const Header &header, const std::byte *bytes);
+  void putAside(Rank from, Peer &peer, const Header &header, const std::byte *bytes);
   void throwAway(Rank from, Peer &peer, const Header &header);
+  template <typename IsGone> void throwAsideAway(Rank from, Peer &peer, IsGone isGone);
+  void tellHowFar(Rank peer, const Key &run);
+  void hearHowFar(Rank peer, const Key &run, bool isOver);
   void countTaken(Rank from, Peer &peer, uint64_t bytes);
   void ask(Rank peer, Message &message);
   void arrived(Rank from, Message &message) override;
   void invite(Rank from, Peer &peer, Message &message);
-  void uninvite(Peer &peer, const Key &key);
+  void uninvite(Rank from, Peer &peer, const Key &key);
+  bool recall(Rank from, const Peer &peer, const Key &key);
   void readInvitation(Rank from, const Header &header, const std::byte *bytes);
   std::optional<Courier::Place> takeInvitation(Peer &peer, const Message &message);
-  void recall(Rank from, uint32_t number);
+  void readRecall(Rank from, uint32_t number);
   void decline(Rank from, const Courier::Place &place);
   void refuse(Rank peer, uint32_t question);
   void takeBytes(const Asked &asked);
   void giveBytes(Rank to, uint32_t question, const Courier::Place *place);
+  void writePlace(Rank to, const Header &header, Courier::Place place);
   void write(Rank to, const Header &header, const Payload &payload = {},
              Message *message = nullptr);
   bool isRefused(const Key &key) const;
 
   std::unique_ptr<Courier> courier_;
+  std::shared_ptr<const lanes::RunBook> book_;
   uint64_t shortBytes_;
   uint32_t glances_ = 0;                     ///< without a look
   std::unordered_map<uint32_t, Peer> peers_; ///< by rank
@@ -145,10 +185,12 @@ private:
   std::vector<uint32_t> freeQuestions_;
   std::vector<Message *> questions_; ///< null: it was given up
   std::deque<Asked> held_;           ///< that the courier could not expect yet
+  std::vector<Doubter *> doubters_;
+  std::chrono::steady_clock::time_point nextDoubt_ = {};
 
   // The newest; what is older nobody asks for.
   std::deque<std::pair<Key, Fault>> failures_;
-  std::deque<Key> refused_;
+  std::deque<Key> refused_; ///< runs
 };
 
 } // namespace colldsl::mpi

@@ -112,6 +112,18 @@ std::optional<Courier::Place> MpiCourier::expect(Rank from, Message &message) {
   return Place{.number = tag};
 }
 
+// It lands as what has come does.
+void MpiCourier::expectNoMore(Rank from, const Place &place) {
+  for (size_t at = 0; at < flights_.size(); ++at) {
+    Flight &flight = flights_[at];
+    if (flight.kind != Flight::Kind::BytesIn || flight.peer != from ||
+        flight.number != place.number)
+      continue;
+    flight.message = nullptr;
+    isFine(real::Cancel(&requests_[at]), "MPI_Cancel");
+  }
+}
+
 void MpiCourier::give(Rank to, Message &message, const Place &place) {
   Elements elements(message.payload, message.payload.bytes);
   MPI_Request request = MPI_REQUEST_NULL;

@@ -25,6 +25,7 @@ public:
   void write(Rank to, std::span<const std::byte> header, const Payload &payload,
              Message *message) override;
   std::optional<Place> expect(Rank from, Message &message) override;
+  void expectNoMore(Rank from, const Place &place) override;
   void give(Rank to, Message &message, const Place &place) override;
   bool poll() override;
   std::optional<lanes::News> news() override { return lanes::News{-1, kNap}; }

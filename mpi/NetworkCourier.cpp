@@ -169,6 +169,11 @@ NetworkCourier::Incoming *NetworkCourier::incoming(uint32_t number) {
   return numberOf(incoming_[place]) == number ? &incoming_[place] : nullptr;
 }
 
+void NetworkCourier::expectNoMore(Rank from, const Place &place) {
+  if (Incoming *found = incoming(place.number); found && found->peer && found->peer->rank == from)
+    release(*found);
+}
+
 void NetworkCourier::release(Incoming &incoming) {
   incoming.region.reset();
   incoming.message = nullptr;
@@ -180,11 +185,6 @@ void NetworkCourier::arrived(Incoming &incoming) {
   release(incoming);
   if (message)
     reader_->arrived(incoming.peer->rank, *message);
-}
-
-void NetworkCourier::expectNoMore(uint32_t number) {
-  if (Incoming *found = incoming(number))
-    release(*found);
 }
 
 void NetworkCourier::onWritten(uint32_t ticket) {

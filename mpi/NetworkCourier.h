@@ -27,7 +27,7 @@ public:
              Message *message) override;
   std::optional<Place> expect(Rank from, Message &message) override;
   bool expectsInVain() const override { return true; }
-  void expectNoMore(uint32_t number) override;
+  void expectNoMore(Rank from, const Place &place) override;
   void give(Rank to, Message &message, const Place &place) override;
   bool poll() override;
   std::optional<lanes::News> news() override;

@@ -26,7 +26,7 @@ Topology topologyOf(const Job &job, const std::vector<Rank> &members) {
 
 PlanGroup::PlanGroup(Job &job, std::shared_ptr<const std::vector<Rank>> members, Rank self,
                      uint32_t context, uint32_t stream)
-    : job_(job),
+    : job_(job), progress_(job.lanes().book(), {context, stream, 0, 0}),
       lanes_(job.lanes(), onNode(job, *members, self, context, {stream, &next_}), nullptr),
       communicator_(connect(members, {context, stream, 0, 0}), topologyOf(job, *members)) {}
 

@@ -12,7 +12,8 @@ namespace colldsl::mpi {
 
 class Job;
 
-/// Runs are numbered over all plans: whoever starts one sets the number before.
+/// Runs are numbered over all plans: whoever starts one sets the number before, and says when it is
+/// over.
 class PlanGroup {
 public:
   /// `members`: of MPI_COMM_WORLD, in the order of the communicator. `stream`: of the context,
@@ -23,6 +24,11 @@ public:
   Job &job() const { return job_; }
   Communicator &communicator() { return communicator_; }
   void numberNextRun(uint32_t number) { next_ = number; }
+  void begin(uint32_t number) {
+    numberNextRun(number);
+    progress_.begin(number);
+  }
+  void end() { progress_.end(); }
 
 private:
   Endpoint &connect(const std::shared_ptr<const std::vector<Rank>> &members,
@@ -30,6 +36,7 @@ private:
 
   Job &job_;
   uint32_t next_ = 0;
+  lanes::RunProgress progress_;
   lanes::LaneEndpoint lanes_;
   std::optional<LetterEndpoint> letters_;        ///< where some rank is on another node
   std::optional<routed::RoutedEndpoint> routed_; ///< then both

@@ -18,7 +18,7 @@ constexpr size_t kPrepared = 16;
 // Of those that differ in the places of their buffers alone, so many have an operation each.
 constexpr size_t kPlaces = 2;
 // The stream of the plans of a context, by its owner; neighbour operations number theirs from 0.
-constexpr uint32_t kPlansOf = 1u << 31;
+constexpr uint32_t kPlansOf = Letters::kCountsMessages;
 
 using Shared = std::shared_ptr<ServedComm>;
 

@@ -53,4 +53,10 @@ Fault sizeMismatch(Rank peer, OpId op, const Payload &payload, uint64_t bytes) {
           ErrorKind::Truncated};
 }
 
+Fault endedWithout(Rank peer, OpId op, const Payload &payload) {
+  return {peer, op,
+          "a peer ended the run without a message of " + std::to_string(payload.bytes) + " bytes",
+          ErrorKind::Truncated};
+}
+
 } // namespace colldsl

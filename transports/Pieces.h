@@ -55,4 +55,7 @@ inline bool accepts(const Payload &payload, uint64_t bytes) {
 /// What to say when it does not.
 Fault sizeMismatch(Rank peer, OpId op, const Payload &payload, uint64_t bytes);
 
+/// What to say when the peer needs nothing more for the run, and its end had none.
+Fault endedWithout(Rank peer, OpId op, const Payload &payload);
+
 } // namespace colldsl

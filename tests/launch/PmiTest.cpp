@@ -15,7 +15,7 @@
 namespace colldsl {
 namespace {
 
-/// Answers to each line, if it likes.
+/// Answers to each line, if it likes; a blank is only the beginning of an answer.
 using Answer = std::function<std::string(const std::string &line)>;
 
 /// The launcher's end of a socket, served by a thread until the process hangs up.
@@ -46,7 +46,8 @@ private:
         std::string said = answer_(heard.substr(0, end));
         if (said.empty())
           return hangUp();
-        said += '\n';
+        if (said != " ")
+          said += '\n';
         if (send(ends_[1], said.data(), said.size(), MSG_NOSIGNAL) < 0)
           return hangUp();
       }
@@ -94,7 +95,7 @@ private:
 
 std::string whyNotFound(Answer answer) {
   PlayedLauncher played(0, 2, std::move(answer));
-  Result<std::unique_ptr<Launcher>> found = findPmi();
+  Result<std::unique_ptr<Launcher>> found = findPmi({});
   return found ? "found" : found.message();
 }
 
@@ -107,7 +108,7 @@ Answer otherwise(const std::string &command, const std::string &said) {
 
 TEST(Pmi, LongValuesTravelInPieces) {
   PlayedLauncher played(1, 2, RightAnswers());
-  Result<std::unique_ptr<Launcher>> found = findPmi();
+  Result<std::unique_ptr<Launcher>> found = findPmi({});
   ASSERT_TRUE(found) << found.message();
   Launcher &launcher = **found;
   EXPECT_EQ(launcher.rank(), 1u);
@@ -128,7 +129,7 @@ TEST(Pmi, LongValuesTravelInPieces) {
 }
 
 TEST(Pmi, WithoutLauncherNothingIsFound) {
-  Result<std::unique_ptr<Launcher>> found = findPmi();
+  Result<std::unique_ptr<Launcher>> found = findPmi({});
   ASSERT_TRUE(found);
   EXPECT_EQ(*found, nullptr);
 }
@@ -150,7 +151,7 @@ TEST(Pmi, ValuesThatAreNotWhatWasPutAreRefused) {
                            std::pair("cmd=get_result rc=0 value=001", "rank 0 told something else"),
                            std::pair("cmd=get_result rc=-1 msg=no_key", "the launcher says: ")}) {
     PlayedLauncher played(0, 2, otherwise("get ", said));
-    Result<std::unique_ptr<Launcher>> found = findPmi();
+    Result<std::unique_ptr<Launcher>> found = findPmi({});
     ASSERT_TRUE(found) << found.message();
     std::byte mine{1}, all[2];
     Status s = (*found)->allgather(&mine, all, 1);
@@ -159,9 +160,36 @@ TEST(Pmi, ValuesThatAreNotWhatWasPutAreRefused) {
   }
 }
 
+// The launcher says nothing until the process hangs up.
+TEST(Pmi, RanksThatDoNotComeAreNotWaitedForForEver) {
+  auto patient = [right = RightAnswers()](const std::string &line) mutable {
+    return line == "cmd=barrier_in" ? " " : right(line); // no whole line
+  };
+  PlayedLauncher played(0, 2, patient);
+  Result<std::unique_ptr<Launcher>> found = findPmi(std::chrono::seconds(1));
+  ASSERT_TRUE(found) << found.message();
+  std::byte mine{1}, all[2];
+  auto begin = std::chrono::steady_clock::now();
+  Status s = (*found)->allgather(&mine, all, 1);
+  EXPECT_EQ(s.kind(), ErrorKind::TimedOut);
+  EXPECT_EQ(s.message(), "some of the 2 ranks did not come to the launcher within 1 s, of which "
+                         "COLLDSL_LAUNCH_SECONDS may give them more");
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(990));
+}
+
+TEST(Pmi, TheLimitIsReadWithCare) {
+  EXPECT_EQ(**limitFromEnvironment(), std::chrono::seconds(60));
+  setenv("COLLDSL_LAUNCH_SECONDS", "0", 1);
+  EXPECT_FALSE(limitFromEnvironment()->has_value());
+  setenv("COLLDSL_LAUNCH_SECONDS", "soon", 1);
+  EXPECT_EQ(limitFromEnvironment().message(),
+            "COLLDSL_LAUNCH_SECONDS is 'soon', which is no number of seconds");
+  unsetenv("COLLDSL_LAUNCH_SECONDS");
+}
+
 TEST(Pmi, ARankBeyondTheLastIsRefused) {
   PlayedLauncher played(2, 2, RightAnswers());
-  Result<std::unique_ptr<Launcher>> found = findPmi();
+  Result<std::unique_ptr<Launcher>> found = findPmi({});
   ASSERT_FALSE(found);
   EXPECT_EQ(found.message(), "PMI_RANK is 2, PMI_SIZE 2");
 }

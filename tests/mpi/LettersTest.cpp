@@ -1,6 +1,7 @@
 // Messages by letter, without anything that they are for. Rank 0 sends, rank 1
 // receives.
 #include "mpi/Letters.h"
+#include "mpi/Job.h"
 #include "mpi/MpiCourier.h"
 #include "mpi/NetworkCourier.h"
 
@@ -27,7 +28,9 @@ std::unique_ptr<Courier> makeCourier(Way way) {
 
 class LettersOf : public ::testing::TestWithParam<Way> {
 protected:
-  LettersOf() : letters(makeCourier(GetParam())) { MPI_Comm_rank(MPI_COMM_WORLD, &rank); }
+  LettersOf() : letters(makeCourier(GetParam()), Job::current()->lanes().book()) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  }
 
   bool sends() const { return rank == 0; }
 
@@ -251,6 +254,26 @@ TEST_P(LettersOf, memoryOfWhatIsGivenUpIsLeftAlone) {
     }
 }
 
+// The sender has given it up when its bytes are asked for. Then the receiver gives it up, too.
+TEST_P(LettersOf, bytesThatAreGivenUpAreNotWaitedFor) {
+  End end(100000, 1, 50, tally), next(8, 1, 51, tally);
+  post(end);
+  if (sends()) {
+    letters.forget(tally);
+    tally = {};
+    meet();
+  } else {
+    meet();
+    auto begin = std::chrono::steady_clock::now();
+    letters.forget(tally);
+    tally = {};
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  }
+  post(next);
+  finish();
+  meet();
+}
+
 TEST_P(LettersOf, failuresAreToldOncePerKey) {
   Letters::Key key{1, 2, 0, 0}, other{1, 3, 0, 0};
   if (sends())
@@ -262,6 +285,115 @@ TEST_P(LettersOf, failuresAreToldOncePerKey) {
     EXPECT_EQ(letters.findFailure(key)->peer, Rank{7});
   }
   EXPECT_EQ(letters.findFailure(other), nullptr);
+}
+
+// What a neighbour says for one run is nobody else's, though two owners may number alike.
+TEST_P(LettersOf, aRefusedRunIsThatOfOneStream) {
+  End end(8, 1, 5, tally);
+  if (sends()) {
+    end.fill(1);
+    post(end);
+    meet();
+  } else {
+    letters.refuseRun({1, 2, 3, 4});
+    meet();
+    post(end);
+  }
+  finish();
+  EXPECT_EQ(end.packed().front(), 1);
+}
+
+/// Doubts one message from or to a peer.
+struct Doubting : Letters::Doubter {
+  Letters &letters;
+  Rank peer;
+  Letters::Message &message;
+  uint32_t doubts = 0, answers = 0;
+  bool isAbandoned = false;
+
+  Doubting(Letters &letters, Rank peer, Letters::Message &message)
+      : letters(letters), peer(peer), message(message) {
+    letters.beginDoubting(*this);
+  }
+  ~Doubting() { letters.endDoubting(*this); }
+  void doubt() override {
+    ++doubts;
+    letters.askHowFar(peer, message.key);
+  }
+  void onOver(Rank from, const Letters::Key &run) override {
+    EXPECT_EQ(from, peer);
+    EXPECT_EQ(run, message.key);
+    ++answers;
+    isAbandoned = letters.abandon(peer, message);
+  }
+};
+
+// Rank 0 has a message for rank 1, or wants one, which has none at its end. As long as that has not
+// ended its run it may be late.
+TEST_P(LettersOf, whoWaitsInVainIsTold) {
+  uint32_t number = 20;
+  for (bool isSent : {true, false}) {
+    End end(100000, 1, ++number, tally);
+    lanes::RunProgress progress(Job::current()->lanes().book(), end.message.key);
+    if (!sends()) {
+      meet();
+      progress.whole(end.message.key.run);
+      meet();
+      continue;
+    }
+    if (isSent)
+      letters.send(kThere, end.message);
+    else
+      letters.recv(kThere, end.message);
+    Doubting doubting(letters, kThere, end.message);
+    auto lookUntil = [&](auto done) {
+      pollUntil([&] {
+        letters.look();
+        return done();
+      });
+    };
+    lookUntil([&] { return doubting.doubts == 4; });
+    EXPECT_EQ(doubting.answers, 0u);
+    meet();
+    lookUntil([&] { return doubting.isAbandoned; });
+    EXPECT_FALSE(letters.abandon(kThere, end.message)) << "once";
+    tally = {};
+    meet();
+  }
+}
+
+// A message that is here in time is none that is missing, whenever the answer comes.
+TEST_P(LettersOf, whatHasArrivedIsNotAbandoned) {
+  for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
+    End end(size, 1, 30, tally);
+    post(end);
+    finish();
+    EXPECT_FALSE(letters.abandon(sends() ? kThere : kHere, end.message));
+    meet();
+  }
+}
+
+// Else a receiver that never looks would hold its sender up once a window is full.
+TEST_P(LettersOf, whatIsOverIsThrownAwayOnceMuchHasGathered) {
+  constexpr uint32_t kAtOnce = kMostAhead / 2;
+  lanes::RunProgress progress(Job::current()->lanes().book(), {1, 2, 0, 40});
+  progress.whole(6 * kAtOnce);
+  for (uint32_t round = 0; round < 6; ++round) {
+    std::deque<End> ends;
+    for (uint32_t m = 0; m < kAtOnce && sends(); ++m) {
+      ends.emplace_back(4, 1, 40, tally).message.key.run = round * kAtOnce + m;
+      post(ends.back());
+    }
+    finish();
+    End there(4, 1, 41, tally), back(4, 1, 42, tally);
+    post(there);
+    finish();
+    if (sends())
+      letters.recv(kThere, back.message);
+    else
+      letters.send(kHere, back.message);
+    finish();
+  }
 }
 
 class LettersOverANetwork : public LettersOf {};

@@ -1,5 +1,5 @@
 // Every call of the kernel fails once, or for good.
-#include "tests/transports/NetworkPair.h"
+#include "tests/transports/FaultSweep.h"
 #include "transports/datagram/DatagramCarrier.h"
 
 #include <gtest/gtest.h>
@@ -64,8 +64,6 @@ private:
   int quiet_ = 0;
 };
 
-const std::vector<uint64_t> kSizes = {0, 8, 1000, 5000, 20000, 100000};
-
 datagram::Options quickOptions() {
   datagram::Options options;
   options.packetBytes = 1472;
@@ -74,41 +72,15 @@ datagram::Options quickOptions() {
   return options;
 }
 
-struct Outcome {
-  std::string trouble;
-  bool happened = false;
-};
-Outcome exchangeWith(Call call, const How &how, uint64_t at) {
-  FaultyCalls calls(call, how, at);
-  NetworkPair pair([&](Rank r) { return datagram::makeEndpoint(r, 2, quickOptions(), calls); });
-  Outcome outcome;
-  outcome.trouble = pair.trouble.empty() ? pair.exchange(kSizes, 3) : pair.trouble;
-  outcome.happened = calls.happened();
-  return outcome;
-}
-
-// At the first calls, at some in the middle, until there are no more. Each must end as `isFine`
-// says; others go on as if nothing had happened.
-template <typename IsFine> void sweep(Call call, const How &how, IsFine isFine) {
-  NetworkPair bystanders([](Rank r) { return datagram::makeEndpoint(r, 2, quickOptions()); });
-  ASSERT_EQ(bystanders.trouble, "");
-  uint64_t faults = 0;
-  for (uint64_t at = 1;; at += 1 + at / 3) {
-    Outcome outcome = exchangeWith(call, how, at);
-    if (!outcome.happened)
-      break;
-    ++faults;
-    EXPECT_TRUE(isFine(outcome.trouble))
-        << how.name << ", call " << at << ": '" << outcome.trouble << "'";
-    EXPECT_EQ(bystanders.exchange({8, 20000}, 1), "");
-  }
-  EXPECT_GT(faults, 0u) << "there is no such call";
-}
-
-bool isNothing(const std::string &trouble) { return trouble.empty(); }
-// Not before the last message, or it is clean: nobody is stuck, and nothing wrong is taken.
-bool isClean(const std::string &trouble) {
-  return trouble != "stuck" && trouble.find("wrong bytes") == std::string::npos;
+void sweep(Call call, const How &how, bool (&isFine)(const std::string &)) {
+  SCOPED_TRACE(how.name);
+  auto exchangeAt = [&](uint64_t at) {
+    FaultyCalls calls(call, how, at);
+    return exchangeWith([&](Rank r) { return datagram::makeEndpoint(r, 2, quickOptions(), calls); },
+                        [&] { return calls.happened(); });
+  };
+  test::sweep(exchangeAt, isFine,
+              [](Rank r) { return datagram::makeEndpoint(r, 2, quickOptions()); });
 }
 
 TEST(DatagramFaults, whatIsNotTakenNowIsOfferedAgain) {

@@ -1,5 +1,5 @@
 // Every call of libfabric fails once.
-#include "tests/transports/NetworkPair.h"
+#include "tests/transports/FaultSweep.h"
 #include "transports/ofi/Attach.h"
 #include "transports/ofi/OfiCarrier.h"
 
@@ -104,8 +104,6 @@ private:
   fid_cq *againOn_ = nullptr;
 };
 
-const std::vector<uint64_t> kSizes = {0, 8, 1000, 5000, 20000, 100000};
-
 ofi::Options quickOptions() {
   ofi::Options options;
   options.receives = 8;
@@ -114,48 +112,16 @@ ofi::Options quickOptions() {
   return options;
 }
 
-// What both ranks say after the k-th call went wrong; and then others go on as if nothing had
-// happened.
-struct Outcome {
-  std::string trouble;
-  bool happened = false;
-};
-Outcome exchangeWith(Call call, How how, uint64_t at) {
-  Transfer reads;
-  reads.mover = Mover::Reader;
-  FaultyCalls calls(call, how, at);
-  NetworkPair pair([&](Rank r) { return ofi::makeEndpoint(r, 2, quickOptions(), calls); });
-  Outcome outcome;
-  outcome.trouble = pair.trouble.empty()
-                        ? pair.exchange(kSizes, 3, {}, call == Call::Read ? reads : Transfer())
-                        : pair.trouble;
-  outcome.happened = calls.happened();
-  return outcome;
+void sweep(Call call, How how, bool (&isFine)(const std::string &)) {
+  Transfer way;
+  way.mover = call == Call::Read ? Mover::Reader : Mover::Either;
+  auto exchangeAt = [&](uint64_t at) {
+    FaultyCalls calls(call, how, at);
+    return exchangeWith([&](Rank r) { return ofi::makeEndpoint(r, 2, quickOptions(), calls); },
+                        [&] { return calls.happened(); }, way);
+  };
+  test::sweep(exchangeAt, isFine, [](Rank r) { return ofi::makeEndpoint(r, 2, quickOptions()); });
 }
-
-// At the first calls, at some in the middle, until there are no more. Each must end as `isFine`
-// says.
-template <typename IsFine> void sweep(Call call, How how, IsFine isFine) {
-  NetworkPair bystanders([](Rank r) { return ofi::makeEndpoint(r, 2, quickOptions()); });
-  ASSERT_EQ(bystanders.trouble, "");
-  uint64_t faults = 0;
-  for (uint64_t at = 1;; at += 1 + at / 3) {
-    Outcome outcome = exchangeWith(call, how, at);
-    if (!outcome.happened)
-      break;
-    ++faults;
-    EXPECT_TRUE(isFine(outcome.trouble)) << "call " << at << ": '" << outcome.trouble << "'";
-    EXPECT_EQ(bystanders.exchange({8, 20000}, 1), "");
-  }
-  EXPECT_GT(faults, 0u) << "there is no such call";
-}
-
-bool isNothing(const std::string &trouble) { return trouble.empty(); }
-// Not before the last message, or it is clean: nobody is stuck, and nothing wrong is taken.
-bool isClean(const std::string &trouble) {
-  return trouble != "stuck" && trouble.find("wrong bytes") == std::string::npos;
-}
-bool isFailure(const std::string &trouble) { return isClean(trouble) && !trouble.empty(); }
 
 TEST(OfiFaults, whatIsNotTakenNowIsOfferedAgain) {
   for (Call call : {Call::Recv, Call::Send, Call::Inject, Call::Read, Call::Write})

@@ -1,15 +1,14 @@
 // What is special about messages over an RDMA device. Skipped where there is none: tests/rdma runs
 // it where there is one.
-#include "tests/transports/NetworkPair.h"
+#include "tests/transports/FaultSweep.h"
+#include "tests/transports/NetworkChecks.h"
 #include "transports/verbs/Attach.h"
 #include "transports/verbs/VerbsCarrier.h"
 
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <gtest/gtest.h>
-#include <thread>
 
 namespace colldsl::test {
 namespace {
@@ -81,38 +80,9 @@ TEST_F(Verbs, strangersAreSentAway) {
   EXPECT_GT(pair.endpoints[0]->numRefused(), 0u);
 }
 
-// A rank that is killed is named on the others, in bounded time, with the op that waits for it.
-TEST_F(Verbs, aKilledRankIsNoticed) {
-  LocalOptions local;
-  local.numRanks = 3;
-  local.timeout = 60s;
-  local.attach = [](shm::World &world, Rank r) { return verbs::attach(world, r, {}); };
-  auto outcomes = runLocalRanks(local, [](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
-    Rank next{(index(endpoint.rank()) + 1) % 3}, last{(index(endpoint.rank()) + 2) % 3};
-    std::vector<EdgeSpec> out{{next, {makeMessageId(3, 0)}}}, in{{last, {makeMessageId(3, 0)}}};
-    auto channels = endpoint.open({out, in});
-    if (!channels)
-      return channels.status();
-    (*channels)->start();
-    if (endpoint.rank() == Rank{2}) {
-      std::this_thread::sleep_for(200ms);
-      raise(SIGKILL);
-    }
-    Payload signal;
-    signal.always = true;
-    (*channels)->recv({0, 0}, OpId{7}, signal);
-    std::vector<Completion> done;
-    pollUntil(**channels, done, [] { return false; });
-    const Fault &fault = (*channels)->fault();
-    if (!(*channels)->failed() || fault.reason != "rank 2 died" || fault.peer != Rank{2} ||
-        (*channels)->openOp(kNoRank) != OpId{7})
-      return Status::error("fault: '" + fault.reason + "'");
-    return std::vector<std::byte>();
-  });
-  ASSERT_TRUE(outcomes.ok()) << outcomes.message();
-  EXPECT_EQ((*outcomes)[2].signal, SIGKILL);
-  for (uint32_t r = 0; r < 2; ++r)
-    EXPECT_TRUE((*outcomes)[r].status.ok()) << r << ": " << (*outcomes)[r].status.message();
+TEST_F(Verbs, aKilledRankIsNoticedByAll) {
+  expectThatKilledRanksAreNoticed(
+      [](shm::World &world, Rank r) { return verbs::attach(world, r, {}); });
 }
 
 enum class Call { Send, Receive, Poll, Register };
@@ -166,28 +136,16 @@ private:
   int quiet_ = 0;
 };
 
-// At the first calls, at some in the middle, until there are no more.
-void sweep(Call call, bool forGood, const std::function<bool(const std::string &)> &isFine) {
+void sweep(Call call, bool forGood, bool (&isFine)(const std::string &)) {
   verbs::Options quick;
   quick.windowBytes = 3000;
   quick.linger = 100ms;
-  uint64_t faults = 0;
-  for (uint64_t at = 1;; at += 1 + at / 3, ++faults) {
-    FaultyCalls calls(call, forGood, at);
-    NetworkPair pair(with(quick, calls));
-    std::string trouble =
-        pair.trouble.empty() ? pair.exchange({0, 8, 1000, 5000, 20000, 100000}, 3) : pair.trouble;
-    if (!calls.happened())
-      break;
-    EXPECT_TRUE(isFine(trouble)) << "call " << at << ": '" << trouble << "'";
-  }
-  EXPECT_GT(faults, 0u) << "there is no such call";
-}
-
-bool isNothing(const std::string &trouble) { return trouble.empty(); }
-// Not before the last message, or it is clean: nobody is stuck, and nothing wrong is taken.
-bool isClean(const std::string &trouble) {
-  return trouble != "stuck" && trouble.find("wrong bytes") == std::string::npos;
+  test::sweep(
+      [&](uint64_t at) {
+        FaultyCalls calls(call, forGood, at);
+        return exchangeWith(with(quick, calls), [&] { return calls.happened(); });
+      },
+      isFine);
 }
 
 TEST_F(Verbs, whatIsNotTakenNowIsOfferedAgain) {

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace colldsl::lanes {
+namespace {
+
+// Looking how far a peer is takes its line away from it.
+constexpr uint32_t kChecksPerDoubt = 16;
+
+} // namespace
 
 LaneChannels::LaneChannels(LaneEndpoint &endpoint, uint32_t stream)
     : endpoint_(endpoint), stream_(stream), plan_(streamId(endpoint.group_.context, stream)),
@@ -205,45 +211,52 @@ bool LaneChannels::check() {
     return false;
   endpoint_.lanes_.health().look();
   std::optional<Fault> fault = findFailure();
-  Rank deserter = fault ? kNoRank : findDeserted();
-  if (deserter != kNoRank)
+  std::optional<Fault> deserted = fault ? std::nullopt : findDeserted();
+  if (deserted)
     fault = findFailure(); // why it left is told before
   if (fault)
     fail(std::move(*fault));
-  else if (deserter != kNoRank) // others wait for us who do not know that peer
-    abort({deserter, openOp(deserter),
-           "rank " + std::to_string(index(deserter)) + " has closed the plan"});
+  else if (deserted) // others wait for us who do not know that peer
+    abort(*deserted);
   return !failed();
 }
 
-// A peer that closed the plan, or left, while this rank still needs it. What it had to say it
-// said before: so look once more.
-Rank LaneChannels::findDeserted() {
+// A peer that closed the plan, left, or is over with the run, while this rank still needs it. What
+// it had to say it said before: so look once more.
+std::optional<Fault> LaneChannels::findDeserted() {
   auto held = endpoint_.hold();
   Lanes &lanes = endpoint_.lanes_;
+  bool doubts = endpoint_.numbersRuns() && ++checks_ % kChecksPerDoubt == 0;
   for (Rank peer : peers_) {
     Rank rank = endpoint_.onMachine(peer);
+    bool isOver = doubts && findOpen(peer) &&
+                  lanes.book()->isOver(rank, {endpoint_.group_.context, stream_, run_, 0});
     bool isGone = lanes.receiver(rank).hasClosed(plan_) || lanes.world().hasLeft(rank);
-    if (!isGone || openOp(peer) == kNoOp)
+    if (!(isOver || isGone) || !findOpen(peer))
       continue;
     lanes.poll();
     takeFinished();
-    if (openOp(peer) != kNoOp)
-      return peer;
+    const End *end = findOpen(peer);
+    if (end && isOver)
+      return endedWithout(peer, OpId{end->tag}, end->payload);
+    if (end)
+      return Fault{peer, OpId{end->tag},
+                   "rank " + std::to_string(index(peer)) + " has closed the plan"};
   }
-  return kNoRank;
+  return std::nullopt;
 }
 
-OpId LaneChannels::openOpOf(const Side &side, Rank peer) const {
-  for (const End &end : side.ends)
-    if (end.isOpen && (peer == kNoRank || peer == end.peer))
-      return OpId{end.tag};
-  return kNoOp;
+const LaneChannels::End *LaneChannels::findOpen(Rank peer) const {
+  for (const Side *side : {&in_, &out_})
+    for (const End &end : side->ends)
+      if (end.isOpen && (peer == kNoRank || peer == end.peer))
+        return &end;
+  return nullptr;
 }
 
 OpId LaneChannels::openOp(Rank peer) const {
-  OpId op = openOpOf(in_, peer);
-  return op != kNoOp ? op : openOpOf(out_, peer);
+  const End *end = findOpen(peer);
+  return end ? OpId{end->tag} : kNoOp;
 }
 
 void LaneChannels::abort(const Fault &fault) {

@@ -51,8 +51,8 @@ private:
   void hearNews();
   std::optional<Fault> findFailure();
   void failOf(const End &end);
-  Rank findDeserted();
-  OpId openOpOf(const Side &side, Rank peer) const;
+  std::optional<Fault> findDeserted();
+  const End *findOpen(Rank peer) const;
 
   LaneEndpoint &endpoint_;
   uint32_t stream_;
@@ -64,6 +64,7 @@ private:
   Side out_, in_;
   std::vector<Rank> peers_; ///< in the group, each once
   std::vector<Completion> done_;
+  uint32_t checks_ = 0;
   bool told_ = false; ///< the caller has seen what is in done_
 };
 

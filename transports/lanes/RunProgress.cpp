@@ -36,8 +36,8 @@ bool RunBook::isOver(Rank rank, const Key &key) const {
 bool RunBook::isOverHere(const Key &key) const {
   auto at = std::find_if(all_.begin(), all_.end(),
                          [&](const RunProgress *progress) { return progress->isOf(key); });
-  return at != all_.end() &&
-         isBefore(key.run, (*at)->shared_->over.load(std::memory_order_relaxed));
+  return at == all_.end() ? isOver(self_, key)
+                          : isBefore(key.run, (*at)->shared_->over.load(std::memory_order_relaxed));
 }
 
 // Null: no memory is left. Peers then wait for what does not come.

@@ -23,7 +23,7 @@ public:
 
   /// Whether a rank said that it needs nothing more for this run, or has left.
   bool isOver(Rank rank, const Key &key) const;
-  /// The same of this rank itself.
+  /// The same of this rank itself, also of streams that ended not long ago.
   bool isOverHere(const Key &key) const;
 
   /// Before the world goes.

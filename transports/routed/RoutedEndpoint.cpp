@@ -81,7 +81,7 @@ Result<std::unique_ptr<Channels>> RoutedEndpoint::open(const OpenRequest &reques
     return std::unique_ptr<Channels>(std::move(channels));
   if (channels) {
     channels->takeBack();
-    channels->abort({rank(), kNoOp, own.message()});
+    channels->abort({rank(), kNoOp, own.message(), own.kind()});
   }
   return own;
 }
