@@ -41,9 +41,10 @@ std::vector<uint32_t> firstOf(std::span<const Card> cards, Together areTogether)
 }
 
 bool has(const Card &card, auto condition) {
-  return std::any_of(
-      card.interfaces.begin(), card.interfaces.end(),
-      [&](const network::Interface &own) { return own.address != 0 && condition(own); });
+  return std::any_of(card.interfaces.begin(), card.interfaces.end(),
+                     [&](const network::Interface &own) {
+                       return own.address != network::Address() && condition(own);
+                     });
 }
 
 } // namespace
@@ -109,10 +110,11 @@ std::vector<uint32_t> firstOfHosts(std::span<const Card> cards) {
 
 // The first that no other host has, and in whose network all are; if there is none, then routes
 // will have to do.
-Result<uint32_t> meetingPoint(std::span<const Card> cards, std::span<const uint32_t> hosts) {
-  uint32_t routed = 0;
+Result<network::Address> meetingPoint(std::span<const Card> cards,
+                                      std::span<const uint32_t> hosts) {
+  network::Address routed;
   for (const network::Interface &mine : cards[0].interfaces) {
-    bool isUnique = mine.address != 0, isCommon = true;
+    bool isUnique = mine.address != network::Address(), isCommon = true;
     for (uint32_t r = 0; r < cards.size() && isUnique; ++r) {
       if (hosts[r] == hosts[0])
         continue;
@@ -122,10 +124,10 @@ Result<uint32_t> meetingPoint(std::span<const Card> cards, std::span<const uint3
     }
     if (isUnique && isCommon)
       return mine.address;
-    if (isUnique && routed == 0)
+    if (isUnique && routed == network::Address())
       routed = mine.address;
   }
-  if (routed != 0)
+  if (routed != network::Address())
     return routed;
   return Status::error(
       concat("host ", cards[0].host, " of rank 0 has no address for the others to reach"));

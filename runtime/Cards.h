@@ -45,10 +45,10 @@ std::vector<uint32_t> firstOfNodes(std::span<const Card> cards, uint32_t ranksPe
 /// The same of hosts: machines with addresses of their own.
 std::vector<uint32_t> firstOfHosts(std::span<const Card> cards);
 
-/// Which address of rank 0 the others are to be reached from, in the order of the network.
+/// Which address of rank 0 the others are to be reached from.
 /// Example: 192.168.1.1/24 and 10.0.0.1/24, but the other host has 192.168.1.1/24 and 10.0.0.2/24:
 /// it is 10.0.0.1, for both have 192.168.1.1, where neither finds the other.
-Result<uint32_t> meetingPoint(std::span<const Card> cards, std::span<const uint32_t> hosts);
+Result<network::Address> meetingPoint(std::span<const Card> cards, std::span<const uint32_t> hosts);
 
 /// The hardware threads of a set, ascending, or the first one.
 std::vector<uint32_t> listPus(const cpu_set_t &set);

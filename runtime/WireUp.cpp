@@ -50,7 +50,7 @@ Status chooseAddress(std::span<const Card> cards, const char *variable, std::str
   std::vector<uint32_t> hosts = firstOfHosts(cards);
   if (std::getenv(variable) || isOneNode(hosts))
     return {};
-  Result<uint32_t> point = meetingPoint(cards, hosts);
+  Result<network::Address> point = meetingPoint(cards, hosts);
   if (!point)
     return Status::error(concat(point.message(), "; ", variable, " names one, on each host"));
   Result<std::string> address = network::addressTowards(*point);

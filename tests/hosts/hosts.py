@@ -88,6 +88,12 @@ class Hosts:
             ip("netns", "del", name, check=False)
         ip("link", "del", "bridge0", check=False)
 
+    def speak_ipv6(self):
+        """Alone: fd00:213:7::1 and on."""
+        for i, name in enumerate(self.names):
+            ip("-n", name, "addr", "flush", "dev", "eth0", "scope", "global")
+            ip("-n", name, "addr", "add", f"fd00:213:7::{i + 1}/64", "dev", "eth0", "nodad")
+
     def cut(self, i):
         """Far away from host i, which notices nothing."""
         ip("link", "set", f"port{i}", "nomaster")
@@ -220,6 +226,18 @@ class Suite:
         said, code = self.run(hosts, 2, "allreduce_ring", COLLDSL_OFI_BIND="10.214.0.0/16")
         expect(code != 0 and "has no address in 10.214.0.0/16" in said, said)
 
+    def ipv6_is_enough(self, hosts):
+        hosts.speak_ipv6()
+        names = ["allreduce_hierarchical", "alltoall_pairwise", "barrier_dissemination"]
+        for ways in ([], ["--transport", "ofi"]):
+            said, code = self.run(hosts, 2, *names, "--bytes", "40KiB", *ways)
+            expect(code == 0 and said.count("correct") == len(names), said)
+        said, code = self.run(hosts, 2, "allreduce_ring", COLLDSL_OFI_BIND="fd00:213:7::/64")
+        expect(code == 0 and "correct" in said, said)
+        said, code = self.run(hosts, 2, "allreduce_ring", "--transport", "datagram")
+        expect(code != 0 and "IPv4" in said, said)
+        self.dead_rank_is_named(hosts)
+
     def dead_rank_is_named(self, hosts):
         ranks = 2 * len(hosts.names)
         with self.job(hosts, 2, self.sums, "1000000000") as job:
@@ -253,7 +271,7 @@ def main():
     suite = Suite(*sys.argv[1:3])
     plan = [(2, suite.collectives_run_right), (3, suite.collectives_run_right),
             (2, suite.library_knows_nodes), (2, suite.address_is_told),
-            (3, suite.dead_rank_is_named), (2, suite.cut_link_is_noticed)]
+            (2, suite.ipv6_is_enough), (3, suite.dead_rank_is_named), (2, suite.cut_link_is_noticed)]
     for weather in ("1 0.1 0.1 0.1", "2 1 1 1", "3 5 5 5", "4 20 5 5"):
         plan.append((3, suite.datagrams_get_lost, *weather.split()))
     return run_all(plan)

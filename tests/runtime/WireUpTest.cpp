@@ -2,7 +2,6 @@
 #include "runtime/Cards.h"
 #include "runtime/OutOfBandBootstrap.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -12,11 +11,9 @@
 namespace colldsl {
 namespace {
 
-network::Interface at(const char *address, uint32_t bits = 24) {
-  network::Interface made;
-  inet_pton(AF_INET, address, &made.address);
-  made.mask = htonl(~uint32_t{0} << (32 - bits));
-  return made;
+network::Interface at(const char *text) {
+  network::Address address = *network::readAddress(text);
+  return {address, address.isOfIpv4() ? 120u : 64u};
 }
 
 /// A rank of a host with these interfaces.
@@ -28,7 +25,7 @@ Card onHost(const char *boot, std::initializer_list<network::Interface> interfac
 }
 
 std::string meetAt(const std::vector<Card> &cards) {
-  Result<uint32_t> point = meetingPoint(cards, firstOfHosts(cards));
+  Result<network::Address> point = meetingPoint(cards, firstOfHosts(cards));
   return point ? network::inWords(*point) : point.message();
 }
 
@@ -50,6 +47,11 @@ TEST(Nodes, MeetWhereAllAreAndNobodyIsTwice) {
   EXPECT_EQ(meetAt({first, first, second}), "10.0.0.1");
   // No network has all: the first address that is not taken, and routes.
   EXPECT_EQ(meetAt({first, second, onHost("c", {at("10.9.0.3")})}), "172.16.0.1");
+  // Machines with IPv6 alone, or in common.
+  Card longOnly = onHost("d", {at("fd00::4")});
+  EXPECT_EQ(meetAt({onHost("e", {at("fd00::5")}), longOnly}), "fd00::5");
+  EXPECT_EQ(meetAt({onHost("e", {at("10.0.0.5"), at("fd01::5"), at("fd00::5")}), longOnly}),
+            "fd00::5");
   first = onHost("a", {at("192.168.1.1")});
   std::strcpy(first.host, "lonely");
   EXPECT_EQ(meetAt({first, second}),
@@ -58,16 +60,30 @@ TEST(Nodes, MeetWhereAllAreAndNobodyIsTwice) {
 
 TEST(Interfaces, AreFoundByTheirNetwork) {
   EXPECT_EQ(*network::addressAt("10.1.2.3"), "10.1.2.3");
-  for (const char *wrong : {"10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "x/8", "10.0.0.0/8x"})
+  for (const char *wrong :
+       {"10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "x/8", "10.0.0.0/8x", "fd00::/129"})
     EXPECT_EQ(network::addressAt(wrong).message(),
-              std::string("'") + wrong + "' is no network such as 10.0.0.0/24");
+              std::string("'") + wrong + "' is no network such as 10.0.0.0/24 or fd00::/64");
   EXPECT_EQ(network::addressAt("203.0.113.0/28").message(),
             "this machine has no address in 203.0.113.0/28");
   for (const network::Interface &own : network::ownInterfaces()) {
     std::string address = network::inWords(own.address);
-    EXPECT_EQ(*network::addressAt(address + "/32"), address);
+    EXPECT_EQ(*network::addressAt(address + (own.address.isOfIpv4() ? "/32" : "/128")), address);
   }
   EXPECT_EQ(*network::addressTowards(at("127.0.0.1").address), "127.0.0.1");
+}
+
+TEST(Interfaces, ReachWhatSharesTheirBits) {
+  network::Interface own{at("10.1.128.1").address, 96 + 17};
+  EXPECT_TRUE(own.reaches(at("10.1.255.9").address));
+  EXPECT_FALSE(own.reaches(at("10.1.127.9").address));
+  EXPECT_FALSE(own.reaches(at("fd00::1").address));
+  own = {at("fd00:0:0:8000::1").address, 49};
+  EXPECT_TRUE(own.reaches(at("fd00:0:0:ffff::2").address));
+  EXPECT_FALSE(own.reaches(at("fd00:0:0:7fff::2").address));
+  EXPECT_EQ(network::inWords(own.address), "fd00:0:0:8000::1");
+  EXPECT_EQ(network::readAddress("10.0.0.256").message(),
+            "'10.0.0.256' is not an address such as 10.0.0.1 or fd00::1");
 }
 
 /// Threads whose allgather is memory.

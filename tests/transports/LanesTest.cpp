@@ -263,6 +263,43 @@ struct Long {
   }
 };
 
+// A lane tells 65,535 long messages apart. Those that were given up leave nothing behind once their
+// receiver has answered.
+TEST(Lanes, givenUpMessagesTakeNoTicketsForGood) {
+  EXPECT_EQ(onLanes(2, {},
+                    [](Lanes &lanes) -> std::string {
+                      constexpr uint32_t kMany = 70000, kAtOnce = 100;
+                      bool sends = lanes.rank() == Rank{0};
+                      std::vector<std::byte> bytes(40 << 10); // always asked about
+                      iovec piece{bytes.data(), bytes.size()};
+                      lanes::Tally tally;
+                      auto post = [&](lanes::Message &message, uint32_t run, uint32_t number) {
+                        message.key = {1, 1, run, number};
+                        message.payload = {&piece, 1, false, false, piece.iov_len};
+                        message.tally = &tally;
+                        if (sends)
+                          lanes.sender(Rank{1})->post(message);
+                        else
+                          lanes.receiver(Rank{0}).post(message);
+                      };
+                      lanes.refuseRun(lanes::streamId(1, 1), 1);
+                      for (uint32_t round = 0; round < kMany / kAtOnce; ++round) {
+                        for (uint32_t i = 0; i < kAtOnce && sends; ++i) {
+                          lanes::Message unwanted;
+                          post(unwanted, 1, i);
+                          lanes.forget(tally);
+                          tally = {};
+                        }
+                        lanes::Message wanted;
+                        post(wanted, 2, round);
+                        if (Status s = lanes.wait(tally); !s)
+                          return s.message();
+                      }
+                      return "";
+                    }),
+            "");
+}
+
 // Rank 1 receives each message either before it is sent or after it; rank 0 learns of that.
 TEST(Lanes, whoIsLateIsNotAsked) {
   constexpr uint32_t kRuns = 40;

@@ -38,7 +38,7 @@ TEST(Ofi, socketsAreBoundWhereTheyAreTold) {
   auto endpoint = ofi::makeEndpoint(Rank{0}, 1);
   ASSERT_TRUE(endpoint.ok()) << endpoint.message();
   const network::Card &card = (*endpoint)->card();
-  EXPECT_EQ(card.watchAddress, htonl(INADDR_LOOPBACK));
+  EXPECT_EQ(network::inWords(card.watchAddress), "127.0.0.1");
   sockaddr_in name;
   ASSERT_EQ(card.addressBytes, sizeof name);
   std::memcpy(&name, card.address.data(), sizeof name);
@@ -51,11 +51,8 @@ TEST(Ofi, strangersAreSentAway) {
   ASSERT_EQ(pair.trouble, "");
   const network::Card &card = pair.endpoints[0]->card();
   int stranger = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in name = {};
-  name.sin_family = AF_INET;
-  name.sin_addr.s_addr = card.watchAddress;
-  name.sin_port = card.watchPort;
-  ASSERT_EQ(connect(stranger, reinterpret_cast<sockaddr *>(&name), sizeof name), 0);
+  network::SocketName name(card.watchAddress, card.watchPort);
+  ASSERT_EQ(connect(stranger, name.get(), name.bytes), 0);
   ASSERT_EQ(write(stranger, "let me in", 8), 8);
   // An endpoint of another job, which takes its own token for that of rank 0.
   ofi::Options hasty;

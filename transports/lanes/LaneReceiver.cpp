@@ -156,8 +156,11 @@ void LaneReceiver::take(const Line &line) {
 }
 
 void LaneReceiver::setAside(const Line &line) {
-  if (refused_.has(line.key))
+  if (refused_.has(line.key)) {
+    if (line.kind == LineKind::Request) // its sender need not wait
+      notify(line.body.request, Notice::Done);
     return;
+  }
   if (aside_.size() >= sweepAt_)
     sweep();
   if (spare_.empty())

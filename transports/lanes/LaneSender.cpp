@@ -96,6 +96,19 @@ bool LaneSender::putInRing(const Message &message, LineKind kind, uint64_t offse
   return true;
 }
 
+// The receiver has answered, and says nothing more.
+bool LaneSender::reclaimTickets() {
+  std::erase_if(owed_, [this](uint16_t number) {
+    Ticket &ticket = tickets_[number];
+    if (ticket.answer->notice.load(std::memory_order_acquire) != noticeOf(ticket.use, Notice::Done))
+      return false;
+    ++ticket.use;
+    freeTickets_.push_back(number);
+    return true;
+  });
+  return !freeTickets_.empty();
+}
+
 bool LaneSender::makeTickets() {
   size_t first = tickets_.size(), end = first + kTicketsAtOnce;
   if (end > std::numeric_limits<uint16_t>::max())
@@ -113,7 +126,7 @@ bool LaneSender::makeTickets() {
 }
 
 bool LaneSender::ask(Message &message) {
-  if (!hasLines(1) || (freeTickets_.empty() && !makeTickets()))
+  if (!hasLines(1) || (freeTickets_.empty() && !reclaimTickets() && !makeTickets()))
     return false;
   const Ticket &ticket = tickets_[freeTickets_.back()];
   message.ticket = freeTickets_.back();
@@ -251,11 +264,17 @@ bool LaneSender::sayClosed() {
   return moved;
 }
 
-// The tickets of what was asked are not used again: the receiver may still answer.
+// The tickets of what was asked are used again once the receiver has answered, those of what
+// streams are not.
 uint32_t LaneSender::forget(const Tally &tally) {
-  uint32_t forgotten = 0;
-  for (MessageQueue *queue : {&waiting_, &asked_, &streams_})
-    forgotten += queue->removeIf([&](Message &m) { return m.tally == &tally; });
+  auto isOurs = [&](const Message &m) { return m.tally == &tally; };
+  uint32_t forgotten = asked_.removeIf([&](const Message &m) {
+    if (isOurs(m))
+      owed_.push_back(m.ticket);
+    return isOurs(m);
+  });
+  for (MessageQueue *queue : {&waiting_, &streams_})
+    forgotten += queue->removeIf(isOurs);
   return forgotten;
 }
 

@@ -81,6 +81,7 @@ private:
   bool sendLonger(const Message &message);
   void putInLines(const Message &message);
   bool putInRing(const Message &message, LineKind kind, uint64_t offset, uint64_t bytes);
+  bool reclaimTickets();
   bool makeTickets();
   bool ask(Message &message);
   bool publish(Message &message);
@@ -110,10 +111,11 @@ private:
   };
   std::vector<Ticket> tickets_;
   std::vector<uint16_t> freeTickets_;
-  MessageQueue waiting_;     ///< for room
-  MessageQueue asked_;       ///< Requests, no notice yet
-  MessageQueue streams_;     ///< the receiver is ready
-  std::vector<Key> closing_; ///< streams of which the peer is to be told
+  std::vector<uint16_t> owed_; ///< of what was given up: the receiver may still answer
+  MessageQueue waiting_;       ///< for room
+  MessageQueue asked_;         ///< Requests, no notice yet
+  MessageQueue streams_;       ///< the receiver is ready
+  std::vector<Key> closing_;   ///< streams of which the peer is to be told
 };
 
 } // namespace colldsl::lanes

@@ -1,38 +1,116 @@
 #include "transports/network/Interfaces.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 namespace colldsl::network {
 namespace {
 
-uint32_t addressOf(const sockaddr *name) {
-  sockaddr_in known = {};
-  std::memcpy(&known, name, sizeof known);
-  return known.sin_addr.s_addr;
+constexpr uint32_t kBits = 128, kBitsOfIpv4 = 32;
+constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+template <typename Name> Name as(const sockaddr_storage &name) {
+  Name known = {};
+  std::memcpy(&known, &name, sizeof known);
+  return known;
+}
+
+SocketName nameOf(const sockaddr *given) {
+  SocketName name;
+  bool isLong = given->sa_family == AF_INET6;
+  name.bytes = isLong ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  std::memcpy(&name.name, given, name.bytes);
+  return name;
+}
+
+bool isOfInternet(const sockaddr *name) {
+  return name && (name->sa_family == AF_INET || name->sa_family == AF_INET6);
+}
+
+bool isOfOneCable(const Address &address) {
+  return address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+}
+
+// Ones come before zeros.
+uint32_t bitsOf(const SocketName &mask) {
+  Address words = mask.address();
+  auto begin = words.bytes.begin() + (mask.name.ss_family == AF_INET ? kMapped.size() : 0);
+  uint32_t bits = mask.name.ss_family == AF_INET ? kBits - kBitsOfIpv4 : 0;
+  for (; begin != words.bytes.end(); ++begin)
+    bits += static_cast<uint32_t>(std::popcount(*begin));
+  return bits;
 }
 
 /// "10.0.0.0/24"; nothing: it is no network.
 bool readNetwork(const std::string &text, Interface &network) {
   size_t slash = text.find('/');
-  unsigned bits = 0;
   const char *end = text.data() + text.size();
-  if (slash == std::string::npos ||
-      inet_pton(AF_INET, text.substr(0, slash).c_str(), &network.address) != 1)
+  Result<Address> address = readAddress(text.substr(0, slash));
+  if (!address)
     return false;
-  auto [stopped, error] = std::from_chars(text.data() + slash + 1, end, bits);
-  network.mask = bits == 0 ? 0 : htonl(~uint32_t{0} << (32 - bits % 33));
-  return error == std::errc() && stopped == end && bits <= 32;
+  network.address = *address;
+  auto [stopped, error] = std::from_chars(text.data() + slash + 1, end, network.bits);
+  uint32_t most = address->isOfIpv4() ? kBitsOfIpv4 : kBits;
+  if (error != std::errc() || stopped != end || network.bits > most)
+    return false;
+  network.bits += kBits - most;
+  return true;
 }
 
 } // namespace
+
+bool Address::isOfIpv4() const { return std::equal(kMapped.begin(), kMapped.end(), bytes.begin()); }
+
+SocketName::SocketName(const Address &address, uint16_t port) {
+  if (address.isOfIpv4()) {
+    sockaddr_in known = {};
+    known.sin_family = AF_INET;
+    known.sin_port = port;
+    std::memcpy(&known.sin_addr, &address.bytes[kMapped.size()], sizeof known.sin_addr);
+    std::memcpy(&name, &known, bytes = sizeof known);
+  } else {
+    sockaddr_in6 known = {};
+    known.sin6_family = AF_INET6;
+    known.sin6_port = port;
+    std::memcpy(&known.sin6_addr, address.bytes.data(), sizeof known.sin6_addr);
+    std::memcpy(&name, &known, bytes = sizeof known);
+  }
+}
+
+Address SocketName::address() const {
+  Address address;
+  if (name.ss_family == AF_INET6) {
+    in6_addr known = as<sockaddr_in6>(name).sin6_addr;
+    std::memcpy(address.bytes.data(), &known, sizeof known);
+    return address;
+  }
+  in_addr known = as<sockaddr_in>(name).sin_addr;
+  std::copy(kMapped.begin(), kMapped.end(), address.bytes.begin());
+  std::memcpy(&address.bytes[kMapped.size()], &known, sizeof known);
+  return address;
+}
+
+uint16_t SocketName::port() const {
+  return name.ss_family == AF_INET6 ? as<sockaddr_in6>(name).sin6_port
+                                    : as<sockaddr_in>(name).sin_port;
+}
+
+bool Interface::reaches(const Address &other) const {
+  for (uint32_t bit = 0; bit < bits; bit += 8) {
+    auto mask = static_cast<uint8_t>(bits - bit >= 8 ? 0xff : 0xff00 >> (bits - bit));
+    if (((address.bytes[bit / 8] ^ other.bytes[bit / 8]) & mask) != 0)
+      return false;
+  }
+  return true;
+}
 
 std::vector<Interface> ownInterfaces() {
   std::vector<Interface> own;
@@ -41,17 +119,32 @@ std::vector<Interface> ownInterfaces() {
     return own;
   for (const ifaddrs *i = first; i; i = i->ifa_next) {
     bool isUp = (i->ifa_flags & IFF_UP) != 0 && (i->ifa_flags & IFF_LOOPBACK) == 0;
-    if (isUp && i->ifa_addr && i->ifa_netmask && i->ifa_addr->sa_family == AF_INET)
-      own.push_back({addressOf(i->ifa_addr), addressOf(i->ifa_netmask)});
+    if (!isUp || !isOfInternet(i->ifa_addr) || !i->ifa_netmask)
+      continue;
+    Address address = nameOf(i->ifa_addr).address();
+    if (!isOfOneCable(address))
+      own.push_back({address, bitsOf(nameOf(i->ifa_netmask))});
   }
   freeifaddrs(first);
   return own;
 }
 
-std::string inWords(uint32_t address) {
-  char text[INET_ADDRSTRLEN] = {};
-  inet_ntop(AF_INET, &address, text, sizeof text);
+std::string inWords(const Address &address) {
+  char text[INET6_ADDRSTRLEN] = {};
+  bool isShort = address.isOfIpv4();
+  inet_ntop(isShort ? AF_INET : AF_INET6, &address.bytes[isShort ? kMapped.size() : 0], text,
+            sizeof text);
   return text;
+}
+
+Result<Address> readAddress(const std::string &text) {
+  Address address;
+  if (inet_pton(AF_INET6, text.c_str(), address.bytes.data()) == 1)
+    return address;
+  std::copy(kMapped.begin(), kMapped.end(), address.bytes.begin());
+  if (inet_pton(AF_INET, text.c_str(), &address.bytes[kMapped.size()]) == 1)
+    return address;
+  return Status::error("'" + text + "' is not an address such as 10.0.0.1 or fd00::1");
 }
 
 Result<std::string> addressAt(const std::string &place) {
@@ -59,7 +152,7 @@ Result<std::string> addressAt(const std::string &place) {
     return place;
   Interface network;
   if (!readNetwork(place, network))
-    return Status::error("'" + place + "' is no network such as 10.0.0.0/24");
+    return Status::error("'" + place + "' is no network such as 10.0.0.0/24 or fd00::/64");
   for (const Interface &own : ownInterfaces())
     if (network.reaches(own.address))
       return inWords(own.address);
@@ -67,21 +160,17 @@ Result<std::string> addressAt(const std::string &place) {
 }
 
 // Connecting a datagram socket sends nothing, but has the kernel choose.
-Result<std::string> addressTowards(uint32_t other) {
-  sockaddr_in name = {};
-  name.sin_family = AF_INET;
-  name.sin_addr.s_addr = other;
-  name.sin_port = htons(9);
-  socklen_t bytes = sizeof name;
-  int file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  bool isFine = file >= 0 && connect(file, reinterpret_cast<sockaddr *>(&name), bytes) == 0 &&
-                getsockname(file, reinterpret_cast<sockaddr *>(&name), &bytes) == 0;
+Result<std::string> addressTowards(const Address &other) {
+  SocketName there(other, htons(9)), here;
+  int file = socket(there.name.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  bool isFine = file >= 0 && connect(file, there.get(), there.bytes) == 0 &&
+                getsockname(file, here.get(), &here.bytes) == 0;
   int error = errno;
   if (file >= 0)
     close(file);
   if (!isFine)
     return Status::error("cannot reach " + inWords(other) + ": " + std::strerror(error));
-  return inWords(name.sin_addr.s_addr);
+  return inWords(here.address());
 }
 
 } // namespace colldsl::network

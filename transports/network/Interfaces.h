@@ -1,32 +1,58 @@
-/// The network interfaces of this machine, as this process sees them. IPv4. Errors: values.
+/// The network interfaces of this machine, as this process sees them. Errors: values.
 #pragma once
 
 #include "ir/Result.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <sys/socket.h>
 #include <vector>
 
 namespace colldsl::network {
 
-/// In the order of the network, as sockets want them.
-struct Interface {
-  uint32_t address = 0;
-  uint32_t mask = 0;
+/// Of IPv6; those of IPv4 are the mapped ones, ::ffff:10.0.0.1. Zeros: none.
+struct Address {
+  std::array<uint8_t, 16> bytes = {};
 
-  bool reaches(uint32_t other) const { return (address & mask) == (other & mask); }
+  bool isOfIpv4() const;
+  friend bool operator==(const Address &, const Address &) = default;
 };
 
-/// Of those that are up, but loopback, as the kernel lists them.
+/// As sockets want it.
+struct SocketName {
+  sockaddr_storage name = {};
+  socklen_t bytes = sizeof(sockaddr_storage);
+
+  SocketName() = default;
+  /// `port`: in the order of the network.
+  SocketName(const Address &address, uint16_t port);
+  sockaddr *get() { return reinterpret_cast<sockaddr *>(&name); }
+  Address address() const;
+  uint16_t port() const;
+};
+
+struct Interface {
+  Address address;
+  uint32_t bits = 0; ///< of the address, from the first on, that its network shares
+
+  bool reaches(const Address &other) const;
+};
+
+/// Of those that are up, but loopback, as the kernel lists them. Without addresses that only mean
+/// something on one cable.
 std::vector<Interface> ownInterfaces();
 
 /// As people write it.
-std::string inWords(uint32_t address);
+std::string inWords(const Address &address);
+/// "10.0.0.1", "fd00::1".
+Result<Address> readAddress(const std::string &text);
 
-/// This machine's address in a network, if `place` is one ("10.0.0.0/24"); else `place` itself.
+/// This machine's address in a network, if `place` is one ("10.0.0.0/24", "fd00::/64"); else
+/// `place` itself.
 Result<std::string> addressAt(const std::string &place);
 
 /// The address of this machine from which the kernel would talk to another one.
-Result<std::string> addressTowards(uint32_t other);
+Result<std::string> addressTowards(const Address &other);
 
 } // namespace colldsl::network

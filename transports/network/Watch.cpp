@@ -1,7 +1,6 @@
 #include "transports/network/Watch.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <netinet/in.h>
@@ -50,14 +49,14 @@ bool isSilence(int error) {
 Result<std::unique_ptr<Watch>> Watch::open(const std::string &address, Rank self, uint64_t token,
                                            std::chrono::milliseconds silence) {
   std::unique_ptr<Watch> watch(new Watch(self, token, silence));
-  sockaddr_in name = {};
-  name.sin_family = AF_INET;
-  if (inet_pton(AF_INET, address.c_str(), &name.sin_addr) != 1)
-    return Status::error("'" + address + "' is not an IPv4 address");
-  watch->listener_ = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  Result<Address> known = readAddress(address);
+  if (!known)
+    return known.status();
+  SocketName name(*known, 0);
+  watch->listener_ = socket(name.name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (watch->listener_ < 0)
     return failure("make a socket");
-  if (bind(watch->listener_, reinterpret_cast<sockaddr *>(&name), sizeof name) != 0)
+  if (bind(watch->listener_, name.get(), name.bytes) != 0)
     return failure("bind a socket to " + address);
   if (listen(watch->listener_, SOMAXCONN) != 0)
     return failure("listen at " + address);
@@ -72,11 +71,10 @@ Watch::~Watch() {
 }
 
 void Watch::describe(Card &card) const {
-  sockaddr_in name = {};
-  socklen_t bytes = sizeof name;
-  getsockname(listener_, reinterpret_cast<sockaddr *>(&name), &bytes);
-  card.watchAddress = name.sin_addr.s_addr;
-  card.watchPort = name.sin_port;
+  SocketName name;
+  getsockname(listener_, name.get(), &name.bytes);
+  card.watchAddress = name.address();
+  card.watchPort = name.port();
 }
 
 void Watch::add(int fd, short events, const Line &line) {
@@ -90,15 +88,12 @@ void Watch::add(Rank rank, const Card &card) {
   auto isIt = [&](const Line &line) { return line.rank == rank && line.token != 0; };
   if (std::any_of(lines_.begin(), lines_.end(), isIt))
     return;
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  SocketName name(card.watchAddress, card.watchPort);
+  int fd = socket(name.name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0)
     return; // its end is noticed when something is said to it
-  sockaddr_in name = {};
-  name.sin_family = AF_INET;
-  name.sin_addr.s_addr = card.watchAddress;
-  name.sin_port = card.watchPort;
   add(fd, POLLIN | POLLOUT, {rank, false, card.token});
-  (void)!connect(fd, reinterpret_cast<sockaddr *>(&name), sizeof name);
+  (void)!connect(fd, name.get(), name.bytes);
 }
 
 void Watch::acceptAll() {

@@ -20,7 +20,7 @@ namespace colldsl::network {
 
 class Watch {
 public:
-  /// `address`: IPv4, of this machine. `token`: this rank's. `silence`: how long a machine may
+  /// `address`: of this machine. `token`: this rank's. `silence`: how long a machine may
   /// answer nothing.
   static Result<std::unique_ptr<Watch>> open(const std::string &address, Rank self, uint64_t token,
                                              std::chrono::milliseconds silence);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/Ids.h"
+#include "transports/network/Interfaces.h"
 
 #include <array>
 #include <cstddef>
@@ -71,8 +72,8 @@ struct FailureBody {
 struct Card {
   static constexpr uint32_t kMostAddressBytes = 96;
   uint64_t token = 0;
-  uint32_t watchAddress = 0; ///< IPv4, in network order
-  uint16_t watchPort = 0;    ///< in network order
+  Address watchAddress;
+  uint16_t watchPort = 0; ///< in network order
   uint16_t addressBytes = 0;
   std::array<std::byte, kMostAddressBytes> address = {};
 };
