@@ -236,7 +236,8 @@ bool Mail::isNext(Peer &from, uint8_t sequence) {
 void Mail::onBytes(std::span<const std::byte> bytes) {
   Header header;
   std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
-  if (bytes.size() < sizeof header || bytes.size() != sizeof header + header.bodyBytes)
+  auto bodyBytes = static_cast<uint16_t>(bytes.size() - sizeof header);
+  if (bytes.size() < sizeof header || bodyBytes != header.bodyBytes)
     return takeBroken(header, bytes.size());
   if (header.token != token_ || header.kind > Kind::Last) {
     ++refused_;

@@ -143,8 +143,7 @@ void NetworkChannels::finish(End &end) {
   if (endpoint_.carrier_->powers().pins && end.way.protocol != Protocol::Static)
     end.region.reset();
   fresh_.push_back({end.op, end.bytes});
-  if (endpoint_.sleepers_.load() != 0)
-    endpoint_.wake();
+  endpoint_.wake();
 }
 
 // If the plan failed elsewhere before, that is the reason for what happens here.

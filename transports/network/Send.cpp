@@ -12,11 +12,12 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
   Mail &mail = *endpoint_.mail_;
   End &end = begin(out_, slot, op, payload);
   bool isEager = payload.bytes <= endpoint_.options_.eagerBytes;
-  if (isEager && mail.hasWindow(*end.peer, payload.bytes)) {
+  bool isPlaced = end.placeRun == run_ && end.place.bytes == payload.bytes && canMove(end);
+  if (isEager && !isPlaced && mail.hasWindow(*end.peer, payload.bytes)) {
     mail.sayEager(*end.peer, headerOf(Kind::Eager, end), payload);
     return Posted::Done;
   }
-  if (end.placeRun == run_ && end.place.bytes == payload.bytes && canMove(end))
+  if (isPlaced)
     move(end);
   else
     ask(end);
@@ -35,7 +36,7 @@ uint32_t NetworkChannels::mostPieces() const {
 bool NetworkChannels::canMove(const End &end) const {
   const Powers &powers = endpoint_.carrier_->powers();
   return powers.moves && end.bytes <= powers.moveBytes && !end.peer->isSelf &&
-         end.bytes > endpoint_.options_.eagerBytes && end.payload.count <= mostPieces();
+         end.bytes > endpoint_.options_.directBytes && end.payload.count <= mostPieces();
 }
 
 // Memory that must not be given back is not kept registered in case it might be read.

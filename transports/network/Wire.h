@@ -33,9 +33,12 @@ struct Header {
   uint32_t consumed = 0; ///< units of the other's eager messages that are out of the way, ever
   Kind kind = Kind::Credit;
   uint8_t sequence = 0; ///< counts the frames to this receiver
-  uint16_t bodyBytes = 0;
+  uint16_t bodyBytes = 0; ///< the lower bits of their number
 };
 static_assert(sizeof(Header) == 32);
+
+/// Of a message that is said at once.
+inline constexpr uint32_t kMostEagerBytes = 64 << 10;
 
 /// What an eager message takes of the window.
 inline constexpr uint32_t kUnitsPerMessage = 64;

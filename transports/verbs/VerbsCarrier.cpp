@@ -357,6 +357,8 @@ std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
   if (count != 0)
     return std::nullopt;
   Wait wait = {device_->descriptor()};
+  if (shaking_.empty())
+    return wait;
   auto now = Handshake::Clock::now();
   for (const Connection *connection : shaking_)
     wait.atMost = std::clamp<std::chrono::nanoseconds>(connection->handshake.nextAt() - now,
