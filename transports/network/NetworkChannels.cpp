@@ -118,6 +118,16 @@ End *NetworkChannels::find(Side &side, Rank peer, uint32_t message) {
   return message < end - first ? &side.ends[first + message] : nullptr;
 }
 
+void NetworkChannels::hold() {
+  std::lock_guard lock(endpoint_.mutex_);
+  endpoint_.carrier_->hold();
+}
+
+void NetworkChannels::push() {
+  std::lock_guard lock(endpoint_.mutex_);
+  endpoint_.carrier_->push();
+}
+
 std::span<const Completion> NetworkChannels::poll() {
   std::lock_guard lock(endpoint_.mutex_);
   endpoint_.progress();

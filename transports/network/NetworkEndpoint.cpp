@@ -48,6 +48,7 @@ Status NetworkEndpoint::openAll() {
   caps_.eagerBytes = options_.eagerBytes;
   caps_.canRead = carrier_->powers().moves;
   caps_.opensAlone = true;
+  caps_.gathers = carrier_->powers().gathers;
   caps_.patience.looks = options_.spinPolls;
   return {};
 }

@@ -131,7 +131,6 @@ Status Device::makeQueues(const Options &options) {
 
 Result<QueuePair> Device::makeQueuePair(ibv_qp_init_attr &wanted) const {
   wanted.send_cq = wanted.recv_cq = queue_.get();
-  wanted.sq_sig_all = 1;
   QueuePair made(Library::get().create_qp(domain_.get(), &wanted));
   if (!made)
     return deviceError("make a queue pair", context_.get(), errno);
