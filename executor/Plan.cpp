@@ -296,13 +296,17 @@ template <bool Observed> bool Plan::startReady() {
 
 // What a rank starts at once leaves at once.
 void Plan::holdMessages() {
-  if (gathers_ && !std::exchange(holds_, true))
-    channels_->hold();
+  if (!gathers_ || holds_)
+    return;
+  holds_ = true;
+  channels_->hold();
 }
 
 void Plan::pushMessages() {
-  if (std::exchange(holds_, false))
-    channels_->push();
+  if (!holds_)
+    return;
+  holds_ = false;
+  channels_->push();
 }
 
 template <bool Observed> void Plan::started(OpId op) {
