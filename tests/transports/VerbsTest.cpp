@@ -190,6 +190,35 @@ TEST_F(Verbs, placesAreSaidAheadOnceThatHelps) {
   EXPECT_LT(calls.posts, 10 * (2 + 3 + 1u)); // else each says three things in each run
 }
 
+// There is memory for so many long frames, and no more.
+class ThriftyCalls : public verbs::Calls {
+public:
+  std::atomic<uint32_t> refused{0};
+
+  ibv_mr *registerMemory(ibv_pd *domain, const iovec &memory, int access) override {
+    bool areFrames = access == 0 && memory.iov_len > 4 * (64 << 10);
+    if (!areFrames || ++asked_ <= 2)
+      return Calls::registerMemory(domain, memory, access);
+    ++refused;
+    errno = ENOMEM;
+    return nullptr;
+  }
+
+private:
+  std::atomic<uint32_t> asked_{0};
+};
+
+// What is too much to be said at once is asked about.
+TEST_F(Verbs, framesMayRunShort) {
+  ThriftyCalls calls;
+  verbs::Options wide;
+  wide.windowBytes = 4 << 20;
+  NetworkPair pair(with(wide, calls));
+  ASSERT_EQ(pair.trouble, "");
+  EXPECT_EQ(pair.exchange(std::vector<uint64_t>(20, 60000), 2), "");
+  EXPECT_GT(calls.refused, 0u);
+}
+
 enum class Call { Send, Receive, Poll, Register };
 
 // The k-th call of a kind goes wrong, once for now or from then on.

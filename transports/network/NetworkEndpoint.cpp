@@ -281,6 +281,8 @@ bool NetworkEndpoint::stream(End &end) {
       return false;
     auto bytes =
         static_cast<uint32_t>(std::min<uint64_t>(options_.eagerBytes, end.bytes - end.moved));
+    if (!mail_->hasFrame(bytes) && mail_->willHaveFrame(bytes))
+      return false;
     mail_->sayPart(to, end.channels->headerOf(Kind::Fragment, end), end.payload, end.moved, bytes);
     end.moved += bytes;
   }

@@ -16,7 +16,8 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
     endpoint_.progress(); // it may be there
   bool isPlaced =
       end.placeRun == run_ && end.place.bytes == payload.bytes && canMove(end) && canGather(end);
-  if (isEager && !isPlaced && mail.hasWindow(*end.peer, payload.bytes)) {
+  if (isEager && !isPlaced && mail.hasWindow(*end.peer, payload.bytes) &&
+      mail.hasFrame(payload.bytes)) {
     mail.sayEager(*end.peer, headerOf(Kind::Eager, end), payload);
     return Posted::Done;
   }

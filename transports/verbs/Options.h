@@ -10,7 +10,7 @@ namespace colldsl::verbs {
 struct Options : network::Options {
   Options() {
     eagerBytes = 64 << 10;
-    windowBytes = 512 << 10;
+    windowBytes = 256 << 10;
   }
   std::string device; ///< as ibv_devices(1) names it; empty: the first one with a port that is up
   uint32_t port = 0;  ///< 0: the first one that is up
