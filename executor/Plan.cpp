@@ -78,7 +78,8 @@ void run(const Step &step, const Combiner &combiner) {
 
 Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
     : engine_(engine), view_(view), sizeClass_(sizeClass), wavefront_(view.ops, view.successors),
-      local_(view.ops.size()), calcs_(view.ops.size()) {}
+      gathers_(engine.endpoint().caps().gathers), local_(view.ops.size()), calcs_(view.ops.size()) {
+}
 
 Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
                                          const SizeClass &sizeClass, const Binding &binding,
@@ -242,6 +243,7 @@ template <bool Observed> bool Plan::advanceAs() {
   bool moved = false;
   while (running()) {
     bool more = startReady<Observed>();
+    pushMessages();
     if (!running())
       return true;
     if (wavefront_.done()) {
@@ -285,10 +287,26 @@ template <bool Observed> bool Plan::startReady() {
         return true;
       op = local_[localHead_++];
     }
+    pushMessages();
     worked += steps_[op].payload.bytes;
     runLocal<Observed>(op);
   }
   return false;
+}
+
+// What a rank starts at once leaves at once.
+void Plan::holdMessages() {
+  if (!gathers_ || holds_)
+    return;
+  holds_ = true;
+  channels_->hold();
+}
+
+void Plan::pushMessages() {
+  if (!holds_)
+    return;
+  holds_ = false;
+  channels_->push();
 }
 
 template <bool Observed> void Plan::started(OpId op) {
@@ -327,10 +345,12 @@ template <bool Observed> void Plan::startOp(OpId op) {
     if (step.variable && !refresh(op))
       return;
     started<Observed>(op);
+    holdMessages();
     posted = channels_->send(step.slot, op, step.payload);
     break;
   case Step::Kind::Recv:
     started<Observed>(op);
+    holdMessages();
     posted = channels_->recv(step.slot, op, step.payload);
     break;
   }

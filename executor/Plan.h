@@ -106,6 +106,8 @@ private:
   template <bool Observed> bool advanceAs();
   template <bool Observed> bool startReady();
   template <bool Observed> void startOp(OpId op);
+  void holdMessages();
+  void pushMessages();
   template <bool Observed> void runLocal(OpId op);
   template <bool Observed> void started(OpId op);
   template <bool Observed> void finished(OpId op);
@@ -142,6 +144,8 @@ private:
   bool timedOut_ = false;
   Status error_; ///< written before state_ becomes Failed, never again
   uint32_t idlePolls_ = 0;
+  const bool gathers_; ///< the transport does
+  bool holds_ = false; ///< messages, until they are pushed
 
   /// Ops that wait for this thread, messages being under way first: copies and
   /// combines, and calcs, which keep the processor busy one after the other.

@@ -46,6 +46,21 @@ void copyPieces(const Payload &to, const Payload &from, uint64_t bytes) {
   });
 }
 
+iovec spanOf(const Payload &payload) {
+  char *begin = nullptr, *end = nullptr;
+  for (uint32_t i = 0; i < payload.count; ++i) {
+    auto *first = static_cast<char *>(payload.pieces[i].iov_base);
+    begin = i == 0 ? first : std::min(begin, first);
+    end = std::max(end, first + payload.pieces[i].iov_len);
+  }
+  return {begin, static_cast<size_t>(end - begin)};
+}
+
+bool isDense(const Payload &payload) {
+  constexpr uint64_t kMostTimes = 4;
+  return payload.count == 1 || spanOf(payload).iov_len / kMostTimes <= payload.bytes;
+}
+
 Fault sizeMismatch(Rank peer, OpId op, const Payload &payload, uint64_t bytes) {
   return {peer, op,
           "a message of " + std::to_string(bytes) + " bytes arrived where " +

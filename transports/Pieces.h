@@ -47,6 +47,11 @@ inline void scatterShort(const Payload &to, const std::byte *from) {
   }
 }
 
+/// From its first piece to its last one, in memory.
+iovec spanOf(const Payload &payload);
+/// Whether a good part of that is its own.
+bool isDense(const Payload &payload);
+
 /// Whether a receive of `payload` accepts a message of this many bytes.
 inline bool accepts(const Payload &payload, uint64_t bytes) {
   return payload.upTo ? bytes <= payload.bytes : bytes == payload.bytes;

@@ -62,6 +62,7 @@ struct Caps {
   bool canRead = false;        ///< single copy: the receiver reads the sender's memory
   bool inOrderCommit = false;  ///< bytes of one message become visible in ascending order
   bool opensAlone = false;     ///< open() waits for nobody
+  bool gathers = false;        ///< sends between Channels::hold() and push() cost less
   bool mustBePolled = false;   ///< its news end no sleep: whoever sleeps takes naps
   Patience patience = {};
 };
@@ -149,6 +150,11 @@ public:
 
   /// A receive with `upTo` set is never Done at once, so that its length is told.
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
+
+  /// Sends and receives from now on may be kept back, also if they are Done, until push() or
+  /// poll(): what leads to one peer may leave at once. Whoever holds pushes soon. A hint.
+  virtual void hold() {}
+  virtual void push() {}
 
   /// In place of send(), a send that can be done at once, or has nothing to do. False: nothing
   /// happened. Allocates nothing.

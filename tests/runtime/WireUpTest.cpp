@@ -1,6 +1,7 @@
 // How ranks find out who shares a node with them, and where the others are.
 #include "runtime/Cards.h"
 #include "runtime/OutOfBandBootstrap.h"
+#include "transports/network/Presence.h"
 
 #include <gtest/gtest.h>
 
@@ -101,6 +102,10 @@ public:
       barrier_.arrive_and_wait();
       std::memcpy(bytes_.data() + rank * bytes, mine, bytes);
       most_ = std::max(most_.load(), bytes);
+      if (rank == 0) {
+        ++calls_;
+        told_ += bytes;
+      }
       barrier_.arrive_and_wait();
       if (damage_ && bytes > sizeof(uint64_t) && rank == 0)
         std::memset(bytes_.data(), 0xff, bytes);
@@ -114,6 +119,8 @@ public:
 
   void damage() { damage_ = true; }
   size_t longest() const { return most_; }
+  /// Of rank 0, as of any: how often it told something, and how many bytes.
+  std::pair<size_t, size_t> told() const { return {calls_, told_}; }
 
   void run(const std::function<void(Bootstrap &, uint32_t)> &body) {
     std::vector<std::thread> threads;
@@ -132,6 +139,7 @@ private:
   std::barrier<> barrier_;
   std::vector<std::byte> bytes_;
   std::atomic<size_t> most_{0};
+  size_t calls_ = 0, told_ = 0;
   bool damage_ = false;
 };
 
@@ -171,6 +179,27 @@ TEST(OutOfBandBootstrap, WhatIsForAllTravelsOnce) {
     EXPECT_EQ(in.bytes, letters(5, 100));
   });
   EXPECT_LT(gathering.longest(), 2 * letters(7, 100).size());
+}
+
+// What a rank has to tell so that all others find it does not grow with their number.
+TEST(OutOfBandBootstrap, CardsAreToldOnce) {
+  std::pair<size_t, size_t> toldOfTwo;
+  for (uint32_t numRanks : {2u, 8u, 32u}) {
+    Gathering gathering(numRanks);
+    gathering.run([=](Bootstrap &bootstrap, uint32_t self) {
+      network::Card card;
+      card.token = 1000 + self;
+      auto directory = network::showCards(bootstrap, card, numRanks);
+      ASSERT_TRUE(directory.ok()) << directory.message();
+      for (uint32_t r = 0; r < numRanks; ++r)
+        EXPECT_EQ((*directory)(Rank{r})->token, 1000 + r);
+    });
+    if (numRanks == 2)
+      toldOfTwo = gathering.told();
+    EXPECT_EQ(gathering.told(), toldOfTwo) << numRanks;
+    EXPECT_EQ(gathering.told().first, 2u); // lengths, cards
+    EXPECT_LT(gathering.told().second, sizeof(network::Card) + 32);
+  }
 }
 
 TEST(OutOfBandBootstrap, WhatIsDamagedIsRefused) {

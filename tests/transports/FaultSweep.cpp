@@ -6,11 +6,13 @@
 namespace colldsl::test {
 
 FaultyOutcome exchangeWith(const NetworkPair::Make &make, const std::function<bool()> &happened,
-                           const Transfer &way) {
+                           const Transfer &way, uint32_t pieces, bool holds) {
   NetworkPair pair(make);
+  pair.pieces = pieces;
+  pair.holds = holds;
   FaultyOutcome outcome;
   outcome.trouble = pair.trouble.empty()
-                        ? pair.exchange({0, 8, 1000, 5000, 20000, 100000}, 3, {}, way)
+                        ? pair.exchange({0, 8, 1000, 5000, 20000, 80000, 100000}, 3, {}, way)
                         : pair.trouble;
   outcome.happened = happened();
   return outcome;

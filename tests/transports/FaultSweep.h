@@ -10,9 +10,9 @@ struct FaultyOutcome {
   bool happened = false; ///< there was such a call
 };
 
-/// An exchange of messages of all kinds, short and long.
+/// An exchange of messages of all kinds, short and long. `pieces` and `holds`: as in NetworkPair.
 FaultyOutcome exchangeWith(const NetworkPair::Make &make, const std::function<bool()> &happened,
-                           const Transfer &way = {});
+                           const Transfer &way = {}, uint32_t pieces = 1, bool holds = false);
 
 /// Lets the first calls go wrong, and some in the middle, until there are no more: `exchangeAt(k)`
 /// is an exchange whose k-th does. Each must end as `isFine` says; others, if they can be made, go

@@ -256,6 +256,8 @@ std::vector<TransportSetup> allSetups() {
   rendezvous.synchronous = true;
   fake::Options strict;
   strict.slotsPerEdge = 2;
+  fake::Options gathering;
+  gathering.gathers = true;
   shm::Options copies;
   copies.singleCopy = shm::SingleCopy::Off;
   shm::Options singleCopy;
@@ -271,6 +273,7 @@ std::vector<TransportSetup> allSetups() {
       onFake("fake", {}, 10),
       onFake("fakeSynchronous", rendezvous, 3),
       onFake("fakeStrict", strict, 3),
+      onFake("fakeGathers", gathering, 3),
       onShmThreads("shmThreads", {}),
       onShmThreads("shmThreadsTight", tightOptions()),
       onShmProcesses("shm", copies),

@@ -25,6 +25,8 @@ public:
 
   std::array<std::unique_ptr<network::NetworkEndpoint>, 2> endpoints;
   std::string trouble; ///< why there are none
+  uint32_t pieces = 1; ///< of memory, that a message of some length lies in
+  bool holds = false;  ///< all messages of a run start at once
 };
 
 } // namespace colldsl::test

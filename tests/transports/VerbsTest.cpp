@@ -85,6 +85,110 @@ TEST_F(Verbs, aKilledRankIsNoticedByAll) {
       [](shm::World &world, Rank r) { return verbs::attach(world, r, {}); });
 }
 
+// What a rank posts.
+class CountingCalls : public verbs::Calls {
+public:
+  std::atomic<uint32_t> posts{0}, requests{0}, told{0};
+  std::atomic<uint32_t> datagrams{0}; ///< which are none of these
+  void restart() { posts = requests = told = 0; }
+
+  int postSend(ibv_qp *pair, ibv_send_wr *first, ibv_send_wr **refused) override {
+    bool isDatagram = pair->qp_type == IBV_QPT_UD;
+    datagrams += isDatagram;
+    posts += !isDatagram;
+    for (ibv_send_wr *request = first; request && !isDatagram; request = request->next) {
+      ++requests;
+      told += (request->send_flags & IBV_SEND_SIGNALED) != 0;
+    }
+    return Calls::postSend(pair, first, refused);
+  }
+};
+
+// Three datagrams for each peer that a plan talks to, and none before: nobody is told of all
+// others' connections.
+TEST_F(Verbs, connectionsFollowWhatIsSaid) {
+  CountingCalls calls;
+  NetworkPair pair(with({}, calls));
+  ASSERT_EQ(pair.trouble, "");
+  EXPECT_EQ(calls.datagrams, 0u);
+  EXPECT_EQ(pair.exchange({8, 100}, 3), "");
+  uint32_t asked = calls.datagrams;
+  EXPECT_GE(asked, 3u);
+  EXPECT_LE(asked, 8u); // both may ask, and ask again
+  EXPECT_EQ(pair.exchange({8, 200000}, 3), "");
+  EXPECT_EQ(calls.datagrams, asked);
+}
+
+TEST_F(Verbs, whatStartsAtOnceIsOneChain) {
+  CountingCalls calls;
+  NetworkPair pair(with({}, calls));
+  ASSERT_EQ(pair.trouble, "");
+  ASSERT_EQ(pair.exchange({8}, 1), ""); // they are connected
+  calls.restart();
+  pair.holds = true;
+  // At the end both close the plan.
+  EXPECT_EQ(pair.exchange({8, 100, 5000, 20, 30000}, 1), "");
+  EXPECT_EQ(calls.posts, 2u + 2u);
+  EXPECT_EQ(calls.requests, 2 * 5u + 2u);
+  EXPECT_EQ(calls.told, 2u + 2u);
+}
+
+// What the other wrote is told once, and so is that it is written.
+TEST_F(Verbs, piecesOfAMessageAreOneChain) {
+  CountingCalls calls;
+  NetworkPair pair(with({}, calls));
+  ASSERT_EQ(pair.trouble, "");
+  ASSERT_EQ(pair.exchange({8}, 1), "");
+  pair.pieces = 7;
+  calls.restart();
+  EXPECT_EQ(pair.exchange({200000}, 1), "");
+  // Request, place, a write into seven pieces; closed.
+  EXPECT_EQ(calls.posts, 2 * 4u);
+  EXPECT_EQ(calls.requests, 2 * (3u + 7u));
+  EXPECT_EQ(calls.told, 2 * 4u);
+}
+
+// A receive that was posted first last time says where it wants its message before it is asked. Of
+// two that send at once one does so before it knows.
+TEST_F(Verbs, placesAreSaidAheadOnceThatHelps) {
+  CountingCalls calls;
+  NetworkPair pair(with({}, calls));
+  ASSERT_EQ(pair.trouble, "");
+  ASSERT_EQ(pair.exchange({200000}, 1), "");
+  calls.restart();
+  EXPECT_EQ(pair.exchange({200000}, 10), "");
+  EXPECT_LT(calls.posts, 10 * (2 + 3 + 1u)); // else each says three things in each run
+}
+
+// There is memory for so many long frames, and no more.
+class ThriftyCalls : public verbs::Calls {
+public:
+  std::atomic<uint32_t> refused{0};
+
+  ibv_mr *registerMemory(ibv_pd *domain, const iovec &memory, int access) override {
+    bool areFrames = access == 0 && memory.iov_len > 4 * (64 << 10);
+    if (!areFrames || ++asked_ <= 2)
+      return Calls::registerMemory(domain, memory, access);
+    ++refused;
+    errno = ENOMEM;
+    return nullptr;
+  }
+
+private:
+  std::atomic<uint32_t> asked_{0};
+};
+
+// What is too much to be said at once is asked about.
+TEST_F(Verbs, framesMayRunShort) {
+  ThriftyCalls calls;
+  verbs::Options wide;
+  wide.windowBytes = 4 << 20;
+  NetworkPair pair(with(wide, calls));
+  ASSERT_EQ(pair.trouble, "");
+  EXPECT_EQ(pair.exchange(std::vector<uint64_t>(20, 60000), 2), "");
+  EXPECT_GT(calls.refused, 0u);
+}
+
 enum class Call { Send, Receive, Poll, Register };
 
 // The k-th call of a kind goes wrong, once for now or from then on.
@@ -93,8 +197,18 @@ public:
   FaultyCalls(Call call, bool forGood, uint64_t at) : call_(call), forGood_(forGood), at_(at) {}
   bool happened() const { return calls_ >= at_; }
 
-  int postSend(ibv_qp *pair, ibv_send_wr *first) override {
-    return fails(Call::Send) ? (forGood_ ? EIO : ENOMEM) : Calls::postSend(pair, first);
+  // For now: all but the first request of a chain are not taken, or, of one request, that.
+  int postSend(ibv_qp *pair, ibv_send_wr *first, ibv_send_wr **refused) override {
+    if (!fails(Call::Send))
+      return Calls::postSend(pair, first, refused);
+    *refused = first;
+    if (forGood_ || !first->next)
+      return forGood_ ? EIO : ENOMEM;
+    ibv_send_wr alone = *first;
+    alone.next = nullptr;
+    EXPECT_EQ(Calls::postSend(pair, &alone, refused), 0);
+    *refused = first->next;
+    return ENOMEM;
   }
   int postReceive(ibv_srq *receives, ibv_recv_wr *one) override {
     return fails(Call::Receive) ? (forGood_ ? EIO : ENOMEM) : Calls::postReceive(receives, one);
@@ -113,7 +227,7 @@ public:
     return found;
   }
   ibv_mr *registerMemory(ibv_pd *domain, const iovec &memory, int access) override {
-    bool isMessage = memory.iov_len == 20000 || memory.iov_len == 100000;
+    bool isMessage = memory.iov_len > 80000 && memory.iov_len <= 200000;
     if (isMessage && fails(Call::Register)) {
       errno = ENOMEM;
       return nullptr;
@@ -143,7 +257,8 @@ void sweep(Call call, bool forGood, bool (&isFine)(const std::string &)) {
   test::sweep(
       [&](uint64_t at) {
         FaultyCalls calls(call, forGood, at);
-        return exchangeWith(with(quick, calls), [&] { return calls.happened(); });
+        return exchangeWith(
+            with(quick, calls), [&] { return calls.happened(); }, {}, 1 + at % 2 * 4, true);
       },
       isFine);
 }

@@ -12,6 +12,7 @@ FakeEndpoint::FakeEndpoint(World &world, Rank self) : world_(world), self_(self)
   caps_.eagerBytes = options.synchronous ? 0 : options.eagerBytes;
   caps_.slotsPerEdge = options.slotsPerEdge;
   caps_.headOfLine = options.slotsPerEdge != 0;
+  caps_.gathers = options.gathers;
 }
 
 FakeEndpoint::~FakeEndpoint() {
@@ -99,13 +100,28 @@ Posted FakeChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
     message.copy.resize(payload.bytes);
     gather(message.copy.data(), payload, 0, payload.bytes);
   }
-  world_.launch(edge, std::move(message));
+  if (holds_)
+    kept_.emplace_back(&edge, std::move(message));
+  else
+    world_.launch(edge, std::move(message));
   if (waits)
     return Posted::Pending;
   if (!options.reorder || world_.random(2) == 0)
     return Posted::Done;
   edge.sent.push_back({op, payload.bytes});
   return Posted::Pending;
+}
+
+void FakeChannels::push() {
+  std::lock_guard lock(world_.mutex_);
+  pushHeld();
+}
+
+void FakeChannels::pushHeld() {
+  holds_ = false;
+  for (auto &[edge, message] : kept_)
+    world_.launch(*edge, std::move(message));
+  kept_.clear();
 }
 
 Posted FakeChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
@@ -172,6 +188,7 @@ void FakeChannels::receive(World::Edge &edge, std::vector<Wanted> &wanted) {
 std::span<const Completion> FakeChannels::poll() {
   std::lock_guard lock(world_.mutex_);
   done_.clear();
+  pushHeld();
   ++world_.ticks_;
   if (world_.dead_[index(self_)]) {
     fail(deathOf(self_));

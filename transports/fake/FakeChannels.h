@@ -36,6 +36,8 @@ public:
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  void hold() override { holds_ = world_.options_.gathers; }
+  void push() override;
   std::span<const Completion> poll() override;
   bool check() override;
   void abort(const Fault &fault) override;
@@ -48,6 +50,7 @@ private:
     Payload payload;
   };
 
+  void pushHeld();
   void sortOutFinished(World::Edge &edge);
   void receive(World::Edge &edge, std::vector<Wanted> &wanted);
   bool deliver(World::Edge &edge, size_t position, std::vector<Wanted> &wanted);
@@ -60,6 +63,8 @@ private:
   std::vector<World::Edge *> out_, in_;
   std::vector<std::vector<Wanted>> wanted_; ///< parallel to in_
   std::vector<Completion> done_;
+  bool holds_ = false;
+  std::vector<std::pair<World::Edge *, World::InFlight>> kept_;
 };
 
 } // namespace colldsl::fake

@@ -28,19 +28,21 @@ struct Frame;
 struct Peer;
 
 /// Of one read or write, at most.
-inline constexpr uint32_t kMostPieces = 8;
+inline constexpr uint32_t kMostPieces = 32;
 
 /// What a carrier can do for us.
 struct Powers {
   std::string_view name;            ///< of the transport
   uint64_t injectBytes = 0;         ///< frames up to this need no buffer of ours
   uint32_t frameBytes = UINT16_MAX; ///< longer frames may be overtaken by those behind them
-  uint32_t pieces = 1;              ///< of memory, at one end of a read or a write
+  uint32_t pieces = 1;              ///< of memory, at this end of a read or a write
+  uint32_t stretches = 1;           ///< at the other end of a write
   uint64_t moveBytes = UINT64_MAX;  ///< that one read or write brings at most
   bool moves = false;               ///< reads and writes memory of others
   bool byAddress = false;           ///< others name memory by its address; else by its distance
   bool local = false;               ///< wants to know this rank's own memory too
   bool pins = false;                ///< registered memory must not be given back to the system
+  bool gathers = false;             ///< what is offered between hold() and push() costs less
 };
 
 /// What registered memory is for.
@@ -85,7 +87,8 @@ struct MoveSpec {
   iovec pieces[kMostPieces] = {}; ///< here
   void *descriptors[kMostPieces] = {};
   uint32_t count = 0;
-  uint64_t address = 0; ///< there
+  uint64_t address = 0;                    ///< there
+  std::span<const Stretch> stretches = {}; ///< of a write, in place of `address`; of all bytes
   uint64_t key = 0;
   uint64_t bytes = 0;
   uint32_t ticket = 0; ///< of a write: comes to the peer after the last byte
@@ -144,6 +147,10 @@ public:
   virtual Offered write(Move &move, const MoveSpec &spec) = 0;
   /// Why the last offer was refused.
   const std::string &reason() const { return reason_; }
+
+  /// What is offered from now on may be kept back until push() or poll(). A hint.
+  virtual void hold() {}
+  virtual void push() {}
 
   /// Something that this peer is to say is waited for, until expectLess() as often. A hint.
   virtual void expect(Peer &) {}

@@ -13,6 +13,7 @@ bool FramePool::grow() {
     block.region = region.take();
   }
   for (uint32_t i = 0; i < growth_; ++i) {
+    block.frames[i].pool = this;
     block.frames[i].data = block.memory.data() + uint64_t{i} * frameBytes_;
     block.frames[i].descriptor = block.region.descriptor();
     give(block.frames[i]);

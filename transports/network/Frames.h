@@ -5,12 +5,15 @@
 
 namespace colldsl::network {
 
+class FramePool;
+
 struct Frame : Operation {
   Peer *peer = nullptr; ///< where it goes
   Frame *next = nullptr;
   void *descriptor = nullptr;
   std::byte *data = nullptr;
-  uint32_t bytes = 0; ///< of header and body
+  uint32_t bytes = 0;        ///< of header and body
+  FramePool *pool = nullptr; ///< where it comes from
   bool isLong = false;
 };
 
@@ -47,6 +50,7 @@ public:
 
   /// Null: no memory could be registered.
   Frame *take();
+  bool hasMore() { return free_ || grow(); }
   void give(Frame &frame) {
     frame.next = free_;
     free_ = &frame;

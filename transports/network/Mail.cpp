@@ -12,6 +12,8 @@ constexpr uint32_t kMostInjected = 128;
 Mail::Mail(Carrier &carrier, MailReader &reader, Rank self, uint64_t token, const Options &options)
     : carrier_(carrier), reader_(reader), self_(self), token_(token), options_(options),
       short_(carrier, kShortFrame, 16, Access::Send),
+      middle_(carrier, sizeof(Header) + std::min(options.eagerBytes, kMiddleFrame), 4,
+              Access::Send),
       long_(carrier, static_cast<uint32_t>(sizeof(Header)) + options.eagerBytes, 4, Access::Send) {}
 
 Status Mail::start(Directory directory) {
@@ -48,15 +50,14 @@ void Mail::complete(Peer &to, Header &header, uint64_t bodyBytes) {
 
 Frame *Mail::fresh(Peer &to, const Header &header, uint64_t bodyBytes) {
   uint64_t bytes = sizeof header + bodyBytes;
-  bool isLong = bytes > kShortFrame;
-  Frame *frame = (isLong ? long_ : short_).take();
+  Frame *frame = poolFor(bytes).take();
   if (!frame) {
     reader_.onBroken("no memory could be registered for what is sent");
     return nullptr;
   }
   frame->kind = Operation::Kind::Send;
   frame->peer = &to;
-  frame->isLong = isLong;
+  frame->isLong = bytes > kShortFrame;
   frame->bytes = static_cast<uint32_t>(bytes);
   std::memcpy(frame->data, &header, sizeof header);
   return frame;
@@ -146,7 +147,7 @@ bool Mail::offer(Peer &to, Frame &frame) {
   return true;
 }
 
-void Mail::giveBack(Frame &frame) { (frame.isLong ? long_ : short_).give(frame); }
+void Mail::giveBack(Frame &frame) { frame.pool->give(frame); }
 
 // What waits for it is dropped when its turn comes.
 void Mail::lose(Peer &peer, const std::string &reason) {
@@ -236,7 +237,8 @@ bool Mail::isNext(Peer &from, uint8_t sequence) {
 void Mail::onBytes(std::span<const std::byte> bytes) {
   Header header;
   std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
-  if (bytes.size() < sizeof header || bytes.size() != sizeof header + header.bodyBytes)
+  auto bodyBytes = static_cast<uint16_t>(bytes.size() - sizeof header);
+  if (bytes.size() < sizeof header || bodyBytes != header.bodyBytes)
     return takeBroken(header, bytes.size());
   if (header.token != token_ || header.kind > Kind::Last) {
     ++refused_;

@@ -77,6 +77,10 @@ public:
   bool hasWindow(const Peer &to, uint64_t bytes) const {
     return to.sent - to.sentConsumed + unitsOf(bytes) <= options_.windowBytes;
   }
+  /// Whether there is memory for a frame of so many bytes, besides its header.
+  bool hasFrame(uint64_t bytes) { return poolFor(sizeof(Header) + bytes).hasMore(); }
+  /// Else: whether there will be, once those that are under way are done.
+  bool willHaveFrame(uint64_t bytes) { return poolFor(sizeof(Header) + bytes).bytes() != 0; }
   /// Says a whole message; the window has room.
   void sayEager(Peer &to, Header header, const Payload &payload);
   /// An eager message of this peer is out of the way.
@@ -95,12 +99,20 @@ public:
   /// What was taken as a stranger's, or as broken.
   uint64_t numRefused() const { return refused_ + carrier_.numRefused(); }
   /// Memory for frames.
-  uint64_t bytes() const { return short_.bytes() + long_.bytes() + carrier_.bytes(); }
+  uint64_t bytes() const {
+    return short_.bytes() + middle_.bytes() + long_.bytes() + carrier_.bytes();
+  }
 
 private:
-  static constexpr uint32_t kShortFrame = 320; ///< holds the longest body that is no payload
+  static constexpr uint32_t kShortFrame = 320;      ///< holds the longest body that is no payload
+  static constexpr uint32_t kMiddleFrame = 8 << 10; ///< besides its header
   static uint32_t unitsOf(uint64_t bytes) {
     return static_cast<uint32_t>(bytes) + kUnitsPerMessage;
+  }
+  FramePool &poolFor(uint64_t frameBytes) {
+    return frameBytes <= kShortFrame            ? short_
+           : frameBytes <= middle_.frameBytes() ? middle_
+                                                : long_;
   }
   bool hears(const Peer &to, Kind kind) const {
     return !to.isLost && (!to.saidGoodbye || kind == Kind::Farewell);
@@ -132,7 +144,7 @@ private:
   uint64_t token_;
   Options options_;
   Directory directory_;
-  FramePool short_, long_;
+  FramePool short_, middle_, long_;
   std::unordered_map<Rank, std::unique_ptr<Peer>> peers_;
   std::vector<Peer *> stuck_; ///< with frames that wait
   FrameQueue local_;          ///< from this rank to itself

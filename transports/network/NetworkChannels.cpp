@@ -118,6 +118,16 @@ End *NetworkChannels::find(Side &side, Rank peer, uint32_t message) {
   return message < end - first ? &side.ends[first + message] : nullptr;
 }
 
+void NetworkChannels::hold() {
+  std::lock_guard lock(endpoint_.mutex_);
+  endpoint_.carrier_->hold();
+}
+
+void NetworkChannels::push() {
+  std::lock_guard lock(endpoint_.mutex_);
+  endpoint_.carrier_->push();
+}
+
 std::span<const Completion> NetworkChannels::poll() {
   std::lock_guard lock(endpoint_.mutex_);
   endpoint_.progress();
@@ -143,8 +153,7 @@ void NetworkChannels::finish(End &end) {
   if (endpoint_.carrier_->powers().pins && end.way.protocol != Protocol::Static)
     end.region.reset();
   fresh_.push_back({end.op, end.bytes});
-  if (endpoint_.sleepers_.load() != 0)
-    endpoint_.wake();
+  endpoint_.wake();
 }
 
 // If the plan failed elsewhere before, that is the reason for what happens here.

@@ -18,6 +18,7 @@ struct End : Move {
   };
   State state = State::Idle;
   bool sends = false;
+  bool comesLate = false; ///< received: the one before was asked about after its receive was posted
   bool isAwaited = false; ///< the carrier knows that something is to come of the peer
   Transfer way;
   uint32_t message = 0; ///< place in the edge's list
@@ -25,12 +26,13 @@ struct End : Move {
   OpId op = kNoOp;
   NetworkChannels *channels = nullptr;
   Payload payload;
-  uint64_t bytes = 0;          ///< of the message
-  uint64_t moved = 0;          ///< Streaming: so far
-  PlaceBody place = {};        ///< sent: where the receiver wants it; received: where to read it
-  uint32_t placeRun = 0;       ///< sent: the run of `place`
-  uint32_t ticket = kNoTicket; ///< received
-  Region region;               ///< of the payload's memory, `regionOf`, with `regionAccess`
+  uint64_t bytes = 0;             ///< of the message
+  uint64_t moved = 0;             ///< Streaming: so far
+  PlaceBody place = {};           ///< sent: where the receiver wants it; received: where to read it
+  std::vector<Stretch> stretches; ///< of `place`, or of where it is received
+  uint32_t placeRun = 0;          ///< sent: the run of `place`
+  uint32_t ticket = kNoTicket;    ///< received
+  Region region;                  ///< of the payload's memory, `regionOf`, with `regionAccess`
   iovec regionOf = {};
   Access regionAccess = Access::Send;
 
@@ -49,6 +51,8 @@ public:
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  void hold() override;
+  void push() override;
   std::span<const Completion> poll() override;
   bool check() override;
   void abort(const Fault &fault) override;
@@ -81,7 +85,8 @@ private:
   void onFrame(Peer &from, const Header &header, std::span<const std::byte> body);
   void onMessage(Peer &from, const Header &header, std::span<const std::byte> body);
   void onFragment(Peer &from, const Header &header, std::span<const std::byte> body);
-  void onPlace(Peer &from, const Header &header, const PlaceBody &body);
+  void onPlace(Peer &from, const Header &header, std::span<const std::byte> bytes);
+  static bool readPlace(End &end, std::span<const std::byte> bytes);
   void onRead(Peer &from, const Header &header);
   void setAside(const End &end, const Header &header, std::span<const std::byte> body);
   bool takeAside(End &end);
@@ -94,10 +99,12 @@ private:
   void deliver(End &end, std::span<const std::byte> bytes);
   void decide(End &end, const RequestBody &request);
   void letWrite(End &end, bool isUnasked);
+  void sayPlace(End &end, bool isUnasked);
   void letStream(End &end);
   void read(End &end, const RequestBody &request);
 
   bool know(End &end, Access access);
+  bool canGather(End &end);
   void move(End &end);
   void afterMove(End &end);
   void await(End &end);
@@ -105,7 +112,7 @@ private:
   void finish(End &end);
   void failAt(Fault fault);
   bool canMove(const End &end) const;
-  uint32_t mostPieces() const;
+  bool canBeWritten(const End &end) const;
   void adoptFault();
   void abortHeld(const Fault &fault);
   OpId openOpHeld(Rank peer) const;

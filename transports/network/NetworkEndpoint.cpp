@@ -30,8 +30,10 @@ Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(Rank self, uint32
 }
 
 Status NetworkEndpoint::openAll() {
-  if (options_.eagerBytes > UINT16_MAX)
-    return Status::error("eager messages have at most " + std::to_string(UINT16_MAX) + " bytes");
+  if (options_.eagerBytes > kMostEagerBytes)
+    return Status::error("eager messages have at most " + std::to_string(kMostEagerBytes) +
+                         " bytes");
+  options_.directBytes = std::min(options_.directBytes, options_.eagerBytes);
   if (options_.receives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
   Result<Presence> presence = appear(*carrier_, self_, options_);
@@ -46,6 +48,7 @@ Status NetworkEndpoint::openAll() {
   caps_.eagerBytes = options_.eagerBytes;
   caps_.canRead = carrier_->powers().moves;
   caps_.opensAlone = true;
+  caps_.gathers = carrier_->powers().gathers;
   caps_.patience.looks = options_.spinPolls;
   return {};
 }
@@ -278,6 +281,8 @@ bool NetworkEndpoint::stream(End &end) {
       return false;
     auto bytes =
         static_cast<uint32_t>(std::min<uint64_t>(options_.eagerBytes, end.bytes - end.moved));
+    if (!mail_->hasFrame(bytes) && mail_->willHaveFrame(bytes))
+      return false;
     mail_->sayPart(to, end.channels->headerOf(Kind::Fragment, end), end.payload, end.moved, bytes);
     end.moved += bytes;
   }
@@ -292,10 +297,7 @@ void NetworkEndpoint::forget(const End &end) {
   std::erase(streaming_, &end);
 }
 
-void NetworkEndpoint::armSleep() {
-  uint64_t count;
-  (void)!read(waker_, &count, sizeof count);
-}
+void NetworkEndpoint::armSleep() { armedAt_.store(wakes_.load()); }
 
 void NetworkEndpoint::sleep(std::chrono::nanoseconds atMost) {
   std::optional<Carrier::Wait> news;
@@ -309,13 +311,20 @@ void NetworkEndpoint::sleep(std::chrono::nanoseconds atMost) {
   pollfd files[] = {{waker_, POLLIN, 0}, {news->file, POLLIN, 0}};
   timespec limit = {0, static_cast<long>(std::clamp<int64_t>(atMost.count(), 0, 999999999))};
   sleepers_.fetch_add(1);
-  ppoll(files, 2, &limit, nullptr);
-  sleepers_.fetch_sub(1);
+  if (wakes_.load() == armedAt_.load())
+    ppoll(files, 2, &limit, nullptr);
+  bool isLast = sleepers_.fetch_sub(1) == 1;
+  uint64_t count;
+  if (isLast && files[0].revents != 0)
+    (void)!read(waker_, &count, sizeof count);
 }
 
+// Either the sleeper sees that there was a wake, or this sees the sleeper.
 void NetworkEndpoint::wake() {
+  wakes_.fetch_add(1);
   uint64_t one = 1;
-  (void)!write(waker_, &one, sizeof one);
+  if (sleepers_.load() != 0)
+    (void)!write(waker_, &one, sizeof one);
 }
 
 size_t NetworkEndpoint::numPeers() {

@@ -102,7 +102,9 @@ private:
   Directory directory_;
   int waker_ = -1;
   std::atomic<uint32_t> sleepers_{0};
-  std::mutex mutex_; ///< everything below
+  std::atomic<uint32_t> wakes_{0};
+  std::atomic<uint32_t> armedAt_{0}; ///< `wakes_` when a sleep began
+  std::mutex mutex_;                 ///< everything below
   std::unique_ptr<Carrier> carrier_;
   std::unique_ptr<Watch> watch_;
   std::optional<Mail> mail_;

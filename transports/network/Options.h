@@ -13,6 +13,8 @@ struct Options {
   std::string bind = "127.0.0.1";
   /// Longer messages are asked about first.
   uint32_t eagerBytes = 8 << 10;
+  /// Longer ones may be written to where they belong, or read; of eagerBytes at most.
+  uint32_t directBytes = 8 << 10;
   /// What a peer may send before it is wanted; beyond, it asks about shorter messages too.
   uint32_t windowBytes = 128 << 10;
   /// Frames that the network may write at once. All peers share them.

@@ -39,10 +39,12 @@ Posted NetworkChannels::recv(MessageSlot slot, OpId op, const Payload &payload) 
   return Posted::Done;
 }
 
-// Only those whose schedule has buffers that stay; others save nothing by it.
+// Those whose schedule has buffers that stay; and those that were asked about last time when they
+// were posted already.
 void NetworkChannels::announce(End &end) {
   bool isStatic = end.way.protocol == Protocol::Static && !end.payload.upTo;
-  if (isStatic && end.payload.count == 1 && canMove(end))
+  bool isMeant = end.comesLate && end.way.mover != Mover::Reader && !end.payload.upTo;
+  if ((isStatic || isMeant) && canBeWritten(end))
     letWrite(end, true);
 }
 
@@ -54,9 +56,7 @@ void NetworkChannels::onFrame(Peer &from, const Header &header, std::span<const 
   case Kind::Fragment:
     return onFragment(from, header, body);
   case Kind::Place:
-    if (auto place = bodyOf<PlaceBody>(body))
-      onPlace(from, header, *place);
-    return;
+    return onPlace(from, header, body);
   case Kind::Read:
     return onRead(from, header);
   case Kind::Closed:
@@ -83,6 +83,7 @@ void NetworkChannels::onMessage(Peer &from, const Header &header, std::span<cons
   bool isWanted = end->state == End::State::Posted || end->state == End::State::Announced;
   if (!isWanted)
     return endpoint_.drop(from, header, body.size()); // it came before
+  end->comesLate = isRequest;
   if (isRequest)
     decide(*end, *request);
   else
@@ -113,6 +114,7 @@ bool NetworkChannels::takeAside(End &end) {
   if (!node)
     return false;
   const Aside &aside = node.mapped();
+  end.comesLate = false;
   if (aside.kind == Kind::Eager)
     deliver(end, aside.body);
   else
@@ -140,12 +142,21 @@ void NetworkChannels::decide(End &end, const RequestBody &request) {
   if (!accepts(end.payload, request.bytes))
     return failAt(sizeMismatch(end.peer->rank, end.op, end.payload, request.bytes));
   end.bytes = request.bytes;
-  bool fits = canMove(end);
-  if (fits && request.isReadable && (end.way.mover == Mover::Reader || end.payload.count > 1))
+  bool canWrite = request.canWrite && canBeWritten(end);
+  bool reads = request.isReadable && (end.way.mover == Mover::Reader || !canWrite);
+  if (reads && canMove(end) && canGather(end))
     return read(end, request);
-  if (fits && request.canWrite && end.payload.count == 1)
+  if (canWrite)
     return letWrite(end, false);
   letStream(end);
+}
+
+// The other end writes.
+bool NetworkChannels::canBeWritten(const End &end) const {
+  const Powers &powers = endpoint_.carrier_->powers();
+  return powers.moves && end.bytes <= powers.moveBytes && !end.peer->isSelf &&
+         end.bytes > endpoint_.options_.directBytes && end.payload.count <= powers.stretches &&
+         isDense(end.payload);
 }
 
 void NetworkChannels::letWrite(End &end, bool isUnasked) {
@@ -154,16 +165,33 @@ void NetworkChannels::letWrite(End &end, bool isUnasked) {
       letStream(end);
     return;
   }
-  void *begin = end.payload.pieces[0].iov_base;
   end.state = End::State::Announced;
-  PlaceBody body = {};
+  sayPlace(end, isUnasked);
+}
+
+void NetworkChannels::sayPlace(End &end, bool isUnasked) {
+  struct {
+    PlaceBody body;
+    Stretch stretches[kMostStretches];
+  } place = {};
+  PlaceBody &body = place.body;
+  void *begin = end.regionOf.iov_base;
   body.bytes = end.bytes;
   body.address = endpoint_.carrier_->named(begin, begin);
   body.key = end.region.key();
   body.ticket = endpoint_.ticketFor(end);
   body.isWritable = 1;
   body.isUnasked = isUnasked;
-  endpoint_.mail_->say(*end.peer, headerOf(Kind::Place, end), body);
+  uint64_t left = end.bytes;
+  for (uint32_t i = 0; end.payload.count > 1 && left > 0; ++i) {
+    const iovec &piece = end.payload.pieces[i];
+    uint64_t bytes = std::min<uint64_t>(left, piece.iov_len);
+    place.stretches[body.stretches++] = {endpoint_.carrier_->named(piece.iov_base, begin), bytes};
+    left -= bytes;
+  }
+  auto bytes = std::as_bytes(std::span(&place, 1));
+  endpoint_.mail_->say(*end.peer, headerOf(Kind::Place, end),
+                       bytes.first(sizeof body + body.stretches * sizeof(Stretch)));
 }
 
 void NetworkChannels::letStream(End &end) {
@@ -179,6 +207,7 @@ void NetworkChannels::letStream(End &end) {
 
 void NetworkChannels::read(End &end, const RequestBody &request) {
   end.place = {};
+  end.stretches.clear();
   end.place.address = request.address;
   end.place.key = request.key;
   move(end);

@@ -12,11 +12,16 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
   Mail &mail = *endpoint_.mail_;
   End &end = begin(out_, slot, op, payload);
   bool isEager = payload.bytes <= endpoint_.options_.eagerBytes;
-  if (isEager && mail.hasWindow(*end.peer, payload.bytes)) {
+  if (end.comesLate && end.placeRun != run_ && canMove(end))
+    endpoint_.progress(); // it may be there
+  bool isPlaced =
+      end.placeRun == run_ && end.place.bytes == payload.bytes && canMove(end) && canGather(end);
+  if (isEager && !isPlaced && mail.hasWindow(*end.peer, payload.bytes) &&
+      mail.hasFrame(payload.bytes)) {
     mail.sayEager(*end.peer, headerOf(Kind::Eager, end), payload);
     return Posted::Done;
   }
-  if (end.placeRun == run_ && end.place.bytes == payload.bytes && canMove(end))
+  if (isPlaced)
     move(end);
   else
     ask(end);
@@ -25,24 +30,24 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
   return Posted::Pending;
 }
 
-// Pieces of memory that one read or write may name; the carrier has to know each by itself
-// where it has to know them at all.
-uint32_t NetworkChannels::mostPieces() const {
-  const Powers &powers = endpoint_.carrier_->powers();
-  return powers.local ? 1 : powers.pieces;
-}
-
+// This end reads or writes.
 bool NetworkChannels::canMove(const End &end) const {
   const Powers &powers = endpoint_.carrier_->powers();
   return powers.moves && end.bytes <= powers.moveBytes && !end.peer->isSelf &&
-         end.bytes > endpoint_.options_.eagerBytes && end.payload.count <= mostPieces();
+         end.bytes > endpoint_.options_.directBytes && end.payload.count <= powers.pieces &&
+         (!powers.local || isDense(end.payload));
+}
+
+bool NetworkChannels::canGather(End &end) {
+  bool isSimple = end.payload.count == 1 || !endpoint_.carrier_->powers().local;
+  return isSimple || know(end, end.sends ? Access::Write : Access::Read);
 }
 
 // Memory that must not be given back is not kept registered in case it might be read.
 void NetworkChannels::ask(End &end) {
   end.state = End::State::Asked;
   RequestBody body = {.bytes = end.bytes, .address = 0, .key = 0, .isReadable = 0, .canWrite = 0};
-  body.canWrite = canMove(end);
+  body.canWrite = canMove(end) && canGather(end);
   bool mayRead = end.way.mover == Mover::Reader || !endpoint_.carrier_->powers().pins;
   if (canMove(end) && end.payload.count == 1 && mayRead && know(end, Access::RemoteRead)) {
     void *begin = end.payload.pieces[0].iov_base;
@@ -53,25 +58,38 @@ void NetworkChannels::ask(End &end) {
   endpoint_.mail_->say(*end.peer, headerOf(Kind::Request, end), body);
 }
 
+bool NetworkChannels::readPlace(End &end, std::span<const std::byte> bytes) {
+  PlaceBody place;
+  if (bytes.size() < sizeof place)
+    return false;
+  std::memcpy(&place, bytes.data(), sizeof place);
+  if (bytes.size() != sizeof place + place.stretches * sizeof(Stretch))
+    return false;
+  end.stretches.resize(place.stretches);
+  if (place.stretches != 0)
+    std::memcpy(end.stretches.data(), bytes.data() + sizeof place, bytes.size() - sizeof place);
+  end.place = place;
+  auto isEmpty = [](const Stretch &stretch) { return stretch.bytes == 0; };
+  return std::none_of(end.stretches.begin(), end.stretches.end(), isEmpty);
+}
+
 // An answer, or, before it was asked for, for a run that may not have begun here.
-void NetworkChannels::onPlace(Peer &from, const Header &header, const PlaceBody &body) {
+void NetworkChannels::onPlace(Peer &from, const Header &header, std::span<const std::byte> bytes) {
   End *end = find(out_, from.rank, header.message);
-  if (!end)
+  if (!end || end->state == End::State::ToMove || !readPlace(*end, bytes))
     return;
   bool isAsked = end->state == End::State::Asked && end->run == header.run;
-  if (body.isUnasked) {
-    end->place = body;
+  if (end->place.isUnasked) {
+    end->comesLate = true;
     end->placeRun = header.run;
-    if (isAsked && body.bytes == end->bytes && canMove(*end))
+    if (isAsked && end->place.bytes == end->bytes && canMove(*end) && canGather(*end))
       move(*end);
     return;
   }
-  if (!isAsked || body.bytes != end->bytes)
+  if (!isAsked || end->place.bytes != end->bytes)
     return;
-  if (body.isWritable && canMove(*end)) {
-    end->place = body;
+  if (end->place.isWritable && canMove(*end))
     return move(*end);
-  }
   end->state = End::State::Streaming;
   if (!endpoint_.stream(*end))
     endpoint_.streaming_.push_back(end);
@@ -85,7 +103,7 @@ void NetworkChannels::onRead(Peer &from, const Header &header) {
 
 // Registered memory is kept with the message: the next run mostly has the same buffer.
 bool NetworkChannels::know(End &end, Access access) {
-  const iovec &memory = end.payload.pieces[0];
+  iovec memory = spanOf(end.payload);
   bool isKnown = end.region && memory.iov_base == end.regionOf.iov_base &&
                  memory.iov_len == end.regionOf.iov_len && end.regionAccess == access;
   if (isKnown)
@@ -106,6 +124,7 @@ void NetworkChannels::move(End &end) {
   if (endpoint_.carrier_->powers().local && !know(end, access))
     return failAt({end.peer->rank, end.op, "no memory could be registered", ErrorKind::NoMemory});
   MoveSpec spec = {.address = end.place.address,
+                   .stretches = end.stretches,
                    .key = end.place.key,
                    .bytes = end.bytes,
                    .ticket = end.place.ticket};

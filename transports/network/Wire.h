@@ -33,10 +33,13 @@ struct Header {
   uint32_t message = 0;  ///< place in the edge's list
   uint32_t consumed = 0; ///< units of the other's eager messages that are out of the way, ever
   Kind kind = Kind::Credit;
-  uint8_t sequence = 0; ///< counts the frames to this receiver
-  uint16_t bodyBytes = 0;
+  uint8_t sequence = 0;   ///< counts the frames to this receiver
+  uint16_t bodyBytes = 0; ///< the lower bits of their number
 };
 static_assert(sizeof(Header) == 32);
+
+/// Of a message that is said at once.
+inline constexpr uint32_t kMostEagerBytes = 64 << 10;
 
 /// What an eager message takes of the window.
 inline constexpr uint32_t kUnitsPerMessage = 64;
@@ -56,8 +59,17 @@ struct PlaceBody {
   uint32_t ticket;    ///< sent along with the last byte
   uint8_t isWritable; ///< address, key and ticket are valid; else in fragments
   uint8_t isUnasked;  ///< holds for a message of just so many bytes, and one that can be written
-  uint8_t unused[2];
+  uint8_t stretches;  ///< of memory, which follow; none: `bytes` at `address`
+  uint8_t unused;
 };
+
+/// A part of where a message is wanted.
+struct Stretch {
+  uint64_t address;
+  uint64_t bytes;
+};
+/// Of one place, at most.
+inline constexpr uint32_t kMostStretches = 15;
 
 struct FailureBody {
   static constexpr uint32_t kEveryPlan = 0xffffffffu;

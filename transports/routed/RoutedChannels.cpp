@@ -65,6 +65,16 @@ bool RoutedChannels::recvNow(MessageSlot slot, const Payload &payload) {
   return partOf(way).recvNow({way.edge, slot.message}, payload);
 }
 
+void RoutedChannels::hold() {
+  for (Channels *part : parts_)
+    part->hold();
+}
+
+void RoutedChannels::push() {
+  for (Channels *part : parts_)
+    part->push();
+}
+
 std::span<const Completion> RoutedChannels::poll() {
   done_.clear();
   for (Channels *part : parts_) {

@@ -24,6 +24,7 @@ Caps commonCaps(const std::vector<Endpoint *> &parts) {
     common.canRead &= caps.canRead;
     common.inOrderCommit &= caps.inOrderCommit;
     common.opensAlone &= caps.opensAlone;
+    common.gathers |= caps.gathers;
     common.mustBePolled &= caps.mustBePolled;
     common.patience.looks = std::max(common.patience.looks, caps.patience.looks);
     common.patience.yielding = std::max(common.patience.yielding, caps.patience.yielding);

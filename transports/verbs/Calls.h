@@ -12,9 +12,8 @@ class Calls {
 public:
   virtual ~Calls() = default;
 
-  virtual int postSend(ibv_qp *pair, ibv_send_wr *first) {
-    ibv_send_wr *bad = nullptr;
-    return ibv_post_send(pair, first, &bad);
+  virtual int postSend(ibv_qp *pair, ibv_send_wr *first, ibv_send_wr **refused) {
+    return ibv_post_send(pair, first, refused);
   }
   virtual int postReceive(ibv_srq *receives, ibv_recv_wr *one) {
     ibv_recv_wr *bad = nullptr;

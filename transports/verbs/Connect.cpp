@@ -28,9 +28,10 @@ Status VerbsCarrier::reach(network::Peer &peer, const network::Card &card) {
   uint32_t sequence = 0;
   if (Status s = randomize(sequence); !s)
     return s;
-  auto connection = std::make_unique<Connection>(peer, Handshake(owner_.self, peer.rank, sequence));
-  std::memcpy(&connection->address, card.address.data(), sizeof(LobbyAddress));
   peer.handle = connections_.size();
+  auto connection = std::make_unique<Connection>(peer, Handshake(owner_.self, peer.rank, sequence),
+                                                 options_.sendsPerPeer);
+  std::memcpy(&connection->address, card.address.data(), sizeof(LobbyAddress));
   connections_.push_back(std::move(connection));
   return {};
 }

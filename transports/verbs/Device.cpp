@@ -17,6 +17,8 @@ bool isZero(const ibv_gid &gid) {
   return std::all_of(std::begin(gid.raw), std::end(gid.raw), [](uint8_t b) { return b == 0; });
 }
 
+constexpr int kBest = 3;
+
 /// How much one would like to have this address.
 int worthOf(const ibv_gid_entry &entry) {
   in6_addr address;
@@ -88,7 +90,7 @@ Status Device::choosePort(const Options &options) {
 
 Status Device::chooseGid(const Options &options) {
   int best = -1;
-  for (int i = 0; i < portLimits_.gid_tbl_len; ++i) {
+  for (int i = 0; i < portLimits_.gid_tbl_len && best < kBest; ++i) {
     ibv_gid_entry entry = {};
     bool isAsked = options.gidIndex < 0 || i == options.gidIndex;
     if (!isAsked || Library::get().query_gid_ex(context_.get(), port_, static_cast<uint32_t>(i),
@@ -129,7 +131,6 @@ Status Device::makeQueues(const Options &options) {
 
 Result<QueuePair> Device::makeQueuePair(ibv_qp_init_attr &wanted) const {
   wanted.send_cq = wanted.recv_cq = queue_.get();
-  wanted.sq_sig_all = 1;
   QueuePair made(Library::get().create_qp(domain_.get(), &wanted));
   if (!made)
     return deviceError("make a queue pair", context_.get(), errno);

@@ -112,9 +112,10 @@ Status Lobby::say(ibv_ah *path, const LobbyAddress &to, const Shake &shake) {
   request.sg_list = &memory;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
-  request.send_flags = IBV_SEND_SOLICITED;
+  request.send_flags = IBV_SEND_SOLICITED | IBV_SEND_SIGNALED;
   request.wr.ud = {path, to.pair, to.key};
-  int error = calls_.postSend(pair_.get(), &request);
+  ibv_send_wr *refused = nullptr;
+  int error = calls_.postSend(pair_.get(), &request, &refused);
   numSaid_ += error == 0;
   if (error != 0)
     said_->give(*frame);

@@ -1,6 +1,7 @@
 #include "transports/verbs/VerbsCarrier.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <netinet/in.h>
@@ -16,14 +17,15 @@ using network::MoveSpec;
 using network::Offered;
 using network::Operation;
 using network::Peer;
+using network::Stretch;
 
 // Looks at the queue in a row; then others get their turn.
 constexpr int kMostLooks = 4;
 constexpr int kCompletions = 16;
-// Of what travels inside a request.
-constexpr uint32_t kInlineBytes = 128;
-// Requests that one read or write is parted into.
+// Requests that a long read or write is parted into.
 constexpr uint32_t kMostParts = 16;
+// Of memory, of one request: each makes all requests of a device longer.
+constexpr uint32_t kPiecesPerRequest = 8;
 
 int flagsOf(Access access) {
   switch (access) {
@@ -53,10 +55,50 @@ uint32_t localKey(void *descriptor) {
   return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(descriptor));
 }
 
-// Requests that are no operation of somebody say whose they are; the address of an operation is
-// even.
-uint64_t tagOf(const Peer &peer) { return peer.handle << 1 | 1; }
 uint64_t tagOf(Operation &operation) { return reinterpret_cast<uint64_t>(&operation); }
+
+/// One read or write, in requests.
+struct Requests {
+  struct Part {
+    uint32_t first, count; ///< of its pieces
+    uint64_t bytes;
+    uint64_t there;
+  };
+  static constexpr uint32_t kMost = network::kMostPieces + network::kMostStretches + kMostParts;
+  std::array<ibv_sge, kMost> pieces;
+  std::array<Part, kMost> parts;
+  uint32_t count = 0, numPieces = 0;
+
+  Requests(const MoveSpec &spec, uint32_t mostPieces, uint64_t mostBytes) {
+    Stretch whole{spec.address, spec.bytes};
+    std::span<const Stretch> there = spec.stretches;
+    if (there.empty())
+      there = {&whole, 1};
+    size_t stretch = 0;
+    uint64_t within = 0;
+    for (uint32_t i = 0; i < spec.count; ++i) {
+      const iovec &piece = spec.pieces[i];
+      for (uint64_t gone = 0; gone < piece.iov_len && stretch < there.size();) {
+        if (within == 0 || parts[count - 1].count == mostPieces ||
+            parts[count - 1].bytes == mostBytes)
+          parts[count++] = {numPieces, 0, 0, there[stretch].address + within};
+        Part &part = parts[count - 1];
+        uint64_t bytes =
+            std::min({piece.iov_len - gone, mostBytes - part.bytes, there[stretch].bytes - within});
+        pieces[numPieces++] = {reinterpret_cast<uint64_t>(piece.iov_base) + gone,
+                               static_cast<uint32_t>(bytes), localKey(spec.descriptors[i])};
+        ++part.count;
+        part.bytes += bytes;
+        gone += bytes;
+        within += bytes;
+        if (within == there[stretch].bytes) {
+          ++stretch;
+          within = 0;
+        }
+      }
+    }
+  }
+};
 
 std::string textOf(ibv_wc_status status) { return Library::get().wc_status_str(status); }
 
@@ -68,6 +110,9 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
   options_.receives =
       std::min(options.receives, static_cast<uint32_t>(device_->limits().max_srq_wr));
+  auto pieces = static_cast<uint32_t>(
+      std::min(device_->limits().max_sge, std::max(1, device_->limits().max_sge_rd)));
+  piecesPerRequest_ = std::min(kPiecesPerRequest, pieces);
 }
 
 Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(const Options &options, Calls &calls) {
@@ -88,7 +133,7 @@ ibv_qp_init_attr VerbsCarrier::wantedPair() const {
   wanted.qp_type = IBV_QPT_RC;
   wanted.srq = device_->receives();
   wanted.cap.max_send_wr = options_.sendsPerPeer;
-  wanted.cap.max_send_sge = 1;
+  wanted.cap.max_send_sge = piecesPerRequest_;
   wanted.cap.max_inline_data = kInlineBytes;
   return wanted;
 }
@@ -101,7 +146,11 @@ Status VerbsCarrier::probe() {
     return pair.status();
   powers_.name = "verbs";
   powers_.injectBytes = std::min(wanted.cap.max_inline_data, kInlineBytes);
-  powers_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * kMostParts;
+  uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, kMostParts);
+  powers_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
+  powers_.pieces = std::min(network::kMostPieces, piecesPerRequest_ * parts);
+  powers_.stretches = std::min(network::kMostStretches, parts);
+  powers_.gathers = true;
   powers_.moves = options_.direct;
   powers_.byAddress = powers_.local = powers_.pins = true;
   uint32_t reserved = options_.receives + Lobby::kReceives + Lobby::kSends;
@@ -141,94 +190,110 @@ Result<network::Region> VerbsCarrier::know(const iovec &memory, Access access) {
   return network::Region(std::make_unique<Known>(region));
 }
 
-// Nothing, if a request can be posted.
-std::optional<Offered> VerbsCarrier::unfit(Connection &connection, uint32_t requests) {
+// Nothing, if so many requests for so many pieces of memory can be added.
+std::optional<Offered> VerbsCarrier::unfit(Connection &connection, uint32_t requests,
+                                           uint32_t pieces) {
   if (connection.handshake.state() == Handshake::State::Idle) {
     if (Status s = begin(connection); !s) {
       reason_ = s.message();
       return Offered::Refused;
     }
   }
+  if (!connection.requests.fits(requests, pieces))
+    postNow(connection);
   bool fits = connection.handshake.state() == Handshake::State::Ready &&
-              connection.open + requests <= options_.sendsPerPeer && open_ + requests <= mostOpen_;
+              connection.requests.fits(requests, pieces) && open_ + requests <= mostOpen_;
   lacksRoom_ |= !fits;
   return fits ? std::nullopt : std::optional(Offered::Later);
 }
 
-Offered VerbsCarrier::post(Connection &connection, ibv_send_wr &first, uint32_t requests) {
-  int error = calls_.postSend(connection.pair.get(), &first);
-  if (error == 0) {
-    connection.open += requests;
-    open_ += requests;
-    return Offered::Taken;
-  }
-  if (error == ENOMEM || error == EAGAIN) {
-    lacksRoom_ = true;
-    return Offered::Later;
-  }
-  reason_ = std::strerror(error);
-  return Offered::Refused;
+// What the device takes now, or what has to wait for the others of its chain.
+void VerbsCarrier::post(Connection &connection) {
+  if (!holds_)
+    postNow(connection);
+  if (connection.requests.waiting() > 0 && !std::exchange(connection.isKept, true))
+    kept_.push_back(&connection);
+}
+
+void VerbsCarrier::postNow(Connection &connection) {
+  int error = connection.requests.post(calls_, connection.pair.get());
+  if (error == 0)
+    return;
+  lacksRoom_ = true;
+  if (error == ENOMEM || error == EAGAIN)
+    return;
+  open_ -= connection.requests.waiting();
+  connection.requests.giveUp();
+  lose(connection, std::strerror(error));
+}
+
+void VerbsCarrier::push() {
+  holds_ = false;
+  for (Connection *connection : kept_)
+    postNow(*connection);
+  std::erase_if(kept_, [](Connection *connection) {
+    connection->isKept = connection->requests.waiting() > 0;
+    return !connection->isKept;
+  });
 }
 
 Offered VerbsCarrier::send(Peer &to, Frame &frame) {
   Connection &connection = connectionOf(to);
-  if (auto verdict = unfit(connection, 1))
+  if (auto verdict = unfit(connection, 1, 1))
     return *verdict;
   ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data), frame.bytes,
                     localKey(frame.descriptor)};
   ibv_send_wr request = {};
-  request.wr_id = tagOf(frame);
   request.sg_list = &memory;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
   request.send_flags = IBV_SEND_SOLICITED;
-  return post(connection, request, 1);
+  connection.requests.add(&frame, request);
+  ++open_;
+  post(connection);
+  return Offered::Taken;
 }
 
 Offered VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
   Connection &connection = connectionOf(to);
-  if (auto verdict = unfit(connection, 1))
+  if (auto verdict = unfit(connection, 1, 1))
     return *verdict;
   ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data()), static_cast<uint32_t>(frame.size()),
                     0};
   ibv_send_wr request = {};
-  request.wr_id = tagOf(to);
   request.sg_list = &memory;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
   request.send_flags = IBV_SEND_INLINE | IBV_SEND_SOLICITED;
-  return post(connection, request, 1);
+  connection.requests.add(nullptr, request);
+  ++open_;
+  post(connection);
+  return Offered::Taken;
 }
 
-// Longer than the longest message of the device: several, of which the last one tells. All of them
-// are posted at once.
+// In more pieces than a request has, or longer than the device's longest message: several, of which
+// the last one tells. All of them are posted at once.
 Offered VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcode,
                            ibv_wr_opcode last) {
-  uint64_t most = device_->portLimits().max_msg_sz;
-  auto parts = static_cast<uint32_t>((spec.bytes + most - 1) / most);
+  Requests parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
   Connection &connection = connectionOf(*move.peer);
-  if (auto verdict = unfit(connection, parts))
+  if (auto verdict = unfit(connection, parts.count, parts.numPieces))
     return *verdict;
-  ibv_send_wr requests[kMostParts] = {};
-  ibv_sge memory[kMostParts];
-  for (uint32_t i = 0; i < parts; ++i) {
-    bool isLast = i + 1 == parts;
-    uint64_t offset = i * most;
-    memory[i] = {reinterpret_cast<uint64_t>(spec.pieces[0].iov_base) + offset,
-                 static_cast<uint32_t>(std::min(most, spec.bytes - offset)),
-                 localKey(spec.descriptors[0])};
-    requests[i].wr_id = isLast ? tagOf(move) : tagOf(*move.peer);
-    requests[i].next = isLast ? nullptr : &requests[i + 1];
-    requests[i].sg_list = &memory[i];
-    requests[i].num_sge = 1;
-    requests[i].opcode = isLast ? last : opcode;
-    requests[i].send_flags = IBV_SEND_SOLICITED;
-    requests[i].imm_data = htonl(spec.ticket);
-    requests[i].wr.rdma = {spec.address + offset, static_cast<uint32_t>(spec.key)};
+  for (uint32_t i = 0; i < parts.count; ++i) {
+    bool isLast = i + 1 == parts.count;
+    ibv_send_wr request = {};
+    request.sg_list = &parts.pieces[parts.parts[i].first];
+    request.num_sge = static_cast<int>(parts.parts[i].count);
+    request.opcode = isLast ? last : opcode;
+    request.send_flags = IBV_SEND_SOLICITED;
+    request.imm_data = htonl(spec.ticket);
+    request.wr.rdma = {parts.parts[i].there, static_cast<uint32_t>(spec.key)};
+    connection.requests.add(isLast ? &move : nullptr, request);
   }
-  Offered offered = post(connection, requests[0], parts);
-  moves_ += offered == Offered::Taken;
-  return offered;
+  open_ += parts.count;
+  ++moves_;
+  post(connection);
+  return Offered::Taken;
 }
 
 Offered VerbsCarrier::read(Move &move, const MoveSpec &spec) {
@@ -299,33 +364,35 @@ void VerbsCarrier::take(const ibv_wc &completion) {
   if (lobby_.owns(completion)) {
     if (std::optional<Shake> shake = lobby_.take(completion))
       hear(*shake);
-    return;
+  } else if (SendQueue::isRequest(completion.wr_id)) {
+    takeSent(*connections_[SendQueue::handleOf(completion.wr_id)], completion);
+  } else {
+    takeReceive(static_cast<Frame &>(*reinterpret_cast<Operation *>(completion.wr_id)), completion);
   }
-  bool isTagged = (completion.wr_id & 1) != 0;
-  auto *operation = isTagged ? nullptr : reinterpret_cast<Operation *>(completion.wr_id);
-  if (operation && operation->kind == Operation::Kind::Receive)
-    return takeReceive(static_cast<Frame &>(*operation), completion);
-  bool isMove = operation && operation->kind == Operation::Kind::Move;
-  Connection &connection = !operation ? *connections_[completion.wr_id >> 1]
-                           : isMove   ? connectionOf(*static_cast<Move *>(operation)->peer)
-                                      : connectionOf(*static_cast<Frame *>(operation)->peer);
-  if (operation && !operation->isOpen) {
-    ++refused_;
-    return;
+}
+
+void VerbsCarrier::takeSent(Connection &connection, const ibv_wc &completion) {
+  bool isKnown = false;
+  while (std::optional<SendQueue::Done> done = connection.requests.takeDone(completion.wr_id)) {
+    isKnown = true;
+    --open_;
+    Operation *operation = done->operation;
+    moves_ -= operation && operation->kind == Operation::Kind::Move;
+    bool isFine = !done->last || completion.status == IBV_WC_SUCCESS;
+    if (operation && isFine)
+      reader_->onDone(*operation);
+    else if (operation)
+      reader_->onFailed(*operation, textOf(completion.status));
+    else if (!isFine)
+      lose(connection, textOf(completion.status));
+    if (done->last)
+      break;
   }
-  --connection.open;
-  --open_;
-  moves_ -= isMove;
-  bool isFine = completion.status == IBV_WC_SUCCESS;
-  if (operation && isFine)
-    reader_->onDone(*operation);
-  else if (operation)
-    reader_->onFailed(*operation, textOf(completion.status));
-  else if (!isFine)
-    lose(connection, textOf(completion.status));
+  refused_ += !isKnown; // told before
 }
 
 bool VerbsCarrier::poll() {
+  push();
   std::vector<ibv_wc> early = std::exchange(early_, {});
   for (const ibv_wc &completion : early)
     take(completion);
@@ -357,6 +424,8 @@ std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
   if (count != 0)
     return std::nullopt;
   Wait wait = {device_->descriptor()};
+  if (shaking_.empty())
+    return wait;
   auto now = Handshake::Clock::now();
   for (const Connection *connection : shaking_)
     wait.atMost = std::clamp<std::chrono::nanoseconds>(connection->handshake.nextAt() - now,

@@ -5,6 +5,7 @@
 
 #include "transports/network/NetworkEndpoint.h"
 #include "transports/verbs/Lobby.h"
+#include "transports/verbs/SendQueue.h"
 
 namespace colldsl::verbs {
 
@@ -22,9 +23,11 @@ public:
   network::Offered read(network::Move &move, const network::MoveSpec &spec) override;
   network::Offered write(network::Move &move, const network::MoveSpec &spec) override;
   Result<network::Region> know(const iovec &memory, network::Access access) override;
+  void hold() override { holds_ = true; }
+  void push() override;
   bool poll() override;
   bool isIdle(const network::Peer &peer) const override {
-    return connections_[peer.handle]->open == 0;
+    return connections_[peer.handle]->requests.open() == 0;
   }
   std::optional<Wait> ifIdle() override;
   void stop() override;
@@ -33,14 +36,16 @@ public:
 
 private:
   struct Connection {
-    Connection(network::Peer &peer, Handshake handshake) : peer(peer), handshake(handshake) {}
+    Connection(network::Peer &peer, Handshake handshake, uint32_t mostRequests)
+        : peer(peer), handshake(handshake), requests(peer.handle, mostRequests) {}
     network::Peer &peer;
     Handshake handshake;
     LobbyAddress address;
     QueueCard card; ///< of this end
     AddressHandle path;
     QueuePair pair;
-    uint32_t open = 0; ///< requests that the device has
+    SendQueue requests;
+    bool isKept = false; ///< in `kept_`
   };
 
   VerbsCarrier(std::unique_ptr<Device> device, const Options &options, Calls &calls);
@@ -59,8 +64,9 @@ private:
   void lose(Connection &connection, const std::string &reason);
 
   // Requests.
-  std::optional<network::Offered> unfit(Connection &connection, uint32_t requests);
-  network::Offered post(Connection &connection, ibv_send_wr &first, uint32_t requests);
+  std::optional<network::Offered> unfit(Connection &connection, uint32_t requests, uint32_t pieces);
+  void post(Connection &connection);
+  void postNow(Connection &connection);
   network::Offered move(network::Move &move, const network::MoveSpec &spec, ibv_wr_opcode opcode,
                         ibv_wr_opcode last);
   Connection &connectionOf(const network::Peer &peer) { return *connections_[peer.handle]; }
@@ -69,6 +75,7 @@ private:
 
   // Completions.
   void take(const ibv_wc &completion);
+  void takeSent(Connection &connection, const ibv_wc &completion);
   void takeReceive(network::Frame &frame, const ibv_wc &completion);
   void breakDown(const std::string &reason);
 
@@ -82,12 +89,15 @@ private:
   Lobby lobby_;
   std::vector<std::unique_ptr<Connection>> connections_; ///< Peer::handle is the place
   std::vector<Connection *> shaking_;
-  std::vector<ibv_wc> early_; ///< completions that were found when there was nothing to do
-  uint32_t open_ = 0;         ///< requests that the device has
-  uint32_t mostOpen_ = 0;     ///< for whose completions there is room
-  uint32_t moves_ = 0;        ///< reads and writes among these
+  std::vector<Connection *> kept_; ///< with requests that wait for push(), or for the device
+  std::vector<ibv_wc> early_;      ///< completions that were found when there was nothing to do
+  uint32_t piecesPerRequest_ = 1;
+  uint32_t open_ = 0;     ///< requests that are not done
+  uint32_t mostOpen_ = 0; ///< for whose completions there is room
+  uint32_t moves_ = 0;    ///< reads and writes among these
   uint64_t refused_ = 0;
   bool lacksRoom_ = false; ///< since the last sleep: something must be offered again
+  bool holds_ = false;     ///< what is offered
   bool isBroken_ = false;
 };
 
