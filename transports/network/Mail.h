@@ -77,6 +77,8 @@ public:
   bool hasWindow(const Peer &to, uint64_t bytes) const {
     return to.sent - to.sentConsumed + unitsOf(bytes) <= options_.windowBytes;
   }
+  /// A message of so many bytes is on its way, which the window has room for.
+  void useWindow(Peer &to, uint64_t bytes) { to.sent += unitsOf(bytes); }
   /// Says a whole message; the window has room.
   void sayEager(Peer &to, Header header, const Payload &payload);
   /// An eager message of this peer is out of the way.

@@ -9,14 +9,18 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
   if (payload.bytes == 0 && !payload.always)
     return Posted::Done;
   std::lock_guard lock(endpoint_.mutex_);
-  Mail &mail = *endpoint_.mail_;
   End &end = begin(out_, slot, op, payload);
-  bool isEager = payload.bytes <= endpoint_.options_.eagerBytes;
-  if (isEager && mail.hasWindow(*end.peer, payload.bytes)) {
-    mail.sayEager(*end.peer, headerOf(Kind::Eager, end), payload);
+  return end.cast && gather(end) ? Posted::Pending : sendAlone(end);
+}
+
+Posted NetworkChannels::sendAlone(End &end) {
+  Mail &mail = *endpoint_.mail_;
+  bool isEager = end.bytes <= endpoint_.options_.eagerBytes;
+  if (isEager && mail.hasWindow(*end.peer, end.bytes)) {
+    mail.sayEager(*end.peer, headerOf(Kind::Eager, end), end.payload);
     return Posted::Done;
   }
-  if (end.placeRun == run_ && end.place.bytes == payload.bytes && canMove(end))
+  if (end.placeRun == run_ && end.place.bytes == end.bytes && canMove(end))
     move(end);
   else
     ask(end);
@@ -72,9 +76,15 @@ void NetworkChannels::onPlace(Peer &from, const Header &header, const PlaceBody 
     end->place = body;
     return move(*end);
   }
-  end->state = End::State::Streaming;
-  if (!endpoint_.stream(*end))
-    endpoint_.streaming_.push_back(end);
+  if (!noteWanted(*end))
+    letGo(*end);
+}
+
+// In parts.
+void NetworkChannels::letGo(End &end) {
+  end.state = End::State::Streaming;
+  if (!endpoint_.stream(end))
+    endpoint_.streaming_.push_back(&end);
 }
 
 void NetworkChannels::onRead(Peer &from, const Header &header) {
