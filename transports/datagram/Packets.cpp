@@ -180,6 +180,11 @@ void DatagramCarrier::take(std::span<const std::byte> datagram) {
       say(*flow, PacketKind::Status);
     return;
   }
+  // How far it is must be known once, to both.
+  bool measures = (header.flags & kHasEcho) != 0 && !flow->pace.isKnown();
+  bool isMeasured = (header.flags & kHasStamp) != 0 && header.kind != PacketKind::Data;
+  if ((measures || isMeasured) && !isNow())
+    readClock();
   flow->noteHeader(header, now_, isNow());
   takeReport(*flow, header);
   if (header.kind == PacketKind::Data)
@@ -263,7 +268,10 @@ void DatagramCarrier::reportAll() {
     if (flow->peer.isLost)
       continue;
     bool complains = flow->hasGap() && flow->mayComplain(now_);
-    if (complains || flow->owesReport())
+    bool measures = !flow->pace.isKnown(); // by the next packet
+    if (measures && !isNow())
+      readClock();
+    if (complains || measures || flow->owesReport())
       say(*flow, PacketKind::Status);
     if (flow->needsNews())
       remind(*flow);
