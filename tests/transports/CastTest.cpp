@@ -264,6 +264,33 @@ TEST(CastSender, roomIsFourSets) {
   EXPECT_EQ(sender.oldest(), 5u);
 }
 
+// Whoever waits asks earlier; and begins anew with each word of a member.
+TEST(CastSender, asksInTime) {
+  CastSender sender(3, kPartBytes, nobodyIsGone);
+  sender.takeAck(1, 1);
+  sender.takeAck(2, 1);
+  EXPECT_TRUE(sender.hasNews());
+  EXPECT_FALSE(sender.hasNews());
+  std::vector<std::byte> frame(8);
+  sender.append(frame, {}, {});
+  sender.noteSaid(1000, 10);
+  EXPECT_EQ(sender.askAt(), 1040);
+  sender.append(frame, {}, {.isAwaited = true});
+  sender.noteSaid(1000, 10);
+  EXPECT_EQ(sender.askAt(), 1010);
+  EXPECT_EQ(sender.noteAsked(1010, 30), 0u);
+  EXPECT_EQ(sender.askAt(), 1030);
+  EXPECT_EQ(sender.noteAsked(1030, 30), 1u);
+  EXPECT_EQ(sender.askAt(), 1060);
+  sender.takeAck(1, 3);
+  EXPECT_TRUE(sender.hasNews());
+  EXPECT_EQ(sender.heard(), 1u);
+  sender.takeAck(1, 3);
+  EXPECT_FALSE(sender.hasNews()) << "it said so before";
+  sender.takeNack(2, {1, 1}, 1100, 5);
+  EXPECT_TRUE(sender.hasNews());
+}
+
 TEST(CastSender, whoLeavesIsWaitedForNoMore) {
   std::set<uint32_t> gone;
   CastSender sender(3, kPartBytes, [&](uint32_t place) { return gone.count(place) != 0; });

@@ -239,16 +239,19 @@ uint32_t Casting::placeOf(const std::vector<Rank> &ranks, Rank rank) {
   return found == ranks.end() ? kNoPlace : static_cast<uint32_t>(found - ranks.begin());
 }
 
-// False: it cannot be true.
-bool Casting::takeAckAtRoot(Spoken &group, Flow &from, const CastHeader &header) {
-  uint64_t before = group.sender.heard();
-  if (!group.sender.takeAck(placeOf(group.ranks, from.peer.rank), header.number))
-    return false;
-  if (group.sender.heard() == before)
-    return true;
+// A member is there: what it misses comes in time.
+void Casting::noteNews(Spoken &group) {
+  if (!group.sender.hasNews())
+    return;
   worry(group, false);
   noteSaid(group);
-  return true;
+}
+
+// False: it cannot be true.
+bool Casting::takeAckAtRoot(Spoken &group, Flow &from, const CastHeader &header) {
+  bool isFine = group.sender.takeAck(placeOf(group.ranks, from.peer.rank), header.number);
+  noteNews(group);
+  return isFine;
 }
 
 bool Casting::takeNack(Flow &from, const CastHeader &header, std::span<const std::byte> rest) {
@@ -262,6 +265,7 @@ bool Casting::takeNack(Flow &from, const CastHeader &header, std::span<const std
     std::memcpy(&gap, rest.data() + at, sizeof gap);
     isFine &= group->sender.takeNack(place, gap, carrier_.now_, from.pace.guard());
   }
+  noteNews(*group);
   return isFine;
 }
 

@@ -10,7 +10,8 @@ namespace {
 // that it does not fill up.
 constexpr uint64_t kFlightBytes = 128 << 10;
 constexpr uint32_t kBytesPerAck = kFlightBytes / 4;
-// As for a single peer, whoever has said something asks so much later than who waits for it.
+// As for a single peer, of what it does not wait for itself a root asks so much later than who
+// does.
 constexpr TimeNs kTailFactor = 4;
 // What then does not come by multicast never will.
 constexpr uint32_t kMostTimesAgain = 8;
@@ -52,6 +53,8 @@ CastChannel &CastSender::append(std::span<const std::byte> head, std::span<const
   channel.wantsAck = way.isAwaited || endsSet || bytesSinceAck_ >= kBytesPerAck;
   if (channel.wantsAck)
     bytesSinceAck_ = 0;
+  if (way.isAwaited)
+    awaited_ = channel.number;
   return channel;
 }
 
@@ -88,7 +91,7 @@ void CastSender::reclaim() {
 bool CastSender::takeAck(uint32_t place, uint64_t number) {
   if (place == 0 || place >= tree_.places() || number == 0 || number > next_)
     return false;
-  tree_.note(place, number);
+  hasNews_ |= tree_.note(place, number);
   reclaim();
   return true;
 }
@@ -98,6 +101,7 @@ bool CastSender::takeNack(uint32_t place, const CastGap &gap, TimeNs now, TimeNs
     return false;
   if (gap.number < base_ || gap.number >= next_)
     return gap.number == next_ || gap.number < base_; // nothing was said, or it has come since
+  hasNews_ = true;
   CastChannel &asked = channel(gap.number);
   uint64_t all = maskOf(numParts(asked));
   if (now - asked.saidAt <= guard)
@@ -131,7 +135,7 @@ CastChannel *CastSender::takeWanted() {
 
 void CastSender::noteSaid(TimeNs now, TimeNs patience) {
   asked_ = 0;
-  pause_ = kTailFactor * patience;
+  pause_ = isAwaited() ? patience : kTailFactor * patience;
   askAt_ = now + pause_;
 }
 

@@ -90,6 +90,8 @@ public:
   // What comes in. False: it cannot be true, and nothing was changed.
 
   bool takeAck(uint32_t place, uint64_t number);
+  /// Whether a member said something new since the last call.
+  bool hasNews() { return std::exchange(hasNews_, false); }
   /// What was said less than `guard` ago may be on its way.
   bool takeNack(uint32_t place, const CastGap &gap, TimeNs now, TimeNs guard);
   /// A channel of which parts are to be said again; null: none. Counts that.
@@ -115,6 +117,7 @@ private:
     uint32_t row = 0;
   };
   bool isFull() const;
+  bool isAwaited() const { return awaited_ >= heard() || isFull(); }
   void reclaim();
 
   CastTree tree_;
@@ -122,11 +125,13 @@ private:
   std::vector<Deafness> deafness_; ///< by place
   std::vector<CastChannel> channels_;
   uint64_t next_ = 1, base_ = 1;     ///< numbers; those between are kept
+  uint64_t awaited_ = 0;             ///< the last number that somebody waits for
   uint64_t wantedFrom_ = UINT64_MAX; ///< no older one is wanted
   uint64_t flightBytes_ = 0;
   uint32_t bytesSinceAck_ = 0; ///< since one was wanted
   TimeNs pause_ = 0, askAt_ = 0;
   uint32_t asked_ = 0;
+  bool hasNews_ = false;
   bool hasMoved_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "transports/datagram/CastTree.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace colldsl::datagram {
 namespace {
@@ -31,8 +32,8 @@ bool CastTree::isBelow(uint32_t place, uint32_t above) const {
   return place == above;
 }
 
-void CastTree::note(uint32_t place, uint64_t number) {
-  heard_[place] = std::max(heard_[place], number);
+bool CastTree::note(uint32_t place, uint64_t number) {
+  return number > std::exchange(heard_[place], std::max(heard_[place], number));
 }
 
 uint64_t CastTree::heardBelow(uint32_t place) const {

@@ -26,8 +26,8 @@ public:
   bool isBelow(uint32_t place, uint32_t above) const;
 
   /// A place and all below it have everything before this number. Numbers begin with 1; 0: nothing
-  /// was said yet.
-  void note(uint32_t place, uint64_t number);
+  /// was said yet. True: that is news.
+  bool note(uint32_t place, uint64_t number);
   /// What all below `place` have; UINT64_MAX if nobody is left there.
   uint64_t heardBelow(uint32_t place) const;
 

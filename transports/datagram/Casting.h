@@ -131,6 +131,7 @@ private:
   void forwardAll(Spoken &group);
   void forwardChannel(Spoken &group, CastChannel &channel);
   void noteSaid(Spoken &group);
+  void noteNews(Spoken &group);
   void ask(Spoken &group);
   void worry(Spoken &group, bool isWorried);
   bool takeAckAtRoot(Spoken &group, Flow &from, const CastHeader &header);
