@@ -104,6 +104,8 @@ void Broadcasts::begin(uint32_t rank, uint32_t run) {
 }
 
 void Broadcasts::poll() {
+  if (eachPoll)
+    eachPoll();
   for (One &one : ranks_) {
     if (!one.channels || one.channels->failed())
       continue;
@@ -137,17 +139,13 @@ std::string Broadcasts::check(uint32_t run) const {
   return "";
 }
 
-bool Broadcasts::areOver(std::optional<uint32_t> butOf) const {
-  for (uint32_t r = 0; r < numRanks(); ++r) {
-    const One &one = ranks_[r];
-    if (r != butOf && one.channels && !one.channels->failed() && one.done < one.pending)
-      return false;
-  }
-  return true;
+bool Broadcasts::areOver() const {
+  return std::none_of(ranks_.begin(), ranks_.end(), [](const One &one) {
+    return one.channels && !one.channels->failed() && one.done < one.pending;
+  });
 }
 
-std::string Broadcasts::run(uint32_t runs, const std::function<void()> &each,
-                            std::optional<uint32_t> late) {
+std::string Broadcasts::run(uint32_t runs, std::optional<uint32_t> late) {
   auto until = Clock::now() + 60s;
   std::string complaint;
   for (uint32_t i = 0; i < runs && complaint.empty(); ++i, ++runs_) {
@@ -157,10 +155,7 @@ std::string Broadcasts::run(uint32_t runs, const std::function<void()> &each,
     bool isLate = late.has_value();
     while ((isLate || !areOver()) && Clock::now() < until) {
       poll();
-      if (each)
-        each();
-      // The root may wait for it.
-      if (isLate && (areOver(late) || (*late != 0 && membersAreOver(*late)))) {
+      if (isLate && membersAreOver(*late)) {
         begin(*late, runs_);
         isLate = false;
       }

@@ -18,10 +18,9 @@ public:
   bool open(const std::vector<uint64_t> &sizes, bool isMulticast = true);
   /// Each rank closes the plan.
   void close();
-  /// Runs it so often. Empty if all of it arrives as it was sent; else what is wrong. `each` is
-  /// called between polls. `late`: this rank begins when all other members have finished.
-  std::string run(uint32_t runs, const std::function<void()> &each = {},
-                  std::optional<uint32_t> late = {});
+  /// Runs it so often. Empty if all of it arrives as it was sent; else what is wrong. `late`: this
+  /// rank begins when all other members have finished.
+  std::string run(uint32_t runs, std::optional<uint32_t> late = {});
   /// The root begins alone, its sends being done at once, and closes the plan; then the others
   /// begin. As run().
   std::string runAndLeave();
@@ -34,7 +33,8 @@ public:
   datagram::DatagramCarrier &carrier(uint32_t rank) { return *ranks_[rank].carrier; }
   LossyCalls &calls(uint32_t rank) { return *ranks_[rank].calls; }
   Channels &channels(uint32_t rank) { return *ranks_[rank].channels; }
-  std::string trouble; ///< why there are none
+  std::function<void()> eachPoll; ///< called then
+  std::string trouble;            ///< why there are none
 
 private:
   struct One {
@@ -47,7 +47,7 @@ private:
     size_t pending = 0, done = 0;
   };
   void begin(uint32_t rank, uint32_t run);
-  bool areOver(std::optional<uint32_t> butOf = {}) const;
+  bool areOver() const;
   bool membersAreOver(uint32_t butOf) const;
   std::string check(uint32_t run) const;
 

@@ -50,6 +50,32 @@ TEST(Multicast, whatManyWantIsSaidOnce) {
   EXPECT_LT(ranks.carrier(0).counts().packets, 20u) << "and nothing to each";
 }
 
+// What comes later tells: nobody has to wait. In time of the test's own, of which each poll takes
+// a microsecond.
+TEST(Multicast, gapsAreAskedForAtOnce) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  for (uint32_t r = 0; r < 4; ++r)
+    ranks.calls(r).stopClock();
+  datagram::TimeNs time = 0;
+  ranks.eachPoll = [&] {
+    for (uint32_t r = 0; r < 4; ++r)
+      ranks.calls(r).turnClock(1000);
+    time += 1000;
+  };
+  ASSERT_TRUE(ranks.open({64, 65}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  ASSERT_EQ(ranks.run(10), "");
+  bool wasLost = false;
+  ranks.calls(0).loses = [&](const mmsghdr &message) {
+    return goesToMany(message) && !std::exchange(wasLost, true);
+  };
+  time = 0;
+  EXPECT_EQ(ranks.run(1), "");
+  EXPECT_TRUE(wasLost);
+  EXPECT_LT(time, datagram::Options().leastPatience.count());
+}
+
 // Acknowledgements are combined: the root hears of the four below it, of every set.
 TEST(Multicast, acknowledgementsAreFew) {
   Broadcasts ranks(8, ethernet);
@@ -97,7 +123,7 @@ TEST_P(MulticastWeather, everyByteIsRight) {
     std::printf("%g lost, reordered and repeated: %.1f ms, %lu packets, %lu again, %lu forwarded\n",
                 loss, took.count(), counts.packets, counts.again, counts.forwarded);
     EXPECT_GT(counts.packets, 400u);
-    EXPECT_GT(counts.again, 0u);
+    EXPECT_GE(counts.again, loss < 0.01 ? 0u : 10u);
     EXPECT_EQ(counts.forwarded, 0u) << "no reason to give it up";
     for (uint32_t r = 0; r < ranks.numRanks(); ++r)
       EXPECT_LT(ranks.carrier(r).bytes(), kMostMemory) << r;
@@ -190,7 +216,7 @@ TEST(Multicast, whoComesLateIsWaitedForByNobody) {
   ASSERT_TRUE(ranks.open({64, 100000}));
   ASSERT_TRUE(ranks.waitForGroup());
   auto begin = Clock::now();
-  EXPECT_EQ(ranks.run(3, {}, 3), "");
+  EXPECT_EQ(ranks.run(3, 3), "");
   EXPECT_LT(Clock::now() - begin, 5s);
 }
 
@@ -272,7 +298,8 @@ TEST(Multicast, forgedDatagramsChangeNothing) {
     (void)!sendto(stranger, packet.data(), packet.size(), 0,
                   reinterpret_cast<const sockaddr *>(&where), sizeof where);
   };
-  EXPECT_EQ(ranks.run(50, forge), "");
+  ranks.eachPoll = forge;
+  EXPECT_EQ(ranks.run(50), "");
   EXPECT_GT(ranks.carrier(1).castCounts().refused, 50u);
   ::close(stranger);
 }
