@@ -313,6 +313,7 @@ struct MessageStmt : OperationStmt {
   const Expr *peer;          ///< or the edge
   const Expr *tag;           ///< may be null
   const CombineHow *combine; ///< Recv; may be null
+  bool multicast;            ///< Send, Recv
   static bool classof(const Stmt *s) { return s->kind == StmtKind::Message; }
 };
 

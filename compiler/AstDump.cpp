@@ -371,6 +371,8 @@ void Dumper::dump(const ast::MessageStmt &stmt) {
   StringRef way = stmt.alongEdge ? " along " : sendsMessage(stmt.op) ? " to " : " from ";
   optional(way, stmt.peer);
   optional(" tag ", stmt.tag);
+  if (stmt.multicast)
+    out_ << " multicast";
   if (!stmt.combine)
     return;
   out_ << " combine ";

@@ -261,6 +261,7 @@ StmtId Sema::analyseMessage(const ast::MessageStmt &ast) {
   Stmt s = newStmt(StmtKind::Message, ast.loc);
   s.op = ast.op;
   s.alongEdge = ast.alongEdge;
+  s.value = ast.multicast;
   if (ast.slice)
     s.a = slices(*ast.slice, ast.op == OpKind::Recv);
   s.b = exprOf(*ast.peer, ast.alongEdge ? ValueType::Edge : ValueType::Rank,

@@ -86,8 +86,8 @@ operationStatement : (label ':')? operation ';' ;
 label : identifier ('[' expr (',' expr)* ']')* ;
 
 operation
-  : 'send' expr destination                                    # sendOperation
-  | 'recv' expr origin ('combine' identifier side?)?           # recvOperation
+  : 'send' expr destination all='multicast'?                   # sendOperation
+  | 'recv' expr origin all='multicast'? ('combine' identifier side?)? # recvOperation
   | 'signal' destination                                       # signalOperation
   | 'wait' origin                                              # waitOperation
   | 'copy' source=expr 'to' target=expr                        # copyOperation
@@ -142,7 +142,7 @@ identifier
   | 'after' | 'aliases' | 'along' | 'and' | 'at' | 'before' | 'calc' | 'child' | 'collective'
   | 'combine' | 'copy' | 'deterministic' | 'edge' | 'else' | 'ensures' | 'for' | 'from'
   | 'function' | 'global' | 'graph' | 'if' | 'import' | 'in' | 'inout' | 'into' | 'irequires'
-  | 'key' | 'let' | 'not' | 'of' | 'or' | 'out' | 'over' | 'parent' | 'recv' | 'requires'
+  | 'key' | 'let' | 'multicast' | 'not' | 'of' | 'or' | 'out' | 'over' | 'parent' | 'recv' | 'requires'
   | 'send' | 'signal' | 'synchronizes' | 'tag' | 'temp' | 'to' | 'tree' | 'wait' | 'weight'
   | 'where' | 'xor'
   ;

@@ -152,7 +152,8 @@ bool TextParser::parseTransferWord(Op &op, const TextToken &word) {
   } else {
     (word.text == "canary"      ? op.transfer.canary
      : word.text == "announced" ? op.transfer.announced
-                                : op.transfer.streamed) = true;
+     : word.text == "streamed"  ? op.transfer.streamed
+                                : op.transfer.multicast) = true;
   }
   return true;
 }
@@ -160,7 +161,7 @@ bool TextParser::parseTransferWord(Op &op, const TextToken &word) {
 // Each at most once, in this order.
 bool TextParser::parseTransfer(Op &op) {
   TextPlace place = peek().place;
-  for (std::string_view word : {"via", "mover", "canary", "announced", "streamed"})
+  for (std::string_view word : {"via", "mover", "canary", "announced", "streamed", "multicast"})
     if (peek().isWord(word) && !parseTransferWord(op, take()))
       return false;
   const char *wrong = op.transfer.wrongOn(op.kind);

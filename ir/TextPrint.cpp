@@ -244,7 +244,7 @@ void Printer::printTransfer(const Transfer &transfer) {
   if (transfer.mover != Mover::Either)
     *this << " mover " << spelling(transfer.mover);
   *this << (transfer.canary ? " canary" : "") << (transfer.announced ? " announced" : "")
-        << (transfer.streamed ? " streamed" : "");
+        << (transfer.streamed ? " streamed" : "") << (transfer.multicast ? " multicast" : "");
 }
 
 void Printer::printOp(uint32_t i) {

@@ -14,27 +14,34 @@ struct Transfer {
   bool canary = false;    ///< Static: the last bytes of the payload tell that it is complete
   bool announced = false; ///< Static: other ops tell the sender that the receiver is ready
   bool streamed = false;  ///< receives: the one op that reads what came may do so as it comes
+  /// The messages of one rank that have the same id go to all their receivers at once.
+  bool multicast = false;
 
   bool operator==(const Transfer &) const = default;
 
   /// Whether both ends of a message agree; `streamed` concerns the receiver alone.
   bool agrees(const Transfer &other) const {
     return protocol == other.protocol && mover == other.mover && canary == other.canary &&
-           announced == other.announced;
+           announced == other.announced && multicast == other.multicast;
   }
 
   /// In one byte; 0 is the default.
   uint8_t packed() const {
     return static_cast<uint8_t>(static_cast<unsigned>(protocol) |
                                 static_cast<unsigned>(mover) << 2 | unsigned{canary} << 4 |
-                                unsigned{announced} << 5 | unsigned{streamed} << 6);
+                                unsigned{announced} << 5 | unsigned{streamed} << 6 |
+                                unsigned{multicast} << 7);
   }
   /// Nothing: no transfer has this byte.
   static std::optional<Transfer> unpack(uint8_t byte) {
-    if ((byte >> 2 & 3) >= kMovers || byte >> 7 != 0)
+    if ((byte >> 2 & 3) >= kMovers)
       return std::nullopt;
-    return Transfer{static_cast<Protocol>(byte & 3), static_cast<Mover>(byte >> 2 & 3),
-                    (byte >> 4 & 1) != 0, (byte >> 5 & 1) != 0, (byte >> 6 & 1) != 0};
+    return Transfer{static_cast<Protocol>(byte & 3),
+                    static_cast<Mover>(byte >> 2 & 3),
+                    (byte >> 4 & 1) != 0,
+                    (byte >> 5 & 1) != 0,
+                    (byte >> 6 & 1) != 0,
+                    (byte >> 7 & 1) != 0};
   }
 
   /// What a schedule may ask for on an op of this kind, in words; nothing if it is all right.

@@ -321,6 +321,8 @@ void NetworkCourier::onFrame(Peer &from, const Header &header, std::span<const s
   case Kind::Failed:
   case Kind::Goodbye:
   case Kind::Farewell:
+  case Kind::Cast:
+  case Kind::Group:
     return; // nobody says so here
   }
 }

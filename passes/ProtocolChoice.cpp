@@ -44,8 +44,10 @@ Result<DagOutcome> chooseProtocols(Schedule schedule, const ProtocolChoice &opti
                             ? Protocol::Eager
                         : options.isStatic ? Protocol::Static
                                            : Protocol::Rendezvous;
-    send.transfer = Transfer{.protocol = protocol};
-    recv.transfer = Transfer{.protocol = protocol, .streamed = recv.transfer.streamed};
+    send.transfer = Transfer{.protocol = protocol, .multicast = send.transfer.multicast};
+    recv.transfer = Transfer{.protocol = protocol,
+                             .streamed = recv.transfer.streamed,
+                             .multicast = recv.transfer.multicast};
     ++counts[static_cast<size_t>(protocol)];
   }
   std::string remark;

@@ -564,6 +564,7 @@ private:
     expression(s.b, s.alongEdge ? Holds::Edge : Holds::Int);
     optional(s.c, Holds::Int);
     require(s.d == kNoExpr || s.op == OpKind::Recv, "messages");
+    require(s.value == 0 || (s.value == 1 && carries), "messages");
     optional(s.d, Holds::Reduction);
     label(s);
   }

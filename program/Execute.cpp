@@ -119,6 +119,7 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   op.loc = s.loc;
   op.peer = group.world(static_cast<uint32_t>(peer));
   op.message = nextMessage(s.op, peer, key);
+  op.transfer.multicast = s.value == 1;
   if (s.a == kNoExpr)
     return;
   std::span<const Region> carried = carried_, nothing;

@@ -261,7 +261,8 @@ enum class StmtKind : uint8_t {
   For,     ///< slot (int or slice, by what a yields) over iterable a; body
   If,      ///< a ? body : otherwise (may be kNoStmt)
   Message, ///< op = Send, Recv, Signal, Wait; a = slices or kNoExpr; b = peer, or edge if
-           ///< alongEdge; c = tag or kNoExpr; d = reduction or kNoExpr (Recv: combine with side)
+           ///< alongEdge; c = tag or kNoExpr; d = reduction or kNoExpr (Recv: combine with side);
+           ///< value = 1: multicast
   Copy,    ///< a = source, b = target
   Combine, ///< a = source, b = target, d = reduction, side
   Calc,    ///< a = time in nanoseconds

@@ -79,7 +79,7 @@ ast::MessageStmt AstBuilder::message(ast::OperationStmt base, OpKind op, antlr4:
                                      CollParser::ExprContext *peer, CollParser::ExprContext *tag) {
   base.kind = ast::StmtKind::Message;
   bool alongEdge = way->getText() == "along";
-  return {base, op, nullptr, alongEdge, build(peer), buildOptional(tag), nullptr};
+  return {base, op, nullptr, alongEdge, build(peer), buildOptional(tag), nullptr, false};
 }
 
 const ast::Stmt *AstBuilder::buildTransfer(ast::OperationStmt base,
@@ -88,12 +88,14 @@ const ast::Stmt *AstBuilder::buildTransfer(ast::OperationStmt base,
     auto *to = c->destination();
     ast::MessageStmt send = message(base, OpKind::Send, to->way, to->peer, to->tag);
     send.slice = build(c->expr());
+    send.multicast = c->all != nullptr;
     return ast_.make(send);
   }
   if (auto *c = dynamic_cast<CollParser::RecvOperationContext *>(operation)) {
     auto *from = c->origin();
     ast::MessageStmt recv = message(base, OpKind::Recv, from->way, from->peer, from->tag);
     recv.slice = build(c->expr());
+    recv.multicast = c->all != nullptr;
     recv.combine = c->identifier() ? ast_.make(how(c->identifier(), c->side())) : nullptr;
     return ast_.make(recv);
   }

@@ -132,6 +132,8 @@ const char *const kStatements[] = {
     "recv a from b;",
     "recv a from b tag 2 combine op before;",
     "recv a along e combine sum after;",
+    "send a to b tag 2 multicast;",
+    "recv a from b multicast combine op before;",
     "signal to b;",
     "signal to b tag c;",
     "signal along e;",
@@ -248,14 +250,14 @@ TEST(Parser, LocationsAreWhereCaretsPoint) {
 // Contextual keywords
 
 const char *const kKeywords[] = {
-    "after",  "aliases",      "along",      "and",     "at",       "before",
-    "calc",   "child",        "collective", "combine", "copy",     "deterministic",
-    "edge",   "else",         "ensures",    "for",     "from",     "function",
-    "global", "graph",        "if",         "import",  "in",       "inout",
-    "into",   "irequires",    "key",        "let",     "of",       "or",
-    "out",    "over",         "parent",     "recv",    "requires", "send",
-    "signal", "synchronizes", "tag",        "temp",    "to",       "tree",
-    "wait",   "weight",       "where",      "xor",
+    "after",  "aliases",   "along",        "and",     "at",        "before",
+    "calc",   "child",     "collective",   "combine", "copy",      "deterministic",
+    "edge",   "else",      "ensures",      "for",     "from",      "function",
+    "global", "graph",     "if",           "import",  "in",        "inout",
+    "into",   "irequires", "key",          "let",     "multicast", "of",
+    "or",     "out",       "over",         "parent",  "recv",      "requires",
+    "send",   "signal",    "synchronizes", "tag",     "temp",      "to",
+    "tree",   "wait",      "weight",       "where",   "xor",
 };
 
 class Keyword : public testing::TestWithParam<const char *> {

@@ -1,5 +1,6 @@
 // A switch for frames of Ethernet that loses, repeats and reorders datagrams of UDP, by a seed; all
-// else goes through. Each frame goes to all other ports.
+// else goes through. Each frame goes to all other ports; what is lost on the way to one may reach
+// another.
 //
 // Arguments: seed, and per cent of loss, of reordering and of duplication, then the ports, which
 // are interfaces of this network namespace. Says "ready"; runs until it is killed.
@@ -83,15 +84,14 @@ private:
     return std::uniform_real_distribution<double>(0, 100)(random_) < percent;
   }
   void send(const Frame &frame) {
+    bool mayBeLost = isDatagram(frame);
     for (size_t i = 0; i < ports_.size(); ++i)
-      if (i != frame.port)
+      if (i != frame.port && !(mayBeLost && happens(loss_)))
         (void)!write(ports_[i].fd, frame.bytes.data(), frame.bytes.size());
   }
   void pass(Frame frame) {
     if (!isDatagram(frame))
       return send(frame);
-    if (happens(loss_))
-      return;
     if (happens(duplication_))
       send(frame);
     if (happens(reordering_)) {

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -196,8 +197,9 @@ class Suite:
                    {"COLLDSL_RANKS_PER_NODE": str(per_host), **environment})
 
     def run(self, hosts, per_host, *words, **environment):
-        with self.job(hosts, per_host, self.colldsl, "run", *words, "--iters", "3", "--warmup",
-                      "1", **environment) as job:
+        few = [] if "--iters" in words else ["--iters", "3"]
+        with self.job(hosts, per_host, self.colldsl, "run", *words, *few, "--warmup", "1",
+                      **environment) as job:
             return job.end(120)
 
     def collectives_run_right(self, hosts):
@@ -255,6 +257,28 @@ class Suite:
             survivors_name(job, ranks, r"rank \d cannot (?:be reached|reach rank \d)",
                                 MOST_SECONDS)
 
+    def goes_to_all_at_once(self, hosts, *weather):
+        """By multicast, in any weather; none of it reaches the hosts' other interfaces."""
+        if weather:
+            hosts.relay_by([self.relay, *weather])
+        seen = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+        seen.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+        seen.setblocking(False)
+        seen.bind(("port0", 0))
+        begin = time.monotonic()
+        said, code = self.run(hosts, 2, "bcast_multicast", "--bytes", "40KiB", "--iters", "300",
+                              "--transport", "datagram")
+        expect(code == 0 and re.search(rf"bcast_multicast +{2 * len(hosts.names)} .*proved +correct", said),
+               said)
+        took = time.monotonic() - begin
+        many = 0
+        with seen, contextlib.suppress(BlockingIOError):
+            while True:
+                frame = seen.recv(100)
+                many += frame[23] == 17 and frame[30:32] == bytes([239, 255])
+        expect(many > 100, f"only {many} datagrams of multicast")
+        print(f"  {many} datagrams or more to all, done within {took:.1f} s")
+
     def datagrams_get_lost(self, hosts, *weather):
         """Every byte is right nevertheless. The weather: seed, and per cent of loss, of reordering, of
         duplication."""
@@ -271,9 +295,11 @@ def main():
     suite = Suite(*sys.argv[1:3])
     plan = [(2, suite.collectives_run_right), (3, suite.collectives_run_right),
             (2, suite.library_knows_nodes), (2, suite.address_is_told),
-            (2, suite.ipv6_is_enough), (3, suite.dead_rank_is_named), (2, suite.cut_link_is_noticed)]
+            (2, suite.ipv6_is_enough), (3, suite.goes_to_all_at_once), (3, suite.dead_rank_is_named),
+            (2, suite.cut_link_is_noticed)]
     for weather in ("1 0.1 0.1 0.1", "2 1 1 1", "3 5 5 5", "4 20 5 5"):
         plan.append((3, suite.datagrams_get_lost, *weather.split()))
+        plan.append((3, suite.goes_to_all_at_once, *weather.split()))
     return run_all(plan)
 
 

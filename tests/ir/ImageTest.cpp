@@ -323,7 +323,7 @@ TEST(Image, RefusesBadOps) {
   expectWords(spoil(0, [](ImageOp &o) { o.kind = OpKind{7}; }), "rank 0: op 0: has unknown kind 7");
   expectWords(spoil(0, [](ImageOp &o) { o.peer = Rank{4}; }), "peer 4 is not one of the 4 ranks");
   expectWords(spoil(0, [](ImageOp &o) { o.peer = kNoRank; }), "is not one of the 4 ranks");
-  expectWords(spoil(0, [](ImageOp &o) { o.detail = 128; }), "side");
+  expectWords(spoil(0, [](ImageOp &o) { o.detail = 12; }), "side");
   expectWords(spoil(2, [](ImageOp &o) { o.reduction = Reduction{11}; }), "reduction");
   expectWords(spoil(2, [](ImageOp &o) { o.type = ElementType{10}; }), "type");
   expectWords(spoil(2, [](ImageOp &o) { o.detail = 2; }), "side");

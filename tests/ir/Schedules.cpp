@@ -279,6 +279,7 @@ public:
       op.transfer.canary = op.transfer.protocol == Protocol::Static && oneIn(2);
       op.transfer.announced = op.transfer.protocol == Protocol::Static && oneIn(2);
       op.transfer.streamed = op.kind == OpKind::Recv && oneIn(2);
+      op.transfer.multicast = oneIn(2);
     }
     op.loc = loc(s);
     bool reads = op.kind == OpKind::Send || op.kind == OpKind::Copy || op.kind == OpKind::Combine;

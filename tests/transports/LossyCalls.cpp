@@ -60,7 +60,14 @@ int LossyCalls::receive(int fd, mmsghdr *messages, unsigned count) {
     std::lock_guard lock(mutex_);
     sendLate();
   }
-  return Calls::receive(fd, messages, count);
+  int found = Calls::receive(fd, messages, count);
+  std::lock_guard lock(mutex_);
+  for (int i = 0; i < found; ++i)
+    if ((isDeaf && isDeaf(fd)) || (weather_.deafness > 0 && happens(weather_.deafness))) {
+      messages[i].msg_len = 0; // and so no packet
+      ++lost_;
+    }
+  return found;
 }
 
 datagram::TimeNs LossyCalls::now() {

@@ -20,9 +20,10 @@ struct Weather {
   double duplication = 0;
   double spoiling = 0; ///< a bit of it is turned
   uint64_t seed = 1;
+  double deafness = 0; ///< lost where it comes, so that not all receivers lose the same
 };
 
-/// What is sent through it; what comes is left alone. Thread safe.
+/// What is sent through it; what comes is left alone, or lost. Thread safe.
 class LossyCalls : public datagram::Calls {
 public:
   explicit LossyCalls(const Weather &weather) : weather_(weather), random_(weather.seed) {}
@@ -37,6 +38,9 @@ public:
 
   /// Asked of each datagram, before the weather: whether to lose it.
   std::function<bool(const mmsghdr &)> loses;
+
+  /// Asked of each socket that something came to: whether to lose it.
+  std::function<bool(int)> isDeaf;
 
   uint64_t numLost() const { return lost_; }
 

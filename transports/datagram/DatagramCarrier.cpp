@@ -89,6 +89,7 @@ void DatagramCarrier::stop() {
   for (const auto &flow : flows_)
     if (flow->owesAnything() && !flow->peer.isLost)
       say(*flow, PacketKind::Status);
+  casting_.stop();
   close(socket_);
   socket_ = -1;
 }
@@ -101,6 +102,7 @@ Result<std::vector<std::byte>> DatagramCarrier::address() const {
 Status DatagramCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
   reader_ = &reader;
   frameBytes_ = owner.frameBytes;
+  casting_.start(frameBytes_ - static_cast<uint32_t>(sizeof(network::Header)));
   now_ = calls_.now();
   nextTimer_ = now_ + options_.longestPause.count();
   pulse_->attendBy([&reader] { reader.onNeglected(); });
@@ -131,7 +133,7 @@ Flow *DatagramCarrier::flowOf(const network::Peer &peer) const {
 }
 
 uint64_t DatagramCarrier::bytes() const {
-  uint64_t sum = received_.size() + packets_.bytes();
+  uint64_t sum = received_.size() + packets_.bytes() + casting_.bytes();
   for (const std::vector<std::byte> &memory : spare_)
     sum += memory.capacity();
   for (const auto &flow : flows_)
@@ -156,7 +158,8 @@ Result<network::Region> DatagramCarrier::know(const iovec &, network::Access) {
 std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
   readClock();
   blindPolls_ = kMostBlindPolls; // whoever slept looks first
-  return Wait{socket_, std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - now_, 0))};
+  return Wait{casting_.waitFile(socket_),
+              std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - now_, 0))};
 }
 
 Result<std::unique_ptr<network::NetworkEndpoint>>
@@ -181,6 +184,7 @@ void DatagramCarrier::readClock() {
     remind(*flow);
   }
   untimed_.clear();
+  casting_.beginWaits();
 }
 
 bool DatagramCarrier::poll() {

@@ -8,7 +8,7 @@
 /// (Pulse.h), is lost. Memory follows the peers.
 #pragma once
 
-#include "transports/datagram/Flow.h"
+#include "transports/datagram/Casting.h"
 #include "transports/datagram/Pulse.h"
 #include "transports/network/NetworkEndpoint.h"
 
@@ -46,14 +46,17 @@ public:
   bool poll() override;
   std::optional<Wait> ifIdle() override;
   void stop() override;
-  uint64_t numRefused() const override { return counts_.refused; }
+  network::Multicast *multicast() override { return &casting_; }
+  uint64_t numRefused() const override { return counts_.refused + casting_.counts().refused; }
   uint64_t bytes() const override;
 
   const Counts &counts() const { return counts_; }
+  const CastCounts &castCounts() const { return casting_.counts(); }
   /// How far a peer is that was reached.
   const Pace &paceOf(const network::Peer &peer) const { return flowOf(peer)->pace; }
 
 private:
+  friend class Casting;
   static constexpr uint32_t kBatch = 16;
 
   /// What a card says of where a rank is.
@@ -73,11 +76,12 @@ private:
   bool pump(Flow &flow);
   uint32_t sendPackets(Flow &flow, std::span<OutPacket *const> packets);
   int sendAll(std::span<mmsghdr> messages);
-  void say(Flow &flow, PacketKind kind, uint8_t flags = 0);
+  void say(Flow &flow, PacketKind kind, uint8_t flags = 0, std::span<const iovec> body = {});
   void repeat(Flow &flow, std::span<OutPacket *const> packets);
 
   // Receiving.
   bool receive();
+  template <typename Take> bool receiveOn(int file, Take takeOne);
   bool isTimeToMeasure();
   void take(std::span<const std::byte> datagram);
   void takeReport(Flow &flow, const PacketHeader &header);
@@ -91,7 +95,8 @@ private:
   bool isNow() const { return blindPolls_ == 0; }
   void letTimePass() { blindPolls_ += blindPolls_ == 0; }
   void timeLater(Flow &flow);
-  void remind(const Flow &flow) { nextTimer_ = std::min(nextTimer_, flow.askAt()); }
+  void remindAt(TimeNs time) { nextTimer_ = std::min(nextTimer_, time); }
+  void remind(const Flow &flow) { remindAt(flow.askAt()); }
   void askAround();
   void ask(Flow &flow);
   void lose(Flow &flow, const std::string &reason);
@@ -126,6 +131,7 @@ private:
   std::array<mmsghdr, kBatch> slots_ = {};
   std::array<iovec, kBatch> slotMemory_ = {};
   Counts counts_;
+  Casting casting_{*this};
   bool isBroken_ = false;
 };
 

@@ -108,6 +108,12 @@ public:
   /// A gap is complained of once in half a round trip.
   bool mayComplain(TimeNs now);
 
+  /// The peer lives, and says what was expected.
+  void noteNews(TimeNs now) {
+    silentSince_ = 0;
+    isAsked_ = false;
+    noteProgress(now);
+  }
   /// Fills in what every header says. `isNow`: the clock was read just before.
   void describe(PacketHeader &header, TimeNs now, bool isNow);
   /// Takes what every header says, but its report.

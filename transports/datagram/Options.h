@@ -7,6 +7,8 @@ namespace colldsl::datagram {
 
 /// `silence`: a peer that is asked and says nothing for so long is dead.
 struct Options : network::Options {
+  /// What schedules want to go to several at once goes by IP multicast, where the network has it.
+  bool multicast = true;
   /// Of a datagram, header included, at most; 0: what its interface takes whole.
   uint32_t packetBytes = 0;
   /// What may be on the way to a peer; never more than kWindow packets.

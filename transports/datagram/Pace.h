@@ -35,6 +35,7 @@ public:
   /// What was said so shortly ago may be on the way.
   TimeNs guard() const { return smoothed_ / 2; }
   TimeNs roundTrip() const { return smoothed_; }
+  bool isKnown() const { return isKnown_; }
 
 private:
   TimeNs least_, most_;

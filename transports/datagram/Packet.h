@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <sys/uio.h>
 
 namespace colldsl::datagram {
 
@@ -24,8 +25,18 @@ enum class PacketKind : uint8_t {
   Ask,    ///< the same, and wants an answer
   Probe,  ///< to a rank's pulse: does its process live?
   Alive,  ///< it does
-  Last = Alive,
+  // Of a group: CastHeader, and what is said there.
+  Cast,     ///< part of a frame, from the root
+  CastAsk,  ///< the root wants to hear what members have
+  CastAck,  ///< what a member and all below it have
+  CastNack, ///< what a member misses: CastGap, for each frame
+  Last = CastNack,
 };
+
+/// Others are headers alone.
+inline bool hasBody(PacketKind kind) {
+  return kind == PacketKind::Data || kind >= PacketKind::Cast;
+}
 
 /// Bits of PacketHeader::flags.
 inline constexpr uint8_t kFirst = 1;    ///< of a frame
@@ -52,6 +63,24 @@ struct PacketHeader {
 };
 static_assert(sizeof(PacketHeader) == 48);
 
+/// What the body of a packet of a group begins with. Frames have numbers from 1 on.
+struct CastHeader {
+  uint32_t group = 0; ///< of its root
+  Rank root = kNoRank;
+  uint64_t number =
+      0; ///< Cast: of the frame; CastAsk: of the next one; CastAck: all before are here
+  uint32_t bytes = 0;   ///< Cast: of the frame
+  uint16_t part = 0;    ///< Cast
+  uint8_t wantsAck = 0; ///< Cast
+  uint8_t unused = 0;
+};
+static_assert(sizeof(CastHeader) == 24);
+
+struct CastGap {
+  uint64_t number = 0;
+  uint64_t parts = 0; ///< bit i: this one misses
+};
+
 struct PacketView {
   PacketHeader header;
   std::span<const std::byte> body;
@@ -62,5 +91,7 @@ std::optional<PacketView> parse(std::span<const std::byte> datagram, uint64_t to
 
 /// Fills in what the header says of the body.
 void seal(PacketHeader &header, std::span<const std::byte> body);
+/// The same of a body in pieces.
+void sealPieces(PacketHeader &header, std::span<const iovec> body);
 
 } // namespace colldsl::datagram

@@ -97,7 +97,7 @@ void DatagramCarrier::repeat(Flow &flow, std::span<OutPacket *const> packets) {
         sendPackets(flow, packets.subspan(i, std::min<size_t>(kBatch, packets.size() - i)));
 }
 
-void DatagramCarrier::say(Flow &flow, PacketKind kind, uint8_t flags) {
+void DatagramCarrier::say(Flow &flow, PacketKind kind, uint8_t flags, std::span<const iovec> body) {
   PacketHeader header;
   header.kind = kind;
   header.flags = flags;
@@ -108,33 +108,44 @@ void DatagramCarrier::say(Flow &flow, PacketKind kind, uint8_t flags) {
     header.beyond = place_.token;
   else
     flow.describe(header, now_, isNow());
-  seal(header, {});
-  iovec piece = {&header, sizeof header};
+  sealPieces(header, body);
+  std::array<iovec, 4> pieces = {{{&header, sizeof header}}};
+  std::copy(body.begin(), body.end(), pieces.begin() + 1);
   mmsghdr message = {};
   message.msg_hdr.msg_name = isProbe ? &flow.pulse : &flow.address;
   message.msg_hdr.msg_namelen = sizeof(sockaddr_in);
-  message.msg_hdr.msg_iov = &piece;
-  message.msg_hdr.msg_iovlen = 1;
-  ++counts_.reports;
+  message.msg_hdr.msg_iov = pieces.data();
+  message.msg_hdr.msg_iovlen = 1 + body.size();
+  counts_.reports += body.empty();
   (void)sendAll({&message, 1});
 }
 
-bool DatagramCarrier::receive() {
+// True: something came.
+template <typename Take> bool DatagramCarrier::receiveOn(int file, Take takeOne) {
   bool moved = false;
   for (int look = 0; look < kMostLooks && !isBroken_; ++look) {
-    int count = calls_.receive(socket_, slots_.data(), kBatch);
+    int count = calls_.receive(file, slots_.data(), kBatch);
     if (count < 0 && !isNotNow(count) && !isLoss(count))
       breakDown("receive", count);
     if (count > 0 && look == 0 && isTimeToMeasure())
       readClock();
     for (int i = 0; i < count; ++i)
-      take({received_.data() + static_cast<size_t>(i) * kMostPacketBytes,
-            std::min(slots_[static_cast<size_t>(i)].msg_len, kMostPacketBytes)});
+      takeOne(std::span<const std::byte>(received_.data() + size_t(i) * kMostPacketBytes,
+                                         std::min(slots_[size_t(i)].msg_len, kMostPacketBytes)));
     moved |= count > 0;
     if (count < static_cast<int>(kBatch))
       break;
   }
+  return moved;
+}
+
+bool DatagramCarrier::receive() {
+  bool moved = receiveOn(socket_, [this](auto datagram) { take(datagram); });
+  for (const Casting::Listener &listener : casting_.listeners())
+    moved |=
+        receiveOn(listener.file, [&](auto datagram) { casting_.takeCast(listener, datagram); });
   reportAll();
+  casting_.sayOwed();
   return moved;
 }
 
@@ -169,10 +180,17 @@ void DatagramCarrier::take(std::span<const std::byte> datagram) {
       say(*flow, PacketKind::Status);
     return;
   }
+  // How far it is must be known once, to both.
+  bool measures = (header.flags & kHasEcho) != 0 && !flow->pace.isKnown();
+  bool isMeasured = (header.flags & kHasStamp) != 0 && header.kind != PacketKind::Data;
+  if ((measures || isMeasured) && !isNow())
+    readClock();
   flow->noteHeader(header, now_, isNow());
   takeReport(*flow, header);
   if (header.kind == PacketKind::Data)
     takeData(*flow, *packet);
+  else if (hasBody(header.kind))
+    casting_.take(*flow, header.kind, packet->body);
 }
 
 void DatagramCarrier::finishFrames() {
@@ -250,7 +268,10 @@ void DatagramCarrier::reportAll() {
     if (flow->peer.isLost)
       continue;
     bool complains = flow->hasGap() && flow->mayComplain(now_);
-    if (complains || flow->owesReport())
+    bool measures = !flow->pace.isKnown(); // by the next packet
+    if (measures && !isNow())
+      readClock();
+    if (complains || measures || flow->owesReport())
       say(*flow, PacketKind::Status);
     if (flow->needsNews())
       remind(*flow);
@@ -286,6 +307,7 @@ void DatagramCarrier::askAround() {
       ask(*flow);
     remind(*flow);
   }
+  nextTimer_ = std::min(nextTimer_, casting_.askAround());
 }
 
 // Who has said goodbye and answers no more has left with all that it wanted.
@@ -304,6 +326,7 @@ void DatagramCarrier::ask(Flow &flow) {
   say(flow, PacketKind::Ask);
   if (isInVain)
     say(flow, PacketKind::Probe);
+  casting_.complainTo(flow);
 }
 
 } // namespace colldsl::datagram

@@ -15,11 +15,14 @@ constexpr uint32_t kCommonMtu = 1500;
 // What comes while nobody looks waits there, as far as the kernel agrees.
 constexpr int kBufferBytes = 4 << 20;
 
+std::string inWords(const in_addr &address) {
+  char text[INET_ADDRSTRLEN];
+  return inet_ntop(AF_INET, &address, text, sizeof text);
+}
+
 Status failure(const std::string &what, const in_addr &address) {
   std::string reason = std::strerror(errno);
-  char words[INET_ADDRSTRLEN] = {};
-  inet_ntop(AF_INET, &address, words, sizeof words);
-  return Status::error("cannot " + what + " at " + words + ": " + reason);
+  return Status::error("cannot " + what + " at " + inWords(address) + ": " + reason);
 }
 
 } // namespace
@@ -39,6 +42,32 @@ Result<Socket> openSocket(const in_addr &address) {
   Status why = failure("bind a socket", address);
   close(made.file);
   return why;
+}
+
+Result<int> openListener(const sockaddr_in &group, const in_addr &interface) {
+  int file = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (file < 0)
+    return failure("make a socket", interface);
+  int yes = 1, no = 0;
+  ip_mreq where = {group.sin_addr, interface};
+  (void)setsockopt(file, SOL_SOCKET, SO_RCVBUF, &kBufferBytes, sizeof kBufferBytes);
+  bool isFine = setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+                setsockopt(file, IPPROTO_IP, IP_MULTICAST_ALL, &no, sizeof no) == 0 &&
+                bind(file, reinterpret_cast<const sockaddr *>(&group), sizeof group) == 0 &&
+                setsockopt(file, IPPROTO_IP, IP_ADD_MEMBERSHIP, &where, sizeof where) == 0;
+  if (isFine)
+    return file;
+  Status why = failure("join " + inWords(group.sin_addr), interface);
+  close(file);
+  return why;
+}
+
+Status sendToGroupsOn(int file, const in_addr &interface) {
+  int yes = 1, hops = 1;
+  bool isFine = setsockopt(file, IPPROTO_IP, IP_MULTICAST_IF, &interface, sizeof interface) == 0 &&
+                setsockopt(file, IPPROTO_IP, IP_MULTICAST_LOOP, &yes, sizeof yes) == 0 &&
+                setsockopt(file, IPPROTO_IP, IP_MULTICAST_TTL, &hops, sizeof hops) == 0;
+  return isFine ? Status() : failure("send by multicast", interface);
 }
 
 uint32_t mtuOf(const in_addr &address) {

@@ -24,6 +24,7 @@
 
 namespace colldsl::network {
 
+class Multicast;
 struct Frame;
 struct Peer;
 
@@ -155,6 +156,9 @@ public:
   /// Something that this peer is to say is waited for, until expectLess() as often. A hint.
   virtual void expect(Peer &) {}
   virtual void expectLess(Peer &) {}
+
+  /// Null: all goes to one peer at a time.
+  virtual Multicast *multicast() { return nullptr; }
 
   virtual Result<Region> know(const iovec &memory, Access access) = 0;
 

@@ -109,7 +109,7 @@ void Mail::sayPart(Peer &to, Header header, const Payload &payload, uint64_t off
 }
 
 void Mail::sayEager(Peer &to, Header header, const Payload &payload) {
-  to.sent += unitsOf(payload.bytes);
+  useWindow(to, payload.bytes);
   sayPart(to, header, payload, 0, static_cast<uint32_t>(payload.bytes));
 }
 

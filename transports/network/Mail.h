@@ -81,6 +81,8 @@ public:
   bool hasFrame(uint64_t bytes) { return poolFor(sizeof(Header) + bytes).hasMore(); }
   /// Else: whether there will be, once those that are under way are done.
   bool willHaveFrame(uint64_t bytes) { return poolFor(sizeof(Header) + bytes).bytes() != 0; }
+  /// A message of so many bytes is on its way, which the window has room for.
+  void useWindow(Peer &to, uint64_t bytes) { to.sent += unitsOf(bytes); }
   /// Says a whole message; the window has room.
   void sayEager(Peer &to, Header header, const Payload &payload);
   /// An eager message of this peer is out of the way.

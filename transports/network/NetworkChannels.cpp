@@ -30,6 +30,7 @@ Status NetworkChannels::addEdges(Side &side, std::span<const EdgeSpec> edges, bo
       end.channels = this;
       end.sends = sends;
       end.message = m;
+      end.id = edge.messages[m];
       if (!edge.ways.empty())
         end.way = edge.ways[m];
     }
@@ -43,6 +44,7 @@ Status NetworkChannels::connect(const OpenRequest &request) {
     return s;
   if (Status s = addEdges(in_, request.in, false); !s)
     return s;
+  addCasts();
   fresh_.reserve(out_.ends.size() + in_.ends.size());
   told_.reserve(out_.ends.size() + in_.ends.size());
   return {};
@@ -77,7 +79,7 @@ void NetworkChannels::sayClosed() {
     for (Peer *peer : side->peers)
       if (!peer->isSelf && (side == &out_ || !out_.edgeOf.count(peer->rank)))
         endpoint_.mail_->say(*peer, {.plan = plan_, .kind = Kind::Closed},
-                             std::span<const std::byte>());
+                             ClosedBody{castsTo_[peer->rank]});
 }
 
 NetworkChannels::~NetworkChannels() {
@@ -90,6 +92,7 @@ NetworkChannels::~NetworkChannels() {
     if (aside.kind == Kind::Eager)
       endpoint_.mail_->consume(*key.first->peer, aside.body.size());
   sayClosed();
+  closeCasts();
   close(out_);
   close(in_);
 }
@@ -130,6 +133,7 @@ void NetworkChannels::push() {
 
 std::span<const Completion> NetworkChannels::poll() {
   std::lock_guard lock(endpoint_.mutex_);
+  splitGathered();
   endpoint_.progress();
   adoptFault();
   told_.clear();
@@ -195,14 +199,20 @@ bool NetworkChannels::isDeserted() {
   return Clock::now() - desertedAt_ > kGrace;
 }
 
-// A peer that closed the plan while this rank still needs it.
+// A peer that closed the plan while this rank still needs it. What it said to several at once may
+// come later, and what has gone so needs nothing of it.
 Rank NetworkChannels::findDeserted() const {
   auto isClosed = [&](Rank peer) {
-    return std::find(closedThere_.begin(), closedThere_.end(), peer) != closedThere_.end();
+    auto closed = closedThere_.find(peer);
+    if (closed == closedThere_.end() || closed->second == 0)
+      return closed != closedThere_.end();
+    auto heard = castsFrom_.find(peer);
+    return heard != castsFrom_.end() && heard->second >= closed->second;
   };
   for (const Side *side : {&in_, &out_})
     for (const End &end : side->ends)
-      if (end.state != End::State::Idle && !end.isOpen && isClosed(end.peer->rank))
+      if (end.state != End::State::Idle && end.state != End::State::Cast && !end.isOpen &&
+          isClosed(end.peer->rank))
         return end.peer->rank;
   return kNoRank;
 }

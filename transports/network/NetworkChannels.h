@@ -3,7 +3,11 @@
 
 #include "transports/network/NetworkEndpoint.h"
 
+#include <deque>
+
 namespace colldsl::network {
+
+struct Cast;
 
 /// One end of a message. It stays where it is while its plan is open.
 struct End : Move {
@@ -15,6 +19,7 @@ struct End : Move {
     Streaming, ///< travels in parts
     Posted,    ///< received: nothing came yet
     Announced, ///< received: the sender may write it
+    Cast,      ///< sent: goes to others at the same time
   };
   State state = State::Idle;
   bool sends = false;
@@ -22,6 +27,8 @@ struct End : Move {
   bool isAwaited = false; ///< the carrier knows that something is to come of the peer
   Transfer way;
   uint32_t message = 0; ///< place in the edge's list
+  MessageId id{};
+  struct Cast *cast = nullptr; ///< sent, where it may go to others at the same time
   uint32_t run = 0;
   OpId op = kNoOp;
   NetworkChannels *channels = nullptr;
@@ -37,6 +44,29 @@ struct End : Move {
   Access regionAccess = Access::Send;
 
   static constexpr uint32_t kNoTicket = 0xffffffffu;
+};
+
+/// Messages of this rank that may go to all their receivers at once.
+struct Cast {
+  enum class State : uint8_t {
+    Idle, ///< or each goes by itself in this run
+    Gathering,
+    ToSay, ///< waits for room
+    ToAsk, ///< the same
+    Asked, ///< receivers were told of it; not all want it yet
+    Saying,
+    Said, ///< not all have heard it
+  };
+  State state = State::Idle;
+  MessageId id{};
+  Multicast::Group group = 0;
+  std::vector<End *> ends;
+  NetworkChannels *channels = nullptr;
+  uint32_t run = 0;
+  size_t gathered = 0, wanted = 0;                  ///< ends
+  End *first = nullptr;                             ///< that was gathered; all have its payload
+  std::chrono::steady_clock::time_point until = {}; ///< Asked
+  uint64_t number = 0;                              ///< Said: of the last frame
 };
 
 class NetworkChannels : public Channels {
@@ -92,7 +122,27 @@ private:
   bool takeAside(End &end);
 
   // Sending.
+  Posted sendAlone(End &end);
   void ask(End &end);
+  void letGo(End &end);
+
+  // To several at once.
+  void addCasts();
+  bool gather(End &end);
+  void split(Cast &cast);
+  void splitGathered();
+  void launch(Cast &cast);
+  bool advance(Cast &cast);
+  bool askAll(Cast &cast);
+  bool noteWanted(End &end);
+  bool splitAsked(Cast &cast);
+  bool sayParts(Cast &cast);
+  uint64_t sayPart(Cast &cast, Kind kind, uint64_t offset, uint64_t bytes);
+  uint64_t say(Cast &cast, Kind kind, std::span<const std::byte> body, const CastWay &way);
+  uint64_t castBytes() const;
+  bool finish(Cast &cast);
+  void onCast(Peer &from, Header header, std::span<const std::byte> bytes);
+  void closeCasts();
 
   // Receiving.
   void announce(End &end);
@@ -126,7 +176,11 @@ private:
   uint32_t plan_;
   uint32_t run_ = 0;
   Side out_, in_;
-  std::vector<Rank> closedThere_;
+  std::map<Rank, uint64_t> closedThere_; ///< and how many casts they said before
+  std::map<Rank, uint64_t> castsTo_, castsFrom_;
+  std::deque<Cast> casts_;
+  std::vector<Cast *> gathering_;
+  std::map<std::pair<Rank, MessageId>, End *> castFrom_; ///< received
   std::map<Key, Aside> aside_;
   std::vector<std::map<Key, Aside>::node_type> spare_; ///< their memory is used again
   std::vector<Completion> fresh_;                      ///< since the last poll

@@ -58,6 +58,8 @@ Status NetworkEndpoint::meet(Directory directory) {
   directory_ = std::move(directory);
   MailReader &reader = *this;
   mail_.emplace(*carrier_, reader, self_, card_.token, options_);
+  if (Multicast *multicast = carrier_->multicast())
+    multicast->readBy(*this);
   return mail_->start(directory_);
 }
 
@@ -78,7 +80,7 @@ void NetworkEndpoint::sayGoodbye() {
       peer->heardGoodbye = true;
     }
   auto deadline = Clock::now() + (allFailed_ ? options_.lingerAfterFailure : options_.linger);
-  while (!(allSaidFarewell() && mail_->isIdle()) && Clock::now() < deadline) {
+  while (!(allSaidFarewell() && isIdle()) && Clock::now() < deadline) {
     if (progress())
       continue;
     look();
@@ -92,6 +94,11 @@ void NetworkEndpoint::onNeglected() {
   std::lock_guard lock(mutex_);
   if (mail_)
     progress();
+}
+
+bool NetworkEndpoint::isIdle() const {
+  Multicast *multicast = carrier_->multicast();
+  return mail_->isIdle() && (!multicast || multicast->isIdle());
 }
 
 bool NetworkEndpoint::allSaidFarewell() const {
@@ -158,16 +165,21 @@ void NetworkEndpoint::refuse(const std::string &reason) {
   if (auto early = early_.extract(plan))
     for (const Early &frame : early.mapped())
       if (Result<Peer *> from = mail_->peer(frame.from))
-        drop(**from, frame.header, frame.body.size());
+        drop(**from, frame.header, frame.body);
   failed_.erase(plan);
   report(plan, {self_, kNoOp, "rank " + std::to_string(index(self_)) + ": " + reason,
                 ErrorKind::Refused});
   progress();
 }
 
-void NetworkEndpoint::drop(Peer &from, const Header &header, uint64_t bodyBytes) {
-  if (header.kind == Kind::Eager)
-    mail_->consume(from, bodyBytes);
+void NetworkEndpoint::drop(Peer &from, const Header &header, std::span<const std::byte> body) {
+  CastBody cast = {};
+  if (header.kind == Kind::Cast) {
+    std::memcpy(&cast, body.data(), sizeof cast);
+    body = body.subspan(sizeof cast);
+  }
+  if (header.kind == Kind::Eager || cast.kind == Kind::Eager)
+    mail_->consume(from, body.size());
 }
 
 void NetworkEndpoint::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
@@ -182,6 +194,11 @@ void NetworkEndpoint::onFrame(Peer &from, const Header &header, std::span<const 
   case Kind::Failed:
     return onFailed(body);
   case Kind::Credit:
+  case Kind::Cast: // comes by multicast alone
+    return;
+  case Kind::Group:
+    if (Multicast *multicast = carrier_->multicast())
+      multicast->onSaid(from, body);
     return;
   case Kind::Goodbye:
     from.saidGoodbye = true;
@@ -201,7 +218,7 @@ void NetworkEndpoint::onPlanFrame(Peer &from, const Header &header,
   else if (static_cast<int32_t>(header.plan - opened_) >= 0)
     early_[header.plan].push_back({from.rank, header, {body.begin(), body.end()}});
   else
-    drop(from, header, body.size());
+    drop(from, header, body);
 }
 
 void NetworkEndpoint::onMoved(Move &move) {
@@ -249,6 +266,8 @@ bool NetworkEndpoint::progress() {
     moved |= moveAll();
   if (!streaming_.empty())
     moved |= streamAll();
+  if (!casting_.empty())
+    moved |= castAll();
   return moved;
 }
 

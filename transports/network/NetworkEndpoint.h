@@ -10,6 +10,7 @@
 /// gone is noticed by its peers.
 #pragma once
 
+#include "transports/network/Multicast.h"
 #include "transports/network/Presence.h"
 
 #include <atomic>
@@ -20,9 +21,10 @@
 namespace colldsl::network {
 
 class NetworkChannels;
+struct Cast;
 struct End;
 
-class NetworkEndpoint : public Endpoint, private MailReader {
+class NetworkEndpoint : public Endpoint, private MailReader, private MulticastReader {
 public:
   /// Of one rank among `numRanks`; meet() comes next.
   static Result<std::unique_ptr<NetworkEndpoint>>
@@ -69,19 +71,25 @@ private:
   void onNeglected() override;
   void onPlanFrame(Peer &from, const Header &header, std::span<const std::byte> body);
   void onFailed(std::span<const std::byte> body);
-  void drop(Peer &from, const Header &header, uint64_t bodyBytes);
+  void drop(Peer &from, const Header &header, std::span<const std::byte> body);
+  void onCast(Peer &root, std::span<const std::byte> frame) override;
+  void sayFor(Peer &to, std::span<const std::byte> bytes) override;
+  /// Of the receivers of these messages. Nothing: there can be none.
+  std::optional<Multicast::Group> groupOf(const std::vector<End *> &ends);
 
   /// Moves what can move. True: something moved.
   bool progress();
   bool streamAll();
   bool stream(End &end);
   bool moveAll();
+  bool castAll();
   void forget(const End &end);
   /// Looks for peers that are gone, now and then.
   void look();
   void takeNews(const Watch::News &news);
   void sayGoodbye();
   bool allSaidFarewell() const;
+  bool isIdle() const;
 
   // Failures. In the tree below `root` each rank passes on what it hears.
   void report(uint32_t plan, const Fault &fault);
@@ -121,6 +129,9 @@ private:
   std::optional<Fault> allFailed_;
   std::vector<End *> toMove_;    ///< the carrier did not take it yet
   std::vector<End *> streaming_; ///< to peers, in parts
+  std::vector<Cast *> casting_;  ///< to several peers at once, not at their end
+  std::map<std::vector<Rank>, std::optional<Multicast::Group>> groups_; ///< by members
+  std::vector<std::byte> together_;                                     ///< of a message in pieces
   struct Ticket {
     End *end = nullptr;
     uint32_t use = 0;

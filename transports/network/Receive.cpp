@@ -60,10 +60,14 @@ void NetworkChannels::onFrame(Peer &from, const Header &header, std::span<const 
   case Kind::Read:
     return onRead(from, header);
   case Kind::Closed:
-    closedThere_.push_back(from.rank);
+    if (auto closed = bodyOf<ClosedBody>(body))
+      closedThere_.emplace(from.rank, closed->casts);
     return;
+  case Kind::Cast:
+    return onCast(from, header, body);
   case Kind::Failed:
   case Kind::Credit:
+  case Kind::Group:
   case Kind::Goodbye:
   case Kind::Farewell:
     return; // of no plan
@@ -77,12 +81,12 @@ void NetworkChannels::onMessage(Peer &from, const Header &header, std::span<cons
   auto ahead = static_cast<int32_t>(header.run - run_);
   bool isKnown = end && end->run == header.run;
   if (!end || ahead < 0 || (isRequest && !request))
-    return endpoint_.drop(from, header, body.size());
+    return endpoint_.drop(from, header, body);
   if (!isKnown)
     return setAside(*end, header, body);
   bool isWanted = end->state == End::State::Posted || end->state == End::State::Announced;
   if (!isWanted)
-    return endpoint_.drop(from, header, body.size()); // it came before
+    return endpoint_.drop(from, header, body); // it came before
   end->comesLate = isRequest;
   if (isRequest)
     decide(*end, *request);
@@ -94,7 +98,7 @@ void NetworkChannels::setAside(const End &end, const Header &header,
                                std::span<const std::byte> body) {
   Key key{&end, header.run};
   if (aside_.count(key) != 0)
-    return endpoint_.drop(*end.peer, header, body.size());
+    return endpoint_.drop(*end.peer, header, body);
   if (spare_.empty()) {
     aside_.emplace(key, Aside{header.kind, {body.begin(), body.end()}});
     return;

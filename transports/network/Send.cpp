@@ -9,16 +9,19 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
   if (payload.bytes == 0 && !payload.always)
     return Posted::Done;
   std::lock_guard lock(endpoint_.mutex_);
-  Mail &mail = *endpoint_.mail_;
   End &end = begin(out_, slot, op, payload);
-  bool isEager = payload.bytes <= endpoint_.options_.eagerBytes;
   if (end.comesLate && end.placeRun != run_ && canMove(end))
     endpoint_.progress(); // it may be there
+  return end.cast && gather(end) ? Posted::Pending : sendAlone(end);
+}
+
+Posted NetworkChannels::sendAlone(End &end) {
+  Mail &mail = *endpoint_.mail_;
+  bool isEager = end.bytes <= endpoint_.options_.eagerBytes;
   bool isPlaced =
-      end.placeRun == run_ && end.place.bytes == payload.bytes && canMove(end) && canGather(end);
-  if (isEager && !isPlaced && mail.hasWindow(*end.peer, payload.bytes) &&
-      mail.hasFrame(payload.bytes)) {
-    mail.sayEager(*end.peer, headerOf(Kind::Eager, end), payload);
+      end.placeRun == run_ && end.place.bytes == end.bytes && canMove(end) && canGather(end);
+  if (isEager && !isPlaced && mail.hasWindow(*end.peer, end.bytes) && mail.hasFrame(end.bytes)) {
+    mail.sayEager(*end.peer, headerOf(Kind::Eager, end), end.payload);
     return Posted::Done;
   }
   if (isPlaced)
@@ -90,9 +93,15 @@ void NetworkChannels::onPlace(Peer &from, const Header &header, std::span<const 
     return;
   if (end->place.isWritable && canMove(*end))
     return move(*end);
-  end->state = End::State::Streaming;
-  if (!endpoint_.stream(*end))
-    endpoint_.streaming_.push_back(end);
+  if (!noteWanted(*end))
+    letGo(*end);
+}
+
+// In parts.
+void NetworkChannels::letGo(End &end) {
+  end.state = End::State::Streaming;
+  if (!endpoint_.stream(end))
+    endpoint_.streaming_.push_back(&end);
 }
 
 void NetworkChannels::onRead(Peer &from, const Header &header) {

@@ -17,9 +17,11 @@ enum class Kind : uint8_t {
   Place,    ///< where the receiver wants it: PlaceBody
   Fragment, ///< the next part of it, where it must travel in frames
   Read,     ///< the receiver has read it
-  Closed,   ///< this rank needs nothing of the plan any more
+  Closed,   ///< this rank needs nothing of the plan any more: ClosedBody
   Failed,   ///< the plan, or all, failed: FailureBody
   Credit,   ///< nothing but `consumed`
+  Cast,     ///< to several peers at once: CastBody, and the body of its kind; by multicast alone
+  Group,    ///< what the carrier's multicast has to say
   Goodbye,  ///< nothing follows; answered by Farewell
   Farewell,
   Last = Farewell,
@@ -70,6 +72,16 @@ struct Stretch {
 };
 /// Of one place, at most.
 inline constexpr uint32_t kMostStretches = 15;
+
+struct ClosedBody {
+  uint64_t casts; ///< frames of the plan that the receiver was said together with others
+};
+
+struct CastBody {
+  MessageId message; ///< as the schedule names it: its place is not the same for all
+  Kind kind;         ///< Eager, Request or Fragment
+  uint8_t unused[7];
+};
 
 struct FailureBody {
   static constexpr uint32_t kEveryPlan = 0xffffffffu;

@@ -1,0 +1,358 @@
+// Broadcasts by IP multicast, in every weather, and what becomes of them where there is none.
+#include "tests/transports/Broadcasts.h"
+#include "tests/transports/Harness.h"
+
+#include <arpa/inet.h>
+#include <csignal>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+
+namespace colldsl::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using datagram::CastCounts;
+
+datagram::Options ethernet(Rank) {
+  datagram::Options options;
+  options.packetBytes = 1472;
+  options.linger = options.lingerAfterFailure = 1s;
+  return options;
+}
+
+bool isMulticast(const sockaddr_in &name) { return IN_MULTICAST(ntohl(name.sin_addr.s_addr)); }
+
+/// Whether what goes there goes to many.
+bool goesToMany(const mmsghdr &message) {
+  sockaddr_in to;
+  std::memcpy(&to, message.msg_hdr.msg_name, sizeof to);
+  return isMulticast(to);
+}
+
+/// Whether what goes to many comes here.
+bool hearsMany(int fd) {
+  sockaddr_in name = {};
+  socklen_t bytes = sizeof name;
+  return getsockname(fd, reinterpret_cast<sockaddr *>(&name), &bytes) == 0 && isMulticast(name);
+}
+
+TEST(Multicast, whatManyWantIsSaidOnce) {
+  Broadcasts ranks(5, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({64}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  EXPECT_EQ(ranks.run(100), "");
+  EXPECT_EQ(ranks.carrier(0).castCounts().packets, 100u);
+  EXPECT_EQ(ranks.carrier(0).castCounts().again, 0u);
+  EXPECT_LT(ranks.carrier(0).counts().packets, 20u) << "and nothing to each";
+}
+
+// What comes later tells: nobody has to wait. In time of the test's own, of which each poll takes
+// a microsecond.
+TEST(Multicast, gapsAreAskedForAtOnce) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  for (uint32_t r = 0; r < 4; ++r)
+    ranks.calls(r).stopClock();
+  datagram::TimeNs time = 0;
+  ranks.eachPoll = [&] {
+    for (uint32_t r = 0; r < 4; ++r)
+      ranks.calls(r).turnClock(1000);
+    time += 1000;
+  };
+  ASSERT_TRUE(ranks.open({64, 65}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  ASSERT_EQ(ranks.run(10), "");
+  bool wasLost = false;
+  ranks.calls(0).loses = [&](const mmsghdr &message) {
+    return goesToMany(message) && !std::exchange(wasLost, true);
+  };
+  time = 0;
+  EXPECT_EQ(ranks.run(1), "");
+  EXPECT_TRUE(wasLost);
+  EXPECT_LT(time, datagram::Options().leastPatience.count());
+}
+
+// Acknowledgements are combined: the root hears of the four below it, of every set.
+TEST(Multicast, acknowledgementsAreFew) {
+  Broadcasts ranks(8, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({64}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  uint64_t before = 0, after = 0;
+  for (uint32_t r = 1; r < 8; ++r)
+    before += ranks.carrier(r).castCounts().acks;
+  EXPECT_EQ(ranks.run(100), "");
+  for (uint32_t r = 1; r < 8; ++r)
+    after += ranks.carrier(r).castCounts().acks;
+  EXPECT_GE(after - before, 7u * 24);
+  EXPECT_LE(after - before, 7u * 40);
+}
+
+TEST(Multicast, longMessagesAreSaidOnce) {
+  Broadcasts ranks(5, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({0, 1, 8192, 16384, 16385, 300000}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  EXPECT_EQ(ranks.run(10), "");
+  EXPECT_EQ(ranks.carrier(0).castCounts().again, 0u);
+  EXPECT_LT(ranks.carrier(0).castCounts().packets, 10u * (6 + 2 + (24000 + 300000) / 1300 + 40));
+}
+
+// What the four sets hold at a root, or at a member, and what every carrier has.
+constexpr uint64_t kMostMemory =
+    16 * (datagram::kCastBodyBytes + datagram::kCastHeadBytes) + 16 * 9216 + 200'000;
+
+class MulticastWeather : public testing::TestWithParam<double> {};
+
+TEST_P(MulticastWeather, everyByteIsRight) {
+  double loss = GetParam();
+  for (uint64_t seed : {1u, 2u}) {
+    Weather weather = {loss / 2, loss, loss, loss / 4, seed, loss / 2};
+    Broadcasts ranks(6, ethernet, weather);
+    ASSERT_EQ(ranks.trouble, "");
+    ASSERT_TRUE(ranks.open({8, 3000, 16384, 60000}));
+    ASSERT_TRUE(ranks.waitForGroup());
+    auto begin = Clock::now();
+    ASSERT_EQ(ranks.run(20), "") << "seed " << seed;
+    std::chrono::duration<double, std::milli> took = Clock::now() - begin;
+    const CastCounts &counts = ranks.carrier(0).castCounts();
+    std::printf("%g lost, reordered and repeated: %.1f ms, %lu packets, %lu again, %lu forwarded\n",
+                loss, took.count(), counts.packets, counts.again, counts.forwarded);
+    EXPECT_GT(counts.packets, 400u);
+    EXPECT_GE(counts.again, loss < 0.01 ? 0u : 10u);
+    EXPECT_EQ(counts.forwarded, 0u) << "no reason to give it up";
+    for (uint32_t r = 0; r < ranks.numRanks(); ++r)
+      EXPECT_LT(ranks.carrier(r).bytes(), kMostMemory) << r;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MulticastWeather, testing::Values(0.001, 0.01, 0.05, 0.2),
+                         [](const auto &info) {
+                           return "lost" + std::to_string(int(info.param * 1000)) + "in1000";
+                         });
+
+// More than there are channels, at once; then the window is full, and it goes to one at a time.
+TEST(Multicast, manyAtOnce) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open(std::vector<uint64_t>(100, 2000)));
+  ASSERT_TRUE(ranks.waitForGroup());
+  EXPECT_EQ(ranks.run(5), "");
+  EXPECT_GT(ranks.carrier(0).castCounts().packets, 100u);
+}
+
+TEST(Multicast, whoCannotJoinKeepsAllAtOneAtATime) {
+  Broadcasts ranks(4, [](Rank r) {
+    datagram::Options options = ethernet(r);
+    options.multicast = r != Rank{2};
+    return options;
+  });
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({64, 20000}));
+  EXPECT_EQ(ranks.run(20), "");
+  EXPECT_FALSE(ranks.waitForGroup(50ms));
+  EXPECT_EQ(ranks.run(20), "");
+  EXPECT_EQ(ranks.carrier(0).castCounts().packets, 0u);
+}
+
+// Where the network passes no multicast at all nobody hears the root, and it is not used.
+TEST(Multicast, whoHearsNothingIsNoMember) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ranks.calls(3).isDeaf = hearsMany;
+  ASSERT_TRUE(ranks.open({64, 20000}));
+  EXPECT_FALSE(ranks.waitForGroup(100ms));
+  EXPECT_EQ(ranks.run(20), "");
+  EXPECT_EQ(ranks.carrier(0).castCounts().packets, 0u);
+}
+
+// From one moment on: what is on its way, and all that follows, goes down the tree.
+TEST(Multicast, whatFailsAgainAndAgainMovesToTheTree) {
+  Broadcasts ranks(8, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({64, 16384, 50000}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  ASSERT_EQ(ranks.run(5), "");
+  ASSERT_EQ(ranks.carrier(0).castCounts().forwarded, 0u);
+  ranks.calls(0).loses = goesToMany;
+  EXPECT_EQ(ranks.run(20), "");
+  EXPECT_GT(ranks.carrier(0).castCounts().forwarded, 20u);
+  EXPECT_GT(ranks.carrier(1).castCounts().forwarded, 20u) << "members do their part";
+  EXPECT_EQ(ranks.carrier(7).castCounts().forwarded, 0u);
+}
+
+// One of many hears nothing any more: the root tells it all again, but not for ever.
+TEST(Multicast, whoBecomesDeafMovesAllToTheTree) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({64}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  ranks.calls(2).isDeaf = hearsMany;
+  EXPECT_EQ(ranks.run(60), "");
+  EXPECT_GE(ranks.carrier(0).castCounts().again, 16u);
+  EXPECT_GT(ranks.carrier(0).castCounts().forwarded, 60u);
+}
+
+// In the tree, too, everything gets lost now and then.
+TEST(Multicast, theTreeStandsBadWeather) {
+  Weather weather = {0.1, 0.1, 0.1, 0.01, 7, 0};
+  Broadcasts ranks(7, ethernet, weather);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({64, 16384, 50000}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  ranks.calls(0).loses = goesToMany;
+  EXPECT_EQ(ranks.run(20), "");
+  EXPECT_GT(ranks.carrier(0).castCounts().forwarded, 20u);
+}
+
+// The others do not wait for it, long as the message is.
+TEST(Multicast, whoComesLateIsWaitedForByNobody) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({64, 100000}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  auto begin = Clock::now();
+  EXPECT_EQ(ranks.run(3, 3), "");
+  EXPECT_LT(Clock::now() - begin, 5s);
+}
+
+// It closes the plan while its only packet is lost.
+TEST(Multicast, whoHasSaidAllMayGo) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({64}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  auto until = Clock::now() + 50ms; // longer than whoever is deserted waits
+  ranks.calls(0).loses = [&](const mmsghdr &message) {
+    return goesToMany(message) && Clock::now() < until;
+  };
+  EXPECT_EQ(ranks.runAndLeave(), "");
+  EXPECT_GT(ranks.calls(0).numLost(), 0u);
+}
+
+// Sends that are no group after all: one comes later, or has other bytes.
+TEST(Multicast, whatIsNotAlikeGoesToOneAtATime) {
+  Broadcasts ranks(3, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({64}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  for (bool isLater : {false, true}) {
+    uint64_t first = 1, second = 2, got[2] = {};
+    iovec from[2] = {{&first, 8}, {&second, 8}}, to[2] = {{&got[0], 8}, {&got[1], 8}};
+    for (uint32_t r = 0; r < 3; ++r)
+      ranks.channels(r).start();
+    ranks.channels(0).send({0, 0}, OpId{0}, {&from[0], 1, true, false, 8});
+    for (int i = 0; i < 10 && isLater; ++i)
+      ranks.poll();
+    ranks.channels(0).send({1, 0}, OpId{1}, {&from[isLater ? 0 : 1], 1, true, false, 8});
+    for (uint32_t r = 1; r < 3; ++r)
+      ranks.channels(r).recv({0, 0}, OpId{0}, {&to[r - 1], 1, true, false, 8});
+    for (auto begin = Clock::now(); (got[0] == 0 || got[1] == 0) && Clock::now() - begin < 5s;)
+      ranks.poll();
+    EXPECT_EQ(got[0], 1u);
+    EXPECT_EQ(got[1], isLater ? 1u : 2u);
+  }
+  EXPECT_EQ(ranks.carrier(0).castCounts().packets, 0u);
+}
+
+// Strangers who know where the group is, and one of the job who says what cannot be true.
+TEST(Multicast, forgedDatagramsChangeNothing) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  sockaddr_in where = {};
+  datagram::PacketHeader seen;
+  ranks.calls(0).loses = [&](const mmsghdr &message) {
+    if (goesToMany(message)) {
+      std::memcpy(&where, message.msg_hdr.msg_name, sizeof where);
+      std::memcpy(&seen, message.msg_hdr.msg_iov[0].iov_base, sizeof seen);
+    }
+    return false;
+  };
+  ASSERT_TRUE(ranks.open({64, 5000, 40000}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  EXPECT_EQ(ntohl(where.sin_addr.s_addr) >> 16, 0xefffu) << "of those for a site";
+  int stranger = socket(AF_INET, SOCK_DGRAM, 0);
+  in_addr loopback = {htonl(INADDR_LOOPBACK)};
+  setsockopt(stranger, IPPROTO_IP, IP_MULTICAST_IF, &loopback, sizeof loopback);
+  std::mt19937_64 random(5);
+  auto forge = [&] {
+    datagram::PacketHeader header;
+    header.kind = static_cast<datagram::PacketKind>(random() % 9);
+    header.token = random() % 2 == 0 ? seen.token : random();
+    header.from = Rank{static_cast<uint32_t>(random() % 5)};
+    datagram::CastHeader cast;
+    cast.group = static_cast<uint32_t>(random() % 20);
+    cast.root = Rank{static_cast<uint32_t>(random() % 5)};
+    cast.number = random() % 2 == 0 ? random() : 1000000 + random() % 100;
+    cast.bytes = static_cast<uint32_t>(random() % 20000);
+    cast.part = static_cast<uint16_t>(random() % 100);
+    std::vector<std::byte> body(sizeof cast + random() % 200), packet(sizeof header);
+    std::memcpy(body.data(), &cast, sizeof cast);
+    datagram::seal(header, body);
+    std::memcpy(packet.data(), &header, sizeof header);
+    packet.insert(packet.end(), body.begin(), body.end());
+    (void)!sendto(stranger, packet.data(), packet.size(), 0,
+                  reinterpret_cast<const sockaddr *>(&where), sizeof where);
+  };
+  ranks.eachPoll = forge;
+  EXPECT_EQ(ranks.run(50), "");
+  EXPECT_GT(ranks.carrier(1).castCounts().refused, 50u);
+  ::close(stranger);
+}
+
+/// Four ranks, of which `victim` is killed while rank 0 broadcasts; what the others say of it.
+void killOne(Rank victim) {
+  LocalOptions local;
+  local.numRanks = 4;
+  local.timeout = 30s;
+  local.attach = [](shm::World &world, Rank r) { return datagram::attach(world, r, {}); };
+  auto outcomes = runLocalRanks(local, [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
+    std::vector<EdgeSpec> in, out;
+    std::vector<MessageId> ids = {makeMessageId(3, 0)};
+    std::vector<Transfer> ways = {Transfer{.multicast = true}};
+    for (uint32_t r = 1; r < 4; ++r)
+      if (endpoint.rank() == Rank{0})
+        out.push_back({Rank{r}, ids, ways});
+    if (endpoint.rank() != Rank{0})
+      in.push_back({Rank{0}, ids, ways});
+    auto channels = endpoint.open({out, in});
+    if (!channels)
+      return channels.status();
+    std::vector<std::byte> bytes(30000);
+    iovec piece = {bytes.data(), bytes.size()};
+    Payload payload = {&piece, 1, true, false, bytes.size()};
+    std::vector<Completion> done;
+    for (auto begin = Clock::now(); !(*channels)->failed();) {
+      if (endpoint.rank() == victim && Clock::now() - begin > 200ms)
+        raise(SIGKILL);
+      (*channels)->start();
+      size_t pending = 0;
+      done.clear();
+      for (uint32_t edge = 0; edge < out.size(); ++edge)
+        pending += (*channels)->send({edge, 0}, OpId{edge}, payload) == Posted::Pending;
+      for (uint32_t edge = 0; edge < in.size(); ++edge)
+        pending += (*channels)->recv({edge, 0}, OpId{edge}, payload) == Posted::Pending;
+      if (!pollUntil(**channels, done, [&] { return done.size() == pending; }))
+        break;
+    }
+    const Fault &fault = (*channels)->fault();
+    if (fault.peer != victim || fault.reason.find(" died") == std::string::npos)
+      return Status::error("fault: '" + fault.reason + "'");
+    return std::vector<std::byte>();
+  });
+  ASSERT_TRUE(outcomes.ok()) << outcomes.message();
+  for (uint32_t r = 0; r < 4; ++r) {
+    const Status &status = (*outcomes)[r].status;
+    EXPECT_TRUE(Rank{r} == victim || status.ok()) << r << ": " << status.message();
+  }
+}
+
+TEST(Multicast, aKilledMemberIsNoticedByAll) { killOne(Rank{2}); }
+TEST(Multicast, aKilledRootIsNoticedByAll) { killOne(Rank{0}); }
+
+} // namespace
+} // namespace colldsl::test

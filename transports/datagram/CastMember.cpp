@@ -1,0 +1,125 @@
+// Groups that this rank hears.
+#include "transports/datagram/CastSayings.h"
+#include "transports/datagram/DatagramCarrier.h"
+
+#include <cstring>
+
+namespace colldsl::datagram {
+
+// By multicast: the network's word for it.
+void Casting::takeCast(const Listener &listener, std::span<const std::byte> datagram) {
+  std::optional<PacketView> packet = parse(datagram, listener.token);
+  CastHeader header;
+  bool isFine =
+      packet && packet->body.size() >= sizeof header &&
+      packet->header.from == listener.root->peer.rank &&
+      (packet->header.kind == PacketKind::Cast || packet->header.kind == PacketKind::CastAsk);
+  if (isFine) {
+    std::memcpy(&header, packet->body.data(), sizeof header);
+    isFine = takeFromRoot(*listener.root, packet->header.kind, header,
+                          packet->body.subspan(sizeof header));
+  }
+  counts_.refused += !isFine;
+}
+
+// False: it cannot be true.
+bool Casting::takeFromRoot(Flow &root, PacketKind kind, const CastHeader &header,
+                           std::span<const std::byte> rest) {
+  if (header.root != root.peer.rank || root.peer.isLost)
+    return false;
+  Heard *group = find(header.root, header.group);
+  if (!group)
+    return isListenedTo(header.root); // this rank is no member of all groups
+  bool isPart = kind == PacketKind::Cast;
+  if (!(isPart ? group->receiver.take(header, rest)
+               : rest.empty() && group->receiver.takeAsk(header.number)))
+    return false;
+  if (isPart)
+    root.noteNews(carrier_.now_);
+  deliver(*group);
+  touch(*group);
+  return true;
+}
+
+void Casting::deliver(Heard &group) {
+  for (auto frame = group.receiver.front(); !frame.empty(); frame = group.receiver.front()) {
+    reader_->onCast(group.root.peer, frame);
+    group.receiver.dropFront();
+  }
+}
+
+void Casting::touch(Heard &group) {
+  if (!std::exchange(group.isTouched, true))
+    touched_.push_back(&group);
+}
+
+// After all that came at once: much of what seemed to be missing is here by now.
+void Casting::sayOwed() {
+  for (Heard *group : touched_) {
+    group->isTouched = false;
+    if (group->root.peer.isLost)
+      continue;
+    if (group->receiver.hasGap() &&
+        group->receiver.mayComplain(carrier_.now_, group->root.pace.guard()))
+      complain(*group);
+    if (group->receiver.owesAck())
+      acknowledge(*group);
+  }
+  touched_.clear();
+  for (const auto &group : spoken_)
+    sayAgain(*group);
+}
+
+void Casting::complain(Heard &group) {
+  std::array<CastGap, kCastChannels + 1> gaps;
+  uint32_t count = group.receiver.gaps(gaps);
+  iovec rest = {gaps.data(), count * sizeof(CastGap)};
+  ++counts_.nacks;
+  say(group.root, PacketKind::CastNack, {.group = group.number, .root = group.root.peer.rank},
+      {&rest, 1});
+}
+
+void Casting::complainTo(Flow &root) {
+  for (Listener &listener : listeners_)
+    if (listener.root == &root)
+      for (const auto &group : listener.groups)
+        if (group && group->receiver.isListening())
+          complain(*group);
+}
+
+void Casting::acknowledge(Heard &group) {
+  const CastReceiver &receiver = group.receiver;
+  Flow *above = flowTo(group.ranks[receiver.tree().above(receiver.place())]);
+  if (!above)
+    return;
+  ++counts_.acks;
+  say(*above, PacketKind::CastAck,
+      {.group = group.number, .root = group.root.peer.rank, .number = receiver.heard()});
+  group.receiver.noteAck();
+}
+
+bool Casting::takeAck(Flow &from, const CastHeader &header) {
+  if (Spoken *spoken = findSpoken(header))
+    return takeAckAtRoot(*spoken, from, header);
+  Heard *group = find(header.root, header.group);
+  if (!group || !group->receiver.takeAck(placeOf(group->ranks, from.peer.rank), header.number))
+    return false;
+  touch(*group);
+  return true;
+}
+
+// From above: the same goes to those below, and is taken.
+bool Casting::takeForward(Flow &from, std::span<const std::byte> bytes) {
+  ForwardSaying saying;
+  if (bytes.size() < sizeof saying)
+    return false;
+  std::memcpy(&saying, bytes.data(), sizeof saying);
+  Heard *group = find(saying.root, saying.header.group);
+  if (!group || saying.header.root != saying.root ||
+      placeOf(group->ranks, from.peer.rank) == kNoPlace)
+    return false;
+  sayBelow(group->receiver.tree(), group->receiver.place(), group->ranks, bytes);
+  return takeFromRoot(group->root, PacketKind::Cast, saying.header, bytes.subspan(sizeof saying));
+}
+
+} // namespace colldsl::datagram

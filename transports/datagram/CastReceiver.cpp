@@ -1,0 +1,123 @@
+#include "transports/datagram/CastReceiver.h"
+
+#include <algorithm>
+
+namespace colldsl::datagram {
+namespace {
+
+uint64_t maskOf(uint32_t parts) { return parts >= 64 ? ~uint64_t{0} : (uint64_t{1} << parts) - 1; }
+
+} // namespace
+
+bool CastReceiver::isWhole(const Slot &slot) const {
+  return slot.bytes != 0 && slot.parts == maskOf(partsOf(slot.bytes));
+}
+
+// Parts but the last are of the same length, so that each has its place.
+bool CastReceiver::take(const CastHeader &header, std::span<const std::byte> part) {
+  uint32_t count = partsOf(header.bytes), begin = header.part * partBytes_;
+  bool isPossible = header.number != 0 && header.number < next_ + kCastChannels &&
+                    header.bytes != 0 && header.bytes <= castFrameBytes(partBytes_) &&
+                    header.part < count &&
+                    part.size() == std::min(partBytes_, header.bytes - begin);
+  if (!isPossible)
+    return false;
+  if (header.number < next_)
+    return true; // it is here
+  Slot &slot = slots_[header.number % kCastChannels];
+  if (slot.bytes != 0 && slot.bytes != header.bytes)
+    return false;
+  slot.bytes = header.bytes;
+  if (slot.memory.size() < header.bytes) {
+    slot.memory.reserve(header.bytes); // no more
+    slot.memory.resize(header.bytes);
+  }
+  std::copy(part.begin(), part.end(), slot.memory.begin() + begin);
+  slot.parts |= uint64_t{1} << header.part;
+  if (std::pair(header.number, header.part + 1u) > std::pair(newest_, newestParts_)) {
+    newest_ = header.number;
+    newestParts_ = header.part + 1u;
+  }
+  if (header.wantsAck != 0)
+    wanted_ = std::max(wanted_, header.number + 1);
+  return true;
+}
+
+std::span<const std::byte> CastReceiver::front() const {
+  const Slot &slot = slots_[next_ % kCastChannels];
+  return isWhole(slot) ? std::span(slot.memory).first(slot.bytes) : std::span<const std::byte>();
+}
+
+void CastReceiver::dropFront() {
+  Slot &slot = slots_[next_ % kCastChannels];
+  slot.bytes = 0;
+  slot.parts = 0;
+  ++next_;
+}
+
+bool CastReceiver::takeAsk(uint64_t next) {
+  if (next == 0 || next > next_ + kCastChannels)
+    return false;
+  if (next > newest_ || (next == newest_ && newestParts_ == 0)) {
+    newest_ = next;
+    newestParts_ = 0;
+  }
+  wanted_ = std::max(wanted_, next);
+  isAsked_ = true;
+  return true;
+}
+
+// Of one that is not whole; everything, if nothing of it is here.
+uint64_t CastReceiver::missingOf(uint64_t number) const {
+  const Slot &slot = slots_[number % kCastChannels];
+  return slot.bytes == 0 ? ~uint64_t{0} : maskOf(partsOf(slot.bytes)) & ~slot.parts;
+}
+
+// Those after the last one that came may be on their way.
+uint64_t CastReceiver::missingOfNewest() const {
+  return newest_ < next_ ? 0 : missingOf(newest_) & maskOf(newestParts_);
+}
+
+uint32_t CastReceiver::gaps(std::span<CastGap> found) const {
+  uint32_t count = 0;
+  auto add = [&](uint64_t number, uint64_t parts) {
+    if (parts != 0 && count < found.size())
+      found[count++] = {number, parts};
+  };
+  for (uint64_t number = next_; number < newest_; ++number)
+    add(number, missingOf(number));
+  add(newest_, missingOfNewest());
+  if (count == 0)
+    add(std::max(next_, newest_), missingOf(std::max(next_, newest_)));
+  return count;
+}
+
+bool CastReceiver::mayComplain(TimeNs now, TimeNs guard) {
+  if (complainedAt_ != 0 && now - complainedAt_ <= guard)
+    return false;
+  complainedAt_ = now;
+  return true;
+}
+
+// Of one below this rank, which has what was said, at most.
+bool CastReceiver::takeAck(uint32_t from, uint64_t number) {
+  if (from == place_ || !tree_.isBelow(from, place_) || number == 0 ||
+      number > next_ + kCastChannels)
+    return false;
+  tree_.note(from, number);
+  return true;
+}
+
+bool CastReceiver::owesAck() const {
+  uint64_t has = heard();
+  return has != 0 && (isAsked_ || (wanted_ > told_ && has >= wanted_));
+}
+
+uint64_t CastReceiver::bytes() const {
+  uint64_t sum = 0;
+  for (const Slot &slot : slots_)
+    sum += slot.memory.capacity();
+  return sum;
+}
+
+} // namespace colldsl::datagram

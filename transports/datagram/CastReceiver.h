@@ -1,0 +1,79 @@
+/// A member's end of a group: what came of its frames, and what is missing. Knows no socket.
+///
+/// Not thread safe.
+#pragma once
+
+#include "transports/datagram/CastSender.h"
+
+namespace colldsl::datagram {
+
+class CastReceiver {
+public:
+  /// `place`: of this rank. `isGone`: whether the member at a place has left.
+  CastReceiver(uint32_t places, uint32_t place, uint32_t partBytes,
+               std::function<bool(uint32_t)> isGone)
+      : tree_(places, std::move(isGone)), place_(place), partBytes_(partBytes),
+        slots_(kCastChannels) {}
+
+  const CastTree &tree() const { return tree_; }
+  uint32_t place() const { return place_; }
+
+  /// Takes part of a frame. False: it cannot be true, and nothing was changed.
+  bool take(const CastHeader &header, std::span<const std::byte> part);
+  /// The next frame, if all of it is here. Valid until dropFront().
+  std::span<const std::byte> front() const;
+  void dropFront();
+
+  /// The root says that it has said everything before this number, and asks who has it. False: it
+  /// cannot be true.
+  bool takeAsk(uint64_t next);
+  /// Whether something came after what is missing.
+  bool hasGap() const { return next_ < newest_ || missingOfNewest() != 0; }
+  /// What is missing, as far as is known; if nothing is, what comes next.
+  uint32_t gaps(std::span<CastGap> found) const;
+  /// A gap is complained of once in half a round trip.
+  bool mayComplain(TimeNs now, TimeNs guard);
+
+  /// Whether the root was heard at all.
+  bool isListening() const { return wanted_ != 0; }
+
+  // Acknowledgements.
+
+  bool takeAck(uint32_t from, uint64_t number);
+  /// What this rank and all below it have.
+  uint64_t heard() const { return std::min(next_, tree_.heardBelow(place_)); }
+  /// Whether the root wants to hear of what has come, and was not told.
+  bool owesAck() const;
+  void noteAck() {
+    told_ = heard();
+    isAsked_ = false;
+  }
+
+  /// Memory of frames.
+  uint64_t bytes() const;
+
+private:
+  struct Slot {
+    uint32_t bytes = 0;
+    uint64_t parts = 0; ///< bit i: this one is here
+    std::vector<std::byte> memory;
+  };
+  uint32_t partsOf(uint32_t bytes) const { return (bytes + partBytes_ - 1) / partBytes_; }
+  bool isWhole(const Slot &slot) const;
+  uint64_t missingOf(uint64_t number) const;
+  uint64_t missingOfNewest() const;
+
+  CastTree tree_;
+  uint32_t place_;
+  uint32_t partBytes_;
+  std::vector<Slot> slots_;  ///< by number modulo their count
+  uint64_t next_ = 1;        ///< frame
+  uint64_t newest_ = 1;      ///< of which something is known to be said
+  uint32_t newestParts_ = 0; ///< these many of it
+  uint64_t wanted_ = 0;      ///< acknowledgement of all before
+  uint64_t told_ = 0;
+  bool isAsked_ = false; ///< to say at once what is here
+  TimeNs complainedAt_ = 0;
+};
+
+} // namespace colldsl::datagram

@@ -1,0 +1,284 @@
+// Groups that this rank speaks to.
+#include "transports/datagram/CastSayings.h"
+#include "transports/datagram/DatagramCarrier.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace colldsl::datagram {
+namespace {
+
+// Asked so often in vain; then it may be that somebody is dead.
+constexpr uint32_t kWorrying = 2;
+
+} // namespace
+
+bool Casting::isReady(Group group) const {
+  const Spoken &found = *spoken_[group];
+  return !found.isOff && found.sender.isReady();
+}
+bool Casting::hasRoom(Group group) const { return spoken_[group]->sender.hasRoom(); }
+bool Casting::isHeard(Group group, uint64_t number) const {
+  return spoken_[group]->sender.heard() > number;
+}
+void Casting::letGo(Group group) { spoken_[group]->sender.letGo(); }
+
+bool Casting::isIdle() const {
+  return std::all_of(spoken_.begin(), spoken_.end(), [](const auto &group) {
+    return group->sender.next() == 1 || group->sender.isIdle();
+  });
+}
+
+uint64_t Casting::cast(Group number, std::span<const std::byte> head,
+                       std::span<const std::byte> body, const network::CastWay &way) {
+  Spoken &group = *spoken_[number];
+  CastChannel &channel = group.sender.append(head, body, way);
+  if (group.sender.hasMoved())
+    forwardChannel(group, channel);
+  else
+    counts_.packets += sayParts(group, channel, ~uint64_t{0}, kNoPlace);
+  noteSaid(group);
+  return channel.number;
+}
+
+// Its wait begins now, or when the clock is read.
+void Casting::noteSaid(Spoken &group) {
+  group.isUntimed = !carrier_.isNow();
+  if (group.isUntimed)
+    return;
+  group.sender.noteSaid(carrier_.now_, patienceWith(group));
+  carrier_.remindAt(group.sender.askAt());
+}
+
+void Casting::beginWaits() {
+  for (const auto &group : spoken_)
+    if (group->isUntimed)
+      noteSaid(*group);
+}
+
+// That of the farthest member.
+TimeNs Casting::patienceWith(const Spoken &group) {
+  TimeNs most = 0;
+  for (size_t place = 1; place < group.ranks.size(); ++place)
+    if (const Flow *flow = flowTo(group.ranks[place]))
+      most = std::max(most, flow->pace.patience());
+  return most;
+}
+
+CastHeader Casting::headerOf(const Spoken &group, const CastChannel &channel, uint32_t part) const {
+  return {.group = group.number,
+          .root = carrier_.self_,
+          .number = channel.number,
+          .bytes = channel.bytes(),
+          .part = static_cast<uint16_t>(part),
+          .wantsAck = channel.wantsAck};
+}
+
+/// Packets to all, or to one.
+struct Casting::Batch {
+  static constexpr uint32_t kMost = 16;
+  std::array<PacketHeader, kMost> headers;
+  std::array<CastHeader, kMost> casts;
+  std::array<std::array<iovec, 4>, kMost> pieces;
+  std::array<mmsghdr, kMost> messages = {};
+  uint32_t count = 0;
+
+  void add(const PacketHeader &header, const CastHeader &cast, sockaddr_in &to,
+           std::span<const iovec> body) {
+    headers[count] = header;
+    casts[count] = cast;
+    auto &own = pieces[count];
+    own[0] = {&headers[count], sizeof header};
+    own[1] = {&casts[count], sizeof cast};
+    std::copy(body.begin(), body.end(), own.begin() + 2);
+    sealPieces(headers[count], std::span(own).subspan(1, 1 + body.size()));
+    msghdr &message = messages[count++].msg_hdr;
+    message.msg_name = &to;
+    message.msg_namelen = sizeof to;
+    message.msg_iov = own.data();
+    message.msg_iovlen = 2 + body.size();
+  }
+};
+
+// Who does not hear says so: what the kernel does not take now is lost.
+void Casting::send(Batch &batch) {
+  if (batch.count != 0)
+    (void)carrier_.sendAll({batch.messages.data(), std::exchange(batch.count, 0)});
+}
+
+PacketHeader Casting::castHeader(PacketKind kind) const {
+  PacketHeader header;
+  header.kind = kind;
+  header.from = carrier_.self_;
+  header.token = token_;
+  return header;
+}
+
+// To all, or to the member at `place`. Returns their number.
+uint32_t Casting::sayParts(Spoken &group, CastChannel &channel, uint64_t parts, uint32_t place) {
+  Flow *one = place == kNoPlace ? nullptr : flowTo(group.ranks[place]);
+  if (place != kNoPlace && !one)
+    return 0;
+  Batch batch;
+  uint32_t said = 0;
+  for (uint32_t part = 0; part < group.sender.numParts(channel); ++part) {
+    if ((parts >> part & 1) == 0)
+      continue;
+    PacketHeader header = castHeader(PacketKind::Cast);
+    if (one)
+      one->describe(header, carrier_.now_, carrier_.isNow());
+    std::array<iovec, 2> pieces;
+    uint32_t count = group.sender.pieces(channel, part, pieces);
+    batch.add(header, headerOf(group, channel, part), one ? one->address : address_,
+              std::span(pieces).first(count));
+    ++said;
+    if (batch.count == Batch::kMost)
+      send(batch);
+  }
+  send(batch);
+  if (!one)
+    channel.saidAt = carrier_.now_;
+  return said;
+}
+
+// What was asked for since the last poll: to whoever asked.
+void Casting::sayAgain(Spoken &group) {
+  while (CastChannel *channel = group.sender.takeWanted()) {
+    uint64_t parts = std::exchange(channel->wanted, 0);
+    uint32_t askers = std::exchange(channel->askers, 0);
+    if (!group.sender.hasMoved())
+      counts_.again += sayParts(group, *channel, parts, askers == 1 ? channel->asker : kNoPlace);
+  }
+  if (group.sender.hasMoved() && !std::exchange(group.isForwarding, true))
+    forwardAll(group);
+}
+
+// Members drop what they have.
+void Casting::forwardAll(Spoken &group) {
+  for (uint64_t number = group.sender.oldest(); number < group.sender.next(); ++number)
+    forwardChannel(group, group.sender.channel(number));
+}
+
+void Casting::forwardChannel(Spoken &group, CastChannel &channel) {
+  std::vector<std::byte> bytes;
+  for (uint32_t part = 0; part < group.sender.numParts(channel); ++part) {
+    ForwardSaying saying = {.root = carrier_.self_, .header = headerOf(group, channel, part)};
+    bytes.resize(sizeof saying);
+    std::memcpy(bytes.data(), &saying, sizeof saying);
+    std::array<iovec, 2> pieces;
+    for (uint32_t i = 0, count = group.sender.pieces(channel, part, pieces); i < count; ++i) {
+      auto *begin = static_cast<const std::byte *>(pieces[i].iov_base);
+      bytes.insert(bytes.end(), begin, begin + pieces[i].iov_len);
+    }
+    sayBelow(group.sender.tree(), 0, group.ranks, bytes);
+  }
+}
+
+// To those below a place, once and in order.
+void Casting::sayBelow(const CastTree &tree, uint32_t place, const std::vector<Rank> &ranks,
+                       std::span<const std::byte> bytes) {
+  std::vector<uint32_t> below;
+  tree.below(place, below);
+  for (uint32_t child : below)
+    if (Flow *flow = flowTo(ranks[child])) {
+      reader_->sayFor(flow->peer, bytes);
+      ++counts_.forwarded;
+    }
+}
+
+TimeNs Casting::askAround() {
+  TimeNs next = carrier_.now_ + carrier_.options_.longestPause.count();
+  for (const auto &group : spoken_) {
+    if (!group->sender.needsNews())
+      worry(*group, false);
+    if (group->isOff || !group->sender.needsNews() || group->isUntimed)
+      continue;
+    if (group->sender.askAt() <= carrier_.now_)
+      ask(*group);
+    next = std::min(next, group->sender.askAt());
+  }
+  return next;
+}
+
+// To all at once, or, where that does not work any more, to one after the other. Whoever is dead
+// is found as ever.
+void Casting::ask(Spoken &group) {
+  CastSender &sender = group.sender;
+  CastHeader header = {.group = group.number, .root = carrier_.self_, .number = sender.next()};
+  ++counts_.asked;
+  if (sender.hasMoved()) {
+    for (size_t place = 1; place < group.ranks.size(); ++place)
+      if (Flow *flow = flowTo(group.ranks[place]))
+        say(*flow, PacketKind::CastAsk, header);
+  } else {
+    Batch batch;
+    batch.add(castHeader(PacketKind::CastAsk), header, address_, {});
+    send(batch);
+  }
+  uint32_t inVain = sender.noteAsked(carrier_.now_, carrier_.options_.longestPause.count());
+  if (sender.isReady() && inVain >= kWorrying)
+    worry(group, true);
+  sayAgain(group); // perhaps it has moved
+}
+
+void Casting::worry(Spoken &group, bool isWorried) {
+  if (std::exchange(group.isWorried, isWorried) == isWorried)
+    return;
+  for (size_t place = 1; place < group.ranks.size(); ++place)
+    if (Flow *flow = flowTo(group.ranks[place]))
+      isWorried ? carrier_.expect(flow->peer) : carrier_.expectLess(flow->peer);
+}
+
+Casting::Spoken *Casting::findSpoken(const CastHeader &header) {
+  bool isOurs = header.root == carrier_.self_ && header.group < spoken_.size();
+  return isOurs ? spoken_[header.group].get() : nullptr;
+}
+
+uint32_t Casting::placeOf(const std::vector<Rank> &ranks, Rank rank) {
+  auto found = std::find(ranks.begin(), ranks.end(), rank);
+  return found == ranks.end() ? kNoPlace : static_cast<uint32_t>(found - ranks.begin());
+}
+
+// A member is there: what it misses comes in time.
+void Casting::noteNews(Spoken &group) {
+  if (!group.sender.hasNews())
+    return;
+  worry(group, false);
+  noteSaid(group);
+}
+
+// False: it cannot be true.
+bool Casting::takeAckAtRoot(Spoken &group, Flow &from, const CastHeader &header) {
+  bool isFine = group.sender.takeAck(placeOf(group.ranks, from.peer.rank), header.number);
+  noteNews(group);
+  return isFine;
+}
+
+bool Casting::takeNack(Flow &from, const CastHeader &header, std::span<const std::byte> rest) {
+  Spoken *group = findSpoken(header);
+  if (!group || rest.empty() || rest.size() % sizeof(CastGap) != 0)
+    return false;
+  uint32_t place = placeOf(group->ranks, from.peer.rank);
+  bool isFine = true;
+  for (size_t at = 0; at < rest.size(); at += sizeof(CastGap)) {
+    CastGap gap;
+    std::memcpy(&gap, rest.data() + at, sizeof gap);
+    isFine &= group->sender.takeNack(place, gap, carrier_.now_, from.pace.guard());
+  }
+  noteNews(*group);
+  return isFine;
+}
+
+bool Casting::takeDecline(Flow &from, std::span<const std::byte> bytes) {
+  DeclineSaying saying;
+  if (bytes.size() != sizeof saying)
+    return false;
+  std::memcpy(&saying, bytes.data(), sizeof saying);
+  Spoken *group = findSpoken({.group = saying.group, .root = carrier_.self_});
+  if (!group || placeOf(group->ranks, from.peer.rank) == kNoPlace || group->sender.isReady())
+    return false;
+  group->isOff = true;
+  return true;
+}
+
+} // namespace colldsl::datagram

@@ -1,0 +1,156 @@
+#include "transports/datagram/CastSender.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace colldsl::datagram {
+namespace {
+
+// Said and not heard of: what sockets of members surely hold. Acknowledgements are wanted so often
+// that it does not fill up.
+constexpr uint64_t kFlightBytes = 128 << 10;
+constexpr uint32_t kBytesPerAck = kFlightBytes / 4;
+// As for a single peer, of what it does not wait for itself a root asks so much later than who
+// does.
+constexpr TimeNs kTailFactor = 4;
+// What then does not come by multicast never will.
+constexpr uint32_t kMostTimesAgain = 8;
+constexpr uint32_t kMostDeafInRow = 16;
+
+uint64_t maskOf(uint32_t parts) { return parts == 64 ? ~uint64_t{0} : (uint64_t{1} << parts) - 1; }
+
+} // namespace
+
+bool CastSender::isFull() const {
+  return next_ - base_ == kCastChannels ||
+         (flightBytes_ != 0 && flightBytes_ + kCastBodyBytes > kFlightBytes);
+}
+
+// Whoever was waited for may have left.
+bool CastSender::hasRoom() {
+  if (isFull())
+    reclaim();
+  return !isFull();
+}
+
+CastChannel &CastSender::append(std::span<const std::byte> head, std::span<const std::byte> body,
+                                const network::CastWay &way) {
+  CastChannel &channel = channels_[next_ % kCastChannels];
+  channel.number = next_++;
+  assert(head.size() <= kCastHeadBytes);
+  std::copy(head.begin(), head.end(), channel.head.begin());
+  channel.headBytes = static_cast<uint32_t>(head.size());
+  if (!way.stays) {
+    channel.own.assign(body.begin(), body.end());
+    body = channel.own;
+  }
+  channel.body = body;
+  channel.wanted = 0;
+  channel.askers = channel.timesAgain = 0;
+  flightBytes_ += channel.bytes();
+  bytesSinceAck_ += channel.bytes();
+  bool endsSet = channel.number % kChannelsPerSet == 0;
+  channel.wantsAck = way.isAwaited || endsSet || bytesSinceAck_ >= kBytesPerAck;
+  if (channel.wantsAck)
+    bytesSinceAck_ = 0;
+  if (way.isAwaited)
+    awaited_ = channel.number;
+  return channel;
+}
+
+uint32_t CastSender::pieces(const CastChannel &channel, uint32_t part,
+                            std::array<iovec, 2> &found) const {
+  uint32_t begin = part * partBytes_, end = std::min(begin + partBytes_, channel.bytes());
+  uint32_t count = 0;
+  if (begin < channel.headBytes) {
+    uint32_t size = std::min(end, channel.headBytes) - begin;
+    found[count++] = {const_cast<std::byte *>(channel.head.data()) + begin, size};
+  }
+  uint32_t from = std::max(begin, channel.headBytes);
+  if (end > from)
+    found[count++] = {const_cast<std::byte *>(channel.body.data()) + from - channel.headBytes,
+                      end - from};
+  return count;
+}
+
+void CastSender::letGo() {
+  for (uint64_t number = base_; number < next_; ++number) {
+    CastChannel &kept = channel(number);
+    if (kept.body.data() == kept.own.data())
+      continue;
+    kept.own.assign(kept.body.begin(), kept.body.end());
+    kept.body = kept.own;
+  }
+}
+
+void CastSender::reclaim() {
+  for (uint64_t heard = this->heard(); base_ < heard; ++base_)
+    flightBytes_ -= channel(base_).bytes();
+}
+
+bool CastSender::takeAck(uint32_t place, uint64_t number) {
+  if (place == 0 || place >= tree_.places() || number == 0 || number > next_)
+    return false;
+  hasNews_ |= tree_.note(place, number);
+  reclaim();
+  return true;
+}
+
+bool CastSender::takeNack(uint32_t place, const CastGap &gap, TimeNs now, TimeNs guard) {
+  if (place == 0 || place >= tree_.places())
+    return false;
+  if (gap.number < base_ || gap.number >= next_)
+    return gap.number == next_ || gap.number < base_; // nothing was said, or it has come since
+  hasNews_ = true;
+  CastChannel &asked = channel(gap.number);
+  uint64_t all = maskOf(numParts(asked));
+  if (now - asked.saidAt <= guard)
+    return true;
+  asked.wanted |= gap.parts & all;
+  asked.askers += asked.askers == 0 || asked.asker != place;
+  asked.asker = place;
+  wantedFrom_ = std::min(wantedFrom_, gap.number);
+  Deafness &deaf = deafness_[place];
+  if ((gap.parts & all) != all || gap.number <= deaf.number)
+    return true;
+  deaf.row = gap.number == deaf.number + 1 ? deaf.row + 1 : 1;
+  deaf.number = gap.number;
+  hasMoved_ |= deaf.row > kMostDeafInRow;
+  return true;
+}
+
+CastChannel *CastSender::takeWanted() {
+  for (; wantedFrom_ < next_; ++wantedFrom_) {
+    CastChannel &found = channel(wantedFrom_);
+    if (wantedFrom_ < base_ || found.wanted == 0)
+      continue;
+    found.timesAgain += found.askers > 1;
+    hasMoved_ |= found.timesAgain > kMostTimesAgain;
+    ++wantedFrom_;
+    return &found;
+  }
+  wantedFrom_ = UINT64_MAX;
+  return nullptr;
+}
+
+void CastSender::noteSaid(TimeNs now, TimeNs patience) {
+  asked_ = 0;
+  pause_ = isAwaited() ? patience : kTailFactor * patience;
+  askAt_ = now + pause_;
+}
+
+uint32_t CastSender::noteAsked(TimeNs now, TimeNs longestPause) {
+  pause_ = std::min(2 * pause_, longestPause);
+  askAt_ = now + pause_;
+  hasMoved_ |= isReady() && asked_ > kMostTimesAgain;
+  return asked_++;
+}
+
+uint64_t CastSender::bytes() const {
+  uint64_t sum = 0;
+  for (const CastChannel &kept : channels_)
+    sum += kept.own.capacity();
+  return sum;
+}
+
+} // namespace colldsl::datagram

@@ -1,0 +1,138 @@
+/// The root's end of a group: what it said and has not been heard of by all, and what is to be said
+/// again. Knows no socket: whoever moves packets asks it what to send, and tells it what came.
+///
+/// A frame takes a channel, of which there are four sets: one is filled; of the one before,
+/// acknowledgements are on their way up; they reach the root while the next one is filled, and are
+/// overtaken by nothing that a member misses. So a set is free again before its turn comes, and
+/// nobody waits unless members fall behind by three sets.
+///
+/// Acknowledgements come up a tree, as numbers that only grow. Who misses something says so to the
+/// root alone, which says it again: to one, or to all if several asked. What was said again too
+/// often moves the group for good: from then on nothing goes to all at once.
+///
+/// Not thread safe.
+#pragma once
+
+#include "transports/datagram/CastTree.h"
+#include "transports/datagram/Pace.h"
+#include "transports/datagram/Packet.h"
+#include "transports/network/Multicast.h"
+
+#include <array>
+#include <memory>
+
+namespace colldsl::datagram {
+
+inline constexpr uint32_t kCastSets = 4;
+inline constexpr uint32_t kChannelsPerSet = 4;
+inline constexpr uint32_t kCastChannels = kCastSets * kChannelsPerSet;
+/// Of a frame: its parts are counted in 64 bits.
+inline constexpr uint32_t kMostCastParts = 64;
+/// What a channel holds of a message, and what is in front of it.
+inline constexpr uint32_t kCastBodyBytes = 16 << 10;
+inline constexpr uint32_t kCastHeadBytes = 64;
+
+/// The longest frame in parts of so many bytes.
+constexpr uint32_t castFrameBytes(uint32_t partBytes) {
+  uint32_t most = kMostCastParts * partBytes;
+  return most < kCastBodyBytes + kCastHeadBytes ? most : kCastBodyBytes + kCastHeadBytes;
+}
+
+/// A frame that is said.
+struct CastChannel {
+  uint64_t number = 0;
+  std::array<std::byte, kCastHeadBytes> head;
+  uint32_t headBytes = 0;
+  std::span<const std::byte> body; ///< `own`, or the caller's
+  std::vector<std::byte> own;
+  bool wantsAck = false;
+  TimeNs saidAt = 0;       ///< to all, the last time
+  uint64_t wanted = 0;     ///< parts that were asked for since
+  uint32_t askers = 0;     ///< so many asked
+  uint32_t asker = 0;      ///< the place of one of them
+  uint32_t timesAgain = 0; ///< that parts of it were said again to all
+
+  uint32_t bytes() const { return headBytes + static_cast<uint32_t>(body.size()); }
+};
+
+class CastSender {
+public:
+  /// `isGone`: whether the member at a place has left.
+  CastSender(uint32_t places, uint32_t partBytes, std::function<bool(uint32_t)> isGone)
+      : tree_(places, std::move(isGone)), partBytes_(partBytes), deafness_(places),
+        channels_(kCastChannels) {}
+
+  /// All members have said that they hear it.
+  bool isReady() const { return heard() >= 1; }
+  bool hasMoved() const { return hasMoved_; }
+  const CastTree &tree() const { return tree_; }
+  uint32_t partBytes() const { return partBytes_; }
+
+  // What goes out.
+
+  bool hasRoom();
+  CastChannel &append(std::span<const std::byte> head, std::span<const std::byte> body,
+                      const network::CastWay &way);
+  uint32_t numParts(const CastChannel &channel) const {
+    return (channel.bytes() + partBytes_ - 1) / partBytes_;
+  }
+  /// Part of a frame, in up to two pieces. Returns their number.
+  uint32_t pieces(const CastChannel &channel, uint32_t part, std::array<iovec, 2> &found) const;
+  uint64_t next() const { return next_; }
+  /// Of what was said, all members have everything before this number.
+  uint64_t heard() const { return std::min(tree_.heardBelow(0), next_); }
+  bool isIdle() const { return heard() == next_; }
+  /// What not all have heard.
+  CastChannel &channel(uint64_t number) { return channels_[number % kCastChannels]; }
+  uint64_t oldest() const { return base_; }
+  void letGo();
+
+  // What comes in. False: it cannot be true, and nothing was changed.
+
+  bool takeAck(uint32_t place, uint64_t number);
+  /// Whether a member said something new since the last call.
+  bool hasNews() { return std::exchange(hasNews_, false); }
+  /// What was said less than `guard` ago may be on its way.
+  bool takeNack(uint32_t place, const CastGap &gap, TimeNs now, TimeNs guard);
+  /// A channel of which parts are to be said again; null: none. Counts that.
+  CastChannel *takeWanted();
+
+  // When to ask: while not all have heard all, and while they have not all said that they hear.
+
+  bool needsNews() const { return !isReady() || !isIdle(); }
+  TimeNs askAt() const { return askAt_; }
+  void noteSaid(TimeNs now, TimeNs patience);
+  /// How often it was asked in vain by now.
+  uint32_t noteAsked(TimeNs now, TimeNs longestPause);
+
+  void move() { hasMoved_ = true; }
+
+  /// Memory of frames.
+  uint64_t bytes() const;
+
+private:
+  /// How often in a row a member heard nothing of a frame.
+  struct Deafness {
+    uint64_t number = 0;
+    uint32_t row = 0;
+  };
+  bool isFull() const;
+  bool isAwaited() const { return awaited_ >= heard() || isFull(); }
+  void reclaim();
+
+  CastTree tree_;
+  uint32_t partBytes_;
+  std::vector<Deafness> deafness_; ///< by place
+  std::vector<CastChannel> channels_;
+  uint64_t next_ = 1, base_ = 1;     ///< numbers; those between are kept
+  uint64_t awaited_ = 0;             ///< the last number that somebody waits for
+  uint64_t wantedFrom_ = UINT64_MAX; ///< no older one is wanted
+  uint64_t flightBytes_ = 0;
+  uint32_t bytesSinceAck_ = 0; ///< since one was wanted
+  TimeNs pause_ = 0, askAt_ = 0;
+  uint32_t asked_ = 0;
+  bool hasNews_ = false;
+  bool hasMoved_ = false;
+};
+
+} // namespace colldsl::datagram

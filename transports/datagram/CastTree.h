@@ -1,0 +1,39 @@
+/// The way of acknowledgements of a group. Place 0 is the root, its members follow; below place p
+/// are kCastFanout p + 1 and on. A place answers for all below it; in the place of one that has
+/// left those below it answer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace colldsl::datagram {
+
+inline constexpr uint32_t kCastFanout = 4;
+
+class CastTree {
+public:
+  /// `isGone`: whether a place has left.
+  CastTree(uint32_t places, std::function<bool(uint32_t)> isGone)
+      : heard_(places, 0), isGone_(std::move(isGone)) {}
+
+  uint32_t places() const { return static_cast<uint32_t>(heard_.size()); }
+
+  /// Whom `place` tells what it and those below it have.
+  uint32_t above(uint32_t place) const;
+  /// Places in whose stead nobody else is, below `place`.
+  void below(uint32_t place, std::vector<uint32_t> &found) const;
+  bool isBelow(uint32_t place, uint32_t above) const;
+
+  /// A place and all below it have everything before this number. Numbers begin with 1; 0: nothing
+  /// was said yet. True: that is news.
+  bool note(uint32_t place, uint64_t number);
+  /// What all below `place` have; UINT64_MAX if nobody is left there.
+  uint64_t heardBelow(uint32_t place) const;
+
+private:
+  std::vector<uint64_t> heard_;
+  std::function<bool(uint32_t)> isGone_;
+};
+
+} // namespace colldsl::datagram

@@ -1,0 +1,260 @@
+// How groups are made, and what both of their ends have in common.
+#include "transports/datagram/Casting.h"
+
+#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/Sockets.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <cstring>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+namespace colldsl::datagram {
+namespace {
+
+constexpr uint32_t kLeastPartBytes = 64;
+// The part of the addresses that administrators have for themselves (RFC 2365), of which that for a
+// site; and ports that nobody has for good.
+constexpr uint32_t kScope = 0xefff0000, kScopeMask = 0xffff0000;
+constexpr uint16_t kFirstPort = 49152, kPorts = 16384;
+
+} // namespace
+
+Casting::Casting(DatagramCarrier &carrier) : carrier_(carrier) {}
+Casting::~Casting() { stop(); }
+
+void Casting::start(uint32_t mostSaidBytes) {
+  mostSaidBytes_ = mostSaidBytes;
+  auto headers = static_cast<uint32_t>(sizeof(PacketHeader) + sizeof(CastHeader));
+  partBytes_ = std::min(carrier_.place_.packetBytes - headers,
+                        mostSaidBytes - static_cast<uint32_t>(sizeof(ForwardSaying)));
+}
+
+void Casting::stop() {
+  for (Listener &listener : listeners_)
+    close(listener.file);
+  listeners_.clear();
+  if (waitFile_ >= 0)
+    close(waitFile_);
+  waitFile_ = -1;
+}
+
+std::function<bool(uint32_t)> Casting::goneAt(const std::vector<Rank> &ranks) const {
+  return [this, &ranks](uint32_t place) {
+    auto known = carrier_.flowByRank_.find(ranks[place]);
+    return known != carrier_.flowByRank_.end() &&
+           (known->second->peer.saidGoodbye || known->second->peer.isLost);
+  };
+}
+
+// Null: nobody knows it, or it is lost.
+Flow *Casting::flowTo(Rank rank) {
+  network::Peer *peer = rank == carrier_.self_ ? nullptr : carrier_.reader_->onKnock(rank);
+  return peer && !peer->isLost ? carrier_.flowOf(*peer) : nullptr;
+}
+
+// Where this rank speaks. Nobody else can know it, and who meets it by chance lacks the token.
+Status Casting::openPlace() {
+  if (address_.sin_port != 0)
+    return {};
+  in_addr interface = {carrier_.place_.address};
+  uint32_t chance;
+  if (Status s = sendToGroupsOn(carrier_.socket_, interface); !s)
+    return s;
+  if (getrandom(&token_, sizeof token_, 0) != sizeof token_ ||
+      getrandom(&chance, sizeof chance, 0) != sizeof chance)
+    return Status::error("the kernel has no random numbers");
+  address_.sin_family = AF_INET;
+  address_.sin_addr.s_addr = htonl(kScope | (chance & ~kScopeMask));
+  address_.sin_port = htons(static_cast<uint16_t>(kFirstPort + (chance >> 16) % kPorts));
+  return {};
+}
+
+Result<network::Multicast::Group> Casting::found(std::span<network::Peer *const> members) {
+  if (!carrier_.options_.multicast)
+    return Status::error("multicast is not wanted");
+  if (partBytes_ < kLeastPartBytes)
+    return Status::error("datagrams are too short for groups");
+  uint64_t needed = sizeof(InvitationSaying) + (members.size() + 1) * sizeof(Rank);
+  if (spoken_.size() == kMostGroups || members.empty() || needed > mostSaidBytes_)
+    return Status::error("too many groups, or members");
+  if (Status s = openPlace(); !s)
+    return s;
+  std::vector<Rank> ranks{carrier_.self_};
+  for (const network::Peer *peer : members)
+    ranks.push_back(peer->rank);
+  auto number = static_cast<Group>(spoken_.size());
+  spoken_.push_back(std::make_unique<Spoken>(number, std::move(ranks), partBytes_, *this));
+  Spoken &group = *spoken_.back();
+  invite(group);
+  group.sender.noteSaid(carrier_.now_, carrier_.options_.leastPatience.count());
+  carrier_.remindAt(group.sender.askAt());
+  return number;
+}
+
+Casting::Spoken::Spoken(Group number, std::vector<Rank> ranks, uint32_t partBytes,
+                        const Casting &casting)
+    : number(number), ranks(std::move(ranks)),
+      sender(static_cast<uint32_t>(this->ranks.size()), partBytes, casting.goneAt(this->ranks)) {}
+
+Casting::Heard::Heard(Group number, Flow &root, std::vector<Rank> ranks, uint32_t place,
+                      uint32_t partBytes, const Casting &casting)
+    : number(number), root(root), ranks(std::move(ranks)),
+      receiver(static_cast<uint32_t>(this->ranks.size()), place, partBytes,
+               casting.goneAt(this->ranks)) {}
+
+void Casting::invite(Spoken &group) {
+  std::vector<std::byte> bytes(sizeof(InvitationSaying) + group.ranks.size() * sizeof(Rank));
+  InvitationSaying saying = {.group = group.number,
+                             .token = token_,
+                             .address = address_.sin_addr.s_addr,
+                             .port = address_.sin_port,
+                             .partBytes = static_cast<uint16_t>(partBytes_)};
+  std::memcpy(bytes.data(), &saying, sizeof saying);
+  std::memcpy(bytes.data() + sizeof saying, group.ranks.data(), group.ranks.size() * sizeof(Rank));
+  for (size_t place = 1; place < group.ranks.size(); ++place)
+    if (Flow *flow = flowTo(group.ranks[place]))
+      reader_->sayFor(flow->peer, bytes);
+}
+
+void Casting::onSaid(network::Peer &from, std::span<const std::byte> bytes) {
+  Flow *flow = carrier_.flowOf(from);
+  CastSaying saying;
+  std::memcpy(&saying, bytes.data(), std::min(bytes.size(), sizeof saying));
+  bool isFine = false;
+  if (flow && bytes.size() >= sizeof saying) {
+    switch (saying) {
+    case CastSaying::Invitation:
+      isFine = takeInvitation(*flow, bytes);
+      break;
+    case CastSaying::Decline:
+      isFine = takeDecline(*flow, bytes);
+      break;
+    case CastSaying::Forward:
+      isFine = takeForward(*flow, bytes);
+      break;
+    }
+  }
+  counts_.refused += !isFine;
+}
+
+// Somebody of the job says so, but it may say anything.
+bool Casting::takeInvitation(Flow &from, std::span<const std::byte> bytes) {
+  InvitationSaying saying;
+  size_t count = bytes.size() < sizeof saying ? 0 : (bytes.size() - sizeof saying) / sizeof(Rank);
+  if (count < 2 || bytes.size() != sizeof saying + count * sizeof(Rank))
+    return false;
+  std::memcpy(&saying, bytes.data(), sizeof saying);
+  std::vector<Rank> ranks(count);
+  std::memcpy(ranks.data(), bytes.data() + sizeof saying, count * sizeof(Rank));
+  if (join(from, saying, std::move(ranks)))
+    return true;
+  DeclineSaying decline = {.group = saying.group};
+  reader_->sayFor(from.peer, std::as_bytes(std::span(&decline, 1)));
+  return true;
+}
+
+Status Casting::join(Flow &root, const InvitationSaying &saying, std::vector<Rank> ranks) {
+  auto self = std::find(ranks.begin(), ranks.end(), carrier_.self_);
+  bool isFine = ranks[0] == root.peer.rank && self != ranks.end() && saying.group < kMostGroups &&
+                saying.partBytes >= kLeastPartBytes && saying.partBytes <= kMostPacketBytes &&
+                (ntohl(saying.address) & kScopeMask) == kScope && saying.port != 0;
+  if (!isFine || !carrier_.options_.multicast)
+    return Status::error("it cannot join");
+  Result<Listener *> listener = listenTo(root, saying);
+  if (!listener)
+    return listener.status();
+  auto place = static_cast<uint32_t>(self - ranks.begin());
+  std::unique_ptr<Heard> &group = (*listener)->groups[saying.group];
+  if (group)
+    return Status::error("there is such a group");
+  group =
+      std::make_unique<Heard>(saying.group, root, std::move(ranks), place, saying.partBytes, *this);
+  return {};
+}
+
+Result<Casting::Listener *> Casting::listenTo(Flow &root, const InvitationSaying &saying) {
+  for (Listener &known : listeners_)
+    if (known.root == &root)
+      return &known;
+  if (listeners_.size() == kMostListeners)
+    return Status::error("too many roots");
+  sockaddr_in group = {};
+  group.sin_family = AF_INET;
+  group.sin_addr.s_addr = saying.address;
+  group.sin_port = saying.port;
+  Result<int> file = openListener(group, {carrier_.place_.address});
+  if (!file)
+    return file.status();
+  listeners_.push_back({*file, saying.token, &root, {}});
+  listeners_.back().groups.resize(kMostGroups);
+  if (waitFile_ >= 0)
+    addToWait(*file);
+  return &listeners_.back();
+}
+
+void Casting::addToWait(int file) {
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  (void)epoll_ctl(waitFile_, EPOLL_CTL_ADD, file, &event);
+}
+
+int Casting::waitFile(int other) {
+  if (listeners_.empty())
+    return other;
+  if (waitFile_ < 0) {
+    waitFile_ = epoll_create1(EPOLL_CLOEXEC);
+    addToWait(other);
+    for (const Listener &listener : listeners_)
+      addToWait(listener.file);
+  }
+  return waitFile_;
+}
+
+Casting::Heard *Casting::find(Rank root, Group number) {
+  for (Listener &listener : listeners_)
+    if (listener.root->peer.rank == root)
+      return number < listener.groups.size() ? listener.groups[number].get() : nullptr;
+  return nullptr;
+}
+
+bool Casting::isListenedTo(Rank root) const {
+  return std::any_of(listeners_.begin(), listeners_.end(),
+                     [&](const Listener &listener) { return listener.root->peer.rank == root; });
+}
+
+void Casting::say(Flow &to, PacketKind kind, const CastHeader &header,
+                  std::span<const iovec> rest) {
+  std::array<iovec, 3> body = {{{const_cast<CastHeader *>(&header), sizeof header}}};
+  std::copy(rest.begin(), rest.end(), body.begin() + 1);
+  carrier_.say(to, kind, 0, std::span(body).first(1 + rest.size()));
+}
+
+// What comes to this rank alone: to the root what members say, or what it says again.
+void Casting::take(Flow &from, PacketKind kind, std::span<const std::byte> body) {
+  CastHeader header;
+  if (body.size() < sizeof header) {
+    ++counts_.refused;
+    return;
+  }
+  std::memcpy(&header, body.data(), sizeof header);
+  std::span<const std::byte> rest = body.subspan(sizeof header);
+  bool isFine = kind == PacketKind::CastAck    ? takeAck(from, header)
+                : kind == PacketKind::CastNack ? takeNack(from, header, rest)
+                                               : takeFromRoot(from, kind, header, rest);
+  counts_.refused += !isFine;
+}
+
+uint64_t Casting::bytes() const {
+  uint64_t sum = 0;
+  for (const auto &group : spoken_)
+    sum += group->sender.bytes();
+  for (const Listener &listener : listeners_)
+    for (const auto &group : listener.groups)
+      sum += group ? group->receiver.bytes() : 0;
+  return sum;
+}
+
+} // namespace colldsl::datagram

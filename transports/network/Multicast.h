@@ -1,0 +1,64 @@
+/// Frames that go to several peers at once, where a carrier has that.
+///
+/// A group has a root, which speaks, and members, which hear its frames once and in the order in
+/// which they were said. It can be used once it is ready: all members hear it. A member that is
+/// lost is told of as any peer; one that said goodbye wants nothing any more.
+///
+/// Not thread safe. Errors: values.
+#pragma once
+
+#include "transports/network/Mail.h"
+
+namespace colldsl::network {
+
+/// What comes of it. May call everything of Multicast.
+class MulticastReader {
+public:
+  virtual ~MulticastReader() = default;
+  /// A frame of a group that this peer is the root of. Valid during the call.
+  virtual void onCast(Peer &root, std::span<const std::byte> frame) = 0;
+  /// To be said to a peer, once and in order, whose Multicast::onSaid() wants it; at most as many
+  /// bytes as a frame's body has.
+  virtual void sayFor(Peer &to, std::span<const std::byte> bytes) = 0;
+};
+
+struct CastWay {
+  bool stays = false;     ///< the second part, where it is, until all have heard it
+  bool isAwaited = false; ///< somebody waits until all have heard it
+};
+
+class Multicast {
+public:
+  using Group = uint32_t;
+
+  virtual ~Multicast() = default;
+
+  /// Before all below. `reader` outlives it.
+  virtual void readBy(MulticastReader &reader) = 0;
+
+  /// Of a frame, at most.
+  virtual uint32_t frameBytes() const = 0;
+
+  /// A group of this rank and these members, none of them twice. They are told.
+  virtual Result<Group> found(std::span<Peer *const> members) = 0;
+  virtual bool isReady(Group group) const = 0;
+
+  /// Whether a frame would be taken now. Only the network stands in its way, never what members do.
+  virtual bool hasRoom(Group group) const = 0;
+
+  /// Says a frame of two parts and returns its number; there is room. The first part is copied.
+  virtual uint64_t cast(Group group, std::span<const std::byte> head,
+                        std::span<const std::byte> body, const CastWay &way) = 0;
+  /// Whether all members have this frame, and all before it.
+  virtual bool isHeard(Group group, uint64_t number) const = 0;
+  /// Copies what stays, for the caller wants its memory back.
+  virtual void letGo(Group group) = 0;
+
+  /// What a peer wanted to be said to this rank.
+  virtual void onSaid(Peer &from, std::span<const std::byte> bytes) = 0;
+
+  /// Whether all that was cast was heard.
+  virtual bool isIdle() const = 0;
+};
+
+} // namespace colldsl::network
