@@ -33,8 +33,8 @@ struct Buffer {
 
 // One rank of an exchange.
 struct Half {
-  std::unique_ptr<Channels> channels;
   std::deque<Buffer> sent, received;
+  std::unique_ptr<Channels> channels; ///< goes before its memory does
   size_t pending = 0, done = 0;
 
   void begin(const std::vector<uint64_t> &sizes, const NetworkPair &how, std::byte seed) {

@@ -10,8 +10,6 @@ namespace colldsl::network {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Of what a peer said before it left.
-constexpr int kMostPolls = 1000;
 constexpr uint32_t kEveryPlan = FailureBody::kEveryPlan;
 
 } // namespace

@@ -59,6 +59,28 @@ void NetworkChannels::drain(Side &side) {
         endpoint_.look();
 }
 
+// A peer may be writing where this rank said that it may. It has ended all its writes when it
+// closes the plan, and begins none once it said that the plan failed: both come behind them. What a
+// peer that is lost had said before is here.
+void NetworkChannels::awaitWriters() {
+  auto deadline = Clock::now() + (endpoint_.allFailed_ ? endpoint_.options_.lingerAfterFailure
+                                                       : endpoint_.options_.linger);
+  for (End &end : in_.ends) {
+    if (end.ticket == End::kNoTicket)
+      continue;
+    Rank peer = end.peer->rank;
+    auto isOver = [&] { return closedThere_.count(peer) != 0 || failedThere_.count(peer) != 0; };
+    while (end.ticket != End::kNoTicket && !isOver() && !end.peer->isLost &&
+           Clock::now() < deadline)
+      if (!endpoint_.progress())
+        endpoint_.look();
+    for (int i = 0; i < kMostPolls && end.peer->isLost && endpoint_.progress(); ++i) {
+    }
+    if (end.ticket != End::kNoTicket && !isOver() && !end.peer->isLost)
+      endpoint_.freeze(peer);
+  }
+}
+
 void NetworkChannels::close(Side &side) {
   bool isBusy = false;
   for (End &end : side.ends) {
@@ -86,12 +108,13 @@ NetworkChannels::~NetworkChannels() {
   std::lock_guard lock(endpoint_.mutex_);
   drain(out_);
   drain(in_);
+  sayClosed();
+  awaitWriters();
   endpoint_.plans_.erase(plan_);
   endpoint_.failed_.erase(plan_);
   for (const auto &[key, aside] : aside_)
     if (aside.kind == Kind::Eager)
       endpoint_.mail_->consume(*key.first->peer, aside.body.size());
-  sayClosed();
   closeCasts();
   close(out_);
   close(in_);

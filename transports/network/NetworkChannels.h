@@ -4,6 +4,7 @@
 #include "transports/network/NetworkEndpoint.h"
 
 #include <deque>
+#include <set>
 
 namespace colldsl::network {
 
@@ -169,6 +170,7 @@ private:
   Rank findDeserted() const;
   bool isDeserted();
   void drain(Side &side);
+  void awaitWriters();
   void close(Side &side);
   void sayClosed();
 
@@ -176,6 +178,7 @@ private:
   uint32_t plan_;
   uint32_t run_ = 0;
   Side out_, in_;
+  std::set<Rank> failedThere_;           ///< who said so
   std::map<Rank, uint64_t> closedThere_; ///< and how many casts they said before
   std::map<Rank, uint64_t> castsTo_, castsFrom_;
   std::deque<Cast> casts_;

@@ -192,6 +192,8 @@ void NetworkEndpoint::onFrame(Peer &from, const Header &header, std::span<const 
   case Kind::Closed:
     return onPlanFrame(from, header, body);
   case Kind::Failed:
+    if (auto plan = plans_.find(header.plan); plan != plans_.end())
+      plan->second->failedThere_.insert(from.rank);
     return onFailed(body);
   case Kind::Credit:
   case Kind::Cast: // comes by multicast alone
@@ -261,6 +263,8 @@ void NetworkEndpoint::onWritten(uint32_t ticket) {
 }
 
 bool NetworkEndpoint::progress() {
+  if (isFrozen_)
+    return false;
   bool moved = mail_->poll();
   if (!toMove_.empty())
     moved |= moveAll();
@@ -269,6 +273,14 @@ bool NetworkEndpoint::progress() {
   if (!casting_.empty())
     moved |= castAll();
   return moved;
+}
+
+// Some providers write into memory whose registration is gone: nothing may move any more.
+void NetworkEndpoint::freeze(Rank writer) {
+  std::string name = "rank " + std::to_string(index(writer));
+  report(FailureBody::kEveryPlan,
+         {writer, kNoOp, name + " may still write for a plan that failed, and does not answer"});
+  isFrozen_ = true;
 }
 
 bool NetworkEndpoint::moveAll() {

@@ -20,6 +20,9 @@
 
 namespace colldsl::network {
 
+/// Of what a peer said before it left.
+inline constexpr int kMostPolls = 1000;
+
 class NetworkChannels;
 struct Cast;
 struct End;
@@ -81,6 +84,7 @@ private:
   bool progress();
   bool streamAll();
   bool stream(End &end);
+  void freeze(Rank writer);
   bool moveAll();
   bool castAll();
   void forget(const End &end);
@@ -117,6 +121,7 @@ private:
   std::unique_ptr<Watch> watch_;
   std::optional<Mail> mail_;
   uint32_t opened_ = 0;
+  bool isFrozen_ = false;
   bool isLeaving_ = false; ///< nobody can need anything of it any more but what it said
   std::unordered_map<uint32_t, NetworkChannels *> plans_;
   struct Early {
