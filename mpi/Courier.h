@@ -30,8 +30,9 @@ public:
     virtual ~Reader() = default;
     /// There may be more bytes than were written. Valid during the call.
     virtual void read(Rank from, std::span<const std::byte> letter) = 0;
-    /// The bytes of a message that was expected. It is finished, but for saying so.
-    virtual void arrived(Rank from, Message &message) = 0;
+    /// The bytes that were expected under this number. The message is finished, but for saying so;
+    /// null: it was given up meanwhile.
+    virtual void arrived(Rank from, uint32_t number, Message *message) = 0;
   };
 
   virtual ~Courier();

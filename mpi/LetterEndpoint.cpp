@@ -201,8 +201,10 @@ void LetterChannels::onOver(Rank peer, const Letters::Key &run) {
     for (End &end : side->ends)
       if (end.isOpen && endpoint_.inWorld(end.peer) == peer && letters_.abandon(peer, end)) {
         end.moved = 0;
-        tally_.mismatched = &end;
-        end.finish();
+        end.isOpen = false;
+        --tally_.open;
+        if (!tally_.mismatched) // one says it for all
+          tally_.mismatched = &end;
       }
 }
 

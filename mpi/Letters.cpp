@@ -183,13 +183,17 @@ void Letters::refuseRun(const Key &key) {
   keepNewest(refused_, key);
   for (auto &[rank, peer] : peers_) {
     throwAsideAway(Rank{rank}, peer, [&](const Header &header) { return isRefused(header.key); });
-    std::erase_if(peer.invitations, [&, from = Rank{rank}](const Invitation &invitation) {
-      bool isVoid = isRefused(invitation.key);
-      if (isVoid)
-        decline(from, invitation.wanted.place);
-      return isVoid;
-    });
+    dropInvitations(Rank{rank}, peer, [&](const Key &key) { return isRefused(key); });
   }
+}
+
+template <typename IsVoid> void Letters::dropInvitations(Rank from, Peer &peer, IsVoid isVoid) {
+  std::erase_if(peer.invitations, [&](const Invitation &invitation) {
+    bool isDropped = isVoid(invitation.key);
+    if (isDropped)
+      decline(from, invitation.wanted.place);
+    return isDropped;
+  });
 }
 
 template <typename IsGone> void Letters::throwAsideAway(Rank from, Peer &peer, IsGone isGone) {
@@ -295,24 +299,30 @@ bool Letters::recall(Rank from, const Peer &peer, const Key &key) {
   return at != peer.invited.end();
 }
 
-void Letters::arrived(Rank from, Message &message) {
+void Letters::arrived(Rank from, uint32_t number, Message *message) {
   Peer &peer = this->peer(from);
-  if (std::erase_if(peer.invited, [&](const Invitation &i) { return i.key == message.key; }) != 0 &&
-      !peer.wanted.take(message.key))
-    std::erase(peer.gone, message.key);
-  message.finish();
+  auto at = std::ranges::find_if(
+      peer.invited, [&](const Invitation &i) { return i.wanted.place.number == number; });
+  if (at != peer.invited.end()) {
+    if (!peer.wanted.take(at->key))
+      std::erase(peer.gone, at->key);
+    peer.invited.erase(at);
+  }
+  if (message)
+    message->finish();
 }
 
 void Letters::readInvitation(Rank from, const Header &header, const std::byte *bytes) {
   Invitation invitation{header.key, {}};
   std::memcpy(&invitation.wanted, bytes, sizeof invitation.wanted);
   Peer &peer = this->peer(from);
-  for (uint32_t question : peer.questions)
-    if (const Message *m = questions_[question]; m && m->key == header.key) {
-      if (m->payload.bytes == invitation.wanted.bytes)
-        giveBytes(from, question, &invitation.wanted.place);
+  for (uint32_t number : peer.questions)
+    if (questions_[number].key == header.key) {
+      if (questions_[number].bytes == invitation.wanted.bytes)
+        giveBytes(from, number, &invitation.wanted.place);
       return; // else the question makes it void
     }
+  dropInvitations(from, peer, [&](const Key &key) { return book_->isOverHere(runOf(key)); });
   if (isRefused(header.key) || book_->isOverHere(runOf(header.key)))
     decline(from, invitation.wanted.place);
   else
@@ -374,11 +384,11 @@ void Letters::send(Rank to, Message &message) {
 void Letters::ask(Rank to, Message &message) {
   if (freeQuestions_.empty()) {
     freeQuestions_.push_back(static_cast<uint32_t>(questions_.size()));
-    questions_.push_back(nullptr);
+    questions_.emplace_back();
   }
   uint32_t place = freeQuestions_.back();
   freeQuestions_.pop_back();
-  questions_[place] = &message;
+  questions_[place] = {&message, message.key, message.payload.bytes};
   peer(to).questions.push_back(place);
   write(to, {Header::Kind::Question, place, 0, message.key, message.payload.bytes});
 }
@@ -400,7 +410,7 @@ void Letters::writePlace(Rank to, const Header &header, Courier::Place place) {
 }
 
 void Letters::giveBytes(Rank to, uint32_t question, const Courier::Place *place) {
-  Message *message = std::exchange(questions_[question], nullptr);
+  Message *message = std::exchange(questions_[question].message, nullptr);
   std::erase(peer(to).questions, question);
   freeQuestions_.push_back(question);
   if (message && place)
@@ -445,13 +455,13 @@ void Letters::hearHowFar(Rank from, const Key &run, bool isOver) {
 
 // What is refused later was asked about by nobody.
 bool Letters::abandon(Rank from, Message &message) {
-  if (recall(from, peer(from), message.key))
-    return false;
   auto isIt = [&](const Message *other) { return other == &message; };
-  auto asked = std::find_if(questions_.begin(), questions_.end(), isIt);
-  if (asked != questions_.end())
-    *asked = nullptr;
-  return asked != questions_.end() ||
+  auto asked = std::ranges::find_if(questions_, isIt, &Question::message);
+  if (asked != questions_.end()) {
+    asked->message = nullptr;
+    return true;
+  }
+  return !recall(from, peer(from), message.key) &&
          peer(from).wanted.removeIf([&](const Message &other) { return isIt(&other); }) != 0;
 }
 
@@ -470,7 +480,9 @@ void Letters::forget(const lanes::Tally &tally) {
       }
       return isOurs(&message);
     });
-  std::replace_if(questions_.begin(), questions_.end(), isOurs, nullptr);
+  for (Question &question : questions_)
+    if (isOurs(question.message))
+      question.message = nullptr;
   std::erase_if(held_, [&](const Asked &asked) {
     if (isOurs(asked.message))
       refuse(asked.peer, asked.question);

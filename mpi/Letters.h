@@ -148,6 +148,13 @@ private:
     uint32_t question;
   };
 
+  /// A message that is asked about, as its sender knows it.
+  struct Question {
+    Message *message = nullptr; ///< null: it was given up
+    Key key = {};
+    uint64_t bytes = 0;
+  };
+
   Peer &peer(Rank rank);
   void read(Rank from, std::span<const std::byte> letter) override;
   void read(Rank from, const Header &header, const std::byte *bytes);
@@ -156,11 +163,12 @@ private:
   void putAside(Rank from, Peer &peer, const Header &header, const std::byte *bytes);
   void throwAway(Rank from, Peer &peer, const Header &header);
   template <typename IsGone> void throwAsideAway(Rank from, Peer &peer, IsGone isGone);
+  template <typename IsVoid> void dropInvitations(Rank from, Peer &peer, IsVoid isVoid);
   void tellHowFar(Rank peer, const Key &run);
   void hearHowFar(Rank peer, const Key &run, bool isOver);
   void countTaken(Rank from, Peer &peer, uint64_t bytes);
   void ask(Rank peer, Message &message);
-  void arrived(Rank from, Message &message) override;
+  void arrived(Rank from, uint32_t number, Message *message) override;
   void invite(Rank from, Peer &peer, Message &message);
   void uninvite(Rank from, Peer &peer, const Key &key);
   bool recall(Rank from, const Peer &peer, const Key &key);
@@ -183,8 +191,8 @@ private:
   std::unordered_map<uint32_t, Peer> peers_; ///< by rank
   std::list<Aside> spare_;
   std::vector<uint32_t> freeQuestions_;
-  std::vector<Message *> questions_; ///< null: it was given up
-  std::deque<Asked> held_;           ///< that the courier could not expect yet
+  std::vector<Question> questions_;
+  std::deque<Asked> held_; ///< that the courier could not expect yet
   std::vector<Doubter *> doubters_;
   std::chrono::steady_clock::time_point nextDoubt_ = {};
 

@@ -163,11 +163,9 @@ void MpiCourier::landed(const Flight &flight) {
     freeSheets_.push_back(flight.number);
   if (flight.kind == Flight::Kind::BytesIn)
     freeTags_.push_back(flight.number);
-  if (!flight.message)
-    return;
   if (flight.kind == Flight::Kind::BytesIn)
-    reader_->arrived(flight.peer, *flight.message);
-  else
+    reader_->arrived(flight.peer, flight.number, flight.message);
+  else if (flight.message)
     flight.message->finish();
 }
 

@@ -182,9 +182,9 @@ void NetworkCourier::release(Incoming &incoming) {
 
 void NetworkCourier::arrived(Incoming &incoming) {
   Message *message = incoming.message;
+  uint32_t number = numberOf(incoming);
   release(incoming);
-  if (message)
-    reader_->arrived(incoming.peer->rank, *message);
+  reader_->arrived(incoming.peer->rank, number, message);
 }
 
 void NetworkCourier::onWritten(uint32_t ticket) {
@@ -217,6 +217,7 @@ void NetworkCourier::give(Rank to, Message &message, const Place &place) {
     return;
   outgoing.message = &message;
   outgoing.place = place;
+  outgoing.region.reset();
   outgoing.gone = 0;
   outgoing.isMoving = false;
   ++numOutgoing_;
@@ -287,8 +288,10 @@ void NetworkCourier::onMoved(network::Move &move) { gone(static_cast<Outgoing &>
 
 // Once something failed memory is given back that peers may be writing just now.
 bool NetworkCourier::poll() {
-  if (!status_)
+  if (!status_) {
+    tellNewcomers();
     return false;
+  }
   bool moved = mail_->poll();
   if (numOutgoing_ != 0)
     for (Outgoing &outgoing : outgoing_)
@@ -353,6 +356,15 @@ void NetworkCourier::look() {
     watch_->giveUp(rank);
     fail({rank, kNoOp, "rank " + std::to_string(index(rank)) + " cannot be reached: " + reason});
   }
+}
+
+void NetworkCourier::tellNewcomers() {
+  Clock::time_point now = Clock::now();
+  if (now < nextLook_)
+    return;
+  nextLook_ = now + options_.watchInterval;
+  gone_.clear();
+  watch_->look(gone_);
 }
 
 // The first failure counts.

@@ -91,6 +91,7 @@ private:
   void gone(Outgoing &outgoing);
   void finishLeaving();
   void look();
+  void tellNewcomers();
   void fail(const Fault &fault);
 
   Rank self_;

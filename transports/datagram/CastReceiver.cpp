@@ -101,7 +101,7 @@ bool CastReceiver::mayComplain(TimeNs now, TimeNs guard) {
 
 // Of one below this rank, which has what was said, at most.
 bool CastReceiver::takeAck(uint32_t from, uint64_t number) {
-  if (from == place_ || !tree_.isBelow(from, place_) || number == 0 ||
+  if (from >= tree_.places() || from == place_ || !tree_.isBelow(from, place_) || number == 0 ||
       number > next_ + kCastChannels)
     return false;
   tree_.note(from, number);

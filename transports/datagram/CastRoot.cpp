@@ -19,7 +19,7 @@ bool Casting::isReady(Group group) const {
 }
 bool Casting::hasRoom(Group group) const { return spoken_[group]->sender.hasRoom(); }
 bool Casting::isHeard(Group group, uint64_t number) const {
-  return spoken_[group]->sender.heard() > number;
+  return spoken_[group]->sender.isHeard(number);
 }
 void Casting::letGo(Group group) { spoken_[group]->sender.letGo(); }
 

@@ -82,6 +82,11 @@ public:
   /// Of what was said, all members have everything before this number.
   uint64_t heard() const { return std::min(tree_.heardBelow(0), next_); }
   bool isIdle() const { return heard() == next_; }
+  /// Then nothing of it is kept.
+  bool isHeard(uint64_t number) {
+    reclaim();
+    return base_ > number;
+  }
   /// What not all have heard.
   CastChannel &channel(uint64_t number) { return channels_[number % kCastChannels]; }
   uint64_t oldest() const { return base_; }

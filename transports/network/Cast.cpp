@@ -235,6 +235,9 @@ void NetworkChannels::onCast(Peer &from, Header header, std::span<const std::byt
 void NetworkChannels::closeCasts() {
   for (Cast &cast : casts_) {
     std::erase(endpoint_.casting_, &cast);
+    if (cast.state == Cast::State::ToSay)
+      for (End *end : cast.ends)
+        endpoint_.mail_->leaveWindow(*end->peer, cast.first->bytes);
     if (cast.state == Cast::State::Saying || cast.state == Cast::State::Said)
       endpoint_.carrier_->multicast()->letGo(cast.group);
   }

@@ -83,6 +83,8 @@ public:
   bool willHaveFrame(uint64_t bytes) { return poolFor(sizeof(Header) + bytes).bytes() != 0; }
   /// A message of so many bytes is on its way, which the window has room for.
   void useWindow(Peer &to, uint64_t bytes) { to.sent += unitsOf(bytes); }
+  /// It is not, after all.
+  void leaveWindow(Peer &to, uint64_t bytes) { to.sent -= unitsOf(bytes); }
   /// Says a whole message; the window has room.
   void sayEager(Peer &to, Header header, const Payload &payload);
   /// An eager message of this peer is out of the way.
@@ -106,7 +108,8 @@ public:
   }
 
 private:
-  static constexpr uint32_t kShortFrame = 320;      ///< holds the longest body that is no payload
+  static constexpr uint32_t kShortFrame =
+      320; ///< holds the longest body that is no payload, but for Group
   static constexpr uint32_t kMiddleFrame = 8 << 10; ///< besides its header
   static uint32_t unitsOf(uint64_t bytes) {
     return static_cast<uint32_t>(bytes) + kUnitsPerMessage;

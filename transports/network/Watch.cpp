@@ -117,6 +117,8 @@ bool Watch::greet(size_t i) {
     return false;
   lines_[i].isGreeted = true;
   files_[i].events = POLLIN;
+  if (failure_)
+    sayFailure(i);
   return true;
 }
 
@@ -128,15 +130,23 @@ bool Watch::hearHello(size_t i) {
     return false;
   }
   lines_[i].rank = hello.self;
+  if (failure_)
+    sayFailure(i);
   return true;
 }
 
 // It is short, and nothing is before it: there will be room.
 void Watch::tell(const FailureBody &failure) {
-  Word word{kFailed, failure};
+  acceptAll();
+  failure_ = failure;
   for (size_t i = 0; i < files_.size(); ++i)
-    if (lines_[i].isGreeted || greet(i))
-      (void)!send(files_[i].fd, &word, sizeof word, MSG_NOSIGNAL);
+    if (lines_[i].rank != kNoRank && lines_[i].isGreeted)
+      sayFailure(i);
+}
+
+void Watch::sayFailure(size_t i) {
+  Word word{kFailed, *failure_};
+  (void)!send(files_[i].fd, &word, sizeof word, MSG_NOSIGNAL);
 }
 
 // The rest of it is perhaps on its way.

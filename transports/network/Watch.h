@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <poll.h>
 #include <vector>
 
@@ -51,7 +52,7 @@ public:
   void look(std::vector<News> &news);
 
   /// Tells of a failure all ranks that this one watches, or that watch it: they learn of it even if
-  /// this rank never looks again.
+  /// this rank never looks again. Whoever comes later is told by the next look.
   void tell(const FailureBody &failure);
 
   /// Tells a rank that this one cannot talk to it any more, and watches it no longer.
@@ -77,6 +78,7 @@ private:
   void add(int fd, short events, const Line &line);
   bool greet(size_t i);
   bool hearHello(size_t i);
+  void sayFailure(size_t i);
   bool hearFailure(size_t i, std::vector<News> &news);
   bool attend(size_t i, std::vector<News> &news);
   void drop(size_t i);
@@ -85,6 +87,7 @@ private:
   uint64_t token_;
   std::chrono::milliseconds silence_;
   uint64_t refused_ = 0;
+  std::optional<FailureBody> failure_; ///< that was told
   int listener_ = -1;
   std::vector<Line> lines_;   ///< those that this rank made, and those of others
   std::vector<pollfd> files_; ///< parallel to lines_

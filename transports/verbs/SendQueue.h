@@ -10,6 +10,7 @@
 #include "transports/verbs/Calls.h"
 
 #include <array>
+#include <bit>
 
 namespace colldsl::verbs {
 
@@ -22,7 +23,7 @@ public:
   static constexpr uint32_t kMostPieces = 128;  ///< of memory, in a chain
 
   /// Holds `most` requests at once. Completions tell `handle`.
-  SendQueue(uint64_t handle, uint32_t most) : handle_(handle), operations_(most) {}
+  SendQueue(uint64_t handle, uint32_t most) : handle_(handle), operations_(std::bit_floor(most)) {}
 
   bool fits(uint32_t requests, uint32_t pieces) const {
     return open() + requests <= operations_.size() && waiting_ + requests <= kMostRequests &&
