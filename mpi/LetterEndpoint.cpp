@@ -70,7 +70,7 @@ private:
   void doubt() override;
   void onOver(Rank peer, const Letters::Key &run) override;
   Fault mismatch() const;
-  OpId openOpOf(const Side &side, Rank peer) const;
+  const End *findOpen(Rank peer) const;
 
   LetterEndpoint &endpoint_;
   Letters &letters_;
@@ -217,16 +217,17 @@ bool LetterChannels::findFailure() {
 
 bool LetterChannels::check() { return !failed() && !findFailure() && letters_.status(); }
 
-OpId LetterChannels::openOpOf(const Side &side, Rank peer) const {
-  for (const End &end : side.ends)
-    if (end.isOpen && (peer == kNoRank || peer == end.peer))
-      return OpId{end.tag};
-  return kNoOp;
+const LetterChannels::End *LetterChannels::findOpen(Rank peer) const {
+  for (const Side *side : {&in_, &out_})
+    for (const End &end : side->ends)
+      if (end.isOpen && (peer == kNoRank || peer == end.peer))
+        return &end;
+  return nullptr;
 }
 
 OpId LetterChannels::openOp(Rank peer) const {
-  OpId op = openOpOf(in_, peer);
-  return op != kNoOp ? op : openOpOf(out_, peer);
+  const End *end = findOpen(peer);
+  return end ? OpId{end->tag} : kNoOp;
 }
 
 void LetterChannels::abort(const Fault &fault) {

@@ -289,7 +289,7 @@ void NetworkCourier::onMoved(network::Move &move) { gone(static_cast<Outgoing &>
 // Once something failed memory is given back that peers may be writing just now.
 bool NetworkCourier::poll() {
   if (!status_) {
-    tellNewcomers();
+    look();
     return false;
   }
   bool moved = mail_->poll();
@@ -340,7 +340,8 @@ void NetworkCourier::onBroken(const std::string &reason) {
   fail({self_, kNoOp, "rank " + std::to_string(index(self_)) + " " + reason});
 }
 
-// What a rank said before it died may be taken first.
+// What a rank said before it died may be taken first. After a failure newcomers are told of it, and
+// no more.
 void NetworkCourier::look() {
   Clock::time_point now = Clock::now();
   if (now < nextLook_)
@@ -348,6 +349,8 @@ void NetworkCourier::look() {
   nextLook_ = now + options_.watchInterval;
   gone_.clear();
   watch_->look(gone_);
+  if (!status_)
+    return;
   for (int i = 0; i < kMostPolls && !gone_.empty() && mail_->poll(); ++i) {
   }
   for (const network::Watch::News &news : gone_)
@@ -356,15 +359,6 @@ void NetworkCourier::look() {
     watch_->giveUp(rank);
     fail({rank, kNoOp, "rank " + std::to_string(index(rank)) + " cannot be reached: " + reason});
   }
-}
-
-void NetworkCourier::tellNewcomers() {
-  Clock::time_point now = Clock::now();
-  if (now < nextLook_)
-    return;
-  nextLook_ = now + options_.watchInterval;
-  gone_.clear();
-  watch_->look(gone_);
 }
 
 // The first failure counts.

@@ -91,7 +91,6 @@ private:
   void gone(Outgoing &outgoing);
   void finishLeaving();
   void look();
-  void tellNewcomers();
   void fail(const Fault &fault);
 
   Rank self_;

@@ -305,6 +305,19 @@ TEST(CastSender, whoLeavesIsWaitedForNoMore) {
   EXPECT_FALSE(sender.needsNews());
 }
 
+// Else it would be said again from memory that is the caller's again.
+TEST(CastSender, whatIsHeardIsNotKept) {
+  std::set<uint32_t> gone;
+  CastSender sender(3, kPartBytes, [&](uint32_t place) { return gone.count(place) != 0; });
+  std::vector<std::byte> frame(8);
+  sender.append(frame, {}, {.stays = true, .isAwaited = true});
+  sender.takeAck(1, 2);
+  EXPECT_FALSE(sender.isHeard(1));
+  gone = {2};
+  EXPECT_TRUE(sender.isHeard(1));
+  EXPECT_EQ(sender.oldest(), 2u);
+}
+
 // The caller's memory is the caller's again.
 TEST(CastSender, whatStaysIsCopiedWhenItIsWanted) {
   CastSender sender(3, kPartBytes, nobodyIsGone);
@@ -342,6 +355,8 @@ TEST(CastReceiver, knowsWhatCanBe) {
   EXPECT_EQ(gaps[0].parts, 3u);
   EXPECT_FALSE(member.takeAsk(2 + datagram::kCastChannels));
   EXPECT_FALSE(member.takeAck(2, 1)) << "is beside it, not below";
+  CastReceiver inner(21, 3, kPartBytes, nobodyIsGone);
+  EXPECT_FALSE(inner.takeAck(~0u, 1)) << "is of another group";
 }
 
 } // namespace

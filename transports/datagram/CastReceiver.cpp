@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace colldsl::datagram {
-namespace {
-
-uint64_t maskOf(uint32_t parts) { return parts >= 64 ? ~uint64_t{0} : (uint64_t{1} << parts) - 1; }
-
-} // namespace
 
 bool CastReceiver::isWhole(const Slot &slot) const {
   return slot.bytes != 0 && slot.parts == maskOf(partsOf(slot.bytes));

@@ -17,8 +17,6 @@ constexpr TimeNs kTailFactor = 4;
 constexpr uint32_t kMostTimesAgain = 8;
 constexpr uint32_t kMostDeafInRow = 16;
 
-uint64_t maskOf(uint32_t parts) { return parts == 64 ? ~uint64_t{0} : (uint64_t{1} << parts) - 1; }
-
 } // namespace
 
 bool CastSender::isFull() const {

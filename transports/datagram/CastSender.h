@@ -28,6 +28,10 @@ inline constexpr uint32_t kChannelsPerSet = 4;
 inline constexpr uint32_t kCastChannels = kCastSets * kChannelsPerSet;
 /// Of a frame: its parts are counted in 64 bits.
 inline constexpr uint32_t kMostCastParts = 64;
+/// The first parts, so many of them, as bits.
+constexpr uint64_t maskOf(uint32_t parts) {
+  return parts >= kMostCastParts ? ~uint64_t{0} : (uint64_t{1} << parts) - 1;
+}
 /// What a channel holds of a message, and what is in front of it.
 inline constexpr uint32_t kCastBodyBytes = 16 << 10;
 inline constexpr uint32_t kCastHeadBytes = 64;

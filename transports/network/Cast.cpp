@@ -36,8 +36,8 @@ void NetworkChannels::addCasts() {
     if (end.way.multicast)
       castFrom_.emplace(std::pair(end.peer->rank, end.id), &end);
   for (auto &[id, ends] : wanted) {
-    std::optional<Multicast::Group> group = endpoint_.groupOf(ends);
-    if (ends.size() < 2 || !group)
+    auto group = ends.size() < 2 ? std::nullopt : endpoint_.groupOf(ends);
+    if (!group)
       continue;
     Cast &cast = casts_.emplace_back();
     cast.id = id;
@@ -252,8 +252,6 @@ std::optional<Multicast::Group> NetworkEndpoint::groupOf(const std::vector<End *
     members.push_back(end->peer);
     ranks.push_back(end->peer->rank);
   }
-  if (members.size() < 2)
-    return std::nullopt;
   if (auto known = groups_.find(ranks); known != groups_.end())
     return known->second;
   Result<Multicast::Group> made = carrier_->multicast()->found(members);

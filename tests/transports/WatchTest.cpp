@@ -1,0 +1,89 @@
+// Ranks that watch each other, in one process.
+#include "transports/network/Watch.h"
+#include "transports/network/Failures.h"
+
+#include <chrono>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+namespace colldsl::test {
+namespace {
+
+using namespace network;
+using namespace std::chrono_literals;
+
+constexpr uint64_t kToken = 4711;
+const Fault kFault{Rank{7}, kNoOp, "out of luck"};
+
+struct Watcher {
+  std::unique_ptr<Watch> watch;
+  Card card;
+  std::vector<Watch::News> news;
+
+  explicit Watcher(Rank self) {
+    auto opened = Watch::open("127.0.0.1", self, kToken + index(self), 10s);
+    EXPECT_TRUE(opened.ok()) << opened.message();
+    watch = opened.take();
+    watch->describe(card);
+    card.token = kToken + index(self);
+  }
+  void tell() { watch->tell(failureBody(FailureBody::kEveryPlan, kNoRank, kFault)); }
+  void look() { watch->look(news); }
+};
+
+void lookUntil(Watcher &one, Watcher &other, const std::vector<Watch::News> &news) {
+  for (auto end = std::chrono::steady_clock::now() + 10s;
+       news.empty() && std::chrono::steady_clock::now() < end; ::poll(nullptr, 0, 1)) {
+    one.look();
+    other.look();
+  }
+}
+
+void expectFailure(const Watcher &told, Rank by) {
+  ASSERT_EQ(told.news.size(), 1u);
+  EXPECT_EQ(told.news[0].what, Watch::What::Failed);
+  EXPECT_EQ(told.news[0].rank, by);
+  auto read = readFailure(std::as_bytes(std::span(&told.news[0].failure, 1)));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->culprit, Rank{7});
+  EXPECT_STREQ(read->reason, "out of luck");
+}
+
+TEST(Watch, failuresAreToldToBothWhoCameAndWhomOneCameTo) {
+  for (bool comes : {false, true}) {
+    Watcher failed(Rank{0}), other(Rank{1});
+    (comes ? failed : other).watch->add(comes ? Rank{1} : Rank{0}, (comes ? other : failed).card);
+    for (int i = 0; i < 20; ++i, ::poll(nullptr, 0, 1)) { // they know each other
+      failed.look();
+      other.look();
+    }
+    failed.tell();
+    for (int i = 0; i < 10000 && other.news.empty(); ++i, ::poll(nullptr, 0, 1))
+      other.look(); // the one that failed looks no more
+    expectFailure(other, Rank{0});
+    EXPECT_TRUE(failed.news.empty());
+  }
+}
+
+TEST(Watch, whoeverComesLaterIsToldWhatFailed) {
+  Watcher failed(Rank{0}), late(Rank{1});
+  failed.tell();
+  late.watch->add(Rank{0}, failed.card);
+  lookUntil(failed, late, late.news);
+  expectFailure(late, Rank{0});
+}
+
+TEST(Watch, strangersAreToldNothing) {
+  Watcher failed(Rank{0}), stranger(Rank{1});
+  Card wrong = failed.card;
+  wrong.token = 1;
+  stranger.watch->add(Rank{0}, wrong);
+  failed.tell();
+  lookUntil(failed, stranger, stranger.news);
+  ASSERT_EQ(stranger.news.size(), 1u);
+  EXPECT_EQ(stranger.news[0].what, Watch::What::Died); // it is sent away
+  EXPECT_EQ(failed.watch->numRefused(), 1u);
+}
+
+} // namespace
+} // namespace colldsl::test
