@@ -223,7 +223,7 @@ bool NetworkChannels::isDeserted() {
 }
 
 // A peer that closed the plan while this rank still needs it. What it said to several at once may
-// come later, and what has gone so needs nothing of it.
+// come later, and what goes to several at once needs nothing of it.
 Rank NetworkChannels::findDeserted() const {
   auto isClosed = [&](Rank peer) {
     auto closed = closedThere_.find(peer);
