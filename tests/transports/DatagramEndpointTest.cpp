@@ -4,6 +4,7 @@
 #include "transports/datagram/DatagramCarrier.h"
 
 #include <gtest/gtest.h>
+#include <thread>
 
 namespace colldsl::test {
 namespace {
@@ -36,6 +37,46 @@ TEST(DatagramEndpoint, whatABusyRankOwesComesToo) {
   EXPECT_TRUE(pollUntil(**receiver, done, [&] { return done.size() == 1; }));
   EXPECT_EQ(received, 42u);
   EXPECT_TRUE(wasLost);
+}
+
+// One message is on the way, and its receiver looks seldom: all take much longer than who leaves
+// waits for one.
+TEST(DatagramEndpoint, whoLeavesWaitsWhileSomethingIsTaken) {
+  constexpr uint32_t kMessages = 30;
+  datagram::Options options;
+  options.linger = 100ms;
+  options.flightBytes = 1;
+  NetworkPair pair([&](Rank r) { return datagram::makeEndpoint(r, 2, options); });
+  ASSERT_EQ(pair.trouble, "");
+  std::vector<MessageId> messages;
+  for (uint32_t m = 0; m < kMessages; ++m)
+    messages.push_back(makeMessageId(3, m));
+  std::vector<EdgeSpec> there{{Rank{1}, messages}}, here{{Rank{0}, messages}};
+  auto sender = pair.endpoints[0]->open({there, {}}),
+       receiver = pair.endpoints[1]->open({{}, here});
+  ASSERT_TRUE(sender.ok() && receiver.ok());
+  uint64_t sent = 42;
+  std::array<uint64_t, kMessages> received = {};
+  (*sender)->start();
+  (*receiver)->start();
+  for (uint32_t m = 0; m < kMessages; ++m) {
+    iovec from = {&sent, sizeof sent}, to = {&received[m], sizeof sent};
+    (void)(*receiver)->recv({0, m}, OpId{m}, {&to, 1, true, false, sizeof sent});
+    ASSERT_EQ((*sender)->send({0, m}, OpId{m}, {&from, 1, true, false, sizeof sent}), Posted::Done);
+  }
+  std::thread leaving([&] {
+    sender->reset();
+    pair.endpoints[0].reset();
+  });
+  size_t arrived = 0;
+  for (int look = 0; look < 500 && arrived < kMessages && (*receiver)->check(); ++look) {
+    arrived += (*receiver)->poll().size();
+    std::this_thread::sleep_for(20ms);
+  }
+  EXPECT_EQ(arrived, kMessages);
+  receiver->reset();
+  pair.endpoints[1].reset();
+  leaving.join();
 }
 
 TEST(DatagramEndpoint, aKilledRankIsNoticedByAll) {

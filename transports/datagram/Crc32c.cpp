@@ -30,6 +30,12 @@ __attribute__((target("sse4.2"))) uint32_t byInstruction(std::span<const std::by
     crc = __builtin_ia32_crc32di(crc, word);
   }
   auto rest = static_cast<uint32_t>(crc);
+  if (end - at >= 4) {
+    uint32_t half;
+    std::memcpy(&half, at, sizeof half);
+    rest = __builtin_ia32_crc32si(rest, half);
+    at += 4;
+  }
   for (; at < end; ++at)
     rest = __builtin_ia32_crc32qi(rest, static_cast<uint8_t>(*at));
   return ~rest;

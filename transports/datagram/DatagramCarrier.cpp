@@ -12,7 +12,7 @@ namespace colldsl::datagram {
 namespace {
 
 constexpr uint32_t kIpAndUdpBytes = 28;
-constexpr uint32_t kMostBlindPolls = 4;
+constexpr uint32_t kMostBlindPolls = 8;
 // A new peer is far or near.
 constexpr TimeNs kMeasuring = 100'000'000;
 // A part of a frame that is worth a packet.
@@ -68,7 +68,6 @@ Status DatagramCarrier::openSockets() {
     return pulse.status();
   pulse_ = pulse.take();
   uint32_t most = std::min(mtuOf(address) - kIpAndUdpBytes, kMostPacketBytes);
-  chance_ = static_cast<uint32_t>(place_.token);
   place_.address = address.s_addr;
   place_.port = socket->name.sin_port;
   place_.pulsePort = pulse_->port();
@@ -170,9 +169,9 @@ makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls)
   return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());
 }
 
-// Reading the clock costs as much as a good part of a packet. So that is done in one of some polls,
-// and what happens in between happens at the same time. Who was away for long has nobody to blame
-// for saying nothing.
+// Reading the clock costs as much as a good part of a packet. So that is done where nothing came
+// and in one of some other polls, and what happens in between happens at the same time. Who was
+// away for long has nobody to blame for saying nothing.
 void DatagramCarrier::readClock() {
   TimeNs before = std::exchange(now_, calls_.now());
   blindPolls_ = 0;
@@ -194,6 +193,8 @@ bool DatagramCarrier::poll() {
   if (!stuck_.empty())
     for (Flow *flow : std::exchange(stuck_, {}))
       moved |= pump(*flow);
+  if (!moved && !isNow())
+    readClock();
   if (now_ >= nextTimer_)
     askAround();
   letTimePass();

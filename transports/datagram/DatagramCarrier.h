@@ -58,6 +58,7 @@ public:
 private:
   friend class Casting;
   static constexpr uint32_t kBatch = 16;
+  static constexpr uint32_t kMeasuredOf = 16; ///< packets, one
 
   /// What a card says of where a rank is.
   struct Place {
@@ -113,7 +114,7 @@ private:
   std::unique_ptr<Pulse> pulse_;
   TimeNs now_ = 0;          ///< when the clock was read last
   uint32_t blindPolls_ = 0; ///< since then
-  uint32_t chance_ = 1;     ///< anything
+  uint32_t unmeasured_ = 0; ///< packets
   TimeNs measureUntil_ = 0; ///< in every packet
   TimeNs nextTimer_ = 0;
   std::vector<std::unique_ptr<Flow>> flows_; ///< by Peer::handle - 1

@@ -158,12 +158,15 @@ void Flow::describe(PacketHeader &header, TimeNs now, bool isNow) {
   bytesSinceTold_ = 0;
   if (!isNow)
     return;
+  bool echoes = std::exchange(owesEcho_, false);
+  if (echoes) {
+    header.flags |= kHasEcho;
+    header.echo = lastStamp_ + microseconds(now - stampAt_);
+  }
+  if (echoes && pace.isKnown())
+    return; // else there would be no end of it
   header.flags |= kHasStamp;
   header.stamp = microseconds(now);
-  if (!std::exchange(owesEcho_, false))
-    return;
-  header.flags |= kHasEcho;
-  header.echo = lastStamp_ + microseconds(now - stampAt_);
 }
 
 void Flow::noteHeader(const PacketHeader &header, TimeNs now, bool isNow) {

@@ -114,6 +114,8 @@ public:
     isAsked_ = false;
     noteProgress(now);
   }
+  /// The peer wants to know how long its packet took.
+  bool owesEcho() const { return owesEcho_; }
   /// Fills in what every header says. `isNow`: the clock was read just before.
   void describe(PacketHeader &header, TimeNs now, bool isNow);
   /// Takes what every header says, but its report.

@@ -68,21 +68,21 @@ uint32_t DatagramCarrier::sendPackets(Flow &flow, std::span<OutPacket *const> pa
 bool DatagramCarrier::pump(Flow &flow) {
   bool moved = false;
   std::array<OutPacket *, kBatch> packets;
-  while (uint32_t count = flow.peer.isLost || isBroken_ ? 0 : flow.sendable(packets)) {
-    uint32_t taken = sendPackets(flow, {packets.data(), count});
+  uint32_t count = kBatch, taken = kBatch;
+  while (taken == kBatch && !flow.peer.isLost && !isBroken_ &&
+         (count = flow.sendable(packets)) > 0) {
+    taken = sendPackets(flow, {packets.data(), count});
     counts_.packets += taken;
     moved |= taken != 0;
-    if (taken == count)
-      continue;
-    stuck_.push_back(&flow);
-    break;
   }
+  if (taken < count)
+    stuck_.push_back(&flow);
   return moved;
 }
 
 network::Offered DatagramCarrier::send(network::Peer &to, network::Frame &frame) {
   Flow &flow = *flowOf(to);
-  if (isTimeToMeasure())
+  if (!isNow() && (flow.owesEcho() || isTimeToMeasure()))
     readClock();
   flow.append(frame, packets_);
   pump(flow);
@@ -127,8 +127,6 @@ template <typename Take> bool DatagramCarrier::receiveOn(int file, Take takeOne)
     int count = calls_.receive(file, slots_.data(), kBatch);
     if (count < 0 && !isNotNow(count) && !isLoss(count))
       breakDown("receive", count);
-    if (count > 0 && look == 0 && isTimeToMeasure())
-      readClock();
     for (int i = 0; i < count; ++i)
       takeOne(std::span<const std::byte>(received_.data() + size_t(i) * kMostPacketBytes,
                                          std::min(slots_[size_t(i)].msg_len, kMostPacketBytes)));
@@ -149,13 +147,10 @@ bool DatagramCarrier::receive() {
   return moved;
 }
 
-// Of one in some packets it is measured how long it took; by chance, for ranks that look in step
-// would never do so at the same time. What is not known yet is measured as often as can be.
+// Of one in some packets it is measured how long it took there and back. What is not known yet is
+// measured as often as can be.
 bool DatagramCarrier::isTimeToMeasure() {
-  if (isNow())
-    return false;
-  chance_ = chance_ * 1664525 + 1013904223;
-  return now_ < measureUntil_ || chance_ >> 30 == 0;
+  return now_ < measureUntil_ || ++unmeasured_ % kMeasuredOf == 0;
 }
 
 // The network's word for it: nothing in a packet is taken for granted.
@@ -180,10 +175,9 @@ void DatagramCarrier::take(std::span<const std::byte> datagram) {
       say(*flow, PacketKind::Status);
     return;
   }
-  // How far it is must be known once, to both.
-  bool measures = (header.flags & kHasEcho) != 0 && !flow->pace.isKnown();
-  bool isMeasured = (header.flags & kHasStamp) != 0 && header.kind != PacketKind::Data;
-  if ((measures || isMeasured) && !isNow())
+  // Who misses something must not be taken to be too early.
+  bool isTimed = (header.flags & (kHasStamp | kHasEcho)) != 0 || header.kind != PacketKind::Data;
+  if (isTimed && !isNow())
     readClock();
   flow->noteHeader(header, now_, isNow());
   takeReport(*flow, header);

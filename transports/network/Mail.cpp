@@ -264,6 +264,7 @@ bool Mail::close(Operation &operation) {
     return false;
   }
   operation.isOpen = false;
+  ++done_;
   if (operation.kind == Operation::Kind::Move) {
     --static_cast<Move &>(operation).peer->open;
     return true;

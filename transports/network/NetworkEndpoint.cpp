@@ -68,8 +68,18 @@ Status NetworkEndpoint::meet(Bootstrap &bootstrap) {
   return directory ? meet(directory.take()) : directory.status();
 }
 
-// What this rank said must reach its peers though they look later. Where all has failed they leave,
-// too, and perhaps do not answer.
+// Where all has failed peers leave, too, and perhaps do not answer.
+bool NetworkEndpoint::Lingering::isOver() {
+  Clock::time_point now = Clock::now();
+  const Options &options = endpoint_.options_;
+  bool isNews = endpoint_.mail_->numDone() != done_;
+  done_ = endpoint_.mail_->numDone();
+  if (isNews)
+    end_ = now + (endpoint_.allFailed_ ? options.lingerAfterFailure : options.linger);
+  return now >= end_;
+}
+
+// What this rank said must reach its peers though they look later.
 void NetworkEndpoint::sayGoodbye() {
   std::unique_lock lock(mutex_); // for the carrier's threads
   isLeaving_ = true;
@@ -79,8 +89,8 @@ void NetworkEndpoint::sayGoodbye() {
       mail_->say(*peer, goodbye, std::span<const std::byte>());
       peer->heardGoodbye = true;
     }
-  auto deadline = Clock::now() + (allFailed_ ? options_.lingerAfterFailure : options_.linger);
-  while (!(allSaidFarewell() && isIdle()) && Clock::now() < deadline) {
+  Lingering lingering(*this);
+  while (!(allSaidFarewell() && isIdle()) && !lingering.isOver()) {
     if (progress())
       continue;
     look();

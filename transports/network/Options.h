@@ -23,7 +23,7 @@ struct Options {
   uint32_t fragments = 8;
   /// Reads and writes of others' memory, where the network can.
   bool direct = true;
-  /// How long an endpoint that ends waits for its peers to take what it sent.
+  /// How long an endpoint that ends waits for its peers to take what it sent, after they took some.
   std::chrono::nanoseconds linger = std::chrono::seconds(5);
   std::chrono::nanoseconds lingerAfterFailure = std::chrono::seconds(1);
   /// A peer whose machine answers nothing for so long is given up.
