@@ -189,6 +189,100 @@ TEST_F(Verbs, framesMayRunShort) {
   EXPECT_GT(calls.refused, 0u);
 }
 
+// A carrier alone, and what it tells.
+class End : public network::CarrierReader {
+public:
+  explicit End(verbs::Calls &calls) : carrier(verbs::VerbsCarrier::open({}, calls).take()) {}
+
+  // Both in one process.
+  void meet(Rank self, End &other) {
+    peer.rank = Rank{1 - index(self)};
+    peer.token = 10 + index(peer.rank);
+    network::Card card;
+    std::vector<std::byte> address = other.carrier->address().take();
+    card.addressBytes = static_cast<uint16_t>(address.size());
+    std::copy(address.begin(), address.end(), card.address.begin());
+    ASSERT_TRUE(carrier->start(*this, {self, 10 + index(self), 1024}).ok());
+    ASSERT_TRUE(carrier->reach(peer, card).ok());
+  }
+
+  void onBytes(std::span<const std::byte>) override { ++heard; }
+  void onDone(network::Operation &) override { ++done; }
+  void onFailed(network::Operation &operation, const std::string &) override {
+    failed.push_back(&operation);
+  }
+  void onWritten(uint32_t) override {}
+  void onLost(network::Peer &lost, const std::string &) override { lost.isLost = true; }
+  void onBroken(const std::string &reason) override { ADD_FAILURE() << reason; }
+  network::Peer *onKnock(Rank) override { return &peer; }
+  void onNeglected() override {}
+
+  std::unique_ptr<network::Carrier> carrier;
+  network::Peer peer;
+  uint32_t heard = 0, done = 0;
+  std::vector<network::Operation *> failed;
+};
+
+// From some time on nothing can be sent.
+class DeafCalls : public verbs::Calls {
+public:
+  bool isDeaf = false;
+  int postSend(ibv_qp *pair, ibv_send_wr *first, ibv_send_wr **refused) override {
+    if (!isDeaf)
+      return Calls::postSend(pair, first, refused);
+    *refused = first;
+    return EIO;
+  }
+};
+
+// Else memory would be in use for ever, and who waits for it.
+TEST_F(Verbs, whatIsGivenUpIsTold) {
+  DeafCalls calls;
+  End here(calls), there(verbs::Calls::real());
+  here.meet(Rank{0}, there);
+  there.meet(Rank{1}, here);
+  network::FramePool pool(*here.carrier, 64, 4, network::Access::Send);
+  auto said = [&] {
+    network::Frame &frame = *pool.take();
+    frame.kind = network::Operation::Kind::Send;
+    frame.bytes = 40;
+    return &frame;
+  };
+  auto until = std::chrono::steady_clock::now() + 5s;
+  network::Frame *first = said();
+  while (here.carrier->send(here.peer, *first) == network::Offered::Later) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until);
+    here.carrier->poll();
+    there.carrier->poll();
+  }
+  while (here.done == 0 || there.heard == 0) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until);
+    here.carrier->poll();
+    there.carrier->poll();
+  }
+  calls.isDeaf = true;
+  here.carrier->hold();
+  network::Frame *frame = said();
+  network::Move move;
+  move.peer = &here.peer;
+  network::MoveSpec spec;
+  spec.count = 1;
+  spec.pieces[0] = {frame->data, 8};
+  spec.descriptors[0] = frame->descriptor;
+  spec.bytes = 8;
+  EXPECT_EQ(here.carrier->send(here.peer, *frame), network::Offered::Taken);
+  EXPECT_EQ(here.carrier->write(move, spec), network::Offered::Taken);
+  here.carrier->push();
+  EXPECT_TRUE(here.failed.empty());
+  EXPECT_FALSE(here.carrier->ifIdle());
+  here.carrier->poll();
+  EXPECT_EQ(here.failed, (std::vector<network::Operation *>{frame, &move}));
+  EXPECT_TRUE(here.peer.isLost);
+  EXPECT_TRUE(here.carrier->isIdle(here.peer));
+  here.carrier->stop();
+  there.carrier->stop();
+}
+
 enum class Call { Send, Receive, Poll, Register };
 
 // The k-th call of a kind goes wrong, once for now or from then on.

@@ -201,7 +201,7 @@ std::optional<Offered> VerbsCarrier::unfit(Connection &connection, uint32_t requ
   }
   if (!connection.requests.fits(requests, pieces))
     postNow(connection);
-  bool fits = connection.handshake.state() == Handshake::State::Ready &&
+  bool fits = connection.handshake.state() == Handshake::State::Ready && connection.error == 0 &&
               connection.requests.fits(requests, pieces) && open_ + requests <= mostOpen_;
   lacksRoom_ |= !fits;
   return fits ? std::nullopt : std::optional(Offered::Later);
@@ -216,15 +216,33 @@ void VerbsCarrier::post(Connection &connection) {
 }
 
 void VerbsCarrier::postNow(Connection &connection) {
+  if (connection.error != 0)
+    return;
   int error = connection.requests.post(calls_, connection.pair.get());
-  if (error == 0)
-    return;
-  lacksRoom_ = true;
-  if (error == ENOMEM || error == EAGAIN)
-    return;
-  open_ -= connection.requests.waiting();
-  connection.requests.giveUp();
-  lose(connection, std::strerror(error));
+  lacksRoom_ |= error != 0;
+  if (error != 0 && error != ENOMEM && error != EAGAIN)
+    fail(connection, error);
+}
+
+// What came before is taken first: perhaps the peer has left in order.
+void VerbsCarrier::fail(Connection &connection, int error) {
+  connection.error = error;
+  failing_.push_back(&connection);
+}
+
+bool VerbsCarrier::giveUpFailing() {
+  std::vector<Connection *> failing = std::exchange(failing_, {});
+  for (Connection *connection : failing) {
+    std::string reason = std::strerror(connection->error);
+    for (Operation *operation : connection->requests.giveUp()) {
+      --open_;
+      moves_ -= operation && operation->kind == Operation::Kind::Move;
+      if (operation)
+        reader_->onFailed(*operation, reason);
+    }
+    lose(*connection, reason);
+  }
+  return !failing.empty();
 }
 
 void VerbsCarrier::push() {
@@ -408,6 +426,8 @@ bool VerbsCarrier::poll() {
   }
   if (!shaking_.empty())
     moved |= shakeAgain();
+  if (!failing_.empty())
+    moved |= giveUpFailing();
   if (!deaf_.empty())
     moved |= listenAgain();
   return moved;
@@ -416,7 +436,8 @@ bool VerbsCarrier::poll() {
 // That what this rank said has come is no news, unless something waits for it. Completions between
 // the last poll and this call would not show at the descriptor.
 std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
-  if (!early_.empty() || !device_->arm(std::exchange(lacksRoom_, false) || moves_ > 0))
+  if (!early_.empty() || !failing_.empty() ||
+      !device_->arm(std::exchange(lacksRoom_, false) || moves_ > 0))
     return std::nullopt;
   early_.resize(kCompletions);
   int count = calls_.pollQueue(device_->queue(), kCompletions, early_.data());

@@ -46,6 +46,7 @@ private:
     QueuePair pair;
     SendQueue requests;
     bool isKept = false; ///< in `kept_`
+    int error = 0;       ///< of errno: nothing can be posted any more
   };
 
   VerbsCarrier(std::unique_ptr<Device> device, const Options &options, Calls &calls);
@@ -67,6 +68,8 @@ private:
   std::optional<network::Offered> unfit(Connection &connection, uint32_t requests, uint32_t pieces);
   void post(Connection &connection);
   void postNow(Connection &connection);
+  void fail(Connection &connection, int error);
+  bool giveUpFailing();
   network::Offered move(network::Move &move, const network::MoveSpec &spec, ibv_wr_opcode opcode,
                         ibv_wr_opcode last);
   Connection &connectionOf(const network::Peer &peer) { return *connections_[peer.handle]; }
@@ -89,8 +92,9 @@ private:
   Lobby lobby_;
   std::vector<std::unique_ptr<Connection>> connections_; ///< Peer::handle is the place
   std::vector<Connection *> shaking_;
-  std::vector<Connection *> kept_; ///< with requests that wait for push(), or for the device
-  std::vector<ibv_wc> early_;      ///< completions that were found when there was nothing to do
+  std::vector<Connection *> kept_;    ///< with requests that wait for push(), or for the device
+  std::vector<Connection *> failing_; ///< which the next poll tells
+  std::vector<ibv_wc> early_;         ///< completions that were found when there was nothing to do
   uint32_t piecesPerRequest_ = 1;
   uint32_t open_ = 0;     ///< requests that are not done
   uint32_t mostOpen_ = 0; ///< for whose completions there is room
