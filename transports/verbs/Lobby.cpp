@@ -134,8 +134,9 @@ std::optional<Shake> Lobby::take(const ibv_wc &completion) {
   std::optional<Shake> heard;
   if (completion.status == IBV_WC_SUCCESS && completion.byte_len == kRouteBytes + sizeof(Shake))
     std::memcpy(&heard.emplace(), frame.data + kRouteBytes, sizeof(Shake));
-  else
-    ++refused_;
+  if (heard && heard->kind > Shake::Kind::Last)
+    heard.reset();
+  refused_ += !heard;
   listen(frame);
   return heard;
 }

@@ -1,11 +1,12 @@
 #include "transports/verbs/VerbsCarrier.h"
 
+#include "transports/verbs/Parts.h"
+#include "transports/verbs/Shaker.h"
+
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <netinet/in.h>
-#include <sys/random.h>
 
 namespace colldsl::verbs {
 namespace {
@@ -17,13 +18,10 @@ using network::MoveSpec;
 using network::Offered;
 using network::Operation;
 using network::Peer;
-using network::Stretch;
 
 // Looks at the queue in a row; then others get their turn.
 constexpr int kMostLooks = 4;
 constexpr int kCompletions = 16;
-// Requests that a long read or write is parted into.
-constexpr uint32_t kMostParts = 16;
 // Of memory, of one request: each makes all requests of a device longer.
 constexpr uint32_t kPiecesPerRequest = 8;
 
@@ -51,61 +49,14 @@ struct Known : network::Region::Registration {
   MemoryRegion region;
 };
 
-uint32_t localKey(void *descriptor) {
-  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(descriptor));
-}
-
 uint64_t tagOf(Operation &operation) { return reinterpret_cast<uint64_t>(&operation); }
-
-/// One read or write, in requests.
-struct Requests {
-  struct Part {
-    uint32_t first, count; ///< of its pieces
-    uint64_t bytes;
-    uint64_t there;
-  };
-  static constexpr uint32_t kMost = network::kMostPieces + network::kMostStretches + kMostParts;
-  std::array<ibv_sge, kMost> pieces;
-  std::array<Part, kMost> parts;
-  uint32_t count = 0, numPieces = 0;
-
-  Requests(const MoveSpec &spec, uint32_t mostPieces, uint64_t mostBytes) {
-    Stretch whole{spec.address, spec.bytes};
-    std::span<const Stretch> there = spec.stretches;
-    if (there.empty())
-      there = {&whole, 1};
-    size_t stretch = 0;
-    uint64_t within = 0;
-    for (uint32_t i = 0; i < spec.count; ++i) {
-      const iovec &piece = spec.pieces[i];
-      for (uint64_t gone = 0; gone < piece.iov_len && stretch < there.size();) {
-        if (within == 0 || parts[count - 1].count == mostPieces ||
-            parts[count - 1].bytes == mostBytes)
-          parts[count++] = {numPieces, 0, 0, there[stretch].address + within};
-        Part &part = parts[count - 1];
-        uint64_t bytes =
-            std::min({piece.iov_len - gone, mostBytes - part.bytes, there[stretch].bytes - within});
-        pieces[numPieces++] = {reinterpret_cast<uint64_t>(piece.iov_base) + gone,
-                               static_cast<uint32_t>(bytes), localKey(spec.descriptors[i])};
-        ++part.count;
-        part.bytes += bytes;
-        gone += bytes;
-        within += bytes;
-        if (within == there[stretch].bytes) {
-          ++stretch;
-          within = 0;
-        }
-      }
-    }
-  }
-};
 
 std::string textOf(ibv_wc_status status) { return Library::get().wc_status_str(status); }
 
 } // namespace
 
 VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &options, Calls &calls)
-    : device_(std::move(device)), options_(options), calls_(calls), lobby_(*device_, calls) {
+    : device_(std::move(device)), options_(options), calls_(calls) {
   options_.sendsPerPeer =
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
   options_.receives =
@@ -120,10 +71,11 @@ Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(const Options &opti
   if (!device)
     return device.status();
   std::unique_ptr<VerbsCarrier> carrier(new VerbsCarrier(device.take(), options, calls));
-  Status s = carrier->probe();
-  if (s)
-    s = carrier->lobby_.open();
-  if (!s)
+  Result<std::unique_ptr<Connector>> connector = Shaker::open(*carrier->device_, calls);
+  if (!connector)
+    return connector.status();
+  carrier->connector_ = connector.take();
+  if (Status s = carrier->probe(); !s)
     return s;
   return std::unique_ptr<network::Carrier>(std::move(carrier));
 }
@@ -146,14 +98,14 @@ Status VerbsCarrier::probe() {
     return pair.status();
   powers_.name = "verbs";
   powers_.injectBytes = std::min(wanted.cap.max_inline_data, kInlineBytes);
-  uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, kMostParts);
+  uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, Parts::kMostOfLength);
   powers_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
   powers_.pieces = std::min(network::kMostPieces, piecesPerRequest_ * parts);
   powers_.stretches = std::min(network::kMostStretches, parts);
   powers_.gathers = true;
   powers_.moves = options_.direct;
   powers_.byAddress = powers_.local = powers_.pins = true;
-  uint32_t reserved = options_.receives + Lobby::kReceives + Lobby::kSends;
+  uint32_t reserved = options_.receives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
   if (room <= reserved)
     return Status::error("a completion queue of " + std::to_string(room) + " entries is too short");
@@ -161,10 +113,7 @@ Status VerbsCarrier::probe() {
   return {};
 }
 
-Result<std::vector<std::byte>> VerbsCarrier::address() const {
-  auto bytes = std::as_bytes(std::span(&lobby_.address(), 1));
-  return std::vector<std::byte>(bytes.begin(), bytes.end());
-}
+Result<std::vector<std::byte>> VerbsCarrier::address() const { return connector_->address(); }
 
 Status VerbsCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
   reader_ = &reader;
@@ -179,7 +128,27 @@ Status VerbsCarrier::start(network::CarrierReader &reader, const network::Owner 
   }
   if (isBroken_)
     return Status::error("the device takes no receives");
-  return lobby_.start(*this);
+  return connector_->start(*this, *this, owner);
+}
+
+Status VerbsCarrier::reach(Peer &peer, const network::Card &card) {
+  Result<std::unique_ptr<Link>> link = connector_->reach(peer, card);
+  if (!link)
+    return link.status();
+  peer.handle = connections_.size();
+  connections_.push_back(std::make_unique<Connection>(link.take(), options_.sendsPerPeer));
+  return {};
+}
+
+Link *VerbsCarrier::onKnock(uint64_t token, Rank from) {
+  bool isOurs = token == owner_.token && from != owner_.self;
+  Peer *peer = isOurs ? reader_->onKnock(from) : nullptr;
+  refused_ += !peer;
+  return peer && !peer->isLost ? connectionOf(*peer).link.get() : nullptr;
+}
+
+void VerbsCarrier::lose(Link &link, const std::string &reason) {
+  reader_->onLost(link.peer, reason);
 }
 
 Result<network::Region> VerbsCarrier::know(const iovec &memory, Access access) {
@@ -193,15 +162,15 @@ Result<network::Region> VerbsCarrier::know(const iovec &memory, Access access) {
 // Nothing, if so many requests for so many pieces of memory can be added.
 std::optional<Offered> VerbsCarrier::unfit(Connection &connection, uint32_t requests,
                                            uint32_t pieces) {
-  if (connection.handshake.state() == Handshake::State::Idle) {
-    if (Status s = begin(connection); !s) {
+  if (connection.link->state == Link::State::Idle) {
+    if (Status s = connector_->begin(*connection.link); !s) {
       reason_ = s.message();
       return Offered::Refused;
     }
   }
   if (!connection.requests.fits(requests, pieces))
     postNow(connection);
-  bool fits = connection.handshake.state() == Handshake::State::Ready && connection.error == 0 &&
+  bool fits = connection.link->state == Link::State::Ready && connection.error == 0 &&
               connection.requests.fits(requests, pieces) && open_ + requests <= mostOpen_;
   lacksRoom_ |= !fits;
   return fits ? std::nullopt : std::optional(Offered::Later);
@@ -218,7 +187,7 @@ void VerbsCarrier::post(Connection &connection) {
 void VerbsCarrier::postNow(Connection &connection) {
   if (connection.error != 0)
     return;
-  int error = connection.requests.post(calls_, connection.pair.get());
+  int error = connection.requests.post(calls_, connection.link->pair.get());
   lacksRoom_ |= error != 0;
   if (error != 0 && error != ENOMEM && error != EAGAIN)
     fail(connection, error);
@@ -240,7 +209,7 @@ bool VerbsCarrier::giveUpFailing() {
       if (operation)
         reader_->onFailed(*operation, reason);
     }
-    lose(*connection, reason);
+    lose(*connection->link, reason);
   }
   return !failing.empty();
 }
@@ -293,19 +262,19 @@ Offered VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
 // the last one tells. All of them are posted at once.
 Offered VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcode,
                            ibv_wr_opcode last) {
-  Requests parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
+  Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
   Connection &connection = connectionOf(*move.peer);
   if (auto verdict = unfit(connection, parts.count, parts.numPieces))
     return *verdict;
   for (uint32_t i = 0; i < parts.count; ++i) {
     bool isLast = i + 1 == parts.count;
     ibv_send_wr request = {};
-    request.sg_list = &parts.pieces[parts.parts[i].first];
-    request.num_sge = static_cast<int>(parts.parts[i].count);
+    request.sg_list = &parts.pieces[parts.list[i].first];
+    request.num_sge = static_cast<int>(parts.list[i].count);
     request.opcode = isLast ? last : opcode;
     request.send_flags = IBV_SEND_SOLICITED;
     request.imm_data = htonl(spec.ticket);
-    request.wr.rdma = {parts.parts[i].there, static_cast<uint32_t>(spec.key)};
+    request.wr.rdma = {parts.list[i].there, static_cast<uint32_t>(spec.key)};
     connection.requests.add(isLast ? &move : nullptr, request);
   }
   open_ += parts.count;
@@ -367,8 +336,8 @@ void VerbsCarrier::takeReceive(Frame &frame, const ibv_wc &completion) {
   if (completion.status != IBV_WC_SUCCESS) {
     ++refused_;
     for (auto &connection : connections_)
-      if (connection->pair && connection->pair->qp_num == completion.qp_num)
-        lose(*connection, textOf(completion.status));
+      if (connection->link->pair && connection->link->pair->qp_num == completion.qp_num)
+        lose(*connection->link, textOf(completion.status));
   } else if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
     reader_->onWritten(ntohl(completion.imm_data));
   } else {
@@ -379,10 +348,9 @@ void VerbsCarrier::takeReceive(Frame &frame, const ibv_wc &completion) {
 
 // Of a request that failed nothing is told but its status; what fails with it was flushed.
 void VerbsCarrier::take(const ibv_wc &completion) {
-  if (lobby_.owns(completion)) {
-    if (std::optional<Shake> shake = lobby_.take(completion))
-      hear(*shake);
-  } else if (SendQueue::isRequest(completion.wr_id)) {
+  if (connector_->take(completion))
+    return;
+  if (SendQueue::isRequest(completion.wr_id)) {
     takeSent(*connections_[SendQueue::handleOf(completion.wr_id)], completion);
   } else {
     takeReceive(static_cast<Frame &>(*reinterpret_cast<Operation *>(completion.wr_id)), completion);
@@ -402,7 +370,7 @@ void VerbsCarrier::takeSent(Connection &connection, const ibv_wc &completion) {
     else if (operation)
       reader_->onFailed(*operation, textOf(completion.status));
     else if (!isFine)
-      lose(connection, textOf(completion.status));
+      lose(*connection.link, textOf(completion.status));
     if (done->last)
       break;
   }
@@ -424,8 +392,7 @@ bool VerbsCarrier::poll() {
       breakDown("cannot look for news");
     moved |= count > 0;
   }
-  if (!shaking_.empty())
-    moved |= shakeAgain();
+  moved |= connector_->poll(!moved);
   if (!failing_.empty())
     moved |= giveUpFailing();
   if (!deaf_.empty())
@@ -444,20 +411,13 @@ std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
   early_.resize(static_cast<size_t>(std::max(0, count)));
   if (count != 0)
     return std::nullopt;
-  Wait wait = {device_->descriptor()};
-  if (shaking_.empty())
-    return wait;
-  auto now = Handshake::Clock::now();
-  for (const Connection *connection : shaking_)
-    wait.atMost = std::clamp<std::chrono::nanoseconds>(connection->handshake.nextAt() - now,
-                                                       std::chrono::nanoseconds(0), wait.atMost);
-  return wait;
+  return connector_->wait();
 }
 
 void VerbsCarrier::stop() {
   for (auto &connection : connections_)
-    connection->pair.reset();
-  lobby_.close();
+    connection->link->close();
+  connector_->stop();
 }
 
 Result<std::unique_ptr<network::NetworkEndpoint>>

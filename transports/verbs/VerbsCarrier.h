@@ -4,12 +4,12 @@
 #pragma once
 
 #include "transports/network/NetworkEndpoint.h"
-#include "transports/verbs/Lobby.h"
+#include "transports/verbs/Connector.h"
 #include "transports/verbs/SendQueue.h"
 
 namespace colldsl::verbs {
 
-class VerbsCarrier : public network::Carrier {
+class VerbsCarrier : public network::Carrier, private ConnectorHost {
 public:
   /// `calls` outlives it.
   static Result<std::unique_ptr<network::Carrier>> open(const Options &options,
@@ -31,19 +31,16 @@ public:
   }
   std::optional<Wait> ifIdle() override;
   void stop() override;
-  uint64_t numRefused() const override { return refused_ + lobby_.numRefused(); }
-  uint64_t bytes() const override { return lobby_.bytes() + (received_ ? received_->bytes() : 0); }
+  uint64_t numRefused() const override { return refused_ + connector_->numRefused(); }
+  uint64_t bytes() const override {
+    return connector_->bytes() + (received_ ? received_->bytes() : 0);
+  }
 
 private:
   struct Connection {
-    Connection(network::Peer &peer, Handshake handshake, uint32_t mostRequests)
-        : peer(peer), handshake(handshake), requests(peer.handle, mostRequests) {}
-    network::Peer &peer;
-    Handshake handshake;
-    LobbyAddress address;
-    QueueCard card; ///< of this end
-    AddressHandle path;
-    QueuePair pair;
+    Connection(std::unique_ptr<Link> made, uint32_t mostRequests)
+        : link(std::move(made)), requests(link->peer.handle, mostRequests) {}
+    std::unique_ptr<Link> link;
     SendQueue requests;
     bool isKept = false; ///< in `kept_`
     int error = 0;       ///< of errno: nothing can be posted any more
@@ -53,16 +50,9 @@ private:
   Status probe();
 
   // Connections.
-  ibv_qp_init_attr wantedPair() const;
-  Status begin(Connection &connection);
-  Status makePair(Connection &connection);
-  Status letReceive(Connection &connection, const QueueCard &there);
-  Status letSend(Connection &connection, const QueueCard &there);
-  Status say(Connection &connection, Shake shake);
-  void hear(const Shake &shake);
-  Status follow(Connection &connection, const Shake &shake);
-  bool shakeAgain();
-  void lose(Connection &connection, const std::string &reason);
+  Link *onKnock(uint64_t token, Rank from) override;
+  ibv_qp_init_attr wantedPair() const override;
+  void lose(Link &link, const std::string &reason) override;
 
   // Requests.
   std::optional<network::Offered> unfit(Connection &connection, uint32_t requests, uint32_t pieces);
@@ -89,9 +79,8 @@ private:
   network::Owner owner_;
   std::optional<network::FramePool> received_;
   network::FrameQueue deaf_; ///< receives that the device did not take
-  Lobby lobby_;
+  std::unique_ptr<Connector> connector_;
   std::vector<std::unique_ptr<Connection>> connections_; ///< Peer::handle is the place
-  std::vector<Connection *> shaking_;
   std::vector<Connection *> kept_;    ///< with requests that wait for push(), or for the device
   std::vector<Connection *> failing_; ///< which the next poll tells
   std::vector<ibv_wc> early_;         ///< completions that were found when there was nothing to do
