@@ -38,6 +38,11 @@ public:
   virtual Link *onKnock(uint64_t token, Rank from) = 0;
   /// What queue pairs are to be like.
   virtual ibv_qp_init_attr wantedPair() const = 0;
+  /// The pair of a link is made, and connected next: the peer has room for `frames` frames of this
+  /// rank at once. Where ranks share no receives.
+  virtual Status prepare(Link &link, uint32_t frames) = 0;
+  /// It is ready; the peer waits to hear something.
+  virtual void speak(Link &link) = 0;
   /// Nothing will come of it.
   virtual void lose(Link &link, const std::string &reason) = 0;
 };
@@ -58,11 +63,13 @@ public:
 
   /// Whether the completion is of a message of its own, which it takes.
   virtual bool take(const ibv_wc &completion) = 0;
-  /// Says again what is not answered, and takes what does not come as a completion. `isVain`:
-  /// nothing else moved. True: something did.
-  virtual bool poll(bool isVain) = 0;
+  /// The peer has said something over it.
+  virtual void heard(Link &link) = 0;
+  /// Says again what is not answered, and takes what does not come as a completion. True: something
+  /// moved.
+  virtual bool poll() = 0;
   /// What to wait for, when there is no news.
-  virtual network::Carrier::Wait wait() const = 0;
+  virtual network::Carrier::Wait wait() = 0;
   /// After the links are closed.
   virtual void stop() = 0;
 

@@ -88,7 +88,7 @@ void Lobby::listen(Frame &frame) {
   request.wr_id = reinterpret_cast<uint64_t>(static_cast<Operation *>(&frame));
   request.sg_list = &memory;
   request.num_sge = 1;
-  if (calls_.postDatagramReceive(pair_.get(), &request) != 0)
+  if (calls_.postReceive(pair_.get(), &request) != 0)
     heard_->give(frame);
 }
 

@@ -168,7 +168,7 @@ Status Shaker::follow(Shaken &link, const Shake &shake) {
 }
 
 // What a rank says that computes comes late: only its death, which others notice, ends this.
-bool Shaker::poll(bool) {
+bool Shaker::poll() {
   if (shaking_.empty())
     return false;
   auto now = Handshake::Clock::now();
@@ -184,7 +184,7 @@ bool Shaker::poll(bool) {
   return shaking_.size() < before;
 }
 
-network::Carrier::Wait Shaker::wait() const {
+network::Carrier::Wait Shaker::wait() {
   network::Carrier::Wait wait = {device_.descriptor()};
   if (shaking_.empty())
     return wait;

@@ -17,8 +17,9 @@ public:
   Result<std::unique_ptr<Link>> reach(network::Peer &peer, const network::Card &card) override;
   Status begin(Link &link) override;
   bool take(const ibv_wc &completion) override;
-  bool poll(bool isVain) override;
-  network::Carrier::Wait wait() const override;
+  void heard(Link &) override {}
+  bool poll() override;
+  network::Carrier::Wait wait() override;
   void stop() override { lobby_.close(); }
   uint32_t completions() const override { return Lobby::kReceives + Lobby::kSends; }
   uint64_t numRefused() const override { return lobby_.numRefused(); }

@@ -1,5 +1,6 @@
 #include "transports/verbs/VerbsCarrier.h"
 
+#include "transports/verbs/Caller.h"
 #include "transports/verbs/Parts.h"
 #include "transports/verbs/Shaker.h"
 
@@ -25,14 +26,16 @@ constexpr int kCompletions = 16;
 // Of memory, of one request: each makes all requests of a device longer.
 constexpr uint32_t kPiecesPerRequest = 8;
 
-int flagsOf(Access access) {
+// What iWARP reads the other end writes.
+int flagsOf(Access access, bool isIwarp) {
   switch (access) {
   case Access::Send:
   case Access::Write:
     return 0;
   case Access::Receive:
-  case Access::Read:
     return IBV_ACCESS_LOCAL_WRITE;
+  case Access::Read:
+    return IBV_ACCESS_LOCAL_WRITE | (isIwarp ? IBV_ACCESS_REMOTE_WRITE : 0);
   case Access::RemoteRead:
     return IBV_ACCESS_REMOTE_READ;
   case Access::RemoteWrite:
@@ -61,6 +64,9 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
   options_.receives =
       std::min(options.receives, static_cast<uint32_t>(device_->limits().max_srq_wr));
+  options_.framesPerPeer =
+      std::clamp(options.framesPerPeer, 1u,
+                 static_cast<uint32_t>(device_->limits().max_qp_wr) - Credits::kSpare);
   auto pieces = static_cast<uint32_t>(
       std::min(device_->limits().max_sge, std::max(1, device_->limits().max_sge_rd)));
   piecesPerRequest_ = std::min(kPiecesPerRequest, pieces);
@@ -71,7 +77,9 @@ Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(const Options &opti
   if (!device)
     return device.status();
   std::unique_ptr<VerbsCarrier> carrier(new VerbsCarrier(device.take(), options, calls));
-  Result<std::unique_ptr<Connector>> connector = Shaker::open(*carrier->device_, calls);
+  Device &opened = *carrier->device_;
+  Result<std::unique_ptr<Connector>> connector =
+      opened.isIwarp() ? Caller::open(opened, carrier->options_) : Shaker::open(opened, calls);
   if (!connector)
     return connector.status();
   carrier->connector_ = connector.take();
@@ -86,18 +94,31 @@ ibv_qp_init_attr VerbsCarrier::wantedPair() const {
   wanted.srq = device_->receives();
   wanted.cap.max_send_wr = options_.sendsPerPeer;
   wanted.cap.max_send_sge = piecesPerRequest_;
-  wanted.cap.max_inline_data = kInlineBytes;
+  wanted.cap.max_inline_data = inlineBytes_;
+  if (!wanted.srq)
+    wanted.cap.max_recv_wr = options_.framesPerPeer + Credits::kSpare;
+  wanted.cap.max_recv_sge = 1;
   return wanted;
 }
 
-// How much of a frame fits into a request is known of a queue pair only.
+// How much of a frame fits into a request is known of a queue pair only. Some devices make none if
+// that is asked for too much.
+Status VerbsCarrier::probePair() {
+  for (;; inlineBytes_ /= 2) {
+    ibv_qp_init_attr wanted = wantedPair();
+    Result<QueuePair> pair = device_->makeQueuePair(wanted);
+    powers_.injectBytes = std::min(wanted.cap.max_inline_data, inlineBytes_);
+    if (pair || inlineBytes_ <= sizeof(network::Header))
+      return pair.status();
+  }
+}
+
 Status VerbsCarrier::probe() {
-  ibv_qp_init_attr wanted = wantedPair();
-  Result<QueuePair> pair = device_->makeQueuePair(wanted);
-  if (!pair)
-    return pair.status();
+  if (Status s = probePair(); !s)
+    return s;
+  if (device_->isIwarp() && powers_.injectBytes < sizeof(Note))
+    return Status::error("the device takes no bytes inside requests");
   powers_.name = "verbs";
-  powers_.injectBytes = std::min(wanted.cap.max_inline_data, kInlineBytes);
   uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, Parts::kMostOfLength);
   powers_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
   powers_.pieces = std::min(network::kMostPieces, piecesPerRequest_ * parts);
@@ -105,7 +126,8 @@ Status VerbsCarrier::probe() {
   powers_.gathers = true;
   powers_.moves = options_.direct;
   powers_.byAddress = powers_.local = powers_.pins = true;
-  uint32_t reserved = options_.receives + connector_->completions();
+  uint32_t receives = device_->isIwarp() ? 0 : options_.receives;
+  uint32_t reserved = receives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
   if (room <= reserved)
     return Status::error("a completion queue of " + std::to_string(room) + " entries is too short");
@@ -118,17 +140,37 @@ Result<std::vector<std::byte>> VerbsCarrier::address() const { return connector_
 Status VerbsCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
   reader_ = &reader;
   owner_ = owner;
-  received_.emplace(*this, owner.frameBytes, options_.receives, Access::Receive);
-  for (uint32_t i = 0; i < options_.receives; ++i) {
+  bool isShared = !device_->isIwarp();
+  uint32_t frames = isShared ? options_.receives : options_.framesPerPeer + Credits::kSpare;
+  received_.emplace(*this, owner.frameBytes, frames, Access::Receive);
+  if (Status s = isShared ? listenTo(nullptr, frames) : Status(); !s)
+    return s;
+  if (isBroken_)
+    return Status::error("the device takes no receives");
+  return connector_->start(*this, *this, owner);
+}
+
+// Null: to all.
+Status VerbsCarrier::listenTo(Peer *peer, uint32_t frames) {
+  for (uint32_t i = 0; i < frames; ++i) {
     Frame *frame = received_->take();
     if (!frame)
       return Status::error("no memory could be registered for what comes; is there a limit of "
                            "locked memory?");
+    frame->peer = peer;
     listen(*frame);
   }
-  if (isBroken_)
-    return Status::error("the device takes no receives");
-  return connector_->start(*this, *this, owner);
+  return {};
+}
+
+// Its receives are to find room in the completion queue.
+Status VerbsCarrier::prepare(Link &link, uint32_t frames) {
+  uint32_t receives = options_.framesPerPeer + Credits::kSpare;
+  if (mostOpen_ < receives + options_.sendsPerPeer)
+    return Status::error("the completion queue has no room for one more peer");
+  mostOpen_ -= receives;
+  connectionOf(link.peer).credits.hearPromise(frames);
+  return listenTo(&link.peer, receives);
 }
 
 Status VerbsCarrier::reach(Peer &peer, const network::Card &card) {
@@ -136,7 +178,7 @@ Status VerbsCarrier::reach(Peer &peer, const network::Card &card) {
   if (!link)
     return link.status();
   peer.handle = connections_.size();
-  connections_.push_back(std::make_unique<Connection>(link.take(), options_.sendsPerPeer));
+  connections_.push_back(std::make_unique<Connection>(link.take(), options_));
   return {};
 }
 
@@ -152,28 +194,39 @@ void VerbsCarrier::lose(Link &link, const std::string &reason) {
 }
 
 Result<network::Region> VerbsCarrier::know(const iovec &memory, Access access) {
-  ibv_mr *region = calls_.registerMemory(device_->domain(), memory, flagsOf(access));
+  ibv_mr *region =
+      calls_.registerMemory(device_->domain(), memory, flagsOf(access, device_->isIwarp()));
   if (!region)
     return deviceError("register " + std::to_string(memory.iov_len) + " bytes of memory",
                        device_->context(), errno);
   return network::Region(std::make_unique<Known>(region));
 }
 
-// Nothing, if so many requests for so many pieces of memory can be added.
-std::optional<Offered> VerbsCarrier::unfit(Connection &connection, uint32_t requests,
-                                           uint32_t pieces) {
+bool VerbsCarrier::fits(const Connection &connection, const Need &need) const {
+  return connection.link->state == Link::State::Ready && connection.error == 0 &&
+         connection.requests.fits(need.requests, need.pieces) &&
+         open_ + need.requests <= mostOpen_ &&
+         (!device_->isIwarp() || connection.credits.has(need.frames));
+}
+
+// Nothing, if so many requests for so many pieces of memory can be added, and so many frames be
+// received there.
+std::optional<Offered> VerbsCarrier::unfit(Connection &connection, const Need &need) {
   if (connection.link->state == Link::State::Idle) {
     if (Status s = connector_->begin(*connection.link); !s) {
       reason_ = s.message();
       return Offered::Refused;
     }
   }
-  if (!connection.requests.fits(requests, pieces))
+  if (!connection.requests.fits(need.requests, need.pieces))
     postNow(connection);
-  bool fits = connection.link->state == Link::State::Ready && connection.error == 0 &&
-              connection.requests.fits(requests, pieces) && open_ + requests <= mostOpen_;
-  lacksRoom_ |= !fits;
-  return fits ? std::nullopt : std::optional(Offered::Later);
+  if (fits(connection, need)) {
+    if (device_->isIwarp())
+      connection.credits.use(need.frames);
+    return std::nullopt;
+  }
+  lacksRoom_ = true;
+  return Offered::Later;
 }
 
 // What the device takes now, or what has to wait for the others of its chain.
@@ -195,8 +248,9 @@ void VerbsCarrier::postNow(Connection &connection) {
 
 // What came before is taken first: perhaps the peer has left in order.
 void VerbsCarrier::fail(Connection &connection, int error) {
+  if (connection.error == 0)
+    failing_.push_back(&connection);
   connection.error = error;
-  failing_.push_back(&connection);
 }
 
 bool VerbsCarrier::giveUpFailing() {
@@ -226,7 +280,7 @@ void VerbsCarrier::push() {
 
 Offered VerbsCarrier::send(Peer &to, Frame &frame) {
   Connection &connection = connectionOf(to);
-  if (auto verdict = unfit(connection, 1, 1))
+  if (auto verdict = unfit(connection, {1, 1, 1}))
     return *verdict;
   ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data), frame.bytes,
                     localKey(frame.descriptor)};
@@ -243,7 +297,7 @@ Offered VerbsCarrier::send(Peer &to, Frame &frame) {
 
 Offered VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
   Connection &connection = connectionOf(to);
-  if (auto verdict = unfit(connection, 1, 1))
+  if (auto verdict = unfit(connection, {1, 1, 1}))
     return *verdict;
   ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data()), static_cast<uint32_t>(frame.size()),
                     0};
@@ -264,10 +318,11 @@ Offered VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcod
                            ibv_wr_opcode last) {
   Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
   Connection &connection = connectionOf(*move.peer);
-  if (auto verdict = unfit(connection, parts.count, parts.numPieces))
+  uint32_t notes = last == IBV_WR_SEND; // in place of an immediate value
+  if (auto verdict = unfit(connection, {parts.count + notes, parts.numPieces + notes, notes}))
     return *verdict;
   for (uint32_t i = 0; i < parts.count; ++i) {
-    bool isLast = i + 1 == parts.count;
+    bool isLast = i + 1 == parts.count && notes == 0;
     ibv_send_wr request = {};
     request.sg_list = &parts.pieces[parts.list[i].first];
     request.num_sge = static_cast<int>(parts.list[i].count);
@@ -278,6 +333,8 @@ Offered VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcod
     connection.requests.add(isLast ? &move : nullptr, request);
   }
   open_ += parts.count;
+  if (notes > 0)
+    addNote(connection, &move, {.ticket = spec.ticket, .hasTicket = true});
   ++moves_;
   post(connection);
   return Offered::Taken;
@@ -288,7 +345,39 @@ Offered VerbsCarrier::read(Move &move, const MoveSpec &spec) {
 }
 
 Offered VerbsCarrier::write(Move &move, const MoveSpec &spec) {
+  if (device_->isIwarp())
+    return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_SEND);
   return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM);
+}
+
+// Each brings the credits that are owed.
+void VerbsCarrier::addNote(Connection &connection, Operation *operation, Note note) {
+  note.credits = static_cast<uint16_t>(connection.credits.give());
+  ibv_sge memory = {reinterpret_cast<uint64_t>(&note), sizeof note, 0};
+  ibv_send_wr request = {};
+  request.sg_list = &memory;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_SEND;
+  request.send_flags = IBV_SEND_INLINE | IBV_SEND_SOLICITED;
+  connection.requests.add(operation, request);
+  ++open_;
+  post(connection);
+}
+
+bool VerbsCarrier::giveCredits() {
+  size_t before = owing_.size();
+  std::erase_if(owing_, [&](Connection *connection) {
+    bool isOver = !connection->credits.mustGive() || connection->link->peer.isLost;
+    if (!isOver && !fits(*connection, {1, 1, 0})) {
+      lacksRoom_ = true;
+      return false;
+    }
+    if (!isOver)
+      addNote(*connection, nullptr, {});
+    connection->isOwing = false;
+    return true;
+  });
+  return owing_.size() < before;
 }
 
 void VerbsCarrier::breakDown(const std::string &reason) {
@@ -307,12 +396,22 @@ void VerbsCarrier::listen(Frame &frame) {
   request.wr_id = tagOf(frame);
   request.sg_list = &memory;
   request.num_sge = 1;
-  int error = calls_.postReceive(device_->receives(), &request);
-  if (error == 0)
-    return;
+  int error = frame.peer ? calls_.postReceive(connectionOf(*frame.peer).link->pair.get(), &request)
+                         : calls_.postReceive(device_->receives(), &request);
+  if (error != 0)
+    refuse(frame, error);
+}
+
+void VerbsCarrier::refuse(Frame &frame, int error) {
   frame.isOpen = false;
-  deaf_.push(frame);
-  if (error != ENOMEM && error != EAGAIN)
+  bool isForNow = error == ENOMEM || error == EAGAIN;
+  if (isForNow || !frame.peer)
+    deaf_.push(frame);
+  else
+    received_->give(frame);
+  if (!isForNow && frame.peer)
+    fail(connectionOf(*frame.peer), error);
+  else if (!isForNow)
     breakDown(std::string("cannot receive: ") + std::strerror(error));
 }
 
@@ -333,17 +432,48 @@ void VerbsCarrier::takeReceive(Frame &frame, const ibv_wc &completion) {
     ++refused_; // told before
     return;
   }
-  if (completion.status != IBV_WC_SUCCESS) {
-    ++refused_;
-    for (auto &connection : connections_)
-      if (connection->link->pair && connection->link->pair->qp_num == completion.qp_num)
-        lose(*connection->link, textOf(completion.status));
-  } else if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+  if (completion.status != IBV_WC_SUCCESS)
+    return takeFailed(frame, completion);
+  if (frame.peer)
+    takeFrame(frame, completion);
+  else if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM)
     reader_->onWritten(ntohl(completion.imm_data));
-  } else {
+  else
     reader_->onBytes({frame.data, std::min(completion.byte_len, received_->frameBytes())});
-  }
   listen(frame);
+}
+
+// Of a connection that ends all its own receives come back; it may have had others meanwhile.
+void VerbsCarrier::takeFailed(Frame &frame, const ibv_wc &completion) {
+  for (auto &connection : connections_)
+    if (connection->link->pair && connection->link->pair->qp_num == completion.qp_num)
+      lose(*connection->link, textOf(completion.status));
+  if (frame.peer) {
+    ++mostOpen_;
+    received_->give(frame);
+    return;
+  }
+  ++refused_;
+  listen(frame);
+}
+
+// Over a connection that has receives of its own.
+void VerbsCarrier::takeFrame(Frame &frame, const ibv_wc &completion) {
+  Connection &connection = connectionOf(*frame.peer);
+  connector_->heard(*connection.link);
+  bool isNote = completion.byte_len == sizeof(Note);
+  Note note;
+  if (isNote)
+    std::memcpy(&note, frame.data, sizeof note);
+  connection.credits.hear(note.credits);
+  if (!isNote)
+    reader_->onBytes({frame.data, std::min(completion.byte_len, received_->frameBytes())});
+  else if (note.hasTicket)
+    reader_->onWritten(note.ticket);
+  if (!isNote || note.hasTicket)
+    connection.credits.owe();
+  if (connection.credits.mustGive() && !std::exchange(connection.isOwing, true))
+    owing_.push_back(&connection);
 }
 
 // Of a request that failed nothing is told but its status; what fails with it was flushed.
@@ -392,11 +522,13 @@ bool VerbsCarrier::poll() {
       breakDown("cannot look for news");
     moved |= count > 0;
   }
-  moved |= connector_->poll(!moved);
+  moved |= connector_->poll();
   if (!failing_.empty())
     moved |= giveUpFailing();
   if (!deaf_.empty())
     moved |= listenAgain();
+  if (!owing_.empty() && deaf_.empty())
+    moved |= giveCredits();
   return moved;
 }
 
