@@ -126,7 +126,7 @@ TEST_F(Verbs, connectionsFollowWhatIsSaid) {
 // More frames are promised than are said.
 verbs::Options withoutNotes() {
   verbs::Options options;
-  options.framesPerPeer = 64;
+  options.framesPerPeer = 32;
   return options;
 }
 
