@@ -184,6 +184,7 @@ std::vector<TransportSetup> verbsSetups() {
   verbs::Options few = tight<verbs::Options>();
   few.receives = 16; // a device whose sender finds none takes its time
   few.sendsPerPeer = 4;
+  few.framesPerPeer = 2;
   verbs::Options parts = few;
   parts.direct = false;
   return {onNetwork("verbsTight", few), onNetwork("verbsParts", parts)};

@@ -7,14 +7,14 @@
 
 namespace colldsl::verbs {
 
-/// Whether it was built with libibverbs.
+/// Whether it was built with libibverbs and librdmacm.
 bool isBuiltIn();
 
 /// Whether there is a device that it can use: empty, or why not.
 std::string whyNot(const Options &options);
 
 /// A rank of those that a bootstrap brings together. Waits for all others; if one cannot come, none
-/// can, and all are told why. Without libibverbs an error.
+/// can, and all are told why. Without these libraries an error.
 Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
                                          const Options &options);
 

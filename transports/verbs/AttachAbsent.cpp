@@ -1,10 +1,11 @@
-// Stands for everything here where there is no libibverbs.
+// Stands for everything here where there is no libibverbs or no librdmacm.
 #include "transports/verbs/Attach.h"
 
 namespace colldsl::verbs {
 namespace {
 
-const char kAbsent[] = "this colldsl was built without libibverbs, and has no transport verbs";
+const char kAbsent[] =
+    "this colldsl was built without libibverbs and librdmacm, and has no transport verbs";
 
 } // namespace
 

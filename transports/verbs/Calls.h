@@ -19,7 +19,7 @@ public:
     ibv_recv_wr *bad = nullptr;
     return ibv_post_srq_recv(receives, one, &bad);
   }
-  virtual int postDatagramReceive(ibv_qp *pair, ibv_recv_wr *one) {
+  virtual int postReceive(ibv_qp *pair, ibv_recv_wr *one) {
     ibv_recv_wr *bad = nullptr;
     return ibv_post_recv(pair, one, &bad);
   }

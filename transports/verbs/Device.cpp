@@ -62,6 +62,9 @@ Status Device::choose(const Options &options) {
                    : Status::error("cannot open the RDMA device " +
                                    std::string(Library::get().get_device_name(found)) + ": " +
                                    std::strerror(errno));
+    if (why && isIwarp() && !CmLibrary::load())
+      why = Status::error(std::string(Library::get().get_device_name(found)) +
+                          " is connected by librdmacm alone, and " + CmLibrary::load().message());
     if (why)
       return {};
   }
@@ -122,6 +125,8 @@ Status Device::makeQueues(const Options &options) {
   queue_.reset(verbs.create_cq(context_.get(), entries, nullptr, channel_.get(), 0));
   if (!queue_)
     return deviceError("make a completion queue", context_.get(), errno);
+  if (isIwarp())
+    return {};
   ibv_srq_init_attr wanted = {};
   wanted.attr.max_wr = options.receives;
   wanted.attr.max_sge = 1;

@@ -1,5 +1,6 @@
 /// A port of an RDMA device, with what all connections of a rank share: protection domain,
-/// completion queue, shared receive queue, and the descriptor that tells of completions.
+/// completion queue, shared receive queue (but of iWARP), and the descriptor that tells of
+/// completions.
 ///
 /// Not thread safe. Errors: values, which name the device.
 #pragma once
@@ -36,6 +37,10 @@ public:
   uint8_t port() const { return port_; }
   uint8_t gidIndex() const { return gidIndex_; }
   const ibv_gid &gid() const { return gid_; }
+  /// Queue pairs are connected by librdmacm, and nothing else. There are no datagrams and no
+  /// immediate values; a frame that finds no receive ends its connection; what is read must be
+  /// writable for the other end.
+  bool isIwarp() const { return context_->device->transport_type == IBV_TRANSPORT_IWARP; }
   /// Packets need a global address: RoCE has no other.
   bool isGlobal() const { return portLimits_.link_layer == IBV_LINK_LAYER_ETHERNET; }
 

@@ -5,39 +5,65 @@
 namespace colldsl::verbs {
 namespace {
 
-struct Loaded {
-  Library functions;
-  Status status;
+/// A file of functions that is found, or not.
+class SharedLibrary {
+public:
+  explicit SharedLibrary(const std::string &name) : file_(name + ".so.1") {
+    library_ = dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library_)
+      status_ = Status::error("there is no " + name + ": " + dlerror());
+  }
 
-  Loaded() {
-    void *library = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      status = Status::error(std::string("there is no libibverbs: ") + dlerror());
+  template <typename Function> void find(const char *name, Function &function) {
+    if (!library_)
       return;
-    }
-    auto find = [&](const char *name, auto &function) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      if (!function)
-        status = Status::error(std::string("libibverbs.so.1 has no ") + name);
-    };
-#define COLLDSL_VERBS_FIND(name) find("ibv_" #name, functions.name);
+    function = reinterpret_cast<Function>(dlsym(library_, name));
+    if (!function)
+      status_ = Status::error(file_ + " has no " + name);
+  }
+  const Status &status() const { return status_; }
+
+private:
+  std::string file_;
+  void *library_;
+  Status status_;
+};
+
+struct LoadedVerbs {
+  SharedLibrary library{"libibverbs"};
+  Library functions;
+
+  LoadedVerbs() {
+#define COLLDSL_VERBS_FIND(name) library.find("ibv_" #name, functions.name);
     COLLDSL_VERBS_FUNCTIONS(COLLDSL_VERBS_FIND)
 #undef COLLDSL_VERBS_FIND
-    find("ibv_query_port", functions.query_port);
-    find("ibv_reg_mr", functions.reg_mr);
-    find("_ibv_query_gid_ex", functions.query_gid_ex);
+    library.find("ibv_query_port", functions.query_port);
+    library.find("ibv_reg_mr", functions.reg_mr);
+    library.find("_ibv_query_gid_ex", functions.query_gid_ex);
   }
 };
 
-const Loaded &loaded() {
+struct LoadedCm {
+  SharedLibrary library{"librdmacm"};
+  CmLibrary functions;
+
+  LoadedCm() {
+#define COLLDSL_CM_FIND(name) library.find("rdma_" #name, functions.name);
+    COLLDSL_CM_FUNCTIONS(COLLDSL_CM_FIND)
+#undef COLLDSL_CM_FIND
+  }
+};
+
+template <typename Loaded> const Loaded &loaded() {
   static const Loaded once;
   return once;
 }
 
 } // namespace
 
-const Status &Library::load() { return loaded().status; }
-const Library &Library::get() { return loaded().functions; }
+const Status &Library::load() { return loaded<LoadedVerbs>().library.status(); }
+const Library &Library::get() { return loaded<LoadedVerbs>().functions; }
+const Status &CmLibrary::load() { return loaded<LoadedCm>().library.status(); }
+const CmLibrary &CmLibrary::get() { return loaded<LoadedCm>().functions; }
 
 } // namespace colldsl::verbs

@@ -1,9 +1,11 @@
-/// libibverbs itself, loaded when it is first needed: processes that use no verbs need not have it.
+/// libibverbs itself, and librdmacm, loaded when they are first needed: processes that use no verbs
+/// need not have them, nor those of whose devices none is connected by librdmacm.
 #pragma once
 
 #include "ir/Result.h"
 
 #include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 
 // Its functions that are no inline ones. What its header hides behind macros has another name
 // there.
@@ -33,6 +35,23 @@
   X(destroy_ah)                                                                                    \
   X(wc_status_str)
 
+#define COLLDSL_CM_FUNCTIONS(X)                                                                    \
+  X(create_event_channel)                                                                          \
+  X(destroy_event_channel)                                                                         \
+  X(create_id)                                                                                     \
+  X(destroy_id)                                                                                    \
+  X(bind_addr)                                                                                     \
+  X(listen)                                                                                        \
+  X(get_src_port)                                                                                  \
+  X(resolve_addr)                                                                                  \
+  X(resolve_route)                                                                                 \
+  X(init_qp_attr)                                                                                  \
+  X(connect)                                                                                       \
+  X(accept)                                                                                        \
+  X(reject)                                                                                        \
+  X(get_cm_event)                                                                                  \
+  X(ack_cm_event)
+
 namespace colldsl::verbs {
 
 /// Thread safe. It stays until the process ends.
@@ -48,6 +67,16 @@ struct Library {
   static const Status &load();
   /// After load().
   static const Library &get();
+};
+
+/// As Library.
+struct CmLibrary {
+#define COLLDSL_CM_POINTER(name) decltype(&rdma_##name) name = nullptr;
+  COLLDSL_CM_FUNCTIONS(COLLDSL_CM_POINTER)
+#undef COLLDSL_CM_POINTER
+
+  static const Status &load();
+  static const CmLibrary &get();
 };
 
 } // namespace colldsl::verbs

@@ -88,7 +88,7 @@ void Lobby::listen(Frame &frame) {
   request.wr_id = reinterpret_cast<uint64_t>(static_cast<Operation *>(&frame));
   request.sg_list = &memory;
   request.num_sge = 1;
-  if (calls_.postDatagramReceive(pair_.get(), &request) != 0)
+  if (calls_.postReceive(pair_.get(), &request) != 0)
     heard_->give(frame);
 }
 
@@ -134,8 +134,9 @@ std::optional<Shake> Lobby::take(const ibv_wc &completion) {
   std::optional<Shake> heard;
   if (completion.status == IBV_WC_SUCCESS && completion.byte_len == kRouteBytes + sizeof(Shake))
     std::memcpy(&heard.emplace(), frame.data + kRouteBytes, sizeof(Shake));
-  else
-    ++refused_;
+  if (heard && heard->kind > Shake::Kind::Last)
+    heard.reset();
+  refused_ += !heard;
   listen(frame);
   return heard;
 }

@@ -6,7 +6,7 @@
 
 namespace colldsl::verbs {
 
-/// Only what notices the death of ranks has sockets to `bind`.
+/// Only what notices the death of ranks, and calls of librdmacm, have sockets to `bind`.
 struct Options : network::Options {
   Options() {
     eagerBytes = 64 << 10;
@@ -15,7 +15,10 @@ struct Options : network::Options {
   std::string device; ///< as ibv_devices(1) names it; empty: the first one with a port that is up
   uint32_t port = 0;  ///< 0: the first one that is up
   int gidIndex = -1; ///< -1: an address of RoCE version 2 and IPv4, if there is one, else the first
-  uint32_t sendsPerPeer = 64;  ///< that a peer's queue pair holds at once
+  uint32_t sendsPerPeer = 64; ///< that a peer's queue pair holds at once
+  /// That a peer may have on the way to this rank, where a device has no other way to stop senders
+  /// (iWARP). Each takes a receive, of eagerBytes.
+  uint32_t framesPerPeer = 8;
   uint32_t completions = 4096; ///< that the queue holds, if the device's can be so long
 };
 

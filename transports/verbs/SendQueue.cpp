@@ -39,9 +39,13 @@ int SendQueue::post(Calls &calls, ibv_qp *pair) {
   return 0;
 }
 
-void SendQueue::giveUp() {
+std::vector<network::Operation *> SendQueue::giveUp() {
+  std::vector<network::Operation *> given;
   next_ -= waiting();
+  for (uint32_t i = 0; i < waiting(); ++i)
+    given.push_back(operations_[(next_ + i) % operations_.size()]);
   first_ = waiting_ = numPieces_ = 0;
+  return given;
 }
 
 std::optional<SendQueue::Done> SendQueue::takeDone(uint64_t id) {

@@ -1,11 +1,13 @@
 #include "transports/verbs/VerbsCarrier.h"
 
+#include "transports/verbs/Caller.h"
+#include "transports/verbs/Parts.h"
+#include "transports/verbs/Shaker.h"
+
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <netinet/in.h>
-#include <sys/random.h>
 
 namespace colldsl::verbs {
 namespace {
@@ -17,24 +19,23 @@ using network::MoveSpec;
 using network::Offered;
 using network::Operation;
 using network::Peer;
-using network::Stretch;
 
 // Looks at the queue in a row; then others get their turn.
 constexpr int kMostLooks = 4;
 constexpr int kCompletions = 16;
-// Requests that a long read or write is parted into.
-constexpr uint32_t kMostParts = 16;
 // Of memory, of one request: each makes all requests of a device longer.
 constexpr uint32_t kPiecesPerRequest = 8;
 
-int flagsOf(Access access) {
+// What iWARP reads the other end writes.
+int flagsOf(Access access, bool isIwarp) {
   switch (access) {
   case Access::Send:
   case Access::Write:
     return 0;
   case Access::Receive:
-  case Access::Read:
     return IBV_ACCESS_LOCAL_WRITE;
+  case Access::Read:
+    return IBV_ACCESS_LOCAL_WRITE | (isIwarp ? IBV_ACCESS_REMOTE_WRITE : 0);
   case Access::RemoteRead:
     return IBV_ACCESS_REMOTE_READ;
   case Access::RemoteWrite:
@@ -51,65 +52,21 @@ struct Known : network::Region::Registration {
   MemoryRegion region;
 };
 
-uint32_t localKey(void *descriptor) {
-  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(descriptor));
-}
-
 uint64_t tagOf(Operation &operation) { return reinterpret_cast<uint64_t>(&operation); }
-
-/// One read or write, in requests.
-struct Requests {
-  struct Part {
-    uint32_t first, count; ///< of its pieces
-    uint64_t bytes;
-    uint64_t there;
-  };
-  static constexpr uint32_t kMost = network::kMostPieces + network::kMostStretches + kMostParts;
-  std::array<ibv_sge, kMost> pieces;
-  std::array<Part, kMost> parts;
-  uint32_t count = 0, numPieces = 0;
-
-  Requests(const MoveSpec &spec, uint32_t mostPieces, uint64_t mostBytes) {
-    Stretch whole{spec.address, spec.bytes};
-    std::span<const Stretch> there = spec.stretches;
-    if (there.empty())
-      there = {&whole, 1};
-    size_t stretch = 0;
-    uint64_t within = 0;
-    for (uint32_t i = 0; i < spec.count; ++i) {
-      const iovec &piece = spec.pieces[i];
-      for (uint64_t gone = 0; gone < piece.iov_len && stretch < there.size();) {
-        if (within == 0 || parts[count - 1].count == mostPieces ||
-            parts[count - 1].bytes == mostBytes)
-          parts[count++] = {numPieces, 0, 0, there[stretch].address + within};
-        Part &part = parts[count - 1];
-        uint64_t bytes =
-            std::min({piece.iov_len - gone, mostBytes - part.bytes, there[stretch].bytes - within});
-        pieces[numPieces++] = {reinterpret_cast<uint64_t>(piece.iov_base) + gone,
-                               static_cast<uint32_t>(bytes), localKey(spec.descriptors[i])};
-        ++part.count;
-        part.bytes += bytes;
-        gone += bytes;
-        within += bytes;
-        if (within == there[stretch].bytes) {
-          ++stretch;
-          within = 0;
-        }
-      }
-    }
-  }
-};
 
 std::string textOf(ibv_wc_status status) { return Library::get().wc_status_str(status); }
 
 } // namespace
 
 VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &options, Calls &calls)
-    : device_(std::move(device)), options_(options), calls_(calls), lobby_(*device_, calls) {
+    : device_(std::move(device)), options_(options), calls_(calls) {
   options_.sendsPerPeer =
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
   options_.receives =
       std::min(options.receives, static_cast<uint32_t>(device_->limits().max_srq_wr));
+  options_.framesPerPeer =
+      std::clamp(options.framesPerPeer, 1u,
+                 static_cast<uint32_t>(device_->limits().max_qp_wr) - Credits::kSpare);
   auto pieces = static_cast<uint32_t>(
       std::min(device_->limits().max_sge, std::max(1, device_->limits().max_sge_rd)));
   piecesPerRequest_ = std::min(kPiecesPerRequest, pieces);
@@ -120,10 +77,13 @@ Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(const Options &opti
   if (!device)
     return device.status();
   std::unique_ptr<VerbsCarrier> carrier(new VerbsCarrier(device.take(), options, calls));
-  Status s = carrier->probe();
-  if (s)
-    s = carrier->lobby_.open();
-  if (!s)
+  Device &opened = *carrier->device_;
+  Result<std::unique_ptr<Connector>> connector =
+      opened.isIwarp() ? Caller::open(opened, carrier->options_) : Shaker::open(opened, calls);
+  if (!connector)
+    return connector.status();
+  carrier->connector_ = connector.take();
+  if (Status s = carrier->probe(); !s)
     return s;
   return std::unique_ptr<network::Carrier>(std::move(carrier));
 }
@@ -134,26 +94,40 @@ ibv_qp_init_attr VerbsCarrier::wantedPair() const {
   wanted.srq = device_->receives();
   wanted.cap.max_send_wr = options_.sendsPerPeer;
   wanted.cap.max_send_sge = piecesPerRequest_;
-  wanted.cap.max_inline_data = kInlineBytes;
+  wanted.cap.max_inline_data = inlineBytes_;
+  if (!wanted.srq)
+    wanted.cap.max_recv_wr = options_.framesPerPeer + Credits::kSpare;
+  wanted.cap.max_recv_sge = 1;
   return wanted;
 }
 
-// How much of a frame fits into a request is known of a queue pair only.
+// How much of a frame fits into a request is known of a queue pair only. Some devices make none if
+// that is asked for too much.
+Status VerbsCarrier::probePair() {
+  for (;; inlineBytes_ /= 2) {
+    ibv_qp_init_attr wanted = wantedPair();
+    Result<QueuePair> pair = device_->makeQueuePair(wanted);
+    powers_.injectBytes = std::min(wanted.cap.max_inline_data, inlineBytes_);
+    if (pair || inlineBytes_ <= sizeof(network::Header))
+      return pair.status();
+  }
+}
+
 Status VerbsCarrier::probe() {
-  ibv_qp_init_attr wanted = wantedPair();
-  Result<QueuePair> pair = device_->makeQueuePair(wanted);
-  if (!pair)
-    return pair.status();
+  if (Status s = probePair(); !s)
+    return s;
+  if (device_->isIwarp() && powers_.injectBytes < sizeof(Note))
+    return Status::error("the device takes no bytes inside requests");
   powers_.name = "verbs";
-  powers_.injectBytes = std::min(wanted.cap.max_inline_data, kInlineBytes);
-  uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, kMostParts);
+  uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, Parts::kMostOfLength);
   powers_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
   powers_.pieces = std::min(network::kMostPieces, piecesPerRequest_ * parts);
   powers_.stretches = std::min(network::kMostStretches, parts);
   powers_.gathers = true;
   powers_.moves = options_.direct;
   powers_.byAddress = powers_.local = powers_.pins = true;
-  uint32_t reserved = options_.receives + Lobby::kReceives + Lobby::kSends;
+  uint32_t receives = device_->isIwarp() ? 0 : options_.receives;
+  uint32_t reserved = receives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
   if (room <= reserved)
     return Status::error("a completion queue of " + std::to_string(room) + " entries is too short");
@@ -161,50 +135,98 @@ Status VerbsCarrier::probe() {
   return {};
 }
 
-Result<std::vector<std::byte>> VerbsCarrier::address() const {
-  auto bytes = std::as_bytes(std::span(&lobby_.address(), 1));
-  return std::vector<std::byte>(bytes.begin(), bytes.end());
-}
+Result<std::vector<std::byte>> VerbsCarrier::address() const { return connector_->address(); }
 
 Status VerbsCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
   reader_ = &reader;
   owner_ = owner;
-  received_.emplace(*this, owner.frameBytes, options_.receives, Access::Receive);
-  for (uint32_t i = 0; i < options_.receives; ++i) {
+  bool isShared = !device_->isIwarp();
+  uint32_t frames = isShared ? options_.receives : options_.framesPerPeer + Credits::kSpare;
+  received_.emplace(*this, owner.frameBytes, frames, Access::Receive);
+  if (Status s = isShared ? listenTo(nullptr, frames) : Status(); !s)
+    return s;
+  if (isBroken_)
+    return Status::error("the device takes no receives");
+  return connector_->start(*this, *this, owner);
+}
+
+// Null: to all.
+Status VerbsCarrier::listenTo(Peer *peer, uint32_t frames) {
+  for (uint32_t i = 0; i < frames; ++i) {
     Frame *frame = received_->take();
     if (!frame)
       return Status::error("no memory could be registered for what comes; is there a limit of "
                            "locked memory?");
+    frame->peer = peer;
     listen(*frame);
   }
-  if (isBroken_)
-    return Status::error("the device takes no receives");
-  return lobby_.start(*this);
+  return {};
+}
+
+// Its receives are to find room in the completion queue.
+Status VerbsCarrier::prepare(Link &link, uint32_t frames) {
+  uint32_t receives = options_.framesPerPeer + Credits::kSpare;
+  if (mostOpen_ < receives + options_.sendsPerPeer)
+    return Status::error("the completion queue has no room for one more peer");
+  mostOpen_ -= receives;
+  connectionOf(link.peer).credits.hearPromise(frames);
+  return listenTo(&link.peer, receives);
+}
+
+Status VerbsCarrier::reach(Peer &peer, const network::Card &card) {
+  Result<std::unique_ptr<Link>> link = connector_->reach(peer, card);
+  if (!link)
+    return link.status();
+  peer.handle = connections_.size();
+  connections_.push_back(std::make_unique<Connection>(link.take(), options_));
+  return {};
+}
+
+Link *VerbsCarrier::onKnock(uint64_t token, Rank from) {
+  bool isOurs = token == owner_.token && from != owner_.self;
+  Peer *peer = isOurs ? reader_->onKnock(from) : nullptr;
+  refused_ += !peer;
+  return peer && !peer->isLost ? connectionOf(*peer).link.get() : nullptr;
+}
+
+void VerbsCarrier::lose(Link &link, const std::string &reason) {
+  reader_->onLost(link.peer, reason);
 }
 
 Result<network::Region> VerbsCarrier::know(const iovec &memory, Access access) {
-  ibv_mr *region = calls_.registerMemory(device_->domain(), memory, flagsOf(access));
+  ibv_mr *region =
+      calls_.registerMemory(device_->domain(), memory, flagsOf(access, device_->isIwarp()));
   if (!region)
     return deviceError("register " + std::to_string(memory.iov_len) + " bytes of memory",
                        device_->context(), errno);
   return network::Region(std::make_unique<Known>(region));
 }
 
-// Nothing, if so many requests for so many pieces of memory can be added.
-std::optional<Offered> VerbsCarrier::unfit(Connection &connection, uint32_t requests,
-                                           uint32_t pieces) {
-  if (connection.handshake.state() == Handshake::State::Idle) {
-    if (Status s = begin(connection); !s) {
+bool VerbsCarrier::fits(const Connection &connection, const Need &need) const {
+  return connection.link->state == Link::State::Ready && connection.error == 0 &&
+         connection.requests.fits(need.requests, need.pieces) &&
+         open_ + need.requests <= mostOpen_ &&
+         (!device_->isIwarp() || connection.credits.has(need.frames));
+}
+
+// Nothing, if so many requests for so many pieces of memory can be added, and so many frames be
+// received there.
+std::optional<Offered> VerbsCarrier::unfit(Connection &connection, const Need &need) {
+  if (connection.link->state == Link::State::Idle) {
+    if (Status s = connector_->begin(*connection.link); !s) {
       reason_ = s.message();
       return Offered::Refused;
     }
   }
-  if (!connection.requests.fits(requests, pieces))
+  if (!connection.requests.fits(need.requests, need.pieces))
     postNow(connection);
-  bool fits = connection.handshake.state() == Handshake::State::Ready &&
-              connection.requests.fits(requests, pieces) && open_ + requests <= mostOpen_;
-  lacksRoom_ |= !fits;
-  return fits ? std::nullopt : std::optional(Offered::Later);
+  if (fits(connection, need)) {
+    if (device_->isIwarp())
+      connection.credits.use(need.frames);
+    return std::nullopt;
+  }
+  lacksRoom_ = true;
+  return Offered::Later;
 }
 
 // What the device takes now, or what has to wait for the others of its chain.
@@ -216,15 +238,34 @@ void VerbsCarrier::post(Connection &connection) {
 }
 
 void VerbsCarrier::postNow(Connection &connection) {
-  int error = connection.requests.post(calls_, connection.pair.get());
-  if (error == 0)
+  if (connection.error != 0)
     return;
-  lacksRoom_ = true;
-  if (error == ENOMEM || error == EAGAIN)
-    return;
-  open_ -= connection.requests.waiting();
-  connection.requests.giveUp();
-  lose(connection, std::strerror(error));
+  int error = connection.requests.post(calls_, connection.link->pair.get());
+  lacksRoom_ |= error != 0;
+  if (error != 0 && error != ENOMEM && error != EAGAIN)
+    fail(connection, error);
+}
+
+// What came before is taken first: perhaps the peer has left in order.
+void VerbsCarrier::fail(Connection &connection, int error) {
+  if (connection.error == 0)
+    failing_.push_back(&connection);
+  connection.error = error;
+}
+
+bool VerbsCarrier::giveUpFailing() {
+  std::vector<Connection *> failing = std::exchange(failing_, {});
+  for (Connection *connection : failing) {
+    std::string reason = std::strerror(connection->error);
+    for (Operation *operation : connection->requests.giveUp()) {
+      --open_;
+      moves_ -= operation && operation->kind == Operation::Kind::Move;
+      if (operation)
+        reader_->onFailed(*operation, reason);
+    }
+    lose(*connection->link, reason);
+  }
+  return !failing.empty();
 }
 
 void VerbsCarrier::push() {
@@ -239,7 +280,7 @@ void VerbsCarrier::push() {
 
 Offered VerbsCarrier::send(Peer &to, Frame &frame) {
   Connection &connection = connectionOf(to);
-  if (auto verdict = unfit(connection, 1, 1))
+  if (auto verdict = unfit(connection, {1, 1, 1}))
     return *verdict;
   ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data), frame.bytes,
                     localKey(frame.descriptor)};
@@ -256,7 +297,7 @@ Offered VerbsCarrier::send(Peer &to, Frame &frame) {
 
 Offered VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
   Connection &connection = connectionOf(to);
-  if (auto verdict = unfit(connection, 1, 1))
+  if (auto verdict = unfit(connection, {1, 1, 1}))
     return *verdict;
   ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data()), static_cast<uint32_t>(frame.size()),
                     0};
@@ -275,22 +316,25 @@ Offered VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
 // the last one tells. All of them are posted at once.
 Offered VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcode,
                            ibv_wr_opcode last) {
-  Requests parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
+  Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
   Connection &connection = connectionOf(*move.peer);
-  if (auto verdict = unfit(connection, parts.count, parts.numPieces))
+  uint32_t notes = last == IBV_WR_SEND; // in place of an immediate value
+  if (auto verdict = unfit(connection, {parts.count + notes, parts.numPieces + notes, notes}))
     return *verdict;
   for (uint32_t i = 0; i < parts.count; ++i) {
-    bool isLast = i + 1 == parts.count;
+    bool isLast = i + 1 == parts.count && notes == 0;
     ibv_send_wr request = {};
-    request.sg_list = &parts.pieces[parts.parts[i].first];
-    request.num_sge = static_cast<int>(parts.parts[i].count);
+    request.sg_list = &parts.pieces[parts.list[i].first];
+    request.num_sge = static_cast<int>(parts.list[i].count);
     request.opcode = isLast ? last : opcode;
     request.send_flags = IBV_SEND_SOLICITED;
     request.imm_data = htonl(spec.ticket);
-    request.wr.rdma = {parts.parts[i].there, static_cast<uint32_t>(spec.key)};
+    request.wr.rdma = {parts.list[i].there, static_cast<uint32_t>(spec.key)};
     connection.requests.add(isLast ? &move : nullptr, request);
   }
   open_ += parts.count;
+  if (notes > 0)
+    addNote(connection, &move, {.ticket = spec.ticket, .hasTicket = true});
   ++moves_;
   post(connection);
   return Offered::Taken;
@@ -301,7 +345,39 @@ Offered VerbsCarrier::read(Move &move, const MoveSpec &spec) {
 }
 
 Offered VerbsCarrier::write(Move &move, const MoveSpec &spec) {
+  if (device_->isIwarp())
+    return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_SEND);
   return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM);
+}
+
+// Each brings the credits that are owed.
+void VerbsCarrier::addNote(Connection &connection, Operation *operation, Note note) {
+  note.credits = static_cast<uint16_t>(connection.credits.give());
+  ibv_sge memory = {reinterpret_cast<uint64_t>(&note), sizeof note, 0};
+  ibv_send_wr request = {};
+  request.sg_list = &memory;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_SEND;
+  request.send_flags = IBV_SEND_INLINE | IBV_SEND_SOLICITED;
+  connection.requests.add(operation, request);
+  ++open_;
+  post(connection);
+}
+
+bool VerbsCarrier::giveCredits() {
+  size_t before = owing_.size();
+  std::erase_if(owing_, [&](Connection *connection) {
+    bool isOver = !connection->credits.mustGive() || connection->link->peer.isLost;
+    if (!isOver && !fits(*connection, {1, 1, 0})) {
+      lacksRoom_ = true;
+      return false;
+    }
+    if (!isOver)
+      addNote(*connection, nullptr, {});
+    connection->isOwing = false;
+    return true;
+  });
+  return owing_.size() < before;
 }
 
 void VerbsCarrier::breakDown(const std::string &reason) {
@@ -320,12 +396,22 @@ void VerbsCarrier::listen(Frame &frame) {
   request.wr_id = tagOf(frame);
   request.sg_list = &memory;
   request.num_sge = 1;
-  int error = calls_.postReceive(device_->receives(), &request);
-  if (error == 0)
-    return;
+  int error = frame.peer ? calls_.postReceive(connectionOf(*frame.peer).link->pair.get(), &request)
+                         : calls_.postReceive(device_->receives(), &request);
+  if (error != 0)
+    refuse(frame, error);
+}
+
+void VerbsCarrier::refuse(Frame &frame, int error) {
   frame.isOpen = false;
-  deaf_.push(frame);
-  if (error != ENOMEM && error != EAGAIN)
+  bool isForNow = error == ENOMEM || error == EAGAIN;
+  if (isForNow || !frame.peer)
+    deaf_.push(frame);
+  else
+    received_->give(frame);
+  if (!isForNow && frame.peer)
+    fail(connectionOf(*frame.peer), error);
+  else if (!isForNow)
     breakDown(std::string("cannot receive: ") + std::strerror(error));
 }
 
@@ -346,25 +432,55 @@ void VerbsCarrier::takeReceive(Frame &frame, const ibv_wc &completion) {
     ++refused_; // told before
     return;
   }
-  if (completion.status != IBV_WC_SUCCESS) {
-    ++refused_;
-    for (auto &connection : connections_)
-      if (connection->pair && connection->pair->qp_num == completion.qp_num)
-        lose(*connection, textOf(completion.status));
-  } else if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+  if (completion.status != IBV_WC_SUCCESS)
+    return takeFailed(frame, completion);
+  if (frame.peer)
+    takeFrame(frame, completion);
+  else if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM)
     reader_->onWritten(ntohl(completion.imm_data));
-  } else {
+  else
     reader_->onBytes({frame.data, std::min(completion.byte_len, received_->frameBytes())});
-  }
   listen(frame);
+}
+
+// Of a connection that ends all its own receives come back; it may have had others meanwhile.
+void VerbsCarrier::takeFailed(Frame &frame, const ibv_wc &completion) {
+  for (auto &connection : connections_)
+    if (connection->link->pair && connection->link->pair->qp_num == completion.qp_num)
+      lose(*connection->link, textOf(completion.status));
+  if (frame.peer) {
+    ++mostOpen_;
+    received_->give(frame);
+    return;
+  }
+  ++refused_;
+  listen(frame);
+}
+
+// Over a connection that has receives of its own.
+void VerbsCarrier::takeFrame(Frame &frame, const ibv_wc &completion) {
+  Connection &connection = connectionOf(*frame.peer);
+  connector_->heard(*connection.link);
+  bool isNote = completion.byte_len == sizeof(Note);
+  Note note;
+  if (isNote)
+    std::memcpy(&note, frame.data, sizeof note);
+  connection.credits.hear(note.credits);
+  if (!isNote)
+    reader_->onBytes({frame.data, std::min(completion.byte_len, received_->frameBytes())});
+  else if (note.hasTicket)
+    reader_->onWritten(note.ticket);
+  if (!isNote || note.hasTicket)
+    connection.credits.owe();
+  if (connection.credits.mustGive() && !std::exchange(connection.isOwing, true))
+    owing_.push_back(&connection);
 }
 
 // Of a request that failed nothing is told but its status; what fails with it was flushed.
 void VerbsCarrier::take(const ibv_wc &completion) {
-  if (lobby_.owns(completion)) {
-    if (std::optional<Shake> shake = lobby_.take(completion))
-      hear(*shake);
-  } else if (SendQueue::isRequest(completion.wr_id)) {
+  if (connector_->take(completion))
+    return;
+  if (SendQueue::isRequest(completion.wr_id)) {
     takeSent(*connections_[SendQueue::handleOf(completion.wr_id)], completion);
   } else {
     takeReceive(static_cast<Frame &>(*reinterpret_cast<Operation *>(completion.wr_id)), completion);
@@ -384,7 +500,7 @@ void VerbsCarrier::takeSent(Connection &connection, const ibv_wc &completion) {
     else if (operation)
       reader_->onFailed(*operation, textOf(completion.status));
     else if (!isFine)
-      lose(connection, textOf(completion.status));
+      lose(*connection.link, textOf(completion.status));
     if (done->last)
       break;
   }
@@ -406,37 +522,34 @@ bool VerbsCarrier::poll() {
       breakDown("cannot look for news");
     moved |= count > 0;
   }
-  if (!shaking_.empty())
-    moved |= shakeAgain();
+  moved |= connector_->poll();
+  if (!failing_.empty())
+    moved |= giveUpFailing();
   if (!deaf_.empty())
     moved |= listenAgain();
+  if (!owing_.empty() && deaf_.empty())
+    moved |= giveCredits();
   return moved;
 }
 
 // That what this rank said has come is no news, unless something waits for it. Completions between
 // the last poll and this call would not show at the descriptor.
 std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
-  if (!early_.empty() || !device_->arm(std::exchange(lacksRoom_, false) || moves_ > 0))
+  if (!early_.empty() || !failing_.empty() ||
+      !device_->arm(std::exchange(lacksRoom_, false) || moves_ > 0))
     return std::nullopt;
   early_.resize(kCompletions);
   int count = calls_.pollQueue(device_->queue(), kCompletions, early_.data());
   early_.resize(static_cast<size_t>(std::max(0, count)));
   if (count != 0)
     return std::nullopt;
-  Wait wait = {device_->descriptor()};
-  if (shaking_.empty())
-    return wait;
-  auto now = Handshake::Clock::now();
-  for (const Connection *connection : shaking_)
-    wait.atMost = std::clamp<std::chrono::nanoseconds>(connection->handshake.nextAt() - now,
-                                                       std::chrono::nanoseconds(0), wait.atMost);
-  return wait;
+  return connector_->wait();
 }
 
 void VerbsCarrier::stop() {
   for (auto &connection : connections_)
-    connection->pair.reset();
-  lobby_.close();
+    connection->link->close();
+  connector_->stop();
 }
 
 Result<std::unique_ptr<network::NetworkEndpoint>>

@@ -1,15 +1,16 @@
 /// Frames, reads and writes over reliable connections of an RDMA device: a queue pair for each
 /// peer, made when something is first said to it or heard of it. All connections receive into one
-/// shared queue, and complete into another one.
+/// shared queue, but over iWARP, where each has receives of its own, and complete into another one.
 #pragma once
 
 #include "transports/network/NetworkEndpoint.h"
-#include "transports/verbs/Lobby.h"
+#include "transports/verbs/Connector.h"
+#include "transports/verbs/Credits.h"
 #include "transports/verbs/SendQueue.h"
 
 namespace colldsl::verbs {
 
-class VerbsCarrier : public network::Carrier {
+class VerbsCarrier : public network::Carrier, private ConnectorHost {
 public:
   /// `calls` outlives it.
   static Result<std::unique_ptr<network::Carrier>> open(const Options &options,
@@ -31,52 +32,62 @@ public:
   }
   std::optional<Wait> ifIdle() override;
   void stop() override;
-  uint64_t numRefused() const override { return refused_ + lobby_.numRefused(); }
-  uint64_t bytes() const override { return lobby_.bytes() + (received_ ? received_->bytes() : 0); }
+  uint64_t numRefused() const override { return refused_ + connector_->numRefused(); }
+  uint64_t bytes() const override {
+    return connector_->bytes() + (received_ ? received_->bytes() : 0);
+  }
 
 private:
   struct Connection {
-    Connection(network::Peer &peer, Handshake handshake, uint32_t mostRequests)
-        : peer(peer), handshake(handshake), requests(peer.handle, mostRequests) {}
-    network::Peer &peer;
-    Handshake handshake;
-    LobbyAddress address;
-    QueueCard card; ///< of this end
-    AddressHandle path;
-    QueuePair pair;
+    Connection(std::unique_ptr<Link> made, const Options &options)
+        : link(std::move(made)), requests(link->peer.handle, options.sendsPerPeer),
+          credits(options.framesPerPeer) {}
+    std::unique_ptr<Link> link;
     SendQueue requests;
-    bool isKept = false; ///< in `kept_`
+    Credits credits;      ///< of iWARP
+    bool isKept = false;  ///< in `kept_`
+    bool isOwing = false; ///< in `owing_`
+    int error = 0;        ///< of errno: nothing can be posted any more
   };
 
   VerbsCarrier(std::unique_ptr<Device> device, const Options &options, Calls &calls);
   Status probe();
+  Status probePair();
 
   // Connections.
-  ibv_qp_init_attr wantedPair() const;
-  Status begin(Connection &connection);
-  Status makePair(Connection &connection);
-  Status letReceive(Connection &connection, const QueueCard &there);
-  Status letSend(Connection &connection, const QueueCard &there);
-  Status say(Connection &connection, Shake shake);
-  void hear(const Shake &shake);
-  Status follow(Connection &connection, const Shake &shake);
-  bool shakeAgain();
-  void lose(Connection &connection, const std::string &reason);
+  Link *onKnock(uint64_t token, Rank from) override;
+  ibv_qp_init_attr wantedPair() const override;
+  Status prepare(Link &link, uint32_t frames) override;
+  void speak(Link &link) override { addNote(connectionOf(link.peer), nullptr, {}); }
+  void lose(Link &link, const std::string &reason) override;
 
   // Requests.
-  std::optional<network::Offered> unfit(Connection &connection, uint32_t requests, uint32_t pieces);
+  /// Of a connection.
+  struct Need {
+    uint32_t requests, pieces, frames;
+  };
+  bool fits(const Connection &connection, const Need &need) const;
+  std::optional<network::Offered> unfit(Connection &connection, const Need &need);
   void post(Connection &connection);
   void postNow(Connection &connection);
+  void fail(Connection &connection, int error);
+  bool giveUpFailing();
   network::Offered move(network::Move &move, const network::MoveSpec &spec, ibv_wr_opcode opcode,
                         ibv_wr_opcode last);
+  void addNote(Connection &connection, network::Operation *operation, Note note);
+  bool giveCredits();
   Connection &connectionOf(const network::Peer &peer) { return *connections_[peer.handle]; }
+  Status listenTo(network::Peer *peer, uint32_t frames);
   void listen(network::Frame &frame);
+  void refuse(network::Frame &frame, int error);
   bool listenAgain();
 
   // Completions.
   void take(const ibv_wc &completion);
   void takeSent(Connection &connection, const ibv_wc &completion);
   void takeReceive(network::Frame &frame, const ibv_wc &completion);
+  void takeFrame(network::Frame &frame, const ibv_wc &completion);
+  void takeFailed(network::Frame &frame, const ibv_wc &completion);
   void breakDown(const std::string &reason);
 
   std::unique_ptr<Device> device_;
@@ -86,12 +97,14 @@ private:
   network::Owner owner_;
   std::optional<network::FramePool> received_;
   network::FrameQueue deaf_; ///< receives that the device did not take
-  Lobby lobby_;
+  std::unique_ptr<Connector> connector_;
   std::vector<std::unique_ptr<Connection>> connections_; ///< Peer::handle is the place
-  std::vector<Connection *> shaking_;
-  std::vector<Connection *> kept_; ///< with requests that wait for push(), or for the device
-  std::vector<ibv_wc> early_;      ///< completions that were found when there was nothing to do
+  std::vector<Connection *> kept_;    ///< with requests that wait for push(), or for the device
+  std::vector<Connection *> owing_;   ///< whose peers are to get credits
+  std::vector<Connection *> failing_; ///< which the next poll tells
+  std::vector<ibv_wc> early_;         ///< completions that were found when there was nothing to do
   uint32_t piecesPerRequest_ = 1;
+  uint32_t inlineBytes_ = kInlineBytes;
   uint32_t open_ = 0;     ///< requests that are not done
   uint32_t mostOpen_ = 0; ///< for whose completions there is room
   uint32_t moves_ = 0;    ///< reads and writes among these

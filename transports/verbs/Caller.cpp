@@ -1,0 +1,330 @@
+#include "transports/verbs/Caller.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#include <utility>
+
+namespace colldsl::verbs {
+namespace {
+
+constexpr int kBacklog = 1024;
+// Reads of one end's memory at once. More make nothing faster.
+constexpr int kMostReads = 16;
+// For what kernels answer, whatever their processes do.
+constexpr int kPatienceMs = 2000;
+constexpr std::chrono::milliseconds kPause(100);
+// Of so many polls one asks for calls, which is a system call.
+constexpr uint32_t kPollsPerLook = 32;
+
+std::string nameOf(const ibv_context *context) {
+  return Library::get().get_device_name(context->device);
+}
+
+} // namespace
+
+// Begun, it has an end that called, or answered; or none until it calls again.
+struct Caller::Called : Link {
+  explicit Called(network::Peer &peer) : Link(peer) {}
+  ~Called() override { hangUp(); }
+  void close() override { hangUp(); }
+  void hangUp() {
+    pair.reset();
+    id.reset();
+  }
+
+  Address address;
+  CmId id;
+  bool hasCalled = false;
+  Clock::time_point againAt = Clock::time_point::max();
+};
+
+Status Caller::failed(const char *what) const {
+  return deviceError(what, device_.context(), errno);
+}
+
+Result<std::unique_ptr<Connector>> Caller::open(Device &device, const Options &options) {
+  std::unique_ptr<Caller> caller(new Caller(device, options.framesPerPeer));
+  caller->channel_.reset(CmLibrary::get().create_event_channel());
+  if (!caller->channel_ || fcntl(caller->channel_->fd, F_SETFL, O_NONBLOCK) != 0)
+    return caller->failed("make a channel for events of connections");
+  if (Status s = caller->listen(options.bind); !s)
+    return s;
+  caller->news_ = epoll_create1(EPOLL_CLOEXEC);
+  for (int file : {device.descriptor(), caller->channel_->fd}) {
+    epoll_event readable = {.events = EPOLLIN, .data = {}};
+    if (epoll_ctl(caller->news_, EPOLL_CTL_ADD, file, &readable) != 0)
+      return caller->failed("wait for events");
+  }
+  return std::unique_ptr<Connector>(std::move(caller));
+}
+
+Status Caller::listen(const std::string &place) {
+  Result<std::string> here = network::addressAt(place);
+  if (!here)
+    return here.status();
+  Result<network::Address> wanted = network::readAddress(*here);
+  if (!wanted)
+    return wanted.status();
+  if (listenAt(*wanted))
+    return {};
+  for (const network::Interface &own : network::ownInterfaces())
+    if (listenAt(own.address))
+      return {};
+  return Status::error(nameOf(device_.context()) + " has no address at which it can be called");
+}
+
+// It has opened the device for itself.
+bool Caller::isOurs(const ibv_context *context) const {
+  return context && nameOf(context) == nameOf(device_.context());
+}
+
+bool Caller::listenAt(const network::Address &address) {
+  const CmLibrary &cm = CmLibrary::get();
+  rdma_cm_id *id = nullptr;
+  if (cm.create_id(channel_.get(), &id, nullptr, RDMA_PS_TCP) != 0)
+    return false;
+  listener_.reset(id);
+  network::SocketName name(address, 0);
+  if (cm.bind_addr(id, name.get()) != 0 || !isOurs(id->verbs) || cm.listen(id, kBacklog) != 0)
+    return false;
+  address_ = {address, cm.get_src_port(id)};
+  return true;
+}
+
+void Caller::stop() {
+  if (news_ >= 0)
+    ::close(std::exchange(news_, -1));
+  listener_.reset();
+  channel_.reset();
+}
+
+std::vector<std::byte> Caller::address() const {
+  static_assert(sizeof(Address) == 18);
+  auto bytes = std::as_bytes(std::span(&address_, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+Status Caller::start(network::Carrier &, ConnectorHost &host, const network::Owner &owner) {
+  host_ = &host;
+  owner_ = owner;
+  return {};
+}
+
+Result<std::unique_ptr<Link>> Caller::reach(network::Peer &peer, const network::Card &card) {
+  if (card.addressBytes != sizeof(Address))
+    return Status::error("it has no address of such an RDMA device");
+  auto link = std::make_unique<Called>(peer);
+  std::memcpy(&link->address, card.address.data(), sizeof(Address));
+  return std::unique_ptr<Link>(std::move(link));
+}
+
+Status Caller::begin(Link &link) {
+  auto &called = static_cast<Called &>(link);
+  link.state = Link::State::Begun;
+  begun_.push_back(&called);
+  return call(called);
+}
+
+// What comes of it is told by events: first an address is looked for, and then a route.
+Status Caller::call(Called &link) {
+  const CmLibrary &cm = CmLibrary::get();
+  rdma_cm_id *id = nullptr;
+  if (cm.create_id(channel_.get(), &id, &link, RDMA_PS_TCP) != 0)
+    return failed("make an end of a connection");
+  link.id.reset(id);
+  link.hasCalled = true;
+  network::SocketName here(address_.address, 0), there(link.address.address, link.address.port);
+  return cm.resolve_addr(id, here.get(), there.get(), kPatienceMs) == 0
+             ? Status()
+             : failed("look for a peer's address");
+}
+
+// It is called again unless it calls, and for as long as it lives, which others notice.
+void Caller::callLater(Called &link) {
+  link.hangUp();
+  link.againAt = Clock::now() + kPause;
+}
+
+bool Caller::callAgain() {
+  auto now = Clock::now();
+  bool moved = false;
+  std::erase_if(begun_, [&](Called *link) {
+    if (link->peer.isLost || link->state == Link::State::Ready)
+      return true;
+    if (link->id || now < link->againAt)
+      return false;
+    moved = true;
+    if (Status s = call(*link); !s)
+      host_->lose(*link, s.message());
+    return false;
+  });
+  return moved;
+}
+
+// librdmacm would make it for the device as it has opened it, once for a process and all that it
+// forks.
+Status Caller::makePair(Called &link) {
+  ibv_qp_init_attr wanted = host_->wantedPair();
+  Result<QueuePair> pair = device_.makeQueuePair(wanted);
+  if (!pair)
+    return pair.status();
+  link.pair = pair.take();
+  ibv_qp_attr attributes = {};
+  attributes.qp_state = IBV_QPS_INIT;
+  int mask = 0;
+  if (CmLibrary::get().init_qp_attr(link.id.get(), &attributes, &mask) != 0)
+    return failed("ask how to prepare a queue pair");
+  return device_.change(link.pair.get(), attributes, mask, "prepare a queue pair");
+}
+
+// `greeting` outlives them.
+rdma_conn_param Caller::termsOf(const Called &link, const Greeting &greeting) const {
+  auto reads = [](int most) { return static_cast<uint8_t>(std::min(most, kMostReads)); };
+  rdma_conn_param terms = {};
+  terms.qp_num = link.pair->qp_num;
+  terms.private_data = &greeting;
+  terms.private_data_len = sizeof greeting;
+  terms.responder_resources = reads(device_.limits().max_qp_rd_atom);
+  terms.initiator_depth = reads(device_.limits().max_qp_init_rd_atom);
+  return terms;
+}
+
+Status Caller::connect(Called &link) {
+  if (Status s = makePair(link); !s)
+    return s;
+  Greeting greeting{link.peer.token, owner_.self, frames_};
+  rdma_conn_param terms = termsOf(link, greeting);
+  return CmLibrary::get().connect(link.id.get(), &terms) == 0 ? Status() : failed("call a peer");
+}
+
+Status Caller::meet(Called &link, const Greeting &greeting) {
+  if (greeting.token != owner_.token || greeting.from != link.peer.rank)
+    return Status::error("somebody else answers in its place");
+  if (Status s = host_->prepare(link, greeting.frames); !s)
+    return s;
+  link.state = Link::State::Ready;
+  host_->speak(link);
+  return {};
+}
+
+void Caller::heard(Link &link) { link.state = Link::State::Ready; }
+
+// The event is given back at once: an end cannot go before.
+std::optional<Caller::Event> Caller::next() {
+  const CmLibrary &cm = CmLibrary::get();
+  rdma_cm_event *event = nullptr;
+  if (cm.get_cm_event(channel_.get(), &event) != 0)
+    return std::nullopt;
+  Event told{event->event, event->id, std::abs(event->status), {}};
+  const rdma_conn_param &terms = event->param.conn;
+  bool greets =
+      told.kind == RDMA_CM_EVENT_CONNECT_REQUEST || told.kind == RDMA_CM_EVENT_ESTABLISHED;
+  if (greets && terms.private_data && terms.private_data_len >= sizeof told.greeting)
+    std::memcpy(&told.greeting, terms.private_data, sizeof told.greeting);
+  cm.ack_cm_event(event);
+  return told;
+}
+
+bool Caller::attend() {
+  bool moved = false;
+  for (auto event = next(); event; event = next(), moved = true) {
+    if (event->kind == RDMA_CM_EVENT_CONNECT_REQUEST) {
+      answer(CmId(event->id), event->greeting);
+      continue;
+    }
+    auto *link = static_cast<Called *>(event->id->context);
+    if (!link || link->peer.isLost || link->state == Link::State::Ready)
+      continue;
+    if (Status s = proceed(*link, *event); !s)
+      host_->lose(*link, s.message());
+  }
+  return moved;
+}
+
+// That a connection that was ready has ended is told by what was to come over it.
+Status Caller::proceed(Called &link, const Event &event) {
+  switch (event.kind) {
+  case RDMA_CM_EVENT_ADDR_RESOLVED:
+    return CmLibrary::get().resolve_route(event.id, kPatienceMs) == 0 ? Status()
+                                                                      : failed("find a route");
+  case RDMA_CM_EVENT_ROUTE_RESOLVED:
+    return connect(link);
+  case RDMA_CM_EVENT_ESTABLISHED:
+    return link.hasCalled ? meet(link, event.greeting) : Status();
+  case RDMA_CM_EVENT_REJECTED:
+  case RDMA_CM_EVENT_UNREACHABLE:
+  case RDMA_CM_EVENT_CONNECT_ERROR:
+  case RDMA_CM_EVENT_DISCONNECTED:
+    callLater(link);
+    return {};
+  case RDMA_CM_EVENT_ADDR_ERROR:
+  case RDMA_CM_EVENT_ROUTE_ERROR:
+    errno = event.error;
+    return failed("find a way to a peer");
+  case RDMA_CM_EVENT_DEVICE_REMOVAL:
+    return Status::error("the device was removed");
+  case RDMA_CM_EVENT_CONNECT_REQUEST: // has no link
+  case RDMA_CM_EVENT_CONNECT_RESPONSE:
+  case RDMA_CM_EVENT_MULTICAST_JOIN:
+  case RDMA_CM_EVENT_MULTICAST_ERROR:
+  case RDMA_CM_EVENT_ADDR_CHANGE:
+  case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+    return {};
+  }
+  return {};
+}
+
+// Whoever calls once more has given up what it said before.
+void Caller::answer(CmId id, const Greeting &greeting) {
+  auto *link = static_cast<Called *>(host_->onKnock(greeting.token, greeting.from));
+  bool isMine = link && link->id && link->hasCalled && index(owner_.self) > index(greeting.from);
+  if (!link || isMine || link->state == Link::State::Ready) {
+    CmLibrary::get().reject(id.get(), nullptr, 0);
+    return;
+  }
+  if (link->state == Link::State::Idle)
+    begun_.push_back(link);
+  link->state = Link::State::Begun;
+  link->hangUp();
+  link->id = std::move(id);
+  link->id->context = link;
+  link->hasCalled = false;
+  if (Status s = accept(*link, greeting); !s)
+    host_->lose(*link, s.message());
+}
+
+Status Caller::accept(Called &link, const Greeting &greeting) {
+  if (Status s = makePair(link); !s)
+    return s;
+  if (Status s = host_->prepare(link, greeting.frames); !s)
+    return s;
+  Greeting back{link.peer.token, owner_.self, frames_};
+  rdma_conn_param terms = termsOf(link, back);
+  if (CmLibrary::get().accept(link.id.get(), &terms) != 0)
+    callLater(link); // it was not patient enough
+  return {};
+}
+
+bool Caller::poll() {
+  bool moved = !begun_.empty() && callAgain();
+  if (!begun_.empty() || polls_++ % kPollsPerLook == 0)
+    moved |= attend();
+  return moved;
+}
+
+network::Carrier::Wait Caller::wait() {
+  polls_ = 0;
+  network::Carrier::Wait wait = {news_};
+  auto now = Clock::now();
+  for (const Called *link : begun_)
+    if (!link->id)
+      wait.atMost = std::clamp<std::chrono::nanoseconds>(link->againAt - now,
+                                                         std::chrono::nanoseconds(0), wait.atMost);
+  return wait;
+}
+
+} // namespace colldsl::verbs

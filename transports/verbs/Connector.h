@@ -1,0 +1,81 @@
+/// How queue pairs of ranks come together: over datagrams (Shaker), or by librdmacm (Caller) where
+/// a device has no other way.
+///
+/// Nothing waits. Not thread safe. Errors: values, and failures that the host is told of.
+#pragma once
+
+#include "transports/network/Mail.h"
+#include "transports/verbs/Calls.h"
+#include "transports/verbs/Device.h"
+
+namespace colldsl::verbs {
+
+/// This end of a connection.
+class Link {
+public:
+  enum class State : uint8_t {
+    Idle,
+    Begun,
+    Ready ///< it may be sent over
+  };
+  explicit Link(network::Peer &peer) : peer(peer) {}
+  virtual ~Link() = default;
+  Link(const Link &) = delete;
+  Link &operator=(const Link &) = delete;
+
+  virtual void close() { pair.reset(); }
+
+  network::Peer &peer;
+  QueuePair pair;
+  State state = State::Idle;
+};
+
+/// Whom it connects.
+class ConnectorHost {
+public:
+  virtual ~ConnectorHost() = default;
+  /// Somebody wants a connection, and names this rank's token. Null: a stranger, or a lost peer.
+  virtual Link *onKnock(uint64_t token, Rank from) = 0;
+  /// What queue pairs are to be like.
+  virtual ibv_qp_init_attr wantedPair() const = 0;
+  /// The pair of a link is made, and connected next: the peer has room for `frames` frames of this
+  /// rank at once. Where ranks share no receives.
+  virtual Status prepare(Link &link, uint32_t frames) = 0;
+  /// It is ready; the peer waits to hear something.
+  virtual void speak(Link &link) = 0;
+  /// Nothing will come of it.
+  virtual void lose(Link &link, const std::string &reason) = 0;
+};
+
+class Connector {
+public:
+  virtual ~Connector() = default;
+
+  /// Where others find this rank.
+  virtual std::vector<std::byte> address() const = 0;
+  /// Before all below. `carrier` registers memory; it and `host` outlive this.
+  virtual Status start(network::Carrier &carrier, ConnectorHost &host,
+                       const network::Owner &owner) = 0;
+  /// A peer that is not connected yet.
+  virtual Result<std::unique_ptr<Link>> reach(network::Peer &peer, const network::Card &card) = 0;
+  /// Connects an idle one.
+  virtual Status begin(Link &link) = 0;
+
+  /// Whether the completion is of a message of its own, which it takes.
+  virtual bool take(const ibv_wc &completion) = 0;
+  /// The peer has said something over it.
+  virtual void heard(Link &link) = 0;
+  /// Says again what is not answered, and takes what does not come as a completion. True: something
+  /// moved.
+  virtual bool poll() = 0;
+  /// What to wait for, when there is no news.
+  virtual network::Carrier::Wait wait() = 0;
+  /// After the links are closed.
+  virtual void stop() = 0;
+
+  virtual uint32_t completions() const = 0; ///< of its own, at most, in the device's queue
+  virtual uint64_t numRefused() const = 0;
+  virtual uint64_t bytes() const = 0;
+};
+
+} // namespace colldsl::verbs

@@ -1,0 +1,53 @@
+/// Frames that the ends of a connection may have on the way, where each must find a receive: iWARP
+/// asks no sender to wait, and a frame that finds none ends the connection.
+///
+/// Each end promises the other so many receives. A frame uses one up, and when half of them were
+/// used and are free again, that is told to the other end. The note that says so uses no credit, or
+/// two ends without any would wait for each other; so each end has two receives more than it
+/// promises: before the peer can say a third note it must have had frames from an end that has
+/// taken the first.
+///
+/// Example: 4 are promised. After 4 frames the sender waits; when the receiver has taken 2 it gives
+/// back 2 credits.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+namespace colldsl::verbs {
+
+class Credits {
+public:
+  static constexpr uint32_t kSpare = 2; ///< receives for notes
+
+  /// What this end promises.
+  explicit Credits(uint32_t promised) : promised_(promised) {}
+
+  /// What the other one does.
+  void hearPromise(uint32_t frames) { left_ = frames; }
+  bool has(uint32_t frames) const { return left_ >= frames; }
+  void use(uint32_t frames) { left_ -= frames; }
+  /// They are given back.
+  void hear(uint32_t frames) { left_ += frames; }
+
+  /// A frame of the other's came, and its receive is free again.
+  void owe() { ++owed_; }
+  bool mustGive() const { return owed_ >= (promised_ + 1) / 2; }
+  uint32_t give() { return std::exchange(owed_, 0); }
+
+private:
+  uint32_t promised_;
+  uint32_t left_ = 0;
+  uint32_t owed_ = 0;
+};
+
+/// What is said of credits, or of a write, in a few bytes: shorter than any frame.
+struct Note {
+  uint32_t ticket = 0; ///< of a write, whose last byte came before
+  uint16_t credits = 0;
+  bool hasTicket = false; ///< and uses a credit
+  uint8_t unused = 0;
+};
+static_assert(sizeof(Note) == 8);
+
+} // namespace colldsl::verbs

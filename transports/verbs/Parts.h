@@ -1,0 +1,34 @@
+/// One read or write, in the requests that a device can take: of so many pieces of memory each, so
+/// many bytes, and to one stretch at the other end.
+#pragma once
+
+#include "transports/network/Carrier.h"
+#include "transports/verbs/Library.h"
+
+#include <array>
+
+namespace colldsl::verbs {
+
+/// As requests name registered memory.
+inline uint32_t localKey(void *descriptor) {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(descriptor));
+}
+
+struct Parts {
+  struct Part {
+    uint32_t first, count; ///< of its pieces
+    uint64_t bytes;
+    uint64_t there;
+  };
+  /// That a read or write is parted into for its length.
+  static constexpr uint32_t kMostOfLength = 16;
+  static constexpr uint32_t kMost = network::kMostPieces + network::kMostStretches + kMostOfLength;
+
+  Parts(const network::MoveSpec &spec, uint32_t mostPieces, uint64_t mostBytes);
+
+  std::array<ibv_sge, kMost> pieces;
+  std::array<Part, kMost> list;
+  uint32_t count = 0, numPieces = 0;
+};
+
+} // namespace colldsl::verbs
