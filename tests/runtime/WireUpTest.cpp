@@ -71,6 +71,24 @@ TEST(Interfaces, AreFoundByTheirNetwork) {
     std::string address = network::inWords(own.address);
     EXPECT_EQ(*network::addressAt(address + (own.address.isOfIpv4() ? "/32" : "/128")), address);
   }
+  using Own = network::OwnInterface;
+  std::vector<Own> own{{at("192.0.2.1"), "a0"},
+                       {at("10.0.0.1"), "a0"},
+                       {at("10.0.0.9"), "a1"},
+                       {at("10.0.0.2"), "a1"},
+                       {at("10.0.1.3"), "a2"},
+                       {at("fd00::3"), "a3"},
+                       {{at("10.0.0.4").address, 112}, "a4"}};
+  auto namesBeside = [&](const char *address) {
+    std::string names;
+    for (const Own &one : network::besides(own, at(address).address))
+      names += one.name + " " + network::inWords(one.address) + " ";
+    return names;
+  };
+  EXPECT_EQ(namesBeside("10.0.0.2"), "a0 10.0.0.1 a1 10.0.0.2 ");
+  EXPECT_EQ(namesBeside("10.0.0.1"), "a0 10.0.0.1 a1 10.0.0.9 ");
+  EXPECT_EQ(namesBeside("fd00::3"), "a3 fd00::3 ");
+  EXPECT_EQ(namesBeside("10.0.0.7"), "");
   EXPECT_EQ(*network::addressTowards(at("127.0.0.1").address), "127.0.0.1");
 }
 

@@ -1,6 +1,7 @@
 // What is special about messages over libfabric.
 #include "tests/transports/NetworkChecks.h"
 #include "transports/ofi/Attach.h"
+#include "transports/ofi/Domains.h"
 #include "transports/ofi/OfiCarrier.h"
 
 #include <arpa/inet.h>
@@ -74,6 +75,53 @@ TEST(Ofi, strangersAreSentAway) {
   EXPECT_EQ(read(stranger, &byte, 1), 0) << "the connection still stands";
   close(stranger);
   pair.closeAll();
+}
+
+/// Of a list that libfabric might give.
+struct Offer {
+  explicit Offer(const char *domain, const char *fabric = "one", const char *provider = "cxi") {
+    info.domain_attr = &domainOf;
+    info.fabric_attr = &fabricOf;
+    info.ep_attr = &endpointOf;
+    info.nic = &nic;
+    nic.link_attr = &link;
+    nic.bus_attr = &bus;
+    domainOf.name = const_cast<char *>(domain);
+    fabricOf.name = const_cast<char *>(fabric);
+    fabricOf.prov_name = const_cast<char *>(provider);
+  }
+  Offer(const Offer &) = delete;
+  fi_info info = {};
+  fi_domain_attr domainOf = {};
+  fi_fabric_attr fabricOf = {};
+  fi_ep_attr endpointOf = {};
+  fid_nic nic = {};
+  fi_link_attr link = {};
+  fi_bus_attr bus = {};
+};
+
+TEST(Ofi, domainsAreEqualThatReachTheSamePeers) {
+  Offer down("cxi0"), first("cxi1"), again("cxi1"), elsewhere("cxi2", "two"),
+      other("x", "one", "y"), weaker("cxi3"), last("cxi4");
+  down.link.state = FI_LINK_DOWN;
+  weaker.info.caps = FI_MSG;
+  Offer *list[] = {&down, &first, &again, &elsewhere, &other, &weaker, &last};
+  for (size_t i = 0; i + 1 < std::size(list); ++i)
+    list[i]->info.next = &list[i + 1]->info;
+  EXPECT_EQ(ofi::equalDomains(&down.info), (std::vector<const fi_info *>{&first.info, &last.info}));
+  first.info.next = nullptr;
+  first.link.state = FI_LINK_DOWN;
+  EXPECT_EQ(ofi::equalDomains(&down.info), (std::vector<const fi_info *>{&down.info}));
+}
+
+TEST(Ofi, domainsAreKnownByTheirPlaceOnTheBus) {
+  Offer offer("mlx5_1-rdm");
+  offer.bus.bus_type = FI_BUS_PCI;
+  offer.bus.attr.pci = {1, 0x82, 3, 1};
+  EXPECT_EQ(ofi::nicOf(offer.info).bus, "0001:82:03.1");
+  EXPECT_EQ(ofi::nicOf(offer.info).name, "mlx5_1-rdm");
+  offer.info.nic = nullptr;
+  EXPECT_EQ(ofi::nicOf(offer.info).bus, "");
 }
 
 TEST(Ofi, memoryFollowsEdgesNotRanks) {
