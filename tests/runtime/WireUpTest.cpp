@@ -41,6 +41,24 @@ TEST(Nodes, AreMachinesAndNamespacesAndRanksInARow) {
   EXPECT_EQ(firstOfHosts(cards), (Ranks{0, 1, 2, 0, 1, 0}));
 }
 
+// Whatever they see of each other: they share its cores.
+TEST(Nodes, OfAMachineAreCountedAcrossNamespaces) {
+  OutOfBand launcher;
+  launcher.numRanks = 4;
+  launcher.allgather = [](const void *mine, void *all, size_t bytes) {
+    EXPECT_EQ(bytes, sizeof(Card));
+    auto *cards = static_cast<Card *>(all);
+    std::fill_n(cards, 4, *static_cast<const Card *>(mine));
+    ++cards[1].processNamespace;
+    ++cards[2].networkNamespace;
+    std::strcpy(cards[3].boot, "another machine");
+    return Status();
+  };
+  EXPECT_EQ(*countOnMachine(launcher), 3u);
+  launcher.allgather = [](const void *, void *, size_t) { return Status::error("nobody came"); };
+  EXPECT_EQ(countOnMachine(launcher).message(), "nobody came");
+}
+
 TEST(Nodes, MeetWhereAllAreAndNobodyIsTwice) {
   Card first = onHost("a", {at("192.168.1.1"), at("172.16.0.1"), at("10.0.0.1")});
   Card second = onHost("b", {at("192.168.1.1"), at("10.0.0.2")});

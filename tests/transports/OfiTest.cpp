@@ -5,9 +5,11 @@
 #include "transports/ofi/OfiCarrier.h"
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 namespace colldsl::test {
@@ -75,6 +77,65 @@ TEST(Ofi, strangersAreSentAway) {
   EXPECT_EQ(read(stranger, &byte, 1), 0) << "the connection still stands";
   close(stranger);
   pair.closeAll();
+}
+
+/// Rank 1 may write a message for rank 0, which gives the plan up.
+struct GivenUp {
+  explicit GivenUp(const ofi::Options &options)
+      : pair([=](Rank r) { return ofi::makeEndpoint(r, 2, options); }) {
+    EXPECT_EQ(pair.trouble, "");
+    Transfer way;
+    way.protocol = Protocol::Static;
+    std::vector<EdgeSpec> edge[2];
+    for (uint32_t r = 0; r < 2; ++r) {
+      edge[r].push_back({Rank{1 - r}, {makeMessageId(3, 0)}, {way}});
+      auto opened =
+          r == 0 ? pair.endpoints[0]->open({{}, edge[0]}) : pair.endpoints[1]->open({edge[1], {}});
+      EXPECT_TRUE(opened.ok()) << opened.message();
+      channels[r] = opened.take();
+      channels[r]->start();
+    }
+    channels[0]->recv({0, 0}, OpId{0}, {&piece, 1, true, false, bytes.size()});
+    channels[0]->abort({kNoRank, kNoOp, "not needed"});
+  }
+  NetworkPair pair;
+  std::vector<std::byte> bytes = std::vector<std::byte>(100000);
+  iovec piece = {bytes.data(), bytes.size()};
+  std::unique_ptr<Channels> channels[2];
+};
+
+// It may be writing as long as it has not said anything of the plan.
+TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
+  ofi::Options options;
+  options.linger = options.lingerAfterFailure = 30s;
+  GivenUp given(options);
+  std::atomic<bool> looks = false, lookedFirst = false;
+  std::thread closing([&] {
+    given.channels[0].reset();
+    lookedFirst = looks.load();
+  });
+  std::this_thread::sleep_for(100ms);
+  looks = true;
+  for (auto until = Clock::now() + 10s; given.channels[1]->check() && Clock::now() < until;)
+    given.channels[1]->poll();
+  EXPECT_EQ(given.channels[1]->fault().reason, "not needed");
+  given.channels[1].reset();
+  closing.join();
+  EXPECT_TRUE(lookedFirst);
+}
+
+// Nothing of this rank moves any more, for its memory may be written.
+TEST(Ofi, aWriterWhoSaysNothingEndsAll) {
+  ofi::Options options;
+  options.linger = options.lingerAfterFailure = 50ms;
+  GivenUp given(options);
+  given.channels[0].reset();
+  auto next = given.pair.endpoints[0]->open({{}, {}});
+  ASSERT_TRUE(next.ok()) << next.message();
+  EXPECT_FALSE((*next)->check());
+  EXPECT_EQ((*next)->fault().reason,
+            "rank 1 may still write for a plan that failed, and does not answer");
+  EXPECT_EQ((*next)->fault().peer, Rank{1});
 }
 
 /// Of a list that libfabric might give.

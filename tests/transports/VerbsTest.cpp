@@ -74,6 +74,14 @@ TEST(Devices, areNeighborsInOneNetwork) {
   EXPECT_FALSE(are("fe80::1", "fec0::2", false));
 }
 
+// Numbers of requests wrap around, and their places with them.
+TEST(SendQueue, holdsAPowerOfTwo) {
+  verbs::SendQueue queue(0, 48);
+  EXPECT_TRUE(queue.fits(32, 1));
+  EXPECT_FALSE(queue.fits(33, 1));
+  EXPECT_TRUE(verbs::SendQueue(0, 64).fits(verbs::SendQueue::kMostRequests, 1));
+}
+
 // As tests/rdma/more-devices makes them.
 TEST(Devices, areSharedOutIfTheyAreUpAndInOneNetwork) {
   int count = 0;
