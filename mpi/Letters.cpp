@@ -491,6 +491,14 @@ void Letters::forget(const lanes::Tally &tally) {
   courier_->forget(tally);
 }
 
+size_t Letters::numOpen() const {
+  size_t count = held_.size() + questions_.size() - freeQuestions_.size();
+  for (const auto &[rank, peer] : peers_)
+    count += !peer.wanted.empty() + peer.aside.size() + peer.gone.size() + peer.asked.size() +
+             peer.questions.size() + peer.invitations.size() + peer.invited.size();
+  return count;
+}
+
 // What failed for good was told with its reason, of which this is a consequence.
 void Letters::sendFailure(Rank to, const Key &key, const Fault &fault) {
   if (!status())

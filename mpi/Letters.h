@@ -116,6 +116,9 @@ public:
   /// As Courier::news().
   std::optional<lanes::News> news() { return courier_->news(); }
 
+  /// Messages, questions and invitations that are not at their end, here or of peers: for tests.
+  size_t numOpen() const;
+
   /// Longer messages are asked about.
   uint64_t shortBytes() const { return shortBytes_; }
 

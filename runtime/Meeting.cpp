@@ -101,6 +101,15 @@ std::vector<uint32_t> Meeting::pusOf(std::span<const uint32_t> ranks) const {
   return spreadRanks(allowed);
 }
 
+std::vector<Threads> Meeting::seats() const {
+  std::vector<uint32_t> hosts = firstOfHosts(cards_);
+  std::vector<Threads> seats;
+  for (uint32_t r = 0; r <= launcher_.rank; ++r)
+    if (hosts[r] == hosts[launcher_.rank])
+      seats.push_back(listPus(cards_[r].allowed));
+  return seats;
+}
+
 std::vector<uint32_t> ranksOfNode(std::span<const uint32_t> nodes, uint32_t rank) {
   std::vector<uint32_t> members;
   for (uint32_t r = 0; r < nodes.size(); ++r)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/Cards.h"
+#include "topology/Nics.h"
 
 namespace colldsl {
 
@@ -29,6 +30,9 @@ public:
 
   /// Per rank of a node: the hardware thread it is taken to run on.
   std::vector<uint32_t> pusOf(std::span<const uint32_t> ranks) const;
+
+  /// The hardware threads of the ranks of this host, up to this one.
+  std::vector<Threads> seats() const;
 
 private:
   void make(uint32_t numRanks);

@@ -36,7 +36,7 @@ void noteNode(Meeting &meeting) {
   uint32_t ranksPerNode = 0;
   meeting.note(readRanksPerNode(ranksPerNode));
   meeting.mine().ranksPerNode = ranksPerNode;
-  std::vector<network::Interface> own = network::ownInterfaces();
+  std::vector<network::OwnInterface> own = network::ownInterfaces();
   own.resize(meeting.mine().interfaces.size());
   std::copy(own.begin(), own.end(), meeting.mine().interfaces.begin());
 }
@@ -45,10 +45,30 @@ std::vector<uint32_t> nodesOf(const Meeting &meeting) {
   return firstOfNodes(meeting.cards(), meeting.cards()[0].ranksPerNode);
 }
 
-/// How this rank is on the network, unless this variable says it: then it is left as it is.
-Status chooseAddress(std::span<const Card> cards, const char *variable, std::string &bind) {
+/// Of the addresses in one network that which belongs to the nearest interface.
+std::string nearestTo(const std::string &address, std::span<const Threads> seats) {
+  Result<network::Address> known = network::readAddress(address);
+  if (!known)
+    return address;
+  std::vector<network::OwnInterface> equal = network::besides(network::ownInterfaces(), *known);
+  std::vector<NicName> names;
+  for (const network::OwnInterface &one : equal)
+    names.push_back({one.name, ""});
+  return equal.empty() ? address : network::inWords(equal[nearestNic(names, seats)].address);
+}
+
+/// How this rank is on the network; an address that this variable says is left as it is.
+Status chooseAddress(std::span<const Card> cards, const char *variable, network::Options &options) {
   std::vector<uint32_t> hosts = firstOfHosts(cards);
-  if (std::getenv(variable) || isOneNode(hosts))
+  if (std::getenv(variable)) {
+    Result<std::string> address = network::addressAt(options.bind);
+    if (!address)
+      return address.status();
+    if (*address != options.bind)
+      options.bind = nearestTo(*address, *options.seats);
+    return {};
+  }
+  if (isOneNode(hosts))
     return {};
   Result<network::Address> point = meetingPoint(cards, hosts);
   if (!point)
@@ -57,7 +77,7 @@ Status chooseAddress(std::span<const Card> cards, const char *variable, std::str
   if (!address)
     return Status::error(
         concat(address.message(), ", where rank 0 is; ", variable, " names another address"));
-  bind = address.take();
+  options.bind = nearestTo(*address, *options.seats);
   return {};
 }
 
@@ -65,9 +85,11 @@ constexpr const char *kOfiBind = "COLLDSL_OFI_BIND";
 
 template <typename Options>
 Result<Options> bound(Result<Options> options, const char *variable, const Meeting &meeting) {
-  if (options)
-    if (Status s = chooseAddress(meeting.cards(), variable, options->bind); !s)
-      return s;
+  if (!options)
+    return options;
+  options->seats = std::make_shared<const std::vector<Threads>>(meeting.seats());
+  if (Status s = chooseAddress(meeting.cards(), variable, *options); !s)
+    return s;
   return options;
 }
 

@@ -9,6 +9,7 @@
 
 #include "llvm/Support/Format.h"
 
+#include <algorithm>
 #include <map>
 #include <thread>
 
@@ -174,8 +175,24 @@ private:
   uint32_t boxes_ = 0;
 };
 
+/// Per interface the ranks that no other one is nearer to.
+std::vector<std::vector<Rank>> nearestTo(const std::vector<Nic> &nics, const Topology &topology) {
+  std::vector<std::vector<Rank>> ranks(nics.size());
+  for (uint32_t r = 0; r < topology.numRanks(); ++r) {
+    Threads own{topology.place(Rank{r}).pu};
+    std::vector<uint32_t> distances;
+    for (const Nic &nic : nics)
+      distances.push_back(distance(nic, own));
+    uint32_t least = *std::min_element(distances.begin(), distances.end());
+    for (size_t nic = 0; nic < nics.size(); ++nic)
+      if (distances[nic] == least)
+        ranks[nic].push_back(Rank{r});
+  }
+  return ranks;
+}
+
 /// Of machines that hwloc knows; one that was described has none.
-void printNics(llvm::StringRef description) {
+void printNics(llvm::StringRef description, const Topology &topology) {
   llvm::SmallVector<llvm::StringRef> words;
   description.split(words, ' ', -1, false);
   for (llvm::StringRef word : words) {
@@ -184,9 +201,11 @@ void printNics(llvm::StringRef description) {
     Result<std::vector<Nic>> nics = discoverNics(word == "local" ? "" : word.str());
     if (!nics || nics->empty())
       return;
-    llvm::outs() << "\nnuma  network interface next to it\n";
-    for (const Nic &nic : *nics)
-      llvm::outs() << llvm::right_justify(std::to_string(nic.numa), 4) << "  " << nic.name << "\n";
+    std::vector<std::vector<Rank>> ranks = nearestTo(*nics, topology);
+    llvm::outs() << "\nnuma  network interface next to it, and the ranks that none is nearer to\n";
+    for (size_t i = 0; i < nics->size(); ++i)
+      llvm::outs() << llvm::right_justify(std::to_string((*nics)[i].numa), 4) << "  "
+                   << (*nics)[i].name << "  " << membersWord(ranks[i]) << "\n";
   }
 }
 
@@ -223,7 +242,7 @@ Exit topoCommand(Arguments arguments) {
     llvm::outs() << "\n";
     printDistances(*topology);
   }
-  printNics(settings.topology);
+  printNics(settings.topology, *topology);
   return Exit::Success;
 }
 

@@ -94,6 +94,47 @@ private:
   uint32_t count_ = 0;
 };
 
+Threads threadsOf(hwloc_const_cpuset_t set) {
+  Threads threads;
+  for (int pu = hwloc_bitmap_first(set); pu >= 0; pu = hwloc_bitmap_next(set, pu))
+    threads.push_back(static_cast<uint32_t>(pu));
+  return threads;
+}
+
+std::vector<Threads> partsAround(hwloc_topology_t topology, hwloc_obj_t beside) {
+  std::vector<Threads> around;
+  hwloc_const_cpuset_t all = hwloc_get_root_obj(topology)->cpuset;
+  for (; !hwloc_bitmap_isequal(beside->cpuset, all); beside = beside->parent)
+    if (Threads part = threadsOf(beside->cpuset); around.empty() || around.back() != part)
+      around.push_back(std::move(part));
+  return around;
+}
+
+/// "0000:81:00.0", if the device is plugged into PCI.
+std::string busOf(hwloc_obj_t device) {
+  while (device && device->type != HWLOC_OBJ_PCI_DEVICE)
+    device = device->parent;
+  if (!device)
+    return "";
+  const auto &pci = device->attr->pcidev;
+  return pciName(pci.domain, pci.bus, pci.dev, pci.func);
+}
+
+Nic nicOf(hwloc_topology_t topology, hwloc_obj_t device) {
+  Nic nic;
+  nic.name = device->name ? device->name : "unnamed";
+  nic.bus = busOf(device);
+  hwloc_obj_t beside = hwloc_get_non_io_ancestor_obj(topology, device);
+  nic.around = partsAround(topology, beside);
+  for (hwloc_obj_t memory = nullptr;
+       (memory = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, memory));)
+    if (hwloc_bitmap_intersects(memory->cpuset, beside->cpuset)) {
+      nic.numa = memory->logical_index;
+      break;
+    }
+  return nic;
+}
+
 Result<std::vector<Place>> placesOf(Result<HwlocTopology> loaded) {
   if (!loaded)
     return loaded.status();
@@ -136,12 +177,7 @@ Result<std::vector<Nic>> discoverNics(const std::string &xmlFile) {
     hwloc_obj_osdev_type_t type = device->attr->osdev.type;
     if (type != HWLOC_OBJ_OSDEV_NETWORK && type != HWLOC_OBJ_OSDEV_OPENFABRICS)
       continue;
-    hwloc_obj_t beside = hwloc_get_non_io_ancestor_obj(topology, device);
-    hwloc_obj_t memory = nullptr;
-    while ((memory = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, memory)))
-      if (hwloc_bitmap_intersects(memory->cpuset, beside->cpuset))
-        break;
-    nics.push_back({device->name ? device->name : "unnamed", memory ? memory->logical_index : 0});
+    nics.push_back(nicOf(topology, device));
   }
   return nics;
 }

@@ -85,9 +85,24 @@ class Hosts:
             self.relaying.kill()
             self.relaying.wait()
         for i, name in enumerate(self.names):
-            ip("link", "del", f"port{i}", check=False)
+            for cable in ("port", "more"):
+                ip("link", "del", f"{cable}{i}", check=False)
             ip("netns", "del", name, check=False)
         ip("link", "del", "bridge0", check=False)
+
+    def plug_in(self, name):
+        """One more interface per host, in the same network: 10.213.7.101 and on."""
+        for i, host in enumerate(self.names):
+            ip("link", "add", f"more{i}", "type", "veth", "peer", "name", name, "netns", host)
+            ip("link", "set", f"more{i}", "master", "bridge0", "up")
+            ip("-n", host, "addr", "add", f"10.213.7.{i + 101}/24", "dev", name)
+            ip("-n", host, "link", "set", name, "up")
+
+    def listeners(self, i):
+        """Where somebody listens on host i: the last numbers of addresses."""
+        table = subprocess.run(["ip", "netns", "exec", self.names[i], "cat", "/proc/net/tcp"],
+                               check=True, capture_output=True, text=True).stdout
+        return {int(of[:2], 16) for of in re.findall(r": (\w{6})0A:\w{4} 0{8}:0{4} 0A", table)}
 
     def speak_ipv6(self):
         """Alone: fd00:213:7::1 and on."""
@@ -228,6 +243,30 @@ class Suite:
         said, code = self.run(hosts, 2, "allreduce_ring", COLLDSL_OFI_BIND="10.214.0.0/16")
         expect(code != 0 and "has no address in 10.214.0.0/16" in said, said)
 
+    def interfaces_are_shared_out(self, hosts, *wanted):
+        """Of two that are equally near the ranks of a host take one each, else all the nearest one, unless it
+        drops what comes that way. `wanted`: the interface that this machine is said to have beside its first
+        cores, and whether it is strict."""
+        hosts.plug_in("ib0")
+        near, *strict = wanted or [None]
+        if strict:
+            for host in hosts.names:
+                subprocess.run(["ip", "netns", "exec", host, "sh", "-c",
+                                f"echo 1 > /proc/sys/net/ipv4/conf/{near}/rp_filter"], check=True)
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as machine:
+            with open(os.path.join(os.path.dirname(__file__), "../tools/Inputs/two-nics.xml")) as file:
+                names = {"eth0": near, "ib0": "ib0" if near == "eth0" else "eth0"}
+                machine.write(re.sub('"(eth0|ib0)"', lambda name: f'"{names[name[1]]}"', file.read()))
+            machine.flush()
+            said = {"HWLOC_XMLFILE": machine.name} if near else {}
+            with self.job(hosts, 2, self.sums, "1000000000", **said) as job:
+                job.hear(r"is process \d+", 2 * len(hosts.names), 60)
+                found = [hosts.listeners(i) for i in range(len(hosts.names))]
+        for i, addresses in enumerate(found):
+            first, more = i + 1, i + 101
+            expected = {None: {first, more}, "eth0": {first}, "ib0": {first if strict else more}}[near]
+            expect(addresses == expected, f"host {i} listens at {addresses}, not {expected}")
+
     def ipv6_is_enough(self, hosts):
         hosts.speak_ipv6()
         names = ["allreduce_hierarchical", "alltoall_pairwise", "barrier_dissemination"]
@@ -295,7 +334,10 @@ def main():
     suite = Suite(*sys.argv[1:3])
     plan = [(2, suite.collectives_run_right), (3, suite.collectives_run_right),
             (2, suite.library_knows_nodes), (2, suite.address_is_told),
-            (2, suite.ipv6_is_enough), (3, suite.goes_to_all_at_once), (3, suite.dead_rank_is_named),
+            (2, suite.interfaces_are_shared_out), (2, suite.interfaces_are_shared_out, "eth0"),
+            (2, suite.interfaces_are_shared_out, "ib0"),
+            (2, suite.interfaces_are_shared_out, "ib0", "strict"), (2, suite.ipv6_is_enough),
+            (3, suite.goes_to_all_at_once), (3, suite.dead_rank_is_named),
             (2, suite.cut_link_is_noticed)]
     for weather in ("1 0.1 0.1 0.1", "2 1 1 1", "3 5 5 5", "4 20 5 5"):
         plan.append((3, suite.datagrams_get_lost, *weather.split()))

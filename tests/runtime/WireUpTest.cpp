@@ -41,6 +41,24 @@ TEST(Nodes, AreMachinesAndNamespacesAndRanksInARow) {
   EXPECT_EQ(firstOfHosts(cards), (Ranks{0, 1, 2, 0, 1, 0}));
 }
 
+// Whatever they see of each other: they share its cores.
+TEST(Nodes, OfAMachineAreCountedAcrossNamespaces) {
+  OutOfBand launcher;
+  launcher.numRanks = 4;
+  launcher.allgather = [](const void *mine, void *all, size_t bytes) {
+    EXPECT_EQ(bytes, sizeof(Card));
+    auto *cards = static_cast<Card *>(all);
+    std::fill_n(cards, 4, *static_cast<const Card *>(mine));
+    ++cards[1].processNamespace;
+    ++cards[2].networkNamespace;
+    std::strcpy(cards[3].boot, "another machine");
+    return Status();
+  };
+  EXPECT_EQ(*countOnMachine(launcher), 3u);
+  launcher.allgather = [](const void *, void *, size_t) { return Status::error("nobody came"); };
+  EXPECT_EQ(countOnMachine(launcher).message(), "nobody came");
+}
+
 TEST(Nodes, MeetWhereAllAreAndNobodyIsTwice) {
   Card first = onHost("a", {at("192.168.1.1"), at("172.16.0.1"), at("10.0.0.1")});
   Card second = onHost("b", {at("192.168.1.1"), at("10.0.0.2")});
@@ -71,6 +89,24 @@ TEST(Interfaces, AreFoundByTheirNetwork) {
     std::string address = network::inWords(own.address);
     EXPECT_EQ(*network::addressAt(address + (own.address.isOfIpv4() ? "/32" : "/128")), address);
   }
+  using Own = network::OwnInterface;
+  std::vector<Own> own{{at("192.0.2.1"), "a0"},
+                       {at("10.0.0.1"), "a0"},
+                       {at("10.0.0.9"), "a1"},
+                       {at("10.0.0.2"), "a1"},
+                       {at("10.0.1.3"), "a2"},
+                       {at("fd00::3"), "a3"},
+                       {{at("10.0.0.4").address, 112}, "a4"}};
+  auto namesBeside = [&](const char *address) {
+    std::string names;
+    for (const Own &one : network::besides(own, at(address).address))
+      names += one.name + " " + network::inWords(one.address) + " ";
+    return names;
+  };
+  EXPECT_EQ(namesBeside("10.0.0.2"), "a0 10.0.0.1 a1 10.0.0.2 ");
+  EXPECT_EQ(namesBeside("10.0.0.1"), "a0 10.0.0.1 a1 10.0.0.9 ");
+  EXPECT_EQ(namesBeside("fd00::3"), "a3 fd00::3 ");
+  EXPECT_EQ(namesBeside("10.0.0.7"), "");
   EXPECT_EQ(*network::addressTowards(at("127.0.0.1").address), "127.0.0.1");
 }
 

@@ -31,6 +31,7 @@ public:
 
   uint32_t numRanks() const { return static_cast<uint32_t>(ranks_.size()); }
   datagram::DatagramCarrier &carrier(uint32_t rank) { return *ranks_[rank].carrier; }
+  network::NetworkEndpoint &endpoint(uint32_t rank) { return *ranks_[rank].endpoint; }
   LossyCalls &calls(uint32_t rank) { return *ranks_[rank].calls; }
   Channels &channels(uint32_t rank) { return *ranks_[rank].channels; }
   std::function<void()> eachPoll; ///< called then

@@ -304,6 +304,97 @@ TEST(Multicast, forgedDatagramsChangeNothing) {
   ::close(stranger);
 }
 
+// What waits for room in a plan that is closed was never said: the window is as it was.
+TEST(Multicast, whatIsNeverSaidTakesNoWindow) {
+  constexpr uint64_t kShort = 64, kLong = 16000, kAlone = 8 << 10;
+  Broadcasts ranks(3, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  std::vector<std::byte> bytes(kLong);
+  // The members look at nothing from when the group is there.
+  auto send = [&](uint32_t message, uint64_t size) {
+    iovec piece = {bytes.data(), size};
+    Payload payload = {&piece, 1, true, false, size};
+    ranks.channels(0).send({0, message}, OpId{0}, payload);
+    return ranks.channels(0).send({1, message}, OpId{1}, payload);
+  };
+  ASSERT_TRUE(ranks.open({kShort, kLong}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  for (uint32_t i = 0; i < datagram::kCastChannels; ++i) {
+    ranks.channels(0).start();
+    send(0, kShort);
+  }
+  for (uint64_t left = 0; left < 2 * (128 << 10); left += kLong) {
+    ranks.channels(0).start();
+    send(1, kLong);
+    ASSERT_TRUE(ranks.open({kShort, kLong}));
+  }
+  ASSERT_TRUE(ranks.open({kAlone}, false));
+  ranks.channels(0).start();
+  EXPECT_EQ(send(0, kAlone), Posted::Done) << "it need not ask";
+}
+
+/// Who speaks for a group that is another's, of which this rank is a member, too.
+TEST(Multicast, onlyTheRootSpeaksForAGroup) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  sockaddr_in where = {};
+  datagram::PacketHeader seen;
+  ranks.calls(0).loses = [&](const mmsghdr &message) {
+    if (goesToMany(message)) {
+      std::memcpy(&where, message.msg_hdr.msg_name, sizeof where);
+      std::memcpy(&seen, message.msg_hdr.msg_iov[0].iov_base, sizeof seen);
+    }
+    return false;
+  };
+  std::vector<std::unique_ptr<Channels>> channels; // ranks 0 and 1 broadcast to all others
+  for (uint32_t r = 0; r < 4; ++r) {
+    std::vector<EdgeSpec> out, in;
+    for (uint32_t other = 0; other < 4; ++other) {
+      if (other == r)
+        continue;
+      EdgeSpec edge{Rank{other}, {makeMessageId(5, 0)}, {Transfer{.multicast = true}}};
+      if (r < 2)
+        out.push_back(edge);
+      if (other < 2)
+        in.push_back(edge);
+    }
+    auto opened = ranks.endpoint(r).open({out, in});
+    ASSERT_TRUE(opened.ok()) << opened.message();
+    channels.push_back(opened.take());
+  }
+  auto pollUntil = [&](auto isOver) {
+    for (auto until = Clock::now() + 10s; !isOver() && Clock::now() < until;)
+      for (auto &one : channels)
+        one->poll();
+    return isOver();
+  };
+  ASSERT_TRUE(pollUntil([&] {
+    return ranks.carrier(0).multicast()->isReady(0) && ranks.carrier(1).multicast()->isReady(0);
+  }));
+  uint64_t refused = ranks.carrier(2).castCounts().refused;
+  datagram::PacketHeader header;
+  header.kind = datagram::PacketKind::Cast;
+  header.token = seen.token;
+  header.from = Rank{0};
+  datagram::CastHeader cast;
+  cast.root = Rank{1};
+  cast.number = 1;
+  cast.bytes = 8;
+  std::vector<std::byte> body(sizeof cast + cast.bytes), packet(sizeof header);
+  std::memcpy(body.data(), &cast, sizeof cast);
+  datagram::seal(header, body);
+  std::memcpy(packet.data(), &header, sizeof header);
+  packet.insert(packet.end(), body.begin(), body.end());
+  int forger = socket(AF_INET, SOCK_DGRAM, 0);
+  in_addr loopback = {htonl(INADDR_LOOPBACK)};
+  setsockopt(forger, IPPROTO_IP, IP_MULTICAST_IF, &loopback, sizeof loopback);
+  EXPECT_GT(sendto(forger, packet.data(), packet.size(), 0,
+                   reinterpret_cast<const sockaddr *>(&where), sizeof where),
+            0);
+  EXPECT_TRUE(pollUntil([&] { return ranks.carrier(2).castCounts().refused == refused + 1; }));
+  ::close(forger);
+}
+
 /// Four ranks, of which `victim` is killed while rank 0 broadcasts; what the others say of it.
 void killOne(Rank victim) {
   LocalOptions local;

@@ -1,12 +1,15 @@
 // What is special about messages over libfabric.
 #include "tests/transports/NetworkChecks.h"
 #include "transports/ofi/Attach.h"
+#include "transports/ofi/Domains.h"
 #include "transports/ofi/OfiCarrier.h"
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 namespace colldsl::test {
@@ -74,6 +77,112 @@ TEST(Ofi, strangersAreSentAway) {
   EXPECT_EQ(read(stranger, &byte, 1), 0) << "the connection still stands";
   close(stranger);
   pair.closeAll();
+}
+
+/// Rank 1 may write a message for rank 0, which gives the plan up.
+struct GivenUp {
+  explicit GivenUp(const ofi::Options &options)
+      : pair([=](Rank r) { return ofi::makeEndpoint(r, 2, options); }) {
+    EXPECT_EQ(pair.trouble, "");
+    Transfer way;
+    way.protocol = Protocol::Static;
+    std::vector<EdgeSpec> edge[2];
+    for (uint32_t r = 0; r < 2; ++r) {
+      edge[r].push_back({Rank{1 - r}, {makeMessageId(3, 0)}, {way}});
+      auto opened =
+          r == 0 ? pair.endpoints[0]->open({{}, edge[0]}) : pair.endpoints[1]->open({edge[1], {}});
+      EXPECT_TRUE(opened.ok()) << opened.message();
+      channels[r] = opened.take();
+      channels[r]->start();
+    }
+    channels[0]->recv({0, 0}, OpId{0}, {&piece, 1, true, false, bytes.size()});
+    channels[0]->abort({kNoRank, kNoOp, "not needed"});
+  }
+  NetworkPair pair;
+  std::vector<std::byte> bytes = std::vector<std::byte>(100000);
+  iovec piece = {bytes.data(), bytes.size()};
+  std::unique_ptr<Channels> channels[2];
+};
+
+// It may be writing as long as it has not said anything of the plan.
+TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
+  ofi::Options options;
+  options.linger = options.lingerAfterFailure = 30s;
+  GivenUp given(options);
+  std::atomic<bool> looks = false, lookedFirst = false;
+  std::thread closing([&] {
+    given.channels[0].reset();
+    lookedFirst = looks.load();
+  });
+  std::this_thread::sleep_for(100ms);
+  looks = true;
+  for (auto until = Clock::now() + 10s; given.channels[1]->check() && Clock::now() < until;)
+    given.channels[1]->poll();
+  EXPECT_EQ(given.channels[1]->fault().reason, "not needed");
+  given.channels[1].reset();
+  closing.join();
+  EXPECT_TRUE(lookedFirst);
+}
+
+// Nothing of this rank moves any more, for its memory may be written.
+TEST(Ofi, aWriterWhoSaysNothingEndsAll) {
+  ofi::Options options;
+  options.linger = options.lingerAfterFailure = 50ms;
+  GivenUp given(options);
+  given.channels[0].reset();
+  auto next = given.pair.endpoints[0]->open({{}, {}});
+  ASSERT_TRUE(next.ok()) << next.message();
+  EXPECT_FALSE((*next)->check());
+  EXPECT_EQ((*next)->fault().reason,
+            "rank 1 may still write for a plan that failed, and does not answer");
+  EXPECT_EQ((*next)->fault().peer, Rank{1});
+}
+
+/// Of a list that libfabric might give.
+struct Offer {
+  explicit Offer(const char *domain, const char *fabric = "one", const char *provider = "cxi") {
+    info.domain_attr = &domainOf;
+    info.fabric_attr = &fabricOf;
+    info.ep_attr = &endpointOf;
+    info.nic = &nic;
+    nic.link_attr = &link;
+    nic.bus_attr = &bus;
+    domainOf.name = const_cast<char *>(domain);
+    fabricOf.name = const_cast<char *>(fabric);
+    fabricOf.prov_name = const_cast<char *>(provider);
+  }
+  Offer(const Offer &) = delete;
+  fi_info info = {};
+  fi_domain_attr domainOf = {};
+  fi_fabric_attr fabricOf = {};
+  fi_ep_attr endpointOf = {};
+  fid_nic nic = {};
+  fi_link_attr link = {};
+  fi_bus_attr bus = {};
+};
+
+TEST(Ofi, domainsAreEqualThatReachTheSamePeers) {
+  Offer down("cxi0"), first("cxi1"), again("cxi1"), elsewhere("cxi2", "two"),
+      other("x", "one", "y"), weaker("cxi3"), last("cxi4");
+  down.link.state = FI_LINK_DOWN;
+  weaker.info.caps = FI_MSG;
+  Offer *list[] = {&down, &first, &again, &elsewhere, &other, &weaker, &last};
+  for (size_t i = 0; i + 1 < std::size(list); ++i)
+    list[i]->info.next = &list[i + 1]->info;
+  EXPECT_EQ(ofi::equalDomains(&down.info), (std::vector<const fi_info *>{&first.info, &last.info}));
+  first.info.next = nullptr;
+  first.link.state = FI_LINK_DOWN;
+  EXPECT_EQ(ofi::equalDomains(&down.info), (std::vector<const fi_info *>{&down.info}));
+}
+
+TEST(Ofi, domainsAreKnownByTheirPlaceOnTheBus) {
+  Offer offer("mlx5_1-rdm");
+  offer.bus.bus_type = FI_BUS_PCI;
+  offer.bus.attr.pci = {1, 0x82, 3, 1};
+  EXPECT_EQ(ofi::nicOf(offer.info).bus, "0001:82:03.1");
+  EXPECT_EQ(ofi::nicOf(offer.info).name, "mlx5_1-rdm");
+  offer.info.nic = nullptr;
+  EXPECT_EQ(ofi::nicOf(offer.info).bus, "");
 }
 
 TEST(Ofi, memoryFollowsEdgesNotRanks) {

@@ -3,6 +3,7 @@
 #include "transports/cma/Costs.h"
 #include "transports/cma/RemoteMemory.h"
 #include "transports/shm/Arena.h"
+#include "transports/shm/Sleep.h"
 #include "transports/shm/World.h"
 
 #include <cstring>
@@ -18,6 +19,13 @@ namespace {
 
 using shm::Arena;
 using Bytes = std::vector<std::byte>;
+
+TEST(Sleep, aCrowdHasFewerCoresThanRanks) {
+  auto cores = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  EXPECT_FALSE(shm::isCrowd(cores));
+  EXPECT_TRUE(shm::isCrowd(cores + 1));
+  EXPECT_LT(shm::patienceAmong(cores + 1).looks, shm::patienceAmong(cores).looks);
+}
 
 TEST(Arena, blocksAreAlignedAndApart) {
   Arena arena(4096, 1000);

@@ -3,12 +3,14 @@
 #include "tests/transports/FaultSweep.h"
 #include "tests/transports/NetworkChecks.h"
 #include "transports/verbs/Attach.h"
+#include "transports/verbs/Nearest.h"
 #include "transports/verbs/VerbsCarrier.h"
 
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace colldsl::test {
 namespace {
@@ -51,6 +53,58 @@ TEST_F(Verbs, theEnvironmentIsReadWithCare) {
   setenv("COLLDSL_VERBS_GID", "0", 1);
   EXPECT_EQ(verbs::optionsFromEnvironment()->gidIndex, 0);
   unsetenv("COLLDSL_VERBS_GID");
+}
+
+ibv_gid gidAt(const char *text) {
+  ibv_gid gid;
+  network::Address address = *network::readAddress(text);
+  std::copy(address.bytes.begin(), address.bytes.end(), gid.raw);
+  return gid;
+}
+
+TEST(Devices, areNeighborsInOneNetwork) {
+  std::vector<network::OwnInterface> own{{{*network::readAddress("10.0.0.1"), 120}, "eth0"},
+                                         {{*network::readAddress("fd00::1"), 64}, "eth0"}};
+  auto are = [&](const char *one, const char *other, bool isEthernet = true) {
+    return verbs::areNeighbors(gidAt(one), gidAt(other), isEthernet, own);
+  };
+  EXPECT_TRUE(are("10.0.0.1", "10.0.0.2"));
+  EXPECT_FALSE(are("10.0.0.1", "10.0.1.2"));
+  EXPECT_TRUE(are("fd00::1", "fd00::ff:2"));
+  EXPECT_FALSE(are("fe80::1", "fe80::2")) << "each may be a cable of its own";
+  EXPECT_TRUE(are("fe80::1", "fe80::2", false));
+  EXPECT_FALSE(are("fe80::1", "fec0::2", false));
+}
+
+// Numbers of requests wrap around, and their places with them.
+TEST(SendQueue, holdsAPowerOfTwo) {
+  verbs::SendQueue queue(0, 48);
+  EXPECT_TRUE(queue.fits(32, 1));
+  EXPECT_FALSE(queue.fits(33, 1));
+  EXPECT_TRUE(verbs::SendQueue(0, 64).fits(verbs::SendQueue::kMostRequests, 1));
+}
+
+// As tests/rdma/more-devices makes them.
+TEST(Devices, areSharedOutIfTheyAreUpAndInOneNetwork) {
+  int count = 0;
+  if (!verbs::Library::load())
+    GTEST_SKIP() << "no libibverbs";
+  ibv_device **list = verbs::Library::get().get_device_list(&count);
+  if (count != 4)
+    GTEST_SKIP() << count << " RDMA devices in place of 4";
+  verbs::Options options;
+  auto first = [&](uint32_t ranks) {
+    options.seats = std::make_shared<const std::vector<Threads>>(ranks, Threads{0});
+    auto order = verbs::inOrder({list, 4}, options);
+    EXPECT_EQ(order.size(), 4u) << "all are tried";
+    return std::string(verbs::Library::get().get_device_name(order.at(0)));
+  };
+  std::set<std::string> taken{first(1), first(2)};
+  EXPECT_EQ(taken, (std::set<std::string>{"rxe0", "rxe1"}));
+  EXPECT_EQ(first(3), first(1));
+  options.device = "rxe2";
+  EXPECT_EQ(verbs::inOrder({list, 4}, options), (std::vector<ibv_device *>{list[2]}));
+  verbs::Library::get().free_device_list(list);
 }
 
 // Longer than the longest message of the device: one write is several requests.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -65,6 +66,15 @@ bool readNetwork(const std::string &text, Interface &network) {
   return true;
 }
 
+// Greater numbers are loose, or off: of the two that are set the greater one holds.
+bool isStrict(const std::string &name) {
+  int strictest = 0;
+  for (const std::string &of : {std::string("all"), name})
+    if (int filter = 0; std::ifstream("/proc/sys/net/ipv4/conf/" + of + "/rp_filter") >> filter)
+      strictest = std::max(strictest, filter);
+  return strictest == 1;
+}
+
 } // namespace
 
 bool Address::isOfIpv4() const { return std::equal(kMapped.begin(), kMapped.end(), bytes.begin()); }
@@ -112,8 +122,8 @@ bool Interface::reaches(const Address &other) const {
   return true;
 }
 
-std::vector<Interface> ownInterfaces() {
-  std::vector<Interface> own;
+std::vector<OwnInterface> ownInterfaces() {
+  std::vector<OwnInterface> own;
   ifaddrs *first = nullptr;
   if (getifaddrs(&first) != 0)
     return own;
@@ -123,10 +133,28 @@ std::vector<Interface> ownInterfaces() {
       continue;
     Address address = nameOf(i->ifa_addr).address();
     if (!isOfOneCable(address))
-      own.push_back({address, bitsOf(nameOf(i->ifa_netmask))});
+      own.push_back({{address, bitsOf(nameOf(i->ifa_netmask))}, i->ifa_name});
   }
   freeifaddrs(first);
   return own;
+}
+
+std::vector<OwnInterface> besides(const std::vector<OwnInterface> &own, const Address &address) {
+  std::vector<OwnInterface> found;
+  auto known = std::find_if(own.begin(), own.end(),
+                            [&](const OwnInterface &one) { return one.address == address; });
+  if (known == own.end())
+    return found;
+  for (const OwnInterface &one : own) {
+    bool isNew = std::none_of(found.begin(), found.end(),
+                              [&](const OwnInterface &other) { return other.name == one.name; });
+    bool isBeside = one.bits == known->bits && one.reaches(address);
+    if (isNew && one.name == known->name)
+      found.push_back(*known);
+    else if (isNew && isBeside && !(address.isOfIpv4() && isStrict(one.name)))
+      found.push_back(one);
+  }
+  return found;
 }
 
 std::string inWords(const Address &address) {

@@ -39,9 +39,18 @@ struct Interface {
   bool reaches(const Address &other) const;
 };
 
+struct OwnInterface : Interface {
+  std::string name;
+};
+
 /// Of those that are up, but loopback, as the kernel lists them. Without addresses that only mean
 /// something on one cable.
-std::vector<Interface> ownInterfaces();
+std::vector<OwnInterface> ownInterfaces();
+
+/// Of `own` those in the very network of the one with this address, one address of each interface:
+/// of that one this address. Without those that drop what the kernel would answer through
+/// another one (strict rp_filter). Empty: none has this address.
+std::vector<OwnInterface> besides(const std::vector<OwnInterface> &own, const Address &address);
 
 /// As people write it.
 std::string inWords(const Address &address);

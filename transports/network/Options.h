@@ -1,8 +1,11 @@
 /// What may be set of every transport over a network. Sizes in bytes.
 #pragma once
 
+#include "topology/Nics.h"
+
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace colldsl::network {
@@ -11,6 +14,9 @@ struct Options {
   /// The address of this machine that all sockets are bound to, or the network that it is in
   /// ("10.0.0.0/24").
   std::string bind = "127.0.0.1";
+  /// The threads that the ranks of this host may run on, in order, up to this one, for sharing its
+  /// network interfaces out where none is named; null: it takes the first.
+  std::shared_ptr<const std::vector<Threads>> seats;
   /// Longer messages are asked about first.
   uint32_t eagerBytes = 8 << 10;
   /// Longer ones may be written to where they belong, or read; of eagerBytes at most.

@@ -1,5 +1,7 @@
 #include "transports/ofi/Fabric.h"
 
+#include "transports/ofi/Domains.h"
+
 #include <algorithm>
 #include <cstring>
 #include <sys/random.h>
@@ -96,7 +98,18 @@ Fabric::Info Fabric::ask(const Options &options) {
   Info free = ask(options, nullptr);
   bool hasSockets =
       free && free->addr_format >= FI_SOCKADDR && free->addr_format <= FI_SOCKADDR_IN6;
-  return hasSockets ? nullptr : std::move(free);
+  return hasSockets ? nullptr : nearest(std::move(free), options);
+}
+
+// Of what is bound to an address there is one.
+Fabric::Info Fabric::nearest(Info offers, const Options &options) {
+  if (!offers || !offers->next || !options.seats)
+    return offers;
+  std::vector<const fi_info *> equal = equalDomains(offers.get());
+  std::vector<NicName> names;
+  for (const fi_info *offer : equal)
+    names.push_back(nicOf(*offer));
+  return Info(Library::get().copyInfo(equal[nearestNic(names, *options.seats)]));
 }
 
 Result<std::unique_ptr<Fabric>> Fabric::open(const Options &options, Calls &calls) {

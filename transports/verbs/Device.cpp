@@ -1,5 +1,7 @@
 #include "transports/verbs/Device.h"
 
+#include "transports/verbs/Nearest.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -47,16 +49,13 @@ Result<std::unique_ptr<Device>> Device::open(const Options &options) {
   return device;
 }
 
-// The first whose port is up, of those that were asked for.
+// The first whose port is up.
 Status Device::choose(const Options &options) {
   int count = 0;
   std::unique_ptr<ibv_device *, FreeList> list(Library::get().get_device_list(&count));
   std::string wanted = options.device.empty() ? "" : " '" + options.device + "'";
   Status why = Status::error("there is no RDMA device" + wanted);
-  for (int i = 0; list && i < count; ++i) {
-    ibv_device *found = list.get()[i];
-    if (!options.device.empty() && options.device != Library::get().get_device_name(found))
-      continue;
+  for (ibv_device *found : inOrder({list.get(), static_cast<size_t>(count)}, options)) {
     context_.reset(Library::get().open_device(found));
     why = context_ ? choosePort(options)
                    : Status::error("cannot open the RDMA device " +

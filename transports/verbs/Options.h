@@ -12,7 +12,7 @@ struct Options : network::Options {
     eagerBytes = 64 << 10;
     windowBytes = 256 << 10;
   }
-  std::string device; ///< as ibv_devices(1) names it; empty: the first one with a port that is up
+  std::string device; ///< as ibv_devices(1) names it; empty: the nearest one with a port that is up
   uint32_t port = 0;  ///< 0: the first one that is up
   int gidIndex = -1; ///< -1: an address of RoCE version 2 and IPv4, if there is one, else the first
   uint32_t sendsPerPeer = 64; ///< that a peer's queue pair holds at once

@@ -1,0 +1,19 @@
+/// Which device of several a rank takes.
+#pragma once
+
+#include "transports/network/Interfaces.h"
+#include "transports/verbs/Library.h"
+#include "transports/verbs/Options.h"
+
+namespace colldsl::verbs {
+
+/// In the order in which they are to be tried: the one that is named; or all, and before the
+/// others, of those that are up and in the network of the first that is, the nearest.
+std::vector<ibv_device *> inOrder(std::span<ibv_device *const> devices, const Options &options);
+
+/// Whether what has the one address reaches the other without a router. `own`: the interfaces that
+/// Ethernet addresses are of.
+bool areNeighbors(const ibv_gid &one, const ibv_gid &other, bool isEthernet,
+                  std::span<const network::OwnInterface> own);
+
+} // namespace colldsl::verbs
