@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -109,6 +108,12 @@ class Hosts:
         for i, name in enumerate(self.names):
             ip("-n", name, "addr", "flush", "dev", "eth0", "scope", "global")
             ip("-n", name, "addr", "add", f"fd00:213:7::{i + 1}/64", "dev", "eth0", "nodad")
+
+    def sent_to_groups(self, i):
+        """Datagrams of multicast that host i has sent, by its kernel's count."""
+        counts = ip("netns", "exec", self.names[i], "cat", "/proc/net/netstat").stdout.splitlines()
+        names, values = (line.split() for line in counts if line.startswith("IpExt:"))
+        return int(values[names.index("OutMcastPkts")])
 
     def cut(self, i):
         """Far away from host i, which notices nothing."""
@@ -297,26 +302,18 @@ class Suite:
                                 MOST_SECONDS)
 
     def goes_to_all_at_once(self, hosts, *weather):
-        """By multicast, in any weather; none of it reaches the hosts' other interfaces."""
+        """By multicast, in any weather."""
         if weather:
             hosts.relay_by([self.relay, *weather])
-        seen = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
-        seen.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
-        seen.setblocking(False)
-        seen.bind(("port0", 0))
         begin = time.monotonic()
         said, code = self.run(hosts, 2, "bcast_multicast", "--bytes", "40KiB", "--iters", "300",
                               "--transport", "datagram")
         expect(code == 0 and re.search(rf"bcast_multicast +{2 * len(hosts.names)} .*proved +correct", said),
                said)
         took = time.monotonic() - begin
-        many = 0
-        with seen, contextlib.suppress(BlockingIOError):
-            while True:
-                frame = seen.recv(100)
-                many += frame[23] == 17 and frame[30:32] == bytes([239, 255])
+        many = hosts.sent_to_groups(0)
         expect(many > 100, f"only {many} datagrams of multicast")
-        print(f"  {many} datagrams or more to all, done within {took:.1f} s")
+        print(f"  {many} datagrams to all, done within {took:.1f} s")
 
     def datagrams_get_lost(self, hosts, *weather):
         """Every byte is right nevertheless. The weather: seed, and per cent of loss, of reordering, of
