@@ -63,6 +63,7 @@ struct Letters::Wanted {
 struct Letters::Invitation {
   Key key;
   Wanted wanted;
+  bool isAsked = false; ///< the sender's question crossed it: nothing else will come for it
 };
 
 struct Letters::Aside {
@@ -129,8 +130,13 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
   case Header::Kind::Nothing: {
     Courier::Place place;
     std::memcpy(&place, bytes, sizeof place);
-    std::erase_if(peer(from).invited,
-                  [&](const Invitation &i) { return i.wanted.place.number == place.number; });
+    Peer &peer = this->peer(from);
+    std::erase_if(peer.invited, [&](const Invitation &i) {
+      bool isIt = i.wanted.place.number == place.number;
+      if (isIt && i.isAsked)
+        std::erase(peer.gone, i.key);
+      return isIt;
+    });
     return courier_->expectNoMore(from, place);
   }
   case Header::Kind::Taken:
@@ -159,8 +165,11 @@ void Letters::deliver(Rank from, const Header &header, const std::byte *bytes) {
   auto isInvited = [&](const Invitation &i) {
     return i.key == header.key && i.wanted.bytes == header.bytes;
   };
-  if (header.kind == Header::Kind::Question && std::ranges::any_of(peer.invited, isInvited))
+  auto invited = std::ranges::find_if(peer.invited, isInvited);
+  if (header.kind == Header::Kind::Question && invited != peer.invited.end()) {
+    invited->isAsked = true;
     return; // the invitation, which is on its way, is the answer
+  }
   uninvite(from, peer, header.key);
   if (Message *message = peer.wanted.take(header.key))
     return accept(from, *message, header, bytes);

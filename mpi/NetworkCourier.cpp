@@ -320,6 +320,8 @@ void NetworkCourier::onFrame(Peer &from, const Header &header, std::span<const s
   case Kind::Place:
   case Kind::Read:
   case Kind::Closed:
+  case Kind::HowFar:
+  case Kind::SoFar:
   case Kind::Credit:
   case Kind::Failed:
   case Kind::Goodbye:

@@ -149,7 +149,7 @@ template <typename Options>
 TransportSetup onNetwork(const std::string &name, const Options &options) {
   TransportSetup setup =
       onProcesses(name, {}, [=](shm::World &world, Rank r) { return attach(world, r, options); });
-  setup.opensAlone = true;
+  setup.opensAlone = setup.isOverNetwork = true;
   return setup;
 }
 
@@ -206,7 +206,7 @@ TransportSetup onDatagrams(const std::string &name, const datagram::Options &opt
     return datagram::attach(world, r, options, **calls);
   };
   TransportSetup setup = onProcesses(name, {}, join);
-  setup.opensAlone = true;
+  setup.opensAlone = setup.isOverNetwork = true;
   return setup;
 }
 

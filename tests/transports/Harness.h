@@ -28,6 +28,7 @@ struct TransportSetup {
   std::function<std::string(uint32_t numRanks, const Body &)> run;
   bool strict = false;     ///< finite and head-of-line: messages must be received in order
   bool opensAlone = false; ///< as Caps says
+  bool isOverNetwork = false;
 };
 
 /// For the names of tests.

@@ -121,6 +121,7 @@ NetworkChannels::~NetworkChannels() {
 void NetworkChannels::start() {
   std::lock_guard lock(endpoint_.mutex_);
   ++run_;
+  nextDoubt_ = {};
 }
 
 End &NetworkChannels::begin(Side &side, MessageSlot slot, OpId op, const Payload &payload) {
@@ -130,6 +131,7 @@ End &NetworkChannels::begin(Side &side, MessageSlot slot, OpId op, const Payload
   end.payload = payload;
   end.bytes = payload.bytes;
   end.moved = 0;
+  end.isDoubted = false;
   return end;
 }
 
@@ -199,6 +201,7 @@ bool NetworkChannels::check() {
     return false;
   std::lock_guard lock(endpoint_.mutex_);
   endpoint_.look();
+  doubt();
   adoptFault();
   if (std::optional<Fault> fault = endpoint_.failureOf(plan_))
     fail(std::move(*fault));

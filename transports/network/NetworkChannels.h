@@ -25,12 +25,14 @@ struct End : Move {
   State state = State::Idle;
   bool sends = false;
   bool comesLate = false; ///< received: the one before was asked about after its receive was posted
+  bool isDoubted = false; ///< the peer was asked, and did not answer yet
   bool isAwaited = false; ///< the carrier knows that something is to come of the peer
   Transfer way;
   uint32_t message = 0; ///< place in the edge's list
   MessageId id{};
   struct Cast *cast = nullptr; ///< sent, where it may go to others at the same time
   uint32_t run = 0;
+  uint32_t skipped = 0; ///< the last run in which it had no bytes
   OpId op = kNoOp;
   NetworkChannels *channels = nullptr;
   Payload payload;
@@ -119,6 +121,7 @@ private:
   void onPlace(Peer &from, const Header &header, std::span<const std::byte> bytes);
   static bool readPlace(End &end, std::span<const std::byte> bytes);
   void onRead(Peer &from, const Header &header);
+  void refuse(End &end, const Header &header, uint64_t bytes);
   void setAside(const End &end, const Header &header, std::span<const std::byte> body);
   bool takeAside(End &end);
 
@@ -153,6 +156,12 @@ private:
   void sayPlace(End &end, bool isUnasked);
   void letStream(End &end);
   void read(End &end, const RequestBody &request);
+
+  // Ends without bytes.
+  static bool waits(const End &end);
+  void doubt();
+  void onHowFar(Peer &from, const Header &header, DoubtBody body);
+  void onSoFar(Peer &from, const Header &header, const DoubtBody &body);
 
   bool know(End &end, Access access);
   bool canGather(End &end);
@@ -190,6 +199,8 @@ private:
   std::vector<Completion> told_;
   std::optional<Fault> found_; ///< by whoever made progress; the owner has not seen it yet
   std::chrono::steady_clock::time_point desertedAt_ = {};
+  std::chrono::steady_clock::time_point nextDoubt_ = {}; ///< of this run; zero: nobody waited yet
+  std::chrono::nanoseconds patience_{0};
 };
 
 } // namespace colldsl::network

@@ -200,6 +200,8 @@ void NetworkEndpoint::onFrame(Peer &from, const Header &header, std::span<const 
   case Kind::Fragment:
   case Kind::Read:
   case Kind::Closed:
+  case Kind::HowFar:
+  case Kind::SoFar:
     return onPlanFrame(from, header, body);
   case Kind::Failed:
     if (auto plan = plans_.find(header.plan); plan != plans_.end())

@@ -22,7 +22,9 @@ Posted NetworkChannels::recv(MessageSlot slot, OpId op, const Payload &payload) 
   End &end = begin(in_, slot, op, payload);
   size_t before = fresh_.size();
   if (payload.bytes == 0 && !payload.always) {
-    finish(end);
+    end.skipped = run_;
+    if (!takeAside(end))
+      finish(end);
   } else {
     end.state = End::State::Posted;
     if (!takeAside(end))
@@ -63,6 +65,14 @@ void NetworkChannels::onFrame(Peer &from, const Header &header, std::span<const 
     if (auto closed = bodyOf<ClosedBody>(body))
       closedThere_.emplace(from.rank, closed->casts);
     return;
+  case Kind::HowFar:
+    if (auto doubt = bodyOf<DoubtBody>(body))
+      onHowFar(from, header, *doubt);
+    return;
+  case Kind::SoFar:
+    if (auto doubt = bodyOf<DoubtBody>(body))
+      onSoFar(from, header, *doubt);
+    return;
   case Kind::Cast:
     return onCast(from, header, body);
   case Kind::Failed:
@@ -84,6 +94,8 @@ void NetworkChannels::onMessage(Peer &from, const Header &header, std::span<cons
     return endpoint_.drop(from, header, body);
   if (!isKnown)
     return setAside(*end, header, body);
+  if (end->skipped == run_) // its sender may wait
+    return refuse(*end, header, isRequest ? request->bytes : body.size());
   bool isWanted = end->state == End::State::Posted || end->state == End::State::Announced;
   if (!isWanted)
     return endpoint_.drop(from, header, body); // it came before
@@ -92,6 +104,15 @@ void NetworkChannels::onMessage(Peer &from, const Header &header, std::span<cons
     decide(*end, *request);
   else
     deliver(*end, body);
+}
+
+// This rank has no bytes for it, is perhaps through with its run, and does not look.
+void NetworkChannels::refuse(End &end, const Header &header, uint64_t bytes) {
+  if (header.kind == Kind::Eager)
+    endpoint_.mail_->consume(*end.peer, bytes);
+  Fault fault = sizeMismatch(end.peer->rank, end.op, end.payload, bytes);
+  failAt(fault);
+  endpoint_.report(plan_, fault);
 }
 
 void NetworkChannels::setAside(const End &end, const Header &header,

@@ -6,10 +6,12 @@
 namespace colldsl::network {
 
 Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
-  if (payload.bytes == 0 && !payload.always)
-    return Posted::Done;
   std::lock_guard lock(endpoint_.mutex_);
   End &end = begin(out_, slot, op, payload);
+  if (payload.bytes == 0 && !payload.always) {
+    end.skipped = run_;
+    return Posted::Done;
+  }
   if (end.comesLate && end.placeRun != run_ && canMove(end))
     endpoint_.progress(); // it may be there
   return end.cast && gather(end) ? Posted::Pending : sendAlone(end);

@@ -18,6 +18,8 @@ enum class Kind : uint8_t {
   Fragment, ///< the next part of it, where it must travel in frames
   Read,     ///< the receiver has read it
   Closed,   ///< this rank needs nothing of the plan any more: ClosedBody
+  HowFar,   ///< whether the other end of a message will ever come: DoubtBody
+  SoFar,    ///< the answer: DoubtBody
   Failed,   ///< the plan, or all, failed: FailureBody
   Credit,   ///< nothing but `consumed`
   Cast,     ///< to several peers at once: CastBody, and the body of its kind; by multicast alone
@@ -75,6 +77,19 @@ inline constexpr uint32_t kMostStretches = 15;
 
 struct ClosedBody {
   uint64_t casts; ///< frames of the plan that the receiver was said together with others
+};
+
+/// How far a rank is with its end of a message, in one run.
+enum class Progress : uint8_t {
+  NotYet,
+  Past,    ///< the run is over
+  Skipped, ///< its end has no bytes, and so said nothing
+};
+
+struct DoubtBody {
+  uint8_t sends; ///< whoever asks
+  Progress progress = Progress::NotYet;
+  uint8_t unused[6] = {};
 };
 
 struct CastBody {
