@@ -532,11 +532,14 @@ bool VerbsCarrier::poll() {
   return moved;
 }
 
-// That what this rank said has come is no news, unless something waits for it. Completions between
-// the last poll and this call would not show at the descriptor.
+// That what this rank said has come is no news, unless something waits for it; but over iWARP in
+// software what peers say alone was not told in time. Completions between the last poll and this
+// call would not show at the descriptor.
 std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
-  if (!early_.empty() || !failing_.empty() ||
-      !device_->arm(std::exchange(lacksRoom_, false) || moves_ > 0))
+  if (!early_.empty() || !failing_.empty())
+    return std::nullopt;
+  bool any = std::exchange(lacksRoom_, false) || moves_ > 0 || device_->isIwarp();
+  if (!device_->arm(any))
     return std::nullopt;
   early_.resize(kCompletions);
   int count = calls_.pollQueue(device_->queue(), kCompletions, early_.data());
