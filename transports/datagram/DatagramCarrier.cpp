@@ -68,6 +68,7 @@ Status DatagramCarrier::openSockets() {
     return pulse.status();
   pulse_ = pulse.take();
   uint32_t most = std::min(mtuOf(address) - kIpAndUdpBytes, kMostPacketBytes);
+  chance_ = static_cast<uint32_t>(place_.token);
   place_.address = address.s_addr;
   place_.port = socket->name.sin_port;
   place_.pulsePort = pulse_->port();

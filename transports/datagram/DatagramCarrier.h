@@ -58,7 +58,6 @@ public:
 private:
   friend class Casting;
   static constexpr uint32_t kBatch = 16;
-  static constexpr uint32_t kMeasuredOf = 16; ///< packets, one
 
   /// What a card says of where a rank is.
   struct Place {
@@ -85,6 +84,7 @@ private:
   template <typename Take> bool receiveOn(int file, Take takeOne);
   bool isTimeToMeasure();
   void take(std::span<const std::byte> datagram);
+  Flow *senderOf(const PacketHeader &header);
   void takeReport(Flow &flow, const PacketHeader &header);
   void takeData(Flow &flow, const PacketView &packet);
   bool deliver(Flow &flow, uint8_t flags, std::span<const std::byte> body);
@@ -114,11 +114,12 @@ private:
   std::unique_ptr<Pulse> pulse_;
   TimeNs now_ = 0;          ///< when the clock was read last
   uint32_t blindPolls_ = 0; ///< since then
-  uint32_t unmeasured_ = 0; ///< packets
+  uint32_t chance_ = 1;     ///< anything
   TimeNs measureUntil_ = 0; ///< in every packet
   TimeNs nextTimer_ = 0;
   std::vector<std::unique_ptr<Flow>> flows_; ///< by Peer::handle - 1
   std::unordered_map<Rank, Flow *> flowByRank_;
+  Flow *lastSender_ = nullptr;
   std::vector<Flow *> stuck_;   ///< the kernel did not take all
   std::vector<Flow *> touched_; ///< something came
   std::vector<Flow *> untimed_; ///< their waits begin when the clock is read

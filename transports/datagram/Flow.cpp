@@ -163,8 +163,8 @@ void Flow::describe(PacketHeader &header, TimeNs now, bool isNow) {
     header.flags |= kHasEcho;
     header.echo = lastStamp_ + microseconds(now - stampAt_);
   }
-  if (echoes && pace.isKnown())
-    return; // else there would be no end of it
+  if (echoes && header.kind == PacketKind::Data && pace.isKnown())
+    return; // else each packet would be answered so, without end
   header.flags |= kHasStamp;
   header.stamp = microseconds(now);
 }

@@ -75,6 +75,7 @@ public:
   uint32_t sendable(std::span<OutPacket *> packets) const;
   void noteSent(OutPacket &packet, TimeNs now);
   bool isAllHeard() const { return oldest_ == nullptr; }
+  bool hasUnsent() const { return unsent_ != nullptr; }
   bool isInFlight() const { return sent_ != base_; }
 
   /// What came of a report.
