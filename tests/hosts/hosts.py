@@ -109,6 +109,12 @@ class Hosts:
             ip("-n", name, "addr", "flush", "dev", "eth0", "scope", "global")
             ip("-n", name, "addr", "add", f"fd00:213:7::{i + 1}/64", "dev", "eth0", "nodad")
 
+    def slow_down(self, i, rate):
+        """What host i sends and hears."""
+        for netns, device in ((["-n", self.names[i]], "eth0"), ([], f"port{i}")):
+            subprocess.run(["tc", *netns, "qdisc", "add", "dev", device, "root", "tbf", "rate", rate,
+                            "burst", "32kbit", "latency", "400ms"], check=True)
+
     def sent_to_groups(self, i):
         """Datagrams of multicast that host i has sent, by its kernel's count."""
         counts = ip("netns", "exec", self.names[i], "cat", "/proc/net/netstat").stdout.splitlines()
@@ -292,6 +298,31 @@ class Suite:
             os.kill(int(dict(processes)["1"]), signal.SIGKILL)
             survivors_name(job, ranks - 1, r"rank 1 died", 10)
 
+    def dead_host_is_named(self, hosts):
+        ranks = 2 * len(hosts.names)
+        with self.job(hosts, 2, self.sums, "1000000000") as job:
+            processes = dict(job.hear(r"rank (\d+) of \d+ is process (\d+)", ranks, 60))
+            time.sleep(0.5)
+            for rank in "23":
+                os.kill(int(processes[rank]), signal.SIGKILL)
+            survivors_name(job, ranks - 2, r"rank [23] died", 10)
+
+    def slow_host_is_awaited(self, hosts):
+        """Its link is a thousandth of the others', and its ranks stand still for a while."""
+        hosts.slow_down(1, "20mbit")
+        for ways in ([], ["--transport", "datagram"]):
+            said, code = self.run(hosts, 2, "allreduce_hierarchical", "--bytes", "40KiB", *ways)
+            expect(code == 0 and "correct" in said, said)
+        ranks = 2 * len(hosts.names)
+        with self.job(hosts, 2, self.sums, "50") as job:
+            processes = dict(job.hear(r"rank (\d+) of \d+ is process (\d+)", ranks, 60))
+            for what, seconds in ((signal.SIGSTOP, 3), (signal.SIGCONT, 0)):
+                for rank in "23":
+                    os.kill(int(processes[rank]), what)
+                time.sleep(seconds)
+            said, code = job.end(60)
+        expect(code == 0, said)
+
     def cut_link_is_noticed(self, hosts):
         ranks = 2 * len(hosts.names)
         with self.job(hosts, 2, self.sums, "1000000000") as job:
@@ -335,6 +366,7 @@ def main():
             (2, suite.interfaces_are_shared_out, "ib0"),
             (2, suite.interfaces_are_shared_out, "ib0", "strict"), (2, suite.ipv6_is_enough),
             (3, suite.goes_to_all_at_once), (3, suite.dead_rank_is_named),
+            (3, suite.dead_host_is_named), (3, suite.slow_host_is_awaited),
             (2, suite.cut_link_is_noticed)]
     for weather in ("1 0.1 0.1 0.1", "2 1 1 1", "3 5 5 5", "4 20 5 5"):
         plan.append((3, suite.datagrams_get_lost, *weather.split()))
