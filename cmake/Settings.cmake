@@ -16,7 +16,9 @@ set(COLLDSL_WARNINGS -Wall -Wextra -Wpedantic -Wno-unused-parameter -Wno-restric
 
 find_program(COLLDSL_CCACHE ccache)
 if(COLLDSL_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${COLLDSL_CCACHE})
+  # What was compiled in one checkout serves another.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    ${COLLDSL_CCACHE})
 endif()
 
 # colldsl_room(NAME SOURCES ... LINKS ...): one folder, one target, one alias. Rooms

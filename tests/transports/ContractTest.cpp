@@ -539,7 +539,9 @@ TEST_P(Contract, anEndWithoutBytesIsNotWaitedFor) {
   if (!GetParam().isOverNetwork)
     GTEST_SKIP() << "waits until a timeout";
   run(2, [](Endpoint &endpoint) -> std::string {
-    std::vector<EdgeSpec> edge{{neighborOf(endpoint, 1), ids(2)}};
+    Transfer fixed;
+    fixed.protocol = Protocol::Static;
+    std::vector<EdgeSpec> edge{{neighborOf(endpoint, 1), ids(2), {fixed, {}}}};
     for (bool sends : {false, true})
       for (bool goesOn : {false, true})
         for (uint64_t bytes : {uint64_t{8}, uint64_t{100000}}) {
@@ -560,8 +562,10 @@ TEST_P(Contract, anEndWithoutBytesIsNotWaitedFor) {
           std::vector<Completion> done;
           if (!has) {
             post(OpId{3});
-            if (goesOn)
+            if (goesOn) {
               channels.start();
+              post(OpId{6});
+            }
             Payload signal;
             signal.always = true;
             channels.recv({0, 1}, OpId{4}, signal);

@@ -21,6 +21,12 @@ bool NetworkChannels::waits(const End &end) {
          end.state == End::State::Asked;
 }
 
+void NetworkChannels::skip(End &end) const {
+  if (end.skipped + 1 != run_)
+    end.skippedSince = run_;
+  end.skipped = run_;
+}
+
 // By whoever waits: of all that nothing was heard of, ever more rarely.
 void NetworkChannels::doubt() {
   Clock::time_point now = Clock::now();
@@ -43,9 +49,9 @@ void NetworkChannels::onHowFar(Peer &from, const Header &header, DoubtBody body)
   if (!end)
     return;
   bool isPast = static_cast<int32_t>(run_ - header.run) > 0;
-  body.progress = end->skipped == header.run ? Progress::Skipped
-                  : isPast                   ? Progress::Past
-                                             : Progress::NotYet;
+  bool isSkipped = static_cast<int32_t>(header.run - end->skippedSince) >= 0 &&
+                   static_cast<int32_t>(end->skipped - header.run) >= 0;
+  body.progress = isSkipped ? Progress::Skipped : isPast ? Progress::Past : Progress::NotYet;
   endpoint_.mail_->say(
       from, {.plan = plan_, .run = header.run, .message = header.message, .kind = Kind::SoFar},
       body);

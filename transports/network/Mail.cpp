@@ -122,6 +122,7 @@ void Mail::consume(Peer &from, uint64_t bytes) {
 void Mail::hand(Peer &to, Frame &frame) {
   if (to.isSelf)
     return local_.push(frame);
+  ++said_;
   bool isStuck = !to.waiting.empty();
   if (!isStuck && offer(to, frame))
     return;
@@ -264,12 +265,12 @@ bool Mail::close(Operation &operation) {
     return false;
   }
   operation.isOpen = false;
-  ++done_;
   if (operation.kind == Operation::Kind::Move) {
     --static_cast<Move &>(operation).peer->open;
     return true;
   }
   auto &frame = static_cast<Frame &>(operation);
+  ++done_;
   --frame.peer->open;
   frame.peer->longInFlight -= frame.isLong;
   giveBack(frame);

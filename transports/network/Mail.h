@@ -100,7 +100,8 @@ public:
   bool isIdle() const;
   void lose(Peer &peer, const std::string &reason);
 
-  /// What the carrier was done with, ever.
+  /// Frames for others, ever; and those that the carrier is done with.
+  uint64_t numSaid() const { return said_; }
   uint64_t numDone() const { return done_; }
   /// What was taken as a stranger's, or as broken.
   uint64_t numRefused() const { return refused_ + carrier_.numRefused(); }
@@ -155,7 +156,7 @@ private:
   std::unordered_map<Rank, std::unique_ptr<Peer>> peers_;
   std::vector<Peer *> stuck_; ///< with frames that wait
   FrameQueue local_;          ///< from this rank to itself
-  uint64_t done_ = 0;
+  uint64_t said_ = 0, done_ = 0;
   uint64_t refused_ = 0;
 };
 

@@ -52,9 +52,9 @@ Status NetworkChannels::connect(const OpenRequest &request) {
 
 // The carrier may still read or write what belongs to the caller; it gets some time.
 void NetworkChannels::drain(Side &side) {
-  NetworkEndpoint::Lingering lingering(endpoint_);
+  auto deadline = Clock::now() + endpoint_.options_.linger;
   for (End &end : side.ends)
-    while (end.isOpen && !end.peer->isLost && !lingering.isOver())
+    while (end.isOpen && !end.peer->isLost && Clock::now() < deadline)
       if (!endpoint_.progress())
         endpoint_.look();
 }
@@ -63,13 +63,14 @@ void NetworkChannels::drain(Side &side) {
 // closes the plan, and begins none once it said that the plan failed: both come behind them. What a
 // peer that is lost had said before is here.
 void NetworkChannels::awaitWriters() {
-  NetworkEndpoint::Lingering lingering(endpoint_);
+  auto deadline = Clock::now() + endpoint_.linger();
   for (End &end : in_.ends) {
     if (end.ticket == End::kNoTicket)
       continue;
     Rank peer = end.peer->rank;
     auto isOver = [&] { return closedThere_.count(peer) != 0 || failedThere_.count(peer) != 0; };
-    while (end.ticket != End::kNoTicket && !isOver() && !end.peer->isLost && !lingering.isOver())
+    while (end.ticket != End::kNoTicket && !isOver() && !end.peer->isLost &&
+           Clock::now() < deadline)
       if (!endpoint_.progress())
         endpoint_.look();
     for (int i = 0; i < kMostPolls && end.peer->isLost && endpoint_.progress(); ++i) {

@@ -32,7 +32,7 @@ struct End : Move {
   MessageId id{};
   struct Cast *cast = nullptr; ///< sent, where it may go to others at the same time
   uint32_t run = 0;
-  uint32_t skipped = 0; ///< the last run in which it had no bytes
+  uint32_t skippedSince = 0, skipped = 0; ///< the last runs in a row in which it had no bytes
   OpId op = kNoOp;
   NetworkChannels *channels = nullptr;
   Payload payload;
@@ -119,7 +119,7 @@ private:
   void onMessage(Peer &from, const Header &header, std::span<const std::byte> body);
   void onFragment(Peer &from, const Header &header, std::span<const std::byte> body);
   void onPlace(Peer &from, const Header &header, std::span<const std::byte> bytes);
-  static bool readPlace(End &end, std::span<const std::byte> bytes);
+  bool readPlace(End &end, std::span<const std::byte> bytes);
   void onRead(Peer &from, const Header &header);
   void refuse(End &end, const Header &header, uint64_t bytes);
   void setAside(const End &end, const Header &header, std::span<const std::byte> body);
@@ -159,6 +159,8 @@ private:
 
   // Ends without bytes.
   static bool waits(const End &end);
+  /// This run has no message for it.
+  void skip(End &end) const;
   void doubt();
   void onHowFar(Peer &from, const Header &header, DoubtBody body);
   void onSoFar(Peer &from, const Header &header, const DoubtBody &body);

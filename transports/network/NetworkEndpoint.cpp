@@ -68,18 +68,12 @@ Status NetworkEndpoint::meet(Bootstrap &bootstrap) {
   return directory ? meet(directory.take()) : directory.status();
 }
 
-// Where all has failed peers leave, too, and perhaps do not answer.
-bool NetworkEndpoint::Lingering::isOver() {
-  Clock::time_point now = Clock::now();
-  const Options &options = endpoint_.options_;
-  bool isNews = endpoint_.mail_->numDone() != done_;
-  done_ = endpoint_.mail_->numDone();
-  if (isNews)
-    end_ = now + (endpoint_.allFailed_ ? options.lingerAfterFailure : options.linger);
-  return now >= end_;
+std::chrono::nanoseconds NetworkEndpoint::linger() const {
+  return allFailed_ ? options_.lingerAfterFailure : options_.linger;
 }
 
-// What this rank said must reach its peers though they look later.
+// What this rank said must reach its peers though they look later: the wait begins again with each
+// frame of it that is taken. Where all has failed they leave, too, and perhaps do not answer.
 void NetworkEndpoint::sayGoodbye() {
   std::unique_lock lock(mutex_); // for the carrier's threads
   isLeaving_ = true;
@@ -89,9 +83,15 @@ void NetworkEndpoint::sayGoodbye() {
       mail_->say(*peer, goodbye, std::span<const std::byte>());
       peer->heardGoodbye = true;
     }
-  Lingering lingering(*this);
-  while (!(allSaidFarewell() && isIdle()) && !lingering.isOver()) {
-    if (progress())
+  uint64_t done = mail_->numDone(), said = mail_->numSaid();
+  auto deadline = Clock::now() + linger();
+  while (!(allSaidFarewell() && isIdle()) && Clock::now() < deadline) {
+    bool moved = progress();
+    if (done < said && mail_->numDone() > done) {
+      done = mail_->numDone();
+      deadline = Clock::now() + linger();
+    }
+    if (moved)
       continue;
     look();
     lock.unlock();

@@ -92,17 +92,7 @@ private:
   void look();
   void takeNews(const Watch::News &news);
   void sayGoodbye();
-  /// Of a wait for peers to take what was said: its end, later by each frame that they take.
-  class Lingering {
-  public:
-    explicit Lingering(const NetworkEndpoint &endpoint) : endpoint_(endpoint) {}
-    bool isOver();
-
-  private:
-    const NetworkEndpoint &endpoint_;
-    uint64_t done_ = UINT64_MAX;
-    std::chrono::steady_clock::time_point end_;
-  };
+  std::chrono::nanoseconds linger() const;
   bool allSaidFarewell() const;
   bool isIdle() const;
 

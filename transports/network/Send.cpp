@@ -9,7 +9,7 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
   std::lock_guard lock(endpoint_.mutex_);
   End &end = begin(out_, slot, op, payload);
   if (payload.bytes == 0 && !payload.always) {
-    end.skipped = run_;
+    skip(end);
     return Posted::Done;
   }
   if (end.comesLate && end.placeRun != run_ && canMove(end))
@@ -74,8 +74,12 @@ bool NetworkChannels::readPlace(End &end, std::span<const std::byte> bytes) {
   if (place.stretches != 0)
     std::memcpy(end.stretches.data(), bytes.data() + sizeof place, bytes.size() - sizeof place);
   end.place = place;
+  uint32_t most = std::min(kMostStretches, endpoint_.carrier_->powers().stretches);
+  bool isTaken = place.stretches <= most; // else it comes in parts
+  end.place.isWritable &= isTaken;
   auto isEmpty = [](const Stretch &stretch) { return stretch.bytes == 0; };
-  return std::none_of(end.stretches.begin(), end.stretches.end(), isEmpty);
+  return (isTaken || !place.isUnasked) &&
+         std::none_of(end.stretches.begin(), end.stretches.end(), isEmpty);
 }
 
 // An answer, or, before it was asked for, for a run that may not have begun here.
