@@ -36,6 +36,9 @@ bool isOfInternet(const sockaddr *name) {
   return name && (name->sa_family == AF_INET || name->sa_family == AF_INET6);
 }
 
+// Further addresses may have names of their own: eth0:1.
+std::string deviceOf(std::string_view name) { return std::string(name.substr(0, name.find(':'))); }
+
 bool isOfOneCable(const Address &address) {
   return address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
 }
@@ -128,12 +131,13 @@ std::vector<OwnInterface> ownInterfaces() {
   if (getifaddrs(&first) != 0)
     return own;
   for (const ifaddrs *i = first; i; i = i->ifa_next) {
-    bool isUp = (i->ifa_flags & IFF_UP) != 0 && (i->ifa_flags & IFF_LOOPBACK) == 0;
+    constexpr unsigned kUp = IFF_UP | IFF_RUNNING;
+    bool isUp = (i->ifa_flags & kUp) == kUp && (i->ifa_flags & IFF_LOOPBACK) == 0;
     if (!isUp || !isOfInternet(i->ifa_addr) || !i->ifa_netmask)
       continue;
     Address address = nameOf(i->ifa_addr).address();
     if (!isOfOneCable(address))
-      own.push_back({{address, bitsOf(nameOf(i->ifa_netmask))}, i->ifa_name});
+      own.push_back({{address, bitsOf(nameOf(i->ifa_netmask))}, deviceOf(i->ifa_name)});
   }
   freeifaddrs(first);
   return own;
