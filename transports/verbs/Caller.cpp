@@ -29,9 +29,8 @@ std::string nameOf(const ibv_context *context) {
 // Begun, it has an end that called, or answered; or none until it calls again.
 struct Caller::Called : Link {
   explicit Called(network::Peer &peer) : Link(peer) {}
-  ~Called() override { hangUp(); }
-  void close() override { hangUp(); }
-  void hangUp() {
+  ~Called() override { pair.reset(); }
+  void close() override {
     pair.reset();
     id.reset();
   }
@@ -143,9 +142,14 @@ Status Caller::call(Called &link) {
              : failed("look for a peer's address");
 }
 
+void Caller::hangUp(Called &link) {
+  link.close();
+  host_->unprepare(link);
+}
+
 // It is called again unless it calls, and for as long as it lives, which others notice.
 void Caller::callLater(Called &link) {
-  link.hangUp();
+  hangUp(link);
   link.againAt = Clock::now() + kPause;
 }
 
@@ -289,7 +293,7 @@ void Caller::answer(CmId id, const Greeting &greeting) {
   if (link->state == Link::State::Idle)
     begun_.push_back(link);
   link->state = Link::State::Begun;
-  link->hangUp();
+  hangUp(*link);
   link->id = std::move(id);
   link->id->context = link;
   link->hasCalled = false;

@@ -77,6 +77,7 @@ private:
   Status connect(Called &link);
   Status meet(Called &link, const Greeting &greeting);
   Status call(Called &link);
+  void hangUp(Called &link);
   void callLater(Called &link);
   bool callAgain();
   rdma_conn_param termsOf(const Called &link, const Greeting &greeting) const;

@@ -23,6 +23,7 @@ public:
   Link(const Link &) = delete;
   Link &operator=(const Link &) = delete;
 
+  /// The queue pair is gone, and what it was connected by.
   virtual void close() { pair.reset(); }
 
   network::Peer &peer;
@@ -41,6 +42,8 @@ public:
   /// The pair of a link is made, and connected next: the peer has room for `frames` frames of this
   /// rank at once. Where ranks share no receives.
   virtual Status prepare(Link &link, uint32_t frames) = 0;
+  /// Nothing came of that: the pair is gone, and another may follow.
+  virtual void unprepare(Link &link) = 0;
   /// It is ready; the peer waits to hear something.
   virtual void speak(Link &link) = 0;
   /// Nothing will come of it.
