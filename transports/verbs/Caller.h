@@ -63,11 +63,12 @@ private:
     Greeting greeting;
   };
 
-  Caller(Device &device, uint32_t frames) : device_(device), frames_(frames) {}
+  Caller(Device &device, const Options &options)
+      : device_(device), frames_(options.framesPerPeer), silence_(options.silence) {}
   Status failed(const char *what) const;
   Status listen(const std::string &place);
   bool isOurs(const ibv_context *context) const;
-  bool listenAt(const network::Address &address);
+  Status listenAt(const network::Address &address);
   std::optional<Event> next();
   bool attend();
   Status proceed(Called &link, const Event &event);
@@ -75,6 +76,7 @@ private:
   Status accept(Called &link, const Greeting &greeting);
   Status makePair(Called &link);
   Status connect(Called &link);
+  Status noWay(Called &link, const char *what);
   Status meet(Called &link, const Greeting &greeting);
   Status call(Called &link);
   void hangUp(Called &link);
@@ -84,6 +86,7 @@ private:
 
   Device &device_;
   uint32_t frames_;
+  std::chrono::milliseconds silence_;
   ConnectorHost *host_ = nullptr;
   network::Owner owner_;
   CmChannel channel_;

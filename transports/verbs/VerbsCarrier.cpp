@@ -67,9 +67,8 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
   options_.receives =
       std::min(options.receives, static_cast<uint32_t>(device_->limits().max_srq_wr));
-  options_.framesPerPeer =
-      std::clamp(options.framesPerPeer, 1u,
-                 static_cast<uint32_t>(device_->limits().max_qp_wr) - Credits::kSpare);
+  auto receives = std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMost - 1);
+  options_.framesPerPeer = std::clamp(options.framesPerPeer, 1u, receives - Credits::kSpare);
   auto pieces = static_cast<uint32_t>(
       std::min(device_->limits().max_sge, std::max(1, device_->limits().max_sge_rd)));
   piecesPerRequest_ = std::min(kPiecesPerRequest, pieces);

@@ -64,6 +64,7 @@ private:
   void unprepare(Link &link) override;
   void speak(Link &link) override { addNote(connectionOf(link.peer), nullptr, {}); }
   void lose(Link &link, const std::string &reason) override;
+  void breakDown(const std::string &reason) override;
 
   // Requests.
   /// Of a connection.
@@ -96,7 +97,6 @@ private:
   void takeOwn(Connection &connection, const ibv_wc &completion);
   void takeFrame(Connection &connection, const network::Frame &frame, uint32_t bytes);
   void loseOf(const ibv_wc &failed);
-  void breakDown(const std::string &reason);
 
   std::unique_ptr<Device> device_;
   Options options_;
