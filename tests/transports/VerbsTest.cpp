@@ -74,7 +74,8 @@ TEST(Devices, areNeighborsInOneNetwork) {
   EXPECT_FALSE(are("10.0.0.1", "10.0.1.2"));
   EXPECT_TRUE(are("fd00::1", "fd00::ff:2"));
   EXPECT_FALSE(are("fe80::1", "fe80::2")) << "each may be a cable of its own";
-  EXPECT_TRUE(are("fe80::1", "fe80::2", false));
+  EXPECT_TRUE(are("fec0::1", "fec0::2", false));
+  EXPECT_FALSE(are("fe80::1", "fe80::2", false)) << "nobody gave the subnets numbers";
   EXPECT_FALSE(are("fe80::1", "fec0::2", false));
 }
 
@@ -261,7 +262,7 @@ TEST_F(Verbs, framesMayRunShort) {
 class End : public network::CarrierReader {
 public:
   explicit End(verbs::Calls &calls = verbs::Calls::real(), const verbs::Options &options = {})
-      : carrier(verbs::VerbsCarrier::open(options, calls).take()) {}
+      : carrier(verbs::VerbsCarrier::open(2, options, calls).take()) {}
 
   network::Card card() const {
     network::Card card;
@@ -362,6 +363,18 @@ TEST_F(Verbs, whoIsCalledTwiceAnswersTheSecondTime) {
     GTEST_SKIP() << "only iWARP has calls";
   for (uint32_t refused : {0, 3, 13, 23})
     answerTheSecondTime(refused);
+}
+
+// All may come to have receives.
+TEST_F(Verbs, theQueueHasRoomForAllPeers) {
+  if (!isIwarp())
+    GTEST_SKIP() << "elsewhere all share receives";
+  verbs::Options options;
+  int alone = (*verbs::Device::open(options))->queue()->cqe;
+  EXPECT_GE((*verbs::Device::open(options, 1001))->queue()->cqe, alone + 1000 * 10);
+  options.completions = 20;
+  EXPECT_NE(verbs::makeEndpoint(Rank{0}, 1, options).message().find("is too short"),
+            std::string::npos);
 }
 
 // It may listen again, or call; that it has died others notice.

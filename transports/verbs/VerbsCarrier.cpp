@@ -74,8 +74,9 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
   piecesPerRequest_ = std::min(kPiecesPerRequest, pieces);
 }
 
-Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(const Options &options, Calls &calls) {
-  Result<std::unique_ptr<Device>> device = Device::open(options);
+Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(uint32_t numRanks,
+                                                             const Options &options, Calls &calls) {
+  Result<std::unique_ptr<Device>> device = Device::open(options, numRanks);
   if (!device)
     return device.status();
   std::unique_ptr<VerbsCarrier> carrier(new VerbsCarrier(device.take(), options, calls));
@@ -128,10 +129,10 @@ Status VerbsCarrier::probe() {
   powers_.gathers = true;
   powers_.moves = options_.direct;
   powers_.byAddress = powers_.local = powers_.pins = true;
-  uint32_t receives = device_->isIwarp() ? 0 : options_.receives;
-  uint32_t reserved = receives + connector_->completions();
+  uint32_t ofPeer = options_.framesPerPeer + Credits::kSpare + options_.sendsPerPeer;
+  uint32_t reserved = device_->isIwarp() ? 0 : options_.receives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
-  if (room <= reserved)
+  if (room <= reserved || (device_->isIwarp() && room < ofPeer))
     return Status::error("a completion queue of " + std::to_string(room) + " entries is too short");
   mostOpen_ = room - reserved;
   return {};
@@ -165,7 +166,7 @@ Status VerbsCarrier::open(Receives &receives, uint32_t count) {
 // Its receives are to find room in the completion queue.
 Status VerbsCarrier::prepare(Link &link, uint32_t frames) {
   uint32_t receives = options_.framesPerPeer + Credits::kSpare;
-  if (mostOpen_ < receives + options_.sendsPerPeer)
+  if (mostOpen_ < receives + std::max(open_, options_.sendsPerPeer))
     return Status::error("the completion queue has no room for one more peer");
   mostOpen_ -= receives;
   Connection &connection = connectionOf(link.peer);
@@ -567,7 +568,7 @@ void VerbsCarrier::stop() {
 
 Result<std::unique_ptr<network::NetworkEndpoint>>
 makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls) {
-  Result<std::unique_ptr<network::Carrier>> carrier = VerbsCarrier::open(options, calls);
+  Result<std::unique_ptr<network::Carrier>> carrier = VerbsCarrier::open(numRanks, options, calls);
   if (!carrier)
     return carrier.status();
   return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());

@@ -13,8 +13,8 @@ namespace colldsl::verbs {
 
 class VerbsCarrier : public network::Carrier, private ConnectorHost {
 public:
-  /// `calls` outlives it.
-  static Result<std::unique_ptr<network::Carrier>> open(const Options &options,
+  /// Of a rank of so many. `calls` outlives it.
+  static Result<std::unique_ptr<network::Carrier>> open(uint32_t numRanks, const Options &options,
                                                         Calls &calls = Calls::real());
 
   Result<std::vector<std::byte>> address() const override;
