@@ -6,9 +6,11 @@
 #include "transports/verbs/Nearest.h"
 #include "transports/verbs/VerbsCarrier.h"
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -72,7 +74,8 @@ TEST(Devices, areNeighborsInOneNetwork) {
   EXPECT_FALSE(are("10.0.0.1", "10.0.1.2"));
   EXPECT_TRUE(are("fd00::1", "fd00::ff:2"));
   EXPECT_FALSE(are("fe80::1", "fe80::2")) << "each may be a cable of its own";
-  EXPECT_TRUE(are("fe80::1", "fe80::2", false));
+  EXPECT_TRUE(are("fec0::1", "fec0::2", false));
+  EXPECT_FALSE(are("fe80::1", "fe80::2", false)) << "nobody gave the subnets numbers";
   EXPECT_FALSE(are("fe80::1", "fec0::2", false));
 }
 
@@ -258,16 +261,22 @@ TEST_F(Verbs, framesMayRunShort) {
 // A carrier alone, and what it tells.
 class End : public network::CarrierReader {
 public:
-  explicit End(verbs::Calls &calls) : carrier(verbs::VerbsCarrier::open({}, calls).take()) {}
+  explicit End(verbs::Calls &calls = verbs::Calls::real(), const verbs::Options &options = {})
+      : carrier(verbs::VerbsCarrier::open(2, options, calls).take()) {}
 
-  // Both in one process.
-  void meet(Rank self, End &other) {
-    peer.rank = Rank{1 - index(self)};
-    peer.token = 10 + index(peer.rank);
+  network::Card card() const {
     network::Card card;
-    std::vector<std::byte> address = other.carrier->address().take();
+    std::vector<std::byte> address = carrier->address().take();
     card.addressBytes = static_cast<uint16_t>(address.size());
     std::copy(address.begin(), address.end(), card.address.begin());
+    return card;
+  }
+
+  // Both in one process.
+  void meet(Rank self, const End &other) { meet(self, other.card()); }
+  void meet(Rank self, const network::Card &card) {
+    peer.rank = Rank{1 - index(self)};
+    peer.token = 10 + index(peer.rank);
     ASSERT_TRUE(carrier->start(*this, {self, 10 + index(self), 1024}).ok());
     ASSERT_TRUE(carrier->reach(peer, card).ok());
   }
@@ -278,7 +287,10 @@ public:
     failed.push_back(&operation);
   }
   void onWritten(uint32_t) override {}
-  void onLost(network::Peer &lost, const std::string &) override { lost.isLost = true; }
+  void onLost(network::Peer &lost, const std::string &reason) override {
+    lost.isLost = true;
+    why = reason;
+  }
   void onBroken(const std::string &reason) override { ADD_FAILURE() << reason; }
   network::Peer *onKnock(Rank) override { return &peer; }
   void onNeglected() override {}
@@ -286,8 +298,115 @@ public:
   std::unique_ptr<network::Carrier> carrier;
   network::Peer peer;
   uint32_t heard = 0, done = 0;
+  std::string why; ///< the peer was lost
   std::vector<network::Operation *> failed;
 };
+
+constexpr std::array<std::byte, 40> kSaid = {};
+
+// They look, in turns, until it is so; false: that takes too long.
+bool comes(std::initializer_list<End *> ends, const std::function<bool()> &isSo,
+           std::chrono::milliseconds most = 5s) {
+  auto until = std::chrono::steady_clock::now() + most;
+  while (!isSo() && std::chrono::steady_clock::now() < until)
+    for (End *end : ends)
+      end->carrier->poll();
+  return isSo();
+}
+
+// The peer's machine has a call, and nobody has looked at it.
+void call(End &from) {
+  ASSERT_EQ(from.carrier->inject(from.peer, kSaid), network::Offered::Later);
+  EXPECT_FALSE(comes(
+      {&from}, [] { return false; }, 200ms));
+}
+
+// The k-th receive finds no room.
+class CrampedCalls : public verbs::Calls {
+public:
+  explicit CrampedCalls(uint32_t at) : at_(at) {}
+  int postReceive(ibv_qp *pair, ibv_recv_wr *one) override {
+    return ++calls_ == at_ ? ENOMEM : Calls::postReceive(pair, one);
+  }
+
+private:
+  uint32_t at_, calls_ = 0;
+};
+
+// A call of which nothing comes leaves completions behind, for a queue pair with the next one's
+// number; and a receive that was not posted, and cannot be any more. 0: all are.
+void answerTheSecondTime(uint32_t refused) {
+  CrampedCalls calls(refused);
+  End here(calls), last;
+  here.meet(Rank{0}, last);
+  last.meet(Rank{1}, here);
+  std::array<End, 2> stale; // a kernel gives up no call before it is answered, or late
+  for (End &early : stale) {
+    early.meet(Rank{1}, here);
+    call(early);
+  }
+  call(last);
+  for (uint32_t i = 0; i < 40; ++i) {
+    ASSERT_TRUE(comes({&here, &last}, [&] {
+      return last.carrier->inject(last.peer, kSaid) == network::Offered::Taken;
+    })) << i;
+    ASSERT_TRUE(comes({&here, &last}, [&] { return here.heard > i; })) << i;
+  }
+  EXPECT_EQ(here.why + last.why, "");
+  EXPECT_EQ(here.carrier->bytes(), last.carrier->bytes()) << "for calls before";
+  here.carrier->stop();
+  last.carrier->stop();
+}
+
+TEST_F(Verbs, whoIsCalledTwiceAnswersTheSecondTime) {
+  if (!isIwarp())
+    GTEST_SKIP() << "only iWARP has calls";
+  for (uint32_t refused : {0, 3, 13, 23})
+    answerTheSecondTime(refused);
+}
+
+// All may come to have receives.
+TEST_F(Verbs, theQueueHasRoomForAllPeers) {
+  if (!isIwarp())
+    GTEST_SKIP() << "elsewhere all share receives";
+  verbs::Options options;
+  int alone = (*verbs::Device::open(options))->queue()->cqe;
+  EXPECT_GE((*verbs::Device::open(options, 1001))->queue()->cqe, alone + 1000 * 10);
+  options.completions = 20;
+  EXPECT_NE(verbs::makeEndpoint(Rank{0}, 1, options).message().find("is too short"),
+            std::string::npos);
+}
+
+// It may listen again, or call; that it has died others notice.
+TEST_F(Verbs, whoDoesNotListenIsCalledAgain) {
+  if (!isIwarp())
+    GTEST_SKIP() << "only iWARP has calls";
+  network::Card card = End().card();
+  End here;
+  here.meet(Rank{0}, card);
+  call(here);
+  EXPECT_EQ(here.why, "");
+  here.carrier->stop();
+}
+
+// Its machine may only be starting.
+TEST_F(Verbs, whoHasNoWayIsCalledForAsLongAsMachinesMayBeSilent) {
+  if (!isIwarp())
+    GTEST_SKIP() << "only iWARP has calls";
+  verbs::Options options;
+  options.silence = 3s;
+  End here(verbs::Calls::real(), options);
+  network::Card card = here.card();
+  card.address[15] = std::byte{77}; // nobody's
+  here.meet(Rank{0}, card);
+  auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::Offered::Later);
+  EXPECT_TRUE(comes(
+      {&here}, [&] { return here.peer.isLost; }, 15s));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, options.silence);
+  EXPECT_NE(here.why.find("cannot find a way to a peer"), std::string::npos) << here.why;
+  here.carrier->stop();
+}
 
 // From some time on nothing can be sent.
 class DeafCalls : public verbs::Calls {

@@ -14,7 +14,7 @@ std::string whyNot(const Options &options) {
 
 Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
                                          const Options &options) {
-  return network::attach(bootstrap, rank, numRanks, options, VerbsCarrier::open(options));
+  return network::attach(bootstrap, rank, numRanks, options, VerbsCarrier::open(numRanks, options));
 }
 
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Options &options) {

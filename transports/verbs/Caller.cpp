@@ -12,8 +12,6 @@ namespace colldsl::verbs {
 namespace {
 
 constexpr int kBacklog = 1024;
-// Reads of one end's memory at once. More make nothing faster.
-constexpr int kMostReads = 16;
 // For what kernels answer, whatever their processes do.
 constexpr int kPatienceMs = 2000;
 constexpr std::chrono::milliseconds kPause(100);
@@ -29,9 +27,8 @@ std::string nameOf(const ibv_context *context) {
 // Begun, it has an end that called, or answered; or none until it calls again.
 struct Caller::Called : Link {
   explicit Called(network::Peer &peer) : Link(peer) {}
-  ~Called() override { hangUp(); }
-  void close() override { hangUp(); }
-  void hangUp() {
+  ~Called() override { pair.reset(); }
+  void close() override {
     pair.reset();
     id.reset();
   }
@@ -39,6 +36,7 @@ struct Caller::Called : Link {
   Address address;
   CmId id;
   bool hasCalled = false;
+  Clock::time_point begunAt = Clock::now();
   Clock::time_point againAt = Clock::time_point::max();
 };
 
@@ -47,7 +45,7 @@ Status Caller::failed(const char *what) const {
 }
 
 Result<std::unique_ptr<Connector>> Caller::open(Device &device, const Options &options) {
-  std::unique_ptr<Caller> caller(new Caller(device, options.framesPerPeer));
+  std::unique_ptr<Caller> caller(new Caller(device, options));
   caller->channel_.reset(CmLibrary::get().create_event_channel());
   if (!caller->channel_ || fcntl(caller->channel_->fd, F_SETFL, O_NONBLOCK) != 0)
     return caller->failed("make a channel for events of connections");
@@ -69,12 +67,11 @@ Status Caller::listen(const std::string &place) {
   Result<network::Address> wanted = network::readAddress(*here);
   if (!wanted)
     return wanted.status();
-  if (listenAt(*wanted))
-    return {};
+  Status why = listenAt(*wanted);
   for (const network::Interface &own : network::ownInterfaces())
-    if (listenAt(own.address))
-      return {};
-  return Status::error(nameOf(device_.context()) + " has no address at which it can be called");
+    if (!why)
+      why = listenAt(own.address);
+  return why ? Status() : Status::error("it cannot be called: " + why.message());
 }
 
 // It has opened the device for itself.
@@ -82,17 +79,22 @@ bool Caller::isOurs(const ibv_context *context) const {
   return context && nameOf(context) == nameOf(device_.context());
 }
 
-bool Caller::listenAt(const network::Address &address) {
+Status Caller::listenAt(const network::Address &address) {
   const CmLibrary &cm = CmLibrary::get();
+  std::string where = "listen at " + network::inWords(address);
   rdma_cm_id *id = nullptr;
   if (cm.create_id(channel_.get(), &id, nullptr, RDMA_PS_TCP) != 0)
-    return false;
+    return failed(where.c_str());
   listener_.reset(id);
   network::SocketName name(address, 0);
-  if (cm.bind_addr(id, name.get()) != 0 || !isOurs(id->verbs) || cm.listen(id, kBacklog) != 0)
-    return false;
+  if (cm.bind_addr(id, name.get()) != 0)
+    return failed(where.c_str());
+  if (!isOurs(id->verbs))
+    return deviceError(where, device_.context(), EADDRNOTAVAIL);
+  if (cm.listen(id, kBacklog) != 0)
+    return failed(where.c_str());
   address_ = {address, cm.get_src_port(id)};
-  return true;
+  return {};
 }
 
 void Caller::stop() {
@@ -125,6 +127,7 @@ Result<std::unique_ptr<Link>> Caller::reach(network::Peer &peer, const network::
 Status Caller::begin(Link &link) {
   auto &called = static_cast<Called &>(link);
   link.state = Link::State::Begun;
+  called.begunAt = Clock::now();
   begun_.push_back(&called);
   return call(called);
 }
@@ -140,12 +143,25 @@ Status Caller::call(Called &link) {
   network::SocketName here(address_.address, 0), there(link.address.address, link.address.port);
   return cm.resolve_addr(id, here.get(), there.get(), kPatienceMs) == 0
              ? Status()
-             : failed("look for a peer's address");
+             : noWay(link, "look for a peer's address");
+}
+
+// Its machine may be silent for some time, and be there again.
+Status Caller::noWay(Called &link, const char *what) {
+  if (Clock::now() - link.begunAt > silence_)
+    return failed(what);
+  callLater(link);
+  return {};
+}
+
+void Caller::hangUp(Called &link) {
+  link.close();
+  host_->unprepare(link);
 }
 
 // It is called again unless it calls, and for as long as it lives, which others notice.
 void Caller::callLater(Called &link) {
-  link.hangUp();
+  hangUp(link);
   link.againAt = Clock::now() + kPause;
 }
 
@@ -198,12 +214,16 @@ Status Caller::connect(Called &link) {
     return s;
   Greeting greeting{link.peer.token, owner_.self, frames_};
   rdma_conn_param terms = termsOf(link, greeting);
-  return CmLibrary::get().connect(link.id.get(), &terms) == 0 ? Status() : failed("call a peer");
+  if (CmLibrary::get().connect(link.id.get(), &terms) != 0)
+    callLater(link); // as if an event had told
+  return {};
 }
 
 Status Caller::meet(Called &link, const Greeting &greeting) {
   if (greeting.token != owner_.token || greeting.from != link.peer.rank)
     return Status::error("somebody else answers in its place");
+  if (greeting.frames == 0)
+    return Status::error("it takes no frames");
   if (Status s = host_->prepare(link, greeting.frames); !s)
     return s;
   link.state = Link::State::Ready;
@@ -217,8 +237,11 @@ void Caller::heard(Link &link) { link.state = Link::State::Ready; }
 std::optional<Caller::Event> Caller::next() {
   const CmLibrary &cm = CmLibrary::get();
   rdma_cm_event *event = nullptr;
-  if (cm.get_cm_event(channel_.get(), &event) != 0)
+  if (cm.get_cm_event(channel_.get(), &event) != 0) {
+    if (errno != EAGAIN && errno != EINTR)
+      host_->breakDown(failed("hear of connections").message());
     return std::nullopt;
+  }
   Event told{event->event, event->id, std::abs(event->status), {}};
   const rdma_conn_param &terms = event->param.conn;
   bool greets =
@@ -250,7 +273,7 @@ Status Caller::proceed(Called &link, const Event &event) {
   switch (event.kind) {
   case RDMA_CM_EVENT_ADDR_RESOLVED:
     return CmLibrary::get().resolve_route(event.id, kPatienceMs) == 0 ? Status()
-                                                                      : failed("find a route");
+                                                                      : noWay(link, "find a route");
   case RDMA_CM_EVENT_ROUTE_RESOLVED:
     return connect(link);
   case RDMA_CM_EVENT_ESTABLISHED:
@@ -264,7 +287,7 @@ Status Caller::proceed(Called &link, const Event &event) {
   case RDMA_CM_EVENT_ADDR_ERROR:
   case RDMA_CM_EVENT_ROUTE_ERROR:
     errno = event.error;
-    return failed("find a way to a peer");
+    return noWay(link, "find a way to a peer");
   case RDMA_CM_EVENT_DEVICE_REMOVAL:
     return Status::error("the device was removed");
   case RDMA_CM_EVENT_CONNECT_REQUEST: // has no link
@@ -282,14 +305,14 @@ Status Caller::proceed(Called &link, const Event &event) {
 void Caller::answer(CmId id, const Greeting &greeting) {
   auto *link = static_cast<Called *>(host_->onKnock(greeting.token, greeting.from));
   bool isMine = link && link->id && link->hasCalled && index(owner_.self) > index(greeting.from);
-  if (!link || isMine || link->state == Link::State::Ready) {
+  if (!link || greeting.frames == 0 || isMine || link->state == Link::State::Ready) {
     CmLibrary::get().reject(id.get(), nullptr, 0);
     return;
   }
   if (link->state == Link::State::Idle)
     begun_.push_back(link);
   link->state = Link::State::Begun;
-  link->hangUp();
+  hangUp(*link);
   link->id = std::move(id);
   link->id->context = link;
   link->hasCalled = false;

@@ -63,11 +63,12 @@ private:
     Greeting greeting;
   };
 
-  Caller(Device &device, uint32_t frames) : device_(device), frames_(frames) {}
+  Caller(Device &device, const Options &options)
+      : device_(device), frames_(options.framesPerPeer), silence_(options.silence) {}
   Status failed(const char *what) const;
   Status listen(const std::string &place);
   bool isOurs(const ibv_context *context) const;
-  bool listenAt(const network::Address &address);
+  Status listenAt(const network::Address &address);
   std::optional<Event> next();
   bool attend();
   Status proceed(Called &link, const Event &event);
@@ -75,14 +76,17 @@ private:
   Status accept(Called &link, const Greeting &greeting);
   Status makePair(Called &link);
   Status connect(Called &link);
+  Status noWay(Called &link, const char *what);
   Status meet(Called &link, const Greeting &greeting);
   Status call(Called &link);
+  void hangUp(Called &link);
   void callLater(Called &link);
   bool callAgain();
   rdma_conn_param termsOf(const Called &link, const Greeting &greeting) const;
 
   Device &device_;
   uint32_t frames_;
+  std::chrono::milliseconds silence_;
   ConnectorHost *host_ = nullptr;
   network::Owner owner_;
   CmChannel channel_;

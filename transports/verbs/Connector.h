@@ -1,7 +1,9 @@
 /// How queue pairs of ranks come together: over datagrams (Shaker), or by librdmacm (Caller) where
 /// a device has no other way.
 ///
-/// Nothing waits. Not thread safe. Errors: values, and failures that the host is told of.
+/// Nothing here waits, but librdmacm may: where a kernel makes the TCP connection for iWARP in its
+/// call (siw), rdma_connect(3) lasts as long, and a call is given up only when it is answered or
+/// the kernel gives it up. Not thread safe. Errors: values, and failures that the host is told of.
 #pragma once
 
 #include "transports/network/Mail.h"
@@ -9,6 +11,9 @@
 #include "transports/verbs/Device.h"
 
 namespace colldsl::verbs {
+
+/// Reads of one end's memory at once. More make nothing faster.
+inline constexpr int kMostReads = 16;
 
 /// This end of a connection.
 class Link {
@@ -23,6 +28,7 @@ public:
   Link(const Link &) = delete;
   Link &operator=(const Link &) = delete;
 
+  /// The queue pair is gone, and what it was connected by.
   virtual void close() { pair.reset(); }
 
   network::Peer &peer;
@@ -41,10 +47,14 @@ public:
   /// The pair of a link is made, and connected next: the peer has room for `frames` frames of this
   /// rank at once. Where ranks share no receives.
   virtual Status prepare(Link &link, uint32_t frames) = 0;
+  /// Nothing came of that: the pair is gone, and another may follow.
+  virtual void unprepare(Link &link) = 0;
   /// It is ready; the peer waits to hear something.
   virtual void speak(Link &link) = 0;
   /// Nothing will come of it.
   virtual void lose(Link &link, const std::string &reason) = 0;
+  /// No connection can be made any more.
+  virtual void breakDown(const std::string &reason) = 0;
 };
 
 class Connector {

@@ -11,6 +11,7 @@
 /// back 2 credits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -25,15 +26,23 @@ public:
 
   /// What the other one does.
   void hearPromise(uint32_t frames) { left_ = frames; }
-  bool has(uint32_t frames) const { return left_ >= frames; }
+  /// While `missing` receives of this end, from which frames were taken, are not posted again, no
+  /// more is sent: what the other one would say of it could find none.
+  bool has(uint32_t frames, uint32_t missing) const {
+    return frames == 0 || (missing == 0 && left_ >= frames);
+  }
   void use(uint32_t frames) { left_ -= frames; }
   /// They are given back.
   void hear(uint32_t frames) { left_ += frames; }
 
-  /// A frame of the other's came, and its receive is free again.
+  /// A frame of the other's came.
   void owe() { ++owed_; }
-  bool mustGive() const { return owed_ >= (promised_ + 1) / 2; }
-  uint32_t give() { return std::exchange(owed_, 0); }
+  /// What is given has a receive: not what is missing.
+  bool mustGive(uint32_t missing) const { return owed_ >= (promised_ + 1) / 2 + missing; }
+  uint32_t give(uint32_t missing) {
+    uint32_t kept = std::min(owed_, missing);
+    return std::exchange(owed_, kept) - kept;
+  }
 
 private:
   uint32_t promised_;

@@ -1,5 +1,6 @@
 #include "transports/verbs/Device.h"
 
+#include "transports/verbs/Credits.h"
 #include "transports/verbs/Nearest.h"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ Status deviceError(const std::string &what, const ibv_context *context, int erro
                        ": " + std::strerror(error));
 }
 
-Result<std::unique_ptr<Device>> Device::open(const Options &options) {
+Result<std::unique_ptr<Device>> Device::look(const Options &options) {
   if (const Status &s = Library::load(); !s)
     return s;
   auto device = std::make_unique<Device>();
@@ -44,7 +45,14 @@ Result<std::unique_ptr<Device>> Device::open(const Options &options) {
     return s;
   if (Status s = device->chooseGid(options); !s)
     return s;
-  if (Status s = device->makeQueues(options); !s)
+  return device;
+}
+
+Result<std::unique_ptr<Device>> Device::open(const Options &options, uint32_t numRanks) {
+  Result<std::unique_ptr<Device>> device = look(options);
+  if (!device)
+    return device;
+  if (Status s = (*device)->makeQueues(options, numRanks); !s)
     return s;
   return device;
 }
@@ -111,8 +119,9 @@ Status Device::chooseGid(const Options &options) {
                        (options.gidIndex < 0 ? "" : " " + std::to_string(options.gidIndex)));
 }
 
-// A device has a few completion queues of many entries rather than one for each connection.
-Status Device::makeQueues(const Options &options) {
+// A device has a few completion queues of many entries rather than one for each connection. Where
+// each has receives of its own, all of them are to find room.
+Status Device::makeQueues(const Options &options, uint32_t numRanks) {
   const Library &verbs = Library::get();
   domain_.reset(verbs.alloc_pd(context_.get()));
   if (!domain_)
@@ -120,8 +129,11 @@ Status Device::makeQueues(const Options &options) {
   channel_.reset(verbs.create_comp_channel(context_.get()));
   if (!channel_ || fcntl(channel_->fd, F_SETFL, O_NONBLOCK) != 0)
     return deviceError("make a completion channel", context_.get(), errno);
-  int entries = std::min(static_cast<int>(options.completions), limits_.max_cqe);
-  queue_.reset(verbs.create_cq(context_.get(), entries, nullptr, channel_.get(), 0));
+  uint64_t receives = isIwarp() ? options.framesPerPeer + Credits::kSpare : 0;
+  uint64_t entries = std::min<uint64_t>(options.completions + receives * (numRanks - 1),
+                                        static_cast<uint32_t>(limits_.max_cqe));
+  queue_.reset(
+      verbs.create_cq(context_.get(), static_cast<int>(entries), nullptr, channel_.get(), 0));
   if (!queue_)
     return deviceError("make a completion queue", context_.get(), errno);
   if (isIwarp())

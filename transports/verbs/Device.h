@@ -26,7 +26,10 @@ Status deviceError(const std::string &what, const ibv_context *context, int erro
 
 class Device {
 public:
-  static Result<std::unique_ptr<Device>> open(const Options &options);
+  /// For a rank of so many.
+  static Result<std::unique_ptr<Device>> open(const Options &options, uint32_t numRanks = 1);
+  /// Without queues: it has port, address and limits.
+  static Result<std::unique_ptr<Device>> look(const Options &options);
 
   ibv_pd *domain() const { return domain_.get(); }
   ibv_cq *queue() const { return queue_.get(); }
@@ -56,7 +59,7 @@ private:
   Status choose(const Options &options);
   Status choosePort(const Options &options);
   Status chooseGid(const Options &options);
-  Status makeQueues(const Options &options);
+  Status makeQueues(const Options &options, uint32_t numRanks);
 
   Handle<ibv_context, &Library::close_device> context_;
   Handle<ibv_pd, &Library::dealloc_pd> domain_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace colldsl::verbs {
 namespace {
@@ -16,30 +17,36 @@ network::Address addressOf(const ibv_gid &gid) {
   return address;
 }
 
-/// Those that work, each opened; null: it does not.
-std::vector<std::unique_ptr<Device>> tryAll(std::span<ibv_device *const> devices,
-                                            const Options &options) {
-  std::vector<std::unique_ptr<Device>> opened;
+struct Found {
+  ibv_gid gid;
+  bool isEthernet;
+};
+
+/// Of those that work, one open at a time; nothing: it does not.
+std::vector<std::optional<Found>> tryAll(std::span<ibv_device *const> devices,
+                                         const Options &options) {
+  std::vector<std::optional<Found>> found;
   for (ibv_device *device : devices) {
     Options own = options;
     own.device = nameOf(device);
-    Result<std::unique_ptr<Device>> tried = Device::open(own);
-    opened.push_back(tried ? tried.take() : nullptr);
+    Result<std::unique_ptr<Device>> tried = Device::look(own);
+    found.push_back(tried ? std::optional(Found{(*tried)->gid(), (*tried)->isGlobal()})
+                          : std::nullopt);
   }
-  return opened;
+  return found;
 }
 
 /// The places of the first and of those in its network.
-std::vector<size_t> equalOf(const std::vector<std::unique_ptr<Device>> &opened) {
+std::vector<size_t> equalOf(const std::vector<std::optional<Found>> &found) {
   std::vector<network::OwnInterface> own = network::ownInterfaces();
   std::vector<size_t> equal;
-  for (size_t i = 0; i < opened.size(); ++i) {
+  for (size_t i = 0; i < found.size(); ++i) {
     auto isBesideFirst = [&] {
-      const Device &first = *opened[equal[0]];
-      return opened[i]->isGlobal() == first.isGlobal() &&
-             areNeighbors(first.gid(), opened[i]->gid(), first.isGlobal(), own);
+      const Found &first = *found[equal[0]];
+      return found[i]->isEthernet == first.isEthernet &&
+             areNeighbors(first.gid, found[i]->gid, first.isEthernet, own);
     };
-    if (opened[i] && (equal.empty() || isBesideFirst()))
+    if (found[i] && (equal.empty() || isBesideFirst()))
       equal.push_back(i);
   }
   return equal;
@@ -47,11 +54,13 @@ std::vector<size_t> equalOf(const std::vector<std::unique_ptr<Device>> &opened) 
 
 } // namespace
 
-// Of InfiniBand the first half of an address is that of its subnet.
+// Of InfiniBand the first half of an address is that of its subnet; who was given none has the
+// default.
 bool areNeighbors(const ibv_gid &one, const ibv_gid &other, bool isEthernet,
                   std::span<const network::OwnInterface> own) {
   if (!isEthernet)
-    return one.global.subnet_prefix == other.global.subnet_prefix;
+    return one.global.subnet_prefix == other.global.subnet_prefix &&
+           !(one.raw[0] == 0xfe && one.raw[1] == 0x80);
   return std::any_of(own.begin(), own.end(), [&](const network::OwnInterface &interface) {
     return interface.address == addressOf(one) && interface.reaches(addressOf(other));
   });

@@ -7,8 +7,6 @@
 namespace colldsl::verbs {
 namespace {
 
-// Reads of one end's memory at once. More make nothing faster.
-constexpr int kMostReads = 16;
 // As the standard codes them: an acknowledgement is waited for 67 ms, 8 times; a receiver without
 // receives is asked again after 0.08 ms, for as long as it lives.
 constexpr uint8_t kTimeout = 14, kRetries = 7, kForEver = 7, kNotReadyPause = 6;

@@ -52,9 +52,12 @@ struct Known : network::Region::Registration {
   MemoryRegion region;
 };
 
-uint64_t tagOf(Operation &operation) { return reinterpret_cast<uint64_t>(&operation); }
+std::string textOf(ibv_wc_status status) {
+  return status == IBV_WC_WR_FLUSH_ERR ? "the connection has ended"
+                                       : Library::get().wc_status_str(status);
+}
 
-std::string textOf(ibv_wc_status status) { return Library::get().wc_status_str(status); }
+bool isForNow(int error) { return error == ENOMEM || error == EAGAIN; }
 
 } // namespace
 
@@ -64,16 +67,16 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
   options_.receives =
       std::min(options.receives, static_cast<uint32_t>(device_->limits().max_srq_wr));
-  options_.framesPerPeer =
-      std::clamp(options.framesPerPeer, 1u,
-                 static_cast<uint32_t>(device_->limits().max_qp_wr) - Credits::kSpare);
+  auto receives = std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMost - 1);
+  options_.framesPerPeer = std::clamp(options.framesPerPeer, 1u, receives - Credits::kSpare);
   auto pieces = static_cast<uint32_t>(
       std::min(device_->limits().max_sge, std::max(1, device_->limits().max_sge_rd)));
   piecesPerRequest_ = std::min(kPiecesPerRequest, pieces);
 }
 
-Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(const Options &options, Calls &calls) {
-  Result<std::unique_ptr<Device>> device = Device::open(options);
+Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(uint32_t numRanks,
+                                                             const Options &options, Calls &calls) {
+  Result<std::unique_ptr<Device>> device = Device::open(options, numRanks);
   if (!device)
     return device.status();
   std::unique_ptr<VerbsCarrier> carrier(new VerbsCarrier(device.take(), options, calls));
@@ -126,10 +129,10 @@ Status VerbsCarrier::probe() {
   powers_.gathers = true;
   powers_.moves = options_.direct;
   powers_.byAddress = powers_.local = powers_.pins = true;
-  uint32_t receives = device_->isIwarp() ? 0 : options_.receives;
-  uint32_t reserved = receives + connector_->completions();
+  uint32_t ofPeer = options_.framesPerPeer + Credits::kSpare + options_.sendsPerPeer;
+  uint32_t reserved = device_->isIwarp() ? 0 : options_.receives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
-  if (room <= reserved)
+  if (room <= reserved || (device_->isIwarp() && room < ofPeer))
     return Status::error("a completion queue of " + std::to_string(room) + " entries is too short");
   mostOpen_ = room - reserved;
   return {};
@@ -143,34 +146,40 @@ Status VerbsCarrier::start(network::CarrierReader &reader, const network::Owner 
   bool isShared = !device_->isIwarp();
   uint32_t frames = isShared ? options_.receives : options_.framesPerPeer + Credits::kSpare;
   received_.emplace(*this, owner.frameBytes, frames, Access::Receive);
-  if (Status s = isShared ? listenTo(nullptr, frames) : Status(); !s)
-    return s;
+  if (isShared) {
+    shared_.emplace(0, *received_);
+    if (Status s = open(*shared_, frames); !s)
+      return s;
+    listenToAll();
+  }
   if (isBroken_)
     return Status::error("the device takes no receives");
   return connector_->start(*this, *this, owner);
 }
 
-// Null: to all.
-Status VerbsCarrier::listenTo(Peer *peer, uint32_t frames) {
-  for (uint32_t i = 0; i < frames; ++i) {
-    Frame *frame = received_->take();
-    if (!frame)
-      return Status::error("no memory could be registered for what comes; is there a limit of "
-                           "locked memory?");
-    frame->peer = peer;
-    listen(*frame);
-  }
-  return {};
+Status VerbsCarrier::open(Receives &receives, uint32_t count) {
+  return receives.open(count) ? Status()
+                              : Status::error("no memory could be registered for what comes; is "
+                                              "there a limit of locked memory?");
 }
 
 // Its receives are to find room in the completion queue.
 Status VerbsCarrier::prepare(Link &link, uint32_t frames) {
   uint32_t receives = options_.framesPerPeer + Credits::kSpare;
-  if (mostOpen_ < receives + options_.sendsPerPeer)
+  if (mostOpen_ < receives + std::max(open_, options_.sendsPerPeer))
     return Status::error("the completion queue has no room for one more peer");
   mostOpen_ -= receives;
-  connectionOf(link.peer).credits.hearPromise(frames);
-  return listenTo(&link.peer, receives);
+  Connection &connection = connectionOf(link.peer);
+  connection.credits.hearPromise(frames);
+  Status opened = open(connection.receives, receives);
+  listen(connection);
+  return opened;
+}
+
+void VerbsCarrier::unprepare(Link &link) {
+  Connection &connection = connectionOf(link.peer);
+  mostOpen_ += connection.receives.count();
+  connection.receives.close();
 }
 
 Status VerbsCarrier::reach(Peer &peer, const network::Card &card) {
@@ -178,7 +187,7 @@ Status VerbsCarrier::reach(Peer &peer, const network::Card &card) {
   if (!link)
     return link.status();
   peer.handle = connections_.size();
-  connections_.push_back(std::make_unique<Connection>(link.take(), options_));
+  connections_.push_back(std::make_unique<Connection>(link.take(), options_, *received_));
   return {};
 }
 
@@ -206,7 +215,8 @@ bool VerbsCarrier::fits(const Connection &connection, const Need &need) const {
   return connection.link->state == Link::State::Ready && connection.error == 0 &&
          connection.requests.fits(need.requests, need.pieces) &&
          open_ + need.requests <= mostOpen_ &&
-         (!device_->isIwarp() || connection.credits.has(need.frames));
+         (!device_->isIwarp() ||
+          connection.credits.has(need.frames, connection.receives.waiting()));
 }
 
 // Nothing, if so many requests for so many pieces of memory can be added, and so many frames be
@@ -242,7 +252,7 @@ void VerbsCarrier::postNow(Connection &connection) {
     return;
   int error = connection.requests.post(calls_, connection.link->pair.get());
   lacksRoom_ |= error != 0;
-  if (error != 0 && error != ENOMEM && error != EAGAIN)
+  if (error != 0 && !isForNow(error))
     fail(connection, error);
 }
 
@@ -352,7 +362,7 @@ Offered VerbsCarrier::write(Move &move, const MoveSpec &spec) {
 
 // Each brings the credits that are owed.
 void VerbsCarrier::addNote(Connection &connection, Operation *operation, Note note) {
-  note.credits = static_cast<uint16_t>(connection.credits.give());
+  note.credits = static_cast<uint16_t>(connection.credits.give(connection.receives.waiting()));
   ibv_sge memory = {reinterpret_cast<uint64_t>(&note), sizeof note, 0};
   ibv_send_wr request = {};
   request.sg_list = &memory;
@@ -367,7 +377,8 @@ void VerbsCarrier::addNote(Connection &connection, Operation *operation, Note no
 bool VerbsCarrier::giveCredits() {
   size_t before = owing_.size();
   std::erase_if(owing_, [&](Connection *connection) {
-    bool isOver = !connection->credits.mustGive() || connection->link->peer.isLost;
+    bool isOver = !connection->credits.mustGive(connection->receives.waiting()) ||
+                  connection->link->peer.isLost;
     if (!isOver && !fits(*connection, {1, 1, 0})) {
       lacksRoom_ = true;
       return false;
@@ -387,92 +398,91 @@ void VerbsCarrier::breakDown(const std::string &reason) {
   reader_->onBroken(reason);
 }
 
-void VerbsCarrier::listen(Frame &frame) {
-  frame.kind = Operation::Kind::Receive;
-  frame.isOpen = true;
-  ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data), received_->frameBytes(),
-                    localKey(frame.descriptor)};
-  ibv_recv_wr request = {};
-  request.wr_id = tagOf(frame);
-  request.sg_list = &memory;
-  request.num_sge = 1;
-  int error = frame.peer ? calls_.postReceive(connectionOf(*frame.peer).link->pair.get(), &request)
-                         : calls_.postReceive(device_->receives(), &request);
-  if (error != 0)
-    refuse(frame, error);
+void VerbsCarrier::listen(Connection &connection) {
+  int error = connection.receives.post(calls_, connection.link->pair.get());
+  if (error != 0 && !isForNow(error))
+    fail(connection, error);
+  else if (error != 0 && !std::exchange(connection.isDeaf, true))
+    deaf_.push_back(&connection);
+  noteOwing(connection);
 }
 
-void VerbsCarrier::refuse(Frame &frame, int error) {
-  frame.isOpen = false;
-  bool isForNow = error == ENOMEM || error == EAGAIN;
-  if (isForNow || !frame.peer)
-    deaf_.push(frame);
-  else
-    received_->give(frame);
-  if (!isForNow && frame.peer)
-    fail(connectionOf(*frame.peer), error);
-  else if (!isForNow)
+void VerbsCarrier::listenToAll() {
+  int error = shared_->post(calls_, device_->receives());
+  if (error != 0 && !isForNow(error))
     breakDown(std::string("cannot receive: ") + std::strerror(error));
 }
 
 bool VerbsCarrier::listenAgain() {
-  if (isBroken_)
-    return false;
-  for (Frame *frame = deaf_.front(); frame; frame = deaf_.front()) {
-    deaf_.pop();
-    listen(*frame);
-    if (!frame->isOpen)
-      return false;
+  size_t before = deaf_.size() + (shared_ ? shared_->waiting() : 0);
+  if (shared_ && !isBroken_)
+    listenToAll();
+  for (Connection *connection : std::exchange(deaf_, {})) {
+    connection->isDeaf = false;
+    if (connection->error == 0)
+      listen(*connection);
   }
-  return true;
+  return deaf_.size() + (shared_ ? shared_->waiting() : 0) < before;
 }
 
-void VerbsCarrier::takeReceive(Frame &frame, const ibv_wc &completion) {
-  if (!std::exchange(frame.isOpen, false)) {
-    ++refused_; // told before
+void VerbsCarrier::takeShared(const ibv_wc &completion) {
+  Frame *frame = shared_->take(completion.wr_id);
+  refused_ += !frame || completion.status != IBV_WC_SUCCESS; // not frame: told before
+  if (!frame)
     return;
-  }
   if (completion.status != IBV_WC_SUCCESS)
-    return takeFailed(frame, completion);
-  if (frame.peer)
-    takeFrame(frame, completion);
+    loseOf(completion);
   else if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM)
     reader_->onWritten(ntohl(completion.imm_data));
   else
-    reader_->onBytes({frame.data, std::min(completion.byte_len, received_->frameBytes())});
-  listen(frame);
+    reader_->onBytes({frame->data, std::min(completion.byte_len, received_->frameBytes())});
+  shared_->giveBack(completion.wr_id);
+  listenToAll();
 }
 
-// Of a connection that ends all its own receives come back; it may have had others meanwhile.
-void VerbsCarrier::takeFailed(Frame &frame, const ibv_wc &completion) {
+// What is shared says only by which queue pair it was used.
+void VerbsCarrier::loseOf(const ibv_wc &failed) {
   for (auto &connection : connections_)
-    if (connection->link->pair && connection->link->pair->qp_num == completion.qp_num)
-      lose(*connection->link, textOf(completion.status));
-  if (frame.peer) {
-    ++mostOpen_;
-    received_->give(frame);
-    return;
-  }
-  ++refused_;
-  listen(frame);
+    if (connection->link->pair && connection->link->pair->qp_num == failed.qp_num)
+      lose(*connection->link, textOf(failed.status));
 }
 
-// Over a connection that has receives of its own.
-void VerbsCarrier::takeFrame(Frame &frame, const ibv_wc &completion) {
-  Connection &connection = connectionOf(*frame.peer);
+// A connection that is not ready ends as often as the peer hangs up: that it then is called again
+// is the connector's affair.
+void VerbsCarrier::takeOwn(Connection &connection, const ibv_wc &completion) {
+  Frame *frame = connection.receives.take(completion.wr_id);
+  refused_ += !frame;
+  if (!frame)
+    return;
+  if (completion.status == IBV_WC_SUCCESS) {
+    takeFrame(connection, *frame, completion.byte_len);
+    connection.receives.giveBack(completion.wr_id);
+    return listen(connection);
+  }
+  connection.receives.drop(completion.wr_id);
+  ++mostOpen_;
+  if (connection.link->state == Link::State::Ready)
+    lose(*connection.link, textOf(completion.status));
+}
+
+void VerbsCarrier::takeFrame(Connection &connection, const Frame &frame, uint32_t bytes) {
   connector_->heard(*connection.link);
-  bool isNote = completion.byte_len == sizeof(Note);
+  bool isNote = bytes == sizeof(Note);
   Note note;
   if (isNote)
     std::memcpy(&note, frame.data, sizeof note);
   connection.credits.hear(note.credits);
   if (!isNote)
-    reader_->onBytes({frame.data, std::min(completion.byte_len, received_->frameBytes())});
+    reader_->onBytes({frame.data, std::min(bytes, received_->frameBytes())});
   else if (note.hasTicket)
     reader_->onWritten(note.ticket);
   if (!isNote || note.hasTicket)
     connection.credits.owe();
-  if (connection.credits.mustGive() && !std::exchange(connection.isOwing, true))
+}
+
+void VerbsCarrier::noteOwing(Connection &connection) {
+  if (connection.credits.mustGive(connection.receives.waiting()) &&
+      !std::exchange(connection.isOwing, true))
     owing_.push_back(&connection);
 }
 
@@ -480,11 +490,12 @@ void VerbsCarrier::takeFrame(Frame &frame, const ibv_wc &completion) {
 void VerbsCarrier::take(const ibv_wc &completion) {
   if (connector_->take(completion))
     return;
-  if (SendQueue::isRequest(completion.wr_id)) {
+  if (SendQueue::isRequest(completion.wr_id))
     takeSent(*connections_[SendQueue::handleOf(completion.wr_id)], completion);
-  } else {
-    takeReceive(static_cast<Frame &>(*reinterpret_cast<Operation *>(completion.wr_id)), completion);
-  }
+  else if (shared_)
+    takeShared(completion);
+  else
+    takeOwn(*connections_[Receives::handleOf(completion.wr_id)], completion);
 }
 
 void VerbsCarrier::takeSent(Connection &connection, const ibv_wc &completion) {
@@ -525,9 +536,9 @@ bool VerbsCarrier::poll() {
   moved |= connector_->poll();
   if (!failing_.empty())
     moved |= giveUpFailing();
-  if (!deaf_.empty())
+  if (!deaf_.empty() || (shared_ && shared_->waiting() > 0))
     moved |= listenAgain();
-  if (!owing_.empty() && deaf_.empty())
+  if (!owing_.empty())
     moved |= giveCredits();
   return moved;
 }
@@ -557,7 +568,7 @@ void VerbsCarrier::stop() {
 
 Result<std::unique_ptr<network::NetworkEndpoint>>
 makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls) {
-  Result<std::unique_ptr<network::Carrier>> carrier = VerbsCarrier::open(options, calls);
+  Result<std::unique_ptr<network::Carrier>> carrier = VerbsCarrier::open(numRanks, options, calls);
   if (!carrier)
     return carrier.status();
   return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());

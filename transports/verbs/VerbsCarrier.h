@@ -6,14 +6,15 @@
 #include "transports/network/NetworkEndpoint.h"
 #include "transports/verbs/Connector.h"
 #include "transports/verbs/Credits.h"
+#include "transports/verbs/Receives.h"
 #include "transports/verbs/SendQueue.h"
 
 namespace colldsl::verbs {
 
 class VerbsCarrier : public network::Carrier, private ConnectorHost {
 public:
-  /// `calls` outlives it.
-  static Result<std::unique_ptr<network::Carrier>> open(const Options &options,
+  /// Of a rank of so many. `calls` outlives it.
+  static Result<std::unique_ptr<network::Carrier>> open(uint32_t numRanks, const Options &options,
                                                         Calls &calls = Calls::real());
 
   Result<std::vector<std::byte>> address() const override;
@@ -39,14 +40,16 @@ public:
 
 private:
   struct Connection {
-    Connection(std::unique_ptr<Link> made, const Options &options)
+    Connection(std::unique_ptr<Link> made, const Options &options, network::FramePool &received)
         : link(std::move(made)), requests(link->peer.handle, options.sendsPerPeer),
-          credits(options.framesPerPeer) {}
+          receives(link->peer.handle, received), credits(options.framesPerPeer) {}
     std::unique_ptr<Link> link;
     SendQueue requests;
-    Credits credits;      ///< of iWARP
+    Receives receives; ///< of iWARP, as are credits
+    Credits credits;
     bool isKept = false;  ///< in `kept_`
     bool isOwing = false; ///< in `owing_`
+    bool isDeaf = false;  ///< in `deaf_`
     int error = 0;        ///< of errno: nothing can be posted any more
   };
 
@@ -58,8 +61,10 @@ private:
   Link *onKnock(uint64_t token, Rank from) override;
   ibv_qp_init_attr wantedPair() const override;
   Status prepare(Link &link, uint32_t frames) override;
+  void unprepare(Link &link) override;
   void speak(Link &link) override { addNote(connectionOf(link.peer), nullptr, {}); }
   void lose(Link &link, const std::string &reason) override;
+  void breakDown(const std::string &reason) override;
 
   // Requests.
   /// Of a connection.
@@ -77,18 +82,21 @@ private:
   void addNote(Connection &connection, network::Operation *operation, Note note);
   bool giveCredits();
   Connection &connectionOf(const network::Peer &peer) { return *connections_[peer.handle]; }
-  Status listenTo(network::Peer *peer, uint32_t frames);
-  void listen(network::Frame &frame);
-  void refuse(network::Frame &frame, int error);
+  void noteOwing(Connection &connection);
+
+  // Receives.
+  Status open(Receives &receives, uint32_t count);
+  void listen(Connection &connection);
+  void listenToAll();
   bool listenAgain();
 
   // Completions.
   void take(const ibv_wc &completion);
   void takeSent(Connection &connection, const ibv_wc &completion);
-  void takeReceive(network::Frame &frame, const ibv_wc &completion);
-  void takeFrame(network::Frame &frame, const ibv_wc &completion);
-  void takeFailed(network::Frame &frame, const ibv_wc &completion);
-  void breakDown(const std::string &reason);
+  void takeShared(const ibv_wc &completion);
+  void takeOwn(Connection &connection, const ibv_wc &completion);
+  void takeFrame(Connection &connection, const network::Frame &frame, uint32_t bytes);
+  void loseOf(const ibv_wc &failed);
 
   std::unique_ptr<Device> device_;
   Options options_;
@@ -96,11 +104,12 @@ private:
   network::CarrierReader *reader_ = nullptr;
   network::Owner owner_;
   std::optional<network::FramePool> received_;
-  network::FrameQueue deaf_; ///< receives that the device did not take
+  std::optional<Receives> shared_; ///< unless connections have their own
   std::unique_ptr<Connector> connector_;
   std::vector<std::unique_ptr<Connection>> connections_; ///< Peer::handle is the place
   std::vector<Connection *> kept_;    ///< with requests that wait for push(), or for the device
   std::vector<Connection *> owing_;   ///< whose peers are to get credits
+  std::vector<Connection *> deaf_;    ///< of whose receives the device did not take some
   std::vector<Connection *> failing_; ///< which the next poll tells
   std::vector<ibv_wc> early_;         ///< completions that were found when there was nothing to do
   uint32_t piecesPerRequest_ = 1;
