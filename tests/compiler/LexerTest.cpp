@@ -62,8 +62,9 @@ TEST(Lexer, AgreesOnRandomCharacters) {
     std::string text;
     for (int j = 0; j < 30; ++j)
       text += kCharacters[random() % kCharacters.size()];
-    if (scan(text, 0, {}).ok())
+    if (scan(text, 0, {}).ok()) {
       EXPECT_EQ(byScanner(text), byGrammar(text)) << text;
+    }
   }
 }
 
