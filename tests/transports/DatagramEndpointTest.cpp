@@ -3,6 +3,7 @@
 #include "tests/transports/NetworkChecks.h"
 #include "transports/datagram/DatagramCarrier.h"
 
+#include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -14,11 +15,11 @@ using namespace std::chrono_literals;
 // Rank 0 sends, and looks no more; the only packet gets lost.
 TEST(DatagramEndpoint, whatABusyRankOwesComesToo) {
   LossyCalls calls({});
-  bool wasLost = false;
+  std::atomic<bool> wasLost = false; // by the pulse's thread, too
   calls.loses = [&](const mmsghdr &message) {
     datagram::PacketHeader header;
     std::memcpy(&header, message.msg_hdr.msg_iov[0].iov_base, sizeof header);
-    return header.kind == datagram::PacketKind::Data && !std::exchange(wasLost, true);
+    return header.kind == datagram::PacketKind::Data && !wasLost.exchange(true);
   };
   NetworkPair pair([&](Rank r) { return datagram::makeEndpoint(r, 2, {}, calls); });
   ASSERT_EQ(pair.trouble, "");

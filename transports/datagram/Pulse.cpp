@@ -65,9 +65,11 @@ void Pulse::answer(std::span<const std::byte> datagram, const sockaddr_in &from)
   seal(alive, {});
   (void)sendto(socket_, &alive, sizeof alive, MSG_DONTWAIT | MSG_NOSIGNAL,
                reinterpret_cast<const sockaddr *>(&from), sizeof from);
-  std::lock_guard lock(mutex_);
-  if (attend_)
-    attend_();
+  std::unique_lock lock(mutex_);
+  std::function<void()> attend = attend_;
+  lock.unlock(); // it takes locks of others
+  if (attend)
+    attend();
 }
 
 } // namespace colldsl::datagram
