@@ -259,19 +259,24 @@ TEST(Multicast, whatIsNotAlikeGoesToOneAtATime) {
   EXPECT_EQ(ranks.carrier(0).castCounts().packets, 0u);
 }
 
-// Strangers who know where the group is, and one of the job who says what cannot be true.
-TEST(Multicast, forgedDatagramsChangeNothing) {
-  Broadcasts ranks(4, ethernet);
-  ASSERT_EQ(ranks.trouble, "");
-  sockaddr_in where = {};
-  datagram::PacketHeader seen;
-  ranks.calls(0).loses = [&](const mmsghdr &message) {
+/// Where a rank says the last thing to many, and the header of that.
+void overhear(LossyCalls &calls, sockaddr_in &where, datagram::PacketHeader &seen) {
+  calls.loses = [&where, &seen](const mmsghdr &message) {
     if (goesToMany(message)) {
       std::memcpy(&where, message.msg_hdr.msg_name, sizeof where);
       std::memcpy(&seen, message.msg_hdr.msg_iov[0].iov_base, sizeof seen);
     }
     return false;
   };
+}
+
+// Strangers who know where the group is, and one of the job who says what cannot be true.
+TEST(Multicast, forgedDatagramsChangeNothing) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  sockaddr_in where = {};
+  datagram::PacketHeader seen;
+  overhear(ranks.calls(0), where, seen);
   ASSERT_TRUE(ranks.open({64, 5000, 40000}));
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ntohl(where.sin_addr.s_addr) >> 16, 0xefffu) << "of those for a site";
@@ -339,13 +344,7 @@ TEST(Multicast, onlyTheRootSpeaksForAGroup) {
   ASSERT_EQ(ranks.trouble, "");
   sockaddr_in where = {};
   datagram::PacketHeader seen;
-  ranks.calls(0).loses = [&](const mmsghdr &message) {
-    if (goesToMany(message)) {
-      std::memcpy(&where, message.msg_hdr.msg_name, sizeof where);
-      std::memcpy(&seen, message.msg_hdr.msg_iov[0].iov_base, sizeof seen);
-    }
-    return false;
-  };
+  overhear(ranks.calls(0), where, seen);
   std::vector<std::unique_ptr<Channels>> channels; // ranks 0 and 1 broadcast to all others
   for (uint32_t r = 0; r < 4; ++r) {
     std::vector<EdgeSpec> out, in;

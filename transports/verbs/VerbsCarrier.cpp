@@ -309,17 +309,22 @@ Offered VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
   Connection &connection = connectionOf(to);
   if (auto verdict = unfit(connection, {1, 1, 1}))
     return *verdict;
-  ibv_sge memory = {reinterpret_cast<uint64_t>(frame.data()), static_cast<uint32_t>(frame.size()),
+  sendInline(connection, nullptr, frame);
+  return Offered::Taken;
+}
+
+void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
+                              std::span<const std::byte> bytes) {
+  ibv_sge memory = {reinterpret_cast<uint64_t>(bytes.data()), static_cast<uint32_t>(bytes.size()),
                     0};
   ibv_send_wr request = {};
   request.sg_list = &memory;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
   request.send_flags = IBV_SEND_INLINE | IBV_SEND_SOLICITED;
-  connection.requests.add(nullptr, request);
+  connection.requests.add(operation, request);
   ++open_;
   post(connection);
-  return Offered::Taken;
 }
 
 // In more pieces than a request has, or longer than the device's longest message: several, of which
@@ -363,15 +368,7 @@ Offered VerbsCarrier::write(Move &move, const MoveSpec &spec) {
 // Each brings the credits that are owed.
 void VerbsCarrier::addNote(Connection &connection, Operation *operation, Note note) {
   note.credits = static_cast<uint16_t>(connection.credits.give(connection.receives.waiting()));
-  ibv_sge memory = {reinterpret_cast<uint64_t>(&note), sizeof note, 0};
-  ibv_send_wr request = {};
-  request.sg_list = &memory;
-  request.num_sge = 1;
-  request.opcode = IBV_WR_SEND;
-  request.send_flags = IBV_SEND_INLINE | IBV_SEND_SOLICITED;
-  connection.requests.add(operation, request);
-  ++open_;
-  post(connection);
+  sendInline(connection, operation, std::as_bytes(std::span(&note, 1)));
 }
 
 bool VerbsCarrier::giveCredits() {

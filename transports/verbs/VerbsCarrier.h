@@ -79,6 +79,8 @@ private:
   bool giveUpFailing();
   network::Offered move(network::Move &move, const network::MoveSpec &spec, ibv_wr_opcode opcode,
                         ibv_wr_opcode last);
+  void sendInline(Connection &connection, network::Operation *operation,
+                  std::span<const std::byte> bytes);
   void addNote(Connection &connection, network::Operation *operation, Note note);
   bool giveCredits();
   Connection &connectionOf(const network::Peer &peer) { return *connections_[peer.handle]; }
