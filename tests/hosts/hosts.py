@@ -308,7 +308,7 @@ class Suite:
             survivors_name(job, ranks - 2, r"rank [23] died", 10)
 
     def slow_host_is_awaited(self, hosts):
-        """Its link is a thousandth of the others', and its ranks stand still for a while."""
+        """Its link takes 20 Mbit/s, and its ranks stand still for a while."""
         hosts.slow_down(1, "20mbit")
         for ways in ([], ["--transport", "datagram"]):
             said, code = self.run(hosts, 2, "allreduce_hierarchical", "--bytes", "40KiB", *ways)
