@@ -171,7 +171,7 @@ bool NetworkChannels::finish(Cast &cast) {
 
 bool NetworkChannels::askAll(Cast &cast) {
   RequestBody body = {
-      .bytes = cast.first->bytes, .address = 0, .key = 0, .isReadable = 0, .canWrite = 0};
+      .bytes = cast.first->bytes, .address = 0, .key = 0, .isReadable = 0, .stretches = 0};
   say(cast, Kind::Request, std::as_bytes(std::span(&body, 1)), {});
   cast.state = Cast::State::Asked;
   cast.until = Clock::now() + kMostWaiting;

@@ -119,6 +119,7 @@ private:
   void onMessage(Peer &from, const Header &header, std::span<const std::byte> body);
   void onFragment(Peer &from, const Header &header, std::span<const std::byte> body);
   void onPlace(Peer &from, const Header &header, std::span<const std::byte> bytes);
+  uint32_t mostStretches() const;
   bool readPlace(End &end, std::span<const std::byte> bytes);
   void onRead(Peer &from, const Header &header);
   void refuse(End &end, const Header &header, uint64_t bytes);

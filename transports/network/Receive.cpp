@@ -161,13 +161,14 @@ void NetworkChannels::deliver(End &end, std::span<const std::byte> bytes) {
 // A sender that can use what was announced does so, and needs no answer.
 void NetworkChannels::decide(End &end, const RequestBody &request) {
   bool isAnnounced = end.state == End::State::Announced;
-  if (isAnnounced && request.canWrite && request.bytes == end.bytes)
+  bool canBeSpread = request.stretches >= end.payload.count;
+  if (isAnnounced && canBeSpread && request.bytes == end.bytes)
     return;
   endpoint_.retire(end);
   if (!accepts(end.payload, request.bytes))
     return failAt(sizeMismatch(end.peer->rank, end.op, end.payload, request.bytes));
   end.bytes = request.bytes;
-  bool canWrite = request.canWrite && canBeWritten(end);
+  bool canWrite = canBeSpread && canBeWritten(end);
   bool reads = request.isReadable && (end.way.mover == Mover::Reader || !canWrite);
   if (reads && canMove(end) && canGather(end))
     return read(end, request);

@@ -51,8 +51,9 @@ bool NetworkChannels::canGather(End &end) {
 // Memory that must not be given back is not kept registered in case it might be read.
 void NetworkChannels::ask(End &end) {
   end.state = End::State::Asked;
-  RequestBody body = {.bytes = end.bytes, .address = 0, .key = 0, .isReadable = 0, .canWrite = 0};
-  body.canWrite = canMove(end) && canGather(end);
+  RequestBody body = {.bytes = end.bytes, .address = 0, .key = 0, .isReadable = 0, .stretches = 0};
+  if (canMove(end) && canGather(end))
+    body.stretches = mostStretches();
   bool mayRead = end.way.mover == Mover::Reader || !endpoint_.carrier_->powers().pins;
   if (canMove(end) && end.payload.count == 1 && mayRead && know(end, Access::RemoteRead)) {
     void *begin = end.payload.pieces[0].iov_base;
@@ -63,6 +64,11 @@ void NetworkChannels::ask(End &end) {
   endpoint_.mail_->say(*end.peer, headerOf(Kind::Request, end), body);
 }
 
+uint32_t NetworkChannels::mostStretches() const {
+  return std::min(kMostStretches, endpoint_.carrier_->powers().stretches);
+}
+
+// One of more stretches than were said to be taken can only be one that nobody asked for.
 bool NetworkChannels::readPlace(End &end, std::span<const std::byte> bytes) {
   PlaceBody place;
   if (bytes.size() < sizeof place)
@@ -74,11 +80,8 @@ bool NetworkChannels::readPlace(End &end, std::span<const std::byte> bytes) {
   if (place.stretches != 0)
     std::memcpy(end.stretches.data(), bytes.data() + sizeof place, bytes.size() - sizeof place);
   end.place = place;
-  uint32_t most = std::min(kMostStretches, endpoint_.carrier_->powers().stretches);
-  bool isTaken = place.stretches <= most; // else it comes in parts
-  end.place.isWritable &= isTaken;
   auto isEmpty = [](const Stretch &stretch) { return stretch.bytes == 0; };
-  return (isTaken || !place.isUnasked) &&
+  return place.stretches <= mostStretches() &&
          std::none_of(end.stretches.begin(), end.stretches.end(), isEmpty);
 }
 

@@ -53,7 +53,7 @@ struct RequestBody {
   uint64_t address; ///< as the carrier wants it
   uint64_t key;
   uint32_t isReadable; ///< address and key are valid
-  uint32_t canWrite;   ///< the sender can write it to one place
+  uint32_t stretches;  ///< of memory, that the sender can write it to at once; 0: it cannot
 };
 
 struct PlaceBody {

@@ -15,6 +15,8 @@ constexpr int kBacklog = 1024;
 // For what kernels answer, whatever their processes do.
 constexpr int kPatienceMs = 2000;
 constexpr std::chrono::milliseconds kPause(100);
+// Time passes for who computes as well: a peer is not lost unless so many calls have failed.
+constexpr uint32_t kFewestCalls = 3;
 // Of so many polls one asks for calls, which is a system call.
 constexpr uint32_t kPollsPerLook = 32;
 
@@ -36,6 +38,7 @@ struct Caller::Called : Link {
   Address address;
   CmId id;
   bool hasCalled = false;
+  uint32_t noWays = 0; ///< of its calls
   Clock::time_point begunAt = Clock::now();
   Clock::time_point againAt = Clock::time_point::max();
 };
@@ -44,8 +47,9 @@ Status Caller::failed(const char *what) const {
   return deviceError(what, device_.context(), errno);
 }
 
-Result<std::unique_ptr<Connector>> Caller::open(Device &device, const Options &options) {
-  std::unique_ptr<Caller> caller(new Caller(device, options));
+Result<std::unique_ptr<Connector>> Caller::open(Device &device, const Options &options,
+                                                Calls &calls) {
+  std::unique_ptr<Caller> caller(new Caller(device, options, calls));
   caller->channel_.reset(CmLibrary::get().create_event_channel());
   if (!caller->channel_ || fcntl(caller->channel_->fd, F_SETFL, O_NONBLOCK) != 0)
     return caller->failed("make a channel for events of connections");
@@ -91,7 +95,7 @@ Status Caller::listenAt(const network::Address &address) {
     return failed(where.c_str());
   if (!isOurs(id->verbs))
     return deviceError(where, device_.context(), EADDRNOTAVAIL);
-  if (cm.listen(id, kBacklog) != 0)
+  if (calls_.listen(id, kBacklog) != 0)
     return failed(where.c_str());
   address_ = {address, cm.get_src_port(id)};
   return {};
@@ -148,7 +152,7 @@ Status Caller::call(Called &link) {
 
 // Its machine may be silent for some time, and be there again.
 Status Caller::noWay(Called &link, const char *what) {
-  if (Clock::now() - link.begunAt > silence_)
+  if (++link.noWays >= kFewestCalls && Clock::now() - link.begunAt > silence_)
     return failed(what);
   callLater(link);
   return {};
@@ -214,9 +218,7 @@ Status Caller::connect(Called &link) {
     return s;
   Greeting greeting{link.peer.token, owner_.self, frames_};
   rdma_conn_param terms = termsOf(link, greeting);
-  if (CmLibrary::get().connect(link.id.get(), &terms) != 0)
-    callLater(link); // as if an event had told
-  return {};
+  return calls_.connect(link.id.get(), &terms) == 0 ? Status() : noWay(link, "call a peer");
 }
 
 Status Caller::meet(Called &link, const Greeting &greeting) {
@@ -237,7 +239,7 @@ void Caller::heard(Link &link) { link.state = Link::State::Ready; }
 std::optional<Caller::Event> Caller::next() {
   const CmLibrary &cm = CmLibrary::get();
   rdma_cm_event *event = nullptr;
-  if (cm.get_cm_event(channel_.get(), &event) != 0) {
+  if (calls_.nextEvent(channel_.get(), &event) != 0) {
     if (errno != EAGAIN && errno != EINTR)
       host_->breakDown(failed("hear of connections").message());
     return std::nullopt;
@@ -327,7 +329,7 @@ Status Caller::accept(Called &link, const Greeting &greeting) {
     return s;
   Greeting back{link.peer.token, owner_.self, frames_};
   rdma_conn_param terms = termsOf(link, back);
-  if (CmLibrary::get().accept(link.id.get(), &terms) != 0)
+  if (calls_.accept(link.id.get(), &terms) != 0)
     callLater(link); // it was not patient enough
   return {};
 }

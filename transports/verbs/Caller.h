@@ -24,8 +24,9 @@ using CmId = std::unique_ptr<rdma_cm_id, CloseCm>; ///< its queue pair goes befo
 class Caller : public Connector {
 public:
   /// Listens at the address to bind to, if it is one of the device, else at the device's first one.
-  /// `device` outlives it.
-  static Result<std::unique_ptr<Connector>> open(Device &device, const Options &options);
+  /// `device` and `calls` outlive it.
+  static Result<std::unique_ptr<Connector>> open(Device &device, const Options &options,
+                                                 Calls &calls);
   ~Caller() override { stop(); }
 
   std::vector<std::byte> address() const override;
@@ -63,8 +64,8 @@ private:
     Greeting greeting;
   };
 
-  Caller(Device &device, const Options &options)
-      : device_(device), frames_(options.framesPerPeer), silence_(options.silence) {}
+  Caller(Device &device, const Options &options, Calls &calls)
+      : device_(device), calls_(calls), frames_(options.framesPerPeer), silence_(options.silence) {}
   Status failed(const char *what) const;
   Status listen(const std::string &place);
   bool isOurs(const ibv_context *context) const;
@@ -85,6 +86,7 @@ private:
   rdma_conn_param termsOf(const Called &link, const Greeting &greeting) const;
 
   Device &device_;
+  Calls &calls_;
   uint32_t frames_;
   std::chrono::milliseconds silence_;
   ConnectorHost *host_ = nullptr;

@@ -1,5 +1,6 @@
-/// The calls of verbs that move messages, in one place, so that tests can let any of them fail.
-/// Each is what its namesake is; an error is a number of errno, or, of a poll, negative.
+/// The calls of verbs that move messages, and those of librdmacm whose failing is not told before,
+/// in one place, so that tests can let any of them fail. Each is what its namesake is; an error is
+/// a number of errno, or, of a poll and of librdmacm, negative.
 #pragma once
 
 #include "transports/verbs/Library.h"
@@ -28,6 +29,17 @@ public:
   }
   virtual ibv_mr *registerMemory(ibv_pd *domain, const iovec &memory, int access) {
     return (Library::get().reg_mr)(domain, memory.iov_base, memory.iov_len, access);
+  }
+
+  virtual int listen(rdma_cm_id *id, int backlog) { return CmLibrary::get().listen(id, backlog); }
+  virtual int connect(rdma_cm_id *id, rdma_conn_param *terms) {
+    return CmLibrary::get().connect(id, terms);
+  }
+  virtual int accept(rdma_cm_id *id, rdma_conn_param *terms) {
+    return CmLibrary::get().accept(id, terms);
+  }
+  virtual int nextEvent(rdma_event_channel *channel, rdma_cm_event **event) {
+    return CmLibrary::get().get_cm_event(channel, event);
   }
 
   /// What production uses.

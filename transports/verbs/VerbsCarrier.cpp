@@ -82,7 +82,8 @@ Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(uint32_t numRanks,
   std::unique_ptr<VerbsCarrier> carrier(new VerbsCarrier(device.take(), options, calls));
   Device &opened = *carrier->device_;
   Result<std::unique_ptr<Connector>> connector =
-      opened.isIwarp() ? Caller::open(opened, carrier->options_) : Shaker::open(opened, calls);
+      opened.isIwarp() ? Caller::open(opened, carrier->options_, calls)
+                       : Shaker::open(opened, calls);
   if (!connector)
     return connector.status();
   carrier->connector_ = connector.take();
