@@ -160,8 +160,8 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
   if (report)
     mine.insert(mine.end(), report->begin(), report->end());
   auto told = gatherAll(launcher.outOfBand(), mine);
-  if (!told)
-    return told.status();
+  if (!told) // who did not come may be who failed here
+    return report ? told.status() : report.status();
   std::vector<LocalOutcome> outcomes(told->size());
   for (size_t r = 0; r < told->size(); ++r) {
     const std::vector<std::byte> &word = (*told)[r];
