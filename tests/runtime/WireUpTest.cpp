@@ -82,7 +82,8 @@ TEST(Interfaces, AreNamedByVariables) {
   std::string bind = "127.0.0.1";
   auto read = [&](const char *text) {
     setenv(variable, text, 1);
-    return network::readBind(variable, bind).message();
+    Status status = network::readBind(variable, bind);
+    return status ? std::string() : status.message();
   };
   EXPECT_EQ(read(""), "");
   EXPECT_EQ(bind, "127.0.0.1");
