@@ -75,7 +75,7 @@ Result<OutOfBand> ownLauncher() {
   static const Result<std::unique_ptr<Launcher>> found = Launcher::find();
   if (!found)
     return found.status();
-  if (*found)
+  if (*found && (*found)->numRanks() > 1)
     return (*found)->outOfBand();
   OutOfBand alone;
   alone.allgather = [](const void *mine, void *all, size_t bytes) {

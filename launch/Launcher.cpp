@@ -36,7 +36,7 @@ Result<std::unique_ptr<Launcher>> Launcher::find() {
     if (!found)
       return found;
     if (*found)
-      return (*found)->numRanks() > 1 ? found.take() : nullptr;
+      return found;
   }
   return std::unique_ptr<Launcher>();
 }

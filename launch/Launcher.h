@@ -26,11 +26,15 @@ public:
 
   virtual ~Launcher() = default; ///< takes leave of it
 
-  /// Who started this process, found in the environment. Null: nobody, or for itself alone.
+  /// Who started this process, perhaps for itself alone, found in the environment. Null: nobody.
   static Result<std::unique_ptr<Launcher>> find();
 
   uint32_t rank() const { return rank_; }
   uint32_t numRanks() const { return numRanks_; }
+
+  /// From now on this process ends when its launcher is gone. What would end it anyway does
+  /// nothing.
+  virtual Status endWithIt() { return {}; }
 
   /// What ranks need to find each other; used while the launcher is there.
   OutOfBand outOfBand();

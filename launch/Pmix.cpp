@@ -20,6 +20,7 @@ struct Functions {
   decltype(&PMIx_Commit) commit = nullptr;
   decltype(&PMIx_Fence_nb) fence = nullptr;
   decltype(&PMIx_Get) get = nullptr;
+  decltype(&PMIx_Register_event_handler) hear = nullptr;
   decltype(&PMIx_Error_string) nameOf = nullptr;
 
   // The library stays until the process ends: it has threads.
@@ -30,6 +31,7 @@ struct Functions {
     bool hasAll = find(library, "PMIx_Init", init) && find(library, "PMIx_Finalize", finalize) &&
                   find(library, "PMIx_Put", put) && find(library, "PMIx_Commit", commit) &&
                   find(library, "PMIx_Fence_nb", fence) && find(library, "PMIx_Get", get) &&
+                  find(library, "PMIx_Register_event_handler", hear) &&
                   find(library, "PMIx_Error_string", nameOf);
     return hasAll ? Status() : Status::error("libpmix.so.2 lacks functions of PMIx 4");
   }
@@ -47,6 +49,12 @@ using Told = std::shared_ptr<std::promise<pmix_status_t>>;
 void tell(pmix_status_t code, void *told) {
   std::unique_ptr<Told> owned(static_cast<Told *>(told));
   (*owned)->set_value(code);
+}
+
+// Nobody is left who could be told why.
+void end(size_t, pmix_status_t, const pmix_proc_t *, pmix_info_t *, size_t, pmix_info_t *, size_t,
+         pmix_event_notification_cbfunc_fn_t, void *) {
+  std::_Exit(EXIT_FAILURE);
 }
 
 class Pmix : public Launcher {
@@ -72,6 +80,13 @@ public:
     numRanks_ = size->data.uint32;
     std::free(size);
     return {};
+  }
+
+  // Open MPI's mpirun that is killed takes nobody along; without a function to call back it waits.
+  Status endWithIt() override {
+    pmix_status_t gone = PMIX_ERR_LOST_CONNECTION;
+    pmix_status_t id = pmix_.hear(&gone, 1, nullptr, 0, end, nullptr, nullptr);
+    return id >= 0 ? Status() : outcome(id, "PMIx_Register_event_handler");
   }
 
 protected:

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 
 namespace colldsl {
@@ -21,8 +20,8 @@ namespace {
 constexpr uint8_t kMemory = 0, kNetwork = 1; // parts
 
 Status readRanksPerNode(uint32_t &number) {
-  const char *text = std::getenv("COLLDSL_RANKS_PER_NODE");
-  if (!text || !*text)
+  const char *text = network::setting("COLLDSL_RANKS_PER_NODE");
+  if (!text)
     return {};
   const char *end = text + std::strlen(text);
   auto [stopped, error] = std::from_chars(text, end, number);
@@ -60,7 +59,7 @@ std::string nearestTo(const std::string &address, std::span<const Threads> seats
 /// How this rank is on the network; an address that this variable says is left as it is.
 Status chooseAddress(std::span<const Card> cards, const char *variable, network::Options &options) {
   std::vector<uint32_t> hosts = firstOfHosts(cards);
-  if (std::getenv(variable)) {
+  if (network::setting(variable)) {
     Result<std::string> address = network::addressAt(options.bind);
     if (!address)
       return address.status();
@@ -233,7 +232,7 @@ Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options, c
 }
 
 Result<OnNetwork> openNetwork(const OutOfBand &launcher, Haste haste) {
-  if (haste == Haste::Quick && !std::getenv("COLLDSL_OFI_PROVIDER"))
+  if (haste == Haste::Quick && !network::setting("COLLDSL_OFI_PROVIDER"))
     if (Result<OnNetwork> network = openOn(launcher, kQuickest))
       return network;
   return openOn(launcher, nullptr);

@@ -281,9 +281,14 @@ Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   if (!found)
     return found.status();
   launcher = found.take();
-  settings.launch.launcher = launcher.get();
   if (launcher && !settings.single.ranks)
     settings.single.ranks = launcher->numRanks();
+  if (launcher && launcher->numRanks() == 1)
+    launcher.reset(); // there is nobody to join
+  settings.launch.launcher = launcher.get();
+  if (launcher)
+    if (Status s = launcher->endWithIt(); !s)
+      return s;
   int nowhere = launcher && launcher->rank() != 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
   for (int output : {STDOUT_FILENO, STDERR_FILENO})
     if (nowhere >= 0 && dup2(nowhere, output) < 0)

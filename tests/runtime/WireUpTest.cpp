@@ -77,6 +77,30 @@ TEST(Nodes, MeetWhereAllAreAndNobodyIsTwice) {
             "host lonely of rank 0 has no address for the others to reach");
 }
 
+TEST(Interfaces, AreNamedByVariables) {
+  const char *variable = "COLLDSL_TEST_BIND";
+  std::string bind = "127.0.0.1";
+  auto read = [&](const char *text) {
+    setenv(variable, text, 1);
+    Status status = network::readBind(variable, bind);
+    return status ? std::string() : status.message();
+  };
+  EXPECT_EQ(read(""), "");
+  EXPECT_EQ(bind, "127.0.0.1");
+  for (const char *text : {"10.0.0.1", "fd00::1", "10.0.0.0/8", "::/0"}) {
+    EXPECT_EQ(read(text), "");
+    EXPECT_EQ(bind, text);
+  }
+  for (const char *wrong : {" ", "localhost", "10.0.0.0/33", "-1"})
+    EXPECT_EQ(read(wrong), std::string(variable) + " is '" + wrong +
+                               "', which is no address such as 10.0.0.1 or fd00::1, and no network "
+                               "such as 10.0.0.0/24");
+  for (const char *all : {"0.0.0.0", "::", "239.1.2.3", "255.255.255.255", "ff02::1"})
+    EXPECT_EQ(read(all), std::string(variable) + " is '" + all +
+                             "', which is not the address of one interface");
+  unsetenv(variable);
+}
+
 TEST(Interfaces, AreFoundByTheirNetwork) {
   EXPECT_EQ(*network::addressAt("10.1.2.3"), "10.1.2.3");
   for (const char *wrong :

@@ -173,7 +173,7 @@ std::vector<TransportSetup> ofiSetups() {
                                      onNetwork("ofiTcpParts", parts), onNetwork("ofiNet", net),
                                      onNetwork("ofiShm", shm)};
   if (std::getenv("COLLDSL_OFI_PROVIDER"))
-    all.push_back(onNetwork("ofiGiven", ofi::optionsFromEnvironment()));
+    all.push_back(onNetwork("ofiGiven", *ofi::optionsFromEnvironment()));
   return all;
 }
 

@@ -1,10 +1,14 @@
 // Ranks that watch each other, in one process.
 #include "transports/network/Watch.h"
 #include "transports/network/Failures.h"
+#include "transports/network/Interfaces.h"
 
 #include <chrono>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace colldsl::test {
 namespace {
@@ -83,6 +87,44 @@ TEST(Watch, strangersAreToldNothing) {
   ASSERT_EQ(stranger.news.size(), 1u);
   EXPECT_EQ(stranger.news[0].what, Watch::What::Died); // it is sent away
   EXPECT_EQ(failed.watch->numRefused(), 1u);
+}
+
+/// So many connections to it that say nothing.
+class Silent {
+public:
+  Silent(Watcher &to, size_t count) {
+    rlimit files = {};
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    SocketName name(to.card.watchAddress, to.card.watchPort);
+    for (size_t i = 0; i < count; ++i, to.look()) {
+      files_.push_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      EXPECT_EQ(connect(files_.back(), name.get(), name.bytes), 0) << i;
+    }
+  }
+  ~Silent() {
+    for (int file : files_)
+      close(file);
+  }
+
+private:
+  std::vector<int> files_;
+};
+
+TEST(Watch, strangersTakeNobodysPlace) {
+  Watcher failed(Rank{0}), other(Rank{1});
+  Silent strangers(failed, 1100);
+  other.watch->add(Rank{0}, failed.card);
+  for (int i = 0; i < 20; ++i, ::poll(nullptr, 0, 1)) {
+    failed.look();
+    other.look();
+  }
+  EXPECT_TRUE(other.news.empty()) << "it lives";
+  EXPECT_GT(failed.watch->numRefused(), 0u);
+  failed.tell();
+  lookUntil(failed, other, other.news);
+  expectFailure(other, Rank{0});
 }
 
 } // namespace

@@ -84,6 +84,16 @@ Result<std::vector<RankReport>> reportsOf(const std::vector<LocalOutcome> &outco
 
 /// Empty: over the memory that they share.
 using Join = decltype(LocalOptions::attach);
+
+template <typename Options, typename Attach>
+Result<Join> joinOver(const Result<Options> &options, Attach attach) {
+  if (!options)
+    return options.status();
+  return Join([=, network = *options](shm::World &world, Rank rank) {
+    return attach(world, rank, network);
+  });
+}
+
 Result<Join> joinOf(TransportKind transport) {
   switch (transport) {
   case TransportKind::Shm:
@@ -91,21 +101,14 @@ Result<Join> joinOf(TransportKind transport) {
   case TransportKind::Fake:
     return Join();
   case TransportKind::Ofi:
-    return Join([network = ofi::optionsFromEnvironment()](shm::World &world, Rank rank) {
-      return ofi::attach(world, rank, network);
-    });
+    return joinOver(ofi::optionsFromEnvironment(),
+                    [](auto &&...all) { return ofi::attach(all...); });
   case TransportKind::Datagram:
-    return Join([network = datagram::optionsFromEnvironment()](shm::World &world, Rank rank) {
-      return datagram::attach(world, rank, network);
-    });
-  case TransportKind::Verbs: {
-    Result<verbs::Options> network = verbs::optionsFromEnvironment();
-    if (!network)
-      return network.status();
-    return Join([network = *network](shm::World &world, Rank rank) {
-      return verbs::attach(world, rank, network);
-    });
-  }
+    return joinOver(datagram::optionsFromEnvironment(),
+                    [](auto &&...all) { return datagram::attach(all...); });
+  case TransportKind::Verbs:
+    return joinOver(verbs::optionsFromEnvironment(),
+                    [](auto &&...all) { return verbs::attach(all...); });
   }
   return Join();
 }
@@ -157,8 +160,8 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
   if (report)
     mine.insert(mine.end(), report->begin(), report->end());
   auto told = gatherAll(launcher.outOfBand(), mine);
-  if (!told)
-    return told.status();
+  if (!told) // who did not come may be who failed here
+    return report ? told.status() : report.status();
   std::vector<LocalOutcome> outcomes(told->size());
   for (size_t r = 0; r < told->size(); ++r) {
     const std::vector<std::byte> &word = (*told)[r];

@@ -2,15 +2,14 @@
 
 #include "transports/datagram/DatagramCarrier.h"
 #include "transports/network/Attach.h"
-
-#include <cstdlib>
+#include "transports/network/Interfaces.h"
 
 namespace colldsl::datagram {
 
-Options optionsFromEnvironment() {
+Result<Options> optionsFromEnvironment() {
   Options options;
-  if (const char *given = std::getenv("COLLDSL_DATAGRAM_BIND"))
-    options.bind = given;
+  if (Status s = network::readBind("COLLDSL_DATAGRAM_BIND", options.bind); !s)
+    return s;
   return options;
 }
 

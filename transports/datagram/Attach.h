@@ -9,7 +9,7 @@
 namespace colldsl::datagram {
 
 /// What the environment says: COLLDSL_DATAGRAM_BIND; the default for what it does not.
-Options optionsFromEnvironment();
+Result<Options> optionsFromEnvironment();
 
 /// A rank of those that a bootstrap brings together. Waits for all others; if one cannot come, none
 /// can, and all are told why. `calls` outlives it.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <ifaddrs.h>
@@ -67,6 +68,13 @@ bool readNetwork(const std::string &text, Interface &network) {
     return false;
   network.bits += kBits - most;
   return true;
+}
+
+// All interfaces, or several machines.
+bool isOfOneInterface(const Address &address) {
+  bool isShort = address.isOfIpv4();
+  uint8_t first = address.bytes[isShort ? kMapped.size() : 0];
+  return isShort ? first != 0 && first < 0xe0 : first != 0xff && address != Address();
 }
 
 // Greater numbers are loose, or off: of the two that are set the greater one holds.
@@ -177,6 +185,27 @@ Result<Address> readAddress(const std::string &text) {
   if (inet_pton(AF_INET, text.c_str(), &address.bytes[kMapped.size()]) == 1)
     return address;
   return Status::error("'" + text + "' is not an address such as 10.0.0.1 or fd00::1");
+}
+
+const char *setting(const char *variable) {
+  const char *value = std::getenv(variable);
+  return value && *value ? value : nullptr;
+}
+
+Status readBind(const char *variable, std::string &bind) {
+  const char *given = setting(variable);
+  if (!given)
+    return {};
+  std::string text = given, said = std::string(variable) + " is '" + text + "', which is ";
+  Result<Address> address = readAddress(text);
+  Interface network;
+  if (!address && !readNetwork(text, network))
+    return Status::error(
+        said + "no address such as 10.0.0.1 or fd00::1, and no network such as 10.0.0.0/24");
+  if (address && !isOfOneInterface(*address))
+    return Status::error(said + "not the address of one interface");
+  bind = text;
+  return {};
 }
 
 Result<std::string> addressAt(const std::string &place) {

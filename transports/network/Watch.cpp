@@ -11,8 +11,8 @@
 namespace colldsl::network {
 namespace {
 
-// Guests that have not said the token yet. More are strangers.
-constexpr std::ptrdiff_t kMostUnknown = 1024;
+// Guests that have not said the token yet: half of the files that a process mostly may have.
+constexpr std::ptrdiff_t kMostUnknown = 512;
 
 constexpr char kGaveUp = 0, kFailed = 1;
 
@@ -101,14 +101,20 @@ void Watch::acceptAll() {
     int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
       return;
-    auto isUnknown = [](const Line &line) { return line.rank == kNoRank; };
-    if (std::count_if(lines_.begin(), lines_.end(), isUnknown) < kMostUnknown) {
-      add(fd, POLLIN, {});
-      continue;
-    }
-    ++refused_;
-    close(fd);
+    add(fd, POLLIN, {});
+    limitUnknown();
   }
+}
+
+// Who came last may be a rank, which says so soon; who came first had the time.
+void Watch::limitUnknown() {
+  auto isUnknown = [](const Line &line) { return line.rank == kNoRank; };
+  if (std::count_if(lines_.begin(), lines_.end(), isUnknown) <= kMostUnknown)
+    return;
+  auto first = std::find_if(lines_.begin(), lines_.end(), isUnknown);
+  auto place = static_cast<size_t>(first - lines_.begin());
+  if (!hearHello(place))
+    drop(place);
 }
 
 bool Watch::greet(size_t i) {
@@ -182,10 +188,9 @@ bool Watch::attend(size_t i, std::vector<News> &news) {
 
 void Watch::drop(size_t i) {
   close(files_[i].fd);
-  files_[i] = files_.back();
-  files_.pop_back();
-  lines_[i] = lines_.back();
-  lines_.pop_back();
+  auto place = static_cast<std::ptrdiff_t>(i);
+  files_.erase(files_.begin() + place);
+  lines_.erase(lines_.begin() + place);
 }
 
 void Watch::look(std::vector<News> &news) {

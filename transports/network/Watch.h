@@ -3,7 +3,8 @@
 /// whatever the network does, and it has room when all else is full.
 ///
 /// The socket that others come to is bound to the address that was asked for. Whoever comes
-/// says the rank's token first, and who it is, or is sent away.
+/// says the rank's token first, and who it is, or is sent away; of too many that say nothing, who
+/// came first.
 ///
 /// Not thread safe.
 #pragma once
@@ -75,6 +76,7 @@ private:
   Watch(Rank self, uint64_t token, std::chrono::milliseconds silence)
       : self_(self), token_(token), silence_(silence) {}
   void acceptAll();
+  void limitUnknown();
   void add(int fd, short events, const Line &line);
   bool greet(size_t i);
   bool hearHello(size_t i);
@@ -89,7 +91,7 @@ private:
   uint64_t refused_ = 0;
   std::optional<FailureBody> failure_; ///< that was told
   int listener_ = -1;
-  std::vector<Line> lines_;   ///< those that this rank made, and those of others
+  std::vector<Line> lines_;   ///< those that this rank made, and those of others, as they came
   std::vector<pollfd> files_; ///< parallel to lines_
 };
 

@@ -13,7 +13,7 @@ bool isBuiltIn();
 
 /// What the environment says: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND; the
 /// default for what it does not.
-Options optionsFromEnvironment();
+Result<Options> optionsFromEnvironment();
 
 /// What carries frames for this rank. Without libfabric an error.
 Result<std::unique_ptr<network::Carrier>> open(const Options &options);

@@ -87,7 +87,16 @@ Fabric::Info Fabric::ask(const Options &options, const char *node) {
   KeptSignals kept;
   int code =
       Library::get().getInfo(kVersion, node, nullptr, node ? FI_SOURCE : 0, hints.get(), &found);
-  return Info(code == 0 ? found : nullptr);
+  return only(Info(code == 0 ? found : nullptr), options.domain);
+}
+
+// Not all providers look at the hint.
+Fabric::Info Fabric::only(Info offers, const std::string &domain) {
+  const fi_info *offer = offers.get();
+  while (offer && !domain.empty() && domain != offer->domain_attr->name)
+    offer = offer->next;
+  return offer == offers.get() ? std::move(offers)
+                               : Info(offer ? Library::get().copyInfo(offer) : nullptr);
 }
 
 // Without an address nothing may be opened that has sockets: it would be bound to all.

@@ -53,6 +53,7 @@ private:
   explicit Fabric(Calls &calls) : calls_(calls) {}
   static Info ask(const Options &options);
   static Info ask(const Options &options, const char *node);
+  static Info only(Info offers, const std::string &domain);
   static Info nearest(Info offers, const Options &options);
   Status openObjects(const std::string &place);
   Status openQueue();

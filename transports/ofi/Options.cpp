@@ -1,20 +1,20 @@
 #include "transports/ofi/Options.h"
 
+#include "transports/network/Interfaces.h"
 #include "transports/ofi/Attach.h"
-
-#include <cstdlib>
 
 namespace colldsl::ofi {
 
-Options optionsFromEnvironment() {
+Result<Options> optionsFromEnvironment() {
   Options options;
   auto take = [](const char *name, std::string &value) {
-    if (const char *given = std::getenv(name))
+    if (const char *given = network::setting(name))
       value = given;
   };
   take("COLLDSL_OFI_PROVIDER", options.provider);
   take("COLLDSL_OFI_DOMAIN", options.domain);
-  take("COLLDSL_OFI_BIND", options.bind);
+  if (Status s = network::readBind("COLLDSL_OFI_BIND", options.bind); !s)
+    return s;
   return options;
 }
 

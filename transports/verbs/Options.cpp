@@ -1,15 +1,16 @@
 #include "transports/verbs/Options.h"
 
+#include "transports/network/Interfaces.h"
+
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 
 namespace colldsl::verbs {
 namespace {
 
 template <typename T> Status readNumber(const char *name, T &value) {
-  const char *text = std::getenv(name);
-  if (!text || !*text)
+  const char *text = network::setting(name);
+  if (!text)
     return {};
   uint8_t number = 0; // ports and GIDs have no greater ones
   const char *end = text + std::strlen(text);
@@ -24,10 +25,10 @@ template <typename T> Status readNumber(const char *name, T &value) {
 
 Result<Options> optionsFromEnvironment() {
   Options options;
-  if (const char *device = std::getenv("COLLDSL_VERBS_DEVICE"))
+  if (const char *device = network::setting("COLLDSL_VERBS_DEVICE"))
     options.device = device;
-  if (const char *bind = std::getenv("COLLDSL_VERBS_BIND"))
-    options.bind = bind;
+  if (Status s = network::readBind("COLLDSL_VERBS_BIND", options.bind); !s)
+    return s;
   if (Status s = readNumber("COLLDSL_VERBS_PORT", options.port); !s)
     return s;
   if (Status s = readNumber("COLLDSL_VERBS_GID", options.gidIndex); !s)
