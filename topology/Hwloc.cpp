@@ -22,6 +22,14 @@ constexpr unsigned long kAllowed =
 constexpr unsigned long kWhole =
     HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 
+// Linux tells of all devices by itself. libpciaccess would say the same, and lose memory; drivers
+// of graphics would be loaded, and X servers asked. A component that is not there is none to leave
+// out.
+void leaveOutComponents(hwloc_topology_t topology) {
+  for (const char *name : {"pci", "opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"})
+    hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, name);
+}
+
 Result<HwlocTopology> load(const std::string &xmlFile, unsigned long flags,
                            bool withDevices = false) {
   std::string what = xmlFile.empty() ? "this machine" : "'" + xmlFile + "'";
@@ -36,6 +44,8 @@ Result<HwlocTopology> load(const std::string &xmlFile, unsigned long flags,
     return failed();
   if (xmlFile.empty() && hwloc_topology_set_flags(raw, flags) != 0)
     return failed();
+  if (withDevices)
+    leaveOutComponents(raw);
   if (withDevices && hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) != 0)
     return failed();
   if (hwloc_topology_load(raw) != 0)
