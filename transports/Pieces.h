@@ -19,6 +19,8 @@ void copyPieces(const Payload &to, const Payload &from, uint64_t bytes);
 /// Copies without a call where the length is that of a number or two.
 inline void copyShort(void *to, const void *from, uint64_t bytes) {
   switch (bytes) {
+  case 0: // perhaps of no memory
+    return;
   case 4:
     std::memcpy(to, from, 4);
     return;

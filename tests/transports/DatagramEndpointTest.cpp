@@ -57,12 +57,14 @@ TEST(DatagramEndpoint, whoLeavesWaitsWhileSomethingIsTaken) {
        receiver = pair.endpoints[1]->open({{}, here});
   ASSERT_TRUE(sender.ok() && receiver.ok());
   uint64_t sent = 42;
+  iovec from = {&sent, sizeof sent};
   std::array<uint64_t, kMessages> received = {};
+  std::array<iovec, kMessages> to;
   (*sender)->start();
   (*receiver)->start();
   for (uint32_t m = 0; m < kMessages; ++m) {
-    iovec from = {&sent, sizeof sent}, to = {&received[m], sizeof sent};
-    (void)(*receiver)->recv({0, m}, OpId{m}, {&to, 1, true, false, sizeof sent});
+    to[m] = {&received[m], sizeof sent};
+    (void)(*receiver)->recv({0, m}, OpId{m}, {&to[m], 1, true, false, sizeof sent});
     ASSERT_EQ((*sender)->send({0, m}, OpId{m}, {&from, 1, true, false, sizeof sent}), Posted::Done);
   }
   std::thread leaving([&] {
