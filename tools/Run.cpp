@@ -33,6 +33,7 @@ struct Settings {
   uint32_t warmup = 10;
   uint32_t timeoutSeconds = 60;
   uint32_t maxRanks = 4096;
+  bool stdlib = false;
   bool verify = true;
   bool json = false;
 
@@ -41,6 +42,10 @@ struct Settings {
 
 void Settings::addTo(Options &options) {
   options.section("what to run");
+  options.addFlag("--stdlib",
+                  "every collective of the standard library that is meant for so many ranks,\n"
+                  "with the values that verify tries first where one has no default",
+                  stdlib);
   single.schedule.topology = kHere;
   single.addTo(options, "where the schedule believes its ranks to sit (default: local, and where\n"
                         "a launcher put them on several nodes, those)");
@@ -95,7 +100,8 @@ class Runner {
 public:
   Runner(Source &source, const Settings &settings) : source_(source), settings_(settings) {}
 
-  /// Mistakes, failures and wrong data are told; nothing then.
+  /// Mistakes, failures and wrong data are told; nothing then, nor of what is not meant for so many
+  /// ranks.
   std::optional<Row> run(const Source::Target &target) {
     std::optional<Prepared> ready = prepare(target);
     if (!allAgree(ready.has_value()))
@@ -111,6 +117,9 @@ public:
     return execute(target, schedule, ready->sizes, row) ? std::optional(row) : std::nullopt;
   }
 
+  /// Of the standard library.
+  size_t numExcluded() const { return numExcluded_; }
+
 private:
   struct Prepared {
     SingleSchedule made;
@@ -118,10 +127,14 @@ private:
   };
 
   /// What can be run; mistakes are told.
-  std::optional<Prepared> prepare(const Source::Target &target) const {
+  std::optional<Prepared> prepare(const Source::Target &target) {
     if (!checkRanks(target))
       return std::nullopt;
     Result<SingleSchedule> made = makeSingle(source_, target, settings_.single);
+    if (!made && isExcluded(target, made.status())) {
+      ++numExcluded_;
+      return std::nullopt;
+    }
     if (!made) {
       source_.tell(made.status().diagnostic(), target);
       return std::nullopt;
@@ -136,6 +149,11 @@ private:
                   checkMemory(target, schedule, *sizes) &&
                   (!settings_.verify || !speaks() || prove(target, schedule, *sizes));
     return isFine ? std::optional<Prepared>({made.take(), sizes.take()}) : std::nullopt;
+  }
+
+  bool isExcluded(const Source::Target &target, const Status &why) const {
+    return settings_.stdlib &&
+           breaksRequirement(source_.program(), target.collective, why.diagnostic());
   }
 
   /// Of processes that a launcher started, the first one speaks, and proves, for all.
@@ -240,6 +258,7 @@ private:
 
   Source &source_;
   const Settings &settings_;
+  size_t numExcluded_ = 0;
 };
 
 /// Where the ranks of these nodes sit, for Topology::make().
@@ -340,15 +359,20 @@ Exit runCommand(Arguments arguments) {
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
   const ScheduleOptions &schedule = settings.single.schedule;
-  if (options.operands().empty() && schedule.names.empty())
-    return options.refuse("nothing to run: name a file or a collective");
+  bool named = !options.operands().empty() || !schedule.names.empty();
+  if (settings.stdlib && named)
+    return options.refuse("--stdlib stands for all that is to be run: name nothing else");
+  if (!settings.stdlib && !named)
+    return options.refuse("nothing to run: name a file, a collective, or --stdlib");
+  settings.single.tryValues = settings.stdlib;
   std::unique_ptr<Launcher> launcher;
   if (Status s = join(settings, launcher); !s)
     return tellError(s.message()), Exit::Failure;
   std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
   if (!source)
     return Exit::Failure;
-  std::vector<Source::Target> targets = source->choose(schedule);
+  std::vector<Source::Target> targets =
+      settings.stdlib ? source->stdlib() : source->choose(schedule);
   if (targets.empty() || !usedAllSettings(*source, targets, schedule))
     return Exit::Failure;
   Runner runner(*source, settings);
@@ -356,7 +380,7 @@ Exit runCommand(Arguments arguments) {
   for (const Source::Target &target : targets)
     if (std::optional<Row> row = runner.run(target))
       rows.push_back(std::move(*row));
-  bool ok = rows.size() == targets.size();
+  bool ok = rows.size() + runner.numExcluded() == targets.size();
   if (settings.json)
     printRuns(rows, settings, ok);
   else if (!rows.empty())

@@ -83,9 +83,10 @@ Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
     return topology.status();
   plan.topology = std::make_unique<Topology>(topology.take());
   plan.shape.topology = plan.topology.get();
-  Variety defaults;
+  Variety variety;
+  variety.tryValues = options.tryValues;
   Result<std::vector<Call>> calls =
-      Parameters(source, options.schedule, defaults).calls(target, plan.shape.ranks, *elements);
+      Parameters(source, options.schedule, variety).calls(target, plan.shape.ranks, *elements);
   if (!calls)
     return calls.status();
   plan.call = std::move(calls->front());

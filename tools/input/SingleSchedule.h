@@ -10,6 +10,7 @@ struct SingleOptions {
   ScheduleOptions schedule;
   std::optional<uint32_t> ranks; ///< -n
   std::optional<uint64_t> bytes; ///< --bytes
+  bool tryValues = false;        ///< as Variety says; of several the first
 
   /// This object and the text outlive the parse.
   void addTo(Options &options, llvm::StringRef topologyHelp);
