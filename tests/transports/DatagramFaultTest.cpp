@@ -2,6 +2,7 @@
 #include "tests/transports/FaultSweep.h"
 #include "transports/datagram/DatagramCarrier.h"
 
+#include <atomic>
 #include <gtest/gtest.h>
 
 namespace colldsl::test {
@@ -60,8 +61,8 @@ private:
   Call call_;
   How how_;
   uint64_t at_;
-  uint64_t calls_ = 0;
-  int quiet_ = 0;
+  std::atomic<uint64_t> calls_ = 0;
+  std::atomic<int> quiet_ = 0;
 };
 
 datagram::Options quickOptions() {
