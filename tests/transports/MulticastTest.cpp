@@ -260,26 +260,32 @@ TEST(Multicast, whatIsNotAlikeGoesToOneAtATime) {
 }
 
 /// Where a rank says the last thing to many, and the header of that.
-void overhear(LossyCalls &calls, sockaddr_in &where, datagram::PacketHeader &seen) {
-  calls.loses = [&where, &seen](const mmsghdr &message) {
+struct Overheard {
+  sockaddr_in where = {};
+  datagram::PacketHeader seen;
+};
+
+/// It lives as long as the calls that are heard.
+std::shared_ptr<Overheard> overhear(LossyCalls &calls) {
+  auto last = std::make_shared<Overheard>();
+  calls.loses = [last](const mmsghdr &message) {
     if (goesToMany(message)) {
-      std::memcpy(&where, message.msg_hdr.msg_name, sizeof where);
-      std::memcpy(&seen, message.msg_hdr.msg_iov[0].iov_base, sizeof seen);
+      std::memcpy(&last->where, message.msg_hdr.msg_name, sizeof last->where);
+      std::memcpy(&last->seen, message.msg_hdr.msg_iov[0].iov_base, sizeof last->seen);
     }
     return false;
   };
+  return last;
 }
 
 // Strangers who know where the group is, and one of the job who says what cannot be true.
 TEST(Multicast, forgedDatagramsChangeNothing) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
-  sockaddr_in where = {};
-  datagram::PacketHeader seen;
-  overhear(ranks.calls(0), where, seen);
+  auto last = overhear(ranks.calls(0));
   ASSERT_TRUE(ranks.open({64, 5000, 40000}));
   ASSERT_TRUE(ranks.waitForGroup());
-  EXPECT_EQ(ntohl(where.sin_addr.s_addr) >> 16, 0xefffu) << "of those for a site";
+  EXPECT_EQ(ntohl(last->where.sin_addr.s_addr) >> 16, 0xefffu) << "of those for a site";
   int stranger = socket(AF_INET, SOCK_DGRAM, 0);
   in_addr loopback = {htonl(INADDR_LOOPBACK)};
   setsockopt(stranger, IPPROTO_IP, IP_MULTICAST_IF, &loopback, sizeof loopback);
@@ -287,7 +293,7 @@ TEST(Multicast, forgedDatagramsChangeNothing) {
   auto forge = [&] {
     datagram::PacketHeader header;
     header.kind = static_cast<datagram::PacketKind>(random() % 9);
-    header.token = random() % 2 == 0 ? seen.token : random();
+    header.token = random() % 2 == 0 ? last->seen.token : random();
     header.from = Rank{static_cast<uint32_t>(random() % 5)};
     datagram::CastHeader cast;
     cast.group = static_cast<uint32_t>(random() % 20);
@@ -301,7 +307,7 @@ TEST(Multicast, forgedDatagramsChangeNothing) {
     std::memcpy(packet.data(), &header, sizeof header);
     packet.insert(packet.end(), body.begin(), body.end());
     (void)!sendto(stranger, packet.data(), packet.size(), 0,
-                  reinterpret_cast<const sockaddr *>(&where), sizeof where);
+                  reinterpret_cast<const sockaddr *>(&last->where), sizeof last->where);
   };
   ranks.eachPoll = forge;
   EXPECT_EQ(ranks.run(50), "");
@@ -342,9 +348,7 @@ TEST(Multicast, whatIsNeverSaidTakesNoWindow) {
 TEST(Multicast, onlyTheRootSpeaksForAGroup) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
-  sockaddr_in where = {};
-  datagram::PacketHeader seen;
-  overhear(ranks.calls(0), where, seen);
+  auto last = overhear(ranks.calls(0));
   std::vector<std::unique_ptr<Channels>> channels; // ranks 0 and 1 broadcast to all others
   for (uint32_t r = 0; r < 4; ++r) {
     std::vector<EdgeSpec> out, in;
@@ -373,7 +377,7 @@ TEST(Multicast, onlyTheRootSpeaksForAGroup) {
   uint64_t refused = ranks.carrier(2).castCounts().refused;
   datagram::PacketHeader header;
   header.kind = datagram::PacketKind::Cast;
-  header.token = seen.token;
+  header.token = last->seen.token;
   header.from = Rank{0};
   datagram::CastHeader cast;
   cast.root = Rank{1};
@@ -388,7 +392,7 @@ TEST(Multicast, onlyTheRootSpeaksForAGroup) {
   in_addr loopback = {htonl(INADDR_LOOPBACK)};
   setsockopt(forger, IPPROTO_IP, IP_MULTICAST_IF, &loopback, sizeof loopback);
   EXPECT_GT(sendto(forger, packet.data(), packet.size(), 0,
-                   reinterpret_cast<const sockaddr *>(&where), sizeof where),
+                   reinterpret_cast<const sockaddr *>(&last->where), sizeof last->where),
             0);
   EXPECT_TRUE(pollUntil([&] { return ranks.carrier(2).castCounts().refused == refused + 1; }));
   ::close(forger);

@@ -38,8 +38,8 @@ struct Caller::Called : Link {
   Address address;
   CmId id;
   bool hasCalled = false;
-  uint32_t noWays = 0; ///< of its calls
-  Clock::time_point begunAt = Clock::now();
+  uint32_t noWays = 0; ///< of its last calls
+  Clock::time_point noWaySince = Clock::now();
   Clock::time_point againAt = Clock::time_point::max();
 };
 
@@ -131,7 +131,6 @@ Result<std::unique_ptr<Link>> Caller::reach(network::Peer &peer, const network::
 Status Caller::begin(Link &link) {
   auto &called = static_cast<Called &>(link);
   link.state = Link::State::Begun;
-  called.begunAt = Clock::now();
   begun_.push_back(&called);
   return call(called);
 }
@@ -152,7 +151,9 @@ Status Caller::call(Called &link) {
 
 // Its machine may be silent for some time, and be there again.
 Status Caller::noWay(Called &link, const char *what) {
-  if (++link.noWays >= kFewestCalls && Clock::now() - link.begunAt > silence_)
+  if (link.noWays++ == 0)
+    link.noWaySince = Clock::now();
+  if (link.noWays >= kFewestCalls && Clock::now() - link.noWaySince > silence_)
     return failed(what);
   callLater(link);
   return {};
@@ -218,7 +219,10 @@ Status Caller::connect(Called &link) {
     return s;
   Greeting greeting{link.peer.token, owner_.self, frames_};
   rdma_conn_param terms = termsOf(link, greeting);
-  return calls_.connect(link.id.get(), &terms) == 0 ? Status() : noWay(link, "call a peer");
+  if (calls_.connect(link.id.get(), &terms) != 0)
+    return noWay(link, "call a peer");
+  link.noWays = 0;
+  return {};
 }
 
 Status Caller::meet(Called &link, const Greeting &greeting) {

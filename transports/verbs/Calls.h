@@ -1,4 +1,4 @@
-/// The calls of verbs that move messages, and those of librdmacm whose failing is not told before,
+/// The calls of verbs that move messages, and those of librdmacm that call and listen,
 /// in one place, so that tests can let any of them fail. Each is what its namesake is; an error is
 /// a number of errno, or, of a poll and of librdmacm, negative.
 #pragma once
