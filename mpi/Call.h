@@ -116,6 +116,9 @@ struct Call {
   int root = 0;
   MPI_Op op = MPI_OP_NULL;
 
+  /// Of a reduction: of what it combines.
+  MPI_Datatype reducedType() const { return send.buffer == MPI_IN_PLACE ? recv.type : send.type; }
+
   bool hasLists() const { return send.counts || recv.counts; }
 
   /// Word for word: of lists, whether they lie at the same place.

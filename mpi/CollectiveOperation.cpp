@@ -118,8 +118,7 @@ Status CollectiveOperation::describeForAll(const Call &call) {
 }
 
 Status CollectiveOperation::setOperator(const Call &call) {
-  MPI_Datatype type = isInPlace(call.send) ? call.recv.type : call.send.type;
-  reduction_ = Reduction::of(call.op, type);
+  reduction_ = Reduction::of(call.op, call.reducedType());
   if (!reduction_)
     return Status::error("the operator is not for such elements");
   if (reduction_->isUsers())

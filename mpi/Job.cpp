@@ -8,7 +8,7 @@
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
 #include "stdlib/StandardLibrary.h"
-#include "transports/cma/Costs.h"
+#include "transports/lanes/CopyCosts.h"
 #include "transports/shm/Sleep.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 // Address space per rank; memory is used when it is touched.
 constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
-// Below, a call costs more than what is measured in a near cache.
-constexpr uint64_t kLeastSingleCopy = 32 << 10;
+// Where no size that was measured was worth a call of the kernel.
+constexpr uint64_t kLatestSingleCopy = 256 << 10;
 // The MPI below has news of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
 
@@ -77,9 +77,6 @@ void Job::connect(WiredUp wired, const Node &node) {
   options.ranksOnMachine = node.ranksOnMachine;
   options.progressHook = this;
   options.leastYielding = kYieldingBeforeSleep;
-  if (std::optional<cma::Costs> costs = cma::measureCosts())
-    options.singleCopyMinBytes =
-        cma::singleCopyFrom(*costs, kLeastSingleCopy, options.singleCopyMinBytes);
   if (shm::isCrowd(node.ranksOnMachine)) // whoever is asked answers when it has a core
     options.eagerBytes = options.ringBytes / 2;
   wired.nodes = nodes_.first;
@@ -88,10 +85,30 @@ void Job::connect(WiredUp wired, const Node &node) {
   topology_ = places ? places.take() : Topology::flat(numRanks);
   world_ = std::move(wired.world);
   lanes_ = std::make_unique<lanes::Lanes>(*world_, onNode(Rank{worldRank_}), options);
+  if (!shm::isCrowd(node.ranksOnMachine))
+    measureCopies(node);
   if (nodes_.count > 1)
     connectNodes();
   if (Settings::all().wantsProgressThread())
     beginMovingBesides();
+}
+
+// The first two ranks of a node measure, for all of it.
+void Job::measureCopies(const Node &node) {
+  Rank self = lanes_->rank();
+  uint64_t from = lanes_->options().singleCopyMinBytes;
+  if (index(self) < 2 && lanes_->numRanks() > 1) {
+    Guard guard(*this);
+    std::vector<lanes::CopyCost> costs = lanes::measureCopies(*lanes_, Rank{1 - index(self)});
+    if (!costs.empty())
+      from = lanes::singleCopyFrom(costs).value_or(kLatestSingleCopy);
+  }
+  real::Bcast(&from, 1, MPI_UINT64_T, 0, node.comm);
+  lanes_->setSingleCopyMin(from);
+  if (Settings::all().isVerbose() && index(self) == 0 && lanes_->numRanks() > 1)
+    std::fprintf(stderr,
+                 "colldsl: rank %u and those of its node: single copies from %llu bytes on\n",
+                 worldRank_, static_cast<unsigned long long>(from));
 }
 
 // All ranks come to the same end.
@@ -247,18 +264,21 @@ void *Job::lend(uint64_t bytes) {
   return rest ? memory : nullptr;
 }
 
-// The first rank owns the context; two threads may make two communicators at once.
-Job::Context Job::agree(MPI_Comm comm, Offer &offer) {
+// The first rank owns the contexts; two threads may make two communicators at once. Who has given
+// all its numbers away gives none.
+Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
   dropBuried();
   int rank = 0;
   real::Comm_rank(comm, &rank);
   uint32_t mine[5] = {0, 0, !offer.neighbors, !offer.all, ~offer.promises.bits()}, all[5] = {};
   if (rank == 0) {
+    uint64_t first = nextContext_.fetch_add(contexts);
     mine[0] = worldRank_;
-    mine[1] = nextContext_.fetch_add(kContextsEach);
+    mine[1] = first + contexts <= UINT32_MAX ? static_cast<uint32_t>(first) : 0;
   }
   real::Allreduce(mine, all, 5, MPI_UINT32_T, MPI_BOR, comm);
-  offer = {all[2] == 0, all[3] == 0, InfoPromises(~all[4])};
+  bool hasContexts = all[1] != 0;
+  offer = {hasContexts && all[2] == 0, hasContexts && all[3] == 0, InfoPromises(~all[4])};
   return {all[0], all[1]};
 }
 

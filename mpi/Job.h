@@ -101,10 +101,9 @@ public:
     InfoPromises promises;
   };
 
-  /// The first of kContextsEach contexts for a new communicator, and what all its ranks offer.
-  /// Collective over `comm`.
-  static constexpr uint32_t kContextsEach = 16;
-  Context agree(MPI_Comm comm, Offer &offer);
+  /// The first of so many contexts in a row for a communicator, whose ranks give the same number of
+  /// them, and what all its ranks offer. Collective over `comm`.
+  Context agree(MPI_Comm comm, uint32_t contexts, Offer &offer);
 
   /// Until it is answered, or the end. Under a Guard.
   void keep(std::shared_ptr<PromisesAsked> asked);
@@ -136,7 +135,7 @@ private:
   std::unique_ptr<Mover> mover_;
   uint32_t worldRank_ = 0;
   bool hasFailed_ = false; ///< the letters have, and this node knows it
-  std::atomic<uint32_t> nextContext_{1};
+  std::atomic<uint64_t> nextContext_{1};
   std::vector<MPI_Op> kept_;
   std::vector<std::shared_ptr<PromisesAsked>> asked_; ///< not answered when last looked at
   TypesInUse typesInUse_;
@@ -155,6 +154,7 @@ private:
   void tell(uint32_t ranksHere, const Status &shared, bool isFine) const;
   void connect(WiredUp wired, const Node &node);
   void connectNodes();
+  void measureCopies(const Node &node);
   void dropBuried();
 };
 

@@ -15,16 +15,16 @@ namespace {
 
 using Groups = std::unordered_map<MPI_Datatype, Group>;
 
-// MPI_CHAR and MPI_CHARACTER stand for text, with which no operator goes. Types of optional sizes
-// may be MPI_DATATYPE_NULL.
+// MPI_CHAR and MPI_CHARACTER stand for text, with which no operator goes; but MPIs take them for
+// numbers, and so do programs. Types of optional sizes may be MPI_DATATYPE_NULL.
 Groups namedGroups() {
   Groups groups;
   auto add = [&](Group group, std::initializer_list<MPI_Datatype> types) {
     for (MPI_Datatype type : types)
       groups.emplace(type, group);
   };
-  add(Group::CInteger, {MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T,
-                        MPI_INT16_T, MPI_INT32_T, MPI_INT64_T});
+  add(Group::CInteger, {MPI_CHAR, MPI_CHARACTER, MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG,
+                        MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T});
   add(Group::CUnsigned,
       {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
        MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T});
@@ -120,10 +120,40 @@ bool Reduction::measure(MPI_Datatype type) {
 
 std::atomic<uint64_t> Reduction::numFreed_{0};
 
+namespace {
+
+/// Operators of MPI on its own datatypes that were found not to be served, the last ones: what
+/// these handles mean never changes.
+struct Unserved {
+  static constexpr size_t kKept = 8;
+  MPI_Op op[kKept];
+  MPI_Datatype type[kKept];
+  size_t count = 0;
+};
+Unserved unserved;
+
+} // namespace
+
+bool Reduction::isKnownUnserved(MPI_Op op, MPI_Datatype type) {
+  for (size_t i = 0; i < std::min(unserved.count, Unserved::kKept); ++i)
+    if (unserved.op[i] == op && unserved.type[i] == type)
+      return true;
+  return false;
+}
+
 std::unique_ptr<Reduction> Reduction::of(MPI_Op op, MPI_Datatype type) {
   if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || type == MPI_DATATYPE_NULL)
     return nullptr;
-  return operatorOf(op) ? ofMpis(op, type) : ofUsers(op, type);
+  if (!operatorOf(op))
+    return ofUsers(op, type);
+  std::unique_ptr<Reduction> made = ofMpis(op, type);
+  const TypeLayout *layout = made ? nullptr : knownLayoutOf(type);
+  if (layout && layout->isNamed) {
+    size_t at = unserved.count++ % Unserved::kKept;
+    unserved.op[at] = op;
+    unserved.type[at] = type;
+  }
+  return made;
 }
 
 std::unique_ptr<Reduction> Reduction::ofMpis(MPI_Op op, MPI_Datatype type) {

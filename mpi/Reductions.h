@@ -26,6 +26,10 @@ public:
   /// the operator and on what the datatype is made of alone, so that it is the same on all ranks.
   static std::unique_ptr<Reduction> of(MPI_Op op, MPI_Datatype type);
 
+  /// Whether of() said so a while ago, for operators and datatypes of MPI's. False: ask it. Under a
+  /// Guard, as of().
+  static bool isKnownUnserved(MPI_Op op, MPI_Datatype type);
+
   /// Valid as long as this lives, and, of a user's operator, operator and datatype; for one plan
   /// at a time, since it has memory of its own. Allocates nothing when it is applied.
   Combiner combiner() { return {apply_, this, layout_->size}; }

@@ -3,6 +3,7 @@
 #include "mpi/CollectiveOperation.h"
 #include "mpi/NeighborOperation.h"
 #include "mpi/Real.h"
+#include "mpi/Reductions.h"
 #include "mpi/Settings.h"
 
 #include <algorithm>
@@ -91,8 +92,7 @@ ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info) {
   served->describe(comm);
   served->wanted_ = InfoPromises().changedBy(info);
   served->offer_.promises = served->wanted_;
-  served->context_ = job.agree(comm, served->offer_);
-  served->keptContexts_ = Job::kContextsEach - 1;
+  served->setContexts(job.agree(comm, kOfEach, served->offer_));
   served->keepPromises(served->offer_.promises);
   if (comm != MPI_COMM_SELF) // all ranks have one
     served->tell("new");
@@ -135,12 +135,63 @@ void ServedComm::keepPromises(InfoPromises promises) {
     fixed_.resize(kTopologyKinds);
 }
 
+// All ranks take them in the same order. None: none is kept.
+Job::Context ServedComm::takeContexts(uint32_t number) {
+  if (kept_.left < number)
+    return {};
+  Job::Context first = kept_.first;
+  kept_.first.number += number;
+  kept_.left -= number;
+  return first;
+}
+
+// The more are wanted the more are kept next time.
+void ServedComm::keepContexts(MPI_Comm comm, uint32_t number) {
+  if (!offer_.all || kept_.left >= number)
+    return;
+  Job::Offer offer{true, true, {}};
+  uint32_t all = std::min(number, UINT32_MAX / kMostTimes) * kept_.times;
+  kept_.first = job_.agree(comm, all, offer);
+  kept_.left = offer.all ? all : 0;
+  kept_.times = std::min(2 * kept_.times, kMostTimes);
+}
+
+void ServedComm::setContexts(Job::Context first) {
+  context_ = kept_.first = first;
+  ++kept_.first.number;
+  kept_.left = kOfEach - 1;
+}
+
+// Some contexts for each rank, so that parts without common ranks have different ones: those of a
+// part are the ones of its first rank.
+ServedComm::Parting::Parting(MPI_Comm comm) : whole_(Job::current() ? of(comm) : nullptr) {
+  if (!whole_)
+    return;
+  uint32_t all = static_cast<uint32_t>(whole_->numRanks()) * kOfEach;
+  whole_->keepContexts(comm, all);
+  first_ = whole_->takeContexts(all);
+}
+
+bool ServedComm::Parting::adopt(MPI_Comm part) const {
+  if (first_.number == 0 || part == MPI_COMM_NULL)
+    return first_.number != 0;
+  Shared made(new ServedComm(whole_->job_));
+  made->describe(part);
+  const std::vector<Rank> &all = *whole_->members_;
+  auto leader = std::find(all.begin(), all.end(), made->members_->front());
+  made->setContexts(
+      {first_.owner, first_.number + static_cast<uint32_t>(leader - all.begin()) * kOfEach});
+  made->tell("a part");
+  real::Comm_set_attr(part, keyval(), new Shared(made));
+  return true;
+}
+
 Shared ServedComm::duplicate() {
-  if (keptContexts_ == 0)
+  Job::Context context = takeContexts(1);
+  if (context.number == 0)
     return nullptr;
   Shared made(new ServedComm(job_));
-  made->context_ = context_;
-  made->context_.number += keptContexts_--;
+  made->context_ = context;
   made->offer_ = {offer_.neighbors, offer_.all, {}};
   made->rank_ = rank_;
   made->neighborhood_ = neighborhood_;
@@ -234,6 +285,8 @@ Call ServedComm::significant(const Call &call) const {
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
   if (isSameAsBefore(call) && again())
     return quick_;
+  if (call.op != MPI_OP_NULL && Reduction::isKnownUnserved(call.op, call.reducedType()))
+    return std::shared_ptr<Operation>();
   hearAnswer();
   Result<std::shared_ptr<Operation>> operation =
       trusts(call) ? fixedOrFound(call)

@@ -32,6 +32,21 @@ public:
   /// Collective over `comm`, which is not known yet: serves what all its ranks can.
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL);
 
+  /// Collective over `comm`, of which parts are about to be made, one for each rank at most.
+  class Parting {
+  public:
+    explicit Parting(MPI_Comm comm);
+    /// The part of this rank, or MPI_COMM_NULL, is served as `comm` is. False: it is not known.
+    bool adopt(MPI_Comm part) const;
+
+  private:
+    ServedComm *whole_;
+    Job::Context first_;
+  };
+
+  /// Collective over its communicator: keeps so many contexts at least for what is made of it next.
+  void keepContexts(MPI_Comm comm, uint32_t number = 1);
+
   /// Collective over its communicator: what all its ranks promise from now on.
   void promise(MPI_Comm comm, MPI_Info info);
 
@@ -109,7 +124,13 @@ private:
   };
 
   explicit ServedComm(Job &job) : job_(job) {}
+  static constexpr uint32_t kOfEach =
+      8; ///< contexts of a new communicator: its own, and for duplicates
+  static constexpr uint32_t kFirstTimes = 4, kMostTimes = 1024;
+
   static ServedComm *lookUp(MPI_Comm comm);
+  Job::Context takeContexts(uint32_t number);
+  void setContexts(Job::Context first);
 
   /// For a duplicate of its communicator, all of whose ranks make their duplicates in the same
   /// order: they need not agree again. Null: no contexts are left for that.
@@ -138,7 +159,12 @@ private:
   std::atomic<bool> isConfirmed_{true}; ///< its communicator has the ranks that are known of it
   Job::Context context_;
   Job::Offer offer_;
-  uint32_t keptContexts_ = 0; ///< for duplicates: those behind context_
+  /// For communicators that are made of this one: nobody need agree again.
+  struct {
+    Job::Context first;
+    uint32_t left = 0;
+    uint32_t times = kFirstTimes; ///< as many as are wanted will be had next time
+  } kept_;
   int rank_ = 0;
   int topology_ = MPI_UNDEFINED;
   Neighborhood neighborhood_;

@@ -62,6 +62,17 @@ int adopted(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL) {
   return code;
 }
 
+// Before a duplicate is made by a call that waits for all ranks.
+void keepContexts(MPI_Comm comm) {
+  if (ServedComm *served = Job::current() ? ServedComm::of(comm) : nullptr)
+    served->keepContexts(comm);
+}
+
+// A part of a communicator that is served.
+int parted(int code, const ServedComm::Parting &parting, MPI_Comm *made) {
+  return code == MPI_SUCCESS && !parting.adopt(*made) ? adopted(code, made) : code;
+}
+
 // Of a communicator that may be known already.
 int promised(int code, MPI_Comm *comm, MPI_Info info) {
   ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(*comm) : nullptr;
@@ -106,11 +117,13 @@ COLLDSL_DOOR(Dist_graph_create_adjacent,
 }
 
 COLLDSL_DOOR(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
+  keepContexts(old);
   ServedComm::Duplication duplication(old);
   return adopted(real::Comm_dup(old, made), made);
 }
 
 COLLDSL_DOOR(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
+  keepContexts(old);
   ServedComm::Duplication duplication(old);
   return promised(real::Comm_dup_with_info(old, info, made), made, info);
 }
@@ -176,15 +189,18 @@ COLLDSL_DOOR(Type_free, (MPI_Datatype * type)) {
 }
 
 COLLDSL_DOOR(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm *made)) {
-  return adopted(real::Comm_split(old, color, key, made), made);
+  ServedComm::Parting parting(old);
+  return parted(real::Comm_split(old, color, key, made), parting, made);
 }
 
 COLLDSL_DOOR(Comm_split_type, (MPI_Comm old, int kind, int key, MPI_Info info, MPI_Comm *made)) {
-  return adopted(real::Comm_split_type(old, kind, key, info, made), made);
+  ServedComm::Parting parting(old);
+  return parted(real::Comm_split_type(old, kind, key, info, made), parting, made);
 }
 
 COLLDSL_DOOR(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
-  return adopted(real::Comm_create(old, group, made), made);
+  ServedComm::Parting parting(old);
+  return parted(real::Comm_create(old, group, made), parting, made);
 }
 
 COLLDSL_DOOR(Comm_create_group, (MPI_Comm old, MPI_Group group, int tag, MPI_Comm *made)) {

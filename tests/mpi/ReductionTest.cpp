@@ -119,6 +119,8 @@ std::vector<TypeCase> typeCases() {
   std::vector<TypeCase> cases = {
       NUMBERS(signed char, 'c', MPI_SIGNED_CHAR),
       NUMBERS(unsigned char, 'c', MPI_UNSIGNED_CHAR),
+      NUMBERS(signed char, 'c', MPI_CHAR), // text to the standard, numbers to all MPIs
+      NUMBERS(signed char, 'c', MPI_CHARACTER),
       NUMBERS(short, 'c', MPI_SHORT),
       NUMBERS(unsigned short, 'c', MPI_UNSIGNED_SHORT),
       NUMBERS(int, 'c', MPI_INT),
@@ -174,8 +176,6 @@ std::vector<TypeCase> typeCases() {
       pairs<float, float>("MPI_2REAL", MPI_2REAL),
       pairs<double, double>("MPI_2DOUBLE_PRECISION", MPI_2DOUBLE_PRECISION),
       pairs<int, int>("MPI_2INTEGER", MPI_2INTEGER),
-      NUMBERS(char, '-', MPI_CHAR),
-      NUMBERS(char, '-', MPI_CHARACTER),
       NUMBERS(wchar_t, '-', MPI_WCHAR),
       NUMBERS(char, '-', MPI_PACKED),
   };

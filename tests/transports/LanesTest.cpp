@@ -1,6 +1,7 @@
 // What is special about plans over lanes: groups that share the lanes of a process, and what is
 // left of plans that are gone.
 #include "tests/transports/Harness.h"
+#include "transports/lanes/CopyCosts.h"
 
 #include <gtest/gtest.h>
 #include <thread>
@@ -9,9 +10,11 @@
 namespace colldsl::test {
 namespace {
 
+using lanes::CopyCost;
 using lanes::LaneEndpoint;
 using lanes::LaneGroup;
 using lanes::Lanes;
+using lanes::measureCopies;
 
 // Threads that are ranks, with nothing but lanes.
 std::string onLanes(uint32_t numRanks, const lanes::Options &options,
@@ -58,6 +61,28 @@ LaneGroup groupOf(uint32_t context, std::vector<uint32_t> ranks, Rank self) {
     group.ranks.push_back(Rank{r});
   }
   return group;
+}
+
+TEST(CopyCosts, TwoRanksMeasureThem) {
+  EXPECT_EQ(onLanes(2, {},
+                    [](Lanes &lanes) -> std::string {
+                      uint64_t before = lanes.options().singleCopyMinBytes;
+                      std::vector<CopyCost> costs =
+                          measureCopies(lanes, Rank{1 - index(lanes.rank())});
+                      if (costs.empty() || lanes.options().singleCopyMinBytes != before)
+                        return "not measured, or not put back";
+                      uint64_t bytes = 0;
+                      for (const CopyCost &cost : costs) {
+                        if (cost.bytes <= bytes)
+                          return "not by size";
+                        bytes = cost.bytes;
+                        for (auto of : {cost.rewritten, cost.unchanged})
+                          if (of.singleCopyNs <= 0 || of.twoCopiesNs <= 0)
+                            return "took no time";
+                      }
+                      return "";
+                    }),
+            "");
 }
 
 // Rank 0 and rank 2 in both orders, at the same time, with plans of the same number.

@@ -1,6 +1,5 @@
 // What is special about shared memory and single copy.
 #include "executor/LocalRanks.h"
-#include "transports/cma/Costs.h"
 #include "transports/cma/RemoteMemory.h"
 #include "transports/shm/Arena.h"
 #include "transports/shm/Sleep.h"
@@ -213,20 +212,6 @@ TEST(RemoteMemory, readsAnyPieces) {
     waitpid(child, nullptr, 0);
     EXPECT_EQ(cma::read({child, address, count, bytes}, to),
               bytes == 0 ? cma::Outcome::Copied : cma::Outcome::ProcessGone);
-  }
-}
-
-// 1000 ns more at the start, 0.04 ns less per byte than one and a half copies.
-TEST(Costs, TheCallPaysOffWhereTwoCopiesTakeLonger) {
-  cma::Costs costs{1000, 0.035, 0.05};
-  EXPECT_NEAR(static_cast<double>(cma::singleCopyFrom(costs, 1, 1 << 20)), 25000, 1);
-  EXPECT_EQ(cma::singleCopyFrom(costs, 32 << 10, 1 << 20), uint64_t{32} << 10);
-  EXPECT_EQ(cma::singleCopyFrom(costs, 1, 20000), 20000u);
-  costs.kernelByte = 0.1; // never
-  EXPECT_EQ(cma::singleCopyFrom(costs, 1, 1 << 20), uint64_t{1} << 20);
-  if (std::optional<cma::Costs> here = cma::measureCosts()) {
-    EXPECT_GT(here->call, 0);
-    EXPECT_GT(here->processByte, 0);
   }
 }
 

@@ -268,7 +268,7 @@ void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t
 
 bool LaneReceiver::isSendersWork(const Message &message, const RequestBody &request,
                                  const Place &place) const {
-  if (!place.isShared && !mayReach(request.bytes))
+  if (!place.isShared && !mayReach(request.bytes, place.pieces))
     return false;
   return message.mover == Mover::Writer ||
          (message.mover == Mover::Either && request.loadKiB < message.tally->loadKiB);
@@ -280,7 +280,7 @@ bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
     scatter(message.payload, 0, world_.at(from.address), request.bytes);
     return true;
   }
-  if (!mayReach(request.bytes))
+  if (!mayReach(request.bytes, from.pieces))
     return false;
   pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
   cma::Outcome outcome =
@@ -314,7 +314,7 @@ bool LaneReceiver::revoke(const RequestBody &request, Notice instead) {
 bool LaneReceiver::takeBack() {
   for (uint16_t ticket : announced_) {
     auto [message, request] = streams_[ticket];
-    bool canCopy = request.place.isShared || mayReach(request.bytes);
+    bool canCopy = request.place.isShared || mayReach(request.bytes, request.place.pieces);
     if (!canCopy || !revoke(request, Notice::None))
       continue;
     std::erase(announced_, ticket);

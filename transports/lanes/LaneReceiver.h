@@ -134,7 +134,9 @@ private:
   bool copyDirectly(Message &message, const RequestBody &request);
   void awaitSender(Message &message, const RequestBody &request, uint16_t ticket);
   void announce(const RequestBody &request, uint16_t ticket, const Place &place);
-  bool mayReach(uint64_t bytes) const { return canReach_ && bytes >= options_.singleCopyMinBytes; }
+  bool mayReach(uint64_t bytes, uint32_t pieces) const {
+    return canReach_ && isWorthSingleCopy(options_, bytes, pieces);
+  }
   bool takeBack();
   bool revoke(const RequestBody &request, Notice instead);
   void takeFragment(const Line &line);

@@ -65,13 +65,17 @@ void LaneSender::putInLines(const Message &message) {
   world_.wake(peer_);
 }
 
-// Half a ring has room for what is skipped at its end.
+// Half a ring has room for what is skipped at its end. A receiver that is late is not asked where
+// two copies are made anyway.
 bool LaneSender::mayBeEager(const Message &message) const {
   if (message.protocol == Protocol::Rendezvous || isBehind())
     return false;
   uint64_t bytes = message.payload.bytes;
   return bytes <= options_.eagerBytes ||
-         (bytes <= options_.ringBytes / 2 && (message.protocol == Protocol::Eager || isLate()));
+         (bytes <= options_.ringBytes / 2 &&
+          (message.protocol == Protocol::Eager ||
+           (isLate() &&
+            !(canReach_ && isWorthSingleCopy(options_, bytes, message.payload.count)))));
 }
 
 // Bytes of one line lie together: what is left at the end of the ring is skipped.
@@ -93,7 +97,16 @@ bool LaneSender::putInRing(const Message &message, LineKind kind, uint64_t offse
   line.ticket = message.ticket;
   line.body.ring = {end, static_cast<uint32_t>(place), static_cast<uint32_t>(bytes)};
   commit(line);
+  ownRingAhead(bytes);
   return true;
+}
+
+// The receiver has read what lies there: to write to it this core must own it, which takes a way to
+// the other core and back for each line. That is begun now, for a next message of the same length.
+void LaneSender::ownRingAhead(uint64_t bytes) {
+  constexpr uint64_t kMost = 8 << 10;
+  for (uint64_t ahead = 0; ahead < std::min(bytes, kMost); ahead += kLineBytes)
+    asm volatile("prefetchw %0" : : "m"(ring_[(bytesProduced_ + ahead) % options_.ringBytes]));
 }
 
 // The receiver has answered, and says nothing more.

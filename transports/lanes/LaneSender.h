@@ -80,6 +80,7 @@ private:
   }
   bool sendLonger(const Message &message);
   void putInLines(const Message &message);
+  void ownRingAhead(uint64_t bytes);
   bool putInRing(const Message &message, LineKind kind, uint64_t offset, uint64_t bytes);
   bool reclaimTickets();
   bool makeTickets();

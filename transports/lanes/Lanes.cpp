@@ -28,9 +28,10 @@ Lanes::Lanes(shm::World &world, Rank self, Options options)
     : world_(world), self_(self),
       patience_(
           shm::patienceAmong(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
-      options_(std::move(options)), arena_(world.arenaBegin(self), world.options().arenaBytes),
-      health_(world, self), book_(std::make_shared<RunBook>(world, self, arena_)),
-      senders_(world.numRanks()), receivers_(world.numRanks()) {
+      options_(std::move(options)), mostEager_(options_.eagerBytes),
+      arena_(world.arenaBegin(self), world.options().arenaBytes), health_(world, self),
+      book_(std::make_shared<RunBook>(world, self, arena_)), senders_(world.numRanks()),
+      receivers_(world.numRanks()) {
   shm::registerWaker();
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
@@ -165,6 +166,11 @@ Status Lanes::check() {
   if (++checks_ % kChecksPerDoubt == 0 && !doubters_.empty()) // one after the other
     doubters_[checks_ / kChecksPerDoubt % doubters_.size()]->doubt();
   return {};
+}
+
+void Lanes::setSingleCopyMin(uint64_t bytes) {
+  options_.singleCopyMinBytes = bytes;
+  options_.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(mostEager_, bytes - 1));
 }
 
 void Lanes::armSleep() {

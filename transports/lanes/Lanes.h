@@ -142,6 +142,10 @@ public:
   shm::World &world() const { return world_; }
   const Options &options() const { return options_; }
 
+  /// Between messages, alike on all ranks: Options::singleCopyMinBytes. Shorter messages alone are
+  /// eager from then on.
+  void setSingleCopyMin(uint64_t bytes);
+
   /// Who is at the other end of a lane is watched; others on demand.
   shm::Health &health() { return health_; }
 
@@ -161,6 +165,7 @@ private:
   Patience patience_;
   uint32_t failuresSeen_ = 0;
   Options options_;
+  const uint32_t mostEager_;
   shm::Arena arena_;
   shm::Health health_;
   bool canReach_ = true;

@@ -4,6 +4,7 @@
 
 #include "transports/Transport.h"
 #include "transports/lanes/Layout.h"
+#include "transports/lanes/Options.h"
 #include "transports/shm/World.h"
 
 namespace colldsl::lanes {
@@ -38,6 +39,12 @@ struct Message {
     }
   }
 };
+
+/// Whether a single copy by the kernel is worth its call, where the bytes lie in so many pieces in
+/// the other process. Each piece but the first takes nearly half as long as the call.
+inline bool isWorthSingleCopy(const Options &options, uint64_t bytes, uint32_t pieces) {
+  return 2 * bytes >= options.singleCopyMinBytes * (uint64_t{pieces} + 1);
+}
 
 /// As a peer is told of it.
 inline Place placeOf(const shm::World &world, const Payload &payload) {

@@ -36,13 +36,14 @@ struct Options {
   /// Of each lane, for payloads under way. A multiple of 64.
   uint32_t ringBytes = 64 << 10;
   /// Up to here messages travel in lines, each with its stamp; at most kLongestInlineBytes.
-  uint32_t inlineBytes = 1024;
-  /// Longer messages ask the receiver first; up to half the ring only one that is there in time.
+  uint32_t inlineBytes = 512;
+  /// Longer messages ask the receiver first; up to half the ring only one that is there in time, or
+  /// whom a single copy spares more than it waits.
   uint32_t eagerBytes = 8 << 10;
   /// Of a message that streams.
   uint32_t fragmentBytes = 8 << 10;
-  /// From here on the receiver reads the sender's memory, unless both share it.
-  uint64_t singleCopyMinBytes = 256 << 10;
+  /// From here on the receiver reads the sender's memory, unless both share it: see CopyCosts.h.
+  uint64_t singleCopyMinBytes = 16 << 10;
   /// When messages of so many bytes that nobody waits for were set aside, the sender is
   /// told to ask first.
   uint64_t asideBytes = 256 << 10;

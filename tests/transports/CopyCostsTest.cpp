@@ -1,0 +1,42 @@
+// Which of two ways of copying is chosen.
+#include "transports/lanes/CopyCosts.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl::test {
+namespace {
+
+using namespace lanes;
+
+CopyCost costOf(uint64_t bytes, CopyCost::Case rewritten, CopyCost::Case unchanged) {
+  return {bytes, rewritten, unchanged};
+}
+
+// At 8 KiB it loses a factor of 2 and gains one of 1.5; at 16 KiB it loses 1.2 and gains 2.
+TEST(CopyCosts, ASingleCopyIsMadeWhereItGainsMoreThanItLoses) {
+  std::vector<CopyCost> costs = {costOf(8 << 10, {2000, 1000}, {1000, 1500}),
+                                 costOf(16 << 10, {3600, 3000}, {1500, 3000}),
+                                 costOf(32 << 10, {5000, 5000}, {2000, 6000})};
+  EXPECT_EQ(singleCopyFrom(costs), uint64_t{16} << 10);
+  costs[0].rewritten.singleCopyNs = 1100;
+  EXPECT_EQ(singleCopyFrom(costs), uint64_t{8} << 10);
+}
+
+TEST(CopyCosts, ASingleCopyThatLosesAtTheEndIsNotMade) {
+  std::vector<CopyCost> costs = {costOf(8 << 10, {1, 2}, {1, 2}), costOf(16 << 10, {4, 2}, {3, 2})};
+  EXPECT_EQ(singleCopyFrom(costs), std::nullopt);
+  EXPECT_EQ(singleCopyFrom({}), std::nullopt);
+}
+
+TEST(CopyCosts, PiecesElsewhereCostLikeCalls) {
+  Options options;
+  options.singleCopyMinBytes = 16 << 10;
+  EXPECT_TRUE(isWorthSingleCopy(options, 16 << 10, 1));
+  EXPECT_FALSE(isWorthSingleCopy(options, (16 << 10) - 1, 1));
+  EXPECT_FALSE(isWorthSingleCopy(options, 16 << 10, 2));
+  EXPECT_TRUE(isWorthSingleCopy(options, 24 << 10, 2));
+  EXPECT_FALSE(isWorthSingleCopy(options, 256 << 10, 64));
+}
+
+} // namespace
+} // namespace colldsl::test
