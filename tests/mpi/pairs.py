@@ -197,9 +197,12 @@ class Judge:
         return sum(self.state(pair.alone[0], each) != "passes" for each in pair.served)
 
     def ratio(self, pair):
-        """How many times longer it took served; 0 where that is too short to tell."""
-        served = seconds(pair.served)
-        return served / seconds(pair.alone) if served >= 0.5 else 0
+        """How many times longer it took served, by medians and by the least times, since others share the
+        machine; 0 where it is too short to tell."""
+        if seconds(pair.served) < 0.5:
+            return 0
+        return min(middle([each.seconds for each in pair.served]) / middle([each.seconds for each in pair.alone])
+                   for middle in (statistics.median, min))
 
 
 def seconds(outcomes):
