@@ -16,15 +16,16 @@ namespace {
 using Groups = std::unordered_map<MPI_Datatype, Group>;
 
 // MPI_CHAR and MPI_CHARACTER stand for text, with which no operator goes; but MPIs take them for
-// numbers, and so do programs. Types of optional sizes may be MPI_DATATYPE_NULL.
+// numbers, Open MPI the latter for one without a sign, and so do programs. Types of optional sizes
+// may be MPI_DATATYPE_NULL.
 Groups namedGroups() {
   Groups groups;
   auto add = [&](Group group, std::initializer_list<MPI_Datatype> types) {
     for (MPI_Datatype type : types)
       groups.emplace(type, group);
   };
-  add(Group::CInteger, {MPI_CHAR, MPI_CHARACTER, MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG,
-                        MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T});
+  add(Group::CInteger, {MPI_CHAR, MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG,
+                        MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T});
   add(Group::CUnsigned,
       {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
        MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T});
@@ -38,8 +39,11 @@ Groups namedGroups() {
   add(Group::Quad, {MPI_REAL16});
   add(Group::Logical, {MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL});
 #ifdef OPEN_MPI
+  add(Group::CUnsigned, {MPI_CHARACTER});
   add(Group::Logical, {MPI_LOGICAL1, MPI_LOGICAL2, MPI_LOGICAL4, MPI_LOGICAL8});
   add(Group::QuadComplex, {MPI_COMPLEX32}); // another MPI has no operator for it
+#else
+  add(Group::CInteger, {MPI_CHARACTER});
 #endif
   add(Group::Byte, {MPI_BYTE});
   add(Group::PairOfInt, {MPI_2INT, MPI_2INTEGER});

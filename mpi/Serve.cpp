@@ -82,7 +82,7 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Status outcome;
-  if (!run(*job, *served, call, outcome))
+  if (served->isEarly(call) || !run(*job, *served, call, outcome))
     return passOn(call);
   code = outcome ? MPI_SUCCESS : raise(comm, outcome);
   return true;
@@ -94,6 +94,8 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Guard guard(*job);
+  if (!isPersistent && served->isEarly(call))
+    return passOn(call);
   Made made = isPersistent ? served->makePersistent(call) : served->operationFor(call);
   if (!made) {
     *request = MPI_REQUEST_NULL;

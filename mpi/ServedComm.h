@@ -26,6 +26,9 @@ public:
                : nullptr;
   }
 
+  /// Its collectives are prepared from the first one on.
+  void expectCalls() { calls_ = UINT32_MAX; }
+
   /// For the end of the job, which communicators outlive.
   static void forgetLast() { numForgotten_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -91,6 +94,10 @@ public:
   Operation *again() const { return quick_->isBusy() ? nullptr : quick_.get(); }
   const std::shared_ptr<Operation> &operationBefore() const { return quick_; }
   uint32_t nextRun() { return ++runs_; }
+
+  /// Counts a collective of all ranks, as all of them do; whether the MPI below makes it as well
+  /// and sooner than it could be prepared here. Under a Guard, or before other threads know of it.
+  bool isEarly(const Call &call);
 
   /// For a persistent call along the topology: one of its own.
   Result<std::shared_ptr<Operation>> makePersistent(const Call &call);
@@ -170,6 +177,7 @@ private:
   Neighborhood neighborhood_;
   std::shared_ptr<const std::vector<Rank>> members_; ///< kNoRank: of another job
   uint32_t runs_ = 0;
+  uint32_t calls_ = 0; ///< so far, up to Settings::firstCalls()
   std::shared_ptr<PlanGroup> plans_;
   std::shared_ptr<lanes::RunProgress> progress_; ///< of blocking and nonblocking calls
   uint32_t persistent_ = 0;

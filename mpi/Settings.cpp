@@ -25,11 +25,12 @@ void Settings::agree() {
   all_ = {};
   if (rank == 0)
     all_.read();
-  uint32_t words[3] = {all_.flags_, all_.off_, all_.ranksPerNode_};
-  real::Bcast(words, 3, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+  uint32_t words[4] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_};
+  real::Bcast(words, 4, MPI_UINT32_T, 0, MPI_COMM_WORLD);
   all_.flags_ = words[0];
   all_.off_ = words[1];
   all_.ranksPerNode_ = words[2];
+  all_.firstCalls_ = words[3];
 }
 
 void Settings::read() {
@@ -52,7 +53,9 @@ void Settings::read() {
     else if (name == "COLLDSL_DISABLE")
       readDisabled(equals + 1);
     else if (name == "COLLDSL_RANKS_PER_NODE")
-      readRanksPerNode(equals + 1);
+      readNumber(name.c_str(), equals + 1, "ranks", ranksPerNode_);
+    else if (name == "COLLDSL_FIRST_CALLS")
+      readNumber(name.c_str(), equals + 1, "calls", firstCalls_);
     else if (!name.starts_with("COLLDSL_OFI_")) // each rank has its own
       warn(name + " is set, but there is no such variable");
   }
@@ -80,14 +83,15 @@ void Settings::readDisabled(const char *names) {
   }
 }
 
-void Settings::readRanksPerNode(const char *value) {
+// What is no number changes nothing.
+void Settings::readNumber(const char *name, const char *value, const char *what, uint32_t &number) {
   const char *end = value + std::strlen(value);
-  auto [rest, error] = std::from_chars(value, end, ranksPerNode_);
+  uint32_t found = 0;
+  auto [rest, error] = std::from_chars(value, end, found);
   if (error == std::errc() && rest == end)
-    return;
-  ranksPerNode_ = 0;
-  if (*value)
-    warn(std::string("COLLDSL_RANKS_PER_NODE is no number of ranks: '") + value + "'");
+    number = found;
+  else if (*value)
+    warn(std::string(name) + " is no number of " + what + ": '" + value + "'");
 }
 
 void Settings::disable(std::string_view name) {

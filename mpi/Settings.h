@@ -23,6 +23,9 @@ public:
   bool wantsProgressThread() const { return flags_ & kProgressThread; }
   /// So many ranks in a row share a node at most; 0: as many as are on it.
   uint32_t ranksPerNode() const { return ranksPerNode_; }
+  /// So many collectives of all ranks on a communicator that the program makes come before those
+  /// that are prepared here: one that lives for few calls costs what it costs without us.
+  uint32_t firstCalls() const { return firstCalls_; }
   /// Whether there is nothing at all to be served.
   bool isAllOff() const { return off_ == kAllOff; }
 
@@ -35,12 +38,13 @@ private:
   void readFlag(const char *name, const char *value, uint32_t flag);
   void readNetwork(std::string_view name);
   void readDisabled(const char *names);
-  void readRanksPerNode(const char *value);
+  void readNumber(const char *name, const char *value, const char *what, uint32_t &number);
   void disable(std::string_view name);
 
   uint32_t flags_ = 0;
   uint32_t off_ = 0; ///< a bit per CallKind
   uint32_t ranksPerNode_ = 0;
+  uint32_t firstCalls_ = 4;
 };
 
 } // namespace colldsl::mpi

@@ -39,7 +39,7 @@ int begun(int code) {
     Job::begin(threadLevel);
   if (Job::current())
     for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
-      ServedComm::adopt(*Job::current(), comm);
+      ServedComm::adopt(*Job::current(), comm)->expectCalls();
   return code;
 }
 
