@@ -2,6 +2,7 @@
 
 #include "ir/Concat.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace colldsl;

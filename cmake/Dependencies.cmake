@@ -62,6 +62,12 @@ endfunction()
 set(COLLDSL_MPIS)
 set(arch ${CMAKE_LIBRARY_ARCHITECTURE})
 colldsl_find_mpi(openmpi "Open MPI" ${arch}/openmpi/include ${arch}/openmpi/lib mpi)
+# The constants of Open MPI 6 are in a library of their own.
+find_library(OPENMPI_CONSTANTS open_mpi NO_CACHE PATHS /usr/lib PATH_SUFFIXES ${arch}/openmpi/lib
+  NO_DEFAULT_PATH)
+if(TARGET mpi::openmpi AND OPENMPI_CONSTANTS)
+  target_link_libraries(mpi::openmpi INTERFACE ${OPENMPI_CONSTANTS})
+endif()
 colldsl_find_mpi(mpich "MPICH" ${arch}/mpich ${arch} mpich)
 
 # Fortran's side of them, for tests. Open MPI's package does not say where its modules are.

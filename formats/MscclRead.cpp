@@ -323,7 +323,10 @@ private:
   static void onEnd(void *self, const xmlChar *, const xmlChar *, const xmlChar *) {
     static_cast<Reader *>(self)->end();
   }
-  static void onError(void *self, xmlErrorPtr error) { static_cast<Reader *>(self)->error(*error); }
+  /// `Error` is constant from libxml2 2.12 on.
+  template <typename Error> static void onError(void *self, Error *error) {
+    static_cast<Reader *>(self)->error(*error);
+  }
 
   void start(std::string_view name, const xmlChar **attributes, int count);
   void end();

@@ -5,6 +5,7 @@
 
 #include "ir/Concat.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -16,6 +17,8 @@ namespace colldsl {
 namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
+// Of a line; and in it besides the name of the space and the value, a key of 64 included.
+constexpr size_t kLongestLine = 1000, kMostBesides = 100;
 
 /// The number in a variable of the environment; nothing: it is not there, or none.
 std::optional<uint32_t> numberIn(const char *variable) {
@@ -73,6 +76,9 @@ public:
     if (!said)
       return said.status();
     space_ = wordOf(*said, "kvsname");
+    // The line of a put, too, must fit into what Hydra 4.2 keeps for one.
+    size_t besides = kMostBesides + space_.size();
+    longestValue_ = std::min(longestValue_, kLongestLine - std::min(kLongestLine, besides));
     return longestValue_ >= 4 && !space_.empty()
                ? Status()
                : Status::error("the launcher has no place for keys and values");

@@ -1,16 +1,36 @@
-/// The MPI that this build is for, and what it has beyond MPI 3.1.
+/// The MPI that this build is for, and what it has beyond MPI 3.1. Plain C too.
 #pragma once
 
 #include <mpi.h>
 
-/// Persistent collectives under names of their own.
-#ifdef OPEN_MPI
+/// Persistent collectives: an extension with names of its own (MPIX_) before Open MPI 5.
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
 #define COLLDSL_MPI_PERSISTENT_EXTENSION 1
+#define COLLDSL_MPI_PERSISTENT(name) MPIX_##name
+#else
+#define COLLDSL_MPI_PERSISTENT(name) MPI_##name
 #endif
 
-/// MPI 4: counts of type MPI_Count, functions whose names end in _c, and more.
+/// MPI 4: counts of type MPI_Count, functions whose names end in _c, and more. Open MPI 5 says MPI
+/// 3.1 of itself and has the rest of MPI 4, but no such functions.
 #if MPI_VERSION >= 4
 #define COLLDSL_MPI_LARGE_COUNTS 1
+#endif
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
 #define COLLDSL_MPI_IDUP_WITH_INFO 1
+#endif
+
+/// The version as one number, 40104 for 4.1.4, and 0 for any other MPI: COLLDSL_OPEN_MPI,
+/// COLLDSL_MPICH.
+#ifdef OPEN_MPI
+#define COLLDSL_OPEN_MPI                                                                           \
+  (OMPI_MAJOR_VERSION * 10000 + OMPI_MINOR_VERSION * 100 + OMPI_RELEASE_VERSION)
+#else
+#define COLLDSL_OPEN_MPI 0
+#endif
+#ifdef MPICH_NUMVERSION
+#define COLLDSL_MPICH (MPICH_NUMVERSION / 1000)
+#else
+#define COLLDSL_MPICH 0
 #endif

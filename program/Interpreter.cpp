@@ -1,5 +1,7 @@
 #include "program/Interpreter.h"
 
+#include <algorithm>
+
 namespace colldsl {
 
 Interpreter::Interpreter(const Program &program, const InstantiateRequest &request)

@@ -2,6 +2,8 @@
 #include "ir/Concat.h"
 #include "simulator/Engine.h"
 
+#include <algorithm>
+
 namespace colldsl::sim {
 namespace {
 

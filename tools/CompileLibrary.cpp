@@ -12,6 +12,8 @@
 
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <algorithm>
+
 namespace colldsl::tools {
 namespace {
 

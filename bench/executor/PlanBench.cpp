@@ -16,6 +16,7 @@
 #include "tests/executor/Schedules.h"
 #include "transports/lanes/LaneEndpoint.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>

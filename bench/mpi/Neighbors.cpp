@@ -7,16 +7,11 @@
 // operations: each rank copies the same bytes out of the memory of its neighbours, which have just
 // written them.
 #include "bench/mpi/Rows.h"
+#include "mpi/Mpi.h"
 
 #include <cstdio>
 #include <cstring>
 #include <unistd.h>
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#define NEIGHBOR_INIT(name) MPIX_Neighbor_##name##_init
-#else
-#define NEIGHBOR_INIT(name) MPI_Neighbor_##name##_init
-#endif
 
 namespace {
 
@@ -145,7 +140,8 @@ private:
       MPI_Ineighbor_alltoall(sent_, count_, MPI_BYTE, got_, count_, MPI_BYTE, comm_, &request_);
   }
   void initialize() {
-    auto *init = gathers_ ? NEIGHBOR_INIT(allgather) : NEIGHBOR_INIT(alltoall);
+    auto *init = gathers_ ? COLLDSL_MPI_PERSISTENT(Neighbor_allgather_init)
+                          : COLLDSL_MPI_PERSISTENT(Neighbor_alltoall_init);
     init(sent_, count_, MPI_BYTE, got_, count_, MPI_BYTE, comm_, MPI_INFO_NULL, &request_);
   }
 

@@ -12,6 +12,7 @@
 #include "transports/datagram/DatagramCarrier.h"
 #include "transports/datagram/Sockets.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -9,6 +9,7 @@
 
 #include "colldsl/colldsl.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>

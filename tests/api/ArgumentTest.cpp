@@ -1,6 +1,7 @@
 // Every function refuses what it cannot use, and says so.
 #include "tests/api/Launcher.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -4,6 +4,7 @@
 
 #include "compiler/AstDump.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -3,6 +3,7 @@
 #include "tests/executor/Schedules.h"
 #include "transports/fake/FakeWorld.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace colldsl::test {

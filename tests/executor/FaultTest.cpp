@@ -3,6 +3,7 @@
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
 
+#include <algorithm>
 #include <csignal>
 #include <dirent.h>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <sys/mman.h>

@@ -1,5 +1,6 @@
 #include "executor/Reduce.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <gtest/gtest.h>

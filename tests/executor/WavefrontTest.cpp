@@ -1,6 +1,7 @@
 #include "executor/Wavefront.h"
 #include "tests/executor/Schedules.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 

@@ -3,6 +3,7 @@
 #include "formats/GoalBinary.h"
 #include "tests/ir/Schedules.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,6 +1,7 @@
 #include "ir/Dag.h"
 #include "ir/Vocabulary.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <set>

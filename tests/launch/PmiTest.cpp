@@ -2,6 +2,7 @@
 #include "launch/Launcher.h"
 #include "runtime/GatherAll.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,9 +1,8 @@
 #include "tests/mpi/Calls.h"
 
+#include "mpi/Mpi.h"
+
 #include <algorithm>
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
 
 namespace conformance {
 
@@ -83,7 +82,7 @@ int block(Operation operation, const Ints &g) { FIVE_OPERATIONS(MPI_Neighbor_, )
 int begin(Operation operation, const Ints &g, MPI_Request *r) {
   FIVE_OPERATIONS(MPI_Ineighbor_, , r);
 }
-#ifdef OPEN_MPI
+#ifdef COLLDSL_MPI_PERSISTENT_EXTENSION
 int init(Operation operation, const Ints &g, MPI_Request *r) {
   FIVE_OPERATIONS(MPIX_Neighbor_, _init, MPI_INFO_NULL, r);
 }
@@ -91,6 +90,8 @@ int init(Operation operation, const Ints &g, MPI_Request *r) {
 int init(Operation operation, const Ints &g, MPI_Request *r) {
   FIVE_OPERATIONS(MPI_Neighbor_, _init, MPI_INFO_NULL, r);
 }
+#endif
+#ifdef COLLDSL_MPI_LARGE_COUNTS
 int block(Operation operation, const Larges &g) { FIVE_OPERATIONS(MPI_Neighbor_, _c); }
 int begin(Operation operation, const Larges &g, MPI_Request *r) {
   FIVE_OPERATIONS(MPI_Ineighbor_, _c, r);
@@ -120,20 +121,20 @@ int Call::make(MPI_Request *request) {
                   Ints{send_, recv_, send_.counts.data(), recv_.counts.data(),
                        send_.displacements.data(), recv_.displacements.data(), comm_},
                   request);
-#ifdef OPEN_MPI
-  return MPI_ERR_OTHER;
-#else
+#ifdef COLLDSL_MPI_LARGE_COUNTS
   return makeIn(name_,
                 Larges{send_, recv_, largeSendCounts_.data(), largeRecvCounts_.data(),
                        largeSendDisplacements_.data(), largeRecvDisplacements_.data(), comm_},
                 request);
+#else
+  return MPI_ERR_OTHER;
 #endif
 }
 
-#ifdef OPEN_MPI
-bool hasLargeCounts() { return false; }
-#else
+#ifdef COLLDSL_MPI_LARGE_COUNTS
 bool hasLargeCounts() { return true; }
+#else
+bool hasLargeCounts() { return false; }
 #endif
 
 void Call::release() {

@@ -1,5 +1,7 @@
 #include "tests/mpi/Collectives.h"
 
+#include "mpi/Mpi.h"
+
 namespace conformance {
 namespace {
 
@@ -83,11 +85,7 @@ int CollectiveCall::makeSmall(MPI_Request *request) {
   return MPI_ERR_OTHER;
 }
 
-#ifdef OPEN_MPI
-bool hasLargeCollectives() { return false; }
-
-int CollectiveCall::makeLarge(MPI_Request *) { return MPI_ERR_OTHER; }
-#else
+#ifdef COLLDSL_MPI_LARGE_COUNTS
 bool hasLargeCollectives() { return true; }
 
 // Nothing of a barrier is counted.
@@ -105,6 +103,10 @@ int CollectiveCall::makeLarge(MPI_Request *request) {
   }
   return MPI_ERR_OTHER;
 }
+#else
+bool hasLargeCollectives() { return false; }
+
+int CollectiveCall::makeLarge(MPI_Request *) { return MPI_ERR_OTHER; }
 #endif
 
 } // namespace conformance

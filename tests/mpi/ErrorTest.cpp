@@ -12,12 +12,6 @@
 namespace colldsl::mpi::test {
 namespace {
 
-#if defined(OPEN_MPI)
-#define PERSISTENT_INIT MPIX_Neighbor_alltoall_init
-#elif MPI_VERSION >= 4
-#define PERSISTENT_INIT MPI_Neighbor_alltoall_init
-#endif
-
 struct World {
   int rank = 0, ranks = 1;
   World() {
@@ -276,11 +270,10 @@ TEST(Errors, OtherCallsUnderWayGoOn) {
   EXPECT_EQ(sum[2], sum[0]);
 }
 
-#ifdef PERSISTENT_INIT
 MPI_Request makePersistent(Blocks &b, int count, int received, MPI_Comm comm) {
   MPI_Request request;
-  PERSISTENT_INIT(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm,
-                  MPI_INFO_NULL, &request);
+  COLLDSL_MPI_PERSISTENT(Neighbor_alltoall_init)
+  (b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm, MPI_INFO_NULL, &request);
   return request;
 }
 
@@ -299,7 +292,6 @@ TEST(Errors, APersistentCallFailsRunByRun) {
   }
   MPI_Request_free(&request);
 }
-#endif
 
 /// Fails in time.
 void expectDeath(const char *what, int code, std::chrono::steady_clock::time_point begin) {
@@ -332,7 +324,6 @@ TEST(Errors, ZACallWithADeadRankFailsEachTime) {
       if (behind == last || before == last)
         expectDeath("neighbor alltoall", code, begin);
     }
-#ifdef PERSISTENT_INIT
   MPI_Request request = makePersistent(blocks, 4, 4, ring.comm);
   for (int run = 0; run < 3; ++run) {
     auto begin = std::chrono::steady_clock::now();
@@ -343,7 +334,6 @@ TEST(Errors, ZACallWithADeadRankFailsEachTime) {
     EXPECT_NE(request, MPI_REQUEST_NULL);
   }
   MPI_Request_free(&request);
-#endif
 }
 
 } // namespace

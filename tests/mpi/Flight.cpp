@@ -79,8 +79,9 @@ void Flight::completeOne(size_t i, int method) {
   else
     code = MPI_Wait(&request, status.one());
   report_.expectSuccess(code, "completion of one request");
+  // MPICH 4.2 then has no status of a persistent message any more.
   if (method == GetStatus && flag)
-    report_.expectSuccess(MPI_Wait(&request, status.one()), "MPI_Wait of a complete request");
+    report_.expectSuccess(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait of a complete request");
   if (flag)
     land(i, request, status.at(0));
 }

@@ -3,6 +3,7 @@
 #include "mpi/Job.h"
 #include "mpi/ServedComm.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

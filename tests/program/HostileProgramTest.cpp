@@ -5,6 +5,7 @@
 #include "compiler/Compile.h"
 #include "program/Portable.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 #include "program/Instantiate.h"
 #include "compiler/Compile.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>

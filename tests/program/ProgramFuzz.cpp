@@ -7,6 +7,7 @@
 #include "program/Instantiate.h"
 #include "program/Portable.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,6 @@
 #include "program/SlotStack.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace colldsl;

@@ -4,6 +4,7 @@
 #include "ir/Concat.h"
 #include "runtime/CollectivePlan.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -3,6 +3,7 @@
 #include "runtime/OutOfBandBootstrap.h"
 #include "transports/network/Presence.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <barrier>

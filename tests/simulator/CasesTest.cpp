@@ -3,6 +3,7 @@
 #include "ir/TextForm.h"
 #include "simulator/Simulate.h"
 
+#include <algorithm>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>

@@ -1,5 +1,7 @@
 #include "tests/transports/CarrierPair.h"
 
+#include <algorithm>
+
 namespace colldsl::test {
 
 void CarrierEnd::say(std::vector<std::byte> bytes) {

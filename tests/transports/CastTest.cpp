@@ -3,6 +3,7 @@
 #include "tests/transports/CarrierPair.h"
 #include "transports/datagram/CastReceiver.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>

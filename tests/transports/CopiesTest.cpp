@@ -2,6 +2,7 @@
 // of the kernel that read and write other processes' memory come by here.
 #include "transports/lanes/Lanes.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>

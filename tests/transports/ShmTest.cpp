@@ -5,6 +5,7 @@
 #include "transports/shm/Sleep.h"
 #include "transports/shm/World.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>

@@ -6,6 +6,7 @@
 #include "transports/verbs/Nearest.h"
 #include "transports/verbs/VerbsCarrier.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>

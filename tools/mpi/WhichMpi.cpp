@@ -13,9 +13,15 @@
 namespace colldsl::tools {
 namespace {
 
+// Since Open MPI 5 the launcher sets variables and runs PRRTE's.
+constexpr KnownLauncher kOpenMpiLaunchers[] = {
+    {"libopen-rte.so.40", "", ""},
+    {"libpmix.so.2", "", "OMPI_TOOL_NAME"},
+};
+constexpr KnownLauncher kMpichLaunchers[] = {{"", "mpiexec.hydra", ""}};
 constexpr KnownMpi kMpis[] = {
-    {"openmpi", "Open MPI", "libmpi.so.40", "libopen-rte.so.40", ""},
-    {"mpich", "MPICH", "libmpich.so.12", "", "mpiexec.hydra"},
+    {"openmpi", "Open MPI", "libmpi.so.40", kOpenMpiLaunchers},
+    {"mpich", "MPICH", "libmpich.so.12", kMpichLaunchers},
 };
 
 using Elf = llvm::object::ELFFile<llvm::object::ELF64LE>;
@@ -81,8 +87,11 @@ void ask(llvm::StringRef word, std::vector<Witness> &witnesses) {
   }
   std::string name = "'" + word.str() + "'";
   for (const KnownMpi &mpi : kMpis) {
-    bool launches = mpi.launcherFile.empty() ? llvm::is_contained(*needed, mpi.launcherLibrary)
-                                             : llvm::sys::path::filename(*path) == mpi.launcherFile;
+    bool launches = llvm::any_of(mpi.launchers, [&](const KnownLauncher &launcher) {
+      return (launcher.library.empty() || llvm::is_contained(*needed, launcher.library)) &&
+             (launcher.file.empty() || llvm::sys::path::filename(*path) == launcher.file) &&
+             (*buffer)->getBuffer().contains(launcher.text);
+    });
     if (llvm::is_contained(*needed, mpi.library))
       witnesses.push_back({&mpi, name + " is linked with " + mpi.title.str()});
     else if (launches)

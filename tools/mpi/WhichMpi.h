@@ -3,6 +3,7 @@
 
 #include "ir/Result.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <span>
@@ -10,19 +11,24 @@
 
 namespace colldsl::tools {
 
+/// What a launcher is known by: all of these that are not empty.
+struct KnownLauncher {
+  llvm::StringRef library; ///< that it needs
+  llvm::StringRef file;    ///< its name, with links followed
+  llvm::StringRef text;    ///< bytes that it has
+};
+
 /// An MPI that there can be a library for.
 struct KnownMpi {
   llvm::StringLiteral name; ///< as in libcolldsl-NAME.so
   llvm::StringLiteral title;
-  llvm::StringLiteral library;         ///< what its programs need
-  llvm::StringLiteral launcherLibrary; ///< what its launcher needs; empty: that is
-                                       ///< known by its file's name
-  llvm::StringLiteral launcherFile;    ///< or empty
+  llvm::StringLiteral library; ///< what its programs need
+  llvm::ArrayRef<KnownLauncher> launchers;
 };
 
 /// Looks at every word of the command that is an executable file. Programs are known by the
-/// libraries that they need, launchers too, or by the name of the file; scripts tell nothing. An
-/// error where no word tells it, or where two differ.
+/// libraries that they need, launchers as `KnownLauncher` says; scripts tell nothing. An error
+/// where no word tells it, or where two differ.
 Result<const KnownMpi *> whichMpi(std::span<const std::string> command);
 
 } // namespace colldsl::tools

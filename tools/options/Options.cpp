@@ -6,6 +6,8 @@
 
 #include "llvm/Support/Format.h"
 
+#include <algorithm>
+
 namespace colldsl::tools {
 
 void Options::add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, Take take) {

@@ -3,11 +3,8 @@
 // "left": MPI_Finalize with all sorts of things left; "attributes": what is left is used and freed
 // by an attribute of MPI_COMM_SELF, in MPI_Finalize; "spawned": with another process that it
 // starts.
-#include <mpi.h>
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#define MPI_Neighbor_allgather_init MPIX_Neighbor_allgather_init
-#endif
+#include "mpi/Mpi.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +81,7 @@ static void leaveAll(MPI_Comm ring) {
   MPI_Ineighbor_allgather(sent, 1, MPI_INT, got, 1, MPI_INT, copy, &request);
   MPI_Comm_free(&copy);
   MPI_Ibarrier(ring, &request);
-  MPI_Neighbor_allgather_init(sent, 1, MPI_INT, more, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
+  COLLDSL_MPI_PERSISTENT(Neighbor_allgather_init)(sent, 1, MPI_INT, more, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
   MPI_Start(&request);
 }
 
@@ -110,7 +107,7 @@ static int useLast(MPI_Comm comm, int key, void *value, void *extra) {
 static void useInTheEnd(MPI_Comm ring, int *rank) {
   int key;
   usedLast = ring;
-  MPI_Neighbor_allgather_init(sent, 1, MPI_INT, got, 1, MPI_INT, ring, MPI_INFO_NULL, &freedLast);
+  COLLDSL_MPI_PERSISTENT(Neighbor_allgather_init)(sent, 1, MPI_INT, got, 1, MPI_INT, ring, MPI_INFO_NULL, &freedLast);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, useLast, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, rank);
 }
