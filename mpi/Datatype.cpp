@@ -124,15 +124,22 @@ Result<const Shared *> make(MPI_Datatype type) {
 
 } // namespace
 
+namespace {
+
+/// Bindings of MPIs may leave entries of lists as they find them: in new memory, all bits zero.
+bool isNone(MPI_Datatype type) { return type == MPI_DATATYPE_NULL || type == MPI_Datatype{}; }
+
+} // namespace
+
 const TypeLayout *knownLayoutOf(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL)
+  if (isNone(type))
     return nullptr;
   const Shared *known = find(type);
   return known ? known->get() : nullptr;
 }
 
 Result<Shared> layoutOf(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL)
+  if (isNone(type))
     return Status::error("MPI_DATATYPE_NULL describes no memory");
   if (const Shared *known = find(type))
     return *known;

@@ -2,7 +2,9 @@
 
 #include "mpi/Settings.h"
 
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 namespace colldsl::mpi {
 
@@ -25,11 +27,29 @@ int classOf(ErrorKind kind) {
   __builtin_unreachable();
 }
 
+// What the launcher needs to see that a rank ended, and to end the others.
+constexpr std::chrono::milliseconds kLauncherDelay{500};
+
+// Where a dead rank ends the whole job anyway its exit status is the one that the job's launcher
+// must see: so the launcher, which ends the others, gets the time to do it before this rank ends
+// itself.
+void leaveItToTheLauncher(MPI_Comm comm) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (real::Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
+    return;
+  bool isFatal = handler == MPI_ERRORS_ARE_FATAL;
+  real::Errhandler_free(&handler);
+  if (isFatal)
+    std::this_thread::sleep_for(kLauncherDelay);
+}
+
 } // namespace
 
 // A class is all that MPI's errors have room for.
 int raise(MPI_Comm comm, const Status &status) {
   int code = classOf(status.kind()), rank = 0;
+  if (status.kind() == ErrorKind::RankDied)
+    leaveItToTheLauncher(comm);
   real::Comm_rank(MPI_COMM_WORLD, &rank);
   if (Settings::all().isVerbose())
     std::fprintf(stderr, "colldsl: rank %d: %s\n", rank, status.message().c_str());

@@ -19,7 +19,8 @@ namespace {
 
 // Address space per rank; memory is used when it is touched.
 constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
-// Where no size that was measured was worth a call of the kernel.
+// Where no size that was measured was worth a call of the kernel, or ranks that share a core cannot
+// measure.
 constexpr uint64_t kLatestSingleCopy = 256 << 10;
 // The MPI below has news of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
@@ -77,8 +78,10 @@ void Job::connect(WiredUp wired, const Node &node) {
   options.ranksOnMachine = node.ranksOnMachine;
   options.progressHook = this;
   options.leastYielding = kYieldingBeforeSleep;
-  if (shm::isCrowd(node.ranksOnMachine)) // whoever is asked answers when it has a core
+  if (shm::isCrowd(node.ranksOnMachine)) { // whoever is asked answers when it has a core
     options.eagerBytes = options.ringBytes / 2;
+    options.singleCopyMinBytes = kLatestSingleCopy;
+  }
   wired.nodes = nodes_.first;
   Result<Topology> places = findPlaces(launcherOf(MPI_COMM_WORLD), wired);
   auto numRanks = static_cast<uint32_t>(nodes_.first.size());

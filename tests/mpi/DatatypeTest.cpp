@@ -264,6 +264,8 @@ TEST(Datatype, NothingIsNoRun) {
 
 TEST(Datatype, NullIsAnError) {
   EXPECT_EQ(knownLayoutOf(MPI_DATATYPE_NULL), nullptr);
+  EXPECT_EQ(knownLayoutOf(MPI_Datatype{}), nullptr); // as bindings leave entries that they forget
+  EXPECT_FALSE(layoutOf(MPI_Datatype{}).ok());
   Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(MPI_DATATYPE_NULL);
   ASSERT_FALSE(layout);
   EXPECT_EQ(layout.message(), "MPI_DATATYPE_NULL describes no memory");

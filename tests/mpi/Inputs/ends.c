@@ -1,6 +1,6 @@
 // Ends as the first argument says, amid exchanges round a ring: "killed": rank 1 is killed;
 // "survived": rank 1 is killed, the others are told, and say so; "aborted": rank 1 calls MPI_Abort;
-// "left": MPI_Finalize with all sorts of things left; "attributes": what is left is used and freed
+// "exited": rank 1 ends itself with 3; "left": MPI_Finalize with all sorts of things left; "attributes": what is left is used and freed
 // by an attribute of MPI_COMM_SELF, in MPI_Finalize; "spawned": with another process that it
 // starts.
 #include "mpi/Mpi.h"
@@ -124,6 +124,10 @@ int main(int argc, char **argv) {
   if (strcmp(how, "killed") == 0) {
     if (rank == 1)
       kill(getpid(), SIGKILL);
+    exchangeOften(ring, 1000000000);
+  } else if (strcmp(how, "exited") == 0) {
+    if (rank == 1)
+      _exit(3);
     exchangeOften(ring, 1000000000);
   } else if (strcmp(how, "aborted") == 0) {
     if (rank == 1)

@@ -1,0 +1,263 @@
+// All ways in which a program makes communicators of one on which collectives were served: each has
+// its own ranks and its own messages, whatever attributes an MPI copies. Linked with the entries
+// themselves.
+#include "mpi/ServedComm.h"
+
+#include <functional>
+#include <gtest/gtest.h>
+#include <numeric>
+
+namespace colldsl::mpi::test {
+namespace {
+
+constexpr int kTag = 11;
+
+int rankOf(MPI_Comm comm) {
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int sizeOf(MPI_Comm comm) {
+  int size;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+/// Every second rank of `comm`, from the first or the second on.
+MPI_Group everySecond(MPI_Comm comm, int first) {
+  std::vector<int> ranks;
+  for (int r = first; r < sizeOf(comm); r += 2)
+    ranks.push_back(r);
+  MPI_Group all, some;
+  MPI_Comm_group(comm, &all);
+  MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some);
+  MPI_Group_free(&all);
+  return some;
+}
+
+struct Way {
+  const char *name;
+  /// MPI_COMM_NULL: this rank is not in it.
+  std::function<MPI_Comm(MPI_Comm)> make;
+};
+
+MPI_Comm createEven(MPI_Comm old) {
+  MPI_Group even = everySecond(old, 0);
+  MPI_Comm made;
+  MPI_Comm_create(old, even, &made);
+  MPI_Group_free(&even);
+  return made;
+}
+
+// Not of the others, who do not call.
+MPI_Comm createGroup(MPI_Comm old) {
+  if (sizeOf(old) == 1) // the first group has a rank
+    return createEven(old);
+  MPI_Group mine = everySecond(old, rankOf(old) % 2);
+  MPI_Comm made = MPI_COMM_NULL;
+  if (rankOf(old) % 2 == 0)
+    MPI_Comm_create_group(old, mine, kTag, &made);
+  MPI_Group_free(&mine);
+  return made;
+}
+
+MPI_Comm createWholeGroup(MPI_Comm old) {
+  MPI_Group all;
+  MPI_Comm made;
+  MPI_Comm_group(old, &all);
+  MPI_Comm_create_group(old, all, kTag, &made);
+  MPI_Group_free(&all);
+  return made;
+}
+
+MPI_Comm split(MPI_Comm old) {
+  MPI_Comm made;
+  MPI_Comm_split(old, rankOf(old) % 2, -rankOf(old), &made);
+  return made;
+}
+
+MPI_Comm splitOff(MPI_Comm old) {
+  MPI_Comm made;
+  MPI_Comm_split(old, rankOf(old) == 0 ? MPI_UNDEFINED : 0, 0, &made);
+  return made;
+}
+
+MPI_Comm splitType(MPI_Comm old) {
+  MPI_Comm made;
+  MPI_Comm_split_type(old, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made);
+  return made;
+}
+
+MPI_Comm dup(MPI_Comm old) {
+  MPI_Comm made;
+  MPI_Comm_dup(old, &made);
+  return made;
+}
+
+MPI_Comm dupWithInfo(MPI_Comm old) {
+  MPI_Comm made;
+  MPI_Comm_dup_with_info(old, MPI_INFO_NULL, &made);
+  return made;
+}
+
+MPI_Comm idup(MPI_Comm old) {
+  MPI_Comm made;
+  MPI_Request request;
+  MPI_Comm_idup(old, &made, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return made;
+}
+
+MPI_Comm cart(MPI_Comm old) {
+  int ranks = sizeOf(old), isPeriodic = 1;
+  MPI_Comm made;
+  MPI_Cart_create(old, 1, &ranks, &isPeriodic, 0, &made);
+  return made;
+}
+
+MPI_Comm cartSub(MPI_Comm old) {
+  int shape[2] = {sizeOf(old), 1}, periods[2] = {0, 0}, remains[2] = {1, 0};
+  MPI_Comm grid, made;
+  MPI_Cart_create(old, 2, shape, periods, 0, &grid);
+  MPI_Cart_sub(grid, remains, &made);
+  MPI_Comm_free(&grid);
+  return made;
+}
+
+MPI_Comm graph(MPI_Comm old) {
+  std::vector<int> index(sizeOf(old)), edges(sizeOf(old));
+  std::iota(index.begin(), index.end(), 1);
+  std::iota(edges.begin(), edges.end(), 0);
+  MPI_Comm made;
+  MPI_Graph_create(old, sizeOf(old), index.data(), edges.data(), 0, &made);
+  return made;
+}
+
+MPI_Comm distGraph(MPI_Comm old) {
+  int self = rankOf(old);
+  MPI_Comm made;
+  MPI_Dist_graph_create_adjacent(old, 1, &self, MPI_UNWEIGHTED, 1, &self, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &made);
+  return made;
+}
+
+MPI_Comm merge(MPI_Comm old) {
+  if (sizeOf(old) == 1)
+    return dup(old);
+  bool isLow = rankOf(old) == 0;
+  MPI_Comm side, between, made;
+  MPI_Comm_split(old, isLow, 0, &side);
+  MPI_Intercomm_create(side, 0, old, isLow ? 1 : 0, kTag, &between);
+  MPI_Intercomm_merge(between, isLow, &made);
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&side);
+  return made;
+}
+
+const std::vector<Way> kWays = {{"MPI_Comm_create", createEven},
+                                {"MPI_Comm_create_group", createGroup},
+                                {"... of all ranks", createWholeGroup},
+                                {"MPI_Comm_split", split},
+                                {"... that leaves one out", splitOff},
+                                {"MPI_Comm_split_type", splitType},
+                                {"MPI_Comm_dup", dup},
+                                {"MPI_Comm_dup_with_info", dupWithInfo},
+                                {"MPI_Comm_idup", idup},
+                                {"MPI_Cart_create", cart},
+                                {"MPI_Cart_sub", cartSub},
+                                {"MPI_Graph_create", graph},
+                                {"MPI_Dist_graph_create_adjacent", distGraph},
+                                {"MPI_Intercomm_merge", merge}};
+
+/// Whether all its ranks, and no others, take part. More calls than those that are passed on first.
+void use(MPI_Comm comm) {
+  for (int call = 0; call < 6; ++call) {
+    int one = 1, sum = -1, root = sizeOf(comm) - 1, word = rankOf(comm) == root ? call : -1;
+    MPI_Barrier(comm);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    EXPECT_EQ(sum, sizeOf(comm));
+    MPI_Request request;
+    MPI_Ibcast(&word, 1, MPI_INT, root, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(word, call);
+    std::vector<int> all(sizeOf(comm), -1);
+    int mine = 10 * rankOf(comm);
+    MPI_Allgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, comm);
+    for (int r = 0; r < sizeOf(comm); ++r)
+      EXPECT_EQ(all[r], 10 * r);
+  }
+}
+
+// The original is used between, so that its messages and theirs would meet.
+TEST(Making, EachCommunicatorIsItsOwn) {
+  for (const Way &first : kWays) {
+    SCOPED_TRACE(first.name);
+    use(MPI_COMM_WORLD);
+    MPI_Comm made = first.make(MPI_COMM_WORLD);
+    if (made == MPI_COMM_NULL) {
+      use(MPI_COMM_WORLD);
+      continue;
+    }
+    use(made);
+    use(MPI_COMM_WORLD);
+    use(made);
+    MPI_Comm_free(&made);
+  }
+}
+
+// Of communicators that were made, too; ranks that took no part in one agree on the next.
+TEST(Making, CommunicatorsAreMadeOfThoseThatWereMade) {
+  for (const Way &first : kWays)
+    for (const Way &second :
+         {Way{"MPI_Comm_create_group", createGroup}, Way{"MPI_Comm_split", split},
+          Way{"MPI_Comm_dup", dup}, Way{"MPI_Cart_create", cart}}) {
+      SCOPED_TRACE(std::string(first.name) + ", " + second.name);
+      MPI_Comm made = first.make(MPI_COMM_WORLD);
+      if (made == MPI_COMM_NULL)
+        continue;
+      MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+      MPI_Barrier(made);
+      MPI_Comm again = second.make(made);
+      if (again != MPI_COMM_NULL) {
+        use(again);
+        MPI_Comm_free(&again);
+      }
+      MPI_Comm_free(&made);
+    }
+  use(MPI_COMM_WORLD);
+}
+
+// More than contexts are kept for, at once.
+TEST(Making, ManyLiveAtOnce) {
+  std::vector<MPI_Comm> all;
+  for (int i = 0; i < 100; ++i)
+    all.push_back(i % 3 == 0   ? split(MPI_COMM_WORLD)
+                  : i % 3 == 1 ? dup(MPI_COMM_WORLD)
+                               : idup(MPI_COMM_WORLD));
+  for (MPI_Comm comm : all) {
+    int one = 1, sum = 0;
+    for (int i = 0; i < 6; ++i)
+      MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    EXPECT_EQ(sum, sizeOf(comm));
+  }
+  for (MPI_Comm &comm : all)
+    MPI_Comm_free(&comm);
+}
+
+// What an attribute says is not believed of a communicator of other ranks.
+TEST(Making, APartIsNoDuplicateWhateverItsAttributesSay) {
+  if (sizeOf(MPI_COMM_WORLD) < 2)
+    GTEST_SKIP() << "one rank has no part";
+  MPI_Comm part = createGroup(MPI_COMM_WORLD);
+  if (part == MPI_COMM_NULL)
+    return;
+  ServedComm *served = ServedComm::of(part);
+  ASSERT_NE(served, nullptr);
+  EXPECT_EQ(served->numRanks(), sizeOf(part));
+  EXPECT_EQ(served->rank(), rankOf(part));
+  MPI_Comm_free(&part);
+}
+
+} // namespace
+} // namespace colldsl::mpi::test
