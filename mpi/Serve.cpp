@@ -82,7 +82,8 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Status outcome;
-  if (served->isEarly(call) || !run(*job, *served, call, outcome))
+  if ((served->countCall(call.kind) && ServedComm::isPlain(call)) ||
+      !run(*job, *served, call, outcome))
     return passOn(call);
   code = outcome ? MPI_SUCCESS : raise(comm, outcome);
   return true;
@@ -94,8 +95,8 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Guard guard(*job);
-  if (!isPersistent && served->isEarly(call))
-    return passOn(call);
+  if (!isPersistent)
+    served->countCall(call.kind);
   Made made = isPersistent ? served->makePersistent(call) : served->operationFor(call);
   if (!made) {
     *request = MPI_REQUEST_NULL;

@@ -265,28 +265,22 @@ std::shared_ptr<lanes::RunProgress> ServedComm::progressOf(uint32_t stream) {
   return progress_;
 }
 
-namespace {
-
-/// Whether all MPIs do it right, all ranks know it, and programs do it on communicators that live
-/// for a few calls.
-bool isPlainEverywhere(const Call &call) {
+bool ServedComm::isPlain(const Call &call) {
   if (call.kind == CallKind::Barrier || call.kind == CallKind::Bcast)
     return true;
   if (call.kind != CallKind::Allreduce)
     return false;
   const MPI_Datatype type = call.reducedType();
-  bool isSum = call.op == MPI_SUM || call.op == MPI_MAX || call.op == MPI_MIN;
-  return isSum && (type == MPI_INT || type == MPI_LONG || type == MPI_LONG_LONG ||
-                   type == MPI_FLOAT || type == MPI_DOUBLE);
+  bool isUsual = call.op == MPI_SUM || call.op == MPI_MAX || call.op == MPI_MIN;
+  return isUsual && (type == MPI_INT || type == MPI_LONG || type == MPI_LONG_LONG ||
+                     type == MPI_FLOAT || type == MPI_DOUBLE);
 }
 
-} // namespace
-
-bool ServedComm::isEarly(const Call &call) {
-  if (isAlongTopology(call.kind) || calls_ >= Settings::all().firstCalls())
+bool ServedComm::countCall(CallKind kind) {
+  if (isAlongTopology(kind) || calls_ >= Settings::all().firstCalls())
     return false;
   ++calls_;
-  return isPlainEverywhere(call);
+  return true;
 }
 
 // Away from the root, and beside MPI_IN_PLACE, arguments may be anything.

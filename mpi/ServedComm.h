@@ -95,9 +95,12 @@ public:
   const std::shared_ptr<Operation> &operationBefore() const { return quick_; }
   uint32_t nextRun() { return ++runs_; }
 
-  /// Counts a collective of all ranks, as all of them do; whether the MPI below makes it as well
-  /// and sooner than it could be prepared here. Under a Guard, or before other threads know of it.
-  bool isEarly(const Call &call);
+  /// Counts a collective of all ranks, as all of them do. Whether it is one of the first.
+  bool countCall(CallKind kind);
+
+  /// Whether a blocking call is one that all MPIs do right, as all ranks know, and that programs
+  /// make on communicators that live for a few calls.
+  static bool isPlain(const Call &call);
 
   /// For a persistent call along the topology: one of its own.
   Result<std::shared_ptr<Operation>> makePersistent(const Call &call);

@@ -8,8 +8,8 @@
 namespace colldsl::lanes {
 namespace {
 
-// Failures can wait for a few yields.
-constexpr uint32_t kYieldsPerCheck = 16;
+// Failures can wait for a few rests.
+constexpr uint32_t kRestsPerCheck = 16;
 // With a hook a rank looks at one message for a microsecond, while most answers are on their way.
 constexpr uint32_t kLooksBeforeHook = 200;
 // A hook that takes so long has moved something: what it has nothing to do for takes less.
@@ -117,29 +117,33 @@ bool Lanes::poll() {
   return moved;
 }
 
-// True: something moved, as far as can be told.
+// True: something moved, as far as can be told. Where ranks share cores it cannot: a library may
+// give the core away in there.
 bool Lanes::progressHook() {
   using Clock = std::chrono::steady_clock;
   if (!options_.progressHook)
     return false;
   Clock::time_point begin = Clock::now();
   options_.progressHook->progress();
-  return Clock::now() - begin > kBusyHook;
+  bool hasOwnCore = patience_.yielding >= options_.leastYielding;
+  return hasOwnCore && Clock::now() - begin > kBusyHook;
 }
 
 // Whatever arrives after armSleep() ends the sleep, so one more look must come between.
 Status Lanes::rest(Yielding &yielding, const std::function<bool()> &move) {
+  thread_local uint32_t rests = 0;
   ProgressHook *hook = options_.progressHook;
-  if (progressHook()) {
-    yielding.restart();
-    return {};
-  }
-  bool sleeps = !yielding.isWorthIt();
-  if (sleeps || yielding.count() % kYieldsPerCheck == kYieldsPerCheck - 1) {
+  bool isBusy = progressHook();
+  bool sleeps = !isBusy && !yielding.isWorthIt();
+  if (++rests % kRestsPerCheck == 0 || sleeps) {
     if (hook)
       hook->check();
     if (Status s = check(); !s)
       return s;
+  }
+  if (isBusy) {
+    yielding.restart();
+    return {};
   }
   if (sleeps)
     armSleep();
