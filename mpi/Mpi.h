@@ -21,6 +21,11 @@
 #define COLLDSL_MPI_IDUP_WITH_INFO 1
 #endif
 
+/// Requests of collectives have room that the MPI's Fortran functions write to.
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
+#define COLLDSL_MPI_LISTS_IN_REQUESTS 1
+#endif
+
 /// The version as one number, 40104 for 4.1.4, and 0 for any other MPI: COLLDSL_OPEN_MPI,
 /// COLLDSL_MPICH.
 #ifdef OPEN_MPI

@@ -26,7 +26,15 @@ Requests::Slot &Requests::take() {
     return *last_;
   }
   Slot &slot = slots_.emplace_back();
+  // What nobody starts. From 5 on Fortran's functions of Open MPI write lists into the request of a
+  // collective, for which there is no room in that of a message.
+#ifdef COLLDSL_MPI_LISTS_IN_REQUESTS
+  static char byte, copy; // a barrier, or nothing to gather, has no such request on one rank
+  real::Allgather_init(&byte, 1, MPI_BYTE, &copy, 1, MPI_BYTE, MPI_COMM_SELF, MPI_INFO_NULL,
+                       &slot.handle);
+#else
   real::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &slot.handle);
+#endif
   byHandle_[slot.handle] = &slot;
   last_ = &slot;
   return slot;

@@ -81,7 +81,8 @@ static void leaveAll(MPI_Comm ring) {
   MPI_Ineighbor_allgather(sent, 1, MPI_INT, got, 1, MPI_INT, copy, &request);
   MPI_Comm_free(&copy);
   MPI_Ibarrier(ring, &request);
-  COLLDSL_MPI_PERSISTENT(Neighbor_allgather_init)(sent, 1, MPI_INT, more, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
+  COLLDSL_MPI_PERSISTENT(Neighbor_allgather_init)
+  (sent, 1, MPI_INT, more, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
   MPI_Start(&request);
 }
 
@@ -107,7 +108,8 @@ static int useLast(MPI_Comm comm, int key, void *value, void *extra) {
 static void useInTheEnd(MPI_Comm ring, int *rank) {
   int key;
   usedLast = ring;
-  COLLDSL_MPI_PERSISTENT(Neighbor_allgather_init)(sent, 1, MPI_INT, got, 1, MPI_INT, ring, MPI_INFO_NULL, &freedLast);
+  COLLDSL_MPI_PERSISTENT(Neighbor_allgather_init)
+  (sent, 1, MPI_INT, got, 1, MPI_INT, ring, MPI_INFO_NULL, &freedLast);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, useLast, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, rank);
 }
