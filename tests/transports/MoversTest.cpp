@@ -54,8 +54,10 @@ protected:
     world_ = made.take();
     for (uint32_t r : {0u, 1u})
       world_->control(Rank{r}).pid.store(getpid());
-    there_ = std::make_unique<Lanes>(*world_, Rank{0});
-    here_ = std::make_unique<Lanes>(*world_, Rank{1});
+    lanes::Options ofLanes;
+    ofLanes.singleCopyMinBytes = 1 << 10; // also of 200 pieces
+    there_ = std::make_unique<Lanes>(*world_, Rank{0}, ofLanes);
+    here_ = std::make_unique<Lanes>(*world_, Rank{1}, ofLanes);
   }
 
   // Both ends of message `number`.

@@ -1,8 +1,8 @@
 // Ends as the first argument says, amid exchanges round a ring: "killed": rank 1 is killed;
 // "survived": rank 1 is killed, the others are told, and say so; "aborted": rank 1 calls MPI_Abort;
-// "exited": rank 1 ends itself with 3; "left": MPI_Finalize with all sorts of things left; "attributes": what is left is used and freed
-// by an attribute of MPI_COMM_SELF, in MPI_Finalize; "spawned": with another process that it
-// starts.
+// "exited": rank 1 ends itself with 3; "left": MPI_Finalize with all sorts of things left;
+// "attributes": what is left is used and freed by an attribute of MPI_COMM_SELF, in MPI_Finalize;
+// "spawned": with another process that it starts.
 #include "mpi/Mpi.h"
 
 #include <signal.h>
