@@ -87,9 +87,9 @@ bool ServedComm::confirm(MPI_Comm comm) {
   return isRight;
 }
 
-ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info) {
+ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHaveTopology) {
   Shared served(new ServedComm(job));
-  served->describe(comm);
+  served->describe(comm, mayHaveTopology);
   served->wanted_ = InfoPromises().changedBy(info);
   served->offer_.promises = served->wanted_;
   served->setContexts(job.agree(comm, kOfEach, served->offer_));
@@ -176,7 +176,7 @@ bool ServedComm::Parting::adopt(MPI_Comm part) const {
   if (first_.number == 0 || part == MPI_COMM_NULL)
     return first_.number != 0;
   Shared made(new ServedComm(whole_->job_));
-  made->describe(part);
+  made->describe(part, false);
   const std::vector<Rank> &all = *whole_->members_;
   auto leader = std::find(all.begin(), all.end(), made->members_->front());
   made->setContexts(
@@ -235,12 +235,15 @@ std::vector<Rank> ServedComm::membersOf(MPI_Comm comm) const {
   return members;
 }
 
-void ServedComm::describe(MPI_Comm comm) {
+void ServedComm::describe(MPI_Comm comm, bool mayHaveTopology) {
   real::Comm_rank(comm, &rank_);
-  real::Topo_test(comm, &topology_);
+  if (mayHaveTopology)
+    real::Topo_test(comm, &topology_);
   members_ = std::make_shared<const std::vector<Rank>>(membersOf(comm));
   // Processes of another job have contexts of their own.
   offer_.all = std::find(members_->begin(), members_->end(), kNoRank) == members_->end();
+  if (topology_ == MPI_UNDEFINED)
+    return;
   Result<Neighborhood> neighborhood = neighborhoodOf(comm);
   if (!neighborhood)
     return;

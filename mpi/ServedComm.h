@@ -33,7 +33,14 @@ public:
   static void forgetLast() { numForgotten_.fetch_add(1, std::memory_order_relaxed); }
 
   /// Collective over `comm`, which is not known yet: serves what all its ranks can.
-  static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL);
+  static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+    return adopt(job, comm, info, true);
+  }
+  /// The same of one that was made of a group, and has no topology: Open MPI 4.1 says that it has
+  /// that of its parent, and divides by zero when it is asked for it.
+  static ServedComm *adoptWithoutTopology(Job &job, MPI_Comm comm) {
+    return adopt(job, comm, MPI_INFO_NULL, false);
+  }
 
   /// Collective over `comm`, of which parts are about to be made, one for each rank at most.
   class Parting {
@@ -150,7 +157,8 @@ private:
   bool confirm(MPI_Comm comm);
   static int keyval();
   static int forget(MPI_Comm comm, int key, void *value, void *extra);
-  void describe(MPI_Comm comm);
+  static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHaveTopology);
+  void describe(MPI_Comm comm, bool mayHaveTopology);
   std::vector<Rank> membersOf(MPI_Comm comm) const;
   void tell(const char *origin) const;
   Call significant(const Call &call) const;

@@ -53,12 +53,22 @@ COLLDSL_DOOR(Init_thread, (int *argc, char ***argv, int required, int *provided)
 
 namespace {
 
+bool isNew(int code, MPI_Comm made) {
+  int isInter = 0;
+  return code == MPI_SUCCESS && Job::current() && made != MPI_COMM_NULL && !ServedComm::of(made) &&
+         real::Comm_test_inter(made, &isInter) == MPI_SUCCESS && !isInter;
+}
+
 // A communicator is served from its first moment, when all its ranks are here.
 int adopted(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL) {
-  int isInter = 0;
-  if (code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL && !ServedComm::of(*made) &&
-      real::Comm_test_inter(*made, &isInter) == MPI_SUCCESS && !isInter)
+  if (isNew(code, *made))
     ServedComm::adopt(*Job::current(), *made, info);
+  return code;
+}
+
+int adoptedWithoutTopology(int code, MPI_Comm *made) {
+  if (isNew(code, *made))
+    ServedComm::adoptWithoutTopology(*Job::current(), *made);
   return code;
 }
 
@@ -70,7 +80,7 @@ void keepContexts(MPI_Comm comm) {
 
 // A part of a communicator that is served.
 int parted(int code, const ServedComm::Parting &parting, MPI_Comm *made) {
-  return code == MPI_SUCCESS && !parting.adopt(*made) ? adopted(code, made) : code;
+  return code == MPI_SUCCESS && !parting.adopt(*made) ? adoptedWithoutTopology(code, made) : code;
 }
 
 // Of a communicator that may be known already.
@@ -204,5 +214,5 @@ COLLDSL_DOOR(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
 }
 
 COLLDSL_DOOR(Comm_create_group, (MPI_Comm old, MPI_Group group, int tag, MPI_Comm *made)) {
-  return adopted(real::Comm_create_group(old, group, tag, made), made);
+  return adoptedWithoutTopology(real::Comm_create_group(old, group, tag, made), made);
 }
