@@ -24,8 +24,7 @@ using Shared = std::shared_ptr<ServedComm>;
 
 // A duplicate is known as soon as it is begun, for as long as there are contexts kept for it.
 int duplicateServed(MPI_Comm, int, void *, void *value, void *copy, int *isKept) {
-  Shared made =
-      ServedComm::NoDuplicate::isOn() ? nullptr : (*static_cast<Shared *>(value))->duplicate();
+  Shared made = (*static_cast<Shared *>(value))->duplicate();
   *isKept = made != nullptr;
   if (made)
     *static_cast<void **>(copy) = new Shared(made);
@@ -35,7 +34,6 @@ int duplicateServed(MPI_Comm, int, void *, void *value, void *copy, int *isKept)
 } // namespace
 
 constinit thread_local ServedComm::Last ServedComm::last_;
-constinit thread_local bool ServedComm::NoDuplicate::isOn_ = false;
 std::atomic<uint64_t> ServedComm::numForgotten_{0};
 
 int ServedComm::keyval() {

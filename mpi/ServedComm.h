@@ -43,19 +43,6 @@ public:
   /// What all ranks promise. Duplicates start without.
   InfoPromises promises() const { return offer_.promises; }
 
-  /// While it lives, what this thread makes is no duplicate, though the MPI may copy attributes to
-  /// it: Open MPI does so for distributed graphs from 5 on, against the standard.
-  class NoDuplicate {
-  public:
-    NoDuplicate() { isOn_ = true; }
-    ~NoDuplicate() { isOn_ = false; }
-    NoDuplicate(const NoDuplicate &) = delete;
-    static bool isOn() { return isOn_; }
-
-  private:
-    [[gnu::tls_model("initial-exec")]] static constinit thread_local bool isOn_;
-  };
-
   /// For a duplicate of its communicator, all of whose ranks make their duplicates in the same
   /// order: nobody need agree again. Null: no contexts are left for that.
   std::shared_ptr<ServedComm> duplicate();

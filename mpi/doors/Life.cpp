@@ -62,16 +62,6 @@ int adopted(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL) {
   return code;
 }
 
-template <typename Create>
-int shaped(const Create &create, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL) {
-  int code;
-  {
-    ServedComm::NoDuplicate scope;
-    code = create();
-  }
-  return adopted(code, made, info);
-}
-
 // Of a communicator that may be known already.
 int promised(int code, MPI_Comm *comm, MPI_Info info) {
   ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(*comm) : nullptr;
@@ -85,26 +75,23 @@ int promised(int code, MPI_Comm *comm, MPI_Info info) {
 
 COLLDSL_DOOR(Cart_create, (MPI_Comm old, int ndims, const int dims[], const int periods[],
                            int reorder, MPI_Comm *made)) {
-  return shaped([&] { return real::Cart_create(old, ndims, dims, periods, reorder, made); }, made);
+  return adopted(real::Cart_create(old, ndims, dims, periods, reorder, made), made);
 }
 
 COLLDSL_DOOR(Cart_sub, (MPI_Comm old, const int remain[], MPI_Comm *made)) {
-  return shaped([&] { return real::Cart_sub(old, remain, made); }, made);
+  return adopted(real::Cart_sub(old, remain, made), made);
 }
 
 COLLDSL_DOOR(Graph_create, (MPI_Comm old, int nnodes, const int index[], const int edges[],
                             int reorder, MPI_Comm *made)) {
-  return shaped([&] { return real::Graph_create(old, nnodes, index, edges, reorder, made); }, made);
+  return adopted(real::Graph_create(old, nnodes, index, edges, reorder, made), made);
 }
 
 COLLDSL_DOOR(Dist_graph_create, (MPI_Comm old, int n, const int sources[], const int degrees[],
                                  const int destinations[], const int weights[], MPI_Info info,
                                  int reorder, MPI_Comm *made)) {
-  return shaped(
-      [&] {
-        return real::Dist_graph_create(old, n, sources, degrees, destinations, weights, info,
-                                       reorder, made);
-      },
+  return adopted(
+      real::Dist_graph_create(old, n, sources, degrees, destinations, weights, info, reorder, made),
       made, info);
 }
 
@@ -112,13 +99,10 @@ COLLDSL_DOOR(Dist_graph_create_adjacent,
              (MPI_Comm old, int indegree, const int sources[], const int sourceWeights[],
               int outdegree, const int destinations[], const int destinationWeights[],
               MPI_Info info, int reorder, MPI_Comm *made)) {
-  return shaped(
-      [&] {
-        return real::Dist_graph_create_adjacent(old, indegree, sources, sourceWeights, outdegree,
-                                                destinations, destinationWeights, info, reorder,
-                                                made);
-      },
-      made, info);
+  return adopted(real::Dist_graph_create_adjacent(old, indegree, sources, sourceWeights, outdegree,
+                                                  destinations, destinationWeights, info, reorder,
+                                                  made),
+                 made, info);
 }
 
 COLLDSL_DOOR(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
