@@ -83,7 +83,7 @@ Status Exchange::seal() {
 // The answers are mostly near. Whoever comes late is waited for properly, and so is whoever comes
 // behind somebody else.
 bool Exchange::recvNow() {
-  for (uint32_t polls = lanes_.patience().looks; received_ < recvs_.size();) {
+  for (uint32_t polls = lanes_.patience().looksInRow; received_ < recvs_.size();) {
     End &end = recvs_[received_];
     bool mayCome = end.receiver->isIdle();
     if (end.receiver->recvNow(end.message))

@@ -309,7 +309,7 @@ Status CollectiveOperation::endRun(Status outcome) {
 
 Status CollectiveOperation::run(uint32_t number) {
   Job &job = group_->job();
-  uint32_t looks = job.lanes().patience().looks;
+  uint32_t looks = job.lanes().patience().looksInRow;
   bool isPlain = isPlain_ && plan_.isReady();
   group_->begin(number);
   Status s = isPlain ? plan_.plan().start(looks) : beginRun(looks);

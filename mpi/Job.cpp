@@ -24,6 +24,10 @@ constexpr uint64_t kLeastSingleCopy = 32 << 10;
 // The MPI below has news of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
 
+// Wakes once in a while, so that the MPI below moves: but a rank that has a core of its own begins
+// to sleep late, as messages of that MPI would wait for it.
+constexpr std::chrono::nanoseconds kYieldingBeforeSleep = std::chrono::milliseconds(50);
+
 // With a call of the kernel or of the MPI each.
 constexpr uint32_t kLooksAround = 60;
 
@@ -46,7 +50,7 @@ void Job::begin(int threadLevel) {
   real::Comm_rank(MPI_COMM_WORLD, &worldRank);
   job->isThreaded_ = threadLevel == MPI_THREAD_MULTIPLE;
   job->worldRank_ = static_cast<uint32_t>(worldRank);
-  real::Comm_dup(MPI_COMM_SELF, &job->own_);
+  job->openBelow();
   real::Comm_group(MPI_COMM_WORLD, &job->worldGroup_);
   Node node = makeNode();
   job->nodes_ = knowNodes(node.comm);
@@ -71,7 +75,8 @@ void Job::connect(WiredUp wired, const Node &node) {
   if (nodes_.count > 1)
     options.mostLooks = kLooksAround;
   options.ranksOnMachine = node.ranksOnMachine;
-  options.bystander = this;
+  options.progressHook = this;
+  options.leastYielding = kYieldingBeforeSleep;
   if (std::optional<cma::Costs> costs = cma::measureCosts())
     options.singleCopyMinBytes =
         cma::singleCopyFrom(*costs, kLeastSingleCopy, options.singleCopyMinBytes);
@@ -132,7 +137,7 @@ void Job::end() {
   job->typesInUse_.freeAll();
   for (const auto &asked : job->asked_)
     asked->wait();
-  real::Comm_free(&job->own_);
+  job->closeBelow();
   real::Group_free(&job->worldGroup_);
 }
 
@@ -199,12 +204,27 @@ Status Job::told(Status outcome) {
   return outcome;
 }
 
-// What the MPI below has under way moves while somebody looks at it.
-void Job::look() {
-  lookFar();
-  int isThere = 0;
-  real::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &isThere, MPI_STATUS_IGNORE);
+// A request that is tested and not complete is what makes every MPI progress: MPICH's probes do
+// not.
+void Job::openBelow() {
+  real::Comm_dup(MPI_COMM_SELF, &own_);
+  real::Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+  real::Irecv(nullptr, 0, MPI_BYTE, 0, 0, own_, &pending_);
 }
+
+void Job::closeBelow() {
+  real::Cancel(&pending_);
+  real::Wait(&pending_, MPI_STATUS_IGNORE);
+  real::Comm_free(&own_);
+}
+
+void Job::progressBelow() {
+  int isDone = 0;
+  real::Test(&pending_, &isDone, MPI_STATUS_IGNORE);
+}
+
+void Job::progress() { progressBelow(); }
+void Job::check() { lookFar(); }
 
 // Other threads want to do something, too.
 void Job::leave() {

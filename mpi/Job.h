@@ -25,7 +25,7 @@ class Mover;
 class Operation;
 
 /// From MPI_Init to MPI_Finalize.
-class Job : lanes::Bystander {
+class Job : lanes::ProgressHook {
 public:
   Job();
   ~Job() override;
@@ -64,6 +64,10 @@ public:
 
   /// The same, for whoever does not wait, but comes by now and then. An error: a rank died.
   Status moveOnce();
+
+  /// Moves what the MPI below has under way once: the program's messages, one-sided operations and
+  /// whatever else. Under a Guard, in a thread that may call the MPI.
+  void progressBelow();
 
   /// Between these it moves by poll().
   void beginMoving(Operation &operation) { moved_.push_back(&operation); }
@@ -124,9 +128,10 @@ private:
   Nodes nodes_;
   std::vector<Operation *> moved_; ///< by poll(), besides what lanes move
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
-  MPI_Comm own_ = MPI_COMM_NULL;    ///< of this process alone: looking at it moves the MPI below
-  bool isThreaded_ = false;         ///< the program says so
-  std::atomic<uint32_t> moving_{0}; ///< threads that wait in calls of the MPI below
+  MPI_Comm own_ = MPI_COMM_NULL;           ///< of this process alone
+  MPI_Request pending_ = MPI_REQUEST_NULL; ///< never matched: a test of it moves the MPI below
+  bool isThreaded_ = false;                ///< the program says so
+  std::atomic<uint32_t> moving_{0};        ///< threads that wait in calls of the MPI below
   FairMutex mutex_;
   std::unique_ptr<Mover> mover_;
   uint32_t worldRank_ = 0;
@@ -138,7 +143,10 @@ private:
   std::mutex graves_;
   std::vector<std::shared_ptr<void>> buried_;
 
-  void look() override;
+  void progress() override;
+  void check() override;
+  void openBelow();
+  void closeBelow();
   void lookFar();
   void noteFailure();
   Status told(Status outcome);

@@ -22,27 +22,31 @@ constexpr uint32_t kPlansOf = Letters::kCountsMessages;
 
 using Shared = std::shared_ptr<ServedComm>;
 
-// A duplicate is known as soon as it is begun, for as long as there are contexts kept for it.
-int duplicateServed(MPI_Comm, int, void *, void *value, void *copy, int *isKept) {
-  Shared made = (*static_cast<Shared *>(value))->duplicate();
-  *isKept = made != nullptr;
-  if (made)
-    *static_cast<void **>(copy) = new Shared(made);
-  return MPI_SUCCESS;
-}
-
 } // namespace
 
 constinit thread_local ServedComm::Last ServedComm::last_;
+constinit thread_local ServedComm::Duplication *ServedComm::duplication_ = nullptr;
 std::atomic<uint64_t> ServedComm::numForgotten_{0};
 
 int ServedComm::keyval() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
-    real::Comm_create_keyval(duplicateServed, forget, &made, nullptr);
+    real::Comm_create_keyval(copyToDuplicate, forget, &made, nullptr);
     return made;
   }();
   return key;
+}
+
+// A duplicate is known as soon as it is begun, for as long as there are contexts kept for it.
+int ServedComm::copyToDuplicate(MPI_Comm comm, int, void *, void *value, void *copy, int *isKept) {
+  bool isDuplicate = duplication_ && duplication_->original_ == comm;
+  Shared made = isDuplicate ? (*static_cast<Shared *>(value))->duplicate() : nullptr;
+  *isKept = made != nullptr;
+  if (!made)
+    return MPI_SUCCESS;
+  duplication_->made_ = made;
+  *static_cast<void **>(copy) = new Shared(made);
+  return MPI_SUCCESS;
 }
 
 int ServedComm::forget(MPI_Comm, int, void *value, void *) {
@@ -61,11 +65,25 @@ ServedComm *ServedComm::lookUp(MPI_Comm comm) {
   void *value = nullptr;
   int isThere = 0;
   if (comm == MPI_COMM_NULL ||
-      real::Comm_get_attr(comm, keyval(), &value, &isThere) != MPI_SUCCESS || !isThere)
+      real::Comm_get_attr(comm, keyval(), &value, &isThere) != MPI_SUCCESS || !isThere ||
+      !(*static_cast<Shared *>(value))->confirm(comm))
     return nullptr;
   last_ = {comm, static_cast<Shared *>(value)->get(),
            numForgotten_.load(std::memory_order_relaxed)};
   return last_.served;
+}
+
+// What an attribute says of a duplicate is believed once the communicator is seen to have its
+// ranks.
+bool ServedComm::confirm(MPI_Comm comm) {
+  if (isConfirmed_.load(std::memory_order_relaxed))
+    return true;
+  bool isRight = membersOf(comm) == *members_;
+  if (isRight)
+    isConfirmed_.store(true, std::memory_order_relaxed);
+  else
+    real::Comm_delete_attr(comm, keyval());
+  return isRight;
 }
 
 ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info) {
@@ -128,6 +146,7 @@ Shared ServedComm::duplicate() {
   made->neighborhood_ = neighborhood_;
   made->members_ = members_;
   made->topology_ = topology_;
+  made->isConfirmed_ = false;
   made->tell("a duplicate");
   return made;
 }
@@ -150,11 +169,9 @@ void ServedComm::tell(const char *origin) const {
                word, promised.empty() ? "" : "; promised: ", promised.c_str());
 }
 
-void ServedComm::describe(MPI_Comm comm) {
+std::vector<Rank> ServedComm::membersOf(MPI_Comm comm) const {
   int ranks = 0;
   MPI_Group group = MPI_GROUP_NULL;
-  real::Comm_rank(comm, &rank_);
-  real::Topo_test(comm, &topology_);
   real::Comm_size(comm, &ranks);
   real::Comm_group(comm, &group);
   std::vector<int> mine(static_cast<size_t>(ranks)), world(mine.size());
@@ -164,7 +181,13 @@ void ServedComm::describe(MPI_Comm comm) {
   std::vector<Rank> members;
   for (int rank : world)
     members.push_back(rank == MPI_UNDEFINED ? kNoRank : Rank{static_cast<uint32_t>(rank)});
-  members_ = std::make_shared<const std::vector<Rank>>(std::move(members));
+  return members;
+}
+
+void ServedComm::describe(MPI_Comm comm) {
+  real::Comm_rank(comm, &rank_);
+  real::Topo_test(comm, &topology_);
+  members_ = std::make_shared<const std::vector<Rank>>(membersOf(comm));
   // Processes of another job have contexts of their own.
   offer_.all = std::find(members_->begin(), members_->end(), kNoRank) == members_->end();
   Result<Neighborhood> neighborhood = neighborhoodOf(comm);

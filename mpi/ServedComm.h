@@ -35,6 +35,25 @@ public:
   /// Collective over its communicator: what all its ranks promise from now on.
   void promise(MPI_Comm comm, MPI_Info info);
 
+  /// While one lives this thread makes a duplicate of the communicator: what is known of that goes
+  /// with it. An MPI may run the copy callbacks of attributes elsewhere too: Open MPI 4.1 does so
+  /// in MPI_Comm_create_group, whose result has other ranks.
+  class Duplication {
+  public:
+    explicit Duplication(MPI_Comm original) : original_(original) { duplication_ = this; }
+    ~Duplication() { duplication_ = nullptr; }
+    Duplication(const Duplication &) = delete;
+    Duplication &operator=(const Duplication &) = delete;
+
+    /// Null: nothing goes with the duplicate.
+    ServedComm *made() const { return made_.get(); }
+
+  private:
+    friend class ServedComm;
+    MPI_Comm original_;
+    std::shared_ptr<ServedComm> made_;
+  };
+
   /// Of a duplicate that may be under way: what was asked for holds from the moment when a call
   /// here finds it answered. Under a Guard.
   void promiseLater(InfoPromises wanted, std::shared_ptr<PromisesAsked> asked);
@@ -42,10 +61,6 @@ public:
 
   /// What all ranks promise. Duplicates start without.
   InfoPromises promises() const { return offer_.promises; }
-
-  /// For a duplicate of its communicator, all of whose ranks make their duplicates in the same
-  /// order: nobody need agree again. Null: no contexts are left for that.
-  std::shared_ptr<ServedComm> duplicate();
 
   bool serves(CallKind kind) const { return isAlongTopology(kind) ? offer_.neighbors : offer_.all; }
 
@@ -96,9 +111,16 @@ private:
   explicit ServedComm(Job &job) : job_(job) {}
   static ServedComm *lookUp(MPI_Comm comm);
 
+  /// For a duplicate of its communicator, all of whose ranks make their duplicates in the same
+  /// order: they need not agree again. Null: no contexts are left for that.
+  std::shared_ptr<ServedComm> duplicate();
+  static int copyToDuplicate(MPI_Comm comm, int key, void *extra, void *value, void *copy,
+                             int *isKept);
+  bool confirm(MPI_Comm comm);
   static int keyval();
   static int forget(MPI_Comm comm, int key, void *value, void *extra);
   void describe(MPI_Comm comm);
+  std::vector<Rank> membersOf(MPI_Comm comm) const;
   void tell(const char *origin) const;
   Call significant(const Call &call) const;
   Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
@@ -109,9 +131,11 @@ private:
   void keepPromises(InfoPromises promises);
 
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Last last_;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Duplication *duplication_;
   static std::atomic<uint64_t> numForgotten_;
 
   Job &job_;
+  std::atomic<bool> isConfirmed_{true}; ///< its communicator has the ranks that are known of it
   Job::Context context_;
   Job::Offer offer_;
   uint32_t keptContexts_ = 0; ///< for duplicates: those behind context_

@@ -48,6 +48,8 @@ namespace colldsl {
 /// What whoever waits does before it sleeps.
 struct Patience {
   uint32_t looks = 1; ///< without news, before the core is given away
+  /// In a row, at one message and without moving anything else. At most `looks`.
+  uint32_t looksInRow = 1;
   /// Given away again and again, each time followed by a look, before a sleep.
   std::chrono::nanoseconds yielding = std::chrono::microseconds(20);
 };

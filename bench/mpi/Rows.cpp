@@ -18,6 +18,9 @@ const char kHelp[] =
     R"(  --form FORM      blocking (by default), nonblocking or, where there is such a form, persistent
   --operations A,B,...  these alone, as the rows name them
   --sizes N,N,...  bytes
+  --data WHEN      rewritten (by default): before each call what is sent is written, after it what is
+                   received is read; unread: the same, but not read; unchanged: written before the
+                   first call, read after the last
   --alloc-mem      buffers of MPI_Alloc_mem
   --places N       each call has other buffers than the one before, N in turns, 1 by default; those
                    of persistent calls stay
@@ -45,10 +48,23 @@ std::vector<long> numbers(const char *list) {
   return all;
 }
 
+void setData(Options &o, const std::string &word) {
+  if (word == "rewritten")
+    o.data = Data::Rewritten;
+  else if (word == "unread")
+    o.data = Data::Unread;
+  else if (word == "unchanged")
+    o.data = Data::Unchanged;
+  else
+    o.wrong = true;
+}
+
 void set(Options &o, int option, const char *value) {
   long number = value ? std::atol(value) : 0;
   if (option == 'f')
     o.form = value;
+  else if (option == 'd')
+    setData(o, value);
   else if (option == 'o')
     o.operations = split(value);
   else if (option == 's')
@@ -79,17 +95,13 @@ bool Options::wants(const std::string &operation) const {
 
 Options parse(int argc, char **argv, const std::vector<std::string> &forms,
               const std::vector<long> &sizes) {
-  static const option known[] = {{"form", required_argument, nullptr, 'f'},
-                                 {"operations", required_argument, nullptr, 'o'},
-                                 {"sizes", required_argument, nullptr, 's'},
-                                 {"alloc-mem", no_argument, nullptr, 'a'},
-                                 {"calls", required_argument, nullptr, 'c'},
-                                 {"row-ms", required_argument, nullptr, 'r'},
-                                 {"percentile", required_argument, nullptr, 'q'},
-                                 {"timeout", required_argument, nullptr, 't'},
-                                 {"board", required_argument, nullptr, 'b'},
-                                 {"places", required_argument, nullptr, 'p'},
-                                 {}};
+  static const option known[] = {
+      {"form", required_argument, nullptr, 'f'},    {"operations", required_argument, nullptr, 'o'},
+      {"data", required_argument, nullptr, 'd'},    {"sizes", required_argument, nullptr, 's'},
+      {"alloc-mem", no_argument, nullptr, 'a'},     {"calls", required_argument, nullptr, 'c'},
+      {"row-ms", required_argument, nullptr, 'r'},  {"percentile", required_argument, nullptr, 'q'},
+      {"timeout", required_argument, nullptr, 't'}, {"board", required_argument, nullptr, 'b'},
+      {"places", required_argument, nullptr, 'p'},  {}};
   Options o;
   o.sizes = sizes;
   for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;)
@@ -180,7 +192,8 @@ void Bench::barrier() const {
 }
 
 double Bench::once(Operation &operation, bool &right) {
-  operation.write(++call_);
+  if (writesEach())
+    operation.write(++call_);
   if (operation.isSynchronized())
     barrier();
   double begin = MPI_Wtime();
@@ -188,7 +201,8 @@ double Bench::once(Operation &operation, bool &right) {
   double seconds = MPI_Wtime() - begin;
   if (operation.isSynchronized())
     barrier();
-  right &= operation.check(call_);
+  if (readsEach())
+    right &= operation.check(call_);
   return seconds;
 }
 
@@ -213,6 +227,8 @@ double Bench::percentileNs(long calls) const {
 void Bench::row(const std::string &name, Operation &operation) {
   bool right = true;
   barrier();
+  if (!writesEach())
+    operation.write(++call_);
   constexpr int kWarmUp = 5, kTried = 5; // connections are made in the first ones
   for (int i = 0; i < kWarmUp; ++i)
     once(operation, right);
@@ -223,6 +239,11 @@ void Bench::row(const std::string &name, Operation &operation) {
   double *line = lineOf(rank_);
   for (long i = 0; i < calls; ++i)
     line[1 + i] = once(operation, right);
+  if (!readsEach()) {
+    if (writesEach())
+      once(operation, right);
+    right &= operation.check(call_);
+  }
   line[0] = right;
   barrier();
   if (rank_ == 0) {

@@ -10,8 +10,17 @@
 
 namespace bench {
 
+/// What a program does with its buffers between calls.
+enum class Data {
+  Rewritten, ///< all ranks write what they send before each call, and read what they receive after
+             ///< it
+  Unread,    ///< they write, and nobody reads
+  Unchanged  ///< written before the first call, read after the last one
+};
+
 struct Options {
   std::string form = "blocking";
+  Data data = Data::Rewritten;
   bool allocMem = false, wrong = false;
   long calls = 200, rowMs = 200, percentile = 50, timeoutSeconds = 300, places = 1;
   /// Those to be measured; all if empty.
@@ -80,7 +89,7 @@ public:
 
   /// On rank 0 prints `name`, nanoseconds per call, and `right` or `wrong`, what the data was. The
   /// time of a call is the mean of the ranks', that of a row the median of the calls'. Data is
-  /// written before and checked after each call, outside of the time.
+  /// written and checked outside of the time, as Options::data says.
   void row(const std::string &name, Operation &operation);
 
   int rank() const { return rank_; }
@@ -98,6 +107,8 @@ private:
   double *lineOf(int rank) const;
   void barrier() const;
   double once(Operation &operation, bool &right);
+  bool writesEach() const { return options_.data != Data::Unchanged; }
+  bool readsEach() const { return options_.data == Data::Rewritten; }
   long agreeOnCalls(double seconds) const;
   double percentileNs(long calls) const;
 

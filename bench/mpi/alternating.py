@@ -40,6 +40,8 @@ def parser(description, rounds, forms):
     add("--ranks", type=int, default=2)
     add("--rounds", type=int, default=rounds, help="how often each variant runs")
     add("--form", choices=forms, default="blocking")
+    add("--data", choices=("rewritten", "unread", "unchanged"), default="rewritten",
+        help="what programs do with their buffers between calls: write and read them, only write, neither")
     add("--operations", help="these alone: A,B,...")
     add("--sizes", help="bytes: N,N,...")
     made.set_defaults(board=None)
@@ -76,7 +78,7 @@ class Program:
     def run(self, mpi, library, environment=None, **changes):
         """What it prints; `changes` are to the arguments."""
         args = argparse.Namespace(**{**vars(self.args), **changes})
-        words = [*self.start(mpi, library, args.ranks), self.path(mpi), "--form", args.form]
+        words = [*self.start(mpi, library, args.ranks), self.path(mpi), "--form", args.form, "--data", args.data]
         words += ["--calls", str(args.calls), "--row-ms", str(args.row_ms),
                   "--percentile", str(args.percentile)]
         words += ["--places", str(args.places), "--timeout", str(args.timeout)]

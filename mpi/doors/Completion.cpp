@@ -241,8 +241,12 @@ template <typename Try>
 int testOnce(int count, MPI_Request *requests, const Status &moved, int *flag, Try tryOnce) {
   Guard guard(*Job::current());
   int code = tryOnce();
-  if (*flag || moved || code != MPI_SUCCESS)
+  if (*flag || code != MPI_SUCCESS)
     return code;
+  if (moved) {
+    Job::current()->progressBelow();
+    return code;
+  }
   *flag = 1;
   return giveUpAll(count, requests, moved);
 }
@@ -271,7 +275,10 @@ COLLDSL_DOOR(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
   *flag = isDone || !moved;
   if (isDone)
     return complete(*slot, request, status);
-  return moved ? MPI_SUCCESS : giveUp(*slot, request, moved);
+  if (!moved)
+    return giveUp(*slot, request, moved);
+  Job::current()->progressBelow();
+  return MPI_SUCCESS;
 }
 
 COLLDSL_DOOR(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
@@ -341,6 +348,8 @@ COLLDSL_DOOR(Request_get_status, (MPI_Request request, int *flag, MPI_Status *st
   *flag = slot->isDone() || !moved; // whoever waits is told why
   if (*flag)
     clear(status);
+  else
+    Job::current()->progressBelow();
   return MPI_SUCCESS;
 }
 

@@ -106,17 +106,25 @@ COLLDSL_DOOR(Dist_graph_create_adjacent,
 }
 
 COLLDSL_DOOR(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
+  ServedComm::Duplication duplication(old);
   return adopted(real::Comm_dup(old, made), made);
 }
 
 COLLDSL_DOOR(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
+  ServedComm::Duplication duplication(old);
   return promised(real::Comm_dup_with_info(old, info, made), made, info);
 }
 
-#ifdef COLLDSL_MPI_IDUP_WITH_INFO
 // Nothing here may wait for other ranks.
+COLLDSL_DOOR(Comm_idup, (MPI_Comm old, MPI_Comm *made, MPI_Request *request)) {
+  ServedComm::Duplication duplication(old);
+  return real::Comm_idup(old, made, request);
+}
+
+#ifdef COLLDSL_MPI_IDUP_WITH_INFO
 COLLDSL_DOOR(Comm_idup_with_info,
              (MPI_Comm old, MPI_Info info, MPI_Comm *made, MPI_Request *request)) {
+  ServedComm::Duplication duplication(old);
   ServedComm *original = Job::current() ? ServedComm::of(old) : nullptr;
   if (!original || !original->serves(CallKind::NeighborAllgather))
     return real::Comm_idup_with_info(old, info, made, request);
@@ -125,9 +133,8 @@ COLLDSL_DOOR(Comm_idup_with_info,
   std::shared_ptr<PromisesAsked> asked = PromisesAsked::ask(old, wanted);
   Job::current()->keep(asked);
   int code = real::Comm_idup_with_info(old, info, made, request);
-  ServedComm *copy = code == MPI_SUCCESS ? ServedComm::of(*made) : nullptr;
-  if (copy)
-    copy->promiseLater(wanted, asked);
+  if (code == MPI_SUCCESS && duplication.made())
+    duplication.made()->promiseLater(wanted, asked);
   return code;
 }
 #endif

@@ -8,8 +8,12 @@
 namespace colldsl::lanes {
 namespace {
 
-// What is besides the lanes can wait for a few yields.
-constexpr uint32_t kYieldsPerLookAround = 16;
+// Failures can wait for a few yields.
+constexpr uint32_t kYieldsPerCheck = 16;
+// With a hook a rank looks at one message for a microsecond, while most answers are on their way.
+constexpr uint32_t kLooksBeforeHook = 200;
+// A hook that takes so long has moved something: what it has nothing to do for takes less.
+constexpr std::chrono::nanoseconds kBusyHook = std::chrono::microseconds(2);
 // Looking how far a peer is takes its line away from it.
 constexpr uint32_t kChecksPerDoubt = 64;
 
@@ -30,7 +34,13 @@ Lanes::Lanes(shm::World &world, Rank self, Options options)
   shm::registerWaker();
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
+  bool isCrowded =
+      shm::isCrowd(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
   patience_.looks = std::min(patience_.looks, options_.mostLooks);
+  patience_.looksInRow =
+      std::min(patience_.looks, options_.progressHook ? kLooksBeforeHook : UINT32_MAX);
+  if (!isCrowded)
+    patience_.yielding = std::max(patience_.yielding, options_.leastYielding);
   if (options_.sleepsOnFiles)
     bell_ = world.bells().hang(world.control(self));
 }
@@ -106,33 +116,45 @@ bool Lanes::poll() {
   return moved;
 }
 
-Status Lanes::lookAround() {
-  if (options_.bystander)
-    options_.bystander->look();
-  return check();
+// True: something moved, as far as can be told.
+bool Lanes::progressHook() {
+  using Clock = std::chrono::steady_clock;
+  if (!options_.progressHook)
+    return false;
+  Clock::time_point begin = Clock::now();
+  options_.progressHook->progress();
+  return Clock::now() - begin > kBusyHook;
 }
 
 // Whatever arrives after armSleep() ends the sleep, so one more look must come between.
 Status Lanes::rest(Yielding &yielding, const std::function<bool()> &move) {
+  ProgressHook *hook = options_.progressHook;
+  if (progressHook()) {
+    yielding.restart();
+    return {};
+  }
   bool sleeps = !yielding.isWorthIt();
-  if (sleeps || yielding.count() % kYieldsPerLookAround == kYieldsPerLookAround - 1)
-    if (Status s = lookAround(); !s)
+  if (sleeps || yielding.count() % kYieldsPerCheck == kYieldsPerCheck - 1) {
+    if (hook)
+      hook->check();
+    if (Status s = check(); !s)
       return s;
+  }
   if (sleeps)
     armSleep();
   if (sleeps && move())
     return {};
   std::optional<News> news = News{};
-  if (sleeps && options_.bystander)
-    news = options_.bystander->news();
-  if (options_.bystander)
-    options_.bystander->leave();
+  if (sleeps && hook)
+    news = hook->news();
+  if (hook)
+    hook->leave();
   if (!sleeps)
     yielding.yield();
   else if (news)
     sleep({news->file, std::min(news->atMost, options_.longestSleep)});
-  if (options_.bystander)
-    options_.bystander->comeBack();
+  if (hook)
+    hook->comeBack();
   return {};
 }
 

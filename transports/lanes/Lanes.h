@@ -92,7 +92,7 @@ public:
 
   /// Waits until done() is true, and calls move() again and again, which moves what can
   /// move and says whether something did: spins, then gives the core away, then sleeps
-  /// until a peer has news. An error: a rank died.
+  /// until a peer has news. The progress hook moves meanwhile. An error: a rank died.
   template <typename Done, typename Move> Status waitUntil(Done done, Move move) {
     Yielding yielding(patience_.yielding);
     for (uint32_t idle = 0; !done();) {
@@ -101,6 +101,8 @@ public:
         yielding.restart();
       } else if (++idle < patience_.looks) {
         pauseCore();
+        if (options_.progressHook && idle % kLooksPerProgress == 0)
+          options_.progressHook->progress();
       } else if (Status s = rest(yielding, move); !s) {
         return s;
       }
@@ -144,9 +146,12 @@ public:
   shm::Health &health() { return health_; }
 
 private:
+  /// A look at the lanes takes some ten nanoseconds, a look at another library several times that.
+  static constexpr uint32_t kLooksPerProgress = 4;
+
   static void pauseCore() { __builtin_ia32_pause(); }
   Status rest(Yielding &yielding, const std::function<bool()> &move);
-  Status lookAround();
+  bool progressHook();
   void postAll();
   void answerKnocks();
   bool isDead(Rank peer) const;

@@ -13,13 +13,16 @@ struct News {
   std::chrono::nanoseconds atMost = std::chrono::nanoseconds::max();
 };
 
-/// What else a rank does that waits longer than it takes to look.
-class Bystander {
+/// What else a waiting rank has to move.
+class ProgressHook {
 public:
-  virtual ~Bystander() = default;
+  virtual ~ProgressHook() = default;
 
-  /// Called now and then, and before each sleep.
-  virtual void look() = 0;
+  /// Moves it once. Called often while a rank waits: costs little where nothing is pending.
+  virtual void progress() = 0;
+
+  /// Called now and then, and before each sleep: may enter the kernel.
+  virtual void check() = 0;
 
   /// Called before each sleep, when nothing moved. Empty: there is something now.
   virtual std::optional<News> news() = 0;
@@ -48,12 +51,15 @@ struct Options {
   /// Ranks that share the cores with these, themselves included; 0: those of the world.
   uint32_t ranksOnMachine = 0;
   /// Outlives the lanes. May be null.
-  Bystander *bystander = nullptr;
+  ProgressHook *progressHook = nullptr;
   /// Whether its news come by files.
   bool sleepsOnFiles = false;
   /// Without news, before the core is given away, at most: whoever moves other things besides looks
   /// for longer each time.
   uint32_t mostLooks = UINT32_MAX;
+  /// How long a rank that has a core of its own gives it away again and again before it sleeps, at
+  /// least.
+  std::chrono::nanoseconds leastYielding = {};
 };
 
 } // namespace colldsl::lanes

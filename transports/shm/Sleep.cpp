@@ -14,9 +14,9 @@ namespace {
 
 // A look takes some ten nanoseconds; giving the core away to nobody some hundred, to another
 // process a thousand; sleeping and being woken a few thousand, on both sides.
-constexpr Patience kOnOwnCore = {2000, std::chrono::microseconds(20)};
+constexpr Patience kOnOwnCore = {2000, 2000, std::chrono::microseconds(20)};
 // Whoever is waited for needs this core, or runs just now on another one and answers in a moment.
-constexpr Patience kInCrowd = {4, std::chrono::microseconds(100)};
+constexpr Patience kInCrowd = {4, 4, std::chrono::microseconds(100)};
 
 // What a lost wake-up costs at most where the kernel has no membarrier.
 constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(200);
