@@ -65,8 +65,9 @@ public:
   /// in MPI_Comm_create_group, whose result has other ranks.
   class Duplication {
   public:
-    explicit Duplication(MPI_Comm original) : original_(original) { duplication_ = this; }
-    ~Duplication() { duplication_ = nullptr; }
+    explicit Duplication(MPI_Comm original)
+        : original_(original), outer_(std::exchange(duplication_, this)) {}
+    ~Duplication() { duplication_ = outer_; }
     Duplication(const Duplication &) = delete;
     Duplication &operator=(const Duplication &) = delete;
 
@@ -76,6 +77,7 @@ public:
   private:
     friend class ServedComm;
     MPI_Comm original_;
+    Duplication *outer_; ///< that of a callback of the program's which makes duplicates, too
     std::shared_ptr<ServedComm> made_;
   };
 
