@@ -78,7 +78,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   options.ranksOnMachine = node.ranksOnMachine;
   options.progressHook = this;
   options.leastYielding = kYieldingBeforeSleep;
-  if (shm::isCrowd(node.ranksOnMachine)) { // whoever is asked answers when it has a core
+  if (shm::isCrowd(node.ranksOnMachine)) { // a receiver answers when it has a core
     options.eagerBytes = options.ringBytes / 2;
     options.singleCopyMinBytes = kLatestSingleCopy;
   }

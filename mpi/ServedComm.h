@@ -179,7 +179,7 @@ private:
   std::atomic<bool> isConfirmed_{true}; ///< its communicator has the ranks that are known of it
   Job::Context context_;
   Job::Offer offer_;
-  /// For communicators that are made of this one: nobody need agree again.
+  /// For communicators that are made of this one, whose ranks then need not agree again.
   struct {
     Job::Context first;
     uint32_t left = 0;

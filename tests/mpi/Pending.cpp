@@ -47,8 +47,10 @@ public:
   }
   void check(Report &report) const override { data_.check(report); }
 
-private:
+protected:
   Data data_;
+
+private:
   SendCall call_;
 };
 
@@ -90,9 +92,9 @@ private:
   bool isSynchronous_;
 };
 
-class Persistent : public Pending {
+class Persistent : public Sent {
 public:
-  Persistent(Roles roles, int count) : Pending(roles), data_(roles, count, true) {}
+  Persistent(Roles roles, int count) : Sent(roles, count, MPI_Isend) {}
   ~Persistent() override {
     for (MPI_Request &request : made_)
       MPI_Request_free(&request);
@@ -104,14 +106,8 @@ public:
     MPI_Startall(1, made_.data());
     requests_ = made_;
   }
-  void answer() override {
-    MPI_Recv(data_.data(), data_.count(), MPI_INT, roles_.origin, kTag, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
-  }
-  void check(Report &report) const override { data_.check(report); }
 
 private:
-  Data data_;
   std::vector<MPI_Request> made_;
 };
 

@@ -38,7 +38,7 @@ struct Options {
   /// Up to here messages travel in lines, each with its stamp; at most kLongestInlineBytes.
   uint32_t inlineBytes = 512;
   /// Longer messages ask the receiver first; up to half the ring only one that is there in time, or
-  /// whom a single copy spares more than it waits.
+  /// that makes a single copy.
   uint32_t eagerBytes = 8 << 10;
   /// Of a message that streams.
   uint32_t fragmentBytes = 8 << 10;
