@@ -56,22 +56,22 @@ bool run(Job &job, ServedComm &served, const Call &call, Status &outcome) {
 
 } // namespace
 
-bool runAgain(MPI_Comm comm, ServedComm &served, int &code) {
+bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code) {
   Operation *operation = nullptr;
   Status outcome = [&] {
     Guard guard(served.job());
-    operation = served.again();
+    operation = served.again(kind);
     return operation ? runOnce(served, *operation) : Status();
   }();
   code = outcome ? MPI_SUCCESS : raise(comm, outcome);
   return operation != nullptr;
 }
 
-bool startAgain(MPI_Comm comm, ServedComm &served, MPI_Request *request) {
+bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *request) {
   Guard guard(served.job());
-  if (!served.again())
+  if (!served.again(kind))
     return false;
-  *request = Requests::all().start(served.operationBefore(), comm, served.nextRun());
+  *request = Requests::all().start(served.operationBefore(kind), comm, served.nextRun());
   return true;
 }
 

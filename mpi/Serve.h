@@ -5,23 +5,23 @@
 
 namespace colldsl::mpi {
 
-/// A run of the operation of the call before; false: one is under way.
-bool runAgain(MPI_Comm comm, ServedComm &served, int &code);
+/// A run of the operation of the last call of this kind; false: one is under way.
+bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code);
 
-/// Serves a blocking call that is the same as the one before; false: it is not. Inlined, so that
-/// arguments are compared in registers and no Call is made in memory.
+/// Serves a blocking call that is the same as the last one of its kind; false: it is not. Inlined,
+/// so that arguments are compared in registers and no Call is made in memory.
 [[gnu::always_inline]] inline bool serveAgain(MPI_Comm comm, const Call &call, int &code) {
   ServedComm *served = ServedComm::before(comm);
-  return served && served->isSameAsBefore(call) && runAgain(comm, *served, code);
+  return served && served->isSameAsBefore(call) && runAgain(comm, *served, call.kind, code);
 }
 
 /// The same of a nonblocking call.
-bool startAgain(MPI_Comm comm, ServedComm &served, MPI_Request *request);
+bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *request);
 
 [[gnu::always_inline]] inline bool startAgain(MPI_Comm comm, const Call &call,
                                               MPI_Request *request) {
   ServedComm *served = ServedComm::before(comm);
-  return served && served->isSameAsBefore(call) && startAgain(comm, *served, request);
+  return served && served->isSameAsBefore(call) && startAgain(comm, *served, call.kind, request);
 }
 
 /// Serves a blocking call; false: the MPI below must. What the call returns is put into `code`.

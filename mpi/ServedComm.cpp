@@ -129,7 +129,7 @@ void ServedComm::hearAnswer() {
 // Operations that are prepared may be none of a kind whose arguments stay.
 void ServedComm::keepPromises(InfoPromises promises) {
   offer_.promises = offer_.neighbors ? promises : InfoPromises();
-  quick_ = nullptr;
+  quick_.fill({});
   fixed_.clear();
   if (offer_.promises.has(Promise::StaticBuffers))
     fixed_.resize(kTopologyKinds);
@@ -304,8 +304,8 @@ Call ServedComm::significant(const Call &call) const {
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
-  if (isSameAsBefore(call) && again())
-    return quick_;
+  if (isSameAsBefore(call) && again(call.kind))
+    return operationBefore(call.kind);
   if (call.op != MPI_OP_NULL && Reduction::isKnownUnserved(call.op, call.reducedType()))
     return std::shared_ptr<Operation>();
   hearAnswer();
@@ -314,8 +314,7 @@ Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
                    : findOrMake(isAlongTopology(call.kind) ? call : significant(call));
   bool isQuick =
       operation && *operation && (trusts(call) || (!call.hasLists() && (*operation)->isQuick()));
-  quick_ = isQuick ? *operation : nullptr;
-  quickCall_ = call;
+  quick_[static_cast<size_t>(call.kind)] = {isQuick ? *operation : nullptr, call};
   return operation;
 }
 
@@ -349,7 +348,7 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
   auto found = prepared_.end();
   size_t places = 0;
   for (auto at = prepared_.begin(); at != prepared_.end(); ++at) {
-    if ((*at)->isBusy() || !(*at)->hasShapeOf(call))
+    if ((*at)->kind() != call.kind || (*at)->isBusy() || !(*at)->hasShapeOf(call))
       continue;
     found = at;
     if ((*at)->isAt(call))

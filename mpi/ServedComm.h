@@ -6,6 +6,7 @@
 #include "mpi/Operation.h"
 #include "mpi/PlanGroup.h"
 
+#include <array>
 #include <list>
 
 namespace colldsl::mpi {
@@ -96,12 +97,21 @@ public:
   /// An error: memory is short.
   Result<std::shared_ptr<Operation>> operationFor(const Call &call);
 
-  /// Whether the operation of this call is that of the call before. Needs no Guard: who makes
-  /// calls on one communicator makes one after the other.
-  bool isSameAsBefore(const Call &call) const { return quick_ && quickCall_.isSameAs(call); }
+  /// Whether the operation of this call is that of the last call of its kind: programs take turns
+  /// with some kinds. Needs no Guard: who makes calls on one communicator makes one after the
+  /// other.
+  bool isSameAsBefore(const Call &call) const {
+    const Quick &quick = quickOf(call.kind);
+    return quick.operation && quick.call.isSameAs(call);
+  }
   /// That one; null: a run of it is under way.
-  Operation *again() const { return quick_->isBusy() ? nullptr : quick_.get(); }
-  const std::shared_ptr<Operation> &operationBefore() const { return quick_; }
+  Operation *again(CallKind kind) const {
+    Operation *operation = quickOf(kind).operation.get();
+    return operation->isBusy() ? nullptr : operation;
+  }
+  const std::shared_ptr<Operation> &operationBefore(CallKind kind) const {
+    return quickOf(kind).operation;
+  }
   uint32_t nextRun() { return ++runs_; }
 
   /// Counts a collective of all ranks, as all of them do. Whether it is one of the first.
@@ -146,6 +156,13 @@ private:
   static constexpr uint32_t kOfEach =
       8; ///< contexts of a new communicator: its own, and for duplicates
   static constexpr uint32_t kFirstTimes = 4, kMostTimes = 1024;
+
+  /// The last call of a kind. No operation: the same words may mean another call.
+  struct Quick {
+    std::shared_ptr<Operation> operation;
+    Call call = {};
+  };
+  const Quick &quickOf(CallKind kind) const { return quick_[static_cast<size_t>(kind)]; }
 
   static ServedComm *lookUp(MPI_Comm comm);
   Job::Context takeContexts(uint32_t number);
@@ -195,8 +212,7 @@ private:
   std::shared_ptr<lanes::RunProgress> progress_; ///< of blocking and nonblocking calls
   uint32_t persistent_ = 0;
   std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
-  std::shared_ptr<Operation> quick_; ///< of the call before, if the same words mean the same call
-  Call quickCall_ = {};
+  std::array<Quick, kCallKinds> quick_;
   InfoPromises wanted_; ///< by this rank
   std::shared_ptr<PromisesAsked> asked_;
   std::vector<Fixed> fixed_; ///< by kind of call; empty: arguments may change
