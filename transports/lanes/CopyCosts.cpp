@@ -7,7 +7,7 @@
 namespace colldsl::lanes {
 namespace {
 
-constexpr uint64_t kSizes[] = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10};
+constexpr uint64_t kSizes[] = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10};
 constexpr uint64_t kLongest = kSizes[std::size(kSizes) - 1];
 constexpr int kTries = 8; // the first ones connect, and touch memory
 
