@@ -89,6 +89,10 @@ private:
           isLess |= take(left, copy, op, const_cast<LocalPiece &>(steps_.steps_[op].pieces[i]));
     if (!isLess)
       return;
+    if (left.empty()) {
+      step.kind = Step::Kind::Nothing;
+      return;
+    }
     step.pieceCount = static_cast<uint32_t>(left.size());
     step.payload.bytes = 0;
     for (const LocalPiece &piece : left)

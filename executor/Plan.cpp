@@ -11,67 +11,13 @@ namespace {
 
 // Local work of so many bytes is worth a look at the messages.
 constexpr uint64_t kPollAfterBytes = 16 << 10;
+// What takes longer is done in parts: who waits for an answer may move bytes meanwhile.
+constexpr uint64_t kPartBytes = 32 << 10;
 // Looking for dead peers costs more than a poll.
 constexpr uint32_t kCheckAfterIdlePolls = 64;
 
 int64_t nowNs() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
-
-// Blocks that stay in the nearest cache between the copy and the combine; of whole elements.
-constexpr uint64_t kBlockBytes = 16 << 10;
-
-uint64_t blockBytes(const Combiner &combiner) {
-  if (!combiner)
-    return kBlockBytes;
-  return std::max<uint64_t>(kBlockBytes / combiner.elementBytes, 1) * combiner.elementBytes;
-}
-
-void combine(const Step &step, const Combiner &combiner, std::byte *target, const std::byte *source,
-             uint64_t bytes) {
-  if (step.reduce)
-    step.reduce(target, source, bytes);
-  else
-    combiner.apply(target, source, bytes, step.side, combiner.context);
-}
-
-void copyAndCombine(const Step &step, const Combiner &combiner, const LocalPiece &piece) {
-  uint64_t block = blockBytes(combiner);
-  for (uint64_t at = 0; at < piece.bytes; at += block) {
-    uint64_t bytes = std::min(block, piece.bytes - at);
-    std::memcpy(piece.target + at, piece.first + at, bytes);
-    combine(step, combiner, piece.target + at, piece.source + at, bytes);
-  }
-}
-
-// Without a call where the length is that of a number or two.
-void moveShort(std::byte *to, const std::byte *from, uint64_t bytes) {
-  auto moveFixed = [&](auto words) {
-    std::memcpy(&words, from, sizeof words);
-    std::memcpy(to, &words, sizeof words);
-  };
-  switch (bytes) {
-  case 4:
-    return moveFixed(uint32_t{});
-  case 8:
-    return moveFixed(uint64_t{});
-  case 16:
-    return moveFixed(std::array<uint64_t, 2>{});
-  default:
-    std::memmove(to, from, bytes);
-  }
-}
-
-void run(const Step &step, const Combiner &combiner) {
-  for (uint32_t i = 0; i < step.pieceCount; ++i) {
-    const LocalPiece &piece = step.pieces[i];
-    if (step.kind == Step::Kind::Copy)
-      moveShort(piece.target, piece.source, piece.bytes);
-    else if (piece.first)
-      copyAndCombine(step, combiner, piece);
-    else
-      combine(step, combiner, piece.target, piece.source, piece.bytes);
-  }
 }
 
 } // namespace
@@ -130,6 +76,7 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
     return s;
   memory_ = std::move(memory);
   steps_ = steps.take();
+  combining_ = CombiningReceives(view_, steps_);
   addresses_.reset();
   line_ = straightLine(view_, steps_, engine_.endpoint());
   return {};
@@ -275,7 +222,7 @@ template <bool Observed> bool Plan::startReady() {
       continue;
     }
     bool isNext = op != kNoOp && localHead_ == localTail_ && !wavefront_.anyReady() &&
-                  worked < kPollAfterBytes;
+                  worked < kPollAfterBytes && !isLong(op);
     if (!isNext) {
       if (op != kNoOp)
         local_[localTail_++] = op;
@@ -285,7 +232,14 @@ template <bool Observed> bool Plan::startReady() {
         return false;
       if (worked >= kPollAfterBytes)
         return true;
-      op = local_[localHead_++];
+      op = local_[localHead_];
+      if (isLong(op)) {
+        pushMessages();
+        localHead_ += runPart<Observed>(op);
+        worked = kPollAfterBytes;
+        continue;
+      }
+      ++localHead_;
     }
     pushMessages();
     worked += steps_[op].payload.bytes;
@@ -351,7 +305,7 @@ template <bool Observed> void Plan::startOp(OpId op) {
   case Step::Kind::Recv:
     started<Observed>(op);
     holdMessages();
-    posted = channels_->recv(step.slot, op, step.payload);
+    posted = receive(op);
     break;
   }
   if (posted == Posted::Done)
@@ -360,16 +314,48 @@ template <bool Observed> void Plan::startOp(OpId op) {
     failHere(channels_->fault());
 }
 
+// Whatever else the combine waits for may touch its target.
+Posted Plan::receive(OpId op) {
+  const Step &step = steps_[op];
+  CombiningReceives::Pair *pair = combining_.of(op);
+  if (!pair)
+    return channels_->recv(step.slot, op, step.payload);
+  pair->combinedBytes = 0;
+  return wavefront_.waitsForOne(pair->op)
+             ? channels_->recvCombining(step.slot, op, step.payload, *pair)
+             : channels_->recv(step.slot, op, step.payload);
+}
+
 template <bool Observed> void Plan::runLocal(OpId op) {
   const Step &step = steps_[op];
   if (step.variable && !refresh(op))
     return;
   if constexpr (Observed)
     observer_->opStarted(op);
-  run(step, steps_.combiner());
+  if (!combining_.takeDone(op))
+    run(step, steps_.combiner());
   wavefront_.startAndFinish(op);
   if constexpr (Observed)
     observer_->opFinished(op);
+}
+
+bool Plan::isLong(OpId op) const {
+  return steps_[op].payload.bytes > kPartBytes && !steps_[op].variable;
+}
+
+// True: that was the last part.
+template <bool Observed> bool Plan::runPart(OpId op) {
+  const Step &step = steps_[op];
+  if constexpr (Observed)
+    if (part_.begins())
+      observer_->opStarted(op);
+  if (!combining_.takeDone(op) && !part_.run(step, steps_.combiner(), kPartBytes))
+    return false;
+  part_ = {};
+  wavefront_.startAndFinish(op);
+  if constexpr (Observed)
+    observer_->opFinished(op);
+  return true;
 }
 
 template <bool Observed> void Plan::reap(const Completion &completion) {

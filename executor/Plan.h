@@ -23,7 +23,9 @@
 #pragma once
 
 #include "executor/Addresses.h"
+#include "executor/CombiningReceives.h"
 #include "executor/Engine.h"
+#include "executor/LocalWork.h"
 #include "executor/Observer.h"
 #include "executor/Steps.h"
 #include "executor/StraightLine.h"
@@ -109,10 +111,13 @@ private:
   void holdMessages();
   void pushMessages();
   template <bool Observed> void runLocal(OpId op);
+  bool isLong(OpId op) const;
+  template <bool Observed> bool runPart(OpId op);
   template <bool Observed> void started(OpId op);
   template <bool Observed> void finished(OpId op);
   template <bool Observed> void reap(const Completion &completion);
   template <bool Observed> bool serveCalc();
+  Posted receive(OpId op);
   bool refresh(OpId op);
   bool progressFor(uint32_t polls);
   void sleep(std::chrono::nanoseconds atMost);
@@ -134,6 +139,7 @@ private:
   std::unique_ptr<Memory> memory_;
   Steps steps_;
   std::optional<Addresses> addresses_; ///< once something moved
+  CombiningReceives combining_;
   Wavefront wavefront_;
   std::vector<uint32_t> line_; ///< see StraightLine.h
   std::unique_ptr<Channels> channels_;
@@ -151,6 +157,7 @@ private:
   /// combines, and calcs, which keep the processor busy one after the other.
   std::vector<OpId> local_, calcs_;
   uint32_t localHead_ = 0, localTail_ = 0;
+  LocalPart part_; ///< of the first of them
   uint32_t calcHead_ = 0, calcTail_ = 0;
   int64_t calcEndNs_ = kNoCalc;
   static constexpr int64_t kNoCalc = INT64_MIN;

@@ -29,6 +29,9 @@ struct Combiner {
   Apply apply = nullptr; ///< null: there is none
   void *context = nullptr;
   uint64_t elementBytes = 0; ///< at least 1
+  /// It is a function of the two ranges alone: may be called by any thread of the process, and
+  /// while messages are moved.
+  bool isPure = false;
 
   explicit operator bool() const { return apply != nullptr; }
 };

@@ -84,6 +84,9 @@ public:
     ++finished_;
   }
 
+  /// Whether an op that may not start yet waits for one other alone.
+  bool waitsForOne(OpId id) const { return vertices_[index(id)].open == 1; }
+
   bool done() const { return finished_ == vertices_.size(); }
 
 private:

@@ -32,7 +32,7 @@ public:
 
   /// Valid as long as this lives, and, of a user's operator, operator and datatype; for one plan
   /// at a time, since it has memory of its own. Allocates nothing when it is applied.
-  Combiner combiner() { return {apply_, this, layout_->size}; }
+  Combiner combiner() { return {apply_, this, layout_->size, !isUsers()}; }
 
   /// How many operators the program has freed: a handle may mean another one since.
   static uint64_t numFreed() { return numFreed_.load(std::memory_order_relaxed); }

@@ -78,6 +78,20 @@ struct Payload {
   uint64_t bytes = 0;
 };
 
+/// Combines what a receive gets with what is there, as it comes. Belongs to whoever posts the
+/// receive, and stays where it is until that is done.
+class CombiningTarget {
+public:
+  virtual ~CombiningTarget() = default;
+
+  /// Bytes of the message from `offset` on: whole elements, in ascending order, without gaps.
+  /// Called by whoever moves messages, any thread of this rank; waits for nothing.
+  virtual void combine(uint64_t offset, const std::byte *from, uint64_t bytes) = 0;
+
+  uint64_t elementBytes = 1;
+  uint64_t combinedBytes = 0; ///< by the transport; not 0 when it is done: nothing was stored
+};
+
 /// A directed edge as one of its ends sees it. `messages` is sorted and without
 /// doubles; both ends give the same list.
 struct EdgeSpec {
@@ -152,6 +166,13 @@ public:
 
   /// A receive with `upTo` set is never Done at once, so that its length is told.
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
+
+  /// The same; the transport may hand what comes to `target`, which then says so, in place of
+  /// storing it.
+  virtual Posted recvCombining(MessageSlot slot, OpId op, const Payload &payload,
+                               CombiningTarget &) {
+    return recv(slot, op, payload);
+  }
 
   /// Sends and receives from now on may be kept back, also if they are Done, until push() or
   /// poll(): what leads to one peer may leave at once. Whoever holds pushes soon. A hint.

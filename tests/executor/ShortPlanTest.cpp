@@ -1,4 +1,7 @@
-// What is made of a plan before it runs: a straight line, combines that make their targets.
+// What is made of a plan before it runs: a straight line, combines that make their targets,
+// receives that combine.
+#include "executor/CombiningReceives.h"
+#include "executor/LocalWork.h"
 #include "executor/StraightLine.h"
 #include "tests/executor/Schedules.h"
 #include "transports/fake/FakeWorld.h"
@@ -165,6 +168,122 @@ TEST(FusedCopies, notFromMemoryThatMayChange) {
   CopyAndCombine c(BufferRole::InOut);
   OpId combine = c.combine({after(c.copy)});
   EXPECT_EQ(Built(c.b).steps[combine].pieces[0].first, nullptr);
+}
+
+/// Rank 0 receives two blocks and combines both into y.
+struct ReceiveAndCombine {
+  explicit ReceiveAndCombine(BufferRole role = BufferRole::Temp)
+      : b(2), y(b.buffer(BufferRole::Out, 2)), z(b.buffer(role, 2)),
+        receive(b.recv(kMe, kOther, {b.blocks(z, 0, 2)})) {}
+  OpId combine() {
+    return b.combine(kMe, b.blocks(z, 0, 2), b.blocks(y, 0, 2), Reduction::Sum, Side::After,
+                     {after(receive)});
+  }
+  Builder b;
+  BufferId y, z;
+  OpId receive;
+};
+
+TEST(CombiningReceives, combineWhatComesAsItComes) {
+  ReceiveAndCombine r;
+  OpId combine = r.combine();
+  Built built(r.b);
+  CombiningReceives pairs(built.view, built.steps);
+  CombiningReceives::Pair *pair = pairs.of(r.receive);
+  ASSERT_NE(pair, nullptr);
+  EXPECT_EQ(pair->op, combine);
+  EXPECT_EQ(pair->elementBytes, 4u);
+  EXPECT_EQ(pairs.of(combine), pair);
+
+  std::fill(built.memory[0].begin(), built.memory[0].end(), 1);
+  const std::vector<int32_t> comes(3, 10);
+  pair->combine(2 * sizeof(int32_t), reinterpret_cast<const std::byte *>(comes.data()),
+                comes.size() * sizeof(int32_t));
+  EXPECT_EQ(built.memory[0], (std::vector<int32_t>{1, 1, 11, 11, 11, 1, 1, 1, 1, 1}));
+
+  EXPECT_FALSE(pairs.takeDone(combine));
+  pair->combinedBytes = 40;
+  EXPECT_TRUE(pairs.takeDone(combine));
+  EXPECT_FALSE(pairs.takeDone(combine)) << "in the next run it must be done anew";
+}
+
+TEST(CombiningReceives, notIntoMemoryOfTheCaller) {
+  ReceiveAndCombine r(BufferRole::Out);
+  r.combine();
+  Built built(r.b);
+  EXPECT_EQ(CombiningReceives(built.view, built.steps).of(r.receive), nullptr);
+}
+
+TEST(CombiningReceives, notWhatSomebodyElseReads) {
+  ReceiveAndCombine r;
+  OpId combine = r.combine();
+  r.b.copy(kMe, {r.b.block(r.z, 1)}, {r.b.block(r.b.buffer(BufferRole::Out, 1), 0)},
+           {after(combine)});
+  Built built(r.b);
+  EXPECT_EQ(CombiningReceives(built.view, built.steps).of(r.receive), nullptr);
+}
+
+TEST(CombiningReceives, notWhereAPartIsCombined) {
+  ReceiveAndCombine r;
+  r.b.combine(kMe, r.b.block(r.z, 0), r.b.block(r.y, 0), Reduction::Sum, Side::After,
+              {after(r.receive)});
+  Built built(r.b);
+  EXPECT_EQ(CombiningReceives(built.view, built.steps).of(r.receive), nullptr);
+}
+
+/// Of `pieces`, until nothing is left; how many parts they were.
+int runInParts(Step step, const std::vector<LocalPiece> &pieces, const Combiner &combiner,
+               uint64_t bytes) {
+  step.pieces = pieces.data();
+  step.pieceCount = static_cast<uint32_t>(pieces.size());
+  LocalPart part;
+  int parts = 1;
+  while (!part.run(step, combiner, bytes))
+    ++parts;
+  return parts;
+}
+
+TEST(LocalPart, copiesPieceAfterPiece) {
+  std::vector<std::byte> from(100), to(100, std::byte{0xee});
+  for (size_t i = 0; i < from.size(); ++i)
+    from[i] = std::byte{static_cast<uint8_t>(i)};
+  Step step;
+  step.kind = Step::Kind::Copy;
+  EXPECT_EQ(runInParts(step,
+                       {{&to[0], &from[0], 60}, {&to[60], &from[60], 1}, {&to[61], &from[61], 39}},
+                       {}, 25),
+            4);
+  EXPECT_EQ(to, from);
+}
+
+TEST(LocalPart, whatOverlapsMovesAtOnce) {
+  std::vector<std::byte> bytes(100);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = std::byte{static_cast<uint8_t>(i)};
+  Step step;
+  step.kind = Step::Kind::Copy;
+  EXPECT_EQ(runInParts(step, {{&bytes[10], &bytes[0], 90}}, {}, 25), 1);
+  for (size_t i = 10; i < bytes.size(); ++i)
+    EXPECT_EQ(bytes[i], std::byte{static_cast<uint8_t>(i - 10)});
+}
+
+TEST(LocalPart, combinesWholeElements) {
+  std::vector<std::byte> y(60), x(60, std::byte{1}), z(60, std::byte{2});
+  Combiner combiner{
+      [](std::byte *target, const std::byte *source, uint64_t bytes, Side, void *odd) {
+        *static_cast<bool *>(odd) |= bytes % 12 != 0;
+        for (uint64_t i = 0; i < bytes; ++i)
+          target[i] |= source[i];
+      },
+      nullptr, 12};
+  bool isOdd = false;
+  combiner.context = &isOdd;
+  Step step;
+  step.kind = Step::Kind::Combine;
+  EXPECT_EQ(runInParts(step, {{y.data(), z.data(), 60, x.data()}}, combiner, 25), 3);
+  EXPECT_EQ(y, std::vector<std::byte>(60, std::byte{3}));
+  EXPECT_FALSE(isOdd);
+  EXPECT_EQ(runInParts(step, {{y.data(), z.data(), 60}}, combiner, 5), 5) << "one at least";
 }
 
 } // namespace

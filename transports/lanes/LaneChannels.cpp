@@ -102,9 +102,20 @@ Posted LaneChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
 }
 
 Posted LaneChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
+  return recv(slot, op, payload, nullptr);
+}
+
+Posted LaneChannels::recvCombining(MessageSlot slot, OpId op, const Payload &payload,
+                                   CombiningTarget &target) {
+  return recv(slot, op, payload, &target);
+}
+
+Posted LaneChannels::recv(MessageSlot slot, OpId op, const Payload &payload,
+                          CombiningTarget *target) {
   auto held = endpoint_.hold();
   End &end = openEnd(in_, slot, op, payload);
   LaneReceiver &receiver = *in_.receivers[slot.edge];
+  end.combining = target && receiver.mayCombine(payload, *target) ? target : nullptr;
   if (payload.bytes == 0 && !payload.always) {
     ++tally_.open;
     end.moved = 0;

@@ -17,6 +17,8 @@ public:
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  Posted recvCombining(MessageSlot slot, OpId op, const Payload &payload,
+                       CombiningTarget &target) override;
   bool sendNow(MessageSlot slot, const Payload &payload) override;
   bool recvNow(MessageSlot slot, const Payload &payload) override;
   std::span<const Completion> poll() override;
@@ -43,8 +45,10 @@ private:
     End &end = side.ends[side.first[slot.edge] + slot.message];
     end.key.run = run_;
     end.payload = payload;
+    end.combining = nullptr;
     return end;
   }
+  Posted recv(MessageSlot slot, OpId op, const Payload &payload, CombiningTarget *target);
   End &openEnd(Side &side, MessageSlot slot, OpId op, const Payload &payload);
   Posted afterPost(End &end);
   void takeFinished();

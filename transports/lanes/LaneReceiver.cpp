@@ -8,6 +8,7 @@ namespace {
 constexpr uint32_t kPollsForMore = 200;
 constexpr uint32_t kPollsBeforeTakingBack = 16;
 constexpr uint32_t kMostLate = 8;
+constexpr uint64_t kPartBytes = 256 << 10; // at most, of a message that is combined
 
 uint32_t linesOf(const Line &line) {
   return line.kind == LineKind::Inline ? linesFor(line.inlineBytes) : 1;
@@ -74,7 +75,7 @@ bool LaneReceiver::takeEager(const Line &line, const Message &message) {
     return false;
   noteTime(line.body.ring.bytes, !lookedInVain_);
   lookedInVain_ = false;
-  scatter(message.payload, 0, ring_ + line.body.ring.place, line.body.ring.bytes);
+  store(message, 0, ring_ + line.body.ring.place, line.body.ring.bytes);
   freeBytes(line);
   advance(1);
   return true;
@@ -238,10 +239,22 @@ bool LaneReceiver::fits(Message &message, uint64_t bytes) {
   return false;
 }
 
+// A message whose parts could not all be read comes once more, from its beginning.
+void LaneReceiver::store(const Message &message, uint64_t offset, const std::byte *bytes,
+                         uint64_t count) {
+  if (!message.combining)
+    return scatter(message.payload, offset, bytes, count);
+  CombiningTarget &target = *message.combining;
+  uint64_t known = std::min(count, target.combinedBytes - std::min(target.combinedBytes, offset));
+  if (known < count)
+    target.combine(offset + known, bytes + known, count - known);
+  target.combinedBytes = std::max(target.combinedBytes, offset + count);
+}
+
 void LaneReceiver::deliver(Message &message, const std::byte *bytes, uint64_t count) {
   if (!fits(message, count))
     return;
-  scatter(message.payload, 0, bytes, count);
+  store(message, 0, bytes, count);
   message.finish();
 }
 
@@ -255,12 +268,10 @@ void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t
     return notify(request, Notice::Done);
   Place place = placeOf(world_, message.payload);
   bool announces = isSendersWork(message, request, place);
-  if (!announces && copyDirectly(message, request)) {
-    notify(request, Notice::Done);
+  if (!announces && copyDirectly(message, request))
     return message.finish();
-  }
   awaitSender(message, request, ticket);
-  if (announces || place.isShared)
+  if (announces || (place.isShared && !message.combining))
     announce(request, ticket, place);
   else
     notify(request, Notice::Ready);
@@ -268,25 +279,53 @@ void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t
 
 bool LaneReceiver::isSendersWork(const Message &message, const RequestBody &request,
                                  const Place &place) const {
-  if (!place.isShared && !mayReach(request.bytes, place.pieces))
+  if (message.combining || (!place.isShared && !mayReach(request.bytes, place.pieces)))
     return false;
   return message.mover == Mover::Writer ||
          (message.mover == Mover::Either && request.loadKiB < message.tally->loadKiB);
 }
 
+// True: all is here, and the sender knows it.
 bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
   const Place &from = request.place;
   if (from.isShared) {
-    scatter(message.payload, 0, world_.at(from.address), request.bytes);
+    store(message, 0, world_.at(from.address), request.bytes);
+    notify(request, Notice::Done);
     return true;
   }
   if (!mayReach(request.bytes, from.pieces))
     return false;
+  if (message.combining)
+    return combineDirectly(message, request);
   pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
   cma::Outcome outcome =
       cma::read({process, from.address, from.pieces, request.bytes}, message.payload);
   canReach_ = outcome != cma::Outcome::Forbidden;
+  if (outcome == cma::Outcome::Copied)
+    notify(request, Notice::Done);
   return outcome == cma::Outcome::Copied;
+}
+
+// By way of memory that stays in a cache. What was combined before a part cannot be read is not
+// combined again.
+bool LaneReceiver::combineDirectly(Message &message, const RequestBody &request) {
+  const Place &from = request.place;
+  if (from.pieces != 1)
+    return false;
+  pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
+  part_.resize(kPartBytes - kPartBytes % message.combining->elementBytes);
+  for (uint64_t offset = 0; offset < request.bytes; offset += part_.size()) {
+    iovec part{part_.data(), std::min<uint64_t>(part_.size(), request.bytes - offset)};
+    cma::Outcome outcome = cma::read({process, from.address + offset, 1, part.iov_len},
+                                     {&part, 1, false, false, part.iov_len});
+    canReach_ = canReach_ && outcome != cma::Outcome::Forbidden;
+    if (outcome != cma::Outcome::Copied)
+      return false;
+    if (offset + part.iov_len == request.bytes)
+      notify(request, Notice::Done); // the sender need not wait for the combine
+    store(message, offset, part_.data(), part.iov_len);
+  }
+  return true;
 }
 
 void LaneReceiver::awaitSender(Message &message, const RequestBody &request, uint16_t ticket) {
@@ -324,7 +363,6 @@ bool LaneReceiver::takeBack() {
     }
     streams_[ticket].message = nullptr;
     message->moved = request.bytes;
-    notify(request, Notice::Done);
     message->finish();
     return true;
   }
@@ -338,7 +376,7 @@ void LaneReceiver::takeFragment(const Line &line) {
     return; // its receive was given up
   Message &message = *stream.message;
   const RingBody &body = line.body.ring;
-  scatter(message.payload, message.moved, ring_ + body.place, body.bytes);
+  store(message, message.moved, ring_ + body.place, body.bytes);
   message.moved += body.bytes;
   if (message.moved < stream.request.bytes)
     return;

@@ -43,9 +43,9 @@ struct Refused {
 class LaneReceiver {
 public:
   LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canReach,
-               const Refused &refused, const RunBook &book)
+               const Refused &refused, const RunBook &book, std::vector<std::byte> &part)
       : world_(world), peer_(peer), options_(options), canReach_(canReach), refused_(refused),
-        book_(book) {}
+        book_(book), part_(part) {}
 
   Rank peer() const { return peer_; }
 
@@ -77,6 +77,13 @@ public:
   bool isIdle() const {
     return aside_.empty() &&
            (!lines_ || lines_[taken_ % kLines].stamp.load(std::memory_order_acquire) != taken_ + 1);
+  }
+
+  /// Whether Message::combining may be set: what comes is then whole elements. Short messages are
+  /// stored, which takes no longer.
+  bool mayCombine(const Payload &payload, const CombiningTarget &target) const {
+    return payload.bytes > options_.inlineBytes && !payload.upTo &&
+           options_.fragmentBytes % target.elementBytes == 0;
   }
 
   /// Receives it, now or later; counts it in its tally until it is done.
@@ -128,10 +135,13 @@ private:
   void take(const Line &line);
   void setAside(const Line &line);
   bool takeFromAside(Message &message);
+  static void store(const Message &message, uint64_t offset, const std::byte *bytes,
+                    uint64_t count);
   void deliver(Message &message, const std::byte *bytes, uint64_t count);
   void answer(Message &message, const RequestBody &request, uint16_t ticket);
   bool isSendersWork(const Message &message, const RequestBody &request, const Place &place) const;
   bool copyDirectly(Message &message, const RequestBody &request);
+  bool combineDirectly(Message &message, const RequestBody &request);
   void awaitSender(Message &message, const RequestBody &request, uint16_t ticket);
   void announce(const RequestBody &request, uint16_t ticket, const Place &place);
   bool mayReach(uint64_t bytes, uint32_t pieces) const {
@@ -182,6 +192,7 @@ private:
   bool lookedInVain_ = false; ///< since the last eager message
   const Refused &refused_;
   const RunBook &book_;
+  std::vector<std::byte> &part_;      ///< of a message that is combined
   size_t sweepAt_ = kSweepAtLeast;    ///< messages aside
   std::vector<StreamId> closedThere_; ///< and not here
   std::vector<StreamId> closedHere_;  ///< and not there

@@ -75,7 +75,8 @@ LaneSender *Lanes::sender(Rank peer) {
 LaneReceiver &Lanes::receiver(Rank peer) {
   std::unique_ptr<LaneReceiver> &receiver = receivers_[index(peer)];
   if (!receiver) {
-    receiver = std::make_unique<LaneReceiver>(world_, peer, options_, canReach_, refused_, *book_);
+    receiver =
+        std::make_unique<LaneReceiver>(world_, peer, options_, canReach_, refused_, *book_, part_);
     allReceivers_.push_back(receiver.get());
     health_.watch(peer);
   }

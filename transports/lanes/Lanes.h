@@ -169,6 +169,7 @@ private:
   shm::Arena arena_;
   shm::Health health_;
   bool canReach_ = true;
+  std::vector<std::byte> part_; ///< what receivers combine by way of
   std::shared_ptr<RunBook> book_;
   int bell_ = -1;                                        ///< where the rank sleeps on files
   uint64_t answered_ = 0;                                ///< the newest knock that was

@@ -23,6 +23,7 @@ struct Tally {
 struct Message {
   Key key;
   Payload payload;
+  CombiningTarget *combining = nullptr; ///< receive: may take what comes
   Tally *tally = nullptr;
   uint64_t moved = 0; ///< bytes so far; when it is done: of the message
   Message *next = nullptr;

@@ -55,6 +55,12 @@ Posted RoutedChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   return after(partOf(way).recv({way.edge, slot.message}, op, payload), way);
 }
 
+Posted RoutedChannels::recvCombining(MessageSlot slot, OpId op, const Payload &payload,
+                                     CombiningTarget &target) {
+  Way way = in_.ways[slot.edge];
+  return after(partOf(way).recvCombining({way.edge, slot.message}, op, payload, target), way);
+}
+
 bool RoutedChannels::sendNow(MessageSlot slot, const Payload &payload) {
   Way way = out_.ways[slot.edge];
   return partOf(way).sendNow({way.edge, slot.message}, payload);

@@ -21,6 +21,8 @@ public:
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  Posted recvCombining(MessageSlot slot, OpId op, const Payload &payload,
+                       CombiningTarget &target) override;
   void hold() override;
   void push() override;
   bool sendNow(MessageSlot slot, const Payload &payload) override;

@@ -1,0 +1,108 @@
+/// What copies and combines do.
+#pragma once
+
+#include "executor/Steps.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace colldsl {
+
+inline void combine(const Step &step, const Combiner &combiner, std::byte *target,
+                    const std::byte *source, uint64_t bytes) {
+  if (step.reduce)
+    step.reduce(target, source, bytes);
+  else
+    combiner.apply(target, source, bytes, step.side, combiner.context);
+}
+
+/// So many bytes at most, but one element at least.
+inline uint64_t wholeElements(const Combiner &combiner, uint64_t bytes) {
+  return std::max<uint64_t>(bytes / combiner.elementBytes, 1) * combiner.elementBytes;
+}
+
+/// Block by block, each of which stays in the nearest cache between the copy and the combine; of
+/// whole elements.
+inline void copyAndCombine(const Step &step, const Combiner &combiner, const LocalPiece &piece) {
+  constexpr uint64_t kBlockBytes = 16 << 10;
+  uint64_t block = combiner ? wholeElements(combiner, kBlockBytes) : kBlockBytes;
+  for (uint64_t at = 0; at < piece.bytes; at += block) {
+    uint64_t bytes = std::min(block, piece.bytes - at);
+    std::memcpy(piece.target + at, piece.first + at, bytes);
+    combine(step, combiner, piece.target + at, piece.source + at, bytes);
+  }
+}
+
+inline void combine(const Step &step, const Combiner &combiner, const LocalPiece &piece) {
+  if (piece.first)
+    copyAndCombine(step, combiner, piece);
+  else
+    combine(step, combiner, piece.target, piece.source, piece.bytes);
+}
+
+/// Without a call where the length is that of a number or two.
+inline void moveShort(std::byte *to, const std::byte *from, uint64_t bytes) {
+  auto moveFixed = [&](auto words) {
+    std::memcpy(&words, from, sizeof words);
+    std::memcpy(to, &words, sizeof words);
+  };
+  switch (bytes) {
+  case 4:
+    return moveFixed(uint32_t{});
+  case 8:
+    return moveFixed(uint64_t{});
+  case 16:
+    return moveFixed(std::array<uint64_t, 2>{});
+  default:
+    std::memmove(to, from, bytes);
+  }
+}
+
+inline void run(const Step &step, const Combiner &combiner) {
+  for (uint32_t i = 0; i < step.pieceCount; ++i) {
+    const LocalPiece &piece = step.pieces[i];
+    if (step.kind == Step::Kind::Copy)
+      moveShort(piece.target, piece.source, piece.bytes);
+    else
+      combine(step, combiner, piece);
+  }
+}
+
+/// A copy or combine that is done in parts: what comes next.
+class LocalPart {
+public:
+  bool begins() const { return piece_ == 0 && done_ == 0; }
+
+  /// Does about so many bytes. True: nothing is left.
+  bool run(const Step &step, const Combiner &combiner, uint64_t bytes) {
+    if (combiner && step.kind == Step::Kind::Combine)
+      bytes = wholeElements(combiner, bytes);
+    for (uint64_t room = bytes; room > 0 && piece_ < step.pieceCount;) {
+      const LocalPiece &whole = step.pieces[piece_];
+      uint64_t here = overlaps(whole) ? whole.bytes : std::min(bytes, whole.bytes - done_);
+      LocalPiece part{whole.target + done_, whole.source + done_, here,
+                      whole.first ? whole.first + done_ : nullptr};
+      if (step.kind == Step::Kind::Copy)
+        std::memmove(part.target, part.source, here);
+      else
+        combine(step, combiner, part);
+      done_ += here;
+      room -= std::min(room, here);
+      if (done_ == whole.bytes)
+        ++piece_, done_ = 0;
+    }
+    return piece_ == step.pieceCount;
+  }
+
+private:
+  // Its bytes move in an order of their own.
+  static bool overlaps(const LocalPiece &piece) {
+    return piece.source < piece.target + piece.bytes && piece.target < piece.source + piece.bytes;
+  }
+
+  uint32_t piece_ = 0;
+  uint64_t done_ = 0; ///< bytes of it
+};
+
+} // namespace colldsl
