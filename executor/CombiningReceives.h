@@ -3,8 +3,9 @@
 ///
 ///   recv z; combine z into y      y = y op what comes, as it comes
 ///
-/// Whether that happens is decided anew in each run: only where the combine waits for nothing but
-/// its receive, and the transport hands over what comes.
+/// Where the combine has taken over a copy of x to y, y is free until then, and has room for what
+/// comes. Whether all this happens is decided anew in each run: only where the combine waits for
+/// nothing but its receive, and the transport hands over what comes.
 #pragma once
 
 #include "executor/Steps.h"

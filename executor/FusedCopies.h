@@ -1,7 +1,6 @@
-/// Copies that only make the target of a combine: the combine does them itself, piece by piece, so
-/// that the target is in the cache when it is combined, and is written to memory once.
+/// Copies that only make the target of a combine: the combine reads what they would have copied.
 ///
-///   copy x to y; recv z; combine z into y      y = x, y = y op z, block by block
+///   copy x to y; recv z; combine z into y      y = x op z
 #pragma once
 
 #include "executor/Steps.h"

@@ -9,36 +9,17 @@
 
 namespace colldsl {
 
-inline void combine(const Step &step, const Combiner &combiner, std::byte *target,
-                    const std::byte *source, uint64_t bytes) {
+inline void combine(const Step &step, const Combiner &combiner, const LocalPiece &piece) {
+  const std::byte *first = piece.first ? piece.first : piece.target;
   if (step.reduce)
-    step.reduce(target, source, bytes);
+    step.reduce(piece.target, first, piece.source, piece.bytes);
   else
-    combiner.apply(target, source, bytes, step.side, combiner.context);
+    combiner.apply(piece.target, first, piece.source, piece.bytes, step.side, combiner.context);
 }
 
 /// So many bytes at most, but one element at least.
 inline uint64_t wholeElements(const Combiner &combiner, uint64_t bytes) {
   return std::max<uint64_t>(bytes / combiner.elementBytes, 1) * combiner.elementBytes;
-}
-
-/// Block by block, each of which stays in the nearest cache between the copy and the combine; of
-/// whole elements.
-inline void copyAndCombine(const Step &step, const Combiner &combiner, const LocalPiece &piece) {
-  constexpr uint64_t kBlockBytes = 16 << 10;
-  uint64_t block = combiner ? wholeElements(combiner, kBlockBytes) : kBlockBytes;
-  for (uint64_t at = 0; at < piece.bytes; at += block) {
-    uint64_t bytes = std::min(block, piece.bytes - at);
-    std::memcpy(piece.target + at, piece.first + at, bytes);
-    combine(step, combiner, piece.target + at, piece.source + at, bytes);
-  }
-}
-
-inline void combine(const Step &step, const Combiner &combiner, const LocalPiece &piece) {
-  if (piece.first)
-    copyAndCombine(step, combiner, piece);
-  else
-    combine(step, combiner, piece.target, piece.source, piece.bytes);
 }
 
 /// Without a call where the length is that of a number or two.

@@ -60,12 +60,12 @@ OPERATOR(MatMul, kFourBytes, matMulOf(a, b))
 // of the target is another one's source (ivdep), so that the loop is vectorised without a second
 // form for ranges that overlap.
 template <typename Op, typename T, Side side>
-[[gnu::always_inline]] inline void reduce(std::byte *target, const std::byte *source,
-                                          uint64_t bytes) {
+[[gnu::always_inline]] inline void reduce(std::byte *target, const std::byte *first,
+                                          const std::byte *source, uint64_t bytes) {
 #pragma GCC ivdep
   for (uint64_t i = 0; i < bytes; i += sizeof(T)) {
     T own, incoming;
-    std::memcpy(&own, target + i, sizeof(T));
+    std::memcpy(&own, first + i, sizeof(T));
     std::memcpy(&incoming, source + i, sizeof(T));
     T result = side == Side::After ? Op::template apply<T>(own, incoming)
                                    : Op::template apply<T>(incoming, own);
@@ -74,17 +74,18 @@ template <typename Op, typename T, Side side>
 }
 
 template <typename Op, typename T, Side side>
-void reducePlain(std::byte *target, const std::byte *source, uint64_t bytes) {
-  reduce<Op, T, side>(target, source, bytes);
+void reducePlain(std::byte *target, const std::byte *first, const std::byte *source,
+                 uint64_t bytes) {
+  reduce<Op, T, side>(target, first, source, bytes);
 }
 
 // The same for machines that have more than every one of their kind has. Without FMA: a result
 // must not depend on the machine.
 #ifdef __x86_64__
 template <typename Op, typename T, Side side>
-[[gnu::target("avx2")]] void reduceWide(std::byte *target, const std::byte *source,
-                                        uint64_t bytes) {
-  reduce<Op, T, side>(target, source, bytes);
+[[gnu::target("avx2")]] void reduceWide(std::byte *target, const std::byte *first,
+                                        const std::byte *source, uint64_t bytes) {
+  reduce<Op, T, side>(target, first, source, bytes);
 }
 bool hasWide() { return __builtin_cpu_supports("avx2"); }
 #else

@@ -1,4 +1,4 @@
-/// target = target op source, element by element, for every reduction and type.
+/// target = first op source, element by element, for every reduction and type.
 #pragma once
 
 #include "ir/Result.h"
@@ -9,9 +9,10 @@
 
 namespace colldsl {
 
-/// Reduces `bytes` bytes, a whole number of elements, of any alignment. The two
-/// ranges are the same or disjoint.
-using ReduceFunction = void (*)(std::byte *target, const std::byte *source, uint64_t bytes);
+/// Reduces `bytes` bytes, a whole number of elements, of any alignment. Of the three ranges each
+/// two are the same or disjoint; mostly `first` is the target.
+using ReduceFunction = void (*)(std::byte *target, const std::byte *first, const std::byte *source,
+                                uint64_t bytes);
 
 /// Integers wrap around. Logical operators give 0 or 1 and work on all types,
 /// bitwise ones on integers, matmul (2x2 matrices over Z/256, rows first, a byte per
@@ -21,15 +22,16 @@ Result<ReduceFunction> findReduction(Reduction reduction, ElementType type, Side
 /// An operator of the caller's, on elements of which a plan knows the size alone. It must be
 /// associative.
 struct Combiner {
-  /// target = target op source (After), or source op target (Before), for `bytes` bytes, a whole
-  /// number of elements; the two ranges are disjoint. Called by whoever moves the plan, one thread
-  /// at a time; throws nothing and calls no plan.
-  using Apply = void (*)(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
-                         void *context);
+  /// target = first op source (After), or source op first (Before), for `bytes` bytes, a whole
+  /// number of elements. Target and first are the same range or disjoint; the source is disjoint
+  /// from both, or, if the combiner is pure, the target. Called by whoever moves the plan, one
+  /// thread at a time; throws nothing and calls no plan.
+  using Apply = void (*)(std::byte *target, const std::byte *first, const std::byte *source,
+                         uint64_t bytes, Side side, void *context);
   Apply apply = nullptr; ///< null: there is none
   void *context = nullptr;
   uint64_t elementBytes = 0; ///< at least 1
-  /// It is a function of the two ranges alone: may be called by any thread of the process, and
+  /// It is a function of the operands alone: may be called by any thread of the process, and
   /// while messages are moved.
   bool isPure = false;
 

@@ -13,7 +13,7 @@ struct LocalPiece {
   std::byte *target;
   const std::byte *source;
   uint64_t bytes;
-  const std::byte *first = nullptr; ///< Combine: copied to the target before; null: nothing is
+  const std::byte *first = nullptr; ///< Combine: in place of the target's elements; null: these
 };
 
 /// One op.

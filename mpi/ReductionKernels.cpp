@@ -77,9 +77,9 @@ struct MaxlocOf {
 };
 
 template <typename Element, typename Op, Side side>
-void reduce(std::byte *target, const std::byte *source, uint64_t bytes) {
+void reduce(std::byte *target, const std::byte *first, const std::byte *source, uint64_t bytes) {
   for (uint64_t i = 0; i < bytes; i += Element::kBytes) {
-    const std::byte *own = target + i, *incoming = source + i;
+    const std::byte *own = first + i, *incoming = source + i;
     Element::template combine<Op>(target + i, side == Side::After ? own : incoming,
                                   side == Side::After ? incoming : own);
   }

@@ -201,10 +201,10 @@ void Reduction::allocate() {
     own_.allocate(first_, bytes);
 }
 
-void Reduction::applyKernel(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
-                            void *context) {
+void Reduction::applyKernel(std::byte *target, const std::byte *first, const std::byte *source,
+                            uint64_t bytes, Side side, void *context) {
   auto *self = static_cast<const Reduction *>(context);
-  (side == Side::After ? self->after_ : self->before_)(target, source, bytes);
+  (side == Side::After ? self->after_ : self->before_)(target, first, source, bytes);
 }
 
 // It cannot fail: the MPI took operator and datatype before.
@@ -214,25 +214,27 @@ void Reduction::combine(const std::byte *in, std::byte *inout, uint64_t bytes) c
 
 // The MPI computes inout = in op inout. The side counts for operators that commute too: what is
 // equal for their author may differ in bits.
-void Reduction::applyUsers(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
-                           void *context) {
+void Reduction::applyUsers(std::byte *target, const std::byte *first, const std::byte *source,
+                           uint64_t bytes, Side side, void *context) {
   auto *self = static_cast<Reduction *>(context);
   std::byte *incoming = self->incoming_.address();
   uint64_t most = side == Side::Before ? kMostElements * self->layout_->size : self->chunkBytes_;
   for (uint64_t at = 0, part = 0; at < bytes; at += part) {
     part = std::min(most, bytes - at);
     if (side == Side::Before) {
+      if (first != target)
+        std::memcpy(target + at, first + at, part);
       self->combine(source + at, target + at, part);
     } else {
       std::memcpy(incoming, source + at, part);
-      self->combine(target + at, incoming, part);
+      self->combine(first + at, incoming, part);
       std::memcpy(target + at, incoming, part);
     }
   }
 }
 
-void Reduction::applyPacked(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
-                            void *context) {
+void Reduction::applyPacked(std::byte *target, const std::byte *first, const std::byte *source,
+                            uint64_t bytes, Side side, void *context) {
   auto *self = static_cast<Reduction *>(context);
   const TypeLayout &layout = *self->layout_;
   std::byte *own = self->own_.address(), *incoming = self->incoming_.address();
@@ -240,7 +242,7 @@ void Reduction::applyPacked(std::byte *target, const std::byte *source, uint64_t
   std::byte *inout = side == Side::Before ? own : incoming;
   for (uint64_t at = 0, part = 0; at < bytes; at += part) {
     part = std::min(self->chunkBytes_, bytes - at);
-    unpack(layout, own, 0, part, target + at);
+    unpack(layout, own, 0, part, first + at);
     unpack(layout, incoming, 0, part, source + at);
     self->combine(in, inout, part);
     pack(layout, inout, 0, part, target + at);

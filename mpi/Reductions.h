@@ -61,12 +61,12 @@ private:
   Reduction() = default;
   static std::unique_ptr<Reduction> ofMpis(MPI_Op op, MPI_Datatype type);
   static std::unique_ptr<Reduction> ofUsers(MPI_Op op, MPI_Datatype type);
-  static void applyKernel(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
-                          void *context);
-  static void applyUsers(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
-                         void *context);
-  static void applyPacked(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
-                          void *context);
+  static void applyKernel(std::byte *target, const std::byte *first, const std::byte *source,
+                          uint64_t bytes, Side side, void *context);
+  static void applyUsers(std::byte *target, const std::byte *first, const std::byte *source,
+                         uint64_t bytes, Side side, void *context);
+  static void applyPacked(std::byte *target, const std::byte *first, const std::byte *source,
+                          uint64_t bytes, Side side, void *context);
   bool measure(MPI_Datatype type);
   void allocate();
   void combine(const std::byte *in, std::byte *inout, uint64_t bytes) const;

@@ -89,6 +89,9 @@ public:
   virtual void combine(uint64_t offset, const std::byte *from, uint64_t bytes) = 0;
 
   uint64_t elementBytes = 1;
+  /// Has room for the whole message, which may be put there before it is combined; null: there is
+  /// none.
+  std::byte *room = nullptr;
   uint64_t combinedBytes = 0; ///< by the transport; not 0 when it is done: nothing was stored
 };
 

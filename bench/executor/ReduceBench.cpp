@@ -37,8 +37,9 @@ void table(size_t bytes) {
       auto reduce =
           findReduction(static_cast<Reduction>(r), static_cast<ElementType>(t), Side::After);
       if (reduce)
-        std::printf("%6.1f",
-                    gbPerS(bytes, [&] { (*reduce)(target.data(), source.data(), bytes); }));
+        std::printf("%6.1f", gbPerS(bytes, [&] {
+                      (*reduce)(target.data(), target.data(), source.data(), bytes);
+                    }));
       else
         std::printf("%6s", "");
     }

@@ -51,7 +51,7 @@ void run(const Case &c, size_t bytes) {
   auto calls = static_cast<uint32_t>(std::max<size_t>(1, (4 << 20) / bytes));
   auto side = [&](Side which) {
     return processorNsPerCall(calls, [&] {
-      combiner.apply(target.data(), source.data(), bytes, which, combiner.context);
+      combiner.apply(target.data(), target.data(), source.data(), bytes, which, combiner.context);
     });
   };
   double best[3] = {};

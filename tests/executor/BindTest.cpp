@@ -102,11 +102,12 @@ struct Triples {
   Combiner combiner() { return {apply, this, 12}; }
 
 private:
-  static void apply(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
-                    void *context) {
+  static void apply(std::byte *target, const std::byte *first, const std::byte *source,
+                    uint64_t bytes, Side side, void *context) {
     *static_cast<Triples *>(context) = {bytes, side};
     for (uint64_t i = 0; i < bytes; i += 4)
-      *reinterpret_cast<int32_t *>(target + i) += *reinterpret_cast<const int32_t *>(source + i);
+      *reinterpret_cast<int32_t *>(target + i) = *reinterpret_cast<const int32_t *>(first + i) +
+                                                 *reinterpret_cast<const int32_t *>(source + i);
   }
 };
 

@@ -45,9 +45,11 @@ using Ints = std::vector<int32_t>;
 
 BoundBuffer bound(Ints &values) { return {values.data(), values.size() * sizeof(int32_t)}; }
 
-void addTriples(std::byte *target, const std::byte *source, uint64_t bytes, Side, void *) {
+void addTriples(std::byte *target, const std::byte *first, const std::byte *source, uint64_t bytes,
+                Side, void *) {
   for (uint64_t i = 0; i < bytes; i += 4)
-    *reinterpret_cast<int32_t *>(target + i) += *reinterpret_cast<const int32_t *>(source + i);
+    *reinterpret_cast<int32_t *>(target + i) = *reinterpret_cast<const int32_t *>(first + i) +
+                                               *reinterpret_cast<const int32_t *>(source + i);
 }
 
 std::string countRestarts(Endpoint &endpoint, size_t n) {

@@ -186,7 +186,8 @@ TEST_P(Plans, disseminationBarrierSynchronizes) {
 
 int32_t product(int32_t a, int32_t b) {
   auto matMul = findReduction(Reduction::MatMul, ElementType::I32, Side::After);
-  (*matMul)(reinterpret_cast<std::byte *>(&a), reinterpret_cast<const std::byte *>(&b), 4);
+  auto *target = reinterpret_cast<std::byte *>(&a);
+  (*matMul)(target, target, reinterpret_cast<const std::byte *>(&b), 4);
   return a;
 }
 

@@ -105,10 +105,13 @@ template <typename T> void checkOne(Reduction reduction, ElementType type, Side 
       result[i] = side == Side::After ? expected(reduction, own, incoming)
                                       : expected(reduction, incoming, own);
     }
-    (*function)(target.data() + 1, source.data() + 1, n * sizeof(T));
+    std::vector<std::byte> elsewhere(target.size());
+    (*function)(elsewhere.data() + 1, target.data() + 1, source.data() + 1, n * sizeof(T));
+    (*function)(target.data() + 1, target.data() + 1, source.data() + 1, n * sizeof(T));
     EXPECT_TRUE(std::equal(target.begin() + 1, target.end(),
                            reinterpret_cast<const std::byte *>(result.data())))
         << n;
+    EXPECT_EQ(elsewhere, target) << n;
     EXPECT_EQ(target[0], std::byte{0});
   }
 }
@@ -127,7 +130,7 @@ TEST(Reduce, sameRangeOnBothSides) {
   auto *bytes = reinterpret_cast<std::byte *>(values.data());
   auto sum = findReduction(Reduction::Sum, ElementType::U32, Side::After);
   ASSERT_TRUE(sum.ok());
-  (*sum)(bytes, bytes, values.size() * 4);
+  (*sum)(bytes, bytes, bytes, values.size() * 4);
   EXPECT_EQ(values, (std::vector<uint32_t>{2, 4, 6, 8, 10, 12, 14}));
 }
 

@@ -207,6 +207,25 @@ TEST(CombiningReceives, combineWhatComesAsItComes) {
   EXPECT_FALSE(pairs.takeDone(combine)) << "in the next run it must be done anew";
 }
 
+// What the copy would have written is room for what comes.
+TEST(CombiningReceives, takeOverACopy) {
+  ReceiveAndCombine r;
+  BufferId x = r.b.buffer(BufferRole::In, 2);
+  OpId copy = r.b.copy(kMe, {r.b.blocks(x, 0, 2)}, {r.b.blocks(r.y, 0, 2)});
+  r.b.combine(kMe, r.b.blocks(r.z, 0, 2), r.b.blocks(r.y, 0, 2), Reduction::Sum, Side::After,
+              {after(r.receive), after(copy)});
+  Built built(r.b);
+  CombiningReceives pairs(built.view, built.steps);
+  CombiningReceives::Pair *pair = pairs.of(r.receive);
+  ASSERT_NE(pair, nullptr);
+  auto *y = reinterpret_cast<std::byte *>(built.memory[0].data());
+  ASSERT_EQ(pair->room, y);
+  std::fill(built.memory[0].begin(), built.memory[0].end(), 10);
+  std::fill(built.memory[2].begin(), built.memory[2].end(), 1);
+  pair->combine(2 * sizeof(int32_t), y + 2 * sizeof(int32_t), 3 * sizeof(int32_t));
+  EXPECT_EQ(built.memory[0], (std::vector<int32_t>{10, 10, 11, 11, 11, 10, 10, 10, 10, 10}));
+}
+
 TEST(CombiningReceives, notIntoMemoryOfTheCaller) {
   ReceiveAndCombine r(BufferRole::Out);
   r.combine();
@@ -269,13 +288,13 @@ TEST(LocalPart, whatOverlapsMovesAtOnce) {
 
 TEST(LocalPart, combinesWholeElements) {
   std::vector<std::byte> y(60), x(60, std::byte{1}), z(60, std::byte{2});
-  Combiner combiner{
-      [](std::byte *target, const std::byte *source, uint64_t bytes, Side, void *odd) {
-        *static_cast<bool *>(odd) |= bytes % 12 != 0;
-        for (uint64_t i = 0; i < bytes; ++i)
-          target[i] |= source[i];
-      },
-      nullptr, 12};
+  Combiner combiner{[](std::byte *target, const std::byte *first, const std::byte *source,
+                       uint64_t bytes, Side, void *odd) {
+                      *static_cast<bool *>(odd) |= bytes % 12 != 0;
+                      for (uint64_t i = 0; i < bytes; ++i)
+                        target[i] = first[i] | source[i];
+                    },
+                    nullptr, 12};
   bool isOdd = false;
   combiner.context = &isOdd;
   Step step;

@@ -247,17 +247,20 @@ bool mpiIsWrong(MPI_Op op, const TypeCase &type, size_t extent) {
 #endif
 }
 
-/// What a plan makes of arrays of the program: combines their packed elements.
+/// What a plan makes of arrays of the program: combines their packed elements, in place or with the
+/// result elsewhere.
 Bytes combined(Reduction &reduction, MPI_Datatype type, const Bytes &target, const Bytes &source,
-               Side side) {
+               Side side, bool isElsewhere) {
   const TypeLayout &layout = *knownLayoutOf(type);
   Combiner combiner = reduction.combiner();
   EXPECT_EQ(combiner.elementBytes, layout.size);
   Bytes result = target, own(target.size() / layout.extent * layout.size), other(own.size());
   pack(layout, target.data(), 0, own.size(), own.data());
   pack(layout, source.data(), 0, own.size(), other.data());
-  combiner.apply(own.data(), other.data(), own.size(), side, combiner.context);
-  unpack(layout, result.data(), 0, own.size(), own.data());
+  Bytes elsewhere(own.size());
+  std::byte *to = isElsewhere ? elsewhere.data() : own.data();
+  combiner.apply(to, own.data(), other.data(), own.size(), side, combiner.context);
+  unpack(layout, result.data(), 0, own.size(), to);
   return result;
 }
 
@@ -273,10 +276,12 @@ void expectAsMpi(const OpCase &op, const TypeCase &type, Reduction &reduction) {
       type.oracle(op.op, &left[at], &wanted[at]);
   else
     ASSERT_EQ(MPI_Reduce_local(left.data(), wanted.data(), kCount, type.type, op.op), MPI_SUCCESS);
-  Bytes before = combined(reduction, type.type, right, left, Side::Before);
-  Bytes after = combined(reduction, type.type, left, right, Side::After);
-  EXPECT_EQ(firstDifference(type, before, wanted, extent), kCount) << "before";
-  EXPECT_EQ(firstDifference(type, after, wanted, extent), kCount) << "after";
+  for (bool isElsewhere : {false, true}) {
+    Bytes before = combined(reduction, type.type, right, left, Side::Before, isElsewhere);
+    Bytes after = combined(reduction, type.type, left, right, Side::After, isElsewhere);
+    EXPECT_EQ(firstDifference(type, before, wanted, extent), kCount) << "before";
+    EXPECT_EQ(firstDifference(type, after, wanted, extent), kCount) << "after";
+  }
 }
 
 TEST(Reductions, OperatorsOfMpiAreAsMpiDoesThem) {
@@ -396,20 +401,25 @@ void expectMultiplies(const UserType &type, MPI_Op op, Form form) {
       left[i][k] = random(), right[i][k] = random();
     wanted[i] = product(left[i], right[i]);
   }
-  auto apply = [&](Matrices target, const Matrices &source, Side side) {
+  auto apply = [&](Matrices target, const Matrices &source, Side side, bool isElsewhere) {
+    Matrices elsewhere(target.size());
+    Matrices &result = isElsewhere ? elsewhere : target;
     given = MPI_DATATYPE_NULL;
     mostGiven = 0;
     isAligned = true;
-    combiner.apply(reinterpret_cast<std::byte *>(target.data()),
+    combiner.apply(reinterpret_cast<std::byte *>(result.data()),
+                   reinterpret_cast<const std::byte *>(target.data()),
                    reinterpret_cast<const std::byte *>(source.data()), source.size() * 16, side,
                    combiner.context);
     EXPECT_EQ(given, type.type);
     EXPECT_EQ(mostGiven > 1, form != Form::OneByOne);
     EXPECT_TRUE(isAligned);
-    return target;
+    return result;
   };
-  EXPECT_TRUE(apply(right, left, Side::Before) == wanted) << "before";
-  EXPECT_TRUE(apply(left, right, Side::After) == wanted) << "after";
+  for (bool isElsewhere : {false, true}) {
+    EXPECT_TRUE(apply(right, left, Side::Before, isElsewhere) == wanted) << "before";
+    EXPECT_TRUE(apply(left, right, Side::After, isElsewhere) == wanted) << "after";
+  }
 }
 
 TEST(Reductions, UsersOperatorsOnTypesOfAnyShape) {

@@ -50,11 +50,11 @@ struct Operator {
   }
 
 private:
-  static void apply(std::byte *target, const std::byte *source, uint64_t bytes, Side side,
-                    void *context) {
+  static void apply(std::byte *target, const std::byte *first, const std::byte *source,
+                    uint64_t bytes, Side side, void *context) {
     auto *self = static_cast<const Operator *>(context);
     Words own(bytes / sizeof(uint32_t)), incoming(own.size());
-    std::memcpy(own.data(), target, bytes);
+    std::memcpy(own.data(), first, bytes);
     std::memcpy(incoming.data(), source, bytes);
     for (size_t i = 0; i < own.size(); i += self->words) {
       uint32_t *a = &own[i], *b = &incoming[i];

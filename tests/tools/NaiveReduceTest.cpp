@@ -82,7 +82,7 @@ TEST(NaiveReduce, AgreesWithTheExecutor) {
       ASSERT_EQ(known.ok(), function.ok()) << spelling(reduction) << " of " << spelling(type);
       if (!function)
         continue;
-      (*function)(its.data(), other.data(), its.size());
+      (*function)(its.data(), its.data(), other.data(), its.size());
       EXPECT_EQ(mine, its) << spelling(reduction) << " of " << spelling(type);
     }
 }

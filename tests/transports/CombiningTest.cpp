@@ -10,7 +10,10 @@ namespace {
 
 // Notes each byte that is combined.
 struct Noted final : CombiningTarget {
-  Noted(uint64_t bytes, uint64_t elementBytes) : got(bytes) { this->elementBytes = elementBytes; }
+  Noted(uint64_t bytes, uint64_t elementBytes, bool hasRoom) : got(bytes), before(bytes) {
+    this->elementBytes = elementBytes;
+    room = hasRoom ? before.data() : nullptr;
+  }
   void combine(uint64_t offset, const std::byte *from, uint64_t bytes) override {
     isRight = isRight && offset == next && offset + bytes <= got.size() &&
               offset % elementBytes == 0 && bytes % elementBytes == 0;
@@ -18,7 +21,7 @@ struct Noted final : CombiningTarget {
     if (isRight)
       std::copy_n(from, bytes, got.begin() + static_cast<std::ptrdiff_t>(offset));
   }
-  std::vector<std::byte> got;
+  std::vector<std::byte> got, before;
   uint64_t next = 0;
   bool isRight = true;
 };
@@ -48,8 +51,8 @@ TEST_P(Contract, whatIsCombinedIsCombinedOnce) {
     Channels &channels = **opened;
     if (!channels.prepare({sizes.back()}))
       return "no room";
-    for (uint32_t run = 0; run < 8; ++run) {
-      bool isInPieces = run % 2 != 0, isLate = run / 2 % 2 != 0;
+    for (uint32_t run = 0; run < 16; ++run) {
+      bool isInPieces = run % 2 != 0, isLate = run / 2 % 2 != 0, hasRoom = run / 8 % 2 != 0;
       uint64_t elementBytes = run / 4 % 2 != 0 ? 24 : 8; // 24 divides no part
       std::deque<Message> sends, recvs;
       std::deque<std::array<iovec, 2>> halves;
@@ -59,7 +62,7 @@ TEST_P(Contract, whatIsCombinedIsCombinedOnce) {
       channels.start();
       auto receive = [&](uint32_t m) {
         recvs.emplace_back(std::vector<std::byte>(sizes[m], std::byte{0xee}));
-        targets.emplace_back(sizes[m], elementBytes);
+        targets.emplace_back(sizes[m], elementBytes, hasRoom);
         pending += channels.recvCombining({0, m}, OpId{messages + m}, recvs[m].payload,
                                           targets[m]) == Posted::Pending;
       };

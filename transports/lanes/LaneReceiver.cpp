@@ -8,7 +8,7 @@ namespace {
 constexpr uint32_t kPollsForMore = 200;
 constexpr uint32_t kPollsBeforeTakingBack = 16;
 constexpr uint32_t kMostLate = 8;
-constexpr uint64_t kPartBytes = 256 << 10; // at most, of a message that is combined
+constexpr uint64_t kPartBytes = 512 << 10; // at most, of a message that is combined
 
 uint32_t linesOf(const Line &line) {
   return line.kind == LineKind::Inline ? linesFor(line.inlineBytes) : 1;
@@ -306,16 +306,20 @@ bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
   return outcome == cma::Outcome::Copied;
 }
 
-// By way of memory that stays in a cache. What was combined before a part cannot be read is not
-// combined again.
+// Part by part, each of which stays in a cache until it is combined. What was combined before a
+// part cannot be read is not combined again.
 bool LaneReceiver::combineDirectly(Message &message, const RequestBody &request) {
   const Place &from = request.place;
   if (from.pieces != 1)
     return false;
   pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
-  part_.resize(kPartBytes - kPartBytes % message.combining->elementBytes);
-  for (uint64_t offset = 0; offset < request.bytes; offset += part_.size()) {
-    iovec part{part_.data(), std::min<uint64_t>(part_.size(), request.bytes - offset)};
+  const CombiningTarget &target = *message.combining;
+  const uint64_t most = kPartBytes - kPartBytes % target.elementBytes;
+  if (!target.room)
+    part_.resize(most);
+  for (uint64_t offset = 0; offset < request.bytes; offset += most) {
+    std::byte *at = target.room ? target.room + offset : part_.data();
+    iovec part{at, std::min(most, request.bytes - offset)};
     cma::Outcome outcome = cma::read({process, from.address + offset, 1, part.iov_len},
                                      {&part, 1, false, false, part.iov_len});
     canReach_ = canReach_ && outcome != cma::Outcome::Forbidden;
@@ -323,7 +327,7 @@ bool LaneReceiver::combineDirectly(Message &message, const RequestBody &request)
       return false;
     if (offset + part.iov_len == request.bytes)
       notify(request, Notice::Done); // the sender need not wait for the combine
-    store(message, offset, part_.data(), part.iov_len);
+    store(message, offset, at, part.iov_len);
   }
   return true;
 }
