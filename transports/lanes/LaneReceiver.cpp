@@ -8,6 +8,7 @@ namespace {
 constexpr uint32_t kPollsForMore = 200;
 constexpr uint32_t kPollsBeforeTakingBack = 16;
 constexpr uint32_t kMostLate = 8;
+constexpr uint32_t kSpareKiB = 64; // takes a receiver about as long as to ask a sender to write
 constexpr uint64_t kPartBytes = 512 << 10; // at most, of a message that is combined
 
 uint32_t linesOf(const Line &line) {
@@ -282,7 +283,7 @@ bool LaneReceiver::isSendersWork(const Message &message, const RequestBody &requ
   if (message.combining || (!place.isShared && !mayReach(request.bytes, place.pieces)))
     return false;
   return message.mover == Mover::Writer ||
-         (message.mover == Mover::Either && request.loadKiB < message.tally->loadKiB);
+         (message.mover == Mover::Either && request.loadKiB + kSpareKiB < message.tally->loadKiB);
 }
 
 // True: all is here, and the sender knows it.
