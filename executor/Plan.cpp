@@ -79,6 +79,9 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
   combining_ = CombiningReceives(view_, steps_);
   addresses_.reset();
   line_ = straightLine(view_, steps_, engine_.endpoint());
+  auto isSend = [&](uint32_t op) { return steps_[OpId{op}].kind == Step::Kind::Send; };
+  endOfSends_ = static_cast<size_t>(std::find_if(line_.rbegin(), line_.rend(), isSend).base() -
+                                    line_.begin());
   return {};
 }
 
@@ -99,31 +102,49 @@ Status Plan::start(uint32_t patience) {
   if (running())
     return Status::error("the plan is running");
   channels_->start();
+  lineAt_ = 0;
   bool isStraight = !line_.empty() && !observer_;
-  size_t finished = isStraight ? runStraight(patience) : 0;
-  if (isStraight && finished == line_.size())
+  if (isStraight && runStraight(patience))
     return {};
   lock_.lock();
   state_.store(State::Running, std::memory_order_relaxed);
-  beginWavefront(finished);
-  advance();
+  onLine_ = isStraight && patience == 0 && onlyReceivesAreLeft();
+  if (!onLine_) {
+    leaveLine();
+    advance();
+  }
   lock_.unlock();
   return status();
 }
 
-// The number of ops that were finished, in the order of the line.
-size_t Plan::runStraight(uint32_t patience) {
-  for (size_t i = 0; i < line_.size(); ++i) {
-    const Step &step = steps_[OpId{line_[i]}];
+bool Plan::tryFinish(uint32_t patience) {
+  if (!running() || !lock_.tryLock())
+    return false;
+  bool isOver = running() && onLine_ && runStraight(patience);
+  if (isOver) {
+    onLine_ = false;
+    finishRun();
+  }
+  lock_.unlock();
+  return isOver;
+}
+
+// True: to its end.
+bool Plan::runStraight(uint32_t patience) {
+  for (; lineAt_ < line_.size(); ++lineAt_) {
+    const Step &step = steps_[OpId{line_[lineAt_]}];
     if (step.isLocal())
       run(step, steps_.combiner());
     else if (step.kind == Step::Kind::Send && !channels_->sendNow(step.slot, step.payload))
-      return i;
+      return false;
     else if (step.kind == Step::Kind::Recv && !awaitMessage(step, patience))
-      return i;
+      return false;
   }
-  return line_.size();
+  return true;
 }
+
+// Nobody else can be waiting for what this rank does next.
+bool Plan::onlyReceivesAreLeft() const { return lineAt_ >= endOfSends_; }
 
 bool Plan::awaitMessage(const Step &step, uint32_t patience) {
   for (uint32_t look = 0; !channels_->recvNow(step.slot, step.payload); ++look)
@@ -132,10 +153,11 @@ bool Plan::awaitMessage(const Step &step, uint32_t patience) {
   return true;
 }
 
-// So many ops of the line have finished.
-void Plan::beginWavefront(size_t finished) {
-  if (finished > 0) {
-    wavefront_.restartAfter(std::span(line_).first(finished));
+// From now on the wavefront runs what is left.
+void Plan::leaveLine() {
+  onLine_ = false;
+  if (lineAt_ > 0) {
+    wavefront_.restartAfter(std::span(line_).first(lineAt_));
   } else {
     wavefront_.restart();
     memory_->restoreLengths();
@@ -184,7 +206,11 @@ void Plan::check() {
     failWith(describe(channels_->fault()));
 }
 
-bool Plan::advance() { return observer_ ? advanceAs<true>() : advanceAs<false>(); }
+bool Plan::advance() {
+  if (onLine_)
+    leaveLine();
+  return observer_ ? advanceAs<true>() : advanceAs<false>();
+}
 
 template <bool Observed> bool Plan::advanceAs() {
   bool moved = false;

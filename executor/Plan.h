@@ -66,6 +66,11 @@ public:
   /// short plan looks so often for each message that is not here yet, before start() returns.
   Status start(uint32_t patience = 0);
 
+  /// For whoever is about to wait for the run that start() began: a short plan looks so often for
+  /// each message that is not here yet, which is cheaper than progress(). True: the run is over and
+  /// went well. False tells nothing.
+  bool tryFinish(uint32_t patience);
+
   /// Does what can be done now. True: something moved.
   bool progress();
 
@@ -101,9 +106,10 @@ private:
   State state() const { return state_.load(std::memory_order_acquire); }
 
   Status bindTo(Channels &channels, const Binding &binding);
-  size_t runStraight(uint32_t patience);
+  bool runStraight(uint32_t patience);
   bool awaitMessage(const Step &step, uint32_t patience);
-  void beginWavefront(size_t finished);
+  bool onlyReceivesAreLeft() const;
+  void leaveLine();
   bool advance();
   template <bool Observed> bool advanceAs();
   template <bool Observed> bool startReady();
@@ -142,6 +148,9 @@ private:
   CombiningReceives combining_;
   Wavefront wavefront_;
   std::vector<uint32_t> line_; ///< see StraightLine.h
+  size_t lineAt_ = 0;          ///< so many ops of it have finished
+  size_t endOfSends_ = 0;      ///< behind its last send
+  bool onLine_ = false;        ///< the run waits for a message on it, and no wavefront has begun
   std::unique_ptr<Channels> channels_;
   Observer *observer_ = nullptr;
 

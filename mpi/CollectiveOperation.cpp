@@ -30,13 +30,16 @@ bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 
 } // namespace
 
-CollectiveOperation::CollectiveOperation(ServedComm &comm, const Call &call)
-    : Operation(call.kind), group_(comm.plans()), rank_(comm.rank()), ranks_(comm.numRanks()),
+CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                         const Call &call)
+    : Operation(call.kind), group_(std::move(group)), rank_(comm.rank()), ranks_(comm.numRanks()),
       plan_(group_->communicator(), comm.job().library(), functionOf(call.kind)) {}
 
-Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, Call call) {
+Result<std::shared_ptr<Operation>>
+CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call) {
   call.send.isSent = true;
-  std::shared_ptr<CollectiveOperation> operation(new CollectiveOperation(comm, call));
+  std::shared_ptr<CollectiveOperation> operation(
+      new CollectiveOperation(comm, std::move(group), call));
   if (!operation->describe(call))
     return std::shared_ptr<Operation>();
   if (Status s = operation->plan_.commit(); !s)
@@ -45,6 +48,25 @@ Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm, C
   operation->isPlain_ =
       operation->packed_.empty() && operation->unpacked_.empty() && !operation->holdsType();
   return std::shared_ptr<Operation>(std::move(operation));
+}
+
+Result<std::shared_ptr<Operation>>
+CollectiveOperation::makePersistent(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                    const Call &call) {
+  Result<std::shared_ptr<Operation>> made = make(comm, std::move(group), call);
+  if (!made || !*made)
+    return made;
+  auto &operation = static_cast<CollectiveOperation &>(**made);
+  operation.isPersistent_ = true;
+  if (operation.holdsType())
+    comm.job().typesInUse().begin(operation.reduction_->heldType());
+  return made;
+}
+
+CollectiveOperation::~CollectiveOperation() {
+  giveUp();
+  if (isPersistent_ && holdsType())
+    group_->job().typesInUse().end(reduction_->heldType());
 }
 
 Status CollectiveOperation::describe(const Call &call) {
@@ -327,6 +349,12 @@ void CollectiveOperation::start(uint32_t number) {
   begun_ = beginRun(0);
   if (begun_)
     group_->job().beginMoving(*this);
+}
+
+// True: the run is over and went well.
+bool CollectiveOperation::tryLine() {
+  return begun_ && plan_.isCommitted() &&
+         plan_.plan().tryFinish(group_->job().lanes().patience().looksInRow);
 }
 
 Status CollectiveOperation::finish() {

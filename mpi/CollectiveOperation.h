@@ -16,15 +16,22 @@ class ServedComm;
 
 class CollectiveOperation final : public Operation {
 public:
-  /// Null: the arguments are for the MPI below to serve or to refuse, on all ranks. An error:
-  /// memory is short.
-  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, Call call);
+  /// `group`: of the communicator, all of whose runs it numbers, or of this operation alone. Null:
+  /// the arguments are for the MPI below to serve or to refuse, on all ranks. An error: memory is
+  /// short.
+  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                                 Call call);
+  /// The same; its datatypes are in use until it ends.
+  static Result<std::shared_ptr<Operation>>
+  makePersistent(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call);
 
-  ~CollectiveOperation() override { giveUp(); }
+  ~CollectiveOperation() override;
 
   Status run(uint32_t number) override;
   void start(uint32_t number) override;
   bool isDone() const override { return !plan_.isCommitted() || !plan_.plan().running(); }
+  bool await() override { return tryLine() || isDone(); }
+  bool tryFinish() override { return tryLine() && finish().ok(); }
   Status finish() override;
   void giveUp() override;
   bool progress() override { return plan_.plan().progress(); }
@@ -39,7 +46,7 @@ private:
     InOut
   };
 
-  CollectiveOperation(ServedComm &comm, const Call &call);
+  CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call);
 
   Status describe(const Call &call);
   Status describeBcast(const Call &call);
@@ -58,6 +65,7 @@ private:
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
   bool holdsType() const { return reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL; }
   Status beginRun(uint32_t patience);
+  bool tryLine();
   Status endRun(Status outcome);
   void addPacked(Packed packed, Way way);
 
@@ -71,7 +79,8 @@ private:
   int rank_, ranks_;
   std::unique_ptr<Reduction> reduction_; ///< outlives the plan
   CollectivePlan plan_;                  ///< not committed: the run before failed
-  bool isPlain_ = false;                 ///< nothing is to be done before a run, or behind it
+  bool isPersistent_ = false;
+  bool isPlain_ = false; ///< nothing is to be done before a run, or behind it
   std::vector<Direct> direct_;
   Status begun_; ///< of a run that start() began
 };

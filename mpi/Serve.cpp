@@ -94,6 +94,8 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   ServedComm *served = job && !Settings::all().isOff(call.kind) ? ServedComm::of(comm) : nullptr;
   if (!served || !served->serves(call.kind))
     return passOn(call);
+  if (isPersistent && !isAlongTopology(call.kind))
+    served->keepContexts(comm);
   Guard guard(*job);
   if (!isPersistent)
     served->countCall(call.kind);

@@ -27,7 +27,7 @@ bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *r
 /// Serves a blocking call; false: the MPI below must. What the call returns is put into `code`.
 bool serve(MPI_Comm comm, const Call &call, int &code);
 
-/// Starts a nonblocking call, or makes a persistent one. Nothing here waits for other ranks, so a
+/// Starts a nonblocking call, or makes a persistent one. The former waits for no other rank, so a
 /// communicator that is not known is left to the MPI below, by all its ranks.
 bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *request, int &code);
 
@@ -49,6 +49,22 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
       return code;                                                                                 \
     return real::name(PASS_##shape, request);                                                      \
   }
+
+#define COLLDSL_PERSISTENT_OF(prefix, name, C, D, shape)                                           \
+  extern "C" __attribute__((visibility("default"), alias(#prefix #name))) int P##prefix##name(     \
+      ARGS_##shape(C, D), MPI_Info info, MPI_Request *request);                                    \
+  extern "C" __attribute__((visibility("default"))) int prefix##name(                              \
+      ARGS_##shape(C, D), MPI_Info info, MPI_Request *request) {                                   \
+    int code = MPI_SUCCESS;                                                                        \
+    return serve(comm, CALL_##shape, true, request, code)                                          \
+               ? code                                                                              \
+               : real::name(PASS_##shape, info, request);                                          \
+  }
+#ifdef COLLDSL_MPI_PERSISTENT_EXTENSION
+#define COLLDSL_PERSISTENT(...) COLLDSL_PERSISTENT_OF(MPIX_, __VA_ARGS__)
+#else
+#define COLLDSL_PERSISTENT(...) COLLDSL_PERSISTENT_OF(MPI_, __VA_ARGS__)
+#endif
 
 // Sides of calls: the same elements in each slot, the same block for all slots, lists.
 

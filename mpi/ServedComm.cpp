@@ -251,10 +251,14 @@ void ServedComm::describe(MPI_Comm comm, bool mayHaveTopology) {
   offer_.neighbors = offer_.all;
 }
 
+std::shared_ptr<PlanGroup> ServedComm::plansOf(Job::Context context) const {
+  return std::make_shared<PlanGroup>(job_, members_, Rank{static_cast<uint32_t>(rank_)},
+                                     context.number, kPlansOf | context.owner);
+}
+
 const std::shared_ptr<PlanGroup> &ServedComm::plans() {
   if (!plans_)
-    plans_ = std::make_shared<PlanGroup>(job_, members_, Rank{static_cast<uint32_t>(rank_)},
-                                         context_.number, kPlansOf | context_.owner);
+    plans_ = plansOf(context_);
   return plans_;
 }
 
@@ -279,8 +283,12 @@ bool ServedComm::isPlain(const Call &call) {
                      type == MPI_FLOAT || type == MPI_DOUBLE);
 }
 
+bool ServedComm::isCounted(CallKind kind) const {
+  return !isAlongTopology(kind) && calls_ < Settings::all().firstCalls();
+}
+
 bool ServedComm::countCall(CallKind kind) {
-  if (isAlongTopology(kind) || calls_ >= Settings::all().firstCalls())
+  if (!isCounted(kind))
     return false;
   ++calls_;
   return true;
@@ -312,8 +320,9 @@ Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
   Result<std::shared_ptr<Operation>> operation =
       trusts(call) ? fixedOrFound(call)
                    : findOrMake(isAlongTopology(call.kind) ? call : significant(call));
-  bool isQuick =
-      operation && *operation && (trusts(call) || (!call.hasLists() && (*operation)->isQuick()));
+  // Which calls are quick differs between ranks, and what is quick is not counted.
+  bool isQuick = operation && *operation && !isCounted(call.kind) &&
+                 (trusts(call) || (!call.hasLists() && (*operation)->isQuick()));
   quick_[static_cast<size_t>(call.kind)] = {isQuick ? *operation : nullptr, call};
   return operation;
 }
@@ -369,7 +378,7 @@ Result<std::shared_ptr<Operation>> ServedComm::make(const Call &call) {
     plans()->numberNextRun(runs_ + 1); // it fails if this rank cannot make its plan
   Result<std::shared_ptr<Operation>> made = isAlongTopology(call.kind)
                                                 ? NeighborOperation::make(*this, call, 0)
-                                                : CollectiveOperation::make(*this, call);
+                                                : CollectiveOperation::make(*this, plans(), call);
   if (!made || !*made)
     return made;
   prepared_.push_front(*made);
@@ -378,8 +387,16 @@ Result<std::shared_ptr<Operation>> ServedComm::make(const Call &call) {
   return made;
 }
 
+// Runs of persistent calls are started in any order, so the plan of each has a context of its own.
 Result<std::shared_ptr<Operation>> ServedComm::makePersistent(const Call &call) {
-  return NeighborOperation::make(*this, call, ++persistent_);
+  if (isAlongTopology(call.kind))
+    return NeighborOperation::make(*this, call, ++persistent_);
+  Job::Context context = takeContexts(1);
+  if (context.number == 0)
+    return std::shared_ptr<Operation>();
+  std::shared_ptr<PlanGroup> plans = plansOf(context);
+  plans->numberNextRun(1); // it fails if this rank cannot make its plan
+  return CollectiveOperation::makePersistent(*this, std::move(plans), significant(call));
 }
 
 } // namespace colldsl::mpi

@@ -121,7 +121,8 @@ public:
   /// make on communicators that live for a few calls.
   static bool isPlain(const Call &call);
 
-  /// For a persistent call along the topology: one of its own.
+  /// For a persistent call: one of its own. If it is not along the topology, a context must have
+  /// been kept for it.
   Result<std::shared_ptr<Operation>> makePersistent(const Call &call);
 
   Job &job() const { return job_; }
@@ -180,7 +181,10 @@ private:
   void describe(MPI_Comm comm, bool mayHaveTopology);
   std::vector<Rank> membersOf(MPI_Comm comm) const;
   void tell(const char *origin) const;
+  /// Whether a call of this kind, made now, is one of the first.
+  bool isCounted(CallKind kind) const;
   Call significant(const Call &call) const;
+  std::shared_ptr<PlanGroup> plansOf(Job::Context context) const;
   Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
   Result<std::shared_ptr<Operation>> make(const Call &call);
   bool trusts(const Call &call) const { return !fixed_.empty() && isAlongTopology(call.kind); }

@@ -1,5 +1,5 @@
-// The collectives of all ranks of a communicator: blocking and nonblocking; with counts of int and
-// of MPI_Count.
+// The collectives of all ranks of a communicator: blocking, nonblocking, persistent; with counts of
+// int and of MPI_Count.
 #include "mpi/Serve.h"
 #include "mpi/doors/Shapes.h"
 
@@ -99,6 +99,7 @@ using namespace colldsl::mpi;
 
 COLLDSL_BLOCKING(Barrier, int, int, BARRIER)
 COLLDSL_NONBLOCKING(Ibarrier, int, int, BARRIER)
+COLLDSL_PERSISTENT(Barrier_init, int, int, BARRIER)
 
 #define ALL_OPERATIONS(MODE, suffix, C, D)                                                         \
   MODE(Bcast, bcast, suffix, C, D, BCAST)                                                          \
@@ -123,9 +124,14 @@ COLLDSL_NONBLOCKING(Ibarrier, int, int, BARRIER)
 #define NONBLOCKING(name, lower, suffix, C, D, shape)                                              \
   COLLDSL_NONBLOCKING(I##lower##suffix, C, D, shape)
 
+#define PERSISTENT(name, lower, suffix, C, D, shape)                                               \
+  COLLDSL_PERSISTENT(name##_init##suffix, C, D, shape)
+
 ALL_OPERATIONS(BLOCKING, , int, int)
 ALL_OPERATIONS(NONBLOCKING, , int, int)
+ALL_OPERATIONS(PERSISTENT, , int, int)
 #ifdef COLLDSL_MPI_LARGE_COUNTS
 ALL_OPERATIONS(BLOCKING, _c, MPI_Count, MPI_Aint)
 ALL_OPERATIONS(NONBLOCKING, _c, MPI_Count, MPI_Aint)
+ALL_OPERATIONS(PERSISTENT, _c, MPI_Count, MPI_Aint)
 #endif

@@ -179,13 +179,13 @@ COLLDSL_DOOR(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
   return code;
 }
 
-// A run that is under way calls it.
+// A run that is under way calls it, or one that is started later.
 COLLDSL_DOOR(Op_free, (MPI_Op * op)) {
   if (!Job::current())
     return real::Op_free(op);
   Guard guard(*Job::current());
   Reduction::countFreed();
-  if (!Requests::anyRunning())
+  if (!Requests::hasAny())
     return real::Op_free(op);
   Job::current()->keep(std::exchange(*op, MPI_OP_NULL));
   return MPI_SUCCESS;

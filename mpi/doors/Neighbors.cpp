@@ -34,18 +34,8 @@ using namespace colldsl::mpi;
 #define BLOCKING(name, suffix, C, D, shape) COLLDSL_BLOCKING(Neighbor_##name##suffix, C, D, shape)
 #define NONBLOCKING(name, suffix, C, D, shape)                                                     \
   COLLDSL_NONBLOCKING(Ineighbor_##name##suffix, C, D, shape)
-#define PERSISTENT(prefix, name, suffix, C, D, shape)                                              \
-  extern "C"                                                                                       \
-      __attribute__((visibility("default"), alias(#prefix "Neighbor_" #name "_init" #suffix))) int \
-          P##prefix##Neighbor_##name##_init##suffix(ARGS_##shape(C, D), MPI_Info info,             \
-                                                    MPI_Request *request);                         \
-  extern "C" __attribute__((visibility("default"))) int prefix##Neighbor_##name##_init##suffix(    \
-      ARGS_##shape(C, D), MPI_Info info, MPI_Request *request) {                                   \
-    int code = MPI_SUCCESS;                                                                        \
-    return serve(comm, CALL_##shape, true, request, code)                                          \
-               ? code                                                                              \
-               : real::Neighbor_##name##_init##suffix(PASS_##shape, info, request);                \
-  }
+#define PERSISTENT(name, suffix, C, D, shape)                                                      \
+  COLLDSL_PERSISTENT(Neighbor_##name##_init##suffix, C, D, shape)
 
 #define ALL_OPERATIONS(MODE, suffix, C, D)                                                         \
   MODE(allgather, suffix, C, D, ALLGATHER)                                                         \
@@ -56,14 +46,9 @@ using namespace colldsl::mpi;
 
 ALL_OPERATIONS(BLOCKING, , int, int)
 ALL_OPERATIONS(NONBLOCKING, , int, int)
-#ifdef COLLDSL_MPI_PERSISTENT_EXTENSION
-#define PERSISTENT_HERE(...) PERSISTENT(MPIX_, __VA_ARGS__)
-#else
-#define PERSISTENT_HERE(...) PERSISTENT(MPI_, __VA_ARGS__)
-#endif
-ALL_OPERATIONS(PERSISTENT_HERE, , int, int)
+ALL_OPERATIONS(PERSISTENT, , int, int)
 #ifdef COLLDSL_MPI_LARGE_COUNTS
 ALL_OPERATIONS(BLOCKING, _c, MPI_Count, MPI_Aint)
 ALL_OPERATIONS(NONBLOCKING, _c, MPI_Count, MPI_Aint)
-ALL_OPERATIONS(PERSISTENT_HERE, _c, MPI_Count, MPI_Aint)
+ALL_OPERATIONS(PERSISTENT, _c, MPI_Count, MPI_Aint)
 #endif

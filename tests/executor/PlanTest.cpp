@@ -70,6 +70,21 @@ struct Bench {
   Status status;
 };
 
+/// Ends a run that start() began, in one of several ways.
+std::string end(Plan &plan, int way) {
+  bool isOver = false;
+  for (int tries = way % 3; tries > 0 && !isOver; --tries)
+    isOver = plan.tryFinish(way % 2 == 0 ? 0 : 1000);
+  if (isOver && (plan.running() || plan.failed()))
+    return "tryFinish: it is not over";
+  for (int tests = way % 5; tests > 0 && !isOver; --tests) {
+    isOver = plan.test();
+    (void)plan.tryFinish(10); // may come again at any time
+  }
+  Status s = plan.wait(kLong);
+  return s ? "" : "wait: " + s.message();
+}
+
 std::string allgather(Endpoint &endpoint, size_t n, int runs) {
   uint32_t numRanks = endpoint.numRanks();
   Ints x(n), y(n * numRanks);
@@ -93,6 +108,36 @@ std::string allgather(Endpoint &endpoint, size_t n, int runs) {
 TEST_P(Plans, ringAllgather) {
   for (uint32_t numRanks = 1; numRanks <= 9; ++numRanks)
     run(numRanks, [](Endpoint &endpoint) { return allgather(endpoint, 5, 10); });
+}
+
+TEST_P(Plans, runsEndInManyWays) {
+  for (uint32_t numRanks : {1, 2, 3, 5})
+    run(numRanks, [](Endpoint &endpoint) -> std::string {
+      constexpr size_t n = 3;
+      uint32_t numRanks = endpoint.numRanks(), me = index(endpoint.rank());
+      Ints x(n), y(n * numRanks), buf(n);
+      Bench ring(endpoint, ringAllgather(numRanks), {n, {bound(x), bound(y)}, {}});
+      Bench tree(endpoint, flatBroadcast(numRanks), {n, {bound(buf)}, {}});
+      if (!ring.status || !tree.status)
+        return "not opened";
+      for (int run = 0; run < 60; ++run) {
+        fill(x, endpoint.rank(), run);
+        std::fill(y.begin(), y.end(), -1);
+        fill(buf, endpoint.rank(), run);
+        if (!tree.plan->start() || !ring.plan->start())
+          return "not started";
+        auto way = run + static_cast<int>(me) * 7;
+        for (Plan *plan : {&*tree.plan, &*ring.plan})
+          if (auto s = end(*plan, way); !s.empty())
+            return s;
+        if (buf != valuesOf(Rank{0}, run, n))
+          return "wrong broadcast in run " + std::to_string(run);
+        for (uint32_t r = 0; r < numRanks; ++r)
+          if (Ints(y.begin() + r * n, y.begin() + (r + 1) * n) != valuesOf(Rank{r}, run, n))
+            return "wrong block in run " + std::to_string(run);
+      }
+      return "";
+    });
 }
 
 TEST_P(Plans, messagesWithoutBytes) {

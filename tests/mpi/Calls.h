@@ -1,6 +1,7 @@
 /// The neighbour operations in all their forms, behind one function.
 #pragma once
 
+#include "tests/mpi/Form.h"
 #include "tests/mpi/Side.h"
 
 #include <string>
@@ -8,7 +9,6 @@
 namespace conformance {
 
 enum class Operation : uint32_t { Allgather, Allgatherv, Alltoall, Alltoallv, Alltoallw };
-enum class Form : uint32_t { Blocking, Nonblocking, Persistent };
 
 struct CallName {
   Operation operation;

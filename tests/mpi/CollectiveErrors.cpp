@@ -145,7 +145,8 @@ void makeWrongCall(Case &c, const Members &members, const CollectiveForm &form, 
 
 bool runErrors(Case &c) {
   Members members = makeMembers(c.shared);
-  CollectiveForm form{static_cast<Collective>(c.shared.below(17)), c.shared.oneIn(2)};
+  CollectiveForm form{static_cast<Collective>(c.shared.below(17)),
+                      c.shared.oneIn(2) ? Form::Nonblocking : Form::Blocking};
   Mistake mistake = static_cast<Mistake>(c.shared.below(7));
   bool handled = c.shared.oneIn(2);
   if (!applies(mistake, form.collective))

@@ -27,11 +27,11 @@ bool comparesWrongly(const Operator &made) {
 bool movesWrongly(const Members &members, const Deal &deal) {
   Collective c = deal.form.collective;
   if (deal.inPlace)
-    return COLLDSL_OPEN_MPI < 50000 && deal.form.nonblocking &&
+    return COLLDSL_OPEN_MPI < 50000 && deal.form.form != Form::Blocking &&
            (c == Collective::Alltoallv || c == Collective::Alltoallw);
-  if (c == Collective::Allgatherv && !deal.form.nonblocking && members.size > 2)
+  if (c == Collective::Allgatherv && deal.form.form == Form::Blocking && members.size > 2)
     return true;
-  return c == Collective::Alltoallw && !deal.form.nonblocking && members.size == 1;
+  return c == Collective::Alltoallw && deal.form.form == Form::Blocking && members.size == 1;
 }
 
 bool combinesWrongly(const Members &, const Deal &, const Operator &) { return false; }
@@ -39,15 +39,19 @@ bool combinesWrongly(const Members &, const Deal &, const Operator &) { return f
 bool movesWrongly(const Members &members, const Deal &deal) {
   if (COLLDSL_MPICH >= 40200)
     return false;
+  if (deal.form.form == Form::Persistent)
+    return true;
   if (deal.form.collective == Collective::Allgatherv)
     return !deal.inPlace && members.size == 1;
-  if (deal.form.collective == Collective::Scatter && deal.form.nonblocking)
+  if (deal.form.collective == Collective::Scatter && deal.form.form != Form::Blocking)
     return deal.inPlace && members.size > 2;
   return deal.form.collective == Collective::Alltoallw && deal.inPlace;
 }
 
 bool combinesWrongly(const Members &members, const Deal &deal, const Operator &made) {
   Collective c = deal.form.collective;
+  if (COLLDSL_MPICH < 40200 && deal.form.form == Form::Persistent)
+    return true;
   if (COLLDSL_MPICH < 40200 && c == Collective::Reduce && deal.inPlace &&
       deal.rootOf(members) != 0 && deal.mostCount > 1000)
     return true;
@@ -76,7 +80,8 @@ bool isKnownFault(const CollectiveForm &form, Mistake mistake) {
     return true;
   Collective c = form.collective;
   bool isScattered = c == Collective::Reduce_scatter || c == Collective::Reduce_scatter_block;
-  return mistake == Mistake::NegativeCount && isReduction(c) && (form.nonblocking || !isScattered);
+  return mistake == Mistake::NegativeCount && isReduction(c) &&
+         (form.form != Form::Blocking || !isScattered);
 }
 #endif
 

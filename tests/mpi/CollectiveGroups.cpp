@@ -27,7 +27,7 @@ constexpr int kElements[] = {1, 2, 3, 4, 6, 8, 12};
 
 Deal drawDeal(const Collectives &from, Random &shared) {
   Deal deal;
-  deal.form = {shared.oneOf(from), shared.oneIn(2)};
+  deal.form = {shared.oneOf(from), shared.oneIn(2) ? Form::Nonblocking : Form::Blocking};
   deal.elements = kElements[shared.below(std::size(kElements))];
   deal.mostCount = shared.oneIn(8) ? 700 : 8;
   deal.key = shared.next();
@@ -131,22 +131,28 @@ bool runFlight(Case &c) {
   std::vector<Members> members;
   members.push_back(makeMembers(c.shared));
   members.push_back(makeMembers(c.shared));
-  std::vector<std::unique_ptr<Trial>> trials;
+  struct Started {
+    std::unique_ptr<Trial> trial;
+    bool isPersistent;
+  };
+  std::vector<Started> all;
   for (int n = c.shared.between(2, 8); n > 0; --n) {
     Deal deal = drawDeal(kAll, c.shared);
-    deal.form.nonblocking = true;
+    deal.form.form = c.shared.oneIn(3) ? Form::Persistent : Form::Nonblocking;
     deal.anyShape = c.shared.oneIn(3);
     const Members &on = members[c.shared.below(2)];
     if (!skip(c, on, deal))
-      trials.push_back(makeTrial(on, deal, Random({c.local.next()}), c.report));
+      all.push_back({makeTrial(on, deal, Random({c.local.next()}), c.report),
+                     deal.form.form == Form::Persistent});
   }
   for (int round = c.shared.between(1, 3); round > 0; --round) {
     Flight flight(Random({c.local.next()}), true, c.report);
     std::vector<std::unique_ptr<Message>> messages;
-    for (const auto &trial : trials)
-      trial->prepare();
-    for (const auto &trial : trials)
-      flight.add(trial->start(), false, [&trial](const MPI_Status *) { trial->check(); });
+    for (const Started &each : all)
+      each.trial->prepare();
+    for (const Started &each : all)
+      flight.add(each.trial->start(), each.isPersistent,
+                 [&each](const MPI_Status *) { each.trial->check(); });
     for (int tag = c.shared.between(1000, 1003); tag > 1000; --tag) {
       messages.push_back(
           std::make_unique<Message>(members[0].oracle, tag, c.shared.oneIn(2), 100 * tag + round));
@@ -157,9 +163,29 @@ bool runFlight(Case &c) {
   return true;
 }
 
+// Made once, started many times; others are made and end in between.
+bool runPersistent(Case &c) {
+  Deal deal = drawDeal(kAll, c.shared);
+  deal.form.form = Form::Persistent;
+  deal.anyShape = c.shared.oneIn(3);
+  Members members = makeMembers(c.shared);
+  if (skip(c, members, deal))
+    return false;
+  auto trial = makeTrial(members, deal, Random({c.local.next()}), c.report);
+  Deal other = drawDeal(kAll, c.shared);
+  other.form.form = c.shared.oneIn(2) ? Form::Persistent : Form::Blocking;
+  bool skipsOther = skip(c, members, other);
+  for (int starts = c.shared.between(1, 12); starts > 0; --starts) {
+    runOnce(*trial, c.report);
+    if (c.shared.oneIn(4) && !skipsOther)
+      runOnce(*makeTrial(members, other, Random({c.local.next()}), c.report), c.report);
+  }
+  return true;
+}
+
 bool runProgress(Case &c) {
   Deal deal = drawDeal(kAll, c.shared);
-  deal.form.nonblocking = true;
+  deal.form.form = Form::Nonblocking;
   deal.mostCount = c.shared.oneIn(2) ? 8 : 5000;
   int method = c.shared.between(0, kInsideMethods - 1);
   uint32_t caller = static_cast<uint32_t>(c.shared.next());
@@ -198,6 +224,7 @@ const std::vector<Group> &groups() {
       {"big", "hundreds of thousands of elements", runBig},
       {"large", "counts of type MPI_Count, where the MPI has them", runLarge},
       {"repeat", "equal calls, until one rank alone changes buffers or all change all", runRepeat},
+      {"persistent", "made once, started many times", runPersistent},
       {"flight", "several at once on two communicators beside messages, completed in any order",
        runFlight},
       {"progress", "a call advances while its rank is inside other blocking calls", runProgress},

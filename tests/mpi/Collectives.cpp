@@ -35,14 +35,14 @@ namespace {
   MPI_Comm comm = a.comm
 
 struct Spelling {
-  const char *blocking, *nonblocking;
+  const char *blocking, *nonblocking, *persistent;
 };
 
 Spelling spelling(Collective collective) {
   switch (collective) {
 #define X(Name, name, ...)                                                                         \
   case Collective::Name:                                                                           \
-    return {"MPI_" #Name, "MPI_I" #name};
+    return {"MPI_" #Name, "MPI_I" #name, "MPI_" #Name "_init"};
     COLLECTIVES(X)
 #undef X
   }
@@ -52,9 +52,11 @@ Spelling spelling(Collective collective) {
 } // namespace
 
 std::string spell(const CollectiveForm &form) {
-  Spelling both = spelling(form.collective);
-  return std::string(form.nonblocking ? both.nonblocking : both.blocking) +
-         (form.large ? "_c" : "");
+  Spelling all = spelling(form.collective);
+  const char *name = form.form == Form::Blocking      ? all.blocking
+                     : form.form == Form::Nonblocking ? all.nonblocking
+                                                      : all.persistent;
+  return std::string(name) + (form.large ? "_c" : "");
 }
 
 template <typename Count, typename Place>
@@ -69,16 +71,56 @@ CollectiveCall::Arrays<Count, Place>::Arrays(const CollectiveArguments &a)
 CollectiveCall::CollectiveCall(const CollectiveForm &form, CollectiveArguments arguments)
     : form_(form), arguments_(std::move(arguments)), ints_(arguments_), larges_(arguments_) {}
 
+StartedCall::~StartedCall() {
+  if (persistent_ != MPI_REQUEST_NULL)
+    MPI_Request_free(&persistent_);
+}
+
+void StartedCall::initialize(const CollectiveForm &form, CollectiveArguments arguments,
+                             const std::string &label, Report &report) {
+  if (form.form == Form::Persistent && !call_)
+    persistent_ = make(form, std::move(arguments), label, report);
+}
+
+MPI_Request StartedCall::start(const CollectiveForm &form, CollectiveArguments arguments,
+                               const std::string &label, Report &report) {
+  if (form.form != Form::Persistent)
+    return make(form, std::move(arguments), label, report);
+  report.expectSuccess(MPI_Start(&persistent_), label);
+  return persistent_;
+}
+
+MPI_Request StartedCall::make(const CollectiveForm &form, CollectiveArguments arguments,
+                              const std::string &label, Report &report) {
+  call_.emplace(form, std::move(arguments));
+  MPI_Request request = MPI_REQUEST_NULL;
+  report.expectSuccess(call_->make(&request), label);
+  return request;
+}
+
 int CollectiveCall::make(MPI_Request *request) {
   return form_.large ? makeLarge(request) : makeSmall(request);
 }
+
+// A call in the form that is asked for.
+#define CALL(Name, name, suffix, ...)                                                              \
+  switch (form_.form) {                                                                            \
+  case Form::Blocking:                                                                             \
+    return MPI_##Name##suffix(__VA_ARGS__);                                                        \
+  case Form::Nonblocking:                                                                          \
+    return MPI_I##name##suffix(__VA_ARGS__, request);                                              \
+  case Form::Persistent:                                                                           \
+    return PERSISTENT(Name##_init##suffix)(__VA_ARGS__, MPI_INFO_NULL, request);                   \
+  }                                                                                                \
+  return MPI_ERR_OTHER
+#define PERSISTENT(name) COLLDSL_MPI_PERSISTENT(name)
 
 int CollectiveCall::makeSmall(MPI_Request *request) {
   NAME_ARGUMENTS(ints_);
   switch (form_.collective) {
 #define X(Name, name, ...)                                                                         \
   case Collective::Name:                                                                           \
-    return form_.nonblocking ? MPI_I##name(__VA_ARGS__, request) : MPI_##Name(__VA_ARGS__);
+    CALL(Name, name, , __VA_ARGS__);
     COLLECTIVES(X)
 #undef X
   }
@@ -91,13 +133,14 @@ bool hasLargeCollectives() { return true; }
 // Nothing of a barrier is counted.
 #define MPI_Barrier_c MPI_Barrier
 #define MPI_Ibarrier_c MPI_Ibarrier
+#define MPI_Barrier_init_c MPI_Barrier_init
 
 int CollectiveCall::makeLarge(MPI_Request *request) {
   NAME_ARGUMENTS(larges_);
   switch (form_.collective) {
 #define X(Name, name, ...)                                                                         \
   case Collective::Name:                                                                           \
-    return form_.nonblocking ? MPI_I##name##_c(__VA_ARGS__, request) : MPI_##Name##_c(__VA_ARGS__);
+    CALL(Name, name, _c, __VA_ARGS__);
     COLLECTIVES(X)
 #undef X
   }

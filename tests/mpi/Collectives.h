@@ -1,8 +1,11 @@
 /// The collectives that are not of neighbours, behind one function.
 #pragma once
 
+#include "tests/mpi/Form.h"
+#include "tests/mpi/Report.h"
 #include "tests/mpi/Side.h"
 
+#include <optional>
 #include <string>
 
 namespace conformance {
@@ -29,12 +32,12 @@ enum class Collective : uint32_t {
 
 struct CollectiveForm {
   Collective collective;
-  bool nonblocking = false;
+  Form form = Form::Blocking;
   /// Counts of type MPI_Count: the functions whose names end in _c.
   bool large = false;
 };
 
-/// As MPI spells it: MPI_Ireduce_scatter.
+/// As MPI spells it: MPI_Ireduce_scatter, MPI_Reduce_scatter_init.
 std::string spell(const CollectiveForm &form);
 /// Whether this MPI has functions whose names end in _c.
 bool hasLargeCollectives();
@@ -52,7 +55,7 @@ struct CollectiveArguments {
 class CollectiveCall {
 public:
   CollectiveCall(const CollectiveForm &form, CollectiveArguments arguments);
-  /// What the MPI returns. `request` is set by a nonblocking one.
+  /// What the MPI returns. `request` is set unless the form is Blocking.
   int make(MPI_Request *request);
 
 private:
@@ -69,6 +72,30 @@ private:
   CollectiveArguments arguments_;
   Arrays<int, int> ints_;
   Arrays<MPI_Count, MPI_Aint> larges_;
+};
+
+/// A call of a trial: made anew at each start, or, if it is persistent, before the first one.
+class StartedCall {
+public:
+  StartedCall() = default;
+  StartedCall(const StartedCall &) = delete;
+  StartedCall &operator=(const StartedCall &) = delete;
+  ~StartedCall();
+
+  /// Makes the request of a persistent call, once. All ranks make theirs in one order.
+  void initialize(const CollectiveForm &form, CollectiveArguments arguments,
+                  const std::string &label, Report &report);
+
+  /// Null: the call is complete. A persistent one must be initialized.
+  MPI_Request start(const CollectiveForm &form, CollectiveArguments arguments,
+                    const std::string &label, Report &report);
+
+private:
+  MPI_Request make(const CollectiveForm &form, CollectiveArguments arguments,
+                   const std::string &label, Report &report);
+
+  std::optional<CollectiveCall> call_;
+  MPI_Request persistent_ = MPI_REQUEST_NULL;
 };
 
 } // namespace conformance

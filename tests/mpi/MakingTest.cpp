@@ -259,5 +259,21 @@ TEST(Making, APartIsNoDuplicateWhateverItsAttributesSay) {
   MPI_Comm_free(&part);
 }
 
+// Some of the first calls are the MPI's: all ranks must agree on which, however each calls.
+TEST(Making, FirstCallsAreCountedByAllRanksAlike) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  int buffers[2] = {rankOf(comm), rankOf(comm)};
+  for (int at : {0, rankOf(comm) == 0 ? 0 : 1}) {
+    MPI_Request request;
+    MPI_Ibcast(&buffers[at], 1, MPI_INT, 0, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  for (int round = 0; round < 6; ++round)
+    MPI_Barrier(comm);
+  EXPECT_EQ(buffers[0], 0);
+  MPI_Comm_free(&comm);
+}
+
 } // namespace
 } // namespace colldsl::mpi::test

@@ -6,7 +6,7 @@
 namespace conformance {
 namespace {
 
-constexpr int kTag = 3;
+constexpr int kFirstTag = 3000;
 
 double now() {
   timespec time;
@@ -18,27 +18,31 @@ double now() {
 
 Meeting::Meeting(const Members &members, const Deal &deal, Random local, Report &report)
     : members_(members), deal_(deal), local_(local), report_(report),
-      label_(describe(members, deal)), others_(members.size) {}
+      label_(describe(members, deal)), tag_(kFirstTag + members.meetings++), others_(members.size) {
+}
 
 void Meeting::prepare() {
   for (int peer = 0; peer < members_.size; ++peer)
-    MPI_Irecv(&others_[peer], 1, MPI_DOUBLE, peer, kTag, members_.oracle,
+    MPI_Irecv(&others_[peer], 1, MPI_DOUBLE, peer, tag_, members_.oracle,
               &requests_.emplace_back());
   report_.doing(label_);
+  call_.initialize(deal_.form, arguments(), label_, report_);
+}
+
+CollectiveArguments Meeting::arguments() const {
+  CollectiveArguments all;
+  all.comm = members_.comm;
+  return all;
 }
 
 // Who comes late shows who does not wait.
 MPI_Request Meeting::start() {
-  MPI_Request request = MPI_REQUEST_NULL;
   if (local_.oneIn(3))
     usleep(local_.below(2000));
   entered_ = now();
   for (int peer = 0; peer < members_.size; ++peer)
-    MPI_Isend(&entered_, 1, MPI_DOUBLE, peer, kTag, members_.oracle, &requests_.emplace_back());
-  CollectiveArguments arguments;
-  arguments.comm = members_.comm;
-  call_.emplace(deal_.form, arguments);
-  report_.expectSuccess(call_->make(&request), label_);
+    MPI_Isend(&entered_, 1, MPI_DOUBLE, peer, tag_, members_.oracle, &requests_.emplace_back());
+  MPI_Request request = call_.start(deal_.form, arguments(), label_, report_);
   left_ = request == MPI_REQUEST_NULL ? now() : 0;
   return request;
 }

@@ -19,16 +19,19 @@ public:
   const std::string &label() const override { return label_; }
 
 private:
+  CollectiveArguments arguments() const;
+
   const Members &members_;
   Deal deal_;
   Random local_;
   Report &report_;
   std::string label_;
+  int tag_;
   double entered_ = 0, left_ = 0;
   /// When the others came, which they say as soon as they have.
   std::vector<double> others_;
   std::vector<MPI_Request> requests_;
-  std::optional<CollectiveCall> call_;
+  StartedCall call_;
 };
 
 } // namespace conformance

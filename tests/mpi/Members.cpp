@@ -26,7 +26,7 @@ Members::Members(MPI_Comm from, std::string kind) : comm(from) {
 Members::Members(Members &&other) noexcept
     : comm(std::exchange(other.comm, MPI_COMM_NULL)),
       oracle(std::exchange(other.oracle, MPI_COMM_NULL)), rank(other.rank), size(other.size),
-      name(std::move(other.name)) {}
+      meetings(other.meetings), name(std::move(other.name)) {}
 
 Members::~Members() {
   if (oracle != MPI_COMM_NULL)

@@ -12,6 +12,7 @@ namespace conformance {
 struct Members {
   MPI_Comm comm, oracle;
   int rank, size;
+  mutable int meetings = 0; ///< on `oracle`, each of which has a tag of its own
   /// For messages.
   std::string name;
 

@@ -126,6 +126,7 @@ void Movement::prepare() {
   report_.doing("oracle of " + label_);
   askOracle();
   report_.doing(label_);
+  call_.initialize(deal_.form, arguments(), label_, report_);
 }
 
 // The operation as its definition says: one message per block.
@@ -170,12 +171,7 @@ CollectiveArguments Movement::arguments() {
   return a;
 }
 
-MPI_Request Movement::start() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  call_.emplace(deal_.form, arguments());
-  report_.expectSuccess(call_->make(&request), label_);
-  return request;
-}
+MPI_Request Movement::start() { return call_.start(deal_.form, arguments(), label_, report_); }
 
 void Movement::check() {
   std::string wrong = findDifference({recv_, guard_, expected_, {}});

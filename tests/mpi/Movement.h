@@ -37,7 +37,7 @@ private:
   /// A side that does not count has no blocks.
   Side send_, recv_;
   std::vector<std::byte> expected_, sent_, guard_;
-  std::optional<CollectiveCall> call_;
+  StartedCall call_;
 };
 
 } // namespace conformance

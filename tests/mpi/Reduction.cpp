@@ -72,6 +72,7 @@ void Reduction::prepare() {
   report_.doing("oracle of " + label_);
   askOracle();
   report_.doing(label_);
+  call_.initialize(deal_.form, arguments(), label_, report_);
 }
 
 // Each rank sends each what it contributes.
@@ -145,12 +146,7 @@ CollectiveArguments Reduction::arguments() {
   return a;
 }
 
-MPI_Request Reduction::start() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  call_.emplace(deal_.form, arguments());
-  report_.expectSuccess(call_->make(&request), label_);
-  return request;
-}
+MPI_Request Reduction::start() { return call_.start(deal_.form, arguments(), label_, report_); }
 
 void Reduction::check() {
   report_.expect(operator_->isContent(), label_, "the function was given another datatype");

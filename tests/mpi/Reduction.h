@@ -44,7 +44,7 @@ private:
   Side send_, recv_;
   std::vector<std::byte> contribution_, expected_, sent_, guard_;
   std::vector<bool> ignored_;
-  std::optional<CollectiveCall> call_;
+  StartedCall call_;
 };
 
 } // namespace conformance

@@ -63,7 +63,7 @@ void boardMembers(Case &c, Voyage &voyage) {
   Deal deal;
   drawData(deal, c.shared);
   deal.form = {static_cast<Collective>(c.shared.below(static_cast<size_t>(Collective::Exscan) + 1)),
-               !c.shared.oneIn(3), hasLargeCollectives() && c.shared.oneIn(4)};
+               static_cast<Form>(c.shared.below(3)), hasLargeCollectives() && c.shared.oneIn(4)};
   deal.inPlace = c.shared.oneIn(3);
   deal.bottom = !isReduction(deal.form.collective) && c.shared.oneIn(6);
   deal.userOperator = c.shared.oneIn(4);
@@ -72,7 +72,8 @@ void boardMembers(Case &c, Voyage &voyage) {
   if (c.skipKnownFaults && isKnownFault(members, deal))
     return;
   Passenger p;
-  p.isBlocking = !deal.form.nonblocking;
+  p.isBlocking = deal.form.form == Form::Blocking;
+  p.isPersistent = deal.form.form == Form::Persistent;
   p.trial = makeTrial(members, deal, local, c.report);
   voyage.passengers.push_back(std::move(p));
 }

@@ -10,9 +10,11 @@ namespace conformance {
 class Trial {
 public:
   virtual ~Trial() = default;
-  /// New data in the buffers and around them; asks the oracle, which talks.
+  /// New data in the buffers and around them; asks the oracle, which talks. What is persistent and
+  /// no exchange is initialized by the first one.
   virtual void prepare() = 0;
-  /// Starts the call; a blocking one is complete then, and has no request.
+  /// Starts the call; a blocking one is complete then, and has no request. A persistent one keeps
+  /// its request.
   virtual MPI_Request start() = 0;
   /// Compares what the call did with what the oracle did. The call must be complete.
   virtual void check() = 0;
