@@ -9,6 +9,14 @@ namespace colldsl::test {
 
 class Contract : public ::testing::TestWithParam<TransportSetup> {
 protected:
+  // Which providers there are differs between versions of libfabric.
+  void SetUp() override {
+    if (!GetParam().isOverNetwork)
+      return;
+    std::string complaint = GetParam().run(1, [](Endpoint &) { return std::string(); });
+    if (complaint.find("libfabric has no provider") != std::string::npos)
+      GTEST_SKIP() << complaint;
+  }
   void run(uint32_t numRanks, const Body &body) { EXPECT_EQ(GetParam().run(numRanks, body), ""); }
 };
 
