@@ -2,7 +2,8 @@
 // "survived": rank 1 is killed, the others are told, and say so; "aborted": rank 1 calls MPI_Abort;
 // "exited": rank 1 ends itself with 3; "left": MPI_Finalize with all sorts of things left;
 // "attributes": what is left is used and freed by an attribute of MPI_COMM_SELF, in MPI_Finalize;
-// "spawned": with another process that it starts.
+// "spawned": with another process that it starts; "unfinished": with messages that are received
+// while their senders are in MPI_Finalize.
 #include "mpi/Mpi.h"
 
 #include <signal.h>
@@ -25,13 +26,23 @@ static void exchangeOften(MPI_Comm ring, int times) {
     MPI_Neighbor_allgather(sent, 1, MPI_INT, got, 1, MPI_INT, ring);
 }
 
+static int sumOfOnes(MPI_Comm comm) {
+  int one = 1, sum = 0;
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+  return sum;
+}
+
 static void spawn(char *program, MPI_Comm parent) {
   MPI_Comm other = parent, both;
+  int old = sumOfOnes(MPI_COMM_WORLD), all, hasParent = parent != MPI_COMM_NULL;
   char *arguments[] = {"spawned", NULL};
   if (parent == MPI_COMM_NULL)
     MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other,
                    MPI_ERRCODES_IGNORE);
-  MPI_Intercomm_merge(other, parent != MPI_COMM_NULL, &both);
+  MPI_Intercomm_merge(other, hasParent, &both);
+  MPI_Comm_size(both, &all);
+  if (sumOfOnes(both) != all || sumOfOnes(MPI_COMM_WORLD) != old)
+    printf("wrong sum\n");
   MPI_Comm ring = makeRing(both);
   exchangeOften(ring, 20);
   MPI_Comm_free(&ring);
@@ -84,6 +95,33 @@ static void leaveAll(MPI_Comm ring) {
   COLLDSL_MPI_PERSISTENT(Neighbor_allgather_init)
   (sent, 1, MPI_INT, more, 1, MPI_INT, ring, MPI_INFO_NULL, &request);
   MPI_Start(&request);
+}
+
+static void leaveMessages(MPI_Comm ring, int rank) {
+  enum { kInts = 64 << 10 };
+  static int values[kInts], buffered[kInts + 1000];
+  static const int tags[] = {1, 2};
+  MPI_Request request;
+  for (int i = 0; i < kInts; ++i)
+    values[i] = rank + i;
+  MPI_Barrier(ring);
+  if (rank != 0) {
+    MPI_Buffer_attach(buffered, sizeof buffered);
+    MPI_Isend(values, kInts, MPI_INT, 0, tags[0], ring, &request);
+    MPI_Request_free(&request);
+    MPI_Bsend(values, kInts, MPI_INT, 0, tags[1], ring);
+    return;
+  }
+  int ranks, wrong = 0;
+  MPI_Comm_size(ring, &ranks);
+  usleep(200000); // the others have come to MPI_Finalize
+  for (int from = 1; from < ranks; ++from)
+    for (int k = 0; k < 2; ++k) {
+      MPI_Recv(values, kInts, MPI_INT, from, tags[k], ring, MPI_STATUS_IGNORE);
+      for (int i = 0; i < kInts; ++i)
+        wrong += values[i] != from + i;
+    }
+  printf("unfinished: %d wrong\n", wrong);
 }
 
 static MPI_Comm usedLast;
@@ -139,6 +177,8 @@ int main(int argc, char **argv) {
     survive(ring, rank);
   } else if (strcmp(how, "left") == 0) {
     leaveAll(ring);
+  } else if (strcmp(how, "unfinished") == 0) {
+    leaveMessages(ring, rank);
   } else if (strcmp(how, "attributes") == 0) {
     useInTheEnd(ring, &rank);
   } else if (strcmp(how, "spawned") == 0) {
