@@ -143,12 +143,13 @@ bool OfiCarrier::takeReceive(Operation &operation) {
   return std::exchange(operation.isOpen, false);
 }
 
+// Only writes carry data. Not all providers say, too, that it was a write: shm of libfabric 2 does
+// not.
 void OfiCarrier::take(const fi_cq_data_entry &entry) {
-  if ((entry.flags & FI_REMOTE_WRITE) != 0) {
-    if ((entry.flags & FI_REMOTE_CQ_DATA) != 0)
-      reader_->onWritten(static_cast<uint32_t>(entry.data));
+  if ((entry.flags & FI_REMOTE_CQ_DATA) != 0)
+    return reader_->onWritten(static_cast<uint32_t>(entry.data));
+  if ((entry.flags & FI_REMOTE_WRITE) != 0)
     return;
-  }
   if (!entry.op_context) {
     ++refused_;
     return;
