@@ -17,6 +17,7 @@ enum class How {
   Short,     ///< the completion is of a byte less than came
   Late,      ///< nothing comes for a while
   Duplicate, ///< the completion comes again
+  Untyped,   ///< data came, and nothing says that it was with a write
 };
 
 // The k-th call of a kind goes wrong.
@@ -88,6 +89,8 @@ private:
   void spoil(fid_cq *queue, fi_cq_data_entry &entry) {
     if (how_ == How::Short && (entry.flags & FI_RECV) != 0)
       --entry.len;
+    if (how_ == How::Untyped && (entry.flags & FI_REMOTE_CQ_DATA) != 0)
+      entry.flags = FI_REMOTE_CQ_DATA, entry.op_context = nullptr;
     if (how_ == How::Late)
       quiet_ = 200;
     if (how_ == How::Duplicate)
@@ -142,6 +145,7 @@ TEST(OfiFaults, memoryNeedNotBeRegistered) { sweep(Call::Register, How::ForGood,
 TEST(OfiFaults, queuesThatFailFailThePlan) { sweep(Call::ReadQueue, How::ForGood, isClean); }
 TEST(OfiFaults, shortCompletionsAreFound) { sweep(Call::ReadQueue, How::Short, isClean); }
 TEST(OfiFaults, lateCompletionsAreWaitedFor) { sweep(Call::ReadQueue, How::Late, isNothing); }
+TEST(OfiFaults, dataAloneTellOfAWrite) { sweep(Call::ReadQueue, How::Untyped, isNothing); }
 // A receive that is offered twice may be overwritten: then a frame is missing.
 TEST(OfiFaults, completionsThatComeAgainAreFound) {
   sweep(Call::ReadQueue, How::Duplicate, isClean);
