@@ -37,7 +37,7 @@ public:
   }
 
 private:
-  static constexpr size_t kFirstChunk = 64;
+  static constexpr size_t kFirstChunk = 8; // most programs of the standard library need no more
 
   void nextChunk(size_t count) {
     do
