@@ -42,9 +42,9 @@ std::span<const std::byte> bytesIn(llvm::StringRef text) {
 } // namespace
 
 std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
-                                     const ScheduleOptions &options, std::optional<FileKind> kind) {
+                                     const ScheduleOptions &options, const InputForm &form) {
   auto source = std::make_unique<Source>();
-  if (!source->readFiles(operands, options, kind))
+  if (!source->readFiles(operands, options, form))
     return nullptr;
   bool isLibrary = source->compilation_.has_value();
   if (isLibrary && !source->sourceFiles_.empty()) {
@@ -58,24 +58,24 @@ std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
 }
 
 bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options,
-                       std::optional<FileKind> kind) {
+                       const InputForm &form) {
   bool fine = !namesAStreamTwice(operands);
   for (const std::string &operand : operands)
-    if (!kind && looksLikeName(operand) && !llvm::sys::fs::exists(operand))
+    if (!form.kind && looksLikeName(operand) && !llvm::sys::fs::exists(operand))
       names_.push_back(operand);
     else
-      fine &= readFile(operand, options, kind);
+      fine &= readFile(operand, options, form);
   return fine;
 }
 
 bool Source::readFile(const std::string &operand, const ScheduleOptions &options,
-                      std::optional<FileKind> kind) {
+                      const InputForm &form) {
   Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(operand);
   if (!input)
     return tellError(input.message());
   std::string name = shownName(operand);
   llvm::StringRef content = (*input)->getBuffer();
-  FileKind found = kind.value_or(fileKind(content));
+  FileKind found = form.kind.value_or(fileKind(content));
   if (found == FileKind::Source) { // a copy, since a mapped file may be cut off while it is parsed
     sourceFiles_.push_back(llvm::MemoryBuffer::getMemBufferCopy(content, name));
     mainFile_ = mainFile_.empty() ? name : mainFile_;
@@ -94,7 +94,7 @@ bool Source::readFile(const std::string &operand, const ScheduleOptions &options
   case FileKind::GoalBinary:
     return readGoalBinary(name, content, options.text);
   case FileKind::MscclXml:
-    return readMscclXml(name, content, options);
+    return readMscclXml(name, content, options, form);
   }
   return false;
 }
@@ -163,10 +163,11 @@ bool Source::readGoalBinary(const std::string &name, llvm::StringRef bytes,
 }
 
 bool Source::readMscclXml(const std::string &name, llvm::StringRef xml,
-                          const ScheduleOptions &options) {
+                          const ScheduleOptions &options, const InputForm &form) {
   Result<msccl::Algorithm> algorithm = msccl::read({xml.data(), xml.size()});
   if (!algorithm)
     return keep(name, algorithm.status());
+  algorithm->collective = form.collective.value_or(algorithm->collective);
   return keep(name, msccl::toSchedule(*algorithm, name, {options.type, options.text.maxOps}));
 }
 

@@ -27,11 +27,10 @@ public:
   };
 
   /// Reads the operands, each a file, or the name of a collective in scope if there is no
-  /// such file. With a kind each is a file of that kind, whatever is in it. Mistakes are
+  /// such file. With a kind in `form` each is a file of that kind, whatever is in it. Mistakes are
   /// told on stderr; null then.
   static std::unique_ptr<Source> read(const std::vector<std::string> &operands,
-                                      const ScheduleOptions &options,
-                                      std::optional<FileKind> kind = std::nullopt);
+                                      const ScheduleOptions &options, const InputForm &form = {});
 
   /// The named ones, else all of the files that were named. Mistakes are told; empty then.
   std::vector<Target> choose(const ScheduleOptions &options);
@@ -62,13 +61,13 @@ private:
   };
 
   bool readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options,
-                 std::optional<FileKind> kind);
-  bool readFile(const std::string &name, const ScheduleOptions &options,
-                std::optional<FileKind> kind);
+                 const InputForm &form);
+  bool readFile(const std::string &name, const ScheduleOptions &options, const InputForm &form);
   bool readText(const std::string &name, llvm::StringRef text, const TextLimits &limits);
   bool readImage(const std::string &name, llvm::StringRef bytes);
   bool readGoalBinary(const std::string &name, llvm::StringRef bytes, const TextLimits &limits);
-  bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleOptions &options);
+  bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleOptions &options,
+                    const InputForm &form);
   bool keep(const std::string &name, Result<Schedule> schedule);
   bool readLibrary(const std::string &name, llvm::StringRef bytes);
   std::string renderInInputs(const Diagnostic &d, const std::vector<std::string> &files) const;
