@@ -20,6 +20,7 @@ struct colldsl_context {
 struct colldsl_comm {
   colldsl::Communicator communicator;
   colldsl::GraphOrderOptions graphOrder;
+  bool isOfFork = false; ///< colldsl_fork() destroys it
 };
 
 struct colldsl_library {

@@ -89,7 +89,7 @@ using RankResult = Result<std::vector<std::byte>>;
 
 RankResult runBody(const colldsl_context &context, const Topology &topology, colldsl_body body,
                    void *user, Endpoint &endpoint) {
-  colldsl_comm comm{Communicator(endpoint, topology), context.graphOrder};
+  colldsl_comm comm{Communicator(endpoint, topology), context.graphOrder, true};
   int code = body(&comm, user);
   std::fflush(nullptr); // the process ends without doing so
   if (code != 0)
@@ -182,7 +182,10 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
   });
 }
 
-void colldsl_comm_destroy(colldsl_comm *comm) { delete comm; }
+void colldsl_comm_destroy(colldsl_comm *comm) {
+  if (comm && !comm->isOfFork)
+    delete comm;
+}
 
 uint32_t colldsl_comm_rank(const colldsl_comm *comm) {
   return comm ? index(comm->communicator.rank()) : 0;

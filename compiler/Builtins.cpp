@@ -1,6 +1,7 @@
 #include "compiler/Builtins.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <climits>
 
@@ -55,7 +56,50 @@ constexpr llvm::StringRef kValueNames[] = {
 constexpr llvm::StringRef kKindNames[] = {"int",    "bool", "rank",      "bytes", "time",
                                           "string", "tree", "reduction", "graph", "int[]"};
 
+constexpr struct {
+  llvm::StringRef name;
+  llvm::StringRef meant; // empty: there is no such element type
+} kForeignTypes[] = {
+    {"double", "f64"}, {"float", "f32"}, {"half", ""},    {"char", "i8"},    {"byte", "u8"},
+    {"short", "i16"},  {"int", "i32"},   {"long", "i64"}, {"size_t", "u64"},
+};
+
+// Letters before the number of bits, and what they are here.
+constexpr struct {
+  llvm::StringRef stem;
+  char letter; // 0: there is no such element type
+} kStems[] = {
+    {"i", 'i'},  {"s", 'i'},     {"int", 'i'}, {"u", 'u'},    {"uint", 'u'}, {"f", 'f'},
+    {"fp", 'f'}, {"float", 'f'}, {"bf", 0},    {"bfloat", 0}, {"tf", 0},
+};
+
+/// What a name that looks like an element type stands for, empty where there is no such type;
+/// nothing if it does not look like one.
+std::optional<std::string> readElementType(llvm::StringRef name) {
+  std::string lower = name.lower();
+  for (const auto &foreign : kForeignTypes)
+    if (foreign.name == lower)
+      return foreign.meant.str();
+  llvm::StringRef stem = lower;
+  stem.consume_back("_t");
+  llvm::StringRef bits = stem.drop_while([](char c) { return !llvm::isDigit(c); });
+  stem = stem.drop_back(bits.size());
+  const auto *it = llvm::find_if(kStems, [&](const auto &s) { return s.stem == stem; });
+  if (it == std::end(kStems) || bits.empty() || !llvm::all_of(bits, llvm::isDigit))
+    return std::nullopt;
+  std::string meant = it->letter + bits.str();
+  return parseElementType(meant) ? meant : std::string();
+}
+
 } // namespace
+
+std::string elementTypeMeant(llvm::StringRef name) {
+  return readElementType(name).value_or(std::string());
+}
+
+bool isTypeVariable(llvm::StringRef name) {
+  return llvm::isUpper(name.front()) && !readElementType(name);
+}
 
 const BuiltinInfo *findBuiltin(llvm::StringRef name) {
   auto *it = llvm::find_if(kBuiltins, [&](const BuiltinInfo &b) { return b.name == name; });

@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
+#include <string>
 
 namespace colldsl {
 
@@ -22,6 +23,13 @@ struct BuiltinInfo {
 const BuiltinInfo *findBuiltin(llvm::StringRef name);
 std::optional<Aggregate> findAggregate(llvm::StringRef name);
 std::optional<ValueType> findValueKind(llvm::StringRef name); ///< `int`, `rank`, ... of parameters
+
+/// The element type that another language calls so (`double` is f64), or that has the same letters;
+/// empty if there is none.
+std::string elementTypeMeant(llvm::StringRef name);
+/// Whether a buffer's type of this name is a type variable: a capital letter first, and not the
+/// look of an element type (`F32`, `BF16`).
+bool isTypeVariable(llvm::StringRef name);
 
 /// Every name that may be called without being declared.
 llvm::ArrayRef<llvm::StringRef> builtinCallNames();

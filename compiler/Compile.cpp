@@ -17,22 +17,14 @@ struct Compilation::Impl {
   std::vector<Diagnostic> diagnostics;
   std::vector<DeclId> mainDecls;
 
-  std::vector<LoadedFile> loadAll(const std::vector<std::string> &paths,
-                                  const CompileOptions &options);
+  template <typename File> void compile(std::vector<File> files, const CompileOptions &options);
   void analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numStdlib);
   Result<uint16_t> addText(std::string_view text, std::string name);
+  bool hasErrors() const {
+    return llvm::any_of(diagnostics,
+                        [](const Diagnostic &d) { return d.severity == Severity::Error; });
+  }
 };
-
-std::vector<LoadedFile> Compilation::Impl::loadAll(const std::vector<std::string> &paths,
-                                                   const CompileOptions &options) {
-  FileLoader loader(sources, diagnostics, options.includePaths, limits);
-  if (options.withStdlib)
-    for (const StdlibFile &file : stdlibFiles())
-      loader.loadText(file.text, std::string(file.name));
-  for (const std::string &path : paths)
-    loader.loadMain(path);
-  return loader.takeFiles();
-}
 
 /// The standard library is one unit, whose files know each other; every other file is
 /// one of its own and knows the units before it.
@@ -57,10 +49,7 @@ Compilation::~Compilation() = default;
 Compilation::Compilation(Compilation &&) noexcept = default;
 Compilation &Compilation::operator=(Compilation &&) noexcept = default;
 
-bool Compilation::ok() const {
-  return llvm::none_of(impl_->diagnostics,
-                       [](const Diagnostic &d) { return d.severity == Severity::Error; });
-}
+bool Compilation::ok() const { return !impl_->hasErrors(); }
 const Program &Compilation::program() const { return impl_->program; }
 const std::vector<Diagnostic> &Compilation::diagnostics() const { return impl_->diagnostics; }
 const std::vector<DeclId> &Compilation::mainDecls() const { return impl_->mainDecls; }
@@ -92,19 +81,36 @@ Compilation reopenProgram(Program program, const std::vector<std::string_view> &
   return compilation;
 }
 
+/// `files`: paths, or what was read.
+template <typename File>
+void Compilation::Impl::compile(std::vector<File> files, const CompileOptions &options) {
+  limits = options.limits;
+  FileLoader loader(sources, diagnostics, options.includePaths, limits);
+  auto stdlib = options.withStdlib ? stdlibFiles() : decltype(stdlibFiles())();
+  for (const StdlibFile &file : stdlib)
+    loader.loadText(file.text, std::string(file.name));
+  for (File &file : files)
+    loader.loadMain(std::move(file));
+  program.files = sources.names();
+  if (hasErrors())
+    return;
+  analyseAll(loader.takeFiles(), stdlib.size());
+  if (hasErrors())
+    return;
+  disownUnused(program);
+  lower(program);
+}
+
 Compilation compileFiles(const std::vector<std::string> &paths, const CompileOptions &options) {
   Compilation compilation;
-  Compilation::Impl &impl = *compilation.impl_;
-  impl.limits = options.limits;
-  std::vector<LoadedFile> files = impl.loadAll(paths, options);
-  impl.program.files = impl.sources.names();
-  size_t numStdlib = options.withStdlib ? stdlibFiles().size() : 0;
-  if (compilation.ok())
-    impl.analyseAll(files, numStdlib);
-  if (compilation.ok()) {
-    disownUnused(impl.program);
-    lower(impl.program);
-  }
+  compilation.impl_->compile(paths, options);
+  return compilation;
+}
+
+Compilation compileTexts(std::vector<std::unique_ptr<llvm::MemoryBuffer>> files,
+                         const CompileOptions &options) {
+  Compilation compilation;
+  compilation.impl_->compile(std::move(files), options);
   return compilation;
 }
 

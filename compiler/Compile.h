@@ -11,6 +11,10 @@
 #include <string_view>
 #include <vector>
 
+namespace llvm {
+class MemoryBuffer;
+}
+
 namespace colldsl {
 
 struct CompileOptions {
@@ -50,6 +54,8 @@ private:
   friend Compilation reopenProgram(Program, const std::vector<std::string_view> &,
                                    std::vector<DeclId>);
   friend Compilation compileFiles(const std::vector<std::string> &, const CompileOptions &);
+  friend Compilation compileTexts(std::vector<std::unique_ptr<llvm::MemoryBuffer>>,
+                                  const CompileOptions &);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
@@ -61,5 +67,9 @@ Compilation reopenProgram(Program program, const std::vector<std::string_view> &
 
 /// Compiles the files (none: the standard library alone).
 Compilation compileFiles(const std::vector<std::string> &paths, const CompileOptions &options = {});
+
+/// Compiles files that were read; each buffer is named by the path, or what messages shall call it.
+Compilation compileTexts(std::vector<std::unique_ptr<llvm::MemoryBuffer>> files,
+                         const CompileOptions &options);
 
 } // namespace colldsl

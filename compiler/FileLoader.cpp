@@ -34,7 +34,13 @@ std::string joined(StringRef folder, StringRef path) {
 
 void FileLoader::loadMain(const std::string &path) {
   if (!full() && !states_.contains(realPathOf(path)))
-    load(path, realPathOf(path), /*isMain=*/true);
+    load(read(path), realPathOf(path), /*isMain=*/true);
+}
+
+void FileLoader::loadMain(std::unique_ptr<llvm::MemoryBuffer> file) {
+  std::string realPath = realPathOf(file->getBufferIdentifier().str());
+  if (!full() && !states_.contains(realPath))
+    load(add(std::move(file)), realPath, /*isMain=*/true);
 }
 
 void FileLoader::loadText(StringRef text, std::string name) {
@@ -46,8 +52,7 @@ void FileLoader::loadText(StringRef text, std::string name) {
 }
 
 /// Recursion over imports ends at maxFiles.
-void FileLoader::load(const std::string &path, StringRef realPath, bool isMain) {
-  Result<uint16_t> file = read(path);
+void FileLoader::load(Result<uint16_t> file, StringRef realPath, bool isMain) {
   if (!file) {
     errors_.push_back(file.status().diagnostic());
     return;
@@ -75,7 +80,7 @@ void FileLoader::follow(const ast::Import &import, uint16_t importer) {
   auto known = states_.find(realPath);
   importers_.back().import = import.loc;
   if (known == states_.end())
-    load(path, realPath, /*isMain=*/false);
+    load(read(path), realPath, /*isMain=*/false);
   else if (known->second == State::Busy)
     reportCycle(realPath, import.loc);
 }
@@ -96,26 +101,40 @@ std::string FileLoader::search(StringRef path, uint16_t importer) const {
   return "";
 }
 
-Result<uint16_t> FileLoader::read(const std::string &path) {
+Status FileLoader::refuse(StringRef path, const std::string &why) const {
   SourceLoc loc = importers_.empty() ? SourceLoc() : importers_.back().import;
-  auto refuse = [&](const std::string &why) {
-    return Status::error(loc, "cannot read '" + path + "': " + why);
-  };
+  return Status::error(loc, "cannot read '" + path.str() + "': " + why);
+}
+
+Status FileLoader::checkSize(uint64_t bytes, StringRef path) const {
+  if (bytes <= limits_.maxBytes)
+    return {};
+  return refuse(path, formatv("it has {0} bytes, the limit is {1} (--max-source-bytes)", bytes,
+                              limits_.maxBytes));
+}
+
+Result<uint16_t> FileLoader::add(std::unique_ptr<llvm::MemoryBuffer> file) {
+  std::string path = file->getBufferIdentifier().str();
   if (states_.size() >= limits_.maxFiles || sources_.size() >= Sources::kMaxFiles)
-    return refuse(formatv("more than {0} files, the limit (--max-files)", limits_.maxFiles));
+    return refuse(path, formatv("more than {0} files, the limit (--max-files)", limits_.maxFiles));
+  if (Status s = checkSize(file->getBufferSize(), path); !s)
+    return s;
+  return sources_.add(std::move(file), std::move(path));
+}
+
+Result<uint16_t> FileLoader::read(const std::string &path) {
   fs::file_status status;
   if (std::error_code error = fs::status(path, status))
-    return refuse(error.message());
+    return refuse(path, error.message());
   if (!fs::is_regular_file(status))
-    return refuse("it is not an ordinary file");
-  if (status.getSize() > limits_.maxBytes)
-    return refuse(formatv("it has {0} bytes, the limit is {1} (--max-source-bytes)",
-                          status.getSize(), limits_.maxBytes));
+    return refuse(path, "it is not an ordinary file");
+  if (Status s = checkSize(status.getSize(), path); !s)
+    return s;
   auto text = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
   if (!text)
-    return refuse(text.getError().message());
-  return sources_.add(std::move(*text), path);
+    return refuse(path, text.getError().message());
+  return add(std::move(*text));
 }
 
 void FileLoader::reportMissing(const ast::Import &import, uint16_t importer) {

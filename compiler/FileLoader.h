@@ -22,7 +22,7 @@ struct LoadedFile {
 
 /// An import is looked for in the folder of the importing file, then in the include
 /// paths. Each file is read once, however many import it; a file that imports itself,
-/// directly or through others, is an error. Reads ordinary files only.
+/// directly or through others, is an error. Imports ordinary files only.
 class FileLoader {
 public:
   FileLoader(Sources &sources, std::vector<Diagnostic> &errors,
@@ -30,6 +30,8 @@ public:
       : sources_(sources), errors_(errors), includePaths_(includePaths), limits_(limits) {}
 
   void loadMain(const std::string &path);
+  /// The same of one that was read; the buffer is named by its path.
+  void loadMain(std::unique_ptr<llvm::MemoryBuffer> file);
   /// A text that comes with the program: imports nothing, and no limit of the user is
   /// meant for it.
   void loadText(llvm::StringRef text, std::string name);
@@ -44,11 +46,14 @@ private:
     SourceLoc import; ///< of the import in it that is being followed
   };
 
-  void load(const std::string &path, llvm::StringRef realPath, bool isMain);
+  void load(Result<uint16_t> file, llvm::StringRef realPath, bool isMain);
   void follow(const ast::Import &import, uint16_t importer);
   std::string search(llvm::StringRef path, uint16_t importer) const;
   std::vector<std::string> foldersFor(llvm::StringRef path, uint16_t importer) const;
   Result<uint16_t> read(const std::string &path);
+  Result<uint16_t> add(std::unique_ptr<llvm::MemoryBuffer> file);
+  Status checkSize(uint64_t bytes, llvm::StringRef path) const;
+  Status refuse(llvm::StringRef path, const std::string &why) const;
   void reportMissing(const ast::Import &import, uint16_t importer);
   void reportCycle(llvm::StringRef realPath, SourceLoc import);
   bool full() const { return errors_.size() >= limits_.maxErrors; }

@@ -39,6 +39,14 @@ bool sameKind(DeclKind kind, ast::DeclKind wanted) {
   llvm_unreachable("all kinds are listed");
 }
 
+std::string elementTypeHint(StringRef name) {
+  if (std::string meant = elementTypeMeant(name); !meant.empty())
+    return didYouMean(meant);
+  return "use i8 u8 i16 u16 i32 u32 i64 u64 f32 f64, or a type variable, which begins with a "
+         "capital "
+         "letter, such as T";
+}
+
 } // namespace
 
 void Sema::declareAll(llvm::ArrayRef<SemaInput> inputs, std::vector<DeclId> &mainDecls) {
@@ -225,10 +233,9 @@ BufferType Sema::analyseBufferType(const ast::Type &type, bool mayBindSizes) {
   result.generic = !element;
   result.type = element.value_or(ElementType::I32);
   if (!element) {
-    bool isKind = findValueKind(type.name.text).has_value();
-    if (isKind)
+    if (!isTypeVariable(type.name.text))
       error(type.name.loc, "'" + type.name.text.str() + "' is no element type",
-            "use T, or one of i8 u8 i16 u16 i32 u32 i64 u64 f32 f64");
+            elementTypeHint(type.name.text));
     else if (work_->typeVariable.empty())
       work_->typeVariable = type.name.text;
     else if (work_->typeVariable != type.name.text)

@@ -479,10 +479,41 @@ TypedExpr Sema::analyseIndex(const IndexExpr &ast) {
   return make(kind, Type::slice(dims, base.type.writable), ast.loc, base.id, lo, hi);
 }
 
+/// The value of an int that is made of numbers alone; nothing where it depends on a name, or
+/// cannot be computed.
+std::optional<int64_t> Sema::knownInt(ExprId id) const {
+  const Expr &e = program_.expr(id);
+  if (e.kind == ExprKind::IntLit && e.value != kNone)
+    return e.value;
+  bool negates = e.kind == ExprKind::Negate;
+  if (!negates && e.kind != ExprKind::Add && e.kind != ExprKind::Sub && e.kind != ExprKind::Mul)
+    return std::nullopt;
+  std::optional<int64_t> a = negates ? 0 : knownInt(e.a), b = knownInt(negates ? e.a : e.b);
+  int64_t value = 0;
+  if (!a || !b ||
+      (e.kind == ExprKind::Add   ? __builtin_add_overflow(*a, *b, &value)
+       : e.kind == ExprKind::Mul ? __builtin_mul_overflow(*a, *b, &value)
+                                 : __builtin_sub_overflow(*a, *b, &value)))
+    return std::nullopt;
+  return value;
+}
+
+/// A range that descends has no elements, whatever the call: a mistake, unlike 0..0.
+void Sema::checkAscends(const Range &range, ExprId lo, ExprId hi) {
+  std::optional<int64_t> first = knownInt(lo), last = knownInt(hi);
+  if (!first || !last || *first <= *last)
+    return;
+  error(range.first->loc,
+        "the range " + std::to_string(*first) + (range.includesLast ? "..=" : "..") +
+            std::to_string(*last) + " descends and has no elements",
+        "ranges ascend; to count down, loop over the number of steps and subtract");
+}
+
 Sema::Iterable Sema::iterable(const Range &range) {
   if (range.last) {
     ExprId lo = notNone(exprOf(*range.first, kInt, "begin of the range")).id;
     ExprId hi = notNone(exprOf(*range.last, kInt, "end of the range")).id;
+    checkAscends(range, lo, hi);
     TypedExpr r = make(ExprKind::RangeOf, Type::of(ValueType::Range), range.first->loc, lo, hi,
                        kNoExpr, range.includesLast);
     return {r.id, intType()};

@@ -127,6 +127,8 @@ private:
     Type element;
   };
   Iterable iterable(const ast::Range &range);
+  std::optional<int64_t> knownInt(ExprId id) const;
+  void checkAscends(const ast::Range &range, ExprId lo, ExprId hi);
   /// Declares the loop name in the current block; the number of its slot.
   uint32_t loopName(const ast::Name &name, const Type &type);
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <new>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -65,6 +66,16 @@ Result<std::vector<std::byte>> runBody(shm::World &world, Rank rank, const Local
   return body(**endpoint);
 }
 
+/// An exception would pass the parent's frames.
+Result<std::vector<std::byte>> runCaught(shm::World &world, Rank rank, const LocalOptions &options,
+                                         const RankBody &body) {
+  try {
+    return runBody(world, rank, options, body);
+  } catch (const std::bad_alloc &) {
+    return Status::error(concat("rank ", index(rank), ": there is not enough memory"));
+  }
+}
+
 // Exits without running destructors and exit handlers that are the parent's.
 [[noreturn]] void liveAsRank(shm::World &world, Rank rank, const LocalOptions &options,
                              const RankBody &body, pid_t parent, int results) {
@@ -73,7 +84,7 @@ Result<std::vector<std::byte>> runBody(shm::World &world, Rank rank, const Local
     _exit(1); // it died before we asked for the signal
   if (options.bindToCores)
     bindToCore(rank);
-  Result<std::vector<std::byte>> result = runBody(world, rank, options, body);
+  Result<std::vector<std::byte>> result = runCaught(world, rank, options, body);
   if (result) {
     writeAll(results, &kFine, 1);
     writeAll(results, result->data(), result->size());

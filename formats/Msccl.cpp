@@ -114,6 +114,13 @@ std::string Printer::run(const Algorithm &algorithm) {
 } // namespace
 
 std::string_view spelling(StepKind kind) { return traits(kind).spelling; }
+std::optional<Collective> parseCollective(std::string_view word) {
+  for (size_t i = 0; i < std::size(kCollectives); ++i)
+    if (kCollectives[i] == word)
+      return static_cast<Collective>(i);
+  return std::nullopt;
+}
+
 std::string_view spelling(Collective collective) {
   return kCollectives[static_cast<size_t>(collective)];
 }

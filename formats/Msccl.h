@@ -6,6 +6,7 @@
 #include "ir/Schedule.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ enum class Collective : uint8_t {
 
 /// The buffers of a GPU, `i`, `o` and `s` in the file.
 enum class Memory : uint8_t { Input, Output, Scratch };
+
+std::optional<Collective> parseCollective(std::string_view word);
 
 std::string_view spelling(StepKind kind);
 std::string_view spelling(Collective collective);
@@ -64,10 +67,18 @@ struct Threadblock {
   SourceLoc loc;
 };
 
+/// A chunk of the input that is copied to the output before a gpu's steps.
+struct InitialCopy {
+  int32_t source = 0; ///< in chunks
+  int32_t target = 0;
+  SourceLoc loc;
+};
+
 struct Gpu {
   uint32_t inputChunks = 0;
   uint32_t outputChunks = 0;
   uint32_t scratchChunks = 0;
+  std::vector<InitialCopy> copies; ///< only read, `export` writes steps
   std::vector<Threadblock> blocks; ///< index == id
   SourceLoc loc;
 };

@@ -70,6 +70,9 @@ Extent CollectiveBuffers::extent(uint32_t rank) const {
   case Collective::ReduceScatter:
     return {all, share()};
   case Collective::Custom:
+    // In place, a compiler counts the chunks of the one buffer as those of whichever steps name.
+    if (algorithm_->inPlace && (gpu.inputChunks == 0 || gpu.outputChunks == 0))
+      return {gpu.inputChunks + gpu.outputChunks, gpu.inputChunks + gpu.outputChunks};
     return {gpu.inputChunks, gpu.outputChunks};
   case Collective::Allreduce:
   case Collective::Alltoall:
@@ -96,11 +99,13 @@ Status CollectiveBuffers::checkGpu(uint32_t rank) const {
   const Gpu &gpu = algorithm_->gpus[rank];
   Extent expected = extent(rank);
   auto check = [&](std::string_view name, uint32_t stated, uint32_t chunks) -> Status {
-    if (stated == 0 || stated == chunks)
+    if (stated == 0 || stated == chunks || algorithm_->collective == Collective::Custom)
       return {};
-    return Status::error(gpu.loc, concat("gpu ", rank, ": ", name, " is ", stated, ", ",
-                                         spelling(algorithm_->collective), " with nchunksperloop ",
-                                         algorithm_->chunksPerLoop, " has ", chunks));
+    return Diagnostic::error(gpu.loc,
+                             concat("gpu ", rank, ": ", name, " is ", stated, ", ",
+                                    spelling(algorithm_->collective), " with nchunksperloop ",
+                                    algorithm_->chunksPerLoop, " has ", chunks),
+                             "`colldsl import --as` takes it for another collective");
   };
   if (Status s = check("i_chunks", gpu.inputChunks, expected.input); !s)
     return s;

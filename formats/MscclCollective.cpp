@@ -169,13 +169,17 @@ std::optional<Signature> Recognizer::as(Collective collective) {
   return signature_;
 }
 
-Status failParameters(const Schedule &schedule, const std::vector<BufferId> &parameters) {
+Status failParameters(const Schedule &schedule, uint32_t rank,
+                      const std::vector<BufferId> &parameters) {
   std::string names;
-  for (BufferId b : parameters)
-    names += concat(names.empty() ? ": " : ", ", spelling(schedule.ranks[0].buffers[index(b)].role),
-                    " ", schedule.nameOf(schedule.ranks[0].buffers[index(b)]));
-  return Status::error(concat("MSCCL's collectives have one input and one output, '", schedule.name,
-                              "' has ", parameters.size(),
+  for (BufferId b : parameters) {
+    const Buffer &buffer = schedule.ranks[rank].buffers[index(b)];
+    names +=
+        concat(names.empty() ? ": " : ", ", spelling(buffer.role), " ", schedule.nameOf(buffer));
+  }
+  std::string place = rank == 0 ? "" : concat("rank ", rank, ": ");
+  return Status::error(concat(place, "MSCCL's collectives have one input and one output, '",
+                              schedule.name, "' has ", parameters.size(),
                               parameters.size() == 1 ? " parameter" : " parameters", names));
 }
 
@@ -200,12 +204,10 @@ Status findAliases(const Schedule &schedule, Signature &signature) {
   return {};
 }
 
-/// Input and output, and whether they share storage.
-Result<Signature> parametersOf(const Schedule &schedule, const Chunks &chunks) {
+/// Input and output of one rank.
+Result<Signature> findParameters(const Schedule &schedule, uint32_t rank) {
   Signature signature;
-  if (schedule.ranks.empty())
-    return Status::error("a schedule without ranks is no algorithm of MSCCL");
-  const Dag &dag = schedule.ranks[0];
+  const Dag &dag = schedule.ranks[rank];
   std::vector<BufferId> parameters;
   for (uint32_t b = 0; b < dag.buffers.size(); ++b)
     if (dag.buffers[b].role != BufferRole::Temp)
@@ -218,13 +220,46 @@ Result<Signature> parametersOf(const Schedule &schedule, const Chunks &chunks) {
   else if (parameters.size() == 2 && is(0, BufferRole::In) && is(1, BufferRole::Out))
     signature.input = parameters[0], signature.output = parameters[1];
   else
-    return failParameters(schedule, parameters);
-  const Buffer &in = dag.buffers[index(signature.input)];
-  const Buffer &out = dag.buffers[index(signature.output)];
-  signature.inPlace =
-      signature.input == signature.output || in.aliasOf != kNoBuffer || out.aliasOf != kNoBuffer;
-  signature.inputChunks = chunks.size(in);
-  signature.outputChunks = chunks.size(out);
+    return failParameters(schedule, rank, parameters);
+  return signature;
+}
+
+/// Chunks of a parameter, of which MSCCL's collectives have as many on every rank.
+Result<uint32_t> sizeOnAll(const Schedule &schedule, const Chunks &chunks, BufferId id) {
+  uint32_t first = chunks.size(schedule.ranks[0].buffers[index(id)]);
+  for (uint32_t r = 1; r < schedule.numRanks(); ++r) {
+    const Buffer &buffer = schedule.ranks[r].buffers[index(id)];
+    if (uint32_t size = chunks.size(buffer); size != first)
+      return Status::error(concat("MSCCL's collectives have parameters of one size on all ranks, '",
+                                  schedule.nameOf(buffer), "' has ", first,
+                                  " chunks on rank 0 and ", size, " on rank ", r));
+  }
+  return first;
+}
+
+/// Input and output, which are the same ones on all ranks, and whether they share storage.
+Result<Signature> parametersOf(const Schedule &schedule, const Chunks &chunks) {
+  if (schedule.ranks.empty())
+    return Status::error("a schedule without ranks is no algorithm of MSCCL");
+  Result<Signature> found = findParameters(schedule, 0);
+  for (uint32_t r = 1; r < schedule.numRanks() && found; ++r) {
+    Result<Signature> other = findParameters(schedule, r);
+    if (!other)
+      return other;
+    if (other->input != found->input || other->output != found->output)
+      return Status::error(concat("rank ", r, ": the parameters stand elsewhere than on rank 0"));
+  }
+  if (!found)
+    return found;
+  Signature signature = found.take();
+  Result<uint32_t> inputChunks = sizeOnAll(schedule, chunks, signature.input);
+  if (!inputChunks)
+    return inputChunks.status();
+  Result<uint32_t> outputChunks = sizeOnAll(schedule, chunks, signature.output);
+  if (!outputChunks)
+    return outputChunks.status();
+  signature.inputChunks = *inputChunks;
+  signature.outputChunks = *outputChunks;
   if (std::max(signature.inputChunks, signature.outputChunks) == 0)
     return Status::error(concat("'", schedule.name, "' was made for no data"));
   if (Status s = findAliases(schedule, signature); !s)

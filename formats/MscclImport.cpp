@@ -8,6 +8,7 @@
 #include <map>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 namespace colldsl::msccl {
 namespace {
@@ -44,6 +45,8 @@ private:
   const Step &step(Key key) const { return gpu_.blocks[key.tb].steps[key.s]; }
   size_t number(Key key) const { return firstStep_[key.tb] + key.s; }
   void countSteps();
+  Status addCopies();
+  void waitForCopies(const Range &range, bool writes);
   Status checkConnections() const;
   Status checkWaits() const;
   Result<std::vector<Key>> order() const;
@@ -58,6 +61,7 @@ private:
   OpId addCombine(Key key, const Range &source, const Range &target);
   void waitForReaders(Key key, const Range &target);
   void addDep(Dep dep);
+  std::vector<Dep> takeDeps();
 
   template <typename... Parts> Status failAt(Key key, const Parts &...parts) const {
     return Status::error(step(key).loc,
@@ -76,7 +80,9 @@ private:
   std::vector<std::vector<Dep>> tails_; ///< per step: what to wait for behind it
   std::vector<Dep> deps_;               ///< of the next op
   std::map<std::pair<BufferId, uint32_t>, std::vector<Reader>> readers_; ///< per chunk
-  std::vector<uint32_t> sent_, received_;                                ///< messages per tb
+  /// Initial copies that read a chunk, and that write it.
+  std::map<std::pair<BufferId, uint32_t>, std::vector<OpId>> copiedFrom_, copiedTo_;
+  std::vector<uint32_t> sent_, received_; ///< messages per tb
   uint32_t incoming_ = 0;
 };
 
@@ -88,6 +94,40 @@ void GpuImporter::countSteps() {
   tails_.resize(firstStep_.back());
   sent_.resize(gpu_.blocks.size());
   received_.resize(gpu_.blocks.size());
+}
+
+// They come before all steps; those that touch what they touch wait for them.
+Status GpuImporter::addCopies() {
+  for (const InitialCopy &copy : gpu_.copies) {
+    Result<Range> source = buffers_.range(rank_, {Memory::Input, copy.source}, 1);
+    Result<Range> target = buffers_.range(rank_, {Memory::Output, copy.target}, 1);
+    if (!source || !target)
+      return Status::error(copy.loc, concat("gpu ", rank_, ": copy ", source ? "writes " : "reads ",
+                                            source ? target.message() : source.message()));
+    if (*source == *target)
+      continue;
+    waitForCopies(*source, /*writes=*/false);
+    waitForCopies(*target, /*writes=*/true);
+    Op op;
+    op.kind = OpKind::Copy;
+    op.loc = copy.loc;
+    Slice from = source->slice(), to = target->slice();
+    OpId id = dag_.add(op, std::span(&from, 1), std::span(&to, 1), takeDeps());
+    copiedFrom_[{source->buffer, source->begin}].push_back(id);
+    copiedTo_[{target->buffer, target->begin}].push_back(id);
+  }
+  return {};
+}
+
+void GpuImporter::waitForCopies(const Range &range, bool writes) {
+  for (uint32_t chunk = range.begin; chunk < range.end; ++chunk)
+    for (const auto *copies : {&copiedTo_, writes ? &copiedFrom_ : nullptr}) {
+      if (!copies)
+        continue;
+      if (auto found = copies->find({range.buffer, chunk}); found != copies->end())
+        for (OpId copy : found->second)
+          addDep({copy, DepKind::Requires});
+    }
 }
 
 // Two threadblocks on one connection have no order between their messages.
@@ -193,6 +233,12 @@ void GpuImporter::addDep(Dep dep) {
     same->kind = DepKind::Requires;
 }
 
+/// Those of the next op, in the order of their ops.
+std::vector<Dep> GpuImporter::takeDeps() {
+  std::sort(deps_.begin(), deps_.end(), [](const Dep &a, const Dep &b) { return a.op < b.op; });
+  return std::exchange(deps_, {});
+}
+
 // A later writer of the chunk waits for this send, if any order says that it is later;
 // who has been waited for need not be again.
 void GpuImporter::waitForReaders(Key key, const Range &target) {
@@ -212,11 +258,15 @@ void GpuImporter::waitForReaders(Key key, const Range &target) {
 
 OpId GpuImporter::add(Key key, Op op, const Range *source, const Range *target) {
   op.loc = step(key).loc;
-  if (target)
+  if (source)
+    waitForCopies(*source, /*writes=*/false);
+  if (target) {
     waitForReaders(key, *target);
-  std::sort(deps_.begin(), deps_.end(), [](const Dep &a, const Dep &b) { return a.op < b.op; });
+    waitForCopies(*target, /*writes=*/true);
+  }
   Slice from = source ? source->slice() : Slice(), to = target ? target->slice() : Slice();
-  OpId id = dag_.add(op, std::span(&from, source ? 1 : 0), std::span(&to, target ? 1 : 0), deps_);
+  OpId id =
+      dag_.add(op, std::span(&from, source ? 1 : 0), std::span(&to, target ? 1 : 0), takeDeps());
   deps_.assign(1, {id, DepKind::Requires});
   return id;
 }
@@ -328,6 +378,8 @@ Status GpuImporter::run() {
   if (Status s = checkConnections(); !s)
     return s;
   if (Status s = checkWaits(); !s)
+    return s;
+  if (Status s = addCopies(); !s)
     return s;
   Result<std::vector<Key>> steps = order();
   if (!steps)

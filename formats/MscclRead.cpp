@@ -10,6 +10,7 @@
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace colldsl::msccl {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 constexpr int kMostAttributes = 64;
 constexpr size_t kPieceBytes = 64 << 10;
 constexpr std::string_view kLevels[] = {"algo", "gpu", "tb", "step"};
+constexpr size_t kBlockLevel = 2;
 
 std::string_view text(const xmlChar *begin) {
   return begin ? reinterpret_cast<const char *>(begin) : std::string_view();
@@ -123,6 +125,8 @@ public:
 
   Status open(const Element &element, size_t level);
   Status close(size_t level);
+  /// <copy> stands in a <gpu> and holds nothing.
+  Status addCopy(const Element &element);
   Algorithm take() { return std::move(algorithm_); }
 
 private:
@@ -221,6 +225,15 @@ Status Builder::addStep(const Element &element) {
   COLLDSL_TRY(element.readNumber("hasdep", 0, 1, step.isAwaited));
   COLLDSL_TRY(checkStep(element, step));
   block_.steps.push_back(step);
+  return {};
+}
+
+Status Builder::addCopy(const Element &element) {
+  InitialCopy copy;
+  copy.loc = element.loc();
+  COLLDSL_TRY(element.readNumber("i_off", 0, kMostOffset, copy.source));
+  COLLDSL_TRY(element.readNumber("o_off", 0, kMostOffset, copy.target));
+  gpu_.copies.push_back(copy);
   return {};
 }
 
@@ -344,6 +357,7 @@ private:
   Lines lines_;
   xmlParserCtxtPtr parser_ = nullptr;
   size_t depth_ = 0;
+  bool isInCopy_ = false;
   bool isClosed_ = false; ///< the one <algo> is complete
   Status status_;
 };
@@ -352,23 +366,33 @@ void Reader::start(std::string_view name, const xmlChar **attributes, int count)
   if (!status_)
     return;
   SourceLoc loc = here();
-  if (depth_ == std::size(kLevels) || name != kLevels[depth_]) {
-    std::string parent = depth_ == 0 ? "the file" : concat("<", kLevels[depth_ - 1], ">");
-    std::string_view child = depth_ == std::size(kLevels) ? "nothing" : kLevels[depth_];
+  bool isLeaf = isInCopy_ || depth_ == std::size(kLevels);
+  bool isCopy = depth_ == kBlockLevel && name == "copy";
+  if (isLeaf || (name != kLevels[depth_] && !isCopy)) {
+    std::string parent = isInCopy_     ? "<copy>"
+                         : depth_ == 0 ? "the file"
+                                       : concat("<", kLevels[depth_ - 1], ">");
+    std::string_view child = isLeaf                  ? "nothing"
+                             : depth_ == kBlockLevel ? "tb and copy"
+                                                     : kLevels[depth_];
     return note(Status::error(
         loc, concat("<", name.substr(0, 40), "> stands in ", parent, ", which holds ", child)));
   }
   if (count > kMostAttributes)
     return note(Status::error(
         loc, concat("<", name, "> has ", count, " attributes, the limit is ", kMostAttributes)));
-  note(builder_.open(Element(name, attributes, count, loc), depth_));
+  Element element(name, attributes, count, loc);
+  note(isCopy ? builder_.addCopy(element) : builder_.open(element, depth_));
+  isInCopy_ = isCopy;
   ++depth_;
 }
 
 void Reader::end() {
   if (!status_)
     return;
-  note(builder_.close(--depth_));
+  --depth_;
+  if (!std::exchange(isInCopy_, false))
+    note(builder_.close(depth_));
   isClosed_ = depth_ == 0;
 }
 

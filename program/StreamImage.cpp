@@ -3,13 +3,13 @@
 // only if it is far ahead.
 #include "program/StreamImage.h"
 
+#include "ir/Threads.h"
 #include "program/Job.h"
 
 #include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
-#include <thread>
 
 namespace colldsl {
 namespace {
@@ -158,12 +158,7 @@ void ImageStream::work() {
 }
 
 Status ImageStream::run() {
-  std::vector<std::thread> others;
-  for (unsigned i = 1; i < threads_; ++i)
-    others.emplace_back([this] { work(); });
-  work();
-  for (std::thread &other : others)
-    other.join();
+  onThreads(threads_, [this] { work(); });
   if (!error_)
     return error_;
   if (Status s = calls_.check(); !s)

@@ -2,13 +2,13 @@
 #include "simulator/RankPacker.h"
 
 #include "ir/Concat.h"
+#include "ir/Threads.h"
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <thread>
 
 namespace colldsl::sim {
 namespace {
@@ -84,12 +84,7 @@ void ProgramPacker::work() {
 }
 
 Result<Workload> ProgramPacker::run(unsigned threads) {
-  std::vector<std::thread> others;
-  for (unsigned i = 1; i < threads; ++i)
-    others.emplace_back([this] { work(); });
-  work();
-  for (std::thread &other : others)
-    other.join();
+  onThreads(threads, [this] { work(); });
   if (!error_)
     return error_;
   auto maker = std::make_shared<Instantiator>(program_, request_);

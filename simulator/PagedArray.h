@@ -73,11 +73,18 @@ private:
         data_ ? mremap(data_, room_ * sizeof(T), bytes, MREMAP_MAYMOVE)
               : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
-      throw std::bad_alloc();
+      fail();
     if (bytes >= kHugePage)
       madvise(at, bytes, MADV_HUGEPAGE);
     data_ = static_cast<T *>(at);
     room_ = bytes / sizeof(T);
+  }
+
+  /// As operator new does where its handler has no more memory.
+  [[noreturn]] static void fail() {
+    if (std::new_handler handler = std::get_new_handler())
+      handler();
+    throw std::bad_alloc();
   }
 
   T *data_ = nullptr;

@@ -1,12 +1,14 @@
 #include "tools/Commands.h"
 
 #include "compiler/Spelling.h"
+#include "tools/OutOfMemory.h"
 #include "tools/input/Messages.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <new>
 
 namespace colldsl::tools {
 namespace {
@@ -70,7 +72,12 @@ bool finishOutput() {
 } // namespace
 
 Exit runProgram(Arguments arguments) {
-  Exit exit = dispatch(arguments);
+  Exit exit = Exit::Failure;
+  try {
+    exit = dispatch(arguments);
+  } catch (const std::bad_alloc &) { // of what no memory could hold, else the handler is called
+    endForLackOfMemory();
+  }
   return finishOutput() || exit != Exit::Success ? exit : Exit::Failure;
 }
 

@@ -1,5 +1,6 @@
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
+#include "tools/input/ReadInput.h"
 #include "tools/library/Rules.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
@@ -9,8 +10,6 @@
 
 #include "ir/Checksum.h"
 #include "runtime/Library.h"
-
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 
@@ -163,11 +162,11 @@ bool addImages(Source &source, const std::vector<Source::Target> &targets, const
 bool addRules(Source &source, const Settings &settings, LibraryContent &content) {
   if (settings.rules.empty())
     return true;
-  auto buffer = llvm::MemoryBuffer::getFile(settings.rules, /*IsText=*/true);
-  if (!buffer)
-    return tellError("cannot read '" + settings.rules + "': " + buffer.getError().message());
+  Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(settings.rules);
+  if (!input)
+    return tellError(input.message());
   Result<std::vector<SelectionRule>> rules =
-      readRules(settings.rules, (*buffer)->getBuffer(), source.compilation());
+      readRules(shownName(settings.rules), (*input)->getBuffer(), source.compilation());
   if (!rules)
     return tellError(rules.message());
   content.rules = rules.take();

@@ -57,7 +57,7 @@ Exit exportCommand(Arguments arguments) {
   if (!settings.to)
     return options.refuse("--to goal, goal-bin or msccl-xml is missing");
   auto inFormat = [&](const Schedule &schedule) { return emit(schedule, settings); };
-  return convertOne(options, settings.single, std::nullopt, inFormat, settings.output);
+  return convertOne(options, settings.single, {}, inFormat, settings.output);
 }
 
 } // namespace colldsl::tools

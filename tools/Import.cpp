@@ -11,7 +11,7 @@ namespace {
 struct Settings {
   SingleOptions single;
   std::string output = "-";
-  std::optional<FileKind> from;
+  InputForm form;
   bool asImage = false;
 
   void addTo(Options &options);
@@ -21,10 +21,20 @@ void Settings::addTo(Options &options) {
   options.section("what to read and write");
   options.add("--from", "FORMAT", "goal, goal-bin or msccl-xml (default: what the file looks like)",
               [this](llvm::StringRef word) {
-                from = parseForeignKind(word);
-                return from ? Status()
-                            : Status::error("'" + word.str() +
-                                            "' is not goal, goal-bin or msccl-xml");
+                form.kind = parseForeignKind(word);
+                return form.kind ? Status()
+                                 : Status::error("'" + word.str() +
+                                                 "' is not goal, goal-bin or msccl-xml");
+              });
+  options.add("--as", "COLLECTIVE",
+              "allreduce, allgather, reduce_scatter, alltoall, broadcast, reduce or\n"
+              "custom, which has no contract: the collective of an algorithm of\n"
+              "MSCCL, whatever its file says",
+              [this](llvm::StringRef word) {
+                form.collective = msccl::parseCollective(std::string_view(word));
+                return form.collective
+                           ? Status()
+                           : Status::error("'" + word.str() + "' is none of MSCCL's collectives");
               });
   options.addText("-o", "FILE", "write there (default: standard output)", output);
   options.add("--emit", "FORM", "text (the default) or image", [this](llvm::StringRef word) {
@@ -54,7 +64,7 @@ Exit importCommand(Arguments arguments) {
   auto emit = [&](const Schedule &schedule) -> Result<std::string> {
     return settings.asImage ? bytesOf(encodeImage(schedule)) : printText(schedule);
   };
-  return convertOne(options, settings.single, settings.from, emit, settings.output);
+  return convertOne(options, settings.single, settings.form, emit, settings.output);
 }
 
 } // namespace colldsl::tools

@@ -1,5 +1,6 @@
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
+#include "tools/input/ReadInput.h"
 #include "tools/library/Rules.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
@@ -130,10 +131,18 @@ Exit libCommand(Arguments arguments) {
     return *exit;
   if (options.operands().size() != 1)
     return options.refuse("name one library");
-  const std::string &name = options.operands().front();
-  Result<std::unique_ptr<Library>> library = Library::open(name);
+  const std::string &operand = options.operands().front();
+  Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(operand);
+  if (!input) {
+    tellError(input.message());
+    return Exit::Failure;
+  }
+  std::string name = shownName(operand);
+  llvm::StringRef bytes = (*input)->getBuffer();
+  Result<std::unique_ptr<Library>> library =
+      Library::view(std::as_bytes(std::span(bytes.data(), bytes.size())));
   if (!library) {
-    tellError(library.message());
+    tellError("'" + name + "': " + library.message());
     return Exit::Failure;
   }
   Result<Contents> contents = contentsOf(**library);

@@ -62,7 +62,7 @@ Exit optCommand(Arguments arguments) {
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
   auto inForm = [&](const Schedule &schedule) { return emit(schedule, settings); };
-  return convertOne(options, settings.single, std::nullopt, inForm, settings.output);
+  return convertOne(options, settings.single, {}, inForm, settings.output);
 }
 
 } // namespace colldsl::tools

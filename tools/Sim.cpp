@@ -144,7 +144,7 @@ Exit simCommand(Arguments arguments) {
   }
   std::unique_ptr<Source> source;
   Source::Target target;
-  if (std::optional<Exit> exit = chooseSingle(options, schedule, std::nullopt, source, target))
+  if (std::optional<Exit> exit = chooseSingle(options, schedule, {}, source, target))
     return *exit;
   bool fine = Simulation(*source, target, settings).run(model.take());
   return fine ? Exit::Success : Exit::Failure;

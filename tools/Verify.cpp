@@ -203,8 +203,8 @@ Exit verifyCommand(Arguments arguments) {
   Options options("verify", "[FILE|COLLECTIVE]... [OPTION...]",
                   "Proves that schedules meet, cannot deadlock or race, and keep their contract,\n"
                   "or shows a counterexample. A FILE is source text (.coll), the text form or\n"
-                  "GOAL, an image or a schedule library; a COLLECTIVE is one of the standard\n"
-                  "library.");
+                  "GOAL, an image or a schedule library, `-` standard input; a COLLECTIVE is one\n"
+                  "of the standard library.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <hwloc.h>
 #include <memory>
 
@@ -36,6 +37,9 @@ Result<HwlocTopology> load(const std::string &xmlFile, unsigned long flags,
   auto failed = [&] {
     return Status::error("topology: hwloc cannot read " + what + ": " + std::strerror(errno));
   };
+  std::error_code error;
+  if (std::filesystem::exists(xmlFile, error) && !std::filesystem::is_regular_file(xmlFile, error))
+    return Status::error("topology: cannot read " + what + ": it is not an ordinary file");
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0)
     return failed();

@@ -153,7 +153,8 @@ COLLDSL_API void colldsl_context_destroy(colldsl_context *context);
 
 typedef struct colldsl_comm colldsl_comm;
 
-/** What a rank does; 0 if all went well. The communicator is gone when it returns. */
+/** What a rank does; 0 if all went well. colldsl_fork() owns the communicator and destroys it when
+ * the body has returned. */
 typedef int (*colldsl_body)(colldsl_comm *comm, void *user);
 
 /** Forks `ranks` processes, runs the body in each and waits until all have ended. Memory is
@@ -187,7 +188,8 @@ COLLDSL_API colldsl_status colldsl_comm_create(colldsl_context *context,
                                                colldsl_comm **comm);
 
 /** Local: other ranks may go on with what does not need this one. Plans are destroyed first; one
- * that is not fails on the other ranks when they need this one. */
+ * that is not fails on the other ranks when they need this one. Does nothing to the communicator
+ * that colldsl_fork() gave a body. */
 COLLDSL_API void colldsl_comm_destroy(colldsl_comm *comm);
 
 COLLDSL_API uint32_t colldsl_comm_rank(const colldsl_comm *comm); /**< 0 for null */

@@ -88,6 +88,15 @@ TEST(ApiFork, timeoutsMayBeInfinite) {
   });
 }
 
+TEST(ApiFork, ownsItsCommunicator) {
+  EXPECT_EQ(runRanks(2,
+                     [](coll::Communicator &comm) {
+                       colldsl_comm_destroy(comm.get());
+                       return sumsRight(comm);
+                     }),
+            "");
+}
+
 TEST(ApiFork, oneAfterTheOther) {
   coll::Context context;
   for (int i = 0; i < 3; ++i)

@@ -281,6 +281,21 @@ TEST(MscclExport, RefusesParameters) {
             "its parts have no common size, and it was made for no elements");
 }
 
+TEST(MscclExport, RefusesParametersThatDifferFromRankToRank) {
+  auto twoRanks = [](const std::string &first, const std::string &second) {
+    return parse("schedule \"s\"\nnum_ranks 2\nsize n = 1 in 0..\nrank 0 {\n" + first +
+                 "}\nrank 1 {\n" + second + "}\n");
+  };
+  EXPECT_EQ(errorOf(twoRanks("in x: i32[0]\nout y: i32[3n]\n", "in x: i32[3n]\nout y: i32[3n]\n")),
+            "MSCCL's collectives have parameters of one size on all ranks, 'x' has 0 chunks on "
+            "rank 0 and 1 on rank 1");
+  EXPECT_EQ(errorOf(twoRanks("in x: i32[n]\nout y: i32[n]\n", "")),
+            "rank 1: MSCCL's collectives have one input and one output, 's' has 0 parameters");
+  EXPECT_EQ(errorOf(twoRanks("in x: i32[n]\nout y: i32[n]\n",
+                             "temp t: i32[n]\nin x: i32[n]\nout y: i32[n]\n")),
+            "rank 1: the parameters stand elsewhere than on rank 0");
+}
+
 TEST(MscclExport, RefusesTooManyThreadblocks) {
   Result<Schedule> schedule = stdlibSchedule("alltoall_pairwise", {70});
   EXPECT_EQ(errorOf(*schedule), "rank 0: needs 139 threadblocks, the limit is 128");

@@ -206,7 +206,37 @@ TEST(MscclImport, RefusesNumbersOfChunks) {
   algorithm = pairOf(Collective::Custom);
   algorithm.inPlace = true;
   algorithm.gpus[0].inputChunks = 1;
-  EXPECT_EQ(errorOf(algorithm), "gpu 0: in place, i_chunks is 1 and o_chunks is 0");
+  algorithm.gpus[0].outputChunks = 2;
+  EXPECT_EQ(errorOf(algorithm), "gpu 0: in place, i_chunks is 1 and o_chunks is 2");
+}
+
+TEST(MscclImport, InPlaceOneNumberOfChunksIsThatOfBoth) {
+  Algorithm algorithm = pairOf(Collective::Custom);
+  algorithm.inPlace = true;
+  algorithm.gpus[0].inputChunks = algorithm.gpus[1].outputChunks = 8;
+  addBlock(algorithm,
+           {stepOf(StepKind::Send, in(7), out(7)), stepOf(StepKind::Send, out(7), out(7))});
+  EXPECT_EQ(rankText(algorithm).substr(0, 37), "in x: i32[8n] aliases y\nout y: i32[8n");
+  EXPECT_EQ(rankText(algorithm, 1).substr(0, 37), "in x: i32[8n] aliases y\nout y: i32[8n");
+}
+
+TEST(MscclImport, InitialCopiesComeBeforeTheStepsThatTouchThem) {
+  Algorithm algorithm = pairOf(Collective::Allreduce);
+  algorithm.gpus[0].copies = {{0, 1, {}}, {1, 0, {}}};
+  addBlock(algorithm,
+           {stepOf(StepKind::Send, out(1), out(0)), stepOf(StepKind::Recv, out(0), in(1)),
+            stepOf(StepKind::Send, in(0), out(0))});
+  EXPECT_EQ(opsText(algorithm), "l0: copy 4096b from x[0..n] into y[n..2n]\n"
+                                "l1: copy 4096b from x[n..2n] into y[0..n]\n"
+                                "l2: send 4096b to 1 tag 0 from y[n..2n]\nl2 requires l0\n"
+                                "l3: recv 4096b from 1 tag 0 into x[n..2n]\nl3 requires l1\n"
+                                "l3 irequires l2\n"
+                                "l4: send 4096b to 1 tag 0 from x[0..n]\nl4 requires l3\n");
+  algorithm.gpus[0].copies = {{0, 2, {}}};
+  EXPECT_EQ(errorOf(algorithm), "gpu 0: copy writes chunks 2 to 3 of 'o', which has 2");
+  algorithm.inPlace = true; // both places are one
+  algorithm.gpus[0].copies = {{1, 1, {}}};
+  EXPECT_EQ(opsText(algorithm).find("copy"), std::string::npos);
 }
 
 TEST(MscclImport, RefusesWaits) {

@@ -46,6 +46,25 @@ std::string stepText(const std::string &s, const std::string &type, const std::s
          wait + "\" deps=\"" + waitStep + "\" hasdep=\"0\"/>";
 }
 
+TEST(MscclRead, ReadsInitialCopies) {
+  auto with = [](const std::string &copies) {
+    return std::string(kAlgo) + "\n" + kGpu0 + "\n" + copies +
+           "\n<tb id=\"0\" send=\"1\" recv=\"-1\" "
+           "chan=\"0\"></tb></gpu>" +
+           kGpu1 + "</algo>";
+  };
+  Result<Algorithm> read = msccl::read(with("<copy i_off=\"0\" o_off=\"1\"/>"));
+  ASSERT_TRUE(read) << read.message();
+  ASSERT_EQ(read->gpus[0].copies.size(), 1u);
+  EXPECT_EQ(read->gpus[0].copies[0].source, 0);
+  EXPECT_EQ(read->gpus[0].copies[0].target, 1);
+  EXPECT_EQ(read->gpus[0].blocks.size(), 1u);
+  EXPECT_EQ(errorOf(with("<copy i_off=\"0\"/>")), "3:1: <copy> has no attribute 'o_off'");
+  EXPECT_EQ(errorOf(with("<copy i_off=\"0\" o_off=\"1\">\n<step/></copy>")),
+            "4:1: <step> stands in <copy>, which holds nothing");
+  EXPECT_EQ(errorOf(withBlocks("<cpy/>")), "3:3: <cpy> stands in <gpu>, which holds tb and copy");
+}
+
 TEST(MscclRead, ReadsAFile) {
   Result<Algorithm> read = msccl::read(readInput("ring-allreduce.xml"));
   ASSERT_TRUE(read) << read.message();

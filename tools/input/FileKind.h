@@ -1,6 +1,8 @@
 /// What a file holds, told by its first bytes, not by its name.
 #pragma once
 
+#include "formats/Msccl.h"
+
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
@@ -14,6 +16,12 @@ enum class FileKind {
   Library,    ///< a schedule library
   GoalBinary, ///< GOAL as LogGOPSim and ATLAHS simulate it
   MscclXml,   ///< an algorithm of MSCCL
+};
+
+/// As what a file is read.
+struct InputForm {
+  std::optional<FileKind> kind;                ///< else what its bytes say
+  std::optional<msccl::Collective> collective; ///< of an algorithm of MSCCL, else what it says
 };
 
 FileKind fileKind(llvm::StringRef content);

@@ -2,6 +2,7 @@
 
 #include "compiler/Excerpt.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -21,20 +22,26 @@ llvm::SourceMgr::DiagKind kindOf(Severity severity) {
   llvm_unreachable("severity");
 }
 
-/// The line, or nothing where the file cannot be read or has fewer.
-std::string readLine(const std::string &file, uint32_t line) {
-  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
-  if (!buffer)
-    return "";
-  llvm::StringRef rest = (*buffer)->getBuffer();
+std::string lineIn(llvm::StringRef rest, uint32_t line) {
   for (uint32_t i = 1; i < line; ++i)
     rest = rest.split('\n').second;
   return rest.split('\n').first.rtrim('\r').str();
 }
 
-void renderAtPlace(const Diagnostic &d, const std::string &file, llvm::raw_ostream &out) {
+/// The line, or nothing where the file cannot be read again, as a stream cannot, or has fewer.
+std::string readLine(const std::string &file, uint32_t line, InputOf inputOf) {
+  if (const llvm::MemoryBuffer *input = inputOf(file))
+    return lineIn(input->getBuffer(), line);
+  if (!llvm::sys::fs::is_regular_file(file))
+    return "";
+  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
+  return buffer ? lineIn((*buffer)->getBuffer(), line) : "";
+}
+
+void renderAtPlace(const Diagnostic &d, const std::string &file, InputOf inputOf,
+                   llvm::raw_ostream &out) {
   static const llvm::SourceMgr none;
-  std::string line = readLine(file, d.loc.line);
+  std::string line = readLine(file, d.loc.line, inputOf);
   if (d.loc.column == 0 || d.loc.column > line.size() + 1) { // the file has changed since
     std::string place =
         file + ":" + std::to_string(d.loc.line) + ":" + std::to_string(d.loc.column);
@@ -46,15 +53,16 @@ void renderAtPlace(const Diagnostic &d, const std::string &file, llvm::raw_ostre
   printWithLine(out, {none, {}, file, lineNumber, column, kindOf(d.severity), d.message, line, {}});
 }
 
-void renderOne(const Diagnostic &d, const std::vector<std::string> &files, llvm::raw_ostream &out) {
+void renderOne(const Diagnostic &d, const std::vector<std::string> &files, InputOf inputOf,
+               llvm::raw_ostream &out) {
   if (d.loc.known() && d.loc.file < files.size())
-    renderAtPlace(d, files[d.loc.file], out);
+    renderAtPlace(d, files[d.loc.file], inputOf, out);
   else
     llvm::SMDiagnostic("", kindOf(d.severity), d.message).print(nullptr, out, /*ShowColors=*/false);
   if (!d.hint.empty())
     out << "  hint: " << d.hint << "\n";
   for (const Diagnostic &note : d.notes)
-    renderOne(note, files, out);
+    renderOne(note, files, inputOf, out);
 }
 
 } // namespace
@@ -68,10 +76,11 @@ bool tellError(const Diagnostic &d) {
   return tellError(d.hint.empty() ? d.message : d.message + "; " + d.hint);
 }
 
-std::string renderInFiles(const Diagnostic &diagnostic, const std::vector<std::string> &files) {
+std::string renderInFiles(const Diagnostic &diagnostic, const std::vector<std::string> &files,
+                          InputOf inputOf) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  renderOne(diagnostic, files, out);
+  renderOne(diagnostic, files, inputOf, out);
   return text;
 }
 

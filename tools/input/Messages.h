@@ -4,7 +4,9 @@
 #include "ir/Result.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <string>
 #include <vector>
@@ -17,8 +19,12 @@ bool tellError(const llvm::Twine &message);
 /// One that has no place in a source; with its hint.
 bool tellError(const Diagnostic &diagnostic);
 
+using InputOf = llvm::function_ref<const llvm::MemoryBuffer *(llvm::StringRef file)>;
+
 /// The diagnostic with its notes and hints, and for each place the line of the source
-/// with a caret, as far as that file can be read. `files` as in Schedule::files.
-std::string renderInFiles(const Diagnostic &diagnostic, const std::vector<std::string> &files);
+/// with a caret, as far as that file can be read. `files` as in Schedule::files; `inputOf` has what
+/// was read of a file already, or null.
+std::string renderInFiles(const Diagnostic &diagnostic, const std::vector<std::string> &files,
+                          InputOf inputOf);
 
 } // namespace colldsl::tools

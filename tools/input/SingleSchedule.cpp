@@ -47,9 +47,9 @@ void SingleOptions::addTo(Options &options, llvm::StringRef topologyHelp) {
 }
 
 std::optional<Exit> chooseSingle(const Options &options, const ScheduleOptions &schedule,
-                                 std::optional<FileKind> kind, std::unique_ptr<Source> &source,
+                                 const InputForm &form, std::unique_ptr<Source> &source,
                                  Source::Target &target) {
-  source = Source::read(options.operands(), schedule, kind);
+  source = Source::read(options.operands(), schedule, form);
   if (!source)
     return Exit::Failure;
   std::vector<Source::Target> targets = source->choose(schedule);

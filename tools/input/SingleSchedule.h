@@ -17,9 +17,10 @@ struct SingleOptions {
 };
 
 /// Reads what `options` were given as operands, and chooses the one target that they and --name
-/// leave; with a kind, files of that kind. Else mistakes are told, and how to end is returned.
+/// leave; with a kind in `form`, files of that kind. Else mistakes are told, and how to end is
+/// returned.
 std::optional<Exit> chooseSingle(const Options &options, const ScheduleOptions &schedule,
-                                 std::optional<FileKind> kind, std::unique_ptr<Source> &source,
+                                 const InputForm &form, std::unique_ptr<Source> &source,
                                  Source::Target &target);
 
 /// What is to be made of a target.

@@ -7,6 +7,7 @@
 #include "runtime/Library.h"
 #include "tools/input/FileKind.h"
 #include "tools/input/Messages.h"
+#include "tools/input/ReadInput.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -15,7 +16,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace colldsl::tools {
 namespace {
@@ -23,23 +23,33 @@ namespace {
 /// `allreduce_ring` rather than `ring.coll` or `dir/ring`.
 bool looksLikeName(llvm::StringRef operand) { return operand.find_first_of("./-") == operand.npos; }
 
-/// Not so /dev/zero; a pipe does when its writer goes.
-bool endsSomewhere(const std::string &file) {
-  llvm::sys::fs::file_type type = llvm::sys::fs::get_file_type(file);
-  return type == llvm::sys::fs::file_type::regular_file ||
-         type == llvm::sys::fs::file_type::fifo_file;
+/// A stream has one reader, who reads it once.
+bool namesAStreamTwice(llvm::ArrayRef<std::string> operands) {
+  std::vector<int> seen;
+  for (const std::string &operand : operands) {
+    int fd = descriptorNamed(operand);
+    if (fd >= 0 && llvm::is_contained(seen, fd))
+      return !tellError("'" + operand + "' is named twice, but can be read once only");
+    seen.push_back(fd);
+  }
+  return false;
+}
+
+std::span<const std::byte> bytesIn(llvm::StringRef text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
 }
 
 } // namespace
 
 std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
-                                     const ScheduleOptions &options, std::optional<FileKind> kind) {
+                                     const ScheduleOptions &options, const InputForm &form) {
   auto source = std::make_unique<Source>();
-  if (!source->readFiles(operands, options, kind))
+  if (!source->readFiles(operands, options, form))
     return nullptr;
   bool isLibrary = source->compilation_.has_value();
   if (isLibrary && !source->sourceFiles_.empty()) {
-    tellError("'" + source->sourceFiles_.front() + "': a library stands alone, without sources");
+    tellError("'" + source->sourceFiles_.front()->getBufferIdentifier() +
+              "': a library stands alone, without sources");
     return nullptr;
   }
   if (!isLibrary && source->needsCompiler(options) && !source->compile(options))
@@ -48,48 +58,52 @@ std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
 }
 
 bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options,
-                       std::optional<FileKind> kind) {
-  bool fine = true;
+                       const InputForm &form) {
+  bool fine = !namesAStreamTwice(operands);
   for (const std::string &operand : operands)
-    if (!kind && looksLikeName(operand) && !llvm::sys::fs::exists(operand))
+    if (!form.kind && looksLikeName(operand) && !llvm::sys::fs::exists(operand))
       names_.push_back(operand);
     else
-      fine &= readFile(operand, options, kind);
+      fine &= readFile(operand, options, form);
   return fine;
 }
 
-bool Source::readFile(const std::string &name, const ScheduleOptions &options,
-                      std::optional<FileKind> kind) {
-  if (llvm::sys::fs::exists(name) && !endsSomewhere(name))
-    return tellError("cannot read '" + name + "': it is not an ordinary file");
-  auto buffer = llvm::MemoryBuffer::getFile(name, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return tellError("cannot read '" + name + "': " + buffer.getError().message());
-  llvm::StringRef content = (*buffer)->getBuffer();
-  switch (kind.value_or(fileKind(content))) {
+bool Source::readFile(const std::string &operand, const ScheduleOptions &options,
+                      const InputForm &form) {
+  Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(operand);
+  if (!input)
+    return tellError(input.message());
+  std::string name = shownName(operand);
+  llvm::StringRef content = (*input)->getBuffer();
+  FileKind found = form.kind.value_or(fileKind(content));
+  if (found == FileKind::Source) { // a copy, since a mapped file may be cut off while it is parsed
+    sourceFiles_.push_back(llvm::MemoryBuffer::getMemBufferCopy(content, name));
+    mainFile_ = mainFile_.empty() ? name : mainFile_;
+    return true;
+  }
+  inputs_[name] = input.take();
+  switch (found) {
   case FileKind::Source:
-    sourceFiles_.push_back(name);
     return true;
   case FileKind::Text:
     return readText(name, content, options.text);
   case FileKind::Image:
     return readImage(name, content);
   case FileKind::Library:
-    return readLibrary(name);
+    return readLibrary(name, content);
   case FileKind::GoalBinary:
     return readGoalBinary(name, content, options.text);
   case FileKind::MscclXml:
-    return readMscclXml(name, content, options);
+    return readMscclXml(name, content, options, form);
   }
   return false;
 }
 
-bool Source::readLibrary(const std::string &name) {
+bool Source::readLibrary(const std::string &name, llvm::StringRef bytes) {
   auto fail = [&](const Status &s) { return tellError("'" + name + "': " + s.message()); };
-  Result<std::unique_ptr<Library>> library = Library::open(name);
+  Result<std::unique_ptr<Library>> library = Library::view(bytesIn(bytes));
   if (!library)
-    return tellError(library.message());
+    return fail(library.status());
   Result<const LibraryIdentity *> identity = (*library)->identity();
   if (!identity)
     return fail(identity.status());
@@ -116,7 +130,7 @@ bool Source::readLibrary(const std::string &name) {
 bool Source::readText(const std::string &name, llvm::StringRef text, const TextLimits &limits) {
   ParsedText parsed = parseText({text.data(), text.size()}, name, limits);
   for (const Diagnostic &error : parsed.errors)
-    llvm::errs() << renderInFiles(error, {name});
+    llvm::errs() << renderInInputs(error, {name});
   if (!parsed.errors.empty())
     return false;
   files_.push_back(std::make_unique<File>(File{name, std::move(parsed.schedule)}));
@@ -124,9 +138,7 @@ bool Source::readText(const std::string &name, llvm::StringRef text, const TextL
 }
 
 bool Source::readImage(const std::string &name, llvm::StringRef bytes) {
-  std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
-  std::memcpy(aligned.data(), bytes.data(), bytes.size());
-  Result<Image> image = Image::load(std::as_bytes(std::span(aligned)).first(bytes.size()));
+  Result<Image> image = Image::load(bytesIn(bytes));
   if (!image)
     return tellError(name + ": " + image.message());
   files_.push_back(std::make_unique<File>(File{name, image->decode()}));
@@ -141,20 +153,21 @@ bool Source::keep(const std::string &name, Result<Schedule> schedule) {
   const Diagnostic &error = schedule.status().diagnostic();
   if (!error.loc.known())
     return tellError(name + ": " + error.message);
-  llvm::errs() << renderInFiles(error, {name});
+  llvm::errs() << renderInInputs(error, {name});
   return false;
 }
 
 bool Source::readGoalBinary(const std::string &name, llvm::StringRef bytes,
                             const TextLimits &limits) {
-  return keep(name, decodeGoal(std::as_bytes(std::span(bytes.data(), bytes.size())), name, limits));
+  return keep(name, decodeGoal(bytesIn(bytes), name, limits));
 }
 
 bool Source::readMscclXml(const std::string &name, llvm::StringRef xml,
-                          const ScheduleOptions &options) {
+                          const ScheduleOptions &options, const InputForm &form) {
   Result<msccl::Algorithm> algorithm = msccl::read({xml.data(), xml.size()});
   if (!algorithm)
     return keep(name, algorithm.status());
+  algorithm->collective = form.collective.value_or(algorithm->collective);
   return keep(name, msccl::toSchedule(*algorithm, name, {options.type, options.text.maxOps}));
 }
 
@@ -166,7 +179,7 @@ bool Source::needsCompiler(const ScheduleOptions &options) const {
 }
 
 bool Source::compile(const ScheduleOptions &options) {
-  compilation_ = compileFiles(sourceFiles_, options.compile);
+  compilation_ = compileTexts(std::move(sourceFiles_), options.compile);
   for (const Diagnostic &diagnostic : compilation_->diagnostics())
     llvm::errs() << compilation_->render(diagnostic);
   return compilation_->ok();
@@ -213,9 +226,9 @@ std::vector<Source::Target> Source::choose(const ScheduleOptions &options) {
     fine &= chooseNamed(name, targets);
   if (names.empty()) {
     targets = all();
-    fine = !targets.empty() ||
-           tellError("there is no collective in " +
-                     (sourceFiles_.empty() ? "the library" : "'" + sourceFiles_.front() + "'"));
+    fine =
+        !targets.empty() || tellError("there is no collective in " +
+                                      (mainFile_.empty() ? "the library" : "'" + mainFile_ + "'"));
   }
   return fine ? targets : std::vector<Target>();
 }
@@ -279,8 +292,16 @@ bool Source::tell(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) 
 std::string Source::render(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const {
   std::string text;
   for (const Diagnostic &d : diagnostics)
-    text += target.schedule ? renderInFiles(d, target.schedule->files) : compilation_->render(d);
+    text += target.schedule ? renderInInputs(d, target.schedule->files) : compilation_->render(d);
   return text;
+}
+
+std::string Source::renderInInputs(const Diagnostic &d,
+                                   const std::vector<std::string> &files) const {
+  return renderInFiles(d, files, [&](llvm::StringRef file) {
+    auto it = inputs_.find(file);
+    return it == inputs_.end() ? nullptr : it->second.get();
+  });
 }
 
 } // namespace colldsl::tools

@@ -6,13 +6,16 @@
 #include "tools/input/FileKind.h"
 #include "tools/options/ScheduleOptions.h"
 
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
+
 #include <memory>
 
 namespace colldsl::tools {
 
-/// Everything that a command reads. Files are told apart by what is in them: source
-/// text (`.coll`), the text form or GOAL, an image, GOAL in binary, an algorithm of MSCCL, a
-/// schedule library. A library brings its own program, so that nothing is compiled, and
+/// Everything that a command reads, files and streams (ReadInput.h). Files are told apart by what
+/// is in them: source text (`.coll`), the text form or GOAL, an image, GOAL in binary, an algorithm
+/// of MSCCL, a schedule library. A library brings its own program, so that nothing is compiled, and
 /// stands alone.
 class Source {
 public:
@@ -24,11 +27,10 @@ public:
   };
 
   /// Reads the operands, each a file, or the name of a collective in scope if there is no
-  /// such file. With a kind each is a file of that kind, whatever is in it. Mistakes are
+  /// such file. With a kind in `form` each is a file of that kind, whatever is in it. Mistakes are
   /// told on stderr; null then.
   static std::unique_ptr<Source> read(const std::vector<std::string> &operands,
-                                      const ScheduleOptions &options,
-                                      std::optional<FileKind> kind = std::nullopt);
+                                      const ScheduleOptions &options, const InputForm &form = {});
 
   /// The named ones, else all of the files that were named. Mistakes are told; empty then.
   std::vector<Target> choose(const ScheduleOptions &options);
@@ -59,15 +61,16 @@ private:
   };
 
   bool readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options,
-                 std::optional<FileKind> kind);
-  bool readFile(const std::string &name, const ScheduleOptions &options,
-                std::optional<FileKind> kind);
+                 const InputForm &form);
+  bool readFile(const std::string &name, const ScheduleOptions &options, const InputForm &form);
   bool readText(const std::string &name, llvm::StringRef text, const TextLimits &limits);
   bool readImage(const std::string &name, llvm::StringRef bytes);
   bool readGoalBinary(const std::string &name, llvm::StringRef bytes, const TextLimits &limits);
-  bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleOptions &options);
+  bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleOptions &options,
+                    const InputForm &form);
   bool keep(const std::string &name, Result<Schedule> schedule);
-  bool readLibrary(const std::string &name);
+  bool readLibrary(const std::string &name, llvm::StringRef bytes);
+  std::string renderInInputs(const Diagnostic &d, const std::vector<std::string> &files) const;
   bool needsCompiler(const ScheduleOptions &options) const;
   bool compile(const ScheduleOptions &options);
   const File *findFile(const std::string &name) const;
@@ -77,8 +80,10 @@ private:
   Target collective(DeclId id) const;
   static Target whole(const File &file);
 
-  std::vector<std::string> sourceFiles_;
-  std::vector<std::string> names_; ///< among the operands
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> sourceFiles_;
+  llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> inputs_; ///< all others, by shownName()
+  std::string mainFile_;                                        ///< the first of them
+  std::vector<std::string> names_;                              ///< among the operands
   std::vector<std::unique_ptr<File>> files_;
   std::optional<Compilation> compilation_;
 };

@@ -1,9 +1,9 @@
 #include "tools/options/MachineOptions.h"
 
+#include "tools/input/ReadInput.h"
 #include "tools/options/Lists.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
 
@@ -72,10 +72,10 @@ Status wrap(llvm::StringRef where, const Status &status) {
 }
 
 Result<std::string> readText(llvm::StringRef file) {
-  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
-  if (!buffer)
-    return Status::error(("cannot read '" + file + "': " + buffer.getError().message()).str());
-  return (*buffer)->getBuffer().str();
+  Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(file.str());
+  if (!input)
+    return input.status();
+  return (*input)->getBuffer().str();
 }
 
 void MachineOptions::addTo(Options &options) {

@@ -1,9 +1,9 @@
 #include "tools/options/Workers.h"
 
+#include "ir/Threads.h"
+
 #include <algorithm>
 #include <atomic>
-#include <thread>
-#include <vector>
 
 namespace colldsl::tools {
 
@@ -14,12 +14,7 @@ void forEachInParallel(size_t count, const std::function<void(size_t)> &work) {
       work(count - 1 - i);
   };
   size_t threads = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::thread> others;
-  for (size_t i = 1; i < threads; ++i)
-    others.emplace_back(worker);
-  worker();
-  for (std::thread &other : others)
-    other.join();
+  onThreads(static_cast<unsigned>(threads), worker);
 }
 
 } // namespace colldsl::tools

@@ -29,14 +29,14 @@ Result<std::string> convert(Source &source, const Source::Target &target,
 
 } // namespace
 
-Exit convertOne(const Options &options, const SingleOptions &single, std::optional<FileKind> kind,
+Exit convertOne(const Options &options, const SingleOptions &single, const InputForm &form,
                 const Emit &emit, const std::string &output) {
   const ScheduleOptions &schedule = single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to read: name a file or a collective");
   std::unique_ptr<Source> source;
   Source::Target target;
-  if (std::optional<Exit> exit = chooseSingle(options, schedule, kind, source, target))
+  if (std::optional<Exit> exit = chooseSingle(options, schedule, form, source, target))
     return *exit;
   Result<std::string> content = convert(*source, target, single, emit);
   if (!content) {

@@ -10,10 +10,10 @@ namespace colldsl::tools {
 /// A form, as bytes.
 using Emit = std::function<Result<std::string>(const Schedule &)>;
 
-/// Takes what `options` were given as operands; with a kind, files of that kind. `output`
+/// Takes what `options` were given as operands; with a kind in `form`, files of that kind. `output`
 /// is a file, or "-" for standard output; nothing is written if there is an error.
 /// Mistakes are told.
-Exit convertOne(const Options &options, const SingleOptions &single, std::optional<FileKind> kind,
+Exit convertOne(const Options &options, const SingleOptions &single, const InputForm &form,
                 const Emit &emit, const std::string &output);
 
 std::string bytesOf(const std::vector<std::byte> &bytes);

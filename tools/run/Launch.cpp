@@ -7,11 +7,14 @@
 #include "transports/ofi/Attach.h"
 #include "transports/verbs/Attach.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <atomic>
+#include <future>
 #include <set>
 #include <sys/mman.h>
+#include <system_error>
 #include <thread>
 
 namespace colldsl::tools {
@@ -174,6 +177,29 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
   return reportsOf(outcomes);
 }
 
+/// Calls body(r) for each rank, all at once; none if not all of them have a thread.
+Status runThreads(uint32_t numRanks, llvm::function_ref<void(uint32_t)> body) {
+  std::promise<bool> haveAll;
+  std::shared_future<bool> mayRun = haveAll.get_future().share();
+  std::vector<std::thread> threads;
+  threads.reserve(numRanks);
+  Status status;
+  try {
+    for (uint32_t r = 0; r < numRanks; ++r)
+      threads.emplace_back([&body, mayRun, r] {
+        if (mayRun.get())
+          body(r);
+      });
+  } catch (const std::system_error &e) {
+    status = Status::error("cannot start a thread for rank " + std::to_string(threads.size()) +
+                           ": " + e.code().message());
+  }
+  haveAll.set_value(status.ok());
+  for (std::thread &thread : threads)
+    thread.join();
+  return status;
+}
+
 Result<std::vector<RankReport>> launchThreads(const RunTask &task, const LaunchOptions &options) {
   uint32_t numRanks = task.schedule->numRanks();
   fake::Options fakeOptions;
@@ -181,18 +207,16 @@ Result<std::vector<RankReport>> launchThreads(const RunTask &task, const LaunchO
   fake::World world(numRanks, fakeOptions);
   std::vector<LocalOutcome> outcomes(numRanks);
   std::vector<RankReport> reports(numRanks);
-  std::vector<std::thread> threads;
-  for (uint32_t r = 0; r < numRanks; ++r)
-    threads.emplace_back([&, r] {
-      std::unique_ptr<Endpoint> endpoint = world.attach(Rank{r});
-      Result<RankReport> report = runRank(task, *endpoint);
-      if (report)
-        reports[r] = report.take();
-      else
-        outcomes[r].status = report.status();
-    });
-  for (std::thread &thread : threads)
-    thread.join();
+  Status started = runThreads(numRanks, [&](uint32_t r) {
+    std::unique_ptr<Endpoint> endpoint = world.attach(Rank{r});
+    Result<RankReport> report = runRank(task, *endpoint);
+    if (report)
+      reports[r] = report.take();
+    else
+      outcomes[r].status = report.status();
+  });
+  if (!started)
+    return started;
   if (Status s = failureOf(outcomes); !s)
     return s;
   return reports;

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace colldsl::datagram {
@@ -20,8 +21,15 @@ Result<std::unique_ptr<Pulse>> Pulse::start(in_addr address, Rank self, uint64_t
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); // signals are the program's, not this thread's
-  pulse->thread_ = std::thread([raw = pulse.get()] { raw->answerAll(); });
+  Status started;
+  try {
+    pulse->thread_ = std::thread([raw = pulse.get()] { raw->answerAll(); });
+  } catch (const std::system_error &e) {
+    started = Status::error("datagram: cannot start a thread: " + e.code().message());
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!started)
+    return started;
   return pulse;
 }
 
