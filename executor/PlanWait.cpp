@@ -8,8 +8,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(5);
-
 Clock::time_point deadlineAfter(std::chrono::nanoseconds timeout) {
   Clock::time_point now = Clock::now();
   return timeout < Clock::time_point::max() - now ? now + timeout : Clock::time_point::max();
@@ -52,11 +50,16 @@ Status Plan::wait(std::chrono::nanoseconds timeout) {
 // The end of a calc is no such news.
 void Plan::sleep(std::chrono::nanoseconds atMost) {
   Endpoint &endpoint = engine_.endpoint();
-  endpoint.armSleep();
+  SleepTicket ticket = endpoint.armSleep();
   bool moved = progressFor(1);
   moved |= engine_.progressOthers(this);
   if (!moved && running() && !engine_.calculates())
-    endpoint.sleep(std::min(atMost, kLongestSleep));
+    endpoint.sleep(ticket, std::min(atMost, endpoint.caps().patience.longestSleep));
+  if (moved || progressFor(1) || !lock_.tryLock())
+    return;
+  if (running()) // what woke it, if anything, was no message
+    check();
+  lock_.unlock();
 }
 
 } // namespace colldsl

@@ -272,7 +272,7 @@ void LetterEndpoint::tellAll(uint32_t run, const Fault &fault) {
     letters_.sendFailure(peer, key, fault);
 }
 
-void LetterEndpoint::sleep(std::chrono::nanoseconds atMost) {
+void LetterEndpoint::sleep(SleepTicket, std::chrono::nanoseconds atMost) {
   std::this_thread::sleep_for(std::min(atMost, kLongestSleep));
 }
 

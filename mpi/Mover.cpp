@@ -48,13 +48,13 @@ void Mover::work() {
       return;
     if (job_.pollBesides())
       continue;
-    lanes.armSleep();
+    SleepTicket ticket = lanes.armSleep();
     std::optional<lanes::News> news;
     if (!job_.pollBesides())
       news = job_.news();
     lock.unlock();
     if (news)
-      lanes.sleep({news->file, std::min(news->atMost, kLongestSleep)});
+      lanes.sleep(ticket, {news->file, std::min(news->atMost, kLongestSleep)});
     lock.lock();
   }
 }

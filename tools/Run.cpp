@@ -222,6 +222,7 @@ private:
       if (!*loaded)
         return source_.tell(loaded->status().diagnostic(), target);
     RunTask task;
+    task.name = target.name;
     task.schedule = &schedule;
     task.image = &*image;
     task.barrier = &*barrier;

@@ -52,7 +52,12 @@ struct Patience {
   uint32_t looksInRow = 1;
   /// Given away again and again, each time followed by a look, before a sleep.
   std::chrono::nanoseconds yielding = std::chrono::microseconds(20);
+  /// Then it looks again, for what no news are sent of.
+  std::chrono::nanoseconds longestSleep = std::chrono::milliseconds(5);
 };
+
+/// The wake-ups of a rank that a thread knew of when it began to sleep.
+using SleepTicket = uint32_t;
 
 /// What a transport can do, as data.
 struct Caps {
@@ -250,9 +255,10 @@ public:
   void whileOpening(std::function<void()> doThis) { whileOpening_ = std::move(doThis); }
 
   /// Waiting without a core: armSleep(), then poll once more whatever is in flight,
-  /// then sleep() if nothing moved. News that arrive after armSleep() end the sleep.
-  virtual void armSleep() = 0;
-  virtual void sleep(std::chrono::nanoseconds atMost) = 0;
+  /// then sleep() if nothing moved. News that arrive after armSleep() end the sleep of the thread
+  /// that called it, however many threads of the rank sleep.
+  virtual SleepTicket armSleep() = 0;
+  virtual void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) = 0;
 
   /// Ends the sleep of all threads of this rank.
   virtual void wake() = 0;

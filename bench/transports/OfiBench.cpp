@@ -53,10 +53,10 @@ private:
     return true;
   }
   bool hasNewsOrSleeps() {
-    endpoint_.armSleep();
+    SleepTicket ticket = endpoint_.armSleep();
     if (!channels_->poll().empty())
       return true;
-    endpoint_.sleep(std::chrono::milliseconds(10));
+    endpoint_.sleep(ticket, std::chrono::milliseconds(10));
     return false;
   }
 

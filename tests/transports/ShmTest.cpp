@@ -27,6 +27,77 @@ TEST(Sleep, aCrowdHasFewerCoresThanRanks) {
   EXPECT_LT(shm::patienceAmong(cores + 1).looks, shm::patienceAmong(cores).looks);
 }
 
+// Both ways in which a rank sleeps, of ranks with cores of their own and of a crowd.
+class Sleepers : public ::testing::TestWithParam<std::tuple<uint32_t, bool>> {
+protected:
+  static constexpr std::chrono::seconds kForGood{60};
+
+  Sleepers() {
+    auto [how, isCrowd] = GetParam();
+    how_ = how;
+    world_ = shm::World::create(isCrowd ? shm::numCores() + 1 : 1).take();
+    world_->control(kSelf).pid = getpid();
+    if (how == shm::RankControl::kOnBell)
+      world_->bells().hang(world_->control(kSelf));
+  }
+  SleepTicket arm() { return world_->armSleep(kSelf, how_); }
+  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost = kForGood) {
+    if (how_ == shm::RankControl::kOnBell)
+      world_->sleepOnBell(kSelf, ticket, -1, atMost);
+    else
+      world_->sleepOnWord(kSelf, ticket, atMost);
+  }
+  void sleepUntil(const std::atomic<int> &word, int value) {
+    while (word < value) {
+      SleepTicket ticket = arm();
+      if (word < value)
+        sleep(ticket);
+    }
+  }
+
+  static constexpr Rank kSelf{0};
+  uint32_t how_;
+  std::shared_ptr<shm::World> world_;
+};
+INSTANTIATE_TEST_SUITE_P(All, Sleepers,
+                         ::testing::Combine(::testing::Values(shm::RankControl::kOnWord,
+                                                              shm::RankControl::kOnBell),
+                                            ::testing::Bool()));
+
+TEST_P(Sleepers, aWakeUpIsForAllThreadsThatWereToSleep) {
+  auto begin = std::chrono::steady_clock::now();
+  SleepTicket first = arm();
+  world_->wake(kSelf);
+  SleepTicket second = arm(); // of another thread
+  sleep(first);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, kForGood / 2);
+  sleep(second, std::chrono::milliseconds(1));
+}
+
+TEST_P(Sleepers, noThreadTakesTheWakeUpOfAnother) {
+  constexpr int kRounds = 500;
+  std::array<std::atomic<int>, 2> news = {}, seen = {};
+  auto sleeper = [&](size_t i) {
+    for (int round = 1; round <= kRounds; ++round) {
+      sleepUntil(news[i], round);
+      seen[i] = round;
+    }
+  };
+  auto begin = std::chrono::steady_clock::now();
+  std::thread first(sleeper, 0), second(sleeper, 1);
+  auto isLate = [&] { return std::chrono::steady_clock::now() - begin > kForGood / 2; };
+  for (int round = 1; round <= kRounds; ++round)
+    for (size_t i : {0, 1}) {
+      news[i] = round;
+      world_->wake(kSelf);
+      while (round % 2 == 0 && seen[i] < round && !isLate())
+        std::this_thread::yield();
+    }
+  first.join();
+  second.join();
+  EXPECT_FALSE(isLate());
+}
+
 TEST(Arena, blocksAreAlignedAndApart) {
   Arena arena(4096, 1000);
   uint64_t a = arena.allocate(1), b = arena.allocate(100), c = arena.allocate(64);

@@ -1,9 +1,12 @@
 #include "tools/run/RankRun.h"
 
+#include "tools/options/Lists.h"
+#include "tools/options/Progress.h"
 #include "tools/run/Oracle.h"
 
 #include <cstring>
 #include <new>
+#include <optional>
 
 namespace colldsl::tools {
 namespace {
@@ -21,9 +24,17 @@ public:
   Result<RankReport> run() {
     if (Status s = open(); !s)
       return s;
-    for (uint32_t call = 0; call < task_.warmup + task_.iterations; ++call)
+    uint32_t calls = task_.warmup + task_.iterations;
+    std::optional<Progress> progress;
+    if (rank_ == Rank{0})
+      progress.emplace(task_.name + ", calls of " + counted(task_.schedule->numRanks(), "rank"),
+                       calls);
+    for (uint32_t call = 0; call < calls; ++call) {
       if (Status s = makeCall(call); !s)
         return s;
+      if (progress)
+        progress->step();
+    }
     return std::move(report_);
   }
 

@@ -9,6 +9,7 @@ namespace colldsl::tools {
 
 /// What all ranks have in common. Everything it names outlives the run.
 struct RunTask {
+  std::string name; ///< of the collective: rank 0 says how far it is, if a person watches
   const Schedule *schedule = nullptr;
   const Image *image = nullptr;                ///< of the schedule
   const Image *barrier = nullptr;              ///< of barrierSchedule()

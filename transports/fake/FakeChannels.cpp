@@ -49,7 +49,7 @@ void FakeEndpoint::refuse(const std::string &reason) {
   ++world_.plans_[plan].opened;
 }
 
-void FakeEndpoint::sleep(std::chrono::nanoseconds atMost) {
+void FakeEndpoint::sleep(SleepTicket, std::chrono::nanoseconds atMost) {
   std::unique_lock lock(world_.mutex_);
   // Virtual time goes on with polls only, so nobody sleeps for long.
   world_.news_.wait_for(lock,

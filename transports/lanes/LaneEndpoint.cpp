@@ -116,9 +116,9 @@ void LaneEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const
 }
 
 // A rank that sleeps looks for dead peers when it wakes.
-void LaneEndpoint::sleep(std::chrono::nanoseconds atMost) {
-  lanes_.sleep({-1, std::min({atMost, lanes_.options().longestSleep,
-                              lanes_.world().options().watchInterval})});
+void LaneEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
+  lanes_.sleep(ticket, {-1, std::min({atMost, lanes_.options().longestSleep,
+                                      lanes_.world().options().watchInterval})});
 }
 
 void LaneEndpoint::wake() { lanes_.world().wake(lanes_.rank()); }

@@ -146,8 +146,7 @@ Status Lanes::rest(Yielding &yielding, const std::function<bool()> &move) {
     yielding.restart();
     return {};
   }
-  if (sleeps)
-    armSleep();
+  SleepTicket ticket = sleeps ? armSleep() : 0;
   if (sleeps && move())
     return {};
   std::optional<News> news = News{};
@@ -158,7 +157,7 @@ Status Lanes::rest(Yielding &yielding, const std::function<bool()> &move) {
   if (!sleeps)
     yielding.yield();
   else if (news)
-    sleep({news->file, std::min(news->atMost, options_.longestSleep)});
+    sleep(ticket, {news->file, std::min(news->atMost, options_.longestSleep)});
   if (hook)
     hook->comeBack();
   return {};
@@ -178,18 +177,15 @@ void Lanes::setSingleCopyMin(uint64_t bytes) {
   options_.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(mostEager_, bytes - 1));
 }
 
-void Lanes::armSleep() {
-  if (bell_ >= 0)
-    world_.bells().hush();
-  shm::armSleep(world_.control(self_).sleeping,
-                bell_ >= 0 ? shm::RankControl::kOnBell : shm::RankControl::kOnWord);
+SleepTicket Lanes::armSleep() {
+  return world_.armSleep(self_, bell_ >= 0 ? shm::RankControl::kOnBell : shm::RankControl::kOnWord);
 }
 
-void Lanes::sleep(const News &news) {
+void Lanes::sleep(SleepTicket ticket, const News &news) {
   if (bell_ >= 0)
-    shm::sleepOn(bell_, news.file, news.atMost);
+    world_.sleepOnBell(self_, ticket, news.file, news.atMost);
   else
-    shm::sleepOn(world_.control(self_).sleeping, news.atMost);
+    world_.sleepOnWord(self_, ticket, news.atMost);
 }
 
 void *Lanes::allocate(uint64_t bytes) {

@@ -120,9 +120,9 @@ public:
   const Patience &patience() const { return patience_; }
 
   /// Waiting without a core: armSleep(), then poll() once more, then sleep() if nothing moved.
-  /// News that arrive after armSleep() end the sleep. sleep() is thread safe.
-  void armSleep();
-  void sleep(const News &news);
+  /// News that arrive after armSleep() end the sleep. Both are thread safe.
+  SleepTicket armSleep();
+  void sleep(SleepTicket ticket, const News &news);
 
   /// Memory that all ranks of the machine share: what is sent from it is copied once and
   /// without a system call. Null: none is left.

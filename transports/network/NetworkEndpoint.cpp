@@ -340,9 +340,7 @@ void NetworkEndpoint::forget(const End &end) {
   std::erase(streaming_, &end);
 }
 
-void NetworkEndpoint::armSleep() { armedAt_.store(wakes_.load()); }
-
-void NetworkEndpoint::sleep(std::chrono::nanoseconds atMost) {
+void NetworkEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
   std::optional<Carrier::Wait> news;
   {
     std::lock_guard lock(mutex_);
@@ -353,12 +351,16 @@ void NetworkEndpoint::sleep(std::chrono::nanoseconds atMost) {
   atMost = std::min(atMost, news->atMost);
   pollfd files[] = {{waker_, POLLIN, 0}, {news->file, POLLIN, 0}};
   timespec limit = {0, static_cast<long>(std::clamp<int64_t>(atMost.count(), 0, 999999999))};
-  sleepers_.fetch_add(1);
-  if (wakes_.load() == armedAt_.load())
+  {
+    std::lock_guard lock(sleepMutex_);
+    sleepers_.fetch_add(1);
+  }
+  if (wakes_.load() == ticket)
     ppoll(files, 2, &limit, nullptr);
-  bool isLast = sleepers_.fetch_sub(1) == 1;
+  // The waker is emptied only while nobody sleeps: who comes later sees that there was a wake.
+  std::lock_guard lock(sleepMutex_);
   uint64_t count;
-  if (isLast && files[0].revents != 0)
+  if (sleepers_.fetch_sub(1) == 1)
     (void)!read(waker_, &count, sizeof count);
 }
 

@@ -47,8 +47,8 @@ public:
   const Caps &caps() const override { return caps_; }
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
-  void armSleep() override;
-  void sleep(std::chrono::nanoseconds atMost) override;
+  SleepTicket armSleep() override { return wakes_.load(); }
+  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override;
   void wake() override;
 
   /// Peers that it knows, and its memory for frames: for tests.
@@ -114,10 +114,10 @@ private:
   Card card_;
   Directory directory_;
   int waker_ = -1;
+  std::mutex sleepMutex_; ///< held while a sleeper comes or goes
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> wakes_{0};
-  std::atomic<uint32_t> armedAt_{0}; ///< `wakes_` when a sleep began
-  std::mutex mutex_;                 ///< everything below
+  std::mutex mutex_; ///< everything below
   std::unique_ptr<Carrier> carrier_;
   std::unique_ptr<Watch> watch_;
   std::optional<Mail> mail_;

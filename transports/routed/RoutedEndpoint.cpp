@@ -92,8 +92,8 @@ void RoutedEndpoint::refuse(const std::string &reason) {
     part->refuse(reason);
 }
 
-void RoutedEndpoint::sleep(std::chrono::nanoseconds atMost) {
-  sleeper_->sleep(parts_.size() == 1 ? atMost : std::min(atMost, kNap));
+void RoutedEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
+  sleeper_->sleep(ticket, parts_.size() == 1 ? atMost : std::min(atMost, kNap));
 }
 
 } // namespace colldsl::routed

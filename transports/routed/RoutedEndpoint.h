@@ -29,8 +29,8 @@ public:
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
   bool startsFirst(Rank peer) const override { return partOf_[index(peer)] == network_; }
-  void armSleep() override { sleeper_->armSleep(); }
-  void sleep(std::chrono::nanoseconds atMost) override;
+  SleepTicket armSleep() override { return sleeper_->armSleep(); }
+  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override;
   void wake() override { sleeper_->wake(); }
 
 private:

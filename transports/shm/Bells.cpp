@@ -1,6 +1,7 @@
 #include "transports/shm/Bells.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <string>
 #include <unistd.h>
 
@@ -29,6 +30,26 @@ void Bells::hush() const {
   char heard[64];
   while (read(own_[0], heard, sizeof heard) == sizeof heard) {
   }
+}
+
+// It is silenced only while nobody sleeps: who comes later looks at the word, which changes before
+// it rings.
+void Bells::sleep(const std::atomic<uint32_t> &word, uint32_t value, int file,
+                  std::chrono::nanoseconds atMost) {
+  {
+    std::lock_guard lock(mutex_);
+    ++sleepers_;
+  }
+  if (word.load(std::memory_order_seq_cst) == value && atMost > std::chrono::nanoseconds::zero()) {
+    pollfd files[] = {{own_[0], POLLIN, 0}, {file, POLLIN, 0}};
+    auto seconds = std::chrono::floor<std::chrono::seconds>(atMost);
+    timespec timeout = {static_cast<time_t>(seconds.count()),
+                        static_cast<long>((atMost - seconds).count())};
+    ppoll(files, 2, &timeout, nullptr);
+  }
+  std::lock_guard lock(mutex_);
+  if (--sleepers_ == 0)
+    hush();
 }
 
 // Open for reading too, so that nobody is killed who rings where nobody is any more.

@@ -70,6 +70,7 @@ struct RunFailures {
 static_assert(sizeof(RunFailure) % sizeof(uint64_t) == 0);
 
 struct WorldHeader {
+  uint32_t wakersFence; ///< 1: see Sleep.h. Written before others join
   FailureLog failures;
   RunFailures runFailures;
   alignas(kLineBytes) std::atomic<uint32_t> reports; ///< of either, so that news are one load
@@ -78,9 +79,11 @@ struct WorldHeader {
 /// One rank's public words.
 struct RankControl {
   /// Not 0: a thread of the rank sleeps or is about to. Whoever has news for the rank
-  /// sets it to 0 and wakes the sleepers.
-  static constexpr uint32_t kOnWord = 1, kOnBell = 2;
+  /// sets it to 0 and wakes all sleepers.
+  static constexpr uint32_t kOnWord = 1, kOnBell = 2; ///< bits
   alignas(kLineBytes) std::atomic<uint32_t> sleeping;
+  /// Grows with each wake-up, so that a thread whose wake-up came before it slept does not sleep.
+  std::atomic<uint32_t> wakes;
   /// The rest is written by the rank itself.
   alignas(kLineBytes) std::atomic<pid_t> pid; ///< 0: not here yet
   std::atomic<uint32_t> left;                 ///< it closed its endpoint

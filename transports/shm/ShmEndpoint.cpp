@@ -29,10 +29,11 @@ Status ShmEndpoint::join() {
   return bootstrap_.barrier();
 }
 
-void ShmEndpoint::armSleep() { shm::armSleep(world_.control(self_).sleeping); }
+SleepTicket ShmEndpoint::armSleep() { return world_.armSleep(self_, RankControl::kOnWord); }
 
-void ShmEndpoint::sleep(std::chrono::nanoseconds atMost) {
-  sleepOn(world_.control(self_).sleeping, std::min(atMost, world_.options().watchInterval));
+void ShmEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
+  auto longest = longestSleepAmong(world_.numRanks(), world_.options().watchInterval);
+  world_.sleepOnWord(self_, ticket, std::min(atMost, longest));
 }
 
 Result<uint64_t> ShmEndpoint::allocate(uint64_t bytes) {

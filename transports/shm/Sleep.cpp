@@ -5,7 +5,6 @@
 #include <ctime>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +16,10 @@ namespace {
 constexpr Patience kOnOwnCore = {2000, 2000, std::chrono::microseconds(20)};
 // Whoever is waited for needs this core, or runs just now on another one and answers in a moment.
 constexpr Patience kInCrowd = {4, 4, std::chrono::microseconds(100)};
+
+// To wake, to look and to sleep again takes some 20 us of a core. Of so long for each rank of a
+// core, all its sleepers together take a twelfth, however many they are.
+constexpr std::chrono::nanoseconds kSleepPerRank = std::chrono::microseconds(250);
 
 // What a lost wake-up costs at most where the kernel has no membarrier.
 constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(200);
@@ -31,10 +34,6 @@ bool hasBarrier() {
   return has;
 }
 
-std::chrono::nanoseconds bounded(std::chrono::nanoseconds sleep) {
-  return hasBarrier() ? sleep : std::min(sleep, kBlindSleep);
-}
-
 timespec timespecOf(std::chrono::nanoseconds duration) {
   auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
   return {seconds.count(), (duration - seconds).count()};
@@ -47,33 +46,44 @@ long futex(std::atomic<uint32_t> &word, int what, uint32_t value, const timespec
 
 } // namespace
 
-bool isCrowd(uint32_t numRanks) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  return cores > 0 && numRanks > static_cast<uint64_t>(cores);
+uint32_t numCores() {
+  return static_cast<uint32_t>(std::clamp<long>(sysconf(_SC_NPROCESSORS_ONLN), 1, UINT32_MAX));
 }
 
-Patience patienceAmong(uint32_t numRanks) { return isCrowd(numRanks) ? kInCrowd : kOnOwnCore; }
+bool isCrowd(uint32_t numRanks) { return numRanks > numCores(); }
+
+Patience patienceAmong(uint32_t numRanks) {
+  Patience patience = isCrowd(numRanks) ? kInCrowd : kOnOwnCore;
+  patience.longestSleep = longestSleepAmong(numRanks, patience.longestSleep);
+  return patience;
+}
+
+std::chrono::nanoseconds longestSleepAmong(uint32_t numRanks, std::chrono::nanoseconds usual) {
+  return std::max(usual, kSleepPerRank * (numRanks / numCores()));
+}
 
 void registerWaker() { hasBarrier(); }
 
-void armSleep(std::atomic<uint32_t> &word, uint32_t how) {
-  word.store(how, std::memory_order_seq_cst);
-  if (hasBarrier())
+// Wake-ups are counted once the word is 0 again: what is counted later ends the sleep.
+SleepTicket armSleep(RankControl &control, bool wakersFence, uint32_t how) {
+  SleepTicket ticket = control.wakes.load(std::memory_order_seq_cst);
+  control.sleeping.fetch_or(how, std::memory_order_seq_cst);
+  if (wakersFence)
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  else if (hasBarrier())
     barrierOnAllCores();
+  return ticket;
 }
 
-void sleepOn(std::atomic<uint32_t> &word, std::chrono::nanoseconds atMost) {
-  atMost = bounded(atMost);
+std::chrono::nanoseconds boundedSleep(std::chrono::nanoseconds sleep, bool wakersFence) {
+  return wakersFence || hasBarrier() ? sleep : std::min(sleep, kBlindSleep);
+}
+
+void sleepOn(std::atomic<uint32_t> &word, uint32_t value, std::chrono::nanoseconds atMost) {
   if (atMost <= std::chrono::nanoseconds::zero())
     return;
   timespec timeout = timespecOf(atMost);
-  futex(word, FUTEX_WAIT, 1, &timeout);
-}
-
-void sleepOn(int bell, int file, std::chrono::nanoseconds atMost) {
-  pollfd files[] = {{bell, POLLIN, 0}, {file, POLLIN, 0}};
-  timespec timeout = timespecOf(std::max(bounded(atMost), std::chrono::nanoseconds::zero()));
-  ppoll(files, 2, &timeout, nullptr);
+  futex(word, FUTEX_WAIT, value, &timeout);
 }
 
 void futexWakeAll(std::atomic<uint32_t> &word) { futex(word, FUTEX_WAKE, INT_MAX, nullptr); }

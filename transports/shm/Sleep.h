@@ -2,10 +2,12 @@
 ///
 /// The sleeper says so in a shared word, then looks for news once more, then sleeps;
 /// the waker publishes news, then reads the word. For that to be safe, one of the two
-/// must have a full fence between its write and its read. The sleeper pays for both:
-/// it makes every core pass a barrier (membarrier), so the waker's fast path is plain
-/// stores and loads. Without membarrier a wake-up may be lost; then the bound on
-/// every sleep is what limits the delay.
+/// must have a full fence between its write and its read. Where ranks have cores of their own,
+/// the sleeper pays for both: it makes every core pass a barrier (membarrier), so the waker's
+/// fast path is plain stores and loads. Without membarrier a wake-up may be lost; then the bound
+/// on every sleep is what limits the delay. In a crowd nearly every wait sleeps, and a barrier on
+/// all cores, one sleeper after the other, costs more than all else: there wakers pay, with a
+/// fence each.
 #pragma once
 
 #include "transports/Transport.h"
@@ -19,21 +21,27 @@ namespace colldsl::shm {
 
 /// Whether some of so many ranks on this machine have no core of their own.
 bool isCrowd(uint32_t numRanks);
+uint32_t numCores(); ///< of this machine
 
 /// What is worth trying before a sleep, with so many ranks on this machine.
 Patience patienceAmong(uint32_t numRanks);
 
+/// How long one of so many ranks sleeps at most before it looks, if it is `usual` among few: as
+/// long as ranks share a core, so that a core's time is not spent on looks.
+std::chrono::nanoseconds longestSleepAmong(uint32_t numRanks, std::chrono::nanoseconds usual);
+
 /// Once per process, before it wakes others. Thread safe.
 void registerWaker();
 
-/// Marks the rank as sleeping in this way; see above. News looked for afterwards are not missed.
-void armSleep(std::atomic<uint32_t> &word, uint32_t how = RankControl::kOnWord);
+/// Marks the rank as sleeping in this way, too; see above. News looked for afterwards are not
+/// missed.
+SleepTicket armSleep(RankControl &control, bool wakersFence, uint32_t how);
 
-/// Sleeps while the word is 1, at most so long.
-void sleepOn(std::atomic<uint32_t> &word, std::chrono::nanoseconds atMost);
+/// As long as a sleep may be where a wake-up may be lost.
+std::chrono::nanoseconds boundedSleep(std::chrono::nanoseconds sleep, bool wakersFence);
 
-/// Sleeps until one of the files has something, at most so long. Negative: no file.
-void sleepOn(int bell, int file, std::chrono::nanoseconds atMost);
+/// Sleeps while the word has this value, at most so long.
+void sleepOn(std::atomic<uint32_t> &word, uint32_t value, std::chrono::nanoseconds atMost);
 
 void futexWakeAll(std::atomic<uint32_t> &word);
 

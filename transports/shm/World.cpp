@@ -130,6 +130,7 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   if (Status s = world->map(world->descriptor_); !s)
     return s;
   new (world->base_) WorldHeader();
+  world->header().wakersFence = world->wakersFence_ = isCrowd(numRanks);
   for (uint32_t r = 0; r < numRanks; ++r)
     new (&world->control(Rank{r})) RankControl();
   return world;
@@ -148,6 +149,7 @@ Result<std::unique_ptr<World>> World::open(int descriptor, uint32_t numRanks, Op
                                 "; do all ranks have the same number of ranks and options?"));
   if (Status s = world->map(descriptor); !s)
     return s;
+  world->wakersFence_ = world->header().wakersFence != 0;
   return world;
 }
 
@@ -195,11 +197,27 @@ Result<std::unique_ptr<Endpoint>> World::attach(Rank rank) {
 
 void World::wakeSleeper(Rank rank) const {
   std::atomic<uint32_t> &word = control(rank).sleeping;
-  uint32_t how = word.exchange(0, std::memory_order_acq_rel);
-  if (how == RankControl::kOnBell)
+  uint32_t how = word.exchange(0, std::memory_order_seq_cst);
+  if (how == 0)
+    return;
+  control(rank).wakes.fetch_add(1, std::memory_order_seq_cst);
+  if ((how & RankControl::kOnBell) != 0)
     bells_->ring(index(rank), control(rank));
-  else if (how != 0)
-    futexWakeAll(word);
+  if ((how & RankControl::kOnWord) != 0)
+    futexWakeAll(control(rank).wakes);
+}
+
+SleepTicket World::armSleep(Rank self, uint32_t how) const {
+  return shm::armSleep(control(self), wakersFence_, how);
+}
+
+void World::sleepOnWord(Rank self, SleepTicket ticket, std::chrono::nanoseconds atMost) const {
+  sleepOn(control(self).wakes, ticket, boundedSleep(atMost, wakersFence_));
+}
+
+void World::sleepOnBell(Rank self, SleepTicket ticket, int file,
+                        std::chrono::nanoseconds atMost) const {
+  bells_->sleep(control(self).wakes, ticket, file, boundedSleep(atMost, wakersFence_));
 }
 
 void World::tellAll() const {

@@ -56,12 +56,22 @@ public:
   bool hasLeft(Rank rank) const { return control(rank).left.load(std::memory_order_acquire) != 0; }
 
   /// Ends the sleep of a rank that was told something: call it after the telling.
-  /// One load unless the rank sleeps.
+  /// One load unless the rank sleeps, or wakers pay for the fence (Sleep.h).
   void wake(Rank rank) const {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (wakersFence_)
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    else
+      std::atomic_signal_fence(std::memory_order_seq_cst);
     if (control(rank).sleeping.load(std::memory_order_relaxed) != 0)
       wakeSleeper(rank);
   }
+
+  /// A thread of the rank is about to sleep on its word or on its bell; see Sleep.h. Thread safe,
+  /// as both sleeps are.
+  SleepTicket armSleep(Rank self, uint32_t how) const;
+  void sleepOnWord(Rank self, SleepTicket ticket, std::chrono::nanoseconds atMost) const;
+  /// Until `file` has something, too. Negative: there is none.
+  void sleepOnBell(Rank self, SleepTicket ticket, int file, std::chrono::nanoseconds atMost) const;
 
   /// Writes down that a plan failed for good, and wakes everybody.
   void report(uint64_t plan, const Fault &fault) const;
@@ -91,6 +101,7 @@ private:
   uint32_t numRanks_;
   Options options_;
   uint64_t sizeBytes_;
+  bool wakersFence_ = false; ///< of both ends of a sleep, see Sleep.h
   int descriptor_ = -1;
   std::byte *base_ = nullptr;
   std::unique_ptr<Bells> bells_;
