@@ -91,7 +91,8 @@ private:
 
   // Contracts (SemaContract.cpp)
   void analyseClauses(const ast::CollectiveDecl &ast);
-  uint32_t analysePromise(const ast::Promise &promise);
+  enum class Nesting : uint8_t { Whole, Inner };
+  uint32_t analysePromise(const ast::Promise &promise, Nesting nesting);
   EnsureNode analyseValuePromise(const ast::ValuePromise &promise);
   void analyseReduce(const ast::CallExpr &call, EnsureNode &node);
   void analyseEntryValue(const AstExpr &ast, EnsureNode &node);

@@ -150,6 +150,11 @@ void Interpreter::addEnsure(const EnsureNode &node) {
       if (node.condition == kNoExpr || eval(node.condition))
         addOperand(node);
     });
+    if (!failed_ && dag_->contract.operands.size() == ensure.operandBegin)
+      return fail(node.loc,
+                  "'reduce' over no contribution promises nothing on rank " +
+                      std::to_string(currentGroup().me),
+                  "say where there are some: at CONDITION: ...");
   } else {
     addOperand(node);
   }

@@ -77,6 +77,8 @@ struct Summary {
   Source::Target target;
   std::vector<ProofTask> tasks;
   std::vector<ProofOutcome> outcomes;
+  std::vector<Diagnostic> vacuous; ///< promises of which nothing was compared, if nothing failed
+  bool mayBeVacuous = false;       ///< because of values that were given with --set
 
   size_t count(Kind kind) const {
     return std::count_if(outcomes.begin(), outcomes.end(),
@@ -84,11 +86,34 @@ struct Summary {
   }
   size_t failed() const { return count(Kind::Refused) + count(Kind::Invalid); }
   size_t proofs() const { return outcomes.size() - count(Kind::Excluded); }
-  bool ok() const { return failed() == 0; }
+  bool ok() const { return failed() == 0 && !promisesNothing(); }
+  bool promisesNothing() const { return !vacuous.empty() && !mayBeVacuous; }
 };
 
 bool failed(const ProofOutcome &outcome) {
   return outcome.kind == Kind::Refused || outcome.kind == Kind::Invalid;
+}
+
+/// Promises that, in all proofs together, no rank compared a byte of. `synchronizes` is of events.
+std::vector<Diagnostic> promisesOfNothing(const Summary &summary, const Program &program) {
+  std::vector<Diagnostic> found;
+  for (uint32_t root : program.decl(summary.target.collective).ensures) {
+    const EnsureNode *node = &program.ensures[root];
+    while (node->inner != kNoSlot)
+      node = &program.ensures[node->inner];
+    bool isCompared =
+        node->kind == EnsureKind::Synchronizes ||
+        std::any_of(summary.outcomes.begin(), summary.outcomes.end(), [&](const ProofOutcome &o) {
+          return std::find(o.compared.begin(), o.compared.end(), node->loc) != o.compared.end();
+        });
+    if (!isCompared)
+      found.push_back(
+          Diagnostic::error(node->loc, std::string(spelling(Proof::Contract)) +
+                                           ": this promises nothing: no rank compares a "
+                                           "byte in " +
+                                           counted(summary.proofs(), "proof")));
+  }
+  return found;
 }
 
 std::string rangeOf(const Summary &summary) {
@@ -115,8 +140,12 @@ void print(const Summary &summary, const Source &source, uint32_t shown) {
                  << source.render(summary.outcomes[i].why, summary.target);
     --shown;
   }
+  if (summary.promisesNothing())
+    llvm::errs() << source.render(summary.vacuous, summary.target);
   llvm::outs() << summary.target.name << ": ";
-  if (summary.failed() > 0)
+  if (summary.promisesNothing())
+    llvm::outs() << "refused, " << counted(summary.vacuous.size(), "promise") << " of nothing";
+  else if (summary.failed() > 0)
     llvm::outs() << "refused, " << summary.failed() << " of " << counted(summary.proofs(), "proof");
   else if (summary.proofs() == 0)
     llvm::outs() << "nothing was proved" << (summary.tasks.empty() ? "" : ": `where` excludes all");
@@ -125,6 +154,8 @@ void print(const Summary &summary, const Source &source, uint32_t shown) {
   llvm::outs() << " (" << (summary.tasks.empty() ? "no rank is such a root" : rangeOf(summary));
   if (size_t excluded = summary.count(Kind::Excluded); excluded > 0 && summary.proofs() > 0)
     llvm::outs() << "; `where` excludes " << excluded;
+  if (!summary.vacuous.empty() && !summary.promisesNothing())
+    llvm::outs() << "; nothing to compare for " << counted(summary.vacuous.size(), "promise");
   llvm::outs() << ")\n";
   llvm::outs().flush();
 }
@@ -147,24 +178,30 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
       {"refused", summary.failed()},
       {"excluded", summary.count(Kind::Excluded)},
       {"failures", std::move(failures)},
+      {"promisesOfNothing", jsonText(source.render(summary.vacuous, summary.target))},
   };
 }
 
 /// Nothing: the options make no sense for this collective, which was told.
-std::optional<Summary> proveOne(Proofs &proofs, const Source &source,
-                                const Source::Target &target) {
+std::optional<Summary> proveOne(Proofs &proofs, const Source &source, const Source::Target &target,
+                                const Settings &settings) {
   Result<std::vector<ProofTask>> tasks = proofs.plan(target);
   if (!tasks) {
     source.tell(tasks.status().diagnostic(), target);
     return std::nullopt;
   }
-  Summary summary{target, tasks.take(), {}};
+  Summary summary;
+  summary.target = target;
+  summary.tasks = tasks.take();
+  summary.mayBeVacuous = !settings.schedule.settings.empty();
   summary.outcomes.resize(summary.tasks.size());
   Progress progress(target.name, summary.tasks.size());
   forEachInParallel(summary.tasks.size(), [&](size_t i) {
     summary.outcomes[i] = proofs.prove(target, summary.tasks[i]);
     progress.step();
   });
+  if (!target.schedule && summary.failed() == 0 && summary.proofs() > 0)
+    summary.vacuous = promisesOfNothing(summary, source.program());
   return summary;
 }
 
@@ -172,19 +209,21 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
               const Settings &settings) {
   Proofs proofs(source, settings.schedule, settings.proofs);
   size_t count = 0, refused = 0;
+  bool ok = true;
   llvm::json::Array collectives;
   for (const Source::Target &target : targets) {
-    std::optional<Summary> summary = proveOne(proofs, source, target);
+    std::optional<Summary> summary = proveOne(proofs, source, target, settings);
     if (!summary)
       return Exit::Failure;
     count += summary->proofs();
     refused += summary->failed();
+    ok &= summary->ok();
     if (settings.json)
       collectives.push_back(toJson(*summary, source));
     else
       print(*summary, source, settings.shown);
   }
-  bool ok = refused == 0 && count > 0; // nothing is no proof
+  ok &= count > 0; // nothing is no proof
   if (settings.json)
     printJson(llvm::json::Object{{"ok", ok},
                                  {"proofs", count},

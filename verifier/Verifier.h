@@ -50,7 +50,8 @@ struct VerifyReport {
   std::vector<Proof> skipped; ///< not tried, because a failure above takes away what they rest on
   uint64_t ops = 0;
   uint64_t messages = 0;
-  bool contractChecked = false; ///< false: the schedule has none (plain GOAL), or it was skipped
+  std::vector<SourceLoc> compared; ///< places of the `ensures` of which some rank compared bytes
+  bool contractChecked = false;    ///< false: the schedule has none (plain GOAL), or it was skipped
   bool proved() const { return failures.empty(); }
 };
 
