@@ -120,7 +120,7 @@ SliceValue Interpreter::remoteView(const Param &param, const SliceValue &own) {
                             : makeDense(param.buffer, scratch, param.loc);
   view.buffer = own.buffer;
   view.type = own.type;
-  return blocked && param.buffer.dims == 1 ? blockOf(view, 0) : view;
+  return blocked && param.buffer.dims == 1 ? blockOf(view, 0, param.loc) : view;
 }
 
 void Interpreter::addOperand(const EnsureNode &node) {
