@@ -25,7 +25,7 @@ std::string ProofTask::words() const {
   std::string text = counted(shape.ranks, "rank") + ", " + bytesWord(bytes);
   if (shape.inPlace)
     text += ", in place";
-  return call.words.empty() ? text : text + ", " + call.words;
+  return call.chosen.empty() ? text : text + ", " + call.words();
 }
 
 Result<const Topology *> Proofs::topology(uint32_t ranks) {
