@@ -168,17 +168,15 @@ Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, 
     const Param param = source_.program().decl(id).params[p]; // the program grows below
     if (param.isBuffer)
       continue;
-    bool tellsRoot = isRoot(source_.program(), param);
+    Result<std::vector<Choice>> choices = valuesOf(id, param, ranks, root);
+    if (!choices)
+      return choices.status();
     std::vector<Call> next;
-    for (const std::string &text :
-         tellsRoot ? std::vector<std::string>{root} : texts(param, ranks, root))
+    for (const Choice &choice : *choices)
       for (Call call : open) {
-        if (!text.empty()) {
-          Result<ExprId> expr = argument(id, param, text);
-          if (!expr)
-            return expr.status();
-          call.arguments[p] = *expr;
-          call.choose(source_.program().nameOf(param), text);
+        if (choice.value != kNoExpr) {
+          call.arguments[p] = choice.value;
+          call.choose(source_.program().nameOf(param), choice.words);
         }
         next.push_back(std::move(call));
       }
@@ -190,6 +188,28 @@ Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, 
       return s;
   calls.insert(calls.end(), open.begin(), open.end());
   return {};
+}
+
+/// What is combined with the values of the other parameters.
+Result<std::vector<Parameters::Choice>>
+Parameters::valuesOf(DeclId id, const Param &param, uint32_t ranks, const std::string &root) {
+  const Program &program = source_.program();
+  bool isGiven = setting(program.nameOf(param)) || param.defaultValue != kNoExpr;
+  std::vector<Choice> choices;
+  if (variety_.tryValues && !isGiven && !param.candidates.empty() && !isRoot(program, param)) {
+    ExprId first = param.candidates[0].lo;
+    choices.push_back({first, candidateWord(program, program.decl(id), program.expr(first))});
+    return choices;
+  }
+  bool tellsRoot = isRoot(program, param);
+  for (const std::string &text :
+       tellsRoot ? std::vector<std::string>{root} : texts(param, ranks, root)) {
+    Result<ExprId> value = text.empty() ? Result(kNoExpr) : argument(id, param, text);
+    if (!value)
+      return value.status();
+    choices.push_back({*value, text});
+  }
+  return choices;
 }
 
 /// Each call again, with another value of one parameter.

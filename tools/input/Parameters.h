@@ -56,10 +56,12 @@ private:
                   std::vector<Call> &calls);
   /// A value for a parameter, in words, too.
   struct Choice {
-    ExprId value;
+    ExprId value; ///< kNoExpr: its default
     std::string words;
   };
   Status addVariations(DeclId id, uint32_t ranks, std::vector<Call> &calls);
+  Result<std::vector<Choice>> valuesOf(DeclId id, const Param &param, uint32_t ranks,
+                                       const std::string &root);
   Result<std::vector<Choice>> variationsOf(DeclId id, const Param &param, uint32_t ranks);
   Result<ExprId> argument(DeclId id, const Param &param, const std::string &text);
 
