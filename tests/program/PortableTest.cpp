@@ -130,7 +130,7 @@ const Mistake kMistakes[] = {
      [](Program &p) {
        for (EnsureNode &outer : p.ensures)
          if (outer.kind == EnsureKind::ForEach)
-           p.ensures[outer.inner] = {.kind = EnsureKind::Synchronizes};
+           p.ensures[outer.inner].kind = EnsureKind::Synchronizes;
      },
      "promises in declaration"},
 };
