@@ -123,9 +123,6 @@ std::vector<std::string> Parameters::texts(const Param &param, uint32_t ranks,
   std::vector<std::string> tried = trialValues(param.type, ranks, root.empty() ? "0" : root);
   if (variety_.thorough && param.type == ValueType::IntList)
     tried.push_back(moreBlockLengths());
-  if (variety_.vary && param.type == ValueType::Graph)
-    for (std::string &graph : irregularGraphs(variety_.thorough))
-      tried.push_back(std::move(graph));
   if (isReduction)
     tried.push_back("matmul");
   return tried.empty() ? std::vector<std::string>{""} : tried;
@@ -209,6 +206,10 @@ Parameters::valuesOf(DeclId id, const Param &param, uint32_t ranks, const std::s
       return value.status();
     choices.push_back({*value, text});
   }
+  if (variety_.vary && !isGiven && param.type == ValueType::Graph)
+    for (const std::string &text : irregularGraphs(variety_.thorough)) // if nothing hides them
+      if (Result<ExprId> value = argument(id, param, text))
+        choices.push_back({*value, text});
   return choices;
 }
 
