@@ -50,17 +50,40 @@ void Sema::setOperands(ExprId id, llvm::ArrayRef<ExprId> list) {
     program_.operands.push_back(index(item));
 }
 
+TypedExpr Sema::invalid(SourceLoc loc) {
+  if (!invalidAt_.known())
+    invalidAt_ = loc;
+  return number(0, Type::error(), loc);
+}
+
 StmtId Sema::addStmt(const Stmt &stmt) {
   program_.stmts.push_back(stmt);
   return StmtId{static_cast<uint32_t>(program_.stmts.size() - 1)};
 }
+
+namespace {
+
+std::vector<Sema::FunctionResult> functionResults(llvm::ArrayRef<SemaInput> inputs) {
+  Program scratch;
+  std::vector<Diagnostic> errors;
+  std::vector<DeclId> mainDecls;
+  Sema sema(scratch, errors, UINT32_MAX);
+  sema.declareAll(inputs, mainDecls);
+  return sema.functionResults();
+}
+
+} // namespace
 
 std::vector<Diagnostic> analyse(llvm::ArrayRef<SemaInput> inputs, Program &program,
                                 std::vector<DeclId> &mainDecls, uint32_t maxErrors) {
   std::vector<Diagnostic> errors;
   Sema sema(program, errors, maxErrors);
   sema.declareAll(inputs, mainDecls);
+  if (errors.size() < maxErrors)
+    sema.takeResults(functionResults(inputs));
   sema.analyseAll();
+  if (errors.empty() && sema.invalidAt().known()) // no error stands for a value unnoticed
+    errors.push_back(Diagnostic::error(sema.invalidAt(), "this expression has no value"));
   return errors;
 }
 

@@ -1,11 +1,3 @@
-// NOTE TO THE AUTHOR OF THE PARSER (helper): semantic analysis (compiler/Sema*.cpp, Scope*,
-// Builtins*, Compile.h) is being written by the lead right now; do not write it. After your steps
-// 1-4: implement compiler/Compile.h (Compile.cpp: files, imports, stdlib from the generated library
-// described in stdlib/StdlibFiles.h: `std::span<const StdlibFile> stdlibFiles()` with
-// {std::string_view name, text}; sources; render()), calling `analyse()` declared below; then write
-// the lit tests of diagnostics in tests/compiler/diagnostics: read the messages in Sema*.cpp,
-// Screen, SyntaxError and program/*.cpp and make one test per distinct mistake (at least 60), each
-// with FileCheck on file:line:column and the message.
 /// Semantic analysis: names to declarations and slots, types, arity, contracts;
 /// from syntax trees to the checked program.
 #pragma once

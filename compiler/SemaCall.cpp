@@ -82,9 +82,11 @@ TypedExpr Sema::callMethod(const CallExpr &ast, const MemberExpr &callee) {
   };
   TypedExpr base = expr(*callee.base);
   const AstExpr *argument = onlyPlain(ast, callee.member.text, 1);
-  if (!argument || base.type.invalid)
+  if (!argument)
     return invalid(ast.loc);
   ExprId operand = notNone(exprOf(*argument, ValueType::Int, "argument")).id;
+  if (base.type.invalid)
+    return invalid(ast.loc);
   std::vector<StringRef> names;
   for (const Method &method : kMethods) {
     if (method.base != base.type.value)
@@ -294,6 +296,10 @@ ExprId Sema::analyseArgumentFor(const Param &param, const AstExpr &ast) {
 std::vector<ExprId> Sema::bindArguments(StringRef callee, SourceLoc loc, Work &work,
                                         ArrayRef<Argument> arguments, bool isCollective) {
   needHead(work);
+  if (work.headBusy) {
+    error(loc, "'" + callee.str() + "' is used by the default of its own parameter");
+    return {};
+  }
   size_t count = program_.decl(work.id).params.size();
   std::vector<ExprId> bound(count, kNoExpr);
   std::vector<bool> given(count);

@@ -21,7 +21,7 @@ void Sema::analyseClauses(const ast::CollectiveDecl &ast) {
       break;
     }
     case ast::ClauseKind::Ensures: {
-      uint32_t root = analysePromise(*cast<ast::EnsuresClause>(*clause).promise);
+      uint32_t root = analysePromise(*cast<ast::EnsuresClause>(*clause).promise, Nesting::Whole);
       decl().ensures.push_back(root);
       break;
     }
@@ -33,13 +33,16 @@ void Sema::analyseClauses(const ast::CollectiveDecl &ast) {
   checkPromised(ast);
 }
 
-uint32_t Sema::analysePromise(const ast::Promise &promise) {
+uint32_t Sema::analysePromise(const ast::Promise &promise, Nesting nesting) {
   BlockScope block(*scope_);
   EnsureNode node;
   node.loc = promise.loc;
   switch (promise.kind) {
   case ast::PromiseKind::Synchronizes:
     node.kind = EnsureKind::Synchronizes;
+    if (nesting == Nesting::Inner)
+      error(promise.loc,
+            "'synchronizes' is a promise of all ranks: it stands alone after 'ensures'");
     break;
   case ast::PromiseKind::For: {
     const auto &each = cast<ast::ForPromise>(promise);
@@ -51,14 +54,14 @@ uint32_t Sema::analysePromise(const ast::Promise &promise) {
     node.slot = loopName(each.iteration.name, over.element);
     if (each.iteration.condition)
       node.condition = exprOf(*each.iteration.condition, ValueType::Bool, "condition").id;
-    node.inner = analysePromise(*each.inner);
+    node.inner = analysePromise(*each.inner, Nesting::Inner);
     break;
   }
   case ast::PromiseKind::At: {
     const auto &at = cast<ast::AtPromise>(promise);
     node.kind = EnsureKind::At;
     node.condition = exprOf(*at.condition, ValueType::Bool, "condition of 'at'").id;
-    node.inner = analysePromise(*at.inner);
+    node.inner = analysePromise(*at.inner, Nesting::Inner);
     break;
   }
   case ast::PromiseKind::Value:

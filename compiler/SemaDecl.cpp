@@ -13,8 +13,6 @@ using llvm::StringRef;
 
 namespace {
 
-constexpr unsigned kDepthOfDecl = 10; // its stack is that of as many expressions
-
 DeclKind kindOf(const ast::Decl &decl) {
   switch (decl.kind) {
   case ast::DeclKind::Function:
@@ -116,11 +114,12 @@ void Sema::analyseAll() {
 void Sema::needHead(Work &work) {
   if (work.headDone)
     return;
-  work.headDone = true;
+  work.headDone = work.headBusy = true;
   Work *outerWork = work_;
   Scope *outerScope = scope_;
   depth_ += kDepthOfDecl;
   analyseHead(work);
+  work.headBusy = false;
   depth_ -= kDepthOfDecl;
   work_ = outerWork;
   scope_ = outerScope;
@@ -176,7 +175,8 @@ void Sema::analyseValueParam(const ast::Parameter &ast, Param &param) {
     error(ast.type.name.loc, "only a graph can be global");
   if (ast.defaultValue) {
     std::string what = "default of '" + ast.name.text.str() + "'";
-    param.defaultValue = exprOf(*ast.defaultValue, param.type, what.c_str()).id;
+    TypedExpr value = exprOf(*ast.defaultValue, param.type, what.c_str());
+    param.defaultValue = isNumber(param.type) ? notNone(value).id : value.id;
   }
   declareParam(ast, param);
   if (ast.candidates)
@@ -306,9 +306,8 @@ Dim Sema::analyseDimension(const ast::Dimension &ast, bool isLast, bool mayBindS
 void Sema::analyseBody(Work &work) {
   work_ = &work;
   scope_ = &work.scope;
-  if (const auto *function = dyn_cast<ast::FunctionDecl>(work.ast)) {
-    resultOf(work);
-    (void)function;
+  if (work.ast->kind == ast::DeclKind::Function) {
+    analyseFunction(work);
   } else if (const auto *structure = dyn_cast<ast::StructureDecl>(work.ast)) {
     StmtId body = block(structure->body);
     decl().body = body;
@@ -322,40 +321,6 @@ void Sema::analyseBody(Work &work) {
   decl().intSlots = work.scope.intSlots;
   decl().sliceSlots = work.scope.sliceSlots;
   decl().sizeSlots = work.scope.sizeSlots;
-}
-
-/// The type of a function's result, worked out when first asked for; while it is, calls
-/// of the function fit everywhere.
-Type Sema::resultOf(Work &work) {
-  if (program_.decl(work.id).result != kNoExpr)
-    return work.result;
-  if (work.resultBusy) {
-    work.recursive = true;
-    return work.result;
-  }
-  work.resultBusy = true;
-  work.result = Type::error();
-  size_t errorsBefore = errors_.size();
-  Work *outerWork = work_;
-  Scope *outerScope = scope_;
-  work_ = &work;
-  scope_ = &work.scope;
-  const auto &function = cast<ast::FunctionDecl>(*work.ast);
-  depth_ += kDepthOfDecl;
-  TypedExpr result = expr(*function.result);
-  if (work.recursive && errors_.size() == errorsBefore) { // again, with its type known
-    work.result = result.type.invalid ? Type::of(ValueType::Int) : result.type;
-    result = expr(*function.result);
-  }
-  depth_ -= kDepthOfDecl;
-  if (!result.type.invalid && !livesInIntSlot(result.type.value))
-    result.type = failed(function.result->loc, "a function cannot yield " + describe(result.type));
-  work.result = result.type;
-  decl().result = result.id;
-  work.resultBusy = false;
-  work_ = outerWork;
-  scope_ = outerScope;
-  return work.result;
 }
 
 void Sema::checkLabels(Work &work) {
@@ -383,7 +348,9 @@ ExprId Sema::analyseArgument(const AstExpr &expr, DeclId collective, std::string
     work->headDone = true;
     work->unit = static_cast<uint32_t>(i);
     if (program_.decls[i].result != kNoExpr)
-      work->result = Type::of(program_.expr(program_.decls[i].result).type);
+      work->result.type = Type::of(program_.expr(program_.decls[i].result).type);
+    work->result.type.maybeNone = isNumber(work->result.type.value); // perhaps
+    work->result.isFinal = true;
     declsByName_[program_.strings[program_.decls[i].name]].push_back(work.get());
     works_.push_back(std::move(work));
   }

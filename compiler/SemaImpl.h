@@ -9,6 +9,7 @@
 #include "compiler/Scope.h"
 #include "compiler/Sema.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <map>
@@ -26,9 +27,22 @@ public:
   Sema(Program &program, std::vector<Diagnostic> &errors, uint32_t maxErrors)
       : program_(program), errors_(errors), maxErrors_(maxErrors) {}
 
+  /// What is known of the type of a function's result.
+  struct FunctionResult {
+    Type type = Type::error(); ///< invalid: not known yet, or there is none
+    bool isFinal = false;
+    unsigned changes = 0;
+    std::vector<Diagnostic> errors; ///< of its body, as analysed last; why there is no type
+  };
+
   void declareAll(llvm::ArrayRef<SemaInput> inputs, std::vector<DeclId> &mainDecls);
+  /// Of each declaration, in a program that holds declarations only; of functions it says
+  /// something.
+  std::vector<FunctionResult> functionResults();
+  void takeResults(const std::vector<FunctionResult> &results);
   void analyseAll();
   ExprId analyseArgument(const ast::Expr &expr, DeclId collective, std::string_view param);
+  SourceLoc invalidAt() const { return invalidAt_; }
 
 private:
   using AstExpr = ast::Expr;
@@ -39,10 +53,14 @@ private:
     DeclId id = kNoDecl;
     uint32_t unit = 0;
     bool headDone = false;
-    bool resultBusy = false; ///< a function whose result type is being found
-    bool recursive = false;  ///< a function that calls itself
-    Type result;
-    llvm::StringRef typeVariable; ///< the one that its buffers use
+    bool headBusy = false; ///< its parameters are being analysed
+    FunctionResult result;
+    // While types of results are being found:
+    uint32_t order = 0, lowest = 0;  ///< when it was opened; the first that it leads back to
+    bool isOpen = false;             ///< its component is not complete
+    bool isQueued = true;            ///< to be analysed again
+    llvm::SetVector<Work *> callers; ///< of its component
+    llvm::StringRef typeVariable;    ///< the one that its buffers use
     Scope scope;
     struct LabelUse {
       uint32_t indices;
@@ -68,7 +86,7 @@ private:
   }
   void setOperands(ExprId id, llvm::ArrayRef<ExprId> list);
   StmtId addStmt(const Stmt &stmt);
-  TypedExpr invalid(SourceLoc loc) { return number(0, Type::error(), loc); }
+  TypedExpr invalid(SourceLoc loc);
 
   // Declarations (SemaDecl.cpp)
   bool declare(const SemaInput &input, const ast::Decl *decl, std::vector<DeclId> &mainDecls);
@@ -86,12 +104,20 @@ private:
   Dim analyseDimension(const ast::Dimension &ast, bool isLast, bool mayBindSizes);
   Dim newSizeSymbol(llvm::StringRef name, SourceLoc loc, DimKind kind);
   void checkLabels(Work &work);
-  Type resultOf(Work &work);
   Decl &decl() { return program_.decls[index(work_->id)]; }
+
+  // Results of functions (SemaResults.cpp)
+  Type resultOf(Work &work);
+  void openFunction(Work &work);
+  void closeComponent(Work &first);
+  bool inferBody(Work &work);
+  TypedExpr bodyOf(Work &work);
+  void analyseFunction(Work &work);
 
   // Contracts (SemaContract.cpp)
   void analyseClauses(const ast::CollectiveDecl &ast);
-  uint32_t analysePromise(const ast::Promise &promise);
+  enum class Nesting : uint8_t { Whole, Inner };
+  uint32_t analysePromise(const ast::Promise &promise, Nesting nesting);
   EnsureNode analyseValuePromise(const ast::ValuePromise &promise);
   void analyseReduce(const ast::CallExpr &call, EnsureNode &node);
   void analyseEntryValue(const AstExpr &ast, EnsureNode &node);
@@ -183,6 +209,12 @@ private:
   /// Expressions around the one being analysed. A declaration that is analysed because
   /// an expression uses it, ahead of its turn, counts as many.
   unsigned depth_ = 0;
+  static constexpr unsigned kDepthOfDecl = 10; ///< its stack is that of as many expressions
+  std::vector<Work *> open_; ///< functions whose types are being found, as they were opened
+  bool infers_ = false;
+  Work *inferred_ = nullptr; ///< the last of them whose body is being analysed
+  uint32_t orders_ = 0;
+  SourceLoc invalidAt_; ///< of the first expression that stands for an error
   Scope *scope_ = nullptr;
   llvm::StringSet<> promised_; ///< buffers that an `ensures` speaks of
 };

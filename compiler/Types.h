@@ -20,6 +20,7 @@ struct Type {
   static Type slice(uint8_t dims, bool writable) {
     return {.value = ValueType::Slice, .dims = dims, .writable = writable};
   }
+  bool operator==(const Type &) const = default;
   bool is(ValueType v) const { return !invalid && value == v; }
 };
 

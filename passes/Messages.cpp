@@ -1,5 +1,7 @@
 #include "passes/Messages.h"
 
+#include "ir/Channel.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -121,7 +123,7 @@ std::vector<MessageEnds> byChannel(std::vector<MessageEnds> messages) {
 /// What a channel of finite length that keeps its messages' order adds: see docs/verifier.md.
 template <typename Edge>
 void addChannelEdges(const std::vector<MessageEnds> &channels, const OpNumbers &number, Edge edge) {
-  constexpr size_t kSlots = 8;
+  constexpr size_t kSlots = kChannelSlots;
   auto sameChannel = [&](size_t i, size_t j) {
     return channels[i].from == channels[j].from && channels[i].to == channels[j].to;
   };

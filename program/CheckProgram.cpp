@@ -636,7 +636,9 @@ private:
     giveInt(p.slot, holdsOf(p.type));
   }
 
-  void promise(uint32_t id) {
+  enum class Nesting : uint8_t { Whole, Inner };
+
+  void promise(uint32_t id, Nesting nesting) {
     Nested nested(*this);
     if (!ok() || !require(id < program_.ensures.size() && !ensureUsed_[id], "promises"))
       return;
@@ -659,12 +661,13 @@ private:
     case EnsureKind::ForEach:
       return forEach(node.iterable, node.slot, false, [&] {
         optional(node.condition, Holds::Int);
-        promise(node.inner);
+        promise(node.inner, Nesting::Inner);
       });
     case EnsureKind::At:
       expression(node.condition, Holds::Int);
-      return promise(node.inner);
+      return promise(node.inner, Nesting::Inner);
     case EnsureKind::Synchronizes:
+      require(nesting == Nesting::Whole, "promises"); // of all ranks, under no condition
       return;
     }
   }
@@ -701,7 +704,7 @@ private:
       place(alias.loc);
     }
     for (uint32_t ensure : decl.ensures)
-      promise(ensure);
+      promise(ensure, Nesting::Whole);
     bool isFunction = decl.kind == DeclKind::Function;
     require(isFunction == (decl.body == kNoStmt) && isFunction == (decl.result != kNoExpr),
             "bodies");

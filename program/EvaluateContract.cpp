@@ -120,7 +120,7 @@ SliceValue Interpreter::remoteView(const Param &param, const SliceValue &own) {
                             : makeDense(param.buffer, scratch, param.loc);
   view.buffer = own.buffer;
   view.type = own.type;
-  return blocked && param.buffer.dims == 1 ? blockOf(view, 0) : view;
+  return blocked && param.buffer.dims == 1 ? blockOf(view, 0, param.loc) : view;
 }
 
 void Interpreter::addOperand(const EnsureNode &node) {
@@ -150,6 +150,11 @@ void Interpreter::addEnsure(const EnsureNode &node) {
       if (node.condition == kNoExpr || eval(node.condition))
         addOperand(node);
     });
+    if (!failed_ && dag_->contract.operands.size() == ensure.operandBegin)
+      return fail(node.loc,
+                  "'reduce' over no contribution promises nothing on rank " +
+                      std::to_string(currentGroup().me),
+                  "say where there are some: at CONDITION: ...");
   } else {
     addOperand(node);
   }

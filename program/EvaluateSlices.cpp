@@ -24,7 +24,13 @@ uint64_t commonDivisor(uint64_t a, uint64_t b) {
 }
 
 /// Of the largest int there is none: a range that is refused.
-constexpr int64_t nextPart(int64_t part) { return part == INT64_MAX ? INT64_MIN : part + 1; }
+constexpr int64_t nextIndex(int64_t i) { return i == INT64_MAX ? INT64_MIN : i + 1; }
+
+/// "part 3", "parts 3..5".
+std::string indexWords(const std::string &noun, bool one, int64_t lo, int64_t hi) {
+  return one ? noun + " " + std::to_string(lo)
+             : noun + "s " + std::to_string(lo) + ".." + std::to_string(hi);
+}
 
 constexpr bool isSmall(Int128 x) { return x >= 0 && x <= INT32_MAX; }
 
@@ -66,8 +72,17 @@ bool reduce(Int128 scale, Int128 offset, Int128 denominator, Position &out) {
 
 } // namespace
 
-Position Interpreter::displace(const Position &p, int64_t elements) const {
-  return {p.scale, p.offset + elements * p.denominator, p.denominator, p.at + elements};
+/// By a number of elements that the buffer has, so that `at` does not overflow.
+Position Interpreter::displace(const Position &p, int64_t elements, SourceLoc loc) {
+  Position moved = p;
+  int64_t offset = 0;
+  if (__builtin_mul_overflow(elements, int64_t{p.denominator}, &offset) ||
+      __builtin_add_overflow(p.offset, offset, &moved.offset)) {
+    fail(loc, "cut too often: its position does not fit 64 bits");
+    return p;
+  }
+  moved.at += elements;
+  return moved;
 }
 
 /// The point i/k of the way from the slice's begin to its end.
@@ -110,9 +125,12 @@ void Interpreter::makeConstant(SliceValue &s) {
 }
 
 /// Keeps the sizes for which the slice has at least so many elements.
-void Interpreter::keepWithin(const SliceValue &s, int64_t elements) {
-  if (!s.inBlock())
-    range_.keepLessEqual(displace(s.begin, elements), s.end);
+void Interpreter::keepWithin(const SliceValue &s, int64_t elements, SourceLoc loc) {
+  if (s.inBlock())
+    return;
+  Position end = displace(s.begin, elements, loc);
+  if (!failed_)
+    range_.keepLessEqual(end, s.end);
 }
 
 SliceValue Interpreter::evalSlice(ExprId id) {
@@ -142,14 +160,14 @@ SliceValue Interpreter::evalSlice(ExprId id) {
 
 /// Where block i begins, and where the one before ends. Between the slice's ends, so
 /// nothing overflows.
-Position Interpreter::blockPosition(const SliceValue &s, int64_t i) {
+Position Interpreter::blockPosition(const SliceValue &s, int64_t i, SourceLoc loc) {
   if (s.shape == BlockShape::Counts)
-    return displace(s.begin, list(s.prefix)[i]);
+    return displace(s.begin, list(s.prefix)[i], loc);
   return {s.begin.scale + s.stride.scale * i, s.begin.offset + s.stride.offset * i, 1,
           s.begin.at + s.stride.at * i};
 }
 
-SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i) {
+SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i, SourceLoc loc) {
   SliceValue block = s;
   block.shape = BlockShape::None;
   block.blocks = 0;
@@ -159,8 +177,8 @@ SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i) {
     block.end = {1, 0, 1, int64_t{1} << 32}; // any length; cuts are compared at this one
     return block;
   }
-  block.begin = blockPosition(s, i);
-  block.end = blockPosition(s, i + 1);
+  block.begin = blockPosition(s, i, loc);
+  block.end = blockPosition(s, i + 1, loc);
   return block;
 }
 
@@ -186,7 +204,7 @@ SliceValue Interpreter::blockAt(const SliceValue &s, int64_t i, const Expr &e) {
                                  std::to_string(s.blocks) + " blocks");
     return s;
   }
-  return blockOf(s, i);
+  return blockOf(s, i, e.loc);
 }
 
 SliceValue Interpreter::blocksAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e) {
@@ -201,8 +219,8 @@ SliceValue Interpreter::blocksAt(const SliceValue &s, int64_t lo, int64_t hi, co
     return s;
   }
   SliceValue result = s;
-  result.begin = blockPosition(s, lo);
-  result.end = blockPosition(s, hi);
+  result.begin = blockPosition(s, lo, e.loc);
+  result.end = blockPosition(s, hi, e.loc);
   result.blocks = static_cast<uint32_t>(hi - lo);
   if (s.shape == BlockShape::Counts && step(e.loc, static_cast<uint64_t>(hi - lo))) {
     result.prefix = newList();
@@ -216,7 +234,7 @@ SliceValue Interpreter::blocksAt(const SliceValue &s, int64_t lo, int64_t hi, co
 SliceValue Interpreter::evalElements(const Expr &e) {
   SliceValue room;
   int64_t lo = eval(e.b);
-  int64_t hi = e.c == kNoExpr ? lo + 1 : eval(e.c);
+  int64_t hi = e.c == kNoExpr ? nextIndex(lo) : eval(e.c);
   const SliceValue &s = sliceOf(e.a, room);
   if (failed_)
     return s;
@@ -226,14 +244,14 @@ SliceValue Interpreter::evalElements(const Expr &e) {
     return s;
   }
   if (lo < 0 || hi < lo || hi > s.length()) {
-    fail(e.loc, "elements " + std::to_string(lo) + ".." + std::to_string(hi) +
-                    " of a slice that has " + std::to_string(s.length()) + " elements");
+    fail(e.loc, indexWords("element", e.c == kNoExpr, lo, hi) + " of a slice that has " +
+                    std::to_string(s.length()) + " elements");
     return s;
   }
-  keepWithin(s, hi);
+  keepWithin(s, hi, e.loc);
   SliceValue result = s;
-  result.begin = displace(s.begin, lo);
-  result.end = displace(s.begin, hi);
+  result.begin = displace(s.begin, lo, e.loc);
+  result.end = displace(s.begin, hi, e.loc);
   result.shape = BlockShape::None;
   result.blocks = 0;
   return result;
@@ -245,7 +263,7 @@ SliceValue Interpreter::evalPart(const Expr &e) {
   auto operands = operandsOf(e);
   SliceValue room;
   int64_t lo = eval(ExprId{operands[1]});
-  int64_t hi = ExprId{operands[2]} == kNoExpr ? nextPart(lo) : eval(ExprId{operands[2]});
+  int64_t hi = ExprId{operands[2]} == kNoExpr ? nextIndex(lo) : eval(ExprId{operands[2]});
   int64_t count = eval(ExprId{operands[3]});
   const SliceValue &s = sliceOf(ExprId{operands[0]}, room);
   return failed_ ? s : partsAt(s, lo, hi, count, e);
@@ -259,8 +277,8 @@ SliceValue Interpreter::partsAt(const SliceValue &s, int64_t lo, int64_t hi, int
     return s;
   }
   if (count <= 0 || count > UINT32_MAX || lo < 0 || hi < lo || hi > count) {
-    fail(e.loc, "parts " + std::to_string(lo) + ".." + std::to_string(hi) + " of " +
-                    std::to_string(count));
+    bool one = ExprId{operandsOf(e)[2]} == kNoExpr;
+    fail(e.loc, indexWords("part", one, lo, hi) + " of " + std::to_string(count));
     return s;
   }
   SliceValue result = s;
@@ -309,10 +327,24 @@ void Interpreter::pushRegion(const SliceValue &s, std::vector<Region> &out, Sour
     return;
   if (s.isWholeBuffer2d()) {
     for (uint32_t i = 0; i < s.blocks && step(loc); ++i)
-      pushRegion(blockOf(s, i), out, loc);
+      pushRegion(blockOf(s, i, loc), out, loc);
     return;
   }
   out.push_back({toSlice(s, loc), s.begin.at, s.end.at});
+}
+
+/// More than any buffer has, but no sum of them overflows.
+bool Interpreter::checkTotal(std::span<const Region> regions, SourceLoc loc) {
+  constexpr int64_t most = int64_t{1} << 56;
+  int64_t left = most;
+  for (const Region &region : regions)
+    if (int64_t length = region.endAt - region.beginAt; length <= left) {
+      left -= length;
+    } else {
+      fail(loc, "a list of slices of more than 2^56 elements");
+      return false;
+    }
+  return true;
 }
 
 /// False: that is no matter of small numbers.
@@ -360,7 +392,7 @@ void Interpreter::cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue 
   if (!isPart)
     out = blockAt(s, at, e);
   else if (!cutWhole(s, at, count, out))
-    out = partsAt(s, at, nextPart(at), count, e);
+    out = partsAt(s, at, nextIndex(at), count, e);
 }
 
 // What the next message carries

@@ -109,7 +109,7 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   uint64_t key = isSimple ? frame_->instance : messageKey(s, s.alongEdge ? &along : nullptr);
   if (s.a != kNoExpr && !isCarried) {
     evalSlices(s.a, carried_);
-    if (failed_)
+    if (failed_ || !checkTotal(carried_, s.loc))
       return;
   }
   bool combines = s.d != kNoExpr && !carried_.empty();
@@ -188,7 +188,7 @@ void Interpreter::execLocal(const Stmt &s) {
     op.kind = s.kind == StmtKind::Copy ? OpKind::Copy : OpKind::Combine;
     evalSlices(s.a, sources_);
     evalSlices(s.b, targets_);
-    if (failed_ || !equalLengths(s))
+    if (failed_ || !checkTotal(sources_, s.loc) || !checkTotal(targets_, s.loc) || !equalLengths(s))
       return;
     bool onItself =
         sources_.size() == 1 && targets_.size() == 1 && sources_[0].slice == targets_[0].slice;

@@ -193,10 +193,11 @@ private:
   SliceValue evalPart(const Expr &e);
   void evalSlices(ExprId id, std::vector<Region> &out);
   void pushRegion(const SliceValue &slice, std::vector<Region> &out, SourceLoc loc);
-  SliceValue blockOf(const SliceValue &s, int64_t i);
-  Position blockPosition(const SliceValue &s, int64_t i);
+  SliceValue blockOf(const SliceValue &s, int64_t i, SourceLoc loc);
+  Position blockPosition(const SliceValue &s, int64_t i, SourceLoc loc);
+  bool checkTotal(std::span<const Region> regions, SourceLoc loc);
   Position interpolate(const SliceValue &s, Int128 i, Int128 k, SourceLoc loc);
-  Position displace(const Position &p, int64_t elements) const;
+  Position displace(const Position &p, int64_t elements, SourceLoc loc);
   void carryWhole(const SliceValue &slice, SourceLoc loc);
   void carryBlock(const SliceValue &slice, int64_t block, const Expr &e);
   void carryBlocks(const SliceValue &slice, int64_t lo, int64_t hi, const Expr &e);
@@ -220,7 +221,7 @@ private:
   SliceValue partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count, const Expr &e);
   Slice toSlice(const SliceValue &slice, SourceLoc loc);
   void makeConstant(SliceValue &slice);
-  void keepWithin(const SliceValue &slice, int64_t elements);
+  void keepWithin(const SliceValue &slice, int64_t elements, SourceLoc loc);
 
   // Sizes, and buffers of the job and of statements (MakeBuffers.cpp)
   SizeExtent evalSize(ExprId id);
@@ -411,15 +412,19 @@ template <typename Body> void Interpreter::iterateSegments(const Expr &e, Body b
   constexpr int64_t kMost = int64_t{1} << 29;
   int64_t step_ = std::clamp<int64_t>(bytes / elementBytes(s.type), 1, std::max(s.length(), kMost));
   int64_t count = (s.length() + step_ - 1) / step_;
+  Position lastElement = displace(s.begin, count > 0 ? (count - 1) * step_ + 1 : 0, e.loc);
+  Position end = displace(s.begin, count * step_, e.loc);
+  if (failed_)
+    return;
   if (count > 0)
-    range_.keepLessEqual(displace(s.begin, (count - 1) * step_ + 1), s.end);
-  range_.keepLessEqual(s.end, displace(s.begin, count * step_));
+    range_.keepLessEqual(lastElement, s.end);
+  range_.keepLessEqual(s.end, end);
   for (int64_t i = 0; i < count && !failed_ && step(e.loc); ++i) {
     SliceValue piece = s;
     piece.shape = BlockShape::None;
     piece.blocks = 0;
-    piece.begin = displace(s.begin, i * step_);
-    piece.end = i + 1 < count ? displace(s.begin, (i + 1) * step_) : s.end;
+    piece.begin = displace(s.begin, i * step_, e.loc);
+    piece.end = i + 1 < count ? displace(s.begin, (i + 1) * step_, e.loc) : s.end;
     body(piece);
   }
 }

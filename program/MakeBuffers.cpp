@@ -180,7 +180,7 @@ SliceValue Interpreter::makeBuffer(const BufferType &type, Buffer buffer, Source
     return s;
   s.type = buffer.type;
   s.buffer = builder_.addBuffer(buffer);
-  return blocked && type.dims == 1 ? blockOf(s, 0) : s;
+  return blocked && type.dims == 1 ? blockOf(s, 0, loc) : s;
 }
 
 /// Size symbols that no earlier parameter bound: those that the request names, then the

@@ -132,7 +132,7 @@ private:
     key.type = settings_.schedule.type;
     key.inPlace = task.shape.inPlace;
     key.topology = settings_.schedule.topology;
-    key.parameters = task.call.words;
+    key.parameters = task.call.words();
     return key;
   }
 

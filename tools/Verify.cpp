@@ -3,14 +3,12 @@
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/options/Workers.h"
-#include "tools/verify/Proofs.h"
+#include "tools/verify/Summary.h"
 
 #include <algorithm>
 
 namespace colldsl::tools {
 namespace {
-
-using Kind = ProofOutcome::Kind;
 
 struct Settings {
   ScheduleOptions schedule;
@@ -44,7 +42,9 @@ void Settings::addTo(Options &options) {
               list(proofs.bytes, parseBytesList));
   options.addText("--topology", "T", "where the ranks sit (default: flat, all on one node)",
                   schedule.topology);
-  options.add("--roots", "LIST", "values of the parameter `root`: ranks, or all",
+  options.add("--roots", "LIST",
+              "values of the parameter `root`: ranks, or all\n"
+              "(default: all of up to 8 ranks, of more 0, 1, P/2 and P - 1)",
               [this](llvm::StringRef text) -> Status {
                 proofs.variety.everyRoot = text == "all";
                 Result<std::vector<uint32_t>> roots = parseRanks(text, 0);
@@ -56,8 +56,8 @@ void Settings::addTo(Options &options) {
               });
   options.addFlag("--in-place", "only the forms in place", proofs.onlyInPlace);
   options.addFlag("--thorough",
-                  "more values: roots 0, 1, P/2 and P - 1, each tunable parameter at each\n"
-                  "end of its candidates, other lengths of blocks",
+                  "more values: tunable parameters at their ends with each root, other lengths\n"
+                  "of blocks, another irregular graph",
                   proofs.variety.thorough);
   schedule.addTo(options);
   options.section("how");
@@ -72,72 +72,29 @@ void Settings::addTo(Options &options) {
   options.addFlag("--json", "print one JSON object", json);
 }
 
-/// What came of one collective.
-struct Summary {
-  Source::Target target;
-  std::vector<ProofTask> tasks;
-  std::vector<ProofOutcome> outcomes;
-
-  size_t count(Kind kind) const {
-    return std::count_if(outcomes.begin(), outcomes.end(),
-                         [&](const ProofOutcome &outcome) { return outcome.kind == kind; });
-  }
-  size_t failed() const { return count(Kind::Refused) + count(Kind::Invalid); }
-  size_t proofs() const { return outcomes.size() - count(Kind::Excluded); }
-  bool ok() const { return failed() == 0; }
-};
-
-bool failed(const ProofOutcome &outcome) {
-  return outcome.kind == Kind::Refused || outcome.kind == Kind::Invalid;
-}
-
-std::string rangeOf(const Summary &summary) {
-  std::vector<uint32_t> ranks;
-  std::vector<uint64_t> sizes;
-  for (const ProofTask &task : summary.tasks) {
-    ranks.push_back(task.shape.ranks);
-    sizes.push_back(task.bytes);
-  }
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  std::string text = "ranks " + rangesWord(ranks) + "; ";
-  for (size_t i = 0; i < sizes.size(); ++i)
-    text += (i == 0 ? "" : ", ") + bytesWord(sizes[i]);
-  return text;
-}
-
 void print(const Summary &summary, const Source &source, uint32_t shown) {
   for (size_t i = 0; i < summary.tasks.size() && shown > 0; ++i) {
-    if (!failed(summary.outcomes[i]))
+    if (!summary.hasFailed(i))
       continue;
     llvm::errs() << summary.target.name << ", " << summary.tasks[i].words() << ":\n"
                  << source.render(summary.outcomes[i].why, summary.target);
     --shown;
   }
-  llvm::outs() << summary.target.name << ": ";
-  if (summary.failed() > 0)
-    llvm::outs() << "refused, " << summary.failed() << " of " << counted(summary.proofs(), "proof");
-  else if (summary.proofs() == 0)
-    llvm::outs() << "nothing was proved" << (summary.tasks.empty() ? "" : ": `where` excludes all");
-  else
-    llvm::outs() << "proved, " << counted(summary.proofs(), "proof");
-  llvm::outs() << " (" << (summary.tasks.empty() ? "no rank is such a root" : rangeOf(summary));
-  if (size_t excluded = summary.count(Kind::Excluded); excluded > 0 && summary.proofs() > 0)
-    llvm::outs() << "; `where` excludes " << excluded;
-  llvm::outs() << ")\n";
+  if (summary.promisesNothing())
+    llvm::errs() << source.render(summary.vacuous, summary.target);
+  llvm::outs() << summary.target.name << ": " << summary.words(source.program()) << "\n";
   llvm::outs().flush();
 }
 
 llvm::json::Object toJson(const Summary &summary, const Source &source) {
   llvm::json::Array failures;
   for (size_t i = 0; i < summary.tasks.size(); ++i)
-    if (failed(summary.outcomes[i]))
+    if (summary.hasFailed(i))
       failures.push_back(llvm::json::Object{
           {"ranks", summary.tasks[i].shape.ranks},
           {"bytes", summary.tasks[i].bytes},
           {"inPlace", summary.tasks[i].shape.inPlace},
-          {"parameters", jsonText(summary.tasks[i].call.words)},
+          {"parameters", jsonText(summary.tasks[i].call.words())},
           {"text", jsonText(source.render(summary.outcomes[i].why, summary.target))},
       });
   return llvm::json::Object{
@@ -145,26 +102,33 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
       {"ok", summary.ok()},
       {"proofs", summary.proofs()},
       {"refused", summary.failed()},
-      {"excluded", summary.count(Kind::Excluded)},
+      {"excluded", summary.count(ProofOutcome::Kind::Excluded)},
+      {"for", jsonText(summary.range(source.program()))},
       {"failures", std::move(failures)},
+      {"promisesOfNothing", jsonText(source.render(summary.vacuous, summary.target))},
   };
 }
 
 /// Nothing: the options make no sense for this collective, which was told.
-std::optional<Summary> proveOne(Proofs &proofs, const Source &source,
-                                const Source::Target &target) {
+std::optional<Summary> proveOne(Proofs &proofs, const Source &source, const Source::Target &target,
+                                const Settings &settings) {
   Result<std::vector<ProofTask>> tasks = proofs.plan(target);
   if (!tasks) {
     source.tell(tasks.status().diagnostic(), target);
     return std::nullopt;
   }
-  Summary summary{target, tasks.take(), {}};
+  Summary summary;
+  summary.target = target;
+  summary.tasks = tasks.take();
+  summary.mayBeVacuous = !settings.schedule.settings.empty();
   summary.outcomes.resize(summary.tasks.size());
   Progress progress(target.name, summary.tasks.size());
   forEachInParallel(summary.tasks.size(), [&](size_t i) {
     summary.outcomes[i] = proofs.prove(target, summary.tasks[i]);
     progress.step();
   });
+  if (!target.schedule)
+    summary.findPromisesOfNothing(source.program());
   return summary;
 }
 
@@ -172,19 +136,21 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
               const Settings &settings) {
   Proofs proofs(source, settings.schedule, settings.proofs);
   size_t count = 0, refused = 0;
+  bool ok = true;
   llvm::json::Array collectives;
   for (const Source::Target &target : targets) {
-    std::optional<Summary> summary = proveOne(proofs, source, target);
+    std::optional<Summary> summary = proveOne(proofs, source, target, settings);
     if (!summary)
       return Exit::Failure;
     count += summary->proofs();
     refused += summary->failed();
+    ok &= summary->ok();
     if (settings.json)
       collectives.push_back(toJson(*summary, source));
     else
       print(*summary, source, settings.shown);
   }
-  bool ok = refused == 0 && count > 0; // nothing is no proof
+  ok &= count > 0; // nothing is no proof
   if (settings.json)
     printJson(llvm::json::Object{{"ok", ok},
                                  {"proofs", count},
@@ -216,7 +182,7 @@ Exit verifyCommand(Arguments arguments) {
   std::unique_ptr<Source> source = Source::read(options.operands(), settings.schedule);
   if (!source)
     return Exit::Failure;
-  settings.proofs.variety.tryValues = true;
+  settings.proofs.variety.tryValues = settings.proofs.variety.vary = true;
   std::vector<Source::Target> targets =
       settings.stdlib ? source->stdlib() : source->choose(settings.schedule);
   bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.schedule);

@@ -2,6 +2,9 @@
 
 #include "verifier/Reductions.h"
 
+#include <algorithm>
+#include <tuple>
+
 namespace colldsl::proof {
 namespace {
 
@@ -25,10 +28,19 @@ public:
       return fail(rank, ensure, "promises a value of " + counted(operands_.size(), "operand"));
     if (target.empty())
       return;
+    compared_.push_back(ensure.loc);
     if (ensure.isReduction)
       checkReduction(rank, ensure, target);
     else
       checkPlain(rank, ensure, target);
+  }
+
+  std::vector<SourceLoc> takeCompared() {
+    auto place = [](const SourceLoc &l) { return std::tuple(l.file, l.line, l.column); };
+    std::sort(compared_.begin(), compared_.end(),
+              [&](const SourceLoc &a, const SourceLoc &b) { return place(a) < place(b); });
+    compared_.erase(std::unique(compared_.begin(), compared_.end()), compared_.end());
+    return std::move(compared_);
   }
 
 private:
@@ -139,19 +151,22 @@ private:
   Failures &failures_;
   Reductions reductions_;
   std::vector<Reductions::Operand> operands_; // of the promise at hand
+  std::vector<SourceLoc> compared_;           // per promise with bytes, in the order of the ranks
 };
 
 } // namespace
 
-void checkPromises(const Model &model, const Placement &placement, const State &state,
-                   Values &values, const Words &words, Failures &failures) {
+std::vector<SourceLoc> checkPromises(const Model &model, const Placement &placement,
+                                     const State &state, Values &values, const Words &words,
+                                     Failures &failures) {
   PromiseCheck check(model, placement, state, values, words, failures);
   for (uint32_t r = 0; r < model.numRanks(); ++r)
     for (const Ensure &ensure : model.dag(Rank{r}).contract.ensures) {
       if (failures.full())
-        return;
+        break;
       check.check(Rank{r}, ensure);
     }
+  return check.takeCompared();
 }
 
 } // namespace colldsl::proof

@@ -8,8 +8,9 @@
 
 namespace colldsl::proof {
 
-/// state: at exit.
-void checkPromises(const Model &model, const Placement &placement, const State &state,
-                   Values &values, const Words &words, Failures &failures);
+/// state: at exit. Returns the places of the promises of which bytes were compared, each once.
+std::vector<SourceLoc> checkPromises(const Model &model, const Placement &placement,
+                                     const State &state, Values &values, const Words &words,
+                                     Failures &failures);
 
 } // namespace colldsl::proof

@@ -61,7 +61,7 @@ private:
     if (!ran)
       return skip({Proof::Contract});
     if (hasContract)
-      checkPromises(model_, placement_, state, values, words_, failures_);
+      report_.compared = checkPromises(model_, placement_, state, values, words_, failures_);
   }
 
   void skip(std::vector<Proof> proofs) {

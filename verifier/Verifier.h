@@ -12,6 +12,7 @@
 /// has one outcome. How each proof works, and why it is sound: docs/verifier.md.
 #pragma once
 
+#include "ir/Channel.h"
 #include "ir/Schedule.h"
 
 #include <string>
@@ -26,7 +27,7 @@ std::string_view spelling(Proof proof);
 struct VerifyOptions {
   /// Slots of a FIFO channel between two ranks in the finite-buffer check; 0: unlimited
   /// (messages of one channel are still taken in the order in which they were sent).
-  uint32_t channelSlots = 8;
+  uint32_t channelSlots = kChannelSlots;
   /// Stop after so many failures.
   uint32_t maxFailures = 10;
 };
@@ -50,7 +51,8 @@ struct VerifyReport {
   std::vector<Proof> skipped; ///< not tried, because a failure above takes away what they rest on
   uint64_t ops = 0;
   uint64_t messages = 0;
-  bool contractChecked = false; ///< false: the schedule has none (plain GOAL), or it was skipped
+  std::vector<SourceLoc> compared; ///< places of the `ensures` of which some rank compared bytes
+  bool contractChecked = false;    ///< false: the schedule has none (plain GOAL), or it was skipped
   bool proved() const { return failures.empty(); }
 };
 

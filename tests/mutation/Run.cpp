@@ -1,5 +1,7 @@
 #include "tests/mutation/Run.h"
 
+#include "ir/Channel.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -9,8 +11,6 @@
 
 namespace colldsl::mutation {
 namespace {
-
-constexpr uint32_t kChannelSlots = 8;
 
 uint64_t scramble(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;

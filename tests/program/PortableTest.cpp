@@ -126,6 +126,13 @@ const Mistake kMistakes[] = {
        firstOf(p, StmtKind::Depend).listBegin = firstOf(p, StmtKind::Message).label;
      },
      "labels"},
+    {"nestedSynchronizes",
+     [](Program &p) {
+       for (EnsureNode &outer : p.ensures)
+         if (outer.kind == EnsureKind::ForEach)
+           p.ensures[outer.inner].kind = EnsureKind::Synchronizes;
+     },
+     "promises in declaration"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Program, Mistakes, testing::ValuesIn(kMistakes),

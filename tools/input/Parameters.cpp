@@ -5,6 +5,8 @@
 #include "tools/input/TrialValues.h"
 #include "tools/options/Lists.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <set>
 
@@ -25,11 +27,25 @@ std::vector<llvm::StringRef> settableNames(const Program &program, const Decl &d
   return names;
 }
 
-/// A number, or where the candidate stands in the source.
-std::string candidateWord(const Expr &e) {
+/// A parameter's name, a literal, or a tree or graph of them.
+std::string simpleWord(const Program &program, const Decl &decl, const Expr &e) {
   if (e.kind == ExprKind::IntLit)
     return std::to_string(e.value);
-  return "its candidate in line " + std::to_string(e.loc.line);
+  for (const Param &param : decl.params)
+    if (e.kind == ExprKind::LocalInt && !param.isBuffer && param.slot == e.slot)
+      return program.nameOf(param);
+  return "...";
+}
+
+/// "4096", "kary(root, 2)".
+std::string candidateWord(const Program &program, const Decl &decl, const Expr &e) {
+  if (e.kind != ExprKind::MakeTree && e.kind != ExprKind::MakeGraph)
+    return simpleWord(program, decl, e);
+  std::string text;
+  for (uint32_t i = 0; i < index(e.b); ++i)
+    if (ExprId operand{program.operands[index(e.a) + i]}; operand != kNoExpr)
+      text += (text.empty() ? "" : ", ") + simpleWord(program, decl, program.expr(operand));
+  return program.nameOf(program.decls[e.value]) + "(" + text + ")";
 }
 
 /// The slot of n: the first size of a buffer, other than a number of blocks.
@@ -43,6 +59,30 @@ uint32_t slotOfN(const Decl &decl) {
 }
 
 } // namespace
+
+void Call::choose(const std::string &name, const std::string &value) {
+  for (auto &[known, before] : chosen)
+    if (known == name) {
+      before = value;
+      return;
+    }
+  chosen.emplace_back(name, value);
+}
+
+std::string Call::words() const {
+  std::string text;
+  for (const auto &[name, value] : chosen)
+    text += (text.empty() ? "" : ", ") + name + "=" + value;
+  return text;
+}
+
+std::vector<uint32_t> eachRank(uint32_t ranks) {
+  constexpr uint32_t kMostOfAll = 8;
+  std::set<uint32_t> chosen{0, std::min(1u, ranks - 1), ranks / 2, ranks - 1};
+  for (uint32_t r = 0; ranks <= kMostOfAll && r < ranks; ++r)
+    chosen.insert(r);
+  return {chosen.begin(), chosen.end()};
+}
 
 const ScheduleOptions::Setting *Parameters::setting(const std::string &name) const {
   auto last = std::find_if(options_.settings.rbegin(), options_.settings.rend(),
@@ -60,12 +100,10 @@ std::vector<std::string> Parameters::rootTexts(const Param &param, uint32_t rank
   for (uint32_t r : variety_.roots)
     if (r < ranks)
       texts.push_back(std::to_string(r));
-  if (variety_.thorough && texts.empty())
-    for (uint32_t r : std::set<uint32_t>{0, 1, ranks / 2, ranks - 1})
-      if (r < ranks)
-        texts.push_back(std::to_string(r));
   bool hasNone = texts.empty() && !variety_.everyRoot && variety_.roots.empty();
-  if (hasNone)
+  for (uint32_t r : hasNone &&variety_.vary ? eachRank(ranks) : std::vector<uint32_t>{})
+    texts.push_back(std::to_string(r));
+  if (hasNone && !variety_.vary)
     texts.push_back(param.defaultValue == kNoExpr && variety_.tryValues ? "0" : "");
   return texts;
 }
@@ -112,62 +150,122 @@ Status Parameters::addSizes(const Decl &decl, uint64_t elements, Call &call) con
       call.sizes.emplace_back(name, *number);
     } else if (variety_.tryValues && i != n) {
       call.sizes.emplace_back(name, trialSize(elements));
-      call.words +=
-          (call.words.empty() ? "" : ", ") + name + "=" + std::to_string(trialSize(elements));
+      call.choose(name, std::to_string(trialSize(elements)));
     }
   }
   return {};
 }
 
 /// All combinations of the values of all parameters but the root.
-Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, const Call &base,
-                            std::vector<Call> &calls) {
+Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, bool varies,
+                            const Call &base, std::vector<Call> &calls) {
   std::vector<Call> open{base};
   uint32_t params = static_cast<uint32_t>(source_.program().decl(id).params.size());
   for (uint32_t p = 0; p < params; ++p) {
     const Param param = source_.program().decl(id).params[p]; // the program grows below
     if (param.isBuffer)
       continue;
-    bool tellsRoot = isRoot(source_.program(), param);
+    Result<std::vector<Choice>> choices = valuesOf(id, param, ranks, root);
+    if (!choices)
+      return choices.status();
     std::vector<Call> next;
-    for (const std::string &text :
-         tellsRoot ? std::vector<std::string>{root} : texts(param, ranks, root))
+    for (const Choice &choice : *choices)
       for (Call call : open) {
-        if (!text.empty()) {
-          Result<ExprId> expr = argument(id, param, text);
-          if (!expr)
-            return expr.status();
-          call.arguments[p] = *expr;
-          const std::string &name = source_.program().nameOf(param);
-          call.words += (call.words.empty() ? "" : ", ") + name + "=" + text;
+        if (choice.value != kNoExpr) {
+          call.arguments[p] = choice.value;
+          call.choose(source_.program().nameOf(param), choice.words);
         }
         next.push_back(std::move(call));
       }
     open = std::move(next);
   }
-  if (variety_.thorough)
-    addTunables(id, open);
+  bool isFilled = options_.passes.pipeline.has(PassKind::Program); // passes choose what fits
+  if (varies && !isFilled)
+    if (Status s = addVariations(id, ranks, open); !s)
+      return s;
   calls.insert(calls.end(), open.begin(), open.end());
   return {};
 }
 
-/// Each call again, with one tunable parameter at one end of its candidates.
-void Parameters::addTunables(DeclId id, std::vector<Call> &calls) const {
+/// What is combined with the values of the other parameters.
+Result<std::vector<Parameters::Choice>>
+Parameters::valuesOf(DeclId id, const Param &param, uint32_t ranks, const std::string &root) {
   const Program &program = source_.program();
-  const std::vector<Param> &params = program.decl(id).params;
+  bool isGiven = setting(program.nameOf(param)) || param.defaultValue != kNoExpr;
+  std::vector<Choice> choices;
+  if (variety_.tryValues && !isGiven && !param.candidates.empty() && !isRoot(program, param)) {
+    ExprId first = param.candidates[0].lo;
+    choices.push_back({first, candidateWord(program, program.decl(id), program.expr(first))});
+    return choices;
+  }
+  bool tellsRoot = isRoot(program, param);
+  for (const std::string &text :
+       tellsRoot ? std::vector<std::string>{root} : texts(param, ranks, root)) {
+    Result<ExprId> value = text.empty() ? Result(kNoExpr) : argument(id, param, text);
+    if (!value)
+      return value.status();
+    choices.push_back({*value, text});
+  }
+  if (variety_.vary && !isGiven && param.type == ValueType::Graph)
+    for (const std::string &text : irregularGraphs(variety_.thorough)) // if nothing hides them
+      if (Result<ExprId> value = argument(id, param, text))
+        choices.push_back({*value, text});
+  return choices;
+}
+
+/// Each call again, with another value of one parameter.
+Status Parameters::addVariations(DeclId id, uint32_t ranks, std::vector<Call> &calls) {
   size_t given = calls.size();
-  for (uint32_t p = 0; p < params.size(); ++p)
-    for (const Candidate &candidate : params[p].candidates)
-      for (ExprId end : {candidate.lo, candidate.hi})
-        for (size_t i = 0; i < given && end != kNoExpr; ++i) {
-          if (calls[i].arguments[p] != kNoExpr)
-            continue;
-          Call call = calls[i];
-          call.arguments[p] = end;
-          call.words += (call.words.empty() ? "" : ", ") + program.nameOf(params[p]) + "=" +
-                        candidateWord(program.expr(end));
+  uint32_t params = static_cast<uint32_t>(source_.program().decl(id).params.size());
+  for (uint32_t p = 0; p < params; ++p) {
+    const Param param = source_.program().decl(id).params[p]; // the program grows below
+    const std::string name = source_.program().nameOf(param);
+    if (param.isBuffer || setting(name))
+      continue;
+    Result<std::vector<Choice>> choices = variationsOf(id, param, ranks);
+    if (!choices)
+      return choices.status();
+    for (const Choice &choice : *choices)
+      for (size_t i = 0; i < given; ++i) {
+        Call call = calls[i];
+        call.arguments[p] = choice.value;
+        call.choose(name, choice.words);
+        if (call.words() != calls[i].words())
           calls.push_back(std::move(call));
-        }
+      }
+  }
+  return {};
+}
+
+/// The ends of its candidates, or all values that are few.
+Result<std::vector<Parameters::Choice>> Parameters::variationsOf(DeclId id, const Param &param,
+                                                                 uint32_t ranks) {
+  const Program &program = source_.program();
+  auto wordOf = [&](ExprId value) {
+    return value == kNoExpr ? "" : candidateWord(program, program.decl(id), program.expr(value));
+  };
+  std::vector<Choice> choices;
+  for (const Candidate &candidate : param.candidates)
+    for (ExprId end : {candidate.lo, candidate.hi})
+      if (end != kNoExpr)
+        choices.push_back({end, wordOf(end)});
+  std::vector<std::string> texts;
+  if (choices.empty() && param.type == ValueType::Bool)
+    texts = {"false", "true"};
+  if (choices.empty() && param.type == ValueType::Rank && !isRoot(program, param))
+    for (uint32_t r : eachRank(ranks))
+      texts.push_back(std::to_string(r));
+  for (const std::string &text : texts) {
+    Result<ExprId> value = argument(id, param, text);
+    if (!value)
+      return value.status();
+    choices.push_back({*value, text});
+  }
+  std::string atDefault = wordOf(param.defaultValue);
+  bool isSimple = atDefault.find("...") == std::string::npos;
+  llvm::erase_if(choices,
+                 [&](const Choice &c) { return isSimple && wordOf(c.value) == atDefault; });
+  return choices;
 }
 
 Result<std::vector<Call>> Parameters::calls(const Source::Target &target, uint32_t ranks,
@@ -186,9 +284,12 @@ Result<std::vector<Call>> Parameters::calls(const Source::Target &target, uint32
   for (const Param &param : decl.params)
     if (isRoot(source_.program(), param))
       roots = rootTexts(param, ranks);
-  for (const std::string &root : roots)
-    if (Status s = addCalls(target.collective, ranks, root, base, calls); !s)
+  for (const std::string &root : roots) {
+    bool isEnd = root == roots.front() || root == roots.back();
+    bool varies = variety_.vary && (variety_.thorough || isEnd);
+    if (Status s = addCalls(target.collective, ranks, root, varies, base, calls); !s)
       return s;
+  }
   return calls;
 }
 

@@ -13,8 +13,14 @@ struct Call {
   std::vector<ExprId> arguments;                       ///< as in InstantiateRequest
   std::vector<GivenValue> values;                      ///< likewise
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< likewise
-  std::string words;                                   ///< "root=3, op=matmul"; of what is special
-  std::shared_ptr<const LeaderOrder> leaders;          ///< null: the lowest ranks lead
+  /// Names and values of what is not at its default, in the language's words: root, 3.
+  std::vector<std::pair<std::string, std::string>> chosen;
+  std::shared_ptr<const LeaderOrder> leaders; ///< null: the lowest ranks lead
+
+  /// Instead of the value chosen before, if there was one.
+  void choose(const std::string &name, const std::string &value);
+  /// "root=3, op=matmul"
+  std::string words() const;
 };
 
 /// What values parameters get that were given none.
@@ -23,9 +29,14 @@ struct Variety {
                                ///< that does not commute besides the default
   bool everyRoot = false;      ///< each rank in turn for a parameter called `root`
   std::vector<uint32_t> roots; ///< or these ranks
-  bool thorough = false;       ///< roots 0, 1, P/2 and P - 1; each tunable parameter at each of its
-                               ///< ends, the others at their defaults; more lengths of blocks
+  bool vary = false; ///< `root` as eachRank() says, if nothing else does; other parameters one by
+                     ///< one, at the first and the last root: those with candidates at each
+                     ///< end, bools, ranks; and graphs without regularity
+  bool thorough = false; ///< that at each root; more lengths of blocks, and of those graphs
 };
+
+/// All ranks of up to 8; of more 0, 1, P/2 and P - 1. Ascending.
+std::vector<uint32_t> eachRank(uint32_t ranks);
 
 class Parameters {
 public:
@@ -37,18 +48,21 @@ public:
   Result<std::vector<Call>> calls(const Source::Target &target, uint32_t ranks, uint64_t elements);
 
 private:
-  struct Choice {
-    uint32_t param;
-    std::vector<std::string> texts; ///< an empty one: its default
-  };
-
   std::vector<std::string> rootTexts(const Param &param, uint32_t ranks) const;
   std::vector<std::string> texts(const Param &param, uint32_t ranks, const std::string &root) const;
   const ScheduleOptions::Setting *setting(const std::string &name) const;
   Status addSizes(const Decl &decl, uint64_t elements, Call &call) const;
-  Status addCalls(DeclId id, uint32_t ranks, const std::string &root, const Call &base,
+  Status addCalls(DeclId id, uint32_t ranks, const std::string &root, bool varies, const Call &base,
                   std::vector<Call> &calls);
-  void addTunables(DeclId id, std::vector<Call> &calls) const;
+  /// A value for a parameter, in words, too.
+  struct Choice {
+    ExprId value; ///< kNoExpr: its default
+    std::string words;
+  };
+  Status addVariations(DeclId id, uint32_t ranks, std::vector<Call> &calls);
+  Result<std::vector<Choice>> valuesOf(DeclId id, const Param &param, uint32_t ranks,
+                                       const std::string &root);
+  Result<std::vector<Choice>> variationsOf(DeclId id, const Param &param, uint32_t ranks);
   Result<ExprId> argument(DeclId id, const Param &param, const std::string &text);
 
   Source &source_;

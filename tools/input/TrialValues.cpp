@@ -50,6 +50,13 @@ std::vector<std::string> trialValues(ValueType type, uint32_t ranks, const std::
   return {};
 }
 
+std::vector<std::string> irregularGraphs(bool more) {
+  std::vector<std::string> texts{"grid([ranks])", "irregular()"};
+  if (more)
+    texts.push_back("irregular(2)");
+  return texts;
+}
+
 std::string moreBlockLengths() {
   return "[for r in 0..ranks: (r * 7919 + 13) % 101 * ((r * 31 + 7) % 3)]";
 }

@@ -13,6 +13,10 @@ namespace colldsl::tools {
 /// nobody can guess a value of that type.
 std::vector<std::string> trialValues(ValueType type, uint32_t ranks, const std::string &root);
 
+/// Graphs that are no torus: open borders; and degrees that differ, parallel edges, edges to
+/// oneself and ranks without edges. `more`: another one of these.
+std::vector<std::string> irregularGraphs(bool more);
+
 /// Other lengths of blocks, of which about every third is zero.
 std::string moreBlockLengths();
 

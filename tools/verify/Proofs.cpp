@@ -25,7 +25,7 @@ std::string ProofTask::words() const {
   std::string text = counted(shape.ranks, "rank") + ", " + bytesWord(bytes);
   if (shape.inPlace)
     text += ", in place";
-  return call.words.empty() ? text : text + ", " + call.words;
+  return call.chosen.empty() ? text : text + ", " + call.words();
 }
 
 Result<const Topology *> Proofs::topology(uint32_t ranks) {
@@ -121,9 +121,9 @@ std::shared_ptr<const Schedule> Proofs::make(const Source::Target &target, const
     return schedule.take();
   const Diagnostic &error = schedule.status().diagnostic();
   if (!target.schedule && breaksRequirement(source_.program(), target.collective, error))
-    outcome = {Kind::Excluded, {}};
+    outcome = {Kind::Excluded, {}, {}};
   else
-    outcome = {Kind::Invalid, {error}};
+    outcome = {Kind::Invalid, {error}, {}};
   return nullptr;
 }
 
@@ -131,11 +131,11 @@ ProofOutcome Proofs::prove(const ProofTask &task, const Schedule &schedule) cons
   using Kind = ProofOutcome::Kind;
   Result<std::vector<Sizes>> sizes = chooseSizes(schedule, task.shape.elements, request_.seed);
   if (!sizes)
-    return {Kind::Invalid, {sizes.status().diagnostic()}};
+    return {Kind::Invalid, {sizes.status().diagnostic()}, {}};
   VerifyReport report = verify(schedule, *sizes, request_.verify);
   if (report.proved())
-    return {Kind::Proved, {}};
-  return {Kind::Refused, counterexample(report)};
+    return {Kind::Proved, {}, std::move(report.compared)};
+  return {Kind::Refused, counterexample(report), {}};
 }
 
 } // namespace colldsl::tools

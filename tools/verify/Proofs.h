@@ -27,7 +27,8 @@ struct ProofOutcome {
     Excluded, ///< the collective's `where` does not allow it
   };
   Kind kind = Kind::Proved;
-  std::vector<Diagnostic> why; ///< Refused, Invalid: the counterexample, or what the mistake is
+  std::vector<Diagnostic> why;     ///< Refused, Invalid: the counterexample, or what the mistake is
+  std::vector<SourceLoc> compared; ///< Proved: as in VerifyReport
 };
 
 struct ProofRequest {

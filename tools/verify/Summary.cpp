@@ -1,0 +1,176 @@
+#include "tools/verify/Summary.h"
+
+#include "tools/options/Lists.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <map>
+#include <set>
+
+namespace colldsl::tools {
+namespace {
+
+using Kind = ProofOutcome::Kind;
+
+constexpr const char *kDefault = "default";
+
+/// Few as they are; of many the trees and graphs by name: "kary", or how many there are.
+std::string valuesWord(const std::vector<std::string> &values) {
+  constexpr size_t kMost = 6;
+  if (values.size() <= kMost)
+    return llvm::join(values, "|");
+  std::vector<std::string> names;
+  for (llvm::StringRef value : values)
+    if (std::string name = value.take_until([](char c) { return c == '('; }).str();
+        !llvm::is_contained(names, name))
+      names.push_back(name);
+  return names.size() <= kMost ? llvm::join(names, "|") : std::to_string(values.size()) + " values";
+}
+
+} // namespace
+
+size_t Summary::count(Kind kind) const {
+  return llvm::count_if(outcomes, [&](const ProofOutcome &o) { return o.kind == kind; });
+}
+
+bool Summary::hasFailed(size_t task) const {
+  return outcomes[task].kind == Kind::Refused || outcomes[task].kind == Kind::Invalid;
+}
+
+size_t Summary::failed() const { return count(Kind::Refused) + count(Kind::Invalid); }
+
+void Summary::findPromisesOfNothing(const Program &program) {
+  if (failed() > 0 || proofs() == 0)
+    return;
+  for (uint32_t root : program.decl(target.collective).ensures) {
+    const EnsureNode *node = &program.ensures[root];
+    while (node->inner != kNoSlot)
+      node = &program.ensures[node->inner];
+    bool isCompared = node->kind == EnsureKind::Synchronizes || // a matter of events
+                      llvm::any_of(outcomes, [&](const ProofOutcome &o) {
+                        return llvm::is_contained(o.compared, node->loc);
+                      });
+    if (!isCompared)
+      vacuous.push_back(
+          Diagnostic::error(node->loc, std::string(spelling(Proof::Contract)) +
+                                           ": this promises nothing: no rank compares a byte in " +
+                                           counted(proofs(), "proof")));
+  }
+}
+
+std::string Summary::words(const Program &program) const {
+  std::string what = range(program);
+  if (promisesNothing())
+    return "refused, " + counted(vacuous.size(), "promise") + " of nothing (" + what + ")";
+  if (failed() > 0)
+    return "refused, " + std::to_string(failed()) + " of " + counted(proofs(), "proof") + " (" +
+           what + ")";
+  if (tasks.empty())
+    return "nothing was proved (no rank is such a root)";
+  if (proofs() == 0)
+    return "nothing was proved: `where` excludes all (" + what + ")";
+  return "proved for " + what + ": " + counted(proofs(), "proof");
+}
+
+std::string Summary::range(const Program &program) const {
+  std::string text = rangeOfRanks() + "; " + rangeOfSizes() + rangeOfForms();
+  if (!target.schedule)
+    text += rangeOfValues(program);
+  if (target.schedule ? !target.schedule->hasContract
+                      : program.decl(target.collective).ensures.empty())
+    text += "; without a contract";
+  if (!vacuous.empty() && !promisesNothing())
+    text += "; nothing to compare for " + counted(vacuous.size(), "promise");
+  if (size_t excluded = count(Kind::Excluded); excluded > 0 && proofs() > 0)
+    text += "; `where` excludes " + std::to_string(excluded);
+  return text;
+}
+
+std::string Summary::rangeOfRanks() const {
+  std::set<uint32_t> ranks;
+  for (const ProofTask &task : tasks)
+    ranks.insert(task.shape.ranks);
+  return "ranks " + rangesWord({ranks.begin(), ranks.end()});
+}
+
+std::string Summary::rangeOfSizes() const {
+  std::set<uint64_t> sizes;
+  for (const ProofTask &task : tasks)
+    sizes.insert(task.bytes);
+  std::vector<std::string> words;
+  for (uint64_t bytes : sizes)
+    words.push_back(bytesWord(bytes));
+  return llvm::join(words, ", ");
+}
+
+std::string Summary::rangeOfForms() const {
+  auto isInPlace = [](const ProofTask &task) { return task.shape.inPlace; };
+  if (llvm::none_of(tasks, isInPlace))
+    return "";
+  return llvm::all_of(tasks, isInPlace) ? "; in place" : "; in place and not";
+}
+
+/// In the order of the parameters; sizes other than n at the end.
+std::string Summary::rangeOfValues(const Program &program) const {
+  const Decl &decl = program.decl(target.collective);
+  std::string text;
+  std::vector<std::string> atDefault;
+  auto tell = [&](const std::string &name, bool isRank) {
+    std::vector<std::string> values = valuesOf(name);
+    if (values == std::vector<std::string>{kDefault})
+      atDefault.push_back(name);
+    else if (!values.empty())
+      text += "; " + name + "=" + (isRank ? ranksWords(name) : valuesWord(values));
+  };
+  for (const Param &param : decl.params)
+    if (!param.isBuffer)
+      tell(program.nameOf(param), param.type == ValueType::Rank);
+  std::string others = llvm::join(atDefault, ", ");
+  if (!others.empty())
+    text += "; " + others + (atDefault.size() == 1 ? " at its default" : " at their defaults");
+  for (uint32_t name : decl.sizeNames)
+    if (std::vector<std::string> values = valuesOf(program.strings[name]);
+        values != std::vector<std::string>{kDefault} && !values.empty())
+      text += "; " + program.strings[name] + "=" + valuesWord(values);
+  return text;
+}
+
+/// Of the proofs, each once, in the order in which they were tried.
+std::vector<std::string> Summary::valuesOf(const std::string &name) const {
+  std::vector<std::string> values;
+  std::set<std::string> known;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (!isProof(i))
+      continue;
+    std::string value = kDefault;
+    for (const auto &[chosen, text] : tasks[i].call.chosen)
+      if (chosen == name)
+        value = text;
+    if (known.insert(value).second)
+      values.push_back(value);
+  }
+  return values;
+}
+
+/// "all", "all up to 8 ranks, then 0|1|P/2|P - 1", or the values themselves.
+std::string Summary::ranksWords(const std::string &name) const {
+  std::map<uint32_t, std::set<uint32_t>> tried; // per number of ranks
+  for (size_t i = 0; i < tasks.size(); ++i)
+    for (const auto &[chosen, text] : tasks[i].call.chosen)
+      if (uint32_t rank = 0; chosen == name && !llvm::StringRef(text).getAsInteger(10, rank))
+        tried[tasks[i].shape.ranks].insert(rank);
+  auto areAll = [](const auto &t) { return t.second.size() == t.first; };
+  auto areEach = [](const auto &t) {
+    std::vector<uint32_t> each = eachRank(t.first);
+    return t.second == std::set<uint32_t>(each.begin(), each.end());
+  };
+  bool tellsAll = !tried.empty();
+  if (tellsAll && llvm::all_of(tried, areAll))
+    return "all";
+  if (tellsAll && llvm::all_of(tried, areEach))
+    return llvm::none_of(tried, areAll) ? "0|1|P/2|P - 1" : "all up to 8 ranks, then 0|1|P/2|P - 1";
+  return valuesWord(valuesOf(name));
+}
+
+} // namespace colldsl::tools

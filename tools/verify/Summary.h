@@ -1,0 +1,40 @@
+/// What came of the proofs of one collective, and for what it is proved.
+#pragma once
+
+#include "tools/verify/Proofs.h"
+
+namespace colldsl::tools {
+
+struct Summary {
+  Source::Target target;
+  std::vector<ProofTask> tasks;
+  std::vector<ProofOutcome> outcomes; ///< of the tasks
+  std::vector<Diagnostic> vacuous;    ///< promises of which nothing was compared, if nothing failed
+  bool mayBeVacuous = false;          ///< because of values that were given with --set
+
+  size_t count(ProofOutcome::Kind kind) const;
+  bool hasFailed(size_t task) const;
+  size_t failed() const;
+  size_t proofs() const { return outcomes.size() - count(ProofOutcome::Kind::Excluded); }
+  bool promisesNothing() const { return !vacuous.empty() && !mayBeVacuous; }
+  bool ok() const { return failed() == 0 && !promisesNothing(); }
+
+  /// Fills in `vacuous`: what, in all proofs together, no rank compared a byte of.
+  void findPromisesOfNothing(const Program &program);
+
+  /// "proved for ranks 1..4; 8 B; root=all: 10 proofs"; or how many were refused.
+  std::string words(const Program &program) const;
+  /// Ranks, sizes, and the values of each parameter: "ranks 1..4; 8 B; root=all; k at its default".
+  std::string range(const Program &program) const;
+
+private:
+  bool isProof(size_t task) const { return outcomes[task].kind != ProofOutcome::Kind::Excluded; }
+  std::string rangeOfRanks() const;
+  std::string rangeOfSizes() const;
+  std::string rangeOfForms() const;
+  std::string rangeOfValues(const Program &program) const;
+  std::vector<std::string> valuesOf(const std::string &name) const;
+  std::string ranksWords(const std::string &name) const;
+};
+
+} // namespace colldsl::tools
