@@ -19,8 +19,7 @@ LaneChannels::LaneChannels(LaneEndpoint &endpoint, uint32_t stream)
 LaneChannels::~LaneChannels() {
   auto held = endpoint_.hold();
   Lanes &lanes = endpoint_.lanes_;
-  if (tally_.open != 0)
-    lanes.forget(tally_);
+  cancelHeld();
   if (endpoint_.numbersRuns()) { // others may use the stream
     if (failed())
       lanes.refuseRun(plan_, run_);
@@ -31,6 +30,17 @@ LaneChannels::~LaneChannels() {
     if (LaneSender *sender = lanes.sender(endpoint_.onMachine(peer)))
       sender->close(endpoint_.group_.context, stream_);
   }
+}
+
+void LaneChannels::cancel() {
+  auto held = endpoint_.hold();
+  cancelHeld();
+}
+
+void LaneChannels::cancelHeld() {
+  if (tally_.open != 0)
+    endpoint_.lanes_.forget(tally_);
+  tally_.open = 0;
 }
 
 void LaneChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {

@@ -24,6 +24,7 @@ public:
   std::span<const Completion> poll() override;
   bool check() override;
   void abort(const Fault &fault) override;
+  void cancel() override;
   OpId openOp(Rank peer) const override;
 
 private:
@@ -51,6 +52,7 @@ private:
   Posted recv(MessageSlot slot, OpId op, const Payload &payload, CombiningTarget *target);
   End &openEnd(Side &side, MessageSlot slot, OpId op, const Payload &payload);
   Posted afterPost(End &end);
+  void cancelHeld();
   void takeFinished();
   void hearNews();
   std::optional<Fault> findFailure();

@@ -83,7 +83,6 @@ void NetworkChannels::awaitWriters() {
 void NetworkChannels::close(Side &side) {
   bool isBusy = false;
   for (End &end : side.ends) {
-    endpoint_.forget(end);
     endpoint_.retire(end);
     end.region.reset();
     awaitNoMore(end);
@@ -103,18 +102,34 @@ void NetworkChannels::sayClosed() {
                              ClosedBody{castsTo_[peer->rank]});
 }
 
-NetworkChannels::~NetworkChannels() {
+void NetworkChannels::cancel() {
   std::lock_guard lock(endpoint_.mutex_);
+  cancelHeld();
+}
+
+void NetworkChannels::cancelHeld() {
+  if (std::exchange(isCancelled_, true))
+    return;
   drain(out_);
   drain(in_);
+  for (Side *side : {&out_, &in_})
+    for (End &end : side->ends) {
+      endpoint_.forget(end);
+      end.state = End::State::Idle;
+    }
+  closeCasts();
   sayClosed();
   awaitWriters();
+}
+
+NetworkChannels::~NetworkChannels() {
+  std::lock_guard lock(endpoint_.mutex_);
+  cancelHeld();
   endpoint_.plans_.erase(plan_);
   endpoint_.failed_.erase(plan_);
   for (const auto &[key, aside] : aside_)
     if (aside.kind == Kind::Eager)
       endpoint_.mail_->consume(*key.first->peer, aside.body.size());
-  closeCasts();
   close(out_);
   close(in_);
 }

@@ -89,6 +89,7 @@ public:
   std::span<const Completion> poll() override;
   bool check() override;
   void abort(const Fault &fault) override;
+  void cancel() override;
   OpId openOp(Rank peer) const override;
 
 private:
@@ -183,6 +184,7 @@ private:
   bool isDeserted();
   void drain(Side &side);
   void awaitWriters();
+  void cancelHeld();
   void close(Side &side);
   void sayClosed();
 
@@ -200,6 +202,7 @@ private:
   std::vector<std::map<Key, Aside>::node_type> spare_; ///< their memory is used again
   std::vector<Completion> fresh_;                      ///< since the last poll
   std::vector<Completion> told_;
+  bool isCancelled_ = false;
   std::optional<Fault> found_; ///< by whoever made progress; the owner has not seen it yet
   std::chrono::steady_clock::time_point desertedAt_ = {};
   std::chrono::steady_clock::time_point nextDoubt_ = {}; ///< of this run; zero: nobody waited yet

@@ -51,6 +51,8 @@ void NetworkChannels::announce(End &end) {
 }
 
 void NetworkChannels::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
+  if (isCancelled_ && header.kind != Kind::Closed)
+    return endpoint_.drop(from, header, body);
   switch (header.kind) {
   case Kind::Eager:
   case Kind::Request:

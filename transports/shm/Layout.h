@@ -4,11 +4,12 @@
 ///   WorldHeader | RankControl[ranks] | arena of rank 0 | arena of rank 1 | ...
 ///
 /// A channel lies in the arena of its receiver:
-///   ChannelHeader | FlagLine[ringLines] | notice u32[messages]
+///   ChannelHeader | FlagLine[ringLines] | state u32[messages]
 /// The payload cells of a plan lie in the arena of their sender.
 #pragma once
 
 #include "ir/Result.h"
+#include "transports/Rendezvous.h"
 
 #include <atomic>
 #include <cstddef>
@@ -114,6 +115,7 @@ struct RequestBody {
   uint64_t bytes;
   uint64_t address; ///< in the sender's process: as in cma::RemotePayload
   uint32_t pieces;
+  uint32_t use; ///< of the message's state word: see Rendezvous.h
 };
 
 union LineBody {
@@ -138,10 +140,6 @@ struct ChannelHeader {
   std::atomic<uint32_t> receiverClosed;
   alignas(kLineBytes) std::atomic<uint32_t> senderClosed;
 };
-
-/// Receiver to sender, one word per message: what it says about a Request of a run.
-constexpr uint32_t readyNotice(uint32_t run) { return run * 2; }
-constexpr uint32_t doneNotice(uint32_t run) { return run * 2 + 1; }
 
 /// A payload cell; its bytes follow. busy is set by the sender, who owns the cell
 /// while it is 0, and cleared by the receiver.

@@ -1,6 +1,7 @@
 #include "transports/shm/ShmEndpoint.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace colldsl::shm {
 
@@ -16,6 +17,7 @@ ShmChannels::~ShmChannels() {
     endpoint_.release(ownChannels_);
     return;
   }
+  cancel();
   receiver_.close();
   sender_.close();
   endpoint_.bury({std::move(ownChannels_), cellBlock_, std::move(sender_.cells())});
@@ -111,6 +113,14 @@ void ShmChannels::checkDeserted() {
     peer = sender_.findDeserted(done_);
   if (peer != kNoRank) // others wait for us who do not know that peer
     abort({peer, openOp(peer), "rank " + std::to_string(index(peer)) + " has closed the plan"});
+}
+
+// A copy that a peer has begun with ends soon, unless the peer dies.
+void ShmChannels::cancel() {
+  while (!sender_.cancel()) {
+    std::this_thread::yield();
+    endpoint_.health_.look();
+  }
 }
 
 OpId ShmChannels::openOp(Rank peer) const {

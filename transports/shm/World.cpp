@@ -241,6 +241,16 @@ std::optional<Fault> World::findFailure(uint64_t plan, uint32_t &seen) const {
   return std::nullopt;
 }
 
+bool World::isDead(Rank rank) const {
+  uint32_t seen = 0;
+  while (std::optional<Fault> fault = findFailure(FailureRecord::kNoPlan, seen)) {
+    if (fault->peer == rank || fault->peer == kNoRank)
+      return true;
+    ++seen;
+  }
+  return false;
+}
+
 void World::reportRun(uint64_t plan, uint32_t run, const Fault &fault) const {
   RunFailure failure{plan, run, fault.peer, fault.kind, {}};
   std::strncpy(failure.reason, fault.reason.c_str(), sizeof failure.reason - 1);

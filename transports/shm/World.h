@@ -63,6 +63,9 @@ public:
       wakeSleeper(rank);
   }
 
+  /// Whether its death was reported.
+  bool isDead(Rank rank) const;
+
   /// Writes down that a plan failed for good, and wakes everybody.
   void report(uint64_t plan, const Fault &fault) const;
   void reportDeath(Rank rank) const;
