@@ -719,6 +719,40 @@ TEST_P(Contract, whoComesLateGetsNoneOfMemoryThatIsUsedAgain) {
   munmap(shared, sizeof(std::atomic<uint32_t>));
 }
 
+// Plans fail one after the other, more than anybody counts, while one works.
+TEST_P(Contract, plansMayFailAgainAndAgain) {
+  if (GetParam().isOverNetwork)
+    GTEST_SKIP() << "failures of plans that are closed are kept nowhere";
+  run(2, [](Endpoint &endpoint) -> std::string {
+    Rank peer = neighborOf(endpoint, 1);
+    End works(endpoint, {8});
+    if (auto s = works.open(endpoint, {peer}, {peer}); !s.empty())
+      return s;
+    for (uint32_t i = 0; i < 2500; ++i) {
+      End fails(endpoint, {8});
+      std::string opened = fails.open(endpoint, {peer}, {peer});
+      if (!opened.empty() && opened != "enough")
+        return opened;
+      if (opened.empty() && endpoint.rank() == Rank{0})
+        fails.channels().abort({Rank{0}, kNoOp, "enough"});
+      auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (opened.empty() && fails.channels().check())
+        if (std::chrono::steady_clock::now() > until)
+          return "failure " + std::to_string(i) + " is not told";
+      if (opened.empty() && fails.channels().fault().reason != "enough")
+        return "failure " + std::to_string(i) + ": " + fails.channels().fault().reason;
+      if (i % 50 != 0)
+        continue;
+      works.begin(i);
+      works.recv(0, 0);
+      works.send(0, 0);
+      if (auto s = works.finish(); !s.empty())
+        return std::to_string(i) + ": " + s;
+    }
+    return "";
+  });
+}
+
 // Opening and closing again and again must not use up the shared memory.
 TEST_P(Contract, closedPlansGiveTheirMemoryBack) {
   run(2, [](Endpoint &endpoint) -> std::string {

@@ -55,7 +55,7 @@ private:
   void cancelHeld();
   void takeFinished();
   void hearNews();
-  std::optional<Fault> findFailure();
+  std::optional<Fault> findFailure() const;
   void failOf(const End &end);
   std::optional<Fault> findDeserted();
   const End *findOpen(Rank peer) const;
@@ -64,7 +64,6 @@ private:
   uint32_t stream_;
   StreamId plan_;
   uint32_t run_; ///< the last that was started here, or the next
-  uint32_t failuresSeen_ = 0;
   uint32_t reportsSeen_ = 0;
   Tally tally_;
   Side out_, in_;

@@ -167,7 +167,10 @@ Status Lanes::rest(Yielding &yielding, const std::function<bool()> &move) {
 
 Status Lanes::check() {
   health_.look();
-  if (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, failuresSeen_))
+  std::optional<Fault> fault = world_.findDeath([](Rank) { return true; });
+  if (!fault)
+    fault = world_.findFailureOfAll();
+  if (fault)
     return Status::error(fault->kind, fault->reason);
   if (++checks_ % kChecksPerDoubt == 0 && !doubters_.empty()) // one after the other
     doubters_[checks_ / kChecksPerDoubt % doubters_.size()]->doubt();

@@ -163,7 +163,6 @@ private:
   shm::World &world_;
   Rank self_;
   Patience patience_;
-  uint32_t failuresSeen_ = 0;
   Options options_;
   const uint32_t mostEager_;
   shm::Arena arena_;

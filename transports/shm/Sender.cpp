@@ -66,8 +66,7 @@ Sender::Published Sender::publish(Channel &c, uint32_t record) {
   }
   const void *address = r.payload.count == 1 ? r.payload.pieces[0].iov_base
                                              : static_cast<const void *>(r.payload.pieces);
-  line->body.request = {bytes, reinterpret_cast<uint64_t>(address), r.payload.count,
-                        r.use};
+  line->body.request = {bytes, reinterpret_cast<uint64_t>(address), r.payload.count, r.use};
   commit(c, *line, r, LineKind::Request);
   c.awaiting.push(records_, record);
   return Published::Requested;
@@ -200,9 +199,8 @@ bool Sender::cancel() {
     Channel &c = channels_[at];
     auto withdraw = [&](uint32_t i) {
       Record &r = records_[i];
-      bool isCopied =
-          rendezvous::cancel(stateOf(c, r), r.use) == rendezvous::Cancelled::NotYet &&
-          !world_.isDead(c.peer);
+      bool isCopied = rendezvous::cancel(stateOf(c, r), r.use) == rendezvous::Cancelled::NotYet &&
+                      !world_.isDead(c.peer);
       isOver = isOver && !isCopied;
       r.use += !isCopied;
       return !isCopied;

@@ -11,6 +11,7 @@ ShmChannels::ShmChannels(ShmEndpoint &endpoint, uint32_t plan)
 
 // Of a plan that did not open on all ranks, nobody writes to anybody's memory.
 ShmChannels::~ShmChannels() {
+  endpoint_.closed(plan_);
   if (!connected_) {
     if (cellBlock_ != Arena::kNoRoom)
       ownChannels_.push_back(cellBlock_);
@@ -80,7 +81,7 @@ std::span<const Completion> ShmChannels::poll() {
 
 // If the plan failed elsewhere before, that is the reason for what happens here.
 void ShmChannels::failAsReceiver() {
-  auto earlier = endpoint_.world_.findFailure(plan_, failuresSeen_);
+  auto earlier = endpoint_.world_.findAny(plan_);
   fail(earlier ? std::move(*earlier) : receiver_.fault());
 }
 
@@ -90,7 +91,7 @@ void ShmChannels::hearNews() {
   if (reports == reportsSeen_)
     return;
   reportsSeen_ = reports;
-  if (auto fault = endpoint_.world_.findFailure(plan_, failuresSeen_))
+  if (auto fault = endpoint_.world_.findAny(plan_))
     fail(std::move(*fault));
 }
 
@@ -98,7 +99,7 @@ bool ShmChannels::check() {
   if (failed())
     return false;
   endpoint_.health_.look();
-  if (auto fault = endpoint_.world_.findFailure(plan_, failuresSeen_))
+  if (auto fault = endpoint_.world_.findAny(plan_))
     fail(std::move(*fault));
   else
     checkDeserted();
@@ -111,7 +112,11 @@ void ShmChannels::checkDeserted() {
   Rank peer = receiver_.findDeserted(done_);
   if (peer == kNoRank)
     peer = sender_.findDeserted(done_);
-  if (peer != kNoRank) // others wait for us who do not know that peer
+  if (peer == kNoRank)
+    return;
+  if (auto fault = endpoint_.world_.findAny(plan_)) // why it left is told before
+    fail(std::move(*fault));
+  else // others wait for us who do not know that peer
     abort({peer, openOp(peer), "rank " + std::to_string(index(peer)) + " has closed the plan"});
 }
 
@@ -130,9 +135,9 @@ OpId ShmChannels::openOp(Rank peer) const {
 
 void ShmChannels::abort(const Fault &fault) {
   fail(fault);
-  if (endpoint_.world_.findFailure(plan_, failuresSeen_))
+  if (endpoint_.world_.findAny(plan_))
     return; // all know already
-  endpoint_.world_.report(plan_, fault);
+  endpoint_.world_.report(plan_, fault, true);
 }
 
 } // namespace colldsl::shm
