@@ -80,6 +80,24 @@ void NetworkChannels::awaitWriters() {
   }
 }
 
+// A peer may be reading what it was told of. It has ended all its reads when it closes the plan.
+// One that looks later sees that the plan failed before it reads; what it began before this rank
+// said so has ended when the wait is over.
+void NetworkChannels::awaitReaders() {
+  auto deadline = Clock::now() + endpoint_.linger();
+  for (End &end : out_.ends) {
+    auto isOver = [&] {
+      return !end.mayBeRead || end.peer->isLost || closedThere_.count(end.peer->rank) != 0;
+    };
+    while (!isOver() && Clock::now() < deadline)
+      if (!endpoint_.progress())
+        endpoint_.look();
+    if (!isOver())
+      endpoint_.keepUntilClosed(plan_, end.peer->rank, std::move(end.region));
+    end.mayBeRead = false;
+  }
+}
+
 void NetworkChannels::close(Side &side) {
   bool isBusy = false;
   for (End &end : side.ends) {
@@ -120,6 +138,7 @@ void NetworkChannels::cancelHeld() {
   closeCasts();
   sayClosed();
   awaitWriters();
+  awaitReaders();
 }
 
 NetworkChannels::~NetworkChannels() {
@@ -147,6 +166,7 @@ End &NetworkChannels::begin(Side &side, MessageSlot slot, OpId op, const Payload
   end.payload = payload;
   end.bytes = payload.bytes;
   end.moved = 0;
+  end.mayBeRead = false;
   end.isDoubted = false;
   return end;
 }

@@ -26,6 +26,7 @@ struct End : Move {
   bool sends = false;
   bool comesLate = false; ///< received: the one before was asked about after its receive was posted
   bool isDoubted = false; ///< the peer was asked, and did not answer yet
+  bool mayBeRead = false; ///< sent: the peer was told where it may read it
   bool isAwaited = false; ///< the carrier knows that something is to come of the peer
   Transfer way;
   uint32_t message = 0; ///< place in the edge's list
@@ -184,6 +185,7 @@ private:
   bool isDeserted();
   void drain(Side &side);
   void awaitWriters();
+  void awaitReaders();
   void cancelHeld();
   void close(Side &side);
   void sayClosed();
