@@ -82,6 +82,7 @@ public:
 
   /// Begins a run.
   void start(uint32_t number) {
+    run_ = number;
     begin(number);
     isStarted_ = true;
     progress_->begin(number);
@@ -157,7 +158,7 @@ private:
     if (isDoubting_)
       endDoubting();
     if (isStarted_)
-      progress_->end();
+      progress_->end(run_);
     isStarted_ = false;
   }
   Status outcome() {
@@ -192,6 +193,7 @@ private:
   std::vector<LocalCopy> repeats_; ///< of what was received
   lanes::Tally tally_;
   size_t received_ = 0; ///< of recvs_, those of this run that are done or posted
+  uint32_t run_ = 0;    ///< that was started
   bool isPutOff_ = false;
   bool isStarted_ = false;
   bool isDoubting_ = false;

@@ -35,10 +35,12 @@ Status Plan::describe(const Fault &fault) const {
                        locOf(view_.ops[index(op)]));
 }
 
+// Whoever sees that the plan failed may use its buffers for something else.
 void Plan::failWith(Status error) {
   if (failed())
     return;
   endCalc();
+  channels_->cancel();
   error_ = std::move(error);
   state_.store(State::Failed, std::memory_order_release);
   engine_.endpoint().wake();

@@ -324,7 +324,7 @@ Status CollectiveOperation::endRun(Status outcome) {
     plan_.withdraw();
   if (holdsType())
     group_->job().typesInUse().end(reduction_->heldType());
-  group_->end();
+  group_->end(run_);
   return outcome;
 }
 
@@ -332,12 +332,13 @@ Status CollectiveOperation::run(uint32_t number) {
   Job &job = group_->job();
   uint32_t looks = job.lanes().patience().looksInRow;
   bool isPlain = isPlain_ && plan_.isReady();
+  run_ = number;
   group_->begin(number);
   Status s = isPlain ? plan_.plan().start(looks) : beginRun(looks);
   if (s && plan_.plan().running()) {
     s = job.waitFor(*this);
   } else if (s && isPlain) {
-    group_->end();
+    group_->end(run_);
     return s;
   }
   return endRun(s ? plan_.plan().status() : std::move(s));
@@ -345,6 +346,7 @@ Status CollectiveOperation::run(uint32_t number) {
 
 void CollectiveOperation::start(uint32_t number) {
   isBusy_ = true;
+  run_ = number;
   group_->begin(number);
   begun_ = beginRun(0);
   if (begun_)

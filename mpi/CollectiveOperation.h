@@ -82,7 +82,8 @@ private:
   bool isPersistent_ = false;
   bool isPlain_ = false; ///< nothing is to be done before a run, or behind it
   std::vector<Direct> direct_;
-  Status begun_; ///< of a run that start() began
+  uint32_t run_ = 0; ///< the last that began
+  Status begun_;     ///< of a run that start() began
 };
 
 } // namespace colldsl::mpi

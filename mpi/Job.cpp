@@ -212,8 +212,7 @@ void Job::lookFar() {
 void Job::noteFailure() {
   if (!letters_ || letters_->status() || std::exchange(hasFailed_, true))
     return;
-  world_->report(shm::FailureRecord::kEveryPlan,
-                 {kNoRank, kNoOp, letters_->status().message(), letters_->status().kind()});
+  world_->reportToAll({kNoRank, kNoOp, letters_->status().message(), letters_->status().kind()});
 }
 
 // Other nodes hear of it that a rank of this one died.

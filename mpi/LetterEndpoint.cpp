@@ -34,8 +34,7 @@ public:
   }
   ~LetterChannels() override {
     letters_.endDoubting(*this);
-    if (tally_.open != 0)
-      letters_.forget(tally_);
+    cancel();
     if (failed())
       letters_.refuseRun(endpoint_.keyOf(run_));
   }
@@ -48,6 +47,11 @@ public:
   std::span<const Completion> poll() override;
   bool check() override;
   void abort(const Fault &fault) override;
+  void cancel() override {
+    if (tally_.open != 0)
+      letters_.forget(tally_);
+    tally_.open = 0;
+  }
   OpId openOp(Rank peer) const override;
 
 private:

@@ -478,13 +478,20 @@ void Letters::write(Rank to, const Header &header, const Payload &payload, Messa
   courier_->write(to, std::as_bytes(std::span(&header, 1)), payload, message);
 }
 
+// What does not come although its run is over here will perhaps never come.
+void Letters::noteGone(Peer &peer, const Key &key) {
+  if (peer.gone.size() >= kMostKept)
+    std::erase_if(peer.gone, [&](const Key &old) { return book_->isOverHere(runOf(old)); });
+  peer.gone.push_back(key);
+}
+
 // Who sends something that is not wanted any more gets rid of it nevertheless.
 void Letters::forget(const lanes::Tally &tally) {
   auto isOurs = [&](const Message *message) { return message && message->tally == &tally; };
   for (auto &[rank, peer] : peers_)
     peer.wanted.removeIf([&, &peer = peer, from = Rank{rank}](Message &message) {
       if (isOurs(&message)) {
-        peer.gone.push_back(message.key);
+        noteGone(peer, message.key);
         recall(from, peer, message.key);
       }
       return isOurs(&message);

@@ -163,6 +163,7 @@ private:
   void read(Rank from, const Header &header, const std::byte *bytes);
   void deliver(Rank from, const Header &header, const std::byte *bytes);
   void accept(Rank from, Message &message, const Header &header, const std::byte *bytes);
+  void noteGone(Peer &peer, const Key &key);
   void putAside(Rank from, Peer &peer, const Header &header, const std::byte *bytes);
   void throwAway(Rank from, Peer &peer, const Header &header);
   template <typename IsGone> void throwAsideAway(Rank from, Peer &peer, IsGone isGone);

@@ -5,6 +5,7 @@
 #include "transports/network/Failures.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace colldsl::mpi {
 namespace {
@@ -371,19 +372,18 @@ void NetworkCourier::fail(const Fault &fault) {
   watch_->tell(network::failureBody(FailureBody::kEveryPlan, kNoRank, fault));
 }
 
-// What a peer writes, or the network reads, cannot be called back; what comes in parts is thrown
-// away.
+// What a peer writes, or the network reads, cannot be called back: a peer that was invited answers
+// the recall when it looks, uses the invitation, or dies. What comes in parts is thrown away.
 void NetworkCourier::forget(const lanes::Tally &tally) {
   auto isOurs = [&](const Message *message) { return message && message->tally == &tally; };
   auto isRead = [&](const Outgoing &outgoing) { return isOurs(outgoing.message); };
   auto isWritten = [&](const Incoming &incoming) {
     return isOurs(incoming.message) && incoming.region;
   };
-  auto end = Clock::now() + options_.linger;
-  while (status_ && Clock::now() < end &&
-         (std::any_of(outgoing_.begin(), outgoing_.end(), isRead) ||
-          std::any_of(incoming_.begin(), incoming_.end(), isWritten)))
-    poll();
+  while (status_ && (std::any_of(outgoing_.begin(), outgoing_.end(), isRead) ||
+                     std::any_of(incoming_.begin(), incoming_.end(), isWritten)))
+    if (!poll())
+      std::this_thread::yield();
   for (Outgoing &outgoing : outgoing_)
     if (isRead(outgoing)) {
       outgoing.message = nullptr;

@@ -28,7 +28,7 @@ public:
     numberNextRun(number);
     progress_.begin(number);
   }
-  void end() { progress_.end(); }
+  void end(uint32_t number) { progress_.end(number); }
 
 private:
   Endpoint &connect(const std::shared_ptr<const std::vector<Rank>> &members,

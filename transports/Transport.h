@@ -207,6 +207,11 @@ public:
   /// Tells all ranks of the plan that it failed here.
   virtual void abort(const Fault &fault) = 0;
 
+  /// Ends all messages that are under way, of channels that failed: once it returns, no byte moves
+  /// into or out of memory that payloads name. Waits for copies that have begun. Whoever destroys
+  /// channels need not call it.
+  virtual void cancel() = 0;
+
   /// An op whose message to or from `peer` (kNoRank: anybody) is under way, kNoOp if
   /// there is none. For error messages.
   virtual OpId openOp(Rank peer) const = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -483,6 +484,45 @@ TEST_P(Exchanges, AnEndWithoutBytesHoldsNobodyUp) {
                 return said(some.run(kTogether));
               }),
       "");
+}
+
+// Rank 0 has two runs in flight at all times: rank 1 nevertheless learns that the first one is over
+// there, and that nothing comes.
+TEST_P(Exchanges, EndsAreToldWhileOthersAreInFlight) {
+  std::atomic<bool> isTold = false;
+  ASSERT_EQ(onRanks(2,
+                    [&](Lanes &lanes) -> std::string {
+                      auto progress = std::make_shared<lanes::RunProgress>(lanes.book(),
+                                                                           lanes::Key{1, 1, 0, 0});
+                      if (lanes.rank() == Rank{1}) {
+                        char byte = 0;
+                        iovec piece{&byte, 1};
+                        Exchange expecting(lanes, progress);
+                        expecting.recv(Rank{0}, {&piece, 1});
+                        if (Status s = expecting.seal(); !s)
+                          return said(s);
+                        Status s = expecting.run(0);
+                        isTold = true;
+                        return s ? "something came" : "";
+                      }
+                      Exchange even(lanes, progress), odd(lanes, progress);
+                      if (!even.seal() || !odd.seal())
+                        return "no memory";
+                      auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+                      even.start(0);
+                      for (uint32_t run = 1; !isTold; ++run) {
+                        Exchange &next = run % 2 == 0 ? even : odd;
+                        next.start(run);
+                        Exchange &last = run % 2 == 0 ? odd : even;
+                        if (Status s = last.finish(); !s)
+                          return said(s);
+                        lanes.poll();
+                        if (std::chrono::steady_clock::now() > until)
+                          return "rank 1 waits for good";
+                      }
+                      return "";
+                    }),
+            "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Exchanges,

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <thread>
 
 namespace colldsl::mpi::test {
 namespace {
@@ -284,6 +285,49 @@ TEST_P(LettersOf, bytesThatAreGivenUpAreNotWaitedFor) {
   }
   post(next);
   finish();
+  meet();
+}
+
+// The sender was invited, and computes for longer than anybody waits for a network. What it writes
+// then it writes to memory that is still the receive's.
+TEST_P(LettersOf, invitationsAreTakenBackBeforeMemoryIsUsedAgain) {
+  End end(100000, 1, 60, tally), next(8, 1, 61, tally);
+  if (sends()) {
+    meet();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5500));
+    end.fill(1);
+    post(end);
+    finish();
+  } else {
+    post(end);
+    meet();
+    letters.forget(tally);
+    tally = {};
+    std::fill(end.bytes.begin(), end.bytes.end(), 0xdd);
+  }
+  meet();
+  if (!sends()) {
+    EXPECT_EQ(end.bytes, std::vector<uint8_t>(end.bytes.size(), 0xdd));
+  }
+  post(next);
+  finish();
+}
+
+// Of receives whose messages never come.
+TEST_P(LettersOf, keysOfCancelledReceivesAreNotKept) {
+  constexpr uint32_t kRuns = 5000, kMost = 1100;
+  keepsSomething = true;
+  lanes::RunProgress progress(Job::current()->lanes().book(), {77, 1, 0, 0});
+  for (uint32_t run = 0; run < kRuns && !sends(); ++run) {
+    End end(8, 1, 0, tally);
+    end.message.key = {77, 1, run, 0};
+    progress.begin(run);
+    post(end);
+    letters.forget(tally);
+    tally = {};
+    progress.end(run);
+    ASSERT_LT(letters.numOpen(), kMost);
+  }
   meet();
 }
 

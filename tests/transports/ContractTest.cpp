@@ -2,7 +2,9 @@
 #include "tests/transports/Contract.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
+#include <sys/mman.h>
 #include <thread>
 
 namespace colldsl::test {
@@ -71,6 +73,21 @@ public:
       if (channels_->recvNow({e, m}, recvs_[e * numMessages() + m].payload))
         return;
     recv(e, m);
+  }
+
+  // Of what is sent.
+  void useMemoryAgain() {
+    for (Message &message : sends_)
+      std::fill(message.data.begin(), message.data.end(), std::byte{0xdd});
+  }
+
+  // Whether some of it came here.
+  std::string findReused() const {
+    for (const Message &message : recvs_)
+      if (std::count(message.data.begin(), message.data.end(), std::byte{0xdd}) * 2 >
+          static_cast<ptrdiff_t>(message.data.size()))
+        return "got bytes of memory that was used again";
+    return "";
   }
 
   // So many completions were seen elsewhere.
@@ -663,6 +680,74 @@ TEST_P(Contract, receiversMayLeaveOnceTheyHaveReceived) {
         sends ? end.send(0, m) : end.recv(0, m);
       if (auto s = end.finish(); !s.empty())
         return s;
+    }
+    return "";
+  });
+}
+
+// Rank 0 fails with messages of all sizes under way, and uses their memory for something else. Rank
+// 1 comes then: what it receives is what was sent, or it fails too.
+TEST_P(Contract, whoComesLateGetsNoneOfMemoryThatIsUsedAgain) {
+  void *shared = mmap(nullptr, sizeof(std::atomic<uint32_t>), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto &isReused = *new (shared) std::atomic<uint32_t>(0);
+  bool polls = GetParam().isOverNetwork; // else rank 0 waits for it in vain
+  run(2, [&](Endpoint &endpoint) -> std::string {
+    End end(endpoint, {8, 200, 5000, 20000, 70000, 300000});
+    bool sends = endpoint.rank() == Rank{0};
+    std::vector<Rank> edge{neighborOf(endpoint, 1)}, none;
+    if (auto s = end.open(endpoint, sends ? edge : none, sends ? none : edge); !s.empty())
+      return s == "enough" ? "" : s;
+    end.begin(0);
+    if (sends) {
+      for (uint32_t m = 0; m < end.numMessages(); ++m)
+        end.send(0, m);
+      end.channels().abort({Rank{0}, kNoOp, "enough"});
+      end.channels().cancel();
+      end.useMemoryAgain();
+      isReused = 1;
+      return "";
+    }
+    while (isReused == 0)
+      if (polls)
+        end.channels().poll();
+    for (uint32_t m = 0; m < end.numMessages(); ++m)
+      end.recv(0, m);
+    std::string outcome = end.finish();
+    return outcome == "enough" || outcome.empty() ? end.findReused() : outcome;
+  });
+  munmap(shared, sizeof(std::atomic<uint32_t>));
+}
+
+// Plans fail one after the other, more than anybody counts, while one works.
+TEST_P(Contract, plansMayFailAgainAndAgain) {
+  if (GetParam().isOverNetwork)
+    GTEST_SKIP() << "failures of plans that are closed are kept nowhere";
+  run(2, [](Endpoint &endpoint) -> std::string {
+    Rank peer = neighborOf(endpoint, 1);
+    End works(endpoint, {8});
+    if (auto s = works.open(endpoint, {peer}, {peer}); !s.empty())
+      return s;
+    for (uint32_t i = 0; i < 2500; ++i) {
+      End fails(endpoint, {8});
+      std::string opened = fails.open(endpoint, {peer}, {peer});
+      if (!opened.empty() && opened != "enough")
+        return opened;
+      if (opened.empty() && endpoint.rank() == Rank{0})
+        fails.channels().abort({Rank{0}, kNoOp, "enough"});
+      auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (opened.empty() && fails.channels().check())
+        if (std::chrono::steady_clock::now() > until)
+          return "failure " + std::to_string(i) + " is not told";
+      if (opened.empty() && fails.channels().fault().reason != "enough")
+        return "failure " + std::to_string(i) + ": " + fails.channels().fault().reason;
+      if (i % 50 != 0)
+        continue;
+      works.begin(i);
+      works.recv(0, 0);
+      works.send(0, 0);
+      if (auto s = works.finish(); !s.empty())
+        return std::to_string(i) + ": " + s;
     }
     return "";
   });

@@ -4,6 +4,7 @@
 #include "transports/ofi/Domains.h"
 #include "transports/ofi/OfiCarrier.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <atomic>
 #include <gtest/gtest.h>
@@ -122,6 +123,77 @@ TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
   given.channels[1].reset();
   closing.join();
   EXPECT_TRUE(lookedFirst);
+}
+
+/// Rank 1 may read a message of rank 0, which gives the plan up, and uses the memory again.
+struct GivenUpBySender {
+  GivenUpBySender() : pair([](Rank r) { return ofi::makeEndpoint(r, 2, options()); }) {
+    EXPECT_EQ(pair.trouble, "");
+    Transfer way;
+    way.mover = Mover::Reader;
+    for (uint32_t r = 0; r < 2; ++r) {
+      std::vector<EdgeSpec> edge = {{Rank{1 - r}, {makeMessageId(3, 0)}, {way}}};
+      auto opened =
+          r == 0 ? pair.endpoints[0]->open({edge, {}}) : pair.endpoints[1]->open({{}, edge});
+      EXPECT_TRUE(opened.ok()) << opened.message();
+      channels[r] = opened.take();
+      channels[r]->start();
+    }
+    EXPECT_EQ(channels[0]->send({0, 0}, OpId{0}, {&sent, 1, true, false, kBytes}), Posted::Pending);
+  }
+  static ofi::Options options() {
+    ofi::Options options;
+    options.linger = options.lingerAfterFailure = 50ms;
+    return options;
+  }
+  void poll(uint32_t rank, int times = 100) {
+    for (int i = 0; i < times; ++i, std::this_thread::sleep_for(100us))
+      channels[rank]->poll();
+  }
+  void receive() { channels[1]->recv({0, 0}, OpId{0}, {&received, 1, true, false, kBytes}); }
+  void giveUp() {
+    channels[0]->abort({kNoRank, kNoOp, "not needed"});
+    channels[0].reset();
+    std::fill(from.begin(), from.end(), std::byte{2});
+  }
+  // Rank 1 fails in that plan alone, or has what was sent.
+  void expectNoHarm() {
+    size_t done = 0;
+    for (auto until = Clock::now() + 10s;
+         done == 0 && channels[1]->check() && Clock::now() < until;)
+      done += channels[1]->poll().size();
+    if (done == 0) {
+      EXPECT_EQ(channels[1]->fault().reason, "not needed");
+    } else {
+      EXPECT_EQ(to, std::vector<std::byte>(kBytes, std::byte{1}));
+    }
+    channels[1].reset();
+    EXPECT_EQ(pair.exchange({8, 100000}, 3), "");
+  }
+
+  static constexpr size_t kBytes = 100000;
+  std::vector<std::byte> from = std::vector<std::byte>(kBytes, std::byte{1});
+  std::vector<std::byte> to = std::vector<std::byte>(kBytes);
+  iovec sent = {from.data(), kBytes}, received = {to.data(), kBytes};
+  NetworkPair pair;
+  std::unique_ptr<Channels> channels[2];
+};
+
+TEST(Ofi, whatASenderGaveUpIsNotRead) {
+  GivenUpBySender given;
+  given.poll(1); // it is there before it is wanted
+  given.giveUp();
+  given.receive();
+  given.expectNoHarm();
+}
+
+TEST(Ofi, aSenderThatGivesUpCostsNobodyWhoReads) {
+  GivenUpBySender given;
+  given.poll(1);
+  given.receive();
+  given.poll(1, 1);
+  given.giveUp();
+  given.expectNoHarm();
 }
 
 // Nothing of this rank moves any more, for its memory may be written.

@@ -2,6 +2,7 @@
 #include "executor/LocalRanks.h"
 #include "transports/cma/RemoteMemory.h"
 #include "transports/shm/Arena.h"
+#include "transports/shm/OpenPlans.h"
 #include "transports/shm/Sleep.h"
 #include "transports/shm/World.h"
 
@@ -144,16 +145,14 @@ TEST(ShmWorld, failuresOfOtherPlansAreNoneOfOurs) {
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
   (*world)->report(7, {Rank{1}, kNoOp, "seven"});
-  uint32_t seen = 0;
-  EXPECT_FALSE((*world)->findFailure(3, seen).has_value());
+  EXPECT_FALSE((*world)->findAny(3).has_value());
   (*world)->reportDeath(Rank{1});
-  auto fault = (*world)->findFailure(3, seen);
+  auto fault = (*world)->findAny(3);
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->reason, "rank 1 died");
   EXPECT_EQ(fault->kind, ErrorKind::RankDied);
   EXPECT_EQ(fault->peer, Rank{1});
-  seen = 0;
-  EXPECT_EQ((*world)->findFailure(7, seen)->reason, "seven");
+  EXPECT_EQ((*world)->findAny(7)->reason, "seven");
 }
 
 TEST(ShmWorld, failuresOfOneRunAreNoneOfTheNext) {
@@ -161,8 +160,7 @@ TEST(ShmWorld, failuresOfOneRunAreNoneOfTheNext) {
   ASSERT_TRUE(world.ok());
   (*world)->reportRun(7, 2, {Rank{1}, kNoOp, "too long", ErrorKind::Truncated});
   (*world)->reportRun(7, 2, {Rank{0}, kNoOp, "too late", ErrorKind::TimedOut});
-  uint32_t seen = 0;
-  EXPECT_FALSE((*world)->findFailure(7, seen).has_value());
+  EXPECT_FALSE((*world)->findAny(7).has_value());
   for (uint32_t run : {1, 2, 3}) {
     auto fault = (*world)->findRunFailure(7, run);
     EXPECT_EQ(fault.has_value(), run == 2) << run;
@@ -172,13 +170,62 @@ TEST(ShmWorld, failuresOfOneRunAreNoneOfTheNext) {
   }
 }
 
-TEST(ShmWorld, moreFailuresForGoodThanTheLogHoldsFailEverything) {
-  auto world = shm::World::create(1);
+// All ranks are through with the plans that failed: what is open, and what is opened later, is as
+// good as new.
+TEST(ShmWorld, anyNumberOfPlansMayFail) {
+  constexpr uint32_t kPlans = 5 * shm::RunFailures::kPlaces, kOpen = 3;
+  auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
-  for (uint32_t i = 0; i <= shm::FailureLog::kRecords; ++i)
-    (*world)->report(1, {Rank{0}, kNoOp, std::string(1000, 'x')});
-  uint32_t seen = 0;
-  EXPECT_TRUE((*world)->findFailure(2, seen).has_value());
+  Arena arena((*world)->arenaBegin(Rank{0}), 1 << 20);
+  auto allocate = [&](uint64_t bytes) { return arena.allocate(bytes); };
+  shm::OpenPlans ours(**world, Rank{0}), theirs(**world, Rank{1});
+  for (uint32_t plan = 0; plan < kPlans; ++plan) {
+    for (shm::OpenPlans *plans : {&ours, &theirs})
+      plans->open(plan, allocate);
+    if (plan == kOpen)
+      continue;
+    (*world)->report(plan, {Rank{0}, kNoOp, std::string(1000, 'x')}, true);
+    ASSERT_TRUE((*world)->findAny(plan).has_value());
+    for (shm::OpenPlans *plans : {&ours, &theirs})
+      plans->close(plan);
+  }
+  EXPECT_FALSE((*world)->findAny(kOpen).has_value());
+  EXPECT_FALSE((*world)->findAny(kPlans).has_value());
+}
+
+// A rank that comes late is told of each.
+TEST(ShmWorld, failuresThatSomebodyNeedsAreNotForgotten) {
+  constexpr uint32_t kPlans = 3 * shm::RunFailures::kPlaces;
+  auto world = shm::World::create(2);
+  ASSERT_TRUE(world.ok());
+  Arena arena((*world)->arenaBegin(Rank{0}), 1 << 20);
+  shm::OpenPlans ours(**world, Rank{0});
+  for (uint32_t plan = 0; plan < kPlans; ++plan) {
+    ours.open(plan, [&](uint64_t bytes) { return arena.allocate(bytes); });
+    (*world)->report(plan, {Rank{0}, kNoOp, "enough"}, true);
+    ours.close(plan);
+  }
+  for (uint32_t plan = 0; plan < kPlans; ++plan)
+    EXPECT_TRUE((*world)->findAny(plan).has_value()) << plan;
+  EXPECT_FALSE((*world)->findAny(kPlans).has_value());
+}
+
+// A rank that is killed while it reports hides nothing that others report.
+TEST(ShmWorld, reportsOfTheKilledHideNoOthers) {
+  auto world = shm::World::create(3);
+  ASSERT_TRUE(world.ok());
+  auto &header = *reinterpret_cast<shm::WorldHeader *>((*world)->at(0));
+  constexpr uint32_t kPlan = 5;
+  header.everything.turn = 1;
+  header.planFailures.entries[shm::RunFailures::placeOf(0, kPlan + 1)].turn = 1;
+  EXPECT_EQ((*world)->findAny(0)->reason, "a rank failed before it could say why");
+  header.everything.turn = 0;
+  (*world)->report(kPlan + 1, {Rank{1}, kNoOp, "other"});
+  EXPECT_EQ((*world)->findAny(kPlan + 1)->reason, "other");
+  (*world)->report(kPlan, {Rank{1}, kNoOp, "mine"});
+  EXPECT_TRUE((*world)->findAny(kPlan).has_value());
+  (*world)->reportDeath(Rank{2});
+  EXPECT_EQ((*world)->findAny(kPlan + 7)->reason, "rank 2 died");
 }
 
 // Each run that failed is known as such, in particular or because it is as old as one that was.
@@ -201,8 +248,7 @@ TEST(ShmWorld, failuresOfRunsGoRound) {
     EXPECT_EQ(fault->reason,
               isKnown ? std::to_string(run) : "too many runs failed since this one began");
   }
-  uint32_t seen = 0;
-  EXPECT_EQ((*world)->findFailure(8, seen)->reason, "rank 1 died");
+  EXPECT_EQ((*world)->findAny(8)->reason, "rank 1 died");
 }
 
 // A rank that comes late with the failure of an old run drives out none that is newer.

@@ -68,12 +68,10 @@ FakeChannels::FakeChannels(World &world, Rank self, uint32_t plan, std::span<con
 }
 
 FakeChannels::~FakeChannels() {
+  cancel();
   std::lock_guard lock(world_.mutex_);
-  for (World::Edge *edge : out_) {
+  for (World::Edge *edge : out_)
     edge->senderClosed = true;
-    std::erase_if(edge->inFlight, [](const auto &m) { return m.senderWaits; });
-    std::erase_if(edge->waiting, [](const auto &m) { return m.senderWaits; });
-  }
   for (World::Edge *edge : in_)
     edge->receiverClosed = true;
   world_.news_.notify_all();
@@ -237,6 +235,14 @@ void FakeChannels::abort(const Fault &fault) {
   std::lock_guard lock(world_.mutex_);
   fail(fault);
   world_.failPlan(plan_, fault);
+}
+
+void FakeChannels::cancel() {
+  std::lock_guard lock(world_.mutex_);
+  for (World::Edge *edge : out_) {
+    std::erase_if(edge->inFlight, [](const auto &m) { return m.senderWaits; });
+    std::erase_if(edge->waiting, [](const auto &m) { return m.senderWaits; });
+  }
 }
 
 OpId FakeChannels::openOp(Rank peer) const {

@@ -41,6 +41,7 @@ public:
   std::span<const Completion> poll() override;
   bool check() override;
   void abort(const Fault &fault) override;
+  void cancel() override;
   OpId openOp(Rank peer) const override;
 
 private:

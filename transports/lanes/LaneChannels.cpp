@@ -19,8 +19,8 @@ LaneChannels::LaneChannels(LaneEndpoint &endpoint, uint32_t stream)
 LaneChannels::~LaneChannels() {
   auto held = endpoint_.hold();
   Lanes &lanes = endpoint_.lanes_;
-  if (tally_.open != 0)
-    lanes.forget(tally_);
+  cancelHeld();
+  endpoint_.closed(stream_);
   if (endpoint_.numbersRuns()) { // others may use the stream
     if (failed())
       lanes.refuseRun(plan_, run_);
@@ -31,6 +31,17 @@ LaneChannels::~LaneChannels() {
     if (LaneSender *sender = lanes.sender(endpoint_.onMachine(peer)))
       sender->close(endpoint_.group_.context, stream_);
   }
+}
+
+void LaneChannels::cancel() {
+  auto held = endpoint_.hold();
+  cancelHeld();
+}
+
+void LaneChannels::cancelHeld() {
+  if (tally_.open != 0)
+    endpoint_.lanes_.forget(tally_);
+  tally_.open = 0;
 }
 
 void LaneChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {
@@ -197,19 +208,20 @@ void LaneChannels::failOf(const End &end) {
                : sizeMismatch(end.peer, OpId{end.tag}, end.payload, end.moved));
 }
 
-// Ranks of the log are those of the machine. Who is none of the group may die.
-std::optional<Fault> LaneChannels::findFailure() {
+// Ranks of the world are those of the machine. Who is none of the group may die.
+std::optional<Fault> LaneChannels::findFailure() const {
   const shm::World &world = endpoint_.lanes_.world();
-  std::optional<Fault> fault;
-  if (endpoint_.numbersRuns())
-    fault = world.findRunFailure(plan_, run_);
-  while (!fault && (fault = world.findFailure(plan_, failuresSeen_)))
-    if (fault->peer != kNoRank && endpoint_.inGroup(fault->peer) == kNoRank) {
-      ++failuresSeen_;
-      fault.reset();
-    }
+  auto isOurs = [this](Rank rank) { return endpoint_.inGroup(rank) != kNoRank; };
+  std::optional<Fault> fault =
+      endpoint_.numbersRuns() ? world.findRunFailure(plan_, run_) : world.findFailure(plan_);
+  if (!fault)
+    fault = world.findDeath(isOurs);
+  if (!fault)
+    fault = world.findFailureOfAll();
   if (!fault || fault->peer == kNoRank)
     return fault;
+  if (!isOurs(fault->peer))
+    return std::nullopt;
   Rank place = endpoint_.inGroup(fault->peer);
   if (fault->reason == shm::reasonOfDeath(fault->peer))
     fault->reason = shm::reasonOfDeath(place);

@@ -24,6 +24,7 @@ public:
   std::span<const Completion> poll() override;
   bool check() override;
   void abort(const Fault &fault) override;
+  void cancel() override;
   OpId openOp(Rank peer) const override;
 
 private:
@@ -51,9 +52,10 @@ private:
   Posted recv(MessageSlot slot, OpId op, const Payload &payload, CombiningTarget *target);
   End &openEnd(Side &side, MessageSlot slot, OpId op, const Payload &payload);
   Posted afterPost(End &end);
+  void cancelHeld();
   void takeFinished();
   void hearNews();
-  std::optional<Fault> findFailure();
+  std::optional<Fault> findFailure() const;
   void failOf(const End &end);
   std::optional<Fault> findDeserted();
   const End *findOpen(Rank peer) const;
@@ -62,7 +64,6 @@ private:
   uint32_t stream_;
   StreamId plan_;
   uint32_t run_; ///< the last that was started here, or the next
-  uint32_t failuresSeen_ = 0;
   uint32_t reportsSeen_ = 0;
   Tally tally_;
   Side out_, in_;

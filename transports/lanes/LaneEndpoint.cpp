@@ -34,7 +34,7 @@ std::string saidBy(Rank rank, const std::string &what) {
 
 // Each death has a witness: the left neighbour in the group, of those on this machine.
 LaneEndpoint::LaneEndpoint(Lanes &lanes, LaneGroup group, std::mutex *guard)
-    : lanes_(lanes), group_(std::move(group)), guard_(guard) {
+    : lanes_(lanes), group_(std::move(group)), guard_(guard), open_(lanes.world(), lanes.rank()) {
   caps_.name = "lanes";
   caps_.maxInlineBytes = kInlineBytes;
   caps_.eagerBytes = lanes.options().eagerBytes;
@@ -98,12 +98,14 @@ Result<std::unique_ptr<Channels>> LaneEndpoint::open(const OpenRequest &request)
 }
 
 void LaneEndpoint::refuse(const std::string &reason) {
-  StreamId plan = streamId(group_.context, nextStream());
+  uint32_t stream = nextStream();
+  StreamId plan = streamId(group_.context, stream);
   auto held = hold();
   if (!numbersRuns())
     lanes_.refuse(plan);
   report(plan, numbersRuns() ? *group_.runs.next : 0,
          {rank(), kNoOp, saidBy(rank(), reason), ErrorKind::Refused});
+  closed(stream);
 }
 
 void LaneEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const {
@@ -112,7 +114,24 @@ void LaneEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const
   if (numbersRuns())
     lanes_.world().reportRun(plan, run, told);
   else
-    lanes_.world().report(plan, told);
+    lanes_.world().report(plan, told, isOfAll());
+}
+
+uint32_t LaneEndpoint::nextStream() {
+  if (numbersRuns())
+    return group_.runs.stream;
+  auto held = hold();
+  if (isOfAll())
+    open_.open(opened_, [this](uint64_t bytes) {
+      void *memory = lanes_.allocate(bytes);
+      return memory ? *lanes_.world().offsetOf(memory, bytes) : shm::OpenPlans::kNone;
+    });
+  return opened_++;
+}
+
+void LaneEndpoint::closed(uint32_t stream) {
+  if (isOfAll())
+    open_.close(stream);
 }
 
 // A rank that sleeps looks for dead peers when it wakes.

@@ -10,12 +10,13 @@
 /// opened them, as long as the same run is of the same schedule everywhere. A failure then is one
 /// of that run alone: whoever closes the failed plan and opens it again may go on.
 ///
-/// Failures travel by the log of the world, where the plan is named by context and stream.
+/// Failures travel by the tables of the world, where the plan is named by context and stream.
 /// Whoever closes a plan of its own stream tells its peers by a line of the lane, so that they wait
 /// for it in vain for no longer than it takes to look.
 #pragma once
 
 #include "transports/lanes/Lanes.h"
+#include "transports/shm/OpenPlans.h"
 
 #include <mutex>
 
@@ -64,7 +65,11 @@ private:
   friend class LaneChannels;
 
   bool numbersRuns() const { return group_.runs.next != nullptr; }
-  uint32_t nextStream() { return numbersRuns() ? group_.runs.stream : opened_++; }
+  /// Whether its plans are those that all ranks of the world open together.
+  bool isOfAll() const { return !numbersRuns() && group_.context == kWorldContext; }
+  uint32_t nextStream();
+  /// Held.
+  void closed(uint32_t stream);
   Status checkPeers(std::span<const EdgeSpec> edges) const;
   /// Of this run alone where the group numbers them, else of the plan. The rank is one of the
   /// group.
@@ -80,7 +85,8 @@ private:
   LaneGroup group_;
   std::mutex *guard_;
   Caps caps_;
-  std::atomic<uint32_t> opened_{0};
+  uint32_t opened_ = 0; ///< held
+  shm::OpenPlans open_; ///< the same
 };
 
 } // namespace colldsl::lanes

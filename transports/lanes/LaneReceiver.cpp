@@ -5,6 +5,9 @@
 namespace colldsl::lanes {
 namespace {
 
+using rendezvous::State;
+using rendezvous::wordOf;
+
 constexpr uint32_t kPollsForMore = 200;
 constexpr uint32_t kPollsBeforeTakingBack = 16;
 constexpr uint32_t kMostLate = 8;
@@ -140,6 +143,8 @@ void LaneReceiver::take(const Line &line) {
     return takeFragment(line);
   if (line.kind == LineKind::Written)
     return takeWritten(line);
+  if (line.kind == LineKind::Cancelled)
+    return takeCancelled(line);
   if (line.kind == LineKind::Closed)
     return takeClosed(streamOf(line.key));
   Message *message = posted_.take(line.key);
@@ -149,8 +154,11 @@ void LaneReceiver::take(const Line &line) {
     noteTime(line.body.ring.bytes, !message);
   if (!message)
     return setAside(line);
-  if (line.kind == LineKind::Request)
-    return answer(*message, line.body.request, line.ticket);
+  if (line.kind == LineKind::Request) {
+    if (!answer(*message, line.body.request, line.ticket))
+      posted_.push(*message);
+    return;
+  }
   std::byte room[kLongestInlineBytes];
   uint64_t bytes;
   const std::byte *from = bytesOf(line, room, bytes);
@@ -160,7 +168,7 @@ void LaneReceiver::take(const Line &line) {
 void LaneReceiver::setAside(const Line &line) {
   if (refused_.has(line.key)) {
     if (line.kind == LineKind::Request) // its sender need not wait
-      notify(line.body.request, Notice::Done);
+      decline(line.body.request);
     return;
   }
   if (aside_.size() >= sweepAt_)
@@ -188,10 +196,16 @@ void LaneReceiver::setAside(const Line &line) {
     setBehind(true);
 }
 
-// What came for runs that are over here nobody will want. The more there is aside the rarer it is
-// looked at.
+bool LaneReceiver::isCancelled(const Aside &aside) const {
+  return aside.kind == LineKind::Request &&
+         stateOf(aside.request).load(std::memory_order_acquire) !=
+             wordOf(aside.request.use, State::Offered);
+}
+
+// What came for runs that are over here nobody will want, and what was cancelled nobody can have.
+// The more there is aside the rarer it is looked at.
 void LaneReceiver::sweep() {
-  dropAside([&](const Key &key) { return book_.isOverHere(key); });
+  dropAside([&](const Aside &aside) { return isCancelled(aside) || book_.isOverHere(aside.key); });
   sweepAt_ = std::max(kSweepAtLeast, 2 * aside_.size());
 }
 
@@ -223,12 +237,13 @@ bool LaneReceiver::takeFromAside(Message &message) {
                          [&](const Aside &aside) { return aside.key == message.key; });
   if (at == aside_.end())
     return false;
+  bool isTaken = true;
   if (at->kind == LineKind::Request)
-    answer(message, at->request, at->ticket);
+    isTaken = answer(message, at->request, at->ticket);
   else
     deliver(message, at->bytes.data(), at->bytes.size());
   letGo(at);
-  return true;
+  return isTaken;
 }
 
 bool LaneReceiver::fits(Message &message, uint64_t bytes) {
@@ -259,23 +274,36 @@ void LaneReceiver::deliver(Message &message, const std::byte *bytes, uint64_t co
   message.finish();
 }
 
-void LaneReceiver::notify(const RequestBody &request, Notice notice) {
-  noticeOn(request).store(noticeOf(request.use, notice), std::memory_order_release);
+void LaneReceiver::leave(const RequestBody &request, State state) {
+  rendezvous::leave(stateOf(request), request.use, state);
   world_.wake(peer_);
 }
 
-void LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t ticket) {
-  if (!fits(message, request.bytes))
-    return notify(request, Notice::Done);
+void LaneReceiver::decline(const RequestBody &request) {
+  rendezvous::decline(stateOf(request), request.use);
+  world_.wake(peer_);
+}
+
+// False: the sender has cancelled, as if it had never asked.
+bool LaneReceiver::answer(Message &message, const RequestBody &request, uint16_t ticket) {
+  if (!rendezvous::claim(stateOf(request), request.use))
+    return false;
+  if (!fits(message, request.bytes)) {
+    leave(request, State::Done);
+    return true;
+  }
   Place place = placeOf(world_, message.payload);
   bool announces = isSendersWork(message, request, place);
-  if (!announces && copyDirectly(message, request))
-    return message.finish();
+  if (!announces && copyDirectly(message, request)) {
+    message.finish();
+    return true;
+  }
   awaitSender(message, request, ticket);
   if (announces || (place.isShared && !message.combining))
     announce(request, ticket, place);
   else
-    notify(request, Notice::Ready);
+    leave(request, State::Ready);
+  return true;
 }
 
 bool LaneReceiver::isSendersWork(const Message &message, const RequestBody &request,
@@ -286,12 +314,12 @@ bool LaneReceiver::isSendersWork(const Message &message, const RequestBody &requ
          (message.mover == Mover::Either && request.loadKiB + kSpareKiB < message.tally->loadKiB);
 }
 
-// True: all is here, and the sender knows it.
+// Under a claim. True: all is here, the claim is left, and the sender knows it.
 bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
   const Place &from = request.place;
   if (from.isShared) {
     store(message, 0, world_.at(from.address), request.bytes);
-    notify(request, Notice::Done);
+    leave(request, State::Done);
     return true;
   }
   if (!mayReach(request.bytes, from.pieces))
@@ -303,7 +331,7 @@ bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
       cma::read({process, from.address, from.pieces, request.bytes}, message.payload);
   canReach_ = outcome != cma::Outcome::Forbidden;
   if (outcome == cma::Outcome::Copied)
-    notify(request, Notice::Done);
+    leave(request, State::Done);
   return outcome == cma::Outcome::Copied;
 }
 
@@ -327,7 +355,7 @@ bool LaneReceiver::combineDirectly(Message &message, const RequestBody &request)
     if (outcome != cma::Outcome::Copied)
       return false;
     if (offset + part.iov_len == request.bytes)
-      notify(request, Notice::Done); // the sender need not wait for the combine
+      leave(request, State::Done); // the sender need not wait for the combine
     store(message, offset, at, part.iov_len);
   }
   return true;
@@ -345,13 +373,7 @@ void LaneReceiver::awaitSender(Message &message, const RequestBody &request, uin
 void LaneReceiver::announce(const RequestBody &request, uint16_t ticket, const Place &place) {
   reinterpret_cast<Answer *>(world_.at(request.answer))->place = place;
   announced_.push_back(ticket);
-  notify(request, Notice::Announced);
-}
-
-// False: the sender was faster.
-bool LaneReceiver::revoke(const RequestBody &request, Notice instead) {
-  uint32_t announced = noticeOf(request.use, Notice::Announced);
-  return noticeOn(request).compare_exchange_strong(announced, noticeOf(request.use, instead));
+  leave(request, State::Announced);
 }
 
 // The oldest that its sender has not begun with.
@@ -359,11 +381,11 @@ bool LaneReceiver::takeBack() {
   for (uint16_t ticket : announced_) {
     auto [message, request] = streams_[ticket];
     bool canCopy = request.place.isShared || mayReach(request.bytes, request.place.pieces);
-    if (!canCopy || !revoke(request, Notice::None))
+    if (!canCopy || !rendezvous::takeBack(stateOf(request), request.use))
       continue;
     std::erase(announced_, ticket);
     if (!copyDirectly(*message, request)) {
-      notify(request, Notice::Ready);
+      leave(request, State::Ready);
       return true;
     }
     streams_[ticket].message = nullptr;
@@ -399,12 +421,17 @@ void LaneReceiver::takeWritten(const Line &line) {
   stream.message = nullptr;
 }
 
+// Its receive waits as if nothing had come.
+void LaneReceiver::takeCancelled(const Line &line) {
+  std::erase(announced_, line.ticket);
+  if (Message *message = std::exchange(streams_[line.ticket].message, nullptr))
+    posted_.push(*message);
+}
+
 bool LaneReceiver::revokeAll(const Tally &tally) {
   for (uint16_t ticket : announced_) {
     const auto &[message, request] = streams_[ticket];
-    uint32_t writing = noticeOf(request.use, Notice::Writing);
-    if (message->tally == &tally && !revoke(request, Notice::Ready) &&
-        noticeOn(request).load(std::memory_order_acquire) == writing)
+    if (message->tally == &tally && !rendezvous::endAnnouncement(stateOf(request), request.use))
       return false;
   }
   return true;
@@ -430,28 +457,28 @@ bool LaneReceiver::hasClosed(StreamId stream) const {
 void LaneReceiver::takeClosed(StreamId stream) {
   bool isRefused = std::count(refused_.streams.begin(), refused_.streams.end(), stream) != 0;
   if (std::erase(closedHere_, stream) != 0 || isRefused)
-    dropAside([&](const Key &key) { return streamOf(key) == stream; });
+    dropAside([&](const Aside &aside) { return streamOf(aside.key) == stream; });
   else
     closedThere_.push_back(stream);
 }
 
 void LaneReceiver::close(StreamId stream) {
   if (std::erase(closedThere_, stream) != 0)
-    dropAside([&](const Key &key) { return streamOf(key) == stream; });
+    dropAside([&](const Aside &aside) { return streamOf(aside.key) == stream; });
   else
     closedHere_.push_back(stream);
 }
 
 void LaneReceiver::drop(const Refused::Run &run) {
-  dropAside([&](const Key &key) { return run.is(key); });
+  dropAside([&](const Aside &aside) { return run.is(aside.key); });
 }
 
 template <typename IsGone> void LaneReceiver::dropAside(IsGone isGone) {
   for (auto at = aside_.begin(); at != aside_.end();) {
     auto next = std::next(at);
-    if (isGone(at->key)) {
+    if (isGone(*at)) {
       if (at->kind == LineKind::Request) // its sender need not wait
-        notify(at->request, Notice::Done);
+        decline(at->request);
       letGo(at);
     }
     at = next;

@@ -138,7 +138,7 @@ private:
   static void store(const Message &message, uint64_t offset, const std::byte *bytes,
                     uint64_t count);
   void deliver(Message &message, const std::byte *bytes, uint64_t count);
-  void answer(Message &message, const RequestBody &request, uint16_t ticket);
+  bool answer(Message &message, const RequestBody &request, uint16_t ticket);
   bool isSendersWork(const Message &message, const RequestBody &request, const Place &place) const;
   bool copyDirectly(Message &message, const RequestBody &request);
   bool combineDirectly(Message &message, const RequestBody &request);
@@ -148,13 +148,15 @@ private:
     return canReach_ && isWorthSingleCopy(options_, bytes, pieces);
   }
   bool takeBack();
-  bool revoke(const RequestBody &request, Notice instead);
   void takeFragment(const Line &line);
   void takeWritten(const Line &line);
-  std::atomic<uint32_t> &noticeOn(const RequestBody &request) const {
-    return reinterpret_cast<Answer *>(world_.at(request.answer))->notice;
+  void takeCancelled(const Line &line);
+  std::atomic<uint32_t> &stateOf(const RequestBody &request) const {
+    return reinterpret_cast<Answer *>(world_.at(request.answer))->state;
   }
-  void notify(const RequestBody &request, Notice notice);
+  bool isCancelled(const Aside &aside) const;
+  void leave(const RequestBody &request, rendezvous::State state);
+  void decline(const RequestBody &request);
   void takeClosed(StreamId stream);
   template <typename IsGone> void dropAside(IsGone isGone);
   void sweep();

@@ -7,6 +7,9 @@
 namespace colldsl::lanes {
 namespace {
 
+using rendezvous::State;
+using rendezvous::wordOf;
+
 constexpr uint32_t kTicketsAtOnce = 32;
 
 constexpr uint64_t roundUp(uint64_t bytes) {
@@ -109,19 +112,6 @@ void LaneSender::ownRingAhead(uint64_t bytes) {
     asm volatile("prefetchw %0" : : "m"(ring_[(bytesProduced_ + ahead) % options_.ringBytes]));
 }
 
-// The receiver has answered, and says nothing more.
-bool LaneSender::reclaimTickets() {
-  std::erase_if(owed_, [this](uint16_t number) {
-    Ticket &ticket = tickets_[number];
-    if (ticket.answer->notice.load(std::memory_order_acquire) != noticeOf(ticket.use, Notice::Done))
-      return false;
-    ++ticket.use;
-    freeTickets_.push_back(number);
-    return true;
-  });
-  return !freeTickets_.empty();
-}
-
 bool LaneSender::makeTickets() {
   size_t first = tickets_.size(), end = first + kTicketsAtOnce;
   if (end > std::numeric_limits<uint16_t>::max())
@@ -139,7 +129,7 @@ bool LaneSender::makeTickets() {
 }
 
 bool LaneSender::ask(Message &message) {
-  if (!hasLines(1) || (freeTickets_.empty() && !reclaimTickets() && !makeTickets()))
+  if (!hasLines(1) || (freeTickets_.empty() && !makeTickets()))
     return false;
   const Ticket &ticket = tickets_[freeTickets_.back()];
   message.ticket = freeTickets_.back();
@@ -174,25 +164,30 @@ void LaneSender::post(Message &message) {
     waiting_.push(message);
 }
 
-bool LaneSender::readNotices() {
+bool LaneSender::readAnswers() {
   bool moved = false;
   asked_.removeIf([&](Message &m) {
     const Ticket &ticket = tickets_[m.ticket];
-    uint32_t notice = ticket.answer->notice.load(std::memory_order_acquire);
-    if (notice == noticeOf(ticket.use, Notice::Done))
+    uint32_t state = ticket.answer->state.load(std::memory_order_acquire);
+    if (state == wordOf(ticket.use, State::Done))
       finish(m);
-    else if (notice == noticeOf(ticket.use, Notice::Ready))
+    else if (state == wordOf(ticket.use, State::Ready))
       streams_.push(m);
-    else if (notice != noticeOf(ticket.use, Notice::Announced) || !write(m))
+    else if (state != wordOf(ticket.use, State::Announced) || !write(m))
       return false;
     return moved = true;
   });
   return moved;
 }
 
+void LaneSender::reuse(uint16_t ticket) {
+  Ticket &again = tickets_[ticket];
+  rendezvous::offer(again.answer->state, ++again.use);
+  freeTickets_.push_back(ticket);
+}
+
 void LaneSender::finish(Message &message) {
-  ++tickets_[message.ticket].use;
-  freeTickets_.push_back(message.ticket);
+  reuse(message.ticket);
   message.moved = message.payload.bytes;
   message.finish();
 }
@@ -201,17 +196,15 @@ void LaneSender::finish(Message &message) {
 // streams.
 bool LaneSender::write(Message &message) {
   const Ticket &ticket = tickets_[message.ticket];
-  std::atomic<uint32_t> &notice = ticket.answer->notice;
-  uint32_t announced = noticeOf(ticket.use, Notice::Announced);
-  if (!hasLines(1) ||
-      !notice.compare_exchange_strong(announced, noticeOf(ticket.use, Notice::Writing)))
+  std::atomic<uint32_t> &state = ticket.answer->state;
+  if (!hasLines(1) || !rendezvous::claimWrite(state, ticket.use))
     return false;
   if (writeTo(ticket.answer->place, message.payload) != cma::Outcome::Copied) {
-    notice.store(noticeOf(ticket.use, Notice::Ready), std::memory_order_release);
+    rendezvous::leave(state, ticket.use, State::Ready);
     streams_.push(message);
     return true;
   }
-  notice.store(noticeOf(ticket.use, Notice::Done), std::memory_order_release);
+  rendezvous::leave(state, ticket.use, State::Done);
   Line &line = fill(message.key, LineKind::Written);
   line.ticket = message.ticket;
   commit(line);
@@ -249,7 +242,7 @@ bool LaneSender::stream() {
 }
 
 bool LaneSender::poll() {
-  bool moved = !asked_.empty() && readNotices();
+  bool moved = !asked_.empty() && readAnswers();
   moved |= stream();
   while (!waiting_.empty()) {
     Message &m = *waiting_.front();
@@ -260,6 +253,7 @@ bool LaneSender::poll() {
     }
     moved = true;
   }
+  moved |= sayCancelled();
   return sayClosed() || moved;
 }
 
@@ -277,18 +271,46 @@ bool LaneSender::sayClosed() {
   return moved;
 }
 
-// The tickets of what was asked are used again once the receiver has answered, those of what
-// streams are not.
-uint32_t LaneSender::forget(const Tally &tally) {
+// A lane keeps its order: what uses the ticket next comes behind this line.
+bool LaneSender::sayCancelled() {
+  bool moved = false;
+  for (; !cancelled_.empty() && hasLines(1); moved = true) {
+    Line &line = fill({}, LineKind::Cancelled);
+    line.ticket = cancelled_.back();
+    commit(line);
+    freeTickets_.push_back(cancelled_.back());
+    cancelled_.pop_back();
+  }
+  return moved;
+}
+
+bool LaneSender::cancel(const Tally &tally, uint32_t &cancelled) {
   auto isOurs = [&](const Message &m) { return m.tally == &tally; };
-  uint32_t forgotten = asked_.removeIf([&](const Message &m) {
-    if (isOurs(m))
-      owed_.push_back(m.ticket);
-    return isOurs(m);
-  });
-  for (MessageQueue *queue : {&waiting_, &streams_})
-    forgotten += queue->removeIf(isOurs);
-  return forgotten;
+  bool isOver = true;
+  auto withdraw = [&](const Message &m) {
+    if (!isOurs(m))
+      return false;
+    Ticket &ticket = tickets_[m.ticket];
+    switch (rendezvous::cancel(ticket.answer->state, ticket.use)) {
+    case rendezvous::Cancelled::NotYet:
+      if (world_.isDead(peer_))
+        return true;
+      return isOver = false;
+    case rendezvous::Cancelled::Awaited:
+      cancelled_.push_back(m.ticket);
+      break;
+    case rendezvous::Cancelled::Unnoticed:
+      freeTickets_.push_back(m.ticket);
+      break;
+    }
+    ++ticket.use;
+    return true;
+  };
+  for (MessageQueue *queue : {&asked_, &streams_})
+    cancelled += queue->removeIf(withdraw);
+  cancelled += waiting_.removeIf(isOurs);
+  sayCancelled();
+  return isOver;
 }
 
 } // namespace colldsl::lanes

@@ -36,14 +36,16 @@ public:
   void close(uint32_t context, uint32_t stream);
 
   bool isBusy() const {
-    return !(waiting_.empty() && asked_.empty() && streams_.empty() && closing_.empty());
+    return !(waiting_.empty() && asked_.empty() && streams_.empty() && closing_.empty() &&
+             cancelled_.empty());
   }
 
   /// Moves what can move. True: something moved.
   bool poll();
 
-  /// Lets go of the messages of an operation that is given up; how many they were.
-  uint32_t forget(const Tally &tally);
+  /// Cancels the messages of an operation: no byte of them leaves this rank any more. Adds to
+  /// `cancelled` how many they were. False: the peer copies one of them just now, which stays.
+  bool cancel(const Tally &tally, uint32_t &cancelled);
 
 private:
   bool send(const Message &message) {
@@ -82,16 +84,17 @@ private:
   void putInLines(const Message &message);
   void ownRingAhead(uint64_t bytes);
   bool putInRing(const Message &message, LineKind kind, uint64_t offset, uint64_t bytes);
-  bool reclaimTickets();
   bool makeTickets();
   bool ask(Message &message);
   bool publish(Message &message);
-  bool readNotices();
+  bool readAnswers();
   bool write(Message &message);
   cma::Outcome writeTo(const Place &place, const Payload &payload);
   void finish(Message &message);
   bool stream();
   bool sayClosed();
+  bool sayCancelled();
+  void reuse(uint16_t ticket);
 
   shm::World &world_;
   Rank peer_;
@@ -112,11 +115,11 @@ private:
   };
   std::vector<Ticket> tickets_;
   std::vector<uint16_t> freeTickets_;
-  std::vector<uint16_t> owed_; ///< of what was given up: the receiver may still answer
-  MessageQueue waiting_;       ///< for room
-  MessageQueue asked_;         ///< Requests, no notice yet
-  MessageQueue streams_;       ///< the receiver is ready
-  std::vector<Key> closing_;   ///< streams of which the peer is to be told
+  std::vector<uint16_t> cancelled_; ///< tickets of which the peer is to be told
+  MessageQueue waiting_;            ///< for room
+  MessageQueue asked_;              ///< Requests, no answer yet
+  MessageQueue streams_;            ///< the receiver is ready
+  std::vector<Key> closing_;        ///< streams of which the peer is to be told
 };
 
 } // namespace colldsl::lanes

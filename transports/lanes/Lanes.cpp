@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 namespace colldsl::lanes {
 namespace {
@@ -165,7 +166,10 @@ Status Lanes::rest(Yielding &yielding, const std::function<bool()> &move) {
 
 Status Lanes::check() {
   health_.look();
-  if (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, failuresSeen_))
+  std::optional<Fault> fault = world_.findDeath([](Rank) { return true; });
+  if (!fault)
+    fault = world_.findFailureOfAll();
+  if (fault)
     return Status::error(fault->kind, fault->reason);
   if (++checks_ % kChecksPerDoubt == 0 && !doubters_.empty()) // one after the other
     doubters_[checks_ / kChecksPerDoubt % doubters_.size()]->doubt();
@@ -212,10 +216,12 @@ void Lanes::refuseRun(StreamId stream, uint32_t run) {
 
 void Lanes::forget(const Tally &tally) {
   for (LaneSender *sender : allSenders_)
-    sender->forget(tally);
+    cancelSends(*sender, tally);
   for (LaneReceiver *receiver : allReceivers_) {
-    while (!receiver->revokeAll(tally) && !isDead(receiver->peer()))
+    while (!receiver->revokeAll(tally) && !world_.isDead(receiver->peer())) {
+      std::this_thread::yield();
       health_.look();
+    }
     receiver->forget(tally);
   }
 }
@@ -224,19 +230,18 @@ void Lanes::forget(const Tally &tally) {
 uint32_t Lanes::forget(const Tally &tally, Rank peer) {
   uint32_t forgotten = receiver(peer).forget(tally);
   if (LaneSender *to = senders_[index(peer)].get())
-    forgotten += to->forget(tally);
+    forgotten += cancelSends(*to, tally);
   return forgotten;
 }
 
-// Where the log is full, nobody knows any more.
-bool Lanes::isDead(Rank peer) const {
-  uint32_t seen = 0;
-  while (std::optional<Fault> fault = world_.findFailure(shm::FailureRecord::kNoPlan, seen)) {
-    if (fault->peer == peer || fault->peer == kNoRank)
-      return true;
-    ++seen;
+// A copy that the peer has begun with ends soon, unless the peer dies.
+uint32_t Lanes::cancelSends(LaneSender &sender, const Tally &tally) {
+  uint32_t cancelled = 0;
+  while (!sender.cancel(tally, cancelled)) {
+    std::this_thread::yield();
+    health_.look();
   }
-  return false;
+  return cancelled;
 }
 
 } // namespace colldsl::lanes

@@ -130,8 +130,8 @@ public:
   void release(void *memory);
   bool owns(const void *memory) const;
 
-  /// Lets go of the messages of an operation that is given up. Waits for a peer that is writing one
-  /// of them just now.
+  /// Lets go of the messages of an operation that is given up: no byte of them moves any more.
+  /// Waits for a peer that is copying one of them just now.
   void forget(const Tally &tally);
 
   /// What others say in this stream is thrown away.
@@ -158,12 +158,11 @@ private:
   bool progressHook();
   void postAll();
   void answerKnocks();
-  bool isDead(Rank peer) const;
+  uint32_t cancelSends(LaneSender &sender, const Tally &tally);
 
   shm::World &world_;
   Rank self_;
   Patience patience_;
-  uint32_t failuresSeen_ = 0;
   Options options_;
   const uint32_t mostEager_;
   shm::Arena arena_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "ir/Ids.h"
+#include "transports/Rendezvous.h"
 
 #include <atomic>
 #include <cstddef>
@@ -39,12 +40,13 @@ constexpr StreamId streamId(uint32_t context, uint32_t stream) {
 constexpr StreamId streamOf(const Key &key) { return streamId(key.context, key.stream); }
 
 enum class LineKind : uint8_t {
-  Inline,   ///< the payload is in the line, and in those behind it that it takes
-  Eager,    ///< the payload is in the ring of bytes
-  Request,  ///< the payload waits at the sender until the receiver is ready
-  Fragment, ///< the next part of a payload that the receiver is ready for, in the ring
-  Written,  ///< the sender has put the payload where the receiver said
-  Closed,   ///< the sender has nothing more to say or to hear in this stream
+  Inline,    ///< the payload is in the line, and in those behind it that it takes
+  Eager,     ///< the payload is in the ring of bytes
+  Request,   ///< the payload waits at the sender until the receiver is ready
+  Fragment,  ///< the next part of a payload that the receiver is ready for, in the ring
+  Written,   ///< the sender has put the payload where the receiver said
+  Cancelled, ///< the rest of a payload that the receiver is ready for does not come
+  Closed,    ///< the sender has nothing more to say or to hear in this stream
 };
 
 /// A stretch of the ring of bytes.
@@ -102,25 +104,11 @@ constexpr uint32_t linesFor(uint64_t bytes) {
              : 1 + static_cast<uint32_t>((bytes - kInlineBytes + kMoreBytes - 1) / kMoreBytes);
 }
 
-/// What becomes of a Request.
-enum class Notice : uint32_t {
-  None,      ///< the sender waits; the receiver may be reading its memory
-  Done,      ///< whoever did it says so: the message has moved
-  Ready,     ///< the receiver waits for fragments
-  Announced, ///< the receiver said where the bytes are wanted; whoever changes this word moves them
-  Writing,   ///< the sender is at it
-};
-
 /// Where the receiver answers: one per ticket, in the sender's memory.
 struct alignas(32) Answer {
-  std::atomic<uint32_t> notice; ///< of one use: noticeOf()
-  Place place;                  ///< Announced: of the receiver's bytes
+  std::atomic<uint32_t> state; ///< of one use of the ticket: see Rendezvous.h
+  Place place;                 ///< Announced: of the receiver's bytes
 };
-
-/// Uses are told apart, for a receiver that gave up may still answer.
-constexpr uint32_t noticeOf(uint32_t use, Notice notice) {
-  return use * 8 + static_cast<uint32_t>(notice);
-}
 
 struct LaneHeader {
   // The sender's, written before the knock.

@@ -58,16 +58,18 @@ public:
   /// A run after all others, from its beginning to its end.
   void whole(uint32_t run) {
     last_ = run;
-    if (open_ == 0)
+    if (open_.empty())
       shared_->over.store(run + 1, std::memory_order_release);
   }
   void begin(uint32_t run) {
     last_ = run;
-    ++open_;
+    open_.push_back(run);
   }
-  void end() {
-    if (--open_ == 0)
-      shared_->over.store(last_ + 1, std::memory_order_release);
+  /// All runs before the oldest open one are over, also where some run is open at all times.
+  void end(uint32_t run) {
+    std::erase(open_, run);
+    uint32_t over = open_.empty() ? last_ + 1 : open_.front();
+    shared_->over.store(over, std::memory_order_release);
   }
 
 private:
@@ -81,7 +83,7 @@ private:
   Progress own_; ///< where no shared memory is left
   Progress *shared_;
   uint32_t last_ = 0;
-  uint32_t open_ = 0;
+  std::vector<uint32_t> open_; ///< runs, oldest first
 };
 
 } // namespace colldsl::lanes

@@ -119,6 +119,7 @@ void NetworkEndpoint::onFailed(std::span<const std::byte> bytes) {
 void NetworkEndpoint::onLost(Peer &peer, const std::string &reason) {
   if (!peer.saidGoodbye)
     lost_.push_back({peer.rank, reason});
+  std::erase_if(kept_, [&](const Kept &kept) { return kept.reader == peer.rank; });
   nextLook_ = {};
 }
 

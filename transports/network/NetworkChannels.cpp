@@ -80,10 +80,27 @@ void NetworkChannels::awaitWriters() {
   }
 }
 
+// A peer may be reading what it was told of. It has ended all its reads when it closes the plan.
+// One that looks later sees that the plan failed before it reads; what it began before this rank
+// said so has ended when the wait is over.
+void NetworkChannels::awaitReaders() {
+  auto deadline = Clock::now() + endpoint_.linger();
+  for (End &end : out_.ends) {
+    auto isOver = [&] {
+      return !end.mayBeRead || end.peer->isLost || closedThere_.count(end.peer->rank) != 0;
+    };
+    while (!isOver() && Clock::now() < deadline)
+      if (!endpoint_.progress())
+        endpoint_.look();
+    if (!isOver())
+      endpoint_.keepUntilClosed(plan_, end.peer->rank, std::move(end.region));
+    end.mayBeRead = false;
+  }
+}
+
 void NetworkChannels::close(Side &side) {
   bool isBusy = false;
   for (End &end : side.ends) {
-    endpoint_.forget(end);
     endpoint_.retire(end);
     end.region.reset();
     awaitNoMore(end);
@@ -103,18 +120,35 @@ void NetworkChannels::sayClosed() {
                              ClosedBody{castsTo_[peer->rank]});
 }
 
-NetworkChannels::~NetworkChannels() {
+void NetworkChannels::cancel() {
   std::lock_guard lock(endpoint_.mutex_);
+  cancelHeld();
+}
+
+void NetworkChannels::cancelHeld() {
+  if (std::exchange(isCancelled_, true))
+    return;
   drain(out_);
   drain(in_);
+  for (Side *side : {&out_, &in_})
+    for (End &end : side->ends) {
+      endpoint_.forget(end);
+      end.state = End::State::Idle;
+    }
+  closeCasts();
   sayClosed();
   awaitWriters();
+  awaitReaders();
+}
+
+NetworkChannels::~NetworkChannels() {
+  std::lock_guard lock(endpoint_.mutex_);
+  cancelHeld();
   endpoint_.plans_.erase(plan_);
   endpoint_.failed_.erase(plan_);
   for (const auto &[key, aside] : aside_)
     if (aside.kind == Kind::Eager)
       endpoint_.mail_->consume(*key.first->peer, aside.body.size());
-  closeCasts();
   close(out_);
   close(in_);
 }
@@ -132,6 +166,7 @@ End &NetworkChannels::begin(Side &side, MessageSlot slot, OpId op, const Payload
   end.payload = payload;
   end.bytes = payload.bytes;
   end.moved = 0;
+  end.mayBeRead = false;
   end.isDoubted = false;
   return end;
 }

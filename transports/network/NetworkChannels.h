@@ -26,6 +26,7 @@ struct End : Move {
   bool sends = false;
   bool comesLate = false; ///< received: the one before was asked about after its receive was posted
   bool isDoubted = false; ///< the peer was asked, and did not answer yet
+  bool mayBeRead = false; ///< sent: the peer was told where it may read it
   bool isAwaited = false; ///< the carrier knows that something is to come of the peer
   Transfer way;
   uint32_t message = 0; ///< place in the edge's list
@@ -89,6 +90,7 @@ public:
   std::span<const Completion> poll() override;
   bool check() override;
   void abort(const Fault &fault) override;
+  void cancel() override;
   OpId openOp(Rank peer) const override;
 
 private:
@@ -183,6 +185,8 @@ private:
   bool isDeserted();
   void drain(Side &side);
   void awaitWriters();
+  void awaitReaders();
+  void cancelHeld();
   void close(Side &side);
   void sayClosed();
 
@@ -200,6 +204,7 @@ private:
   std::vector<std::map<Key, Aside>::node_type> spare_; ///< their memory is used again
   std::vector<Completion> fresh_;                      ///< since the last poll
   std::vector<Completion> told_;
+  bool isCancelled_ = false;
   std::optional<Fault> found_; ///< by whoever made progress; the owner has not seen it yet
   std::chrono::steady_clock::time_point desertedAt_ = {};
   std::chrono::steady_clock::time_point nextDoubt_ = {}; ///< of this run; zero: nobody waited yet

@@ -125,6 +125,7 @@ NetworkEndpoint::~NetworkEndpoint() {
   for (std::vector<End> &ends : orphans_)
     for (End &end : ends)
       end.region.reset();
+  kept_.clear();
   carrier_->stop();
   if (waker_ >= 0)
     ::close(waker_);
@@ -227,6 +228,8 @@ void NetworkEndpoint::onFrame(Peer &from, const Header &header, std::span<const 
 
 void NetworkEndpoint::onPlanFrame(Peer &from, const Header &header,
                                   std::span<const std::byte> body) {
+  if (header.kind == Kind::Closed)
+    dropKept(header.plan, from.rank);
   if (auto plan = plans_.find(header.plan); plan != plans_.end())
     plan->second->onFrame(from, header, body);
   else if (static_cast<int32_t>(header.plan - opened_) >= 0)
@@ -277,6 +280,8 @@ void NetworkEndpoint::onWritten(uint32_t ticket) {
 bool NetworkEndpoint::progress() {
   if (isFrozen_)
     return false;
+  if (!orphans_.empty())
+    dropOrphans();
   bool moved = mail_->poll();
   if (!toMove_.empty())
     moved |= moveAll();
@@ -296,10 +301,30 @@ void NetworkEndpoint::freeze(Rank writer) {
 }
 
 bool NetworkEndpoint::moveAll() {
+  auto reads = [](const End *end) { return !end->sends; };
+  bool isAnyRead = std::any_of(toMove_.begin(), toMove_.end(), reads);
+  for (int i = 0; isAnyRead && i < kMostPolls && mail_->poll(); ++i) {
+  }
   std::vector<End *> now = std::exchange(toMove_, {});
   for (End *end : now)
-    end->channels->move(*end);
+    if (end->sends || !failureOf(end->channels->plan_))
+      end->channels->move(*end);
   return toMove_.size() < now.size();
+}
+
+void NetworkEndpoint::dropOrphans() {
+  std::erase_if(orphans_, [](const std::vector<End> &ends) {
+    return std::none_of(ends.begin(), ends.end(), [](const End &end) { return end.isOpen; });
+  });
+}
+
+void NetworkEndpoint::keepUntilClosed(uint32_t plan, Rank reader, Region region) {
+  kept_.push_back({plan, reader, std::move(region)});
+}
+
+void NetworkEndpoint::dropKept(uint32_t plan, Rank reader) {
+  std::erase_if(kept_,
+                [&](const Kept &kept) { return kept.plan == plan && kept.reader == reader; });
 }
 
 bool NetworkEndpoint::streamAll() {

@@ -104,6 +104,12 @@ private:
   void tellFailure(Rank rank, const FailureBody &body);
   std::optional<Fault> failureOf(uint32_t plan) const;
 
+  /// Memory that a peer was told to read stays registered until it has closed the plan: a read
+  /// that fails would cost the peer.
+  void keepUntilClosed(uint32_t plan, Rank reader, Region region);
+  void dropKept(uint32_t plan, Rank reader);
+  void dropOrphans();
+
   uint32_t ticketFor(End &end);
   void retire(End &end);
 
@@ -144,6 +150,12 @@ private:
   };
   std::vector<Ticket> tickets_;
   std::vector<uint32_t> freeTickets_;
+  struct Kept {
+    uint32_t plan;
+    Rank reader;
+    Region region;
+  };
+  std::vector<Kept> kept_;
   std::vector<std::vector<End>> orphans_; ///< whose plan is closed, but the carrier is not done
   std::vector<Watch::News> news_;
   struct Lost {

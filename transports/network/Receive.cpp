@@ -51,6 +51,8 @@ void NetworkChannels::announce(End &end) {
 }
 
 void NetworkChannels::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
+  if (isCancelled_ && header.kind != Kind::Closed && header.kind != Kind::Read)
+    return endpoint_.drop(from, header, body);
   switch (header.kind) {
   case Kind::Eager:
   case Kind::Request:
@@ -231,12 +233,14 @@ void NetworkChannels::letStream(End &end) {
   endpoint_.mail_->say(*end.peer, headerOf(Kind::Place, end), body);
 }
 
+// Not before all that came is taken: the sender may have failed meanwhile.
 void NetworkChannels::read(End &end, const RequestBody &request) {
   end.place = {};
   end.stretches.clear();
   end.place.address = request.address;
   end.place.key = request.key;
-  move(end);
+  end.state = End::State::ToMove;
+  endpoint_.toMove_.push_back(&end);
 }
 
 void NetworkChannels::onFragment(Peer &from, const Header &header,

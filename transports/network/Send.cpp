@@ -57,7 +57,7 @@ void NetworkChannels::ask(End &end) {
   bool mayRead = end.way.mover == Mover::Reader || !endpoint_.carrier_->powers().pins;
   if (canMove(end) && end.payload.count == 1 && mayRead && know(end, Access::RemoteRead)) {
     void *begin = end.payload.pieces[0].iov_base;
-    body.isReadable = 1;
+    body.isReadable = end.mayBeRead = true;
     body.address = endpoint_.carrier_->named(begin, begin);
     body.key = end.region.key();
   }
@@ -94,12 +94,15 @@ void NetworkChannels::onPlace(Peer &from, const Header &header, std::span<const 
   if (end->place.isUnasked) {
     end->comesLate = true;
     end->placeRun = header.run;
-    if (isAsked && end->place.bytes == end->bytes && canMove(*end) && canGather(*end))
+    if (isAsked && end->place.bytes == end->bytes && canMove(*end) && canGather(*end)) {
+      end->mayBeRead = false; // the receiver counts on that
       move(*end);
+    }
     return;
   }
   if (!isAsked || end->place.bytes != end->bytes)
     return;
+  end->mayBeRead = false; // the receiver has decided
   if (end->place.isWritable && canMove(*end))
     return move(*end);
   if (!noteWanted(*end))
@@ -115,7 +118,10 @@ void NetworkChannels::letGo(End &end) {
 
 void NetworkChannels::onRead(Peer &from, const Header &header) {
   End *end = find(out_, from.rank, header.message);
-  if (end && end->state == End::State::Asked && end->run == header.run)
+  if (!end || end->run != header.run)
+    return;
+  end->mayBeRead = false;
+  if (end->state == End::State::Asked)
     finish(*end);
 }
 
@@ -159,7 +165,10 @@ void NetworkChannels::move(End &end) {
   endpoint_.toMove_.push_back(&end);
 }
 
+// What a sender failed with may be read from memory that it uses again.
 void NetworkChannels::afterMove(End &end) {
+  if (!end.sends && endpoint_.failureOf(plan_))
+    return;
   if (!end.sends)
     endpoint_.mail_->say(*end.peer, headerOf(Kind::Read, end), std::span<const std::byte>());
   finish(end);

@@ -100,6 +100,11 @@ bool RoutedChannels::check() {
   return !failed();
 }
 
+void RoutedChannels::cancel() {
+  for (Channels *part : parts_)
+    part->cancel();
+}
+
 void RoutedChannels::abort(const Fault &fault) {
   fail(fault);
   for (Channels *part : parts_)

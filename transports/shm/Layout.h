@@ -1,14 +1,15 @@
 /// What ranks share. Every word has one writer, or changes hands through an
-/// acquire/release pair; only failures and sleeping use read-modify-write.
+/// acquire/release pair; only failures, requests to send and sleeping use read-modify-write.
 ///
 ///   WorldHeader | RankControl[ranks] | arena of rank 0 | arena of rank 1 | ...
 ///
 /// A channel lies in the arena of its receiver:
-///   ChannelHeader | FlagLine[ringLines] | notice u32[messages]
+///   ChannelHeader | FlagLine[ringLines] | state u32[messages]
 /// The payload cells of a plan lie in the arena of their sender.
 #pragma once
 
 #include "ir/Result.h"
+#include "transports/Rendezvous.h"
 
 #include <atomic>
 #include <cstddef>
@@ -20,30 +21,12 @@ namespace colldsl::shm {
 inline constexpr uint32_t kLineBytes = 64;
 inline constexpr uint32_t kInlineBytes = 48;
 
-/// A failure for good, told to all. Written once, by the rank that claimed the record.
-struct FailureRecord {
-  static constexpr uint64_t kEveryPlan = UINT64_MAX;
-  static constexpr uint64_t kNoPlan = UINT64_MAX - 1; ///< of whom looks for deaths alone
-  std::atomic<uint32_t> ready;
-  Rank culprit;  ///< who died or misbehaved, kNoRank: nobody known
-  uint64_t plan; ///< which plan failed, or kEveryPlan
-  ErrorKind kind;
-  char reason[240];
-};
-
-/// Who died so far, and which plans no run can be of any more. Records never go away; when there
-/// are too many, everything fails.
-struct FailureLog {
-  static constexpr uint32_t kRecords = 1024;
-  alignas(kLineBytes) std::atomic<uint32_t> count;
-  FailureRecord records[kRecords];
-};
-
-/// A run that failed, of a plan that did not.
+/// A run that failed, of a plan that did not; or a plan, of those of a group, which are numbered as
+/// runs are.
 struct RunFailure {
   uint64_t plan;
   uint32_t run;
-  Rank culprit; ///< as in a FailureRecord
+  Rank culprit; ///< who died or misbehaved, kNoRank: nobody known
   ErrorKind kind;
   char reason[232];
 };
@@ -70,10 +53,18 @@ struct RunFailures {
 static_assert(sizeof(RunFailure) % sizeof(uint64_t) == 0);
 
 struct WorldHeader {
-  uint32_t wakersFence; ///< 1: see Sleep.h. Written before others join
-  FailureLog failures;
+  uint32_t wakersFence;          ///< 1: see Sleep.h. Written before others join
+  RunFailures::Entry everything; ///< why all plans fail, if they do; the first failure counts
+  RunFailures planFailures;
   RunFailures runFailures;
+  alignas(kLineBytes) std::atomic<uint32_t> deaths;  ///< how many ranks died
   alignas(kLineBytes) std::atomic<uint32_t> reports; ///< of either, so that news are one load
+};
+
+/// A plan that a rank has open. It lies in that rank's arena and never goes.
+struct OpenPlan {
+  uint64_t next;                ///< offset of the one that was made before, 0: none
+  std::atomic<uint32_t> number; ///< of the plan, plus one; 0: none
 };
 
 /// One rank's public words.
@@ -90,15 +81,18 @@ struct RankControl {
   std::atomic<uint32_t> exchangeSeq;          ///< parcels of this exchange are out
   std::atomic<uint32_t> arriveSeq;            ///< it reached this barrier
   std::atomic<uint32_t> releaseSeq;           ///< rank 0 only: all reached this barrier
-  /// Rank 0 only, with releaseSeq: the record of why a plan cannot be opened.
-  std::atomic<uint32_t> verdict;
-  static constexpr uint32_t kFine = 0xffffffffu;
+  std::atomic<uint32_t> hasFailed;            ///< rank 0 only, with releaseSeq: the plan has
+  /// How many of the plans that all ranks open together this rank has opened, and the offset of the
+  /// newest OpenPlan, 0: there is none.
+  std::atomic<uint32_t> plansOpened;
+  std::atomic<uint64_t> openPlans;
   std::atomic<uint64_t> parcels;  ///< offset of its parcel directory
   std::atomic<uint64_t> progress; ///< offset of the newest lanes::Progress, 0: there is none
   std::atomic<int32_t> bell; ///< number of its file in the process, plus one; 0: none, see Bells
   /// Offset of the newest lane that others made to this rank, 0: there is none. The only
   /// word here that several write.
   alignas(kLineBytes) std::atomic<uint64_t> knocks;
+  std::atomic<uint32_t> isDead; ///< somebody saw the end of its process
 };
 
 enum class LineKind : uint8_t {
@@ -117,6 +111,7 @@ struct RequestBody {
   uint64_t bytes;
   uint64_t address; ///< in the sender's process: as in cma::RemotePayload
   uint32_t pieces;
+  uint32_t use; ///< of the message's state word: see Rendezvous.h
 };
 
 union LineBody {
@@ -141,10 +136,6 @@ struct ChannelHeader {
   std::atomic<uint32_t> receiverClosed;
   alignas(kLineBytes) std::atomic<uint32_t> senderClosed;
 };
-
-/// Receiver to sender, one word per message: what it says about a Request of a run.
-constexpr uint32_t readyNotice(uint32_t run) { return run * 2; }
-constexpr uint32_t doneNotice(uint32_t run) { return run * 2 + 1; }
 
 /// A payload cell; its bytes follow. busy is set by the sender, who owns the cell
 /// while it is 0, and cleared by the receiver.

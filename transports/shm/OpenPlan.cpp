@@ -109,9 +109,16 @@ Status ShmEndpoint::openWithAll(ShmChannels &channels, Status own, const OpenReq
   return own;
 }
 
+std::unique_ptr<ShmChannels> ShmEndpoint::openNext() {
+  std::lock_guard lock(mutex_);
+  static_assert(OpenPlans::kNone == Arena::kNoRoom);
+  open_.open(plans_, [this](uint64_t bytes) { return arena_.allocate(bytes); });
+  return std::make_unique<ShmChannels>(*this, plans_++);
+}
+
 Result<std::unique_ptr<Channels>> ShmEndpoint::open(const OpenRequest &request) {
   std::lock_guard lock(openMutex_);
-  auto channels = std::make_unique<ShmChannels>(*this, plans_++);
+  auto channels = openNext();
   Status own = checkPeers(request.out, numRanks());
   if (own)
     own = checkPeers(request.in, numRanks());
@@ -125,8 +132,7 @@ Result<std::unique_ptr<Channels>> ShmEndpoint::open(const OpenRequest &request) 
 
 void ShmEndpoint::refuse(const std::string &reason) {
   std::lock_guard lock(openMutex_);
-  ShmChannels channels(*this, plans_++);
-  (void)openWithAll(channels, Status::error(reason), {});
+  (void)openWithAll(*openNext(), Status::error(reason), {});
 }
 
 Status ShmChannels::layOut(std::span<const EdgeSpec> in) {

@@ -28,7 +28,7 @@ void Receiver::addChannel(const EdgeSpec &edge, uint64_t offset) {
   c.lines = ringLines(c.messages, world_.options().maxRingLines);
   c.header = new (world_.at(offset)) ChannelHeader();
   c.ring = new (c.header + 1) FlagLine[c.lines]();
-  c.notices = new (c.ring + c.lines) std::atomic<uint32_t>[c.messages]();
+  c.states = new (c.ring + c.lines) std::atomic<uint32_t>[c.messages]();
   c.peer = edge.peer;
   c.firstRecord = static_cast<uint32_t>(records_.size());
   c.missing = c.messages;
@@ -139,16 +139,19 @@ void Receiver::deliverRequest(Channel &c, Record &record, const RequestBody &req
                               std::vector<Completion> &done) {
   if (!accepts(record.payload, request.bytes))
     return refuse(sizeMismatch(c.peer, record.op, record.payload, request.bytes));
+  if (!rendezvous::claim(stateOf(c, record), request.use))
+    return refuse(
+        {c.peer, record.op, "rank " + std::to_string(index(c.peer)) + " has closed the plan"});
   if (readDirectly(c, record, request)) {
-    notify(c, record, doneNotice(run_));
+    leave(c, record, request.use, rendezvous::State::Done);
     return finish(c, record, request.bytes, done);
   }
+  leave(c, record, request.use, rendezvous::State::Ready);
   if (fault_.peer != kNoRank)
     return;
   record.state = State::Streaming;
   record.bytes = request.bytes;
   record.received = 0;
-  notify(c, record, readyNotice(run_));
 }
 
 bool Receiver::readDirectly(Channel &c, Record &record, const RequestBody &request) {
@@ -193,9 +196,8 @@ void Receiver::freeCell(Channel &c, uint64_t offset) {
   world_.wake(c.peer);
 }
 
-void Receiver::notify(Channel &c, const Record &record, uint32_t notice) {
-  auto message = static_cast<uint32_t>(&record - &records_[c.firstRecord]);
-  c.notices[message].store(notice, std::memory_order_release);
+void Receiver::leave(Channel &c, const Record &record, uint32_t use, rendezvous::State state) {
+  rendezvous::leave(stateOf(c, record), use, state);
   world_.wake(c.peer);
 }
 

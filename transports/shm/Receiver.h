@@ -81,7 +81,7 @@ private:
   struct Channel {
     ChannelHeader *header;
     FlagLine *ring;
-    std::atomic<uint32_t> *notices;
+    std::atomic<uint32_t> *states; ///< of messages
     Rank peer;
     uint32_t firstRecord;
     uint32_t messages;
@@ -104,7 +104,10 @@ private:
   void takeFragment(Channel &c, Record &record, const CellBody &body,
                     std::vector<Completion> &done);
   void freeCell(Channel &c, uint64_t offset);
-  void notify(Channel &c, const Record &record, uint32_t notice);
+  std::atomic<uint32_t> &stateOf(const Channel &c, const Record &record) const {
+    return c.states[&record - &records_[c.firstRecord]];
+  }
+  void leave(Channel &c, const Record &record, uint32_t use, rendezvous::State state);
   void finish(Channel &c, Record &record, uint64_t bytes, std::vector<Completion> &done);
   void refuse(Fault fault);
 

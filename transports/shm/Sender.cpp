@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace colldsl::shm {
+namespace {
+
+using rendezvous::State;
+using rendezvous::wordOf;
+
+} // namespace
 
 void Sender::addChannel(const EdgeSpec &edge, uint64_t offset) {
   auto messages = static_cast<uint32_t>(edge.messages.size());
@@ -10,7 +16,7 @@ void Sender::addChannel(const EdgeSpec &edge, uint64_t offset) {
   c.header = reinterpret_cast<ChannelHeader *>(world_.at(offset));
   c.ring = reinterpret_cast<FlagLine *>(c.header + 1);
   c.lines = ringLines(messages, world_.options().maxRingLines);
-  c.notices = reinterpret_cast<std::atomic<uint32_t> *>(c.ring + c.lines);
+  c.states = reinterpret_cast<std::atomic<uint32_t> *>(c.ring + c.lines);
   c.peer = edge.peer;
   c.firstRecord = static_cast<uint32_t>(records_.size());
   channels_.push_back(c);
@@ -60,7 +66,7 @@ Sender::Published Sender::publish(Channel &c, uint32_t record) {
   }
   const void *address = r.payload.count == 1 ? r.payload.pieces[0].iov_base
                                              : static_cast<const void *>(r.payload.pieces);
-  line->body.request = {bytes, reinterpret_cast<uint64_t>(address), r.payload.count};
+  line->body.request = {bytes, reinterpret_cast<uint64_t>(address), r.payload.count, r.use};
   commit(c, *line, r, LineKind::Request);
   c.awaiting.push(records_, record);
   return Published::Requested;
@@ -78,7 +84,7 @@ Posted Sender::post(MessageSlot slot, OpId op, const Payload &payload) {
     return Posted::Done;
   Channel &c = channels_[slot.edge];
   uint32_t record = c.firstRecord + slot.message;
-  records_[record] = {payload, 0, op, slot.message, kEndOfList};
+  records_[record] = {payload, 0, op, slot.message, kEndOfList, records_[record].use};
   if (c.unsent.empty()) {
     Published p = publish(c, record);
     if (p == Published::Done)
@@ -91,15 +97,20 @@ Posted Sender::post(MessageSlot slot, OpId op, const Payload &payload) {
   return Posted::Pending;
 }
 
-void Sender::readNotices(Channel &c, std::vector<Completion> &done) {
+void Sender::finish(const Channel &c, Record &r, std::vector<Completion> &done) const {
+  rendezvous::offer(stateOf(c, r), ++r.use);
+  done.push_back({r.op, r.payload.bytes});
+}
+
+void Sender::readAnswers(Channel &c, std::vector<Completion> &done) {
   c.awaiting.removeIf(records_, [&](uint32_t i) {
     Record &r = records_[i];
-    uint32_t notice = c.notices[r.message].load(std::memory_order_acquire);
-    if (notice == doneNotice(run_)) {
-      done.push_back({r.op, r.payload.bytes});
+    uint32_t state = stateOf(c, r).load(std::memory_order_acquire);
+    if (state == wordOf(r.use, State::Done)) {
+      finish(c, r, done);
       return true;
     }
-    if (notice != readyNotice(run_))
+    if (state != wordOf(r.use, State::Ready))
       return false;
     c.streams.push(records_, i);
     return true;
@@ -137,14 +148,14 @@ void Sender::stream(Channel &c, std::vector<Completion> &done) {
     if (r.sent < r.payload.bytes)
       continue;
     c.streams.pop(records_);
-    done.push_back({r.op, r.payload.bytes});
+    finish(c, r, done);
   }
 }
 
 void Sender::poll(std::vector<Completion> &done) {
   for (size_t i = 0; i < active_.size();) {
     Channel &c = channels_[active_[i]];
-    readNotices(c, done);
+    readAnswers(c, done);
     sendWaiting(c, done);
     stream(c, done);
     if (!c.idle()) {
@@ -180,6 +191,25 @@ OpId Sender::openOp(Rank peer) const {
       return records_[c.anyRecord()].op;
   }
   return kNoOp;
+}
+
+bool Sender::cancel() {
+  bool isOver = true;
+  for (uint32_t at : active_) {
+    Channel &c = channels_[at];
+    auto withdraw = [&](uint32_t i) {
+      Record &r = records_[i];
+      bool isCopied = rendezvous::cancel(stateOf(c, r), r.use) == rendezvous::Cancelled::NotYet &&
+                      !world_.isDead(c.peer);
+      isOver = isOver && !isCopied;
+      r.use += !isCopied;
+      return !isCopied;
+    };
+    c.awaiting.removeIf(records_, withdraw);
+    c.streams.removeIf(records_, withdraw);
+    c.unsent.removeIf(records_, [](uint32_t) { return true; });
+  }
+  return isOver;
 }
 
 void Sender::close() {

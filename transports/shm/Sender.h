@@ -39,6 +39,10 @@ public:
 
   OpId openOp(Rank peer) const;
 
+  /// No byte of what is under way leaves this rank any more. False: a receiver copies just now, try
+  /// again.
+  bool cancel();
+
   /// Tells the receivers that nothing more comes.
   void close();
 
@@ -49,11 +53,12 @@ private:
     OpId op;
     uint32_t message;
     uint32_t next;
+    uint32_t use = 0; ///< of its state word
   };
   struct Channel {
     ChannelHeader *header;
     FlagLine *ring;
-    std::atomic<uint32_t> *notices;
+    std::atomic<uint32_t> *states; ///< of messages
     Rank peer;
     uint32_t firstRecord;
     uint32_t lines;
@@ -61,7 +66,7 @@ private:
     uint32_t consumedSeen = 0;
     bool active = false;
     IndexList unsent;   ///< wait for a line
-    IndexList awaiting; ///< requested, no notice yet
+    IndexList awaiting; ///< requested, no answer yet
     IndexList streams;  ///< the receiver is ready
     uint32_t anyRecord() const {
       return !awaiting.empty()  ? awaiting.front()
@@ -76,7 +81,11 @@ private:
   FlagLine *nextLine(Channel &c);
   void commit(Channel &c, FlagLine &line, const Record &r, LineKind kind);
   Published publish(Channel &c, uint32_t record);
-  void readNotices(Channel &c, std::vector<Completion> &done);
+  static std::atomic<uint32_t> &stateOf(const Channel &c, const Record &r) {
+    return c.states[r.message];
+  }
+  void finish(const Channel &c, Record &r, std::vector<Completion> &done) const;
+  void readAnswers(Channel &c, std::vector<Completion> &done);
   void sendWaiting(Channel &c, std::vector<Completion> &done);
   bool sendFragment(Channel &c, Record &r);
   void stream(Channel &c, std::vector<Completion> &done);

@@ -19,7 +19,7 @@ struct DirectoryEntry {
 // Nobody can go on without the one who is missing: everything fails, everywhere.
 Status ShmBootstrap::giveUp(Rank rank, const std::string &what) const {
   std::string reason = "rank " + std::to_string(index(rank)) + " " + what;
-  world_.report(FailureRecord::kEveryPlan, {rank, kNoOp, reason});
+  world_.reportToAll({rank, kNoOp, reason});
   return Status::error(reason);
 }
 
@@ -27,13 +27,15 @@ Status ShmBootstrap::giveUp(Rank rank, const std::string &what) const {
 template <typename Condition> Status ShmBootstrap::waitFor(Rank rank, Condition condition) {
   const RankControl &control = world_.control(rank);
   auto begin = std::chrono::steady_clock::now();
-  uint32_t seen = 0;
   for (uint32_t turn = 0; !condition(control); ++turn) {
     if (whileWaiting_)
       whileWaiting_();
     health_.look();
     // Failures of single plans are no reason to stop.
-    if (auto fault = world_.findFailure(FailureRecord::kEveryPlan, seen))
+    auto fault = world_.findDeath([](Rank) { return true; });
+    if (!fault)
+      fault = world_.findFailureOfAll();
+    if (fault)
       return Status::error(fault->kind, fault->reason);
     if (control.left.load(std::memory_order_acquire) != 0 && !condition(control))
       return giveUp(rank, "has left");
@@ -134,11 +136,8 @@ Status ShmBootstrap::arrive(std::optional<uint32_t> plan) {
     if (!s)
       return s;
   }
-  if (plan) {
-    uint32_t record = 0;
-    bool failed = world_.findFailure(*plan, record).has_value();
-    own.verdict.store(failed ? record : RankControl::kFine, std::memory_order_relaxed);
-  }
+  if (plan)
+    own.hasFailed.store(world_.findAny(*plan).has_value(), std::memory_order_relaxed);
   own.releaseSeq.store(turn, std::memory_order_release);
   return {};
 }
@@ -148,10 +147,9 @@ Status ShmBootstrap::barrier() { return arrive(std::nullopt); }
 Result<std::optional<Fault>> ShmBootstrap::agree(uint32_t plan) {
   if (Status s = arrive(plan); !s)
     return s;
-  uint32_t record = world_.control(Rank{0}).verdict.load(std::memory_order_relaxed);
-  if (record == RankControl::kFine)
+  if (world_.control(Rank{0}).hasFailed.load(std::memory_order_relaxed) == 0)
     return std::optional<Fault>();
-  return world_.findFailure(plan, record);
+  return world_.findAny(plan);
 }
 
 } // namespace colldsl::shm

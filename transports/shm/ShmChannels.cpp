@@ -1,6 +1,7 @@
 #include "transports/shm/ShmEndpoint.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace colldsl::shm {
 
@@ -10,12 +11,14 @@ ShmChannels::ShmChannels(ShmEndpoint &endpoint, uint32_t plan)
 
 // Of a plan that did not open on all ranks, nobody writes to anybody's memory.
 ShmChannels::~ShmChannels() {
+  endpoint_.closed(plan_);
   if (!connected_) {
     if (cellBlock_ != Arena::kNoRoom)
       ownChannels_.push_back(cellBlock_);
     endpoint_.release(ownChannels_);
     return;
   }
+  cancel();
   receiver_.close();
   sender_.close();
   endpoint_.bury({std::move(ownChannels_), cellBlock_, std::move(sender_.cells())});
@@ -78,7 +81,7 @@ std::span<const Completion> ShmChannels::poll() {
 
 // If the plan failed elsewhere before, that is the reason for what happens here.
 void ShmChannels::failAsReceiver() {
-  auto earlier = endpoint_.world_.findFailure(plan_, failuresSeen_);
+  auto earlier = endpoint_.world_.findAny(plan_);
   fail(earlier ? std::move(*earlier) : receiver_.fault());
 }
 
@@ -88,7 +91,7 @@ void ShmChannels::hearNews() {
   if (reports == reportsSeen_)
     return;
   reportsSeen_ = reports;
-  if (auto fault = endpoint_.world_.findFailure(plan_, failuresSeen_))
+  if (auto fault = endpoint_.world_.findAny(plan_))
     fail(std::move(*fault));
 }
 
@@ -96,7 +99,7 @@ bool ShmChannels::check() {
   if (failed())
     return false;
   endpoint_.health_.look();
-  if (auto fault = endpoint_.world_.findFailure(plan_, failuresSeen_))
+  if (auto fault = endpoint_.world_.findAny(plan_))
     fail(std::move(*fault));
   else
     checkDeserted();
@@ -109,8 +112,20 @@ void ShmChannels::checkDeserted() {
   Rank peer = receiver_.findDeserted(done_);
   if (peer == kNoRank)
     peer = sender_.findDeserted(done_);
-  if (peer != kNoRank) // others wait for us who do not know that peer
+  if (peer == kNoRank)
+    return;
+  if (auto fault = endpoint_.world_.findAny(plan_)) // why it left is told before
+    fail(std::move(*fault));
+  else // others wait for us who do not know that peer
     abort({peer, openOp(peer), "rank " + std::to_string(index(peer)) + " has closed the plan"});
+}
+
+// A copy that a peer has begun with ends soon, unless the peer dies.
+void ShmChannels::cancel() {
+  while (!sender_.cancel()) {
+    std::this_thread::yield();
+    endpoint_.health_.look();
+  }
 }
 
 OpId ShmChannels::openOp(Rank peer) const {
@@ -120,9 +135,9 @@ OpId ShmChannels::openOp(Rank peer) const {
 
 void ShmChannels::abort(const Fault &fault) {
   fail(fault);
-  if (endpoint_.world_.findFailure(plan_, failuresSeen_))
+  if (endpoint_.world_.findAny(plan_))
     return; // all know already
-  endpoint_.world_.report(plan_, fault);
+  endpoint_.world_.report(plan_, fault, true);
 }
 
 } // namespace colldsl::shm

@@ -7,7 +7,8 @@
 namespace colldsl::shm {
 ShmEndpoint::ShmEndpoint(World &world, Rank self)
     : world_(world), self_(self), arena_(world.arenaBegin(self), world.options().arenaBytes),
-      health_(world, self), bootstrap_(world, self, arena_, mutex_, health_, whileOpening_),
+      open_(world, self), health_(world, self),
+      bootstrap_(world, self, arena_, mutex_, health_, whileOpening_),
       singleCopy_(world.options()) {
   caps_.name = "shm";
   caps_.maxInlineBytes = kInlineBytes;
@@ -57,6 +58,11 @@ void ShmEndpoint::bury(Buried buried) {
   std::lock_guard lock(mutex_);
   buried_.push_back(std::move(buried));
   reclaim();
+}
+
+void ShmEndpoint::closed(uint32_t plan) {
+  std::lock_guard lock(mutex_);
+  open_.close(plan);
 }
 
 void ShmEndpoint::reclaim() {

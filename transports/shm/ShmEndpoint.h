@@ -1,6 +1,7 @@
 /// One rank's end of the shared-memory transport.
 #pragma once
 
+#include "transports/shm/OpenPlans.h"
 #include "transports/shm/Receiver.h"
 #include "transports/shm/Sender.h"
 #include "transports/shm/ShmBootstrap.h"
@@ -39,18 +40,21 @@ private:
     CellPool cells;
   };
 
+  std::unique_ptr<ShmChannels> openNext();
   Status openWithAll(ShmChannels &channels, Status own, const OpenRequest &request);
   Result<uint64_t> allocate(uint64_t bytes);
   void release(std::span<const uint64_t> blocks);
   void bury(Buried buried);
   void reclaim();
+  void closed(uint32_t plan);
 
   World &world_;
   Rank self_;
   Caps caps_;
-  std::mutex mutex_; ///< arena_, buried_
+  std::mutex mutex_; ///< arena_, buried_, open_
   Arena arena_;
   std::vector<Buried> buried_;
+  OpenPlans open_;
   Health health_;
   std::mutex openMutex_; ///< bootstrap_, plans_
   ShmBootstrap bootstrap_;
@@ -71,6 +75,7 @@ public:
   std::span<const Completion> poll() override;
   bool check() override;
   void abort(const Fault &fault) override;
+  void cancel() override;
   OpId openOp(Rank peer) const override;
 
 private:
@@ -86,7 +91,6 @@ private:
   uint32_t plan_;          ///< the same number on all ranks
   bool connected_ = false; ///< all ranks opened the plan
   uint32_t run_ = 0;
-  uint32_t failuresSeen_ = 0;
   uint32_t reportsSeen_ = 0;
   Sender sender_;
   Receiver receiver_;

@@ -95,8 +95,13 @@ bool claim(RunFailures::Entry &entry, uint32_t &turn) {
   }
 }
 
-// What is pushed out is lost before it is gone.
-void putDown(RunFailures &failures, const RunFailure &failure) {
+// What is pushed out is lost before it is gone, if somebody needs it.
+template <typename IsNeeded>
+void putDown(RunFailures &failures, const RunFailure &failure, IsNeeded isNeeded) {
+  auto loseIfNeeded = [&](const RunFailure &lost) {
+    if (isNeeded(lost))
+      lose(failures, lost.plan, lost.run);
+  };
   RunFailures::Entry &entry = failures.entries[RunFailures::placeOf(failure.plan, failure.run)];
   uint32_t turn;
   if (!claim(entry, turn))
@@ -104,14 +109,36 @@ void putDown(RunFailures &failures, const RunFailure &failure) {
   RunFailure before = contentOf(entry);
   bool isLater = before.plan == failure.plan && before.run > failure.run;
   if (isLater)
-    lose(failures, failure.plan, failure.run);
+    loseIfNeeded(failure);
   bool stays = isLater || (before.plan == failure.plan && before.run == failure.run);
   if (!stays) {
-    lose(failures, before.plan, before.run);
+    loseIfNeeded(before);
     write(entry, failure);
   }
   entry.turn.store(turn + 2, std::memory_order_release);
 }
+
+RunFailure failureOf(uint64_t plan, uint32_t run, const Fault &fault) {
+  RunFailure failure{plan, run, fault.peer, fault.kind, {}};
+  std::strncpy(failure.reason, fault.reason.c_str(), sizeof failure.reason - 1);
+  return failure;
+}
+
+std::optional<Fault> find(const RunFailures &failures, uint64_t plan, uint32_t run,
+                          const char *otherwise) {
+  RunFailure found;
+  if (read(failures.entries[RunFailures::placeOf(plan, run)], found) && found.plan == plan &&
+      found.run == run)
+    return Fault{found.culprit, kNoOp, found.reason, found.kind};
+  if (run <= failures.lost[RunFailures::placeOf(plan)].load(std::memory_order_acquire))
+    return Fault{kNoRank, kNoOp, otherwise, ErrorKind::Other};
+  return std::nullopt;
+}
+
+uint64_t groupOf(uint64_t plan) { return plan >> 32; }
+
+// From 1 on, as those of runs.
+uint32_t numberOf(uint64_t plan) { return static_cast<uint32_t>(plan) + 1; }
 
 } // namespace
 
@@ -226,55 +253,84 @@ void World::tellAll() const {
     wakeSleeper(Rank{r});
 }
 
-void World::report(uint64_t plan, const Fault &fault) const {
-  FailureLog &log = header().failures;
-  uint32_t n = log.count.fetch_add(1, std::memory_order_acq_rel);
-  if (n < FailureLog::kRecords) {
-    FailureRecord &record = log.records[n];
-    record.plan = plan;
-    record.kind = fault.kind;
-    record.culprit = fault.peer;
-    std::strncpy(record.reason, fault.reason.c_str(), sizeof record.reason - 1);
-    record.ready.store(1, std::memory_order_release);
+bool World::hasOpen(Rank rank, uint32_t number) const {
+  for (uint64_t at = control(rank).openPlans.load(std::memory_order_acquire); at != 0;) {
+    const auto &entry = *reinterpret_cast<const OpenPlan *>(this->at(at));
+    if (entry.number.load(std::memory_order_acquire) == number)
+      return true;
+    at = entry.next;
+  }
+  return false;
+}
+
+// By a rank that has the plan open, or may open it. Ranks that died or left do not.
+bool World::isNeeded(const RunFailure &failure) const {
+  for (uint32_t r = 0; r < numRanks_; ++r) {
+    uint32_t opened = control(Rank{r}).plansOpened.load(std::memory_order_acquire);
+    if ((opened < failure.run || hasOpen(Rank{r}, failure.run)) && !isDead(Rank{r}) &&
+        !hasLeft(Rank{r}))
+      return true;
+  }
+  return false;
+}
+
+void World::report(uint64_t plan, const Fault &fault, bool isOfAll) const {
+  RunFailure failure = failureOf(groupOf(plan), numberOf(plan), fault);
+  putDown(header().planFailures, failure, [&](const RunFailure &lost) {
+    return !isOfAll || lost.plan != failure.plan || isNeeded(lost);
+  });
+  tellAll();
+}
+
+void World::reportToAll(const Fault &fault) const {
+  RunFailures::Entry &entry = header().everything;
+  uint32_t turn;
+  if (claim(entry, turn)) {
+    if (turn == 0)
+      write(entry, failureOf(0, 0, fault));
+    entry.turn.store(turn + 2, std::memory_order_release);
   }
   tellAll();
 }
 
 void World::reportDeath(Rank rank) const {
-  report(FailureRecord::kEveryPlan, {rank, kNoOp, reasonOfDeath(rank), ErrorKind::RankDied});
+  if (control(rank).isDead.exchange(1, std::memory_order_acq_rel) == 0)
+    header().deaths.fetch_add(1, std::memory_order_acq_rel);
+  tellAll();
 }
 
-std::optional<Fault> World::findFailure(uint64_t plan, uint32_t &seen) const {
-  const FailureLog &log = header().failures;
-  uint32_t count = log.count.load(std::memory_order_acquire);
-  if (count > FailureLog::kRecords)
-    return Fault{kNoRank, kNoOp, "too many failures before", ErrorKind::Other};
-  for (; seen < count; ++seen) {
-    const FailureRecord &record = log.records[seen];
-    if (record.ready.load(std::memory_order_acquire) == 0)
-      return std::nullopt; // being written; next time
-    if (record.plan == plan || record.plan == FailureRecord::kEveryPlan)
-      return Fault{record.culprit, kNoOp, record.reason, record.kind};
-  }
-  return std::nullopt;
+std::optional<Fault> World::findFailure(uint64_t plan) const {
+  return find(header().planFailures, groupOf(plan), numberOf(plan),
+              "too many plans failed since this one was opened");
+}
+
+// The rank that wrote the reason down may have died meanwhile.
+std::optional<Fault> World::findFailureOfAll() const {
+  const RunFailures::Entry &entry = header().everything;
+  if (entry.turn.load(std::memory_order_acquire) == 0)
+    return std::nullopt;
+  RunFailure found;
+  for (auto deadline = std::chrono::steady_clock::now() + kLongestWrite; !read(entry, found);)
+    if (std::chrono::steady_clock::now() > deadline)
+      return Fault{kNoRank, kNoOp, "a rank failed before it could say why", ErrorKind::Other};
+  return Fault{found.culprit, kNoOp, found.reason, found.kind};
+}
+
+std::optional<Fault> World::findAny(uint64_t plan) const {
+  std::optional<Fault> fault = findFailure(plan);
+  if (!fault)
+    fault = findDeath([](Rank) { return true; });
+  return fault ? fault : findFailureOfAll();
 }
 
 void World::reportRun(uint64_t plan, uint32_t run, const Fault &fault) const {
-  RunFailure failure{plan, run, fault.peer, fault.kind, {}};
-  std::strncpy(failure.reason, fault.reason.c_str(), sizeof failure.reason - 1);
-  putDown(header().runFailures, failure);
+  putDown(header().runFailures, failureOf(plan, run, fault),
+          [](const RunFailure &) { return true; });
   tellAll();
 }
 
 std::optional<Fault> World::findRunFailure(uint64_t plan, uint32_t run) const {
-  const RunFailures &failures = header().runFailures;
-  RunFailure found;
-  if (read(failures.entries[RunFailures::placeOf(plan, run)], found) && found.plan == plan &&
-      found.run == run)
-    return Fault{found.culprit, kNoOp, found.reason, found.kind};
-  if (run <= failures.lost[RunFailures::placeOf(plan)].load(std::memory_order_acquire))
-    return Fault{kNoRank, kNoOp, "too many runs failed since this one began", ErrorKind::Other};
-  return std::nullopt;
+  return find(header().runFailures, plan, run, "too many runs failed since this one began");
 }
 
 } // namespace colldsl::shm

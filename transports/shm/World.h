@@ -12,7 +12,7 @@
 
 namespace colldsl::shm {
 
-/// What the failure log says of it.
+/// What is said of it.
 std::string reasonOfDeath(Rank rank);
 
 /// Thread safe. Owns the mapping in every process that inherited it; every process
@@ -73,8 +73,15 @@ public:
   /// Until `file` has something, too. Negative: there is none.
   void sleepOnBell(Rank self, SleepTicket ticket, int file, std::chrono::nanoseconds atMost) const;
 
-  /// Writes down that a plan failed for good, and wakes everybody.
-  void report(uint64_t plan, const Fault &fault) const;
+  /// Whether its death was reported.
+  bool isDead(Rank rank) const { return control(rank).isDead.load(std::memory_order_acquire) != 0; }
+
+  /// Writes down that a plan failed for good, and wakes everybody. Its upper half names a group,
+  /// the lower one is its number among the plans of the group. `isOfAll`: all ranks are in the
+  /// group, and publish their OpenPlans; so failures that nobody can ask for any more make room.
+  void report(uint64_t plan, const Fault &fault, bool isOfAll = false) const;
+  /// All plans fail, for this reason unless there was one before.
+  void reportToAll(const Fault &fault) const;
   void reportDeath(Rank rank) const;
 
   /// The same of one run of it alone, which are numbered from 1. The first report of a run counts.
@@ -83,9 +90,21 @@ public:
   /// Grows with each report, after it can be found.
   uint32_t numReports() const { return header().reports.load(std::memory_order_acquire); }
 
-  /// The first failure for good that concerns the plan, from log record `seen` on; moves `seen`
-  /// past what does not.
-  std::optional<Fault> findFailure(uint64_t plan, uint32_t &seen) const;
+  /// Whether this plan failed for good, by itself.
+  std::optional<Fault> findFailure(uint64_t plan) const;
+  /// Whether all plans did.
+  std::optional<Fault> findFailureOfAll() const;
+  /// Of a rank of which isOurs(rank) is true.
+  template <typename IsOurs> std::optional<Fault> findDeath(IsOurs isOurs) const {
+    if (header().deaths.load(std::memory_order_acquire) == 0)
+      return std::nullopt;
+    for (uint32_t r = 0; r < numRanks_; ++r)
+      if (isDead(Rank{r}) && isOurs(Rank{r}))
+        return Fault{Rank{r}, kNoOp, reasonOfDeath(Rank{r}), ErrorKind::RankDied};
+    return std::nullopt;
+  }
+  /// Any of these.
+  std::optional<Fault> findAny(uint64_t plan) const;
 
   /// Whether this run of the plan failed. Failures of a thousand other runs later nobody knows
   /// of it in particular: then all runs of the plan that are as old are said to have failed.
@@ -96,6 +115,8 @@ private:
   Status map(int descriptor);
   void wakeSleeper(Rank rank) const;
   void tellAll() const;
+  bool isNeeded(const RunFailure &failure) const;
+  bool hasOpen(Rank rank, uint32_t number) const;
   WorldHeader &header() const { return *reinterpret_cast<WorldHeader *>(base_); }
 
   uint32_t numRanks_;

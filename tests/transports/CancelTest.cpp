@@ -1,0 +1,252 @@
+// Messages on lanes that one end cancels: no byte of them moves any more, whatever the other end
+// has done or does later, and nothing of them is kept. One thread is both ranks, so that it decides
+// who does the next step; where an end must wait for the other one there are two.
+#include "transports/lanes/Lanes.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace colldsl::test {
+namespace {
+
+using namespace lanes;
+using namespace std::chrono_literals;
+
+constexpr uint64_t kBytes = 300000;
+constexpr uint8_t kSent = 1, kReused = 2, kUntouched = 3;
+
+/// A message in one piece, in memory of its own or in that which ranks share.
+class Buffer {
+public:
+  Buffer(Lanes &lanes, bool isShared, uint8_t value, Tally &tally, uint32_t number = 0)
+      : lanes_(lanes), shared_(isShared ? lanes.allocate(kBytes) : nullptr),
+        own_(isShared ? 0 : kBytes), piece_{isShared ? shared_ : own_.data(), kBytes} {
+    fill(value);
+    message.key = {1, 1, 0, number};
+    message.payload = {&piece_, 1, false, false, kBytes};
+    message.tally = &tally;
+  }
+  ~Buffer() {
+    if (shared_)
+      lanes_.release(shared_);
+  }
+  Buffer(const Buffer &) = delete;
+  Buffer &operator=(const Buffer &) = delete;
+
+  void fill(uint8_t value) { std::memset(piece_.iov_base, value, kBytes); }
+  bool isAll(uint8_t value) const {
+    auto *bytes = static_cast<const uint8_t *>(piece_.iov_base);
+    return std::all_of(bytes, bytes + kBytes, [&](uint8_t byte) { return byte == value; });
+  }
+
+  Message message;
+
+private:
+  Lanes &lanes_;
+  void *shared_;
+  std::vector<uint8_t> own_;
+  iovec piece_;
+};
+
+/// How a message travels.
+struct Way {
+  const char *name;
+  bool isSentShared = false, isReceivedShared = false;
+  shm::SingleCopy singleCopy = shm::SingleCopy::On;
+  Mover mover = Mover::Either;
+};
+void PrintTo(const Way &way, std::ostream *out) { *out << way.name; }
+
+struct Pair {
+  explicit Pair(shm::SingleCopy singleCopy) {
+    shm::Options options;
+    options.singleCopy = singleCopy;
+    world = shm::World::create(2, options).take();
+    for (uint32_t r : {0u, 1u})
+      world->control(Rank{r}).pid.store(getpid());
+    there = std::make_unique<Lanes>(*world, Rank{0});
+    here = std::make_unique<Lanes>(*world, Rank{1});
+  }
+  void send(Buffer &from) { there->sender(Rank{1})->post(from.message); }
+  void receive(Buffer &to) { here->receiver(Rank{0}).post(to.message); }
+  void pollBoth(int times = 50) {
+    for (int i = 0; i < times; ++i) {
+      there->poll();
+      here->poll();
+    }
+  }
+  /// Another message gets through.
+  void expectOthersWork() {
+    Tally sent, received;
+    Buffer from(*there, false, kSent, sent, 99), to(*here, false, kUntouched, received, 99);
+    send(from);
+    receive(to);
+    pollBoth();
+    EXPECT_EQ(sent.open + received.open, 0u);
+    EXPECT_TRUE(to.isAll(kSent));
+    there->forget(sent);
+    here->forget(received);
+  }
+
+  std::unique_ptr<shm::World> world;
+  std::unique_ptr<Lanes> there, here;
+};
+
+class Cancel : public ::testing::TestWithParam<Way> {
+protected:
+  /// The sender cancels after so many steps; then it uses its memory for something else. A receive
+  /// that was not over by then never ends, and gets none of that.
+  void cancelAfter(int steps) {
+    SCOPED_TRACE(steps);
+    const Way &way = GetParam();
+    Pair pair(way.singleCopy);
+    Tally sent, received;
+    Buffer from(*pair.there, way.isSentShared, kSent, sent);
+    Buffer to(*pair.here, way.isReceivedShared, kUntouched, received);
+    from.message.mover = to.message.mover = way.mover;
+    bool isPosted = false;
+    for (int step = 0; step < steps; ++step)
+      switch (step) {
+      case 0:
+        pair.send(from);
+        break;
+      case 1:
+        pair.here->poll();
+        break;
+      case 2:
+        pair.receive(to);
+        isPosted = true;
+        break;
+      default:
+        (step % 2 == 0 ? pair.here : pair.there)->poll();
+      }
+    pair.there->forget(sent);
+    from.fill(kReused);
+    if (!isPosted)
+      pair.receive(to);
+    pair.pollBoth();
+    if (received.open == 0) {
+      EXPECT_TRUE(to.isAll(kSent));
+    } else {
+      pair.here->forget(received);
+    }
+    pair.expectOthersWork();
+  }
+};
+
+TEST_P(Cancel, theSenderAtAnyStep) {
+  for (int steps = 0; steps < 24; ++steps)
+    cancelAfter(steps);
+}
+
+// Else the test would prove nothing.
+TEST_P(Cancel, aMessageThatIsNotCancelledArrives) {
+  const Way &way = GetParam();
+  Pair pair(way.singleCopy);
+  Tally sent, received;
+  Buffer from(*pair.there, way.isSentShared, kSent, sent);
+  Buffer to(*pair.here, way.isReceivedShared, kUntouched, received);
+  from.message.mover = to.message.mover = way.mover;
+  pair.send(from);
+  pair.receive(to);
+  pair.pollBoth();
+  EXPECT_EQ(sent.open + received.open, 0u);
+  EXPECT_TRUE(to.isAll(kSent));
+}
+
+// More than a lane tells apart, whose receiver is elsewhere, or waits for the rest of each.
+TEST_P(Cancel, idsAreUsedAgain) {
+  constexpr uint32_t kMany = 70000;
+  const Way &way = GetParam();
+  Pair pair(way.singleCopy);
+  Tally sent, received;
+  Buffer from(*pair.there, way.isSentShared, kSent, sent);
+  Buffer to(*pair.here, way.isReceivedShared, kUntouched, received);
+  from.message.mover = to.message.mover = Mover::Writer; // the receiver copies none of it
+  for (uint32_t i = 0; i < kMany; ++i) {
+    from.message.key.message = to.message.key.message = 100 + i;
+    if (i % 2 == 0)
+      pair.receive(to);
+    pair.send(from);
+    pair.here->poll();
+    pair.there->forget(sent);
+    pair.here->poll();
+    if (i % 2 == 0)
+      pair.here->forget(received);
+    sent = received = {};
+  }
+  pair.expectOthersWork();
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Cancel,
+                         ::testing::Values(Way{"kernel"}, Way{"sentFromSharedMemory", true},
+                                           Way{"receivedInSharedMemory", false, true},
+                                           Way{"fragments", false, false, shm::SingleCopy::Off},
+                                           Way{"written", false, false, shm::SingleCopy::On,
+                                               Mover::Writer}),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+/// Holds the receiver up in the middle of a copy.
+struct SlowTarget : CombiningTarget {
+  std::atomic<bool> isCopying = false, mayGoOn = false;
+  std::atomic<uint64_t> wrong = 0;
+  void combine(uint64_t, const std::byte *from, uint64_t bytes) override {
+    isCopying = true;
+    while (!mayGoOn)
+      std::this_thread::yield();
+    for (uint64_t i = 0; i < bytes; ++i)
+      wrong += from[i] != std::byte{kSent};
+  }
+};
+
+class CancelWhileCopying : public ::testing::Test {
+protected:
+  CancelWhileCopying() {
+    to_.message.combining = &target_;
+    pair_.send(from_);
+    pair_.here->poll();
+    receiver_ = std::thread([&] { pair_.receive(to_); });
+    while (!target_.isCopying)
+      std::this_thread::yield();
+  }
+  void TearDown() override {
+    target_.mayGoOn = true;
+    receiver_.join();
+  }
+
+  Pair pair_{shm::SingleCopy::On};
+  Tally sent_, received_;
+  Buffer from_{*pair_.there, true, kSent, sent_};
+  Buffer to_{*pair_.here, false, kUntouched, received_};
+  SlowTarget target_;
+  std::thread receiver_;
+};
+
+// A sender that cancels in the middle of a copy has its memory back when the copy is over.
+TEST_F(CancelWhileCopying, theSenderWaitsForTheEndOfTheCopy) {
+  std::atomic<bool> isCancelled = false;
+  std::thread sender([&] {
+    pair_.there->forget(sent_);
+    isCancelled = true;
+    from_.fill(kReused);
+  });
+  std::this_thread::sleep_for(50ms);
+  EXPECT_FALSE(isCancelled);
+  target_.mayGoOn = true;
+  sender.join();
+  EXPECT_EQ(target_.wrong, 0u);
+}
+
+TEST_F(CancelWhileCopying, nobodyWaitsForADeadReceiver) {
+  pair_.world->reportDeath(Rank{1});
+  pair_.there->forget(sent_);
+  EXPECT_FALSE(pair_.there->sender(Rank{1})->isBusy());
+}
+
+} // namespace
+} // namespace colldsl::test

@@ -1,0 +1,97 @@
+/// The state word of a request to send: the sender offers its memory, and both ends agree by this
+/// one word who copies, and until when memory is used.
+///
+///   Offered --receiver--> Reading   --receiver--> Done | Ready | Announced
+///   Announced --receiver--> Reading | Ready
+///   Announced --sender----> Writing --sender----> Done | Ready
+///   any but Reading --sender, cancel()--> Offered of the next use
+///
+/// Whoever copies claims the word before the first byte and leaves the claim after the last one.
+/// So an end that cancels knows: once the word is not claimed by the other end, no byte of the
+/// message moves any more. A request that was cancelled is of a use that is over, and every later
+/// step of the receiver fails.
+///
+/// `Word` is an atomic 32-bit word in shared memory; a model of it in tests.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace colldsl::rendezvous {
+
+enum class State : uint32_t {
+  Offered,   ///< nobody copies
+  Reading,   ///< the receiver copies out of the sender's memory
+  Ready,     ///< the receiver waits for fragments
+  Announced, ///< the receiver said where the bytes are wanted
+  Writing,   ///< the sender copies into the receiver's memory
+  Done,      ///< the sender's memory is not needed any more
+};
+
+/// Uses of a word are told apart, for a receiver may look at a request after it was cancelled.
+constexpr uint32_t wordOf(uint32_t use, State state) {
+  return use * 8 + static_cast<uint32_t>(state);
+}
+
+/// False: the word is in another state, or of another use.
+template <typename Word> bool change(Word &word, uint32_t use, State from, State to) {
+  uint32_t before = wordOf(use, from);
+  return word.compare_exchange_strong(before, wordOf(use, to), std::memory_order_acq_rel,
+                                      std::memory_order_acquire);
+}
+
+/// Leaves a claim of this end. Whoever reads the new state sees what was copied.
+template <typename Word> void leave(Word &word, uint32_t use, State to) {
+  word.store(wordOf(use, to), std::memory_order_release);
+}
+
+// The receiver's.
+
+/// Before it copies, answers or declines. False: the request was cancelled.
+template <typename Word> bool claim(Word &word, uint32_t use) {
+  return change(word, use, State::Offered, State::Reading);
+}
+/// The bytes are not wanted. Nothing happens if the request was cancelled.
+template <typename Word> void decline(Word &word, uint32_t use) {
+  change(word, use, State::Offered, State::Done);
+}
+/// From an announcement back to a claim. False: the sender writes, has written, or has cancelled.
+template <typename Word> bool takeBack(Word &word, uint32_t use) {
+  return change(word, use, State::Announced, State::Reading);
+}
+/// The receiver cancels its announcement. False: the sender writes just now.
+template <typename Word> bool endAnnouncement(Word &word, uint32_t use) {
+  return change(word, use, State::Announced, State::Ready) ||
+         word.load(std::memory_order_acquire) != wordOf(use, State::Writing);
+}
+
+// The sender's.
+
+/// The word of a message that begins, or of one that is done.
+template <typename Word> void offer(Word &word, uint32_t use) {
+  word.store(wordOf(use, State::Offered), std::memory_order_release);
+}
+/// Before it writes to where the receiver wants the bytes. False: that was taken back.
+template <typename Word> bool claimWrite(Word &word, uint32_t use) {
+  return change(word, use, State::Announced, State::Writing);
+}
+
+enum class Cancelled : uint8_t {
+  Unnoticed, ///< the receiver finds the request cancelled, or is done with it
+  Awaited,   ///< the receiver waits for the bytes, and must be told that they do not come
+  NotYet,    ///< the receiver copies just now: try again
+};
+
+/// Ends this use of the word, and begins the next one.
+template <typename Word> Cancelled cancel(Word &word, uint32_t use) {
+  uint32_t now = word.load(std::memory_order_acquire);
+  if (now == wordOf(use, State::Reading))
+    return Cancelled::NotYet;
+  if (!word.compare_exchange_strong(now, wordOf(use + 1, State::Offered), std::memory_order_acq_rel,
+                                    std::memory_order_acquire))
+    return Cancelled::NotYet;
+  bool isUnnoticed = now == wordOf(use, State::Offered) || now == wordOf(use, State::Done);
+  return isUnnoticed ? Cancelled::Unnoticed : Cancelled::Awaited;
+}
+
+} // namespace colldsl::rendezvous
