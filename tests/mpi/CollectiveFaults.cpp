@@ -70,10 +70,14 @@ bool isKnownFault(const Members &members, const Deal &deal) {
 }
 
 #ifdef OPEN_MPI
+bool hasFaultOfPersistentFlight() { return false; }
+
 bool isKnownFault(const CollectiveForm &form, Mistake mistake) {
   return mistake == Mistake::NullCommunicator && form.collective == Collective::Allgather;
 }
 #else
+bool hasFaultOfPersistentFlight() { return true; }
+
 // MPICH 5, as Debian builds it, looks at no arguments.
 bool isKnownFault(const CollectiveForm &form, Mistake mistake) {
   if (COLLDSL_MPICH >= 50000)

@@ -8,6 +8,9 @@ namespace conformance {
 /// Whether this MPI, alone, may fail this call.
 bool isKnownFault(const Members &members, const Deal &deal);
 
+/// Whether it may fail where persistent calls are in flight beside others.
+bool hasFaultOfPersistentFlight();
+
 enum class Mistake : uint32_t {
   NegativeCount,
   NullCommunicator,

@@ -138,12 +138,12 @@ bool runFlight(Case &c) {
   std::vector<Started> all;
   for (int n = c.shared.between(2, 8); n > 0; --n) {
     Deal deal = drawDeal(kAll, c.shared);
-    deal.form.form = c.shared.oneIn(3) ? Form::Persistent : Form::Nonblocking;
+    bool isPersistent = c.shared.oneIn(3) && !(c.skipKnownFaults && hasFaultOfPersistentFlight());
+    deal.form.form = isPersistent ? Form::Persistent : Form::Nonblocking;
     deal.anyShape = c.shared.oneIn(3);
     const Members &on = members[c.shared.below(2)];
     if (!skip(c, on, deal))
-      all.push_back({makeTrial(on, deal, Random({c.local.next()}), c.report),
-                     deal.form.form == Form::Persistent});
+      all.push_back({makeTrial(on, deal, Random({c.local.next()}), c.report), isPersistent});
   }
   for (int round = c.shared.between(1, 3); round > 0; --round) {
     Flight flight(Random({c.local.next()}), true, c.report);

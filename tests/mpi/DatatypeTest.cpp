@@ -81,9 +81,14 @@ bool canBeReceived(const TypeLayout &layout, int count) {
   return ascends(ranges);
 }
 
-/// Open MPI 4.1 moves other bytes than, say, vector(3, 1, -1, MPI_CHAR) has.
+/// Open MPI 4.1 moves other bytes than, say, vector(3, 1, -1, MPI_CHAR) has. Open MPI 5.0.7 packs
+/// one of the types below wrongly, which lies before its address.
 bool mpiIsRight([[maybe_unused]] const TypeLayout &layout, [[maybe_unused]] int count) {
 #ifdef OPEN_MPI
+#if COLLDSL_OPEN_MPI >= 50000 && COLLDSL_OPEN_MPI < 60000
+  if (rangesOf(layout, 1) == std::vector<Range>{{-516, -492}, {-344, -320}, {-172, -148}})
+    return false;
+#endif
   return ascends(rangesOf(layout, count));
 #else
   return true;

@@ -46,7 +46,7 @@ def wait_until(condition, seconds, what):
 
 def shared_names():
     """But for those of MPI programs, which come and go beside this."""
-    return {name for name in os.listdir("/dev/shm") if not name.startswith("vader_segment")}
+    return {name for name in os.listdir("/dev/shm") if not name.startswith(("vader_segment", "mpich_shar"))}
 
 
 def main():
