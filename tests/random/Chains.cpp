@@ -1,0 +1,96 @@
+#include "tests/random/Chains.h"
+
+#include "passes/Pipeline.h"
+#include "tests/mutation/Oracle.h"
+#include "tests/random/Build.h"
+#include "verifier/Verifier.h"
+
+namespace colldsl::generated {
+namespace {
+
+constexpr uint32_t kUnbufferedOrders = 8;
+constexpr uint32_t kBufferedOrders = 3;
+
+const std::vector<const char *> &allSteps() {
+  static const std::vector<const char *> steps{"edge-coloring",
+                                               "edge-coloring{always=true}",
+                                               "edge-coloring{always=true;algorithm=welsh-powell}",
+                                               "tree-rebalance",
+                                               "tree-rebalance{rule=published}",
+                                               "combine-messages",
+                                               "combine-messages{by=node}",
+                                               "fuse",
+                                               "fuse{streams=false}",
+                                               "protocol",
+                                               "protocol{static=true}",
+                                               "protocol{static=true;eager=0x0x0x0}",
+                                               "direction{least=1}",
+                                               "canary-rte{most=1MiB}",
+                                               "rtr-tree",
+                                               "rtr-tree{degree=1}",
+                                               "choose",
+                                               "choose{static=true}"};
+  return steps;
+}
+
+const std::vector<const char *> &allTopologies() {
+  static const std::vector<const char *> topologies{"flat", "node:3 core:2", "node:2 core:3",
+                                                    "node:2 package:2 core:2", "node:6 core:1"};
+  return topologies;
+}
+
+std::string noSuggestion(std::string_view, const std::vector<std::string_view> &) { return {}; }
+
+std::string chainOf(Random &random) {
+  std::string chain;
+  for (int64_t left = random.between(1, 4); left > 0; --left)
+    chain += (chain.empty() ? "" : ",") + std::string(random.anyOf(allSteps()));
+  return chain;
+}
+
+ChainVerdict judgeMade(ChainVerdict verdict, const Schedule &made, const Schedule &promising,
+                       const std::vector<Sizes> &sizes, uint64_t seed) {
+  Schedule judged = withContractOf(promising, made);
+  mutation::Oracle oracle(judged, sizes, {kUnbufferedOrders, kBufferedOrders, seed});
+  mutation::Finding fault = oracle.findFault(judged);
+  VerifyOptions options;
+  options.maxFailures = 1;
+  VerifyReport report = verify(made, sizes, options);
+  verdict.kind = !report.proved() ? ChainVerdict::Kind::Broken
+                 : fault          ? ChainVerdict::Kind::Unsound
+                                  : ChainVerdict::Kind::Proved;
+  if (!report.proved()) {
+    verdict.why = std::string(spelling(report.failures.front().proof)) +
+                  (fault ? ", and goes wrong" : ", though no order fails");
+    verdict.details = describe(report, made);
+  }
+  if (fault) {
+    verdict.why += verdict.why.empty() ? fault.text : "";
+    verdict.details += "rank " + std::to_string(index(fault.rank)) + ", op " +
+                       std::to_string(index(fault.op)) + " " + fault.text;
+  }
+  return verdict;
+}
+
+} // namespace
+
+ChainVerdict judgeChain(const Schedule &schedule, const Schedule &promising, uint64_t seed) {
+  Random random(seed);
+  ChainVerdict verdict;
+  const char *described = random.anyOf(allTopologies());
+  Topology topology = *Topology::make(described, schedule.numRanks());
+  std::string chain = chainOf(random);
+  verdict.passes = chain + " on " + described;
+  Sizes each;
+  each.elements = schedule.sizeClass.elements;
+  std::vector<Sizes> sizes(schedule.numRanks(), each);
+  Pipeline pipeline = *Pipeline::parse(chain, noSuggestion);
+  Result<Schedule> made = pipeline.run(schedule, {topology, sizes, CostModel()});
+  if (made)
+    return judgeMade(verdict, *made, promising, sizes, seed);
+  verdict.kind = ChainVerdict::Kind::Refused;
+  verdict.why = made.message();
+  return verdict;
+}
+
+} // namespace colldsl::generated
