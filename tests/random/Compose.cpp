@@ -339,7 +339,7 @@ private:
       loops_.pop_back();
       Range range = random_.chance(30)   ? allRanks()
                     : random_.chance(30) ? through(num(0), num(random_.below(2)))
-                                         : upto(num(random_.below(2)), num(random_.between(0, 3)));
+                                         : upto(num(random_.below(2)), num(random_.between(1, 3)));
       if (random_.chance(15))
         range = {Range::Kind::List, {num(2), num(0), num(1)}, {}, kNoName};
       body.push_back(forEach(k, range, inner));

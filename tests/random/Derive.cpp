@@ -55,6 +55,8 @@ public:
       for (uint32_t b = 0; b < buffers_.size(); ++b)
         if (buffers_[b]->role != BufferRole::In)
           promiseBuffer(r, b, schedule->ranks[r].buffers[b].endOffset);
+    if (!isPromised_)
+      promiseAnything();
   }
 
 private:
@@ -181,6 +183,7 @@ private:
       offsets.push_back(isGrid ? origin.element % n : origin.element);
       isLine &= offsets.back() == 0;
     }
+    isPromised_ |= buffers_[buffer]->role == BufferRole::Out;
     Name i = program_.newName();
     SliceExpr target = sliceOf(buffer, num(begin / n), num(begin % n), length, isLine);
     SliceExpr operand = sliceOf(value.operands.front().buffer, listed(blocks, i),
@@ -209,6 +212,7 @@ private:
   std::vector<const Param *> buffers_;
   mutation::Tokens tokens_;
   Sizes sizes_;
+  bool isPromised_ = false; ///< something of an out buffer
   std::vector<mutation::Storage> storages_;
   std::map<Token, Origin> origins_;
   std::vector<std::vector<Token>> finals_; // per rank and cell

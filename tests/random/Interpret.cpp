@@ -32,6 +32,13 @@ Slice asSlice(const SliceValue &value) {
   return slice;
 }
 
+bool hasNestedSynchronizes(const Ensure &e) {
+  for (const Ensure &inner : e.inner)
+    if (inner.kind == Ensure::Kind::Synchronizes || hasNestedSynchronizes(inner))
+      return true;
+  return false;
+}
+
 /// Runs the program as one rank.
 class RankRun {
 public:
@@ -54,10 +61,13 @@ public:
         addParameter(param, n);
     if (program_.inPlace)
       for (const Alias &alias : main.aliases)
-        setAlias(main, alias);
+        setAlias(alias);
     layOut();
     for (const Ensure &ensure : main.ensures)
-      promise(ensure);
+      if (ensure.kind == Ensure::Kind::Synchronizes)
+        *synchronizes_ = true;
+      else
+        promise(ensure);
     size_ = n;
     execute(main.body);
     for (const PlannedOp &op : ops_)
@@ -106,8 +116,7 @@ private:
     values_.slices[param.name] = shaped({buffer, 0, lengthOf(dims), -1, 0}, dims);
   }
 
-  void setAlias(const Collective &main, const Alias &alias) {
-    (void)main;
+  void setAlias(const Alias &alias) {
     SliceValue at = values_.slice(alias.slice);
     Buffer &buffer = dag_->buffers[values_.slices[alias.param].buffer];
     if (at.length != buffer.endOffset)
@@ -167,7 +176,6 @@ private:
     auto holds = [&] { return e.condition.empty() || values_.truth(e.condition[0]); };
     switch (e.kind) {
     case Ensure::Kind::Synchronizes:
-      *synchronizes_ = true;
       return;
     case Ensure::Kind::At:
       if (holds())
@@ -210,6 +218,8 @@ private:
         if (e.condition.empty() || values_.truth(e.condition[0]))
           addOperand();
       });
+    if (made.isReduction && contract.operands.size() == made.operandBegin)
+      throw Invalid{"a reduction of nothing"};
     made.operandCount = static_cast<uint32_t>(contract.operands.size()) - made.operandBegin;
     if (!isVoid)
       contract.ensures.push_back(made);
@@ -524,6 +534,9 @@ private:
 } // namespace
 
 Result<Schedule> interpret(const Program &program) {
+  for (const Ensure &ensure : program.main().ensures)
+    if (hasNestedSynchronizes(ensure))
+      return Status::error("synchronizes stands alone");
   Schedule schedule;
   schedule.ranks.resize(program.ranks);
   schedule.sizeClass = {program.elements, program.elements, program.elements};
