@@ -1,5 +1,6 @@
 #include "tests/random/Chains.h"
 
+#include "passes/Messages.h"
 #include "passes/Pipeline.h"
 #include "tests/mutation/Oracle.h"
 #include "tests/random/Build.h"
@@ -48,6 +49,26 @@ std::string chainOf(Random &random) {
   return chain;
 }
 
+/// Says of one message that other ops announce that its receiver is ready. False: there is none.
+bool announceOne(Schedule &schedule, Random &random) {
+  Result<std::vector<MessageEnds>> messages = messagesOf(schedule);
+  if (!messages)
+    return false;
+  std::vector<MessageEnds> data;
+  for (const MessageEnds &m : *messages)
+    if (schedule.ranks[index(m.from)].op(m.send).kind == OpKind::Send)
+      data.push_back(m);
+  if (data.empty())
+    return false;
+  const MessageEnds &m = random.anyOf(data);
+  for (Op *op : {&schedule.ranks[index(m.from)].ops[index(m.send)],
+                 &schedule.ranks[index(m.to)].ops[index(m.recv)]}) {
+    op->transfer.protocol = Protocol::Static;
+    op->transfer.announced = true;
+  }
+  return true;
+}
+
 ChainVerdict judgeMade(ChainVerdict verdict, const Schedule &made, const Schedule &promising,
                        const std::vector<Sizes> &sizes, uint64_t seed) {
   Schedule judged = withContractOf(promising, made);
@@ -84,8 +105,11 @@ ChainVerdict judgeChain(const Schedule &schedule, const Schedule &promising, uin
   Sizes each;
   each.elements = schedule.sizeClass.elements;
   std::vector<Sizes> sizes(schedule.numRanks(), each);
+  Schedule given = schedule;
+  if (random.chance(3) && announceOne(given, random))
+    verdict.passes = "an announcement, " + verdict.passes;
   Pipeline pipeline = *Pipeline::parse(chain, noSuggestion);
-  Result<Schedule> made = pipeline.run(schedule, {topology, sizes, CostModel()});
+  Result<Schedule> made = pipeline.run(std::move(given), {topology, sizes, CostModel()});
   if (made)
     return judgeMade(verdict, *made, promising, sizes, seed);
   verdict.kind = ChainVerdict::Kind::Refused;

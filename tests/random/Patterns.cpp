@@ -27,6 +27,8 @@ public:
       return barrier();
     case Pattern::Rotate:
       return rotate();
+    case Pattern::Relay:
+      return relay();
     }
     return {};
   }
@@ -267,8 +269,7 @@ private:
     }
     c.params = {rankParam(root, num(0))};
     Expr isRoot = equal(rankExpr(), var(root)), other = differs(var(k), var(root));
-    Name last = name(), out = name();
-    (void)last;
+    Name out = name();
     std::vector<Stmt> gather{forEach(
         k, allRanks(), {when(other, {labelled(simple(Stmt::Kind::Wait, {var(k)}), w, {var(k)})})})};
     Name i = name(), j = name();
@@ -298,6 +299,24 @@ private:
     if (random_.chance(50)) {
       c.body[1].targets = {block(whole(y), num(0)), block(whole(y), num(1))};
     }
+    return c;
+  }
+
+  /// What comes is copied; then the next rank is told.
+  Collective relay() {
+    Collective c;
+    Name x = name(), y = name(), t = name(), r = name(), copied = name(), told = name();
+    c.params = {buffer(x, BufferRole::In), buffer(y, BufferRole::Out)};
+    c.ensures = {holds(whole(y), whole(x), backward(num(1)))};
+    if (program_.ranks <= 3)
+      c.ensures.push_back(synchronizing());
+    c.body = {send({whole(x)}, onward(num(1))),
+              temporary(t),
+              labelled(recv({whole(t)}, backward(num(1))), r),
+              labelled(copy({whole(t)}, {whole(y)}), copied),
+              labelled(simple(Stmt::Kind::Signal, {onward(num(1))}), told),
+              simple(Stmt::Kind::Wait, {backward(num(1))}),
+              ordered({told, {}}, {random_.chance(80) ? copied : r, {}}, random_.chance(60))};
     return c;
   }
 

@@ -13,9 +13,10 @@ enum class Pattern : uint8_t {
   Alltoall,
   Allreduce,
   Barrier,
-  Rotate
+  Rotate,
+  Relay
 };
-inline constexpr int kPatterns = 8;
+inline constexpr int kPatterns = 9;
 
 /// Adds one to the program's collectives, with the trees that it needs.
 void addPattern(Program &program, Random &random, Pattern pattern);

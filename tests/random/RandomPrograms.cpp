@@ -1,11 +1,13 @@
 // Random programs of the language, and random chains of passes on those that are proved, judged by
 // running them: a program that is proved, but goes wrong in some order, is a bug.
 //
-// usage: random-programs [--seed N] [--programs N] [--chains N] [--show N] [--all]
+// usage: random-programs [--seed N] [--programs N] [--chains N] [--show N] [--all] [--known
+// TEXT]...
 //   --seed N      of the first program; the next ones count on (default: 1)
 //   --programs N  how many (default: 20000)
 //   --chains N    of passes on each program that is proved (default: 1)
 //   --show N      programs of each class that are printed (default: 1)
+//   --known TEXT  findings whose class holds this are counted, but are no failure
 //   --all         print programs of the classes that are no findings, too
 
 #include "tests/random/Generate.h"
@@ -13,6 +15,7 @@
 #include "tests/random/Shrink.h"
 #include "tools/options/Lists.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <array>
@@ -27,6 +30,7 @@ struct Settings {
   uint64_t chains = 1;
   uint64_t show = 1;
   bool all = false;
+  std::vector<std::string> known;
 };
 
 struct Class {
@@ -85,7 +89,7 @@ private:
     std::vector<ChainVerdict> chains;
     Verdict verdict = judge(program, seed, static_cast<uint32_t>(settings_.chains), &chains);
     Class &found = count(outcomes_[static_cast<size_t>(verdict.outcome)], verdict.why, seed);
-    bool isFinding = verdict.outcome == Outcome::Unsound;
+    bool isFinding = verdict.outcome == Outcome::Unsound && !isKnown(verdict.why);
     findings_ += isFinding;
     if ((isFinding || settings_.all) && found.count <= settings_.show)
       show(program, verdict, seed);
@@ -96,7 +100,8 @@ private:
   void test(const Program &program, const ChainVerdict &chain, uint64_t seed) {
     Class &found = count(chains_[static_cast<size_t>(chain.kind)], chain.why, seed);
     bool isFinding =
-        chain.kind == ChainVerdict::Kind::Broken || chain.kind == ChainVerdict::Kind::Unsound;
+        (chain.kind == ChainVerdict::Kind::Broken || chain.kind == ChainVerdict::Kind::Unsound) &&
+        !isKnown(chain.why);
     findings_ += isFinding;
     if ((isFinding || (settings_.all && chain.kind == ChainVerdict::Kind::Refused)) &&
         found.count <= settings_.show)
@@ -104,6 +109,11 @@ private:
                    << ": " << chain.why << "\n"
                    << chain.details << "\n"
                    << header(program) << print(program) << "\n";
+  }
+
+  bool isKnown(llvm::StringRef why) const {
+    return llvm::any_of(settings_.known,
+                        [&](const std::string &text) { return why.contains(text); });
   }
 
   static Class &count(std::map<std::string, Class> &classes, const std::string &why,
@@ -163,8 +173,11 @@ bool parse(int argc, char **argv, Settings &settings) {
                                                       {"--chains", &settings.chains},
                                                       {"--show", &settings.show}};
   for (int i = 1; i < argc; ++i) {
-    settings.all |= llvm::StringRef(argv[i]) == "--all";
-    if (llvm::StringRef(argv[i]) == "--all")
+    llvm::StringRef word = argv[i];
+    settings.all |= word == "--all";
+    if (word == "--known" && i + 1 < argc)
+      settings.known.push_back(argv[++i]);
+    if (word == "--known" || word == "--all")
       continue;
     auto option = numbers.find(argv[i]);
     if (option == numbers.end() || i + 1 == argc)
@@ -185,7 +198,7 @@ int main(int argc, char **argv) {
   Settings settings;
   if (!parse(argc, argv, settings)) {
     llvm::errs() << "usage: random-programs [--seed N] [--programs N] [--chains N] [--show N] "
-                    "[--all]\n";
+                    "[--all] [--known TEXT]...\n";
     return 2;
   }
   return Campaign(settings).run() ? 0 : 1;
