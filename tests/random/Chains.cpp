@@ -81,12 +81,12 @@ ChainVerdict judgeMade(ChainVerdict verdict, const Schedule &made, const Schedul
                  : fault          ? ChainVerdict::Kind::Unsound
                                   : ChainVerdict::Kind::Proved;
   if (!report.proved()) {
-    verdict.why = std::string(spelling(report.failures.front().proof)) +
-                  (fault ? ", and goes wrong" : ", though no order fails");
+    verdict.why += std::string(spelling(report.failures.front().proof)) +
+                   (fault ? ", and goes wrong" : ", though no order fails");
     verdict.details = describe(report, made);
   }
   if (fault) {
-    verdict.why += verdict.why.empty() ? fault.text : "";
+    verdict.why += report.proved() ? fault.text : "";
     verdict.details += "rank " + std::to_string(index(fault.rank)) + ", op " +
                        std::to_string(index(fault.op)) + " " + fault.text;
   }
@@ -106,14 +106,16 @@ ChainVerdict judgeChain(const Schedule &schedule, const Schedule &promising, uin
   each.elements = schedule.sizeClass.elements;
   std::vector<Sizes> sizes(schedule.numRanks(), each);
   Schedule given = schedule;
-  if (random.chance(3) && announceOne(given, random))
-    verdict.passes = "an announcement, " + verdict.passes;
+  if (random.chance(3) && announceOne(given, random)) {
+    verdict.passes = "a false announcement, " + verdict.passes;
+    verdict.why = "falsely announced: ";
+  }
   Pipeline pipeline = *Pipeline::parse(chain, noSuggestion);
   Result<Schedule> made = pipeline.run(std::move(given), {topology, sizes, CostModel()});
   if (made)
     return judgeMade(verdict, *made, promising, sizes, seed);
   verdict.kind = ChainVerdict::Kind::Refused;
-  verdict.why = made.message();
+  verdict.why += made.message();
   return verdict;
 }
 

@@ -31,7 +31,7 @@ public:
     for (int64_t left = random_.below(3); left > 0; --left) {
       auto pattern = static_cast<Pattern>(random_.below(kPatterns));
       addPattern(program_, random_, pattern);
-      callees_.push_back(pattern);
+      callees_.push_back({pattern, static_cast<uint32_t>(program_.collectives.size() - 1)});
     }
     Collective main;
     Name x = name(), w = name(), y = name(), z = name();
@@ -205,6 +205,8 @@ private:
       return addHub(body);
     if (kind < 60)
       return addPipeline(body);
+    if (kind < 62)
+      return addNames(body);
     if (kind < 66)
       return addTemporary(body);
     if (kind < 80)
@@ -330,6 +332,26 @@ private:
     known_.push_back({t, false, false, 1, true});
   }
 
+  /// Names for numbers and slices.
+  void addNames(std::vector<Stmt> &body) {
+    Name k = name(), s = name();
+    body.push_back(let(k, someRank()));
+    Stmt named = simple(Stmt::Kind::LetSlice);
+    const Known &known = someBuffer(true);
+    named.name = s;
+    named.sources = {lineOf(known)};
+    body.push_back(named);
+    Stmt out = send({whole(s)}, onward(num(1))), in = recv({line(true)}, backward(num(1)));
+    out.exprs.push_back(num(1));
+    in.exprs.push_back(num(1));
+    body.push_back(out);
+    body.push_back(in);
+    body.push_back(copy({line(false)}, {whole(s)}));
+    if (random_.chance(50))
+      body.push_back(simple(Stmt::Kind::Calc, {num(random_.below(100))}));
+    body.push_back(when(equal(var(k), num(0)), {copy({whole(s)}, {line(true)})}));
+  }
+
   void addNested(std::vector<Stmt> &body, int depth) {
     std::vector<Stmt> inner, other;
     if (random_.chance(50)) {
@@ -358,8 +380,8 @@ private:
       return addLocal(body);
     Stmt s = simple(Stmt::Kind::Call);
     auto callee = random_.below(static_cast<int64_t>(callees_.size()));
-    s.callee = static_cast<uint32_t>(callee);
-    Pattern pattern = callees_[static_cast<size_t>(callee)];
+    Pattern pattern = callees_[static_cast<size_t>(callee)].pattern;
+    s.callee = callees_[static_cast<size_t>(callee)].collective;
     bool needsAll = pattern == Pattern::Allgather || pattern == Pattern::Alltoall;
     if (!needsAll && random_.chance(50))
       s.group = group();
@@ -423,7 +445,11 @@ private:
 
   Program &program_;
   Random &random_;
-  std::vector<Pattern> callees_; // per collective of the program
+  struct Callee {
+    Pattern pattern;
+    uint32_t collective;
+  };
+  std::vector<Callee> callees_;
   std::vector<Known> known_;
   std::vector<Name> loops_;
 };

@@ -29,6 +29,8 @@ public:
       return rotate();
     case Pattern::Relay:
       return relay();
+    case Pattern::Halves:
+      return halves();
     }
     return {};
   }
@@ -299,6 +301,35 @@ private:
     if (random_.chance(50)) {
       c.body[1].targets = {block(whole(y), num(0)), block(whole(y), num(1))};
     }
+    return c;
+  }
+
+  /// A broadcast to the first of each group, then in each group: calls in a call.
+  Collective halves() {
+    program_.collectives.push_back(bcast());
+    auto callee = static_cast<uint32_t>(program_.collectives.size() - 1);
+    Collective c;
+    Name b = name(), root = name(), half = name();
+    c.params = {buffer(b, BufferRole::InOut), rankParam(root, num(0))};
+    c.ensures = {holds(whole(b), whole(b), num(0))};
+    Expr size = num(random_.between(1, 3));
+    auto inGroup = [&](GroupExpr::Kind kind, auto choose) {
+      Stmt s = simple(Stmt::Kind::Call);
+      s.callee = callee;
+      s.arguments = {{program_.collectives[callee].params[0].name, {}, {whole(b)}}};
+      s.group.kind = kind;
+      s.group.var = name();
+      s.group.choice = {choose(var(s.group.var))};
+      return s;
+    };
+    Stmt first = inGroup(GroupExpr::Kind::Where,
+                         [&](Expr r) { return equal(modulo(std::move(r), size), num(0)); });
+    Stmt second = inGroup(GroupExpr::Kind::Split, [&](Expr r) {
+      return of(ExprOp::Div, {std::move(r), size});
+    });
+    c.body = {first, second};
+    if (random_.chance(30))
+      c.body = {labelled(first, half), labelled(second, root), ordered({root, {}}, {half, {}})};
     return c;
   }
 

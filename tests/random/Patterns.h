@@ -14,9 +14,10 @@ enum class Pattern : uint8_t {
   Allreduce,
   Barrier,
   Rotate,
-  Relay
+  Relay,
+  Halves
 };
-inline constexpr int kPatterns = 9;
+inline constexpr int kPatterns = 10;
 
 /// Adds one to the program's collectives, with the trees that it needs.
 void addPattern(Program &program, Random &random, Pattern pattern);
