@@ -5,6 +5,7 @@
 #include "tests/random/Interpret.h"
 
 #include <map>
+#include <utility>
 
 namespace colldsl::generated {
 namespace {
@@ -48,15 +49,19 @@ public:
   }
 
   void run() {
+    promiseAnything();
     Result<Schedule> schedule = interpret(program_);
-    if (!schedule || !execute(*schedule))
-      return promiseAnything();
+    std::vector<Ensure> any = std::exchange(program_.main().ensures, {});
+    if (!schedule || !execute(*schedule)) {
+      program_.main().ensures = any;
+      return;
+    }
     for (uint32_t r = 0; r < program_.ranks; ++r)
       for (uint32_t b = 0; b < buffers_.size(); ++b)
         if (buffers_[b]->role != BufferRole::In)
           promiseBuffer(r, b, schedule->ranks[r].buffers[b].endOffset);
     if (!isPromised_)
-      promiseAnything();
+      program_.main().ensures = any;
   }
 
 private:

@@ -9,6 +9,8 @@
 namespace colldsl::generated {
 namespace {
 
+constexpr uint32_t kNotPlaced = 0xffffffffu;
+
 struct PlannedOp {
   Op op;
   std::vector<Slice> sources, targets;
@@ -19,7 +21,7 @@ struct PlannedOp {
 struct Job {
   using CallKey = std::tuple<uint32_t, std::vector<uint32_t>, uint32_t>; // caller, group, count
   std::map<CallKey, uint32_t> calls;
-  std::map<CallKey, uint32_t> callees;
+  std::map<CallKey, const Stmt *> statements;
   std::map<CallKey, std::set<uint32_t>> callers;
   std::map<std::array<int64_t, 5>, uint64_t> messages;
 };
@@ -37,6 +39,27 @@ bool hasNestedSynchronizes(const Ensure &e) {
     if (inner.kind == Ensure::Kind::Synchronizes || hasNestedSynchronizes(inner))
       return true;
   return false;
+}
+
+bool speaksOf(const SliceExpr &slice, Name buffer) {
+  return slice.name == buffer || (!slice.base.empty() && speaksOf(slice.base[0], buffer));
+}
+
+bool speaksOf(const Ensure &e, Name buffer) {
+  return speaksOf(e.target, buffer) || (!e.inner.empty() && speaksOf(e.inner[0], buffer));
+}
+
+/// Why the contract has no meaning; empty: it may have one.
+std::string contractFault(const Collective &c) {
+  for (const Ensure &ensure : c.ensures)
+    if (hasNestedSynchronizes(ensure))
+      return "synchronizes stands alone";
+  for (const Param &param : c.params)
+    if (param.kind == Param::Kind::Buffer && param.role == BufferRole::Out &&
+        std::none_of(c.ensures.begin(), c.ensures.end(),
+                     [&](const Ensure &e) { return speaksOf(e, param.name); }))
+      return "nothing is promised of a buffer";
+  return "";
 }
 
 /// Runs the program as one rank.
@@ -70,8 +93,7 @@ public:
         promise(ensure);
     size_ = n;
     execute(main.body);
-    for (const PlannedOp &op : ops_)
-      dag.add(op.op, op.sources, op.targets, op.deps);
+    addOps();
   }
 
 private:
@@ -79,6 +101,28 @@ private:
     std::vector<uint32_t> in, out; ///< ops that orders into it and out of it attach to
   };
   using LabelKey = std::pair<Name, std::vector<int64_t>>;
+
+  /// In the order of the text where that may be; an order may name a later op.
+  void addOps() {
+    std::vector<uint32_t> places(ops_.size(), kNotPlaced);
+    uint32_t placed = 0;
+    auto isReady = [&](const PlannedOp &op) {
+      return std::all_of(op.deps.begin(), op.deps.end(),
+                         [&](const Dep &d) { return places[index(d.op)] != kNotPlaced; });
+    };
+    while (placed < ops_.size()) {
+      size_t next = 0;
+      while (next < ops_.size() && (places[next] != kNotPlaced || !isReady(ops_[next])))
+        ++next;
+      if (next == ops_.size())
+        throw Invalid{"an operation waits for itself"};
+      PlannedOp &op = ops_[next];
+      for (Dep &dep : op.deps)
+        dep.op = OpId{places[index(dep.op)]};
+      dag_->add(op.op, op.sources, op.targets, op.deps);
+      places[next] = placed++;
+    }
+  }
 
   // Buffers
 
@@ -415,14 +459,24 @@ private:
 
   void order(const Stmt &s) {
     const Place &waits = placeOf(s.labels[0]);
-    for (size_t i = 1; i < s.labels.size(); ++i)
-      for (uint32_t before : placeOf(s.labels[i]).out)
-        for (uint32_t op : waits.in) {
-          if (before >= op)
-            throw Invalid{"an order against the text"};
+    for (size_t i = 1; i < s.labels.size(); ++i) {
+      const Place &first = placeOf(s.labels[i]);
+      for (uint32_t before : s.irequires ? startsOf(first) : first.out)
+        for (uint32_t op : waits.in)
           ops_[op].deps.push_back(
               {OpId{before}, s.irequires ? DepKind::IRequires : DepKind::Requires});
-        }
+    }
+  }
+
+  /// With whose starts it has started: what waits for none of the others.
+  std::vector<uint32_t> startsOf(const Place &place) const {
+    std::vector<uint32_t> starts;
+    for (uint32_t op : place.in)
+      if (std::none_of(ops_[op].deps.begin(), ops_[op].deps.end(), [&](const Dep &d) {
+            return std::find(place.in.begin(), place.in.end(), index(d.op)) != place.in.end();
+          }))
+        starts.push_back(op);
+    return starts;
   }
 
   // Calls
@@ -441,7 +495,7 @@ private:
     uint32_t count = counts_[{caller, inner.members}]++;
     Job::CallKey key{caller, inner.members, count};
     inner.call = job_.calls.emplace(key, job_.calls.size() + 1).first->second;
-    if (job_.callees.emplace(key, s.callee).first->second != s.callee)
+    if (job_.statements.emplace(key, &s).first->second != &s)
       throw Invalid{"members of a group make different calls"};
     job_.callers[key].insert(rank_);
     const Collective &callee = program_.collectives[s.callee];
@@ -534,9 +588,9 @@ private:
 } // namespace
 
 Result<Schedule> interpret(const Program &program) {
-  for (const Ensure &ensure : program.main().ensures)
-    if (hasNestedSynchronizes(ensure))
-      return Status::error("synchronizes stands alone");
+  for (const Collective &collective : program.collectives)
+    if (std::string fault = contractFault(collective); !fault.empty())
+      return Status::error(fault);
   Schedule schedule;
   schedule.ranks.resize(program.ranks);
   schedule.sizeClass = {program.elements, program.elements, program.elements};
