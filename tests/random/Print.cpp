@@ -1,5 +1,7 @@
 #include "tests/random/Program.h"
 
+#include <map>
+
 namespace colldsl::generated {
 namespace {
 
@@ -36,8 +38,15 @@ private:
     return slices.size() == 1 ? all : "[" + all + "]";
   }
 
-  std::string binary(const Expr &e, const char *op) const {
-    return "(" + spell(e.args[0]) + " " + op + " " + spell(e.args[1]) + ")";
+  static const char *operatorOf(ExprOp op) {
+    static const std::map<ExprOp, const char *> operators{
+        {ExprOp::Add, "+"}, {ExprOp::Sub, "-"},   {ExprOp::Mul, "*"},   {ExprOp::Div, "/"},
+        {ExprOp::Mod, "%"}, {ExprOp::Xor, "xor"}, {ExprOp::Eq, "=="},   {ExprOp::Ne, "!="},
+        {ExprOp::Lt, "<"},  {ExprOp::Le, "<="},   {ExprOp::And, "and"}, {ExprOp::Or, "or"}};
+    return operators.at(op);
+  }
+  std::string binary(const Expr &e) const {
+    return "(" + spell(e.args[0]) + " " + operatorOf(e.op) + " " + spell(e.args[1]) + ")";
   }
 
   std::string spell(const Expr &e) const {
@@ -53,33 +62,23 @@ private:
     case ExprOp::Ranks:
       return "ranks";
     case ExprOp::Add:
-      return binary(e, "+");
     case ExprOp::Sub:
-      return binary(e, "-");
     case ExprOp::Mul:
-      return binary(e, "*");
     case ExprOp::Div:
-      return binary(e, "/");
     case ExprOp::Mod:
-      return binary(e, "%");
     case ExprOp::Xor:
-      return binary(e, "xor");
+      return binary(e);
     case ExprOp::Min:
       return "min(" + listOf(e.args) + ")";
     case ExprOp::Max:
       return "max(" + listOf(e.args) + ")";
     case ExprOp::Eq:
-      return binary(e, "==");
     case ExprOp::Ne:
-      return binary(e, "!=");
     case ExprOp::Lt:
-      return binary(e, "<");
     case ExprOp::Le:
-      return binary(e, "<=");
     case ExprOp::And:
-      return binary(e, "and");
     case ExprOp::Or:
-      return binary(e, "or");
+      return binary(e);
     case ExprOp::Not:
       return "(not " + spell(e.args[0]) + ")";
     case ExprOp::Select:
