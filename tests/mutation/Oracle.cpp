@@ -11,6 +11,14 @@ size_t mostOperands(const Schedule &schedule) {
   return most;
 }
 
+bool announces(const Schedule &schedule) {
+  for (const Dag &dag : schedule.ranks)
+    for (const Op &op : dag.ops)
+      if (op.transfer.announced)
+        return true;
+  return false;
+}
+
 } // namespace
 
 Oracle::Oracle(const Schedule &original, const std::vector<Sizes> &sizes, const Trials &trials)
@@ -63,7 +71,7 @@ Finding Oracle::findFault(const Schedule &mutant, const std::vector<OpPlace> &su
   for (uint32_t i = 0; i < trials_.buffered; ++i)
     attempt({Buffering::Unlimited, random(i), seed(trials_.unbuffered + i), kNoRank, {}});
   attempt({Buffering::Channels, Choice::AnyStep, seed(0), kNoRank, {}});
-  for (uint32_t r = 0; r < mutant.numRanks() && mutant.synchronizes; ++r)
+  for (uint32_t r = 0; r < mutant.numRanks() && (mutant.synchronizes || announces(mutant)); ++r)
     attempt({Buffering::Unlimited, random(r), seed(r), Rank{r}, {}});
   return finding;
 }

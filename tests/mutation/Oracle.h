@@ -18,6 +18,7 @@ struct Trials {
 ///   all ops finish, without any buffering, with unlimited buffering, and over FIFO channels,
 ///   every promise holds; nothing else of the parameters is written;
 ///   for `deterministic`, elements are combined alike on all ranks;
+///   no announced message is sent to a rank that has not begun, or that still uses its target;
 ///   for `synchronizes`, no rank is through while another has not begun.
 /// Not thread safe.
 class Oracle {

@@ -147,7 +147,8 @@ Finding Run::execute(const OrderOptions &options) {
   reset(options);
   drain();
   if (!finding_ && options.late != kNoRank) {
-    finding_ = lateFinding();
+    if (schedule_.synchronizes)
+      finding_ = lateFinding();
     entered_[index(options.late)] = true;
     for (Vertex v = firsts_[index(options.late)]; v < firsts_[index(options.late) + 1]; ++v)
       tryReady(v);
@@ -297,6 +298,8 @@ void Run::start(Vertex id) {
   OpState &v = ops_[id];
   if (!checkPlaces(id, sources(v)) || !checkPlaces(id, targets(v)))
     return;
+  if (v.op->kind == OpKind::Send && v.op->transfer.announced && !isReadyFor(v))
+    return fail(id, "is written to a place whose receiver is not ready");
   switch (v.op->kind) {
   case OpKind::Send:
     v.next = v.travels ? Step::Read : Step::Finish;
@@ -324,6 +327,12 @@ void Run::start(Vertex id) {
       tryReady(channel.sends[channel.entered]);
   }
   release(id, DepKind::IRequires);
+}
+
+/// An announced message is written into its target without any further notice.
+bool Run::isReadyFor(const OpState &send) const {
+  return send.partner == kNone || !send.travels ||
+         (entered_[index(ops_[send.partner].rank)] && ops_[send.partner].open == 0);
 }
 
 void Run::read(Vertex id) {

@@ -122,6 +122,7 @@ private:
   Finding stuck() const;
   Finding lateFinding() const;
   bool isDone(Rank rank) const;
+  bool isReadyFor(const OpState &send) const;
   void fail(Vertex v, std::string text);
 
   const Dag &dagOf(const OpState &v) const { return schedule_.ranks[index(v.rank)]; }

@@ -63,6 +63,18 @@ bool Tokens::flatten(Token token, Combination how, std::vector<Token> &operands)
   return true;
 }
 
+std::optional<Combination> Tokens::combinationOf(Token token) const {
+  const Node &node = nodes_[index(token)];
+  return node.isCombine ? std::optional(node.how) : std::nullopt;
+}
+
+std::optional<std::vector<Token>> Tokens::flattened(Token token, Combination how) const {
+  std::vector<Token> operands;
+  if (!flatten(token, how, operands))
+    return std::nullopt;
+  return operands;
+}
+
 ListId Tokens::operandsOf(Token token, Combination how) {
   uint64_t key = uint64_t{index(token)} << 16 | static_cast<uint64_t>(how.reduction) << 8 |
                  static_cast<uint64_t>(how.type);

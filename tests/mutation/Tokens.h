@@ -5,6 +5,7 @@
 #include "ir/Ids.h"
 #include "ir/Vocabulary.h"
 
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -39,6 +40,11 @@ public:
   /// kNoList: there are too many, or one is torn or unwritten.
   ListId operandsOf(Token token, Combination how);
   ListId listOf(std::vector<Token> operands, Combination how);
+
+  /// How the token was made; none: it was there at entry.
+  std::optional<Combination> combinationOf(Token token) const;
+  /// The operands of a token, as operandsOf(), in their order; none: as kNoList there.
+  std::optional<std::vector<Token>> flattened(Token token, Combination how) const;
 
   /// Forgets combines if they are many. Call when no token is held but those of entry.
   void trim();

@@ -1,0 +1,193 @@
+#include "tests/random/Judge.h"
+
+#include "compiler/Compile.h"
+#include "program/Instantiate.h"
+#include "tests/mutation/Oracle.h"
+#include "tests/random/Chains.h"
+#include "tests/random/Interpret.h"
+#include "verifier/Verifier.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace colldsl::generated {
+namespace {
+
+constexpr uint32_t kUnbufferedOrders = 8;
+constexpr uint32_t kBufferedOrders = 3;
+constexpr uint64_t kMostElements = 12; ///< of other sizes for which a schedule is to hold
+
+std::vector<Sizes> sizesOf(const Schedule &schedule, uint64_t elements) {
+  Sizes sizes;
+  sizes.elements = elements;
+  return std::vector<Sizes>(schedule.numRanks(), sizes);
+}
+
+std::string placed(const mutation::Finding &finding) {
+  std::string text = "rank " + std::to_string(index(finding.rank));
+  if (finding.op != kNoOp)
+    text += ", op " + std::to_string(index(finding.op));
+  return text + " " + finding.text;
+}
+
+/// The message without what differs from program to program.
+std::string classOf(const std::string &message) {
+  std::string result;
+  for (size_t i = 0; i < message.size(); ++i) {
+    if (!std::isdigit(static_cast<unsigned char>(message[i])))
+      result += message[i];
+    else if (result.empty() || result.back() != '#')
+      result += '#';
+  }
+  return result;
+}
+
+Compilation compile(const std::string &text) {
+  CompileOptions options;
+  options.withStdlib = false;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> files;
+  files.push_back(llvm::MemoryBuffer::getMemBufferCopy(text, "random.coll"));
+  return compileTexts(std::move(files), options);
+}
+
+/// What goes wrong at the size; none: nothing seen.
+std::string faultOf(const Schedule &schedule, uint64_t elements, uint64_t seed) {
+  std::vector<Sizes> sizes = sizesOf(schedule, elements);
+  mutation::Oracle oracle(schedule, sizes, {kUnbufferedOrders, kBufferedOrders, seed});
+  mutation::Finding finding = oracle.findFault(schedule);
+  return finding ? placed(finding) : "";
+}
+
+class Judgement {
+public:
+  Judgement(const Program &program, uint64_t seed)
+      : program_(program), seed_(seed), meaning_(interpret(program)),
+        compilation_(compile(print(program))) {}
+
+  Verdict verdict() {
+    if (!compilation_.ok())
+      return refused(Outcome::NotCompiled, compilation_.diagnostics().front());
+    InstantiateRequest request;
+    request.collective = compilation_.program().find(
+        "c" + std::to_string(program_.collectives.size() - 1), DeclKind::Collective);
+    request.ranks = program_.ranks;
+    request.elements = program_.elements;
+    request.inPlace = program_.inPlace;
+    request.contract = true;
+    Result<Schedule> made = instantiateAll(compilation_.program(), request);
+    if (!made)
+      return refused(Outcome::NotInstantiated, made.status().diagnostic());
+    schedule_ = made.take();
+    VerifyOptions options;
+    options.maxFailures = 1;
+    VerifyReport report = verify(schedule_, sizesOf(schedule_, program_.elements), options);
+    return report.proved() ? proved() : notProved(report);
+  }
+
+  void runChains(uint32_t count, std::vector<ChainVerdict> &chains) {
+    Schedule promising = withContractOf(*meaning_, schedule_);
+    for (uint32_t i = 0; i < count; ++i)
+      chains.push_back(judgeChain(schedule_, promising, seed_ * count + i));
+  }
+
+private:
+  Verdict refused(Outcome outcome, const Diagnostic &diagnostic) {
+    if (!meaning_)
+      return {Outcome::RefusedRightly, "has no meaning", meaning_.message()};
+    return {outcome, classOf(diagnostic.message), compilation_.render(diagnostic)};
+  }
+
+  Verdict notProved(const VerifyReport &report) {
+    const Failure &failure = report.failures.front();
+    std::string proof(spelling(failure.proof));
+    if (!meaning_)
+      return {Outcome::RefusedRightly, "has no meaning", meaning_.message()};
+    std::string fault = faultOf(*meaning_, program_.elements, seed_);
+    if (fault.empty())
+      return {Outcome::RefusedHarmless, proof + ": " + classOf(failure.message),
+              describe(report, schedule_)};
+    return {Outcome::RefusedRightly, proof, fault};
+  }
+
+  Verdict proved() {
+    if (!meaning_)
+      return unsound("has no meaning: " + classOf(meaning_.message()), meaning_.message());
+    if (promisesNothing())
+      return unsound("promises nothing", "");
+    std::string fault = faultOf(*meaning_, program_.elements, seed_);
+    if (!fault.empty())
+      return unsound("as the language says: " + classOf(fault), fault);
+    fault = faultOf(withContractOf(*meaning_, schedule_), program_.elements, seed_);
+    if (!fault.empty())
+      return unsound("as instantiated: " + classOf(fault), fault);
+    return provedAtOtherSizes();
+  }
+
+  /// A schedule that is proved at one size, and says that it holds for others.
+  Verdict provedAtOtherSizes() {
+    uint64_t most = std::min(schedule_.sizeClass.max, kMostElements);
+    uint64_t count = most - schedule_.sizeClass.min + 1;
+    Program other = program_;
+    other.elements = schedule_.sizeClass.min + seed_ % count;
+    if (schedule_.sizeClass.min > most || other.elements == program_.elements)
+      return {};
+    Result<Schedule> meaning = interpret(other);
+    if (!meaning)
+      return unsound("at another size has no meaning: " + classOf(meaning.message()),
+                     sizeClassWords(other.elements) + meaning.message());
+    std::string fault = faultOf(*meaning, other.elements, seed_);
+    if (fault.empty())
+      fault = faultOf(withContractOf(*meaning, schedule_), other.elements, seed_);
+    if (!fault.empty())
+      return unsound("at another size: " + classOf(fault), sizeClassWords(other.elements) + fault);
+    return {};
+  }
+
+  std::string sizeClassWords(uint64_t elements) const {
+    return "instantiated at n = " + std::to_string(program_.elements) + " for n in " +
+           std::to_string(schedule_.sizeClass.min) + ".." +
+           std::to_string(schedule_.sizeClass.max) + ", at n = " + std::to_string(elements) + ": ";
+  }
+
+  bool promisesNothing() const {
+    if (program_.main().ensures.empty() || meaning_->synchronizes)
+      return false;
+    for (const Param &param : program_.main().params)
+      if (param.kind == Param::Kind::Graph) // may have no edges
+        return false;
+    for (const Dag &dag : meaning_->ranks)
+      if (!dag.contract.ensures.empty())
+        return false;
+    return true;
+  }
+
+  static Verdict unsound(std::string why, std::string details) {
+    return {Outcome::Unsound, std::move(why), std::move(details)};
+  }
+
+  const Program &program_;
+  uint64_t seed_;
+  Result<Schedule> meaning_;
+  Compilation compilation_;
+  Schedule schedule_;
+};
+
+} // namespace
+
+Schedule withContractOf(const Schedule &meaning, Schedule schedule) {
+  for (uint32_t r = 0; r < schedule.numRanks(); ++r)
+    schedule.ranks[r].contract = meaning.ranks[r].contract;
+  schedule.synchronizes = meaning.synchronizes;
+  schedule.deterministic = meaning.deterministic;
+  return schedule;
+}
+
+Verdict judge(const Program &program, uint64_t seed, uint32_t chains,
+              std::vector<ChainVerdict> *chain) {
+  Judgement judgement(program, seed);
+  Verdict verdict = judgement.verdict();
+  if (verdict.outcome == Outcome::Proved && chain)
+    judgement.runChains(chains, *chain);
+  return verdict;
+}
+
+} // namespace colldsl::generated
