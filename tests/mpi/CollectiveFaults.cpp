@@ -37,10 +37,10 @@ bool movesWrongly(const Members &members, const Deal &deal) {
 bool combinesWrongly(const Members &, const Deal &, const Operator &) { return false; }
 #else
 bool movesWrongly(const Members &members, const Deal &deal) {
+  if (COLLDSL_MPICH < 40300 && deal.form.form == Form::Persistent)
+    return true;
   if (COLLDSL_MPICH >= 40200)
     return false;
-  if (deal.form.form == Form::Persistent)
-    return true;
   if (deal.form.collective == Collective::Allgatherv)
     return !deal.inPlace && members.size == 1;
   if (deal.form.collective == Collective::Scatter && deal.form.form != Form::Blocking)

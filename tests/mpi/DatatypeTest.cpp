@@ -81,15 +81,14 @@ bool canBeReceived(const TypeLayout &layout, int count) {
   return ascends(ranges);
 }
 
-/// Open MPI 4.1 moves other bytes than, say, vector(3, 1, -1, MPI_CHAR) has. Open MPI 5.0.7 packs
-/// one of the types below wrongly, which lies before its address.
-bool mpiIsRight([[maybe_unused]] const TypeLayout &layout, [[maybe_unused]] int count) {
+/// Open MPI 4.1 moves other bytes than, say, vector(3, 1, -1, MPI_CHAR) has. Open MPI 5.0.7 leaves
+/// out bytes of complex numbers that lie apart.
+bool mpiIsRight([[maybe_unused]] const TypeLayout &layout, [[maybe_unused]] int count,
+                [[maybe_unused]] const std::string &text) {
 #ifdef OPEN_MPI
-#if COLLDSL_OPEN_MPI >= 50000 && COLLDSL_OPEN_MPI < 60000
-  if (rangesOf(layout, 1) == std::vector<Range>{{-516, -492}, {-344, -320}, {-172, -148}})
-    return false;
-#endif
-  return ascends(rangesOf(layout, count));
+  bool isComplex = text.find("complex") != std::string::npos;
+  bool isFault = COLLDSL_OPEN_MPI >= 50000 && COLLDSL_OPEN_MPI < 60000 && isComplex;
+  return !isFault && ascends(rangesOf(layout, count));
 #else
   return true;
 #endif
@@ -143,7 +142,7 @@ TEST(Datatype, RandomTypesAreAsMpiPacksThem) {
     Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(type.get());
     ASSERT_TRUE(layout) << layout.message();
     int count = 1 + random() % 3;
-    if ((*layout)->size * count > kMostBytes || !mpiIsRight(**layout, count))
+    if ((*layout)->size * count > kMostBytes || !mpiIsRight(**layout, count, type.text()))
       continue;
     expectPacks(random, **layout, type.get(), count);
     if (!canBeReceived(**layout, count))

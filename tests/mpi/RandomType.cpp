@@ -62,7 +62,7 @@ private:
         MPI_2DOUBLE_PRECISION,
         MPI_C_DOUBLE_COMPLEX,
     };
-    static constexpr int kF90 = 3;
+    static constexpr int kF90 = 3, kComplex = std::size(kTypes) - 1, kF90Complex = kComplex + 3;
     int which = pick(0, std::size(kTypes) - 1 + kF90);
     MPI_Datatype type = MPI_DATATYPE_NULL;
     if (which == std::size(kTypes))
@@ -73,7 +73,8 @@ private:
       MPI_Type_create_f90_complex(5, 20, &type);
     else
       type = kTypes[which];
-    return OwnedType(type, "named " + std::to_string(which), true);
+    bool isComplex = which == kComplex || which == kF90Complex;
+    return OwnedType(type, (isComplex ? "complex " : "named ") + std::to_string(which), true);
   }
 
   OwnedType contiguous(const OwnedType &element) {

@@ -46,7 +46,8 @@ def wait_until(condition, seconds, what):
 
 def shared_names():
     """But for those of MPI programs, which come and go beside this."""
-    return {name for name in os.listdir("/dev/shm") if not name.startswith(("vader_segment", "mpich_shar"))}
+    theirs = ("vader_segment", "sm_segment", "mpich_shar")
+    return {name for name in os.listdir("/dev/shm") if not name.startswith(theirs)}
 
 
 def main():
