@@ -101,6 +101,13 @@ uint64_t EncodedRanks::numOps() const {
   return ops;
 }
 
+uint64_t EncodedRanks::numDeps() const {
+  uint64_t deps = 0;
+  for (const ImageRank &rank : ranks_)
+    deps += rank.successorCount;
+  return deps;
+}
+
 std::span<Buffer> EncodedRanks::buffers(uint32_t i) {
   return {partAt<Buffer>(ranks_[i], Part::Buffers), ranks_[i].bufferCount};
 }

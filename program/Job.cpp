@@ -24,12 +24,23 @@ Status checkNumRanks(const InstantiateRequest &request) {
                        std::to_string(request.limits.maxRanks) + " are instantiated together");
 }
 
-Status checkTotalOps(const Program &program, const InstantiateRequest &request, uint64_t ops) {
-  if (ops <= request.limits.maxTotalOps)
-    return {};
-  return Status::error(program.decl(request.collective).loc,
-                       "more than " + std::to_string(request.limits.maxTotalOps) +
-                           " ops on all ranks; raise the limit with --max-total-ops");
+Status checkTotals(const Program &program, const InstantiateRequest &request,
+                   const RankCounts &counts) {
+  const InstantiateLimits &limits = request.limits;
+  const Decl &decl = program.decl(request.collective);
+  auto fail = [&](uint64_t count, const char *what, uint64_t limit, const char *option) {
+    return Status(Diagnostic::error(decl.loc,
+                                    "the first " + std::to_string(counts.ranks) + " of " +
+                                        std::to_string(request.ranks) + " ranks of '" +
+                                        program.nameOf(decl) + "' have " + std::to_string(count) +
+                                        what + ", the limit for all is " + std::to_string(limit),
+                                    "raise the limit with " + std::string(option)));
+  };
+  if (counts.ops > limits.maxTotalOps)
+    return fail(counts.ops, " ops", limits.maxTotalOps, "--max-total-ops");
+  if (counts.deps > limits.maxTotalDeps)
+    return fail(counts.deps, " dependencies", limits.maxTotalDeps, "--max-total-deps");
+  return {};
 }
 
 Schedule sharedOf(const Program &program, const InstantiateRequest &request) {

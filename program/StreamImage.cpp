@@ -61,7 +61,7 @@ private:
   BufferNames names_;
   CallChecker calls_;
   ImageWriter writer_;
-  uint64_t ops_ = 0;
+  RankCounts counts_;
 
   std::mutex mutex_; ///< guards what follows
   std::condition_variable written_;
@@ -113,8 +113,10 @@ Status ImageStream::write(Batch &batch) {
     names_.setIn(batch.ranks.buffers(i));
     calls_.add(batch.first + i, batch.calls[i]);
   }
-  ops_ += batch.ranks.numOps();
-  if (Status s = checkTotalOps(program_, request_, ops_); !s)
+  counts_.ranks += batch.count;
+  counts_.ops += batch.ranks.numOps();
+  counts_.deps += batch.ranks.numDeps();
+  if (Status s = checkTotals(program_, request_, counts_); !s)
     return s;
   return writer_.add(batch.ranks);
 }
