@@ -1,4 +1,5 @@
 #include "program/Job.h"
+#include "ir/Index32.h"
 
 #include <algorithm>
 
@@ -125,7 +126,7 @@ Status TreeChecker::checkViews(const TreeRecord &record) const {
     d.notes.push_back(Diagnostic::note(record.loc, "made here"));
     return Status(std::move(d));
   };
-  auto size = static_cast<uint32_t>(parent_.size());
+  auto size = index32(parent_.size());
   std::vector<int64_t> claimedBy(size, kNone);
   for (uint32_t r = 0; r < size; ++r)
     for (int64_t child : children_[r]) {
@@ -166,7 +167,7 @@ void BufferNames::setIn(std::span<Buffer> buffers) {
     bool isHidden = buffer.name == kHiddenName;
     uint32_t &at = isHidden ? hidden_ : place_[buffer.name];
     if (at == kNoName) {
-      at = static_cast<uint32_t>(names_.size());
+      at = index32(names_.size());
       names_.push_back(isHidden ? "incoming" : all_[buffer.name]);
     }
     buffer.name = at;

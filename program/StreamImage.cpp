@@ -3,6 +3,7 @@
 // only if it is far ahead.
 #include "program/StreamImage.h"
 
+#include "ir/Index32.h"
 #include "ir/Threads.h"
 #include "program/Job.h"
 
@@ -101,7 +102,7 @@ void ImageStream::make(Batch &batch, Dag &dag, Interpreter &interpreter, TreeChe
         batch.status = trees.check(record);
     if (!batch.status)
       return;
-    batch.ranks.add(dag, static_cast<uint32_t>(program_.files.size()));
+    batch.ranks.add(dag, index32(program_.files.size()));
     batch.calls.push_back(interpreter.calls);
   }
 }
