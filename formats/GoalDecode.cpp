@@ -94,6 +94,8 @@ Status RankDecoder::readCounts() {
   if ((size - needed) % kGoalIndexBytes != 0)
     return fail("has ", size - needed, " bytes of successors, each takes ", kGoalIndexBytes);
   part_.successors = (size - needed) / kGoalIndexBytes;
+  if (part_.successors > UINT32_MAX)
+    return fail("has ", part_.successors, " successors, at most ", UINT32_MAX, " are possible");
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include "formats/GoalLayout.h"
 #include "ir/Concat.h"
 #include "ir/Goal.h"
+#include "ir/Index32.h"
 
 #include <algorithm>
 #include <numeric>
@@ -101,7 +102,7 @@ Status GoalEncoder::writeRank(uint32_t r) {
     if (dag.ops[i].depCount == 0)
       roots.push_back(i);
   write(dag.size());
-  write(static_cast<uint32_t>(roots.size()));
+  write(index32(roots.size()));
   for (uint32_t root : roots)
     write(root);
   Successors successors(dag);

@@ -20,12 +20,12 @@ public:
   Placement(const Schedule &schedule, const Signature &signature, const Nodes &nodes,
             uint32_t rank);
   Place place(const Range &range) const;
-  uint32_t scratchChunks() const { return scratchChunks_; }
+  uint64_t scratchChunks() const { return scratchChunks_; }
 
 private:
   const Signature *signature_;
   std::vector<int64_t> scratch_; ///< per temporary: where its chunk 0 would lie
-  uint32_t scratchChunks_ = 0;
+  uint64_t scratchChunks_ = 0;
 };
 
 /// Gives each connection of the rank a threadblock. A receive whose chunk is sent on is

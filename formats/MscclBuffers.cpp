@@ -1,6 +1,7 @@
 #include "formats/MscclBuffers.h"
 
 #include "ir/Concat.h"
+#include "ir/Index32.h"
 
 #include <algorithm>
 #include <numeric>
@@ -51,8 +52,8 @@ void promise(Contract &contract, const Range &target, bool isReduction,
   Ensure ensure;
   ensure.target = target.slice();
   ensure.isReduction = isReduction;
-  ensure.operandBegin = static_cast<uint32_t>(contract.operands.size());
-  ensure.operandCount = static_cast<uint32_t>(operands.size());
+  ensure.operandBegin = index32(contract.operands.size());
+  ensure.operandCount = index32(operands.size());
   contract.ensures.push_back(ensure);
   contract.operands.insert(contract.operands.end(), operands.begin(), operands.end());
 }
@@ -188,7 +189,7 @@ void CollectiveBuffers::addTo(Schedule &schedule, uint32_t rank, uint32_t incomi
     if (isOutputPart)
       part = *range(rank, {Memory::Output, 0}, size.output);
     (isOutputPart ? y : x).aliasOf = part.buffer;
-    (isOutputPart ? y : x).aliasSlice = static_cast<uint32_t>(dag.slices.size());
+    (isOutputPart ? y : x).aliasSlice = index32(dag.slices.size());
     dag.slices.push_back(part.slice());
   }
   dag.addBuffer(x);

@@ -2,6 +2,7 @@
 
 #include "formats/MscclFusion.h"
 #include "ir/Concat.h"
+#include "ir/Index32.h"
 
 #include <algorithm>
 #include <tuple>
@@ -172,7 +173,7 @@ Status NodeMaker::checkOps(uint32_t rank) const {
 }
 
 uint32_t NodeMaker::append(uint32_t rank, OpId id, Node node, Chain &chain) {
-  auto number = static_cast<uint32_t>(nodes_.nodes.size());
+  auto number = index32(nodes_.nodes.size());
   node.rank = rank;
   node.op = id;
   if (chain.isEmpty())
@@ -292,7 +293,7 @@ void NodeMaker::addWaits(uint32_t rank) {
       addWaitsOf(rank, OpId{i}, chain.first);
       continue;
     }
-    auto unused = static_cast<uint32_t>(nodes_.nodes.size());
+    auto unused = index32(nodes_.nodes.size());
     nodes_.nodes.emplace_back();
     addWaitsOf(rank, OpId{i}, unused);
     passed_[i] = std::move(nodes_.nodes.back().waits);

@@ -1,4 +1,5 @@
 #include "formats/MscclOrder.h"
+#include "ir/Index32.h"
 
 #include <algorithm>
 #include <map>
@@ -105,7 +106,7 @@ uint32_t peerBlock(uint32_t from, uint32_t to, uint32_t ranks) {
 } // namespace
 
 uint32_t assignChannels(Nodes &nodes, uint32_t lanes) {
-  auto ranks = static_cast<uint32_t>(nodes.perRank.size());
+  auto ranks = index32(nodes.perRank.size());
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> messages; // per pair of ranks
   std::vector<uint32_t> sendPeers(ranks), recvPeers(ranks);
   for (const Node &node : nodes.nodes)

@@ -182,7 +182,7 @@ Result<Gpu> BlockWriter::run() {
   if (plans_.size() > kMostBlocks)
     return Status::error(concat("rank ", rank_, ": needs ", plans_.size(),
                                 " threadblocks, the limit is ", kMostBlocks));
-  gpu_.scratchChunks = here.scratchChunks();
+  gpu_.scratchChunks = static_cast<uint32_t>(here.scratchChunks());
   findSteps();
   waits_.resize(plans_.size());
   numbers_.resize(plans_.size());
@@ -220,7 +220,7 @@ Placement::Placement(const Schedule &schedule, const Signature &signature, const
   scratch_.resize(buffers.size());
   for (uint32_t b = 0; b < buffers.size(); ++b)
     if (buffers[b].role == BufferRole::Temp) {
-      scratch_[b] = int64_t{scratchChunks_} - used[b].begin;
+      scratch_[b] = static_cast<int64_t>(scratchChunks_) - used[b].begin;
       scratchChunks_ += used[b].size();
     }
 }

@@ -1,4 +1,5 @@
 #include "ir/Dag.h"
+#include "ir/Index32.h"
 
 #include <cassert>
 
@@ -6,7 +7,7 @@ namespace colldsl {
 namespace {
 
 uint32_t append(std::vector<Slice> &all, std::span<const Slice> some) {
-  auto begin = static_cast<uint32_t>(all.size());
+  auto begin = index32(all.size());
   all.insert(all.end(), some.begin(), some.end());
   return begin;
 }
@@ -15,13 +16,13 @@ uint32_t append(std::vector<Slice> &all, std::span<const Slice> some) {
 
 OpId Dag::add(Op op, std::span<const Slice> sources, std::span<const Slice> targets,
               std::span<const Dep> opDeps) {
-  OpId id{size()};
+  OpId id{index32(ops.size())};
   op.sourceBegin = append(slices, sources);
-  op.sourceCount = static_cast<uint32_t>(sources.size());
+  op.sourceCount = index32(sources.size());
   op.targetBegin = append(slices, targets);
-  op.targetCount = static_cast<uint32_t>(targets.size());
-  op.depBegin = static_cast<uint32_t>(deps.size());
-  op.depCount = static_cast<uint32_t>(opDeps.size());
+  op.targetCount = index32(targets.size());
+  op.depBegin = index32(deps.size());
+  op.depCount = index32(opDeps.size());
   for (const Dep &dep : opDeps) {
     assert(index(dep.op) < index(id) && "a dependency names an older op");
     deps.push_back(dep);
@@ -32,7 +33,7 @@ OpId Dag::add(Op op, std::span<const Slice> sources, std::span<const Slice> targ
 
 BufferId Dag::addBuffer(const Buffer &buffer) {
   buffers.push_back(buffer);
-  return BufferId{static_cast<uint32_t>(buffers.size() - 1)};
+  return BufferId{index32(buffers.size() - 1)};
 }
 
 void Dag::clear() {

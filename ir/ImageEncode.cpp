@@ -1,4 +1,5 @@
 #include "ir/ImageWriter.h"
+#include "ir/Index32.h"
 
 #include <algorithm>
 #include <cstring>
@@ -38,13 +39,15 @@ void encodeOperands(const Contract &contract, std::byte *at) {
 
 ImageRank measure(const Dag &dag) {
   ImageRank rank = {};
-  rank.opCount = dag.size();
-  rank.sliceCount = static_cast<uint32_t>(dag.slices.size());
-  rank.bufferCount = static_cast<uint32_t>(dag.buffers.size());
-  rank.ensureCount = static_cast<uint32_t>(dag.contract.ensures.size());
-  rank.operandCount = static_cast<uint32_t>(dag.contract.operands.size());
+  rank.opCount = index32(dag.ops.size());
+  rank.sliceCount = index32(dag.slices.size());
+  rank.bufferCount = index32(dag.buffers.size());
+  rank.ensureCount = index32(dag.contract.ensures.size());
+  rank.operandCount = index32(dag.contract.operands.size());
+  size_t successors = 0;
   for (const Op &op : dag.ops)
-    rank.successorCount += op.depCount;
+    successors += op.depCount;
+  rank.successorCount = index32(successors);
   return rank;
 }
 
@@ -99,6 +102,13 @@ uint64_t EncodedRanks::numOps() const {
   for (const ImageRank &rank : ranks_)
     ops += rank.opCount;
   return ops;
+}
+
+uint64_t EncodedRanks::numDeps() const {
+  uint64_t deps = 0;
+  for (const ImageRank &rank : ranks_)
+    deps += rank.successorCount;
+  return deps;
 }
 
 std::span<Buffer> EncodedRanks::buffers(uint32_t i) {
@@ -165,7 +175,7 @@ Status ImageWriter::writeTrailer(const Schedule &shared) {
                   (shared.synchronizes ? kSynchronizes : 0u) |
                   (shared.deterministic ? kDeterministic : 0u);
   trailer.sectionCount = kSections;
-  trailer.nameCount = static_cast<uint32_t>(shared.names.size());
+  trailer.nameCount = index32(shared.names.size());
   trailer.classElements = shared.sizeClass.elements;
   trailer.classMin = shared.sizeClass.min;
   trailer.classMax = shared.sizeClass.max;
@@ -204,7 +214,7 @@ std::vector<std::byte> encodeImage(const Schedule &schedule) {
   EncodedRanks rank;
   for (const Dag &dag : schedule.ranks) {
     rank.clear();
-    rank.add(dag, static_cast<uint32_t>(schedule.files.size()));
+    rank.add(dag, index32(schedule.files.size()));
     [[maybe_unused]] Status s = writer.add(rank);
     assert(s.ok());
   }

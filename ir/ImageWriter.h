@@ -25,6 +25,7 @@ public:
   uint32_t size() const { return static_cast<uint32_t>(ranks_.size()); }
   size_t sizeBytes() const { return size_; }
   uint64_t numOps() const;
+  uint64_t numDeps() const;
   /// Of the i-th of these ranks: names may be set until all are written. Valid until add().
   std::span<Buffer> buffers(uint32_t i);
 

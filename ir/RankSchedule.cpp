@@ -1,5 +1,6 @@
 #include "ir/RankSchedule.h"
 #include "ir/ImageLayout.h"
+#include "ir/Index32.h"
 
 #include <algorithm>
 
@@ -63,7 +64,7 @@ RankSchedule::RankSchedule(Rank rank, Dag dag, SizeClass sizeClass)
     ops_.push_back(imageOp(op, op.loc));
     deps += op.depCount;
   }
-  successors_.resize(deps);
+  successors_.resize(index32(deps));
   SuccessorLinks().link(dag_, ops_, successors_);
 }
 

@@ -1,6 +1,7 @@
 #include "ir/TextLink.h"
 
 #include "ir/Concat.h"
+#include "ir/Index32.h"
 #include "ir/MessageLines.h"
 
 #include <algorithm>
@@ -209,10 +210,10 @@ Dag Linker::build(const std::vector<uint32_t> &order) {
   dag.deps.reserve(edges_.size());
   for (uint32_t from : order) {
     Op &op = ops.emplace_back(dag.ops[from]);
-    op.depBegin = static_cast<uint32_t>(dag.deps.size());
+    op.depBegin = index32(dag.deps.size());
     for (const Edge &edge : edgesOf(from))
       dag.deps.push_back({OpId{newIndex[edge.on]}, edge.kind});
-    op.depCount = static_cast<uint32_t>(dag.deps.size()) - op.depBegin;
+    op.depCount = index32(dag.deps.size()) - op.depBegin;
   }
   dag.ops = std::move(ops);
   return std::move(dag);

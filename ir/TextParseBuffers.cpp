@@ -3,6 +3,7 @@
 #include "ir/TextParser.h"
 
 #include "ir/Bounds.h"
+#include "ir/Index32.h"
 
 #include <algorithm>
 #include <numeric>
@@ -67,12 +68,12 @@ bool TextParser::parseBuffer() {
 // Buffers of one name are name, name#2, name#3, in the order of the text.
 bool TextParser::declare(TextPlace place, const std::string &name, uint32_t ordinal,
                          Buffer &buffer) {
-  auto [at, isNew] = names_.try_emplace(name, static_cast<uint32_t>(names_.size()));
+  auto [at, isNew] = names_.try_emplace(name, index32(names_.size()));
   if (isNew)
     parsed_.schedule.names.push_back(name);
   buffer.name = at->second;
   uint32_t expected = ++declared_[name];
-  buffers_.try_emplace({name, expected}, BufferId{static_cast<uint32_t>(rank_.dag.buffers.size())});
+  buffers_.try_emplace({name, expected}, BufferId{index32(rank_.dag.buffers.size())});
   if (ordinal == expected)
     return true;
   return fail(place,
@@ -193,7 +194,6 @@ std::optional<RangeText> TextParser::joinRange(TextPlace place, PositionText beg
                                                PositionText end) {
   uint64_t common = std::lcm(uint64_t{begin.denominator}, uint64_t{end.denominator});
   RangeText range;
-  range.denominator = static_cast<uint32_t>(common);
   auto multiply = [](int64_t value, uint64_t by, int64_t &out) {
     return !__builtin_mul_overflow(value, static_cast<int64_t>(by), &out);
   };
@@ -201,8 +201,10 @@ std::optional<RangeText> TextParser::joinRange(TextPlace place, PositionText beg
   uint64_t byEnd = common / end.denominator;
   if (common <= UINT32_MAX && multiply(begin.scale, byBegin, range.beginScale) &&
       multiply(begin.offset, byBegin, range.beginOffset) &&
-      multiply(end.scale, byEnd, range.endScale) && multiply(end.offset, byEnd, range.endOffset))
+      multiply(end.scale, byEnd, range.endScale) && multiply(end.offset, byEnd, range.endOffset)) {
+    range.denominator = static_cast<uint32_t>(common);
     return range;
+  }
   fail(place, "the range has no common denominator that fits");
   return std::nullopt;
 }
@@ -278,7 +280,7 @@ void TextParser::bindAliases() {
       continue;
     Buffer &buffer = rank_.dag.buffers[index(alias.buffer)];
     buffer.aliasOf = slice->buffer;
-    buffer.aliasSlice = static_cast<uint32_t>(rank_.dag.slices.size());
+    buffer.aliasSlice = index32(rank_.dag.slices.size());
     rank_.dag.slices.push_back(*slice);
   }
   BufferId cycle = findAliasCycle(rank_.dag.buffers);

@@ -2,6 +2,7 @@
 
 #include "ir/TextParser.h"
 
+#include "ir/Index32.h"
 #include "ir/TextSizes.h"
 
 namespace colldsl {
@@ -29,6 +30,8 @@ bool TextParser::parseOp() {
   if (++opCount_ > limits_.maxOps)
     return stop(place, concat("there are more ops than the limit of ", limits_.maxOps,
                               " (--max-total-ops)"));
+  if (rank_.opPlaces.size() == RankText::kBrokenOp)
+    return stop(place, concat("a rank has more than ", RankText::kBrokenOp, " ops"));
   Op op;
   op.kind = *kind;
   rank_.hasCount.push_back(false);
@@ -182,7 +185,7 @@ bool TextParser::parseAttributes(Op &op) {
 bool TextParser::parseSliceList(std::string_view word, uint32_t &begin, uint32_t &count) {
   if (!takeWord(word))
     return true;
-  begin = static_cast<uint32_t>(rank_.dag.slices.size());
+  begin = index32(rank_.dag.slices.size());
   do {
     while (count != 0 && peek().kind == TextTokenKind::NewLine)
       take();
@@ -244,6 +247,8 @@ bool TextParser::parseDep() {
   TextToken on = take();
   if (op.kind != TextTokenKind::Word)
     return fail(op.place, concat("a label must be a word, not '", op.text, "'"));
+  if (rank_.deps.size() == UINT32_MAX)
+    return stop(op.place, concat("a rank has more than ", UINT32_MAX, " dependencies"));
   rank_.deps.push_back({op.text, on.text, kind, op.place, on.place});
   return true;
 }
@@ -258,7 +263,7 @@ bool TextParser::parseOperand() {
     return false;
   Contract &contract = rank_.dag.contract;
   operandPlaces_.push_back(
-      {Rank{parsed_.schedule.numRanks()}, static_cast<uint32_t>(contract.operands.size()), place});
+      {Rank{parsed_.schedule.numRanks()}, index32(contract.operands.size()), place});
   contract.operands.push_back({Rank{*rank}, *slice});
   return true;
 }
@@ -287,10 +292,10 @@ bool TextParser::parseEnsures() {
     return false;
   ensure.target = *target;
   Contract &contract = rank_.dag.contract;
-  ensure.operandBegin = static_cast<uint32_t>(contract.operands.size());
+  ensure.operandBegin = index32(contract.operands.size());
   if (!parseOperands(ensure) || !parseLoc(ensure.loc))
     return false;
-  ensure.operandCount = static_cast<uint32_t>(contract.operands.size()) - ensure.operandBegin;
+  ensure.operandCount = index32(contract.operands.size()) - ensure.operandBegin;
   contract.ensures.push_back(ensure);
   return true;
 }

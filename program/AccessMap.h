@@ -12,6 +12,7 @@
 #pragma once
 
 #include "ir/Ids.h"
+#include "ir/Index32.h"
 #include "program/SizeRange.h"
 
 #include <memory>
@@ -20,19 +21,34 @@
 namespace colldsl {
 
 /// Reader lists of all maps of one DAG: persistent singly linked lists, so that
-/// splitting an interval shares them.
+/// splitting an interval shares them. An op is in a list once, the newest first.
 struct ReaderPool {
+  static constexpr uint32_t kEmpty = 0xffffffffu;
+
   struct Node {
     OpId op;
     uint32_t next;
+    uint32_t length = 1;  ///< from here on
+    uint32_t waiters = 0; ///< ops that wait for each from here on
+    OpId join = kNoOp;    ///< stands for all from here on; see DagBuilder
   };
-  static constexpr uint32_t kEmpty = 0xffffffffu;
   std::vector<Node> nodes;
 
+  /// Intervals that had one list and are read at once have one list again.
   uint32_t push(OpId op, uint32_t list) {
-    nodes.push_back({op, list});
-    return static_cast<uint32_t>(nodes.size() - 1);
+    if (!nodes.empty() && nodes.back().op == op && nodes.back().next == list)
+      return index32(nodes.size() - 1);
+    if (list == kEmpty) {
+      nodes.push_back({op, list});
+    } else if (nodes[list].op == op) {
+      return list;
+    } else {
+      nodes.push_back({op, list, nodes[list].length + 1});
+    }
+    return index32(nodes.size() - 1);
   }
+
+  void clear() { nodes.clear(); }
 };
 
 /// A slice with its positions at the size at hand.
@@ -55,8 +71,9 @@ public:
   AccessMap &operator=(const AccessMap &) = delete;
   void clear();
 
-  /// Notes that `op` reads or writes [begin, end) and calls dependsOn(OpId) for
-  /// every older op it must wait for (an op may be named more than once).
+  /// Notes that `op` reads or writes [begin, end) and calls dependsOn(OpId, reader) for every older
+  /// op it must wait for (an op may be named more than once). `reader`: its node in the pool,
+  /// kEmpty for a writer. False from dependsOn: the rest of that list is taken care of.
   /// False: begin and end, or one of them and an older cut, cannot be put in order for
   /// all sizes (only for blocks whose length is known at call time).
   template <typename Callback>
@@ -136,14 +153,15 @@ private:
   static void visit(Cut &cut, bool writes, OpId op, ReaderPool &pool, Callback dependsOn) {
     if (!writes) {
       if (cut.writer != kNoOp)
-        dependsOn(cut.writer);
+        dependsOn(cut.writer, ReaderPool::kEmpty);
       cut.readers = pool.push(op, cut.readers);
       return;
     }
     if (cut.readers == ReaderPool::kEmpty && cut.writer != kNoOp)
-      dependsOn(cut.writer); // else the readers wait for it already
+      dependsOn(cut.writer, ReaderPool::kEmpty); // else the readers wait for it already
     for (uint32_t r = cut.readers; r != ReaderPool::kEmpty; r = pool.nodes[r].next)
-      dependsOn(pool.nodes[r].op);
+      if (!dependsOn(pool.nodes[r].op, r))
+        break;
     cut.writer = op;
     cut.readers = ReaderPool::kEmpty;
   }

@@ -2,6 +2,7 @@
 /// a u32 count and their items. A record is what eachField(visit, record) visits.
 #pragma once
 
+#include "ir/Index32.h"
 #include "program/Program.h"
 
 #include <bit>
@@ -30,11 +31,11 @@ public:
 
   template <Plain T> void operator()(const T &value) { raw(&value, sizeof value); }
   void operator()(const std::string &text) {
-    (*this)(static_cast<uint32_t>(text.size()));
+    (*this)(index32(text.size()));
     raw(text.data(), text.size());
   }
   template <typename T> void operator()(const std::vector<T> &items) {
-    (*this)(static_cast<uint32_t>(items.size()));
+    (*this)(index32(items.size()));
     for (const T &item : items)
       (*this)(item);
   }

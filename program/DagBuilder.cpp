@@ -1,16 +1,34 @@
 #include "program/DagBuilder.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace colldsl {
+namespace {
+
+/// Of fewer no join saves three of four dependencies.
+constexpr uint32_t kFewestToJoin = 5;
+
+/// Whether each of `after` waits for each of `before` through a join.
+constexpr bool isWorthJoin(uint64_t before, uint64_t after) {
+  return before * after > 4 * (before + after);
+}
+
+} // namespace
+
 void DagBuilder::begin(Dag &dag, SizeRange &range) {
   dag_ = &dag;
   range_ = &range;
   usedMaps_ = 0;
   mapOfBuffer_.clear();
-  readers_.nodes.clear();
+  readers_.clear();
   lastDepOf_.clear();
   stated_.clear();
+  joins_.clear();
+  joinDeps_.clear();
+  writerGroups_.clear();
+  numDeps_ = 0;
 }
 
 AccessMap &DagBuilder::newMap(BufferId buffer) {
@@ -23,21 +41,97 @@ AccessMap &DagBuilder::newMap(BufferId buffer) {
   return *(mapOfBuffer_[index(buffer)] = &maps_[usedMaps_++]);
 }
 
-void DagBuilder::addDep(OpId on, DepKind kind) {
+/// Whether the newest op does not depend on this one or join so far; from now on it does.
+bool DagBuilder::isNewDep(OpId on) {
   uint32_t mark = dag_->size() + 1;
-  if (lastDepOf_.size() < mark)
+  if (!isJoin(on) && lastDepOf_.size() < mark)
     lastDepOf_.resize(mark + mark / 2);
-  if (lastDepOf_[index(on)] == mark)
+  uint32_t &last = isJoin(on) ? joinOf(on).lastWaiter : lastDepOf_[index(on)];
+  return std::exchange(last, mark) != mark;
+}
+
+void DagBuilder::addDep(OpId on) {
+  if (!isNewDep(on))
     return;
-  lastDepOf_[index(on)] = mark;
-  dag_->deps.push_back({on, kind});
+  dag_->deps.push_back({on, DepKind::Requires});
+  ++numDeps_;
+}
+
+/// See AccessMap::access().
+bool DagBuilder::waitFor(OpId on, uint32_t reader) {
+  if (index(on) + 1 == size())
+    return true;
+  if (reader == ReaderPool::kEmpty || readers_.nodes[reader].length < kFewestToJoin) {
+    addDep(on);
+    return true;
+  }
+  ReaderPool::Node &node = readers_.nodes[reader];
+  if (node.join == kNoOp) {
+    if (!isNewDep(on))
+      return true;
+    if (!isWorthJoin(node.length, ++node.waiters)) {
+      dag_->deps.push_back({on, DepKind::Requires});
+      ++numDeps_;
+      return true;
+    }
+    node.join = joinReaders(reader);
+  }
+  addDep(node.join);
+  return false;
+}
+
+OpId DagBuilder::beginJoin(uint32_t before) {
+  OpId join{kMostOps + 1 + index32(joins_.size())};
+  joins_.push_back({.before = before, .depBegin = index32(joinDeps_.size())});
+  return join;
+}
+
+/// The newest join.
+void DagBuilder::addToJoin(OpId join, Dep dep) {
+  Join &to = joinOf(join);
+  to.oldest = std::min(to.oldest, isJoin(dep.op) ? joinOf(dep.op).oldest : index(dep.op));
+  to.newest = std::max(to.newest, isJoin(dep.op) ? joinOf(dep.op).newest : index(dep.op));
+  joinDeps_.push_back(dep);
+  ++to.depCount;
+  ++numDeps_;
+}
+
+/// A join for the readers from this node on.
+OpId DagBuilder::joinReaders(uint32_t reader) {
+  OpId join = beginJoin(size() - 1);
+  for (uint32_t r = reader; r != ReaderPool::kEmpty; r = readers_.nodes[r].next) {
+    const ReaderPool::Node &node = readers_.nodes[r];
+    addToJoin(join, {node.join != kNoOp ? node.join : node.op, DepKind::Requires});
+    if (node.join != kNoOp)
+      break;
+  }
+  return join;
+}
+
+/// The newest op reads what these dependencies of it wrote, and so may others.
+void DagBuilder::joinWriters(size_t firstDep) {
+  std::span<const Dep> writers = std::span(dag_->deps).subspan(firstDep);
+  uint64_t key = writers.size();
+  for (const Dep &dep : writers)
+    key = mixHash(key, index(dep.op));
+  WriterGroup &group = writerGroups_[key];
+  if (group.join == kNoOp) {
+    if (!isWorthJoin(writers.size(), ++group.waiters))
+      return;
+    group.join = beginJoin(size() - 1);
+    for (const Dep &dep : writers)
+      addToJoin(group.join, dep);
+  } else if (auto joined = depsOf(joinOf(group.join));
+             !std::equal(writers.begin(), writers.end(), joined.begin(), joined.end())) {
+    return; // another group with the same hash
+  }
+  numDeps_ -= writers.size();
+  dag_->deps.resize(firstDep);
+  addDep(group.join);
 }
 
 Status DagBuilder::track(std::span<const Region> regions, bool writes, OpId op) {
-  auto dependsOn = [&](OpId on) {
-    if (on != op)
-      addDep(on, DepKind::Requires);
-  };
+  auto dependsOn = [&](OpId on, uint32_t reader) { return waitFor(on, reader); };
   for (const Region &region : regions) {
     AccessMap &map = mapOf(region.slice.buffer);
     if (map.accessAgain(region, writes, op, readers_, dependsOn)) [[likely]]
@@ -47,10 +141,13 @@ Status DagBuilder::track(std::span<const Region> regions, bool writes, OpId op) 
     uint32_t block = callTime ? s.block : 0;
     BufferPlace begin{block, {s.beginScale, s.beginOffset, s.denominator, region.beginAt}};
     BufferPlace end{block, {s.endScale, s.endOffset, s.denominator, region.endAt}};
+    size_t firstDep = dag_->deps.size();
     if (!map.access(begin, end, writes, op, *range_, readers_, callTime, dependsOn))
       return Status::error(dag_->ops[index(op)].loc,
                            "a block whose length is known at call time is cut in two ways "
                            "that cannot be compared for every length");
+    if (!writes && dag_->deps.size() - firstDep >= kFewestToJoin)
+      joinWriters(firstDep);
   }
   return {};
 }
@@ -64,12 +161,11 @@ Status DagBuilder::touch(std::span<const Region> sources, std::span<const Region
     if (Status s = track(targets, true, id); !s)
       return s;
   Op &op = dag_->ops.back();
-  auto slices = static_cast<uint32_t>(dag_->slices.size());
-  op.sourceBegin = slices;
-  op.sourceCount = static_cast<uint32_t>(sources.size());
-  op.targetBegin = slices + op.sourceCount;
-  op.targetCount = static_cast<uint32_t>(targets.size());
-  op.depCount = static_cast<uint32_t>(dag_->deps.size()) - op.depBegin;
+  op.sourceBegin = index32(dag_->slices.size());
+  op.sourceCount = index32(sources.size());
+  op.targetBegin = index32(dag_->slices.size() + sources.size());
+  op.targetCount = index32(targets.size());
+  op.depCount = index32(dag_->deps.size()) - op.depBegin;
   for (const Region &region : sources)
     dag_->slices.push_back(region.slice);
   for (const Region &region : targets)
@@ -80,8 +176,7 @@ Status DagBuilder::touch(std::span<const Region> sources, std::span<const Region
 /// Only these two ops touch the temporary.
 Status DagBuilder::receiveAndCombine(Reduction reduction, Side side,
                                      std::span<const Region> targets) {
-  auto hidden = static_cast<uint32_t>(dag_->slices.size());
-  auto count = static_cast<uint32_t>(targets.size());
+  uint32_t hidden = index32(dag_->slices.size()), count = index32(targets.size());
   for (const Region &region : targets) {
     const Slice &s = region.slice;
     Buffer temp;
@@ -108,7 +203,7 @@ Status DagBuilder::receiveAndCombine(Reduction reduction, Side side,
   combine.reduction = reduction;
   combine.side = side;
   combine.type = dag_->buffers[index(targets.front().slice.buffer)].type;
-  addDep(receive, DepKind::Requires);
+  addDep(receive);
   if (Status s = touch({}, targets); !s)
     return s;
   Op &added = dag_->ops.back();
@@ -117,12 +212,26 @@ Status DagBuilder::receiveAndCombine(Reduction reduction, Side side,
   return {};
 }
 
+/// Whether some op of the range is this one, or one for which this join waits.
+bool DagBuilder::dependsInto(OpId on, const LabelRange &range) const {
+  auto isWithin = [&](uint32_t op) { return op >= range.first && op < range.last; };
+  if (!isJoin(on))
+    return isWithin(index(on));
+  const Join &join = joinOf(on);
+  if (join.newest < range.first || join.oldest >= range.last)
+    return false;
+  if (isWithin(join.newest))
+    return true;
+  auto deps = depsOf(join); // joins of joins end before whoever waits for them
+  return std::any_of(deps.begin(), deps.end(), [&](const Dep &d) { return isWithin(index(d.op)); });
+}
+
 std::vector<OpId> DagBuilder::entriesOf(const LabelRange &range) const {
   std::vector<OpId> entries;
   for (uint32_t i = range.first; i < range.last; ++i) {
     auto deps = dag_->depsOf(dag_->ops[i]);
     if (std::none_of(deps.begin(), deps.end(),
-                     [&](const Dep &d) { return index(d.op) >= range.first; }))
+                     [&](const Dep &d) { return dependsInto(d.op, range); }))
       entries.push_back(OpId{i});
   }
   return entries;
@@ -130,10 +239,25 @@ std::vector<OpId> DagBuilder::entriesOf(const LabelRange &range) const {
 
 std::vector<OpId> DagBuilder::exitsOf(const LabelRange &range) const {
   std::vector<bool> followed(range.last - range.first);
-  for (uint32_t i = range.first; i < range.last; ++i)
-    for (const Dep &dep : dag_->depsOf(dag_->ops[i]))
-      if (index(dep.op) >= range.first && dep.kind == DepKind::Requires)
-        followed[index(dep.op) - range.first] = true;
+  std::vector<bool> seen(joins_.size());
+  std::vector<std::span<const Dep>> open; // of an op, and of the joins for which it waits
+  for (uint32_t i = range.first; i < range.last; ++i) {
+    open.push_back(dag_->depsOf(dag_->ops[i]));
+    while (!open.empty()) {
+      std::span<const Dep> deps = open.back();
+      open.pop_back();
+      for (const Dep &dep : deps) {
+        if (dep.kind != DepKind::Requires || !dependsInto(dep.op, range))
+          continue;
+        if (!isJoin(dep.op))
+          followed[index(dep.op) - range.first] = true;
+        else if (!seen[joinIndex(dep.op)])
+          open.push_back(depsOf(joinOf(dep.op)));
+        if (isJoin(dep.op))
+          seen[joinIndex(dep.op)] = true;
+      }
+    }
+  }
   std::vector<OpId> exits;
   for (uint32_t i = range.first; i < range.last; ++i)
     if (!followed[i - range.first])
@@ -141,16 +265,13 @@ std::vector<OpId> DagBuilder::exitsOf(const LabelRange &range) const {
   return exits;
 }
 
-/// Where many wait for many, an op that does nothing stands between them: m + n edges instead
-/// of m * n.
 void DagBuilder::dependAll(const LabelRange &waiter, const LabelRange &first, DepKind kind) {
   std::vector<OpId> before = kind == DepKind::Requires ? exitsOf(first) : entriesOf(first);
   std::vector<OpId> after = entriesOf(waiter);
-  if (before.size() * after.size() > 4 * (before.size() + after.size())) {
-    OpId join{size()};
-    addPlain().loc = dag_->op(after.front()).loc;
+  if (isWorthJoin(before.size(), after.size())) {
+    OpId join = beginJoin(index(after.front()));
     for (OpId f : before)
-      state(join, {f, kind});
+      addToJoin(join, {f, kind});
     before = {join};
     kind = DepKind::Requires;
   }
@@ -164,30 +285,69 @@ void DagBuilder::dependAll(const LabelRange &waiter, const LabelRange &first, De
 void DagBuilder::state(OpId waiter, Dep dep) {
   Op &op = dag_->ops[index(waiter)];
   std::vector<Dep> &deps = dag_->deps;
-  if (index(dep.op) >= index(waiter) || op.depCount > kFewDeps) {
+  if ((!isJoin(dep.op) && index(dep.op) >= index(waiter)) || op.depCount > kFewDeps) {
     stated_.push_back({waiter, dep});
+    ++numDeps_;
     return;
   }
   for (uint32_t i = 0; i < op.depCount; ++i)
     if (deps[op.depBegin + i] == dep)
       return;
   if (op.depBegin + op.depCount != deps.size()) { // move its few to the end
-    auto begin = static_cast<uint32_t>(deps.size());
+    uint32_t begin = index32(deps.size());
     for (uint32_t i = 0; i < op.depCount; ++i)
       deps.push_back(Dep(deps[op.depBegin + i]));
     op.depBegin = begin;
   }
   deps.push_back(dep);
   ++op.depCount;
+  ++numDeps_;
 }
 
 Status DagBuilder::finish() {
-  if (stated_.empty())
+  if (stated_.empty() && joins_.empty())
     return {};
-  mergeStatedDeps();
-  bool sorted = std::all_of(stated_.begin(), stated_.end(),
-                            [](const StatedDep &s) { return index(s.dep.op) < index(s.waiter); });
-  return sorted ? Status() : sortByDeps();
+  if (!stated_.empty())
+    mergeStatedDeps();
+  if (!joins_.empty())
+    placeJoins();
+  return isSorted() ? Status() : sortByDeps();
+}
+
+bool DagBuilder::isSorted() const {
+  for (uint32_t i = 0; i < dag_->size(); ++i)
+    for (const Dep &dep : dag_->depsOf(dag_->ops[i]))
+      if (index(dep.op) >= i)
+        return false;
+  return true;
+}
+
+/// Joins become ops: behind all others, then each before the first that waits for it.
+void DagBuilder::placeJoins() {
+  uint32_t count = size();
+  auto number = [&](Dep dep) {
+    return isJoin(dep.op) ? Dep{OpId{count + joinIndex(dep.op)}, dep.kind} : dep;
+  };
+  std::transform(dag_->deps.begin(), dag_->deps.end(), dag_->deps.begin(), number);
+  std::vector<std::pair<uint32_t, uint32_t>> places; // of joins: before which op, and their own
+  for (const Join &join : joins_) {
+    places.push_back({join.before, size()});
+    Op &op = addPlain();
+    op.loc = dag_->ops[join.before].loc;
+    op.depCount = join.depCount;
+    auto deps = depsOf(join);
+    std::transform(deps.begin(), deps.end(), std::back_inserter(dag_->deps), number);
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<uint32_t> order;
+  order.reserve(size());
+  auto next = places.begin();
+  for (uint32_t i = 0; i < count; ++i) {
+    for (; next != places.end() && next->first == i; ++next)
+      order.push_back(next->second);
+    order.push_back(i);
+  }
+  reorder(order);
 }
 
 void DagBuilder::mergeStatedDeps() {
@@ -199,14 +359,14 @@ void DagBuilder::mergeStatedDeps() {
   auto next = stated_.begin();
   for (uint32_t i = 0; i < dag_->size(); ++i) {
     Op &op = dag_->ops[i];
-    auto begin = static_cast<uint32_t>(merged.size());
+    uint32_t begin = index32(merged.size());
     for (const Dep &dep : dag_->depsOf(op))
       merged.push_back(dep);
     for (; next != stated_.end() && index(next->waiter) == i; ++next)
       if (std::find(merged.begin() + begin, merged.end(), next->dep) == merged.end())
         merged.push_back(next->dep);
     op.depBegin = begin;
-    op.depCount = static_cast<uint32_t>(merged.size()) - begin;
+    op.depCount = index32(merged.size()) - begin;
   }
   dag_->deps.swap(merged);
 }

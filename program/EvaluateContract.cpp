@@ -1,4 +1,5 @@
 // `ensures`, written out for one rank.
+#include "ir/Index32.h"
 #include "program/Interpreter.h"
 
 #include <cassert>
@@ -141,7 +142,7 @@ void Interpreter::addOperand(const EnsureNode &node) {
 void Interpreter::addEnsure(const EnsureNode &node) {
   Ensure ensure;
   ensure.loc = node.loc;
-  ensure.operandBegin = static_cast<uint32_t>(dag_->contract.operands.size());
+  ensure.operandBegin = index32(dag_->contract.operands.size());
   if (node.kind == EnsureKind::EqualReduce) {
     ensure.isReduction = true;
     ensure.reduction = static_cast<Reduction>(eval(node.reduction));
@@ -158,7 +159,7 @@ void Interpreter::addEnsure(const EnsureNode &node) {
   } else {
     addOperand(node);
   }
-  ensure.operandCount = static_cast<uint32_t>(dag_->contract.operands.size()) - ensure.operandBegin;
+  ensure.operandCount = index32(dag_->contract.operands.size()) - ensure.operandBegin;
   // An edge that leads nowhere promises nothing: its block stays untouched.
   if (failed_ || ensure.operandCount == 0)
     return;

@@ -1,4 +1,5 @@
 // Groups of ranks: by level of the machine, by condition, by color, of leaders.
+#include "ir/Index32.h"
 #include "program/Interpreter.h"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ int64_t Interpreter::addGroup(const Group &group) {
 int64_t Interpreter::addGroup(std::vector<Rank> members) {
   groupMembers_.push_back(std::move(members));
   const std::vector<Rank> &kept = groupMembers_.back();
-  return addGroup(withMe({kept.data(), static_cast<uint32_t>(kept.size()), kNone}));
+  return addGroup(withMe({kept.data(), index32(kept.size()), kNone}));
 }
 
 /// The members of the current group that share `of`'s group of that level.
@@ -76,7 +77,7 @@ int64_t Interpreter::levelGroup(Level level) {
     return addGroup(currentGroup());
   if (currentGroup().members == nullptr) {
     auto members = topology().membersWith(level, asker());
-    return addGroup(withMe({members.data(), static_cast<uint32_t>(members.size()), kNone}));
+    return addGroup(withMe({members.data(), index32(members.size()), kNone}));
   }
   return addGroup(levelMembers(level, asker()));
 }
@@ -109,7 +110,7 @@ int64_t Interpreter::leadersGroup(Level level, int64_t include, SourceLoc loc) {
     kept = keptLeaders_.emplace(std::pair(level, include), std::move(leaders)).first;
   }
   const std::vector<Rank> &leaders = kept->second;
-  return addGroup(withMe({leaders.data(), static_cast<uint32_t>(leaders.size()), kNone}));
+  return addGroup(withMe({leaders.data(), index32(leaders.size()), kNone}));
 }
 
 std::vector<Rank> Interpreter::leadersOf(Level level, int64_t include) {

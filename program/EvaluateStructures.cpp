@@ -1,6 +1,7 @@
 // Trees and graphs: a value is a declaration with its arguments; what one rank sees
 // of it is worked out when asked for, and kept as long as the same rank of the same
 // group asks.
+#include "ir/Index32.h"
 #include "program/Interpreter.h"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ int64_t Interpreter::makeGraph(const Expr &e) {
 int64_t Interpreter::loadEdges(const Expr &e) {
   int64_t string = eval(e.a);
   const std::string &path = text(static_cast<uint32_t>(string));
-  auto [it, isNew] = edgeFiles_.try_emplace(path, static_cast<uint32_t>(graphFiles_.size()));
+  auto [it, isNew] = edgeFiles_.try_emplace(path, index32(graphFiles_.size()));
   if (isNew) {
     Result<GraphFile> loaded = GraphFile::load(path);
     if (!loaded) {

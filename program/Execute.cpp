@@ -103,8 +103,6 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   const Group &group = *frame_->group;
   if (static_cast<uint64_t>(peer) >= group.size)
     return failPeer(s, peer);
-  if (!hasRoomForOp(s.loc))
-    return;
   bool isSimple = s.c == kNoExpr && !s.alongEdge;
   uint64_t key = isSimple ? frame_->instance : messageKey(s, s.alongEdge ? &along : nullptr);
   if (s.a != kNoExpr && !isCarried) {
@@ -121,7 +119,7 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   op.message = nextMessage(s.op, peer, key);
   op.transfer.multicast = s.value == 1;
   if (s.a == kNoExpr)
-    return;
+    return checkCounts(s.loc);
   std::span<const Region> carried = carried_, nothing;
   Status added = combines             ? builder_.receiveAndCombine(reduction, s.side, carried)
                  : sendsMessage(s.op) ? builder_.touch(carried, nothing)
@@ -129,22 +127,37 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   carried_.clear();
   if (!added)
     fail(added.diagnostic());
+  checkCounts(s.loc);
 }
 
-void Interpreter::failTooManyOps(SourceLoc loc) {
-  fail(loc, "more than " + std::to_string(request_.limits.maxOps) + " ops on one rank",
-       "raise the limit with --max-ops");
+void Interpreter::failTooMany(SourceLoc loc) {
+  bool isOps = builder_.numOps() > maxOps_;
+  uint64_t count = isOps ? builder_.numOps() : builder_.numDeps();
+  uint64_t limit = isOps ? maxOps_ : maxDeps_;
+  uint64_t given = isOps ? request_.limits.maxOps : request_.limits.maxDeps;
+  std::string hint =
+      given > limit ? "no rank can have more"
+                    : "raise the limit with " + std::string(isOps ? "--max-ops" : "--max-deps");
+  if (!isOps)
+    hint += ", or let fewer ops touch the same elements";
+  Diagnostic d = Diagnostic::error(loc,
+                                   "with this statement the rank has " + std::to_string(count) +
+                                       (isOps ? " ops" : " dependencies") + ", the limit is " +
+                                       std::to_string(limit),
+                                   std::move(hint));
+  d.notes.push_back(
+      Diagnostic::note(frame_->decl->loc, "in '" + program_.nameOf(*frame_->decl) + "'"));
+  fail(std::move(d));
 }
 
 void Interpreter::addOp(const Op &op) {
-  if (!hasRoomForOp(op.loc))
-    return;
   Op &added = builder_.addPlain();
   uint32_t depBegin = added.depBegin;
   added = op;
   added.depBegin = depBegin;
   if (Status s = builder_.touch(sources_, targets_); !s)
     fail(s.diagnostic());
+  checkCounts(op.loc);
 }
 
 /// Source and target must be equally long, now and for all sizes that are kept.

@@ -41,7 +41,7 @@ Result<Schedule> instantiateAll(const Program &program, const InstantiateRequest
   schedule.ranks.resize(request.ranks);
   CallChecker calls;
   TreeChecker trees(interpreter, program);
-  uint64_t totalOps = 0;
+  RankCounts counts;
   for (uint32_t r = 0; r < request.ranks; ++r) {
     if (Status s = interpreter.run(Rank{r}, schedule.ranks[r]); !s)
       return s;
@@ -49,8 +49,12 @@ Result<Schedule> instantiateAll(const Program &program, const InstantiateRequest
     for (const TreeRecord &record : interpreter.trees)
       if (Status s = trees.check(record); !s)
         return s;
-    totalOps += schedule.ranks[r].size();
-    if (Status s = checkTotalOps(program, request, totalOps); !s)
+    const Dag &dag = schedule.ranks[r];
+    counts.ranks = r + 1;
+    counts.ops += dag.size();
+    for (const Op &op : dag.ops)
+      counts.deps += op.depCount;
+    if (Status s = checkTotals(program, request, counts); !s)
       return s;
   }
   if (Status s = calls.check(); !s)

@@ -16,11 +16,13 @@ namespace colldsl {
 
 /// Bounds on what a program may make, each named in the message it causes.
 struct InstantiateLimits {
-  uint64_t maxSteps = 10'000'000;     ///< loop iterations, calls and list elements, per rank
-  uint64_t maxOps = 16'000'000;       ///< ops per rank
-  uint64_t maxTotalOps = 256'000'000; ///< ops of all ranks
-  uint32_t maxCallDepth = 200;        ///< calls within calls
-  uint32_t maxRanks = 1u << 22;       ///< instantiated together
+  uint64_t maxSteps = 10'000'000;        ///< loop iterations, calls and list elements, per rank
+  uint64_t maxOps = 16'000'000;          ///< ops per rank
+  uint64_t maxTotalOps = 256'000'000;    ///< ops of all ranks
+  uint64_t maxDeps = 64'000'000;         ///< dependencies per rank
+  uint64_t maxTotalDeps = 1'024'000'000; ///< dependencies of all ranks
+  uint32_t maxCallDepth = 200;           ///< calls within calls
+  uint32_t maxRanks = 1u << 22;          ///< instantiated together
 };
 
 struct InstantiateRequest {

@@ -5,8 +5,9 @@
 namespace colldsl {
 
 Interpreter::Interpreter(const Program &program, const InstantiateRequest &request)
-    : program_(program), exprs_(program.exprs.data()), request_(request), range_(request.elements) {
-}
+    : program_(program), exprs_(program.exprs.data()), request_(request),
+      maxOps_(std::min<uint64_t>(request.limits.maxOps, DagBuilder::kMostOps)),
+      maxDeps_(std::min<uint64_t>(request.limits.maxDeps, UINT32_MAX)), range_(request.elements) {}
 
 void Interpreter::fail(SourceLoc loc, std::string message, std::string hint) {
   fail(Diagnostic::error(loc, std::move(message), std::move(hint)));

@@ -262,13 +262,12 @@ private:
   void failLabelSetTwice(const LabelRef &label);
   void failLabelNotSet(const LabelRef &label);
   void failPeer(const Stmt &s, int64_t peer);
-  bool hasRoomForOp(SourceLoc loc) {
-    if (builder_.size() < request_.limits.maxOps) [[likely]]
-      return true;
-    failTooManyOps(loc);
-    return false;
+  /// Once a statement has added what it adds.
+  void checkCounts(SourceLoc loc) {
+    if (builder_.numOps() > maxOps_ || builder_.numDeps() > maxDeps_) [[unlikely]]
+      failTooMany(loc);
   }
-  void failTooManyOps(SourceLoc loc);
+  void failTooMany(SourceLoc loc);
   void addOp(const Op &op);
   bool equalLengths(const Stmt &s);
   std::string labelText(const LabelRef &label);
@@ -308,6 +307,7 @@ private:
   }
 
   const InstantiateRequest &request_;
+  uint64_t maxOps_, maxDeps_;
   SizeRange range_;
   std::optional<Topology> flat_; ///< made when first asked for
 

@@ -1,4 +1,5 @@
 #include "program/Job.h"
+#include "ir/Index32.h"
 
 #include <algorithm>
 
@@ -24,12 +25,23 @@ Status checkNumRanks(const InstantiateRequest &request) {
                        std::to_string(request.limits.maxRanks) + " are instantiated together");
 }
 
-Status checkTotalOps(const Program &program, const InstantiateRequest &request, uint64_t ops) {
-  if (ops <= request.limits.maxTotalOps)
-    return {};
-  return Status::error(program.decl(request.collective).loc,
-                       "more than " + std::to_string(request.limits.maxTotalOps) +
-                           " ops on all ranks; raise the limit with --max-total-ops");
+Status checkTotals(const Program &program, const InstantiateRequest &request,
+                   const RankCounts &counts) {
+  const InstantiateLimits &limits = request.limits;
+  const Decl &decl = program.decl(request.collective);
+  auto fail = [&](uint64_t count, const char *what, uint64_t limit, const char *option) {
+    return Status(Diagnostic::error(decl.loc,
+                                    "the first " + std::to_string(counts.ranks) + " of " +
+                                        std::to_string(request.ranks) + " ranks of '" +
+                                        program.nameOf(decl) + "' have " + std::to_string(count) +
+                                        what + ", the limit for all is " + std::to_string(limit),
+                                    "raise the limit with " + std::string(option)));
+  };
+  if (counts.ops > limits.maxTotalOps)
+    return fail(counts.ops, " ops", limits.maxTotalOps, "--max-total-ops");
+  if (counts.deps > limits.maxTotalDeps)
+    return fail(counts.deps, " dependencies", limits.maxTotalDeps, "--max-total-deps");
+  return {};
 }
 
 Schedule sharedOf(const Program &program, const InstantiateRequest &request) {
@@ -114,7 +126,7 @@ Status TreeChecker::checkViews(const TreeRecord &record) const {
     d.notes.push_back(Diagnostic::note(record.loc, "made here"));
     return Status(std::move(d));
   };
-  auto size = static_cast<uint32_t>(parent_.size());
+  auto size = index32(parent_.size());
   std::vector<int64_t> claimedBy(size, kNone);
   for (uint32_t r = 0; r < size; ++r)
     for (int64_t child : children_[r]) {
@@ -155,7 +167,7 @@ void BufferNames::setIn(std::span<Buffer> buffers) {
     bool isHidden = buffer.name == kHiddenName;
     uint32_t &at = isHidden ? hidden_ : place_[buffer.name];
     if (at == kNoName) {
-      at = static_cast<uint32_t>(names_.size());
+      at = index32(names_.size());
       names_.push_back(isHidden ? "incoming" : all_[buffer.name]);
     }
     buffer.name = at;

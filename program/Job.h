@@ -10,7 +10,15 @@ namespace colldsl {
 
 /// Between 1 rank and InstantiateLimits::maxRanks.
 Status checkNumRanks(const InstantiateRequest &request);
-Status checkTotalOps(const Program &program, const InstantiateRequest &request, uint64_t ops);
+
+/// What the ranks that were made so far have together.
+struct RankCounts {
+  uint32_t ranks = 0;
+  uint64_t ops = 0, deps = 0;
+};
+/// Against InstantiateLimits::maxTotalOps and maxTotalDeps.
+Status checkTotals(const Program &program, const InstantiateRequest &request,
+                   const RankCounts &counts);
 
 /// Name, files and flags of the schedule; no ranks, names or size class yet.
 Schedule sharedOf(const Program &program, const InstantiateRequest &request);

@@ -2,6 +2,7 @@
 // used like a stack: an expression leaves its value in the first one that is free.
 // Pieces share none, since one may run while another waits for a tree's value.
 // Bound: one instruction per node of an expression, one or two per statement.
+#include "ir/Index32.h"
 #include "program/Program.h"
 
 #include <algorithm>
@@ -168,7 +169,7 @@ private:
 
   // Expressions
 
-  uint32_t next() const { return static_cast<uint32_t>(code_.instructions.size()); }
+  uint32_t next() const { return index32(code_.instructions.size()); }
 
   uint32_t emit(Opcode opcode, uint32_t origin, uint32_t to = 0, Register a = 0, Register b = 0) {
     code_.instructions.push_back({opcode, to, a, b, origin});

@@ -1,5 +1,6 @@
 // Sizes of buffers, and the buffers themselves: parameters of the job's collective,
 // temporaries.
+#include "ir/Index32.h"
 #include "program/Interpreter.h"
 
 namespace colldsl {
@@ -233,7 +234,7 @@ void Interpreter::bindAliases(const Decl &decl) {
                                  " elements, the slice it aliases " +
                                  std::to_string(where.length()));
     buffer.aliasOf = where.buffer;
-    buffer.aliasSlice = static_cast<uint32_t>(dag_->slices.size());
+    buffer.aliasSlice = index32(dag_->slices.size());
     dag_->slices.push_back(toSlice(where, alias.loc));
     where.shape = x.shape;
     where.blocks = x.blocks;

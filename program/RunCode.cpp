@@ -256,10 +256,9 @@ void Interpreter::depend(const Instruction &at, int64_t waiterIndex, int64_t fir
   const LabelRange *isFirst = labels_.find(frame_->labels, first.name, firstIndex);
   if (!isFirst)
     return failLabelNotSet(first);
-  if (!hasRoomForOp(waiter.loc))
-    return;
   builder_.depend(*waits, *isFirst,
                   at.opcode == Opcode::Requires ? DepKind::Requires : DepKind::IRequires);
+  checkCounts(waiter.loc);
 }
 
 void Interpreter::failOverflow(SourceLoc loc, const char *what) {

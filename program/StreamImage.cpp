@@ -3,6 +3,7 @@
 // only if it is far ahead.
 #include "program/StreamImage.h"
 
+#include "ir/Index32.h"
 #include "ir/Threads.h"
 #include "program/Job.h"
 
@@ -61,7 +62,7 @@ private:
   BufferNames names_;
   CallChecker calls_;
   ImageWriter writer_;
-  uint64_t ops_ = 0;
+  RankCounts counts_;
 
   std::mutex mutex_; ///< guards what follows
   std::condition_variable written_;
@@ -101,7 +102,7 @@ void ImageStream::make(Batch &batch, Dag &dag, Interpreter &interpreter, TreeChe
         batch.status = trees.check(record);
     if (!batch.status)
       return;
-    batch.ranks.add(dag, static_cast<uint32_t>(program_.files.size()));
+    batch.ranks.add(dag, index32(program_.files.size()));
     batch.calls.push_back(interpreter.calls);
   }
 }
@@ -113,8 +114,10 @@ Status ImageStream::write(Batch &batch) {
     names_.setIn(batch.ranks.buffers(i));
     calls_.add(batch.first + i, batch.calls[i]);
   }
-  ops_ += batch.ranks.numOps();
-  if (Status s = checkTotalOps(program_, request_, ops_); !s)
+  counts_.ranks += batch.count;
+  counts_.ops += batch.ranks.numOps();
+  counts_.deps += batch.ranks.numDeps();
+  if (Status s = checkTotals(program_, request_, counts_); !s)
     return s;
   return writer_.add(batch.ranks);
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <new>
+#include <stdexcept>
 
 namespace colldsl::tools {
 namespace {
@@ -77,6 +78,8 @@ Exit runProgram(Arguments arguments) {
     exit = dispatch(arguments);
   } catch (const std::bad_alloc &) { // of what no memory could hold, else the handler is called
     endForLackOfMemory();
+  } catch (const std::length_error &e) { // a list that has outgrown its index
+    tellError(e.what());
   }
   return finishOutput() || exit != Exit::Success ? exit : Exit::Failure;
 }

@@ -1,4 +1,5 @@
 #include "ir/Dag.h"
+#include "ir/Index32.h"
 #include "ir/Vocabulary.h"
 
 #include <algorithm>
@@ -8,6 +9,13 @@
 
 namespace colldsl {
 namespace {
+
+TEST(Index32, RefusesWhat32BitsDoNotHold) {
+  EXPECT_EQ(index32(0), 0u);
+  EXPECT_EQ(index32(UINT32_MAX), UINT32_MAX);
+  EXPECT_THROW(index32(size_t{UINT32_MAX} + 1), std::length_error);
+  EXPECT_THROW(index32(SIZE_MAX), std::length_error);
+}
 
 Slice elements(BufferId buffer, int64_t begin, int64_t end) {
   return {0, begin, 0, end, 1, buffer, kNoBlock, 0};

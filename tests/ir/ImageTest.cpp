@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <stdexcept>
 
 namespace colldsl {
 namespace {
@@ -350,6 +351,17 @@ TEST(Image, RefusesBadDependencies) {
   expectWords(successor(0, 10), "releases op 10 of 10");
   expectWords(successor(3, 1), "releases op 1 after op 1");
   expectWords(successor(0, 7), "releases op 6 after op 7, the order must ascend");
+}
+
+/// Their sum is 0 in 32 bits.
+TEST(Image, HoldsNoMoreSuccessorsThan32BitsCount) {
+  Schedule schedule;
+  schedule.ranks.resize(1);
+  for (int i = 0; i < 2; ++i) {
+    OpId id = schedule.ranks[0].add(Op(), {}, {}, {});
+    schedule.ranks[0].ops[index(id)].depCount = 1u << 31;
+  }
+  EXPECT_THROW(encodeImage(schedule), std::length_error);
 }
 
 TEST(Image, RefusesBadPromises) {

@@ -46,7 +46,8 @@ TEST(AccessMap, OrdersExactlyTheConflictingOps) {
       auto place = [&](int64_t at) { return BufferPlace{0, range.constant(at)}; };
       OpId id{static_cast<uint32_t>(b)};
       ASSERT_TRUE(map.access(place(access.begin), place(access.end), access.writes, id, range, pool,
-                             false, [&](OpId on) { derived[b][index(on)] = true; }));
+                             false,
+                             [&](OpId on, uint32_t) { return derived[b][index(on)] = true; }));
       for (size_t a = 0; a < b; ++a)
         wanted[b][a] = conflict(ops[a], access);
     }
@@ -65,7 +66,7 @@ TEST(AccessMap, BlocksOfCallTimeLengthAreApart) {
   auto write = [&](uint32_t b, uint32_t op) {
     int deps = 0;
     EXPECT_TRUE(map.access(block(b, 0), block(b, 1), true, OpId{op}, range, pool, true,
-                           [&](OpId) { ++deps; }));
+                           [&](OpId, uint32_t) { return ++deps > 0; }));
     return deps;
   };
   EXPECT_EQ(write(1, 0), 0);

@@ -151,12 +151,50 @@ TEST(Instantiate, LimitsEndWithAMessage) {
   r.limits.maxOps = 1000;
   Result<Schedule> ops = instantiateAll(source.program(), r);
   ASSERT_FALSE(ops.ok());
-  EXPECT_NE(ops.message().find("more than 1000 ops"), std::string::npos) << ops.message();
+  EXPECT_EQ(ops.message(), "with this statement the rank has 1001 ops, the limit is 1000");
   r.limits.maxOps = 16'000'000;
   r.limits.maxSteps = 5000;
   Result<Schedule> steps = instantiateAll(source.program(), r);
   ASSERT_FALSE(steps.ok());
   EXPECT_NE(steps.message().find("more than 5000 loop iterations"), std::string::npos);
+}
+
+/// Each of the copies of all of x follows those that write its parts, whose number grows.
+TEST(Instantiate, DependenciesEndWithAMessage) {
+  Source source("collective c(inout x: T[n], inout y: T[n]) {\n"
+                "  for i in 1..100 {\n"
+                "    copy y[0..1] to x[i - 1..i];\n"
+                "    send x to rank;\n"
+                "  }\n"
+                "  for i in 1..100 { recv y from rank; }\n"
+                "}\n");
+  InstantiateRequest r = source.request("c", 1, 1000);
+  r.limits.maxDeps = 2000;
+  Result<Schedule> deps = instantiateAll(source.program(), r);
+  ASSERT_FALSE(deps.ok());
+  const Diagnostic &d = deps.status().diagnostic();
+  EXPECT_EQ(d.message.find("with this statement the rank has 20"), 0u) << d.message;
+  EXPECT_NE(d.message.find(" dependencies, the limit is 2000"), std::string::npos) << d.message;
+  EXPECT_EQ(d.hint, "raise the limit with --max-deps, or let fewer ops touch the same elements");
+  EXPECT_TRUE(d.loc.line == 3 || d.loc.line == 4) << d.loc.line;
+  ASSERT_FALSE(d.notes.empty());
+  EXPECT_EQ(d.notes[0].message, "in 'c'");
+  EXPECT_EQ(d.notes[0].loc.line, 1u);
+
+  r.limits.maxDeps = 1'000'000;
+  Schedule schedule = make(source, r);
+  uint64_t count = 0;
+  for (const Op &op : schedule.ranks[0].ops)
+    count += op.depCount;
+  r.limits.maxDeps = count;
+  r.limits.maxTotalDeps = count;
+  EXPECT_TRUE(instantiateAll(source.program(), r).ok());
+  r.limits.maxTotalDeps = count - 1;
+  Result<Schedule> total = instantiateAll(source.program(), r);
+  ASSERT_FALSE(total.ok());
+  EXPECT_EQ(total.message(), "the first 1 of 1 ranks of 'c' have " + std::to_string(count) +
+                                 " dependencies, the limit for all is " +
+                                 std::to_string(count - 1));
 }
 
 TEST(Instantiate, CallsThatNotAllMembersMakeAreRefused) {

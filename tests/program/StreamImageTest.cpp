@@ -118,7 +118,15 @@ TEST(StreamImage, LimitsHold) {
   r.limits.maxTotalOps = 100;
   Status ops = streamImage(stdlib(), r, discard, 2);
   ASSERT_FALSE(ops.ok());
-  EXPECT_NE(ops.message().find("more than 100 ops on all ranks"), std::string::npos);
+  EXPECT_NE(ops.message().find("of 20 ranks of 'allreduce_ring' have"), std::string::npos);
+  EXPECT_NE(ops.message().find(" ops, the limit for all is 100"), std::string::npos);
+  EXPECT_EQ(ops.diagnostic().hint, "raise the limit with --max-total-ops");
+  r.limits.maxTotalOps = 1'000'000;
+  r.limits.maxTotalDeps = 100;
+  Status deps = streamImage(stdlib(), r, discard, 2);
+  ASSERT_FALSE(deps.ok());
+  EXPECT_NE(deps.message().find(" dependencies, the limit for all is 100"), std::string::npos);
+  r.limits.maxTotalDeps = 1'000'000;
   r.limits.maxRanks = 10;
   EXPECT_FALSE(streamImage(stdlib(), r, discard, 2).ok());
 }

@@ -88,6 +88,8 @@ void ScheduleOptions::addLimits(Options &options) {
   options.add("--max-total-ops", "N", "ops of all ranks", [this](llvm::StringRef given) {
     return setLimits(parseNumber(given, 0, UINT64_MAX), {&instantiate.maxTotalOps, &text.maxOps});
   });
+  options.addNumber("--max-deps", "N", "dependencies per rank", instantiate.maxDeps);
+  options.addNumber("--max-total-deps", "N", "dependencies of all ranks", instantiate.maxTotalDeps);
   options.addNumber("--max-call-depth", "N", "calls within calls", instantiate.maxCallDepth);
   options.add("--max-source-bytes", "N", "bytes of one file of text",
               [this](llvm::StringRef given) {
