@@ -9,9 +9,12 @@
 # FileCheck  and `not` are LLVM's
 #
 # Files that tests read lie in folders called Inputs or examples. `REQUIRES: long` marks a test that
-# runs only on request, `REQUIRES: openmpi`, `mpich` where colldsl is built for that MPI, `libfabric` with that, `preload` where
+# runs only on request, `REQUIRES: openmpi`, `mpich` where colldsl is built for that MPI, `mpich-4.2` where that
+# is one of these, which has faults of its own, `libfabric` with that, `preload` where
 # its libraries can be loaded into any program, which needs a build without sanitizers.
 import os
+import re
+import subprocess
 
 import lit.formats
 
@@ -26,6 +29,10 @@ config.substitutions += [("%colldsl", config.colldsl), ("%source", config.source
 if "COLLDSL_TEST_LONG" in os.environ:
     config.available_features.add("long")
 config.available_features.update(config.mpis)
+if "mpich" in config.mpis:
+    version = subprocess.run(["mpichversion"], capture_output=True, text=True).stdout
+    if re.search(r"Version:\s*4\.2\.", version):
+        config.available_features.add("mpich-4.2")
 if config.libfabric == "1":
     config.available_features.add("libfabric")
 if "-fsanitize" not in config.cxx_flags:
