@@ -50,6 +50,11 @@ void DagEditor::replace(EditId op, EditId instead) {
   nodes_[index(op)].instead = instead;
 }
 
+void DagEditor::replaceByEarlier(EditId op, EditId instead) {
+  replace(op, instead);
+  nodes_[index(op)].isLater = true;
+}
+
 bool DagEditor::standsFor(EditId op, EditId other) const {
   while (op != other && nodes_[index(op)].isDropped && !nodes_[index(op)].isBridged)
     op = nodes_[index(op)].instead;
@@ -66,6 +71,7 @@ void DagEditor::bridge(EditId op) {
 void DagEditor::resolve(EditId on, DepKind kind, std::vector<Wait> &into) const {
   const Node *node = &nodes_[index(on)];
   while (node->isDropped && !node->isBridged) {
+    kind = node->isLater ? DepKind::Requires : kind;
     on = node->instead;
     node = &nodes_[index(on)];
   }

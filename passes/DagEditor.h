@@ -41,8 +41,12 @@ public:
   /// In program order it stands before all others, if its dependencies allow it.
   void moveToFront(EditId op) { nodes_[index(op)].place = 0; }
 
-  /// The op vanishes. Who waits for it waits for `instead` instead.
+  /// The op vanishes. Whoever waits for its start or its end waits for that of `instead`, which
+  /// starts no earlier than the op could have.
   void replace(EditId op, EditId instead);
+  /// The op vanishes, whose start waited for the end of `instead`: whoever waits for its start or
+  /// its end waits for the end of `instead`.
+  void replaceByEarlier(EditId op, EditId instead);
   /// The op vanishes. Who waits for it waits for what it waited for itself.
   void bridge(EditId op);
 
@@ -66,6 +70,7 @@ private:
     uint64_t place = 0; ///< what program order is made of
     bool isDropped = false;
     bool isBridged = false;
+    bool isLater = false; ///< the dropped op came after `instead`
     EditId instead{UINT32_MAX};
   };
 

@@ -182,7 +182,7 @@ private:
           !ownsTargets(recv, *copy))
         return false;
       editor_.targets(recv) = editor_.targets(*copy);
-      editor_.replace(*copy, recv);
+      editor_.replaceByEarlier(*copy, recv);
       ++counts_.copies;
       index();
       return true;

@@ -28,6 +28,7 @@ void Settings::addTo(Options &options) {
                   "a nanosecond per byte",
                   goal.localOpsAsCalc);
   single.addTo(options, "where the ranks sit (default: flat, all on one node)");
+  single.schedule.passes.addProofTo(options);
 }
 
 Result<std::string> emit(const Schedule &schedule, const Settings &settings) {

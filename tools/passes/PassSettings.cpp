@@ -34,4 +34,10 @@ void PassSettings::addTo(Options &options) {
   options.addFlag("--verify-each", "prove the schedule again after each pass", verifyEach);
 }
 
+void PassSettings::addProofTo(Options &options) {
+  verifyMade = true;
+  options.addFlag("--no-verify", "write what passes made though nobody has proved it", verifyMade,
+                  false);
+}
+
 } // namespace colldsl::tools

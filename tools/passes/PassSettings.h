@@ -11,9 +11,12 @@ struct PassSettings {
   bool printAfterAll = false;
   bool timePasses = false;
   bool verifyEach = false;
+  bool verifyMade = false; ///< prove what the passes on schedules made
 
   /// This object outlives the parse.
   void addTo(Options &options);
+  /// Also --no-verify, of commands that write what the passes made: it is proved otherwise.
+  void addProofTo(Options &options);
 };
 
 } // namespace colldsl::tools

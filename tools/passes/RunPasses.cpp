@@ -54,6 +54,19 @@ private:
   const std::vector<Sizes> &sizes_;
 };
 
+/// What was wrong before the passes is said to have been so.
+Status prove(const Schedule &made, const Schedule &before, const std::vector<Sizes> &sizes) {
+  VerifyReport report = verify(made, sizes);
+  if (report.proved())
+    return {};
+  VerifyReport old = verify(before, sizes);
+  constexpr const char *kHint = "--no-verify writes it nevertheless";
+  if (!old.proved())
+    return Status::error("before the passes:\n" + describe(old, before) + kHint);
+  return Status::error("the passes made what is not proved; " + std::string(kHint) + ":\n" +
+                       describe(report, made));
+}
+
 /// Blocks that are known at call time only have some lengths: as good as others.
 constexpr uint64_t kSizesSeed = 1;
 
@@ -95,8 +108,14 @@ Result<Schedule> runPasses(Schedule schedule, const ScheduleOptions &options, co
   Watcher watcher(settings, *sizes);
   Topology flat = Topology::flat(schedule.numRanks());
   const Topology &topology = shape.topology ? *shape.topology : flat;
-  return settings.pipeline.run(std::move(schedule), {topology, *sizes, options.machine.cost()},
-                               &watcher);
+  DagContext context{topology, *sizes, options.machine.cost()};
+  if (!settings.verifyMade)
+    return settings.pipeline.run(std::move(schedule), context, &watcher);
+  Result<Schedule> made = settings.pipeline.run(schedule, context, &watcher);
+  if (made)
+    if (Status s = prove(*made, schedule, *sizes); !s)
+      return s;
+  return made;
 }
 
 } // namespace colldsl::tools
