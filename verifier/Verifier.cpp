@@ -1,5 +1,6 @@
 #include "verifier/Verifier.h"
 
+#include "verifier/Announcements.h"
 #include "verifier/Bounds.h"
 #include "verifier/Deadlock.h"
 #include "verifier/Execution.h"
@@ -47,6 +48,7 @@ private:
 
   void proveData(const EventGraph &graph, const std::vector<Event> &order) {
     checkRaces(graph, placement_, order, words_, failures_);
+    checkAnnouncements(graph, order, words_, failures_);
     if (!failures_.empty())
       return skip({Proof::Contract, Proof::Writes});
     bool hasContract = model_.schedule().hasContract;

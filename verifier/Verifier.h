@@ -3,7 +3,8 @@
 ///   matching   every send meets a receive, sizes agree, peers exist
 ///   deadlock   none, even if every send is synchronous; and none with the finite
 ///              FIFO channels that the transports have
-///   races      two ops of a rank that touch common bytes, one writing, are ordered
+///   races      two ops of a rank that touch common bytes, one writing, are ordered; the
+///              sender of an announced message is told that its receiver has started
 ///   contract   every `ensures` holds; each contribution counted exactly once, in an
 ///              order its operator allows; `synchronizes`, `deterministic`
 ///   writes     every promised byte is written, no other byte is touched (temporaries

@@ -69,6 +69,12 @@ bool announceOne(Schedule &schedule, Random &random) {
   return true;
 }
 
+bool isProved(const Schedule &schedule, const std::vector<Sizes> &sizes) {
+  VerifyOptions options;
+  options.maxFailures = 1;
+  return verify(schedule, sizes, options).proved();
+}
+
 ChainVerdict judgeMade(ChainVerdict verdict, const Schedule &made, const Schedule &promising,
                        const std::vector<Sizes> &sizes, uint64_t seed) {
   Schedule judged = withContractOf(promising, made);
@@ -107,8 +113,14 @@ ChainVerdict judgeChain(const Schedule &schedule, const Schedule &promising, uin
   std::vector<Sizes> sizes(schedule.numRanks(), each);
   Schedule given = schedule;
   if (random.chance(3) && announceOne(given, random)) {
-    verdict.passes = "a false announcement, " + verdict.passes;
-    verdict.why = "falsely announced: ";
+    verdict.passes = "an announcement, " + verdict.passes;
+    verdict.why = "announced: ";
+    if (!isProved(given, sizes)) {
+      verdict.kind = ChainVerdict::Kind::Unfit;
+      mutation::Oracle oracle(given, sizes, {kUnbufferedOrders, kBufferedOrders, seed});
+      verdict.why += oracle.findFault(given) ? "goes wrong" : "no order that was tried fails";
+      return verdict;
+    }
   }
   Pipeline pipeline = *Pipeline::parse(chain, noSuggestion);
   Result<Schedule> made = pipeline.run(std::move(given), {topology, sizes, CostModel()});

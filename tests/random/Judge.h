@@ -27,6 +27,7 @@ struct ChainVerdict {
   enum class Kind : uint8_t {
     None, ///< the program is not proved
     Proved,
+    Unfit,   ///< a false announcement, which the verifier refuses
     Refused, ///< by a pass, with an error
     Broken,  ///< not proved any more
     Unsound, ///< proved, but wrong
@@ -34,7 +35,7 @@ struct ChainVerdict {
   Kind kind = Kind::None;
   std::string passes, why, details;
 };
-inline constexpr unsigned kChainKinds = 5;
+inline constexpr unsigned kChainKinds = 6;
 
 /// `seed` is that of the orders that are tried. `chain`, if given, has a chain of passes run on
 /// what is proved, as many chains as `chains` says.

@@ -62,6 +62,8 @@ const char *wordsFor(ChainVerdict::Kind kind) {
     return "none";
   case ChainVerdict::Kind::Proved:
     return "proved";
+  case ChainVerdict::Kind::Unfit:
+    return "refused before the passes";
   case ChainVerdict::Kind::Refused:
     return "refused by a pass";
   case ChainVerdict::Kind::Broken:

@@ -153,5 +153,57 @@ TEST(RacesInPlace, anAliasIsTheSameBytes) {
       << b.verdict();
 }
 
+/// Rank 0 sends a block to each of the others, which is announced; each says that it is ready.
+struct Announced : testing::Test {
+  explicit Announced(uint32_t ranks = 70) : b(ranks) {
+    x = b.param("x", BufferRole::In);
+    y = b.param("y", BufferRole::Out);
+    b.copy(0, {b.blockOf(x, 0)}, {b.blockOf(y, 0)});
+    for (uint32_t r = 0; r < ranks; ++r)
+      b.ensure(r, b.blockOf(y, 0), 0, b.blockOf(x, 0));
+  }
+  void announce(uint32_t rank, OpId send, OpId recv) {
+    for (Op *op :
+         {&b.schedule().ranks[0].ops[index(send)], &b.schedule().ranks[rank].ops[index(recv)]}) {
+      op->transfer.protocol = Protocol::Static;
+      op->transfer.announced = true;
+    }
+  }
+  /// The notice waits for `deps`, the send for the notice if `isAwaited`.
+  void sendTo(uint32_t rank, Deps noticeDeps, bool isAwaited) {
+    OpId recv = b.recv(rank, {b.blockOf(y, 0)}, 0);
+    b.signal(rank, 0, noticeDeps, 1);
+    OpId wait = b.wait(0, rank, {}, 1);
+    OpId send = b.send(0, {b.blockOf(x, 0)}, rank, isAwaited ? Deps{requires_(wait)} : Deps{});
+    announce(rank, send, recv);
+  }
+
+  ScheduleBuilder b;
+  BufferId x, y;
+};
+
+TEST_F(Announced, byNoticesThatFollowTheReceives) {
+  for (uint32_t r = 1; r < b.ranks(); ++r)
+    sendTo(r, {irequires(OpId{0})}, true);
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST_F(Announced, notByANoticeThatMayComeBeforeTheReceive) {
+  for (uint32_t r = 1; r < b.ranks(); ++r)
+    sendTo(r, r == 69 ? Deps{} : Deps{irequires(OpId{0})}, true);
+  VerifyReport report = b.verify();
+  EXPECT_EQ(report.failures.size(), 1u);
+  EXPECT_TRUE(fails(report, Proof::Races,
+                    {"rank 69's recv y[0..8] from 0", "its sender is not told that it has started",
+                     "send x[0..8] to 69 may write the bytes before"}))
+      << b.verdict();
+}
+
+TEST_F(Announced, notByANoticeThatTheSendDoesNotAwait) {
+  for (uint32_t r = 1; r < b.ranks(); ++r)
+    sendTo(r, {irequires(OpId{0})}, r != 1);
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"rank 1's recv", "is announced"})) << b.verdict();
+}
+
 } // namespace
 } // namespace colldsl::test
