@@ -1,0 +1,447 @@
+#include "tests/explorer/LaneMachine.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace colldsl::test {
+
+using rendezvous::State;
+
+LaneMachine::LaneMachine(const LaneScenario &scenario) : scenario_(&scenario) {
+  std::memset(&s_, 0, sizeof s_);
+  for (auto &row : s_.lanes)
+    for (Lane &lane : row)
+      for (uint8_t id = 0; id < kMostMessages; ++id) {
+        lane.isFree[id] = 1;
+        lane.streams[id] = kNone;
+      }
+}
+
+// Whoever copies does nothing else.
+const char *LaneMachine::take(uint8_t rank, uint8_t choice) {
+  if (choice == 0 && rank == scenario_->troubled) {
+    bool isReporting = s_.ranks[rank].phase == Phase::Reporting;
+    if (scenario_->trouble == Trouble::Dies ||
+        (scenario_->trouble == Trouble::FailsAndDies && isReporting)) {
+      s_.ranks[rank].phase = Phase::Dead;
+      return "a rank dies";
+    }
+  }
+  for (uint8_t m = 0; m < scenario_->messages.size(); ++m) {
+    const Message &message = s_.messages[m];
+    bool isCopying = (spec(m).to == rank && message.recv == Recv::Reading) ||
+                     (spec(m).from == rank && message.send == Send::Writing);
+    if (isCopying)
+      return choice == 1 ? copyOn(rank) : nullptr;
+  }
+  if (choice == 0)
+    return nullptr;
+  --choice;
+  if (choice < kMostMessages * kPerMessage) {
+    uint8_t m = choice / kPerMessage;
+    return m < scenario_->messages.size() ? stepOfMessage(rank, m, choice % kPerMessage) : nullptr;
+  }
+  choice -= kMostMessages * kPerMessage;
+  if (choice < kMostRanks)
+    return choice < scenario_->ranks && choice != rank ? takeLine(choice, rank) : nullptr;
+  return stepForItself(rank, choice - kMostRanks);
+}
+
+const char *LaneMachine::stepOfMessage(uint8_t rank, uint8_t m, uint8_t what) {
+  bool sends = spec(m).from == rank, receives = spec(m).to == rank;
+  if (!sends && !receives)
+    return nullptr;
+  bool isRunning = isOpen(rank, m);
+  switch (what) {
+  case 0:
+    return isRunning ? post(rank, m) : nullptr;
+  case 1:
+    if (sends)
+      return sayCancelled(m);
+    return isRunning ? takeBack(m) : nullptr;
+  case 2:
+    if (!sends || !isRunning)
+      return nullptr;
+    return s_.messages[m].send == Send::Streaming ? streamOn(m) : pollSend(m);
+  default:
+    return isCancelling(rank, m) ? cancel(rank, m) : nullptr;
+  }
+}
+
+bool LaneMachine::isOpen(uint8_t rank, uint8_t m) const {
+  return spec(m).isOfSecondPlan ? s_.death == 0 : s_.ranks[rank].phase == Phase::Running;
+}
+
+bool LaneMachine::isCancelling(uint8_t rank, uint8_t m) const {
+  Phase phase = s_.ranks[rank].phase;
+  if (spec(m).isOfSecondPlan)
+    return s_.death != 0;
+  return phase == Phase::Cancelling || (is(Mutant::ToldBeforeCancelled) && phase == Phase::Told);
+}
+
+// In the first plan.
+bool LaneMachine::isOver(uint8_t rank) const {
+  for (uint8_t m = 0; m < scenario_->messages.size(); ++m) {
+    const Message &message = s_.messages[m];
+    if (spec(m).isOfSecondPlan)
+      continue;
+    if ((spec(m).from == rank && message.send < Send::Done) ||
+        (spec(m).to == rank && message.recv < Recv::Done))
+      return false;
+  }
+  return true;
+}
+
+const char *LaneMachine::stepForItself(uint8_t rank, uint8_t what) {
+  Phase &phase = s_.ranks[rank].phase;
+  switch (what) {
+  case 0: // only once
+    if ((scenario_->trouble != Trouble::Fails && scenario_->trouble != Trouble::FailsAndDies) ||
+        rank != scenario_->troubled || s_.troubleCame != 0 || phase != Phase::Running)
+      return nullptr;
+    s_.troubleCame = 1;
+    phase = Phase::Reporting;
+    return "a rank fails";
+  case 1:
+    return phase == Phase::Reporting ? report(rank) : nullptr;
+  case 2: {
+    bool isAnyDead = std::any_of(s_.ranks, s_.ranks + scenario_->ranks,
+                                 [](const Rank &r) { return r.phase == Phase::Dead; });
+    if (isAnyDead && s_.death == 0) {
+      s_.death = 1;
+      return "a death is reported";
+    }
+    bool isHidden = is(Mutant::HidesLaterReports) && s_.report == 1;
+    if (phase != Phase::Running || isHidden || (s_.report != 2 && s_.death == 0))
+      return nullptr;
+    phase = Phase::Cancelling;
+    return "a rank sees that another one failed";
+  }
+  default:
+    if (phase == Phase::Running && isOver(rank))
+      phase = Phase::Finished;
+    else if (phase == Phase::Cancelling && (isOver(rank) || is(Mutant::ToldBeforeCancelled)))
+      phase = Phase::Told;
+    else
+      return nullptr;
+    return "a rank is told that its run is over";
+  }
+}
+
+// A rank may die between the two steps: another rank dies of the same trouble then.
+const char *LaneMachine::report(uint8_t rank) {
+  if (s_.report < 2 && ++s_.report == 1)
+    return "a rank begins to report";
+  s_.ranks[rank].phase = Phase::Cancelling;
+  return "a rank has reported";
+}
+
+const char *LaneMachine::post(uint8_t rank, uint8_t m) {
+  Message &message = s_.messages[m];
+  if (spec(m).to == rank) {
+    if (message.recv != Recv::Idle)
+      return nullptr;
+    message.recv = Recv::Posted;
+    if (message.isAside == 0)
+      return "a receive is posted";
+    message.isAside = 0;
+    return answer(m);
+  }
+  if (message.send != Send::Idle)
+    return nullptr;
+  Lane &lane = laneOf(m);
+  uint8_t *free = std::find(lane.isFree, lane.isFree + kMostMessages, 1);
+  if (free == lane.isFree + kMostMessages) {
+    s_.wrong = "no id is left";
+    return "a send is posted";
+  }
+  *free = 0;
+  message.id = static_cast<uint8_t>(free - lane.isFree);
+  message.send = Send::Asked;
+  put(m, LineKind::Request, lane.uses[message.id]);
+  return "a send is posted";
+}
+
+void LaneMachine::put(uint8_t m, LineKind kind, uint8_t use) {
+  Lane &lane = laneOf(m);
+  if (lane.numLines == kLines) {
+    s_.wrong = "the model's lane is too short";
+    return;
+  }
+  lane.lines[lane.numLines++] = {kind, m, s_.messages[m].id, use};
+}
+
+void LaneMachine::reuse(uint8_t m) {
+  Lane &lane = laneOf(m);
+  uint8_t id = s_.messages[m].id;
+  Word word = wordOf(m, id);
+  rendezvous::offer(word, ++lane.uses[id]);
+  lane.isFree[id] = 1;
+  s_.messages[m].send = Send::Done;
+}
+
+const char *LaneMachine::pollSend(uint8_t m) {
+  Message &message = s_.messages[m];
+  if (message.send != Send::Asked)
+    return nullptr;
+  Word word = wordOf(m, message.id);
+  uint32_t use = laneOf(m).uses[message.id], state = *word.value;
+  if (state == rendezvous::wordOf(use, State::Done)) {
+    reuse(m);
+    return "a sender sees that its message has moved";
+  }
+  if (state == rendezvous::wordOf(use, State::Ready)) {
+    message.send = Send::Streaming;
+    return "a sender sees that fragments are wanted";
+  }
+  if (state != rendezvous::wordOf(use, State::Announced) || !rendezvous::claimWrite(word, use))
+    return nullptr;
+  message.send = Send::Writing;
+  return "a sender begins to write";
+}
+
+const char *LaneMachine::streamOn(uint8_t m) {
+  Message &message = s_.messages[m];
+  put(m, LineKind::Fragment);
+  if (++message.said == kParts)
+    reuse(m);
+  return "a sender puts a fragment";
+}
+
+// Bytes move from the sender's memory to the receiver's.
+void LaneMachine::moveBytes(uint8_t m) {
+  Message &message = s_.messages[m];
+  auto isTold = [&](uint8_t rank) {
+    return !spec(m).isOfSecondPlan && s_.ranks[rank].phase == Phase::Told;
+  };
+  bool isSenderTold = message.send >= Send::Done || isTold(spec(m).from);
+  bool isReceiverTold = message.recv >= Recv::Done || isTold(spec(m).to);
+  if (isSenderTold && !isDead(spec(m).from))
+    s_.wrong = "bytes move out of memory whose owner was told that the message ended";
+  else if (isReceiverTold && !isDead(spec(m).to))
+    s_.wrong = "bytes move into memory whose owner was told that the message ended";
+  ++message.moved;
+}
+
+void LaneMachine::received(uint8_t m) {
+  Message &message = s_.messages[m];
+  if (message.moved != kParts)
+    s_.wrong = "a receive ends without its bytes";
+  message.recv = Recv::Done;
+}
+
+const char *LaneMachine::copyOn(uint8_t rank) {
+  for (uint8_t m = 0; m < scenario_->messages.size(); ++m) {
+    Message &message = s_.messages[m];
+    bool reads = spec(m).to == rank && message.recv == Recv::Reading;
+    bool writes = spec(m).from == rank && message.send == Send::Writing;
+    if (!reads && !writes)
+      continue;
+    if (message.moved < kParts) {
+      moveBytes(m);
+      return reads ? "a receiver reads a part" : "a sender writes a part";
+    }
+    Word word = wordOf(m, reads ? message.request.id : message.id);
+    rendezvous::leave(word, reads ? message.request.use : laneOf(m).uses[message.id], State::Done);
+    if (reads) {
+      received(m);
+      return "a receiver has read";
+    }
+    put(m, LineKind::Written);
+    reuse(m);
+    return "a sender has written";
+  }
+  return nullptr;
+}
+
+const char *LaneMachine::takeLine(uint8_t from, uint8_t to) {
+  Lane &lane = s_.lanes[from][to];
+  if (lane.numLines == 0)
+    return nullptr;
+  Line line = lane.lines[0];
+  std::copy(lane.lines + 1, lane.lines + lane.numLines, lane.lines);
+  lane.lines[--lane.numLines] = {};
+  if (line.kind == LineKind::Request)
+    return takeRequest(line.message, line);
+  uint8_t m = lane.streams[line.id];
+  if (m == kNone)
+    return "a line of a receive that was cancelled is thrown away";
+  Message &message = s_.messages[m];
+  message.announced = 0;
+  switch (line.kind) {
+  case LineKind::Fragment:
+    if (line.message != m)
+      s_.wrong = "a fragment of one message is taken for that of another one";
+    ++message.moved;
+    if (message.moved < kParts)
+      return "a receiver takes a fragment";
+    break;
+  case LineKind::Written:
+    break;
+  case LineKind::Cancelled:
+    lane.streams[line.id] = kNone;
+    message.recv = Recv::Posted;
+    return "a receiver hears that the rest does not come";
+  case LineKind::Request:
+    break;
+  }
+  lane.streams[line.id] = kNone;
+  received(m);
+  return "a receiver has all";
+}
+
+const char *LaneMachine::takeRequest(uint8_t m, const Line &line) {
+  Message &message = s_.messages[m];
+  message.request = line;
+  if (message.recv == Recv::Posted)
+    return answer(m);
+  if (message.recv == Recv::Idle && isOpen(spec(m).to, m)) {
+    message.isAside = 1;
+    return "a request is set aside";
+  }
+  Word word = wordOf(m, line.id);
+  if (is(Mutant::CopiesWithoutClaim))
+    rendezvous::leave(word, line.use, State::Done);
+  else
+    rendezvous::decline(word, line.use);
+  return "a request is declined";
+}
+
+const char *LaneMachine::answer(uint8_t m) {
+  Message &message = s_.messages[m];
+  uint8_t id = message.request.id, use = message.request.use;
+  Word word = wordOf(m, id);
+  if (!is(Mutant::CopiesWithoutClaim) && !rendezvous::claim(word, use))
+    return "a receiver finds a request cancelled";
+  if (spec(m).way == Way::Read) {
+    message.recv = Recv::Reading;
+    return "a receiver begins to read";
+  }
+  bool announces = spec(m).way == Way::Written;
+  message.recv = Recv::Awaiting;
+  message.announced = announces;
+  laneOf(m).streams[id] = m;
+  rendezvous::leave(word, use, announces ? State::Announced : State::Ready);
+  return announces ? "a receiver says where it wants the bytes" : "a receiver wants fragments";
+}
+
+const char *LaneMachine::takeBack(uint8_t m) {
+  Message &message = s_.messages[m];
+  if (message.recv != Recv::Awaiting || message.announced == 0)
+    return nullptr;
+  Word word = wordOf(m, message.request.id);
+  if (!rendezvous::takeBack(word, message.request.use))
+    return nullptr;
+  message.announced = 0;
+  laneOf(m).streams[message.request.id] = kNone;
+  message.recv = Recv::Reading;
+  return "a receiver takes its announcement back";
+}
+
+const char *LaneMachine::cancel(uint8_t rank, uint8_t m) {
+  return spec(m).from == rank ? cancelSend(m) : cancelRecv(m);
+}
+
+const char *LaneMachine::cancelSend(uint8_t m) {
+  Message &message = s_.messages[m];
+  if (message.send >= Send::Done)
+    return nullptr;
+  bool isAsked = message.send != Send::Idle, isStreaming = message.send == Send::Streaming;
+  message.send = Send::Cancelled;
+  if (!isAsked)
+    return "a send is cancelled";
+  Lane &lane = laneOf(m);
+  Word word = wordOf(m, message.id);
+  uint8_t &use = lane.uses[message.id];
+  if (is(Mutant::CopiesWithoutClaim)) {
+    if (!isStreaming)
+      lane.toCancel[message.id] = 2; // owed until the receiver answers
+    return "a send is forgotten";
+  }
+  bool mayWait = !is(Mutant::CancelsDuringCopy) &&
+                 (!isDead(spec(m).to) || s_.death == 0 || is(Mutant::WaitsForTheDead));
+  switch (rendezvous::cancel(word, use)) {
+  case rendezvous::Cancelled::NotYet:
+    if (mayWait) {
+      message.send = isStreaming ? Send::Streaming : Send::Asked;
+      return nullptr;
+    }
+    return "a send is cancelled in the middle of a copy";
+  case rendezvous::Cancelled::Awaited:
+    ++use;
+    if (is(Mutant::KeepsIds))
+      break;
+    (is(Mutant::UsesIdsAtOnce) ? lane.isFree : lane.toCancel)[message.id] = 1;
+    break;
+  case rendezvous::Cancelled::Unnoticed:
+    ++use;
+    lane.isFree[message.id] = 1;
+    break;
+  }
+  return "a send is cancelled";
+}
+
+// Also of a rank that was told long ago.
+const char *LaneMachine::sayCancelled(uint8_t m) {
+  Message &message = s_.messages[m];
+  Lane &lane = laneOf(m);
+  if (message.send != Send::Cancelled || lane.toCancel[message.id] == 0)
+    return nullptr;
+  if (lane.toCancel[message.id] == 2) {
+    uint32_t done = rendezvous::wordOf(lane.uses[message.id], State::Done);
+    if (lane.words[message.id] != done)
+      return nullptr;
+    lane.words[message.id] = rendezvous::wordOf(++lane.uses[message.id], State::Offered);
+  } else {
+    put(m, LineKind::Cancelled);
+  }
+  lane.toCancel[message.id] = 0;
+  lane.isFree[message.id] = 1;
+  return "an id may be used again";
+}
+
+const char *LaneMachine::cancelRecv(uint8_t m) {
+  Message &message = s_.messages[m];
+  if (message.recv >= Recv::Done)
+    return nullptr;
+  Word word = wordOf(m, message.request.id);
+  if (message.announced != 0 && !is(Mutant::ForgetsAnnouncement)) {
+    bool mayWait = !isDead(spec(m).from) || s_.death == 0;
+    if (!rendezvous::endAnnouncement(word, message.request.use) && mayWait)
+      return nullptr;
+  }
+  if (message.recv == Recv::Awaiting)
+    laneOf(m).streams[message.request.id] = kNone;
+  if (message.isAside != 0)
+    rendezvous::decline(word, message.request.use);
+  message.isAside = message.announced = 0;
+  message.recv = Recv::Cancelled;
+  return "a receive is cancelled";
+}
+
+std::string LaneMachine::unfinished() const {
+  for (uint8_t r = 0; r < scenario_->ranks; ++r)
+    if (s_.ranks[r].phase < Phase::Told)
+      return "rank " + std::to_string(r) + " waits for good";
+  for (uint8_t m = 0; m < scenario_->messages.size(); ++m)
+    if ((s_.messages[m].send < Send::Done && !isDead(spec(m).from)) ||
+        (s_.messages[m].recv < Recv::Done && !isDead(spec(m).to)))
+      return "a message has no end";
+  for (uint8_t from = 0; from < scenario_->ranks; ++from)
+    for (uint8_t to = 0; to < scenario_->ranks; ++to) {
+      const Lane &lane = s_.lanes[from][to];
+      if (isDead(from) || isDead(to))
+        continue;
+      if (lane.numLines != 0)
+        return "lines are left";
+      for (uint8_t id = 0; id < kMostMessages; ++id)
+        if (lane.isFree[id] == 0 ||
+            lane.words[id] != rendezvous::wordOf(lane.uses[id], State::Offered))
+          return "an id is not used again";
+        else if (lane.streams[id] != kNone)
+          return "a stream is left";
+    }
+  return "";
+}
+
+} // namespace colldsl::test

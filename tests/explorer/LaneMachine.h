@@ -1,0 +1,174 @@
+/// Ranks that exchange long messages over lanes, of two plans: one rank may fail in the first plan
+/// anywhere, or die. What transports/lanes does, in steps. The state words are changed by
+/// transports/Rendezvous.h itself.
+///
+/// A rank is one thread: while it copies it does nothing else. It posts its ends in any order. A
+/// rank that fails in the first plan, or sees that another one did, cancels its ends of that plan,
+/// and is told when that is done; the messages of the second plan go on. A dead rank does nothing
+/// any more, which the others see at some time: then both plans have failed.
+#pragma once
+
+#include "transports/Rendezvous.h"
+
+#include <cstdint>
+#include <llvm/ADT/ArrayRef.h>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace colldsl::test {
+
+/// A rule as it was before, or one that somebody might think of.
+enum class Mutant : uint8_t {
+  None,
+  CopiesWithoutClaim,  ///< the receiver copies, and the sender cancels, without a word
+  CancelsDuringCopy,   ///< the sender does not wait for the end of a copy
+  ForgetsAnnouncement, ///< the receiver does not end its announcement before it cancels
+  KeepsIds,            ///< of a message whose receiver waits for fragments
+  UsesIdsAtOnce,       ///< and does not say that these do not come
+  HidesLaterReports,   ///< reports stand in a row, and the first that is not whole ends it
+  WaitsForTheDead,     ///< a copy that a dead rank began with is waited for
+  ToldBeforeCancelled, ///< a rank that fails is told first
+};
+
+enum class Way : uint8_t { Read, Written, Fragments };
+
+struct LaneMessage {
+  uint8_t from, to;
+  Way way;
+  bool isOfSecondPlan = false;
+};
+
+enum class Trouble : uint8_t { None, Fails, FailsAndDies, Dies };
+
+struct LaneScenario {
+  uint8_t ranks = 2;
+  std::vector<LaneMessage> messages;
+  Trouble trouble = Trouble::None;
+  uint8_t troubled = 0; ///< rank
+  Mutant mutant = Mutant::None;
+};
+
+class LaneMachine {
+public:
+  static constexpr uint8_t kMostRanks = 3, kMostMessages = 3;
+
+  explicit LaneMachine(const LaneScenario &scenario);
+
+  template <typename Visit> void steps(Visit visit) const {
+    for (uint8_t r = 0; r < scenario_->ranks; ++r) {
+      if (s_.ranks[r].phase == Phase::Dead)
+        continue;
+      for (uint8_t choice = 0; choice < kChoices; ++choice) {
+        LaneMachine next = *this;
+        if (const char *step = next.take(r, choice))
+          visit(next, step);
+      }
+    }
+  }
+  std::string violation() const { return s_.wrong ? s_.wrong : ""; }
+  std::string unfinished() const;
+  llvm::ArrayRef<uint8_t> bytes() const {
+    static_assert(std::has_unique_object_representations_v<Situation>);
+    return {reinterpret_cast<const uint8_t *>(&s_), sizeof s_};
+  }
+
+private:
+  static constexpr uint8_t kNone = 0xff;
+  static constexpr uint8_t kParts = 2; ///< of a copy
+  static constexpr uint8_t kLines = 8;
+  // What a rank may do next: die, something with each message, with each lane, and for itself.
+  static constexpr uint8_t kPerMessage = 4, kForItself = 4;
+  static constexpr uint8_t kChoices = 1 + kMostMessages * kPerMessage + kMostRanks + kForItself;
+
+  enum class Phase : uint8_t { Running, Reporting, Cancelling, Told, Finished, Dead };
+  enum class Send : uint8_t { Idle, Asked, Streaming, Writing, Done, Cancelled };
+  enum class Recv : uint8_t { Idle, Posted, Reading, Awaiting, Done, Cancelled };
+  enum class LineKind : uint8_t { Request, Fragment, Written, Cancelled };
+
+  struct Line {
+    LineKind kind;
+    uint8_t message, id, use;
+  };
+  struct Message {
+    Send send;
+    Recv recv;
+    uint8_t id;        ///< at the sender
+    uint8_t isAside;   ///< the request waits for its receive
+    Line request;      ///< as the receiver knows it
+    uint8_t announced; ///< the sender may write
+    uint8_t said;      ///< parts put into the lane
+    uint8_t moved;     ///< parts that are where they belong
+  };
+  struct Rank {
+    Phase phase;
+  };
+  struct Lane {
+    uint32_t words[kMostMessages];
+    uint8_t uses[kMostMessages];
+    uint8_t isFree[kMostMessages];
+    uint8_t toCancel[kMostMessages]; ///< of which the receiver is to be told
+    uint8_t streams[kMostMessages];  ///< at the receiver: the message that comes
+    uint8_t numLines, unused[3];
+    Line lines[kLines];
+  };
+  struct Situation {
+    const char *wrong;
+    Lane lanes[kMostRanks][kMostRanks];
+    Message messages[kMostMessages];
+    Rank ranks[kMostRanks];
+    uint8_t troubleCame;
+    uint8_t report; ///< 0: none; 1: begun; 2: whole
+    uint8_t death;  ///< seen
+    uint8_t unused[5];
+  };
+  /// A state word, as transports/Rendezvous.h wants it.
+  struct Word {
+    uint32_t *value;
+    uint32_t load(std::memory_order) const { return *value; }
+    void store(uint32_t to, std::memory_order) { *value = to; }
+    bool compare_exchange_strong(uint32_t &expected, uint32_t to, std::memory_order,
+                                 std::memory_order) {
+      bool isEqual = *value == expected;
+      (isEqual ? *value : expected) = isEqual ? to : *value;
+      return isEqual;
+    }
+  };
+
+  bool is(Mutant mutant) const { return scenario_->mutant == mutant; }
+  const LaneMessage &spec(uint8_t m) const { return scenario_->messages[m]; }
+  Lane &laneOf(uint8_t m) { return s_.lanes[spec(m).from][spec(m).to]; }
+  Word wordOf(uint8_t m, uint8_t id) { return {&laneOf(m).words[id]}; }
+  bool isDead(uint8_t rank) const { return s_.ranks[rank].phase == Phase::Dead; }
+
+  /// Null: that cannot be done now.
+  const char *take(uint8_t rank, uint8_t choice);
+  const char *copyOn(uint8_t rank);
+  const char *stepOfMessage(uint8_t rank, uint8_t m, uint8_t what);
+  const char *stepForItself(uint8_t rank, uint8_t what);
+  const char *report(uint8_t rank);
+  const char *post(uint8_t rank, uint8_t m);
+  const char *pollSend(uint8_t m);
+  const char *streamOn(uint8_t m);
+  const char *sayCancelled(uint8_t m);
+  const char *takeLine(uint8_t from, uint8_t to);
+  const char *takeRequest(uint8_t m, const Line &line);
+  const char *answer(uint8_t m);
+  const char *takeBack(uint8_t m);
+  const char *cancel(uint8_t rank, uint8_t m);
+  const char *cancelSend(uint8_t m);
+  const char *cancelRecv(uint8_t m);
+  void put(uint8_t m, LineKind kind, uint8_t use = 0);
+  void reuse(uint8_t m);
+  void moveBytes(uint8_t m);
+  void received(uint8_t m);
+  bool isOver(uint8_t rank) const;
+  /// Whether the rank takes part in the message's plan.
+  bool isOpen(uint8_t rank, uint8_t m) const;
+  bool isCancelling(uint8_t rank, uint8_t m) const;
+
+  const LaneScenario *scenario_;
+  Situation s_;
+};
+
+} // namespace colldsl::test

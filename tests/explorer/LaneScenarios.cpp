@@ -1,0 +1,93 @@
+#include "tests/explorer/LaneScenarios.h"
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <tuple>
+
+namespace colldsl::test {
+namespace {
+
+using List = std::vector<LaneMessage>;
+
+/// All messages that so many ranks can send each other.
+List messagesAmong(uint8_t ranks) {
+  List all;
+  for (uint8_t from = 0; from < ranks; ++from)
+    for (uint8_t to = 0; to < ranks; ++to)
+      for (Way way : {Way::Read, Way::Written, Way::Fragments})
+        if (from != to)
+          all.push_back({from, to, way});
+  return all;
+}
+
+/// Calls visit(list) for all lists of `count` of them, in any order but one.
+template <typename Visit>
+void forEachList(const List &all, size_t count, Visit visit, List list = {}, size_t first = 0) {
+  if (list.size() == count)
+    return visit(list);
+  for (size_t i = first; i < all.size(); ++i) {
+    list.push_back(all[i]);
+    forEachList(all, count, visit, list, i);
+    list.pop_back();
+  }
+}
+
+auto keyOf(const LaneMessage &m) { return std::tuple(m.from, m.to, m.way, m.isOfSecondPlan); }
+
+/// Whether no other naming of the ranks makes a smaller list.
+bool isLeast(const List &list, uint8_t ranks) {
+  auto less = [](const LaneMessage &a, const LaneMessage &b) { return keyOf(a) < keyOf(b); };
+  List own = list;
+  std::sort(own.begin(), own.end(), less);
+  std::array<uint8_t, LaneMachine::kMostRanks> names{0, 1, 2};
+  do {
+    List renamed = list;
+    for (LaneMessage &m : renamed)
+      m = {names[m.from], names[m.to], m.way, m.isOfSecondPlan};
+    std::sort(renamed.begin(), renamed.end(), less);
+    if (std::lexicographical_compare(renamed.begin(), renamed.end(), own.begin(), own.end(), less))
+      return false;
+  } while (std::next_permutation(names.begin(), names.begin() + ranks));
+  return true;
+}
+
+/// With no trouble, and with each rank in each kind of trouble.
+void addAll(Total &total, LaneScenario scenario) {
+  total.add(scenario);
+  for (Trouble trouble : {Trouble::Fails, Trouble::FailsAndDies, Trouble::Dies})
+    for (uint8_t rank = 0; rank < scenario.ranks && total.wrong.empty(); ++rank) {
+      scenario.trouble = trouble;
+      scenario.troubled = rank;
+      total.add(scenario);
+    }
+}
+
+} // namespace
+
+void Total::add(const LaneScenario &scenario) {
+  Exploration found = Explorer(LaneMachine(scenario)).run();
+  ++scenarios;
+  states += found.states;
+  ends += found.ends;
+  if (wrong.empty())
+    wrong = found.wrong;
+}
+
+Total explore(uint8_t ranks, size_t messages, size_t every, Mutant mutant) {
+  Total total;
+  size_t number = 0;
+  forEachList(messagesAmong(ranks), messages, [&](List list) {
+    for (size_t second = 0; second <= list.size(); ++second) {
+      for (size_t m = 0; m < list.size(); ++m)
+        list[m].isOfSecondPlan = m == second;
+      if (isLeast(list, ranks) && number++ % every == 0 && total.wrong.empty())
+        addAll(total, {.ranks = ranks, .messages = list, .mutant = mutant});
+    }
+  });
+  std::cout << total.scenarios << " scenarios, " << total.states << " states, " << total.ends
+            << " ends" << std::endl;
+  return total;
+}
+
+} // namespace colldsl::test
