@@ -9,7 +9,9 @@
 #include "tools/verify/Proofs.h"
 
 #include "ir/Checksum.h"
+#include "ir/Image.h"
 #include "runtime/Library.h"
+#include "verifier/ProvedSizes.h"
 
 #include <algorithm>
 
@@ -117,8 +119,12 @@ private:
     images_[i].why = outcome.why;
     if (outcome.kind != ProofOutcome::Kind::Proved)
       return;
-    images_[i].sizeClass = schedule->sizeClass;
-    images_[i].bytes = encodeImage(*schedule);
+    Schedule image = *schedule;
+    if (settings_.prove)
+      image.sizeClass =
+          provedSizes(image, settings_.proofs.verify, kManyOps).value_or(image.sizeClass);
+    images_[i].sizeClass = image.sizeClass;
+    images_[i].bytes = encodeImage(image);
   }
 
   LibraryImage keyOf(size_t i) const {

@@ -1,5 +1,7 @@
 #include "verifier/Execution.h"
 
+#include "verifier/Decisions.h"
+
 #include <algorithm>
 
 // A send takes its values at its start, every other op gives its targets theirs at its
@@ -19,6 +21,7 @@ struct Payload {
       Piece &last = pieces.back();
       bool goesOn = last.value.node == piece.value.node &&
                     last.value.position + last.length == piece.value.position;
+      Decisions::note(goesOn);
       if (goesOn) {
         last.length += piece.length;
         return;
@@ -130,7 +133,7 @@ private:
     bool torn = false;
     while (l < left.pieces.size() && r < right.pieces.size()) {
       const Piece &a = left.pieces[l], &b = right.pieces[r];
-      uint64_t length = std::min(a.length - inLeft, b.length - inRight);
+      uint64_t length = smaller(a.length - inLeft, b.length - inRight);
       torn |= length % sizeBytes(op.type) != 0;
       Value value =
           values_.combine(op.reduction, op.type, a.value.tail(inLeft), b.value.tail(inRight), v);
@@ -233,7 +236,7 @@ private:
           ++t;
           inTarget = 0;
         }
-        uint64_t length = std::min(rest.length, targets_[t].length() - inTarget);
+        uint64_t length = smaller(rest.length, targets_[t].length() - inTarget);
         state_.write(model_.rankOf(v), targets_[t].root, targets_[t].begin + inTarget,
                      {rest.value, length}, v);
         rest = {rest.value.tail(length), rest.length - length};

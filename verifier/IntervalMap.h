@@ -2,6 +2,8 @@
 /// covers has none.
 #pragma once
 
+#include "verifier/Decisions.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -11,7 +13,8 @@ namespace colldsl::proof {
 
 /// Value is copyable, default-constructible, and has `Value tail(uint64_t skip) const`: what
 /// it is for the bytes from the skip-th on, when an interval is cut there.
-/// All operations cost log n plus the number of intervals they touch.
+/// All operations cost log n plus the number of intervals they touch. Intervals are numbered as
+/// they are made, so that which ones are touched is a decision that can be noted.
 template <typename Value> class IntervalMap {
 public:
   /// Calls see(begin, end, const Value *) for the intervals and gaps (null) of [begin, end),
@@ -20,11 +23,14 @@ public:
     auto it = intervals_.upper_bound(begin);
     if (it != intervals_.begin() && std::prev(it)->second.end > begin)
       --it;
+    Decisions::note(begin < end);
     while (begin < end) {
       if (it == intervals_.end() || it->first >= end) {
+        Decisions::note(kGap);
         see(begin, end, static_cast<const Value *>(nullptr));
         return;
       }
+      noteMeeting(begin, end, it);
       if (begin < it->first)
         see(begin, it->first, static_cast<const Value *>(nullptr));
       uint64_t from = std::max(begin, it->first);
@@ -38,29 +44,36 @@ public:
 
   /// Gives [begin, end) one value.
   void assign(uint64_t begin, uint64_t end, const Value &value) {
+    Decisions::note(begin < end);
     if (begin == end)
       return;
     auto first = cut(begin);
     auto last = cutFrom(first, end);
+    for (auto it = first; it != last; ++it)
+      noteMeeting(begin, end, it);
     if (first != last && first->first == begin) {
-      first->second = {end, value};
+      first->second = {end, value, made_++};
       intervals_.erase(std::next(first), last);
     } else {
-      intervals_.emplace_hint(intervals_.erase(first, last), begin, Rest{end, value});
+      intervals_.emplace_hint(intervals_.erase(first, last), begin, Rest{end, value, made_++});
     }
   }
 
   /// Calls change(Value &) for each interval of [begin, end); gaps become intervals first, with
   /// Value().
   template <typename Change> void update(uint64_t begin, uint64_t end, Change change) {
+    Decisions::note(begin < end);
     if (begin == end)
       return;
     auto it = cut(begin);
     auto last = cutFrom(it, end);
     while (begin < end) {
       bool isGap = it == last || it->first > begin;
+      Decisions::note(isGap);
       if (isGap)
-        it = intervals_.emplace_hint(it, begin, Rest{it == last ? end : it->first, Value()});
+        it = intervals_.emplace_hint(it, begin,
+                                     Rest{it == last ? end : it->first, Value(), made_++});
+      noteMeeting(begin, end, it);
       change(it->second.value);
       begin = it->second.end;
       ++it;
@@ -71,7 +84,9 @@ private:
   struct Rest {
     uint64_t end;
     Value value;
+    uint64_t number;
   };
+  static constexpr uint64_t kGap = UINT64_MAX;
   using Map = std::map<uint64_t, Rest>;
 
   /// No interval crosses `at` afterwards. Returns the first one at or behind it.
@@ -82,7 +97,8 @@ private:
     auto before = std::prev(it);
     if (before->second.end <= at)
       return it;
-    Rest tail{before->second.end, before->second.value.tail(at - before->first)};
+    Decisions::note(before->second.number);
+    Rest tail{before->second.end, before->second.value.tail(at - before->first), made_++};
     before->second.end = at;
     return intervals_.emplace_hint(it, at, std::move(tail));
   }
@@ -96,7 +112,14 @@ private:
     return cut(at);
   }
 
+  template <typename At> static void noteMeeting(uint64_t begin, uint64_t end, At it) {
+    auto compare = [](uint64_t a, uint64_t b) { return a < b ? 0 : a == b ? 1 : 2; };
+    Decisions::note(it->second.number);
+    Decisions::note(compare(begin, it->first) * 3 + compare(end, it->second.end));
+  }
+
   Map intervals_;
+  uint64_t made_ = 0;
 };
 
 } // namespace colldsl::proof

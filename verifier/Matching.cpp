@@ -1,5 +1,7 @@
 #include "verifier/Matching.h"
 
+#include "verifier/Decisions.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -87,7 +89,9 @@ private:
     bool dynamic = hasCapacity(placement_.sources(send));
     if (!bare && !dynamic && sizeOf(send) != sizeOf(recv))
       return reportSizes(send, recv);
-    if (bare || dynamic || sizeOf(send) > 0 || isPlainGoal_) {
+    bool travels = bare || dynamic || sizeOf(send) > 0 || isPlainGoal_;
+    Decisions::note(travels);
+    if (travels) {
       messages_.partner[index(send)] = recv;
       messages_.partner[index(recv)] = send;
     }

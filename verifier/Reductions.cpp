@@ -1,6 +1,7 @@
 #include "verifier/Reductions.h"
 
 #include "verifier/Contributions.h"
+#include "verifier/Decisions.h"
 
 #include <algorithm>
 
@@ -10,6 +11,19 @@
 // node however many elements, segments and ranks hold it.
 
 namespace colldsl::proof {
+namespace {
+
+void sortLeaves(std::vector<Leaf> &leaves) {
+  std::vector<std::pair<Leaf, size_t>> numbered;
+  for (const Leaf &leaf : leaves)
+    numbered.emplace_back(leaf, numbered.size());
+  std::sort(numbered.begin(), numbered.end());
+  noteOrder(numbered, [](const auto &leaf) { return leaf.second; });
+  for (size_t i = 0; i < leaves.size(); ++i)
+    leaves[i] = numbered[i].first;
+}
+
+} // namespace
 
 size_t Reductions::QuestionHash::operator()(const Question &q) const {
   uint64_t hash = (uint64_t{q.list} << 32 | index(q.node)) * 0x9e3779b97f4a7c15u;
@@ -24,7 +38,7 @@ Reductions::Promise Reductions::promise(Rank rank, const Ensure &ensure, const A
   for (const auto &[owner, area] : operands)
     list.leaves.push_back({values_.entry(owner, area.root), static_cast<int64_t>(area.begin)});
   if (isCommutative(ensure.reduction))
-    std::sort(list.leaves.begin(), list.leaves.end());
+    sortLeaves(list.leaves);
   int64_t first = list.leaves[0].shift;
   for (Leaf &leaf : list.leaves)
     leaf.shift -= first;
@@ -33,6 +47,7 @@ Reductions::Promise Reductions::promise(Rank rank, const Ensure &ensure, const A
     lists_.push_back(&it->first);
     trees_.emplace_back();
   }
+  Decisions::note(it->second);
   return {rank, ensure.loc, target, it->second, static_cast<uint64_t>(first)};
 }
 
@@ -51,15 +66,16 @@ bool Reductions::check(const Promise &promise, uint64_t begin, uint64_t end, con
 }
 
 bool Reductions::holds(const Question &question) {
-  auto [it, isNew] = answers_.try_emplace(question, false);
+  auto [it, isNew] = answers_.try_emplace(question, Answer{false, answers_.size()});
+  Decisions::note(it->second.number);
   if (isNew) {
     std::vector<Leaf> expected = promised(question);
     std::vector<Leaf> leaves = found(question, expected.size() + 1);
     if (isCommutative(lists_[question.list]->reduction))
-      std::sort(leaves.begin(), leaves.end());
-    it->second = leaves == expected;
+      sortLeaves(leaves);
+    it->second.isFulfilled = leaves == expected;
   }
-  return it->second;
+  return it->second.isFulfilled;
 }
 
 std::vector<Leaf> Reductions::found(const Question &question, size_t most) const {

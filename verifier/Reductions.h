@@ -89,7 +89,11 @@ private:
   std::map<OperandList, uint32_t> ids_;
   std::vector<const OperandList *> lists_; // per id; keys of ids_
   std::vector<IntervalMap<Tree>> trees_;   // per id, on the line of the first operand
-  std::unordered_map<Question, bool, QuestionHash> answers_;
+  struct Answer {
+    bool isFulfilled;
+    uint64_t number; ///< of the question
+  };
+  std::unordered_map<Question, Answer, QuestionHash> answers_;
 };
 
 } // namespace colldsl::proof

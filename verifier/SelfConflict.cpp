@@ -1,5 +1,7 @@
 #include "verifier/SelfConflict.h"
 
+#include "verifier/Decisions.h"
+
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -13,6 +15,7 @@ namespace {
 struct Part {
   Area area;
   bool isTarget;
+  size_t number;
 };
 
 void sortByPlace(std::vector<Part> &parts) {
@@ -53,7 +56,7 @@ private:
   void addAll(std::span<const Area> areas, bool isTarget) {
     for (const Area &area : areas)
       if (!area.empty())
-        parts_.push_back({area, isTarget});
+        parts_.push_back({area, isTarget, parts_.size()});
   }
 
   /// Sources and targets, cut where either list goes on to its next slice, without the
@@ -69,7 +72,7 @@ private:
     size_t s = 0, t = 0;
     uint64_t inSource = 0, inTarget = 0;
     while (s < sources.size() && t < targets.size()) {
-      uint64_t length = std::min(sources[s].length() - inSource, targets[t].length() - inTarget);
+      uint64_t length = smaller(sources[s].length() - inSource, targets[t].length() - inTarget);
       addIfMoved(cut(sources[s], inSource, length), cut(targets[t], inTarget, length));
       inSource += length;
       inTarget += length;
@@ -81,22 +84,27 @@ private:
   }
 
   void addIfMoved(const Area &source, const Area &target) {
-    if (source.empty() || (source.root == target.root && source.begin == target.begin))
+    bool isMoved = !source.empty() && (source.root != target.root || source.begin != target.begin);
+    Decisions::note(isMoved);
+    if (!isMoved)
       return;
-    parts_.push_back({source, false});
-    parts_.push_back({target, true});
+    parts_.push_back({source, false, parts_.size()});
+    parts_.push_back({target, true, parts_.size()});
   }
 
   /// Bytes that two parts share; if betweenKinds, a source and a target.
   std::optional<Area> overlap(bool betweenKinds) {
     sortByPlace(parts_);
+    noteOrder(parts_, [](const Part &part) { return part.number; });
     const Part *furthest[2] = {nullptr, nullptr}; // source, target: those that reach furthest
     for (const Part &part : parts_) {
       const Part *other = furthest[betweenKinds ? !part.isTarget : part.isTarget];
       if (other && other->area.root == part.area.root && other->area.end > part.area.begin)
         return cut(part.area, 0, std::min(other->area.end, part.area.end) - part.area.begin);
       const Part *&mine = furthest[part.isTarget];
-      if (!mine || mine->area.root != part.area.root || mine->area.end < part.area.end)
+      bool isFurther = !mine || mine->area.root != part.area.root || mine->area.end < part.area.end;
+      Decisions::note(isFurther);
+      if (isFurther)
         mine = &part;
     }
     return std::nullopt;

@@ -1,5 +1,7 @@
 #include "verifier/Values.h"
 
+#include "verifier/Decisions.h"
+
 namespace colldsl::proof {
 
 uint8_t shiftedPhase(uint64_t phase, int64_t shift, uint32_t sizeBytes) {
@@ -58,7 +60,9 @@ Value Values::combine(Reduction reduction, ElementType type, Value left, Value r
   node.right = right.node;
   node.rightShift = static_cast<int64_t>(right.position - left.position);
   node.maker = maker;
-  return {intern(node), left.position};
+  NodeId id = intern(node);
+  Decisions::note(index(id));
+  return {id, left.position};
 }
 
 bool Values::isCombine(NodeId id, Reduction reduction, ElementType type, uint8_t phase) const {

@@ -1,5 +1,7 @@
 #include "verifier/WriteScope.h"
 
+#include "verifier/Decisions.h"
+
 #include <algorithm>
 
 namespace colldsl::proof {
@@ -9,12 +11,16 @@ namespace {
 class PromisedBytes {
 public:
   PromisedBytes(Rank rank, const Model &model, const Placement &placement) {
+    std::vector<std::pair<Area, size_t>> found;
     for (const Ensure &ensure : model.dag(rank).contract.ensures)
       if (Area area = placement.locate(rank, ensure.target); !area.empty())
-        areas_.push_back(area);
-    std::sort(areas_.begin(), areas_.end(), [](const Area &a, const Area &b) {
-      return std::pair(a.root, a.begin) < std::pair(b.root, b.begin);
+        found.emplace_back(area, found.size());
+    std::stable_sort(found.begin(), found.end(), [](const auto &a, const auto &b) {
+      return std::pair(a.first.root, a.first.begin) < std::pair(b.first.root, b.first.begin);
     });
+    noteOrder(found, [](const auto &area) { return area.second; });
+    for (const auto &[area, number] : found)
+      areas_.push_back(area);
     mergeNeighbors();
   }
 
@@ -23,6 +29,7 @@ public:
     auto after = std::partition_point(areas_.begin(), areas_.end(), [&](const Area &a) {
       return std::pair(a.root, a.begin) <= std::pair(area.root, area.begin);
     });
+    Decisions::note(after - areas_.begin());
     if (after == areas_.begin() || std::prev(after)->root != area.root)
       return area.begin;
     return std::clamp(std::prev(after)->end, area.begin, area.end);
@@ -34,8 +41,11 @@ private:
     for (const Area &area : areas_) {
       bool joins =
           kept > 0 && areas_[kept - 1].root == area.root && areas_[kept - 1].end >= area.begin;
-      if (joins)
-        areas_[kept - 1].end = std::max(areas_[kept - 1].end, area.end);
+      Decisions::note(joins);
+      if (joins && smaller(areas_[kept - 1].end, area.end) != area.end)
+        areas_[kept - 1].end = area.end;
+      else if (joins)
+        continue;
       else
         areas_[kept++] = area;
     }
@@ -49,6 +59,7 @@ void checkTarget(Vertex v, const Area &area, const PromisedBytes &promised, cons
                  const Words &words, Failures &failures) {
   Rank rank = model.rankOf(v);
   BufferRole role = model.dag(rank).buffers[index(area.root)].role;
+  Decisions::note(area.empty());
   if (role == BufferRole::Temp || area.empty())
     return;
   bool isInput = role == BufferRole::In;

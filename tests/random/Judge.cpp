@@ -5,6 +5,7 @@
 #include "tests/mutation/Oracle.h"
 #include "tests/random/Chains.h"
 #include "tests/random/Interpret.h"
+#include "verifier/ProvedSizes.h"
 #include "verifier/Verifier.h"
 
 #include "llvm/Support/MemoryBuffer.h"
@@ -80,7 +81,10 @@ public:
     VerifyOptions options;
     options.maxFailures = 1;
     VerifyReport report = verify(schedule_, sizesOf(schedule_, program_.elements), options);
-    return report.proved() ? proved() : notProved(report);
+    if (!report.proved())
+      return notProved(report);
+    schedule_.sizeClass = *provedSizes(schedule_);
+    return proved();
   }
 
   void runChains(uint32_t count, std::vector<ChainVerdict> &chains) {

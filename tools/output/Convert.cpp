@@ -2,6 +2,7 @@
 
 #include "tools/input/Messages.h"
 #include "tools/output/WriteFile.h"
+#include "verifier/ProvedSizes.h"
 
 namespace colldsl::tools {
 namespace {
@@ -14,17 +15,17 @@ bool write(const std::string &file, const std::string &content) {
   return status || tellError(status.message());
 }
 
-/// The schedule with the size that was asked for.
+/// The schedule with the size that was asked for, made of a collective for those that are proved.
 Result<std::string> convert(Source &source, const Source::Target &target,
                             const SingleOptions &single, const Emit &emit) {
   Result<SingleSchedule> made = makeSingle(source, target, single);
   if (!made)
     return made.status();
-  if (made->elements == made->schedule->sizeClass.elements)
-    return emit(*made->schedule);
-  Schedule resized = *made->schedule;
-  resized.sizeClass.elements = made->elements;
-  return emit(resized);
+  Schedule schedule = *made->schedule;
+  schedule.sizeClass.elements = made->elements;
+  if (single.schedule.passes.verifyMade && !target.schedule)
+    schedule.sizeClass = provedSizes(schedule).value_or(schedule.sizeClass);
+  return emit(schedule);
 }
 
 } // namespace

@@ -1,0 +1,181 @@
+#include "verifier/ProvedSizes.h"
+
+#include "verifier/Decisions.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace colldsl {
+namespace {
+
+/// Remainders that are looked at; each costs three proofs or more.
+constexpr uint64_t kMostRemainders = 4096;
+/// Proofs of other decisions, one behind the other.
+constexpr uint32_t kMostProofs = 16;
+/// Bytes of a buffer at the largest size at which anything is proved. What a coefficient may be is
+/// so much smaller that no two positions change places beyond.
+constexpr uint64_t kMostBytes = uint64_t{1} << 60;
+
+bool hasBlocks(const Schedule &schedule) {
+  for (const Dag &dag : schedule.ranks)
+    for (const Buffer &buffer : dag.buffers)
+      if (buffer.layout != Layout::Dense)
+        return true;
+  return false;
+}
+
+/// Positions are linear in n among the sizes of one remainder by this. 0: too many.
+uint64_t periodOf(const Schedule &schedule) {
+  uint64_t period = 1, least = UINT64_MAX, most = 1;
+  auto divideBy = [&](uint64_t denominator) {
+    if (period != 0 && denominator != 0)
+      period = std::lcm(period, denominator);
+    if (period > kMostRemainders)
+      period = 0;
+  };
+  for (const Dag &dag : schedule.ranks) {
+    for (const Slice &slice : dag.slices)
+      divideBy(slice.denominator);
+    for (const Buffer &buffer : dag.buffers) {
+      divideBy(buffer.denominator);
+      least = std::min<uint64_t>(least, sizeBytes(buffer.type));
+      most = std::max<uint64_t>(most, sizeBytes(buffer.type));
+    }
+    for (const Op &op : dag.ops)
+      if (op.kind == OpKind::Combine) {
+        least = std::min<uint64_t>(least, sizeBytes(op.type));
+        most = std::max<uint64_t>(most, sizeBytes(op.type));
+      }
+  }
+  if (least < most) // where the elements of one type begin in the bytes of another one
+    divideBy(period * (most / least));
+  return period;
+}
+
+/// A size at which no number overflows.
+uint64_t largestSize(const Schedule &schedule) {
+  uint64_t scale = 1;
+  for (const Dag &dag : schedule.ranks)
+    for (const Buffer &buffer : dag.buffers) {
+      uint64_t elements = std::abs(buffer.endScale) + std::abs(buffer.originScale) + 1;
+      scale = std::max(scale, elements * sizeBytes(buffer.type));
+    }
+  return kMostBytes / scale;
+}
+
+class Prover {
+public:
+  Prover(const Schedule &schedule, uint64_t period, const VerifyOptions &options)
+      : schedule_(schedule), period_(period), options_(options) {
+    options_.maxFailures = 1;
+    range_ = schedule.sizeClass;
+    last_ = std::min(range_.max, std::max(range_.elements, largestSize(schedule)));
+    begin_ = range_.min;
+  }
+
+  std::optional<SizeClass> run() {
+    if (!decisionsAt(range_.elements))
+      return std::nullopt;
+    for (uint64_t r = 0; r < period_; ++r)
+      addNearest(r);
+    SizeClass result = range_;
+    result.min = begin_;
+    result.max = last_ == std::min(range_.max, largestSize(schedule_)) ? range_.max : last_;
+    return result;
+  }
+
+private:
+  /// What the proof decides; nothing: it fails.
+  std::optional<uint64_t> decisionsAt(uint64_t n) const {
+    Sizes sizes;
+    sizes.elements = n;
+    proof::Decisions decisions;
+    if (!verify(schedule_, {sizes}, options_).proved())
+      return std::nullopt;
+    return decisions.hash();
+  }
+
+  /// The sizes n + r, n + r - period, ... that are left.
+  void addNearest(uint64_t r) {
+    uint64_t n = range_.elements;
+    if (r <= last_ - n)
+      return extend(n + r);
+    uint64_t below = period_ - r;
+    if (n >= begin_ && below <= n - begin_)
+      extend(n - below);
+  }
+
+  void extend(uint64_t from) {
+    std::optional<uint64_t> decisions = decisionsAt(from);
+    if (!decisions)
+      return cutOff(from);
+    uint64_t most = (last_ - from) / period_;
+    if (uint64_t up = stepsProved(from, *decisions, most, true); up < most)
+      last_ = std::min(last_, from + (up + 1) * period_ - 1);
+    most = (from - begin_) / period_;
+    if (uint64_t down = stepsProved(from, *decisions, most, false); down < most)
+      begin_ = std::max(begin_, from - (down + 1) * period_ + 1);
+  }
+
+  void cutOff(uint64_t at) {
+    if (at > range_.elements)
+      last_ = at - 1;
+    else
+      begin_ = at + 1;
+  }
+
+  /// The most periods, up to `most`, that one can go and all is proved. Where something is decided
+  /// in another way the proof begins anew, some times.
+  uint64_t stepsProved(uint64_t from, uint64_t decisions, uint64_t most, bool isUp) const {
+    auto at = [&](uint64_t steps) {
+      return isUp ? from + steps * period_ : from - steps * period_;
+    };
+    uint64_t steps = 0;
+    for (uint32_t anew = 0; anew < kMostProofs; ++anew) {
+      auto isAlike = [&](uint64_t more) { return decisionsAt(at(more)) == decisions; };
+      steps = lastAlike(steps, most, isAlike);
+      std::optional<uint64_t> next = steps < most ? decisionsAt(at(steps + 1)) : std::nullopt;
+      if (!next)
+        return steps;
+      decisions = *next;
+      ++steps;
+    }
+    return steps - 1;
+  }
+
+  /// The last of `fine`, ... `most` where isAlike; it is so up to there.
+  template <typename IsAlike>
+  static uint64_t lastAlike(uint64_t fine, uint64_t most, IsAlike isAlike) {
+    if (fine == most || isAlike(most))
+      return most;
+    for (uint64_t wrong = most; wrong - fine > 1;) {
+      uint64_t middle = fine + (wrong - fine) / 2;
+      (isAlike(middle) ? fine : wrong) = middle;
+    }
+    return fine;
+  }
+
+  const Schedule &schedule_;
+  uint64_t period_;
+  VerifyOptions options_;
+  SizeClass range_;
+  uint64_t begin_ = 0, last_ = 0; ///< what is left
+};
+
+} // namespace
+
+std::optional<SizeClass> provedSizes(const Schedule &schedule, const VerifyOptions &options,
+                                     uint64_t mostOps) {
+  if (hasBlocks(schedule))
+    return schedule.sizeClass;
+  uint64_t period = periodOf(schedule);
+  if (period == 0 || period * schedule.numOps() > mostOps) {
+    Schedule alone = schedule;
+    uint64_t n = schedule.sizeClass.elements;
+    alone.sizeClass = {n, n, n};
+    return Prover(alone, 1, options).run();
+  }
+  return Prover(schedule, period, options).run();
+}
+
+} // namespace colldsl
