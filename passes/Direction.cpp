@@ -18,7 +18,7 @@ Result<DagOutcome> chooseMovers(Schedule schedule, const Direction &options,
     return messages.status();
   Result<std::vector<uint32_t>> levels = sendLevels(schedule, *messages);
   if (!levels)
-    return levels.status();
+    return DagOutcome{std::move(schedule), "left as it is: " + levels.message()};
   std::map<std::pair<Rank, uint32_t>, uint32_t> sent, received; // by rank and level
   auto isLocal = [&](const MessageEnds &m) {
     const Dag &dag = schedule.ranks[index(m.from)];

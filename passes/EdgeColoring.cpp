@@ -68,7 +68,7 @@ Result<DagOutcome> colorSends(Schedule schedule, const EdgeColoring &options,
     return messages.status();
   Result<std::vector<uint32_t>> levels = sendLevels(schedule, *messages);
   if (!levels)
-    return levels.status();
+    return DagOutcome{std::move(schedule), "left as it is: " + levels.message()};
   std::vector<ColoredMessage> colored;
   for (uint32_t m = 0; m < messages->size(); ++m)
     colored.push_back({m, (*levels)[m]});

@@ -7,6 +7,7 @@
 #include "passes/EdgeColoring.h"
 #include "passes/Fuse.h"
 #include "passes/LeaderSelection.h"
+#include "passes/Messages.h"
 #include "passes/OptimalTree.h"
 #include "passes/ProtocolChoice.h"
 #include "passes/RtrTree.h"
@@ -87,6 +88,16 @@ Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context) {
   return context.cost.makespanNs(schedule, context.sizes, context.topology);
 }
 
+namespace {
+
+// The simulator buffers without end; transports do not.
+Status waitsForItself(const Schedule &schedule) {
+  Result<std::vector<MessageEnds>> messages = messagesOf(schedule);
+  return messages ? sendLevels(schedule, *messages).status() : messages.status();
+}
+
+} // namespace
+
 Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context) {
   Result<uint64_t> old = timeOf(before, context);
   if (!old)
@@ -95,7 +106,12 @@ Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagCont
   if (!now)
     return now.status();
   after.remark += "; " + std::to_string(*old) + " ns, then " + std::to_string(*now) + " ns";
-  if (*now < *old)
+  bool isFaster = *now < *old;
+  if (Status order = isFaster ? waitsForItself(after.schedule) : Status(); !order) {
+    after.remark += "; " + order.message();
+    isFaster = false;
+  }
+  if (isFaster)
     return after;
   return DagOutcome{std::move(before), "left as it was: " + after.remark};
 }
