@@ -321,6 +321,7 @@ void NetworkCourier::onFrame(Peer &from, const Header &header, std::span<const s
   case Kind::Place:
   case Kind::Read:
   case Kind::Closed:
+  case Kind::Drained:
   case Kind::HowFar:
   case Kind::SoFar:
   case Kind::Credit:

@@ -98,23 +98,27 @@ private:
   /// The sizes n + r, n + r - period, ... that are left.
   void addNearest(uint64_t r) {
     uint64_t n = range_.elements;
-    if (r <= last_ - n)
-      return extend(n + r);
+    if (r <= last_ - n && extend(n + r))
+      return;
     uint64_t below = period_ - r;
     if (n >= begin_ && below <= n - begin_)
       extend(n - below);
   }
 
-  void extend(uint64_t from) {
+  /// False: nothing is proved at `from`, nor looked at on the other side of range_.elements.
+  bool extend(uint64_t from) {
     std::optional<uint64_t> decisions = decisionsAt(from);
-    if (!decisions)
-      return cutOff(from);
+    if (!decisions) {
+      cutOff(from);
+      return false;
+    }
     uint64_t most = (last_ - from) / period_;
     if (uint64_t up = stepsProved(from, *decisions, most, true); up < most)
       last_ = std::min(last_, from + (up + 1) * period_ - 1);
     most = (from - begin_) / period_;
     if (uint64_t down = stepsProved(from, *decisions, most, false); down < most)
       begin_ = std::max(begin_, from - (down + 1) * period_ + 1);
+    return true;
   }
 
   void cutOff(uint64_t at) {

@@ -1,16 +1,28 @@
 // As ExplorerTest.cpp, with three messages.
-#include "tests/explorer/LaneScenarios.h"
+#include "tests/explorer/LaneMachine.h"
+#include "tests/explorer/NetworkMachine.h"
+#include "tests/explorer/Scenarios.h"
 
 #include <gtest/gtest.h>
 
 namespace colldsl::test {
 namespace {
 
-TEST(AllLanes, ofTwoRanks) { EXPECT_EQ(explore(2, 3, 1).wrong, ""); }
+TEST(AllLanes, ofTwoRanks) { EXPECT_EQ(explore<LaneMachine>(2, 3, 1), ""); }
 
 TEST(AllLanes, ofThreeRanks) {
-  EXPECT_EQ(explore(3, 2, 1).wrong, "");
-  EXPECT_EQ(explore(3, 3, 1).wrong, "");
+  EXPECT_EQ(explore<LaneMachine>(3, 2, 1), "");
+  EXPECT_EQ(explore<LaneMachine>(3, 3, 1), "");
+}
+
+TEST(AllNetworks, ofTwoRanks) {
+  EXPECT_EQ(explore<NetworkMachine>(2, 2, 1), "");
+  EXPECT_EQ(explore<NetworkMachine>(2, 3, 1), "");
+}
+
+TEST(AllNetworks, ofThreeRanks) {
+  EXPECT_EQ(explore<NetworkMachine>(3, 2, 1), "");
+  EXPECT_EQ(explore<NetworkMachine>(3, 3, 1), "");
 }
 
 } // namespace

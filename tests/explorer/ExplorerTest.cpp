@@ -1,6 +1,8 @@
 // All interleavings of ranks that exchange messages, of which one fails or dies anywhere. Each rule
 // that was found to be wrong once is found to be wrong here.
-#include "tests/explorer/LaneScenarios.h"
+#include "tests/explorer/LaneMachine.h"
+#include "tests/explorer/NetworkMachine.h"
+#include "tests/explorer/Scenarios.h"
 
 #include <gtest/gtest.h>
 
@@ -8,43 +10,74 @@ namespace colldsl::test {
 namespace {
 
 TEST(Lanes, ofTwoRanks) {
-  EXPECT_EQ(explore(2, 1, 1).wrong, "");
-  EXPECT_EQ(explore(2, 2, 1).wrong, "");
-  EXPECT_EQ(explore(2, 3, 101).wrong, "");
+  EXPECT_EQ(explore<LaneMachine>(2, 1, 1), "");
+  EXPECT_EQ(explore<LaneMachine>(2, 2, 1), "");
+  EXPECT_EQ(explore<LaneMachine>(2, 3, 101), "");
 }
 
 TEST(Lanes, ofThreeRanks) {
-  EXPECT_EQ(explore(3, 1, 1).wrong, "");
-  EXPECT_EQ(explore(3, 2, 17).wrong, "");
+  EXPECT_EQ(explore<LaneMachine>(3, 1, 1), "");
+  EXPECT_EQ(explore<LaneMachine>(3, 2, 17), "");
 }
 
-struct Wrong {
-  Mutant mutant;
+TEST(Network, ofTwoRanks) {
+  EXPECT_EQ(explore<NetworkMachine>(2, 1, 1), "");
+  EXPECT_EQ(explore<NetworkMachine>(2, 2, 71), "");
+}
+
+TEST(Network, ofThreeRanks) {
+  EXPECT_EQ(explore<NetworkMachine>(3, 1, 1), "");
+  EXPECT_EQ(explore<NetworkMachine>(3, 2, 211), "");
+}
+
+template <typename Machine> struct Wrong {
+  typename Machine::Mutant mutant;
   const char *name, *finding;
 };
-void PrintTo(const Wrong &wrong, std::ostream *out) { *out << wrong.name; }
-
-class WrongRules : public ::testing::TestWithParam<Wrong> {};
-
-TEST_P(WrongRules, areFound) {
-  const Wrong &rule = GetParam();
+template <typename Machine> void PrintTo(const Wrong<Machine> &wrong, std::ostream *out) {
+  *out << wrong.name;
+}
+template <typename Machine> void expectFound(const Wrong<Machine> &rule) {
   std::string found;
   for (size_t messages = 1; messages <= 2 && found.empty(); ++messages)
-    found = explore(2, messages, 1, rule.mutant).wrong;
+    found = explore<Machine>(2, messages, 1, rule.mutant);
   EXPECT_NE(found.find(rule.finding), std::string::npos) << found;
 }
+constexpr auto nameOf = [](const auto &info) { return std::string(info.param.name); };
+
+using WrongLane = Wrong<LaneMachine>;
+using OfLanes = LaneMachine::Mutant;
+class WrongLanes : public ::testing::TestWithParam<WrongLane> {};
+TEST_P(WrongLanes, areFound) { expectFound(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
-    Rules, WrongRules,
-    ::testing::Values(Wrong{Mutant::CopiesWithoutClaim, "copiesWithoutClaim", "out of memory"},
-                      Wrong{Mutant::CancelsDuringCopy, "cancelsDuringCopy", "out of memory"},
-                      Wrong{Mutant::ForgetsAnnouncement, "forgetsAnnouncement", "into memory"},
-                      Wrong{Mutant::KeepsIds, "keepsIds", "an id is not used again"},
-                      Wrong{Mutant::UsesIdsAtOnce, "usesIdsAtOnce", "has no end"},
-                      Wrong{Mutant::HidesLaterReports, "hidesLaterReports", "waits for good"},
-                      Wrong{Mutant::WaitsForTheDead, "waitsForTheDead", "has no end"},
-                      Wrong{Mutant::ToldBeforeCancelled, "toldBeforeCancelled", "memory"}),
-    [](const auto &info) { return std::string(info.param.name); });
+    Rules, WrongLanes,
+    ::testing::Values(WrongLane{OfLanes::CopiesWithoutClaim, "copiesWithoutClaim", "out of memory"},
+                      WrongLane{OfLanes::CancelsDuringCopy, "cancelsDuringCopy", "out of memory"},
+                      WrongLane{OfLanes::ForgetsAnnouncement, "forgetsAnnouncement", "into memory"},
+                      WrongLane{OfLanes::KeepsIds, "keepsIds", "an id is not used again"},
+                      WrongLane{OfLanes::UsesIdsAtOnce, "usesIdsAtOnce", "has no end"},
+                      WrongLane{OfLanes::HidesLaterReports, "hidesLaterReports", "waits for good"},
+                      WrongLane{OfLanes::WaitsForTheDead, "waitsForTheDead", "has no end"},
+                      WrongLane{OfLanes::ToldBeforeCancelled, "toldBeforeCancelled", "memory"}),
+    nameOf);
+
+using WrongNet = Wrong<NetworkMachine>;
+using OfNetworks = NetworkMachine::Mutant;
+class WrongNetworks : public ::testing::TestWithParam<WrongNet> {};
+TEST_P(WrongNetworks, areFound) { expectFound(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, WrongNetworks,
+    ::testing::Values(WrongNet{OfNetworks::MovesAfterFailure, "movesAfterFailure", "memory"},
+                      WrongNet{OfNetworks::FailureEndsWrites, "failureEndsWrites", "memory"},
+                      WrongNet{OfNetworks::ClosesBeforeItHasMoved, "closesBeforeItHasMoved",
+                               "memory"},
+                      WrongNet{OfNetworks::ForgetsWriters, "forgetsWriters", "into memory"},
+                      WrongNet{OfNetworks::DeregistersUnread, "deregistersUnread", "is lost"},
+                      WrongNet{OfNetworks::KeepsForGood, "keepsForGood", "stays registered"},
+                      WrongNet{OfNetworks::EndsAfterFailure, "endsAfterFailure", "of memory"}),
+    nameOf);
 
 } // namespace
 } // namespace colldsl::test

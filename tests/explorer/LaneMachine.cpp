@@ -7,7 +7,8 @@ namespace colldsl::test {
 
 using rendezvous::State;
 
-LaneMachine::LaneMachine(const LaneScenario &scenario) : scenario_(&scenario) {
+LaneMachine::LaneMachine(const Scenario &scenario, Mutant mutant)
+    : scenario_(&scenario), mutant_(mutant) {
   std::memset(&s_, 0, sizeof s_);
   for (auto &row : s_.lanes)
     for (Lane &lane : row)

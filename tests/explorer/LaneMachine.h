@@ -8,52 +8,34 @@
 /// any more, which the others see at some time: then both plans have failed.
 #pragma once
 
+#include "tests/explorer/Scenario.h"
 #include "transports/Rendezvous.h"
 
+#include <array>
 #include <cstdint>
 #include <llvm/ADT/ArrayRef.h>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace colldsl::test {
 
-/// A rule as it was before, or one that somebody might think of.
-enum class Mutant : uint8_t {
-  None,
-  CopiesWithoutClaim,  ///< the receiver copies, and the sender cancels, without a word
-  CancelsDuringCopy,   ///< the sender does not wait for the end of a copy
-  ForgetsAnnouncement, ///< the receiver does not end its announcement before it cancels
-  KeepsIds,            ///< of a message whose receiver waits for fragments
-  UsesIdsAtOnce,       ///< and does not say that these do not come
-  HidesLaterReports,   ///< reports stand in a row, and the first that is not whole ends it
-  WaitsForTheDead,     ///< a copy that a dead rank began with is waited for
-  ToldBeforeCancelled, ///< a rank that fails is told first
-};
-
-enum class Way : uint8_t { Read, Written, Fragments };
-
-struct LaneMessage {
-  uint8_t from, to;
-  Way way;
-  bool isOfSecondPlan = false;
-};
-
-enum class Trouble : uint8_t { None, Fails, FailsAndDies, Dies };
-
-struct LaneScenario {
-  uint8_t ranks = 2;
-  std::vector<LaneMessage> messages;
-  Trouble trouble = Trouble::None;
-  uint8_t troubled = 0; ///< rank
-  Mutant mutant = Mutant::None;
-};
-
 class LaneMachine {
 public:
-  static constexpr uint8_t kMostRanks = 3, kMostMessages = 3;
+  static constexpr std::array kWays = {Way::Read, Way::Written, Way::Fragments};
+  /// A rule as it was before, or one that somebody might think of.
+  enum class Mutant : uint8_t {
+    None,
+    CopiesWithoutClaim,  ///< the receiver copies, and the sender cancels, without a word
+    CancelsDuringCopy,   ///< the sender does not wait for the end of a copy
+    ForgetsAnnouncement, ///< the receiver does not end its announcement before it cancels
+    KeepsIds,            ///< of a message whose receiver waits for fragments
+    UsesIdsAtOnce,       ///< and does not say that these do not come
+    HidesLaterReports,   ///< reports stand in a row, and the first that is not whole ends it
+    WaitsForTheDead,     ///< a copy that a dead rank began with is waited for
+    ToldBeforeCancelled, ///< a rank that fails is told first
+  };
 
-  explicit LaneMachine(const LaneScenario &scenario);
+  LaneMachine(const Scenario &scenario, Mutant mutant);
 
   template <typename Visit> void steps(Visit visit) const {
     for (uint8_t r = 0; r < scenario_->ranks; ++r) {
@@ -135,8 +117,8 @@ private:
     }
   };
 
-  bool is(Mutant mutant) const { return scenario_->mutant == mutant; }
-  const LaneMessage &spec(uint8_t m) const { return scenario_->messages[m]; }
+  bool is(Mutant mutant) const { return mutant_ == mutant; }
+  const MessageSpec &spec(uint8_t m) const { return scenario_->messages[m]; }
   Lane &laneOf(uint8_t m) { return s_.lanes[spec(m).from][spec(m).to]; }
   Word wordOf(uint8_t m, uint8_t id) { return {&laneOf(m).words[id]}; }
   bool isDead(uint8_t rank) const { return s_.ranks[rank].phase == Phase::Dead; }
@@ -167,7 +149,8 @@ private:
   bool isOpen(uint8_t rank, uint8_t m) const;
   bool isCancelling(uint8_t rank, uint8_t m) const;
 
-  const LaneScenario *scenario_;
+  const Scenario *scenario_;
+  Mutant mutant_;
   Situation s_;
 };
 

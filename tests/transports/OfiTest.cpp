@@ -196,6 +196,73 @@ TEST(Ofi, aSenderThatGivesUpCostsNobodyWhoReads) {
   given.expectNoHarm();
 }
 
+// The receiver uses its memory again once the sender has said that it failed, and moves nothing.
+TEST(Ofi, aSenderThatFailedWritesNoMore) {
+  NetworkPair pair([](Rank r) { return ofi::makeEndpoint(r, 2, GivenUpBySender::options()); });
+  ASSERT_EQ(pair.trouble, "");
+  constexpr size_t kBytes = 100000;
+  std::vector<std::byte> from(kBytes, std::byte{1}), to(kBytes);
+  iovec sent = {from.data(), kBytes}, received = {to.data(), kBytes};
+  Transfer way;
+  way.protocol = Protocol::Static; // the receiver says where it wants the message
+  std::vector<EdgeSpec> out = {{Rank{0}, {makeMessageId(3, 0)}, {way}}},
+                        in = {{Rank{1}, {makeMessageId(3, 0)}, {way}}};
+  auto sender = pair.endpoints[1]->open({out, {}}), receiver = pair.endpoints[0]->open({{}, in});
+  ASSERT_TRUE(sender.ok() && receiver.ok());
+  (*sender)->start();
+  (*receiver)->start();
+  (*receiver)->recv({0, 0}, OpId{0}, {&received, 1, true, false, kBytes});
+  EXPECT_EQ((*sender)->send({0, 0}, OpId{0}, {&sent, 1, true, false, kBytes}), Posted::Pending);
+  (*sender)->abort({kNoRank, kNoOp, "not needed"});
+  auto pollBoth = [&] {
+    (*sender)->poll();
+    (*receiver)->poll();
+  };
+  for (auto until = Clock::now() + 10s; (*receiver)->check() && Clock::now() < until;)
+    pollBoth();
+  EXPECT_EQ((*receiver)->fault().reason, "not needed");
+  for (int i = 0; i < 100; ++i, std::this_thread::sleep_for(100us))
+    pollBoth();
+  receiver->reset();
+  std::fill(to.begin(), to.end(), std::byte{2});
+  EXPECT_EQ(pair.exchange({8, 100000}, 3), "");
+  EXPECT_EQ(to, std::vector<std::byte>(kBytes, std::byte{2}));
+  sender->reset();
+}
+
+// A rank that refused a plan writes nothing of it, and says so to those that would wait for it.
+TEST(Ofi, aPlanThatAPeerRefusedIsClosedAtOnce) {
+  ofi::Options options;
+  options.linger = options.lingerAfterFailure = 30s;
+  NetworkPair pair([&](Rank r) { return ofi::makeEndpoint(r, 2, options); });
+  ASSERT_EQ(pair.trouble, "");
+  std::vector<std::byte> to(100000);
+  iovec received = {to.data(), to.size()};
+  Transfer way;
+  way.protocol = Protocol::Static;
+  std::vector<EdgeSpec> in = {{Rank{1}, {makeMessageId(3, 0)}, {way}}};
+  auto receiver = pair.endpoints[0]->open({{}, in});
+  ASSERT_TRUE(receiver.ok());
+  (*receiver)->start();
+  (*receiver)->recv({0, 0}, OpId{0}, {&received, 1, true, false, to.size()});
+  pair.endpoints[1]->refuse("no memory");
+  std::atomic<bool> isClosed = false;
+  std::thread closing([&] {
+    for (auto until = Clock::now() + 10s; (*receiver)->check() && Clock::now() < until;)
+      (*receiver)->poll();
+    receiver->reset();
+    isClosed = true;
+  });
+  auto other = pair.endpoints[1]->open({{}, {}});
+  ASSERT_TRUE(other.ok());
+  for (auto until = Clock::now() + 10s; !isClosed && Clock::now() < until;)
+    (*other)->poll();
+  EXPECT_TRUE(isClosed);
+  closing.join();
+  other->reset();
+  pair.closeAll();
+}
+
 // Nothing of this rank moves any more, for its memory may be written.
 TEST(Ofi, aWriterWhoSaysNothingEndsAll) {
   ofi::Options options;

@@ -81,6 +81,7 @@ void NetworkEndpoint::passOn(FailureBody body) {
     for (Peer *peer : side->peers)
       if (!peer->isSelf)
         mail_->say(*peer, {.plan = body.plan, .kind = Kind::Failed}, body);
+  plan->second->sayDrained();
 }
 
 // A binomial tree: places are counted from the root, and below place p are p + 1, p + 2, p + 4,

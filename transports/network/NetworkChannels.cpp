@@ -60,35 +60,31 @@ void NetworkChannels::drain(Side &side) {
 }
 
 // A peer may be writing where this rank said that it may. It has ended all its writes when it
-// closes the plan, and begins none once it said that the plan failed: both come behind them. What a
-// peer that is lost had said before is here.
+// closes the plan, or says that they have drained. What a peer that is lost had said before is
+// here.
 void NetworkChannels::awaitWriters() {
   auto deadline = Clock::now() + endpoint_.linger();
   for (End &end : in_.ends) {
     if (end.ticket == End::kNoTicket)
       continue;
-    Rank peer = end.peer->rank;
-    auto isOver = [&] { return closedThere_.count(peer) != 0 || failedThere_.count(peer) != 0; };
-    while (end.ticket != End::kNoTicket && !isOver() && !end.peer->isLost &&
-           Clock::now() < deadline)
+    auto isOver = [&] { return end.ticket == End::kNoTicket || isDrained(*end.peer); };
+    while (!isOver() && Clock::now() < deadline)
       if (!endpoint_.progress())
         endpoint_.look();
     for (int i = 0; i < kMostPolls && end.peer->isLost && endpoint_.progress(); ++i) {
     }
-    if (end.ticket != End::kNoTicket && !isOver() && !end.peer->isLost)
-      endpoint_.freeze(peer);
+    if (!isOver())
+      endpoint_.freeze(end.peer->rank);
   }
 }
 
-// A peer may be reading what it was told of. It has ended all its reads when it closes the plan.
-// One that looks later sees that the plan failed before it reads; what it began before this rank
-// said so has ended when the wait is over.
+// A peer may be reading what it was told of. It has ended all its reads when it closes the plan, or
+// says that they have drained. One that looks later sees that the plan failed before it reads; what
+// it began before this rank said so has ended when the wait is over.
 void NetworkChannels::awaitReaders() {
   auto deadline = Clock::now() + endpoint_.linger();
   for (End &end : out_.ends) {
-    auto isOver = [&] {
-      return !end.mayBeRead || end.peer->isLost || closedThere_.count(end.peer->rank) != 0;
-    };
+    auto isOver = [&] { return !end.mayBeRead || isDrained(*end.peer); };
     while (!isOver() && Clock::now() < deadline)
       if (!endpoint_.progress())
         endpoint_.look();
@@ -118,6 +114,24 @@ void NetworkChannels::sayClosed() {
       if (!peer->isSelf && (side == &out_ || !out_.edgeOf.count(peer->rank)))
         endpoint_.mail_->say(*peer, {.plan = plan_, .kind = Kind::Closed},
                              ClosedBody{castsTo_[peer->rank]});
+}
+
+bool NetworkChannels::isMoving(const Peer &peer) const {
+  for (const Side *side : {&out_, &in_})
+    if (auto edge = side->edgeOf.find(peer.rank); edge != side->edgeOf.end())
+      for (uint32_t e = side->first[edge->second]; e < side->first[edge->second + 1]; ++e)
+        if (side->ends[e].isOpen)
+          return true;
+  return false;
+}
+
+// Once to each peer; the plan failed, so that nothing more begins to move.
+void NetworkChannels::sayDrained() {
+  for (const Side *side : {&out_, &in_})
+    for (Peer *peer : side->peers)
+      if (!peer->isSelf && !isMoving(*peer) && drainedSaid_.insert(peer->rank).second)
+        endpoint_.mail_->say(*peer, {.plan = plan_, .kind = Kind::Drained},
+                             std::span<const std::byte>());
 }
 
 void NetworkChannels::cancel() {
@@ -279,7 +293,7 @@ Rank NetworkChannels::findDeserted() const {
 
 void NetworkChannels::abortHeld(const Fault &fault) {
   fail(fault);
-  if (!endpoint_.failureOf(plan_)) // else all know already
+  if (!endpoint_.hasFailed(plan_)) // else all know already
     endpoint_.report(plan_, fault);
 }
 

@@ -183,18 +183,25 @@ private:
   OpId openOpHeld(Rank peer) const;
   Rank findDeserted() const;
   bool isDeserted();
+  /// Whether the peer moves no bytes of the plan any more.
+  bool isDrained(const Peer &peer) const {
+    return peer.isLost || closedThere_.count(peer.rank) != 0 || drainedThere_.count(peer.rank) != 0;
+  }
   void drain(Side &side);
   void awaitWriters();
   void awaitReaders();
   void cancelHeld();
   void close(Side &side);
   void sayClosed();
+  void sayDrained();
+  bool isMoving(const Peer &peer) const;
 
   NetworkEndpoint &endpoint_;
   uint32_t plan_;
   uint32_t run_ = 0;
   Side out_, in_;
-  std::set<Rank> failedThere_;           ///< who said so
+  std::set<Rank> drainedThere_;          ///< peers that said so
+  std::set<Rank> drainedSaid_;           ///< peers that were told so
   std::map<Rank, uint64_t> closedThere_; ///< and how many casts they said before
   std::map<Rank, uint64_t> castsTo_, castsFrom_;
   std::deque<Cast> casts_;

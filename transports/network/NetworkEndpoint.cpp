@@ -160,6 +160,8 @@ Result<std::unique_ptr<Channels>> NetworkEndpoint::open(const OpenRequest &reque
     for (const Early &frame : early.mapped())
       if (Result<Peer *> from = mail_->peer(frame.from))
         channels->onFrame(**from, frame.header, frame.body);
+  if (hasFailed(channels->plan_))
+    channels->sayDrained();
   lock.unlock();
   if (own && request.ready)
     own = request.ready(*channels);
@@ -176,7 +178,7 @@ void NetworkEndpoint::refuse(const std::string &reason) {
   if (auto early = early_.extract(plan))
     for (const Early &frame : early.mapped())
       if (Result<Peer *> from = mail_->peer(frame.from))
-        drop(**from, frame.header, frame.body);
+        dropOfNoPlan(**from, frame.header, frame.body);
   failed_.erase(plan);
   report(plan, {self_, kNoOp, "rank " + std::to_string(index(self_)) + ": " + reason,
                 ErrorKind::Refused});
@@ -201,12 +203,11 @@ void NetworkEndpoint::onFrame(Peer &from, const Header &header, std::span<const 
   case Kind::Fragment:
   case Kind::Read:
   case Kind::Closed:
+  case Kind::Drained:
   case Kind::HowFar:
   case Kind::SoFar:
     return onPlanFrame(from, header, body);
   case Kind::Failed:
-    if (auto plan = plans_.find(header.plan); plan != plans_.end())
-      plan->second->failedThere_.insert(from.rank);
     return onFailed(body);
   case Kind::Credit:
   case Kind::Cast: // comes by multicast alone
@@ -228,14 +229,22 @@ void NetworkEndpoint::onFrame(Peer &from, const Header &header, std::span<const 
 
 void NetworkEndpoint::onPlanFrame(Peer &from, const Header &header,
                                   std::span<const std::byte> body) {
-  if (header.kind == Kind::Closed)
+  if (header.kind == Kind::Closed || header.kind == Kind::Drained)
     dropKept(header.plan, from.rank);
   if (auto plan = plans_.find(header.plan); plan != plans_.end())
     plan->second->onFrame(from, header, body);
   else if (static_cast<int32_t>(header.plan - opened_) >= 0)
     early_[header.plan].push_back({from.rank, header, {body.begin(), body.end()}});
   else
-    drop(from, header, body);
+    dropOfNoPlan(from, header, body);
+}
+
+// Its sender waits, before it closes the plan, for the end of what might be moved.
+void NetworkEndpoint::dropOfNoPlan(Peer &from, const Header &header,
+                                   std::span<const std::byte> body) {
+  drop(from, header, body);
+  if (header.kind == Kind::Place || header.kind == Kind::Request)
+    mail_->say(from, {.plan = header.plan, .kind = Kind::Drained}, std::span<const std::byte>());
 }
 
 void NetworkEndpoint::onMoved(Move &move) {
@@ -307,8 +316,7 @@ bool NetworkEndpoint::moveAll() {
   }
   std::vector<End *> now = std::exchange(toMove_, {});
   for (End *end : now)
-    if (end->sends || !failureOf(end->channels->plan_))
-      end->channels->move(*end);
+    end->channels->move(*end);
   return toMove_.size() < now.size();
 }
 

@@ -75,6 +75,7 @@ private:
   void onPlanFrame(Peer &from, const Header &header, std::span<const std::byte> body);
   void onFailed(std::span<const std::byte> body);
   void drop(Peer &from, const Header &header, std::span<const std::byte> body);
+  void dropOfNoPlan(Peer &from, const Header &header, std::span<const std::byte> body);
   void onCast(Peer &root, std::span<const std::byte> frame) override;
   void sayFor(Peer &to, std::span<const std::byte> bytes) override;
   /// Of the receivers of these messages. Nothing: there can be none.
@@ -103,6 +104,7 @@ private:
   void passDown(const FailureBody &body, uint32_t below);
   void tellFailure(Rank rank, const FailureBody &body);
   std::optional<Fault> failureOf(uint32_t plan) const;
+  bool hasFailed(uint32_t plan) const { return allFailed_ || failed_.count(plan) != 0; }
 
   /// Memory that a peer was told to read stays registered until it has closed the plan: a read
   /// that fails would cost the peer.

@@ -51,7 +51,8 @@ void NetworkChannels::announce(End &end) {
 }
 
 void NetworkChannels::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
-  if (isCancelled_ && header.kind != Kind::Closed && header.kind != Kind::Read)
+  bool isOfMessage = header.kind != Kind::Closed && header.kind != Kind::Drained;
+  if (isCancelled_ && isOfMessage && header.kind != Kind::Read)
     return endpoint_.drop(from, header, body);
   switch (header.kind) {
   case Kind::Eager:
@@ -66,6 +67,9 @@ void NetworkChannels::onFrame(Peer &from, const Header &header, std::span<const 
   case Kind::Closed:
     if (auto closed = bodyOf<ClosedBody>(body))
       closedThere_.emplace(from.rank, closed->casts);
+    return;
+  case Kind::Drained:
+    drainedThere_.insert(from.rank);
     return;
   case Kind::HowFar:
     if (auto doubt = bodyOf<DoubtBody>(body))

@@ -142,8 +142,10 @@ bool NetworkChannels::know(End &end, Access access) {
   return true;
 }
 
-// Writes or reads `place`, now or later.
+// Writes or reads `place`, now or later; nothing once the plan failed.
 void NetworkChannels::move(End &end) {
+  if (endpoint_.hasFailed(plan_))
+    return;
   Access access = end.sends ? Access::Write : Access::Read;
   if (endpoint_.carrier_->powers().local && !know(end, access))
     return failAt({end.peer->rank, end.op, "no memory could be registered", ErrorKind::NoMemory});
@@ -167,7 +169,10 @@ void NetworkChannels::move(End &end) {
 
 // What a sender failed with may be read from memory that it uses again.
 void NetworkChannels::afterMove(End &end) {
-  if (!end.sends && endpoint_.failureOf(plan_))
+  bool isFailed = endpoint_.hasFailed(plan_);
+  if (isFailed)
+    sayDrained();
+  if (!end.sends && isFailed)
     return;
   if (!end.sends)
     endpoint_.mail_->say(*end.peer, headerOf(Kind::Read, end), std::span<const std::byte>());

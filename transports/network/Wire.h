@@ -18,6 +18,7 @@ enum class Kind : uint8_t {
   Fragment, ///< the next part of it, where it must travel in frames
   Read,     ///< the receiver has read it
   Closed,   ///< this rank needs nothing of the plan any more: ClosedBody
+  Drained,  ///< of a plan that failed: this rank moves none of the receiver's bytes for it any more
   HowFar,   ///< whether the other end of a message will ever come: DoubtBody
   SoFar,    ///< the answer: DoubtBody
   Failed,   ///< the plan, or all, failed: FailureBody

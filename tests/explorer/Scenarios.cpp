@@ -1,21 +1,20 @@
-#include "tests/explorer/LaneScenarios.h"
+#include "tests/explorer/Scenarios.h"
 
 #include <algorithm>
 #include <array>
-#include <iostream>
 #include <tuple>
 
 namespace colldsl::test {
 namespace {
 
-using List = std::vector<LaneMessage>;
+using List = std::vector<MessageSpec>;
 
 /// All messages that so many ranks can send each other.
-List messagesAmong(uint8_t ranks) {
+List messagesAmong(uint8_t ranks, llvm::ArrayRef<Way> ways) {
   List all;
   for (uint8_t from = 0; from < ranks; ++from)
     for (uint8_t to = 0; to < ranks; ++to)
-      for (Way way : {Way::Read, Way::Written, Way::Fragments})
+      for (Way way : ways)
         if (from != to)
           all.push_back({from, to, way});
   return all;
@@ -33,17 +32,17 @@ void forEachList(const List &all, size_t count, Visit visit, List list = {}, siz
   }
 }
 
-auto keyOf(const LaneMessage &m) { return std::tuple(m.from, m.to, m.way, m.isOfSecondPlan); }
+auto keyOf(const MessageSpec &m) { return std::tuple(m.from, m.to, m.way, m.isOfSecondPlan); }
 
 /// Whether no other naming of the ranks makes a smaller list.
 bool isLeast(const List &list, uint8_t ranks) {
-  auto less = [](const LaneMessage &a, const LaneMessage &b) { return keyOf(a) < keyOf(b); };
+  auto less = [](const MessageSpec &a, const MessageSpec &b) { return keyOf(a) < keyOf(b); };
   List own = list;
   std::sort(own.begin(), own.end(), less);
-  std::array<uint8_t, LaneMachine::kMostRanks> names{0, 1, 2};
+  std::array<uint8_t, kMostRanks> names{0, 1, 2};
   do {
     List renamed = list;
-    for (LaneMessage &m : renamed)
+    for (MessageSpec &m : renamed)
       m = {names[m.from], names[m.to], m.way, m.isOfSecondPlan};
     std::sort(renamed.begin(), renamed.end(), less);
     if (std::lexicographical_compare(renamed.begin(), renamed.end(), own.begin(), own.end(), less))
@@ -53,41 +52,33 @@ bool isLeast(const List &list, uint8_t ranks) {
 }
 
 /// With no trouble, and with each rank in each kind of trouble.
-void addAll(Total &total, LaneScenario scenario) {
-  total.add(scenario);
+bool visitAll(Scenario scenario, const std::function<bool(const Scenario &)> &visit) {
+  if (!visit(scenario))
+    return false;
   for (Trouble trouble : {Trouble::Fails, Trouble::FailsAndDies, Trouble::Dies})
-    for (uint8_t rank = 0; rank < scenario.ranks && total.wrong.empty(); ++rank) {
+    for (uint8_t rank = 0; rank < scenario.ranks; ++rank) {
       scenario.trouble = trouble;
       scenario.troubled = rank;
-      total.add(scenario);
+      if (!visit(scenario))
+        return false;
     }
+  return true;
 }
 
 } // namespace
 
-void Total::add(const LaneScenario &scenario) {
-  Exploration found = Explorer(LaneMachine(scenario)).run();
-  ++scenarios;
-  states += found.states;
-  ends += found.ends;
-  if (wrong.empty())
-    wrong = found.wrong;
-}
-
-Total explore(uint8_t ranks, size_t messages, size_t every, Mutant mutant) {
-  Total total;
+void forEachScenario(uint8_t ranks, size_t messages, llvm::ArrayRef<Way> ways, size_t every,
+                     const std::function<bool(const Scenario &)> &visit) {
   size_t number = 0;
-  forEachList(messagesAmong(ranks), messages, [&](List list) {
-    for (size_t second = 0; second <= list.size(); ++second) {
+  bool goesOn = true;
+  forEachList(messagesAmong(ranks, ways), messages, [&](List list) {
+    for (size_t second = 0; second <= list.size() && goesOn; ++second) {
       for (size_t m = 0; m < list.size(); ++m)
         list[m].isOfSecondPlan = m == second;
-      if (isLeast(list, ranks) && number++ % every == 0 && total.wrong.empty())
-        addAll(total, {.ranks = ranks, .messages = list, .mutant = mutant});
+      if (isLeast(list, ranks) && number++ % every == 0)
+        goesOn = visitAll({.ranks = ranks, .messages = list}, visit);
     }
   });
-  std::cout << total.scenarios << " scenarios, " << total.states << " states, " << total.ends
-            << " ends" << std::endl;
-  return total;
 }
 
 } // namespace colldsl::test

@@ -1,0 +1,35 @@
+/// What the machines of long messages have in common: ranks that exchange messages of two plans,
+/// one of which may fail in the first plan anywhere, or die.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace colldsl::test {
+
+inline constexpr uint8_t kMostRanks = 3, kMostMessages = 3;
+
+/// How the bytes of a message move.
+enum class Way : uint8_t {
+  Read,      ///< by the receiver
+  Written,   ///< by the sender, once the receiver has answered
+  Fragments, ///< with the frames
+  Announced, ///< by the sender, where the receiver said before it was asked
+};
+
+struct MessageSpec {
+  uint8_t from, to;
+  Way way;
+  bool isOfSecondPlan = false;
+};
+
+enum class Trouble : uint8_t { None, Fails, FailsAndDies, Dies };
+
+struct Scenario {
+  uint8_t ranks = 2;
+  std::vector<MessageSpec> messages;
+  Trouble trouble = Trouble::None;
+  uint8_t troubled = 0; ///< rank
+};
+
+} // namespace colldsl::test

@@ -1,0 +1,39 @@
+/// All scenarios of so many ranks and messages, and all interleavings of each: no byte moves into
+/// or out of memory after its owner was told that the message ended, everybody gets an end, and
+/// nothing is left.
+#pragma once
+
+#include "tests/explorer/Explorer.h"
+#include "tests/explorer/Scenario.h"
+
+#include <functional>
+#include <iostream>
+#include <llvm/ADT/ArrayRef.h>
+
+namespace colldsl::test {
+
+/// Calls visit(scenario) for each `every`-th until it returns false. All messages are of the first
+/// plan, or all but one. Ranks have no names: of scenarios that differ in these alone one is
+/// visited.
+void forEachScenario(uint8_t ranks, size_t messages, llvm::ArrayRef<Way> ways, size_t every,
+                     const std::function<bool(const Scenario &)> &visit);
+
+/// What was found wrong first; empty: nothing.
+template <typename Machine>
+std::string explore(uint8_t ranks, size_t messages, size_t every,
+                    typename Machine::Mutant mutant = Machine::Mutant::None) {
+  uint64_t scenarios = 0, states = 0, ends = 0;
+  std::string wrong;
+  forEachScenario(ranks, messages, Machine::kWays, every, [&](const Scenario &scenario) {
+    Exploration found = Explorer(Machine(scenario, mutant)).run();
+    ++scenarios;
+    states += found.states;
+    ends += found.ends;
+    wrong = found.wrong;
+    return wrong.empty();
+  });
+  std::cout << scenarios << " scenarios, " << states << " states, " << ends << " ends" << std::endl;
+  return wrong;
+}
+
+} // namespace colldsl::test
