@@ -32,6 +32,12 @@ bool goesToMany(const mmsghdr &message) {
   return isMulticast(to);
 }
 
+datagram::PacketHeader headerOf(const mmsghdr &message) {
+  datagram::PacketHeader header;
+  std::memcpy(&header, message.msg_hdr.msg_iov[0].iov_base, sizeof header);
+  return header;
+}
+
 /// Whether what goes to many comes here.
 bool hearsMany(int fd) {
   sockaddr_in name = {};
@@ -122,7 +128,7 @@ TEST_P(MulticastWeather, everyByteIsRight) {
     const CastCounts &counts = ranks.carrier(0).castCounts();
     std::printf("%g lost, reordered and repeated: %.1f ms, %lu packets, %lu again, %lu forwarded\n",
                 loss, took.count(), counts.packets, counts.again, counts.forwarded);
-    EXPECT_GT(counts.packets, 400u);
+    EXPECT_GT(counts.packets, 100u); // long ones wait for few members that are late
     EXPECT_GE(counts.again, loss < 0.01 ? 0u : 10u);
     EXPECT_EQ(counts.forwarded, 0u) << "no reason to give it up";
     for (uint32_t r = 0; r < ranks.numRanks(); ++r)
@@ -168,6 +174,40 @@ TEST(Multicast, whoHearsNothingIsNoMember) {
   EXPECT_FALSE(ranks.waitForGroup(100ms));
   EXPECT_EQ(ranks.run(20), "");
   EXPECT_EQ(ranks.carrier(0).castCounts().packets, 0u);
+}
+
+// More messages than a root keeps, so that it waits for acknowledgements, of which the first twelve
+// of each member are lost.
+TEST(Multicast, lostAcknowledgementsAreNoReasonToGiveItUp) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open(std::vector<uint64_t>(40, 64)));
+  ASSERT_TRUE(ranks.waitForGroup());
+  for (uint32_t r = 1; r < 4; ++r)
+    ranks.calls(r).loses = [lost = 0](const mmsghdr &message) mutable {
+      return headerOf(message).kind == datagram::PacketKind::CastAck && ++lost <= 12;
+    };
+  EXPECT_EQ(ranks.run(1), "");
+  for (uint32_t r = 1; r < 4; ++r)
+    EXPECT_EQ(ranks.calls(r).numLost(), 12u);
+  EXPECT_EQ(ranks.carrier(0).castCounts().forwarded, 0u);
+}
+
+// Of one frame all members lose the first twelve copies.
+TEST(Multicast, partsThatGetLostOftenAreNoReasonToGiveItUp) {
+  Broadcasts ranks(4, ethernet);
+  ASSERT_EQ(ranks.trouble, "");
+  ASSERT_TRUE(ranks.open({64}));
+  ASSERT_TRUE(ranks.waitForGroup());
+  ASSERT_EQ(ranks.run(5), "");
+  ranks.calls(0).loses = [lost = 0](const mmsghdr &message) mutable {
+    return goesToMany(message) && headerOf(message).kind == datagram::PacketKind::Cast &&
+           ++lost <= 12;
+  };
+  EXPECT_EQ(ranks.run(1), "");
+  EXPECT_EQ(ranks.calls(0).numLost(), 12u);
+  EXPECT_EQ(ranks.run(20), "");
+  EXPECT_EQ(ranks.carrier(0).castCounts().forwarded, 0u);
 }
 
 // From one moment on: what is on its way, and all that follows, goes down the tree.

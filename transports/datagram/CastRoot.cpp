@@ -200,25 +200,25 @@ TimeNs Casting::askAround() {
   return next;
 }
 
-// To all at once, or, where that does not work any more, to one after the other. Whoever is dead
-// is found as ever.
+// Multicast asks all at once. Where that is in vain, or does not work any more, the root asks each
+// member, too: one that lacks something answers what it lacks. Silence says nothing of multicast; a
+// member that is dead is found as ever.
 void Casting::ask(Spoken &group) {
   CastSender &sender = group.sender;
   CastHeader header = {.group = group.number, .root = carrier_.self_, .number = sender.next()};
   ++counts_.asked;
-  if (sender.hasMoved()) {
-    for (size_t place = 1; place < group.ranks.size(); ++place)
-      if (Flow *flow = flowTo(group.ranks[place]))
-        say(*flow, PacketKind::CastAsk, header);
-  } else {
+  if (!sender.hasMoved()) {
     Batch batch;
     batch.add(castHeader(PacketKind::CastAsk), header, address_, {});
     send(batch);
   }
+  if (sender.hasMoved() || group.isWorried)
+    for (size_t place = 1; place < group.ranks.size(); ++place)
+      if (Flow *flow = flowTo(group.ranks[place]))
+        say(*flow, PacketKind::CastAsk, header);
   uint32_t inVain = sender.noteAsked(carrier_.now_, carrier_.options_.longestPause.count());
   if (sender.isReady() && inVain >= kWorrying)
     worry(group, true);
-  sayAgain(group); // perhaps it has moved
 }
 
 void Casting::worry(Spoken &group, bool isWorried) {

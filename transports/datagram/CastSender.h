@@ -8,7 +8,8 @@
 ///
 /// Acknowledgements come up a tree, as numbers that only grow. Who misses something says so to the
 /// root alone, which says it again: to one, or to all if several asked. What was said again too
-/// often moves the group for good: from then on nothing goes to all at once.
+/// often, so that loss alone cannot be the reason, moves the group for good: from then on nothing
+/// goes to all at once.
 ///
 /// Not thread safe.
 #pragma once
