@@ -8,7 +8,7 @@ namespace colldsl::ofi {
 /// Providers without sockets take no notice of `bind`.
 struct Options : network::Options {
   std::string provider = "tcp"; ///< as fi_info(1) names it; empty: libfabric's first choice
-  std::string domain; ///< of the provider, a network interface; empty: the nearest one
+  std::string domain;           ///< of the provider, a network interface; empty: the nearest one
 };
 
 } // namespace colldsl::ofi
