@@ -239,7 +239,8 @@ std::optional<SliceText> TextParser::parseSliceText() {
   return text.range ? std::optional(text) : std::nullopt;
 }
 
-std::optional<Slice> TextParser::bindSlice(const SliceText &text) {
+// Without a look at where the buffer ends: that may be another rank's to say.
+std::optional<Slice> TextParser::nameBuffer(const SliceText &text) {
   auto at = buffers_.find({text.name, text.ordinal});
   if (at == buffers_.end()) {
     fail(text.place, concat("this rank has no buffer '", text.name, "'",
@@ -252,15 +253,22 @@ std::optional<Slice> TextParser::bindSlice(const SliceText &text) {
   if (text.block)
     whole = {0, 0, 1, 0, 1};
   RangeText r = text.range.value_or(whole);
-  Slice slice = {r.beginScale,
-                 r.beginOffset,
-                 r.endScale,
-                 r.endOffset,
-                 r.denominator,
-                 id,
-                 text.block.value_or(kNoBlock),
-                 0};
-  Status status = isBroken_[index(id)] ? Status() : checkSlice(slice, b, n());
+  return Slice{r.beginScale,
+               r.beginOffset,
+               r.endScale,
+               r.endOffset,
+               r.denominator,
+               id,
+               text.block.value_or(kNoBlock),
+               0};
+}
+
+std::optional<Slice> TextParser::bindSlice(const SliceText &text) {
+  std::optional<Slice> slice = nameBuffer(text);
+  if (!slice)
+    return std::nullopt;
+  const Buffer &b = rank_.dag.buffers[index(slice->buffer)];
+  Status status = isBroken_[index(slice->buffer)] ? Status() : checkSlice(*slice, b, n());
   if (status)
     return slice;
   fail(text.place, concat("the slice of '", text.name, "' ", status.message()));

@@ -253,9 +253,11 @@ bool TextParser::parseDep() {
   return true;
 }
 
+// The buffer is a parameter, which all ranks have under one name, but not of one size.
 bool TextParser::parseOperand() {
   TextPlace place = peek().place;
-  std::optional<Slice> slice = parseSlice();
+  std::optional<SliceText> text = parseSliceText();
+  std::optional<Slice> slice = text ? nameBuffer(*text) : std::nullopt;
   if (!slice || !expectSymbol("@"))
     return false;
   std::optional<uint32_t> rank = expectNumber32("the operand's rank");

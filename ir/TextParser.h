@@ -120,6 +120,7 @@ private:
   bool parseTerms(PositionText &position, bool &isSum);
   bool parseTerm(PositionText &position, bool isNegative);
   std::optional<RangeText> joinRange(TextPlace place, PositionText begin, PositionText end);
+  std::optional<Slice> nameBuffer(const SliceText &text);
   std::optional<Slice> bindSlice(const SliceText &text);
   std::optional<Slice> parseSlice();
   void bindAliases();

@@ -180,6 +180,9 @@ TEST(TextErrors, Promises) {
   EXPECT_EQ(errorsIn(x + "ensures x == x@2\n"),
             "t:5:14: error: rank 2 is not one of the 2 ranks\n");
   EXPECT_EQ(errorsIn(x + "ensures x == x@1\n"), "t:5:14: error: rank 1 has no buffer 0\n");
+  EXPECT_EQ(errorsOf("num_ranks 2\nsize n = 4 in 4..\nrank 0 {\nin x: i32[2n]\n"
+                     "ensures x == x[0..2n]@1\n}\nrank 1 {\nin x: i32[n]\n}\n"),
+            "t:5:14: error: on rank 1 the slice covers elements 0..8, the buffer has 0..4\n");
   EXPECT_EQ(errorsIn(x + "ensures x == sum()\n"), "t:5:18: error: expected a buffer, found ')'\n");
 }
 

@@ -61,6 +61,31 @@ ensures y[n..2n] == x@1
 )");
 }
 
+// Ranks have a parameter under one name, but in sizes of their own.
+TEST(Text, PromisesOfBuffersThatDiffer) {
+  std::string text = R"(schedule "s" contract
+num_ranks 2
+size n = 4 in 4..
+file "f"
+
+rank 0 {
+in x: i32[n]
+out y: i32[2n]
+l0: recv 32b from 1 tag 0 into y
+ensures y == x[0..2n]@1
+}
+
+rank 1 {
+in x: i32[2n]
+out y: i32[0]
+l0: send 32b to 0 tag 0 from x
+}
+)";
+  ParsedText parsed = parseText(text, "test");
+  EXPECT_EQ(describeErrors(parsed.errors, "test"), "");
+  EXPECT_EQ(printText(parsed.schedule), text);
+}
+
 // The example of docs/textform.md.
 TEST(Text, SamplePrintsItself) {
   std::ifstream file(COLLDSL_GOAL_FILES "/sample.goal");
