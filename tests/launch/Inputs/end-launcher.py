@@ -50,7 +50,7 @@ def main():
     time.sleep(2)  # so that they find each other
     launcher.send_signal(signal.SIGKILL)
     launcher.wait()
-    went = wait_until(lambda: not ranks(), 5)
+    went = wait_until(lambda: not ranks(), 30)
     for rank in ranks():
         os.kill(rank, signal.SIGKILL)
     if not (came and went):

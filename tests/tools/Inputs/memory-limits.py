@@ -12,6 +12,8 @@ import resource
 import subprocess
 import sys
 
+from leftovers import SharedMemory
+
 SPREAD, NEAR = 14, 12 # limits below the one that suffices: as many all over, and just below it
 MEMORY = ("not enough memory", "Cannot allocate memory", "Resource temporarily unavailable")
 
@@ -45,7 +47,7 @@ def least(command, low, high):
 
 def main():
     command = sys.argv[1:]
-    shared = set(os.listdir("/dev/shm"))
+    shared = SharedMemory()
     first = least([command[0], "--version"], 1 << 10, 1 << 21)
     last = least(command, first, 1 << 26)
     failures = 0
@@ -59,7 +61,7 @@ def main():
         if code != 1 or not lines or not lines[0].startswith("colldsl: error: "):
             sys.exit(f"memory-limits: {kib} KiB: exit code {code}, and\n{said}")
         failures += any(word in said for word in MEMORY)
-    if left := set(os.listdir("/dev/shm")) - shared:
+    if left := shared.left():
         sys.exit(f"memory-limits: left in /dev/shm: {left}")
     print(f"{failures} failures, {'some' if failures else 'none'} for lack of memory")
 
