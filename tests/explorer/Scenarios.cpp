@@ -20,18 +20,6 @@ List messagesAmong(uint8_t ranks, llvm::ArrayRef<Way> ways) {
   return all;
 }
 
-/// Calls visit(list) for all lists of `count` of them, in any order but one.
-template <typename Visit>
-void forEachList(const List &all, size_t count, Visit visit, List list = {}, size_t first = 0) {
-  if (list.size() == count)
-    return visit(list);
-  for (size_t i = first; i < all.size(); ++i) {
-    list.push_back(all[i]);
-    forEachList(all, count, visit, list, i);
-    list.pop_back();
-  }
-}
-
 auto keyOf(const MessageSpec &m) { return std::tuple(m.from, m.to, m.way, m.isOfSecondPlan); }
 
 /// Whether no other naming of the ranks makes a smaller list.

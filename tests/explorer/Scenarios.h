@@ -12,6 +12,19 @@
 
 namespace colldsl::test {
 
+/// Calls visit(list) for all lists of `count` of them, in any order but one.
+template <typename Spec, typename Visit>
+void forEachList(const std::vector<Spec> &all, size_t count, Visit visit,
+                 std::vector<Spec> list = {}, size_t first = 0) {
+  if (list.size() == count)
+    return visit(list);
+  for (size_t i = first; i < all.size(); ++i) {
+    list.push_back(all[i]);
+    forEachList(all, count, visit, list, i);
+    list.pop_back();
+  }
+}
+
 /// Calls visit(scenario) for each `every`-th until it returns false. All messages are of the first
 /// plan, or all but one. Ranks have no names: of scenarios that differ in these alone one is
 /// visited.

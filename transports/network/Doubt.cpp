@@ -21,12 +21,6 @@ bool NetworkChannels::waits(const End &end) {
          end.state == End::State::Asked;
 }
 
-void NetworkChannels::skip(End &end) const {
-  if (end.skipped + 1 != run_)
-    end.skippedSince = run_;
-  end.skipped = run_;
-}
-
 // By whoever waits: of all that nothing was heard of, ever more rarely.
 void NetworkChannels::doubt() {
   Clock::time_point now = Clock::now();
@@ -48,25 +42,29 @@ void NetworkChannels::onHowFar(Peer &from, const Header &header, DoubtBody body)
   const End *end = find(body.sends ? in_ : out_, from.rank, header.message);
   if (!end)
     return;
-  bool isPast = static_cast<int32_t>(run_ - header.run) > 0;
-  bool isSkipped = static_cast<int32_t>(header.run - end->skippedSince) >= 0 &&
-                   static_cast<int32_t>(end->skipped - header.run) >= 0;
-  body.progress = isSkipped ? Progress::Skipped : isPast ? Progress::Past : Progress::NotYet;
+  if (static_cast<int32_t>(run_ - header.run) > 0)
+    body.progress = Progress::Past;
+  else if (header.run == run_ && end->skipped == run_)
+    body.progress = Progress::Skipped;
+  else
+    body.progress = Progress::NotYet;
+  body.isWritten = end->sends && end->written == header.run;
+  body.casts = castsTo_[from.rank];
   endpoint_.mail_->say(
       from, {.plan = plan_, .run = header.run, .message = header.message, .kind = Kind::SoFar},
       body);
 }
 
-// The answer is behind all frames of that run. But what is written, or goes to several at once,
-// comes in no order.
+// The answer is behind all frames of that run. What is written comes in no order with it: no later
+// run has written this message, since this rank says in each run anew where it wants it. What goes
+// to several at once comes in no order either, and is counted.
 void NetworkChannels::onSoFar(Peer &from, const Header &header, const DoubtBody &body) {
   End *end = find(body.sends ? out_ : in_, from.rank, header.message);
   if (!end || end->run != header.run || !std::exchange(end->isDoubted, false) || !waits(*end))
     return;
-  bool comesInOrder =
-      end->state == End::State::Asked || (end->state == End::State::Posted && !end->way.multicast);
+  bool isHere = end->sends || (body.isWritten == 0 && castsFrom_[from.rank] >= body.casts);
   bool neverComes =
-      body.progress == Progress::Skipped || (body.progress == Progress::Past && comesInOrder);
+      body.progress == Progress::Skipped || (body.progress == Progress::Past && isHere);
   if (!neverComes)
     return;
   failAt(endedWithout(from.rank, end->op, end->payload));

@@ -33,7 +33,8 @@ struct End : Move {
   MessageId id{};
   struct Cast *cast = nullptr; ///< sent, where it may go to others at the same time
   uint32_t run = 0;
-  uint32_t skippedSince = 0, skipped = 0; ///< the last runs in a row in which it had no bytes
+  uint32_t skipped = 0; ///< the last run in which it had no bytes
+  uint32_t written = 0; ///< sent: the last run whose message this rank wrote
   OpId op = kNoOp;
   NetworkChannels *channels = nullptr;
   Payload payload;
@@ -162,8 +163,6 @@ private:
 
   // Ends without bytes.
   static bool waits(const End &end);
-  /// This run has no message for it.
-  void skip(End &end) const;
   void doubt();
   void onHowFar(Peer &from, const Header &header, DoubtBody body);
   void onSoFar(Peer &from, const Header &header, const DoubtBody &body);

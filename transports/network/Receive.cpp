@@ -22,7 +22,7 @@ Posted NetworkChannels::recv(MessageSlot slot, OpId op, const Payload &payload) 
   End &end = begin(in_, slot, op, payload);
   size_t before = fresh_.size();
   if (payload.bytes == 0 && !payload.always) {
-    skip(end);
+    end.skipped = run_;
     if (!takeAside(end))
       finish(end);
   } else {

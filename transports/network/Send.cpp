@@ -9,7 +9,7 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
   std::lock_guard lock(endpoint_.mutex_);
   End &end = begin(out_, slot, op, payload);
   if (payload.bytes == 0 && !payload.always) {
-    skip(end);
+    end.skipped = run_;
     return Posted::Done;
   }
   if (end.comesLate && end.placeRun != run_ && canMove(end))
@@ -146,6 +146,8 @@ bool NetworkChannels::know(End &end, Access access) {
 void NetworkChannels::move(End &end) {
   if (endpoint_.hasFailed(plan_))
     return;
+  if (end.sends)
+    end.written = end.run;
   Access access = end.sends ? Access::Write : Access::Read;
   if (endpoint_.carrier_->powers().local && !know(end, access))
     return failAt({end.peer->rank, end.op, "no memory could be registered", ErrorKind::NoMemory});

@@ -84,13 +84,15 @@ struct ClosedBody {
 enum class Progress : uint8_t {
   NotYet,
   Past,    ///< the run is over
-  Skipped, ///< its end has no bytes, and so said nothing
+  Skipped, ///< the run is not over, and its end has no bytes in it
 };
 
 struct DoubtBody {
-  uint8_t sends; ///< whoever asks
+  uint8_t sends; ///< the rank that asks
   Progress progress = Progress::NotYet;
-  uint8_t unused[6] = {};
+  uint8_t isWritten = 0; ///< Past: the sender wrote the message of that run to where it is wanted
+  uint8_t unused[5] = {};
+  uint64_t casts = 0; ///< frames of the plan that the rank that asks was sent together with others
 };
 
 struct CastBody {
