@@ -263,6 +263,38 @@ TEST(ShmWorld, lateFailuresOfOldRunsPushNothingOut) {
   EXPECT_FALSE((*world)->findRunFailure(7, 6).has_value());
 }
 
+// Runs of one plan that lost their places say nothing of another plan whose runs do not fail.
+TEST(ShmWorld, failuresOfRunsAreThoseOfTheirPlan) {
+  constexpr uint32_t kPlaces = shm::RunFailures::kPlaces;
+  auto world = shm::World::create(2);
+  ASSERT_TRUE(world.ok());
+  uint64_t other = 8;
+  while (shm::RunFailures::placeOf(other) != shm::RunFailures::placeOf(7))
+    ++other;
+  for (uint32_t run : {1u, kPlaces + 1})
+    (*world)->reportRun(7, run, {Rank{1}, kNoOp, "mine"});
+  EXPECT_TRUE((*world)->findRunFailure(7, 1).has_value());
+  EXPECT_FALSE((*world)->findRunFailure(other, 1).has_value());
+  for (uint32_t run : {2u, kPlaces + 2})
+    (*world)->reportRun(other, run, {Rank{0}, kNoOp, "other"});
+  EXPECT_TRUE((*world)->findRunFailure(7, 1).has_value());
+  EXPECT_TRUE((*world)->findRunFailure(other, 2).has_value());
+}
+
+// Their numbers begin again at 0.
+TEST(ShmWorld, numbersOfRunsWrap) {
+  constexpr uint32_t kPlaces = shm::RunFailures::kPlaces;
+  auto world = shm::World::create(2);
+  ASSERT_TRUE(world.ok());
+  EXPECT_FALSE((*world)->findRunFailure(7, 0).has_value());
+  uint32_t last = UINT32_MAX - 2;
+  (*world)->reportRun(7, last, {Rank{1}, kNoOp, "before"});
+  (*world)->reportRun(7, last + kPlaces, {Rank{1}, kNoOp, "after"});
+  EXPECT_EQ((*world)->findRunFailure(7, last + kPlaces)->reason, "after");
+  EXPECT_TRUE((*world)->findRunFailure(7, last).has_value());
+  EXPECT_FALSE((*world)->findRunFailure(7, 0).has_value());
+}
+
 // Plans whose runs have the same places, reported by threads: nothing is lost without a word.
 TEST(ShmWorld, failuresOfRunsMayComeAtOnce) {
   constexpr uint32_t kRuns = 3 * shm::RunFailures::kPlaces;

@@ -185,6 +185,8 @@ public:
 
   /// Afterwards it uses no memory of ours any more, and tells nothing.
   virtual void stop() = 0;
+  /// The same where a read or a write may be under way that nobody has ended.
+  virtual void abandon() { stop(); }
 
   /// What it took as a stranger's, or as broken.
   virtual uint64_t numRefused() const = 0;

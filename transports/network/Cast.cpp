@@ -117,8 +117,10 @@ uint64_t NetworkChannels::say(Cast &cast, Kind kind, std::span<const std::byte> 
              .kind = Kind::Cast,
              .bodyBytes = static_cast<uint16_t>(sizeof(CastBody) + body.size())},
             {.message = cast.id, .kind = kind, .unused = {}}};
-  for (const End *end : cast.ends)
+  for (End *end : cast.ends) {
     ++castsTo_[end->peer->rank];
+    ++end->castFrames;
+  }
   return endpoint_.carrier_->multicast()->cast(cast.group, std::as_bytes(std::span(&head, 1)), body,
                                                way);
 }
@@ -226,6 +228,7 @@ void NetworkChannels::onCast(Peer &from, Header header, std::span<const std::byt
                                            body.kind == Kind::Fragment);
   if (!isFine)
     return endpoint_.drop(from, header, bytes);
+  ++end->second->castFrames;
   header.kind = body.kind;
   header.message = end->second->message;
   onFrame(from, header, bytes.subspan(sizeof body));

@@ -44,12 +44,12 @@ void NetworkChannels::onHowFar(Peer &from, const Header &header, DoubtBody body)
     return;
   if (static_cast<int32_t>(run_ - header.run) > 0)
     body.progress = Progress::Past;
-  else if (header.run == run_ && end->skipped == run_)
+  else if (header.run == run_ && end->run == run_ && end->isSkipped)
     body.progress = Progress::Skipped;
   else
     body.progress = Progress::NotYet;
   body.isWritten = end->sends && end->written == header.run;
-  body.casts = castsTo_[from.rank];
+  body.casts = end->castFrames;
   endpoint_.mail_->say(
       from, {.plan = plan_, .run = header.run, .message = header.message, .kind = Kind::SoFar},
       body);
@@ -60,9 +60,14 @@ void NetworkChannels::onHowFar(Peer &from, const Header &header, DoubtBody body)
 // to several at once comes in no order either, and is counted.
 void NetworkChannels::onSoFar(Peer &from, const Header &header, const DoubtBody &body) {
   End *end = find(body.sends ? out_ : in_, from.rank, header.message);
+  if (end && end->run == header.run && end->state == End::State::ToConfirm) {
+    if (body.progress == Progress::NotYet) // the sender waits for the end of the read
+      finishRead(*end);
+    return;
+  }
   if (!end || end->run != header.run || !std::exchange(end->isDoubted, false) || !waits(*end))
     return;
-  bool isHere = end->sends || (body.isWritten == 0 && castsFrom_[from.rank] >= body.casts);
+  bool isHere = end->sends || (body.isWritten == 0 && end->castFrames >= body.casts);
   bool neverComes =
       body.progress == Progress::Skipped || (body.progress == Progress::Past && isHere);
   if (!neverComes)

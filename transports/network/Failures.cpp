@@ -159,6 +159,7 @@ void NetworkEndpoint::takeNews(const Watch::News &news) {
   if (peer == mail_->peers().end() || peer->second->saidGoodbye)
     return;
   peer->second->isLost = true;
+  peer->second->isGone = news.what == Watch::What::Died;
   if (!isLeaving_)
     report(kEveryPlan, faultOf(news, self_));
 }

@@ -162,8 +162,7 @@ void Mail::lose(Peer &peer, const std::string &reason) {
 bool Mail::isIdle() const {
   return local_.empty() && std::all_of(peers_.begin(), peers_.end(), [&](const auto &entry) {
            const Peer &peer = *entry.second;
-           return peer.isSelf || peer.isLost || peer.saidFarewell ||
-                  (peer.open == 0 && peer.waiting.empty() && carrier_.isIdle(peer));
+           return peer.isSelf || peer.isLost || peer.saidFarewell || hasAll(peer);
          });
 }
 

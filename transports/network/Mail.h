@@ -32,6 +32,7 @@ struct Peer {
   FrameQueue waiting;        ///< for the carrier to take them
   bool isSelf = false;
   bool isLost = false;       ///< nothing can be said to it any more
+  bool isGone = false;       ///< its process has ended
   bool heardGoodbye = false; ///< of this rank
   bool saidGoodbye = false;  ///< it says nothing any more
   bool saidFarewell = false; ///< it has all that this rank said
@@ -98,6 +99,10 @@ public:
 
   /// Whether the carrier is done with all that was said to those who can be reached.
   bool isIdle() const;
+  /// The same of what was said to one of them: all of it is there, taken or not.
+  bool hasAll(const Peer &peer) const {
+    return peer.open == 0 && peer.waiting.empty() && carrier_.isIdle(peer);
+  }
   void lose(Peer &peer, const std::string &reason);
 
   /// Frames for others, ever; and those that the carrier is done with.

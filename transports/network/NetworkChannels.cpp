@@ -1,6 +1,7 @@
 #include "transports/network/NetworkChannels.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace colldsl::network {
 namespace {
@@ -9,6 +10,9 @@ using Clock = std::chrono::steady_clock;
 
 // What a peer wrote may be told after it has closed the plan.
 constexpr std::chrono::nanoseconds kGrace = std::chrono::milliseconds(10);
+
+// After a connection of a rank has broken.
+constexpr std::chrono::nanoseconds kUntilDeathIsSeen = std::chrono::milliseconds(100);
 
 } // namespace
 
@@ -50,46 +54,73 @@ Status NetworkChannels::connect(const OpenRequest &request) {
   return {};
 }
 
-// The carrier may still read or write what belongs to the caller; it gets some time.
-void NetworkChannels::drain(Side &side) {
-  auto deadline = Clock::now() + endpoint_.options_.linger;
-  for (End &end : side.ends)
-    while (end.isOpen && !end.peer->isLost && Clock::now() < deadline)
-      if (!endpoint_.progress())
-        endpoint_.look();
+// False: the time is up, or nothing moves any more.
+template <typename IsOver>
+bool NetworkChannels::waitUntil(Lock &lock, Deadline deadline, IsOver isOver) {
+  while (!isOver()) {
+    if (endpoint_.isFrozen_ || Clock::now() >= deadline)
+      return false;
+    if (endpoint_.progress())
+      continue;
+    endpoint_.look();
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
+  return true;
+}
+
+// The carrier may still read or write what belongs to the caller. Whatever it has not ended by the
+// deadline must not move later: memory of a peer that looks again then is written, or this rank's.
+void NetworkChannels::drain(Lock &lock, Side &side, Deadline deadline) {
+  for (End &end : side.ends) {
+    if (!end.isOpen)
+      continue;
+    auto isLost = [&] { return !end.isOpen || end.peer->isLost; };
+    waitUntil(lock, deadline, isLost);
+    auto isOver = [&] { return !end.isOpen; };
+    if (!waitUntil(lock, end.peer->isLost ? Clock::now() + kGrace : Deadline(), isOver)) {
+      endpoint_.freeze(end.peer->rank);
+      end.region.reset();
+    }
+  }
 }
 
 // A peer may be writing where this rank said that it may. It has ended all its writes when it
 // closes the plan, or says that they have drained. What a peer that is lost had said before is
-// here.
-void NetworkChannels::awaitWriters() {
-  auto deadline = Clock::now() + endpoint_.linger();
+// here; one that was only silent may go on to write. A device writes by itself: so the memory is
+// registered no more.
+void NetworkChannels::awaitWriters(Lock &lock, Deadline deadline) {
   for (End &end : in_.ends) {
     if (end.ticket == End::kNoTicket)
       continue;
-    auto isOver = [&] { return end.ticket == End::kNoTicket || isDrained(*end.peer); };
-    while (!isOver() && Clock::now() < deadline)
-      if (!endpoint_.progress())
-        endpoint_.look();
+    waitUntil(lock, deadline, [&] { return end.ticket == End::kNoTicket || isDrained(*end.peer); });
     for (int i = 0; i < kMostPolls && end.peer->isLost && endpoint_.progress(); ++i) {
     }
-    if (!isOver())
-      endpoint_.freeze(end.peer->rank);
+    auto hasLeft = [&] {
+      return end.ticket == End::kNoTicket || end.peer->saidGoodbye || end.peer->isGone;
+    };
+    bool isOver = end.peer->isLost ? waitUntil(lock, Clock::now() + kUntilDeathIsSeen, hasLeft)
+                                   : end.ticket == End::kNoTicket || isDrained(*end.peer);
+    if (isOver)
+      continue;
+    endpoint_.freeze(end.peer->rank);
+    end.region.reset();
   }
 }
 
 // A peer may be reading what it was told of. It has ended all its reads when it closes the plan, or
-// says that they have drained. One that looks later sees that the plan failed before it reads; what
-// it began before this rank said so has ended when the wait is over.
-void NetworkChannels::awaitReaders() {
-  auto deadline = Clock::now() + endpoint_.linger();
+// says that they have drained. One that looks later sees that the plan failed before it reads, if
+// the carrier has brought it there; a read that was begun before takes less than the wait, or is
+// confirmed (finishRead()). A peer that was not brought the failure must not read: its read fails.
+void NetworkChannels::awaitReaders(Lock &lock, Deadline deadline) {
   for (End &end : out_.ends) {
-    auto isOver = [&] { return !end.mayBeRead || isDrained(*end.peer); };
-    while (!isOver() && Clock::now() < deadline)
-      if (!endpoint_.progress())
-        endpoint_.look();
-    if (!isOver())
+    waitUntil(lock, deadline, [&] { return !end.mayBeRead || isDrained(*end.peer); });
+    bool isOver = !end.mayBeRead || (isDrained(*end.peer) && !end.peer->isLost);
+    if (!isOver && !end.peer->isLost && endpoint_.mail_->hasAll(*end.peer))
       endpoint_.keepUntilClosed(plan_, end.peer->rank, std::move(end.region));
+    else if (!isOver)
+      end.region.reset();
     end.mayBeRead = false;
   }
 }
@@ -107,11 +138,11 @@ void NetworkChannels::close(Side &side) {
     endpoint_.orphans_.push_back(std::move(side.ends));
 }
 
-// Once to each peer.
+// Once to each peer, unless something still moves between the two.
 void NetworkChannels::sayClosed() {
   for (const Side *side : {&out_, &in_})
     for (Peer *peer : side->peers)
-      if (!peer->isSelf && (side == &out_ || !out_.edgeOf.count(peer->rank)))
+      if (!peer->isSelf && !isMoving(*peer) && (side == &out_ || !out_.edgeOf.count(peer->rank)))
         endpoint_.mail_->say(*peer, {.plan = plan_, .kind = Kind::Closed},
                              ClosedBody{castsTo_[peer->rank]});
 }
@@ -135,15 +166,16 @@ void NetworkChannels::sayDrained() {
 }
 
 void NetworkChannels::cancel() {
-  std::lock_guard lock(endpoint_.mutex_);
-  cancelHeld();
+  Lock lock(endpoint_.mutex_);
+  cancelHeld(lock);
 }
 
-void NetworkChannels::cancelHeld() {
+void NetworkChannels::cancelHeld(Lock &lock) {
   if (std::exchange(isCancelled_, true))
     return;
-  drain(out_);
-  drain(in_);
+  Deadline deadline = Clock::now() + endpoint_.linger();
+  drain(lock, out_, deadline);
+  drain(lock, in_, deadline);
   for (Side *side : {&out_, &in_})
     for (End &end : side->ends) {
       endpoint_.forget(end);
@@ -151,13 +183,13 @@ void NetworkChannels::cancelHeld() {
     }
   closeCasts();
   sayClosed();
-  awaitWriters();
-  awaitReaders();
+  awaitWriters(lock, deadline);
+  awaitReaders(lock, deadline);
 }
 
 NetworkChannels::~NetworkChannels() {
-  std::lock_guard lock(endpoint_.mutex_);
-  cancelHeld();
+  Lock lock(endpoint_.mutex_);
+  cancelHeld(lock);
   endpoint_.plans_.erase(plan_);
   endpoint_.failed_.erase(plan_);
   for (const auto &[key, aside] : aside_)
@@ -182,6 +214,7 @@ End &NetworkChannels::begin(Side &side, MessageSlot slot, OpId op, const Payload
   end.moved = 0;
   end.mayBeRead = false;
   end.isDoubted = false;
+  end.isSkipped = false;
   return end;
 }
 

@@ -21,20 +21,23 @@ struct End : Move {
     Posted,    ///< received: nothing came yet
     Announced, ///< received: the sender may write it
     Cast,      ///< sent: goes to others at the same time
+    ToConfirm, ///< received: read, but so slowly that the sender may have given the message up
   };
   State state = State::Idle;
   bool sends = false;
   bool comesLate = false; ///< received: the one before was asked about after its receive was posted
   bool isDoubted = false; ///< the peer was asked, and did not answer yet
   bool mayBeRead = false; ///< sent: the peer was told where it may read it
+  std::chrono::steady_clock::time_point beganAt = {}; ///< received: its read
   bool isAwaited = false; ///< the carrier knows that something is to come of the peer
   Transfer way;
   uint32_t message = 0; ///< place in the edge's list
   MessageId id{};
   struct Cast *cast = nullptr; ///< sent, where it may go to others at the same time
   uint32_t run = 0;
-  uint32_t skipped = 0; ///< the last run in which it had no bytes
-  uint32_t written = 0; ///< sent: the last run whose message this rank wrote
+  bool isSkipped = false;  ///< it has no bytes in this run
+  uint32_t written = 0;    ///< sent: the last run whose message this rank wrote
+  uint64_t castFrames = 0; ///< of this message, ever, that went to others at the same time
   OpId op = kNoOp;
   NetworkChannels *channels = nullptr;
   Payload payload;
@@ -174,6 +177,7 @@ private:
   void await(End &end);
   void awaitNoMore(End &end);
   void finish(End &end);
+  void finishRead(End &end);
   void failAt(Fault fault);
   bool canMove(const End &end) const;
   bool canBeWritten(const End &end) const;
@@ -186,10 +190,14 @@ private:
   bool isDrained(const Peer &peer) const {
     return peer.isLost || closedThere_.count(peer.rank) != 0 || drainedThere_.count(peer.rank) != 0;
   }
-  void drain(Side &side);
-  void awaitWriters();
-  void awaitReaders();
-  void cancelHeld();
+  // The ends of a plan that is cancelled. Others may poll while this rank waits.
+  using Lock = std::unique_lock<std::mutex>;
+  using Deadline = std::chrono::steady_clock::time_point;
+  template <typename IsOver> bool waitUntil(Lock &lock, Deadline deadline, IsOver isOver);
+  void drain(Lock &lock, Side &side, Deadline deadline);
+  void awaitWriters(Lock &lock, Deadline deadline);
+  void awaitReaders(Lock &lock, Deadline deadline);
+  void cancelHeld(Lock &lock);
   void close(Side &side);
   void sayClosed();
   void sayDrained();

@@ -126,7 +126,10 @@ NetworkEndpoint::~NetworkEndpoint() {
     for (End &end : ends)
       end.region.reset();
   kept_.clear();
-  carrier_->stop();
+  if (isFrozen_)
+    carrier_->abandon();
+  else
+    carrier_->stop();
   if (waker_ >= 0)
     ::close(waker_);
 }

@@ -22,7 +22,7 @@ Posted NetworkChannels::recv(MessageSlot slot, OpId op, const Payload &payload) 
   End &end = begin(in_, slot, op, payload);
   size_t before = fresh_.size();
   if (payload.bytes == 0 && !payload.always) {
-    end.skipped = run_;
+    end.isSkipped = true;
     if (!takeAside(end))
       finish(end);
   } else {
@@ -100,7 +100,7 @@ void NetworkChannels::onMessage(Peer &from, const Header &header, std::span<cons
     return endpoint_.drop(from, header, body);
   if (!isKnown)
     return setAside(*end, header, body);
-  if (end->skipped == run_) // its sender may wait
+  if (end->isSkipped) // its sender may wait
     return refuse(*end, header, isRequest ? request->bytes : body.size());
   bool isWanted = end->state == End::State::Posted || end->state == End::State::Announced;
   if (!isWanted)

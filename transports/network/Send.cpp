@@ -9,7 +9,7 @@ Posted NetworkChannels::send(MessageSlot slot, OpId op, const Payload &payload) 
   std::lock_guard lock(endpoint_.mutex_);
   End &end = begin(out_, slot, op, payload);
   if (payload.bytes == 0 && !payload.always) {
-    end.skipped = run_;
+    end.isSkipped = true;
     return Posted::Done;
   }
   if (end.comesLate && end.placeRun != run_ && canMove(end))
@@ -148,6 +148,8 @@ void NetworkChannels::move(End &end) {
     return;
   if (end.sends)
     end.written = end.run;
+  else
+    end.beganAt = std::chrono::steady_clock::now();
   Access access = end.sends ? Access::Write : Access::Read;
   if (endpoint_.carrier_->powers().local && !know(end, access))
     return failAt({end.peer->rank, end.op, "no memory could be registered", ErrorKind::NoMemory});
@@ -169,15 +171,24 @@ void NetworkChannels::move(End &end) {
   endpoint_.toMove_.push_back(&end);
 }
 
-// What a sender failed with may be read from memory that it uses again.
+// What a sender failed with may be read from memory that it uses again. It waits for `linger`
+// before it does; after a read that took nearly as long the sender is asked.
 void NetworkChannels::afterMove(End &end) {
   bool isFailed = endpoint_.hasFailed(plan_);
   if (isFailed)
     sayDrained();
-  if (!end.sends && isFailed)
+  if (end.sends)
+    return finish(end);
+  if (isFailed)
     return;
-  if (!end.sends)
-    endpoint_.mail_->say(*end.peer, headerOf(Kind::Read, end), std::span<const std::byte>());
+  if (std::chrono::steady_clock::now() - end.beganAt < endpoint_.linger() / 2)
+    return finishRead(end);
+  end.state = End::State::ToConfirm;
+  endpoint_.mail_->say(*end.peer, headerOf(Kind::HowFar, end), DoubtBody{.sends = end.sends});
+}
+
+void NetworkChannels::finishRead(End &end) {
+  endpoint_.mail_->say(*end.peer, headerOf(Kind::Read, end), std::span<const std::byte>());
   finish(end);
 }
 

@@ -92,7 +92,8 @@ struct DoubtBody {
   Progress progress = Progress::NotYet;
   uint8_t isWritten = 0; ///< Past: the sender wrote the message of that run to where it is wanted
   uint8_t unused[5] = {};
-  uint64_t casts = 0; ///< frames of the plan that the rank that asks was sent together with others
+  uint64_t casts =
+      0; ///< frames of the message that went to the rank that asks and to others at once
 };
 
 struct CastBody {

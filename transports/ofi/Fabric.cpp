@@ -206,6 +206,14 @@ Status Fabric::openObjects(const std::string &place) {
                    : fabricError("enable an endpoint of " + providerName() + " at " + place, code);
 }
 
+void Fabric::abandon() {
+  (void)endpoint_.release();
+  (void)queue_.release();
+  (void)book_.release();
+  (void)domain_.release();
+  (void)fabric_.release();
+}
+
 Result<std::vector<std::byte>> Fabric::address() const {
   std::vector<std::byte> address(256);
   size_t bytes = address.size();

@@ -32,6 +32,9 @@ public:
 
   /// Afterwards the provider uses no memory of ours any more.
   void stop() { endpoint_.reset(); }
+  /// Instead of stop(), where closing the endpoint would crash: nothing is closed, ever. Manual
+  /// progress is presumed: who does not look at the queue moves nothing.
+  void abandon();
 
   fid_ep *endpoint() const { return endpoint_.get(); }
   fid_cq *queue() const { return queue_.get(); }

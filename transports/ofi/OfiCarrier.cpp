@@ -182,6 +182,15 @@ void OfiCarrier::takeError() {
   listen(static_cast<Frame &>(operation));
 }
 
+// ofi_rxm reads what it has freed when an endpoint is closed in the middle of a read or a write, at
+// either end (seen in libfabric 1.17.0).
+void OfiCarrier::abandon() {
+  if (fabric_->providerName().find("ofi_rxm") == std::string::npos)
+    fabric_->stop();
+  else
+    fabric_->abandon();
+}
+
 bool OfiCarrier::poll() {
   bool moved = false;
   fi_cq_data_entry entries[kEntries];

@@ -40,12 +40,18 @@ struct RunFailures {
     std::atomic<uint64_t> words[sizeof(RunFailure) / sizeof(uint64_t)];
   };
   Entry entries[kPlaces];
-  /// By plan, where several may meet: the last run that lost its place. Of the runs up to it
-  /// nobody can say that they did not fail.
-  std::atomic<uint32_t> lost[kPlaces];
+  /// By plan, where several may meet: in the lower half the last run that lost its place. Of the
+  /// runs of that plan up to it nobody can say that they did not fail. The upper half is the plan's
+  /// tag; kOfSeveral: runs of several plans lost theirs. 0: none has.
+  std::atomic<uint64_t> lost[kPlaces];
+  static constexpr uint32_t kOfSeveral = 0xffffffffu;
 
   static uint32_t placeOf(uint64_t plan) {
     return static_cast<uint32_t>(plan * 0x9e3779b97f4a7c15u >> 32) % kPlaces;
+  }
+  /// Neither 0 nor kOfSeveral.
+  static uint32_t tagOf(uint64_t plan) {
+    return static_cast<uint32_t>(plan * 0xc2b2ae3d27d4eb4fu >> 32) % (kOfSeveral - 1) + 1;
   }
   /// Runs of a plan that follow each other have places that do.
   static uint32_t placeOf(uint64_t plan, uint32_t run) { return (placeOf(plan) + run) % kPlaces; }

@@ -46,14 +46,28 @@ constexpr std::chrono::milliseconds kLongestWrite{20};
 
 // Failures of runs: a table in which each has its place, so that nobody searches.
 // Example: with 4 places run 6 of a plan takes the place of its run 2, and all of its runs up to 2
-// are lost: whoever still waits in one of them is told that it failed.
+// are lost: a rank that still waits in one of them is told that it failed.
 // A late rank so learns at least that, however many runs have failed meanwhile.
 
+// Runs are numbered modulo 2^32.
+bool isAfter(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
+
 void lose(RunFailures &failures, uint64_t plan, uint32_t run) {
-  std::atomic<uint32_t> &lost = failures.lost[RunFailures::placeOf(plan)];
-  uint32_t before = lost.load(std::memory_order_relaxed);
-  while (before < run && !lost.compare_exchange_weak(before, run, std::memory_order_acq_rel))
-    ;
+  std::atomic<uint64_t> &lost = failures.lost[RunFailures::placeOf(plan)];
+  uint64_t before = lost.load(std::memory_order_relaxed), now = 0;
+  do {
+    auto last = static_cast<uint32_t>(before);
+    bool isOurs = before == 0 || before >> 32 == RunFailures::tagOf(plan);
+    uint64_t tag = isOurs ? RunFailures::tagOf(plan) : RunFailures::kOfSeveral;
+    now = tag << 32 | (before != 0 && isAfter(last, run) ? last : run);
+  } while (now != before && !lost.compare_exchange_weak(before, now, std::memory_order_acq_rel));
+}
+
+bool isLost(const RunFailures &failures, uint64_t plan, uint32_t run) {
+  uint64_t lost = failures.lost[RunFailures::placeOf(plan)].load(std::memory_order_acquire);
+  uint64_t tag = lost >> 32;
+  bool isOurs = tag == RunFailures::tagOf(plan) || tag == RunFailures::kOfSeveral;
+  return isOurs && !isAfter(run, static_cast<uint32_t>(lost));
 }
 
 using Words = std::array<uint64_t, sizeof(RunFailure) / sizeof(uint64_t)>;
@@ -72,6 +86,10 @@ bool read(const RunFailures::Entry &entry, RunFailure &failure) {
   uint32_t turn = entry.turn.load(std::memory_order_acquire);
   failure = contentOf(entry);
   return turn % 2 == 0 && entry.turn.load(std::memory_order_relaxed) == turn;
+}
+
+bool isUsed(const RunFailures::Entry &entry) {
+  return entry.turn.load(std::memory_order_relaxed) != 0;
 }
 
 void write(RunFailures::Entry &entry, const RunFailure &failure) {
@@ -95,24 +113,33 @@ bool claim(RunFailures::Entry &entry, uint32_t &turn) {
   }
 }
 
-// What is pushed out is lost before it is gone, if somebody needs it.
+// What is pushed out is lost before the place is claimed, if somebody needs it: a rank that is
+// killed while it writes hides nothing.
 template <typename IsNeeded>
 void putDown(RunFailures &failures, const RunFailure &failure, IsNeeded isNeeded) {
   auto loseIfNeeded = [&](const RunFailure &lost) {
     if (isNeeded(lost))
       lose(failures, lost.plan, lost.run);
   };
+  auto isLater = [&](const RunFailure &before) {
+    return before.plan == failure.plan && isAfter(before.run, failure.run);
+  };
+  auto stays = [&](const RunFailure &before) {
+    return isLater(before) || (before.plan == failure.plan && before.run == failure.run);
+  };
   RunFailures::Entry &entry = failures.entries[RunFailures::placeOf(failure.plan, failure.run)];
+  RunFailure seen;
   uint32_t turn;
+  if (bool isWhole = read(entry, seen); isWhole && isUsed(entry) && !stays(seen))
+    loseIfNeeded(seen);
   if (!claim(entry, turn))
     return lose(failures, failure.plan, failure.run);
   RunFailure before = contentOf(entry);
-  bool isLater = before.plan == failure.plan && before.run > failure.run;
-  if (isLater)
+  if (isLater(before))
     loseIfNeeded(failure);
-  bool stays = isLater || (before.plan == failure.plan && before.run == failure.run);
-  if (!stays) {
-    loseIfNeeded(before);
+  if (!stays(before)) {
+    if (turn != 0 && (before.plan != seen.plan || before.run != seen.run))
+      loseIfNeeded(before);
     write(entry, failure);
   }
   entry.turn.store(turn + 2, std::memory_order_release);
@@ -130,7 +157,7 @@ std::optional<Fault> find(const RunFailures &failures, uint64_t plan, uint32_t r
   if (read(failures.entries[RunFailures::placeOf(plan, run)], found) && found.plan == plan &&
       found.run == run)
     return Fault{found.culprit, kNoOp, found.reason, found.kind};
-  if (run <= failures.lost[RunFailures::placeOf(plan)].load(std::memory_order_acquire))
+  if (isLost(failures, plan, run))
     return Fault{kNoRank, kNoOp, otherwise, ErrorKind::Other};
   return std::nullopt;
 }

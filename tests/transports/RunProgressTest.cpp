@@ -1,0 +1,66 @@
+// Which runs a rank has ended, as another one sees it. One thread is both ranks.
+#include "transports/lanes/RunProgress.h"
+#include "transports/lanes/Lanes.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace colldsl::test {
+namespace {
+
+using namespace lanes;
+
+class Progresses : public ::testing::Test {
+protected:
+  Progresses() {
+    for (uint32_t r : {0u, 1u})
+      world->control(Rank{r}).pid.store(getpid());
+    there = std::make_unique<Lanes>(*world, Rank{0});
+    here = std::make_unique<Lanes>(*world, Rank{1});
+    progress.emplace(there->book(), Key{1, 1, 0, 0});
+  }
+  bool hasEnded(uint32_t run) const { return here->book()->isOver(Rank{0}, {1, 1, run, 0}); }
+
+  std::unique_ptr<shm::World> world = shm::World::create(2).take();
+  std::unique_ptr<Lanes> there, here;
+  std::optional<RunProgress> progress;
+};
+
+TEST_F(Progresses, areToldOfWholeRuns) {
+  EXPECT_FALSE(hasEnded(1));
+  progress->whole(1);
+  progress->whole(4); // others are of other streams
+  EXPECT_TRUE(hasEnded(1));
+  EXPECT_TRUE(hasEnded(4));
+  EXPECT_FALSE(hasEnded(5));
+}
+
+TEST_F(Progresses, areToldThoughAnOlderRunIsOpen) {
+  for (uint32_t run = 5; run < 50; ++run)
+    progress->begin(run);
+  for (uint32_t run : {6u, 8u, 37u, 38u})
+    progress->end(run);
+  progress->whole(51);
+  for (uint32_t run = 5; run <= 51; ++run)
+    EXPECT_EQ(hasEnded(run), run == 6 || run == 8 || run == 37) << run;
+  progress->end(5);
+  EXPECT_TRUE(hasEnded(5));
+  EXPECT_FALSE(hasEnded(7));
+  EXPECT_TRUE(hasEnded(38));
+}
+
+// A communicator makes more than 2^31 runs of other streams between two of this one.
+TEST_F(Progresses, sayNothingOfRunsThatAreFarAhead) {
+  progress->whole(7);
+  for (uint32_t ahead : {1u << 30, 1u << 31, 3u << 30})
+    EXPECT_FALSE(hasEnded(7 + ahead)) << ahead;
+  progress->whole(UINT32_MAX);
+  EXPECT_TRUE(hasEnded(UINT32_MAX));
+  EXPECT_FALSE(hasEnded(0));
+  progress->whole(0);
+  EXPECT_TRUE(hasEnded(UINT32_MAX));
+  EXPECT_TRUE(hasEnded(0));
+}
+
+} // namespace
+} // namespace colldsl::test
