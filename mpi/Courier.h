@@ -8,6 +8,7 @@
 #include "transports/lanes/Message.h"
 #include "transports/lanes/Options.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -86,6 +87,8 @@ public:
   /// Lets go of the messages of an operation that is given up. Waits for bytes that are on their
   /// way from or to its buffers.
   virtual void forget(const lanes::Tally &tally) = 0;
+  /// What else moves while forget() waits: the peer may be waiting for it.
+  void whileWaiting(std::function<void()> moveOthers) { moveOthers_ = std::move(moveOthers); }
 
   /// What went wrong for good, if something did.
   const Status &status() const { return status_; }
@@ -102,6 +105,7 @@ protected:
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   Reader *reader_ = nullptr;
+  std::function<void()> moveOthers_ = [] {};
   Status status_;
   bool isLeaving_ = false;
 };

@@ -126,8 +126,10 @@ void Job::connectNodes() {
     std::fprintf(stderr, "colldsl: messages between nodes: %s\n",
                  courier ? (*courier)->name().c_str()
                          : ("those of the MPI below: " + courier.message()).c_str());
-  letters_ = std::make_unique<Letters>(
-      courier ? courier.take() : std::make_unique<MpiCourier>(MPI_COMM_WORLD), lanes_->book());
+  std::unique_ptr<Courier> chosen =
+      courier ? courier.take() : std::make_unique<MpiCourier>(MPI_COMM_WORLD);
+  chosen->whileWaiting([this] { lanes_->poll(); });
+  letters_ = std::make_unique<Letters>(std::move(chosen), lanes_->book());
 }
 
 void Job::tell(uint32_t ranksHere, const Status &shared, bool isFine) const {
@@ -243,7 +245,12 @@ void Job::progressBelow() {
 }
 
 void Job::progress() { progressBelow(); }
-void Job::check() { lookFar(); }
+// Ranks of other nodes may wait for an answer of this one, which waits for its own node alone.
+void Job::check() {
+  if (letters_)
+    letters_->poll();
+  lookFar();
+}
 
 // Other threads want to do something, too.
 void Job::leave() {

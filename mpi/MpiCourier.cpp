@@ -180,7 +180,8 @@ void MpiCourier::forget(const lanes::Tally &tally) {
       divert(at);
   }
   while (status_ && std::any_of(flights_.begin(), flights_.end(), isOurs))
-    poll();
+    if (!poll())
+      moveOthers_();
 }
 
 // The bytes go to memory of our own, unless they are here.

@@ -383,8 +383,10 @@ void NetworkCourier::forget(const lanes::Tally &tally) {
   };
   while (status_ && (std::any_of(outgoing_.begin(), outgoing_.end(), isRead) ||
                      std::any_of(incoming_.begin(), incoming_.end(), isWritten)))
-    if (!poll())
+    if (!poll()) {
+      moveOthers_();
       std::this_thread::yield();
+    }
   for (Outgoing &outgoing : outgoing_)
     if (isRead(outgoing)) {
       outgoing.message = nullptr;

@@ -251,6 +251,33 @@ TEST(Errors, WhoIsLateIsWaitedFor) {
   }
 }
 
+// Rank 2 waits for what rank 0 never sends. Rank 0 waits in another call, for rank 1, which waits
+// for rank 2's error: so rank 0 answers while it waits for its own node.
+TEST(Errors, ARankThatWaitsForItsNodeAnswersOthers) {
+  World world;
+  if (world.ranks != 3)
+    GTEST_SKIP() << "three ranks wait for each other in a circle";
+  MPI_Comm ends, node;
+  MPI_Comm_split(MPI_COMM_WORLD, world.rank == 1 ? MPI_UNDEFINED : 0, 0, &ends);
+  MPI_Comm_split(MPI_COMM_WORLD, world.rank == 2 ? MPI_UNDEFINED : 0, 0, &node);
+  int sent[2] = {}, got[2] = {}, at[2] = {0, 1}, nothing[2] = {};
+  int wanted[2] = {world.rank == 2, 0}; // of rank 0, to `ends`
+  if (world.rank != 1) {
+    MPI_Comm_set_errhandler(ends, MPI_ERRORS_RETURN);
+    int code = MPI_Alltoallv(sent, nothing, at, MPI_INT, got, wanted, at, MPI_INT, ends);
+    EXPECT_EQ(classOf(code), world.rank == 2 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    MPI_Comm_free(&ends);
+  }
+  if (world.rank == 2)
+    MPI_Send(sent, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  if (world.rank == 1)
+    MPI_Recv(got, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (world.rank != 2) {
+    MPI_Barrier(node);
+    MPI_Comm_free(&node);
+  }
+}
+
 // A failure is one of one run.
 TEST(Errors, OtherCallsUnderWayGoOn) {
   Ring ring;
