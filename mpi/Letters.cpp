@@ -152,7 +152,7 @@ void Letters::read(Rank from, const Header &header, const std::byte *bytes) {
                             kNoOp,
                             {reinterpret_cast<const char *>(bytes), header.bytes},
                             static_cast<ErrorKind>(header.place)}});
-    return;
+    return refuseQuestionsOf(header.key);
   case Header::Kind::HowFar:
     return tellHowFar(from, header.key);
   case Header::Kind::SoFar:
@@ -214,6 +214,16 @@ template <typename IsGone> void Letters::throwAsideAway(Rank from, Peer &peer, I
     }
     at = next;
   }
+}
+
+// Their sender has failed, too, and does not ask any more how far this rank is.
+void Letters::refuseQuestionsOf(const Key &run) {
+  if (!book_->isOverHere(run))
+    return;
+  for (auto &[rank, peer] : peers_)
+    throwAsideAway(Rank{rank}, peer, [&](const Header &header) {
+      return header.kind == Header::Kind::Question && runOf(header.key) == run;
+    });
 }
 
 bool Letters::isRefused(const Key &key) const {

@@ -166,6 +166,8 @@ private:
   void noteGone(Peer &peer, const Key &key);
   void putAside(Rank from, Peer &peer, const Header &header, const std::byte *bytes);
   void throwAway(Rank from, Peer &peer, const Header &header);
+  /// Of a run that failed elsewhere, and is over here.
+  void refuseQuestionsOf(const Key &run);
   template <typename IsGone> void throwAsideAway(Rank from, Peer &peer, IsGone isGone);
   template <typename IsVoid> void dropInvitations(Rank from, Peer &peer, IsVoid isVoid);
   void tellHowFar(Rank peer, const Key &run);

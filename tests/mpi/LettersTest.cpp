@@ -331,6 +331,23 @@ TEST_P(LettersOf, keysOfCancelledReceivesAreNotKept) {
   meet();
 }
 
+// Rank 1 has no bytes for it, and is over with the run; rank 0 fails before it asks how far rank 1
+// is.
+TEST_P(LettersOf, questionsOfRunsThatFailedAreRefused) {
+  End end(100000, 1, 70, tally);
+  lanes::RunProgress progress(Job::current()->lanes().book(), end.message.key);
+  if (!sends())
+    progress.whole(end.message.key.run);
+  meet();
+  if (sends()) {
+    post(end);
+    letters.forget(tally);
+    tally = {};
+    letters.sendFailure(kThere, end.message.key, {Rank{0}, kNoOp, "out of luck"});
+  }
+  meet();
+}
+
 TEST_P(LettersOf, failuresAreToldOncePerKey) {
   Letters::Key key{1, 2, 0, 0}, other{1, 3, 0, 0};
   if (sends())
