@@ -1,5 +1,6 @@
 #include "mpi/Doors.h"
 
+#include "mpi/FreedComms.h"
 #include "mpi/Settings.h"
 
 #include <chrono>
@@ -43,6 +44,22 @@ void leaveItToTheLauncher(MPI_Comm comm) {
     std::this_thread::sleep_for(kLauncherDelay);
 }
 
+/// A communicator of this process alone, with another one's error handler.
+class ErrorsOf {
+public:
+  explicit ErrorsOf(MPI_Errhandler handler) {
+    real::Comm_dup(MPI_COMM_SELF, &comm_);
+    real::Comm_set_errhandler(comm_, handler);
+  }
+  ~ErrorsOf() { real::Comm_free(&comm_); }
+  ErrorsOf(const ErrorsOf &) = delete;
+  ErrorsOf &operator=(const ErrorsOf &) = delete;
+  MPI_Comm comm() const { return comm_; }
+
+private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
 } // namespace
 
 // A class is all that MPI's errors have room for.
@@ -55,6 +72,14 @@ int raise(MPI_Comm comm, const Status &status) {
     std::fprintf(stderr, "colldsl: rank %d: %s\n", rank, status.message().c_str());
   real::Comm_call_errhandler(comm, code);
   return code;
+}
+
+int raise(MPI_Comm comm, uint64_t since, const Status &status) {
+  std::optional<MPI_Errhandler> handler = FreedComms::all().handlerOf(comm, since);
+  if (!handler)
+    return raise(comm, status);
+  ErrorsOf standIn(*handler);
+  return raise(standIn.comm(), status);
 }
 
 int waitBelow(MPI_Request *request, MPI_Status *status) {

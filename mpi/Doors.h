@@ -17,6 +17,9 @@ namespace colldsl::mpi {
 
 /// Tells the communicator's error handler; what the entry returns.
 int raise(MPI_Comm comm, const Status &status);
+/// The same for an operation that was started when the communicator had this handle: it may have
+/// been freed since.
+int raise(MPI_Comm comm, uint64_t since, const Status &status);
 
 /// Whether operations of ours are under way, which must move while this rank waits in other calls.
 inline bool mustMove() { return Job::current() && Requests::anyRunning(); }

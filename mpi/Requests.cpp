@@ -1,5 +1,6 @@
 #include "mpi/Requests.h"
 
+#include "mpi/FreedComms.h"
 #include "mpi/Real.h"
 
 #include <algorithm>
@@ -51,6 +52,7 @@ MPI_Request Requests::start(std::shared_ptr<Operation> operation, MPI_Comm comm,
   Slot &slot = take();
   slot.operation = std::move(operation);
   slot.comm = comm;
+  slot.since = FreedComms::all().now();
   begin(slot, number);
   return slot.handle;
 }
@@ -59,6 +61,7 @@ MPI_Request Requests::persistent(std::shared_ptr<Operation> operation, MPI_Comm 
   Slot &slot = take();
   slot.operation = std::move(operation);
   slot.comm = comm;
+  slot.since = FreedComms::all().now();
   slot.isPersistent = true;
   return slot.handle;
 }

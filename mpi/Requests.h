@@ -23,6 +23,7 @@ public:
     MPI_Request handle = MPI_REQUEST_NULL;
     std::shared_ptr<Operation> operation; ///< null: nobody uses the handle
     MPI_Comm comm = MPI_COMM_NULL;        ///< whose error handler is called
+    uint64_t since = 0;                   ///< the program had it then: see FreedComms
     bool isPersistent = false;
     bool isRunning = false;
     bool isFreed = false; ///< the program gave the handle back, but the run goes on

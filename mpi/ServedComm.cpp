@@ -1,6 +1,7 @@
 #include "mpi/ServedComm.h"
 
 #include "mpi/CollectiveOperation.h"
+#include "mpi/FreedComms.h"
 #include "mpi/NeighborOperation.h"
 #include "mpi/Real.h"
 #include "mpi/Reductions.h"
@@ -50,9 +51,10 @@ int ServedComm::copyToDuplicate(MPI_Comm comm, int, void *, void *value, void *c
   return MPI_SUCCESS;
 }
 
-int ServedComm::forget(MPI_Comm, int, void *value, void *) {
+int ServedComm::forget(MPI_Comm comm, int, void *value, void *) {
   auto *served = static_cast<Shared *>(value);
   numForgotten_.fetch_add(1, std::memory_order_relaxed);
+  FreedComms::all().note(comm);
   if (!Job::current()) { // the last communicators go in MPI_Finalize
     delete served;
     return MPI_SUCCESS;

@@ -28,16 +28,18 @@ bool anyOurs(int count, const MPI_Request *requests) {
 
 int complete(Slot &slot, MPI_Request *request, MPI_Status *status) {
   MPI_Comm comm = slot.comm;
+  uint64_t since = slot.since;
   Status s = Requests::all().complete(slot, *request);
   clear(status);
-  return s ? MPI_SUCCESS : raise(comm, s);
+  return s ? MPI_SUCCESS : raise(comm, since, s);
 }
 
 /// What is under way when a rank died ends so.
 int giveUp(Slot &slot, MPI_Request *request, const Status &why) {
   MPI_Comm comm = slot.comm;
+  uint64_t since = slot.since;
   Requests::all().giveUp(slot, *request);
-  return raise(comm, why);
+  return raise(comm, since, why);
 }
 
 int giveUpAll(int count, MPI_Request *requests, const Status &why) {

@@ -278,6 +278,48 @@ TEST(Errors, ARankThatWaitsForItsNodeAnswersOthers) {
   }
 }
 
+int handled = MPI_SUCCESS; ///< what noteError() was called with
+
+void noteError(MPI_Comm *, int *code, ...) { handled = *code; }
+
+int misled = 0; ///< errors of one communicator that came to another one's handler
+
+void countMisled(MPI_Comm *, int *, ...) { ++misled; }
+
+// The operation goes on after its communicator was freed, and other communicators may get its
+// handle. Its error handler is called nevertheless.
+TEST(Errors, OfFreedCommunicatorsGoToTheirHandlers) {
+  World world;
+  if (world.ranks == 1)
+    GTEST_SKIP() << "a rank alone has nobody to differ from";
+  MPI_Errhandler notes, wrong;
+  MPI_Comm_create_errhandler(noteError, &notes);
+  MPI_Comm_create_errhandler(countMisled, &wrong);
+  for (MPI_Errhandler handler : {MPI_Errhandler(MPI_ERRORS_RETURN), notes})
+    for (int round = 0; round < 3; ++round) {
+      MPI_Comm comm, others[16];
+      MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+      MPI_Comm_set_errhandler(comm, handler);
+      Blocks blocks(world.ranks, 4);
+      MPI_Request request;
+      handled = MPI_SUCCESS;
+      MPI_Ibcast(blocks.got.data(), world.rank == 1 ? 3 : 4, MPI_INT, 0, comm, &request);
+      MPI_Comm_free(&comm);
+      for (MPI_Comm &other : others) {
+        MPI_Comm_dup(MPI_COMM_SELF, &other);
+        MPI_Comm_set_errhandler(other, wrong);
+      }
+      int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+      EXPECT_TRUE(classOf(code) == MPI_ERR_TRUNCATE || (world.rank != 1 && code == MPI_SUCCESS));
+      EXPECT_EQ(classOf(handled), handler == notes ? classOf(code) : MPI_SUCCESS);
+      EXPECT_EQ(misled, 0);
+      for (MPI_Comm &other : others)
+        MPI_Comm_free(&other);
+    }
+  MPI_Errhandler_free(&notes);
+  MPI_Errhandler_free(&wrong);
+}
+
 // A failure is one of one run.
 TEST(Errors, OtherCallsUnderWayGoOn) {
   Ring ring;

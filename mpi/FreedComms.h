@@ -1,0 +1,43 @@
+/// Communicators that a program freed while operations on them were under way. Such an operation
+/// goes on, as MPI says; if it fails, the error handler that the communicator had is called.
+#pragma once
+
+#include "mpi/Mpi.h"
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+namespace colldsl::mpi {
+
+/// Thread safe.
+class FreedComms {
+public:
+  static FreedComms &all() { return *all_; }
+
+  /// How many have been freed so far: a moment, for handlerOf().
+  uint64_t now() const { return count_.load(std::memory_order_relaxed); }
+
+  /// In the callback that deletes the attribute of a communicator which is about to go.
+  void note(MPI_Comm comm);
+
+  /// The error handler of the communicator that had this handle at that moment; none: it was not
+  /// freed since. Handles are used again, for other communicators.
+  std::optional<MPI_Errhandler> handlerOf(MPI_Comm comm, uint64_t since);
+
+private:
+  static constexpr size_t kMost = 1024; ///< then the oldest is forgotten
+
+  struct Freed {
+    uint64_t when;
+    MPI_Comm comm;
+    MPI_Errhandler handler;
+  };
+  std::mutex mutex_;
+  std::deque<Freed> freed_; ///< oldest first
+  std::atomic<uint64_t> count_{0};
+  static FreedComms *const all_; ///< never destroyed, as Requests
+};
+
+} // namespace colldsl::mpi
