@@ -33,6 +33,7 @@ Status Plan::wait(std::chrono::nanoseconds timeout) {
     if (moved) {
       yielding.restart();
     } else if (Clock::now() >= deadline) {
+      progressFor(patience.looks); // another plan that failed may have taken the time
       lock_.lock();
       if (running())
         timeOut(timeout);
