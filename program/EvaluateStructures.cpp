@@ -278,6 +278,10 @@ int64_t Interpreter::structureAt(const Expr &e) {
   int64_t rank = eval(e.b);
   if (failed_)
     return 0;
+  if (rank == kNone) {
+    fail(e.loc, "as seen by 'none', which is no rank");
+    return 0;
+  }
   if (rank < 0 || rank >= currentGroup().size) {
     fail(e.loc, "as seen by rank " + std::to_string(rank) + ", but there are only " +
                     std::to_string(currentGroup().size) + " ranks");
