@@ -10,7 +10,7 @@ namespace colldsl {
 /// The value of a slice on some rank at entry (`x@r`).
 struct EntryValue {
   Rank rank = kNoRank;
-  Slice slice; ///< buffer ids of parameters are the same on all ranks
+  Slice slice; ///< of a buffer of `rank`; of a collective, parameters have one id on all ranks
   bool operator==(const EntryValue &) const = default;
 };
 

@@ -184,8 +184,7 @@ Status RankChecker::checkEnsure(const Ensure &e) const {
   return checkLoc(e.loc.line, e.loc.column, e.loc.file);
 }
 
-// An operand is read on its own rank, but its buffer is a parameter, so both ranks
-// have it.
+// An operand is read on its own rank, whose buffers may be others than here.
 Status RankChecker::checkOperand(const EntryValue &operand) const {
   if (!isZero(rawBytes(operand), offsetof(EntryValue, rank) + sizeof(Rank),
               offsetof(EntryValue, slice)))
@@ -194,9 +193,8 @@ Status RankChecker::checkOperand(const EntryValue &operand) const {
     return fail("is of rank ", index(operand.rank), " of ", image_.numRanks());
   auto there = image_.rank(operand.rank).buffers;
   uint32_t buffer = index(operand.slice.buffer);
-  if (buffer >= std::min(there.size(), rank_.buffers.size()))
-    return fail("is of buffer ", buffer, ", this rank has ", rank_.buffers.size(), " and rank ",
-                index(operand.rank), " has ", there.size());
+  if (buffer >= there.size())
+    return fail("is of buffer ", buffer, ", rank ", index(operand.rank), " has ", there.size());
   return checkSlice(operand.slice, there[buffer], n());
 }
 

@@ -184,6 +184,7 @@ void TextParser::finishRank() {
   }
   parsed_.schedule.ranks.push_back(linkRank(rank_, errors_));
   rank_ = RankText();
+  buffersOf_.push_back(std::move(buffers_));
   buffers_.clear();
   declared_.clear();
   isBroken_.clear();
@@ -191,23 +192,27 @@ void TextParser::finishRank() {
 }
 
 // A promise may name a rank whose buffers stand further down.
-void TextParser::checkOperands() {
+void TextParser::bindOperands() {
+  for (const OperandText &text : operands_)
+    bindOperand(text, parsed_.schedule.ranks[index(text.rank)].contract.operands[text.operand]);
+}
+
+bool TextParser::bindOperand(const OperandText &text, EntryValue &operand) {
   const Schedule &s = parsed_.schedule;
-  for (const OperandPlace &at : operandPlaces_) {
-    const EntryValue &operand = s.ranks[index(at.rank)].contract.operands[at.operand];
-    if (index(operand.rank) >= s.numRanks()) {
-      fail(at.place,
-           concat("rank ", index(operand.rank), " is not one of the ", s.numRanks(), " ranks"));
-      continue;
-    }
-    const std::vector<Buffer> &buffers = s.ranks[index(operand.rank)].buffers;
-    if (index(operand.slice.buffer) >= buffers.size())
-      fail(at.place,
-           concat("rank ", index(operand.rank), " has no buffer ", index(operand.slice.buffer)));
-    else if (Status status = checkSlice(operand.slice, buffers[index(operand.slice.buffer)], n());
-             !status)
-      fail(at.place, concat("on rank ", index(operand.rank), " the slice ", status.message()));
-  }
+  uint32_t rank = index(operand.rank);
+  if (rank >= s.numRanks())
+    return fail(text.place, concat("rank ", rank, " is not one of the ", s.numRanks(), " ranks"));
+  std::optional<BufferId> id = findBuffer(buffersOf_[rank], *text.name, text.ordinal);
+  if (!id)
+    return fail(text.place,
+                concat("rank ", rank, " has no buffer ", bufferWords(*text.name, text.ordinal)));
+  const Buffer &buffer = s.ranks[rank].buffers[index(*id)];
+  operand.slice.buffer = *id;
+  if (text.isWhole && operand.slice.block == kNoBlock)
+    setRange(operand.slice, extentOf(buffer));
+  if (Status status = checkSlice(operand.slice, buffer, n()); !status)
+    return fail(text.place, concat("on rank ", rank, " the slice ", status.message()));
+  return true;
 }
 
 void TextParser::finishFile() {
@@ -220,7 +225,7 @@ void TextParser::finishFile() {
   if (numRanks_ && *numRanks_ > ranks)
     fail(end, concat("num_ranks is ", *numRanks_, ", the text has ", ranks, " ranks"));
   if (errors_.size() == 0)
-    checkOperands();
+    bindOperands();
 }
 
 ParsedText TextParser::run() {

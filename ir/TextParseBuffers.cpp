@@ -73,7 +73,7 @@ bool TextParser::declare(TextPlace place, const std::string &name, uint32_t ordi
     parsed_.schedule.names.push_back(name);
   buffer.name = at->second;
   uint32_t expected = ++declared_[name];
-  buffers_.try_emplace({name, expected}, BufferId{index32(rank_.dag.buffers.size())});
+  buffers_.try_emplace({buffer.name, expected}, BufferId{index32(rank_.dag.buffers.size())});
   if (ordinal == expected)
     return true;
   return fail(place,
@@ -239,36 +239,49 @@ std::optional<SliceText> TextParser::parseSliceText() {
   return text.range ? std::optional(text) : std::nullopt;
 }
 
-// Without a look at where the buffer ends: that may be another rank's to say.
-std::optional<Slice> TextParser::nameBuffer(const SliceText &text) {
-  auto at = buffers_.find({text.name, text.ordinal});
-  if (at == buffers_.end()) {
-    fail(text.place, concat("this rank has no buffer '", text.name, "'",
-                            text.ordinal == 1 ? "" : concat(", number ", text.ordinal)));
+RangeText extentOf(const Buffer &b) {
+  return {b.originScale, b.originOffset, b.endScale, b.endOffset, b.denominator};
+}
+
+void setRange(Slice &slice, const RangeText &range) {
+  slice.beginScale = range.beginScale;
+  slice.beginOffset = range.beginOffset;
+  slice.endScale = range.endScale;
+  slice.endOffset = range.endOffset;
+  slice.denominator = range.denominator;
+}
+
+Slice sliceOf(const SliceText &text, const RangeText &whole) {
+  constexpr RangeText kWholeBlock{0, 0, 1, 0, 1};
+  Slice slice;
+  slice.block = text.block.value_or(kNoBlock);
+  setRange(slice, text.range.value_or(text.block ? kWholeBlock : whole));
+  return slice;
+}
+
+std::string bufferWords(std::string_view name, uint32_t ordinal) {
+  return concat("'", name, "'", ordinal == 1 ? "" : concat(", number ", ordinal));
+}
+
+std::optional<BufferId> TextParser::findBuffer(const BufferIds &ids, const std::string &name,
+                                               uint32_t ordinal) const {
+  auto named = names_.find(name);
+  if (named == names_.end())
     return std::nullopt;
-  }
-  BufferId id = at->second;
-  const Buffer &b = rank_.dag.buffers[index(id)];
-  RangeText whole = {b.originScale, b.originOffset, b.endScale, b.endOffset, b.denominator};
-  if (text.block)
-    whole = {0, 0, 1, 0, 1};
-  RangeText r = text.range.value_or(whole);
-  return Slice{r.beginScale,
-               r.beginOffset,
-               r.endScale,
-               r.endOffset,
-               r.denominator,
-               id,
-               text.block.value_or(kNoBlock),
-               0};
+  auto at = ids.find({named->second, ordinal});
+  return at == ids.end() ? std::nullopt : std::optional(at->second);
 }
 
 std::optional<Slice> TextParser::bindSlice(const SliceText &text) {
-  std::optional<Slice> slice = nameBuffer(text);
-  if (!slice)
+  std::optional<BufferId> id = findBuffer(buffers_, text.name, text.ordinal);
+  if (!id) {
+    fail(text.place, concat("this rank has no buffer ", bufferWords(text.name, text.ordinal)));
     return std::nullopt;
-  const Buffer &b = rank_.dag.buffers[index(slice->buffer)];
-  Status status = isBroken_[index(slice->buffer)] ? Status() : checkSlice(*slice, b, n());
+  }
+  const Buffer &b = rank_.dag.buffers[index(*id)];
+  Slice slice = sliceOf(text, extentOf(b));
+  slice.buffer = *id;
+  Status status = isBroken_[index(*id)] ? Status() : checkSlice(slice, b, n());
   if (status)
     return slice;
   fail(text.place, concat("the slice of '", text.name, "' ", status.message()));

@@ -253,20 +253,19 @@ bool TextParser::parseDep() {
   return true;
 }
 
-// The buffer is a parameter, which all ranks have under one name, but not of one size.
+// The buffer is one of the rank that is named: bindOperands() finds it.
 bool TextParser::parseOperand() {
-  TextPlace place = peek().place;
   std::optional<SliceText> text = parseSliceText();
-  std::optional<Slice> slice = text ? nameBuffer(*text) : std::nullopt;
-  if (!slice || !expectSymbol("@"))
+  if (!text || !expectSymbol("@"))
     return false;
   std::optional<uint32_t> rank = expectNumber32("the operand's rank");
   if (!rank)
     return false;
   Contract &contract = rank_.dag.contract;
-  operandPlaces_.push_back(
-      {Rank{parsed_.schedule.numRanks()}, index32(contract.operands.size()), place});
-  contract.operands.push_back({Rank{*rank}, *slice});
+  const std::string *name = &*operandNames_.insert(std::move(text->name)).first;
+  operands_.push_back({Rank{parsed_.schedule.numRanks()}, index32(contract.operands.size()),
+                       text->place, name, text->ordinal, !text->range});
+  contract.operands.push_back({Rank{*rank}, sliceOf(*text, {})});
   return true;
 }
 

@@ -17,6 +17,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace colldsl {
 
@@ -43,12 +44,23 @@ struct SliceText {
   std::optional<RangeText> range;
 };
 
+/// From where a buffer begins to where it ends.
+RangeText extentOf(const Buffer &buffer);
+void setRange(Slice &slice, const RangeText &range);
+/// The slice without its buffer; `whole` is its range if the text has neither range nor block.
+Slice sliceOf(const SliceText &text, const RangeText &whole);
+/// 'x', or 'x', number 2.
+std::string bufferWords(std::string_view name, uint32_t ordinal);
+
 class TextParser {
 public:
   TextParser(std::string_view text, std::string_view fileName, const TextLimits &limits);
   ParsedText run();
 
 private:
+  using BufferKey = std::pair<uint32_t, uint32_t>; ///< index of the name, and ordinal
+  using BufferIds = std::map<BufferKey, BufferId>;
+
   // Tokens.
   const TextToken &peek(unsigned ahead = 0);
   TextToken take();
@@ -80,7 +92,9 @@ private:
   bool parseRankStatement();
   void finishRank();
   void finishFile();
-  void checkOperands();
+  struct OperandText;
+  void bindOperands();
+  bool bindOperand(const OperandText &text, EntryValue &operand);
   void openPlainFile();
   bool isBeforeRanks(TextPlace place, std::string_view what);
   uint64_t n() const { return parsed_.schedule.sizeClass.elements; }
@@ -120,7 +134,8 @@ private:
   bool parseTerms(PositionText &position, bool &isSum);
   bool parseTerm(PositionText &position, bool isNegative);
   std::optional<RangeText> joinRange(TextPlace place, PositionText begin, PositionText end);
-  std::optional<Slice> nameBuffer(const SliceText &text);
+  std::optional<BufferId> findBuffer(const BufferIds &ids, const std::string &name,
+                                     uint32_t ordinal) const;
   std::optional<Slice> bindSlice(const SliceText &text);
   std::optional<Slice> parseSlice();
   void bindAliases();
@@ -129,12 +144,15 @@ private:
     BufferId buffer;
     SliceText of;
   };
-  struct OperandPlace {
-    Rank rank;
-    uint32_t operand;
+  /// An operand of a promise, whose buffer may stand in a rank further down.
+  struct OperandText {
+    Rank rank;        ///< that promises
+    uint32_t operand; ///< of its contract; all but the buffer, and the range if it is the whole
     TextPlace place;
+    const std::string *name;
+    uint32_t ordinal;
+    bool isWhole; ///< no range is given
   };
-  using BufferKey = std::pair<std::string, uint32_t>; ///< name and ordinal
 
   TextLimits limits_;
   std::string fileName_;
@@ -150,11 +168,13 @@ private:
   bool isPlainFileKnown_ = false;
   uint16_t plainFile_ = 0; ///< where ops without a place of their own stand
   std::map<std::string, uint32_t, std::less<>> names_;
-  std::vector<OperandPlace> operandPlaces_;
+  std::vector<OperandText> operands_;
+  std::set<std::string, std::less<>> operandNames_;
+  std::vector<BufferIds> buffersOf_; ///< per rank that has been read
 
   // Of the rank that is being read.
   RankText rank_;
-  std::map<BufferKey, BufferId> buffers_;
+  BufferIds buffers_;
   std::map<std::string, uint32_t> declared_; ///< how many buffers of a name
   std::vector<bool> isBroken_;               ///< buffers with an error, about which no more is said
   std::vector<Alias> aliases_;

@@ -32,6 +32,8 @@ private:
   void printDeps(uint32_t i);
   void printEnsure(const Ensure &ensure);
   void printLoc(SourceLoc loc);
+  void turnTo(uint32_t rank);
+  void printOperand(const EntryValue &operand);
   void printReference(BufferId buffer);
   void printSlice(const Slice &slice);
   void printRange(int64_t beginScale, int64_t beginOffset, int64_t endScale, int64_t endOffset,
@@ -52,8 +54,10 @@ private:
 
   const Schedule &schedule_;
   const Dag *dag_ = nullptr;
-  std::vector<uint32_t> ordinals_; ///< per buffer: how many before it have its name, plus 1
-  std::vector<bool> hasCount_;     ///< per op: its message's number must be written
+  const std::vector<uint32_t> *ordinals_ = nullptr; ///< of dag_
+  /// Per rank and buffer: how many before it have its name, plus 1.
+  std::vector<std::vector<uint32_t>> ordinalsOf_;
+  std::vector<bool> hasCount_; ///< per op: its message's number must be written
   std::string out_;
 };
 
@@ -131,8 +135,8 @@ void Printer::printReference(BufferId buffer) {
     *this << schedule_.names[name];
   else
     appendQuoted(out_, schedule_.names[name]);
-  if (ordinals_[index(buffer)] != 1)
-    *this << "#" << ordinals_[index(buffer)];
+  if (uint32_t ordinal = (*ordinals_)[index(buffer)]; ordinal != 1)
+    *this << "#" << ordinal;
 }
 
 bool Printer::isWhole(const Slice &s) const {
@@ -158,10 +162,30 @@ void Printer::printSlice(const Slice &s) {
 }
 
 void Printer::nameBuffers() {
-  std::map<std::string_view, uint32_t> seen;
-  ordinals_.clear();
-  for (const Buffer &b : dag_->buffers)
-    ordinals_.push_back(b.name < schedule_.names.size() ? ++seen[schedule_.nameOf(b)] : 1);
+  for (const Dag &dag : schedule_.ranks) {
+    std::map<std::string_view, uint32_t> seen;
+    std::vector<uint32_t> &ordinals = ordinalsOf_.emplace_back();
+    for (const Buffer &b : dag.buffers)
+      ordinals.push_back(b.name < schedule_.names.size() ? ++seen[schedule_.nameOf(b)] : 1);
+  }
+}
+
+/// What is printed next names buffers of this rank.
+void Printer::turnTo(uint32_t rank) {
+  dag_ = &schedule_.ranks[rank];
+  ordinals_ = &ordinalsOf_[rank];
+}
+
+// The buffer is one of the rank at entry, whose buffers may be others.
+void Printer::printOperand(const EntryValue &operand) {
+  const Dag *dag = dag_;
+  const std::vector<uint32_t> *ordinals = ordinals_;
+  if (index(operand.rank) < schedule_.numRanks())
+    turnTo(index(operand.rank));
+  printSlice(operand.slice);
+  *this << "@" << index(operand.rank);
+  dag_ = dag;
+  ordinals_ = ordinals;
 }
 
 void Printer::printBuffer(uint32_t i) {
@@ -281,10 +305,8 @@ void Printer::printEnsure(const Ensure &e) {
   *this << " == ";
   if (e.isReduction)
     *this << spelling(e.reduction) << "(";
-  printList(dag_->contract.operandsOf(e), [&](const EntryValue &operand) {
-    printSlice(operand.slice);
-    *this << "@" << index(operand.rank);
-  });
+  printList(dag_->contract.operandsOf(e),
+            [&](const EntryValue &operand) { printOperand(operand); });
   *this << (e.isReduction ? ")" : "");
   printLoc(e.loc);
   *this << "\n";
@@ -300,9 +322,8 @@ void Printer::printLoc(SourceLoc loc) {
 }
 
 void Printer::printRank(uint32_t r) {
-  dag_ = &schedule_.ranks[r];
+  turnTo(r);
   *this << "\nrank " << r << " {\n";
-  nameBuffers();
   for (uint32_t i = 0; i < dag_->buffers.size(); ++i)
     printBuffer(i);
   hasCount_.assign(dag_->size(), false);
@@ -318,6 +339,7 @@ void Printer::printRank(uint32_t r) {
 
 std::string Printer::run() {
   printHeader();
+  nameBuffers();
   for (uint32_t r = 0; r < schedule_.numRanks(); ++r)
     printRank(r);
   return std::move(out_);

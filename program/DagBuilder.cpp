@@ -429,9 +429,13 @@ Diagnostic DagBuilder::cycleError(std::span<const uint32_t> openDeps) const {
       }
   }
   path.erase(path.begin(), std::find(path.begin(), path.end(), op));
-  Diagnostic error = Diagnostic::error(
-      dag_->ops[op].loc,
-      "dependency cycle: this " + std::string(spelling(dag_->ops[op].kind)) + " waits for itself");
+  std::string text = "dependency cycle: this " + std::string(spelling(dag_->ops[op].kind));
+  if (path.size() == 1)
+    text += " waits for itself";
+  else
+    text += " and " + std::to_string(path.size() - 1) +
+            (path.size() == 2 ? " other op" : " other ops") + " wait for each other";
+  Diagnostic error = Diagnostic::error(dag_->ops[op].loc, std::move(text));
   for (size_t i = 0; i < path.size(); ++i) {
     const Op &on = dag_->ops[path[(i + 1) % path.size()]];
     error.notes.push_back(

@@ -164,10 +164,10 @@ int64_t Interpreter::evalAggregation(const Expr &e) {
     bool overflow = false;
     switch (kind) {
     case Aggregate::Sum:
-      overflow = __builtin_add_overflow(result, value, &result);
+      overflow = !addInts(result, value, result);
       break;
     case Aggregate::Product:
-      overflow = __builtin_mul_overflow(result, value, &result);
+      overflow = !multiplyInts(result, value, result);
       break;
     case Aggregate::Min:
       result = any ? std::min(result, value) : value;

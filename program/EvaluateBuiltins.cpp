@@ -32,8 +32,7 @@ int64_t Interpreter::evalBuiltin(const Expr &e) {
     bool isSum = builtin == Builtin::SumList;
     int64_t result = isSum ? 0 : 1;
     for (int64_t item : list(x))
-      if (isSum ? __builtin_add_overflow(result, item, &result)
-                : __builtin_mul_overflow(result, item, &result)) {
+      if (!(isSum ? addInts(result, item, result) : multiplyInts(result, item, result))) {
         failOverflow(e.loc, isSum ? "sum" : "product");
         return 0;
       }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace colldsl {
 namespace {
@@ -277,6 +278,10 @@ int64_t Interpreter::structureAt(const Expr &e) {
   int64_t rank = eval(e.b);
   if (failed_)
     return 0;
+  if (rank == kNone) {
+    fail(e.loc, "as seen by 'none', which is no rank");
+    return 0;
+  }
   if (rank < 0 || rank >= currentGroup().size) {
     fail(e.loc, "as seen by rank " + std::to_string(rank) + ", but there are only " +
                     std::to_string(currentGroup().size) + " ranks");
@@ -388,7 +393,10 @@ Status Interpreter::viewTree(const TreeRecord &record, int64_t rank, int64_t &pa
   failed_ = false;
   steps_ = 0;
   stackBase_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  // A body makes further trees: those that some rank needs were recorded when it ran.
+  bool recorded = std::exchange(recordsTrees, false);
   workOutTree(tree, record.group, record.loc);
+  recordsTrees = recorded;
   parent = tree.parent;
   children = std::move(tree.children);
   return failed_ ? error_ : Status();

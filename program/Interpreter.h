@@ -50,7 +50,7 @@ public:
   std::vector<CallRecord> calls; ///< of the last run
   std::vector<TreeRecord> trees; ///< of the last run; arguments are valid until the next
 
-  /// What `rank` sees of a recorded tree. For checking only.
+  /// What `rank` sees of a recorded tree. For checking only; records no trees.
   Status viewTree(const TreeRecord &record, int64_t rank, int64_t &parent,
                   std::vector<int64_t> &children);
 

@@ -54,17 +54,17 @@ int64_t Interpreter::runCode(uint32_t begin) {
       to() = !a();
       continue;
     case Opcode::Add:
-      if (!__builtin_add_overflow(a(), b(), &to()) && to() != kNone) [[likely]]
+      if (addInts(a(), b(), to())) [[likely]]
         continue;
       failOverflow(loc(), "sum");
       break;
     case Opcode::Sub:
-      if (!__builtin_sub_overflow(a(), b(), &to()) && to() != kNone) [[likely]]
+      if (subtractInts(a(), b(), to())) [[likely]]
         continue;
       failOverflow(loc(), "difference");
       break;
     case Opcode::Mul:
-      if (!__builtin_mul_overflow(a(), b(), &to()) && to() != kNone) [[likely]]
+      if (multiplyInts(a(), b(), to())) [[likely]]
         continue;
       failOverflow(loc(), "product");
       break;

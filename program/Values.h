@@ -12,6 +12,17 @@
 
 namespace colldsl {
 
+/// Arithmetic of the language: false beyond 64 bits, of which one value stands for none.
+inline bool addInts(int64_t a, int64_t b, int64_t &sum) {
+  return !__builtin_add_overflow(a, b, &sum) && sum != kNone;
+}
+inline bool subtractInts(int64_t a, int64_t b, int64_t &difference) {
+  return !__builtin_sub_overflow(a, b, &difference) && difference != kNone;
+}
+inline bool multiplyInts(int64_t a, int64_t b, int64_t &product) {
+  return !__builtin_mul_overflow(a, b, &product) && product != kNone;
+}
+
 /// Values named by handles 0, 1, ...: their addresses last, and clear() keeps their
 /// memory. Value has reset(), which empties it.
 template <typename Value> class Pool {

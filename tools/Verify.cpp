@@ -127,8 +127,7 @@ std::optional<Summary> proveOne(Proofs &proofs, const Source &source, const Sour
     summary.outcomes[i] = proofs.prove(target, summary.tasks[i]);
     progress.step();
   });
-  if (!target.schedule)
-    summary.findPromisesOfNothing(source.program());
+  summary.findPromisesOfNothing(source.program());
   return summary;
 }
 
@@ -185,6 +184,8 @@ Exit verifyCommand(Arguments arguments) {
   settings.proofs.variety.tryValues = settings.proofs.variety.vary = true;
   std::vector<Source::Target> targets =
       settings.stdlib ? source->stdlib() : source->choose(settings.schedule);
+  if (settings.stdlib && settings.proofs.onlyInPlace)
+    std::erase_if(targets, [&](const auto &target) { return !hasAliases(*source, target); });
   bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.schedule);
   return fine ? proveAll(*source, targets, settings) : Exit::Failure;
 }

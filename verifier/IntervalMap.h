@@ -14,7 +14,8 @@ namespace colldsl::proof {
 /// Value is copyable, default-constructible, and has `Value tail(uint64_t skip) const`: what
 /// it is for the bytes from the skip-th on, when an interval is cut there.
 /// All operations cost log n plus the number of intervals they touch. Intervals are numbered as
-/// they are made, so that which ones are touched is a decision that can be noted.
+/// they are made, so that which ones are touched, and before which one a gap lies, are decisions
+/// that can be noted.
 template <typename Value> class IntervalMap {
 public:
   /// Calls see(begin, end, const Value *) for the intervals and gaps (null) of [begin, end),
@@ -26,7 +27,7 @@ public:
     Decisions::note(begin < end);
     while (begin < end) {
       if (it == intervals_.end() || it->first >= end) {
-        Decisions::note(kGap);
+        noteGapBefore(it);
         see(begin, end, static_cast<const Value *>(nullptr));
         return;
       }
@@ -49,6 +50,8 @@ public:
       return;
     auto first = cut(begin);
     auto last = cutFrom(first, end);
+    if (first == last)
+      noteGapBefore(last);
     for (auto it = first; it != last; ++it)
       noteMeeting(begin, end, it);
     if (first != last && first->first == begin) {
@@ -70,9 +73,11 @@ public:
     while (begin < end) {
       bool isGap = it == last || it->first > begin;
       Decisions::note(isGap);
-      if (isGap)
+      if (isGap) {
+        noteGapBefore(it);
         it = intervals_.emplace_hint(it, begin,
                                      Rest{it == last ? end : it->first, Value(), made_++});
+      }
       noteMeeting(begin, end, it);
       change(it->second.value);
       begin = it->second.end;
@@ -86,7 +91,7 @@ private:
     Value value;
     uint64_t number;
   };
-  static constexpr uint64_t kGap = UINT64_MAX;
+  static constexpr uint64_t kGap = UINT64_MAX, kNoInterval = UINT64_MAX - 1;
   using Map = std::map<uint64_t, Rest>;
 
   /// No interval crosses `at` afterwards. Returns the first one at or behind it.
@@ -110,6 +115,12 @@ private:
     if (from->second.end == at)
       return std::next(from);
     return cut(at);
+  }
+
+  /// Where in the order of the intervals something lies that meets none.
+  template <typename At> void noteGapBefore(At it) const {
+    Decisions::note(kGap);
+    Decisions::note(it == intervals_.end() ? kNoInterval : it->second.number);
   }
 
   template <typename At> static void noteMeeting(uint64_t begin, uint64_t end, At it) {

@@ -1,5 +1,6 @@
 #include "verifier/Promises.h"
 
+#include "verifier/Decisions.h"
 #include "verifier/Reductions.h"
 
 #include <algorithm>
@@ -26,6 +27,7 @@ public:
         return;
     if (operands_.empty() || (!ensure.isReduction && operands_.size() != 1))
       return fail(rank, ensure, "promises a value of " + counted(operands_.size(), "operand"));
+    Decisions::note(target.empty());
     if (target.empty())
       return;
     compared_.push_back(ensure.loc);

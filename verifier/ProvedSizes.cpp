@@ -34,8 +34,12 @@ uint64_t periodOf(const Schedule &schedule) {
       period = 0;
   };
   for (const Dag &dag : schedule.ranks) {
-    for (const Slice &slice : dag.slices)
+    for (const Slice &slice : dag.slices) // of ops and aliases
       divideBy(slice.denominator);
+    for (const Ensure &ensure : dag.contract.ensures)
+      divideBy(ensure.target.denominator);
+    for (const EntryValue &operand : dag.contract.operands)
+      divideBy(operand.slice.denominator);
     for (const Buffer &buffer : dag.buffers) {
       divideBy(buffer.denominator);
       least = std::min<uint64_t>(least, sizeBytes(buffer.type));

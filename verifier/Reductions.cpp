@@ -46,6 +46,8 @@ Reductions::Promise Reductions::promise(Rank rank, const Ensure &ensure, const A
   if (isNew) {
     lists_.push_back(&it->first);
     trees_.emplace_back();
+    auto next = std::next(it); // two lists that are different here are one where they cross
+    Decisions::note(next == ids_.end() ? lists_.size() : next->second);
   }
   Decisions::note(it->second);
   return {rank, ensure.loc, target, it->second, static_cast<uint64_t>(first)};

@@ -179,7 +179,10 @@ TEST(TextErrors, Promises) {
   const std::string x = "in x: i32[n]\n";
   EXPECT_EQ(errorsIn(x + "ensures x == x@2\n"),
             "t:5:14: error: rank 2 is not one of the 2 ranks\n");
-  EXPECT_EQ(errorsIn(x + "ensures x == x@1\n"), "t:5:14: error: rank 1 has no buffer 0\n");
+  EXPECT_EQ(errorsIn(x + "ensures x == x@1\n"), "t:5:14: error: rank 1 has no buffer 'x'\n");
+  EXPECT_EQ(errorsIn(x + "ensures x == x#2@0\n"),
+            "t:5:14: error: rank 0 has no buffer 'x', number 2\n");
+  EXPECT_EQ(errorsIn(x + "ensures x == z@0\n"), "t:5:14: error: rank 0 has no buffer 'z'\n");
   EXPECT_EQ(errorsOf("num_ranks 2\nsize n = 4 in 4..\nrank 0 {\nin x: i32[2n]\n"
                      "ensures x == x[0..2n]@1\n}\nrank 1 {\nin x: i32[n]\n}\n"),
             "t:5:14: error: on rank 1 the slice covers elements 0..8, the buffer has 0..4\n");

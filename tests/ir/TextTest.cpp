@@ -61,7 +61,7 @@ ensures y[n..2n] == x@1
 )");
 }
 
-// Ranks have a parameter under one name, but in sizes of their own.
+// Ranks have a parameter under one name, but in sizes of their own, and in places of their own.
 TEST(Text, PromisesOfBuffersThatDiffer) {
   std::string text = R"(schedule "s" contract
 num_ranks 2
@@ -72,18 +72,27 @@ rank 0 {
 in x: i32[n]
 out y: i32[2n]
 l0: recv 32b from 1 tag 0 into y
-ensures y == x[0..2n]@1
+ensures y == x@1
+ensures y[0..n] == x#2[n..2n]@1
+ensures x == x@0
 }
 
 rank 1 {
-in x: i32[2n]
 out y: i32[0]
+in x: i32[2n]
+in x#2: i32[3n]
 l0: send 32b to 0 tag 0 from x
 }
 )";
   ParsedText parsed = parseText(text, "test");
   EXPECT_EQ(describeErrors(parsed.errors, "test"), "");
   EXPECT_EQ(printText(parsed.schedule), text);
+  const std::vector<EntryValue> &operands = parsed.schedule.ranks[0].contract.operands;
+  ASSERT_EQ(operands.size(), 3u);
+  EXPECT_EQ(operands[0].slice.buffer, BufferId{1});
+  EXPECT_EQ(operands[0].slice.endScale, 2);
+  EXPECT_EQ(operands[1].slice.buffer, BufferId{2});
+  EXPECT_EQ(operands[2].slice.buffer, BufferId{0});
 }
 
 // The example of docs/textform.md.

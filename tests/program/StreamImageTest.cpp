@@ -57,6 +57,25 @@ TEST(StreamImage, IsTheImageOfAllRanks) {
     }
 }
 
+// Checking a tree works out trees that its body makes.
+TEST(StreamImage, TreesOfTrees) {
+  Compilation compilation = compileFiles({COLLDSL_PROGRAM_INPUTS "/trees-of-trees.coll"});
+  for (const char *name : {"bcast_again", "bcast_through", "bcast_deeper"}) {
+    InstantiateRequest r = request("bcast_binomial", 7);
+    r.collective = compilation.program().find(name, DeclKind::Collective);
+    size_t bytes = 0;
+    Status s = streamImage(
+        compilation.program(), r,
+        [&](std::span<const std::byte> piece) -> Status {
+          bytes += piece.size();
+          return {};
+        },
+        2);
+    EXPECT_TRUE(s.ok()) << (s.ok() ? "" : s.message());
+    EXPECT_NE(bytes, 0u);
+  }
+}
+
 TEST(StreamImage, ThreadsMakeTheSameBytes) {
   InstantiateRequest r = request("allreduce_ring", 70);
   Bytes bytes = stream(r, 1);

@@ -130,6 +130,12 @@ inline Stmt let(Name name, Expr value) {
   s.name = name;
   return s;
 }
+inline Stmt letTree(Name name, uint32_t tree, Expr root) {
+  Stmt s = simple(Stmt::Kind::LetTree, {std::move(root)});
+  s.name = name;
+  s.callee = tree;
+  return s;
+}
 /// temp name: T[n];
 inline Stmt temporary(Name name) {
   Stmt s = simple(Stmt::Kind::Temp, {num(0)});

@@ -2,7 +2,9 @@
 
 #include "tests/random/Compose.h"
 #include "tests/random/Mutate.h"
+#include "tests/random/NestedTrees.h"
 #include "tests/random/Patterns.h"
+#include "tests/random/PromisedParts.h"
 
 namespace colldsl::generated {
 
@@ -18,6 +20,9 @@ Program generate(uint64_t seed) {
     addNeighborExchange(program, random);
   else
     addComposition(program, random);
+  Random more(~seed); // so that the rest of the program of a seed stays what it was
+  nestTrees(program, more);
+  promiseParts(program, more);
   program.inPlace = !program.main().aliases.empty() && random.chance(50);
   for (int percent = 40; random.chance(percent); percent = 30)
     mutate(program, random);

@@ -319,6 +319,7 @@ private:
         place.in.push_back(op);
       place.out = place.in;
       break;
+    case Stmt::Kind::LetTree:
     case Stmt::Kind::Parent:
     case Stmt::Kind::Child:
     case Stmt::Kind::EdgeTo:

@@ -16,6 +16,8 @@ namespace {
 constexpr uint32_t kUnbufferedOrders = 8;
 constexpr uint32_t kBufferedOrders = 3;
 constexpr uint64_t kMostElements = 12; ///< of other sizes for which a schedule is to hold
+/// Of schedules whose sizes are all looked at: each so many, and so many sizes at either end.
+constexpr uint64_t kEach = 4, kSizesAtEnds = 64;
 
 std::vector<Sizes> sizesOf(const Schedule &schedule, uint64_t elements) {
   Sizes sizes;
@@ -126,8 +128,28 @@ private:
     return provedAtOtherSizes();
   }
 
+  bool isProvedAt(uint64_t elements) const {
+    return verify(schedule_, sizesOf(schedule_, elements)).proved();
+  }
+
+  /// The first of the sizes for which it is said to be proved, and is not.
+  std::optional<uint64_t> claimedWrongly() const {
+    const SizeClass &claimed = schedule_.sizeClass;
+    uint64_t count = std::min(claimed.max - claimed.min, kSizesAtEnds);
+    for (uint64_t i = 0; i <= count; ++i) {
+      if (!isProvedAt(claimed.min + i))
+        return claimed.min + i;
+      if (claimed.max != UINT64_MAX && !isProvedAt(claimed.max - i))
+        return claimed.max - i;
+    }
+    return std::nullopt;
+  }
+
   /// A schedule that is proved at one size, and says that it holds for others.
   Verdict provedAtOtherSizes() {
+    if (seed_ % kEach == 0)
+      if (std::optional<uint64_t> wrong = claimedWrongly())
+        return unsound("not proved at another size", sizeClassWords(*wrong));
     uint64_t most = std::min(schedule_.sizeClass.max, kMostElements);
     uint64_t count = most - schedule_.sizeClass.min + 1;
     Program other = program_;

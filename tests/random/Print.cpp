@@ -208,6 +208,9 @@ private:
       return "let " + named(s.name) + " = " + spell(s.exprs[0]);
     case Stmt::Kind::LetSlice:
       return "let " + named(s.name) + " = " + spell(s.sources[0]);
+    case Stmt::Kind::LetTree:
+      return "let " + named(s.name) + " = " + numbered("t", s.callee) + "(" + spell(s.exprs[0]) +
+             ")";
     case Stmt::Kind::Temp:
       return "temp " + named(s.name) + ": " + dims(s.exprs, s.isGeneric);
     case Stmt::Kind::Send:

@@ -106,6 +106,7 @@ struct Stmt {
   enum class Kind : uint8_t {
     Let,      ///< name = exprs 0
     LetSlice, ///< name = sources 0
+    LetTree,  ///< name = the tree `callee` of root exprs 0; in the body of a tree
     Temp,     ///< name: T[exprs 0] or T[exprs 0][exprs 1]
     For,      ///< name, range, body
     If,       ///< exprs 0, body, otherwise
@@ -136,7 +137,7 @@ struct Stmt {
   Side side = Side::After;
   Label label; ///< of an operation
   std::vector<Label> labels;
-  uint32_t callee = 0; ///< index of the collective
+  uint32_t callee = 0; ///< index of the collective, or of the tree
   std::vector<Argument> arguments;
   GroupExpr group;
 };

@@ -169,6 +169,9 @@ void Evaluator::runStructure(const std::vector<Stmt> &body, TreeValue *tree, Gra
     case Stmt::Kind::Let:
       numbers[s.name] = number(s.exprs[0]);
       break;
+    case Stmt::Kind::LetTree:
+      trees[s.name] = treeAt(s.callee, number(s.exprs[0]), context.me);
+      break;
     case Stmt::Kind::For:
       forEach(s.range, s.name, [&] { runStructure(s.body, tree, graph); });
       break;

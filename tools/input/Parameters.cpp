@@ -17,13 +17,25 @@ bool isRoot(const Program &program, const Param &param) {
   return !param.isBuffer && param.type == ValueType::Rank && program.nameOf(param) == "root";
 }
 
+/// The slot of n: the first size of a buffer, other than a number of blocks.
+uint32_t slotOfN(const Decl &decl) {
+  for (const Param &param : decl.params) {
+    const Dim &last = param.buffer.dim[param.buffer.dims - 1];
+    if (param.isBuffer && last.kind == DimKind::Symbol)
+      return last.slot;
+  }
+  return kNoSlot;
+}
+
+/// Not n, which --bytes gives.
 std::vector<llvm::StringRef> settableNames(const Program &program, const Decl &decl) {
   std::vector<llvm::StringRef> names;
   for (const Param &param : decl.params)
     if (!param.isBuffer)
       names.push_back(program.nameOf(param));
-  for (uint32_t size : decl.sizeNames)
-    names.push_back(program.strings[size]);
+  for (uint32_t i = 0; i < decl.sizeNames.size(); ++i)
+    if (i != slotOfN(decl))
+      names.push_back(program.strings[decl.sizeNames[i]]);
   return names;
 }
 
@@ -46,16 +58,6 @@ std::string candidateWord(const Program &program, const Decl &decl, const Expr &
     if (ExprId operand{program.operands[index(e.a) + i]}; operand != kNoExpr)
       text += (text.empty() ? "" : ", ") + simpleWord(program, decl, program.expr(operand));
   return program.nameOf(program.decls[e.value]) + "(" + text + ")";
-}
-
-/// The slot of n: the first size of a buffer, other than a number of blocks.
-uint32_t slotOfN(const Decl &decl) {
-  for (const Param &param : decl.params) {
-    const Dim &last = param.buffer.dim[param.buffer.dims - 1];
-    if (param.isBuffer && last.kind == DimKind::Symbol)
-      return last.slot;
-  }
-  return kNoSlot;
 }
 
 } // namespace
@@ -143,12 +145,14 @@ Status Parameters::addSizes(const Decl &decl, uint64_t elements, Call &call) con
   uint32_t n = slotOfN(decl);
   for (uint32_t i = 0; i < decl.sizeNames.size(); ++i) {
     const std::string &name = source_.program().strings[decl.sizeNames[i]];
+    if (i == n)
+      continue;
     if (const ScheduleOptions::Setting *given = setting(name)) {
       Result<uint64_t> number = parseNumber(given->value, 0, uint64_t{1} << 40);
       if (!number)
         return Status::error("--set " + name + ": a size is a number: " + number.message());
       call.sizes.emplace_back(name, *number);
-    } else if (variety_.tryValues && i != n) {
+    } else if (variety_.tryValues) {
       call.sizes.emplace_back(name, trialSize(elements));
       call.choose(name, std::to_string(trialSize(elements)));
     }
@@ -293,6 +297,19 @@ Result<std::vector<Call>> Parameters::calls(const Source::Target &target, uint32
   return calls;
 }
 
+namespace {
+
+/// Whether the name is that of n.
+bool isN(const std::string &name, const Source &source, const Source::Target &target) {
+  if (target.schedule)
+    return false;
+  const Decl &decl = source.program().decl(target.collective);
+  uint32_t n = slotOfN(decl);
+  return n < decl.sizeNames.size() && source.program().strings[decl.sizeNames[n]] == name;
+}
+
+} // namespace
+
 bool usedAllSettings(const Source &source, const std::vector<Source::Target> &targets,
                      const ScheduleOptions &options) {
   std::vector<llvm::StringRef> names;
@@ -304,6 +321,10 @@ bool usedAllSettings(const Source &source, const std::vector<Source::Target> &ta
   for (const ScheduleOptions::Setting &setting : options.settings) {
     if (std::find(names.begin(), names.end(), llvm::StringRef(setting.name)) != names.end())
       continue;
+    if (llvm::any_of(targets,
+                     [&](const Source::Target &t) { return isN(setting.name, source, t); }))
+      return tellError("--set " + setting.name + ": this size is given by --bytes, as " +
+                       setting.name + " times the size of T");
     std::string hint = didYouMean(nearestWord(setting.name, names));
     return tellError("--set " + setting.name + ": no collective here has such a parameter" +
                      (hint.empty() ? "" : "; " + hint));

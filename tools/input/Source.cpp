@@ -133,23 +133,26 @@ bool Source::readText(const std::string &name, llvm::StringRef text, const TextL
     llvm::errs() << renderInInputs(error, {name});
   if (!parsed.errors.empty())
     return false;
-  files_.push_back(std::make_unique<File>(File{name, std::move(parsed.schedule)}));
-  return true;
+  return add(name, std::move(parsed.schedule));
 }
 
 bool Source::readImage(const std::string &name, llvm::StringRef bytes) {
   Result<Image> image = Image::load(bytesIn(bytes));
   if (!image)
     return tellError(name + ": " + image.message());
-  files_.push_back(std::make_unique<File>(File{name, image->decode()}));
+  return add(name, image->decode());
+}
+
+bool Source::add(const std::string &name, Schedule schedule) {
+  if (schedule.numRanks() == 0)
+    return tellError(name + ": the schedule '" + schedule.name + "' has no ranks");
+  files_.push_back(std::make_unique<File>(File{name, std::move(schedule)}));
   return true;
 }
 
 bool Source::keep(const std::string &name, Result<Schedule> schedule) {
-  if (schedule) {
-    files_.push_back(std::make_unique<File>(File{name, schedule.take()}));
-    return true;
-  }
+  if (schedule)
+    return add(name, schedule.take());
   const Diagnostic &error = schedule.status().diagnostic();
   if (!error.loc.known())
     return tellError(name + ": " + error.message);

@@ -68,6 +68,8 @@ private:
   bool readGoalBinary(const std::string &name, llvm::StringRef bytes, const TextLimits &limits);
   bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleOptions &options,
                     const InputForm &form);
+  /// False: it has no ranks, which was told.
+  bool add(const std::string &name, Schedule schedule);
   bool keep(const std::string &name, Result<Schedule> schedule);
   bool readLibrary(const std::string &name, llvm::StringRef bytes);
   std::string renderInInputs(const Diagnostic &d, const std::vector<std::string> &files) const;

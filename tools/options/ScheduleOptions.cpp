@@ -106,10 +106,10 @@ void ScheduleOptions::addLimits(Options &options) {
       });
   options.addNumber("--max-tokens", "N", "words and signs of one source file",
                     compile.limits.maxTokens);
-  options.addNumber("--max-nesting", "N", "open brackets in a source file",
-                    compile.limits.maxNesting);
-  options.addNumber("--max-chain", "N", "words and signs of one expression",
-                    compile.limits.maxChain);
+  options.addNumber("--max-nesting", "N", "open brackets in a source file, at most 500",
+                    compile.limits.maxNesting, 0, kMostNesting);
+  options.addNumber("--max-chain", "N", "words and signs of one expression, at most 2500",
+                    compile.limits.maxChain, 0, kMostChain);
   options.addNumber("--max-files", "N", "source files, imports included", compile.limits.maxFiles);
   options.add("--max-errors", "N", "errors shown of one file", [this](llvm::StringRef given) {
     return setLimits(parseNumber(given, 1, UINT32_MAX),

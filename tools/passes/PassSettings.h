@@ -11,7 +11,7 @@ struct PassSettings {
   bool printAfterAll = false;
   bool timePasses = false;
   bool verifyEach = false;
-  bool verifyMade = false; ///< prove what the passes on schedules made
+  bool verifyMade = false; ///< prove what the passes made
 
   /// This object outlives the parse.
   void addTo(Options &options);

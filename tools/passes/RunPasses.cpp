@@ -54,15 +54,20 @@ private:
   const std::vector<Sizes> &sizes_;
 };
 
-/// What was wrong before the passes is said to have been so.
-Status prove(const Schedule &made, const Schedule &before, const std::vector<Sizes> &sizes) {
+constexpr const char *kHint = "--no-verify writes it nevertheless";
+
+/// What `before` the passes on schedules was wrong is said to have been so; the passes that fill
+/// holes came first.
+Status prove(const Schedule &made, const Schedule &before, const Pipeline &pipeline,
+             const std::vector<Sizes> &sizes) {
   VerifyReport report = verify(made, sizes);
   if (report.proved())
     return {};
   VerifyReport old = verify(before, sizes);
-  constexpr const char *kHint = "--no-verify writes it nevertheless";
   if (!old.proved())
-    return Status::error("before the passes:\n" + describe(old, before) + kHint);
+    return Status::error((pipeline.has(PassKind::Program) ? "with the values that passes chose:\n"
+                                                          : "before the passes:\n") +
+                         describe(old, before) + kHint);
   return Status::error("the passes made what is not proved; " + std::string(kHint) + ":\n" +
                        describe(report, made));
 }
@@ -100,7 +105,7 @@ Status fillHoles(Source &source, const Source::Target &target, const ScheduleOpt
 
 Result<Schedule> runPasses(Schedule schedule, const ScheduleOptions &options, const Shape &shape) {
   const PassSettings &settings = options.passes;
-  if (!settings.pipeline.has(PassKind::Dag))
+  if (!settings.pipeline.has(PassKind::Dag) && !(settings.verifyMade && !settings.pipeline.empty()))
     return schedule;
   Result<std::vector<Sizes>> sizes = chooseSizes(schedule, shape.elements, kSizesSeed);
   if (!sizes)
@@ -113,7 +118,7 @@ Result<Schedule> runPasses(Schedule schedule, const ScheduleOptions &options, co
     return settings.pipeline.run(std::move(schedule), context, &watcher);
   Result<Schedule> made = settings.pipeline.run(schedule, context, &watcher);
   if (made)
-    if (Status s = prove(*made, schedule, *sizes); !s)
+    if (Status s = prove(*made, schedule, settings.pipeline, *sizes); !s)
       return s;
   return made;
 }

@@ -11,7 +11,7 @@ namespace colldsl::tools {
 Status fillHoles(Source &source, const Source::Target &target, const ScheduleOptions &options,
                  const Shape &shape, Call &call);
 
-/// Runs the DAG passes. Thread safe.
+/// Runs the DAG passes; with PassSettings::verifyMade it proves what all passes made. Thread safe.
 Result<Schedule> runPasses(Schedule schedule, const ScheduleOptions &options, const Shape &shape);
 
 } // namespace colldsl::tools

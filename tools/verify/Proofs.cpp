@@ -76,6 +76,8 @@ Result<std::vector<uint64_t>> Proofs::bytesOf(const Source::Target &target) cons
 }
 
 Result<std::vector<ProofTask>> Proofs::plan(const Source::Target &target) {
+  if (request_.onlyInPlace && !target.schedule && !hasAliases(source_, target))
+    return Status::error("'" + target.name + "' has no form in place");
   Result<std::vector<uint32_t>> ranks = ranksOf(target);
   if (!ranks)
     return ranks.status();

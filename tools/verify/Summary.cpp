@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace colldsl::tools {
 namespace {
@@ -40,23 +41,58 @@ bool Summary::hasFailed(size_t task) const {
 
 size_t Summary::failed() const { return count(Kind::Refused) + count(Kind::Invalid); }
 
+bool Summary::isCompared(SourceLoc promise) const {
+  return llvm::any_of(
+      outcomes, [&](const ProofOutcome &o) { return llvm::is_contained(o.compared, promise); });
+}
+
+void Summary::addVacuous(SourceLoc promise) {
+  vacuous.push_back(
+      Diagnostic::error(promise, std::string(spelling(Proof::Contract)) +
+                                     ": this promises nothing: no rank compares a byte in " +
+                                     counted(proofs(), "proof")));
+}
+
 void Summary::findPromisesOfNothing(const Program &program) {
   if (failed() > 0 || proofs() == 0)
     return;
+  if (target.schedule)
+    return findPromisesOfNothing(*target.schedule);
   for (uint32_t root : program.decl(target.collective).ensures) {
     const EnsureNode *node = &program.ensures[root];
     while (node->inner != kNoSlot)
       node = &program.ensures[node->inner];
-    bool isCompared = node->kind == EnsureKind::Synchronizes || // a matter of events
-                      llvm::any_of(outcomes, [&](const ProofOutcome &o) {
-                        return llvm::is_contained(o.compared, node->loc);
-                      });
-    if (!isCompared)
-      vacuous.push_back(
-          Diagnostic::error(node->loc, std::string(spelling(Proof::Contract)) +
-                                           ": this promises nothing: no rank compares a byte in " +
-                                           counted(proofs(), "proof")));
+    bool isEvents = node->kind == EnsureKind::Synchronizes;
+    if (!isEvents && !isCompared(node->loc))
+      addVacuous(node->loc);
   }
+}
+
+void Summary::findPromisesOfNothing(const Schedule &schedule) {
+  mayBeVacuous |= schedule.synchronizes;
+  std::vector<SourceLoc> seen;
+  for (const Dag &dag : schedule.ranks)
+    for (const Ensure &ensure : dag.contract.ensures)
+      if (seen.empty() || seen.back() != ensure.loc)
+        seen.push_back(ensure.loc);
+  auto place = [](const SourceLoc &l) { return std::tuple(l.file, l.line, l.column); };
+  llvm::sort(seen, [&](const SourceLoc &a, const SourceLoc &b) { return place(a) < place(b); });
+  seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+  for (SourceLoc promise : seen)
+    if (isCompared(promise))
+      mayBeVacuous = true;
+    else
+      addVacuous(promise);
+}
+
+bool Summary::hasContract(const Program &program) const {
+  if (!target.schedule)
+    return !program.decl(target.collective).ensures.empty();
+  const Schedule &schedule = *target.schedule;
+  return schedule.hasContract &&
+         (schedule.synchronizes || llvm::any_of(schedule.ranks, [](const Dag &dag) {
+            return !dag.contract.ensures.empty();
+          }));
 }
 
 std::string Summary::words(const Program &program) const {
@@ -77,8 +113,7 @@ std::string Summary::range(const Program &program) const {
   std::string text = rangeOfRanks() + "; " + rangeOfSizes() + rangeOfForms();
   if (!target.schedule)
     text += rangeOfValues(program);
-  if (target.schedule ? !target.schedule->hasContract
-                      : program.decl(target.collective).ensures.empty())
+  if (!hasContract(program))
     text += "; without a contract";
   if (!vacuous.empty() && !promisesNothing())
     text += "; nothing to compare for " + counted(vacuous.size(), "promise");
@@ -89,15 +124,17 @@ std::string Summary::range(const Program &program) const {
 
 std::string Summary::rangeOfRanks() const {
   std::set<uint32_t> ranks;
-  for (const ProofTask &task : tasks)
-    ranks.insert(task.shape.ranks);
+  for (size_t i = 0; i < tasks.size(); ++i)
+    if (isNamed(i))
+      ranks.insert(tasks[i].shape.ranks);
   return "ranks " + rangesWord({ranks.begin(), ranks.end()});
 }
 
 std::string Summary::rangeOfSizes() const {
   std::set<uint64_t> sizes;
-  for (const ProofTask &task : tasks)
-    sizes.insert(task.bytes);
+  for (size_t i = 0; i < tasks.size(); ++i)
+    if (isNamed(i))
+      sizes.insert(tasks[i].bytes);
   std::vector<std::string> words;
   for (uint64_t bytes : sizes)
     words.push_back(bytesWord(bytes));
@@ -105,10 +142,11 @@ std::string Summary::rangeOfSizes() const {
 }
 
 std::string Summary::rangeOfForms() const {
-  auto isInPlace = [](const ProofTask &task) { return task.shape.inPlace; };
-  if (llvm::none_of(tasks, isInPlace))
-    return "";
-  return llvm::all_of(tasks, isInPlace) ? "; in place" : "; in place and not";
+  bool isInPlace = false, isNot = false;
+  for (size_t i = 0; i < tasks.size(); ++i)
+    if (isNamed(i))
+      (tasks[i].shape.inPlace ? isInPlace : isNot) = true;
+  return isInPlace ? (isNot ? "; in place and not" : "; in place") : "";
 }
 
 /// In the order of the parameters; sizes other than n at the end.
@@ -141,7 +179,7 @@ std::vector<std::string> Summary::valuesOf(const std::string &name) const {
   std::vector<std::string> values;
   std::set<std::string> known;
   for (size_t i = 0; i < tasks.size(); ++i) {
-    if (!isProof(i))
+    if (!isNamed(i))
       continue;
     std::string value = kDefault;
     for (const auto &[chosen, text] : tasks[i].call.chosen)
@@ -158,7 +196,8 @@ std::string Summary::ranksWords(const std::string &name) const {
   std::map<uint32_t, std::set<uint32_t>> tried; // per number of ranks
   for (size_t i = 0; i < tasks.size(); ++i)
     for (const auto &[chosen, text] : tasks[i].call.chosen)
-      if (uint32_t rank = 0; chosen == name && !llvm::StringRef(text).getAsInteger(10, rank))
+      if (uint32_t rank = 0;
+          isNamed(i) && chosen == name && !llvm::StringRef(text).getAsInteger(10, rank))
         tried[tasks[i].shape.ranks].insert(rank);
   auto areAll = [](const auto &t) { return t.second.size() == t.first; };
   auto areEach = [](const auto &t) {

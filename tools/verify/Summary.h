@@ -10,7 +10,8 @@ struct Summary {
   std::vector<ProofTask> tasks;
   std::vector<ProofOutcome> outcomes; ///< of the tasks
   std::vector<Diagnostic> vacuous;    ///< promises of which nothing was compared, if nothing failed
-  bool mayBeVacuous = false;          ///< because of values that were given with --set
+  /// Because of values that were given with --set, or chosen when the schedule was made.
+  bool mayBeVacuous = false;
 
   size_t count(ProofOutcome::Kind kind) const;
   bool hasFailed(size_t task) const;
@@ -19,7 +20,8 @@ struct Summary {
   bool promisesNothing() const { return !vacuous.empty() && !mayBeVacuous; }
   bool ok() const { return failed() == 0 && !promisesNothing(); }
 
-  /// Fills in `vacuous`: what, in all proofs together, no rank compared a byte of.
+  /// Fills in `vacuous`: what, in all proofs together, no rank compared a byte of. A schedule
+  /// from a file has one promise for each place in its sources; one of all must compare something.
   void findPromisesOfNothing(const Program &program);
 
   /// "proved for ranks 1..4; 8 B; root=all: 10 proofs"; or how many were refused.
@@ -29,6 +31,12 @@ struct Summary {
 
 private:
   bool isProof(size_t task) const { return outcomes[task].kind != ProofOutcome::Kind::Excluded; }
+  /// The summary tells of its values: it is a proof, or there is none.
+  bool isNamed(size_t task) const { return isProof(task) || proofs() == 0; }
+  bool isCompared(SourceLoc promise) const;
+  void addVacuous(SourceLoc promise);
+  void findPromisesOfNothing(const Schedule &schedule);
+  bool hasContract(const Program &program) const;
   std::string rangeOfRanks() const;
   std::string rangeOfSizes() const;
   std::string rangeOfForms() const;
