@@ -68,6 +68,13 @@ const char *ProgressMachine::begin(uint8_t rank) {
   return "a rank begins a run";
 }
 
+uint8_t ProgressMachine::overOf(uint8_t rank) const {
+  uint8_t run = 0;
+  while (run < s_.ranks[rank].begun && !isOpen(rank, run))
+    ++run;
+  return run;
+}
+
 const char *ProgressMachine::end(uint8_t rank, uint8_t run) {
   if (!isOpen(rank, run))
     return nullptr;
@@ -77,8 +84,9 @@ const char *ProgressMachine::end(uint8_t rank, uint8_t run) {
       return nullptr;
   Rank &own = s_.ranks[rank];
   own.ended |= static_cast<uint8_t>(1U << run);
-  if (!is(Mutant::EndsWhenIdle) || std::popcount(own.ended) == own.begun)
-    own.told = own.ended;
+  uint8_t over = overOf(rank);
+  if (!is(Mutant::EndsWhenIdle) || over == own.begun)
+    own.over = over;
   return "a rank ends a run";
 }
 
@@ -270,7 +278,7 @@ const char *ProgressMachine::takeReply(const Frame &frame) {
 
 const char *ProgressMachine::seeOver(uint8_t rank, uint8_t m, uint8_t run) {
   uint8_t peer = spec(m).from == rank ? spec(m).to : spec(m).from;
-  if (!has(s_.ranks[peer].told, run))
+  if (s_.ranks[peer].over <= run)
     return nullptr;
   if (is(Mutant::LooksOnce))
     fail(m, run);

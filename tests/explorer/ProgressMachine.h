@@ -1,7 +1,7 @@
 /// Ranks that run a plan several times. In each run a message may have bytes at both ends, at one
 /// or at none. A rank that waits for the other end finds out that nothing comes: over a network by
-/// probes (transports/network/Doubt.cpp), in shared memory by a word of each rank, which tells
-/// the runs that are over there (transports/lanes/RunProgress.h).
+/// probes (transports/network/Doubt.cpp), in shared memory by a word of each rank, the oldest run
+/// that is not over there (transports/lanes/RunProgress.h).
 ///
 /// Frames from rank to rank arrive in order. What is written to a place that the receiver named
 /// arrives at any time. The first rank that finds an end without bytes fails the plan, which ends
@@ -111,7 +111,7 @@ private:
   struct Rank {
     uint8_t begun;      ///< runs
     uint8_t ended;      ///< a bit per run
-    uint8_t told;       ///< what others may know of that
+    uint8_t over;       ///< published: all runs before
     uint8_t isSeenOver; ///< the run of the other end of the message below
     uint8_t message, run;
   };
@@ -155,6 +155,7 @@ private:
   bool isOpen(uint8_t rank, uint8_t run) const {
     return run < s_.ranks[rank].begun && !has(s_.ranks[rank].ended, run);
   }
+  uint8_t overOf(uint8_t rank) const;
 
   const ProgressScenario *scenario_;
   Mutant mutant_;

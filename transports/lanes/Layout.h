@@ -127,9 +127,7 @@ struct alignas(kLineBytes) Progress {
   uint64_t next; ///< offset of the one that was made before, 0: none
   std::atomic<StreamId> stream;
   std::atomic<uint32_t> message; ///< of its keys, where these do not tell messages of a run apart
-  /// In the lower half the oldest run that is open; no run before it needs anything more. In the
-  /// upper half a bit for each of the 32 runs after it: whether that one needs nothing more.
-  std::atomic<uint64_t> ended;
+  std::atomic<uint32_t> over;    ///< no run before this one needs anything more
 };
 
 constexpr uint64_t laneBytes(uint32_t ringBytes) {

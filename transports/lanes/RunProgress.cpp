@@ -13,15 +13,7 @@ constexpr size_t kUnusedAtLeast = 256;
 // said by a rank that has not taken part for so many runs is not about this one.
 constexpr uint32_t kMostAhead = 1u << 28;
 
-constexpr uint32_t kBits = 32;
-
-bool hasEnded(uint64_t ended, uint32_t run) {
-  auto oldestOpen = static_cast<uint32_t>(ended);
-  uint32_t ahead = oldestOpen - run, behind = run - oldestOpen;
-  bool isBefore = ahead - 1 < kMostAhead;
-  bool isBehind = behind - 1 < kBits && (ended >> (kBits + behind - 1) & 1) != 0;
-  return isBefore || isBehind;
-}
+bool isBefore(uint32_t run, uint32_t over) { return over - run - 1 < kMostAhead; }
 
 } // namespace
 
@@ -37,8 +29,8 @@ bool RunBook::isOver(Rank rank, const Key &key) const {
              entry.message.load(std::memory_order_acquire) == key.message;
     };
     if (isIts()) {
-      uint64_t ended = entry.ended.load(std::memory_order_acquire);
-      return isIts() && hasEnded(ended, key.run);
+      uint32_t over = entry.over.load(std::memory_order_acquire);
+      return isIts() && isBefore(key.run, over);
     }
     at = entry.next;
   }
@@ -48,9 +40,8 @@ bool RunBook::isOver(Rank rank, const Key &key) const {
 bool RunBook::isOverHere(const Key &key) const {
   auto at = std::find_if(all_.begin(), all_.end(),
                          [&](const RunProgress *progress) { return progress->isOf(key); });
-  return at == all_.end()
-             ? isOver(self_, key)
-             : hasEnded((*at)->shared_->ended.load(std::memory_order_relaxed), key.run);
+  return at == all_.end() ? isOver(self_, key)
+                          : isBefore(key.run, (*at)->shared_->over.load(std::memory_order_relaxed));
 }
 
 // Null: no memory is left. Peers then wait for what does not come.
@@ -83,18 +74,9 @@ RunProgress::RunProgress(std::shared_ptr<RunBook> book, const Key &stream)
   if (!shared_)
     shared_ = &own_;
   shared_->stream.store(0, std::memory_order_release);
-  shared_->ended.store(0, std::memory_order_release);
+  shared_->over.store(0, std::memory_order_release);
   shared_->message.store(key_.message, std::memory_order_release);
   shared_->stream.store(streamOf(key_), std::memory_order_release);
-}
-
-uint64_t RunProgress::endedBesides() const {
-  uint32_t oldest = open_.front();
-  uint64_t bits = 0;
-  for (uint32_t i = 0; i < kBits && static_cast<int32_t>(last_ - (oldest + 1 + i)) >= 0; ++i)
-    if (std::find(open_.begin(), open_.end(), oldest + 1 + i) == open_.end())
-      bits |= uint64_t{1} << i;
-  return bits << kBits | oldest;
 }
 
 RunProgress::~RunProgress() { book_->remove(*this); }

@@ -58,24 +58,22 @@ public:
   /// A run after all others, from its beginning to its end.
   void whole(uint32_t run) {
     last_ = run;
-    publish();
+    if (open_.empty())
+      shared_->over.store(run + 1, std::memory_order_release);
   }
   void begin(uint32_t run) {
     last_ = run;
     open_.push_back(run);
   }
+  /// All runs before the oldest open one are over, also where some run is open at all times.
   void end(uint32_t run) {
     std::erase(open_, run);
-    publish();
+    uint32_t over = open_.empty() ? last_ + 1 : open_.front();
+    shared_->over.store(over, std::memory_order_release);
   }
 
 private:
   friend class RunBook;
-  void publish() {
-    uint64_t ended = open_.empty() ? last_ + 1 : endedBesides();
-    shared_->ended.store(ended, std::memory_order_release);
-  }
-  uint64_t endedBesides() const;
   bool isOf(const Key &key) const {
     return streamOf(key) == streamOf(key_) && key.message == key_.message;
   }
