@@ -21,8 +21,7 @@ public:
 
   Unfinished(const std::string &provider, Rank sender, const Transfer &way)
       : pair([&](Rank r) { return ofi::makeEndpoint(r, 2, options(provider)); }) {
-    if (!pair.trouble.empty())
-      return;
+    EXPECT_EQ(pair.trouble, "");
     for (uint32_t r = 0; r < 2; ++r) {
       std::vector<EdgeSpec> edge = {{Rank{1 - r}, {makeMessageId(3, 0)}, {way}}};
       bool sends = Rank{r} == sender;
@@ -62,14 +61,30 @@ private:
   iovec sent = {from.data(), kBytes}, received = {to.data(), kBytes};
 };
 
-class OfiCancel : public ::testing::TestWithParam<std::string> {};
+class OfiCancel : public ::testing::TestWithParam<std::string> {
+protected:
+  // Which providers there are differs between versions of libfabric; any other trouble is a
+  // failure.
+  void SetUp() override {
+    auto endpoint = ofi::makeEndpoint(Rank{0}, 1, Unfinished::options(GetParam()));
+    if (!endpoint && endpoint.message().find("has no provider") != std::string::npos)
+      GTEST_SKIP() << endpoint.message();
+  }
+  /// The rank fails, while both look, and does not end its receive.
+  static void expectNothingReceived(Unfinished &given, uint32_t rank) {
+    size_t done = 0;
+    for (auto until = Clock::now() + 10s;
+         done == 0 && given.plans[rank]->check() && Clock::now() < until; given.poll(1 - rank, 1))
+      done += given.plans[rank]->poll().size();
+    EXPECT_EQ(done, 0u) << "a message of reused memory was received";
+    EXPECT_TRUE(given.plans[rank]->failed());
+  }
+};
 
 TEST_P(OfiCancel, whatIsLeftOfAWriteDoesNotMoveLater) {
   Transfer way;
   way.protocol = Protocol::Static; // the receiver says where it wants the message
   Unfinished given(GetParam(), Rank{1}, way);
-  if (!given.pair.trouble.empty())
-    GTEST_SKIP() << given.pair.trouble;
   ASSERT_EQ(given.recv(0), Posted::Pending);
   given.poll(0);
   given.poll(1);
@@ -77,20 +92,13 @@ TEST_P(OfiCancel, whatIsLeftOfAWriteDoesNotMoveLater) {
   given.poll(1);
   given.cancel(1);
   std::fill(given.from.begin(), given.from.end(), std::byte{2});
-  size_t done = 0;
-  for (auto until = Clock::now() + 5s; done == 0 && given.plans[0]->check() && Clock::now() < until;
-       given.poll(1, 1))
-    done += given.plans[0]->poll().size();
-  EXPECT_EQ(done, 0u) << "a message of reused memory was received";
-  EXPECT_TRUE(given.plans[0]->failed());
+  expectNothingReceived(given, 0);
 }
 
 TEST_P(OfiCancel, whatIsLeftOfAReadDoesNotMoveLater) {
   Transfer way;
   way.mover = Mover::Reader;
   Unfinished given(GetParam(), Rank{0}, way);
-  if (!given.pair.trouble.empty())
-    GTEST_SKIP() << given.pair.trouble;
   ASSERT_EQ(given.send(0), Posted::Pending);
   given.poll(0);
   ASSERT_EQ(given.recv(1), Posted::Pending);
@@ -110,8 +118,6 @@ TEST_P(OfiCancel, whatIsReadOfReusedMemoryIsNotReceived) {
   Transfer way;
   way.mover = Mover::Reader;
   Unfinished given(GetParam(), Rank{0}, way);
-  if (!given.pair.trouble.empty())
-    GTEST_SKIP() << given.pair.trouble;
   ASSERT_EQ(given.send(0), Posted::Pending);
   given.poll(0);
   ASSERT_EQ(given.recv(1), Posted::Pending);
@@ -119,12 +125,7 @@ TEST_P(OfiCancel, whatIsReadOfReusedMemoryIsNotReceived) {
   given.poll(0, 20);
   given.cancel(0);
   std::fill(given.from.begin(), given.from.end(), std::byte{2});
-  size_t done = 0;
-  for (auto until = Clock::now() + 10s;
-       done == 0 && given.plans[1]->check() && Clock::now() < until; given.poll(0, 1))
-    done += given.plans[1]->poll().size();
-  EXPECT_EQ(done, 0u) << "a message of reused memory was received";
-  EXPECT_TRUE(given.plans[1]->failed());
+  expectNothingReceived(given, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, OfiCancel, ::testing::Values("tcp", "net"),
