@@ -58,10 +58,10 @@ void Exchange::prepare(End &end) {
   uint64_t bytes = 0;
   for (const iovec &piece : end.pieces)
     bytes += piece.iov_len;
-  end.message.key = progress_->stream();
-  end.message.payload = {end.pieces.data(), static_cast<uint32_t>(end.pieces.size()), false, false,
+  end.request.tag = progress_->stream();
+  end.request.payload = {end.pieces.data(), static_cast<uint32_t>(end.pieces.size()), false, false,
                          bytes};
-  end.message.tally = &tally_;
+  end.request.counter = &counter_;
 }
 
 Status Exchange::seal() {
@@ -69,13 +69,13 @@ Status Exchange::seal() {
     std::erase_if(*ends, [](const End &end) { return end.pieces.empty(); });
   for (End &end : sends_) {
     prepare(end);
-    end.sender = lanes_.sender(end.peer);
-    if (!end.sender)
-      return lanes::noRoomFor(end.peer);
+    end.sends = worker_.sendsTo(end.peer);
+    if (!end.sends)
+      return protocol::noMemoryFor(end.peer);
   }
   for (End &end : recvs_) {
     prepare(end);
-    end.receiver = &lanes_.receiver(end.peer);
+    end.receives = &worker_.receivesFrom(end.peer);
   }
   return {};
 }
@@ -83,10 +83,10 @@ Status Exchange::seal() {
 // The answers are mostly near. Whoever comes late is waited for properly, and so is whoever comes
 // behind somebody else.
 bool Exchange::recvNow() {
-  for (uint32_t polls = lanes_.patience().looksInRow; received_ < recvs_.size();) {
+  for (uint32_t polls = worker_.spinBudget().looksInRow; received_ < recvs_.size();) {
     End &end = recvs_[received_];
-    bool mayCome = end.receiver->isIdle();
-    if (end.receiver->recvNow(end.message))
+    bool mayCome = end.receives->isIdle();
+    if (end.receives->tryRecv(end.request))
       ++received_;
     else if (!mayCome || --polls == 0)
       return false;
@@ -95,61 +95,62 @@ bool Exchange::recvNow() {
 }
 
 void Exchange::post() {
-  isPutOff_ = false;
+  isDeferred_ = false;
   for (; received_ < recvs_.size(); ++received_)
-    recvs_[received_].receiver->post(recvs_[received_].message);
-  if (tally_.open == 0)
+    recvs_[received_].receives->recv(recvs_[received_].request);
+  if (counter_.outstanding == 0)
     return;
-  isDoubting_ = true;
-  lanes_.beginDoubting(*this);
+  isProbing_ = true;
+  worker_.addProbe(*this);
 }
 
-void Exchange::endDoubting() {
-  isDoubting_ = false;
-  lanes_.endDoubting(*this);
+void Exchange::endProbing() {
+  isProbing_ = false;
+  worker_.removeProbe(*this);
 }
 
 Status Exchange::recvLater() {
   post();
-  Status s = lanes_.wait(tally_);
+  Status s = worker_.wait(counter_);
   if (!s)
     giveUp();
-  else if (isDoubting_)
-    endDoubting();
+  else if (isProbing_)
+    endProbing();
   return s;
 }
 
 // What a peer that is over with the run sent is here, once somebody looked, and what it wanted it
 // has: the rest never comes.
-void Exchange::doubt() {
+void Exchange::probe() {
   for (auto *ends : {&sends_, &recvs_})
     for (End &end : *ends) {
-      if (tally_.open == 0 || !lanes_.book()->isOver(end.peer, end.message.key))
+      if (counter_.outstanding == 0 || !worker_.progressTable()->isOver(end.peer, end.request.tag))
         continue;
-      lanes_.poll();
-      uint32_t forgotten = tally_.open == 0 ? 0 : lanes_.forget(tally_, end.peer);
-      if (forgotten == 0)
+      worker_.progress();
+      uint32_t canceled = counter_.outstanding == 0 ? 0 : worker_.cancel(counter_, end.peer);
+      if (canceled == 0)
         continue;
-      tally_.open -= forgotten;
-      end.message.moved = 0;
-      tally_.mismatched = &end.message;
+      counter_.outstanding -= canceled;
+      end.request.transferred = 0;
+      counter_.mismatched = &end.request;
     }
 }
 
 Status Exchange::mismatch() const {
-  const lanes::Message &wrong = *tally_.mismatched;
-  Fault fault = wrong.moved == 0 ? endedWithout(kNoRank, kNoOp, wrong.payload)
-                                 : sizeMismatch(kNoRank, kNoOp, wrong.payload, wrong.moved);
+  const protocol::Request &wrong = *counter_.mismatched;
+  Fault fault = wrong.transferred == 0
+                    ? endedWithout(kNoRank, kNoOp, wrong.payload)
+                    : sizeMismatch(kNoRank, kNoOp, wrong.payload, wrong.transferred);
   return Status::error(fault.kind, std::move(fault.reason));
 }
 
 void Exchange::giveUp() {
-  if (isPutOff_)
-    takeUp();
+  if (isDeferred_)
+    undefer();
   received_ = recvs_.size();
-  if (tally_.open != 0) {
-    lanes_.forget(tally_);
-    tally_ = {};
+  if (counter_.outstanding != 0) {
+    worker_.cancel(counter_);
+    counter_ = {};
   }
   endStarted();
 }

@@ -1,8 +1,8 @@
 /// An operation whose messages wait for nothing but their peers, on lanes: what a
 /// neighbourhood collective is that no pass has touched. No DAG is walked; the fast path
-/// is stores into lanes, copies, and loads from lanes.
+/// is stores into FIFOs, copies, and loads from FIFOs.
 ///
-///   Exchange halo(lanes, context, stream);
+///   Exchange halo(worker, context, stream);
 ///   halo.send(left, {...});
 ///   halo.recv(right, {...});
 ///   halo.seal();
@@ -14,24 +14,24 @@
 /// Runs: the run of a number here meets the run of that number at every peer. Memory is the
 /// exchange's from start() on until it is done. A run allocates nothing.
 ///
-/// Threads: as Lanes.
+/// Threads: as Worker.
 #pragma once
 
-#include "transports/lanes/Lanes.h"
+#include "protocol/Worker.h"
 
 #include <cstring>
 
 namespace colldsl {
 
-class Exchange : lanes::PutOff, lanes::Doubter {
+class Exchange : protocol::DeferredReceives, protocol::ProgressProbe {
 public:
   /// With a stream of its own.
-  Exchange(lanes::Lanes &lanes, uint32_t context, uint32_t stream)
-      : Exchange(lanes, std::make_shared<lanes::RunProgress>(lanes.book(),
-                                                             lanes::Key{context, stream, 0, 0})) {}
+  Exchange(protocol::Worker &worker, uint32_t context, uint32_t stream)
+      : Exchange(worker, std::make_shared<protocol::RunProgress>(worker.progressTable(),
+                                                                 Tag{context, stream, 0, 0})) {}
   /// All that run in a stream share its progress, and are started in the order of their runs.
-  Exchange(lanes::Lanes &lanes, std::shared_ptr<lanes::RunProgress> progress)
-      : lanes_(lanes), progress_(std::move(progress)) {}
+  Exchange(protocol::Worker &worker, std::shared_ptr<protocol::RunProgress> progress)
+      : worker_(worker), progress_(std::move(progress)) {}
   ~Exchange() { giveUp(); }
   Exchange(const Exchange &) = delete;
   Exchange &operator=(const Exchange &) = delete;
@@ -71,7 +71,7 @@ public:
   /// none.
   Status run(uint32_t number) {
     begin(number);
-    if (tally_.open != 0 || !recvNow())
+    if (counter_.outstanding != 0 || !recvNow())
       if (Status s = recvLater(); !s) {
         progress_->whole(number);
         return s;
@@ -86,26 +86,26 @@ public:
     begin(number);
     isStarted_ = true;
     progress_->begin(number);
-    if (tally_.open != 0)
+    if (counter_.outstanding != 0)
       post();
     else if (!recvs_.empty())
-      putOff();
+      defer();
   }
 
-  /// Whether the run is over. Lanes::poll() moves it.
-  bool isDone() const { return tally_.open == 0 && received_ == recvs_.size(); }
+  /// Whether the run is over. Worker::progress() moves it.
+  bool isDone() const { return counter_.outstanding == 0 && received_ == recvs_.size(); }
 
   /// For whoever is about to wait for this run: takes what is here or a moment away, which is
-  /// cheaper than Lanes::poll(). True: the run is over.
+  /// cheaper than Worker::progress(). True: the run is over.
   bool await() {
-    if (isPutOff_ && recvNow())
-      takeUp();
+    if (isDeferred_ && recvNow())
+      undefer();
     return isDone();
   }
 
   /// The same, and ends the run. False: it is not over, or finish() has an error to tell.
   bool tryFinish() {
-    if (!await() || tally_.mismatched)
+    if (!await() || counter_.mismatched)
       return false;
     endStarted();
     copyAll(repeats_);
@@ -125,9 +125,9 @@ private:
   struct End {
     Rank peer;
     std::vector<iovec> pieces;
-    lanes::Message message;
-    lanes::LaneSender *sender = nullptr;
-    lanes::LaneReceiver *receiver = nullptr;
+    protocol::Request request;
+    protocol::LocalSends *sends = nullptr;
+    protocol::LocalReceives *receives = nullptr;
   };
   struct LocalCopy {
     std::byte *target;
@@ -139,43 +139,43 @@ private:
   void prepare(End &end);
   void begin(uint32_t number) {
     received_ = 0;
-    tally_.mismatched = nullptr;
+    counter_.mismatched = nullptr;
     sendAll(number);
     for (End &end : recvs_)
-      end.message.key.run = number;
+      end.request.tag.run = number;
     copyAll(copies_);
   }
   void sendAll(uint32_t number) {
     for (End &end : sends_) {
-      end.message.key.run = number;
-      if (!end.sender->sendNow(end.message))
-        end.sender->post(end.message);
+      end.request.tag.run = number;
+      if (!end.sends->trySend(end.request))
+        end.sends->send(end.request);
     }
   }
   bool recvNow();
   Status recvLater();
   void endStarted() {
-    if (isDoubting_)
-      endDoubting();
+    if (isProbing_)
+      endProbing();
     if (isStarted_)
       progress_->end(run_);
     isStarted_ = false;
   }
   Status outcome() {
-    if (tally_.mismatched)
+    if (counter_.mismatched)
       return mismatch();
     copyAll(repeats_);
     return {};
   }
-  void endDoubting();
-  void doubt() override;
-  void putOff() {
-    isPutOff_ = true;
-    lanes_.putOff(*this);
+  void endProbing();
+  void probe() override;
+  void defer() {
+    isDeferred_ = true;
+    worker_.defer(*this);
   }
-  void takeUp() {
-    isPutOff_ = false;
-    lanes_.takeUp(*this);
+  void undefer() {
+    isDeferred_ = false;
+    worker_.undefer(*this);
   }
   void post() override;
   Status mismatch() const;
@@ -186,17 +186,17 @@ private:
       std::memcpy(copy.target, copy.source, copy.bytes);
   }
 
-  lanes::Lanes &lanes_;
-  std::shared_ptr<lanes::RunProgress> progress_;
+  protocol::Worker &worker_;
+  std::shared_ptr<protocol::RunProgress> progress_;
   std::vector<End> sends_, recvs_;
   std::vector<LocalCopy> copies_;  ///< to this rank itself
   std::vector<LocalCopy> repeats_; ///< of what was received
-  lanes::Tally tally_;
+  protocol::CompletionCounter counter_;
   size_t received_ = 0; ///< of recvs_, those of this run that are done or posted
   uint32_t run_ = 0;    ///< that was started
-  bool isPutOff_ = false;
+  bool isDeferred_ = false;
   bool isStarted_ = false;
-  bool isDoubting_ = false;
+  bool isProbing_ = false;
 };
 
 } // namespace colldsl

@@ -330,7 +330,7 @@ Status CollectiveOperation::endRun(Status outcome) {
 
 Status CollectiveOperation::run(uint32_t number) {
   Job &job = group_->job();
-  uint32_t looks = job.lanes().patience().looksInRow;
+  uint32_t looks = job.worker().spinBudget().looksInRow;
   bool isPlain = isPlain_ && plan_.isReady();
   run_ = number;
   group_->begin(number);
@@ -356,7 +356,7 @@ void CollectiveOperation::start(uint32_t number) {
 // True: the run is over and went well.
 bool CollectiveOperation::tryLine() {
   return begun_ && plan_.isCommitted() &&
-         plan_.plan().tryFinish(group_->job().lanes().patience().looksInRow);
+         plan_.plan().tryFinish(group_->job().worker().spinBudget().looksInRow);
 }
 
 Status CollectiveOperation::finish() {

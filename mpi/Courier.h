@@ -5,8 +5,8 @@
 #pragma once
 
 #include "mpi/Mpi.h"
-#include "transports/lanes/Message.h"
-#include "transports/lanes/Options.h"
+#include "protocol/Options.h"
+#include "protocol/Request.h"
 
 #include <functional>
 #include <optional>
@@ -16,7 +16,7 @@ namespace colldsl::mpi {
 
 class Courier {
 public:
-  using Message = lanes::Message;
+  using Message = protocol::Request;
 
   /// Where bytes are wanted, for the courier at the other end.
   struct Place {
@@ -76,7 +76,7 @@ public:
   virtual bool poll() = 0;
 
   /// What to wait for where nothing moves. Empty: there is something now.
-  virtual std::optional<lanes::News> news() = 0;
+  virtual std::optional<protocol::Wakeup> wakeup() = 0;
 
   /// Before something is written to a rank or comes from it.
   virtual void meet(Rank) {}
@@ -86,7 +86,7 @@ public:
 
   /// Lets go of the messages of an operation that is given up. Waits for bytes that are on their
   /// way from or to its buffers.
-  virtual void forget(const lanes::Tally &tally) = 0;
+  virtual void forget(const protocol::CompletionCounter &tally) = 0;
   /// What else moves while forget() waits: the peer may be waiting for it.
   void whileWaiting(std::function<void()> moveOthers) { moveOthers_ = std::move(moveOthers); }
 

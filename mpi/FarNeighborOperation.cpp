@@ -76,7 +76,7 @@ void FarNeighborOperation::start(uint32_t number) {
 
 bool FarNeighborOperation::progress() {
   bool moved = far_.progress();
-  return job_.lanes().poll() || moved;
+  return job_.worker().progress() || moved;
 }
 
 // What is repeated to other slots may have come from far.

@@ -7,8 +7,8 @@
 #include "mpi/Operation.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
+#include "protocol/CopyCosts.h"
 #include "stdlib/StandardLibrary.h"
-#include "transports/lanes/CopyCosts.h"
 #include "transports/shm/Sleep.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100
 constexpr std::chrono::nanoseconds kYieldingBeforeSleep = std::chrono::milliseconds(50);
 
 // With a call of the kernel or of the MPI each.
-constexpr uint32_t kLooksAround = 60;
+constexpr uint32_t kPollsAround = 60;
 
 bool allSay(MPI_Comm comm, bool word) {
   int mine = word, all = 0;
@@ -70,16 +70,16 @@ void Job::begin(int threadLevel) {
 }
 
 void Job::connect(WiredUp wired, const Node &node) {
-  lanes::Options options;
+  protocol::Options options;
   options.longestSleep = kLongestSleep;
   options.sleepsOnFiles = nodes_.count > 1;
   if (nodes_.count > 1)
-    options.mostLooks = kLooksAround;
+    options.mostPolls = kPollsAround;
   options.ranksOnMachine = node.ranksOnMachine;
   options.progressHook = this;
   options.leastYielding = kYieldingBeforeSleep;
   if (shm::isCrowd(node.ranksOnMachine)) { // a receiver answers when it has a core
-    options.eagerBytes = options.ringBytes / 2;
+    options.eagerBytes = options.fifo.ringBytes / 2;
     options.singleCopyMinBytes = kLatestSingleCopy;
   }
   wired.nodes = nodes_.first;
@@ -87,7 +87,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   auto numRanks = static_cast<uint32_t>(nodes_.first.size());
   topology_ = places ? places.take() : Topology::flat(numRanks);
   world_ = std::move(wired.world);
-  lanes_ = std::make_unique<lanes::Lanes>(*world_, onNode(Rank{worldRank_}), options);
+  worker_ = std::make_unique<protocol::Worker>(*world_, onNode(Rank{worldRank_}), options);
   if (!shm::isCrowd(node.ranksOnMachine))
     measureCopies(node);
   if (nodes_.count > 1)
@@ -98,17 +98,18 @@ void Job::connect(WiredUp wired, const Node &node) {
 
 // The first two ranks of a node measure, for all of it.
 void Job::measureCopies(const Node &node) {
-  Rank self = lanes_->rank();
-  uint64_t from = lanes_->options().singleCopyMinBytes;
-  if (index(self) < 2 && lanes_->numRanks() > 1) {
+  Rank self = worker_->rank();
+  uint64_t from = worker_->options().singleCopyMinBytes;
+  if (index(self) < 2 && worker_->numRanks() > 1) {
     Guard guard(*this);
-    std::vector<lanes::CopyCost> costs = lanes::measureCopies(*lanes_, Rank{1 - index(self)});
+    std::vector<protocol::CopyCost> costs =
+        protocol::measureCopies(*worker_, Rank{1 - index(self)});
     if (!costs.empty())
-      from = lanes::singleCopyFrom(costs).value_or(kLatestSingleCopy);
+      from = protocol::singleCopyFrom(costs).value_or(kLatestSingleCopy);
   }
   real::Bcast(&from, 1, MPI_UINT64_T, 0, node.comm);
-  lanes_->setSingleCopyMin(from);
-  if (Settings::all().isVerbose() && index(self) == 0 && lanes_->numRanks() > 1)
+  worker_->setSingleCopyMin(from);
+  if (Settings::all().isVerbose() && index(self) == 0 && worker_->numRanks() > 1)
     std::fprintf(stderr,
                  "colldsl: rank %u and those of its node: single copies from %llu bytes on\n",
                  worldRank_, static_cast<unsigned long long>(from));
@@ -128,8 +129,8 @@ void Job::connectNodes() {
                          : ("those of the MPI below: " + courier.message()).c_str());
   std::unique_ptr<Courier> chosen =
       courier ? courier.take() : std::make_unique<MpiCourier>(MPI_COMM_WORLD);
-  chosen->whileWaiting([this] { lanes_->poll(); });
-  letters_ = std::make_unique<Letters>(std::move(chosen), lanes_->book());
+  chosen->whileWaiting([this] { worker_->progress(); });
+  letters_ = std::make_unique<Letters>(std::move(chosen), worker_->progressTable());
 }
 
 void Job::tell(uint32_t ranksHere, const Status &shared, bool isFine) const {
@@ -174,7 +175,7 @@ void Job::endMovingBesides() {
 }
 
 bool Job::poll() {
-  bool moved = lanes_->poll();
+  bool moved = worker_->progress();
   if (letters_)
     moved |= letters_->poll();
   for (Operation *operation : moved_)
@@ -184,24 +185,26 @@ bool Job::poll() {
 
 bool Job::pollBesides() {
   bool mayCall = isThreaded_ || !letters_ || !letters_->courier().isOfMpi();
-  return mayCall ? poll() : lanes_->poll();
+  return mayCall ? poll() : worker_->progress();
 }
 
-std::optional<lanes::News> Job::news() { return letters_ ? letters_->news() : lanes::News{}; }
+std::optional<protocol::Wakeup> Job::wakeup() {
+  return letters_ ? letters_->wakeup() : protocol::Wakeup{};
+}
 
 Status Job::waitFor(Operation &operation) {
-  return told(lanes_->waitUntil([&] { return operation.isDone(); },
-                                [&] {
-                                  bool moved = operation.progress();
-                                  return moved_.empty() ? moved : poll() || moved;
-                                }));
+  return told(worker_->waitUntil([&] { return operation.isDone(); },
+                                 [&] {
+                                   bool moved = operation.progress();
+                                   return moved_.empty() ? moved : poll() || moved;
+                                 }));
 }
 
 Status Job::moveOnce() {
   if (poll())
     return {};
   lookFar();
-  return told(lanes_->check());
+  return told(worker_->check());
 }
 
 void Job::lookFar() {
@@ -253,23 +256,24 @@ void Job::check() {
 }
 
 // Other threads want to do something, too.
-void Job::leave() {
+void Job::beforeWait() {
   if (isThreaded())
     mutex_.unlock();
 }
 
-void Job::comeBack() {
+void Job::afterWait() {
   if (isThreaded())
     mutex_.lock();
 }
 
 // First fit: what could be had in one piece can be had for lanes piece by piece.
 void *Job::lend(uint64_t bytes) {
-  void *memory = lanes_->allocate(bytes);
+  void *memory = worker_->allocate(bytes);
   if (!memory)
     return nullptr;
-  void *rest = lanes_->allocate(lanes_->numRanks() * lanes::laneBytes(lanes::Options().ringBytes));
-  lanes_->release(rest ? rest : memory);
+  void *rest =
+      worker_->allocate(worker_->numRanks() * shm::fifoBytes(protocol::Options().fifo.ringBytes));
+  worker_->release(rest ? rest : memory);
   return rest ? memory : nullptr;
 }
 

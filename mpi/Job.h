@@ -7,10 +7,10 @@
 #include "mpi/Mpi.h"
 #include "mpi/Nodes.h"
 #include "mpi/TypesInUse.h"
+#include "protocol/Worker.h"
 #include "runtime/Library.h"
 #include "runtime/WireUp.h"
 #include "topology/Topology.h"
-#include "transports/lanes/Lanes.h"
 
 #include <atomic>
 #include <memory>
@@ -25,7 +25,7 @@ class Mover;
 class Operation;
 
 /// From MPI_Init to MPI_Finalize.
-class Job : lanes::ProgressHook {
+class Job : protocol::ProgressHook {
 public:
   Job();
   ~Job() override;
@@ -36,7 +36,7 @@ public:
   static void end();
   static Job *current() { return current_; }
 
-  lanes::Lanes &lanes() { return *lanes_; }
+  protocol::Worker &worker() { return *worker_; }
   /// To ranks of other nodes; null: there are none.
   Letters *letters() { return letters_.get(); }
 
@@ -59,8 +59,8 @@ public:
   /// The same for a thread that is not the program's own: as much as may be moved while that one is
   /// in a call of the MPI below.
   bool pollBesides();
-  /// Before a sleep, as Lanes::sleep() takes it. Empty: there is something now.
-  std::optional<lanes::News> news() override;
+  /// Before a sleep, as Worker::sleep() takes it. Empty: there is something now.
+  std::optional<protocol::Wakeup> wakeup() override;
 
   /// The same, for whoever does not wait, but comes by now and then. An error: a rank died.
   Status moveOnce();
@@ -76,13 +76,13 @@ public:
   /// Waits until done() is true, and moves all operations meanwhile, and those of the MPI below.
   /// The caller holds a Guard, which is opened now and then.
   template <typename Done> Status waitUntil(Done done) {
-    return told(lanes_->waitUntil(done, [this] { return poll(); }));
+    return told(worker_->waitUntil(done, [this] { return poll(); }));
   }
 
   /// The same for a blocking call: until this operation is done, which moves too.
   Status waitFor(Operation &operation);
 
-  /// Shared memory for the program; it goes back by Lanes::release(). Null: the rest is for lanes.
+  /// Shared memory for the program; it goes back by Worker::release(). Null: the rest is for lanes.
   void *lend(uint64_t bytes);
 
   /// Around a call of the MPI below that waits: another thread moves our operations meanwhile.
@@ -120,7 +120,7 @@ private:
   static Job *current_;
 
   std::unique_ptr<shm::World> world_;
-  std::unique_ptr<lanes::Lanes> lanes_;
+  std::unique_ptr<protocol::Worker> worker_;
   std::unique_ptr<Library> library_;
   std::unique_ptr<Letters> letters_;
   Topology topology_ = Topology::flat(1);
@@ -149,8 +149,8 @@ private:
   void lookFar();
   void noteFailure();
   Status told(Status outcome);
-  void leave() override;
-  void comeBack() override;
+  void beforeWait() override;
+  void afterWait() override;
   void tell(uint32_t ranksHere, const Status &shared, bool isFine) const;
   void connect(WiredUp wired, const Node &node);
   void connectNodes();

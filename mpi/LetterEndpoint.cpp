@@ -48,9 +48,9 @@ public:
   bool check() override;
   void abort(const Fault &fault) override;
   void cancel() override {
-    if (tally_.open != 0)
+    if (tally_.outstanding != 0)
       letters_.forget(tally_);
-    tally_.open = 0;
+    tally_.outstanding = 0;
   }
   OpId openOp(Rank peer) const override;
 
@@ -72,7 +72,7 @@ private:
   void takeFinished();
   bool findFailure();
   void doubt() override;
-  void onOver(Rank peer, const Letters::Key &run) override;
+  void onOver(Rank peer, const Tag &run) override;
   Fault mismatch() const;
   const End *findOpen(Rank peer) const;
 
@@ -80,7 +80,7 @@ private:
   Letters &letters_;
   bool isIndependent_;
   uint32_t run_ = *endpoint_.group_.nextRun;
-  lanes::Tally tally_;
+  protocol::CompletionCounter tally_;
   Side out_, in_;
   std::vector<Completion> done_;
   bool told_ = false;    ///< the caller has seen what is in done_
@@ -93,9 +93,9 @@ void LetterChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {
     side.first.push_back(static_cast<uint32_t>(side.ends.size()));
     for (uint32_t m = 0; m < edge.messages.size(); ++m) {
       End end;
-      end.key = endpoint_.group_.key;
-      end.key.message += m;
-      end.tally = &tally_;
+      end.tag = endpoint_.group_.key;
+      end.tag.message += m;
+      end.counter = &tally_;
       end.peer = edge.peer;
       side.ends.push_back(end);
     }
@@ -104,7 +104,7 @@ void LetterChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {
 
 LetterChannels::End &LetterChannels::endAt(Side &side, MessageSlot slot, const Payload &payload) {
   End &end = side.ends[side.first[slot.edge] + slot.message];
-  end.key.run = run_;
+  end.tag.run = run_;
   end.payload = payload;
   return end;
 }
@@ -113,7 +113,7 @@ Posted LetterChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
   if (payload.bytes == 0 && !payload.always)
     return Posted::Done;
   End &end = endAt(out_, slot, payload);
-  end.tag = index(op);
+  end.owner = index(op);
   end.isOpen = true;
   letters_.send(endpoint_.inWorld(end.peer), end);
   return afterPost(end);
@@ -121,12 +121,12 @@ Posted LetterChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
 
 Posted LetterChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   End &end = endAt(in_, slot, payload);
-  end.tag = index(op);
+  end.owner = index(op);
   end.isOpen = true;
   if (payload.bytes == 0 && !payload.always) {
-    ++tally_.open;
-    end.moved = 0;
-    end.finish();
+    ++tally_.outstanding;
+    end.transferred = 0;
+    end.complete();
   } else {
     letters_.recv(endpoint_.inWorld(end.peer), end);
   }
@@ -143,9 +143,9 @@ bool LetterChannels::recvNow(MessageSlot slot, const Payload &payload) {
 
 // What was done at once is the newest of those that are finished.
 Posted LetterChannels::afterPost(End &end) {
-  if (tally_.finished != &end || end.payload.upTo || tally_.mismatched)
+  if (tally_.completed != &end || end.payload.upTo || tally_.mismatched)
     return Posted::Pending;
-  tally_.finished = end.next;
+  tally_.completed = end.next;
   end.isOpen = false;
   return Posted::Done;
 }
@@ -154,22 +154,22 @@ void LetterChannels::takeFinished() {
   if (told_)
     done_.clear();
   told_ = false;
-  for (lanes::Message *m = tally_.finished; m; m = m->next) {
+  for (protocol::Request *m = tally_.completed; m; m = m->next) {
     static_cast<End &>(*m).isOpen = false;
     if (m != tally_.mismatched)
-      done_.push_back({OpId{m->tag}, m->moved});
+      done_.push_back({OpId{m->owner}, m->transferred});
   }
-  tally_.finished = nullptr;
+  tally_.completed = nullptr;
 }
 
 std::span<const Completion> LetterChannels::poll() {
-  if (tally_.open != 0)
+  if (tally_.outstanding != 0)
     letters_.poll();
   else
     letters_.glance();
   takeFinished();
   told_ = true;
-  if (tally_.mismatched && !(isIndependent_ && tally_.open != 0) && !findFailure())
+  if (tally_.mismatched && !(isIndependent_ && tally_.outstanding != 0) && !findFailure())
     fail(mismatch());
   if (!letters_.status())
     fail({kNoRank, kNoOp, letters_.status().message(), letters_.status().kind()});
@@ -178,13 +178,14 @@ std::span<const Completion> LetterChannels::poll() {
 
 Fault LetterChannels::mismatch() const {
   const End &end = static_cast<const End &>(*tally_.mismatched);
-  return end.moved == 0 ? endedWithout(end.peer, OpId{end.tag}, end.payload)
-                        : sizeMismatch(end.peer, OpId{end.tag}, end.payload, end.moved);
+  return end.transferred == 0
+             ? endedWithout(end.peer, OpId{end.owner}, end.payload)
+             : sizeMismatch(end.peer, OpId{end.owner}, end.payload, end.transferred);
 }
 
 // Not about a run that has just begun.
 void LetterChannels::doubt() {
-  if (tally_.open == 0)
+  if (tally_.outstanding == 0)
     return;
   if (doubted_ != run_)
     doubts_ = 0;
@@ -198,15 +199,15 @@ void LetterChannels::doubt() {
         letters_.askHowFar(endpoint_.inWorld(end.peer), endpoint_.keyOf(run_));
 }
 
-void LetterChannels::onOver(Rank peer, const Letters::Key &run) {
+void LetterChannels::onOver(Rank peer, const Tag &run) {
   if (run != endpoint_.keyOf(run_))
     return;
   for (Side *side : {&in_, &out_})
     for (End &end : side->ends)
       if (end.isOpen && endpoint_.inWorld(end.peer) == peer && letters_.abandon(peer, end)) {
-        end.moved = 0;
+        end.transferred = 0;
         end.isOpen = false;
-        --tally_.open;
+        --tally_.outstanding;
         if (!tally_.mismatched) // one says it for all
           tally_.mismatched = &end;
       }
@@ -231,7 +232,7 @@ const LetterChannels::End *LetterChannels::findOpen(Rank peer) const {
 
 OpId LetterChannels::openOp(Rank peer) const {
   const End *end = findOpen(peer);
-  return end ? OpId{end->tag} : kNoOp;
+  return end ? OpId{end->owner} : kNoOp;
 }
 
 void LetterChannels::abort(const Fault &fault) {
@@ -261,15 +262,15 @@ void LetterEndpoint::refuse(const std::string &reason) {
   tellAll(*group_.nextRun, saidBy(rank(), reason, ErrorKind::Refused));
 }
 
-Letters::Key LetterEndpoint::keyOf(uint32_t run) const {
-  Letters::Key key = group_.key;
+Tag LetterEndpoint::keyOf(uint32_t run) const {
+  Tag key = group_.key;
   key.run = run;
   return key;
 }
 
 // Whoever was told before, or tells the same, need not be told.
 void LetterEndpoint::tellAll(uint32_t run, const Fault &fault) {
-  Letters::Key key = keyOf(run);
+  Tag key = keyOf(run);
   if (letters_.findFailure(key))
     return;
   for (Rank peer : *group_.ranks)

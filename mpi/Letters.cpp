@@ -20,7 +20,7 @@ constexpr size_t kMostInvited = 64;
 uint32_t unitsOf(uint64_t bytes) { return static_cast<uint32_t>(bytes) + Letters::kUnitsPerLetter; }
 
 /// The key of its run, which is that of the first message.
-Letters::Key runOf(Letters::Key key) {
+Tag runOf(Tag key) {
   if ((key.stream & Letters::kCountsMessages) != 0)
     key.message = 0;
   return key;
@@ -71,7 +71,8 @@ struct Letters::Aside {
   std::vector<std::byte> bytes;
 };
 
-Letters::Letters(std::unique_ptr<Courier> courier, std::shared_ptr<const lanes::RunBook> book)
+Letters::Letters(std::unique_ptr<Courier> courier,
+                 std::shared_ptr<const protocol::ProgressTable> book)
     : courier_(std::move(courier)), book_(std::move(book)),
       shortBytes_(courier_->letterBytes() - sizeof(Header)) {
   courier_->deliverTo(*this);
@@ -249,10 +250,10 @@ void Letters::putAside(Rank from, Peer &peer, const Header &header, const std::b
 }
 
 void Letters::accept(Rank from, Message &message, const Header &header, const std::byte *bytes) {
-  message.moved = header.bytes;
+  message.transferred = header.bytes;
   bool fits = accepts(message.payload, header.bytes);
-  if (!fits && !message.tally->mismatched)
-    message.tally->mismatched = &message;
+  if (!fits && !message.counter->mismatched)
+    message.counter->mismatched = &message;
   if (header.kind == Header::Kind::Question && fits && header.bytes > 0)
     return takeBytes({from, &message, header.place});
   if (header.kind == Header::Kind::Question) {
@@ -262,7 +263,7 @@ void Letters::accept(Rank from, Message &message, const Header &header, const st
       scatter(message.payload, 0, bytes, header.bytes);
     countTaken(from, peer(from), header.bytes);
   }
-  message.finish();
+  message.complete();
 }
 
 void Letters::countTaken(Rank from, Peer &peer, uint64_t bytes) {
@@ -274,11 +275,11 @@ void Letters::countTaken(Rank from, Peer &peer, uint64_t bytes) {
 }
 
 void Letters::recv(Rank from, Message &message) {
-  ++message.tally->open;
-  message.moved = 0;
+  ++message.counter->outstanding;
+  message.transferred = 0;
   Peer &peer = this->peer(from);
   auto at = std::find_if(peer.aside.begin(), peer.aside.end(),
-                         [&](const Aside &a) { return a.header.key == message.key; });
+                         [&](const Aside &a) { return a.header.key == message.tag; });
   if (at == peer.aside.end()) {
     peer.wanted.push(message);
     return invite(from, peer, message);
@@ -291,14 +292,14 @@ void Letters::invite(Rank from, Peer &peer, Message &message) {
   if (message.payload.bytes <= shortBytes_ || !courier_->expectsInVain() ||
       peer.invited.size() == kMostInvited)
     return;
-  message.moved = message.payload.bytes;
+  message.transferred = message.payload.bytes;
   std::optional<Courier::Place> place = courier_->expect(from, message);
   if (!place)
     return;
-  Wanted wanted{*place, message.moved};
-  peer.invited.push_back({message.key, wanted});
+  Wanted wanted{*place, message.transferred};
+  peer.invited.push_back({message.tag, wanted});
   iovec memory{&wanted, sizeof wanted};
-  write(from, {Header::Kind::Invitation, 0, 0, message.key, sizeof wanted},
+  write(from, {Header::Kind::Invitation, 0, 0, message.tag, sizeof wanted},
         {&memory, 1, false, false, sizeof wanted});
 }
 
@@ -328,7 +329,7 @@ void Letters::arrived(Rank from, uint32_t number, Message *message) {
     peer.invited.erase(at);
   }
   if (message)
-    message->finish();
+    message->complete();
 }
 
 void Letters::readInvitation(Rank from, const Header &header, const std::byte *bytes) {
@@ -350,7 +351,7 @@ void Letters::readInvitation(Rank from, const Header &header, const std::byte *b
 
 // An invitation for another length is void.
 std::optional<Courier::Place> Letters::takeInvitation(Peer &peer, const Message &message) {
-  auto at = std::ranges::find(peer.invitations, message.key, &Invitation::key);
+  auto at = std::ranges::find(peer.invitations, message.tag, &Invitation::key);
   if (at == peer.invitations.end())
     return std::nullopt;
   Wanted wanted = at->wanted;
@@ -376,7 +377,7 @@ void Letters::decline(Rank from, const Courier::Place &place) {
 bool Letters::recvNow(Rank from, const Message &message) {
   Peer &peer = this->peer(from);
   auto at = std::find_if(peer.aside.begin(), peer.aside.end(),
-                         [&](const Aside &a) { return a.header.key == message.key; });
+                         [&](const Aside &a) { return a.header.key == message.tag; });
   if (at == peer.aside.end() || at->header.kind != Header::Kind::Short ||
       at->header.bytes != message.payload.bytes)
     return false;
@@ -387,8 +388,8 @@ bool Letters::recvNow(Rank from, const Message &message) {
 }
 
 void Letters::send(Rank to, Message &message) {
-  ++message.tally->open;
-  message.moved = message.payload.bytes;
+  ++message.counter->outstanding;
+  message.transferred = message.payload.bytes;
   Peer &peer = this->peer(to);
   uint64_t bytes = message.payload.bytes;
   if (std::optional<Courier::Place> place = takeInvitation(peer, message))
@@ -396,7 +397,7 @@ void Letters::send(Rank to, Message &message) {
   if (bytes > shortBytes_ || peer.ahead + unitsOf(bytes) > kWindow)
     return ask(to, message);
   peer.ahead += unitsOf(bytes);
-  write(to, {Header::Kind::Short, 0, 0, message.key, message.payload.bytes}, message.payload,
+  write(to, {Header::Kind::Short, 0, 0, message.tag, message.payload.bytes}, message.payload,
         &message);
 }
 
@@ -407,9 +408,9 @@ void Letters::ask(Rank to, Message &message) {
   }
   uint32_t place = freeQuestions_.back();
   freeQuestions_.pop_back();
-  questions_[place] = {&message, message.key, message.payload.bytes};
+  questions_[place] = {&message, message.tag, message.payload.bytes};
   peer(to).questions.push_back(place);
-  write(to, {Header::Kind::Question, place, 0, message.key, message.payload.bytes});
+  write(to, {Header::Kind::Question, place, 0, message.tag, message.payload.bytes});
 }
 
 void Letters::refuse(Rank to, uint32_t question) {
@@ -435,7 +436,7 @@ void Letters::giveBytes(Rank to, uint32_t question, const Courier::Place *place)
   if (message && place)
     courier_->give(to, *message, *place);
   else if (message)
-    message->finish();
+    message->complete();
   else if (place) // whoever gives up, too, waits for these bytes
     decline(to, *place);
 }
@@ -480,7 +481,7 @@ bool Letters::abandon(Rank from, Message &message) {
     asked->message = nullptr;
     return true;
   }
-  return !recall(from, peer(from), message.key) &&
+  return !recall(from, peer(from), message.tag) &&
          peer(from).wanted.removeIf([&](const Message &other) { return isIt(&other); }) != 0;
 }
 
@@ -496,13 +497,13 @@ void Letters::noteGone(Peer &peer, const Key &key) {
 }
 
 // Who sends something that is not wanted any more gets rid of it nevertheless.
-void Letters::forget(const lanes::Tally &tally) {
-  auto isOurs = [&](const Message *message) { return message && message->tally == &tally; };
+void Letters::forget(const protocol::CompletionCounter &tally) {
+  auto isOurs = [&](const Message *message) { return message && message->counter == &tally; };
   for (auto &[rank, peer] : peers_)
     peer.wanted.removeIf([&, &peer = peer, from = Rank{rank}](Message &message) {
       if (isOurs(&message)) {
-        noteGone(peer, message.key);
-        recall(from, peer, message.key);
+        noteGone(peer, message.tag);
+        recall(from, peer, message.tag);
       }
       return isOurs(&message);
     });

@@ -22,7 +22,7 @@
 #pragma once
 
 #include "mpi/Courier.h"
-#include "transports/lanes/RunProgress.h"
+#include "protocol/RunProgress.h"
 
 #include <chrono>
 #include <deque>
@@ -35,8 +35,8 @@ namespace colldsl::mpi {
 
 class Letters : Courier::Reader {
 public:
-  using Key = lanes::Key;
-  using Message = lanes::Message;
+  using Key = Tag;
+  using Message = protocol::Request;
 
   /// In streams with this bit Key::message counts the messages of a run; in others it belongs to
   /// the name of the stream, and runs have one.
@@ -63,7 +63,7 @@ public:
   };
 
   /// Collective. The book says how far this rank is.
-  Letters(std::unique_ptr<Courier> courier, std::shared_ptr<const lanes::RunBook> book);
+  Letters(std::unique_ptr<Courier> courier, std::shared_ptr<const protocol::ProgressTable> book);
 
   /// Collective. Waits until all that was sent is gone.
   ~Letters() override;
@@ -97,7 +97,7 @@ public:
 
   /// Lets go of the messages of an operation that is given up. Waits for bytes that are on their
   /// way from or to its buffers.
-  void forget(const lanes::Tally &tally);
+  void forget(const protocol::CompletionCounter &tally);
 
   /// Tells all that are known that nothing can be had from this rank any more.
   void sendFailure(const Fault &fault) { courier_->tellFailure(fault); }
@@ -113,8 +113,8 @@ public:
   const Status &status() const { return courier_->status(); }
 
   const Courier &courier() const { return *courier_; }
-  /// As Courier::news().
-  std::optional<lanes::News> news() { return courier_->news(); }
+  /// As Courier::wakeup().
+  std::optional<protocol::Wakeup> wakeup() { return courier_->wakeup(); }
 
   /// Messages, questions and invitations that are not at their end, here or of peers: for tests.
   size_t numOpen() const;
@@ -132,7 +132,7 @@ private:
 
   /// What is known of a rank that there were letters to or from.
   struct Peer {
-    lanes::MessageQueue wanted;
+    protocol::RequestQueue wanted;
     std::list<Aside> aside;
     uint32_t ahead = 0;                ///< units that were sent, and not said to have been taken
     uint32_t taken = 0;                ///< of its units, those that it was not told of
@@ -191,7 +191,7 @@ private:
   bool isRefused(const Key &key) const;
 
   std::unique_ptr<Courier> courier_;
-  std::shared_ptr<const lanes::RunBook> book_;
+  std::shared_ptr<const protocol::ProgressTable> book_;
   uint64_t shortBytes_;
   uint32_t glances_ = 0;                     ///< without a look
   std::unordered_map<uint32_t, Peer> peers_; ///< by rank

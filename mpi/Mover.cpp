@@ -40,7 +40,7 @@ void Mover::end() {
 }
 
 void Mover::work() {
-  lanes::Lanes &lanes = job_.lanes();
+  protocol::Worker &lanes = job_.worker();
   std::unique_lock lock(job_.mutex());
   while (true) {
     wanted_.wait(lock, [&] { return active_ != 0 || isOver_; });
@@ -49,9 +49,9 @@ void Mover::work() {
     if (job_.pollBesides())
       continue;
     SleepTicket ticket = lanes.armSleep();
-    std::optional<lanes::News> news;
+    std::optional<protocol::Wakeup> news;
     if (!job_.pollBesides())
-      news = job_.news();
+      news = job_.wakeup();
     lock.unlock();
     if (news)
       lanes.sleep(ticket, {news->file, std::min(news->atMost, kLongestSleep)});

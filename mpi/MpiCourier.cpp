@@ -91,7 +91,7 @@ void MpiCourier::write(Rank to, std::span<const std::byte> header, const Payload
     freeSheets_.pop_back();
     fly(request, {Flight::Kind::Letter, message, place, to});
   } else if (message) {
-    message->finish();
+    message->complete();
   }
 }
 
@@ -103,7 +103,7 @@ std::optional<Courier::Place> MpiCourier::expect(Rank from, Message &message) {
     return std::nullopt;
   uint32_t tag = freeTags_.back();
   freeTags_.pop_back();
-  Elements elements(message.payload, message.moved);
+  Elements elements(message.payload, message.transferred);
   MPI_Request request = MPI_REQUEST_NULL;
   if (isFine(real::Irecv(elements.address, elements.count, elements.type,
                          static_cast<int>(index(from)), static_cast<int>(tag), comm_, &request),
@@ -166,11 +166,11 @@ void MpiCourier::landed(const Flight &flight) {
   if (flight.kind == Flight::Kind::BytesIn)
     reader_->arrived(flight.peer, flight.number, flight.message);
   else if (flight.message)
-    flight.message->finish();
+    flight.message->complete();
 }
 
-void MpiCourier::forget(const lanes::Tally &tally) {
-  auto isOurs = [&](const Flight &f) { return f.message && f.message->tally == &tally; };
+void MpiCourier::forget(const protocol::CompletionCounter &tally) {
+  auto isOurs = [&](const Flight &f) { return f.message && f.message->counter == &tally; };
   for (size_t at = 0; at < flights_.size(); ++at) {
     if (!isOurs(flights_[at]))
       continue;
@@ -187,7 +187,7 @@ void MpiCourier::forget(const lanes::Tally &tally) {
 // The bytes go to memory of our own, unless they are here.
 void MpiCourier::divert(size_t at) {
   Flight &flight = flights_[at];
-  uint64_t bytes = std::exchange(flight.message, nullptr)->moved;
+  uint64_t bytes = std::exchange(flight.message, nullptr)->transferred;
   MPI_Status status;
   int isCancelled = 0;
   if (!isFine(real::Cancel(&requests_[at]), "MPI_Cancel") ||

@@ -28,8 +28,8 @@ public:
   void expectNoMore(Rank from, const Place &place) override;
   void give(Rank to, Message &message, const Place &place) override;
   bool poll() override;
-  std::optional<lanes::News> news() override { return lanes::News{-1, kNap}; }
-  void forget(const lanes::Tally &tally) override;
+  std::optional<protocol::Wakeup> wakeup() override { return protocol::Wakeup{-1, kNap}; }
+  void forget(const protocol::CompletionCounter &tally) override;
 
 private:
   /// Nothing that comes ends a sleep.

@@ -20,7 +20,7 @@ uint64_t bytesOf(const std::vector<iovec> &pieces) {
 } // namespace
 
 NeighborOperation::NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream)
-    : Operation(kind), exchange_(comm.job().lanes(), comm.progressOf(stream)) {}
+    : Operation(kind), exchange_(comm.job().worker(), comm.progressOf(stream)) {}
 
 Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
                                                            uint32_t stream) {

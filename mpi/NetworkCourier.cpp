@@ -106,7 +106,7 @@ void NetworkCourier::write(Rank to, std::span<const std::byte> header, const Pay
   if (!message)
     return;
   if (peer->open == 0 && peer->waiting.empty())
-    message->finish();
+    message->complete();
   else
     leaving_.push_back({peer, message});
 }
@@ -116,7 +116,7 @@ void NetworkCourier::finishLeaving() {
   std::erase_if(leaving_, [](const Leaving &leaving) {
     bool isGone = leaving.peer->open == 0 && leaving.peer->waiting.empty();
     if (isGone && leaving.message)
-      leaving.message->finish();
+      leaving.message->complete();
     return isGone;
   });
 }
@@ -147,12 +147,13 @@ std::optional<Courier::Place> NetworkCourier::expect(Rank from, Message &message
   Incoming &incoming = freshIncoming();
   incoming.message = &message;
   incoming.peer = peer(from);
-  incoming.bytes = message.moved;
+  incoming.bytes = message.transferred;
   Place place{.number = numberOf(incoming)};
   if (!carrier_->powers().moves || message.payload.count != 1)
     return place;
   void *begin = message.payload.pieces[0].iov_base;
-  Result<network::Region> region = carrier_->know({begin, message.moved}, Access::RemoteWrite);
+  Result<network::Region> region =
+      carrier_->know({begin, message.transferred}, Access::RemoteWrite);
   if (!region)
     return place;
   incoming.region = region.take();
@@ -280,7 +281,7 @@ void NetworkCourier::gone(Outgoing &outgoing) {
     return;
   --numOutgoing_;
   if (outgoing.isMoving)
-    message->finish();
+    message->complete();
   else
     leaving_.push_back({outgoing.peer, message});
 }
@@ -304,11 +305,11 @@ bool NetworkCourier::poll() {
   return moved;
 }
 
-std::optional<lanes::News> NetworkCourier::news() {
+std::optional<protocol::Wakeup> NetworkCourier::wakeup() {
   std::optional<network::Carrier::Wait> wait = carrier_->ifIdle();
   if (!wait)
     return std::nullopt;
-  return lanes::News{wait->file, wait->atMost};
+  return protocol::Wakeup{wait->file, wait->atMost};
 }
 
 void NetworkCourier::onFrame(Peer &from, const Header &header, std::span<const std::byte> body) {
@@ -375,8 +376,8 @@ void NetworkCourier::fail(const Fault &fault) {
 
 // What a peer writes, or the network reads, cannot be called back: a peer that was invited answers
 // the recall when it looks, uses the invitation, or dies. What comes in parts is thrown away.
-void NetworkCourier::forget(const lanes::Tally &tally) {
-  auto isOurs = [&](const Message *message) { return message && message->tally == &tally; };
+void NetworkCourier::forget(const protocol::CompletionCounter &tally) {
+  auto isOurs = [&](const Message *message) { return message && message->counter == &tally; };
   auto isRead = [&](const Outgoing &outgoing) { return isOurs(outgoing.message); };
   auto isWritten = [&](const Incoming &incoming) {
     return isOurs(incoming.message) && incoming.region;

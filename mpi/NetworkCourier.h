@@ -30,10 +30,10 @@ public:
   void expectNoMore(Rank from, const Place &place) override;
   void give(Rank to, Message &message, const Place &place) override;
   bool poll() override;
-  std::optional<lanes::News> news() override;
+  std::optional<protocol::Wakeup> wakeup() override;
   void meet(Rank rank) override;
   void tellFailure(const Fault &fault) override { fail(fault); }
-  void forget(const lanes::Tally &tally) override;
+  void forget(const protocol::CompletionCounter &tally) override;
 
 private:
   using Clock = std::chrono::steady_clock;

@@ -7,9 +7,9 @@
 namespace colldsl::mpi {
 namespace {
 
-lanes::LaneGroup onNode(const Job &job, const std::vector<Rank> &members, Rank self,
-                        uint32_t context, lanes::LaneGroup::Numbering runs) {
-  lanes::LaneGroup group{context, {}, self, runs};
+protocol::RankGroup onNode(const Job &job, const std::vector<Rank> &members, Rank self,
+                           uint32_t context, protocol::RankGroup::Numbering runs) {
+  protocol::RankGroup group{context, {}, self, runs};
   for (Rank member : members)
     group.ranks.push_back(job.onNode(member));
   return group;
@@ -26,13 +26,13 @@ Topology topologyOf(const Job &job, const std::vector<Rank> &members) {
 
 PlanGroup::PlanGroup(Job &job, std::shared_ptr<const std::vector<Rank>> members, Rank self,
                      uint32_t context, uint32_t stream)
-    : job_(job), progress_(job.lanes().book(), {context, stream, 0, 0}),
-      lanes_(job.lanes(), onNode(job, *members, self, context, {stream, &next_}), nullptr),
+    : job_(job), progress_(job.worker().progressTable(), {context, stream, 0, 0}),
+      lanes_(job.worker(), onNode(job, *members, self, context, {stream, &next_}), nullptr),
       communicator_(connect(members, {context, stream, 0, 0}), topologyOf(job, *members)) {}
 
 // Where all are on this node nothing stands between plans and lanes.
 Endpoint &PlanGroup::connect(const std::shared_ptr<const std::vector<Rank>> &members,
-                             const Letters::Key &key) {
+                             const Tag &key) {
   constexpr uint8_t kNear = 0, kFar = 1;
   std::vector<uint8_t> partOf;
   for (Rank member : *members)

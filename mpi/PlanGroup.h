@@ -2,8 +2,8 @@
 #pragma once
 
 #include "mpi/LetterEndpoint.h"
+#include "protocol/PlanEndpoint.h"
 #include "runtime/Communicator.h"
-#include "transports/lanes/LaneEndpoint.h"
 #include "transports/routed/RoutedEndpoint.h"
 
 #include <optional>
@@ -31,13 +31,12 @@ public:
   void end(uint32_t number) { progress_.end(number); }
 
 private:
-  Endpoint &connect(const std::shared_ptr<const std::vector<Rank>> &members,
-                    const Letters::Key &key);
+  Endpoint &connect(const std::shared_ptr<const std::vector<Rank>> &members, const Tag &key);
 
   Job &job_;
   uint32_t next_ = 0;
-  lanes::RunProgress progress_;
-  lanes::LaneEndpoint lanes_;
+  protocol::RunProgress progress_;
+  protocol::PlanEndpoint lanes_;
   std::optional<LetterEndpoint> letters_;        ///< where some rank is on another node
   std::optional<routed::RoutedEndpoint> routed_; ///< then both
   Communicator communicator_;

@@ -265,12 +265,12 @@ const std::shared_ptr<PlanGroup> &ServedComm::plans() {
 }
 
 // A persistent call has a stream of its own.
-std::shared_ptr<lanes::RunProgress> ServedComm::progressOf(uint32_t stream) {
-  lanes::Key key{context_.number, stream, 0, context_.owner};
+std::shared_ptr<protocol::RunProgress> ServedComm::progressOf(uint32_t stream) {
+  Tag key{context_.number, stream, 0, context_.owner};
   if (stream != 0)
-    return std::make_shared<lanes::RunProgress>(job_.lanes().book(), key);
+    return std::make_shared<protocol::RunProgress>(job_.worker().progressTable(), key);
   if (!progress_)
-    progress_ = std::make_shared<lanes::RunProgress>(job_.lanes().book(), key);
+    progress_ = std::make_shared<protocol::RunProgress>(job_.worker().progressTable(), key);
   return progress_;
 }
 

@@ -137,7 +137,7 @@ public:
 
   /// Made when they are first needed.
   const std::shared_ptr<PlanGroup> &plans();
-  std::shared_ptr<lanes::RunProgress> progressOf(uint32_t stream);
+  std::shared_ptr<protocol::RunProgress> progressOf(uint32_t stream);
 
 private:
   /// The communicator that a thread asked for last, until one is forgotten.
@@ -213,7 +213,7 @@ private:
   uint32_t runs_ = 0;
   uint32_t calls_ = 0; ///< so far, up to Settings::firstCalls()
   std::shared_ptr<PlanGroup> plans_;
-  std::shared_ptr<lanes::RunProgress> progress_; ///< of blocking and nonblocking calls
+  std::shared_ptr<protocol::RunProgress> progress_; ///< of blocking and nonblocking calls
   uint32_t persistent_ = 0;
   std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
   std::array<Quick, kCallKinds> quick_;

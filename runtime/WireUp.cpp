@@ -1,11 +1,11 @@
 #include "runtime/WireUp.h"
 
 #include "ir/Concat.h"
+#include "protocol/PlanEndpoint.h"
 #include "runtime/Meeting.h"
 #include "runtime/OnNetwork.h"
 #include "runtime/OutOfBandBootstrap.h"
 #include "transports/datagram/Attach.h"
-#include "transports/lanes/LaneEndpoint.h"
 #include "transports/ofi/Attach.h"
 #include "transports/routed/RoutedEndpoint.h"
 #include "transports/verbs/Attach.h"
@@ -127,13 +127,13 @@ Status joinNetwork(const OutOfBand &launcher, Meeting &meeting, WiredUp &wired, 
 }
 
 Status joinNode(const OutOfBand &launcher, WiredUp &wired) {
-  lanes::LaneGroup group;
-  group.context = lanes::kWorldContext;
+  protocol::RankGroup group;
+  group.context = protocol::kWorldContext;
   group.self = Rank{launcher.rank};
   uint32_t next = 0;
   for (uint32_t node : wired.nodes)
     group.ranks.push_back(node == wired.nodes[launcher.rank] ? Rank{next++} : kNoRank);
-  auto endpoint = lanes::LaneEndpoint::attach(*wired.world, std::move(group), {});
+  auto endpoint = protocol::PlanEndpoint::attach(*wired.world, std::move(group), {});
   if (!endpoint)
     return endpoint.status();
   wired.parts.push_back(endpoint.take());

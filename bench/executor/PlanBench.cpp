@@ -13,8 +13,8 @@
 #include "bench/executor/Measure.h"
 #include "executor/LocalRanks.h"
 #include "executor/Plan.h"
+#include "protocol/PlanEndpoint.h"
 #include "tests/executor/Schedules.h"
-#include "transports/lanes/LaneEndpoint.h"
 
 #include <algorithm>
 #include <atomic>
@@ -53,7 +53,7 @@ Doubles onRanks(uint32_t numRanks, const shm::Options &shm, bool bind, const Bod
   options.shm = shm;
   if (overLanes)
     options.attach = [](shm::World &world, Rank rank) {
-      return lanes::LaneEndpoint::attach(world, rank, {});
+      return protocol::PlanEndpoint::attach(world, rank, {});
     };
   auto outcomes = runLocalRanks(options, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
     Result<Doubles> values = body(e);

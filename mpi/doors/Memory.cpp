@@ -17,9 +17,9 @@ COLLDSL_DOOR(Alloc_mem, (MPI_Aint size, MPI_Info info, void *address)) {
 
 COLLDSL_DOOR(Free_mem, (void *memory)) {
   Job *job = Job::current();
-  if (!job || !job->lanes().owns(memory))
+  if (!job || !job->worker().owns(memory))
     return real::Free_mem(memory);
   Guard guard(*job);
-  job->lanes().release(memory);
+  job->worker().release(memory);
   return MPI_SUCCESS;
 }

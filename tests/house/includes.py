@@ -21,17 +21,18 @@ ALLOWED = {
     "verifier": ["ir"],
     "simulator": ["ir", "program", "topology"],
     "transports": ["ir", "topology"],
-    "executor": ["ir", "topology", "transports"],
-    "runtime": ["ir", "topology", "program", "passes", "transports", "executor"],
+    "protocol": ["ir", "topology", "transports"],
+    "executor": ["ir", "topology", "transports", "protocol"],
+    "runtime": ["ir", "topology", "program", "passes", "transports", "protocol", "executor"],
     "launch": ["ir", "runtime"],
     "api": ["ir", "topology", "program", "transports", "executor", "runtime", "launch", "stdlib",
             "colldsl"],
-    "mpi": ["ir", "topology", "stdlib", "transports", "executor", "runtime"],
+    "mpi": ["ir", "topology", "stdlib", "transports", "protocol", "executor", "runtime"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
 }
 # What runs a schedule knows images, not DAGs: these headers, and no others of ir.
-IMAGE_ONLY = ["transports", "executor"]
+IMAGE_ONLY = ["transports", "protocol", "executor"]
 NOT_IMAGE = ["Dag.h", "Schedule.h", "TextForm.h"]
 # Libraries that only some folders know.
 LIBRARIES = {

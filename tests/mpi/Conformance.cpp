@@ -161,10 +161,10 @@ void runUntil(double end, Options &options, int rank, Report &report, Tally &lef
   }
 }
 
-// The first tenth, a minute at most, may need what the rest needs again.
+// The first half may need what the rest needs again: memory that leaks goes on growing.
 void runFor(Options &options, int rank, Report &report, Tally &leftOut) {
   double begin = MPI_Wtime(), time = static_cast<double>(options.forSeconds);
-  runUntil(begin + std::min(60.0, time / 10), options, rank, report, leftOut);
+  runUntil(begin + time / 2, options, rank, report, leftOut);
   Usage before = Usage::now();
   runUntil(begin + time, options, rank, report, leftOut);
   Usage after = Usage::now();

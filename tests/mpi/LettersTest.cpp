@@ -29,7 +29,7 @@ std::unique_ptr<Courier> makeCourier(Way way) {
 
 class LettersOf : public ::testing::TestWithParam<Way> {
 protected:
-  LettersOf() : letters(makeCourier(GetParam()), Job::current()->lanes().book()) {
+  LettersOf() : letters(makeCourier(GetParam()), Job::current()->worker().progressTable()) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   }
 
@@ -52,15 +52,16 @@ protected:
     std::vector<iovec> pieces;
     Letters::Message message;
 
-    End(uint64_t size, uint32_t count, uint32_t number, lanes::Tally &tally) : bytes(size, 0xee) {
+    End(uint64_t size, uint32_t count, uint32_t number, protocol::CompletionCounter &tally)
+        : bytes(size, 0xee) {
       for (uint32_t i = 0; i < count; ++i) {
         uint64_t begin = size * i / count;
         pieces.push_back({bytes.data() + begin, size * (i + 1) / count - begin});
       }
       std::reverse(pieces.begin(), pieces.end());
-      message.key = {1, 2, 3, number};
+      message.tag = {1, 2, 3, number};
       message.payload = {pieces.data(), count, true, false, size};
-      message.tally = &tally;
+      message.counter = &tally;
     }
     End(const End &) = delete;
     /// The bytes in the order in which they travel.
@@ -92,7 +93,7 @@ protected:
     EXPECT_TRUE(letters.status()) << letters.status().message();
   }
   void finish() {
-    pollUntil([&] { return tally.open == 0; });
+    pollUntil([&] { return tally.outstanding == 0; });
   }
   /// All ranks are here; letters move meanwhile.
   void meet() {
@@ -107,7 +108,7 @@ protected:
 
   int rank = 0;
   Letters letters;
-  lanes::Tally tally;
+  protocol::CompletionCounter tally;
   bool keepsSomething = false; ///< of what is over, until it is much
 };
 
@@ -124,7 +125,7 @@ TEST_P(LettersOf, anyLengthInAnyPieces) {
       End wanted(size, 1, 0, tally);
       wanted.fill(static_cast<uint8_t>(number));
       EXPECT_EQ(end.packed(), wanted.packed()) << size << " in " << pieces;
-      EXPECT_EQ(end.message.moved, size);
+      EXPECT_EQ(end.message.transferred, size);
     }
 }
 
@@ -149,7 +150,7 @@ TEST_P(LettersOf, whoRunsAheadIsHeldBack) {
     for (End &end : ends)
       post(end);
     meet();
-    EXPECT_GE(tally.open, kMany - kMostAhead);
+    EXPECT_GE(tally.outstanding, kMany - kMostAhead);
   } else {
     meet();
     for (End &end : ends)
@@ -178,7 +179,7 @@ TEST_P(LettersOf, lengthsThatDifferAreTheReceiversToTell) {
     post(end);
     finish();
     EXPECT_EQ(tally.mismatched, sends() ? nullptr : &end.message);
-    EXPECT_EQ(end.message.moved, size);
+    EXPECT_EQ(end.message.transferred, size);
     tally.mismatched = nullptr;
   }
 }
@@ -196,7 +197,7 @@ TEST_P(LettersOf, lengthsThatDifferFromTheReceiverWhoIsFirst) {
       meet();
     finish();
     EXPECT_EQ(tally.mismatched, sends() ? nullptr : &end.message);
-    EXPECT_EQ(end.message.moved, size);
+    EXPECT_EQ(end.message.transferred, size);
     tally.mismatched = nullptr;
     if (!sends()) {
       EXPECT_EQ(end.bytes, std::vector<uint8_t>(100000, 0xee));
@@ -227,9 +228,9 @@ TEST_P(LettersOf, whoeverIsInvitedNeedNotAsk) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (!sends()) {
     auto until = std::chrono::steady_clock::now() + (isInvited ? kLong : kShort);
-    while (tally.open != 0 && std::chrono::steady_clock::now() < until)
+    while (tally.outstanding != 0 && std::chrono::steady_clock::now() < until)
       letters.poll();
-    EXPECT_EQ(tally.open, isInvited ? 0u : 1u);
+    EXPECT_EQ(tally.outstanding, isInvited ? 0u : 1u);
   }
   MPI_Barrier(MPI_COMM_WORLD); // in which the sender does nothing else
   finish();
@@ -317,10 +318,10 @@ TEST_P(LettersOf, invitationsAreTakenBackBeforeMemoryIsUsedAgain) {
 TEST_P(LettersOf, keysOfCancelledReceivesAreNotKept) {
   constexpr uint32_t kRuns = 5000, kMost = 1100;
   keepsSomething = true;
-  lanes::RunProgress progress(Job::current()->lanes().book(), {77, 1, 0, 0});
+  protocol::RunProgress progress(Job::current()->worker().progressTable(), {77, 1, 0, 0});
   for (uint32_t run = 0; run < kRuns && !sends(); ++run) {
     End end(8, 1, 0, tally);
-    end.message.key = {77, 1, run, 0};
+    end.message.tag = {77, 1, run, 0};
     progress.begin(run);
     post(end);
     letters.forget(tally);
@@ -335,21 +336,21 @@ TEST_P(LettersOf, keysOfCancelledReceivesAreNotKept) {
 // is.
 TEST_P(LettersOf, questionsOfRunsThatFailedAreRefused) {
   End end(100000, 1, 70, tally);
-  lanes::RunProgress progress(Job::current()->lanes().book(), end.message.key);
+  protocol::RunProgress progress(Job::current()->worker().progressTable(), end.message.tag);
   if (!sends())
-    progress.whole(end.message.key.run);
+    progress.whole(end.message.tag.run);
   meet();
   if (sends()) {
     post(end);
     letters.forget(tally);
     tally = {};
-    letters.sendFailure(kThere, end.message.key, {Rank{0}, kNoOp, "out of luck"});
+    letters.sendFailure(kThere, end.message.tag, {Rank{0}, kNoOp, "out of luck"});
   }
   meet();
 }
 
 TEST_P(LettersOf, failuresAreToldOncePerKey) {
-  Letters::Key key{1, 2, 0, 0}, other{1, 3, 0, 0};
+  Tag key{1, 2, 0, 0}, other{1, 3, 0, 0};
   if (sends())
     letters.sendFailure(kThere, key, {Rank{7}, kNoOp, "out of luck"});
   else
@@ -392,11 +393,11 @@ struct Doubting : Letters::Doubter {
   ~Doubting() { letters.endDoubting(*this); }
   void doubt() override {
     ++doubts;
-    letters.askHowFar(peer, message.key);
+    letters.askHowFar(peer, message.tag);
   }
-  void onOver(Rank from, const Letters::Key &run) override {
+  void onOver(Rank from, const Tag &run) override {
     EXPECT_EQ(from, peer);
-    EXPECT_EQ(run, message.key);
+    EXPECT_EQ(run, message.tag);
     ++answers;
     isAbandoned = letters.abandon(peer, message);
   }
@@ -408,10 +409,10 @@ TEST_P(LettersOf, whoWaitsInVainIsTold) {
   uint32_t number = 20;
   for (bool isSent : {true, false}) {
     End end(100000, 1, ++number, tally);
-    lanes::RunProgress progress(Job::current()->lanes().book(), end.message.key);
+    protocol::RunProgress progress(Job::current()->worker().progressTable(), end.message.tag);
     if (!sends()) {
       meet();
-      progress.whole(end.message.key.run);
+      progress.whole(end.message.tag.run);
       meet();
       continue;
     }
@@ -451,12 +452,12 @@ TEST_P(LettersOf, whatHasArrivedIsNotAbandoned) {
 TEST_P(LettersOf, whatIsOverIsThrownAwayOnceMuchHasGathered) {
   constexpr uint32_t kAtOnce = kMostAhead / 2;
   keepsSomething = true;
-  lanes::RunProgress progress(Job::current()->lanes().book(), {1, 2, 0, 40});
+  protocol::RunProgress progress(Job::current()->worker().progressTable(), {1, 2, 0, 40});
   progress.whole(6 * kAtOnce);
   for (uint32_t round = 0; round < 6; ++round) {
     std::deque<End> ends;
     for (uint32_t m = 0; m < kAtOnce && sends(); ++m) {
-      ends.emplace_back(4, 1, 40, tally).message.key.run = round * kAtOnce + m;
+      ends.emplace_back(4, 1, 40, tally).message.tag.run = round * kAtOnce + m;
       post(ends.back());
     }
     finish();
@@ -488,7 +489,7 @@ TEST_P(LettersOverANetwork, failuresPassByWhatIsStuck) {
     for (End &end : ends)
       post(end);
     letters.sendFailure({Rank{7}, kNoOp, "out of luck"});
-    EXPECT_GT(tally.open, 0u);
+    EXPECT_GT(tally.outstanding, 0u);
     MPI_Barrier(MPI_COMM_WORLD);
   } else {
     for (End &end : ends)

@@ -1,8 +1,8 @@
 // Collectives of the standard library over lanes: committing them waits for nobody.
 #include "compiler/Compile.h"
 #include "executor/LocalRanks.h"
+#include "protocol/PlanEndpoint.h"
 #include "runtime/CollectivePlan.h"
-#include "transports/lanes/LaneEndpoint.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST(CollectivesOverLanes, areCommittedAlone) {
     local.numRanks = ranks;
     local.timeout = std::chrono::seconds(60);
     local.attach = [](shm::World &world, Rank rank) {
-      return lanes::LaneEndpoint::attach(world, rank, {});
+      return protocol::PlanEndpoint::attach(world, rank, {});
     };
     auto outcomes = runLocalRanks(local, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
       auto library = Library::view(bytes);

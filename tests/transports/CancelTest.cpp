@@ -1,7 +1,7 @@
 // Messages on lanes that one end cancels: no byte of them moves any more, whatever the other end
 // has done or does later, and nothing of them is kept. One thread is both ranks, so that it decides
 // who does the next step; where an end must wait for the other one there are two.
-#include "transports/lanes/Lanes.h"
+#include "protocol/Worker.h"
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +14,7 @@
 namespace colldsl::test {
 namespace {
 
-using namespace lanes;
+using namespace protocol;
 using namespace std::chrono_literals;
 
 constexpr uint64_t kBytes = 300000;
@@ -23,13 +23,14 @@ constexpr uint8_t kSent = 1, kReused = 2, kUntouched = 3;
 /// A message in one piece, in memory of its own or in that which ranks share.
 class Buffer {
 public:
-  Buffer(Lanes &lanes, bool isShared, uint8_t value, Tally &tally, uint32_t number = 0)
-      : lanes_(lanes), shared_(isShared ? lanes.allocate(kBytes) : nullptr),
+  Buffer(Worker &worker, bool isShared, uint8_t value, CompletionCounter &tally,
+         uint32_t number = 0)
+      : lanes_(worker), shared_(isShared ? worker.allocate(kBytes) : nullptr),
         own_(isShared ? 0 : kBytes), piece_{isShared ? shared_ : own_.data(), kBytes} {
     fill(value);
-    message.key = {1, 1, 0, number};
+    message.tag = {1, 1, 0, number};
     message.payload = {&piece_, 1, false, false, kBytes};
-    message.tally = &tally;
+    message.counter = &tally;
   }
   ~Buffer() {
     if (shared_)
@@ -44,10 +45,10 @@ public:
     return std::all_of(bytes, bytes + kBytes, [&](uint8_t byte) { return byte == value; });
   }
 
-  Message message;
+  Request message;
 
 private:
-  Lanes &lanes_;
+  Worker &lanes_;
   void *shared_;
   std::vector<uint8_t> own_;
   iovec piece_;
@@ -69,32 +70,32 @@ struct Pair {
     world = shm::World::create(2, options).take();
     for (uint32_t r : {0u, 1u})
       world->control(Rank{r}).pid.store(getpid());
-    there = std::make_unique<Lanes>(*world, Rank{0});
-    here = std::make_unique<Lanes>(*world, Rank{1});
+    there = std::make_unique<Worker>(*world, Rank{0});
+    here = std::make_unique<Worker>(*world, Rank{1});
   }
-  void send(Buffer &from) { there->sender(Rank{1})->post(from.message); }
-  void receive(Buffer &to) { here->receiver(Rank{0}).post(to.message); }
+  void send(Buffer &from) { there->sendsTo(Rank{1})->send(from.message); }
+  void receive(Buffer &to) { here->receivesFrom(Rank{0}).recv(to.message); }
   void pollBoth(int times = 50) {
     for (int i = 0; i < times; ++i) {
-      there->poll();
-      here->poll();
+      there->progress();
+      here->progress();
     }
   }
   /// Another message gets through.
   void expectOthersWork() {
-    Tally sent, received;
+    CompletionCounter sent, received;
     Buffer from(*there, false, kSent, sent, 99), to(*here, false, kUntouched, received, 99);
     send(from);
     receive(to);
     pollBoth();
-    EXPECT_EQ(sent.open + received.open, 0u);
+    EXPECT_EQ(sent.outstanding + received.outstanding, 0u);
     EXPECT_TRUE(to.isAll(kSent));
-    there->forget(sent);
-    here->forget(received);
+    there->cancel(sent);
+    here->cancel(received);
   }
 
   std::unique_ptr<shm::World> world;
-  std::unique_ptr<Lanes> there, here;
+  std::unique_ptr<Worker> there, here;
 };
 
 class Cancel : public ::testing::TestWithParam<Way> {
@@ -105,7 +106,7 @@ protected:
     SCOPED_TRACE(steps);
     const Way &way = GetParam();
     Pair pair(way.singleCopy);
-    Tally sent, received;
+    CompletionCounter sent, received;
     Buffer from(*pair.there, way.isSentShared, kSent, sent);
     Buffer to(*pair.here, way.isReceivedShared, kUntouched, received);
     from.message.mover = to.message.mover = way.mover;
@@ -116,24 +117,24 @@ protected:
         pair.send(from);
         break;
       case 1:
-        pair.here->poll();
+        pair.here->progress();
         break;
       case 2:
         pair.receive(to);
         isPosted = true;
         break;
       default:
-        (step % 2 == 0 ? pair.here : pair.there)->poll();
+        (step % 2 == 0 ? pair.here : pair.there)->progress();
       }
-    pair.there->forget(sent);
+    pair.there->cancel(sent);
     from.fill(kReused);
     if (!isPosted)
       pair.receive(to);
     pair.pollBoth();
-    if (received.open == 0) {
+    if (received.outstanding == 0) {
       EXPECT_TRUE(to.isAll(kSent));
     } else {
-      pair.here->forget(received);
+      pair.here->cancel(received);
     }
     pair.expectOthersWork();
   }
@@ -148,14 +149,14 @@ TEST_P(Cancel, theSenderAtAnyStep) {
 TEST_P(Cancel, aMessageThatIsNotCancelledArrives) {
   const Way &way = GetParam();
   Pair pair(way.singleCopy);
-  Tally sent, received;
+  CompletionCounter sent, received;
   Buffer from(*pair.there, way.isSentShared, kSent, sent);
   Buffer to(*pair.here, way.isReceivedShared, kUntouched, received);
   from.message.mover = to.message.mover = way.mover;
   pair.send(from);
   pair.receive(to);
   pair.pollBoth();
-  EXPECT_EQ(sent.open + received.open, 0u);
+  EXPECT_EQ(sent.outstanding + received.outstanding, 0u);
   EXPECT_TRUE(to.isAll(kSent));
 }
 
@@ -164,20 +165,20 @@ TEST_P(Cancel, idsAreUsedAgain) {
   constexpr uint32_t kMany = 70000;
   const Way &way = GetParam();
   Pair pair(way.singleCopy);
-  Tally sent, received;
+  CompletionCounter sent, received;
   Buffer from(*pair.there, way.isSentShared, kSent, sent);
   Buffer to(*pair.here, way.isReceivedShared, kUntouched, received);
   from.message.mover = to.message.mover = Mover::Writer; // the receiver copies none of it
   for (uint32_t i = 0; i < kMany; ++i) {
-    from.message.key.message = to.message.key.message = 100 + i;
+    from.message.tag.message = to.message.tag.message = 100 + i;
     if (i % 2 == 0)
       pair.receive(to);
     pair.send(from);
-    pair.here->poll();
-    pair.there->forget(sent);
-    pair.here->poll();
+    pair.here->progress();
+    pair.there->cancel(sent);
+    pair.here->progress();
     if (i % 2 == 0)
-      pair.here->forget(received);
+      pair.here->cancel(received);
     sent = received = {};
   }
   pair.expectOthersWork();
@@ -209,7 +210,7 @@ protected:
   CancelWhileCopying() {
     to_.message.combining = &target_;
     pair_.send(from_);
-    pair_.here->poll();
+    pair_.here->progress();
     receiver_ = std::thread([&] { pair_.receive(to_); });
     while (!target_.isCopying)
       std::this_thread::yield();
@@ -220,7 +221,7 @@ protected:
   }
 
   Pair pair_{shm::SingleCopy::On};
-  Tally sent_, received_;
+  CompletionCounter sent_, received_;
   Buffer from_{*pair_.there, true, kSent, sent_};
   Buffer to_{*pair_.here, false, kUntouched, received_};
   SlowTarget target_;
@@ -231,7 +232,7 @@ protected:
 TEST_F(CancelWhileCopying, theSenderWaitsForTheEndOfTheCopy) {
   std::atomic<bool> isCancelled = false;
   std::thread sender([&] {
-    pair_.there->forget(sent_);
+    pair_.there->cancel(sent_);
     isCancelled = true;
     from_.fill(kReused);
   });
@@ -244,8 +245,8 @@ TEST_F(CancelWhileCopying, theSenderWaitsForTheEndOfTheCopy) {
 
 TEST_F(CancelWhileCopying, nobodyWaitsForADeadReceiver) {
   pair_.world->reportDeath(Rank{1});
-  pair_.there->forget(sent_);
-  EXPECT_FALSE(pair_.there->sender(Rank{1})->isBusy());
+  pair_.there->cancel(sent_);
+  EXPECT_FALSE(pair_.there->sendsTo(Rank{1})->isBusy());
 }
 
 } // namespace

@@ -1,9 +1,10 @@
 // How often lanes copy a byte, and what memory they take: counted. One thread is all ranks. Calls
 // of the kernel that read and write other processes' memory come by here.
-#include "transports/lanes/Lanes.h"
+#include "protocol/Worker.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,9 +39,9 @@ extern "C" ssize_t process_vm_writev(pid_t process, const iovec *from, unsigned 
 namespace colldsl::test {
 namespace {
 
-using namespace lanes;
+using namespace protocol;
 
-/// Ranks of one process, with nothing but lanes.
+/// Ranks of one process, with nothing but worker.
 class Ranks {
 public:
   explicit Ranks(uint32_t numRanks, shm::Options options = {}) {
@@ -48,34 +49,34 @@ public:
     for (uint32_t r = 0; r < numRanks; ++r)
       world_->control(Rank{r}).pid.store(getpid());
     for (uint32_t r = 0; r < numRanks; ++r)
-      ranks_.push_back(std::make_unique<Lanes>(*world_, Rank{r}));
+      ranks_.push_back(std::make_unique<Worker>(*world_, Rank{r}));
   }
 
-  Lanes &operator[](uint32_t rank) { return *ranks_[rank]; }
+  Worker &operator[](uint32_t rank) { return *ranks_[rank]; }
 
   /// One message; true: it arrived.
   bool move(uint32_t from, uint32_t to, void *source, void *target, uint64_t bytes) {
-    LaneSender *sender = ranks_[from]->sender(Rank{to});
+    LocalSends *sender = ranks_[from]->sendsTo(Rank{to});
     if (!sender)
       return false;
     iovec there{source, bytes}, here{target, bytes};
-    Tally sent, received;
-    Message out, in;
-    out.key = in.key = {1, 1, ++run_, 0};
+    CompletionCounter sent, received;
+    Request out, in;
+    out.tag = in.tag = {1, 1, ++run_, 0};
     out.payload = {&there, 1, false, false, bytes};
     in.payload = {&here, 1, false, false, bytes};
-    out.tally = &sent, in.tally = &received;
-    sender->post(out);
-    ranks_[to]->receiver(Rank{from}).post(in);
-    for (int i = 0; i < 1000 && sent.open + received.open > 0; ++i)
+    out.counter = &sent, in.counter = &received;
+    sender->send(out);
+    ranks_[to]->receivesFrom(Rank{from}).recv(in);
+    for (int i = 0; i < 1000 && sent.outstanding + received.outstanding > 0; ++i)
       for (uint32_t rank : {from, to})
-        ranks_[rank]->poll();
-    return sent.open + received.open == 0;
+        ranks_[rank]->progress();
+    return sent.outstanding + received.outstanding == 0;
   }
 
 private:
   std::unique_ptr<shm::World> world_;
-  std::vector<std::unique_ptr<Lanes>> ranks_;
+  std::vector<std::unique_ptr<Worker>> ranks_;
   uint32_t run_ = 0;
 };
 
@@ -112,7 +113,7 @@ TEST(Memory, FollowsWhoTalksToWhom) {
   constexpr uint64_t kPage = 4096;
   for (uint32_t numRanks : {5u, 64u, 500u}) {
     shm::Options options;
-    options.arenaBytes = 3 * (laneBytes(Options().ringBytes) / kPage + 1) * kPage;
+    options.arenaBytes = 3 * (shm::fifoBytes(Options().fifo.ringBytes) / kPage + 1) * kPage;
     Ranks ranks(numRanks, options);
     uint64_t number = numRanks, found = 0;
     for (uint32_t r = 0; r < numRanks; ++r)
@@ -123,6 +124,24 @@ TEST(Memory, FollowsWhoTalksToWhom) {
     EXPECT_TRUE(ranks.move(0, 2, &number, &found, sizeof number));
     EXPECT_FALSE(ranks.move(0, 3, &number, &found, sizeof number)) << numRanks;
   }
+}
+
+TEST(Memory, GoesBackToTheSystem) {
+  constexpr uint64_t kBytes = 8 << 20;
+  auto world = shm::World::create(1);
+  (*world)->control(Rank{0}).pid.store(getpid());
+  Worker worker(**world, Rank{0});
+  auto pages = [&] {
+    struct stat file {};
+    fstat((*world)->descriptor(), &file);
+    return static_cast<uint64_t>(file.st_blocks) * 512;
+  };
+  uint64_t before = pages();
+  void *memory = worker.allocate(kBytes + 1);
+  std::memset(memory, 1, kBytes + 1);
+  EXPECT_GE(pages(), before + kBytes);
+  worker.release(memory);
+  EXPECT_LT(pages(), before + kBytes / 4);
 }
 
 } // namespace

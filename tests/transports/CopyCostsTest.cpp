@@ -1,12 +1,12 @@
 // Which of two ways of copying is chosen.
-#include "transports/lanes/CopyCosts.h"
+#include "protocol/CopyCosts.h"
 
 #include <gtest/gtest.h>
 
 namespace colldsl::test {
 namespace {
 
-using namespace lanes;
+using namespace protocol;
 
 CopyCost costOf(uint64_t bytes, CopyCost::Case rewritten, CopyCost::Case unchanged) {
   return {bytes, rewritten, unchanged};
@@ -31,11 +31,11 @@ TEST(CopyCosts, ASingleCopyThatLosesAtTheEndIsNotMade) {
 TEST(CopyCosts, PiecesElsewhereCostLikeCalls) {
   Options options;
   options.singleCopyMinBytes = 16 << 10;
-  EXPECT_TRUE(isWorthSingleCopy(options, 16 << 10, 1));
-  EXPECT_FALSE(isWorthSingleCopy(options, (16 << 10) - 1, 1));
-  EXPECT_FALSE(isWorthSingleCopy(options, 16 << 10, 2));
-  EXPECT_TRUE(isWorthSingleCopy(options, 24 << 10, 2));
-  EXPECT_FALSE(isWorthSingleCopy(options, 256 << 10, 64));
+  EXPECT_TRUE(options.isWorthSingleCopy(16 << 10, 1));
+  EXPECT_FALSE(options.isWorthSingleCopy((16 << 10) - 1, 1));
+  EXPECT_FALSE(options.isWorthSingleCopy(16 << 10, 2));
+  EXPECT_TRUE(options.isWorthSingleCopy(24 << 10, 2));
+  EXPECT_FALSE(options.isWorthSingleCopy(256 << 10, 64));
 }
 
 } // namespace

@@ -84,8 +84,9 @@ TransportSetup onProcesses(const std::string &name, const shm::Options &options,
 
 } // namespace
 
-Attach overLanes(const lanes::Options &options) {
-  return [=](shm::World &world, Rank r) { return lanes::LaneEndpoint::attach(world, r, options); };
+Attach overLanes(const protocol::Options &options) {
+  return
+      [=](shm::World &world, Rank r) { return protocol::PlanEndpoint::attach(world, r, options); };
 }
 
 TransportSetup onShmThreads(const std::string &name, const shm::Options &options) {
@@ -97,14 +98,14 @@ TransportSetup onShmProcesses(const std::string &name, const shm::Options &optio
 }
 
 TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
-                              const lanes::Options &options) {
+                              const protocol::Options &options) {
   TransportSetup setup = onThreads(name, shm, overLanes(options));
   setup.opensAlone = true;
   return setup;
 }
 
 TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm,
-                                const lanes::Options &options) {
+                                const protocol::Options &options) {
   TransportSetup setup = onProcesses(name, shm, overLanes(options));
   setup.opensAlone = true;
   return setup;
@@ -243,12 +244,12 @@ shm::Options tightOptions() {
   return options;
 }
 
-lanes::Options tightLanes() {
-  lanes::Options options;
-  options.ringBytes = 1024;
+protocol::Options tightLanes() {
+  protocol::Options options;
+  options.fifo.ringBytes = 1024;
   options.eagerBytes = 128;
   options.fragmentBytes = 448;
-  options.asideBytes = 256;
+  options.unexpectedBytes = 256;
   return options;
 }
 
@@ -266,7 +267,7 @@ std::vector<TransportSetup> allSetups() {
   singleCopy.cellBytes = 128;
   shm::Options refused = singleCopy;
   refused.singleCopy = shm::SingleCopy::Refused;
-  lanes::Options reading = tightLanes();
+  protocol::Options reading = tightLanes();
   reading.singleCopyMinBytes = 1;
   Part onFakes = fakePart({}), onLanes = shmPart({}, overLanes({}));
   Part onShm = shmPart({}, [](shm::World &world, Rank r) { return world.attach(r); });

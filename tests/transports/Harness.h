@@ -3,10 +3,10 @@
 #pragma once
 
 #include "executor/LocalRanks.h"
+#include "protocol/PlanEndpoint.h"
 #include "tests/transports/LossyCalls.h"
 #include "transports/datagram/Attach.h"
 #include "transports/fake/FakeWorld.h"
-#include "transports/lanes/LaneEndpoint.h"
 
 #include <functional>
 #include <string>
@@ -19,7 +19,7 @@ using Body = std::function<std::string(Endpoint &)>;
 
 /// How a rank joins the others of a world.
 using Attach = std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)>;
-Attach overLanes(const lanes::Options &options);
+Attach overLanes(const protocol::Options &options);
 
 /// A transport and the way in which its ranks run.
 struct TransportSetup {
@@ -39,9 +39,9 @@ TransportSetup onFake(const std::string &name, const fake::Options &options, uin
 TransportSetup onShmThreads(const std::string &name, const shm::Options &options);
 TransportSetup onShmProcesses(const std::string &name, const shm::Options &options);
 TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
-                              const lanes::Options &options);
+                              const protocol::Options &options);
 TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm,
-                                const lanes::Options &options);
+                                const protocol::Options &options);
 
 /// One of the transports that a routed one is made of: makes a world for so many ranks, says how
 /// each joins it.
@@ -61,7 +61,7 @@ TransportSetup onDatagrams(const std::string &name, const datagram::Options &opt
 
 /// Options with small everything, so that all limits are met.
 shm::Options tightOptions();
-lanes::Options tightLanes();
+protocol::Options tightLanes();
 
 /// The transports that plans run on, each at least once.
 std::vector<TransportSetup> allSetups();

@@ -1,7 +1,7 @@
 // What is special about plans over lanes: groups that share the lanes of a process, and what is
 // left of plans that are gone.
+#include "protocol/CopyCosts.h"
 #include "tests/transports/Harness.h"
-#include "transports/lanes/CopyCosts.h"
 
 #include <gtest/gtest.h>
 #include <thread>
@@ -10,21 +10,21 @@
 namespace colldsl::test {
 namespace {
 
-using lanes::CopyCost;
-using lanes::LaneEndpoint;
-using lanes::LaneGroup;
-using lanes::Lanes;
-using lanes::measureCopies;
+using protocol::CopyCost;
+using protocol::measureCopies;
+using protocol::PlanEndpoint;
+using protocol::RankGroup;
+using protocol::Worker;
 
-// Threads that are ranks, with nothing but lanes.
-std::string onLanes(uint32_t numRanks, const lanes::Options &options,
-                    const std::function<std::string(Lanes &)> &body) {
+// Threads that are ranks, with nothing but worker.
+std::string onLanes(uint32_t numRanks, const protocol::Options &options,
+                    const std::function<std::string(Worker &)> &body) {
   auto world = shm::World::create(numRanks);
   for (uint32_t r = 0; r < numRanks; ++r)
     (*world)->control(Rank{r}).pid.store(getpid());
   return runThreads(numRanks, [&](Rank rank) {
-    Lanes lanes(**world, rank, options);
-    return body(lanes);
+    Worker worker(**world, rank, options);
+    return body(worker);
   });
 }
 
@@ -53,8 +53,8 @@ std::string exchange(Channels &channels, uint64_t mine, uint64_t theirs) {
   return in.value == theirs ? "" : "got " + std::to_string(in.value);
 }
 
-LaneGroup groupOf(uint32_t context, std::vector<uint32_t> ranks, Rank self) {
-  LaneGroup group{context, {}, kNoRank};
+RankGroup groupOf(uint32_t context, std::vector<uint32_t> ranks, Rank self) {
+  RankGroup group{context, {}, kNoRank};
   for (uint32_t r : ranks) {
     if (Rank{r} == self)
       group.self = Rank{static_cast<uint32_t>(group.ranks.size())};
@@ -65,11 +65,11 @@ LaneGroup groupOf(uint32_t context, std::vector<uint32_t> ranks, Rank self) {
 
 TEST(CopyCosts, TwoRanksMeasureThem) {
   EXPECT_EQ(onLanes(2, {},
-                    [](Lanes &lanes) -> std::string {
-                      uint64_t before = lanes.options().singleCopyMinBytes;
+                    [](Worker &worker) -> std::string {
+                      uint64_t before = worker.options().singleCopyMinBytes;
                       std::vector<CopyCost> costs =
-                          measureCopies(lanes, Rank{1 - index(lanes.rank())});
-                      if (costs.empty() || lanes.options().singleCopyMinBytes != before)
+                          measureCopies(worker, Rank{1 - index(worker.rank())});
+                      if (costs.empty() || worker.options().singleCopyMinBytes != before)
                         return "not measured, or not put back";
                       uint64_t bytes = 0;
                       for (const CopyCost &cost : costs) {
@@ -88,11 +88,11 @@ TEST(CopyCosts, TwoRanksMeasureThem) {
 // Rank 0 and rank 2 in both orders, at the same time, with plans of the same number.
 TEST(LaneGroups, shareTheLanes) {
   EXPECT_EQ(onLanes(3, {},
-                    [](Lanes &lanes) -> std::string {
-                      if (lanes.rank() == Rank{1})
+                    [](Worker &worker) -> std::string {
+                      if (worker.rank() == Rank{1})
                         return "";
-                      LaneEndpoint up(lanes, groupOf(1, {0, 2}, lanes.rank()), nullptr);
-                      LaneEndpoint down(lanes, groupOf(2, {2, 0}, lanes.rank()), nullptr);
+                      PlanEndpoint up(worker, groupOf(1, {0, 2}, worker.rank()), nullptr);
+                      PlanEndpoint down(worker, groupOf(2, {2, 0}, worker.rank()), nullptr);
                       if (up.rank() == down.rank())
                         return "wrong rank";
                       Rank above{1 - index(up.rank())}, below{1 - index(down.rank())};
@@ -114,10 +114,10 @@ TEST(LaneGroups, shareTheLanes) {
 // Ranks 1 and 2 of four are the group; each dies of its own numbers.
 TEST(LaneGroups, failuresAreNumberedAsTheGroupIs) {
   EXPECT_EQ(onLanes(4, {},
-                    [](Lanes &lanes) -> std::string {
-                      if (lanes.rank() == Rank{0} || lanes.rank() == Rank{3})
+                    [](Worker &worker) -> std::string {
+                      if (worker.rank() == Rank{0} || worker.rank() == Rank{3})
                         return "";
-                      LaneEndpoint pair(lanes, groupOf(7, {1, 2}, lanes.rank()), nullptr);
+                      PlanEndpoint pair(worker, groupOf(7, {1, 2}, worker.rank()), nullptr);
                       Rank peer{1 - index(pair.rank())};
                       auto aborted = pair.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
                       auto deadly = pair.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
@@ -129,13 +129,13 @@ TEST(LaneGroups, failuresAreNumberedAsTheGroupIs) {
                       if ((*aborted)->fault().reason != "enough" ||
                           (*aborted)->fault().peer != Rank{1})
                         return "'" + (*aborted)->fault().reason + "'";
-                      lanes.world().reportDeath(Rank{3}); // who is none of ours
+                      worker.world().reportDeath(Rank{3}); // who is none of ours
                       if (!(*deadly)->check())
                         return "failed of a stranger: " + (*deadly)->fault().reason;
                       if (auto s = exchange(**deadly, 1, 1); !s.empty())
                         return s;
                       if (pair.rank() == Rank{0}) {
-                        lanes.world().reportDeath(Rank{2});
+                        worker.world().reportDeath(Rank{2});
                         return (*deadly)->check() || (*deadly)->fault().reason != "rank 1 died" ||
                                        (*deadly)->fault().peer != Rank{1}
                                    ? "'" + (*deadly)->fault().reason + "'"
@@ -149,11 +149,11 @@ TEST(LaneGroups, failuresAreNumberedAsTheGroupIs) {
 /// A group of two whose runs are numbered.
 struct Numbered {
   uint32_t run = 0;
-  LaneEndpoint endpoint;
+  PlanEndpoint endpoint;
   Rank peer;
 
-  explicit Numbered(Lanes &lanes)
-      : endpoint(lanes, {5, {Rank{0}, Rank{1}}, lanes.rank(), {9, &run}}, nullptr),
+  explicit Numbered(Worker &worker)
+      : endpoint(worker, {5, {Rank{0}, Rank{1}}, worker.rank(), {9, &run}}, nullptr),
         peer{1 - index(endpoint.rank())} {}
 
   std::unique_ptr<Channels> open() {
@@ -167,8 +167,8 @@ TEST(LaneGroups, whoIsFarBehindIsToldOfEachRunThatFailed) {
   constexpr uint32_t kRuns = 5000;
   std::atomic<bool> isTold = false;
   EXPECT_EQ(onLanes(2, {},
-                    [&](Lanes &lanes) -> std::string {
-                      Numbered pair(lanes);
+                    [&](Worker &worker) -> std::string {
+                      Numbered pair(worker);
                       for (pair.run = 1; pair.run <= kRuns; ++pair.run) {
                         if (pair.endpoint.rank() == Rank{1}) {
                           pair.endpoint.refuse(std::to_string(pair.run));
@@ -199,11 +199,11 @@ TEST(LaneGroups, whoIsFarBehindIsToldOfEachRunThatFailed) {
 // rank 1 has a bound, so rank 0 has to wait.
 TEST(LaneGroups, whoRunsAheadIsHeldBack) {
   constexpr uint32_t kStreams = 3000;
-  lanes::Options options;
-  options.asideBytes = 4096;
+  protocol::Options options;
+  options.unexpectedBytes = 4096;
   EXPECT_EQ(onLanes(2, options,
-                    [](Lanes &lanes) -> std::string {
-                      LaneEndpoint both(lanes, groupOf(1, {0, 1}, lanes.rank()), nullptr);
+                    [](Worker &worker) -> std::string {
+                      PlanEndpoint both(worker, groupOf(1, {0, 1}, worker.rank()), nullptr);
                       bool sends = both.rank() == Rank{0};
                       std::vector<EdgeSpec> edge = edgeTo(Rank{sends ? 1u : 0u}, kStreams + 1);
                       std::vector<EdgeSpec> none;
@@ -249,11 +249,11 @@ TEST(LaneGroups, whoRunsAheadIsHeldBack) {
 // What was sent in plans that the receiver refused, or gave up, is not kept: else the receiver
 // would soon be behind for good, and all that is sent had to be asked for.
 TEST(LaneGroups, messagesOfGonePlansAreThrownAway) {
-  lanes::Options options;
-  options.asideBytes = 2048;
+  protocol::Options options;
+  options.unexpectedBytes = 2048;
   EXPECT_EQ(onLanes(2, options,
-                    [](Lanes &lanes) -> std::string {
-                      LaneEndpoint both(lanes, groupOf(1, {0, 1}, lanes.rank()), nullptr);
+                    [](Worker &worker) -> std::string {
+                      PlanEndpoint both(worker, groupOf(1, {0, 1}, worker.rank()), nullptr);
                       bool sends = both.rank() == Rank{0};
                       Rank peer{sends ? 1u : 0u};
                       auto talk = both.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
@@ -279,12 +279,12 @@ TEST(LaneGroups, messagesOfGonePlansAreThrownAway) {
 struct Long {
   std::vector<std::byte> bytes = std::vector<std::byte>(16 << 10);
   iovec piece{bytes.data(), bytes.size()};
-  lanes::Tally tally;
-  lanes::Message message;
+  protocol::CompletionCounter tally;
+  protocol::Request message;
   explicit Long(uint32_t run) {
-    message.key = {7, 1, run, 0};
+    message.tag = {7, 1, run, 0};
     message.payload = {&piece, 1, false, false, bytes.size()};
-    message.tally = &tally;
+    message.counter = &tally;
   }
 };
 
@@ -292,32 +292,32 @@ struct Long {
 // receiver has answered.
 TEST(Lanes, givenUpMessagesTakeNoTicketsForGood) {
   EXPECT_EQ(onLanes(2, {},
-                    [](Lanes &lanes) -> std::string {
+                    [](Worker &worker) -> std::string {
                       constexpr uint32_t kMany = 70000, kAtOnce = 100;
-                      bool sends = lanes.rank() == Rank{0};
+                      bool sends = worker.rank() == Rank{0};
                       std::vector<std::byte> bytes(40 << 10); // always asked about
                       iovec piece{bytes.data(), bytes.size()};
-                      lanes::Tally tally;
-                      auto post = [&](lanes::Message &message, uint32_t run, uint32_t number) {
-                        message.key = {1, 1, run, number};
+                      protocol::CompletionCounter tally;
+                      auto post = [&](protocol::Request &message, uint32_t run, uint32_t number) {
+                        message.tag = {1, 1, run, number};
                         message.payload = {&piece, 1, false, false, piece.iov_len};
-                        message.tally = &tally;
+                        message.counter = &tally;
                         if (sends)
-                          lanes.sender(Rank{1})->post(message);
+                          worker.sendsTo(Rank{1})->send(message);
                         else
-                          lanes.receiver(Rank{0}).post(message);
+                          worker.receivesFrom(Rank{0}).recv(message);
                       };
-                      lanes.refuseRun(lanes::streamId(1, 1), 1);
+                      worker.discard(protocol::RunId{streamId(1, 1), 1});
                       for (uint32_t round = 0; round < kMany / kAtOnce; ++round) {
                         for (uint32_t i = 0; i < kAtOnce && sends; ++i) {
-                          lanes::Message unwanted;
+                          protocol::Request unwanted;
                           post(unwanted, 1, i);
-                          lanes.forget(tally);
+                          worker.cancel(tally);
                           tally = {};
                         }
-                        lanes::Message wanted;
+                        protocol::Request wanted;
                         post(wanted, 2, round);
-                        if (Status s = lanes.wait(tally); !s)
+                        if (Status s = worker.wait(tally); !s)
                           return s.message();
                       }
                       return "";
@@ -331,33 +331,34 @@ TEST(Lanes, whoIsLateIsNotAsked) {
   constexpr uint32_t kRuns = 40;
   std::atomic<uint32_t> sent{0}, received{0}, wanted{0};
   auto isOnTime = [](uint32_t run) { return run >= kRuns / 2; };
-  auto until = [](Lanes &lanes, auto done) {
+  auto until = [](Worker &worker, auto done) {
     while (!done())
-      lanes.poll();
+      worker.progress();
   };
-  lanes::Options twoCopies;
+  protocol::Options twoCopies;
   twoCopies.singleCopyMinBytes = 1 << 20;
   EXPECT_EQ(onLanes(2, twoCopies,
-                    [&](Lanes &lanes) -> std::string {
+                    [&](Worker &worker) -> std::string {
                       bool atOnce[kRuns] = {};
                       for (uint32_t run = 0; run < kRuns; ++run) {
                         Long it(run);
-                        if (lanes.rank() == Rank{0}) {
-                          until(lanes, [&] { return !isOnTime(run) || wanted > run; });
-                          lanes.sender(Rank{1})->post(it.message);
-                          atOnce[run] = it.tally.open == 0;
+                        if (worker.rank() == Rank{0}) {
+                          until(worker, [&] { return !isOnTime(run) || wanted > run; });
+                          worker.sendsTo(Rank{1})->send(it.message);
+                          atOnce[run] = it.tally.outstanding == 0;
                           sent = run + 1;
-                          until(lanes, [&] { return it.tally.open == 0 && received > run; });
+                          until(worker,
+                                [&] { return it.tally.outstanding == 0 && received > run; });
                           continue;
                         }
-                        until(lanes, [&] { return isOnTime(run) || sent > run; });
-                        lanes.poll();
-                        lanes.receiver(Rank{0}).post(it.message);
+                        until(worker, [&] { return isOnTime(run) || sent > run; });
+                        worker.progress();
+                        worker.receivesFrom(Rank{0}).recv(it.message);
                         wanted = run + 1;
-                        until(lanes, [&] { return it.tally.open == 0; });
+                        until(worker, [&] { return it.tally.outstanding == 0; });
                         received = run + 1;
                       }
-                      if (lanes.rank() != Rank{0})
+                      if (worker.rank() != Rank{0})
                         return "";
                       if (atOnce[0] || !atOnce[kRuns / 2 - 1])
                         return "a late receiver was asked to the end, or not even at first";

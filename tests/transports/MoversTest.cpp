@@ -1,6 +1,6 @@
 // Who moves a long message on a lane. One thread is both ranks, so that it decides who does the
 // next step.
-#include "transports/lanes/Lanes.h"
+#include "protocol/Worker.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -9,7 +9,7 @@
 namespace colldsl::test {
 namespace {
 
-using namespace lanes;
+using namespace protocol;
 
 constexpr uint64_t kLongBytes = 300000;
 
@@ -35,7 +35,7 @@ public:
   }
   bool operator==(const Bytes &other) const { return packed() == other.packed(); }
 
-  Message message;
+  Request message;
 
 private:
   std::vector<uint8_t> data_;
@@ -54,36 +54,36 @@ protected:
     world_ = made.take();
     for (uint32_t r : {0u, 1u})
       world_->control(Rank{r}).pid.store(getpid());
-    lanes::Options ofLanes;
+    protocol::Options ofLanes;
     ofLanes.singleCopyMinBytes = 1 << 10; // also of 200 pieces
-    there_ = std::make_unique<Lanes>(*world_, Rank{0}, ofLanes);
-    here_ = std::make_unique<Lanes>(*world_, Rank{1}, ofLanes);
+    there_ = std::make_unique<Worker>(*world_, Rank{0}, ofLanes);
+    here_ = std::make_unique<Worker>(*world_, Rank{1}, ofLanes);
   }
 
   // Both ends of message `number`.
   void post(Bytes &from, Bytes &to, Mover mover, uint32_t number = 0) {
     for (Bytes *end : {&from, &to}) {
-      end->message.key = {1, 1, 0, number};
+      end->message.tag = {1, 1, 0, number};
       end->message.mover = mover;
     }
-    from.message.tally = &sent_;
-    to.message.tally = &received_;
-    there_->sender(Rank{1})->post(from.message);
-    here_->receiver(Rank{0}).post(to.message);
+    from.message.counter = &sent_;
+    to.message.counter = &received_;
+    there_->sendsTo(Rank{1})->send(from.message);
+    here_->receivesFrom(Rank{0}).recv(to.message);
   }
 
   void finish() {
-    for (int i = 0; i < 1000 && (sent_.open != 0 || received_.open != 0); ++i) {
-      there_->poll();
-      here_->poll();
+    for (int i = 0; i < 1000 && (sent_.outstanding != 0 || received_.outstanding != 0); ++i) {
+      there_->progress();
+      here_->progress();
     }
-    EXPECT_EQ(sent_.open, 0u);
-    EXPECT_EQ(received_.open, 0u);
+    EXPECT_EQ(sent_.outstanding, 0u);
+    EXPECT_EQ(received_.outstanding, 0u);
   }
 
   std::unique_ptr<shm::World> world_;
-  std::unique_ptr<Lanes> there_, here_;
-  Tally sent_, received_;
+  std::unique_ptr<Worker> there_, here_;
+  CompletionCounter sent_, received_;
 };
 
 TEST_F(Movers, theOneThatIsAskedForMoves) {
@@ -91,19 +91,19 @@ TEST_F(Movers, theOneThatIsAskedForMoves) {
     make();
     Bytes from(kLongBytes, pieces, 1), read(kLongBytes, 7, 0), written(kLongBytes, 7, 0);
     post(from, read, Mover::Reader);
-    here_->poll();
+    here_->progress();
     EXPECT_EQ(from, read) << pieces;
     finish();
     post(from, written, Mover::Writer);
-    here_->poll();
+    here_->progress();
     EXPECT_NE(from, written) << pieces;
-    there_->poll();
+    there_->progress();
     EXPECT_EQ(from, written) << pieces;
-    EXPECT_EQ(sent_.open, 0u);
-    EXPECT_EQ(received_.open, 1u);
-    here_->poll();
-    EXPECT_EQ(received_.open, 0u);
-    EXPECT_EQ(written.message.moved, kLongBytes);
+    EXPECT_EQ(sent_.outstanding, 0u);
+    EXPECT_EQ(received_.outstanding, 1u);
+    here_->progress();
+    EXPECT_EQ(received_.outstanding, 0u);
+    EXPECT_EQ(written.message.transferred, kLongBytes);
   }
 }
 
@@ -114,7 +114,7 @@ TEST_F(Movers, elseTheSenderIfItHasMuchLessToMove) {
     received_.loadKiB = 164;
     Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0);
     post(from, to, Mover::Either);
-    here_->poll();
+    here_->progress();
     EXPECT_EQ(from == to, load >= 100) << load;
     finish();
     EXPECT_EQ(from, to);
@@ -125,11 +125,11 @@ TEST_F(Movers, nobodyWaitsForASenderWhoIsElsewhere) {
   make();
   Bytes from(kLongBytes, 2, 1), to(kLongBytes, 3, 0);
   post(from, to, Mover::Writer);
-  for (int i = 0; i < 1000 && received_.open != 0; ++i)
-    here_->poll();
-  EXPECT_EQ(received_.open, 0u);
+  for (int i = 0; i < 1000 && received_.outstanding != 0; ++i)
+    here_->progress();
+  EXPECT_EQ(received_.outstanding, 0u);
   EXPECT_EQ(from, to);
-  EXPECT_EQ(sent_.open, 1u);
+  EXPECT_EQ(sent_.outstanding, 1u);
   finish();
 }
 
@@ -137,8 +137,8 @@ TEST_F(Movers, memoryOfAReceiveThatWasGivenUpIsLeftAlone) {
   make();
   Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0), untouched(kLongBytes, 1, 0);
   post(from, to, Mover::Writer);
-  here_->poll();
-  here_->forget(received_);
+  here_->progress();
+  here_->cancel(received_);
   received_ = {};
   finish();
   EXPECT_EQ(to, untouched);
@@ -148,16 +148,16 @@ TEST_F(Movers, moreMessagesThanTicketsAndLines) {
   make();
   constexpr uint32_t kMessages = 600;
   Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0);
-  std::vector<Message> sends(kMessages, from.message), receives(kMessages, to.message);
+  std::vector<Request> sends(kMessages, from.message), receives(kMessages, to.message);
   for (uint32_t m = 0; m < kMessages; ++m) {
-    for (Message *end : {&sends[m], &receives[m]}) {
-      end->key = {1, 1, 0, m};
+    for (Request *end : {&sends[m], &receives[m]}) {
+      end->tag = {1, 1, 0, m};
       end->mover = Mover::Writer;
     }
-    sends[m].tally = &sent_;
-    receives[m].tally = &received_;
-    there_->sender(Rank{1})->post(sends[m]);
-    here_->receiver(Rank{0}).post(receives[m]);
+    sends[m].counter = &sent_;
+    receives[m].counter = &received_;
+    there_->sendsTo(Rank{1})->send(sends[m]);
+    here_->receivesFrom(Rank{0}).recv(receives[m]);
   }
   finish();
   EXPECT_EQ(from, to);
@@ -168,23 +168,23 @@ TEST_F(Movers, aFullLaneWaits) {
   make();
   Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0);
   post(from, to, Mover::Writer);
-  here_->poll();
+  here_->progress();
   uint8_t byte = 7;
   iovec piece{&byte, 1};
-  std::vector<Message> sends(kLines), receives(kLines);
-  for (uint32_t m = 0; m < kLines; ++m) {
-    for (Message *end : {&sends[m], &receives[m]}) {
-      end->key = {1, 1, 0, m + 1};
+  std::vector<Request> sends(shm::kSlots), receives(shm::kSlots);
+  for (uint32_t m = 0; m < shm::kSlots; ++m) {
+    for (Request *end : {&sends[m], &receives[m]}) {
+      end->tag = {1, 1, 0, m + 1};
       end->payload = {&piece, 1, false, false, 1};
     }
-    sends[m].tally = &sent_;
-    receives[m].tally = &received_;
-    there_->sender(Rank{1})->post(sends[m]);
+    sends[m].counter = &sent_;
+    receives[m].counter = &received_;
+    there_->sendsTo(Rank{1})->send(sends[m]);
   }
-  there_->poll();
+  there_->progress();
   EXPECT_NE(from, to);
-  for (Message &message : receives)
-    here_->receiver(Rank{0}).post(message);
+  for (Request &message : receives)
+    here_->receivesFrom(Rank{0}).recv(message);
   finish();
   EXPECT_EQ(from, to);
 }
@@ -195,15 +195,15 @@ TEST_F(Movers, lengthsThatDifferAreFound) {
   post(from, to, Mover::Writer);
   finish();
   EXPECT_EQ(received_.mismatched, &to.message);
-  EXPECT_EQ(to.message.moved, kLongBytes);
+  EXPECT_EQ(to.message.transferred, kLongBytes);
 }
 
 TEST_F(Movers, whereTheKernelForbidsItMessagesStream) {
   make(shm::SingleCopy::Off);
   Bytes from(kLongBytes, 3, 1), to(kLongBytes, 2, 0);
   post(from, to, Mover::Writer);
-  here_->poll();
-  there_->poll();
+  here_->progress();
+  there_->progress();
   EXPECT_NE(from, to);
   finish();
   EXPECT_EQ(from, to);
@@ -217,10 +217,10 @@ TEST_F(Movers, whatIsSharedAtTheReceiverIsWrittenPlainly) {
   iovec shared{here_->allocate(kBytes), kBytes};
   to.message.payload.pieces = &shared;
   post(from, to, Mover::Either);
-  here_->poll();
-  there_->poll();
+  here_->progress();
+  there_->progress();
   EXPECT_EQ(std::memcmp(shared.iov_base, from.packed().data(), kBytes), 0);
-  EXPECT_EQ(sent_.open, 0u);
+  EXPECT_EQ(sent_.outstanding, 0u);
   finish();
 }
 
@@ -229,12 +229,12 @@ TEST_F(Movers, protocolsDecideWhoWaits) {
   auto isSentAtOnce = [&](uint64_t bytes, Protocol protocol, uint32_t number) {
     Bytes from(bytes, 1, 1), to(bytes, 1, 0);
     from.message.protocol = to.message.protocol = protocol;
-    from.message.key = to.message.key = {1, 1, 0, number};
-    from.message.tally = &sent_;
-    to.message.tally = &received_;
-    there_->sender(Rank{1})->post(from.message);
-    bool atOnce = sent_.open == 0;
-    here_->receiver(Rank{0}).post(to.message);
+    from.message.tag = to.message.tag = {1, 1, 0, number};
+    from.message.counter = &sent_;
+    to.message.counter = &received_;
+    there_->sendsTo(Rank{1})->send(from.message);
+    bool atOnce = sent_.outstanding == 0;
+    here_->receivesFrom(Rank{0}).recv(to.message);
     finish();
     EXPECT_EQ(from, to) << bytes;
     return atOnce;
@@ -244,10 +244,10 @@ TEST_F(Movers, protocolsDecideWhoWaits) {
   for (int turn = 0; turn < 5; ++turn) { // round the ring
     EXPECT_TRUE(isSentAtOnce(options.eagerBytes, Protocol::Any, ++number));
     EXPECT_FALSE(isSentAtOnce(options.eagerBytes + 1, Protocol::Any, ++number));
-    EXPECT_TRUE(isSentAtOnce(options.ringBytes / 2, Protocol::Eager, ++number));
-    EXPECT_FALSE(isSentAtOnce(options.ringBytes / 2 + 1, Protocol::Eager, ++number));
-    EXPECT_TRUE(isSentAtOnce(kInlineBytes, Protocol::Rendezvous, ++number));
-    EXPECT_FALSE(isSentAtOnce(kInlineBytes + 1, Protocol::Rendezvous, ++number));
+    EXPECT_TRUE(isSentAtOnce(options.fifo.ringBytes / 2, Protocol::Eager, ++number));
+    EXPECT_FALSE(isSentAtOnce(options.fifo.ringBytes / 2 + 1, Protocol::Eager, ++number));
+    EXPECT_TRUE(isSentAtOnce(shm::kSlotInlineBytes, Protocol::Rendezvous, ++number));
+    EXPECT_FALSE(isSentAtOnce(shm::kSlotInlineBytes + 1, Protocol::Rendezvous, ++number));
   }
 }
 

@@ -1,6 +1,6 @@
 // Which runs a rank has ended, as another one sees it. One thread is both ranks.
-#include "transports/lanes/RunProgress.h"
-#include "transports/lanes/Lanes.h"
+#include "protocol/RunProgress.h"
+#include "protocol/Worker.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,21 +8,23 @@
 namespace colldsl::test {
 namespace {
 
-using namespace lanes;
+using namespace protocol;
 
 class Progresses : public ::testing::Test {
 protected:
   Progresses() {
     for (uint32_t r : {0u, 1u})
       world->control(Rank{r}).pid.store(getpid());
-    there = std::make_unique<Lanes>(*world, Rank{0});
-    here = std::make_unique<Lanes>(*world, Rank{1});
-    progress.emplace(there->book(), Key{1, 1, 0, 0});
+    there = std::make_unique<Worker>(*world, Rank{0});
+    here = std::make_unique<Worker>(*world, Rank{1});
+    progress.emplace(there->progressTable(), Tag{1, 1, 0, 0});
   }
-  bool hasEnded(uint32_t run) const { return here->book()->isOver(Rank{0}, {1, 1, run, 0}); }
+  bool hasEnded(uint32_t run) const {
+    return here->progressTable()->isOver(Rank{0}, {1, 1, run, 0});
+  }
 
   std::unique_ptr<shm::World> world = shm::World::create(2).take();
-  std::unique_ptr<Lanes> there, here;
+  std::unique_ptr<Worker> there, here;
   std::optional<RunProgress> progress;
 };
 

@@ -22,10 +22,11 @@ uint64_t Arena::allocate(uint64_t bytes) {
   return kNoRoom;
 }
 
-void Arena::release(uint64_t offset) {
+uint64_t Arena::release(uint64_t offset) {
   auto block = used_.find(offset);
   assert(block != used_.end() && "not a block of this arena");
-  auto here = free_.emplace(offset, block->second).first;
+  uint64_t bytes = block->second;
+  auto here = free_.emplace(offset, bytes).first;
   used_.erase(block);
   auto next = std::next(here);
   if (next != free_.end() && here->first + here->second == next->first) {
@@ -33,12 +34,13 @@ void Arena::release(uint64_t offset) {
     free_.erase(next);
   }
   if (here == free_.begin())
-    return;
+    return bytes;
   auto before = std::prev(here);
   if (before->first + before->second == here->first) {
     before->second += here->second;
     free_.erase(here);
   }
+  return bytes;
 }
 
 uint64_t Arena::bytesInUse() const {

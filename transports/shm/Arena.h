@@ -17,7 +17,8 @@ public:
 
   /// Offset of a block, 64-byte aligned, or kNoRoom. Holds whatever was there.
   uint64_t allocate(uint64_t bytes);
-  void release(uint64_t offset);
+  /// How many bytes the block had.
+  uint64_t release(uint64_t offset);
 
   uint64_t bytesInUse() const;
 

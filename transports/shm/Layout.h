@@ -93,7 +93,7 @@ struct RankControl {
   std::atomic<uint32_t> plansOpened;
   std::atomic<uint64_t> openPlans;
   std::atomic<uint64_t> parcels;  ///< offset of its parcel directory
-  std::atomic<uint64_t> progress; ///< offset of the newest lanes::Progress, 0: there is none
+  std::atomic<uint64_t> progress; ///< offset of the newest shm::RunCounter, 0: there is none
   std::atomic<int32_t> bell; ///< number of its file in the process, plus one; 0: none, see Bells
   /// Offset of the newest lane that others made to this rank, 0: there is none. The only
   /// word here that several write.

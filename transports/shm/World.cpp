@@ -222,6 +222,13 @@ Status World::map(int descriptor) {
   return {};
 }
 
+// A system that cannot keeps them.
+void World::returnPages(uint64_t offset, uint64_t bytes) const {
+  uint64_t begin = roundUp(offset, kPage), end = (offset + bytes) / kPage * kPage;
+  if (begin < end)
+    (void)madvise(base_ + begin, end - begin, MADV_REMOVE);
+}
+
 void World::closeDescriptor() {
   if (descriptor_ >= 0)
     close(descriptor_);

@@ -45,6 +45,9 @@ public:
   uint64_t arenaBegin(Rank rank) const;
   std::byte *at(uint64_t offset) const { return base_ + offset; }
 
+  /// Gives the whole pages of these bytes back to the system. What is there later is zero.
+  void returnPages(uint64_t offset, uint64_t bytes) const;
+
   /// Where these bytes lie in the mapping, if they do.
   std::optional<uint64_t> offsetOf(const void *memory, uint64_t bytes) const {
     uint64_t offset = static_cast<uint64_t>(static_cast<const std::byte *>(memory) - base_);

@@ -1,9 +1,9 @@
-#include "transports/lanes/RunProgress.h"
+#include "protocol/RunProgress.h"
 
 #include <algorithm>
 #include <new>
 
-namespace colldsl::lanes {
+namespace colldsl::protocol {
 namespace {
 
 // A peer that looks takes nanoseconds; so many streams end later.
@@ -18,67 +18,67 @@ bool isBefore(uint32_t run, uint32_t over) { return over - run - 1 < kMostAhead;
 } // namespace
 
 // An entry may be given to another stream meanwhile: then it is not the one that was looked for.
-bool RunBook::isOver(Rank rank, const Key &key) const {
+bool ProgressTable::isOver(Rank rank, const Tag &tag) const {
   if (world_.hasLeft(rank))
     return true;
   uint64_t at = world_.control(rank).progress.load(std::memory_order_acquire);
   while (at != 0) {
-    const auto &entry = *reinterpret_cast<const Progress *>(world_.at(at));
+    const auto &entry = *reinterpret_cast<const shm::RunCounter *>(world_.at(at));
     auto isIts = [&] {
-      return entry.stream.load(std::memory_order_acquire) == streamOf(key) &&
-             entry.message.load(std::memory_order_acquire) == key.message;
+      return entry.stream.load(std::memory_order_acquire) == streamOf(tag) &&
+             entry.message.load(std::memory_order_acquire) == tag.message;
     };
     if (isIts()) {
       uint32_t over = entry.over.load(std::memory_order_acquire);
-      return isIts() && isBefore(key.run, over);
+      return isIts() && isBefore(tag.run, over);
     }
     at = entry.next;
   }
   return false;
 }
 
-bool RunBook::isOverHere(const Key &key) const {
+bool ProgressTable::isOverHere(const Tag &tag) const {
   auto at = std::find_if(all_.begin(), all_.end(),
-                         [&](const RunProgress *progress) { return progress->isOf(key); });
-  return at == all_.end() ? isOver(self_, key)
-                          : isBefore(key.run, (*at)->shared_->over.load(std::memory_order_relaxed));
+                         [&](const RunProgress *progress) { return progress->isOf(tag); });
+  return at == all_.end() ? isOver(self_, tag)
+                          : isBefore(tag.run, (*at)->shared_->over.load(std::memory_order_relaxed));
 }
 
 // Null: no memory is left. Peers then wait for what does not come.
-Progress *RunBook::add(RunProgress &progress) {
+shm::RunCounter *ProgressTable::add(RunProgress &progress) {
   all_.push_back(&progress);
   if (free_.size() > kUnusedAtLeast) {
-    Progress *again = free_.front();
+    shm::RunCounter *again = free_.front();
     free_.pop_front();
     return again;
   }
-  uint64_t offset = arena_.allocate(sizeof(Progress));
+  uint64_t offset = arena_.allocate(sizeof(shm::RunCounter));
   if (offset == shm::Arena::kNoRoom)
     return nullptr;
-  auto *made = new (world_.at(offset)) Progress();
+  auto *made = new (world_.at(offset)) shm::RunCounter();
   std::atomic<uint64_t> &newest = world_.control(self_).progress;
   made->next = newest.load(std::memory_order_relaxed);
   newest.store(offset, std::memory_order_release);
   return made;
 }
 
-void RunBook::remove(RunProgress &progress) {
+void ProgressTable::remove(RunProgress &progress) {
   std::erase(all_, &progress);
   if (isClosed_ || progress.shared_ == &progress.own_)
     return;
   free_.push_back(progress.shared_);
 }
 
-RunProgress::RunProgress(std::shared_ptr<RunBook> book, const Key &stream)
-    : book_(std::move(book)), key_(stream), shared_(book_->add(*this)) {
+RunProgress::RunProgress(std::shared_ptr<ProgressTable> table, const Tag &stream)
+    : table_(std::move(table)), tag_(stream), shared_(table_->add(*this)) {
   if (!shared_)
     shared_ = &own_;
   shared_->stream.store(0, std::memory_order_release);
   shared_->over.store(0, std::memory_order_release);
-  shared_->message.store(key_.message, std::memory_order_release);
-  shared_->stream.store(streamOf(key_), std::memory_order_release);
+  shared_->message.store(tag_.message, std::memory_order_release);
+  shared_->stream.store(streamOf(tag_), std::memory_order_release);
 }
 
-RunProgress::~RunProgress() { book_->remove(*this); }
+RunProgress::~RunProgress() { table_->remove(*this); }
 
-} // namespace colldsl::lanes
+} // namespace colldsl::protocol

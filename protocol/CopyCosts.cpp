@@ -1,10 +1,10 @@
-#include "transports/lanes/CopyCosts.h"
+#include "protocol/CopyCosts.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 
-namespace colldsl::lanes {
+namespace colldsl::protocol {
 namespace {
 
 constexpr uint64_t kSizes[] = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10};
@@ -12,16 +12,16 @@ constexpr uint64_t kLongest = kSizes[std::size(kSizes) - 1];
 constexpr int kTries = 8; // the first ones connect, and touch memory
 
 // Of no communicator.
-constexpr Key kKey = {0, 0, 0, 0};
+constexpr Tag kTag = {0, 0, 0, 0};
 
 /// One end of the measurement.
 class Measurement {
 public:
-  Measurement(Lanes &lanes, Rank peer)
-      : lanes_(lanes), sender_(lanes.sender(peer)), receiver_(lanes.receiver(peer)),
+  Measurement(Worker &worker, Rank peer)
+      : worker_(worker), sends_(worker.sendsTo(peer)), receives_(worker.receivesFrom(peer)),
         sent_(kLongest), received_(kLongest) {}
 
-  bool canStart() const { return sender_ != nullptr; }
+  bool canStart() const { return sends_ != nullptr; }
 
   /// Of some tries the least, for what comes in between only adds; negative: the peer died.
   double leastNs(uint64_t bytes, bool isRewritten) {
@@ -45,24 +45,24 @@ public:
 
 private:
   bool exchange(uint64_t bytes) {
-    Tally tally;
+    CompletionCounter counter;
     iovec from{sent_.data(), bytes}, to{received_.data(), bytes};
-    Message out = messageOf(from, tally), in = messageOf(to, tally);
+    Request out = messageOf(from, counter), in = messageOf(to, counter);
     ++run_;
-    sender_->post(out);
-    receiver_.post(in);
-    if (lanes_.wait(tally))
+    sends_->send(out);
+    receives_.recv(in);
+    if (worker_.wait(counter))
       return true;
-    lanes_.forget(tally);
+    worker_.cancel(counter);
     return false;
   }
 
-  Message messageOf(const iovec &piece, Tally &tally) const {
-    Message message;
-    message.key = kKey;
-    message.key.run = run_;
+  Request messageOf(const iovec &piece, CompletionCounter &counter) const {
+    Request message;
+    message.tag = kTag;
+    message.tag.run = run_;
     message.payload = {&piece, 1, true, false, piece.iov_len};
-    message.tally = &tally;
+    message.counter = &counter;
     return message;
   }
 
@@ -73,40 +73,40 @@ private:
     (void)zeros;
   }
 
-  Lanes &lanes_;
-  LaneSender *sender_;
-  LaneReceiver &receiver_;
+  Worker &worker_;
+  LocalSends *sends_;
+  LocalReceives &receives_;
   std::vector<std::byte> sent_, received_;
   uint32_t run_ = 0;
 };
 
-CopyCost::Case measureCase(Lanes &lanes, Measurement &measurement, uint64_t bytes,
+CopyCost::Case measureCase(Worker &worker, Measurement &measurement, uint64_t bytes,
                            bool isRewritten) {
-  lanes.setSingleCopyMin(1);
+  worker.setSingleCopyMin(1);
   double single = measurement.leastNs(bytes, isRewritten);
-  lanes.setSingleCopyMin(2 * kLongest);
+  worker.setSingleCopyMin(2 * kLongest);
   return {single, single < 0 ? -1 : measurement.leastNs(bytes, isRewritten)};
 }
 
 } // namespace
 
-std::vector<CopyCost> measureCopies(Lanes &lanes, Rank peer) {
-  Measurement measurement(lanes, peer);
+std::vector<CopyCost> measureCopies(Worker &worker, Rank peer) {
+  Measurement measurement(worker, peer);
   std::vector<CopyCost> costs;
-  const uint64_t before = lanes.options().singleCopyMinBytes;
+  const uint64_t before = worker.options().singleCopyMinBytes;
   for (uint64_t bytes : kSizes) {
     CopyCost cost{bytes, {-1, -1}, {-1, -1}};
     if (measurement.canStart())
-      cost.rewritten = measureCase(lanes, measurement, bytes, true);
+      cost.rewritten = measureCase(worker, measurement, bytes, true);
     if (cost.rewritten.twoCopiesNs >= 0)
-      cost.unchanged = measureCase(lanes, measurement, bytes, false);
+      cost.unchanged = measureCase(worker, measurement, bytes, false);
     if (cost.unchanged.twoCopiesNs < 0) {
       costs.clear();
       break;
     }
     costs.push_back(cost);
   }
-  lanes.setSingleCopyMin(before);
+  worker.setSingleCopyMin(before);
   return costs;
 }
 
@@ -121,4 +121,4 @@ std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs) {
   return from;
 }
 
-} // namespace colldsl::lanes
+} // namespace colldsl::protocol

@@ -1,58 +1,58 @@
-#include "transports/lanes/LaneChannels.h"
+#include "protocol/PlanChannels.h"
 
 #include <algorithm>
 
-namespace colldsl::lanes {
+namespace colldsl::protocol {
 namespace {
 
-// Looking how far a peer is takes its line away from it.
-constexpr uint32_t kChecksPerDoubt = 16;
+// Reading how far a peer is takes its cache line away from it.
+constexpr uint32_t kChecksPerProbe = 16;
 
 } // namespace
 
-LaneChannels::LaneChannels(LaneEndpoint &endpoint, uint32_t stream)
+PlanChannels::PlanChannels(PlanEndpoint &endpoint, uint32_t stream)
     : endpoint_(endpoint), stream_(stream), plan_(streamId(endpoint.group_.context, stream)),
       run_(endpoint.numbersRuns() ? *endpoint.group_.runs.next : 0) {
-  tally_.collects = true;
+  counter_.collects = true;
 }
 
-LaneChannels::~LaneChannels() {
+PlanChannels::~PlanChannels() {
   auto held = endpoint_.hold();
-  Lanes &lanes = endpoint_.lanes_;
+  Worker &worker = endpoint_.worker_;
   cancelHeld();
   endpoint_.closed(stream_);
   if (endpoint_.numbersRuns()) { // others may use the stream
     if (failed())
-      lanes.refuseRun(plan_, run_);
+      worker.discard(RunId{plan_, run_});
     return;
   }
   for (Rank peer : peers_) {
-    lanes.receiver(endpoint_.onMachine(peer)).close(plan_);
-    if (LaneSender *sender = lanes.sender(endpoint_.onMachine(peer)))
-      sender->close(endpoint_.group_.context, stream_);
+    worker.receivesFrom(endpoint_.onMachine(peer)).closeStream(plan_);
+    if (LocalSends *sends = worker.sendsTo(endpoint_.onMachine(peer)))
+      sends->closeStream(endpoint_.group_.context, stream_);
   }
 }
 
-void LaneChannels::cancel() {
+void PlanChannels::cancel() {
   auto held = endpoint_.hold();
   cancelHeld();
 }
 
-void LaneChannels::cancelHeld() {
-  if (tally_.open != 0)
-    endpoint_.lanes_.forget(tally_);
-  tally_.open = 0;
+void PlanChannels::cancelHeld() {
+  if (counter_.outstanding != 0)
+    endpoint_.worker_.cancel(counter_);
+  counter_.outstanding = 0;
 }
 
-void LaneChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {
+void PlanChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {
   for (const EdgeSpec &edge : edges) {
     side.first.push_back(static_cast<uint32_t>(side.ends.size()));
     if (std::find(peers_.begin(), peers_.end(), edge.peer) == peers_.end())
       peers_.push_back(edge.peer);
     for (uint32_t m = 0; m < edge.messages.size(); ++m) {
       End end;
-      end.key = {endpoint_.group_.context, stream_, 0, m};
-      end.tally = &tally_;
+      end.tag = {endpoint_.group_.context, stream_, 0, m};
+      end.counter = &counter_;
       if (!edge.ways.empty()) {
         end.mover = edge.ways[m].mover;
         end.protocol = edge.ways[m].protocol;
@@ -63,137 +63,137 @@ void LaneChannels::addEdges(Side &side, std::span<const EdgeSpec> edges) {
   }
 }
 
-Status LaneChannels::connect(const OpenRequest &request) {
+Status PlanChannels::connect(const OpenRequest &request) {
   auto held = endpoint_.hold();
   addEdges(out_, request.out);
   addEdges(in_, request.in);
   done_.reserve(out_.ends.size() + in_.ends.size());
   for (const EdgeSpec &edge : request.in)
-    in_.receivers.push_back(&endpoint_.lanes_.receiver(endpoint_.onMachine(edge.peer)));
+    in_.receives.push_back(&endpoint_.worker_.receivesFrom(endpoint_.onMachine(edge.peer)));
   for (const EdgeSpec &edge : request.out) {
-    out_.senders.push_back(endpoint_.lanes_.sender(endpoint_.onMachine(edge.peer)));
-    if (!out_.senders.back())
-      return noRoomFor(edge.peer);
+    out_.sends.push_back(endpoint_.worker_.sendsTo(endpoint_.onMachine(edge.peer)));
+    if (!out_.sends.back())
+      return noMemoryFor(edge.peer);
   }
   return {};
 }
 
-Status LaneChannels::prepare(const Work &work) {
-  tally_.loadKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
+Status PlanChannels::prepare(const Work &work) {
+  counter_.loadKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
   return {};
 }
 
-// Others may have told of this run before this rank was there.
-void LaneChannels::start() {
+// Others may have reported that this run failed before this rank began it.
+void PlanChannels::start() {
   run_ = endpoint_.numbersRuns() ? *endpoint_.group_.runs.next : run_ + 1;
   if (endpoint_.numbersRuns())
     reportsSeen_ = 0;
 }
 
-LaneChannels::End &LaneChannels::openEnd(Side &side, MessageSlot slot, OpId op,
+PlanChannels::End &PlanChannels::openEnd(Side &side, MessageSlot slot, OpId op,
                                          const Payload &payload) {
   End &end = endFor(side, slot, payload);
-  end.tag = index(op);
+  end.owner = index(op);
   end.isOpen = true;
   return end;
 }
 
-Posted LaneChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
+Posted PlanChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
   if (payload.bytes == 0 && !payload.always)
     return Posted::Done;
   auto held = endpoint_.hold();
   End &end = openEnd(out_, slot, op, payload);
-  LaneSender &sender = *out_.senders[slot.edge];
-  if (sender.sendNow(end)) {
+  LocalSends &sends = *out_.sends[slot.edge];
+  if (sends.trySend(end)) {
     end.isOpen = false;
     return Posted::Done;
   }
-  sender.post(end);
+  sends.send(end);
   return afterPost(end);
 }
 
-Posted LaneChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
+Posted PlanChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   return recv(slot, op, payload, nullptr);
 }
 
-Posted LaneChannels::recvCombining(MessageSlot slot, OpId op, const Payload &payload,
+Posted PlanChannels::recvCombining(MessageSlot slot, OpId op, const Payload &payload,
                                    CombiningTarget &target) {
   return recv(slot, op, payload, &target);
 }
 
-Posted LaneChannels::recv(MessageSlot slot, OpId op, const Payload &payload,
+Posted PlanChannels::recv(MessageSlot slot, OpId op, const Payload &payload,
                           CombiningTarget *target) {
   auto held = endpoint_.hold();
   End &end = openEnd(in_, slot, op, payload);
-  LaneReceiver &receiver = *in_.receivers[slot.edge];
-  end.combining = target && receiver.mayCombine(payload, *target) ? target : nullptr;
+  LocalReceives &receives = *in_.receives[slot.edge];
+  end.combining = target && receives.mayCombine(payload, *target) ? target : nullptr;
   if (payload.bytes == 0 && !payload.always) {
-    ++tally_.open;
-    end.moved = 0;
-    end.finish();
-  } else if (!payload.upTo && receiver.recvNow(end)) {
+    ++counter_.outstanding;
+    end.transferred = 0;
+    end.complete();
+  } else if (!payload.upTo && receives.tryRecv(end)) {
     end.isOpen = false;
     return Posted::Done;
   } else {
-    receiver.post(end);
+    receives.recv(end);
   }
   return afterPost(end);
 }
 
-bool LaneChannels::sendNow(MessageSlot slot, const Payload &payload) {
+bool PlanChannels::sendNow(MessageSlot slot, const Payload &payload) {
   if (payload.bytes == 0 && !payload.always)
     return true;
   auto held = endpoint_.hold();
-  return out_.senders[slot.edge]->sendNow(endFor(out_, slot, payload));
+  return out_.sends[slot.edge]->trySend(endFor(out_, slot, payload));
 }
 
-bool LaneChannels::recvNow(MessageSlot slot, const Payload &payload) {
+bool PlanChannels::recvNow(MessageSlot slot, const Payload &payload) {
   if (payload.bytes == 0 && !payload.always)
     return true;
   auto held = endpoint_.hold();
-  return in_.receivers[slot.edge]->recvNow(endFor(in_, slot, payload));
+  return in_.receives[slot.edge]->tryRecv(endFor(in_, slot, payload));
 }
 
-// What was done at once is the newest of those that are finished.
-Posted LaneChannels::afterPost(End &end) {
-  if (tally_.mismatched) {
-    failOf(static_cast<End &>(*tally_.mismatched));
+// A request that was completed at once is the newest of those that are.
+Posted PlanChannels::afterPost(End &end) {
+  if (counter_.mismatched) {
+    failOf(static_cast<End &>(*counter_.mismatched));
     return Posted::Failed;
   }
-  if (tally_.finished != &end || end.payload.upTo)
+  if (counter_.completed != &end || end.payload.upTo)
     return Posted::Pending;
-  tally_.finished = end.next;
+  counter_.completed = end.next;
   end.isOpen = false;
   return Posted::Done;
 }
 
-void LaneChannels::takeFinished() {
+void PlanChannels::takeCompleted() {
   if (told_)
     done_.clear();
   told_ = false;
-  for (Message *m = tally_.finished; m; m = m->next) {
+  for (Request *m = counter_.completed; m; m = m->next) {
     static_cast<End &>(*m).isOpen = false;
-    if (m != tally_.mismatched)
-      done_.push_back({OpId{m->tag}, m->moved});
+    if (m != counter_.mismatched)
+      done_.push_back({OpId{m->owner}, m->transferred});
   }
-  tally_.finished = nullptr;
-  if (tally_.mismatched)
-    failOf(static_cast<End &>(*tally_.mismatched));
+  counter_.completed = nullptr;
+  if (counter_.mismatched)
+    failOf(static_cast<End &>(*counter_.mismatched));
 }
 
-std::span<const Completion> LaneChannels::poll() {
+std::span<const Completion> PlanChannels::poll() {
   auto held = endpoint_.hold();
-  endpoint_.lanes_.poll();
-  takeFinished();
+  endpoint_.worker_.progress();
+  takeCompleted();
   told_ = true;
-  if (tally_.open != 0)
-    hearNews();
+  if (counter_.outstanding != 0)
+    takeReports();
   return done_;
 }
 
-// Whoever reports something wakes all, but wants no answer: what it was is seen at once.
-void LaneChannels::hearNews() {
-  uint32_t reports = endpoint_.lanes_.world().numReports();
+// A rank that reports a failure wakes all others.
+void PlanChannels::takeReports() {
+  uint32_t reports = endpoint_.worker_.world().numReports();
   if (reports == reportsSeen_)
     return;
   reportsSeen_ = reports;
@@ -202,15 +202,15 @@ void LaneChannels::hearNews() {
 }
 
 // If the plan failed elsewhere before, that is the reason for what happens here.
-void LaneChannels::failOf(const End &end) {
+void PlanChannels::failOf(const End &end) {
   std::optional<Fault> earlier = findFailure();
   fail(earlier ? std::move(*earlier)
-               : sizeMismatch(end.peer, OpId{end.tag}, end.payload, end.moved));
+               : sizeMismatch(end.peer, OpId{end.owner}, end.payload, end.transferred));
 }
 
 // Ranks of the world are those of the machine. Who is none of the group may die.
-std::optional<Fault> LaneChannels::findFailure() const {
-  const shm::World &world = endpoint_.lanes_.world();
+std::optional<Fault> PlanChannels::findFailure() const {
+  const shm::World &world = endpoint_.worker_.world();
   auto isOurs = [this](Rank rank) { return endpoint_.inGroup(rank) != kNoRank; };
   std::optional<Fault> fault =
       endpoint_.numbersRuns() ? world.findRunFailure(plan_, run_) : world.findFailure(plan_);
@@ -229,10 +229,10 @@ std::optional<Fault> LaneChannels::findFailure() const {
   return fault;
 }
 
-bool LaneChannels::check() {
+bool PlanChannels::check() {
   if (failed())
     return false;
-  endpoint_.lanes_.health().look();
+  endpoint_.worker_.health().look();
   std::optional<Fault> fault = findFailure();
   std::optional<Fault> deserted = fault ? std::nullopt : findDeserted();
   if (deserted)
@@ -246,30 +246,31 @@ bool LaneChannels::check() {
 
 // A peer that closed the plan, left, or is over with the run, while this rank still needs it. What
 // it had to say it said before: so look once more.
-std::optional<Fault> LaneChannels::findDeserted() {
+std::optional<Fault> PlanChannels::findDeserted() {
   auto held = endpoint_.hold();
-  Lanes &lanes = endpoint_.lanes_;
-  bool doubts = endpoint_.numbersRuns() && ++checks_ % kChecksPerDoubt == 0;
+  Worker &worker = endpoint_.worker_;
+  bool probes = endpoint_.numbersRuns() && ++checks_ % kChecksPerProbe == 0;
   for (Rank peer : peers_) {
     Rank rank = endpoint_.onMachine(peer);
-    bool isOver = doubts && findOpen(peer) &&
-                  lanes.book()->isOver(rank, {endpoint_.group_.context, stream_, run_, 0});
-    bool isGone = lanes.receiver(rank).hasClosed(plan_) || lanes.world().hasLeft(rank);
+    bool isOver =
+        probes && findOpen(peer) &&
+        worker.progressTable()->isOver(rank, {endpoint_.group_.context, stream_, run_, 0});
+    bool isGone = worker.receivesFrom(rank).hasClosed(plan_) || worker.world().hasLeft(rank);
     if (!(isOver || isGone) || !findOpen(peer))
       continue;
-    lanes.poll();
-    takeFinished();
+    worker.progress();
+    takeCompleted();
     const End *end = findOpen(peer);
     if (end && isOver)
-      return endedWithout(peer, OpId{end->tag}, end->payload);
+      return endedWithout(peer, OpId{end->owner}, end->payload);
     if (end)
-      return Fault{peer, OpId{end->tag},
+      return Fault{peer, OpId{end->owner},
                    "rank " + std::to_string(index(peer)) + " has closed the plan"};
   }
   return std::nullopt;
 }
 
-const LaneChannels::End *LaneChannels::findOpen(Rank peer) const {
+const PlanChannels::End *PlanChannels::findOpen(Rank peer) const {
   for (const Side *side : {&in_, &out_})
     for (const End &end : side->ends)
       if (end.isOpen && (peer == kNoRank || peer == end.peer))
@@ -277,16 +278,16 @@ const LaneChannels::End *LaneChannels::findOpen(Rank peer) const {
   return nullptr;
 }
 
-OpId LaneChannels::openOp(Rank peer) const {
+OpId PlanChannels::openOp(Rank peer) const {
   const End *end = findOpen(peer);
-  return end ? OpId{end->tag} : kNoOp;
+  return end ? OpId{end->owner} : kNoOp;
 }
 
-void LaneChannels::abort(const Fault &fault) {
+void PlanChannels::abort(const Fault &fault) {
   fail(fault);
   if (findFailure())
     return; // all know already
   endpoint_.report(plan_, run_, fault);
 }
 
-} // namespace colldsl::lanes
+} // namespace colldsl::protocol

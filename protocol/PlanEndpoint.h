@@ -1,8 +1,8 @@
-/// Plans over lanes, for a group of ranks of the machine.
+/// Plans over the connections of a worker, for a group of ranks of the machine.
 ///
 /// open() waits for nobody: the k-th plan that is opened here belongs to the k-th that is
 /// opened by every other rank of the group. It is the k-th stream of the group's context, and
-/// a message of its run r has the key {context, k, r, place in its edge's list}. So two ranks
+/// a message of its run r has the tag {context, k, r, place in its edge's list}. So two ranks
 /// that open different plans are not told apart.
 ///
 /// Or else the group numbers the runs of all its plans together: they share one stream, and whoever
@@ -11,20 +11,20 @@
 /// of that run alone: whoever closes the failed plan and opens it again may go on.
 ///
 /// Failures travel by the tables of the world, where the plan is named by context and stream.
-/// Whoever closes a plan of its own stream tells its peers by a line of the lane, so that they wait
-/// for it in vain for no longer than it takes to look.
+/// A rank that closes a plan of its own stream notifies its peers, so that they do not wait for it
+/// in vain.
 #pragma once
 
-#include "transports/lanes/Lanes.h"
+#include "protocol/Worker.h"
 #include "transports/shm/OpenPlans.h"
 
 #include <mutex>
 
-namespace colldsl::lanes {
+namespace colldsl::protocol {
 
 /// Ranks that open plans together.
-struct LaneGroup {
-  uint32_t context = 0;    ///< alike on all of them; nothing else on the lanes has it
+struct RankGroup {
+  uint32_t context = 0;    ///< alike on all of them; nothing else of the worker has it
   std::vector<Rank> ranks; ///< of the machine, in the order of the group; kNoRank: not on it
   Rank self = kNoRank;     ///< this rank's place in the group
 
@@ -35,21 +35,21 @@ struct LaneGroup {
   } runs = {};
 };
 
-/// The context of whoever has the lanes of a world for itself.
+/// The context of a worker that has a world for itself.
 inline constexpr uint32_t kWorldContext = 1;
 
-class LaneEndpoint : public Endpoint {
+class PlanEndpoint : public Endpoint {
 public:
   /// The lanes outlive it, and may serve others, too. `guard` keeps other threads out of the
   /// lanes; null: the caller lets one thread at a time do anything with what is on them.
-  LaneEndpoint(Lanes &lanes, LaneGroup group, std::mutex *guard);
+  PlanEndpoint(Worker &worker, RankGroup group, std::mutex *guard);
 
   /// Joins as one rank of a world in which all ranks do so, and waits for them. The world
   /// outlives it.
   static Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
                                                   const Options &options);
   /// The same where ranks of the world are some of a larger group, which has them all.
-  static Result<std::unique_ptr<Endpoint>> attach(shm::World &world, LaneGroup group,
+  static Result<std::unique_ptr<Endpoint>> attach(shm::World &world, RankGroup group,
                                                   const Options &options);
 
   Rank rank() const override { return group_.self; }
@@ -57,12 +57,12 @@ public:
   const Caps &caps() const override { return caps_; }
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
-  SleepTicket armSleep() override { return lanes_.armSleep(); }
+  SleepTicket armSleep() override { return worker_.armSleep(); }
   void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override;
   void wake() override;
 
 private:
-  friend class LaneChannels;
+  friend class PlanChannels;
 
   bool numbersRuns() const { return group_.runs.next != nullptr; }
   /// Whether its plans are those that all ranks of the world open together.
@@ -81,12 +81,12 @@ private:
     return guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
   }
 
-  Lanes &lanes_;
-  LaneGroup group_;
+  Worker &worker_;
+  RankGroup group_;
   std::mutex *guard_;
   Caps caps_;
   uint32_t opened_ = 0; ///< held
   shm::OpenPlans open_; ///< the same
 };
 
-} // namespace colldsl::lanes
+} // namespace colldsl::protocol

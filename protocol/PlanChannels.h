@@ -1,14 +1,14 @@
-/// The messages of one plan on lanes. Internal to LaneEndpoint.
+/// The messages of one plan. Internal to PlanEndpoint.
 #pragma once
 
-#include "transports/lanes/LaneEndpoint.h"
+#include "protocol/PlanEndpoint.h"
 
-namespace colldsl::lanes {
+namespace colldsl::protocol {
 
-class LaneChannels : public Channels {
+class PlanChannels : public Channels {
 public:
-  LaneChannels(LaneEndpoint &endpoint, uint32_t stream);
-  ~LaneChannels() override;
+  PlanChannels(PlanEndpoint &endpoint, uint32_t stream);
+  ~PlanChannels() override;
 
   /// An error: no shared memory is left.
   Status connect(const OpenRequest &request);
@@ -28,8 +28,8 @@ public:
   OpId openOp(Rank peer) const override;
 
 private:
-  /// One end of a message; `tag` is its op.
-  struct End : Message {
+  /// One end of a message; its owner is the op.
+  struct End : Request {
     Rank peer; ///< in the group
     bool isOpen = false;
   };
@@ -37,14 +37,14 @@ private:
   struct Side {
     std::vector<uint32_t> first; ///< by edge: of its ends
     std::vector<End> ends;
-    std::vector<LaneSender *> senders;     ///< by edge; of what is sent
-    std::vector<LaneReceiver *> receivers; ///< by edge; of what is received
+    std::vector<LocalSends *> sends;       ///< by edge; of what is sent
+    std::vector<LocalReceives *> receives; ///< by edge; of what is received
   };
 
   void addEdges(Side &side, std::span<const EdgeSpec> edges);
   End &endFor(Side &side, MessageSlot slot, const Payload &payload) const {
     End &end = side.ends[side.first[slot.edge] + slot.message];
-    end.key.run = run_;
+    end.tag.run = run_;
     end.payload = payload;
     end.combining = nullptr;
     return end;
@@ -53,19 +53,19 @@ private:
   End &openEnd(Side &side, MessageSlot slot, OpId op, const Payload &payload);
   Posted afterPost(End &end);
   void cancelHeld();
-  void takeFinished();
-  void hearNews();
+  void takeCompleted();
+  void takeReports();
   std::optional<Fault> findFailure() const;
   void failOf(const End &end);
   std::optional<Fault> findDeserted();
   const End *findOpen(Rank peer) const;
 
-  LaneEndpoint &endpoint_;
+  PlanEndpoint &endpoint_;
   uint32_t stream_;
   StreamId plan_;
   uint32_t run_; ///< the last that was started here, or the next
   uint32_t reportsSeen_ = 0;
-  Tally tally_;
+  CompletionCounter counter_;
   Side out_, in_;
   std::vector<Rank> peers_; ///< in the group, each once
   std::vector<Completion> done_;
@@ -73,4 +73,4 @@ private:
   bool told_ = false; ///< the caller has seen what is in done_
 };
 
-} // namespace colldsl::lanes
+} // namespace colldsl::protocol

@@ -8,12 +8,12 @@
 /// in the one case and gains as much as can be in the other.
 #pragma once
 
-#include "transports/lanes/Lanes.h"
+#include "protocol/Worker.h"
 
 #include <optional>
 #include <span>
 
-namespace colldsl::lanes {
+namespace colldsl::protocol {
 
 /// Nanoseconds until two ranks have exchanged messages of so many bytes.
 struct CopyCost {
@@ -25,10 +25,10 @@ struct CopyCost {
 
 /// Collective over two ranks, which share no core; takes about a millisecond. No other messages are
 /// under way between them. Empty: the other one died.
-std::vector<CopyCost> measureCopies(Lanes &lanes, Rank peer);
+std::vector<CopyCost> measureCopies(Worker &worker, Rank peer);
 
 /// The least size from which on the single copy gains more in one case than it loses in the other,
 /// as factors; nothing: not even at the longest. `costs` by size, ascending.
 std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs);
 
-} // namespace colldsl::lanes
+} // namespace colldsl::protocol

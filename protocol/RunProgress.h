@@ -1,30 +1,31 @@
-/// How far a rank is with the runs of a stream, for its peers to look at: it stands in the memory
-/// that all share, and nobody is told. So it costs a store per run, and a peer that waits for a
-/// message can find that it will never come.
+/// Completed runs: how far a rank is with the runs of a stream. The number stands in shared memory,
+/// where peers read it. So it costs a store per run, and a peer that waits for a message can find
+/// that it will never come.
 #pragma once
 
-#include "transports/lanes/Layout.h"
+#include "transports/Tag.h"
 #include "transports/shm/Arena.h"
+#include "transports/shm/RunCounter.h"
 #include "transports/shm/World.h"
 
 #include <deque>
 #include <memory>
 #include <vector>
 
-namespace colldsl::lanes {
+namespace colldsl::protocol {
 
 class RunProgress;
 
-/// Those of one rank. Not thread safe.
-class RunBook {
+/// The streams of one rank. Not thread safe.
+class ProgressTable {
 public:
-  RunBook(shm::World &world, Rank self, shm::Arena &arena)
+  ProgressTable(shm::World &world, Rank self, shm::Arena &arena)
       : world_(world), self_(self), arena_(arena) {}
 
-  /// Whether a rank said that it needs nothing more for this run, or has left.
-  bool isOver(Rank rank, const Key &key) const;
+  /// Whether a rank needs nothing more for the run of this tag, or has left.
+  bool isOver(Rank rank, const Tag &tag) const;
   /// The same of this rank itself, also of streams that ended not long ago.
-  bool isOverHere(const Key &key) const;
+  bool isOverHere(const Tag &tag) const;
 
   /// Before the world goes.
   void close() { isClosed_ = true; }
@@ -32,28 +33,28 @@ public:
 private:
   friend class RunProgress;
 
-  Progress *add(RunProgress &progress);
+  shm::RunCounter *add(RunProgress &progress);
   void remove(RunProgress &progress);
 
   shm::World &world_;
   Rank self_;
   shm::Arena &arena_;
   std::vector<RunProgress *> all_;
-  std::deque<Progress *> free_; ///< used again late, for peers may still look at them
+  std::deque<shm::RunCounter *> free_; ///< used again late, for peers may still look at them
   bool isClosed_ = false;
 };
 
 /// Of a stream: its runs begin in their order here, and may end in any.
 class RunProgress {
 public:
-  /// `stream`: a key of it, whatever its run. The book may go first.
-  RunProgress(std::shared_ptr<RunBook> book, const Key &stream);
+  /// `stream`: a tag of it, whatever its run. The table may go first.
+  RunProgress(std::shared_ptr<ProgressTable> table, const Tag &stream);
   ~RunProgress();
   RunProgress(const RunProgress &) = delete;
   RunProgress &operator=(const RunProgress &) = delete;
 
-  /// A key of it.
-  const Key &stream() const { return key_; }
+  /// A tag of it.
+  const Tag &stream() const { return tag_; }
 
   /// A run after all others, from its beginning to its end.
   void whole(uint32_t run) {
@@ -73,17 +74,17 @@ public:
   }
 
 private:
-  friend class RunBook;
-  bool isOf(const Key &key) const {
-    return streamOf(key) == streamOf(key_) && key.message == key_.message;
+  friend class ProgressTable;
+  bool isOf(const Tag &tag) const {
+    return streamOf(tag) == streamOf(tag_) && tag.message == tag_.message;
   }
 
-  std::shared_ptr<RunBook> book_;
-  Key key_;
-  Progress own_; ///< where no shared memory is left
-  Progress *shared_;
+  std::shared_ptr<ProgressTable> table_;
+  Tag tag_;
+  shm::RunCounter own_; ///< where no shared memory is left
+  shm::RunCounter *shared_;
   uint32_t last_ = 0;
   std::vector<uint32_t> open_; ///< runs, oldest first
 };
 
-} // namespace colldsl::lanes
+} // namespace colldsl::protocol

@@ -1,0 +1,39 @@
+/// Streams, and single runs, of which this rank takes no message any more.
+#pragma once
+
+#include "transports/Tag.h"
+#include "transports/shm/Layout.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace colldsl::protocol {
+
+struct RunId {
+  StreamId stream;
+  uint32_t run;
+  bool contains(const Tag &tag) const { return streamOf(tag) == stream && tag.run == run; }
+};
+
+class Discarded {
+public:
+  void add(StreamId stream) { streams_.push_back(stream); }
+  bool contains(StreamId stream) const {
+    return std::find(streams_.begin(), streams_.end(), stream) != streams_.end();
+  }
+
+  /// Each run has a place, as its failure has, and an older one gives way.
+  void add(const RunId &run) {
+    runs_.resize(shm::RunFailures::kPlaces);
+    runs_[shm::RunFailures::placeOf(run.stream, run.run)] = run;
+  }
+  bool containsRunOf(const Tag &tag) const {
+    return !runs_.empty() && runs_[shm::RunFailures::placeOf(streamOf(tag), tag.run)].contains(tag);
+  }
+
+private:
+  std::vector<StreamId> streams_;
+  std::vector<RunId> runs_; ///< empty: there were none
+};
+
+} // namespace colldsl::protocol

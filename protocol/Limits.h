@@ -1,0 +1,27 @@
+/// From which lengths on messages between two ranks travel in which way. Bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace colldsl::protocol {
+
+struct Limits {
+  /// Longer messages begin with a request to send; up to the wire's longest eager message only
+  /// where the receiver is there in time, or gets the payload by a single copy.
+  uint32_t eagerBytes = 8 << 10;
+  /// Of a payload that travels in fragments.
+  uint32_t fragmentBytes = 8 << 10;
+  /// From here on one end reads or writes the other's memory, unless both share it: see
+  /// CopyCosts.h.
+  uint64_t singleCopyMinBytes = 16 << 10;
+  /// With so many bytes in its unexpected queue the receiver throttles the sender.
+  uint64_t unexpectedBytes = 256 << 10;
+
+  /// Whether a single copy is worth its call of the kernel, where the bytes lie in so many pieces
+  /// in the other process. Each piece but the first takes nearly half as long as the call.
+  bool isWorthSingleCopy(uint64_t bytes, uint32_t pieces) const {
+    return 2 * bytes >= singleCopyMinBytes * (uint64_t{pieces} + 1);
+  }
+};
+
+} // namespace colldsl::protocol

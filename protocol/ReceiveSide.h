@@ -1,0 +1,472 @@
+/// The receives of this rank from one peer, over a wire.
+///
+/// Messages are taken from the wire in their order, whether their receives are posted or not: what
+/// no receive is posted for goes to the unexpected queue. So no message stands in the way of
+/// another.
+///
+/// A request to send (RTS) is answered in one of three ways. This end gets the payload itself; or
+/// it replies that it is ready to receive (RTR), and the sender puts the payload into the receive's
+/// buffer; or the payload comes in fragments. Who copies: the end that the schedule names, else the
+/// one that has less to move. An RTR is withdrawn if nothing comes while nothing else moves, and
+/// this end copies after all, so that it does not wait for a sender that computes.
+#pragma once
+
+#include "protocol/Discarded.h"
+#include "protocol/Limits.h"
+#include "protocol/Request.h"
+#include "protocol/RunProgress.h"
+#include "protocol/UnexpectedQueue.h"
+#include "transports/Pieces.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace colldsl::protocol {
+
+/// What all of one rank share.
+struct ReceiverContext {
+  const Limits &limits;
+  const Discarded &discarded;
+  const ProgressTable &progress;
+  std::vector<std::byte> part; ///< of a message that is combined
+};
+
+/// Wire: as shm::FifoReceiver. Not thread safe.
+template <typename Wire> class ReceiveSide {
+public:
+  using Rts = typename Wire::Rts;
+  using RemoteBuffer = typename Wire::RemoteBuffer;
+
+  template <typename... Args>
+  explicit ReceiveSide(ReceiverContext &context, Args &&...wire)
+      : context_(context), wire_(std::forward<Args>(wire)...) {}
+
+  Rank peer() const { return wire_.peer(); }
+  Wire &wire() { return wire_; }
+
+  /// Receives the message if it is the next one here, and eager. True: the receive is completed;
+  /// the request was not kept, and its counter not touched.
+  bool tryRecv(const Request &request) {
+    return wire_.tryTake(request.tag, request.payload, [&](const std::byte *bytes, uint64_t count) {
+      noteArrival(count, !wire_.lookedInVain());
+      store(request, 0, bytes, count);
+    });
+  }
+
+  /// Whether nothing is here, so that tryRecv() may take what comes next.
+  bool isIdle() const { return unexpected_.empty() && wire_.isEmpty(); }
+
+  /// Whether Request::combining may be set: what comes is then whole elements. Short messages are
+  /// stored, which takes no longer.
+  bool mayCombine(const Payload &payload, const CombiningTarget &target) const {
+    return payload.bytes > wire_.slotsBytes() && !payload.upTo &&
+           context_.limits.fragmentBytes % target.elementBytes == 0;
+  }
+
+  /// Receives it, now or later; counts it in its counter until it is completed.
+  void recv(Request &request);
+
+  /// Takes what is here. True: something moved.
+  bool progress();
+
+  /// Before cancel(): withdraws the buffers of an operation. False: the peer writes just now.
+  bool cancelReady(const CompletionCounter &counter);
+
+  /// Cancels the receives of an operation; how many they were.
+  uint32_t cancel(const CompletionCounter &counter);
+
+  /// Whether the peer has closed the stream, which this rank has not.
+  bool hasClosed(StreamId stream) const { return contains(closedThere_, stream); }
+
+  /// This rank has closed the stream. Nothing is kept of it once both have.
+  void closeStream(StreamId stream);
+
+  /// Releases the unexpected messages of a run that this rank does not take part in any more.
+  void discard(const RunId &run);
+
+private:
+  static constexpr uint32_t kPollsBeforeWithdrawing = 16;
+  static constexpr uint32_t kMostLate = 8;
+  static constexpr uint32_t kSpareKiB =
+      64; ///< takes a receiver as long as to have the sender write
+  static constexpr uint64_t kPartBytes = 512 << 10; ///< at most, of a message that is combined
+  static constexpr size_t kSweepAtLeast = 64;
+
+  /// A payload that the sender moves.
+  struct Incoming {
+    Request *request = nullptr; ///< null: nobody waits for it
+    Rts rts;
+  };
+
+  static bool contains(const std::vector<StreamId> &streams, StreamId stream) {
+    return std::find(streams.begin(), streams.end(), stream) != streams.end();
+  }
+
+  // What the wire hands over.
+  friend Wire;
+  void onEager(const Tag &tag, const std::byte *bytes, uint64_t count);
+  void onLongerEager(const Tag &tag, const std::byte *bytes, uint64_t count);
+  void onRts(const Tag &tag, uint16_t id, const Rts &rts);
+  void onFragment(uint16_t id, const std::byte *bytes, uint64_t count);
+  void onPut(uint16_t id);
+  void onRtsCanceled(uint16_t id);
+  void onStreamClosed(StreamId stream);
+
+  bool takeUnexpected(Request &request);
+  void keepEager(const Tag &tag, const std::byte *bytes, uint64_t count);
+  void keepRts(const Tag &tag, uint16_t id, const Rts &rts);
+  void deliver(Request &request, const std::byte *bytes, uint64_t count);
+  static void store(const Request &request, uint64_t offset, const std::byte *bytes,
+                    uint64_t count);
+  bool matchLength(Request &request, uint64_t bytes);
+  bool answer(Request &request, uint16_t id, const Rts &rts);
+  bool shouldPut(const Request &request, const Rts &rts, const RemoteBuffer &buffer) const;
+  bool get(Request &request, const Rts &rts);
+  bool getAndCombine(Request &request, const Rts &rts);
+  bool mayReach(uint64_t bytes, uint32_t pieces) const {
+    return wire_.canReach() && context_.limits.isWorthSingleCopy(bytes, pieces);
+  }
+  bool withdrawReady();
+  bool withdrawReady(uint16_t id);
+  void finish(uint16_t id);
+  template <typename IsGone> void releaseUnexpected(IsGone isGone);
+  void sweep();
+  void updateThrottle();
+  void noteArrival(uint64_t bytes, bool wasLate);
+
+  ReceiverContext &context_;
+  Wire wire_;
+  RequestQueue posted_;
+  UnexpectedQueue<Rts> unexpected_;
+  std::vector<Incoming> incoming_; ///< by rendezvous id
+  std::vector<uint16_t> ready_;    ///< ids whose RTR was sent, oldest first
+  uint32_t idlePolls_ = 0;         ///< since something moved
+  bool isThrottling_ = false;
+  bool postsLate_ = false;
+  uint32_t lateness_ = 0; ///< up with each message that came first, down with each that did not
+  size_t sweepAt_ = kSweepAtLeast;    ///< unexpected messages
+  std::vector<StreamId> closedThere_; ///< and not here
+  std::vector<StreamId> closedHere_;  ///< and not there
+};
+
+template <typename Wire> void ReceiveSide<Wire>::recv(Request &request) {
+  request.transferred = 0;
+  ++request.counter->outstanding;
+  if (unexpected_.empty() || !takeUnexpected(request))
+    posted_.push(request);
+}
+
+template <typename Wire> bool ReceiveSide<Wire>::progress() {
+  bool moved = wire_.progress(*this);
+  if (moved || ready_.empty() || ++idlePolls_ < kPollsBeforeWithdrawing) {
+    idlePolls_ = moved ? 0 : idlePolls_;
+    return moved;
+  }
+  idlePolls_ = 0;
+  return withdrawReady();
+}
+
+template <typename Wire>
+void ReceiveSide<Wire>::onEager(const Tag &tag, const std::byte *bytes, uint64_t count) {
+  if (Request *request = posted_.take(tag))
+    deliver(*request, bytes, count);
+  else
+    keepEager(tag, bytes, count);
+}
+
+template <typename Wire>
+void ReceiveSide<Wire>::onLongerEager(const Tag &tag, const std::byte *bytes, uint64_t count) {
+  Request *request = posted_.take(tag);
+  noteArrival(count, !request);
+  if (request)
+    deliver(*request, bytes, count);
+  else
+    keepEager(tag, bytes, count);
+}
+
+template <typename Wire>
+void ReceiveSide<Wire>::onRts(const Tag &tag, uint16_t id, const Rts &rts) {
+  Request *request = posted_.take(tag);
+  noteArrival(rts.bytes, !request);
+  if (!request)
+    keepRts(tag, id, rts);
+  else if (!answer(*request, id, rts))
+    posted_.push(*request);
+}
+
+template <typename Wire>
+void ReceiveSide<Wire>::keepEager(const Tag &tag, const std::byte *bytes, uint64_t count) {
+  if (context_.discarded.containsRunOf(tag))
+    return;
+  if (unexpected_.size() >= sweepAt_)
+    sweep();
+  unexpected_.addEager(tag, bytes, count);
+  if (!isThrottling_ && unexpected_.bytes() >= context_.limits.unexpectedBytes)
+    sweep();
+}
+
+template <typename Wire>
+void ReceiveSide<Wire>::keepRts(const Tag &tag, uint16_t id, const Rts &rts) {
+  if (context_.discarded.containsRunOf(tag))
+    return wire_.refuse(rts); // its sender need not wait
+  if (unexpected_.size() >= sweepAt_)
+    sweep();
+  unexpected_.addRts(tag, id, rts);
+}
+
+// Of runs that are over here no message is received, and a request that was revoked has none. The
+// more there is in the queue the rarer it is looked through. Throttles the sender if it is still
+// full then.
+template <typename Wire> void ReceiveSide<Wire>::sweep() {
+  releaseUnexpected([&](const auto &message) {
+    return (message.rts && wire_.isRevoked(*message.rts)) ||
+           context_.progress.isOverHere(message.tag);
+  });
+  sweepAt_ = std::max(kSweepAtLeast, 2 * unexpected_.size());
+}
+
+template <typename Wire> void ReceiveSide<Wire>::updateThrottle() {
+  uint64_t most = context_.limits.unexpectedBytes;
+  bool isThrottling = unexpected_.bytes() >= (isThrottling_ ? most / 2 : most);
+  if (isThrottling != isThrottling_)
+    wire_.setThrottled(isThrottling_ = isThrottling);
+}
+
+// Of messages that begin with an RTS if the receiver mostly posts in time, and are eager if not.
+template <typename Wire> void ReceiveSide<Wire>::noteArrival(uint64_t bytes, bool wasLate) {
+  if (bytes <= context_.limits.eagerBytes || bytes > wire_.longestEagerBytes())
+    return;
+  lateness_ = wasLate ? std::min(lateness_ + 1, kMostLate) : lateness_ - std::min(lateness_, 1u);
+  if (lateness_ == (postsLate_ ? 0 : kMostLate))
+    wire_.setPostsLate(postsLate_ = !postsLate_);
+}
+
+template <typename Wire> bool ReceiveSide<Wire>::takeUnexpected(Request &request) {
+  auto at = unexpected_.find(request.tag);
+  if (at == unexpected_.end())
+    return false;
+  bool isTaken = true;
+  if (at->rts)
+    isTaken = answer(request, at->rendezvousId, *at->rts);
+  else
+    deliver(request, at->bytes.data(), at->bytes.size());
+  unexpected_.release(at);
+  updateThrottle();
+  return isTaken;
+}
+
+template <typename Wire> bool ReceiveSide<Wire>::matchLength(Request &request, uint64_t bytes) {
+  request.transferred = bytes;
+  if (accepts(request.payload, bytes))
+    return true;
+  request.counter->mismatched = &request;
+  request.complete();
+  return false;
+}
+
+// A message whose parts could not all be read comes once more, from its beginning.
+template <typename Wire>
+void ReceiveSide<Wire>::store(const Request &request, uint64_t offset, const std::byte *bytes,
+                              uint64_t count) {
+  if (!request.combining)
+    return scatter(request.payload, offset, bytes, count);
+  CombiningTarget &target = *request.combining;
+  uint64_t known = std::min(count, target.combinedBytes - std::min(target.combinedBytes, offset));
+  if (known < count)
+    target.combine(offset + known, bytes + known, count - known);
+  target.combinedBytes = std::max(target.combinedBytes, offset + count);
+}
+
+template <typename Wire>
+void ReceiveSide<Wire>::deliver(Request &request, const std::byte *bytes, uint64_t count) {
+  if (!matchLength(request, count))
+    return;
+  store(request, 0, bytes, count);
+  request.complete();
+}
+
+// False: the sender has revoked the request, as if it had never sent it.
+template <typename Wire>
+bool ReceiveSide<Wire>::answer(Request &request, uint16_t id, const Rts &rts) {
+  if (!wire_.claim(rts))
+    return false;
+  if (!matchLength(request, rts.bytes)) {
+    wire_.sendDone(rts);
+    return true;
+  }
+  RemoteBuffer buffer = wire_.remoteBufferOf(request.payload);
+  bool puts = shouldPut(request, rts, buffer);
+  if (!puts && get(request, rts)) {
+    request.complete();
+    return true;
+  }
+  request.transferred = 0;
+  if (id >= incoming_.size()) {
+    incoming_.resize(id + 1u);
+    ready_.reserve(incoming_.size());
+  }
+  incoming_[id] = {&request, rts};
+  if (puts || (buffer.isShared && !request.combining)) {
+    ready_.push_back(id);
+    wire_.sendReady(rts, buffer);
+  } else {
+    wire_.sendStream(rts);
+  }
+  return true;
+}
+
+template <typename Wire>
+bool ReceiveSide<Wire>::shouldPut(const Request &request, const Rts &rts,
+                                  const RemoteBuffer &buffer) const {
+  if (request.combining || (!buffer.isShared && !mayReach(rts.bytes, buffer.pieces)))
+    return false;
+  return request.mover == Mover::Writer ||
+         (request.mover == Mover::Either && rts.loadKiB + kSpareKiB < request.counter->loadKiB);
+}
+
+// Of a claimed request. True: the payload is here, and the sender knows it.
+template <typename Wire> bool ReceiveSide<Wire>::get(Request &request, const Rts &rts) {
+  if (const std::byte *bytes = wire_.map(rts.buffer)) {
+    store(request, 0, bytes, rts.bytes);
+    wire_.sendDone(rts);
+    return true;
+  }
+  if (!mayReach(rts.bytes, rts.buffer.pieces))
+    return false;
+  if (request.combining)
+    return getAndCombine(request, rts);
+  Payload whole = request.payload;
+  whole.bytes = rts.bytes;
+  if (!wire_.get(rts.buffer, 0, whole))
+    return false;
+  wire_.sendDone(rts);
+  return true;
+}
+
+// Part by part, each of which stays in a cache until it is combined. What was combined before a
+// part cannot be read is not combined again. After the last part the sender need not wait for the
+// combine.
+template <typename Wire> bool ReceiveSide<Wire>::getAndCombine(Request &request, const Rts &rts) {
+  if (rts.buffer.pieces != 1)
+    return false;
+  const CombiningTarget &target = *request.combining;
+  const uint64_t most = kPartBytes - kPartBytes % target.elementBytes;
+  if (!target.room)
+    context_.part.resize(most);
+  for (uint64_t offset = 0; offset < rts.bytes; offset += most) {
+    std::byte *at = target.room ? target.room + offset : context_.part.data();
+    iovec part{at, std::min(most, rts.bytes - offset)};
+    if (!wire_.get(rts.buffer, offset, {&part, 1, false, false, part.iov_len}))
+      return false;
+    if (offset + part.iov_len == rts.bytes)
+      wire_.sendDone(rts);
+    store(request, offset, at, part.iov_len);
+  }
+  return true;
+}
+
+// The oldest RTR that its sender has not begun with, and whose payload this end can get.
+template <typename Wire> bool ReceiveSide<Wire>::withdrawReady() {
+  for (uint16_t id : ready_)
+    if (withdrawReady(id))
+      return true;
+  return false;
+}
+
+template <typename Wire> bool ReceiveSide<Wire>::withdrawReady(uint16_t id) {
+  auto [request, rts] = incoming_[id];
+  bool canGet = wire_.map(rts.buffer) || mayReach(rts.bytes, rts.buffer.pieces);
+  if (!canGet || !wire_.withdrawReady(rts))
+    return false;
+  std::erase(ready_, id);
+  if (get(*request, rts))
+    finish(id);
+  else
+    wire_.sendStream(rts);
+  return true;
+}
+
+template <typename Wire> void ReceiveSide<Wire>::finish(uint16_t id) {
+  Request *request = std::exchange(incoming_[id].request, nullptr);
+  request->transferred = incoming_[id].rts.bytes;
+  request->complete();
+}
+
+// A receive that was canceled gets nothing. Whoever sends fragments could not write.
+template <typename Wire>
+void ReceiveSide<Wire>::onFragment(uint16_t id, const std::byte *bytes, uint64_t count) {
+  std::erase(ready_, id);
+  Request *request = incoming_[id].request;
+  if (!request)
+    return;
+  store(*request, request->transferred, bytes, count);
+  request->transferred += count;
+  if (request->transferred == incoming_[id].rts.bytes)
+    finish(id);
+}
+
+template <typename Wire> void ReceiveSide<Wire>::onPut(uint16_t id) {
+  std::erase(ready_, id);
+  if (incoming_[id].request)
+    finish(id);
+}
+
+// The receive waits as if nothing had come.
+template <typename Wire> void ReceiveSide<Wire>::onRtsCanceled(uint16_t id) {
+  std::erase(ready_, id);
+  if (Request *request = std::exchange(incoming_[id].request, nullptr))
+    posted_.push(*request);
+}
+
+template <typename Wire> bool ReceiveSide<Wire>::cancelReady(const CompletionCounter &counter) {
+  return std::all_of(ready_.begin(), ready_.end(), [&](uint16_t id) {
+    const auto &[request, rts] = incoming_[id];
+    return request->counter != &counter || wire_.cancelReady(rts);
+  });
+}
+
+template <typename Wire> uint32_t ReceiveSide<Wire>::cancel(const CompletionCounter &counter) {
+  auto isOurs = [&](const Request &request) { return request.counter == &counter; };
+  uint32_t canceled = posted_.removeIf(isOurs);
+  std::erase_if(ready_, [&](uint16_t id) { return isOurs(*incoming_[id].request); });
+  for (Incoming &incoming : incoming_)
+    if (incoming.request && isOurs(*incoming.request)) {
+      incoming.request = nullptr;
+      ++canceled;
+    }
+  return canceled;
+}
+
+// A wire keeps its order: of a stream that both ends have closed nothing comes any more.
+template <typename Wire> void ReceiveSide<Wire>::onStreamClosed(StreamId stream) {
+  if (std::erase(closedHere_, stream) != 0 || context_.discarded.contains(stream))
+    releaseUnexpected([&](const auto &message) { return streamOf(message.tag) == stream; });
+  else
+    closedThere_.push_back(stream);
+}
+
+template <typename Wire> void ReceiveSide<Wire>::closeStream(StreamId stream) {
+  if (std::erase(closedThere_, stream) != 0)
+    releaseUnexpected([&](const auto &message) { return streamOf(message.tag) == stream; });
+  else
+    closedHere_.push_back(stream);
+}
+
+template <typename Wire> void ReceiveSide<Wire>::discard(const RunId &run) {
+  releaseUnexpected([&](const auto &message) { return run.contains(message.tag); });
+}
+
+// The sender of a request need not wait.
+template <typename Wire>
+template <typename IsGone>
+void ReceiveSide<Wire>::releaseUnexpected(IsGone isGone) {
+  unexpected_.releaseIf([&](const auto &message) {
+    bool isReleased = isGone(message);
+    if (isReleased && message.rts)
+      wire_.refuse(*message.rts);
+    return isReleased;
+  });
+  updateThrottle();
+}
+
+} // namespace colldsl::protocol

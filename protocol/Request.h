@@ -1,0 +1,101 @@
+/// A send or a receive that was posted. It belongs to whoever posts it, and stays where it is until
+/// it is completed or canceled.
+#pragma once
+
+#include "transports/Tag.h"
+#include "transports/Transport.h"
+
+namespace colldsl::protocol {
+
+struct Request;
+
+/// Counts the outstanding requests of one operation.
+struct CompletionCounter {
+  uint32_t outstanding = 0;
+  uint32_t loadKiB = 0; ///< what this rank has to move for the operation, as far as is known
+  /// Its message has another length at its peer, which is `transferred`; or never comes.
+  Request *mismatched = nullptr;
+  Request *completed = nullptr; ///< if `collects`: the newest first
+  bool collects = false;
+};
+
+struct Request {
+  Tag tag;
+  Payload payload;
+  CombiningTarget *combining = nullptr; ///< receive: may take the payload
+  CompletionCounter *counter = nullptr;
+  uint64_t transferred = 0; ///< bytes so far; once completed: of the message
+  Request *next = nullptr;  ///< in the queue that it is in
+  uint32_t owner = 0;       ///< for the owner's use
+  uint16_t rendezvousId = 0;
+  Mover mover = Mover::Either; ///< alike at both ends, as is the next
+  Protocol protocol = Protocol::Any;
+
+  void complete() {
+    --counter->outstanding;
+    if (counter->collects) {
+      next = counter->completed;
+      counter->completed = this;
+    }
+  }
+};
+
+/// First in, first out, through Request::next.
+class RequestQueue {
+public:
+  bool empty() const { return !head_; }
+  Request *front() const { return head_; }
+
+  void push(Request &request) {
+    request.next = nullptr;
+    (head_ ? tail_->next : head_) = &request;
+    tail_ = &request;
+  }
+
+  void pushFront(Request &request) {
+    request.next = head_;
+    if (!head_)
+      tail_ = &request;
+    head_ = &request;
+  }
+
+  void pop() { head_ = head_->next; }
+
+  /// Removes those for which take(request) is true; how many. take may put the request elsewhere.
+  template <typename Take> uint32_t removeIf(Take take) {
+    Request *kept = nullptr;
+    uint32_t taken = 0;
+    for (Request *r = head_; r;) {
+      Request *next = r->next;
+      if (!take(*r)) {
+        kept = r;
+      } else {
+        (kept ? kept->next : head_) = next;
+        if (!next)
+          tail_ = kept;
+        ++taken;
+      }
+      r = next;
+    }
+    return taken;
+  }
+
+  /// Removes the request with this tag; null: there is none.
+  Request *take(const Tag &tag) {
+    Request *kept = nullptr;
+    for (Request *r = head_; r; kept = r, r = r->next)
+      if (r->tag == tag) {
+        (kept ? kept->next : head_) = r->next;
+        if (!r->next)
+          tail_ = kept;
+        return r;
+      }
+    return nullptr;
+  }
+
+private:
+  Request *head_ = nullptr;
+  Request *tail_ = nullptr;
+};
+
+} // namespace colldsl::protocol

@@ -1,0 +1,190 @@
+/// The sends of this rank to one peer, over a wire.
+///
+/// An eager message is copied by the wire, and the send is completed. For any other a request to
+/// send (RTS) goes out, and the receiver gets the payload itself; or replies with a buffer (ready
+/// to receive), into which this end puts the payload; or waits for fragments. A receiver whose
+/// unexpected queue is full throttles its sender, which then sends an RTS for each message. Any
+/// number of requests to send may wait for replies, so that none stands in the way of another
+/// message. Without room on the wire sends wait here in their order.
+#pragma once
+
+#include "protocol/Limits.h"
+#include "protocol/Request.h"
+
+#include <algorithm>
+
+namespace colldsl::protocol {
+
+/// Wire: as shm::FifoSender. Not thread safe.
+template <typename Wire> class SendSide {
+public:
+  template <typename... Args>
+  explicit SendSide(const Limits &limits, Args &&...wire)
+      : limits_(limits), wire_(std::forward<Args>(wire)...) {}
+
+  Rank peer() const { return wire_.peer(); }
+
+  /// Sends what can be sent without waiting for the receiver. True: the send is completed; the
+  /// request was not kept, and its counter not touched.
+  bool trySend(const Request &request) { return pending_.empty() && sendEager(request); }
+
+  /// Sends it, now or later; counts it in its counter until it is completed.
+  void send(Request &request);
+
+  /// Tells the peer that this rank neither sends nor receives in the stream any more.
+  void closeStream(uint32_t context, uint32_t stream) { wire_.closeStream(context, stream); }
+
+  bool isBusy() const {
+    return !(pending_.empty() && requested_.empty() && streaming_.empty()) || wire_.isBusy();
+  }
+
+  /// True: something moved.
+  bool progress();
+
+  /// Cancels the sends of an operation: no byte of them leaves this rank any more. Adds to
+  /// `canceled` how many they were. False: the peer copies one of them just now, which stays.
+  bool cancel(const CompletionCounter &counter, uint32_t &canceled);
+
+private:
+  bool sendEager(const Request &request) {
+    if (request.payload.bytes <= Wire::kInlineBytes)
+      return wire_.trySendInline(request.tag, request.payload);
+    return mayBeEager(request) && wire_.trySendLonger(request.tag, request.payload);
+  }
+  bool mayBeEager(const Request &request) const;
+  bool publish(Request &request);
+  bool sendRts(Request &request);
+  bool takeReply(Request &request);
+  bool takeReplies();
+  bool stream();
+  bool sendPending();
+  void complete(Request &request);
+
+  const Limits &limits_;
+  Wire wire_;
+  RequestQueue pending_;   ///< wait for room
+  RequestQueue requested_; ///< RTS sent, no reply yet
+  RequestQueue streaming_; ///< the receiver waits for fragments
+};
+
+// A receiver that posts late is not waited for where the payload is copied twice anyway.
+template <typename Wire> bool SendSide<Wire>::mayBeEager(const Request &request) const {
+  if (request.protocol == Protocol::Rendezvous || wire_.isThrottled())
+    return false;
+  const auto &[pieces, count, always, upTo, bytes] = request.payload;
+  return bytes <= limits_.eagerBytes ||
+         (bytes <= wire_.longestEagerBytes() &&
+          (request.protocol == Protocol::Eager ||
+           (wire_.receiverPostsLate() &&
+            !(wire_.canReach() && limits_.isWorthSingleCopy(bytes, count)))));
+}
+
+template <typename Wire> void SendSide<Wire>::send(Request &request) {
+  request.transferred = 0;
+  ++request.counter->outstanding;
+  if (!pending_.empty() || !publish(request))
+    pending_.push(request);
+}
+
+template <typename Wire> bool SendSide<Wire>::publish(Request &request) {
+  if (!sendEager(request))
+    return !mayBeEager(request) && sendRts(request);
+  request.transferred = request.payload.bytes;
+  request.complete();
+  return true;
+}
+
+template <typename Wire> bool SendSide<Wire>::sendRts(Request &request) {
+  if (!wire_.trySendRts(request.tag, request.payload, request.counter->loadKiB,
+                        request.rendezvousId))
+    return false;
+  requested_.push(request);
+  return true;
+}
+
+template <typename Wire> bool SendSide<Wire>::takeReply(Request &request) {
+  switch (wire_.replyTo(request.rendezvousId)) {
+  case Wire::Replied::Nothing:
+    return false;
+  case Wire::Replied::Done:
+    complete(request);
+    return true;
+  case Wire::Replied::Stream:
+    streaming_.push(request);
+    return true;
+  case Wire::Replied::Receive:
+    break;
+  }
+  auto put = wire_.put(request.tag, request.payload, request.rendezvousId);
+  if (put == Wire::PutResult::Done)
+    complete(request);
+  else if (put == Wire::PutResult::Refused)
+    streaming_.push(request);
+  return put != Wire::PutResult::NotNow;
+}
+
+template <typename Wire> bool SendSide<Wire>::takeReplies() {
+  return requested_.removeIf([this](Request &request) { return takeReply(request); }) != 0;
+}
+
+template <typename Wire> void SendSide<Wire>::complete(Request &request) {
+  wire_.release(request.rendezvousId);
+  request.transferred = request.payload.bytes;
+  request.complete();
+}
+
+// One after the other: a ring of bytes shared by several would complete them all late.
+template <typename Wire> bool SendSide<Wire>::stream() {
+  bool moved = false;
+  while (Request *request = streaming_.front()) {
+    uint64_t offset = request->transferred, left = request->payload.bytes - offset;
+    uint64_t bytes = std::min<uint64_t>(left, limits_.fragmentBytes);
+    if (!wire_.trySendFragment(request->tag, request->payload, offset, bytes,
+                               request->rendezvousId))
+      return moved;
+    moved = true;
+    request->transferred += bytes;
+    if (bytes < left)
+      continue;
+    streaming_.pop();
+    complete(*request);
+  }
+  return moved;
+}
+
+template <typename Wire> bool SendSide<Wire>::sendPending() {
+  bool moved = false;
+  while (Request *request = pending_.front()) {
+    pending_.pop();
+    if (!publish(*request)) {
+      pending_.pushFront(*request);
+      return moved;
+    }
+    moved = true;
+  }
+  return moved;
+}
+
+template <typename Wire> bool SendSide<Wire>::progress() {
+  bool moved = !requested_.empty() && takeReplies();
+  moved |= stream();
+  moved |= sendPending();
+  return wire_.progress() || moved;
+}
+
+template <typename Wire>
+bool SendSide<Wire>::cancel(const CompletionCounter &counter, uint32_t &canceled) {
+  auto isOurs = [&](const Request &request) { return request.counter == &counter; };
+  bool isOver = true;
+  auto revoke = [&](const Request &request) {
+    bool isRevoked = isOurs(request) && wire_.revoke(request.rendezvousId);
+    isOver = isOver && (isRevoked || !isOurs(request));
+    return isRevoked;
+  };
+  canceled += requested_.removeIf(revoke);
+  canceled += streaming_.removeIf(revoke);
+  canceled += pending_.removeIf(isOurs);
+  return isOver;
+}
+
+} // namespace colldsl::protocol

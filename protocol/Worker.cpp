@@ -1,0 +1,260 @@
+#include "protocol/Worker.h"
+
+#include "transports/shm/Sleep.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace colldsl::protocol {
+
+template class SendSide<shm::FifoSender>;
+template class ReceiveSide<shm::FifoReceiver>;
+
+namespace {
+
+// Failures can wait for a few rests.
+constexpr uint32_t kRestsPerCheck = 16;
+// With a hook a rank looks at one message for a microsecond, while most answers are on their way.
+constexpr uint32_t kPollsBeforeHook = 200;
+// A hook that takes so long has moved something: what it has nothing to do for takes less.
+constexpr std::chrono::nanoseconds kBusyHook = std::chrono::microseconds(2);
+// Shorter blocks are used again soon.
+constexpr uint64_t kReturnedBytes = 1 << 20;
+// Reading how far a peer is takes its cache line away from it.
+constexpr uint32_t kChecksPerProbe = 64;
+
+} // namespace
+
+Status noMemoryFor(Rank peer) {
+  return Status::error(ErrorKind::NoMemory, "no shared memory left for a connection to rank " +
+                                                std::to_string(index(peer)));
+}
+
+Worker::Worker(shm::World &world, Rank self, Options options)
+    : world_(world), self_(self),
+      budget_(
+          shm::patienceAmong(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
+      options_(std::move(options)), mostEager_(options_.eagerBytes),
+      arena_(world.arenaBegin(self), world.options().arenaBytes), health_(world, self),
+      table_(std::make_shared<ProgressTable>(world, self, arena_)), context_{options_,
+                                                                             discarded_,
+                                                                             *table_,
+                                                                             {}},
+      sends_(world.numRanks()), receives_(world.numRanks()) {
+  shm::registerWaker();
+  cma::allowPeers();
+  canReach_ = world.options().singleCopy == shm::SingleCopy::On;
+  bool isCrowded =
+      shm::isCrowd(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
+  budget_.looks = std::min(budget_.looks, options_.mostPolls);
+  budget_.looksInRow =
+      std::min(budget_.looks, options_.progressHook ? kPollsBeforeHook : UINT32_MAX);
+  if (!isCrowded)
+    budget_.yielding = std::max(budget_.yielding, options_.leastYielding);
+  if (options_.sleepsOnFiles)
+    wakeupFile_ = world.bells().hang(world.control(self));
+}
+
+Worker::~Worker() {
+  table_->close();
+  world_.control(self_).left.store(1, std::memory_order_release);
+}
+
+LocalSends *Worker::sendsTo(Rank peer) {
+  std::unique_ptr<LocalSends> &sends = sends_[index(peer)];
+  if (sends)
+    return sends.get();
+  uint64_t offset = arena_.allocate(shm::fifoBytes(options_.fifo.ringBytes));
+  if (offset == shm::Arena::kNoRoom)
+    return nullptr;
+  std::memset(world_.at(offset), 0, shm::fifoBytes(0)); // header and stamps
+  auto *header = new (world_.at(offset)) shm::FifoHeader();
+  header->from = self_;
+  sends = std::make_unique<LocalSends>(options_, world_, peer, offset, options_.fifo, canReach_,
+                                       arena_);
+  allSends_.push_back(sends.get());
+  health_.watch(peer);
+  std::atomic<uint64_t> &requests = world_.control(peer).knocks;
+  header->nextRequest = requests.load(std::memory_order_relaxed);
+  while (!requests.compare_exchange_weak(header->nextRequest, offset, std::memory_order_acq_rel))
+    ;
+  world_.wake(peer);
+  return sends.get();
+}
+
+LocalReceives &Worker::receivesFrom(Rank peer) {
+  std::unique_ptr<LocalReceives> &receives = receives_[index(peer)];
+  if (!receives) {
+    receives = std::make_unique<LocalReceives>(context_, world_, peer, options_.fifo, canReach_);
+    allReceives_.push_back(receives.get());
+    health_.watch(peer);
+  }
+  return *receives;
+}
+
+// The newest first, back to those that were accepted before.
+void Worker::acceptConnections() {
+  uint64_t newest = world_.control(self_).knocks.load(std::memory_order_acquire);
+  for (uint64_t at = newest; at != accepted_ && at != 0;) {
+    auto *header = reinterpret_cast<shm::FifoHeader *>(world_.at(at));
+    receivesFrom(header->from).wire().connect(at);
+    at = header->nextRequest;
+  }
+  accepted_ = newest;
+}
+
+// In the order in which they were deferred, which is that of what comes.
+void Worker::postDeferred() {
+  while (firstDeferred_) {
+    DeferredReceives &first = *firstDeferred_;
+    undefer(first);
+    first.post();
+  }
+}
+
+bool Worker::progress() {
+  if (firstDeferred_)
+    postDeferred();
+  if (world_.control(self_).knocks.load(std::memory_order_relaxed) != accepted_)
+    acceptConnections();
+  bool moved = false;
+  for (LocalReceives *receives : allReceives_)
+    moved |= receives->progress();
+  for (LocalSends *sends : allSends_)
+    if (sends->isBusy())
+      moved |= sends->progress();
+  return moved;
+}
+
+// True: something moved, as far as can be told. Where ranks share cores it cannot: a library may
+// yield the core in there.
+bool Worker::progressHook() {
+  using Clock = std::chrono::steady_clock;
+  if (!options_.progressHook)
+    return false;
+  Clock::time_point begin = Clock::now();
+  options_.progressHook->progress();
+  bool hasOwnCore = budget_.yielding >= options_.leastYielding;
+  return hasOwnCore && Clock::now() - begin > kBusyHook;
+}
+
+// What arrives after armSleep() ends the sleep, so one more look must come between.
+Status Worker::rest(Yielding &yielding, const std::function<bool()> &move) {
+  thread_local uint32_t rests = 0;
+  ProgressHook *hook = options_.progressHook;
+  bool isBusy = progressHook();
+  bool sleeps = !isBusy && !yielding.isWorthIt();
+  if (++rests % kRestsPerCheck == 0 || sleeps) {
+    if (hook)
+      hook->check();
+    if (Status s = check(); !s)
+      return s;
+  }
+  if (isBusy) {
+    yielding.restart();
+    return {};
+  }
+  SleepTicket ticket = sleeps ? armSleep() : 0;
+  if (sleeps && move())
+    return {};
+  std::optional<Wakeup> wakeup = Wakeup{};
+  if (sleeps && hook)
+    wakeup = hook->wakeup();
+  if (hook)
+    hook->beforeWait();
+  if (!sleeps)
+    yielding.yield();
+  else if (wakeup)
+    sleep(ticket, {wakeup->file, std::min(wakeup->atMost, options_.longestSleep)});
+  if (hook)
+    hook->afterWait();
+  return {};
+}
+
+Status Worker::check() {
+  health_.look();
+  std::optional<Fault> fault = world_.findDeath([](Rank) { return true; });
+  if (!fault)
+    fault = world_.findFailureOfAll();
+  if (fault)
+    return Status::error(fault->kind, fault->reason);
+  if (++checks_ % kChecksPerProbe == 0 && !probes_.empty()) // one after the other
+    probes_[checks_ / kChecksPerProbe % probes_.size()]->probe();
+  return {};
+}
+
+void Worker::setSingleCopyMin(uint64_t bytes) {
+  options_.singleCopyMinBytes = bytes;
+  options_.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(mostEager_, bytes - 1));
+}
+
+SleepTicket Worker::armSleep() {
+  return world_.armSleep(self_,
+                         wakeupFile_ >= 0 ? shm::RankControl::kOnBell : shm::RankControl::kOnWord);
+}
+
+void Worker::sleep(SleepTicket ticket, const Wakeup &wakeup) {
+  if (wakeupFile_ >= 0)
+    world_.sleepOnBell(self_, ticket, wakeup.file, wakeup.atMost);
+  else
+    world_.sleepOnWord(self_, ticket, wakeup.atMost);
+}
+
+void *Worker::allocate(uint64_t bytes) {
+  uint64_t offset = arena_.allocate(bytes);
+  return offset == shm::Arena::kNoRoom ? nullptr : world_.at(offset);
+}
+
+void Worker::release(void *memory) {
+  uint64_t offset = *world_.offsetOf(memory, 1), bytes = arena_.release(offset);
+  if (bytes >= kReturnedBytes)
+    world_.returnPages(offset, bytes);
+}
+
+bool Worker::owns(const void *memory) const { return world_.offsetOf(memory, 1).has_value(); }
+
+void Worker::discard(StreamId stream) {
+  discarded_.add(stream);
+  for (LocalReceives *receives : allReceives_)
+    if (receives->hasClosed(stream))
+      receives->closeStream(stream);
+}
+
+void Worker::discard(const RunId &run) {
+  discarded_.add(run);
+  for (LocalReceives *receives : allReceives_)
+    receives->discard(run);
+}
+
+void Worker::cancel(const CompletionCounter &counter) {
+  for (LocalSends *sends : allSends_)
+    cancelSends(*sends, counter);
+  for (LocalReceives *receives : allReceives_) {
+    while (!receives->cancelReady(counter) && !world_.isDead(receives->peer())) {
+      std::this_thread::yield();
+      health_.look();
+    }
+    receives->cancel(counter);
+  }
+}
+
+// The peer is in the middle of nothing.
+uint32_t Worker::cancel(const CompletionCounter &counter, Rank peer) {
+  uint32_t canceled = receivesFrom(peer).cancel(counter);
+  if (LocalSends *sends = sends_[index(peer)].get())
+    canceled += cancelSends(*sends, counter);
+  return canceled;
+}
+
+// A copy that the peer has begun ends soon, unless the peer dies.
+uint32_t Worker::cancelSends(LocalSends &sends, const CompletionCounter &counter) {
+  uint32_t canceled = 0;
+  while (!sends.cancel(counter, canceled)) {
+    std::this_thread::yield();
+    health_.look();
+  }
+  return canceled;
+}
+
+} // namespace colldsl::protocol

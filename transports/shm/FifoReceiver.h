@@ -1,0 +1,186 @@
+/// The receiving end of a shared-memory FIFO.
+#pragma once
+
+#include "transports/Pieces.h"
+#include "transports/cma/RemoteMemory.h"
+#include "transports/shm/FifoSender.h"
+
+#include <algorithm>
+
+namespace colldsl::shm {
+
+/// Not thread safe.
+class FifoReceiver {
+public:
+  using Rts = shm::Rts;
+  using RemoteBuffer = shm::RemoteBuffer;
+
+  /// `options` and `canReach`: as in FifoSender.
+  FifoReceiver(World &world, Rank peer, const FifoOptions &options, bool &canReach)
+      : world_(world), peer_(peer), options_(options), canReach_(canReach) {}
+
+  Rank peer() const { return peer_; }
+
+  /// The sender made the FIFO. Before, nothing arrives.
+  void connect(uint64_t offset);
+
+  /// Takes an eager message, if it is the next one, has this tag, and as many bytes. One in the
+  /// ring of bytes goes to store(bytes, count). False: it is not here, or is something else.
+  template <typename Store> bool tryTake(const Tag &tag, const Payload &payload, Store store) {
+    if (!slots_)
+      return false;
+    const Slot &slot = slots_[taken_ % kSlots];
+    if (slot.stamp.load(std::memory_order_acquire) != taken_ + 1 || slot.tag != tag) {
+      lookedInVain_ = true;
+      return false;
+    }
+    if (slot.kind != SlotKind::Inline)
+      return tryTakeFromRing(slot, payload, store);
+    if (slot.inlineBytes != payload.bytes)
+      return false;
+    if (slot.inlineBytes > kSlotInlineBytes)
+      return tryTakeSlots(slot, payload);
+    scatterShort(payload, slot.body.data);
+    advance(1);
+    return true;
+  }
+
+  uint64_t longestEagerBytes() const { return options_.longestEagerBytes(); }
+  /// Up to here messages travel in slots.
+  uint32_t slotsBytes() const { return options_.slotsBytes; }
+
+  /// Whether nothing is here.
+  bool isEmpty() const {
+    return !slots_ || slots_[taken_ % kSlots].stamp.load(std::memory_order_acquire) != taken_ + 1;
+  }
+
+  /// Takes all that is here, in its order, and hands it to `handler`:
+  ///   onEager(tag, bytes, count); onLongerEager(tag, bytes, count), from the ring of bytes;
+  ///   onRts(tag, id, rts); onFragment(id, bytes, count); onPut(id); onRtsCanceled(id);
+  ///   onStreamClosed(stream)
+  /// True: something was.
+  template <typename Handler> bool progress(Handler &handler) {
+    if (!slots_)
+      return false;
+    bool moved = false;
+    while (true) {
+      const Slot &slot = slots_[taken_ % kSlots];
+      if (slot.stamp.load(std::memory_order_acquire) != taken_ + 1 || !isWhole(slot))
+        return moved;
+      hand(slot, handler);
+      if (slot.kind == SlotKind::Eager || slot.kind == SlotKind::Fragment)
+        freeBytes(slot);
+      advance(slotsOf(slot));
+      moved = true;
+    }
+  }
+
+  // Replies to requests to send. A request may have been revoked meanwhile.
+
+  bool isRevoked(const Rts &rts) const;
+  /// Before anything of the request is used. False: it was revoked.
+  bool claim(const Rts &rts) const { return rendezvous::claim(stateOf(rts), rts.use); }
+  /// Of a claimed request: the payload is here, or is not wanted.
+  void sendDone(const Rts &rts) { leave(rts, rendezvous::State::Done); }
+  /// Of a claimed request: fragments are to come.
+  void sendStream(const Rts &rts) { leave(rts, rendezvous::State::Ready); }
+  /// Of a claimed request: the sender is to write here.
+  void sendReady(const Rts &rts, const RemoteBuffer &buffer);
+  /// Back to a claim. False: the sender writes, has written, or has revoked the request.
+  bool withdrawReady(const Rts &rts) { return rendezvous::takeBack(stateOf(rts), rts.use); }
+  /// The buffer is given up. False: the sender writes just now.
+  bool cancelReady(const Rts &rts) { return rendezvous::endAnnouncement(stateOf(rts), rts.use); }
+  /// Of a request that nobody has claimed: it is not wanted.
+  void refuse(const Rts &rts);
+
+  RemoteBuffer remoteBufferOf(const Payload &payload) const {
+    return shm::remoteBufferOf(world_, payload);
+  }
+  /// The bytes of a buffer that both ends have mapped; null: it is not shared.
+  const std::byte *map(const RemoteBuffer &buffer) const {
+    return buffer.isShared ? world_.at(buffer.address) : nullptr;
+  }
+  bool canReach() const { return canReach_; }
+  /// Bytes [offset, offset + to.bytes) of a buffer; the offset is 0 if it has several pieces.
+  /// False: they cannot be read.
+  bool get(const RemoteBuffer &from, uint64_t offset, const Payload &to);
+
+  /// The sender may send requests to send alone until this is taken back.
+  void setThrottled(bool isThrottled) {
+    header_->isThrottled.store(isThrottled, std::memory_order_relaxed);
+  }
+  void setPostsLate(bool postsLate) {
+    header_->postsLate.store(postsLate, std::memory_order_relaxed);
+  }
+  /// Whether tryTake() was in vain since it took something from the ring.
+  bool lookedInVain() const { return lookedInVain_; }
+
+private:
+  static constexpr uint32_t kPollsForMore = 200;
+
+  static uint32_t slotsOf(const Slot &slot) {
+    return slot.kind == SlotKind::Inline ? slotsFor(slot.inlineBytes) : 1;
+  }
+  template <typename Store>
+  bool tryTakeFromRing(const Slot &slot, const Payload &payload, Store &store) {
+    if (slot.kind != SlotKind::Eager || slot.body.ring.bytes != payload.bytes)
+      return false;
+    store(ring_ + slot.body.ring.offset, slot.body.ring.bytes);
+    lookedInVain_ = false;
+    freeBytes(slot);
+    advance(1);
+    return true;
+  }
+  template <typename Handler> void hand(const Slot &slot, Handler &handler) {
+    std::byte flat[kLongestInlineBytes];
+    const RingBody &ring = slot.body.ring;
+    switch (slot.kind) {
+    case SlotKind::Inline:
+      handler.onEager(slot.tag, flatten(slot, flat), slot.inlineBytes);
+      return;
+    case SlotKind::Eager:
+      handler.onLongerEager(slot.tag, ring_ + ring.offset, ring.bytes);
+      return;
+    case SlotKind::Rts:
+      return handler.onRts(slot.tag, slot.rendezvousId, slot.body.rts);
+    case SlotKind::Fragment:
+      return handler.onFragment(slot.rendezvousId, ring_ + ring.offset, ring.bytes);
+    case SlotKind::Put:
+      return handler.onPut(slot.rendezvousId);
+    case SlotKind::RtsCanceled:
+      return handler.onRtsCanceled(slot.rendezvousId);
+    case SlotKind::CloseStream:
+      return handler.onStreamClosed(streamOf(slot.tag));
+    }
+  }
+  bool tryTakeSlots(const Slot &slot, const Payload &payload);
+  const ContinuationSlot *awaitContinuation(uint32_t position) const;
+  bool isWhole(const Slot &slot) const;
+  bool unpack(std::byte *to, const Slot &slot) const;
+  const std::byte *flatten(const Slot &slot, std::byte *room) const;
+  // The sender looks only when it runs out of slots, so it need not know at once.
+  void advance(uint32_t slots) {
+    taken_ += slots;
+    if (taken_ - published_ >= kSlots / 4)
+      publish();
+  }
+  void publish();
+  void freeBytes(const Slot &slot);
+  std::atomic<uint32_t> &stateOf(const Rts &rts) const {
+    return reinterpret_cast<Reply *>(world_.at(rts.reply))->state;
+  }
+  void leave(const Rts &rts, rendezvous::State state);
+
+  World &world_;
+  Rank peer_;
+  const FifoOptions &options_;
+  bool &canReach_;
+  FifoHeader *header_ = nullptr;
+  const Slot *slots_ = nullptr;
+  const std::byte *ring_ = nullptr;
+  uint32_t taken_ = 0;
+  uint32_t published_ = 0; ///< slots that the sender knows to be free
+  bool lookedInVain_ = false;
+};
+
+} // namespace colldsl::shm

@@ -1,0 +1,235 @@
+#include "transports/shm/FifoSender.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <new>
+
+namespace colldsl::shm {
+namespace {
+
+using rendezvous::State;
+using rendezvous::wordOf;
+
+constexpr uint32_t kIdsAtOnce = 32;
+
+constexpr uint64_t roundUp(uint64_t bytes) {
+  return (bytes + kSlotBytes - 1) & ~uint64_t{kSlotBytes - 1};
+}
+
+} // namespace
+
+RemoteBuffer remoteBufferOf(const World &world, const Payload &payload) {
+  if (payload.count != 1)
+    return {reinterpret_cast<uint64_t>(payload.pieces), payload.count, false};
+  void *bytes = payload.pieces[0].iov_base;
+  std::optional<uint64_t> shared = world.offsetOf(bytes, payload.bytes);
+  return {shared ? *shared : reinterpret_cast<uint64_t>(bytes), 1, shared.has_value()};
+}
+
+FifoSender::FifoSender(World &world, Rank peer, uint64_t offset, const FifoOptions &options,
+                       bool &canReach, Arena &arena)
+    : world_(world), peer_(peer), options_(options), canReach_(canReach), arena_(arena),
+      header_(reinterpret_cast<FifoHeader *>(world.at(offset))),
+      slots_(reinterpret_cast<Slot *>(header_ + 1)),
+      ring_(reinterpret_cast<std::byte *>(slots_ + kSlots)) {}
+
+bool FifoSender::refreshSlots(uint32_t slots) {
+  consumedSeen_ = header_->slotsConsumed.load(std::memory_order_acquire);
+  throttledSeen_ = isThrottled();
+  return produced_ + slots - consumedSeen_ <= kSlots;
+}
+
+bool FifoSender::trySendLonger(const Tag &tag, const Payload &payload) {
+  if (payload.bytes > options_.slotsBytes)
+    return hasSlots(1) && sendInRing(tag, SlotKind::Eager, payload, 0, payload.bytes, 0);
+  if (!hasSlots(slotsFor(payload.bytes)))
+    return false;
+  sendInSlots(tag, payload);
+  return true;
+}
+
+// The first slot goes first: the receiver fetches the others while they are written.
+void FifoSender::sendInSlots(const Tag &tag, const Payload &payload) {
+  std::byte packed[kLongestInlineBytes];
+  const std::byte *from = packed;
+  if (payload.count == 1)
+    from = static_cast<const std::byte *>(payload.pieces[0].iov_base);
+  else
+    gatherShort(packed, payload);
+  uint64_t left = payload.bytes - kSlotInlineBytes;
+  Slot &slot = fill(tag, SlotKind::Inline);
+  slot.inlineBytes = static_cast<uint16_t>(payload.bytes);
+  std::memcpy(slot.body.data, from, kSlotInlineBytes);
+  from += kSlotInlineBytes;
+  slot.stamp.store(++produced_, std::memory_order_release);
+  for (; left > kContinuationBytes; left -= kContinuationBytes, from += kContinuationBytes) {
+    ContinuationSlot &next = nextContinuation();
+    std::memcpy(next.data, from, kContinuationBytes);
+    next.stamp.store(++produced_, std::memory_order_release);
+  }
+  ContinuationSlot &last = nextContinuation();
+  std::memcpy(last.data, from, left);
+  last.stamp.store(++produced_, std::memory_order_release);
+  world_.wake(peer_);
+}
+
+// Bytes of one slot lie together: what is left at the end of the ring is skipped.
+bool FifoSender::sendInRing(const Tag &tag, SlotKind kind, const Payload &payload, uint64_t offset,
+                            uint64_t bytes, uint16_t id) {
+  uint64_t size = options_.ringBytes, place = bytesProduced_ % size, skip = 0;
+  if (place + bytes > size) {
+    skip = size - place;
+    place = 0;
+  }
+  uint64_t end = bytesProduced_ + skip + roundUp(bytes);
+  if (end - bytesConsumedSeen_ > size) {
+    bytesConsumedSeen_ = header_->bytesConsumed.load(std::memory_order_acquire);
+    if (end - bytesConsumedSeen_ > size)
+      return false;
+  }
+  gather(ring_ + place, payload, offset, bytes);
+  bytesProduced_ = end;
+  Slot &slot = fill(tag, kind);
+  slot.rendezvousId = id;
+  slot.body.ring = {end, static_cast<uint32_t>(place), static_cast<uint32_t>(bytes)};
+  commit(slot);
+  ownRingAhead(bytes);
+  return true;
+}
+
+// The receiver has read what lies there: to write to it this core must own it, which takes a way to
+// the other core and back for each cache line. That is begun now, for a next message of the same
+// length.
+void FifoSender::ownRingAhead(uint64_t bytes) {
+  constexpr uint64_t kMost = 8 << 10;
+  for (uint64_t ahead = 0; ahead < std::min(bytes, kMost); ahead += kSlotBytes)
+    asm volatile("prefetchw %0" : : "m"(ring_[(bytesProduced_ + ahead) % options_.ringBytes]));
+}
+
+bool FifoSender::makeIds() {
+  size_t first = ids_.size(), end = first + kIdsAtOnce;
+  if (end > std::numeric_limits<uint16_t>::max())
+    return false;
+  uint64_t offset = arena_.allocate(kIdsAtOnce * sizeof(Reply));
+  if (offset == Arena::kNoRoom)
+    return false;
+  auto *replies = new (world_.at(offset)) Reply[kIdsAtOnce]();
+  freeIds_.reserve(end);
+  for (size_t id = first; id < end; ++id) {
+    ids_.push_back({replies + (id - first)});
+    freeIds_.push_back(static_cast<uint16_t>(id));
+  }
+  return true;
+}
+
+bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, uint32_t loadKiB,
+                            uint16_t &id) {
+  if (!hasSlots(1) || (freeIds_.empty() && !makeIds()))
+    return false;
+  id = freeIds_.back();
+  freeIds_.pop_back();
+  const auto &[reply, use] = ids_[id];
+  Slot &slot = fill(tag, SlotKind::Rts);
+  slot.rendezvousId = id;
+  slot.body.rts = {payload.bytes, remoteBufferOf(world_, payload),
+                   *world_.offsetOf(reply, sizeof(Reply)), use, loadKiB};
+  commit(slot);
+  return true;
+}
+
+FifoSender::Replied FifoSender::replyTo(uint16_t id) const {
+  const auto &[reply, use] = ids_[id];
+  uint32_t state = reply->state.load(std::memory_order_acquire);
+  return state == wordOf(use, State::Done)        ? Replied::Done
+         : state == wordOf(use, State::Ready)     ? Replied::Stream
+         : state == wordOf(use, State::Announced) ? Replied::Receive
+                                                  : Replied::Nothing;
+}
+
+// The receiver withdraws its buffer by changing the word first.
+FifoSender::PutResult FifoSender::put(const Tag &tag, const Payload &payload, uint16_t id) {
+  const auto &[reply, use] = ids_[id];
+  if (!hasSlots(1) || !rendezvous::claimWrite(reply->state, use))
+    return PutResult::NotNow;
+  if (writeTo(reply->buffer, payload) != cma::Outcome::Copied) {
+    rendezvous::leave(reply->state, use, State::Ready);
+    return PutResult::Refused;
+  }
+  rendezvous::leave(reply->state, use, State::Done);
+  Slot &slot = fill(tag, SlotKind::Put);
+  slot.rendezvousId = id;
+  commit(slot);
+  return PutResult::Done;
+}
+
+cma::Outcome FifoSender::writeTo(const RemoteBuffer &buffer, const Payload &payload) {
+  if (buffer.isShared) {
+    gather(world_.at(buffer.address), payload, 0, payload.bytes);
+    return cma::Outcome::Copied;
+  }
+  pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
+  cma::Outcome outcome =
+      cma::write({process, buffer.address, buffer.pieces, payload.bytes}, payload);
+  canReach_ = canReach_ && outcome != cma::Outcome::Forbidden;
+  return outcome;
+}
+
+void FifoSender::release(uint16_t id) {
+  Id &again = ids_[id];
+  rendezvous::offer(again.reply->state, ++again.use);
+  freeIds_.push_back(id);
+}
+
+bool FifoSender::revoke(uint16_t id) {
+  Id &revoked = ids_[id];
+  switch (rendezvous::cancel(revoked.reply->state, revoked.use)) {
+  case rendezvous::Cancelled::NotYet:
+    if (!world_.isDead(peer_))
+      return false;
+    break;
+  case rendezvous::Cancelled::Awaited:
+    revoked_.push_back(id);
+    sendRevoked();
+    break;
+  case rendezvous::Cancelled::Unnoticed:
+    freeIds_.push_back(id);
+    break;
+  }
+  ++revoked.use;
+  return true;
+}
+
+void FifoSender::closeStream(uint32_t context, uint32_t stream) {
+  closing_.push_back({context, stream, 0, 0});
+  sendClosing();
+}
+
+bool FifoSender::progress() {
+  bool moved = sendRevoked();
+  return sendClosing() || moved;
+}
+
+bool FifoSender::sendClosing() {
+  bool moved = false;
+  for (; !closing_.empty() && hasSlots(1); moved = true) {
+    commit(fill(closing_.back(), SlotKind::CloseStream));
+    closing_.pop_back();
+  }
+  return moved;
+}
+
+// A FIFO keeps its order: what uses the id next comes behind this slot.
+bool FifoSender::sendRevoked() {
+  bool moved = false;
+  for (; !revoked_.empty() && hasSlots(1); moved = true) {
+    Slot &slot = fill({}, SlotKind::RtsCanceled);
+    slot.rendezvousId = revoked_.back();
+    commit(slot);
+    freeIds_.push_back(revoked_.back());
+    revoked_.pop_back();
+  }
+  return moved;
+}
+
+} // namespace colldsl::shm

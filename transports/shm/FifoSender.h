@@ -1,0 +1,150 @@
+/// The sending end of a shared-memory FIFO.
+#pragma once
+
+#include "transports/Pieces.h"
+#include "transports/cma/RemoteMemory.h"
+#include "transports/shm/Arena.h"
+#include "transports/shm/Fifo.h"
+#include "transports/shm/World.h"
+
+#include <optional>
+#include <vector>
+
+namespace colldsl::shm {
+
+/// Of all FIFOs of a rank. Sizes in bytes.
+struct FifoOptions {
+  uint32_t ringBytes = 64 << 10; ///< for payloads that do not travel in slots. A multiple of 64
+  uint32_t slotsBytes = 512; ///< up to here messages travel in slots; at most kLongestInlineBytes
+
+  /// Half a ring has room for what is skipped at its end.
+  uint64_t longestEagerBytes() const { return ringBytes / 2; }
+};
+
+/// As the other process finds it.
+RemoteBuffer remoteBufferOf(const World &world, const Payload &payload);
+
+/// Not thread safe.
+class FifoSender {
+public:
+  static constexpr uint64_t kInlineBytes = kSlotInlineBytes;
+
+  /// The FIFO at this offset of the mapping, new and zero. `arena`: for replies. `canReach`:
+  /// whether the kernel lets this process reach the memory of others, as far as is known.
+  FifoSender(World &world, Rank peer, uint64_t offset, const FifoOptions &options, bool &canReach,
+             Arena &arena);
+
+  Rank peer() const { return peer_; }
+
+  // Eager messages. False: there is no room, and nothing happened.
+
+  /// At most kInlineBytes. False, too, while the receiver throttles this sender.
+  bool trySendInline(const Tag &tag, const Payload &payload) {
+    if (!hasSlots(1) || (throttledSeen_ && (throttledSeen_ = isThrottled())))
+      return false;
+    Slot &slot = fill(tag, SlotKind::Inline);
+    slot.inlineBytes = static_cast<uint16_t>(payload.bytes);
+    gatherShort(slot.body.data, payload);
+    commit(slot);
+    return true;
+  }
+  /// Longer ones, up to longestEagerBytes().
+  bool trySendLonger(const Tag &tag, const Payload &payload);
+  uint64_t longestEagerBytes() const { return options_.longestEagerBytes(); }
+
+  /// The receiver takes nothing but requests to send for now.
+  bool isThrottled() const { return header_->isThrottled.load(std::memory_order_relaxed) != 0; }
+  bool receiverPostsLate() const { return header_->postsLate.load(std::memory_order_relaxed) != 0; }
+  /// Whether the receiver can probably read the memory of this process, and this one its.
+  bool canReach() const { return canReach_; }
+
+  // Rendezvous.
+
+  /// False: no slot, or no rendezvous id is free.
+  bool trySendRts(const Tag &tag, const Payload &payload, uint32_t loadKiB, uint16_t &id);
+
+  enum class Replied : uint8_t {
+    Nothing,
+    Done,    ///< the receiver has the payload, or does not want it
+    Stream,  ///< it waits for fragments
+    Receive, ///< it wants the payload in its buffer
+  };
+  Replied replyTo(uint16_t id) const;
+
+  enum class PutResult : uint8_t {
+    Done,
+    NotNow,  ///< no slot is free, or the receiver has withdrawn its buffer
+    Refused, ///< it cannot be written: the receiver waits for fragments now
+  };
+  PutResult put(const Tag &tag, const Payload &payload, uint16_t id);
+
+  bool trySendFragment(const Tag &tag, const Payload &payload, uint64_t offset, uint64_t bytes,
+                       uint16_t id) {
+    return hasSlots(1) && sendInRing(tag, SlotKind::Fragment, payload, offset, bytes, id);
+  }
+
+  /// The payload was sent: the id is used again.
+  void release(uint16_t id);
+
+  /// Ends the use of an id without sending more. False: the receiver reads the payload just now.
+  bool revoke(uint16_t id);
+
+  /// Now or later.
+  void closeStream(uint32_t context, uint32_t stream);
+
+  /// Whether something waits for room.
+  bool isBusy() const { return !closing_.empty() || !revoked_.empty(); }
+  /// True: something moved.
+  bool progress();
+
+private:
+  bool hasSlots(uint32_t slots) {
+    return produced_ + slots - consumedSeen_ <= kSlots || refreshSlots(slots);
+  }
+  bool refreshSlots(uint32_t slots);
+  Slot &fill(const Tag &tag, SlotKind kind) {
+    Slot &slot = slots_[produced_ % kSlots];
+    slot.tag = tag;
+    slot.kind = kind;
+    return slot;
+  }
+  ContinuationSlot &nextContinuation() {
+    return reinterpret_cast<ContinuationSlot &>(slots_[produced_ % kSlots]);
+  }
+  void commit(Slot &slot) {
+    slot.stamp.store(++produced_, std::memory_order_release);
+    world_.wake(peer_);
+  }
+  void sendInSlots(const Tag &tag, const Payload &payload);
+  bool sendInRing(const Tag &tag, SlotKind kind, const Payload &payload, uint64_t offset,
+                  uint64_t bytes, uint16_t id);
+  void ownRingAhead(uint64_t bytes);
+  bool makeIds();
+  cma::Outcome writeTo(const RemoteBuffer &buffer, const Payload &payload);
+  bool sendClosing();
+  bool sendRevoked();
+
+  World &world_;
+  Rank peer_;
+  const FifoOptions &options_;
+  bool &canReach_;
+  Arena &arena_;
+  FifoHeader *header_;
+  Slot *slots_;
+  std::byte *ring_;
+  uint32_t produced_ = 0;
+  uint32_t consumedSeen_ = 0;
+  bool throttledSeen_ = false; ///< with consumedSeen_
+  uint64_t bytesProduced_ = 0;
+  uint64_t bytesConsumedSeen_ = 0;
+  struct Id {
+    Reply *reply;
+    uint32_t use = 0; ///< how often it was used before
+  };
+  std::vector<Id> ids_;
+  std::vector<uint16_t> freeIds_;
+  std::vector<uint16_t> revoked_; ///< of which the receiver is to be told
+  std::vector<Tag> closing_;      ///< streams of which the receiver is to be told
+};
+
+} // namespace colldsl::shm

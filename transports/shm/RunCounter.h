@@ -1,0 +1,17 @@
+/// How far a rank is with the runs of a stream. It lies in that rank's arena and never goes;
+/// another stream may use it later.
+#pragma once
+
+#include "transports/Tag.h"
+#include "transports/shm/Layout.h"
+
+namespace colldsl::shm {
+
+struct alignas(kLineBytes) RunCounter {
+  uint64_t next; ///< offset of the one that was made before, 0: none
+  std::atomic<StreamId> stream;
+  std::atomic<uint32_t> message; ///< of its tags, where these do not tell messages of a run apart
+  std::atomic<uint32_t> over;    ///< no run before this one needs anything more
+};
+
+} // namespace colldsl::shm
