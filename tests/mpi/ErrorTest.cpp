@@ -381,7 +381,7 @@ TEST(Errors, ZACallWithADeadRankFailsEachTime) {
   int last = ring.ranks - 1;
   if (ring.rank == last || Job::current()->letters())
     return; // what other nodes are told is tried with hosts
-  Job::current()->lanes().world().reportDeath(
+  Job::current()->worker().world().reportDeath(
       Job::current()->onNode(Rank{static_cast<uint32_t>(last)}));
   for (int round = 0; round < 3; ++round)
     for (Form form : kForms) {

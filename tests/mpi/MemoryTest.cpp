@@ -9,7 +9,7 @@
 namespace colldsl::mpi::test {
 namespace {
 
-bool isShared(const void *memory) { return Job::current()->lanes().owns(memory); }
+bool isShared(const void *memory) { return Job::current()->worker().owns(memory); }
 
 void *allocated(MPI_Aint bytes) {
   void *memory = nullptr;
