@@ -43,6 +43,7 @@ LIBRARIES = {
     "libibverbs": (r"infiniband/", ["transports"]),
     "METIS": (r"metis\.h", ["program"]),
     "libxml2": (r"libxml/", ["formats"]),
+    "xxHash": (r"xxhash\.h", ["ir"]),
     "nlohmann-json": (r"nlohmann/", ["topology"]),
     "PMIx": (r"pmix", ["launch"]),
 }
