@@ -44,6 +44,7 @@ LIBRARIES = {
     "METIS": (r"metis\.h", ["program"]),
     "libxml2": (r"libxml/", ["formats"]),
     "xxHash": (r"xxhash\.h", ["ir"]),
+    "ISA-L": (r"isa-l/", ["transports"]),
     "nlohmann-json": (r"nlohmann/", ["topology"]),
     "PMIx": (r"pmix", ["launch"]),
 }
