@@ -1,11 +1,10 @@
 #include "launch/Launcher.h"
 
 #include "ir/Concat.h"
+#include "ir/Numbers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 
 namespace colldsl {
 namespace {
@@ -19,10 +18,10 @@ Result<Launcher::Limit> limitFromEnvironment() {
   uint32_t seconds = kUsualSeconds;
   const char *text = std::getenv(kLimit);
   if (text && *text) {
-    const char *end = text + std::strlen(text);
-    auto [stopped, error] = std::from_chars(text, end, seconds);
-    if (error != std::errc() || stopped != end)
+    std::optional<uint32_t> given = parseWhole<uint32_t>(text);
+    if (!given)
       return Status::error(concat(kLimit, " is '", text, "', which is no number of seconds"));
+    seconds = *given;
   }
   return seconds == 0 ? Launcher::Limit() : std::chrono::seconds(seconds);
 }

@@ -1,6 +1,7 @@
 #include "runtime/WireUp.h"
 
 #include "ir/Concat.h"
+#include "ir/Numbers.h"
 #include "runtime/Meeting.h"
 #include "runtime/OnNetwork.h"
 #include "runtime/OutOfBandBootstrap.h"
@@ -11,8 +12,6 @@
 #include "transports/verbs/Attach.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 
 namespace colldsl {
 namespace {
@@ -23,10 +22,10 @@ Status readRanksPerNode(uint32_t &number) {
   const char *text = network::setting("COLLDSL_RANKS_PER_NODE");
   if (!text)
     return {};
-  const char *end = text + std::strlen(text);
-  auto [stopped, error] = std::from_chars(text, end, number);
-  if (error == std::errc() && stopped == end)
+  if (std::optional<uint32_t> given = parseWhole<uint32_t>(text)) {
+    number = *given;
     return {};
+  }
   return Status::error(concat("COLLDSL_RANKS_PER_NODE is '", text, "', which is no number"));
 }
 

@@ -1,10 +1,11 @@
 #include "transports/network/Interfaces.h"
 
+#include "ir/Numbers.h"
+
 #include <algorithm>
 #include <arpa/inet.h>
 #include <bit>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -57,16 +58,15 @@ uint32_t bitsOf(const SocketName &mask) {
 /// "10.0.0.0/24"; nothing: it is no network.
 bool readNetwork(const std::string &text, Interface &network) {
   size_t slash = text.find('/');
-  const char *end = text.data() + text.size();
   Result<Address> address = readAddress(text.substr(0, slash));
   if (!address)
     return false;
   network.address = *address;
-  auto [stopped, error] = std::from_chars(text.data() + slash + 1, end, network.bits);
+  std::optional<uint32_t> bits = parseWhole<uint32_t>(std::string_view(text).substr(slash + 1));
   uint32_t most = address->isOfIpv4() ? kBitsOfIpv4 : kBits;
-  if (error != std::errc() || stopped != end || network.bits > most)
+  if (!bits || *bits > most)
     return false;
-  network.bits += kBits - most;
+  network.bits = *bits + kBits - most;
   return true;
 }
 

@@ -1,9 +1,7 @@
 #include "transports/verbs/Options.h"
 
+#include "ir/Numbers.h"
 #include "transports/network/Interfaces.h"
-
-#include <charconv>
-#include <cstring>
 
 namespace colldsl::verbs {
 namespace {
@@ -12,12 +10,10 @@ template <typename T> Status readNumber(const char *name, T &value) {
   const char *text = network::setting(name);
   if (!text)
     return {};
-  uint8_t number = 0; // ports and GIDs have no greater ones
-  const char *end = text + std::strlen(text);
-  auto [stopped, error] = std::from_chars(text, end, number);
-  if (error != std::errc() || stopped != end)
+  std::optional<uint8_t> number = parseWhole<uint8_t>(text); // ports and GIDs have no greater ones
+  if (!number)
     return Status::error(std::string(name) + " is '" + text + "', which is no number up to 255");
-  value = number;
+  value = *number;
   return {};
 }
 
