@@ -20,13 +20,13 @@ ALLOWED = {
     "passes": ["ir", "program", "simulator", "topology"],
     "verifier": ["ir"],
     "simulator": ["ir", "program", "topology"],
-    "transports": ["ir", "topology"],
+    "wireup": ["ir", "topology"],
+    "transports": ["ir", "topology", "wireup"],
     "executor": ["ir", "topology", "transports"],
-    "runtime": ["ir", "topology", "program", "passes", "transports", "executor"],
-    "launch": ["ir", "runtime"],
-    "api": ["ir", "topology", "program", "transports", "executor", "runtime", "launch", "stdlib",
+    "runtime": ["ir", "topology", "program", "passes", "wireup", "transports", "executor"],
+    "api": ["ir", "topology", "program", "wireup", "transports", "executor", "runtime", "stdlib",
             "colldsl"],
-    "mpi": ["ir", "topology", "stdlib", "transports", "executor", "runtime"],
+    "mpi": ["ir", "topology", "stdlib", "wireup", "transports", "executor", "runtime"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
 }
@@ -46,7 +46,7 @@ LIBRARIES = {
     "xxHash": (r"xxhash\.h", ["ir"]),
     "ISA-L": (r"isa-l/", ["transports"]),
     "nlohmann-json": (r"nlohmann/", ["topology"]),
-    "PMIx": (r"pmix", ["launch"]),
+    "PMIx": (r"pmix", ["wireup"]),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 

@@ -1,11 +1,12 @@
 #include "tools/run/Launch.h"
-#include "runtime/GatherAll.h"
 
 #include "executor/LocalRanks.h"
+#include "runtime/WireUp.h"
 #include "transports/datagram/Attach.h"
 #include "transports/fake/FakeWorld.h"
 #include "transports/ofi/Attach.h"
 #include "transports/verbs/Attach.h"
+#include "wireup/Allgatherv.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -153,7 +154,7 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
   Result<WiredUp> wired =
-      wireUp(launcher.outOfBand(), memoryFor(options, warned), {}, waysOf(options.transport));
+      wireUp(launcher.oob(), memoryFor(options, warned), {}, waysOf(options.transport));
   Result<std::vector<std::byte>> report =
       wired ? packedRun(task, *wired->endpoint) : wired.status();
   std::vector<std::byte> mine = {std::byte{report.ok()}};
@@ -162,7 +163,7 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
     mine.push_back(static_cast<std::byte>(letter));
   if (report)
     mine.insert(mine.end(), report->begin(), report->end());
-  auto told = gatherAll(launcher.outOfBand(), mine);
+  auto told = allgatherv(launcher.oob(), mine);
   if (!told) // who did not come may be who failed here
     return report ? told.status() : report.status();
   std::vector<LocalOutcome> outcomes(told->size());

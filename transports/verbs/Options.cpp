@@ -1,13 +1,14 @@
 #include "transports/verbs/Options.h"
 
 #include "ir/Numbers.h"
-#include "transports/network/Interfaces.h"
+#include "wireup/Environment.h"
+#include "wireup/Interfaces.h"
 
 namespace colldsl::verbs {
 namespace {
 
 template <typename T> Status readNumber(const char *name, T &value) {
-  const char *text = network::setting(name);
+  const char *text = setting(name);
   if (!text)
     return {};
   std::optional<uint8_t> number = parseWhole<uint8_t>(text); // ports and GIDs have no greater ones
@@ -21,7 +22,7 @@ template <typename T> Status readNumber(const char *name, T &value) {
 
 Result<Options> optionsFromEnvironment() {
   Options options;
-  if (const char *device = network::setting("COLLDSL_VERBS_DEVICE"))
+  if (const char *device = setting("COLLDSL_VERBS_DEVICE"))
     options.device = device;
   if (Status s = network::readBind("COLLDSL_VERBS_BIND", options.bind); !s)
     return s;

@@ -1,12 +1,12 @@
-#include "transports/network/Interfaces.h"
+#include "wireup/Interfaces.h"
 
 #include "ir/Numbers.h"
+#include "wireup/Environment.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <bit>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <ifaddrs.h>
@@ -185,11 +185,6 @@ Result<Address> readAddress(const std::string &text) {
   if (inet_pton(AF_INET, text.c_str(), &address.bytes[kMapped.size()]) == 1)
     return address;
   return Status::error("'" + text + "' is not an address such as 10.0.0.1 or fd00::1");
-}
-
-const char *setting(const char *variable) {
-  const char *value = std::getenv(variable);
-  return value && *value ? value : nullptr;
 }
 
 Status readBind(const char *variable, std::string &bind) {

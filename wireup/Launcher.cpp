@@ -1,4 +1,4 @@
-#include "launch/Launcher.h"
+#include "wireup/Launcher.h"
 
 #include "ir/Concat.h"
 #include "ir/Numbers.h"
@@ -47,8 +47,8 @@ Status Launcher::notAllCame() const {
                               " s, of which ", kLimit, " may give them more"));
 }
 
-OutOfBand Launcher::outOfBand() {
-  OutOfBand all;
+Oob Launcher::oob() {
+  Oob all;
   all.rank = rank_;
   all.numRanks = numRanks_;
   all.allgather = [this](const void *mine, void *everybody, size_t bytes) {

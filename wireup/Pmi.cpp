@@ -1,7 +1,7 @@
 // PMI 1 as MPICH's launchers speak it: lines of words `name=value` over a socket that the process
 // inherits. source: P. Balaji et al., "PMI: a scalable parallel process-management interface for
 // extreme-scale systems", 2010, and the simple PMI of MPICH.
-#include "launch/Launcher.h"
+#include "wireup/Launcher.h"
 
 #include "ir/Concat.h"
 #include "ir/Numbers.h"

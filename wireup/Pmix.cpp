@@ -1,6 +1,6 @@
 // PMIx, the standard 4 (pmix.github.io). The library is loaded when a launcher has set PMIX_RANK:
 // processes that nobody launched need not have it.
-#include "launch/Launcher.h"
+#include "wireup/Launcher.h"
 
 #include "ir/Concat.h"
 
