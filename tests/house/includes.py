@@ -22,7 +22,7 @@ ALLOWED = {
     "simulator": ["ir", "program", "topology"],
     "wireup": ["ir", "topology"],
     "transports": ["ir", "topology", "wireup"],
-    "executor": ["ir", "topology", "transports"],
+    "executor": ["ir", "topology", "wireup", "transports"],
     "runtime": ["ir", "topology", "program", "passes", "wireup", "transports", "executor"],
     "api": ["ir", "topology", "program", "wireup", "transports", "executor", "runtime", "stdlib",
             "colldsl"],
