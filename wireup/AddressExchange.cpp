@@ -1,27 +1,12 @@
 #include "wireup/AddressExchange.h"
 
 #include "ir/Concat.h"
-#include "ir/Numbers.h"
 #include "wireup/BoundThreads.h"
 #include "wireup/Environment.h"
 
 #include <algorithm>
 
 namespace colldsl {
-namespace {
-
-Status readRanksPerNode(uint32_t &number) {
-  const char *text = setting("COLLDSL_RANKS_PER_NODE");
-  if (!text)
-    return {};
-  if (std::optional<uint32_t> given = parseWhole<uint32_t>(text)) {
-    number = *given;
-    return {};
-  }
-  return Status::error(concat("COLLDSL_RANKS_PER_NODE is '", text, "', which is no number"));
-}
-
-} // namespace
 
 AddressExchange::AddressExchange(const Oob &oob) : oob_(oob), mine_(ownProcessInfo(oob)) {
   if (oob.rank >= oob.numRanks)
@@ -34,7 +19,7 @@ void AddressExchange::note(const Status &trouble) {
 }
 
 void AddressExchange::describeNode() {
-  note(readRanksPerNode(mine_.ranksPerNode));
+  note(readNumber<uint32_t>("COLLDSL_RANKS_PER_NODE", mine_.ranksPerNode, "number"));
   std::vector<network::OwnInterface> own = network::ownInterfaces();
   own.resize(mine_.interfaces.size());
   std::copy(own.begin(), own.end(), mine_.interfaces.begin());

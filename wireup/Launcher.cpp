@@ -1,10 +1,9 @@
 #include "wireup/Launcher.h"
 
 #include "ir/Concat.h"
-#include "ir/Numbers.h"
+#include "wireup/Environment.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace colldsl {
 namespace {
@@ -16,13 +15,8 @@ constexpr uint32_t kUsualSeconds = 60;
 
 Result<Launcher::Limit> limitFromEnvironment() {
   uint32_t seconds = kUsualSeconds;
-  const char *text = std::getenv(kLimit);
-  if (text && *text) {
-    std::optional<uint32_t> given = parseWhole<uint32_t>(text);
-    if (!given)
-      return Status::error(concat(kLimit, " is '", text, "', which is no number of seconds"));
-    seconds = *given;
-  }
+  if (Status s = readNumber<uint32_t>(kLimit, seconds, "number of seconds"); !s)
+    return s;
   return seconds == 0 ? Launcher::Limit() : std::chrono::seconds(seconds);
 }
 

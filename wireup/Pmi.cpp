@@ -5,11 +5,11 @@
 
 #include "ir/Concat.h"
 #include "ir/Numbers.h"
+#include "wireup/Environment.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
@@ -23,7 +23,7 @@ constexpr size_t kLongestLine = 1000, kMostBesides = 100;
 
 /// The number in a variable of the environment; nothing: it is not there, or none.
 std::optional<uint32_t> numberIn(const char *variable) {
-  const char *text = std::getenv(variable);
+  const char *text = setting(variable);
   return text ? parseWhole<uint32_t>(text) : std::nullopt;
 }
 

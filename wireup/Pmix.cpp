@@ -3,8 +3,8 @@
 #include "wireup/Launcher.h"
 
 #include "ir/Concat.h"
+#include "wireup/Environment.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <future>
@@ -151,7 +151,7 @@ private:
 } // namespace
 
 Result<std::unique_ptr<Launcher>> findPmix(Launcher::Limit limit) {
-  if (!std::getenv("PMIX_RANK"))
+  if (!setting("PMIX_RANK"))
     return std::unique_ptr<Launcher>();
   auto pmix = std::make_unique<Pmix>(limit);
   if (Status s = pmix->open(); !s)
