@@ -4,7 +4,8 @@
 
 #include "executor/LocalRanks.h"
 #include "ir/Concat.h"
-#include "launch/Launcher.h"
+#include "wireup/BoundThreads.h"
+#include "wireup/Launcher.h"
 
 #include <cstdio>
 #include <cstring>
@@ -54,30 +55,30 @@ Result<Topology> topologyOf(const colldsl_context &context, std::span<const uint
   return Topology::onThisMachine(pus);
 }
 
-OutOfBand launcherOf(const colldsl_bootstrap &bootstrap) {
-  OutOfBand launcher;
-  launcher.rank = bootstrap.rank;
-  launcher.numRanks = bootstrap.size;
-  launcher.allgather = [&](const void *mine, void *all, size_t bytes) {
+Oob oobOf(const colldsl_bootstrap &bootstrap) {
+  Oob oob;
+  oob.rank = bootstrap.rank;
+  oob.numRanks = bootstrap.size;
+  oob.allgather = [&](const void *mine, void *all, size_t bytes) {
     int code = bootstrap.allgather(mine, all, bytes, bootstrap.user);
     return code == 0 ? Status() : Status::error(concat("the launcher's allgather returned ", code));
   };
   if (bootstrap.barrier)
-    launcher.barrier = [&] {
+    oob.barrier = [&] {
       int code = bootstrap.barrier(bootstrap.user);
       return code == 0 ? Status() : Status::error(concat("the launcher's barrier returned ", code));
     };
-  return launcher;
+  return oob;
 }
 
 // It is there until the process ends, because it may not be asked twice who it is.
-Result<OutOfBand> ownLauncher() {
+Result<Oob> ownLauncher() {
   static const Result<std::unique_ptr<Launcher>> found = Launcher::find();
   if (!found)
     return found.status();
   if (*found && (*found)->numRanks() > 1)
-    return (*found)->outOfBand();
-  OutOfBand alone;
+    return (*found)->oob();
+  Oob alone;
   alone.allgather = [](const void *mine, void *all, size_t bytes) {
     std::memcpy(all, mine, bytes);
     return Status();
@@ -163,18 +164,18 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
   if (!comm)
     return failNull("comm");
   return guarded([&] {
-    Result<OutOfBand> launcher = bootstrap ? launcherOf(*bootstrap) : ownLauncher();
-    if (!launcher)
-      return report(launcher.status(), COLLDSL_ERROR_SETUP);
+    Result<Oob> oob = bootstrap ? oobOf(*bootstrap) : ownLauncher();
+    if (!oob)
+      return report(oob.status(), COLLDSL_ERROR_SETUP);
     Status own;
-    if (!context->topology.empty() && launcher->numRanks > 0)
-      own = Topology::make(context->topology, launcher->numRanks).status();
-    Result<WiredUp> wired = wireUp(*launcher, context->shm, own);
+    if (!context->topology.empty() && oob->numRanks > 0)
+      own = Topology::make(context->topology, oob->numRanks).status();
+    Result<WiredUp> wired = wireUp(*oob, context->shm, own);
     if (!wired)
       return report(wired.status(), COLLDSL_ERROR_SETUP);
     Result<Topology> topology = context->topology.empty()
-                                    ? findPlaces(*launcher, *wired)
-                                    : Topology::make(context->topology, launcher->numRanks);
+                                    ? findPlaces(*oob, *wired)
+                                    : Topology::make(context->topology, oob->numRanks);
     if (!topology)
       return report(topology.status(), COLLDSL_ERROR_SETUP);
     *comm = new colldsl_comm{Communicator(wired.take(), topology.take()), context->graphOrder};

@@ -4,6 +4,8 @@ find_package(Threads REQUIRED)
 find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/cmake)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+pkg_check_modules(XXHASH REQUIRED libxxhash) # its header; what it declares is inlined
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(PMIX REQUIRED pmix) # its header; the library is loaded when it is needed
 pkg_check_modules(LIBXML2 IMPORTED_TARGET libxml-2.0)
 if(NOT LIBXML2_FOUND)

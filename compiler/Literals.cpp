@@ -1,11 +1,11 @@
 #include "compiler/Literals.h"
 
 #include "compiler/Spelling.h"
+#include "ir/Numbers.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
-#include <array>
 
 namespace colldsl {
 namespace {
@@ -13,46 +13,37 @@ namespace {
 using ast::Unit;
 using llvm::StringRef;
 
-struct UnitSpelling {
-  StringRef text;
+struct KnownUnit {
   Unit unit;
-  int64_t factor;
+  uint64_t factor;
 };
 
-constexpr std::array<UnitSpelling, 8> kUnits = {{
-    {"B", Unit::Bytes, 1},
-    {"KiB", Unit::Bytes, int64_t{1} << 10},
-    {"MiB", Unit::Bytes, int64_t{1} << 20},
-    {"GiB", Unit::Bytes, int64_t{1} << 30},
-    {"ns", Unit::Time, 1},
-    {"us", Unit::Time, 1'000},
-    {"ms", Unit::Time, 1'000'000},
-    {"s", Unit::Time, 1'000'000'000},
-}};
-
-Result<UnitSpelling> parseUnit(StringRef text, SourceLoc loc) {
+Result<KnownUnit> parseUnit(std::string_view text, SourceLoc loc) {
   if (text.empty())
-    return UnitSpelling{"", Unit::None, 1};
-  for (const UnitSpelling &unit : kUnits)
-    if (unit.text == text)
-      return unit;
+    return KnownUnit{Unit::None, 1};
   std::vector<StringRef> words;
-  for (const UnitSpelling &unit : kUnits)
-    words.push_back(unit.text);
+  for (auto [unit, known] : {std::pair(Unit::Bytes, std::span<const UnitFactor>(kByteUnits)),
+                             std::pair(Unit::Time, std::span<const UnitFactor>(kTimeUnits))})
+    for (const UnitFactor &one : known) {
+      if (one.unit == text)
+        return KnownUnit{unit, one.factor};
+      words.emplace_back(one.unit);
+    }
   std::string hint = didYouMean(nearestWord(text, words));
-  return Diagnostic::error(loc, ("unknown unit '" + text + "' of a number").str(),
+  return Diagnostic::error(loc, "unknown unit '" + std::string(text) + "' of a number",
                            hint.empty() ? "units are B KiB MiB GiB ns us ms s" : hint);
 }
 
 } // namespace
 
 Result<NumberValue> parseNumber(StringRef text, SourceLoc loc) {
-  StringRef digits = text.take_while(llvm::isDigit);
-  Result<UnitSpelling> unit = parseUnit(text.drop_front(digits.size()), loc);
+  NumberAndUnit parts = splitUnit(text);
+  Result<KnownUnit> unit = parseUnit(parts.unit, loc);
   if (!unit)
     return unit.status();
+  std::optional<int64_t> number = parseWhole<int64_t>(parts.digits);
   int64_t value = 0;
-  if (digits.getAsInteger(10, value) || __builtin_mul_overflow(value, unit->factor, &value))
+  if (!number || __builtin_mul_overflow(*number, unit->factor, &value))
     return Diagnostic::error(loc, ("'" + text + "' does not fit 63 bits").str());
   return NumberValue{value, unit->unit};
 }

@@ -3,11 +3,11 @@
 #include "formats/Msccl.h"
 
 #include "ir/Concat.h"
+#include "ir/Numbers.h"
 
 #include <libxml/parser.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -53,14 +53,13 @@ public:
     std::optional<std::string_view> value = find(name);
     if (!value)
       return fail("<", name_, "> has no attribute '", name, "'");
-    int64_t number = 0;
-    auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), number);
-    if (error != std::errc() || end != value->data() + value->size())
+    std::optional<int64_t> number = parseWhole<int64_t>(*value);
+    if (!number)
       return fail("<", name_, "> has ", name, "=\"", shortened(*value), "\", not a number");
-    if (number < min || number > max)
-      return fail("<", name_, "> has ", name, "=\"", number, "\", it lies between ", min, " and ",
+    if (*number < min || *number > max)
+      return fail("<", name_, "> has ", name, "=\"", *number, "\", it lies between ", min, " and ",
                   max);
-    into = static_cast<T>(number);
+    into = static_cast<T>(*number);
     return {};
   }
 

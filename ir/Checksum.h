@@ -1,32 +1,32 @@
-/// XXH64, the checksum of images.
-/// source: Y. Collet, xxHash, https://github.com/Cyan4973/xxHash (doc/xxhash_spec.md)
+/// XXH64, the checksum of images, by xxHash. It is inlined, so that nothing depends on libxxhash at
+/// run time. source: Y. Collet, xxHash, https://github.com/Cyan4973/xxHash (doc/xxhash_spec.md)
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace colldsl {
 
-uint64_t xxh64(std::span<const std::byte> bytes, uint64_t seed);
+inline uint64_t xxh64(std::span<const std::byte> bytes, uint64_t seed) {
+  return XXH64(bytes.data(), bytes.size(), seed);
+}
 
 /// The same of bytes that come piece by piece.
 class Xxh64 {
 public:
-  explicit Xxh64(uint64_t seed);
-  void update(std::span<const std::byte> bytes);
+  explicit Xxh64(uint64_t seed) { XXH64_reset(&state_, seed); }
+  void update(std::span<const std::byte> bytes) {
+    XXH64_update(&state_, bytes.data(), bytes.size());
+  }
   /// Of all bytes so far.
-  uint64_t digest() const;
+  uint64_t digest() const { return XXH64_digest(&state_); }
 
 private:
-  static constexpr size_t kStripe = 32;
-
-  void addStripes(const std::byte *at, size_t count);
-
-  uint64_t seed_;
-  uint64_t lanes_[4];
-  uint64_t size_ = 0;
-  std::byte rest_[kStripe]; ///< the size_ % kStripe newest bytes
+  XXH64_state_t state_;
 };
 
 } // namespace colldsl

@@ -1,9 +1,9 @@
 #include "ir/TextScanner.h"
 
 #include "ir/Concat.h"
+#include "ir/Numbers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -85,7 +85,9 @@ TextToken TextScanner::takeNumber() {
   const char *begin = text_.data() + at_;
   const char *end = std::find_if_not(begin, text_.data() + text_.size(), isDigit);
   TextToken token = take(TextTokenKind::Number, end - begin);
-  token.isTooLarge = std::from_chars(begin, end, token.number).ec != std::errc();
+  std::optional<uint64_t> number = parseWhole<uint64_t>(token.text);
+  token.isTooLarge = !number;
+  token.number = number.value_or(0);
   return token;
 }
 

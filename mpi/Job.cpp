@@ -57,10 +57,10 @@ void Job::begin(int threadLevel) {
   job->nodes_ = knowNodes(node.comm);
   shm::Options memory;
   memory.arenaBytes = kArenaBytes;
-  Result<WiredUp> wired = shareMemory(launcherOf(node.comm), memory);
+  Result<WiredUp> wired = shareMemory(oobOf(node.comm), memory);
   Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
   bool isFine = allSay(MPI_COMM_WORLD, wired.ok() && library.ok());
-  job->tell(launcherOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
+  job->tell(oobOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
   if (isFine) {
     job->library_ = library.take();
     job->connect(wired.take(), node);
@@ -83,7 +83,7 @@ void Job::connect(WiredUp wired, const Node &node) {
     options.singleCopyMinBytes = kLatestSingleCopy;
   }
   wired.nodes = nodes_.first;
-  Result<Topology> places = findPlaces(launcherOf(MPI_COMM_WORLD), wired);
+  Result<Topology> places = findPlaces(oobOf(MPI_COMM_WORLD), wired);
   auto numRanks = static_cast<uint32_t>(nodes_.first.size());
   topology_ = places ? places.take() : Topology::flat(numRanks);
   world_ = std::move(wired.world);

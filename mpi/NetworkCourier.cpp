@@ -1,8 +1,8 @@
 #include "mpi/NetworkCourier.h"
 
 #include "mpi/Nodes.h"
-#include "runtime/OutOfBandBootstrap.h"
 #include "transports/network/Failures.h"
+#include "wireup/OobBootstrap.h"
 
 #include <algorithm>
 #include <thread>
@@ -28,14 +28,14 @@ constexpr uint32_t kPlaceBits = 20;
 } // namespace
 
 Result<std::unique_ptr<Courier>> NetworkCourier::make(MPI_Comm world, Haste haste) {
-  OutOfBand launcher = launcherOf(world);
-  Result<OnNetwork> network = openNetwork(launcher, haste);
+  Oob oob = oobOf(world);
+  Result<OnNetwork> network = openNetwork(oob, haste);
   if (!network)
     return network.status();
-  OutOfBandBootstrap bootstrap(launcher);
+  OobBootstrap bootstrap(oob);
   std::unique_ptr<NetworkCourier> courier(
-      new NetworkCourier(world, Rank{launcher.rank}, network.take()));
-  if (Status s = courier->start(bootstrap, launcher.numRanks); !s)
+      new NetworkCourier(world, Rank{oob.rank}, network.take()));
+  if (Status s = courier->start(bootstrap, oob.numRanks); !s)
     return s;
   return std::unique_ptr<Courier>(std::move(courier));
 }

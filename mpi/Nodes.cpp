@@ -20,19 +20,19 @@ void split(MPI_Comm &comm, int number) {
 
 } // namespace
 
-OutOfBand launcherOf(MPI_Comm comm) {
-  OutOfBand launcher;
+Oob oobOf(MPI_Comm comm) {
+  Oob oob;
   int rank = 0, ranks = 1;
   real::Comm_rank(comm, &rank);
   real::Comm_size(comm, &ranks);
-  launcher.rank = static_cast<uint32_t>(rank);
-  launcher.numRanks = static_cast<uint32_t>(ranks);
-  launcher.allgather = [comm](const void *mine, void *all, size_t bytes) {
+  oob.rank = static_cast<uint32_t>(rank);
+  oob.numRanks = static_cast<uint32_t>(ranks);
+  oob.allgather = [comm](const void *mine, void *all, size_t bytes) {
     auto count = static_cast<int>(bytes);
     return mpiStatus(real::Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm),
                      "MPI_Allgather");
   };
-  return launcher;
+  return oob;
 }
 
 Node makeNode() {
@@ -40,14 +40,14 @@ Node makeNode() {
   int worldRank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &worldRank);
   real::Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, worldRank, MPI_INFO_NULL, &node.comm);
-  Result<uint32_t> onMachine = countOnMachine(launcherOf(MPI_COMM_WORLD));
-  node.ranksOnMachine = onMachine ? *onMachine : launcherOf(node.comm).numRanks;
+  Result<uint32_t> onMachine = countOnMachine(oobOf(MPI_COMM_WORLD));
+  node.ranksOnMachine = onMachine ? *onMachine : oobOf(node.comm).numRanks;
   if (uint32_t most = Settings::all().ranksPerNode(); most != 0)
     split(node.comm, static_cast<int>(static_cast<uint32_t>(worldRank) / most));
-  OutOfBand launcher = launcherOf(node.comm);
-  Result<std::vector<uint32_t>> first = whoSharesMemory(launcher);
+  Oob oob = oobOf(node.comm);
+  Result<std::vector<uint32_t>> first = whoSharesMemory(oob);
   if (first && std::any_of(first->begin(), first->end(), [](uint32_t rank) { return rank != 0; }))
-    split(node.comm, static_cast<int>((*first)[launcher.rank]));
+    split(node.comm, static_cast<int>((*first)[oob.rank]));
   return node;
 }
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "mpi/Mpi.h"
-#include "runtime/WireUp.h"
+#include "wireup/Nodes.h"
 
 namespace colldsl::mpi {
 
-/// A communicator as the launcher of its ranks.
-OutOfBand launcherOf(MPI_Comm comm);
+/// The collectives of a communicator, as out-of-band ones of its ranks.
+Oob oobOf(MPI_Comm comm);
 
 /// This rank's node.
 struct Node {

@@ -1,8 +1,9 @@
 #include "mpi/Settings.h"
 
+#include "ir/Numbers.h"
+#include "ir/OptionList.h"
 #include "mpi/Real.h"
 
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -76,20 +77,14 @@ void Settings::readNetwork(std::string_view name) {
 }
 
 void Settings::readDisabled(const char *names) {
-  for (std::string_view rest = names; !rest.empty();) {
-    size_t comma = rest.find(',');
-    disable(rest.substr(0, comma));
-    rest = comma == rest.npos ? "" : rest.substr(comma + 1);
-  }
+  for (std::string_view rest = names; !rest.empty();)
+    disable(takePiece(rest, ','));
 }
 
 // What is no number changes nothing.
 void Settings::readNumber(const char *name, const char *value, const char *what, uint32_t &number) {
-  const char *end = value + std::strlen(value);
-  uint32_t found = 0;
-  auto [rest, error] = std::from_chars(value, end, found);
-  if (error == std::errc() && rest == end)
-    number = found;
+  if (std::optional<uint32_t> given = parseWhole<uint32_t>(value))
+    number = *given;
   else if (*value)
     warn(std::string(name) + " is no number of " + what + ": '" + value + "'");
 }

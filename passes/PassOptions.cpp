@@ -1,27 +1,28 @@
 #include "passes/PassOptions.h"
 
-#include <charconv>
+#include "ir/Numbers.h"
 
 namespace colldsl {
 namespace {
 
 std::string quoted(std::string_view word) { return "'" + std::string(word) + "'"; }
 
-} // namespace
-
-Result<uint64_t> parseAmount(std::string_view text) {
-  constexpr std::pair<std::string_view, unsigned> kUnits[] = {
-      {"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
-  uint64_t number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc())
+/// A number, with a unit of bytes behind it if wanted: 64KiB, 1MiB.
+Result<uint64_t> parseBytes(std::string_view text) {
+  Amount amount = parseAmount(splitUnit(text), kByteUnits);
+  switch (amount.error) {
+  case AmountError::None:
+    break;
+  case AmountError::NoNumber:
     return Status::error(quoted(text) + " is not a number");
-  std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
-  for (auto [word, shift] : kUnits)
-    if (word == unit && number <= UINT64_MAX >> shift)
-      return number << shift;
-  return Status::error(quoted(text) + " is not a number, or of an unknown unit");
+  case AmountError::NoUnit:
+  case AmountError::TooLarge:
+    return Status::error(quoted(text) + " is not a number, or of an unknown unit");
+  }
+  return amount.value;
 }
+
+} // namespace
 
 void PassOptions::add(std::string_view name, std::string_view values, std::string_view help,
                       std::function<Status(std::string_view)> take) {
@@ -31,7 +32,7 @@ void PassOptions::add(std::string_view name, std::string_view values, std::strin
 void PassOptions::number(std::string_view name, std::string_view values, std::string_view help,
                          uint64_t &number, uint64_t min, uint64_t max) {
   add(name, values, help, [&number, min, max](std::string_view given) -> Status {
-    Result<uint64_t> parsed = parseAmount(given);
+    Result<uint64_t> parsed = parseBytes(given);
     if (!parsed)
       return parsed.status();
     if (*parsed < min || *parsed > max)
@@ -48,7 +49,7 @@ void PassOptions::numbers(std::string_view name, std::string_view values, std::s
     std::vector<uint32_t> parsed;
     while (!given.empty()) {
       size_t end = std::min(given.find_first_of("x:"), given.size());
-      Result<uint64_t> one = parseAmount(given.substr(0, end));
+      Result<uint64_t> one = parseBytes(given.substr(0, end));
       if (!one || *one > UINT32_MAX)
         return Status::error(quoted(given) + " is not a list of numbers with x between them");
       parsed.push_back(static_cast<uint32_t>(*one));

@@ -57,7 +57,4 @@ private:
   std::vector<Option> options_;
 };
 
-/// A number, with a unit of bytes behind it if wanted: 64KiB, 1MiB.
-Result<uint64_t> parseAmount(std::string_view text);
-
 } // namespace colldsl

@@ -1,5 +1,7 @@
 #include "passes/Pipeline.h"
 
+#include "ir/OptionList.h"
+
 #include <algorithm>
 #include <chrono>
 
@@ -23,26 +25,12 @@ Status unknown(const std::string &what, std::string_view given,
                                           (near.empty() ? "" : "; did you mean '" + near + "'?")));
 }
 
-/// Up to a comma outside of braces.
-std::string_view takeWord(std::string_view &text, char separator) {
-  int depth = 0;
-  size_t end = 0;
-  for (; end < text.size() && (depth > 0 || text[end] != separator); ++end)
-    depth += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
-  std::string_view word = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return word;
-}
-
 Status setOptions(const PassInfo &info, Pass &pass, std::string_view text,
                   const NearestName &nearest) {
   PassOptions options = pass.options();
   std::string name(info.name);
-  std::vector<const PassOptions::Option *> seen;
-  while (!text.empty()) {
-    std::string_view setting = takeWord(text, ';');
-    size_t equals = setting.find('=');
-    std::string_view word = setting.substr(0, equals);
+  for (const OptionEntry &setting : parseOptions(text, ';', Braces::Nest)) {
+    std::string word(setting.name);
     const PassOptions::Option *option = options.find(word);
     if (!option) {
       std::vector<std::string_view> words;
@@ -50,15 +38,14 @@ Status setOptions(const PassInfo &info, Pass &pass, std::string_view text,
         words.push_back(known.name);
       return unknown("option of " + name, word, words, nearest);
     }
-    if (equals == setting.npos)
-      return Status::error(name + ": " + std::string(word) + " needs a value: " +
-                           std::string(word) + "=" + std::string(option->values));
-    if (std::find(seen.begin(), seen.end(), option) != seen.end())
-      return Status::error(name + ": " + std::string(word) + " is given twice, again as '" +
-                           std::string(setting.substr(equals + 1)) + "'");
-    seen.push_back(option);
-    if (Status s = option->take(setting.substr(equals + 1)); !s)
-      return Status::error(name + ": " + std::string(word) + ": " + s.message());
+    if (!setting.hasValue)
+      return Status::error(name + ": " + word + " needs a value: " + word + "=" +
+                           std::string(option->values));
+    if (setting.isRepeated)
+      return Status::error(name + ": " + word + " is given twice, again as '" +
+                           std::string(setting.value) + "'");
+    if (Status s = option->take(setting.value); !s)
+      return Status::error(name + ": " + word + ": " + s.message());
   }
   return {};
 }
@@ -68,7 +55,7 @@ Status setOptions(const PassInfo &info, Pass &pass, std::string_view text,
 Result<Pipeline> Pipeline::parse(std::string_view text, const NearestName &nearest) {
   Pipeline pipeline;
   while (!text.empty()) {
-    std::string_view word = takeWord(text, ',');
+    std::string_view word = takePiece(text, ',', Braces::Nest);
     size_t brace = word.find('{');
     std::string_view name = word.substr(0, brace);
     if (word == "default") {

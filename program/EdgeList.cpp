@@ -1,7 +1,8 @@
 #include "program/EdgeList.h"
 
+#include "ir/Numbers.h"
+
 #include <algorithm>
-#include <charconv>
 
 namespace colldsl {
 namespace {
@@ -9,8 +10,9 @@ namespace {
 constexpr uint32_t kMaxRank = (1u << 24) - 1;
 
 bool parseInt(std::string_view word, int64_t &value) {
-  auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return error == std::errc{} && end == word.data() + word.size();
+  std::optional<int64_t> given = parseWhole<int64_t>(word);
+  value = given.value_or(value);
+  return given.has_value();
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "program/GraphFileLines.h"
 
-#include <charconv>
+#include "ir/Numbers.h"
+
 #include <filesystem>
 
 namespace colldsl {
@@ -53,9 +54,9 @@ bool GraphFileLines::nextContent(bool skipsBlank) {
 
 Status GraphFileLines::number(const char *what, int64_t lo, int64_t hi, int64_t &value) {
   std::string_view text = word();
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool isNumber = error == std::errc{} && end == text.data() + text.size();
-  if (isNumber && value >= lo && value <= hi)
+  std::optional<int64_t> given = parseWhole<int64_t>(text);
+  value = given.value_or(value);
+  if (given && value >= lo && value <= hi)
     return {};
   return this->error("expected " + std::string(what) + ", " + std::to_string(lo) + ".." +
                      std::to_string(hi) + ", found '" + std::string(text.substr(0, 60)) + "'");

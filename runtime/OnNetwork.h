@@ -18,6 +18,6 @@ enum class Haste : uint8_t {
 };
 
 /// Collective: bound to the address that wireUp() would take. An error is one on all ranks.
-Result<OnNetwork> openNetwork(const OutOfBand &launcher, Haste haste);
+Result<OnNetwork> openNetwork(const Oob &oob, Haste haste);
 
 } // namespace colldsl

@@ -5,20 +5,9 @@
 
 #include "topology/Topology.h"
 #include "transports/shm/World.h"
-
-#include <functional>
+#include "wireup/Oob.h"
 
 namespace colldsl {
-
-/// What a launcher offers its processes. All calls are collective over all ranks. If one
-/// fails, wiring up fails on this rank, and on the others once they have waited in vain.
-struct OutOfBand {
-  uint32_t rank = 0;
-  uint32_t numRanks = 1;
-  /// `bytes` bytes of each rank to everyone, in the order of the ranks.
-  std::function<Status(const void *mine, void *all, size_t bytes)> allgather;
-  std::function<Status()> barrier; ///< may be empty
-};
 
 struct WiredUp {
   std::unique_ptr<shm::World> world;            ///< of this node; null: the network is used alone
@@ -31,14 +20,7 @@ struct WiredUp {
 /// Collective. The memory that the ranks share, in which all have told their process ids; no
 /// endpoint. Refuses ranks that disagree about their number or cannot share memory,
 /// on all ranks and for the same reason. Leaves nothing behind, whatever happens.
-Result<WiredUp> shareMemory(const OutOfBand &launcher, const shm::Options &options);
-
-/// Collective: by rank, the first one that it can share memory with. Ranks see each other's memory
-/// if they are on one machine and in one namespace of processes.
-Result<std::vector<uint32_t>> whoSharesMemory(const OutOfBand &launcher);
-
-/// Collective: how many ranks this machine has, whatever they see of each other.
-Result<uint32_t> countOnMachine(const OutOfBand &launcher);
+Result<WiredUp> shareMemory(const Oob &oob, const shm::Options &options);
 
 /// Which ways messages may take.
 enum class Ways : uint8_t {
@@ -54,22 +36,12 @@ enum class Ways : uint8_t {
 /// From the environment: COLLDSL_RANKS_PER_NODE of rank 0, so many ranks in a row are a node at
 /// most; what optionsFromEnvironment() of ofi, datagram or verbs takes. Without COLLDSL_OFI_BIND,
 /// COLLDSL_DATAGRAM_BIND or COLLDSL_VERBS_BIND a rank is bound to loopback, if all are on one host,
-/// or to the address from which it reaches meetingPoint().
-Result<WiredUp> wireUp(const OutOfBand &launcher, const shm::Options &options,
-                       const Status &own = {}, Ways ways = Ways::All);
-
-/// Collective: by rank, the first one of its node, as wireUp() goes by it.
-Result<std::vector<uint32_t>> findNodes(const OutOfBand &launcher);
+/// or to the address from which it reaches reachableAddress().
+Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status &own = {},
+                       Ways ways = Ways::All);
 
 /// Collective, if there are several nodes: where the ranks sit, which of their machines they find
 /// out each for itself.
-Result<Topology> findPlaces(const OutOfBand &launcher, const WiredUp &wired);
-
-/// One hardware thread per rank, of those it may use the one that the fewest ranks before it
-/// have: ranks without a binding are spread. `allowed`: per rank, ascending, not empty.
-std::vector<uint32_t> spreadRanks(std::span<const std::vector<uint32_t>> allowed);
-
-/// The hardware threads that this process may use, ascending.
-std::vector<uint32_t> allowedPus();
+Result<Topology> findPlaces(const Oob &oob, const WiredUp &wired);
 
 } // namespace colldsl

@@ -1,9 +1,10 @@
 #include "simulator/Network.h"
 
 #include "ir/Concat.h"
+#include "ir/Numbers.h"
+#include "ir/OptionList.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
@@ -14,18 +15,11 @@ constexpr uint64_t kMaxNodes = uint64_t{1} << 24;
 constexpr uint64_t kMaxLinks = uint64_t{1} << 28; ///< 2 GiB of state
 constexpr uint64_t kUsualHopNs = 100;
 
-std::string_view cut(std::string_view &text, char at) {
-  std::string_view piece = text.substr(0, text.find(at));
-  text.remove_prefix(std::min(piece.size() + 1, text.size()));
-  return piece;
-}
-
 Status parseDims(std::string_view text, NetworkOptions &into) {
   while (!text.empty()) {
-    std::string_view word = cut(text, 'x');
-    uint32_t dim = 0;
-    auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), dim);
-    if (error != std::errc() || end != word.data() + word.size() || dim == 0)
+    std::string_view word = takePiece(text, 'x');
+    uint32_t dim = parseWhole<uint32_t>(word).value_or(0);
+    if (dim == 0)
       return Status::error(concat("network: '", word, "' is no size; sizes are like 8x8x4"));
     into.dims.push_back(dim);
     if (into.numNodes() > kMaxNodes)
@@ -59,23 +53,20 @@ Result<double> parseValue(const Setting &setting, std::string_view value) {
   return number;
 }
 
-/// `seen` are the settings before this one.
-Status parseSetting(std::string_view word, std::string &seen, NetworkOptions &into) {
-  std::string_view value = word;
-  std::string_view name = cut(value, '=');
+Status parseSetting(const OptionEntry &given, NetworkOptions &into) {
+  std::string_view name = given.name;
   bool isTree = into.kind == NetworkOptions::Kind::FatTree;
   const Setting *setting = name == "hop"               ? &kHop
                            : name == "G"               ? &kG
                            : name == "taper" && isTree ? &kTaper
                                                        : nullptr;
   if (!setting)
-    return Status::error(concat("network: '", word, "' is no setting of it; there are hop=NS",
+    return Status::error(concat("network: '", given.text, "' is no setting of it; there are hop=NS",
                                 isTree ? ", G=NS and taper=N" : " and G=NS"));
-  std::string mark = concat(name, ",");
-  if (seen.find(mark) != seen.npos)
-    return Status::error(concat("network: ", name, " is given twice, again as '", value, "'"));
-  seen += mark;
-  Result<double> number = parseValue(*setting, value);
+  if (given.isRepeated)
+    return Status::error(
+        concat("network: ", name, " is given twice, again as '", given.value, "'"));
+  Result<double> number = parseValue(*setting, given.value);
   if (!number)
     return number.status();
   if (setting == &kHop)
@@ -100,20 +91,19 @@ Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG) {
   NetworkOptions options;
   options.hopNs = kUsualHopNs;
   options.G = usualG;
-  std::string_view whole = text, shape = cut(text, ',');
-  std::string_view kind = cut(shape, ':');
+  std::string_view whole = text, shape = takePiece(text, ',');
+  std::string_view kind = takePiece(shape, ':');
   if (kind == "torus")
     options.kind = NetworkOptions::Kind::Torus;
   else if (kind == "fattree")
     options.kind = NetworkOptions::Kind::FatTree;
   else
     return Status::error(concat("network: '", whole, "' is neither torus:SIZES nor fattree:SIZES"));
-  Status s = parseDims(shape, options);
-  std::string seen;
-  while (s && !text.empty())
-    s = parseSetting(cut(text, ','), seen, options);
-  if (!s)
+  if (Status s = parseDims(shape, options); !s)
     return s;
+  for (const OptionEntry &setting : parseOptions(text, ','))
+    if (Status s = parseSetting(setting, options); !s)
+      return s;
   return options;
 }
 

@@ -2,9 +2,10 @@
 
 #include "ir/Concat.h"
 #include "ir/Int128.h"
+#include "ir/Numbers.h"
+#include "program/GraphFileLines.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace colldsl::sim {
@@ -23,20 +24,11 @@ uint64_t draw(uint64_t seed, uint64_t stream, uint64_t index) {
 
 constexpr uint64_t kPhaseStream = uint64_t{1} << 62;
 
-/// The next number of the line, or nothing.
 std::optional<uint64_t> takeNumber(std::string_view &line) {
-  line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
-  uint64_t number = 0;
-  auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
-  if (error != std::errc())
-    return std::nullopt;
-  line.remove_prefix(static_cast<size_t>(end - line.data()));
-  return number;
+  return parseWhole<uint64_t>(takeWord(line));
 }
 
-bool isBlank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
-}
+bool isBlank(std::string_view line) { return takeWord(line).empty(); }
 
 /// One line of a trace, without its comment.
 Status readLine(std::string_view line, uint32_t number, NoiseOptions &into) {

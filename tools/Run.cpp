@@ -1,4 +1,3 @@
-#include "runtime/GatherAll.h"
 #include "tools/Commands.h"
 #include "tools/input/BlockSizes.h"
 #include "tools/input/Messages.h"
@@ -10,6 +9,8 @@
 #include "tools/run/Launch.h"
 #include "tools/run/Times.h"
 #include "tools/verify/Proofs.h"
+#include "wireup/Allgatherv.h"
+#include "wireup/Nodes.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -165,7 +166,7 @@ private:
     if (!settings_.launch.launcher)
       return word;
     std::byte mine{word};
-    auto words = gatherAll(settings_.launch.launcher->outOfBand(), {&mine, 1});
+    auto words = allgatherv(settings_.launch.launcher->oob(), {&mine, 1});
     if (!words)
       return tellError(words.message());
     return llvm::all_of(*words, [](const auto &said) { return said[0] != std::byte{0}; });
@@ -284,7 +285,7 @@ std::string describe(const std::vector<uint32_t> &firstOfNode) {
 
 /// Ranks on several nodes believe to sit where they do, unless something else was said.
 Status knowNodes(Launcher &launcher, std::string &topology) {
-  Result<std::vector<uint32_t>> nodes = findNodes(launcher.outOfBand());
+  Result<std::vector<uint32_t>> nodes = findNodes(launcher.oob());
   if (!nodes)
     return nodes.status();
   bool isOne = llvm::all_of(*nodes, [](uint32_t first) { return first == 0; });

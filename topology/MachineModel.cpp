@@ -1,9 +1,9 @@
 #include "topology/MachineModel.h"
 
 #include "ir/Concat.h"
+#include "ir/Numbers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -111,8 +111,9 @@ Status readMemory(const Json *json, const std::string &path, MemoryRate &into) {
 /// "3" or "1..4": from which class to which.
 bool parseClasses(std::string_view text, unsigned &first, unsigned &last) {
   auto parse = [](std::string_view digits, unsigned &into) {
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
-    return error == std::errc() && end == digits.data() + digits.size() && into <= kMaxDistance;
+    std::optional<unsigned> given = parseWhole<unsigned>(digits);
+    into = given.value_or(into);
+    return given && into <= kMaxDistance;
   };
   size_t dots = text.find("..");
   if (dots == std::string_view::npos)

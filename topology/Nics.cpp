@@ -44,9 +44,9 @@ uint32_t distance(const Nic &nic, const Threads &threads) {
 
 // Rank by rank: of the nearest ones the first that the fewest took before.
 // Example: a and b beside socket 0, c beside socket 1; ranks on sockets 0, 1, 0, 0 -> a, c, b, a.
-std::vector<uint32_t> shareNics(std::span<const Nic> nics, std::span<const Threads> seats) {
+std::vector<uint32_t> shareNics(std::span<const Nic> nics, std::span<const Threads> boundThreads) {
   std::vector<uint32_t> ranksOn(nics.size()), taken;
-  for (const Threads &threads : seats) {
+  for (const Threads &threads : boundThreads) {
     auto cost = [&](uint32_t nic) { return std::pair(distance(nics[nic], threads), ranksOn[nic]); };
     uint32_t best = 0;
     for (uint32_t nic = 1; nic < nics.size(); ++nic)
@@ -58,12 +58,12 @@ std::vector<uint32_t> shareNics(std::span<const Nic> nics, std::span<const Threa
   return taken;
 }
 
-uint32_t nearestNic(std::span<const NicName> names, std::span<const Threads> seats) {
-  if (names.size() < 2 || seats.empty())
+uint32_t nearestNic(std::span<const NicName> names, std::span<const Threads> boundThreads) {
+  if (names.size() < 2 || boundThreads.empty())
     return 0;
   std::vector<Nic> nics;
   std::transform(names.begin(), names.end(), std::back_inserter(nics), find);
-  return shareNics(nics, seats).back();
+  return shareNics(nics, boundThreads).back();
 }
 
 } // namespace colldsl

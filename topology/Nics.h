@@ -36,12 +36,13 @@ Result<std::vector<Nic>> discoverNics(const std::string &xmlFile);
 /// and all threads of a rank. All that only the whole machine holds are equally far.
 uint32_t distance(const Nic &nic, const Threads &threads);
 
-/// Per rank of a machine, of which `seats` has the threads: the place in `nics` of the one it
-/// takes. `nics` is not empty.
-std::vector<uint32_t> shareNics(std::span<const Nic> nics, std::span<const Threads> seats);
+/// Per rank of a machine, of which `boundThreads` has the threads: the place in `nics` of the one
+/// it takes. `nics` is not empty.
+std::vector<uint32_t> shareNics(std::span<const Nic> nics, std::span<const Threads> boundThreads);
 
-/// The place of the interface that the last rank of `seats` takes, of some of this machine; 0 if
-/// `seats` is empty. Looks at the machine once in a process, and only if there are two or more.
-uint32_t nearestNic(std::span<const NicName> names, std::span<const Threads> seats);
+/// The place of the interface that the last rank of `boundThreads` takes, of some of this machine;
+/// 0 if `boundThreads` is empty. Looks at the machine once in a process, and only if there are two
+/// or more.
+uint32_t nearestNic(std::span<const NicName> names, std::span<const Threads> boundThreads);
 
 } // namespace colldsl

@@ -1,7 +1,9 @@
 #include "topology/Spec.h"
 
+#include "ir/Numbers.h"
+#include "ir/OptionList.h"
+
 #include <algorithm>
-#include <charconv>
 
 namespace colldsl {
 
@@ -28,14 +30,6 @@ struct CountedLevel {
   const LevelName *level;
   uint32_t count;
 };
-
-std::optional<uint64_t> parseNumber(std::string_view text) {
-  uint64_t number = 0;
-  auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  return number;
-}
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -137,7 +131,7 @@ Status SpecParser::level(std::string_view name, std::string_view count) {
       return error("level " + quoted(name) + " contains level " + quoted(earlier.level->name) +
                    " and must come before it");
   }
-  std::optional<uint64_t> number = parseNumber(count);
+  std::optional<uint64_t> number = parseWhole<uint64_t>(count);
   if (!number || *number == 0)
     return error("level " + quoted(name) + " needs a count of at least 1, not " + quoted(count));
   if (*number > kMaxPus || numThreads_ * *number > kMaxPus)
@@ -153,20 +147,18 @@ Status SpecParser::binding(std::string_view value) {
     return {};
   }
   spec_.binding.order = RankBinding::Order::List;
-  for (size_t begin = 0; begin <= value.size();) {
-    size_t end = std::min(value.find(',', begin), value.size());
-    if (Status status = coreRange(value.substr(begin, end - begin)); !status)
+  for (std::string_view range : splitList(value, ','))
+    if (Status status = coreRange(range); !status)
       return status;
-    begin = end + 1;
-  }
   return {};
 }
 
 /// An entry of a list of cores: `6` or `8-11`.
 Status SpecParser::coreRange(std::string_view range) {
   size_t dash = range.find('-');
-  std::optional<uint64_t> first = parseNumber(range.substr(0, dash));
-  std::optional<uint64_t> last = dash == range.npos ? first : parseNumber(range.substr(dash + 1));
+  std::optional<uint64_t> first = parseWhole<uint64_t>(range.substr(0, dash));
+  std::optional<uint64_t> last =
+      dash == range.npos ? first : parseWhole<uint64_t>(range.substr(dash + 1));
   if (!first || !last || *first > *last)
     return error("cannot make sense of " + quoted(range) + " in a binding",
                  "bind=core, bind=scatter, or a list of cores like bind=0,6,8-11");

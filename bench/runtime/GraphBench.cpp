@@ -96,7 +96,7 @@ template <typename Work> Figure measure(const PortGraph &graph, Work work) {
     std::exit(1);
   }
   std::vector<Measured> ranks;
-  for (const LocalOutcome &outcome : *outcomes) {
+  for (const RankOutcome &outcome : *outcomes) {
     Measured &rank = ranks.emplace_back(outcome.bytes.size() / sizeof(Figure));
     std::memcpy(rank.data(), outcome.bytes.data(), outcome.bytes.size());
   }

@@ -240,7 +240,7 @@ void killOneOn(const Attach &attach, uint32_t numRanks, Rank victim, const RankB
   ASSERT_TRUE(outcomes.ok()) << outcomes.message();
   EXPECT_LT(Clock::now() - begin, std::chrono::minutes(1)); // no timeout ended it
   for (uint32_t r = 0; r < numRanks; ++r) {
-    const LocalOutcome &outcome = (*outcomes)[r];
+    const RankOutcome &outcome = (*outcomes)[r];
     ASSERT_FALSE(outcome.status.ok()) << r;
     if (Rank{r} == victim) {
       EXPECT_EQ(outcome.signal, SIGKILL);

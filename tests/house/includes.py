@@ -20,14 +20,14 @@ ALLOWED = {
     "passes": ["ir", "program", "simulator", "topology"],
     "verifier": ["ir"],
     "simulator": ["ir", "program", "topology"],
-    "transports": ["ir", "topology"],
-    "protocol": ["ir", "topology", "transports"],
-    "executor": ["ir", "topology", "transports", "protocol"],
-    "runtime": ["ir", "topology", "program", "passes", "transports", "protocol", "executor"],
-    "launch": ["ir", "runtime"],
-    "api": ["ir", "topology", "program", "transports", "executor", "runtime", "launch", "stdlib",
+    "wireup": ["ir", "topology"],
+    "transports": ["ir", "topology", "wireup"],
+    "protocol": ["ir", "topology", "wireup", "transports"],
+    "executor": ["ir", "topology", "wireup", "transports", "protocol"],
+    "runtime": ["ir", "topology", "program", "passes", "wireup", "transports", "protocol", "executor"],
+    "api": ["ir", "topology", "program", "wireup", "transports", "executor", "runtime", "stdlib",
             "colldsl"],
-    "mpi": ["ir", "topology", "stdlib", "transports", "protocol", "executor", "runtime"],
+    "mpi": ["ir", "topology", "stdlib", "wireup", "transports", "protocol", "executor", "runtime"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
 }
@@ -44,8 +44,10 @@ LIBRARIES = {
     "libibverbs": (r"infiniband/", ["transports"]),
     "METIS": (r"metis\.h", ["program"]),
     "libxml2": (r"libxml/", ["formats"]),
+    "xxHash": (r"xxhash\.h", ["ir"]),
+    "ISA-L": (r"isa-l/", ["transports"]),
     "nlohmann-json": (r"nlohmann/", ["topology"]),
-    "PMIx": (r"pmix", ["launch"]),
+    "PMIx": (r"pmix", ["wireup"]),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 

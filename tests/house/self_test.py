@@ -88,9 +88,9 @@ class Includes(unittest.TestCase):
         self.assertTrue(self.found("simulator/A.cpp", "#include <nlohmann/json.hpp>\n"))
         self.assertFalse(self.found("topology/A.cpp", "#include <nlohmann/json.hpp>\n"))
 
-    def test_pmix_only_in_launch(self):
+    def test_pmix_only_in_wireup(self):
         self.assertTrue(self.found("runtime/A.cpp", "#include <pmix.h>\n"))
-        self.assertFalse(self.found("launch/A.cpp", "#include <pmix.h>\n"))
+        self.assertFalse(self.found("wireup/A.cpp", "#include <pmix.h>\n"))
 
     def test_libxml2_only_in_formats(self):
         self.assertTrue(self.found("ir/A.cpp", "#include <libxml/parser.h>\n"))

@@ -97,13 +97,13 @@ Result<std::vector<std::vector<GraphOrder>>> orderOnRanks(uint32_t ranks,
     }
     return pack(orders);
   };
-  Result<std::vector<LocalOutcome>> outcomes = runLocalRanks(local, body);
+  Result<std::vector<RankOutcome>> outcomes = runLocalRanks(local, body);
   if (!outcomes)
     return outcomes.status();
   if (Status s = firstFailure(*outcomes); !s)
     return s;
   std::vector<std::vector<GraphOrder>> found(graphs.size());
-  for (const LocalOutcome &outcome : *outcomes) {
+  for (const RankOutcome &outcome : *outcomes) {
     std::vector<GraphOrder> ofRank = unpack(outcome.bytes);
     for (size_t g = 0; g < graphs.size(); ++g)
       found[g].push_back(std::move(ofRank[g]));

@@ -100,7 +100,7 @@ TEST(Devices, areSharedOutIfTheyAreUpAndInOneNetwork) {
     GTEST_SKIP() << count << " RDMA devices in place of 4";
   verbs::Options options;
   auto first = [&](uint32_t ranks) {
-    options.seats = std::make_shared<const std::vector<Threads>>(ranks, Threads{0});
+    options.boundThreads = std::make_shared<const std::vector<Threads>>(ranks, Threads{0});
     auto order = verbs::inOrder({list, 4}, options);
     EXPECT_EQ(order.size(), 4u) << "all are tried";
     return std::string(verbs::Library::get().get_device_name(order.at(0)));

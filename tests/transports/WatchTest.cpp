@@ -1,7 +1,7 @@
 // Ranks that watch each other, in one process.
 #include "transports/network/Watch.h"
 #include "transports/network/Failures.h"
-#include "transports/network/Interfaces.h"
+#include "wireup/Interfaces.h"
 
 #include <chrono>
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 #include "tools/input/ReadInput.h"
 
+#include "ir/Numbers.h"
+
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/Errno.h"
 
@@ -129,12 +131,10 @@ Result<std::unique_ptr<llvm::MemoryBuffer>> readOpen(int fd, bool isOwn, const s
 } // namespace
 
 int descriptorNamed(llvm::StringRef name) {
-  int fd = -1;
   if (name == "-" || name == "/dev/stdin")
     return STDIN_FILENO;
-  bool isNumber = (name.consume_front("/dev/fd/") || name.consume_front("/proc/self/fd/")) &&
-                  !name.getAsInteger(10, fd) && fd >= 0;
-  return isNumber ? fd : -1;
+  bool isOwn = name.consume_front("/dev/fd/") || name.consume_front("/proc/self/fd/");
+  return isOwn ? std::max(parseWhole<int>(name).value_or(-1), -1) : -1;
 }
 
 std::string shownName(llvm::StringRef name) { return name == "-" ? "<stdin>" : name.str(); }

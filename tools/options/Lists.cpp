@@ -1,7 +1,7 @@
 #include "tools/options/Lists.h"
 
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "ir/Numbers.h"
+#include "ir/OptionList.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,42 +16,44 @@ Status notA(llvm::StringRef what, llvm::StringRef text) {
   return Status::error("'" + text.str() + "' is not " + what.str());
 }
 
-llvm::SmallVector<llvm::StringRef> pieces(llvm::StringRef text) {
-  llvm::SmallVector<llvm::StringRef> result;
-  text.split(result, ',');
-  for (llvm::StringRef &piece : result)
-    piece = piece.trim();
+std::vector<llvm::StringRef> pieces(llvm::StringRef text) {
+  std::vector<llvm::StringRef> result;
+  for (std::string_view piece : splitList(text, ','))
+    result.push_back(llvm::StringRef(piece).trim());
   return result;
+}
+
+/// A number with blanks around its unit.
+Amount parseWithUnit(llvm::StringRef text, std::span<const UnitFactor> units) {
+  auto [digits, unit] = splitUnit(text);
+  return parseAmount({digits, llvm::StringRef(unit).trim()}, units);
 }
 
 } // namespace
 
 Result<uint64_t> parseNumber(llvm::StringRef text, uint64_t min, uint64_t max) {
-  uint64_t number = 0;
-  if (text.getAsInteger(10, number))
+  std::optional<uint64_t> number = parseWhole<uint64_t>(text);
+  if (!number)
     return notA("a number", text);
-  if (number < min)
+  if (*number < min)
     return Status::error(text.str() + " is less than " + std::to_string(min));
-  if (number > max)
+  if (*number > max)
     return Status::error(text.str() + " is more than " + std::to_string(max));
-  return number;
+  return *number;
 }
 
 Result<uint64_t> parseBytes(llvm::StringRef text) {
-  llvm::StringRef digits = text.take_while([](char c) { return c >= '0' && c <= '9'; });
-  llvm::StringRef unit = text.drop_front(digits.size()).trim();
-  int shift = llvm::StringSwitch<int>(unit)
-                  .Cases("", "B", 0)
-                  .Case("KiB", 10)
-                  .Case("MiB", 20)
-                  .Case("GiB", 30)
-                  .Default(-1);
-  uint64_t number = 0;
-  if (shift < 0 || digits.getAsInteger(10, number))
+  Amount amount = parseWithUnit(text, kByteUnits);
+  switch (amount.error) {
+  case AmountError::None:
+    break;
+  case AmountError::NoNumber:
+  case AmountError::NoUnit:
     return notA("a size; sizes are like 8, 64KiB, 1MiB", text);
-  if (number > UINT64_MAX >> shift)
+  case AmountError::TooLarge:
     return Status::error(text.str() + " is more than 64 bits hold");
-  return number << shift;
+  }
+  return amount.value;
 }
 
 Result<std::vector<uint64_t>> parseBytesList(llvm::StringRef text) {
@@ -114,20 +116,19 @@ std::string rangesWord(const std::vector<uint32_t> &numbers) {
 
 Result<uint64_t> parseTimeNs(llvm::StringRef text) {
   constexpr uint64_t kMostNs = uint64_t{1} << 50; // 13 days
-  llvm::StringRef digits = text.trim().take_while([](char c) { return c >= '0' && c <= '9'; });
-  llvm::StringRef unit = text.trim().drop_front(digits.size());
-  uint64_t scale = llvm::StringSwitch<uint64_t>(unit)
-                       .Cases("", "ns", 1)
-                       .Case("us", 1'000)
-                       .Case("ms", 1'000'000)
-                       .Case("s", 1'000'000'000)
-                       .Default(0);
-  uint64_t number = 0;
-  if (scale == 0 || digits.getAsInteger(10, number))
-    return Status::error("'" + text.str() + "' is no time; times are like 250, 10us, 2ms");
-  if (number > kMostNs / scale)
+  Amount amount = parseAmount(splitUnit(text.trim()), kTimeUnits);
+  switch (amount.error) {
+  case AmountError::None:
+    if (amount.value <= kMostNs)
+      return amount.value;
+    [[fallthrough]];
+  case AmountError::TooLarge:
     return Status::error(text.str() + " is more than 2^50 ns");
-  return number * scale;
+  case AmountError::NoNumber:
+  case AmountError::NoUnit:
+    break;
+  }
+  return Status::error("'" + text.str() + "' is no time; times are like 250, 10us, 2ms");
 }
 
 } // namespace colldsl::tools

@@ -1,5 +1,6 @@
 #include "tools/options/MachineOptions.h"
 
+#include "ir/OptionList.h"
 #include "tools/input/ReadInput.h"
 #include "tools/options/Lists.h"
 
@@ -46,15 +47,12 @@ Status setParameter(LogGop &into, llvm::StringRef name, llvm::StringRef value) {
 /// "L=1us,o=500".
 Result<LogGop> parseFlat(llvm::StringRef text) {
   LogGop parameters;
-  llvm::SmallVector<llvm::StringRef> settings, seen;
-  text.split(settings, ',');
-  for (llvm::StringRef setting : settings) {
-    auto [name, value] = setting.split('=');
-    if (llvm::is_contained(seen, name))
-      return wrap(name, Status::error("given twice, again as '" + value.str() + "'"));
-    seen.push_back(name);
-    if (Status s = setParameter(parameters, name, value); !s)
-      return wrap(name, s);
+  for (const OptionEntry &setting : parseOptions(splitList(text, ','))) {
+    if (setting.isRepeated)
+      return wrap(setting.name,
+                  Status::error("given twice, again as '" + std::string(setting.value) + "'"));
+    if (Status s = setParameter(parameters, setting.name, setting.value); !s)
+      return wrap(setting.name, s);
   }
   return parameters;
 }

@@ -1,11 +1,12 @@
 #include "tools/run/Launch.h"
-#include "runtime/GatherAll.h"
 
 #include "executor/LocalRanks.h"
+#include "runtime/WireUp.h"
 #include "transports/datagram/Attach.h"
 #include "transports/fake/FakeWorld.h"
 #include "transports/ofi/Attach.h"
 #include "transports/verbs/Attach.h"
+#include "wireup/Allgatherv.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -45,7 +46,7 @@ private:
 };
 
 /// The rank that is to blame if one was killed, then what the others say.
-Status failureOf(const std::vector<LocalOutcome> &outcomes) {
+Status failureOf(const std::vector<RankOutcome> &outcomes) {
   Status first = firstFailure(outcomes);
   if (first.ok())
     return first;
@@ -76,11 +77,11 @@ Result<std::vector<std::byte>> packedRun(const RunTask &task, Endpoint &endpoint
   return report->pack();
 }
 
-Result<std::vector<RankReport>> reportsOf(const std::vector<LocalOutcome> &outcomes) {
+Result<std::vector<RankReport>> reportsOf(const std::vector<RankOutcome> &outcomes) {
   if (Status s = failureOf(outcomes); !s)
     return s;
   std::vector<RankReport> reports;
-  for (const LocalOutcome &outcome : outcomes)
+  for (const RankOutcome &outcome : outcomes)
     reports.push_back(RankReport::unpack(outcome.bytes));
   return reports;
 }
@@ -153,7 +154,7 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
   Result<WiredUp> wired =
-      wireUp(launcher.outOfBand(), memoryFor(options, warned), {}, waysOf(options.transport));
+      wireUp(launcher.oob(), memoryFor(options, warned), {}, waysOf(options.transport));
   Result<std::vector<std::byte>> report =
       wired ? packedRun(task, *wired->endpoint) : wired.status();
   std::vector<std::byte> mine = {std::byte{report.ok()}};
@@ -162,10 +163,10 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
     mine.push_back(static_cast<std::byte>(letter));
   if (report)
     mine.insert(mine.end(), report->begin(), report->end());
-  auto told = gatherAll(launcher.outOfBand(), mine);
+  auto told = allgatherv(launcher.oob(), mine);
   if (!told) // who did not come may be who failed here
     return report ? told.status() : report.status();
-  std::vector<LocalOutcome> outcomes(told->size());
+  std::vector<RankOutcome> outcomes(told->size());
   for (size_t r = 0; r < told->size(); ++r) {
     const std::vector<std::byte> &word = (*told)[r];
     if (word[0] != std::byte{0})
@@ -205,7 +206,7 @@ Result<std::vector<RankReport>> launchThreads(const RunTask &task, const LaunchO
   fake::Options fakeOptions;
   fakeOptions.seed = options.seed;
   fake::World world(numRanks, fakeOptions);
-  std::vector<LocalOutcome> outcomes(numRanks);
+  std::vector<RankOutcome> outcomes(numRanks);
   std::vector<RankReport> reports(numRanks);
   Status started = runThreads(numRanks, [&](uint32_t r) {
     std::unique_ptr<Endpoint> endpoint = world.attach(Rank{r});

@@ -2,8 +2,8 @@
 /// what they tell.
 #pragma once
 
-#include "launch/Launcher.h"
 #include "tools/run/RankRun.h"
+#include "wireup/Launcher.h"
 
 namespace colldsl::tools {
 

@@ -1,5 +1,6 @@
 #include "tools/verify/Summary.h"
 
+#include "ir/Numbers.h"
 #include "tools/options/Lists.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -196,9 +197,8 @@ std::string Summary::ranksWords(const std::string &name) const {
   std::map<uint32_t, std::set<uint32_t>> tried; // per number of ranks
   for (size_t i = 0; i < tasks.size(); ++i)
     for (const auto &[chosen, text] : tasks[i].call.chosen)
-      if (uint32_t rank = 0;
-          isNamed(i) && chosen == name && !llvm::StringRef(text).getAsInteger(10, rank))
-        tried[tasks[i].shape.ranks].insert(rank);
+      if (auto rank = parseWhole<uint32_t>(text); rank && isNamed(i) && chosen == name)
+        tried[tasks[i].shape.ranks].insert(*rank);
   auto areAll = [](const auto &t) { return t.second.size() == t.first; };
   auto areEach = [](const auto &t) {
     std::vector<uint32_t> each = eachRank(t.first);

@@ -2,7 +2,7 @@
 
 #include "transports/datagram/DatagramCarrier.h"
 #include "transports/network/Attach.h"
-#include "transports/network/Interfaces.h"
+#include "wireup/Interfaces.h"
 
 namespace colldsl::datagram {
 

@@ -1,10 +1,10 @@
 /// The way into the transport over datagrams.
 #pragma once
 
-#include "transports/Bootstrap.h"
 #include "transports/datagram/Calls.h"
 #include "transports/datagram/Options.h"
 #include "transports/shm/World.h"
+#include "wireup/Bootstrap.h"
 
 namespace colldsl::datagram {
 

@@ -1,7 +1,7 @@
 #include "transports/datagram/DatagramCarrier.h"
 
 #include "transports/datagram/Sockets.h"
-#include "transports/network/Interfaces.h"
+#include "wireup/Interfaces.h"
 
 #include <arpa/inet.h>
 #include <cstring>

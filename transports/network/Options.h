@@ -16,7 +16,7 @@ struct Options {
   std::string bind = "127.0.0.1";
   /// The threads that the ranks of this host may run on, in order, up to this one, for sharing its
   /// network interfaces out where none is named; null: it takes the first.
-  std::shared_ptr<const std::vector<Threads>> seats;
+  std::shared_ptr<const std::vector<Threads>> boundThreads;
   /// Longer messages are asked about first.
   uint32_t eagerBytes = 8 << 10;
   /// Longer ones may be written to where they belong, or read; of eagerBytes at most.

@@ -1,8 +1,8 @@
 #include "transports/network/Presence.h"
 
 #include "transports/network/Failures.h"
-#include "transports/network/Interfaces.h"
 #include "transports/shm/World.h"
+#include "wireup/Interfaces.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,9 +11,9 @@
 namespace colldsl::network {
 namespace {
 
-Result<std::vector<Parcel>> tellAll(Bootstrap &bootstrap, std::span<const std::byte> mine,
-                                    uint32_t numRanks) {
-  std::vector<Parcel> out, in;
+Result<std::vector<BootstrapData>> tellAll(Bootstrap &bootstrap, std::span<const std::byte> mine,
+                                           uint32_t numRanks) {
+  std::vector<BootstrapData> out, in;
   for (uint32_t r = 0; r < numRanks; ++r) {
     out.push_back({Rank{r}, {mine.begin(), mine.end()}});
     in.push_back({Rank{r}, {}});
@@ -23,7 +23,7 @@ Result<std::vector<Parcel>> tellAll(Bootstrap &bootstrap, std::span<const std::b
   return in;
 }
 
-std::string wordsOf(const Parcel &parcel) {
+std::string wordsOf(const BootstrapData &parcel) {
   return {reinterpret_cast<const char *>(parcel.bytes.data()), parcel.bytes.size()};
 }
 
@@ -61,11 +61,11 @@ Result<Presence> appear(const Carrier &carrier, Rank self, const Options &option
 
 // What is no card says why there is none.
 Result<Directory> showCards(Bootstrap &bootstrap, const Card &card, uint32_t numRanks) {
-  Result<std::vector<Parcel>> told =
+  Result<std::vector<BootstrapData>> told =
       tellAll(bootstrap, std::as_bytes(std::span(&card, 1)), numRanks);
   if (!told)
     return told.status();
-  const std::vector<Parcel> &in = *told;
+  const std::vector<BootstrapData> &in = *told;
   std::vector<Card> cards(numRanks);
   for (uint32_t r = 0; r < numRanks; ++r) {
     if (in[r].bytes.size() != sizeof(Card))

@@ -1,9 +1,9 @@
 /// How a rank comes to be on a network, where others find it and it finds them.
 #pragma once
 
-#include "transports/Bootstrap.h"
 #include "transports/network/Mail.h"
 #include "transports/network/Watch.h"
+#include "wireup/Bootstrap.h"
 
 namespace colldsl::network {
 

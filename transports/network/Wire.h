@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ir/Ids.h"
-#include "transports/network/Interfaces.h"
+#include "wireup/Interfaces.h"
 
 #include <array>
 #include <cstddef>

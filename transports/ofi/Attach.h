@@ -1,10 +1,10 @@
 /// The way into the transport for who knows nothing of libfabric, and may have been built without.
 #pragma once
 
-#include "transports/Bootstrap.h"
 #include "transports/network/Carrier.h"
 #include "transports/ofi/Options.h"
 #include "transports/shm/World.h"
+#include "wireup/Bootstrap.h"
 
 namespace colldsl::ofi {
 

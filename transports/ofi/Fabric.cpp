@@ -112,13 +112,13 @@ Fabric::Info Fabric::ask(const Options &options) {
 
 // Of what is bound to an address there is one.
 Fabric::Info Fabric::nearest(Info offers, const Options &options) {
-  if (!offers || !offers->next || !options.seats)
+  if (!offers || !offers->next || !options.boundThreads)
     return offers;
   std::vector<const fi_info *> equal = equalDomains(offers.get());
   std::vector<NicName> names;
   for (const fi_info *offer : equal)
     names.push_back(nicOf(*offer));
-  return Info(Library::get().copyInfo(equal[nearestNic(names, *options.seats)]));
+  return Info(Library::get().copyInfo(equal[nearestNic(names, *options.boundThreads)]));
 }
 
 Result<std::unique_ptr<Fabric>> Fabric::open(const Options &options, Calls &calls) {

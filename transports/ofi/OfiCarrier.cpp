@@ -1,6 +1,6 @@
 #include "transports/ofi/OfiCarrier.h"
 
-#include "transports/network/Interfaces.h"
+#include "wireup/Interfaces.h"
 
 #include <algorithm>
 

@@ -1,14 +1,15 @@
 #include "transports/ofi/Options.h"
 
-#include "transports/network/Interfaces.h"
 #include "transports/ofi/Attach.h"
+#include "wireup/Environment.h"
+#include "wireup/Interfaces.h"
 
 namespace colldsl::ofi {
 
 Result<Options> optionsFromEnvironment() {
   Options options;
   auto take = [](const char *name, std::string &value) {
-    if (const char *given = network::setting(name))
+    if (const char *given = setting(name))
       value = given;
   };
   take("COLLDSL_OFI_PROVIDER", options.provider);

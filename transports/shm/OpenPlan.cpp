@@ -32,7 +32,8 @@ Status compareEdge(Rank from, uint64_t sends, uint64_t sendHash, Rank to, uint64
 
 } // namespace
 
-std::vector<Parcel> makeOffers(const OpenRequest &request, std::span<const uint64_t> channels) {
+std::vector<BootstrapData> makeOffers(const OpenRequest &request,
+                                      std::span<const uint64_t> channels) {
   std::map<Rank, EdgeOffer> offers;
   for (const EdgeSpec &edge : request.out) {
     offers[edge.peer].sends = edge.messages.size();
@@ -44,7 +45,7 @@ std::vector<Parcel> makeOffers(const OpenRequest &request, std::span<const uint6
     offer.receiveHash = hashOf(request.in[i].messages);
     offer.channel = channels[i];
   }
-  std::vector<Parcel> parcels;
+  std::vector<BootstrapData> parcels;
   for (auto &[peer, offer] : offers) {
     offer.fingerprint = request.fingerprint;
     parcels.push_back({peer, std::vector<std::byte>(sizeof offer)});
@@ -53,7 +54,7 @@ std::vector<Parcel> makeOffers(const OpenRequest &request, std::span<const uint6
   return parcels;
 }
 
-EdgeOffer readOffer(const Parcel &parcel) {
+EdgeOffer readOffer(const BootstrapData &parcel) {
   EdgeOffer offer;
   if (parcel.bytes.size() == sizeof offer)
     std::memcpy(&offer, parcel.bytes.data(), sizeof offer);
@@ -150,9 +151,9 @@ Status ShmChannels::layOut(std::span<const EdgeSpec> in) {
 
 // Fails only if not all ranks could be reached. Disagreements go to the log.
 Status ShmChannels::connect(const OpenRequest &request) {
-  std::vector<Parcel> offers = makeOffers(request, ownChannels_);
-  std::vector<Parcel> answers;
-  for (const Parcel &offer : offers)
+  std::vector<BootstrapData> offers = makeOffers(request, ownChannels_);
+  std::vector<BootstrapData> answers;
+  for (const BootstrapData &offer : offers)
     answers.push_back({offer.peer, {}});
   if (Status s = endpoint_.bootstrap_.exchange(offers, answers); !s)
     return s;

@@ -1,8 +1,8 @@
 /// What the two ends of every edge tell each other when a plan is opened.
 #pragma once
 
-#include "transports/Bootstrap.h"
 #include "transports/Transport.h"
+#include "wireup/Bootstrap.h"
 
 namespace colldsl::shm {
 
@@ -19,10 +19,11 @@ struct EdgeOffer {
 
 /// One parcel for each peer that some edge leads to or comes from, sorted.
 /// `channels`: of the edges request.in, in their order.
-std::vector<Parcel> makeOffers(const OpenRequest &request, std::span<const uint64_t> channels);
+std::vector<BootstrapData> makeOffers(const OpenRequest &request,
+                                      std::span<const uint64_t> channels);
 
 /// An empty one if the peer has none for us.
-EdgeOffer readOffer(const Parcel &parcel);
+EdgeOffer readOffer(const BootstrapData &parcel);
 
 /// Compares the two views of the edges between `self` and `peer`.
 Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer &theirs);

@@ -60,10 +60,10 @@ Status ShmBootstrap::meet() {
   return {};
 }
 
-Result<uint64_t> ShmBootstrap::putOut(std::span<const Parcel> out) {
+Result<uint64_t> ShmBootstrap::putOut(std::span<const BootstrapData> out) {
   uint64_t directoryBytes = sizeof(uint64_t) + out.size() * sizeof(DirectoryEntry);
   uint64_t bytes = directoryBytes;
-  for (const Parcel &parcel : out)
+  for (const BootstrapData &parcel : out)
     bytes += parcel.bytes.size();
   std::unique_lock lock(arenaMutex_);
   uint64_t block = arena_.allocate(bytes);
@@ -75,7 +75,7 @@ Result<uint64_t> ShmBootstrap::putOut(std::span<const Parcel> out) {
   std::memcpy(world_.at(block), &count, sizeof count);
   auto *directory = reinterpret_cast<DirectoryEntry *>(world_.at(block) + sizeof count);
   uint64_t next = block + directoryBytes;
-  for (const Parcel &parcel : out) {
+  for (const BootstrapData &parcel : out) {
     *directory++ = {parcel.peer, static_cast<uint32_t>(parcel.bytes.size()), next};
     std::copy(parcel.bytes.begin(), parcel.bytes.end(), world_.at(next));
     next += parcel.bytes.size();
@@ -83,7 +83,7 @@ Result<uint64_t> ShmBootstrap::putOut(std::span<const Parcel> out) {
   return block;
 }
 
-void ShmBootstrap::fetch(Parcel &parcel) const {
+void ShmBootstrap::fetch(BootstrapData &parcel) const {
   const std::byte *block =
       world_.at(world_.control(parcel.peer).parcels.load(std::memory_order_relaxed));
   uint64_t count;
@@ -96,7 +96,7 @@ void ShmBootstrap::fetch(Parcel &parcel) const {
     parcel.bytes.assign(world_.at(entry->offset), world_.at(entry->offset) + entry->bytes);
 }
 
-Status ShmBootstrap::exchange(std::span<const Parcel> out, std::span<Parcel> in) {
+Status ShmBootstrap::exchange(std::span<const BootstrapData> out, std::span<BootstrapData> in) {
   Result<uint64_t> block = putOut(out);
   if (!block)
     return block.status();
@@ -104,7 +104,7 @@ Status ShmBootstrap::exchange(std::span<const Parcel> out, std::span<Parcel> in)
   own.parcels.store(*block, std::memory_order_relaxed);
   own.exchangeSeq.store(++exchanges_, std::memory_order_release);
   Status status;
-  for (Parcel &parcel : in) {
+  for (BootstrapData &parcel : in) {
     status = waitFor(parcel.peer, [this](const RankControl &control) {
       return control.exchangeSeq.load(std::memory_order_acquire) == exchanges_;
     });

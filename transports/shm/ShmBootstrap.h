@@ -1,9 +1,9 @@
 /// Bootstrap through the shared mapping.
 #pragma once
 
-#include "transports/Bootstrap.h"
 #include "transports/shm/Arena.h"
 #include "transports/shm/Health.h"
+#include "wireup/Bootstrap.h"
 
 namespace colldsl::shm {
 
@@ -19,7 +19,7 @@ public:
   /// Waits until all ranks have told their process ids.
   Status meet();
 
-  Status exchange(std::span<const Parcel> out, std::span<Parcel> in) override;
+  Status exchange(std::span<const BootstrapData> out, std::span<BootstrapData> in) override;
   Status barrier() override;
 
   /// A barrier, and what had failed in the plan by then: the same on all ranks, whatever
@@ -30,8 +30,8 @@ private:
   template <typename Condition> Status waitFor(Rank rank, Condition condition);
   Status arrive(std::optional<uint32_t> plan);
   Status giveUp(Rank rank, const std::string &what) const;
-  Result<uint64_t> putOut(std::span<const Parcel> out);
-  void fetch(Parcel &parcel) const;
+  Result<uint64_t> putOut(std::span<const BootstrapData> out);
+  void fetch(BootstrapData &parcel) const;
 
   World &world_;
   Rank self_;

@@ -1,9 +1,9 @@
 /// The way into the transport for who knows nothing of verbs, and may have been built without.
 #pragma once
 
-#include "transports/Bootstrap.h"
 #include "transports/shm/World.h"
 #include "transports/verbs/Options.h"
+#include "wireup/Bootstrap.h"
 
 namespace colldsl::verbs {
 

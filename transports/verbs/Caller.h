@@ -5,8 +5,8 @@
 /// rank that computes answers late, and is called again.
 #pragma once
 
-#include "transports/network/Interfaces.h"
 #include "transports/verbs/Connector.h"
+#include "wireup/Interfaces.h"
 
 #include <chrono>
 

@@ -70,7 +70,7 @@ std::vector<ibv_device *> inOrder(std::span<ibv_device *const> devices, const Op
   std::vector<ibv_device *> order(devices.begin(), devices.end());
   if (!options.device.empty())
     std::erase_if(order, [&](ibv_device *device) { return nameOf(device) != options.device; });
-  if (order.size() < 2 || !options.seats)
+  if (order.size() < 2 || !options.boundThreads)
     return order;
   std::vector<size_t> equal = equalOf(tryAll(order, options));
   if (equal.empty())
@@ -79,7 +79,7 @@ std::vector<ibv_device *> inOrder(std::span<ibv_device *const> devices, const Op
   for (size_t place : equal)
     names.push_back({nameOf(order[place]), ""});
   auto nearest =
-      order.begin() + static_cast<std::ptrdiff_t>(equal[nearestNic(names, *options.seats)]);
+      order.begin() + static_cast<std::ptrdiff_t>(equal[nearestNic(names, *options.boundThreads)]);
   std::rotate(order.begin(), nearest, nearest + 1);
   return order;
 }

@@ -1,9 +1,9 @@
 /// Which device of several a rank takes.
 #pragma once
 
-#include "transports/network/Interfaces.h"
 #include "transports/verbs/Library.h"
 #include "transports/verbs/Options.h"
+#include "wireup/Interfaces.h"
 
 namespace colldsl::verbs {
 

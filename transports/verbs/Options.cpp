@@ -1,37 +1,20 @@
 #include "transports/verbs/Options.h"
 
-#include "transports/network/Interfaces.h"
-
-#include <charconv>
-#include <cstring>
+#include "wireup/Environment.h"
+#include "wireup/Interfaces.h"
 
 namespace colldsl::verbs {
-namespace {
-
-template <typename T> Status readNumber(const char *name, T &value) {
-  const char *text = network::setting(name);
-  if (!text)
-    return {};
-  uint8_t number = 0; // ports and GIDs have no greater ones
-  const char *end = text + std::strlen(text);
-  auto [stopped, error] = std::from_chars(text, end, number);
-  if (error != std::errc() || stopped != end)
-    return Status::error(std::string(name) + " is '" + text + "', which is no number up to 255");
-  value = number;
-  return {};
-}
-
-} // namespace
 
 Result<Options> optionsFromEnvironment() {
+  constexpr const char *kWhat = "number up to 255"; // ports and GIDs have no greater ones
   Options options;
-  if (const char *device = network::setting("COLLDSL_VERBS_DEVICE"))
+  if (const char *device = setting("COLLDSL_VERBS_DEVICE"))
     options.device = device;
   if (Status s = network::readBind("COLLDSL_VERBS_BIND", options.bind); !s)
     return s;
-  if (Status s = readNumber("COLLDSL_VERBS_PORT", options.port); !s)
+  if (Status s = readNumber<uint8_t>("COLLDSL_VERBS_PORT", options.port, kWhat); !s)
     return s;
-  if (Status s = readNumber("COLLDSL_VERBS_GID", options.gidIndex); !s)
+  if (Status s = readNumber<uint8_t>("COLLDSL_VERBS_GID", options.gidIndex, kWhat); !s)
     return s;
   return options;
 }

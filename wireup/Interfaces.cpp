@@ -1,11 +1,12 @@
-#include "transports/network/Interfaces.h"
+#include "wireup/Interfaces.h"
+
+#include "ir/Numbers.h"
+#include "wireup/Environment.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <bit>
 #include <cerrno>
-#include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <ifaddrs.h>
@@ -57,16 +58,15 @@ uint32_t bitsOf(const SocketName &mask) {
 /// "10.0.0.0/24"; nothing: it is no network.
 bool readNetwork(const std::string &text, Interface &network) {
   size_t slash = text.find('/');
-  const char *end = text.data() + text.size();
   Result<Address> address = readAddress(text.substr(0, slash));
   if (!address)
     return false;
   network.address = *address;
-  auto [stopped, error] = std::from_chars(text.data() + slash + 1, end, network.bits);
+  std::optional<uint32_t> bits = parseWhole<uint32_t>(std::string_view(text).substr(slash + 1));
   uint32_t most = address->isOfIpv4() ? kBitsOfIpv4 : kBits;
-  if (error != std::errc() || stopped != end || network.bits > most)
+  if (!bits || *bits > most)
     return false;
-  network.bits += kBits - most;
+  network.bits = *bits + kBits - most;
   return true;
 }
 
@@ -185,11 +185,6 @@ Result<Address> readAddress(const std::string &text) {
   if (inet_pton(AF_INET, text.c_str(), &address.bytes[kMapped.size()]) == 1)
     return address;
   return Status::error("'" + text + "' is not an address such as 10.0.0.1 or fd00::1");
-}
-
-const char *setting(const char *variable) {
-  const char *value = std::getenv(variable);
-  return value && *value ? value : nullptr;
 }
 
 Status readBind(const char *variable, std::string &bind) {

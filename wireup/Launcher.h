@@ -7,7 +7,7 @@
 /// nothing more can be had from the launcher.
 #pragma once
 
-#include "runtime/WireUp.h"
+#include "wireup/Oob.h"
 
 #include <chrono>
 #include <cstddef>
@@ -37,7 +37,7 @@ public:
   virtual Status endWithIt() { return {}; }
 
   /// What ranks need to find each other; used while the launcher is there.
-  OutOfBand outOfBand();
+  Oob oob();
 
   /// So many bytes of each rank, which may be many, to everyone, in the order of the ranks.
   Status allgather(const void *mine, void *all, size_t bytes);

@@ -1,20 +1,20 @@
-#include "runtime/OutOfBandBootstrap.h"
+#include "wireup/OobBootstrap.h"
 
 #include "ir/Concat.h"
-#include "runtime/GatherAll.h"
+#include "wireup/Allgatherv.h"
 
 #include <cstring>
 
 namespace colldsl {
 namespace {
 
-/// In front of its bytes: whom a parcel is for.
+/// In front of its bytes: the ranks that they are for.
 struct Label {
   Rank first, last;
   uint64_t bytes;
 };
 
-std::vector<std::byte> pack(std::span<const Parcel> out) {
+std::vector<std::byte> pack(std::span<const BootstrapData> out) {
   std::vector<std::byte> packed;
   for (size_t i = 0; i < out.size();) {
     size_t end = i + 1;
@@ -50,24 +50,24 @@ bool unpack(std::span<const std::byte> packed, Rank self, std::vector<std::byte>
 
 } // namespace
 
-Status OutOfBandBootstrap::exchange(std::span<const Parcel> out, std::span<Parcel> in) {
-  auto all = gatherAll(launcher_, pack(out));
+Status OobBootstrap::exchange(std::span<const BootstrapData> out, std::span<BootstrapData> in) {
+  auto all = allgatherv(oob_, pack(out));
   if (!all)
     return all.status();
-  for (Parcel &parcel : in) {
-    uint32_t peer = index(parcel.peer);
-    if (!unpack((*all)[peer], Rank{launcher_.rank}, parcel.bytes))
+  for (BootstrapData &data : in) {
+    uint32_t peer = index(data.peer);
+    if (!unpack((*all)[peer], Rank{oob_.rank}, data.bytes))
       return Status::error(concat("what rank ", peer, " told over the launcher is damaged"));
   }
   return {};
 }
 
-Status OutOfBandBootstrap::barrier() {
-  if (launcher_.barrier)
-    return launcher_.barrier();
+Status OobBootstrap::barrier() {
+  if (oob_.barrier)
+    return oob_.barrier();
   std::byte mine{};
-  std::vector<std::byte> all(launcher_.numRanks);
-  return launcher_.allgather(&mine, all.data(), 1);
+  std::vector<std::byte> all(oob_.numRanks);
+  return oob_.allgather(&mine, all.data(), 1);
 }
 
 } // namespace colldsl

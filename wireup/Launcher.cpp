@@ -1,11 +1,9 @@
-#include "launch/Launcher.h"
+#include "wireup/Launcher.h"
 
 #include "ir/Concat.h"
+#include "wireup/Environment.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 
 namespace colldsl {
 namespace {
@@ -17,13 +15,8 @@ constexpr uint32_t kUsualSeconds = 60;
 
 Result<Launcher::Limit> limitFromEnvironment() {
   uint32_t seconds = kUsualSeconds;
-  const char *text = std::getenv(kLimit);
-  if (text && *text) {
-    const char *end = text + std::strlen(text);
-    auto [stopped, error] = std::from_chars(text, end, seconds);
-    if (error != std::errc() || stopped != end)
-      return Status::error(concat(kLimit, " is '", text, "', which is no number of seconds"));
-  }
+  if (Status s = readNumber<uint32_t>(kLimit, seconds, "number of seconds"); !s)
+    return s;
   return seconds == 0 ? Launcher::Limit() : std::chrono::seconds(seconds);
 }
 
@@ -48,8 +41,8 @@ Status Launcher::notAllCame() const {
                               " s, of which ", kLimit, " may give them more"));
 }
 
-OutOfBand Launcher::outOfBand() {
-  OutOfBand all;
+Oob Launcher::oob() {
+  Oob all;
   all.rank = rank_;
   all.numRanks = numRanks_;
   all.allgather = [this](const void *mine, void *everybody, size_t bytes) {

@@ -1,4 +1,4 @@
-/// How ranks that cannot talk yet tell each other where their channels are.
+/// How ranks that are not connected yet exchange where their channels are.
 #pragma once
 
 #include "ir/Ids.h"
@@ -10,7 +10,8 @@
 
 namespace colldsl {
 
-struct Parcel {
+/// What a rank sends to, or gets from, one peer.
+struct BootstrapData {
   Rank peer = kNoRank;
   std::vector<std::byte> bytes;
 };
@@ -22,10 +23,10 @@ class Bootstrap {
 public:
   virtual ~Bootstrap() = default;
 
-  /// Sends at most one parcel to each peer and fetches those that the peers named
-  /// in `in` have for this rank; one that is not there stays empty. `out` is sorted
-  /// by peer. Costs what this rank's own parcels cost, and a barrier.
-  virtual Status exchange(std::span<const Parcel> out, std::span<Parcel> in) = 0;
+  /// Sends data to each peer of `out`, once at most, and fetches what the peers named
+  /// in `in` have for this rank; the bytes of one that has nothing stay empty. `out` is sorted
+  /// by peer. Costs what this rank's own data cost, and a barrier.
+  virtual Status exchange(std::span<const BootstrapData> out, std::span<BootstrapData> in) = 0;
 
   virtual Status barrier() = 0;
 };

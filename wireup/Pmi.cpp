@@ -1,14 +1,15 @@
 // PMI 1 as MPICH's launchers speak it: lines of words `name=value` over a socket that the process
 // inherits. source: P. Balaji et al., "PMI: a scalable parallel process-management interface for
 // extreme-scale systems", 2010, and the simple PMI of MPICH.
-#include "launch/Launcher.h"
+#include "wireup/Launcher.h"
 
 #include "ir/Concat.h"
+#include "ir/Numbers.h"
+#include "wireup/Environment.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
@@ -22,13 +23,8 @@ constexpr size_t kLongestLine = 1000, kMostBesides = 100;
 
 /// The number in a variable of the environment; nothing: it is not there, or none.
 std::optional<uint32_t> numberIn(const char *variable) {
-  const char *text = std::getenv(variable);
-  uint32_t number = 0;
-  if (!text)
-    return std::nullopt;
-  const char *end = text + std::strlen(text);
-  auto [stopped, error] = std::from_chars(text, end, number);
-  return error == std::errc() && stopped == end ? std::optional(number) : std::nullopt;
+  const char *text = setting(variable);
+  return text ? parseWhole<uint32_t>(text) : std::nullopt;
 }
 
 std::string inHex(std::span<const std::byte> bytes) {
@@ -70,8 +66,7 @@ public:
       said = ask("cmd=get_maxes", "maxes");
     if (!said)
       return said.status();
-    std::string longest = wordOf(*said, "vallen_max");
-    std::from_chars(longest.data(), longest.data() + longest.size(), longestValue_);
+    longestValue_ = parseWhole<size_t>(wordOf(*said, "vallen_max")).value_or(0);
     said = ask("cmd=get_my_kvsname", "my_kvsname");
     if (!said)
       return said.status();

@@ -57,9 +57,6 @@ std::string inWords(const Address &address);
 /// "10.0.0.1", "fd00::1".
 Result<Address> readAddress(const std::string &text);
 
-/// The value of a variable of the environment; null if it is empty, too.
-const char *setting(const char *variable);
-
 /// Puts the address or network that a variable names into `bind`, which stays if it names none.
 /// What cannot be one interface's is an error that names the variable.
 Status readBind(const char *variable, std::string &bind);

@@ -1,6 +1,6 @@
 // PMI with a launcher that says what the test wants: right answers, wrong ones, none.
-#include "launch/Launcher.h"
-#include "runtime/GatherAll.h"
+#include "wireup/Allgatherv.h"
+#include "wireup/Launcher.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ TEST(Pmi, LongValuesTravelInPieces) {
     ASSERT_TRUE(s) << s.message();
     EXPECT_TRUE(std::equal(mine.begin(), mine.end(), all.begin()));
     EXPECT_TRUE(std::equal(mine.begin(), mine.end(), all.begin() + static_cast<ptrdiff_t>(length)));
-    auto each = gatherAll(launcher.outOfBand(), mine);
+    auto each = allgatherv(launcher.oob(), mine);
     ASSERT_TRUE(each);
     EXPECT_EQ((*each)[0], mine);
     EXPECT_EQ((*each)[1], mine);

@@ -1,7 +1,8 @@
 // How ranks find out who shares a node with them, and where the others are.
-#include "runtime/Cards.h"
-#include "runtime/OutOfBandBootstrap.h"
+#include "wireup/ProcessInfo.h"
 #include "transports/network/Presence.h"
+#include "wireup/Nodes.h"
+#include "wireup/OobBootstrap.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -19,56 +20,56 @@ network::Interface at(const char *text) {
 }
 
 /// A rank of a host with these interfaces.
-Card onHost(const char *boot, std::initializer_list<network::Interface> interfaces = {}) {
-  Card card;
+ProcessInfo onHost(const char *boot, std::initializer_list<network::Interface> interfaces = {}) {
+  ProcessInfo card;
   std::strcpy(card.boot, boot);
   std::copy(interfaces.begin(), interfaces.end(), card.interfaces.begin());
   return card;
 }
 
-std::string meetAt(const std::vector<Card> &cards) {
-  Result<network::Address> point = meetingPoint(cards, firstOfHosts(cards));
+std::string meetAt(const std::vector<ProcessInfo> &processes) {
+  Result<network::Address> point = reachableAddress(processes, firstOfHosts(processes));
   return point ? network::inWords(*point) : point.message();
 }
 
 TEST(Nodes, AreMachinesAndNamespacesAndRanksInARow) {
-  std::vector<Card> cards(6, onHost("a"));
-  cards[1] = cards[4] = onHost("b");
-  cards[5].processNamespace = 7;
-  cards[2].networkNamespace = 8;
+  std::vector<ProcessInfo> processes(6, onHost("a"));
+  processes[1] = processes[4] = onHost("b");
+  processes[5].processNamespace = 7;
+  processes[2].networkNamespace = 8;
   using Ranks = std::vector<uint32_t>;
-  EXPECT_EQ(firstOfNodes(cards, 0), (Ranks{0, 1, 0, 0, 1, 5}));
-  EXPECT_EQ(firstOfNodes(cards, 2), (Ranks{0, 1, 2, 2, 4, 5}));
-  EXPECT_EQ(firstOfHosts(cards), (Ranks{0, 1, 2, 0, 1, 0}));
+  EXPECT_EQ(firstOfNodes(processes, 0), (Ranks{0, 1, 0, 0, 1, 5}));
+  EXPECT_EQ(firstOfNodes(processes, 2), (Ranks{0, 1, 2, 2, 4, 5}));
+  EXPECT_EQ(firstOfHosts(processes), (Ranks{0, 1, 2, 0, 1, 0}));
 }
 
 // Whatever they see of each other: they share its cores.
 TEST(Nodes, OfAMachineAreCountedAcrossNamespaces) {
-  OutOfBand launcher;
-  launcher.numRanks = 4;
-  launcher.allgather = [](const void *mine, void *all, size_t bytes) {
-    EXPECT_EQ(bytes, sizeof(Card));
-    auto *cards = static_cast<Card *>(all);
-    std::fill_n(cards, 4, *static_cast<const Card *>(mine));
-    ++cards[1].processNamespace;
-    ++cards[2].networkNamespace;
-    std::strcpy(cards[3].boot, "another machine");
+  Oob oob;
+  oob.numRanks = 4;
+  oob.allgather = [](const void *mine, void *all, size_t bytes) {
+    EXPECT_EQ(bytes, sizeof(ProcessInfo));
+    auto *processes = static_cast<ProcessInfo *>(all);
+    std::fill_n(processes, 4, *static_cast<const ProcessInfo *>(mine));
+    ++processes[1].processNamespace;
+    ++processes[2].networkNamespace;
+    std::strcpy(processes[3].boot, "another machine");
     return Status();
   };
-  EXPECT_EQ(*countOnMachine(launcher), 3u);
-  launcher.allgather = [](const void *, void *, size_t) { return Status::error("nobody came"); };
-  EXPECT_EQ(countOnMachine(launcher).message(), "nobody came");
+  EXPECT_EQ(*countOnMachine(oob), 3u);
+  oob.allgather = [](const void *, void *, size_t) { return Status::error("nobody came"); };
+  EXPECT_EQ(countOnMachine(oob).message(), "nobody came");
 }
 
 TEST(Nodes, MeetWhereAllAreAndNobodyIsTwice) {
-  Card first = onHost("a", {at("192.168.1.1"), at("172.16.0.1"), at("10.0.0.1")});
-  Card second = onHost("b", {at("192.168.1.1"), at("10.0.0.2")});
+  ProcessInfo first = onHost("a", {at("192.168.1.1"), at("172.16.0.1"), at("10.0.0.1")});
+  ProcessInfo second = onHost("b", {at("192.168.1.1"), at("10.0.0.2")});
   EXPECT_EQ(meetAt({first, second}), "10.0.0.1");
   EXPECT_EQ(meetAt({first, first, second}), "10.0.0.1");
   // No network has all: the first address that is not taken, and routes.
   EXPECT_EQ(meetAt({first, second, onHost("c", {at("10.9.0.3")})}), "172.16.0.1");
   // Machines with IPv6 alone, or in common.
-  Card longOnly = onHost("d", {at("fd00::4")});
+  ProcessInfo longOnly = onHost("d", {at("fd00::4")});
   EXPECT_EQ(meetAt({onHost("e", {at("fd00::5")}), longOnly}), "fd00::5");
   EXPECT_EQ(meetAt({onHost("e", {at("10.0.0.5"), at("fd01::5"), at("fd00::5")}), longOnly}),
             "fd00::5");
@@ -153,11 +154,11 @@ class Gathering {
 public:
   explicit Gathering(uint32_t numRanks) : numRanks_(numRanks), barrier_(numRanks) {}
 
-  OutOfBand of(uint32_t rank) {
-    OutOfBand launcher;
-    launcher.rank = rank;
-    launcher.numRanks = numRanks_;
-    launcher.allgather = [this, rank](const void *mine, void *all, size_t bytes) {
+  Oob of(uint32_t rank) {
+    Oob oob;
+    oob.rank = rank;
+    oob.numRanks = numRanks_;
+    oob.allgather = [this, rank](const void *mine, void *all, size_t bytes) {
       if (rank == 0)
         bytes_.assign(bytes * numRanks_, std::byte{});
       barrier_.arrive_and_wait();
@@ -175,7 +176,7 @@ public:
       barrier_.arrive_and_wait();
       return Status();
     };
-    return launcher;
+    return oob;
   }
 
   void damage() { damage_ = true; }
@@ -187,8 +188,8 @@ public:
     std::vector<std::thread> threads;
     for (uint32_t r = 0; r < numRanks_; ++r)
       threads.emplace_back([&, r] {
-        OutOfBand launcher = of(r);
-        OutOfBandBootstrap bootstrap(launcher);
+        Oob oob = of(r);
+        OobBootstrap bootstrap(oob);
         body(bootstrap, r);
       });
     for (std::thread &thread : threads)
@@ -208,20 +209,20 @@ std::vector<std::byte> letters(uint32_t from, uint32_t to) {
   return std::vector<std::byte>(from * 3 + to, static_cast<std::byte>(16 * from + to));
 }
 
-TEST(OutOfBandBootstrap, ParcelsReachThoseTheyAreFor) {
+TEST(OobBootstrap, DataReachThoseTheyAreFor) {
   Gathering gathering(4);
   gathering.run([](Bootstrap &bootstrap, uint32_t self) {
     for (int round = 0; round < 2; ++round) {
-      std::vector<Parcel> out, in;
+      std::vector<BootstrapData> out, in;
       for (uint32_t peer = 0; peer < 4; ++peer) {
         if (peer != 2) // nobody has anything for rank 2
           out.push_back({Rank{peer}, letters(self, peer)});
         in.push_back({Rank{3 - peer}, {std::byte{1}}});
       }
       ASSERT_TRUE(bootstrap.exchange(out, in));
-      for (const Parcel &parcel : in)
-        EXPECT_EQ(parcel.bytes,
-                  self == 2 ? std::vector<std::byte>() : letters(index(parcel.peer), self));
+      for (const BootstrapData &data : in)
+        EXPECT_EQ(data.bytes,
+                  self == 2 ? std::vector<std::byte>() : letters(index(data.peer), self));
       ASSERT_TRUE(bootstrap.exchange({}, in)); // nothing at all
       EXPECT_TRUE(in[0].bytes.empty());
       ASSERT_TRUE(bootstrap.barrier());
@@ -229,13 +230,13 @@ TEST(OutOfBandBootstrap, ParcelsReachThoseTheyAreFor) {
   });
 }
 
-TEST(OutOfBandBootstrap, WhatIsForAllTravelsOnce) {
+TEST(OobBootstrap, WhatIsForAllTravelsOnce) {
   Gathering gathering(8);
   gathering.run([](Bootstrap &bootstrap, uint32_t self) {
-    std::vector<Parcel> out;
+    std::vector<BootstrapData> out;
     for (uint32_t peer = 0; peer < 8; ++peer)
       out.push_back({Rank{peer}, letters(self, 100)});
-    Parcel in{Rank{5}, {}};
+    BootstrapData in{Rank{5}, {}};
     ASSERT_TRUE(bootstrap.exchange(out, {&in, 1}));
     EXPECT_EQ(in.bytes, letters(5, 100));
   });
@@ -243,7 +244,7 @@ TEST(OutOfBandBootstrap, WhatIsForAllTravelsOnce) {
 }
 
 // What a rank has to tell so that all others find it does not grow with their number.
-TEST(OutOfBandBootstrap, CardsAreToldOnce) {
+TEST(OobBootstrap, CardsAreToldOnce) {
   std::pair<size_t, size_t> toldOfTwo;
   for (uint32_t numRanks : {2u, 8u, 32u}) {
     Gathering gathering(numRanks);
@@ -258,16 +259,16 @@ TEST(OutOfBandBootstrap, CardsAreToldOnce) {
     if (numRanks == 2)
       toldOfTwo = gathering.told();
     EXPECT_EQ(gathering.told(), toldOfTwo) << numRanks;
-    EXPECT_EQ(gathering.told().first, 2u); // lengths, cards
+    EXPECT_EQ(gathering.told().first, 2u); // lengths, processes
     EXPECT_LT(gathering.told().second, sizeof(network::Card) + 32);
   }
 }
 
-TEST(OutOfBandBootstrap, WhatIsDamagedIsRefused) {
+TEST(OobBootstrap, WhatIsDamagedIsRefused) {
   Gathering gathering(2);
   gathering.damage();
   gathering.run([](Bootstrap &bootstrap, uint32_t self) {
-    Parcel out{Rank{1 - self}, letters(1, 9)}, in{Rank{0}, {}};
+    BootstrapData out{Rank{1 - self}, letters(1, 9)}, in{Rank{0}, {}};
     Status s = bootstrap.exchange({&out, 1}, {&in, 1});
     EXPECT_EQ(s.message(), "what rank 0 told over the launcher is damaged");
   });

@@ -1,10 +1,10 @@
 // PMIx, the standard 4 (pmix.github.io). The library is loaded when a launcher has set PMIX_RANK:
 // processes that nobody launched need not have it.
-#include "launch/Launcher.h"
+#include "wireup/Launcher.h"
 
 #include "ir/Concat.h"
+#include "wireup/Environment.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <future>
@@ -151,7 +151,7 @@ private:
 } // namespace
 
 Result<std::unique_ptr<Launcher>> findPmix(Launcher::Limit limit) {
-  if (!std::getenv("PMIX_RANK"))
+  if (!setting("PMIX_RANK"))
     return std::unique_ptr<Launcher>();
   auto pmix = std::make_unique<Pmix>(limit);
   if (Status s = pmix->open(); !s)

@@ -1,16 +1,18 @@
-/// What each rank tells all others of itself when they meet. Internal to WireUp.
+/// What each process sends all others of itself, and what follows from all of these.
 #pragma once
 
-#include "runtime/WireUp.h"
-#include "transports/network/Interfaces.h"
+#include "wireup/Interfaces.h"
+#include "wireup/Oob.h"
 
 #include <array>
 #include <sched.h>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace colldsl {
 
-struct Card {
+struct ProcessInfo {
   uint32_t numRanks = 0;
   int32_t process = 0;
   int32_t descriptor = -1;   ///< of the memory that it made
@@ -25,32 +27,31 @@ struct Card {
 };
 
 /// Of this process.
-Card makeCard(const OutOfBand &launcher);
+ProcessInfo ownProcessInfo(const Oob &oob);
 
 /// Perhaps as hosts of their own.
-bool isSameMachine(const Card &a, const Card &b);
+bool isSameMachine(const ProcessInfo &a, const ProcessInfo &b);
 
-void noteTrouble(Card &card, std::string_view text);
+void noteTrouble(ProcessInfo &info, std::string_view text);
 
-/// Collective. The cards of all ranks.
-Status exchangeCards(const OutOfBand &launcher, const Card &mine, std::vector<Card> &cards);
+/// Collective. What the processes of all ranks are.
+Status exchangeProcessInfo(const Oob &oob, const ProcessInfo &mine,
+                           std::vector<ProcessInfo> &processes);
 
 /// Why these ranks cannot work together: the same answer on all of them.
-Status compare(std::span<const Card> cards);
+Status compare(std::span<const ProcessInfo> processes);
 
 /// By rank, the first one of its node: whose memory it can share, and who is of the same so many
 /// ranks in a row, unless that is 0.
-std::vector<uint32_t> firstOfNodes(std::span<const Card> cards, uint32_t ranksPerNode);
+std::vector<uint32_t> firstOfNodes(std::span<const ProcessInfo> processes, uint32_t ranksPerNode);
 
 /// The same of hosts: machines with addresses of their own.
-std::vector<uint32_t> firstOfHosts(std::span<const Card> cards);
+std::vector<uint32_t> firstOfHosts(std::span<const ProcessInfo> processes);
 
 /// Which address of rank 0 the others are to be reached from.
 /// Example: 192.168.1.1/24 and 10.0.0.1/24, but the other host has 192.168.1.1/24 and 10.0.0.2/24:
 /// it is 10.0.0.1, for both have 192.168.1.1, where neither finds the other.
-Result<network::Address> meetingPoint(std::span<const Card> cards, std::span<const uint32_t> hosts);
-
-/// The hardware threads of a set, ascending, or the first one.
-std::vector<uint32_t> listPus(const cpu_set_t &set);
+Result<network::Address> reachableAddress(std::span<const ProcessInfo> processes,
+                                          std::span<const uint32_t> hosts);
 
 } // namespace colldsl

@@ -1,0 +1,33 @@
+/// Memory that the ranks of a node share. Internal to WireUp.
+#pragma once
+
+#include "runtime/WireUp.h"
+#include "wireup/AddressExchange.h"
+
+namespace colldsl {
+
+class NodeMemory {
+public:
+  /// All outlive it.
+  NodeMemory(const Oob &oob, AddressExchange &exchange, const shm::Options &options)
+      : oob_(oob), exchange_(exchange), options_(options) {}
+
+  /// Before the first exchange: rank 0 makes memory for all ranks. On one node that is all that
+  /// there is to be exchanged about it.
+  void offer();
+
+  /// Collective, after the first exchange: the ranks of each node share its memory. `nodes`: by
+  /// rank, the first one of its node.
+  Result<WiredUp> share(std::vector<uint32_t> nodes);
+
+private:
+  void make(uint32_t numRanks);
+  void open(const ProcessInfo &owner, uint32_t numRanks);
+
+  const Oob &oob_;
+  AddressExchange &exchange_;
+  const shm::Options &options_;
+  std::unique_ptr<shm::World> world_;
+};
+
+} // namespace colldsl

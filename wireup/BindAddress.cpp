@@ -1,0 +1,48 @@
+#include "wireup/BindAddress.h"
+
+#include "ir/Concat.h"
+#include "wireup/Environment.h"
+#include "wireup/Nodes.h"
+
+namespace colldsl {
+namespace {
+
+/// Of the addresses in one network that which belongs to the nearest interface.
+std::string nearestTo(const std::string &address, std::span<const Threads> boundThreads) {
+  Result<network::Address> known = network::readAddress(address);
+  if (!known)
+    return address;
+  std::vector<network::OwnInterface> equal = network::besides(network::ownInterfaces(), *known);
+  std::vector<NicName> names;
+  for (const network::OwnInterface &one : equal)
+    names.push_back({one.name, ""});
+  return equal.empty() ? address : network::inWords(equal[nearestNic(names, boundThreads)].address);
+}
+
+} // namespace
+
+Status chooseBindAddress(std::span<const ProcessInfo> processes, const char *variable,
+                         std::span<const Threads> boundThreads, std::string &bind) {
+  std::vector<uint32_t> hosts = firstOfHosts(processes);
+  if (setting(variable)) {
+    Result<std::string> address = network::addressAt(bind);
+    if (!address)
+      return address.status();
+    if (*address != bind)
+      bind = nearestTo(*address, boundThreads);
+    return {};
+  }
+  if (isOneNode(hosts))
+    return {};
+  Result<network::Address> common = reachableAddress(processes, hosts);
+  if (!common)
+    return Status::error(concat(common.message(), "; ", variable, " names one, on each host"));
+  Result<std::string> address = network::addressTowards(*common);
+  if (!address)
+    return Status::error(
+        concat(address.message(), ", where rank 0 is; ", variable, " names another address"));
+  bind = nearestTo(*address, boundThreads);
+  return {};
+}
+
+} // namespace colldsl

@@ -1,0 +1,23 @@
+/// Nodes: which ranks share memory, a host or a machine.
+#pragma once
+
+#include "wireup/ProcessInfo.h"
+
+namespace colldsl {
+
+/// Collective: by rank, the first one that it can share memory with. Ranks see each other's memory
+/// if they are on one machine and in one namespace of processes.
+Result<std::vector<uint32_t>> whoSharesMemory(const Oob &oob);
+
+/// Collective: how many ranks this machine has, whatever they see of each other.
+Result<uint32_t> countOnMachine(const Oob &oob);
+
+/// Collective: by rank, the first one of its node, as COLLDSL_RANKS_PER_NODE of rank 0 has it.
+Result<std::vector<uint32_t>> findNodes(const Oob &oob);
+
+/// The ranks of the node of `rank`, ascending.
+std::vector<uint32_t> ranksOfNode(std::span<const uint32_t> nodes, uint32_t rank);
+
+bool isOneNode(std::span<const uint32_t> nodes);
+
+} // namespace colldsl
