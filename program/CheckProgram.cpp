@@ -5,7 +5,7 @@
 // then the body; at each point it knows which slots have a value, and of which kind.
 // Each expression and statement has one user at most, so the walk is linear.
 #include "program/Holds.h"
-#include "program/Portable.h"
+#include "program/SerializedProgram.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // Programs that no compiler makes, or nobody in his right mind writes: refused, or
 // instantiated to an error, whatever they say.
-#include "program/Instantiate.h"
+#include "instantiate/Instantiate.h"
 
 #include "compiler/Compile.h"
-#include "program/Portable.h"
+#include "program/SerializedProgram.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -37,7 +37,7 @@ InstantiateRequest requestFor(const Program &program) {
 
 /// What the program is refused for, by the loader or else by its instantiation as `c`.
 std::string problemOf(const Program &program) {
-  Result<Program> loaded = decodeProgram(encodeProgram(program));
+  Result<Program> loaded = deserializeProgram(serializeProgram(program));
   if (!loaded)
     return loaded.message();
   Result<Schedule> schedule = instantiateAll(*loaded, requestFor(*loaded));
