@@ -11,6 +11,7 @@ int64_t Interpreter::eval(ExprId id) {
   const Expr &e = exprs_[index(id)];
   switch (e.kind) {
   case ExprKind::IntLit:
+  case ExprKind::StringLit:
     return e.value;
   case ExprKind::LocalInt:
     return intSlot(e.slot);
@@ -29,68 +30,12 @@ int64_t Interpreter::eval(ExprId id) {
 /// An expression that is neither a leaf nor code.
 int64_t Interpreter::evalTree(const Expr &e) {
   switch (e.kind) {
-  case ExprKind::StringLit:
-    return e.value;
-  case ExprKind::SizeSymbol:
-    return evalSizeSymbol(e);
+#define COLLDSL_VALUE(Name, ...)                                                                   \
+  case ExprKind::Name:                                                                             \
+    return eval##Name(e);
+#include "program/Exprs.def"
   case ExprKind::CallBuiltin:
     return evalBuiltin(e);
-  case ExprKind::CallFunction:
-    return callFunction(e);
-  case ExprKind::Aggregation:
-    return evalAggregation(e);
-  case ExprKind::ListElement:
-    return evalListElement(e);
-  case ExprKind::ListLength: {
-    int64_t handle = eval(e.a);
-    return failed_ ? 0 : static_cast<int64_t>(list(handle).size());
-  }
-  case ExprKind::TreeRoot:
-    return treeRoot(e);
-  case ExprKind::TreeParent: {
-    int64_t tree = eval(e.a);
-    return failed_ ? kNone : viewOf(tree, e.loc).parent;
-  }
-  case ExprKind::GraphDegree: {
-    int64_t graph = eval(e.a);
-    return failed_ ? 0 : static_cast<int64_t>(graphViewOf(graph, e.loc).edges[e.value].size());
-  }
-  case ExprKind::EdgeSlot:
-  case ExprKind::EdgePeer:
-  case ExprKind::EdgePeerSlot:
-  case ExprKind::EdgeWeight:
-  case ExprKind::EdgeKey:
-    return evalEdge(e);
-  case ExprKind::GroupSize:
-  case ExprKind::GroupRank:
-  case ExprKind::GroupMember:
-  case ExprKind::GroupContains:
-  case ExprKind::GroupOf:
-  case ExprKind::GroupWhere:
-  case ExprKind::GroupSplit:
-  case ExprKind::GroupLeaders:
-    return evalGroup(e);
-  case ExprKind::Leader:
-    return evalLeader(e);
-  case ExprKind::IsCommutative:
-    return isCommutative(static_cast<Reduction>(eval(e.a)));
-  case ExprKind::ListLiteral:
-    return evalListLiteral(e);
-  case ExprKind::ListComprehension:
-    return evalListComprehension(e);
-  case ExprKind::TreeChildren:
-    return treeChildren(e);
-  case ExprKind::TreeSubtree:
-    return treeSubtree(e);
-  case ExprKind::MakeTree:
-    return makeTree(e);
-  case ExprKind::MakeGraph:
-    return makeGraph(e);
-  case ExprKind::EdgesFile:
-    return loadEdges(e);
-  case ExprKind::TreeAt:
-  case ExprKind::GraphAt:
-    return structureAt(e);
   default:
     break;
   }
@@ -109,7 +54,7 @@ int64_t Interpreter::evalSizeSymbol(const Expr &e) {
   return size.value();
 }
 
-int64_t Interpreter::callFunction(const Expr &e) {
+int64_t Interpreter::evalCallFunction(const Expr &e) {
   if (!step(e.loc))
     return 0;
   size_t args = evalDeclArgs(e);
@@ -186,6 +131,10 @@ int64_t Interpreter::evalAggregation(const Expr &e) {
   if (!any && (kind == Aggregate::Min || kind == Aggregate::Max))
     fail(e.loc, std::string(kind == Aggregate::Min ? "min" : "max") + " of nothing");
   return result;
+}
+
+int64_t Interpreter::evalIsCommutative(const Expr &e) {
+  return isCommutative(static_cast<Reduction>(eval(e.a)));
 }
 
 } // namespace colldsl

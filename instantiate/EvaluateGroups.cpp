@@ -197,33 +197,45 @@ int64_t Interpreter::filterGroup(const Expr &e, bool split) {
   return addGroup(std::move(members));
 }
 
-int64_t Interpreter::evalGroup(const Expr &e) {
-  auto level = static_cast<Level>(e.value);
-  if (e.kind == ExprKind::GroupOf)
-    return levelGroup(level);
-  if (e.kind == ExprKind::GroupWhere || e.kind == ExprKind::GroupSplit)
-    return filterGroup(e, e.kind == ExprKind::GroupSplit);
-  if (e.kind == ExprKind::GroupLeaders)
-    return leadersGroup(level, evalOr(e.a, kNone), e.loc);
+int64_t Interpreter::evalGroupOf(const Expr &e) { return levelGroup(static_cast<Level>(e.value)); }
 
+int64_t Interpreter::evalGroupWhere(const Expr &e) { return filterGroup(e, false); }
+
+int64_t Interpreter::evalGroupSplit(const Expr &e) { return filterGroup(e, true); }
+
+int64_t Interpreter::evalGroupLeaders(const Expr &e) {
+  return leadersGroup(static_cast<Level>(e.value), evalOr(e.a, kNone), e.loc);
+}
+
+int64_t Interpreter::evalGroupSize(const Expr &e) {
   int64_t handle = eval(e.a);
-  int64_t operand = evalOr(e.b, 0);
+  return failed_ ? 0 : group(handle).size;
+}
+
+int64_t Interpreter::evalGroupRank(const Expr &e) {
+  int64_t handle = eval(e.a);
+  return failed_ ? 0 : group(handle).me;
+}
+
+int64_t Interpreter::evalGroupContains(const Expr &e) {
+  int64_t handle = eval(e.a), rank = eval(e.b);
+  if (failed_)
+    return 0;
+  const Group &current = currentGroup();
+  return rank >= 0 && rank < current.size &&
+         group(handle).find(current.world(static_cast<uint32_t>(rank))) != kNone;
+}
+
+int64_t Interpreter::evalGroupMember(const Expr &e) {
+  int64_t handle = eval(e.a), which = eval(e.b);
   if (failed_)
     return 0;
   const Group &of = group(handle);
-  if (e.kind == ExprKind::GroupSize)
-    return of.size;
-  if (e.kind == ExprKind::GroupRank)
-    return of.me;
-  const Group &current = currentGroup();
-  if (e.kind == ExprKind::GroupContains)
-    return operand >= 0 && operand < current.size &&
-           of.find(current.world(static_cast<uint32_t>(operand))) != kNone;
-  if (operand < 0 || operand >= of.size) { // GroupMember
-    fail(e.loc, "member " + std::to_string(operand) + " of a group of " + std::to_string(of.size));
+  if (which < 0 || which >= of.size) {
+    fail(e.loc, "member " + std::to_string(which) + " of a group of " + std::to_string(of.size));
     return 0;
   }
-  return current.find(of.world(static_cast<uint32_t>(operand)));
+  return currentGroup().find(of.world(static_cast<uint32_t>(which)));
 }
 
 } // namespace colldsl

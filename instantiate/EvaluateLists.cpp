@@ -31,4 +31,9 @@ int64_t Interpreter::evalListElement(const Expr &e) {
   return values[i];
 }
 
+int64_t Interpreter::evalListLength(const Expr &e) {
+  int64_t handle = eval(e.a);
+  return failed_ ? 0 : static_cast<int64_t>(list(handle).size());
+}
+
 } // namespace colldsl

@@ -136,26 +136,20 @@ void Interpreter::keepWithin(const SliceValue &s, int64_t elements, SourceLoc lo
 SliceValue Interpreter::evalSlice(ExprId id) {
   const Expr &e = program_.expr(id);
   switch (e.kind) {
-  case ExprKind::LocalSlice:
-    return remote_ == kNone ? sliceSlot(e.slot) : bufferAt(e.slot, remote_);
-  case ExprKind::Block:
-    return evalBlock(e);
-  case ExprKind::Blocks: {
-    SliceValue room;
-    int64_t lo = eval(e.b), hi = eval(e.c);
-    const SliceValue &s = sliceOf(e.a, room);
-    return failed_ ? s : blocksAt(s, lo, hi, e);
-  }
-  case ExprKind::Elements:
-    return evalElements(e);
-  case ExprKind::Part:
-    return evalPart(e);
+#define COLLDSL_SLICE(Name, ...)                                                                   \
+  case ExprKind::Name:                                                                             \
+    return eval##Name(e);
+#include "program/Exprs.def"
   case ExprKind::Select:
     return evalSlice(eval(e.a) ? e.b : e.c);
   default:
     fail(e.loc, "a list of slices where one slice is needed");
     return {};
   }
+}
+
+SliceValue Interpreter::evalLocalSlice(const Expr &e) {
+  return remote_ == kNone ? sliceSlot(e.slot) : bufferAt(e.slot, remote_);
 }
 
 /// Where block i begins, and where the one before ends. Between the slice's ends, so
@@ -195,6 +189,13 @@ SliceValue Interpreter::evalBlock(const Expr &e) {
   int64_t i = eval(e.b);
   const SliceValue &s = sliceOf(e.a, room);
   return failed_ ? s : blockAt(s, i, e);
+}
+
+SliceValue Interpreter::evalBlocks(const Expr &e) {
+  SliceValue room;
+  int64_t lo = eval(e.b), hi = eval(e.c);
+  const SliceValue &s = sliceOf(e.a, room);
+  return failed_ ? s : blocksAt(s, lo, hi, e);
 }
 
 SliceValue Interpreter::blockAt(const SliceValue &s, int64_t i, const Expr &e) {

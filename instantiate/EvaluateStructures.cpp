@@ -24,7 +24,7 @@ template <typename Value> bool Interpreter::upToDate(Value &value, const Group &
   return same;
 }
 
-int64_t Interpreter::makeTree(const Expr &e) {
+int64_t Interpreter::evalMakeTree(const Expr &e) {
   size_t args = evalDeclArgs(e);
   int64_t handle = trees_.next();
   TreeValue &tree = trees_[handle];
@@ -35,7 +35,7 @@ int64_t Interpreter::makeTree(const Expr &e) {
   return handle;
 }
 
-int64_t Interpreter::makeGraph(const Expr &e) {
+int64_t Interpreter::evalMakeGraph(const Expr &e) {
   size_t args = evalDeclArgs(e);
   int64_t handle = graphs_.next();
   GraphValue &graph = graphs_[handle];
@@ -44,7 +44,7 @@ int64_t Interpreter::makeGraph(const Expr &e) {
   return handle;
 }
 
-int64_t Interpreter::loadEdges(const Expr &e) {
+int64_t Interpreter::evalEdgesFile(const Expr &e) {
   int64_t string = eval(e.a);
   const std::string &path = text(static_cast<uint32_t>(string));
   auto [it, isNew] = edgeFiles_.try_emplace(path, index32(graphFiles_.size()));
@@ -243,7 +243,7 @@ void Interpreter::numberEdges(std::vector<EdgeValue> &edges) {
         earlier[mixHash(static_cast<uint64_t>(edge.peer), static_cast<uint64_t>(edge.key))]++;
 }
 
-int64_t Interpreter::treeRoot(const Expr &e) {
+int64_t Interpreter::evalTreeRoot(const Expr &e) {
   int64_t handle = eval(e.a);
   if (failed_)
     return kNone;
@@ -261,7 +261,12 @@ int64_t Interpreter::rootOf(const TreeValue &tree, SourceLoc loc) {
   return kNone;
 }
 
-int64_t Interpreter::treeChildren(const Expr &e) {
+int64_t Interpreter::evalTreeParent(const Expr &e) {
+  int64_t tree = eval(e.a);
+  return failed_ ? kNone : viewOf(tree, e.loc).parent;
+}
+
+int64_t Interpreter::evalTreeChildren(const Expr &e) {
   int64_t tree = eval(e.a);
   if (failed_)
     return newList();
@@ -273,28 +278,30 @@ int64_t Interpreter::treeChildren(const Expr &e) {
   return handle;
 }
 
-int64_t Interpreter::structureAt(const Expr &e) {
-  int64_t handle = eval(e.a);
-  int64_t rank = eval(e.b);
-  if (failed_)
+/// Whether a rank from whose place a tree or graph is to be seen is one of the group.
+bool Interpreter::checkPlace(int64_t rank, SourceLoc loc) {
+  if (rank == kNone)
+    fail(loc, "as seen by 'none', which is no rank");
+  else if (rank < 0 || rank >= currentGroup().size)
+    fail(loc, "as seen by rank " + std::to_string(rank) + ", but there are only " +
+                  std::to_string(currentGroup().size) + " ranks");
+  return !failed_;
+}
+
+int64_t Interpreter::evalTreeAt(const Expr &e) {
+  int64_t handle = eval(e.a), rank = eval(e.b);
+  if (failed_ || !checkPlace(rank, e.loc))
     return 0;
-  if (rank == kNone) {
-    fail(e.loc, "as seen by 'none', which is no rank");
-    return 0;
-  }
-  if (rank < 0 || rank >= currentGroup().size) {
-    fail(e.loc, "as seen by rank " + std::to_string(rank) + ", but there are only " +
-                    std::to_string(currentGroup().size) + " ranks");
-    return 0;
-  }
-  if (e.kind == ExprKind::TreeAt) {
-    int64_t there = trees_.next();
-    trees_[there] = trees_[handle];
-    trees_[there].at = rank;
-    trees_[there].view = {};
-    return there;
-  }
-  return graphAt(handle, rank);
+  int64_t there = trees_.next();
+  trees_[there] = trees_[handle];
+  trees_[there].at = rank;
+  trees_[there].view = {};
+  return there;
+}
+
+int64_t Interpreter::evalGraphAt(const Expr &e) {
+  int64_t handle = eval(e.a), rank = eval(e.b);
+  return failed_ || !checkPlace(rank, e.loc) ? 0 : graphAt(handle, rank);
 }
 
 /// The graph as that rank sees it; the same handle each time.
@@ -309,7 +316,7 @@ int64_t Interpreter::graphAt(int64_t handle, int64_t rank) {
   return it->second;
 }
 
-int64_t Interpreter::treeSubtree(const Expr &e) {
+int64_t Interpreter::evalTreeSubtree(const Expr &e) {
   int64_t handle = eval(e.a);
   int64_t rank = eval(e.b);
   if (failed_)
@@ -342,22 +349,29 @@ const EdgeValue &Interpreter::edge(int64_t handle, SourceLoc loc) {
   return kNowhere;
 }
 
-int64_t Interpreter::evalEdge(const Expr &e) {
+int64_t Interpreter::evalGraphDegree(const Expr &e) {
+  int64_t graph = eval(e.a);
+  return failed_ ? 0 : static_cast<int64_t>(graphViewOf(graph, e.loc).edges[e.value].size());
+}
+
+int64_t Interpreter::evalEdgePeer(const Expr &e) {
   int64_t handle = eval(e.a);
-  if (failed_)
-    return 0;
-  switch (e.kind) {
-  case ExprKind::EdgeSlot:
-    return EdgeRef::of(handle).slot;
-  case ExprKind::EdgePeer:
-    return edge(handle, e.loc).peer;
-  case ExprKind::EdgeWeight:
-    return edge(handle, e.loc).weight;
-  case ExprKind::EdgeKey:
-    return edge(handle, e.loc).key;
-  default: // EdgePeerSlot, the last of the five
-    return peerSlot(handle, e.loc);
-  }
+  return failed_ ? 0 : edge(handle, e.loc).peer;
+}
+
+int64_t Interpreter::evalEdgeWeight(const Expr &e) {
+  int64_t handle = eval(e.a);
+  return failed_ ? 0 : edge(handle, e.loc).weight;
+}
+
+int64_t Interpreter::evalEdgeKey(const Expr &e) {
+  int64_t handle = eval(e.a);
+  return failed_ ? 0 : edge(handle, e.loc).key;
+}
+
+int64_t Interpreter::evalEdgePeerSlot(const Expr &e) {
+  int64_t handle = eval(e.a);
+  return failed_ ? 0 : peerSlot(handle, e.loc);
 }
 
 /// The slot, on the peer, of the edge's other end: the k-th out-edge a -> b with key K

@@ -119,20 +119,16 @@ private:
   // Int slots: ints by value, the rest by handle (Evaluate.cpp, EvaluateBuiltins.cpp)
   int64_t eval(ExprId id);
   int64_t evalTree(const Expr &e);
+#define COLLDSL_VALUE(Name, ...) int64_t eval##Name(const Expr &e);
+#include "program/Exprs.def"
   int64_t evalBuiltin(const Expr &e);
   int64_t gridShift(const Expr &e, int64_t d, int64_t delta);
-  int64_t evalAggregation(const Expr &e);
-  int64_t evalSizeSymbol(const Expr &e);
-  int64_t callFunction(const Expr &e);
   std::span<const uint32_t> operandsOf(const Expr &e) const;
   int64_t evalOr(ExprId id, int64_t otherwise) { return id == kNoExpr ? otherwise : eval(id); }
 
   // Lists (EvaluateLists.cpp)
   IntList &list(int64_t handle) { return lists_[handle]; }
   int64_t newList() { return lists_.next(); }
-  int64_t evalListLiteral(const Expr &e);
-  int64_t evalListComprehension(const Expr &e);
-  int64_t evalListElement(const Expr &e);
   template <typename Body> void iterate(ExprId iterable, Body body);
   template <typename Body> void iterateSegments(const Expr &e, Body body);
   template <typename Body> void iterateIf(const Expr &e, Body body);
@@ -143,22 +139,17 @@ private:
   const Group &group(int64_t handle) const { return *groups_[handle]; }
   int64_t addGroup(const Group &group);
   int64_t addGroup(std::vector<Rank> members);
-  int64_t evalGroup(const Expr &e);
   int64_t levelGroup(Level level);
   std::span<const Rank> membersByLead(Level level, std::vector<Rank> &room);
   bool leadsBefore(Level level, Rank a, Rank b) const;
   int64_t leadersGroup(Level level, int64_t include, SourceLoc loc);
   std::vector<Rank> leadersOf(Level level, int64_t include);
-  int64_t evalLeader(const Expr &e);
   int64_t filterGroup(const Expr &e, bool split);
   std::vector<Rank> levelMembers(Level level, Rank of);
   Group withMe(Group group) const;
   Rank asker() const;
 
   // Trees and graphs (EvaluateStructures.cpp)
-  int64_t makeTree(const Expr &e);
-  int64_t makeGraph(const Expr &e);
-  int64_t loadEdges(const Expr &e);
   size_t evalArgs(const Expr &e);
   size_t evalDeclArgs(const Expr &e);
   void takeArgs(size_t from, std::vector<int64_t> &into);
@@ -175,12 +166,8 @@ private:
   void takeFileEdges(GraphValue &graph, SourceLoc loc);
   void takeGivenEdges(GraphValue &graph, SourceLoc loc);
   void numberEdges(std::vector<EdgeValue> &edges);
-  int64_t treeRoot(const Expr &e);
-  int64_t treeChildren(const Expr &e);
-  int64_t treeSubtree(const Expr &e);
-  int64_t structureAt(const Expr &e);
+  bool checkPlace(int64_t rank, SourceLoc loc);
   int64_t graphAt(int64_t handle, int64_t rank);
-  int64_t evalEdge(const Expr &e);
   int64_t peerSlot(int64_t edge, SourceLoc loc);
   const EdgeValue &edge(int64_t handle, SourceLoc loc);
   template <typename Value> bool upToDate(Value &value, const Group &group) const;
@@ -188,9 +175,8 @@ private:
   // Slices (EvaluateSlices.cpp)
   SliceValue evalSlice(ExprId id);
   const SliceValue &sliceOf(ExprId id, SliceValue &room);
-  SliceValue evalBlock(const Expr &e);
-  SliceValue evalElements(const Expr &e);
-  SliceValue evalPart(const Expr &e);
+#define COLLDSL_SLICE(Name, ...) SliceValue eval##Name(const Expr &e);
+#include "program/Exprs.def"
   void evalSlices(ExprId id, std::vector<Region> &out);
   void pushRegion(const SliceValue &slice, std::vector<Region> &out, SourceLoc loc);
   SliceValue blockOf(const SliceValue &s, int64_t i, SourceLoc loc);

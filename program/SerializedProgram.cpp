@@ -1,6 +1,7 @@
 #include "program/SerializedProgram.h"
 
 #include "program/Archive.h"
+#include "program/CheckProgram.h"
 #include "program/Fields.h"
 
 namespace colldsl {

@@ -15,15 +15,7 @@ namespace colldsl {
 std::vector<std::byte> serializeProgram(const Program &program);
 
 /// A program that is as sound as one that the compiler made: whatever the bytes, every
-/// index is in range, every expression of the type its user needs, every slot written
-/// before it is read. Lowered. An error says what is wrong.
+/// checkProgram() holds for it. Lowered. An error says what is wrong.
 Result<Program> deserializeProgram(std::span<const std::byte> bytes);
-
-/// The second half of deserializeProgram: is the program sound?
-Status checkProgram(const Program &program);
-
-/// Takes the owner from the expressions that no declaration uses, which analysis leaves
-/// behind here and there. Before lower().
-void disownUnused(Program &program);
 
 } // namespace colldsl

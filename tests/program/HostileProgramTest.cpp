@@ -83,6 +83,25 @@ collective c() { let g = where(r: r > 0); let x = g.size + f([1, 2]); }
     }
 }
 
+// The check does not look at it, so its fields may be anything.
+TEST(HostileProgram, AnExpressionWithoutOwnerIsNotLowered) {
+  Program program = compile("collective c() { let x = 1; }");
+  Expr &unused = program.exprs.emplace_back();
+  unused.kind = ExprKind::CallBuiltin;
+  unused.value = INT64_MAX / 2;
+  EXPECT_EQ(problemOf(program), "");
+}
+
+TEST(HostileProgram, ArgumentsOfBuiltinFunctionsAreCounted) {
+  for (const char *call : {"min(1, 2)", "ctz(1)", "bitreverse(1, 2)"}) {
+    Program program = compile("collective c() { let x = " + std::string(call) + "; }");
+    for (Expr &e : program.exprs)
+      if (e.kind == ExprKind::CallBuiltin)
+        e.b = ExprId{index(e.b) - 1};
+    EXPECT_TRUE(contains(problemOf(program), "arguments of built-in functions")) << call;
+  }
+}
+
 TEST(HostileProgram, WhatALoopRunsOverIsNoResult) {
   Program program = compile(R"(
 function f() = length([1, 2]);

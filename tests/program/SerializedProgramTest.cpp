@@ -3,6 +3,7 @@
 
 #include "compiler/Compile.h"
 #include "instantiate/Instantiate.h"
+#include "program/CheckProgram.h"
 
 #include <gtest/gtest.h>
 
