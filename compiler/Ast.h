@@ -83,8 +83,9 @@ struct UnaryExpr : Expr {
 };
 
 enum class BinaryOp : uint8_t {
-#define COLLDSL_BINARY(Name, text) Name,
-#include "compiler/Operators.def"
+  At,
+#define COLLDSL_BINARY(Name, ...) Name,
+#include "program/Exprs.def"
 };
 
 struct BinaryExpr : Expr {

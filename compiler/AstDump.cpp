@@ -467,10 +467,12 @@ llvm::StringRef spelling(ast::UnaryOp op) {
 
 llvm::StringRef spelling(ast::BinaryOp op) {
   switch (op) {
-#define COLLDSL_BINARY(Name, text)                                                                 \
+  case ast::BinaryOp::At:
+    return "@";
+#define COLLDSL_BINARY(Name, usage, ...)                                                           \
   case ast::BinaryOp::Name:                                                                        \
-    return text;
-#include "compiler/Operators.def"
+    return usage;
+#include "program/Exprs.def"
   }
   llvm_unreachable("no such operator");
 }

@@ -3,58 +3,56 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include <climits>
+#include <array>
 
 namespace colldsl {
 namespace {
 
-constexpr BuiltinInfo kBuiltins[] = {
-    {"ctz", Builtin::Ctz, 1, 1, ValueType::Int, false},
-    {"popcount", Builtin::Popcount, 1, 1, ValueType::Int, false},
-    {"bitreverse", Builtin::BitReverse, 2, 2, ValueType::Int, false},
-    {"log2", Builtin::Log2, 1, 1, ValueType::Int, false},
-    {"ceil_log2", Builtin::CeilLog2, 1, 1, ValueType::Int, false},
-    {"pow2floor", Builtin::Pow2Floor, 1, 1, ValueType::Int, false},
-    {"abs", Builtin::Abs, 1, 1, ValueType::Int, false},
-    {"min", Builtin::Min, 2, UINT_MAX, ValueType::Int, false},
-    {"max", Builtin::Max, 2, UINT_MAX, ValueType::Int, false},
-    {"sum", Builtin::SumList, 1, 1, ValueType::IntList, false},
-    {"product", Builtin::ProductList, 1, 1, ValueType::IntList, false},
-    {"shift", Builtin::Shift, 3, 3, ValueType::IntList, false},
-    {"shift_open", Builtin::ShiftOpen, 3, 3, ValueType::IntList, true},
+constexpr llvm::StringRef kAggregates[] = {
+#define COLLDSL_AGGREGATE(Name, usage, summary) wordOf(usage),
+#include "program/Builtins.def"
 };
 
-constexpr struct {
-  llvm::StringRef name;
-  Aggregate aggregate;
-} kAggregates[] = {
-    {"sum", Aggregate::Sum}, {"product", Aggregate::Product}, {"min", Aggregate::Min},
-    {"max", Aggregate::Max}, {"count", Aggregate::Count},
+constexpr llvm::StringRef kValueKinds[] = {
+#define COLLDSL_TYPE(Name, spelling, description) spelling,
+#include "program/Types.def"
 };
 
-constexpr struct {
-  llvm::StringRef name;
-  ValueType type;
-} kValueKinds[] = {
-    {"int", ValueType::Int},     {"bool", ValueType::Bool},           {"rank", ValueType::Rank},
-    {"bytes", ValueType::Bytes}, {"time", ValueType::Time},           {"string", ValueType::String},
-    {"tree", ValueType::Tree},   {"reduction", ValueType::Reduction}, {"graph", ValueType::Graph},
+constexpr llvm::StringRef kBuiltinNames[] = {
+#define COLLDSL_BUILTIN(Name, usage, ...) wordOf(usage),
+#include "program/Builtins.def"
 };
 
-constexpr llvm::StringRef kCallNames[] = {
-    "ctz",  "popcount", "bitreverse", "log2",    "ceil_log2",   "pow2floor",  "abs",    "min",
-    "max",  "sum",      "product",    "count",   "shift",       "shift_open", "length", "edges",
-    "part", "segments", "leader",     "leaders", "commutative", "where",      "split",
+/// One way to write a kind of expression.
+struct Usage {
+  ExprKind kind{};
+  int64_t value = 0;
+  llvm::StringRef word;
+  bool isMember = false;
+  bool isCall = false;
 };
+
+constexpr size_t countUsages() {
+  size_t count = 0;
+  forEachUsage([&](ExprKind, std::string_view, int64_t) { ++count; });
+  return count;
+}
+
+constexpr auto kUsages = [] {
+  std::array<Usage, countUsages()> all;
+  size_t count = 0;
+  forEachUsage([&](ExprKind kind, std::string_view usage, int64_t value) {
+    bool isMember = usage.starts_with('.'), isCall = usage.find('(') != usage.npos;
+    all[count++] = {kind, value, wordOf(usage), isMember, isCall};
+  });
+  return all;
+}();
 
 constexpr llvm::StringRef kValueNames[] = {
     "rank", "ranks", "all", "node", "board", "socket", "numa",
 #define COLLDSL_REDUCTION(Name, spelling, commutative) spelling,
 #include "ir/Vocabulary.def"
 };
-
-constexpr llvm::StringRef kKindNames[] = {"int",    "bool", "rank",      "bytes", "time",
-                                          "string", "tree", "reduction", "graph", "int[]"};
 
 constexpr struct {
   llvm::StringRef name;
@@ -101,27 +99,70 @@ bool isTypeVariable(llvm::StringRef name) {
   return llvm::isUpper(name.front()) && !readElementType(name);
 }
 
-const BuiltinInfo *findBuiltin(llvm::StringRef name) {
-  auto *it = llvm::find_if(kBuiltins, [&](const BuiltinInfo &b) { return b.name == name; });
-  return it == std::end(kBuiltins) ? nullptr : it;
+std::optional<Builtin> findBuiltin(llvm::StringRef name) {
+  const auto *it = llvm::find(kBuiltinNames, name);
+  if (it == std::end(kBuiltinNames))
+    return std::nullopt;
+  return static_cast<Builtin>(it - kBuiltinNames);
 }
 
 std::optional<Aggregate> findAggregate(llvm::StringRef name) {
-  for (const auto &entry : kAggregates)
-    if (entry.name == name)
-      return entry.aggregate;
-  return std::nullopt;
+  const auto *it = llvm::find(kAggregates, name);
+  if (it == std::end(kAggregates))
+    return std::nullopt;
+  return static_cast<Aggregate>(it - kAggregates);
 }
 
 std::optional<ValueType> findValueKind(llvm::StringRef name) {
-  for (const auto &entry : kValueKinds)
-    if (entry.name == name)
-      return entry.type;
+  const auto *it = llvm::find(kValueKinds, name);
+  if (it == std::end(kValueKinds) || name.empty())
+    return std::nullopt;
+  return static_cast<ValueType>(it - kValueKinds);
+}
+
+std::optional<ExprKind> findCall(llvm::StringRef name) {
+  for (const Usage &usage : kUsages)
+    if (usage.isCall && !usage.isMember && usage.word == name)
+      return usage.kind;
   return std::nullopt;
 }
 
-llvm::ArrayRef<llvm::StringRef> builtinCallNames() { return kCallNames; }
+std::optional<WordInfo> findMember(ValueType base, llvm::StringRef name, bool isFunction,
+                                   std::vector<llvm::StringRef> &names) {
+  for (const Usage &usage : kUsages) {
+    bool fits = usage.isMember && usage.isCall == isFunction &&
+                infoOf(usage.kind).operands[0] == static_cast<Operand>(base);
+    if (fits && usage.word == name)
+      return WordInfo{usage.kind, usage.value};
+    if (fits)
+      names.push_back(usage.word);
+  }
+  return std::nullopt;
+}
+
+bool isMemberFunction(llvm::StringRef name) {
+  return llvm::any_of(kUsages, [&](const Usage &usage) {
+    return usage.isMember && usage.isCall && usage.word == name;
+  });
+}
+
+std::vector<llvm::StringRef> builtinCallNames() {
+  std::vector<llvm::StringRef> names(std::begin(kBuiltinNames), std::end(kBuiltinNames));
+  llvm::append_range(names, kAggregates);
+  for (const Usage &usage : kUsages)
+    if (usage.isCall && !usage.isMember)
+      names.push_back(usage.word);
+  return names;
+}
+
 llvm::ArrayRef<llvm::StringRef> builtinValueNames() { return kValueNames; }
-llvm::ArrayRef<llvm::StringRef> valueKindNames() { return kKindNames; }
+
+std::vector<llvm::StringRef> valueKindNames() {
+  std::vector<llvm::StringRef> names;
+  for (llvm::StringRef name : kValueKinds)
+    if (!name.empty())
+      names.push_back(name);
+  return names;
+}
 
 } // namespace colldsl

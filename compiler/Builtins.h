@@ -8,21 +8,27 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace colldsl {
 
-/// A function of ints (and lists, see argument types).
-struct BuiltinInfo {
-  llvm::StringRef name;
-  Builtin builtin;
-  unsigned minArgs, maxArgs;
-  ValueType first; ///< type of the first argument; the others are ints
-  bool maybeNone;  ///< may yield none
-};
-
-const BuiltinInfo *findBuiltin(llvm::StringRef name);
+std::optional<Builtin> findBuiltin(llvm::StringRef name);
 std::optional<Aggregate> findAggregate(llvm::StringRef name);
 std::optional<ValueType> findValueKind(llvm::StringRef name); ///< `int`, `rank`, ... of parameters
+
+/// An expression that has a word of its own.
+struct WordInfo {
+  ExprKind kind;
+  int64_t value; ///< Expr::value, where the word chooses it
+};
+/// The expression that is written as a call of that name.
+std::optional<ExprKind> findCall(llvm::StringRef name);
+/// The member of a base, or its member function; `names` gets those that come before it: all, if
+/// there is none of that name.
+std::optional<WordInfo> findMember(ValueType base, llvm::StringRef name, bool isFunction,
+                                   std::vector<llvm::StringRef> &names);
+/// Whether some type has a member function of that name.
+bool isMemberFunction(llvm::StringRef name);
 
 /// The element type that another language calls so (`double` is f64), or that has the same letters;
 /// empty if there is none.
@@ -32,9 +38,9 @@ std::string elementTypeMeant(llvm::StringRef name);
 bool isTypeVariable(llvm::StringRef name);
 
 /// Every name that may be called without being declared.
-llvm::ArrayRef<llvm::StringRef> builtinCallNames();
+std::vector<llvm::StringRef> builtinCallNames();
 /// Every name that may be used as a value without being declared.
 llvm::ArrayRef<llvm::StringRef> builtinValueNames();
-llvm::ArrayRef<llvm::StringRef> valueKindNames();
+std::vector<llvm::StringRef> valueKindNames();
 
 } // namespace colldsl

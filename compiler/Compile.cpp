@@ -3,7 +3,7 @@
 #include "compiler/FileLoader.h"
 #include "compiler/Parser.h"
 #include "compiler/Sema.h"
-#include "program/Portable.h"
+#include "program/CheckProgram.h"
 #include "stdlib/StdlibFiles.h"
 
 #include "llvm/ADT/STLExtras.h"

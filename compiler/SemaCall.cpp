@@ -41,22 +41,10 @@ TypedExpr Sema::analyseCall(const CallExpr &ast) {
   StringRef callee = name->name;
   if (auto aggregate = findAggregate(callee); aggregate && comprehension)
     return callAggregate(ast, *aggregate);
-  if (const BuiltinInfo *info = findBuiltin(callee))
-    return callBuiltin(ast, *info);
-  if (callee == "length")
-    return callUnary(ast, ExprKind::ListLength, ValueType::IntList, intType());
-  if (callee == "commutative")
-    return callUnary(ast, ExprKind::IsCommutative, ValueType::Reduction, Type::of(ValueType::Bool));
-  if (callee == "edges")
-    return callUnary(ast, ExprKind::EdgesFile, ValueType::String, Type::of(ValueType::Graph));
-  if (callee == "part")
-    return callPart(ast);
-  if (callee == "segments")
-    return callSegments(ast);
-  if (callee == "leader" || callee == "leaders")
-    return callLeaders(ast, callee == "leader");
-  if (callee == "where" || callee == "split")
-    return callFilter(ast, callee == "split");
+  if (auto builtin = findBuiltin(callee))
+    return callBuiltin(ast, *builtin);
+  if (auto kind = findCall(callee))
+    return callExpr(ast, *kind);
   if (callee == "count")
     return {kNoExpr,
             failed(ast.loc, "'count' takes a comprehension", "count(for i in a..b: condition)")};
@@ -67,19 +55,25 @@ TypedExpr Sema::analyseCall(const CallExpr &ast) {
   return invalid(ast.loc);
 }
 
+/// The expressions that are written as calls.
+TypedExpr Sema::callExpr(const CallExpr &ast, ExprKind kind) {
+  switch (kind) {
+  case ExprKind::Part:
+    return callPart(ast);
+  case ExprKind::Segments:
+    return callSegments(ast);
+  case ExprKind::Leader:
+  case ExprKind::GroupLeaders:
+    return callLeaders(ast, kind == ExprKind::Leader);
+  case ExprKind::GroupWhere:
+  case ExprKind::GroupSplit:
+    return callFilter(ast, kind == ExprKind::GroupSplit);
+  default:
+    return callUnary(ast, kind);
+  }
+}
+
 TypedExpr Sema::callMethod(const CallExpr &ast, const MemberExpr &callee) {
-  struct Method {
-    ValueType base;
-    StringRef name;
-    ExprKind kind;
-    ValueType type;
-  };
-  static constexpr Method kMethods[] = {
-      {ValueType::Tree, "at", ExprKind::TreeAt, ValueType::Tree},
-      {ValueType::Tree, "subtree", ExprKind::TreeSubtree, ValueType::IntList},
-      {ValueType::Group, "member", ExprKind::GroupMember, ValueType::Rank},
-      {ValueType::Group, "contains", ExprKind::GroupContains, ValueType::Bool},
-  };
   TypedExpr base = expr(*callee.base);
   const AstExpr *argument = onlyPlain(ast, callee.member.text, 1);
   if (!argument)
@@ -88,14 +82,8 @@ TypedExpr Sema::callMethod(const CallExpr &ast, const MemberExpr &callee) {
   if (base.type.invalid)
     return invalid(ast.loc);
   std::vector<StringRef> names;
-  for (const Method &method : kMethods) {
-    if (method.base != base.type.value)
-      continue;
-    names.push_back(method.name);
-    if (method.name == callee.member.text)
-      return make(method.kind, {.value = method.type, .maybeNone = method.type == ValueType::Rank},
-                  callee.member.loc, base.id, operand);
-  }
+  if (auto method = findMember(base.type.value, callee.member.text, true, names))
+    return make(method->kind, resultOf(method->kind), callee.member.loc, base.id, operand);
   return {base.id,
           failed(callee.member.loc,
                  describe(base.type) + " has no member function '" + callee.member.text.str() + "'",
@@ -117,40 +105,42 @@ const Sema::AstExpr *Sema::onlyPlain(const CallExpr &ast, StringRef name, size_t
   return ast.arguments[0].value;
 }
 
-TypedExpr Sema::callUnary(const CallExpr &ast, ExprKind kind, ValueType wanted, Type result) {
+/// A function of one operand, of the type that its row says.
+TypedExpr Sema::callUnary(const CallExpr &ast, ExprKind kind) {
   StringRef name = cast<NameExpr>(ast.callee)->name;
   const AstExpr *argument = onlyPlain(ast, name, 1);
   if (!argument)
     return invalid(ast.loc);
+  ValueType wanted = typeOf(infoOf(kind).operands[0]);
   ExprId operand = exprOf(*argument, wanted, ("argument of '" + name.str() + "'").c_str()).id;
-  return make(kind, result, ast.loc, operand);
+  return make(kind, resultOf(kind), ast.loc, operand);
 }
 
-TypedExpr Sema::callBuiltin(const CallExpr &ast, const BuiltinInfo &info) {
+TypedExpr Sema::callBuiltin(const CallExpr &ast, Builtin builtin) {
+  const BuiltinInfo &info = infoOf(builtin);
+  StringRef name = cast<NameExpr>(ast.callee)->name;
   size_t given = ast.arguments.size();
-  if (given < info.minArgs || given > info.maxArgs)
-    return {kNoExpr, failed(ast.loc, "'" + info.name.str() + "' takes " +
-                                         (info.minArgs == info.maxArgs
-                                              ? plural(info.minArgs, "argument")
-                                              : "at least " + plural(info.minArgs, "argument")) +
+  if (given < info.least || given > info.most)
+    return {kNoExpr, failed(ast.loc, "'" + name.str() + "' takes " +
+                                         (info.least == info.most
+                                              ? plural(info.least, "argument")
+                                              : "at least " + plural(info.least, "argument")) +
                                          ", found " + std::to_string(given))};
-  if (!onlyPlain(ast, info.name, given))
+  if (!onlyPlain(ast, name, given))
     return invalid(ast.loc);
   std::vector<ExprId> operands;
   for (size_t i = 0; i < given; ++i) {
     ValueType wanted = i == 0 ? info.first : ValueType::Int;
-    std::string what = "argument of '" + info.name.str() + "'";
+    std::string what = "argument of '" + name.str() + "'";
     TypedExpr e = expr(*ast.arguments[i].value);
-    bool unitsKept = info.builtin == Builtin::Min || info.builtin == Builtin::Max;
+    bool unitsKept = builtin == Builtin::Min || builtin == Builtin::Max;
     if (!fits(e.type, wanted) && !(unitsKept && isNumber(e.type.value)))
       error(ast.arguments[i].loc,
             what + ": expected " + std::string(describe(wanted)) + ", found " + describe(e.type));
     operands.push_back(notNone(e).id);
   }
-  bool isShift = info.builtin == Builtin::Shift || info.builtin == Builtin::ShiftOpen;
-  Type type{.value = isShift ? ValueType::Rank : ValueType::Int, .maybeNone = info.maybeNone};
-  TypedExpr call = make(ExprKind::CallBuiltin, type, ast.loc, kNoExpr, kNoExpr, kNoExpr,
-                        static_cast<int64_t>(info.builtin));
+  TypedExpr call = make(ExprKind::CallBuiltin, resultOf(info.result), ast.loc, kNoExpr, kNoExpr,
+                        kNoExpr, static_cast<int64_t>(builtin));
   setOperands(call.id, operands);
   return call;
 }

@@ -200,54 +200,18 @@ TypedExpr Sema::analyseBinary(const BinaryExpr &ast) {
   llvm_unreachable("all operators are listed");
 }
 
-TypedExpr Sema::analyseLogic(const BinaryExpr &ast, TypedExpr a, TypedExpr b) {
-  bool isAnd = ast.op == BinaryOp::And;
-  for (const TypedExpr &e : {a, b})
-    if (!fits(e.type, ValueType::Bool))
-      error(ast.loc, std::string("operands of '") + (isAnd ? "and" : "or") + "' are bools, found " +
-                         describe(e.type));
-  return make(isAnd ? ExprKind::And : ExprKind::Or, boolType(), ast.loc, a.id, b.id);
-}
-
 namespace {
 
 ExprKind binaryKind(BinaryOp op) {
-  using Kind = ExprKind;
   switch (op) {
-  case BinaryOp::Mul:
-    return Kind::Mul;
-  case BinaryOp::Div:
-    return Kind::Div;
-  case BinaryOp::Mod:
-    return Kind::Mod;
-  case BinaryOp::Add:
-    return Kind::Add;
-  case BinaryOp::Sub:
-    return Kind::Sub;
-  case BinaryOp::ShiftLeft:
-    return Kind::ShiftLeft;
-  case BinaryOp::ShiftRight:
-    return Kind::ShiftRight;
-  case BinaryOp::Xor:
-    return Kind::Xor;
-  case BinaryOp::Eq:
-    return Kind::Eq;
-  case BinaryOp::Ne:
-    return Kind::Ne;
-  case BinaryOp::Lt:
-    return Kind::Lt;
-  case BinaryOp::Le:
-    return Kind::Le;
-  case BinaryOp::Gt:
-    return Kind::Gt;
-  case BinaryOp::Ge:
-    return Kind::Ge;
+#define COLLDSL_BINARY(Name, ...)                                                                  \
+  case BinaryOp::Name:                                                                             \
+    return ExprKind::Name;
+#include "program/Exprs.def"
   case BinaryOp::At:
-  case BinaryOp::And:
-  case BinaryOp::Or:
-    break;
+    return ExprKind::GraphAt;
   }
-  llvm_unreachable("not arithmetic, not a comparison");
+  llvm_unreachable("all operators are listed");
 }
 
 bool plain(ValueType v) { return v == ValueType::Int || v == ValueType::Rank; }
@@ -277,6 +241,15 @@ std::optional<ValueType> arithmeticType(BinaryOp op, ValueType a, ValueType b) {
 }
 
 } // namespace
+
+TypedExpr Sema::analyseLogic(const BinaryExpr &ast, TypedExpr a, TypedExpr b) {
+  bool isAnd = ast.op == BinaryOp::And;
+  for (const TypedExpr &e : {a, b})
+    if (!fits(e.type, ValueType::Bool))
+      error(ast.loc, std::string("operands of '") + (isAnd ? "and" : "or") + "' are bools, found " +
+                         describe(e.type));
+  return make(binaryKind(ast.op), boolType(), ast.loc, a.id, b.id);
+}
 
 TypedExpr Sema::analyseArithmetic(const BinaryExpr &ast, TypedExpr a, TypedExpr b) {
   if (a.type.invalid || b.type.invalid)
@@ -351,56 +324,19 @@ TypedExpr Sema::analyseConditional(const ConditionalExpr &ast) {
   return make(ExprKind::Select, type, ast.loc, condition, a.id, b.id);
 }
 
-namespace {
-
-struct MemberInfo {
-  ValueType base;
-  StringRef name;
-  ExprKind kind;
-  ValueType type;
-  bool maybeNone;
-  int64_t value;
-};
-
-constexpr MemberInfo kMembers[] = {
-    {ValueType::Tree, "root", ExprKind::TreeRoot, ValueType::Rank, false, 0},
-    {ValueType::Tree, "parent", ExprKind::TreeParent, ValueType::Rank, true, 0},
-    {ValueType::Tree, "children", ExprKind::TreeChildren, ValueType::IntList, false, 0},
-    {ValueType::Graph, "out", ExprKind::EdgesOf, ValueType::Edges, false, 0},
-    {ValueType::Graph, "in", ExprKind::EdgesOf, ValueType::Edges, false, 1},
-    {ValueType::Graph, "outdegree", ExprKind::GraphDegree, ValueType::Int, false, 0},
-    {ValueType::Graph, "indegree", ExprKind::GraphDegree, ValueType::Int, false, 1},
-    {ValueType::Edge, "slot", ExprKind::EdgeSlot, ValueType::Int, false, 0},
-    {ValueType::Edge, "peer", ExprKind::EdgePeer, ValueType::Rank, true, 0},
-    {ValueType::Edge, "peerslot", ExprKind::EdgePeerSlot, ValueType::Int, true, 0},
-    {ValueType::Edge, "weight", ExprKind::EdgeWeight, ValueType::Int, false, 0},
-    {ValueType::Edge, "key", ExprKind::EdgeKey, ValueType::Int, false, 0},
-    {ValueType::Group, "size", ExprKind::GroupSize, ValueType::Int, false, 0},
-    {ValueType::Group, "rank", ExprKind::GroupRank, ValueType::Rank, true, 0},
-};
-
-constexpr StringRef kMethods[] = {"at", "subtree", "member", "contains"};
-
-} // namespace
-
 TypedExpr Sema::analyseMember(const MemberExpr &ast) {
   TypedExpr base = expr(*ast.base);
   if (base.type.invalid)
     return base;
   std::vector<StringRef> names;
-  for (const MemberInfo &member : kMembers) {
-    if (member.base != base.type.value)
-      continue;
-    names.push_back(member.name);
-    if (member.name == ast.member.text)
-      return make(member.kind, {.value = member.type, .maybeNone = member.maybeNone}, ast.loc,
-                  base.id, kNoExpr, kNoExpr, member.value);
-  }
-  bool isMethod = llvm::is_contained(kMethods, ast.member.text);
+  if (auto member = findMember(base.type.value, ast.member.text, false, names))
+    return make(member->kind, resultOf(member->kind), ast.loc, base.id, kNoExpr, kNoExpr,
+                member->value);
   return {base.id, failed(ast.member.loc,
                           describe(base.type) + " has no member '" + ast.member.text.str() + "'",
-                          isMethod ? "call it: ." + ast.member.text.str() + "(...)"
-                                   : didYouMean(nearestWord(ast.member.text, names)))};
+                          isMemberFunction(ast.member.text)
+                              ? "call it: ." + ast.member.text.str() + "(...)"
+                              : didYouMean(nearestWord(ast.member.text, names)))};
 }
 
 TypedExpr Sema::analyseList(const ListExpr &ast) {

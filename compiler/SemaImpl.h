@@ -84,6 +84,11 @@ private:
   TypedExpr number(int64_t value, Type type, SourceLoc loc) {
     return make(ExprKind::IntLit, type, loc, kNoExpr, kNoExpr, kNoExpr, value);
   }
+  /// Of a kind that always yields the same type.
+  static Type resultOf(ExprKind kind) { return resultOf(infoOf(kind).result); }
+  static Type resultOf(Operand yields) {
+    return {.value = typeOf(yields), .maybeNone = maybeNone(yields)};
+  }
   void setOperands(ExprId id, llvm::ArrayRef<ExprId> list);
   StmtId addStmt(const Stmt &stmt);
   TypedExpr invalid(SourceLoc loc);
@@ -161,13 +166,14 @@ private:
   // Calls within expressions (SemaCall.cpp)
   TypedExpr analyseCall(const ast::CallExpr &ast);
   TypedExpr callMethod(const ast::CallExpr &ast, const ast::MemberExpr &callee);
-  TypedExpr callBuiltin(const ast::CallExpr &ast, const BuiltinInfo &info);
+  TypedExpr callBuiltin(const ast::CallExpr &ast, Builtin builtin);
   TypedExpr callAggregate(const ast::CallExpr &ast, Aggregate aggregate);
   TypedExpr callPart(const ast::CallExpr &ast);
   TypedExpr callSegments(const ast::CallExpr &ast);
   TypedExpr callLeaders(const ast::CallExpr &ast, bool one);
   TypedExpr callFilter(const ast::CallExpr &ast, bool split);
-  TypedExpr callUnary(const ast::CallExpr &ast, ExprKind kind, ValueType argument, Type result);
+  TypedExpr callExpr(const ast::CallExpr &ast, ExprKind kind);
+  TypedExpr callUnary(const ast::CallExpr &ast, ExprKind kind);
   TypedExpr callDecl(const ast::CallExpr &ast, Work &callee);
   const AstExpr *onlyPlain(const ast::CallExpr &ast, llvm::StringRef name, size_t count);
   /// Arguments in the order of the parameters; kNoExpr where the default is to be used
@@ -197,7 +203,6 @@ private:
   ExprId slices(const AstExpr &ast, bool written);
   ExprId reduction(const ast::Name &name);
   uint32_t labelRef(const ast::Label &label, bool declares);
-  bool allowed(ast::StmtKind kind) const;
 
   Program &program_;
   std::vector<Diagnostic> &errors_;

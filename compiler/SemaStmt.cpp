@@ -19,32 +19,33 @@ Stmt newStmt(StmtKind kind, SourceLoc loc) {
   return s;
 }
 
-const char *wordFor(ast::StmtKind kind) {
+/// What the analysis makes of it, or one of two kinds that share all that their rows say.
+StmtKind checkedKind(ast::StmtKind kind) {
   switch (kind) {
   case ast::StmtKind::Let:
-    return "let";
+    return StmtKind::Let;
   case ast::StmtKind::Temp:
-    return "temp";
+    return StmtKind::Temp;
   case ast::StmtKind::For:
-    return "for";
+    return StmtKind::For;
   case ast::StmtKind::If:
-    return "if";
+    return StmtKind::If;
   case ast::StmtKind::Tree:
-    return "parent and child";
+    return StmtKind::Parent;
   case ast::StmtKind::Edge:
-    return "edge";
+    return StmtKind::Edge;
   case ast::StmtKind::Order:
-    return "requires";
+    return StmtKind::Depend;
   case ast::StmtKind::Message:
-    return "messages";
+    return StmtKind::Message;
   case ast::StmtKind::Copy:
-    return "copy";
+    return StmtKind::Copy;
   case ast::StmtKind::Combine:
-    return "combine";
+    return StmtKind::Combine;
   case ast::StmtKind::Calc:
-    return "calc";
+    return StmtKind::Calc;
   case ast::StmtKind::Call:
-    return "calls";
+    return StmtKind::Call;
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -65,30 +66,6 @@ const char *wordFor(DeclKind kind) {
 
 } // namespace
 
-/// Collectives do things; trees and graphs say who is next to whom.
-bool Sema::allowed(ast::StmtKind kind) const {
-  DeclKind in = program_.decl(work_->id).kind;
-  switch (kind) {
-  case ast::StmtKind::Let:
-  case ast::StmtKind::For:
-  case ast::StmtKind::If:
-    return true;
-  case ast::StmtKind::Tree:
-    return in == DeclKind::Tree;
-  case ast::StmtKind::Edge:
-    return in == DeclKind::Graph;
-  case ast::StmtKind::Temp:
-  case ast::StmtKind::Order:
-  case ast::StmtKind::Message:
-  case ast::StmtKind::Copy:
-  case ast::StmtKind::Combine:
-  case ast::StmtKind::Calc:
-  case ast::StmtKind::Call:
-    return in == DeclKind::Collective;
-  }
-  llvm_unreachable("all kinds are listed");
-}
-
 StmtId Sema::block(ast::Block body) {
   BlockScope scope(*scope_);
   std::vector<StmtId> ids;
@@ -104,9 +81,10 @@ StmtId Sema::block(ast::Block body) {
 }
 
 StmtId Sema::statement(const ast::Stmt &ast) {
-  if (!allowed(ast.kind))
-    error(ast.loc, std::string("'") + wordFor(ast.kind) + "' cannot stand in " +
-                       wordFor(program_.decl(work_->id).kind));
+  // Collectives do things; trees and graphs say who is next to whom.
+  DeclKind in = program_.decl(work_->id).kind;
+  if (const StmtInfo &info = infoOf(checkedKind(ast.kind)); !canStandIn(info.where, in))
+    error(ast.loc, "'" + std::string(info.word) + "' cannot stand in " + wordFor(in));
   switch (ast.kind) {
   case ast::StmtKind::Let:
     return analyseLet(cast<ast::LetStmt>(ast));

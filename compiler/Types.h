@@ -29,8 +29,6 @@ constexpr bool isNumber(ValueType v) {
          v == ValueType::Time;
 }
 
-constexpr bool livesInIntSlot(ValueType v) { return v < ValueType::Slice; }
-
 /// "a rank", "a list of ints", ...: with its article, for messages.
 std::string_view describe(ValueType type);
 std::string describe(const Type &type);

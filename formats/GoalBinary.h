@@ -3,6 +3,7 @@
 /// in docs/formats.md.
 #pragma once
 
+#include "formats/GoalText.h"
 #include "ir/TextForm.h"
 
 #include <cstddef>

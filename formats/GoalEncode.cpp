@@ -1,8 +1,8 @@
 #include "formats/GoalBinary.h"
 
 #include "formats/GoalLayout.h"
+#include "formats/GoalReduce.h"
 #include "ir/Concat.h"
-#include "ir/Goal.h"
 #include "ir/Index32.h"
 
 #include <algorithm>

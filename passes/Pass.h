@@ -2,9 +2,9 @@
 /// afterwards. Each is one row of Passes.def; nothing else knows their names.
 #pragma once
 
+#include "instantiate/Instantiate.h"
 #include "passes/Cost.h"
 #include "passes/PassOptions.h"
-#include "program/Instantiate.h"
 
 #include <memory>
 #include <span>

@@ -3,11 +3,13 @@
 //
 // Walks every declaration once, in the order in which its frame is filled: parameters,
 // then the body; at each point it knows which slots have a value, and of which kind.
-// Each expression and statement has one user at most, so the walk is linear.
-#include "program/Holds.h"
-#include "program/Portable.h"
+// Each expression and statement has one user at most, so the walk is linear. What each holds, its
+// row in Exprs.def or Stmts.def says.
+#include "program/CheckProgram.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 namespace colldsl {
 namespace {
@@ -59,7 +61,6 @@ private:
       return {};
     return std::span(program_.operands).subspan(begin, count);
   }
-  std::span<const uint32_t> operandsOf(const Expr &e) { return list(index(e.a), index(e.b)); }
 
   struct Nested {
     explicit Nested(ProgramChecker &checker) : checker(checker) {
@@ -83,10 +84,10 @@ private:
   // Slots
 
   /// From now on the slot has a value, up to the end of the scope at hand.
-  void giveInt(uint32_t slot, Holds holds) {
-    if (!require(slot < ints_.size() && ints_[slot] == Holds::Nothing, "slots"))
+  void giveInt(uint32_t slot, ValueType type) {
+    if (!require(slot < ints_.size() && !ints_[slot], "slots"))
       return;
-    ints_[slot] = holds;
+    ints_[slot] = type;
     given_.push_back({slot, false});
   }
   void giveSlice(uint32_t slot) {
@@ -107,202 +108,209 @@ private:
         if (last.isSlice)
           checker.slices_[last.slot] = false;
         else
-          checker.ints_[last.slot] = Holds::Nothing;
+          checker.ints_[last.slot].reset();
       }
     }
     ProgramChecker &checker;
     size_t given;
   };
 
-  // Expressions
+  // Expressions and statements: as their rows in the tables say. Types are representations here.
 
-  void optional(ExprId id, Holds wanted) {
+  void optional(ExprId id, ValueType wanted) {
     if (id != kNoExpr)
       expression(id, wanted);
   }
 
-  void slices(ExprId id) {
+  /// Of an expression that has not been looked at.
+  ValueType typeAt(ExprId id) {
     if (!require(index(id) < program_.exprs.size(), "expressions"))
-      return;
-    Holds holds = holdsOf(program_.expr(id).type);
-    expression(id, holds == Holds::Slices ? holds : Holds::Slice);
+      return ValueType::Int;
+    return representation(program_.expr(id).type);
   }
 
-  void expression(ExprId id, Holds wanted) {
+  void slices(ExprId id) {
+    bool isList = typeAt(id) == ValueType::Slices;
+    expression(id, isList ? ValueType::Slices : ValueType::Slice);
+  }
+
+  void expression(ExprId id, ValueType wanted) {
     Nested nested(*this);
     if (!ok() || !require(index(id) < program_.exprs.size(), "expressions"))
       return;
     const Expr &e = program_.expr(id);
+    const ExprInfo &info = infoOf(e.kind);
+    const ExprId ids[] = {e.a, e.b, e.c};
     require(!exprUsed_[index(id)], "users of an expression");
     exprUsed_[index(id)] = true;
     require(index(e.owner) == declId_, "owners of expressions");
-    require(holdsOf(e.type) == wanted, "types of expressions");
-    // Else it would have operands that nobody has looked at.
-    unsigned operands = numOperands(e.kind);
-    require((operands > 0 || e.a == kNoExpr) && (operands > 1 || e.b == kNoExpr) &&
-                (operands > 2 || e.c == kNoExpr),
-            "operands of expressions");
+    require(representation(e.type) == wanted, "types of expressions");
+    for (unsigned i = 0; i < 3; ++i) // else it would have operands that nobody has looked at
+      require(info.operands[i] != Operand::None || ids[i] == kNoExpr, "operands of expressions");
     place(e.loc);
+    Scope scope(*this);
+    value(info.value, e.value);
+    useSlot(e, info.slot);
+    for (unsigned i = 0; i < 3 && ok(); ++i)
+      operand(info.operands[i], ids[i], e);
     if (ok())
-      require(holdsOf(e.type) == resultOf(e), "types of expressions");
+      require(typeOf(e, info) == wanted, "types of expressions");
   }
 
-  Holds ints(const Expr &e) {
-    expression(e.a, Holds::Int);
-    if (numOperands(e.kind) > 1)
-      expression(e.b, Holds::Int);
-    return Holds::Int;
-  }
-
-  /// Checks the operands; what the expression yields.
-  Holds resultOf(const Expr &e) {
-    switch (e.kind) {
-    case ExprKind::IntLit:
+  ValueType typeOf(const Expr &e, const ExprInfo &info) {
+    if (info.result != Operand::Own)
+      return representation(colldsl::typeOf(info.result));
+    if (info.value == ValueUse::Builtin)
+      return representation(colldsl::typeOf(infoOf(static_cast<Builtin>(e.value)).result));
+    if (info.value == ValueUse::Function)
+      return typeAt(program_.decls[e.value].result);
+    if (info.value == ValueUse::Literal) {
       if (e.type == ValueType::Reduction)
         require(e.value >= 0 && e.value < kReductions, "reductions");
       else
-        require(holdsOf(e.type) == Holds::Int, "literals");
-      return holdsOf(e.type);
-    case ExprKind::LocalInt:
-      require(e.slot < ints_.size() && ints_[e.slot] == holdsOf(e.type), "values of slots");
-      return holdsOf(e.type);
-    case ExprKind::MyRank:
-    case ExprKind::NumRanks:
-      return Holds::Int;
-    case ExprKind::SizeSymbol:
+        require(representation(e.type) == ValueType::Int, "literals");
+    }
+    return representation(e.type);
+  }
+
+  /// The slot that an expression reads, or that it fills before its operands.
+  void useSlot(const Expr &e, SlotUse use) {
+    if (use == SlotUse::Int)
+      require(e.slot < ints_.size() && ints_[e.slot] == representation(e.type), "values of slots");
+    else if (use == SlotUse::Slice)
+      require(e.slot < slices_.size() && slices_[e.slot], "values of slots");
+    else if (use == SlotUse::Size)
       require(e.slot < decl_->sizeSlots, "sizes");
-      return Holds::Int;
-    case ExprKind::Negate:
-    case ExprKind::Not:
-    case ExprKind::NotNone:
-    case ExprKind::Add:
-    case ExprKind::Sub:
-    case ExprKind::Mul:
-    case ExprKind::Div:
-    case ExprKind::Mod:
-    case ExprKind::ShiftLeft:
-    case ExprKind::ShiftRight:
-    case ExprKind::Xor:
-    case ExprKind::And:
-    case ExprKind::Or:
-    case ExprKind::Lt:
-    case ExprKind::Le:
-    case ExprKind::Gt:
-    case ExprKind::Ge:
-      return ints(e);
-    case ExprKind::Eq:
-    case ExprKind::Ne:
-      return compared(e);
-    case ExprKind::Select:
-      expression(e.a, Holds::Int);
-      expression(e.b, holdsOf(e.type));
-      expression(e.c, holdsOf(e.type));
+    else if (use == SlotUse::Rank)
+      giveInt(e.slot, ValueType::Int);
+  }
+
+  /// How many values the field has, and what a wrong one is called.
+  std::pair<size_t, const char *> boundOf(ValueUse use) const {
+    switch (use) {
+    case ValueUse::None:
+    case ValueUse::Literal:
+      return {SIZE_MAX, ""};
+    case ValueUse::Level:
+      return {kLevels.size(), "levels"};
+    case ValueUse::Direction:
+      return {2, "directions"};
+    case ValueUse::Closed:
+      return {2, "ranges"};
+    case ValueUse::Multicast:
+      return {2, "messages"};
+    case ValueUse::String:
+      return {program_.strings.size(), "strings"};
+    case ValueUse::Temp:
+      return {program_.temps.size(), "temporaries"};
+    case ValueUse::Aggregate:
+      return {kAggregateKinds, "aggregates"};
+    case ValueUse::Builtin:
+      return {kBuiltinKinds, "built-in functions"};
+    case ValueUse::Collective:
+    case ValueUse::Tree:
+    case ValueUse::Graph:
+    case ValueUse::Function:
+      return {program_.decls.size(), "callees"};
+    }
+    __builtin_unreachable();
+  }
+
+  void value(ValueUse use, int64_t value) {
+    auto [end, what] = boundOf(use);
+    if (end == SIZE_MAX) // any number
+      return;
+    bool isBelow = value >= 0 && static_cast<uint64_t>(value) < end;
+    if (!require(isBelow, what) || !isCallee(use))
+      return;
+    const Decl &callee = program_.decls[value];
+    require(callee.kind == calleeKind(use), "callees");
+    if (use == ValueUse::Function)
+      require(index(callee.result) < program_.exprs.size(), "results");
+  }
+
+  void operand(Operand type, ExprId id, const Expr &e) {
+    switch (type) {
+    case Operand::Own:
       require(e.type <= ValueType::Slice, "types of choices");
-      return holdsOf(e.type);
-    case ExprKind::CallBuiltin:
-      return builtin(e);
-    case ExprKind::CallFunction:
-      return called(e, DeclKind::Function);
-    case ExprKind::MakeTree:
-      return called(e, DeclKind::Tree);
-    case ExprKind::MakeGraph:
-      return called(e, DeclKind::Graph);
-    case ExprKind::Aggregation:
-      require(e.value >= 0 && e.value < kAggregateKinds, "aggregates");
-      forEach(e.a, e.slot, false, [&] {
-        optional(e.b, Holds::Int);
-        expression(e.c, Holds::Int);
-      });
-      return Holds::Int;
-    case ExprKind::ListComprehension:
-      forEach(e.a, e.slot, false, [&] {
-        optional(e.b, Holds::Int);
-        expression(e.c, Holds::Int);
-      });
-      return Holds::IntList;
-    case ExprKind::SliceComprehension:
-      forEach(e.a, e.slot, false, [&] {
-        optional(e.b, Holds::Int);
-        slices(e.c);
-      });
-      return Holds::Slices;
-    case ExprKind::ListElement:
-      expression(e.a, Holds::IntList);
-      expression(e.b, Holds::Int);
-      return Holds::Int;
-    case ExprKind::ListLength:
-      expression(e.a, Holds::IntList);
-      return Holds::Int;
-    case ExprKind::ListLiteral:
-      for (uint32_t operand : operandsOf(e))
-        expression(ExprId{operand}, Holds::Int);
-      return Holds::IntList;
-    case ExprKind::StringLit:
-      require(e.value >= 0 && e.value < static_cast<int64_t>(program_.strings.size()), "strings");
-      return Holds::String;
-    case ExprKind::EdgesFile:
-      expression(e.a, Holds::String);
-      return Holds::Graph;
-    case ExprKind::IsCommutative:
-      expression(e.a, Holds::Reduction);
-      return Holds::Int;
-    case ExprKind::RangeOf:
-      require(e.value == 0 || e.value == 1, "ranges");
-      expression(e.a, Holds::Int);
-      expression(e.b, Holds::Int);
-      return Holds::Range;
-    case ExprKind::Segments:
-      expression(e.a, Holds::Slice);
-      expression(e.b, Holds::Int);
-      return Holds::Slices;
+      return expression(id, representation(e.type));
+    case Operand::Comparable: {
+      ValueType found = typeAt(id);
+      require(found == ValueType::Int || found == ValueType::Reduction, "types of comparisons");
+      return expression(id, found);
+    }
+    case Operand::First:
+      return expression(id, typeAt(e.a));
+    case Operand::Iterable:
+      return iterable(id, e.slot, false);
     default:
-      return e.kind >= ExprKind::LocalSlice ? sliceOf(e) : structure(e);
+      return isList(type) ? listed(type, list(index(e.a), index(e.b)), e.value)
+                          : plainOperand(type, id);
     }
   }
 
-  Holds compared(const Expr &e) {
-    if (!require(index(e.a) < program_.exprs.size(), "expressions"))
-      return Holds::Int;
-    Holds holds = holdsOf(program_.expr(e.a).type);
-    require(holds == Holds::Int || holds == Holds::Reduction, "types of comparisons");
-    expression(e.a, holds);
-    expression(e.b, holds);
-    return Holds::Int;
+  void operand(Operand type, ExprId id, const Stmt &s) {
+    switch (type) {
+    case Operand::Value:
+      return named(id, s);
+    case Operand::Iterable:
+      return iterable(id, s.slot, s.sliceSlot);
+    case Operand::Carried:
+      return carried(id, s);
+    case Operand::Peer:
+      return expression(id, s.alongEdge ? ValueType::Edge : ValueType::Int);
+    default:
+      return plainOperand(type, id);
+    }
   }
 
-  Holds builtin(const Expr &e) {
-    if (!require(e.value >= 0 && e.value < kBuiltinKinds, "built-in functions"))
-      return Holds::Int;
-    auto args = operandsOf(e);
-    auto builtin = static_cast<Builtin>(e.value);
-    bool isShift = builtin == Builtin::Shift || builtin == Builtin::ShiftOpen;
-    bool ofList = builtin == Builtin::SumList || builtin == Builtin::ProductList;
-    bool isOpen = builtin == Builtin::Min || builtin == Builtin::Max;
-    size_t count = isShift ? 3 : builtin == Builtin::BitReverse ? 2 : 1;
-    require(isOpen ? !args.empty() : args.size() == count, "arguments of built-in functions");
+  /// One that has the same type wherever it is.
+  void plainOperand(Operand type, ExprId id) {
+    switch (type) {
+    case Operand::None:
+    case Operand::Count: // of the list before it
+      return;
+    case Operand::OptionalInt:
+      return optional(id, ValueType::Int);
+    case Operand::OptionalReduction:
+      return optional(id, ValueType::Reduction);
+    case Operand::OptionalGroup:
+      return optional(id, ValueType::Group);
+    case Operand::SliceOrSlices:
+      return slices(id);
+    default:
+      return expression(id, representation(colldsl::typeOf(type)));
+    }
+  }
+
+  void listed(Operand type, std::span<const uint32_t> items, int64_t callee) {
+    if (!ok())
+      return;
+    if (type == Operand::BuiltinArgs)
+      return arguments(items, infoOf(static_cast<Builtin>(callee)));
+    if (type == Operand::CalleeArgs)
+      return arguments(items, program_.decls[callee]);
+    if (type == Operand::PartArgs && require(items.size() == 4, "parts")) {
+      constexpr Operand kTypes[] = {Operand::Slice, Operand::Int, Operand::OptionalInt,
+                                    Operand::Int};
+      for (size_t i = 0; i < 4; ++i)
+        plainOperand(kTypes[i], ExprId{items[i]});
+      return;
+    }
+    for (uint32_t item : items)
+      if (type == Operand::IntArgs)
+        expression(ExprId{item}, ValueType::Int);
+      else if (type == Operand::SliceArgs)
+        slices(ExprId{item});
+      else if (type == Operand::Statements)
+        statement(StmtId{item});
+  }
+
+  void arguments(std::span<const uint32_t> args, const BuiltinInfo &callee) {
+    require(args.size() >= callee.least && args.size() <= callee.most,
+            "arguments of built-in functions");
     for (size_t i = 0; i < args.size(); ++i)
-      expression(ExprId{args[i]}, i == 0 && (isShift || ofList) ? Holds::IntList : Holds::Int);
-    return Holds::Int;
-  }
-
-  /// A function, tree or graph with its arguments.
-  Holds called(const Expr &e, DeclKind kind) {
-    const Decl *callee = declOf(e.value, kind);
-    if (!callee)
-      return Holds::Nothing;
-    arguments(operandsOf(e), *callee);
-    if (kind == DeclKind::Tree)
-      return Holds::Tree;
-    if (kind == DeclKind::Graph)
-      return Holds::Graph;
-    bool hasResult = require(index(callee->result) < program_.exprs.size(), "results");
-    return hasResult ? holdsOf(program_.expr(callee->result).type) : Holds::Nothing;
-  }
-
-  const Decl *declOf(int64_t id, DeclKind kind) {
-    bool fits = id >= 0 && id < static_cast<int64_t>(program_.decls.size()) &&
-                program_.decls[id].kind == kind;
-    return require(fits, "callees") ? &program_.decls[id] : nullptr;
+      expression(ExprId{args[i]}, i == 0 ? callee.first : ValueType::Int);
   }
 
   void arguments(std::span<const uint32_t> args, const Decl &callee) {
@@ -313,202 +321,76 @@ private:
       if (ExprId{args[i]} == kNoExpr)
         require(!param.isBuffer && param.defaultValue != kNoExpr, "arguments left out");
       else
-        expression(ExprId{args[i]}, param.isBuffer ? Holds::Slice : holdsOf(param.type));
+        expression(ExprId{args[i]}, param.isBuffer ? ValueType::Slice : representation(param.type));
     }
   }
 
-  /// Trees, graphs, edges and groups.
-  Holds structure(const Expr &e) {
-    auto isLevel = [&] {
-      require(e.value >= 0 && e.value < static_cast<int64_t>(kLevels.size()), "levels");
-    };
-    switch (e.kind) {
-    case ExprKind::TreeRoot:
-    case ExprKind::TreeParent:
-      expression(e.a, Holds::Tree);
-      return Holds::Int;
-    case ExprKind::TreeChildren:
-      expression(e.a, Holds::Tree);
-      return Holds::IntList;
-    case ExprKind::TreeSubtree:
-      expression(e.a, Holds::Tree);
-      expression(e.b, Holds::Int);
-      return Holds::IntList;
-    case ExprKind::TreeAt:
-      expression(e.a, Holds::Tree);
-      expression(e.b, Holds::Int);
-      return Holds::Tree;
-    case ExprKind::GraphAt:
-      expression(e.a, Holds::Graph);
-      expression(e.b, Holds::Int);
-      return Holds::Graph;
-    case ExprKind::GraphDegree:
-    case ExprKind::EdgesOf:
-      require(e.value == 0 || e.value == 1, "directions");
-      expression(e.a, Holds::Graph);
-      return e.kind == ExprKind::EdgesOf ? Holds::Edges : Holds::Int;
-    case ExprKind::EdgeSlot:
-    case ExprKind::EdgePeer:
-    case ExprKind::EdgePeerSlot:
-    case ExprKind::EdgeWeight:
-    case ExprKind::EdgeKey:
-      expression(e.a, Holds::Edge);
-      return Holds::Int;
-    case ExprKind::GroupSize:
-    case ExprKind::GroupRank:
-      expression(e.a, Holds::Group);
-      return Holds::Int;
-    case ExprKind::GroupMember:
-    case ExprKind::GroupContains:
-      expression(e.a, Holds::Group);
-      expression(e.b, Holds::Int);
-      return Holds::Int;
-    case ExprKind::Leader:
-      isLevel();
-      optional(e.a, Holds::Int);
-      optional(e.b, Holds::Int);
-      return Holds::Int;
-    case ExprKind::GroupOf:
-      isLevel();
-      return Holds::Group;
-    case ExprKind::GroupLeaders:
-      isLevel();
-      optional(e.a, Holds::Int);
-      return Holds::Group;
-    case ExprKind::GroupWhere:
-    case ExprKind::GroupSplit: {
-      Scope scope(*this);
-      giveInt(e.slot, Holds::Int);
-      expression(e.a, Holds::Int);
-      return Holds::Group;
-    }
-    default: // resultOf has the others
-      return Holds::Nothing;
-    }
-  }
-
-  Holds sliceOf(const Expr &e) {
-    switch (e.kind) {
-    case ExprKind::LocalSlice:
-      require(e.slot < slices_.size() && slices_[e.slot], "values of slots");
-      return Holds::Slice;
-    case ExprKind::Block:
-      expression(e.a, Holds::Slice);
-      expression(e.b, Holds::Int);
-      return Holds::Slice;
-    case ExprKind::Blocks:
-      expression(e.a, Holds::Slice);
-      expression(e.b, Holds::Int);
-      expression(e.c, Holds::Int);
-      return Holds::Slice;
-    case ExprKind::Elements:
-      expression(e.a, Holds::Slice);
-      expression(e.b, Holds::Int);
-      optional(e.c, Holds::Int);
-      return Holds::Slice;
-    case ExprKind::Part:
-      if (auto parts = operandsOf(e); require(parts.size() == 4, "parts")) {
-        expression(ExprId{parts[0]}, Holds::Slice);
-        expression(ExprId{parts[1]}, Holds::Int);
-        optional(ExprId{parts[2]}, Holds::Int);
-        expression(ExprId{parts[3]}, Holds::Int);
-      }
-      return Holds::Slice;
-    default: // SliceList; resultOf has the comprehension
-      require(e.kind == ExprKind::SliceList, "expressions");
-      for (uint32_t operand : operandsOf(e))
-        slices(ExprId{operand});
-      return Holds::Slices;
-    }
-  }
-
-  /// A loop, of a statement or a comprehension: `body` sees its name.
-  template <typename Body> void forEach(ExprId iterable, uint32_t slot, bool isSlice, Body body) {
-    if (!require(index(iterable) < program_.exprs.size(), "expressions"))
+  /// What a loop runs over. Its name is known up to the end of the scope at hand.
+  void iterable(ExprId id, uint32_t slot, bool isSlice) {
+    ValueType type = typeAt(id);
+    if (!ok())
       return;
-    const Expr &over = program_.expr(iterable);
-    Holds holds = holdsOf(over.type);
-    bool fits = isSlice ? over.kind == ExprKind::Segments
-                        : holds == Holds::Range || holds == Holds::Edges || holds == Holds::IntList;
+    bool fits = isSlice ? program_.expr(id).kind == ExprKind::Segments
+                        : type == ValueType::Range || type == ValueType::Edges ||
+                              type == ValueType::IntList;
     if (!require(fits, "what loops run over"))
       return;
-    expression(iterable, holds);
-    Scope scope(*this);
+    expression(id, type);
     if (isSlice)
       giveSlice(slot);
     else
-      giveInt(slot, holds == Holds::Edges ? Holds::Edge : Holds::Int);
-    body();
+      giveInt(slot, type == ValueType::Edges ? ValueType::Edge : ValueType::Int);
   }
 
-  // Statements
+  /// What a name is given to.
+  void named(ExprId id, const Stmt &s) {
+    ValueType type = s.sliceSlot ? ValueType::Slice : typeAt(id);
+    require(s.sliceSlot || livesInIntSlot(type), "types of slots");
+    expression(id, type);
+    s.sliceSlot ? giveSlice(s.slot) : giveInt(s.slot, type);
+  }
+
+  void carried(ExprId id, const Stmt &s) {
+    bool carries = s.op == OpKind::Send || s.op == OpKind::Recv;
+    require(isMessage(s.op) && carries == (id != kNoExpr), "messages");
+    require(s.d == kNoExpr || s.op == OpKind::Recv, "messages");
+    require(s.value == 0 || carries, "messages");
+    if (carries)
+      slices(id);
+  }
 
   void statement(StmtId id) {
     Nested nested(*this);
     if (!ok() || !require(index(id) < program_.stmts.size(), "statements"))
       return;
     const Stmt &s = program_.stmt(id);
+    const StmtInfo &info = infoOf(s.kind);
     require(!stmtUsed_[index(id)], "users of a statement");
     stmtUsed_[index(id)] = true;
     place(s.loc);
-    checkKind(s);
-    switch (s.kind) {
-    case StmtKind::Block: {
-      Scope scope(*this);
-      for (uint32_t inner : list(s.listBegin, s.listCount))
-        statement(StmtId{inner});
-      return;
-    }
-    case StmtKind::Let:
-      return let(s);
-    case StmtKind::Temp:
-      if (!require(s.value >= 0 && s.value < static_cast<int64_t>(program_.temps.size()) &&
-                       !tempUsed_[s.value],
-                   "temporaries"))
-        return;
-      tempUsed_[s.value] = true;
-      bufferType(program_.temps[s.value]);
-      return giveSlice(s.slot);
-    case StmtKind::For:
-      return forEach(s.a, s.slot, s.sliceSlot, [&] { statement(s.body); });
-    case StmtKind::If:
-      expression(s.a, Holds::Int);
+    require(info.mayHaveLabel || s.label == kNoSlot, "labels");
+    bool fits = canStandIn(info.where, decl_->kind);
+    bool namesSlice = info.slot != SlotUse::None && s.sliceSlot;
+    require(fits && (!namesSlice || decl_->kind == DeclKind::Collective), "kinds of statements");
+    std::optional<Scope> scope;
+    if (info.bodies > 0 || info.list == Operand::Statements)
+      scope.emplace(*this);
+    value(info.value, s.value);
+    if (info.list == Operand::Labels)
+      ordered(s);
+    else if (isList(info.list))
+      listed(info.list, list(s.listBegin, s.listCount), s.value);
+    const ExprId ids[] = {s.a, s.b, s.c, s.d};
+    for (unsigned i = 0; i < 4 && ok(); ++i)
+      operand(info.operands[i], ids[i], s);
+    if (info.slot == SlotUse::Temp)
+      temporary(s);
+    if (info.bodies > 0)
       scoped(s.body);
-      if (s.otherwise != kNoStmt)
-        scoped(s.otherwise);
-      return;
-    case StmtKind::Message:
-      return message(s);
-    case StmtKind::Copy:
-    case StmtKind::Combine:
-      slices(s.a);
-      slices(s.b);
-      if (s.kind == StmtKind::Combine)
-        expression(s.d, Holds::Reduction);
-      return label(s);
-    case StmtKind::Calc:
-      expression(s.a, Holds::Int);
-      return label(s);
-    case StmtKind::Depend:
-      require(s.listCount >= 2, "labels");
-      for (uint32_t i = 0; i < s.listCount && ok(); ++i)
-        labelRef(s.listBegin + i);
-      return;
-    case StmtKind::Call:
-      if (const Decl *callee = declOf(s.value, DeclKind::Collective))
-        arguments(list(s.listBegin, s.listCount), *callee);
-      optional(s.a, Holds::Group);
-      return label(s);
-    case StmtKind::Parent:
-    case StmtKind::Child:
-      return expression(s.a, Holds::Int);
-    case StmtKind::Edge:
-      require(s.value == 0 || s.value == 1, "directions");
-      expression(s.a, Holds::Int);
-      optional(s.b, Holds::Int);
-      optional(s.c, Holds::Int);
-      return;
-    }
+    if (info.bodies > 1 && s.otherwise != kNoStmt)
+      scoped(s.otherwise);
+    if (s.label != kNoSlot)
+      labelRef(s.label);
   }
 
   void scoped(StmtId id) {
@@ -516,62 +398,18 @@ private:
     statement(id);
   }
 
-  /// Trees have parents and children, graphs edges, collectives all the rest.
-  void checkKind(const Stmt &s) {
-    bool isTree = decl_->kind == DeclKind::Tree, isGraph = decl_->kind == DeclKind::Graph;
-    bool makesOps = s.kind == StmtKind::Message || s.kind == StmtKind::Copy ||
-                    s.kind == StmtKind::Combine || s.kind == StmtKind::Calc ||
-                    s.kind == StmtKind::Call;
-    require(makesOps || s.label == kNoSlot, "labels");
-    switch (s.kind) {
-    case StmtKind::Block:
-    case StmtKind::If:
+  void temporary(const Stmt &s) {
+    if (!ok() || !require(!tempUsed_[s.value], "temporaries"))
       return;
-    case StmtKind::Let:
-    case StmtKind::For:
-      require(!s.sliceSlot || decl_->kind == DeclKind::Collective, "kinds of statements");
-      return;
-    case StmtKind::Parent:
-    case StmtKind::Child:
-      require(isTree, "kinds of statements");
-      return;
-    case StmtKind::Edge:
-      require(isGraph, "kinds of statements");
-      return;
-    default:
-      require(!isTree && !isGraph, "kinds of statements");
-    }
+    tempUsed_[s.value] = true;
+    bufferType(program_.temps[s.value]);
+    giveSlice(s.slot);
   }
 
-  void let(const Stmt &s) {
-    if (s.sliceSlot) {
-      expression(s.a, Holds::Slice);
-      return giveSlice(s.slot);
-    }
-    if (!require(index(s.a) < program_.exprs.size(), "expressions"))
-      return;
-    ValueType type = program_.expr(s.a).type;
-    require(type < ValueType::Slice, "types of slots");
-    expression(s.a, holdsOf(type));
-    giveInt(s.slot, holdsOf(type));
-  }
-
-  void message(const Stmt &s) {
-    bool carries = s.op == OpKind::Send || s.op == OpKind::Recv;
-    require(isMessage(s.op) && carries == (s.a != kNoExpr), "messages");
-    if (carries)
-      slices(s.a);
-    expression(s.b, s.alongEdge ? Holds::Edge : Holds::Int);
-    optional(s.c, Holds::Int);
-    require(s.d == kNoExpr || s.op == OpKind::Recv, "messages");
-    require(s.value == 0 || (s.value == 1 && carries), "messages");
-    optional(s.d, Holds::Reduction);
-    label(s);
-  }
-
-  void label(const Stmt &s) {
-    if (s.label != kNoSlot)
-      labelRef(s.label);
+  void ordered(const Stmt &s) {
+    require(s.listCount >= 2, "labels");
+    for (uint32_t i = 0; i < s.listCount && ok(); ++i)
+      labelRef(s.listBegin + i);
   }
 
   void labelRef(uint32_t id) {
@@ -583,7 +421,7 @@ private:
     string(label.text);
     place(label.loc);
     for (uint32_t at : list(label.indexBegin, label.indexCount))
-      expression(ExprId{at}, Holds::Int);
+      expression(ExprId{at}, ValueType::Int);
   }
 
   // Declarations
@@ -600,18 +438,18 @@ private:
         require(dim.slot != kNoSlot, "sizes");
         [[fallthrough]];
       case DimKind::Fixed:
-        expression(dim.expr, Holds::Int);
+        expression(dim.expr, ValueType::Int);
         break;
       case DimKind::Counts:
         require(isLast && type.dims == 2, "dimensions");
-        expression(dim.expr, Holds::IntList);
+        expression(dim.expr, ValueType::IntList);
         break;
       case DimKind::CallTime:
         require(isLast && dim.expr == kNoExpr, "dimensions");
         break;
       case DimKind::Capacity:
         require(isLast, "dimensions");
-        expression(dim.expr, Holds::Int);
+        expression(dim.expr, ValueType::Int);
         break;
       }
     }
@@ -623,17 +461,17 @@ private:
     if (p.isBuffer) {
       require(p.role != BufferRole::Temp && decl_->kind == DeclKind::Collective, "parameters");
       bufferType(p.buffer);
-      optional(p.significantAt, Holds::Int);
+      optional(p.significantAt, ValueType::Int);
       return giveSlice(p.slot);
     }
     require(p.type < ValueType::Slice && p.type != ValueType::Edge && p.type != ValueType::Group,
             "types of parameters");
-    optional(p.defaultValue, holdsOf(p.type));
+    optional(p.defaultValue, representation(p.type));
     for (const Candidate &candidate : p.candidates) {
-      expression(candidate.lo, holdsOf(p.type));
-      optional(candidate.hi, holdsOf(p.type));
+      expression(candidate.lo, representation(p.type));
+      optional(candidate.hi, representation(p.type));
     }
-    giveInt(p.slot, holdsOf(p.type));
+    giveInt(p.slot, representation(p.type));
   }
 
   enum class Nesting : uint8_t { Whole, Inner };
@@ -645,26 +483,25 @@ private:
     ensureUsed_[id] = true;
     const EnsureNode &node = program_.ensures[id];
     place(node.loc);
+    Scope scope(*this);
     switch (node.kind) {
     case EnsureKind::Equal:
-      expression(node.target, Holds::Slice);
-      expression(node.operand, Holds::Slice);
-      return optional(node.rank, Holds::Int);
+      expression(node.target, ValueType::Slice);
+      expression(node.operand, ValueType::Slice);
+      return optional(node.rank, ValueType::Int);
     case EnsureKind::EqualReduce:
-      expression(node.target, Holds::Slice);
-      expression(node.reduction, Holds::Reduction);
-      return forEach(node.iterable, node.slot, false, [&] {
-        optional(node.condition, Holds::Int);
-        expression(node.operand, Holds::Slice);
-        optional(node.rank, Holds::Int);
-      });
+      expression(node.target, ValueType::Slice);
+      expression(node.reduction, ValueType::Reduction);
+      iterable(node.iterable, node.slot, false);
+      optional(node.condition, ValueType::Int);
+      expression(node.operand, ValueType::Slice);
+      return optional(node.rank, ValueType::Int);
     case EnsureKind::ForEach:
-      return forEach(node.iterable, node.slot, false, [&] {
-        optional(node.condition, Holds::Int);
-        promise(node.inner, Nesting::Inner);
-      });
+      iterable(node.iterable, node.slot, false);
+      optional(node.condition, ValueType::Int);
+      return promise(node.inner, Nesting::Inner);
     case EnsureKind::At:
-      expression(node.condition, Holds::Int);
+      expression(node.condition, ValueType::Int);
       return promise(node.inner, Nesting::Inner);
     case EnsureKind::Synchronizes:
       require(nesting == Nesting::Whole, "promises"); // of all ranks, under no condition
@@ -689,7 +526,7 @@ private:
       return;
     for (uint32_t name : decl.sizeNames)
       string(name);
-    ints_.assign(decl.intSlots, Holds::Nothing);
+    ints_.assign(decl.intSlots, std::nullopt);
     slices_.assign(decl.sliceSlots, false);
     given_.clear();
     for (bool buffers : {false, true}) // values are bound first
@@ -697,10 +534,10 @@ private:
         if (p.isBuffer == buffers)
           parameter(p);
     for (ExprId requirement : decl.requirements)
-      expression(requirement, Holds::Int);
+      expression(requirement, ValueType::Int);
     for (const AliasClause &alias : decl.aliases) {
       require(alias.param < decl.params.size() && decl.params[alias.param].isBuffer, "aliases");
-      expression(alias.slice, Holds::Slice);
+      expression(alias.slice, ValueType::Slice);
       place(alias.loc);
     }
     for (uint32_t ensure : decl.ensures)
@@ -718,7 +555,7 @@ private:
       return;
     ValueType result = program_.expr(decl.result).type;
     require(result < ValueType::Slice, "results"); // what a loop runs over is no value
-    expression(decl.result, holdsOf(result));
+    expression(decl.result, representation(result));
   }
 
   void argument(const GivenArgument &given) {
@@ -729,18 +566,18 @@ private:
     if (!require(given.param < decl_->params.size() && !decl_->params[given.param].isBuffer,
                  "arguments"))
       return;
-    ints_.assign(decl_->intSlots, Holds::Nothing);
+    ints_.assign(decl_->intSlots, std::nullopt);
     slices_.assign(decl_->sliceSlots, false);
     given_.clear();
-    expression(given.value, holdsOf(decl_->params[given.param].type));
+    expression(given.value, representation(decl_->params[given.param].type));
   }
 
   const Program &program_;
   const Decl *decl_ = nullptr;
   uint32_t declId_ = 0;
   std::vector<bool> exprUsed_, stmtUsed_, tempUsed_, labelUsed_, ensureUsed_;
-  std::vector<Holds> ints_;  ///< of the declaration at hand
-  std::vector<bool> slices_; ///< likewise: whether it has a value
+  std::vector<std::optional<ValueType>> ints_; ///< of the declaration at hand
+  std::vector<bool> slices_;                   ///< likewise: whether it has a value
   std::vector<Given> given_;
   uint32_t depth_ = 0;
   std::string error_;

@@ -12,34 +12,7 @@
 namespace colldsl {
 namespace {
 
-/// All arguments are ints, but for the grid of a shift.
-bool becomesCode(Builtin builtin) {
-  switch (builtin) {
-  case Builtin::Ctz:
-  case Builtin::Popcount:
-  case Builtin::Log2:
-  case Builtin::CeilLog2:
-  case Builtin::Pow2Floor:
-  case Builtin::Abs:
-  case Builtin::Min:
-  case Builtin::Max:
-  case Builtin::Shift:
-  case Builtin::ShiftOpen:
-    return true;
-  case Builtin::BitReverse:
-  case Builtin::SumList:
-  case Builtin::ProductList:
-    return false;
-  }
-  __builtin_unreachable();
-}
-
-bool isLeaf(const Expr &e) {
-  return e.kind == ExprKind::IntLit || e.kind == ExprKind::LocalInt || e.kind == ExprKind::MyRank ||
-         e.kind == ExprKind::NumRanks;
-}
-
-bool livesInSlot(ValueType type) { return type < ValueType::Slice; }
+bool isLeaf(const Expr &e) { return infoOf(e.kind).opcode == Opcode::Move; }
 
 class Lowering {
 public:
@@ -74,61 +47,34 @@ private:
     return ExprId{program_.operands[index(e.a) + i]};
   }
 
-  static bool isGridShift(const Expr &e) {
-    auto builtin = static_cast<Builtin>(e.value);
-    return e.kind == ExprKind::CallBuiltin &&
-           (builtin == Builtin::Shift || builtin == Builtin::ShiftOpen);
+  /// Of an expression that becomes code; Move of a leaf, Evaluate of what stays a tree.
+  static Opcode opcodeOf(const Expr &e) {
+    if (e.kind == ExprKind::CallBuiltin)
+      return infoOf(static_cast<Builtin>(e.value)).opcode;
+    if (e.kind == ExprKind::Select && !livesInIntSlot(e.type))
+      return Opcode::Evaluate;
+    return infoOf(e.kind).opcode;
   }
 
-  /// Ints that are worked out from ints; all else is a leaf or stays a tree.
   bool becomesCode(ExprId id) const {
     const Expr &e = expr(id);
-    if (e.owner == kNoDecl)
-      return false; // of a declaration with errors
-    switch (e.kind) {
-    case ExprKind::Negate:
-    case ExprKind::Not:
-    case ExprKind::Add:
-    case ExprKind::Sub:
-    case ExprKind::Mul:
-    case ExprKind::Div:
-    case ExprKind::Mod:
-    case ExprKind::ShiftLeft:
-    case ExprKind::ShiftRight:
-    case ExprKind::Xor:
-    case ExprKind::And:
-    case ExprKind::Or:
-    case ExprKind::Eq:
-    case ExprKind::Ne:
-    case ExprKind::Lt:
-    case ExprKind::Le:
-    case ExprKind::Gt:
-    case ExprKind::Ge:
-    case ExprKind::NotNone:
-    case ExprKind::EdgeSlot:
-      return true;
-    case ExprKind::Select:
-      return livesInSlot(e.type);
-    case ExprKind::CallBuiltin:
-      return colldsl::becomesCode(static_cast<Builtin>(e.value));
-    default:
+    if (e.owner == kNoDecl) // of a declaration with errors, or not looked at by checkProgram()
       return false;
-    }
+    Opcode opcode = opcodeOf(e);
+    return opcode != Opcode::Move && opcode != Opcode::Evaluate;
   }
 
   // Which expressions need no code of their own, since that of another has it
 
   template <typename Do> void eachPart(const Expr &e, Do visit) {
     if (e.kind == ExprKind::CallBuiltin) {
-      for (uint32_t i = isGridShift(e) ? 1 : 0; i < index(e.b); ++i)
+      for (uint32_t i = opcodeOf(e) == Opcode::GridShift ? 1 : 0; i < index(e.b); ++i)
         visit(operand(e, i));
       return;
     }
-    visit(e.a);
-    if (numOperands(e.kind) > 1)
-      visit(e.b);
-    if (numOperands(e.kind) > 2)
-      visit(e.c);
+    const ExprId ids[] = {e.a, e.b, e.c};
+    for (unsigned i = 0; i < infoOf(e.kind).numOperands(); ++i)
+      visit(ids[i]);
   }
 
   void markParts(const Expr &e) {
@@ -226,92 +172,54 @@ private:
   }
 
   void operation(ExprId id, const Expr &e, Register to) {
-    auto unary = [&](Opcode opcode, ExprId a) {
-      Register from = value(a);
-      emit(opcode, index(id), to, from);
-    };
-    auto binary = [&](Opcode opcode, bool swapped = false) {
-      Register a = value(e.a), b = value(e.b);
-      emit(opcode, index(id), to, swapped ? b : a, swapped ? a : b);
-    };
-    switch (e.kind) {
-    case ExprKind::Negate:
-      return unary(Opcode::Negate, e.a);
-    case ExprKind::Not:
-      return unary(Opcode::Not, e.a);
-    case ExprKind::NotNone:
-      return unary(Opcode::NotNone, e.a);
-    case ExprKind::EdgeSlot:
-      return unary(Opcode::EdgeSlot, e.a);
-    case ExprKind::CallBuiltin:
+    if (e.kind == ExprKind::CallBuiltin)
       return builtin(id, e, to);
-    case ExprKind::Add:
-      return binary(Opcode::Add);
-    case ExprKind::Sub:
-      return binary(Opcode::Sub);
-    case ExprKind::Mul:
-      return binary(Opcode::Mul);
-    case ExprKind::Div:
-      return binary(Opcode::Div);
-    case ExprKind::Mod:
-      return wrapsAround(e) ? wrapped(e, to) : binary(Opcode::Mod);
-    case ExprKind::ShiftLeft:
-      return binary(Opcode::ShiftLeft);
-    case ExprKind::ShiftRight:
-      return binary(Opcode::ShiftRight);
-    case ExprKind::Xor:
-      return binary(Opcode::Xor);
-    case ExprKind::Eq:
-      return binary(Opcode::Eq);
-    case ExprKind::Ne:
-      return binary(Opcode::Ne);
-    case ExprKind::Lt:
-      return binary(Opcode::Less);
-    case ExprKind::Le:
-      return binary(Opcode::LessEqual);
-    case ExprKind::Gt:
-      return binary(Opcode::Less, true);
-    case ExprKind::Ge:
-      return binary(Opcode::LessEqual, true);
-    case ExprKind::And:
-    case ExprKind::Or: {
-      valueInto(e.a, to);
-      bool isAnd = e.kind == ExprKind::And;
-      uint32_t done = emit(isAnd ? Opcode::JumpUnless : Opcode::JumpIf, index(id), 0, to);
-      valueInto(e.b, to);
-      return jumpHere(done);
-    }
-    default: { // Select; becomesCode lists no other
-      uint32_t otherwise = jumpUnless(e.a);
-      valueInto(e.b, to);
-      uint32_t done = emit(Opcode::Jump, index(id));
-      jumpHere(otherwise);
-      valueInto(e.c, to);
-      return jumpHere(done);
-    }
-    }
+    if (e.kind == ExprKind::Select)
+      return choice(id, e, to);
+    if (e.kind == ExprKind::And || e.kind == ExprKind::Or)
+      return logic(id, e, to);
+    if (e.kind == ExprKind::Mod && wrapsAround(e))
+      return wrapped(e, to);
+    const ExprInfo &info = infoOf(e.kind);
+    Register a = value(e.a), b = info.numOperands() > 1 ? value(e.b) : 0;
+    bool isSwapped = e.kind == ExprKind::Gt || e.kind == ExprKind::Ge;
+    emit(info.opcode, index(id), to, isSwapped ? b : a, isSwapped ? a : b);
+  }
+
+  /// The opcode of `and` and `or` jumps over the right side.
+  void logic(ExprId id, const Expr &e, Register to) {
+    valueInto(e.a, to);
+    uint32_t done = emit(infoOf(e.kind).opcode, index(id), 0, to);
+    valueInto(e.b, to);
+    jumpHere(done);
+  }
+
+  void choice(ExprId id, const Expr &e, Register to) {
+    uint32_t otherwise = jumpUnless(e.a);
+    valueInto(e.b, to);
+    uint32_t done = emit(Opcode::Jump, index(id));
+    jumpHere(otherwise);
+    valueInto(e.c, to);
+    jumpHere(done);
   }
 
   void builtin(ExprId id, const Expr &e, Register to) {
-    if (isGridShift(e)) {
+    Opcode opcode = opcodeOf(e);
+    if (opcode == Opcode::GridShift) {
       Register d = value(operand(e, 1)), delta = value(operand(e, 2));
-      emit(Opcode::GridShift, index(id), to, d, delta);
+      emit(opcode, index(id), to, d, delta);
       return;
     }
-    auto which = static_cast<Builtin>(e.value);
-    if (which != Builtin::Min && which != Builtin::Max) {
-      Register x = value(operand(e, 0));
-      emit(Opcode::Bits, index(id), to, x);
+    Register first = value(operand(e, 0));
+    if (opcode == Opcode::Bits) {
+      emit(opcode, index(id), to, first);
       return;
     }
-    Register best = value(operand(e, 0));
-    for (uint32_t i = 1; i < index(e.b); ++i) {
+    for (uint32_t i = 1; i < index(e.b); ++i) { // Min, Max
       Register x = value(operand(e, i));
-      emit(which == Builtin::Min ? Opcode::Min : Opcode::Max, index(id), to, best, x);
-      best = to;
+      emit(opcode, index(id), to, first, x);
+      first = to;
     }
-    if (best != to) // of one
-      emit(Opcode::Move, index(id), to, best);
   }
 
   /// (a + b) % ranks, which schedules are full of.

@@ -14,7 +14,7 @@
 
 #include "ir/Result.h"
 #include "ir/Vocabulary.h"
-#include "program/Code.h"
+#include "program/Kinds.h"
 #include "topology/Topology.h"
 
 #include <cstdint>
@@ -39,211 +39,7 @@ constexpr uint32_t index(DeclId d) { return static_cast<uint32_t>(d); }
 /// `none` in an int slot. No arithmetic yields it: overflow is an error.
 inline constexpr int64_t kNone = INT64_MIN;
 
-enum class ValueType : uint8_t {
-  Int,
-  Bool,
-  Rank,
-  Bytes,
-  Time,
-  Reduction, // int slots, by value
-  IntList,
-  String,
-  Tree,
-  Graph,
-  Edge,
-  Group, // int slots, by handle
-  Slice, // slice slots
-  Range,
-  Edges,
-  Slices, // only iterated or sent, never in a slot
-};
-inline constexpr unsigned kValueTypes = static_cast<unsigned>(ValueType::Slices) + 1;
-
-enum class Builtin : uint8_t {
-  Ctz,
-  Popcount,
-  BitReverse,
-  Log2,
-  CeilLog2,
-  Pow2Floor,
-  Abs, // (x) or (x, bits)
-  Min,
-  Max, // (a, b, ...)
-  Shift,
-  ShiftOpen, // (dims, d, delta)
-  SumList,
-  ProductList, // (list)
-};
-inline constexpr unsigned kBuiltinKinds = static_cast<unsigned>(Builtin::ProductList) + 1;
-
-enum class Aggregate : uint8_t { Sum, Product, Min, Max, Count };
-inline constexpr unsigned kAggregateKinds = static_cast<unsigned>(Aggregate::Count) + 1;
-
-/// A list operand is given as [begin, begin + count) of Program::operands.
-/// Expr ids in a, b, c unless said otherwise; unused ones are kNoExpr.
-enum class ExprKind : uint8_t {
-  // Int-like
-  IntLit,     ///< value (also Bool, Bytes, Time, none, a Reduction's number)
-  LocalInt,   ///< slot: any value that lives in an int slot, by its type
-  MyRank,     ///< `rank`, in the numbering of the current group
-  NumRanks,   ///< `ranks`
-  SizeSymbol, ///< slot of a size symbol; as an int it pins the size class
-  Negate,
-  Not, ///< a
-  Add,
-  Sub,
-  Mul,
-  Div,
-  Mod, ///< a, b; Euclidean / and %; overflow is an error
-  ShiftLeft,
-  ShiftRight,
-  Xor, ///< a, b
-  And,
-  Or, ///< a, b; b only if needed
-  Eq,
-  Ne,
-  Lt,
-  Le,
-  Gt,
-  Ge,           ///< a, b; Eq and Ne take none
-  Select,       ///< a ? b : c; any type but Slice lists
-  NotNone,      ///< a; an error at run time if it is none; around a possibly-none value used in
-                ///< arithmetic
-  CallBuiltin,  ///< value = Builtin; operands list (a = begin, b = count as raw numbers)
-  CallFunction, ///< value = DeclId; operands list likewise, one per parameter (defaults filled in)
-  Aggregation, ///< value = Aggregate; slot = loop name; a = iterable, b = condition or kNoExpr, c =
-               ///< body
-  ListElement, ///< a[b] of an IntList
-  ListLength,  ///< length(a) of an IntList
-  TreeRoot,
-  TreeParent,  ///< a = tree; parent is none at the root
-  GraphDegree, ///< a = graph; value 0 = out, 1 = in
-  EdgeSlot,
-  EdgePeer,
-  EdgePeerSlot,
-  EdgeWeight,
-  EdgeKey, ///< a = edge
-  GroupSize,
-  GroupRank,     ///< a = group; GroupRank is none for non-members
-  GroupMember,   ///< a = group, b = index
-  GroupContains, ///< a = group, b = rank
-  Leader,        ///< value = Level; a = include or kNoExpr, b = index or kNoExpr
-  IsCommutative, ///< a = reduction
-  // IntList
-  ListLiteral,       ///< operands list (a = begin, b = count as raw numbers)
-  ListComprehension, ///< slot = loop name; a = iterable, b = condition or kNoExpr, c = element
-  TreeChildren,      ///< a = tree
-  TreeSubtree,       ///< a = tree, b = rank: that rank and all below it, ascending
-  // String
-  StringLit, ///< value = index into Program::strings
-  // Tree, Graph
-  MakeTree,
-  MakeGraph, ///< value = DeclId; operands list, one per parameter
-  TreeAt,
-  GraphAt,   ///< a = tree or graph, b = rank: as that rank sees it
-  EdgesFile, ///< a = String: an edge list file
-  // Group
-  GroupOf,      ///< value = Level
-  GroupWhere,   ///< slot = rank name; a = condition, evaluated for each rank of the current group
-  GroupSplit,   ///< slot = rank name; a = color; the group of this rank's color (none: no group)
-  GroupLeaders, ///< value = Level; a = include or kNoExpr
-  // Iterables (besides IntList)
-  RangeOf,  ///< a .. b; value 1 if b is included
-  EdgesOf,  ///< a = graph; value 0 = out, 1 = in
-  Segments, ///< a = slice, b = bytes
-  // Slice
-  LocalSlice, ///< slot
-  Block,      ///< a = two-dimensional slice, b = index
-  Blocks,     ///< a = two-dimensional slice, b = lo, c = hi
-  Elements,   ///< a = one-dimensional slice, b = lo, c = hi (kNoExpr: the single element b)
-  Part, ///< operands list {slice, lo, hi or kNoExpr, count}: part(b, lo of count), part(b, lo..hi
-        ///< of count)
-  // Slices: lists sent as one message
-  SliceList,          ///< operands list of Slice or Slices expressions
-  SliceComprehension, ///< slot = loop name (int, edge: int slot); a = iterable, b = condition or
-                      ///< kNoExpr, c = slice
-};
-inline constexpr unsigned kExprKinds = static_cast<unsigned>(ExprKind::SliceComprehension) + 1;
-
-/// How many of a, b, c a kind uses; the others are kNoExpr.
-constexpr unsigned numOperands(ExprKind kind) {
-  switch (kind) {
-  case ExprKind::IntLit:
-  case ExprKind::LocalInt:
-  case ExprKind::MyRank:
-  case ExprKind::NumRanks:
-  case ExprKind::SizeSymbol:
-  case ExprKind::StringLit:
-  case ExprKind::GroupOf:
-  case ExprKind::LocalSlice:
-    return 0;
-  case ExprKind::Negate:
-  case ExprKind::Not:
-  case ExprKind::NotNone:
-  case ExprKind::ListLength:
-  case ExprKind::TreeRoot:
-  case ExprKind::TreeParent:
-  case ExprKind::GraphDegree:
-  case ExprKind::EdgeSlot:
-  case ExprKind::EdgePeer:
-  case ExprKind::EdgePeerSlot:
-  case ExprKind::EdgeWeight:
-  case ExprKind::EdgeKey:
-  case ExprKind::GroupSize:
-  case ExprKind::GroupRank:
-  case ExprKind::IsCommutative:
-  case ExprKind::TreeChildren:
-  case ExprKind::EdgesFile:
-  case ExprKind::GroupWhere:
-  case ExprKind::GroupSplit:
-  case ExprKind::GroupLeaders:
-  case ExprKind::EdgesOf:
-    return 1;
-  case ExprKind::Add:
-  case ExprKind::Sub:
-  case ExprKind::Mul:
-  case ExprKind::Div:
-  case ExprKind::Mod:
-  case ExprKind::ShiftLeft:
-  case ExprKind::ShiftRight:
-  case ExprKind::Xor:
-  case ExprKind::And:
-  case ExprKind::Or:
-  case ExprKind::Eq:
-  case ExprKind::Ne:
-  case ExprKind::Lt:
-  case ExprKind::Le:
-  case ExprKind::Gt:
-  case ExprKind::Ge:
-  case ExprKind::CallBuiltin:
-  case ExprKind::CallFunction:
-  case ExprKind::ListElement:
-  case ExprKind::GroupMember:
-  case ExprKind::GroupContains:
-  case ExprKind::Leader:
-  case ExprKind::ListLiteral:
-  case ExprKind::TreeSubtree:
-  case ExprKind::MakeTree:
-  case ExprKind::MakeGraph:
-  case ExprKind::TreeAt:
-  case ExprKind::GraphAt:
-  case ExprKind::RangeOf:
-  case ExprKind::Segments:
-  case ExprKind::Block:
-  case ExprKind::Part:
-  case ExprKind::SliceList:
-    return 2;
-  case ExprKind::Select:
-  case ExprKind::Aggregation:
-  case ExprKind::ListComprehension:
-  case ExprKind::Blocks:
-  case ExprKind::Elements:
-  case ExprKind::SliceComprehension:
-    return 3;
-  }
-  __builtin_unreachable();
-}
-
+/// What the fields are, the row of its kind in Exprs.def says; unused ids are kNoExpr.
 struct Expr {
   ExprKind kind = ExprKind::IntLit;
   ValueType type = ValueType::Int;
@@ -254,41 +50,20 @@ struct Expr {
   SourceLoc loc;
 };
 
-enum class StmtKind : uint8_t {
-  Block,   ///< statements: operands list of StmtIds (listBegin, listCount)
-  Let,     ///< slot (int or slice, by a's type) = a
-  Temp,    ///< slice slot = a fresh buffer of Program::temps[value]
-  For,     ///< slot (int or slice, by what a yields) over iterable a; body
-  If,      ///< a ? body : otherwise (may be kNoStmt)
-  Message, ///< op = Send, Recv, Signal, Wait; a = slices or kNoExpr; b = peer, or edge if
-           ///< alongEdge; c = tag or kNoExpr; d = reduction or kNoExpr (Recv: combine with side);
-           ///< value = 1: multicast
-  Copy,    ///< a = source, b = target
-  Combine, ///< a = source, b = target, d = reduction, side
-  Calc,    ///< a = time in nanoseconds
-  Depend,  ///< labels[listBegin] waits for labels[listBegin + 1 ..): value 0 = requires, 1 =
-           ///< irequires
-  Call, ///< value = DeclId of a collective; operands list, one ExprId per parameter, kNoExpr = its
-        ///< default, evaluated by the callee; a = group or kNoExpr
-  Parent,
-  Child, ///< a = rank; trees only
-  Edge,  ///< a = peer, b = key or kNoExpr, c = weight or kNoExpr; value 0 = to, 1 = from; graphs
-         ///< only
-};
-inline constexpr unsigned kStmtKinds = static_cast<unsigned>(StmtKind::Edge) + 1;
-
+/// What the fields are, the row of its kind in Stmts.def says.
 struct Stmt {
   StmtKind kind = StmtKind::Block;
-  OpKind op = OpKind::Send;
-  Side side = Side::After;
-  bool alongEdge = false;
-  bool sliceSlot = false; ///< Let, For: slot is a slice slot
+  OpKind op = OpKind::Send; ///< Message: Send, Recv, Signal or Wait
+  Side side = Side::After;  ///< of what is combined: Combine, and Recv with a reduction
+  bool alongEdge = false;   ///< Message: b is an edge, not a peer
+  bool sliceSlot = false;   ///< Let, For: slot is a slice slot
   uint32_t slot = kNoSlot;
   uint32_t label = kNoSlot; ///< index into Program::labels, or kNoSlot
   ExprId a = kNoExpr, b = kNoExpr, c = kNoExpr, d = kNoExpr;
   StmtId body = kNoStmt, otherwise = kNoStmt;
-  uint32_t listBegin = 0, listCount = 0; ///< Block, Call: into operands; Depend: into labels
-  int64_t value = 0;
+  /// Block, Call: into operands; Depend: labels[listBegin] waits for those behind it.
+  uint32_t listBegin = 0, listCount = 0;
+  int64_t value = 0; ///< Depend: 0 requires, 1 irequires
   SourceLoc loc;
 };
 
@@ -370,9 +145,6 @@ struct AliasClause {
   ExprId slice = kNoExpr; ///< where it lies
   SourceLoc loc;
 };
-
-enum class DeclKind : uint8_t { Collective, Tree, Graph, Function };
-inline constexpr unsigned kDeclKinds = static_cast<unsigned>(DeclKind::Function) + 1;
 
 struct Decl {
   DeclKind kind = DeclKind::Collective;

@@ -1,7 +1,7 @@
 #include "runtime/CollectivePlan.h"
 
 #include "ir/Concat.h"
-#include "program/EpochTable.h"
+#include "ir/EpochTable.h"
 #include "runtime/GatherGraph.h"
 
 #include <algorithm>

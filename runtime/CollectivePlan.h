@@ -13,8 +13,8 @@
 #pragma once
 
 #include "executor/Plan.h"
+#include "instantiate/Instantiate.h"
 #include "ir/RankSchedule.h"
-#include "program/Instantiate.h"
 #include "runtime/Communicator.h"
 #include "runtime/GraphOrder.h"
 #include "runtime/Library.h"

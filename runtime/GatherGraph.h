@@ -1,7 +1,7 @@
 /// A graph of which each rank knows its own edges, made known to all.
 #pragma once
 
-#include "program/GivenValue.h"
+#include "instantiate/GivenValue.h"
 #include "runtime/Communicator.h"
 
 namespace colldsl {

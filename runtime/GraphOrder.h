@@ -2,8 +2,8 @@
 /// none receives twice. Found once, when the graph is made known, and the same for all ranks.
 #pragma once
 
+#include "instantiate/GivenValue.h"
 #include "ir/Dag.h"
-#include "program/GivenValue.h"
 #include "runtime/Communicator.h"
 
 namespace colldsl {

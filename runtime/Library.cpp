@@ -2,7 +2,7 @@
 
 #include "ir/Checksum.h"
 #include "ir/Concat.h"
-#include "program/Portable.h"
+#include "program/SerializedProgram.h"
 #include "runtime/LibraryLayout.h"
 
 #include <algorithm>
@@ -123,7 +123,7 @@ template <typename T> Status Library::decode(uint32_t kind, const char *name, T 
   if (!bytes)
     return fail(bytes.message());
   if constexpr (std::is_same_v<T, Program>) {
-    Result<Program> decoded = decodeProgram(*bytes);
+    Result<Program> decoded = deserializeProgram(*bytes);
     if (!decoded)
       return Status::error("library: " + decoded.message());
     value = decoded.take();

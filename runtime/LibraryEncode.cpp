@@ -1,5 +1,5 @@
 #include "ir/Checksum.h"
-#include "program/Portable.h"
+#include "program/SerializedProgram.h"
 #include "runtime/LibraryLayout.h"
 
 namespace colldsl {
@@ -43,7 +43,7 @@ std::vector<std::byte> encodeLibrary(const LibraryContent &content) {
     std::vector<std::byte> bytes;
   };
   Section sections[] = {{kIdentitySection, encode(content.identity)},
-                        {kProgramSection, encodeProgram(content.program)},
+                        {kProgramSection, serializeProgram(content.program)},
                         {kSourcesSection, encode(content.sources)},
                         {kImagesSection, encode(images)},
                         {kRulesSection, encode(content.rules)},

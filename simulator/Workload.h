@@ -3,8 +3,8 @@
 /// so that the schedule of all ranks never exists.
 #pragma once
 
+#include "instantiate/Instantiate.h"
 #include "ir/Image.h"
-#include "program/Instantiate.h"
 #include "simulator/PagedArray.h"
 #include "simulator/Vertex.h"
 #include "topology/MachineModel.h"

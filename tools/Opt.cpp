@@ -1,6 +1,7 @@
 #include "tools/Commands.h"
 #include "tools/output/Convert.h"
 
+#include "formats/GoalText.h"
 #include "ir/Image.h"
 
 #include "llvm/ADT/StringSwitch.h"

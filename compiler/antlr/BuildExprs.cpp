@@ -41,10 +41,12 @@ const ast::Expr *AstBuilder::buildUnary(CollParser::UnaryContext *c) {
 }
 
 ast::BinaryOp binaryOp(StringRef text) {
-#define COLLDSL_BINARY(Name, spelling)                                                             \
-  if (text == spelling)                                                                            \
+  if (text == "@")
+    return ast::BinaryOp::At;
+#define COLLDSL_BINARY(Name, usage, ...)                                                           \
+  if (text == usage)                                                                               \
     return ast::BinaryOp::Name;
-#include "compiler/Operators.def"
+#include "program/Exprs.def"
   llvm_unreachable("the grammar has no other operator");
 }
 

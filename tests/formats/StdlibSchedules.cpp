@@ -1,7 +1,7 @@
 #include "tests/formats/StdlibSchedules.h"
 
 #include "compiler/Compile.h"
-#include "program/Instantiate.h"
+#include "instantiate/Instantiate.h"
 
 #include <cstdlib>
 

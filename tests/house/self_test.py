@@ -70,7 +70,7 @@ class Includes(unittest.TestCase):
             self.assertFalse(self.found("compiler/Parser.cpp", f"#include {header}\n"))
 
     def test_llvm_not_where_schedules_run(self):
-        for folder in ("ir", "topology", "program", "verifier", "transports", "executor"):
+        for folder in ("ir", "topology", "program", "dependence", "graphs", "instantiate", "verifier", "executor"):
             for header in ("<llvm/ADT/SmallVector.h>", '"llvm/Support/Error.h"'):
                 self.assertTrue(self.found(f"{folder}/A.cpp", f"#include {header}\n"))
         for folder in ("compiler", "passes", "runtime", "tools"):
@@ -80,9 +80,20 @@ class Includes(unittest.TestCase):
         self.assertTrue(self.found("executor/A.cpp", "#include <hwloc.h>\n"))
         self.assertFalse(self.found("topology/A.cpp", "#include <hwloc.h>\n"))
 
+    def test_program_is_data(self):
+        self.assertTrue(self.found("program/A.cpp", '#include "instantiate/Instantiate.h"\n'))
+        self.assertTrue(self.found("compiler/A.cpp", '#include "instantiate/Instantiate.h"\n'))
+        self.assertTrue(self.found("dependence/A.cpp", '#include "program/Program.h"\n'))
+        self.assertTrue(self.found("graphs/A.cpp", '#include "program/Program.h"\n'))
+        self.assertFalse(self.found("instantiate/A.cpp", '#include "graphs/GraphFile.h"\n'))
+
+    def test_metis_only_in_graphs(self):
+        self.assertTrue(self.found("instantiate/A.cpp", "#include <metis.h>\n"))
+        self.assertFalse(self.found("graphs/A.cpp", "#include <metis.h>\n"))
+
     def test_simulator_below_the_runtime(self):
         self.assertTrue(self.found("simulator/A.cpp", '#include "executor/Plan.h"\n'))
-        self.assertFalse(self.found("simulator/A.cpp", '#include "program/Instantiate.h"\n'))
+        self.assertFalse(self.found("simulator/A.cpp", '#include "instantiate/Instantiate.h"\n'))
 
     def test_nlohmann_json_only_in_topology(self):
         self.assertTrue(self.found("simulator/A.cpp", "#include <nlohmann/json.hpp>\n"))

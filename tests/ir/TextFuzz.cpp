@@ -5,6 +5,7 @@
 #include "tests/ir/Schedules.h"
 #include "tests/ir/Walk.h"
 
+#include "formats/GoalText.h"
 #include "ir/Image.h"
 #include "ir/TextForm.h"
 

@@ -1,9 +1,9 @@
 // Programs that no compiler makes, or nobody in his right mind writes: refused, or
 // instantiated to an error, whatever they say.
-#include "program/Instantiate.h"
+#include "instantiate/Instantiate.h"
 
 #include "compiler/Compile.h"
-#include "program/Portable.h"
+#include "program/SerializedProgram.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -37,7 +37,7 @@ InstantiateRequest requestFor(const Program &program) {
 
 /// What the program is refused for, by the loader or else by its instantiation as `c`.
 std::string problemOf(const Program &program) {
-  Result<Program> loaded = decodeProgram(encodeProgram(program));
+  Result<Program> loaded = deserializeProgram(serializeProgram(program));
   if (!loaded)
     return loaded.message();
   Result<Schedule> schedule = instantiateAll(*loaded, requestFor(*loaded));
@@ -81,6 +81,25 @@ collective c() { let g = where(r: r > 0); let x = g.size + f([1, 2]); }
           e.*operand = ExprId{1u << 30};
       EXPECT_TRUE(contains(problemOf(program), "operands of expressions")) << problemOf(program);
     }
+}
+
+// The check does not look at it, so its fields may be anything.
+TEST(HostileProgram, AnExpressionWithoutOwnerIsNotLowered) {
+  Program program = compile("collective c() { let x = 1; }");
+  Expr &unused = program.exprs.emplace_back();
+  unused.kind = ExprKind::CallBuiltin;
+  unused.value = INT64_MAX / 2;
+  EXPECT_EQ(problemOf(program), "");
+}
+
+TEST(HostileProgram, ArgumentsOfBuiltinFunctionsAreCounted) {
+  for (const char *call : {"min(1, 2)", "ctz(1)", "bitreverse(1, 2)"}) {
+    Program program = compile("collective c() { let x = " + std::string(call) + "; }");
+    for (Expr &e : program.exprs)
+      if (e.kind == ExprKind::CallBuiltin)
+        e.b = ExprId{index(e.b) - 1};
+    EXPECT_TRUE(contains(problemOf(program), "arguments of built-in functions")) << call;
+  }
 }
 
 TEST(HostileProgram, WhatALoopRunsOverIsNoResult) {

@@ -1,11 +1,11 @@
-// Programs with any byte changed: what decodeProgram lets through must be safe to
+// Programs with any byte changed: what deserializeProgram lets through must be safe to
 // instantiate, and encode to the same bytes.
 
 #include "tests/ir/Fuzz.h"
 
 #include "compiler/Compile.h"
-#include "program/Instantiate.h"
-#include "program/Portable.h"
+#include "instantiate/Instantiate.h"
+#include "program/SerializedProgram.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -135,7 +135,7 @@ void instantiate(const Program &program, const Decl &decl, DeclId id, uint32_t r
 std::vector<FuzzInput> fuzzCorpus() {
   std::vector<FuzzInput> corpus;
   for (const char *source : kSources) {
-    std::vector<std::byte> bytes = encodeProgram(compile(source));
+    std::vector<std::byte> bytes = serializeProgram(compile(source));
     auto begin = reinterpret_cast<const uint8_t *>(bytes.data());
     corpus.emplace_back(begin, begin + bytes.size());
   }
@@ -147,10 +147,10 @@ std::vector<FuzzInput> fuzzCorpus() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace colldsl;
   std::span bytes(reinterpret_cast<const std::byte *>(data), size);
-  Result<Program> program = decodeProgram(bytes);
+  Result<Program> program = deserializeProgram(bytes);
   if (!program)
     return 0;
-  std::vector<std::byte> again = encodeProgram(*program);
+  std::vector<std::byte> again = serializeProgram(*program);
   if (!std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()))
     failFuzz("an accepted program encodes to other bytes");
   for (size_t i = 0; i < program->decls.size(); ++i)

@@ -1,7 +1,7 @@
 #include "tests/random/Judge.h"
 
 #include "compiler/Compile.h"
-#include "program/Instantiate.h"
+#include "instantiate/Instantiate.h"
 #include "tests/mutation/Oracle.h"
 #include "tests/random/Chains.h"
 #include "tests/random/Interpret.h"

@@ -1,7 +1,7 @@
 #include "tests/runtime/Libraries.h"
 
 #include "compiler/Compile.h"
-#include "program/Instantiate.h"
+#include "instantiate/Instantiate.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -5,10 +5,10 @@
 #include "tests/ir/Fuzz.h"
 #include "tests/ir/Walk.h"
 
+#include "instantiate/Instantiate.h"
 #include "ir/Checksum.h"
 #include "ir/ImageLayout.h"
-#include "program/Instantiate.h"
-#include "program/Portable.h"
+#include "program/SerializedProgram.h"
 #include "runtime/LibraryLayout.h"
 
 #include <algorithm>
@@ -131,7 +131,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   const Program &program = **library.program();
   if (isSampled(reinterpret_cast<const LibraryHeader *>(bytes.data())->checksum) &&
-      !std::ranges::equal(encodeProgram(program), sectionOf(bytes, kProgramSection)))
+      !std::ranges::equal(serializeProgram(program), sectionOf(bytes, kProgramSection)))
     failFuzz("an accepted program encodes to other bytes");
   for (uint32_t collective : (*identity)->exports)
     instantiate(program, collective);

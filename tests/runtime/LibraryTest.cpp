@@ -1,8 +1,8 @@
 #include "runtime/LibraryLayout.h"
 
+#include "instantiate/Instantiate.h"
 #include "ir/Checksum.h"
-#include "program/Instantiate.h"
-#include "program/Portable.h"
+#include "program/SerializedProgram.h"
 #include "tests/runtime/Libraries.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ TEST(Library, EverythingComesBack) {
   ASSERT_EQ(problemOf(sound()), "");
   EXPECT_EQ((*library->identity())->tool, "colldsl test");
   EXPECT_EQ((*library->identity())->exports, content.identity.exports);
-  EXPECT_EQ(encodeProgram(**library->program()), encodeProgram(content.program));
+  EXPECT_EQ(serializeProgram(**library->program()), serializeProgram(content.program));
   ASSERT_EQ((*library->sources())->size(), 2u);
   EXPECT_EQ((*library->sources())->front().text, content.sources[0].text);
   ASSERT_EQ((*library->images())->size(), 3u);

@@ -6,7 +6,7 @@
 #include "tests/runtime/Libraries.h"
 
 #include "compiler/Compile.h"
-#include "program/Instantiate.h"
+#include "instantiate/Instantiate.h"
 #include "runtime/LibraryLayout.h"
 
 #include <algorithm>

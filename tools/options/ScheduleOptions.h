@@ -3,8 +3,8 @@
 #pragma once
 
 #include "compiler/Compile.h"
+#include "instantiate/Instantiate.h"
 #include "ir/TextForm.h"
-#include "program/Instantiate.h"
 #include "tools/options/MachineOptions.h"
 #include "tools/passes/PassSettings.h"
 

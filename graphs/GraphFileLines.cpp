@@ -1,0 +1,84 @@
+#include "graphs/GraphFileLines.h"
+
+#include "ir/Numbers.h"
+
+#include <filesystem>
+
+namespace colldsl {
+
+std::string_view takeWord(std::string_view &text) {
+  size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos)
+    return text = {};
+  size_t end = text.find_first_of(" \t\r", begin);
+  std::string_view word = text.substr(begin, end - begin);
+  text = end == std::string_view::npos ? std::string_view{} : text.substr(end);
+  return word;
+}
+
+Result<GraphFileLines> GraphFileLines::open(const std::string &path) {
+  std::error_code error;
+  bool isFile = std::filesystem::is_regular_file(path, error);
+  if (!error && !isFile)
+    return Status::error("the graph file '" + path + "' is not an ordinary file");
+  GraphFileLines lines;
+  lines.path_ = path;
+  lines.file_.open(path);
+  if (!lines.file_)
+    return Status::error("cannot read the graph file '" + path + "'");
+  uint64_t bytes = std::filesystem::file_size(path, error);
+  if (!error && bytes > kMaxBytes)
+    return Status::error("the graph file '" + path + "' has " + std::to_string(bytes) +
+                         " bytes, but at most " + std::to_string(kMaxBytes) + " are read");
+  return lines;
+}
+
+bool GraphFileLines::next() {
+  ++number_;
+  bool found = static_cast<bool>(std::getline(file_, line_));
+  if (!found)
+    line_.clear();
+  rest_ = line_;
+  return found;
+}
+
+bool GraphFileLines::nextContent(bool skipsBlank) {
+  while (next()) {
+    std::string_view rest = line_;
+    std::string_view first = takeWord(rest);
+    if (first.empty() ? !skipsBlank : first[0] != '%')
+      return true;
+  }
+  return false;
+}
+
+Status GraphFileLines::number(const char *what, int64_t lo, int64_t hi, int64_t &value) {
+  std::string_view text = word();
+  std::optional<int64_t> given = parseWhole<int64_t>(text);
+  value = given.value_or(value);
+  if (given && value >= lo && value <= hi)
+    return {};
+  return this->error("expected " + std::string(what) + ", " + std::to_string(lo) + ".." +
+                     std::to_string(hi) + ", found '" + std::string(text.substr(0, 60)) + "'");
+}
+
+Status GraphFileLines::end() {
+  std::string_view more = word();
+  if (more.empty())
+    return {};
+  return error("expected the end of the line, found '" + std::string(more.substr(0, 60)) + "'");
+}
+
+Status GraphFileLines::expected(const std::string &what) const {
+  return error("expected " + what + ", found '" + line_.substr(0, 60) + "'");
+}
+
+Status GraphFileLines::error(const std::string &what) const {
+  return Status::error(path_ + ":" + std::to_string(number_) + ": " + what);
+}
+
+Status GraphFileLines::endedBefore(const std::string &what) const {
+  return error("expected " + what + ", found the end of the file");
+}
+
+} // namespace colldsl

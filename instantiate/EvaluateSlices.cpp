@@ -1,0 +1,455 @@
+// Slices: cutting buffers, symbolically in the size.
+#include "instantiate/Interpreter.h"
+
+#include <bit>
+#include <numeric>
+#include <utility>
+
+namespace colldsl {
+namespace {
+
+/// The binary algorithm (Stein): a division takes as long as all of a step here.
+uint64_t commonDivisor(uint64_t a, uint64_t b) {
+  if (a == 0 || b == 0)
+    return a | b;
+  int shift = std::countr_zero(a | b);
+  a >>= std::countr_zero(a);
+  do {
+    b >>= std::countr_zero(b);
+    if (a > b)
+      std::swap(a, b);
+    b -= a;
+  } while (b != 0);
+  return a << shift;
+}
+
+/// Of the largest int there is none: a range that is refused.
+constexpr int64_t nextIndex(int64_t i) { return i == INT64_MAX ? INT64_MIN : i + 1; }
+
+/// "part 3", "parts 3..5".
+std::string indexWords(const std::string &noun, bool one, int64_t lo, int64_t hi) {
+  return one ? noun + " " + std::to_string(lo)
+             : noun + "s " + std::to_string(lo) + ".." + std::to_string(hi);
+}
+
+constexpr bool isSmall(Int128 x) { return x >= 0 && x <= INT32_MAX; }
+
+constexpr Int128 magnitude(Int128 x) { return x < 0 ? -x : x; }
+
+Int128 wideCommonDivisor(Int128 a, Int128 b) {
+  while (b != 0)
+    a = std::exchange(b, a % b);
+  return a;
+}
+
+/// (scale * n + offset) / denominator in lowest terms, so that equal cuts have equal forms.
+bool reduce(Int128 scale, Int128 offset, Int128 denominator, Position &out) {
+  constexpr Int128 limit = INT64_MAX / 2;
+  if (magnitude(scale) <= limit && magnitude(offset) <= limit && denominator <= limit) {
+    auto d = static_cast<uint64_t>(denominator);
+    uint64_t g = commonDivisor(d, static_cast<uint64_t>(magnitude(scale)));
+    if (g > 1)
+      g = commonDivisor(g, static_cast<uint64_t>(magnitude(offset)));
+    if (d / g > UINT32_MAX)
+      return false;
+    auto divisor = static_cast<int64_t>(g);
+    out.scale = static_cast<int64_t>(scale) / divisor;
+    out.offset = static_cast<int64_t>(offset) / divisor;
+    out.denominator = static_cast<uint32_t>(d / g);
+    return true;
+  }
+  Int128 g = wideCommonDivisor(wideCommonDivisor(denominator, magnitude(scale)), magnitude(offset));
+  scale /= g;
+  offset /= g;
+  denominator /= g;
+  if (magnitude(scale) > limit || magnitude(offset) > limit || denominator > UINT32_MAX)
+    return false;
+  out.scale = static_cast<int64_t>(scale);
+  out.offset = static_cast<int64_t>(offset);
+  out.denominator = static_cast<uint32_t>(denominator);
+  return true;
+}
+
+} // namespace
+
+/// By a number of elements that the buffer has, so that `at` does not overflow.
+Position Interpreter::displace(const Position &p, int64_t elements, SourceLoc loc) {
+  Position moved = p;
+  int64_t offset = 0;
+  if (__builtin_mul_overflow(elements, int64_t{p.denominator}, &offset) ||
+      __builtin_add_overflow(p.offset, offset, &moved.offset)) {
+    fail(loc, "cut too often: its position does not fit 64 bits");
+    return p;
+  }
+  moved.at += elements;
+  return moved;
+}
+
+/// The point i/k of the way from the slice's begin to its end.
+Position Interpreter::interpolate(const SliceValue &s, Int128 i, Int128 k, SourceLoc loc) {
+  const Position &x = s.begin, &y = s.end;
+  if (i == 0)
+    return x;
+  if (i == k)
+    return y;
+  if (int64_t numerator = 0; x.scale == 0 && x.offset == 0 && y.offset == 0 && y.denominator == 1 &&
+                             !s.inBlock() && isSmall(i) && isSmall(k) && isSmall(y.scale)) {
+    numerator = y.scale * static_cast<int64_t>(i); // of a whole buffer, as nearly always
+    auto g = static_cast<int64_t>(
+        commonDivisor(static_cast<uint64_t>(numerator), static_cast<uint64_t>(k)));
+    auto denominator = static_cast<uint32_t>(static_cast<int64_t>(k) / g);
+    numerator /= g;
+    return {numerator, 0, denominator, positionAt(numerator, 0, denominator, range_.n())};
+  }
+  Int128 dx = x.denominator, dy = y.denominator;
+  Position p;
+  // x + (y - x) * i / k over the common denominator dx * dy * k
+  bool fits = reduce(x.scale * dy * (k - i) + y.scale * dx * i,
+                     x.offset * dy * (k - i) + y.offset * dx * i, dx * dy * k, p);
+  if (!fits) {
+    fail(loc, "cut too often: its position does not fit 64 bits");
+    return x;
+  }
+  p.at = positionAt(p.scale, p.offset, p.denominator, s.inBlock() ? 0 : range_.n());
+  if (s.inBlock())
+    p.at = positionAt(p.scale, p.offset, p.denominator, uint64_t{1} << 32);
+  return p;
+}
+
+/// Gives up symbols: for this size only.
+void Interpreter::makeConstant(SliceValue &s) {
+  if (s.begin.scale != 0 || s.end.scale != 0)
+    range_.pin();
+  s.begin = range_.constant(s.begin.at);
+  s.end = range_.constant(s.end.at);
+}
+
+/// Keeps the sizes for which the slice has at least so many elements.
+void Interpreter::keepWithin(const SliceValue &s, int64_t elements, SourceLoc loc) {
+  if (s.inBlock())
+    return;
+  Position end = displace(s.begin, elements, loc);
+  if (!failed_)
+    range_.keepLessEqual(end, s.end);
+}
+
+SliceValue Interpreter::evalSlice(ExprId id) {
+  const Expr &e = program_.expr(id);
+  switch (e.kind) {
+#define COLLDSL_SLICE(Name, ...)                                                                   \
+  case ExprKind::Name:                                                                             \
+    return eval##Name(e);
+#include "program/Exprs.def"
+  case ExprKind::Select:
+    return evalSlice(eval(e.a) ? e.b : e.c);
+  default:
+    fail(e.loc, "a list of slices where one slice is needed");
+    return {};
+  }
+}
+
+SliceValue Interpreter::evalLocalSlice(const Expr &e) {
+  return remote_ == kNone ? sliceSlot(e.slot) : bufferAt(e.slot, remote_);
+}
+
+/// Where block i begins, and where the one before ends. Between the slice's ends, so
+/// nothing overflows.
+Position Interpreter::blockPosition(const SliceValue &s, int64_t i, SourceLoc loc) {
+  if (s.shape == BlockShape::Counts)
+    return displace(s.begin, list(s.prefix)[i], loc);
+  return {s.begin.scale + s.stride.scale * i, s.begin.offset + s.stride.offset * i, 1,
+          s.begin.at + s.stride.at * i};
+}
+
+SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i, SourceLoc loc) {
+  SliceValue block = s;
+  block.shape = BlockShape::None;
+  block.blocks = 0;
+  if (s.isWholeBuffer2d()) {
+    block.block = static_cast<uint32_t>(i);
+    block.begin = {0, 0, 1, 0};
+    block.end = {1, 0, 1, int64_t{1} << 32}; // any length; cuts are compared at this one
+    return block;
+  }
+  block.begin = blockPosition(s, i, loc);
+  block.end = blockPosition(s, i + 1, loc);
+  return block;
+}
+
+/// The same without a copy of what a name stands for; valid until slots change.
+const SliceValue &Interpreter::sliceOf(ExprId id, SliceValue &room) {
+  const Expr &e = program_.expr(id);
+  if (e.kind == ExprKind::LocalSlice && remote_ == kNone) [[likely]]
+    return sliceSlot(e.slot);
+  return room = evalSlice(id);
+}
+
+SliceValue Interpreter::evalBlock(const Expr &e) {
+  SliceValue room;
+  int64_t i = eval(e.b);
+  const SliceValue &s = sliceOf(e.a, room);
+  return failed_ ? s : blockAt(s, i, e);
+}
+
+SliceValue Interpreter::evalBlocks(const Expr &e) {
+  SliceValue room;
+  int64_t lo = eval(e.b), hi = eval(e.c);
+  const SliceValue &s = sliceOf(e.a, room);
+  return failed_ ? s : blocksAt(s, lo, hi, e);
+}
+
+SliceValue Interpreter::blockAt(const SliceValue &s, int64_t i, const Expr &e) {
+  if (i == kNone || i < 0 || i >= s.blocks) {
+    fail(e.loc, i == kNone ? "block 'none' of a buffer"
+                           : "block " + std::to_string(i) + " of a buffer that has " +
+                                 std::to_string(s.blocks) + " blocks");
+    return s;
+  }
+  return blockOf(s, i, e.loc);
+}
+
+SliceValue Interpreter::blocksAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e) {
+  if (s.isWholeBuffer2d()) {
+    fail(e.loc, "blocks of call-time length need not lie side by side",
+         "list them: [for i in a..b: y[i]]");
+    return s;
+  }
+  if (lo < 0 || hi < lo || hi > s.blocks) {
+    fail(e.loc, "blocks " + std::to_string(lo) + ".." + std::to_string(hi) +
+                    " of a buffer that has " + std::to_string(s.blocks) + " blocks");
+    return s;
+  }
+  SliceValue result = s;
+  result.begin = blockPosition(s, lo, e.loc);
+  result.end = blockPosition(s, hi, e.loc);
+  result.blocks = static_cast<uint32_t>(hi - lo);
+  if (s.shape == BlockShape::Counts && step(e.loc, static_cast<uint64_t>(hi - lo))) {
+    result.prefix = newList();
+    const std::vector<int64_t> &all = list(s.prefix);
+    for (int64_t i = lo; i <= hi; ++i)
+      list(result.prefix).push_back(all[i] - all[lo]);
+  }
+  return result;
+}
+
+SliceValue Interpreter::evalElements(const Expr &e) {
+  SliceValue room;
+  int64_t lo = eval(e.b);
+  int64_t hi = e.c == kNoExpr ? nextIndex(lo) : eval(e.c);
+  const SliceValue &s = sliceOf(e.a, room);
+  if (failed_)
+    return s;
+  if (s.inBlock()) {
+    fail(e.loc, "elements of a block whose length is known at call time only",
+         "use part(b, i of k)");
+    return s;
+  }
+  if (lo < 0 || hi < lo || hi > s.length()) {
+    fail(e.loc, indexWords("element", e.c == kNoExpr, lo, hi) + " of a slice that has " +
+                    std::to_string(s.length()) + " elements");
+    return s;
+  }
+  keepWithin(s, hi, e.loc);
+  SliceValue result = s;
+  result.begin = displace(s.begin, lo, e.loc);
+  result.end = displace(s.begin, hi, e.loc);
+  result.shape = BlockShape::None;
+  result.blocks = 0;
+  return result;
+}
+
+/// part(b, lo of k), part(b, lo..hi of k): cuts at floor(i * length / k), so that pieces
+/// differ by one element at most.
+SliceValue Interpreter::evalPart(const Expr &e) {
+  auto operands = operandsOf(e);
+  SliceValue room;
+  int64_t lo = eval(ExprId{operands[1]});
+  int64_t hi = ExprId{operands[2]} == kNoExpr ? nextIndex(lo) : eval(ExprId{operands[2]});
+  int64_t count = eval(ExprId{operands[3]});
+  const SliceValue &s = sliceOf(ExprId{operands[0]}, room);
+  return failed_ ? s : partsAt(s, lo, hi, count, e);
+}
+
+SliceValue Interpreter::partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count,
+                                const Expr &e) {
+  if (s.isWholeBuffer2d() || (s.inBlock() && s.buffer != kNoBuffer &&
+                              dag_->buffers[index(s.buffer)].layout == Layout::Capacity)) {
+    fail(e.loc, "part of blocks whose lengths are known at call time only");
+    return s;
+  }
+  if (count <= 0 || count > UINT32_MAX || lo < 0 || hi < lo || hi > count) {
+    bool one = ExprId{operandsOf(e)[2]} == kNoExpr;
+    fail(e.loc, indexWords("part", one, lo, hi) + " of " + std::to_string(count));
+    return s;
+  }
+  SliceValue result = s;
+  result.shape = BlockShape::None;
+  result.blocks = 0;
+  result.begin = interpolate(s, lo, count, e.loc);
+  result.end = interpolate(s, hi, count, e.loc);
+  return result;
+}
+
+Slice Interpreter::toSlice(const SliceValue &s, SourceLoc loc) {
+  Slice slice;
+  slice.buffer = s.buffer;
+  slice.block = s.block;
+  if (s.begin.denominator == s.end.denominator) {
+    slice.denominator = s.begin.denominator;
+    slice.beginScale = s.begin.scale;
+    slice.beginOffset = s.begin.offset;
+    slice.endScale = s.end.scale;
+    slice.endOffset = s.end.offset;
+    return slice;
+  }
+  uint64_t common = std::lcm(uint64_t{s.begin.denominator}, uint64_t{s.end.denominator});
+  if (common > UINT32_MAX) {
+    fail(loc, "cut too often: its position does not fit 64 bits");
+    return slice;
+  }
+  auto fb = static_cast<int64_t>(common / s.begin.denominator);
+  auto fe = static_cast<int64_t>(common / s.end.denominator);
+  slice.denominator = static_cast<uint32_t>(common);
+  bool overflow = __builtin_mul_overflow(s.begin.scale, fb, &slice.beginScale) |
+                  __builtin_mul_overflow(s.begin.offset, fb, &slice.beginOffset) |
+                  __builtin_mul_overflow(s.end.scale, fe, &slice.endScale) |
+                  __builtin_mul_overflow(s.end.offset, fe, &slice.endOffset);
+  if (overflow)
+    fail(loc, "cut too often: its position does not fit 64 bits");
+  return slice;
+}
+
+void Interpreter::failInsignificant(SourceLoc loc) {
+  fail(loc, "this buffer is significant at one rank only, and this is another");
+}
+
+void Interpreter::pushRegion(const SliceValue &s, std::vector<Region> &out, SourceLoc loc) {
+  if (!checkSignificant(s.buffer, loc))
+    return;
+  if (s.isWholeBuffer2d()) {
+    for (uint32_t i = 0; i < s.blocks && step(loc); ++i)
+      pushRegion(blockOf(s, i, loc), out, loc);
+    return;
+  }
+  out.push_back({toSlice(s, loc), s.begin.at, s.end.at});
+}
+
+/// More than any buffer has, but no sum of them overflows.
+bool Interpreter::checkTotal(std::span<const Region> regions, SourceLoc loc) {
+  constexpr int64_t most = int64_t{1} << 56;
+  int64_t left = most;
+  for (const Region &region : regions)
+    if (int64_t length = region.endAt - region.beginAt; length <= left) {
+      left -= length;
+    } else {
+      fail(loc, "a list of slices of more than 2^56 elements");
+      return false;
+    }
+  return true;
+}
+
+/// False: that is no matter of small numbers.
+bool Interpreter::prepareCut(int64_t scale, int64_t count) {
+  int64_t last = 0;
+  auto n = static_cast<int64_t>(range_.n());
+  if (!isSmall(scale) || !isSmall(count) || count == 0 || n < 0 ||
+      __builtin_mul_overflow(scale * count, n, &last))
+    return false;
+  auto g = static_cast<int64_t>(
+      commonDivisor(static_cast<uint64_t>(scale), static_cast<uint64_t>(count)));
+  cut_ = {scale, count, scale / g, static_cast<uint32_t>(count / g)};
+  cut_.quotient = cut_.numerator * n / cut_.denominator;
+  cut_.remainder = cut_.numerator * n % cut_.denominator;
+  return true;
+}
+
+/// One of equal parts of a whole buffer, as most parts are; both its ends get the same
+/// denominator. False: it is not that, and nothing was done.
+bool Interpreter::cutWhole(const SliceValue &s, int64_t i, int64_t count, SliceValue &out) {
+  bool isWhole = s.begin.scale == 0 && s.begin.offset == 0 && s.end.offset == 0 &&
+                 s.end.denominator == 1 && !s.inBlock() && !s.isWholeBuffer2d();
+  if (!isWhole || i < 0 || i >= count || !isCutInto(s.end.scale, count))
+    return false;
+  int64_t scale = i * cut_.numerator;
+  uint64_t product = static_cast<uint64_t>(scale) * range_.n();
+  auto at = static_cast<int64_t>(product / cut_.denominator);
+  auto rest = static_cast<int64_t>(product % cut_.denominator) + cut_.remainder;
+  out.begin = {scale, 0, cut_.denominator, at};
+  out.end = {scale + cut_.numerator, 0, cut_.denominator,
+             at + cut_.quotient + (rest >= cut_.denominator ? 1 : 0)};
+  out.buffer = s.buffer;
+  out.block = kNoBlock;
+  out.type = s.type;
+  out.shape = BlockShape::None;
+  out.blocks = 0;
+  return true;
+}
+
+/// A block or a part of a named slice.
+void Interpreter::cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue &out) {
+  bool isPart = e.kind == ExprKind::Part;
+  ExprId of = isPart ? ExprId{operandsOf(e)[0]} : e.a;
+  const SliceValue &s = sliceSlot(program_.expr(of).slot);
+  if (!isPart)
+    out = blockAt(s, at, e);
+  else if (!cutWhole(s, at, count, out))
+    out = partsAt(s, at, nextIndex(at), count, e);
+}
+
+// What the next message carries
+
+void Interpreter::carryWhole(const SliceValue &s, SourceLoc loc) { pushRegion(s, carried_, loc); }
+
+void Interpreter::carryBlock(const SliceValue &s, int64_t i, const Expr &e) {
+  if (s.shape == BlockShape::Equal && static_cast<uint64_t>(i) < s.blocks) [[likely]]
+    return carryEqualBlocks(s, i, 1, e.loc);
+  SliceValue block = blockAt(s, i, e);
+  if (!failed_)
+    pushRegion(block, carried_, e.loc);
+}
+
+void Interpreter::carryBlocks(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e) {
+  if (s.shape == BlockShape::Equal && 0 <= lo && lo <= hi && hi <= s.blocks) [[likely]]
+    return carryEqualBlocks(s, lo, hi - lo, e.loc);
+  SliceValue blocks = blocksAt(s, lo, hi, e);
+  if (!failed_)
+    pushRegion(blocks, carried_, e.loc);
+}
+
+void Interpreter::carryEqualBlocks(const SliceValue &s, int64_t first, int64_t count,
+                                   SourceLoc loc) {
+  if (!checkSignificant(s.buffer, loc))
+    return;
+  Region &region = carried_.emplace_back();
+  region.slice.beginScale = s.begin.scale + s.stride.scale * first;
+  region.slice.beginOffset = s.begin.offset + s.stride.offset * first;
+  region.slice.endScale = region.slice.beginScale + s.stride.scale * count;
+  region.slice.endOffset = region.slice.beginOffset + s.stride.offset * count;
+  region.slice.buffer = s.buffer;
+  region.beginAt = s.begin.at + s.stride.at * first;
+  region.endAt = region.beginAt + s.stride.at * count;
+}
+
+void Interpreter::carryPart(int64_t i, int64_t count, const Expr &e) {
+  SliceValue part;
+  cutSlice(e, i, count, part);
+  if (!failed_)
+    pushRegion(part, carried_, e.loc);
+}
+
+void Interpreter::evalSlices(ExprId id, std::vector<Region> &out) {
+  const Expr &e = program_.expr(id);
+  if (e.kind == ExprKind::SliceList) {
+    for (uint32_t operand : operandsOf(e))
+      evalSlices(ExprId{operand}, out);
+  } else if (e.kind == ExprKind::SliceComprehension) {
+    iterateIf(e, [&] { evalSlices(e.c, out); });
+  } else {
+    SliceValue room;
+    const SliceValue &s = sliceOf(id, room);
+    if (!failed_)
+      pushRegion(s, out, e.loc);
+  }
+}
+
+} // namespace colldsl

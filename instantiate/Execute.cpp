@@ -1,0 +1,272 @@
+// Statements other than calls.
+#include "instantiate/Interpreter.h"
+
+namespace colldsl {
+
+void Interpreter::runBody(DeclId decl) {
+  if (!failed_)
+    runCode(program_.code.ofDecl[index(decl)].body);
+}
+
+/// A statement of which code says no more than when it runs.
+void Interpreter::execTree(const Stmt &s) {
+  switch (s.kind) {
+  case StmtKind::Let: {
+    SliceValue value = evalSlice(s.a);
+    sliceSlot(s.slot) = value;
+    return;
+  }
+  case StmtKind::Temp: {
+    Buffer buffer;
+    buffer.name = program_.tempNames[s.value];
+    SliceValue value = makeBuffer(program_.temps[s.value], buffer, s.loc);
+    sliceSlot(s.slot) = value;
+    return;
+  }
+  case StmtKind::Copy:
+  case StmtKind::Combine:
+  case StmtKind::Calc:
+    return execLocal(s);
+  case StmtKind::Call:
+    return execCall(s);
+  case StmtKind::Block:
+  case StmtKind::For:
+  case StmtKind::If:
+  case StmtKind::Message:
+  case StmtKind::Depend:
+  case StmtKind::Parent:
+  case StmtKind::Child:
+  case StmtKind::Edge:
+    break; // code
+  }
+  __builtin_unreachable();
+}
+
+/// A loop over anything but a range.
+void Interpreter::execForEach(const Stmt &s, uint32_t body) {
+  if (s.sliceSlot) {
+    iterateSegments(program_.expr(s.a), [&](const SliceValue &piece) {
+      sliceSlot(s.slot) = piece;
+      runCode(body);
+    });
+    return;
+  }
+  iterate(s.a, [&](int64_t value) {
+    intSlot(s.slot) = value;
+    runCode(body);
+  });
+}
+
+void Interpreter::failPeer(const Stmt &s, int64_t peer) {
+  fail(s.loc, std::string(spelling(s.op)) + (sendsMessage(s.op) ? " to" : " from") + " rank " +
+                  std::to_string(peer) + ", but there are only " +
+                  std::to_string(currentGroup().size) + " ranks");
+}
+
+/// Names the message: the same on both sides, and on no other pair of sides. `key` is
+/// what its statement says besides the peer.
+MessageId Interpreter::nextMessage(OpKind kind, int64_t peer, uint64_t key) {
+  auto end = (static_cast<uint64_t>(peer) << 1) | (sendsMessage(kind) ? 1 : 0);
+  return MessageId{mixHash(key, counts_[key + end * 0xff51afd7ed558ccdu]++)};
+}
+
+/// Of a message with a tag or along an edge.
+uint64_t Interpreter::messageKey(const Stmt &s, const EdgeRef *along) {
+  uint64_t key = frame_->instance;
+  if (int64_t tag = evalOr(s.c, 0))
+    key = mixHash(key, static_cast<uint64_t>(tag));
+  if (along) {
+    EdgeValue e = edge(along->handle(), s.loc);
+    key = mixHash(key, mixHash(static_cast<uint64_t>(e.key), e.ordinal) | 1);
+  }
+  return key;
+}
+
+/// What the peer is, if the statement names an edge.
+int64_t Interpreter::peerAlong(const Stmt &s, EdgeRef along) {
+  if (along.in != sendsMessage(s.op))
+    return edge(along.handle(), s.loc).peer;
+  fail(s.loc, std::string(spelling(s.op)) + " along an edge that comes " +
+                  (along.in ? "in" : "from here"));
+  return kNone;
+}
+
+/// isCarried: its slices are in carried_, which is empty but for the one message that they are for.
+void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
+  EdgeRef along{};
+  if (s.alongEdge) {
+    along = EdgeRef::of(peer);
+    peer = peerAlong(s, along);
+  }
+  if (peer == kNone || failed_)
+    return;
+  const Group &group = *frame_->group;
+  if (static_cast<uint64_t>(peer) >= group.size)
+    return failPeer(s, peer);
+  bool isSimple = s.c == kNoExpr && !s.alongEdge;
+  uint64_t key = isSimple ? frame_->instance : messageKey(s, s.alongEdge ? &along : nullptr);
+  if (s.a != kNoExpr && !isCarried) {
+    evalSlices(s.a, carried_);
+    if (failed_ || !checkTotal(carried_, s.loc))
+      return;
+  }
+  bool combines = s.d != kNoExpr && !carried_.empty();
+  auto reduction = combines ? static_cast<Reduction>(eval(s.d)) : Reduction::Sum;
+  Op &op = builder_.addPlain();
+  op.kind = s.op;
+  op.loc = s.loc;
+  op.peer = group.world(static_cast<uint32_t>(peer));
+  op.message = nextMessage(s.op, peer, key);
+  op.transfer.multicast = s.value == 1;
+  if (s.a == kNoExpr)
+    return checkCounts(s.loc);
+  std::span<const Region> carried = carried_, nothing;
+  Status added = combines             ? builder_.receiveAndCombine(reduction, s.side, carried)
+                 : sendsMessage(s.op) ? builder_.touch(carried, nothing)
+                                      : builder_.touch(nothing, carried);
+  carried_.clear();
+  if (!added)
+    fail(added.diagnostic());
+  checkCounts(s.loc);
+}
+
+void Interpreter::failTooMany(SourceLoc loc) {
+  bool isOps = builder_.numOps() > maxOps_;
+  uint64_t count = isOps ? builder_.numOps() : builder_.numDeps();
+  uint64_t limit = isOps ? maxOps_ : maxDeps_;
+  uint64_t given = isOps ? request_.limits.maxOps : request_.limits.maxDeps;
+  std::string hint =
+      given > limit ? "no rank can have more"
+                    : "raise the limit with " + std::string(isOps ? "--max-ops" : "--max-deps");
+  if (!isOps)
+    hint += ", or let fewer ops touch the same elements";
+  Diagnostic d = Diagnostic::error(loc,
+                                   "with this statement the rank has " + std::to_string(count) +
+                                       (isOps ? " ops" : " dependencies") + ", the limit is " +
+                                       std::to_string(limit),
+                                   std::move(hint));
+  d.notes.push_back(
+      Diagnostic::note(frame_->decl->loc, "in '" + program_.nameOf(*frame_->decl) + "'"));
+  fail(std::move(d));
+}
+
+void Interpreter::addOp(const Op &op) {
+  Op &added = builder_.addPlain();
+  uint32_t depBegin = added.depBegin;
+  added = op;
+  added.depBegin = depBegin;
+  if (Status s = builder_.touch(sources_, targets_); !s)
+    fail(s.diagnostic());
+  checkCounts(op.loc);
+}
+
+/// Source and target must be equally long, now and for all sizes that are kept.
+bool Interpreter::equalLengths(const Stmt &s) {
+  int64_t from = 0, to = 0;
+  for (const Region &r : sources_)
+    from += r.endAt - r.beginAt;
+  for (const Region &r : targets_)
+    to += r.endAt - r.beginAt;
+  const char *word = s.kind == StmtKind::Copy ? "copy of " : "combine of ";
+  if (from != to) {
+    fail(s.loc, word + std::to_string(from) + " elements to " + std::to_string(to));
+    return false;
+  }
+  if (sources_.size() != 1 || targets_.size() != 1)
+    return true;
+  const Slice &a = sources_[0].slice, &b = targets_[0].slice;
+  bool same =
+      a.denominator == b.denominator && a.endScale - a.beginScale == b.endScale - b.beginScale &&
+      (a.denominator == 1 ? a.endOffset - a.beginOffset == b.endOffset - b.beginOffset
+                          : a.beginScale == b.beginScale && a.beginOffset == b.beginOffset &&
+                                a.endOffset == b.endOffset);
+  if (!same && a.block == kNoBlock && b.block == kNoBlock &&
+      (a.beginScale != 0 || a.endScale != 0 || b.beginScale != 0 || b.endScale != 0))
+    range_.pin();
+  return true;
+}
+
+void Interpreter::execLocal(const Stmt &s) {
+  Op op;
+  op.loc = s.loc;
+  sources_.clear();
+  targets_.clear();
+  if (s.kind == StmtKind::Calc) {
+    int64_t time = eval(s.a);
+    if (time < 0)
+      fail(s.loc, "calc of " + std::to_string(time) + " ns");
+    op.kind = OpKind::Calc;
+    op.amount = static_cast<uint64_t>(time);
+  } else {
+    op.kind = s.kind == StmtKind::Copy ? OpKind::Copy : OpKind::Combine;
+    evalSlices(s.a, sources_);
+    evalSlices(s.b, targets_);
+    if (failed_ || !checkTotal(sources_, s.loc) || !checkTotal(targets_, s.loc) || !equalLengths(s))
+      return;
+    bool onItself =
+        sources_.size() == 1 && targets_.size() == 1 && sources_[0].slice == targets_[0].slice;
+    if (op.kind == OpKind::Copy && onItself)
+      return; // in-place forms turn copies into these
+    if (op.kind == OpKind::Combine) {
+      op.reduction = static_cast<Reduction>(eval(s.d));
+      op.side = s.side;
+      if (!targets_.empty())
+        op.type = dag_->buffers[index(targets_[0].slice.buffer)].type;
+    }
+  }
+  if (!failed_)
+    addOp(op);
+}
+
+// Labels
+
+std::string Interpreter::labelText(const LabelRef &label) {
+  std::string result = text(label.text);
+  for (uint32_t i = 0; i < label.indexCount; ++i)
+    result += (i == 0 ? "[" : ", ") +
+              std::to_string(eval(ExprId{program_.operands[label.indexBegin + i]}));
+  return label.indexCount ? result + "]" : result;
+}
+
+void Interpreter::failLabelSetTwice(const LabelRef &label) {
+  fail(label.loc, "label '" + labelText(label) + "' is set twice on this rank",
+       "give it an index: " + text(label.text) + "[i]");
+}
+
+void Interpreter::failLabelNotSet(const LabelRef &label) {
+  fail(label.loc, "label '" + labelText(label) + "' has not been set on this rank");
+}
+
+// Trees and graphs
+
+void Interpreter::execParent(const Stmt &s, int64_t parent) {
+  TreeValue &tree = *frame_->tree;
+  if (parent == kNone)
+    return;
+  if (parent < 0 || parent >= currentGroup().size)
+    return fail(s.loc, "parent " + std::to_string(parent) + ", but there are only " +
+                           std::to_string(currentGroup().size) + " ranks");
+  if (tree.parent != kNone)
+    return fail(s.loc, "rank " + std::to_string(currentGroup().me) + " has two parents, " +
+                           std::to_string(tree.parent) + " and " + std::to_string(parent));
+  tree.parent = parent;
+}
+
+void Interpreter::execChild(const Stmt &s, int64_t child) {
+  if (child == kNone)
+    return;
+  if (child < 0 || child >= currentGroup().size)
+    return fail(s.loc, "child " + std::to_string(child) + ", but there are only " +
+                           std::to_string(currentGroup().size) + " ranks");
+  frame_->tree->children.push_back(child);
+}
+
+void Interpreter::execEdge(const Stmt &s, const EdgeValue &edge) {
+  if (edge.peer != kNone && (edge.peer < 0 || edge.peer >= currentGroup().size))
+    return fail(s.loc, "edge " + std::string(s.value == 0 ? "to" : "from") + " rank " +
+                           std::to_string(edge.peer) + ", but there are only " +
+                           std::to_string(currentGroup().size) + " ranks");
+  frame_->graph->edges[s.value].push_back(edge);
+}
+
+} // namespace colldsl

@@ -1,0 +1,71 @@
+#include "instantiate/Instantiate.h"
+
+#include "instantiate/Job.h"
+
+namespace colldsl {
+
+struct Instantiator::Impl {
+  InstantiateRequest request;
+  Interpreter interpreter;
+  const std::vector<std::string> &names;
+
+  Impl(const Program &program, InstantiateRequest r)
+      : request(std::move(r)), interpreter(program, request), names(program.strings) {}
+};
+
+Instantiator::Instantiator(const Program &program, InstantiateRequest request)
+    : impl_(std::make_unique<Impl>(program, std::move(request))) {}
+Instantiator::~Instantiator() = default;
+Instantiator::Instantiator(Instantiator &&) noexcept = default;
+
+Status Instantiator::instantiate(Rank rank, Dag &dag) { return impl_->interpreter.run(rank, dag); }
+
+SizeClass Instantiator::sizeClass() const { return impl_->interpreter.range().sizeClass(); }
+
+const std::vector<std::string> &Instantiator::names() const { return impl_->names; }
+
+Result<int64_t> evaluateAtEntry(const Program &program, const InstantiateRequest &request,
+                                ExprId id) {
+  return Interpreter(program, request).valueAtEntry(id);
+}
+
+Result<Schedule> instantiateAll(const Program &program, const InstantiateRequest &request) {
+  if (Status s = checkNumRanks(request); !s)
+    return s;
+  InstantiateRequest full = request;
+  full.contract = true;
+  Instantiator instantiator(program, full);
+  Interpreter &interpreter = instantiator.impl_->interpreter;
+  interpreter.recordsCalls = interpreter.recordsTrees = true;
+  Schedule schedule = sharedOf(program, full);
+  schedule.ranks.resize(request.ranks);
+  CallChecker calls;
+  TreeChecker trees(interpreter, program);
+  RankCounts counts;
+  for (uint32_t r = 0; r < request.ranks; ++r) {
+    if (Status s = interpreter.run(Rank{r}, schedule.ranks[r]); !s)
+      return s;
+    calls.add(r, interpreter.calls);
+    for (const TreeRecord &record : interpreter.trees)
+      if (Status s = trees.check(record); !s)
+        return s;
+    const Dag &dag = schedule.ranks[r];
+    counts.ranks = r + 1;
+    counts.ops += dag.size();
+    for (const Op &op : dag.ops)
+      counts.deps += op.depCount;
+    if (Status s = checkTotals(program, request, counts); !s)
+      return s;
+  }
+  if (Status s = calls.check(); !s)
+    return s;
+  schedule.sizeClass = instantiator.sizeClass();
+  BufferNames names(program);
+  for (Dag &dag : schedule.ranks)
+    names.setIn(dag.buffers);
+  schedule.names = names.take();
+  renumberMessages(schedule);
+  return schedule;
+}
+
+} // namespace colldsl

@@ -1,0 +1,427 @@
+/// Runs the body of a collective as one rank and builds its Dag. Internal to this
+/// folder; Instantiate.h is the way in.
+///
+/// Errors stop the run: the first one is kept, every evaluation after it returns
+/// some value that nobody uses.
+#pragma once
+
+#include "dependence/DagBuilder.h"
+#include "graphs/GraphFile.h"
+#include "instantiate/Instantiate.h"
+#include "instantiate/LabelTable.h"
+#include "instantiate/SlotStack.h"
+#include "instantiate/Values.h"
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+
+namespace colldsl {
+
+/// One call over a group, as this rank made it: what all members must agree on.
+struct CallRecord {
+  uint64_t instance; ///< which call
+  uint64_t group;    ///< hash of the group's members
+  uint32_t size;     ///< of the group
+  SourceLoc loc;
+};
+
+/// A tree as it was made, for checking it alone: the group it lives in and its value.
+struct TreeRecord {
+  Group group;
+  TreeValue tree;
+  SourceLoc loc;
+};
+
+class Interpreter {
+public:
+  Interpreter(const Program &program, const InstantiateRequest &request);
+
+  Status run(Rank rank, Dag &dag);
+
+  /// What an expression over the collective's parameters comes to as rank 0 begins; a tree: its
+  /// root.
+  Result<int64_t> valueAtEntry(ExprId id);
+
+  ValidityRange &range() { return range_; }
+  bool recordsCalls = false;
+  bool recordsTrees = false;
+  std::vector<CallRecord> calls; ///< of the last run
+  std::vector<TreeRecord> trees; ///< of the last run; arguments are valid until the next
+
+  /// What `rank` sees of a recorded tree. For checking only; records no trees.
+  Status viewTree(const TreeRecord &record, int64_t rank, int64_t &parent,
+                  std::vector<int64_t> &children);
+
+private:
+  /// body(decl) as that rank, once the collective's parameters have their values.
+  template <typename Body> Status runAtEntry(Rank rank, Dag &dag, Body body);
+  struct Frame {
+    DeclId declId;
+    const Decl *decl;
+    const Group *group;
+    int64_t *ints = nullptr; ///< its slots and all registers
+    SliceValue *slices = nullptr;
+    SizeExtent *sizes = nullptr;
+    LabelTable::Scope labels;
+    ElementType type = ElementType::I32; ///< the type variable
+    uint64_t instance = 0;               ///< of a collective: names its call
+    SourceLoc calledAt;
+    Frame *caller = nullptr;
+    TreeValue *tree = nullptr; ///< the one that is being worked out
+    GraphValue *graph = nullptr;
+  };
+  /// Gives a frame its slots for as long as it lives.
+  class FrameScope;
+
+  /// A tree or graph as some rank sees it: the declaration, the rank, the number of ranks,
+  /// arguments.
+  using ViewName = std::vector<int64_t>;
+
+  /// The last way in which scale * n elements were cut into count parts: part i begins at
+  /// floor(i * numerator * n / denominator) elements, with the fraction in lowest terms.
+  struct WholeCut {
+    int64_t scale = 0;
+    int64_t count = 0; ///< of parts; 0: nothing was cut so far
+    int64_t numerator = 0;
+    uint32_t denominator = 1;
+    int64_t quotient = 0; ///< of numerator * n by denominator
+    int64_t remainder = 0;
+  };
+
+  // Errors and limits (Interpreter.cpp)
+  void fail(SourceLoc loc, std::string message, std::string hint = {});
+  void fail(Diagnostic d);
+  bool failed() const { return failed_; }
+  bool step(SourceLoc loc, uint64_t count = 1) {
+    steps_ += count;
+    if (steps_ <= request_.limits.maxSteps) [[likely]]
+      return true;
+    failTooManySteps(loc);
+    return false;
+  }
+  void failTooManySteps(SourceLoc loc);
+  size_t stackUsed() const;
+  Frame openFrame(DeclId decl, const Group *group, SourceLoc calledAt);
+  int64_t &intSlot(uint32_t slot) { return frame_->ints[slot]; }
+  SliceValue &sliceSlot(uint32_t slot) { return frame_->slices[slot]; }
+  SizeExtent &sizeSlot(uint32_t slot) { return frame_->sizes[slot]; }
+  const std::string &text(uint32_t string) const { return program_.strings[string]; }
+
+  // Code (RunCode.cpp)
+  int64_t runCode(uint32_t begin);
+  void failOverflow(SourceLoc loc, const char *what);
+  int64_t divide(bool remainderWanted, int64_t a, int64_t b, SourceLoc loc);
+  int64_t shift(bool right, int64_t a, int64_t b, SourceLoc loc);
+  int64_t evalBits(const Expr &e, int64_t x);
+
+  // Int slots: ints by value, the rest by handle (Evaluate.cpp, EvaluateBuiltins.cpp)
+  int64_t eval(ExprId id);
+  int64_t evalTree(const Expr &e);
+#define COLLDSL_VALUE(Name, ...) int64_t eval##Name(const Expr &e);
+#include "program/Exprs.def"
+  int64_t evalBuiltin(const Expr &e);
+  int64_t gridShift(const Expr &e, int64_t d, int64_t delta);
+  std::span<const uint32_t> operandsOf(const Expr &e) const;
+  int64_t evalOr(ExprId id, int64_t otherwise) { return id == kNoExpr ? otherwise : eval(id); }
+
+  // Lists (EvaluateLists.cpp)
+  IntList &list(int64_t handle) { return lists_[handle]; }
+  int64_t newList() { return lists_.next(); }
+  template <typename Body> void iterate(ExprId iterable, Body body);
+  template <typename Body> void iterateSegments(const Expr &e, Body body);
+  template <typename Body> void iterateIf(const Expr &e, Body body);
+
+  // Groups (EvaluateGroups.cpp)
+  const Topology &topology();
+  const Group &currentGroup() const { return *frame_->group; }
+  const Group &group(int64_t handle) const { return *groups_[handle]; }
+  int64_t addGroup(const Group &group);
+  int64_t addGroup(std::vector<Rank> members);
+  int64_t levelGroup(Level level);
+  std::span<const Rank> membersByLead(Level level, std::vector<Rank> &room);
+  bool leadsBefore(Level level, Rank a, Rank b) const;
+  int64_t leadersGroup(Level level, int64_t include, SourceLoc loc);
+  std::vector<Rank> leadersOf(Level level, int64_t include);
+  int64_t filterGroup(const Expr &e, bool split);
+  std::vector<Rank> levelMembers(Level level, Rank of);
+  Group withMe(Group group) const;
+  Rank asker() const;
+
+  // Trees and graphs (EvaluateStructures.cpp)
+  size_t evalArgs(const Expr &e);
+  size_t evalDeclArgs(const Expr &e);
+  void takeArgs(size_t from, std::vector<int64_t> &into);
+  TreeValue &viewOf(int64_t treeHandle, SourceLoc loc);
+  GraphValue &graphViewOf(int64_t graphHandle, SourceLoc loc);
+  void workOutTree(TreeValue &tree, const Group &group, SourceLoc loc);
+  void workOutGraph(GraphValue &graph, const Group &group, SourceLoc loc);
+  void workOutEdges(GraphValue &graph, const Group &group, SourceLoc loc);
+  void workOutBody(TreeValue &tree, const Group &group, SourceLoc loc);
+  void takeGivenTree(TreeValue &tree, const Group &group, SourceLoc loc);
+  int64_t rootOf(const TreeValue &tree, SourceLoc loc);
+  template <typename Value> ViewName nameView(const Value &value, const Group &group);
+  void keepView(ViewName name, GraphValue &graph);
+  void takeFileEdges(GraphValue &graph, SourceLoc loc);
+  void takeGivenEdges(GraphValue &graph, SourceLoc loc);
+  void numberEdges(std::vector<EdgeValue> &edges);
+  bool checkPlace(int64_t rank, SourceLoc loc);
+  int64_t graphAt(int64_t handle, int64_t rank);
+  int64_t peerSlot(int64_t edge, SourceLoc loc);
+  const EdgeValue &edge(int64_t handle, SourceLoc loc);
+  template <typename Value> bool upToDate(Value &value, const Group &group) const;
+
+  // Slices (EvaluateSlices.cpp)
+  SliceValue evalSlice(ExprId id);
+  const SliceValue &sliceOf(ExprId id, SliceValue &room);
+#define COLLDSL_SLICE(Name, ...) SliceValue eval##Name(const Expr &e);
+#include "program/Exprs.def"
+  void evalSlices(ExprId id, std::vector<Region> &out);
+  void pushRegion(const SliceValue &slice, std::vector<Region> &out, SourceLoc loc);
+  SliceValue blockOf(const SliceValue &s, int64_t i, SourceLoc loc);
+  Position blockPosition(const SliceValue &s, int64_t i, SourceLoc loc);
+  bool checkTotal(std::span<const Region> regions, SourceLoc loc);
+  Position interpolate(const SliceValue &s, Int128 i, Int128 k, SourceLoc loc);
+  Position displace(const Position &p, int64_t elements, SourceLoc loc);
+  void carryWhole(const SliceValue &slice, SourceLoc loc);
+  void carryBlock(const SliceValue &slice, int64_t block, const Expr &e);
+  void carryBlocks(const SliceValue &slice, int64_t lo, int64_t hi, const Expr &e);
+  void carryEqualBlocks(const SliceValue &slice, int64_t first, int64_t count, SourceLoc loc);
+  void carryPart(int64_t part, int64_t count, const Expr &e);
+  void cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue &out);
+  bool cutWhole(const SliceValue &s, int64_t i, int64_t count, SliceValue &out);
+  bool isCutInto(int64_t scale, int64_t count) {
+    return (cut_.scale == scale && cut_.count == count) || prepareCut(scale, count);
+  }
+  bool prepareCut(int64_t scale, int64_t count);
+  bool checkSignificant(BufferId buffer, SourceLoc loc) {
+    if (buffer != kNoBuffer && dag_->buffers[index(buffer)].significant) [[likely]]
+      return true;
+    failInsignificant(loc);
+    return false;
+  }
+  void failInsignificant(SourceLoc loc);
+  SliceValue blockAt(const SliceValue &s, int64_t i, const Expr &e);
+  SliceValue blocksAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e);
+  SliceValue partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count, const Expr &e);
+  Slice toSlice(const SliceValue &slice, SourceLoc loc);
+  void makeConstant(SliceValue &slice);
+  void keepWithin(const SliceValue &slice, int64_t elements, SourceLoc loc);
+
+  // Sizes, and buffers of the job and of statements (MakeBuffers.cpp)
+  SizeExtent evalSize(ExprId id);
+  SizeExtent wholeElements(SizeExtent size);
+  SizeExtent dimExtent(const Dim &dim, SourceLoc loc);
+  SizeExtent times(const SizeExtent &size, uint32_t blocks, SourceLoc loc);
+  void failTooLarge(SourceLoc loc);
+  int64_t numBlocks(const Dim &dim, SourceLoc loc);
+  void bindEntryBuffer(const Param &param);
+  SliceValue makeBuffer(const BufferType &type, Buffer buffer, SourceLoc loc);
+  SliceValue makeDense(const BufferType &type, Buffer &buffer, SourceLoc loc);
+  SliceValue makeBlocked(const BufferType &type, Buffer &buffer, SourceLoc loc);
+  int64_t prefixSums(int64_t countsHandle, SourceLoc loc);
+  void bindAliases(const Decl &decl);
+
+  // Buffer arguments of calls (BindArguments.cpp)
+  void bindArgument(const Param &param, SliceValue argument, SourceLoc loc);
+  void bindOneDimension(const Param &param, SliceValue &s, SourceLoc loc);
+  void bindBlocks(const Param &param, SliceValue &s, SourceLoc loc);
+  void bindCapacity(const Dim &dim, const SliceValue &s);
+  void bindEqualBlocks(const Param &param, SliceValue &s, SourceLoc loc);
+  void bindCounts(const Param &param, SliceValue &s, SourceLoc loc);
+  void bindLength(const Dim &dim, const SizeExtent &size, const Param &param, SourceLoc loc);
+
+  // Statements (Execute.cpp)
+  void runBody(DeclId decl);
+  void execTree(const Stmt &s);
+  void execForEach(const Stmt &s, uint32_t body);
+  void execMessage(const Stmt &s, int64_t peer, bool isCarried);
+  void execLocal(const Stmt &s);
+  void execEdge(const Stmt &s, const EdgeValue &edge);
+  void execParent(const Stmt &s, int64_t parent);
+  void execChild(const Stmt &s, int64_t child);
+  int64_t peerAlong(const Stmt &s, EdgeRef along);
+  MessageId nextMessage(OpKind kind, int64_t peer, uint64_t key);
+  uint64_t messageKey(const Stmt &s, const EdgeRef *along);
+  void depend(const Instruction &at, int64_t waiterIndex, int64_t firstIndex);
+  void failLabelSetTwice(const LabelRef &label);
+  void failLabelNotSet(const LabelRef &label);
+  void failPeer(const Stmt &s, int64_t peer);
+  /// Once a statement has added what it adds.
+  void checkCounts(SourceLoc loc) {
+    if (builder_.numOps() > maxOps_ || builder_.numDeps() > maxDeps_) [[unlikely]]
+      failTooMany(loc);
+  }
+  void failTooMany(SourceLoc loc);
+  void addOp(const Op &op);
+  bool equalLengths(const Stmt &s);
+  std::string labelText(const LabelRef &label);
+
+  // Calls of collectives (ExecuteCall.cpp)
+  void execCall(const Stmt &s);
+  void bindCall(const Stmt &s, Frame &callee);
+  struct Arguments;
+  Arguments evalArguments(const Stmt &s, const Decl &callee);
+  int64_t translate(int64_t value, ValueType type, const Group &to, SourceLoc loc,
+                    const Param &param);
+  void bindEntryValues(const Decl &decl);
+  void bindGivenValue(const Param &param, const GivenValue &value);
+  void bindDefault(const Param &param);
+  void checkValue(const Param &param, SourceLoc loc);
+  void checkRequirements(const Decl &decl, SourceLoc loc);
+  bool checkRecursion(DeclId decl, uint32_t groupSize, SourceLoc loc);
+  void recordCall(uint64_t instance, const Group &group, SourceLoc loc);
+
+  // Contracts (EvaluateContract.cpp)
+  void evalContract(const Decl &decl);
+  void evalEnsure(uint32_t node);
+  void addEnsure(const EnsureNode &node);
+  void addOperand(const EnsureNode &node);
+  SliceValue bufferAt(uint32_t slot, int64_t rank);
+  SliceValue remoteView(const Param &param, const SliceValue &own);
+  void becomeMember(const Group &group);
+  bool isSignificantHere(BufferId buffer);
+  bool dependsOnRank(ExprId id) const;
+
+  const Program &program_;
+  const Expr *exprs_; ///< of program_
+  /// Below 2^63.
+  int64_t elementBytes(ElementType type) const {
+    uint64_t given = std::min<uint64_t>(request_.elementBytes, INT64_MAX);
+    return given > 0 ? static_cast<int64_t>(given) : sizeBytes(type);
+  }
+
+  const InstantiateRequest &request_;
+  uint64_t maxOps_, maxDeps_;
+  ValidityRange range_;
+  std::optional<Topology> flat_; ///< made when first asked for
+
+  // Of one run
+  Rank rank_{0};
+  Dag *dag_ = nullptr;
+  DagBuilder builder_;
+  EpochTable<uint32_t> counts_;
+  Frame *frame_ = nullptr;
+  uint32_t depth_ = 0;
+  uint64_t steps_ = 0;
+  uintptr_t stackBase_ = 0;
+  bool boundSchedulesSize_ = false; ///< some size symbol stands for n
+  bool failed_ = false;
+  int64_t remote_ = kNone; ///< evaluating a value at this other rank
+  Status error_;
+  SlotStack<int64_t> ints_;
+  SlotStack<SliceValue> slices_;
+  SlotStack<SizeExtent> sizes_;
+  LabelTable labels_;
+  std::vector<SliceValue> entryBuffers_; ///< per parameter of the job's collective, not aliased
+  Pool<IntList> lists_;
+  std::vector<int64_t> args_; ///< a stack of arguments on their way to a frame
+  std::deque<std::vector<Rank>> groupMembers_;
+  std::deque<Group> groupPool_;
+  std::vector<const Group *> groups_;
+  Pool<TreeValue> trees_;
+  Pool<GraphValue> graphs_;
+  std::vector<Region> sources_, targets_;
+  WholeCut cut_;
+  std::vector<Region> carried_;                            ///< by the message that comes next
+  std::map<std::pair<int64_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
+
+  // Of all runs
+  std::map<ViewName, std::array<std::vector<EdgeValue>, 2>> keptViews_;
+  size_t keptEdges_ = 0; ///< of keptViews_
+  struct TreeView {
+    int64_t parent;
+    std::vector<int64_t> children;
+  };
+  std::map<ViewName, TreeView> keptTrees_;
+  size_t keptTreeEdges_ = 0; ///< of keptTrees_
+  /// Of the whole job: who leads the groups of a level, with whom they must include; and the
+  /// ranks of a level's group, as they lead.
+  std::map<std::pair<Level, int64_t>, std::vector<Rank>> keptLeaders_, keptByLead_;
+  size_t keptRanks_ = 0; ///< of keptLeaders_
+  std::map<std::string, uint32_t> edgeFiles_;
+  std::vector<GraphFile> graphFiles_;
+};
+
+class Interpreter::FrameScope {
+public:
+  FrameScope(Interpreter &in, Frame &frame);
+  ~FrameScope();
+
+private:
+  Interpreter &in_;
+  Frame *caller_;
+  SlotStack<int64_t>::Mark ints_;
+  SlotStack<SliceValue>::Mark slices_;
+  SlotStack<SizeExtent>::Mark sizes_;
+};
+
+/// body(value) for each value of an iterable that lives in an int slot; slices are
+/// put into `slot` by iterateSegments itself.
+template <typename Body> void Interpreter::iterate(ExprId iterable, Body body) {
+  const Expr &e = program_.expr(iterable);
+  if (e.kind == ExprKind::RangeOf) {
+    int64_t lo = eval(e.a), hi = eval(e.b);
+    if (e.value && __builtin_add_overflow(hi, 1, &hi))
+      return failOverflow(e.loc, "end of the range");
+    for (int64_t i = lo; i < hi && !failed_ && step(e.loc); ++i)
+      body(i);
+  } else if (e.kind == ExprKind::EdgesOf) {
+    auto graph = static_cast<uint32_t>(eval(e.a));
+    if (failed_)
+      return;
+    bool in = e.value == 1;
+    size_t count = graphViewOf(graph, e.loc).edges[in].size();
+    for (uint32_t i = 0; i < count && !failed_ && step(e.loc); ++i)
+      body(EdgeRef{graph, in, i}.handle());
+  } else {
+    int64_t handle = eval(iterable);
+    for (size_t i = 0; !failed_ && i < list(handle).size() && step(e.loc); ++i)
+      body(list(handle)[i]);
+  }
+}
+
+/// Segments of floor(size / bytes of an element) elements, at least one; the last may be shorter.
+template <typename Body> void Interpreter::iterateSegments(const Expr &e, Body body) {
+  SliceValue s = evalSlice(e.a);
+  int64_t bytes = eval(e.b);
+  if (failed_)
+    return;
+  if (bytes <= 0 || s.inBlock() || s.shape == BlockShape::CallTime ||
+      s.shape == BlockShape::Capacity)
+    return fail(e.loc,
+                bytes <= 0 ? "segments of " + std::to_string(bytes) + " bytes"
+                           : "segments of a block whose length is known at call time only",
+                bytes <= 0 ? "" : "use part(b, i of k)");
+  // More than the slice has at once is as good as all of it, and does not overflow below.
+  constexpr int64_t kMost = int64_t{1} << 29;
+  int64_t step_ = std::clamp<int64_t>(bytes / elementBytes(s.type), 1, std::max(s.length(), kMost));
+  int64_t count = (s.length() + step_ - 1) / step_;
+  Position lastElement = displace(s.begin, count > 0 ? (count - 1) * step_ + 1 : 0, e.loc);
+  Position end = displace(s.begin, count * step_, e.loc);
+  if (failed_)
+    return;
+  if (count > 0)
+    range_.keepLessEqual(lastElement, s.end);
+  range_.keepLessEqual(s.end, end);
+  for (int64_t i = 0; i < count && !failed_ && step(e.loc); ++i) {
+    SliceValue piece = s;
+    piece.shape = BlockShape::None;
+    piece.blocks = 0;
+    piece.begin = displace(s.begin, i * step_, e.loc);
+    piece.end = i + 1 < count ? displace(s.begin, (i + 1) * step_, e.loc) : s.end;
+    body(piece);
+  }
+}
+
+/// iterate(e.a) with the loop name in e.slot and the condition e.b.
+template <typename Body> void Interpreter::iterateIf(const Expr &e, Body body) {
+  iterate(e.a, [&](int64_t value) {
+    intSlot(e.slot) = value;
+    if (e.b == kNoExpr || eval(e.b))
+      body();
+  });
+}
+
+} // namespace colldsl

@@ -1,0 +1,29 @@
+#include "program/SerializedProgram.h"
+
+#include "program/Archive.h"
+#include "program/CheckProgram.h"
+#include "program/Fields.h"
+
+namespace colldsl {
+
+std::vector<std::byte> serializeProgram(const Program &program) {
+  RecordWriter writer;
+  writer(program);
+  return std::move(writer.bytes);
+}
+
+Result<Program> deserializeProgram(std::span<const std::byte> bytes) {
+  RecordReader reader(bytes);
+  Program program;
+  reader(program);
+  if (reader.failed())
+    return Status::error("program: " + reader.error());
+  if (reader.left() != 0)
+    return Status::error("program: " + std::to_string(reader.left()) + " bytes behind its end");
+  if (Status s = checkProgram(program); !s)
+    return s;
+  lower(program);
+  return program;
+}
+
+} // namespace colldsl
