@@ -6,16 +6,6 @@
 
 namespace colldsl {
 
-std::string_view takeWord(std::string_view &text) {
-  size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos)
-    return text = {};
-  size_t end = text.find_first_of(" \t\r", begin);
-  std::string_view word = text.substr(begin, end - begin);
-  text = end == std::string_view::npos ? std::string_view{} : text.substr(end);
-  return word;
-}
-
 Result<GraphFileLines> GraphFileLines::open(const std::string &path) {
   std::error_code error;
   bool isFile = std::filesystem::is_regular_file(path, error);

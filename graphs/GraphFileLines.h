@@ -2,6 +2,7 @@
 /// graph files; GraphFile.h is the way in.
 #pragma once
 
+#include "ir/Numbers.h"
 #include "ir/Result.h"
 
 #include <cstdint>
@@ -10,9 +11,6 @@
 #include <string_view>
 
 namespace colldsl {
-
-/// Takes the next word of `text`; empty at its end.
-std::string_view takeWord(std::string_view &text);
 
 class GraphFileLines {
 public:

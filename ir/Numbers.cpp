@@ -4,6 +4,16 @@
 
 namespace colldsl {
 
+std::string_view takeWord(std::string_view &line) {
+  size_t begin = line.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos)
+    return line = {};
+  size_t end = line.find_first_of(" \t\r", begin);
+  std::string_view word = line.substr(begin, end - begin);
+  line = end == std::string_view::npos ? std::string_view{} : line.substr(end);
+  return word;
+}
+
 NumberAndUnit splitUnit(std::string_view text) {
   size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   return {text.substr(0, digits), text.substr(digits)};

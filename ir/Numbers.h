@@ -10,6 +10,9 @@
 
 namespace colldsl {
 
+/// Takes the next word of a line; empty at its end.
+std::string_view takeWord(std::string_view &line);
+
 /// All of the text is one decimal number that T holds; a minus comes before those of signed types.
 template <std::integral T> std::optional<T> parseWhole(std::string_view text) {
   T number = 0;

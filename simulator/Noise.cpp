@@ -3,7 +3,6 @@
 #include "ir/Concat.h"
 #include "ir/Int128.h"
 #include "ir/Numbers.h"
-#include "program/GraphFileLines.h"
 
 #include <algorithm>
 #include <cmath>
