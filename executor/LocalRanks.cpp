@@ -1,6 +1,7 @@
 #include "executor/LocalRanks.h"
 
 #include "ir/Concat.h"
+#include "transports/shm/Attach.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -60,7 +61,7 @@ void writeAll(int fd, const void *data, size_t bytes) {
 
 Result<std::vector<std::byte>> runBody(shm::World &world, Rank rank, const LocalOptions &options,
                                        const RankBody &body) {
-  auto endpoint = options.attach ? options.attach(world, rank) : world.attach(rank);
+  auto endpoint = options.attach ? options.attach(world, rank) : shm::attach(world, rank);
   if (!endpoint)
     return endpoint.status();
   return body(**endpoint);

@@ -12,7 +12,7 @@ struct LocalOptions {
   uint32_t numRanks = 1;
   bool bindToCores = false; ///< rank r to the r-th core that this process may use, going round
   shm::Options shm;
-  /// How a rank joins the others over the memory that they share; empty: World::attach().
+  /// How a rank joins the others over the memory that they share; empty: shm::attach().
   std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)> attach;
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max(); ///< then all are killed
   /// Once a rank has failed the others have so long to notice, or are killed too.

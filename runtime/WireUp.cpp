@@ -8,6 +8,7 @@
 #include "transports/lanes/LaneEndpoint.h"
 #include "transports/ofi/Attach.h"
 #include "transports/routed/RoutedEndpoint.h"
+#include "transports/shm/Attach.h"
 #include "transports/verbs/Attach.h"
 
 #include <algorithm>
@@ -133,7 +134,8 @@ Status joinNode(const OutOfBand &launcher, WiredUp &wired) {
   uint32_t next = 0;
   for (uint32_t node : wired.nodes)
     group.ranks.push_back(node == wired.nodes[launcher.rank] ? Rank{next++} : kNoRank);
-  auto endpoint = lanes::LaneEndpoint::attach(*wired.world, std::move(group), {});
+  auto endpoint =
+      lanes::LaneEndpoint::attach(*wired.world, std::move(group), shm::laneOptions(*wired.world));
   if (!endpoint)
     return endpoint.status();
   wired.parts.push_back(endpoint.take());
@@ -178,7 +180,7 @@ Result<WiredUp> wireOneNode(const OutOfBand &launcher, Meeting &meeting,
   Result<WiredUp> wired = meeting.share(std::move(nodes));
   if (!wired)
     return wired;
-  auto endpoint = wired->world->attach(Rank{launcher.rank});
+  auto endpoint = shm::attach(*wired->world, Rank{launcher.rank});
   if (!endpoint)
     return endpoint.status();
   wired->endpoint = endpoint.take();

@@ -7,6 +7,8 @@ namespace {
 
 // Looking how far a peer is takes its line away from it.
 constexpr uint32_t kChecksPerDoubt = 16;
+// Room is made for what peers send that are so many runs ahead, the run at hand included.
+constexpr uint32_t kRunsAhead = 2;
 
 } // namespace
 
@@ -20,6 +22,9 @@ LaneChannels::~LaneChannels() {
   auto held = endpoint_.hold();
   Lanes &lanes = endpoint_.lanes_;
   cancelHeld();
+  if (reservedBytes_)
+    for (size_t e = 0; e < in_.receivers.size(); ++e)
+      in_.receivers[e]->unreserve(kRunsAhead * in_.numMessages(e));
   endpoint_.closed(stream_);
   if (endpoint_.numbersRuns()) { // others may use the stream
     if (failed())
@@ -68,6 +73,8 @@ Status LaneChannels::connect(const OpenRequest &request) {
   addEdges(out_, request.out);
   addEdges(in_, request.in);
   done_.reserve(out_.ends.size() + in_.ends.size());
+  for (Rank peer : peers_) // of all: check() allocates nothing
+    endpoint_.lanes_.receiver(endpoint_.onMachine(peer)).open();
   for (const EdgeSpec &edge : request.in)
     in_.receivers.push_back(&endpoint_.lanes_.receiver(endpoint_.onMachine(edge.peer)));
   for (const EdgeSpec &edge : request.out) {
@@ -80,6 +87,16 @@ Status LaneChannels::connect(const OpenRequest &request) {
 
 Status LaneChannels::prepare(const Work &work) {
   tally_.loadKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
+  // A group that numbers the runs of its plans has many, and lets what comes early allocate.
+  if (endpoint_.numbersRuns() || (reservedBytes_ && work.maxBytes <= *reservedBytes_))
+    return {};
+  auto held = endpoint_.hold();
+  for (size_t e = 0; e < in_.receivers.size(); ++e)
+    in_.receivers[e]->reserve(reservedBytes_ ? 0 : kRunsAhead * in_.numMessages(e), work.maxBytes);
+  if (work.maxBytes > endpoint_.lanes_.options().eagerBytes)
+    for (size_t e = 0; e < out_.senders.size(); ++e)
+      out_.senders[e]->reserve(std::min(out_.numMessages(e), kTicketsAtOnce));
+  reservedBytes_ = work.maxBytes;
   return {};
 }
 

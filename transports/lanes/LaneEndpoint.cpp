@@ -1,19 +1,12 @@
 #include "transports/lanes/LaneEndpoint.h"
 #include "transports/lanes/LaneChannels.h"
 #include "transports/shm/ShmBootstrap.h"
+#include "transports/shm/Sleep.h"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace colldsl::lanes {
 namespace {
-
-LaneGroup everybody(const shm::World &world, Rank self) {
-  LaneGroup group{kWorldContext, std::vector<Rank>(world.numRanks()), self};
-  for (uint32_t r = 0; r < world.numRanks(); ++r)
-    group.ranks[r] = Rank{r};
-  return group;
-}
 
 struct OwnLanes {
   Lanes lanes;
@@ -31,6 +24,13 @@ std::string saidBy(Rank rank, const std::string &what) {
 }
 
 } // namespace
+
+LaneGroup LaneGroup::ofWorld(const shm::World &world, Rank self) {
+  LaneGroup group{kWorldContext, std::vector<Rank>(world.numRanks()), self};
+  for (uint32_t r = 0; r < world.numRanks(); ++r)
+    group.ranks[r] = Rank{r};
+  return group;
+}
 
 // Each death has a witness: the left neighbour in the group, of those on this machine.
 LaneEndpoint::LaneEndpoint(Lanes &lanes, LaneGroup group, std::mutex *guard)
@@ -50,18 +50,13 @@ LaneEndpoint::LaneEndpoint(Lanes &lanes, LaneGroup group, std::mutex *guard)
 
 Result<std::unique_ptr<Endpoint>> LaneEndpoint::attach(shm::World &world, Rank rank,
                                                        const Options &options) {
-  return attach(world, everybody(world, rank), options);
+  return attach(world, LaneGroup::ofWorld(world, rank), options);
 }
 
 Result<std::unique_ptr<Endpoint>> LaneEndpoint::attach(shm::World &world, LaneGroup group,
                                                        const Options &options) {
   Rank rank = group.ranks[index(group.self)];
-  world.control(rank).pid.store(getpid(), std::memory_order_release);
-  shm::Arena nothing(0, 0);
-  std::mutex mutex;
-  shm::Health health(world, rank);
-  std::function<void()> idle;
-  if (Status s = shm::ShmBootstrap(world, rank, nothing, mutex, health, idle).meet(); !s)
+  if (Status s = shm::meet(world, rank); !s)
     return s;
   return std::unique_ptr<Endpoint>(
       std::make_unique<WorldEndpoint>(world, rank, std::move(group), options));
@@ -136,8 +131,9 @@ void LaneEndpoint::closed(uint32_t stream) {
 
 // A rank that sleeps looks for dead peers when it wakes.
 void LaneEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
-  lanes_.sleep(ticket, {-1, std::min({atMost, lanes_.options().longestSleep,
-                                      lanes_.world().options().watchInterval})});
+  shm::World &world = lanes_.world();
+  auto watch = shm::longestSleepAmong(world.numRanks(), world.options().watchInterval);
+  lanes_.sleep(ticket, {-1, std::min({atMost, lanes_.options().longestSleep, watch})});
 }
 
 void LaneEndpoint::wake() { lanes_.world().wake(lanes_.rank()); }

@@ -11,6 +11,7 @@ using rendezvous::wordOf;
 constexpr uint32_t kPollsForMore = 200;
 constexpr uint32_t kPollsBeforeTakingBack = 16;
 constexpr uint32_t kMostLate = 8;
+constexpr uint64_t kLeastReserved = 16; // messages, however long they are
 constexpr uint32_t kSpareKiB = 64; // takes a receiver about as long as to ask a sender to write
 constexpr uint64_t kPartBytes = 512 << 10; // at most, of a message that is combined
 
@@ -24,6 +25,31 @@ void LaneReceiver::connect(uint64_t offset) {
   header_ = reinterpret_cast<LaneHeader *>(world_.at(offset));
   lines_ = reinterpret_cast<const Line *>(header_ + 1);
   ring_ = reinterpret_cast<const std::byte *>(lines_ + kLines);
+}
+
+size_t LaneReceiver::numReserved() const {
+  uint64_t most = options_.asideBytes / (sizeof(Aside) + roomBytes_);
+  return std::min<size_t>(reserved_, std::max(most, kLeastReserved));
+}
+
+// A late receiver's messages come through half of the ring at most.
+void LaneReceiver::reserve(uint32_t messages, uint64_t bytes) {
+  reserved_ += messages;
+  uint64_t longest = std::max(options_.eagerBytes, options_.ringBytes / 2);
+  roomBytes_ = std::max(roomBytes_, std::min(bytes, longest));
+  while (aside_.size() + spare_.size() < numReserved())
+    spare_.emplace_back();
+  for (Aside &spare : spare_)
+    spare.bytes.reserve(roomBytes_);
+  streams_.reserve(kTicketsAtOnce);
+  announced_.reserve(kTicketsAtOnce);
+}
+
+void LaneReceiver::unreserve(uint32_t messages) {
+  reserved_ -= messages;
+  roomBytes_ = reserved_ == 0 ? 0 : roomBytes_;
+  while (!spare_.empty() && aside_.size() + spare_.size() > numReserved())
+    spare_.pop_front();
 }
 
 // Lines are stamped in their order: with the last one all are here.
@@ -314,11 +340,29 @@ bool LaneReceiver::isSendersWork(const Message &message, const RequestBody &requ
          (message.mover == Mover::Either && request.loadKiB + kSpareKiB < message.tally->loadKiB);
 }
 
+// From memory that ranks share, or of this rank. False: its pieces cannot be combined.
+bool LaneReceiver::copyHere(const Message &message, const RequestBody &request) const {
+  const Place &from = request.place;
+  if (from.isShared || from.pieces == 1) {
+    store(message, 0,
+          from.isShared ? world_.at(from.address)
+                        : reinterpret_cast<const std::byte *>(from.address),
+          request.bytes);
+    return true;
+  }
+  if (message.combining)
+    return false;
+  auto *pieces = reinterpret_cast<const iovec *>(from.address);
+  copyPieces(message.payload, {pieces, from.pieces, false, false, request.bytes}, request.bytes);
+  return true;
+}
+
 // Under a claim. True: all is here, the claim is left, and the sender knows it.
 bool LaneReceiver::copyDirectly(Message &message, const RequestBody &request) {
   const Place &from = request.place;
-  if (from.isShared) {
-    store(message, 0, world_.at(from.address), request.bytes);
+  if (from.isShared || isOwn_) {
+    if (!copyHere(message, request))
+      return false;
     leave(request, State::Done);
     return true;
   }
@@ -463,6 +507,7 @@ void LaneReceiver::takeClosed(StreamId stream) {
 }
 
 void LaneReceiver::close(StreamId stream) {
+  numOpen_ -= numOpen_ > 0;
   if (std::erase(closedThere_, stream) != 0)
     dropAside([&](const Aside &aside) { return streamOf(aside.key) == stream; });
   else

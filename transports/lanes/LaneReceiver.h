@@ -42,12 +42,20 @@ struct Refused {
 /// Not thread safe.
 class LaneReceiver {
 public:
-  LaneReceiver(shm::World &world, Rank peer, const Options &options, bool &canReach,
+  /// `isOwn`: the peer is this rank.
+  LaneReceiver(shm::World &world, Rank peer, bool isOwn, const Options &options, bool &canReach,
                const Refused &refused, const RunBook &book, std::vector<std::byte> &part)
-      : world_(world), peer_(peer), options_(options), canReach_(canReach), refused_(refused),
-        book_(book), part_(part) {}
+      : world_(world), peer_(peer), options_(options), canReach_(canReach), isOwn_(isOwn),
+        refused_(refused), book_(book), part_(part) {}
 
   Rank peer() const { return peer_; }
+
+  /// Has room for so many more messages of at most so many bytes that come before they are wanted,
+  /// as far as Options::asideBytes allow, and for sixteen: setting those aside then allocates
+  /// nothing.
+  void reserve(uint32_t messages, uint64_t bytes);
+  /// They do not come any more.
+  void unreserve(uint32_t messages);
 
   /// The sender made the lane. Before, nothing arrives.
   void connect(uint64_t offset);
@@ -101,6 +109,8 @@ public:
   /// Whether the peer said that it has closed the stream, which this rank has not.
   bool hasClosed(StreamId stream) const;
 
+  /// This rank opens a stream that it closes later. That the peer closes it allocates nothing.
+  void open() { closedThere_.reserve(++numOpen_); }
   /// This rank has closed the stream. Nothing is kept of it once both have.
   void close(StreamId stream);
 
@@ -141,6 +151,7 @@ private:
   bool answer(Message &message, const RequestBody &request, uint16_t ticket);
   bool isSendersWork(const Message &message, const RequestBody &request, const Place &place) const;
   bool copyDirectly(Message &message, const RequestBody &request);
+  bool copyHere(const Message &message, const RequestBody &request) const;
   bool combineDirectly(Message &message, const RequestBody &request);
   void awaitSender(Message &message, const RequestBody &request, uint16_t ticket);
   void announce(const RequestBody &request, uint16_t ticket, const Place &place);
@@ -155,6 +166,7 @@ private:
     return reinterpret_cast<Answer *>(world_.at(request.answer))->state;
   }
   bool isCancelled(const Aside &aside) const;
+  size_t numReserved() const;
   void leave(const RequestBody &request, rendezvous::State state);
   void decline(const RequestBody &request);
   void takeClosed(StreamId stream);
@@ -171,7 +183,8 @@ private:
   shm::World &world_;
   Rank peer_;
   const Options &options_;
-  bool &canReach_; ///< whether the kernel lets this process reach others' memory
+  bool &canReach_;   ///< whether the kernel lets this process reach others' memory
+  const bool isOwn_; ///< the peer is this rank
   LaneHeader *header_ = nullptr;
   const Line *lines_ = nullptr;
   const std::byte *ring_ = nullptr;
@@ -187,6 +200,8 @@ private:
   uint32_t idlePolls_ = 0;          ///< since something moved
   std::list<Aside> aside_;
   std::list<Aside> spare_; ///< their memory is used again
+  uint32_t reserved_ = 0;  ///< messages
+  uint64_t roomBytes_ = 0; ///< of each
   uint64_t asideBytes_ = 0;
   bool isBehind_ = false;
   bool isLate_ = false;
@@ -196,6 +211,7 @@ private:
   const RunBook &book_;
   std::vector<std::byte> &part_;      ///< of a message that is combined
   size_t sweepAt_ = kSweepAtLeast;    ///< messages aside
+  size_t numOpen_ = 0;                ///< streams that were opened here
   std::vector<StreamId> closedThere_; ///< and not here
   std::vector<StreamId> closedHere_;  ///< and not there
 };

@@ -10,8 +10,6 @@ namespace {
 using rendezvous::State;
 using rendezvous::wordOf;
 
-constexpr uint32_t kTicketsAtOnce = 32;
-
 constexpr uint64_t roundUp(uint64_t bytes) {
   return (bytes + kLineBytes - 1) & ~uint64_t{kLineBytes - 1};
 }
@@ -126,6 +124,11 @@ bool LaneSender::makeTickets() {
     freeTickets_.push_back(static_cast<uint16_t>(ticket));
   }
   return true;
+}
+
+void LaneSender::reserve(uint32_t messages) {
+  while (tickets_.size() < messages && makeTickets()) {
+  }
 }
 
 bool LaneSender::ask(Message &message) {

@@ -25,6 +25,9 @@ public:
 
   Rank peer() const { return peer_; }
 
+  /// Has tickets for so many Requests, if there is shared memory left.
+  void reserve(uint32_t messages);
+
   /// Sends it if that can be done without waiting for the receiver. True: done; the message
   /// was not kept, and its tally not touched.
   bool sendNow(const Message &message) { return waiting_.empty() && send(message); }

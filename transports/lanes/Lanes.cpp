@@ -36,6 +36,7 @@ Lanes::Lanes(shm::World &world, Rank self, Options options)
   shm::registerWaker();
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
+  mayWarn_ = world.options().singleCopy != shm::SingleCopy::Off;
   bool isCrowded =
       shm::isCrowd(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
   patience_.looks = std::min(patience_.looks, options_.mostLooks);
@@ -76,8 +77,8 @@ LaneSender *Lanes::sender(Rank peer) {
 LaneReceiver &Lanes::receiver(Rank peer) {
   std::unique_ptr<LaneReceiver> &receiver = receivers_[index(peer)];
   if (!receiver) {
-    receiver =
-        std::make_unique<LaneReceiver>(world_, peer, options_, canReach_, refused_, *book_, part_);
+    receiver = std::make_unique<LaneReceiver>(world_, peer, peer == self_, options_, canReach_,
+                                              refused_, *book_, part_);
     allReceivers_.push_back(receiver.get());
     health_.watch(peer);
   }
@@ -116,7 +117,16 @@ bool Lanes::poll() {
   for (LaneSender *sender : allSenders_)
     if (sender->isBusy())
       moved |= sender->poll();
+  if (moved && !canReach_ && mayWarn_)
+    warnOfRefusal();
   return moved;
+}
+
+void Lanes::warnOfRefusal() {
+  mayWarn_ = false;
+  if (world_.options().warn)
+    world_.options().warn("the kernel does not let ranks read each other's memory; large messages "
+                          "are copied twice");
 }
 
 // True: something moved, as far as can be told. Where ranks share cores it cannot: a library may

@@ -139,6 +139,9 @@ public:
   /// The same of a single run.
   void refuseRun(StreamId stream, uint32_t run);
 
+  /// Of this rank, for those who have the lanes for themselves; see allocate().
+  shm::Arena &arena() { return arena_; }
+
   shm::World &world() const { return world_; }
   const Options &options() const { return options_; }
 
@@ -157,6 +160,7 @@ private:
   Status rest(Yielding &yielding, const std::function<bool()> &move);
   bool progressHook();
   void postAll();
+  void warnOfRefusal();
   void answerKnocks();
   uint32_t cancelSends(LaneSender &sender, const Tally &tally);
 
@@ -167,7 +171,8 @@ private:
   const uint32_t mostEager_;
   shm::Arena arena_;
   shm::Health health_;
-  bool canReach_ = true;
+  bool canReach_;               ///< the memory of others, as far as is known
+  bool mayWarn_;                ///< of that, once
   std::vector<std::byte> part_; ///< what receivers combine by way of
   std::shared_ptr<RunBook> book_;
   int bell_ = -1;                                        ///< where the rank sleeps on files

@@ -20,6 +20,7 @@ inline constexpr uint32_t kInlineBytes = 40;
 inline constexpr uint32_t kMoreBytes = 60;
 inline constexpr uint32_t kLongestInlineBytes = 1024; ///< of a message that travels in lines
 inline constexpr uint32_t kLines = 256;
+inline constexpr uint32_t kTicketsAtOnce = 32; ///< are made
 
 /// What a message is for: both ends name it alike. On one lane no two messages under way
 /// have the same key.
