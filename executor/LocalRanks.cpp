@@ -1,5 +1,7 @@
 #include "executor/LocalRanks.h"
 
+#include "protocol/Attach.h"
+
 namespace colldsl {
 
 Result<std::vector<RankOutcome>> runLocalRanks(const LocalOptions &options, const RankBody &body) {
@@ -15,7 +17,7 @@ Result<std::vector<RankOutcome>> runLocalRanks(const LocalOptions &options, cons
       world.reportDeath(rank);
   };
   return forkRanks(forked, [&](Rank rank) -> Result<std::vector<std::byte>> {
-    auto endpoint = options.attach ? options.attach(world, rank) : world.attach(rank);
+    auto endpoint = options.attach ? options.attach(world, rank) : protocol::attach(world, rank);
     if (!endpoint)
       return endpoint.status();
     return body(**endpoint);

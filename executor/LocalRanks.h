@@ -9,7 +9,7 @@ namespace colldsl {
 
 struct LocalOptions : ForkOptions {
   shm::Options shm;
-  /// How a rank joins the others over the memory that they share; empty: World::attach().
+  /// How a rank joins the others over the memory that they share; empty: protocol::attach().
   std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)> attach;
 };
 

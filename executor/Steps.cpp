@@ -105,8 +105,7 @@ Status Steps::addMessage(uint32_t i) {
     auto count = static_cast<uint32_t>(slices.size());
     step.payload = {pieces, count, false, false, listPieces(slices, pieces)};
   }
-  if (step.kind == Step::Kind::Send)
-    work_.maxSendBytes = std::max(work_.maxSendBytes, step.payload.bytes);
+  work_.maxBytes = std::max(work_.maxBytes, step.payload.bytes);
   return {};
 }
 
@@ -139,8 +138,7 @@ Status Steps::addVariableMessage(uint32_t i, std::span<const Slice> slices) {
       step.payload.count = 2;
     }
   }
-  if (!receives)
-    work_.maxSendBytes = std::max(work_.maxSendBytes, step.payload.bytes);
+  work_.maxBytes = std::max(work_.maxBytes, step.payload.bytes);
   return {};
 }
 

@@ -7,6 +7,8 @@ namespace {
 
 // Reading how far a peer is takes its cache line away from it.
 constexpr uint32_t kChecksPerProbe = 16;
+// Room is made for what peers send that are so many runs ahead, the run at hand included.
+constexpr uint32_t kRunsAhead = 2;
 
 } // namespace
 
@@ -20,6 +22,9 @@ PlanChannels::~PlanChannels() {
   auto held = endpoint_.hold();
   Worker &worker = endpoint_.worker_;
   cancelHeld();
+  if (reservedBytes_)
+    for (size_t e = 0; e < in_.receives.size(); ++e)
+      in_.receives[e]->unreserve(kRunsAhead * in_.numMessages(e));
   endpoint_.closed(stream_);
   if (endpoint_.numbersRuns()) { // others may use the stream
     if (failed())
@@ -68,6 +73,8 @@ Status PlanChannels::connect(const OpenRequest &request) {
   addEdges(out_, request.out);
   addEdges(in_, request.in);
   done_.reserve(out_.ends.size() + in_.ends.size());
+  for (Rank peer : peers_) // of all: check() allocates nothing
+    endpoint_.worker_.receivesFrom(endpoint_.onMachine(peer)).openStream();
   for (const EdgeSpec &edge : request.in)
     in_.receives.push_back(&endpoint_.worker_.receivesFrom(endpoint_.onMachine(edge.peer)));
   for (const EdgeSpec &edge : request.out) {
@@ -80,6 +87,16 @@ Status PlanChannels::connect(const OpenRequest &request) {
 
 Status PlanChannels::prepare(const Work &work) {
   counter_.loadKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
+  // A group that numbers the runs of its plans has many, and lets what comes early allocate.
+  if (endpoint_.numbersRuns() || (reservedBytes_ && work.maxBytes <= *reservedBytes_))
+    return {};
+  auto held = endpoint_.hold();
+  for (size_t e = 0; e < in_.receives.size(); ++e)
+    in_.receives[e]->reserve(reservedBytes_ ? 0 : kRunsAhead * in_.numMessages(e), work.maxBytes);
+  if (work.maxBytes > endpoint_.worker_.options().eagerBytes)
+    for (size_t e = 0; e < out_.sends.size(); ++e)
+      out_.sends[e]->reserve(std::min(out_.numMessages(e), shm::kIdsAtOnce));
+  reservedBytes_ = work.maxBytes;
   return {};
 }
 

@@ -39,6 +39,11 @@ private:
     std::vector<End> ends;
     std::vector<LocalSends *> sends;       ///< by edge; of what is sent
     std::vector<LocalReceives *> receives; ///< by edge; of what is received
+
+    uint32_t numMessages(size_t edge) const {
+      size_t end = edge + 1 < first.size() ? first[edge + 1] : ends.size();
+      return static_cast<uint32_t>(end) - first[edge];
+    }
   };
 
   void addEdges(Side &side, std::span<const EdgeSpec> edges);
@@ -69,6 +74,7 @@ private:
   Side out_, in_;
   std::vector<Rank> peers_; ///< in the group, each once
   std::vector<Completion> done_;
+  std::optional<uint64_t> reservedBytes_; ///< of each message that comes before it is wanted
   uint32_t checks_ = 0;
   bool told_ = false; ///< the caller has seen what is in done_
 };

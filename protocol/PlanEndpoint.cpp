@@ -1,19 +1,12 @@
 #include "protocol/PlanEndpoint.h"
 #include "protocol/PlanChannels.h"
 #include "transports/shm/ShmBootstrap.h"
+#include "transports/shm/Sleep.h"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace colldsl::protocol {
 namespace {
-
-RankGroup everybody(const shm::World &world, Rank self) {
-  RankGroup group{kWorldContext, std::vector<Rank>(world.numRanks()), self};
-  for (uint32_t r = 0; r < world.numRanks(); ++r)
-    group.ranks[r] = Rank{r};
-  return group;
-}
 
 struct OwnWorker {
   Worker worker;
@@ -31,6 +24,13 @@ std::string reportedBy(Rank rank, const std::string &what) {
 }
 
 } // namespace
+
+RankGroup RankGroup::ofWorld(const shm::World &world, Rank self) {
+  RankGroup group{kWorldContext, std::vector<Rank>(world.numRanks()), self};
+  for (uint32_t r = 0; r < world.numRanks(); ++r)
+    group.ranks[r] = Rank{r};
+  return group;
+}
 
 // Each death has a witness: the left neighbour in the group, of those on this machine.
 PlanEndpoint::PlanEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
@@ -51,18 +51,13 @@ PlanEndpoint::PlanEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
 
 Result<std::unique_ptr<Endpoint>> PlanEndpoint::attach(shm::World &world, Rank rank,
                                                        const Options &options) {
-  return attach(world, everybody(world, rank), options);
+  return attach(world, RankGroup::ofWorld(world, rank), options);
 }
 
 Result<std::unique_ptr<Endpoint>> PlanEndpoint::attach(shm::World &world, RankGroup group,
                                                        const Options &options) {
   Rank rank = group.ranks[index(group.self)];
-  world.control(rank).pid.store(getpid(), std::memory_order_release);
-  shm::Arena nothing(0, 0);
-  std::mutex mutex;
-  shm::Health health(world, rank);
-  std::function<void()> idle;
-  if (Status s = shm::ShmBootstrap(world, rank, nothing, mutex, health, idle).meet(); !s)
+  if (Status s = shm::meet(world, rank); !s)
     return s;
   return std::unique_ptr<Endpoint>(
       std::make_unique<WorldEndpoint>(world, rank, std::move(group), options));
@@ -137,8 +132,9 @@ void PlanEndpoint::closed(uint32_t stream) {
 
 // A rank that sleeps looks for dead peers when it wakes.
 void PlanEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
-  worker_.sleep(ticket, {-1, std::min({atMost, worker_.options().longestSleep,
-                                       worker_.world().options().watchInterval})});
+  shm::World &world = worker_.world();
+  auto watch = shm::longestSleepAmong(world.numRanks(), world.options().watchInterval);
+  worker_.sleep(ticket, {-1, std::min({atMost, worker_.options().longestSleep, watch})});
 }
 
 void PlanEndpoint::wake() { worker_.world().wake(worker_.rank()); }

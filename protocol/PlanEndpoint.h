@@ -28,6 +28,9 @@ struct RankGroup {
   std::vector<Rank> ranks; ///< of the machine, in the order of the group; kNoRank: not on it
   Rank self = kNoRank;     ///< this rank's place in the group
 
+  /// All ranks of a world, numbered alike. Nothing else uses its connections.
+  static RankGroup ofWorld(const shm::World &world, Rank self);
+
   /// Where the group numbers the runs: in one stream, those of all plans.
   struct Numbering {
     uint32_t stream = 0;

@@ -53,6 +53,12 @@ public:
     });
   }
 
+  /// Makes room for so many more unexpected messages of at most so many bytes, as far as
+  /// Limits::unexpectedBytes allow, and for sixteen: to keep those then allocates nothing.
+  void reserve(uint32_t messages, uint64_t bytes);
+  /// They do not come any more.
+  void unreserve(uint32_t messages);
+
   /// Whether nothing is here, so that tryRecv() may take what comes next.
   bool isIdle() const { return unexpected_.empty() && wire_.isEmpty(); }
 
@@ -78,6 +84,8 @@ public:
   /// Whether the peer has closed the stream, which this rank has not.
   bool hasClosed(StreamId stream) const { return contains(closedThere_, stream); }
 
+  /// This rank opens a stream that it closes later. That the peer closes it allocates nothing.
+  void openStream() { closedThere_.reserve(++numOpen_); }
   /// This rank has closed the stream. Nothing is kept of it once both have.
   void closeStream(StreamId stream);
 
@@ -91,6 +99,7 @@ private:
       64; ///< takes a receiver as long as to have the sender write
   static constexpr uint64_t kPartBytes = 512 << 10; ///< at most, of a message that is combined
   static constexpr size_t kSweepAtLeast = 64;
+  static constexpr uint64_t kLeastReserved = 16; ///< messages, however long they are
 
   /// A payload that the sender moves.
   struct Incoming {
@@ -132,6 +141,7 @@ private:
   template <typename IsGone> void releaseUnexpected(IsGone isGone);
   void sweep();
   void updateThrottle();
+  size_t numReserved() const;
   void noteArrival(uint64_t bytes, bool wasLate);
 
   ReceiverContext &context_;
@@ -145,9 +155,33 @@ private:
   bool postsLate_ = false;
   uint32_t lateness_ = 0; ///< up with each message that came first, down with each that did not
   size_t sweepAt_ = kSweepAtLeast;    ///< unexpected messages
+  uint32_t reserved_ = 0;             ///< unexpected messages
+  size_t numOpen_ = 0;                ///< streams that were opened here
   std::vector<StreamId> closedThere_; ///< and not here
   std::vector<StreamId> closedHere_;  ///< and not there
 };
+
+template <typename Wire> size_t ReceiveSide<Wire>::numReserved() const {
+  uint64_t most = context_.limits.unexpectedBytes / unexpected_.bytesOfReserved();
+  return std::min<size_t>(reserved_, std::max(most, kLeastReserved));
+}
+
+// A late receiver's messages come through half of the ring at most.
+template <typename Wire> void ReceiveSide<Wire>::reserve(uint32_t messages, uint64_t bytes) {
+  reserved_ += messages;
+  uint64_t longest = std::max<uint64_t>(context_.limits.eagerBytes, wire_.longestEagerBytes());
+  unexpected_.setReservedBytes(std::min(bytes, longest));
+  unexpected_.reserve(numReserved());
+  incoming_.reserve(Wire::kIdsAtOnce);
+  ready_.reserve(Wire::kIdsAtOnce);
+}
+
+template <typename Wire> void ReceiveSide<Wire>::unreserve(uint32_t messages) {
+  reserved_ -= messages;
+  if (reserved_ == 0)
+    unexpected_.setReservedBytes(0);
+  unexpected_.shrinkTo(numReserved());
+}
 
 template <typename Wire> void ReceiveSide<Wire>::recv(Request &request) {
   request.transferred = 0;
@@ -331,7 +365,7 @@ template <typename Wire> bool ReceiveSide<Wire>::get(Request &request, const Rts
     wire_.sendDone(rts);
     return true;
   }
-  if (!mayReach(rts.bytes, rts.buffer.pieces))
+  if (!wire_.isSelf() && !mayReach(rts.bytes, rts.buffer.pieces))
     return false;
   if (request.combining)
     return getAndCombine(request, rts);
@@ -446,6 +480,7 @@ template <typename Wire> void ReceiveSide<Wire>::onStreamClosed(StreamId stream)
 }
 
 template <typename Wire> void ReceiveSide<Wire>::closeStream(StreamId stream) {
+  numOpen_ -= numOpen_ > 0;
   if (std::erase(closedThere_, stream) != 0)
     releaseUnexpected([&](const auto &message) { return streamOf(message.tag) == stream; });
   else

@@ -24,6 +24,9 @@ public:
 
   Rank peer() const { return wire_.peer(); }
 
+  /// Makes room for so many requests to send, if there is memory left.
+  void reserve(uint32_t requests) { wire_.reserve(requests); }
+
   /// Sends what can be sent without waiting for the receiver. True: the send is completed; the
   /// request was not kept, and its counter not touched.
   bool trySend(const Request &request) { return pending_.empty() && sendEager(request); }

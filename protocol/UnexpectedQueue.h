@@ -4,6 +4,7 @@
 
 #include "transports/Tag.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -40,6 +41,24 @@ public:
     Message &message = fresh(tag);
     message.rendezvousId = rendezvousId;
     message.rts = rts;
+  }
+
+  /// Of an eager message that there is room for, with what it takes to keep it. Only grows, but for
+  /// 0.
+  void setReservedBytes(uint64_t bytes) {
+    reservedBytes_ = bytes == 0 ? 0 : std::max(reservedBytes_, bytes);
+    for (Message &spare : spare_)
+      spare.bytes.reserve(reservedBytes_);
+  }
+  uint64_t bytesOfReserved() const { return sizeof(Message) + reservedBytes_; }
+  /// Has room for so many messages, those that are here included.
+  void reserve(size_t messages) {
+    while (messages_.size() + spare_.size() < messages)
+      spare_.emplace_back().bytes.reserve(reservedBytes_);
+  }
+  void shrinkTo(size_t messages) {
+    while (!spare_.empty() && messages_.size() + spare_.size() > messages)
+      spare_.pop_front();
   }
 
   /// The oldest with this tag, or end().
@@ -80,6 +99,7 @@ private:
 
   std::list<Message> messages_, spare_;
   uint64_t bytes_ = 0;
+  uint64_t reservedBytes_ = 0;
 };
 
 } // namespace colldsl::protocol

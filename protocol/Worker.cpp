@@ -45,6 +45,7 @@ Worker::Worker(shm::World &world, Rank self, Options options)
   shm::registerWaker();
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
+  mayWarn_ = world.options().singleCopy != shm::SingleCopy::Off;
   bool isCrowded =
       shm::isCrowd(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
   budget_.looks = std::min(budget_.looks, options_.mostPolls);
@@ -86,7 +87,8 @@ LocalSends *Worker::sendsTo(Rank peer) {
 LocalReceives &Worker::receivesFrom(Rank peer) {
   std::unique_ptr<LocalReceives> &receives = receives_[index(peer)];
   if (!receives) {
-    receives = std::make_unique<LocalReceives>(context_, world_, peer, options_.fifo, canReach_);
+    receives = std::make_unique<LocalReceives>(context_, world_, peer, peer == self_, options_.fifo,
+                                               canReach_);
     allReceives_.push_back(receives.get());
     health_.watch(peer);
   }
@@ -124,7 +126,16 @@ bool Worker::progress() {
   for (LocalSends *sends : allSends_)
     if (sends->isBusy())
       moved |= sends->progress();
+  if (moved && !canReach_ && mayWarn_)
+    warnOfRefusal();
   return moved;
+}
+
+void Worker::warnOfRefusal() {
+  mayWarn_ = false;
+  if (world_.options().warn)
+    world_.options().warn("the kernel does not let ranks read each other's memory; large messages "
+                          "are copied twice");
 }
 
 // True: something moved, as far as can be told. Where ranks share cores it cannot: a library may

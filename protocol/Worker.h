@@ -142,6 +142,9 @@ public:
   void release(void *memory);
   bool owns(const void *memory) const;
 
+  /// Of this rank, where nothing else uses the worker; see allocate().
+  shm::Arena &arena() { return arena_; }
+
   /// What others send in this stream is thrown away.
   void discard(StreamId stream);
   /// The same of a single run.
@@ -166,6 +169,7 @@ private:
   Status rest(Yielding &yielding, const std::function<bool()> &move);
   bool progressHook();
   void postDeferred();
+  void warnOfRefusal();
   void acceptConnections();
   uint32_t cancelSends(LocalSends &sends, const CompletionCounter &counter);
 
@@ -176,7 +180,8 @@ private:
   const uint32_t mostEager_;
   shm::Arena arena_;
   shm::Health health_;
-  bool canReach_ = true; ///< whether the kernel lets this process reach the memory of others
+  bool canReach_; ///< whether the kernel lets this process reach the memory of others
+  bool mayWarn_;  ///< of that, once
   std::shared_ptr<ProgressTable> table_;
   Discarded discarded_;
   ReceiverContext context_;

@@ -1,5 +1,6 @@
 #include "runtime/WireUp.h"
 
+#include "protocol/Attach.h"
 #include "protocol/PlanEndpoint.h"
 #include "runtime/NodeMemory.h"
 #include "runtime/OnNetwork.h"
@@ -73,7 +74,8 @@ Status joinNode(const Oob &oob, WiredUp &wired) {
   uint32_t next = 0;
   for (uint32_t node : wired.nodes)
     group.ranks.push_back(node == wired.nodes[oob.rank] ? Rank{next++} : kNoRank);
-  auto endpoint = protocol::PlanEndpoint::attach(*wired.world, std::move(group), {});
+  auto endpoint = protocol::PlanEndpoint::attach(*wired.world, std::move(group),
+                                                 protocol::optionsOf(*wired.world));
   if (!endpoint)
     return endpoint.status();
   wired.parts.push_back(endpoint.take());
@@ -117,7 +119,7 @@ Result<WiredUp> wireOneNode(const Oob &oob, NodeMemory &memory, std::vector<uint
   Result<WiredUp> wired = memory.share(std::move(nodes));
   if (!wired)
     return wired;
-  auto endpoint = wired->world->attach(Rank{oob.rank});
+  auto endpoint = protocol::attach(*wired->world, Rank{oob.rank});
   if (!endpoint)
     return endpoint.status();
   wired->endpoint = endpoint.take();

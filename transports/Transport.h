@@ -112,8 +112,8 @@ struct EdgeSpec {
 
 /// What one run is for this rank.
 struct Work {
-  uint64_t maxSendBytes = 0; ///< of one message
-  uint64_t movedBytes = 0;   ///< sent, received and copied; where ends share work, a hint
+  uint64_t maxBytes = 0;   ///< of one message, sent or received
+  uint64_t movedBytes = 0; ///< sent, received and copied; where ends share work, a hint
 };
 
 class Channels;

@@ -5,6 +5,7 @@
 #include "ir/Result.h"
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,12 @@ public:
   virtual Status exchange(std::span<const BootstrapData> out, std::span<BootstrapData> in) = 0;
 
   virtual Status barrier() = 0;
+
+  /// Called again and again while a call waits for other ranks, where the bootstrap can.
+  void whileWaiting(std::function<void()> doThis) { whileWaiting_ = std::move(doThis); }
+
+protected:
+  std::function<void()> whileWaiting_;
 };
 
 } // namespace colldsl

@@ -4,9 +4,9 @@
 //              that goes there and back through two cache lines, in turns, same processes
 //   local      a chain of dependent 8-byte copies; independent ones; restarts
 //   crowded    a barrier with four ranks per core
-//   large      one message by size, through cells and by single copy
-//   lanes      plans over lanes against plans over shm's own channels, in turns: 8 bytes there
-//              and back, opening and closing, a barrier, a large message there and back
+//   large      one message by size, in fragments and by single copy
+//   lanes      plans that ranks open alone against plans whose opens they agree on, in turns: 8
+//              bytes there and back, opening and closing, a barrier, a large message there and back
 //
 // Every figure is a median and, in brackets, the best: on a machine that has other work to
 // do, the best is closer to the truth.
@@ -218,9 +218,8 @@ void large() {
   copies.singleCopy = shm::SingleCopy::Off;
   single.singleCopyMinBytes = 1;
   for (size_t bytes = 1 << 10; bytes <= 16 << 20; bytes *= 2) {
-    single.cellBytes = bytes > (16 << 10) ? 16 << 10 : 64;
     Doubles twice = oneWayUs(bytes, copies), once = oneWayUs(bytes, single);
-    std::printf("large     %8zu bytes: cells %8.1f (%.1f) us, single copy %8.1f (%.1f) us, "
+    std::printf("large     %8zu bytes: fragments %8.1f (%.1f) us, single copy %8.1f (%.1f) us, "
                 "ratio %.2f (%.2f)\n",
                 bytes, twice[0], twice[1], once[0], once[1], twice[0] / once[0],
                 twice[1] / once[1]);
@@ -278,7 +277,7 @@ const Row kRows[] = {
 };
 
 // Best of several worlds of each.
-void lanesAgainstShm() {
+void aloneAgainstAgreed() {
   for (const Row &row : kRows) {
     Doubles medians[2], bests[2], processor[2];
     for (int turn = 0; turn < 6; ++turn) {
@@ -290,8 +289,8 @@ void lanesAgainstShm() {
       processor[turn % 2].push_back(ns[2]);
     }
     for (bool lanes : {false, true})
-      std::printf("lanes     %-24s %-5s %10.0f (%.0f) ns, processor %10.0f ns\n", row.name,
-                  lanes ? "lanes" : "shm", summary(medians[lanes])[0], summary(bests[lanes])[1],
+      std::printf("lanes     %-24s %-6s %10.0f (%.0f) ns, processor %10.0f ns\n", row.name,
+                  lanes ? "alone" : "agreed", summary(medians[lanes])[0], summary(bests[lanes])[1],
                   summary(processor[lanes])[1]);
   }
 }
@@ -304,7 +303,7 @@ constexpr Part kParts[] = {{"exchange", exchange},
                            {"local", local},
                            {"crowded", crowded},
                            {"large", large},
-                           {"lanes", lanesAgainstShm}};
+                           {"lanes", aloneAgainstAgreed}};
 
 } // namespace
 } // namespace colldsl::bench

@@ -119,8 +119,9 @@ typedef struct colldsl_options {
    * their machines. Alike on all ranks. Not kept. */
   const char *topology;
   /** Address space for messages, per rank, in bytes: a multiple of 4,096, alike on all ranks.
-   * A plan that sends needs 16 times its longest message, at most 260 KiB, and about 1 KiB for
-   * each rank that it receives from. Memory is used when it is touched. 0: 256 MiB. */
+   * A rank needs 81 KiB for each rank that it sends to, and about 1 KiB for 32 long messages that
+   * are under way there, however many plans do so. Memory is used when it is touched. 0: 256 MiB.
+   */
   uint64_t arena_bytes;
   /** How long a rank waits for another one while a communicator is made or a plan committed, in
    * seconds. One that does not come in time fails everything on all ranks for good, so it is no

@@ -189,10 +189,10 @@ TEST(LocalRanks, noWorldNoRanks) {
   options.numRanks = 0;
   EXPECT_FALSE(runLocalRanks(options, [](Endpoint &) -> Result<Bytes> { return Bytes(); }).ok());
   options.numRanks = 2;
-  options.shm.reservedCells = 0;
+  options.shm.arenaBytes = 1;
   auto outcomes = runLocalRanks(options, [](Endpoint &) -> Result<Bytes> { return Bytes(); });
   ASSERT_FALSE(outcomes.ok());
-  EXPECT_EQ(outcomes.message(), "at least one cell is reserved, and no more than there are");
+  EXPECT_EQ(outcomes.message(), "the size of an arena is a multiple of 4096");
 }
 
 } // namespace

@@ -1,7 +1,10 @@
 #include "tests/transports/Harness.h"
 
+#include "protocol/AgreedEndpoint.h"
+#include "protocol/Attach.h"
 #include "transports/ofi/Attach.h"
 #include "transports/routed/RoutedEndpoint.h"
+#include "transports/shm/ShmBootstrap.h"
 #include "transports/verbs/Attach.h"
 
 #include <cstdlib>
@@ -89,12 +92,58 @@ Attach overLanes(const protocol::Options &options) {
       [=](shm::World &world, Rank r) { return protocol::PlanEndpoint::attach(world, r, options); };
 }
 
-TransportSetup onShmThreads(const std::string &name, const shm::Options &options) {
-  return onThreads(name, options, [](shm::World &world, Rank r) { return world.attach(r); });
+Attach overShm(const std::optional<protocol::Options> &options) {
+  return [=](shm::World &world, Rank r) {
+    return protocol::attach(world, r, options ? *options : protocol::optionsOf(world));
+  };
 }
 
-TransportSetup onShmProcesses(const std::string &name, const shm::Options &options) {
-  return onProcesses(name, options, {});
+namespace {
+
+/// What an endpoint over datagrams that agrees on opens is made of.
+struct DatagramParts {
+  DatagramParts(shm::World &world, Rank self)
+      : arena(world.arenaBegin(self), world.options().arenaBytes), health(world, self),
+        bootstrap(world, self, arena, mutex, health) {}
+  shm::Arena arena;
+  std::mutex mutex;
+  shm::Health health;
+  shm::ShmBootstrap bootstrap;
+  std::unique_ptr<Endpoint> inner;
+};
+
+class AgreedDatagrams : std::unique_ptr<DatagramParts>, public protocol::AgreedEndpoint {
+public:
+  explicit AgreedDatagrams(std::unique_ptr<DatagramParts> parts)
+      : std::unique_ptr<DatagramParts>(std::move(parts)),
+        AgreedEndpoint(*get()->inner, get()->bootstrap) {}
+};
+
+} // namespace
+
+Attach overAgreedDatagrams() {
+  return [](shm::World &world, Rank r) -> Result<std::unique_ptr<Endpoint>> {
+    auto parts = std::make_unique<DatagramParts>(world, r);
+    if (Status s = parts->bootstrap.meet(); !s)
+      return s;
+    for (uint32_t peer = 0; peer < world.numRanks(); ++peer)
+      parts->health.watch(Rank{peer});
+    auto inner = datagram::attach(parts->bootstrap, r, world.numRanks(), {});
+    if (!inner)
+      return inner.status();
+    parts->inner = inner.take();
+    return std::unique_ptr<Endpoint>(std::make_unique<AgreedDatagrams>(std::move(parts)));
+  };
+}
+
+TransportSetup onShmThreads(const std::string &name, const shm::Options &shm,
+                            const std::optional<protocol::Options> &options) {
+  return onThreads(name, shm, overShm(options));
+}
+
+TransportSetup onShmProcesses(const std::string &name, const shm::Options &shm,
+                              const std::optional<protocol::Options> &options) {
+  return onProcesses(name, shm, overShm(options));
 }
 
 TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
@@ -236,10 +285,6 @@ std::vector<TransportSetup> networkSetups() {
 shm::Options tightOptions() {
   shm::Options options;
   options.arenaBytes = 128 << 10;
-  options.cellBytes = 256;
-  options.cellsPerPlan = 3;
-  options.reservedCells = 1;
-  options.maxRingLines = 8;
   options.singleCopy = shm::SingleCopy::Off;
   return options;
 }
@@ -264,22 +309,21 @@ std::vector<TransportSetup> allSetups() {
   copies.singleCopy = shm::SingleCopy::Off;
   shm::Options singleCopy;
   singleCopy.singleCopyMinBytes = 1;
-  singleCopy.cellBytes = 128;
   shm::Options refused = singleCopy;
   refused.singleCopy = shm::SingleCopy::Refused;
   protocol::Options reading = tightLanes();
   reading.singleCopyMinBytes = 1;
   Part onFakes = fakePart({}), onLanes = shmPart({}, overLanes({}));
-  Part onShm = shmPart({}, [](shm::World &world, Rank r) { return world.attach(r); });
+  Part onShm = shmPart({}, overShm());
   std::vector<TransportSetup> all = {
       onFake("fake", {}, 10),
       onFake("fakeSynchronous", rendezvous, 3),
       onFake("fakeStrict", strict, 3),
       onFake("fakeGathers", gathering, 3),
       onShmThreads("shmThreads", {}),
-      onShmThreads("shmThreadsTight", tightOptions()),
+      onShmThreads("shmThreadsTight", tightOptions(), tightLanes()),
       onShmProcesses("shm", copies),
-      onShmProcesses("shmTight", tightOptions()),
+      onShmProcesses("shmTight", tightOptions(), tightLanes()),
       onShmProcesses("shmCma", singleCopy),
       onShmProcesses("shmCmaRefused", refused),
       onLanesThreads("lanesThreads", {}, {}),
@@ -297,6 +341,8 @@ std::vector<TransportSetup> allSetups() {
   if (verbs::whyNot({}).empty())
     all.push_back(onNetwork("verbs", verbs::Options()));
   all.push_back(onDatagrams("datagram", {}));
+  all.push_back(onProcesses("datagramAgreed", {}, overAgreedDatagrams()));
+  all.back().isOverNetwork = true;
   return all;
 }
 

@@ -9,6 +9,7 @@
 #include "transports/fake/FakeWorld.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ using Body = std::function<std::string(Endpoint &)>;
 /// How a rank joins the others of a world.
 using Attach = std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)>;
 Attach overLanes(const protocol::Options &options);
+/// The same with opens that all ranks agree on; without options those of the world.
+Attach overShm(const std::optional<protocol::Options> &options = {});
+/// Over datagrams, with opens that all ranks agree on.
+Attach overAgreedDatagrams();
 
 /// A transport and the way in which its ranks run.
 struct TransportSetup {
@@ -36,8 +41,10 @@ inline void PrintTo(const TransportSetup &setup, std::ostream *out) { *out << se
 
 /// Threads on the fake, one after the other on many seeds.
 TransportSetup onFake(const std::string &name, const fake::Options &options, uint32_t seeds = 1);
-TransportSetup onShmThreads(const std::string &name, const shm::Options &options);
-TransportSetup onShmProcesses(const std::string &name, const shm::Options &options);
+TransportSetup onShmThreads(const std::string &name, const shm::Options &shm,
+                            const std::optional<protocol::Options> &options = {});
+TransportSetup onShmProcesses(const std::string &name, const shm::Options &shm,
+                              const std::optional<protocol::Options> &options = {});
 TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
                               const protocol::Options &options);
 TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm,

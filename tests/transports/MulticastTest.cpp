@@ -204,7 +204,8 @@ TEST(Multicast, partsThatGetLostOftenAreNoReasonToGiveItUp) {
     return goesToMany(message) && headerOf(message).kind == datagram::PacketKind::Cast &&
            ++lost <= 12;
   };
-  EXPECT_EQ(ranks.run(1), "");
+  for (int run = 0; run < 12 && ranks.calls(0).numLost() < 12; ++run)
+    EXPECT_EQ(ranks.run(1), "");
   EXPECT_EQ(ranks.calls(0).numLost(), 12u);
   EXPECT_EQ(ranks.run(20), "");
   EXPECT_EQ(ranks.carrier(0).castCounts().forwarded, 0u);

@@ -126,12 +126,19 @@ TEST(Arena, freeNeighborsMerge) {
   }
 }
 
+/// Why a plan that all ranks opened together fails.
+std::optional<Fault> findAny(const shm::World &world, uint64_t plan) {
+  std::optional<Fault> fault = world.findFailure(plan);
+  if (!fault)
+    fault = world.findDeath([](Rank) { return true; });
+  return fault ? fault : world.findFailureOfAll();
+}
+
 TEST(ShmWorld, refusesOptionsThatMakeNoSense) {
   shm::Options options;
   EXPECT_FALSE(shm::World::create(0, options).ok());
-  options.cellBytes = 100;
-  EXPECT_EQ(shm::World::create(1, options).message(), "the size of a cell is a multiple of 64");
-  options = {};
+  options.arenaBytes = 100;
+  EXPECT_EQ(shm::World::create(1, options).message(), "the size of an arena is a multiple of 4096");
   options.arenaBytes = uint64_t{1} << 62;
   auto world = shm::World::create(3, options);
   ASSERT_FALSE(world.ok());
@@ -145,14 +152,14 @@ TEST(ShmWorld, failuresOfOtherPlansAreNoneOfOurs) {
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
   (*world)->report(7, {Rank{1}, kNoOp, "seven"});
-  EXPECT_FALSE((*world)->findAny(3).has_value());
+  EXPECT_FALSE(findAny(**world, 3).has_value());
   (*world)->reportDeath(Rank{1});
-  auto fault = (*world)->findAny(3);
+  auto fault = findAny(**world, 3);
   ASSERT_TRUE(fault.has_value());
   EXPECT_EQ(fault->reason, "rank 1 died");
   EXPECT_EQ(fault->kind, ErrorKind::RankDied);
   EXPECT_EQ(fault->peer, Rank{1});
-  EXPECT_EQ((*world)->findAny(7)->reason, "seven");
+  EXPECT_EQ(findAny(**world, 7)->reason, "seven");
 }
 
 TEST(ShmWorld, failuresOfOneRunAreNoneOfTheNext) {
@@ -160,7 +167,7 @@ TEST(ShmWorld, failuresOfOneRunAreNoneOfTheNext) {
   ASSERT_TRUE(world.ok());
   (*world)->reportRun(7, 2, {Rank{1}, kNoOp, "too long", ErrorKind::Truncated});
   (*world)->reportRun(7, 2, {Rank{0}, kNoOp, "too late", ErrorKind::TimedOut});
-  EXPECT_FALSE((*world)->findAny(7).has_value());
+  EXPECT_FALSE(findAny(**world, 7).has_value());
   for (uint32_t run : {1, 2, 3}) {
     auto fault = (*world)->findRunFailure(7, run);
     EXPECT_EQ(fault.has_value(), run == 2) << run;
@@ -185,12 +192,12 @@ TEST(ShmWorld, anyNumberOfPlansMayFail) {
     if (plan == kOpen)
       continue;
     (*world)->report(plan, {Rank{0}, kNoOp, std::string(1000, 'x')}, true);
-    ASSERT_TRUE((*world)->findAny(plan).has_value());
+    ASSERT_TRUE(findAny(**world, plan).has_value());
     for (shm::OpenPlans *plans : {&ours, &theirs})
       plans->close(plan);
   }
-  EXPECT_FALSE((*world)->findAny(kOpen).has_value());
-  EXPECT_FALSE((*world)->findAny(kPlans).has_value());
+  EXPECT_FALSE(findAny(**world, kOpen).has_value());
+  EXPECT_FALSE(findAny(**world, kPlans).has_value());
 }
 
 // A rank that comes late is told of each.
@@ -206,8 +213,8 @@ TEST(ShmWorld, failuresThatSomebodyNeedsAreNotForgotten) {
     ours.close(plan);
   }
   for (uint32_t plan = 0; plan < kPlans; ++plan)
-    EXPECT_TRUE((*world)->findAny(plan).has_value()) << plan;
-  EXPECT_FALSE((*world)->findAny(kPlans).has_value());
+    EXPECT_TRUE(findAny(**world, plan).has_value()) << plan;
+  EXPECT_FALSE(findAny(**world, kPlans).has_value());
 }
 
 // A rank that is killed while it reports hides nothing that others report.
@@ -218,14 +225,14 @@ TEST(ShmWorld, reportsOfTheKilledHideNoOthers) {
   constexpr uint32_t kPlan = 5;
   header.everything.turn = 1;
   header.planFailures.entries[shm::RunFailures::placeOf(0, kPlan + 1)].turn = 1;
-  EXPECT_EQ((*world)->findAny(0)->reason, "a rank failed before it could say why");
+  EXPECT_EQ(findAny(**world, 0)->reason, "a rank failed before it could say why");
   header.everything.turn = 0;
   (*world)->report(kPlan + 1, {Rank{1}, kNoOp, "other"});
-  EXPECT_EQ((*world)->findAny(kPlan + 1)->reason, "other");
+  EXPECT_EQ(findAny(**world, kPlan + 1)->reason, "other");
   (*world)->report(kPlan, {Rank{1}, kNoOp, "mine"});
-  EXPECT_TRUE((*world)->findAny(kPlan).has_value());
+  EXPECT_TRUE(findAny(**world, kPlan).has_value());
   (*world)->reportDeath(Rank{2});
-  EXPECT_EQ((*world)->findAny(kPlan + 7)->reason, "rank 2 died");
+  EXPECT_EQ(findAny(**world, kPlan + 7)->reason, "rank 2 died");
 }
 
 // Each run that failed is known as such, in particular or because it is as old as one that was.
@@ -248,7 +255,7 @@ TEST(ShmWorld, failuresOfRunsGoRound) {
     EXPECT_EQ(fault->reason,
               isKnown ? std::to_string(run) : "too many runs failed since this one began");
   }
-  EXPECT_EQ((*world)->findAny(8)->reason, "rank 1 died");
+  EXPECT_EQ(findAny(**world, 8)->reason, "rank 1 died");
 }
 
 // A rank that comes late with the failure of an old run drives out none that is newer.

@@ -2,8 +2,6 @@
 
 #include "transports/shm/ShmBootstrap.h"
 
-#include <unistd.h>
-
 namespace colldsl::network {
 
 // Whoever cannot come says so, for the others wait.
@@ -24,12 +22,10 @@ Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32
 Result<std::unique_ptr<Endpoint>>
 attachTo(shm::World &world, Rank rank,
          const std::function<Result<std::unique_ptr<Endpoint>>(Bootstrap &)> &attach) {
-  world.control(rank).pid.store(getpid(), std::memory_order_release);
   shm::Arena arena(world.arenaBegin(rank), world.options().arenaBytes);
   std::mutex mutex;
   shm::Health health(world, rank);
-  std::function<void()> idle;
-  shm::ShmBootstrap bootstrap(world, rank, arena, mutex, health, idle);
+  shm::ShmBootstrap bootstrap(world, rank, arena, mutex, health);
   if (Status s = bootstrap.meet(); !s)
     return s;
   for (uint32_t r = 0; r < world.numRanks(); ++r)

@@ -22,6 +22,7 @@ inline constexpr uint32_t kSlotInlineBytes = 40;      ///< of a message that tak
 inline constexpr uint32_t kContinuationBytes = 60;    ///< in each slot behind the first one
 inline constexpr uint32_t kLongestInlineBytes = 1024; ///< of a message that travels in slots
 inline constexpr uint32_t kSlots = 256;
+inline constexpr uint32_t kIdsAtOnce = 32; ///< rendezvous ids that are made
 
 enum class SlotKind : uint8_t {
   Inline,      ///< an eager message in this slot, and in the continuation slots that it takes

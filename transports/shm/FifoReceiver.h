@@ -12,12 +12,14 @@ namespace colldsl::shm {
 /// Not thread safe.
 class FifoReceiver {
 public:
+  static constexpr uint32_t kIdsAtOnce = shm::kIdsAtOnce;
   using Rts = shm::Rts;
   using RemoteBuffer = shm::RemoteBuffer;
 
   /// `options` and `canReach`: as in FifoSender.
-  FifoReceiver(World &world, Rank peer, const FifoOptions &options, bool &canReach)
-      : world_(world), peer_(peer), options_(options), canReach_(canReach) {}
+  /// `isSelf`: the peer is this rank.
+  FifoReceiver(World &world, Rank peer, bool isSelf, const FifoOptions &options, bool &canReach)
+      : world_(world), peer_(peer), isSelf_(isSelf), options_(options), canReach_(canReach) {}
 
   Rank peer() const { return peer_; }
 
@@ -96,10 +98,14 @@ public:
   RemoteBuffer remoteBufferOf(const Payload &payload) const {
     return shm::remoteBufferOf(world_, payload);
   }
-  /// The bytes of a buffer that both ends have mapped; null: it is not shared.
+  /// The bytes of a buffer that both ends have mapped; null: it is not shared, or lies in pieces.
   const std::byte *map(const RemoteBuffer &buffer) const {
-    return buffer.isShared ? world_.at(buffer.address) : nullptr;
+    return buffer.isShared                 ? world_.at(buffer.address)
+           : isSelf_ && buffer.pieces == 1 ? reinterpret_cast<const std::byte *>(buffer.address)
+                                           : nullptr;
   }
+  /// Whether get() needs no call of the kernel.
+  bool isSelf() const { return isSelf_; }
   bool canReach() const { return canReach_; }
   /// Bytes [offset, offset + to.bytes) of a buffer; the offset is 0 if it has several pieces.
   /// False: they cannot be read.
@@ -173,6 +179,7 @@ private:
 
   World &world_;
   Rank peer_;
+  const bool isSelf_;
   const FifoOptions &options_;
   bool &canReach_;
   FifoHeader *header_ = nullptr;

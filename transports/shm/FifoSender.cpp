@@ -11,8 +11,6 @@ namespace {
 using rendezvous::State;
 using rendezvous::wordOf;
 
-constexpr uint32_t kIdsAtOnce = 32;
-
 constexpr uint64_t roundUp(uint64_t bytes) {
   return (bytes + kSlotBytes - 1) & ~uint64_t{kSlotBytes - 1};
 }
@@ -121,6 +119,11 @@ bool FifoSender::makeIds() {
     freeIds_.push_back(static_cast<uint16_t>(id));
   }
   return true;
+}
+
+void FifoSender::reserve(uint32_t ids) {
+  while (ids_.size() < ids && makeIds()) {
+  }
 }
 
 bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, uint32_t loadKiB,

@@ -60,6 +60,9 @@ public:
 
   // Rendezvous.
 
+  /// Makes so many rendezvous ids, if there is shared memory left.
+  void reserve(uint32_t ids);
+
   /// False: no slot, or no rendezvous id is free.
   bool trySendRts(const Tag &tag, const Payload &payload, uint32_t loadKiB, uint16_t &id);
 

@@ -1,15 +1,11 @@
-/// What ranks share. Every word has one writer, or changes hands through an
-/// acquire/release pair; only failures, requests to send and sleeping use read-modify-write.
+/// What ranks share, besides what lies in their arenas (transports/lanes/Layout.h). Every word has
+/// one writer, or changes hands through an acquire/release pair; only failures, connections and
+/// sleeping use read-modify-write.
 ///
 ///   WorldHeader | RankControl[ranks] | arena of rank 0 | arena of rank 1 | ...
-///
-/// A channel lies in the arena of its receiver:
-///   ChannelHeader | FlagLine[ringLines] | state u32[messages]
-/// The payload cells of a plan lie in the arena of their sender.
 #pragma once
 
 #include "ir/Result.h"
-#include "transports/Rendezvous.h"
 
 #include <atomic>
 #include <cstddef>
@@ -19,7 +15,6 @@
 namespace colldsl::shm {
 
 inline constexpr uint32_t kLineBytes = 64;
-inline constexpr uint32_t kInlineBytes = 48;
 
 /// A run that failed, of a plan that did not; or a plan, of those of a group, which are numbered as
 /// runs are.
@@ -87,7 +82,6 @@ struct RankControl {
   std::atomic<uint32_t> exchangeSeq;          ///< parcels of this exchange are out
   std::atomic<uint32_t> arriveSeq;            ///< it reached this barrier
   std::atomic<uint32_t> releaseSeq;           ///< rank 0 only: all reached this barrier
-  std::atomic<uint32_t> hasFailed;            ///< rank 0 only, with releaseSeq: the plan has
   /// How many of the plans that all ranks open together this rank has opened, and the offset of the
   /// newest OpenPlan, 0: there is none.
   std::atomic<uint32_t> plansOpened;
@@ -100,69 +94,6 @@ struct RankControl {
   alignas(kLineBytes) std::atomic<uint64_t> knocks;
   std::atomic<uint32_t> isDead; ///< somebody saw the end of its process
 };
-
-enum class LineKind : uint8_t {
-  Inline,   ///< the payload is in the line
-  Cell,     ///< the payload is in a cell
-  Request,  ///< the payload waits at the sender until the receiver is ready
-  Fragment, ///< the next part of a payload that the receiver is ready for, in a cell
-};
-
-struct CellBody {
-  uint64_t bytes;
-  uint64_t cell; ///< offset in the mapping
-};
-
-struct RequestBody {
-  uint64_t bytes;
-  uint64_t address; ///< in the sender's process: as in cma::RemotePayload
-  uint32_t pieces;
-  uint32_t use; ///< of the message's state word: see Rendezvous.h
-};
-
-union LineBody {
-  std::byte data[kInlineBytes];
-  CellBody cell;
-  RequestBody request;
-};
-
-/// One header. stamp is written last: position in the stream of headers, plus one.
-struct alignas(kLineBytes) FlagLine {
-  std::atomic<uint32_t> stamp;
-  uint32_t run;
-  uint32_t message; ///< place in the edge's list of messages
-  uint16_t inlineBytes;
-  LineKind kind;
-  LineBody body;
-};
-static_assert(sizeof(FlagLine) == kLineBytes);
-
-struct ChannelHeader {
-  alignas(kLineBytes) std::atomic<uint32_t> consumed; ///< receiver: lines that are free again
-  std::atomic<uint32_t> receiverClosed;
-  alignas(kLineBytes) std::atomic<uint32_t> senderClosed;
-};
-
-/// A payload cell; its bytes follow. busy is set by the sender, who owns the cell
-/// while it is 0, and cleared by the receiver.
-struct alignas(kLineBytes) CellHeader {
-  std::atomic<uint32_t> busy;
-};
-
-inline std::byte *bytesOf(CellHeader *cell) { return reinterpret_cast<std::byte *>(cell + 1); }
-
-constexpr uint64_t channelBytes(uint32_t ringLines, uint32_t messages) {
-  return sizeof(ChannelHeader) + uint64_t{ringLines} * sizeof(FlagLine) +
-         uint64_t{messages} * sizeof(std::atomic<uint32_t>);
-}
-
-/// How many lines the ring of an edge gets: both ends compute it alike.
-constexpr uint32_t ringLines(uint32_t messages, uint32_t most) {
-  uint32_t lines = 8;
-  while (lines < most && lines < 2 * uint64_t{messages})
-    lines *= 2;
-  return lines;
-}
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

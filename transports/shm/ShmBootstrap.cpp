@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <unistd.h>
 
 namespace colldsl::shm {
 namespace {
@@ -50,6 +51,7 @@ template <typename Condition> Status ShmBootstrap::waitFor(Rank rank, Condition 
 }
 
 Status ShmBootstrap::meet() {
+  world_.control(self_).pid.store(getpid(), std::memory_order_release);
   for (uint32_t r = 0; r < world_.numRanks(); ++r) {
     Status s = waitFor(Rank{r}, [](const RankControl &control) {
       return control.pid.load(std::memory_order_acquire) != 0;
@@ -58,6 +60,13 @@ Status ShmBootstrap::meet() {
       return s;
   }
   return {};
+}
+
+Status meet(World &world, Rank self) {
+  Arena nothing(0, 0);
+  std::mutex mutex;
+  Health health(world, self);
+  return ShmBootstrap(world, self, nothing, mutex, health).meet();
 }
 
 Result<uint64_t> ShmBootstrap::putOut(std::span<const BootstrapData> out) {
@@ -69,8 +78,8 @@ Result<uint64_t> ShmBootstrap::putOut(std::span<const BootstrapData> out) {
   uint64_t block = arena_.allocate(bytes);
   lock.unlock();
   if (block == Arena::kNoRoom)
-    return Status::error("no shared memory left for an exchange of " + std::to_string(bytes) +
-                         " bytes");
+    return giveUp(self_, "has no shared memory left for an exchange of " + std::to_string(bytes) +
+                             " bytes");
   uint64_t count = out.size();
   std::memcpy(world_.at(block), &count, sizeof count);
   auto *directory = reinterpret_cast<DirectoryEntry *>(world_.at(block) + sizeof count);
@@ -119,9 +128,9 @@ Status ShmBootstrap::exchange(std::span<const BootstrapData> out, std::span<Boot
   return status;
 }
 
-// Rank 0 counts all in, judges, and lets all out. The sequence numbers never go back, so
+// Rank 0 counts all in and lets all out. The sequence numbers never go back, so
 // "has come this far" is a comparison of differences.
-Status ShmBootstrap::arrive(std::optional<uint32_t> plan) {
+Status ShmBootstrap::barrier() {
   uint32_t turn = ++barriers_;
   auto reached = [turn](const std::atomic<uint32_t> &word) {
     return static_cast<int32_t>(word.load(std::memory_order_acquire) - turn) >= 0;
@@ -136,20 +145,8 @@ Status ShmBootstrap::arrive(std::optional<uint32_t> plan) {
     if (!s)
       return s;
   }
-  if (plan)
-    own.hasFailed.store(world_.findAny(*plan).has_value(), std::memory_order_relaxed);
   own.releaseSeq.store(turn, std::memory_order_release);
   return {};
-}
-
-Status ShmBootstrap::barrier() { return arrive(std::nullopt); }
-
-Result<std::optional<Fault>> ShmBootstrap::agree(uint32_t plan) {
-  if (Status s = arrive(plan); !s)
-    return s;
-  if (world_.control(Rank{0}).hasFailed.load(std::memory_order_relaxed) == 0)
-    return std::optional<Fault>();
-  return world_.findAny(plan);
 }
 
 } // namespace colldsl::shm

@@ -1,5 +1,4 @@
 #include "transports/shm/World.h"
-#include "transports/shm/ShmEndpoint.h"
 #include "transports/shm/Sleep.h"
 
 #include "ir/Concat.h"
@@ -32,10 +31,6 @@ uint64_t arenasBegin(uint32_t numRanks) {
 Status checkOptions(uint32_t numRanks, const Options &options) {
   if (numRanks == 0)
     return Status::error("a world needs at least one rank");
-  if (options.reservedCells == 0 || options.cellsPerPlan < options.reservedCells)
-    return Status::error("at least one cell is reserved, and no more than there are");
-  if (options.cellBytes < kLineBytes || options.cellBytes % kLineBytes != 0)
-    return Status::error("the size of a cell is a multiple of " + std::to_string(kLineBytes));
   if (options.arenaBytes % kPage != 0 || options.arenaBytes > UINT64_MAX / 2 / numRanks)
     return Status::error("the size of an arena is a multiple of " + std::to_string(kPage));
   return {};
@@ -249,13 +244,6 @@ uint64_t World::arenaBegin(Rank rank) const {
   return arenasBegin(numRanks_) + index(rank) * options_.arenaBytes;
 }
 
-Result<std::unique_ptr<Endpoint>> World::attach(Rank rank) {
-  auto endpoint = std::make_unique<ShmEndpoint>(*this, rank);
-  if (Status s = endpoint->join(); !s)
-    return s;
-  return std::unique_ptr<Endpoint>(std::move(endpoint));
-}
-
 void World::wakeSleeper(Rank rank) const {
   std::atomic<uint32_t> &word = control(rank).sleeping;
   uint32_t how = word.exchange(0, std::memory_order_seq_cst);
@@ -348,13 +336,6 @@ std::optional<Fault> World::findFailureOfAll() const {
     if (std::chrono::steady_clock::now() > deadline)
       return Fault{kNoRank, kNoOp, "a rank failed before it could say why", ErrorKind::Other};
   return Fault{found.culprit, kNoOp, found.reason, found.kind};
-}
-
-std::optional<Fault> World::findAny(uint64_t plan) const {
-  std::optional<Fault> fault = findFailure(plan);
-  if (!fault)
-    fault = findDeath([](Rank) { return true; });
-  return fault ? fault : findFailureOfAll();
 }
 
 void World::reportRun(uint64_t plan, uint32_t run, const Fault &fault) const {

@@ -29,10 +29,6 @@ public:
   World(const World &) = delete;
   World &operator=(const World &) = delete;
 
-  /// Joins as one rank, once per rank: in a process of its own, or (in tests) in a
-  /// thread. Waits for all other ranks. The endpoint is destroyed before the world.
-  Result<std::unique_ptr<Endpoint>> attach(Rank rank);
-
   /// Of the memory, in the process that made it; closed with closeDescriptor() or the world.
   int descriptor() const { return descriptor_; }
   void closeDescriptor();
@@ -106,9 +102,6 @@ public:
         return Fault{Rank{r}, kNoOp, reasonOfDeath(Rank{r}), ErrorKind::RankDied};
     return std::nullopt;
   }
-  /// Any of these.
-  std::optional<Fault> findAny(uint64_t plan) const;
-
   /// Whether this run of the plan failed. Failures of a thousand other runs later nobody knows
   /// of it in particular: then all runs of the plan that are as old are said to have failed.
   std::optional<Fault> findRunFailure(uint64_t plan, uint32_t run) const;

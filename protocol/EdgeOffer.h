@@ -1,12 +1,12 @@
-/// What the two ends of every edge tell each other when a plan is opened.
+/// What the two ends of every edge send each other when a plan is opened, and how they compare it.
 #pragma once
 
 #include "transports/Transport.h"
 #include "wireup/Bootstrap.h"
 
-namespace colldsl::shm {
+namespace colldsl::protocol {
 
-/// What one rank tells another about the edges between them.
+/// What one rank sends another about the edges between them.
 struct EdgeOffer {
   static constexpr uint64_t kNone = UINT64_MAX;
   uint64_t sends = kNone;    ///< messages on the edge to the other
@@ -14,18 +14,15 @@ struct EdgeOffer {
   uint64_t receives = kNone; ///< messages on the edge from the other
   uint64_t receiveHash = 0;
   uint64_t fingerprint = 0;
-  uint64_t channel = 0; ///< receives != kNone: where this rank has laid out their channel
 };
 
 /// One parcel for each peer that some edge leads to or comes from, sorted.
-/// `channels`: of the edges request.in, in their order.
-std::vector<BootstrapData> makeOffers(const OpenRequest &request,
-                                      std::span<const uint64_t> channels);
+std::vector<BootstrapData> makeOffers(const OpenRequest &request);
 
-/// An empty one if the peer has none for us.
+/// Without edges if the peer sent none.
 EdgeOffer readOffer(const BootstrapData &parcel);
 
 /// Compares the two views of the edges between `self` and `peer`.
 Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer &theirs);
 
-} // namespace colldsl::shm
+} // namespace colldsl::protocol

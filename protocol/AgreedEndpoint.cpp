@@ -1,0 +1,135 @@
+#include "protocol/AgreedEndpoint.h"
+
+#include "ir/Concat.h"
+#include "protocol/EdgeOffer.h"
+
+#include <cassert>
+#include <cstring>
+
+namespace colldsl::protocol {
+namespace {
+
+/// In front of the reason, as it is sent.
+struct Label {
+  Objection::Cause cause;
+  ErrorKind kind;
+};
+
+std::vector<std::byte> pack(const Objection &objection) {
+  Label label{objection.cause, objection.kind};
+  std::vector<std::byte> bytes(sizeof label + objection.reason.size());
+  std::memcpy(bytes.data(), &label, sizeof label);
+  std::memcpy(bytes.data() + sizeof label, objection.reason.data(), objection.reason.size());
+  return bytes;
+}
+
+std::optional<Objection> unpack(std::span<const std::byte> bytes) {
+  Label label;
+  if (bytes.size() < sizeof label)
+    return std::nullopt;
+  std::memcpy(&label, bytes.data(), sizeof label);
+  bytes = bytes.subspan(sizeof label);
+  return Objection{
+      label.cause, label.kind, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}};
+}
+
+/// Of the objections of all ranks the one that counts, alike on all of them.
+std::optional<Objection> verdictOf(std::span<const BootstrapData> all) {
+  std::optional<Objection> verdict;
+  for (const BootstrapData &parcel : all)
+    if (std::optional<Objection> objection = unpack(parcel.bytes))
+      if (!verdict || objection->cause < verdict->cause)
+        verdict = std::move(objection);
+  return verdict;
+}
+
+} // namespace
+
+AgreedEndpoint::AgreedEndpoint(Endpoint &inner, Bootstrap &bootstrap)
+    : inner_(inner), bootstrap_(bootstrap), caps_(inner.caps()) {
+  assert(caps_.opensAlone && "its open waits for all ranks already");
+  caps_.opensAlone = false;
+  bootstrap_.whileWaiting([this] {
+    if (whileOpening_)
+      whileOpening_();
+  });
+}
+
+Status AgreedEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
+  for (const EdgeSpec &edge : edges)
+    if (index(edge.peer) >= numRanks())
+      return Status::error(concat("there is no rank ", index(edge.peer), " among ", numRanks()));
+  return {};
+}
+
+Result<std::unique_ptr<Channels>> AgreedEndpoint::open(const OpenRequest &request) {
+  std::lock_guard lock(mutex_);
+  Status own = checkPeers(request.out);
+  if (own)
+    own = checkPeers(request.in);
+  return openWithAll(own, request);
+}
+
+void AgreedEndpoint::refuse(const std::string &reason) {
+  std::lock_guard lock(mutex_);
+  (void)openWithAll(Status::error(ErrorKind::Refused, reason), {});
+}
+
+// A rank that objects goes through all steps nevertheless, so that no other rank waits for it, and
+// so that the inner endpoints number their plans alike.
+Result<std::unique_ptr<Channels>> AgreedEndpoint::openWithAll(Status own,
+                                                              const OpenRequest &request) {
+  Result<std::optional<Objection>> objection = compareWithPeers(own ? request : OpenRequest());
+  if (!objection)
+    return objection.status();
+  std::unique_ptr<Channels> channels;
+  if (own && !*objection) {
+    Result<std::unique_ptr<Channels>> opened = inner_.open(request);
+    own = opened.status();
+    if (opened)
+      channels = opened.take();
+  } else {
+    inner_.refuse(own ? (*objection)->reason : own.message());
+  }
+  if (!own)
+    *objection = {Objection::Cause::Rank, own.kind(),
+                  concat("rank ", index(rank()), ": ", own.message())};
+  Result<std::optional<Objection>> verdict = agree(*objection);
+  if (!verdict)
+    return verdict.status();
+  if (!own)
+    return own;
+  if (*verdict)
+    return Status::error((*verdict)->kind, (*verdict)->reason);
+  return Result<std::unique_ptr<Channels>>(std::move(channels));
+}
+
+// An error: not all peers could be reached.
+Result<std::optional<Objection>> AgreedEndpoint::compareWithPeers(const OpenRequest &request) {
+  std::vector<BootstrapData> offers = makeOffers(request), answers;
+  for (const BootstrapData &offer : offers)
+    answers.push_back({offer.peer, {}});
+  if (Status s = bootstrap_.exchange(offers, answers); !s)
+    return s;
+  for (size_t i = 0; i < offers.size(); ++i) {
+    Status s = compareOffers(rank(), readOffer(offers[i]), offers[i].peer, readOffer(answers[i]));
+    if (!s)
+      return std::optional(Objection{Objection::Cause::Edge, s.kind(), s.message()});
+  }
+  return std::optional<Objection>();
+}
+
+// An error: not all ranks could be reached.
+Result<std::optional<Objection>> AgreedEndpoint::agree(const std::optional<Objection> &own) {
+  std::vector<BootstrapData> mine, all;
+  for (uint32_t r = 0; r < numRanks(); ++r) {
+    all.push_back({Rank{r}, {}});
+    if (own)
+      mine.push_back({Rank{r}, pack(*own)});
+  }
+  if (Status s = bootstrap_.exchange(mine, all); !s)
+    return s;
+  return verdictOf(all);
+}
+
+} // namespace colldsl::protocol

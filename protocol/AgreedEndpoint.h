@@ -1,0 +1,63 @@
+/// Makes the open of a plan an agreement: a collective step on top of an endpoint whose ranks open
+/// alone (Caps::opensAlone).
+///
+/// Both ends of each edge exchange what they know of it, each rank opens the inner channels, and
+/// all ranks exchange whether they could. The plan is open on all ranks or on none: if one objects,
+/// all get the same reason. Example: rank 1 expects three messages where rank 0 sends two; then
+/// rank 2 is told "rank 0 and rank 1 disagree: ...", too.
+///
+/// It costs two exchanges of the bootstrap, in which a rank that has no objection sends nothing
+/// but a few words to each of its peers. The channels are those of the inner endpoint, so the
+/// agreement costs nothing afterwards.
+#pragma once
+
+#include "transports/Transport.h"
+#include "wireup/Bootstrap.h"
+
+#include <mutex>
+#include <optional>
+
+namespace colldsl::protocol {
+
+/// Why a rank does not open a plan.
+struct Objection {
+  /// A rank that cannot open sends no offers, so that its peers disagree with it: its own reason
+  /// counts before theirs.
+  enum class Cause : uint8_t { Rank, Edge };
+  Cause cause;
+  ErrorKind kind;
+  std::string reason;
+};
+
+class AgreedEndpoint : public Endpoint {
+public:
+  /// `inner` opens alone. `bootstrap` reaches the same ranks, numbered alike, in bounded time; it
+  /// is used for nothing else meanwhile. Both outlive this endpoint.
+  AgreedEndpoint(Endpoint &inner, Bootstrap &bootstrap);
+  ~AgreedEndpoint() override { bootstrap_.whileWaiting({}); }
+
+  Rank rank() const override { return inner_.rank(); }
+  uint32_t numRanks() const override { return inner_.numRanks(); }
+  const Caps &caps() const override { return caps_; }
+  Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
+  void refuse(const std::string &reason) override;
+  bool startsFirst(Rank peer) const override { return inner_.startsFirst(peer); }
+  SleepTicket armSleep() override { return inner_.armSleep(); }
+  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override {
+    inner_.sleep(ticket, atMost);
+  }
+  void wake() override { inner_.wake(); }
+
+private:
+  Status checkPeers(std::span<const EdgeSpec> edges) const;
+  Result<std::unique_ptr<Channels>> openWithAll(Status own, const OpenRequest &request);
+  Result<std::optional<Objection>> compareWithPeers(const OpenRequest &request);
+  Result<std::optional<Objection>> agree(const std::optional<Objection> &own);
+
+  Endpoint &inner_;
+  Bootstrap &bootstrap_;
+  Caps caps_;
+  std::mutex mutex_; ///< one open at a time
+};
+
+} // namespace colldsl::protocol

@@ -1,0 +1,76 @@
+#include "protocol/EdgeOffer.h"
+
+#include <cstring>
+#include <map>
+
+namespace colldsl::protocol {
+namespace {
+
+uint64_t hashOf(std::span<const MessageId> messages) {
+  uint64_t hash = 0xcbf29ce484222325u; // FNV-1a over 64-bit words
+  for (MessageId m : messages)
+    hash = (hash ^ value(m)) * 0x100000001b3u;
+  return hash;
+}
+
+std::string number(uint64_t messages) {
+  return messages == EdgeOffer::kNone ? "none" : std::to_string(messages);
+}
+
+Status compareEdge(Rank from, uint64_t sends, uint64_t sendHash, Rank to, uint64_t receives,
+                   uint64_t receiveHash) {
+  if (sends == receives && (sends == EdgeOffer::kNone || sendHash == receiveHash))
+    return {};
+  std::string ranks =
+      "rank " + std::to_string(index(from)) + " and rank " + std::to_string(index(to));
+  if (sends == receives)
+    return Status::error(ranks + " disagree on which messages go from one to the other");
+  return Status::error(ranks + " disagree: the one sends " + number(sends) +
+                       " messages, the other expects " + number(receives));
+}
+
+} // namespace
+
+std::vector<BootstrapData> makeOffers(const OpenRequest &request) {
+  std::map<Rank, EdgeOffer> offers;
+  for (const EdgeSpec &edge : request.out) {
+    offers[edge.peer].sends = edge.messages.size();
+    offers[edge.peer].sendHash = hashOf(edge.messages);
+  }
+  for (const EdgeSpec &edge : request.in) {
+    offers[edge.peer].receives = edge.messages.size();
+    offers[edge.peer].receiveHash = hashOf(edge.messages);
+  }
+  std::vector<BootstrapData> parcels;
+  for (auto &[peer, offer] : offers) {
+    offer.fingerprint = request.fingerprint;
+    parcels.push_back({peer, std::vector<std::byte>(sizeof offer)});
+    std::memcpy(parcels.back().bytes.data(), &offer, sizeof offer);
+  }
+  return parcels;
+}
+
+EdgeOffer readOffer(const BootstrapData &parcel) {
+  EdgeOffer offer;
+  if (parcel.bytes.size() == sizeof offer)
+    std::memcpy(&offer, parcel.bytes.data(), sizeof offer);
+  return offer;
+}
+
+Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer &theirs) {
+  if (Status s =
+          compareEdge(self, own.sends, own.sendHash, peer, theirs.receives, theirs.receiveHash);
+      !s)
+    return s;
+  if (Status s =
+          compareEdge(peer, theirs.sends, theirs.sendHash, self, own.receives, own.receiveHash);
+      !s)
+    return s;
+  if (own.fingerprint == theirs.fingerprint)
+    return {};
+  return Status::error("rank " + std::to_string(index(self)) + " and rank " +
+                       std::to_string(index(peer)) +
+                       " disagree on the type, the size or the values that the plan is made with");
+}
+
+} // namespace colldsl::protocol
