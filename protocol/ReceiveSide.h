@@ -146,7 +146,7 @@ private:
 
   ReceiverContext &context_;
   Wire wire_;
-  RequestQueue posted_;
+  TagTable<Request> posted_;
   UnexpectedQueue<Rts> unexpected_;
   std::vector<Incoming> incoming_; ///< by rendezvous id
   std::vector<uint16_t> ready_;    ///< ids whose RTR was sent, oldest first
@@ -170,8 +170,9 @@ template <typename Wire> size_t ReceiveSide<Wire>::numReserved() const {
 template <typename Wire> void ReceiveSide<Wire>::reserve(uint32_t messages, uint64_t bytes) {
   reserved_ += messages;
   uint64_t longest = std::max<uint64_t>(context_.limits.eagerBytes, wire_.longestEagerBytes());
-  unexpected_.setReservedBytes(std::min(bytes, longest));
+  unexpected_.growReservedBytes(std::min(bytes, longest));
   unexpected_.reserve(numReserved());
+  posted_.reserve(reserved_);
   incoming_.reserve(Wire::kIdsAtOnce);
   ready_.reserve(Wire::kIdsAtOnce);
 }
@@ -179,7 +180,7 @@ template <typename Wire> void ReceiveSide<Wire>::reserve(uint32_t messages, uint
 template <typename Wire> void ReceiveSide<Wire>::unreserve(uint32_t messages) {
   reserved_ -= messages;
   if (reserved_ == 0)
-    unexpected_.setReservedBytes(0);
+    unexpected_.resetReservedBytes();
   unexpected_.shrinkTo(numReserved());
 }
 
@@ -187,7 +188,7 @@ template <typename Wire> void ReceiveSide<Wire>::recv(Request &request) {
   request.transferred = 0;
   ++request.counter->outstanding;
   if (unexpected_.empty() || !takeUnexpected(request))
-    posted_.push(request);
+    posted_.add(request);
 }
 
 template <typename Wire> bool ReceiveSide<Wire>::progress() {
@@ -225,7 +226,7 @@ void ReceiveSide<Wire>::onRts(const Tag &tag, uint16_t id, const Rts &rts) {
   if (!request)
     keepRts(tag, id, rts);
   else if (!answer(*request, id, rts))
-    posted_.push(*request);
+    posted_.add(*request);
 }
 
 template <typename Wire>
@@ -276,15 +277,15 @@ template <typename Wire> void ReceiveSide<Wire>::noteArrival(uint64_t bytes, boo
 }
 
 template <typename Wire> bool ReceiveSide<Wire>::takeUnexpected(Request &request) {
-  auto at = unexpected_.find(request.tag);
-  if (at == unexpected_.end())
+  const auto *message = unexpected_.find(request.tag);
+  if (!message)
     return false;
   bool isTaken = true;
-  if (at->rts)
-    isTaken = answer(request, at->rendezvousId, *at->rts);
+  if (message->rts)
+    isTaken = answer(request, message->rendezvousId, *message->rts);
   else
-    deliver(request, at->bytes.data(), at->bytes.size());
-  unexpected_.release(at);
+    deliver(request, message->bytes.data(), message->bytes.size());
+  unexpected_.release(*message);
   updateThrottle();
   return isTaken;
 }
@@ -449,7 +450,7 @@ template <typename Wire> void ReceiveSide<Wire>::onPut(uint16_t id) {
 template <typename Wire> void ReceiveSide<Wire>::onRtsCanceled(uint16_t id) {
   std::erase(ready_, id);
   if (Request *request = std::exchange(incoming_[id].request, nullptr))
-    posted_.push(*request);
+    posted_.add(*request);
 }
 
 template <typename Wire> bool ReceiveSide<Wire>::cancelReady(const CompletionCounter &counter) {

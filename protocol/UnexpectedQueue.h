@@ -2,20 +2,20 @@
 /// requests to send. Memory that was released is used again.
 #pragma once
 
-#include "transports/Tag.h"
+#include "protocol/TagTable.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <list>
+#include <deque>
 #include <optional>
-#include <vector>
 
 namespace colldsl::protocol {
 
 template <typename Rts> struct Unexpected {
   Tag tag;
   uint16_t rendezvousId = 0;
+  Unexpected *next = nullptr;
   std::optional<Rts> rts;       ///< nothing: an eager message
   std::vector<std::byte> bytes; ///< of the eager message
 };
@@ -24,7 +24,6 @@ template <typename Rts> struct Unexpected {
 template <typename Rts> class UnexpectedQueue {
 public:
   using Message = Unexpected<Rts>;
-  using Iterator = typename std::list<Message>::iterator;
 
   bool empty() const { return messages_.empty(); }
   size_t size() const { return messages_.size(); }
@@ -36,68 +35,78 @@ public:
     message.rts.reset();
     message.bytes.assign(bytes, bytes + count);
     bytes_ += bytesOf(message);
+    messages_.add(message);
   }
   void addRts(const Tag &tag, uint16_t rendezvousId, const Rts &rts) {
     Message &message = fresh(tag);
     message.rendezvousId = rendezvousId;
     message.rts = rts;
+    messages_.add(message);
   }
 
-  /// Of an eager message that there is room for, with what it takes to keep it. Only grows, but for
-  /// 0.
-  void setReservedBytes(uint64_t bytes) {
-    reservedBytes_ = bytes == 0 ? 0 : std::max(reservedBytes_, bytes);
-    for (Message &spare : spare_)
-      spare.bytes.reserve(reservedBytes_);
-  }
+  /// Of an eager message that there is room for, with what it takes to keep it.
   uint64_t bytesOfReserved() const { return sizeof(Message) + reservedBytes_; }
+  /// Before reserve(): of the longest eager message that comes.
+  void growReservedBytes(uint64_t bytes) { reservedBytes_ = std::max(reservedBytes_, bytes); }
+  void resetReservedBytes() { reservedBytes_ = 0; }
   /// Has room for so many messages, those that are here included.
   void reserve(size_t messages) {
-    while (messages_.size() + spare_.size() < messages)
-      spare_.emplace_back().bytes.reserve(reservedBytes_);
+    messages_.reserve(messages);
+    while (memory_.size() < messages)
+      recycle(memory_.emplace_back());
+    size_t ready = messages_.size();
+    for (Message *spare = spare_; spare && ready < messages; spare = spare->next, ++ready)
+      spare->bytes.reserve(reservedBytes_);
   }
+  /// Gives the memory of eager messages back, but for so many messages.
   void shrinkTo(size_t messages) {
-    while (!spare_.empty() && messages_.size() + spare_.size() > messages)
-      spare_.pop_front();
+    size_t kept = messages_.size();
+    for (Message *spare = spare_; spare; spare = spare->next)
+      if (++kept > messages)
+        spare->bytes = {};
   }
 
-  /// The oldest with this tag, or end().
-  Iterator find(const Tag &tag) {
-    auto at = messages_.begin();
-    while (at != messages_.end() && at->tag != tag)
-      ++at;
-    return at;
-  }
-  Iterator end() { return messages_.end(); }
+  /// The oldest with this tag; null: there is none.
+  Message *find(const Tag &tag) const { return messages_.find(tag); }
 
-  void release(Iterator message) {
-    bytes_ -= bytesOf(*message);
-    spare_.splice(spare_.begin(), messages_, message);
+  /// Of find().
+  void release(const Message &message) {
+    Message &released = *messages_.take(message.tag);
+    bytes_ -= bytesOf(released);
+    recycle(released);
   }
 
   /// Releases those for which isGone(message) is true.
   template <typename IsGone> void releaseIf(IsGone isGone) {
-    for (auto at = messages_.begin(); at != messages_.end();) {
-      auto next = std::next(at);
-      if (isGone(*at))
-        release(at);
-      at = next;
-    }
+    messages_.removeIf([&](Message &message) {
+      if (!isGone(message))
+        return false;
+      bytes_ -= bytesOf(message);
+      recycle(message);
+      return true;
+    });
   }
 
 private:
   static uint64_t bytesOf(const Message &message) {
     return message.rts ? 0 : sizeof(Message) + message.bytes.size();
   }
+  void recycle(Message &message) {
+    message.next = spare_;
+    spare_ = &message;
+  }
   Message &fresh(const Tag &tag) {
-    if (spare_.empty())
-      spare_.emplace_back();
-    messages_.splice(messages_.end(), spare_, spare_.begin());
-    messages_.back().tag = tag;
-    return messages_.back();
+    if (!spare_)
+      recycle(memory_.emplace_back());
+    Message &message = *spare_;
+    spare_ = message.next;
+    message.tag = tag;
+    return message;
   }
 
-  std::list<Message> messages_, spare_;
+  TagTable<Message> messages_;
+  std::deque<Message> memory_; ///< they stay where they are
+  Message *spare_ = nullptr;   ///< not used now, linked by `next`
   uint64_t bytes_ = 0;
   uint64_t reservedBytes_ = 0;
 };
