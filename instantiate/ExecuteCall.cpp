@@ -207,7 +207,7 @@ void Interpreter::execCall(const Stmt &s) {
     int64_t handle = eval(s.a);
     if (failed_)
       return;
-    group = groups_[handle];
+    group = &groups_[handle];
     if (group->me == kNone)
       return;
     if (group->members == frame_->group->members && group->size == frame_->group->size)

@@ -7,7 +7,8 @@ namespace colldsl {
 Interpreter::Interpreter(const Program &program, const InstantiateRequest &request)
     : program_(program), exprs_(program.exprs.data()), request_(request),
       maxOps_(std::min<uint64_t>(request.limits.maxOps, DagBuilder::kMostOps)),
-      maxDeps_(std::min<uint64_t>(request.limits.maxDeps, UINT32_MAX)), range_(request.elements) {}
+      maxDeps_(std::min<uint64_t>(request.limits.maxDeps, UINT32_MAX)), range_(request.elements),
+      groups_(request) {}
 
 void Interpreter::fail(SourceLoc loc, std::string message, std::string hint) {
   fail(Diagnostic::error(loc, std::move(message), std::move(hint)));
@@ -109,10 +110,6 @@ template <typename Body> Status Interpreter::runAtEntry(Rank rank, Dag &dag, Bod
   lists_.clear();
   args_.clear();
   groups_.clear();
-  if (!groupPool_.empty()) {
-    groupPool_.clear();
-    groupMembers_.clear();
-  }
   trees_.clear();
   graphs_.clear();
   if (!graphAt_.empty())

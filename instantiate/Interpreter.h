@@ -7,14 +7,13 @@
 
 #include "dependence/DagBuilder.h"
 #include "graphs/GraphFile.h"
+#include "instantiate/Groups.h"
 #include "instantiate/Instantiate.h"
 #include "instantiate/LabelTable.h"
 #include "instantiate/SlotStack.h"
 #include "instantiate/Values.h"
 
-#include <deque>
 #include <map>
-#include <optional>
 #include <span>
 
 namespace colldsl {
@@ -134,20 +133,9 @@ private:
   template <typename Body> void iterateIf(const Expr &e, Body body);
 
   // Groups (EvaluateGroups.cpp)
-  const Topology &topology();
   const Group &currentGroup() const { return *frame_->group; }
-  const Group &group(int64_t handle) const { return *groups_[handle]; }
-  int64_t addGroup(const Group &group);
-  int64_t addGroup(std::vector<Rank> members);
-  int64_t levelGroup(Level level);
-  std::span<const Rank> membersByLead(Level level, std::vector<Rank> &room);
-  bool leadsBefore(Level level, Rank a, Rank b) const;
-  int64_t leadersGroup(Level level, int64_t include, SourceLoc loc);
-  std::vector<Rank> leadersOf(Level level, int64_t include);
+  bool checkInclude(const char *who, int64_t include, SourceLoc loc);
   int64_t filterGroup(const Expr &e, bool split);
-  std::vector<Rank> levelMembers(Level level, Rank of);
-  Group withMe(Group group) const;
-  Rank asker() const;
 
   // Trees and graphs (EvaluateStructures.cpp)
   size_t evalArgs(const Expr &e);
@@ -295,7 +283,6 @@ private:
   const InstantiateRequest &request_;
   uint64_t maxOps_, maxDeps_;
   ValidityRange range_;
-  std::optional<Topology> flat_; ///< made when first asked for
 
   // Of one run
   Rank rank_{0};
@@ -317,9 +304,7 @@ private:
   std::vector<SliceValue> entryBuffers_; ///< per parameter of the job's collective, not aliased
   Pool<IntList> lists_;
   std::vector<int64_t> args_; ///< a stack of arguments on their way to a frame
-  std::deque<std::vector<Rank>> groupMembers_;
-  std::deque<Group> groupPool_;
-  std::vector<const Group *> groups_;
+  Groups groups_;
   Pool<TreeValue> trees_;
   Pool<GraphValue> graphs_;
   std::vector<Region> sources_, targets_;
@@ -336,10 +321,6 @@ private:
   };
   std::map<ViewName, TreeView> keptTrees_;
   size_t keptTreeEdges_ = 0; ///< of keptTrees_
-  /// Of the whole job: who leads the groups of a level, with whom they must include; and the
-  /// ranks of a level's group, as they lead.
-  std::map<std::pair<Level, int64_t>, std::vector<Rank>> keptLeaders_, keptByLead_;
-  size_t keptRanks_ = 0; ///< of keptLeaders_
   std::map<std::string, uint32_t> edgeFiles_;
   std::vector<GraphFile> graphFiles_;
 };

@@ -41,19 +41,6 @@ private:
   size_t used_ = 0;
 };
 
-/// Ranks that run a collective together, numbered from 0 in ascending order of
-/// their ranks in the whole job. The whole job needs no table: members is null.
-struct Group {
-  const Rank *members = nullptr;
-  uint32_t size = 0;
-  int64_t me = kNone; ///< this rank's number; kNone: not a member
-
-  Rank world(uint32_t member) const { return members ? members[member] : Rank{member}; }
-  /// The number of a rank of the job, or kNone.
-  int64_t find(Rank rank) const;
-  bool sameMembers(const Group &other) const;
-};
-
 /// How the blocks of a two-dimensional slice lie.
 enum class BlockShape : uint8_t { None, Equal, Counts, CallTime, Capacity };
 

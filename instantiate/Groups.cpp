@@ -1,0 +1,142 @@
+#include "instantiate/Groups.h"
+
+#include "ir/Index32.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace colldsl {
+namespace {
+
+/// The members must stay where they are.
+Group withSelf(std::span<const Rank> members, const Group &current) {
+  Group group{members.data(), index32(members.size()), kNone};
+  group.me = group.find(current.self());
+  return group;
+}
+
+} // namespace
+
+int64_t Group::find(Rank rank) const {
+  if (!members)
+    return index(rank) < size ? static_cast<int64_t>(index(rank)) : kNone;
+  auto it = std::lower_bound(members, members + size, rank);
+  return it != members + size && *it == rank ? it - members : kNone;
+}
+
+bool Group::sameMembers(const Group &other) const {
+  if (size != other.size)
+    return false;
+  if (members == other.members)
+    return true;
+  for (uint32_t i = 0; i < size; ++i)
+    if (world(i) != other.world(i))
+      return false;
+  return true;
+}
+
+const Topology &Groups::topology() {
+  if (request_.topology)
+    return *request_.topology;
+  if (!flat_)
+    flat_ = Topology::flat(request_.ranks);
+  return *flat_;
+}
+
+void Groups::forget() {
+  made_.clear();
+  members_.clear();
+}
+
+int64_t Groups::add(const Group &group) {
+  made_.push_back(group);
+  return static_cast<int64_t>(made_.size() - 1);
+}
+
+int64_t Groups::add(std::vector<Rank> members, const Group &current) {
+  members_.push_back(std::move(members));
+  return add(withSelf(members_.back(), current));
+}
+
+std::vector<Rank> Groups::membersOf(Level level, const Group &current) {
+  std::vector<Rank> result;
+  auto all = topology().membersWith(level, current.self());
+  if (all.size() <= current.size) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(result),
+                 [&](Rank r) { return current.find(r) != kNone; });
+    return result;
+  }
+  uint32_t group = topology().groupOf(level, current.self());
+  for (uint32_t i = 0; i < current.size; ++i)
+    if (topology().groupOf(level, current.world(i)) == group)
+      result.push_back(current.world(i));
+  return result;
+}
+
+int64_t Groups::ofLevel(Level level, const Group &current) {
+  if (level == Level::All)
+    return add(current);
+  if (current.members == nullptr)
+    return add(withSelf(topology().membersWith(level, current.self()), current));
+  return add(membersOf(level, current), current);
+}
+
+/// Whether a leads their group of the level rather than b.
+bool Groups::leadsBefore(Level level, Rank a, Rank b) const {
+  const LeaderOrder *order = request_.leaders;
+  return order ? std::pair(order->place(level, a), a) < std::pair(order->place(level, b), b)
+               : a < b;
+}
+
+/// For the whole job they are the same on all ranks, and are found once.
+int64_t Groups::leaders(Level level, int64_t include, const Group &current) {
+  if (current.members)
+    return add(leadersOf(level, include, current), current);
+  constexpr size_t kMostKept = size_t{1} << 22;
+  auto kept = keptLeaders_.find({level, include});
+  if (kept == keptLeaders_.end()) {
+    std::vector<Rank> leaders = leadersOf(level, include, current);
+    if (keptRanks_ + leaders.size() > kMostKept)
+      return add(std::move(leaders), current);
+    keptRanks_ += leaders.size();
+    kept = keptLeaders_.emplace(std::pair(level, include), std::move(leaders)).first;
+  }
+  return add(withSelf(kept->second, current));
+}
+
+std::vector<Rank> Groups::leadersOf(Level level, int64_t include, const Group &current) {
+  constexpr Rank kUnset = kNoRank;
+  std::vector<Rank> leaderOf(topology().numGroups(level), kUnset);
+  for (uint32_t i = 0; i < current.size; ++i) {
+    Rank &leader = leaderOf[topology().groupOf(level, current.world(i))];
+    if (leader == kUnset || leadsBefore(level, current.world(i), leader))
+      leader = current.world(i);
+  }
+  if (include != kNone) {
+    Rank demanded = current.world(static_cast<uint32_t>(include));
+    leaderOf[topology().groupOf(level, demanded)] = demanded;
+  }
+  std::erase(leaderOf, kUnset);
+  std::sort(leaderOf.begin(), leaderOf.end());
+  return leaderOf;
+}
+
+std::span<const Rank> Groups::byLead(Level level, const Group &current, std::vector<Rank> &room) {
+  bool isWholeJob = !current.members;
+  if (isWholeJob && !request_.leaders)
+    return topology().membersWith(level, current.self());
+  auto sorted = [&] {
+    std::vector<Rank> members = membersOf(level, current);
+    std::sort(members.begin(), members.end(),
+              [&](Rank a, Rank b) { return leadsBefore(level, a, b); });
+    return members;
+  };
+  if (!isWholeJob)
+    return room = sorted();
+  auto [kept, isNew] = keptByLead_.try_emplace({level, topology().groupOf(level, current.self())});
+  if (isNew)
+    kept->second = sorted();
+  return kept->second;
+}
+
+} // namespace colldsl

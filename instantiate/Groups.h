@@ -1,0 +1,81 @@
+/// Groups of ranks that run a collective together: by level of the machine, by leaders, or from a
+/// list of members.
+#pragma once
+
+#include "instantiate/Instantiate.h"
+#include "ir/Ids.h"
+#include "program/Program.h"
+#include "topology/Topology.h"
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace colldsl {
+
+/// Ranks that run a collective together, numbered from 0 in ascending order of
+/// their ranks in the whole job. The whole job needs no table: members is null.
+struct Group {
+  const Rank *members = nullptr;
+  uint32_t size = 0;
+  int64_t me = kNone; ///< this rank's number; kNone: not a member
+
+  Rank world(uint32_t member) const { return members ? members[member] : Rank{member}; }
+  /// This rank, in the whole job: the one that runs, or the one that a tree or graph is worked
+  /// out for.
+  Rank self() const { return world(static_cast<uint32_t>(me)); }
+  /// The number of a rank of the job, or kNone.
+  int64_t find(Rank rank) const;
+  bool sameMembers(const Group &other) const;
+};
+
+/// The groups that one run makes, by handle, and what is the same for all runs: the leaders of the
+/// whole job. `current` is the group that asks, and its rank is a member.
+class Groups {
+public:
+  explicit Groups(const InstantiateRequest &request) : request_(request) {}
+
+  /// A new run: all handles end. Most collectives make no groups.
+  void clear() {
+    if (!made_.empty())
+      forget();
+  }
+
+  /// Valid until clear().
+  const Group &operator[](int64_t handle) const { return made_[static_cast<size_t>(handle)]; }
+
+  int64_t add(const Group &group);
+  int64_t add(std::vector<Rank> members, const Group &current);
+  /// The members of `current` that share its rank's group of that level.
+  int64_t ofLevel(Level level, const Group &current);
+  /// One rank of each group of the level: `include`, a number in `current` or kNone, of its own,
+  /// the one that leads of the others.
+  int64_t leaders(Level level, int64_t include, const Group &current);
+
+  /// The members of ofLevel(), those that lead first; valid as long as `room`.
+  std::span<const Rank> byLead(Level level, const Group &current, std::vector<Rank> &room);
+  const Topology &topology();
+
+private:
+  void forget();
+  std::vector<Rank> membersOf(Level level, const Group &current);
+  std::vector<Rank> leadersOf(Level level, int64_t include, const Group &current);
+  bool leadsBefore(Level level, Rank a, Rank b) const;
+
+  const InstantiateRequest &request_;
+  std::optional<Topology> flat_; ///< made when first asked for
+
+  // Of one run
+  std::deque<std::vector<Rank>> members_;
+  std::deque<Group> made_;
+
+  // Of all runs: in the whole job, who leads the groups of a level, with whom they must include;
+  // and the ranks of a level's group, as they lead.
+  std::map<std::pair<Level, int64_t>, std::vector<Rank>> keptLeaders_, keptByLead_;
+  size_t keptRanks_ = 0; ///< of keptLeaders_
+};
+
+} // namespace colldsl
