@@ -1,6 +1,6 @@
 /// Ranks that exchange long messages over lanes, of two plans: one rank may fail in the first plan
-/// anywhere, or die. What transports/lanes does, in steps. The state words are changed by
-/// transports/Rendezvous.h itself.
+/// anywhere, or die. What protocol/ does over shared memory, in steps. The state words are changed
+/// by transports/Rendezvous.h itself.
 ///
 /// A rank is one thread: while it copies it does nothing else. It posts its ends in any order. A
 /// rank that fails in the first plan, or sees that another one did, cancels its ends of that plan,

@@ -1,4 +1,4 @@
-/// What ranks share, besides what lies in their arenas (transports/lanes/Layout.h). Every word has
+/// What ranks share, besides what lies in their arenas (Fifo.h). Every word has
 /// one writer, or changes hands through an acquire/release pair; only failures, connections and
 /// sleeping use read-modify-write.
 ///
