@@ -1,4 +1,4 @@
-/// An operation whose messages wait for nothing but their peers, on lanes: what a
+/// An operation whose messages wait for nothing but their peers, on one machine: what a
 /// neighbourhood collective is that no pass has touched. No DAG is walked; the fast path
 /// is stores into FIFOs, copies, and loads from FIFOs.
 ///

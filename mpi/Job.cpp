@@ -162,8 +162,8 @@ void Job::end() {
     asked->wait();
   job->closeBelow();
   real::Group_free(&job->worldGroup_);
-  // MPICH 4.0 over UCX's tcp hangs in MPI_Finalize now and then if one rank is through with its
-  // connections while another one still closes its own: 5 of 65 runs did, 1 of 60 with this.
+  // MPICH 4.0 over UCX's tcp hangs in MPI_Finalize now and then, if one rank has closed its
+  // connections while another one still closes its own. With this it does so more rarely.
   real::Barrier(MPI_COMM_WORLD);
 }
 
@@ -269,7 +269,7 @@ void Job::afterWait() {
     mutex_.lock();
 }
 
-// First fit: what could be had in one piece can be had for lanes piece by piece.
+// First fit: what could be had in one piece can be had for connections piece by piece.
 void *Job::lend(uint64_t bytes) {
   void *memory = worker_->allocate(bytes);
   if (!memory)

@@ -82,7 +82,8 @@ public:
   /// The same for a blocking call: until this operation is done, which moves too.
   Status waitFor(Operation &operation);
 
-  /// Shared memory for the program; it goes back by Worker::release(). Null: the rest is for lanes.
+  /// Shared memory for the program; it goes back by Worker::release(). Null: the rest is for
+  /// connections.
   void *lend(uint64_t bytes);
 
   /// Around a call of the MPI below that waits: another thread moves our operations meanwhile.
@@ -125,7 +126,7 @@ private:
   std::unique_ptr<Letters> letters_;
   Topology topology_ = Topology::flat(1);
   Nodes nodes_;
-  std::vector<Operation *> moved_; ///< by poll(), besides what lanes move
+  std::vector<Operation *> moved_; ///< by poll(), besides what the worker moves
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
   MPI_Comm own_ = MPI_COMM_NULL;           ///< of this process alone
   MPI_Request pending_ = MPI_REQUEST_NULL; ///< never matched: a test of it moves the MPI below
@@ -158,7 +159,7 @@ private:
   void dropBuried();
 };
 
-/// Keeps other threads out of lanes and operations, where there are other threads.
+/// Keeps other threads out of the worker and operations, where there are other threads.
 class Guard {
 public:
   explicit Guard(Job &job) : mutex_(job.isThreaded() ? &job.mutex() : nullptr) {

@@ -40,7 +40,7 @@ void Mover::end() {
 }
 
 void Mover::work() {
-  protocol::Worker &lanes = job_.worker();
+  protocol::Worker &worker = job_.worker();
   std::unique_lock lock(job_.mutex());
   while (true) {
     wanted_.wait(lock, [&] { return active_ != 0 || isOver_; });
@@ -48,13 +48,13 @@ void Mover::work() {
       return;
     if (job_.pollBesides())
       continue;
-    SleepTicket ticket = lanes.armSleep();
+    SleepTicket ticket = worker.armSleep();
     std::optional<protocol::Wakeup> news;
     if (!job_.pollBesides())
       news = job_.wakeup();
     lock.unlock();
     if (news)
-      lanes.sleep(ticket, {news->file, std::min(news->atMost, kLongestSleep)});
+      worker.sleep(ticket, {news->file, std::min(news->atMost, kLongestSleep)});
     lock.lock();
   }
 }

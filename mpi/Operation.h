@@ -45,7 +45,7 @@ public:
   /// Lets go of a run that will not be finished.
   virtual void giveUp() = 0;
 
-  /// Moves what lanes alone do not. True: something moved.
+  /// Moves what the worker alone does not. True: something moved.
   virtual bool progress() { return false; }
 
   /// Whether all its handles are predefined, which mean the same for ever.

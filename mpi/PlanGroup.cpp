@@ -30,7 +30,7 @@ PlanGroup::PlanGroup(Job &job, std::shared_ptr<const std::vector<Rank>> members,
       lanes_(job.worker(), onNode(job, *members, self, context, {stream, &next_}), nullptr),
       communicator_(connect(members, {context, stream, 0, 0}), topologyOf(job, *members)) {}
 
-// Where all are on this node nothing stands between plans and lanes.
+// Where all are on this node nothing stands between plans and connections.
 Endpoint &PlanGroup::connect(const std::shared_ptr<const std::vector<Rank>> &members,
                              const Tag &key) {
   constexpr uint8_t kNear = 0, kFar = 1;

@@ -36,8 +36,8 @@ std::optional<Objection> unpack(std::span<const std::byte> bytes) {
 /// Of the objections of all ranks the one that counts, alike on all of them.
 std::optional<Objection> verdictOf(std::span<const BootstrapData> all) {
   std::optional<Objection> verdict;
-  for (const BootstrapData &parcel : all)
-    if (std::optional<Objection> objection = unpack(parcel.bytes))
+  for (const BootstrapData &data : all)
+    if (std::optional<Objection> objection = unpack(data.bytes))
       if (!verdict || objection->cause < verdict->cause)
         verdict = std::move(objection);
   return verdict;

@@ -41,19 +41,19 @@ std::vector<BootstrapData> makeOffers(const OpenRequest &request) {
     offers[edge.peer].receives = edge.messages.size();
     offers[edge.peer].receiveHash = hashOf(edge.messages);
   }
-  std::vector<BootstrapData> parcels;
+  std::vector<BootstrapData> offered;
   for (auto &[peer, offer] : offers) {
     offer.fingerprint = request.fingerprint;
-    parcels.push_back({peer, std::vector<std::byte>(sizeof offer)});
-    std::memcpy(parcels.back().bytes.data(), &offer, sizeof offer);
+    offered.push_back({peer, std::vector<std::byte>(sizeof offer)});
+    std::memcpy(offered.back().bytes.data(), &offer, sizeof offer);
   }
-  return parcels;
+  return offered;
 }
 
-EdgeOffer readOffer(const BootstrapData &parcel) {
+EdgeOffer readOffer(const BootstrapData &data) {
   EdgeOffer offer;
-  if (parcel.bytes.size() == sizeof offer)
-    std::memcpy(&offer, parcel.bytes.data(), sizeof offer);
+  if (data.bytes.size() == sizeof offer)
+    std::memcpy(&offer, data.bytes.data(), sizeof offer);
   return offer;
 }
 

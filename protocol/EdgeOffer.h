@@ -16,11 +16,11 @@ struct EdgeOffer {
   uint64_t fingerprint = 0;
 };
 
-/// One parcel for each peer that some edge leads to or comes from, sorted.
+/// Data for each peer that some edge leads to or comes from, sorted.
 std::vector<BootstrapData> makeOffers(const OpenRequest &request);
 
 /// Without edges if the peer sent none.
-EdgeOffer readOffer(const BootstrapData &parcel);
+EdgeOffer readOffer(const BootstrapData &data);
 
 /// Compares the two views of the edges between `self` and `peer`.
 Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer &theirs);

@@ -5,10 +5,10 @@
 /// a message of its run r has the tag {context, k, r, place in its edge's list}. So two ranks
 /// that open different plans are not told apart.
 ///
-/// Or else the group numbers the runs of all its plans together: they share one stream, and whoever
-/// starts a run says which one it is. Then it does not matter which plans a rank has, or when it
+/// Or else the group numbers the runs of all its plans together: they share one stream, and the
+/// caller that starts a run numbers it. Then it does not matter which plans a rank has, or when it
 /// opened them, as long as the same run is of the same schedule everywhere. A failure then is one
-/// of that run alone: whoever closes the failed plan and opens it again may go on.
+/// of that run alone: a rank that closes the failed plan and opens it again may go on.
 ///
 /// Failures travel by the tables of the world, where the plan is named by context and stream.
 /// A rank that closes a plan of its own stream notifies its peers, so that they do not wait for it
@@ -43,8 +43,8 @@ inline constexpr uint32_t kWorldContext = 1;
 
 class PlanEndpoint : public Endpoint {
 public:
-  /// The lanes outlive it, and may serve others, too. `guard` keeps other threads out of the
-  /// lanes; null: the caller lets one thread at a time do anything with what is on them.
+  /// The worker outlives it, and may serve others, too. `guard` keeps other threads out of the
+  /// worker; null: the caller lets one thread at a time use it and its plans.
   PlanEndpoint(Worker &worker, RankGroup group, std::mutex *guard);
 
   /// Joins as one rank of a world in which all ranks do so, and waits for them. The world

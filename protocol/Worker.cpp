@@ -76,7 +76,7 @@ LocalSends *Worker::sendsTo(Rank peer) {
                                        arena_);
   allSends_.push_back(sends.get());
   health_.watch(peer);
-  std::atomic<uint64_t> &requests = world_.control(peer).knocks;
+  std::atomic<uint64_t> &requests = world_.control(peer).connectRequests;
   header->nextRequest = requests.load(std::memory_order_relaxed);
   while (!requests.compare_exchange_weak(header->nextRequest, offset, std::memory_order_acq_rel))
     ;
@@ -97,7 +97,7 @@ LocalReceives &Worker::receivesFrom(Rank peer) {
 
 // The newest first, back to those that were accepted before.
 void Worker::acceptConnections() {
-  uint64_t newest = world_.control(self_).knocks.load(std::memory_order_acquire);
+  uint64_t newest = world_.control(self_).connectRequests.load(std::memory_order_acquire);
   for (uint64_t at = newest; at != accepted_ && at != 0;) {
     auto *header = reinterpret_cast<shm::FifoHeader *>(world_.at(at));
     receivesFrom(header->from).wire().connect(at);
@@ -118,7 +118,7 @@ void Worker::postDeferred() {
 bool Worker::progress() {
   if (firstDeferred_)
     postDeferred();
-  if (world_.control(self_).knocks.load(std::memory_order_relaxed) != accepted_)
+  if (world_.control(self_).connectRequests.load(std::memory_order_relaxed) != accepted_)
     acceptConnections();
   bool moved = false;
   for (LocalReceives *receives : allReceives_)

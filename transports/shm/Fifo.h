@@ -94,7 +94,7 @@ constexpr uint32_t slotsFor(uint64_t bytes) {
 /// Where the receiver replies to a request to send: one per rendezvous id, in the sender's memory.
 struct alignas(32) Reply {
   std::atomic<uint32_t> state; ///< of one use of the id: see Rendezvous.h
-  RemoteBuffer buffer;         ///< ReadyToReceive: of the receiver
+  RemoteBuffer buffer;         ///< Announced: of the receiver
 };
 
 struct FifoHeader {

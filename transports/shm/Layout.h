@@ -79,19 +79,19 @@ struct RankControl {
   /// The rest is written by the rank itself.
   alignas(kLineBytes) std::atomic<pid_t> pid; ///< 0: not here yet
   std::atomic<uint32_t> left;                 ///< it closed its endpoint
-  std::atomic<uint32_t> exchangeSeq;          ///< parcels of this exchange are out
+  std::atomic<uint32_t> exchangeSeq;          ///< bootstrap data of this exchange is out
   std::atomic<uint32_t> arriveSeq;            ///< it reached this barrier
   std::atomic<uint32_t> releaseSeq;           ///< rank 0 only: all reached this barrier
   /// How many of the plans that all ranks open together this rank has opened, and the offset of the
   /// newest OpenPlan, 0: there is none.
   std::atomic<uint32_t> plansOpened;
   std::atomic<uint64_t> openPlans;
-  std::atomic<uint64_t> parcels;  ///< offset of its parcel directory
-  std::atomic<uint64_t> progress; ///< offset of the newest shm::RunCounter, 0: there is none
+  std::atomic<uint64_t> bootstrapData; ///< offset of its directory
+  std::atomic<uint64_t> progress;      ///< offset of the newest shm::RunCounter, 0: there is none
   std::atomic<int32_t> bell; ///< number of its file in the process, plus one; 0: none, see Bells
   /// Offset of the newest lane that others made to this rank, 0: there is none. The only
   /// word here that several write.
-  alignas(kLineBytes) std::atomic<uint64_t> knocks;
+  alignas(kLineBytes) std::atomic<uint64_t> connectRequests;
   std::atomic<uint32_t> isDead; ///< somebody saw the end of its process
 };
 

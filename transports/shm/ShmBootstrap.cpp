@@ -8,7 +8,7 @@
 namespace colldsl::shm {
 namespace {
 
-// A rank's parcels lie in its arena: a directory, sorted by peer, then the bytes.
+// A rank's bootstrap data lies in its arena: a directory, sorted by peer, then the bytes.
 struct DirectoryEntry {
   Rank peer;
   uint32_t bytes;
@@ -72,8 +72,8 @@ Status meet(World &world, Rank self) {
 Result<uint64_t> ShmBootstrap::putOut(std::span<const BootstrapData> out) {
   uint64_t directoryBytes = sizeof(uint64_t) + out.size() * sizeof(DirectoryEntry);
   uint64_t bytes = directoryBytes;
-  for (const BootstrapData &parcel : out)
-    bytes += parcel.bytes.size();
+  for (const BootstrapData &data : out)
+    bytes += data.bytes.size();
   std::unique_lock lock(arenaMutex_);
   uint64_t block = arena_.allocate(bytes);
   lock.unlock();
@@ -84,25 +84,25 @@ Result<uint64_t> ShmBootstrap::putOut(std::span<const BootstrapData> out) {
   std::memcpy(world_.at(block), &count, sizeof count);
   auto *directory = reinterpret_cast<DirectoryEntry *>(world_.at(block) + sizeof count);
   uint64_t next = block + directoryBytes;
-  for (const BootstrapData &parcel : out) {
-    *directory++ = {parcel.peer, static_cast<uint32_t>(parcel.bytes.size()), next};
-    std::copy(parcel.bytes.begin(), parcel.bytes.end(), world_.at(next));
-    next += parcel.bytes.size();
+  for (const BootstrapData &data : out) {
+    *directory++ = {data.peer, static_cast<uint32_t>(data.bytes.size()), next};
+    std::copy(data.bytes.begin(), data.bytes.end(), world_.at(next));
+    next += data.bytes.size();
   }
   return block;
 }
 
-void ShmBootstrap::fetch(BootstrapData &parcel) const {
+void ShmBootstrap::fetch(BootstrapData &data) const {
   const std::byte *block =
-      world_.at(world_.control(parcel.peer).parcels.load(std::memory_order_relaxed));
+      world_.at(world_.control(data.peer).bootstrapData.load(std::memory_order_relaxed));
   uint64_t count;
   std::memcpy(&count, block, sizeof count);
   auto *begin = reinterpret_cast<const DirectoryEntry *>(block + sizeof count);
   auto *entry = std::lower_bound(begin, begin + count, self_,
                                  [](const DirectoryEntry &e, Rank r) { return e.peer < r; });
-  parcel.bytes.clear();
+  data.bytes.clear();
   if (entry != begin + count && entry->peer == self_)
-    parcel.bytes.assign(world_.at(entry->offset), world_.at(entry->offset) + entry->bytes);
+    data.bytes.assign(world_.at(entry->offset), world_.at(entry->offset) + entry->bytes);
 }
 
 Status ShmBootstrap::exchange(std::span<const BootstrapData> out, std::span<BootstrapData> in) {
@@ -110,16 +110,16 @@ Status ShmBootstrap::exchange(std::span<const BootstrapData> out, std::span<Boot
   if (!block)
     return block.status();
   RankControl &own = world_.control(self_);
-  own.parcels.store(*block, std::memory_order_relaxed);
+  own.bootstrapData.store(*block, std::memory_order_relaxed);
   own.exchangeSeq.store(++exchanges_, std::memory_order_release);
   Status status;
-  for (BootstrapData &parcel : in) {
-    status = waitFor(parcel.peer, [this](const RankControl &control) {
+  for (BootstrapData &data : in) {
+    status = waitFor(data.peer, [this](const RankControl &control) {
       return control.exchangeSeq.load(std::memory_order_acquire) == exchanges_;
     });
     if (!status)
       break;
-    fetch(parcel);
+    fetch(data);
   }
   if (status)
     status = barrier(); // all have fetched

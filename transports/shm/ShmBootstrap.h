@@ -23,7 +23,7 @@ private:
   template <typename Condition> Status waitFor(Rank rank, Condition condition);
   Status giveUp(Rank rank, const std::string &what) const;
   Result<uint64_t> putOut(std::span<const BootstrapData> out);
-  void fetch(BootstrapData &parcel) const;
+  void fetch(BootstrapData &data) const;
 
   World &world_;
   Rank self_;
