@@ -77,14 +77,10 @@ RunFailure contentOf(const RunFailures::Entry &entry) {
 }
 
 // Between two looks at the same turn nobody has written.
-bool read(const RunFailures::Entry &entry, RunFailure &failure) {
-  uint32_t turn = entry.turn.load(std::memory_order_acquire);
+bool read(const RunFailures::Entry &entry, uint32_t &turn, RunFailure &failure) {
+  turn = entry.turn.load(std::memory_order_acquire);
   failure = contentOf(entry);
-  return turn % 2 == 0 && entry.turn.load(std::memory_order_relaxed) == turn;
-}
-
-bool isUsed(const RunFailures::Entry &entry) {
-  return entry.turn.load(std::memory_order_relaxed) != 0;
+  return turn % 2 == 0 && entry.turn.load(std::memory_order_acquire) == turn;
 }
 
 void write(RunFailures::Entry &entry, const RunFailure &failure) {
@@ -94,50 +90,36 @@ void write(RunFailures::Entry &entry, const RunFailure &failure) {
     entry.words[i].store(words[i], std::memory_order_release);
 }
 
-// False: whoever has it does not come back.
-bool claim(RunFailures::Entry &entry, uint32_t &turn) {
-  auto deadline = std::chrono::steady_clock::now() + kLongestWrite;
-  while (true) {
-    turn = entry.turn.load(std::memory_order_relaxed);
-    if (turn % 2 == 0 &&
-        entry.turn.compare_exchange_strong(turn, turn + 1, std::memory_order_acq_rel))
-      return true;
-    if (std::chrono::steady_clock::now() > deadline)
-      return false;
-    std::this_thread::yield();
-  }
-}
-
-// What is pushed out is lost before the place is claimed, if somebody needs it: a rank that is
-// killed while it writes hides nothing.
+// What is pushed out is lost before its place is claimed, if somebody needs it: whoever meets a
+// claimed place finds there what was in it, and a rank that is killed while it writes hides
+// nothing. A place whose claim never ends is left, and the failure is lost.
 template <typename IsNeeded>
 void putDown(RunFailures &failures, const RunFailure &failure, IsNeeded isNeeded) {
   auto loseIfNeeded = [&](const RunFailure &lost) {
     if (isNeeded(lost))
       lose(failures, lost.plan, lost.run);
   };
-  auto isLater = [&](const RunFailure &before) {
-    return before.plan == failure.plan && isAfter(before.run, failure.run);
-  };
-  auto stays = [&](const RunFailure &before) {
-    return isLater(before) || (before.plan == failure.plan && before.run == failure.run);
-  };
   RunFailures::Entry &entry = failures.entries[RunFailures::placeOf(failure.plan, failure.run)];
-  RunFailure seen;
-  uint32_t turn;
-  if (bool isWhole = read(entry, seen); isWhole && isUsed(entry) && !stays(seen))
-    loseIfNeeded(seen);
-  if (!claim(entry, turn))
-    return lose(failures, failure.plan, failure.run);
-  RunFailure before = contentOf(entry);
-  if (isLater(before))
-    loseIfNeeded(failure);
-  if (!stays(before)) {
-    if (turn != 0 && (before.plan != seen.plan || before.run != seen.run))
+  auto deadline = std::chrono::steady_clock::now() + kLongestWrite;
+  while (std::chrono::steady_clock::now() < deadline) {
+    RunFailure before;
+    uint32_t turn;
+    if (!read(entry, turn, before)) {
+      std::this_thread::yield();
+      continue;
+    }
+    bool isUsed = turn != 0;
+    if (isUsed && before.plan == failure.plan && !isAfter(failure.run, before.run))
+      return before.run == failure.run ? void() : loseIfNeeded(failure);
+    if (isUsed)
       loseIfNeeded(before);
-    write(entry, failure);
+    if (entry.turn.compare_exchange_strong(turn, turn + 1, std::memory_order_acq_rel)) {
+      write(entry, failure);
+      entry.turn.store(turn + 2, std::memory_order_release);
+      return;
+    }
   }
-  entry.turn.store(turn + 2, std::memory_order_release);
+  lose(failures, failure.plan, failure.run);
 }
 
 RunFailure failureOf(uint64_t plan, uint32_t run, const Fault &fault) {
@@ -149,7 +131,8 @@ RunFailure failureOf(uint64_t plan, uint32_t run, const Fault &fault) {
 std::optional<Fault> find(const RunFailures &failures, uint64_t plan, uint32_t run,
                           const char *otherwise) {
   RunFailure found;
-  if (read(failures.entries[RunFailures::placeOf(plan, run)], found) && found.plan == plan &&
+  uint32_t turn;
+  if (read(failures.entries[RunFailures::placeOf(plan, run)], turn, found) && found.plan == plan &&
       found.run == run)
     return Fault{found.culprit, kNoOp, found.reason, found.kind};
   if (isLost(failures, plan, run))
@@ -306,11 +289,9 @@ void World::report(uint64_t plan, const Fault &fault, bool isOfAll) const {
 
 void World::reportToAll(const Fault &fault) const {
   RunFailures::Entry &entry = header().everything;
-  uint32_t turn;
-  if (claim(entry, turn)) {
-    if (turn == 0)
-      write(entry, failureOf(0, 0, fault));
-    entry.turn.store(turn + 2, std::memory_order_release);
+  if (uint32_t turn = 0; entry.turn.compare_exchange_strong(turn, 1, std::memory_order_acq_rel)) {
+    write(entry, failureOf(0, 0, fault));
+    entry.turn.store(2, std::memory_order_release);
   }
   tellAll();
 }
@@ -332,7 +313,8 @@ std::optional<Fault> World::findFailureOfAll() const {
   if (entry.turn.load(std::memory_order_acquire) == 0)
     return std::nullopt;
   RunFailure found;
-  for (auto deadline = std::chrono::steady_clock::now() + kLongestWrite; !read(entry, found);)
+  uint32_t turn;
+  for (auto deadline = std::chrono::steady_clock::now() + kLongestWrite; !read(entry, turn, found);)
     if (std::chrono::steady_clock::now() > deadline)
       return Fault{kNoRank, kNoOp, "a rank failed before it could say why", ErrorKind::Other};
   return Fault{found.culprit, kNoOp, found.reason, found.kind};
