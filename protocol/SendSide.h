@@ -23,13 +23,16 @@ public:
       : limits_(limits), wire_(std::forward<Args>(wire)...) {}
 
   Rank peer() const { return wire_.peer(); }
+  Wire &wire() { return wire_; }
 
   /// Makes room for so many requests to send, if there is memory left.
   void reserve(uint32_t requests) { wire_.reserve(requests); }
 
   /// Sends what can be sent without waiting for the receiver. True: the send is completed; the
   /// request was not kept, and its counter not touched.
-  bool trySend(const Request &request) { return pending_.empty() && sendEager(request); }
+  bool trySend(const Request &request) {
+    return pending_.empty() && !wire_.isInvited(request.tag) && sendEager(request);
+  }
 
   /// Sends it, now or later; counts it in its counter until it is completed.
   void send(Request &request);
@@ -47,6 +50,31 @@ public:
   /// Cancels the sends of an operation: no byte of them leaves this rank any more. Adds to
   /// `canceled` how many they were. False: the peer copies one of them just now, which stays.
   bool cancel(const CompletionCounter &counter, uint32_t &canceled);
+  /// Where cancel() is not waited for any longer. True: this end still reads a payload.
+  bool abandon(const CompletionCounter &counter);
+
+  // Of a send whose fragments its owner holds (Request::isHeld).
+
+  /// They go to this receiver alone.
+  void sendFragments(Request &request) {
+    takeHeld(request);
+    streaming_.push(request);
+  }
+  /// They were sent to several receivers at once.
+  void completeHeld(Request &request) {
+    takeHeld(request);
+    complete(request);
+  }
+
+  /// Whether a request to send it waits for the receiver's reply.
+  bool isUnanswered(const Request &request) const {
+    return wire_.isUnanswered(request.rendezvousId, request.tag);
+  }
+  /// Takes back a send that the receiver will never answer.
+  void withdraw(Request &request) {
+    requested_.removeIf([&](const Request &requested) { return &requested == &request; });
+    wire_.abandon(request.rendezvousId);
+  }
 
 private:
   bool sendEager(const Request &request) {
@@ -62,24 +90,29 @@ private:
   bool stream();
   bool sendPending();
   void complete(Request &request);
+  void takeHeld(Request &request) {
+    request.isHeld = false;
+    held_.removeIf([&](const Request &held) { return &held == &request; });
+  }
 
   const Limits &limits_;
   Wire wire_;
   RequestQueue pending_;   ///< wait for room
   RequestQueue requested_; ///< RTS sent, no reply yet
   RequestQueue streaming_; ///< the receiver waits for fragments
+  RequestQueue held_;      ///< the same; their owner sends them
 };
 
 // A receiver that posts late is not waited for where the payload is copied twice anyway.
 template <typename Wire> bool SendSide<Wire>::mayBeEager(const Request &request) const {
-  if (request.protocol == Protocol::Rendezvous || wire_.isThrottled())
+  uint64_t bytes = request.payload.bytes;
+  if (request.protocol == Protocol::Rendezvous || wire_.isThrottled(bytes))
     return false;
-  const auto &[pieces, count, always, upTo, bytes] = request.payload;
   return bytes <= limits_.eagerBytes ||
          (bytes <= wire_.longestEagerBytes() &&
           (request.protocol == Protocol::Eager ||
            (wire_.receiverPostsLate() &&
-            !(wire_.canReach() && limits_.isWorthSingleCopy(bytes, count)))));
+            !(wire_.canReach() && limits_.isWorthSingleCopy(bytes, request.payload.count)))));
 }
 
 template <typename Wire> void SendSide<Wire>::send(Request &request) {
@@ -90,6 +123,10 @@ template <typename Wire> void SendSide<Wire>::send(Request &request) {
 }
 
 template <typename Wire> bool SendSide<Wire>::publish(Request &request) {
+  if (wire_.takeInvitation(request.tag, request.payload, request.rendezvousId)) {
+    requested_.push(request);
+    return true;
+  }
   if (!sendEager(request))
     return !mayBeEager(request) && sendRts(request);
   request.transferred = request.payload.bytes;
@@ -98,7 +135,7 @@ template <typename Wire> bool SendSide<Wire>::publish(Request &request) {
 }
 
 template <typename Wire> bool SendSide<Wire>::sendRts(Request &request) {
-  if (!wire_.trySendRts(request.tag, request.payload, request.counter->loadKiB,
+  if (!wire_.trySendRts(request.tag, request.payload, request.mover, request.counter->loadKiB,
                         request.rendezvousId))
     return false;
   requested_.push(request);
@@ -113,7 +150,8 @@ template <typename Wire> bool SendSide<Wire>::takeReply(Request &request) {
     complete(request);
     return true;
   case Wire::Replied::Stream:
-    streaming_.push(request);
+    request.isHeld = request.holdsFragments;
+    (request.isHeld ? held_ : streaming_).push(request);
     return true;
   case Wire::Replied::Receive:
     break;
@@ -169,7 +207,7 @@ template <typename Wire> bool SendSide<Wire>::sendPending() {
 }
 
 template <typename Wire> bool SendSide<Wire>::progress() {
-  bool moved = !requested_.empty() && takeReplies();
+  bool moved = !requested_.empty() && wire_.mayHaveReplies() && takeReplies();
   moved |= stream();
   moved |= sendPending();
   return wire_.progress() || moved;
@@ -186,8 +224,23 @@ bool SendSide<Wire>::cancel(const CompletionCounter &counter, uint32_t &canceled
   };
   canceled += requested_.removeIf(revoke);
   canceled += streaming_.removeIf(revoke);
+  canceled += held_.removeIf(revoke);
   canceled += pending_.removeIf(isOurs);
   return isOver;
+}
+
+template <typename Wire> bool SendSide<Wire>::abandon(const CompletionCounter &counter) {
+  bool isRead = false;
+  auto abandonOurs = [&](const Request &request) {
+    bool isOurs = request.counter == &counter;
+    if (isOurs)
+      isRead |= wire_.abandon(request.rendezvousId);
+    return isOurs;
+  };
+  requested_.removeIf(abandonOurs);
+  streaming_.removeIf(abandonOurs);
+  held_.removeIf(abandonOurs);
+  return isRead;
 }
 
 } // namespace colldsl::protocol

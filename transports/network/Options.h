@@ -29,6 +29,8 @@ struct Options {
   uint32_t fragments = 8;
   /// Reads and writes of others' memory, where the network can.
   bool direct = true;
+  /// A receiver says where it wants a long message before it is asked.
+  bool invites = false;
   /// How long an endpoint that ends waits for its peers to take what it sent, after they took some.
   std::chrono::nanoseconds linger = std::chrono::seconds(5);
   std::chrono::nanoseconds lingerAfterFailure = std::chrono::seconds(1);

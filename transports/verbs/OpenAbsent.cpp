@@ -1,5 +1,5 @@
 // Stands for everything here where there is no libibverbs or no librdmacm.
-#include "transports/verbs/Attach.h"
+#include "transports/verbs/Open.h"
 
 namespace colldsl::verbs {
 namespace {
@@ -13,11 +13,7 @@ bool isBuiltIn() { return false; }
 
 std::string whyNot(const Options &) { return kAbsent; }
 
-Result<std::unique_ptr<Endpoint>> attach(Bootstrap &, Rank, uint32_t, const Options &) {
-  return Status::error(kAbsent);
-}
-
-Result<std::unique_ptr<Endpoint>> attach(shm::World &, Rank, const Options &) {
+Result<std::unique_ptr<network::Carrier>> open(uint32_t, const Options &) {
   return Status::error(kAbsent);
 }
 

@@ -3,8 +3,6 @@
 
 #include "transports/network/Carrier.h"
 #include "transports/ofi/Options.h"
-#include "transports/shm/World.h"
-#include "wireup/Bootstrap.h"
 
 namespace colldsl::ofi {
 
@@ -17,14 +15,5 @@ Result<Options> optionsFromEnvironment();
 
 /// What carries frames for this rank. Without libfabric an error.
 Result<std::unique_ptr<network::Carrier>> open(const Options &options);
-
-/// A rank of those that a bootstrap brings together. Waits for all others; if one cannot come, none
-/// can, and all are told why. Without
-/// libfabric an error.
-Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
-                                         const Options &options);
-
-/// A rank of a world of this machine, which is used to find the others and for nothing else.
-Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Options &options);
 
 } // namespace colldsl::ofi
