@@ -2,8 +2,6 @@
 
 #include "mpi/Letters.h"
 #include "mpi/Mover.h"
-#include "mpi/MpiCourier.h"
-#include "mpi/NetworkCourier.h"
 #include "mpi/Operation.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
@@ -120,15 +118,14 @@ void Job::connectNodes() {
   Result<std::unique_ptr<Courier>> courier = Status::error("COLLDSL_NETWORK says so");
   Haste haste = Settings::all().wantsProgressThread() ? Haste::Asleep : Haste::Quick;
   if (!Settings::all().avoidsNetwork())
-    courier = NetworkCourier::make(MPI_COMM_WORLD, haste);
+    courier = Courier::overNetwork(MPI_COMM_WORLD, haste);
   if (!allSay(MPI_COMM_WORLD, courier.ok()) && courier)
     courier = Status::error("another rank has no network");
   if (Settings::all().isVerbose() && worldRank_ == 0)
     std::fprintf(stderr, "colldsl: messages between nodes: %s\n",
                  courier ? (*courier)->name().c_str()
                          : ("those of the MPI below: " + courier.message()).c_str());
-  std::unique_ptr<Courier> chosen =
-      courier ? courier.take() : std::make_unique<MpiCourier>(MPI_COMM_WORLD);
+  std::unique_ptr<Courier> chosen = courier ? courier.take() : Courier::overMpi(MPI_COMM_WORLD);
   chosen->whileWaiting([this] { worker_->progress(); });
   letters_ = std::make_unique<Letters>(std::move(chosen), worker_->progressTable());
 }

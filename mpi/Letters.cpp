@@ -87,16 +87,6 @@ Letters::Peer &Letters::peer(Rank rank) {
   return at->second;
 }
 
-bool Letters::poll() {
-  bool moved = courier_->poll();
-  for (size_t held = held_.size(); held > 0; --held) {
-    Asked first = held_.front();
-    held_.pop_front();
-    takeBytes(first);
-  }
-  return moved;
-}
-
 void Letters::glance() {
   if (++glances_ < kGlancesPerLook)
     return;
@@ -255,7 +245,7 @@ void Letters::accept(Rank from, Message &message, const Header &header, const st
   if (!fits && !message.counter->mismatched)
     message.counter->mismatched = &message;
   if (header.kind == Header::Kind::Question && fits && header.bytes > 0)
-    return takeBytes({from, &message, header.place});
+    return takeBytes(from, message, header.place);
   if (header.kind == Header::Kind::Question) {
     refuse(from, header.place);
   } else {
@@ -293,10 +283,7 @@ void Letters::invite(Rank from, Peer &peer, Message &message) {
       peer.invited.size() == kMostInvited)
     return;
   message.transferred = message.payload.bytes;
-  std::optional<Courier::Place> place = courier_->expect(from, message);
-  if (!place)
-    return;
-  Wanted wanted{*place, message.transferred};
+  Wanted wanted{courier_->expect(from, message), message.transferred};
   peer.invited.push_back({message.tag, wanted});
   iovec memory{&wanted, sizeof wanted};
   write(from, {Header::Kind::Invitation, 0, 0, message.tag, sizeof wanted},
@@ -417,11 +404,9 @@ void Letters::refuse(Rank to, uint32_t question) {
   write(to, {Header::Kind::Refusal, question, 0, {}, 0});
 }
 
-void Letters::takeBytes(const Asked &asked) {
-  std::optional<Courier::Place> place = courier_->expect(asked.peer, *asked.message);
-  if (!place)
-    return held_.push_back(asked);
-  writePlace(asked.peer, {Header::Kind::Answer, asked.question, 0, {}, sizeof *place}, *place);
+void Letters::takeBytes(Rank from, Message &message, uint32_t question) {
+  Courier::Place place = courier_->expect(from, message);
+  writePlace(from, {Header::Kind::Answer, question, 0, {}, sizeof place}, place);
 }
 
 void Letters::writePlace(Rank to, const Header &header, Courier::Place place) {
@@ -510,16 +495,11 @@ void Letters::forget(const protocol::CompletionCounter &tally) {
   for (Question &question : questions_)
     if (isOurs(question.message))
       question.message = nullptr;
-  std::erase_if(held_, [&](const Asked &asked) {
-    if (isOurs(asked.message))
-      refuse(asked.peer, asked.question);
-    return isOurs(asked.message);
-  });
   courier_->forget(tally);
 }
 
 size_t Letters::numOpen() const {
-  size_t count = held_.size() + questions_.size() - freeQuestions_.size();
+  size_t count = questions_.size() - freeQuestions_.size();
   for (const auto &[rank, peer] : peers_)
     count += !peer.wanted.empty() + peer.aside.size() + peer.gone.size() + peer.asked.size() +
              peer.questions.size() + peer.invitations.size() + peer.invited.size();

@@ -78,7 +78,7 @@ public:
   bool recvNow(Rank peer, const Message &message);
 
   /// Moves what can move. True: something moved.
-  bool poll();
+  bool poll() { return courier_->poll(); }
 
   /// For whoever waits for none of it: polls once in a while.
   void glance();
@@ -144,13 +144,6 @@ private:
     std::list<Invitation> invited;     ///< of the peer, by this rank
   };
 
-  /// A message that is asked about, as its receiver knows it.
-  struct Asked {
-    Rank peer;
-    Message *message;
-    uint32_t question;
-  };
-
   /// A message that is asked about, as its sender knows it.
   struct Question {
     Message *message = nullptr; ///< null: it was given up
@@ -183,7 +176,7 @@ private:
   void readRecall(Rank from, uint32_t number);
   void decline(Rank from, const Courier::Place &place);
   void refuse(Rank peer, uint32_t question);
-  void takeBytes(const Asked &asked);
+  void takeBytes(Rank from, Message &message, uint32_t question);
   void giveBytes(Rank to, uint32_t question, const Courier::Place *place);
   void writePlace(Rank to, const Header &header, Courier::Place place);
   void write(Rank to, const Header &header, const Payload &payload = {},
@@ -198,7 +191,6 @@ private:
   std::list<Aside> spare_;
   std::vector<uint32_t> freeQuestions_;
   std::vector<Question> questions_;
-  std::deque<Asked> held_; ///< that the courier could not expect yet
   std::vector<Doubter *> doubters_;
   std::chrono::steady_clock::time_point nextDoubt_ = {};
 

@@ -2,8 +2,6 @@
 // receives.
 #include "mpi/Letters.h"
 #include "mpi/Job.h"
-#include "mpi/MpiCourier.h"
-#include "mpi/NetworkCourier.h"
 
 #include <algorithm>
 #include <chrono>
@@ -22,8 +20,8 @@ enum class Way : uint8_t { Mpi, Network };
 
 std::unique_ptr<Courier> makeCourier(Way way) {
   if (way == Way::Mpi)
-    return std::make_unique<MpiCourier>(MPI_COMM_WORLD);
-  Result<std::unique_ptr<Courier>> courier = NetworkCourier::make(MPI_COMM_WORLD, Haste::Quick);
+    return Courier::overMpi(MPI_COMM_WORLD);
+  Result<std::unique_ptr<Courier>> courier = Courier::overNetwork(MPI_COMM_WORLD, Haste::Quick);
   return courier ? courier.take() : nullptr;
 }
 
