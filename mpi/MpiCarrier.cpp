@@ -43,8 +43,9 @@ MpiCarrier::MpiCarrier(MPI_Comm world) {
              .frameBytes = kFrameBytes,
              .pieces = network::kMostPieces,
              .moves = true,
+             .pins = true,
              .ticketIsKey = true,
-             .pins = true};
+             .isWatched = false};
   int *most = nullptr, isThere = 0;
   if (isFine(real::Comm_dup(world, &comm_), "MPI_Comm_dup") &&
       isFine(real::Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler") &&

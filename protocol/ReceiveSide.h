@@ -101,6 +101,8 @@ public:
     posted_.take(request.tag);
     wire_.uninvite(request.payload);
   }
+  /// Receives and messages that wait for each other.
+  size_t numOpen() const;
   /// Bytes of a message with this tag that no receive was posted for. Nothing: there is none.
   std::optional<uint64_t> findUnexpected(const Tag &tag) const;
 
@@ -547,6 +549,12 @@ template <typename Wire> uint32_t ReceiveSide<Wire>::cancel(const CompletionCoun
       ++canceled;
     }
   return canceled;
+}
+
+template <typename Wire> size_t ReceiveSide<Wire>::numOpen() const {
+  auto isOpen = [](const Incoming &incoming) { return incoming.request != nullptr; };
+  return posted_.size() + unexpected_.size() +
+         static_cast<size_t>(std::count_if(incoming_.begin(), incoming_.end(), isOpen));
 }
 
 template <typename Wire>

@@ -84,7 +84,7 @@ void RemoteWorker::tell(Rank rank, const Tag &scope, const FailureBody &body) {
 void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
   body.root = kNoRank;
   if (!scope)
-    return watch_->tell(body);
+    return watch_ ? watch_->tell(body) : void();
   auto [first, last] = users_.equal_range(streamOf(*scope));
   std::vector<Rank> peers;
   for (auto at = first; at != last; ++at)
@@ -187,13 +187,15 @@ void RemoteWorker::look() {
   for (const auto &[stream, user] : users_)
     user->probe(now);
   news_.clear();
-  watch_->look(news_);
+  if (watch_)
+    watch_->look(news_);
   for (int i = 0; i < kMostPolls && !news_.empty() && progress(); ++i) {
   }
   for (const Watch::News &news : std::exchange(news_, {}))
     takeNews(news);
   for (const Lost &lost : std::exchange(lost_, {})) {
-    watch_->giveUp(lost.rank);
+    if (watch_)
+      watch_->giveUp(lost.rank);
     if (!isLeaving_)
       reportAll({lost.rank, kNoOp,
                  "rank " + std::to_string(index(lost.rank)) +

@@ -30,6 +30,11 @@ public:
   }
   bool trySendLonger(const Tag &tag, const RequestPayload &payload);
   uint64_t longestEagerBytes() const { return context_.options.eagerBytes; }
+  /// Whether a send is done when its frames were handed over.
+  bool isFlushed() const {
+    return !context_.options.flushes || (peer_.open == 0 && peer_.waiting.empty());
+  }
+  bool flushes() const { return context_.options.flushes; }
   bool isThrottled(uint64_t bytes) const {
     return !context_.mail->hasWindow(peer_, bytes) || !context_.mail->hasFrame(bytes);
   }

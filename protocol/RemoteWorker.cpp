@@ -43,9 +43,10 @@ Limits limitsOf(const network::Options &options) {
 } // namespace
 
 RemoteWorker::RemoteWorker(Rank self, uint32_t numRanks, const network::Options &options,
-                           std::unique_ptr<network::Carrier> carrier, std::mutex *guard)
+                           std::unique_ptr<network::Carrier> carrier, std::mutex *guard,
+                           const RunStatus *runs)
     : self_(self), numRanks_(numRanks), options_(options), limits_(limitsOf(options)),
-      guard_(guard), carrier_(std::move(carrier)),
+      guard_(guard), runs_(runs), carrier_(std::move(carrier)),
       context_(*carrier_, options_), receiver_{limits_, discarded_, *this, {}} {
   context_.discarded = &discarded_;
 }
@@ -53,9 +54,9 @@ RemoteWorker::RemoteWorker(Rank self, uint32_t numRanks, const network::Options 
 Result<std::unique_ptr<RemoteWorker>> RemoteWorker::make(Rank self, uint32_t numRanks,
                                                          const network::Options &options,
                                                          std::unique_ptr<network::Carrier> carrier,
-                                                         std::mutex *guard) {
+                                                         std::mutex *guard, const RunStatus *runs) {
   std::unique_ptr<RemoteWorker> worker(
-      new RemoteWorker(self, numRanks, options, std::move(carrier), guard));
+      new RemoteWorker(self, numRanks, options, std::move(carrier), guard, runs));
   if (Status s = worker->appear(); !s)
     return s;
   return worker;
@@ -68,11 +69,13 @@ Status RemoteWorker::appear() {
   options_.directBytes = std::min(options_.directBytes, options_.eagerBytes);
   if (options_.receives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
-  Result<network::Presence> presence = network::appear(*carrier_, self_, options_);
-  if (!presence)
-    return presence.status();
-  card_ = presence->card;
-  watch_ = std::move(presence->watch);
+  if (carrier_->powers().isWatched) {
+    Result<network::Presence> presence = network::appear(*carrier_, self_, options_);
+    if (!presence)
+      return presence.status();
+    card_ = presence->card;
+    watch_ = std::move(presence->watch);
+  }
   waker_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   return {};
 }
@@ -92,7 +95,7 @@ Status RemoteWorker::connect(Rank rank) {
   Result<Peer *> peer = mail_->peer(rank);
   if (!peer)
     return peer.status();
-  if (!(*peer)->isSelf)
+  if (watch_ && !(*peer)->isSelf)
     if (Result<Card> card = directory_(rank))
       watch_->add(rank, *card);
   connectionOf(**peer);
@@ -146,6 +149,8 @@ std::chrono::nanoseconds RemoteWorker::linger() const {
 // Others may progress it while this rank waits. False: the time is up, or nothing moves any more.
 template <typename IsOver> bool RemoteWorker::waitUntil(Clock::time_point deadline, IsOver isOver) {
   while (!isOver()) {
+    if (allFailed_ && options_.isPatient)
+      deadline = std::min(deadline, Clock::now()); // it has failed meanwhile
     if (isFrozen_ || Clock::now() >= deadline)
       return false;
     if (progress())
@@ -163,7 +168,7 @@ template <typename IsOver> bool RemoteWorker::waitUntil(Clock::time_point deadli
 }
 
 void RemoteWorker::cancel(const CompletionCounter &counter) {
-  bool isPatient = linger() == std::chrono::nanoseconds::max();
+  bool isPatient = options_.isPatient && !allFailed_;
   auto deadline = isPatient ? Clock::time_point::max() : Clock::now() + linger();
   for (size_t i = 0; i < connections_.size(); ++i)
     cancel(*connections_[i], counter, deadline);
@@ -223,6 +228,9 @@ void RemoteWorker::sayGoodbye() {
 
 bool RemoteWorker::isIdle() const {
   network::Multicast *multicast = carrier_->multicast();
+  for (const Connection *at : connections_)
+    if (at->sends.isBusy() && !at->peer.isLost)
+      return false;
   return mail_->isIdle() && (!multicast || multicast->isIdle());
 }
 
@@ -269,6 +277,8 @@ void RemoteWorker::moveCasts(StreamUser &user, bool hasCasts) {
 }
 
 bool RemoteWorker::isOverHere(const Tag &tag) const {
+  if (runs_)
+    return runs_->isOverHere(tag);
   if (auto user = users_.find(streamOf(tag)); user != users_.end()) {
     ProbeBody body = {};
     return user->second->progressOf(self_, tag, body) == network::Progress::Past;
@@ -354,6 +364,8 @@ void RemoteWorker::onProbe(Peer &from, const Header &header, ProbeBody body) {
     auto [first, last] = users_.equal_range(streamOf(header.tag));
     for (auto at = first; at != last && body.progress == network::Progress::NotYet; ++at)
       body.progress = at->second->progressOf(from.rank, header.tag, body);
+    if (runs_ && body.progress == network::Progress::NotYet && runs_->isOverHere(header.tag))
+      body.progress = network::Progress::Past;
     RemoteSender &sender = connectionOf(from).sends.wire();
     body.isPut = !body.sends && !sender.isInvited(header.tag);
     if (!body.isPut && body.progress != network::Progress::NotYet)
@@ -361,6 +373,8 @@ void RemoteWorker::onProbe(Peer &from, const Header &header, ProbeBody body) {
   }
   mail_->say(from, {.tag = header.tag, .rendezvous = header.rendezvous, .kind = Kind::ProbeReply},
              body);
+  if (body.progress == network::Progress::Past) // what is refused behind the answer is nobody's
+    connectionOf(from).receives.discard(header.tag);
 }
 
 void RemoteWorker::onProbeReply(Connection &from, const Header &header, const ProbeBody &body) {
@@ -423,6 +437,17 @@ void RemoteWorker::onCast(Peer &root, std::span<const std::byte> frame) {
         {root.rank, head.header.tag, head.cast, {bytes.begin(), bytes.end()}});
   else if (head.cast.kind == Kind::Eager)
     mail_->consume(root, bytes.size());
+}
+
+uint64_t RemoteWorker::numRefused() const {
+  return mail_->numRefused() + (watch_ ? watch_->numRefused() : 0);
+}
+
+size_t RemoteWorker::numOpen() const {
+  size_t open = draining_.size();
+  for (const Connection *at : connections_)
+    open += at->sends.isBusy() + at->receives.numOpen();
+  return open;
 }
 
 void RemoteWorker::sayFor(Peer &to, std::span<const std::byte> bytes) {

@@ -55,11 +55,13 @@ protected:
 
 class RemoteWorker final : network::MailReader, network::MulticastReader, RunStatus {
 public:
-  /// `guard`: held by whoever calls it, if there is one.
+  /// `guard`: held by whoever calls it, if there is one. `runs`: those that are over here, where
+  /// the users of streams do not know; outlives it.
   static Result<std::unique_ptr<RemoteWorker>> make(Rank self, uint32_t numRanks,
                                                     const network::Options &options,
                                                     std::unique_ptr<network::Carrier> carrier,
-                                                    std::mutex *guard);
+                                                    std::mutex *guard,
+                                                    const RunStatus *runs = nullptr);
   /// Waits until peers have taken what it said, but not for ever.
   ~RemoteWorker() override;
   RemoteWorker(const RemoteWorker &) = delete;
@@ -110,6 +112,8 @@ public:
   void reportAll(const Fault &fault);
   std::optional<Fault> findFailure(const Tag &run) const;
   uint32_t numReports() const { return numReports_; }
+  /// Of everything.
+  const std::optional<Fault> &failureOfAll() const { return allFailed_; }
 
   /// Whether the other end of a message will ever come. The answer goes to the stream's users.
   void probe(Rank peer, const Tag &tag, bool sends);
@@ -123,6 +127,10 @@ public:
   void expect(Rank peer) { carrier_->expect(connection(peer).peer); }
   void expectLess(Rank peer) { carrier_->expectLess(connection(peer).peer); }
 
+  /// Whether nothing of this rank needs its progress any more.
+  bool isIdle() const;
+  /// What to wait for where nothing moves. Nothing: there is news now.
+  std::optional<network::Carrier::Wait> wakeup() { return carrier_->ifIdle(); }
   SleepTicket armSleep() { return wakes_.load(); }
   void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost);
   void wake();
@@ -130,7 +138,9 @@ public:
   /// Peers that it knows, its memory for frames, and what it took no notice of: for tests.
   size_t numPeers() const { return mail_->peers().size(); }
   uint64_t frameBytes() const { return mail_->bytes(); }
-  uint64_t numRefused() const { return mail_->numRefused() + watch_->numRefused(); }
+  uint64_t numRefused() const;
+  /// Messages that are not at their end.
+  size_t numOpen() const;
 
 private:
   struct Connection : network::PeerState {
@@ -151,7 +161,7 @@ private:
   };
 
   RemoteWorker(Rank self, uint32_t numRanks, const network::Options &options,
-               std::unique_ptr<network::Carrier> carrier, std::mutex *guard);
+               std::unique_ptr<network::Carrier> carrier, std::mutex *guard, const RunStatus *runs);
   Status appear();
   Connection &connection(Rank rank);
   Connection &connectionOf(network::Peer &peer);
@@ -179,7 +189,6 @@ private:
   void freeze(Rank peer);
   void sayGoodbye();
   bool allSaidFarewell() const;
-  bool isIdle() const;
   void takeNews(const network::Watch::News &news);
 
   void drain(Connection &at, const Tag &scope);
@@ -197,12 +206,13 @@ private:
   network::Card card_;
   network::Directory directory_;
   std::mutex *guard_;
+  const RunStatus *runs_; ///< may be null
   int waker_ = -1;
   std::mutex sleepMutex_; ///< held while a sleeper comes or goes
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> wakes_{0};
   std::unique_ptr<network::Carrier> carrier_;
-  std::unique_ptr<network::Watch> watch_;
+  std::unique_ptr<network::Watch> watch_; ///< null: the carrier notices itself
   Discarded discarded_;
   RemoteContext context_;
   ReceiverContext receiver_;

@@ -31,7 +31,8 @@ public:
   /// Sends what can be sent without waiting for the receiver. True: the send is completed; the
   /// request was not kept, and its counter not touched.
   bool trySend(const Request &request) {
-    return pending_.empty() && !wire_.isInvited(request.tag) && sendEager(request);
+    return pending_.empty() && !wire_.flushes() && !wire_.isInvited(request.tag) &&
+           sendEager(request);
   }
 
   /// Sends it, now or later; counts it in its counter until it is completed.
@@ -41,7 +42,8 @@ public:
   void closeStream(uint32_t context, uint32_t stream) { wire_.closeStream(context, stream); }
 
   bool isBusy() const {
-    return !(pending_.empty() && requested_.empty() && streaming_.empty()) || wire_.isBusy();
+    return !(pending_.empty() && requested_.empty() && streaming_.empty() && flushing_.empty()) ||
+           wire_.isBusy();
   }
 
   /// True: something moved.
@@ -90,6 +92,8 @@ private:
   bool stream();
   bool sendPending();
   void complete(Request &request);
+  void completeOnceFlushed(Request &request);
+  bool flush();
   void takeHeld(Request &request) {
     request.isHeld = false;
     held_.removeIf([&](const Request &held) { return &held == &request; });
@@ -101,6 +105,7 @@ private:
   RequestQueue requested_; ///< RTS sent, no reply yet
   RequestQueue streaming_; ///< the receiver waits for fragments
   RequestQueue held_;      ///< the same; their owner sends them
+  RequestQueue flushing_;  ///< sent, but the wire still needs progress
 };
 
 // A receiver that posts late is not waited for where the payload is copied twice anyway.
@@ -129,8 +134,7 @@ template <typename Wire> bool SendSide<Wire>::publish(Request &request) {
   }
   if (!sendEager(request))
     return !mayBeEager(request) && sendRts(request);
-  request.transferred = request.payload.bytes;
-  request.complete();
+  completeOnceFlushed(request);
   return true;
 }
 
@@ -170,8 +174,22 @@ template <typename Wire> bool SendSide<Wire>::takeReplies() {
 
 template <typename Wire> void SendSide<Wire>::complete(Request &request) {
   wire_.release(request.rendezvousId);
+  completeOnceFlushed(request);
+}
+
+template <typename Wire> void SendSide<Wire>::completeOnceFlushed(Request &request) {
   request.transferred = request.payload.bytes;
-  request.complete();
+  if (wire_.isFlushed())
+    request.complete();
+  else
+    flushing_.push(request);
+}
+
+template <typename Wire> bool SendSide<Wire>::flush() {
+  return wire_.isFlushed() && flushing_.removeIf([](Request &request) {
+    request.complete();
+    return true;
+  }) != 0;
 }
 
 // One after the other: a ring of bytes shared by several would complete them all late.
@@ -210,6 +228,7 @@ template <typename Wire> bool SendSide<Wire>::progress() {
   bool moved = !requested_.empty() && wire_.mayHaveReplies() && takeReplies();
   moved |= stream();
   moved |= sendPending();
+  moved |= !flushing_.empty() && flush();
   return wire_.progress() || moved;
 }
 
@@ -226,6 +245,7 @@ bool SendSide<Wire>::cancel(const CompletionCounter &counter, uint32_t &canceled
   canceled += streaming_.removeIf(revoke);
   canceled += held_.removeIf(revoke);
   canceled += pending_.removeIf(isOurs);
+  canceled += flushing_.removeIf(isOurs);
   return isOver;
 }
 

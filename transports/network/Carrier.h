@@ -42,10 +42,10 @@ struct Powers {
   bool moves = false;               ///< reads and writes memory of others
   bool byAddress = false;           ///< others name memory by its address; else by its distance
   bool local = false;               ///< wants to know this rank's own memory too
-  bool ticketIsKey = false;         ///< a write is announced under its key, not its ticket
   bool pins = false;                ///< registered memory must not be given back to the system
   bool gathers = false;             ///< what is offered between hold() and push() costs less
   bool ticketIsKey = false;         ///< a write comes with the memory's key for a ticket
+  bool isWatched = true;            ///< processes of peers are watched by connections of their own
 };
 
 /// What registered memory is for.

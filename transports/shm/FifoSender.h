@@ -56,6 +56,9 @@ public:
   bool isThrottled(uint64_t = 0) const {
     return header_->isThrottled.load(std::memory_order_relaxed) != 0;
   }
+  // What is in the FIFO needs no progress of this rank any more.
+  bool isFlushed() const { return true; }
+  bool flushes() const { return false; }
   bool receiverPostsLate() const { return header_->postsLate.load(std::memory_order_relaxed) != 0; }
   /// Whether the receiver can probably read the memory of this process, and this one its.
   bool canReach() const { return canReach_; }
