@@ -89,6 +89,7 @@ Status RemoteRanks::status() const {
 }
 
 void RemoteRanks::leave() {
+  worker_->leaveTogether();
   while (status() && !worker_->isIdle())
     progress();
   MPI_Request all = MPI_REQUEST_NULL;

@@ -79,6 +79,8 @@ protected:
   End &openEnd(Side &side, MessageSlot slot, OpId op, const Payload &payload);
   Posted send(MessageSlot slot, End &end);
   Posted afterPost(End &end);
+  /// Held.
+  std::span<const Completion> poll(bool progresses);
   void cancelHeld();
   void takeCompleted();
   void takeReports();
@@ -276,7 +278,12 @@ template <typename E> void PlanChannels<E>::takeCompleted() {
 
 template <typename E> std::span<const Completion> PlanChannels<E>::poll() {
   auto held = endpoint_.hold();
-  endpoint_.worker().progress();
+  return poll(true);
+}
+
+template <typename E> std::span<const Completion> PlanChannels<E>::poll(bool progresses) {
+  if (progresses)
+    endpoint_.worker().progress();
   takeCompleted();
   told_ = true;
   if (counter_.outstanding != 0)

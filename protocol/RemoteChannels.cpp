@@ -9,6 +9,7 @@ namespace {
 
 // What a peer put may be told after it has closed the plan.
 constexpr std::chrono::nanoseconds kGrace = std::chrono::milliseconds(10);
+constexpr uint32_t kIdlePollsPerProgress = 16;
 // Longer than others have a core that is shared.
 constexpr std::chrono::nanoseconds kPatience = std::chrono::milliseconds(100);
 constexpr std::chrono::nanoseconds kMostPatience = std::chrono::seconds(3);
@@ -105,14 +106,15 @@ void RemoteChannels::push() {
   endpoint_.worker().carrier().push();
 }
 
+// A look at a network is a call of the kernel. Where a group numbers its runs, this plan is one of
+// several, and others look too.
 std::span<const Completion> RemoteChannels::poll() {
-  if (!casts_.empty()) {
-    auto held = endpoint_.hold();
-    for (Cast &cast : casts_)
-      if (cast.state == Cast::State::Gathering && cast.gathered != 0)
-        split(cast);
-  }
-  return PlanChannels::poll();
+  auto held = endpoint_.hold();
+  for (Cast &cast : casts_)
+    if (cast.state == Cast::State::Gathering && cast.gathered != 0)
+      split(cast);
+  bool isIdle = numbersRuns() && counter_.outstanding == 0;
+  return PlanChannels::poll(!isIdle || ++idlePolls_ % kIdlePollsPerProgress == 0);
 }
 
 bool RemoteChannels::check() {

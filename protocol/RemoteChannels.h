@@ -80,6 +80,7 @@ private:
   std::vector<std::byte> together_;                      ///< a message in pieces
   bool mayBeUnwanted_ = false;                           ///< something is skipped in this run
   bool isGivenUp_ = false;
+  uint32_t idlePolls_ = 0;
   Clock::time_point desertedAt_ = {};
   Clock::time_point nextProbe_ = {}; ///< of this run; zero: nobody waited yet
   std::chrono::nanoseconds patience_{0};

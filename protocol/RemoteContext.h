@@ -38,7 +38,10 @@ public:
     uint32_t use = 0;
   };
 
-  /// The place of a new ticket. `key`: of the memory, where the carrier names puts by that.
+  /// Whether there can be one more.
+  bool hasRoom() const { return !free_.empty() || tickets_.size() < (1u << kPlaceBits); }
+  /// The place of a new ticket; there is room. `key`: of the memory, where the carrier names puts
+  /// by that.
   uint32_t add(const Ticket &ticket, std::optional<uint64_t> key);
   /// As the peer names it.
   uint32_t nameOf(uint32_t place) const { return place | tickets_[place].use << kPlaceBits; }

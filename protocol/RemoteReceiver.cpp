@@ -92,7 +92,8 @@ void RemoteReceiver::sendStream(const Rts &rts) {
 
 void RemoteReceiver::sendReady(const Rts &rts, const RemoteBuffer &buffer) {
   const RequestPayload &payload = *buffer.payload;
-  if (!network::registerMemory(context_.carrier, payload, Access::RemoteWrite))
+  if (!context_.tickets.hasRoom() ||
+      !network::registerMemory(context_.carrier, payload, Access::RemoteWrite))
     return sendStream(rts);
   Claim &claim = claimOf(rts);
   claim.state = State::Ready;
@@ -212,6 +213,7 @@ void RemoteReceiver::invite(const Tag &tag, const RequestPayload &payload, Mover
     return;
   bool isMeant = payload.registered->invites && mover != Mover::Reader;
   if ((protocol == Protocol::Static || isMeant || context_.options.invites) &&
+      context_.tickets.hasRoom() &&
       network::registerMemory(context_.carrier, payload, Access::RemoteWrite))
     sayRtr(payload, payload.bytes, tag, network::kUnasked);
 }

@@ -243,7 +243,7 @@ bool RemoteWorker::allSaidFarewell() const {
 
 // The carrier stops using memory before that goes.
 RemoteWorker::~RemoteWorker() {
-  if (mail_)
+  if (mail_ && !isLeaving_)
     sayGoodbye();
   if (isFrozen_)
     carrier_->abandon();

@@ -129,6 +129,8 @@ public:
 
   /// Whether nothing of this rank needs its progress any more.
   bool isIdle() const;
+  /// All ranks leave together: nobody is accused of having left, or told goodbye.
+  void leaveTogether() { isLeaving_ = true; }
   /// What to wait for where nothing moves. Nothing: there is news now.
   std::optional<network::Carrier::Wait> wakeup() { return carrier_->ifIdle(); }
   SleepTicket armSleep() { return wakes_.load(); }

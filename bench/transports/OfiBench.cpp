@@ -111,9 +111,10 @@ int main(int argc, char **argv) {
   options.provider = argv[1];
   bool isVerbs = options.provider == "verbs";
   colldsl::bench::Join join = [=](colldsl::shm::World &world, colldsl::Rank rank) {
-    return isVerbs ? colldsl::protocol::attach(world, rank, verbs::Options(),
-                                               verbs::open(world.numRanks(), verbs::Options()))
-                   : colldsl::protocol::attach(world, rank, options, ofi::open(options));
+    return isVerbs ? colldsl::protocol::attach(
+                         world, rank, colldsl::verbs::Options(),
+                         colldsl::verbs::open(world.numRanks(), colldsl::verbs::Options()))
+                   : colldsl::protocol::attach(world, rank, options, colldsl::ofi::open(options));
   };
   return colldsl::bench::measure(join, isVerbs, std::strtoull(argv[2], nullptr, 10),
                                  static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)));
