@@ -169,16 +169,25 @@ bool RemoteSender::canPut(const Room &room, const RequestPayload &payload) const
          context_.canGather(payload, network::Access::Write);
 }
 
-void RemoteSender::beginPut(Id &id) {
-  bool mustRegister = context_.carrier.powers().local;
+bool RemoteSender::beginPut(Id &id) {
+  if (context_.carrier.powers().local &&
+      !network::registerMemory(context_.carrier, id.payload, network::Access::Write))
+    return false;
   id.isReadable = false; // the receiver has decided
-  id.state =
-      !mustRegister || network::registerMemory(context_.carrier, id.payload, network::Access::Write)
-          ? State::Putting
-          : State::Stream;
+  id.state = State::Putting;
   hasReplies_ = true;
-  if (id.state == State::Putting && !startMove(id.id))
+  if (!startMove(id.id))
     context_.toMove.push_back(&id);
+  return true;
+}
+
+// Of a receiver that has said where it wants the message, and would take no notice of a request
+// that it fits.
+void RemoteSender::requestStream(Id &id) {
+  requested_.add(id);
+  context_.mail->say(
+      peer_, {.tag = id.tag, .rendezvous = rendezvousOf(id), .kind = Kind::Rts},
+      RtsBody{.bytes = id.payload.bytes, .address = 0, .key = 0, .isReadable = 0, .stretches = 0});
 }
 
 bool RemoteSender::startMove(uint16_t id) {
@@ -206,7 +215,8 @@ bool RemoteSender::takeInvitation(const Tag &tag, const RequestPayload &payload,
     return false;
   std::swap(made->room, invitation->room);
   id = made->id;
-  beginPut(*made);
+  if (!beginPut(*made))
+    requestStream(*made);
   return true;
 }
 
@@ -246,8 +256,8 @@ void RemoteSender::onRtr(const Header &header, std::span<const std::byte> body) 
   if (!id || id->state != State::Requested || !read(id->room, body))
     return;
   requested_.take(id->tag);
-  if (canPut(id->room, id->payload))
-    return beginPut(*id);
+  if (canPut(id->room, id->payload) && beginPut(*id))
+    return;
   id->isReadable = false; // the receiver has decided
   id->state = State::Stream;
   hasReplies_ = true;
@@ -266,7 +276,7 @@ void RemoteSender::onInvitation(const Tag &tag, std::span<const std::byte> body)
     requested_.take(tag);
     id->payload.registered->invites = true;
     std::swap(id->room, invitation.room);
-    return beginPut(*id);
+    return beginPut(*id) ? void() : requestStream(*id);
   }
   spare_.pop_back();
   invitation.tag = tag;

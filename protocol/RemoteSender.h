@@ -132,7 +132,8 @@ private:
   uint32_t rendezvousOf(const Id &id) const { return id.id | uint32_t{id.use} << 16; }
   void free(Id &id);
   bool canPut(const Room &room, const RequestPayload &payload) const;
-  void beginPut(Id &id);
+  bool beginPut(Id &id);
+  void requestStream(Id &id);
   bool read(Room &room, std::span<const std::byte> bytes) const;
   void onInvitation(const Tag &tag, std::span<const std::byte> body);
 
