@@ -94,6 +94,9 @@ public:
   /// any more.
   void discard(const Tag &scope);
 
+  /// Releases a message that no receive is ever posted for, if it is here.
+  void refuse(const Tag &tag);
+
   /// Whether nothing has come for a posted receive.
   bool isUnmatched(const Request &request) const { return posted_.find(request.tag) == &request; }
   /// Takes such a receive back.
@@ -419,6 +422,10 @@ template <typename Wire> void ReceiveSide<Wire>::closeStream(StreamId stream) {
 
 template <typename Wire> void ReceiveSide<Wire>::discard(const Tag &scope) {
   releaseUnexpected([&](const auto &message) { return isOf(message.tag, scope); });
+}
+
+template <typename Wire> void ReceiveSide<Wire>::refuse(const Tag &tag) {
+  releaseUnexpected([&](const auto &message) { return message.tag == tag; });
 }
 
 // The sender of a request need not wait.

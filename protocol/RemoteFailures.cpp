@@ -14,8 +14,9 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Of runs that failed; what is older nobody asks for.
-constexpr size_t kMostRuns = 1024;
+// Of runs that failed. What is older nobody asks for: a rank that is so many runs ahead of another
+// has filled the window of each peer that is behind.
+constexpr size_t kMostRuns = 32 << 10;
 
 } // namespace
 
@@ -28,11 +29,14 @@ bool RemoteWorker::note(const Tag *scope, const Fault &fault) {
     if (isNew)
       allFailed_ = known;
   } else if (scope->run != kAllRuns) {
-    isNew = !findFailure(*scope);
+    std::pair run{streamOf(*scope), scope->run};
+    isNew = failedRuns_.emplace(run, known).second;
     if (isNew)
-      failedRuns_.push_back({RunId{streamOf(*scope), scope->run}, known});
-    if (failedRuns_.size() > kMostRuns)
-      failedRuns_.pop_front();
+      failedRunsInOrder_.push_back(run);
+    if (failedRunsInOrder_.size() > kMostRuns) {
+      failedRuns_.erase(failedRunsInOrder_.front());
+      failedRunsInOrder_.pop_front();
+    }
   } else {
     StreamId stream = streamOf(*scope);
     auto opened = opened_.find(scope->context);
@@ -47,9 +51,8 @@ bool RemoteWorker::note(const Tag *scope, const Fault &fault) {
 std::optional<Fault> RemoteWorker::findFailure(const Tag &run) const {
   if (auto found = failedStreams_.find(streamOf(run)); found != failedStreams_.end())
     return found->second;
-  for (const auto &[failed, fault] : failedRuns_)
-    if (failed.contains(run))
-      return fault;
+  if (auto found = failedRuns_.find({streamOf(run), run.run}); found != failedRuns_.end())
+    return found->second;
   return allFailed_;
 }
 

@@ -373,8 +373,9 @@ void RemoteWorker::onProbe(Peer &from, const Header &header, ProbeBody body) {
   }
   mail_->say(from, {.tag = header.tag, .rendezvous = header.rendezvous, .kind = Kind::ProbeReply},
              body);
-  if (body.progress == network::Progress::Past) // what is refused behind the answer is nobody's
-    connectionOf(from).receives.discard(header.tag);
+  bool isUnwanted = body.sends && body.progress != network::Progress::NotYet;
+  if (header.rendezvous == 0 && isUnwanted) // behind the answer: its sender knows
+    connectionOf(from).receives.refuse(header.tag);
 }
 
 void RemoteWorker::onProbeReply(Connection &from, const Header &header, const ProbeBody &body) {

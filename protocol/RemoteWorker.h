@@ -235,7 +235,8 @@ private:
   std::map<StreamId, std::vector<EarlyCast>> early_; ///< of streams that nobody uses yet
   std::map<std::vector<Rank>, std::optional<network::Multicast::Group>> groups_; ///< by members
   std::map<StreamId, Fault> failedStreams_;
-  std::deque<std::pair<RunId, Fault>> failedRuns_; ///< the newest
+  std::map<std::pair<StreamId, uint32_t>, Fault> failedRuns_;
+  std::deque<std::pair<StreamId, uint32_t>> failedRunsInOrder_; ///< the newest last
   std::optional<Fault> allFailed_;
   uint32_t numReports_ = 0;
   std::vector<Drain> draining_;
