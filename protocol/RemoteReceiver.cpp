@@ -160,8 +160,10 @@ bool RemoteReceiver::startMove(uint16_t id) {
 // before it does; after a read that took nearly as long the sender is asked.
 void RemoteReceiver::onMoved(uint16_t id) {
   Claim &claim = claims_[id];
-  if (claim.isCanceled)
-    return giveBack(claim);
+  if (claim.isCanceled) {
+    giveBack(claim);
+    return side_->onRtsCanceled(id);
+  }
   if (Clock::now() - claim.began < context_.options.linger / 2)
     return side_->onGot(id);
   claim.state = State::ToConfirm;
@@ -277,14 +279,16 @@ void RemoteReceiver::fragment(Claim &claim, std::span<const std::byte> bytes) {
   side_->onFragment(claim.id, bytes.data(), bytes.size());
 }
 
-// The receives wait as if nothing had come.
+// The receives wait as if nothing had come; those whose memory is being read into once that is over,
+// so that to cancel them waits for it.
 void RemoteReceiver::onCancel(const Tag &scope) {
   for (Claim &claim : claims_) {
     if (claim.state == State::None || !isOf(claim.rts.tag, scope))
       continue;
     claim.isCanceled = true;
-    if (!claim.isOpen)
-      giveBack(claim);
+    if (claim.isOpen)
+      continue;
+    giveBack(claim);
     side_->onRtsCanceled(claim.id);
   }
   side_->dropRts(scope);
