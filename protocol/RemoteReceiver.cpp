@@ -29,7 +29,35 @@ void RemoteReceiver::onRts(const Header &header, std::span<const std::byte> byte
   rts.tag = header.tag;
   rts.rendezvous = header.rendezvous;
   rts.stretches = body.stretches;
+  if (isAwaitingPut(rts))
+    return deferred_.push_back(rts);
   side_->onRts(header.tag, rts.buffer.id, rts);
+}
+
+// Puts keep no order with frames.
+void RemoteReceiver::takeDeferred() {
+  for (size_t i = 0; i < deferred_.size();) {
+    Rts rts = deferred_[i];
+    if (isAwaitingPut(rts)) {
+      ++i;
+      continue;
+    }
+    deferred_.erase(deferred_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (context_.isDiscarded(rts.tag))
+      refuse(rts);
+    else
+      side_->onRts(rts.tag, rts.buffer.id, rts);
+  }
+}
+
+void RemoteReceiver::onStreamClosed(StreamId stream) {
+  std::erase_if(deferred_, [&](const Rts &rts) {
+    bool isGone = streamOf(rts.tag) == stream;
+    if (isGone)
+      refuse(rts);
+    return isGone;
+  });
+  side_->onStreamClosed(stream);
 }
 
 RemoteReceiver::Claim *RemoteReceiver::find(uint32_t rendezvous) {
@@ -254,6 +282,7 @@ void RemoteReceiver::onPut(const TicketTable::Ticket &ticket) {
     return side_->onInvitedPut(ticket.tag);
   giveBack(claims_[ticket.id]);
   side_->onPut(ticket.id);
+  takeDeferred();
 }
 
 void RemoteReceiver::onFragment(uint32_t rendezvous, std::span<const std::byte> bytes) {
@@ -291,7 +320,9 @@ void RemoteReceiver::onCancel(const Tag &scope) {
     giveBack(claim);
     side_->onRtsCanceled(claim.id);
   }
+  std::erase_if(deferred_, [&](const Rts &rts) { return isOf(rts.tag, scope); });
   side_->dropRts(scope);
+  takeDeferred();
 }
 
 void RemoteReceiver::dropGets(const Tag &scope) {
