@@ -277,6 +277,15 @@ bool RemoteReceiver::cancelInvitation(const Tag &tag, const RequestPayload &payl
   return false;
 }
 
+void RemoteReceiver::forgetInvitation(const Tag &tag, const RequestPayload &payload) {
+  RegisteredMemory *registered = payload.registered;
+  bool mayMove =
+      registered && registered->ticket != RegisteredMemory::kNoTicket && !isDrained(tag);
+  uninvite(payload);
+  if (mayMove)
+    registered->region.reset();
+}
+
 void RemoteReceiver::onPut(const TicketTable::Ticket &ticket) {
   if (ticket.isInvited)
     return side_->onInvitedPut(ticket.tag);

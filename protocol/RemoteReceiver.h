@@ -91,6 +91,8 @@ public:
   void uninvite(const RequestPayload &payload);
   bool isInvited(const RequestPayload &payload, const Rts &rts);
   bool cancelInvitation(const Tag &tag, const RequestPayload &payload);
+  /// As forget(), of a receive that the sender did not ask for.
+  void forgetInvitation(const Tag &tag, const RequestPayload &payload);
 
   // What the sender says. It may name anything.
 
