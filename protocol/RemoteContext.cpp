@@ -36,9 +36,8 @@ TicketTable::Ticket TicketTable::take(uint32_t name) {
 }
 
 size_t TicketTable::numInUse() const {
-  return static_cast<size_t>(std::count_if(tickets_.begin(), tickets_.end(), [](const Ticket &t) {
-    return t.receiver != nullptr;
-  }));
+  return static_cast<size_t>(std::count_if(tickets_.begin(), tickets_.end(),
+                                           [](const Ticket &t) { return t.receiver != nullptr; }));
 }
 
 bool RemoteContext::canMove(const network::Peer &peer, const RequestPayload &payload,

@@ -279,8 +279,7 @@ bool RemoteReceiver::cancelInvitation(const Tag &tag, const RequestPayload &payl
 
 void RemoteReceiver::forgetInvitation(const Tag &tag, const RequestPayload &payload) {
   RegisteredMemory *registered = payload.registered;
-  bool mayMove =
-      registered && registered->ticket != RegisteredMemory::kNoTicket && !isDrained(tag);
+  bool mayMove = registered && registered->ticket != RegisteredMemory::kNoTicket && !isDrained(tag);
   uninvite(payload);
   if (mayMove)
     registered->region.reset();
@@ -317,8 +316,8 @@ void RemoteReceiver::fragment(Claim &claim, std::span<const std::byte> bytes) {
   side_->onFragment(claim.id, bytes.data(), bytes.size());
 }
 
-// The receives wait as if nothing had come; those whose memory is being read into once that is over,
-// so that to cancel them waits for it.
+// The receives wait as if nothing had come; those whose memory is being read into once that is
+// over, so that to cancel them waits for it.
 void RemoteReceiver::onCancel(const Tag &scope) {
   for (Claim &claim : claims_) {
     if (claim.state == State::None || !isOf(claim.rts.tag, scope))

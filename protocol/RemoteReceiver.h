@@ -159,7 +159,8 @@ private:
   RemoteSender &sender_;
   ReceiveSide<RemoteReceiver> *side_ = nullptr;
   std::deque<Claim> claims_; ///< by rendezvous id; they stay where they are
-  /// Requests that overtook the end of a put: the sender is done with it, and has used its id again.
+  /// Requests that overtook the end of a put: the sender is done with it, and has used its id
+  /// again.
   std::vector<Rts> deferred_;
 };
 
