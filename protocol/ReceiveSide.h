@@ -374,9 +374,11 @@ template <typename Wire> bool ReceiveSide<Wire>::cancelReady(const CompletionCou
 template <typename Wire> uint32_t ReceiveSide<Wire>::cancel(const CompletionCounter &counter) {
   auto isOurs = [&](const Request &request) { return request.counter == &counter; };
   uint32_t canceled = posted_.removeIf([&](const Request &request) {
-    if (isOurs(request))
-      wire_.uninvite(request.payload);
-    return isOurs(request);
+    if (!isOurs(request))
+      return false;
+    if constexpr (Wire::kInvites)
+      wire_.forgetInvitation(request.tag, request.payload);
+    return true;
   });
   std::erase_if(ready_, [&](uint16_t id) { return isOurs(*incoming_[id].request); });
   for (Incoming &incoming : incoming_)

@@ -1,5 +1,7 @@
 #include "protocol/RemoteContext.h"
 
+#include <algorithm>
+
 namespace colldsl::protocol {
 
 uint32_t TicketTable::add(const Ticket &ticket, std::optional<uint64_t> key) {
@@ -31,6 +33,11 @@ TicketTable::Ticket TicketTable::take(uint32_t name) {
   Ticket ticket = tickets_[place];
   retire(place);
   return ticket;
+}
+
+size_t TicketTable::numInUse() const {
+  return static_cast<size_t>(std::count_if(tickets_.begin(), tickets_.end(),
+                                           [](const Ticket &t) { return t.receiver != nullptr; }));
 }
 
 bool RemoteContext::canMove(const network::Peer &peer, const RequestPayload &payload,

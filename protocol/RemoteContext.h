@@ -49,6 +49,7 @@ public:
   /// Of a name from a peer, which may be anything: the ticket, retired. Its receiver is null if
   /// there is none.
   Ticket take(uint32_t name);
+  size_t numInUse() const;
 
 private:
   static constexpr uint32_t kPlaceBits = 20;

@@ -29,7 +29,35 @@ void RemoteReceiver::onRts(const Header &header, std::span<const std::byte> byte
   rts.tag = header.tag;
   rts.rendezvous = header.rendezvous;
   rts.stretches = body.stretches;
+  if (isAwaitingPut(rts))
+    return deferred_.push_back(rts);
   side_->onRts(header.tag, rts.buffer.id, rts);
+}
+
+// Puts keep no order with frames.
+void RemoteReceiver::takeDeferred() {
+  for (size_t i = 0; i < deferred_.size();) {
+    Rts rts = deferred_[i];
+    if (isAwaitingPut(rts)) {
+      ++i;
+      continue;
+    }
+    deferred_.erase(deferred_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (context_.isDiscarded(rts.tag))
+      refuse(rts);
+    else
+      side_->onRts(rts.tag, rts.buffer.id, rts);
+  }
+}
+
+void RemoteReceiver::onStreamClosed(StreamId stream) {
+  std::erase_if(deferred_, [&](const Rts &rts) {
+    bool isGone = streamOf(rts.tag) == stream;
+    if (isGone)
+      refuse(rts);
+    return isGone;
+  });
+  side_->onStreamClosed(stream);
 }
 
 RemoteReceiver::Claim *RemoteReceiver::find(uint32_t rendezvous) {
@@ -161,8 +189,10 @@ bool RemoteReceiver::startMove(uint16_t id) {
 // before it does; after a read that took nearly as long the sender is asked.
 void RemoteReceiver::onMoved(uint16_t id) {
   Claim &claim = claims_[id];
-  if (claim.isCanceled)
-    return giveBack(claim);
+  if (claim.isCanceled) {
+    giveBack(claim);
+    return side_->onRtsCanceled(id);
+  }
   if (Clock::now() - claim.began < context_.options.linger / 2)
     return side_->onGot(id);
   claim.state = State::ToConfirm;
@@ -249,11 +279,20 @@ bool RemoteReceiver::cancelInvitation(const Tag &tag, const RequestPayload &payl
   return false;
 }
 
+void RemoteReceiver::forgetInvitation(const Tag &tag, const RequestPayload &payload) {
+  RegisteredMemory *registered = payload.registered;
+  bool mayMove = registered && registered->ticket != RegisteredMemory::kNoTicket && !isDrained(tag);
+  uninvite(payload);
+  if (mayMove)
+    registered->region.reset();
+}
+
 void RemoteReceiver::onPut(const TicketTable::Ticket &ticket) {
   if (ticket.isInvited)
     return side_->onInvitedPut(ticket.tag);
   giveBack(claims_[ticket.id]);
   side_->onPut(ticket.id);
+  takeDeferred();
 }
 
 void RemoteReceiver::onFragment(uint32_t rendezvous, std::span<const std::byte> bytes) {
@@ -279,17 +318,21 @@ void RemoteReceiver::fragment(Claim &claim, std::span<const std::byte> bytes) {
   side_->onFragment(claim.id, bytes.data(), bytes.size());
 }
 
-// The receives wait as if nothing had come.
+// The receives wait as if nothing had come; those whose memory is being read into once that is
+// over, so that to cancel them waits for it.
 void RemoteReceiver::onCancel(const Tag &scope) {
   for (Claim &claim : claims_) {
     if (claim.state == State::None || !isOf(claim.rts.tag, scope))
       continue;
     claim.isCanceled = true;
-    if (!claim.isOpen)
-      giveBack(claim);
+    if (claim.isOpen)
+      continue;
+    giveBack(claim);
     side_->onRtsCanceled(claim.id);
   }
+  std::erase_if(deferred_, [&](const Rts &rts) { return isOf(rts.tag, scope); });
   side_->dropRts(scope);
+  takeDeferred();
 }
 
 void RemoteReceiver::dropGets(const Tag &scope) {

@@ -91,13 +91,15 @@ public:
   void uninvite(const RequestPayload &payload);
   bool isInvited(const RequestPayload &payload, const Rts &rts);
   bool cancelInvitation(const Tag &tag, const RequestPayload &payload);
+  /// As forget(), of a receive that the sender did not ask for.
+  void forgetInvitation(const Tag &tag, const RequestPayload &payload);
 
   // What the sender says. It may name anything.
 
   void onEager(const Tag &tag, std::span<const std::byte> bytes) {
     side_->onEager(tag, bytes.data(), bytes.size());
   }
-  void onStreamClosed(StreamId stream) { side_->onStreamClosed(stream); }
+  void onStreamClosed(StreamId stream);
   void onRts(const network::Header &header, std::span<const std::byte> body);
   void onFragment(uint32_t rendezvous, std::span<const std::byte> bytes);
   /// The same of a message that goes to several receivers at once.
@@ -106,6 +108,9 @@ public:
   void onConfirmed(uint32_t rendezvous);
   /// It has given a run up.
   void onCancel(const Tag &scope);
+  /// Answers requests whose ids name another message no more.
+  void takeDeferred();
+  size_t numDeferred() const { return deferred_.size(); }
 
   /// This rank gives a run, or a stream, up: nothing is read any more that is not on its way.
   void dropGets(const Tag &scope);
@@ -138,6 +143,10 @@ private:
   bool isDrained(const Tag &tag) const {
     return sender_.isDrained(tag) || peer_.isGone || peer_.saidGoodbye;
   }
+  bool isAwaitingPut(const Rts &rts) const {
+    uint16_t id = rts.buffer.id;
+    return id < claims_.size() && claims_[id].state == State::Ready;
+  }
   void endUse(network::RegisteredMemory &registered);
   Claim *find(uint32_t rendezvous);
   void sayFin(uint32_t rendezvous, const Tag &tag);
@@ -150,6 +159,9 @@ private:
   RemoteSender &sender_;
   ReceiveSide<RemoteReceiver> *side_ = nullptr;
   std::deque<Claim> claims_; ///< by rendezvous id; they stay where they are
+  /// Requests that overtook the end of a put: the sender is done with it, and has used its id
+  /// again.
+  std::vector<Rts> deferred_;
 };
 
 } // namespace colldsl::protocol

@@ -2,7 +2,8 @@
 /// carrier reads and writes memory of peers, payloads move between registered memory.
 ///
 /// A rendezvous id is used again when the receiver knows nothing of it any more: it has said Fin,
-/// or Drained, or has closed the stream.
+/// or Drained, or has closed the stream; or when the payload is put, of which the receiver is
+/// notified in no order with frames.
 #pragma once
 
 #include "protocol/RemoteContext.h"
@@ -78,6 +79,7 @@ public:
   void closeStream(uint32_t context, uint32_t stream);
   bool isBusy() const { return false; }
   bool progress() { return false; }
+  size_t numIdsInUse() const { return ids_.size() - freeIds_.size(); }
 
   /// Of the stream: frames to this receiver and others at once.
   void countCast(StreamId stream) { ++casts_[stream]; }

@@ -188,6 +188,7 @@ void RemoteWorker::cancel(Connection &at, const CompletionCounter &counter,
   if (!isOver)
     freeze(at.peer.rank);
   at.receives.cancel(counter);
+  at.receives.wire().takeDeferred();
 }
 
 void RemoteWorker::freeze(Rank peer) {
@@ -446,9 +447,16 @@ uint64_t RemoteWorker::numRefused() const {
 
 size_t RemoteWorker::numOpen() const {
   size_t open = draining_.size();
-  for (const Connection *at : connections_)
-    open += at->sends.isBusy() + at->receives.numOpen();
+  for (Connection *at : connections_)
+    open += at->sends.isBusy() + at->receives.numOpen() + at->receives.wire().numDeferred();
   return open;
+}
+
+size_t RemoteWorker::numIdsInUse() const {
+  size_t inUse = 0;
+  for (Connection *at : connections_)
+    inUse += at->sends.wire().numIdsInUse();
+  return inUse;
 }
 
 void RemoteWorker::sayFor(Peer &to, std::span<const std::byte> bytes) {

@@ -143,6 +143,8 @@ public:
   uint64_t numRefused() const;
   /// Messages that are not at their end.
   size_t numOpen() const;
+  size_t numIdsInUse() const;
+  size_t numTickets() const { return context_.tickets.numInUse(); }
 
 private:
   struct Connection : network::PeerState {
