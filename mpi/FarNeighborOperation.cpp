@@ -1,5 +1,6 @@
 #include "mpi/FarNeighborOperation.h"
 
+#include "mpi/RemoteRanks.h"
 #include "mpi/ServedComm.h"
 
 #include <algorithm>
@@ -14,18 +15,20 @@ bool isFar(const ServedComm &comm, int peer) { return comm.onNode(peer) == kNoRa
 bool FarNeighborOperation::isFor(const ServedComm &comm) {
   auto leaves = [&](const Edge &edge) { return isFar(comm, edge.peer); };
   const Neighborhood &known = comm.neighborhood();
-  return comm.job().letters() && (std::any_of(known.out.begin(), known.out.end(), leaves) ||
-                                  std::any_of(known.in.begin(), known.in.end(), leaves));
+  return comm.job().remote() && (std::any_of(known.out.begin(), known.out.end(), leaves) ||
+                                 std::any_of(known.in.begin(), known.in.end(), leaves));
 }
 
-// Keys are those of the exchange.
-FarNeighborOperation::FarNeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream)
+FarNeighborOperation::FarNeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream,
+                                           uint32_t remoteStream)
     : NeighborOperation(comm, kind, stream), job_(comm.job()),
-      letters_(*job_.letters(), {{comm.context().number, stream, 0, comm.context().owner},
-                                 comm.members(),
-                                 Rank{static_cast<uint32_t>(comm.rank())},
-                                 &number_}),
-      far_(letters_) {}
+      remote_(job_.remote()->worker(),
+              {comm.context().number,
+               *comm.members(),
+               Rank{static_cast<uint32_t>(comm.rank())},
+               {remoteStream, &number_}},
+              nullptr),
+      far_(remote_) {}
 
 void FarNeighborOperation::sendTo(const ServedComm &comm, int peer, const Pieces &pieces) {
   if (isFar(comm, peer))

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "mpi/FarEdges.h"
-#include "mpi/LetterEndpoint.h"
 #include "mpi/NeighborOperation.h"
+#include "protocol/RemoteEndpoint.h"
 
 namespace colldsl::mpi {
 
@@ -15,7 +15,8 @@ public:
   /// Whether this rank has such neighbours.
   static bool isFor(const ServedComm &comm);
 
-  FarNeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream);
+  /// `stream`: of the exchange; `remoteStream`: as RemoteRanks::streamOf() has it.
+  FarNeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream, uint32_t remoteStream);
 
   ~FarNeighborOperation() override { giveUp(); }
 
@@ -38,7 +39,7 @@ private:
 
   Job &job_;
   uint32_t number_ = 0; ///< of the run
-  LetterEndpoint letters_;
+  protocol::RemoteEndpoint remote_;
   FarEdges far_;
 };
 

@@ -1,11 +1,9 @@
 #include "mpi/Job.h"
 
-#include "mpi/Letters.h"
 #include "mpi/Mover.h"
-#include "mpi/MpiCourier.h"
-#include "mpi/NetworkCourier.h"
 #include "mpi/Operation.h"
 #include "mpi/Real.h"
+#include "mpi/RemoteRanks.h"
 #include "mpi/Settings.h"
 #include "protocol/CopyCosts.h"
 #include "stdlib/StandardLibrary.h"
@@ -117,20 +115,18 @@ void Job::measureCopies(const Node &node) {
 
 // All ranks come to the same end.
 void Job::connectNodes() {
-  Result<std::unique_ptr<Courier>> courier = Status::error("COLLDSL_NETWORK says so");
+  Result<std::unique_ptr<RemoteRanks>> remote = Status::error("COLLDSL_NETWORK says so");
   Haste haste = Settings::all().wantsProgressThread() ? Haste::Asleep : Haste::Quick;
   if (!Settings::all().avoidsNetwork())
-    courier = NetworkCourier::make(MPI_COMM_WORLD, haste);
-  if (!allSay(MPI_COMM_WORLD, courier.ok()) && courier)
-    courier = Status::error("another rank has no network");
+    remote = RemoteRanks::overNetwork(MPI_COMM_WORLD, haste, worker_->progressTable());
+  if (!allSay(MPI_COMM_WORLD, remote.ok()) && remote)
+    remote = Status::error("another rank has no network");
   if (Settings::all().isVerbose() && worldRank_ == 0)
     std::fprintf(stderr, "colldsl: messages between nodes: %s\n",
-                 courier ? (*courier)->name().c_str()
-                         : ("those of the MPI below: " + courier.message()).c_str());
-  std::unique_ptr<Courier> chosen =
-      courier ? courier.take() : std::make_unique<MpiCourier>(MPI_COMM_WORLD);
-  chosen->whileWaiting([this] { worker_->progress(); });
-  letters_ = std::make_unique<Letters>(std::move(chosen), worker_->progressTable());
+                 remote ? (*remote)->name().c_str()
+                        : ("those of the MPI below: " + remote.message()).c_str());
+  remote_ = remote ? remote.take() : RemoteRanks::overMpi(MPI_COMM_WORLD, worker_->progressTable());
+  remote_->worker().whileWaiting([this] { worker_->progress(); });
 }
 
 void Job::tell(uint32_t ranksHere, const Status &shared, bool isFine) const {
@@ -154,7 +150,9 @@ void Job::end() {
   if (Settings::all().wantsProgressThread())
     job->endMovingBesides();
   job->mover_.reset();
-  job->letters_.reset();
+  if (job->remote_)
+    job->remote_->leave();
+  job->remote_.reset();
   for (MPI_Op op : job->kept_)
     real::Op_free(&op);
   job->typesInUse_.freeAll();
@@ -179,20 +177,20 @@ void Job::endMovingBesides() {
 
 bool Job::poll() {
   bool moved = worker_->progress();
-  if (letters_)
-    moved |= letters_->poll();
+  if (remote_)
+    moved |= remote_->progress();
   for (Operation *operation : moved_)
     moved |= operation->progress();
   return moved;
 }
 
 bool Job::pollBesides() {
-  bool mayCall = isThreaded_ || !letters_ || !letters_->courier().isOfMpi();
+  bool mayCall = isThreaded_ || !remote_ || !remote_->isOfMpi();
   return mayCall ? poll() : worker_->progress();
 }
 
 std::optional<protocol::Wakeup> Job::wakeup() {
-  return letters_ ? letters_->wakeup() : protocol::Wakeup{};
+  return remote_ ? remote_->wakeup() : protocol::Wakeup{};
 }
 
 Status Job::waitFor(Operation &operation) {
@@ -211,23 +209,23 @@ Status Job::moveOnce() {
 }
 
 void Job::lookFar() {
-  if (letters_)
-    letters_->look();
+  if (remote_)
+    remote_->worker().look();
   noteFailure();
 }
 
 // Who waits for ranks of its own node alone learns of it there.
 void Job::noteFailure() {
-  if (!letters_ || letters_->status() || std::exchange(hasFailed_, true))
-    return;
-  world_->reportToAll({kNoRank, kNoOp, letters_->status().message(), letters_->status().kind()});
+  Status remote = remote_ ? remote_->status() : Status();
+  if (!remote && !std::exchange(hasFailed_, true))
+    world_->reportToAll({kNoRank, kNoOp, remote.message(), remote.kind()});
 }
 
 // Other nodes hear of it that a rank of this one died.
 Status Job::told(Status outcome) {
   noteFailure();
-  if (!outcome && letters_)
-    letters_->sendFailure({Rank{worldRank_}, kNoOp, outcome.message(), outcome.kind()});
+  if (!outcome && remote_)
+    remote_->worker().reportAll({Rank{worldRank_}, kNoOp, outcome.message(), outcome.kind()});
   return outcome;
 }
 
@@ -253,8 +251,8 @@ void Job::progressBelow() {
 void Job::progress() { progressBelow(); }
 // Ranks of other nodes may wait for an answer of this one, which waits for its own node alone.
 void Job::check() {
-  if (letters_)
-    letters_->poll();
+  if (remote_)
+    remote_->progress();
   lookFar();
 }
 

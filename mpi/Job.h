@@ -20,9 +20,9 @@
 
 namespace colldsl::mpi {
 
-class Letters;
 class Mover;
 class Operation;
+class RemoteRanks;
 
 /// From MPI_Init to MPI_Finalize.
 class Job : protocol::ProgressHook {
@@ -38,11 +38,12 @@ public:
 
   protocol::Worker &worker() { return *worker_; }
   /// To ranks of other nodes; null: there are none.
-  Letters *letters() { return letters_.get(); }
+  RemoteRanks *remote() { return remote_.get(); }
 
   /// Place among the job's ranks on this node, by rank of MPI_COMM_WORLD; kNoRank: it sits on
   /// another one.
   Rank onNode(Rank worldRank) const { return nodes_.placeOf[index(worldRank)]; }
+  uint32_t numRanks() const { return static_cast<uint32_t>(nodes_.first.size()); }
   MPI_Group worldGroup() const { return worldGroup_; }
   /// Where the ranks of MPI_COMM_WORLD sit.
   const Topology &topology() const { return topology_; }
@@ -123,7 +124,7 @@ private:
   std::unique_ptr<shm::World> world_;
   std::unique_ptr<protocol::Worker> worker_;
   std::unique_ptr<Library> library_;
-  std::unique_ptr<Letters> letters_;
+  std::unique_ptr<RemoteRanks> remote_;
   Topology topology_ = Topology::flat(1);
   Nodes nodes_;
   std::vector<Operation *> moved_; ///< by poll(), besides what the worker moves
@@ -135,7 +136,7 @@ private:
   FairMutex mutex_;
   std::unique_ptr<Mover> mover_;
   uint32_t worldRank_ = 0;
-  bool hasFailed_ = false; ///< the letters have, and this node knows it
+  bool hasFailed_ = false; ///< what goes to other nodes has, and this node knows it
   std::atomic<uint64_t> nextContext_{1};
   std::vector<MPI_Op> kept_;
   std::vector<std::shared_ptr<PromisesAsked>> asked_; ///< not answered when last looked at

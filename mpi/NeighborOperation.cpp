@@ -1,6 +1,7 @@
 #include "mpi/NeighborOperation.h"
 
 #include "mpi/FarNeighborOperation.h"
+#include "mpi/RemoteRanks.h"
 #include "mpi/ServedComm.h"
 
 #include <numeric>
@@ -24,10 +25,15 @@ NeighborOperation::NeighborOperation(ServedComm &comm, CallKind kind, uint32_t s
 
 Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
                                                            uint32_t stream) {
-  std::shared_ptr<NeighborOperation> operation =
-      FarNeighborOperation::isFor(comm)
-          ? std::make_shared<FarNeighborOperation>(comm, call.kind, stream)
-          : std::shared_ptr<NeighborOperation>(new NeighborOperation(comm, call.kind, stream));
+  std::shared_ptr<NeighborOperation> operation;
+  if (FarNeighborOperation::isFor(comm)) {
+    auto remote = RemoteRanks::streamOf(stream, comm.context().owner, comm.job().numRanks());
+    if (!remote)
+      return Status::error("the communicator has too many persistent calls");
+    operation = std::make_shared<FarNeighborOperation>(comm, call.kind, stream, *remote);
+  } else {
+    operation.reset(new NeighborOperation(comm, call.kind, stream));
+  }
   if (!operation->addEdges(comm, call))
     return std::shared_ptr<Operation>();
   if (Status s = operation->seal(); !s)

@@ -1,6 +1,7 @@
 #include "mpi/PlanGroup.h"
 
 #include "mpi/Job.h"
+#include "mpi/RemoteRanks.h"
 
 #include <algorithm>
 
@@ -27,20 +28,20 @@ Topology topologyOf(const Job &job, const std::vector<Rank> &members) {
 PlanGroup::PlanGroup(Job &job, std::shared_ptr<const std::vector<Rank>> members, Rank self,
                      uint32_t context, uint32_t stream)
     : job_(job), progress_(job.worker().progressTable(), {context, stream, 0, 0}),
-      lanes_(job.worker(), onNode(job, *members, self, context, {stream, &next_}), nullptr),
-      communicator_(connect(members, {context, stream, 0, 0}), topologyOf(job, *members)) {}
+      local_(job.worker(), onNode(job, *members, self, context, {stream, &next_}), nullptr),
+      communicator_(connect(*members, context, stream), topologyOf(job, *members)) {}
 
 // Where all are on this node nothing stands between plans and connections.
-Endpoint &PlanGroup::connect(const std::shared_ptr<const std::vector<Rank>> &members,
-                             const Tag &key) {
-  constexpr uint8_t kNear = 0, kFar = 1;
+Endpoint &PlanGroup::connect(const std::vector<Rank> &members, uint32_t context, uint32_t stream) {
+  constexpr uint8_t kLocal = 0, kRemote = 1;
   std::vector<uint8_t> partOf;
-  for (Rank member : *members)
-    partOf.push_back(job_.onNode(member) == kNoRank ? kFar : kNear);
-  if (std::find(partOf.begin(), partOf.end(), kFar) == partOf.end())
-    return lanes_;
-  letters_.emplace(*job_.letters(), LetterGroup{key, members, lanes_.rank(), &next_});
-  routed_.emplace(std::vector<Endpoint *>{&lanes_, &*letters_}, std::move(partOf), kFar);
+  for (Rank member : members)
+    partOf.push_back(job_.onNode(member) == kNoRank ? kRemote : kLocal);
+  if (std::find(partOf.begin(), partOf.end(), kRemote) == partOf.end())
+    return local_;
+  protocol::RankGroup group{context, members, local_.rank(), {stream, &next_}};
+  remote_.emplace(job_.remote()->worker(), std::move(group), nullptr);
+  routed_.emplace(std::vector<Endpoint *>{&local_, &*remote_}, std::move(partOf), kRemote);
   return *routed_;
 }
 

@@ -1,8 +1,8 @@
 /// The ranks of a communicator as plans know them. Lives as long as their plans.
 #pragma once
 
-#include "mpi/LetterEndpoint.h"
 #include "protocol/PlanEndpoint.h"
+#include "protocol/RemoteEndpoint.h"
 #include "runtime/Communicator.h"
 #include "transports/routed/RoutedEndpoint.h"
 
@@ -31,14 +31,14 @@ public:
   void end(uint32_t number) { progress_.end(number); }
 
 private:
-  Endpoint &connect(const std::shared_ptr<const std::vector<Rank>> &members, const Tag &key);
+  Endpoint &connect(const std::vector<Rank> &members, uint32_t context, uint32_t stream);
 
   Job &job_;
   uint32_t next_ = 0;
   protocol::RunProgress progress_;
-  protocol::PlanEndpoint lanes_;
-  std::optional<LetterEndpoint> letters_;        ///< where some rank is on another node
-  std::optional<routed::RoutedEndpoint> routed_; ///< then both
+  protocol::PlanEndpoint local_;
+  std::optional<protocol::RemoteEndpoint> remote_; ///< where some rank is on another node
+  std::optional<routed::RoutedEndpoint> routed_;   ///< then both
   Communicator communicator_;
 };
 

@@ -5,6 +5,7 @@
 #include "mpi/NeighborOperation.h"
 #include "mpi/Real.h"
 #include "mpi/Reductions.h"
+#include "mpi/RemoteRanks.h"
 #include "mpi/Settings.h"
 
 #include <algorithm>
@@ -19,8 +20,6 @@ namespace {
 constexpr size_t kPrepared = 16;
 // Of those that differ in the places of their buffers alone, so many have an operation each.
 constexpr size_t kPlaces = 2;
-// The stream of the plans of a context, by its owner; neighbour operations number theirs from 0.
-constexpr uint32_t kPlansOf = Letters::kCountsMessages;
 
 using Shared = std::shared_ptr<ServedComm>;
 
@@ -255,7 +254,7 @@ void ServedComm::describe(MPI_Comm comm, bool mayHaveTopology) {
 
 std::shared_ptr<PlanGroup> ServedComm::plansOf(Job::Context context) const {
   return std::make_shared<PlanGroup>(job_, members_, Rank{static_cast<uint32_t>(rank_)},
-                                     context.number, kPlansOf | context.owner);
+                                     context.number, RemoteRanks::kPlansOf | context.owner);
 }
 
 const std::shared_ptr<PlanGroup> &ServedComm::plans() {

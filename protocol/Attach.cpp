@@ -13,7 +13,8 @@ namespace {
 /// What the endpoint is made of.
 struct Parts {
   Parts(shm::World &world, Rank self, const Options &options)
-      : worker(world, self, options), inner(worker, RankGroup::ofWorld(world, self), &mutex),
+      : worker(world, self, options),
+        inner(worker, RankGroup::ofAll(world.numRanks(), self), &mutex),
         bootstrap(world, self, worker.arena(), mutex, worker.health()) {}
 
   std::mutex mutex; ///< of the worker and its arena

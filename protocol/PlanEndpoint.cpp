@@ -1,5 +1,5 @@
 #include "protocol/PlanEndpoint.h"
-#include "protocol/PlanChannels.h"
+#include "protocol/LocalChannels.h"
 #include "transports/shm/ShmBootstrap.h"
 #include "transports/shm/Sleep.h"
 
@@ -9,14 +9,14 @@ namespace colldsl::protocol {
 namespace {
 
 struct OwnWorker {
-  Worker worker;
+  Worker ownWorker;
   std::mutex mutex;
 };
 
 class WorldEndpoint : OwnWorker, public PlanEndpoint {
 public:
   WorldEndpoint(shm::World &world, Rank self, RankGroup group, const Options &options)
-      : OwnWorker{{world, self, options}, {}}, PlanEndpoint(worker, std::move(group), &mutex) {}
+      : OwnWorker{{world, self, options}, {}}, PlanEndpoint(ownWorker, std::move(group), &mutex) {}
 };
 
 std::string reportedBy(Rank rank, const std::string &what) {
@@ -24,13 +24,6 @@ std::string reportedBy(Rank rank, const std::string &what) {
 }
 
 } // namespace
-
-RankGroup RankGroup::ofWorld(const shm::World &world, Rank self) {
-  RankGroup group{kWorldContext, std::vector<Rank>(world.numRanks()), self};
-  for (uint32_t r = 0; r < world.numRanks(); ++r)
-    group.ranks[r] = Rank{r};
-  return group;
-}
 
 // Each death has a witness: the left neighbour in the group, of those on this machine.
 PlanEndpoint::PlanEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
@@ -45,13 +38,13 @@ PlanEndpoint::PlanEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
   uint32_t next = index(group_.self);
   do
     next = (next + 1) % numRanks();
-  while (onMachine(Rank{next}) == kNoRank);
-  worker_.health().watch(onMachine(Rank{next}));
+  while (group_.rankAt(Rank{next}) == kNoRank);
+  worker_.health().watch(group_.rankAt(Rank{next}));
 }
 
 Result<std::unique_ptr<Endpoint>> PlanEndpoint::attach(shm::World &world, Rank rank,
                                                        const Options &options) {
-  return attach(world, RankGroup::ofWorld(world, rank), options);
+  return attach(world, RankGroup::ofAll(world.numRanks(), rank), options);
 }
 
 Result<std::unique_ptr<Endpoint>> PlanEndpoint::attach(shm::World &world, RankGroup group,
@@ -63,25 +56,11 @@ Result<std::unique_ptr<Endpoint>> PlanEndpoint::attach(shm::World &world, RankGr
       std::make_unique<WorldEndpoint>(world, rank, std::move(group), options));
 }
 
-Status PlanEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
-  for (const EdgeSpec &edge : edges)
-    if (index(edge.peer) >= numRanks() || onMachine(edge.peer) == kNoRank)
-      return Status::error("there is no rank " + std::to_string(index(edge.peer)) + " among the " +
-                           std::to_string(numRanks()) + " that lanes lead to");
-  return {};
-}
-
-Rank PlanEndpoint::inGroup(Rank onMachine) const {
-  auto at = std::find(group_.ranks.begin(), group_.ranks.end(), onMachine);
-  return at == group_.ranks.end() ? kNoRank
-                                  : Rank{static_cast<uint32_t>(at - group_.ranks.begin())};
-}
-
 Result<std::unique_ptr<Channels>> PlanEndpoint::open(const OpenRequest &request) {
-  auto channels = std::make_unique<PlanChannels>(*this, nextStream());
-  Status own = checkPeers(request.out);
+  auto channels = std::make_unique<LocalChannels>(*this, nextStream());
+  Status own = group_.check(request.out);
   if (own)
-    own = checkPeers(request.in);
+    own = group_.check(request.in);
   if (own)
     own = channels->connect(request);
   if (own && request.ready)
@@ -97,27 +76,52 @@ void PlanEndpoint::refuse(const std::string &reason) {
   uint32_t stream = nextStream();
   StreamId plan = streamId(group_.context, stream);
   auto held = hold();
-  if (!numbersRuns())
-    worker_.discard(plan);
-  report(plan, numbersRuns() ? *group_.runs.next : 0,
+  if (!group_.numbersRuns())
+    worker_.discard(tagOf(plan, kAllRuns));
+  report(plan, group_.numbersRuns() ? *group_.runs.next : 0,
          {rank(), kNoOp, reportedBy(rank(), reason), ErrorKind::Refused});
   closed(stream);
 }
 
 void PlanEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const {
   Fault told = fault;
-  told.peer = fault.peer == kNoRank ? kNoRank : onMachine(fault.peer);
-  if (numbersRuns())
+  told.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
+  if (group_.numbersRuns())
     worker_.world().reportRun(plan, run, told);
   else
-    worker_.world().report(plan, told, isOfAll());
+    worker_.world().report(plan, told, group_.isOfAll());
+}
+
+Status PlanEndpoint::connect(Rank peer) {
+  return worker_.sendsTo(peer) ? Status() : noMemoryFor(group_.placeOf(peer));
+}
+
+// Ranks of the world are those of the machine. Who is none of the group may die.
+std::optional<Fault> PlanEndpoint::findFailure(StreamId plan, uint32_t run) const {
+  const shm::World &world = worker_.world();
+  auto isOurs = [this](Rank rank) { return group_.placeOf(rank) != kNoRank; };
+  std::optional<Fault> fault =
+      group_.numbersRuns() ? world.findRunFailure(plan, run) : world.findFailure(plan);
+  if (!fault)
+    fault = world.findDeath(isOurs);
+  if (!fault)
+    fault = world.findFailureOfAll();
+  if (!fault || fault->peer == kNoRank)
+    return fault;
+  if (!isOurs(fault->peer))
+    return std::nullopt;
+  Rank place = group_.placeOf(fault->peer);
+  if (fault->reason == shm::reasonOfDeath(fault->peer))
+    fault->reason = shm::reasonOfDeath(place);
+  fault->peer = place;
+  return fault;
 }
 
 uint32_t PlanEndpoint::nextStream() {
-  if (numbersRuns())
+  if (group_.numbersRuns())
     return group_.runs.stream;
   auto held = hold();
-  if (isOfAll())
+  if (group_.isOfAll())
     open_.open(opened_, [this](uint64_t bytes) {
       void *memory = worker_.allocate(bytes);
       return memory ? *worker_.world().offsetOf(memory, bytes) : shm::OpenPlans::kNone;
@@ -126,7 +130,7 @@ uint32_t PlanEndpoint::nextStream() {
 }
 
 void PlanEndpoint::closed(uint32_t stream) {
-  if (isOfAll())
+  if (group_.isOfAll())
     open_.close(stream);
 }
 

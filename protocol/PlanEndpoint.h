@@ -15,31 +15,13 @@
 /// in vain.
 #pragma once
 
+#include "protocol/RankGroup.h"
 #include "protocol/Worker.h"
 #include "transports/shm/OpenPlans.h"
 
 #include <mutex>
 
 namespace colldsl::protocol {
-
-/// Ranks that open plans together.
-struct RankGroup {
-  uint32_t context = 0;    ///< alike on all of them; nothing else of the worker has it
-  std::vector<Rank> ranks; ///< of the machine, in the order of the group; kNoRank: not on it
-  Rank self = kNoRank;     ///< this rank's place in the group
-
-  /// All ranks of a world, numbered alike. Nothing else uses its connections.
-  static RankGroup ofWorld(const shm::World &world, Rank self);
-
-  /// Where the group numbers the runs: in one stream, those of all plans.
-  struct Numbering {
-    uint32_t stream = 0;
-    const uint32_t *next = nullptr; ///< the run that is started next; null: plans number their own
-  } runs = {};
-};
-
-/// The context of a worker that has a world for itself.
-inline constexpr uint32_t kWorldContext = 1;
 
 class PlanEndpoint : public Endpoint {
 public:
@@ -64,25 +46,35 @@ public:
   void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override;
   void wake() override;
 
-private:
-  friend class PlanChannels;
+  // For its channels.
 
-  bool numbersRuns() const { return group_.runs.next != nullptr; }
-  /// Whether its plans are those that all ranks of the world open together.
-  bool isOfAll() const { return !numbersRuns() && group_.context == kWorldContext; }
-  uint32_t nextStream();
-  /// Held.
-  void closed(uint32_t stream);
-  Status checkPeers(std::span<const EdgeSpec> edges) const;
-  /// Of this run alone where the group numbers them, else of the plan. The rank is one of the
-  /// group.
-  void report(StreamId plan, uint32_t run, const Fault &fault) const;
-  Rank onMachine(Rank place) const { return group_.ranks[index(place)]; }
-  /// kNoRank: not in the group.
-  Rank inGroup(Rank onMachine) const;
+  using Sends = LocalSends;
+  using Receives = LocalReceives;
+  struct EndState {};
+
+  Worker &worker() const { return worker_; }
+  const RankGroup &group() const { return group_; }
   std::unique_lock<std::mutex> hold() const {
     return guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
   }
+  /// Tables of the world need no guard.
+  std::unique_lock<std::mutex> holdToReport() const { return {}; }
+  Status connect(Rank peer);
+  Status connectFrom(Rank) { return {}; }
+  // Nothing is kept with a message.
+  template <typename End> void describe(End &, MessageId, const Transfer &) {}
+  template <typename End> void expect(End &) {}
+  template <typename End> void expectNoMore(End &) {}
+  /// Held.
+  void closed(uint32_t stream);
+  /// Of this run alone where the group numbers them, else of the plan. The rank is one of the
+  /// group.
+  void report(StreamId plan, uint32_t run, const Fault &fault) const;
+  std::optional<Fault> findFailure(StreamId plan, uint32_t run) const;
+  uint32_t numReports() const { return worker_.world().numReports(); }
+
+private:
+  uint32_t nextStream();
 
   Worker &worker_;
   RankGroup group_;

@@ -19,6 +19,7 @@
 #include "transports/Pieces.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace colldsl::protocol {
@@ -27,7 +28,7 @@ namespace colldsl::protocol {
 struct ReceiverContext {
   const Limits &limits;
   const Discarded &discarded;
-  const ProgressTable &progress;
+  const RunStatus &runs;
   std::vector<std::byte> part; ///< of a message that is combined
 };
 
@@ -89,8 +90,24 @@ public:
   /// This rank has closed the stream. Nothing is kept of it once both have.
   void closeStream(StreamId stream);
 
-  /// Releases the unexpected messages of a run that this rank does not take part in any more.
-  void discard(const RunId &run);
+  /// Releases the unexpected messages of a run, or a stream, that this rank does not take part in
+  /// any more.
+  void discard(const Tag &scope);
+
+  /// Releases a message that no receive is ever posted for, if it is here.
+  void refuse(const Tag &tag);
+
+  /// Whether nothing has come for a posted receive.
+  bool isUnmatched(const Request &request) const { return posted_.find(request.tag) == &request; }
+  /// Takes such a receive back.
+  void withdraw(Request &request) {
+    posted_.take(request.tag);
+    wire_.uninvite(request.payload);
+  }
+  /// Receives and messages that wait for each other.
+  size_t numOpen() const;
+  /// Bytes of a message with this tag that no receive was posted for. Nothing: there is none.
+  std::optional<uint64_t> findUnexpected(const Tag &tag) const;
 
 private:
   static constexpr uint32_t kPollsBeforeWithdrawing = 16;
@@ -118,7 +135,11 @@ private:
   void onRts(const Tag &tag, uint16_t id, const Rts &rts);
   void onFragment(uint16_t id, const std::byte *bytes, uint64_t count);
   void onPut(uint16_t id);
+  void onInvitedPut(const Tag &tag);
+  void onGot(uint16_t id);
   void onRtsCanceled(uint16_t id);
+  bool takeUnexpectedEager(const Tag &tag, const Payload &payload);
+  void dropRts(const Tag &scope);
   void onStreamClosed(StreamId stream);
 
   bool takeUnexpected(Request &request);
@@ -130,8 +151,9 @@ private:
   bool matchLength(Request &request, uint64_t bytes);
   bool answer(Request &request, uint16_t id, const Rts &rts);
   bool shouldPut(const Request &request, const Rts &rts, const RemoteBuffer &buffer) const;
-  bool get(Request &request, const Rts &rts);
-  bool getAndCombine(Request &request, const Rts &rts);
+  Got get(Request &request, const Rts &rts);
+  Got getAndCombine(Request &request, const Rts &rts);
+  void expect(uint16_t id, Request &request, const Rts &rts);
   bool mayReach(uint64_t bytes, uint32_t pieces) const {
     return wire_.canReach() && context_.limits.isWorthSingleCopy(bytes, pieces);
   }
@@ -187,8 +209,10 @@ template <typename Wire> void ReceiveSide<Wire>::unreserve(uint32_t messages) {
 template <typename Wire> void ReceiveSide<Wire>::recv(Request &request) {
   request.transferred = 0;
   ++request.counter->outstanding;
-  if (unexpected_.empty() || !takeUnexpected(request))
-    posted_.add(request);
+  if (!unexpected_.empty() && takeUnexpected(request))
+    return;
+  posted_.add(request);
+  wire_.invite(request.tag, request.payload, request.mover, request.protocol);
 }
 
 template <typename Wire> bool ReceiveSide<Wire>::progress() {
@@ -203,10 +227,13 @@ template <typename Wire> bool ReceiveSide<Wire>::progress() {
 
 template <typename Wire>
 void ReceiveSide<Wire>::onEager(const Tag &tag, const std::byte *bytes, uint64_t count) {
-  if (Request *request = posted_.take(tag))
+  if (Request *request = posted_.take(tag)) {
+    wire_.uninvite(request->payload);
     deliver(*request, bytes, count);
-  else
+    wire_.releaseCredit(count);
+  } else {
     keepEager(tag, bytes, count);
+  }
 }
 
 template <typename Wire>
@@ -225,14 +252,14 @@ void ReceiveSide<Wire>::onRts(const Tag &tag, uint16_t id, const Rts &rts) {
   noteArrival(rts.bytes, !request);
   if (!request)
     keepRts(tag, id, rts);
-  else if (!answer(*request, id, rts))
+  else if (wire_.isInvited(request->payload, rts) || !answer(*request, id, rts))
     posted_.add(*request);
 }
 
 template <typename Wire>
 void ReceiveSide<Wire>::keepEager(const Tag &tag, const std::byte *bytes, uint64_t count) {
   if (context_.discarded.containsRunOf(tag))
-    return;
+    return wire_.releaseCredit(count);
   if (unexpected_.size() >= sweepAt_)
     sweep();
   unexpected_.addEager(tag, bytes, count);
@@ -254,8 +281,7 @@ void ReceiveSide<Wire>::keepRts(const Tag &tag, uint16_t id, const Rts &rts) {
 // full then.
 template <typename Wire> void ReceiveSide<Wire>::sweep() {
   releaseUnexpected([&](const auto &message) {
-    return (message.rts && wire_.isRevoked(*message.rts)) ||
-           context_.progress.isOverHere(message.tag);
+    return (message.rts && wire_.isRevoked(*message.rts)) || context_.runs.isOverHere(message.tag);
   });
   sweepAt_ = std::max(kSweepAtLeast, 2 * unexpected_.size());
 }
@@ -281,13 +307,26 @@ template <typename Wire> bool ReceiveSide<Wire>::takeUnexpected(Request &request
   if (!message)
     return false;
   bool isTaken = true;
-  if (message->rts)
+  if (message->rts) {
     isTaken = answer(request, message->rendezvousId, *message->rts);
-  else
+  } else {
     deliver(request, message->bytes.data(), message->bytes.size());
+    wire_.releaseCredit(message->bytes.size());
+  }
   unexpected_.release(*message);
   updateThrottle();
   return isTaken;
+}
+
+template <typename Wire>
+bool ReceiveSide<Wire>::takeUnexpectedEager(const Tag &tag, const Payload &payload) {
+  const auto *message = unexpected_.empty() ? nullptr : unexpected_.find(tag);
+  if (!message || message->rts || message->bytes.size() != payload.bytes)
+    return false;
+  scatter(payload, 0, message->bytes.data(), payload.bytes);
+  wire_.releaseCredit(payload.bytes);
+  unexpected_.release(*message);
+  return true;
 }
 
 template <typename Wire> bool ReceiveSide<Wire>::matchLength(Request &request, uint64_t bytes) {
@@ -320,156 +359,51 @@ void ReceiveSide<Wire>::deliver(Request &request, const std::byte *bytes, uint64
   request.complete();
 }
 
-// False: the sender has revoked the request, as if it had never sent it.
-template <typename Wire>
-bool ReceiveSide<Wire>::answer(Request &request, uint16_t id, const Rts &rts) {
-  if (!wire_.claim(rts))
-    return false;
-  if (!matchLength(request, rts.bytes)) {
-    wire_.sendDone(rts);
-    return true;
-  }
-  RemoteBuffer buffer = wire_.remoteBufferOf(request.payload);
-  bool puts = shouldPut(request, rts, buffer);
-  if (!puts && get(request, rts)) {
-    request.complete();
-    return true;
-  }
-  request.transferred = 0;
-  if (id >= incoming_.size()) {
-    incoming_.resize(id + 1u);
-    ready_.reserve(incoming_.size());
-  }
-  incoming_[id] = {&request, rts};
-  if (puts || (buffer.isShared && !request.combining)) {
-    ready_.push_back(id);
-    wire_.sendReady(rts, buffer);
-  } else {
-    wire_.sendStream(rts);
-  }
-  return true;
-}
-
-template <typename Wire>
-bool ReceiveSide<Wire>::shouldPut(const Request &request, const Rts &rts,
-                                  const RemoteBuffer &buffer) const {
-  if (request.combining || (!buffer.isShared && !mayReach(rts.bytes, buffer.pieces)))
-    return false;
-  return request.mover == Mover::Writer ||
-         (request.mover == Mover::Either && rts.loadKiB + kSpareKiB < request.counter->loadKiB);
-}
-
-// Of a claimed request. True: the payload is here, and the sender knows it.
-template <typename Wire> bool ReceiveSide<Wire>::get(Request &request, const Rts &rts) {
-  if (const std::byte *bytes = wire_.map(rts.buffer)) {
-    store(request, 0, bytes, rts.bytes);
-    wire_.sendDone(rts);
-    return true;
-  }
-  if (!wire_.isSelf() && !mayReach(rts.bytes, rts.buffer.pieces))
-    return false;
-  if (request.combining)
-    return getAndCombine(request, rts);
-  Payload whole = request.payload;
-  whole.bytes = rts.bytes;
-  if (!wire_.get(rts.buffer, 0, whole))
-    return false;
-  wire_.sendDone(rts);
-  return true;
-}
-
-// Part by part, each of which stays in a cache until it is combined. What was combined before a
-// part cannot be read is not combined again. After the last part the sender need not wait for the
-// combine.
-template <typename Wire> bool ReceiveSide<Wire>::getAndCombine(Request &request, const Rts &rts) {
-  if (rts.buffer.pieces != 1)
-    return false;
-  const CombiningTarget &target = *request.combining;
-  const uint64_t most = kPartBytes - kPartBytes % target.elementBytes;
-  if (!target.room)
-    context_.part.resize(most);
-  for (uint64_t offset = 0; offset < rts.bytes; offset += most) {
-    std::byte *at = target.room ? target.room + offset : context_.part.data();
-    iovec part{at, std::min(most, rts.bytes - offset)};
-    if (!wire_.get(rts.buffer, offset, {&part, 1, false, false, part.iov_len}))
-      return false;
-    if (offset + part.iov_len == rts.bytes)
-      wire_.sendDone(rts);
-    store(request, offset, at, part.iov_len);
-  }
-  return true;
-}
-
-// The oldest RTR that its sender has not begun with, and whose payload this end can get.
-template <typename Wire> bool ReceiveSide<Wire>::withdrawReady() {
-  for (uint16_t id : ready_)
-    if (withdrawReady(id))
-      return true;
-  return false;
-}
-
-template <typename Wire> bool ReceiveSide<Wire>::withdrawReady(uint16_t id) {
-  auto [request, rts] = incoming_[id];
-  bool canGet = wire_.map(rts.buffer) || mayReach(rts.bytes, rts.buffer.pieces);
-  if (!canGet || !wire_.withdrawReady(rts))
-    return false;
-  std::erase(ready_, id);
-  if (get(*request, rts))
-    finish(id);
-  else
-    wire_.sendStream(rts);
-  return true;
-}
-
-template <typename Wire> void ReceiveSide<Wire>::finish(uint16_t id) {
-  Request *request = std::exchange(incoming_[id].request, nullptr);
-  request->transferred = incoming_[id].rts.bytes;
-  request->complete();
-}
-
-// A receive that was canceled gets nothing. Whoever sends fragments could not write.
-template <typename Wire>
-void ReceiveSide<Wire>::onFragment(uint16_t id, const std::byte *bytes, uint64_t count) {
-  std::erase(ready_, id);
-  Request *request = incoming_[id].request;
-  if (!request)
-    return;
-  store(*request, request->transferred, bytes, count);
-  request->transferred += count;
-  if (request->transferred == incoming_[id].rts.bytes)
-    finish(id);
-}
-
-template <typename Wire> void ReceiveSide<Wire>::onPut(uint16_t id) {
-  std::erase(ready_, id);
-  if (incoming_[id].request)
-    finish(id);
-}
-
-// The receive waits as if nothing had come.
-template <typename Wire> void ReceiveSide<Wire>::onRtsCanceled(uint16_t id) {
-  std::erase(ready_, id);
-  if (Request *request = std::exchange(incoming_[id].request, nullptr))
-    posted_.add(*request);
-}
-
 template <typename Wire> bool ReceiveSide<Wire>::cancelReady(const CompletionCounter &counter) {
-  return std::all_of(ready_.begin(), ready_.end(), [&](uint16_t id) {
-    const auto &[request, rts] = incoming_[id];
-    return request->counter != &counter || wire_.cancelReady(rts);
+  bool isOver = std::all_of(incoming_.begin(), incoming_.end(), [&](const Incoming &incoming) {
+    bool isOurs = incoming.request && incoming.request->counter == &counter;
+    return !isOurs || wire_.cancelReady(incoming.rts);
   });
+  if constexpr (Wire::kInvites)
+    posted_.forEach([&](const Request &request) {
+      isOver &= request.counter != &counter || wire_.cancelInvitation(request.tag, request.payload);
+    });
+  return isOver;
 }
 
 template <typename Wire> uint32_t ReceiveSide<Wire>::cancel(const CompletionCounter &counter) {
   auto isOurs = [&](const Request &request) { return request.counter == &counter; };
-  uint32_t canceled = posted_.removeIf(isOurs);
+  uint32_t canceled = posted_.removeIf([&](const Request &request) {
+    if (!isOurs(request))
+      return false;
+    if constexpr (Wire::kInvites)
+      wire_.forgetInvitation(request.tag, request.payload);
+    return true;
+  });
   std::erase_if(ready_, [&](uint16_t id) { return isOurs(*incoming_[id].request); });
   for (Incoming &incoming : incoming_)
     if (incoming.request && isOurs(*incoming.request)) {
+      wire_.forget(incoming.rts);
       incoming.request = nullptr;
       ++canceled;
     }
   return canceled;
+}
+
+template <typename Wire> size_t ReceiveSide<Wire>::numOpen() const {
+  auto isOpen = [](const Incoming &incoming) { return incoming.request != nullptr; };
+  return posted_.size() + unexpected_.size() +
+         static_cast<size_t>(std::count_if(incoming_.begin(), incoming_.end(), isOpen));
+}
+
+template <typename Wire>
+std::optional<uint64_t> ReceiveSide<Wire>::findUnexpected(const Tag &tag) const {
+  if (unexpected_.empty())
+    return std::nullopt;
+  const auto *message = unexpected_.find(tag);
+  if (!message)
+    return std::nullopt;
+  return message->rts ? message->rts->bytes : message->bytes.size();
 }
 
 // A wire keeps its order: of a stream that both ends have closed nothing comes any more.
@@ -488,8 +422,12 @@ template <typename Wire> void ReceiveSide<Wire>::closeStream(StreamId stream) {
     closedHere_.push_back(stream);
 }
 
-template <typename Wire> void ReceiveSide<Wire>::discard(const RunId &run) {
-  releaseUnexpected([&](const auto &message) { return run.contains(message.tag); });
+template <typename Wire> void ReceiveSide<Wire>::discard(const Tag &scope) {
+  releaseUnexpected([&](const auto &message) { return isOf(message.tag, scope); });
+}
+
+template <typename Wire> void ReceiveSide<Wire>::refuse(const Tag &tag) {
+  releaseUnexpected([&](const auto &message) { return message.tag == tag; });
 }
 
 // The sender of a request need not wait.
@@ -500,9 +438,13 @@ void ReceiveSide<Wire>::releaseUnexpected(IsGone isGone) {
     bool isReleased = isGone(message);
     if (isReleased && message.rts)
       wire_.refuse(*message.rts);
+    else if (isReleased)
+      wire_.releaseCredit(message.bytes.size());
     return isReleased;
   });
   updateThrottle();
 }
 
 } // namespace colldsl::protocol
+
+#include "protocol/ReceiveRendezvous.h"

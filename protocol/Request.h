@@ -21,13 +21,15 @@ struct CompletionCounter {
 
 struct Request {
   Tag tag;
-  Payload payload;
+  RequestPayload payload;
   CombiningTarget *combining = nullptr; ///< receive: may take the payload
   CompletionCounter *counter = nullptr;
   uint64_t transferred = 0; ///< bytes so far; once completed: of the message
   Request *next = nullptr;  ///< in the queue that it is in
   uint32_t owner = 0;       ///< for the owner's use
   uint16_t rendezvousId = 0;
+  bool isHeld = false;         ///< send: its receiver waits for fragments, which its owner sends
+  bool holdsFragments = false; ///< send: then it is
   Mover mover = Mover::Either; ///< alike at both ends, as is the next
   Protocol protocol = Protocol::Any;
 

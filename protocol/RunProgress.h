@@ -16,8 +16,17 @@ namespace colldsl::protocol {
 
 class RunProgress;
 
+/// Which runs this rank needs nothing more for.
+class RunStatus {
+public:
+  virtual bool isOverHere(const Tag &tag) const = 0;
+
+protected:
+  ~RunStatus() = default;
+};
+
 /// The streams of one rank. Not thread safe.
-class ProgressTable {
+class ProgressTable final : public RunStatus {
 public:
   ProgressTable(shm::World &world, Rank self, shm::Arena &arena)
       : world_(world), self_(self), arena_(arena) {}
@@ -25,7 +34,7 @@ public:
   /// Whether a rank needs nothing more for the run of this tag, or has left.
   bool isOver(Rank rank, const Tag &tag) const;
   /// The same of this rank itself, also of streams that ended not long ago.
-  bool isOverHere(const Tag &tag) const;
+  bool isOverHere(const Tag &tag) const override;
 
   /// Before the world goes.
   void close() { isClosed_ = true; }

@@ -23,13 +23,17 @@ public:
       : limits_(limits), wire_(std::forward<Args>(wire)...) {}
 
   Rank peer() const { return wire_.peer(); }
+  Wire &wire() { return wire_; }
 
   /// Makes room for so many requests to send, if there is memory left.
   void reserve(uint32_t requests) { wire_.reserve(requests); }
 
   /// Sends what can be sent without waiting for the receiver. True: the send is completed; the
   /// request was not kept, and its counter not touched.
-  bool trySend(const Request &request) { return pending_.empty() && sendEager(request); }
+  bool trySend(const Request &request) {
+    return pending_.empty() && !wire_.flushes() && !wire_.isInvited(request.tag) &&
+           sendEager(request);
+  }
 
   /// Sends it, now or later; counts it in its counter until it is completed.
   void send(Request &request);
@@ -38,7 +42,8 @@ public:
   void closeStream(uint32_t context, uint32_t stream) { wire_.closeStream(context, stream); }
 
   bool isBusy() const {
-    return !(pending_.empty() && requested_.empty() && streaming_.empty()) || wire_.isBusy();
+    return !(pending_.empty() && requested_.empty() && streaming_.empty() && flushing_.empty()) ||
+           wire_.isBusy();
   }
 
   /// True: something moved.
@@ -47,6 +52,31 @@ public:
   /// Cancels the sends of an operation: no byte of them leaves this rank any more. Adds to
   /// `canceled` how many they were. False: the peer copies one of them just now, which stays.
   bool cancel(const CompletionCounter &counter, uint32_t &canceled);
+  /// Where cancel() is not waited for any longer. True: this end still reads a payload.
+  bool abandon(const CompletionCounter &counter);
+
+  // Of a send whose fragments its owner holds (Request::isHeld).
+
+  /// They go to this receiver alone.
+  void sendFragments(Request &request) {
+    takeHeld(request);
+    streaming_.push(request);
+  }
+  /// They were sent to several receivers at once.
+  void completeHeld(Request &request) {
+    takeHeld(request);
+    complete(request);
+  }
+
+  /// Whether a request to send it waits for the receiver's reply.
+  bool isUnanswered(const Request &request) const {
+    return wire_.isUnanswered(request.rendezvousId, request.tag);
+  }
+  /// Takes back a send that the receiver will never answer.
+  void withdraw(Request &request) {
+    requested_.removeIf([&](const Request &requested) { return &requested == &request; });
+    wire_.abandon(request.rendezvousId);
+  }
 
 private:
   bool sendEager(const Request &request) {
@@ -62,24 +92,32 @@ private:
   bool stream();
   bool sendPending();
   void complete(Request &request);
+  void completeOnceFlushed(Request &request);
+  bool flush();
+  void takeHeld(Request &request) {
+    request.isHeld = false;
+    held_.removeIf([&](const Request &held) { return &held == &request; });
+  }
 
   const Limits &limits_;
   Wire wire_;
   RequestQueue pending_;   ///< wait for room
   RequestQueue requested_; ///< RTS sent, no reply yet
   RequestQueue streaming_; ///< the receiver waits for fragments
+  RequestQueue held_;      ///< the same; their owner sends them
+  RequestQueue flushing_;  ///< sent, but the wire still needs progress
 };
 
 // A receiver that posts late is not waited for where the payload is copied twice anyway.
 template <typename Wire> bool SendSide<Wire>::mayBeEager(const Request &request) const {
-  if (request.protocol == Protocol::Rendezvous || wire_.isThrottled())
+  uint64_t bytes = request.payload.bytes;
+  if (request.protocol == Protocol::Rendezvous || wire_.isThrottled(bytes))
     return false;
-  const auto &[pieces, count, always, upTo, bytes] = request.payload;
   return bytes <= limits_.eagerBytes ||
          (bytes <= wire_.longestEagerBytes() &&
           (request.protocol == Protocol::Eager ||
            (wire_.receiverPostsLate() &&
-            !(wire_.canReach() && limits_.isWorthSingleCopy(bytes, count)))));
+            !(wire_.canReach() && limits_.isWorthSingleCopy(bytes, request.payload.count)))));
 }
 
 template <typename Wire> void SendSide<Wire>::send(Request &request) {
@@ -90,15 +128,18 @@ template <typename Wire> void SendSide<Wire>::send(Request &request) {
 }
 
 template <typename Wire> bool SendSide<Wire>::publish(Request &request) {
+  if (wire_.takeInvitation(request.tag, request.payload, request.rendezvousId)) {
+    requested_.push(request);
+    return true;
+  }
   if (!sendEager(request))
     return !mayBeEager(request) && sendRts(request);
-  request.transferred = request.payload.bytes;
-  request.complete();
+  completeOnceFlushed(request);
   return true;
 }
 
 template <typename Wire> bool SendSide<Wire>::sendRts(Request &request) {
-  if (!wire_.trySendRts(request.tag, request.payload, request.counter->loadKiB,
+  if (!wire_.trySendRts(request.tag, request.payload, request.mover, request.counter->loadKiB,
                         request.rendezvousId))
     return false;
   requested_.push(request);
@@ -113,7 +154,8 @@ template <typename Wire> bool SendSide<Wire>::takeReply(Request &request) {
     complete(request);
     return true;
   case Wire::Replied::Stream:
-    streaming_.push(request);
+    request.isHeld = request.holdsFragments;
+    (request.isHeld ? held_ : streaming_).push(request);
     return true;
   case Wire::Replied::Receive:
     break;
@@ -132,8 +174,22 @@ template <typename Wire> bool SendSide<Wire>::takeReplies() {
 
 template <typename Wire> void SendSide<Wire>::complete(Request &request) {
   wire_.release(request.rendezvousId);
+  completeOnceFlushed(request);
+}
+
+template <typename Wire> void SendSide<Wire>::completeOnceFlushed(Request &request) {
   request.transferred = request.payload.bytes;
-  request.complete();
+  if (wire_.isFlushed())
+    request.complete();
+  else
+    flushing_.push(request);
+}
+
+template <typename Wire> bool SendSide<Wire>::flush() {
+  return wire_.isFlushed() && flushing_.removeIf([](Request &request) {
+    request.complete();
+    return true;
+  }) != 0;
 }
 
 // One after the other: a ring of bytes shared by several would complete them all late.
@@ -169,9 +225,10 @@ template <typename Wire> bool SendSide<Wire>::sendPending() {
 }
 
 template <typename Wire> bool SendSide<Wire>::progress() {
-  bool moved = !requested_.empty() && takeReplies();
+  bool moved = !requested_.empty() && wire_.mayHaveReplies() && takeReplies();
   moved |= stream();
   moved |= sendPending();
+  moved |= !flushing_.empty() && flush();
   return wire_.progress() || moved;
 }
 
@@ -186,8 +243,24 @@ bool SendSide<Wire>::cancel(const CompletionCounter &counter, uint32_t &canceled
   };
   canceled += requested_.removeIf(revoke);
   canceled += streaming_.removeIf(revoke);
+  canceled += held_.removeIf(revoke);
   canceled += pending_.removeIf(isOurs);
+  canceled += flushing_.removeIf(isOurs);
   return isOver;
+}
+
+template <typename Wire> bool SendSide<Wire>::abandon(const CompletionCounter &counter) {
+  bool isRead = false;
+  auto abandonOurs = [&](const Request &request) {
+    bool isOurs = request.counter == &counter;
+    if (isOurs)
+      isRead |= wire_.abandon(request.rendezvousId);
+    return isOurs;
+  };
+  requested_.removeIf(abandonOurs);
+  streaming_.removeIf(abandonOurs);
+  held_.removeIf(abandonOurs);
+  return isRead;
 }
 
 } // namespace colldsl::protocol

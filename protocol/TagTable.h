@@ -72,6 +72,12 @@ public:
     return taken;
   }
 
+  template <typename See> void forEach(See see) const {
+    for (const Record *chain : chains_)
+      for (const Record *at = chain; at; at = at->next)
+        see(*at);
+  }
+
 private:
   static constexpr size_t kLeastChains = 16;
 

@@ -225,17 +225,17 @@ void Worker::release(void *memory) {
 
 bool Worker::owns(const void *memory) const { return world_.offsetOf(memory, 1).has_value(); }
 
-void Worker::discard(StreamId stream) {
-  discarded_.add(stream);
+void Worker::discard(const Tag &scope) {
+  StreamId stream = streamOf(scope);
+  if (scope.run == kAllRuns)
+    discarded_.add(stream);
+  else
+    discarded_.add(RunId{stream, scope.run});
   for (LocalReceives *receives : allReceives_)
-    if (receives->hasClosed(stream))
+    if (scope.run != kAllRuns)
+      receives->discard(scope);
+    else if (receives->hasClosed(stream))
       receives->closeStream(stream);
-}
-
-void Worker::discard(const RunId &run) {
-  discarded_.add(run);
-  for (LocalReceives *receives : allReceives_)
-    receives->discard(run);
 }
 
 void Worker::cancel(const CompletionCounter &counter) {

@@ -145,10 +145,8 @@ public:
   /// Of this rank, where nothing else uses the worker; see allocate().
   shm::Arena &arena() { return arena_; }
 
-  /// What others send in this stream is thrown away.
-  void discard(StreamId stream);
-  /// The same of a single run.
-  void discard(const RunId &run);
+  /// What others send in a stream, or in a run of it, is thrown away.
+  void discard(const Tag &scope);
 
   shm::World &world() const { return world_; }
   const Options &options() const { return options_; }

@@ -1,13 +1,14 @@
 #include "runtime/WireUp.h"
 
 #include "protocol/Attach.h"
+#include "protocol/NetworkEndpoint.h"
 #include "protocol/PlanEndpoint.h"
 #include "runtime/NodeMemory.h"
 #include "runtime/OnNetwork.h"
-#include "transports/datagram/Attach.h"
-#include "transports/ofi/Attach.h"
+#include "transports/datagram/Open.h"
+#include "transports/ofi/Open.h"
 #include "transports/routed/RoutedEndpoint.h"
-#include "transports/verbs/Attach.h"
+#include "transports/verbs/Open.h"
 #include "wireup/BindAddress.h"
 #include "wireup/Environment.h"
 #include "wireup/Nodes.h"
@@ -34,15 +35,16 @@ Result<Options> bound(Result<Options> options, const char *variable,
 }
 
 /// Joins one of the networks. A rank that has no address tells all others so.
-template <typename Options, typename Attach>
+template <typename Options, typename Open>
 Status joinAt(const Oob &oob, AddressExchange &exchange, WiredUp &wired, const char *variable,
-              Result<Options> given, Attach attach) {
+              Result<Options> given, Open open) {
   Result<Options> options = bound(std::move(given), variable, exchange);
   exchange.note(options.status());
   if (Status s = exchange.run(); !s)
     return s;
   OobBootstrap bootstrap(oob);
-  auto endpoint = attach(bootstrap, Rank{oob.rank}, oob.numRanks, *options);
+  auto endpoint =
+      protocol::attach(bootstrap, Rank{oob.rank}, oob.numRanks, *options, open(*options));
   if (!endpoint)
     return endpoint.status();
   wired.parts.push_back(endpoint.take());
@@ -52,19 +54,19 @@ Status joinAt(const Oob &oob, AddressExchange &exchange, WiredUp &wired, const c
 Status joinNetwork(const Oob &oob, AddressExchange &exchange, WiredUp &wired, Ways ways) {
   switch (ways) {
   case Ways::Datagrams:
-    return joinAt<datagram::Options>(oob, exchange, wired, "COLLDSL_DATAGRAM_BIND",
-                                     datagram::optionsFromEnvironment(),
-                                     [](auto &&...all) { return datagram::attach(all...); });
+    return joinAt<datagram::Options>(
+        oob, exchange, wired, "COLLDSL_DATAGRAM_BIND", datagram::optionsFromEnvironment(),
+        [&](const datagram::Options &options) { return datagram::open(Rank{oob.rank}, options); });
   case Ways::Verbs:
-    return joinAt<verbs::Options>(oob, exchange, wired, "COLLDSL_VERBS_BIND",
-                                  verbs::optionsFromEnvironment(),
-                                  [](auto &&...all) { return verbs::attach(all...); });
+    return joinAt<verbs::Options>(
+        oob, exchange, wired, "COLLDSL_VERBS_BIND", verbs::optionsFromEnvironment(),
+        [&](const verbs::Options &options) { return verbs::open(oob.numRanks, options); });
   case Ways::All:
   case Ways::Ofi:
     break;
   }
   return joinAt<ofi::Options>(oob, exchange, wired, kOfiBind, ofi::optionsFromEnvironment(),
-                              [](auto &&...all) { return ofi::attach(all...); });
+                              ofi::open);
 }
 
 Status joinNode(const Oob &oob, WiredUp &wired) {

@@ -45,6 +45,10 @@
 
 namespace colldsl {
 
+namespace network {
+struct RegisteredMemory;
+}
+
 /// What whoever waits does before it sleeps.
 struct Patience {
   uint32_t looks = 1; ///< without news, before the core is given away
@@ -81,6 +85,27 @@ struct Payload {
   bool always = false; ///< travels even without bytes; alike on both ends
   bool upTo = false;   ///< receive: a shorter message is no error
   uint64_t bytes = 0;
+};
+
+/// A payload as wires see it.
+struct RequestPayload : Payload {
+  RequestPayload() = default;
+  RequestPayload(const Payload &payload) : Payload(payload) {}
+  /// Of the same memory handle.
+  RequestPayload &operator=(const Payload &payload) {
+    static_cast<Payload &>(*this) = payload;
+    return *this;
+  }
+
+  /// What a wire to other machines knows of the pieces, and keeps from run to run; null: nothing.
+  network::RegisteredMemory *registered = nullptr;
+};
+
+/// What becomes of a get that a wire is asked for.
+enum class Got : uint8_t {
+  Done,
+  Started, ///< the wire tells when it is done
+  Refused, ///< the memory cannot be read
 };
 
 /// Combines what a receive gets with what is there, as it comes. Belongs to whoever posts the

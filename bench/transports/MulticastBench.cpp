@@ -4,6 +4,7 @@
 //
 // With a loss, in per cent, each rank loses so much of what comes to it; then the time is that of
 // the wall, since lost packets are waited for.
+#include "protocol/NetworkEndpoint.h"
 #include "transports/datagram/DatagramCarrier.h"
 
 #include <algorithm>
@@ -57,7 +58,9 @@ public:
       auto carrier = datagram::DatagramCarrier::open(Rank{r}, {}, calls_).take();
       carriers_.push_back(carrier.get());
       endpoints_.push_back(
-          network::NetworkEndpoint::make(Rank{r}, numRanks, {}, std::move(carrier)).take());
+          protocol::NetworkEndpoint::make(Rank{r}, numRanks, {},
+                                          std::unique_ptr<network::Carrier>(std::move(carrier)))
+              .take());
       cards.push_back(endpoints_.back()->card());
     }
     for (auto &endpoint : endpoints_)
@@ -115,7 +118,7 @@ public:
 private:
   CountingCalls calls_;
   std::vector<datagram::DatagramCarrier *> carriers_;
-  std::vector<std::unique_ptr<network::NetworkEndpoint>> endpoints_;
+  std::vector<std::unique_ptr<protocol::NetworkEndpoint>> endpoints_;
 };
 
 struct Cost {

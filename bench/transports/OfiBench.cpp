@@ -5,8 +5,9 @@
 // Arguments: provider, or "verbs"; bytes, round trips. Prints the microseconds of one way.
 #include "bench/executor/Measure.h"
 #include "executor/LocalRanks.h"
-#include "transports/ofi/Attach.h"
-#include "transports/verbs/Attach.h"
+#include "protocol/NetworkEndpoint.h"
+#include "transports/ofi/Open.h"
+#include "transports/verbs/Open.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -110,8 +111,10 @@ int main(int argc, char **argv) {
   options.provider = argv[1];
   bool isVerbs = options.provider == "verbs";
   colldsl::bench::Join join = [=](colldsl::shm::World &world, colldsl::Rank rank) {
-    return isVerbs ? colldsl::verbs::attach(world, rank, {})
-                   : colldsl::ofi::attach(world, rank, options);
+    return isVerbs ? colldsl::protocol::attach(
+                         world, rank, colldsl::verbs::Options(),
+                         colldsl::verbs::open(world.numRanks(), colldsl::verbs::Options()))
+                   : colldsl::protocol::attach(world, rank, options, colldsl::ofi::open(options));
   };
   return colldsl::bench::measure(join, isVerbs, std::strtoull(argv[2], nullptr, 10),
                                  static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)));

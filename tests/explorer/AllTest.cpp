@@ -1,7 +1,7 @@
 // As ExplorerTest.cpp, with three messages.
 #include "tests/explorer/LaneMachine.h"
-#include "tests/explorer/NetworkMachine.h"
 #include "tests/explorer/ProgressMachine.h"
+#include "tests/explorer/RemoteScenarios.h"
 #include "tests/explorer/Scenarios.h"
 
 #include <gtest/gtest.h>
@@ -16,14 +16,18 @@ TEST(AllLanes, ofThreeRanks) {
   EXPECT_EQ(explore<LaneMachine>(3, 3, 1), "");
 }
 
-TEST(AllNetworks, ofTwoRanks) {
-  EXPECT_EQ(explore<NetworkMachine>(2, 2, 1), "");
-  EXPECT_EQ(explore<NetworkMachine>(2, 3, 1), "");
+// The counts of scenarios that are not walked completely are printed.
+TEST(AllRemote, oneMessage) {
+  EXPECT_EQ(explore({.messages = 1, .hasAllOrders = true}), "");
+  EXPECT_EQ(explore({.messages = 1, .mostStates = 100000, .isLate = true}), "");
 }
 
-TEST(AllNetworks, ofThreeRanks) {
-  EXPECT_EQ(explore<NetworkMachine>(3, 2, 1), "");
-  EXPECT_EQ(explore<NetworkMachine>(3, 3, 1), "");
+TEST(AllRemote, twoMessages) { EXPECT_EQ(explore({.messages = 2, .mostStates = 1000000}), ""); }
+
+TEST(AllRemote, ofThreeRanks) {
+  EXPECT_EQ(explore({.ranks = 3, .messages = 1}), "");
+  EXPECT_EQ(explore({.ranks = 3, .messages = 2, .every = 7, .mostStates = 20000}), "");
+  EXPECT_EQ(explore({.ranks = 3, .messages = 3, .every = 211, .mostStates = 20000}), "");
 }
 
 TEST(AllProgress, overNetworks) {

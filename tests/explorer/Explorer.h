@@ -25,6 +25,7 @@ struct Exploration {
   uint64_t states = 0;
   uint64_t ends = 0; ///< states in which no step is left
   std::string wrong; ///< empty: nothing; else what, and the steps that lead there
+  bool isComplete = true;
 };
 
 template <typename Machine> class Explorer {

@@ -1,7 +1,6 @@
 // All interleavings of ranks that exchange messages, of which one fails or dies anywhere. Each rule
 // that was found to be wrong once is found to be wrong here.
 #include "tests/explorer/LaneMachine.h"
-#include "tests/explorer/NetworkMachine.h"
 #include "tests/explorer/Scenarios.h"
 
 #include <gtest/gtest.h>
@@ -18,16 +17,6 @@ TEST(Lanes, ofTwoRanks) {
 TEST(Lanes, ofThreeRanks) {
   EXPECT_EQ(explore<LaneMachine>(3, 1, 1), "");
   EXPECT_EQ(explore<LaneMachine>(3, 2, 17), "");
-}
-
-TEST(Network, ofTwoRanks) {
-  EXPECT_EQ(explore<NetworkMachine>(2, 1, 1), "");
-  EXPECT_EQ(explore<NetworkMachine>(2, 2, 71), "");
-}
-
-TEST(Network, ofThreeRanks) {
-  EXPECT_EQ(explore<NetworkMachine>(3, 1, 1), "");
-  EXPECT_EQ(explore<NetworkMachine>(3, 2, 211), "");
 }
 
 template <typename Machine> struct Wrong {
@@ -60,23 +49,6 @@ INSTANTIATE_TEST_SUITE_P(
                       WrongLane{OfLanes::HidesLaterReports, "hidesLaterReports", "waits for good"},
                       WrongLane{OfLanes::WaitsForTheDead, "waitsForTheDead", "has no end"},
                       WrongLane{OfLanes::ToldBeforeCancelled, "toldBeforeCancelled", "memory"}),
-    nameOf);
-
-using WrongNet = Wrong<NetworkMachine>;
-using OfNetworks = NetworkMachine::Mutant;
-class WrongNetworks : public ::testing::TestWithParam<WrongNet> {};
-TEST_P(WrongNetworks, areFound) { expectFound(GetParam()); }
-
-INSTANTIATE_TEST_SUITE_P(
-    Rules, WrongNetworks,
-    ::testing::Values(WrongNet{OfNetworks::MovesAfterFailure, "movesAfterFailure", "memory"},
-                      WrongNet{OfNetworks::FailureEndsWrites, "failureEndsWrites", "memory"},
-                      WrongNet{OfNetworks::ClosesBeforeItHasMoved, "closesBeforeItHasMoved",
-                               "memory"},
-                      WrongNet{OfNetworks::ForgetsWriters, "forgetsWriters", "into memory"},
-                      WrongNet{OfNetworks::DeregistersUnread, "deregistersUnread", "is lost"},
-                      WrongNet{OfNetworks::KeepsForGood, "keepsForGood", "stays registered"},
-                      WrongNet{OfNetworks::EndsAfterFailure, "endsAfterFailure", "of memory"}),
     nameOf);
 
 } // namespace

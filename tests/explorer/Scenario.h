@@ -15,6 +15,7 @@ enum class Way : uint8_t {
   Written,   ///< by the sender, once the receiver has answered
   Fragments, ///< with the frames
   Announced, ///< by the sender, where the receiver said before it was asked
+  Eager,     ///< in the first frame
 };
 
 struct MessageSpec {
@@ -29,7 +30,9 @@ struct Scenario {
   uint8_t ranks = 2;
   std::vector<MessageSpec> messages;
   Trouble trouble = Trouble::None;
-  uint8_t troubled = 0; ///< rank
+  uint8_t troubled = 0;      ///< rank
+  bool hasAllOrders = false; ///< of steps that commute with all others, too
+  bool isLate = false;       ///< ranks perhaps answer later than others wait
 };
 
 } // namespace colldsl::test

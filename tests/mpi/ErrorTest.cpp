@@ -379,7 +379,7 @@ TEST(Errors, ZACallWithADeadRankFailsEachTime) {
   EXPECT_EQ(alltoall(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
   real::Barrier(MPI_COMM_WORLD); // nobody is in the middle of a call
   int last = ring.ranks - 1;
-  if (ring.rank == last || Job::current()->letters())
+  if (ring.rank == last || Job::current()->remote())
     return; // what other nodes are told is tried with hosts
   Job::current()->worker().world().reportDeath(
       Job::current()->onNode(Rank{static_cast<uint32_t>(last)}));

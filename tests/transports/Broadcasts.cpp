@@ -32,7 +32,8 @@ Broadcasts::Broadcasts(uint32_t ranks, const OptionsOf &optionsOf, const Weather
       return;
     }
     one.carrier = carrier->get();
-    auto endpoint = network::NetworkEndpoint::make(Rank{r}, ranks, options, carrier.take());
+    auto endpoint = protocol::NetworkEndpoint::make(
+        Rank{r}, ranks, options, std::unique_ptr<network::Carrier>(carrier.take()));
     if (!endpoint) {
       trouble = endpoint.message();
       return;

@@ -1,6 +1,7 @@
 /// Ranks over datagrams in one process, moved by one thread, of which the first one broadcasts.
 #pragma once
 
+#include "protocol/NetworkEndpoint.h"
 #include "tests/transports/LossyCalls.h"
 #include "transports/datagram/DatagramCarrier.h"
 
@@ -31,7 +32,7 @@ public:
 
   uint32_t numRanks() const { return static_cast<uint32_t>(ranks_.size()); }
   datagram::DatagramCarrier &carrier(uint32_t rank) { return *ranks_[rank].carrier; }
-  network::NetworkEndpoint &endpoint(uint32_t rank) { return *ranks_[rank].endpoint; }
+  protocol::NetworkEndpoint &endpoint(uint32_t rank) { return *ranks_[rank].endpoint; }
   LossyCalls &calls(uint32_t rank) { return *ranks_[rank].calls; }
   Channels &channels(uint32_t rank) { return *ranks_[rank].channels; }
   std::function<void()> eachPoll; ///< called then
@@ -41,7 +42,7 @@ private:
   struct One {
     std::unique_ptr<LossyCalls> calls;
     datagram::DatagramCarrier *carrier = nullptr;
-    std::unique_ptr<network::NetworkEndpoint> endpoint;
+    std::unique_ptr<protocol::NetworkEndpoint> endpoint;
     std::unique_ptr<Channels> channels;
     std::vector<std::vector<std::byte>> buffers;
     std::vector<iovec> pieces;

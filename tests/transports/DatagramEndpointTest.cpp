@@ -21,7 +21,10 @@ TEST(DatagramEndpoint, whatABusyRankOwesComesToo) {
     std::memcpy(&header, message.msg_hdr.msg_iov[0].iov_base, sizeof header);
     return header.kind == datagram::PacketKind::Data && !wasLost.exchange(true);
   };
-  NetworkPair pair([&](Rank r) { return datagram::makeEndpoint(r, 2, {}, calls); });
+  NetworkPair pair([&](Rank r) {
+    return protocol::NetworkEndpoint::make(r, 2, datagram::Options(),
+                                           datagram::open(r, datagram::Options(), calls));
+  });
   ASSERT_EQ(pair.trouble, "");
   std::vector<EdgeSpec> there{{Rank{1}, {makeMessageId(3, 0)}}}, here{{Rank{0}, there[0].messages}};
   auto sender = pair.endpoints[0]->open({there, {}}),
@@ -47,7 +50,9 @@ TEST(DatagramEndpoint, whoLeavesWaitsWhileSomethingIsTaken) {
   datagram::Options options;
   options.linger = 100ms;
   options.flightBytes = 1;
-  NetworkPair pair([&](Rank r) { return datagram::makeEndpoint(r, 2, options); });
+  NetworkPair pair([&](Rank r) {
+    return protocol::NetworkEndpoint::make(r, 2, options, datagram::open(r, options));
+  });
   ASSERT_EQ(pair.trouble, "");
   std::vector<MessageId> messages;
   for (uint32_t m = 0; m < kMessages; ++m)
@@ -83,15 +88,17 @@ TEST(DatagramEndpoint, whoLeavesWaitsWhileSomethingIsTaken) {
 }
 
 TEST(DatagramEndpoint, aKilledRankIsNoticedByAll) {
-  expectThatKilledRanksAreNoticed(
-      [](shm::World &world, Rank r) { return datagram::attach(world, r, {}); });
+  expectThatKilledRanksAreNoticed([](shm::World &world, Rank r) {
+    return protocol::attach(world, r, datagram::Options(), datagram::open(r, datagram::Options()));
+  });
 }
 
 TEST(DatagramEndpoint, memoryFollowsEdgesNotRanks) {
   datagram::Options options;
   options.linger = 0ns;
-  expectThatMemoryFollowsEdges(
-      [&](Rank r, uint32_t numRanks) { return datagram::makeEndpoint(r, numRanks, options); });
+  expectThatMemoryFollowsEdges([&](Rank r, uint32_t numRanks) {
+    return protocol::NetworkEndpoint::make(r, numRanks, options, datagram::open(r, options));
+  });
 }
 
 } // namespace

@@ -77,11 +77,16 @@ void sweep(Call call, const How &how, bool (&isFine)(const std::string &)) {
   SCOPED_TRACE(how.name);
   auto exchangeAt = [&](uint64_t at) {
     FaultyCalls calls(call, how, at);
-    return exchangeWith([&](Rank r) { return datagram::makeEndpoint(r, 2, quickOptions(), calls); },
-                        [&] { return calls.happened(); });
+    return exchangeWith(
+        [&](Rank r) {
+          return protocol::NetworkEndpoint::make(r, 2, quickOptions(),
+                                                 datagram::open(r, quickOptions(), calls));
+        },
+        [&] { return calls.happened(); });
   };
-  test::sweep(exchangeAt, isFine,
-              [](Rank r) { return datagram::makeEndpoint(r, 2, quickOptions()); });
+  test::sweep(exchangeAt, isFine, [](Rank r) {
+    return protocol::NetworkEndpoint::make(r, 2, quickOptions(), datagram::open(r, quickOptions()));
+  });
 }
 
 TEST(DatagramFaults, whatIsNotTakenNowIsOfferedAgain) {

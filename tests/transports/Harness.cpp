@@ -2,10 +2,11 @@
 
 #include "protocol/AgreedEndpoint.h"
 #include "protocol/Attach.h"
-#include "transports/ofi/Attach.h"
+#include "protocol/NetworkEndpoint.h"
+#include "transports/ofi/Open.h"
 #include "transports/routed/RoutedEndpoint.h"
 #include "transports/shm/ShmBootstrap.h"
-#include "transports/verbs/Attach.h"
+#include "transports/verbs/Open.h"
 
 #include <cstdlib>
 #include <thread>
@@ -128,7 +129,8 @@ Attach overAgreedDatagrams() {
       return s;
     for (uint32_t peer = 0; peer < world.numRanks(); ++peer)
       parts->health.watch(Rank{peer});
-    auto inner = datagram::attach(parts->bootstrap, r, world.numRanks(), {});
+    auto inner = protocol::attach(parts->bootstrap, r, world.numRanks(), datagram::Options(),
+                                  datagram::open(r, datagram::Options()));
     if (!inner)
       return inner.status();
     parts->inner = inner.take();
@@ -195,10 +197,17 @@ TransportSetup onRouted(const std::string &name, const Part &even, const Part &o
 namespace {
 
 // Over a network, whose ranks are processes of this machine.
+protocol::NetworkEndpoint::Carrier open(const ofi::Options &options, const shm::World &) {
+  return ofi::open(options);
+}
+protocol::NetworkEndpoint::Carrier open(const verbs::Options &options, const shm::World &world) {
+  return verbs::open(world.numRanks(), options);
+}
 template <typename Options>
 TransportSetup onNetwork(const std::string &name, const Options &options) {
-  TransportSetup setup =
-      onProcesses(name, {}, [=](shm::World &world, Rank r) { return attach(world, r, options); });
+  TransportSetup setup = onProcesses(name, {}, [=](shm::World &world, Rank r) {
+    return protocol::attach(world, r, options, open(options, world));
+  });
   setup.opensAlone = setup.isOverNetwork = true;
   return setup;
 }
@@ -249,11 +258,11 @@ TransportSetup onDatagrams(const std::string &name, const datagram::Options &opt
   bool isFair = weather.loss + weather.reordering + weather.duplication + weather.spoiling == 0;
   auto join = [=](shm::World &world, Rank r) {
     if (isFair)
-      return datagram::attach(world, r, options);
+      return protocol::attach(world, r, options, datagram::open(r, options));
     Weather own = weather;
     own.seed = weather.seed * 1000 + index(r);
     *calls = std::make_unique<LossyCalls>(own);
-    return datagram::attach(world, r, options, **calls);
+    return protocol::attach(world, r, options, datagram::open(r, options, **calls));
   };
   TransportSetup setup = onProcesses(name, {}, join);
   setup.opensAlone = setup.isOverNetwork = true;

@@ -5,7 +5,7 @@
 #include "executor/LocalRanks.h"
 #include "protocol/PlanEndpoint.h"
 #include "tests/transports/LossyCalls.h"
-#include "transports/datagram/Attach.h"
+#include "transports/datagram/Open.h"
 #include "transports/fake/FakeWorld.h"
 
 #include <functional>

@@ -307,7 +307,7 @@ TEST(Lanes, givenUpMessagesTakeNoTicketsForGood) {
                         else
                           worker.receivesFrom(Rank{0}).recv(message);
                       };
-                      worker.discard(protocol::RunId{streamId(1, 1), 1});
+                      worker.discard(tagOf(streamId(1, 1), 1));
                       for (uint32_t round = 0; round < kMany / kAtOnce; ++round) {
                         for (uint32_t i = 0; i < kAtOnce && sends; ++i) {
                           protocol::Request unwanted;

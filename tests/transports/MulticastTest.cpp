@@ -444,7 +444,9 @@ void killOne(Rank victim) {
   LocalOptions local;
   local.numRanks = 4;
   local.timeout = 30s;
-  local.attach = [](shm::World &world, Rank r) { return datagram::attach(world, r, {}); };
+  local.attach = [](shm::World &world, Rank r) {
+    return protocol::attach(world, r, datagram::Options(), datagram::open(r, datagram::Options()));
+  };
   auto outcomes = runLocalRanks(local, [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
     std::vector<EdgeSpec> in, out;
     std::vector<MessageId> ids = {makeMessageId(3, 0)};

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-using MakeAmong = std::function<Result<std::unique_ptr<network::NetworkEndpoint>>(Rank, uint32_t)>;
+using MakeAmong = std::function<Result<std::unique_ptr<protocol::NetworkEndpoint>>(Rank, uint32_t)>;
 
 // Rank 1 waits for rank 0, which waits for rank 3, which dies; rank 2 waits for rank 1.
 Result<std::vector<std::byte>> waitForTheDead(Endpoint &endpoint) {

@@ -1,8 +1,8 @@
 /// Two endpoints over a network in one process, moved by one thread.
 #pragma once
 
+#include "protocol/NetworkEndpoint.h"
 #include "tests/transports/Harness.h"
-#include "transports/network/NetworkEndpoint.h"
 
 #include <array>
 
@@ -10,7 +10,7 @@ namespace colldsl::test {
 
 class NetworkPair {
 public:
-  using Make = std::function<Result<std::unique_ptr<network::NetworkEndpoint>>(Rank)>;
+  using Make = std::function<Result<std::unique_ptr<protocol::NetworkEndpoint>>(Rank)>;
   explicit NetworkPair(const Make &make);
   ~NetworkPair() { closeAll(); }
 
@@ -23,7 +23,7 @@ public:
   /// Both say goodbye.
   void closeAll();
 
-  std::array<std::unique_ptr<network::NetworkEndpoint>, 2> endpoints;
+  std::array<std::unique_ptr<protocol::NetworkEndpoint>, 2> endpoints;
   std::string trouble; ///< why there are none
   uint32_t pieces = 1; ///< of memory, that a message of some length lies in
   bool holds = false;  ///< all messages of a run start at once

@@ -1,8 +1,8 @@
 // Reads and writes that have not ended when their plan is cancelled: the peer does not look, so the
 // provider cannot end them, and the memory is used again. Nothing moves later.
 #include "tests/transports/NetworkPair.h"
-#include "transports/ofi/Attach.h"
 #include "transports/ofi/OfiCarrier.h"
+#include "transports/ofi/Open.h"
 
 #include <gtest/gtest.h>
 #include <thread>
@@ -20,7 +20,10 @@ public:
   static constexpr size_t kBytes = 64 << 20; // more than sockets hold
 
   Unfinished(const std::string &provider, Rank sender, const Transfer &way)
-      : pair([&](Rank r) { return ofi::makeEndpoint(r, 2, options(provider)); }) {
+      : pair([&](Rank r) {
+          return protocol::NetworkEndpoint::make(r, 2, options(provider),
+                                                 ofi::OfiCarrier::open(options(provider)));
+        }) {
     EXPECT_EQ(pair.trouble, "");
     for (uint32_t r = 0; r < 2; ++r) {
       std::vector<EdgeSpec> edge = {{Rank{1 - r}, {makeMessageId(3, 0)}, {way}}};
@@ -66,7 +69,9 @@ protected:
   // Which providers there are differs between versions of libfabric; any other trouble is a
   // failure.
   void SetUp() override {
-    auto endpoint = ofi::makeEndpoint(Rank{0}, 1, Unfinished::options(GetParam()));
+    auto endpoint =
+        protocol::NetworkEndpoint::make(Rank{0}, 1, Unfinished::options(GetParam()),
+                                        ofi::OfiCarrier::open(Unfinished::options(GetParam())));
     if (!endpoint && endpoint.message().find("has no provider") != std::string::npos)
       GTEST_SKIP() << endpoint.message();
   }

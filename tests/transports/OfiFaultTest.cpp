@@ -1,7 +1,7 @@
 // Every call of libfabric fails once.
 #include "tests/transports/FaultSweep.h"
-#include "transports/ofi/Attach.h"
 #include "transports/ofi/OfiCarrier.h"
+#include "transports/ofi/Open.h"
 
 #include <gtest/gtest.h>
 
@@ -120,10 +120,17 @@ void sweep(Call call, How how, bool (&isFine)(const std::string &)) {
   way.mover = call == Call::Read ? Mover::Reader : Mover::Either;
   auto exchangeAt = [&](uint64_t at) {
     FaultyCalls calls(call, how, at);
-    return exchangeWith([&](Rank r) { return ofi::makeEndpoint(r, 2, quickOptions(), calls); },
-                        [&] { return calls.happened(); }, way);
+    return exchangeWith(
+        [&](Rank r) {
+          return protocol::NetworkEndpoint::make(r, 2, quickOptions(),
+                                                 ofi::OfiCarrier::open(quickOptions(), calls));
+        },
+        [&] { return calls.happened(); }, way);
   };
-  test::sweep(exchangeAt, isFine, [](Rank r) { return ofi::makeEndpoint(r, 2, quickOptions()); });
+  test::sweep(exchangeAt, isFine, [](Rank r) {
+    return protocol::NetworkEndpoint::make(r, 2, quickOptions(),
+                                           ofi::OfiCarrier::open(quickOptions()));
+  });
 }
 
 TEST(OfiFaults, whatIsNotTakenNowIsOfferedAgain) {

@@ -1,8 +1,8 @@
 // What is special about messages over libfabric.
 #include "tests/transports/NetworkChecks.h"
-#include "transports/ofi/Attach.h"
 #include "transports/ofi/Domains.h"
 #include "transports/ofi/OfiCarrier.h"
+#include "transports/ofi/Open.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -20,26 +20,31 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 TEST(Ofi, aKilledRankIsNoticedByAll) {
-  expectThatKilledRanksAreNoticed(
-      [](shm::World &world, Rank r) { return ofi::attach(world, r, {}); });
+  expectThatKilledRanksAreNoticed([](shm::World &world, Rank r) {
+    return protocol::attach(world, r, ofi::Options(), ofi::open(ofi::Options()));
+  });
 }
 
 TEST(Ofi, errorsOfOpeningNameWhatWasAskedFor) {
   ofi::Options options;
   options.provider = "carrier-pigeon";
-  auto endpoint = ofi::makeEndpoint(Rank{0}, 1, options);
+  auto endpoint =
+      protocol::NetworkEndpoint::make(Rank{0}, 1, options, ofi::OfiCarrier::open(options));
   ASSERT_FALSE(endpoint.ok());
   EXPECT_NE(endpoint.message().find("'carrier-pigeon'"), std::string::npos);
   options = {};
   options.bind = "198.51.100.7"; // no address of ours
-  EXPECT_FALSE(ofi::makeEndpoint(Rank{0}, 1, options).ok());
+  EXPECT_FALSE(
+      protocol::NetworkEndpoint::make(Rank{0}, 1, options, ofi::OfiCarrier::open(options)).ok());
   options.bind = "everywhere";
-  EXPECT_FALSE(ofi::makeEndpoint(Rank{0}, 1, options).ok());
+  EXPECT_FALSE(
+      protocol::NetworkEndpoint::make(Rank{0}, 1, options, ofi::OfiCarrier::open(options)).ok());
 }
 
 // Nothing listens at an address that was not asked for.
 TEST(Ofi, socketsAreBoundWhereTheyAreTold) {
-  auto endpoint = ofi::makeEndpoint(Rank{0}, 1);
+  auto endpoint = protocol::NetworkEndpoint::make(Rank{0}, 1, ofi::Options(),
+                                                  ofi::OfiCarrier::open(ofi::Options()));
   ASSERT_TRUE(endpoint.ok()) << endpoint.message();
   const network::Card &card = (*endpoint)->card();
   EXPECT_EQ(network::inWords(card.watchAddress), "127.0.0.1");
@@ -51,7 +56,10 @@ TEST(Ofi, socketsAreBoundWhereTheyAreTold) {
 
 // Somebody who knows where the ranks are, but not their tokens.
 TEST(Ofi, strangersAreSentAway) {
-  NetworkPair pair([](Rank r) { return ofi::makeEndpoint(r, 2); });
+  NetworkPair pair([](Rank r) {
+    return protocol::NetworkEndpoint::make(r, 2, ofi::Options(),
+                                           ofi::OfiCarrier::open(ofi::Options()));
+  });
   ASSERT_EQ(pair.trouble, "");
   const network::Card &card = pair.endpoints[0]->card();
   int stranger = socket(AF_INET, SOCK_STREAM, 0);
@@ -61,7 +69,7 @@ TEST(Ofi, strangersAreSentAway) {
   // An endpoint of another job, which takes its own token for that of rank 0.
   ofi::Options hasty;
   hasty.linger = 0ns;
-  auto other = ofi::makeEndpoint(Rank{1}, 2, hasty);
+  auto other = protocol::NetworkEndpoint::make(Rank{1}, 2, hasty, ofi::OfiCarrier::open(hasty));
   ASSERT_TRUE(other.ok()) << other.message();
   network::Card forged = card;
   forged.token = 0x1234;
@@ -83,7 +91,9 @@ TEST(Ofi, strangersAreSentAway) {
 /// Rank 1 may write a message for rank 0, which gives the plan up.
 struct GivenUp {
   explicit GivenUp(const ofi::Options &options)
-      : pair([=](Rank r) { return ofi::makeEndpoint(r, 2, options); }) {
+      : pair([=](Rank r) {
+          return protocol::NetworkEndpoint::make(r, 2, options, ofi::OfiCarrier::open(options));
+        }) {
     EXPECT_EQ(pair.trouble, "");
     Transfer way;
     way.protocol = Protocol::Static;
@@ -127,7 +137,10 @@ TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
 
 /// Rank 1 may read a message of rank 0, which gives the plan up, and uses the memory again.
 struct GivenUpBySender {
-  GivenUpBySender() : pair([](Rank r) { return ofi::makeEndpoint(r, 2, options()); }) {
+  GivenUpBySender()
+      : pair([](Rank r) {
+          return protocol::NetworkEndpoint::make(r, 2, options(), ofi::OfiCarrier::open(options()));
+        }) {
     EXPECT_EQ(pair.trouble, "");
     Transfer way;
     way.mover = Mover::Reader;
@@ -198,7 +211,10 @@ TEST(Ofi, aSenderThatGivesUpCostsNobodyWhoReads) {
 
 // The receiver uses its memory again once the sender has said that it failed, and moves nothing.
 TEST(Ofi, aSenderThatFailedWritesNoMore) {
-  NetworkPair pair([](Rank r) { return ofi::makeEndpoint(r, 2, GivenUpBySender::options()); });
+  NetworkPair pair([](Rank r) {
+    return protocol::NetworkEndpoint::make(r, 2, GivenUpBySender::options(),
+                                           ofi::OfiCarrier::open(GivenUpBySender::options()));
+  });
   ASSERT_EQ(pair.trouble, "");
   constexpr size_t kBytes = 100000;
   std::vector<std::byte> from(kBytes, std::byte{1}), to(kBytes);
@@ -234,7 +250,9 @@ TEST(Ofi, aSenderThatFailedWritesNoMore) {
 TEST(Ofi, aPlanThatAPeerRefusedIsClosedAtOnce) {
   ofi::Options options;
   options.linger = options.lingerAfterFailure = 30s;
-  NetworkPair pair([&](Rank r) { return ofi::makeEndpoint(r, 2, options); });
+  NetworkPair pair([&](Rank r) {
+    return protocol::NetworkEndpoint::make(r, 2, options, ofi::OfiCarrier::open(options));
+  });
   ASSERT_EQ(pair.trouble, "");
   std::vector<std::byte> to(100000);
   iovec received = {to.data(), to.size()};
@@ -327,8 +345,9 @@ TEST(Ofi, domainsAreKnownByTheirPlaceOnTheBus) {
 TEST(Ofi, memoryFollowsEdgesNotRanks) {
   ofi::Options options;
   options.linger = 0ns;
-  expectThatMemoryFollowsEdges(
-      [&](Rank r, uint32_t numRanks) { return ofi::makeEndpoint(r, numRanks, options); });
+  expectThatMemoryFollowsEdges([&](Rank r, uint32_t numRanks) {
+    return protocol::NetworkEndpoint::make(r, numRanks, options, ofi::OfiCarrier::open(options));
+  });
 }
 
 } // namespace

@@ -2,8 +2,8 @@
 // it where there is one.
 #include "tests/transports/FaultSweep.h"
 #include "tests/transports/NetworkChecks.h"
-#include "transports/verbs/Attach.h"
 #include "transports/verbs/Nearest.h"
+#include "transports/verbs/Open.h"
 #include "transports/verbs/VerbsCarrier.h"
 
 #include <algorithm>
@@ -33,12 +33,17 @@ protected:
 bool isIwarp() { return (*verbs::Device::open({}))->isIwarp(); }
 
 NetworkPair::Make with(const verbs::Options &options, verbs::Calls &calls = verbs::Calls::real()) {
-  return [=, &calls](Rank r) { return verbs::makeEndpoint(r, 2, options, calls); };
+  return [=, &calls](Rank r) {
+    return protocol::NetworkEndpoint::make(r, 2, options,
+                                           verbs::VerbsCarrier::open(2, options, calls));
+  };
 }
 
 TEST_F(Verbs, errorsOfOpeningNameWhatWasAskedFor) {
   auto messageOf = [](const verbs::Options &options) {
-    return verbs::makeEndpoint(Rank{0}, 1, options).message();
+    return protocol::NetworkEndpoint::make(Rank{0}, 1, options,
+                                           verbs::VerbsCarrier::open(1, options))
+        .message();
   };
   verbs::Options options;
   options.device = "pigeon0";
@@ -129,7 +134,8 @@ TEST_F(Verbs, strangersAreSentAway) {
   ASSERT_EQ(pair.trouble, "");
   verbs::Options hasty;
   hasty.linger = 0ns;
-  auto other = verbs::makeEndpoint(Rank{1}, 2, hasty);
+  auto other =
+      protocol::NetworkEndpoint::make(Rank{1}, 2, hasty, verbs::VerbsCarrier::open(2, hasty));
   ASSERT_TRUE(other.ok()) << other.message();
   network::Card forged = pair.endpoints[0]->card();
   forged.token ^= 1;
@@ -143,8 +149,10 @@ TEST_F(Verbs, strangersAreSentAway) {
 }
 
 TEST_F(Verbs, aKilledRankIsNoticedByAll) {
-  expectThatKilledRanksAreNoticed(
-      [](shm::World &world, Rank r) { return verbs::attach(world, r, {}); });
+  expectThatKilledRanksAreNoticed([](shm::World &world, Rank r) {
+    return protocol::attach(world, r, verbs::Options(),
+                            verbs::open(world.numRanks(), verbs::Options()));
+  });
 }
 
 // What a rank posts.
@@ -230,7 +238,8 @@ TEST_F(Verbs, placesThatAreTooManyForTheWriterComeInParts) {
     verbs::Options options;
     if (r == Rank{1})
       options.sendsPerPeer = 8;
-    return verbs::makeEndpoint(r, 2, options, calls[index(r)]);
+    return protocol::NetworkEndpoint::make(r, 2, options,
+                                           verbs::VerbsCarrier::open(2, options, calls[index(r)]));
   });
   ASSERT_EQ(pair.trouble, "");
   pair.pieces = 7;
@@ -400,8 +409,11 @@ TEST_F(Verbs, theQueueHasRoomForAllPeers) {
   int alone = (*verbs::Device::open(options))->queue()->cqe;
   EXPECT_GE((*verbs::Device::open(options, 1001))->queue()->cqe, alone + 1000 * 10);
   options.completions = 20;
-  EXPECT_NE(verbs::makeEndpoint(Rank{0}, 1, options).message().find("is too short"),
-            std::string::npos);
+  EXPECT_NE(
+      protocol::NetworkEndpoint::make(Rank{0}, 1, options, verbs::VerbsCarrier::open(1, options))
+          .message()
+          .find("is too short"),
+      std::string::npos);
 }
 
 // It may listen again, or call; that it has died others notice.

@@ -31,7 +31,7 @@ struct Watcher {
     watch->describe(card);
     card.token = kToken + index(self);
   }
-  void tell() { watch->tell(failureBody(FailureBody::kEveryPlan, kNoRank, kFault)); }
+  void tell() { watch->tell(failureBody(true, kNoRank, kFault)); }
   void look() { watch->look(news); }
 };
 

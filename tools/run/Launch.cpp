@@ -1,11 +1,12 @@
 #include "tools/run/Launch.h"
 
 #include "executor/LocalRanks.h"
+#include "protocol/NetworkEndpoint.h"
 #include "runtime/WireUp.h"
-#include "transports/datagram/Attach.h"
+#include "transports/datagram/Open.h"
 #include "transports/fake/FakeWorld.h"
-#include "transports/ofi/Attach.h"
-#include "transports/verbs/Attach.h"
+#include "transports/ofi/Open.h"
+#include "transports/verbs/Open.h"
 #include "wireup/Allgatherv.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -89,12 +90,12 @@ Result<std::vector<RankReport>> reportsOf(const std::vector<RankOutcome> &outcom
 /// Empty: over the memory that they share.
 using Join = decltype(LocalOptions::attach);
 
-template <typename Options, typename Attach>
-Result<Join> joinOver(const Result<Options> &options, Attach attach) {
+template <typename Options, typename Open>
+Result<Join> joinOver(const Result<Options> &options, Open open) {
   if (!options)
     return options.status();
   return Join([=, network = *options](shm::World &world, Rank rank) {
-    return attach(world, rank, network);
+    return protocol::attach(world, rank, network, open(world, rank, network));
   });
 }
 
@@ -105,14 +106,19 @@ Result<Join> joinOf(TransportKind transport) {
   case TransportKind::Fake:
     return Join();
   case TransportKind::Ofi:
-    return joinOver(ofi::optionsFromEnvironment(),
-                    [](auto &&...all) { return ofi::attach(all...); });
+    return joinOver(
+        ofi::optionsFromEnvironment(),
+        [](const shm::World &, Rank, const ofi::Options &options) { return ofi::open(options); });
   case TransportKind::Datagram:
     return joinOver(datagram::optionsFromEnvironment(),
-                    [](auto &&...all) { return datagram::attach(all...); });
+                    [](const shm::World &, Rank rank, const datagram::Options &options) {
+                      return datagram::open(rank, options);
+                    });
   case TransportKind::Verbs:
     return joinOver(verbs::optionsFromEnvironment(),
-                    [](auto &&...all) { return verbs::attach(all...); });
+                    [](const shm::World &world, Rank, const verbs::Options &options) {
+                      return verbs::open(world.numRanks(), options);
+                    });
   }
   return Join();
 }

@@ -162,14 +162,6 @@ std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
               std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - now_, 0))};
 }
 
-Result<std::unique_ptr<network::NetworkEndpoint>>
-makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls) {
-  auto carrier = DatagramCarrier::open(self, options, calls);
-  if (!carrier)
-    return carrier.status();
-  return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());
-}
-
 // Reading the clock costs as much as a good part of a packet. So that is done where nothing came
 // and in one of some other polls, and what happens in between happens at the same time. Who was
 // away for long has nobody to blame for saying nothing.

@@ -10,7 +10,7 @@
 
 #include "transports/datagram/Casting.h"
 #include "transports/datagram/Pulse.h"
-#include "transports/network/NetworkEndpoint.h"
+#include "transports/network/Carrier.h"
 
 #include <array>
 
@@ -136,10 +136,5 @@ private:
   Casting casting_{*this};
   bool isBroken_ = false;
 };
-
-/// An endpoint of one rank among `numRanks`, which has to meet() the others. `calls` outlives it.
-Result<std::unique_ptr<network::NetworkEndpoint>> makeEndpoint(Rank self, uint32_t numRanks,
-                                                               const Options &options = {},
-                                                               Calls &calls = Calls::real());
 
 } // namespace colldsl::datagram

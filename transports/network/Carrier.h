@@ -44,6 +44,8 @@ struct Powers {
   bool local = false;               ///< wants to know this rank's own memory too
   bool pins = false;                ///< registered memory must not be given back to the system
   bool gathers = false;             ///< what is offered between hold() and push() costs less
+  bool ticketIsKey = false;         ///< a write comes with the memory's key for a ticket
+  bool isWatched = true;            ///< processes of peers are watched by connections of their own
 };
 
 /// What registered memory is for.

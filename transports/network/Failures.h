@@ -9,7 +9,7 @@
 namespace colldsl::network {
 
 /// `root`: of the tree that passes it on, or kNoRank.
-FailureBody failureBody(uint32_t plan, Rank root, const Fault &fault);
+FailureBody failureBody(bool isOfAll, Rank root, const Fault &fault);
 
 /// What a frame holds, if it holds that: any rank, and a reason that ends.
 std::optional<FailureBody> readFailure(std::span<const std::byte> bytes);

@@ -16,20 +16,26 @@
 
 namespace colldsl::network {
 
+/// What whoever reads the frames of a peer keeps of it.
+struct PeerState {
+  virtual ~PeerState() = default;
+};
+
 /// Another rank, or this one: what it says to itself comes back with the next poll.
 struct Peer {
   Rank rank = kNoRank;
   uint64_t handle = 0; ///< the carrier's
   uint64_t token = 0;
-  uint32_t sent = 0;         ///< units of eager messages to it, ever
-  uint32_t sentConsumed = 0; ///< of these, it says, are out of the way
-  uint32_t consumed = 0;     ///< the same of what it sent
-  uint32_t consumedTold = 0; ///< what it knows of that
-  uint8_t nextSaid = 0;      ///< sequence numbers
-  uint8_t nextHeard = 0;     ///< of what it says
-  uint32_t longInFlight = 0; ///< long frames that the carrier has
-  uint32_t open = 0;         ///< frames and moves that the carrier has
-  FrameQueue waiting;        ///< for the carrier to take them
+  uint32_t sent = 0;                ///< units of eager messages to it, ever
+  uint32_t sentConsumed = 0;        ///< of these, it says, are out of the way
+  uint32_t consumed = 0;            ///< the same of what it sent
+  uint32_t consumedTold = 0;        ///< what it knows of that
+  uint8_t nextSaid = 0;             ///< sequence numbers
+  uint8_t nextHeard = 0;            ///< of what it says
+  uint32_t longInFlight = 0;        ///< long frames that the carrier has
+  uint32_t open = 0;                ///< frames and moves that the carrier has
+  FrameQueue waiting;               ///< for the carrier to take them
+  std::unique_ptr<PeerState> state; ///< the reader's
   bool isSelf = false;
   bool isLost = false;       ///< nothing can be said to it any more
   bool isGone = false;       ///< its process has ended

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/Ids.h"
+#include "transports/Tag.h"
 #include "wireup/Interfaces.h"
 
 #include <array>
@@ -12,36 +13,39 @@
 namespace colldsl::network {
 
 enum class Kind : uint8_t {
-  Eager,    ///< a whole message
-  Request,  ///< a message waits until the receiver has decided: RequestBody
-  Place,    ///< where the receiver wants it: PlaceBody
-  Fragment, ///< the next part of it, where it must travel in frames
-  Read,     ///< the receiver has read it
-  Closed,   ///< this rank needs nothing of the plan any more: ClosedBody
-  Drained,  ///< of a plan that failed: this rank moves none of the receiver's bytes for it any more
-  HowFar,   ///< whether the other end of a message will ever come: DoubtBody
-  SoFar,    ///< the answer: DoubtBody
-  Failed,   ///< the plan, or all, failed: FailureBody
-  Credit,   ///< nothing but `consumed`
-  Cast,     ///< to several peers at once: CastBody, and the body of its kind; by multicast alone
-  Group,    ///< what the carrier's multicast has to say
-  Goodbye,  ///< nothing follows; answered by Farewell
+  Eager,       ///< a whole message
+  Rts,         ///< request to send: RtsBody. The message waits for the receiver's reply
+  Rtr,         ///< ready to receive: RtrBody
+  Fragment,    ///< the next bytes of a message whose receiver waits for fragments
+  Fin,         ///< the receiver has the payload, or does not want it
+  CloseStream, ///< this rank needs nothing of the stream any more: CloseBody
+  Cancel,      ///< this rank has given up a run, or a stream, which the receiver answers by Drained
+  Drained,     ///< of that run or stream this rank moves none of the receiver's bytes any more
+  Probe,       ///< whether the other end of a message will ever come: ProbeBody
+  ProbeReply,  ///< ProbeBody
+  Failed,      ///< the stream, or everything, failed: FailureBody
+  Credit,      ///< nothing but `consumed`
+  Cast,        ///< to several peers at once: CastBody, and the body of its kind; by multicast alone
+  Group,       ///< what the carrier's multicast has to say
+  Goodbye,     ///< nothing follows; answered by Farewell
   Farewell,
   Last = Farewell,
 };
 
+/// Of an RTR that no RTS was sent for.
+inline constexpr uint32_t kUnasked = 0xffffffffu;
+
 struct Header {
   uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
   Rank from = kNoRank;
-  uint32_t plan = 0;     ///< number of the open() it belongs to
-  uint32_t run = 0;      ///< of the plan
-  uint32_t message = 0;  ///< place in the edge's list
-  uint32_t consumed = 0; ///< units of the other's eager messages that are out of the way, ever
+  Tag tag = {};
+  uint32_t consumed = 0;   ///< units of the other's eager messages that are out of the way, ever
+  uint32_t rendezvous = 0; ///< id and use: of Rts, Rtr, Fragment and Fin
   Kind kind = Kind::Credit;
   uint8_t sequence = 0;   ///< counts the frames to this receiver
   uint16_t bodyBytes = 0; ///< the lower bits of their number
 };
-static_assert(sizeof(Header) == 32);
+static_assert(sizeof(Header) == 40);
 
 /// Of a message that is said at once.
 inline constexpr uint32_t kMostEagerBytes = 64 << 10;
@@ -49,7 +53,7 @@ inline constexpr uint32_t kMostEagerBytes = 64 << 10;
 /// What an eager message takes of the window.
 inline constexpr uint32_t kUnitsPerMessage = 64;
 
-struct RequestBody {
+struct RtsBody {
   uint64_t bytes;
   uint64_t address; ///< as the carrier wants it
   uint64_t key;
@@ -57,15 +61,14 @@ struct RequestBody {
   uint32_t stretches;  ///< of memory, that the sender can write it to at once; 0: it cannot
 };
 
-struct PlaceBody {
+struct RtrBody {
   uint64_t bytes; ///< the room
   uint64_t address;
   uint64_t key;
   uint32_t ticket;    ///< sent along with the last byte
   uint8_t isWritable; ///< address, key and ticket are valid; else in fragments
-  uint8_t isUnasked;  ///< holds for a message of just so many bytes, and one that can be written
   uint8_t stretches;  ///< of memory, which follow; none: `bytes` at `address`
-  uint8_t unused;
+  uint16_t unused;
 };
 
 /// A part of where a message is wanted.
@@ -76,8 +79,8 @@ struct Stretch {
 /// Of one place, at most.
 inline constexpr uint32_t kMostStretches = 15;
 
-struct ClosedBody {
-  uint64_t casts; ///< frames of the plan that the receiver was said together with others
+struct CloseBody {
+  uint64_t casts; ///< frames of the stream that the receiver was sent together with others
 };
 
 /// How far a rank is with its end of a message, in one run.
@@ -87,24 +90,22 @@ enum class Progress : uint8_t {
   Skipped, ///< the run is not over, and its end has no bytes in it
 };
 
-struct DoubtBody {
+struct ProbeBody {
   uint8_t sends; ///< the rank that asks
   Progress progress = Progress::NotYet;
-  uint8_t isWritten = 0; ///< Past: the sender wrote the message of that run to where it is wanted
+  uint8_t isPut = 0; ///< the sender put the message of that run into the receiver's buffer
   uint8_t unused[5] = {};
-  uint64_t casts =
-      0; ///< frames of the message that went to the rank that asks and to others at once
+  uint64_t casts = 0; ///< frames of the message that went to the rank that asks and to others
 };
 
 struct CastBody {
   MessageId message; ///< as the schedule names it: its place is not the same for all
-  Kind kind;         ///< Eager, Request or Fragment
+  Kind kind;         ///< Eager or Fragment
   uint8_t unused[7];
 };
 
 struct FailureBody {
-  static constexpr uint32_t kEveryPlan = 0xffffffffu;
-  uint32_t plan;
+  uint32_t isOfAll; ///< of everything; else of the stream, or run, in the header
   Rank culprit;
   Rank root; ///< of the tree that passes it on; kNoRank: not to be passed on along a tree
   ErrorKind kind;

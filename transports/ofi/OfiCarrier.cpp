@@ -213,12 +213,4 @@ bool OfiCarrier::poll() {
   return moved;
 }
 
-Result<std::unique_ptr<network::NetworkEndpoint>>
-makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls) {
-  Result<std::unique_ptr<network::Carrier>> carrier = OfiCarrier::open(options, calls);
-  if (!carrier)
-    return carrier.status();
-  return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());
-}
-
 } // namespace colldsl::ofi

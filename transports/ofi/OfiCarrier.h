@@ -1,8 +1,8 @@
 /// Frames, reads and writes over a reliable datagram endpoint of libfabric.
 #pragma once
 
+#include "transports/network/Carrier.h"
 #include "transports/network/Mail.h"
-#include "transports/network/NetworkEndpoint.h"
 #include "transports/ofi/Fabric.h"
 
 namespace colldsl::ofi {
@@ -49,10 +49,5 @@ private:
   uint64_t refused_ = 0;
   bool isBroken_ = false;
 };
-
-/// A rank's endpoint, which has met nobody yet.
-Result<std::unique_ptr<network::NetworkEndpoint>> makeEndpoint(Rank self, uint32_t numRanks,
-                                                               const Options &options = {},
-                                                               Calls &calls = Calls::real());
 
 } // namespace colldsl::ofi

@@ -1,6 +1,6 @@
 #include "transports/ofi/Options.h"
 
-#include "transports/ofi/Attach.h"
+#include "transports/ofi/Open.h"
 #include "wireup/Environment.h"
 #include "wireup/Interfaces.h"
 

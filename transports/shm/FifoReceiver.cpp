@@ -99,16 +99,16 @@ void FifoReceiver::refuse(const Rts &rts) {
   world_.wake(peer_);
 }
 
-bool FifoReceiver::get(const RemoteBuffer &from, uint64_t offset, const Payload &to) {
+Got FifoReceiver::get(const RemoteBuffer &from, uint64_t offset, const Payload &to) {
   if (isSelf_) {
     auto *pieces = reinterpret_cast<const iovec *>(from.address);
     copyPieces(to, {pieces, from.pieces, false, false, to.bytes}, to.bytes);
-    return true;
+    return Got::Done;
   }
   pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
   cma::Outcome outcome = cma::read({process, from.address + offset, from.pieces, to.bytes}, to);
   canReach_ = canReach_ && outcome != cma::Outcome::Forbidden;
-  return outcome == cma::Outcome::Copied;
+  return outcome == cma::Outcome::Copied ? Got::Done : Got::Refused;
 }
 
 } // namespace colldsl::shm

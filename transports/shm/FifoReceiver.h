@@ -13,6 +13,8 @@ namespace colldsl::shm {
 class FifoReceiver {
 public:
   static constexpr uint32_t kIdsAtOnce = shm::kIdsAtOnce;
+  static constexpr bool kPrefersPut = false; ///< a read takes no message before it
+  static constexpr bool kInvites = false;
   using Rts = shm::Rts;
   using RemoteBuffer = shm::RemoteBuffer;
 
@@ -108,8 +110,16 @@ public:
   bool isSelf() const { return isSelf_; }
   bool canReach() const { return canReach_; }
   /// Bytes [offset, offset + to.bytes) of a buffer; the offset is 0 if it has several pieces.
-  /// False: they cannot be read.
-  bool get(const RemoteBuffer &from, uint64_t offset, const Payload &to);
+  Got get(const RemoteBuffer &from, uint64_t offset, const Payload &to);
+  /// Whether the sender can put without a call of the kernel.
+  bool canPut(const Rts &, const RemoteBuffer &buffer) const { return buffer.isShared; }
+
+  // The sender is told where a message is wanted when it asks; and it is throttled, or not.
+  void invite(const Tag &, const Payload &, Mover, Protocol) {}
+  void uninvite(const Payload &) {}
+  void forget(const Rts &) {}
+  bool isInvited(const Payload &, const Rts &) const { return false; }
+  void releaseCredit(uint64_t) {}
 
   /// The sender may send requests to send alone until this is taken back.
   void setThrottled(bool isThrottled) {

@@ -126,7 +126,7 @@ void FifoSender::reserve(uint32_t ids) {
   }
 }
 
-bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, uint32_t loadKiB,
+bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover, uint32_t loadKiB,
                             uint16_t &id) {
   if (!hasSlots(1) || (freeIds_.empty() && !makeIds()))
     return false;

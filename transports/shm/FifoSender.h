@@ -53,7 +53,12 @@ public:
   uint64_t longestEagerBytes() const { return options_.longestEagerBytes(); }
 
   /// The receiver takes nothing but requests to send for now.
-  bool isThrottled() const { return header_->isThrottled.load(std::memory_order_relaxed) != 0; }
+  bool isThrottled(uint64_t = 0) const {
+    return header_->isThrottled.load(std::memory_order_relaxed) != 0;
+  }
+  // What is in the FIFO needs no progress of this rank any more.
+  bool isFlushed() const { return true; }
+  bool flushes() const { return false; }
   bool receiverPostsLate() const { return header_->postsLate.load(std::memory_order_relaxed) != 0; }
   /// Whether the receiver can probably read the memory of this process, and this one its.
   bool canReach() const { return canReach_; }
@@ -64,7 +69,8 @@ public:
   void reserve(uint32_t ids);
 
   /// False: no slot, or no rendezvous id is free.
-  bool trySendRts(const Tag &tag, const Payload &payload, uint32_t loadKiB, uint16_t &id);
+  bool trySendRts(const Tag &tag, const Payload &payload, Mover mover, uint32_t loadKiB,
+                  uint16_t &id);
 
   enum class Replied : uint8_t {
     Nothing,
@@ -73,6 +79,8 @@ public:
     Receive, ///< it wants the payload in its buffer
   };
   Replied replyTo(uint16_t id) const;
+  bool mayHaveReplies() const { return true; }
+  bool isUnanswered(uint16_t id, const Tag &) const { return replyTo(id) == Replied::Nothing; }
 
   enum class PutResult : uint8_t {
     Done,
@@ -91,6 +99,12 @@ public:
 
   /// Ends the use of an id without sending more. False: the receiver reads the payload just now.
   bool revoke(uint16_t id);
+  /// The receiver's read ends soon: nobody gives up waiting for it.
+  bool abandon(uint16_t) { return false; }
+
+  // Receivers say where they want a message when they are asked.
+  bool isInvited(const Tag &) const { return false; }
+  bool takeInvitation(const Tag &, const Payload &, uint16_t &) { return false; }
 
   /// Now or later.
   void closeStream(uint32_t context, uint32_t stream);

@@ -564,12 +564,4 @@ void VerbsCarrier::stop() {
   connector_->stop();
 }
 
-Result<std::unique_ptr<network::NetworkEndpoint>>
-makeEndpoint(Rank self, uint32_t numRanks, const Options &options, Calls &calls) {
-  Result<std::unique_ptr<network::Carrier>> carrier = VerbsCarrier::open(numRanks, options, calls);
-  if (!carrier)
-    return carrier.status();
-  return network::NetworkEndpoint::make(self, numRanks, options, carrier.take());
-}
-
 } // namespace colldsl::verbs

@@ -3,7 +3,7 @@
 /// shared queue, but over iWARP, where each has receives of its own, and complete into another one.
 #pragma once
 
-#include "transports/network/NetworkEndpoint.h"
+#include "transports/network/Carrier.h"
 #include "transports/verbs/Connector.h"
 #include "transports/verbs/Credits.h"
 #include "transports/verbs/Receives.h"
@@ -124,10 +124,5 @@ private:
   bool holds_ = false;     ///< what is offered
   bool isBroken_ = false;
 };
-
-/// A rank's endpoint, which has met nobody yet.
-Result<std::unique_ptr<network::NetworkEndpoint>> makeEndpoint(Rank self, uint32_t numRanks,
-                                                               const Options &options = {},
-                                                               Calls &calls = Calls::real());
 
 } // namespace colldsl::verbs

@@ -1,0 +1,79 @@
+/// Frames and writes over the point-to-point messages of the MPI below, on a communicator of their
+/// own.
+///
+/// Frames have one tag and go into memory that is always posted. Memory that is registered for a
+/// write is posted, too, under a tag of its own, which is its key: a registration is for one write,
+/// which is announced under that key. Nobody can read.
+///
+/// Threads: one at a time; below MPI_THREAD_MULTIPLE only those that may call the MPI. Errors: once
+/// a call of the MPI failed nothing moves any more, of which the reader is told.
+#pragma once
+
+#include "mpi/Mpi.h"
+#include "transports/network/Mail.h"
+
+#include <deque>
+
+namespace colldsl::mpi {
+
+class MpiCarrier final : public network::Carrier {
+public:
+  /// Collective over `world`, which is duplicated. An error is told by start().
+  explicit MpiCarrier(MPI_Comm world);
+  /// Collective.
+  ~MpiCarrier() override;
+
+  Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(); }
+  Status start(network::CarrierReader &reader, const network::Owner &owner) override;
+  Status reach(network::Peer &peer, const network::Card &card) override;
+  network::Offered send(network::Peer &to, network::Frame &frame) override;
+  network::Offered inject(network::Peer &, std::span<const std::byte>) override {
+    return network::Offered::Later;
+  }
+  network::Offered read(network::Move &move, const network::MoveSpec &spec) override;
+  network::Offered write(network::Move &move, const network::MoveSpec &spec) override;
+  Result<network::Region> know(const iovec &memory, network::Access access) override;
+  bool poll() override;
+  std::optional<Wait> ifIdle() override { return Wait{.atMost = kNap}; }
+  void stop() override;
+  uint64_t numRefused() const override { return 0; }
+  uint64_t bytes() const override { return frames_.size(); }
+
+private:
+  class PostedMemory;
+
+  /// Nothing that comes ends a sleep.
+  static constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
+
+  /// What a request is for.
+  struct Outstanding {
+    network::Operation *operation; ///< null: a write of a peer
+    int tag;                       ///< of that write
+  };
+
+  bool isFine(int code, const char *function);
+  bool post(uint32_t receive);
+  bool receive();
+  void add(MPI_Request request, Outstanding outstanding);
+  void remove(size_t at);
+  bool findCompleted();
+  bool reportCompleted();
+  void cancel(int tag);
+  network::Offered offered(int code, MPI_Request request, network::Operation &operation);
+
+  Status status_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  network::CarrierReader *reader_ = nullptr;
+  int mostTag_ = 0, usedTags_ = 0;
+  std::vector<int> freeTags_;
+  uint32_t frameBytes_ = 0;
+  std::vector<std::byte> frames_;     ///< for those to come, the next one at next_
+  std::vector<MPI_Request> receives_; ///< by frame
+  uint32_t next_ = 0;
+  std::vector<MPI_Request> requests_; ///< parallel to outstanding_
+  std::vector<Outstanding> outstanding_;
+  std::vector<int> places_;
+  std::deque<Outstanding> completed_; ///< and not reported yet
+};
+
+} // namespace colldsl::mpi

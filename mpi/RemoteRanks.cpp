@@ -1,0 +1,115 @@
+#include "mpi/RemoteRanks.h"
+
+#include "mpi/MpiCarrier.h"
+#include "mpi/Nodes.h"
+#include "mpi/Real.h"
+#include "wireup/OobBootstrap.h"
+
+namespace colldsl::mpi {
+namespace {
+
+// An exchange of small messages then takes one way each.
+constexpr uint32_t kEagerBytes = 40 << 10;
+constexpr uint32_t kWindowBytes = 1 << 20;
+// A network that is slow then has something to do while this rank has.
+constexpr uint32_t kFragments = 32;
+
+} // namespace
+
+Result<std::unique_ptr<RemoteRanks>>
+RemoteRanks::overNetwork(MPI_Comm world, Haste haste,
+                         std::shared_ptr<const protocol::ProgressTable> runs) {
+  Oob oob = oobOf(world);
+  Result<OnNetwork> network = openNetwork(oob, haste);
+  if (!network)
+    return network.status();
+  std::unique_ptr<RemoteRanks> ranks(new RemoteRanks(std::move(runs), oob.numRanks));
+  network->options.invites = true;
+  OobBootstrap bootstrap(oob);
+  if (Status s = ranks->open(Rank{oob.rank}, network.take()); !s) {
+    network::missCards(bootstrap, oob.numRanks, s.message()); // the others wait
+    return s;
+  }
+  Result<network::Directory> directory =
+      network::showCards(bootstrap, ranks->worker_->card(), oob.numRanks);
+  if (!directory)
+    return directory.status();
+  if (Status s = ranks->worker_->meet(directory.take()); !s)
+    return s;
+  return ranks;
+}
+
+// The communicator keeps strangers away, and its ranks are all that one has to know.
+std::unique_ptr<RemoteRanks>
+RemoteRanks::overMpi(MPI_Comm world, std::shared_ptr<const protocol::ProgressTable> runs) {
+  Oob oob = oobOf(world);
+  std::unique_ptr<RemoteRanks> ranks(new RemoteRanks(std::move(runs), oob.numRanks));
+  (void)ranks->open(Rank{oob.rank}, {std::make_unique<MpiCarrier>(world), {}});
+  Status started = ranks->worker_->meet([](Rank) { return network::Card(); });
+  if (!started)
+    ranks->worker_->reportAll({Rank{oob.rank}, kNoOp, started.message(), started.kind()});
+  return ranks;
+}
+
+Status RemoteRanks::open(Rank self, OnNetwork network) {
+  network::Options &options = network.options;
+  options.eagerBytes = std::min(kEagerBytes, network.carrier->powers().frameBytes -
+                                                 static_cast<uint32_t>(sizeof(network::Header)));
+  options.directBytes = options.eagerBytes;
+  options.windowBytes = kWindowBytes;
+  options.fragments = kFragments;
+  options.flushes = options.isPatient = true;
+  options.lingerAfterFailure = {};
+  auto worker = protocol::RemoteWorker::make(self, numRanks_, options, std::move(network.carrier),
+                                             nullptr, this);
+  if (!worker)
+    return worker.status();
+  worker_ = worker.take();
+  return {};
+}
+
+// Once everything failed nobody waits for messages any more.
+bool RemoteRanks::progress() {
+  bool moved = !worker_->failureOfAll() && worker_->progress();
+  if (!moved)
+    worker_->look();
+  return moved;
+}
+
+std::optional<protocol::Wakeup> RemoteRanks::wakeup() {
+  std::optional<network::Carrier::Wait> wait = worker_->wakeup();
+  if (!wait)
+    return std::nullopt;
+  return protocol::Wakeup{wait->file, wait->atMost};
+}
+
+Status RemoteRanks::status() const {
+  const std::optional<Fault> &fault = worker_->failureOfAll();
+  return fault ? Status::error(fault->kind, fault->reason) : Status();
+}
+
+void RemoteRanks::leave() {
+  worker_->leaveTogether();
+  while (status() && !worker_->isIdle())
+    progress();
+  MPI_Request all = MPI_REQUEST_NULL;
+  int isThere = !status() || real::Ibarrier(MPI_COMM_WORLD, &all) != MPI_SUCCESS;
+  while (!isThere) {
+    progress();
+    if (real::Test(&all, &isThere, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      return;
+  }
+}
+
+std::optional<uint32_t> RemoteRanks::streamOf(uint32_t stream, uint32_t owner, uint32_t numRanks) {
+  uint64_t number = uint64_t{stream} * numRanks + owner;
+  return number < kPlansOf ? std::optional(static_cast<uint32_t>(number)) : std::nullopt;
+}
+
+bool RemoteRanks::isOverHere(const Tag &tag) const {
+  if ((tag.stream & kPlansOf) != 0)
+    return runs_->isOverHere({tag.context, tag.stream, tag.run, 0});
+  return runs_->isOverHere({tag.context, tag.stream / numRanks_, tag.run, tag.stream % numRanks_});
+}
+
+} // namespace colldsl::mpi

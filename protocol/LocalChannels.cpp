@@ -1,0 +1,75 @@
+#include "protocol/LocalChannels.h"
+
+namespace colldsl::protocol {
+namespace {
+
+// Reading how far a peer is takes its cache line away from it.
+constexpr uint32_t kChecksPerProbe = 16;
+// Room is made for what peers send that are so many runs ahead, the run at hand included.
+constexpr uint32_t kRunsAhead = 2;
+
+} // namespace
+
+LocalChannels::~LocalChannels() {
+  auto held = endpoint_.hold();
+  if (reservedBytes_)
+    for (size_t e = 0; e < in_.receives.size(); ++e)
+      in_.receives[e]->unreserve(kRunsAhead * in_.numMessages(e));
+}
+
+Status LocalChannels::prepare(const Work &work) {
+  counter_.loadKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
+  // A group that numbers the runs of its plans has many, and lets what comes early allocate.
+  if (numbersRuns() || (reservedBytes_ && work.maxBytes <= *reservedBytes_))
+    return {};
+  auto held = endpoint_.hold();
+  for (size_t e = 0; e < in_.receives.size(); ++e)
+    in_.receives[e]->reserve(reservedBytes_ ? 0 : kRunsAhead * in_.numMessages(e), work.maxBytes);
+  if (work.maxBytes > endpoint_.worker().options().eagerBytes)
+    for (size_t e = 0; e < out_.sends.size(); ++e)
+      out_.sends[e]->reserve(std::min(out_.numMessages(e), shm::kIdsAtOnce));
+  reservedBytes_ = work.maxBytes;
+  return {};
+}
+
+bool LocalChannels::check() {
+  if (failed())
+    return false;
+  endpoint_.worker().health().look();
+  std::optional<Fault> fault = findFailure();
+  std::optional<Fault> deserted = fault ? std::nullopt : findDeserted();
+  if (deserted)
+    fault = findFailure(); // why it left is told before
+  if (fault)
+    fail(std::move(*fault));
+  else if (deserted) // others wait for us who do not know that peer
+    abort(*deserted);
+  return !failed();
+}
+
+// A peer that closed the plan, left, or is over with the run, while this rank still needs it. What
+// it had to say it said before: so look once more.
+std::optional<Fault> LocalChannels::findDeserted() {
+  auto held = endpoint_.hold();
+  Worker &worker = endpoint_.worker();
+  bool probes = numbersRuns() && ++checks_ % kChecksPerProbe == 0;
+  for (Rank peer : peers_) {
+    Rank rank = endpoint_.group().rankAt(peer);
+    bool isOver =
+        probes && findOpen(peer) && worker.progressTable()->isOver(rank, tagOf(plan_, run_));
+    bool isGone = worker.receivesFrom(rank).hasClosed(plan_) || worker.world().hasLeft(rank);
+    if (!(isOver || isGone) || !findOpen(peer))
+      continue;
+    worker.progress();
+    takeCompleted();
+    const End *end = findOpen(peer);
+    if (end && isOver)
+      return endedWithout(peer, OpId{end->owner}, end->payload);
+    if (end)
+      return Fault{peer, OpId{end->owner},
+                   "rank " + std::to_string(index(peer)) + " has closed the plan"};
+  }
+  return std::nullopt;
+}
+
+} // namespace colldsl::protocol

@@ -1,0 +1,27 @@
+#include "protocol/RankGroup.h"
+
+#include <algorithm>
+
+namespace colldsl::protocol {
+
+RankGroup RankGroup::ofAll(uint32_t numRanks, Rank self) {
+  RankGroup group{kWorldContext, std::vector<Rank>(numRanks), self};
+  for (uint32_t r = 0; r < numRanks; ++r)
+    group.ranks[r] = Rank{r};
+  return group;
+}
+
+Rank RankGroup::placeOf(Rank rank) const {
+  auto at = std::find(ranks.begin(), ranks.end(), rank);
+  return at == ranks.end() ? kNoRank : Rank{static_cast<uint32_t>(at - ranks.begin())};
+}
+
+Status RankGroup::check(std::span<const EdgeSpec> edges) const {
+  for (const EdgeSpec &edge : edges)
+    if (index(edge.peer) >= ranks.size() || rankAt(edge.peer) == kNoRank)
+      return Status::error("there is no rank " + std::to_string(index(edge.peer)) + " among " +
+                           std::to_string(ranks.size()));
+  return {};
+}
+
+} // namespace colldsl::protocol

@@ -1,0 +1,37 @@
+/// Ranks that open plans together, and how they name each other.
+#pragma once
+
+#include "transports/Transport.h"
+
+namespace colldsl::protocol {
+
+/// The context of a worker whose plans are all that there is.
+inline constexpr uint32_t kWorldContext = 1;
+
+/// Ranks that open plans together.
+struct RankGroup {
+  uint32_t context = 0;    ///< alike on all of them; nothing else of the worker has it
+  std::vector<Rank> ranks; ///< as the worker names them; kNoRank: it does not reach that one
+  Rank self = kNoRank;     ///< this rank's place in the group
+
+  /// All of so many ranks, numbered alike. Nothing else uses their connections.
+  static RankGroup ofAll(uint32_t numRanks, Rank self);
+
+  /// Where the group numbers the runs: in one stream, those of all plans.
+  struct Numbering {
+    uint32_t stream = 0;
+    const uint32_t *next = nullptr; ///< the run that is started next; null: plans number their own
+  } runs = {};
+
+  bool numbersRuns() const { return runs.next != nullptr; }
+  /// Whether its plans are those that all ranks open together.
+  bool isOfAll() const { return !numbersRuns() && context == kWorldContext; }
+  /// As the worker names it.
+  Rank rankAt(Rank place) const { return ranks[index(place)]; }
+  /// kNoRank: not in the group.
+  Rank placeOf(Rank rank) const;
+  /// Whether all peers are ranks that the worker reaches.
+  Status check(std::span<const EdgeSpec> edges) const;
+};
+
+} // namespace colldsl::protocol

@@ -1,0 +1,273 @@
+#include "protocol/RemoteChannels.h"
+
+namespace colldsl::protocol {
+
+using network::ProbeBody;
+using network::Progress;
+
+namespace {
+
+// What a peer put may be told after it has closed the plan.
+constexpr std::chrono::nanoseconds kGrace = std::chrono::milliseconds(10);
+constexpr uint32_t kIdlePollsPerProgress = 16;
+// Longer than others have a core that is shared.
+constexpr std::chrono::nanoseconds kPatience = std::chrono::milliseconds(100);
+constexpr std::chrono::nanoseconds kMostPatience = std::chrono::seconds(3);
+
+} // namespace
+
+Status RemoteChannels::open(const OpenRequest &request) {
+  if (Status s = connect(request); !s)
+    return s;
+  auto held = endpoint_.hold();
+  for (Rank peer : peers_)
+    ranks_.push_back(endpoint_.group().rankAt(peer));
+  addCasts();
+  endpoint_.worker().addUser(plan_, *this);
+  return {};
+}
+
+RemoteChannels::~RemoteChannels() {
+  auto held = endpoint_.hold();
+  giveUp();
+  endpoint_.worker().removeUser(plan_, *this);
+}
+
+void RemoteChannels::cancel() {
+  auto held = endpoint_.hold();
+  giveUp();
+}
+
+// The carrier copies what it keeps of messages to several ranks.
+void RemoteChannels::giveUp() {
+  if (std::exchange(isGivenUp_, true))
+    return;
+  cancelHeld();
+  for (Cast &cast : casts_) {
+    if (cast.state == Cast::State::ToSend)
+      for (const End *end : cast.ends)
+        endpoint_.worker().mail().leaveWindow(
+            endpoint_.worker().peer(endpoint_.group().rankAt(end->peer)),
+            cast.first->payload.bytes);
+    if (cast.state == Cast::State::Sending || cast.state == Cast::State::Sent)
+      multicast().letGo(cast.group);
+    cast.state = Cast::State::Idle;
+  }
+  endpoint_.worker().moveCasts(*this, false);
+  for (Side *side : {&out_, &in_})
+    for (End &end : side->ends)
+      endpoint_.expectNoMore(end);
+}
+
+void RemoteChannels::start() {
+  PlanChannels::start();
+  nextProbe_ = {};
+  mayBeUnwanted_ = false;
+}
+
+// The last time the receiver had said where it wants the message: that may be here.
+Posted RemoteChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
+  if (payload.bytes == 0 && !payload.always) {
+    endAt(out_, slot).state.skippedRun = run_;
+    return Posted::Done;
+  }
+  auto held = endpoint_.hold();
+  End &end = openEnd(out_, slot, op, payload);
+  end.state.isProbed = false;
+  if (end.state.memory.invites && !out_.sends[slot.edge]->wire().isInvited(end.tag))
+    endpoint_.worker().progress();
+  if (end.state.cast && gather(slot, end))
+    return Posted::Pending;
+  return PlanChannels::send(slot, end);
+}
+
+bool RemoteChannels::sendNow(MessageSlot slot, const Payload &payload) {
+  bool isAlone = (payload.bytes != 0 || payload.always) && !endAt(out_, slot).state.cast;
+  return isAlone && PlanChannels::sendNow(slot, payload);
+}
+
+Posted RemoteChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
+  End &end = endAt(in_, slot);
+  end.state.isProbed = false;
+  if (payload.bytes == 0 && !payload.always) {
+    end.state.skippedRun = run_;
+    mayBeUnwanted_ = true;
+  }
+  return PlanChannels::recv(slot, op, payload);
+}
+
+void RemoteChannels::hold() {
+  auto held = endpoint_.hold();
+  endpoint_.worker().carrier().hold();
+}
+
+void RemoteChannels::push() {
+  auto held = endpoint_.hold();
+  endpoint_.worker().carrier().push();
+}
+
+// A look at a network is a call of the kernel. Where a group numbers its runs, this plan is one of
+// several, and others look too.
+std::span<const Completion> RemoteChannels::poll() {
+  auto held = endpoint_.hold();
+  for (Cast &cast : casts_)
+    if (cast.state == Cast::State::Gathering && cast.gathered != 0)
+      split(cast);
+  bool isIdle = numbersRuns() && counter_.outstanding == 0;
+  return PlanChannels::poll(!isIdle || ++idlePolls_ % kIdlePollsPerProgress == 0);
+}
+
+bool RemoteChannels::check() {
+  if (failed())
+    return false;
+  auto held = endpoint_.hold();
+  endpoint_.worker().look();
+  if (std::optional<Fault> fault = findFailure()) {
+    fail(std::move(*fault));
+  } else if (std::optional<Fault> unwanted = findUnwanted()) {
+    abortHeld(*unwanted);
+  } else if (isDeserted()) {
+    Rank peer = findDeserted();
+    abortHeld({peer, openOp(peer), "rank " + std::to_string(index(peer)) + " has closed the plan"});
+  }
+  return !failed();
+}
+
+void RemoteChannels::abortHeld(const Fault &fault) {
+  fail(fault);
+  endpoint_.report(plan_, run_, fault);
+}
+
+// A message for an end that has no bytes. Its sender is perhaps done with it, and nobody else finds
+// that.
+std::optional<Fault> RemoteChannels::findUnwanted() const {
+  if (!mayBeUnwanted_)
+    return std::nullopt;
+  for (size_t e = 0; e < in_.receives.size(); ++e)
+    for (uint32_t m = 0; m < in_.numMessages(e); ++m) {
+      const End &end = in_.ends[in_.first[e] + m];
+      if (end.state.skippedRun != run_)
+        continue;
+      Tag tag = end.tag;
+      tag.run = run_;
+      if (auto bytes = in_.receives[e]->findUnexpected(tag))
+        return sizeMismatch(end.peer, OpId{end.owner}, end.payload, *bytes);
+    }
+  return std::nullopt;
+}
+
+bool RemoteChannels::isDeserted() {
+  if (findDeserted() == kNoRank) {
+    desertedAt_ = {};
+    return false;
+  }
+  if (desertedAt_ == Clock::time_point())
+    desertedAt_ = Clock::now();
+  return Clock::now() - desertedAt_ > kGrace;
+}
+
+// A peer that closed the plan while this rank still needs it. What it sent to several at once may
+// come later, and what goes to several at once needs nothing of it.
+Rank RemoteChannels::findDeserted() const {
+  RemoteWorker &worker = endpoint_.worker();
+  for (Rank peer : peers_) {
+    Rank rank = endpoint_.group().rankAt(peer);
+    if (!worker.receivesFrom(rank).hasClosed(plan_))
+      continue;
+    auto came = castsFrom_.find(rank);
+    if (worker.numCastsBeforeClose(rank, plan_) > (came == castsFrom_.end() ? 0 : came->second))
+      continue;
+    for (const Side *side : {&in_, &out_})
+      for (const End &end : side->ends) {
+        bool isCast = end.state.cast && end.state.cast->state != Cast::State::Idle;
+        if (end.isOpen && end.peer == peer && !isCast)
+          return peer;
+      }
+  }
+  return kNoRank;
+}
+
+// What peers name need not exist.
+RemoteChannels::End *RemoteChannels::find(Side &side, Rank rank, uint32_t message) {
+  const auto &wires = &side == &out_ ? side.sends.size() : side.receives.size();
+  for (size_t e = 0; e < wires; ++e) {
+    End *first = side.numMessages(e) != 0 ? &side.ends[side.first[e]] : nullptr;
+    if (first && endpoint_.group().rankAt(first->peer) == rank)
+      return message < side.numMessages(e) ? first + message : nullptr;
+  }
+  return nullptr;
+}
+
+Progress RemoteChannels::progressOf(Rank from, const Tag &tag, ProbeBody &body) {
+  auto ahead = static_cast<int32_t>(tag.run - run_);
+  if (End *end = find(body.sends ? in_ : out_, from, tag.message)) {
+    body.casts = end->state.castFrames;
+    if (end->state.skippedRun == tag.run && ahead == 0)
+      return Progress::Skipped;
+  }
+  return !numbersRuns() && ahead < 0 ? Progress::Past : Progress::NotYet;
+}
+
+bool RemoteChannels::isUnmatched(const Side &side, size_t edge, const End &end) const {
+  if (!end.isOpen)
+    return false;
+  return &side == &in_ ? side.receives[edge]->isUnmatched(end)
+                       : side.sends[edge]->isUnanswered(end);
+}
+
+// Of all that nothing was heard of, ever more rarely.
+void RemoteChannels::probe(Clock::time_point now) {
+  if (counter_.outstanding == 0 || now < nextProbe_)
+    return;
+  if (nextProbe_ == Clock::time_point()) {
+    patience_ = kPatience;
+    nextProbe_ = now + patience_;
+    return;
+  }
+  patience_ = std::min(2 * patience_, kMostPatience);
+  nextProbe_ = now + patience_;
+  for (Side *side : {&in_, &out_})
+    for (size_t e = 0; e < side->first.size(); ++e)
+      for (uint32_t m = 0; m < side->numMessages(e); ++m) {
+        End &end = side->ends[side->first[e] + m];
+        if (isUnmatched(*side, e, end) && !std::exchange(end.state.isProbed, true))
+          endpoint_.worker().probe(endpoint_.group().rankAt(end.peer), end.tag, side == &out_);
+      }
+}
+
+// The answer is behind all frames of that run. What is put comes in no order with it: no later run
+// has put this message, since this rank says in each run anew where it wants it. What goes to
+// several at once comes in no order either, and is counted.
+void RemoteChannels::onProbeReply(Rank from, const Tag &tag, const ProbeBody &body) {
+  Side &side = body.sends ? out_ : in_;
+  End *end = find(side, from, tag.message);
+  if (!end || tag.run != run_ || end->tag.run != run_ || !std::exchange(end->state.isProbed, false))
+    return;
+  size_t edge = static_cast<size_t>(
+      std::upper_bound(side.first.begin(), side.first.end(), end - side.ends.data()) -
+      side.first.begin() - 1);
+  if (!isUnmatched(side, edge, *end))
+    return;
+  bool isHere =
+      body.sends ||
+      ((body.isPut == 0 || end->state.memory.ticket == network::RegisteredMemory::kNoTicket) &&
+       end->state.castFrames >= body.casts);
+  if (body.progress == Progress::Skipped || (body.progress == Progress::Past && isHere))
+    endWithout(side, edge, *end);
+}
+
+void RemoteChannels::endWithout(Side &side, size_t edge, End &end) {
+  if (&side == &in_)
+    side.receives[edge]->withdraw(end);
+  else
+    side.sends[edge]->withdraw(end);
+  end.transferred = 0;
+  if (!counter_.mismatched) { // one says it for all
+    counter_.mismatched = &end;
+    ended_ = &end;
+  }
+  end.complete();
+  endpoint_.wake();
+}
+
+} // namespace colldsl::protocol

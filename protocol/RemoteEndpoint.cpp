@@ -1,0 +1,79 @@
+#include "protocol/RemoteEndpoint.h"
+
+#include "protocol/RemoteChannels.h"
+
+namespace colldsl::protocol {
+namespace {
+
+std::string saidBy(Rank rank, const std::string &what) {
+  return "rank " + std::to_string(index(rank)) + ": " + what;
+}
+
+} // namespace
+
+RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex *guard)
+    : worker_(worker), group_(std::move(group)), guard_(guard) {
+  const network::Powers &powers = worker.carrier().powers();
+  caps_.name = powers.name;
+  caps_.maxInlineBytes = static_cast<uint32_t>(
+      std::max(powers.injectBytes, sizeof(network::Header)) - sizeof(network::Header));
+  caps_.eagerBytes = worker.options().eagerBytes;
+  caps_.canRead = powers.moves;
+  caps_.opensAlone = true;
+  caps_.gathers = powers.gathers;
+  caps_.patience.looks = worker.options().spinPolls;
+}
+
+Result<std::unique_ptr<Channels>> RemoteEndpoint::open(const OpenRequest &request) {
+  auto channels = std::make_unique<RemoteChannels>(*this, nextStream());
+  Status own = group_.check(request.out);
+  if (own)
+    own = group_.check(request.in);
+  if (own)
+    own = channels->open(request);
+  if (own && request.ready)
+    own = request.ready(*channels);
+  if (!own) {
+    channels->abort({rank(), kNoOp, saidBy(rank(), own.message()), own.kind()});
+    return own;
+  }
+  return std::unique_ptr<Channels>(std::move(channels));
+}
+
+void RemoteEndpoint::refuse(const std::string &reason) {
+  uint32_t stream = nextStream();
+  auto held = hold();
+  report(streamId(group_.context, stream), group_.numbersRuns() ? *group_.runs.next : kAllRuns,
+         {rank(), kNoOp, saidBy(rank(), reason), ErrorKind::Refused});
+  worker_.progress();
+}
+
+uint32_t RemoteEndpoint::nextStream() {
+  if (group_.numbersRuns())
+    return group_.runs.stream;
+  auto held = hold();
+  return worker_.openStream(group_.context);
+}
+
+void RemoteEndpoint::closed(uint32_t stream) {
+  if (!group_.numbersRuns())
+    worker_.closeStream(streamId(group_.context, stream));
+}
+
+// Where the group numbers the runs all of it is told; else the peers, and along a tree all ranks.
+void RemoteEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) {
+  Fault told = fault;
+  told.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
+  bool isOfRun = group_.numbersRuns();
+  worker_.report(tagOf(plan, isOfRun ? run : kAllRuns), told,
+                 isOfRun ? std::span<const Rank>(group_.ranks) : std::span<const Rank>());
+}
+
+std::optional<Fault> RemoteEndpoint::findFailure(StreamId plan, uint32_t run) const {
+  std::optional<Fault> fault = worker_.findFailure(tagOf(plan, run));
+  if (fault && fault->peer != kNoRank)
+    fault->peer = group_.placeOf(fault->peer);
+  return fault;
+}
+
+} // namespace colldsl::protocol

@@ -1,0 +1,80 @@
+/// Plans over the connections of a RemoteWorker, for a group of ranks of any machines: as
+/// PlanEndpoint, whose numbering of plans and runs it has.
+#pragma once
+
+#include "protocol/RankGroup.h"
+#include "protocol/RemoteWorker.h"
+
+namespace colldsl::protocol {
+
+struct Cast;
+
+class RemoteEndpoint : public Endpoint {
+public:
+  /// The worker outlives it, and may serve others, too. `guard`: the worker's.
+  RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex *guard);
+
+  Rank rank() const override { return group_.self; }
+  uint32_t numRanks() const override { return static_cast<uint32_t>(group_.ranks.size()); }
+  const Caps &caps() const override { return caps_; }
+  Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
+  void refuse(const std::string &reason) override;
+  SleepTicket armSleep() override { return worker_.armSleep(); }
+  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override {
+    worker_.sleep(ticket, atMost);
+  }
+  void wake() override { worker_.wake(); }
+
+  // For its channels.
+
+  using Sends = RemoteSends;
+  using Receives = RemoteReceives;
+  /// What is kept with each end of a message.
+  struct EndState {
+    network::RegisteredMemory memory;
+    MessageId id{};
+    Cast *cast = nullptr;           ///< sent, where it may go to others at the same time
+    uint64_t castFrames = 0;        ///< of this message, ever, that went to others at the same time
+    uint32_t skippedRun = kAllRuns; ///< the last in which it had no bytes
+    bool wantsMulticast = false;
+    bool isExpected = false; ///< the carrier knows that something of the peer is waited for
+    bool isProbed = false;   ///< the peer was asked whether its end comes, and did not answer yet
+  };
+
+  RemoteWorker &worker() const { return worker_; }
+  const RankGroup &group() const { return group_; }
+  std::unique_lock<std::mutex> hold() const {
+    return guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
+  }
+  std::unique_lock<std::mutex> holdToReport() const { return hold(); }
+  Status connect(Rank peer) { return worker_.connect(peer); }
+  Status connectFrom(Rank peer) { return worker_.connect(peer); }
+  template <typename End> void describe(End &end, MessageId id, const Transfer &way) {
+    end.payload.registered = &end.state.memory;
+    end.state.id = id;
+    end.state.memory.isStatic = way.protocol == Protocol::Static;
+    end.state.wantsMulticast = way.multicast;
+  }
+  template <typename End> void expect(End &end) {
+    if (!std::exchange(end.state.isExpected, true))
+      worker_.expect(group_.rankAt(end.peer));
+  }
+  template <typename End> void expectNoMore(End &end) {
+    if (std::exchange(end.state.isExpected, false))
+      worker_.expectLess(group_.rankAt(end.peer));
+  }
+  void closed(uint32_t stream);
+  void report(StreamId plan, uint32_t run, const Fault &fault);
+  std::optional<Fault> findFailure(StreamId plan, uint32_t run) const;
+  uint32_t numReports() const { return worker_.numReports(); }
+
+private:
+  uint32_t nextStream();
+
+  RemoteWorker &worker_;
+  RankGroup group_;
+  std::mutex *guard_;
+  Caps caps_;
+};
+
+} // namespace colldsl::protocol

@@ -1,0 +1,221 @@
+// What ranks tell each other of failures, and what they stop then.
+#include "protocol/RemoteWorker.h"
+#include "transports/network/Failures.h"
+
+#include <algorithm>
+
+namespace colldsl::protocol {
+
+using network::FailureBody;
+using network::Kind;
+using network::Peer;
+using network::Watch;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// Of runs that failed. What is older nobody asks for: a rank that is so many runs ahead of another
+// has filled the window of each peer that is behind.
+constexpr size_t kMostRuns = 32 << 10;
+
+} // namespace
+
+// Null: everything. True: news. A stream that is closed here has nobody to tell.
+bool RemoteWorker::note(const Tag *scope, const Fault &fault) {
+  Fault known{fault.peer, kNoOp, fault.reason, fault.kind}; // ops are numbered by each rank
+  bool isNew = false;
+  if (!scope) {
+    isNew = !allFailed_;
+    if (isNew)
+      allFailed_ = known;
+  } else if (scope->run != kAllRuns) {
+    std::pair run{streamOf(*scope), scope->run};
+    isNew = failedRuns_.emplace(run, known).second;
+    if (isNew)
+      failedRunsInOrder_.push_back(run);
+    if (failedRunsInOrder_.size() > kMostRuns) {
+      failedRuns_.erase(failedRunsInOrder_.front());
+      failedRunsInOrder_.pop_front();
+    }
+  } else {
+    StreamId stream = streamOf(*scope);
+    auto opened = opened_.find(scope->context);
+    bool isClosed = opened != opened_.end() && !users_.count(stream) &&
+                    static_cast<int32_t>(scope->stream - opened->second) < 0;
+    isNew = isClosed || failedStreams_.emplace(stream, known).second;
+  }
+  numReports_ += isNew;
+  return isNew;
+}
+
+std::optional<Fault> RemoteWorker::findFailure(const Tag &run) const {
+  if (auto found = failedStreams_.find(streamOf(run)); found != failedStreams_.end())
+    return found->second;
+  if (auto found = failedRuns_.find({streamOf(run), run.run}); found != failedRuns_.end())
+    return found->second;
+  return allFailed_;
+}
+
+void RemoteWorker::report(const Tag &scope, const Fault &fault, std::span<const Rank> toWhom) {
+  if (!note(&scope, fault))
+    return;
+  FailureBody body = network::failureBody(false, self_, fault);
+  if (scope.run == kAllRuns)
+    passDown(scope, body, 0);
+  body.root = kNoRank;
+  for (Rank rank : toWhom)
+    if (rank != self_)
+      tell(rank, scope, body);
+  passOn(&scope, body);
+}
+
+void RemoteWorker::reportAll(const Fault &fault) {
+  if (!note(nullptr, fault))
+    return;
+  FailureBody body = network::failureBody(true, self_, fault);
+  passDown({}, body, 0);
+  passOn(nullptr, body);
+}
+
+void RemoteWorker::tell(Rank rank, const Tag &scope, const FailureBody &body) {
+  if (Result<Peer *> peer = mail_->peer(rank))
+    mail_->say(**peer, {.tag = scope, .kind = Kind::Failed}, body);
+}
+
+// To the peers of a stream, who tell theirs: they are reached though ranks of the tree are dead, or
+// do not look.
+void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
+  body.root = kNoRank;
+  if (!scope)
+    return watch_ ? watch_->tell(body) : void();
+  auto [first, last] = users_.equal_range(streamOf(*scope));
+  std::vector<Rank> peers;
+  for (auto at = first; at != last; ++at)
+    if (at->second->hasRun(scope->run))
+      peers.insert(peers.end(), at->second->peers().begin(), at->second->peers().end());
+  std::sort(peers.begin(), peers.end());
+  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+  for (Rank peer : peers)
+    if (peer != self_ && scope->run == kAllRuns)
+      tell(peer, *scope, body);
+  discard(*scope);
+  for (Rank peer : peers)
+    if (peer != self_)
+      drain(connection(peer), *scope);
+}
+
+// A binomial tree: places are counted from the root, and below place p are p + 1, p + 2, p + 4,
+// ..., from the first power of two above p on. Whoever is dead is stood in for.
+// Example: 5 ranks, root 3: 3 tells 4, 0 and 2; 4 tells 1.
+void RemoteWorker::passDown(const Tag &scope, const FailureBody &body, uint32_t below) {
+  uint32_t step = 1;
+  while (step <= below)
+    step *= 2;
+  for (; step < numRanks_ && below + step < numRanks_; step *= 2) {
+    Rank child{(index(body.root) + below + step) % numRanks_};
+    auto known = mail_->peers().find(child);
+    bool isDead = child == body.culprit && body.isOfAll;
+    if (isDead || (known != mail_->peers().end() && known->second->isLost))
+      passDown(scope, body, below + step);
+    else
+      tell(child, scope, body);
+  }
+}
+
+void RemoteWorker::onFailed(const Tag &scope, std::span<const std::byte> bytes) {
+  std::optional<FailureBody> read = network::readFailure(bytes);
+  if (!read || (read->culprit != kNoRank && index(read->culprit) >= numRanks_))
+    return;
+  const FailureBody &body = *read;
+  const Tag *what = body.isOfAll ? nullptr : &scope;
+  bool isNew = note(what, {body.culprit, kNoOp, body.reason, body.kind});
+  if (body.root != kNoRank && index(body.root) < numRanks_)
+    passDown(scope, body, (index(self_) + numRanks_ - index(body.root)) % numRanks_);
+  if (isNew)
+    passOn(what, body);
+  if (sleepers_.load() != 0)
+    wake();
+}
+
+void RemoteWorker::discard(const Tag &scope) {
+  StreamId stream = streamOf(scope);
+  if (scope.run != kAllRuns)
+    discarded_.add(RunId{stream, scope.run});
+  else if (!discarded_.contains(stream))
+    discarded_.add(stream);
+  for (Connection *at : connections_) {
+    at->receives.discard(scope);
+    at->receives.wire().dropGets(scope);
+    at->sends.wire().dropPuts(scope);
+  }
+}
+
+// Of a run, or a stream, that one end has given up.
+void RemoteWorker::drain(Connection &at, const Tag &scope) {
+  at.receives.wire().dropGets(scope);
+  at.sends.wire().dropPuts(scope);
+  draining_.push_back({at.peer.rank, scope});
+  sayDrains();
+}
+
+void RemoteWorker::sayDrains() {
+  std::erase_if(draining_, [this](const Drain &drain) {
+    Connection &at = connection(drain.peer);
+    if (at.sends.wire().isMoving(drain.scope) || at.receives.wire().isMoving(drain.scope))
+      return false;
+    mail_->say(at.peer, {.tag = drain.scope, .kind = Kind::Drained}, std::span<const std::byte>());
+    return true;
+  });
+}
+
+// Whether it died is found by the next look.
+void RemoteWorker::onLost(Peer &peer, const std::string &reason) {
+  if (!peer.saidGoodbye)
+    lost_.push_back({peer.rank, reason});
+  nextLook_ = {};
+}
+
+void RemoteWorker::onBroken(const std::string &reason) {
+  lost_.push_back({self_, reason});
+  nextLook_ = {};
+}
+
+// Whoever left in order said so before; that is perhaps not taken yet, or, if this rank leaves too,
+// was said to nobody who still answers: so whoever leaves accuses nobody.
+void RemoteWorker::look() {
+  Clock::time_point now = Clock::now();
+  if (now < nextLook_)
+    return;
+  nextLook_ = now + options_.watchInterval;
+  for (const auto &[stream, user] : users_)
+    user->probe(now);
+  news_.clear();
+  if (watch_)
+    watch_->look(news_);
+  for (int i = 0; i < kMostPolls && !news_.empty() && progress(); ++i) {
+  }
+  for (const Watch::News &news : std::exchange(news_, {}))
+    takeNews(news);
+  for (const Lost &lost : std::exchange(lost_, {})) {
+    if (watch_)
+      watch_->giveUp(lost.rank);
+    if (!isLeaving_)
+      reportAll({lost.rank, kNoOp,
+                 "rank " + std::to_string(index(lost.rank)) +
+                     (lost.rank == self_ ? " " : " cannot be reached: ") + lost.reason});
+  }
+}
+
+void RemoteWorker::takeNews(const Watch::News &news) {
+  if (news.what == Watch::What::Failed)
+    return onFailed({}, std::as_bytes(std::span(&news.failure, 1)));
+  auto peer = mail_->peers().find(news.rank);
+  if (peer == mail_->peers().end() || peer->second->saidGoodbye)
+    return;
+  peer->second->isLost = true;
+  peer->second->isGone = news.what == Watch::What::Died;
+  if (!isLeaving_)
+    reportAll(faultOf(news, self_));
+}
+
+} // namespace colldsl::protocol

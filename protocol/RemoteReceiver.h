@@ -1,0 +1,167 @@
+/// The receiving end of the wire to a rank of any machine: see RemoteSender.
+///
+/// A sender is told where a message is wanted when it asks; or before, if it would ask in vain, for
+/// the receive is mostly posted in time. That is void on both sides as soon as the sender sends the
+/// message in another way.
+#pragma once
+
+#include "protocol/ReceiveSide.h"
+#include "protocol/RemoteSender.h"
+
+namespace colldsl::protocol {
+
+/// Not thread safe.
+class RemoteReceiver final : public MoveOwner {
+public:
+  static constexpr uint32_t kIdsAtOnce = 8;
+  static constexpr bool kPrefersPut = true; ///< a read takes a message after it
+  static constexpr bool kInvites = true;
+
+  /// Of the sender; or of the receive, whose payload it is.
+  struct RemoteBuffer {
+    uint64_t address = 0, key = 0;
+    bool isReadable = false;
+    static constexpr bool isShared = false;
+    uint32_t pieces = 1;
+    const RequestPayload *payload = nullptr;
+    uint16_t id = 0;
+  };
+  struct Rts {
+    uint64_t bytes = 0;
+    RemoteBuffer buffer;
+    Tag tag;
+    uint32_t rendezvous = 0;
+    uint32_t stretches = 0; ///< that the sender can put into at once
+    uint32_t loadKiB = 0;
+  };
+
+  /// `sender`: to the same peer.
+  RemoteReceiver(RemoteContext &context, network::Peer &peer, RemoteSender &sender)
+      : context_(context), peer_(peer), sender_(sender) {}
+  RemoteReceiver(const RemoteReceiver &) = delete;
+  /// Before anything comes.
+  void deliverTo(ReceiveSide<RemoteReceiver> &side) { side_ = &side; }
+
+  Rank peer() const { return peer_.rank; }
+
+  // Frames come to ReceiveSide at once.
+  template <typename Store> bool tryTake(const Tag &tag, const RequestPayload &payload, Store) {
+    return side_->takeUnexpectedEager(tag, payload);
+  }
+  template <typename Handler> bool progress(Handler &) { return false; }
+  bool isEmpty() const { return false; }
+  bool lookedInVain() const { return false; }
+  uint64_t longestEagerBytes() const { return context_.options.eagerBytes; }
+  uint32_t slotsBytes() const { return UINT32_MAX; }
+
+  // The window throttles the sender.
+  void setThrottled(bool) {}
+  void setPostsLate(bool) {}
+  void releaseCredit(uint64_t bytes) { context_.mail->consume(peer_, bytes); }
+
+  // Replies.
+
+  bool isRevoked(const Rts &) const { return false; } // it is taken out at once
+  bool claim(const Rts &rts);
+  void sendDone(const Rts &rts);
+  void sendStream(const Rts &rts);
+  void sendReady(const Rts &rts, const RemoteBuffer &buffer);
+  bool withdrawReady(const Rts &) { return false; }
+  bool cancelReady(const Rts &rts);
+  /// Of a receive that was canceled: what still comes for it is thrown away.
+  void forget(const Rts &rts);
+  void refuse(const Rts &rts) { sayFin(rts.rendezvous, rts.tag); }
+
+  RemoteBuffer remoteBufferOf(const RequestPayload &payload) const {
+    RemoteBuffer buffer;
+    buffer.pieces = payload.count;
+    buffer.payload = &payload;
+    return buffer;
+  }
+  const std::byte *map(const RemoteBuffer &) const { return nullptr; }
+  bool isSelf() const { return false; }
+  bool canReach() const { return true; }
+  bool canPut(const Rts &rts, const RemoteBuffer &buffer) const {
+    return rts.stretches >= buffer.pieces &&
+           context_.canBeWritten(peer_, *buffer.payload, rts.bytes);
+  }
+  Got get(const RemoteBuffer &from, uint64_t offset, const RequestPayload &to);
+
+  void invite(const Tag &tag, const RequestPayload &payload, Mover mover, Protocol protocol);
+  void uninvite(const RequestPayload &payload);
+  bool isInvited(const RequestPayload &payload, const Rts &rts);
+  bool cancelInvitation(const Tag &tag, const RequestPayload &payload);
+  /// As forget(), of a receive that the sender did not ask for.
+  void forgetInvitation(const Tag &tag, const RequestPayload &payload);
+
+  // What the sender says. It may name anything.
+
+  void onEager(const Tag &tag, std::span<const std::byte> bytes) {
+    side_->onEager(tag, bytes.data(), bytes.size());
+  }
+  void onStreamClosed(StreamId stream);
+  void onRts(const network::Header &header, std::span<const std::byte> body);
+  void onFragment(uint32_t rendezvous, std::span<const std::byte> bytes);
+  /// The same of a message that goes to several receivers at once.
+  void onFragmentFor(const Request &request, std::span<const std::byte> bytes);
+  void onPut(const TicketTable::Ticket &ticket);
+  void onConfirmed(uint32_t rendezvous);
+  /// It has given a run up.
+  void onCancel(const Tag &scope);
+  /// Answers requests whose ids name another message no more.
+  void takeDeferred();
+  size_t numDeferred() const { return deferred_.size(); }
+
+  /// This rank gives a run, or a stream, up: nothing is read any more that is not on its way.
+  void dropGets(const Tag &scope);
+  bool isMoving(const Tag &scope) const;
+
+  void onMoved(uint16_t id) override;
+  bool startMove(uint16_t id) override;
+
+private:
+  enum class State : uint8_t {
+    None,
+    Claimed,
+    Getting,
+    ToConfirm, ///< read, but so slowly that the sender may have given the message up
+    Ready,
+    Stream,
+  };
+  /// Of a request to send that was answered.
+  struct Claim : RemoteMove {
+    State state = State::None;
+    bool isCanceled = false; ///< while the sender's memory is read
+    Rts rts;
+    RequestPayload payload;
+    uint64_t received = 0;                            ///< Stream
+    std::chrono::steady_clock::time_point began = {}; ///< Getting
+  };
+
+  Claim &claimOf(const Rts &rts) { return claims_[rts.rendezvous & 0xffff]; }
+  /// Whether the sender puts nothing any more.
+  bool isDrained(const Tag &tag) const {
+    return sender_.isDrained(tag) || peer_.isGone || peer_.saidGoodbye;
+  }
+  bool isAwaitingPut(const Rts &rts) const {
+    uint16_t id = rts.buffer.id;
+    return id < claims_.size() && claims_[id].state == State::Ready;
+  }
+  void endUse(network::RegisteredMemory &registered);
+  Claim *find(uint32_t rendezvous);
+  void sayFin(uint32_t rendezvous, const Tag &tag);
+  void sayRtr(const RequestPayload &payload, uint64_t bytes, const Tag &tag, uint32_t rendezvous);
+  void giveBack(Claim &claim);
+  void fragment(Claim &claim, std::span<const std::byte> bytes);
+
+  RemoteContext &context_;
+  network::Peer &peer_;
+  RemoteSender &sender_;
+  ReceiveSide<RemoteReceiver> *side_ = nullptr;
+  std::deque<Claim> claims_; ///< by rendezvous id; they stay where they are
+  /// Requests that overtook the end of a put: the sender is done with it, and has used its id
+  /// again.
+  std::vector<Rts> deferred_;
+};
+
+} // namespace colldsl::protocol

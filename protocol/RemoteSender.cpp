@@ -1,0 +1,339 @@
+#include "protocol/RemoteSender.h"
+
+#include <cstring>
+
+namespace colldsl::protocol {
+
+using network::Header;
+using network::Kind;
+using network::RtrBody;
+using network::RtsBody;
+using network::Stretch;
+
+bool RemoteSender::trySendLonger(const Tag &tag, const RequestPayload &payload) {
+  if (isThrottled(payload.bytes))
+    return false;
+  context_.mail->sayEager(peer_, {.tag = tag, .kind = Kind::Eager}, payload);
+  return true;
+}
+
+// Null: all are in use.
+RemoteSender::Id *RemoteSender::fresh(const Tag &tag, const RequestPayload &payload) {
+  if (freeIds_.empty()) {
+    if (ids_.size() > UINT16_MAX)
+      return nullptr;
+    freeIds_.push_back(static_cast<uint16_t>(ids_.size()));
+    Id &made = ids_.emplace_back();
+    made.peer = &peer_;
+    made.owner = this;
+    made.id = freeIds_.back();
+  }
+  Id &id = ids_[freeIds_.back()];
+  freeIds_.pop_back();
+  id.use = static_cast<uint16_t>(std::max(1, id.use + 1)); // 0 names none
+  id.state = State::Requested;
+  id.isReadable = false;
+  id.tag = tag;
+  id.payload = payload;
+  return &id;
+}
+
+RemoteSender::Id *RemoteSender::find(uint32_t rendezvous) {
+  auto place = static_cast<uint16_t>(rendezvous);
+  if (place >= ids_.size() || ids_[place].state == State::Free)
+    return nullptr;
+  return rendezvousOf(ids_[place]) == rendezvous ? &ids_[place] : nullptr;
+}
+
+void RemoteSender::free(Id &id) {
+  id.kept.reset();
+  id.state = State::Free;
+  freeIds_.push_back(id.id);
+}
+
+// Memory that must not be given back is not kept registered in case it might be read.
+bool RemoteSender::trySendRts(const Tag &tag, const RequestPayload &payload, Mover mover, uint32_t,
+                              uint16_t &id) {
+  Id *made = fresh(tag, payload);
+  if (!made)
+    return false;
+  id = made->id;
+  requested_.add(*made);
+  RtsBody body = {.bytes = payload.bytes, .address = 0, .key = 0, .isReadable = 0, .stretches = 0};
+  bool canMove = context_.canMove(peer_, payload, payload.bytes);
+  if (canMove && context_.canGather(payload, network::Access::Write))
+    body.stretches = context_.mostStretches();
+  bool mayRead = mover == Mover::Reader || !context_.carrier.powers().pins;
+  if (canMove && payload.count == 1 && mayRead &&
+      network::registerMemory(context_.carrier, payload, network::Access::RemoteRead)) {
+    void *begin = payload.pieces[0].iov_base;
+    body.isReadable = made->isReadable = true;
+    body.address = context_.carrier.named(begin, begin);
+    body.key = payload.registered->region.key();
+  }
+  context_.mail->say(peer_, {.tag = tag, .rendezvous = rendezvousOf(*made), .kind = Kind::Rts},
+                     body);
+  return true;
+}
+
+RemoteSender::Replied RemoteSender::replyTo(uint16_t id) const {
+  switch (ids_[id].state) {
+  case State::Requested:
+  case State::Free:
+  case State::Abandoned:
+    return Replied::Nothing;
+  case State::Done:
+    return Replied::Done;
+  case State::Stream:
+    return Replied::Stream;
+  case State::Putting:
+  case State::Put:
+    return Replied::Receive;
+  }
+  __builtin_unreachable();
+}
+
+bool RemoteSender::trySendFragment(const Tag &tag, const RequestPayload &payload, uint64_t offset,
+                                   uint64_t bytes, uint16_t id) {
+  network::Mail &mail = *context_.mail;
+  bool hasRoom = peer_.longInFlight < context_.options.fragments && peer_.waiting.empty() &&
+                 (mail.hasFrame(bytes) || !mail.willHaveFrame(bytes));
+  if (!hasRoom || peer_.isLost)
+    return false;
+  mail.sayPart(peer_, {.tag = tag, .rendezvous = rendezvousOf(ids_[id]), .kind = Kind::Fragment},
+               payload, offset, static_cast<uint32_t>(bytes));
+  return true;
+}
+
+void RemoteSender::release(uint16_t id) {
+  Id &done = ids_[id];
+  network::RegisteredMemory *registered = done.payload.registered;
+  if (registered && context_.carrier.powers().pins && !registered->isStatic)
+    registered->region.reset();
+  free(done);
+}
+
+void RemoteSender::cancelRun(const Tag &tag) {
+  if (lastCancel_.run == tag.run && streamOf(lastCancel_) == streamOf(tag))
+    return;
+  lastCancel_ = tag;
+  context_.mail->say(peer_, {.tag = tag, .kind = Kind::Cancel}, std::span<const std::byte>());
+}
+
+bool RemoteSender::revoke(uint16_t id) {
+  Id &given = ids_[id];
+  if (given.isOpen)
+    return false;
+  bool isAnswered = given.state != State::Requested && given.state != State::Stream;
+  bool isDrained = peer_.isLost || this->isDrained(given.tag);
+  if (!isAnswered && !isDrained) {
+    cancelRun(given.tag);
+    if (given.isReadable && given.state == State::Requested)
+      return false;
+  }
+  if (given.state == State::Requested)
+    requested_.take(given.tag);
+  if (given.isReadable && peer_.isLost)
+    given.payload.registered->region.reset();
+  if (isAnswered || isDrained)
+    free(given);
+  else
+    given.state = State::Abandoned;
+  return true;
+}
+
+bool RemoteSender::abandon(uint16_t id) {
+  Id &given = ids_[id];
+  if (given.state == State::Requested)
+    requested_.take(given.tag);
+  if (given.isReadable && given.state == State::Requested && context_.mail->hasAll(peer_))
+    given.kept = std::move(given.payload.registered->region);
+  else if (given.payload.registered)
+    given.payload.registered->region.reset();
+  given.state = State::Abandoned;
+  return given.isOpen;
+}
+
+// Once it is put: it does not matter what the receiver does.
+void RemoteSender::onMoved(uint16_t id) {
+  Id &given = ids_[id];
+  if (given.state == State::Abandoned)
+    return free(given);
+  given.state = State::Put;
+  hasReplies_ = true;
+}
+
+bool RemoteSender::canPut(const Room &room, const RequestPayload &payload) const {
+  return room.body.isWritable && room.body.bytes == payload.bytes &&
+         context_.canMove(peer_, payload, payload.bytes) &&
+         context_.canGather(payload, network::Access::Write);
+}
+
+bool RemoteSender::beginPut(Id &id) {
+  if (context_.carrier.powers().local &&
+      !network::registerMemory(context_.carrier, id.payload, network::Access::Write))
+    return false;
+  id.isReadable = false; // the receiver has decided
+  id.state = State::Putting;
+  hasReplies_ = true;
+  if (!startMove(id.id))
+    context_.toMove.push_back(&id);
+  return true;
+}
+
+// Of a receiver that has said where it wants the message, and would take no notice of a request
+// that it fits.
+void RemoteSender::requestStream(Id &id) {
+  requested_.add(id);
+  context_.mail->say(
+      peer_, {.tag = id.tag, .rendezvous = rendezvousOf(id), .kind = Kind::Rts},
+      RtsBody{.bytes = id.payload.bytes, .address = 0, .key = 0, .isReadable = 0, .stretches = 0});
+}
+
+bool RemoteSender::startMove(uint16_t id) {
+  Id &given = ids_[id];
+  if (given.state != State::Putting || given.isOpen)
+    return true; // it was given up
+  network::MoveSpec spec = network::makeMoveSpec(given.payload, given.payload.bytes);
+  spec.address = given.room.body.address;
+  spec.stretches = given.room.stretches;
+  spec.key = given.room.body.key;
+  spec.ticket = given.room.body.ticket;
+  return context_.mail->move(given, spec, true);
+}
+
+bool RemoteSender::takeInvitation(const Tag &tag, const RequestPayload &payload, uint16_t &id) {
+  if (invitations_.empty() || !payload.registered)
+    return false;
+  Invitation *invitation = invitations_.take(tag);
+  if (!invitation)
+    return false;
+  spare_.push_back(invitation);
+  payload.registered->invites = true;
+  Id *made = canPut(invitation->room, payload) ? fresh(tag, payload) : nullptr;
+  if (!made)
+    return false;
+  std::swap(made->room, invitation->room);
+  id = made->id;
+  if (!beginPut(*made))
+    requestStream(*made);
+  return true;
+}
+
+void RemoteSender::closeStream(uint32_t context, uint32_t stream) {
+  StreamId id = streamId(context, stream);
+  auto casts = casts_.find(id);
+  if (!peer_.isSelf)
+    context_.mail->say(peer_, {.tag = {context, stream, kAllRuns, 0}, .kind = Kind::CloseStream},
+                       network::CloseBody{casts == casts_.end() ? 0 : casts->second});
+  if (casts != casts_.end())
+    casts_.erase(casts);
+  dropPuts({context, stream, kAllRuns, 0});
+}
+
+// One of more stretches than were said to be taken can only be one that nobody asked for.
+bool RemoteSender::read(Room &room, std::span<const std::byte> bytes) const {
+  RtrBody &body = room.body;
+  if (bytes.size() < sizeof body)
+    return false;
+  std::memcpy(&body, bytes.data(), sizeof body);
+  if (bytes.size() != sizeof body + body.stretches * sizeof(Stretch))
+    return false;
+  room.stretches.resize(body.stretches);
+  if (body.stretches != 0)
+    std::memcpy(room.stretches.data(), bytes.data() + sizeof body, bytes.size() - sizeof body);
+  auto isEmpty = [](const Stretch &stretch) { return stretch.bytes == 0; };
+  return body.stretches <= context_.mostStretches() &&
+         std::none_of(room.stretches.begin(), room.stretches.end(), isEmpty);
+}
+
+void RemoteSender::onRtr(const Header &header, std::span<const std::byte> body) {
+  if (context_.isDiscarded(header.tag))
+    return;
+  if (header.rendezvous == network::kUnasked)
+    return onInvitation(header.tag, body);
+  Id *id = find(header.rendezvous);
+  if (!id || id->state != State::Requested || !read(id->room, body))
+    return;
+  requested_.take(id->tag);
+  if (canPut(id->room, id->payload) && beginPut(*id))
+    return;
+  id->isReadable = false; // the receiver has decided
+  id->state = State::Stream;
+  hasReplies_ = true;
+}
+
+// For a run that may not have begun here. The receiver takes no notice of a request that it fits.
+void RemoteSender::onInvitation(const Tag &tag, std::span<const std::byte> body) {
+  if (spare_.empty())
+    spare_.push_back(&memory_.emplace_back());
+  Invitation &invitation = *spare_.back();
+  if (!read(invitation.room, body) || invitations_.find(tag))
+    return;
+  if (Id *id = requested_.find(tag)) {
+    if (!canPut(invitation.room, id->payload))
+      return;
+    requested_.take(tag);
+    id->payload.registered->invites = true;
+    std::swap(id->room, invitation.room);
+    return beginPut(*id) ? void() : requestStream(*id);
+  }
+  spare_.pop_back();
+  invitation.tag = tag;
+  invitations_.add(invitation);
+}
+
+void RemoteSender::onFin(uint32_t rendezvous) {
+  Id *id = find(rendezvous);
+  if (!id)
+    return;
+  if (id->state == State::Abandoned)
+    return free(*id);
+  if (id->state != State::Requested)
+    return;
+  requested_.take(id->tag);
+  id->state = State::Done;
+  hasReplies_ = true;
+}
+
+void RemoteSender::onDrained(const Tag &scope) {
+  if (scope.run == kAllRuns)
+    drained_.add(streamOf(scope));
+  else
+    drained_.add(RunId{streamOf(scope), scope.run});
+  for (Id &id : ids_)
+    if (id.state == State::Abandoned && isOf(id.tag, scope) && !id.isOpen)
+      free(id);
+}
+
+void RemoteSender::onStreamClosed(StreamId stream) {
+  for (Id &id : ids_)
+    if (id.state == State::Abandoned && streamOf(id.tag) == stream && !id.isOpen)
+      free(id);
+}
+
+void RemoteSender::dropInvitation(const Tag &tag) {
+  if (Invitation *invitation = invitations_.take(tag))
+    spare_.push_back(invitation);
+}
+
+void RemoteSender::dropPuts(const Tag &scope) {
+  invitations_.removeIf([&](Invitation &invitation) {
+    bool isGone = isOf(invitation.tag, scope);
+    if (isGone)
+      spare_.push_back(&invitation);
+    return isGone;
+  });
+  for (Id &id : ids_)
+    if (id.state == State::Putting && !id.isOpen && isOf(id.tag, scope)) {
+      id.state = State::Done;
+      hasReplies_ = true;
+    }
+}
+
+bool RemoteSender::isMoving(const Tag &scope) const {
+  return std::any_of(ids_.begin(), ids_.end(),
+                     [&](const Id &id) { return id.isOpen && isOf(id.tag, scope); });
+}
+
+} // namespace colldsl::protocol

@@ -1,0 +1,156 @@
+/// The sending end of the wire to a rank of any machine. Active messages are frames; where the
+/// carrier reads and writes memory of peers, payloads move between registered memory.
+///
+/// A rendezvous id is used again when the receiver knows nothing of it any more: it has said Fin,
+/// or Drained, or has closed the stream; or when the payload is put, of which the receiver is
+/// notified in no order with frames.
+#pragma once
+
+#include "protocol/RemoteContext.h"
+#include "protocol/TagTable.h"
+
+#include <deque>
+
+namespace colldsl::protocol {
+
+/// Not thread safe.
+class RemoteSender final : public MoveOwner {
+public:
+  static constexpr uint64_t kInlineBytes = 0;
+
+  RemoteSender(RemoteContext &context, network::Peer &peer) : context_(context), peer_(peer) {}
+  RemoteSender(const RemoteSender &) = delete;
+
+  Rank peer() const { return peer_.rank; }
+  void reserve(uint32_t) {}
+
+  // Eager messages. False: the window has no room.
+
+  bool trySendInline(const Tag &tag, const RequestPayload &payload) {
+    return trySendLonger(tag, payload);
+  }
+  bool trySendLonger(const Tag &tag, const RequestPayload &payload);
+  uint64_t longestEagerBytes() const { return context_.options.eagerBytes; }
+  /// Whether a send is done when its frames were handed over.
+  bool isFlushed() const {
+    return !context_.options.flushes || (peer_.open == 0 && peer_.waiting.empty());
+  }
+  bool flushes() const { return context_.options.flushes; }
+  bool isThrottled(uint64_t bytes) const {
+    return !context_.mail->hasWindow(peer_, bytes) || !context_.mail->hasFrame(bytes);
+  }
+  bool receiverPostsLate() const { return false; }
+  bool canReach() const { return true; }
+
+  // Rendezvous. Ids: as the receiver gives them back.
+
+  /// False: all ids are in use.
+  bool trySendRts(const Tag &tag, const RequestPayload &payload, Mover mover, uint32_t loadKiB,
+                  uint16_t &id);
+
+  enum class Replied : uint8_t { Nothing, Done, Stream, Receive };
+  Replied replyTo(uint16_t id) const;
+  bool mayHaveReplies() { return std::exchange(hasReplies_, false); }
+  bool isUnanswered(uint16_t id, const Tag &tag) const {
+    return id < ids_.size() && ids_[id].state == State::Requested && ids_[id].tag == tag;
+  }
+
+  enum class PutResult : uint8_t { Done, NotNow, Refused };
+  PutResult put(const Tag &, const RequestPayload &, uint16_t id) const {
+    return ids_[id].state == State::Put ? PutResult::Done : PutResult::NotNow;
+  }
+
+  bool trySendFragment(const Tag &tag, const RequestPayload &payload, uint64_t offset,
+                       uint64_t bytes, uint16_t id);
+
+  void release(uint16_t id);
+  /// False: the receiver may read the payload, until it has drained.
+  bool revoke(uint16_t id);
+  /// In place of a revoke() that has no end. Memory that the receiver may read stays registered, if
+  /// it reads there no more unless it has begun: a read that fails would cost the connection.
+  /// True: this end still reads the payload.
+  bool abandon(uint16_t id);
+
+  /// Whether the receiver has said already where it wants a message.
+  bool isInvited(const Tag &tag) const { return !invitations_.empty() && invitations_.find(tag); }
+  /// Then the put begins, and `id` is its rendezvous. False: nobody said so, or for another length.
+  bool takeInvitation(const Tag &tag, const RequestPayload &payload, uint16_t &id);
+
+  void closeStream(uint32_t context, uint32_t stream);
+  bool isBusy() const { return false; }
+  bool progress() { return false; }
+  size_t numIdsInUse() const { return ids_.size() - freeIds_.size(); }
+
+  /// Of the stream: frames to this receiver and others at once.
+  void countCast(StreamId stream) { ++casts_[stream]; }
+
+  // What the receiver says.
+
+  void onRtr(const network::Header &header, std::span<const std::byte> body);
+  void onFin(uint32_t rendezvous);
+  void onDrained(const Tag &scope);
+  void onStreamClosed(StreamId stream);
+  bool isDrained(const Tag &tag) const {
+    return drained_.contains(streamOf(tag)) || drained_.containsRunOf(tag);
+  }
+
+  /// The sender will never use it.
+  void dropInvitation(const Tag &tag);
+  /// Of a run, or a stream, that is given up: nothing is put any more that is not on its way.
+  void dropPuts(const Tag &scope);
+  /// Whether a put of it is on its way.
+  bool isMoving(const Tag &scope) const;
+  /// Asks the receiver to answer Drained, once per run.
+  void cancelRun(const Tag &tag);
+
+  void onMoved(uint16_t id) override;
+  bool startMove(uint16_t id) override;
+
+private:
+  enum class State : uint8_t { Free, Requested, Done, Stream, Putting, Put, Abandoned };
+  /// Where a receiver wants a message.
+  struct Room {
+    network::RtrBody body = {};
+    std::vector<network::Stretch> stretches;
+  };
+  struct Id : RemoteMove {
+    State state = State::Free;
+    bool isReadable = false;
+    uint16_t use = 0;
+    Tag tag;
+    Id *next = nullptr; ///< among those that wait for a reply
+    RequestPayload payload;
+    Room room;
+    network::Region kept; ///< of memory that the receiver may have begun to read
+  };
+  struct Invitation {
+    Tag tag;
+    Invitation *next = nullptr;
+    Room room;
+  };
+
+  Id *fresh(const Tag &tag, const RequestPayload &payload);
+  Id *find(uint32_t rendezvous);
+  uint32_t rendezvousOf(const Id &id) const { return id.id | uint32_t{id.use} << 16; }
+  void free(Id &id);
+  bool canPut(const Room &room, const RequestPayload &payload) const;
+  bool beginPut(Id &id);
+  void requestStream(Id &id);
+  bool read(Room &room, std::span<const std::byte> bytes) const;
+  void onInvitation(const Tag &tag, std::span<const std::byte> body);
+
+  RemoteContext &context_;
+  network::Peer &peer_;
+  std::deque<Id> ids_; ///< they stay where they are
+  std::vector<uint16_t> freeIds_;
+  TagTable<Id> requested_;
+  TagTable<Invitation> invitations_;
+  std::deque<Invitation> memory_;
+  std::vector<Invitation *> spare_;
+  Discarded drained_; ///< there
+  Tag lastCancel_;    ///< that was said
+  std::unordered_map<StreamId, uint64_t> casts_;
+  bool hasReplies_ = false;
+};
+
+} // namespace colldsl::protocol

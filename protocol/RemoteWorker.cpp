@@ -1,0 +1,498 @@
+#include "protocol/RemoteWorker.h"
+
+#include <algorithm>
+#include <cstring>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <thread>
+#include <unistd.h>
+
+namespace colldsl::protocol {
+
+template class SendSide<RemoteSender>;
+template class ReceiveSide<RemoteReceiver>;
+
+using network::Card;
+using network::Header;
+using network::Kind;
+using network::Peer;
+using network::ProbeBody;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// After a connection of a rank has broken.
+constexpr std::chrono::nanoseconds kUntilDeathIsSeen = std::chrono::milliseconds(100);
+
+/// What a frame holds, if it holds just that.
+template <typename Body> std::optional<Body> bodyOf(std::span<const std::byte> bytes) {
+  Body body;
+  if (bytes.size() != sizeof body)
+    return std::nullopt;
+  std::memcpy(&body, bytes.data(), sizeof body);
+  return body;
+}
+
+Limits limitsOf(const network::Options &options) {
+  Limits limits;
+  limits.eagerBytes = limits.fragmentBytes = options.eagerBytes;
+  limits.singleCopyMinBytes = 0;
+  return limits;
+}
+
+} // namespace
+
+RemoteWorker::RemoteWorker(Rank self, uint32_t numRanks, const network::Options &options,
+                           std::unique_ptr<network::Carrier> carrier, std::mutex *guard,
+                           const RunStatus *runs)
+    : self_(self), numRanks_(numRanks), options_(options), limits_(limitsOf(options)),
+      guard_(guard), runs_(runs), carrier_(std::move(carrier)),
+      context_(*carrier_, options_), receiver_{limits_, discarded_, *this, {}} {
+  context_.discarded = &discarded_;
+}
+
+Result<std::unique_ptr<RemoteWorker>> RemoteWorker::make(Rank self, uint32_t numRanks,
+                                                         const network::Options &options,
+                                                         std::unique_ptr<network::Carrier> carrier,
+                                                         std::mutex *guard, const RunStatus *runs) {
+  std::unique_ptr<RemoteWorker> worker(
+      new RemoteWorker(self, numRanks, options, std::move(carrier), guard, runs));
+  if (Status s = worker->appear(); !s)
+    return s;
+  return worker;
+}
+
+Status RemoteWorker::appear() {
+  if (options_.eagerBytes > network::kMostEagerBytes)
+    return Status::error("eager messages have at most " + std::to_string(network::kMostEagerBytes) +
+                         " bytes");
+  options_.directBytes = std::min(options_.directBytes, options_.eagerBytes);
+  if (options_.receives == 0 || options_.fragments == 0)
+    return Status::error("a rank needs receives and fragments");
+  if (carrier_->powers().isWatched) {
+    Result<network::Presence> presence = network::appear(*carrier_, self_, options_);
+    if (!presence)
+      return presence.status();
+    card_ = presence->card;
+    watch_ = std::move(presence->watch);
+  }
+  waker_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  return {};
+}
+
+Status RemoteWorker::meet(network::Directory directory) {
+  auto held = guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
+  directory_ = std::move(directory);
+  MailReader &reader = *this;
+  mail_.emplace(*carrier_, reader, self_, card_.token, options_);
+  context_.mail = &*mail_;
+  if (network::Multicast *multicast = carrier_->multicast())
+    multicast->readBy(*this);
+  return mail_->start(directory_);
+}
+
+Status RemoteWorker::connect(Rank rank) {
+  Result<Peer *> peer = mail_->peer(rank);
+  if (!peer)
+    return peer.status();
+  if (watch_ && !(*peer)->isSelf)
+    if (Result<Card> card = directory_(rank))
+      watch_->add(rank, *card);
+  connectionOf(**peer);
+  return {};
+}
+
+RemoteWorker::Connection &RemoteWorker::connection(Rank rank) {
+  return connectionOf(*mail_->peers().find(rank)->second);
+}
+
+RemoteWorker::Connection &RemoteWorker::connectionOf(Peer &peer) {
+  if (!peer.state) {
+    auto made = std::make_unique<Connection>(*this, peer);
+    connections_.push_back(made.get());
+    peer.state = std::move(made);
+  }
+  return static_cast<Connection &>(*peer.state);
+}
+
+bool RemoteWorker::progress() {
+  if (isFrozen_)
+    return false;
+  bool moved = mail_->poll();
+  if (!context_.toMove.empty())
+    moved |= moveAll();
+  for (Connection *at : connections_)
+    if (at->sends.isBusy())
+      moved |= at->sends.progress();
+  for (size_t i = 0; i < casting_.size(); ++i)
+    moved |= casting_[i]->castAll();
+  if (moved && sleepers_.load() != 0)
+    wake(); // what moved may be another thread's
+  return moved;
+}
+
+// Reads not before all that came is taken.
+bool RemoteWorker::moveAll() {
+  for (int i = 0; i < kMostPolls && mail_->poll(); ++i) {
+  }
+  std::vector<RemoteMove *> now = std::exchange(context_.toMove, {});
+  for (RemoteMove *move : now)
+    if (!move->owner->startMove(move->id))
+      context_.toMove.push_back(move);
+  return context_.toMove.size() < now.size();
+}
+
+std::chrono::nanoseconds RemoteWorker::linger() const {
+  return allFailed_ ? options_.lingerAfterFailure : options_.linger;
+}
+
+// Others may progress it while this rank waits. False: the time is up, or nothing moves any more.
+template <typename IsOver> bool RemoteWorker::waitUntil(Clock::time_point deadline, IsOver isOver) {
+  while (!isOver()) {
+    if (allFailed_ && options_.isPatient)
+      deadline = std::min(deadline, Clock::now()); // it has failed meanwhile
+    if (isFrozen_ || Clock::now() >= deadline)
+      return false;
+    if (progress())
+      continue;
+    look();
+    if (moveOthers_)
+      moveOthers_();
+    if (guard_)
+      guard_->unlock();
+    std::this_thread::yield();
+    if (guard_)
+      guard_->lock();
+  }
+  return true;
+}
+
+void RemoteWorker::cancel(const CompletionCounter &counter) {
+  bool isPatient = options_.isPatient && !allFailed_;
+  auto deadline = isPatient ? Clock::time_point::max() : Clock::now() + linger();
+  for (size_t i = 0; i < connections_.size(); ++i)
+    cancel(*connections_[i], counter, deadline);
+}
+
+// The carrier may still read or write what belongs to the caller, and so may the peer. Whatever has
+// not ended by the deadline must not move later: it is registered no more, and as some providers
+// write into such memory nevertheless, nothing moves any more.
+void RemoteWorker::cancel(Connection &at, const CompletionCounter &counter,
+                          Clock::time_point deadline) {
+  if (at.peer.isLost)
+    deadline = std::min(deadline, Clock::now() + kUntilDeathIsSeen);
+  uint32_t canceled = 0;
+  bool isOver = waitUntil(deadline, [&] { return at.sends.cancel(counter, canceled); }) ||
+                !at.sends.abandon(counter);
+  isOver &= waitUntil(deadline, [&] { return at.receives.cancelReady(counter); });
+  if (!isOver)
+    freeze(at.peer.rank);
+  at.receives.cancel(counter);
+  at.receives.wire().takeDeferred();
+}
+
+void RemoteWorker::freeze(Rank peer) {
+  reportAll({peer, kNoOp,
+             "rank " + std::to_string(index(peer)) +
+                 " may still write for a plan that failed, and does not answer"});
+  isFrozen_ = true;
+}
+
+// What this rank said must reach its peers though they look later: the wait begins again with each
+// frame of it that is taken. Where all has failed they leave, too, and perhaps do not answer.
+void RemoteWorker::sayGoodbye() {
+  auto held = guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
+  isLeaving_ = true;
+  for (auto &[rank, peer] : mail_->peers())
+    if (!peer->isSelf && !peer->saidGoodbye) {
+      mail_->say(*peer, {.kind = Kind::Goodbye}, std::span<const std::byte>());
+      peer->heardGoodbye = true;
+    }
+  uint64_t done = mail_->numDone(), said = mail_->numSaid();
+  auto deadline = Clock::now() + linger();
+  while (!(allSaidFarewell() && isIdle()) && Clock::now() < deadline) {
+    bool moved = progress();
+    if (done < said && mail_->numDone() > done) {
+      done = mail_->numDone();
+      deadline = Clock::now() + linger();
+    }
+    if (moved)
+      continue;
+    look();
+    if (held)
+      held.unlock();
+    std::this_thread::yield();
+    if (guard_)
+      held.lock();
+  }
+}
+
+bool RemoteWorker::isIdle() const {
+  network::Multicast *multicast = carrier_->multicast();
+  for (const Connection *at : connections_)
+    if (at->sends.isBusy() && !at->peer.isLost)
+      return false;
+  return mail_->isIdle() && (!multicast || multicast->isIdle());
+}
+
+bool RemoteWorker::allSaidFarewell() const {
+  return std::all_of(mail_->peers().begin(), mail_->peers().end(), [](const auto &entry) {
+    const Peer &peer = *entry.second;
+    return peer.isSelf || peer.isLost || peer.saidGoodbye || peer.saidFarewell;
+  });
+}
+
+// The carrier stops using memory before that goes.
+RemoteWorker::~RemoteWorker() {
+  if (mail_ && !isLeaving_)
+    sayGoodbye();
+  if (isFrozen_)
+    carrier_->abandon();
+  else
+    carrier_->stop();
+  if (waker_ >= 0)
+    ::close(waker_);
+}
+
+void RemoteWorker::addUser(StreamId stream, StreamUser &user) {
+  users_.emplace(stream, &user);
+  if (auto early = early_.extract(stream))
+    for (const EarlyCast &frame : early.mapped())
+      user.onCast(frame.root, frame.run, frame.cast, frame.bytes);
+}
+
+void RemoteWorker::removeUser(StreamId stream, StreamUser &user) {
+  auto [first, last] = users_.equal_range(stream);
+  for (auto at = first; at != last; ++at)
+    if (at->second == &user) {
+      users_.erase(at);
+      break;
+    }
+  std::erase(casting_, &user);
+}
+
+void RemoteWorker::moveCasts(StreamUser &user, bool hasCasts) {
+  std::erase(casting_, &user);
+  if (hasCasts)
+    casting_.push_back(&user);
+}
+
+bool RemoteWorker::isOverHere(const Tag &tag) const {
+  if (runs_)
+    return runs_->isOverHere(tag);
+  if (auto user = users_.find(streamOf(tag)); user != users_.end()) {
+    ProbeBody body = {};
+    return user->second->progressOf(self_, tag, body) == network::Progress::Past;
+  }
+  auto opened = opened_.find(tag.context);
+  return opened != opened_.end() && static_cast<int32_t>(tag.stream - opened->second) < 0;
+}
+
+void RemoteWorker::closeStream(StreamId stream) {
+  failedStreams_.erase(stream);
+  for (Connection *at : connections_)
+    at->castsBeforeClose.erase(stream);
+}
+
+uint64_t RemoteWorker::numCastsBeforeClose(Rank peer, StreamId stream) const {
+  const auto &at = static_cast<const Connection &>(*mail_->peers().find(peer)->second->state);
+  auto casts = at.castsBeforeClose.find(stream);
+  return casts == at.castsBeforeClose.end() ? 0 : casts->second;
+}
+
+void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std::byte> body) {
+  Connection &from = connectionOf(peer);
+  RemoteSender &sender = from.sends.wire();
+  RemoteReceiver &receiver = from.receives.wire();
+  switch (header.kind) {
+  case Kind::Eager:
+    return context_.isDiscarded(header.tag) ? mail_->consume(peer, body.size())
+                                            : receiver.onEager(header.tag, body);
+  case Kind::Rts:
+    return receiver.onRts(header, body);
+  case Kind::Rtr:
+    return sender.onRtr(header, body);
+  case Kind::Fragment:
+    return receiver.onFragment(header.rendezvous, body);
+  case Kind::Fin:
+    return sender.onFin(header.rendezvous);
+  case Kind::CloseStream:
+    if (auto close = bodyOf<network::CloseBody>(body); close && close->casts != 0)
+      from.castsBeforeClose[streamOf(header.tag)] = close->casts;
+    sender.onStreamClosed(streamOf(header.tag));
+    return receiver.onStreamClosed(streamOf(header.tag));
+  case Kind::Cancel:
+    receiver.onCancel(header.tag);
+    return drain(from, header.tag);
+  case Kind::Drained:
+    return sender.onDrained(header.tag);
+  case Kind::Probe:
+    if (auto probe = bodyOf<ProbeBody>(body))
+      onProbe(peer, header, *probe);
+    return;
+  case Kind::ProbeReply:
+    if (auto probe = bodyOf<ProbeBody>(body))
+      onProbeReply(from, header, *probe);
+    return;
+  case Kind::Failed:
+    return onFailed(header.tag, body);
+  case Kind::Credit:
+  case Kind::Cast: // comes by multicast alone
+    return;
+  case Kind::Group:
+    if (network::Multicast *multicast = carrier_->multicast())
+      multicast->onSaid(peer, body);
+    return;
+  case Kind::Goodbye:
+    peer.saidGoodbye = true;
+    if (!peer.heardGoodbye) // else that is its answer
+      mail_->say(peer, {.kind = Kind::Farewell}, std::span<const std::byte>());
+    return;
+  case Kind::Farewell:
+    peer.saidFarewell = true;
+    return;
+  }
+}
+
+void RemoteWorker::probe(Rank to, const Tag &tag, bool sends) {
+  mail_->say(connection(to).peer, {.tag = tag, .kind = Kind::Probe}, ProbeBody{.sends = sends});
+}
+
+// A rendezvous is named by whoever has read slowly: if this rank had given the message up, it said
+// so before.
+void RemoteWorker::onProbe(Peer &from, const Header &header, ProbeBody body) {
+  if (header.rendezvous == 0) {
+    auto [first, last] = users_.equal_range(streamOf(header.tag));
+    for (auto at = first; at != last && body.progress == network::Progress::NotYet; ++at)
+      body.progress = at->second->progressOf(from.rank, header.tag, body);
+    if (runs_ && body.progress == network::Progress::NotYet && runs_->isOverHere(header.tag))
+      body.progress = network::Progress::Past;
+    RemoteSender &sender = connectionOf(from).sends.wire();
+    body.isPut = !body.sends && !sender.isInvited(header.tag);
+    if (!body.isPut && body.progress != network::Progress::NotYet)
+      sender.dropInvitation(header.tag);
+  }
+  mail_->say(from, {.tag = header.tag, .rendezvous = header.rendezvous, .kind = Kind::ProbeReply},
+             body);
+  bool isUnwanted = body.sends && body.progress != network::Progress::NotYet;
+  if (header.rendezvous == 0 && isUnwanted) // behind the answer: its sender knows
+    connectionOf(from).receives.refuse(header.tag);
+}
+
+void RemoteWorker::onProbeReply(Connection &from, const Header &header, const ProbeBody &body) {
+  if (header.rendezvous != 0)
+    return from.receives.wire().onConfirmed(header.rendezvous);
+  auto [first, last] = users_.equal_range(streamOf(header.tag));
+  for (auto at = first; at != last; ++at)
+    at->second->onProbeReply(from.peer.rank, header.tag, body);
+}
+
+void RemoteWorker::onMoved(network::Move &move) {
+  auto &moved = static_cast<RemoteMove &>(move);
+  moved.owner->onMoved(moved.id);
+  if (!draining_.empty())
+    sayDrains();
+}
+
+void RemoteWorker::onWritten(uint32_t name) {
+  TicketTable::Ticket ticket = context_.tickets.take(name);
+  if (ticket.receiver)
+    ticket.receiver->onPut(ticket);
+}
+
+void RemoteWorker::onNeglected() {
+  auto held = guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
+  if (mail_)
+    progress();
+}
+
+std::optional<network::Multicast::Group> RemoteWorker::groupOf(const std::vector<Rank> &members) {
+  if (auto known = groups_.find(members); known != groups_.end())
+    return known->second;
+  std::vector<Peer *> peers;
+  for (Rank member : members)
+    peers.push_back(&connection(member).peer);
+  Result<network::Multicast::Group> made = carrier_->multicast()->found(peers);
+  auto group = made ? std::optional(*made) : std::nullopt;
+  groups_.emplace(members, group);
+  return group;
+}
+
+// Whose stream is closed, or was given up, nobody wants it any more.
+void RemoteWorker::onCast(Peer &root, std::span<const std::byte> frame) {
+  struct {
+    Header header;
+    network::CastBody cast;
+  } head;
+  if (frame.size() < sizeof head)
+    return;
+  std::memcpy(&head, frame.data(), sizeof head);
+  std::span<const std::byte> bytes = frame.subspan(sizeof head);
+  if (head.header.kind != Kind::Cast ||
+      head.header.bodyBytes != static_cast<uint16_t>(frame.size() - sizeof head.header))
+    return;
+  auto user = users_.find(streamOf(head.header.tag));
+  if (user != users_.end() && !context_.isDiscarded(head.header.tag))
+    return user->second->onCast(root.rank, head.header.tag, head.cast, bytes);
+  if (user == users_.end() && !isOverHere(head.header.tag))
+    early_[streamOf(head.header.tag)].push_back(
+        {root.rank, head.header.tag, head.cast, {bytes.begin(), bytes.end()}});
+  else if (head.cast.kind == Kind::Eager)
+    mail_->consume(root, bytes.size());
+}
+
+uint64_t RemoteWorker::numRefused() const {
+  return mail_->numRefused() + (watch_ ? watch_->numRefused() : 0);
+}
+
+size_t RemoteWorker::numOpen() const {
+  size_t open = draining_.size();
+  for (Connection *at : connections_)
+    open += at->sends.isBusy() + at->receives.numOpen() + at->receives.wire().numDeferred();
+  return open;
+}
+
+size_t RemoteWorker::numIdsInUse() const {
+  size_t inUse = 0;
+  for (Connection *at : connections_)
+    inUse += at->sends.wire().numIdsInUse();
+  return inUse;
+}
+
+void RemoteWorker::sayFor(Peer &to, std::span<const std::byte> bytes) {
+  mail_->say(to, {.kind = Kind::Group}, bytes);
+}
+
+void RemoteWorker::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
+  std::optional<network::Carrier::Wait> news;
+  {
+    auto held = guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
+    news = carrier_->ifIdle();
+  }
+  if (!news)
+    return;
+  atMost = std::min(atMost, news->atMost);
+  pollfd files[] = {{waker_, POLLIN, 0}, {news->file, POLLIN, 0}};
+  timespec limit = {0, static_cast<long>(std::clamp<int64_t>(atMost.count(), 0, 999999999))};
+  {
+    std::lock_guard lock(sleepMutex_);
+    sleepers_.fetch_add(1);
+  }
+  if (wakes_.load() == ticket)
+    ppoll(files, 2, &limit, nullptr);
+  // The waker is emptied only while nobody sleeps: who comes later sees that there was a wake.
+  std::lock_guard lock(sleepMutex_);
+  uint64_t count;
+  if (sleepers_.fetch_sub(1) == 1)
+    (void)!read(waker_, &count, sizeof count);
+}
+
+// Either the sleeper sees that there was a wake, or this sees the sleeper.
+void RemoteWorker::wake() {
+  wakes_.fetch_add(1);
+  uint64_t one = 1;
+  if (sleepers_.load() != 0)
+    (void)!write(waker_, &one, sizeof one);
+}
+
+} // namespace colldsl::protocol

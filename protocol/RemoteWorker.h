@@ -1,0 +1,254 @@
+/// All connections of one rank to ranks of any machines, over a carrier. Both ends name a message
+/// by a tag; a connection is made when something is first sent, or comes.
+///
+/// A failure is one of everything, of a stream, or of a run of it. Failures of everything, and of
+/// streams, travel down a tree of all ranks; those of runs go to whom their reporter names. A rank
+/// whose process is gone is noticed by those that share a stream with it, and fails everything.
+///
+/// A rank that gives a run up asks its peers, with Cancel, to drain: to move none of its bytes for
+/// that run any more. A rank that learns of a failure drains without being asked.
+///
+/// Threads: one at a time; the caller serialises by the guard. Errors: values.
+#pragma once
+
+#include "protocol/RemoteReceiver.h"
+#include "protocol/SendSide.h"
+#include "transports/network/Multicast.h"
+#include "transports/network/Presence.h"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+
+namespace colldsl::protocol {
+
+using RemoteSends = SendSide<RemoteSender>;
+using RemoteReceives = ReceiveSide<RemoteReceiver>;
+
+extern template class SendSide<RemoteSender>;
+extern template class ReceiveSide<RemoteReceiver>;
+
+/// Of what a peer said before it left.
+inline constexpr int kMostPolls = 1000;
+
+/// Whoever exchanges messages in a stream.
+class StreamUser {
+public:
+  virtual std::span<const Rank> peers() const = 0;
+  /// Whether it takes part in the run, which may be kAllRuns.
+  virtual bool hasRun(uint32_t run) const = 0;
+  /// How far this rank is with its end of a message, as a peer asks.
+  virtual network::Progress progressOf(Rank from, const Tag &tag, network::ProbeBody &body) = 0;
+  /// Asks peers, now and then, about what it waits for.
+  virtual void probe(std::chrono::steady_clock::time_point now) = 0;
+  virtual void onProbeReply(Rank from, const Tag &tag, const network::ProbeBody &body) = 0;
+  /// A frame of a message that goes to several ranks at once.
+  virtual void onCast(Rank root, const Tag &run, const network::CastBody &cast,
+                      std::span<const std::byte> bytes) = 0;
+  /// Of messages of this rank to several ranks at once. True: something moved.
+  virtual bool castAll() = 0;
+
+protected:
+  ~StreamUser() = default;
+};
+
+class RemoteWorker final : network::MailReader, network::MulticastReader, RunStatus {
+public:
+  /// `guard`: held by whoever calls it, if there is one. `runs`: those that are over here, where
+  /// the users of streams do not know; outlives it.
+  static Result<std::unique_ptr<RemoteWorker>> make(Rank self, uint32_t numRanks,
+                                                    const network::Options &options,
+                                                    std::unique_ptr<network::Carrier> carrier,
+                                                    std::mutex *guard,
+                                                    const RunStatus *runs = nullptr);
+  /// Waits until peers have taken what it said, but not for ever.
+  ~RemoteWorker() override;
+  RemoteWorker(const RemoteWorker &) = delete;
+
+  /// Where others find this rank.
+  const network::Card &card() const { return card_; }
+  /// Where this rank finds others. Nothing is sent. Takes the guard.
+  Status meet(network::Directory directory);
+
+  Rank rank() const { return self_; }
+  uint32_t numRanks() const { return numRanks_; }
+  const network::Options &options() const { return options_; }
+  network::Carrier &carrier() { return *carrier_; }
+
+  /// Makes the connection, and watches the peer. An error: it cannot be reached.
+  Status connect(Rank peer);
+  /// After connect().
+  RemoteSends *sendsTo(Rank peer) { return &connection(peer).sends; }
+  RemoteReceives &receivesFrom(Rank peer) { return connection(peer).receives; }
+
+  /// Moves what can move. True: something moved.
+  bool progress();
+
+  /// As Worker::cancel(). Peers that do not drain in time cost this rank everything else.
+  void cancel(const CompletionCounter &counter);
+  /// What else moves while cancel() waits.
+  void whileWaiting(std::function<void()> moveOthers) { moveOthers_ = std::move(moveOthers); }
+
+  /// Looks for peers that are gone, now and then.
+  void look();
+
+  // Streams: the k-th that is opened in a context here is the k-th everywhere.
+
+  uint32_t openStream(uint32_t context) { return opened_[context]++; }
+  void addUser(StreamId stream, StreamUser &user);
+  void removeUser(StreamId stream, StreamUser &user);
+  void moveCasts(StreamUser &user, bool hasCasts);
+  /// Forgets the failure of a stream that is closed.
+  void closeStream(StreamId stream);
+  /// What others send in the stream, or in the run, is thrown away.
+  void discard(const Tag &scope);
+  /// Frames to several ranks at once that a peer says it has sent before it closed the stream.
+  uint64_t numCastsBeforeClose(Rank peer, StreamId stream) const;
+
+  // Failures.
+
+  void report(const Tag &scope, const Fault &fault, std::span<const Rank> toWhom);
+  void reportAll(const Fault &fault);
+  std::optional<Fault> findFailure(const Tag &run) const;
+  uint32_t numReports() const { return numReports_; }
+  /// Of everything.
+  const std::optional<Fault> &failureOfAll() const { return allFailed_; }
+
+  /// Whether the other end of a message will ever come. The answer goes to the stream's users.
+  void probe(Rank peer, const Tag &tag, bool sends);
+
+  /// Groups of ranks that a frame goes to at once. Nothing: there can be none.
+  std::optional<network::Multicast::Group> groupOf(const std::vector<Rank> &members);
+  network::Mail &mail() { return *mail_; }
+  network::Peer &peer(Rank rank) { return connection(rank).peer; }
+
+  /// Hint: something of this peer is waited for.
+  void expect(Rank peer) { carrier_->expect(connection(peer).peer); }
+  void expectLess(Rank peer) { carrier_->expectLess(connection(peer).peer); }
+
+  /// Whether nothing of this rank needs its progress any more.
+  bool isIdle() const;
+  /// All ranks leave together: nobody is accused of having left, or told goodbye.
+  void leaveTogether() { isLeaving_ = true; }
+  /// What to wait for where nothing moves. Nothing: there is news now.
+  std::optional<network::Carrier::Wait> wakeup() { return carrier_->ifIdle(); }
+  SleepTicket armSleep() { return wakes_.load(); }
+  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost);
+  void wake();
+
+  /// Peers that it knows, its memory for frames, and what it took no notice of: for tests.
+  size_t numPeers() const { return mail_->peers().size(); }
+  uint64_t frameBytes() const { return mail_->bytes(); }
+  uint64_t numRefused() const;
+  /// Messages that are not at their end.
+  size_t numOpen() const;
+  size_t numIdsInUse() const;
+  size_t numTickets() const { return context_.tickets.numInUse(); }
+
+private:
+  struct Connection : network::PeerState {
+    Connection(RemoteWorker &worker, network::Peer &ofPeer)
+        : peer(ofPeer), sends(worker.limits_, worker.context_, ofPeer),
+          receives(worker.receiver_, worker.context_, ofPeer, sends.wire()) {
+      receives.wire().deliverTo(receives);
+    }
+    network::Peer &peer;
+    RemoteSends sends;
+    RemoteReceives receives;
+    std::map<StreamId, uint64_t> castsBeforeClose; ///< of streams that the peer has closed
+  };
+  /// What a peer is to be told once nothing of it moves any more.
+  struct Drain {
+    Rank peer;
+    Tag scope;
+  };
+
+  RemoteWorker(Rank self, uint32_t numRanks, const network::Options &options,
+               std::unique_ptr<network::Carrier> carrier, std::mutex *guard, const RunStatus *runs);
+  Status appear();
+  Connection &connection(Rank rank);
+  Connection &connectionOf(network::Peer &peer);
+  bool isOverHere(const Tag &tag) const override;
+
+  void onFrame(network::Peer &from, const network::Header &header,
+               std::span<const std::byte> body) override;
+  void onProbe(network::Peer &from, const network::Header &header, network::ProbeBody body);
+  void onProbeReply(Connection &from, const network::Header &header,
+                    const network::ProbeBody &body);
+  void onMoved(network::Move &move) override;
+  void onWritten(uint32_t ticket) override;
+  void onLost(network::Peer &peer, const std::string &reason) override;
+  void onBroken(const std::string &reason) override;
+  void onNeglected() override;
+  void onCast(network::Peer &root, std::span<const std::byte> frame) override;
+  void sayFor(network::Peer &to, std::span<const std::byte> bytes) override;
+
+  bool moveAll();
+  std::chrono::nanoseconds linger() const;
+  template <typename IsOver>
+  bool waitUntil(std::chrono::steady_clock::time_point deadline, IsOver isOver);
+  void cancel(Connection &at, const CompletionCounter &counter,
+              std::chrono::steady_clock::time_point deadline);
+  void freeze(Rank peer);
+  void sayGoodbye();
+  bool allSaidFarewell() const;
+  void takeNews(const network::Watch::News &news);
+
+  void drain(Connection &at, const Tag &scope);
+  void sayDrains();
+  bool note(const Tag *scope, const Fault &fault);
+  void onFailed(const Tag &scope, std::span<const std::byte> body);
+  void passOn(const Tag *scope, network::FailureBody body);
+  void passDown(const Tag &scope, const network::FailureBody &body, uint32_t below);
+  void tell(Rank rank, const Tag &scope, const network::FailureBody &body);
+
+  Rank self_;
+  uint32_t numRanks_;
+  network::Options options_;
+  Limits limits_;
+  network::Card card_;
+  network::Directory directory_;
+  std::mutex *guard_;
+  const RunStatus *runs_; ///< may be null
+  int waker_ = -1;
+  std::mutex sleepMutex_; ///< held while a sleeper comes or goes
+  std::atomic<uint32_t> sleepers_{0};
+  std::atomic<uint32_t> wakes_{0};
+  std::unique_ptr<network::Carrier> carrier_;
+  std::unique_ptr<network::Watch> watch_; ///< null: the carrier notices itself
+  Discarded discarded_;
+  RemoteContext context_;
+  ReceiverContext receiver_;
+  std::optional<network::Mail> mail_;
+  std::vector<Connection *> connections_;
+  bool isFrozen_ = false;
+  bool isLeaving_ = false; ///< nobody can need anything of it any more but what it said
+  std::function<void()> moveOthers_;
+  std::unordered_map<uint32_t, uint32_t> opened_; ///< by context: streams
+  std::unordered_multimap<StreamId, StreamUser *> users_;
+  std::vector<StreamUser *> casting_;
+  struct EarlyCast {
+    Rank root;
+    Tag run;
+    network::CastBody cast;
+    std::vector<std::byte> bytes;
+  };
+  std::map<StreamId, std::vector<EarlyCast>> early_; ///< of streams that nobody uses yet
+  std::map<std::vector<Rank>, std::optional<network::Multicast::Group>> groups_; ///< by members
+  std::map<StreamId, Fault> failedStreams_;
+  std::map<std::pair<StreamId, uint32_t>, Fault> failedRuns_;
+  std::deque<std::pair<StreamId, uint32_t>> failedRunsInOrder_; ///< the newest last
+  std::optional<Fault> allFailed_;
+  uint32_t numReports_ = 0;
+  std::vector<Drain> draining_;
+  std::vector<network::Watch::News> news_;
+  struct Lost {
+    Rank rank;
+    std::string reason;
+  };
+  std::vector<Lost> lost_; ///< not reported yet: perhaps they died
+  std::chrono::steady_clock::time_point nextLook_ = {};
+};
+
+} // namespace colldsl::protocol

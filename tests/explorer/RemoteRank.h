@@ -1,0 +1,98 @@
+/// A rank that takes part in a scenario over a network: what an executor does with the channels of
+/// its plans, in steps.
+#pragma once
+
+#include "protocol/RemoteEndpoint.h"
+#include "tests/explorer/Fiber.h"
+#include "tests/explorer/Scenario.h"
+#include "tests/explorer/ScriptedCarrier.h"
+
+#include <optional>
+
+namespace colldsl::test {
+
+/// One end of a message, and its memory.
+struct MessageEnd {
+  static constexpr uint64_t kMostBytes = 16;
+  std::array<std::byte, kMostBytes> memory;
+  std::array<iovec, 2> pieces;
+  uint8_t message = 0;
+  uint8_t plan = 0;
+  bool sends = false;
+  bool isPosted = false;
+  bool isOver = false; ///< the owner was told so: the memory is its own
+  bool isDone = false; ///< and it succeeded
+  MessageSlot slot;
+};
+
+class RemoteRank {
+public:
+  static constexpr uint8_t kPlans = 2;
+  static constexpr std::chrono::nanoseconds kLinger = std::chrono::seconds(10);
+
+  RemoteRank(const Scenario &scenario, uint8_t self, ScriptedNetwork &network);
+  ~RemoteRank();
+  RemoteRank(const RemoteRank &) = delete;
+
+  std::vector<MessageEnd> ends;
+
+  // Steps. They wait where the protocol does: isWaiting() then, until poll().
+
+  bool mayPost(const MessageEnd &end) const;
+  void post(MessageEnd &end);
+  /// Takes what has arrived, while it waits too.
+  void poll();
+  bool isDeaf() const { return isDeaf_; }
+  bool mayFail() const { return isOpen(0) && !plans_[0].channels->failed() && !isWaiting(); }
+  void fail();
+  bool mayCancel(uint8_t plan) const;
+  void cancel(uint8_t plan);
+  bool mayClose(uint8_t plan) const;
+  void close(uint8_t plan);
+  bool isWaiting() const { return fiber_.isUnderWay(); }
+
+  /// Takes no further step; whatever it waits for it gives up.
+  void end();
+
+  bool isClosed() const { return !isOpen(0) && !isOpen(1); }
+  bool isOpen(uint8_t plan) const { return plans_[plan].channels != nullptr; }
+  /// Whether it knows that a stream failed; null: that everything did.
+  bool knowsFailure(const Tag *scope) const {
+    return scope ? worker_->findFailure(*scope).has_value() : worker_->failureOfAll().has_value();
+  }
+  /// What everything failed for, if it did.
+  std::optional<std::string> failureOfAll() const;
+  /// What it has kept though all its plans are closed; empty: nothing.
+  std::string leftover() const;
+  /// What it got that its sender did not send, or lost.
+  std::string wrong;
+
+  void describe(Digest &digest) const;
+
+private:
+  struct Plan {
+    std::unique_ptr<Channels> channels;
+    bool isCanceled = false;
+  };
+
+  void open(uint8_t plan);
+  void addEnd(uint8_t message, std::vector<EdgeSpec> &edges);
+  void wait(std::function<void()> what);
+  void pollAll();
+  void take(uint8_t plan);
+  void complete(MessageEnd &end);
+  void giveBack(MessageEnd &end);
+  bool isOver(uint8_t plan) const;
+
+  const Scenario &scenario_;
+  uint8_t self_;
+  ScriptedNetwork &network_;
+  std::unique_ptr<protocol::RemoteWorker> worker_;
+  std::unique_ptr<protocol::RemoteEndpoint> endpoint_;
+  std::array<Plan, kPlans> plans_;
+  Fiber fiber_;
+  bool isEnded_ = false;
+  bool isDeaf_ = false; ///< it polls, and takes nothing
+};
+
+} // namespace colldsl::test

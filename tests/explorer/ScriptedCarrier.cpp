@@ -1,0 +1,272 @@
+#include "tests/explorer/ScriptedCarrier.h"
+
+#include <algorithm>
+#include <cstring>
+#include <llvm/Support/xxhash.h>
+
+namespace colldsl::test {
+
+using network::Access;
+using network::Frame;
+using network::MoveSpec;
+using network::Offered;
+using network::Peer;
+using network::Region;
+
+void Digest::add(const void *bytes, size_t count) {
+  llvm::ArrayRef<uint8_t> added(static_cast<const uint8_t *>(bytes), count);
+  uint64_t hash = llvm::xxh3_64bits(added);
+  struct {
+    uint64_t low, high, hash, count;
+  } together = {low, high, hash, count};
+  llvm::XXH128_hash_t next = llvm::xxh3_128bits(
+      llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(&together), sizeof together));
+  low = next.low64;
+  high = next.high64;
+}
+
+/// Ends with its region.
+struct ScriptedNetwork::Registration : Region::Registration {
+  Registration(ScriptedNetwork &ofNetwork, uint32_t ofRank, uint64_t itsKey)
+      : network(ofNetwork), rank(ofRank) {
+    key = itsKey;
+    descriptor = reinterpret_cast<void *>(itsKey);
+  }
+  ~Registration() override { network.registered_[rank].erase(key); }
+  ScriptedNetwork &network;
+  uint32_t rank;
+};
+
+void ScriptedNetwork::arrive(uint32_t from, uint32_t to) {
+  Sent &sent = wires_[from][to].front();
+  inboxes_[to].push_back({News::Kind::Frame, std::move(sent.bytes)});
+  taken_[from].push_back(sent.frame);
+  wires_[from][to].pop_front();
+  arrived_[from][to] -= arrived_[from][to] != 0;
+}
+
+void ScriptedNetwork::arriveLater() {
+  for (uint32_t from = 0; from < kMostRanks; ++from)
+    for (uint32_t to = 0; to < kMostRanks; ++to)
+      arrived_[from][to] = wires_[from][to].size();
+}
+
+void ScriptedNetwork::arriveNow(uint32_t to) {
+  for (uint32_t from = 0; from < kMostRanks; ++from)
+    while (arrived_[from][to] != 0)
+      arrive(from, to);
+}
+
+// The memory of the dead is gone.
+void ScriptedNetwork::moveBytes(size_t index) {
+  Move &move = moves_[index];
+  move.hasMoved = true;
+  move.hasFailed = isDead_[move.target] || !copy(move);
+  hasMissed_ |= move.hasFailed && !isDead_[move.target] && !isDead_[move.origin];
+  move.isNotified = !move.writes || move.hasFailed;
+  move.isFinished = isDead_[move.origin];
+  dropOver();
+}
+
+void ScriptedNetwork::notify(size_t index) {
+  Move &move = moves_[index];
+  move.isNotified = true;
+  inboxes_[move.target].push_back({News::Kind::Written, {}, nullptr, move.spec.ticket});
+  dropOver();
+}
+
+void ScriptedNetwork::finish(size_t index) {
+  Move &move = moves_[index];
+  move.isFinished = true;
+  auto kind = move.hasFailed ? News::Kind::Failed : News::Kind::Moved;
+  inboxes_[move.origin].push_back({kind, {}, move.operation, move.number});
+  dropOver();
+}
+
+void ScriptedNetwork::dropOver() {
+  std::erase_if(moves_, [](const Move &move) { return move.isNotified && move.isFinished; });
+}
+
+const ScriptedNetwork::Memory *ScriptedNetwork::find(uint32_t rank, uint64_t key,
+                                                     Access access) const {
+  auto found = registered_[rank].find(key);
+  return found != registered_[rank].end() && found->second.access == access ? &found->second
+                                                                            : nullptr;
+}
+
+// False: memory of one end is not registered.
+bool ScriptedNetwork::copy(Move &move) {
+  const MoveSpec &spec = move.spec;
+  const Memory *there =
+      find(move.target, spec.key, move.writes ? Access::RemoteWrite : Access::RemoteRead);
+  for (uint32_t i = 0; i < spec.count; ++i)
+    if (!find(move.origin, reinterpret_cast<uint64_t>(spec.descriptors[i]),
+              move.writes ? Access::Write : Access::Read))
+      return false;
+  if (!there)
+    return false;
+  uint64_t at = spec.address; // one stretch: stretches are of one piece, too
+  for (uint32_t i = 0; i < spec.count; ++i) {
+    auto *here = static_cast<std::byte *>(spec.pieces[i].iov_base);
+    uint64_t bytes = spec.pieces[i].iov_len;
+    onTouch_(move.origin, here, bytes, !move.writes);
+    onTouch_(move.target, there->begin + at, bytes, move.writes);
+    std::memcpy(move.writes ? there->begin + at : here, move.writes ? here : there->begin + at,
+                bytes);
+    at += bytes;
+  }
+  return true;
+}
+
+void ScriptedNetwork::kill(uint32_t rank) {
+  isDead_[rank] = true;
+  inboxes_[rank].clear();
+  for (uint32_t from = 0; from < kMostRanks; ++from) {
+    for (const Sent &sent : wires_[from][rank])
+      taken_[from].push_back(sent.frame);
+    wires_[from][rank].clear();
+    arrived_[from][rank] = 0;
+  }
+  for (Move &move : moves_) {
+    if (move.target == rank)
+      move.isNotified |= move.hasMoved;
+    if (move.origin == rank)
+      move.isFinished |= move.hasMoved;
+  }
+  dropOver();
+}
+
+// What the dead one had sent before is taken first.
+bool ScriptedNetwork::mayLose(uint32_t rank, uint32_t dead) const {
+  return isDead_[dead] && !isDead_[rank] && !isLost_[rank][dead] && wires_[dead][rank].empty();
+}
+
+void ScriptedNetwork::lose(uint32_t rank, uint32_t dead) {
+  isLost_[rank][dead] = true;
+  inboxes_[rank].push_back({News::Kind::Lost, {}, nullptr, dead});
+}
+
+void ScriptedNetwork::describe(Digest &digest, const News &news) {
+  digest.addValue(news.kind);
+  digest.addValue(news.number);
+  digest.add(news.bytes.data(), news.bytes.size());
+}
+
+// A wire holds what its sender's history tells, less what has arrived.
+void ScriptedNetwork::describe(Digest &digest) const {
+  for (uint32_t rank = 0; rank < kMostRanks; ++rank) {
+    digest.addValue(histories_[rank]);
+    digest.addValue(inboxes_[rank].size());
+    for (const News &news : inboxes_[rank])
+      describe(digest, news);
+    digest.addValue(taken_[rank].size());
+    digest.addValue(registered_[rank].size());
+    for (const auto &wire : wires_[rank])
+      digest.addValue(wire.size());
+  }
+  digest.addValue(arrived_);
+  digest.addValue(hasRefused_);
+  digest.addValue(isDead_);
+  digest.addValue(isLost_);
+  Digest moves; // their order does not matter
+  for (const Move &move : moves_) {
+    Digest one;
+    uint32_t parts[] = {move.number,    move.origin,     move.target,    move.hasMoved,
+                        move.hasFailed, move.isNotified, move.isFinished};
+    one.addValue(parts);
+    moves.low += one.low;
+    moves.high += one.high;
+  }
+  digest.addValue(moves);
+}
+
+ScriptedCarrier::ScriptedCarrier(ScriptedNetwork &network, uint32_t self)
+    : network_(network), self_(self) {
+  powers_.name = "scripted";
+  powers_.moves = true;
+  powers_.local = true;
+  powers_.isWatched = false;
+}
+
+Status ScriptedCarrier::start(network::CarrierReader &reader, const network::Owner &) {
+  reader_ = &reader;
+  return {};
+}
+
+Status ScriptedCarrier::reach(Peer &peer, const network::Card &) {
+  peers_[index(peer.rank)] = &peer;
+  return {};
+}
+
+Offered ScriptedCarrier::send(Peer &to, Frame &frame) {
+  uint32_t rank = index(to.rank);
+  if (network_.isDead_[rank])
+    network_.taken_[self_].push_back(&frame);
+  else
+    network_.wires_[self_][rank].push_back({&frame, {frame.data, frame.data + frame.bytes}});
+  return Offered::Taken;
+}
+
+Offered ScriptedCarrier::begin(network::Move &operation, const MoveSpec &spec, bool writes) {
+  if (!network_.accepts_[self_]) {
+    network_.hasRefused_[self_] = true;
+    return Offered::Later;
+  }
+  ScriptedNetwork::Move &move = network_.moves_.emplace_back();
+  move.number = ++network_.lastMove_[self_];
+  move.origin = self_;
+  move.target = index(operation.peer->rank);
+  move.writes = writes;
+  move.operation = &operation;
+  move.spec = spec;
+  return Offered::Taken;
+}
+
+Result<Region> ScriptedCarrier::know(const iovec &memory, Access access) {
+  uint64_t key = ++network_.lastKey_[self_];
+  auto made = std::make_unique<ScriptedNetwork::Registration>(network_, self_, key);
+  if (access != Access::Send)
+    network_.registered_[self_][key] = {static_cast<std::byte *>(memory.iov_base), memory.iov_len,
+                                        access};
+  return Region(std::move(made));
+}
+
+bool ScriptedCarrier::isIdle(const Peer &peer) const {
+  uint32_t to = index(peer.rank);
+  return network_.wires_[self_][to].size() == network_.arrived_[self_][to];
+}
+
+bool ScriptedCarrier::poll() {
+  auto &inbox = network_.inboxes_[self_];
+  auto &taken = network_.taken_[self_];
+  for (Frame *frame : std::exchange(taken, {}))
+    reader_->onDone(*frame);
+  bool moved = false;
+  for (; !inbox.empty(); moved = true) {
+    ScriptedNetwork::News news = std::move(inbox.front());
+    inbox.pop_front();
+    ScriptedNetwork::describe(network_.histories_[self_], news);
+    tell(news);
+  }
+  return moved;
+}
+
+void ScriptedCarrier::tell(const ScriptedNetwork::News &news) {
+  using Kind = ScriptedNetwork::News::Kind;
+  switch (news.kind) {
+  case Kind::Frame:
+    return reader_->onBytes(news.bytes);
+  case Kind::Moved:
+    return reader_->onDone(*news.move);
+  case Kind::Failed:
+    return reader_->onFailed(*news.move, "memory that is not registered");
+  case Kind::Written:
+    return reader_->onWritten(news.number);
+  case Kind::Lost:
+    if (Peer *peer = peers_[news.number])
+      reader_->onLost(*peer, "it is dead");
+    return;
+  }
+}
+
+} // namespace colldsl::test

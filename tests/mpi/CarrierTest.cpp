@@ -1,0 +1,104 @@
+// Writes over the messages of the MPI below. Rank 0 writes to memory of rank 1.
+#include "mpi/MpiCarrier.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl::mpi::test {
+namespace {
+
+using network::Access;
+
+struct Events : network::CarrierReader {
+  uint32_t done = 0;
+  std::vector<uint32_t> written;
+
+  void onBytes(std::span<const std::byte>) override { ADD_FAILURE(); }
+  void onDone(network::Operation &) override { ++done; }
+  void onFailed(network::Operation &, const std::string &reason) override { FAIL() << reason; }
+  void onWritten(uint32_t ticket) override { written.push_back(ticket); }
+  void onLost(network::Peer &, const std::string &reason) override { FAIL() << reason; }
+  network::Peer *onKnock(Rank) override { return nullptr; }
+  void onNeglected() override {}
+  void onBroken(const std::string &reason) override { FAIL() << reason; }
+};
+
+class MpiCarrierOf : public ::testing::Test {
+protected:
+  MpiCarrierOf() : carrier(MPI_COMM_WORLD) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    EXPECT_TRUE(carrier.start(events, {.frameBytes = 64}));
+    there.rank = Rank{1};
+    EXPECT_TRUE(carrier.reach(there, {}));
+  }
+  ~MpiCarrierOf() { carrier.stop(); }
+
+  bool writes() const { return rank == 0; }
+
+  network::Region know(std::string &memory) {
+    Result<network::Region> region =
+        carrier.know({memory.data(), memory.size()}, Access::RemoteWrite);
+    EXPECT_TRUE(region);
+    return region.take();
+  }
+
+  /// The bytes, in two pieces, to the memory with the key that rank 1 names.
+  void write(uint64_t key, std::string bytes) {
+    MPI_Bcast(&key, 1, MPI_UINT64_T, 1, MPI_COMM_WORLD);
+    if (!writes())
+      return;
+    network::Move move;
+    move.peer = &there;
+    network::MoveSpec spec{.count = 2, .key = key, .bytes = bytes.size()};
+    spec.pieces[0] = {bytes.data(), 1};
+    spec.pieces[1] = {bytes.data() + 1, bytes.size() - 1};
+    EXPECT_EQ(carrier.write(move, spec), network::Offered::Taken);
+    while (events.done == 0)
+      carrier.poll();
+  }
+
+  int rank = 0;
+  Events events;
+  MpiCarrier carrier;
+  network::Peer there;
+};
+
+TEST_F(MpiCarrierOf, aWriteIsAnnouncedUnderItsKey) {
+  std::string memory = "......";
+  network::Region region;
+  if (!writes())
+    region = know(memory);
+  write(region ? region.key() : 0, "bytes!");
+  while (!writes() && events.written.empty())
+    carrier.poll();
+  if (!writes()) {
+    EXPECT_EQ(events.written, std::vector{static_cast<uint32_t>(region.key())});
+    EXPECT_EQ(memory, "bytes!");
+  }
+}
+
+TEST_F(MpiCarrierOf, memoryThatIsReleasedIsLeftAlone) {
+  std::string memory = "......", next = memory;
+  network::Region region;
+  if (!writes()) {
+    uint64_t before = know(memory).key();
+    region = know(next);
+    EXPECT_EQ(region.key(), before) << "free again";
+  }
+  write(region ? region.key() : 0, "bytes!");
+  while (!writes() && events.written.empty())
+    carrier.poll();
+  if (!writes()) {
+    EXPECT_EQ(memory, "......");
+    EXPECT_EQ(next, "bytes!");
+  }
+}
+
+TEST_F(MpiCarrierOf, nobodyReads) {
+  std::string memory = "......";
+  EXPECT_FALSE(carrier.know({memory.data(), memory.size()}, Access::RemoteRead));
+  network::Move move;
+  EXPECT_EQ(carrier.read(move, {}), network::Offered::Refused);
+}
+
+} // namespace
+} // namespace colldsl::mpi::test

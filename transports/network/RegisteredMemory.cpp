@@ -1,0 +1,38 @@
+#include "transports/network/RegisteredMemory.h"
+
+#include <algorithm>
+
+namespace colldsl::network {
+
+bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access access) {
+  if (!payload.registered)
+    return false;
+  RegisteredMemory &known = *payload.registered;
+  iovec memory = spanOf(payload);
+  bool isKnown = known.region && memory.iov_base == known.of.iov_base &&
+                 memory.iov_len == known.of.iov_len && known.access == access;
+  if (isKnown)
+    return true;
+  known.region.reset();
+  Result<Region> region = carrier.know(memory, access);
+  if (!region)
+    return false;
+  known.region = region.take();
+  known.of = memory;
+  known.access = access;
+  return true;
+}
+
+MoveSpec makeMoveSpec(const RequestPayload &payload, uint64_t bytes) {
+  MoveSpec spec;
+  spec.bytes = bytes;
+  for (uint64_t left = bytes; spec.count < payload.count && left > 0; ++spec.count) {
+    iovec &piece = spec.pieces[spec.count] = payload.pieces[spec.count];
+    piece.iov_len = std::min<uint64_t>(left, piece.iov_len);
+    left -= piece.iov_len;
+    spec.descriptors[spec.count] = payload.registered->region.descriptor();
+  }
+  return spec;
+}
+
+} // namespace colldsl::network

@@ -1,0 +1,19 @@
+/// The way into the transport for who knows nothing of libfabric, and may have been built without.
+#pragma once
+
+#include "transports/network/Carrier.h"
+#include "transports/ofi/Options.h"
+
+namespace colldsl::ofi {
+
+/// Whether it was built with libfabric.
+bool isBuiltIn();
+
+/// What the environment says: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND; the
+/// default for what it does not.
+Result<Options> optionsFromEnvironment();
+
+/// What carries frames for this rank. Without libfabric an error.
+Result<std::unique_ptr<network::Carrier>> open(const Options &options);
+
+} // namespace colldsl::ofi

@@ -1,0 +1,12 @@
+// Stands for everything here where there is no libfabric.
+#include "transports/ofi/Open.h"
+
+namespace colldsl::ofi {
+
+bool isBuiltIn() { return false; }
+
+Result<std::unique_ptr<network::Carrier>> open(const Options &) {
+  return Status::error("this colldsl was built without libfabric, and has no transport ofi");
+}
+
+} // namespace colldsl::ofi

@@ -1,0 +1,18 @@
+/// The way into the transport for who knows nothing of verbs, and may have been built without.
+#pragma once
+
+#include "transports/network/Carrier.h"
+#include "transports/verbs/Options.h"
+
+namespace colldsl::verbs {
+
+/// Whether it was built with libibverbs and librdmacm.
+bool isBuiltIn();
+
+/// Whether there is a device that it can use: empty, or why not.
+std::string whyNot(const Options &options);
+
+/// What carries frames for one rank of so many. Without these libraries an error.
+Result<std::unique_ptr<network::Carrier>> open(uint32_t numRanks, const Options &options);
+
+} // namespace colldsl::verbs
