@@ -227,7 +227,7 @@ void RemoteReceiver::forget(const Rts &rts) {
   Claim *claim = find(rts.rendezvous);
   if (!claim)
     return;
-  bool mayMove = claim->isOpen || (claim->state == State::Ready && !isDrained(rts.tag));
+  bool mayMove = claim->isOpen || mayBePut(*claim);
   uninvite(claim->payload);
   if (mayMove && claim->payload.registered)
     claim->payload.registered->region.reset();
@@ -318,20 +318,30 @@ void RemoteReceiver::fragment(Claim &claim, std::span<const std::byte> bytes) {
   side_->onFragment(claim.id, bytes.data(), bytes.size());
 }
 
-// The receives wait as if nothing had come; those whose memory is being read into once that is
-// over, so that to cancel them waits for it.
+// The receives wait as if nothing had come. Those whose memory is being read into, or may be put
+// into, do so once that is over, so that to cancel them waits for it.
 void RemoteReceiver::onCancel(const Tag &scope) {
   for (Claim &claim : claims_) {
     if (claim.state == State::None || !isOf(claim.rts.tag, scope))
       continue;
     claim.isCanceled = true;
-    if (claim.isOpen)
+    if (claim.isOpen || mayBePut(claim))
       continue;
     giveBack(claim);
     side_->onRtsCanceled(claim.id);
   }
   std::erase_if(deferred_, [&](const Rts &rts) { return isOf(rts.tag, scope); });
   side_->dropRts(scope);
+  takeDeferred();
+}
+
+// Nothing is put any more.
+void RemoteReceiver::onDrained(const Tag &scope) {
+  for (Claim &claim : claims_)
+    if (claim.state == State::Ready && claim.isCanceled && isOf(claim.rts.tag, scope)) {
+      giveBack(claim);
+      side_->onRtsCanceled(claim.id);
+    }
   takeDeferred();
 }
 

@@ -108,6 +108,7 @@ public:
   void onConfirmed(uint32_t rendezvous);
   /// It has given a run up.
   void onCancel(const Tag &scope);
+  void onDrained(const Tag &scope);
   /// Answers requests whose ids name another message no more.
   void takeDeferred();
   size_t numDeferred() const { return deferred_.size(); }
@@ -131,7 +132,7 @@ private:
   /// Of a request to send that was answered.
   struct Claim : RemoteMove {
     State state = State::None;
-    bool isCanceled = false; ///< while the sender's memory is read
+    bool isCanceled = false; ///< while the sender's memory is read, or the sender may put
     Rts rts;
     RequestPayload payload;
     uint64_t received = 0;                            ///< Stream
@@ -142,6 +143,9 @@ private:
   /// Whether the sender puts nothing any more.
   bool isDrained(const Tag &tag) const {
     return sender_.isDrained(tag) || peer_.isGone || peer_.saidGoodbye;
+  }
+  bool mayBePut(const Claim &claim) const {
+    return claim.state == State::Ready && !isDrained(claim.rts.tag);
   }
   bool isAwaitingPut(const Rts &rts) const {
     uint16_t id = rts.buffer.id;

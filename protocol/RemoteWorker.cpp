@@ -325,7 +325,8 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
     receiver.onCancel(header.tag);
     return drain(from, header.tag);
   case Kind::Drained:
-    return sender.onDrained(header.tag);
+    sender.onDrained(header.tag);
+    return receiver.onDrained(header.tag);
   case Kind::Probe:
     if (auto probe = bodyOf<ProbeBody>(body))
       onProbe(peer, header, *probe);

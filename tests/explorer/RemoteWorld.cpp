@@ -36,13 +36,13 @@ void RemoteWorld::touch(uint32_t rank, const std::byte *at, uint64_t, bool isWri
 // Whether it does not matter when the next frame arrives: it tells that a peer moves nothing any
 // more, or what this rank knows.
 bool RemoteWorld::commutes(uint8_t from, uint8_t to) const {
-  if (network_.numFrames(from, to) == 0 || !takesNews(to))
+  if (network_.numFrames(from, to) == 0 || !takesNews(to) || wasLate_)
     return false;
   network::Header header;
   std::span<const std::byte> frame = network_.frame(from, to);
   std::memcpy(&header, frame.data(), sizeof header);
   if (header.kind == network::Kind::Drained || header.kind == network::Kind::CloseStream)
-    return true;
+    return !scenario_.isLate; // else what matters is whether they come in time
   if (header.kind != network::Kind::Failed)
     return false;
   network::FailureBody body;
@@ -69,7 +69,7 @@ bool RemoteWorld::findStepAtOnce(std::vector<Step> &steps) const {
 
 std::vector<RemoteWorld::Step> RemoteWorld::steps() const {
   std::vector<Step> steps;
-  if (!scenario_.isLate && !scenario_.hasAllOrders && findStepAtOnce(steps))
+  if (!scenario_.hasAllOrders && findStepAtOnce(steps))
     return steps;
   for (uint8_t rank = 0; rank < scenario_.ranks; ++rank)
     if (!network_.isDead(rank))
@@ -174,6 +174,7 @@ void RemoteWorld::take(const Step &step) {
 }
 
 void RemoteWorld::poll(uint32_t rank) {
+  network_.note(rank, static_cast<uint64_t>(clock_.passed().count()));
   network_.arriveNow(rank);
   ranks_[rank]->poll();
 }
@@ -181,9 +182,15 @@ void RemoteWorld::poll(uint32_t rank) {
 // The frames to ranks that wait are taken; those to others perhaps arrive, but are not taken yet.
 void RemoteWorld::endWaits(bool hasArrived) {
   wasLate_ = true;
-  clock_.advance(2 * RemoteRank::kLinger);
-  if (hasArrived)
+  if (hasArrived) {
     network_.arriveLater();
+    pollWaiting();
+  }
+  clock_.advance(2 * RemoteRank::kLinger);
+  pollWaiting();
+}
+
+void RemoteWorld::pollWaiting() {
   for (uint8_t rank = 0; rank < ranks_.size(); ++rank)
     if (ranks_[rank]->isWaiting() && !network_.isDead(rank))
       poll(rank);

@@ -58,6 +58,7 @@ private:
   bool findStepAtOnce(std::vector<Step> &steps) const;
   bool mayDie(uint8_t rank) const;
   void endWaits(bool hasArrived);
+  void pollWaiting();
   void pass();
   bool areAllClosed() const;
   std::string unfinishedOf(const RemoteRank &rank) const;

@@ -40,7 +40,8 @@ struct ScriptedNetwork::Registration : Region::Registration {
 void ScriptedNetwork::arrive(uint32_t from, uint32_t to) {
   Sent &sent = wires_[from][to].front();
   inboxes_[to].push_back({News::Kind::Frame, std::move(sent.bytes)});
-  taken_[from].push_back(sent.frame);
+  if (sent.frame)
+    taken_[from].push_back(sent.frame);
   wires_[from][to].pop_front();
   arrived_[from][to] -= arrived_[from][to] != 0;
 }
@@ -48,7 +49,10 @@ void ScriptedNetwork::arrive(uint32_t from, uint32_t to) {
 void ScriptedNetwork::arriveLater() {
   for (uint32_t from = 0; from < kMostRanks; ++from)
     for (uint32_t to = 0; to < kMostRanks; ++to)
-      arrived_[from][to] = wires_[from][to].size();
+      for (Sent &sent : wires_[from][to]) {
+        taken_[from].push_back(std::exchange(sent.frame, nullptr));
+        ++arrived_[from][to];
+      }
 }
 
 void ScriptedNetwork::arriveNow(uint32_t to) {
@@ -123,7 +127,8 @@ void ScriptedNetwork::kill(uint32_t rank) {
   inboxes_[rank].clear();
   for (uint32_t from = 0; from < kMostRanks; ++from) {
     for (const Sent &sent : wires_[from][rank])
-      taken_[from].push_back(sent.frame);
+      if (sent.frame)
+        taken_[from].push_back(sent.frame);
     wires_[from][rank].clear();
     arrived_[from][rank] = 0;
   }

@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
   if (argc < 3)
     return 2;
   size_t messages = std::strtoul(argv[2], nullptr, 10);
-  std::string found = explore({.messages = messages, .mostStates = 4000, .isLate = argc > 3});
+  std::string found = explore({.messages = messages, .mostStates = 20000, .isLate = argc > 3});
   std::cout << found << std::endl;
   return found.find(argv[1]) == std::string::npos;
 }
