@@ -6,15 +6,30 @@ namespace {
 constexpr std::array kWays = {Way::Eager, Way::Read, Way::Written, Way::Fragments, Way::Announced};
 
 std::string nameOf(const Scenario &scenario) {
-  static constexpr const char *kNames[] = {"read", "written", "in fragments", "announced", "eager"};
   std::string name;
   for (const MessageSpec &m : scenario.messages)
-    name += std::to_string(m.from) + " -> " + std::to_string(m.to) + " " +
-            kNames[static_cast<size_t>(m.way)] + (m.isOfSecondPlan ? ", other plan; " : "; ");
+    name += std::to_string(m.from) + " -> " + std::to_string(m.to) + " " + nameOf(m.way) +
+            (m.isOfSecondPlan ? ", other plan; " : "; ");
   return name;
 }
 
 } // namespace
+
+const char *nameOf(Way way) {
+  switch (way) {
+  case Way::Read:
+    return "read";
+  case Way::Written:
+    return "written";
+  case Way::Fragments:
+    return "fragments";
+  case Way::Announced:
+    return "announced";
+  case Way::Eager:
+    return "eager";
+  }
+  return "";
+}
 
 std::string explore(const RemoteExploration &what) {
   uint64_t scenarios = 0, states = 0, ends = 0, incomplete = 0;

@@ -7,6 +7,8 @@
 
 namespace colldsl::test {
 
+const char *nameOf(Way way);
+
 struct RemoteExploration {
   uint8_t ranks = 2;
   size_t messages = 1;

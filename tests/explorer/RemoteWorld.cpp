@@ -52,11 +52,13 @@ bool RemoteWorld::commutes(uint8_t from, uint8_t to) const {
 }
 
 // A rank closes a plan as soon as it may, and takes such frames: memory that is given back later is
-// in less danger.
+// in less danger. That of a closed plan is not registered, so where moves may fail it is closed
+// later, too.
 bool RemoteWorld::findStepAtOnce(std::vector<Step> &steps) const {
   for (uint8_t rank = 0; rank < scenario_.ranks; ++rank) {
     for (uint8_t plan = 0; plan < RemoteRank::kPlans; ++plan)
-      if (!network_.isDead(rank) && ranks_[rank]->mayClose(plan) && !mayDie(rank))
+      if (!network_.isDead(rank) && ranks_[rank]->mayClose(plan) && !mayDie(rank) &&
+          !scenario_.isLate)
         steps = {{Kind::Close, rank, plan}};
     for (uint8_t to = 0; to < scenario_.ranks && steps.empty(); ++to)
       if (commutes(rank, to))

@@ -1,17 +1,49 @@
 // Walks the interleavings of a protocol one rule of which was broken, until that is found.
-//   mutant FINDING MESSAGES [late]
-// FINDING: a part of what is to be found, in scenarios of so many messages.
+//   mutant FINDING [late] WAY...
+// FINDING: a part of what is to be found. WAY: of a message of rank 0 to rank 1.
 #include "tests/explorer/RemoteScenarios.h"
 
-#include <cstdlib>
 #include <iostream>
+#include <string_view>
+
+namespace colldsl::test {
+namespace {
+
+constexpr uint64_t kMostStates = 20000;
+
+bool addMessage(Scenario &scenario, std::string_view name) {
+  for (Way way : {Way::Read, Way::Written, Way::Fragments, Way::Announced, Way::Eager})
+    if (name == nameOf(way)) {
+      scenario.messages.push_back({.from = 0, .to = 1, .way = way});
+      return true;
+    }
+  return false;
+}
+
+std::string findWrong(Scenario scenario) {
+  for (Trouble trouble : {Trouble::None, Trouble::Fails, Trouble::Dies})
+    for (uint8_t rank = 0; rank < scenario.ranks; ++rank) {
+      scenario.trouble = trouble;
+      scenario.troubled = rank;
+      Exploration found = ReplayExplorer<RemoteWorld>(scenario).run(kMostStates);
+      if (!found.wrong.empty())
+        return found.wrong;
+    }
+  return "";
+}
+
+} // namespace
+} // namespace colldsl::test
 
 int main(int argc, char **argv) {
   using namespace colldsl::test;
-  if (argc < 3)
-    return 2;
-  size_t messages = std::strtoul(argv[2], nullptr, 10);
-  std::string found = explore({.messages = messages, .mostStates = 20000, .isLate = argc > 3});
+  Scenario scenario;
+  for (int i = 2; i < argc; ++i)
+    if (std::string_view(argv[i]) == "late")
+      scenario.isLate = true;
+    else if (!addMessage(scenario, argv[i]))
+      return 2;
+  std::string found = argc > 2 ? findWrong(scenario) : "";
   std::cout << found << std::endl;
-  return found.find(argv[1]) == std::string::npos;
+  return found.empty() || found.find(argv[1]) == std::string::npos;
 }
