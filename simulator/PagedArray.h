@@ -1,9 +1,12 @@
 /// An array that grows without copying: its pages are moved, not its values. New values are
 /// zero, and take memory when they are first written. Asks the kernel for huge pages, because
-/// a simulation jumps about in it.
+/// a simulation jumps about in it. A small array is of malloc: passes simulate thousands of small
+/// schedules, and a mapping each costs more than the simulation.
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 #include <span>
 #include <sys/mman.h>
@@ -27,10 +30,7 @@ public:
     std::swap(room_, other.room_);
     return *this;
   }
-  ~PagedArray() {
-    if (data_)
-      munmap(data_, room_ * sizeof(T));
-  }
+  ~PagedArray() { giveBack(); }
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -64,20 +64,41 @@ public:
 
 private:
   static constexpr size_t kPage = size_t{1} << 12, kHugePage = size_t{1} << 21;
+  static constexpr size_t kSmall = size_t{1} << 15; ///< bytes up to which memory is of malloc
+
+  bool isMapped() const { return room_ * sizeof(T) > kSmall; }
+
+  void giveBack() {
+    if (isMapped())
+      munmap(data_, room_ * sizeof(T));
+    else
+      std::free(data_);
+  }
 
   void makeRoom(size_t count) {
     size_t bytes = count * sizeof(T);
-    size_t page = bytes < kHugePage / 8 ? kPage : kHugePage;
-    bytes = (bytes + page - 1) / page * page;
-    void *at =
-        data_ ? mremap(data_, room_ * sizeof(T), bytes, MREMAP_MAYMOVE)
-              : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED)
+    void *at = bytes > kSmall ? mapped(bytes) : std::calloc(count, sizeof(T));
+    if (at == nullptr || at == MAP_FAILED)
       fail();
-    if (bytes >= kHugePage)
-      madvise(at, bytes, MADV_HUGEPAGE);
+    if (!isMapped()) {
+      if (size_ > 0)
+        std::memcpy(at, data_, size_ * sizeof(T));
+      std::free(data_);
+    }
     data_ = static_cast<T *>(at);
     room_ = bytes / sizeof(T);
+  }
+
+  /// A new mapping, or the one that there is, moved. Rounds `bytes` up to what is mapped.
+  void *mapped(size_t &bytes) {
+    size_t page = bytes < kHugePage / 8 ? kPage : kHugePage;
+    bytes = (bytes + page - 1) / page * page;
+    void *at = isMapped() ? mremap(data_, room_ * sizeof(T), bytes, MREMAP_MAYMOVE)
+                          : mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at != MAP_FAILED && bytes >= kHugePage)
+      madvise(at, bytes, MADV_HUGEPAGE);
+    return at;
   }
 
   /// As operator new does where its handler has no more memory.
