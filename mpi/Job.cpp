@@ -116,9 +116,10 @@ void Job::measureCopies(const Node &node) {
 // All ranks come to the same end.
 void Job::connectNodes() {
   Result<std::unique_ptr<RemoteRanks>> remote = Status::error("COLLDSL_NETWORK says so");
-  Haste haste = Settings::all().wantsProgressThread() ? Haste::Asleep : Haste::Quick;
+  WakeupPreference wakeup = Settings::all().wantsProgressThread() ? WakeupPreference::Sleeping
+                                                                  : WakeupPreference::Polling;
   if (!Settings::all().avoidsNetwork())
-    remote = RemoteRanks::overNetwork(MPI_COMM_WORLD, haste, worker_->progressTable());
+    remote = RemoteRanks::overNetwork(MPI_COMM_WORLD, wakeup, worker_->progressTable());
   if (!allSay(MPI_COMM_WORLD, remote.ok()) && remote)
     remote = Status::error("another rank has no network");
   if (Settings::all().isVerbose() && worldRank_ == 0)

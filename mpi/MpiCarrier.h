@@ -3,7 +3,7 @@
 ///
 /// Frames have one tag and go into memory that is always posted. Memory that is registered for a
 /// write is posted, too, under a tag of its own, which is its key: a registration is for one write,
-/// which is announced under that key. Nobody can read.
+/// which is announced under that key. Reads are refused.
 ///
 /// Threads: one at a time; below MPI_THREAD_MULTIPLE only those that may call the MPI. Errors: once
 /// a call of the MPI failed nothing moves any more, of which the reader is told.

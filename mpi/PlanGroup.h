@@ -1,7 +1,7 @@
 /// The ranks of a communicator as plans know them. Lives as long as their plans.
 #pragma once
 
-#include "protocol/PlanEndpoint.h"
+#include "protocol/LocalEndpoint.h"
 #include "protocol/RemoteEndpoint.h"
 #include "runtime/Communicator.h"
 #include "transports/routed/RoutedEndpoint.h"
@@ -36,7 +36,7 @@ private:
   Job &job_;
   uint32_t next_ = 0;
   protocol::RunProgress progress_;
-  protocol::PlanEndpoint local_;
+  protocol::LocalEndpoint local_;
   std::optional<protocol::RemoteEndpoint> remote_; ///< where some rank is on another node
   std::optional<routed::RoutedEndpoint> routed_;   ///< then both
   Communicator communicator_;

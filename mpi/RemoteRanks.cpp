@@ -17,14 +17,14 @@ constexpr uint32_t kFragments = 32;
 } // namespace
 
 Result<std::unique_ptr<RemoteRanks>>
-RemoteRanks::overNetwork(MPI_Comm world, Haste haste,
+RemoteRanks::overNetwork(MPI_Comm world, WakeupPreference wakeup,
                          std::shared_ptr<const protocol::ProgressTable> runs) {
   Oob oob = oobOf(world);
-  Result<OnNetwork> network = openNetwork(oob, haste);
+  Result<OnNetwork> network = openNetwork(oob, wakeup);
   if (!network)
     return network.status();
   std::unique_ptr<RemoteRanks> ranks(new RemoteRanks(std::move(runs), oob.numRanks));
-  network->options.invites = true;
+  network->options.sendsEarlyRtr = true;
   OobBootstrap bootstrap(oob);
   if (Status s = ranks->open(Rank{oob.rank}, network.take()); !s) {
     network::missCards(bootstrap, oob.numRanks, s.message()); // the others wait
@@ -68,7 +68,7 @@ Status RemoteRanks::open(Rank self, OnNetwork network) {
   return {};
 }
 
-// Once everything failed nobody waits for messages any more.
+// Once everything failed no operation waits for messages any more.
 bool RemoteRanks::progress() {
   bool moved = !worker_->failureOfAll() && worker_->progress();
   if (!moved)

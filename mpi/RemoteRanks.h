@@ -20,7 +20,8 @@ class RemoteRanks : protocol::RunStatus {
 public:
   /// Collective over `world`. An error is one on all ranks. `runs`: of this rank.
   static Result<std::unique_ptr<RemoteRanks>>
-  overNetwork(MPI_Comm world, Haste haste, std::shared_ptr<const protocol::ProgressTable> runs);
+  overNetwork(MPI_Comm world, WakeupPreference wakeup,
+              std::shared_ptr<const protocol::ProgressTable> runs);
   /// Collective over `world`. Never null: see status().
   static std::unique_ptr<RemoteRanks> overMpi(MPI_Comm world,
                                               std::shared_ptr<const protocol::ProgressTable> runs);

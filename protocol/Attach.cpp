@@ -1,7 +1,7 @@
 #include "protocol/Attach.h"
 
 #include "protocol/AgreedEndpoint.h"
-#include "protocol/PlanEndpoint.h"
+#include "protocol/LocalEndpoint.h"
 #include "transports/shm/ShmBootstrap.h"
 #include "transports/shm/Sleep.h"
 
@@ -19,7 +19,7 @@ struct Parts {
 
   std::mutex mutex; ///< of the worker and its arena
   Worker worker;
-  PlanEndpoint inner;
+  LocalEndpoint inner;
   shm::ShmBootstrap bootstrap;
 };
 

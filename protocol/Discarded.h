@@ -4,7 +4,7 @@
 #include "transports/Tag.h"
 #include "transports/shm/Layout.h"
 
-#include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 namespace colldsl::protocol {
@@ -17,10 +17,8 @@ struct RunId {
 
 class Discarded {
 public:
-  void add(StreamId stream) { streams_.push_back(stream); }
-  bool contains(StreamId stream) const {
-    return std::find(streams_.begin(), streams_.end(), stream) != streams_.end();
-  }
+  void add(StreamId stream) { streams_.insert(stream); }
+  bool contains(StreamId stream) const { return streams_.contains(stream); }
 
   /// Each run has a place, as its failure has, and an older one gives way.
   void add(const RunId &run) {
@@ -32,7 +30,7 @@ public:
   }
 
 private:
-  std::vector<StreamId> streams_;
+  std::unordered_set<StreamId> streams_;
   std::vector<RunId> runs_; ///< empty: there were none
 };
 

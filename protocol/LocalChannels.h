@@ -1,12 +1,12 @@
-/// The messages of one plan between ranks of a machine. Internal to PlanEndpoint.
+/// The messages of one plan between ranks of a machine. Internal to LocalEndpoint.
 #pragma once
 
+#include "protocol/LocalEndpoint.h"
 #include "protocol/PlanChannels.h"
-#include "protocol/PlanEndpoint.h"
 
 namespace colldsl::protocol {
 
-class LocalChannels final : public PlanChannels<PlanEndpoint> {
+class LocalChannels final : public PlanChannels<LocalEndpoint> {
 public:
   using PlanChannels::PlanChannels;
   ~LocalChannels() override;

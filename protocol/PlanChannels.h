@@ -11,7 +11,7 @@
 
 namespace colldsl::protocol {
 
-/// E: an endpoint, as PlanEndpoint: its worker, group, guard, and reports of failures. Its Sends
+/// E: an endpoint, as LocalEndpoint: its worker, group, guard, and reports of failures. Its Sends
 /// and Receives are SendSide and ReceiveSide over its wire; EndState is what it keeps with each
 /// message.
 template <typename E> class PlanChannels : public Channels {
@@ -23,8 +23,8 @@ public:
   }
   ~PlanChannels() override;
 
-  /// An error: a peer cannot be reached, or no memory is left for it.
-  Status connect(const OpenRequest &request);
+  /// Where the endpoint opens it. An error: this rank cannot, of which all were told.
+  Status open(const OpenRequest &request);
 
   Status prepare(const Work &) override { return {}; }
   void start() override;
@@ -44,6 +44,9 @@ public:
   OpId openOp(Rank peer) const override;
 
 protected:
+  /// An error: a peer cannot be reached, or no memory is left for it.
+  virtual Status connect(const OpenRequest &request);
+
   /// One end of a message; its owner is the op.
   struct End : Request {
     Rank peer; ///< in the group
@@ -112,7 +115,9 @@ template <typename E> PlanChannels<E>::~PlanChannels() {
       endpoint_.worker().discard(tagOf(plan_, run_));
     return;
   }
-  for (Rank peer : isConnected_ ? peers_ : std::vector<Rank>()) {
+  if (!isConnected_)
+    return;
+  for (Rank peer : peers_) {
     Rank rank = endpoint_.group().rankAt(peer);
     endpoint_.worker().receivesFrom(rank).closeStream(plan_);
     if (auto *sends = endpoint_.worker().sendsTo(rank))
@@ -152,6 +157,25 @@ template <typename E> void PlanChannels<E>::addEdges(Side &side, std::span<const
       endpoint_.describe(end, edge.messages[m], way);
     }
   }
+}
+
+/// What a rank says of itself, for all others.
+inline std::string saidBy(Rank rank, const std::string &what) {
+  return "rank " + std::to_string(index(rank)) + ": " + what;
+}
+
+template <typename E> Status PlanChannels<E>::open(const OpenRequest &request) {
+  Status own = endpoint_.group().check(request.out);
+  if (own)
+    own = endpoint_.group().check(request.in);
+  if (own)
+    own = connect(request);
+  if (own && request.ready)
+    own = request.ready(*this);
+  Rank self = endpoint_.group().self;
+  if (!own)
+    abort({self, kNoOp, saidBy(self, own.message()), own.kind()});
+  return own;
 }
 
 template <typename E> Status PlanChannels<E>::connect(const OpenRequest &request) {

@@ -124,7 +124,7 @@ template <typename Wire> void ReceiveSide<Wire>::finish(uint16_t id) {
   request->complete();
 }
 
-// A receive that was canceled gets nothing. Whoever sends fragments could not write.
+// A receive that was canceled gets nothing. A sender of fragments could not put.
 template <typename Wire>
 void ReceiveSide<Wire>::onFragment(uint16_t id, const std::byte *bytes, uint64_t count) {
   std::erase(ready_, id);
@@ -144,9 +144,9 @@ template <typename Wire> void ReceiveSide<Wire>::onPut(uint16_t id) {
 }
 
 // Into the buffer of a receive that the sender was told of before it asked.
-template <typename Wire> void ReceiveSide<Wire>::onInvitedPut(const Tag &tag) {
+template <typename Wire> void ReceiveSide<Wire>::onEarlyRtrPut(const Tag &tag) {
   if (Request *request = posted_.take(tag)) {
-    wire_.uninvite(request->payload);
+    wire_.withdrawEarlyRtr(request->payload);
     request->transferred = request->payload.bytes;
     request->complete();
   }

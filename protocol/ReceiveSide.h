@@ -102,7 +102,7 @@ public:
   /// Takes such a receive back.
   void withdraw(Request &request) {
     posted_.take(request.tag);
-    wire_.uninvite(request.payload);
+    wire_.withdrawEarlyRtr(request.payload);
   }
   /// Receives and messages that wait for each other.
   size_t numOpen() const;
@@ -135,7 +135,7 @@ private:
   void onRts(const Tag &tag, uint16_t id, const Rts &rts);
   void onFragment(uint16_t id, const std::byte *bytes, uint64_t count);
   void onPut(uint16_t id);
-  void onInvitedPut(const Tag &tag);
+  void onEarlyRtrPut(const Tag &tag);
   void onGot(uint16_t id);
   void onRtsCanceled(uint16_t id);
   bool takeUnexpectedEager(const Tag &tag, const Payload &payload);
@@ -212,7 +212,7 @@ template <typename Wire> void ReceiveSide<Wire>::recv(Request &request) {
   if (!unexpected_.empty() && takeUnexpected(request))
     return;
   posted_.add(request);
-  wire_.invite(request.tag, request.payload, request.mover, request.protocol);
+  wire_.sendEarlyRtr(request.tag, request.payload, request.mover, request.protocol);
 }
 
 template <typename Wire> bool ReceiveSide<Wire>::progress() {
@@ -228,7 +228,7 @@ template <typename Wire> bool ReceiveSide<Wire>::progress() {
 template <typename Wire>
 void ReceiveSide<Wire>::onEager(const Tag &tag, const std::byte *bytes, uint64_t count) {
   if (Request *request = posted_.take(tag)) {
-    wire_.uninvite(request->payload);
+    wire_.withdrawEarlyRtr(request->payload);
     deliver(*request, bytes, count);
     wire_.releaseCredit(count);
   } else {
@@ -252,7 +252,7 @@ void ReceiveSide<Wire>::onRts(const Tag &tag, uint16_t id, const Rts &rts) {
   noteArrival(rts.bytes, !request);
   if (!request)
     keepRts(tag, id, rts);
-  else if (wire_.isInvited(request->payload, rts) || !answer(*request, id, rts))
+  else if (wire_.hasEarlyRtr(request->payload, rts) || !answer(*request, id, rts))
     posted_.add(*request);
 }
 
@@ -364,9 +364,9 @@ template <typename Wire> bool ReceiveSide<Wire>::cancelReady(const CompletionCou
     bool isOurs = incoming.request && incoming.request->counter == &counter;
     return !isOurs || wire_.cancelReady(incoming.rts);
   });
-  if constexpr (Wire::kInvites)
+  if constexpr (Wire::kSendsEarlyRtr)
     posted_.forEach([&](const Request &request) {
-      isOver &= request.counter != &counter || wire_.cancelInvitation(request.tag, request.payload);
+      isOver &= request.counter != &counter || wire_.cancelEarlyRtr(request.tag, request.payload);
     });
   return isOver;
 }
@@ -376,8 +376,8 @@ template <typename Wire> uint32_t ReceiveSide<Wire>::cancel(const CompletionCoun
   uint32_t canceled = posted_.removeIf([&](const Request &request) {
     if (!isOurs(request))
       return false;
-    if constexpr (Wire::kInvites)
-      wire_.forgetInvitation(request.tag, request.payload);
+    if constexpr (Wire::kSendsEarlyRtr)
+      wire_.forgetEarlyRtr(request.tag, request.payload);
     return true;
   });
   std::erase_if(ready_, [&](uint16_t id) { return isOurs(*incoming_[id].request); });

@@ -16,8 +16,8 @@ constexpr std::chrono::nanoseconds kMostPatience = std::chrono::seconds(3);
 
 } // namespace
 
-Status RemoteChannels::open(const OpenRequest &request) {
-  if (Status s = connect(request); !s)
+Status RemoteChannels::connect(const OpenRequest &request) {
+  if (Status s = PlanChannels::connect(request); !s)
     return s;
   auto held = endpoint_.hold();
   for (Rank peer : peers_)
@@ -74,7 +74,7 @@ Posted RemoteChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
   auto held = endpoint_.hold();
   End &end = openEnd(out_, slot, op, payload);
   end.state.isProbed = false;
-  if (end.state.memory.invites && !out_.sends[slot.edge]->wire().isInvited(end.tag))
+  if (end.state.memory.usesEarlyRtr && !out_.sends[slot.edge]->wire().hasEarlyRtr(end.tag))
     endpoint_.worker().progress();
   if (end.state.cast && gather(slot, end))
     return Posted::Pending;
@@ -138,8 +138,8 @@ void RemoteChannels::abortHeld(const Fault &fault) {
   endpoint_.report(plan_, run_, fault);
 }
 
-// A message for an end that has no bytes. Its sender is perhaps done with it, and nobody else finds
-// that.
+// A message for an end that has no bytes. Its sender is perhaps done with it, so that this
+// rank alone can find that.
 std::optional<Fault> RemoteChannels::findUnwanted() const {
   if (!mayBeUnwanted_)
     return std::nullopt;

@@ -18,8 +18,6 @@ public:
   RemoteChannels(RemoteEndpoint &endpoint, uint32_t stream) : PlanChannels(endpoint, stream) {}
   ~RemoteChannels() override;
 
-  Status open(const OpenRequest &request);
-
   void start() override;
   using PlanChannels::recv;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
@@ -34,6 +32,8 @@ public:
 private:
   friend struct Cast;
   using Clock = std::chrono::steady_clock;
+
+  Status connect(const OpenRequest &request) override;
 
   // As a user of its stream.
   std::span<const Rank> peers() const override { return ranks_; }
@@ -82,7 +82,7 @@ private:
   bool isGivenUp_ = false;
   uint32_t idlePolls_ = 0;
   Clock::time_point desertedAt_ = {};
-  Clock::time_point nextProbe_ = {}; ///< of this run; zero: nobody waited yet
+  Clock::time_point nextProbe_ = {}; ///< of this run; zero: it has not waited yet
   std::chrono::nanoseconds patience_{0};
 };
 

@@ -10,7 +10,7 @@ namespace colldsl::protocol {
 
 class RemoteReceiver;
 
-/// Whoever has reads or writes of a peer's memory under way.
+/// What has reads or writes of a peer's memory under way.
 class MoveOwner {
 public:
   virtual void onMoved(uint16_t id) = 0;
@@ -31,10 +31,10 @@ struct RemoteMove : network::Move {
 class TicketTable {
 public:
   struct Ticket {
-    RemoteReceiver *receiver = nullptr; ///< null: nobody waits for the put
+    RemoteReceiver *receiver = nullptr; ///< null: no receive waits for the put
     Tag tag;
-    uint16_t id = 0;        ///< rendezvous, if the sender asked
-    bool isInvited = false; ///< it did not
+    uint16_t id = 0;      ///< rendezvous, if the sender asked
+    bool isEarly = false; ///< no: of an early RTR
     uint32_t use = 0;
   };
 

@@ -3,13 +3,6 @@
 #include "protocol/RemoteChannels.h"
 
 namespace colldsl::protocol {
-namespace {
-
-std::string saidBy(Rank rank, const std::string &what) {
-  return "rank " + std::to_string(index(rank)) + ": " + what;
-}
-
-} // namespace
 
 RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex *guard)
     : worker_(worker), group_(std::move(group)), guard_(guard) {
@@ -26,17 +19,8 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
 
 Result<std::unique_ptr<Channels>> RemoteEndpoint::open(const OpenRequest &request) {
   auto channels = std::make_unique<RemoteChannels>(*this, nextStream());
-  Status own = group_.check(request.out);
-  if (own)
-    own = group_.check(request.in);
-  if (own)
-    own = channels->open(request);
-  if (own && request.ready)
-    own = request.ready(*channels);
-  if (!own) {
-    channels->abort({rank(), kNoOp, saidBy(rank(), own.message()), own.kind()});
-    return own;
-  }
+  if (Status s = channels->open(request); !s)
+    return s;
   return std::unique_ptr<Channels>(std::move(channels));
 }
 

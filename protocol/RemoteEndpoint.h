@@ -1,7 +1,8 @@
 /// Plans over the connections of a RemoteWorker, for a group of ranks of any machines: as
-/// PlanEndpoint, whose numbering of plans and runs it has.
+/// LocalEndpoint, whose numbering of plans and runs it has.
 #pragma once
 
+#include "protocol/Guard.h"
 #include "protocol/RankGroup.h"
 #include "protocol/RemoteWorker.h"
 
@@ -43,9 +44,7 @@ public:
 
   RemoteWorker &worker() const { return worker_; }
   const RankGroup &group() const { return group_; }
-  std::unique_lock<std::mutex> hold() const {
-    return guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
-  }
+  std::unique_lock<std::mutex> hold() const { return lockIf(guard_); }
   std::unique_lock<std::mutex> holdToReport() const { return hold(); }
   Status connect(Rank peer) { return worker_.connect(peer); }
   Status connectFrom(Rank peer) { return worker_.connect(peer); }

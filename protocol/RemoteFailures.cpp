@@ -14,13 +14,13 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Of runs that failed. What is older nobody asks for: a rank that is so many runs ahead of another
-// has filled the window of each peer that is behind.
+// Of runs that failed. What is older is not looked up any more: a rank that is so many runs ahead
+// of another has filled the window of each peer that is behind.
 constexpr size_t kMostRuns = 32 << 10;
 
 } // namespace
 
-// Null: everything. True: news. A stream that is closed here has nobody to tell.
+// Null: everything. True: news. Of a stream that is closed here nothing is kept.
 bool RemoteWorker::note(const Tag *scope, const Fault &fault) {
   Fault known{fault.peer, kNoOp, fault.reason, fault.kind}; // ops are numbered by each rank
   bool isNew = false;
@@ -105,7 +105,7 @@ void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
 }
 
 // A binomial tree: places are counted from the root, and below place p are p + 1, p + 2, p + 4,
-// ..., from the first power of two above p on. Whoever is dead is stood in for.
+// ..., from the first power of two above p on. A rank that is dead is stood in for.
 // Example: 5 ranks, root 3: 3 tells 4, 0 and 2; 4 tells 1.
 void RemoteWorker::passDown(const Tag &scope, const FailureBody &body, uint32_t below) {
   uint32_t step = 1;
@@ -141,7 +141,7 @@ void RemoteWorker::discard(const Tag &scope) {
   StreamId stream = streamOf(scope);
   if (scope.run != kAllRuns)
     discarded_.add(RunId{stream, scope.run});
-  else if (!discarded_.contains(stream))
+  else
     discarded_.add(stream);
   for (Connection *at : connections_) {
     at->receives.discard(scope);
@@ -155,10 +155,10 @@ void RemoteWorker::drain(Connection &at, const Tag &scope) {
   at.receives.wire().dropGets(scope);
   at.sends.wire().dropPuts(scope);
   draining_.push_back({at.peer.rank, scope});
-  sayDrains();
+  sendDrained();
 }
 
-void RemoteWorker::sayDrains() {
+void RemoteWorker::sendDrained() {
   std::erase_if(draining_, [this](const Drain &drain) {
     Connection &at = connection(drain.peer);
     if (at.sends.wire().isMoving(drain.scope) || at.receives.wire().isMoving(drain.scope))
@@ -170,7 +170,7 @@ void RemoteWorker::sayDrains() {
 
 // Whether it died is found by the next look.
 void RemoteWorker::onLost(Peer &peer, const std::string &reason) {
-  if (!peer.saidGoodbye)
+  if (!peer.hasDisconnected)
     lost_.push_back({peer.rank, reason});
   nextLook_ = {};
 }
@@ -180,8 +180,8 @@ void RemoteWorker::onBroken(const std::string &reason) {
   nextLook_ = {};
 }
 
-// Whoever left in order said so before; that is perhaps not taken yet, or, if this rank leaves too,
-// was said to nobody who still answers: so whoever leaves accuses nobody.
+// A rank that left in order has sent its disconnect before; that is perhaps not taken yet. A rank
+// that leaves itself reports no failure, as its peers may have left already.
 void RemoteWorker::look() {
   Clock::time_point now = Clock::now();
   if (now < nextLook_)
@@ -210,7 +210,7 @@ void RemoteWorker::takeNews(const Watch::News &news) {
   if (news.what == Watch::What::Failed)
     return onFailed({}, std::as_bytes(std::span(&news.failure, 1)));
   auto peer = mail_->peers().find(news.rank);
-  if (peer == mail_->peers().end() || peer->second->saidGoodbye)
+  if (peer == mail_->peers().end() || peer->second->hasDisconnected)
     return;
   peer->second->isLost = true;
   peer->second->isGone = news.what == Watch::What::Died;

@@ -18,7 +18,7 @@ void RemoteReceiver::onRts(const Header &header, std::span<const std::byte> byte
   if (bytes.size() != sizeof body)
     return;
   if (context_.isDiscarded(header.tag)) // its sender need not wait
-    return sayFin(header.rendezvous, header.tag);
+    return sendFin(header.rendezvous, header.tag);
   std::memcpy(&body, bytes.data(), sizeof body);
   Rts rts;
   rts.bytes = body.bytes;
@@ -85,13 +85,13 @@ bool RemoteReceiver::claim(const Rts &rts) {
   return true;
 }
 
-void RemoteReceiver::sayFin(uint32_t rendezvous, const Tag &tag) {
+void RemoteReceiver::sendFin(uint32_t rendezvous, const Tag &tag) {
   context_.mail->say(peer_, {.tag = tag, .rendezvous = rendezvous, .kind = Kind::Fin},
                      std::span<const std::byte>());
 }
 
 void RemoteReceiver::sendDone(const Rts &rts) {
-  sayFin(rts.rendezvous, rts.tag);
+  sendFin(rts.rendezvous, rts.tag);
   giveBack(claimOf(rts));
 }
 
@@ -103,7 +103,7 @@ void RemoteReceiver::endUse(RegisteredMemory &registered) {
 }
 
 void RemoteReceiver::giveBack(Claim &claim) {
-  uninvite(claim.payload);
+  withdrawEarlyRtr(claim.payload);
   if (claim.payload.registered)
     endUse(*claim.payload.registered);
   claim.payload = RequestPayload();
@@ -126,11 +126,11 @@ void RemoteReceiver::sendReady(const Rts &rts, const RemoteBuffer &buffer) {
   Claim &claim = claimOf(rts);
   claim.state = State::Ready;
   claim.payload = payload;
-  sayRtr(payload, rts.bytes, rts.tag, rts.rendezvous);
+  sendRtr(payload, rts.bytes, rts.tag, rts.rendezvous);
 }
 
-void RemoteReceiver::sayRtr(const RequestPayload &payload, uint64_t bytes, const Tag &tag,
-                            uint32_t rendezvous) {
+void RemoteReceiver::sendRtr(const RequestPayload &payload, uint64_t bytes, const Tag &tag,
+                             uint32_t rendezvous) {
   const network::Carrier &carrier = context_.carrier;
   RegisteredMemory &registered = *payload.registered;
   struct {
@@ -143,7 +143,7 @@ void RemoteReceiver::sayRtr(const RequestPayload &payload, uint64_t bytes, const
   body.address = carrier.named(begin, begin);
   body.key = registered.region.key();
   registered.ticket = context_.tickets.add(
-      {this, tag, static_cast<uint16_t>(rendezvous), rendezvous == network::kUnasked},
+      {this, tag, static_cast<uint16_t>(rendezvous), rendezvous == network::kNoRts},
       carrier.powers().ticketIsKey ? std::optional(body.key) : std::nullopt);
   body.ticket = context_.tickets.nameOf(registered.ticket);
   body.isWritable = 1;
@@ -228,7 +228,7 @@ void RemoteReceiver::forget(const Rts &rts) {
   if (!claim)
     return;
   bool mayMove = claim->isOpen || mayBePut(*claim);
-  uninvite(claim->payload);
+  withdrawEarlyRtr(claim->payload);
   if (mayMove && claim->payload.registered)
     claim->payload.registered->region.reset();
   claim->payload = RequestPayload();
@@ -237,18 +237,18 @@ void RemoteReceiver::forget(const Rts &rts) {
     claim->state = State::Stream;
 }
 
-void RemoteReceiver::invite(const Tag &tag, const RequestPayload &payload, Mover mover,
-                            Protocol protocol) {
+void RemoteReceiver::sendEarlyRtr(const Tag &tag, const RequestPayload &payload, Mover mover,
+                                  Protocol protocol) {
   if (!payload.registered || payload.upTo || !context_.canBeWritten(peer_, payload, payload.bytes))
     return;
-  bool isMeant = payload.registered->invites && mover != Mover::Reader;
-  if ((protocol == Protocol::Static || isMeant || context_.options.invites) &&
+  bool isMeant = payload.registered->usesEarlyRtr && mover != Mover::Reader;
+  if ((protocol == Protocol::Static || isMeant || context_.options.sendsEarlyRtr) &&
       context_.tickets.hasRoom() &&
       network::registerMemory(context_.carrier, payload, Access::RemoteWrite))
-    sayRtr(payload, payload.bytes, tag, network::kUnasked);
+    sendRtr(payload, payload.bytes, tag, network::kNoRts);
 }
 
-void RemoteReceiver::uninvite(const RequestPayload &payload) {
+void RemoteReceiver::withdrawEarlyRtr(const RequestPayload &payload) {
   RegisteredMemory *registered = payload.registered;
   if (!registered || registered->ticket == RegisteredMemory::kNoTicket)
     return;
@@ -257,21 +257,21 @@ void RemoteReceiver::uninvite(const RequestPayload &payload) {
   endUse(*registered);
 }
 
-// A sender that can use what it was told does so, and needs no answer.
-bool RemoteReceiver::isInvited(const RequestPayload &payload, const Rts &rts) {
+// A sender that can use the early RTR does so, and needs no reply.
+bool RemoteReceiver::hasEarlyRtr(const RequestPayload &payload, const Rts &rts) {
   RegisteredMemory *registered = payload.registered;
   if (!registered)
     return false;
-  registered->invites = true;
+  registered->usesEarlyRtr = true;
   if (registered->ticket == RegisteredMemory::kNoTicket)
     return false;
   if (rts.stretches >= payload.count && rts.bytes == payload.bytes)
     return true;
-  uninvite(payload);
+  withdrawEarlyRtr(payload);
   return false;
 }
 
-bool RemoteReceiver::cancelInvitation(const Tag &tag, const RequestPayload &payload) {
+bool RemoteReceiver::cancelEarlyRtr(const Tag &tag, const RequestPayload &payload) {
   const RegisteredMemory *registered = payload.registered;
   if (!registered || registered->ticket == RegisteredMemory::kNoTicket || isDrained(tag))
     return true;
@@ -279,17 +279,17 @@ bool RemoteReceiver::cancelInvitation(const Tag &tag, const RequestPayload &payl
   return false;
 }
 
-void RemoteReceiver::forgetInvitation(const Tag &tag, const RequestPayload &payload) {
+void RemoteReceiver::forgetEarlyRtr(const Tag &tag, const RequestPayload &payload) {
   RegisteredMemory *registered = payload.registered;
   bool mayMove = registered && registered->ticket != RegisteredMemory::kNoTicket && !isDrained(tag);
-  uninvite(payload);
+  withdrawEarlyRtr(payload);
   if (mayMove)
     registered->region.reset();
 }
 
 void RemoteReceiver::onPut(const TicketTable::Ticket &ticket) {
-  if (ticket.isInvited)
-    return side_->onInvitedPut(ticket.tag);
+  if (ticket.isEarly)
+    return side_->onEarlyRtrPut(ticket.tag);
   giveBack(claims_[ticket.id]);
   side_->onPut(ticket.id);
   takeDeferred();
@@ -306,12 +306,12 @@ void RemoteReceiver::onFragmentFor(const Request &request, std::span<const std::
     fragment(claims_[id], bytes);
 }
 
-// Whoever was to put could not.
+// Of a sender that could not put, too.
 void RemoteReceiver::fragment(Claim &claim, std::span<const std::byte> bytes) {
   bool isExpected = claim.state == State::Stream || claim.state == State::Ready;
   if (!isExpected || bytes.size() > claim.rts.bytes - claim.received)
     return;
-  uninvite(claim.payload);
+  withdrawEarlyRtr(claim.payload);
   claim.received += bytes.size();
   if (claim.received == claim.rts.bytes)
     giveBack(claim);

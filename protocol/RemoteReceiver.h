@@ -1,7 +1,7 @@
 /// The receiving end of the wire to a rank of any machine: see RemoteSender.
 ///
-/// A sender is told where a message is wanted when it asks; or before, if it would ask in vain, for
-/// the receive is mostly posted in time. That is void on both sides as soon as the sender sends the
+/// The receiver replies to an RTS, or sends an early RTR, before there is one, where the receive is
+/// mostly posted in time. An early RTR is void on both sides as soon as the sender sends the
 /// message in another way.
 #pragma once
 
@@ -15,7 +15,7 @@ class RemoteReceiver final : public MoveOwner {
 public:
   static constexpr uint32_t kIdsAtOnce = 8;
   static constexpr bool kPrefersPut = true; ///< a read takes a message after it
-  static constexpr bool kInvites = true;
+  static constexpr bool kSendsEarlyRtr = true;
 
   /// Of the sender; or of the receive, whose payload it is.
   struct RemoteBuffer {
@@ -70,7 +70,7 @@ public:
   bool cancelReady(const Rts &rts);
   /// Of a receive that was canceled: what still comes for it is thrown away.
   void forget(const Rts &rts);
-  void refuse(const Rts &rts) { sayFin(rts.rendezvous, rts.tag); }
+  void refuse(const Rts &rts) { sendFin(rts.rendezvous, rts.tag); }
 
   RemoteBuffer remoteBufferOf(const RequestPayload &payload) const {
     RemoteBuffer buffer;
@@ -87,14 +87,14 @@ public:
   }
   Got get(const RemoteBuffer &from, uint64_t offset, const RequestPayload &to);
 
-  void invite(const Tag &tag, const RequestPayload &payload, Mover mover, Protocol protocol);
-  void uninvite(const RequestPayload &payload);
-  bool isInvited(const RequestPayload &payload, const Rts &rts);
-  bool cancelInvitation(const Tag &tag, const RequestPayload &payload);
-  /// As forget(), of a receive that the sender did not ask for.
-  void forgetInvitation(const Tag &tag, const RequestPayload &payload);
+  void sendEarlyRtr(const Tag &tag, const RequestPayload &payload, Mover mover, Protocol protocol);
+  void withdrawEarlyRtr(const RequestPayload &payload);
+  bool hasEarlyRtr(const RequestPayload &payload, const Rts &rts);
+  bool cancelEarlyRtr(const Tag &tag, const RequestPayload &payload);
+  /// As forget(), of a receive with an early RTR.
+  void forgetEarlyRtr(const Tag &tag, const RequestPayload &payload);
 
-  // What the sender says. It may name anything.
+  // What the sender sends. It may name anything.
 
   void onEager(const Tag &tag, std::span<const std::byte> bytes) {
     side_->onEager(tag, bytes.data(), bytes.size());
@@ -142,7 +142,7 @@ private:
   Claim &claimOf(const Rts &rts) { return claims_[rts.rendezvous & 0xffff]; }
   /// Whether the sender puts nothing any more.
   bool isDrained(const Tag &tag) const {
-    return sender_.isDrained(tag) || peer_.isGone || peer_.saidGoodbye;
+    return sender_.isDrained(tag) || peer_.isGone || peer_.hasDisconnected;
   }
   bool mayBePut(const Claim &claim) const {
     return claim.state == State::Ready && !isDrained(claim.rts.tag);
@@ -153,8 +153,8 @@ private:
   }
   void endUse(network::RegisteredMemory &registered);
   Claim *find(uint32_t rendezvous);
-  void sayFin(uint32_t rendezvous, const Tag &tag);
-  void sayRtr(const RequestPayload &payload, uint64_t bytes, const Tag &tag, uint32_t rendezvous);
+  void sendFin(uint32_t rendezvous, const Tag &tag);
+  void sendRtr(const RequestPayload &payload, uint64_t bytes, const Tag &tag, uint32_t rendezvous);
   void giveBack(Claim &claim);
   void fragment(Claim &claim, std::span<const std::byte> bytes);
 

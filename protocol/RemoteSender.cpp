@@ -163,8 +163,8 @@ void RemoteSender::onMoved(uint16_t id) {
   hasReplies_ = true;
 }
 
-bool RemoteSender::canPut(const Room &room, const RequestPayload &payload) const {
-  return room.body.isWritable && room.body.bytes == payload.bytes &&
+bool RemoteSender::canPut(const Buffer &buffer, const RequestPayload &payload) const {
+  return buffer.body.isWritable && buffer.body.bytes == payload.bytes &&
          context_.canMove(peer_, payload, payload.bytes) &&
          context_.canGather(payload, network::Access::Write);
 }
@@ -181,8 +181,7 @@ bool RemoteSender::beginPut(Id &id) {
   return true;
 }
 
-// Of a receiver that has said where it wants the message, and would take no notice of a request
-// that it fits.
+// After an early RTR: the receiver would take no notice of a request that the RTR fits.
 void RemoteSender::requestStream(Id &id) {
   requested_.add(id);
   context_.mail->say(
@@ -195,25 +194,25 @@ bool RemoteSender::startMove(uint16_t id) {
   if (given.state != State::Putting || given.isOpen)
     return true; // it was given up
   network::MoveSpec spec = network::makeMoveSpec(given.payload, given.payload.bytes);
-  spec.address = given.room.body.address;
-  spec.stretches = given.room.stretches;
-  spec.key = given.room.body.key;
-  spec.ticket = given.room.body.ticket;
+  spec.address = given.buffer.body.address;
+  spec.stretches = given.buffer.stretches;
+  spec.key = given.buffer.body.key;
+  spec.ticket = given.buffer.body.ticket;
   return context_.mail->move(given, spec, true);
 }
 
-bool RemoteSender::takeInvitation(const Tag &tag, const RequestPayload &payload, uint16_t &id) {
-  if (invitations_.empty() || !payload.registered)
+bool RemoteSender::takeEarlyRtr(const Tag &tag, const RequestPayload &payload, uint16_t &id) {
+  if (earlyRtrs_.empty() || !payload.registered)
     return false;
-  Invitation *invitation = invitations_.take(tag);
-  if (!invitation)
+  EarlyRtr *rtr = earlyRtrs_.take(tag);
+  if (!rtr)
     return false;
-  spare_.push_back(invitation);
-  payload.registered->invites = true;
-  Id *made = canPut(invitation->room, payload) ? fresh(tag, payload) : nullptr;
+  spare_.push_back(rtr);
+  payload.registered->usesEarlyRtr = true;
+  Id *made = canPut(rtr->buffer, payload) ? fresh(tag, payload) : nullptr;
   if (!made)
     return false;
-  std::swap(made->room, invitation->room);
+  std::swap(made->buffer, rtr->buffer);
   id = made->id;
   if (!beginPut(*made))
     requestStream(*made);
@@ -231,32 +230,32 @@ void RemoteSender::closeStream(uint32_t context, uint32_t stream) {
   dropPuts({context, stream, kAllRuns, 0});
 }
 
-// One of more stretches than were said to be taken can only be one that nobody asked for.
-bool RemoteSender::read(Room &room, std::span<const std::byte> bytes) const {
-  RtrBody &body = room.body;
+// One of more stretches than were said to be taken can only be an early one.
+bool RemoteSender::read(Buffer &buffer, std::span<const std::byte> bytes) const {
+  RtrBody &body = buffer.body;
   if (bytes.size() < sizeof body)
     return false;
   std::memcpy(&body, bytes.data(), sizeof body);
   if (bytes.size() != sizeof body + body.stretches * sizeof(Stretch))
     return false;
-  room.stretches.resize(body.stretches);
+  buffer.stretches.resize(body.stretches);
   if (body.stretches != 0)
-    std::memcpy(room.stretches.data(), bytes.data() + sizeof body, bytes.size() - sizeof body);
+    std::memcpy(buffer.stretches.data(), bytes.data() + sizeof body, bytes.size() - sizeof body);
   auto isEmpty = [](const Stretch &stretch) { return stretch.bytes == 0; };
   return body.stretches <= context_.mostStretches() &&
-         std::none_of(room.stretches.begin(), room.stretches.end(), isEmpty);
+         std::none_of(buffer.stretches.begin(), buffer.stretches.end(), isEmpty);
 }
 
 void RemoteSender::onRtr(const Header &header, std::span<const std::byte> body) {
   if (context_.isDiscarded(header.tag))
     return;
-  if (header.rendezvous == network::kUnasked)
-    return onInvitation(header.tag, body);
+  if (header.rendezvous == network::kNoRts)
+    return onEarlyRtr(header.tag, body);
   Id *id = find(header.rendezvous);
-  if (!id || id->state != State::Requested || !read(id->room, body))
+  if (!id || id->state != State::Requested || !read(id->buffer, body))
     return;
   requested_.take(id->tag);
-  if (canPut(id->room, id->payload) && beginPut(*id))
+  if (canPut(id->buffer, id->payload) && beginPut(*id))
     return;
   id->isReadable = false; // the receiver has decided
   id->state = State::Stream;
@@ -264,23 +263,23 @@ void RemoteSender::onRtr(const Header &header, std::span<const std::byte> body) 
 }
 
 // For a run that may not have begun here. The receiver takes no notice of a request that it fits.
-void RemoteSender::onInvitation(const Tag &tag, std::span<const std::byte> body) {
+void RemoteSender::onEarlyRtr(const Tag &tag, std::span<const std::byte> body) {
   if (spare_.empty())
     spare_.push_back(&memory_.emplace_back());
-  Invitation &invitation = *spare_.back();
-  if (!read(invitation.room, body) || invitations_.find(tag))
+  EarlyRtr &rtr = *spare_.back();
+  if (!read(rtr.buffer, body) || earlyRtrs_.find(tag))
     return;
   if (Id *id = requested_.find(tag)) {
-    if (!canPut(invitation.room, id->payload))
+    if (!canPut(rtr.buffer, id->payload))
       return;
     requested_.take(tag);
-    id->payload.registered->invites = true;
-    std::swap(id->room, invitation.room);
+    id->payload.registered->usesEarlyRtr = true;
+    std::swap(id->buffer, rtr.buffer);
     return beginPut(*id) ? void() : requestStream(*id);
   }
   spare_.pop_back();
-  invitation.tag = tag;
-  invitations_.add(invitation);
+  rtr.tag = tag;
+  earlyRtrs_.add(rtr);
 }
 
 void RemoteSender::onFin(uint32_t rendezvous) {
@@ -312,16 +311,16 @@ void RemoteSender::onStreamClosed(StreamId stream) {
       free(id);
 }
 
-void RemoteSender::dropInvitation(const Tag &tag) {
-  if (Invitation *invitation = invitations_.take(tag))
-    spare_.push_back(invitation);
+void RemoteSender::dropEarlyRtr(const Tag &tag) {
+  if (EarlyRtr *rtr = earlyRtrs_.take(tag))
+    spare_.push_back(rtr);
 }
 
 void RemoteSender::dropPuts(const Tag &scope) {
-  invitations_.removeIf([&](Invitation &invitation) {
-    bool isGone = isOf(invitation.tag, scope);
+  earlyRtrs_.removeIf([&](EarlyRtr &rtr) {
+    bool isGone = isOf(rtr.tag, scope);
     if (isGone)
-      spare_.push_back(&invitation);
+      spare_.push_back(&rtr);
     return isGone;
   });
   for (Id &id : ids_)

@@ -71,10 +71,10 @@ public:
   /// True: this end still reads the payload.
   bool abandon(uint16_t id);
 
-  /// Whether the receiver has said already where it wants a message.
-  bool isInvited(const Tag &tag) const { return !invitations_.empty() && invitations_.find(tag); }
-  /// Then the put begins, and `id` is its rendezvous. False: nobody said so, or for another length.
-  bool takeInvitation(const Tag &tag, const RequestPayload &payload, uint16_t &id);
+  /// Whether the receiver has sent an early RTR for a message.
+  bool hasEarlyRtr(const Tag &tag) const { return !earlyRtrs_.empty() && earlyRtrs_.find(tag); }
+  /// Then the put begins, and `id` is its rendezvous. False: there is none, or for another length.
+  bool takeEarlyRtr(const Tag &tag, const RequestPayload &payload, uint16_t &id);
 
   void closeStream(uint32_t context, uint32_t stream);
   bool isBusy() const { return false; }
@@ -84,7 +84,7 @@ public:
   /// Of the stream: frames to this receiver and others at once.
   void countCast(StreamId stream) { ++casts_[stream]; }
 
-  // What the receiver says.
+  // What the receiver sends.
 
   void onRtr(const network::Header &header, std::span<const std::byte> body);
   void onFin(uint32_t rendezvous);
@@ -95,7 +95,7 @@ public:
   }
 
   /// The sender will never use it.
-  void dropInvitation(const Tag &tag);
+  void dropEarlyRtr(const Tag &tag);
   /// Of a run, or a stream, that is given up: nothing is put any more that is not on its way.
   void dropPuts(const Tag &scope);
   /// Whether a put of it is on its way.
@@ -109,7 +109,7 @@ public:
 private:
   enum class State : uint8_t { Free, Requested, Done, Stream, Putting, Put, Abandoned };
   /// Where a receiver wants a message.
-  struct Room {
+  struct Buffer {
     network::RtrBody body = {};
     std::vector<network::Stretch> stretches;
   };
@@ -120,35 +120,35 @@ private:
     Tag tag;
     Id *next = nullptr; ///< among those that wait for a reply
     RequestPayload payload;
-    Room room;
+    Buffer buffer;
     network::Region kept; ///< of memory that the receiver may have begun to read
   };
-  struct Invitation {
+  struct EarlyRtr {
     Tag tag;
-    Invitation *next = nullptr;
-    Room room;
+    EarlyRtr *next = nullptr;
+    Buffer buffer;
   };
 
   Id *fresh(const Tag &tag, const RequestPayload &payload);
   Id *find(uint32_t rendezvous);
   uint32_t rendezvousOf(const Id &id) const { return id.id | uint32_t{id.use} << 16; }
   void free(Id &id);
-  bool canPut(const Room &room, const RequestPayload &payload) const;
+  bool canPut(const Buffer &buffer, const RequestPayload &payload) const;
   bool beginPut(Id &id);
   void requestStream(Id &id);
-  bool read(Room &room, std::span<const std::byte> bytes) const;
-  void onInvitation(const Tag &tag, std::span<const std::byte> body);
+  bool read(Buffer &buffer, std::span<const std::byte> bytes) const;
+  void onEarlyRtr(const Tag &tag, std::span<const std::byte> body);
 
   RemoteContext &context_;
   network::Peer &peer_;
   std::deque<Id> ids_; ///< they stay where they are
   std::vector<uint16_t> freeIds_;
   TagTable<Id> requested_;
-  TagTable<Invitation> invitations_;
-  std::deque<Invitation> memory_;
-  std::vector<Invitation *> spare_;
+  TagTable<EarlyRtr> earlyRtrs_;
+  std::deque<EarlyRtr> memory_;
+  std::vector<EarlyRtr *> spare_;
   Discarded drained_; ///< there
-  Tag lastCancel_;    ///< that was said
+  Tag lastCancel_;    ///< that was sent
   std::unordered_map<StreamId, uint64_t> casts_;
   bool hasReplies_ = false;
 };

@@ -81,7 +81,7 @@ Status RemoteWorker::appear() {
 }
 
 Status RemoteWorker::meet(network::Directory directory) {
-  auto held = guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
+  auto held = lockIf(guard_);
   directory_ = std::move(directory);
   MailReader &reader = *this;
   mail_.emplace(*carrier_, reader, self_, card_.token, options_);
@@ -198,19 +198,19 @@ void RemoteWorker::freeze(Rank peer) {
   isFrozen_ = true;
 }
 
-// What this rank said must reach its peers though they look later: the wait begins again with each
+// What this rank sent must reach its peers though they look later: the wait begins again with each
 // frame of it that is taken. Where all has failed they leave, too, and perhaps do not answer.
-void RemoteWorker::sayGoodbye() {
-  auto held = guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
+void RemoteWorker::disconnect() {
+  auto held = lockIf(guard_);
   isLeaving_ = true;
   for (auto &[rank, peer] : mail_->peers())
-    if (!peer->isSelf && !peer->saidGoodbye) {
-      mail_->say(*peer, {.kind = Kind::Goodbye}, std::span<const std::byte>());
-      peer->heardGoodbye = true;
+    if (!peer->isSelf && !peer->hasDisconnected) {
+      mail_->say(*peer, {.kind = Kind::Disconnect}, std::span<const std::byte>());
+      peer->wasSentDisconnect = true;
     }
   uint64_t done = mail_->numDone(), said = mail_->numSaid();
   auto deadline = Clock::now() + linger();
-  while (!(allSaidFarewell() && isIdle()) && Clock::now() < deadline) {
+  while (!(allHaveDisconnected() && isIdle()) && Clock::now() < deadline) {
     bool moved = progress();
     if (done < said && mail_->numDone() > done) {
       done = mail_->numDone();
@@ -235,17 +235,17 @@ bool RemoteWorker::isIdle() const {
   return mail_->isIdle() && (!multicast || multicast->isIdle());
 }
 
-bool RemoteWorker::allSaidFarewell() const {
+bool RemoteWorker::allHaveDisconnected() const {
   return std::all_of(mail_->peers().begin(), mail_->peers().end(), [](const auto &entry) {
     const Peer &peer = *entry.second;
-    return peer.isSelf || peer.isLost || peer.saidGoodbye || peer.saidFarewell;
+    return peer.isSelf || peer.isLost || peer.hasDisconnected || peer.acknowledgedDisconnect;
   });
 }
 
 // The carrier stops using memory before that goes.
 RemoteWorker::~RemoteWorker() {
   if (mail_ && !isLeaving_)
-    sayGoodbye();
+    disconnect();
   if (isFrozen_)
     carrier_->abandon();
   else
@@ -344,13 +344,13 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
     if (network::Multicast *multicast = carrier_->multicast())
       multicast->onSaid(peer, body);
     return;
-  case Kind::Goodbye:
-    peer.saidGoodbye = true;
-    if (!peer.heardGoodbye) // else that is its answer
-      mail_->say(peer, {.kind = Kind::Farewell}, std::span<const std::byte>());
+  case Kind::Disconnect:
+    peer.hasDisconnected = true;
+    if (!peer.wasSentDisconnect) // else that is its answer
+      mail_->say(peer, {.kind = Kind::DisconnectAck}, std::span<const std::byte>());
     return;
-  case Kind::Farewell:
-    peer.saidFarewell = true;
+  case Kind::DisconnectAck:
+    peer.acknowledgedDisconnect = true;
     return;
   }
 }
@@ -359,8 +359,8 @@ void RemoteWorker::probe(Rank to, const Tag &tag, bool sends) {
   mail_->say(connection(to).peer, {.tag = tag, .kind = Kind::Probe}, ProbeBody{.sends = sends});
 }
 
-// A rendezvous is named by whoever has read slowly: if this rank had given the message up, it said
-// so before.
+// A rendezvous is named by a receiver that has read slowly: if this rank had canceled the message,
+// its Cancel came there before the answer.
 void RemoteWorker::onProbe(Peer &from, const Header &header, ProbeBody body) {
   if (header.rendezvous == 0) {
     auto [first, last] = users_.equal_range(streamOf(header.tag));
@@ -369,9 +369,9 @@ void RemoteWorker::onProbe(Peer &from, const Header &header, ProbeBody body) {
     if (runs_ && body.progress == network::Progress::NotYet && runs_->isOverHere(header.tag))
       body.progress = network::Progress::Past;
     RemoteSender &sender = connectionOf(from).sends.wire();
-    body.isPut = !body.sends && !sender.isInvited(header.tag);
+    body.isPut = !body.sends && !sender.hasEarlyRtr(header.tag);
     if (!body.isPut && body.progress != network::Progress::NotYet)
-      sender.dropInvitation(header.tag);
+      sender.dropEarlyRtr(header.tag);
   }
   mail_->say(from, {.tag = header.tag, .rendezvous = header.rendezvous, .kind = Kind::ProbeReply},
              body);
@@ -392,7 +392,7 @@ void RemoteWorker::onMoved(network::Move &move) {
   auto &moved = static_cast<RemoteMove &>(move);
   moved.owner->onMoved(moved.id);
   if (!draining_.empty())
-    sayDrains();
+    sendDrained();
 }
 
 void RemoteWorker::onWritten(uint32_t name) {
@@ -402,7 +402,7 @@ void RemoteWorker::onWritten(uint32_t name) {
 }
 
 void RemoteWorker::onNeglected() {
-  auto held = guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
+  auto held = lockIf(guard_);
   if (mail_)
     progress();
 }
@@ -419,7 +419,7 @@ std::optional<network::Multicast::Group> RemoteWorker::groupOf(const std::vector
   return group;
 }
 
-// Whose stream is closed, or was given up, nobody wants it any more.
+// A frame of a stream that is closed here, or discarded, is dropped.
 void RemoteWorker::onCast(Peer &root, std::span<const std::byte> frame) {
   struct {
     Header header;
@@ -467,7 +467,7 @@ void RemoteWorker::sayFor(Peer &to, std::span<const std::byte> bytes) {
 void RemoteWorker::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
   std::optional<network::Carrier::Wait> news;
   {
-    auto held = guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
+    auto held = lockIf(guard_);
     news = carrier_->ifIdle();
   }
   if (!news)
@@ -481,7 +481,8 @@ void RemoteWorker::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
   }
   if (wakes_.load() == ticket)
     ppoll(files, 2, &limit, nullptr);
-  // The waker is emptied only while nobody sleeps: who comes later sees that there was a wake.
+  // The waker is emptied only while no thread sleeps: one that comes later sees that there was a
+  // wake.
   std::lock_guard lock(sleepMutex_);
   uint64_t count;
   if (sleepers_.fetch_sub(1) == 1)

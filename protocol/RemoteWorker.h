@@ -11,6 +11,7 @@
 /// Threads: one at a time; the caller serialises by the guard. Errors: values.
 #pragma once
 
+#include "protocol/Guard.h"
 #include "protocol/RemoteReceiver.h"
 #include "protocol/SendSide.h"
 #include "transports/network/Multicast.h"
@@ -32,7 +33,7 @@ extern template class ReceiveSide<RemoteReceiver>;
 /// Of what a peer said before it left.
 inline constexpr int kMostPolls = 1000;
 
-/// Whoever exchanges messages in a stream.
+/// What exchanges messages in a stream: the channels of a plan.
 class StreamUser {
 public:
   virtual std::span<const Rank> peers() const = 0;
@@ -55,7 +56,7 @@ protected:
 
 class RemoteWorker final : network::MailReader, network::MulticastReader, RunStatus {
 public:
-  /// `guard`: held by whoever calls it, if there is one. `runs`: those that are over here, where
+  /// `guard`: held by the caller, if there is one. `runs`: those that are over here, where
   /// the users of streams do not know; outlives it.
   static Result<std::unique_ptr<RemoteWorker>> make(Rank self, uint32_t numRanks,
                                                     const network::Options &options,
@@ -129,7 +130,7 @@ public:
 
   /// Whether nothing of this rank needs its progress any more.
   bool isIdle() const;
-  /// All ranks leave together: nobody is accused of having left, or told goodbye.
+  /// All ranks leave together: peers that have left are no failure, and need no disconnect.
   void leaveTogether() { isLeaving_ = true; }
   /// What to wait for where nothing moves. Nothing: there is news now.
   std::optional<network::Carrier::Wait> wakeup() { return carrier_->ifIdle(); }
@@ -191,12 +192,12 @@ private:
   void cancel(Connection &at, const CompletionCounter &counter,
               std::chrono::steady_clock::time_point deadline);
   void freeze(Rank peer);
-  void sayGoodbye();
-  bool allSaidFarewell() const;
+  void disconnect();
+  bool allHaveDisconnected() const;
   void takeNews(const network::Watch::News &news);
 
   void drain(Connection &at, const Tag &scope);
-  void sayDrains();
+  void sendDrained();
   bool note(const Tag *scope, const Fault &fault);
   void onFailed(const Tag &scope, std::span<const std::byte> body);
   void passOn(const Tag *scope, network::FailureBody body);
@@ -223,7 +224,7 @@ private:
   std::optional<network::Mail> mail_;
   std::vector<Connection *> connections_;
   bool isFrozen_ = false;
-  bool isLeaving_ = false; ///< nobody can need anything of it any more but what it said
+  bool isLeaving_ = false; ///< peers need nothing of it any more but what it has sent
   std::function<void()> moveOthers_;
   std::unordered_map<uint32_t, uint32_t> opened_; ///< by context: streams
   std::unordered_multimap<StreamId, StreamUser *> users_;
@@ -234,7 +235,7 @@ private:
     network::CastBody cast;
     std::vector<std::byte> bytes;
   };
-  std::map<StreamId, std::vector<EarlyCast>> early_; ///< of streams that nobody uses yet
+  std::map<StreamId, std::vector<EarlyCast>> early_; ///< of streams that have no user yet
   std::map<std::vector<Rank>, std::optional<network::Multicast::Group>> groups_; ///< by members
   std::map<StreamId, Fault> failedStreams_;
   std::map<std::pair<StreamId, uint32_t>, Fault> failedRuns_;

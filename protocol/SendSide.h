@@ -31,7 +31,7 @@ public:
   /// Sends what can be sent without waiting for the receiver. True: the send is completed; the
   /// request was not kept, and its counter not touched.
   bool trySend(const Request &request) {
-    return pending_.empty() && !wire_.flushes() && !wire_.isInvited(request.tag) &&
+    return pending_.empty() && !wire_.flushes() && !wire_.hasEarlyRtr(request.tag) &&
            sendEager(request);
   }
 
@@ -128,7 +128,7 @@ template <typename Wire> void SendSide<Wire>::send(Request &request) {
 }
 
 template <typename Wire> bool SendSide<Wire>::publish(Request &request) {
-  if (wire_.takeInvitation(request.tag, request.payload, request.rendezvousId)) {
+  if (wire_.takeEarlyRtr(request.tag, request.payload, request.rendezvousId)) {
     requested_.push(request);
     return true;
   }

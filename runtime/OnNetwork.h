@@ -12,12 +12,12 @@ struct OnNetwork {
 };
 
 /// What a provider is to be chosen for, where COLLDSL_OFI_PROVIDER does not name one.
-enum class Haste : uint8_t {
-  Quick,  ///< few layers, though sleeps there are naps
-  Asleep, ///< sleeps that end when there is news
+enum class WakeupPreference : uint8_t {
+  Polling,  ///< few layers, though sleeps there are naps
+  Sleeping, ///< sleeps that an event ends
 };
 
 /// Collective: bound to the address that wireUp() would take. An error is one on all ranks.
-Result<OnNetwork> openNetwork(const Oob &oob, Haste haste);
+Result<OnNetwork> openNetwork(const Oob &oob, WakeupPreference wakeup);
 
 } // namespace colldsl

@@ -1,8 +1,8 @@
 #include "runtime/WireUp.h"
 
 #include "protocol/Attach.h"
+#include "protocol/LocalEndpoint.h"
 #include "protocol/NetworkEndpoint.h"
-#include "protocol/PlanEndpoint.h"
 #include "runtime/NodeMemory.h"
 #include "runtime/OnNetwork.h"
 #include "transports/datagram/Open.h"
@@ -76,8 +76,8 @@ Status joinNode(const Oob &oob, WiredUp &wired) {
   uint32_t next = 0;
   for (uint32_t node : wired.nodes)
     group.ranks.push_back(node == wired.nodes[oob.rank] ? Rank{next++} : kNoRank);
-  auto endpoint = protocol::PlanEndpoint::attach(*wired.world, std::move(group),
-                                                 protocol::optionsOf(*wired.world));
+  auto endpoint = protocol::LocalEndpoint::attach(*wired.world, std::move(group),
+                                                  protocol::optionsOf(*wired.world));
   if (!endpoint)
     return endpoint.status();
   wired.parts.push_back(endpoint.take());
@@ -175,8 +175,8 @@ Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status
                           : wireNodes(oob, exchange, memory, std::move(nodes));
 }
 
-Result<OnNetwork> openNetwork(const Oob &oob, Haste haste) {
-  if (haste == Haste::Quick && !setting("COLLDSL_OFI_PROVIDER"))
+Result<OnNetwork> openNetwork(const Oob &oob, WakeupPreference wakeup) {
+  if (wakeup == WakeupPreference::Polling && !setting("COLLDSL_OFI_PROVIDER"))
     if (Result<OnNetwork> network = openOn(oob, kQuickest))
       return network;
   return openOn(oob, nullptr);

@@ -13,7 +13,7 @@
 #include "bench/executor/Measure.h"
 #include "executor/LocalRanks.h"
 #include "executor/Plan.h"
-#include "protocol/PlanEndpoint.h"
+#include "protocol/LocalEndpoint.h"
 #include "tests/executor/Schedules.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ Doubles onRanks(uint32_t numRanks, const shm::Options &shm, bool bind, const Bod
   options.shm = shm;
   if (overLanes)
     options.attach = [](shm::World &world, Rank rank) {
-      return protocol::PlanEndpoint::attach(world, rank, {});
+      return protocol::LocalEndpoint::attach(world, rank, {});
     };
   auto outcomes = runLocalRanks(options, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
     Result<Doubles> values = body(e);

@@ -228,6 +228,8 @@ Offered ScriptedCarrier::begin(network::Move &operation, const MoveSpec &spec, b
 }
 
 Result<Region> ScriptedCarrier::know(const iovec &memory, Access access) {
+  if (refusesWrites && access == Access::Write)
+    return Status::error("no memory is registered for writes");
   uint64_t key = ++network_.lastKey_[self_];
   auto made = std::make_unique<ScriptedNetwork::Registration>(network_, self_, key);
   if (access != Access::Send)

@@ -139,6 +139,8 @@ class ScriptedCarrier final : public network::Carrier {
 public:
   ScriptedCarrier(ScriptedNetwork &network, uint32_t self);
 
+  bool refusesWrites = false; ///< to register memory for writes of this rank
+
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(1); }
   Status start(network::CarrierReader &reader, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::Card &card) override;

@@ -93,7 +93,7 @@ TEST_F(MpiCarrierOf, memoryThatIsReleasedIsLeftAlone) {
   }
 }
 
-TEST_F(MpiCarrierOf, nobodyReads) {
+TEST_F(MpiCarrierOf, readsAreRefused) {
   std::string memory = "......";
   EXPECT_FALSE(carrier.know({memory.data(), memory.size()}, Access::RemoteRead));
   network::Move move;

@@ -28,7 +28,7 @@ std::unique_ptr<RemoteRanks> reach(Way way) {
   auto runs = Job::current()->worker().progressTable();
   if (way == Way::Mpi)
     return RemoteRanks::overMpi(MPI_COMM_WORLD, runs);
-  auto ranks = RemoteRanks::overNetwork(MPI_COMM_WORLD, Haste::Quick, runs);
+  auto ranks = RemoteRanks::overNetwork(MPI_COMM_WORLD, WakeupPreference::Polling, runs);
   return ranks ? ranks.take() : nullptr;
 }
 
@@ -198,9 +198,9 @@ TEST_P(RemoteOf, lengthsThatDifferAreTheReceiversToTell) {
   }
 }
 
-// Those who invited the sender to something else, too.
+// After an early RTR for another length, too.
 TEST_P(RemoteOf, lengthsThatDifferFromTheReceiverWhoIsFirst) {
-  keepsSomething = true; // an invitation that came too late stays until its run is over
+  keepsSomething = true; // an early RTR that came too late stays until its run is over
   uint32_t number = 0;
   for (uint64_t size : {uint64_t{8}, uint64_t{50000}, uint64_t{200000}}) {
     End end(sends() ? size : 100000, 1, ++number, counter);
@@ -222,16 +222,16 @@ TEST_P(RemoteOf, lengthsThatDifferFromTheReceiverWhoIsFirst) {
   }
 }
 
-// A receiver who is first is not asked, where the network can do without: the sender then has
+// A receiver that posts first sends an RTR, where the network is watched: the sender then has
 // nothing to wait for.
-TEST_P(RemoteOf, whoeverIsInvitedNeedNotAsk) {
+TEST_P(RemoteOf, anEarlyRtrTakesThePlaceOfARequest) {
   constexpr auto kShort = std::chrono::milliseconds(300), kLong = std::chrono::milliseconds(30000);
-  bool isInvited = GetParam() == Way::Network;
+  bool hasEarlyRtr = GetParam() == Way::Network;
   End there(8, 1, 1, counter), back(8, 1, 2, counter), end(64 << 10, 1, 3, counter);
   post(there); // connected
   finish();
   if (sends()) {
-    recv(kThere, back); // behind the invitation
+    recv(kThere, back); // behind the RTR
     finish();
     end.fill(1);
     post(end);
@@ -241,10 +241,10 @@ TEST_P(RemoteOf, whoeverIsInvitedNeedNotAsk) {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (!sends()) {
-    auto until = std::chrono::steady_clock::now() + (isInvited ? kLong : kShort);
+    auto until = std::chrono::steady_clock::now() + (hasEarlyRtr ? kLong : kShort);
     while (counter.outstanding != 0 && std::chrono::steady_clock::now() < until)
       ranks->progress();
-    EXPECT_EQ(counter.outstanding, isInvited ? 0u : 1u);
+    EXPECT_EQ(counter.outstanding, hasEarlyRtr ? 0u : 1u);
   }
   MPI_Barrier(MPI_COMM_WORLD); // in which the sender does nothing else
   finish();
@@ -300,9 +300,9 @@ TEST_P(RemoteOf, bytesThatAreGivenUpAreNotWaitedFor) {
   meet();
 }
 
-// The sender was invited, and computes for longer than anybody waits for a network. What it writes
+// The sender has an early RTR, and computes for longer than `linger`. What it writes
 // then it writes to memory that is still the receive's.
-TEST_P(RemoteOf, invitationsAreTakenBackBeforeMemoryIsUsedAgain) {
+TEST_P(RemoteOf, earlyRtrsAreCanceledBeforeMemoryIsUsedAgain) {
   End end(100000, 1, 60, counter), next(8, 1, 61, counter);
   if (sends()) {
     meet();
@@ -369,7 +369,29 @@ TEST_P(RemoteOf, failuresAreToldOncePerRun) {
   EXPECT_FALSE(worker.findFailure(other).has_value());
 }
 
-// What a neighbour says for one run is nobody else's.
+// A rank may be as many runs behind as windows have room for.
+TEST_P(RemoteOf, failuresAreKeptAsLongAsARankMayBeBehind) {
+  constexpr uint32_t kLast = kMostAhead;
+  if (sends())
+    for (uint32_t run = 0; run <= kLast; ++run)
+      worker.report({kContext, kStream, run, 0}, {kHere, kNoOp, "out of luck"}, std::array{kThere});
+  else
+    pollUntil([&] { return worker.findFailure({kContext, kStream, kLast, 0}).has_value(); });
+  EXPECT_TRUE(worker.findFailure({kContext, kStream, 0, 0}).has_value());
+  meet();
+}
+
+// Over the MPI a frame needs a call of this rank to be complete.
+TEST_P(RemoteOf, aSendIsCompletedOnceItsFramesAreGone) {
+  End end(8, 1, 90, counter);
+  post(end);
+  if (sends() && GetParam() == Way::Mpi) {
+    EXPECT_EQ(counter.outstanding, 1u);
+  }
+  finish();
+}
+
+// Two streams number their runs alike.
 TEST_P(RemoteOf, aDiscardedRunIsThatOfOneStream) {
   End end(8, 1, 5, counter);
   if (sends()) {
@@ -428,13 +450,47 @@ TEST_P(RemoteOf, whoWaitsInVainIsTold) {
   }
 }
 
+// Rank 0 has a message that rank 1 does not want, and wants one that rank 1 sends late. That it
+// probes for the second does not end the first.
+TEST_P(RemoteOf, aProbeEndsNoOtherMessage) {
+  uint32_t run = 80;
+  protocol::RankGroup group{kContext, {kHere, kThere}, Rank{static_cast<uint32_t>(rank)}};
+  group.runs = {kStream, &run};
+  protocol::RemoteEndpoint endpoint(worker, group, nullptr);
+  End unwanted(100000, 1, run, counter), wanted(8, 1, run, counter);
+  if (sends()) {
+    std::vector<EdgeSpec> edge{{kThere, {MessageId{0}}}};
+    auto channels = endpoint.open({edge, edge}).take();
+    channels->start();
+    EXPECT_EQ(channels->recv({0, 0}, OpId{0}, wanted.message.payload), Posted::Pending);
+    EXPECT_EQ(channels->send({0, 0}, OpId{1}, unwanted.message.payload), Posted::Pending);
+    size_t done = 0;
+    pollUntil([&] {
+      done += channels->poll().size();
+      channels->check();
+      return channels->failed() || done == 2;
+    });
+    EXPECT_EQ(channels->fault().kind, ErrorKind::Truncated) << channels->fault().reason;
+  } else {
+    protocol::RunProgress progress(Job::current()->worker().progressTable(),
+                                   {kContext, kStream, 0, 0});
+    std::this_thread::sleep_for(std::chrono::milliseconds(400)); // probes come, and are not taken
+    send(kHere, wanted);
+    progress.whole(run);
+    meet();
+    return;
+  }
+  meet();
+}
+
 // A message that is here in time is none that is missing.
 TEST_P(RemoteOf, whatHasArrivedIsMatched) {
   for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
     End end(size, 1, 30, counter);
     post(end);
     finish();
-    EXPECT_FALSE(worker.receivesFrom(kHere).isUnmatched(end.message));
+    EXPECT_FALSE(sends() ? worker.sendsTo(kThere)->isUnanswered(end.message)
+                         : worker.receivesFrom(kHere).isUnmatched(end.message));
     meet();
   }
 }
@@ -477,7 +533,7 @@ TEST_P(RemoteOverANetwork, failuresPassByWhatIsStuck) {
   for (uint32_t m = 2; m < kMany; ++m)
     ends.emplace_back(kLong, 1, m, counter);
   if (sends()) {
-    recv(kThere, back); // behind all invitations
+    recv(kThere, back); // behind all RTRs
     finish();
     for (End &end : ends)
       post(end);

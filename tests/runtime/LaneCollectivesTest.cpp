@@ -1,7 +1,7 @@
 // Collectives of the standard library over lanes: committing them waits for nobody.
 #include "compiler/Compile.h"
 #include "executor/LocalRanks.h"
-#include "protocol/PlanEndpoint.h"
+#include "protocol/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
 
 #include <atomic>
@@ -99,7 +99,7 @@ TEST(CollectivesOverLanes, areCommittedAlone) {
     local.numRanks = ranks;
     local.timeout = std::chrono::seconds(60);
     local.attach = [](shm::World &world, Rank rank) {
-      return protocol::PlanEndpoint::attach(world, rank, {});
+      return protocol::LocalEndpoint::attach(world, rank, {});
     };
     auto outcomes = runLocalRanks(local, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
       auto library = Library::view(bytes);

@@ -50,7 +50,7 @@ public:
 
 private:
   bool isNow(Call call) {
-    std::lock_guard lock(mutex_); // both say goodbye at once
+    std::lock_guard lock(mutex_); // both disconnect at once
     if (call != call_)
       return false;
     uint64_t now = ++calls_;

@@ -90,7 +90,7 @@ TransportSetup onProcesses(const std::string &name, const shm::Options &options,
 
 Attach overLanes(const protocol::Options &options) {
   return
-      [=](shm::World &world, Rank r) { return protocol::PlanEndpoint::attach(world, r, options); };
+      [=](shm::World &world, Rank r) { return protocol::LocalEndpoint::attach(world, r, options); };
 }
 
 Attach overShm(const std::optional<protocol::Options> &options) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "executor/LocalRanks.h"
-#include "protocol/PlanEndpoint.h"
+#include "protocol/LocalEndpoint.h"
 #include "tests/transports/LossyCalls.h"
 #include "transports/datagram/Open.h"
 #include "transports/fake/FakeWorld.h"

@@ -11,8 +11,8 @@ namespace colldsl::test {
 namespace {
 
 using protocol::CopyCost;
+using protocol::LocalEndpoint;
 using protocol::measureCopies;
-using protocol::PlanEndpoint;
 using protocol::RankGroup;
 using protocol::Worker;
 
@@ -91,8 +91,8 @@ TEST(LaneGroups, shareTheLanes) {
                     [](Worker &worker) -> std::string {
                       if (worker.rank() == Rank{1})
                         return "";
-                      PlanEndpoint up(worker, groupOf(1, {0, 2}, worker.rank()), nullptr);
-                      PlanEndpoint down(worker, groupOf(2, {2, 0}, worker.rank()), nullptr);
+                      LocalEndpoint up(worker, groupOf(1, {0, 2}, worker.rank()), nullptr);
+                      LocalEndpoint down(worker, groupOf(2, {2, 0}, worker.rank()), nullptr);
                       if (up.rank() == down.rank())
                         return "wrong rank";
                       Rank above{1 - index(up.rank())}, below{1 - index(down.rank())};
@@ -117,7 +117,7 @@ TEST(LaneGroups, failuresAreNumberedAsTheGroupIs) {
                     [](Worker &worker) -> std::string {
                       if (worker.rank() == Rank{0} || worker.rank() == Rank{3})
                         return "";
-                      PlanEndpoint pair(worker, groupOf(7, {1, 2}, worker.rank()), nullptr);
+                      LocalEndpoint pair(worker, groupOf(7, {1, 2}, worker.rank()), nullptr);
                       Rank peer{1 - index(pair.rank())};
                       auto aborted = pair.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
                       auto deadly = pair.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
@@ -149,7 +149,7 @@ TEST(LaneGroups, failuresAreNumberedAsTheGroupIs) {
 /// A group of two whose runs are numbered.
 struct Numbered {
   uint32_t run = 0;
-  PlanEndpoint endpoint;
+  LocalEndpoint endpoint;
   Rank peer;
 
   explicit Numbered(Worker &worker)
@@ -203,7 +203,7 @@ TEST(LaneGroups, whoRunsAheadIsHeldBack) {
   options.unexpectedBytes = 4096;
   EXPECT_EQ(onLanes(2, options,
                     [](Worker &worker) -> std::string {
-                      PlanEndpoint both(worker, groupOf(1, {0, 1}, worker.rank()), nullptr);
+                      LocalEndpoint both(worker, groupOf(1, {0, 1}, worker.rank()), nullptr);
                       bool sends = both.rank() == Rank{0};
                       std::vector<EdgeSpec> edge = edgeTo(Rank{sends ? 1u : 0u}, kStreams + 1);
                       std::vector<EdgeSpec> none;
@@ -253,7 +253,7 @@ TEST(LaneGroups, messagesOfGonePlansAreThrownAway) {
   options.unexpectedBytes = 2048;
   EXPECT_EQ(onLanes(2, options,
                     [](Worker &worker) -> std::string {
-                      PlanEndpoint both(worker, groupOf(1, {0, 1}, worker.rank()), nullptr);
+                      LocalEndpoint both(worker, groupOf(1, {0, 1}, worker.rank()), nullptr);
                       bool sends = both.rank() == Rank{0};
                       Rank peer{sends ? 1u : 0u};
                       auto talk = both.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});

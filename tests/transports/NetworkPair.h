@@ -20,7 +20,7 @@ public:
   std::string exchange(const std::vector<uint64_t> &sizes, uint32_t runs,
                        const std::function<void()> &meanwhile = {}, const Transfer &way = {});
 
-  /// Both say goodbye.
+  /// Both disconnect.
   void closeAll();
 
   std::array<std::unique_ptr<protocol::NetworkEndpoint>, 2> endpoints;

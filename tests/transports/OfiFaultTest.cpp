@@ -78,7 +78,7 @@ public:
 
 private:
   ssize_t errorOf(Call call) {
-    std::lock_guard lock(mutex_); // both say goodbye at once
+    std::lock_guard lock(mutex_); // both disconnect at once
     if (call != call_)
       return 0;
     uint64_t now = ++calls_;

@@ -45,7 +45,7 @@ std::function<bool(uint32_t)> Casting::goneAt(const std::vector<Rank> &ranks) co
   return [this, &ranks](uint32_t place) {
     auto known = carrier_.flowByRank_.find(ranks[place]);
     return known != carrier_.flowByRank_.end() &&
-           (known->second->peer.saidGoodbye || known->second->peer.isLost);
+           (known->second->peer.hasDisconnected || known->second->peer.isLost);
   };
 }
 
@@ -127,7 +127,7 @@ void Casting::onSaid(network::Peer &from, std::span<const std::byte> bytes) {
   if (flow && bytes.size() >= sizeof saying) {
     switch (saying) {
     case CastSaying::Invitation:
-      isFine = takeInvitation(*flow, bytes);
+      isFine = takeEarlyRtr(*flow, bytes);
       break;
     case CastSaying::Decline:
       isFine = takeDecline(*flow, bytes);
@@ -141,7 +141,7 @@ void Casting::onSaid(network::Peer &from, std::span<const std::byte> bytes) {
 }
 
 // Somebody of the job says so, but it may say anything.
-bool Casting::takeInvitation(Flow &from, std::span<const std::byte> bytes) {
+bool Casting::takeEarlyRtr(Flow &from, std::span<const std::byte> bytes) {
   InvitationSaying saying;
   size_t count = bytes.size() < sizeof saying ? 0 : (bytes.size() - sizeof saying) / sizeof(Rank);
   if (count < 2 || bytes.size() != sizeof saying + count * sizeof(Rank))

@@ -114,7 +114,7 @@ private:
   // Making groups. False, here and below: it cannot be true.
   Status openPlace();
   void invite(Spoken &group);
-  bool takeInvitation(Flow &from, std::span<const std::byte> bytes);
+  bool takeEarlyRtr(Flow &from, std::span<const std::byte> bytes);
   bool takeDecline(Flow &from, std::span<const std::byte> bytes);
   Status join(Flow &root, const InvitationSaying &saying, std::vector<Rank> ranks);
   Result<Listener *> listenTo(Flow &root, const InvitationSaying &saying);

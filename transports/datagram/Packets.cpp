@@ -314,11 +314,11 @@ void DatagramCarrier::askAround() {
   nextTimer_ = std::min(nextTimer_, casting_.askAround());
 }
 
-// Who has said goodbye and answers no more has left with all that it wanted.
+// A peer that has disconnected and answers no more has left with all that it wanted.
 void DatagramCarrier::ask(Flow &flow) {
   TimeNs silentFor = flow.silentSince() == 0 ? 0 : now_ - flow.silentSince();
   auto silence = std::chrono::nanoseconds(options_.silence).count();
-  if (flow.peer.saidGoodbye && silentFor > kParting) {
+  if (flow.peer.hasDisconnected && silentFor > kParting) {
     flow.abandon(packets_, heard_);
     return finishFrames();
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 namespace colldsl::network {
+
 FailureBody failureBody(bool isOfAll, Rank root, const Fault &fault) {
   FailureBody body = {};
   body.isOfAll = isOfAll;

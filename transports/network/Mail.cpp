@@ -158,11 +158,11 @@ void Mail::lose(Peer &peer, const std::string &reason) {
   reader_.onLost(peer, reason);
 }
 
-// Whoever said farewell has all that was said to it, and has perhaps left.
+// A peer that acknowledged the disconnect has all that was sent to it, and has perhaps left.
 bool Mail::isIdle() const {
   return local_.empty() && std::all_of(peers_.begin(), peers_.end(), [&](const auto &entry) {
            const Peer &peer = *entry.second;
-           return peer.isSelf || peer.isLost || peer.saidFarewell || hasAll(peer);
+           return peer.isSelf || peer.isLost || peer.acknowledgedDisconnect || hasAll(peer);
          });
 }
 

@@ -16,7 +16,7 @@
 
 namespace colldsl::network {
 
-/// What whoever reads the frames of a peer keeps of it.
+/// What the reader of a peer's frames keeps of it.
 struct PeerState {
   virtual ~PeerState() = default;
 };
@@ -37,11 +37,11 @@ struct Peer {
   FrameQueue waiting;               ///< for the carrier to take them
   std::unique_ptr<PeerState> state; ///< the reader's
   bool isSelf = false;
-  bool isLost = false;       ///< nothing can be said to it any more
-  bool isGone = false;       ///< its process has ended
-  bool heardGoodbye = false; ///< of this rank
-  bool saidGoodbye = false;  ///< it says nothing any more
-  bool saidFarewell = false; ///< it has all that this rank said
+  bool isLost = false;                 ///< nothing can be said to it any more
+  bool isGone = false;                 ///< its process has ended
+  bool wasSentDisconnect = false;      ///< of this rank
+  bool hasDisconnected = false;        ///< it says nothing any more
+  bool acknowledgedDisconnect = false; ///< it has all that this rank said
 };
 
 /// What comes of it. May call everything of Mail but poll().
@@ -71,8 +71,8 @@ public:
   Result<Peer *> peer(Rank rank);
   const std::unordered_map<Rank, std::unique_ptr<Peer>> &peers() const { return peers_; }
 
-  /// Says something, now or later. Fills in what a header says of the way. Whoever said goodbye
-  /// hears nothing any more but the farewell.
+  /// Says something, now or later. Fills in what a header says of the way. A peer that has
+  /// disconnected is sent nothing any more but the acknowledgement.
   void say(Peer &to, Header header, std::span<const std::byte> body);
   template <typename Body> void say(Peer &to, Header header, const Body &body) {
     say(to, header, std::as_bytes(std::span(&body, 1)));
@@ -134,7 +134,7 @@ private:
                                                 : long_;
   }
   bool hears(const Peer &to, Kind kind) const {
-    return !to.isLost && (!to.saidGoodbye || kind == Kind::Farewell);
+    return !to.isLost && (!to.hasDisconnected || kind == Kind::DisconnectAck);
   }
   void complete(Peer &to, Header &header, uint64_t bodyBytes);
   Frame *fresh(Peer &to, const Header &header, uint64_t bodyBytes);

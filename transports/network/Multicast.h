@@ -2,7 +2,7 @@
 ///
 /// A group has a root, which speaks, and members, which hear its frames once and in the order in
 /// which they were said. It can be used once it is ready: all members hear it. A member that is
-/// lost is told of as any peer; one that said goodbye wants nothing any more.
+/// lost is told of as any peer; one that has disconnected wants nothing any more.
 ///
 /// Not thread safe. Errors: values.
 #pragma once

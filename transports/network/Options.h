@@ -29,11 +29,11 @@ struct Options {
   uint32_t fragments = 8;
   /// Reads and writes of others' memory, where the network can.
   bool direct = true;
-  /// A receiver says where it wants a long message before it is asked.
-  bool invites = false;
+  /// A receiver sends an early RTR for each long message.
+  bool sendsEarlyRtr = false;
   /// A send is completed once the network needs no poll of this rank any more for its frames.
   bool flushes = false;
-  /// Whoever gives messages up waits for peers to drain, however long they compute.
+  /// A cancel waits for peers to drain, however long they compute.
   bool isPatient = false;
   /// How long an endpoint that ends waits for its peers to take what it sent, after they took some.
   std::chrono::nanoseconds linger = std::chrono::seconds(5);

@@ -1,5 +1,5 @@
-/// Memory that messages name from run to run, as the carrier knows it. It belongs to whoever owns
-/// the memory's requests.
+/// Memory that messages name from run to run, as the carrier knows it. It belongs to the owner
+/// of the requests.
 #pragma once
 
 #include "transports/network/Mail.h"
@@ -14,9 +14,9 @@ struct RegisteredMemory {
   Access access = Access::Send;
   uint32_t ticket = kNoTicket; ///< of a put by the peer: its place among the worker's tickets
   bool isStatic = false;       ///< the buffer stays the same: it is registered once
-  /// Received: a message found its receive posted, and was long. Sent: the receiver said where it
-  /// wanted one before it was asked.
-  bool invites = false;
+  /// Received: a message found its receive posted, and was long. Sent: the receiver has sent an
+  /// early RTR before.
+  bool usesEarlyRtr = false;
 };
 
 /// Makes the memory of a payload known to the carrier. The next run mostly has the same buffer, so

@@ -27,13 +27,13 @@ enum class Kind : uint8_t {
   Credit,      ///< nothing but `consumed`
   Cast,        ///< to several peers at once: CastBody, and the body of its kind; by multicast alone
   Group,       ///< what the carrier's multicast has to say
-  Goodbye,     ///< nothing follows; answered by Farewell
-  Farewell,
-  Last = Farewell,
+  Disconnect,  ///< nothing follows; answered by DisconnectAck
+  DisconnectAck,
+  Last = DisconnectAck,
 };
 
 /// Of an RTR that no RTS was sent for.
-inline constexpr uint32_t kUnasked = 0xffffffffu;
+inline constexpr uint32_t kNoRts = 0xffffffffu;
 
 struct Header {
   uint64_t token = 0; ///< the receiver's: who does not know it is a stranger

@@ -14,7 +14,7 @@ class FifoReceiver {
 public:
   static constexpr uint32_t kIdsAtOnce = shm::kIdsAtOnce;
   static constexpr bool kPrefersPut = false; ///< a read takes no message before it
-  static constexpr bool kInvites = false;
+  static constexpr bool kSendsEarlyRtr = false;
   using Rts = shm::Rts;
   using RemoteBuffer = shm::RemoteBuffer;
 
@@ -115,10 +115,10 @@ public:
   bool canPut(const Rts &, const RemoteBuffer &buffer) const { return buffer.isShared; }
 
   // The sender is told where a message is wanted when it asks; and it is throttled, or not.
-  void invite(const Tag &, const Payload &, Mover, Protocol) {}
-  void uninvite(const Payload &) {}
+  void sendEarlyRtr(const Tag &, const Payload &, Mover, Protocol) {}
+  void withdrawEarlyRtr(const Payload &) {}
   void forget(const Rts &) {}
-  bool isInvited(const Payload &, const Rts &) const { return false; }
+  bool hasEarlyRtr(const Payload &, const Rts &) const { return false; }
   void releaseCredit(uint64_t) {}
 
   /// The sender may send requests to send alone until this is taken back.

@@ -99,12 +99,12 @@ public:
 
   /// Ends the use of an id without sending more. False: the receiver reads the payload just now.
   bool revoke(uint16_t id);
-  /// The receiver's read ends soon: nobody gives up waiting for it.
+  /// The receiver's read ends soon: a cancel waits for it.
   bool abandon(uint16_t) { return false; }
 
   // Receivers say where they want a message when they are asked.
-  bool isInvited(const Tag &) const { return false; }
-  bool takeInvitation(const Tag &, const Payload &, uint16_t &) { return false; }
+  bool hasEarlyRtr(const Tag &) const { return false; }
+  bool takeEarlyRtr(const Tag &, const Payload &, uint16_t &) { return false; }
 
   /// Now or later.
   void closeStream(uint32_t context, uint32_t stream);

@@ -90,8 +90,8 @@ void write(RunFailures::Entry &entry, const RunFailure &failure) {
     entry.words[i].store(words[i], std::memory_order_release);
 }
 
-// What is pushed out is lost before its place is claimed, if somebody needs it: whoever meets a
-// claimed place finds there what was in it, and a rank that is killed while it writes hides
+// What is pushed out is lost before its place is claimed, if it is needed: a reader of a
+// claimed place finds that there was something, and a rank that is killed while it writes hides
 // nothing. A place whose claim never ends is left, and the failure is lost.
 template <typename IsNeeded>
 void putDown(RunFailures &failures, const RunFailure &failure, IsNeeded isNeeded) {

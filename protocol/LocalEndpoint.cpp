@@ -1,4 +1,4 @@
-#include "protocol/PlanEndpoint.h"
+#include "protocol/LocalEndpoint.h"
 #include "protocol/LocalChannels.h"
 #include "transports/shm/ShmBootstrap.h"
 #include "transports/shm/Sleep.h"
@@ -13,20 +13,16 @@ struct OwnWorker {
   std::mutex mutex;
 };
 
-class WorldEndpoint : OwnWorker, public PlanEndpoint {
+class WorldEndpoint : OwnWorker, public LocalEndpoint {
 public:
   WorldEndpoint(shm::World &world, Rank self, RankGroup group, const Options &options)
-      : OwnWorker{{world, self, options}, {}}, PlanEndpoint(ownWorker, std::move(group), &mutex) {}
+      : OwnWorker{{world, self, options}, {}}, LocalEndpoint(ownWorker, std::move(group), &mutex) {}
 };
-
-std::string reportedBy(Rank rank, const std::string &what) {
-  return "rank " + std::to_string(index(rank)) + ": " + what;
-}
 
 } // namespace
 
 // Each death has a witness: the left neighbour in the group, of those on this machine.
-PlanEndpoint::PlanEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
+LocalEndpoint::LocalEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
     : worker_(worker), group_(std::move(group)), guard_(guard),
       open_(worker.world(), worker.rank()) {
   caps_.name = "lanes";
@@ -42,13 +38,13 @@ PlanEndpoint::PlanEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
   worker_.health().watch(group_.rankAt(Rank{next}));
 }
 
-Result<std::unique_ptr<Endpoint>> PlanEndpoint::attach(shm::World &world, Rank rank,
-                                                       const Options &options) {
+Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, Rank rank,
+                                                        const Options &options) {
   return attach(world, RankGroup::ofAll(world.numRanks(), rank), options);
 }
 
-Result<std::unique_ptr<Endpoint>> PlanEndpoint::attach(shm::World &world, RankGroup group,
-                                                       const Options &options) {
+Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, RankGroup group,
+                                                        const Options &options) {
   Rank rank = group.ranks[index(group.self)];
   if (Status s = shm::meet(world, rank); !s)
     return s;
@@ -56,34 +52,25 @@ Result<std::unique_ptr<Endpoint>> PlanEndpoint::attach(shm::World &world, RankGr
       std::make_unique<WorldEndpoint>(world, rank, std::move(group), options));
 }
 
-Result<std::unique_ptr<Channels>> PlanEndpoint::open(const OpenRequest &request) {
+Result<std::unique_ptr<Channels>> LocalEndpoint::open(const OpenRequest &request) {
   auto channels = std::make_unique<LocalChannels>(*this, nextStream());
-  Status own = group_.check(request.out);
-  if (own)
-    own = group_.check(request.in);
-  if (own)
-    own = channels->connect(request);
-  if (own && request.ready)
-    own = request.ready(*channels);
-  if (!own) {
-    channels->abort({rank(), kNoOp, reportedBy(rank(), own.message()), own.kind()});
-    return own;
-  }
+  if (Status s = channels->open(request); !s)
+    return s;
   return std::unique_ptr<Channels>(std::move(channels));
 }
 
-void PlanEndpoint::refuse(const std::string &reason) {
+void LocalEndpoint::refuse(const std::string &reason) {
   uint32_t stream = nextStream();
   StreamId plan = streamId(group_.context, stream);
   auto held = hold();
   if (!group_.numbersRuns())
     worker_.discard(tagOf(plan, kAllRuns));
   report(plan, group_.numbersRuns() ? *group_.runs.next : 0,
-         {rank(), kNoOp, reportedBy(rank(), reason), ErrorKind::Refused});
+         {rank(), kNoOp, saidBy(rank(), reason), ErrorKind::Refused});
   closed(stream);
 }
 
-void PlanEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const {
+void LocalEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const {
   Fault told = fault;
   told.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
   if (group_.numbersRuns())
@@ -92,12 +79,12 @@ void PlanEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const
     worker_.world().report(plan, told, group_.isOfAll());
 }
 
-Status PlanEndpoint::connect(Rank peer) {
+Status LocalEndpoint::connect(Rank peer) {
   return worker_.sendsTo(peer) ? Status() : noMemoryFor(group_.placeOf(peer));
 }
 
 // Ranks of the world are those of the machine. Who is none of the group may die.
-std::optional<Fault> PlanEndpoint::findFailure(StreamId plan, uint32_t run) const {
+std::optional<Fault> LocalEndpoint::findFailure(StreamId plan, uint32_t run) const {
   const shm::World &world = worker_.world();
   auto isOurs = [this](Rank rank) { return group_.placeOf(rank) != kNoRank; };
   std::optional<Fault> fault =
@@ -117,7 +104,7 @@ std::optional<Fault> PlanEndpoint::findFailure(StreamId plan, uint32_t run) cons
   return fault;
 }
 
-uint32_t PlanEndpoint::nextStream() {
+uint32_t LocalEndpoint::nextStream() {
   if (group_.numbersRuns())
     return group_.runs.stream;
   auto held = hold();
@@ -129,18 +116,18 @@ uint32_t PlanEndpoint::nextStream() {
   return opened_++;
 }
 
-void PlanEndpoint::closed(uint32_t stream) {
+void LocalEndpoint::closed(uint32_t stream) {
   if (group_.isOfAll())
     open_.close(stream);
 }
 
 // A rank that sleeps looks for dead peers when it wakes.
-void PlanEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
+void LocalEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
   shm::World &world = worker_.world();
   auto watch = shm::longestSleepAmong(world.numRanks(), world.options().watchInterval);
   worker_.sleep(ticket, {-1, std::min({atMost, worker_.options().longestSleep, watch})});
 }
 
-void PlanEndpoint::wake() { worker_.world().wake(worker_.rank()); }
+void LocalEndpoint::wake() { worker_.world().wake(worker_.rank()); }
 
 } // namespace colldsl::protocol

@@ -131,7 +131,7 @@ uint64_t RemoteChannels::sendFrame(const Cast &cast, Kind kind, std::span<const 
 }
 
 // Bytes [offset, offset + bytes) of the message. What is in one piece stays where it is, if
-// somebody waits until all have it.
+// the caller waits until all have it.
 uint64_t RemoteChannels::sendPart(const Cast &cast, Kind kind, uint64_t offset, uint64_t bytes) {
   const Payload &payload = cast.first->payload;
   bool isLast = offset + bytes == payload.bytes, isLong = kind == Kind::Fragment;

@@ -15,6 +15,7 @@
 /// in vain.
 #pragma once
 
+#include "protocol/Guard.h"
 #include "protocol/RankGroup.h"
 #include "protocol/Worker.h"
 #include "transports/shm/OpenPlans.h"
@@ -23,11 +24,11 @@
 
 namespace colldsl::protocol {
 
-class PlanEndpoint : public Endpoint {
+class LocalEndpoint : public Endpoint {
 public:
   /// The worker outlives it, and may serve others, too. `guard` keeps other threads out of the
   /// worker; null: the caller lets one thread at a time use it and its plans.
-  PlanEndpoint(Worker &worker, RankGroup group, std::mutex *guard);
+  LocalEndpoint(Worker &worker, RankGroup group, std::mutex *guard);
 
   /// Joins as one rank of a world in which all ranks do so, and waits for them. The world
   /// outlives it.
@@ -54,9 +55,7 @@ public:
 
   Worker &worker() const { return worker_; }
   const RankGroup &group() const { return group_; }
-  std::unique_lock<std::mutex> hold() const {
-    return guard_ ? std::unique_lock(*guard_) : std::unique_lock<std::mutex>();
-  }
+  std::unique_lock<std::mutex> hold() const { return lockIf(guard_); }
   /// Tables of the world need no guard.
   std::unique_lock<std::mutex> holdToReport() const { return {}; }
   Status connect(Rank peer);
