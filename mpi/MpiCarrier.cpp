@@ -7,7 +7,7 @@ namespace colldsl::mpi {
 namespace {
 
 using network::Access;
-using network::Offered;
+using network::PostResult;
 using network::Region;
 
 constexpr int kFrameTag = 0; // all others are for writes
@@ -39,13 +39,13 @@ private:
 };
 
 MpiCarrier::MpiCarrier(MPI_Comm world) {
-  powers_ = {.name = "the MPI below",
-             .frameBytes = kFrameBytes,
-             .pieces = network::kMostPieces,
-             .moves = true,
-             .pins = true,
-             .ticketIsKey = true,
-             .isWatched = false};
+  capabilities_ = {.name = "the MPI below",
+                   .frameBytes = kFrameBytes,
+                   .pieces = network::kMostPieces,
+                   .moves = true,
+                   .pins = true,
+                   .ticketIsKey = true,
+                   .isWatched = false};
   int *most = nullptr, isThere = 0;
   if (isFine(real::Comm_dup(world, &comm_), "MPI_Comm_dup") &&
       isFine(real::Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler") &&
@@ -81,7 +81,7 @@ Status MpiCarrier::start(network::CarrierReader &reader, const network::Owner &o
   return status_;
 }
 
-Status MpiCarrier::reach(network::Peer &peer, const network::Card &) {
+Status MpiCarrier::reach(network::Peer &peer, const network::RankAddress &) {
   peer.handle = index(peer.rank);
   return {};
 }
@@ -110,28 +110,28 @@ bool MpiCarrier::receive() {
   return moved;
 }
 
-Offered MpiCarrier::offered(int code, MPI_Request request, network::Operation &operation) {
+PostResult MpiCarrier::offered(int code, MPI_Request request, network::Operation &operation) {
   if (code != MPI_SUCCESS) {
     reason_ = mpiStatus(code, "MPI_Isend").message();
-    return Offered::Refused;
+    return PostResult::Error;
   }
   add(request, {&operation, 0});
-  return Offered::Taken;
+  return PostResult::Ok;
 }
 
-Offered MpiCarrier::send(network::Peer &to, network::Frame &frame) {
+PostResult MpiCarrier::send(network::Peer &to, network::Frame &frame) {
   MPI_Request request = MPI_REQUEST_NULL;
   int code = real::Isend(frame.data, static_cast<int>(frame.bytes), MPI_BYTE, rankOf(to), kFrameTag,
                          comm_, &request);
   return offered(code, request, frame);
 }
 
-Offered MpiCarrier::read(network::Move &, const network::MoveSpec &) {
+PostResult MpiCarrier::read(network::Move &, const network::MoveSpec &) {
   reason_ = "its memory cannot be read over the MPI below";
-  return Offered::Refused;
+  return PostResult::Error;
 }
 
-Offered MpiCarrier::write(network::Move &move, const network::MoveSpec &spec) {
+PostResult MpiCarrier::write(network::Move &move, const network::MoveSpec &spec) {
   Elements elements({spec.pieces, spec.count, true, false, spec.bytes}, spec.bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = real::Isend(elements.address, elements.count, elements.type, rankOf(*move.peer),
@@ -139,7 +139,7 @@ Offered MpiCarrier::write(network::Move &move, const network::MoveSpec &spec) {
   return offered(code, request, move);
 }
 
-Result<Region> MpiCarrier::know(const iovec &memory, Access access) {
+Result<Region> MpiCarrier::registerMemory(const iovec &memory, Access access) {
   if (access != Access::RemoteWrite)
     return Status::error("over the MPI below memory can be written, and nothing else");
   if (freeTags_.empty() && usedTags_ < mostTag_)

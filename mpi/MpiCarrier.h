@@ -10,7 +10,7 @@
 #pragma once
 
 #include "mpi/Mpi.h"
-#include "transports/network/Mail.h"
+#include "transports/network/ActiveMessages.h"
 
 #include <deque>
 
@@ -25,14 +25,14 @@ public:
 
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(); }
   Status start(network::CarrierReader &reader, const network::Owner &owner) override;
-  Status reach(network::Peer &peer, const network::Card &card) override;
-  network::Offered send(network::Peer &to, network::Frame &frame) override;
-  network::Offered inject(network::Peer &, std::span<const std::byte>) override {
-    return network::Offered::Later;
+  Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
+  network::PostResult send(network::Peer &to, network::Frame &frame) override;
+  network::PostResult inject(network::Peer &, std::span<const std::byte>) override {
+    return network::PostResult::NoResource;
   }
-  network::Offered read(network::Move &move, const network::MoveSpec &spec) override;
-  network::Offered write(network::Move &move, const network::MoveSpec &spec) override;
-  Result<network::Region> know(const iovec &memory, network::Access access) override;
+  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
+  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
+  Result<network::Region> registerMemory(const iovec &memory, network::Access access) override;
   bool poll() override;
   std::optional<Wait> ifIdle() override { return Wait{.atMost = kNap}; }
   void stop() override;
@@ -59,7 +59,7 @@ private:
   bool findCompleted();
   bool reportCompleted();
   void cancel(int tag);
-  network::Offered offered(int code, MPI_Request request, network::Operation &operation);
+  network::PostResult offered(int code, MPI_Request request, network::Operation &operation);
 
   Status status_;
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -27,11 +27,11 @@ RemoteRanks::overNetwork(MPI_Comm world, WakeupPreference wakeup,
   network->options.sendsEarlyRtr = true;
   OobBootstrap bootstrap(oob);
   if (Status s = ranks->open(Rank{oob.rank}, network.take()); !s) {
-    network::missCards(bootstrap, oob.numRanks, s.message()); // the others wait
+    network::exchangeFailure(bootstrap, oob.numRanks, s.message()); // the others wait
     return s;
   }
   Result<network::Directory> directory =
-      network::showCards(bootstrap, ranks->worker_->card(), oob.numRanks);
+      network::exchangeAddresses(bootstrap, ranks->worker_->rankAddress(), oob.numRanks);
   if (!directory)
     return directory.status();
   if (Status s = ranks->worker_->meet(directory.take()); !s)
@@ -45,7 +45,7 @@ RemoteRanks::overMpi(MPI_Comm world, std::shared_ptr<const protocol::ProgressTab
   Oob oob = oobOf(world);
   std::unique_ptr<RemoteRanks> ranks(new RemoteRanks(std::move(runs), oob.numRanks));
   (void)ranks->open(Rank{oob.rank}, {std::make_unique<MpiCarrier>(world), {}});
-  Status started = ranks->worker_->meet([](Rank) { return network::Card(); });
+  Status started = ranks->worker_->meet([](Rank) { return network::RankAddress(); });
   if (!started)
     ranks->worker_->reportAll({Rank{oob.rank}, kNoOp, started.message(), started.kind()});
   return ranks;
@@ -53,7 +53,7 @@ RemoteRanks::overMpi(MPI_Comm world, std::shared_ptr<const protocol::ProgressTab
 
 Status RemoteRanks::open(Rank self, OnNetwork network) {
   network::Options &options = network.options;
-  options.eagerBytes = std::min(kEagerBytes, network.carrier->powers().frameBytes -
+  options.eagerBytes = std::min(kEagerBytes, network.carrier->capabilities().frameBytes -
                                                  static_cast<uint32_t>(sizeof(network::Header)));
   options.directBytes = options.eagerBytes;
   options.windowBytes = kWindowBytes;

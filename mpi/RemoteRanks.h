@@ -30,10 +30,10 @@ public:
   protocol::RemoteWorker &worker() { return *worker_; }
 
   /// For people: "the MPI below", say.
-  std::string name() const { return std::string(worker_->carrier().powers().name); }
+  std::string name() const { return std::string(worker_->carrier().capabilities().name); }
 
   /// Whether progress calls the MPI below, which not every thread may.
-  bool isOfMpi() const { return !worker_->carrier().powers().isWatched; }
+  bool isOfMpi() const { return !worker_->carrier().capabilities().isWatched; }
 
   /// Moves what can move, and looks for failures now and then. True: something moved.
   bool progress();

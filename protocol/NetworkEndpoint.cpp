@@ -44,11 +44,11 @@ Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32
   Result<std::unique_ptr<NetworkEndpoint>> endpoint =
       NetworkEndpoint::make(rank, numRanks, options, std::move(carrier));
   if (!endpoint) {
-    network::missCards(bootstrap, numRanks, endpoint.message());
+    network::exchangeFailure(bootstrap, numRanks, endpoint.message());
     return endpoint.status();
   }
   Result<network::Directory> directory =
-      network::showCards(bootstrap, (*endpoint)->card(), numRanks);
+      network::exchangeAddresses(bootstrap, (*endpoint)->rankAddress(), numRanks);
   if (!directory)
     return directory.status();
   if (Status s = (*endpoint)->meet(directory.take()); !s)

@@ -24,7 +24,7 @@ public:
   make(Rank self, uint32_t numRanks, const network::Options &options, Carrier carrier);
 
   /// Where others find this rank.
-  const network::Card &card() const { return ownWorker->card(); }
+  const network::RankAddress &rankAddress() const { return ownWorker->rankAddress(); }
   /// Where this rank finds others. Nothing is sent.
   Status meet(network::Directory directory) { return ownWorker->meet(std::move(directory)); }
 

@@ -43,15 +43,16 @@ void RemoteChannels::giveUp() {
   if (std::exchange(isGivenUp_, true))
     return;
   cancelHeld();
-  for (Cast &cast : casts_) {
-    if (cast.state == Cast::State::ToSend)
-      for (const End *end : cast.ends)
-        endpoint_.worker().mail().leaveWindow(
+  for (MulticastRequest &request : multicasts_) {
+    if (request.state == MulticastRequest::State::ToSend)
+      for (const End *end : request.ends)
+        endpoint_.worker().am().leaveWindow(
             endpoint_.worker().peer(endpoint_.group().rankAt(end->peer)),
-            cast.first->payload.bytes);
-    if (cast.state == Cast::State::Sending || cast.state == Cast::State::Sent)
-      multicast().letGo(cast.group);
-    cast.state = Cast::State::Idle;
+            request.first->payload.bytes);
+    if (request.state == MulticastRequest::State::Sending ||
+        request.state == MulticastRequest::State::Sent)
+      multicast().letGo(request.group);
+    request.state = MulticastRequest::State::Idle;
   }
   endpoint_.worker().moveCasts(*this, false);
   for (Side *side : {&out_, &in_})
@@ -76,13 +77,13 @@ Posted RemoteChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
   end.state.isProbed = false;
   if (end.state.memory.usesEarlyRtr && !out_.sends[slot.edge]->wire().hasEarlyRtr(end.tag))
     endpoint_.worker().progress();
-  if (end.state.cast && gather(slot, end))
+  if (end.state.multicast && gather(slot, end))
     return Posted::Pending;
   return PlanChannels::send(slot, end);
 }
 
 bool RemoteChannels::sendNow(MessageSlot slot, const Payload &payload) {
-  bool isAlone = (payload.bytes != 0 || payload.always) && !endAt(out_, slot).state.cast;
+  bool isAlone = (payload.bytes != 0 || payload.always) && !endAt(out_, slot).state.multicast;
   return isAlone && PlanChannels::sendNow(slot, payload);
 }
 
@@ -110,9 +111,9 @@ void RemoteChannels::push() {
 // several, and others look too.
 std::span<const Completion> RemoteChannels::poll() {
   auto held = endpoint_.hold();
-  for (Cast &cast : casts_)
-    if (cast.state == Cast::State::Gathering && cast.gathered != 0)
-      split(cast);
+  for (MulticastRequest &request : multicasts_)
+    if (request.state == MulticastRequest::State::Gathering && request.gathered != 0)
+      split(request);
   bool isIdle = numbersRuns() && counter_.outstanding == 0;
   return PlanChannels::poll(!isIdle || ++idlePolls_ % kIdlePollsPerProgress == 0);
 }
@@ -179,7 +180,8 @@ Rank RemoteChannels::findDeserted() const {
       continue;
     for (const Side *side : {&in_, &out_})
       for (const End &end : side->ends) {
-        bool isCast = end.state.cast && end.state.cast->state != Cast::State::Idle;
+        bool isCast =
+            end.state.multicast && end.state.multicast->state != MulticastRequest::State::Idle;
         if (end.isOpen && end.peer == peer && !isCast)
           return peer;
       }
@@ -201,7 +203,7 @@ RemoteChannels::End *RemoteChannels::find(Side &side, Rank rank, uint32_t messag
 Progress RemoteChannels::progressOf(Rank from, const Tag &tag, ProbeBody &body) {
   auto ahead = static_cast<int32_t>(tag.run - run_);
   if (End *end = find(body.sends ? in_ : out_, from, tag.message)) {
-    body.casts = end->state.castFrames;
+    body.multicasts = end->state.multicastFrames;
     if (end->state.skippedRun == tag.run && ahead == 0)
       return Progress::Skipped;
   }
@@ -251,7 +253,7 @@ void RemoteChannels::onProbeReply(Rank from, const Tag &tag, const ProbeBody &bo
   bool isHere =
       body.sends ||
       ((body.isPut == 0 || end->state.memory.ticket == network::RegisteredMemory::kNoTicket) &&
-       end->state.castFrames >= body.casts);
+       end->state.multicastFrames >= body.multicasts);
   if (body.progress == Progress::Skipped || (body.progress == Progress::Past && isHere))
     endWithout(side, edge, *end);
 }

@@ -30,7 +30,7 @@ public:
   void cancel() override;
 
 private:
-  friend struct Cast;
+  friend struct MulticastRequest;
   using Clock = std::chrono::steady_clock;
 
   Status connect(const OpenRequest &request) override;
@@ -43,9 +43,9 @@ private:
   network::Progress progressOf(Rank from, const Tag &tag, network::ProbeBody &body) override;
   void probe(Clock::time_point now) override;
   void onProbeReply(Rank from, const Tag &tag, const network::ProbeBody &body) override;
-  void onCast(Rank root, const Tag &run, const network::CastBody &cast,
-              std::span<const std::byte> bytes) override;
-  bool castAll() override;
+  void onMulticast(Rank root, const Tag &run, const network::MulticastBody &frame,
+                   std::span<const std::byte> bytes) override;
+  bool multicastAll() override;
 
   End *find(Side &side, Rank rank, uint32_t message);
   bool isUnmatched(const Side &side, size_t edge, const End &end) const;
@@ -59,26 +59,27 @@ private:
   // To several at once.
   void addCasts();
   bool gather(MessageSlot slot, End &end);
-  void split(Cast &cast);
-  void launch(Cast &cast);
-  bool advance(Cast &cast);
-  void request(Cast &cast);
-  bool checkRequested(Cast &cast);
-  bool sendParts(Cast &cast);
-  bool finish(Cast &cast);
-  uint64_t sendPart(const Cast &cast, network::Kind kind, uint64_t offset, uint64_t bytes);
-  uint64_t sendFrame(const Cast &cast, network::Kind kind, std::span<const std::byte> body,
-                     const network::CastWay &way);
-  uint64_t castBytes() const;
+  void split(MulticastRequest &request);
+  void launch(MulticastRequest &request);
+  bool advance(MulticastRequest &request);
+  void requestAll(MulticastRequest &request);
+  bool checkRequested(MulticastRequest &request);
+  bool sendParts(MulticastRequest &request);
+  bool finish(MulticastRequest &request);
+  uint64_t sendPart(const MulticastRequest &request, network::Kind kind, uint64_t offset,
+                    uint64_t bytes);
+  uint64_t sendFrame(const MulticastRequest &request, network::Kind kind,
+                     std::span<const std::byte> body, const network::MulticastFlags &way);
+  uint64_t multicastBytes() const;
   network::Multicast &multicast() const { return *endpoint_.worker().carrier().multicast(); }
 
   std::vector<Rank> ranks_; ///< of the peers, as the worker names them
-  std::deque<Cast> casts_;
-  size_t numActive_ = 0;                                 ///< casts that are not over
-  std::map<std::pair<Rank, MessageId>, End *> castFrom_; ///< received
-  std::unordered_map<Rank, uint64_t> castsFrom_;         ///< frames
-  std::vector<std::byte> together_;                      ///< a message in pieces
-  bool mayBeUnwanted_ = false;                           ///< something is skipped in this run
+  std::deque<MulticastRequest> multicasts_;
+  size_t numActive_ = 0;                                      ///< multicasts that are not over
+  std::map<std::pair<Rank, MessageId>, End *> multicastFrom_; ///< received
+  std::unordered_map<Rank, uint64_t> castsFrom_;              ///< frames
+  std::vector<std::byte> together_;                           ///< a message in pieces
+  bool mayBeUnwanted_ = false;                                ///< something is skipped in this run
   bool isGivenUp_ = false;
   uint32_t idlePolls_ = 0;
   Clock::time_point desertedAt_ = {};
@@ -87,7 +88,7 @@ private:
 };
 
 /// Messages of this rank that may go to all their receivers at once.
-struct Cast {
+struct MulticastRequest {
   enum class State : uint8_t {
     Idle, ///< or each goes by itself in this run
     Gathering,

@@ -42,21 +42,22 @@ size_t TicketTable::numInUse() const {
 
 bool RemoteContext::canMove(const network::Peer &peer, const RequestPayload &payload,
                             uint64_t bytes) const {
-  const network::Powers &powers = carrier.powers();
-  return powers.moves && payload.registered && bytes <= powers.moveBytes && !peer.isSelf &&
-         bytes > options.directBytes && payload.count <= powers.pieces &&
-         (!powers.local || isDense(payload));
+  const network::Capabilities &capabilities = carrier.capabilities();
+  return capabilities.moves && payload.registered && bytes <= capabilities.moveBytes &&
+         !peer.isSelf && bytes > options.directBytes && payload.count <= capabilities.pieces &&
+         (!capabilities.local || isDense(payload));
 }
 
 bool RemoteContext::canBeWritten(const network::Peer &peer, const RequestPayload &payload,
                                  uint64_t bytes) const {
-  const network::Powers &powers = carrier.powers();
-  return powers.moves && payload.registered && bytes <= powers.moveBytes && !peer.isSelf &&
-         bytes > options.directBytes && payload.count <= powers.stretches && isDense(payload);
+  const network::Capabilities &capabilities = carrier.capabilities();
+  return capabilities.moves && payload.registered && bytes <= capabilities.moveBytes &&
+         !peer.isSelf && bytes > options.directBytes && payload.count <= capabilities.remoteIovs &&
+         isDense(payload);
 }
 
 bool RemoteContext::canGather(const RequestPayload &payload, network::Access access) const {
-  return payload.count == 1 || !carrier.powers().local ||
+  return payload.count == 1 || !carrier.capabilities().local ||
          network::registerMemory(carrier, payload, access);
 }
 

@@ -64,7 +64,7 @@ struct RemoteContext {
 
   network::Carrier &carrier;
   const network::Options &options;
-  network::Mail *mail = nullptr;
+  network::ActiveMessages *am = nullptr;
   TicketTable tickets;
   std::vector<RemoteMove *> toMove; ///< when all that came is taken
   const Discarded *discarded = nullptr;
@@ -75,12 +75,12 @@ struct RemoteContext {
 
   /// Whether this end may read or write the payload itself.
   bool canMove(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
-  /// The same of the other end, into several stretches of memory at once.
+  /// The same of the other end, into several remoteIovs of memory at once.
   bool canBeWritten(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
   /// Of a payload that this end may move: whether it can from all of its pieces.
   bool canGather(const RequestPayload &payload, network::Access access) const;
-  uint32_t mostStretches() const {
-    return std::min(network::kMostStretches, carrier.powers().stretches);
+  uint32_t mostRemoteIovs() const {
+    return std::min(network::kMostRemoteIovs, carrier.capabilities().remoteIovs);
   }
 };
 

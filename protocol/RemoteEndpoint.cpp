@@ -6,14 +6,14 @@ namespace colldsl::protocol {
 
 RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex *guard)
     : worker_(worker), group_(std::move(group)), guard_(guard) {
-  const network::Powers &powers = worker.carrier().powers();
-  caps_.name = powers.name;
+  const network::Capabilities &capabilities = worker.carrier().capabilities();
+  caps_.name = capabilities.name;
   caps_.maxInlineBytes = static_cast<uint32_t>(
-      std::max(powers.injectBytes, sizeof(network::Header)) - sizeof(network::Header));
+      std::max(capabilities.injectBytes, sizeof(network::Header)) - sizeof(network::Header));
   caps_.eagerBytes = worker.options().eagerBytes;
-  caps_.canRead = powers.moves;
+  caps_.canRead = capabilities.moves;
   caps_.opensAlone = true;
-  caps_.gathers = powers.gathers;
+  caps_.gathers = capabilities.gathers;
   caps_.patience.looks = worker.options().spinPolls;
 }
 

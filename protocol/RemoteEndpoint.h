@@ -8,7 +8,7 @@
 
 namespace colldsl::protocol {
 
-struct Cast;
+struct MulticastRequest;
 
 class RemoteEndpoint : public Endpoint {
 public:
@@ -34,8 +34,8 @@ public:
   struct EndState {
     network::RegisteredMemory memory;
     MessageId id{};
-    Cast *cast = nullptr;           ///< sent, where it may go to others at the same time
-    uint64_t castFrames = 0;        ///< of this message, ever, that went to others at the same time
+    MulticastRequest *multicast = nullptr; ///< sent, where it may go to others at the same time
+    uint64_t multicastFrames = 0;   ///< of this message, ever, that went to others at the same time
     uint32_t skippedRun = kAllRuns; ///< the last in which it had no bytes
     bool wantsMulticast = false;
     bool isExpected = false; ///< the carrier knows that something of the peer is waited for

@@ -9,7 +9,7 @@ namespace colldsl::protocol {
 using network::FailureBody;
 using network::Kind;
 using network::Peer;
-using network::Watch;
+using network::ProcessMonitor;
 using Clock = std::chrono::steady_clock;
 
 namespace {
@@ -20,7 +20,7 @@ constexpr size_t kMostRuns = 32 << 10;
 
 } // namespace
 
-// Null: everything. True: news. Of a stream that is closed here nothing is kept.
+// Null: everything. True: events. Of a stream that is closed here nothing is kept.
 bool RemoteWorker::note(const Tag *scope, const Fault &fault) {
   Fault known{fault.peer, kNoOp, fault.reason, fault.kind}; // ops are numbered by each rank
   bool isNew = false;
@@ -78,8 +78,8 @@ void RemoteWorker::reportAll(const Fault &fault) {
 }
 
 void RemoteWorker::tell(Rank rank, const Tag &scope, const FailureBody &body) {
-  if (Result<Peer *> peer = mail_->peer(rank))
-    mail_->say(**peer, {.tag = scope, .kind = Kind::Failed}, body);
+  if (Result<Peer *> peer = am_->peer(rank))
+    am_->send(**peer, {.tag = scope, .kind = Kind::Failed}, body);
 }
 
 // To the peers of a stream, who tell theirs: they are reached though ranks of the tree are dead, or
@@ -87,7 +87,7 @@ void RemoteWorker::tell(Rank rank, const Tag &scope, const FailureBody &body) {
 void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
   body.root = kNoRank;
   if (!scope)
-    return watch_ ? watch_->tell(body) : void();
+    return monitor_ ? monitor_->tell(body) : void();
   auto [first, last] = users_.equal_range(streamOf(*scope));
   std::vector<Rank> peers;
   for (auto at = first; at != last; ++at)
@@ -113,9 +113,9 @@ void RemoteWorker::passDown(const Tag &scope, const FailureBody &body, uint32_t 
     step *= 2;
   for (; step < numRanks_ && below + step < numRanks_; step *= 2) {
     Rank child{(index(body.root) + below + step) % numRanks_};
-    auto known = mail_->peers().find(child);
+    auto known = am_->peers().find(child);
     bool isDead = child == body.culprit && body.isOfAll;
-    if (isDead || (known != mail_->peers().end() && known->second->isLost))
+    if (isDead || (known != am_->peers().end() && known->second->isLost))
       passDown(scope, body, below + step);
     else
       tell(child, scope, body);
@@ -163,7 +163,7 @@ void RemoteWorker::sendDrained() {
     Connection &at = connection(drain.peer);
     if (at.sends.wire().isMoving(drain.scope) || at.receives.wire().isMoving(drain.scope))
       return false;
-    mail_->say(at.peer, {.tag = drain.scope, .kind = Kind::Drained}, std::span<const std::byte>());
+    am_->send(at.peer, {.tag = drain.scope, .kind = Kind::Drained}, std::span<const std::byte>());
     return true;
   });
 }
@@ -189,16 +189,16 @@ void RemoteWorker::look() {
   nextLook_ = now + options_.watchInterval;
   for (const auto &[stream, user] : users_)
     user->probe(now);
-  news_.clear();
-  if (watch_)
-    watch_->look(news_);
-  for (int i = 0; i < kMostPolls && !news_.empty() && progress(); ++i) {
+  events_.clear();
+  if (monitor_)
+    monitor_->look(events_);
+  for (int i = 0; i < kMostPolls && !events_.empty() && progress(); ++i) {
   }
-  for (const Watch::News &news : std::exchange(news_, {}))
-    takeNews(news);
+  for (const ProcessMonitor::Event &events : std::exchange(events_, {}))
+    onEvent(events);
   for (const Lost &lost : std::exchange(lost_, {})) {
-    if (watch_)
-      watch_->giveUp(lost.rank);
+    if (monitor_)
+      monitor_->giveUp(lost.rank);
     if (!isLeaving_)
       reportAll({lost.rank, kNoOp,
                  "rank " + std::to_string(index(lost.rank)) +
@@ -206,16 +206,16 @@ void RemoteWorker::look() {
   }
 }
 
-void RemoteWorker::takeNews(const Watch::News &news) {
-  if (news.what == Watch::What::Failed)
-    return onFailed({}, std::as_bytes(std::span(&news.failure, 1)));
-  auto peer = mail_->peers().find(news.rank);
-  if (peer == mail_->peers().end() || peer->second->hasDisconnected)
+void RemoteWorker::onEvent(const ProcessMonitor::Event &events) {
+  if (events.what == ProcessMonitor::What::Failed)
+    return onFailed({}, std::as_bytes(std::span(&events.failure, 1)));
+  auto peer = am_->peers().find(events.rank);
+  if (peer == am_->peers().end() || peer->second->hasDisconnected)
     return;
   peer->second->isLost = true;
-  peer->second->isGone = news.what == Watch::What::Died;
+  peer->second->isGone = events.what == ProcessMonitor::What::Died;
   if (!isLeaving_)
-    reportAll(faultOf(news, self_));
+    reportAll(faultOf(events, self_));
 }
 
 } // namespace colldsl::protocol

@@ -3,15 +3,15 @@
 
 namespace colldsl::protocol {
 
-using network::CastBody;
-using network::CastWay;
 using network::Header;
 using network::Kind;
 using network::Multicast;
+using network::MulticastBody;
+using network::MulticastFlags;
 
 namespace {
 
-constexpr uint32_t kHeadBytes = sizeof(Header) + sizeof(CastBody);
+constexpr uint32_t kHeadBytes = sizeof(Header) + sizeof(MulticastBody);
 // A long message waits so long for the last receiver to want it; then it goes to one at a time.
 constexpr std::chrono::nanoseconds kMostWaiting = std::chrono::milliseconds(20);
 
@@ -29,7 +29,7 @@ void RemoteChannels::addCasts() {
   RemoteWorker &worker = endpoint_.worker();
   if (!worker.carrier().multicast())
     return;
-  std::map<MessageId, Cast> wanted;
+  std::map<MessageId, MulticastRequest> wanted;
   for (size_t e = 0; e < out_.sends.size(); ++e)
     for (uint32_t m = 0; m < out_.numMessages(e); ++m) {
       End &end = out_.ends[out_.first[e] + m];
@@ -40,136 +40,139 @@ void RemoteChannels::addCasts() {
     }
   for (End &end : in_.ends)
     if (end.state.wantsMulticast)
-      castFrom_.emplace(std::pair(endpoint_.group().rankAt(end.peer), end.state.id), &end);
-  for (auto &[id, cast] : wanted) {
+      multicastFrom_.emplace(std::pair(endpoint_.group().rankAt(end.peer), end.state.id), &end);
+  for (auto &[id, request] : wanted) {
     std::vector<Rank> members;
-    for (const End *end : cast.ends)
+    for (const End *end : request.ends)
       members.push_back(endpoint_.group().rankAt(end->peer));
     auto group = members.size() < 2 ? std::nullopt : worker.groupOf(members);
     if (!group)
       continue;
-    Cast &added = casts_.emplace_back(std::move(cast));
+    MulticastRequest &added = multicasts_.emplace_back(std::move(request));
     added.id = id;
     added.group = *group;
     for (End *end : added.ends)
-      end->state.cast = &added;
+      end->state.multicast = &added;
   }
 }
 
 // False: it goes by itself.
 bool RemoteChannels::gather(MessageSlot, End &end) {
-  Cast &cast = *end.state.cast;
-  if (cast.run != run_) {
-    cast.run = run_;
-    cast.gathered = 0;
-    cast.state = multicast().isReady(cast.group) ? Cast::State::Gathering : Cast::State::Idle;
+  MulticastRequest &request = *end.state.multicast;
+  if (request.run != run_) {
+    request.run = run_;
+    request.gathered = 0;
+    request.state = multicast().isReady(request.group) ? MulticastRequest::State::Gathering
+                                                       : MulticastRequest::State::Idle;
   }
-  if (cast.state != Cast::State::Gathering)
+  if (request.state != MulticastRequest::State::Gathering)
     return false;
-  if (cast.gathered == 0) {
-    cast.first = &end;
-  } else if (!isAlike(cast.first->payload, end.payload)) {
-    split(cast);
+  if (request.gathered == 0) {
+    request.first = &end;
+  } else if (!isAlike(request.first->payload, end.payload)) {
+    split(request);
     return false;
   }
   ++counter_.outstanding;
-  if (++cast.gathered == cast.ends.size())
-    launch(cast);
+  if (++request.gathered == request.ends.size())
+    launch(request);
   return true;
 }
 
 // What was gathered goes to one at a time; it was not done when it was sent.
-void RemoteChannels::split(Cast &cast) {
-  cast.state = Cast::State::Idle;
-  for (size_t i = 0; i < cast.ends.size(); ++i) {
-    End &end = *cast.ends[i];
+void RemoteChannels::split(MulticastRequest &request) {
+  request.state = MulticastRequest::State::Idle;
+  for (size_t i = 0; i < request.ends.size(); ++i) {
+    End &end = *request.ends[i];
     if (!end.isOpen || end.tag.run != run_)
       continue;
     --counter_.outstanding;
-    cast.sends[i]->send(end);
+    request.sends[i]->send(end);
   }
 }
 
-uint64_t RemoteChannels::castBytes() const { return multicast().frameBytes() - kHeadBytes; }
+uint64_t RemoteChannels::multicastBytes() const { return multicast().frameBytes() - kHeadBytes; }
 
-void RemoteChannels::launch(Cast &cast) {
-  uint64_t bytes = cast.first->payload.bytes;
-  network::Mail &mail = endpoint_.worker().mail();
+void RemoteChannels::launch(MulticastRequest &request) {
+  uint64_t bytes = request.first->payload.bytes;
+  network::ActiveMessages &am = endpoint_.worker().am();
   auto peerOf = [this](const End *end) -> network::Peer & {
     return endpoint_.worker().peer(endpoint_.group().rankAt(end->peer));
   };
-  bool hasWindow = std::all_of(cast.ends.begin(), cast.ends.end(),
-                               [&](const End *end) { return mail.hasWindow(peerOf(end), bytes); });
-  if (bytes <= castBytes() && hasWindow) {
-    cast.state = Cast::State::ToSend;
-    for (const End *end : cast.ends)
-      mail.useWindow(peerOf(end), bytes);
+  bool hasWindow = std::all_of(request.ends.begin(), request.ends.end(),
+                               [&](const End *end) { return am.hasWindow(peerOf(end), bytes); });
+  if (bytes <= multicastBytes() && hasWindow) {
+    request.state = MulticastRequest::State::ToSend;
+    for (const End *end : request.ends)
+      am.useWindow(peerOf(end), bytes);
   } else {
-    request(cast);
+    requestAll(request);
   }
-  if (!advance(cast)) {
+  if (!advance(request)) {
     ++numActive_;
     endpoint_.worker().moveCasts(*this, true);
   }
 }
 
-uint64_t RemoteChannels::sendFrame(const Cast &cast, Kind kind, std::span<const std::byte> body,
-                                   const CastWay &way) {
+uint64_t RemoteChannels::sendFrame(const MulticastRequest &request, Kind kind,
+                                   std::span<const std::byte> body, const MulticastFlags &way) {
   struct {
     Header header;
-    CastBody body;
+    MulticastBody body;
   } head = {{.from = endpoint_.worker().rank(),
-             .tag = tagOf(plan_, cast.run),
-             .kind = Kind::Cast,
-             .bodyBytes = static_cast<uint16_t>(sizeof(CastBody) + body.size())},
-            {.message = cast.id, .kind = kind, .unused = {}}};
-  for (size_t i = 0; i < cast.ends.size(); ++i) {
-    cast.sends[i]->wire().countCast(plan_);
-    ++cast.ends[i]->state.castFrames;
+             .tag = tagOf(plan_, request.run),
+             .kind = Kind::Multicast,
+             .bodyBytes = static_cast<uint16_t>(sizeof(MulticastBody) + body.size())},
+            {.message = request.id, .kind = kind, .unused = {}}};
+  for (size_t i = 0; i < request.ends.size(); ++i) {
+    request.sends[i]->wire().countMulticast(plan_);
+    ++request.ends[i]->state.multicastFrames;
   }
-  return multicast().cast(cast.group, std::as_bytes(std::span(&head, 1)), body, way);
+  return multicast().send(request.group, std::as_bytes(std::span(&head, 1)), body, way);
 }
 
 // Bytes [offset, offset + bytes) of the message. What is in one piece stays where it is, if
 // the caller waits until all have it.
-uint64_t RemoteChannels::sendPart(const Cast &cast, Kind kind, uint64_t offset, uint64_t bytes) {
-  const Payload &payload = cast.first->payload;
+uint64_t RemoteChannels::sendPart(const MulticastRequest &request, Kind kind, uint64_t offset,
+                                  uint64_t bytes) {
+  const Payload &payload = request.first->payload;
   bool isLast = offset + bytes == payload.bytes, isLong = kind == Kind::Fragment;
   if (payload.count == 1) {
     auto *begin = static_cast<const std::byte *>(payload.pieces[0].iov_base);
-    return sendFrame(cast, kind, {begin + offset, bytes}, {isLong, isLong && isLast});
+    return sendFrame(request, kind, {begin + offset, bytes}, {isLong, isLong && isLast});
   }
   together_.resize(bytes);
   colldsl::gather(together_.data(), payload, offset, bytes);
-  return sendFrame(cast, kind, together_, {false, isLong && isLast});
+  return sendFrame(request, kind, together_, {false, isLong && isLast});
 }
 
 // True: nothing is left of it.
-bool RemoteChannels::advance(Cast &cast) {
-  switch (cast.state) {
-  case Cast::State::Idle:
-  case Cast::State::Gathering:
+bool RemoteChannels::advance(MulticastRequest &request) {
+  switch (request.state) {
+  case MulticastRequest::State::Idle:
+  case MulticastRequest::State::Gathering:
     return true;
-  case Cast::State::ToSend:
-    if (!multicast().hasRoom(cast.group))
+  case MulticastRequest::State::ToSend:
+    if (!multicast().hasRoom(request.group))
       return false;
-    sendPart(cast, Kind::Eager, 0, cast.first->payload.bytes);
-    return finish(cast);
-  case Cast::State::Requested:
-    return checkRequested(cast);
-  case Cast::State::Sending:
-    return sendParts(cast);
-  case Cast::State::Sent:
-    return multicast().isHeard(cast.group, cast.number) && finish(cast);
+    sendPart(request, Kind::Eager, 0, request.first->payload.bytes);
+    return finish(request);
+  case MulticastRequest::State::Requested:
+    return checkRequested(request);
+  case MulticastRequest::State::Sending:
+    return sendParts(request);
+  case MulticastRequest::State::Sent:
+    return multicast().isAcknowledged(request.group, request.number) && finish(request);
   }
   return true;
 }
 
-bool RemoteChannels::castAll() {
+bool RemoteChannels::multicastAll() {
   bool moved = false;
-  for (Cast &cast : casts_) {
-    bool isActive = cast.state != Cast::State::Idle && cast.state != Cast::State::Gathering;
-    if (!isActive || !advance(cast))
+  for (MulticastRequest &request : multicasts_) {
+    bool isActive = request.state != MulticastRequest::State::Idle &&
+                    request.state != MulticastRequest::State::Gathering;
+    if (!isActive || !advance(request))
       continue;
     moved = true;
     --numActive_;
@@ -180,14 +183,14 @@ bool RemoteChannels::castAll() {
 }
 
 // What was requested is no longer counted here, but by its requests.
-bool RemoteChannels::finish(Cast &cast) {
-  bool wasRequested = cast.state != Cast::State::ToSend;
-  cast.state = Cast::State::Idle;
-  for (size_t i = 0; i < cast.ends.size(); ++i) {
-    End &end = *cast.ends[i];
+bool RemoteChannels::finish(MulticastRequest &request) {
+  bool wasRequested = request.state != MulticastRequest::State::ToSend;
+  request.state = MulticastRequest::State::Idle;
+  for (size_t i = 0; i < request.ends.size(); ++i) {
+    End &end = *request.ends[i];
     end.holdsFragments = false;
     if (wasRequested) {
-      cast.sends[i]->completeHeld(end);
+      request.sends[i]->completeHeld(end);
     } else {
       end.transferred = end.payload.bytes;
       end.complete();
@@ -197,17 +200,17 @@ bool RemoteChannels::finish(Cast &cast) {
 }
 
 // Each receiver is asked; none is to read the message, or to be written.
-void RemoteChannels::request(Cast &cast) {
-  cast.state = Cast::State::Requested;
-  cast.until = Clock::now() + kMostWaiting;
-  cast.sentBytes = 0;
-  for (size_t i = 0; i < cast.ends.size(); ++i) {
-    End &end = *cast.ends[i];
+void RemoteChannels::requestAll(MulticastRequest &request) {
+  request.state = MulticastRequest::State::Requested;
+  request.until = Clock::now() + kMostWaiting;
+  request.sentBytes = 0;
+  for (size_t i = 0; i < request.ends.size(); ++i) {
+    End &end = *request.ends[i];
     end.payload.registered = nullptr;
     end.holdsFragments = true;
     Protocol protocol = std::exchange(end.protocol, Protocol::Rendezvous);
     --counter_.outstanding;
-    cast.sends[i]->send(end);
+    request.sends[i]->send(end);
     end.protocol = protocol;
     end.payload.registered = &end.state.memory;
     endpoint_.expect(end);
@@ -215,57 +218,57 @@ void RemoteChannels::request(Cast &cast) {
 }
 
 // Who wants it after all others have waited gets it when it does.
-bool RemoteChannels::checkRequested(Cast &cast) {
-  bool isWanted =
-      std::all_of(cast.ends.begin(), cast.ends.end(), [](const End *end) { return end->isHeld; });
+bool RemoteChannels::checkRequested(MulticastRequest &request) {
+  bool isWanted = std::all_of(request.ends.begin(), request.ends.end(),
+                              [](const End *end) { return end->isHeld; });
   if (isWanted) {
-    cast.state = Cast::State::Sending;
-    for (End *end : cast.ends)
+    request.state = MulticastRequest::State::Sending;
+    for (End *end : request.ends)
       endpoint_.expectNoMore(*end);
-    return sendParts(cast);
+    return sendParts(request);
   }
-  if (Clock::now() < cast.until)
+  if (Clock::now() < request.until)
     return false;
-  cast.state = Cast::State::Idle;
-  for (size_t i = 0; i < cast.ends.size(); ++i) {
-    cast.ends[i]->holdsFragments = false;
-    if (cast.ends[i]->isHeld)
-      cast.sends[i]->sendFragments(*cast.ends[i]);
+  request.state = MulticastRequest::State::Idle;
+  for (size_t i = 0; i < request.ends.size(); ++i) {
+    request.ends[i]->holdsFragments = false;
+    if (request.ends[i]->isHeld)
+      request.sends[i]->sendFragments(*request.ends[i]);
   }
   return true;
 }
 
-bool RemoteChannels::sendParts(Cast &cast) {
-  uint64_t all = cast.first->payload.bytes;
-  while (cast.sentBytes < all && multicast().hasRoom(cast.group)) {
-    uint64_t bytes = std::min(castBytes(), all - cast.sentBytes);
-    cast.number = sendPart(cast, Kind::Fragment, cast.sentBytes, bytes);
-    cast.sentBytes += bytes;
+bool RemoteChannels::sendParts(MulticastRequest &request) {
+  uint64_t all = request.first->payload.bytes;
+  while (request.sentBytes < all && multicast().hasRoom(request.group)) {
+    uint64_t bytes = std::min(multicastBytes(), all - request.sentBytes);
+    request.number = sendPart(request, Kind::Fragment, request.sentBytes, bytes);
+    request.sentBytes += bytes;
   }
-  if (cast.sentBytes == all)
-    cast.state = Cast::State::Sent;
+  if (request.sentBytes == all)
+    request.state = MulticastRequest::State::Sent;
   return false;
 }
 
 // Both ends know by its name which message a frame is of.
-void RemoteChannels::onCast(Rank root, const Tag &run, const CastBody &cast,
-                            std::span<const std::byte> bytes) {
+void RemoteChannels::onMulticast(Rank root, const Tag &run, const MulticastBody &frame,
+                                 std::span<const std::byte> bytes) {
   ++castsFrom_[root];
-  auto found = castFrom_.find({root, cast.message});
+  auto found = multicastFrom_.find({root, frame.message});
   RemoteWorker &worker = endpoint_.worker();
-  if (found == castFrom_.end()) {
-    if (cast.kind == Kind::Eager)
-      worker.mail().consume(worker.peer(root), bytes.size());
+  if (found == multicastFrom_.end()) {
+    if (frame.kind == Kind::Eager)
+      worker.am().consume(worker.peer(root), bytes.size());
     return;
   }
   End &end = *found->second;
-  ++end.state.castFrames;
+  ++end.state.multicastFrames;
   RemoteReceiver &receiver = worker.receivesFrom(root).wire();
   Tag tag = end.tag;
   tag.run = run.run;
-  if (cast.kind == Kind::Eager)
+  if (frame.kind == Kind::Eager)
     receiver.onEager(tag, bytes);
-  else if (cast.kind == Kind::Fragment && end.tag.run == run.run)
+  else if (frame.kind == Kind::Fragment && end.tag.run == run.run)
     receiver.onFragmentFor(end, bytes);
 }
 

@@ -8,9 +8,9 @@ using network::Access;
 using network::Header;
 using network::Kind;
 using network::RegisteredMemory;
+using network::RemoteIov;
 using network::RtrBody;
 using network::RtsBody;
-using network::Stretch;
 using Clock = std::chrono::steady_clock;
 
 void RemoteReceiver::onRts(const Header &header, std::span<const std::byte> bytes) {
@@ -28,7 +28,7 @@ void RemoteReceiver::onRts(const Header &header, std::span<const std::byte> byte
   rts.buffer.id = static_cast<uint16_t>(header.rendezvous);
   rts.tag = header.tag;
   rts.rendezvous = header.rendezvous;
-  rts.stretches = body.stretches;
+  rts.remoteIovs = body.remoteIovs;
   if (isAwaitingPut(rts))
     return deferred_.push_back(rts);
   side_->onRts(header.tag, rts.buffer.id, rts);
@@ -86,8 +86,8 @@ bool RemoteReceiver::claim(const Rts &rts) {
 }
 
 void RemoteReceiver::sendFin(uint32_t rendezvous, const Tag &tag) {
-  context_.mail->say(peer_, {.tag = tag, .rendezvous = rendezvous, .kind = Kind::Fin},
-                     std::span<const std::byte>());
+  context_.am->send(peer_, {.tag = tag, .rendezvous = rendezvous, .kind = Kind::Fin},
+                    std::span<const std::byte>());
 }
 
 void RemoteReceiver::sendDone(const Rts &rts) {
@@ -97,8 +97,8 @@ void RemoteReceiver::sendDone(const Rts &rts) {
 
 // Memory that must not be given back to the system is registered for one message.
 void RemoteReceiver::endUse(RegisteredMemory &registered) {
-  const network::Powers &powers = context_.carrier.powers();
-  if (powers.ticketIsKey || (powers.pins && !registered.isStatic))
+  const network::Capabilities &capabilities = context_.carrier.capabilities();
+  if (capabilities.ticketIsKey || (capabilities.pins && !registered.isStatic))
     registered.region.reset();
 }
 
@@ -114,8 +114,7 @@ void RemoteReceiver::sendStream(const Rts &rts) {
   claimOf(rts).state = State::Stream;
   RtrBody body = {};
   body.bytes = rts.bytes;
-  context_.mail->say(peer_, {.tag = rts.tag, .rendezvous = rts.rendezvous, .kind = Kind::Rtr},
-                     body);
+  context_.am->send(peer_, {.tag = rts.tag, .rendezvous = rts.rendezvous, .kind = Kind::Rtr}, body);
 }
 
 void RemoteReceiver::sendReady(const Rts &rts, const RemoteBuffer &buffer) {
@@ -135,7 +134,7 @@ void RemoteReceiver::sendRtr(const RequestPayload &payload, uint64_t bytes, cons
   RegisteredMemory &registered = *payload.registered;
   struct {
     RtrBody body;
-    Stretch stretches[network::kMostStretches];
+    RemoteIov remoteIovs[network::kMostRemoteIovs];
   } room = {};
   RtrBody &body = room.body;
   void *begin = registered.of.iov_base;
@@ -144,19 +143,19 @@ void RemoteReceiver::sendRtr(const RequestPayload &payload, uint64_t bytes, cons
   body.key = registered.region.key();
   registered.ticket = context_.tickets.add(
       {this, tag, static_cast<uint16_t>(rendezvous), rendezvous == network::kNoRts},
-      carrier.powers().ticketIsKey ? std::optional(body.key) : std::nullopt);
+      carrier.capabilities().ticketIsKey ? std::optional(body.key) : std::nullopt);
   body.ticket = context_.tickets.nameOf(registered.ticket);
   body.isWritable = 1;
   uint64_t left = bytes;
   for (uint32_t i = 0; payload.count > 1 && left > 0; ++i) {
     const iovec &piece = payload.pieces[i];
     uint64_t part = std::min<uint64_t>(left, piece.iov_len);
-    room.stretches[body.stretches++] = {carrier.named(piece.iov_base, begin), part};
+    room.remoteIovs[body.remoteIovs++] = {carrier.named(piece.iov_base, begin), part};
     left -= part;
   }
   auto said = std::as_bytes(std::span(&room, 1));
-  context_.mail->say(peer_, {.tag = tag, .rendezvous = rendezvous, .kind = Kind::Rtr},
-                     said.first(sizeof body + body.stretches * sizeof(Stretch)));
+  context_.am->send(peer_, {.tag = tag, .rendezvous = rendezvous, .kind = Kind::Rtr},
+                    said.first(sizeof body + body.remoteIovs * sizeof(RemoteIov)));
 }
 
 // Not before all that came is taken: the sender may have given the message up meanwhile.
@@ -164,7 +163,7 @@ Got RemoteReceiver::get(const RemoteBuffer &from, uint64_t, const RequestPayload
   if (!from.isReadable || !context_.canMove(peer_, to, to.bytes) ||
       !context_.canGather(to, Access::Read))
     return Got::Refused;
-  if (context_.carrier.powers().local &&
+  if (context_.carrier.capabilities().local &&
       !network::registerMemory(context_.carrier, to, Access::Read))
     return Got::Refused;
   Claim &claim = claims_[from.id];
@@ -182,7 +181,7 @@ bool RemoteReceiver::startMove(uint16_t id) {
   spec.address = claim.rts.buffer.address;
   spec.key = claim.rts.buffer.key;
   claim.began = Clock::now();
-  return context_.mail->move(claim, spec, false);
+  return context_.am->move(claim, spec, false);
 }
 
 // What a sender failed with may be read from memory that it uses again. It waits for `linger`
@@ -196,9 +195,9 @@ void RemoteReceiver::onMoved(uint16_t id) {
   if (Clock::now() - claim.began < context_.options.linger / 2)
     return side_->onGot(id);
   claim.state = State::ToConfirm;
-  context_.mail->say(
-      peer_, {.tag = claim.rts.tag, .rendezvous = claim.rts.rendezvous, .kind = Kind::Probe},
-      network::ProbeBody{.sends = 0});
+  context_.am->send(peer_,
+                    {.tag = claim.rts.tag, .rendezvous = claim.rts.rendezvous, .kind = Kind::Probe},
+                    network::ProbeBody{.sends = 0});
 }
 
 // Whether the sender had given it up came before.
@@ -265,7 +264,7 @@ bool RemoteReceiver::hasEarlyRtr(const RequestPayload &payload, const Rts &rts) 
   registered->usesEarlyRtr = true;
   if (registered->ticket == RegisteredMemory::kNoTicket)
     return false;
-  if (rts.stretches >= payload.count && rts.bytes == payload.bytes)
+  if (rts.remoteIovs >= payload.count && rts.bytes == payload.bytes)
     return true;
   withdrawEarlyRtr(payload);
   return false;

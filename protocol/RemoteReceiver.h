@@ -31,7 +31,7 @@ public:
     RemoteBuffer buffer;
     Tag tag;
     uint32_t rendezvous = 0;
-    uint32_t stretches = 0; ///< that the sender can put into at once
+    uint32_t remoteIovs = 0; ///< that the sender can put into at once
     uint32_t loadKiB = 0;
   };
 
@@ -57,7 +57,7 @@ public:
   // The window throttles the sender.
   void setThrottled(bool) {}
   void setPostsLate(bool) {}
-  void releaseCredit(uint64_t bytes) { context_.mail->consume(peer_, bytes); }
+  void releaseCredit(uint64_t bytes) { context_.am->consume(peer_, bytes); }
 
   // Replies.
 
@@ -82,7 +82,7 @@ public:
   bool isSelf() const { return false; }
   bool canReach() const { return true; }
   bool canPut(const Rts &rts, const RemoteBuffer &buffer) const {
-    return rts.stretches >= buffer.pieces &&
+    return rts.remoteIovs >= buffer.pieces &&
            context_.canBeWritten(peer_, *buffer.payload, rts.bytes);
   }
   Got get(const RemoteBuffer &from, uint64_t offset, const RequestPayload &to);

@@ -6,14 +6,14 @@ namespace colldsl::protocol {
 
 using network::Header;
 using network::Kind;
+using network::RemoteIov;
 using network::RtrBody;
 using network::RtsBody;
-using network::Stretch;
 
 bool RemoteSender::trySendLonger(const Tag &tag, const RequestPayload &payload) {
   if (isThrottled(payload.bytes))
     return false;
-  context_.mail->sayEager(peer_, {.tag = tag, .kind = Kind::Eager}, payload);
+  context_.am->sendEager(peer_, {.tag = tag, .kind = Kind::Eager}, payload);
   return true;
 }
 
@@ -59,11 +59,11 @@ bool RemoteSender::trySendRts(const Tag &tag, const RequestPayload &payload, Mov
     return false;
   id = made->id;
   requested_.add(*made);
-  RtsBody body = {.bytes = payload.bytes, .address = 0, .key = 0, .isReadable = 0, .stretches = 0};
+  RtsBody body = {.bytes = payload.bytes, .address = 0, .key = 0, .isReadable = 0, .remoteIovs = 0};
   bool canMove = context_.canMove(peer_, payload, payload.bytes);
   if (canMove && context_.canGather(payload, network::Access::Write))
-    body.stretches = context_.mostStretches();
-  bool mayRead = mover == Mover::Reader || !context_.carrier.powers().pins;
+    body.remoteIovs = context_.mostRemoteIovs();
+  bool mayRead = mover == Mover::Reader || !context_.carrier.capabilities().pins;
   if (canMove && payload.count == 1 && mayRead &&
       network::registerMemory(context_.carrier, payload, network::Access::RemoteRead)) {
     void *begin = payload.pieces[0].iov_base;
@@ -71,8 +71,8 @@ bool RemoteSender::trySendRts(const Tag &tag, const RequestPayload &payload, Mov
     body.address = context_.carrier.named(begin, begin);
     body.key = payload.registered->region.key();
   }
-  context_.mail->say(peer_, {.tag = tag, .rendezvous = rendezvousOf(*made), .kind = Kind::Rts},
-                     body);
+  context_.am->send(peer_, {.tag = tag, .rendezvous = rendezvousOf(*made), .kind = Kind::Rts},
+                    body);
   return true;
 }
 
@@ -95,20 +95,20 @@ RemoteSender::Replied RemoteSender::replyTo(uint16_t id) const {
 
 bool RemoteSender::trySendFragment(const Tag &tag, const RequestPayload &payload, uint64_t offset,
                                    uint64_t bytes, uint16_t id) {
-  network::Mail &mail = *context_.mail;
+  network::ActiveMessages &am = *context_.am;
   bool hasRoom = peer_.longInFlight < context_.options.fragments && peer_.waiting.empty() &&
-                 (mail.hasFrame(bytes) || !mail.willHaveFrame(bytes));
+                 (am.hasFrame(bytes) || !am.willHaveFrame(bytes));
   if (!hasRoom || peer_.isLost)
     return false;
-  mail.sayPart(peer_, {.tag = tag, .rendezvous = rendezvousOf(ids_[id]), .kind = Kind::Fragment},
-               payload, offset, static_cast<uint32_t>(bytes));
+  am.sendPart(peer_, {.tag = tag, .rendezvous = rendezvousOf(ids_[id]), .kind = Kind::Fragment},
+              payload, offset, static_cast<uint32_t>(bytes));
   return true;
 }
 
 void RemoteSender::release(uint16_t id) {
   Id &done = ids_[id];
   network::RegisteredMemory *registered = done.payload.registered;
-  if (registered && context_.carrier.powers().pins && !registered->isStatic)
+  if (registered && context_.carrier.capabilities().pins && !registered->isStatic)
     registered->region.reset();
   free(done);
 }
@@ -117,7 +117,7 @@ void RemoteSender::cancelRun(const Tag &tag) {
   if (lastCancel_.run == tag.run && streamOf(lastCancel_) == streamOf(tag))
     return;
   lastCancel_ = tag;
-  context_.mail->say(peer_, {.tag = tag, .kind = Kind::Cancel}, std::span<const std::byte>());
+  context_.am->send(peer_, {.tag = tag, .kind = Kind::Cancel}, std::span<const std::byte>());
 }
 
 bool RemoteSender::revoke(uint16_t id) {
@@ -146,7 +146,7 @@ bool RemoteSender::abandon(uint16_t id) {
   Id &given = ids_[id];
   if (given.state == State::Requested)
     requested_.take(given.tag);
-  if (given.isReadable && given.state == State::Requested && context_.mail->hasAll(peer_))
+  if (given.isReadable && given.state == State::Requested && context_.am->hasAll(peer_))
     given.kept = std::move(given.payload.registered->region);
   else if (given.payload.registered)
     given.payload.registered->region.reset();
@@ -170,7 +170,7 @@ bool RemoteSender::canPut(const Buffer &buffer, const RequestPayload &payload) c
 }
 
 bool RemoteSender::beginPut(Id &id) {
-  if (context_.carrier.powers().local &&
+  if (context_.carrier.capabilities().local &&
       !network::registerMemory(context_.carrier, id.payload, network::Access::Write))
     return false;
   id.isReadable = false; // the receiver has decided
@@ -184,9 +184,9 @@ bool RemoteSender::beginPut(Id &id) {
 // After an early RTR: the receiver would take no notice of a request that the RTR fits.
 void RemoteSender::requestStream(Id &id) {
   requested_.add(id);
-  context_.mail->say(
+  context_.am->send(
       peer_, {.tag = id.tag, .rendezvous = rendezvousOf(id), .kind = Kind::Rts},
-      RtsBody{.bytes = id.payload.bytes, .address = 0, .key = 0, .isReadable = 0, .stretches = 0});
+      RtsBody{.bytes = id.payload.bytes, .address = 0, .key = 0, .isReadable = 0, .remoteIovs = 0});
 }
 
 bool RemoteSender::startMove(uint16_t id) {
@@ -195,10 +195,10 @@ bool RemoteSender::startMove(uint16_t id) {
     return true; // it was given up
   network::MoveSpec spec = network::makeMoveSpec(given.payload, given.payload.bytes);
   spec.address = given.buffer.body.address;
-  spec.stretches = given.buffer.stretches;
+  spec.remoteIovs = given.buffer.remoteIovs;
   spec.key = given.buffer.body.key;
   spec.ticket = given.buffer.body.ticket;
-  return context_.mail->move(given, spec, true);
+  return context_.am->move(given, spec, true);
 }
 
 bool RemoteSender::takeEarlyRtr(const Tag &tag, const RequestPayload &payload, uint16_t &id) {
@@ -221,29 +221,29 @@ bool RemoteSender::takeEarlyRtr(const Tag &tag, const RequestPayload &payload, u
 
 void RemoteSender::closeStream(uint32_t context, uint32_t stream) {
   StreamId id = streamId(context, stream);
-  auto casts = casts_.find(id);
+  auto multicasts = multicasts_.find(id);
   if (!peer_.isSelf)
-    context_.mail->say(peer_, {.tag = {context, stream, kAllRuns, 0}, .kind = Kind::CloseStream},
-                       network::CloseBody{casts == casts_.end() ? 0 : casts->second});
-  if (casts != casts_.end())
-    casts_.erase(casts);
+    context_.am->send(peer_, {.tag = {context, stream, kAllRuns, 0}, .kind = Kind::CloseStream},
+                      network::CloseBody{multicasts == multicasts_.end() ? 0 : multicasts->second});
+  if (multicasts != multicasts_.end())
+    multicasts_.erase(multicasts);
   dropPuts({context, stream, kAllRuns, 0});
 }
 
-// One of more stretches than were said to be taken can only be an early one.
+// One of more remoteIovs than were said to be taken can only be an early one.
 bool RemoteSender::read(Buffer &buffer, std::span<const std::byte> bytes) const {
   RtrBody &body = buffer.body;
   if (bytes.size() < sizeof body)
     return false;
   std::memcpy(&body, bytes.data(), sizeof body);
-  if (bytes.size() != sizeof body + body.stretches * sizeof(Stretch))
+  if (bytes.size() != sizeof body + body.remoteIovs * sizeof(RemoteIov))
     return false;
-  buffer.stretches.resize(body.stretches);
-  if (body.stretches != 0)
-    std::memcpy(buffer.stretches.data(), bytes.data() + sizeof body, bytes.size() - sizeof body);
-  auto isEmpty = [](const Stretch &stretch) { return stretch.bytes == 0; };
-  return body.stretches <= context_.mostStretches() &&
-         std::none_of(buffer.stretches.begin(), buffer.stretches.end(), isEmpty);
+  buffer.remoteIovs.resize(body.remoteIovs);
+  if (body.remoteIovs != 0)
+    std::memcpy(buffer.remoteIovs.data(), bytes.data() + sizeof body, bytes.size() - sizeof body);
+  auto isEmpty = [](const RemoteIov &stretch) { return stretch.bytes == 0; };
+  return body.remoteIovs <= context_.mostRemoteIovs() &&
+         std::none_of(buffer.remoteIovs.begin(), buffer.remoteIovs.end(), isEmpty);
 }
 
 void RemoteSender::onRtr(const Header &header, std::span<const std::byte> body) {

@@ -37,7 +37,7 @@ public:
   }
   bool flushes() const { return context_.options.flushes; }
   bool isThrottled(uint64_t bytes) const {
-    return !context_.mail->hasWindow(peer_, bytes) || !context_.mail->hasFrame(bytes);
+    return !context_.am->hasWindow(peer_, bytes) || !context_.am->hasFrame(bytes);
   }
   bool receiverPostsLate() const { return false; }
   bool canReach() const { return true; }
@@ -82,7 +82,7 @@ public:
   size_t numIdsInUse() const { return ids_.size() - freeIds_.size(); }
 
   /// Of the stream: frames to this receiver and others at once.
-  void countCast(StreamId stream) { ++casts_[stream]; }
+  void countMulticast(StreamId stream) { ++multicasts_[stream]; }
 
   // What the receiver sends.
 
@@ -111,7 +111,7 @@ private:
   /// Where a receiver wants a message.
   struct Buffer {
     network::RtrBody body = {};
-    std::vector<network::Stretch> stretches;
+    std::vector<network::RemoteIov> remoteIovs;
   };
   struct Id : RemoteMove {
     State state = State::Free;
@@ -149,7 +149,7 @@ private:
   std::vector<EarlyRtr *> spare_;
   Discarded drained_; ///< there
   Tag lastCancel_;    ///< that was sent
-  std::unordered_map<StreamId, uint64_t> casts_;
+  std::unordered_map<StreamId, uint64_t> multicasts_;
   bool hasReplies_ = false;
 };
 

@@ -12,11 +12,11 @@ namespace colldsl::protocol {
 template class SendSide<RemoteSender>;
 template class ReceiveSide<RemoteReceiver>;
 
-using network::Card;
 using network::Header;
 using network::Kind;
 using network::Peer;
 using network::ProbeBody;
+using network::RankAddress;
 using Clock = std::chrono::steady_clock;
 
 namespace {
@@ -69,12 +69,12 @@ Status RemoteWorker::appear() {
   options_.directBytes = std::min(options_.directBytes, options_.eagerBytes);
   if (options_.receives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
-  if (carrier_->powers().isWatched) {
-    Result<network::Presence> presence = network::appear(*carrier_, self_, options_);
-    if (!presence)
-      return presence.status();
-    card_ = presence->card;
-    watch_ = std::move(presence->watch);
+  if (carrier_->capabilities().isWatched) {
+    Result<network::LocalRank> local = network::appear(*carrier_, self_, options_);
+    if (!local)
+      return local.status();
+    rankAddress_ = local->rankAddress;
+    monitor_ = std::move(local->monitor);
   }
   waker_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   return {};
@@ -83,27 +83,27 @@ Status RemoteWorker::appear() {
 Status RemoteWorker::meet(network::Directory directory) {
   auto held = lockIf(guard_);
   directory_ = std::move(directory);
-  MailReader &reader = *this;
-  mail_.emplace(*carrier_, reader, self_, card_.token, options_);
-  context_.mail = &*mail_;
+  ActiveMessageHandler &reader = *this;
+  am_.emplace(*carrier_, reader, self_, rankAddress_.token, options_);
+  context_.am = &*am_;
   if (network::Multicast *multicast = carrier_->multicast())
     multicast->readBy(*this);
-  return mail_->start(directory_);
+  return am_->start(directory_);
 }
 
 Status RemoteWorker::connect(Rank rank) {
-  Result<Peer *> peer = mail_->peer(rank);
+  Result<Peer *> peer = am_->peer(rank);
   if (!peer)
     return peer.status();
-  if (watch_ && !(*peer)->isSelf)
-    if (Result<Card> card = directory_(rank))
-      watch_->add(rank, *card);
+  if (monitor_ && !(*peer)->isSelf)
+    if (Result<RankAddress> rankAddress = directory_(rank))
+      monitor_->add(rank, *rankAddress);
   connectionOf(**peer);
   return {};
 }
 
 RemoteWorker::Connection &RemoteWorker::connection(Rank rank) {
-  return connectionOf(*mail_->peers().find(rank)->second);
+  return connectionOf(*am_->peers().find(rank)->second);
 }
 
 RemoteWorker::Connection &RemoteWorker::connectionOf(Peer &peer) {
@@ -118,14 +118,14 @@ RemoteWorker::Connection &RemoteWorker::connectionOf(Peer &peer) {
 bool RemoteWorker::progress() {
   if (isFrozen_)
     return false;
-  bool moved = mail_->poll();
+  bool moved = am_->poll();
   if (!context_.toMove.empty())
     moved |= moveAll();
   for (Connection *at : connections_)
     if (at->sends.isBusy())
       moved |= at->sends.progress();
-  for (size_t i = 0; i < casting_.size(); ++i)
-    moved |= casting_[i]->castAll();
+  for (size_t i = 0; i < multicast_.size(); ++i)
+    moved |= multicast_[i]->multicastAll();
   if (moved && sleepers_.load() != 0)
     wake(); // what moved may be another thread's
   return moved;
@@ -133,7 +133,7 @@ bool RemoteWorker::progress() {
 
 // Reads not before all that came is taken.
 bool RemoteWorker::moveAll() {
-  for (int i = 0; i < kMostPolls && mail_->poll(); ++i) {
+  for (int i = 0; i < kMostPolls && am_->poll(); ++i) {
   }
   std::vector<RemoteMove *> now = std::exchange(context_.toMove, {});
   for (RemoteMove *move : now)
@@ -203,17 +203,17 @@ void RemoteWorker::freeze(Rank peer) {
 void RemoteWorker::disconnect() {
   auto held = lockIf(guard_);
   isLeaving_ = true;
-  for (auto &[rank, peer] : mail_->peers())
+  for (auto &[rank, peer] : am_->peers())
     if (!peer->isSelf && !peer->hasDisconnected) {
-      mail_->say(*peer, {.kind = Kind::Disconnect}, std::span<const std::byte>());
+      am_->send(*peer, {.kind = Kind::Disconnect}, std::span<const std::byte>());
       peer->wasSentDisconnect = true;
     }
-  uint64_t done = mail_->numDone(), said = mail_->numSaid();
+  uint64_t done = am_->numDone(), said = am_->numSent();
   auto deadline = Clock::now() + linger();
   while (!(allHaveDisconnected() && isIdle()) && Clock::now() < deadline) {
     bool moved = progress();
-    if (done < said && mail_->numDone() > done) {
-      done = mail_->numDone();
+    if (done < said && am_->numDone() > done) {
+      done = am_->numDone();
       deadline = Clock::now() + linger();
     }
     if (moved)
@@ -232,11 +232,11 @@ bool RemoteWorker::isIdle() const {
   for (const Connection *at : connections_)
     if (at->sends.isBusy() && !at->peer.isLost)
       return false;
-  return mail_->isIdle() && (!multicast || multicast->isIdle());
+  return am_->isIdle() && (!multicast || multicast->isIdle());
 }
 
 bool RemoteWorker::allHaveDisconnected() const {
-  return std::all_of(mail_->peers().begin(), mail_->peers().end(), [](const auto &entry) {
+  return std::all_of(am_->peers().begin(), am_->peers().end(), [](const auto &entry) {
     const Peer &peer = *entry.second;
     return peer.isSelf || peer.isLost || peer.hasDisconnected || peer.acknowledgedDisconnect;
   });
@@ -244,7 +244,7 @@ bool RemoteWorker::allHaveDisconnected() const {
 
 // The carrier stops using memory before that goes.
 RemoteWorker::~RemoteWorker() {
-  if (mail_ && !isLeaving_)
+  if (am_ && !isLeaving_)
     disconnect();
   if (isFrozen_)
     carrier_->abandon();
@@ -258,7 +258,7 @@ void RemoteWorker::addUser(StreamId stream, StreamUser &user) {
   users_.emplace(stream, &user);
   if (auto early = early_.extract(stream))
     for (const EarlyCast &frame : early.mapped())
-      user.onCast(frame.root, frame.run, frame.cast, frame.bytes);
+      user.onMulticast(frame.root, frame.run, frame.multicast, frame.bytes);
 }
 
 void RemoteWorker::removeUser(StreamId stream, StreamUser &user) {
@@ -268,13 +268,13 @@ void RemoteWorker::removeUser(StreamId stream, StreamUser &user) {
       users_.erase(at);
       break;
     }
-  std::erase(casting_, &user);
+  std::erase(multicast_, &user);
 }
 
 void RemoteWorker::moveCasts(StreamUser &user, bool hasCasts) {
-  std::erase(casting_, &user);
+  std::erase(multicast_, &user);
   if (hasCasts)
-    casting_.push_back(&user);
+    multicast_.push_back(&user);
 }
 
 bool RemoteWorker::isOverHere(const Tag &tag) const {
@@ -295,9 +295,9 @@ void RemoteWorker::closeStream(StreamId stream) {
 }
 
 uint64_t RemoteWorker::numCastsBeforeClose(Rank peer, StreamId stream) const {
-  const auto &at = static_cast<const Connection &>(*mail_->peers().find(peer)->second->state);
-  auto casts = at.castsBeforeClose.find(stream);
-  return casts == at.castsBeforeClose.end() ? 0 : casts->second;
+  const auto &at = static_cast<const Connection &>(*am_->peers().find(peer)->second->state);
+  auto multicasts = at.castsBeforeClose.find(stream);
+  return multicasts == at.castsBeforeClose.end() ? 0 : multicasts->second;
 }
 
 void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std::byte> body) {
@@ -306,7 +306,7 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
   RemoteReceiver &receiver = from.receives.wire();
   switch (header.kind) {
   case Kind::Eager:
-    return context_.isDiscarded(header.tag) ? mail_->consume(peer, body.size())
+    return context_.isDiscarded(header.tag) ? am_->consume(peer, body.size())
                                             : receiver.onEager(header.tag, body);
   case Kind::Rts:
     return receiver.onRts(header, body);
@@ -317,8 +317,8 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
   case Kind::Fin:
     return sender.onFin(header.rendezvous);
   case Kind::CloseStream:
-    if (auto close = bodyOf<network::CloseBody>(body); close && close->casts != 0)
-      from.castsBeforeClose[streamOf(header.tag)] = close->casts;
+    if (auto close = bodyOf<network::CloseBody>(body); close && close->multicasts != 0)
+      from.castsBeforeClose[streamOf(header.tag)] = close->multicasts;
     sender.onStreamClosed(streamOf(header.tag));
     return receiver.onStreamClosed(streamOf(header.tag));
   case Kind::Cancel:
@@ -338,7 +338,7 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
   case Kind::Failed:
     return onFailed(header.tag, body);
   case Kind::Credit:
-  case Kind::Cast: // comes by multicast alone
+  case Kind::Multicast: // comes by multicast alone
     return;
   case Kind::Group:
     if (network::Multicast *multicast = carrier_->multicast())
@@ -347,7 +347,7 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
   case Kind::Disconnect:
     peer.hasDisconnected = true;
     if (!peer.wasSentDisconnect) // else that is its answer
-      mail_->say(peer, {.kind = Kind::DisconnectAck}, std::span<const std::byte>());
+      am_->send(peer, {.kind = Kind::DisconnectAck}, std::span<const std::byte>());
     return;
   case Kind::DisconnectAck:
     peer.acknowledgedDisconnect = true;
@@ -356,7 +356,7 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
 }
 
 void RemoteWorker::probe(Rank to, const Tag &tag, bool sends) {
-  mail_->say(connection(to).peer, {.tag = tag, .kind = Kind::Probe}, ProbeBody{.sends = sends});
+  am_->send(connection(to).peer, {.tag = tag, .kind = Kind::Probe}, ProbeBody{.sends = sends});
 }
 
 // A rendezvous is named by a receiver that has read slowly: if this rank had canceled the message,
@@ -373,8 +373,8 @@ void RemoteWorker::onProbe(Peer &from, const Header &header, ProbeBody body) {
     if (!body.isPut && body.progress != network::Progress::NotYet)
       sender.dropEarlyRtr(header.tag);
   }
-  mail_->say(from, {.tag = header.tag, .rendezvous = header.rendezvous, .kind = Kind::ProbeReply},
-             body);
+  am_->send(from, {.tag = header.tag, .rendezvous = header.rendezvous, .kind = Kind::ProbeReply},
+            body);
   bool isUnwanted = body.sends && body.progress != network::Progress::NotYet;
   if (header.rendezvous == 0 && isUnwanted) // behind the answer: its sender knows
     connectionOf(from).receives.refuse(header.tag);
@@ -403,7 +403,7 @@ void RemoteWorker::onWritten(uint32_t name) {
 
 void RemoteWorker::onNeglected() {
   auto held = lockIf(guard_);
-  if (mail_)
+  if (am_)
     progress();
 }
 
@@ -420,30 +420,30 @@ std::optional<network::Multicast::Group> RemoteWorker::groupOf(const std::vector
 }
 
 // A frame of a stream that is closed here, or discarded, is dropped.
-void RemoteWorker::onCast(Peer &root, std::span<const std::byte> frame) {
+void RemoteWorker::onMulticast(Peer &root, std::span<const std::byte> frame) {
   struct {
     Header header;
-    network::CastBody cast;
+    network::MulticastBody multicast;
   } head;
   if (frame.size() < sizeof head)
     return;
   std::memcpy(&head, frame.data(), sizeof head);
   std::span<const std::byte> bytes = frame.subspan(sizeof head);
-  if (head.header.kind != Kind::Cast ||
+  if (head.header.kind != Kind::Multicast ||
       head.header.bodyBytes != static_cast<uint16_t>(frame.size() - sizeof head.header))
     return;
   auto user = users_.find(streamOf(head.header.tag));
   if (user != users_.end() && !context_.isDiscarded(head.header.tag))
-    return user->second->onCast(root.rank, head.header.tag, head.cast, bytes);
+    return user->second->onMulticast(root.rank, head.header.tag, head.multicast, bytes);
   if (user == users_.end() && !isOverHere(head.header.tag))
     early_[streamOf(head.header.tag)].push_back(
-        {root.rank, head.header.tag, head.cast, {bytes.begin(), bytes.end()}});
-  else if (head.cast.kind == Kind::Eager)
-    mail_->consume(root, bytes.size());
+        {root.rank, head.header.tag, head.multicast, {bytes.begin(), bytes.end()}});
+  else if (head.multicast.kind == Kind::Eager)
+    am_->consume(root, bytes.size());
 }
 
 uint64_t RemoteWorker::numRefused() const {
-  return mail_->numRefused() + (watch_ ? watch_->numRefused() : 0);
+  return am_->numRefused() + (monitor_ ? monitor_->numRefused() : 0);
 }
 
 size_t RemoteWorker::numOpen() const {
@@ -461,19 +461,19 @@ size_t RemoteWorker::numIdsInUse() const {
 }
 
 void RemoteWorker::sayFor(Peer &to, std::span<const std::byte> bytes) {
-  mail_->say(to, {.kind = Kind::Group}, bytes);
+  am_->send(to, {.kind = Kind::Group}, bytes);
 }
 
 void RemoteWorker::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
-  std::optional<network::Carrier::Wait> news;
+  std::optional<network::Carrier::Wait> wait;
   {
     auto held = lockIf(guard_);
-    news = carrier_->ifIdle();
+    wait = carrier_->ifIdle();
   }
-  if (!news)
+  if (!wait)
     return;
-  atMost = std::min(atMost, news->atMost);
-  pollfd files[] = {{waker_, POLLIN, 0}, {news->file, POLLIN, 0}};
+  atMost = std::min(atMost, wait->atMost);
+  pollfd files[] = {{waker_, POLLIN, 0}, {wait->file, POLLIN, 0}};
   timespec limit = {0, static_cast<long>(std::clamp<int64_t>(atMost.count(), 0, 999999999))};
   {
     std::lock_guard lock(sleepMutex_);

@@ -14,8 +14,8 @@
 #include "protocol/Guard.h"
 #include "protocol/RemoteReceiver.h"
 #include "protocol/SendSide.h"
+#include "transports/network/AddressExchange.h"
 #include "transports/network/Multicast.h"
-#include "transports/network/Presence.h"
 
 #include <atomic>
 #include <functional>
@@ -45,16 +45,16 @@ public:
   virtual void probe(std::chrono::steady_clock::time_point now) = 0;
   virtual void onProbeReply(Rank from, const Tag &tag, const network::ProbeBody &body) = 0;
   /// A frame of a message that goes to several ranks at once.
-  virtual void onCast(Rank root, const Tag &run, const network::CastBody &cast,
-                      std::span<const std::byte> bytes) = 0;
+  virtual void onMulticast(Rank root, const Tag &run, const network::MulticastBody &multicast,
+                           std::span<const std::byte> bytes) = 0;
   /// Of messages of this rank to several ranks at once. True: something moved.
-  virtual bool castAll() = 0;
+  virtual bool multicastAll() = 0;
 
 protected:
   ~StreamUser() = default;
 };
 
-class RemoteWorker final : network::MailReader, network::MulticastReader, RunStatus {
+class RemoteWorker final : network::ActiveMessageHandler, network::MulticastHandler, RunStatus {
 public:
   /// `guard`: held by the caller, if there is one. `runs`: those that are over here, where
   /// the users of streams do not know; outlives it.
@@ -68,7 +68,7 @@ public:
   RemoteWorker(const RemoteWorker &) = delete;
 
   /// Where others find this rank.
-  const network::Card &card() const { return card_; }
+  const network::RankAddress &rankAddress() const { return rankAddress_; }
   /// Where this rank finds others. Nothing is sent. Takes the guard.
   Status meet(network::Directory directory);
 
@@ -121,7 +121,7 @@ public:
 
   /// Groups of ranks that a frame goes to at once. Nothing: there can be none.
   std::optional<network::Multicast::Group> groupOf(const std::vector<Rank> &members);
-  network::Mail &mail() { return *mail_; }
+  network::ActiveMessages &am() { return *am_; }
   network::Peer &peer(Rank rank) { return connection(rank).peer; }
 
   /// Hint: something of this peer is waited for.
@@ -139,8 +139,8 @@ public:
   void wake();
 
   /// Peers that it knows, its memory for frames, and what it took no notice of: for tests.
-  size_t numPeers() const { return mail_->peers().size(); }
-  uint64_t frameBytes() const { return mail_->bytes(); }
+  size_t numPeers() const { return am_->peers().size(); }
+  uint64_t frameBytes() const { return am_->bytes(); }
   uint64_t numRefused() const;
   /// Messages that are not at their end.
   size_t numOpen() const;
@@ -182,7 +182,7 @@ private:
   void onLost(network::Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
   void onNeglected() override;
-  void onCast(network::Peer &root, std::span<const std::byte> frame) override;
+  void onMulticast(network::Peer &root, std::span<const std::byte> frame) override;
   void sayFor(network::Peer &to, std::span<const std::byte> bytes) override;
 
   bool moveAll();
@@ -194,7 +194,7 @@ private:
   void freeze(Rank peer);
   void disconnect();
   bool allHaveDisconnected() const;
-  void takeNews(const network::Watch::News &news);
+  void onEvent(const network::ProcessMonitor::Event &events);
 
   void drain(Connection &at, const Tag &scope);
   void sendDrained();
@@ -208,7 +208,7 @@ private:
   uint32_t numRanks_;
   network::Options options_;
   Limits limits_;
-  network::Card card_;
+  network::RankAddress rankAddress_;
   network::Directory directory_;
   std::mutex *guard_;
   const RunStatus *runs_; ///< may be null
@@ -217,22 +217,22 @@ private:
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> wakes_{0};
   std::unique_ptr<network::Carrier> carrier_;
-  std::unique_ptr<network::Watch> watch_; ///< null: the carrier notices itself
+  std::unique_ptr<network::ProcessMonitor> monitor_; ///< null: the carrier notices itself
   Discarded discarded_;
   RemoteContext context_;
   ReceiverContext receiver_;
-  std::optional<network::Mail> mail_;
+  std::optional<network::ActiveMessages> am_;
   std::vector<Connection *> connections_;
   bool isFrozen_ = false;
   bool isLeaving_ = false; ///< peers need nothing of it any more but what it has sent
   std::function<void()> moveOthers_;
   std::unordered_map<uint32_t, uint32_t> opened_; ///< by context: streams
   std::unordered_multimap<StreamId, StreamUser *> users_;
-  std::vector<StreamUser *> casting_;
+  std::vector<StreamUser *> multicast_;
   struct EarlyCast {
     Rank root;
     Tag run;
-    network::CastBody cast;
+    network::MulticastBody multicast;
     std::vector<std::byte> bytes;
   };
   std::map<StreamId, std::vector<EarlyCast>> early_; ///< of streams that have no user yet
@@ -243,7 +243,7 @@ private:
   std::optional<Fault> allFailed_;
   uint32_t numReports_ = 0;
   std::vector<Drain> draining_;
-  std::vector<network::Watch::News> news_;
+  std::vector<network::ProcessMonitor::Event> events_;
   struct Lost {
     Rank rank;
     std::string reason;

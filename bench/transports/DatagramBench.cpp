@@ -49,12 +49,12 @@ public:
     reader_ = &reader;
     return {};
   }
-  Status reach(network::Peer &peer, const network::Card &card) override {
-    std::memcpy(&names_.emplace_back(), card.address.data(), sizeof(sockaddr_in));
+  Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override {
+    std::memcpy(&names_.emplace_back(), rankAddress.address.data(), sizeof(sockaddr_in));
     peer.handle = names_.size();
     return {};
   }
-  network::Offered send(network::Peer &to, network::Frame &frame) override {
+  network::PostResult send(network::Peer &to, network::Frame &frame) override {
     PacketHeader header;
     iovec pieces[] = {{&header, sizeof header}, {frame.data, frame.bytes}};
     mmsghdr message = {};
@@ -64,7 +64,7 @@ public:
     message.msg_hdr.msg_iovlen = 2;
     calls_.send(socket_.file, &message, 1);
     reader_->onDone(frame);
-    return network::Offered::Taken;
+    return network::PostResult::Ok;
   }
   bool poll() override {
     int count = calls_.receive(socket_.file, slots_.data(), slots_.size());
@@ -75,16 +75,16 @@ public:
     }
     return count > 0;
   }
-  network::Offered inject(network::Peer &, std::span<const std::byte>) override {
-    return network::Offered::Later;
+  network::PostResult inject(network::Peer &, std::span<const std::byte>) override {
+    return network::PostResult::NoResource;
   }
-  network::Offered read(network::Move &, const network::MoveSpec &) override {
-    return network::Offered::Refused;
+  network::PostResult read(network::Move &, const network::MoveSpec &) override {
+    return network::PostResult::Error;
   }
-  network::Offered write(network::Move &, const network::MoveSpec &) override {
-    return network::Offered::Refused;
+  network::PostResult write(network::Move &, const network::MoveSpec &) override {
+    return network::PostResult::Error;
   }
-  Result<network::Region> know(const iovec &, network::Access) override {
+  Result<network::Region> registerMemory(const iovec &, network::Access) override {
     return network::Region();
   }
   std::optional<Wait> ifIdle() override { return std::nullopt; }
@@ -167,7 +167,7 @@ public:
     std::exit(1);
   }
   void onBroken(const std::string &reason) override { onLost(peers_[self_], reason); }
-  network::Peer *onKnock(Rank) override { return nullptr; }
+  network::Peer *onConnectRequest(Rank) override { return nullptr; }
   void onNeglected() override {}
 
 private:
@@ -236,13 +236,13 @@ public:
 
 private:
   void connect(uint32_t r, uint32_t other) {
-    network::Card card;
+    network::RankAddress rankAddress;
     std::vector<std::byte> address = members_[other]->carrier->address().take();
-    std::copy(address.begin(), address.end(), card.address.begin());
-    card.addressBytes = static_cast<uint16_t>(address.size());
+    std::copy(address.begin(), address.end(), rankAddress.address.begin());
+    rankAddress.addressBytes = static_cast<uint16_t>(address.size());
     network::Peer &peer = members_[r]->peer(other);
     peer.rank = Rank{other};
-    (void)members_[r]->carrier->reach(peer, card).ok();
+    (void)members_[r]->carrier->reach(peer, rankAddress).ok();
   }
 
   std::vector<std::unique_ptr<Member>> members_;

@@ -53,7 +53,7 @@ int64_t processorNs() {
 class Job {
 public:
   Job(uint32_t numRanks, double loss) : calls_(loss) {
-    std::vector<network::Card> cards;
+    std::vector<network::RankAddress> rankAddresses;
     for (uint32_t r = 0; r < numRanks; ++r) {
       auto carrier = datagram::DatagramCarrier::open(Rank{r}, {}, calls_).take();
       carriers_.push_back(carrier.get());
@@ -61,10 +61,12 @@ public:
           protocol::NetworkEndpoint::make(Rank{r}, numRanks, {},
                                           std::unique_ptr<network::Carrier>(std::move(carrier)))
               .take());
-      cards.push_back(endpoints_.back()->card());
+      rankAddresses.push_back(endpoints_.back()->rankAddress());
     }
     for (auto &endpoint : endpoints_)
-      (void)endpoint->meet([cards](Rank r) -> Result<network::Card> { return cards[index(r)]; });
+      (void)endpoint->meet([rankAddresses](Rank r) -> Result<network::RankAddress> {
+        return rankAddresses[index(r)];
+      });
   }
   ~Job() {
     std::vector<std::thread> threads;

@@ -51,7 +51,7 @@ RemoteRank::RemoteRank(const Scenario &scenario, uint8_t self, ScriptedNetwork &
     if (!isEnded_ && fiber_.isUnderWay())
       fiber_.leave();
   });
-  (void)worker_->meet([](Rank) -> Result<network::Card> { return network::Card(); });
+  (void)worker_->meet([](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
   endpoint_ = std::make_unique<protocol::RemoteEndpoint>(
       *worker_, protocol::RankGroup::ofAll(scenario.ranks, Rank{self}), nullptr);
   ends.reserve(scenario.messages.size());

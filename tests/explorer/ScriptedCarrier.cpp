@@ -9,8 +9,8 @@ namespace colldsl::test {
 using network::Access;
 using network::Frame;
 using network::MoveSpec;
-using network::Offered;
 using network::Peer;
+using network::PostResult;
 using network::Region;
 
 void Digest::add(const void *bytes, size_t count) {
@@ -109,7 +109,7 @@ bool ScriptedNetwork::copy(Move &move) {
       return false;
   if (!there)
     return false;
-  uint64_t at = spec.address; // one stretch: stretches are of one piece, too
+  uint64_t at = spec.address; // one stretch: remoteIovs are of one piece, too
   for (uint32_t i = 0; i < spec.count; ++i) {
     auto *here = static_cast<std::byte *>(spec.pieces[i].iov_base);
     uint64_t bytes = spec.pieces[i].iov_len;
@@ -187,10 +187,10 @@ void ScriptedNetwork::describe(Digest &digest) const {
 
 ScriptedCarrier::ScriptedCarrier(ScriptedNetwork &network, uint32_t self)
     : network_(network), self_(self) {
-  powers_.name = "scripted";
-  powers_.moves = true;
-  powers_.local = true;
-  powers_.isWatched = false;
+  capabilities_.name = "scripted";
+  capabilities_.moves = true;
+  capabilities_.local = true;
+  capabilities_.isWatched = false;
 }
 
 Status ScriptedCarrier::start(network::CarrierReader &reader, const network::Owner &) {
@@ -198,24 +198,24 @@ Status ScriptedCarrier::start(network::CarrierReader &reader, const network::Own
   return {};
 }
 
-Status ScriptedCarrier::reach(Peer &peer, const network::Card &) {
+Status ScriptedCarrier::reach(Peer &peer, const network::RankAddress &) {
   peers_[index(peer.rank)] = &peer;
   return {};
 }
 
-Offered ScriptedCarrier::send(Peer &to, Frame &frame) {
+PostResult ScriptedCarrier::send(Peer &to, Frame &frame) {
   uint32_t rank = index(to.rank);
   if (network_.isDead_[rank])
     network_.taken_[self_].push_back(&frame);
   else
     network_.wires_[self_][rank].push_back({&frame, {frame.data, frame.data + frame.bytes}});
-  return Offered::Taken;
+  return PostResult::Ok;
 }
 
-Offered ScriptedCarrier::begin(network::Move &operation, const MoveSpec &spec, bool writes) {
+PostResult ScriptedCarrier::begin(network::Move &operation, const MoveSpec &spec, bool writes) {
   if (!network_.accepts_[self_]) {
     network_.hasRefused_[self_] = true;
-    return Offered::Later;
+    return PostResult::NoResource;
   }
   ScriptedNetwork::Move &move = network_.moves_.emplace_back();
   move.number = ++network_.lastMove_[self_];
@@ -224,10 +224,10 @@ Offered ScriptedCarrier::begin(network::Move &operation, const MoveSpec &spec, b
   move.writes = writes;
   move.operation = &operation;
   move.spec = spec;
-  return Offered::Taken;
+  return PostResult::Ok;
 }
 
-Result<Region> ScriptedCarrier::know(const iovec &memory, Access access) {
+Result<Region> ScriptedCarrier::registerMemory(const iovec &memory, Access access) {
   if (refusesWrites && access == Access::Write)
     return Status::error("no memory is registered for writes");
   uint64_t key = ++network_.lastKey_[self_];

@@ -7,7 +7,7 @@
 /// of them has not, none move, and the operation fails.
 #pragma once
 
-#include "transports/network/Mail.h"
+#include "transports/network/ActiveMessages.h"
 
 #include <array>
 #include <deque>
@@ -103,7 +103,7 @@ private:
     bool writes;
     network::Move *operation;
     network::MoveSpec spec;
-    std::vector<network::Stretch> stretches;
+    std::vector<network::RemoteIov> remoteIovs;
     bool hasMoved = false, hasFailed = false, isNotified = false, isFinished = false;
   };
   struct News {
@@ -143,18 +143,18 @@ public:
 
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(1); }
   Status start(network::CarrierReader &reader, const network::Owner &owner) override;
-  Status reach(network::Peer &peer, const network::Card &card) override;
-  network::Offered send(network::Peer &to, network::Frame &frame) override;
-  network::Offered inject(network::Peer &, std::span<const std::byte>) override {
-    return network::Offered::Later;
+  Status reach(network::Peer &peer, const network::RankAddress &card) override;
+  network::PostResult send(network::Peer &to, network::Frame &frame) override;
+  network::PostResult inject(network::Peer &, std::span<const std::byte>) override {
+    return network::PostResult::NoResource;
   }
-  network::Offered read(network::Move &move, const network::MoveSpec &spec) override {
+  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override {
     return begin(move, spec, false);
   }
-  network::Offered write(network::Move &move, const network::MoveSpec &spec) override {
+  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override {
     return begin(move, spec, true);
   }
-  Result<network::Region> know(const iovec &memory, network::Access access) override;
+  Result<network::Region> registerMemory(const iovec &memory, network::Access access) override;
   bool poll() override;
   bool isIdle(const network::Peer &peer) const override;
   std::optional<Wait> ifIdle() override { return std::nullopt; }
@@ -163,7 +163,7 @@ public:
   uint64_t bytes() const override { return 0; }
 
 private:
-  network::Offered begin(network::Move &move, const network::MoveSpec &spec, bool writes);
+  network::PostResult begin(network::Move &move, const network::MoveSpec &spec, bool writes);
   void tell(const ScriptedNetwork::News &news);
 
   ScriptedNetwork &network_;

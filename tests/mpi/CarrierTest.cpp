@@ -17,7 +17,7 @@ struct Events : network::CarrierReader {
   void onFailed(network::Operation &, const std::string &reason) override { FAIL() << reason; }
   void onWritten(uint32_t ticket) override { written.push_back(ticket); }
   void onLost(network::Peer &, const std::string &reason) override { FAIL() << reason; }
-  network::Peer *onKnock(Rank) override { return nullptr; }
+  network::Peer *onConnectRequest(Rank) override { return nullptr; }
   void onNeglected() override {}
   void onBroken(const std::string &reason) override { FAIL() << reason; }
 };
@@ -34,9 +34,9 @@ protected:
 
   bool writes() const { return rank == 0; }
 
-  network::Region know(std::string &memory) {
+  network::Region registerMemory(std::string &memory) {
     Result<network::Region> region =
-        carrier.know({memory.data(), memory.size()}, Access::RemoteWrite);
+        carrier.registerMemory({memory.data(), memory.size()}, Access::RemoteWrite);
     EXPECT_TRUE(region);
     return region.take();
   }
@@ -51,7 +51,7 @@ protected:
     network::MoveSpec spec{.count = 2, .key = key, .bytes = bytes.size()};
     spec.pieces[0] = {bytes.data(), 1};
     spec.pieces[1] = {bytes.data() + 1, bytes.size() - 1};
-    EXPECT_EQ(carrier.write(move, spec), network::Offered::Taken);
+    EXPECT_EQ(carrier.write(move, spec), network::PostResult::Ok);
     while (events.done == 0)
       carrier.poll();
   }
@@ -66,7 +66,7 @@ TEST_F(MpiCarrierOf, aWriteIsAnnouncedUnderItsKey) {
   std::string memory = "......";
   network::Region region;
   if (!writes())
-    region = know(memory);
+    region = registerMemory(memory);
   write(region ? region.key() : 0, "bytes!");
   while (!writes() && events.written.empty())
     carrier.poll();
@@ -80,8 +80,8 @@ TEST_F(MpiCarrierOf, memoryThatIsReleasedIsLeftAlone) {
   std::string memory = "......", next = memory;
   network::Region region;
   if (!writes()) {
-    uint64_t before = know(memory).key();
-    region = know(next);
+    uint64_t before = registerMemory(memory).key();
+    region = registerMemory(next);
     EXPECT_EQ(region.key(), before) << "free again";
   }
   write(region ? region.key() : 0, "bytes!");
@@ -95,9 +95,9 @@ TEST_F(MpiCarrierOf, memoryThatIsReleasedIsLeftAlone) {
 
 TEST_F(MpiCarrierOf, readsAreRefused) {
   std::string memory = "......";
-  EXPECT_FALSE(carrier.know({memory.data(), memory.size()}, Access::RemoteRead));
+  EXPECT_FALSE(carrier.registerMemory({memory.data(), memory.size()}, Access::RemoteRead));
   network::Move move;
-  EXPECT_EQ(carrier.read(move, {}), network::Offered::Refused);
+  EXPECT_EQ(carrier.read(move, {}), network::PostResult::Error);
 }
 
 } // namespace

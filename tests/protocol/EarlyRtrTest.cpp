@@ -22,7 +22,8 @@ public:
       auto carrier = std::make_unique<ScriptedCarrier>(network_, r);
       carrier->refusesWrites = r == 0;
       workers_[r] = RemoteWorker::make(Rank{r}, 2, options, std::move(carrier), nullptr).take();
-      (void)workers_[r]->meet([](Rank) -> Result<network::Card> { return network::Card(); });
+      (void)workers_[r]->meet(
+          [](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
       endpoints_[r] =
           std::make_unique<RemoteEndpoint>(*workers_[r], RankGroup::ofAll(2, Rank{r}), nullptr);
       std::vector<EdgeSpec> edge{

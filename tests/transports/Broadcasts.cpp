@@ -19,7 +19,7 @@ std::vector<std::byte> bytesOf(uint32_t run, uint32_t message, uint64_t size) {
 
 Broadcasts::Broadcasts(uint32_t ranks, const OptionsOf &optionsOf, const Weather &weather)
     : ranks_(ranks) {
-  std::vector<network::Card> cards;
+  std::vector<network::RankAddress> rankAddresses;
   for (uint32_t r = 0; r < ranks && trouble.empty(); ++r) {
     One &one = ranks_[r];
     Weather own = weather;
@@ -39,11 +39,12 @@ Broadcasts::Broadcasts(uint32_t ranks, const OptionsOf &optionsOf, const Weather
       return;
     }
     one.endpoint = endpoint.take();
-    cards.push_back(one.endpoint->card());
+    rankAddresses.push_back(one.endpoint->rankAddress());
   }
   for (One &one : ranks_)
-    if (Status s = one.endpoint->meet(
-            [cards](Rank r) -> Result<network::Card> { return cards[index(r)]; });
+    if (Status s = one.endpoint->meet([rankAddresses](Rank r) -> Result<network::RankAddress> {
+          return rankAddresses[index(r)];
+        });
         !s)
       trouble = s.message();
 }

@@ -15,7 +15,7 @@ void CarrierEnd::say(std::vector<std::byte> bytes) {
 }
 
 CarrierPair::CarrierPair(const datagram::Options &options, datagram::Calls &calls) {
-  std::array<network::Card, 2> cards;
+  std::array<network::RankAddress, 2> rankAddresses;
   for (uint32_t r = 0; r < 2; ++r) {
     auto made = datagram::DatagramCarrier::open(Rank{r}, options, calls);
     if (!made) {
@@ -24,14 +24,14 @@ CarrierPair::CarrierPair(const datagram::Options &options, datagram::Calls &call
     }
     ends[r].carrier = made.take();
     std::vector<std::byte> address = ends[r].carrier->address().take();
-    std::copy(address.begin(), address.end(), cards[r].address.begin());
-    cards[r].addressBytes = static_cast<uint16_t>(address.size());
+    std::copy(address.begin(), address.end(), rankAddresses[r].address.begin());
+    rankAddresses[r].addressBytes = static_cast<uint16_t>(address.size());
   }
   for (uint32_t r = 0; r < 2; ++r) {
     ends[r].peer.rank = Rank{1 - r};
     Status s = ends[r].carrier->start(ends[r], {Rank{r}, 0, 64 << 10});
     if (s)
-      s = ends[r].carrier->reach(ends[r].peer, cards[1 - r]);
+      s = ends[r].carrier->reach(ends[r].peer, rankAddresses[1 - r]);
     if (!s)
       trouble = s.message();
   }

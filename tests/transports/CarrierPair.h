@@ -30,7 +30,7 @@ public:
     trouble = reason;
   }
   void onBroken(const std::string &reason) override { trouble = reason; }
-  network::Peer *onKnock(Rank) override { return nullptr; }
+  network::Peer *onConnectRequest(Rank) override { return nullptr; }
   void onNeglected() override {}
 
 private:

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-using datagram::CastCounts;
+using datagram::MulticastCounts;
 
 datagram::Options ethernet(Rank) {
   datagram::Options options;
@@ -51,8 +51,8 @@ TEST(Multicast, whatManyWantIsSaidOnce) {
   ASSERT_TRUE(ranks.open({64}));
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ranks.run(100), "");
-  EXPECT_EQ(ranks.carrier(0).castCounts().packets, 100u);
-  EXPECT_EQ(ranks.carrier(0).castCounts().again, 0u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 100u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().again, 0u);
   EXPECT_LT(ranks.carrier(0).counts().packets, 20u) << "and nothing to each";
 }
 
@@ -90,10 +90,10 @@ TEST(Multicast, acknowledgementsAreFew) {
   ASSERT_TRUE(ranks.waitForGroup());
   uint64_t before = 0, after = 0;
   for (uint32_t r = 1; r < 8; ++r)
-    before += ranks.carrier(r).castCounts().acks;
+    before += ranks.carrier(r).multicastCounts().acks;
   EXPECT_EQ(ranks.run(100), "");
   for (uint32_t r = 1; r < 8; ++r)
-    after += ranks.carrier(r).castCounts().acks;
+    after += ranks.carrier(r).multicastCounts().acks;
   EXPECT_GE(after - before, 7u * 24);
   EXPECT_LE(after - before, 7u * 40);
 }
@@ -104,13 +104,14 @@ TEST(Multicast, longMessagesAreSaidOnce) {
   ASSERT_TRUE(ranks.open({0, 1, 8192, 16384, 16385, 300000}));
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ranks.run(10), "");
-  EXPECT_EQ(ranks.carrier(0).castCounts().again, 0u);
-  EXPECT_LT(ranks.carrier(0).castCounts().packets, 10u * (6 + 2 + (24000 + 300000) / 1300 + 40));
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().again, 0u);
+  EXPECT_LT(ranks.carrier(0).multicastCounts().packets,
+            10u * (6 + 2 + (24000 + 300000) / 1300 + 40));
 }
 
 // What the four sets hold at a root, or at a member, and what every carrier has.
 constexpr uint64_t kMostMemory =
-    16 * (datagram::kCastBodyBytes + datagram::kCastHeadBytes) + 16 * 9216 + 200'000;
+    16 * (datagram::kMulticastBodyBytes + datagram::kMulticastHeadBytes) + 16 * 9216 + 200'000;
 
 class MulticastWeather : public testing::TestWithParam<double> {};
 
@@ -125,7 +126,7 @@ TEST_P(MulticastWeather, everyByteIsRight) {
     auto begin = Clock::now();
     ASSERT_EQ(ranks.run(20), "") << "seed " << seed;
     std::chrono::duration<double, std::milli> took = Clock::now() - begin;
-    const CastCounts &counts = ranks.carrier(0).castCounts();
+    const MulticastCounts &counts = ranks.carrier(0).multicastCounts();
     std::printf("%g lost, reordered and repeated: %.1f ms, %lu packets, %lu again, %lu forwarded\n",
                 loss, took.count(), counts.packets, counts.again, counts.forwarded);
     EXPECT_GT(counts.packets, 100u); // long ones wait for few members that are late
@@ -148,7 +149,7 @@ TEST(Multicast, manyAtOnce) {
   ASSERT_TRUE(ranks.open(std::vector<uint64_t>(100, 2000)));
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ranks.run(5), "");
-  EXPECT_GT(ranks.carrier(0).castCounts().packets, 100u);
+  EXPECT_GT(ranks.carrier(0).multicastCounts().packets, 100u);
 }
 
 TEST(Multicast, whoCannotJoinKeepsAllAtOneAtATime) {
@@ -162,7 +163,7 @@ TEST(Multicast, whoCannotJoinKeepsAllAtOneAtATime) {
   EXPECT_EQ(ranks.run(20), "");
   EXPECT_FALSE(ranks.waitForGroup(50ms));
   EXPECT_EQ(ranks.run(20), "");
-  EXPECT_EQ(ranks.carrier(0).castCounts().packets, 0u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 0u);
 }
 
 // Where the network passes no multicast at all nobody hears the root, and it is not used.
@@ -173,7 +174,7 @@ TEST(Multicast, whoHearsNothingIsNoMember) {
   ASSERT_TRUE(ranks.open({64, 20000}));
   EXPECT_FALSE(ranks.waitForGroup(100ms));
   EXPECT_EQ(ranks.run(20), "");
-  EXPECT_EQ(ranks.carrier(0).castCounts().packets, 0u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 0u);
 }
 
 // More messages than a root keeps, so that it waits for acknowledgements, of which the first twelve
@@ -185,12 +186,12 @@ TEST(Multicast, lostAcknowledgementsAreNoReasonToGiveItUp) {
   ASSERT_TRUE(ranks.waitForGroup());
   for (uint32_t r = 1; r < 4; ++r)
     ranks.calls(r).loses = [lost = 0](const mmsghdr &message) mutable {
-      return headerOf(message).kind == datagram::PacketKind::CastAck && ++lost <= 12;
+      return headerOf(message).kind == datagram::PacketKind::MulticastAck && ++lost <= 12;
     };
   EXPECT_EQ(ranks.run(1), "");
   for (uint32_t r = 1; r < 4; ++r)
     EXPECT_EQ(ranks.calls(r).numLost(), 12u);
-  EXPECT_EQ(ranks.carrier(0).castCounts().forwarded, 0u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().forwarded, 0u);
 }
 
 // Of one frame all members lose the first twelve copies.
@@ -201,14 +202,14 @@ TEST(Multicast, partsThatGetLostOftenAreNoReasonToGiveItUp) {
   ASSERT_TRUE(ranks.waitForGroup());
   ASSERT_EQ(ranks.run(5), "");
   ranks.calls(0).loses = [lost = 0](const mmsghdr &message) mutable {
-    return goesToMany(message) && headerOf(message).kind == datagram::PacketKind::Cast &&
+    return goesToMany(message) && headerOf(message).kind == datagram::PacketKind::Multicast &&
            ++lost <= 12;
   };
   for (int run = 0; run < 12 && ranks.calls(0).numLost() < 12; ++run)
     EXPECT_EQ(ranks.run(1), "");
   EXPECT_EQ(ranks.calls(0).numLost(), 12u);
   EXPECT_EQ(ranks.run(20), "");
-  EXPECT_EQ(ranks.carrier(0).castCounts().forwarded, 0u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().forwarded, 0u);
 }
 
 // From one moment on: what is on its way, and all that follows, goes down the tree.
@@ -218,12 +219,12 @@ TEST(Multicast, whatFailsAgainAndAgainMovesToTheTree) {
   ASSERT_TRUE(ranks.open({64, 16384, 50000}));
   ASSERT_TRUE(ranks.waitForGroup());
   ASSERT_EQ(ranks.run(5), "");
-  ASSERT_EQ(ranks.carrier(0).castCounts().forwarded, 0u);
+  ASSERT_EQ(ranks.carrier(0).multicastCounts().forwarded, 0u);
   ranks.calls(0).loses = goesToMany;
   EXPECT_EQ(ranks.run(20), "");
-  EXPECT_GT(ranks.carrier(0).castCounts().forwarded, 20u);
-  EXPECT_GT(ranks.carrier(1).castCounts().forwarded, 20u) << "members do their part";
-  EXPECT_EQ(ranks.carrier(7).castCounts().forwarded, 0u);
+  EXPECT_GT(ranks.carrier(0).multicastCounts().forwarded, 20u);
+  EXPECT_GT(ranks.carrier(1).multicastCounts().forwarded, 20u) << "members do their part";
+  EXPECT_EQ(ranks.carrier(7).multicastCounts().forwarded, 0u);
 }
 
 // One of many hears nothing any more: the root tells it all again, but not for ever.
@@ -234,8 +235,8 @@ TEST(Multicast, whoBecomesDeafMovesAllToTheTree) {
   ASSERT_TRUE(ranks.waitForGroup());
   ranks.calls(2).isDeaf = hearsMany;
   EXPECT_EQ(ranks.run(60), "");
-  EXPECT_GE(ranks.carrier(0).castCounts().again, 16u);
-  EXPECT_GT(ranks.carrier(0).castCounts().forwarded, 60u);
+  EXPECT_GE(ranks.carrier(0).multicastCounts().again, 16u);
+  EXPECT_GT(ranks.carrier(0).multicastCounts().forwarded, 60u);
 }
 
 // In the tree, too, everything gets lost now and then.
@@ -247,7 +248,7 @@ TEST(Multicast, theTreeStandsBadWeather) {
   ASSERT_TRUE(ranks.waitForGroup());
   ranks.calls(0).loses = goesToMany;
   EXPECT_EQ(ranks.run(20), "");
-  EXPECT_GT(ranks.carrier(0).castCounts().forwarded, 20u);
+  EXPECT_GT(ranks.carrier(0).multicastCounts().forwarded, 20u);
 }
 
 // The others do not wait for it, long as the message is.
@@ -297,7 +298,7 @@ TEST(Multicast, whatIsNotAlikeGoesToOneAtATime) {
     EXPECT_EQ(got[0], 1u);
     EXPECT_EQ(got[1], isLater ? 1u : 2u);
   }
-  EXPECT_EQ(ranks.carrier(0).castCounts().packets, 0u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 0u);
 }
 
 /// Where a rank says the last thing to many, and the header of that.
@@ -336,14 +337,14 @@ TEST(Multicast, forgedDatagramsChangeNothing) {
     header.kind = static_cast<datagram::PacketKind>(random() % 9);
     header.token = random() % 2 == 0 ? last->seen.token : random();
     header.from = Rank{static_cast<uint32_t>(random() % 5)};
-    datagram::CastHeader cast;
-    cast.group = static_cast<uint32_t>(random() % 20);
-    cast.root = Rank{static_cast<uint32_t>(random() % 5)};
-    cast.number = random() % 2 == 0 ? random() : 1000000 + random() % 100;
-    cast.bytes = static_cast<uint32_t>(random() % 20000);
-    cast.part = static_cast<uint16_t>(random() % 100);
-    std::vector<std::byte> body(sizeof cast + random() % 200), packet(sizeof header);
-    std::memcpy(body.data(), &cast, sizeof cast);
+    datagram::MulticastHeader multicast;
+    multicast.group = static_cast<uint32_t>(random() % 20);
+    multicast.root = Rank{static_cast<uint32_t>(random() % 5)};
+    multicast.number = random() % 2 == 0 ? random() : 1000000 + random() % 100;
+    multicast.bytes = static_cast<uint32_t>(random() % 20000);
+    multicast.part = static_cast<uint16_t>(random() % 100);
+    std::vector<std::byte> body(sizeof multicast + random() % 200), packet(sizeof header);
+    std::memcpy(body.data(), &multicast, sizeof multicast);
     datagram::seal(header, body);
     std::memcpy(packet.data(), &header, sizeof header);
     packet.insert(packet.end(), body.begin(), body.end());
@@ -352,7 +353,7 @@ TEST(Multicast, forgedDatagramsChangeNothing) {
   };
   ranks.eachPoll = forge;
   EXPECT_EQ(ranks.run(50), "");
-  EXPECT_GT(ranks.carrier(1).castCounts().refused, 50u);
+  EXPECT_GT(ranks.carrier(1).multicastCounts().refused, 50u);
   ::close(stranger);
 }
 
@@ -371,7 +372,7 @@ TEST(Multicast, whatIsNeverSaidTakesNoWindow) {
   };
   ASSERT_TRUE(ranks.open({kShort, kLong}));
   ASSERT_TRUE(ranks.waitForGroup());
-  for (uint32_t i = 0; i < datagram::kCastChannels; ++i) {
+  for (uint32_t i = 0; i < datagram::kMulticastChannels; ++i) {
     ranks.channels(0).start();
     send(0, kShort);
   }
@@ -415,17 +416,17 @@ TEST(Multicast, onlyTheRootSpeaksForAGroup) {
   ASSERT_TRUE(pollUntil([&] {
     return ranks.carrier(0).multicast()->isReady(0) && ranks.carrier(1).multicast()->isReady(0);
   }));
-  uint64_t refused = ranks.carrier(2).castCounts().refused;
+  uint64_t refused = ranks.carrier(2).multicastCounts().refused;
   datagram::PacketHeader header;
-  header.kind = datagram::PacketKind::Cast;
+  header.kind = datagram::PacketKind::Multicast;
   header.token = last->seen.token;
   header.from = Rank{0};
-  datagram::CastHeader cast;
-  cast.root = Rank{1};
-  cast.number = 1;
-  cast.bytes = 8;
-  std::vector<std::byte> body(sizeof cast + cast.bytes), packet(sizeof header);
-  std::memcpy(body.data(), &cast, sizeof cast);
+  datagram::MulticastHeader multicast;
+  multicast.root = Rank{1};
+  multicast.number = 1;
+  multicast.bytes = 8;
+  std::vector<std::byte> body(sizeof multicast + multicast.bytes), packet(sizeof header);
+  std::memcpy(body.data(), &multicast, sizeof multicast);
   datagram::seal(header, body);
   std::memcpy(packet.data(), &header, sizeof header);
   packet.insert(packet.end(), body.begin(), body.end());
@@ -435,7 +436,7 @@ TEST(Multicast, onlyTheRootSpeaksForAGroup) {
   EXPECT_GT(sendto(forger, packet.data(), packet.size(), 0,
                    reinterpret_cast<const sockaddr *>(&last->where), sizeof last->where),
             0);
-  EXPECT_TRUE(pollUntil([&] { return ranks.carrier(2).castCounts().refused == refused + 1; }));
+  EXPECT_TRUE(pollUntil([&] { return ranks.carrier(2).multicastCounts().refused == refused + 1; }));
   ::close(forger);
 }
 

@@ -54,9 +54,9 @@ Need needAmong(uint32_t numRanks, const MakeAmong &make) {
   auto peer = make(Rank{1}, numRanks);
   if (!self || !peer)
     return {};
-  network::Card card = (*peer)->card();
+  network::RankAddress rankAddress = (*peer)->rankAddress();
   auto before = static_cast<int64_t>(mallinfo2().uordblks);
-  if (!(*self)->meet([card](Rank) -> Result<network::Card> { return card; }))
+  if (!(*self)->meet([rankAddress](Rank) -> Result<network::RankAddress> { return rankAddress; }))
     return {};
   std::vector<EdgeSpec> edges;
   for (uint32_t i = 1; i <= 8; ++i)

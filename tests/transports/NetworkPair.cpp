@@ -71,7 +71,7 @@ struct Half {
 } // namespace
 
 NetworkPair::NetworkPair(const Make &make) {
-  std::array<network::Card, 2> cards;
+  std::array<network::RankAddress, 2> rankAddresses;
   for (uint32_t r = 0; r < 2; ++r) {
     auto made = make(Rank{r});
     if (!made) {
@@ -79,11 +79,12 @@ NetworkPair::NetworkPair(const Make &make) {
       return;
     }
     endpoints[r] = made.take();
-    cards[r] = endpoints[r]->card();
+    rankAddresses[r] = endpoints[r]->rankAddress();
   }
   for (auto &endpoint : endpoints)
-    if (Status s =
-            endpoint->meet([cards](Rank r) -> Result<network::Card> { return cards[index(r)]; });
+    if (Status s = endpoint->meet([rankAddresses](Rank r) -> Result<network::RankAddress> {
+          return rankAddresses[index(r)];
+        });
         !s)
       trouble = s.message();
 }

@@ -46,11 +46,11 @@ TEST(Ofi, socketsAreBoundWhereTheyAreTold) {
   auto endpoint = protocol::NetworkEndpoint::make(Rank{0}, 1, ofi::Options(),
                                                   ofi::OfiCarrier::open(ofi::Options()));
   ASSERT_TRUE(endpoint.ok()) << endpoint.message();
-  const network::Card &card = (*endpoint)->card();
-  EXPECT_EQ(network::inWords(card.watchAddress), "127.0.0.1");
+  const network::RankAddress &rankAddress = (*endpoint)->rankAddress();
+  EXPECT_EQ(network::inWords(rankAddress.monitorAddress), "127.0.0.1");
   sockaddr_in name;
-  ASSERT_EQ(card.addressBytes, sizeof name);
-  std::memcpy(&name, card.address.data(), sizeof name);
+  ASSERT_EQ(rankAddress.addressBytes, sizeof name);
+  std::memcpy(&name, rankAddress.address.data(), sizeof name);
   EXPECT_EQ(name.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
 }
 
@@ -61,9 +61,9 @@ TEST(Ofi, strangersAreSentAway) {
                                            ofi::OfiCarrier::open(ofi::Options()));
   });
   ASSERT_EQ(pair.trouble, "");
-  const network::Card &card = pair.endpoints[0]->card();
+  const network::RankAddress &rankAddress = pair.endpoints[0]->rankAddress();
   int stranger = socket(AF_INET, SOCK_STREAM, 0);
-  network::SocketName name(card.watchAddress, card.watchPort);
+  network::SocketName name(rankAddress.monitorAddress, rankAddress.monitorPort);
   ASSERT_EQ(connect(stranger, name.get(), name.bytes), 0);
   ASSERT_EQ(write(stranger, "let me in", 8), 8);
   // An endpoint of another job, which takes its own token for that of rank 0.
@@ -71,9 +71,9 @@ TEST(Ofi, strangersAreSentAway) {
   hasty.linger = 0ns;
   auto other = protocol::NetworkEndpoint::make(Rank{1}, 2, hasty, ofi::OfiCarrier::open(hasty));
   ASSERT_TRUE(other.ok()) << other.message();
-  network::Card forged = card;
+  network::RankAddress forged = rankAddress;
   forged.token = 0x1234;
-  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<network::Card> { return forged; }).ok());
+  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<network::RankAddress> { return forged; }).ok());
   (*other)->refuse("no job of yours");
   EXPECT_EQ(pair.exchange({100, 100000}, 3, [&] { (*other)->refuse("nor this"); }), "");
   auto until = Clock::now() + 5s;

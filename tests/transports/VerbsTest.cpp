@@ -137,9 +137,9 @@ TEST_F(Verbs, strangersAreSentAway) {
   auto other =
       protocol::NetworkEndpoint::make(Rank{1}, 2, hasty, verbs::VerbsCarrier::open(2, hasty));
   ASSERT_TRUE(other.ok()) << other.message();
-  network::Card forged = pair.endpoints[0]->card();
+  network::RankAddress forged = pair.endpoints[0]->rankAddress();
   forged.token ^= 1;
-  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<network::Card> { return forged; }).ok());
+  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<network::RankAddress> { return forged; }).ok());
   (*other)->refuse("no job of yours");
   EXPECT_EQ(pair.exchange({100, 100000}, 3), "");
   auto until = std::chrono::steady_clock::now() + 5s;
@@ -300,21 +300,21 @@ public:
   explicit End(verbs::Calls &calls = verbs::Calls::real(), const verbs::Options &options = {})
       : carrier(verbs::VerbsCarrier::open(2, options, calls).take()) {}
 
-  network::Card card() const {
-    network::Card card;
+  network::RankAddress rankAddress() const {
+    network::RankAddress rankAddress;
     std::vector<std::byte> address = carrier->address().take();
-    card.addressBytes = static_cast<uint16_t>(address.size());
-    std::copy(address.begin(), address.end(), card.address.begin());
-    return card;
+    rankAddress.addressBytes = static_cast<uint16_t>(address.size());
+    std::copy(address.begin(), address.end(), rankAddress.address.begin());
+    return rankAddress;
   }
 
   // Both in one process.
-  void meet(Rank self, const End &other) { meet(self, other.card()); }
-  void meet(Rank self, const network::Card &card) {
+  void meet(Rank self, const End &other) { meet(self, other.rankAddress()); }
+  void meet(Rank self, const network::RankAddress &rankAddress) {
     peer.rank = Rank{1 - index(self)};
     peer.token = 10 + index(peer.rank);
     ASSERT_TRUE(carrier->start(*this, {self, 10 + index(self), 1024}).ok());
-    ASSERT_TRUE(carrier->reach(peer, card).ok());
+    ASSERT_TRUE(carrier->reach(peer, rankAddress).ok());
   }
 
   void onBytes(std::span<const std::byte>) override { ++heard; }
@@ -328,7 +328,7 @@ public:
     why = reason;
   }
   void onBroken(const std::string &reason) override { ADD_FAILURE() << reason; }
-  network::Peer *onKnock(Rank) override { return &peer; }
+  network::Peer *onConnectRequest(Rank) override { return &peer; }
   void onNeglected() override {}
 
   std::unique_ptr<network::Carrier> carrier;
@@ -352,7 +352,7 @@ bool comes(std::initializer_list<End *> ends, const std::function<bool()> &isSo,
 
 // The peer's machine has a call, and nobody has looked at it.
 void call(End &from) {
-  ASSERT_EQ(from.carrier->inject(from.peer, kSaid), network::Offered::Later);
+  ASSERT_EQ(from.carrier->inject(from.peer, kSaid), network::PostResult::NoResource);
   EXPECT_FALSE(comes(
       {&from}, [] { return false; }, 200ms));
 }
@@ -384,7 +384,7 @@ void answerTheSecondTime(uint32_t refused) {
   call(last);
   for (uint32_t i = 0; i < 40; ++i) {
     ASSERT_TRUE(comes({&here, &last}, [&] {
-      return last.carrier->inject(last.peer, kSaid) == network::Offered::Taken;
+      return last.carrier->inject(last.peer, kSaid) == network::PostResult::Ok;
     })) << i;
     ASSERT_TRUE(comes({&here, &last}, [&] { return here.heard > i; })) << i;
   }
@@ -420,9 +420,9 @@ TEST_F(Verbs, theQueueHasRoomForAllPeers) {
 TEST_F(Verbs, whoDoesNotListenIsCalledAgain) {
   if (!isIwarp())
     GTEST_SKIP() << "only iWARP has calls";
-  network::Card card = End().card();
+  network::RankAddress rankAddress = End().rankAddress();
   End here;
-  here.meet(Rank{0}, card);
+  here.meet(Rank{0}, rankAddress);
   call(here);
   EXPECT_EQ(here.why, "");
   here.carrier->stop();
@@ -435,10 +435,10 @@ TEST_F(Verbs, whoHasNoWayIsCalledForAsLongAsMachinesMayBeSilent) {
   verbs::Options options;
   options.silence = 1s;
   End here(verbs::Calls::real(), options);
-  network::Card card = here.card();
-  card.address[15] = std::byte{77}; // nobody's
-  here.meet(Rank{0}, card);
-  ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::Offered::Later);
+  network::RankAddress rankAddress = here.rankAddress();
+  rankAddress.address[15] = std::byte{77}; // nobody's
+  here.meet(Rank{0}, rankAddress);
+  ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::PostResult::NoResource);
   std::this_thread::sleep_for(4s); // it computes
   here.carrier->poll();
   EXPECT_FALSE(here.peer.isLost) << "after one call";
@@ -535,7 +535,7 @@ TEST_F(Calling, whoTakesNoFramesIsNoPeer) {
   End here, there(calls_);
   here.meet(Rank{1}, there);
   there.meet(Rank{0}, here);
-  ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::Offered::Later);
+  ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::PostResult::NoResource);
   EXPECT_TRUE(comes({&here, &there}, [&] { return here.peer.isLost; }));
   EXPECT_NE(here.why.find("it takes no frames"), std::string::npos) << here.why;
   here.carrier->stop();
@@ -569,7 +569,7 @@ TEST_F(Verbs, whatIsGivenUpIsTold) {
   };
   auto until = std::chrono::steady_clock::now() + 5s;
   network::Frame *first = said();
-  while (here.carrier->send(here.peer, *first) == network::Offered::Later) {
+  while (here.carrier->send(here.peer, *first) == network::PostResult::NoResource) {
     ASSERT_LT(std::chrono::steady_clock::now(), until);
     here.carrier->poll();
     there.carrier->poll();
@@ -589,8 +589,8 @@ TEST_F(Verbs, whatIsGivenUpIsTold) {
   spec.pieces[0] = {frame->data, 8};
   spec.descriptors[0] = frame->descriptor;
   spec.bytes = 8;
-  EXPECT_EQ(here.carrier->send(here.peer, *frame), network::Offered::Taken);
-  EXPECT_EQ(here.carrier->write(move, spec), network::Offered::Taken);
+  EXPECT_EQ(here.carrier->send(here.peer, *frame), network::PostResult::Ok);
+  EXPECT_EQ(here.carrier->write(move, spec), network::PostResult::Ok);
   here.carrier->push();
   EXPECT_TRUE(here.failed.empty());
   EXPECT_FALSE(here.carrier->ifIdle());

@@ -1,6 +1,6 @@
 // How ranks find out who shares a node with them, and where the others are.
 #include "wireup/ProcessInfo.h"
-#include "transports/network/Presence.h"
+#include "transports/network/AddressExchange.h"
 #include "wireup/Nodes.h"
 #include "wireup/OobBootstrap.h"
 
@@ -249,9 +249,9 @@ TEST(OobBootstrap, CardsAreToldOnce) {
   for (uint32_t numRanks : {2u, 8u, 32u}) {
     Gathering gathering(numRanks);
     gathering.run([=](Bootstrap &bootstrap, uint32_t self) {
-      network::Card card;
+      network::RankAddress card;
       card.token = 1000 + self;
-      auto directory = network::showCards(bootstrap, card, numRanks);
+      auto directory = network::exchangeAddresses(bootstrap, card, numRanks);
       ASSERT_TRUE(directory.ok()) << directory.message();
       for (uint32_t r = 0; r < numRanks; ++r)
         EXPECT_EQ((*directory)(Rank{r})->token, 1000 + r);
@@ -260,7 +260,7 @@ TEST(OobBootstrap, CardsAreToldOnce) {
       toldOfTwo = gathering.told();
     EXPECT_EQ(gathering.told(), toldOfTwo) << numRanks;
     EXPECT_EQ(gathering.told().first, 2u); // lengths, processes
-    EXPECT_LT(gathering.told().second, sizeof(network::Card) + 32);
+    EXPECT_LT(gathering.told().second, sizeof(network::RankAddress) + 32);
   }
 }
 

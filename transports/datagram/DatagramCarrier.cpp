@@ -30,7 +30,7 @@ sockaddr_in nameOf(in_addr_t address, in_port_t port) {
 
 DatagramCarrier::DatagramCarrier(Rank self, const Options &options, Calls &calls)
     : self_(self), options_(options), calls_(calls), received_(size_t{kBatch} * kMostPacketBytes) {
-  powers_.name = "datagram";
+  capabilities_.name = "datagram";
   for (uint32_t i = 0; i < kBatch; ++i) {
     slotMemory_[i] = {received_.data() + size_t{i} * kMostPacketBytes, kMostPacketBytes};
     slots_[i].msg_hdr.msg_iov = &slotMemory_[i];
@@ -89,7 +89,7 @@ void DatagramCarrier::stop() {
   for (const auto &flow : flows_)
     if (flow->owesAnything() && !flow->peer.isLost)
       say(*flow, PacketKind::Status);
-  casting_.stop();
+  multicast_.stop();
   close(socket_);
   socket_ = -1;
 }
@@ -102,18 +102,18 @@ Result<std::vector<std::byte>> DatagramCarrier::address() const {
 Status DatagramCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
   reader_ = &reader;
   frameBytes_ = owner.frameBytes;
-  casting_.start(frameBytes_ - static_cast<uint32_t>(sizeof(network::Header)));
+  multicast_.start(frameBytes_ - static_cast<uint32_t>(sizeof(network::Header)));
   now_ = calls_.now();
   nextTimer_ = now_ + options_.longestPause.count();
   pulse_->attendBy([&reader] { reader.onNeglected(); });
   return {};
 }
 
-Status DatagramCarrier::reach(network::Peer &peer, const network::Card &card) {
+Status DatagramCarrier::reach(network::Peer &peer, const network::RankAddress &rankAddress) {
   Place there;
-  if (card.addressBytes != sizeof there)
+  if (rankAddress.addressBytes != sizeof there)
     return Status::error("it has no address for datagrams");
-  std::memcpy(&there, card.address.data(), sizeof there);
+  std::memcpy(&there, rankAddress.address.data(), sizeof there);
   if (there.packetBytes < kLeastPacketBytes || there.packetBytes > kMostPacketBytes)
     return Status::error("it takes no packets of " + std::to_string(there.packetBytes) + " bytes");
   flows_.push_back(
@@ -133,7 +133,7 @@ Flow *DatagramCarrier::flowOf(const network::Peer &peer) const {
 }
 
 uint64_t DatagramCarrier::bytes() const {
-  uint64_t sum = received_.size() + packets_.bytes() + casting_.bytes();
+  uint64_t sum = received_.size() + packets_.bytes() + multicast_.bytes();
   for (const std::vector<std::byte> &memory : spare_)
     sum += memory.capacity();
   for (const auto &flow : flows_)
@@ -142,23 +142,23 @@ uint64_t DatagramCarrier::bytes() const {
 }
 
 // No memory of others is reached, and nothing is copied.
-network::Offered DatagramCarrier::inject(network::Peer &, std::span<const std::byte>) {
-  return network::Offered::Later;
+network::PostResult DatagramCarrier::inject(network::Peer &, std::span<const std::byte>) {
+  return network::PostResult::NoResource;
 }
-network::Offered DatagramCarrier::read(network::Move &, const network::MoveSpec &) {
-  return network::Offered::Refused;
+network::PostResult DatagramCarrier::read(network::Move &, const network::MoveSpec &) {
+  return network::PostResult::Error;
 }
-network::Offered DatagramCarrier::write(network::Move &, const network::MoveSpec &) {
-  return network::Offered::Refused;
+network::PostResult DatagramCarrier::write(network::Move &, const network::MoveSpec &) {
+  return network::PostResult::Error;
 }
-Result<network::Region> DatagramCarrier::know(const iovec &, network::Access) {
+Result<network::Region> DatagramCarrier::registerMemory(const iovec &, network::Access) {
   return network::Region();
 }
 
 std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
   readClock();
   blindPolls_ = kMostBlindPolls; // whoever slept looks first
-  return Wait{casting_.waitFile(socket_),
+  return Wait{multicast_.waitFile(socket_),
               std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - now_, 0))};
 }
 
@@ -176,7 +176,7 @@ void DatagramCarrier::readClock() {
     remind(*flow);
   }
   untimed_.clear();
-  casting_.beginWaits();
+  multicast_.beginWaits();
 }
 
 bool DatagramCarrier::poll() {

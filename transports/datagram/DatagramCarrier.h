@@ -8,7 +8,7 @@
 /// (Pulse.h), is lost. Memory follows the peers.
 #pragma once
 
-#include "transports/datagram/Casting.h"
+#include "transports/datagram/DatagramMulticast.h"
 #include "transports/datagram/Pulse.h"
 #include "transports/network/Carrier.h"
 
@@ -35,31 +35,31 @@ public:
 
   Result<std::vector<std::byte>> address() const override;
   Status start(network::CarrierReader &reader, const network::Owner &owner) override;
-  Status reach(network::Peer &peer, const network::Card &card) override;
-  network::Offered send(network::Peer &to, network::Frame &frame) override;
-  network::Offered inject(network::Peer &to, std::span<const std::byte> frame) override;
-  network::Offered read(network::Move &move, const network::MoveSpec &spec) override;
-  network::Offered write(network::Move &move, const network::MoveSpec &spec) override;
-  Result<network::Region> know(const iovec &memory, network::Access access) override;
+  Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
+  network::PostResult send(network::Peer &to, network::Frame &frame) override;
+  network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
+  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
+  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
+  Result<network::Region> registerMemory(const iovec &memory, network::Access access) override;
   void expect(network::Peer &from) override;
   void expectLess(network::Peer &from) override;
   bool poll() override;
   std::optional<Wait> ifIdle() override;
   void stop() override;
-  network::Multicast *multicast() override { return &casting_; }
-  uint64_t numRefused() const override { return counts_.refused + casting_.counts().refused; }
+  network::Multicast *multicast() override { return &multicast_; }
+  uint64_t numRefused() const override { return counts_.refused + multicast_.counts().refused; }
   uint64_t bytes() const override;
 
   const Counts &counts() const { return counts_; }
-  const CastCounts &castCounts() const { return casting_.counts(); }
+  const MulticastCounts &multicastCounts() const { return multicast_.counts(); }
   /// How far a peer is that was reached.
   const Pace &paceOf(const network::Peer &peer) const { return flowOf(peer)->pace; }
 
 private:
-  friend class Casting;
+  friend class DatagramMulticast;
   static constexpr uint32_t kBatch = 16;
 
-  /// What a card says of where a rank is.
+  /// What a rankAddress says of where a rank is.
   struct Place {
     uint64_t token = 0;
     in_addr_t address = 0;
@@ -133,7 +133,7 @@ private:
   std::array<mmsghdr, kBatch> slots_ = {};
   std::array<iovec, kBatch> slotMemory_ = {};
   Counts counts_;
-  Casting casting_{*this};
+  DatagramMulticast multicast_{*this};
   bool isBroken_ = false;
 };
 

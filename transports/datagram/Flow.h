@@ -13,7 +13,7 @@
 
 #include "transports/datagram/Pace.h"
 #include "transports/datagram/Packet.h"
-#include "transports/network/Mail.h"
+#include "transports/network/ActiveMessages.h"
 
 #include <netinet/in.h>
 

@@ -25,17 +25,17 @@ enum class PacketKind : uint8_t {
   Ask,    ///< the same, and wants an answer
   Probe,  ///< to a rank's pulse: does its process live?
   Alive,  ///< it does
-  // Of a group: CastHeader, and what is said there.
-  Cast,     ///< part of a frame, from the root
-  CastAsk,  ///< the root wants to hear what members have
-  CastAck,  ///< what a member and all below it have
-  CastNack, ///< what a member misses: CastGap, for each frame
-  Last = CastNack,
+  // Of a group: MulticastHeader, and what is said there.
+  Multicast,     ///< part of a frame, from the root
+  MulticastAsk,  ///< the root wants to hear what members have
+  MulticastAck,  ///< what a member and all below it have
+  MulticastNack, ///< what a member misses: MulticastGap, for each frame
+  Last = MulticastNack,
 };
 
 /// Others are headers alone.
 inline bool hasBody(PacketKind kind) {
-  return kind == PacketKind::Data || kind >= PacketKind::Cast;
+  return kind == PacketKind::Data || kind >= PacketKind::Multicast;
 }
 
 /// Bits of PacketHeader::flags.
@@ -64,19 +64,19 @@ struct PacketHeader {
 static_assert(sizeof(PacketHeader) == 48);
 
 /// What the body of a packet of a group begins with. Frames have numbers from 1 on.
-struct CastHeader {
+struct MulticastHeader {
   uint32_t group = 0; ///< of its root
   Rank root = kNoRank;
   uint64_t number =
-      0; ///< Cast: of the frame; CastAsk: of the next one; CastAck: all before are here
+      0; ///< Cast: of the frame; MulticastAsk: of the next one; MulticastAck: all before are here
   uint32_t bytes = 0;   ///< Cast: of the frame
   uint16_t part = 0;    ///< Cast
   uint8_t wantsAck = 0; ///< Cast
   uint8_t unused = 0;
 };
-static_assert(sizeof(CastHeader) == 24);
+static_assert(sizeof(MulticastHeader) == 24);
 
-struct CastGap {
+struct MulticastGap {
   uint64_t number = 0;
   uint64_t parts = 0; ///< bit i: this one misses
 };

@@ -80,14 +80,14 @@ bool DatagramCarrier::pump(Flow &flow) {
   return moved;
 }
 
-network::Offered DatagramCarrier::send(network::Peer &to, network::Frame &frame) {
+network::PostResult DatagramCarrier::send(network::Peer &to, network::Frame &frame) {
   Flow &flow = *flowOf(to);
   if (!isNow() && (flow.owesEcho() || isTimeToMeasure()))
     readClock();
   flow.append(frame, packets_);
   pump(flow);
   letTimePass();
-  return network::Offered::Taken;
+  return network::PostResult::Ok;
 }
 
 // What the kernel does not take is asked for again.
@@ -139,12 +139,12 @@ template <typename Take> bool DatagramCarrier::receiveOn(int file, Take takeOne)
 
 bool DatagramCarrier::receive() {
   bool moved = receiveOn(socket_, [this](auto datagram) { take(datagram); });
-  for (const Casting::Listener &listener : casting_.listeners())
-    moved |=
-        receiveOn(listener.file, [&](auto datagram) { casting_.takeCast(listener, datagram); });
+  for (const DatagramMulticast::Listener &listener : multicast_.listeners())
+    moved |= receiveOn(listener.file,
+                       [&](auto datagram) { multicast_.takeMulticast(listener, datagram); });
   if (!touched_.empty())
     reportAll();
-  casting_.sayOwed();
+  multicast_.sayOwed();
   return moved;
 }
 
@@ -161,7 +161,7 @@ Flow *DatagramCarrier::senderOf(const PacketHeader &header) {
     return lastSender_;
   auto known = flowByRank_.find(header.from);
   network::Peer *peer =
-      known == flowByRank_.end() ? reader_->onKnock(header.from) : &known->second->peer;
+      known == flowByRank_.end() ? reader_->onConnectRequest(header.from) : &known->second->peer;
   return lastSender_ = peer ? flowOf(*peer) : nullptr;
 }
 
@@ -193,7 +193,7 @@ void DatagramCarrier::take(std::span<const std::byte> datagram) {
   if (header.kind == PacketKind::Data)
     takeData(*flow, *packet);
   else if (hasBody(header.kind))
-    casting_.take(*flow, header.kind, packet->body);
+    multicast_.take(*flow, header.kind, packet->body);
 }
 
 void DatagramCarrier::finishFrames() {
@@ -311,7 +311,7 @@ void DatagramCarrier::askAround() {
       ask(*flow);
     remind(*flow);
   }
-  nextTimer_ = std::min(nextTimer_, casting_.askAround());
+  nextTimer_ = std::min(nextTimer_, multicast_.askAround());
 }
 
 // A peer that has disconnected and answers no more has left with all that it wanted.
@@ -330,7 +330,7 @@ void DatagramCarrier::ask(Flow &flow) {
   say(flow, PacketKind::Ask);
   if (isInVain)
     say(flow, PacketKind::Probe);
-  casting_.complainTo(flow);
+  multicast_.complainTo(flow);
 }
 
 } // namespace colldsl::datagram

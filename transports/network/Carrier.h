@@ -1,8 +1,8 @@
-/// What carries frames to other ranks: the library of a network, as Mail uses it.
+/// What carries frames to other ranks: the library of a network, as ActiveMessages uses it.
 ///
-/// Frames to one peer arrive once and in order, or the peer is lost. A carrier that can (Powers::
-/// moves) reads and writes memory of peers, in no order. Nothing waits: what it does not take now
-/// is offered again after the next poll.
+/// Frames to one peer arrive once and in order, or the peer is lost. A carrier that can
+/// (Capabilities:: moves) reads and writes memory of peers, in no order. Nothing waits: what it
+/// does not take now is offered again after the next poll.
 ///
 /// Ownership: what is offered and taken stays where it is until the reader is told that it is done
 /// or failed. Errors: values, and losses that the reader is told of.
@@ -32,12 +32,12 @@ struct Peer;
 inline constexpr uint32_t kMostPieces = 32;
 
 /// What a carrier can do for us.
-struct Powers {
+struct Capabilities {
   std::string_view name;            ///< of the transport
   uint64_t injectBytes = 0;         ///< frames up to this need no buffer of ours
   uint32_t frameBytes = UINT16_MAX; ///< longer frames may be overtaken by those behind them
   uint32_t pieces = 1;              ///< of memory, at this end of a read or a write
-  uint32_t stretches = 1;           ///< at the other end of a write
+  uint32_t remoteIovs = 1;          ///< at the other end of a write
   uint64_t moveBytes = UINT64_MAX;  ///< that one read or write brings at most
   bool moves = false;               ///< reads and writes memory of others
   bool byAddress = false;           ///< others name memory by its address; else by its distance
@@ -90,17 +90,17 @@ struct MoveSpec {
   iovec pieces[kMostPieces] = {}; ///< here
   void *descriptors[kMostPieces] = {};
   uint32_t count = 0;
-  uint64_t address = 0;                    ///< there
-  std::span<const Stretch> stretches = {}; ///< of a write, in place of `address`; of all bytes
+  uint64_t address = 0;                       ///< there
+  std::span<const RemoteIov> remoteIovs = {}; ///< of a write, in place of `address`; of all bytes
   uint64_t key = 0;
   uint64_t bytes = 0;
   uint32_t ticket = 0; ///< of a write: comes to the peer after the last byte
 };
 
-enum class Offered : uint8_t {
-  Taken,
-  Later,  ///< not now
-  Refused ///< see reason()
+enum class PostResult : uint8_t {
+  Ok,
+  NoResource, ///< not now
+  Error       ///< see reason()
 };
 
 /// What comes of it. May call everything of the carrier but poll().
@@ -114,7 +114,7 @@ public:
   virtual void onWritten(uint32_t ticket) = 0;
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   /// A rank that has not been reached yet says something. Null: nobody knows it.
-  virtual Peer *onKnock(Rank from) = 0;
+  virtual Peer *onConnectRequest(Rank from) = 0;
   /// From a thread of the carrier's, which holds no lock: a peer waits for what nobody polls. The
   /// reader's owner is to lock itself and poll.
   virtual void onNeglected() = 0;
@@ -132,22 +132,22 @@ class Carrier {
 public:
   virtual ~Carrier() = default;
 
-  const Powers &powers() const { return powers_; }
+  const Capabilities &capabilities() const { return capabilities_; }
 
-  /// Where others find it: at most Card::kMostAddressBytes.
+  /// Where others find it: at most RankAddress::kMostAddressBytes.
   virtual Result<std::vector<std::byte>> address() const = 0;
 
   /// Before all below. `reader` outlives it.
   virtual Status start(CarrierReader &reader, const Owner &owner) = 0;
 
   /// Enters a peer, of which rank and token are known, and whose `handle` is the carrier's to set.
-  virtual Status reach(Peer &peer, const Card &card) = 0;
+  virtual Status reach(Peer &peer, const RankAddress &rankAddress) = 0;
 
-  virtual Offered send(Peer &to, Frame &frame) = 0;
-  /// At most Powers::injectBytes, which the caller may use again at once.
-  virtual Offered inject(Peer &to, std::span<const std::byte> frame) = 0;
-  virtual Offered read(Move &move, const MoveSpec &spec) = 0;
-  virtual Offered write(Move &move, const MoveSpec &spec) = 0;
+  virtual PostResult send(Peer &to, Frame &frame) = 0;
+  /// At most Capabilities::injectBytes, which the caller may use again at once.
+  virtual PostResult inject(Peer &to, std::span<const std::byte> frame) = 0;
+  virtual PostResult read(Move &move, const MoveSpec &spec) = 0;
+  virtual PostResult write(Move &move, const MoveSpec &spec) = 0;
   /// Why the last offer was refused.
   const std::string &reason() const { return reason_; }
 
@@ -162,13 +162,13 @@ public:
   /// Null: all goes to one peer at a time.
   virtual Multicast *multicast() { return nullptr; }
 
-  virtual Result<Region> know(const iovec &memory, Access access) = 0;
+  virtual Result<Region> registerMemory(const iovec &memory, Access access) = 0;
 
   /// As others name this address, which lies in registered memory that begins at `begin`.
   uint64_t named(const void *address, const void *begin) const {
-    return powers_.byAddress ? reinterpret_cast<uint64_t>(address)
-                             : static_cast<uint64_t>(static_cast<const char *>(address) -
-                                                     static_cast<const char *>(begin));
+    return capabilities_.byAddress ? reinterpret_cast<uint64_t>(address)
+                                   : static_cast<uint64_t>(static_cast<const char *>(address) -
+                                                           static_cast<const char *>(begin));
   }
 
   /// Takes what came. True: something moved.
@@ -196,7 +196,7 @@ public:
   virtual uint64_t bytes() const = 0;
 
 protected:
-  Powers powers_;
+  Capabilities capabilities_;
   std::string reason_;
 };
 

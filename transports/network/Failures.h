@@ -1,4 +1,4 @@
-/// How ranks tell each other of failures. Internal to whoever reads mail.
+/// How ranks tell each other of failures. Internal to whoever reads am.
 #pragma once
 
 #include "transports/Transport.h"

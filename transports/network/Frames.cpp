@@ -6,8 +6,9 @@ bool FramePool::grow() {
   Block block;
   block.memory.resize(uint64_t{frameBytes_} * growth_);
   block.frames.resize(growth_);
-  if (carrier_.powers().local) {
-    Result<Region> region = carrier_.know({block.memory.data(), block.memory.size()}, access_);
+  if (carrier_.capabilities().local) {
+    Result<Region> region =
+        carrier_.registerMemory({block.memory.data(), block.memory.size()}, access_);
     if (!region)
       return false;
     block.region = region.take();

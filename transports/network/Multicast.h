@@ -7,22 +7,22 @@
 /// Not thread safe. Errors: values.
 #pragma once
 
-#include "transports/network/Mail.h"
+#include "transports/network/ActiveMessages.h"
 
 namespace colldsl::network {
 
 /// What comes of it. May call everything of Multicast.
-class MulticastReader {
+class MulticastHandler {
 public:
-  virtual ~MulticastReader() = default;
+  virtual ~MulticastHandler() = default;
   /// A frame of a group that this peer is the root of. Valid during the call.
-  virtual void onCast(Peer &root, std::span<const std::byte> frame) = 0;
+  virtual void onMulticast(Peer &root, std::span<const std::byte> frame) = 0;
   /// To be said to a peer, once and in order, whose Multicast::onSaid() wants it; at most as many
   /// bytes as a frame's body has.
   virtual void sayFor(Peer &to, std::span<const std::byte> bytes) = 0;
 };
 
-struct CastWay {
+struct MulticastFlags {
   bool stays = false;     ///< the second part, where it is, until all have heard it
   bool isAwaited = false; ///< somebody waits until all have heard it
 };
@@ -34,7 +34,7 @@ public:
   virtual ~Multicast() = default;
 
   /// Before all below. `reader` outlives it.
-  virtual void readBy(MulticastReader &reader) = 0;
+  virtual void readBy(MulticastHandler &reader) = 0;
 
   /// Of a frame, at most.
   virtual uint32_t frameBytes() const = 0;
@@ -47,17 +47,17 @@ public:
   virtual bool hasRoom(Group group) const = 0;
 
   /// Says a frame of two parts and returns its number; there is room. The first part is copied.
-  virtual uint64_t cast(Group group, std::span<const std::byte> head,
-                        std::span<const std::byte> body, const CastWay &way) = 0;
+  virtual uint64_t send(Group group, std::span<const std::byte> head,
+                        std::span<const std::byte> body, const MulticastFlags &way) = 0;
   /// Whether all members have this frame, and all before it.
-  virtual bool isHeard(Group group, uint64_t number) const = 0;
+  virtual bool isAcknowledged(Group group, uint64_t number) const = 0;
   /// Copies what stays, for the caller wants its memory back.
   virtual void letGo(Group group) = 0;
 
   /// What a peer wanted to be said to this rank.
   virtual void onSaid(Peer &from, std::span<const std::byte> bytes) = 0;
 
-  /// Whether all that was cast was heard.
+  /// Whether all that was multicast was heard.
   virtual bool isIdle() const = 0;
 };
 

@@ -14,7 +14,7 @@ bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access acce
   if (isKnown)
     return true;
   known.region.reset();
-  Result<Region> region = carrier.know(memory, access);
+  Result<Region> region = carrier.registerMemory(memory, access);
   if (!region)
     return false;
   known.region = region.take();

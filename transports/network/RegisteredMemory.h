@@ -2,7 +2,7 @@
 /// of the requests.
 #pragma once
 
-#include "transports/network/Mail.h"
+#include "transports/network/ActiveMessages.h"
 
 namespace colldsl::network {
 

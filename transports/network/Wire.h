@@ -25,7 +25,8 @@ enum class Kind : uint8_t {
   ProbeReply,  ///< ProbeBody
   Failed,      ///< the stream, or everything, failed: FailureBody
   Credit,      ///< nothing but `consumed`
-  Cast,        ///< to several peers at once: CastBody, and the body of its kind; by multicast alone
+  Multicast,   ///< to several peers at once: MulticastBody, and the body of its kind; by multicast
+               ///< alone
   Group,       ///< what the carrier's multicast has to say
   Disconnect,  ///< nothing follows; answered by DisconnectAck
   DisconnectAck,
@@ -58,7 +59,7 @@ struct RtsBody {
   uint64_t address; ///< as the carrier wants it
   uint64_t key;
   uint32_t isReadable; ///< address and key are valid
-  uint32_t stretches;  ///< of memory, that the sender can write it to at once; 0: it cannot
+  uint32_t remoteIovs; ///< of memory, that the sender can write it to at once; 0: it cannot
 };
 
 struct RtrBody {
@@ -67,20 +68,20 @@ struct RtrBody {
   uint64_t key;
   uint32_t ticket;    ///< sent along with the last byte
   uint8_t isWritable; ///< address, key and ticket are valid; else in fragments
-  uint8_t stretches;  ///< of memory, which follow; none: `bytes` at `address`
+  uint8_t remoteIovs; ///< of memory, which follow; none: `bytes` at `address`
   uint16_t unused;
 };
 
 /// A part of where a message is wanted.
-struct Stretch {
+struct RemoteIov {
   uint64_t address;
   uint64_t bytes;
 };
 /// Of one place, at most.
-inline constexpr uint32_t kMostStretches = 15;
+inline constexpr uint32_t kMostRemoteIovs = 15;
 
 struct CloseBody {
-  uint64_t casts; ///< frames of the stream that the receiver was sent together with others
+  uint64_t multicasts; ///< frames of the stream that the receiver was sent together with others
 };
 
 /// How far a rank is with its end of a message, in one run.
@@ -95,10 +96,10 @@ struct ProbeBody {
   Progress progress = Progress::NotYet;
   uint8_t isPut = 0; ///< the sender put the message of that run into the receiver's buffer
   uint8_t unused[5] = {};
-  uint64_t casts = 0; ///< frames of the message that went to the rank that asks and to others
+  uint64_t multicasts = 0; ///< frames of the message that went to the rank that asks and to others
 };
 
-struct CastBody {
+struct MulticastBody {
   MessageId message; ///< as the schedule names it: its place is not the same for all
   Kind kind;         ///< Eager or Fragment
   uint8_t unused[7];
@@ -113,11 +114,11 @@ struct FailureBody {
 };
 
 /// Where a rank is, and what proves to it that one is of its job.
-struct Card {
+struct RankAddress {
   static constexpr uint32_t kMostAddressBytes = 96;
   uint64_t token = 0;
-  Address watchAddress;
-  uint16_t watchPort = 0; ///< in network order
+  Address monitorAddress;
+  uint16_t monitorPort = 0; ///< in network order
   uint16_t addressBytes = 0;
   std::array<std::byte, kMostAddressBytes> address = {};
 };

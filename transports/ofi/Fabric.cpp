@@ -144,17 +144,17 @@ Result<std::unique_ptr<Fabric>> Fabric::open(const Options &options, Calls &call
 
 void Fabric::notePowers(const Options &options) {
   const fi_domain_attr &domain = *info_->domain_attr;
-  powers_.name = "ofi";
-  powers_.injectBytes = info_->tx_attr->inject_size;
+  capabilities_.name = "ofi";
+  capabilities_.injectBytes = info_->tx_attr->inject_size;
   if (providerName().find("ofi_rxm") != std::string::npos)
-    powers_.frameBytes = kRxmFrameBytes;
-  powers_.pieces = static_cast<uint32_t>(
+    capabilities_.frameBytes = kRxmFrameBytes;
+  capabilities_.pieces = static_cast<uint32_t>(
       std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{network::kMostPieces})));
-  powers_.moves =
+  capabilities_.moves =
       options.direct && (info_->caps & FI_RMA) != 0 && domain.cq_data_size >= kDataBytes;
-  powers_.byAddress = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
-  powers_.local = (domain.mr_mode & FI_MR_LOCAL) != 0;
-  powers_.pins = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
+  capabilities_.byAddress = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
+  capabilities_.local = (domain.mr_mode & FI_MR_LOCAL) != 0;
+  capabilities_.pins = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
 }
 
 Status Fabric::openQueue() {
@@ -232,7 +232,7 @@ Result<fi_addr_t> Fabric::reach(const std::byte *address) {
 }
 
 // A key that is taken is not an error: the next one is tried.
-Result<Region> Fabric::know(const iovec &memory, Access access) {
+Result<Region> Fabric::registerMemory(const iovec &memory, Access access) {
   const fi_domain_attr &domain = *info_->domain_attr;
   int code = 0;
   for (int tries = 0; tries < 4; ++tries) {

@@ -20,7 +20,7 @@ public:
   /// `calls` outlives it.
   static Result<std::unique_ptr<Fabric>> open(const Options &options, Calls &calls);
 
-  const network::Powers &powers() const { return powers_; }
+  const network::Capabilities &capabilities() const { return capabilities_; }
   std::string providerName() const { return info_->fabric_attr->prov_name; }
 
   /// Where others find it.
@@ -28,7 +28,7 @@ public:
   Result<fi_addr_t> reach(const std::byte *address);
 
   /// Keys are random, where the provider leaves the choice: nobody guesses one.
-  Result<network::Region> know(const iovec &memory, network::Access access);
+  Result<network::Region> registerMemory(const iovec &memory, network::Access access);
 
   /// Afterwards the provider uses no memory of ours any more.
   void stop() { endpoint_.reset(); }
@@ -64,7 +64,7 @@ private:
 
   Calls &calls_;
   Info info_;
-  network::Powers powers_;
+  network::Capabilities capabilities_;
   int waitFd_ = -1;    ///< where a file descriptor tells of news
   uint32_t asked_ = 0; ///< ifIdle(), since there was news
   uint64_t nextKey_ = 0;

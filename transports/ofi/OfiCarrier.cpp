@@ -10,9 +10,9 @@ namespace {
 using network::Frame;
 using network::Move;
 using network::MoveSpec;
-using network::Offered;
 using network::Operation;
 using network::Peer;
+using network::PostResult;
 
 // Looks at the queue in a row; then others get their turn.
 constexpr int kMostLooks = 4;
@@ -40,7 +40,7 @@ fi_msg_rma messageOf(Move &move, const MoveSpec &spec, const fi_rma_iov &there, 
 
 OfiCarrier::OfiCarrier(std::unique_ptr<Fabric> fabric, Calls &calls, uint32_t receives)
     : fabric_(std::move(fabric)), calls_(calls), receives_(receives) {
-  powers_ = fabric_->powers();
+  capabilities_ = fabric_->capabilities();
 }
 
 Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Calls &calls) {
@@ -66,38 +66,38 @@ Status OfiCarrier::start(network::CarrierReader &reader, const network::Owner &o
   return isBroken_ ? Status::error("the provider takes no receives") : Status();
 }
 
-Status OfiCarrier::reach(Peer &peer, const network::Card &card) {
-  Result<fi_addr_t> handle = fabric_->reach(card.address.data());
+Status OfiCarrier::reach(Peer &peer, const network::RankAddress &rankAddress) {
+  Result<fi_addr_t> handle = fabric_->reach(rankAddress.address.data());
   if (handle)
     peer.handle = *handle;
   return handle.status();
 }
 
-Offered OfiCarrier::offered(ssize_t code) {
+PostResult OfiCarrier::offered(ssize_t code) {
   if (code == 0)
-    return Offered::Taken;
+    return PostResult::Ok;
   if (code == -FI_EAGAIN)
-    return Offered::Later;
+    return PostResult::NoResource;
   reason_ = textOf(code);
-  return Offered::Refused;
+  return PostResult::Error;
 }
 
-Offered OfiCarrier::send(Peer &to, Frame &frame) {
+PostResult OfiCarrier::send(Peer &to, Frame &frame) {
   return offered(calls_.send(fabric_->endpoint(), frame.data, frame.bytes, frame.descriptor,
                              to.handle, static_cast<Operation *>(&frame)));
 }
 
-Offered OfiCarrier::inject(Peer &to, std::span<const std::byte> frame) {
+PostResult OfiCarrier::inject(Peer &to, std::span<const std::byte> frame) {
   return offered(calls_.inject(fabric_->endpoint(), frame.data(), frame.size(), to.handle));
 }
 
-Offered OfiCarrier::read(Move &move, const MoveSpec &spec) {
+PostResult OfiCarrier::read(Move &move, const MoveSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMostPieces];
   return offered(calls_.read(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
 }
 
-Offered OfiCarrier::write(Move &move, const MoveSpec &spec) {
+PostResult OfiCarrier::write(Move &move, const MoveSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMostPieces];
   return offered(calls_.write(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));

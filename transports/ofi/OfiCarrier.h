@@ -1,8 +1,8 @@
 /// Frames, reads and writes over a reliable datagram endpoint of libfabric.
 #pragma once
 
+#include "transports/network/ActiveMessages.h"
 #include "transports/network/Carrier.h"
-#include "transports/network/Mail.h"
 #include "transports/ofi/Fabric.h"
 
 namespace colldsl::ofi {
@@ -15,13 +15,13 @@ public:
 
   Result<std::vector<std::byte>> address() const override { return fabric_->address(); }
   Status start(network::CarrierReader &reader, const network::Owner &owner) override;
-  Status reach(network::Peer &peer, const network::Card &card) override;
-  network::Offered send(network::Peer &to, network::Frame &frame) override;
-  network::Offered inject(network::Peer &to, std::span<const std::byte> frame) override;
-  network::Offered read(network::Move &move, const network::MoveSpec &spec) override;
-  network::Offered write(network::Move &move, const network::MoveSpec &spec) override;
-  Result<network::Region> know(const iovec &memory, network::Access access) override {
-    return fabric_->know(memory, access);
+  Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
+  network::PostResult send(network::Peer &to, network::Frame &frame) override;
+  network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
+  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
+  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
+  Result<network::Region> registerMemory(const iovec &memory, network::Access access) override {
+    return fabric_->registerMemory(memory, access);
   }
   bool poll() override;
   std::optional<Wait> ifIdle() override { return fabric_->ifIdle(); }
@@ -32,7 +32,7 @@ public:
 
 private:
   OfiCarrier(std::unique_ptr<Fabric> fabric, Calls &calls, uint32_t receives);
-  network::Offered offered(ssize_t code);
+  network::PostResult offered(ssize_t code);
   void listen(network::Frame &frame);
   bool listenAgain();
   void take(const fi_cq_data_entry &entry);

@@ -120,11 +120,12 @@ Status Caller::start(network::Carrier &, ConnectorHost &host, const network::Own
   return {};
 }
 
-Result<std::unique_ptr<Link>> Caller::reach(network::Peer &peer, const network::Card &card) {
-  if (card.addressBytes != sizeof(Address))
+Result<std::unique_ptr<Link>> Caller::reach(network::Peer &peer,
+                                            const network::RankAddress &rankAddress) {
+  if (rankAddress.addressBytes != sizeof(Address))
     return Status::error("it has no address of such an RDMA device");
   auto link = std::make_unique<Called>(peer);
-  std::memcpy(&link->address, card.address.data(), sizeof(Address));
+  std::memcpy(&link->address, rankAddress.address.data(), sizeof(Address));
   return std::unique_ptr<Link>(std::move(link));
 }
 
@@ -309,7 +310,7 @@ Status Caller::proceed(Called &link, const Event &event) {
 
 // Whoever calls once more has given up what it said before.
 void Caller::answer(CmId id, const Greeting &greeting) {
-  auto *link = static_cast<Called *>(host_->onKnock(greeting.token, greeting.from));
+  auto *link = static_cast<Called *>(host_->onConnectRequest(greeting.token, greeting.from));
   bool isMine = link && link->id && link->hasCalled && index(owner_.self) > index(greeting.from);
   if (!link || greeting.frames == 0 || isMine || link->state == Link::State::Ready) {
     CmLibrary::get().reject(id.get(), nullptr, 0);

@@ -32,7 +32,8 @@ public:
   std::vector<std::byte> address() const override;
   Status start(network::Carrier &carrier, ConnectorHost &host,
                const network::Owner &owner) override;
-  Result<std::unique_ptr<Link>> reach(network::Peer &peer, const network::Card &card) override;
+  Result<std::unique_ptr<Link>> reach(network::Peer &peer,
+                                      const network::RankAddress &rankAddress) override;
   Status begin(Link &link) override;
   bool take(const ibv_wc &) override { return false; }
   void heard(Link &link) override;
@@ -46,7 +47,7 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   struct Called;
-  /// Where a rank is called; travels in its card.
+  /// Where a rank is called; travels in its rankAddress.
   struct Address {
     network::Address address;
     uint16_t port = 0; ///< in network order

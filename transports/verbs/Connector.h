@@ -6,7 +6,7 @@
 /// the kernel gives it up. Not thread safe. Errors: values, and failures that the host is told of.
 #pragma once
 
-#include "transports/network/Mail.h"
+#include "transports/network/ActiveMessages.h"
 #include "transports/verbs/Calls.h"
 #include "transports/verbs/Device.h"
 
@@ -41,7 +41,7 @@ class ConnectorHost {
 public:
   virtual ~ConnectorHost() = default;
   /// Somebody wants a connection, and names this rank's token. Null: a stranger, or a lost peer.
-  virtual Link *onKnock(uint64_t token, Rank from) = 0;
+  virtual Link *onConnectRequest(uint64_t token, Rank from) = 0;
   /// What queue pairs are to be like.
   virtual ibv_qp_init_attr wantedPair() const = 0;
   /// The pair of a link is made, and connected next: the peer has room for `frames` frames of this
@@ -67,7 +67,8 @@ public:
   virtual Status start(network::Carrier &carrier, ConnectorHost &host,
                        const network::Owner &owner) = 0;
   /// A peer that is not connected yet.
-  virtual Result<std::unique_ptr<Link>> reach(network::Peer &peer, const network::Card &card) = 0;
+  virtual Result<std::unique_ptr<Link>> reach(network::Peer &peer,
+                                              const network::RankAddress &rankAddress) = 0;
   /// Connects an idle one.
   virtual Status begin(Link &link) = 0;
 

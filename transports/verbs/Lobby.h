@@ -4,7 +4,7 @@
 /// Not thread safe.
 #pragma once
 
-#include "transports/network/Mail.h"
+#include "transports/network/ActiveMessages.h"
 #include "transports/verbs/Calls.h"
 #include "transports/verbs/Device.h"
 #include "transports/verbs/Handshake.h"
@@ -13,7 +13,7 @@
 
 namespace colldsl::verbs {
 
-/// Where a rank's lobby is; travels in its card.
+/// Where a rank's lobby is; travels in its rankAddress.
 struct LobbyAddress {
   std::array<uint8_t, 16> gid = {};
   uint32_t pair = 0;
@@ -21,7 +21,7 @@ struct LobbyAddress {
   uint16_t lid = 0;
   uint16_t unused = 0;
 };
-static_assert(sizeof(LobbyAddress) <= network::Card::kMostAddressBytes);
+static_assert(sizeof(LobbyAddress) <= network::RankAddress::kMostAddressBytes);
 
 class Lobby {
 public:

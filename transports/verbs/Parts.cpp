@@ -5,8 +5,8 @@
 namespace colldsl::verbs {
 
 Parts::Parts(const network::MoveSpec &spec, uint32_t mostPieces, uint64_t mostBytes) {
-  network::Stretch whole{spec.address, spec.bytes};
-  std::span<const network::Stretch> there = spec.stretches;
+  network::RemoteIov whole{spec.address, spec.bytes};
+  std::span<const network::RemoteIov> there = spec.remoteIovs;
   if (there.empty())
     there = {&whole, 1};
   size_t stretch = 0;

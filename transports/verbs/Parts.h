@@ -22,7 +22,7 @@ struct Parts {
   };
   /// That a read or write is parted into for its length.
   static constexpr uint32_t kMostOfLength = 16;
-  static constexpr uint32_t kMost = network::kMostPieces + network::kMostStretches + kMostOfLength;
+  static constexpr uint32_t kMost = network::kMostPieces + network::kMostRemoteIovs + kMostOfLength;
 
   Parts(const network::MoveSpec &spec, uint32_t mostPieces, uint64_t mostBytes);
 

@@ -23,7 +23,7 @@ struct Shaker::Shaken : Link {
   Shaken(network::Peer &peer, const Handshake &handshake) : Link(peer), handshake(handshake) {}
   Handshake handshake;
   LobbyAddress address;
-  QueueCard card; ///< of this end
+  QueueCard rankAddress; ///< of this end
   AddressHandle path;
 };
 
@@ -45,14 +45,15 @@ Status Shaker::start(network::Carrier &carrier, ConnectorHost &host, const netwo
   return lobby_.start(carrier);
 }
 
-Result<std::unique_ptr<Link>> Shaker::reach(network::Peer &peer, const network::Card &card) {
-  if (card.addressBytes != sizeof(LobbyAddress))
+Result<std::unique_ptr<Link>> Shaker::reach(network::Peer &peer,
+                                            const network::RankAddress &rankAddress) {
+  if (rankAddress.addressBytes != sizeof(LobbyAddress))
     return Status::error("it has no address of such an RDMA device");
   uint32_t sequence = 0;
   if (Status s = randomize(sequence); !s)
     return s;
   auto link = std::make_unique<Shaken>(peer, Handshake(self_, peer.rank, sequence));
-  std::memcpy(&link->address, card.address.data(), sizeof(LobbyAddress));
+  std::memcpy(&link->address, rankAddress.address.data(), sizeof(LobbyAddress));
   return std::unique_ptr<Link>(std::move(link));
 }
 
@@ -66,13 +67,13 @@ Status Shaker::makePair(Shaken &link) {
   if (!pair)
     return pair.status();
   link.pair = pair.take();
-  QueueCard &card = link.card;
-  if (Status s = randomize(card.firstSequence); !s)
+  QueueCard &rankAddress = link.rankAddress;
+  if (Status s = randomize(rankAddress.firstSequence); !s)
     return s;
-  card.number = link.pair->qp_num;
-  card.firstSequence &= 0xffffff;
-  card.mtu = device_.portLimits().active_mtu;
-  card.reads = static_cast<uint32_t>(std::min(device_.limits().max_qp_rd_atom, kMostReads));
+  rankAddress.number = link.pair->qp_num;
+  rankAddress.firstSequence &= 0xffffff;
+  rankAddress.mtu = device_.portLimits().active_mtu;
+  rankAddress.reads = static_cast<uint32_t>(std::min(device_.limits().max_qp_rd_atom, kMostReads));
   ibv_qp_attr attributes = {};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device_.port();
@@ -85,10 +86,10 @@ Status Shaker::makePair(Shaken &link) {
 Status Shaker::letReceive(Shaken &link, const QueueCard &there) {
   ibv_qp_attr attributes = {};
   attributes.qp_state = IBV_QPS_RTR;
-  attributes.path_mtu = static_cast<ibv_mtu>(std::min(link.card.mtu, there.mtu));
+  attributes.path_mtu = static_cast<ibv_mtu>(std::min(link.rankAddress.mtu, there.mtu));
   attributes.dest_qp_num = there.number;
   attributes.rq_psn = there.firstSequence;
-  attributes.max_dest_rd_atomic = static_cast<uint8_t>(link.card.reads);
+  attributes.max_dest_rd_atomic = static_cast<uint8_t>(link.rankAddress.reads);
   attributes.min_rnr_timer = kNotReadyPause;
   attributes.ah_attr = routeTo(device_, link.address);
   return device_.change(link.pair.get(), attributes,
@@ -105,7 +106,7 @@ Status Shaker::letSend(Shaken &link, const QueueCard &there) {
   attributes.timeout = kTimeout;
   attributes.retry_cnt = kRetries;
   attributes.rnr_retry = kForEver;
-  attributes.sq_psn = link.card.firstSequence;
+  attributes.sq_psn = link.rankAddress.firstSequence;
   attributes.max_rd_atomic = static_cast<uint8_t>(reads);
   return device_.change(link.pair.get(), attributes,
                         IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
@@ -124,7 +125,7 @@ Status Shaker::begin(Link &link) {
 
 Status Shaker::say(Shaken &link, Shake shake) {
   shake.token = link.peer.token;
-  shake.queue = link.card;
+  shake.queue = link.rankAddress;
   return lobby_.say(link.path.get(), link.address, shake);
 }
 
@@ -137,7 +138,7 @@ bool Shaker::take(const ibv_wc &completion) {
 }
 
 void Shaker::hear(const Shake &shake) {
-  Link *link = host_->onKnock(shake.token, shake.from);
+  Link *link = host_->onConnectRequest(shake.token, shake.from);
   if (!link)
     return;
   if (Status s = follow(static_cast<Shaken &>(*link), shake); !s)

@@ -14,7 +14,8 @@ public:
   std::vector<std::byte> address() const override;
   Status start(network::Carrier &carrier, ConnectorHost &host,
                const network::Owner &owner) override;
-  Result<std::unique_ptr<Link>> reach(network::Peer &peer, const network::Card &card) override;
+  Result<std::unique_ptr<Link>> reach(network::Peer &peer,
+                                      const network::RankAddress &rankAddress) override;
   Status begin(Link &link) override;
   bool take(const ibv_wc &completion) override;
   void heard(Link &) override {}

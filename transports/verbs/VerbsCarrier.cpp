@@ -16,9 +16,9 @@ using network::Access;
 using network::Frame;
 using network::Move;
 using network::MoveSpec;
-using network::Offered;
 using network::Operation;
 using network::Peer;
+using network::PostResult;
 
 // Looks at the queue in a row; then others get their turn.
 constexpr int kMostLooks = 4;
@@ -111,7 +111,7 @@ Status VerbsCarrier::probePair() {
   for (;; inlineBytes_ /= 2) {
     ibv_qp_init_attr wanted = wantedPair();
     Result<QueuePair> pair = device_->makeQueuePair(wanted);
-    powers_.injectBytes = std::min(wanted.cap.max_inline_data, inlineBytes_);
+    capabilities_.injectBytes = std::min(wanted.cap.max_inline_data, inlineBytes_);
     if (pair || inlineBytes_ <= sizeof(network::Header))
       return pair.status();
   }
@@ -120,16 +120,16 @@ Status VerbsCarrier::probePair() {
 Status VerbsCarrier::probe() {
   if (Status s = probePair(); !s)
     return s;
-  if (device_->isIwarp() && powers_.injectBytes < sizeof(Note))
+  if (device_->isIwarp() && capabilities_.injectBytes < sizeof(Note))
     return Status::error("the device takes no bytes inside requests");
-  powers_.name = "verbs";
+  capabilities_.name = "verbs";
   uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, Parts::kMostOfLength);
-  powers_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
-  powers_.pieces = std::min(network::kMostPieces, piecesPerRequest_ * parts);
-  powers_.stretches = std::min(network::kMostStretches, parts);
-  powers_.gathers = true;
-  powers_.moves = options_.direct;
-  powers_.byAddress = powers_.local = powers_.pins = true;
+  capabilities_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
+  capabilities_.pieces = std::min(network::kMostPieces, piecesPerRequest_ * parts);
+  capabilities_.remoteIovs = std::min(network::kMostRemoteIovs, parts);
+  capabilities_.gathers = true;
+  capabilities_.moves = options_.direct;
+  capabilities_.byAddress = capabilities_.local = capabilities_.pins = true;
   uint32_t ofPeer = options_.framesPerPeer + Credits::kSpare + options_.sendsPerPeer;
   uint32_t reserved = device_->isIwarp() ? 0 : options_.receives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
@@ -183,8 +183,8 @@ void VerbsCarrier::unprepare(Link &link) {
   connection.receives.close();
 }
 
-Status VerbsCarrier::reach(Peer &peer, const network::Card &card) {
-  Result<std::unique_ptr<Link>> link = connector_->reach(peer, card);
+Status VerbsCarrier::reach(Peer &peer, const network::RankAddress &rankAddress) {
+  Result<std::unique_ptr<Link>> link = connector_->reach(peer, rankAddress);
   if (!link)
     return link.status();
   peer.handle = connections_.size();
@@ -192,9 +192,9 @@ Status VerbsCarrier::reach(Peer &peer, const network::Card &card) {
   return {};
 }
 
-Link *VerbsCarrier::onKnock(uint64_t token, Rank from) {
+Link *VerbsCarrier::onConnectRequest(uint64_t token, Rank from) {
   bool isOurs = token == owner_.token && from != owner_.self;
-  Peer *peer = isOurs ? reader_->onKnock(from) : nullptr;
+  Peer *peer = isOurs ? reader_->onConnectRequest(from) : nullptr;
   refused_ += !peer;
   return peer && !peer->isLost ? connectionOf(*peer).link.get() : nullptr;
 }
@@ -203,7 +203,7 @@ void VerbsCarrier::lose(Link &link, const std::string &reason) {
   reader_->onLost(link.peer, reason);
 }
 
-Result<network::Region> VerbsCarrier::know(const iovec &memory, Access access) {
+Result<network::Region> VerbsCarrier::registerMemory(const iovec &memory, Access access) {
   ibv_mr *region =
       calls_.registerMemory(device_->domain(), memory, flagsOf(access, device_->isIwarp()));
   if (!region)
@@ -222,11 +222,11 @@ bool VerbsCarrier::fits(const Connection &connection, const Need &need) const {
 
 // Nothing, if so many requests for so many pieces of memory can be added, and so many frames be
 // received there.
-std::optional<Offered> VerbsCarrier::unfit(Connection &connection, const Need &need) {
+std::optional<PostResult> VerbsCarrier::unfit(Connection &connection, const Need &need) {
   if (connection.link->state == Link::State::Idle) {
     if (Status s = connector_->begin(*connection.link); !s) {
       reason_ = s.message();
-      return Offered::Refused;
+      return PostResult::Error;
     }
   }
   if (!connection.requests.fits(need.requests, need.pieces))
@@ -237,7 +237,7 @@ std::optional<Offered> VerbsCarrier::unfit(Connection &connection, const Need &n
     return std::nullopt;
   }
   lacksRoom_ = true;
-  return Offered::Later;
+  return PostResult::NoResource;
 }
 
 // What the device takes now, or what has to wait for the others of its chain.
@@ -289,7 +289,7 @@ void VerbsCarrier::push() {
   });
 }
 
-Offered VerbsCarrier::send(Peer &to, Frame &frame) {
+PostResult VerbsCarrier::send(Peer &to, Frame &frame) {
   Connection &connection = connectionOf(to);
   if (auto verdict = unfit(connection, {1, 1, 1}))
     return *verdict;
@@ -303,15 +303,15 @@ Offered VerbsCarrier::send(Peer &to, Frame &frame) {
   connection.requests.add(&frame, request);
   ++open_;
   post(connection);
-  return Offered::Taken;
+  return PostResult::Ok;
 }
 
-Offered VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
+PostResult VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
   Connection &connection = connectionOf(to);
   if (auto verdict = unfit(connection, {1, 1, 1}))
     return *verdict;
   sendInline(connection, nullptr, frame);
-  return Offered::Taken;
+  return PostResult::Ok;
 }
 
 void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
@@ -330,8 +330,8 @@ void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
 
 // In more pieces than a request has, or longer than the device's longest message: several, of which
 // the last one tells. All of them are posted at once.
-Offered VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcode,
-                           ibv_wr_opcode last) {
+PostResult VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcode,
+                              ibv_wr_opcode last) {
   Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
   Connection &connection = connectionOf(*move.peer);
   uint32_t notes = last == IBV_WR_SEND; // in place of an immediate value
@@ -353,14 +353,14 @@ Offered VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcod
     addNote(connection, &move, {.ticket = spec.ticket, .hasTicket = true});
   ++moves_;
   post(connection);
-  return Offered::Taken;
+  return PostResult::Ok;
 }
 
-Offered VerbsCarrier::read(Move &move, const MoveSpec &spec) {
+PostResult VerbsCarrier::read(Move &move, const MoveSpec &spec) {
   return this->move(move, spec, IBV_WR_RDMA_READ, IBV_WR_RDMA_READ);
 }
 
-Offered VerbsCarrier::write(Move &move, const MoveSpec &spec) {
+PostResult VerbsCarrier::write(Move &move, const MoveSpec &spec) {
   if (device_->isIwarp())
     return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_SEND);
   return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM);

@@ -19,12 +19,12 @@ public:
 
   Result<std::vector<std::byte>> address() const override;
   Status start(network::CarrierReader &reader, const network::Owner &owner) override;
-  Status reach(network::Peer &peer, const network::Card &card) override;
-  network::Offered send(network::Peer &to, network::Frame &frame) override;
-  network::Offered inject(network::Peer &to, std::span<const std::byte> frame) override;
-  network::Offered read(network::Move &move, const network::MoveSpec &spec) override;
-  network::Offered write(network::Move &move, const network::MoveSpec &spec) override;
-  Result<network::Region> know(const iovec &memory, network::Access access) override;
+  Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
+  network::PostResult send(network::Peer &to, network::Frame &frame) override;
+  network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
+  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
+  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
+  Result<network::Region> registerMemory(const iovec &memory, network::Access access) override;
   void hold() override { holds_ = true; }
   void push() override;
   bool poll() override;
@@ -58,7 +58,7 @@ private:
   Status probePair();
 
   // Connections.
-  Link *onKnock(uint64_t token, Rank from) override;
+  Link *onConnectRequest(uint64_t token, Rank from) override;
   ibv_qp_init_attr wantedPair() const override;
   Status prepare(Link &link, uint32_t frames) override;
   void unprepare(Link &link) override;
@@ -72,13 +72,13 @@ private:
     uint32_t requests, pieces, frames;
   };
   bool fits(const Connection &connection, const Need &need) const;
-  std::optional<network::Offered> unfit(Connection &connection, const Need &need);
+  std::optional<network::PostResult> unfit(Connection &connection, const Need &need);
   void post(Connection &connection);
   void postNow(Connection &connection);
   void fail(Connection &connection, int error);
   bool giveUpFailing();
-  network::Offered move(network::Move &move, const network::MoveSpec &spec, ibv_wr_opcode opcode,
-                        ibv_wr_opcode last);
+  network::PostResult move(network::Move &move, const network::MoveSpec &spec, ibv_wr_opcode opcode,
+                           ibv_wr_opcode last);
   void sendInline(Connection &connection, network::Operation *operation,
                   std::span<const std::byte> bytes);
   void addNote(Connection &connection, network::Operation *operation, Note note);

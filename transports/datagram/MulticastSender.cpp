@@ -1,4 +1,4 @@
-#include "transports/datagram/CastSender.h"
+#include "transports/datagram/MulticastSender.h"
 
 #include <algorithm>
 #include <cassert>
@@ -20,23 +20,24 @@ constexpr uint32_t kMostDeafInRow = 16;
 
 } // namespace
 
-bool CastSender::isFull() const {
-  return next_ - base_ == kCastChannels ||
-         (flightBytes_ != 0 && flightBytes_ + kCastBodyBytes > kFlightBytes);
+bool MulticastSender::isFull() const {
+  return next_ - base_ == kMulticastChannels ||
+         (flightBytes_ != 0 && flightBytes_ + kMulticastBodyBytes > kFlightBytes);
 }
 
 // Whoever was waited for may have left.
-bool CastSender::hasRoom() {
+bool MulticastSender::hasRoom() {
   if (isFull())
     reclaim();
   return !isFull();
 }
 
-CastChannel &CastSender::append(std::span<const std::byte> head, std::span<const std::byte> body,
-                                const network::CastWay &way) {
-  CastChannel &channel = channels_[next_ % kCastChannels];
+MulticastChannel &MulticastSender::append(std::span<const std::byte> head,
+                                          std::span<const std::byte> body,
+                                          const network::MulticastFlags &way) {
+  MulticastChannel &channel = channels_[next_ % kMulticastChannels];
   channel.number = next_++;
-  assert(head.size() <= kCastHeadBytes);
+  assert(head.size() <= kMulticastHeadBytes);
   std::copy(head.begin(), head.end(), channel.head.begin());
   channel.headBytes = static_cast<uint32_t>(head.size());
   if (!way.stays) {
@@ -57,8 +58,8 @@ CastChannel &CastSender::append(std::span<const std::byte> head, std::span<const
   return channel;
 }
 
-uint32_t CastSender::pieces(const CastChannel &channel, uint32_t part,
-                            std::array<iovec, 2> &found) const {
+uint32_t MulticastSender::pieces(const MulticastChannel &channel, uint32_t part,
+                                 std::array<iovec, 2> &found) const {
   uint32_t begin = part * partBytes_, end = std::min(begin + partBytes_, channel.bytes());
   uint32_t count = 0;
   if (begin < channel.headBytes) {
@@ -72,9 +73,9 @@ uint32_t CastSender::pieces(const CastChannel &channel, uint32_t part,
   return count;
 }
 
-void CastSender::letGo() {
+void MulticastSender::letGo() {
   for (uint64_t number = base_; number < next_; ++number) {
-    CastChannel &kept = channel(number);
+    MulticastChannel &kept = channel(number);
     if (kept.body.data() == kept.own.data())
       continue;
     kept.own.assign(kept.body.begin(), kept.body.end());
@@ -82,12 +83,12 @@ void CastSender::letGo() {
   }
 }
 
-void CastSender::reclaim() {
+void MulticastSender::reclaim() {
   for (uint64_t heard = this->heard(); base_ < heard; ++base_)
     flightBytes_ -= channel(base_).bytes();
 }
 
-bool CastSender::takeAck(uint32_t place, uint64_t number) {
+bool MulticastSender::takeAck(uint32_t place, uint64_t number) {
   if (place == 0 || place >= tree_.places() || number == 0 || number > next_)
     return false;
   hasNews_ |= tree_.note(place, number);
@@ -95,13 +96,13 @@ bool CastSender::takeAck(uint32_t place, uint64_t number) {
   return true;
 }
 
-bool CastSender::takeNack(uint32_t place, const CastGap &gap, TimeNs now, TimeNs guard) {
+bool MulticastSender::takeNack(uint32_t place, const MulticastGap &gap, TimeNs now, TimeNs guard) {
   if (place == 0 || place >= tree_.places())
     return false;
   if (gap.number < base_ || gap.number >= next_)
     return gap.number == next_ || gap.number < base_; // nothing was said, or it has come since
   hasNews_ = true;
-  CastChannel &asked = channel(gap.number);
+  MulticastChannel &asked = channel(gap.number);
   uint64_t all = maskOf(numParts(asked));
   if (now - asked.saidAt <= guard)
     return true;
@@ -118,9 +119,9 @@ bool CastSender::takeNack(uint32_t place, const CastGap &gap, TimeNs now, TimeNs
   return true;
 }
 
-CastChannel *CastSender::takeWanted() {
+MulticastChannel *MulticastSender::takeWanted() {
   for (; wantedFrom_ < next_; ++wantedFrom_) {
-    CastChannel &found = channel(wantedFrom_);
+    MulticastChannel &found = channel(wantedFrom_);
     if (wantedFrom_ < base_ || found.wanted == 0)
       continue;
     found.timesAgain += found.askers > 1;
@@ -132,21 +133,21 @@ CastChannel *CastSender::takeWanted() {
   return nullptr;
 }
 
-void CastSender::noteSaid(TimeNs now, TimeNs patience) {
+void MulticastSender::noteSaid(TimeNs now, TimeNs patience) {
   asked_ = 0;
   pause_ = isAwaited() ? patience : kTailFactor * patience;
   askAt_ = now + pause_;
 }
 
-uint32_t CastSender::noteAsked(TimeNs now, TimeNs longestPause) {
+uint32_t MulticastSender::noteAsked(TimeNs now, TimeNs longestPause) {
   pause_ = std::min(2 * pause_, longestPause);
   askAt_ = now + pause_;
   return asked_++;
 }
 
-uint64_t CastSender::bytes() const {
+uint64_t MulticastSender::bytes() const {
   uint64_t sum = 0;
-  for (const CastChannel &kept : channels_)
+  for (const MulticastChannel &kept : channels_)
     sum += kept.own.capacity();
   return sum;
 }

@@ -30,8 +30,8 @@ struct Peer {
   uint32_t sentConsumed = 0;        ///< of these, it says, are out of the way
   uint32_t consumed = 0;            ///< the same of what it sent
   uint32_t consumedTold = 0;        ///< what it knows of that
-  uint8_t nextSaid = 0;             ///< sequence numbers
-  uint8_t nextHeard = 0;            ///< of what it says
+  uint8_t nextSent = 0;             ///< sequence numbers
+  uint8_t nextExpected = 0;         ///< of what it says
   uint32_t longInFlight = 0;        ///< long frames that the carrier has
   uint32_t open = 0;                ///< frames and moves that the carrier has
   FrameQueue waiting;               ///< for the carrier to take them
@@ -44,10 +44,10 @@ struct Peer {
   bool acknowledgedDisconnect = false; ///< it has all that this rank said
 };
 
-/// What comes of it. May call everything of Mail but poll().
-class MailReader {
+/// What comes of it. May call everything of ActiveMessages but poll().
+class ActiveMessageHandler {
 public:
-  virtual ~MailReader() = default;
+  virtual ~ActiveMessageHandler() = default;
   virtual void onFrame(Peer &from, const Header &header, std::span<const std::byte> body) = 0;
   virtual void onMoved(Move &move) = 0;
   virtual void onWritten(uint32_t ticket) = 0; ///< the last byte of what a peer wrote is here
@@ -57,12 +57,13 @@ public:
 };
 
 /// Where a rank is; asked once per peer.
-using Directory = std::function<Result<Card>(Rank)>;
+using Directory = std::function<Result<RankAddress>(Rank)>;
 
-class Mail : private CarrierReader {
+class ActiveMessages : private CarrierReader {
 public:
   /// `carrier` and `reader` outlive it.
-  Mail(Carrier &carrier, MailReader &reader, Rank self, uint64_t token, const Options &options);
+  ActiveMessages(Carrier &carrier, ActiveMessageHandler &reader, Rank self, uint64_t token,
+                 const Options &options);
 
   /// Before anything is said: makes room for what comes.
   Status start(Directory directory);
@@ -73,12 +74,12 @@ public:
 
   /// Says something, now or later. Fills in what a header says of the way. A peer that has
   /// disconnected is sent nothing any more but the acknowledgement.
-  void say(Peer &to, Header header, std::span<const std::byte> body);
-  template <typename Body> void say(Peer &to, Header header, const Body &body) {
-    say(to, header, std::as_bytes(std::span(&body, 1)));
+  void send(Peer &to, Header header, std::span<const std::byte> body);
+  template <typename Body> void send(Peer &to, Header header, const Body &body) {
+    send(to, header, std::as_bytes(std::span(&body, 1)));
   }
   /// Bytes [offset, offset + bytes) of a message.
-  void sayPart(Peer &to, Header header, const Payload &payload, uint64_t offset, uint32_t bytes);
+  void sendPart(Peer &to, Header header, const Payload &payload, uint64_t offset, uint32_t bytes);
 
   /// Whether the window has room for an eager message.
   bool hasWindow(const Peer &to, uint64_t bytes) const {
@@ -93,7 +94,7 @@ public:
   /// It is not, after all.
   void leaveWindow(Peer &to, uint64_t bytes) { to.sent -= unitsOf(bytes); }
   /// Says a whole message; the window has room.
-  void sayEager(Peer &to, Header header, const Payload &payload);
+  void sendEager(Peer &to, Header header, const Payload &payload);
   /// An eager message of this peer is out of the way.
   void consume(Peer &from, uint64_t bytes);
 
@@ -112,7 +113,7 @@ public:
   void lose(Peer &peer, const std::string &reason);
 
   /// Frames for others, ever; and those that the carrier is done with.
-  uint64_t numSaid() const { return said_; }
+  uint64_t numSent() const { return sent_; }
   uint64_t numDone() const { return done_; }
   /// What was taken as a stranger's, or as broken.
   uint64_t numRefused() const { return refused_ + carrier_.numRefused(); }
@@ -133,7 +134,7 @@ private:
            : frameBytes <= middle_.frameBytes() ? middle_
                                                 : long_;
   }
-  bool hears(const Peer &to, Kind kind) const {
+  bool accepts(const Peer &to, Kind kind) const {
     return !to.isLost && (!to.hasDisconnected || kind == Kind::DisconnectAck);
   }
   void complete(Peer &to, Header &header, uint64_t bodyBytes);
@@ -152,13 +153,13 @@ private:
   void onWritten(uint32_t ticket) override;
   void onLost(Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
-  Peer *onKnock(Rank from) override;
+  Peer *onConnectRequest(Rank from) override;
   void onNeglected() override { reader_.onNeglected(); }
   bool isNext(Peer &from, uint8_t sequence);
   void takeBroken(const Header &header, size_t bytes);
 
   Carrier &carrier_;
-  MailReader &reader_;
+  ActiveMessageHandler &reader_;
   Rank self_;
   uint64_t token_;
   Options options_;
@@ -167,7 +168,7 @@ private:
   std::unordered_map<Rank, std::unique_ptr<Peer>> peers_;
   std::vector<Peer *> stuck_; ///< with frames that wait
   FrameQueue local_;          ///< from this rank to itself
-  uint64_t said_ = 0, done_ = 0;
+  uint64_t sent_ = 0, done_ = 0;
   uint64_t refused_ = 0;
 };
 

@@ -14,7 +14,7 @@
 /// Not thread safe.
 #pragma once
 
-#include "transports/datagram/CastTree.h"
+#include "transports/datagram/MulticastTree.h"
 #include "transports/datagram/Pace.h"
 #include "transports/datagram/Packet.h"
 #include "transports/network/Multicast.h"
@@ -24,9 +24,9 @@
 
 namespace colldsl::datagram {
 
-inline constexpr uint32_t kCastSets = 4;
+inline constexpr uint32_t kMulticastSets = 4;
 inline constexpr uint32_t kChannelsPerSet = 4;
-inline constexpr uint32_t kCastChannels = kCastSets * kChannelsPerSet;
+inline constexpr uint32_t kMulticastChannels = kMulticastSets * kChannelsPerSet;
 /// Of a frame: its parts are counted in 64 bits.
 inline constexpr uint32_t kMostCastParts = 64;
 /// The first parts, so many of them, as bits.
@@ -34,19 +34,21 @@ constexpr uint64_t maskOf(uint32_t parts) {
   return parts >= kMostCastParts ? ~uint64_t{0} : (uint64_t{1} << parts) - 1;
 }
 /// What a channel holds of a message, and what is in front of it.
-inline constexpr uint32_t kCastBodyBytes = 16 << 10;
-inline constexpr uint32_t kCastHeadBytes = 64;
+inline constexpr uint32_t kMulticastBodyBytes = 16 << 10;
+inline constexpr uint32_t kMulticastHeadBytes = 64;
 
 /// The longest frame in parts of so many bytes.
-constexpr uint32_t castFrameBytes(uint32_t partBytes) {
+constexpr uint32_t multicastFrameBytes(uint32_t partBytes) {
   uint32_t most = kMostCastParts * partBytes;
-  return most < kCastBodyBytes + kCastHeadBytes ? most : kCastBodyBytes + kCastHeadBytes;
+  return most < kMulticastBodyBytes + kMulticastHeadBytes
+             ? most
+             : kMulticastBodyBytes + kMulticastHeadBytes;
 }
 
 /// A frame that is said.
-struct CastChannel {
+struct MulticastChannel {
   uint64_t number = 0;
-  std::array<std::byte, kCastHeadBytes> head;
+  std::array<std::byte, kMulticastHeadBytes> head;
   uint32_t headBytes = 0;
   std::span<const std::byte> body; ///< `own`, or the caller's
   std::vector<std::byte> own;
@@ -60,40 +62,41 @@ struct CastChannel {
   uint32_t bytes() const { return headBytes + static_cast<uint32_t>(body.size()); }
 };
 
-class CastSender {
+class MulticastSender {
 public:
   /// `isGone`: whether the member at a place has left.
-  CastSender(uint32_t places, uint32_t partBytes, std::function<bool(uint32_t)> isGone)
+  MulticastSender(uint32_t places, uint32_t partBytes, std::function<bool(uint32_t)> isGone)
       : tree_(places, std::move(isGone)), partBytes_(partBytes), deafness_(places),
-        channels_(kCastChannels) {}
+        channels_(kMulticastChannels) {}
 
   /// All members have said that they hear it.
   bool isReady() const { return heard() >= 1; }
   bool hasMoved() const { return hasMoved_; }
-  const CastTree &tree() const { return tree_; }
+  const MulticastTree &tree() const { return tree_; }
   uint32_t partBytes() const { return partBytes_; }
 
   // What goes out.
 
   bool hasRoom();
-  CastChannel &append(std::span<const std::byte> head, std::span<const std::byte> body,
-                      const network::CastWay &way);
-  uint32_t numParts(const CastChannel &channel) const {
+  MulticastChannel &append(std::span<const std::byte> head, std::span<const std::byte> body,
+                           const network::MulticastFlags &way);
+  uint32_t numParts(const MulticastChannel &channel) const {
     return (channel.bytes() + partBytes_ - 1) / partBytes_;
   }
   /// Part of a frame, in up to two pieces. Returns their number.
-  uint32_t pieces(const CastChannel &channel, uint32_t part, std::array<iovec, 2> &found) const;
+  uint32_t pieces(const MulticastChannel &channel, uint32_t part,
+                  std::array<iovec, 2> &found) const;
   uint64_t next() const { return next_; }
   /// Of what was said, all members have everything before this number.
   uint64_t heard() const { return std::min(tree_.heardBelow(0), next_); }
   bool isIdle() const { return heard() == next_; }
   /// Then nothing of it is kept.
-  bool isHeard(uint64_t number) {
+  bool isAcknowledged(uint64_t number) {
     reclaim();
     return base_ > number;
   }
   /// What not all have heard.
-  CastChannel &channel(uint64_t number) { return channels_[number % kCastChannels]; }
+  MulticastChannel &channel(uint64_t number) { return channels_[number % kMulticastChannels]; }
   uint64_t oldest() const { return base_; }
   void letGo();
 
@@ -103,9 +106,9 @@ public:
   /// Whether a member said something new since the last call.
   bool hasNews() { return std::exchange(hasNews_, false); }
   /// What was said less than `guard` ago may be on its way.
-  bool takeNack(uint32_t place, const CastGap &gap, TimeNs now, TimeNs guard);
+  bool takeNack(uint32_t place, const MulticastGap &gap, TimeNs now, TimeNs guard);
   /// A channel of which parts are to be said again; null: none. Counts that.
-  CastChannel *takeWanted();
+  MulticastChannel *takeWanted();
 
   // When to ask: while not all have heard all, and while they have not all said that they hear.
 
@@ -130,10 +133,10 @@ private:
   bool isAwaited() const { return awaited_ >= heard() || isFull(); }
   void reclaim();
 
-  CastTree tree_;
+  MulticastTree tree_;
   uint32_t partBytes_;
   std::vector<Deafness> deafness_; ///< by place
-  std::vector<CastChannel> channels_;
+  std::vector<MulticastChannel> channels_;
   uint64_t next_ = 1, base_ = 1;     ///< numbers; those between are kept
   uint64_t awaited_ = 0;             ///< the last number that somebody waits for
   uint64_t wantedFrom_ = UINT64_MAX; ///< no older one is wanted

@@ -1,7 +1,7 @@
 // The protocol of groups by itself: a root and members in a network of this test, whose time is
 // counted in steps.
 #include "tests/transports/CarrierPair.h"
-#include "transports/datagram/CastReceiver.h"
+#include "transports/datagram/MulticastReceiver.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -12,17 +12,17 @@
 namespace colldsl::test {
 namespace {
 
-using datagram::CastChannel;
-using datagram::CastGap;
-using datagram::CastHeader;
-using datagram::CastReceiver;
-using datagram::CastSender;
-using datagram::CastTree;
+using datagram::MulticastChannel;
+using datagram::MulticastGap;
+using datagram::MulticastHeader;
+using datagram::MulticastReceiver;
+using datagram::MulticastSender;
+using datagram::MulticastTree;
 
 bool nobodyIsGone(uint32_t) { return false; }
 
-TEST(CastTree, acknowledgementsAreCombined) {
-  CastTree tree(7, nobodyIsGone); // 5 and 6 are below 1
+TEST(MulticastTree, acknowledgementsAreCombined) {
+  MulticastTree tree(7, nobodyIsGone); // 5 and 6 are below 1
   EXPECT_EQ(tree.above(3), 0u);
   EXPECT_EQ(tree.above(6), 1u);
   EXPECT_TRUE(tree.isBelow(6, 1));
@@ -38,9 +38,9 @@ TEST(CastTree, acknowledgementsAreCombined) {
   EXPECT_EQ(tree.heardBelow(2), UINT64_MAX) << "nobody is there";
 }
 
-TEST(CastTree, whoHasLeftIsStoodInFor) {
+TEST(MulticastTree, whoHasLeftIsStoodInFor) {
   std::set<uint32_t> gone;
-  CastTree tree(7, [&](uint32_t place) { return gone.count(place) != 0; });
+  MulticastTree tree(7, [&](uint32_t place) { return gone.count(place) != 0; });
   for (uint32_t place = 1; place < 7; ++place)
     tree.note(place, place == 6 ? 3 : 8);
   EXPECT_EQ(tree.heardBelow(0), 8u);
@@ -65,7 +65,7 @@ public:
   Weatherly(uint32_t members, double loss, uint64_t seed)
       : sender_(members + 1, kPartBytes, nobodyIsGone), loss_(loss), random_(seed) {
     for (uint32_t place = 1; place <= members; ++place)
-      members_.push_back({CastReceiver(members + 1, place, kPartBytes, nobodyIsGone)});
+      members_.push_back({MulticastReceiver(members + 1, place, kPartBytes, nobodyIsGone)});
     sender_.noteSaid(0, kPatience);
   }
 
@@ -84,7 +84,7 @@ public:
     return "";
   }
 
-  CastSender &sender() { return sender_; }
+  MulticastSender &sender() { return sender_; }
   uint64_t steps() const { return static_cast<uint64_t>(now_); }
   uint64_t acksAtRoot = 0, again = 0;
   uint64_t mostBytes = 0;
@@ -92,7 +92,7 @@ public:
 private:
   static constexpr datagram::TimeNs kPatience = 20, kGuard = 3;
   struct Member {
-    CastReceiver receiver;
+    MulticastReceiver receiver;
     uint64_t heard = 0;
     datagram::TimeNs newsAt = 0;
   };
@@ -110,7 +110,7 @@ private:
     if (sender_.isReady() && sender_.next() <= frames && sender_.hasRoom()) {
       std::vector<std::byte> frame = frameOf(sender_.next());
       auto split = std::min<size_t>(frame.size(), 48);
-      CastChannel &channel =
+      MulticastChannel &channel =
           sender_.append(std::span(frame).first(split), std::span(frame).subspan(split), {});
       channel.saidAt = now_;
       sayParts(channel, ~uint64_t{0});
@@ -128,7 +128,7 @@ private:
       onWay_.begin()->second();
     for (Member &member : members_)
       answer(member);
-    while (CastChannel *channel = sender_.takeWanted()) {
+    while (MulticastChannel *channel = sender_.takeWanted()) {
       ++again;
       channel->askers = 0;
       sayParts(*channel, std::exchange(channel->wanted, 0));
@@ -138,7 +138,7 @@ private:
       mostBytes = std::max(mostBytes, member.receiver.bytes());
   }
 
-  void sayParts(const CastChannel &channel, uint64_t parts) {
+  void sayParts(const MulticastChannel &channel, uint64_t parts) {
     for (uint32_t part = 0; part < sender_.numParts(channel); ++part) {
       if ((parts >> part & 1) == 0)
         continue;
@@ -148,7 +148,7 @@ private:
         auto *begin = static_cast<const std::byte *>(pieces[i].iov_base);
         bytes.insert(bytes.end(), begin, begin + pieces[i].iov_len);
       }
-      CastHeader header;
+      MulticastHeader header;
       header.number = channel.number;
       header.bytes = channel.bytes();
       header.part = static_cast<uint16_t>(part);
@@ -158,7 +158,7 @@ private:
     }
   }
 
-  void take(Member &member, const CastHeader &header, const std::vector<std::byte> &bytes) {
+  void take(Member &member, const MulticastHeader &header, const std::vector<std::byte> &bytes) {
     if (!member.receiver.take(header, bytes))
       trouble_ = "a part that cannot be";
     member.newsAt = now_;
@@ -171,16 +171,16 @@ private:
   }
 
   void answer(Member &member) {
-    CastReceiver &receiver = member.receiver;
+    MulticastReceiver &receiver = member.receiver;
     uint32_t place = receiver.place();
     bool isImpatient = receiver.isListening() && now_ - member.newsAt > kPatience;
     if (isImpatient)
       member.newsAt = now_;
     if ((receiver.hasGap() && receiver.mayComplain(now_, kGuard)) || isImpatient) {
-      std::vector<CastGap> gaps(datagram::kCastChannels + 1);
+      std::vector<MulticastGap> gaps(datagram::kMulticastChannels + 1);
       gaps.resize(receiver.gaps(gaps));
       send([this, place, gaps] {
-        for (const CastGap &gap : gaps)
+        for (const MulticastGap &gap : gaps)
           if (!sender_.takeNack(place, gap, now_, kGuard))
             trouble_ = "a gap that cannot be";
       });
@@ -198,7 +198,7 @@ private:
     receiver.noteAck();
   }
 
-  CastSender sender_;
+  MulticastSender sender_;
   double loss_;
   std::mt19937_64 random_;
   std::deque<Member> members_;
@@ -207,15 +207,16 @@ private:
   std::string trouble_;
 };
 
-class CastProtocol : public testing::TestWithParam<double> {};
+class MulticastProtocol : public testing::TestWithParam<double> {};
 
-TEST_P(CastProtocol, everyByteIsRightInBoundedMemory) {
+TEST_P(MulticastProtocol, everyByteIsRightInBoundedMemory) {
   for (uint32_t members : {2u, 5u, 21u})
     for (uint64_t seed : {1u, 2u, 3u}) {
       Weatherly network(members, GetParam(), seed);
       ASSERT_EQ(network.say(300), "") << members << " members, seed " << seed;
-      EXPECT_LE(network.mostBytes, uint64_t{datagram::kCastChannels} *
-                                       (datagram::kCastBodyBytes + datagram::kCastHeadBytes));
+      EXPECT_LE(network.mostBytes,
+                uint64_t{datagram::kMulticastChannels} *
+                    (datagram::kMulticastBodyBytes + datagram::kMulticastHeadBytes));
       EXPECT_EQ(network.again > 0, GetParam() > 0);
       EXPECT_FALSE(network.sender().hasMoved()) << members << " members, seed " << seed;
       std::printf("%u members, %g lost: %lu steps, %lu again, %lu acknowledgements at the root\n",
@@ -223,14 +224,14 @@ TEST_P(CastProtocol, everyByteIsRightInBoundedMemory) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CastProtocol, testing::Values(0, 0.001, 0.01, 0.05, 0.2),
+INSTANTIATE_TEST_SUITE_P(All, MulticastProtocol, testing::Values(0, 0.001, 0.01, 0.05, 0.2),
                          [](const auto &info) {
                            return "lost" + std::to_string(int(info.param * 1000)) + "in1000";
                          });
 
 // What cannot be true is told from what is late.
-TEST(CastSender, knowsWhatCanBe) {
-  CastSender sender(3, kPartBytes, nobodyIsGone);
+TEST(MulticastSender, knowsWhatCanBe) {
+  MulticastSender sender(3, kPartBytes, nobodyIsGone);
   EXPECT_FALSE(sender.isReady());
   EXPECT_FALSE(sender.takeAck(0, 1)) << "the root itself";
   EXPECT_FALSE(sender.takeAck(3, 1)) << "nobody is there";
@@ -249,10 +250,10 @@ TEST(CastSender, knowsWhatCanBe) {
 }
 
 // Four sets of channels, and no more until all members have the oldest.
-TEST(CastSender, roomIsFourSets) {
-  CastSender sender(3, kPartBytes, nobodyIsGone);
+TEST(MulticastSender, roomIsFourSets) {
+  MulticastSender sender(3, kPartBytes, nobodyIsGone);
   std::vector<std::byte> frame(8);
-  for (uint32_t i = 0; i < datagram::kCastChannels; ++i) {
+  for (uint32_t i = 0; i < datagram::kMulticastChannels; ++i) {
     ASSERT_TRUE(sender.hasRoom());
     bool endsSet = i % datagram::kChannelsPerSet == datagram::kChannelsPerSet - 1;
     EXPECT_EQ(sender.append(frame, {}, {}).wantsAck, endsSet) << i;
@@ -266,8 +267,8 @@ TEST(CastSender, roomIsFourSets) {
 }
 
 // Whoever waits asks earlier; and begins anew with each word of a member.
-TEST(CastSender, asksInTime) {
-  CastSender sender(3, kPartBytes, nobodyIsGone);
+TEST(MulticastSender, asksInTime) {
+  MulticastSender sender(3, kPartBytes, nobodyIsGone);
   sender.takeAck(1, 1);
   sender.takeAck(2, 1);
   EXPECT_TRUE(sender.hasNews());
@@ -293,8 +294,8 @@ TEST(CastSender, asksInTime) {
 }
 
 // Answers may get lost, and members be busy.
-TEST(CastSender, silenceIsNoReasonToMove) {
-  CastSender sender(3, kPartBytes, nobodyIsGone);
+TEST(MulticastSender, silenceIsNoReasonToMove) {
+  MulticastSender sender(3, kPartBytes, nobodyIsGone);
   sender.takeAck(1, 1);
   sender.takeAck(2, 1);
   std::vector<std::byte> frame(8);
@@ -304,13 +305,13 @@ TEST(CastSender, silenceIsNoReasonToMove) {
   EXPECT_FALSE(sender.hasMoved());
 }
 
-TEST(CastSender, whoLeavesIsWaitedForNoMore) {
+TEST(MulticastSender, whoLeavesIsWaitedForNoMore) {
   std::set<uint32_t> gone;
-  CastSender sender(3, kPartBytes, [&](uint32_t place) { return gone.count(place) != 0; });
+  MulticastSender sender(3, kPartBytes, [&](uint32_t place) { return gone.count(place) != 0; });
   std::vector<std::byte> frame(8);
-  for (uint32_t i = 0; i < datagram::kCastChannels; ++i)
+  for (uint32_t i = 0; i < datagram::kMulticastChannels; ++i)
     sender.append(frame, {}, {});
-  sender.takeAck(1, 1 + datagram::kCastChannels);
+  sender.takeAck(1, 1 + datagram::kMulticastChannels);
   EXPECT_FALSE(sender.hasRoom());
   EXPECT_TRUE(sender.needsNews());
   gone = {2};
@@ -319,23 +320,23 @@ TEST(CastSender, whoLeavesIsWaitedForNoMore) {
 }
 
 // Else it would be said again from memory that is the caller's again.
-TEST(CastSender, whatIsHeardIsNotKept) {
+TEST(MulticastSender, whatIsHeardIsNotKept) {
   std::set<uint32_t> gone;
-  CastSender sender(3, kPartBytes, [&](uint32_t place) { return gone.count(place) != 0; });
+  MulticastSender sender(3, kPartBytes, [&](uint32_t place) { return gone.count(place) != 0; });
   std::vector<std::byte> frame(8);
   sender.append(frame, {}, {.stays = true, .isAwaited = true});
   sender.takeAck(1, 2);
-  EXPECT_FALSE(sender.isHeard(1));
+  EXPECT_FALSE(sender.isAcknowledged(1));
   gone = {2};
-  EXPECT_TRUE(sender.isHeard(1));
+  EXPECT_TRUE(sender.isAcknowledged(1));
   EXPECT_EQ(sender.oldest(), 2u);
 }
 
 // The caller's memory is the caller's again.
-TEST(CastSender, whatStaysIsCopiedWhenItIsWanted) {
-  CastSender sender(3, kPartBytes, nobodyIsGone);
+TEST(MulticastSender, whatStaysIsCopiedWhenItIsWanted) {
+  MulticastSender sender(3, kPartBytes, nobodyIsGone);
   std::vector<std::byte> head(48), frame = frameOf(3), before = frame;
-  CastChannel &channel = sender.append(head, frame, {.stays = true, .isAwaited = true});
+  MulticastChannel &channel = sender.append(head, frame, {.stays = true, .isAwaited = true});
   EXPECT_TRUE(channel.wantsAck);
   EXPECT_EQ(channel.body.data(), frame.data());
   sender.letGo();
@@ -343,11 +344,11 @@ TEST(CastSender, whatStaysIsCopiedWhenItIsWanted) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), channel.body.begin()));
 }
 
-TEST(CastReceiver, knowsWhatCanBe) {
-  CastReceiver member(3, 1, kPartBytes, nobodyIsGone);
+TEST(MulticastReceiver, knowsWhatCanBe) {
+  MulticastReceiver member(3, 1, kPartBytes, nobodyIsGone);
   std::vector<std::byte> part(kPartBytes);
   auto take = [&](uint64_t number, uint32_t bytes, uint16_t at, size_t size) {
-    CastHeader header;
+    MulticastHeader header;
     header.number = number;
     header.bytes = bytes;
     header.part = at;
@@ -358,17 +359,17 @@ TEST(CastReceiver, knowsWhatCanBe) {
   EXPECT_FALSE(take(1, 2500, 0, 999)) << "all but the last are long";
   EXPECT_FALSE(take(1, 2500, 3, 500)) << "there are three";
   EXPECT_FALSE(take(1, 100000, 0, 1000)) << "no frame is so long";
-  EXPECT_FALSE(take(1 + datagram::kCastChannels, 10, 0, 10)) << "no channel is free for it";
+  EXPECT_FALSE(take(1 + datagram::kMulticastChannels, 10, 0, 10)) << "no channel is free for it";
   EXPECT_TRUE(take(1, 2500, 2, 500));
   EXPECT_FALSE(take(1, 2600, 0, 1000)) << "it was shorter before";
   EXPECT_TRUE(member.front().empty());
   EXPECT_TRUE(member.hasGap());
-  CastGap gaps[3];
+  MulticastGap gaps[3];
   ASSERT_EQ(member.gaps(gaps), 1u);
   EXPECT_EQ(gaps[0].parts, 3u);
-  EXPECT_FALSE(member.takeAsk(2 + datagram::kCastChannels));
+  EXPECT_FALSE(member.takeAsk(2 + datagram::kMulticastChannels));
   EXPECT_FALSE(member.takeAck(2, 1)) << "is beside it, not below";
-  CastReceiver inner(21, 3, kPartBytes, nobodyIsGone);
+  MulticastReceiver inner(21, 3, kPartBytes, nobodyIsGone);
   EXPECT_FALSE(inner.takeAck(~0u, 1)) << "is of another group";
 }
 

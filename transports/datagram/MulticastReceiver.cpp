@@ -1,25 +1,25 @@
-#include "transports/datagram/CastReceiver.h"
+#include "transports/datagram/MulticastReceiver.h"
 
 #include <algorithm>
 
 namespace colldsl::datagram {
 
-bool CastReceiver::isWhole(const Slot &slot) const {
+bool MulticastReceiver::isWhole(const Slot &slot) const {
   return slot.bytes != 0 && slot.parts == maskOf(partsOf(slot.bytes));
 }
 
 // Parts but the last are of the same length, so that each has its place.
-bool CastReceiver::take(const CastHeader &header, std::span<const std::byte> part) {
+bool MulticastReceiver::take(const MulticastHeader &header, std::span<const std::byte> part) {
   uint32_t count = partsOf(header.bytes), begin = header.part * partBytes_;
-  bool isPossible = header.number != 0 && header.number < next_ + kCastChannels &&
-                    header.bytes != 0 && header.bytes <= castFrameBytes(partBytes_) &&
+  bool isPossible = header.number != 0 && header.number < next_ + kMulticastChannels &&
+                    header.bytes != 0 && header.bytes <= multicastFrameBytes(partBytes_) &&
                     header.part < count &&
                     part.size() == std::min(partBytes_, header.bytes - begin);
   if (!isPossible)
     return false;
   if (header.number < next_)
     return true; // it is here
-  Slot &slot = slots_[header.number % kCastChannels];
+  Slot &slot = slots_[header.number % kMulticastChannels];
   if (slot.bytes != 0 && slot.bytes != header.bytes)
     return false;
   slot.bytes = header.bytes;
@@ -38,20 +38,20 @@ bool CastReceiver::take(const CastHeader &header, std::span<const std::byte> par
   return true;
 }
 
-std::span<const std::byte> CastReceiver::front() const {
-  const Slot &slot = slots_[next_ % kCastChannels];
+std::span<const std::byte> MulticastReceiver::front() const {
+  const Slot &slot = slots_[next_ % kMulticastChannels];
   return isWhole(slot) ? std::span(slot.memory).first(slot.bytes) : std::span<const std::byte>();
 }
 
-void CastReceiver::dropFront() {
-  Slot &slot = slots_[next_ % kCastChannels];
+void MulticastReceiver::dropFront() {
+  Slot &slot = slots_[next_ % kMulticastChannels];
   slot.bytes = 0;
   slot.parts = 0;
   ++next_;
 }
 
-bool CastReceiver::takeAsk(uint64_t next) {
-  if (next == 0 || next > next_ + kCastChannels)
+bool MulticastReceiver::takeAsk(uint64_t next) {
+  if (next == 0 || next > next_ + kMulticastChannels)
     return false;
   if (next > newest_ || (next == newest_ && newestParts_ == 0)) {
     newest_ = next;
@@ -63,17 +63,17 @@ bool CastReceiver::takeAsk(uint64_t next) {
 }
 
 // Of one that is not whole; everything, if nothing of it is here.
-uint64_t CastReceiver::missingOf(uint64_t number) const {
-  const Slot &slot = slots_[number % kCastChannels];
+uint64_t MulticastReceiver::missingOf(uint64_t number) const {
+  const Slot &slot = slots_[number % kMulticastChannels];
   return slot.bytes == 0 ? ~uint64_t{0} : maskOf(partsOf(slot.bytes)) & ~slot.parts;
 }
 
 // Those after the last one that came may be on their way.
-uint64_t CastReceiver::missingOfNewest() const {
+uint64_t MulticastReceiver::missingOfNewest() const {
   return newest_ < next_ ? 0 : missingOf(newest_) & maskOf(newestParts_);
 }
 
-uint32_t CastReceiver::gaps(std::span<CastGap> found) const {
+uint32_t MulticastReceiver::gaps(std::span<MulticastGap> found) const {
   uint32_t count = 0;
   auto add = [&](uint64_t number, uint64_t parts) {
     if (parts != 0 && count < found.size())
@@ -87,7 +87,7 @@ uint32_t CastReceiver::gaps(std::span<CastGap> found) const {
   return count;
 }
 
-bool CastReceiver::mayComplain(TimeNs now, TimeNs guard) {
+bool MulticastReceiver::mayComplain(TimeNs now, TimeNs guard) {
   if (complainedAt_ != 0 && now - complainedAt_ <= guard)
     return false;
   complainedAt_ = now;
@@ -95,20 +95,20 @@ bool CastReceiver::mayComplain(TimeNs now, TimeNs guard) {
 }
 
 // Of one below this rank, which has what was said, at most.
-bool CastReceiver::takeAck(uint32_t from, uint64_t number) {
+bool MulticastReceiver::takeAck(uint32_t from, uint64_t number) {
   if (from >= tree_.places() || from == place_ || !tree_.isBelow(from, place_) || number == 0 ||
-      number > next_ + kCastChannels)
+      number > next_ + kMulticastChannels)
     return false;
   tree_.note(from, number);
   return true;
 }
 
-bool CastReceiver::owesAck() const {
+bool MulticastReceiver::owesAck() const {
   uint64_t has = heard();
   return has != 0 && (isAsked_ || (wanted_ > told_ && has >= wanted_));
 }
 
-uint64_t CastReceiver::bytes() const {
+uint64_t MulticastReceiver::bytes() const {
   uint64_t sum = 0;
   for (const Slot &slot : slots_)
     sum += slot.memory.capacity();

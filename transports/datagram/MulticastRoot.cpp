@@ -1,6 +1,6 @@
 // Groups that this rank speaks to.
-#include "transports/datagram/CastSayings.h"
 #include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/MulticastMessages.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,26 +13,27 @@ constexpr uint32_t kWorrying = 2;
 
 } // namespace
 
-bool Casting::isReady(Group group) const {
+bool DatagramMulticast::isReady(Group group) const {
   const Spoken &found = *spoken_[group];
   return !found.isOff && found.sender.isReady();
 }
-bool Casting::hasRoom(Group group) const { return spoken_[group]->sender.hasRoom(); }
-bool Casting::isHeard(Group group, uint64_t number) const {
-  return spoken_[group]->sender.isHeard(number);
+bool DatagramMulticast::hasRoom(Group group) const { return spoken_[group]->sender.hasRoom(); }
+bool DatagramMulticast::isAcknowledged(Group group, uint64_t number) const {
+  return spoken_[group]->sender.isAcknowledged(number);
 }
-void Casting::letGo(Group group) { spoken_[group]->sender.letGo(); }
+void DatagramMulticast::letGo(Group group) { spoken_[group]->sender.letGo(); }
 
-bool Casting::isIdle() const {
+bool DatagramMulticast::isIdle() const {
   return std::all_of(spoken_.begin(), spoken_.end(), [](const auto &group) {
     return group->sender.next() == 1 || group->sender.isIdle();
   });
 }
 
-uint64_t Casting::cast(Group number, std::span<const std::byte> head,
-                       std::span<const std::byte> body, const network::CastWay &way) {
+uint64_t DatagramMulticast::send(Group number, std::span<const std::byte> head,
+                                 std::span<const std::byte> body,
+                                 const network::MulticastFlags &way) {
   Spoken &group = *spoken_[number];
-  CastChannel &channel = group.sender.append(head, body, way);
+  MulticastChannel &channel = group.sender.append(head, body, way);
   if (group.sender.hasMoved())
     forwardChannel(group, channel);
   else
@@ -42,7 +43,7 @@ uint64_t Casting::cast(Group number, std::span<const std::byte> head,
 }
 
 // Its wait begins now, or when the clock is read.
-void Casting::noteSaid(Spoken &group) {
+void DatagramMulticast::noteSaid(Spoken &group) {
   group.isUntimed = !carrier_.isNow();
   if (group.isUntimed)
     return;
@@ -50,14 +51,14 @@ void Casting::noteSaid(Spoken &group) {
   carrier_.remindAt(group.sender.askAt());
 }
 
-void Casting::beginWaits() {
+void DatagramMulticast::beginWaits() {
   for (const auto &group : spoken_)
     if (group->isUntimed)
       noteSaid(*group);
 }
 
 // That of the farthest member.
-TimeNs Casting::patienceWith(const Spoken &group) {
+TimeNs DatagramMulticast::patienceWith(const Spoken &group) {
   TimeNs most = 0;
   for (size_t place = 1; place < group.ranks.size(); ++place)
     if (const Flow *flow = flowTo(group.ranks[place]))
@@ -65,7 +66,8 @@ TimeNs Casting::patienceWith(const Spoken &group) {
   return most;
 }
 
-CastHeader Casting::headerOf(const Spoken &group, const CastChannel &channel, uint32_t part) const {
+MulticastHeader DatagramMulticast::headerOf(const Spoken &group, const MulticastChannel &channel,
+                                            uint32_t part) const {
   return {.group = group.number,
           .root = carrier_.self_,
           .number = channel.number,
@@ -75,21 +77,21 @@ CastHeader Casting::headerOf(const Spoken &group, const CastChannel &channel, ui
 }
 
 /// Packets to all, or to one.
-struct Casting::Batch {
+struct DatagramMulticast::Batch {
   static constexpr uint32_t kMost = 16;
   std::array<PacketHeader, kMost> headers;
-  std::array<CastHeader, kMost> casts;
+  std::array<MulticastHeader, kMost> multicasts;
   std::array<std::array<iovec, 4>, kMost> pieces;
   std::array<mmsghdr, kMost> messages = {};
   uint32_t count = 0;
 
-  void add(const PacketHeader &header, const CastHeader &cast, sockaddr_in &to,
+  void add(const PacketHeader &header, const MulticastHeader &multicast, sockaddr_in &to,
            std::span<const iovec> body) {
     headers[count] = header;
-    casts[count] = cast;
+    multicasts[count] = multicast;
     auto &own = pieces[count];
     own[0] = {&headers[count], sizeof header};
-    own[1] = {&casts[count], sizeof cast};
+    own[1] = {&multicasts[count], sizeof multicast};
     std::copy(body.begin(), body.end(), own.begin() + 2);
     sealPieces(headers[count], std::span(own).subspan(1, 1 + body.size()));
     msghdr &message = messages[count++].msg_hdr;
@@ -101,12 +103,12 @@ struct Casting::Batch {
 };
 
 // Who does not hear says so: what the kernel does not take now is lost.
-void Casting::send(Batch &batch) {
+void DatagramMulticast::send(Batch &batch) {
   if (batch.count != 0)
     (void)carrier_.sendAll({batch.messages.data(), std::exchange(batch.count, 0)});
 }
 
-PacketHeader Casting::castHeader(PacketKind kind) const {
+PacketHeader DatagramMulticast::multicastHeader(PacketKind kind) const {
   PacketHeader header;
   header.kind = kind;
   header.from = carrier_.self_;
@@ -115,7 +117,8 @@ PacketHeader Casting::castHeader(PacketKind kind) const {
 }
 
 // To all, or to the member at `place`. Returns their number.
-uint32_t Casting::sayParts(Spoken &group, CastChannel &channel, uint64_t parts, uint32_t place) {
+uint32_t DatagramMulticast::sayParts(Spoken &group, MulticastChannel &channel, uint64_t parts,
+                                     uint32_t place) {
   Flow *one = place == kNoPlace ? nullptr : flowTo(group.ranks[place]);
   if (place != kNoPlace && !one)
     return 0;
@@ -124,7 +127,7 @@ uint32_t Casting::sayParts(Spoken &group, CastChannel &channel, uint64_t parts, 
   for (uint32_t part = 0; part < group.sender.numParts(channel); ++part) {
     if ((parts >> part & 1) == 0)
       continue;
-    PacketHeader header = castHeader(PacketKind::Cast);
+    PacketHeader header = multicastHeader(PacketKind::Multicast);
     if (one)
       one->describe(header, carrier_.now_, carrier_.isNow());
     std::array<iovec, 2> pieces;
@@ -142,8 +145,8 @@ uint32_t Casting::sayParts(Spoken &group, CastChannel &channel, uint64_t parts, 
 }
 
 // What was asked for since the last poll: to whoever asked.
-void Casting::sayAgain(Spoken &group) {
-  while (CastChannel *channel = group.sender.takeWanted()) {
+void DatagramMulticast::sayAgain(Spoken &group) {
+  while (MulticastChannel *channel = group.sender.takeWanted()) {
     uint64_t parts = std::exchange(channel->wanted, 0);
     uint32_t askers = std::exchange(channel->askers, 0);
     if (!group.sender.hasMoved())
@@ -154,15 +157,15 @@ void Casting::sayAgain(Spoken &group) {
 }
 
 // Members drop what they have.
-void Casting::forwardAll(Spoken &group) {
+void DatagramMulticast::forwardAll(Spoken &group) {
   for (uint64_t number = group.sender.oldest(); number < group.sender.next(); ++number)
     forwardChannel(group, group.sender.channel(number));
 }
 
-void Casting::forwardChannel(Spoken &group, CastChannel &channel) {
+void DatagramMulticast::forwardChannel(Spoken &group, MulticastChannel &channel) {
   std::vector<std::byte> bytes;
   for (uint32_t part = 0; part < group.sender.numParts(channel); ++part) {
-    ForwardSaying saying = {.root = carrier_.self_, .header = headerOf(group, channel, part)};
+    ForwardedPart saying = {.root = carrier_.self_, .header = headerOf(group, channel, part)};
     bytes.resize(sizeof saying);
     std::memcpy(bytes.data(), &saying, sizeof saying);
     std::array<iovec, 2> pieces;
@@ -175,8 +178,8 @@ void Casting::forwardChannel(Spoken &group, CastChannel &channel) {
 }
 
 // To those below a place, once and in order.
-void Casting::sayBelow(const CastTree &tree, uint32_t place, const std::vector<Rank> &ranks,
-                       std::span<const std::byte> bytes) {
+void DatagramMulticast::sayBelow(const MulticastTree &tree, uint32_t place,
+                                 const std::vector<Rank> &ranks, std::span<const std::byte> bytes) {
   std::vector<uint32_t> below;
   tree.below(place, below);
   for (uint32_t child : below)
@@ -186,7 +189,7 @@ void Casting::sayBelow(const CastTree &tree, uint32_t place, const std::vector<R
     }
 }
 
-TimeNs Casting::askAround() {
+TimeNs DatagramMulticast::askAround() {
   TimeNs next = carrier_.now_ + carrier_.options_.longestPause.count();
   for (const auto &group : spoken_) {
     if (!group->sender.needsNews())
@@ -203,25 +206,25 @@ TimeNs Casting::askAround() {
 // Multicast asks all at once. Where that is in vain, or does not work any more, the root asks each
 // member, too: one that lacks something answers what it lacks. Silence says nothing of multicast; a
 // member that is dead is found as ever.
-void Casting::ask(Spoken &group) {
-  CastSender &sender = group.sender;
-  CastHeader header = {.group = group.number, .root = carrier_.self_, .number = sender.next()};
+void DatagramMulticast::ask(Spoken &group) {
+  MulticastSender &sender = group.sender;
+  MulticastHeader header = {.group = group.number, .root = carrier_.self_, .number = sender.next()};
   ++counts_.asked;
   if (!sender.hasMoved()) {
     Batch batch;
-    batch.add(castHeader(PacketKind::CastAsk), header, address_, {});
+    batch.add(multicastHeader(PacketKind::MulticastAsk), header, address_, {});
     send(batch);
   }
   if (sender.hasMoved() || group.isWorried)
     for (size_t place = 1; place < group.ranks.size(); ++place)
       if (Flow *flow = flowTo(group.ranks[place]))
-        say(*flow, PacketKind::CastAsk, header);
+        say(*flow, PacketKind::MulticastAsk, header);
   uint32_t inVain = sender.noteAsked(carrier_.now_, carrier_.options_.longestPause.count());
   if (sender.isReady() && inVain >= kWorrying)
     worry(group, true);
 }
 
-void Casting::worry(Spoken &group, bool isWorried) {
+void DatagramMulticast::worry(Spoken &group, bool isWorried) {
   if (std::exchange(group.isWorried, isWorried) == isWorried)
     return;
   for (size_t place = 1; place < group.ranks.size(); ++place)
@@ -229,18 +232,18 @@ void Casting::worry(Spoken &group, bool isWorried) {
       isWorried ? carrier_.expect(flow->peer) : carrier_.expectLess(flow->peer);
 }
 
-Casting::Spoken *Casting::findSpoken(const CastHeader &header) {
+DatagramMulticast::Spoken *DatagramMulticast::findSpoken(const MulticastHeader &header) {
   bool isOurs = header.root == carrier_.self_ && header.group < spoken_.size();
   return isOurs ? spoken_[header.group].get() : nullptr;
 }
 
-uint32_t Casting::placeOf(const std::vector<Rank> &ranks, Rank rank) {
+uint32_t DatagramMulticast::placeOf(const std::vector<Rank> &ranks, Rank rank) {
   auto found = std::find(ranks.begin(), ranks.end(), rank);
   return found == ranks.end() ? kNoPlace : static_cast<uint32_t>(found - ranks.begin());
 }
 
 // A member is there: what it misses comes in time.
-void Casting::noteNews(Spoken &group) {
+void DatagramMulticast::noteNews(Spoken &group) {
   if (!group.sender.hasNews())
     return;
   worry(group, false);
@@ -248,20 +251,21 @@ void Casting::noteNews(Spoken &group) {
 }
 
 // False: it cannot be true.
-bool Casting::takeAckAtRoot(Spoken &group, Flow &from, const CastHeader &header) {
+bool DatagramMulticast::takeAckAtRoot(Spoken &group, Flow &from, const MulticastHeader &header) {
   bool isFine = group.sender.takeAck(placeOf(group.ranks, from.peer.rank), header.number);
   noteNews(group);
   return isFine;
 }
 
-bool Casting::takeNack(Flow &from, const CastHeader &header, std::span<const std::byte> rest) {
+bool DatagramMulticast::takeNack(Flow &from, const MulticastHeader &header,
+                                 std::span<const std::byte> rest) {
   Spoken *group = findSpoken(header);
-  if (!group || rest.empty() || rest.size() % sizeof(CastGap) != 0)
+  if (!group || rest.empty() || rest.size() % sizeof(MulticastGap) != 0)
     return false;
   uint32_t place = placeOf(group->ranks, from.peer.rank);
   bool isFine = true;
-  for (size_t at = 0; at < rest.size(); at += sizeof(CastGap)) {
-    CastGap gap;
+  for (size_t at = 0; at < rest.size(); at += sizeof(MulticastGap)) {
+    MulticastGap gap;
     std::memcpy(&gap, rest.data() + at, sizeof gap);
     isFine &= group->sender.takeNack(place, gap, carrier_.now_, from.pace.guard());
   }
@@ -269,8 +273,8 @@ bool Casting::takeNack(Flow &from, const CastHeader &header, std::span<const std
   return isFine;
 }
 
-bool Casting::takeDecline(Flow &from, std::span<const std::byte> bytes) {
-  DeclineSaying saying;
+bool DatagramMulticast::takeJoinRefusal(Flow &from, std::span<const std::byte> bytes) {
+  JoinRefusal saying;
   if (bytes.size() != sizeof saying)
     return false;
   std::memcpy(&saying, bytes.data(), sizeof saying);

@@ -1,4 +1,4 @@
-#include "transports/network/Mail.h"
+#include "transports/network/ActiveMessages.h"
 
 #include <algorithm>
 
@@ -9,19 +9,20 @@ constexpr uint32_t kMostInjected = 128;
 
 } // namespace
 
-Mail::Mail(Carrier &carrier, MailReader &reader, Rank self, uint64_t token, const Options &options)
+ActiveMessages::ActiveMessages(Carrier &carrier, ActiveMessageHandler &reader, Rank self,
+                               uint64_t token, const Options &options)
     : carrier_(carrier), reader_(reader), self_(self), token_(token), options_(options),
       short_(carrier, kShortFrame, 16, Access::Send),
       middle_(carrier, sizeof(Header) + std::min(options.eagerBytes, kMiddleFrame), 4,
               Access::Send),
       long_(carrier, static_cast<uint32_t>(sizeof(Header)) + options.eagerBytes, 4, Access::Send) {}
 
-Status Mail::start(Directory directory) {
+Status ActiveMessages::start(Directory directory) {
   directory_ = std::move(directory);
   return carrier_.start(*this, {self_, token_, std::max(kShortFrame, long_.frameBytes())});
 }
 
-Result<Peer *> Mail::peer(Rank rank) {
+Result<Peer *> ActiveMessages::peer(Rank rank) {
   if (auto known = peers_.find(rank); known != peers_.end())
     return known->second.get();
   auto peer = std::make_unique<Peer>();
@@ -29,26 +30,26 @@ Result<Peer *> Mail::peer(Rank rank) {
   peer->isSelf = rank == self_;
   peer->token = token_;
   if (!peer->isSelf) {
-    Result<Card> card = directory_(rank);
-    if (!card)
-      return card.status();
-    peer->token = card->token;
-    if (Status s = carrier_.reach(*peer, *card); !s)
+    Result<RankAddress> rankAddress = directory_(rank);
+    if (!rankAddress)
+      return rankAddress.status();
+    peer->token = rankAddress->token;
+    if (Status s = carrier_.reach(*peer, *rankAddress); !s)
       return Status::error("rank " + std::to_string(index(rank)) + ": " + s.message());
   }
   return peers_.emplace(rank, std::move(peer)).first->second.get();
 }
 
 // Every header says what is out of the way by now.
-void Mail::complete(Peer &to, Header &header, uint64_t bodyBytes) {
+void ActiveMessages::complete(Peer &to, Header &header, uint64_t bodyBytes) {
   header.bodyBytes = static_cast<uint16_t>(bodyBytes);
-  header.sequence = to.nextSaid++;
+  header.sequence = to.nextSent++;
   header.token = to.token;
   header.from = self_;
   header.consumed = to.consumedTold = to.consumed;
 }
 
-Frame *Mail::fresh(Peer &to, const Header &header, uint64_t bodyBytes) {
+Frame *ActiveMessages::fresh(Peer &to, const Header &header, uint64_t bodyBytes) {
   uint64_t bytes = sizeof header + bodyBytes;
   Frame *frame = poolFor(bytes).take();
   if (!frame) {
@@ -63,25 +64,25 @@ Frame *Mail::fresh(Peer &to, const Header &header, uint64_t bodyBytes) {
   return frame;
 }
 
-bool Mail::injects(const Peer &to, uint64_t bodyBytes) const {
+bool ActiveMessages::injects(const Peer &to, uint64_t bodyBytes) const {
   uint64_t bytes = sizeof(Header) + bodyBytes;
   return !to.isSelf && to.waiting.empty() && bytes <= kMostInjected &&
-         bytes <= carrier_.powers().injectBytes;
+         bytes <= carrier_.capabilities().injectBytes;
 }
 
 // True: it is said, or the peer is lost.
-bool Mail::inject(Peer &to, const Header &header, std::span<const std::byte> body) {
+bool ActiveMessages::inject(Peer &to, const Header &header, std::span<const std::byte> body) {
   std::byte bytes[kMostInjected];
   std::memcpy(bytes, &header, sizeof header);
   std::copy(body.begin(), body.end(), bytes + sizeof header);
-  Offered offered = carrier_.inject(to, {bytes, sizeof header + body.size()});
-  if (offered == Offered::Refused)
+  PostResult offered = carrier_.inject(to, {bytes, sizeof header + body.size()});
+  if (offered == PostResult::Error)
     lose(to, carrier_.reason());
-  return offered != Offered::Later;
+  return offered != PostResult::NoResource;
 }
 
-void Mail::say(Peer &to, Header header, std::span<const std::byte> body) {
-  if (!hears(to, header.kind))
+void ActiveMessages::send(Peer &to, Header header, std::span<const std::byte> body) {
+  if (!accepts(to, header.kind))
     return;
   complete(to, header, body.size());
   if (injects(to, body.size()) && inject(to, header, body))
@@ -92,14 +93,14 @@ void Mail::say(Peer &to, Header header, std::span<const std::byte> body) {
   }
 }
 
-void Mail::sayPart(Peer &to, Header header, const Payload &payload, uint64_t offset,
-                   uint32_t bytes) {
-  if (!hears(to, header.kind))
+void ActiveMessages::sendPart(Peer &to, Header header, const Payload &payload, uint64_t offset,
+                              uint32_t bytes) {
+  if (!accepts(to, header.kind))
     return;
   if (injects(to, bytes)) {
     std::byte body[kMostInjected];
     gather(body, payload, offset, bytes);
-    return say(to, header, std::span<const std::byte>(body, bytes));
+    return send(to, header, std::span<const std::byte>(body, bytes));
   }
   complete(to, header, bytes);
   if (Frame *frame = fresh(to, header, bytes)) {
@@ -108,21 +109,21 @@ void Mail::sayPart(Peer &to, Header header, const Payload &payload, uint64_t off
   }
 }
 
-void Mail::sayEager(Peer &to, Header header, const Payload &payload) {
+void ActiveMessages::sendEager(Peer &to, Header header, const Payload &payload) {
   useWindow(to, payload.bytes);
-  sayPart(to, header, payload, 0, static_cast<uint32_t>(payload.bytes));
+  sendPart(to, header, payload, 0, static_cast<uint32_t>(payload.bytes));
 }
 
-void Mail::consume(Peer &from, uint64_t bytes) {
+void ActiveMessages::consume(Peer &from, uint64_t bytes) {
   from.consumed += unitsOf(bytes);
   if (from.consumed - from.consumedTold >= options_.windowBytes / 2)
-    say(from, {.kind = Kind::Credit}, std::span<const std::byte>());
+    send(from, {.kind = Kind::Credit}, std::span<const std::byte>());
 }
 
-void Mail::hand(Peer &to, Frame &frame) {
+void ActiveMessages::hand(Peer &to, Frame &frame) {
   if (to.isSelf)
     return local_.push(frame);
-  ++said_;
+  ++sent_;
   bool isStuck = !to.waiting.empty();
   if (!isStuck && offer(to, frame))
     return;
@@ -132,26 +133,26 @@ void Mail::hand(Peer &to, Frame &frame) {
 }
 
 // False: not now.
-bool Mail::offer(Peer &to, Frame &frame) {
+bool ActiveMessages::offer(Peer &to, Frame &frame) {
   frame.isOpen = true;
-  Offered offered = carrier_.send(to, frame);
-  if (offered == Offered::Taken) {
+  PostResult offered = carrier_.send(to, frame);
+  if (offered == PostResult::Ok) {
     ++to.open;
     to.longInFlight += frame.isLong;
     return true;
   }
   frame.isOpen = false;
-  if (offered == Offered::Later)
+  if (offered == PostResult::NoResource)
     return false;
   giveBack(frame);
   lose(to, carrier_.reason());
   return true;
 }
 
-void Mail::giveBack(Frame &frame) { frame.pool->give(frame); }
+void ActiveMessages::giveBack(Frame &frame) { frame.pool->give(frame); }
 
 // What waits for it is dropped when its turn comes.
-void Mail::lose(Peer &peer, const std::string &reason) {
+void ActiveMessages::lose(Peer &peer, const std::string &reason) {
   if (peer.isLost)
     return;
   peer.isLost = true;
@@ -159,14 +160,14 @@ void Mail::lose(Peer &peer, const std::string &reason) {
 }
 
 // A peer that acknowledged the disconnect has all that was sent to it, and has perhaps left.
-bool Mail::isIdle() const {
+bool ActiveMessages::isIdle() const {
   return local_.empty() && std::all_of(peers_.begin(), peers_.end(), [&](const auto &entry) {
            const Peer &peer = *entry.second;
            return peer.isSelf || peer.isLost || peer.acknowledgedDisconnect || hasAll(peer);
          });
 }
 
-bool Mail::offerStuck() {
+bool ActiveMessages::offerStuck() {
   bool moved = false;
   for (size_t i = 0; i < stuck_.size();) {
     Peer &peer = *stuck_[i];
@@ -188,22 +189,22 @@ bool Mail::offerStuck() {
   return moved;
 }
 
-bool Mail::move(Move &move, const MoveSpec &spec, bool writes) {
+bool ActiveMessages::move(Move &move, const MoveSpec &spec, bool writes) {
   if (move.peer->isLost)
     return true;
   move.isOpen = true;
-  Offered offered = writes ? carrier_.write(move, spec) : carrier_.read(move, spec);
-  if (offered == Offered::Taken) {
+  PostResult offered = writes ? carrier_.write(move, spec) : carrier_.read(move, spec);
+  if (offered == PostResult::Ok) {
     ++move.peer->open;
     return true;
   }
   move.isOpen = false;
-  if (offered == Offered::Refused)
+  if (offered == PostResult::Error)
     lose(*move.peer, carrier_.reason());
-  return offered == Offered::Refused;
+  return offered == PostResult::Error;
 }
 
-bool Mail::deliverLocal() {
+bool ActiveMessages::deliverLocal() {
   bool moved = false;
   for (FrameQueue now = std::exchange(local_, {}); Frame *frame = now.front(); moved = true) {
     now.pop();
@@ -214,7 +215,7 @@ bool Mail::deliverLocal() {
 }
 
 // Of one of the job: what came is not what was sent.
-void Mail::takeBroken(const Header &header, size_t bytes) {
+void ActiveMessages::takeBroken(const Header &header, size_t bytes) {
   ++refused_;
   constexpr size_t kNamesSender = offsetof(Header, from) + sizeof header.from;
   auto from = peers_.find(header.from);
@@ -223,18 +224,18 @@ void Mail::takeBroken(const Header &header, size_t bytes) {
 }
 
 // A carrier that keeps its word neither loses nor repeats; another one must not go unnoticed.
-bool Mail::isNext(Peer &from, uint8_t sequence) {
-  auto ahead = static_cast<int8_t>(sequence - from.nextHeard);
+bool ActiveMessages::isNext(Peer &from, uint8_t sequence) {
+  auto ahead = static_cast<int8_t>(sequence - from.nextExpected);
   if (ahead > 0)
     lose(from, "a frame is missing");
   if (ahead != 0)
     ++refused_;
-  from.nextHeard += ahead == 0;
+  from.nextExpected += ahead == 0;
   return ahead == 0;
 }
 
 // The network's word for it: nothing in a frame is taken for granted.
-void Mail::onBytes(std::span<const std::byte> bytes) {
+void ActiveMessages::onBytes(std::span<const std::byte> bytes) {
   Header header;
   std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
   auto bodyBytes = static_cast<uint16_t>(bytes.size() - sizeof header);
@@ -244,7 +245,7 @@ void Mail::onBytes(std::span<const std::byte> bytes) {
     ++refused_;
     return;
   }
-  Peer *found = onKnock(header.from);
+  Peer *found = onConnectRequest(header.from);
   if (!found) {
     ++refused_;
     return;
@@ -258,7 +259,7 @@ void Mail::onBytes(std::span<const std::byte> bytes) {
 }
 
 // False: it was told before.
-bool Mail::close(Operation &operation) {
+bool ActiveMessages::close(Operation &operation) {
   if (!operation.isOpen) {
     ++refused_;
     return false;
@@ -276,29 +277,29 @@ bool Mail::close(Operation &operation) {
   return true;
 }
 
-void Mail::onDone(Operation &operation) {
+void ActiveMessages::onDone(Operation &operation) {
   if (close(operation) && operation.kind == Operation::Kind::Move)
     reader_.onMoved(static_cast<Move &>(operation));
 }
 
 // What was meant for a peer and failed, failed for good.
-void Mail::onFailed(Operation &operation, const std::string &reason) {
+void ActiveMessages::onFailed(Operation &operation, const std::string &reason) {
   Peer *peer = operation.kind == Operation::Kind::Move ? static_cast<Move &>(operation).peer
                                                        : static_cast<Frame &>(operation).peer;
   if (close(operation))
     lose(*peer, reason);
 }
 
-void Mail::onWritten(uint32_t ticket) { reader_.onWritten(ticket); }
-void Mail::onLost(Peer &peer, const std::string &reason) { lose(peer, reason); }
-void Mail::onBroken(const std::string &reason) { reader_.onBroken(reason); }
+void ActiveMessages::onWritten(uint32_t ticket) { reader_.onWritten(ticket); }
+void ActiveMessages::onLost(Peer &peer, const std::string &reason) { lose(peer, reason); }
+void ActiveMessages::onBroken(const std::string &reason) { reader_.onBroken(reason); }
 
-Peer *Mail::onKnock(Rank from) {
+Peer *ActiveMessages::onConnectRequest(Rank from) {
   Result<Peer *> found = peer(from);
   return found ? *found : nullptr;
 }
 
-bool Mail::poll() {
+bool ActiveMessages::poll() {
   bool moved = deliverLocal();
   moved |= carrier_.poll();
   return (!stuck_.empty() && offerStuck()) || moved;

@@ -3,23 +3,23 @@
 /// Not thread safe.
 #pragma once
 
-#include "transports/datagram/CastSender.h"
+#include "transports/datagram/MulticastSender.h"
 
 namespace colldsl::datagram {
 
-class CastReceiver {
+class MulticastReceiver {
 public:
   /// `place`: of this rank. `isGone`: whether the member at a place has left.
-  CastReceiver(uint32_t places, uint32_t place, uint32_t partBytes,
-               std::function<bool(uint32_t)> isGone)
+  MulticastReceiver(uint32_t places, uint32_t place, uint32_t partBytes,
+                    std::function<bool(uint32_t)> isGone)
       : tree_(places, std::move(isGone)), place_(place), partBytes_(partBytes),
-        slots_(kCastChannels) {}
+        slots_(kMulticastChannels) {}
 
-  const CastTree &tree() const { return tree_; }
+  const MulticastTree &tree() const { return tree_; }
   uint32_t place() const { return place_; }
 
   /// Takes part of a frame. False: it cannot be true, and nothing was changed.
-  bool take(const CastHeader &header, std::span<const std::byte> part);
+  bool take(const MulticastHeader &header, std::span<const std::byte> part);
   /// The next frame, if all of it is here. Valid until dropFront().
   std::span<const std::byte> front() const;
   void dropFront();
@@ -30,7 +30,7 @@ public:
   /// Whether something came after what is missing.
   bool hasGap() const { return next_ < newest_ || missingOfNewest() != 0; }
   /// What is missing, as far as is known; if nothing is, what comes next.
-  uint32_t gaps(std::span<CastGap> found) const;
+  uint32_t gaps(std::span<MulticastGap> found) const;
   /// A gap is complained of once in half a round trip.
   bool mayComplain(TimeNs now, TimeNs guard);
 
@@ -63,7 +63,7 @@ private:
   uint64_t missingOf(uint64_t number) const;
   uint64_t missingOfNewest() const;
 
-  CastTree tree_;
+  MulticastTree tree_;
   uint32_t place_;
   uint32_t partBytes_;
   std::vector<Slot> slots_;  ///< by number modulo their count

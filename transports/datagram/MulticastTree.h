@@ -1,6 +1,6 @@
 /// The way of acknowledgements of a group. Place 0 is the root, its members follow; below place p
-/// are kCastFanout p + 1 and on. A place answers for all below it; in the place of one that has
-/// left those below it answer.
+/// are kMulticastFanout p + 1 and on. A place answers for all below it; in the place of one that
+/// has left those below it answer.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace colldsl::datagram {
 
-inline constexpr uint32_t kCastFanout = 4;
+inline constexpr uint32_t kMulticastFanout = 4;
 
-class CastTree {
+class MulticastTree {
 public:
   /// `isGone`: whether a place has left.
-  CastTree(uint32_t places, std::function<bool(uint32_t)> isGone)
+  MulticastTree(uint32_t places, std::function<bool(uint32_t)> isGone)
       : heard_(places, 0), isGone_(std::move(isGone)) {}
 
   uint32_t places() const { return static_cast<uint32_t>(heard_.size()); }

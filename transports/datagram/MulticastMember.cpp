@@ -1,19 +1,20 @@
 // Groups that this rank hears.
-#include "transports/datagram/CastSayings.h"
 #include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/MulticastMessages.h"
 
 #include <cstring>
 
 namespace colldsl::datagram {
 
 // By multicast: the network's word for it.
-void Casting::takeCast(const Listener &listener, std::span<const std::byte> datagram) {
+void DatagramMulticast::takeMulticast(const Listener &listener,
+                                      std::span<const std::byte> datagram) {
   std::optional<PacketView> packet = parse(datagram, listener.token);
-  CastHeader header;
-  bool isFine =
-      packet && packet->body.size() >= sizeof header &&
-      packet->header.from == listener.root->peer.rank &&
-      (packet->header.kind == PacketKind::Cast || packet->header.kind == PacketKind::CastAsk);
+  MulticastHeader header;
+  bool isFine = packet && packet->body.size() >= sizeof header &&
+                packet->header.from == listener.root->peer.rank &&
+                (packet->header.kind == PacketKind::Multicast ||
+                 packet->header.kind == PacketKind::MulticastAsk);
   if (isFine) {
     std::memcpy(&header, packet->body.data(), sizeof header);
     isFine = takeFromRoot(*listener.root, packet->header.kind, header,
@@ -23,14 +24,14 @@ void Casting::takeCast(const Listener &listener, std::span<const std::byte> data
 }
 
 // False: it cannot be true.
-bool Casting::takeFromRoot(Flow &root, PacketKind kind, const CastHeader &header,
-                           std::span<const std::byte> rest) {
+bool DatagramMulticast::takeFromRoot(Flow &root, PacketKind kind, const MulticastHeader &header,
+                                     std::span<const std::byte> rest) {
   if (header.root != root.peer.rank || root.peer.isLost)
     return false;
   Heard *group = find(header.root, header.group);
   if (!group)
     return isListenedTo(header.root); // this rank is no member of all groups
-  bool isPart = kind == PacketKind::Cast;
+  bool isPart = kind == PacketKind::Multicast;
   if (!(isPart ? group->receiver.take(header, rest)
                : rest.empty() && group->receiver.takeAsk(header.number)))
     return false;
@@ -41,20 +42,20 @@ bool Casting::takeFromRoot(Flow &root, PacketKind kind, const CastHeader &header
   return true;
 }
 
-void Casting::deliver(Heard &group) {
+void DatagramMulticast::deliver(Heard &group) {
   for (auto frame = group.receiver.front(); !frame.empty(); frame = group.receiver.front()) {
-    reader_->onCast(group.root.peer, frame);
+    reader_->onMulticast(group.root.peer, frame);
     group.receiver.dropFront();
   }
 }
 
-void Casting::touch(Heard &group) {
+void DatagramMulticast::touch(Heard &group) {
   if (!std::exchange(group.isTouched, true))
     touched_.push_back(&group);
 }
 
 // After all that came at once: much of what seemed to be missing is here by now.
-void Casting::sayOwed() {
+void DatagramMulticast::sayOwed() {
   for (Heard *group : touched_) {
     group->isTouched = false;
     if (group->root.peer.isLost)
@@ -70,16 +71,16 @@ void Casting::sayOwed() {
     sayAgain(*group);
 }
 
-void Casting::complain(Heard &group) {
-  std::array<CastGap, kCastChannels + 1> gaps;
+void DatagramMulticast::complain(Heard &group) {
+  std::array<MulticastGap, kMulticastChannels + 1> gaps;
   uint32_t count = group.receiver.gaps(gaps);
-  iovec rest = {gaps.data(), count * sizeof(CastGap)};
+  iovec rest = {gaps.data(), count * sizeof(MulticastGap)};
   ++counts_.nacks;
-  say(group.root, PacketKind::CastNack, {.group = group.number, .root = group.root.peer.rank},
+  say(group.root, PacketKind::MulticastNack, {.group = group.number, .root = group.root.peer.rank},
       {&rest, 1});
 }
 
-void Casting::complainTo(Flow &root) {
+void DatagramMulticast::complainTo(Flow &root) {
   for (Listener &listener : listeners_)
     if (listener.root == &root)
       for (const auto &group : listener.groups)
@@ -87,18 +88,18 @@ void Casting::complainTo(Flow &root) {
           complain(*group);
 }
 
-void Casting::acknowledge(Heard &group) {
-  const CastReceiver &receiver = group.receiver;
+void DatagramMulticast::acknowledge(Heard &group) {
+  const MulticastReceiver &receiver = group.receiver;
   Flow *above = flowTo(group.ranks[receiver.tree().above(receiver.place())]);
   if (!above)
     return;
   ++counts_.acks;
-  say(*above, PacketKind::CastAck,
+  say(*above, PacketKind::MulticastAck,
       {.group = group.number, .root = group.root.peer.rank, .number = receiver.heard()});
   group.receiver.noteAck();
 }
 
-bool Casting::takeAck(Flow &from, const CastHeader &header) {
+bool DatagramMulticast::takeAck(Flow &from, const MulticastHeader &header) {
   if (Spoken *spoken = findSpoken(header))
     return takeAckAtRoot(*spoken, from, header);
   Heard *group = find(header.root, header.group);
@@ -109,8 +110,8 @@ bool Casting::takeAck(Flow &from, const CastHeader &header) {
 }
 
 // From above: the same goes to those below, and is taken.
-bool Casting::takeForward(Flow &from, std::span<const std::byte> bytes) {
-  ForwardSaying saying;
+bool DatagramMulticast::takeForward(Flow &from, std::span<const std::byte> bytes) {
+  ForwardedPart saying;
   if (bytes.size() < sizeof saying)
     return false;
   std::memcpy(&saying, bytes.data(), sizeof saying);
@@ -119,7 +120,8 @@ bool Casting::takeForward(Flow &from, std::span<const std::byte> bytes) {
       placeOf(group->ranks, from.peer.rank) == kNoPlace)
     return false;
   sayBelow(group->receiver.tree(), group->receiver.place(), group->ranks, bytes);
-  return takeFromRoot(group->root, PacketKind::Cast, saying.header, bytes.subspan(sizeof saying));
+  return takeFromRoot(group->root, PacketKind::Multicast, saying.header,
+                      bytes.subspan(sizeof saying));
 }
 
 } // namespace colldsl::datagram

@@ -8,9 +8,9 @@
 /// tree, from member to member, over the flows between them.
 #pragma once
 
-#include "transports/datagram/CastReceiver.h"
-#include "transports/datagram/CastSayings.h"
 #include "transports/datagram/Flow.h"
+#include "transports/datagram/MulticastMessages.h"
+#include "transports/datagram/MulticastReceiver.h"
 
 #include <unordered_map>
 
@@ -19,7 +19,7 @@ namespace colldsl::datagram {
 class DatagramCarrier;
 
 /// Of groups, what happened, ever.
-struct CastCounts {
+struct MulticastCounts {
   uint64_t packets = 0;   ///< sent to all, for the first time
   uint64_t again = 0;     ///< sent again, to all or to one
   uint64_t forwarded = 0; ///< parts that went along the tree
@@ -29,16 +29,16 @@ struct CastCounts {
   uint64_t refused = 0;   ///< came from a stranger, or broken
 };
 
-class Casting : public network::Multicast {
+class DatagramMulticast : public network::Multicast {
 public:
   /// A group that this rank hears.
   struct Heard {
     Heard(Group number, Flow &root, std::vector<Rank> ranks, uint32_t place, uint32_t partBytes,
-          const Casting &casting);
+          const DatagramMulticast &multicast);
     Group number;
     Flow &root;
     std::vector<Rank> ranks; ///< by place
-    CastReceiver receiver;
+    MulticastReceiver receiver;
     bool isTouched = false;
   };
   /// What this rank hears of one root.
@@ -49,17 +49,17 @@ public:
     std::vector<std::unique_ptr<Heard>> groups;
   };
 
-  explicit Casting(DatagramCarrier &carrier);
-  ~Casting() override;
+  explicit DatagramMulticast(DatagramCarrier &carrier);
+  ~DatagramMulticast() override;
 
-  void readBy(network::MulticastReader &reader) override { reader_ = &reader; }
-  uint32_t frameBytes() const override { return castFrameBytes(partBytes_); }
+  void readBy(network::MulticastHandler &reader) override { reader_ = &reader; }
+  uint32_t frameBytes() const override { return multicastFrameBytes(partBytes_); }
   Result<Group> found(std::span<network::Peer *const> members) override;
   bool isReady(Group group) const override;
   bool hasRoom(Group group) const override;
-  uint64_t cast(Group group, std::span<const std::byte> head, std::span<const std::byte> body,
-                const network::CastWay &way) override;
-  bool isHeard(Group group, uint64_t number) const override;
+  uint64_t send(Group group, std::span<const std::byte> head, std::span<const std::byte> body,
+                const network::MulticastFlags &way) override;
+  bool isAcknowledged(Group group, uint64_t number) const override;
   void letGo(Group group) override;
   void onSaid(network::Peer &from, std::span<const std::byte> bytes) override;
   bool isIdle() const override;
@@ -68,7 +68,7 @@ public:
   void start(uint32_t mostSaidBytes);
   const std::vector<Listener> &listeners() const { return listeners_; }
   /// What came to one.
-  void takeCast(const Listener &listener, std::span<const std::byte> datagram);
+  void takeMulticast(const Listener &listener, std::span<const std::byte> datagram);
   /// A packet of a group that came to this rank alone.
   void take(Flow &from, PacketKind kind, std::span<const std::byte> body);
   /// After all that came at once: says what is owed.
@@ -83,7 +83,7 @@ public:
   int waitFile(int other);
   void stop();
 
-  const CastCounts &counts() const { return counts_; }
+  const MulticastCounts &counts() const { return counts_; }
   uint64_t bytes() const;
 
 private:
@@ -93,10 +93,11 @@ private:
 
   /// A group that this rank speaks to.
   struct Spoken {
-    Spoken(Group number, std::vector<Rank> ranks, uint32_t partBytes, const Casting &casting);
+    Spoken(Group number, std::vector<Rank> ranks, uint32_t partBytes,
+           const DatagramMulticast &multicast);
     Group number;
     std::vector<Rank> ranks; ///< by place; this one first
-    CastSender sender;
+    MulticastSender sender;
     bool isOff = false;        ///< somebody cannot join
     bool isWorried = false;    ///< all are expected to say something
     bool isUntimed = false;    ///< its wait begins when the clock is read
@@ -107,50 +108,52 @@ private:
   std::function<bool(uint32_t)> goneAt(const std::vector<Rank> &ranks) const;
   Flow *flowTo(Rank rank);
   static uint32_t placeOf(const std::vector<Rank> &ranks, Rank rank);
-  void say(Flow &to, PacketKind kind, const CastHeader &header, std::span<const iovec> rest = {});
-  void sayBelow(const CastTree &tree, uint32_t place, const std::vector<Rank> &ranks,
+  void say(Flow &to, PacketKind kind, const MulticastHeader &header,
+           std::span<const iovec> rest = {});
+  void sayBelow(const MulticastTree &tree, uint32_t place, const std::vector<Rank> &ranks,
                 std::span<const std::byte> bytes);
 
   // Making groups. False, here and below: it cannot be true.
   Status openPlace();
-  void invite(Spoken &group);
-  bool takeEarlyRtr(Flow &from, std::span<const std::byte> bytes);
-  bool takeDecline(Flow &from, std::span<const std::byte> bytes);
-  Status join(Flow &root, const InvitationSaying &saying, std::vector<Rank> ranks);
-  Result<Listener *> listenTo(Flow &root, const InvitationSaying &saying);
+  void requestJoin(Spoken &group);
+  bool takeJoinRequest(Flow &from, std::span<const std::byte> bytes);
+  bool takeJoinRefusal(Flow &from, std::span<const std::byte> bytes);
+  Status join(Flow &root, const JoinRequest &saying, std::vector<Rank> ranks);
+  Result<Listener *> listenTo(Flow &root, const JoinRequest &saying);
   void addToWait(int file);
 
   // The root.
-  Spoken *findSpoken(const CastHeader &header);
+  Spoken *findSpoken(const MulticastHeader &header);
   TimeNs patienceWith(const Spoken &group);
-  CastHeader headerOf(const Spoken &group, const CastChannel &channel, uint32_t part) const;
-  PacketHeader castHeader(PacketKind kind) const;
-  uint32_t sayParts(Spoken &group, CastChannel &channel, uint64_t parts, uint32_t place);
+  MulticastHeader headerOf(const Spoken &group, const MulticastChannel &channel,
+                           uint32_t part) const;
+  PacketHeader multicastHeader(PacketKind kind) const;
+  uint32_t sayParts(Spoken &group, MulticastChannel &channel, uint64_t parts, uint32_t place);
   void send(Batch &batch);
   void sayAgain(Spoken &group);
   void forwardAll(Spoken &group);
-  void forwardChannel(Spoken &group, CastChannel &channel);
+  void forwardChannel(Spoken &group, MulticastChannel &channel);
   void noteSaid(Spoken &group);
   void noteNews(Spoken &group);
   void ask(Spoken &group);
   void worry(Spoken &group, bool isWorried);
-  bool takeAckAtRoot(Spoken &group, Flow &from, const CastHeader &header);
-  bool takeNack(Flow &from, const CastHeader &header, std::span<const std::byte> rest);
+  bool takeAckAtRoot(Spoken &group, Flow &from, const MulticastHeader &header);
+  bool takeNack(Flow &from, const MulticastHeader &header, std::span<const std::byte> rest);
 
   // Members.
   Heard *find(Rank root, Group number);
   bool isListenedTo(Rank root) const;
-  bool takeFromRoot(Flow &root, PacketKind kind, const CastHeader &header,
+  bool takeFromRoot(Flow &root, PacketKind kind, const MulticastHeader &header,
                     std::span<const std::byte> rest);
   bool takeForward(Flow &from, std::span<const std::byte> bytes);
-  bool takeAck(Flow &from, const CastHeader &header);
+  bool takeAck(Flow &from, const MulticastHeader &header);
   void deliver(Heard &group);
   void touch(Heard &group);
   void complain(Heard &group);
   void acknowledge(Heard &group);
 
   DatagramCarrier &carrier_;
-  network::MulticastReader *reader_ = nullptr;
+  network::MulticastHandler *reader_ = nullptr;
   uint32_t partBytes_ = 0;
   uint32_t mostSaidBytes_ = 0;
   uint64_t token_ = 0;       ///< of this rank's groups
@@ -159,7 +162,7 @@ private:
   std::vector<Listener> listeners_;
   std::vector<Heard *> touched_; ///< something came
   int waitFile_ = -1;
-  CastCounts counts_;
+  MulticastCounts counts_;
 };
 
 } // namespace colldsl::datagram

@@ -1,5 +1,5 @@
 // How groups are made, and what both of their ends have in common.
-#include "transports/datagram/Casting.h"
+#include "transports/datagram/DatagramMulticast.h"
 
 #include "transports/datagram/DatagramCarrier.h"
 #include "transports/datagram/Sockets.h"
@@ -22,17 +22,17 @@ constexpr uint16_t kFirstPort = 49152, kPorts = 16384;
 
 } // namespace
 
-Casting::Casting(DatagramCarrier &carrier) : carrier_(carrier) {}
-Casting::~Casting() { stop(); }
+DatagramMulticast::DatagramMulticast(DatagramCarrier &carrier) : carrier_(carrier) {}
+DatagramMulticast::~DatagramMulticast() { stop(); }
 
-void Casting::start(uint32_t mostSaidBytes) {
+void DatagramMulticast::start(uint32_t mostSaidBytes) {
   mostSaidBytes_ = mostSaidBytes;
-  auto headers = static_cast<uint32_t>(sizeof(PacketHeader) + sizeof(CastHeader));
+  auto headers = static_cast<uint32_t>(sizeof(PacketHeader) + sizeof(MulticastHeader));
   partBytes_ = std::min(carrier_.place_.packetBytes - headers,
-                        mostSaidBytes - static_cast<uint32_t>(sizeof(ForwardSaying)));
+                        mostSaidBytes - static_cast<uint32_t>(sizeof(ForwardedPart)));
 }
 
-void Casting::stop() {
+void DatagramMulticast::stop() {
   for (Listener &listener : listeners_)
     close(listener.file);
   listeners_.clear();
@@ -41,7 +41,7 @@ void Casting::stop() {
   waitFile_ = -1;
 }
 
-std::function<bool(uint32_t)> Casting::goneAt(const std::vector<Rank> &ranks) const {
+std::function<bool(uint32_t)> DatagramMulticast::goneAt(const std::vector<Rank> &ranks) const {
   return [this, &ranks](uint32_t place) {
     auto known = carrier_.flowByRank_.find(ranks[place]);
     return known != carrier_.flowByRank_.end() &&
@@ -50,13 +50,13 @@ std::function<bool(uint32_t)> Casting::goneAt(const std::vector<Rank> &ranks) co
 }
 
 // Null: nobody knows it, or it is lost.
-Flow *Casting::flowTo(Rank rank) {
-  network::Peer *peer = rank == carrier_.self_ ? nullptr : carrier_.reader_->onKnock(rank);
+Flow *DatagramMulticast::flowTo(Rank rank) {
+  network::Peer *peer = rank == carrier_.self_ ? nullptr : carrier_.reader_->onConnectRequest(rank);
   return peer && !peer->isLost ? carrier_.flowOf(*peer) : nullptr;
 }
 
 // Where this rank speaks. Nobody else can know it, and who meets it by chance lacks the token.
-Status Casting::openPlace() {
+Status DatagramMulticast::openPlace() {
   if (address_.sin_port != 0)
     return {};
   in_addr interface = {carrier_.place_.address};
@@ -72,12 +72,13 @@ Status Casting::openPlace() {
   return {};
 }
 
-Result<network::Multicast::Group> Casting::found(std::span<network::Peer *const> members) {
+Result<network::Multicast::Group>
+DatagramMulticast::found(std::span<network::Peer *const> members) {
   if (!carrier_.options_.multicast)
     return Status::error("multicast is not wanted");
   if (partBytes_ < kLeastPartBytes)
     return Status::error("datagrams are too short for groups");
-  uint64_t needed = sizeof(InvitationSaying) + (members.size() + 1) * sizeof(Rank);
+  uint64_t needed = sizeof(JoinRequest) + (members.size() + 1) * sizeof(Rank);
   if (spoken_.size() == kMostGroups || members.empty() || needed > mostSaidBytes_)
     return Status::error("too many groups, or members");
   if (Status s = openPlace(); !s)
@@ -88,30 +89,30 @@ Result<network::Multicast::Group> Casting::found(std::span<network::Peer *const>
   auto number = static_cast<Group>(spoken_.size());
   spoken_.push_back(std::make_unique<Spoken>(number, std::move(ranks), partBytes_, *this));
   Spoken &group = *spoken_.back();
-  invite(group);
+  requestJoin(group);
   group.sender.noteSaid(carrier_.now_, carrier_.options_.leastPatience.count());
   carrier_.remindAt(group.sender.askAt());
   return number;
 }
 
-Casting::Spoken::Spoken(Group number, std::vector<Rank> ranks, uint32_t partBytes,
-                        const Casting &casting)
+DatagramMulticast::Spoken::Spoken(Group number, std::vector<Rank> ranks, uint32_t partBytes,
+                                  const DatagramMulticast &multicast)
     : number(number), ranks(std::move(ranks)),
-      sender(static_cast<uint32_t>(this->ranks.size()), partBytes, casting.goneAt(this->ranks)) {}
+      sender(static_cast<uint32_t>(this->ranks.size()), partBytes, multicast.goneAt(this->ranks)) {}
 
-Casting::Heard::Heard(Group number, Flow &root, std::vector<Rank> ranks, uint32_t place,
-                      uint32_t partBytes, const Casting &casting)
+DatagramMulticast::Heard::Heard(Group number, Flow &root, std::vector<Rank> ranks, uint32_t place,
+                                uint32_t partBytes, const DatagramMulticast &multicast)
     : number(number), root(root), ranks(std::move(ranks)),
       receiver(static_cast<uint32_t>(this->ranks.size()), place, partBytes,
-               casting.goneAt(this->ranks)) {}
+               multicast.goneAt(this->ranks)) {}
 
-void Casting::invite(Spoken &group) {
-  std::vector<std::byte> bytes(sizeof(InvitationSaying) + group.ranks.size() * sizeof(Rank));
-  InvitationSaying saying = {.group = group.number,
-                             .token = token_,
-                             .address = address_.sin_addr.s_addr,
-                             .port = address_.sin_port,
-                             .partBytes = static_cast<uint16_t>(partBytes_)};
+void DatagramMulticast::requestJoin(Spoken &group) {
+  std::vector<std::byte> bytes(sizeof(JoinRequest) + group.ranks.size() * sizeof(Rank));
+  JoinRequest saying = {.group = group.number,
+                        .token = token_,
+                        .address = address_.sin_addr.s_addr,
+                        .port = address_.sin_port,
+                        .partBytes = static_cast<uint16_t>(partBytes_)};
   std::memcpy(bytes.data(), &saying, sizeof saying);
   std::memcpy(bytes.data() + sizeof saying, group.ranks.data(), group.ranks.size() * sizeof(Rank));
   for (size_t place = 1; place < group.ranks.size(); ++place)
@@ -119,20 +120,20 @@ void Casting::invite(Spoken &group) {
       reader_->sayFor(flow->peer, bytes);
 }
 
-void Casting::onSaid(network::Peer &from, std::span<const std::byte> bytes) {
+void DatagramMulticast::onSaid(network::Peer &from, std::span<const std::byte> bytes) {
   Flow *flow = carrier_.flowOf(from);
-  CastSaying saying;
+  MulticastMessage saying;
   std::memcpy(&saying, bytes.data(), std::min(bytes.size(), sizeof saying));
   bool isFine = false;
   if (flow && bytes.size() >= sizeof saying) {
     switch (saying) {
-    case CastSaying::Invitation:
-      isFine = takeEarlyRtr(*flow, bytes);
+    case MulticastMessage::JoinRequest:
+      isFine = takeJoinRequest(*flow, bytes);
       break;
-    case CastSaying::Decline:
-      isFine = takeDecline(*flow, bytes);
+    case MulticastMessage::JoinRefusal:
+      isFine = takeJoinRefusal(*flow, bytes);
       break;
-    case CastSaying::Forward:
+    case MulticastMessage::Forward:
       isFine = takeForward(*flow, bytes);
       break;
     }
@@ -141,8 +142,8 @@ void Casting::onSaid(network::Peer &from, std::span<const std::byte> bytes) {
 }
 
 // Somebody of the job says so, but it may say anything.
-bool Casting::takeEarlyRtr(Flow &from, std::span<const std::byte> bytes) {
-  InvitationSaying saying;
+bool DatagramMulticast::takeJoinRequest(Flow &from, std::span<const std::byte> bytes) {
+  JoinRequest saying;
   size_t count = bytes.size() < sizeof saying ? 0 : (bytes.size() - sizeof saying) / sizeof(Rank);
   if (count < 2 || bytes.size() != sizeof saying + count * sizeof(Rank))
     return false;
@@ -151,12 +152,12 @@ bool Casting::takeEarlyRtr(Flow &from, std::span<const std::byte> bytes) {
   std::memcpy(ranks.data(), bytes.data() + sizeof saying, count * sizeof(Rank));
   if (join(from, saying, std::move(ranks)))
     return true;
-  DeclineSaying decline = {.group = saying.group};
+  JoinRefusal decline = {.group = saying.group};
   reader_->sayFor(from.peer, std::as_bytes(std::span(&decline, 1)));
   return true;
 }
 
-Status Casting::join(Flow &root, const InvitationSaying &saying, std::vector<Rank> ranks) {
+Status DatagramMulticast::join(Flow &root, const JoinRequest &saying, std::vector<Rank> ranks) {
   auto self = std::find(ranks.begin(), ranks.end(), carrier_.self_);
   bool isFine = ranks[0] == root.peer.rank && self != ranks.end() && saying.group < kMostGroups &&
                 saying.partBytes >= kLeastPartBytes && saying.partBytes <= kMostPacketBytes &&
@@ -175,7 +176,8 @@ Status Casting::join(Flow &root, const InvitationSaying &saying, std::vector<Ran
   return {};
 }
 
-Result<Casting::Listener *> Casting::listenTo(Flow &root, const InvitationSaying &saying) {
+Result<DatagramMulticast::Listener *> DatagramMulticast::listenTo(Flow &root,
+                                                                  const JoinRequest &saying) {
   for (Listener &known : listeners_)
     if (known.root == &root)
       return &known;
@@ -195,13 +197,13 @@ Result<Casting::Listener *> Casting::listenTo(Flow &root, const InvitationSaying
   return &listeners_.back();
 }
 
-void Casting::addToWait(int file) {
+void DatagramMulticast::addToWait(int file) {
   epoll_event event = {};
   event.events = EPOLLIN;
   (void)epoll_ctl(waitFile_, EPOLL_CTL_ADD, file, &event);
 }
 
-int Casting::waitFile(int other) {
+int DatagramMulticast::waitFile(int other) {
   if (listeners_.empty())
     return other;
   if (waitFile_ < 0) {
@@ -213,41 +215,41 @@ int Casting::waitFile(int other) {
   return waitFile_;
 }
 
-Casting::Heard *Casting::find(Rank root, Group number) {
+DatagramMulticast::Heard *DatagramMulticast::find(Rank root, Group number) {
   for (Listener &listener : listeners_)
     if (listener.root->peer.rank == root)
       return number < listener.groups.size() ? listener.groups[number].get() : nullptr;
   return nullptr;
 }
 
-bool Casting::isListenedTo(Rank root) const {
+bool DatagramMulticast::isListenedTo(Rank root) const {
   return std::any_of(listeners_.begin(), listeners_.end(),
                      [&](const Listener &listener) { return listener.root->peer.rank == root; });
 }
 
-void Casting::say(Flow &to, PacketKind kind, const CastHeader &header,
-                  std::span<const iovec> rest) {
-  std::array<iovec, 3> body = {{{const_cast<CastHeader *>(&header), sizeof header}}};
+void DatagramMulticast::say(Flow &to, PacketKind kind, const MulticastHeader &header,
+                            std::span<const iovec> rest) {
+  std::array<iovec, 3> body = {{{const_cast<MulticastHeader *>(&header), sizeof header}}};
   std::copy(rest.begin(), rest.end(), body.begin() + 1);
   carrier_.say(to, kind, 0, std::span(body).first(1 + rest.size()));
 }
 
 // What comes to this rank alone: to the root what members say, or what it says again.
-void Casting::take(Flow &from, PacketKind kind, std::span<const std::byte> body) {
-  CastHeader header;
+void DatagramMulticast::take(Flow &from, PacketKind kind, std::span<const std::byte> body) {
+  MulticastHeader header;
   if (body.size() < sizeof header) {
     ++counts_.refused;
     return;
   }
   std::memcpy(&header, body.data(), sizeof header);
   std::span<const std::byte> rest = body.subspan(sizeof header);
-  bool isFine = kind == PacketKind::CastAck    ? takeAck(from, header)
-                : kind == PacketKind::CastNack ? takeNack(from, header, rest)
-                                               : takeFromRoot(from, kind, header, rest);
+  bool isFine = kind == PacketKind::MulticastAck    ? takeAck(from, header)
+                : kind == PacketKind::MulticastNack ? takeNack(from, header, rest)
+                                                    : takeFromRoot(from, kind, header, rest);
   counts_.refused += !isFine;
 }
 
-uint64_t Casting::bytes() const {
+uint64_t DatagramMulticast::bytes() const {
   uint64_t sum = 0;
   for (const auto &group : spoken_)
     sum += group->sender.bytes();

@@ -20,37 +20,37 @@
 
 namespace colldsl::network {
 
-class Watch {
+class ProcessMonitor {
 public:
   /// `address`: of this machine. `token`: this rank's. `silence`: how long a machine may
   /// answer nothing.
-  static Result<std::unique_ptr<Watch>> open(const std::string &address, Rank self, uint64_t token,
-                                             std::chrono::milliseconds silence);
-  ~Watch();
-  Watch(const Watch &) = delete;
-  Watch &operator=(const Watch &) = delete;
+  static Result<std::unique_ptr<ProcessMonitor>>
+  open(const std::string &address, Rank self, uint64_t token, std::chrono::milliseconds silence);
+  ~ProcessMonitor();
+  ProcessMonitor(const ProcessMonitor &) = delete;
+  ProcessMonitor &operator=(const ProcessMonitor &) = delete;
 
-  /// Writes into the card where others come to.
-  void describe(Card &card) const;
+  /// Writes into the rankAddress where others come to.
+  void describe(RankAddress &rankAddress) const;
 
   /// Watches a rank from now on. Without effect if it is watched already.
-  void add(Rank rank, const Card &card);
+  void add(Rank rank, const RankAddress &rankAddress);
 
   enum class What : uint8_t {
-    Died,   ///< its process is gone
-    GaveUp, ///< it lives, but cannot talk to this rank any more
-    Silent, ///< nobody knows: its machine answers nothing
-    Failed, ///< it says so
+    Died,         ///< its process is gone
+    Disconnected, ///< it lives, but cannot talk to this rank any more
+    Silent,       ///< nobody knows: its machine answers nothing
+    Failed,       ///< it says so
   };
-  struct News {
+  struct Event {
     Rank rank;
     What what;
     int error = 0;            ///< Silent: what the kernel says
     FailureBody failure = {}; ///< Failed: as it came
   };
 
-  /// News are appended. Few system calls unless something happened.
-  void look(std::vector<News> &news);
+  /// Event are appended. Few system calls unless something happened.
+  void look(std::vector<Event> &events);
 
   /// Tells of a failure all ranks that this one watches, or that watch it: they learn of it even if
   /// this rank never looks again. Whoever comes later is told by the next look.
@@ -67,22 +67,22 @@ private:
     Rank self = kNoRank;
     uint32_t unused = 0;
   };
-  struct Line {
+  struct Connection {
     Rank rank = kNoRank; ///< at the other end; kNoRank: it has not said yet
     bool isGreeted = true;
     uint64_t token = 0; ///< what it wants to hear
   };
 
-  Watch(Rank self, uint64_t token, std::chrono::milliseconds silence)
+  ProcessMonitor(Rank self, uint64_t token, std::chrono::milliseconds silence)
       : self_(self), token_(token), silence_(silence) {}
   void acceptAll();
   void limitUnknown();
-  void add(int fd, short events, const Line &line);
+  void add(int fd, short events, const Connection &line);
   bool greet(size_t i);
-  bool hearHello(size_t i);
-  void sayFailure(size_t i);
-  bool hearFailure(size_t i, std::vector<News> &news);
-  bool attend(size_t i, std::vector<News> &news);
+  bool recvHello(size_t i);
+  void sendFailure(size_t i);
+  bool recvFailure(size_t i, std::vector<Event> &events);
+  bool attend(size_t i, std::vector<Event> &events);
   void drop(size_t i);
 
   Rank self_;
@@ -91,8 +91,9 @@ private:
   uint64_t refused_ = 0;
   std::optional<FailureBody> failure_; ///< that was told
   int listener_ = -1;
-  std::vector<Line> lines_;   ///< those that this rank made, and those of others, as they came
-  std::vector<pollfd> files_; ///< parallel to lines_
+  std::vector<Connection>
+      connections_;           ///< those that this rank made, and those of others, as they came
+  std::vector<pollfd> files_; ///< parallel to connections_
 };
 
 } // namespace colldsl::network
