@@ -22,7 +22,7 @@ Status RemoteChannels::connect(const OpenRequest &request) {
   auto held = endpoint_.hold();
   for (Rank peer : peers_)
     ranks_.push_back(endpoint_.group().rankAt(peer));
-  addCasts();
+  addMulticasts();
   endpoint_.worker().addUser(plan_, *this);
   return {};
 }
@@ -51,10 +51,10 @@ void RemoteChannels::giveUp() {
             request.first->payload.bytes);
     if (request.state == MulticastRequest::State::Sending ||
         request.state == MulticastRequest::State::Sent)
-      multicast().letGo(request.group);
+      multicast().release(request.group);
     request.state = MulticastRequest::State::Idle;
   }
-  endpoint_.worker().moveCasts(*this, false);
+  endpoint_.worker().moveMulticasts(*this, false);
   for (Side *side : {&out_, &in_})
     for (End &end : side->ends)
       endpoint_.expectNoMore(end);
@@ -175,14 +175,15 @@ Rank RemoteChannels::findDeserted() const {
     Rank rank = endpoint_.group().rankAt(peer);
     if (!worker.receivesFrom(rank).hasClosed(plan_))
       continue;
-    auto came = castsFrom_.find(rank);
-    if (worker.numCastsBeforeClose(rank, plan_) > (came == castsFrom_.end() ? 0 : came->second))
+    auto came = multicastsFrom_.find(rank);
+    if (worker.numMulticastsBeforeClose(rank, plan_) >
+        (came == multicastsFrom_.end() ? 0 : came->second))
       continue;
     for (const Side *side : {&in_, &out_})
       for (const End &end : side->ends) {
-        bool isCast =
+        bool isMulticast =
             end.state.multicast && end.state.multicast->state != MulticastRequest::State::Idle;
-        if (end.isOpen && end.peer == peer && !isCast)
+        if (end.isOpen && end.peer == peer && !isMulticast)
           return peer;
       }
   }

@@ -57,7 +57,7 @@ private:
   void giveUp();
 
   // To several at once.
-  void addCasts();
+  void addMulticasts();
   bool gather(MessageSlot slot, End &end);
   void split(MulticastRequest &request);
   void launch(MulticastRequest &request);
@@ -69,7 +69,7 @@ private:
   uint64_t sendPart(const MulticastRequest &request, network::Kind kind, uint64_t offset,
                     uint64_t bytes);
   uint64_t sendFrame(const MulticastRequest &request, network::Kind kind,
-                     std::span<const std::byte> body, const network::MulticastFlags &way);
+                     std::span<const std::byte> body, const network::MulticastFlags &flags);
   uint64_t multicastBytes() const;
   network::Multicast &multicast() const { return *endpoint_.worker().carrier().multicast(); }
 
@@ -77,7 +77,7 @@ private:
   std::deque<MulticastRequest> multicasts_;
   size_t numActive_ = 0;                                      ///< multicasts that are not over
   std::map<std::pair<Rank, MessageId>, End *> multicastFrom_; ///< received
-  std::unordered_map<Rank, uint64_t> castsFrom_;              ///< frames
+  std::unordered_map<Rank, uint64_t> multicastsFrom_;         ///< frames
   std::vector<std::byte> together_;                           ///< a message in pieces
   bool mayBeUnwanted_ = false;                                ///< something is skipped in this run
   bool isGivenUp_ = false;

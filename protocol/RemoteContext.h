@@ -75,7 +75,7 @@ struct RemoteContext {
 
   /// Whether this end may read or write the payload itself.
   bool canMove(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
-  /// The same of the other end, into several remoteIovs of memory at once.
+  /// The same of the other end, into several pieces of its memory at once.
   bool canBeWritten(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
   /// Of a payload that this end may move: whether it can from all of its pieces.
   bool canGather(const RequestPayload &payload, network::Access access) const;

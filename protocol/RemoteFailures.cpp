@@ -20,7 +20,7 @@ constexpr size_t kMostRuns = 32 << 10;
 
 } // namespace
 
-// Null: everything. True: events. Of a stream that is closed here nothing is kept.
+// Null: everything. True: it is new. Of a stream that is closed here nothing is kept.
 bool RemoteWorker::note(const Tag *scope, const Fault &fault) {
   Fault known{fault.peer, kNoOp, fault.reason, fault.kind}; // ops are numbered by each rank
   bool isNew = false;
@@ -87,7 +87,7 @@ void RemoteWorker::tell(Rank rank, const Tag &scope, const FailureBody &body) {
 void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
   body.root = kNoRank;
   if (!scope)
-    return monitor_ ? monitor_->tell(body) : void();
+    return monitor_ ? monitor_->notify(body) : void();
   auto [first, last] = users_.equal_range(streamOf(*scope));
   std::vector<Rank> peers;
   for (auto at = first; at != last; ++at)
@@ -191,14 +191,14 @@ void RemoteWorker::look() {
     user->probe(now);
   events_.clear();
   if (monitor_)
-    monitor_->look(events_);
+    monitor_->poll(events_);
   for (int i = 0; i < kMostPolls && !events_.empty() && progress(); ++i) {
   }
-  for (const ProcessMonitor::Event &events : std::exchange(events_, {}))
-    onEvent(events);
+  for (const ProcessMonitor::Event &event : std::exchange(events_, {}))
+    onEvent(event);
   for (const Lost &lost : std::exchange(lost_, {})) {
     if (monitor_)
-      monitor_->giveUp(lost.rank);
+      monitor_->disconnect(lost.rank);
     if (!isLeaving_)
       reportAll({lost.rank, kNoOp,
                  "rank " + std::to_string(index(lost.rank)) +
@@ -206,16 +206,16 @@ void RemoteWorker::look() {
   }
 }
 
-void RemoteWorker::onEvent(const ProcessMonitor::Event &events) {
-  if (events.what == ProcessMonitor::What::Failed)
-    return onFailed({}, std::as_bytes(std::span(&events.failure, 1)));
-  auto peer = am_->peers().find(events.rank);
+void RemoteWorker::onEvent(const ProcessMonitor::Event &event) {
+  if (event.what == ProcessMonitor::What::Failed)
+    return onFailed({}, std::as_bytes(std::span(&event.failure, 1)));
+  auto peer = am_->peers().find(event.rank);
   if (peer == am_->peers().end() || peer->second->hasDisconnected)
     return;
   peer->second->isLost = true;
-  peer->second->isGone = events.what == ProcessMonitor::What::Died;
+  peer->second->isGone = event.what == ProcessMonitor::What::Died;
   if (!isLeaving_)
-    reportAll(faultOf(events, self_));
+    reportAll(faultOf(event, self_));
 }
 
 } // namespace colldsl::protocol

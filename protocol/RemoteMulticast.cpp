@@ -25,7 +25,7 @@ bool isAlike(const Payload &a, const Payload &b) {
 } // namespace
 
 // Messages of one id that are wanted at once; those of one receiver are no group.
-void RemoteChannels::addCasts() {
+void RemoteChannels::addMulticasts() {
   RemoteWorker &worker = endpoint_.worker();
   if (!worker.carrier().multicast())
     return;
@@ -110,12 +110,12 @@ void RemoteChannels::launch(MulticastRequest &request) {
   }
   if (!advance(request)) {
     ++numActive_;
-    endpoint_.worker().moveCasts(*this, true);
+    endpoint_.worker().moveMulticasts(*this, true);
   }
 }
 
 uint64_t RemoteChannels::sendFrame(const MulticastRequest &request, Kind kind,
-                                   std::span<const std::byte> body, const MulticastFlags &way) {
+                                   std::span<const std::byte> body, const MulticastFlags &flags) {
   struct {
     Header header;
     MulticastBody body;
@@ -128,7 +128,7 @@ uint64_t RemoteChannels::sendFrame(const MulticastRequest &request, Kind kind,
     request.sends[i]->wire().countMulticast(plan_);
     ++request.ends[i]->state.multicastFrames;
   }
-  return multicast().send(request.group, std::as_bytes(std::span(&head, 1)), body, way);
+  return multicast().send(request.group, std::as_bytes(std::span(&head, 1)), body, flags);
 }
 
 // Bytes [offset, offset + bytes) of the message. What is in one piece stays where it is, if
@@ -178,7 +178,7 @@ bool RemoteChannels::multicastAll() {
     --numActive_;
   }
   if (numActive_ == 0)
-    endpoint_.worker().moveCasts(*this, false);
+    endpoint_.worker().moveMulticasts(*this, false);
   return moved;
 }
 
@@ -253,7 +253,7 @@ bool RemoteChannels::sendParts(MulticastRequest &request) {
 // Both ends know by its name which message a frame is of.
 void RemoteChannels::onMulticast(Rank root, const Tag &run, const MulticastBody &frame,
                                  std::span<const std::byte> bytes) {
-  ++castsFrom_[root];
+  ++multicastsFrom_[root];
   auto found = multicastFrom_.find({root, frame.message});
   RemoteWorker &worker = endpoint_.worker();
   if (found == multicastFrom_.end()) {

@@ -230,7 +230,7 @@ void RemoteSender::closeStream(uint32_t context, uint32_t stream) {
   dropPuts({context, stream, kAllRuns, 0});
 }
 
-// One of more remoteIovs than were said to be taken can only be an early one.
+// Only an early RTR can have more iovs than the RTS allows.
 bool RemoteSender::read(Buffer &buffer, std::span<const std::byte> bytes) const {
   RtrBody &body = buffer.body;
   if (bytes.size() < sizeof body)
@@ -241,7 +241,7 @@ bool RemoteSender::read(Buffer &buffer, std::span<const std::byte> bytes) const 
   buffer.remoteIovs.resize(body.remoteIovs);
   if (body.remoteIovs != 0)
     std::memcpy(buffer.remoteIovs.data(), bytes.data() + sizeof body, bytes.size() - sizeof body);
-  auto isEmpty = [](const RemoteIov &stretch) { return stretch.bytes == 0; };
+  auto isEmpty = [](const RemoteIov &iov) { return iov.bytes == 0; };
   return body.remoteIovs <= context_.mostRemoteIovs() &&
          std::none_of(buffer.remoteIovs.begin(), buffer.remoteIovs.end(), isEmpty);
 }

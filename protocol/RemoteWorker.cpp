@@ -57,12 +57,12 @@ Result<std::unique_ptr<RemoteWorker>> RemoteWorker::make(Rank self, uint32_t num
                                                          std::mutex *guard, const RunStatus *runs) {
   std::unique_ptr<RemoteWorker> worker(
       new RemoteWorker(self, numRanks, options, std::move(carrier), guard, runs));
-  if (Status s = worker->appear(); !s)
+  if (Status s = worker->openLocalRank(); !s)
     return s;
   return worker;
 }
 
-Status RemoteWorker::appear() {
+Status RemoteWorker::openLocalRank() {
   if (options_.eagerBytes > network::kMostEagerBytes)
     return Status::error("eager messages have at most " + std::to_string(network::kMostEagerBytes) +
                          " bytes");
@@ -70,7 +70,7 @@ Status RemoteWorker::appear() {
   if (options_.receives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
   if (carrier_->capabilities().isWatched) {
-    Result<network::LocalRank> local = network::appear(*carrier_, self_, options_);
+    Result<network::LocalRank> local = network::openLocalRank(*carrier_, self_, options_);
     if (!local)
       return local.status();
     rankAddress_ = local->rankAddress;
@@ -83,11 +83,11 @@ Status RemoteWorker::appear() {
 Status RemoteWorker::meet(network::Directory directory) {
   auto held = lockIf(guard_);
   directory_ = std::move(directory);
-  ActiveMessageHandler &reader = *this;
-  am_.emplace(*carrier_, reader, self_, rankAddress_.token, options_);
+  ActiveMessageHandler &handler = *this;
+  am_.emplace(*carrier_, handler, self_, rankAddress_.token, options_);
   context_.am = &*am_;
   if (network::Multicast *multicast = carrier_->multicast())
-    multicast->readBy(*this);
+    multicast->setHandler(*this);
   return am_->start(directory_);
 }
 
@@ -124,8 +124,8 @@ bool RemoteWorker::progress() {
   for (Connection *at : connections_)
     if (at->sends.isBusy())
       moved |= at->sends.progress();
-  for (size_t i = 0; i < multicast_.size(); ++i)
-    moved |= multicast_[i]->multicastAll();
+  for (size_t i = 0; i < multicasting_.size(); ++i)
+    moved |= multicasting_[i]->multicastAll();
   if (moved && sleepers_.load() != 0)
     wake(); // what moved may be another thread's
   return moved;
@@ -257,7 +257,7 @@ RemoteWorker::~RemoteWorker() {
 void RemoteWorker::addUser(StreamId stream, StreamUser &user) {
   users_.emplace(stream, &user);
   if (auto early = early_.extract(stream))
-    for (const EarlyCast &frame : early.mapped())
+    for (const EarlyMulticast &frame : early.mapped())
       user.onMulticast(frame.root, frame.run, frame.multicast, frame.bytes);
 }
 
@@ -268,13 +268,13 @@ void RemoteWorker::removeUser(StreamId stream, StreamUser &user) {
       users_.erase(at);
       break;
     }
-  std::erase(multicast_, &user);
+  std::erase(multicasting_, &user);
 }
 
-void RemoteWorker::moveCasts(StreamUser &user, bool hasCasts) {
-  std::erase(multicast_, &user);
-  if (hasCasts)
-    multicast_.push_back(&user);
+void RemoteWorker::moveMulticasts(StreamUser &user, bool hasMulticasts) {
+  std::erase(multicasting_, &user);
+  if (hasMulticasts)
+    multicasting_.push_back(&user);
 }
 
 bool RemoteWorker::isOverHere(const Tag &tag) const {
@@ -291,13 +291,13 @@ bool RemoteWorker::isOverHere(const Tag &tag) const {
 void RemoteWorker::closeStream(StreamId stream) {
   failedStreams_.erase(stream);
   for (Connection *at : connections_)
-    at->castsBeforeClose.erase(stream);
+    at->multicastsBeforeClose.erase(stream);
 }
 
-uint64_t RemoteWorker::numCastsBeforeClose(Rank peer, StreamId stream) const {
+uint64_t RemoteWorker::numMulticastsBeforeClose(Rank peer, StreamId stream) const {
   const auto &at = static_cast<const Connection &>(*am_->peers().find(peer)->second->state);
-  auto multicasts = at.castsBeforeClose.find(stream);
-  return multicasts == at.castsBeforeClose.end() ? 0 : multicasts->second;
+  auto multicasts = at.multicastsBeforeClose.find(stream);
+  return multicasts == at.multicastsBeforeClose.end() ? 0 : multicasts->second;
 }
 
 void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std::byte> body) {
@@ -318,7 +318,7 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
     return sender.onFin(header.rendezvous);
   case Kind::CloseStream:
     if (auto close = bodyOf<network::CloseBody>(body); close && close->multicasts != 0)
-      from.castsBeforeClose[streamOf(header.tag)] = close->multicasts;
+      from.multicastsBeforeClose[streamOf(header.tag)] = close->multicasts;
     sender.onStreamClosed(streamOf(header.tag));
     return receiver.onStreamClosed(streamOf(header.tag));
   case Kind::Cancel:
@@ -342,7 +342,7 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
     return;
   case Kind::Group:
     if (network::Multicast *multicast = carrier_->multicast())
-      multicast->onSaid(peer, body);
+      multicast->onMessage(peer, body);
     return;
   case Kind::Disconnect:
     peer.hasDisconnected = true;
@@ -460,7 +460,7 @@ size_t RemoteWorker::numIdsInUse() const {
   return inUse;
 }
 
-void RemoteWorker::sayFor(Peer &to, std::span<const std::byte> bytes) {
+void RemoteWorker::sendFor(Peer &to, std::span<const std::byte> bytes) {
   am_->send(to, {.kind = Kind::Group}, bytes);
 }
 

@@ -99,13 +99,13 @@ public:
   uint32_t openStream(uint32_t context) { return opened_[context]++; }
   void addUser(StreamId stream, StreamUser &user);
   void removeUser(StreamId stream, StreamUser &user);
-  void moveCasts(StreamUser &user, bool hasCasts);
+  void moveMulticasts(StreamUser &user, bool hasMulticasts);
   /// Forgets the failure of a stream that is closed.
   void closeStream(StreamId stream);
   /// What others send in the stream, or in the run, is thrown away.
   void discard(const Tag &scope);
   /// Frames to several ranks at once that a peer says it has sent before it closed the stream.
-  uint64_t numCastsBeforeClose(Rank peer, StreamId stream) const;
+  uint64_t numMulticastsBeforeClose(Rank peer, StreamId stream) const;
 
   // Failures.
 
@@ -157,7 +157,7 @@ private:
     network::Peer &peer;
     RemoteSends sends;
     RemoteReceives receives;
-    std::map<StreamId, uint64_t> castsBeforeClose; ///< of streams that the peer has closed
+    std::map<StreamId, uint64_t> multicastsBeforeClose; ///< of streams that the peer has closed
   };
   /// What a peer is to be told once nothing of it moves any more.
   struct Drain {
@@ -167,7 +167,7 @@ private:
 
   RemoteWorker(Rank self, uint32_t numRanks, const network::Options &options,
                std::unique_ptr<network::Carrier> carrier, std::mutex *guard, const RunStatus *runs);
-  Status appear();
+  Status openLocalRank();
   Connection &connection(Rank rank);
   Connection &connectionOf(network::Peer &peer);
   bool isOverHere(const Tag &tag) const override;
@@ -183,7 +183,7 @@ private:
   void onBroken(const std::string &reason) override;
   void onNeglected() override;
   void onMulticast(network::Peer &root, std::span<const std::byte> frame) override;
-  void sayFor(network::Peer &to, std::span<const std::byte> bytes) override;
+  void sendFor(network::Peer &to, std::span<const std::byte> bytes) override;
 
   bool moveAll();
   std::chrono::nanoseconds linger() const;
@@ -194,7 +194,7 @@ private:
   void freeze(Rank peer);
   void disconnect();
   bool allHaveDisconnected() const;
-  void onEvent(const network::ProcessMonitor::Event &events);
+  void onEvent(const network::ProcessMonitor::Event &event);
 
   void drain(Connection &at, const Tag &scope);
   void sendDrained();
@@ -228,14 +228,14 @@ private:
   std::function<void()> moveOthers_;
   std::unordered_map<uint32_t, uint32_t> opened_; ///< by context: streams
   std::unordered_multimap<StreamId, StreamUser *> users_;
-  std::vector<StreamUser *> multicast_;
-  struct EarlyCast {
+  std::vector<StreamUser *> multicasting_;
+  struct EarlyMulticast {
     Rank root;
     Tag run;
     network::MulticastBody multicast;
     std::vector<std::byte> bytes;
   };
-  std::map<StreamId, std::vector<EarlyCast>> early_; ///< of streams that have no user yet
+  std::map<StreamId, std::vector<EarlyMulticast>> early_; ///< of streams that have no user yet
   std::map<std::vector<Rank>, std::optional<network::Multicast::Group>> groups_; ///< by members
   std::map<StreamId, Fault> failedStreams_;
   std::map<std::pair<StreamId, uint32_t>, Fault> failedRuns_;

@@ -1,10 +1,10 @@
 /// The state word of a request to send: the sender offers its memory, and both ends agree by this
 /// one word who copies, and until when memory is used.
 ///
-///   PostResult --receiver--> Reading   --receiver--> Done | Ready | Announced
+///   Requested --receiver--> Reading   --receiver--> Done | Ready | Announced
 ///   Announced --receiver--> Reading | Ready
 ///   Announced --sender----> Writing --sender----> Done | Ready
-///   any but Reading --sender, cancel()--> PostResult of the next use
+///   any but Reading --sender, cancel()--> Requested of the next use
 ///
 /// Whoever copies claims the word before the first byte and leaves the claim after the last one.
 /// So an end that cancels knows: once the word is not claimed by the other end, no byte of the
@@ -20,12 +20,12 @@
 namespace colldsl::rendezvous {
 
 enum class State : uint32_t {
-  PostResult, ///< nobody copies
-  Reading,    ///< the receiver copies out of the sender's memory
-  Ready,      ///< the receiver waits for fragments
-  Announced,  ///< the receiver said where the bytes are wanted
-  Writing,    ///< the sender copies into the receiver's memory
-  Done,       ///< the sender's memory is not needed any more
+  Requested, ///< no rank copies
+  Reading,   ///< the receiver copies out of the sender's memory
+  Ready,     ///< the receiver waits for fragments
+  Announced, ///< the receiver said where the bytes are wanted
+  Writing,   ///< the sender copies into the receiver's memory
+  Done,      ///< the sender's memory is not needed any more
 };
 
 /// Uses of a word are told apart, for a receiver may look at a request after it was cancelled.
@@ -49,11 +49,11 @@ template <typename Word> void leave(Word &word, uint32_t use, State to) {
 
 /// Before it copies, answers or declines. False: the request was cancelled.
 template <typename Word> bool claim(Word &word, uint32_t use) {
-  return change(word, use, State::PostResult, State::Reading);
+  return change(word, use, State::Requested, State::Reading);
 }
 /// The bytes are not wanted. Nothing happens if the request was cancelled.
 template <typename Word> void decline(Word &word, uint32_t use) {
-  change(word, use, State::PostResult, State::Done);
+  change(word, use, State::Requested, State::Done);
 }
 /// From an announcement back to a claim. False: the sender writes, has written, or has cancelled.
 template <typename Word> bool takeBack(Word &word, uint32_t use) {
@@ -69,7 +69,7 @@ template <typename Word> bool endAnnouncement(Word &word, uint32_t use) {
 
 /// The word of a message that begins, or of one that is done.
 template <typename Word> void offer(Word &word, uint32_t use) {
-  word.store(wordOf(use, State::PostResult), std::memory_order_release);
+  word.store(wordOf(use, State::Requested), std::memory_order_release);
 }
 /// Before it writes to where the receiver wants the bytes. False: that was taken back.
 template <typename Word> bool claimWrite(Word &word, uint32_t use) {
@@ -87,10 +87,10 @@ template <typename Word> Cancelled cancel(Word &word, uint32_t use) {
   uint32_t now = word.load(std::memory_order_acquire);
   if (now == wordOf(use, State::Reading))
     return Cancelled::NotYet;
-  if (!word.compare_exchange_strong(now, wordOf(use + 1, State::PostResult),
+  if (!word.compare_exchange_strong(now, wordOf(use + 1, State::Requested),
                                     std::memory_order_acq_rel, std::memory_order_acquire))
     return Cancelled::NotYet;
-  bool isUnnoticed = now == wordOf(use, State::PostResult) || now == wordOf(use, State::Done);
+  bool isUnnoticed = now == wordOf(use, State::Requested) || now == wordOf(use, State::Done);
   return isUnnoticed ? Cancelled::Unnoticed : Cancelled::Awaited;
 }
 

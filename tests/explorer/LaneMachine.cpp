@@ -392,7 +392,7 @@ const char *LaneMachine::sayCancelled(uint8_t m) {
     uint32_t done = rendezvous::wordOf(lane.uses[message.id], State::Done);
     if (lane.words[message.id] != done)
       return nullptr;
-    lane.words[message.id] = rendezvous::wordOf(++lane.uses[message.id], State::PostResult);
+    lane.words[message.id] = rendezvous::wordOf(++lane.uses[message.id], State::Requested);
   } else {
     put(m, LineKind::Cancelled);
   }
@@ -437,7 +437,7 @@ std::string LaneMachine::unfinished() const {
         return "lines are left";
       for (uint8_t id = 0; id < kMostMessages; ++id)
         if (lane.isFree[id] == 0 ||
-            lane.words[id] != rendezvous::wordOf(lane.uses[id], State::PostResult))
+            lane.words[id] != rendezvous::wordOf(lane.uses[id], State::Requested))
           return "an id is not used again";
         else if (lane.streams[id] != kNone)
           return "a stream is left";

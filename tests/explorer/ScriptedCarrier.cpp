@@ -109,7 +109,7 @@ bool ScriptedNetwork::copy(Move &move) {
       return false;
   if (!there)
     return false;
-  uint64_t at = spec.address; // one stretch: remoteIovs are of one piece, too
+  uint64_t at = spec.address; // of one piece, as the remote iovs are
   for (uint32_t i = 0; i < spec.count; ++i) {
     auto *here = static_cast<std::byte *>(spec.pieces[i].iov_base);
     uint64_t bytes = spec.pieces[i].iov_len;

@@ -143,7 +143,7 @@ public:
 
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(1); }
   Status start(network::CarrierReader &reader, const network::Owner &owner) override;
-  Status reach(network::Peer &peer, const network::RankAddress &card) override;
+  Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult inject(network::Peer &, std::span<const std::byte>) override {
     return network::PostResult::NoResource;

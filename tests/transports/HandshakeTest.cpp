@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using State = Handshake::State;
-using Kind = Shake::Kind;
+using Kind = HandshakeMessage::Kind;
 
 struct Weather {
   double loss = 0, duplication = 0;
@@ -33,20 +33,20 @@ public:
 
   void begin(int r) { post(r, ends[r].handshake.begin(now_)); }
 
-  void post(int from, Shake shake) {
-    said[from].push_back(shake.kind);
-    shake.queue.number = 100 + static_cast<uint32_t>(from);
+  void post(int from, HandshakeMessage message) {
+    said[from].push_back(message.kind);
+    message.queue.number = 100 + static_cast<uint32_t>(from);
     for (int copy = 0; copy < (chance(weather_.duplication) ? 2 : 1); ++copy)
       if (!chance(weather_.loss))
-        flying_.push_back({now_ + delay(), 1 - from, shake});
+        flying_.push_back({now_ + delay(), 1 - from, message});
   }
 
   // What happens until then; in the order of time.
   void pass(std::chrono::milliseconds time) {
     for (auto until = now_ + time; now_ < until; now_ += 1ms) {
       for (int r : {0, 1})
-        if (std::optional<Shake> shake = ends[r].handshake.again(now_))
-          post(r, *shake);
+        if (std::optional<HandshakeMessage> message = ends[r].handshake.again(now_))
+          post(r, *message);
       std::vector<Flying> all;
       std::swap(all, flying_);
       for (const Flying &one : all)
@@ -73,7 +73,7 @@ private:
   struct Flying {
     Handshake::Clock::time_point at;
     int to;
-    Shake shake;
+    HandshakeMessage message;
   };
 
   Handshake::Clock::duration delay() {
@@ -86,14 +86,14 @@ private:
   // Nobody sends before the other one receives.
   void arrive(const Flying &one) {
     End &end = ends[one.to];
-    Handshake::Step step = end.handshake.hear(one.shake, now_);
+    Handshake::Step step = end.handshake.receive(one.message, now_);
     end.numReceives += step.receives;
     end.numSends += step.sends;
     if (step.receives)
-      end.receivesFrom = one.shake.queue.number;
+      end.receivesFrom = one.message.queue.number;
     EXPECT_GE(ends[1 - one.to].numReceives, int{step.sends});
-    if (step.say)
-      post(one.to, *step.say);
+    if (step.reply)
+      post(one.to, *step.reply);
   }
 
   std::mt19937 random_;
@@ -142,19 +142,19 @@ TEST(Handshake, endsInAnyWeather) {
 TEST(Handshake, answersToSomethingElseAreIgnored) {
   Handshake handshake(Rank{1}, Rank{2}, 500);
   auto now = Handshake::Clock::now();
-  Shake request = handshake.begin(now);
-  Shake reply;
+  HandshakeMessage request = handshake.begin(now);
+  HandshakeMessage reply;
   reply.kind = Kind::Reply;
   reply.from = Rank{2};
   reply.answers = request.sequence + 1;
-  EXPECT_FALSE(handshake.hear(reply, now).receives);
-  Shake confirm = reply;
+  EXPECT_FALSE(handshake.receive(reply, now).receives);
+  HandshakeMessage confirm = reply;
   confirm.kind = Kind::Confirm;
   confirm.answers = request.sequence;
-  EXPECT_FALSE(handshake.hear(confirm, now).sends);
+  EXPECT_FALSE(handshake.receive(confirm, now).sends);
   EXPECT_EQ(handshake.state(), State::Requested);
   reply.answers = request.sequence;
-  EXPECT_TRUE(handshake.hear(reply, now).sends);
+  EXPECT_TRUE(handshake.receive(reply, now).sends);
 }
 
 TEST(Handshake, asksLessAndLessOften) {

@@ -19,10 +19,10 @@ using datagram::MulticastReceiver;
 using datagram::MulticastSender;
 using datagram::MulticastTree;
 
-bool nobodyIsGone(uint32_t) { return false; }
+bool noneIsGone(uint32_t) { return false; }
 
 TEST(MulticastTree, acknowledgementsAreCombined) {
-  MulticastTree tree(7, nobodyIsGone); // 5 and 6 are below 1
+  MulticastTree tree(7, noneIsGone); // 5 and 6 are below 1
   EXPECT_EQ(tree.above(3), 0u);
   EXPECT_EQ(tree.above(6), 1u);
   EXPECT_TRUE(tree.isBelow(6, 1));
@@ -63,9 +63,9 @@ std::vector<std::byte> frameOf(uint64_t number) {
 class Weatherly {
 public:
   Weatherly(uint32_t members, double loss, uint64_t seed)
-      : sender_(members + 1, kPartBytes, nobodyIsGone), loss_(loss), random_(seed) {
+      : sender_(members + 1, kPartBytes, noneIsGone), loss_(loss), random_(seed) {
     for (uint32_t place = 1; place <= members; ++place)
-      members_.push_back({MulticastReceiver(members + 1, place, kPartBytes, nobodyIsGone)});
+      members_.push_back({MulticastReceiver(members + 1, place, kPartBytes, noneIsGone)});
     sender_.noteSaid(0, kPatience);
   }
 
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(All, MulticastProtocol, testing::Values(0, 0.001, 0.01,
 
 // What cannot be true is told from what is late.
 TEST(MulticastSender, knowsWhatCanBe) {
-  MulticastSender sender(3, kPartBytes, nobodyIsGone);
+  MulticastSender sender(3, kPartBytes, noneIsGone);
   EXPECT_FALSE(sender.isReady());
   EXPECT_FALSE(sender.takeAck(0, 1)) << "the root itself";
   EXPECT_FALSE(sender.takeAck(3, 1)) << "nobody is there";
@@ -251,7 +251,7 @@ TEST(MulticastSender, knowsWhatCanBe) {
 
 // Four sets of channels, and no more until all members have the oldest.
 TEST(MulticastSender, roomIsFourSets) {
-  MulticastSender sender(3, kPartBytes, nobodyIsGone);
+  MulticastSender sender(3, kPartBytes, noneIsGone);
   std::vector<std::byte> frame(8);
   for (uint32_t i = 0; i < datagram::kMulticastChannels; ++i) {
     ASSERT_TRUE(sender.hasRoom());
@@ -268,7 +268,7 @@ TEST(MulticastSender, roomIsFourSets) {
 
 // Whoever waits asks earlier; and begins anew with each word of a member.
 TEST(MulticastSender, asksInTime) {
-  MulticastSender sender(3, kPartBytes, nobodyIsGone);
+  MulticastSender sender(3, kPartBytes, noneIsGone);
   sender.takeAck(1, 1);
   sender.takeAck(2, 1);
   EXPECT_TRUE(sender.hasNews());
@@ -295,7 +295,7 @@ TEST(MulticastSender, asksInTime) {
 
 // Answers may get lost, and members be busy.
 TEST(MulticastSender, silenceIsNoReasonToMove) {
-  MulticastSender sender(3, kPartBytes, nobodyIsGone);
+  MulticastSender sender(3, kPartBytes, noneIsGone);
   sender.takeAck(1, 1);
   sender.takeAck(2, 1);
   std::vector<std::byte> frame(8);
@@ -334,18 +334,18 @@ TEST(MulticastSender, whatIsHeardIsNotKept) {
 
 // The caller's memory is the caller's again.
 TEST(MulticastSender, whatStaysIsCopiedWhenItIsWanted) {
-  MulticastSender sender(3, kPartBytes, nobodyIsGone);
+  MulticastSender sender(3, kPartBytes, noneIsGone);
   std::vector<std::byte> head(48), frame = frameOf(3), before = frame;
   MulticastChannel &channel = sender.append(head, frame, {.stays = true, .isAwaited = true});
   EXPECT_TRUE(channel.wantsAck);
   EXPECT_EQ(channel.body.data(), frame.data());
-  sender.letGo();
+  sender.release();
   std::fill(frame.begin(), frame.end(), std::byte{0});
   EXPECT_TRUE(std::equal(before.begin(), before.end(), channel.body.begin()));
 }
 
 TEST(MulticastReceiver, knowsWhatCanBe) {
-  MulticastReceiver member(3, 1, kPartBytes, nobodyIsGone);
+  MulticastReceiver member(3, 1, kPartBytes, noneIsGone);
   std::vector<std::byte> part(kPartBytes);
   auto take = [&](uint64_t number, uint32_t bytes, uint16_t at, size_t size) {
     MulticastHeader header;
@@ -369,7 +369,7 @@ TEST(MulticastReceiver, knowsWhatCanBe) {
   EXPECT_EQ(gaps[0].parts, 3u);
   EXPECT_FALSE(member.takeAsk(2 + datagram::kMulticastChannels));
   EXPECT_FALSE(member.takeAck(2, 1)) << "is beside it, not below";
-  MulticastReceiver inner(21, 3, kPartBytes, nobodyIsGone);
+  MulticastReceiver inner(21, 3, kPartBytes, noneIsGone);
   EXPECT_FALSE(inner.takeAck(~0u, 1)) << "is of another group";
 }
 

@@ -31,8 +31,8 @@ struct Watcher {
     monitor->describe(rankAddress);
     rankAddress.token = kToken + index(self);
   }
-  void tell() { monitor->tell(failureBody(true, kNoRank, kFault)); }
-  void look() { monitor->look(events); }
+  void tell() { monitor->notify(failureBody(true, kNoRank, kFault)); }
+  void look() { monitor->poll(events); }
 };
 
 void lookUntil(Watcher &one, Watcher &other, const std::vector<ProcessMonitor::Event> &events) {
@@ -113,7 +113,7 @@ private:
   std::vector<int> files_;
 };
 
-TEST(ProcessMonitor, strangersTakeNobodysPlace) {
+TEST(ProcessMonitor, strangersTakeNoPlaceOfARank) {
   Watcher failed(Rank{0}), other(Rank{1});
   Silent strangers(failed, 1100);
   other.monitor->add(Rank{0}, failed.rankAddress);

@@ -436,7 +436,7 @@ TEST_F(Verbs, whoHasNoWayIsCalledForAsLongAsMachinesMayBeSilent) {
   options.silence = 1s;
   End here(verbs::Calls::real(), options);
   network::RankAddress rankAddress = here.rankAddress();
-  rankAddress.address[15] = std::byte{77}; // nobody's
+  rankAddress.address[15] = std::byte{77}; // of no rank
   here.meet(Rank{0}, rankAddress);
   ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::PostResult::NoResource);
   std::this_thread::sleep_for(4s); // it computes

@@ -21,10 +21,10 @@ network::Interface at(const char *text) {
 
 /// A rank of a host with these interfaces.
 ProcessInfo onHost(const char *boot, std::initializer_list<network::Interface> interfaces = {}) {
-  ProcessInfo card;
-  std::strcpy(card.boot, boot);
-  std::copy(interfaces.begin(), interfaces.end(), card.interfaces.begin());
-  return card;
+  ProcessInfo rankAddress;
+  std::strcpy(rankAddress.boot, boot);
+  std::copy(interfaces.begin(), interfaces.end(), rankAddress.interfaces.begin());
+  return rankAddress;
 }
 
 std::string meetAt(const std::vector<ProcessInfo> &processes) {
@@ -244,14 +244,14 @@ TEST(OobBootstrap, WhatIsForAllTravelsOnce) {
 }
 
 // What a rank has to tell so that all others find it does not grow with their number.
-TEST(OobBootstrap, CardsAreToldOnce) {
+TEST(OobBootstrap, addressesAreExchangedOnce) {
   std::pair<size_t, size_t> toldOfTwo;
   for (uint32_t numRanks : {2u, 8u, 32u}) {
     Gathering gathering(numRanks);
     gathering.run([=](Bootstrap &bootstrap, uint32_t self) {
-      network::RankAddress card;
-      card.token = 1000 + self;
-      auto directory = network::exchangeAddresses(bootstrap, card, numRanks);
+      network::RankAddress rankAddress;
+      rankAddress.token = 1000 + self;
+      auto directory = network::exchangeAddresses(bootstrap, rankAddress, numRanks);
       ASSERT_TRUE(directory.ok()) << directory.message();
       for (uint32_t r = 0; r < numRanks; ++r)
         EXPECT_EQ((*directory)(Rank{r})->token, 1000 + r);

@@ -59,7 +59,7 @@ private:
   friend class DatagramMulticast;
   static constexpr uint32_t kBatch = 16;
 
-  /// What a rankAddress says of where a rank is.
+  /// What a rank's address has.
   struct Place {
     uint64_t token = 0;
     in_addr_t address = 0;

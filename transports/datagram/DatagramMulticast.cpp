@@ -108,25 +108,25 @@ DatagramMulticast::Heard::Heard(Group number, Flow &root, std::vector<Rank> rank
 
 void DatagramMulticast::requestJoin(Spoken &group) {
   std::vector<std::byte> bytes(sizeof(JoinRequest) + group.ranks.size() * sizeof(Rank));
-  JoinRequest saying = {.group = group.number,
-                        .token = token_,
-                        .address = address_.sin_addr.s_addr,
-                        .port = address_.sin_port,
-                        .partBytes = static_cast<uint16_t>(partBytes_)};
-  std::memcpy(bytes.data(), &saying, sizeof saying);
-  std::memcpy(bytes.data() + sizeof saying, group.ranks.data(), group.ranks.size() * sizeof(Rank));
+  JoinRequest request = {.group = group.number,
+                         .token = token_,
+                         .address = address_.sin_addr.s_addr,
+                         .port = address_.sin_port,
+                         .partBytes = static_cast<uint16_t>(partBytes_)};
+  std::memcpy(bytes.data(), &request, sizeof request);
+  std::memcpy(bytes.data() + sizeof request, group.ranks.data(), group.ranks.size() * sizeof(Rank));
   for (size_t place = 1; place < group.ranks.size(); ++place)
     if (Flow *flow = flowTo(group.ranks[place]))
-      reader_->sayFor(flow->peer, bytes);
+      handler_->sendFor(flow->peer, bytes);
 }
 
-void DatagramMulticast::onSaid(network::Peer &from, std::span<const std::byte> bytes) {
+void DatagramMulticast::onMessage(network::Peer &from, std::span<const std::byte> bytes) {
   Flow *flow = carrier_.flowOf(from);
-  MulticastMessage saying;
-  std::memcpy(&saying, bytes.data(), std::min(bytes.size(), sizeof saying));
+  MulticastMessage kind;
+  std::memcpy(&kind, bytes.data(), std::min(bytes.size(), sizeof kind));
   bool isFine = false;
-  if (flow && bytes.size() >= sizeof saying) {
-    switch (saying) {
+  if (flow && bytes.size() >= sizeof kind) {
+    switch (kind) {
     case MulticastMessage::JoinRequest:
       isFine = takeJoinRequest(*flow, bytes);
       break;
@@ -143,41 +143,41 @@ void DatagramMulticast::onSaid(network::Peer &from, std::span<const std::byte> b
 
 // Somebody of the job says so, but it may say anything.
 bool DatagramMulticast::takeJoinRequest(Flow &from, std::span<const std::byte> bytes) {
-  JoinRequest saying;
-  size_t count = bytes.size() < sizeof saying ? 0 : (bytes.size() - sizeof saying) / sizeof(Rank);
-  if (count < 2 || bytes.size() != sizeof saying + count * sizeof(Rank))
+  JoinRequest request;
+  size_t count = bytes.size() < sizeof request ? 0 : (bytes.size() - sizeof request) / sizeof(Rank);
+  if (count < 2 || bytes.size() != sizeof request + count * sizeof(Rank))
     return false;
-  std::memcpy(&saying, bytes.data(), sizeof saying);
+  std::memcpy(&request, bytes.data(), sizeof request);
   std::vector<Rank> ranks(count);
-  std::memcpy(ranks.data(), bytes.data() + sizeof saying, count * sizeof(Rank));
-  if (join(from, saying, std::move(ranks)))
+  std::memcpy(ranks.data(), bytes.data() + sizeof request, count * sizeof(Rank));
+  if (join(from, request, std::move(ranks)))
     return true;
-  JoinRefusal decline = {.group = saying.group};
-  reader_->sayFor(from.peer, std::as_bytes(std::span(&decline, 1)));
+  JoinRefusal refusal = {.group = request.group};
+  handler_->sendFor(from.peer, std::as_bytes(std::span(&refusal, 1)));
   return true;
 }
 
-Status DatagramMulticast::join(Flow &root, const JoinRequest &saying, std::vector<Rank> ranks) {
+Status DatagramMulticast::join(Flow &root, const JoinRequest &request, std::vector<Rank> ranks) {
   auto self = std::find(ranks.begin(), ranks.end(), carrier_.self_);
-  bool isFine = ranks[0] == root.peer.rank && self != ranks.end() && saying.group < kMostGroups &&
-                saying.partBytes >= kLeastPartBytes && saying.partBytes <= kMostPacketBytes &&
-                (ntohl(saying.address) & kScopeMask) == kScope && saying.port != 0;
+  bool isFine = ranks[0] == root.peer.rank && self != ranks.end() && request.group < kMostGroups &&
+                request.partBytes >= kLeastPartBytes && request.partBytes <= kMostPacketBytes &&
+                (ntohl(request.address) & kScopeMask) == kScope && request.port != 0;
   if (!isFine || !carrier_.options_.multicast)
     return Status::error("it cannot join");
-  Result<Listener *> listener = listenTo(root, saying);
+  Result<Listener *> listener = listenTo(root, request);
   if (!listener)
     return listener.status();
   auto place = static_cast<uint32_t>(self - ranks.begin());
-  std::unique_ptr<Heard> &group = (*listener)->groups[saying.group];
+  std::unique_ptr<Heard> &group = (*listener)->groups[request.group];
   if (group)
     return Status::error("there is such a group");
-  group =
-      std::make_unique<Heard>(saying.group, root, std::move(ranks), place, saying.partBytes, *this);
+  group = std::make_unique<Heard>(request.group, root, std::move(ranks), place, request.partBytes,
+                                  *this);
   return {};
 }
 
 Result<DatagramMulticast::Listener *> DatagramMulticast::listenTo(Flow &root,
-                                                                  const JoinRequest &saying) {
+                                                                  const JoinRequest &request) {
   for (Listener &known : listeners_)
     if (known.root == &root)
       return &known;
@@ -185,12 +185,12 @@ Result<DatagramMulticast::Listener *> DatagramMulticast::listenTo(Flow &root,
     return Status::error("too many roots");
   sockaddr_in group = {};
   group.sin_family = AF_INET;
-  group.sin_addr.s_addr = saying.address;
-  group.sin_port = saying.port;
+  group.sin_addr.s_addr = request.address;
+  group.sin_port = request.port;
   Result<int> file = openListener(group, {carrier_.place_.address});
   if (!file)
     return file.status();
-  listeners_.push_back({*file, saying.token, &root, {}});
+  listeners_.push_back({*file, request.token, &root, {}});
   listeners_.back().groups.resize(kMostGroups);
   if (waitFile_ >= 0)
     addToWait(*file);

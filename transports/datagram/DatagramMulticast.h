@@ -52,16 +52,16 @@ public:
   explicit DatagramMulticast(DatagramCarrier &carrier);
   ~DatagramMulticast() override;
 
-  void readBy(network::MulticastHandler &reader) override { reader_ = &reader; }
+  void setHandler(network::MulticastHandler &handler) override { handler_ = &handler; }
   uint32_t frameBytes() const override { return multicastFrameBytes(partBytes_); }
   Result<Group> found(std::span<network::Peer *const> members) override;
   bool isReady(Group group) const override;
   bool hasRoom(Group group) const override;
   uint64_t send(Group group, std::span<const std::byte> head, std::span<const std::byte> body,
-                const network::MulticastFlags &way) override;
+                const network::MulticastFlags &flags) override;
   bool isAcknowledged(Group group, uint64_t number) const override;
-  void letGo(Group group) override;
-  void onSaid(network::Peer &from, std::span<const std::byte> bytes) override;
+  void release(Group group) override;
+  void onMessage(network::Peer &from, std::span<const std::byte> bytes) override;
   bool isIdle() const override;
 
   /// Frames of at most so many bytes can be said for us.
@@ -118,8 +118,8 @@ private:
   void requestJoin(Spoken &group);
   bool takeJoinRequest(Flow &from, std::span<const std::byte> bytes);
   bool takeJoinRefusal(Flow &from, std::span<const std::byte> bytes);
-  Status join(Flow &root, const JoinRequest &saying, std::vector<Rank> ranks);
-  Result<Listener *> listenTo(Flow &root, const JoinRequest &saying);
+  Status join(Flow &root, const JoinRequest &request, std::vector<Rank> ranks);
+  Result<Listener *> listenTo(Flow &root, const JoinRequest &request);
   void addToWait(int file);
 
   // The root.
@@ -153,7 +153,7 @@ private:
   void acknowledge(Heard &group);
 
   DatagramCarrier &carrier_;
-  network::MulticastHandler *reader_ = nullptr;
+  network::MulticastHandler *handler_ = nullptr;
   uint32_t partBytes_ = 0;
   uint32_t mostSaidBytes_ = 0;
   uint64_t token_ = 0;       ///< of this rank's groups

@@ -44,7 +44,7 @@ bool DatagramMulticast::takeFromRoot(Flow &root, PacketKind kind, const Multicas
 
 void DatagramMulticast::deliver(Heard &group) {
   for (auto frame = group.receiver.front(); !frame.empty(); frame = group.receiver.front()) {
-    reader_->onMulticast(group.root.peer, frame);
+    handler_->onMulticast(group.root.peer, frame);
     group.receiver.dropFront();
   }
 }
@@ -111,17 +111,17 @@ bool DatagramMulticast::takeAck(Flow &from, const MulticastHeader &header) {
 
 // From above: the same goes to those below, and is taken.
 bool DatagramMulticast::takeForward(Flow &from, std::span<const std::byte> bytes) {
-  ForwardedPart saying;
-  if (bytes.size() < sizeof saying)
+  ForwardedPart forwarded;
+  if (bytes.size() < sizeof forwarded)
     return false;
-  std::memcpy(&saying, bytes.data(), sizeof saying);
-  Heard *group = find(saying.root, saying.header.group);
-  if (!group || saying.header.root != saying.root ||
+  std::memcpy(&forwarded, bytes.data(), sizeof forwarded);
+  Heard *group = find(forwarded.root, forwarded.header.group);
+  if (!group || forwarded.header.root != forwarded.root ||
       placeOf(group->ranks, from.peer.rank) == kNoPlace)
     return false;
   sayBelow(group->receiver.tree(), group->receiver.place(), group->ranks, bytes);
-  return takeFromRoot(group->root, PacketKind::Multicast, saying.header,
-                      bytes.subspan(sizeof saying));
+  return takeFromRoot(group->root, PacketKind::Multicast, forwarded.header,
+                      bytes.subspan(sizeof forwarded));
 }
 
 } // namespace colldsl::datagram

@@ -1,4 +1,5 @@
-/// What ranks tell each other of groups in frames of their flows. Little endian.
+/// Messages about a group between its root and its members, over the flows between them. Little
+/// endian.
 #pragma once
 
 #include "transports/datagram/Packet.h"
@@ -14,21 +15,21 @@ enum class MulticastMessage : uint32_t {
 };
 
 struct JoinRequest {
-  MulticastMessage saying = MulticastMessage::JoinRequest;
+  MulticastMessage kind = MulticastMessage::JoinRequest;
   uint32_t group = 0;
-  uint64_t token = 0;    ///< of what the root says by multicast
-  in_addr_t address = 0; ///< where it says that
+  uint64_t token = 0;    ///< of the root's multicast packets
+  in_addr_t address = 0; ///< where the root sends them
   in_port_t port = 0;
   uint16_t partBytes = 0;
 };
 
 struct JoinRefusal {
-  MulticastMessage saying = MulticastMessage::JoinRefusal;
+  MulticastMessage kind = MulticastMessage::JoinRefusal;
   uint32_t group = 0;
 };
 
 struct ForwardedPart {
-  MulticastMessage saying = MulticastMessage::Forward;
+  MulticastMessage kind = MulticastMessage::Forward;
   Rank root = kNoRank;
   MulticastHeader header;
 };

@@ -21,7 +21,7 @@ bool DatagramMulticast::hasRoom(Group group) const { return spoken_[group]->send
 bool DatagramMulticast::isAcknowledged(Group group, uint64_t number) const {
   return spoken_[group]->sender.isAcknowledged(number);
 }
-void DatagramMulticast::letGo(Group group) { spoken_[group]->sender.letGo(); }
+void DatagramMulticast::release(Group group) { spoken_[group]->sender.release(); }
 
 bool DatagramMulticast::isIdle() const {
   return std::all_of(spoken_.begin(), spoken_.end(), [](const auto &group) {
@@ -31,9 +31,9 @@ bool DatagramMulticast::isIdle() const {
 
 uint64_t DatagramMulticast::send(Group number, std::span<const std::byte> head,
                                  std::span<const std::byte> body,
-                                 const network::MulticastFlags &way) {
+                                 const network::MulticastFlags &flags) {
   Spoken &group = *spoken_[number];
-  MulticastChannel &channel = group.sender.append(head, body, way);
+  MulticastChannel &channel = group.sender.append(head, body, flags);
   if (group.sender.hasMoved())
     forwardChannel(group, channel);
   else
@@ -165,9 +165,9 @@ void DatagramMulticast::forwardAll(Spoken &group) {
 void DatagramMulticast::forwardChannel(Spoken &group, MulticastChannel &channel) {
   std::vector<std::byte> bytes;
   for (uint32_t part = 0; part < group.sender.numParts(channel); ++part) {
-    ForwardedPart saying = {.root = carrier_.self_, .header = headerOf(group, channel, part)};
-    bytes.resize(sizeof saying);
-    std::memcpy(bytes.data(), &saying, sizeof saying);
+    ForwardedPart forwarded = {.root = carrier_.self_, .header = headerOf(group, channel, part)};
+    bytes.resize(sizeof forwarded);
+    std::memcpy(bytes.data(), &forwarded, sizeof forwarded);
     std::array<iovec, 2> pieces;
     for (uint32_t i = 0, count = group.sender.pieces(channel, part, pieces); i < count; ++i) {
       auto *begin = static_cast<const std::byte *>(pieces[i].iov_base);
@@ -184,7 +184,7 @@ void DatagramMulticast::sayBelow(const MulticastTree &tree, uint32_t place,
   tree.below(place, below);
   for (uint32_t child : below)
     if (Flow *flow = flowTo(ranks[child])) {
-      reader_->sayFor(flow->peer, bytes);
+      handler_->sendFor(flow->peer, bytes);
       ++counts_.forwarded;
     }
 }
@@ -274,11 +274,11 @@ bool DatagramMulticast::takeNack(Flow &from, const MulticastHeader &header,
 }
 
 bool DatagramMulticast::takeJoinRefusal(Flow &from, std::span<const std::byte> bytes) {
-  JoinRefusal saying;
-  if (bytes.size() != sizeof saying)
+  JoinRefusal refusal;
+  if (bytes.size() != sizeof refusal)
     return false;
-  std::memcpy(&saying, bytes.data(), sizeof saying);
-  Spoken *group = findSpoken({.group = saying.group, .root = carrier_.self_});
+  std::memcpy(&refusal, bytes.data(), sizeof refusal);
+  Spoken *group = findSpoken({.group = refusal.group, .root = carrier_.self_});
   if (!group || placeOf(group->ranks, from.peer.rank) == kNoPlace || group->sender.isReady())
     return false;
   group->isOff = true;

@@ -34,13 +34,13 @@ bool MulticastSender::hasRoom() {
 
 MulticastChannel &MulticastSender::append(std::span<const std::byte> head,
                                           std::span<const std::byte> body,
-                                          const network::MulticastFlags &way) {
+                                          const network::MulticastFlags &flags) {
   MulticastChannel &channel = channels_[next_ % kMulticastChannels];
   channel.number = next_++;
   assert(head.size() <= kMulticastHeadBytes);
   std::copy(head.begin(), head.end(), channel.head.begin());
   channel.headBytes = static_cast<uint32_t>(head.size());
-  if (!way.stays) {
+  if (!flags.stays) {
     channel.own.assign(body.begin(), body.end());
     body = channel.own;
   }
@@ -50,10 +50,10 @@ MulticastChannel &MulticastSender::append(std::span<const std::byte> head,
   flightBytes_ += channel.bytes();
   bytesSinceAck_ += channel.bytes();
   bool endsSet = channel.number % kChannelsPerSet == 0;
-  channel.wantsAck = way.isAwaited || endsSet || bytesSinceAck_ >= kBytesPerAck;
+  channel.wantsAck = flags.isAwaited || endsSet || bytesSinceAck_ >= kBytesPerAck;
   if (channel.wantsAck)
     bytesSinceAck_ = 0;
-  if (way.isAwaited)
+  if (flags.isAwaited)
     awaited_ = channel.number;
   return channel;
 }
@@ -73,7 +73,7 @@ uint32_t MulticastSender::pieces(const MulticastChannel &channel, uint32_t part,
   return count;
 }
 
-void MulticastSender::letGo() {
+void MulticastSender::release() {
   for (uint64_t number = base_; number < next_; ++number) {
     MulticastChannel &kept = channel(number);
     if (kept.body.data() == kept.own.data())

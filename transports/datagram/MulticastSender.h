@@ -79,7 +79,7 @@ public:
 
   bool hasRoom();
   MulticastChannel &append(std::span<const std::byte> head, std::span<const std::byte> body,
-                           const network::MulticastFlags &way);
+                           const network::MulticastFlags &flags);
   uint32_t numParts(const MulticastChannel &channel) const {
     return (channel.bytes() + partBytes_ - 1) / partBytes_;
   }
@@ -98,7 +98,7 @@ public:
   /// What not all have heard.
   MulticastChannel &channel(uint64_t number) { return channels_[number % kMulticastChannels]; }
   uint64_t oldest() const { return base_; }
-  void letGo();
+  void release();
 
   // What comes in. False: it cannot be true, and nothing was changed.
 

@@ -67,8 +67,8 @@ static_assert(sizeof(PacketHeader) == 48);
 struct MulticastHeader {
   uint32_t group = 0; ///< of its root
   Rank root = kNoRank;
-  uint64_t number =
-      0; ///< Cast: of the frame; MulticastAsk: of the next one; MulticastAck: all before are here
+  uint64_t number = 0;  ///< Multicast: of the frame; MulticastAsk: of the next one; MulticastAck:
+                        ///< all before are here
   uint32_t bytes = 0;   ///< Cast: of the frame
   uint16_t part = 0;    ///< Cast
   uint8_t wantsAck = 0; ///< Cast

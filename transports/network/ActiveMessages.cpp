@@ -9,9 +9,9 @@ constexpr uint32_t kMostInjected = 128;
 
 } // namespace
 
-ActiveMessages::ActiveMessages(Carrier &carrier, ActiveMessageHandler &reader, Rank self,
+ActiveMessages::ActiveMessages(Carrier &carrier, ActiveMessageHandler &handler, Rank self,
                                uint64_t token, const Options &options)
-    : carrier_(carrier), reader_(reader), self_(self), token_(token), options_(options),
+    : carrier_(carrier), handler_(handler), self_(self), token_(token), options_(options),
       short_(carrier, kShortFrame, 16, Access::Send),
       middle_(carrier, sizeof(Header) + std::min(options.eagerBytes, kMiddleFrame), 4,
               Access::Send),
@@ -53,7 +53,7 @@ Frame *ActiveMessages::fresh(Peer &to, const Header &header, uint64_t bodyBytes)
   uint64_t bytes = sizeof header + bodyBytes;
   Frame *frame = poolFor(bytes).take();
   if (!frame) {
-    reader_.onBroken("no memory could be registered for what is sent");
+    handler_.onBroken("no memory could be registered for what is sent");
     return nullptr;
   }
   frame->kind = Operation::Kind::Send;
@@ -156,7 +156,7 @@ void ActiveMessages::lose(Peer &peer, const std::string &reason) {
   if (peer.isLost)
     return;
   peer.isLost = true;
-  reader_.onLost(peer, reason);
+  handler_.onLost(peer, reason);
 }
 
 // A peer that acknowledged the disconnect has all that was sent to it, and has perhaps left.
@@ -255,7 +255,7 @@ void ActiveMessages::onBytes(std::span<const std::byte> bytes) {
     return;
   if (static_cast<int32_t>(header.consumed - from.sentConsumed) > 0)
     from.sentConsumed = header.consumed;
-  reader_.onFrame(from, header, bytes.subspan(sizeof header));
+  handler_.onFrame(from, header, bytes.subspan(sizeof header));
 }
 
 // False: it was told before.
@@ -279,7 +279,7 @@ bool ActiveMessages::close(Operation &operation) {
 
 void ActiveMessages::onDone(Operation &operation) {
   if (close(operation) && operation.kind == Operation::Kind::Move)
-    reader_.onMoved(static_cast<Move &>(operation));
+    handler_.onMoved(static_cast<Move &>(operation));
 }
 
 // What was meant for a peer and failed, failed for good.
@@ -290,9 +290,9 @@ void ActiveMessages::onFailed(Operation &operation, const std::string &reason) {
     lose(*peer, reason);
 }
 
-void ActiveMessages::onWritten(uint32_t ticket) { reader_.onWritten(ticket); }
+void ActiveMessages::onWritten(uint32_t ticket) { handler_.onWritten(ticket); }
 void ActiveMessages::onLost(Peer &peer, const std::string &reason) { lose(peer, reason); }
-void ActiveMessages::onBroken(const std::string &reason) { reader_.onBroken(reason); }
+void ActiveMessages::onBroken(const std::string &reason) { handler_.onBroken(reason); }
 
 Peer *ActiveMessages::onConnectRequest(Rank from) {
   Result<Peer *> found = peer(from);

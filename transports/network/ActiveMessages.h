@@ -1,9 +1,9 @@
 /// Frames between this rank and its peers: each arrives once, those of one peer in order. Reads
 /// and writes of peers' memory go the same way, but keep no order.
 ///
-/// Nothing waits: what the carrier does not take now is kept and offered again. A peer is made
-/// when something is first said to it, or heard of it; so memory follows the peers that plans
-/// name. Frames of whoever does not know this rank's token are thrown away.
+/// No call waits: a frame that the carrier does not take now is kept and posted again. A peer is
+/// made with the first frame to it or from it, so memory follows the peers that plans name. A
+/// frame without this rank's token is dropped.
 ///
 /// Not thread safe.
 #pragma once
@@ -16,35 +16,35 @@
 
 namespace colldsl::network {
 
-/// What the reader of a peer's frames keeps of it.
+/// What the handler keeps with a peer.
 struct PeerState {
   virtual ~PeerState() = default;
 };
 
-/// Another rank, or this one: what it says to itself comes back with the next poll.
+/// Another rank, or this one: a frame to itself comes back with the next poll.
 struct Peer {
   Rank rank = kNoRank;
   uint64_t handle = 0; ///< the carrier's
   uint64_t token = 0;
   uint32_t sent = 0;                ///< units of eager messages to it, ever
-  uint32_t sentConsumed = 0;        ///< of these, it says, are out of the way
+  uint32_t sentConsumed = 0;        ///< of these, those that it has consumed
   uint32_t consumed = 0;            ///< the same of what it sent
-  uint32_t consumedTold = 0;        ///< what it knows of that
+  uint32_t consumedTold = 0;        ///< that it was notified of
   uint8_t nextSent = 0;             ///< sequence numbers
-  uint8_t nextExpected = 0;         ///< of what it says
+  uint8_t nextExpected = 0;         ///< of its next frame
   uint32_t longInFlight = 0;        ///< long frames that the carrier has
   uint32_t open = 0;                ///< frames and moves that the carrier has
   FrameQueue waiting;               ///< for the carrier to take them
-  std::unique_ptr<PeerState> state; ///< the reader's
+  std::unique_ptr<PeerState> state; ///< the handler's
   bool isSelf = false;
-  bool isLost = false;                 ///< nothing can be said to it any more
+  bool isLost = false;                 ///< no frame reaches it any more
   bool isGone = false;                 ///< its process has ended
-  bool wasSentDisconnect = false;      ///< of this rank
-  bool hasDisconnected = false;        ///< it says nothing any more
-  bool acknowledgedDisconnect = false; ///< it has all that this rank said
+  bool wasSentDisconnect = false;      ///< by this rank
+  bool hasDisconnected = false;        ///< it sends nothing any more
+  bool acknowledgedDisconnect = false; ///< it has all that this rank sent
 };
 
-/// What comes of it. May call everything of ActiveMessages but poll().
+/// Receives the frames and events. May call everything of ActiveMessages but poll().
 class ActiveMessageHandler {
 public:
   virtual ~ActiveMessageHandler() = default;
@@ -53,7 +53,7 @@ public:
   virtual void onWritten(uint32_t ticket) = 0; ///< the last byte of what a peer wrote is here
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
-  virtual void onNeglected() = 0; ///< from any thread: somebody should poll, under his lock
+  virtual void onNeglected() = 0; ///< from any thread: the owner is to lock itself and poll
 };
 
 /// Where a rank is; asked once per peer.
@@ -61,19 +61,19 @@ using Directory = std::function<Result<RankAddress>(Rank)>;
 
 class ActiveMessages : private CarrierReader {
 public:
-  /// `carrier` and `reader` outlive it.
-  ActiveMessages(Carrier &carrier, ActiveMessageHandler &reader, Rank self, uint64_t token,
+  /// `carrier` and `handler` outlive it.
+  ActiveMessages(Carrier &carrier, ActiveMessageHandler &handler, Rank self, uint64_t token,
                  const Options &options);
 
-  /// Before anything is said: makes room for what comes.
+  /// Before the first send: posts the receives.
   Status start(Directory directory);
 
   /// An error: it is not in the directory, or cannot be reached.
   Result<Peer *> peer(Rank rank);
   const std::unordered_map<Rank, std::unique_ptr<Peer>> &peers() const { return peers_; }
 
-  /// Says something, now or later. Fills in what a header says of the way. A peer that has
-  /// disconnected is sent nothing any more but the acknowledgement.
+  /// Sends a frame, now or with a later poll. Fills in the header's token, sequence and credit. A
+  /// peer that has disconnected is sent nothing any more but the acknowledgement.
   void send(Peer &to, Header header, std::span<const std::byte> body);
   template <typename Body> void send(Peer &to, Header header, const Body &body) {
     send(to, header, std::as_bytes(std::span(&body, 1)));
@@ -154,12 +154,12 @@ private:
   void onLost(Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
   Peer *onConnectRequest(Rank from) override;
-  void onNeglected() override { reader_.onNeglected(); }
+  void onNeglected() override { handler_.onNeglected(); }
   bool isNext(Peer &from, uint8_t sequence);
   void takeBroken(const Header &header, size_t bytes);
 
   Carrier &carrier_;
-  ActiveMessageHandler &reader_;
+  ActiveMessageHandler &handler_;
   Rank self_;
   uint64_t token_;
   Options options_;

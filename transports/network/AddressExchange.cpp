@@ -11,8 +11,8 @@
 namespace colldsl::network {
 namespace {
 
-Result<std::vector<BootstrapData>> tellAll(Bootstrap &bootstrap, std::span<const std::byte> mine,
-                                           uint32_t numRanks) {
+Result<std::vector<BootstrapData>> exchangeAll(Bootstrap &bootstrap,
+                                               std::span<const std::byte> mine, uint32_t numRanks) {
   std::vector<BootstrapData> out, in;
   for (uint32_t r = 0; r < numRanks; ++r) {
     out.push_back({Rank{r}, {mine.begin(), mine.end()}});
@@ -23,8 +23,8 @@ Result<std::vector<BootstrapData>> tellAll(Bootstrap &bootstrap, std::span<const
   return in;
 }
 
-std::string wordsOf(const BootstrapData &parcel) {
-  return {reinterpret_cast<const char *>(parcel.bytes.data()), parcel.bytes.size()};
+std::string wordsOf(const BootstrapData &data) {
+  return {reinterpret_cast<const char *>(data.bytes.data()), data.bytes.size()};
 }
 
 Status noteAddress(const Carrier &carrier, RankAddress &rankAddress) {
@@ -40,7 +40,7 @@ Status noteAddress(const Carrier &carrier, RankAddress &rankAddress) {
 
 } // namespace
 
-Result<LocalRank> appear(const Carrier &carrier, Rank self, const Options &options) {
+Result<LocalRank> openLocalRank(const Carrier &carrier, Rank self, const Options &options) {
   LocalRank local;
   RankAddress &rankAddress = local.rankAddress;
   if (getrandom(&rankAddress.token, sizeof rankAddress.token, 0) != sizeof rankAddress.token)
@@ -59,11 +59,11 @@ Result<LocalRank> appear(const Carrier &carrier, Rank self, const Options &optio
   return local;
 }
 
-// What is no rankAddress says why there is none.
+// Data of another length than an address has are the reason why there is none.
 Result<Directory> exchangeAddresses(Bootstrap &bootstrap, const RankAddress &rankAddress,
                                     uint32_t numRanks) {
   Result<std::vector<BootstrapData>> told =
-      tellAll(bootstrap, std::as_bytes(std::span(&rankAddress, 1)), numRanks);
+      exchangeAll(bootstrap, std::as_bytes(std::span(&rankAddress, 1)), numRanks);
   if (!told)
     return told.status();
   const std::vector<BootstrapData> &in = *told;
@@ -83,24 +83,24 @@ Result<Directory> exchangeAddresses(Bootstrap &bootstrap, const RankAddress &ran
 void exchangeFailure(Bootstrap &bootstrap, uint32_t numRanks, std::string why) {
   if (why.size() == sizeof(RankAddress))
     why += ' ';
-  (void)tellAll(bootstrap, std::as_bytes(std::span(why)), numRanks);
+  (void)exchangeAll(bootstrap, std::as_bytes(std::span(why)), numRanks);
 }
 
-Fault faultOf(const ProcessMonitor::Event &events, Rank self) {
-  std::string rank = "rank " + std::to_string(index(events.rank));
-  switch (events.what) {
+Fault faultOf(const ProcessMonitor::Event &event, Rank self) {
+  std::string rank = "rank " + std::to_string(index(event.rank));
+  switch (event.what) {
   case ProcessMonitor::What::Died:
-    return {events.rank, kNoOp, shm::reasonOfDeath(events.rank), ErrorKind::RankDied};
+    return {event.rank, kNoOp, shm::reasonOfDeath(event.rank), ErrorKind::RankDied};
   case ProcessMonitor::What::Disconnected:
-    return {events.rank, kNoOp,
+    return {event.rank, kNoOp,
             rank + " cannot reach rank " + std::to_string(index(self)) + " any more"};
   case ProcessMonitor::What::Failed: {
-    std::optional<FailureBody> said = readFailure(std::as_bytes(std::span(&events.failure, 1)));
+    std::optional<FailureBody> said = readFailure(std::as_bytes(std::span(&event.failure, 1)));
     return said ? Fault{said->culprit, kNoOp, said->reason, said->kind}
-                : Fault{events.rank, kNoOp, rank + " says something that means nothing"};
+                : Fault{event.rank, kNoOp, rank + " says something that means nothing"};
   }
   case ProcessMonitor::What::Silent:
-    return {events.rank, kNoOp, rank + " cannot be reached: " + std::strerror(events.error)};
+    return {event.rank, kNoOp, rank + " cannot be reached: " + std::strerror(event.error)};
   }
   __builtin_unreachable();
 }

@@ -1,4 +1,4 @@
-/// How a rank comes to be on a network, where others find it and it finds them.
+/// The address of this rank on a network, and the exchange of the addresses of all.
 #pragma once
 
 #include "transports/network/ActiveMessages.h"
@@ -7,22 +7,23 @@
 
 namespace colldsl::network {
 
+/// This rank, as others reach it.
 struct LocalRank {
   RankAddress rankAddress;
   std::unique_ptr<ProcessMonitor> monitor;
 };
 
-/// Where this rank is. Nothing is sent.
-Result<LocalRank> appear(const Carrier &carrier, Rank self, const Options &options);
+/// Makes its address, and listens for the monitors of peers. Nothing is sent.
+Result<LocalRank> openLocalRank(const Carrier &carrier, Rank self, const Options &options);
 
-/// Collective: where all are.
+/// Collective: the addresses of all ranks.
 Result<Directory> exchangeAddresses(Bootstrap &bootstrap, const RankAddress &rankAddress,
                                     uint32_t numRanks);
 
-/// In its place, tells all others why this rank cannot come.
+/// In its place: sends all others the reason why this rank cannot join.
 void exchangeFailure(Bootstrap &bootstrap, uint32_t numRanks, std::string why);
 
-/// What is wrong with a rank that `self` watches.
-Fault faultOf(const ProcessMonitor::Event &events, Rank self);
+/// The failure that an event means for `self`.
+Fault faultOf(const ProcessMonitor::Event &event, Rank self);
 
 } // namespace colldsl::network

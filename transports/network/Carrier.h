@@ -1,7 +1,7 @@
 /// What carries frames to other ranks: the library of a network, as ActiveMessages uses it.
 ///
 /// Frames to one peer arrive once and in order, or the peer is lost. A carrier that can
-/// (Capabilities:: moves) reads and writes memory of peers, in no order. Nothing waits: what it
+/// (Capabilities::moves) reads and writes memory of peers, in no order. Nothing waits: what it
 /// does not take now is offered again after the next poll.
 ///
 /// Ownership: what is offered and taken stays where it is until the reader is told that it is done
@@ -45,7 +45,7 @@ struct Capabilities {
   bool pins = false;                ///< registered memory must not be given back to the system
   bool gathers = false;             ///< what is offered between hold() and push() costs less
   bool ticketIsKey = false;         ///< a write comes with the memory's key for a ticket
-  bool isWatched = true;            ///< processes of peers are watched by connections of their own
+  bool isWatched = true;            ///< a ProcessMonitor watches the processes of peers
 };
 
 /// What registered memory is for.

@@ -1,4 +1,4 @@
-/// How ranks tell each other of failures. Internal to whoever reads am.
+/// The body of a message that notifies a rank of a failure.
 #pragma once
 
 #include "transports/Transport.h"

@@ -17,9 +17,9 @@ public:
   virtual ~MulticastHandler() = default;
   /// A frame of a group that this peer is the root of. Valid during the call.
   virtual void onMulticast(Peer &root, std::span<const std::byte> frame) = 0;
-  /// To be said to a peer, once and in order, whose Multicast::onSaid() wants it; at most as many
-  /// bytes as a frame's body has.
-  virtual void sayFor(Peer &to, std::span<const std::byte> bytes) = 0;
+  /// To be said to a peer, once and in order, whose Multicast::onMessage() wants it; at most as
+  /// many bytes as a frame's body has.
+  virtual void sendFor(Peer &to, std::span<const std::byte> bytes) = 0;
 };
 
 struct MulticastFlags {
@@ -33,8 +33,8 @@ public:
 
   virtual ~Multicast() = default;
 
-  /// Before all below. `reader` outlives it.
-  virtual void readBy(MulticastHandler &reader) = 0;
+  /// Before all below. `handler` outlives it.
+  virtual void setHandler(MulticastHandler &handler) = 0;
 
   /// Of a frame, at most.
   virtual uint32_t frameBytes() const = 0;
@@ -48,14 +48,14 @@ public:
 
   /// Says a frame of two parts and returns its number; there is room. The first part is copied.
   virtual uint64_t send(Group group, std::span<const std::byte> head,
-                        std::span<const std::byte> body, const MulticastFlags &way) = 0;
+                        std::span<const std::byte> body, const MulticastFlags &flags) = 0;
   /// Whether all members have this frame, and all before it.
   virtual bool isAcknowledged(Group group, uint64_t number) const = 0;
   /// Copies what stays, for the caller wants its memory back.
-  virtual void letGo(Group group) = 0;
+  virtual void release(Group group) = 0;
 
   /// What a peer wanted to be said to this rank.
-  virtual void onSaid(Peer &from, std::span<const std::byte> bytes) = 0;
+  virtual void onMessage(Peer &from, std::span<const std::byte> bytes) = 0;
 
   /// Whether all that was multicast was heard.
   virtual bool isIdle() const = 0;

@@ -14,7 +14,7 @@ namespace {
 // Guests that have not said the token yet: half of the files that a process mostly may have.
 constexpr std::ptrdiff_t kMostUnknown = 512;
 
-constexpr char kGaveUp = 0, kFailed = 1;
+constexpr char kDisconnected = 0, kFailed = 1;
 
 struct Word {
   char what;
@@ -78,15 +78,17 @@ void ProcessMonitor::describe(RankAddress &rankAddress) const {
   rankAddress.monitorPort = name.port();
 }
 
-void ProcessMonitor::add(int fd, short events, const Connection &line) {
+void ProcessMonitor::add(int fd, short events, const Connection &connection) {
   limitSilence(fd, silence_);
   files_.push_back({fd, events, 0});
-  connections_.push_back(line);
+  connections_.push_back(connection);
 }
 
-// A process that is gone refuses; that is found by the next look.
+// A process that is gone refuses; that is found by the next poll.
 void ProcessMonitor::add(Rank rank, const RankAddress &rankAddress) {
-  auto isIt = [&](const Connection &line) { return line.rank == rank && line.token != 0; };
+  auto isIt = [&](const Connection &connection) {
+    return connection.rank == rank && connection.token != 0;
+  };
   if (std::any_of(connections_.begin(), connections_.end(), isIt))
     return;
   SocketName name(rankAddress.monitorAddress, rankAddress.monitorPort);
@@ -109,7 +111,7 @@ void ProcessMonitor::acceptAll() {
 
 // Who came last may be a rank, which says so soon; who came first had the time.
 void ProcessMonitor::limitUnknown() {
-  auto isUnknown = [](const Connection &line) { return line.rank == kNoRank; };
+  auto isUnknown = [](const Connection &connection) { return connection.rank == kNoRank; };
   if (std::count_if(connections_.begin(), connections_.end(), isUnknown) <= kMostUnknown)
     return;
   auto first = std::find_if(connections_.begin(), connections_.end(), isUnknown);
@@ -143,7 +145,7 @@ bool ProcessMonitor::recvHello(size_t i) {
 }
 
 // It is short, and nothing is before it: there will be room.
-void ProcessMonitor::tell(const FailureBody &failure) {
+void ProcessMonitor::notify(const FailureBody &failure) {
   acceptAll();
   failure_ = failure;
   for (size_t i = 0; i < files_.size(); ++i)
@@ -166,12 +168,12 @@ bool ProcessMonitor::recvFailure(size_t i, std::vector<Event> &events) {
   return true;
 }
 
-// After the hello nothing is said but what is wrong. False: the line has ended.
+// After the hello nothing is said but what is wrong. False: the connection has ended.
 bool ProcessMonitor::attend(size_t i, std::vector<Event> &events) {
-  Connection &line = connections_[i];
-  if (line.rank == kNoRank)
+  Connection &connection = connections_[i];
+  if (connection.rank == kNoRank)
     return recvHello(i);
-  bool isReady = (files_[i].revents & POLLOUT) != 0 && !line.isGreeted;
+  bool isReady = (files_[i].revents & POLLOUT) != 0 && !connection.isGreeted;
   if (files_[i].revents == POLLOUT)
     return !isReady || greet(i);
   char word = 0;
@@ -179,7 +181,7 @@ bool ProcessMonitor::attend(size_t i, std::vector<Event> &events) {
   if (heard == 1 && word == kFailed)
     return recvFailure(i, events);
   int error = heard < 0 ? errno : 0;
-  events.push_back({line.rank,
+  events.push_back({connection.rank,
                     heard == 1         ? What::Disconnected
                     : isSilence(error) ? What::Silent
                                        : What::Died,
@@ -194,7 +196,7 @@ void ProcessMonitor::drop(size_t i) {
   connections_.erase(connections_.begin() + place);
 }
 
-void ProcessMonitor::look(std::vector<Event> &events) {
+void ProcessMonitor::poll(std::vector<Event> &events) {
   acceptAll();
   if (::poll(files_.data(), files_.size(), 0) <= 0)
     return;
@@ -203,12 +205,12 @@ void ProcessMonitor::look(std::vector<Event> &events) {
       drop(i);
 }
 
-void ProcessMonitor::giveUp(Rank rank) {
+void ProcessMonitor::disconnect(Rank rank) {
   for (size_t i = files_.size(); i-- > 0;)
     if (connections_[i].rank == rank) {
       if (!connections_[i].isGreeted)
         greet(i);
-      (void)!send(files_[i].fd, &kGaveUp, 1, MSG_NOSIGNAL);
+      (void)!send(files_[i].fd, &kDisconnected, 1, MSG_NOSIGNAL);
       drop(i);
     }
 }

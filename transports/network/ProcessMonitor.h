@@ -30,7 +30,7 @@ public:
   ProcessMonitor(const ProcessMonitor &) = delete;
   ProcessMonitor &operator=(const ProcessMonitor &) = delete;
 
-  /// Writes into the rankAddress where others come to.
+  /// Writes into the address where others connect.
   void describe(RankAddress &rankAddress) const;
 
   /// Watches a rank from now on. Without effect if it is watched already.
@@ -39,7 +39,7 @@ public:
   enum class What : uint8_t {
     Died,         ///< its process is gone
     Disconnected, ///< it lives, but cannot talk to this rank any more
-    Silent,       ///< nobody knows: its machine answers nothing
+    Silent,       ///< unknown: its machine answers nothing
     Failed,       ///< it says so
   };
   struct Event {
@@ -49,15 +49,15 @@ public:
     FailureBody failure = {}; ///< Failed: as it came
   };
 
-  /// Event are appended. Few system calls unless something happened.
-  void look(std::vector<Event> &events);
+  /// Events are appended. Few system calls unless something happened.
+  void poll(std::vector<Event> &events);
 
   /// Tells of a failure all ranks that this one watches, or that watch it: they learn of it even if
-  /// this rank never looks again. Whoever comes later is told by the next look.
-  void tell(const FailureBody &failure);
+  /// this rank never looks again. Whoever comes later is told by the next poll.
+  void notify(const FailureBody &failure);
 
   /// Tells a rank that this one cannot talk to it any more, and watches it no longer.
-  void giveUp(Rank rank);
+  void disconnect(Rank rank);
 
   uint64_t numRefused() const { return refused_; } ///< strangers
 
@@ -77,7 +77,7 @@ private:
       : self_(self), token_(token), silence_(silence) {}
   void acceptAll();
   void limitUnknown();
-  void add(int fd, short events, const Connection &line);
+  void add(int fd, short events, const Connection &connection);
   bool greet(size_t i);
   bool recvHello(size_t i);
   void sendFailure(size_t i);

@@ -81,7 +81,7 @@ void FifoReceiver::publish() {
 }
 
 bool FifoReceiver::isRevoked(const Rts &rts) const {
-  return stateOf(rts).load(std::memory_order_acquire) != wordOf(rts.use, State::PostResult);
+  return stateOf(rts).load(std::memory_order_acquire) != wordOf(rts.use, State::Requested);
 }
 
 void FifoReceiver::leave(const Rts &rts, State state) {

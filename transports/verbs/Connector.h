@@ -1,5 +1,5 @@
-/// How queue pairs of ranks come together: over datagrams (Shaker), or by librdmacm (Caller) where
-/// a device has no other way.
+/// How queue pairs of ranks come together: over datagrams (UdConnector), or by librdmacm
+/// (CmConnector) where a device has no other way.
 ///
 /// Nothing here waits, but librdmacm may: where a kernel makes the TCP connection for iWARP in its
 /// call (siw), rdma_connect(3) lasts as long, and a call is given up only when it is answered or

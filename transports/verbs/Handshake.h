@@ -19,24 +19,24 @@
 namespace colldsl::verbs {
 
 /// One end of a connection, as the other one must know it.
-struct QueueCard {
+struct QueuePairAddress {
   uint32_t number = 0;        ///< of the queue pair
   uint32_t firstSequence = 0; ///< of its packets
   uint32_t mtu = 0;           ///< as ibv_mtu counts
   uint32_t reads = 0;         ///< of its memory that it serves at once
 };
 
-struct Shake {
+struct HandshakeMessage {
   enum class Kind : uint8_t { Request, Reply, Confirm, Last = Confirm };
   uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
   Rank from = kNoRank;
   uint32_t sequence = 0; ///< counts what a rank says to the other; the same if it is said again
   uint32_t answers = 0;  ///< a reply or confirmation: which sequence
-  QueueCard queue;
+  QueuePairAddress queue;
   Kind kind = Kind::Request;
   std::array<uint8_t, 3> unused = {};
 };
-static_assert(sizeof(Shake) == 40);
+static_assert(sizeof(HandshakeMessage) == 40);
 
 class Handshake {
 public:
@@ -58,35 +58,35 @@ public:
   struct Step {
     bool receives = false; ///< this end must take what the other sends from now on
     bool sends = false;    ///< and may send
-    std::optional<Shake> say;
+    std::optional<HandshakeMessage> reply;
   };
 
   /// Idle: requests.
-  Shake begin(Clock::time_point now);
+  HandshakeMessage begin(Clock::time_point now);
 
-  /// `shake` is of the peer, and knows the token.
-  Step hear(const Shake &shake, Clock::time_point now);
+  /// `message` is of the peer, and knows the token.
+  Step receive(const HandshakeMessage &message, Clock::time_point now);
 
   /// What must be said again by now, if anything. When to ask again is `nextAt()`.
-  std::optional<Shake> again(Clock::time_point now);
+  std::optional<HandshakeMessage> again(Clock::time_point now);
   Clock::time_point nextAt() const {
     return state_ == State::Requested || state_ == State::Replied ? nextAt_
                                                                   : Clock::time_point::max();
   }
 
 private:
-  Step hearRequest(const Shake &shake, Clock::time_point now);
-  Step hearReply(const Shake &shake);
-  Step hearConfirm(const Shake &shake);
-  Shake say(Shake::Kind kind, uint32_t answers);
-  void expectAnswer(const Shake &said, Clock::time_point now);
+  Step onRequest(const HandshakeMessage &message, Clock::time_point now);
+  Step onReply(const HandshakeMessage &message);
+  Step onConfirm(const HandshakeMessage &message);
+  HandshakeMessage make(HandshakeMessage::Kind kind, uint32_t answers);
+  void expectAnswer(const HandshakeMessage &said, Clock::time_point now);
 
   Rank self_, peer_;
   State state_ = State::Idle;
   uint32_t sequence_;
-  Shake open_;         ///< what waits for an answer, or, when there was one, the confirmation
-  Shake answered_;     ///< Replied: the request
-  bool asked_ = false; ///< Ready: this rank's request won
+  HandshakeMessage open_; ///< what waits for an answer, or, when there was one, the confirmation
+  HandshakeMessage answered_; ///< Replied: the request
+  bool asked_ = false;        ///< Ready: this rank's request won
   Clock::time_point nextAt_;
   std::chrono::nanoseconds patience_ = {};
 };

@@ -1,8 +1,8 @@
 #include "transports/verbs/VerbsCarrier.h"
 
-#include "transports/verbs/Caller.h"
+#include "transports/verbs/CmConnector.h"
 #include "transports/verbs/Parts.h"
-#include "transports/verbs/Shaker.h"
+#include "transports/verbs/UdConnector.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -82,8 +82,8 @@ Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(uint32_t numRanks,
   std::unique_ptr<VerbsCarrier> carrier(new VerbsCarrier(device.take(), options, calls));
   Device &opened = *carrier->device_;
   Result<std::unique_ptr<Connector>> connector =
-      opened.isIwarp() ? Caller::open(opened, carrier->options_, calls)
-                       : Shaker::open(opened, calls);
+      opened.isIwarp() ? CmConnector::open(opened, carrier->options_, calls)
+                       : UdConnector::open(opened, calls);
   if (!connector)
     return connector.status();
   carrier->connector_ = connector.take();

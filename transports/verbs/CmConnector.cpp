@@ -1,4 +1,4 @@
-#include "transports/verbs/Caller.h"
+#include "transports/verbs/CmConnector.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -27,9 +27,9 @@ std::string nameOf(const ibv_context *context) {
 } // namespace
 
 // Begun, it has an end that called, or answered; or none until it calls again.
-struct Caller::Called : Link {
-  explicit Called(network::Peer &peer) : Link(peer) {}
-  ~Called() override { pair.reset(); }
+struct CmConnector::CmLink : Link {
+  explicit CmLink(network::Peer &peer) : Link(peer) {}
+  ~CmLink() override { pair.reset(); }
   void close() override {
     pair.reset();
     id.reset();
@@ -43,13 +43,13 @@ struct Caller::Called : Link {
   Clock::time_point againAt = Clock::time_point::max();
 };
 
-Status Caller::failed(const char *what) const {
+Status CmConnector::failed(const char *what) const {
   return deviceError(what, device_.context(), errno);
 }
 
-Result<std::unique_ptr<Connector>> Caller::open(Device &device, const Options &options,
-                                                Calls &calls) {
-  std::unique_ptr<Caller> caller(new Caller(device, options, calls));
+Result<std::unique_ptr<Connector>> CmConnector::open(Device &device, const Options &options,
+                                                     Calls &calls) {
+  std::unique_ptr<CmConnector> caller(new CmConnector(device, options, calls));
   caller->channel_.reset(CmLibrary::get().create_event_channel());
   if (!caller->channel_ || fcntl(caller->channel_->fd, F_SETFL, O_NONBLOCK) != 0)
     return caller->failed("make a channel for events of connections");
@@ -64,7 +64,7 @@ Result<std::unique_ptr<Connector>> Caller::open(Device &device, const Options &o
   return std::unique_ptr<Connector>(std::move(caller));
 }
 
-Status Caller::listen(const std::string &place) {
+Status CmConnector::listen(const std::string &place) {
   Result<std::string> here = network::addressAt(place);
   if (!here)
     return here.status();
@@ -79,11 +79,11 @@ Status Caller::listen(const std::string &place) {
 }
 
 // It has opened the device for itself.
-bool Caller::isOurs(const ibv_context *context) const {
+bool CmConnector::isOurs(const ibv_context *context) const {
   return context && nameOf(context) == nameOf(device_.context());
 }
 
-Status Caller::listenAt(const network::Address &address) {
+Status CmConnector::listenAt(const network::Address &address) {
   const CmLibrary &cm = CmLibrary::get();
   std::string where = "listen at " + network::inWords(address);
   rdma_cm_id *id = nullptr;
@@ -101,43 +101,43 @@ Status Caller::listenAt(const network::Address &address) {
   return {};
 }
 
-void Caller::stop() {
+void CmConnector::stop() {
   if (news_ >= 0)
     ::close(std::exchange(news_, -1));
   listener_.reset();
   channel_.reset();
 }
 
-std::vector<std::byte> Caller::address() const {
+std::vector<std::byte> CmConnector::address() const {
   static_assert(sizeof(Address) == 18);
   auto bytes = std::as_bytes(std::span(&address_, 1));
   return {bytes.begin(), bytes.end()};
 }
 
-Status Caller::start(network::Carrier &, ConnectorHost &host, const network::Owner &owner) {
+Status CmConnector::start(network::Carrier &, ConnectorHost &host, const network::Owner &owner) {
   host_ = &host;
   owner_ = owner;
   return {};
 }
 
-Result<std::unique_ptr<Link>> Caller::reach(network::Peer &peer,
-                                            const network::RankAddress &rankAddress) {
+Result<std::unique_ptr<Link>> CmConnector::reach(network::Peer &peer,
+                                                 const network::RankAddress &rankAddress) {
   if (rankAddress.addressBytes != sizeof(Address))
     return Status::error("it has no address of such an RDMA device");
-  auto link = std::make_unique<Called>(peer);
+  auto link = std::make_unique<CmLink>(peer);
   std::memcpy(&link->address, rankAddress.address.data(), sizeof(Address));
   return std::unique_ptr<Link>(std::move(link));
 }
 
-Status Caller::begin(Link &link) {
-  auto &called = static_cast<Called &>(link);
+Status CmConnector::begin(Link &link) {
+  auto &called = static_cast<CmLink &>(link);
   link.state = Link::State::Begun;
   begun_.push_back(&called);
   return call(called);
 }
 
 // What comes of it is told by events: first an address is looked for, and then a route.
-Status Caller::call(Called &link) {
+Status CmConnector::call(CmLink &link) {
   const CmLibrary &cm = CmLibrary::get();
   rdma_cm_id *id = nullptr;
   if (cm.create_id(channel_.get(), &id, &link, RDMA_PS_TCP) != 0)
@@ -151,7 +151,7 @@ Status Caller::call(Called &link) {
 }
 
 // Its machine may be silent for some time, and be there again.
-Status Caller::noWay(Called &link, const char *what) {
+Status CmConnector::noWay(CmLink &link, const char *what) {
   if (link.noWays++ == 0)
     link.noWaySince = Clock::now();
   if (link.noWays >= kFewestCalls && Clock::now() - link.noWaySince > silence_)
@@ -160,21 +160,21 @@ Status Caller::noWay(Called &link, const char *what) {
   return {};
 }
 
-void Caller::hangUp(Called &link) {
+void CmConnector::hangUp(CmLink &link) {
   link.close();
   host_->unprepare(link);
 }
 
 // It is called again unless it calls, and for as long as it lives, which others notice.
-void Caller::callLater(Called &link) {
+void CmConnector::callLater(CmLink &link) {
   hangUp(link);
   link.againAt = Clock::now() + kPause;
 }
 
-bool Caller::callAgain() {
+bool CmConnector::callAgain() {
   auto now = Clock::now();
   bool moved = false;
-  std::erase_if(begun_, [&](Called *link) {
+  std::erase_if(begun_, [&](CmLink *link) {
     if (link->peer.isLost || link->state == Link::State::Ready)
       return true;
     if (link->id || now < link->againAt)
@@ -189,7 +189,7 @@ bool Caller::callAgain() {
 
 // librdmacm would make it for the device as it has opened it, once for a process and all that it
 // forks.
-Status Caller::makePair(Called &link) {
+Status CmConnector::makePair(CmLink &link) {
   ibv_qp_init_attr wanted = host_->wantedPair();
   Result<QueuePair> pair = device_.makeQueuePair(wanted);
   if (!pair)
@@ -204,7 +204,7 @@ Status Caller::makePair(Called &link) {
 }
 
 // `greeting` outlives them.
-rdma_conn_param Caller::termsOf(const Called &link, const Greeting &greeting) const {
+rdma_conn_param CmConnector::termsOf(const CmLink &link, const Greeting &greeting) const {
   auto reads = [](int most) { return static_cast<uint8_t>(std::min(most, kMostReads)); };
   rdma_conn_param terms = {};
   terms.qp_num = link.pair->qp_num;
@@ -215,7 +215,7 @@ rdma_conn_param Caller::termsOf(const Called &link, const Greeting &greeting) co
   return terms;
 }
 
-Status Caller::connect(Called &link) {
+Status CmConnector::connect(CmLink &link) {
   if (Status s = makePair(link); !s)
     return s;
   Greeting greeting{link.peer.token, owner_.self, frames_};
@@ -226,7 +226,7 @@ Status Caller::connect(Called &link) {
   return {};
 }
 
-Status Caller::meet(Called &link, const Greeting &greeting) {
+Status CmConnector::meet(CmLink &link, const Greeting &greeting) {
   if (greeting.token != owner_.token || greeting.from != link.peer.rank)
     return Status::error("somebody else answers in its place");
   if (greeting.frames == 0)
@@ -238,10 +238,10 @@ Status Caller::meet(Called &link, const Greeting &greeting) {
   return {};
 }
 
-void Caller::heard(Link &link) { link.state = Link::State::Ready; }
+void CmConnector::heard(Link &link) { link.state = Link::State::Ready; }
 
 // The event is given back at once: an end cannot go before.
-std::optional<Caller::Event> Caller::next() {
+std::optional<CmConnector::Event> CmConnector::next() {
   const CmLibrary &cm = CmLibrary::get();
   rdma_cm_event *event = nullptr;
   if (calls_.nextEvent(channel_.get(), &event) != 0) {
@@ -259,14 +259,14 @@ std::optional<Caller::Event> Caller::next() {
   return told;
 }
 
-bool Caller::attend() {
+bool CmConnector::attend() {
   bool moved = false;
   for (auto event = next(); event; event = next(), moved = true) {
     if (event->kind == RDMA_CM_EVENT_CONNECT_REQUEST) {
       answer(CmId(event->id), event->greeting);
       continue;
     }
-    auto *link = static_cast<Called *>(event->id->context);
+    auto *link = static_cast<CmLink *>(event->id->context);
     if (!link || link->peer.isLost || link->state == Link::State::Ready)
       continue;
     if (Status s = proceed(*link, *event); !s)
@@ -276,7 +276,7 @@ bool Caller::attend() {
 }
 
 // That a connection that was ready has ended is told by what was to come over it.
-Status Caller::proceed(Called &link, const Event &event) {
+Status CmConnector::proceed(CmLink &link, const Event &event) {
   switch (event.kind) {
   case RDMA_CM_EVENT_ADDR_RESOLVED:
     return CmLibrary::get().resolve_route(event.id, kPatienceMs) == 0 ? Status()
@@ -309,8 +309,8 @@ Status Caller::proceed(Called &link, const Event &event) {
 }
 
 // Whoever calls once more has given up what it said before.
-void Caller::answer(CmId id, const Greeting &greeting) {
-  auto *link = static_cast<Called *>(host_->onConnectRequest(greeting.token, greeting.from));
+void CmConnector::answer(CmId id, const Greeting &greeting) {
+  auto *link = static_cast<CmLink *>(host_->onConnectRequest(greeting.token, greeting.from));
   bool isMine = link && link->id && link->hasCalled && index(owner_.self) > index(greeting.from);
   if (!link || greeting.frames == 0 || isMine || link->state == Link::State::Ready) {
     CmLibrary::get().reject(id.get(), nullptr, 0);
@@ -327,7 +327,7 @@ void Caller::answer(CmId id, const Greeting &greeting) {
     host_->lose(*link, s.message());
 }
 
-Status Caller::accept(Called &link, const Greeting &greeting) {
+Status CmConnector::accept(CmLink &link, const Greeting &greeting) {
   if (Status s = makePair(link); !s)
     return s;
   if (Status s = host_->prepare(link, greeting.frames); !s)
@@ -339,18 +339,18 @@ Status Caller::accept(Called &link, const Greeting &greeting) {
   return {};
 }
 
-bool Caller::poll() {
+bool CmConnector::poll() {
   bool moved = !begun_.empty() && callAgain();
   if (!begun_.empty() || polls_++ % kPollsPerLook == 0)
     moved |= attend();
   return moved;
 }
 
-network::Carrier::Wait Caller::wait() {
+network::Carrier::Wait CmConnector::wait() {
   polls_ = 0;
   network::Carrier::Wait wait = {news_};
   auto now = Clock::now();
-  for (const Called *link : begun_)
+  for (const CmLink *link : begun_)
     if (!link->id)
       wait.atMost = std::clamp<std::chrono::nanoseconds>(link->againAt - now,
                                                          std::chrono::nanoseconds(0), wait.atMost);

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "transports/verbs/Connector.h"
-#include "transports/verbs/Lobby.h"
+#include "transports/verbs/UdQueuePair.h"
 
 namespace colldsl::verbs {
 
-class Shaker : public Connector {
+class UdConnector : public Connector {
 public:
   /// `device` and `calls` outlive it.
   static Result<std::unique_ptr<Connector>> open(Device &device, Calls &calls);
@@ -21,27 +21,27 @@ public:
   void heard(Link &) override {}
   bool poll() override;
   network::Carrier::Wait wait() override;
-  void stop() override { lobby_.close(); }
-  uint32_t completions() const override { return Lobby::kReceives + Lobby::kSends; }
-  uint64_t numRefused() const override { return lobby_.numRefused(); }
-  uint64_t bytes() const override { return lobby_.bytes(); }
+  void stop() override { ud_.close(); }
+  uint32_t completions() const override { return UdQueuePair::kReceives + UdQueuePair::kSends; }
+  uint64_t numRefused() const override { return ud_.numRefused(); }
+  uint64_t bytes() const override { return ud_.bytes(); }
 
 private:
-  struct Shaken;
+  struct UdLink;
 
-  Shaker(Device &device, Calls &calls) : device_(device), lobby_(device, calls) {}
-  Status makePair(Shaken &link);
-  Status letReceive(Shaken &link, const QueueCard &there);
-  Status letSend(Shaken &link, const QueueCard &there);
-  Status say(Shaken &link, Shake shake);
-  void hear(const Shake &shake);
-  Status follow(Shaken &link, const Shake &shake);
+  UdConnector(Device &device, Calls &calls) : device_(device), ud_(device, calls) {}
+  Status makePair(UdLink &link);
+  Status letReceive(UdLink &link, const QueuePairAddress &there);
+  Status letSend(UdLink &link, const QueuePairAddress &there);
+  Status send(UdLink &link, HandshakeMessage message);
+  void receive(const HandshakeMessage &message);
+  Status follow(UdLink &link, const HandshakeMessage &message);
 
   Device &device_;
-  Lobby lobby_;
+  UdQueuePair ud_;
   ConnectorHost *host_ = nullptr;
   Rank self_ = kNoRank;
-  std::vector<Shaken *> shaking_;
+  std::vector<UdLink *> connecting_;
 };
 
 } // namespace colldsl::verbs

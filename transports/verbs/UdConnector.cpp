@@ -1,4 +1,4 @@
-#include "transports/verbs/Shaker.h"
+#include "transports/verbs/UdConnector.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,46 +19,47 @@ template <typename T> Status randomize(T &value) {
 
 } // namespace
 
-struct Shaker::Shaken : Link {
-  Shaken(network::Peer &peer, const Handshake &handshake) : Link(peer), handshake(handshake) {}
+struct UdConnector::UdLink : Link {
+  UdLink(network::Peer &peer, const Handshake &handshake) : Link(peer), handshake(handshake) {}
   Handshake handshake;
-  LobbyAddress address;
-  QueueCard rankAddress; ///< of this end
+  UdAddress address;
+  QueuePairAddress queue; ///< of this end
   AddressHandle path;
 };
 
-Result<std::unique_ptr<Connector>> Shaker::open(Device &device, Calls &calls) {
-  std::unique_ptr<Shaker> shaker(new Shaker(device, calls));
-  if (Status s = shaker->lobby_.open(); !s)
+Result<std::unique_ptr<Connector>> UdConnector::open(Device &device, Calls &calls) {
+  std::unique_ptr<UdConnector> connector(new UdConnector(device, calls));
+  if (Status s = connector->ud_.open(); !s)
     return s;
-  return std::unique_ptr<Connector>(std::move(shaker));
+  return std::unique_ptr<Connector>(std::move(connector));
 }
 
-std::vector<std::byte> Shaker::address() const {
-  auto bytes = std::as_bytes(std::span(&lobby_.address(), 1));
+std::vector<std::byte> UdConnector::address() const {
+  auto bytes = std::as_bytes(std::span(&ud_.address(), 1));
   return {bytes.begin(), bytes.end()};
 }
 
-Status Shaker::start(network::Carrier &carrier, ConnectorHost &host, const network::Owner &owner) {
+Status UdConnector::start(network::Carrier &carrier, ConnectorHost &host,
+                          const network::Owner &owner) {
   host_ = &host;
   self_ = owner.self;
-  return lobby_.start(carrier);
+  return ud_.start(carrier);
 }
 
-Result<std::unique_ptr<Link>> Shaker::reach(network::Peer &peer,
-                                            const network::RankAddress &rankAddress) {
-  if (rankAddress.addressBytes != sizeof(LobbyAddress))
+Result<std::unique_ptr<Link>> UdConnector::reach(network::Peer &peer,
+                                                 const network::RankAddress &rankAddress) {
+  if (rankAddress.addressBytes != sizeof(UdAddress))
     return Status::error("it has no address of such an RDMA device");
   uint32_t sequence = 0;
   if (Status s = randomize(sequence); !s)
     return s;
-  auto link = std::make_unique<Shaken>(peer, Handshake(self_, peer.rank, sequence));
-  std::memcpy(&link->address, rankAddress.address.data(), sizeof(LobbyAddress));
+  auto link = std::make_unique<UdLink>(peer, Handshake(self_, peer.rank, sequence));
+  std::memcpy(&link->address, rankAddress.address.data(), sizeof(UdAddress));
   return std::unique_ptr<Link>(std::move(link));
 }
 
-Status Shaker::makePair(Shaken &link) {
-  Result<AddressHandle> path = lobby_.pathTo(link.address);
+Status UdConnector::makePair(UdLink &link) {
+  Result<AddressHandle> path = ud_.pathTo(link.address);
   if (!path)
     return path.status();
   link.path = path.take();
@@ -67,13 +68,13 @@ Status Shaker::makePair(Shaken &link) {
   if (!pair)
     return pair.status();
   link.pair = pair.take();
-  QueueCard &rankAddress = link.rankAddress;
-  if (Status s = randomize(rankAddress.firstSequence); !s)
+  QueuePairAddress &queue = link.queue;
+  if (Status s = randomize(queue.firstSequence); !s)
     return s;
-  rankAddress.number = link.pair->qp_num;
-  rankAddress.firstSequence &= 0xffffff;
-  rankAddress.mtu = device_.portLimits().active_mtu;
-  rankAddress.reads = static_cast<uint32_t>(std::min(device_.limits().max_qp_rd_atom, kMostReads));
+  queue.number = link.pair->qp_num;
+  queue.firstSequence &= 0xffffff;
+  queue.mtu = device_.portLimits().active_mtu;
+  queue.reads = static_cast<uint32_t>(std::min(device_.limits().max_qp_rd_atom, kMostReads));
   ibv_qp_attr attributes = {};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device_.port();
@@ -83,13 +84,13 @@ Status Shaker::makePair(Shaken &link) {
                         "prepare a queue pair");
 }
 
-Status Shaker::letReceive(Shaken &link, const QueueCard &there) {
+Status UdConnector::letReceive(UdLink &link, const QueuePairAddress &there) {
   ibv_qp_attr attributes = {};
   attributes.qp_state = IBV_QPS_RTR;
-  attributes.path_mtu = static_cast<ibv_mtu>(std::min(link.rankAddress.mtu, there.mtu));
+  attributes.path_mtu = static_cast<ibv_mtu>(std::min(link.queue.mtu, there.mtu));
   attributes.dest_qp_num = there.number;
   attributes.rq_psn = there.firstSequence;
-  attributes.max_dest_rd_atomic = static_cast<uint8_t>(link.rankAddress.reads);
+  attributes.max_dest_rd_atomic = static_cast<uint8_t>(link.queue.reads);
   attributes.min_rnr_timer = kNotReadyPause;
   attributes.ah_attr = routeTo(device_, link.address);
   return device_.change(link.pair.get(), attributes,
@@ -98,7 +99,7 @@ Status Shaker::letReceive(Shaken &link, const QueueCard &there) {
                         "receive over a queue pair");
 }
 
-Status Shaker::letSend(Shaken &link, const QueueCard &there) {
+Status UdConnector::letSend(UdLink &link, const QueuePairAddress &there) {
   int reads =
       std::min({device_.limits().max_qp_init_rd_atom, kMostReads, static_cast<int>(there.reads)});
   ibv_qp_attr attributes = {};
@@ -106,7 +107,7 @@ Status Shaker::letSend(Shaken &link, const QueueCard &there) {
   attributes.timeout = kTimeout;
   attributes.retry_cnt = kRetries;
   attributes.rnr_retry = kForEver;
-  attributes.sq_psn = link.rankAddress.firstSequence;
+  attributes.sq_psn = link.queue.firstSequence;
   attributes.max_rd_atomic = static_cast<uint8_t>(reads);
   return device_.change(link.pair.get(), attributes,
                         IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
@@ -114,81 +115,81 @@ Status Shaker::letSend(Shaken &link, const QueueCard &there) {
                         "send over a queue pair");
 }
 
-Status Shaker::begin(Link &link) {
-  auto &shaken = static_cast<Shaken &>(link);
-  if (Status s = makePair(shaken); !s)
+Status UdConnector::begin(Link &link) {
+  auto &udLink = static_cast<UdLink &>(link);
+  if (Status s = makePair(udLink); !s)
     return s;
   link.state = Link::State::Begun;
-  shaking_.push_back(&shaken);
-  return say(shaken, shaken.handshake.begin(Handshake::Clock::now()));
+  connecting_.push_back(&udLink);
+  return send(udLink, udLink.handshake.begin(Handshake::Clock::now()));
 }
 
-Status Shaker::say(Shaken &link, Shake shake) {
-  shake.token = link.peer.token;
-  shake.queue = link.rankAddress;
-  return lobby_.say(link.path.get(), link.address, shake);
+Status UdConnector::send(UdLink &link, HandshakeMessage message) {
+  message.token = link.peer.token;
+  message.queue = link.queue;
+  return ud_.send(link.path.get(), link.address, message);
 }
 
-bool Shaker::take(const ibv_wc &completion) {
-  if (!lobby_.owns(completion))
+bool UdConnector::take(const ibv_wc &completion) {
+  if (!ud_.owns(completion))
     return false;
-  if (std::optional<Shake> shake = lobby_.take(completion))
-    hear(*shake);
+  if (std::optional<HandshakeMessage> message = ud_.take(completion))
+    receive(*message);
   return true;
 }
 
-void Shaker::hear(const Shake &shake) {
-  Link *link = host_->onConnectRequest(shake.token, shake.from);
+void UdConnector::receive(const HandshakeMessage &message) {
+  Link *link = host_->onConnectRequest(message.token, message.from);
   if (!link)
     return;
-  if (Status s = follow(static_cast<Shaken &>(*link), shake); !s)
+  if (Status s = follow(static_cast<UdLink &>(*link), message); !s)
     host_->lose(*link, s.message());
 }
 
-Status Shaker::follow(Shaken &link, const Shake &shake) {
-  bool isFirst = !link.pair && shake.kind == Shake::Kind::Request;
+Status UdConnector::follow(UdLink &link, const HandshakeMessage &message) {
+  bool isFirst = !link.pair && message.kind == HandshakeMessage::Kind::Request;
   if (!link.pair && !isFirst)
     return {};
   if (isFirst) {
     if (Status s = makePair(link); !s)
       return s;
     link.state = Link::State::Begun;
-    shaking_.push_back(&link);
+    connecting_.push_back(&link);
   }
-  Handshake::Step step = link.handshake.hear(shake, Handshake::Clock::now());
+  Handshake::Step step = link.handshake.receive(message, Handshake::Clock::now());
   Status s;
   if (step.receives)
-    s = letReceive(link, shake.queue);
+    s = letReceive(link, message.queue);
   if (s && step.sends)
-    s = letSend(link, shake.queue);
+    s = letSend(link, message.queue);
   if (s && link.handshake.state() == Handshake::State::Ready)
     link.state = Link::State::Ready;
-  return s && step.say ? say(link, *step.say) : s;
+  return s && step.reply ? send(link, *step.reply) : s;
 }
 
 // What a rank says that computes comes late: only its death, which others notice, ends this.
-bool Shaker::poll() {
-  if (shaking_.empty())
+bool UdConnector::poll() {
+  if (connecting_.empty())
     return false;
   auto now = Handshake::Clock::now();
-  size_t before = shaking_.size();
-  std::erase_if(shaking_, [&](Shaken *link) {
+  size_t before = connecting_.size();
+  std::erase_if(connecting_, [&](UdLink *link) {
     if (link->peer.isLost || link->state == Link::State::Ready)
       return true;
-    if (std::optional<Shake> shake = link->handshake.again(now))
-      if (Status s = say(*link, *shake); !s)
+    if (std::optional<HandshakeMessage> message = link->handshake.again(now))
+      if (Status s = send(*link, *message); !s)
         host_->lose(*link, s.message());
     return false;
   });
-  return shaking_.size() < before;
+  return connecting_.size() < before;
 }
 
-network::Carrier::Wait Shaker::wait() {
+network::Carrier::Wait UdConnector::wait() {
   network::Carrier::Wait wait = {device_.descriptor()};
-  if (shaking_.empty())
+  if (connecting_.empty())
     return wait;
   auto now = Handshake::Clock::now();
-  for (const Shaken *link : shaking_)
+  for (const UdLink *link : connecting_)
     wait.atMost = std::clamp<std::chrono::nanoseconds>(link->handshake.nextAt() - now,
                                                        std::chrono::nanoseconds(0), wait.atMost);
   return wait;

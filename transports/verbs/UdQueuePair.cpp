@@ -1,4 +1,4 @@
-#include "transports/verbs/Lobby.h"
+#include "transports/verbs/UdQueuePair.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -23,7 +23,7 @@ ibv_sge memoryOf(const Frame &frame, uint32_t bytes) {
 
 } // namespace
 
-ibv_ah_attr routeTo(const Device &device, const LobbyAddress &address) {
+ibv_ah_attr routeTo(const Device &device, const UdAddress &address) {
   ibv_ah_attr route = {};
   route.dlid = address.lid;
   route.port_num = device.port();
@@ -34,7 +34,7 @@ ibv_ah_attr routeTo(const Device &device, const LobbyAddress &address) {
   return route;
 }
 
-Status Lobby::open() {
+Status UdQueuePair::open() {
   ibv_qp_init_attr wanted = {};
   wanted.qp_type = IBV_QPT_UD;
   wanted.cap = {.max_send_wr = kSends,
@@ -68,11 +68,11 @@ Status Lobby::open() {
   return s;
 }
 
-Status Lobby::start(network::Carrier &carrier) {
-  heard_.emplace(carrier, kRouteBytes + sizeof(Shake), kReceives, Access::Receive);
-  said_.emplace(carrier, sizeof(Shake), kSends, Access::Send);
+Status UdQueuePair::start(network::Carrier &carrier) {
+  received_.emplace(carrier, kRouteBytes + sizeof(HandshakeMessage), kReceives, Access::Receive);
+  sent_.emplace(carrier, sizeof(HandshakeMessage), kSends, Access::Send);
   for (uint32_t i = 0; i < kReceives; ++i) {
-    Frame *frame = heard_->take();
+    Frame *frame = received_->take();
     if (!frame)
       return Status::error("no memory could be registered for what comes");
     listen(*frame);
@@ -81,18 +81,18 @@ Status Lobby::start(network::Carrier &carrier) {
 }
 
 // One that cannot be offered is lost to us, as datagrams are.
-void Lobby::listen(Frame &frame) {
+void UdQueuePair::listen(Frame &frame) {
   frame.kind = Operation::Kind::Receive;
-  ibv_sge memory = memoryOf(frame, kRouteBytes + sizeof(Shake));
+  ibv_sge memory = memoryOf(frame, kRouteBytes + sizeof(HandshakeMessage));
   ibv_recv_wr request = {};
   request.wr_id = reinterpret_cast<uint64_t>(static_cast<Operation *>(&frame));
   request.sg_list = &memory;
   request.num_sge = 1;
   if (calls_.postReceive(pair_.get(), &request) != 0)
-    heard_->give(frame);
+    received_->give(frame);
 }
 
-Result<AddressHandle> Lobby::pathTo(const LobbyAddress &address) const {
+Result<AddressHandle> UdQueuePair::pathTo(const UdAddress &address) const {
   ibv_ah_attr route = routeTo(device_, address);
   AddressHandle path(Library::get().create_ah(device_.domain(), &route));
   if (!path)
@@ -100,13 +100,13 @@ Result<AddressHandle> Lobby::pathTo(const LobbyAddress &address) const {
   return path;
 }
 
-Status Lobby::say(ibv_ah *path, const LobbyAddress &to, const Shake &shake) {
-  Frame *frame = numSaid_ < kSends ? said_->take() : nullptr;
+Status UdQueuePair::send(ibv_ah *path, const UdAddress &to, const HandshakeMessage &message) {
+  Frame *frame = numSent_ < kSends ? sent_->take() : nullptr;
   if (!frame)
     return {};
   frame->kind = Operation::Kind::Send;
-  std::memcpy(frame->data, &shake, sizeof shake);
-  ibv_sge memory = memoryOf(*frame, sizeof shake);
+  std::memcpy(frame->data, &message, sizeof message);
+  ibv_sge memory = memoryOf(*frame, sizeof message);
   ibv_send_wr request = {};
   request.wr_id = reinterpret_cast<uint64_t>(static_cast<Operation *>(frame));
   request.sg_list = &memory;
@@ -116,25 +116,26 @@ Status Lobby::say(ibv_ah *path, const LobbyAddress &to, const Shake &shake) {
   request.wr.ud = {path, to.pair, to.key};
   ibv_send_wr *refused = nullptr;
   int error = calls_.postSend(pair_.get(), &request, &refused);
-  numSaid_ += error == 0;
+  numSent_ += error == 0;
   if (error != 0)
-    said_->give(*frame);
+    sent_->give(*frame);
   return error == 0 || error == ENOMEM || error == EAGAIN
              ? Status()
              : deviceError("say something", device_.context(), error);
 }
 
-std::optional<Shake> Lobby::take(const ibv_wc &completion) {
+std::optional<HandshakeMessage> UdQueuePair::take(const ibv_wc &completion) {
   auto &frame = static_cast<Frame &>(*reinterpret_cast<Operation *>(completion.wr_id));
   if (frame.kind == Operation::Kind::Send) {
-    --numSaid_;
-    said_->give(frame);
+    --numSent_;
+    sent_->give(frame);
     return std::nullopt;
   }
-  std::optional<Shake> heard;
-  if (completion.status == IBV_WC_SUCCESS && completion.byte_len == kRouteBytes + sizeof(Shake))
-    std::memcpy(&heard.emplace(), frame.data + kRouteBytes, sizeof(Shake));
-  if (heard && heard->kind > Shake::Kind::Last)
+  std::optional<HandshakeMessage> heard;
+  if (completion.status == IBV_WC_SUCCESS &&
+      completion.byte_len == kRouteBytes + sizeof(HandshakeMessage))
+    std::memcpy(&heard.emplace(), frame.data + kRouteBytes, sizeof(HandshakeMessage));
+  if (heard && heard->kind > HandshakeMessage::Kind::Last)
     heard.reset();
   refused_ += !heard;
   listen(frame);

@@ -21,13 +21,13 @@ struct CloseCm {
 using CmChannel = std::unique_ptr<rdma_event_channel, CloseCm>;
 using CmId = std::unique_ptr<rdma_cm_id, CloseCm>; ///< its queue pair goes before it
 
-class Caller : public Connector {
+class CmConnector : public Connector {
 public:
   /// Listens at the address to bind to, if it is one of the device, else at the device's first one.
   /// `device` and `calls` outlive it.
   static Result<std::unique_ptr<Connector>> open(Device &device, const Options &options,
                                                  Calls &calls);
-  ~Caller() override { stop(); }
+  ~CmConnector() override { stop(); }
 
   std::vector<std::byte> address() const override;
   Status start(network::Carrier &carrier, ConnectorHost &host,
@@ -46,8 +46,8 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
-  struct Called;
-  /// Where a rank is called; travels in its rankAddress.
+  struct CmLink;
+  /// Where a rank accepts connections; the carrier's part of its address.
   struct Address {
     network::Address address;
     uint16_t port = 0; ///< in network order
@@ -65,7 +65,7 @@ private:
     Greeting greeting;
   };
 
-  Caller(Device &device, const Options &options, Calls &calls)
+  CmConnector(Device &device, const Options &options, Calls &calls)
       : device_(device), calls_(calls), frames_(options.framesPerPeer), silence_(options.silence) {}
   Status failed(const char *what) const;
   Status listen(const std::string &place);
@@ -73,18 +73,18 @@ private:
   Status listenAt(const network::Address &address);
   std::optional<Event> next();
   bool attend();
-  Status proceed(Called &link, const Event &event);
+  Status proceed(CmLink &link, const Event &event);
   void answer(CmId id, const Greeting &greeting);
-  Status accept(Called &link, const Greeting &greeting);
-  Status makePair(Called &link);
-  Status connect(Called &link);
-  Status noWay(Called &link, const char *what);
-  Status meet(Called &link, const Greeting &greeting);
-  Status call(Called &link);
-  void hangUp(Called &link);
-  void callLater(Called &link);
+  Status accept(CmLink &link, const Greeting &greeting);
+  Status makePair(CmLink &link);
+  Status connect(CmLink &link);
+  Status noWay(CmLink &link, const char *what);
+  Status meet(CmLink &link, const Greeting &greeting);
+  Status call(CmLink &link);
+  void hangUp(CmLink &link);
+  void callLater(CmLink &link);
   bool callAgain();
-  rdma_conn_param termsOf(const Called &link, const Greeting &greeting) const;
+  rdma_conn_param termsOf(const CmLink &link, const Greeting &greeting) const;
 
   Device &device_;
   Calls &calls_;
@@ -96,7 +96,7 @@ private:
   CmId listener_;
   Address address_;
   int news_ = -1;               ///< of the device, or of calls
-  std::vector<Called *> begun_; ///< that are not ready yet
+  std::vector<CmLink *> begun_; ///< that are not ready yet
   uint32_t polls_ = 0;          ///< since this rank slept
 };
 
