@@ -5,29 +5,13 @@
 #include <algorithm>
 
 namespace colldsl {
-namespace {
-
-void append(std::vector<iovec> &pieces, const iovec &piece) {
-  if (piece.iov_len == 0)
-    return;
-  if (!pieces.empty()) {
-    iovec &last = pieces.back();
-    if (static_cast<std::byte *>(last.iov_base) + last.iov_len == piece.iov_base) {
-      last.iov_len += piece.iov_len;
-      return;
-    }
-  }
-  pieces.push_back(piece);
-}
-
-} // namespace
 
 void Exchange::add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces) {
   auto at = std::find_if(ends.begin(), ends.end(), [&](const End &e) { return e.peer == peer; });
   if (at == ends.end())
     at = ends.insert(ends.end(), End{peer, {}, {}, nullptr, nullptr});
   for (const iovec &piece : pieces)
-    append(at->pieces, piece);
+    appendPiece(at->pieces, piece);
 }
 
 void Exchange::copy(std::span<const iovec> targets, std::span<const iovec> sources) {

@@ -1,9 +1,9 @@
 #include "mpi/NeighborOperation.h"
 
-#include "mpi/FarNeighborOperation.h"
 #include "mpi/RemoteRanks.h"
 #include "mpi/ServedComm.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace colldsl::mpi {
@@ -18,36 +18,66 @@ uint64_t bytesOf(const std::vector<iovec> &pieces) {
                          [](uint64_t sum, const iovec &piece) { return sum + piece.iov_len; });
 }
 
+Rank rankOf(int peer) { return Rank{static_cast<uint32_t>(peer)}; }
+
+bool isRemote(const ServedComm &comm, int peer) { return comm.onNode(peer) == kNoRank; }
+
+bool hasRemoteNeighbors(const ServedComm &comm) {
+  auto leaves = [&](const Edge &edge) { return isRemote(comm, edge.peer); };
+  const Neighborhood &known = comm.neighborhood();
+  return comm.job().remote() && (std::any_of(known.out.begin(), known.out.end(), leaves) ||
+                                 std::any_of(known.in.begin(), known.in.end(), leaves));
+}
+
 } // namespace
 
 NeighborOperation::NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream)
-    : Operation(kind), exchange_(comm.job().worker(), comm.progressOf(stream)) {}
+    : Operation(kind), job_(comm.job()), exchange_(job_.worker(), comm.progressOf(stream)) {}
+
+NeighborOperation::~NeighborOperation() {
+  if (remote_)
+    giveUp();
+}
+
+Status NeighborOperation::connectRemote(const ServedComm &comm, uint32_t stream) {
+  auto remote = RemoteRanks::streamOf(stream, comm.context().owner, job_.numRanks());
+  if (!remote)
+    return Status::error("the communicator has too many persistent calls");
+  remote_ = std::make_unique<RemoteExchange>(
+      job_.remote()->worker(),
+      protocol::RankGroup{comm.context().number, *comm.members(), rankOf(comm.rank())}, *remote);
+  return {};
+}
 
 Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
                                                            uint32_t stream) {
-  std::shared_ptr<NeighborOperation> operation;
-  if (FarNeighborOperation::isFor(comm)) {
-    auto remote = RemoteRanks::streamOf(stream, comm.context().owner, comm.job().numRanks());
-    if (!remote)
-      return Status::error("the communicator has too many persistent calls");
-    operation = std::make_shared<FarNeighborOperation>(comm, call.kind, stream, *remote);
-  } else {
-    operation.reset(new NeighborOperation(comm, call.kind, stream));
-  }
+  std::shared_ptr<NeighborOperation> operation(new NeighborOperation(comm, call.kind, stream));
+  if (hasRemoteNeighbors(comm))
+    if (Status s = operation->connectRemote(comm, stream); !s)
+      return s;
   if (!operation->addEdges(comm, call))
     return std::shared_ptr<Operation>();
-  if (Status s = operation->seal(); !s)
+  if (operation->remote_)
+    if (Status s = operation->remote_->open(); !s)
+      return s;
+  if (Status s = operation->exchange_.seal(); !s)
     return s;
   operation->remember(call, comm.neighborhood().outdegree, comm.neighborhood().indegree);
   return std::shared_ptr<Operation>(std::move(operation));
 }
 
 void NeighborOperation::sendTo(const ServedComm &comm, int peer, const Pieces &pieces) {
-  exchange_.send(comm.onNode(peer), pieces);
+  if (isRemote(comm, peer))
+    remote_->send(rankOf(peer), pieces);
+  else
+    exchange_.send(comm.onNode(peer), pieces);
 }
 
 void NeighborOperation::recvFrom(const ServedComm &comm, int peer, const Pieces &pieces) {
-  exchange_.recv(comm.onNode(peer), pieces);
+  if (isRemote(comm, peer))
+    remote_->recv(rankOf(peer), pieces);
+  else
+    exchange_.recv(comm.onNode(peer), pieces);
 }
 
 Status NeighborOperation::addEdges(const ServedComm &comm, const Call &call) {
@@ -130,10 +160,15 @@ Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const Side &side, 
 }
 
 void NeighborOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
-  exchange_.shift(sent, received, [this](const void *address) { return isScratch(address); });
+  auto stays = [this](const void *address) { return isScratch(address); };
+  exchange_.shift(sent, received, stays);
+  if (remote_)
+    remote_->shift(sent, received, stays);
 }
 
 Status NeighborOperation::run(uint32_t number) {
+  if (remote_)
+    return runRemote(number);
   pack();
   Status s = exchange_.run(number);
   if (s)
@@ -141,19 +176,54 @@ Status NeighborOperation::run(uint32_t number) {
   return s;
 }
 
-void NeighborOperation::start(uint32_t number) {
-  isBusy_ = true;
+Status NeighborOperation::runRemote(uint32_t number) {
+  begin(number);
+  Status s = job_.waitFor(*this);
+  if (s)
+    return end();
+  remote_->cancel();
+  exchange_.giveUp();
+  return s;
+}
+
+void NeighborOperation::begin(uint32_t number) {
   pack();
+  if (remote_)
+    remote_->start(number);
   exchange_.start(number);
 }
 
+// What is repeated to other slots may have come from another node.
+Status NeighborOperation::end() {
+  Status remote = remote_ ? remote_->finish() : Status(), local = exchange_.finish();
+  if (remote && local)
+    unpack();
+  return remote ? local : remote;
+}
+
+void NeighborOperation::start(uint32_t number) {
+  isBusy_ = true;
+  if (remote_)
+    job_.beginMoving(*this);
+  begin(number);
+}
+
+bool NeighborOperation::progress() {
+  bool moved = remote_ && remote_->progress();
+  return job_.worker().progress() || moved;
+}
+
 void NeighborOperation::giveUp() {
+  if (remote_ && isBusy_)
+    job_.endMoving(*this);
   isBusy_ = false;
+  if (remote_)
+    remote_->cancel();
   exchange_.giveUp();
 }
 
 bool NeighborOperation::tryFinish() {
-  if (!exchange_.tryFinish())
+  if (remote_ || !exchange_.tryFinish())
     return false;
   isBusy_ = false;
   unpack();
@@ -162,10 +232,9 @@ bool NeighborOperation::tryFinish() {
 
 Status NeighborOperation::finish() {
   isBusy_ = false;
-  Status s = exchange_.finish();
-  if (s)
-    unpack();
-  return s;
+  if (remote_)
+    job_.endMoving(*this);
+  return end();
 }
 
 } // namespace colldsl::mpi

@@ -1,48 +1,57 @@
-/// A neighbourhood collective: an exchange along the edges of its communicator's topology.
+/// A neighbourhood collective: an exchange along the edges of its communicator's topology. Messages
+/// to neighbours on other nodes start first, then the exchange with those of this node.
 #pragma once
 
 #include "executor/Exchange.h"
+#include "executor/RemoteExchange.h"
 #include "mpi/Neighborhood.h"
 #include "mpi/Operation.h"
 
 namespace colldsl::mpi {
 
+class Job;
 class ServedComm;
 
-class NeighborOperation : public Operation {
+class NeighborOperation final : public Operation {
 public:
   /// `stream`: 0 for calls that follow each other, else a persistent call's own. Null: the
   /// arguments are for the MPI below to refuse. An error: memory is short.
   static Result<std::shared_ptr<Operation>> make(ServedComm &comm, const Call &call,
                                                  uint32_t stream);
 
+  ~NeighborOperation() override;
+
   Status run(uint32_t number) override;
   void start(uint32_t number) override;
-  bool isDone() const override { return exchange_.isDone(); }
-  bool await() override { return exchange_.await(); }
+  bool isDone() const override { return exchange_.isDone() && (!remote_ || remote_->isDone()); }
+  bool await() override { return remote_ ? isDone() : exchange_.await(); }
   bool tryFinish() override;
   Status finish() override;
   void giveUp() override;
+  bool progress() override;
 
-protected:
+private:
   /// One slot of one side, as memory.
   using Pieces = std::vector<iovec>;
 
   NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream);
 
-  /// What goes to another rank of the communicator, and what comes from there; then all is known.
-  virtual void sendTo(const ServedComm &comm, int peer, const Pieces &pieces);
-  virtual void recvFrom(const ServedComm &comm, int peer, const Pieces &pieces);
-  virtual Status seal() { return exchange_.seal(); }
+  /// Where some neighbour is on another node. An error: there are too many streams.
+  Status connectRemote(const ServedComm &comm, uint32_t stream);
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
-
-  Exchange exchange_;
-
-private:
+  Status runRemote(uint32_t number);
+  void begin(uint32_t number);
+  Status end();
   Status addEdges(const ServedComm &comm, const Call &call);
   Status addOut(const ServedComm &comm, const Call &call, std::vector<Pieces> &toSelf);
   Status addIn(const ServedComm &comm, const Call &call, const std::vector<Pieces> &toSelf);
+  void sendTo(const ServedComm &comm, int peer, const Pieces &pieces);
+  void recvFrom(const ServedComm &comm, int peer, const Pieces &pieces);
   Result<Pieces> piecesOf(const Side &side, int slot, PackedList &packed);
+
+  Job &job_;
+  Exchange exchange_;                      ///< with ranks of this node
+  std::unique_ptr<RemoteExchange> remote_; ///< with those of others; null: there are none
 };
 
 } // namespace colldsl::mpi

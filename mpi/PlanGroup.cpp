@@ -33,16 +33,14 @@ PlanGroup::PlanGroup(Job &job, std::shared_ptr<const std::vector<Rank>> members,
 
 // Where all are on this node nothing stands between plans and connections.
 Endpoint &PlanGroup::connect(const std::vector<Rank> &members, uint32_t context, uint32_t stream) {
-  constexpr uint8_t kLocal = 0, kRemote = 1;
-  std::vector<uint8_t> partOf;
+  std::vector<bool> isRemote;
   for (Rank member : members)
-    partOf.push_back(job_.onNode(member) == kNoRank ? kRemote : kLocal);
-  if (std::find(partOf.begin(), partOf.end(), kRemote) == partOf.end())
+    isRemote.push_back(job_.onNode(member) == kNoRank);
+  if (std::find(isRemote.begin(), isRemote.end(), true) == isRemote.end())
     return local_;
   protocol::RankGroup group{context, members, local_.rank(), {stream, &next_}};
   remote_.emplace(job_.remote()->worker(), std::move(group), nullptr);
-  routed_.emplace(std::vector<Endpoint *>{&local_, &*remote_}, std::move(partOf), kRemote);
-  return *routed_;
+  return hybrid_.emplace(local_, *remote_, std::move(isRemote));
 }
 
 } // namespace colldsl::mpi

@@ -1,10 +1,10 @@
 /// The ranks of a communicator as plans know them. Lives as long as their plans.
 #pragma once
 
+#include "protocol/HybridEndpoint.h"
 #include "protocol/LocalEndpoint.h"
 #include "protocol/RemoteEndpoint.h"
 #include "runtime/Communicator.h"
-#include "transports/routed/RoutedEndpoint.h"
 
 #include <optional>
 
@@ -38,7 +38,7 @@ private:
   protocol::RunProgress progress_;
   protocol::LocalEndpoint local_;
   std::optional<protocol::RemoteEndpoint> remote_; ///< where some rank is on another node
-  std::optional<routed::RoutedEndpoint> routed_;   ///< then both
+  std::optional<protocol::HybridEndpoint> hybrid_; ///< then both
   Communicator communicator_;
 };
 

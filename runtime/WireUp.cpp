@@ -1,13 +1,13 @@
 #include "runtime/WireUp.h"
 
 #include "protocol/Attach.h"
+#include "protocol/HybridEndpoint.h"
 #include "protocol/LocalEndpoint.h"
 #include "protocol/NetworkEndpoint.h"
 #include "runtime/NodeMemory.h"
 #include "runtime/OnNetwork.h"
 #include "transports/datagram/Open.h"
 #include "transports/ofi/Open.h"
-#include "transports/routed/RoutedEndpoint.h"
 #include "transports/verbs/Open.h"
 #include "wireup/BindAddress.h"
 #include "wireup/Environment.h"
@@ -16,8 +16,6 @@
 
 namespace colldsl {
 namespace {
-
-constexpr uint8_t kMemory = 0, kNetwork = 1; // parts
 
 constexpr const char *kOfiBind = "COLLDSL_OFI_BIND";
 
@@ -84,7 +82,7 @@ Status joinNode(const Oob &oob, WiredUp &wired) {
   return {};
 }
 
-/// Lanes to the ranks of this node, libfabric to all others.
+/// Shared memory with the ranks of this node, libfabric to all others.
 Result<WiredUp> wireNodes(const Oob &oob, AddressExchange &exchange, NodeMemory &memory,
                           std::vector<uint32_t> nodes) {
   Result<WiredUp> wired = memory.share(std::move(nodes));
@@ -94,14 +92,11 @@ Result<WiredUp> wireNodes(const Oob &oob, AddressExchange &exchange, NodeMemory 
     return s;
   if (Status s = joinNetwork(oob, exchange, *wired, Ways::All); !s)
     return s;
-  std::vector<Endpoint *> parts;
-  for (const auto &part : wired->parts)
-    parts.push_back(part.get());
-  std::vector<uint8_t> partOf;
+  std::vector<bool> isRemote;
   for (uint32_t node : wired->nodes)
-    partOf.push_back(node == wired->nodes[oob.rank] ? kMemory : kNetwork);
-  wired->endpoint =
-      std::make_unique<routed::RoutedEndpoint>(std::move(parts), std::move(partOf), kNetwork);
+    isRemote.push_back(node != wired->nodes[oob.rank]);
+  wired->endpoint = std::make_unique<protocol::HybridEndpoint>(*wired->parts[0], *wired->parts[1],
+                                                               std::move(isRemote));
   return wired;
 }
 

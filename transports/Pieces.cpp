@@ -46,6 +46,19 @@ void copyPieces(const Payload &to, const Payload &from, uint64_t bytes) {
   });
 }
 
+void appendPiece(std::vector<iovec> &pieces, const iovec &piece) {
+  if (piece.iov_len == 0)
+    return;
+  if (!pieces.empty()) {
+    iovec &last = pieces.back();
+    if (static_cast<std::byte *>(last.iov_base) + last.iov_len == piece.iov_base) {
+      last.iov_len += piece.iov_len;
+      return;
+    }
+  }
+  pieces.push_back(piece);
+}
+
 iovec spanOf(const Payload &payload) {
   char *begin = nullptr, *end = nullptr;
   for (uint32_t i = 0; i < payload.count; ++i) {

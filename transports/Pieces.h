@@ -49,6 +49,9 @@ inline void scatterShort(const Payload &to, const std::byte *from) {
   }
 }
 
+/// Pieces without bytes are dropped; a piece right behind the last one lengthens it.
+void appendPiece(std::vector<iovec> &pieces, const iovec &piece);
+
 /// From its first piece to its last one, in memory.
 iovec spanOf(const Payload &payload);
 /// Whether a good part of that is its own.

@@ -3,9 +3,9 @@
 #include "executor/CombiningReceives.h"
 #include "executor/LocalWork.h"
 #include "executor/StraightLine.h"
+#include "protocol/HybridEndpoint.h"
 #include "tests/executor/Schedules.h"
 #include "transports/fake/FakeWorld.h"
-#include "transports/routed/RoutedEndpoint.h"
 
 #include <gtest/gtest.h>
 
@@ -33,10 +33,10 @@ struct Built {
     options.eagerBytes = longest;
     fake::World world(3, options);
     std::unique_ptr<Endpoint> part = world.attach(kMe);
-    std::vector<uint8_t> partOf(3, 0);
+    std::vector<bool> isRemote(3, false);
     if (network != kNoRank)
-      partOf[index(network)] = 1;
-    return straightLine(view, steps, routed::RoutedEndpoint({part.get(), part.get()}, partOf, 1));
+      isRemote[index(network)] = true;
+    return straightLine(view, steps, protocol::HybridEndpoint(*part, *part, isRemote));
   }
   /// Of a copy or combine: first block of the target and number of blocks, piece by piece.
   std::vector<std::pair<int64_t, uint64_t>> targets(OpId op, size_t buffer) const {

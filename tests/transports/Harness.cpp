@@ -2,9 +2,9 @@
 
 #include "protocol/AgreedEndpoint.h"
 #include "protocol/Attach.h"
+#include "protocol/HybridEndpoint.h"
 #include "protocol/NetworkEndpoint.h"
 #include "transports/ofi/Open.h"
-#include "transports/routed/RoutedEndpoint.h"
 #include "transports/shm/ShmBootstrap.h"
 #include "transports/verbs/Open.h"
 
@@ -176,7 +176,7 @@ Part shmPart(const shm::Options &options, const Attach &attach) {
   };
 }
 
-TransportSetup onRouted(const std::string &name, const Part &even, const Part &odd,
+TransportSetup onHybrid(const std::string &name, const Part &even, const Part &odd,
                         bool opensAlone) {
   auto run = [=](uint32_t numRanks, const Body &body) {
     auto joinEven = even(numRanks), joinOdd = odd(numRanks);
@@ -184,10 +184,10 @@ TransportSetup onRouted(const std::string &name, const Part &even, const Part &o
       auto first = joinEven(r), second = joinOdd(r);
       if (!first || !second)
         return first ? second.message() : first.message();
-      std::vector<uint8_t> partOf;
+      std::vector<bool> isRemote;
       for (uint32_t peer = 0; peer < numRanks; ++peer)
-        partOf.push_back((index(r) + peer) % 2);
-      routed::RoutedEndpoint endpoint({first->get(), second->get()}, partOf, 1);
+        isRemote.push_back((index(r) + peer) % 2 == 1);
+      protocol::HybridEndpoint endpoint(**first, **second, std::move(isRemote));
       return body(endpoint);
     });
   };
@@ -340,11 +340,11 @@ std::vector<TransportSetup> allSetups() {
       onLanesProcesses("lanes", {}, {}),
       onLanesProcesses("lanesTight", tightOptions(), tightLanes()),
       onLanesProcesses("lanesCma", {}, reading),
-      onRouted("routedTwoFakes", onFakes, onFakes, false),
-      onRouted("routedLanesAndFake", onLanes, onFakes, true),
-      onRouted("routedFakeAndLanes", onFakes, onLanes, true),
-      onRouted("routedShmAndFake", onShm, onFakes, false),
-      onRouted("routedLanesAndShm", onLanes, onShm, true)};
+      onHybrid("hybridTwoFakes", onFakes, onFakes, false),
+      onHybrid("hybridLanesAndFake", onLanes, onFakes, true),
+      onHybrid("hybridFakeAndLanes", onFakes, onLanes, true),
+      onHybrid("hybridShmAndFake", onShm, onFakes, false),
+      onHybrid("hybridLanesAndShm", onLanes, onShm, true)};
   if (ofi::isBuiltIn())
     all.push_back(onNetwork("ofiTcp", ofi::Options()));
   if (verbs::whyNot({}).empty())

@@ -50,7 +50,7 @@ TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
 TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm,
                                 const protocol::Options &options);
 
-/// One of the transports that a routed one is made of: makes a world for so many ranks, says how
+/// One of the transports that a hybrid one is made of: makes a world for so many ranks, says how
 /// each joins it.
 using Part =
     std::function<std::function<Result<std::unique_ptr<Endpoint>>(Rank)>(uint32_t numRanks)>;
@@ -59,7 +59,7 @@ Part shmPart(const shm::Options &options, const Attach &attach);
 
 /// Threads on two transports: ranks whose numbers differ by an odd number are connected by the
 /// second one.
-TransportSetup onRouted(const std::string &name, const Part &even, const Part &odd,
+TransportSetup onHybrid(const std::string &name, const Part &even, const Part &odd,
                         bool opensAlone);
 
 /// Processes over datagrams, in this weather.

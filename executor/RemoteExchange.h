@@ -1,0 +1,60 @@
+/// The part of an exchange (see Exchange.h) that goes to ranks of other machines. All that one rank
+/// sends to another in one run travels as one message, in the order of the calls to send(), which
+/// is the order of the peer's calls to recv() for it.
+///
+/// Threads: as RemoteWorker.
+#pragma once
+
+#include "protocol/RemoteEndpoint.h"
+
+namespace colldsl {
+
+class RemoteExchange {
+public:
+  /// The worker outlives it. `stream`: in the context of the group, of this exchange alone.
+  RemoteExchange(protocol::RemoteWorker &worker, protocol::RankGroup group, uint32_t stream);
+  RemoteExchange(const RemoteExchange &) = delete;
+  RemoteExchange &operator=(const RemoteExchange &) = delete;
+
+  // Before open(); ranks are those of the group. Pieces without bytes are nothing.
+  void send(Rank peer, std::span<const iovec> pieces) { add(sends_, peer, pieces); }
+  void recv(Rank peer, std::span<const iovec> pieces) { add(recvs_, peer, pieces); }
+  /// Waits for no other rank.
+  Status open();
+
+  /// Between runs: memory that is sent, and that is received in, lies so many bytes further on, but
+  /// for that of which stays(address) is true.
+  void shift(ptrdiff_t sent, ptrdiff_t received, const std::function<bool(const void *)> &stays);
+
+  /// Begins the run of this number, which meets that of the same number at every peer. Memory is
+  /// this object's until the run is done.
+  void start(uint32_t number);
+  bool isDone() const { return outstanding_ == 0 || channels_->failed(); }
+  /// True: something moved.
+  bool progress();
+  /// Ends a run that is done. An error: a peer's message has another length, or the transport
+  /// failed.
+  Status finish();
+  /// Ends a run that cannot be finished.
+  void cancel();
+
+private:
+  struct End {
+    Rank peer;
+    std::vector<iovec> pieces;
+    Payload payload;
+  };
+
+  static void add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces);
+  static void shift(std::vector<End> &ends, ptrdiff_t distance,
+                    const std::function<bool(const void *)> &stays);
+  static std::vector<EdgeSpec> seal(std::vector<End> &ends);
+
+  uint32_t run_ = 0; ///< that was started
+  protocol::RemoteEndpoint endpoint_;
+  std::vector<End> sends_, recvs_;
+  std::unique_ptr<Channels> channels_;
+  size_t outstanding_ = 0; ///< messages
+};
+
+} // namespace colldsl

@@ -1,0 +1,47 @@
+/// An endpoint made of two: one reaches the ranks of this machine, the other one all others. Each
+/// edge of a plan belongs to the part that its peer belongs to; for the plan they are one
+/// wavefront.
+///
+/// Both parts have the same ranks, numbered alike, and every rank opens every plan on both, in the
+/// same order. So the failures of each part reach all ranks of the plan, and what one part reports
+/// fails the other one too.
+///
+/// Sleeping: a rank sleeps on the part whose events end a sleep, the local one first, for short
+/// naps, since the other part may have events as well.
+///
+/// Threads, errors: as Endpoint.
+#pragma once
+
+#include "transports/Transport.h"
+
+namespace colldsl::protocol {
+
+class HybridEndpoint final : public Endpoint {
+public:
+  /// `isRemote`: by rank; both ends of an edge say the same. The parts outlive it.
+  HybridEndpoint(Endpoint &local, Endpoint &remote, std::vector<bool> isRemote);
+
+  Rank rank() const override { return local_.rank(); }
+  uint32_t numRanks() const override { return local_.numRanks(); }
+  const Caps &caps() const override { return caps_; }
+  Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
+  void refuse(const std::string &reason) override;
+  bool startsFirst(Rank peer) const override { return isRemote(peer); }
+  SleepTicket armSleep() override { return sleeper_.armSleep(); }
+  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override;
+  void wake() override { sleeper_.wake(); }
+
+  /// The rank is one of the endpoint's.
+  bool isRemote(Rank peer) const { return isRemote_[index(peer)]; }
+
+private:
+  Status checkPeers(std::span<const EdgeSpec> edges) const;
+
+  Endpoint &local_;
+  Endpoint &remote_;
+  std::vector<bool> isRemote_;
+  Caps caps_;
+  Endpoint &sleeper_; ///< one of the parts
+};
+
+} // namespace colldsl::protocol
