@@ -42,6 +42,8 @@ MpiCarrier::MpiCarrier(MPI_Comm world) {
   capabilities_ = {.name = "the MPI below",
                    .frameBytes = kFrameBytes,
                    .pieces = network::kMostPieces,
+                   .remoteIovs = network::kMostRemoteIovs,
+                   .registersPieces = true,
                    .moves = true,
                    .pins = true,
                    .ticketIsKey = true,
@@ -139,7 +141,7 @@ PostResult MpiCarrier::write(network::Move &move, const network::MoveSpec &spec)
   return offered(code, request, move);
 }
 
-Result<Region> MpiCarrier::registerMemory(const iovec &memory, Access access) {
+Result<Region> MpiCarrier::registerMemory(std::span<const iovec> pieces, Access access) {
   if (access != Access::RemoteWrite)
     return Status::error("over the MPI below memory can be written, and nothing else");
   if (freeTags_.empty() && usedTags_ < mostTag_)
@@ -147,7 +149,10 @@ Result<Region> MpiCarrier::registerMemory(const iovec &memory, Access access) {
   if (freeTags_.empty())
     return Status::error("the MPI below has no more tags");
   int tag = freeTags_.back();
-  Elements elements({&memory, 1, true, false, memory.iov_len}, memory.iov_len);
+  Payload memory = {.pieces = pieces.data(), .count = static_cast<uint32_t>(pieces.size())};
+  for (const iovec &piece : pieces)
+    memory.bytes += piece.iov_len;
+  Elements elements(memory, memory.bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = real::Irecv(elements.address, elements.count, elements.type, MPI_ANY_SOURCE, tag,
                          comm_, &request);

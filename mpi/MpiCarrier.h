@@ -32,7 +32,8 @@ public:
   }
   network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
   network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
-  Result<network::Region> registerMemory(const iovec &memory, network::Access access) override;
+  Result<network::Region> registerMemory(std::span<const iovec> pieces,
+                                         network::Access access) override;
   bool poll() override;
   std::optional<Wait> ifIdle() override { return Wait{.atMost = kNap}; }
   void stop() override;

@@ -53,7 +53,7 @@ bool RemoteContext::canBeWritten(const network::Peer &peer, const RequestPayload
   const network::Capabilities &capabilities = carrier.capabilities();
   return capabilities.moves && payload.registered && bytes <= capabilities.moveBytes &&
          !peer.isSelf && bytes > options.directBytes && payload.count <= capabilities.remoteIovs &&
-         isDense(payload);
+         (capabilities.registersPieces || isDense(payload));
 }
 
 bool RemoteContext::canGather(const RequestPayload &payload, network::Access access) const {

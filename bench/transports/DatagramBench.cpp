@@ -84,7 +84,7 @@ public:
   network::PostResult write(network::Move &, const network::MoveSpec &) override {
     return network::PostResult::Error;
   }
-  Result<network::Region> registerMemory(const iovec &, network::Access) override {
+  Result<network::Region> registerMemory(std::span<const iovec>, network::Access) override {
     return network::Region();
   }
   std::optional<Wait> ifIdle() override { return std::nullopt; }

@@ -227,9 +227,10 @@ PostResult ScriptedCarrier::begin(network::Move &operation, const MoveSpec &spec
   return PostResult::Ok;
 }
 
-Result<Region> ScriptedCarrier::registerMemory(const iovec &memory, Access access) {
+Result<Region> ScriptedCarrier::registerMemory(std::span<const iovec> pieces, Access access) {
   if (refusesWrites && access == Access::Write)
     return Status::error("no memory is registered for writes");
+  const iovec &memory = pieces.front();
   uint64_t key = ++network_.lastKey_[self_];
   auto made = std::make_unique<ScriptedNetwork::Registration>(network_, self_, key);
   if (access != Access::Send)

@@ -154,7 +154,8 @@ public:
   network::PostResult write(network::Move &move, const network::MoveSpec &spec) override {
     return begin(move, spec, true);
   }
-  Result<network::Region> registerMemory(const iovec &memory, network::Access access) override;
+  Result<network::Region> registerMemory(std::span<const iovec> pieces,
+                                         network::Access access) override;
   bool poll() override;
   bool isIdle(const network::Peer &peer) const override;
   std::optional<Wait> ifIdle() override { return std::nullopt; }

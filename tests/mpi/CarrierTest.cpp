@@ -34,11 +34,13 @@ protected:
 
   bool writes() const { return rank == 0; }
 
-  network::Region registerMemory(std::string &memory) {
-    Result<network::Region> region =
-        carrier.registerMemory({memory.data(), memory.size()}, Access::RemoteWrite);
+  network::Region registerMemory(std::vector<iovec> pieces) {
+    Result<network::Region> region = carrier.registerMemory(pieces, Access::RemoteWrite);
     EXPECT_TRUE(region);
     return region.take();
+  }
+  network::Region registerMemory(std::string &memory) {
+    return registerMemory({{memory.data(), memory.size()}});
   }
 
   /// The bytes, in two pieces, to the memory with the key that rank 1 names.
@@ -76,6 +78,17 @@ TEST_F(MpiCarrierOf, aWriteIsAnnouncedUnderItsKey) {
   }
 }
 
+TEST_F(MpiCarrierOf, aWriteGoesIntoSeveralPieces) {
+  std::string memory = "..........";
+  network::Region region;
+  if (!writes())
+    region = registerMemory({{&memory[7], 2}, {&memory[1], 3}, {&memory[5], 1}});
+  write(region ? region.key() : 0, "bytes!");
+  while (!writes() && events.written.empty())
+    carrier.poll();
+  EXPECT_EQ(memory, writes() ? ".........." : ".tes.!.by.");
+}
+
 TEST_F(MpiCarrierOf, memoryThatIsReleasedIsLeftAlone) {
   std::string memory = "......", next = memory;
   network::Region region;
@@ -95,7 +108,8 @@ TEST_F(MpiCarrierOf, memoryThatIsReleasedIsLeftAlone) {
 
 TEST_F(MpiCarrierOf, readsAreRefused) {
   std::string memory = "......";
-  EXPECT_FALSE(carrier.registerMemory({memory.data(), memory.size()}, Access::RemoteRead));
+  iovec piece{memory.data(), memory.size()};
+  EXPECT_FALSE(carrier.registerMemory({&piece, 1}, Access::RemoteRead));
   network::Move move;
   EXPECT_EQ(carrier.read(move, {}), network::PostResult::Error);
 }

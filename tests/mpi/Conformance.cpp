@@ -3,11 +3,13 @@
 #include "tests/mpi/Usage.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <getopt.h>
 #include <mpi.h>
+#include <unistd.h>
 
 namespace conformance {
 namespace {
@@ -26,6 +28,8 @@ const char kHelp[] = R"(
                        in this group alone
   --keep-going         prints all mismatches; otherwise the first ends the program
   --timeout SECONDS    ends the program with exit code 3 after this time, 120 by default
+  --leave-after SECONDS
+                       ends a rank, with its result, whose MPI_Finalize takes longer than this
   --for SECONDS        goes on with further cases for this time, looks whether memory and open
                        files stay bounded, and lets --timeout count anew for each --cases
 
@@ -34,7 +38,8 @@ Exit code 1: the MPI, or what stands in for it, was wrong.
 
 struct Options {
   std::vector<const Group *> groups, skipIn;
-  uint64_t seed = 1, first = 0, cases = 100, timeoutSeconds = 120, forSeconds = 0;
+  uint64_t seed = 1, first = 0, cases = 100, timeoutSeconds = 120, forSeconds = 0,
+           leaveAfterSeconds = 0;
   bool skipKnownFaults = false, keepGoing = false, list = false, help = false, wrong = false;
 };
 
@@ -65,6 +70,8 @@ void set(Options &o, int option, const char *value) {
     return setNumber(o, o.first, value);
   case 't':
     return setNumber(o, o.timeoutSeconds, value);
+  case 'e':
+    return setNumber(o, o.leaveAfterSeconds, value);
   case 'r':
     return setNumber(o, o.forSeconds, value);
   case 'l':
@@ -94,6 +101,7 @@ Options parse(int argc, char **argv) {
                                  {"skip-known-faults-of", required_argument, nullptr, 'g'},
                                  {"keep-going", no_argument, nullptr, 'k'},
                                  {"timeout", required_argument, nullptr, 't'},
+                                 {"leave-after", required_argument, nullptr, 'e'},
                                  {"for", required_argument, nullptr, 'r'},
                                  {"help", no_argument, nullptr, 'h'},
                                  {}};
@@ -199,6 +207,14 @@ void list() {
     std::printf("%-14s %s%s\n", group.name, group.summary, group.onRequest ? "; on request" : "");
 }
 
+int leaveWith; ///< an exit code, for a signal handler
+
+void leaveAfter(uint64_t seconds, int code) {
+  leaveWith = code;
+  std::signal(SIGALRM, [](int) { _exit(leaveWith); });
+  alarm(static_cast<unsigned>(seconds));
+}
+
 } // namespace
 
 int run(int argc, char **argv) {
@@ -214,6 +230,8 @@ int run(int argc, char **argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   int code = runAll(options);
+  if (options.leaveAfterSeconds > 0)
+    leaveAfter(options.leaveAfterSeconds, code);
   MPI_Finalize();
   return code;
 }

@@ -151,7 +151,7 @@ network::PostResult DatagramCarrier::read(network::Move &, const network::MoveSp
 network::PostResult DatagramCarrier::write(network::Move &, const network::MoveSpec &) {
   return network::PostResult::Error;
 }
-Result<network::Region> DatagramCarrier::registerMemory(const iovec &, network::Access) {
+Result<network::Region> DatagramCarrier::registerMemory(std::span<const iovec>, network::Access) {
   return network::Region();
 }
 

@@ -38,6 +38,7 @@ struct Capabilities {
   uint32_t frameBytes = UINT16_MAX; ///< longer frames may be overtaken by those behind them
   uint32_t pieces = 1;              ///< of memory, at this end of a read or a write
   uint32_t remoteIovs = 1;          ///< at the other end of a write
+  bool registersPieces = false;     ///< registered memory may be of several pieces
   uint64_t moveBytes = UINT64_MAX;  ///< that one read or write brings at most
   bool moves = false;               ///< reads and writes memory of others
   bool byAddress = false;           ///< others name memory by its address; else by its distance
@@ -162,7 +163,9 @@ public:
   /// Null: all goes to one peer at a time.
   virtual Multicast *multicast() { return nullptr; }
 
-  virtual Result<Region> registerMemory(const iovec &memory, Access access) = 0;
+  /// One piece, or several where the capabilities say so: then what lies between them is not
+  /// touched. The pieces of one call are one region, written in their order.
+  virtual Result<Region> registerMemory(std::span<const iovec> pieces, Access access) = 0;
 
   /// As others name this address, which lies in registered memory that begins at `begin`.
   uint64_t named(const void *address, const void *begin) const {

@@ -7,8 +7,8 @@ bool FramePool::grow() {
   block.memory.resize(uint64_t{frameBytes_} * growth_);
   block.frames.resize(growth_);
   if (carrier_.capabilities().local) {
-    Result<Region> region =
-        carrier_.registerMemory({block.memory.data(), block.memory.size()}, access_);
+    iovec memory = {block.memory.data(), block.memory.size()};
+    Result<Region> region = carrier_.registerMemory({&memory, 1}, access_);
     if (!region)
       return false;
     block.region = region.take();

@@ -14,7 +14,10 @@ bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access acce
   if (isKnown)
     return true;
   known.region.reset();
-  Result<Region> region = carrier.registerMemory(memory, access);
+  std::span<const iovec> pieces(&memory, 1);
+  if (carrier.capabilities().registersPieces)
+    pieces = {payload.pieces, payload.count};
+  Result<Region> region = carrier.registerMemory(pieces, access);
   if (!region)
     return false;
   known.region = region.take();

@@ -232,13 +232,13 @@ Result<fi_addr_t> Fabric::reach(const std::byte *address) {
 }
 
 // A key that is taken is not an error: the next one is tried.
-Result<Region> Fabric::registerMemory(const iovec &memory, Access access) {
+Result<Region> Fabric::registerMemory(std::span<const iovec> pieces, Access access) {
   const fi_domain_attr &domain = *info_->domain_attr;
   int code = 0;
   for (int tries = 0; tries < 4; ++tries) {
     uint64_t key = domain.mr_key_size >= sizeof(uint64_t) ? randomWord() : ++nextKey_;
     fid_mr *raw = nullptr;
-    code = calls_.registerMemory(domain_.get(), memory, bitOf(access), key, &raw);
+    code = calls_.registerMemory(domain_.get(), pieces.front(), bitOf(access), key, &raw);
     if (code == -FI_ENOKEY)
       continue;
     if (code != 0)
@@ -255,7 +255,8 @@ Result<Region> Fabric::registerMemory(const iovec &memory, Access access) {
     known->key = fi_mr_key(raw);
     return Region(std::move(known));
   }
-  return fabricError("register " + std::to_string(memory.iov_len) + " bytes of memory", code);
+  return fabricError("register " + std::to_string(pieces.front().iov_len) + " bytes of memory",
+                     code);
 }
 
 std::optional<network::Carrier::Wait> Fabric::ifIdle() {

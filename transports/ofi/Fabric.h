@@ -28,7 +28,7 @@ public:
   Result<fi_addr_t> reach(const std::byte *address);
 
   /// Keys are random, where the provider leaves the choice: nobody guesses one.
-  Result<network::Region> registerMemory(const iovec &memory, network::Access access);
+  Result<network::Region> registerMemory(std::span<const iovec> pieces, network::Access access);
 
   /// Afterwards the provider uses no memory of ours any more.
   void stop() { endpoint_.reset(); }

@@ -20,8 +20,9 @@ public:
   network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
   network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
   network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
-  Result<network::Region> registerMemory(const iovec &memory, network::Access access) override {
-    return fabric_->registerMemory(memory, access);
+  Result<network::Region> registerMemory(std::span<const iovec> pieces,
+                                         network::Access access) override {
+    return fabric_->registerMemory(pieces, access);
   }
   bool poll() override;
   std::optional<Wait> ifIdle() override { return fabric_->ifIdle(); }

@@ -203,7 +203,8 @@ void VerbsCarrier::lose(Link &link, const std::string &reason) {
   reader_->onLost(link.peer, reason);
 }
 
-Result<network::Region> VerbsCarrier::registerMemory(const iovec &memory, Access access) {
+Result<network::Region> VerbsCarrier::registerMemory(std::span<const iovec> pieces, Access access) {
+  const iovec &memory = pieces.front();
   ibv_mr *region =
       calls_.registerMemory(device_->domain(), memory, flagsOf(access, device_->isIwarp()));
   if (!region)

@@ -24,7 +24,8 @@ public:
   network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
   network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
   network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
-  Result<network::Region> registerMemory(const iovec &memory, network::Access access) override;
+  Result<network::Region> registerMemory(std::span<const iovec> pieces,
+                                         network::Access access) override;
   void hold() override { holds_ = true; }
   void push() override;
   bool poll() override;
