@@ -1,10 +1,10 @@
 /// Canary RTE (ready to exit): the receiver of a static message writes a constant into the last
-/// bytes of its target before it says that it is ready, and has the message as soon as they
-/// differ. If the payload itself ends in the constant, the sender also sets a flag behind the
-/// data. Only where a transport commits bytes in order, and only up to the size for which it
-/// does.
+/// bytes of its target before it reports that it is ready, and has the message as soon as these
+/// bytes differ. If the payload itself ends in the constant, the sender also sets a flag behind the
+/// data. The pass applies only where a transport commits bytes in order, and only up to the size
+/// for which it does.
 ///
-/// example: 8 bytes written by RDMA: one write, no second one for a flag, but in one of 2^32
+/// example: 8 bytes written by RDMA: one write, and a second one for the flag only in one of 2^32
 /// cases
 /// bound: one step per message
 /// source: T. Hoefler, T. Schneider, "Optimization principles for collective neighborhood

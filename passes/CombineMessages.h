@@ -1,14 +1,14 @@
-/// Message combining: fewer, larger messages. `pair`: what goes between the same two ranks goes
-/// in one message. `node`: what goes from one node to another is gathered by one rank of the
-/// first, travels in one message, and is handed out by one rank of the other; each pair of nodes
-/// has ranks of its own for that. `dimension`: on a Cartesian grid blocks travel dimension by
-/// dimension, with all others that go the same way.
+/// Message combining: fewer, larger messages. `pair`: all messages between the same two ranks
+/// become one. `node`: one rank of a node gathers all messages to another node and sends them as
+/// one; one rank of the other node hands them out; each pair of nodes has ranks of its own for
+/// that. `dimension`: on a Cartesian grid blocks travel dimension by dimension, together with all
+/// others that go the same way.
 ///
 /// example: an alltoall on a 4 x 4 torus to all 8 neighbors around takes 8 messages per rank,
 /// combined along dimensions 4
 /// bound: E log E; the volume grows by at most the number of hops
-/// source: J. L. Traeff, A. Carpen-Amarie, S. Hunold, A. Rougier, "Message-combining algorithms
-/// for isomorphic, sparse collective communication", 2016; A. Bienz et al., "MPI Advance", 2023
+/// source: J. L. Traeff, A. Carpen-Amarie, S. Hunold, A. Rougier, "Message-combining algorithms for
+/// isomorphic, sparse collective communication", 2016; A. Bienz et al., "MPI Advance", 2023
 #pragma once
 
 #include "passes/Pass.h"

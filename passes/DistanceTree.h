@@ -1,8 +1,8 @@
-/// Distance tree: a tree in which each group of each level of the machine (cache, socket, memory,
-/// board, node) is entered once, so that the sum of all distances is the least there can be. The
-/// root leads the groups that it is in, the first core the others; a leader tells the leaders of
-/// the groups next to its own, those farthest away first. Ties are broken by cores, not by ranks:
-/// however ranks are bound, the same cores talk.
+/// Distance tree: a tree that enters each group of each level of the machine (cache, socket,
+/// memory, board, node) once, so that the sum of all distances is the least there can be. The root
+/// leads the groups that it is in, the first core leads the others. A leader sends to the leaders
+/// of the groups next to its own, those farthest away first. Ties are broken by cores, not by
+/// ranks: the same cores communicate, however ranks are bound.
 ///
 /// example: 48 cores on 8 sockets of 2 boards: 40 edges within sockets, 6 between sockets of a
 /// board, 1 between boards, depth 3

@@ -1,8 +1,8 @@
-/// Fusing: leaves out temporaries and copies that nobody needs. A receive into a temporary that
-/// is copied once goes to where the copy goes; a send of a copy of what never changes sends the
-/// original; copies of bytes that lie side by side become one; ops whose results nobody reads
-/// vanish. Where a receive has one reader, a combine or a send that passes it on, it is marked
-/// `streamed`: the executor may hand on bytes as they come; in simulated time that is no
+/// Fusing: removes temporaries and copies that no op needs. A receive into a temporary that is
+/// copied once goes to the target of the copy; a send of a copy of bytes that never change sends
+/// the original; copies of bytes that lie side by side become one; ops whose results no op reads
+/// vanish. A receive that has one reader, a combine or a send that passes it on, is marked
+/// `streamed`: the executor may hand on bytes as they come. In simulated time that makes no
 /// difference.
 ///
 /// example: `recv t; copy t to y` becomes `recv y`; `recv t; combine t into y` is streamed

@@ -1,12 +1,12 @@
-/// Leader selection: who leads the nodes, boards, sockets and NUMA nodes of a program, and who is
-/// the second leader of each. A rank that the program demands (`leaders(node, include = root)`)
-/// leads whatever the order.
+/// Leader selection: chooses the leader and the second leader of each node, board, socket and NUMA
+/// node of a program. A rank that the program demands (`leaders(node, include = root)`) leads in
+/// any case.
 ///
 /// example: network interface at NUMA node 1: the leader of a node is the first core of NUMA node
 /// 1, the second leader the next core there
 /// bound: P log P
-/// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012,
-/// chapter 5
+/// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012, chapter
+/// 5
 #pragma once
 
 #include "passes/Pass.h"

@@ -1,7 +1,7 @@
-/// Optimal tree: fills holes for trees with the one in which the last rank learns earliest.
-/// `postal` takes the one of the postal model, `optimal(root, latency)` in the language, with the
-/// latency that LogGP gives for a message of this size: short messages get flat trees, long ones
-/// binomial trees. `exact` takes the best tree in LogGP itself.
+/// Optimal tree: sets tuning parameters that are trees to the tree in which the last rank learns
+/// earliest. `postal` takes the one of the postal model, `optimal(root, latency)` in the language,
+/// with the latency that LogGP gives for a message of this size: short messages get flat trees,
+/// long ones binomial trees. `exact` takes the best tree in LogGP itself.
 ///
 /// example: 8 bytes, L = 2500, o = 1500, g = 1000, G = 6: a message takes 5542 ns to arrive and
 /// 1500 ns to send, so latency 4

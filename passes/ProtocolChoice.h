@@ -1,8 +1,8 @@
-/// Protocol: says for each message how it travels. Short ones go eagerly, at the price of one
-/// more copy; how short depends on how far it is. Long ones wait for their receiver, or, where
-/// buffers are the same in every call, are written to where it said once and for all. Where
-/// receivers come late by `skew`, a sender that waits loses that much, so eager pays for what is
-/// copied in less time than that.
+/// Protocol: chooses for each message how it travels. Short ones go eagerly, at the price of one
+/// more copy; how short depends on the distance. Long ones wait for their receiver, or, where
+/// buffers are the same in every call, are put to a place that the receiver names once and for all.
+/// Where receivers come late by `skew`, a waiting sender loses that much, so a message is eager if
+/// its copy takes less time.
 ///
 /// example: eager=32KiBx2KiBx1KiBx8KiB: 4 KiB go eagerly to a core that shares a cache, and by
 /// rendezvous to another socket

@@ -1,15 +1,15 @@
-/// Segment size: fills the holes of pipelined collectives for sizes of segments: parameters of the
-/// kind `bytes` with candidates, whatever their name. Small segments fill a pipeline sooner, large
-/// ones cost fewer overheads. `model` takes the best candidate for a pipeline as deep as a binary
-/// tree; `table` the one next to 16 KiB below 2 MiB, and to 512 KiB from there; `search` simulates
-/// the collective with each. Of an interval the powers of two from 1 KiB on are candidates. Levels
-/// of a hierarchy are coupled segment by segment by the language itself, so one size serves all
-/// of them.
+/// Segment size: sets the tuning parameters of pipelined collectives that are sizes of segments:
+/// parameters of the kind `bytes` with candidates, under any name. Small segments fill a
+/// pipeline sooner, large ones cost fewer overheads. `model` takes the best candidate for a
+/// pipeline as deep as a binary tree; `table` the one next to 16 KiB below 2 MiB, and to 512 KiB
+/// from there; `search` simulates the collective with each. Of an interval the powers of two from 1
+/// KiB on are candidates. The language itself couples levels of a hierarchy segment by segment, so
+/// one size serves all of them.
 ///
 /// example: bcast_tree of 1 MiB on 64 ranks, o = 1500, g = 1000, G = 6: 16 KiB
 /// bound: one evaluation for each candidate, at most 17 of an interval
-/// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012,
-/// chapters 3 and 5 (table); J. Pjesivac-Grbovic et al., "Performance analysis of MPI collective
+/// source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012, chapters
+/// 3 and 5 (table); J. Pjesivac-Grbovic et al., "Performance analysis of MPI collective
 /// operations", 2007 (model)
 #pragma once
 

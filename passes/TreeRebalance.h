@@ -1,17 +1,16 @@
-/// Tree rebalancing: takes messages off ranks that send many and has ranks that send few pass
+/// Tree rebalancing: takes messages from ranks that send many and makes ranks that send few pass
 /// them on. A pattern in which one rank sends to all others becomes a tree.
 ///
 /// `published` repeats: from the rank with the most messages, m, to the one with the fewest, s,
 /// while m - s > t, it moves (m - s) / 2 - ceil(L / o) messages, or, where all carry the same
-/// bytes, (m - s) / 2 - ceil(L / (o + (k - 1) G)). `optimal` gives each busy rank the best tree
-/// in the LogGP model over those it sends to, one rank after the other, the least busy of them in
-/// the middle of the tree, and keeps what makes the whole faster; it tries the published moves
-/// too. Either way the result is not slower than what was there.
+/// bytes, (m - s) / 2 - ceil(L / (o + (k - 1) G)). `optimal` gives each busy rank the best tree in
+/// the LogGP model over those it sends to, one rank after the other, the least busy of them in the
+/// middle of the tree, and keeps what makes the whole faster; it tries the published moves too.
+/// With either rule the result is not slower than the input.
 ///
 /// example: a star of 64 ranks with 8 bytes each becomes a scatter tree that ends when the best
 /// scatter does
-/// bound: `published`: O(log P) moves for a hot spot; `optimal`: `sources` evaluations of the
-/// whole
+/// bound: `published`: O(log P) moves for a hot spot; `optimal`: `sources` evaluations of the whole
 /// source: T. Hoefler, T. Schneider, "Optimization principles for collective neighborhood
 /// communications", SC 2012, II.B; the tree: see passes/BestTree.h
 #pragma once

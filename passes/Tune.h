@@ -1,10 +1,9 @@
-/// Tuning: fills all holes as the simulator says: who leads, each hole that has candidates
-/// (segments, numbers, trees), and each hole for a tree also with what the passes for trees would
-/// fill in. One after the other, in this order: leaders by `core`, `nic`, `load`; then by
-/// parameter its candidates, `optimal-tree` in both forms, `distance-tree` in both shapes,
-/// `distance-ring`. The collective is simulated with each, and each that is faster stays until a
-/// still faster one comes; what is as fast as the defaults does not. A second sweep follows if the
-/// first one helped.
+/// Tuning: sets all tuning parameters by the simulator: leaders, each parameter that has candidates
+/// (segments, numbers, trees), and each tree also by the passes for trees. One after the other, in
+/// this order: leaders by `core`, `nic`, `load`; then, by parameter, its candidates, `optimal-tree`
+/// in both forms, `distance-tree` in both shapes, `distance-ring`. The collective is simulated with
+/// each. A value that is faster stays until a still faster one comes; one that is as fast as the
+/// default does not. A second sweep follows if the first one helped.
 ///
 /// example: bcast_tree of 1 MiB on 16 ranks: t = chain(root), segment = 16KiB
 /// bound: simulations: one, and twice the number of candidates, 5 for each tree and 3 for leaders;
