@@ -80,8 +80,8 @@ Status Exchange::seal() {
   return {};
 }
 
-// The answers are mostly near. Whoever comes late is waited for properly, and so is whoever comes
-// behind somebody else.
+// Answers mostly come within the spin budget. A peer that is later, or queued behind another one,
+// is waited for in the ordinary way.
 bool Exchange::recvNow() {
   for (uint32_t polls = worker_.spinBudget().looksInRow; received_ < recvs_.size();) {
     End &end = recvs_[received_];

@@ -63,7 +63,7 @@ private:
            std::any_of(targets.begin(), targets.end(), lies);
   }
 
-  // Whoever is not before the combine and touches its target comes after it.
+  // An op that touches the target of the combine and is not before the combine comes after it.
   bool isTouchedBetween(uint32_t copy, uint32_t combine, const Range &range) const {
     std::vector<uint32_t> before = predecessors_[combine];
     for (size_t i = 0; i < before.size(); ++i) {

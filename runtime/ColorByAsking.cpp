@@ -8,7 +8,7 @@
 namespace colldsl {
 namespace {
 
-/// Who asks this rank, and when.
+/// A rank that queries this one, and when.
 struct Asker {
   uint64_t turn;
   uint32_t inEdge;

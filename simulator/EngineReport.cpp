@@ -85,8 +85,8 @@ template <bool kPlain> bool Engine<kPlain>::isMessageLeft() const {
                      [](const auto &host) { return !host.second.messages.empty(); });
 }
 
-/// Which ops are at the root of it: those that ran and are not done, and messages that nobody
-/// receives. The others wait for these.
+/// The ops that cause the deadlock: those that ran and are not done, and messages without a
+/// receive. The others wait for these.
 template <bool kPlain> Status Engine<kPlain>::stuck() const {
   std::vector<Diagnostic> found;
   uint64_t roots = 0;

@@ -60,7 +60,7 @@ private:
   void addStep(Event waiter, Event awaited, std::vector<Failure::Step> &steps) const {
     bool sameOp = vertexOf(waiter) == vertexOf(awaited);
     if (sameOp && !isStart(waiter) && isStart(awaited))
-      return; // nobody needs to be told that an op starts before it finishes
+      return; // that an op starts before it finishes needs no mention
     std::string text =
         words_.op(vertexOf(waiter)) + " cannot " + (isStart(waiter) ? "start" : "finish") +
         " before " + words_.opOfRank(vertexOf(awaited)) +

@@ -26,7 +26,7 @@ public:
 
   virtual ~Launcher() = default; ///< takes leave of it
 
-  /// Who started this process, perhaps for itself alone, found in the environment. Null: nobody.
+  /// The launcher of this process, perhaps for itself alone, found in the environment. Null: none.
   static Result<std::unique_ptr<Launcher>> find();
 
   uint32_t rank() const { return rank_; }

@@ -1,5 +1,5 @@
 // PMIx, the standard 4 (pmix.github.io). The library is loaded when a launcher has set PMIX_RANK:
-// processes that nobody launched need not have it.
+// processes without a launcher need not have it.
 #include "wireup/Launcher.h"
 
 #include "ir/Concat.h"
@@ -43,7 +43,7 @@ private:
   }
 };
 
-/// Kept by whoever comes later: the one who waits, or the library that tells.
+/// Owned by both the thread that waits and the library's callback: the later one frees it.
 using Told = std::shared_ptr<std::promise<pmix_status_t>>;
 
 void tell(pmix_status_t code, void *told) {
@@ -51,7 +51,7 @@ void tell(pmix_status_t code, void *told) {
   (*owned)->set_value(code);
 }
 
-// Nobody is left who could be told why.
+// No thread is left that could receive the reason.
 void end(size_t, pmix_status_t, const pmix_proc_t *, pmix_info_t *, size_t, pmix_info_t *, size_t,
          pmix_event_notification_cbfunc_fn_t, void *) {
   std::_Exit(EXIT_FAILURE);
@@ -82,7 +82,7 @@ public:
     return {};
   }
 
-  // Open MPI's mpirun that is killed takes nobody along; without a function to call back it waits.
+  // Open MPI's mpirun that is killed leaves its ranks alive; without a callback this one waits.
   Status endWithIt() override {
     pmix_status_t gone = PMIX_ERR_LOST_CONNECTION;
     pmix_status_t id = pmix_.hear(&gone, 1, nullptr, 0, end, nullptr, nullptr);
@@ -111,7 +111,7 @@ protected:
     std::future<pmix_status_t> code = told->get_future();
     auto *owned = new Told(told);
     pmix_status_t begun = pmix_.fence(nullptr, 0, &collect, 1, tell, owned);
-    if (begun != PMIX_SUCCESS) { // nobody will be told
+    if (begun != PMIX_SUCCESS) { // no callback will come
       delete owned;
       return begun == PMIX_OPERATION_SUCCEEDED ? Status() : outcome(begun, "PMIx_Fence_nb");
     }

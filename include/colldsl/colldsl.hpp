@@ -167,7 +167,8 @@ public:
   }
 };
 
-/// Who this rank sends to and receives from, in the order of the slots. Made by all ranks.
+/// The ranks that this rank sends to and receives from, in the order of the slots. Made by all
+/// ranks.
 class Graph : public Handle<colldsl_graph, colldsl_graph_destroy> {
 public:
   Graph(const Communicator &comm, std::span<const int32_t> destinations,
