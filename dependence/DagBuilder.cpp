@@ -222,7 +222,7 @@ bool DagBuilder::dependsInto(OpId on, const OpRange &range) const {
     return false;
   if (isWithin(join.newest))
     return true;
-  auto deps = depsOf(join); // joins of joins end before whoever waits for them
+  auto deps = depsOf(join); // joins of joins end before the ops that wait for them
   return std::any_of(deps.begin(), deps.end(), [&](const Dep &d) { return isWithin(index(d.op)); });
 }
 

@@ -121,7 +121,7 @@ private:
   ValidityRange *range_ = nullptr;
   std::deque<LastAccesses> maps_; // the first usedMaps_ of them are in use
   uint32_t usedMaps_ = 0;
-  std::vector<LastAccesses *> mapOfBuffer_; // null: nobody touched it
+  std::vector<LastAccesses *> mapOfBuffer_; // null: no op touched it
   ReaderPool readers_;
   std::vector<uint32_t> lastDepOf_; // per op: the newest op that depends on it, plus one
   std::vector<StatedDep> stated_;

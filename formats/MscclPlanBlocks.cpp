@@ -180,8 +180,8 @@ void BlockPlanner::placeLocal(uint32_t i) {
   blocks_[block].nodes.push_back(i);
 }
 
-// What only travels on need not be stored: chunks of a temporary that nobody touches but
-// receives that send them on.
+// Data that a rank only passes on need not be stored: chunks of a temporary that only receives
+// touch which send them on.
 void BlockPlanner::dropStores() {
   struct Access {
     Range range;

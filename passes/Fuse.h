@@ -1,6 +1,6 @@
-/// Fusing: leaves out temporaries and copies that nobody needs. A receive into a temporary that
+/// Fusing: leaves out needless temporaries and copies. A receive into a temporary that
 /// is copied once goes to where the copy goes; a send of a copy of what never changes sends the
-/// original; copies of bytes that lie side by side become one; ops whose results nobody reads
+/// original; copies of bytes that lie side by side become one; ops whose results no op reads
 /// vanish. Where a receive has one reader, a combine or a send that passes it on, it is marked
 /// `streamed`: the executor may hand on bytes as they come; in simulated time that is no
 /// difference.

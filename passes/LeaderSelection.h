@@ -1,6 +1,6 @@
-/// Leader selection: who leads the nodes, boards, sockets and NUMA nodes of a program, and who is
-/// the second leader of each. A rank that the program demands (`leaders(node, include = root)`)
-/// leads whatever the order.
+/// Leader selection: chooses the leaders of the nodes, boards, sockets and NUMA nodes of a program,
+/// and the second leader of each. A rank that the program demands (`leaders(node, include = root)`)
+/// leads in any order.
 ///
 /// example: network interface at NUMA node 1: the leader of a node is the first core of NUMA node
 /// 1, the second leader the next core there

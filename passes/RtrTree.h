@@ -1,12 +1,12 @@
 /// RTR (ready to receive) tree: before a static message is sent, its receiver must be ready.
 /// Instead of one notice from each receiver, the receivers of a sender combine theirs up a tree
-/// of which it is the root: whoever is ready, and has heard so from those below, signals on.
-/// Sends wait for the signals that come to the root; the messages then need no notice of their
-/// own. What is saved shows on machines whose model says what a notice costs (`notice`).
+/// of which it is the root: a receiver that is ready, and has the signals of its children, signals
+/// to its parent. Sends wait for the signals that come to the root; the messages then need no
+/// notice of their own. The gain shows on machines whose model has a cost for a notice (`notice`).
 ///
 /// example: 40 receivers, degree 2: the sender waits for 2 signals instead of 40, after 5 levels
 /// bound: log(receivers) levels of ceil(L / o) signals each; only receives that wait for nothing,
-/// so that nobody waits longer than for a rank to begin
+/// so that no rank waits longer than for another one to begin
 /// source: T. Hoefler, T. Schneider, "Optimization principles for collective neighborhood
 /// communications", SC 2012, II.C.2
 #pragma once

@@ -1,5 +1,5 @@
 /// Segment size: fills the holes of pipelined collectives for sizes of segments: parameters of the
-/// kind `bytes` with candidates, whatever their name. Small segments fill a pipeline sooner, large
+/// kind `bytes` with candidates, under any name. Small segments fill a pipeline sooner, large
 /// ones cost fewer overheads. `model` takes the best candidate for a pipeline as deep as a binary
 /// tree; `table` the one next to 16 KiB below 2 MiB, and to 512 KiB from there; `search` simulates
 /// the collective with each. Of an interval the powers of two from 1 KiB on are candidates. Levels

@@ -1,7 +1,7 @@
-/// Tuning: fills all holes as the simulator says: who leads, each hole that has candidates
-/// (segments, numbers, trees), and each hole for a tree also with what the passes for trees would
-/// fill in. One after the other, in this order: leaders by `core`, `nic`, `load`; then by
-/// parameter its candidates, `optimal-tree` in both forms, `distance-tree` in both shapes,
+/// Tuning: fills all holes by simulation: the choice of leaders, each hole that has candidates
+/// (segments, numbers, trees), and each hole for a tree also with the trees that the passes for
+/// trees would fill in. One after the other, in this order: leaders by `core`, `nic`, `load`; then
+/// by parameter its candidates, `optimal-tree` in both forms, `distance-tree` in both shapes,
 /// `distance-ring`. The collective is simulated with each, and each that is faster stays until a
 /// still faster one comes; what is as fast as the defaults does not. A second sweep follows if the
 /// first one helped.

@@ -27,7 +27,7 @@ namespace {
 using datagram::PacketHeader;
 using datagram::TimeNs;
 
-/// Packets as the transport has them, but nobody looks at what they say.
+/// Packets as the transport has them, without the protocol that reads them.
 class BareCarrier : public network::Carrier {
 public:
   explicit BareCarrier(datagram::Calls &calls) : calls_(calls) {

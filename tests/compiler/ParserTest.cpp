@@ -310,7 +310,7 @@ TEST(Keywords, ValuesAreNobodysName) {
   for (const char *value : {"true", "false", "none"})
     EXPECT_EQ(errorsOf(inBody(std::string("let ") + value + " = 1;")),
               std::vector<std::string>{std::string("2:5: expected a name after 'let', found '") +
-                                       value + "' ['" + value + "' is a value and nobody's name]"});
+                                       value + "' ['" + value + "' is a value and cannot be a name]"});
 }
 
 } // namespace

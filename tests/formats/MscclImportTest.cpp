@@ -248,7 +248,7 @@ TEST(MscclImport, RefusesWaits) {
   EXPECT_EQ(errorOf(algorithm), "gpu 0, tb 0, step 0: waits for step 1 of tb 0, which has 1");
   step.waitStep = 0;
   EXPECT_EQ(errorOf(algorithm), "gpu 0, tb 0, step 0: waits for step 0 of tb 0, which has "
-                                "hasdep=\"0\" and tells nobody when it is over");
+                                "hasdep=\"0\" and signals no other threadblock");
   step.isAwaited = true;
   EXPECT_EQ(errorOf(algorithm),
             "gpu 0, tb 0, step 0: can never start: what it waits for waits for itself");

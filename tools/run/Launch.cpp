@@ -38,7 +38,7 @@ public:
   SharedFlag(const SharedFlag &) = delete;
   SharedFlag &operator=(const SharedFlag &) = delete;
 
-  /// True for the first who asks.
+  /// True for the first caller.
   bool raise() { return page_ != MAP_FAILED && static_cast<Word *>(page_)->exchange(1) == 0; }
 
 private:
@@ -170,7 +170,7 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
   if (report)
     mine.insert(mine.end(), report->begin(), report->end());
   auto told = allgatherv(launcher.oob(), mine);
-  if (!told) // who did not come may be who failed here
+  if (!told) // a rank that did not come may be the one that failed here
     return report ? told.status() : report.status();
   std::vector<RankOutcome> outcomes(told->size());
   for (size_t r = 0; r < told->size(); ++r) {
