@@ -215,7 +215,7 @@ void Job::lookFar() {
   noteFailure();
 }
 
-// Who waits for ranks of its own node alone learns of it there.
+// A rank that waits only for ranks of its own node finds the failure there.
 void Job::noteFailure() {
   Status remote = remote_ ? remote_->status() : Status();
   if (!remote && !std::exchange(hasFailed_, true))
@@ -279,10 +279,10 @@ void *Job::lend(uint64_t bytes) {
   return rest ? memory : nullptr;
 }
 
-// The first rank owns the contexts; two threads may make two communicators at once. Who has given
-// all its numbers away gives none.
+// The first rank owns the contexts; two threads may make two communicators at once. A first rank
+// that has given all its numbers away gives none.
 Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
-  dropBuried();
+  freeDeferred();
   int rank = 0;
   real::Comm_rank(comm, &rank);
   uint32_t mine[5] = {0, 0, !offer.neighbors, !offer.all, ~offer.promises.bits()}, all[5] = {};
@@ -302,18 +302,19 @@ void Job::keep(std::shared_ptr<PromisesAsked> asked) {
   asked_.push_back(std::move(asked));
 }
 
-// Not dropped at once: the MPI may hold a lock of its own, which whoever holds ours may want.
-void Job::bury(std::shared_ptr<void> thing) {
-  std::lock_guard lock(graves_);
-  buried_.push_back(std::move(thing));
+// Not dropped at once: the MPI may hold a lock of its own, and a thread that holds ours may want
+// it.
+void Job::freeLater(std::shared_ptr<void> thing) {
+  std::lock_guard lock(deferredLock_);
+  deferred_.push_back(std::move(thing));
 }
 
-void Job::dropBuried() {
+void Job::freeDeferred() {
   std::vector<std::shared_ptr<void>> gone;
   Guard guard(*this);
   {
-    std::lock_guard lock(graves_);
-    gone.swap(buried_);
+    std::lock_guard lock(deferredLock_);
+    gone.swap(deferred_);
   }
   gone.clear();
 }

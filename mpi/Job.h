@@ -63,11 +63,11 @@ public:
   /// Before a sleep, as Worker::sleep() takes it. Empty: there is something now.
   std::optional<protocol::Wakeup> wakeup() override;
 
-  /// The same, for whoever does not wait, but comes by now and then. An error: a rank died.
+  /// The same, for a caller that does not wait, but comes by now and then. An error: a rank died.
   Status moveOnce();
 
   /// Moves what the MPI below has under way once: the program's messages, one-sided operations and
-  /// whatever else. Under a Guard, in a thread that may call the MPI.
+  /// anything else. Under a Guard, in a thread that may call the MPI.
   void progressBelow();
 
   /// Between these it moves by poll().
@@ -116,7 +116,7 @@ public:
   TypesInUse &typesInUse() { return typesInUse_; }
 
   /// Drops what operations may need, when the next communicator comes. Thread safe.
-  void bury(std::shared_ptr<void> thing);
+  void freeLater(std::shared_ptr<void> thing);
 
 private:
   static Job *current_;
@@ -141,8 +141,8 @@ private:
   std::vector<MPI_Op> kept_;
   std::vector<std::shared_ptr<PromisesAsked>> asked_; ///< not answered when last looked at
   TypesInUse typesInUse_;
-  std::mutex graves_;
-  std::vector<std::shared_ptr<void>> buried_;
+  std::mutex deferredLock_;
+  std::vector<std::shared_ptr<void>> deferred_;
 
   void progress() override;
   void check() override;
@@ -157,7 +157,7 @@ private:
   void connect(WiredUp wired, const Node &node);
   void connectNodes();
   void measureCopies(const Node &node);
-  void dropBuried();
+  void freeDeferred();
 };
 
 /// Keeps other threads out of the worker and operations, where there are other threads.

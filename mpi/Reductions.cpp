@@ -91,7 +91,7 @@ std::optional<Operator> operatorOf(MPI_Op op) {
 
 // What a user's function is given at once, where its operands are copied.
 constexpr uint64_t kScratchBytes = 32 << 10;
-// What the MPI takes at once, and what one element may span: who has larger ones gains nothing
+// What the MPI takes at once, and what one element may span: programs with larger ones gain nothing
 // here.
 constexpr uint64_t kMostElements = 1 << 30;
 constexpr MPI_Aint kMostElementBytes = 64 << 20;

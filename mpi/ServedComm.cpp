@@ -58,7 +58,7 @@ int ServedComm::forget(MPI_Comm comm, int, void *value, void *) {
     delete served;
     return MPI_SUCCESS;
   }
-  Job::current()->bury(std::move(*served));
+  Job::current()->freeLater(std::move(*served));
   delete served;
   return MPI_SUCCESS;
 }
@@ -329,7 +329,7 @@ Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
 }
 
 // Only words are compared. Where these differ the call is looked at as any other is: lists may have
-// moved; else the promise is broken, and holds nobody up.
+// moved; else the promise is broken, and no rank has to wait for that.
 Result<std::shared_ptr<Operation>> ServedComm::fixedOrFound(const Call &call) {
   Fixed &fixed = fixed_[static_cast<size_t>(call.kind)];
   bool isKnown = fixed.operation != nullptr;

@@ -98,7 +98,7 @@ public:
   Result<std::shared_ptr<Operation>> operationFor(const Call &call);
 
   /// Whether the operation of this call is that of the last call of its kind: programs take turns
-  /// with some kinds. Needs no Guard: who makes calls on one communicator makes one after the
+  /// with some kinds. Needs no Guard: a program makes the calls on one communicator one after the
   /// other.
   bool isSameAsBefore(const Call &call) const {
     const Quick &quick = quickOf(call.kind);

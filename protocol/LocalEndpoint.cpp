@@ -83,7 +83,7 @@ Status LocalEndpoint::connect(Rank peer) {
   return worker_.sendsTo(peer) ? Status() : noMemoryFor(group_.placeOf(peer));
 }
 
-// Ranks of the world are those of the machine. Who is none of the group may die.
+// Ranks of the world are those of the machine. A rank outside the group may die.
 std::optional<Fault> LocalEndpoint::findFailure(StreamId plan, uint32_t run) const {
   const shm::World &world = worker_.world();
   auto isOurs = [this](Rank rank) { return group_.placeOf(rank) != kNoRank; };

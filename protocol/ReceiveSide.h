@@ -6,9 +6,9 @@
 ///
 /// A request to send (RTS) is answered in one of three ways. This end gets the payload itself; or
 /// it replies that it is ready to receive (RTR), and the sender puts the payload into the receive's
-/// buffer; or the payload comes in fragments. Who copies: the end that the schedule names, else the
-/// one that has less to move. An RTR is withdrawn if nothing comes while nothing else moves, and
-/// this end copies after all, so that it does not wait for a sender that computes.
+/// buffer; or the payload comes in fragments. The copying end is the one that the schedule names,
+/// else the one that has less to move. An RTR is withdrawn if nothing comes while nothing else
+/// moves, and this end copies after all, so that it does not wait for a sender that computes.
 #pragma once
 
 #include "protocol/Discarded.h"
@@ -120,7 +120,7 @@ private:
 
   /// A payload that the sender moves.
   struct Incoming {
-    Request *request = nullptr; ///< null: nobody waits for it
+    Request *request = nullptr; ///< null: no receive waits for it
     Rts rts;
   };
 

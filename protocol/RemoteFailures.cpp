@@ -82,8 +82,8 @@ void RemoteWorker::tell(Rank rank, const Tag &scope, const FailureBody &body) {
     am_->send(**peer, {.tag = scope, .kind = Kind::Failed}, body);
 }
 
-// To the peers of a stream, who tell theirs: they are reached though ranks of the tree are dead, or
-// do not look.
+// To the peers of a stream, which notify theirs: they are reached though ranks of the tree are
+// dead, or do not look.
 void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
   body.root = kNoRank;
   if (!scope)

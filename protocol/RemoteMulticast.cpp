@@ -217,7 +217,8 @@ void RemoteChannels::requestAll(MulticastRequest &request) {
   }
 }
 
-// Who wants it after all others have waited gets it when it does.
+// The multicast waits for the requests of all receivers, but not for ever: after that each receiver
+// gets fragments of its own, a late one when its request comes.
 bool RemoteChannels::checkRequested(MulticastRequest &request) {
   bool isWanted = std::all_of(request.ends.begin(), request.ends.end(),
                               [](const End *end) { return end->isHeld; });

@@ -1,5 +1,5 @@
-/// Giving the core away while one waits, as long as that is better than a sleep: whoever gets it
-/// gives it back in microseconds, unless it calculates.
+/// Yields the core while one waits, as long as that is better than a sleep: the process that gets
+/// it gives it back in microseconds, unless it calculates.
 #pragma once
 
 #include <atomic>

@@ -347,7 +347,7 @@ COLLDSL_DOOR(Request_get_status, (MPI_Request request, int *flag, MPI_Status *st
   if (!slot)
     return real::Request_get_status(request, flag, status);
   Guard guard(*Job::current());
-  *flag = slot->isDone() || !moved; // whoever waits is told why
+  *flag = slot->isDone() || !moved; // a call that waits reports the error
   if (*flag)
     clear(status);
   else

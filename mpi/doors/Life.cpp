@@ -167,7 +167,7 @@ COLLDSL_DOOR(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
   return promised(real::Comm_set_info(comm, info), &comm, info);
 }
 
-// MPIs drop keys that they do not know, or keep them whatever other ranks say.
+// MPIs drop keys that they do not know, or keep them without regard to other ranks.
 COLLDSL_DOOR(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
   int code = real::Comm_get_info(comm, used);
   ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(comm) : nullptr;

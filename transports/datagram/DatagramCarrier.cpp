@@ -81,11 +81,11 @@ Status DatagramCarrier::openSockets() {
 
 DatagramCarrier::~DatagramCarrier() { stop(); }
 
-// Whoever waits for the peer to have it all is told.
+// Acknowledges what came: peers wait for that before they end.
 void DatagramCarrier::stop() {
   if (socket_ < 0)
     return;
-  pulse_.reset(); // whatever it is at ends first
+  pulse_.reset(); // ends its thread first
   for (const auto &flow : flows_)
     if (flow->owesAnything() && !flow->peer.isLost)
       say(*flow, PacketKind::Status);
@@ -157,14 +157,14 @@ Result<network::Region> DatagramCarrier::registerMemory(const iovec &, network::
 
 std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
   readClock();
-  blindPolls_ = kMostBlindPolls; // whoever slept looks first
+  blindPolls_ = kMostBlindPolls; // after a sleep the clock is read first
   return Wait{multicast_.waitFile(socket_),
               std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - now_, 0))};
 }
 
 // Reading the clock costs as much as a good part of a packet. So that is done where nothing came
-// and in one of some other polls, and what happens in between happens at the same time. Who was
-// away for long has nobody to blame for saying nothing.
+// and in one of some other polls, and all events in between have one time. A rank that was
+// away for long must not take its peers for silent.
 void DatagramCarrier::readClock() {
   TimeNs before = std::exchange(now_, calls_.now());
   blindPolls_ = 0;

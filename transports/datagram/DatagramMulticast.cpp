@@ -15,8 +15,8 @@ namespace colldsl::datagram {
 namespace {
 
 constexpr uint32_t kLeastPartBytes = 64;
-// The part of the addresses that administrators have for themselves (RFC 2365), of which that for a
-// site; and ports that nobody has for good.
+// The part of the addresses that is for administrators (RFC 2365), of which that for a site; and
+// ports that no service has for good.
 constexpr uint32_t kScope = 0xefff0000, kScopeMask = 0xffff0000;
 constexpr uint16_t kFirstPort = 49152, kPorts = 16384;
 
@@ -49,13 +49,13 @@ std::function<bool(uint32_t)> DatagramMulticast::goneAt(const std::vector<Rank> 
   };
 }
 
-// Null: nobody knows it, or it is lost.
+// Null: there is no flow to it, or it failed.
 Flow *DatagramMulticast::flowTo(Rank rank) {
   network::Peer *peer = rank == carrier_.self_ ? nullptr : carrier_.reader_->onConnectRequest(rank);
   return peer && !peer->isLost ? carrier_.flowOf(*peer) : nullptr;
 }
 
-// Where this rank speaks. Nobody else can know it, and who meets it by chance lacks the token.
+// The multicast address of this rank. It is chosen at random; a stranger at it lacks the token.
 Status DatagramMulticast::openPlace() {
   if (address_.sin_port != 0)
     return {};

@@ -5,7 +5,8 @@
 namespace colldsl::datagram {
 namespace {
 
-// Of what nobody is known to wait for, the sender asks so much later than who waits would.
+// For data that no receiver is known to wait for, the sender probes so much later than a waiting
+// receiver would.
 constexpr TimeNs kTailFactor = 4;
 constexpr uint32_t kMostRoundTripUs = 10'000'000;
 

@@ -1,12 +1,12 @@
-/// The packets between this rank and one peer, in both directions. Knows no socket: whoever moves
-/// packets asks it what to send, and tells it what came.
+/// The packets between this rank and one peer, in both directions. Knows no socket: the carrier
+/// takes from it what to send, and gives it what came.
 ///
-/// Packets are numbered. The sender keeps each until it hears that it arrived, of which every
-/// packet of the other way tells: all up to one, and a bit for each of the 64 after it. The
-/// receiver keeps what came too early.
+/// Packets are numbered. The sender keeps each until it is acknowledged, which every packet of the
+/// other direction does: all up to a number, and a bit for each of the 64 after it. The
+/// receiver keeps packets that came early.
 ///
-/// Who misses something asks: at once, if a later packet came; else after Pace::patience(), if
-/// something is expected. Who has said something and hears nothing of it asks, too, later.
+/// A receiver that misses a packet probes: at once, if a later packet came; else after
+/// Pace::patience(), if one is expected. A sender without an acknowledgement probes, too, later.
 ///
 /// Not thread safe.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace colldsl::datagram {
 
-/// A part of a frame, which belongs to whoever offered it, on its way out.
+/// A part of a frame on its way out; the frame belongs to the caller that offered it.
 struct OutPacket {
   OutPacket *next = nullptr;
   network::Frame *frame = nullptr;
@@ -140,7 +140,7 @@ public:
 
   /// Memory for packets that came early.
   uint64_t bytes() const;
-  bool isTouched = false; ///< in a list of whoever moves packets
+  bool isTouched = false; ///< in a list of the carrier
 
 private:
   void dropOldest(OutPackets &pool, Heard &heard);

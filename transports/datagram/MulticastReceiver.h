@@ -24,8 +24,8 @@ public:
   std::span<const std::byte> front() const;
   void dropFront();
 
-  /// The root says that it has said everything before this number, and asks who has it. False: it
-  /// cannot be true.
+  /// The root announces that it has sent everything before this number, and asks for
+  /// acknowledgements. False: it cannot be true.
   bool takeAsk(uint64_t next);
   /// Whether something came after what is missing.
   bool hasGap() const { return next_ < newest_ || missingOfNewest() != 0; }

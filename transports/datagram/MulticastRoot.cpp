@@ -102,7 +102,7 @@ struct DatagramMulticast::Batch {
   }
 };
 
-// Who does not hear says so: what the kernel does not take now is lost.
+// A packet that the kernel does not take now is lost: members that miss it send a NACK.
 void DatagramMulticast::send(Batch &batch) {
   if (batch.count != 0)
     (void)carrier_.sendAll({batch.messages.data(), std::exchange(batch.count, 0)});
@@ -144,7 +144,7 @@ uint32_t DatagramMulticast::sayParts(Spoken &group, MulticastChannel &channel, u
   return said;
 }
 
-// What was asked for since the last poll: to whoever asked.
+// Sends again what members have requested since the last poll.
 void DatagramMulticast::sayAgain(Spoken &group) {
   while (MulticastChannel *channel = group.sender.takeWanted()) {
     uint64_t parts = std::exchange(channel->wanted, 0);

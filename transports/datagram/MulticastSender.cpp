@@ -10,8 +10,8 @@ namespace {
 // that it does not fill up.
 constexpr uint64_t kFlightBytes = 128 << 10;
 constexpr uint32_t kBytesPerAck = kFlightBytes / 4;
-// As for a single peer, of what it does not wait for itself a root asks so much later than who
-// does.
+// As for a single peer, of data that it does not wait for itself a root asks so much later than a
+// root that waits.
 constexpr TimeNs kTailFactor = 4;
 // What then does not come by multicast never will: of parts of which each third one gets lost one
 // is lost so often in a row with a probability of 2e-16.
@@ -25,7 +25,7 @@ bool MulticastSender::isFull() const {
          (flightBytes_ != 0 && flightBytes_ + kMulticastBodyBytes > kFlightBytes);
 }
 
-// Whoever was waited for may have left.
+// The member that it waited for may have left.
 bool MulticastSender::hasRoom() {
   if (isFull())
     reclaim();

@@ -1,15 +1,16 @@
-/// The root's end of a group: what it said and has not been heard of by all, and what is to be said
-/// again. Knows no socket: whoever moves packets asks it what to send, and tells it what came.
+/// The root's end of a group: the frames that it sent and that not all members have acknowledged,
+/// and the parts that it has to send again. Knows no socket: the carrier takes from it what to
+/// send, and gives it what came.
 ///
 /// A frame takes a channel, of which there are four sets: one is filled; of the one before,
 /// acknowledgements are on their way up; they reach the root while the next one is filled, and are
 /// overtaken by nothing that a member misses. So a set is free again before its turn comes, and
-/// nobody waits unless members fall behind by three sets.
+/// the root waits only for members that are behind by three sets.
 ///
-/// Acknowledgements come up a tree, as numbers that only grow. Who misses something says so to the
-/// root alone, which says it again: to one, or to all if several asked. What was said again too
-/// often, so that loss alone cannot be the reason, moves the group for good: from then on nothing
-/// goes to all at once.
+/// Acknowledgements come up a tree, as numbers that only grow. A member that misses a part sends a
+/// NACK to the root alone, which sends the part again: to one, or to all if several requested it. A
+/// part that was sent again too often, so that loss alone cannot be the reason, ends multicast for
+/// good: from then on the group forwards along a tree.
 ///
 /// Not thread safe.
 #pragma once

@@ -19,16 +19,16 @@ public:
 
   uint32_t places() const { return static_cast<uint32_t>(heard_.size()); }
 
-  /// Whom `place` tells what it and those below it have.
+  /// The place to which `place` sends the acknowledgements of itself and those below it.
   uint32_t above(uint32_t place) const;
-  /// Places in whose stead nobody else is, below `place`.
+  /// The nearest places below `place` that have not left.
   void below(uint32_t place, std::vector<uint32_t> &found) const;
   bool isBelow(uint32_t place, uint32_t above) const;
 
   /// A place and all below it have everything before this number. Numbers begin with 1; 0: nothing
   /// was said yet. True: that is news.
   bool note(uint32_t place, uint64_t number);
-  /// What all below `place` have; UINT64_MAX if nobody is left there.
+  /// What all below `place` have; UINT64_MAX if no member is left there.
   uint64_t heardBelow(uint32_t place) const;
 
 private:

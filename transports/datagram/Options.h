@@ -13,7 +13,7 @@ struct Options : network::Options {
   uint32_t packetBytes = 0;
   /// What may be on the way to a peer; never more than kWindow packets.
   uint32_t flightBytes = 64 << 10;
-  /// Who misses something asks after the time that a packet takes there and back, as measured, and
+  /// A receiver that misses a packet probes after the round trip time, as measured, and
   /// four times its deviation, in these bounds ...
   std::chrono::nanoseconds leastPatience = std::chrono::microseconds(200);
   std::chrono::nanoseconds mostPatience = std::chrono::milliseconds(20);

@@ -28,7 +28,7 @@ public:
     smoothed_ += (roundTrip - smoothed_) / 8;
   }
 
-  /// Before anything was measured it is long: nobody knows how far the peer is.
+  /// Long before the first measurement: the distance of the peer is not known then.
   TimeNs patience() const {
     return isKnown_ ? std::clamp(smoothed_ + 4 * deviation_, least_, most_) : most_;
   }

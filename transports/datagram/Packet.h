@@ -51,7 +51,7 @@ struct PacketHeader {
   uint16_t bodyBytes = 0;
   PacketKind kind = PacketKind::Status;
   uint8_t flags = 0;
-  uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
+  uint64_t token = 0; ///< the receiver's: a sender that does not know it is a stranger
   Rank from = kNoRank;
   uint32_t sequence = 0; ///< Data: its number; else how many were sent
   uint32_t heard = 0;    ///< of the receiver's packets: all before this one are here
@@ -59,7 +59,7 @@ struct PacketHeader {
   uint32_t echo = 0;     ///< the receiver's stamp heard last, and the time since then
   uint32_t unused = 0;
   uint64_t beyond =
-      0; ///< bit i: packet heard + 1 + i is here too; Probe: who asks wants to hear this token
+      0; ///< bit i: packet heard + 1 + i is here too; Probe: the prober expects this token back
 };
 static_assert(sizeof(PacketHeader) == 48);
 
@@ -86,7 +86,7 @@ struct PacketView {
   std::span<const std::byte> body;
 };
 
-/// Nothing, if it is not whole, unchanged, and meant for who has this token.
+/// Nothing, if it is not whole, unchanged, and meant for the owner of this token.
 std::optional<PacketView> parse(std::span<const std::byte> datagram, uint64_t token);
 
 /// Fills in what the header says of the body.

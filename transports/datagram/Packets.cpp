@@ -155,7 +155,7 @@ bool DatagramCarrier::isTimeToMeasure() {
   return now_ < measureUntil_ || chance_ >> 28 == 0;
 }
 
-// Mostly the one of before. Null: nobody knows it.
+// Mostly the one of before. Null: unknown.
 Flow *DatagramCarrier::senderOf(const PacketHeader &header) {
   if (lastSender_ && lastSender_->peer.rank == header.from)
     return lastSender_;
@@ -184,7 +184,7 @@ void DatagramCarrier::take(std::span<const std::byte> datagram) {
       say(*flow, PacketKind::Status);
     return;
   }
-  // Who misses something must not be taken to be too early.
+  // With an old clock a report of a loss would seem to have crossed the lost packet.
   bool isTimed = (header.flags & (kHasStamp | kHasEcho)) != 0 || header.kind != PacketKind::Data;
   if (isTimed && !isNow())
     readClock();

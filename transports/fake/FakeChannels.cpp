@@ -51,7 +51,7 @@ void FakeEndpoint::refuse(const std::string &reason) {
 
 void FakeEndpoint::sleep(SleepTicket, std::chrono::nanoseconds atMost) {
   std::unique_lock lock(world_.mutex_);
-  // Virtual time goes on with polls only, so nobody sleeps for long.
+  // Virtual time goes on with polls only, so no thread sleeps for long.
   world_.news_.wait_for(lock,
                         std::min<std::chrono::nanoseconds>(atMost, std::chrono::microseconds(50)));
 }

@@ -104,9 +104,9 @@ public:
   /// Takes what came, and offers what waits. True: something moved.
   bool poll();
 
-  /// Whether the carrier is done with all that was said to those who can be reached.
+  /// Whether the carrier is done with all messages to reachable peers.
   bool isIdle() const;
-  /// The same of what was said to one of them: all of it is there, taken or not.
+  /// The same of one peer: all messages to it are there, taken or not.
   bool hasAll(const Peer &peer) const {
     return peer.open == 0 && peer.waiting.empty() && carrier_.isIdle(peer);
   }

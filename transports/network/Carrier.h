@@ -79,7 +79,7 @@ struct Operation {
   bool isOpen = false; ///< else what comes back was told before
 };
 
-/// A read or a write of a peer's memory; belongs to whoever starts it.
+/// A read or a write of a peer's memory; belongs to the caller that starts it.
 struct Move : Operation {
   Move() : Operation{.kind = Kind::Move} {}
   Peer *peer = nullptr;
@@ -113,15 +113,15 @@ public:
   virtual void onFailed(Operation &operation, const std::string &reason) = 0;
   virtual void onWritten(uint32_t ticket) = 0;
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
-  /// A rank that has not been reached yet says something. Null: nobody knows it.
+  /// The first message of a rank that has not been reached yet. Null: an unknown rank.
   virtual Peer *onConnectRequest(Rank from) = 0;
-  /// From a thread of the carrier's, which holds no lock: a peer waits for what nobody polls. The
-  /// reader's owner is to lock itself and poll.
+  /// From a thread of the carrier's, which holds no lock: a peer waits for an answer, and no thread
+  /// polls. The reader's owner is to lock itself and poll.
   virtual void onNeglected() = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
 };
 
-/// Whom it carries for.
+/// The user of a carrier.
 struct Owner {
   Rank self = kNoRank;
   uint64_t token = 0;      ///< its own
@@ -187,7 +187,7 @@ public:
 
   /// Afterwards it uses no memory of ours any more, and tells nothing.
   virtual void stop() = 0;
-  /// The same where a read or a write may be under way that nobody has ended.
+  /// The same where a read or a write may be under way that is not ended.
   virtual void abandon() { stop(); }
 
   /// What it took as a stranger's, or as broken.

@@ -109,7 +109,7 @@ void ProcessMonitor::acceptAll() {
   }
 }
 
-// Who came last may be a rank, which says so soon; who came first had the time.
+// The last to come may be a rank that will identify itself soon; the first one had the time.
 void ProcessMonitor::limitUnknown() {
   auto isUnknown = [](const Connection &connection) { return connection.rank == kNoRank; };
   if (std::count_if(connections_.begin(), connections_.end(), isUnknown) <= kMostUnknown)

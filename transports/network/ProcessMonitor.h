@@ -1,10 +1,10 @@
 /// Notices that the processes of other ranks are gone: a connection to each whose plans are shared,
-/// over which nothing is said once it stands but what went wrong. The kernel that survives ends it,
-/// whatever the network does, and it has room when all else is full.
+/// over which nothing is sent once it stands but failures. The surviving kernel ends it, in any
+/// state of the network, and it has room when all else is full.
 ///
-/// The socket that others come to is bound to the address that was asked for. Whoever comes
-/// says the rank's token first, and who it is, or is sent away; of too many that say nothing, who
-/// came first.
+/// The listening socket is bound to the address that was asked for. A peer that connects
+/// sends the rank's token first, and its own rank, or is refused; of too many silent ones the
+/// oldest is refused.
 ///
 /// Not thread safe.
 #pragma once
@@ -52,8 +52,8 @@ public:
   /// Events are appended. Few system calls unless something happened.
   void poll(std::vector<Event> &events);
 
-  /// Tells of a failure all ranks that this one watches, or that watch it: they learn of it even if
-  /// this rank never looks again. Whoever comes later is told by the next poll.
+  /// Notifies all ranks that this one watches, or that watch it, of a failure: they learn of it
+  /// even if this rank never polls again. A later connection is notified by the next poll.
   void notify(const FailureBody &failure);
 
   /// Tells a rank that this one cannot talk to it any more, and watches it no longer.

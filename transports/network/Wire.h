@@ -37,7 +37,7 @@ enum class Kind : uint8_t {
 inline constexpr uint32_t kNoRts = 0xffffffffu;
 
 struct Header {
-  uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
+  uint64_t token = 0; ///< the receiver's: a sender that does not know it is a stranger
   Rank from = kNoRank;
   Tag tag = {};
   uint32_t consumed = 0;   ///< units of the other's eager messages that are out of the way, ever

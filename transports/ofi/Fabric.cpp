@@ -49,8 +49,8 @@ private:
 // Above, ofi_rxm asks the receiver, and goes on with others meanwhile; its header included.
 constexpr uint32_t kRxmFrameBytes = 16000;
 
-// Its file tells of news for good once there were some: whoever waits for it does not sleep. Some
-// microseconds each that is better than a nap, for as long as long messages take.
+// Its file stays readable for good once there were events: a thread that waits for it does not
+// sleep. Some microseconds each that is better than a nap, for as long as long messages take.
 constexpr uint32_t kMostAsked = 200;
 constexpr const char *kNeverIdle = "net";
 

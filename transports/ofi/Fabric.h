@@ -27,13 +27,13 @@ public:
   Result<std::vector<std::byte>> address() const;
   Result<fi_addr_t> reach(const std::byte *address);
 
-  /// Keys are random, where the provider leaves the choice: nobody guesses one.
+  /// Keys are random, where the provider leaves the choice: they cannot be guessed.
   Result<network::Region> registerMemory(const iovec &memory, network::Access access);
 
   /// Afterwards the provider uses no memory of ours any more.
   void stop() { endpoint_.reset(); }
-  /// Instead of stop(), where closing the endpoint would crash: nothing is closed, ever. Manual
-  /// progress is presumed: who does not look at the queue moves nothing.
+  /// Instead of stop(), where closing the endpoint would crash: nothing is closed, ever. Presumes
+  /// manual progress: a rank that does not poll the queue moves nothing.
   void abandon();
 
   fid_ep *endpoint() const { return endpoint_.get(); }

@@ -94,7 +94,7 @@ public:
   bool withdrawReady(const Rts &rts) { return rendezvous::takeBack(stateOf(rts), rts.use); }
   /// The buffer is given up. False: the sender writes just now.
   bool cancelReady(const Rts &rts) { return rendezvous::endAnnouncement(stateOf(rts), rts.use); }
-  /// Of a request that nobody has claimed: it is not wanted.
+  /// Refuses a request that neither end has claimed: it is not wanted.
   void refuse(const Rts &rts);
 
   RemoteBuffer remoteBufferOf(const Payload &payload) const {

@@ -21,7 +21,7 @@ inline constexpr uint32_t kLineBytes = 64;
 struct RunFailure {
   uint64_t plan;
   uint32_t run;
-  Rank culprit; ///< who died or misbehaved, kNoRank: nobody known
+  Rank culprit; ///< the rank that died or misbehaved, kNoRank: unknown
   ErrorKind kind;
   char reason[232];
 };
@@ -35,8 +35,8 @@ struct RunFailures {
     std::atomic<uint64_t> words[sizeof(RunFailure) / sizeof(uint64_t)];
   };
   Entry entries[kPlaces];
-  /// By plan, where several may meet: in the lower half the last run that lost its place. Of the
-  /// runs of that plan up to it nobody can say that they did not fail. The upper half is the plan's
+  /// By plan, where several may meet: in the lower half the last run that lost its place. Any run
+  /// of that plan up to it may have failed. The upper half is the plan's
   /// tag; kOfSeveral: runs of several plans lost theirs. 0: none has.
   std::atomic<uint64_t> lost[kPlaces];
   static constexpr uint32_t kOfSeveral = 0xffffffffu;
@@ -70,7 +70,7 @@ struct OpenPlan {
 
 /// One rank's public words.
 struct RankControl {
-  /// Not 0: a thread of the rank sleeps or is about to. Whoever has news for the rank
+  /// Not 0: a thread of the rank sleeps or is about to. A peer with an event for the rank
   /// sets it to 0 and wakes all sleepers.
   static constexpr uint32_t kOnWord = 1, kOnBell = 2; ///< bits
   alignas(kLineBytes) std::atomic<uint32_t> sleeping;

@@ -17,7 +17,7 @@ struct DirectoryEntry {
 
 } // namespace
 
-// Nobody can go on without the one who is missing: everything fails, everywhere.
+// No rank can go on without the missing one: everything fails, everywhere.
 Status ShmBootstrap::giveUp(Rank rank, const std::string &what) const {
   std::string reason = "rank " + std::to_string(index(rank)) + " " + what;
   world_.reportToAll({rank, kNoOp, reason});

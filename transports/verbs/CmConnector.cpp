@@ -12,10 +12,11 @@ namespace colldsl::verbs {
 namespace {
 
 constexpr int kBacklog = 1024;
-// For what kernels answer, whatever their processes do.
+// For what kernels answer, without regard to their processes.
 constexpr int kPatienceMs = 2000;
 constexpr std::chrono::milliseconds kPause(100);
-// Time passes for who computes as well: a peer is not lost unless so many calls have failed.
+// Time passes for a rank that computes as well: a peer is not lost unless so many calls have
+// failed.
 constexpr uint32_t kFewestCalls = 3;
 // Of so many polls one asks for calls, which is a system call.
 constexpr uint32_t kPollsPerLook = 32;
@@ -308,7 +309,7 @@ Status CmConnector::proceed(CmLink &link, const Event &event) {
   return {};
 }
 
-// Whoever calls once more has given up what it said before.
+// A peer that calls once more has given up its call before.
 void CmConnector::answer(CmId id, const Greeting &greeting) {
   auto *link = static_cast<CmLink *>(host_->onConnectRequest(greeting.token, greeting.from));
   bool isMine = link && link->id && link->hasCalled && index(owner_.self) > index(greeting.from);

@@ -1,7 +1,7 @@
 /// Connects queue pairs by librdmacm: one rank calls, the other one answers. Calls that cross are
 /// decided by rank, as handshakes are: that of the greater one stands.
 ///
-/// Whoever calls speaks first (RFC 5044, section 7): before that the other end sends nothing. A
+/// The calling end sends first (RFC 5044, section 7): before that the other end sends nothing. A
 /// rank that computes answers late, and is called again.
 #pragma once
 

@@ -36,11 +36,11 @@ public:
   State state = State::Idle;
 };
 
-/// Whom it connects.
+/// The ranks and queue pairs that it connects.
 class ConnectorHost {
 public:
   virtual ~ConnectorHost() = default;
-  /// Somebody wants a connection, and names this rank's token. Null: a stranger, or a lost peer.
+  /// A connect request from rank `from` with this rank's token. Null: a stranger, or a lost peer.
   virtual Link *onConnectRequest(uint64_t token, Rank from) = 0;
   /// What queue pairs are to be like.
   virtual ibv_qp_init_attr wantedPair() const = 0;

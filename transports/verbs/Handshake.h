@@ -28,7 +28,7 @@ struct QueuePairAddress {
 
 struct HandshakeMessage {
   enum class Kind : uint8_t { Request, Reply, Confirm, Last = Confirm };
-  uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
+  uint64_t token = 0; ///< the receiver's: a sender that does not know it is a stranger
   Rank from = kNoRank;
   uint32_t sequence = 0; ///< counts what a rank says to the other; the same if it is said again
   uint32_t answers = 0;  ///< a reply or confirmation: which sequence

@@ -64,7 +64,7 @@ private:
   uint64_t handle_;
   std::vector<network::Operation *> operations_; ///< by number, round and round
   uint32_t done_ = 0, next_ = 0;                 ///< numbers, which wrap around
-  std::unique_ptr<Chain> chain_;                 ///< of whom something was sent to
+  std::unique_ptr<Chain> chain_;                 ///< of peers that something was sent to
   uint32_t first_ = 0, waiting_ = 0,
            numPieces_ = 0; ///< of the chain: the device lacks [first, waiting)
 };
