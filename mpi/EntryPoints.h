@@ -8,7 +8,7 @@
 #include "mpi/ServedComm.h"
 
 /// Opens the definition of MPI_name(parameters), which PMPI_name is as well.
-#define COLLDSL_DOOR(name, parameters)                                                             \
+#define COLLDSL_ENTRY(name, parameters)                                                            \
   extern "C"                                                                                       \
       __attribute__((visibility("default"), alias("MPI_" #name))) int PMPI_##name parameters;      \
   extern "C" __attribute__((visibility("default"))) int MPI_##name parameters
