@@ -71,8 +71,8 @@ Words phrasesFor(const SyntaxError &error) {
 }
 
 std::string join(Words phrases) {
-  constexpr size_t kMost = 6;
-  phrases.resize(std::min(phrases.size(), kMost));
+  constexpr size_t kMax = 6;
+  phrases.resize(std::min(phrases.size(), kMax));
   if (phrases.empty())
     return "something else";
   std::string last = std::move(phrases.back());

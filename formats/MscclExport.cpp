@@ -41,9 +41,9 @@ Status write(const Schedule &schedule, const Signature &signature, Nodes nodes, 
              Algorithm &algorithm) {
   algorithm.gpus.clear();
   algorithm.channels = assignChannels(nodes, lanes);
-  if (algorithm.channels > kMostChannels)
-    return Status::error(concat("the messages take ", algorithm.channels,
-                                " channels, the limit is ", kMostChannels));
+  if (algorithm.channels > kMaxChannels)
+    return Status::error(
+        concat("the messages take ", algorithm.channels, " channels, the limit is ", kMaxChannels));
   assignLevels(nodes);
   std::vector<std::vector<BlockPlan>> plans;
   std::vector<Placement> placements;
@@ -82,7 +82,7 @@ Result<Algorithm> fromSchedule(const Schedule &schedule) {
   if (algorithm.collective == Collective::Broadcast || algorithm.collective == Collective::Reduce)
     algorithm.root = static_cast<int32_t>(signature->root);
   Status status;
-  for (uint32_t lanes = 1; lanes <= kMostChannels; lanes *= 2) {
+  for (uint32_t lanes = 1; lanes <= kMaxChannels; lanes *= 2) {
     Status written = write(schedule, *signature, *nodes, lanes, algorithm);
     if (written)
       return algorithm;

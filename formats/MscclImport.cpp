@@ -13,7 +13,7 @@
 namespace colldsl::msccl {
 namespace {
 
-constexpr size_t kMostJoined = 16; ///< dependencies that nops hand on one by one
+constexpr size_t kMaxJoined = 16; ///< dependencies that nops hand on one by one
 
 /// Turns the steps of one gpu into the ops of a rank.
 class GpuImporter {
@@ -354,7 +354,7 @@ void GpuImporter::addOps(Key key, const Ranges &ranges) {
 // A nop does nothing: a wait for it becomes waits for what it waits for. Where many ops wait for
 // it, or it waits for many, an op stands for it.
 void GpuImporter::addNop(Key key) {
-  if (deps_.size() >= (step(key).isAwaited ? 2 : kMostJoined))
+  if (deps_.size() >= (step(key).isAwaited ? 2 : kMaxJoined))
     add(key, Op(), nullptr, nullptr);
 }
 

@@ -19,7 +19,7 @@ public:
 
   /// The next piece of each list; none at their end.
   std::vector<Range> next() {
-    uint32_t size = kMostCount;
+    uint32_t size = kMaxCount;
     for (size_t i = 0; i < lists_.size(); ++i) {
       if (heads_[i] == lists_[i].size())
         return {};

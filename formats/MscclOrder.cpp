@@ -98,9 +98,9 @@ bool Leveller::run() {
 }
 
 // Blocks of peers by distance around the ranks: both ends come to the same one, and none
-// has more than kMostPeers in any.
+// has more than kMaxPeers in any.
 uint32_t peerBlock(uint32_t from, uint32_t to, uint32_t ranks) {
-  return ((to + ranks - from) % ranks - 1) / kMostPeers;
+  return ((to + ranks - from) % ranks - 1) / kMaxPeers;
 }
 
 } // namespace
@@ -115,7 +115,7 @@ uint32_t assignChannels(Nodes &nodes, uint32_t lanes) {
       ++recvPeers[nodes[node.partner].rank];
     }
   bool isSplit = std::max(*std::ranges::max_element(sendPeers),
-                          *std::ranges::max_element(recvPeers)) > kMostPeers;
+                          *std::ranges::max_element(recvPeers)) > kMaxPeers;
   uint32_t most = 0;
   for (Node &node : nodes.nodes) {
     if (node.kind != StepKind::Send)

@@ -41,7 +41,7 @@ private:
 MpiCarrier::MpiCarrier(MPI_Comm world) {
   capabilities_ = {.name = "the MPI below",
                    .frameBytes = kFrameBytes,
-                   .pieces = network::kMostPieces,
+                   .pieces = network::kMaxPieces,
                    .moves = true,
                    .pins = true,
                    .ticketIsKey = true,

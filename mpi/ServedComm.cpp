@@ -151,10 +151,10 @@ void ServedComm::keepContexts(MPI_Comm comm, uint32_t number) {
   if (!offer_.all || kept_.left >= number)
     return;
   Job::Offer offer{true, true, {}};
-  uint32_t all = std::min(number, UINT32_MAX / kMostTimes) * kept_.times;
+  uint32_t all = std::min(number, UINT32_MAX / kMaxTimes) * kept_.times;
   kept_.first = job_.agree(comm, all, offer);
   kept_.left = offer.all ? all : 0;
-  kept_.times = std::min(2 * kept_.times, kMostTimes);
+  kept_.times = std::min(2 * kept_.times, kMaxTimes);
 }
 
 void ServedComm::setContexts(Job::Context first) {

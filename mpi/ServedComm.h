@@ -156,7 +156,7 @@ private:
   explicit ServedComm(Job &job) : job_(job) {}
   static constexpr uint32_t kOfEach =
       8; ///< contexts of a new communicator: its own, and for duplicates
-  static constexpr uint32_t kFirstTimes = 4, kMostTimes = 1024;
+  static constexpr uint32_t kFirstTimes = 4, kMaxTimes = 1024;
 
   /// The last call of a kind. No operation: the same words may mean another call.
   struct Quick {

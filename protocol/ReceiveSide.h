@@ -111,7 +111,7 @@ public:
 
 private:
   static constexpr uint32_t kPollsBeforeWithdrawing = 16;
-  static constexpr uint32_t kMostLate = 8;
+  static constexpr uint32_t kMaxLate = 8;
   static constexpr uint32_t kSpareKiB =
       64; ///< takes a receiver as long as to have the sender write
   static constexpr uint64_t kPartBytes = 512 << 10; ///< at most, of a message that is combined
@@ -297,8 +297,8 @@ template <typename Wire> void ReceiveSide<Wire>::updateThrottle() {
 template <typename Wire> void ReceiveSide<Wire>::noteArrival(uint64_t bytes, bool wasLate) {
   if (bytes <= context_.limits.eagerBytes || bytes > wire_.longestEagerBytes())
     return;
-  lateness_ = wasLate ? std::min(lateness_ + 1, kMostLate) : lateness_ - std::min(lateness_, 1u);
-  if (lateness_ == (postsLate_ ? 0 : kMostLate))
+  lateness_ = wasLate ? std::min(lateness_ + 1, kMaxLate) : lateness_ - std::min(lateness_, 1u);
+  if (lateness_ == (postsLate_ ? 0 : kMaxLate))
     wire_.setPostsLate(postsLate_ = !postsLate_);
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 // Of runs that failed. What is older is not looked up any more: a rank that is so many runs ahead
 // of another has filled the window of each peer that is behind.
-constexpr size_t kMostRuns = 32 << 10;
+constexpr size_t kMaxRuns = 32 << 10;
 
 } // namespace
 
@@ -33,7 +33,7 @@ bool RemoteWorker::note(const Tag *scope, const Fault &fault) {
     isNew = failedRuns_.emplace(run, known).second;
     if (isNew)
       failedRunsInOrder_.push_back(run);
-    if (failedRunsInOrder_.size() > kMostRuns) {
+    if (failedRunsInOrder_.size() > kMaxRuns) {
       failedRuns_.erase(failedRunsInOrder_.front());
       failedRunsInOrder_.pop_front();
     }

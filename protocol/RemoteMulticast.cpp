@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kHeadBytes = sizeof(Header) + sizeof(MulticastBody);
 // A long message waits so long for the last receiver to want it; then it goes to one at a time.
-constexpr std::chrono::nanoseconds kMostWaiting = std::chrono::milliseconds(20);
+constexpr std::chrono::nanoseconds kMaxWaiting = std::chrono::milliseconds(20);
 
 bool isAlike(const Payload &a, const Payload &b) {
   return a.bytes == b.bytes && a.count == b.count && a.always == b.always &&
@@ -202,7 +202,7 @@ bool RemoteChannels::finish(MulticastRequest &request) {
 // Each receiver is asked; none is to read the message, or to be written.
 void RemoteChannels::requestAll(MulticastRequest &request) {
   request.state = MulticastRequest::State::Requested;
-  request.until = Clock::now() + kMostWaiting;
+  request.until = Clock::now() + kMaxWaiting;
   request.sentBytes = 0;
   for (size_t i = 0; i < request.ends.size(); ++i) {
     End &end = *request.ends[i];

@@ -8,7 +8,7 @@ namespace colldsl::sim {
 namespace {
 
 constexpr uint64_t kLatestNs = uint64_t{1} << 61; ///< 73 years; sums of two do not overflow
-constexpr size_t kMostNotes = 10;
+constexpr size_t kMaxNotes = 10;
 
 Status checkNetwork(const Workload &workload, const SimulateOptions &options) {
   const NetworkOptions &network = options.network;
@@ -91,7 +91,7 @@ template <bool kPlain> Status Engine<kPlain>::stuck() const {
   std::vector<Diagnostic> found;
   uint64_t roots = 0;
   auto tell = [&](uint32_t vertex, const std::string &why) {
-    if (++roots <= kMostNotes)
+    if (++roots <= kMaxNotes)
       found.push_back(
           Diagnostic::note(locOf(workload_, vertex), concat(nameOf(workload_, vertex), " ", why)));
   };
@@ -123,8 +123,8 @@ template <bool kPlain> Status Engine<kPlain>::stuck() const {
                                               workload_.numOps, " ops cannot finish")
                                      : concat("a message is never received"));
   error.notes = std::move(found);
-  if (roots > kMostNotes)
-    error.notes.push_back(Diagnostic::note({}, concat("and ", roots - kMostNotes, " more")));
+  if (roots > kMaxNotes)
+    error.notes.push_back(Diagnostic::note({}, concat("and ", roots - kMaxNotes, " more")));
   return error;
 }
 

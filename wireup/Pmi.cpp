@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
 // Of a line; and in it besides the name of the space and the value, a key of 64 included.
-constexpr size_t kLongestLine = 1000, kMostBesides = 100;
+constexpr size_t kLongestLine = 1000, kMaxBesides = 100;
 
 /// The number in a variable of the environment; nothing: it is not there, or none.
 std::optional<uint32_t> numberIn(const char *variable) {
@@ -72,7 +72,7 @@ public:
       return said.status();
     space_ = wordOf(*said, "kvsname");
     // The line of a put, too, must fit into what Hydra 4.2 keeps for one.
-    size_t besides = kMostBesides + space_.size();
+    size_t besides = kMaxBesides + space_.size();
     longestValue_ = std::min(longestValue_, kLongestLine - std::min(kLongestLine, besides));
     return longestValue_ >= 4 && !space_.empty()
                ? Status()

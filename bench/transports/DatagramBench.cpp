@@ -97,7 +97,7 @@ private:
   datagram::Socket socket_;
   network::CarrierReader *reader_ = nullptr;
   std::deque<sockaddr_in> names_;
-  std::array<std::array<std::byte, datagram::kMostPacketBytes>, 16> memory_;
+  std::array<std::array<std::byte, datagram::kMaxPacketBytes>, 16> memory_;
   std::array<iovec, 16> pieces_;
   std::array<mmsghdr, 16> slots_ = {};
 };

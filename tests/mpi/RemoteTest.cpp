@@ -20,7 +20,7 @@ using protocol::CompletionCounter;
 constexpr Rank kThere{1}, kHere{0};
 constexpr uint32_t kContext = 1, kStream = RemoteRanks::kPlansOf | 2;
 constexpr uint32_t kMessageBytes = 4;
-constexpr uint32_t kMostAhead = (1 << 20) / (kMessageBytes + network::kUnitsPerMessage);
+constexpr uint32_t kMaxAhead = (1 << 20) / (kMessageBytes + network::kUnitsPerMessage);
 
 enum class Way : uint8_t { Mpi, Network };
 
@@ -156,7 +156,7 @@ TEST_P(RemoteOf, whateverTheOrder) {
 }
 
 TEST_P(RemoteOf, whoRunsAheadIsHeldBack) {
-  constexpr uint32_t kMany = 3 * kMostAhead;
+  constexpr uint32_t kMany = 3 * kMaxAhead;
   std::deque<End> ends;
   for (uint32_t m = 0; m < kMany; ++m)
     ends.emplace_back(kMessageBytes, 1, m, counter).fill(sends() ? uint8_t(m) : 0);
@@ -164,7 +164,7 @@ TEST_P(RemoteOf, whoRunsAheadIsHeldBack) {
     for (End &end : ends)
       post(end);
     meet();
-    EXPECT_GE(counter.outstanding, kMany - kMostAhead);
+    EXPECT_GE(counter.outstanding, kMany - kMaxAhead);
   } else {
     meet();
     for (End &end : ends)
@@ -371,7 +371,7 @@ TEST_P(RemoteOf, failuresAreToldOncePerRun) {
 
 // A rank may be as many runs behind as windows have room for.
 TEST_P(RemoteOf, failuresAreKeptAsLongAsARankMayBeBehind) {
-  constexpr uint32_t kLast = kMostAhead;
+  constexpr uint32_t kLast = kMaxAhead;
   if (sends())
     for (uint32_t run = 0; run <= kLast; ++run)
       worker.report({kContext, kStream, run, 0}, {kHere, kNoOp, "out of luck"}, std::array{kThere});
@@ -497,7 +497,7 @@ TEST_P(RemoteOf, whatHasArrivedIsMatched) {
 
 // Else a receiver that never looks would hold its sender up once a window is full.
 TEST_P(RemoteOf, whatIsOverIsThrownAwayOnceMuchHasGathered) {
-  constexpr uint32_t kAtOnce = kMostAhead / 2;
+  constexpr uint32_t kAtOnce = kMaxAhead / 2;
   keepsSomething = true;
   constexpr uint32_t kOther = 1u << 30;
   protocol::RunProgress progress(Job::current()->worker().progressTable(),

@@ -110,7 +110,7 @@ TEST(Multicast, longMessagesAreSaidOnce) {
 }
 
 // What the four sets hold at a root, or at a member, and what every carrier has.
-constexpr uint64_t kMostMemory =
+constexpr uint64_t kMaxMemory =
     16 * (datagram::kMulticastBodyBytes + datagram::kMulticastHeadBytes) + 16 * 9216 + 200'000;
 
 class MulticastWeather : public testing::TestWithParam<double> {};
@@ -133,7 +133,7 @@ TEST_P(MulticastWeather, everyByteIsRight) {
     EXPECT_GE(counts.again, loss < 0.01 ? 0u : 10u);
     EXPECT_EQ(counts.forwarded, 0u) << "no reason to give it up";
     for (uint32_t r = 0; r < ranks.numRanks(); ++r)
-      EXPECT_LT(ranks.carrier(r).bytes(), kMostMemory) << r;
+      EXPECT_LT(ranks.carrier(r).bytes(), kMaxMemory) << r;
   }
 }
 

@@ -92,7 +92,7 @@ TEST(SendQueue, holdsAPowerOfTwo) {
   verbs::SendQueue queue(0, 48);
   EXPECT_TRUE(queue.fits(32, 1));
   EXPECT_FALSE(queue.fits(33, 1));
-  EXPECT_TRUE(verbs::SendQueue(0, 64).fits(verbs::SendQueue::kMostRequests, 1));
+  EXPECT_TRUE(verbs::SendQueue(0, 64).fits(verbs::SendQueue::kMaxRequests, 1));
 }
 
 // As tests/rdma/more-devices makes them.

@@ -23,7 +23,7 @@ namespace colldsl::tools {
 namespace {
 
 // More complaints than these tell nothing new.
-constexpr size_t kMostComplaints = 4;
+constexpr size_t kMaxComplaints = 4;
 
 /// A flag that processes forked later share.
 class SharedFlag {
@@ -53,7 +53,7 @@ Status failureOf(const std::vector<RankOutcome> &outcomes) {
     return first;
   Diagnostic d = first.diagnostic();
   std::set<std::string> told{d.message};
-  for (uint32_t r = 0; r < outcomes.size() && told.size() <= kMostComplaints; ++r)
+  for (uint32_t r = 0; r < outcomes.size() && told.size() <= kMaxComplaints; ++r)
     if (!outcomes[r].status && told.insert(outcomes[r].status.message()).second)
       d.notes.push_back(
           Diagnostic::note({}, "rank " + std::to_string(r) + ": " + outcomes[r].status.message()));

@@ -12,7 +12,7 @@ namespace colldsl::datagram {
 namespace {
 
 constexpr uint32_t kIpAndUdpBytes = 28;
-constexpr uint32_t kMostBlindPolls = 8;
+constexpr uint32_t kMaxBlindPolls = 8;
 // A new peer is far or near.
 constexpr TimeNs kMeasuring = 100'000'000;
 // A part of a frame that is worth a packet.
@@ -29,10 +29,10 @@ sockaddr_in nameOf(in_addr_t address, in_port_t port) {
 } // namespace
 
 DatagramCarrier::DatagramCarrier(Rank self, const Options &options, Calls &calls)
-    : self_(self), options_(options), calls_(calls), received_(size_t{kBatch} * kMostPacketBytes) {
+    : self_(self), options_(options), calls_(calls), received_(size_t{kBatch} * kMaxPacketBytes) {
   capabilities_.name = "datagram";
   for (uint32_t i = 0; i < kBatch; ++i) {
-    slotMemory_[i] = {received_.data() + size_t{i} * kMostPacketBytes, kMostPacketBytes};
+    slotMemory_[i] = {received_.data() + size_t{i} * kMaxPacketBytes, kMaxPacketBytes};
     slots_[i].msg_hdr.msg_iov = &slotMemory_[i];
     slots_[i].msg_hdr.msg_iovlen = 1;
     pieces_[i][0] = {&headers_[i], sizeof headers_[i]};
@@ -67,7 +67,7 @@ Status DatagramCarrier::openSockets() {
   if (!pulse)
     return pulse.status();
   pulse_ = pulse.take();
-  uint32_t most = std::min(mtuOf(address) - kIpAndUdpBytes, kMostPacketBytes);
+  uint32_t most = std::min(mtuOf(address) - kIpAndUdpBytes, kMaxPacketBytes);
   chance_ = static_cast<uint32_t>(place_.token);
   place_.address = address.s_addr;
   place_.port = socket->name.sin_port;
@@ -114,7 +114,7 @@ Status DatagramCarrier::reach(network::Peer &peer, const network::RankAddress &r
   if (rankAddress.addressBytes != sizeof there)
     return Status::error("it has no address for datagrams");
   std::memcpy(&there, rankAddress.address.data(), sizeof there);
-  if (there.packetBytes < kLeastPacketBytes || there.packetBytes > kMostPacketBytes)
+  if (there.packetBytes < kLeastPacketBytes || there.packetBytes > kMaxPacketBytes)
     return Status::error("it takes no packets of " + std::to_string(there.packetBytes) + " bytes");
   flows_.push_back(
       std::make_unique<Flow>(peer, options_, std::min(there.packetBytes, place_.packetBytes)));
@@ -157,7 +157,7 @@ Result<network::Region> DatagramCarrier::registerMemory(const iovec &, network::
 
 std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
   readClock();
-  blindPolls_ = kMostBlindPolls; // after a sleep the clock is read first
+  blindPolls_ = kMaxBlindPolls; // after a sleep the clock is read first
   return Wait{multicast_.waitFile(socket_),
               std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - now_, 0))};
 }
@@ -180,7 +180,7 @@ void DatagramCarrier::readClock() {
 }
 
 bool DatagramCarrier::poll() {
-  if (++blindPolls_ > kMostBlindPolls)
+  if (++blindPolls_ > kMaxBlindPolls)
     readClock();
   bool moved = receive();
   if (!stuck_.empty())

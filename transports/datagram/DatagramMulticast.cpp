@@ -79,7 +79,7 @@ DatagramMulticast::found(std::span<network::Peer *const> members) {
   if (partBytes_ < kLeastPartBytes)
     return Status::error("datagrams are too short for groups");
   uint64_t needed = sizeof(JoinRequest) + (members.size() + 1) * sizeof(Rank);
-  if (spoken_.size() == kMostGroups || members.empty() || needed > mostSaidBytes_)
+  if (spoken_.size() == kMaxGroups || members.empty() || needed > mostSaidBytes_)
     return Status::error("too many groups, or members");
   if (Status s = openPlace(); !s)
     return s;
@@ -159,8 +159,8 @@ bool DatagramMulticast::takeJoinRequest(Flow &from, std::span<const std::byte> b
 
 Status DatagramMulticast::join(Flow &root, const JoinRequest &request, std::vector<Rank> ranks) {
   auto self = std::find(ranks.begin(), ranks.end(), carrier_.self_);
-  bool isFine = ranks[0] == root.peer.rank && self != ranks.end() && request.group < kMostGroups &&
-                request.partBytes >= kLeastPartBytes && request.partBytes <= kMostPacketBytes &&
+  bool isFine = ranks[0] == root.peer.rank && self != ranks.end() && request.group < kMaxGroups &&
+                request.partBytes >= kLeastPartBytes && request.partBytes <= kMaxPacketBytes &&
                 (ntohl(request.address) & kScopeMask) == kScope && request.port != 0;
   if (!isFine || !carrier_.options_.multicast)
     return Status::error("it cannot join");
@@ -181,7 +181,7 @@ Result<DatagramMulticast::Listener *> DatagramMulticast::listenTo(Flow &root,
   for (Listener &known : listeners_)
     if (known.root == &root)
       return &known;
-  if (listeners_.size() == kMostListeners)
+  if (listeners_.size() == kMaxListeners)
     return Status::error("too many roots");
   sockaddr_in group = {};
   group.sin_family = AF_INET;
@@ -191,7 +191,7 @@ Result<DatagramMulticast::Listener *> DatagramMulticast::listenTo(Flow &root,
   if (!file)
     return file.status();
   listeners_.push_back({*file, request.token, &root, {}});
-  listeners_.back().groups.resize(kMostGroups);
+  listeners_.back().groups.resize(kMaxGroups);
   if (waitFile_ >= 0)
     addToWait(*file);
   return &listeners_.back();

@@ -87,8 +87,8 @@ public:
   uint64_t bytes() const;
 
 private:
-  static constexpr uint32_t kMostGroups = 16;    ///< of one root
-  static constexpr uint32_t kMostListeners = 16; ///< roots
+  static constexpr uint32_t kMaxGroups = 16;    ///< of one root
+  static constexpr uint32_t kMaxListeners = 16; ///< roots
   static constexpr uint32_t kNoPlace = UINT32_MAX;
 
   /// A group that this rank speaks to.

@@ -8,7 +8,7 @@ namespace {
 // For data that no receiver is known to wait for, the sender probes so much later than a waiting
 // receiver would.
 constexpr TimeNs kTailFactor = 4;
-constexpr uint32_t kMostRoundTripUs = 10'000'000;
+constexpr uint32_t kMaxRoundTripUs = 10'000'000;
 
 uint32_t microseconds(TimeNs time) { return static_cast<uint32_t>(time / 1000); }
 
@@ -183,7 +183,7 @@ void Flow::noteHeader(const PacketHeader &header, TimeNs now, bool isNow) {
   if (!isNow || (header.flags & kHasEcho) == 0)
     return;
   uint32_t tookUs = microseconds(now) - header.echo;
-  if (tookUs < kMostRoundTripUs)
+  if (tookUs < kMaxRoundTripUs)
     pace.note(TimeNs{tookUs} * 1000);
 }
 

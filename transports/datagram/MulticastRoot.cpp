@@ -78,11 +78,11 @@ MulticastHeader DatagramMulticast::headerOf(const Spoken &group, const Multicast
 
 /// Packets to all, or to one.
 struct DatagramMulticast::Batch {
-  static constexpr uint32_t kMost = 16;
-  std::array<PacketHeader, kMost> headers;
-  std::array<MulticastHeader, kMost> multicasts;
-  std::array<std::array<iovec, 4>, kMost> pieces;
-  std::array<mmsghdr, kMost> messages = {};
+  static constexpr uint32_t kMax = 16;
+  std::array<PacketHeader, kMax> headers;
+  std::array<MulticastHeader, kMax> multicasts;
+  std::array<std::array<iovec, 4>, kMax> pieces;
+  std::array<mmsghdr, kMax> messages = {};
   uint32_t count = 0;
 
   void add(const PacketHeader &header, const MulticastHeader &multicast, sockaddr_in &to,
@@ -135,7 +135,7 @@ uint32_t DatagramMulticast::sayParts(Spoken &group, MulticastChannel &channel, u
     batch.add(header, headerOf(group, channel, part), one ? one->address : address_,
               std::span(pieces).first(count));
     ++said;
-    if (batch.count == Batch::kMost)
+    if (batch.count == Batch::kMax)
       send(batch);
   }
   send(batch);

@@ -15,8 +15,8 @@ constexpr uint32_t kBytesPerAck = kFlightBytes / 4;
 constexpr TimeNs kTailFactor = 4;
 // What then does not come by multicast never will: of parts of which each third one gets lost one
 // is lost so often in a row with a probability of 2e-16.
-constexpr uint32_t kMostTimesAgain = 32;
-constexpr uint32_t kMostDeafInRow = 16;
+constexpr uint32_t kMaxTimesAgain = 32;
+constexpr uint32_t kMaxDeafInRow = 16;
 
 } // namespace
 
@@ -115,7 +115,7 @@ bool MulticastSender::takeNack(uint32_t place, const MulticastGap &gap, TimeNs n
     return true;
   deaf.row = gap.number == deaf.number + 1 ? deaf.row + 1 : 1;
   deaf.number = gap.number;
-  hasMoved_ |= deaf.row > kMostDeafInRow;
+  hasMoved_ |= deaf.row > kMaxDeafInRow;
   return true;
 }
 
@@ -125,7 +125,7 @@ MulticastChannel *MulticastSender::takeWanted() {
     if (wantedFrom_ < base_ || found.wanted == 0)
       continue;
     found.timesAgain += found.askers > 1;
-    hasMoved_ |= found.timesAgain > kMostTimesAgain;
+    hasMoved_ |= found.timesAgain > kMaxTimesAgain;
     ++wantedFrom_;
     return &found;
   }

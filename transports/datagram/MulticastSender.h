@@ -29,10 +29,10 @@ inline constexpr uint32_t kMulticastSets = 4;
 inline constexpr uint32_t kChannelsPerSet = 4;
 inline constexpr uint32_t kMulticastChannels = kMulticastSets * kChannelsPerSet;
 /// Of a frame: its parts are counted in 64 bits.
-inline constexpr uint32_t kMostCastParts = 64;
+inline constexpr uint32_t kMaxCastParts = 64;
 /// The first parts, so many of them, as bits.
 constexpr uint64_t maskOf(uint32_t parts) {
-  return parts >= kMostCastParts ? ~uint64_t{0} : (uint64_t{1} << parts) - 1;
+  return parts >= kMaxCastParts ? ~uint64_t{0} : (uint64_t{1} << parts) - 1;
 }
 /// What a channel holds of a message, and what is in front of it.
 inline constexpr uint32_t kMulticastBodyBytes = 16 << 10;
@@ -40,7 +40,7 @@ inline constexpr uint32_t kMulticastHeadBytes = 64;
 
 /// The longest frame in parts of so many bytes.
 constexpr uint32_t multicastFrameBytes(uint32_t partBytes) {
-  uint32_t most = kMostCastParts * partBytes;
+  uint32_t most = kMaxCastParts * partBytes;
   return most < kMulticastBodyBytes + kMulticastHeadBytes
              ? most
              : kMulticastBodyBytes + kMulticastHeadBytes;

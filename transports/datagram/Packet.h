@@ -15,9 +15,9 @@ namespace colldsl::datagram {
 /// Packets that a sender may have said and not heard of.
 inline constexpr uint32_t kWindow = 64;
 /// The longest datagram, header included, that is sent or taken.
-inline constexpr uint32_t kMostPacketBytes = 9216;
+inline constexpr uint32_t kMaxPacketBytes = 9216;
 /// The longest frame that is put together.
-inline constexpr uint32_t kMostFrameBytes = (64 << 10) + 64;
+inline constexpr uint32_t kMaxFrameBytes = (64 << 10) + 64;
 
 enum class PacketKind : uint8_t {
   Data,   ///< part of a frame

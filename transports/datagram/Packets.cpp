@@ -7,7 +7,7 @@ namespace colldsl::datagram {
 namespace {
 
 // Batches in a row; then others get their turn.
-constexpr int kMostLooks = 4;
+constexpr int kMaxLooks = 4;
 constexpr TimeNs kParting = 100'000'000;
 
 std::span<const std::byte> bodyOf(const OutPacket &packet) {
@@ -123,13 +123,13 @@ void DatagramCarrier::say(Flow &flow, PacketKind kind, uint8_t flags, std::span<
 // True: something came.
 template <typename Take> bool DatagramCarrier::receiveOn(int file, Take takeOne) {
   bool moved = false;
-  for (int look = 0; look < kMostLooks && !isBroken_; ++look) {
+  for (int look = 0; look < kMaxLooks && !isBroken_; ++look) {
     int count = calls_.receive(file, slots_.data(), kBatch);
     if (count < 0 && !isNotNow(count) && !isLoss(count))
       breakDown("receive", count);
     for (int i = 0; i < count; ++i)
-      takeOne(std::span<const std::byte>(received_.data() + size_t(i) * kMostPacketBytes,
-                                         std::min(slots_[size_t(i)].msg_len, kMostPacketBytes)));
+      takeOne(std::span<const std::byte>(received_.data() + size_t(i) * kMaxPacketBytes,
+                                         std::min(slots_[size_t(i)].msg_len, kMaxPacketBytes)));
     moved |= count > 0;
     if (count < static_cast<int>(kBatch))
       break;

@@ -48,7 +48,7 @@ void Pulse::attendBy(std::function<void()> attend) {
 }
 
 void Pulse::answerAll() {
-  std::byte datagram[kMostPacketBytes];
+  std::byte datagram[kMaxPacketBytes];
   pollfd files[] = {{socket_, POLLIN, 0}, {end_, POLLIN, 0}};
   while (files[1].revents == 0) {
     sockaddr_in from = {};

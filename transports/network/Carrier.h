@@ -29,7 +29,7 @@ struct Frame;
 struct Peer;
 
 /// Of one read or write, at most.
-inline constexpr uint32_t kMostPieces = 32;
+inline constexpr uint32_t kMaxPieces = 32;
 
 /// What a carrier can do for us.
 struct Capabilities {
@@ -87,8 +87,8 @@ struct Move : Operation {
 
 /// The two ends of a read or a write.
 struct MoveSpec {
-  iovec pieces[kMostPieces] = {}; ///< here
-  void *descriptors[kMostPieces] = {};
+  iovec pieces[kMaxPieces] = {}; ///< here
+  void *descriptors[kMaxPieces] = {};
   uint32_t count = 0;
   uint64_t address = 0;                       ///< there
   std::span<const RemoteIov> remoteIovs = {}; ///< of a write, in place of `address`; of all bytes
@@ -134,7 +134,7 @@ public:
 
   const Capabilities &capabilities() const { return capabilities_; }
 
-  /// Where others find it: at most RankAddress::kMostAddressBytes.
+  /// Where others find it: at most RankAddress::kMaxAddressBytes.
   virtual Result<std::vector<std::byte>> address() const = 0;
 
   /// Before all below. `reader` outlives it.

@@ -12,7 +12,7 @@ namespace colldsl::network {
 namespace {
 
 // Guests that have not said the token yet: half of the files that a process mostly may have.
-constexpr std::ptrdiff_t kMostUnknown = 512;
+constexpr std::ptrdiff_t kMaxUnknown = 512;
 
 constexpr char kDisconnected = 0, kFailed = 1;
 
@@ -112,7 +112,7 @@ void ProcessMonitor::acceptAll() {
 // The last to come may be a rank that will identify itself soon; the first one had the time.
 void ProcessMonitor::limitUnknown() {
   auto isUnknown = [](const Connection &connection) { return connection.rank == kNoRank; };
-  if (std::count_if(connections_.begin(), connections_.end(), isUnknown) <= kMostUnknown)
+  if (std::count_if(connections_.begin(), connections_.end(), isUnknown) <= kMaxUnknown)
     return;
   auto first = std::find_if(connections_.begin(), connections_.end(), isUnknown);
   auto place = static_cast<size_t>(first - connections_.begin());

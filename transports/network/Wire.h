@@ -78,7 +78,7 @@ struct RemoteIov {
   uint64_t bytes;
 };
 /// Of one place, at most.
-inline constexpr uint32_t kMostRemoteIovs = 15;
+inline constexpr uint32_t kMaxRemoteIovs = 15;
 
 struct CloseBody {
   uint64_t multicasts; ///< frames of the stream that the receiver was sent together with others
@@ -115,12 +115,12 @@ struct FailureBody {
 
 /// Where a rank is, and what proves to it that one is of its job.
 struct RankAddress {
-  static constexpr uint32_t kMostAddressBytes = 96;
+  static constexpr uint32_t kMaxAddressBytes = 96;
   uint64_t token = 0;
   Address monitorAddress;
   uint16_t monitorPort = 0; ///< in network order
   uint16_t addressBytes = 0;
-  std::array<std::byte, kMostAddressBytes> address = {};
+  std::array<std::byte, kMaxAddressBytes> address = {};
 };
 
 } // namespace colldsl::network

@@ -51,7 +51,7 @@ constexpr uint32_t kRxmFrameBytes = 16000;
 
 // Its file stays readable for good once there were events: a thread that waits for it does not
 // sleep. Some microseconds each that is better than a nap, for as long as long messages take.
-constexpr uint32_t kMostAsked = 200;
+constexpr uint32_t kMaxAsked = 200;
 constexpr const char *kNeverIdle = "net";
 
 uint64_t randomWord() {
@@ -149,7 +149,7 @@ void Fabric::notePowers(const Options &options) {
   if (providerName().find("ofi_rxm") != std::string::npos)
     capabilities_.frameBytes = kRxmFrameBytes;
   capabilities_.pieces = static_cast<uint32_t>(
-      std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{network::kMostPieces})));
+      std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{network::kMaxPieces})));
   capabilities_.moves =
       options.direct && (info_->caps & FI_RMA) != 0 && domain.cq_data_size >= kDataBytes;
   capabilities_.byAddress = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
@@ -264,7 +264,7 @@ std::optional<network::Carrier::Wait> Fabric::ifIdle() {
   fid *queue = &queue_->fid;
   if (fi_trywait(fabric_.get(), &queue, 1) != FI_SUCCESS)
     return std::nullopt;
-  if (providerName() == kNeverIdle && ++asked_ > kMostAsked)
+  if (providerName() == kNeverIdle && ++asked_ > kMaxAsked)
     return network::Carrier::Wait{-1, kBlindSleep};
   return network::Carrier::Wait{waitFd_};
 }

@@ -15,7 +15,7 @@ using network::Peer;
 using network::PostResult;
 
 // Looks at the queue in a row; then others get their turn.
-constexpr int kMostLooks = 4;
+constexpr int kMaxLooks = 4;
 constexpr size_t kEntries = 16;
 
 Operation &operationOf(void *context) { return *static_cast<Operation *>(context); }
@@ -93,13 +93,13 @@ PostResult OfiCarrier::inject(Peer &to, std::span<const std::byte> frame) {
 
 PostResult OfiCarrier::read(Move &move, const MoveSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
-  void *descriptors[network::kMostPieces];
+  void *descriptors[network::kMaxPieces];
   return offered(calls_.read(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
 }
 
 PostResult OfiCarrier::write(Move &move, const MoveSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
-  void *descriptors[network::kMostPieces];
+  void *descriptors[network::kMaxPieces];
   return offered(calls_.write(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
 }
 
@@ -194,7 +194,7 @@ void OfiCarrier::abandon() {
 bool OfiCarrier::poll() {
   bool moved = false;
   fi_cq_data_entry entries[kEntries];
-  for (int look = 0; look < kMostLooks; ++look) {
+  for (int look = 0; look < kMaxLooks; ++look) {
     ssize_t count = calls_.readQueue(fabric_->queue(), entries, kEntries);
     for (ssize_t i = 0; i < count; ++i)
       take(entries[i]);

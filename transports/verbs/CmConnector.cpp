@@ -206,7 +206,7 @@ Status CmConnector::makePair(CmLink &link) {
 
 // `greeting` outlives them.
 rdma_conn_param CmConnector::termsOf(const CmLink &link, const Greeting &greeting) const {
-  auto reads = [](int most) { return static_cast<uint8_t>(std::min(most, kMostReads)); };
+  auto reads = [](int most) { return static_cast<uint8_t>(std::min(most, kMaxReads)); };
   rdma_conn_param terms = {};
   terms.qp_num = link.pair->qp_num;
   terms.private_data = &greeting;

@@ -13,7 +13,7 @@
 namespace colldsl::verbs {
 
 /// Reads of one end's memory at once. More make nothing faster.
-inline constexpr int kMostReads = 16;
+inline constexpr int kMaxReads = 16;
 
 /// This end of a connection.
 class Link {

@@ -6,7 +6,7 @@ namespace colldsl::verbs {
 namespace {
 
 constexpr std::chrono::nanoseconds kFirstPatience = std::chrono::milliseconds(10);
-constexpr std::chrono::nanoseconds kMostPatience = std::chrono::milliseconds(500);
+constexpr std::chrono::nanoseconds kMaxPatience = std::chrono::milliseconds(500);
 
 } // namespace
 
@@ -79,7 +79,7 @@ Handshake::Step Handshake::onConfirm(const HandshakeMessage &message) {
 std::optional<HandshakeMessage> Handshake::again(Clock::time_point now) {
   if (now < nextAt())
     return std::nullopt;
-  patience_ = std::min(2 * patience_, kMostPatience);
+  patience_ = std::min(2 * patience_, kMaxPatience);
   nextAt_ = now + patience_;
   return open_;
 }

@@ -19,15 +19,15 @@ inline constexpr uint32_t kInlineBytes = 128;
 
 class SendQueue {
 public:
-  static constexpr uint32_t kMostRequests = 48; ///< of a chain
-  static constexpr uint32_t kMostPieces = 128;  ///< of memory, in a chain
+  static constexpr uint32_t kMaxRequests = 48; ///< of a chain
+  static constexpr uint32_t kMaxPieces = 128;  ///< of memory, in a chain
 
   /// Holds `most` requests at once. Completions tell `handle`.
   SendQueue(uint64_t handle, uint32_t most) : handle_(handle), operations_(std::bit_floor(most)) {}
 
   bool fits(uint32_t requests, uint32_t pieces) const {
-    return open() + requests <= operations_.size() && waiting_ + requests <= kMostRequests &&
-           numPieces_ + pieces <= kMostPieces;
+    return open() + requests <= operations_.size() && waiting_ + requests <= kMaxRequests &&
+           numPieces_ + pieces <= kMaxPieces;
   }
   /// Requests that are not done.
   uint32_t open() const { return next_ - done_; }
@@ -56,9 +56,9 @@ public:
 
 private:
   struct Chain {
-    std::array<ibv_send_wr, kMostRequests> requests;
-    std::array<ibv_sge, kMostPieces> pieces;
-    std::array<std::array<std::byte, kInlineBytes>, kMostRequests> inlined;
+    std::array<ibv_send_wr, kMaxRequests> requests;
+    std::array<ibv_sge, kMaxPieces> pieces;
+    std::array<std::array<std::byte, kInlineBytes>, kMaxRequests> inlined;
   };
 
   uint64_t handle_;

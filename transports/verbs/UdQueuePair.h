@@ -21,7 +21,7 @@ struct UdAddress {
   uint16_t lid = 0;
   uint16_t unused = 0;
 };
-static_assert(sizeof(UdAddress) <= network::RankAddress::kMostAddressBytes);
+static_assert(sizeof(UdAddress) <= network::RankAddress::kMaxAddressBytes);
 
 class UdQueuePair {
 public:

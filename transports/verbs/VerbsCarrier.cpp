@@ -21,7 +21,7 @@ using network::Peer;
 using network::PostResult;
 
 // Looks at the queue in a row; then others get their turn.
-constexpr int kMostLooks = 4;
+constexpr int kMaxLooks = 4;
 constexpr int kCompletions = 16;
 // Of memory, of one request: each makes all requests of a device longer.
 constexpr uint32_t kPiecesPerRequest = 8;
@@ -67,7 +67,7 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
   options_.receives =
       std::min(options.receives, static_cast<uint32_t>(device_->limits().max_srq_wr));
-  auto receives = std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMost - 1);
+  auto receives = std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMax - 1);
   options_.framesPerPeer = std::clamp(options.framesPerPeer, 1u, receives - Credits::kSpare);
   auto pieces = static_cast<uint32_t>(
       std::min(device_->limits().max_sge, std::max(1, device_->limits().max_sge_rd)));
@@ -123,10 +123,10 @@ Status VerbsCarrier::probe() {
   if (device_->isIwarp() && capabilities_.injectBytes < sizeof(Note))
     return Status::error("the device takes no bytes inside requests");
   capabilities_.name = "verbs";
-  uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, Parts::kMostOfLength);
+  uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, Parts::kMaxOfLength);
   capabilities_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
-  capabilities_.pieces = std::min(network::kMostPieces, piecesPerRequest_ * parts);
-  capabilities_.remoteIovs = std::min(network::kMostRemoteIovs, parts);
+  capabilities_.pieces = std::min(network::kMaxPieces, piecesPerRequest_ * parts);
+  capabilities_.remoteIovs = std::min(network::kMaxRemoteIovs, parts);
   capabilities_.gathers = true;
   capabilities_.moves = options_.direct;
   capabilities_.byAddress = capabilities_.local = capabilities_.pins = true;
@@ -523,7 +523,7 @@ bool VerbsCarrier::poll() {
     take(completion);
   bool moved = !early.empty();
   ibv_wc completions[kCompletions];
-  for (int look = 0, count = kCompletions; look < kMostLooks && count == kCompletions; ++look) {
+  for (int look = 0, count = kCompletions; look < kMaxLooks && count == kCompletions; ++look) {
     count = calls_.pollQueue(device_->queue(), kCompletions, completions);
     for (int i = 0; i < count; ++i)
       take(completions[i]);
