@@ -105,7 +105,7 @@ uint32_t peerBlock(uint32_t from, uint32_t to, uint32_t ranks) {
 
 } // namespace
 
-uint32_t assignChannels(Nodes &nodes, uint32_t lanes) {
+uint32_t assignChannels(Nodes &nodes, uint32_t channelsPerBlock) {
   auto ranks = index32(nodes.perRank.size());
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> messages; // per pair of ranks
   std::vector<uint32_t> sendPeers(ranks), recvPeers(ranks);
@@ -121,9 +121,9 @@ uint32_t assignChannels(Nodes &nodes, uint32_t lanes) {
     if (node.kind != StepKind::Send)
       continue;
     uint32_t to = nodes[node.partner].rank;
-    uint32_t lane = node.message % lanes;
+    uint32_t inBlock = node.message % channelsPerBlock;
     uint32_t block = isSplit ? peerBlock(node.rank, to, ranks) : 0;
-    node.channel = nodes[node.partner].channel = block * lanes + lane;
+    node.channel = nodes[node.partner].channel = block * channelsPerBlock + inBlock;
     most = std::max(most, node.channel);
   }
   return most + 1;

@@ -25,7 +25,7 @@ public:
 LocalEndpoint::LocalEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
     : worker_(worker), group_(std::move(group)), guard_(guard),
       open_(worker.world(), worker.rank()) {
-  caps_.name = "lanes";
+  caps_.name = "local";
   caps_.maxInlineBytes = shm::kSlotInlineBytes;
   caps_.eagerBytes = worker.options().eagerBytes;
   caps_.canRead = worker.world().options().singleCopy == shm::SingleCopy::On;

@@ -78,7 +78,7 @@ protected:
 class Halo {
 public:
   Halo(protocol::Worker &worker, uint32_t stream, uint32_t seed)
-      : lanes_(worker), exchange_(worker, 7, stream) {
+      : worker_(worker), exchange_(worker, 7, stream) {
     uint32_t ranks = worker.numRanks(), me = index(worker.rank());
     for (uint32_t peer = 0; peer < ranks; ++peer) {
       add(out_, length(seed, me, peer), peer, true, seed);
@@ -88,13 +88,13 @@ public:
   }
   ~Halo() {
     for (void *memory : shared_)
-      lanes_.release(memory);
+      worker_.release(memory);
   }
 
   void fill(uint32_t run) {
     for (Block &block : out_)
       for (uint64_t i = 0; i < block.bytes; ++i)
-        block.data[block.stride(i)] = value(index(lanes_.rank()), block.peer, run, i);
+        block.data[block.stride(i)] = value(index(worker_.rank()), block.peer, run, i);
     for (Block &block : in_)
       std::memset(block.data, 0xee, 2 * block.bytes);
   }
@@ -102,8 +102,8 @@ public:
   std::string check(uint32_t run) const {
     for (const Block &block : in_)
       for (uint64_t i = 0; i < block.bytes; ++i)
-        if (block.data[block.stride(i)] != value(block.peer, index(lanes_.rank()), run, i))
-          return "rank " + std::to_string(index(lanes_.rank())) + " has a wrong byte " +
+        if (block.data[block.stride(i)] != value(block.peer, index(worker_.rank()), run, i))
+          return "rank " + std::to_string(index(worker_.rank())) + " has a wrong byte " +
                  std::to_string(i) + " of " + std::to_string(block.bytes) + " from rank " +
                  std::to_string(block.peer) + " in run " + std::to_string(run);
     return {};
@@ -136,7 +136,7 @@ private:
     bool isShared = random() % 3 == 0;
     std::byte *data;
     if (isShared) {
-      data = static_cast<std::byte *>(lanes_.allocate(2 * bytes + 1));
+      data = static_cast<std::byte *>(worker_.allocate(2 * bytes + 1));
       shared_.push_back(data);
     } else {
       own_.push_back(std::make_unique<std::byte[]>(2 * bytes + 1));
@@ -156,7 +156,7 @@ private:
       exchange_.recv(Rank{peer}, pieces);
   }
 
-  protocol::Worker &lanes_;
+  protocol::Worker &worker_;
   Exchange exchange_;
   std::vector<Block> out_, in_;
   std::vector<std::unique_ptr<std::byte[]>> own_;

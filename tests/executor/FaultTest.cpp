@@ -168,7 +168,7 @@ TEST(Faults, aRankThatNeverOpensThePlanEndsAllRanks) {
 TEST(Faults, aTimeoutReachesAllRanks) {
   for (const TransportSetup &setup :
        {onFake("fake", {}), onShmThreads("shmThreads", {}), onShmProcesses("shm", {}),
-        onLanesThreads("lanesThreads", {}, {}), onLanesProcesses("lanes", {}, {})}) {
+        onLocalThreads("localThreads", {}, {}), onLocalProcesses("local", {}, {})}) {
     std::string ends = setup.run(4, [](Endpoint &endpoint) -> std::string {
       Ints x(1), y(4);
       LoadedImage image(ringAllgather(4));
@@ -207,7 +207,7 @@ TEST(Faults, aTimeoutReachesAllRanks) {
 // Wrong on one rank only; the others were told that the plan was open.
 TEST(Faults, aBadBindingOnOneRankEndsAllRanks) {
   for (const TransportSetup &setup :
-       {onFake("fake", {}), onShmProcesses("shm", {}), onLanesProcesses("lanes", {}, {})}) {
+       {onFake("fake", {}), onShmProcesses("shm", {}), onLocalProcesses("local", {}, {})}) {
     std::string ends = setup.run(3, [](Endpoint &endpoint) -> std::string {
       Ints x(4), y(12);
       if (endpoint.rank() == Rank{1})
@@ -259,7 +259,7 @@ void killOneOn(const Attach &attach, uint32_t numRanks, Rank victim, const RankB
 
 void killOne(uint32_t numRanks, Rank victim, const RankBody &body) {
   killOneOn({}, numRanks, victim, body);
-  killOneOn(overLanes({}), numRanks, victim, body);
+  killOneOn(overLocalEndpoints({}), numRanks, victim, body);
 }
 
 RankBody loopAndDie(Rank victim, size_t n) {

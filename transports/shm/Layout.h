@@ -89,7 +89,7 @@ struct RankControl {
   std::atomic<uint64_t> bootstrapData; ///< offset of its directory
   std::atomic<uint64_t> progress;      ///< offset of the newest shm::RunCounter, 0: there is none
   std::atomic<int32_t> bell; ///< number of its file in the process, plus one; 0: none, see Bells
-  /// Offset of the newest lane that others made to this rank, 0: there is none. The only
+  /// Offset of the newest FIFO that others made to this rank, 0: there is none. The only
   /// word here that several write.
   alignas(kLineBytes) std::atomic<uint64_t> connectRequests;
   std::atomic<uint32_t> isDead; ///< somebody saw the end of its process

@@ -1,5 +1,5 @@
-// Who moves a long message on a lane. One thread is both ranks, so that it decides who does the
-// next step.
+// The end that moves a long message between ranks of a node. One thread is both ranks, so that it
+// orders their steps.
 #include "protocol/Worker.h"
 
 #include <gtest/gtest.h>
@@ -54,10 +54,10 @@ protected:
     world_ = made.take();
     for (uint32_t r : {0u, 1u})
       world_->control(Rank{r}).pid.store(getpid());
-    protocol::Options ofLanes;
-    ofLanes.singleCopyMinBytes = 1 << 10; // also of 200 pieces
-    there_ = std::make_unique<Worker>(*world_, Rank{0}, ofLanes);
-    here_ = std::make_unique<Worker>(*world_, Rank{1}, ofLanes);
+    protocol::Options copying;
+    copying.singleCopyMinBytes = 1 << 10; // also of 200 pieces
+    there_ = std::make_unique<Worker>(*world_, Rank{0}, copying);
+    here_ = std::make_unique<Worker>(*world_, Rank{1}, copying);
   }
 
   // Both ends of message `number`.
@@ -163,8 +163,8 @@ TEST_F(Movers, moreMessagesThanTicketsAndLines) {
   EXPECT_EQ(from, to);
 }
 
-// What was written can be told only where there is a line for it.
-TEST_F(Movers, aFullLaneWaits) {
+// The end of a write can be sent only where there is a slot for it.
+TEST_F(Movers, aFullFifoWaits) {
   make();
   Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0);
   post(from, to, Mover::Writer);
