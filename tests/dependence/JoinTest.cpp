@@ -177,7 +177,7 @@ std::vector<std::vector<bool>> demandedBy(const std::vector<std::array<int64_t, 
   return order;
 }
 
-TEST(Join, NobodyWaitsForMoreOrLess) {
+TEST(Join, OpsWaitForNeitherMoreNorLess) {
   std::mt19937 random(11);
   size_t joins = 0;
   for (int round = 0; round < 60; ++round) {

@@ -73,7 +73,7 @@ TEST_F(Bind, opsThatTouchBuffersOfOtherRanks) {
             "op 0 touches bytes 0..16 of buffer 1, which has 0 on this rank");
 }
 
-TEST_F(Bind, sizesThatNobodyCanAddress) {
+TEST_F(Bind, sizesBeyondTheAddressSpace) {
   Schedule schedule = ringAllgather(1);
   EXPECT_NE(bind(schedule, {UINT64_MAX, {bound(x_), bound(y_)}, {}}), "");
   EXPECT_NE(bind(schedule, {uint64_t{1} << 57, {bound(x_), bound(y_)}, {}}), "");

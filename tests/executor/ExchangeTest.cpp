@@ -251,7 +251,7 @@ TEST_P(Exchanges, MoveWhileOthersAreWaitedFor) {
 }
 
 // Before it was progressed and after. What comes then is nobody's.
-TEST_P(Exchanges, AreGivenUp) {
+TEST_P(Exchanges, AreCanceled) {
   ASSERT_EQ(onRanks(2,
                     [&](protocol::Worker &worker) -> std::string {
                       Rank peer{1 - index(worker.rank())};
@@ -354,7 +354,7 @@ TEST_P(Exchanges, AreReadWhileTheyAreWritten) {
 }
 
 // One message that goes to several places, whose pieces are cut elsewhere.
-TEST_P(Exchanges, RepeatWhatIsReceived) {
+TEST_P(Exchanges, RepeatTheirReceives) {
   ASSERT_EQ(onRanks(2,
                     [&](protocol::Worker &worker) -> std::string {
                       Rank peer{1 - index(worker.rank())};
@@ -445,7 +445,7 @@ TEST_P(Exchanges, GoOnAfterLengthsThatDiffer) {
 
 // One end of an edge has no bytes: the other one waits for nothing that will not come, and what
 // nobody wants stands in nobody's way.
-TEST_P(Exchanges, AnEndWithoutBytesHoldsNobodyUp) {
+TEST_P(Exchanges, AnEndWithoutBytesDelaysNoOtherRank) {
   constexpr uint32_t kAlone = 3000, kTogether = 9000;
   ASSERT_EQ(
       onRanks(2,
@@ -489,7 +489,7 @@ TEST_P(Exchanges, AnEndWithoutBytesHoldsNobodyUp) {
 
 // Rank 0 has two runs in flight at all times: rank 1 nevertheless learns that the first one is over
 // there, and that nothing comes.
-TEST_P(Exchanges, EndsAreToldWhileOthersAreInFlight) {
+TEST_P(Exchanges, EndsAreReportedWhileOthersAreInFlight) {
   std::atomic<bool> isTold = false;
   ASSERT_EQ(onRanks(2,
                     [&](protocol::Worker &worker) -> std::string {

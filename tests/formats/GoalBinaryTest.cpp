@@ -267,7 +267,7 @@ TEST(GoalBinary, SchedulesComeBackAsTheirGoal) {
   }
 }
 
-TEST(GoalBinary, RefusesWhatGoalCannotSay) {
+TEST(GoalBinary, RefusesOpsThatGoalLacks) {
   Schedule schedule = parse(readGoal("sample.goal"));
   Result<std::vector<std::byte>> bytes = encodeGoal(schedule);
   ASSERT_FALSE(bytes);

@@ -89,7 +89,7 @@ TEST(MscclImport, BuffersAndPromises) {
             "ensures y[0..n] == x[n..2n]@0\nensures y[n..2n] == x[n..2n]@1\n");
 }
 
-TEST(MscclImport, RootsAreSaidOrSeen) {
+TEST(MscclImport, RootsAreStatedOrInferred) {
   Algorithm broadcast = pairOf(Collective::Broadcast);
   EXPECT_EQ(errorOf(broadcast), "broadcast has no single root: gpus that read their input: none");
   addBlock(broadcast, {stepOf(StepKind::Send, in(0), out(0))});
@@ -115,7 +115,7 @@ TEST(MscclImport, InPlaceBuffersShareStorage) {
   EXPECT_NE(rankText(scatter, 1).find("out y: i32[2n] aliases x[2n..4n]\n"), std::string::npos);
 }
 
-TEST(MscclImport, ElementsHaveTheTypeThatIsAskedFor) {
+TEST(MscclImport, ElementsHaveTheRequestedType) {
   Result<Schedule> schedule =
       toSchedule(pairOf(Collective::Allreduce), "test.xml", {.type = ElementType::F32});
   ASSERT_TRUE(schedule);

@@ -55,7 +55,7 @@ TEST(DagDeathTest, AddTakesOlderOpsOnly) {
 }
 #endif
 
-TEST(Dag, PayloadIsWhatTravels) {
+TEST(Dag, PayloadIsTheBytesThatTravel) {
   Dag dag;
   Buffer buffer;
   buffer.endScale = 4;

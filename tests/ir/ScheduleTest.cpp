@@ -118,7 +118,7 @@ std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>> meetings(
   return met;
 }
 
-TEST(Renumber, KeepsWhoMeetsWhom) {
+TEST(Renumber, KeepsThePairsOfEnds) {
   std::mt19937_64 dice(3);
   for (int round = 0; round < 50; ++round) {
     Schedule s = ofRanks(4);

@@ -209,7 +209,7 @@ TEST(Datatype, MembersThatAreTheSameTypeAreLookedAtOnce) {
 
 #endif
 
-TEST(Datatype, IsKnownOnceItWasAskedFor) {
+TEST(Datatype, IsKnownAfterTheFirstRequest) {
   MPI_Datatype type;
   MPI_Type_contiguous(3, MPI_FLOAT, &type);
   EXPECT_EQ(knownLayoutOf(type), nullptr);

@@ -188,7 +188,7 @@ TEST(Errors, BuffersThatOverlapAreRefused) {
 
 // From rank 0 to rank 1; all other edges have their bytes. Whoever waits for what never comes, or
 // for somebody to take what nobody wants, is told once the other one has ended its call.
-TEST(Errors, AnEndWithoutBytesHoldsNobodyUp) {
+TEST(Errors, AnEndWithoutBytesDelaysNoOtherRank) {
   Ring ring;
   if (ring.ranks < 3)
     GTEST_SKIP() << "there would be two edges from rank 0 to rank 1";
@@ -212,7 +212,7 @@ TEST(Errors, AnEndWithoutBytesHoldsNobodyUp) {
 }
 
 // Whoever has bytes for a rank that has none, or waits for some, is told; the others may be.
-TEST(Errors, ARankWithoutBytesHoldsNobodyUpInACollective) {
+TEST(Errors, ARankWithoutBytesDelaysNoRankInACollective) {
   Ring ring;
   if (ring.ranks == 1)
     GTEST_SKIP() << "a rank alone has nobody to differ from";
@@ -234,7 +234,7 @@ TEST(Errors, ARankWithoutBytesHoldsNobodyUpInACollective) {
 }
 
 // Late is not over. Longer than it takes to ask.
-TEST(Errors, WhoIsLateIsWaitedFor) {
+TEST(Errors, ALateRankIsWaitedFor) {
   Ring ring;
   if (ring.ranks == 1)
     GTEST_SKIP() << "a rank alone waits for nobody";

@@ -100,7 +100,7 @@ TEST(Info, AKeyThatOneRankDoesNotGiveDoesNotHold) {
   }
 }
 
-TEST(Info, OtherValuesSayNothing) {
+TEST(Info, OtherValuesHaveNoEffect) {
   MPI_Comm ring = makeRing({{kStatic, "yes"}, {kExact, "true"}, {kStrict, "true indeed"}});
   EXPECT_EQ(answers(ring), "false true false");
   for (const char *value : {"no", "TRUE", "0", "truely", "false but only on some weekdays"}) {
@@ -110,7 +110,7 @@ TEST(Info, OtherValuesSayNothing) {
   MPI_Comm_free(&ring);
 }
 
-TEST(Info, DuplicatesPromiseWhatTheyAreToldAlone) {
+TEST(Info, DuplicatesHaveTheirOwnHints) {
   MPI_Comm ring = makeRing({{kStatic, "true"}}), copy;
   MPI_Comm_dup(ring, &copy);
   EXPECT_EQ(answers(copy), "false false false");
@@ -133,7 +133,7 @@ std::string answerInTheEnd(MPI_Comm comm, const char *key, const char *expected)
 }
 
 // Between the call and its end the others do something else, so it must not wait for them.
-TEST(Info, DuplicatesUnderWayPromiseWhatTheyAreTold) {
+TEST(Info, PendingDuplicatesHaveTheirOwnHints) {
   World world;
   MPI_Comm ring = makeRing({{kStatic, "true"}}), copy;
   for (int i = 0; i < 5; ++i) {

@@ -91,7 +91,7 @@ TEST(Life, CommunicatorsThatGoEndTheCollectivesOfAllFirst) {
 }
 
 // Nonblocking calls, too, which never make a communicator known.
-TEST(Life, WhatMpiMadeItselfIsServedFromTheStart) {
+TEST(Life, CommunicatorsOfMpiItselfAreServedFromTheStart) {
   for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     ASSERT_NE(ServedComm::of(comm), nullptr);
     EXPECT_TRUE(ServedComm::of(comm)->serves(CallKind::Allreduce));
@@ -183,7 +183,7 @@ TEST(Life, CountsThatDifferAreAnErrorOfBothForms) {
 int told = MPI_SUCCESS;
 void onError(MPI_Comm *, int *code, ...) { told = *code; }
 
-TEST(Life, TheProgramsErrorHandlerIsTold) {
+TEST(Life, TheProgramsErrorHandlerIsCalled) {
   World world;
   if (world.ranks == 1)
     GTEST_SKIP() << "a rank alone has nobody to differ from";
@@ -234,7 +234,7 @@ TEST(Life, InterCommunicatorsAreNotKnownAndMergedOnesServed) {
     MPI_Comm_free(comm);
 }
 
-TEST(Life, AForkedChildThatEndsDisturbsNobody) {
+TEST(Life, TheEndOfAForkedChildDisturbsNoRank) {
   MPI_Comm ring = makeRing();
   Halo halo(4);
   MPI_Request request = halo.start(ring);
@@ -289,7 +289,7 @@ MPI_Datatype makeThird() {
 }
 
 // The others contribute once rank 0 has freed both. Types made meanwhile may get a freed handle.
-TEST(Life, ReductionsKeepWhatTheProgramFrees) {
+TEST(Life, ReductionsKeepFreedOperators) {
   World world;
   MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, onTypeDelete, &extraKey, nullptr);
   typesDeleted = 0;

@@ -246,7 +246,7 @@ TEST(Making, ManyLiveAtOnce) {
 }
 
 // What an attribute says is not believed of a communicator of other ranks.
-TEST(Making, APartIsNoDuplicateWhateverItsAttributesSay) {
+TEST(Making, APartIsNoDuplicateInSpiteOfItsAttributes) {
   if (sizeOf(MPI_COMM_WORLD) < 2)
     GTEST_SKIP() << "one rank has no part";
   MPI_Comm part = createGroup(MPI_COMM_WORLD);

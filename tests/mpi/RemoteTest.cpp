@@ -155,7 +155,7 @@ TEST_P(RemoteOf, whateverTheOrder) {
     EXPECT_EQ(ends[m].packed().front(), m);
 }
 
-TEST_P(RemoteOf, whoRunsAheadIsHeldBack) {
+TEST_P(RemoteOf, aSenderThatIsAheadIsHeldBack) {
   constexpr uint32_t kMany = 3 * kMaxAhead;
   std::deque<End> ends;
   for (uint32_t m = 0; m < kMany; ++m)
@@ -199,7 +199,7 @@ TEST_P(RemoteOf, lengthsThatDifferAreTheReceiversToTell) {
 }
 
 // After an early RTR for another length, too.
-TEST_P(RemoteOf, lengthsThatDifferFromTheReceiverWhoIsFirst) {
+TEST_P(RemoteOf, lengthsThatDifferFromAnEarlyReceiver) {
   keepsSomething = true; // an early RTR that came too late stays until its run is over
   uint32_t number = 0;
   for (uint64_t size : {uint64_t{8}, uint64_t{50000}, uint64_t{200000}}) {
@@ -251,7 +251,7 @@ TEST_P(RemoteOf, anEarlyRtrTakesThePlaceOfARequest) {
 }
 
 // Before the message is here, and when the bytes are asked for already.
-TEST_P(RemoteOf, memoryOfWhatIsGivenUpIsLeftAlone) {
+TEST_P(RemoteOf, memoryOfCanceledMessagesIsLeftAlone) {
   uint32_t number = 0;
   for (bool isAsked : {false, true})
     for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
@@ -283,7 +283,7 @@ TEST_P(RemoteOf, memoryOfWhatIsGivenUpIsLeftAlone) {
 }
 
 // The sender has given it up when its bytes are asked for. Then the receiver gives it up, too.
-TEST_P(RemoteOf, bytesThatAreGivenUpAreNotWaitedFor) {
+TEST_P(RemoteOf, bytesOfCanceledMessagesAreNotAwaited) {
   End end(100000, 1, 50, counter), next(8, 1, 51, counter);
   post(end);
   if (sends()) {
@@ -356,7 +356,7 @@ TEST_P(RemoteOf, requestsOfRunsThatFailedAreRefused) {
   meet();
 }
 
-TEST_P(RemoteOf, failuresAreToldOncePerRun) {
+TEST_P(RemoteOf, failuresAreReportedOncePerRun) {
   Tag run{kContext, kStream, 3, 0}, other{kContext, kStream + 1, 3, 0};
   if (sends())
     worker.report(run, {kHere, kNoOp, "out of luck"}, std::array{kThere});
@@ -409,7 +409,7 @@ TEST_P(RemoteOf, aDiscardedRunIsThatOfOneStream) {
 
 // Rank 0 has a message for rank 1, or wants one, which has none at its end. As long as that has not
 // ended its run it may be late.
-TEST_P(RemoteOf, whoWaitsInVainIsTold) {
+TEST_P(RemoteOf, aRankThatWaitsInVainGetsTheError) {
   uint32_t run = 0;
   protocol::RankGroup group{kContext, {kHere, kThere}, Rank{static_cast<uint32_t>(rank)}};
   group.runs = {kStream, &run};
@@ -484,7 +484,7 @@ TEST_P(RemoteOf, aProbeEndsNoOtherMessage) {
 }
 
 // A message that is here in time is none that is missing.
-TEST_P(RemoteOf, whatHasArrivedIsMatched) {
+TEST_P(RemoteOf, arrivedMessagesAreMatched) {
   for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
     End end(size, 1, 30, counter);
     post(end);
@@ -496,7 +496,7 @@ TEST_P(RemoteOf, whatHasArrivedIsMatched) {
 }
 
 // Else a receiver that never looks would hold its sender up once a window is full.
-TEST_P(RemoteOf, whatIsOverIsThrownAwayOnceMuchHasGathered) {
+TEST_P(RemoteOf, endedRunsAreDiscardedOnceManyHaveGathered) {
   constexpr uint32_t kAtOnce = kMaxAhead / 2;
   keepsSomething = true;
   constexpr uint32_t kOther = 1u << 30;
@@ -524,7 +524,7 @@ TEST_P(RemoteOf, whatIsOverIsThrownAwayOnceMuchHasGathered) {
 class RemoteOverANetwork : public RemoteOf {};
 
 // Whoever tells it never looks again, and what was said before fills all there is.
-TEST_P(RemoteOverANetwork, failuresPassByWhatIsStuck) {
+TEST_P(RemoteOverANetwork, failuresOvertakeStuckMessages) {
   constexpr uint32_t kMany = 20, kLong = 4 << 20;
   End there(8, 1, 0, counter), back(8, 1, 1, counter);
   post(there); // connected

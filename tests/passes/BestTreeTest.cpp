@@ -33,7 +33,7 @@ TEST(CostModel, CountsDistancesAndReceiveSlots) {
   EXPECT_GT(*cost.makespanNs(all, sizesForTest(all), nodes), 3 * 90'000u);
 }
 
-TEST(CostModel, TellsOfWhatCannotRun) {
+TEST(CostModel, ReportsSchedulesThatCannotRun) {
   Schedule schedule = *makeForTest("bcast_binomial", 2, 2);
   for (Dag &dag : schedule.ranks)
     for (Op &op : dag.ops)
@@ -78,7 +78,7 @@ TEST(BestTree, IsAsGoodAsAllTrees) {
       }
 }
 
-TEST(BestTree, TellsEverybodyOnceAfterWhoTellsThem) {
+TEST(BestTree, ReachesEachRankOnceAfterItsParent) {
   for (TreeUse use : {TreeUse::Broadcast, TreeUse::Scatter}) {
     std::vector<bool> knows(300, false);
     knows[0] = true;

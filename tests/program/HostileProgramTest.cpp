@@ -102,7 +102,7 @@ TEST(HostileProgram, ArgumentsOfBuiltinFunctionsAreCounted) {
   }
 }
 
-TEST(HostileProgram, WhatALoopRunsOverIsNoResult) {
+TEST(HostileProgram, TheRangeOfALoopIsNoResult) {
   Program program = compile(R"(
 function f() = length([1, 2]);
 collective c() { let x = f(); for r in 0..3 { calc 1ns; } }

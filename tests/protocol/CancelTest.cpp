@@ -243,7 +243,7 @@ TEST_F(CancelWhileCopying, theSenderWaitsForTheEndOfTheCopy) {
   EXPECT_EQ(target_.wrong, 0u);
 }
 
-TEST_F(CancelWhileCopying, nobodyWaitsForADeadReceiver) {
+TEST_F(CancelWhileCopying, aDeadReceiverIsNotAwaited) {
   pair_.world->reportDeath(Rank{1});
   pair_.there->cancel(sent_);
   EXPECT_FALSE(pair_.there->sendsTo(Rank{1})->isBusy());

@@ -86,7 +86,7 @@ protected:
   CompletionCounter sent_, received_;
 };
 
-TEST_F(Movers, theOneThatIsAskedForMoves) {
+TEST_F(Movers, theRequestedEndMoves) {
   for (uint32_t pieces : {1u, 3u, 200u}) {
     make();
     Bytes from(kLongBytes, pieces, 1), read(kLongBytes, 7, 0), written(kLongBytes, 7, 0);
@@ -121,7 +121,7 @@ TEST_F(Movers, elseTheSenderIfItHasMuchLessToMove) {
   }
 }
 
-TEST_F(Movers, nobodyWaitsForASenderWhoIsElsewhere) {
+TEST_F(Movers, aSenderThatIsElsewhereIsNotAwaited) {
   make();
   Bytes from(kLongBytes, 2, 1), to(kLongBytes, 3, 0);
   post(from, to, Mover::Writer);
@@ -133,7 +133,7 @@ TEST_F(Movers, nobodyWaitsForASenderWhoIsElsewhere) {
   finish();
 }
 
-TEST_F(Movers, memoryOfAReceiveThatWasGivenUpIsLeftAlone) {
+TEST_F(Movers, memoryOfACanceledReceiveIsLeftAlone) {
   make();
   Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0), untouched(kLongBytes, 1, 0);
   post(from, to, Mover::Writer);
@@ -210,7 +210,7 @@ TEST_F(Movers, whereTheKernelForbidsItMessagesStream) {
 }
 
 // Of any length beyond eager ones, and without the kernel.
-TEST_F(Movers, whatIsSharedAtTheReceiverIsWrittenPlainly) {
+TEST_F(Movers, sharedMemoryOfTheReceiverIsWrittenPlainly) {
   make(shm::SingleCopy::Off);
   constexpr uint64_t kBytes = 20000;
   Bytes from(kBytes, 3, 1), to(kBytes, 1, 0);
@@ -224,7 +224,7 @@ TEST_F(Movers, whatIsSharedAtTheReceiverIsWrittenPlainly) {
   finish();
 }
 
-TEST_F(Movers, protocolsDecideWhoWaits) {
+TEST_F(Movers, protocolsDecideWhichEndWaits) {
   make();
   auto isSentAtOnce = [&](uint64_t bytes, Protocol protocol, uint32_t number) {
     Bytes from(bytes, 1, 1), to(bytes, 1, 0);

@@ -637,7 +637,7 @@ TEST_P(Contract, receiversMayLeaveOnceTheyHaveReceived) {
 
 // Rank 0 fails with messages of all sizes under way, and uses their memory for something else. Rank
 // 1 comes then: what it receives is what was sent, or it fails too.
-TEST_P(Contract, whoComesLateGetsNoneOfMemoryThatIsUsedAgain) {
+TEST_P(Contract, aLateReceiverGetsNoBytesOfReusedMemory) {
   void *shared = mmap(nullptr, sizeof(std::atomic<uint32_t>), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto &isReused = *new (shared) std::atomic<uint32_t>(0);

@@ -74,7 +74,7 @@ TEST(Credits, eachFrameFindsAReceiveWhoeverLooksHowOften) {
 }
 
 // Two ends that have none left give each other what they owe.
-TEST(Credits, nobodyWaitsForEver) {
+TEST(Credits, noSenderWaitsForEver) {
   for (uint32_t promised = 1; promised <= 9; ++promised) {
     Ends ends(promised, 10 - promised);
     for (int i = 0; i < 1000; ++i) {

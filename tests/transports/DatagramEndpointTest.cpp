@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Rank 0 sends, and looks no more; the only packet gets lost.
-TEST(DatagramEndpoint, whatABusyRankOwesComesToo) {
+TEST(DatagramEndpoint, acknowledgementsOfABusyRankComeToo) {
   LossyCalls calls({});
   std::atomic<bool> wasLost = false; // by the pulse's thread, too
   calls.loses = [&](const mmsghdr &message) {
@@ -45,7 +45,7 @@ TEST(DatagramEndpoint, whatABusyRankOwesComesToo) {
 
 // One message is on the way, and its receiver looks seldom: all take much longer than who leaves
 // waits for one.
-TEST(DatagramEndpoint, whoLeavesWaitsWhileSomethingIsTaken) {
+TEST(DatagramEndpoint, aLeavingRankWaitsWhileItsMessagesAreTaken) {
   constexpr uint32_t kMessages = 30;
   datagram::Options options;
   options.linger = 100ms;

@@ -179,7 +179,7 @@ void loseOnce(LossyCalls &calls, uint32_t sequence) {
   };
 }
 
-TEST(Datagram, gapsAreAskedForAtOnce) {
+TEST(Datagram, gapsAreReportedAtOnce) {
   LossyCalls calls({});
   calls.stopClock();
   CarrierPair pair({}, calls);
@@ -219,14 +219,14 @@ datagram::TimeNs timeOfLastPacket(bool isExpected) {
   return calls.now() - begin;
 }
 
-TEST(Datagram, whoExpectsSomethingAsksAfterItsPatience) {
+TEST(Datagram, aWaitingReceiverProbesAfterItsTimeout) {
   datagram::TimeNs least = datagram::Options().leastPatience.count();
   EXPECT_LT(timeOfLastPacket(true), least + kCoarse);
   EXPECT_GE(timeOfLastPacket(true), least);
 }
 
 // Nobody waits for it: its sender sees to it.
-TEST(Datagram, whatNobodyExpectsComesToo) {
+TEST(Datagram, unexpectedPacketsComeToo) {
   datagram::TimeNs least = datagram::Options().leastPatience.count();
   EXPECT_LT(timeOfLastPacket(false), 4 * least + kCoarse);
 }
@@ -237,7 +237,7 @@ datagram::Options impatient() {
   return options;
 }
 
-TEST(Datagram, whoSaysNothingIsDeadInTime) {
+TEST(Datagram, aSilentPeerIsDeadInTime) {
   CarrierPair pair(impatient(), datagram::Calls::real());
   pair.ends[1].carrier.reset();
   pair.ends[0].carrier->expect(pair.ends[0].peer);
@@ -250,7 +250,7 @@ TEST(Datagram, whoSaysNothingIsDeadInTime) {
 }
 
 // Its process answers.
-TEST(Datagram, whoIsBusyIsNotDead) {
+TEST(Datagram, aBusyPeerIsNotDead) {
   CarrierPair pair(impatient(), datagram::Calls::real());
   pair.ends[0].carrier->expect(pair.ends[0].peer);
   pair.ends[0].say(makeFrame(1, 8));
@@ -301,7 +301,7 @@ TEST(Datagram, forgedDatagramsChangeNothing) {
   close(stranger);
 }
 
-TEST(Datagram, socketsAreBoundWhereTheyAreTold) {
+TEST(Datagram, socketsAreBoundToTheGivenAddress) {
   datagram::Options options;
   options.bind = "198.51.100.7"; // no address of ours
   auto carrier = datagram::DatagramCarrier::open(Rank{0}, options);

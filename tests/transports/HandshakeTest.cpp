@@ -139,7 +139,7 @@ TEST(Handshake, endsInAnyWeather) {
 }
 
 // What does not fit to what was said is of nobody's interest.
-TEST(Handshake, answersToSomethingElseAreIgnored) {
+TEST(Handshake, repliesToOtherRequestsAreIgnored) {
   Handshake handshake(Rank{1}, Rank{2}, 500);
   auto now = Handshake::Clock::now();
   HandshakeMessage request = handshake.begin(now);
@@ -157,7 +157,7 @@ TEST(Handshake, answersToSomethingElseAreIgnored) {
   EXPECT_TRUE(handshake.receive(reply, now).sends);
 }
 
-TEST(Handshake, asksLessAndLessOften) {
+TEST(Handshake, retransmitsLessAndLessOften) {
   Handshake handshake(Rank{1}, Rank{2}, 500);
   Handshake::Clock::time_point begin{1h};
   handshake.begin(begin);

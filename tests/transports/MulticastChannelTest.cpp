@@ -38,7 +38,7 @@ TEST(MulticastTree, acknowledgementsAreCombined) {
   EXPECT_EQ(tree.heardBelow(2), UINT64_MAX) << "nobody is there";
 }
 
-TEST(MulticastTree, whoHasLeftIsStoodInFor) {
+TEST(MulticastTree, theChildrenOfADepartedMemberReplaceIt) {
   std::set<uint32_t> gone;
   MulticastTree tree(7, [&](uint32_t place) { return gone.count(place) != 0; });
   for (uint32_t place = 1; place < 7; ++place)
@@ -230,7 +230,7 @@ INSTANTIATE_TEST_SUITE_P(All, MulticastProtocol, testing::Values(0, 0.001, 0.01,
                          });
 
 // What cannot be true is told from what is late.
-TEST(MulticastSender, knowsWhatCanBe) {
+TEST(MulticastSender, refusesImpossibleReports) {
   MulticastSender sender(3, kPartBytes, noneIsGone);
   EXPECT_FALSE(sender.isReady());
   EXPECT_FALSE(sender.takeAck(0, 1)) << "the root itself";
@@ -267,7 +267,7 @@ TEST(MulticastSender, roomIsFourSets) {
 }
 
 // Whoever waits asks earlier; and begins anew with each word of a member.
-TEST(MulticastSender, asksInTime) {
+TEST(MulticastSender, probesInTime) {
   MulticastSender sender(3, kPartBytes, noneIsGone);
   sender.takeAck(1, 1);
   sender.takeAck(2, 1);
@@ -305,7 +305,7 @@ TEST(MulticastSender, silenceIsNoReasonToMove) {
   EXPECT_FALSE(sender.hasMoved());
 }
 
-TEST(MulticastSender, whoLeavesIsWaitedForNoMore) {
+TEST(MulticastSender, aDepartedMemberIsNotAwaited) {
   std::set<uint32_t> gone;
   MulticastSender sender(3, kPartBytes, [&](uint32_t place) { return gone.count(place) != 0; });
   std::vector<std::byte> frame(8);
@@ -320,7 +320,7 @@ TEST(MulticastSender, whoLeavesIsWaitedForNoMore) {
 }
 
 // Else it would be said again from memory that is the caller's again.
-TEST(MulticastSender, whatIsHeardIsNotKept) {
+TEST(MulticastSender, acknowledgedFramesAreFreed) {
   std::set<uint32_t> gone;
   MulticastSender sender(3, kPartBytes, [&](uint32_t place) { return gone.count(place) != 0; });
   std::vector<std::byte> frame(8);
@@ -333,7 +333,7 @@ TEST(MulticastSender, whatIsHeardIsNotKept) {
 }
 
 // The caller's memory is the caller's again.
-TEST(MulticastSender, whatStaysIsCopiedWhenItIsWanted) {
+TEST(MulticastSender, retainedFramesAreCopiedOnRelease) {
   MulticastSender sender(3, kPartBytes, noneIsGone);
   std::vector<std::byte> head(48), frame = frameOf(3), before = frame;
   MulticastChannel &channel = sender.append(head, frame, {.stays = true, .isAwaited = true});
@@ -344,7 +344,7 @@ TEST(MulticastSender, whatStaysIsCopiedWhenItIsWanted) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), channel.body.begin()));
 }
 
-TEST(MulticastReceiver, knowsWhatCanBe) {
+TEST(MulticastReceiver, refusesImpossibleReports) {
   MulticastReceiver member(3, 1, kPartBytes, noneIsGone);
   std::vector<std::byte> part(kPartBytes);
   auto take = [&](uint64_t number, uint32_t bytes, uint16_t at, size_t size) {

@@ -45,7 +45,7 @@ bool hearsMany(int fd) {
   return getsockname(fd, reinterpret_cast<sockaddr *>(&name), &bytes) == 0 && isMulticast(name);
 }
 
-TEST(Multicast, whatManyWantIsSaidOnce) {
+TEST(Multicast, aBroadcastIsSentOnce) {
   Broadcasts ranks(5, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64}));
@@ -58,7 +58,7 @@ TEST(Multicast, whatManyWantIsSaidOnce) {
 
 // What comes later tells: nobody has to wait. In time of the test's own, of which each poll takes
 // a microsecond.
-TEST(Multicast, gapsAreAskedForAtOnce) {
+TEST(Multicast, gapsAreReportedAtOnce) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   for (uint32_t r = 0; r < 4; ++r)
@@ -98,7 +98,7 @@ TEST(Multicast, acknowledgementsAreFew) {
   EXPECT_LE(after - before, 7u * 40);
 }
 
-TEST(Multicast, longMessagesAreSaidOnce) {
+TEST(Multicast, longMessagesAreSentOnce) {
   Broadcasts ranks(5, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({0, 1, 8192, 16384, 16385, 300000}));
@@ -152,7 +152,7 @@ TEST(Multicast, manyAtOnce) {
   EXPECT_GT(ranks.carrier(0).multicastCounts().packets, 100u);
 }
 
-TEST(Multicast, whoCannotJoinKeepsAllAtOneAtATime) {
+TEST(Multicast, aMemberThatCannotJoinPreventsMulticast) {
   Broadcasts ranks(4, [](Rank r) {
     datagram::Options options = ethernet(r);
     options.multicast = r != Rank{2};
@@ -167,7 +167,7 @@ TEST(Multicast, whoCannotJoinKeepsAllAtOneAtATime) {
 }
 
 // Where the network passes no multicast at all nobody hears the root, and it is not used.
-TEST(Multicast, whoHearsNothingIsNoMember) {
+TEST(Multicast, aDeafRankIsNoMember) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ranks.calls(3).isDeaf = hearsMany;
@@ -213,7 +213,7 @@ TEST(Multicast, partsThatGetLostOftenAreNoReasonToGiveItUp) {
 }
 
 // From one moment on: what is on its way, and all that follows, goes down the tree.
-TEST(Multicast, whatFailsAgainAndAgainMovesToTheTree) {
+TEST(Multicast, repeatedLossMovesTheGroupToTheTree) {
   Broadcasts ranks(8, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64, 16384, 50000}));
@@ -228,7 +228,7 @@ TEST(Multicast, whatFailsAgainAndAgainMovesToTheTree) {
 }
 
 // One of many hears nothing any more: the root tells it all again, but not for ever.
-TEST(Multicast, whoBecomesDeafMovesAllToTheTree) {
+TEST(Multicast, aDeafMemberMovesTheGroupToTheTree) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64}));
@@ -252,7 +252,7 @@ TEST(Multicast, theTreeStandsBadWeather) {
 }
 
 // The others do not wait for it, long as the message is.
-TEST(Multicast, whoComesLateIsWaitedForByNobody) {
+TEST(Multicast, aLateMemberIsNotAwaited) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64, 100000}));
@@ -263,7 +263,7 @@ TEST(Multicast, whoComesLateIsWaitedForByNobody) {
 }
 
 // It closes the plan while its only packet is lost.
-TEST(Multicast, whoHasSaidAllMayGo) {
+TEST(Multicast, aRootThatHasSentEverythingMayLeave) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64}));
@@ -277,7 +277,7 @@ TEST(Multicast, whoHasSaidAllMayGo) {
 }
 
 // Sends that are no group after all: one comes later, or has other bytes.
-TEST(Multicast, whatIsNotAlikeGoesToOneAtATime) {
+TEST(Multicast, differentMessagesGoToOneReceiverAtATime) {
   Broadcasts ranks(3, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64}));
@@ -358,7 +358,7 @@ TEST(Multicast, forgedDatagramsChangeNothing) {
 }
 
 // What waits for room in a plan that is closed was never said: the window is as it was.
-TEST(Multicast, whatIsNeverSaidTakesNoWindow) {
+TEST(Multicast, unsentFramesTakeNoWindow) {
   constexpr uint64_t kShort = 64, kLong = 16000, kAlone = 8 << 10;
   Broadcasts ranks(3, ethernet);
   ASSERT_EQ(ranks.trouble, "");
@@ -387,7 +387,7 @@ TEST(Multicast, whatIsNeverSaidTakesNoWindow) {
 }
 
 /// Who speaks for a group that is another's, of which this rank is a member, too.
-TEST(Multicast, onlyTheRootSpeaksForAGroup) {
+TEST(Multicast, onlyTheRootSendsForAGroup) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   auto last = overhear(ranks.calls(0));

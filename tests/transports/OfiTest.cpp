@@ -25,7 +25,7 @@ TEST(Ofi, aKilledRankIsNoticedByAll) {
   });
 }
 
-TEST(Ofi, errorsOfOpeningNameWhatWasAskedFor) {
+TEST(Ofi, errorsOfOpenNameTheRequest) {
   ofi::Options options;
   options.provider = "carrier-pigeon";
   auto endpoint =
@@ -42,7 +42,7 @@ TEST(Ofi, errorsOfOpeningNameWhatWasAskedFor) {
 }
 
 // Nothing listens at an address that was not asked for.
-TEST(Ofi, socketsAreBoundWhereTheyAreTold) {
+TEST(Ofi, socketsAreBoundToTheGivenAddress) {
   auto endpoint = protocol::NetworkEndpoint::make(Rank{0}, 1, ofi::Options(),
                                                   ofi::OfiCarrier::open(ofi::Options()));
   ASSERT_TRUE(endpoint.ok()) << endpoint.message();
@@ -192,7 +192,7 @@ struct GivenUpBySender {
   std::unique_ptr<Channels> channels[2];
 };
 
-TEST(Ofi, whatASenderGaveUpIsNotRead) {
+TEST(Ofi, aCanceledSendIsNotRead) {
   GivenUpBySender given;
   given.poll(1); // it is there before it is wanted
   given.giveUp();
@@ -200,7 +200,7 @@ TEST(Ofi, whatASenderGaveUpIsNotRead) {
   given.expectNoHarm();
 }
 
-TEST(Ofi, aSenderThatGivesUpCostsNobodyWhoReads) {
+TEST(Ofi, aCanceledSendFailsNoReader) {
   GivenUpBySender given;
   given.poll(1);
   given.receive();
@@ -282,7 +282,7 @@ TEST(Ofi, aPlanThatAPeerRefusedIsClosedAtOnce) {
 }
 
 // Nothing of this rank moves any more, for its memory may be written.
-TEST(Ofi, aWriterWhoSaysNothingEndsAll) {
+TEST(Ofi, aSilentWriterFailsTheRank) {
   ofi::Options options;
   options.linger = options.lingerAfterFailure = 50ms;
   GivenUp given(options);

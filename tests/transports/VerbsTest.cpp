@@ -39,7 +39,7 @@ NetworkPair::Make with(const verbs::Options &options, verbs::Calls &calls = verb
   };
 }
 
-TEST_F(Verbs, errorsOfOpeningNameWhatWasAskedFor) {
+TEST_F(Verbs, errorsOfOpenNameTheRequest) {
   auto messageOf = [](const verbs::Options &options) {
     return protocol::NetworkEndpoint::make(Rank{0}, 1, options,
                                            verbs::VerbsCarrier::open(1, options))
@@ -178,7 +178,7 @@ public:
 
 // Three datagrams for each peer that a plan talks to, and none before: nobody is told of all
 // others' connections.
-TEST_F(Verbs, connectionsFollowWhatIsSaid) {
+TEST_F(Verbs, connectionsAreMadeOnDemand) {
   if (isIwarp())
     GTEST_SKIP() << "iWARP has no datagrams";
   CountingCalls calls;
@@ -200,7 +200,7 @@ verbs::Options withoutNotes() {
   return options;
 }
 
-TEST_F(Verbs, whatStartsAtOnceIsOneChain) {
+TEST_F(Verbs, operationsThatStartTogetherAreOneChain) {
   CountingCalls calls;
   NetworkPair pair(with(withoutNotes(), calls));
   ASSERT_EQ(pair.trouble, "");
@@ -255,7 +255,7 @@ TEST_F(Verbs, placesThatAreTooManyForTheWriterComeInParts) {
 
 // A receive that was posted first last time says where it wants its message before it is asked. Of
 // two that send at once one does so before it knows.
-TEST_F(Verbs, placesAreSaidAheadOnceThatHelps) {
+TEST_F(Verbs, earlyRtrsAreSentOnceTheyHelp) {
   CountingCalls calls;
   NetworkPair pair(with({}, calls));
   ASSERT_EQ(pair.trouble, "");
@@ -394,7 +394,7 @@ void answerTheSecondTime(uint32_t refused) {
   last.carrier->stop();
 }
 
-TEST_F(Verbs, whoIsCalledTwiceAnswersTheSecondTime) {
+TEST_F(Verbs, theSecondConnectRequestIsAnswered) {
   if (!isIwarp())
     GTEST_SKIP() << "only iWARP has calls";
   for (uint32_t refused : {0, 3, 13, 23})
@@ -417,7 +417,7 @@ TEST_F(Verbs, theQueueHasRoomForAllPeers) {
 }
 
 // It may listen again, or call; that it has died others notice.
-TEST_F(Verbs, whoDoesNotListenIsCalledAgain) {
+TEST_F(Verbs, aPeerThatDoesNotListenIsCalledAgain) {
   if (!isIwarp())
     GTEST_SKIP() << "only iWARP has calls";
   network::RankAddress rankAddress = End().rankAddress();
@@ -429,7 +429,7 @@ TEST_F(Verbs, whoDoesNotListenIsCalledAgain) {
 }
 
 // Its machine may only be starting.
-TEST_F(Verbs, whoHasNoWayIsCalledForAsLongAsMachinesMayBeSilent) {
+TEST_F(Verbs, anUnreachablePeerIsCalledUntilTheSilenceTimeout) {
   if (!isIwarp())
     GTEST_SKIP() << "only iWARP has calls";
   verbs::Options options;
@@ -501,7 +501,7 @@ protected:
   MuteCalls calls_;
 };
 
-TEST_F(Calling, whoCannotListenSaysWhere) {
+TEST_F(Calling, aFailureToListenNamesTheAddress) {
   calls_.listens = ~0ull;
   EXPECT_NE(exchange().find("it cannot be called: cannot listen at "), std::string::npos);
 }
@@ -514,14 +514,14 @@ TEST_F(Calling, callsAreMadeAgain) {
   EXPECT_EQ(calls_.connects + calls_.accepts, 0u);
 }
 
-TEST_F(Calling, whoCannotCallLosesThePeer) {
+TEST_F(Calling, aFailedCallLosesThePeer) {
   calls_.connects = ~0ull;
   std::string trouble = exchange();
   EXPECT_NE(trouble.find("cannot call a peer"), std::string::npos) << trouble;
 }
 
 // Both say which, whenever it is.
-TEST_F(Calling, whoHearsNothingFails) {
+TEST_F(Calling, aConnectionWithoutEventsFails) {
   for (uint64_t spared : {0, 3, 7}) {
     calls_.spared = spared;
     calls_.events = ~0ull;
@@ -530,7 +530,7 @@ TEST_F(Calling, whoHearsNothingFails) {
   }
 }
 
-TEST_F(Calling, whoTakesNoFramesIsNoPeer) {
+TEST_F(Calling, aPeerWithoutRoomForFramesIsRefused) {
   calls_.takesNothing = true;
   End here, there(calls_);
   here.meet(Rank{1}, there);
@@ -555,7 +555,7 @@ public:
 };
 
 // Else memory would be in use for ever, and who waits for it.
-TEST_F(Verbs, whatIsGivenUpIsTold) {
+TEST_F(Verbs, canceledOperationsAreReported) {
   DeafCalls calls;
   End here(calls), there(verbs::Calls::real());
   here.meet(Rank{0}, there);
@@ -681,7 +681,7 @@ void sweep(Call call, bool forGood, bool (&isFine)(const std::string &)) {
       isFine);
 }
 
-TEST_F(Verbs, whatIsNotTakenNowIsOfferedAgain) {
+TEST_F(Verbs, refusedOperationsAreOfferedAgain) {
   sweep(Call::Send, false, isNothing);
   sweep(Call::Receive, false, isNothing);
 }

@@ -135,7 +135,7 @@ TEST(Pmi, WithoutLauncherNothingIsFound) {
   EXPECT_EQ(*found, nullptr);
 }
 
-TEST(Pmi, ALauncherThatGoesOrErrsIsToldOf) {
+TEST(Pmi, ALauncherThatEndsOrErrsIsReported) {
   EXPECT_EQ(whyNotFound(RightAnswers()), "found");
   EXPECT_EQ(whyNotFound([](const std::string &) { return ""; }),
             "the launcher is gone: it closed the socket");
@@ -147,7 +147,7 @@ TEST(Pmi, ALauncherThatGoesOrErrsIsToldOf) {
             "the launcher has no place for keys and values");
 }
 
-TEST(Pmi, ValuesThatAreNotWhatWasPutAreRefused) {
+TEST(Pmi, CorruptedValuesAreRefused) {
   for (auto [said, why] : {std::pair("cmd=get_result rc=0 value=0g", "rank 0 told something else"),
                            std::pair("cmd=get_result rc=0 value=001", "rank 0 told something else"),
                            std::pair("cmd=get_result rc=-1 msg=no_key", "the launcher says: ")}) {

@@ -61,7 +61,7 @@ TEST(Nodes, OfAMachineAreCountedAcrossNamespaces) {
   EXPECT_EQ(countOnMachine(oob).message(), "nobody came");
 }
 
-TEST(Nodes, MeetWhereAllAreAndNobodyIsTwice) {
+TEST(Nodes, MeetWithAllRanksOnce) {
   ProcessInfo first = onHost("a", {at("192.168.1.1"), at("172.16.0.1"), at("10.0.0.1")});
   ProcessInfo second = onHost("b", {at("192.168.1.1"), at("10.0.0.2")});
   EXPECT_EQ(meetAt({first, second}), "10.0.0.1");
@@ -136,7 +136,7 @@ TEST(Interfaces, AreFoundByTheirNetwork) {
   EXPECT_EQ(*network::addressTowards(at("127.0.0.1").address), "127.0.0.1");
 }
 
-TEST(Interfaces, ReachWhatSharesTheirBits) {
+TEST(Interfaces, ReachAddressesOfTheirSubnet) {
   network::Interface own{at("10.1.128.1").address, 96 + 17};
   EXPECT_TRUE(own.reaches(at("10.1.255.9").address));
   EXPECT_FALSE(own.reaches(at("10.1.127.9").address));
@@ -230,7 +230,7 @@ TEST(OobBootstrap, DataReachThoseTheyAreFor) {
   });
 }
 
-TEST(OobBootstrap, WhatIsForAllTravelsOnce) {
+TEST(OobBootstrap, DataForAllRanksTravelsOnce) {
   Gathering gathering(8);
   gathering.run([](Bootstrap &bootstrap, uint32_t self) {
     std::vector<BootstrapData> out;
@@ -264,7 +264,7 @@ TEST(OobBootstrap, addressesAreExchangedOnce) {
   }
 }
 
-TEST(OobBootstrap, WhatIsDamagedIsRefused) {
+TEST(OobBootstrap, DamagedDataIsRefused) {
   Gathering gathering(2);
   gathering.damage();
   gathering.run([](Bootstrap &bootstrap, uint32_t self) {
