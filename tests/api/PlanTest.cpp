@@ -1,4 +1,4 @@
-// What plans do for those who use them.
+// Plans of the C API.
 #include "tests/api/Launcher.h"
 
 #include <gtest/gtest.h>

@@ -256,7 +256,7 @@ Schedule copyAndAdd() {
   return b.schedule;
 }
 
-// The first places are spoilt: nobody looks there any more, and nobody writes there.
+// The first places are spoilt: no op reads or writes there any more.
 TEST_F(Bind, parametersThatMove) {
   constexpr size_t kBlock = 3;
   Ints x(100, -1), w(100, -1), y(100, -1);

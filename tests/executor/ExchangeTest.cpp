@@ -56,7 +56,7 @@ protected:
     return test::runThreads(ranks, [&](Rank rank) {
       protocol::Worker worker(**world, rank, GetParam().options);
       std::string complaint = body(worker);
-      // Nobody unmaps what another still reads.
+      // No rank unmaps memory that another one still reads.
       Exchange last(worker, UINT32_MAX, 0);
       char word[2] = {};
       iovec out{&word[0], 1};
@@ -250,7 +250,7 @@ TEST_P(Exchanges, MoveWhileOthersAreWaitedFor) {
       "");
 }
 
-// Before it was progressed and after. What comes then is nobody's.
+// Before it was progressed and after. Later messages match no receive.
 TEST_P(Exchanges, AreCanceled) {
   ASSERT_EQ(onRanks(2,
                     [&](protocol::Worker &worker) -> std::string {
@@ -443,8 +443,8 @@ TEST_P(Exchanges, GoOnAfterLengthsThatDiffer) {
             "");
 }
 
-// One end of an edge has no bytes: the other one waits for nothing that will not come, and what
-// nobody wants stands in nobody's way.
+// One end of an edge has no bytes: the other one gets an error instead of waiting for ever, and
+// messages without a receive delay no other message.
 TEST_P(Exchanges, AnEndWithoutBytesDelaysNoOtherRank) {
   constexpr uint32_t kAlone = 3000, kTogether = 9000;
   ASSERT_EQ(
@@ -468,17 +468,17 @@ TEST_P(Exchanges, AnEndWithoutBytesDelaysNoOtherRank) {
                     return "nothing came: '" + said(s) + "'";
                 }
                 if (Status s = (sends ? much : nothing).run(run++); s.ok() == sends)
-                  return "nobody wants much: '" + said(s) + "'";
+                  return "much without a receive: '" + said(s) + "'";
                 for (uint32_t i = 0; i < kAlone; ++i) { // rank 1 comes by
                   Status s = (sends ? some : nothing).run(run++);
                   if (!s)
-                    return "nobody wants some: '" + said(s) + "'";
+                    return "some without a receive: '" + said(s) + "'";
                   worker.progress();
                 }
                 for (uint32_t i = 0; i < kAlone; ++i) { // it goes as long as there is room
                   Status s = (sends ? some : nothing).run(run++);
                   if (!s && (!sends || s.kind() != ErrorKind::Truncated))
-                    return "nobody wants some: '" + said(s) + "'";
+                    return "some without a receive: '" + said(s) + "'";
                   if (!s)
                     break; // as all others would
                 }

@@ -1,4 +1,4 @@
-// Whatever goes wrong, every rank ends in bounded time with an error that says what.
+// For any fault, every rank ends in bounded time with an error that names it.
 #include "executor/Plan.h"
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
@@ -75,7 +75,7 @@ std::set<std::string> sharedMemoryLeft(const std::set<std::string> &before) {
 }
 
 // Any one message that fails makes all ranks fail with that reason, or none if it was
-// never sent; nobody hangs.
+// never sent; no rank hangs.
 TEST(Faults, oneFailedMessageEndsAllRanks) {
   constexpr uint32_t kRanks = 4;
   constexpr uint64_t kMessages = kRanks * (kRanks - 1) * 2; // per run
@@ -145,7 +145,7 @@ TEST(Faults, aDroppedRankEndsAllRanks) {
   }
 }
 
-// Rank 2 ends before it opens the plan; the others have a timeout that nobody awaits.
+// Rank 2 ends before it opens the plan; the others do not use up their timeout.
 TEST(Faults, aRankThatNeverOpensThePlanEndsAllRanks) {
   fake::World world(4);
   std::vector<std::string> ends(4);

@@ -48,7 +48,7 @@ TEST(LocalRanks, largeResults) {
     EXPECT_EQ((*outcomes)[r].bytes, Bytes(1 << 21, static_cast<std::byte>(r)));
 }
 
-/// A rank that is stopped answers nobody; the others' failure ends it.
+/// A rank that is stopped answers no other rank; the others' failure ends it.
 TEST(LocalRanks, aStoppedRankIsNotWaitedForOnceOthersFailed) {
   LocalOptions options;
   options.numRanks = 3;

@@ -49,7 +49,7 @@ TEST(GoalText, ReadsPingPong) {
   EXPECT_EQ(depsOf(s.ranks[0]), "1<0 ");
 }
 
-// Whoever reports on a plain file can name its lines.
+// Diagnostics of a plain file name its lines.
 TEST(GoalText, OpsStandWhereTheFileHasThem) {
   Schedule s = parseGoal("pingpong.goal");
   ASSERT_EQ(s.files.size(), 1u);

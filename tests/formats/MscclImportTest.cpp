@@ -153,7 +153,7 @@ TEST(MscclImport, EachKindOfStep) {
             "l0: combine 4096b by sum i32 after from s[0..n] into y[n..2n]\n");
 }
 
-// A send is over for its threadblock when it has begun; who overwrites what it sends waits.
+// A send is over for its threadblock when it has begun; a step that overwrites its source waits.
 TEST(MscclImport, StepsFollowEachOther) {
   Algorithm algorithm = pairOf(Collective::Allreduce);
   addBlock(algorithm,

@@ -23,7 +23,7 @@
 namespace colldsl::test {
 namespace {
 
-// Whoever is held back goes on after so many others, or when nothing comes for so long.
+// A frame that is held back goes on after so many others, or when nothing comes for so long.
 constexpr uint32_t kMaxFramesLate = 6;
 constexpr int kQuietMs = 1;
 constexpr size_t kMaxFrameBytes = 80 << 10; // what an interface splits by itself comes whole

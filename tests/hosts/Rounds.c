@@ -1,5 +1,5 @@
 /* An MPI program that knows nothing of colldsl: neighbours and all ranks exchange numbers, round by
- * round, for so many seconds or until a call fails; who has failed waits for its end. */
+ * round, for so many seconds or until a call fails; a rank that has failed waits for its end. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -206,7 +206,7 @@ TEST(Instantiate, CallsThatNotAllMembersMakeAreRefused) {
       << schedule.message();
 }
 
-/// What a rank's ops are, and with whom they talk.
+/// The kinds and peers of a rank's ops.
 std::vector<std::array<uint64_t, 4>> opsOf(const Dag &dag) {
   std::vector<std::array<uint64_t, 4>> ops;
   for (const Op &op : dag.ops)

@@ -78,7 +78,7 @@ TEST(Renumber, SendsToOneself) {
   EXPECT_EQ(idOf(s, 0, 0), 1u);
 }
 
-// Ends that met nobody must not begin to meet.
+// Unmatched ends must stay unmatched.
 TEST(Renumber, LonelyEndsStayLonely) {
   Schedule s = ofRanks(2);
   add(s, 0, OpKind::Send, 1, 10);

@@ -1,6 +1,5 @@
-// Info keys of neighbourhood communicators: who must give them, what is answered, what comes of
-// promises that are kept, broken and not given. Linked with the entries themselves.
-#include "mpi/ServedComm.h"
+// Info keys of neighbourhood communicators: which ranks must give them, the answers of get_info,
+// the effect of promises that are kept, broken and not given. Linked with the entries themselves.
 
 #include <algorithm>
 #include <cstdint>
@@ -87,7 +86,7 @@ TEST(Info, KeysThatAllRanksGiveAreAnswered) {
 TEST(Info, AKeyThatOneRankDoesNotGiveDoesNotHold) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   for (int one = 0; one < world.ranks; ++one) {
     bool isOne = world.rank == one;
     MPI_Comm ring = isOne ? makeRing({{kExact, "true"}}) : makeRing({{kStatic, "true"}});
@@ -362,7 +361,7 @@ TEST(Info, APromiseThatIsKeptGivesRightResults) {
     }
 }
 
-// What one rank does alone at some call is seen, whatever the others do.
+// A change that one rank makes alone at some call is seen, whatever calls the others make.
 TEST(Info, WithoutPromisesEachCallIsLookedAt) {
   World world;
   for (unsigned seed = 0; seed < 6; ++seed) {
@@ -431,11 +430,11 @@ TEST(Info, ListsThatAreRewrittenAgainstThePromiseAreThoseOfTheFirstCall) {
   MPI_Comm_free(&ring);
 }
 
-// By whoever receives them, as without promises; the calls behind it are served.
+// The receiving rank gets the error, as without promises; the calls behind it are served.
 TEST(Info, SizesThatDifferAgainstThePromiseAreAnError) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   MPI_Comm ring = makeRing(kAll);
   bool isHit = (world.rank + 1) % world.ranks == 0 || world.rank == 1;
   for (int block : {1, 1000, 20000}) {

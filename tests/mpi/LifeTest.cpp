@@ -161,7 +161,7 @@ int classOf(int code) {
 TEST(Life, CountsThatDifferAreAnErrorOfBothForms) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   MPI_Comm ring = makeRing();
   for (int count : {2, 1000, 200000}) {
     std::vector<int> sent(2 * count), got(2 * count);
@@ -186,7 +186,7 @@ void onError(MPI_Comm *, int *code, ...) { told = *code; }
 TEST(Life, TheProgramsErrorHandlerIsCalled) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   MPI_Comm ring = makeRing();
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(onError, &handler);
@@ -217,7 +217,7 @@ TEST(Life, ACommunicatorWithoutATopologyIsTheMpisToRefuse) {
 TEST(Life, InterCommunicatorsAreNotKnownAndMergedOnesServed) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to be apart from";
+    GTEST_SKIP() << "a single rank cannot be apart from another";
   bool isFirst = world.rank == 0;
   MPI_Comm half, both, merged, ring;
   MPI_Comm_split(MPI_COMM_WORLD, isFirst, world.rank, &half);

@@ -39,7 +39,7 @@ protected:
     EXPECT_TRUE(worker.connect(kThere) && worker.connect(kHere));
   }
 
-  // Whatever became of its messages, nothing is left of them.
+  // However its messages ended, nothing is left of them.
   void TearDown() override {
     if (ranks->status() && !keepsSomething) {
       meet();
@@ -523,7 +523,7 @@ TEST_P(RemoteOf, endedRunsAreDiscardedOnceManyHaveGathered) {
 
 class RemoteOverANetwork : public RemoteOf {};
 
-// Whoever tells it never looks again, and what was said before fills all there is.
+// The failing rank never polls again, and earlier messages fill all buffers.
 TEST_P(RemoteOverANetwork, failuresOvertakeStuckMessages) {
   constexpr uint32_t kMany = 20, kLong = 4 << 20;
   End there(8, 1, 0, counter), back(8, 1, 1, counter);

@@ -42,7 +42,8 @@ TEST(CostModel, ReportsSchedulesThatCannotRun) {
   EXPECT_FALSE(CostModel().makespanNs(schedule, sizesForTest(schedule), Topology::flat(2)).ok());
 }
 
-/// The best time over all trees in which a subtree is a set: whoever is first told how many.
+/// The best time over all trees in which a subtree is a set: the first child and the size of its
+/// set.
 uint64_t bestByBruteForce(const LogGop &model, TreeUse use, uint32_t n, uint64_t bytes) {
   if (n < 2)
     return 0;

@@ -1,5 +1,5 @@
-// Programs that no compiler makes, or nobody in his right mind writes: refused, or
-// instantiated to an error, whatever they say.
+// Programs that no compiler makes, and no sane author writes: refused, or instantiated to an error,
+// in any case.
 #include "instantiate/Instantiate.h"
 
 #include "compiler/Compile.h"
@@ -181,7 +181,7 @@ collective c() { temp x: i32[<= 4]; middle(x); }
             "");
 }
 
-/// Whatever runs when the limit is reached ends in an error, and reads nothing that is not
+/// Any step that runs when the limit is reached ends in an error, and reads nothing that is not
 /// there.
 TEST(HostileProgram, EveryLimitOfStepsIsMet) {
   Program program = compile(R"(

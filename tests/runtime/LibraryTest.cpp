@@ -146,7 +146,7 @@ TEST(Library, SectionsMustNotOverlapOrLeaveTheFile) {
   }
 }
 
-/// Changes the list of rules or images, as someone might who knows the format.
+/// Changes the list of rules or images, as an attacker with knowledge of the format might.
 template <typename Change> Bytes changed(Change change) {
   LibraryContent content = smallLibrary();
   change(content);

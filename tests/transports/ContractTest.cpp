@@ -426,7 +426,7 @@ TEST_P(Contract, payloadsWithoutBytesNeedNotTravel) {
 // Rank 1 expects one message more than rank 0 sends; rank 2 has nothing to do with it.
 TEST_P(Contract, refusesEdgesThatDisagree) {
   if (GetParam().opensAlone)
-    GTEST_SKIP() << "who opens alone knows nothing of others";
+    GTEST_SKIP() << "a rank that opens alone knows nothing of others";
   run(3, [](Endpoint &endpoint) -> std::string {
     std::vector<EdgeSpec> out, in;
     if (endpoint.rank() == Rank{0})
@@ -509,7 +509,7 @@ TEST_P(Contract, refusesMessagesOfTheWrongSize) {
   });
 }
 
-// All ranks to all ranks, themselves included: nobody is through before all are there.
+// All ranks to all ranks, themselves included: no rank is through before all are there.
 std::string meet(Channels &channels, uint32_t numRanks) {
   Payload signal;
   signal.always = true;
@@ -565,7 +565,7 @@ TEST_P(Contract, noticesThatAPeerHasClosedThePlan) {
     std::vector<Completion> done;
     pollUntil(**opened, done, [] { return false; });
     if (!(*opened)->failed())
-      return "waits for nobody";
+      return "does not wait";
     return (*opened)->fault().reason.find("has closed the plan") != std::string::npos
                ? ""
                : (*opened)->fault().reason;

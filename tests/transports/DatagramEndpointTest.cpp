@@ -43,8 +43,8 @@ TEST(DatagramEndpoint, acknowledgementsOfABusyRankComeToo) {
   EXPECT_TRUE(wasLost);
 }
 
-// One message is on the way, and its receiver looks seldom: all take much longer than who leaves
-// waits for one.
+// One message is on the way, and its receiver polls seldom: all take much longer than a leaving
+// rank waits for one.
 TEST(DatagramEndpoint, aLeavingRankWaitsWhileItsMessagesAreTaken) {
   constexpr uint32_t kMessages = 30;
   datagram::Options options;

@@ -74,7 +74,7 @@ TEST(Packet, isWholeUnchangedAndForUsOrNothing) {
   }
 }
 
-// Anybody's bytes; then those of one who knows the token and the checksum, and says anything else.
+// Random bytes; then those of a sender that knows the token and the checksum, with any content.
 TEST(Packet, parserTakesAnything) {
   std::mt19937_64 random(11);
   uint32_t taken = 0;
@@ -225,7 +225,7 @@ TEST(Datagram, aWaitingReceiverProbesAfterItsTimeout) {
   EXPECT_GE(timeOfLastPacket(true), least);
 }
 
-// Nobody waits for it: its sender sees to it.
+// The receiver does not wait for it: its sender takes care of it.
 TEST(Datagram, unexpectedPacketsComeToo) {
   datagram::TimeNs least = datagram::Options().leastPatience.count();
   EXPECT_LT(timeOfLastPacket(false), 4 * least + kCoarse);

@@ -83,7 +83,7 @@ private:
   }
   bool chance(double probability) { return unit_(random_) < probability; }
 
-  // Nobody sends before the other one receives.
+  // No end sends before the other one receives.
   void arrive(const Flying &one) {
     End &end = ends[one.to];
     Handshake::Step step = end.handshake.receive(one.message, now_);
@@ -138,7 +138,7 @@ TEST(Handshake, endsInAnyWeather) {
   }
 }
 
-// What does not fit to what was said is of nobody's interest.
+// Replies that match no request of this end have no effect.
 TEST(Handshake, repliesToOtherRequestsAreIgnored) {
   Handshake handshake(Rank{1}, Rank{2}, 500);
   auto now = Handshake::Clock::now();

@@ -35,7 +35,7 @@ TEST(MulticastTree, acknowledgementsAreCombined) {
   tree.note(1, 5);
   EXPECT_EQ(tree.heardBelow(0), 11u) << "an old word";
   EXPECT_EQ(tree.heardBelow(1), 0u);
-  EXPECT_EQ(tree.heardBelow(2), UINT64_MAX) << "nobody is there";
+  EXPECT_EQ(tree.heardBelow(2), UINT64_MAX) << "no member is there";
 }
 
 TEST(MulticastTree, theChildrenOfADepartedMemberReplaceIt) {
@@ -234,7 +234,7 @@ TEST(MulticastSender, refusesImpossibleReports) {
   MulticastSender sender(3, kPartBytes, noneIsGone);
   EXPECT_FALSE(sender.isReady());
   EXPECT_FALSE(sender.takeAck(0, 1)) << "the root itself";
-  EXPECT_FALSE(sender.takeAck(3, 1)) << "nobody is there";
+  EXPECT_FALSE(sender.takeAck(3, 1)) << "no member is there";
   EXPECT_FALSE(sender.takeAck(1, 2)) << "nothing was said";
   EXPECT_TRUE(sender.takeAck(1, 1));
   EXPECT_TRUE(sender.takeAck(2, 1));
@@ -266,7 +266,7 @@ TEST(MulticastSender, roomIsFourSets) {
   EXPECT_EQ(sender.oldest(), 5u);
 }
 
-// Whoever waits asks earlier; and begins anew with each word of a member.
+// A root that waits probes earlier, and begins anew with each acknowledgement of a member.
 TEST(MulticastSender, probesInTime) {
   MulticastSender sender(3, kPartBytes, noneIsGone);
   sender.takeAck(1, 1);

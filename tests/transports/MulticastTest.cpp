@@ -56,8 +56,8 @@ TEST(Multicast, aBroadcastIsSentOnce) {
   EXPECT_LT(ranks.carrier(0).counts().packets, 20u) << "and nothing to each";
 }
 
-// What comes later tells: nobody has to wait. In time of the test's own, of which each poll takes
-// a microsecond.
+// A later packet shows the gap: no timeout is needed. In time of the test's own, of which each poll
+// takes a microsecond.
 TEST(Multicast, gapsAreReportedAtOnce) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
@@ -166,7 +166,8 @@ TEST(Multicast, aMemberThatCannotJoinPreventsMulticast) {
   EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 0u);
 }
 
-// Where the network passes no multicast at all nobody hears the root, and it is not used.
+// Where the network passes no multicast at all no member receives from the root, and it is not
+// used.
 TEST(Multicast, aDeafRankIsNoMember) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
@@ -268,7 +269,7 @@ TEST(Multicast, aRootThatHasSentEverythingMayLeave) {
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64}));
   ASSERT_TRUE(ranks.waitForGroup());
-  auto until = Clock::now() + 50ms; // longer than whoever is deserted waits
+  auto until = Clock::now() + 50ms; // longer than a deserted member waits
   ranks.calls(0).loses = [&](const mmsghdr &message) {
     return goesToMany(message) && Clock::now() < until;
   };
@@ -320,7 +321,7 @@ std::shared_ptr<Overheard> overhear(LossyCalls &calls) {
   return last;
 }
 
-// Strangers who know where the group is, and one of the job who says what cannot be true.
+// Strangers that know where the group is, and a rank of the job that sends impossible reports.
 TEST(Multicast, forgedDatagramsChangeNothing) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
@@ -386,7 +387,7 @@ TEST(Multicast, unsentFramesTakeNoWindow) {
   EXPECT_EQ(send(0, kAlone), Posted::Done) << "it need not ask";
 }
 
-/// Who speaks for a group that is another's, of which this rank is a member, too.
+/// Sends in the name of a group of another root, of which this rank is a member, too.
 TEST(Multicast, onlyTheRootSendsForAGroup) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");

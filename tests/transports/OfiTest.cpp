@@ -54,7 +54,7 @@ TEST(Ofi, socketsAreBoundToTheGivenAddress) {
   EXPECT_EQ(name.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
 }
 
-// Somebody who knows where the ranks are, but not their tokens.
+// A process that knows where the ranks are, but not their tokens.
 TEST(Ofi, strangersAreSentAway) {
   NetworkPair pair([](Rank r) {
     return protocol::NetworkEndpoint::make(r, 2, ofi::Options(),

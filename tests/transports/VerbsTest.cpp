@@ -83,7 +83,7 @@ TEST(Devices, areNeighborsInOneNetwork) {
   EXPECT_TRUE(are("fd00::1", "fd00::ff:2"));
   EXPECT_FALSE(are("fe80::1", "fe80::2")) << "each may be a cable of its own";
   EXPECT_TRUE(are("fec0::1", "fec0::2", false));
-  EXPECT_FALSE(are("fe80::1", "fe80::2", false)) << "nobody gave the subnets numbers";
+  EXPECT_FALSE(are("fe80::1", "fe80::2", false)) << "the subnets have no numbers";
   EXPECT_FALSE(are("fe80::1", "fec0::2", false));
 }
 
@@ -176,8 +176,8 @@ public:
   }
 };
 
-// Three datagrams for each peer that a plan talks to, and none before: nobody is told of all
-// others' connections.
+// Three datagrams for each peer of a plan, and none before: no rank makes connections for the plans
+// of others.
 TEST_F(Verbs, connectionsAreMadeOnDemand) {
   if (isIwarp())
     GTEST_SKIP() << "iWARP has no datagrams";
@@ -350,7 +350,7 @@ bool comes(std::initializer_list<End *> ends, const std::function<bool()> &isSo,
   return isSo();
 }
 
-// The peer's machine has a call, and nobody has looked at it.
+// A call waits at the peer's machine, which the peer has not polled.
 void call(End &from) {
   ASSERT_EQ(from.carrier->inject(from.peer, kSaid), network::PostResult::NoResource);
   EXPECT_FALSE(comes(
@@ -554,7 +554,7 @@ public:
   }
 };
 
-// Else memory would be in use for ever, and who waits for it.
+// Else memory would be in use for ever, and its owner would wait for it.
 TEST_F(Verbs, canceledOperationsAreReported) {
   DeafCalls calls;
   End here(calls), there(verbs::Calls::real());

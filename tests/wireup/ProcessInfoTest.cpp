@@ -1,4 +1,4 @@
-// How ranks find out who shares a node with them, and where the others are.
+// How ranks find the ranks of their own node, and the addresses of the others.
 #include "wireup/ProcessInfo.h"
 #include "transports/network/AddressExchange.h"
 #include "wireup/Nodes.h"
@@ -43,7 +43,7 @@ TEST(Nodes, AreMachinesAndNamespacesAndRanksInARow) {
   EXPECT_EQ(firstOfHosts(processes), (Ranks{0, 1, 2, 0, 1, 0}));
 }
 
-// Whatever they see of each other: they share its cores.
+// Also those in other namespaces: they share its cores.
 TEST(Nodes, OfAMachineAreCountedAcrossNamespaces) {
   Oob oob;
   oob.numRanks = 4;
@@ -57,8 +57,8 @@ TEST(Nodes, OfAMachineAreCountedAcrossNamespaces) {
     return Status();
   };
   EXPECT_EQ(*countOnMachine(oob), 3u);
-  oob.allgather = [](const void *, void *, size_t) { return Status::error("nobody came"); };
-  EXPECT_EQ(countOnMachine(oob).message(), "nobody came");
+  oob.allgather = [](const void *, void *, size_t) { return Status::error("no rank came"); };
+  EXPECT_EQ(countOnMachine(oob).message(), "no rank came");
 }
 
 TEST(Nodes, MeetWithAllRanksOnce) {
@@ -215,7 +215,7 @@ TEST(OobBootstrap, DataReachThoseTheyAreFor) {
     for (int round = 0; round < 2; ++round) {
       std::vector<BootstrapData> out, in;
       for (uint32_t peer = 0; peer < 4; ++peer) {
-        if (peer != 2) // nobody has anything for rank 2
+        if (peer != 2) // rank 2 gets no letters
           out.push_back({Rank{peer}, letters(self, peer)});
         in.push_back({Rank{3 - peer}, {std::byte{1}}});
       }
