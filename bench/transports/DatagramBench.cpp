@@ -289,12 +289,12 @@ void loseOneEach(Group &group, OneLoss &calls, uint32_t numRanks, uint32_t barri
   std::vector<double> one = timesOf(group, calls, barriers, packets, true);
   auto &carrier = static_cast<datagram::DatagramCarrier &>(*group.member(1).carrier);
   const datagram::Pace &pace = carrier.paceOf(group.member(1).peer(0));
-  double patience = static_cast<double>(pace.patience()) / 1000;
+  double timeout = static_cast<double>(pace.timeout()) / 1000;
   double roundTrip = static_cast<double>(pace.roundTrip()) / 1000;
   std::printf("none lost: median %.1f us, 99%% %.1f us\n", at(none, 50), at(none, 99));
   std::printf("one lost in each of %u: median %.1f us, 99%% %.1f us; asks after %.1f us, there and "
               "back %.1f us: may be %.1f us\n",
-              barriers, at(one, 50), at(one, 99), patience, roundTrip, patience + 3 * roundTrip);
+              barriers, at(one, 50), at(one, 99), timeout, roundTrip, timeout + 3 * roundTrip);
 }
 
 } // namespace

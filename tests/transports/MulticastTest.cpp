@@ -52,7 +52,7 @@ TEST(Multicast, aBroadcastIsSentOnce) {
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ranks.run(100), "");
   EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 100u);
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().again, 0u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().resent, 0u);
   EXPECT_LT(ranks.carrier(0).counts().packets, 20u) << "and nothing to each";
 }
 
@@ -79,7 +79,7 @@ TEST(Multicast, gapsAreReportedAtOnce) {
   time = 0;
   EXPECT_EQ(ranks.run(1), "");
   EXPECT_TRUE(wasLost);
-  EXPECT_LT(time, datagram::Options().leastPatience.count());
+  EXPECT_LT(time, datagram::Options().minTimeout.count());
 }
 
 // Acknowledgements are combined: the root hears of the four below it, of every set.
@@ -104,7 +104,7 @@ TEST(Multicast, longMessagesAreSentOnce) {
   ASSERT_TRUE(ranks.open({0, 1, 8192, 16384, 16385, 300000}));
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ranks.run(10), "");
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().again, 0u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().resent, 0u);
   EXPECT_LT(ranks.carrier(0).multicastCounts().packets,
             10u * (6 + 2 + (24000 + 300000) / 1300 + 40));
 }
@@ -128,9 +128,9 @@ TEST_P(MulticastWeather, everyByteIsRight) {
     std::chrono::duration<double, std::milli> took = Clock::now() - begin;
     const MulticastCounts &counts = ranks.carrier(0).multicastCounts();
     std::printf("%g lost, reordered and repeated: %.1f ms, %lu packets, %lu again, %lu forwarded\n",
-                loss, took.count(), counts.packets, counts.again, counts.forwarded);
+                loss, took.count(), counts.packets, counts.resent, counts.forwarded);
     EXPECT_GT(counts.packets, 100u); // long ones wait for few members that are late
-    EXPECT_GE(counts.again, loss < 0.01 ? 0u : 10u);
+    EXPECT_GE(counts.resent, loss < 0.01 ? 0u : 10u);
     EXPECT_EQ(counts.forwarded, 0u) << "no reason to give it up";
     for (uint32_t r = 0; r < ranks.numRanks(); ++r)
       EXPECT_LT(ranks.carrier(r).bytes(), kMaxMemory) << r;
@@ -236,7 +236,7 @@ TEST(Multicast, aDeafMemberMovesTheGroupToTheTree) {
   ASSERT_TRUE(ranks.waitForGroup());
   ranks.calls(2).isDeaf = hearsMany;
   EXPECT_EQ(ranks.run(60), "");
-  EXPECT_GE(ranks.carrier(0).multicastCounts().again, 16u);
+  EXPECT_GE(ranks.carrier(0).multicastCounts().resent, 16u);
   EXPECT_GT(ranks.carrier(0).multicastCounts().forwarded, 60u);
 }
 
@@ -308,7 +308,7 @@ struct Overheard {
   datagram::PacketHeader seen;
 };
 
-/// It lives as long as the calls that are heard.
+/// It lives as long as the calls that use it.
 std::shared_ptr<Overheard> overhear(LossyCalls &calls) {
   auto last = std::make_shared<Overheard>();
   calls.loses = [last](const mmsghdr &message) {

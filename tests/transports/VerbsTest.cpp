@@ -317,7 +317,7 @@ public:
     ASSERT_TRUE(carrier->reach(peer, rankAddress).ok());
   }
 
-  void onBytes(std::span<const std::byte>) override { ++heard; }
+  void onBytes(std::span<const std::byte>) override { ++received; }
   void onDone(network::Operation &) override { ++done; }
   void onFailed(network::Operation &operation, const std::string &) override {
     failed.push_back(&operation);
@@ -333,7 +333,7 @@ public:
 
   std::unique_ptr<network::Carrier> carrier;
   network::Peer peer;
-  uint32_t heard = 0, done = 0;
+  uint32_t received = 0, done = 0;
   std::string why; ///< the peer was lost
   std::vector<network::Operation *> failed;
 };
@@ -386,7 +386,7 @@ void answerTheSecondTime(uint32_t refused) {
     ASSERT_TRUE(comes({&here, &last}, [&] {
       return last.carrier->inject(last.peer, kSaid) == network::PostResult::Ok;
     })) << i;
-    ASSERT_TRUE(comes({&here, &last}, [&] { return here.heard > i; })) << i;
+    ASSERT_TRUE(comes({&here, &last}, [&] { return here.received > i; })) << i;
   }
   EXPECT_EQ(here.why + last.why, "");
   EXPECT_EQ(here.carrier->bytes(), last.carrier->bytes()) << "for calls before";
@@ -574,7 +574,7 @@ TEST_F(Verbs, canceledOperationsAreReported) {
     here.carrier->poll();
     there.carrier->poll();
   }
-  while (here.done == 0 || there.heard == 0) {
+  while (here.done == 0 || there.received == 0) {
     ASSERT_LT(std::chrono::steady_clock::now(), until);
     here.carrier->poll();
     there.carrier->poll();

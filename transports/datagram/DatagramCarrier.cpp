@@ -63,15 +63,15 @@ Status DatagramCarrier::openSockets() {
   if (!socket)
     return socket.status();
   socket_ = socket->file;
-  Result<std::unique_ptr<Pulse>> pulse = Pulse::start(address, self_, place_.token);
-  if (!pulse)
-    return pulse.status();
-  pulse_ = pulse.take();
+  Result<std::unique_ptr<Keepalive>> keepalive = Keepalive::start(address, self_, place_.token);
+  if (!keepalive)
+    return keepalive.status();
+  keepalive_ = keepalive.take();
   uint32_t most = std::min(mtuOf(address) - kIpAndUdpBytes, kMaxPacketBytes);
   chance_ = static_cast<uint32_t>(place_.token);
   place_.address = address.s_addr;
   place_.port = socket->name.sin_port;
-  place_.pulsePort = pulse_->port();
+  place_.keepalivePort = keepalive_->port();
   place_.packetBytes = options_.packetBytes == 0 ? most : std::min(options_.packetBytes, most);
   return place_.packetBytes >= kLeastPacketBytes
              ? Status()
@@ -85,10 +85,10 @@ DatagramCarrier::~DatagramCarrier() { stop(); }
 void DatagramCarrier::stop() {
   if (socket_ < 0)
     return;
-  pulse_.reset(); // ends its thread first
+  keepalive_.reset(); // ends its thread first
   for (const auto &flow : flows_)
     if (flow->owesAnything() && !flow->peer.isLost)
-      say(*flow, PacketKind::Status);
+      sendOne(*flow, PacketKind::Status);
   multicast_.stop();
   close(socket_);
   socket_ = -1;
@@ -105,7 +105,7 @@ Status DatagramCarrier::start(network::CarrierReader &reader, const network::Own
   multicast_.start(frameBytes_ - static_cast<uint32_t>(sizeof(network::Header)));
   now_ = calls_.now();
   nextTimer_ = now_ + options_.longestPause.count();
-  pulse_->attendBy([&reader] { reader.onNeglected(); });
+  keepalive_->attendBy([&reader] { reader.onNeglected(); });
   return {};
 }
 
@@ -121,7 +121,7 @@ Status DatagramCarrier::reach(network::Peer &peer, const network::RankAddress &r
   Flow &flow = *flows_.back();
   flow.token = there.token;
   flow.address = nameOf(there.address, there.port);
-  flow.pulse = nameOf(there.address, there.pulsePort);
+  flow.keepalive = nameOf(there.address, there.keepalivePort);
   flowByRank_.emplace(peer.rank, &flow);
   measureUntil_ = now_ + kMeasuring;
   peer.handle = flows_.size();
@@ -170,7 +170,7 @@ void DatagramCarrier::readClock() {
   blindPolls_ = 0;
   if (now_ - before > std::chrono::nanoseconds(options_.silence).count() / 4)
     for (const auto &flow : flows_)
-      flow->forgive();
+      flow->clearSilence();
   for (Flow *flow : untimed_) {
     flow->beginWait(now_);
     remind(*flow);
@@ -189,7 +189,7 @@ bool DatagramCarrier::poll() {
   if (!moved && !isNow())
     readClock();
   if (now_ >= nextTimer_)
-    askAround();
+    sendProbes();
   letTimePass();
   return moved;
 }

@@ -8,7 +8,7 @@ namespace colldsl::datagram {
 namespace {
 
 constexpr size_t kChecked = sizeof PacketHeader::checksum; // where it begins
-constexpr uint8_t kAllFlags = kFirst | kFinal | kHasStamp | kHasEcho | kIsAnswer;
+constexpr uint8_t kAllFlags = kFirst | kFinal | kHasStamp | kHasEcho | kAnswersProbe;
 
 } // namespace
 

@@ -21,7 +21,7 @@ Result<Socket> openSocket(const in_addr &address);
 Result<int> openListener(const sockaddr_in &group, const in_addr &interface);
 
 /// What this socket sends by multicast leaves on the interface with this address, goes no further
-/// than its network, and is heard on this machine, too.
+/// than its network, and is received on this machine, too.
 Status sendToGroupsOn(int file, const in_addr &interface);
 
 /// The bytes that the interface with this address takes at once, IP's header included.
