@@ -119,8 +119,8 @@ Status Exchange::recvLater() {
   return s;
 }
 
-// What a peer that is over with the run sent is here, once somebody looked, and what it wanted it
-// has: the rest never comes.
+// Once this rank has polled, all that a peer which has ended the run sent is here, and it has all
+// that it wanted: the rest never comes.
 void Exchange::probe() {
   for (auto *ends : {&sends_, &recvs_})
     for (End &end : *ends) {

@@ -103,7 +103,7 @@ public:
     return isDone();
   }
 
-  /// The same, and ends the run. False: it is not over, or finish() has an error to tell.
+  /// The same, and ends the run. False: it is not over, or finish() has an error.
   bool tryFinish() {
     if (!await() || counter_.mismatched)
       return false;

@@ -237,7 +237,7 @@ public:
   /// before the destructor.
   virtual void cancel() = 0;
 
-  /// An op whose message to or from `peer` (kNoRank: anybody) is under way, kNoOp if
+  /// An op whose message to or from `peer` (kNoRank: any rank) is under way, kNoOp if
   /// there is none. For error messages.
   virtual OpId openOp(Rank peer) const = 0;
 

@@ -32,7 +32,7 @@ private:
   Clock::time_point begin_;
   uint32_t count_ = 0;
 
-  /// So many rests of this process are sleeps, because somebody kept the core.
+  /// So many rests of this process are sleeps, because another process kept the core.
   static inline std::atomic<uint32_t> avoid_{0};
 };
 

@@ -16,7 +16,7 @@ struct ProcessInfo {
   uint32_t numRanks = 0;
   int32_t process = 0;
   int32_t descriptor = -1;   ///< of the memory that it made
-  uint32_t ranksPerNode = 0; ///< at most, as this rank was told; 0: as many as share memory
+  uint32_t ranksPerNode = 0; ///< at most, by this rank's settings; 0: as many as share memory
   uint64_t processNamespace = 0;
   uint64_t networkNamespace = 0;
   char host[65] = {};

@@ -19,10 +19,10 @@
  *     fprintf(stderr, "%s\n", colldsl_last_error());
  *   colldsl_plan_destroy(sum);
  *
- * Errors: every function that can fail returns a status; COLLDSL_OK is 0. What was wrong is
- * told by colldsl_last_error(). Nothing is printed, and the process is never ended. What a
- * pointer argument receives is set only on success, unless said otherwise. A null handle is an
- * error where a handle is needed; destroying null does nothing.
+ * Errors: every function that can fail returns a status; COLLDSL_OK is 0. The message of the error
+ * is colldsl_last_error(). Nothing is printed, and the process is never ended. What a pointer
+ * argument receives is set only on success, unless said otherwise. A null handle is an error where
+ * a handle is needed; destroying null does nothing.
  *
  * Threads: functions may be called from any thread. One object is used by one thread at a
  * time, but for colldsl_progress(), colldsl_plan_test(), colldsl_plan_wait() and
@@ -181,8 +181,8 @@ typedef struct colldsl_bootstrap {
 /** Collective over the launcher's processes, which need not be related. The bootstrap is used
  * during the call only. Null: the launcher that started this process, over PMIx (mpirun of Open
  * MPI, PRRTE, Slurm) or PMI (mpirun of MPICH); without one, or if it started one process, a
- * communicator of this process alone. Ranks of one machine share its memory, others talk over
- * libfabric (docs/c-api.md tells which addresses are used). Programs that use MPI take
+ * communicator of this process alone. Ranks of one machine share its memory, others send over
+ * libfabric (docs/c-api.md lists the addresses). Programs that use MPI take
  * colldsl/mpi.h instead. */
 COLLDSL_API colldsl_status colldsl_comm_create(colldsl_context *context,
                                                const colldsl_bootstrap *bootstrap,
@@ -267,7 +267,7 @@ COLLDSL_API colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_typ
 /** Nonzero: the collective's form in place (`x aliases y[rank]`): x is not bound. */
 COLLDSL_API colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place);
 
-/** The operator parameter, mostly called "op". Default: what the collective says. */
+/** The operator parameter, mostly called "op". Default: that of the collective. */
 COLLDSL_API colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter,
                                                colldsl_op op);
 
@@ -326,7 +326,7 @@ COLLDSL_API const char *colldsl_plan_collective(const colldsl_plan *plan);
 COLLDSL_API colldsl_status colldsl_plan_start(colldsl_plan *plan);
 
 /** Makes progress, also of the communicator's other plans. *done, set also when the run failed:
- * no run is under way. Tells how the last run ended. */
+ * no run is under way. Returns the status of the last run. */
 COLLDSL_API colldsl_status colldsl_plan_test(colldsl_plan *plan, int *done);
 
 /** Waits until the run is over, moving the communicator's other plans too. `timeout` in seconds,

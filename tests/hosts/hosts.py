@@ -98,7 +98,7 @@ class Hosts:
             ip("-n", host, "link", "set", name, "up")
 
     def listeners(self, i):
-        """Where somebody listens on host i: the last numbers of addresses."""
+        """The last numbers of the addresses with listening sockets on host i."""
         table = subprocess.run(["ip", "netns", "exec", self.names[i], "cat", "/proc/net/tcp"],
                                check=True, capture_output=True, text=True).stdout
         return {int(of[:2], 16) for of in re.findall(r": (\w{6})0A:\w{4} 0{8}:0{4} 0A", table)}

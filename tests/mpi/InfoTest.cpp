@@ -145,7 +145,7 @@ TEST(Info, PendingDuplicatesHaveTheirOwnHints) {
     if (next != 0)
       MPI_Send(&word, 1, MPI_INT, next, 9, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (i % 2) { // else freed before anybody asks
+    if (i % 2) { // else freed before any query
       EXPECT_EQ(answerInTheEnd(copy, kStrict, "true"), "true");
       EXPECT_EQ(answer(copy, kExact), world.ranks == 1 ? "true" : "false");
     }

@@ -669,7 +669,7 @@ TEST_P(Contract, aLateReceiverGetsNoBytesOfReusedMemory) {
   munmap(shared, sizeof(std::atomic<uint32_t>));
 }
 
-// Plans fail one after the other, more than anybody counts, while one works.
+// Plans fail one after the other, more than the table of failures holds, while one works.
 TEST_P(Contract, plansMayFailAgainAndAgain) {
   if (GetParam().isOverNetwork)
     GTEST_SKIP() << "failures of plans that are closed are kept nowhere";

@@ -270,7 +270,7 @@ TEST(OobBootstrap, DamagedDataIsRefused) {
   gathering.run([](Bootstrap &bootstrap, uint32_t self) {
     BootstrapData out{Rank{1 - self}, letters(1, 9)}, in{Rank{0}, {}};
     Status s = bootstrap.exchange({&out, 1}, {&in, 1});
-    EXPECT_EQ(s.message(), "what rank 0 told over the launcher is damaged");
+    EXPECT_EQ(s.message(), "the data of rank 0 over the launcher is damaged");
   });
 }
 

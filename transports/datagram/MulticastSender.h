@@ -139,7 +139,7 @@ private:
   std::vector<MissedRow> missedRows_; ///< by place
   std::vector<MulticastChannel> channels_;
   uint64_t next_ = 1, base_ = 1;     ///< numbers; those between are kept
-  uint64_t awaited_ = 0;             ///< the last number that somebody waits for
+  uint64_t awaited_ = 0;             ///< the last number that a plan waits for
   uint64_t wantedFrom_ = UINT64_MAX; ///< no older one is wanted
   uint64_t flightBytes_ = 0;
   uint32_t bytesSinceAck_ = 0; ///< since one was wanted

@@ -24,7 +24,7 @@ public:
 
 struct MulticastFlags {
   bool stays = false;     ///< the second part, where it is, until all have heard it
-  bool isAwaited = false; ///< somebody waits until all have heard it
+  bool isAwaited = false; ///< a plan waits until all have it
 };
 
 class Multicast {

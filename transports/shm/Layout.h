@@ -30,7 +30,7 @@ struct RunFailure {
 struct RunFailures {
   static constexpr uint32_t kPlaces = 1024;
   struct alignas(kLineBytes) Entry {
-    std::atomic<uint32_t> turn; ///< odd: somebody is writing; else how often that was done, twice
+    std::atomic<uint32_t> turn; ///< odd: a rank is writing; else twice the number of writes
     /// A RunFailure.
     std::atomic<uint64_t> words[sizeof(RunFailure) / sizeof(uint64_t)];
   };
@@ -92,7 +92,7 @@ struct RankControl {
   /// Offset of the newest FIFO that others made to this rank, 0: there is none. The only
   /// word here that several write.
   alignas(kLineBytes) std::atomic<uint64_t> connectRequests;
-  std::atomic<uint32_t> isDead; ///< somebody saw the end of its process
+  std::atomic<uint32_t> isDead; ///< a rank saw the end of its process
 };
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
