@@ -15,7 +15,7 @@
 
 namespace colldsl::mpi {
 
-/// Tells the communicator's error handler; what the entry returns.
+/// Calls the communicator's error handler; returns the result of the entry.
 int raise(MPI_Comm comm, const Status &status);
 /// The same for an operation that was started when the communicator had this handle: it may have
 /// been freed since.

@@ -222,7 +222,7 @@ void Job::noteFailure() {
     world_->reportToAll({kNoRank, kNoOp, remote.message(), remote.kind()});
 }
 
-// Other nodes hear of it that a rank of this one died.
+// Other nodes are notified that a rank of this one died.
 Status Job::told(Status outcome) {
   noteFailure();
   if (!outcome && remote_)

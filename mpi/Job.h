@@ -91,7 +91,8 @@ public:
   void beginMovingBesides();
   void endMovingBesides();
 
-  /// Tells a communicator's messages from all others. Every process numbers those that it owns.
+  /// Distinguishes a communicator's messages from all others. Every process numbers those that it
+  /// owns.
   struct Context {
     uint32_t owner = 0;  ///< a rank of MPI_COMM_WORLD
     uint32_t number = 0; ///< 0: none

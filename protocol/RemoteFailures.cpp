@@ -1,4 +1,4 @@
-// What ranks tell each other of failures, and what they stop then.
+// Notifications of failures, and what ranks stop then.
 #include "protocol/RemoteWorker.h"
 #include "transports/network/Failures.h"
 
@@ -106,7 +106,7 @@ void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
 
 // A binomial tree: places are counted from the root, and below place p are p + 1, p + 2, p + 4,
 // ..., from the first power of two above p on. A rank that is dead is stood in for.
-// Example: 5 ranks, root 3: 3 tells 4, 0 and 2; 4 tells 1.
+// Example: 5 ranks, root 3: 3 notifies 4, 0 and 2; 4 notifies 1.
 void RemoteWorker::passDown(const Tag &scope, const FailureBody &body, uint32_t below) {
   uint32_t step = 1;
   while (step <= below)

@@ -23,12 +23,12 @@ enum class State : uint32_t {
   Requested, ///< no rank copies
   Reading,   ///< the receiver copies out of the sender's memory
   Ready,     ///< the receiver waits for fragments
-  Announced, ///< the receiver said where the bytes are wanted
+  Announced, ///< the receiver has sent the address of its buffer
   Writing,   ///< the sender copies into the receiver's memory
   Done,      ///< the sender's memory is not needed any more
 };
 
-/// Uses of a word are told apart, for a receiver may look at a request after it was cancelled.
+/// Uses of a word are distinguished, for a receiver may look at a request after it was cancelled.
 constexpr uint32_t wordOf(uint32_t use, State state) {
   return use * 8 + static_cast<uint32_t>(state);
 }
@@ -78,7 +78,7 @@ template <typename Word> bool claimWrite(Word &word, uint32_t use) {
 
 enum class Cancelled : uint8_t {
   Unnoticed, ///< the receiver finds the request cancelled, or is done with it
-  Awaited,   ///< the receiver waits for the bytes, and must be told that they do not come
+  Awaited,   ///< the receiver waits for the bytes, and must be notified that they do not come
   NotYet,    ///< the receiver copies just now: try again
 };
 

@@ -104,7 +104,7 @@ struct RequestPayload : Payload {
 /// What becomes of a get that a wire is asked for.
 enum class Got : uint8_t {
   Done,
-  Started, ///< the wire tells when it is done
+  Started, ///< the wire reports when it is done
   Refused, ///< the memory cannot be read
 };
 
@@ -197,7 +197,7 @@ public:
   /// bytes sends nothing, and is Done, unless it always travels. Allocates nothing.
   virtual Posted send(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
-  /// A receive with `upTo` set is never Done at once, so that its length is told.
+  /// A receive with `upTo` set is never Done at once, so that its length is reported.
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
   /// The same; the transport may hand what comes to `target`, which then says so, in place of
@@ -229,7 +229,7 @@ public:
   /// and then. Call it while nothing moves. False: failed.
   virtual bool check() = 0;
 
-  /// Tells all ranks of the plan that it failed here.
+  /// Notifies all ranks of the plan that it failed here.
   virtual void abort(const Fault &fault) = 0;
 
   /// Ends all messages that are under way, of channels that failed: once it returns, no byte moves

@@ -16,7 +16,7 @@ struct Socket {
 /// At any port of this address, which is this machine's.
 Result<Socket> openSocket(const in_addr &address);
 
-/// Hears what is sent to `group`, an address of multicast and a port, on the interface with this
+/// Receives what is sent to `group`, an address of multicast and a port, on the interface with this
 /// address, and nothing else.
 Result<int> openListener(const sockaddr_in &group, const in_addr &interface);
 

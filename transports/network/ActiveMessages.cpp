@@ -70,7 +70,7 @@ bool ActiveMessages::injects(const Peer &to, uint64_t bodyBytes) const {
          bytes <= carrier_.capabilities().injectBytes;
 }
 
-// True: it is said, or the peer is lost.
+// True: it is sent, or the peer is lost.
 bool ActiveMessages::inject(Peer &to, const Header &header, std::span<const std::byte> body) {
   std::byte bytes[kMaxInjected];
   std::memcpy(bytes, &header, sizeof header);
@@ -258,7 +258,7 @@ void ActiveMessages::onBytes(std::span<const std::byte> bytes) {
   handler_.onFrame(from, header, bytes.subspan(sizeof header));
 }
 
-// False: it was told before.
+// False: it was reported before.
 bool ActiveMessages::close(Operation &operation) {
   if (!operation.isOpen) {
     ++refused_;

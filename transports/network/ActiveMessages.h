@@ -93,7 +93,7 @@ public:
   void useWindow(Peer &to, uint64_t bytes) { to.sent += unitsOf(bytes); }
   /// It is not, after all.
   void leaveWindow(Peer &to, uint64_t bytes) { to.sent -= unitsOf(bytes); }
-  /// Says a whole message; the window has room.
+  /// Sends a whole message; the window has room.
   void sendEager(Peer &to, Header header, const Payload &payload);
   /// An eager message of this peer is out of the way.
   void consume(Peer &from, uint64_t bytes);

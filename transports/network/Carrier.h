@@ -4,8 +4,8 @@
 /// (Capabilities::moves) reads and writes memory of peers, in no order. Nothing waits: what it
 /// does not take now is offered again after the next poll.
 ///
-/// Ownership: what is offered and taken stays where it is until the reader is told that it is done
-/// or failed. Errors: values, and losses that the reader is told of.
+/// Ownership: what is offered and taken stays where it is until the reader learns that it is done
+/// or failed. Errors: values, and losses that the reader is notified of.
 ///
 /// Not thread safe, but for what a Wait names.
 #pragma once
@@ -76,7 +76,7 @@ struct Operation {
   enum class Kind : uint8_t { Receive, Send, Move };
   void *context[8] = {}; ///< the carrier's; first: its address is the operation's
   Kind kind;
-  bool isOpen = false; ///< else what comes back was told before
+  bool isOpen = false; ///< else its completion was reported before
 };
 
 /// A read or a write of a peer's memory; belongs to the caller that starts it.
@@ -155,7 +155,7 @@ public:
   virtual void hold() {}
   virtual void push() {}
 
-  /// Something that this peer is to say is waited for, until expectLess() as often. A hint.
+  /// This rank waits for a message of this peer, until expectLess() as often. A hint.
   virtual void expect(Peer &) {}
   virtual void expectLess(Peer &) {}
 
@@ -185,7 +185,7 @@ public:
   /// Nothing, if there is news now.
   virtual std::optional<Wait> ifIdle() = 0;
 
-  /// Afterwards it uses no memory of ours any more, and tells nothing.
+  /// Afterwards it uses no memory of ours any more, and reports nothing.
   virtual void stop() = 0;
   /// The same where a read or a write may be under way that is not ended.
   virtual void abandon() { stop(); }

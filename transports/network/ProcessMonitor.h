@@ -38,14 +38,14 @@ public:
 
   enum class What : uint8_t {
     Died,         ///< its process is gone
-    Disconnected, ///< it lives, but cannot talk to this rank any more
+    Disconnected, ///< it lives, but cannot reach this rank any more
     Silent,       ///< unknown: its machine answers nothing
-    Failed,       ///< it says so
+    Failed,       ///< it has reported so
   };
   struct Event {
     Rank rank;
     What what;
-    int error = 0;            ///< Silent: what the kernel says
+    int error = 0;            ///< Silent: the kernel's error
     FailureBody failure = {}; ///< Failed: as it came
   };
 
@@ -56,7 +56,7 @@ public:
   /// even if this rank never polls again. A later connection is notified by the next poll.
   void notify(const FailureBody &failure);
 
-  /// Tells a rank that this one cannot talk to it any more, and watches it no longer.
+  /// Notifies a rank that this one cannot reach it any more, and watches it no longer.
   void disconnect(Rank rank);
 
   uint64_t numRefused() const { return refused_; } ///< strangers
@@ -68,9 +68,9 @@ private:
     uint32_t unused = 0;
   };
   struct Connection {
-    Rank rank = kNoRank; ///< at the other end; kNoRank: it has not said yet
+    Rank rank = kNoRank; ///< at the other end; kNoRank: not known yet
     bool isGreeted = true;
-    uint64_t token = 0; ///< what it wants to hear
+    uint64_t token = 0; ///< that it expects
   };
 
   ProcessMonitor(Rank self, uint64_t token, std::chrono::milliseconds silence)
@@ -89,7 +89,7 @@ private:
   uint64_t token_;
   std::chrono::milliseconds silence_;
   uint64_t refused_ = 0;
-  std::optional<FailureBody> failure_; ///< that was told
+  std::optional<FailureBody> failure_; ///< that was reported
   int listener_ = -1;
   std::vector<Connection>
       connections_;           ///< those that this rank made, and those of others, as they came

@@ -27,7 +27,7 @@ enum class Kind : uint8_t {
   Credit,      ///< nothing but `consumed`
   Multicast,   ///< to several peers at once: MulticastBody, and the body of its kind; by multicast
                ///< alone
-  Group,       ///< what the carrier's multicast has to say
+  Group,       ///< a message of the carrier's multicast
   Disconnect,  ///< nothing follows; answered by DisconnectAck
   DisconnectAck,
   Last = DisconnectAck,
@@ -48,7 +48,7 @@ struct Header {
 };
 static_assert(sizeof(Header) == 40);
 
-/// Of a message that is said at once.
+/// Of a message that is sent at once.
 inline constexpr uint32_t kMostEagerBytes = 64 << 10;
 
 /// What an eager message takes of the window.

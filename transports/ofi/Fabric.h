@@ -2,7 +2,7 @@
 ///
 /// Which provider, and what of it is used, is asked of libfabric: messages in order from rank to
 /// rank (FI_ORDER_SAS) are a must. Memory of others is reached where the provider can, and only
-/// where it tells the owner with at least 32 bits that a write is complete.
+/// where it notifies the owner with at least 32 bits that a write is complete.
 ///
 /// Not thread safe, but for waitFor(). Errors: values.
 #pragma once
@@ -65,7 +65,7 @@ private:
   Calls &calls_;
   Info info_;
   network::Capabilities capabilities_;
-  int waitFd_ = -1;    ///< where a file descriptor tells of news
+  int waitFd_ = -1;    ///< where a file descriptor shows events
   uint32_t asked_ = 0; ///< ifIdle(), since there was news
   uint64_t nextKey_ = 0;
   Handle<fid_fabric> fabric_;

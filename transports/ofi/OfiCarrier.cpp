@@ -135,7 +135,7 @@ bool OfiCarrier::listenAgain() {
   return true;
 }
 
-// Whether it is a receive that was not told before.
+// Whether it is a receive that was not reported before.
 bool OfiCarrier::takeReceive(Operation &operation) {
   if (operation.kind != Operation::Kind::Receive)
     return false;

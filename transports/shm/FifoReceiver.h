@@ -114,7 +114,7 @@ public:
   /// Whether the sender can put without a call of the kernel.
   bool canPut(const Rts &, const RemoteBuffer &buffer) const { return buffer.isShared; }
 
-  // The sender is told where a message is wanted when it asks; and it is throttled, or not.
+  // The sender learns the address of the buffer by the answer to its RTS; it is throttled, or not.
   void sendEarlyRtr(const Tag &, const Payload &, Mover, Protocol) {}
   void withdrawEarlyRtr(const Payload &) {}
   void forget(const Rts &) {}

@@ -1,6 +1,6 @@
 /// Sleeping in the kernel until another process has news.
 ///
-/// The sleeper says so in a shared word, then looks for news once more, then sleeps;
+/// The sleeper sets a shared word, then looks for events once more, then sleeps;
 /// the waker publishes news, then reads the word. For that to be safe, one of the two
 /// must have a full fence between its write and its read. Where ranks have cores of their own,
 /// the sleeper pays for both: it makes every core pass a barrier (membarrier), so the waker's

@@ -41,7 +41,7 @@ constexpr std::chrono::milliseconds kLongestWrite{20};
 
 // Failures of runs: a table in which each has its place, so that no reader searches.
 // Example: with 4 places run 6 of a plan takes the place of its run 2, and all of its runs up to 2
-// are lost: a rank that still waits in one of them is told that it failed.
+// are lost: a rank that still waits in one of them learns that it failed.
 // A late rank so learns at least that, however many runs have failed meanwhile.
 
 // Runs are numbered modulo 2^32.

@@ -54,7 +54,7 @@ public:
   /// It closed its endpoint; it died or ended in order.
   bool hasLeft(Rank rank) const { return control(rank).left.load(std::memory_order_acquire) != 0; }
 
-  /// Ends the sleep of a rank that was told something: call it after the telling.
+  /// Ends the sleep of a rank for an event: call it after the event is written.
   /// One load unless the rank sleeps, or wakers pay for the fence (Sleep.h).
   void wake(Rank rank) const {
     if (wakersFence_)

@@ -137,7 +137,7 @@ Status CmConnector::begin(Link &link) {
   return call(called);
 }
 
-// What comes of it is told by events: first an address is looked for, and then a route.
+// Events report the result: first an address is looked for, and then a route.
 Status CmConnector::call(CmLink &link) {
   const CmLibrary &cm = CmLibrary::get();
   rdma_cm_id *id = nullptr;
@@ -276,7 +276,7 @@ bool CmConnector::attend() {
   return moved;
 }
 
-// That a connection that was ready has ended is told by what was to come over it.
+// The end of a connection that was ready shows in the operations over it.
 Status CmConnector::proceed(CmLink &link, const Event &event) {
   switch (event.kind) {
   case RDMA_CM_EVENT_ADDR_RESOLVED:

@@ -52,9 +52,9 @@ private:
     network::Address address;
     uint16_t port = 0; ///< in network order
   };
-  /// What both ends say when they connect.
+  /// The private data of both ends when they connect.
   struct Greeting {
-    uint64_t token = 0; ///< of the one that hears it
+    uint64_t token = 0; ///< of the receiving end
     Rank from = kNoRank;
     uint32_t frames = 0; ///< that `from` has receives for
   };

@@ -3,7 +3,8 @@
 ///
 /// Nothing here waits, but librdmacm may: where a kernel makes the TCP connection for iWARP in its
 /// call (siw), rdma_connect(3) lasts as long, and a call is given up only when it is answered or
-/// the kernel gives it up. Not thread safe. Errors: values, and failures that the host is told of.
+/// the kernel gives it up. Not thread safe. Errors: values, and failures that the host is notified
+/// of.
 #pragma once
 
 #include "transports/network/ActiveMessages.h"
@@ -49,7 +50,7 @@ public:
   virtual Status prepare(Link &link, uint32_t frames) = 0;
   /// Nothing came of that: the pair is gone, and another may follow.
   virtual void unprepare(Link &link) = 0;
-  /// It is ready; the peer waits to hear something.
+  /// It is ready; the peer waits for the first message.
   virtual void speak(Link &link) = 0;
   /// Nothing will come of it.
   virtual void lose(Link &link, const std::string &reason) = 0;
@@ -74,9 +75,9 @@ public:
 
   /// Whether the completion is of a message of its own, which it takes.
   virtual bool take(const ibv_wc &completion) = 0;
-  /// The peer has said something over it.
+  /// A message of the peer came over it.
   virtual void heard(Link &link) = 0;
-  /// Says again what is not answered, and takes what does not come as a completion. True: something
+  /// Sends unanswered requests again, and takes what does not come as a completion. True: something
   /// moved.
   virtual bool poll() = 0;
   /// What to wait for, when there is no news.

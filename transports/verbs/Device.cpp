@@ -158,7 +158,7 @@ Status Device::change(ibv_qp *pair, ibv_qp_attr &attributes, int mask, const cha
   return error == 0 ? Status() : deviceError(what, context_.get(), error);
 }
 
-// Each time it is armed it tells once; system calls that change nothing are left out.
+// Each time it is armed it reports once; system calls that change nothing are left out.
 Status Device::arm(bool any) {
   ibv_cq *queue = nullptr;
   void *context = nullptr;

@@ -20,7 +20,7 @@ public:
   /// Where they are posted.
   using Queue = std::variant<ibv_srq *, ibv_qp *>;
 
-  /// Completions tell `handle`. `pool` outlives it.
+  /// Completions carry `handle`. `pool` outlives it.
   Receives(uint64_t handle, network::FramePool &pool) : handle_(handle), pool_(pool) {}
 
   /// Takes `count` frames, at most kMax, which post() posts. False: there is no memory.
@@ -32,7 +32,7 @@ public:
 
   /// Whose completion it is, if it is of a receive.
   static uint64_t handleOf(uint64_t id) { return id >> 33; }
-  /// The frame, whose receive is used up; null: of an earlier queue, or told before.
+  /// The frame, whose receive is used up; null: of an earlier queue, or reported before.
   network::Frame *take(uint64_t id);
   /// What was taken is to be posted again.
   void giveBack(uint64_t id);

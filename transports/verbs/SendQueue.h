@@ -1,6 +1,6 @@
 /// The requests of one queue pair, in order: those that wait for the device, and those that it has.
 ///
-/// What waits is a chain: it is posted with one call, and the last request of it alone tells that
+/// What waits is a chain: it is posted with one call, and the last request of it alone reports that
 /// it, and with it all before, is done.
 ///
 /// Not thread safe.
@@ -22,7 +22,7 @@ public:
   static constexpr uint32_t kMaxRequests = 48; ///< of a chain
   static constexpr uint32_t kMaxPieces = 128;  ///< of memory, in a chain
 
-  /// Holds `most` requests at once. Completions tell `handle`.
+  /// Holds `most` requests at once. Completions carry `handle`.
   SendQueue(uint64_t handle, uint32_t most) : handle_(handle), operations_(std::bit_floor(most)) {}
 
   bool fits(uint32_t requests, uint32_t pieces) const {

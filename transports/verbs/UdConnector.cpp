@@ -167,7 +167,7 @@ Status UdConnector::follow(UdLink &link, const HandshakeMessage &message) {
   return s && step.reply ? send(link, *step.reply) : s;
 }
 
-// What a rank says that computes comes late: only its death, which others notice, ends this.
+// Messages of a rank that computes come late: only its death, which others notice, ends this.
 bool UdConnector::poll() {
   if (connecting_.empty())
     return false;

@@ -329,7 +329,7 @@ void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
 }
 
 // In more pieces than a request has, or longer than the device's longest message: several, of which
-// the last one tells. All of them are posted at once.
+// the last one reports. All of them are posted at once.
 PostResult VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcode,
                               ibv_wr_opcode last) {
   Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
@@ -425,7 +425,7 @@ bool VerbsCarrier::listenAgain() {
 
 void VerbsCarrier::takeShared(const ibv_wc &completion) {
   Frame *frame = shared_->take(completion.wr_id);
-  refused_ += !frame || completion.status != IBV_WC_SUCCESS; // not frame: told before
+  refused_ += !frame || completion.status != IBV_WC_SUCCESS; // not frame: reported before
   if (!frame)
     return;
   if (completion.status != IBV_WC_SUCCESS)
@@ -438,7 +438,7 @@ void VerbsCarrier::takeShared(const ibv_wc &completion) {
   listenToAll();
 }
 
-// What is shared says only by which queue pair it was used.
+// The completion of a shared receive names its queue pair only.
 void VerbsCarrier::loseOf(const ibv_wc &failed) {
   for (auto &connection : connections_)
     if (connection->link->pair && connection->link->pair->qp_num == failed.qp_num)
@@ -513,7 +513,7 @@ void VerbsCarrier::takeSent(Connection &connection, const ibv_wc &completion) {
     if (done->last)
       break;
   }
-  refused_ += !isKnown; // told before
+  refused_ += !isKnown; // reported before
 }
 
 bool VerbsCarrier::poll() {
@@ -541,9 +541,9 @@ bool VerbsCarrier::poll() {
   return moved;
 }
 
-// That what this rank said has come is no news, unless something waits for it; but over iWARP in
-// software what peers say alone was not told in time. Completions between the last poll and this
-// call would not show at the descriptor.
+// The completion of a send is no event, unless something waits for it; but over iWARP in
+// software messages of peers alone were not reported in time. Completions between the last poll and
+// this call would not show at the descriptor.
 std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
   if (!early_.empty() || !failing_.empty())
     return std::nullopt;
