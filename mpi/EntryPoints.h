@@ -25,18 +25,18 @@ int raise(MPI_Comm comm, uint64_t since, const Status &status);
 inline bool mustMove() { return Job::current() && Requests::anyRunning(); }
 
 /// Around a call of the MPI below that waits and has no other form: what is ours moves meanwhile.
-class Besides {
+class BackgroundProgress {
 public:
-  Besides() : job_(mustMove() ? Job::current() : nullptr) {
+  BackgroundProgress() : job_(mustMove() ? Job::current() : nullptr) {
     if (job_)
-      job_->beginMovingBesides();
+      job_->beginBackgroundProgress();
   }
-  ~Besides() {
+  ~BackgroundProgress() {
     if (job_)
-      job_->endMovingBesides();
+      job_->endBackgroundProgress();
   }
-  Besides(const Besides &) = delete;
-  Besides &operator=(const Besides &) = delete;
+  BackgroundProgress(const BackgroundProgress &) = delete;
+  BackgroundProgress &operator=(const BackgroundProgress &) = delete;
 
 private:
   Job *job_;

@@ -1,7 +1,7 @@
 #include "mpi/Job.h"
 
-#include "mpi/Mover.h"
 #include "mpi/Operation.h"
+#include "mpi/ProgressThread.h"
 #include "mpi/Real.h"
 #include "mpi/RemoteRanks.h"
 #include "mpi/Settings.h"
@@ -40,7 +40,7 @@ bool allSay(MPI_Comm comm, bool word) {
 
 Job *Job::current_ = nullptr;
 
-Job::Job() : mover_(std::make_unique<Mover>(*this)) {}
+Job::Job() : progressThread_(std::make_unique<ProgressThread>(*this)) {}
 Job::~Job() = default;
 
 void Job::begin(int threadLevel) {
@@ -91,7 +91,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   if (nodes_.count > 1)
     connectNodes();
   if (Settings::all().wantsProgressThread())
-    beginMovingBesides();
+    beginBackgroundProgress();
 }
 
 // The first two ranks of a node measure, for all of it.
@@ -149,8 +149,8 @@ void Job::end() {
   if (!job)
     return;
   if (Settings::all().wantsProgressThread())
-    job->endMovingBesides();
-  job->mover_.reset();
+    job->endBackgroundProgress();
+  job->progressThread_.reset();
   if (job->remote_)
     job->remote_->leave();
   job->remote_.reset();
@@ -166,13 +166,13 @@ void Job::end() {
   real::Barrier(MPI_COMM_WORLD);
 }
 
-void Job::beginMovingBesides() {
+void Job::beginBackgroundProgress() {
   ++moving_;
-  mover_->begin();
+  progressThread_->begin();
 }
 
-void Job::endMovingBesides() {
-  mover_->end();
+void Job::endBackgroundProgress() {
+  progressThread_->end();
   --moving_;
 }
 
@@ -185,7 +185,7 @@ bool Job::poll() {
   return moved;
 }
 
-bool Job::pollBesides() {
+bool Job::pollInBackground() {
   bool mayCall = isThreaded_ || !remote_ || !remote_->isOfMpi();
   return mayCall ? poll() : worker_->progress();
 }

@@ -20,7 +20,7 @@
 
 namespace colldsl::mpi {
 
-class Mover;
+class ProgressThread;
 class Operation;
 class RemoteRanks;
 
@@ -59,7 +59,7 @@ public:
   bool poll();
   /// The same for a thread that is not the program's own: as much as may be moved while that one is
   /// in a call of the MPI below.
-  bool pollBesides();
+  bool pollInBackground();
   /// Before a sleep, as Worker::sleep() takes it. Empty: there is something now.
   std::optional<protocol::Wakeup> wakeup() override;
 
@@ -88,8 +88,8 @@ public:
   void *lend(uint64_t bytes);
 
   /// Around a call of the MPI below that waits: another thread moves our operations meanwhile.
-  void beginMovingBesides();
-  void endMovingBesides();
+  void beginBackgroundProgress();
+  void endBackgroundProgress();
 
   /// Distinguishes a communicator's messages from all others. Every process numbers those that it
   /// owns.
@@ -135,7 +135,7 @@ private:
   bool isThreaded_ = false;                ///< the program says so
   std::atomic<uint32_t> moving_{0};        ///< threads that wait in calls of the MPI below
   FairMutex mutex_;
-  std::unique_ptr<Mover> mover_;
+  std::unique_ptr<ProgressThread> progressThread_;
   uint32_t worldRank_ = 0;
   bool hasFailed_ = false; ///< what goes to other nodes has, and this node knows it
   std::atomic<uint64_t> nextContext_{1};

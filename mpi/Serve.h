@@ -38,7 +38,7 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     int code = MPI_SUCCESS;                                                                        \
     if (serveAgain(comm, CALL_##shape, code) || serve(comm, CALL_##shape, code))                   \
       return code;                                                                                 \
-    Besides besides;                                                                               \
+    BackgroundProgress progress;                                                                   \
     return real::name(PASS_##shape);                                                               \
   }
 #define COLLDSL_NONBLOCKING(name, C, D, shape)                                                     \

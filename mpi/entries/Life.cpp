@@ -163,7 +163,7 @@ COLLDSL_ENTRY(Comm_idup_with_info,
 #endif
 
 COLLDSL_ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
-  Besides besides;
+  BackgroundProgress progress;
   return promised(real::Comm_set_info(comm, info), &comm, info);
 }
 

@@ -94,7 +94,7 @@ protected:
   void recv(Rank peer, End &end) { worker.receivesFrom(peer).recv(end.message); }
 
   /// As a plan does whose run failed.
-  void giveUp(const End &end) {
+  void cancel(const End &end) {
     worker.cancel(counter);
     worker.discard(end.message.tag);
     counter = {};
@@ -267,10 +267,10 @@ TEST_P(RemoteOf, memoryOfCanceledMessagesIsLeftAlone) {
       } else {
         post(end);
         if (!isAsked)
-          giveUp(end);
+          cancel(end);
         meet();
         if (isAsked)
-          giveUp(end);
+          cancel(end);
       }
       meet();
       if (!sends() && !isAsked) {
@@ -287,12 +287,12 @@ TEST_P(RemoteOf, bytesOfCanceledMessagesAreNotAwaited) {
   End end(100000, 1, 50, counter), next(8, 1, 51, counter);
   post(end);
   if (sends()) {
-    giveUp(end);
+    cancel(end);
     meet();
   } else {
     meet();
     auto begin = std::chrono::steady_clock::now();
-    giveUp(end);
+    cancel(end);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
   }
   post(next);
@@ -313,7 +313,7 @@ TEST_P(RemoteOf, earlyRtrsAreCanceledBeforeMemoryIsUsedAgain) {
   } else {
     post(end);
     meet();
-    giveUp(end);
+    cancel(end);
     std::fill(end.bytes.begin(), end.bytes.end(), 0xdd);
   }
   meet();
@@ -333,7 +333,7 @@ TEST_P(RemoteOf, nothingIsKeptOfCancelledReceives) {
     End end(8, 1, run, counter);
     progress.begin(run);
     post(end);
-    giveUp(end);
+    cancel(end);
     progress.end(run);
     ASSERT_EQ(worker.numOpen(), 0u);
   }
@@ -350,7 +350,7 @@ TEST_P(RemoteOf, requestsOfRunsThatFailedAreRefused) {
   meet();
   if (sends()) {
     post(end);
-    giveUp(end);
+    cancel(end);
     worker.report(end.message.tag, {Rank{0}, kNoOp, "out of luck"}, std::array{kThere});
   }
   meet();

@@ -89,8 +89,8 @@ TEST(Ofi, strangersAreSentAway) {
 }
 
 /// Rank 1 may write a message for rank 0, which gives the plan up.
-struct GivenUp {
-  explicit GivenUp(const ofi::Options &options)
+struct CanceledByReceiver {
+  explicit CanceledByReceiver(const ofi::Options &options)
       : pair([=](Rank r) {
           return protocol::NetworkEndpoint::make(r, 2, options, ofi::OfiCarrier::open(options));
         }) {
@@ -119,7 +119,7 @@ struct GivenUp {
 TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
   ofi::Options options;
   options.linger = options.lingerAfterFailure = 30s;
-  GivenUp given(options);
+  CanceledByReceiver given(options);
   std::atomic<bool> looks = false, lookedFirst = false;
   std::thread closing([&] {
     given.channels[0].reset();
@@ -136,8 +136,8 @@ TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
 }
 
 /// Rank 1 may read a message of rank 0, which gives the plan up, and uses the memory again.
-struct GivenUpBySender {
-  GivenUpBySender()
+struct CanceledBySender {
+  CanceledBySender()
       : pair([](Rank r) {
           return protocol::NetworkEndpoint::make(r, 2, options(), ofi::OfiCarrier::open(options()));
         }) {
@@ -164,7 +164,7 @@ struct GivenUpBySender {
       channels[rank]->poll();
   }
   void receive() { channels[1]->recv({0, 0}, OpId{0}, {&received, 1, true, false, kBytes}); }
-  void giveUp() {
+  void cancel() {
     channels[0]->abort({kNoRank, kNoOp, "not needed"});
     channels[0].reset();
     std::fill(from.begin(), from.end(), std::byte{2});
@@ -193,27 +193,27 @@ struct GivenUpBySender {
 };
 
 TEST(Ofi, aCanceledSendIsNotRead) {
-  GivenUpBySender given;
+  CanceledBySender given;
   given.poll(1); // it is there before it is wanted
-  given.giveUp();
+  given.cancel();
   given.receive();
   given.expectNoHarm();
 }
 
 TEST(Ofi, aCanceledSendFailsNoReader) {
-  GivenUpBySender given;
+  CanceledBySender given;
   given.poll(1);
   given.receive();
   given.poll(1, 1);
-  given.giveUp();
+  given.cancel();
   given.expectNoHarm();
 }
 
 // The receiver uses its memory again once the sender has said that it failed, and moves nothing.
 TEST(Ofi, aSenderThatFailedWritesNoMore) {
   NetworkPair pair([](Rank r) {
-    return protocol::NetworkEndpoint::make(r, 2, GivenUpBySender::options(),
-                                           ofi::OfiCarrier::open(GivenUpBySender::options()));
+    return protocol::NetworkEndpoint::make(r, 2, CanceledBySender::options(),
+                                           ofi::OfiCarrier::open(CanceledBySender::options()));
   });
   ASSERT_EQ(pair.trouble, "");
   constexpr size_t kBytes = 100000;
@@ -285,7 +285,7 @@ TEST(Ofi, aPlanThatAPeerRefusedIsClosedAtOnce) {
 TEST(Ofi, aSilentWriterFailsTheRank) {
   ofi::Options options;
   options.linger = options.lingerAfterFailure = 50ms;
-  GivenUp given(options);
+  CanceledByReceiver given(options);
   given.channels[0].reset();
   auto next = given.pair.endpoints[0]->open({{}, {}});
   ASSERT_TRUE(next.ok()) << next.message();

@@ -136,13 +136,13 @@ Result<std::unique_ptr<Fabric>> Fabric::open(const Options &options, Calls &call
                          "' for reliable messages in order" +
                          (options.domain.empty() ? "" : " on domain '" + options.domain + "'") +
                          " that can be bound to '" + options.bind + "'");
-  fabric->notePowers(wish);
+  fabric->noteCapabilities(wish);
   if (Status s = fabric->openObjects(options.bind); !s)
     return s;
   return fabric;
 }
 
-void Fabric::notePowers(const Options &options) {
+void Fabric::noteCapabilities(const Options &options) {
   const fi_domain_attr &domain = *info_->domain_attr;
   capabilities_.name = "ofi";
   capabilities_.injectBytes = info_->tx_attr->inject_size;

@@ -60,7 +60,7 @@ private:
   static Info nearest(Info offers, const Options &options);
   Status openObjects(const std::string &place);
   Status openQueue();
-  void notePowers(const Options &options);
+  void noteCapabilities(const Options &options);
 
   Calls &calls_;
   Info info_;

@@ -40,7 +40,7 @@ public:
   /// Zero, or a number of errno, and what was not taken still waits.
   int post(Calls &calls, ibv_qp *pair);
   /// What waits is not posted any more, and never done: the operation of each request, or null.
-  std::vector<network::Operation *> giveUp();
+  std::vector<network::Operation *> cancelAll();
 
   /// Whose completion it is, if it is of a request.
   static bool isRequest(uint64_t id) { return (id & 1) != 0; }

@@ -264,11 +264,11 @@ void VerbsCarrier::fail(Connection &connection, int error) {
   connection.error = error;
 }
 
-bool VerbsCarrier::giveUpFailing() {
+bool VerbsCarrier::cancelFailing() {
   std::vector<Connection *> failing = std::exchange(failing_, {});
   for (Connection *connection : failing) {
     std::string reason = std::strerror(connection->error);
-    for (Operation *operation : connection->requests.giveUp()) {
+    for (Operation *operation : connection->requests.cancelAll()) {
       --open_;
       moves_ -= operation && operation->kind == Operation::Kind::Move;
       if (operation)
@@ -533,7 +533,7 @@ bool VerbsCarrier::poll() {
   }
   moved |= connector_->poll();
   if (!failing_.empty())
-    moved |= giveUpFailing();
+    moved |= cancelFailing();
   if (!deaf_.empty() || (shared_ && shared_->waiting() > 0))
     moved |= listenAgain();
   if (!owing_.empty())

@@ -76,7 +76,7 @@ private:
   void post(Connection &connection);
   void postNow(Connection &connection);
   void fail(Connection &connection, int error);
-  bool giveUpFailing();
+  bool cancelFailing();
   network::PostResult move(network::Move &move, const network::MoveSpec &spec, ibv_wr_opcode opcode,
                            ibv_wr_opcode last);
   void sendInline(Connection &connection, network::Operation *operation,
