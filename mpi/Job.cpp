@@ -20,7 +20,7 @@ constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
 // Where no size that was measured was worth a call of the kernel, or ranks that share a core cannot
 // measure.
 constexpr uint64_t kLatestSingleCopy = 256 << 10;
-// The MPI below has news of its own, which end no sleep of ours.
+// The MPI below has events of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
 
 // Wakes once in a while, so that the MPI below moves: but a rank that has a core of its own begins
@@ -157,8 +157,8 @@ void Job::end() {
   for (MPI_Op op : job->kept_)
     real::Op_free(&op);
   job->typesInUse_.freeAll();
-  for (const auto &asked : job->asked_)
-    asked->wait();
+  for (const auto &query : job->queries_)
+    query->wait();
   job->closeBelow();
   real::Group_free(&job->worldGroup_);
   // MPICH 4.0 over UCX's tcp hangs in MPI_Finalize now and then, if one rank has closed its
@@ -195,18 +195,18 @@ std::optional<protocol::Wakeup> Job::wakeup() {
 }
 
 Status Job::waitFor(Operation &operation) {
-  return told(worker_->waitUntil([&] { return operation.isDone(); },
-                                 [&] {
-                                   bool moved = operation.progress();
-                                   return moved_.empty() ? moved : poll() || moved;
-                                 }));
+  return reportFailure(worker_->waitUntil([&] { return operation.isDone(); },
+                                          [&] {
+                                            bool moved = operation.progress();
+                                            return moved_.empty() ? moved : poll() || moved;
+                                          }));
 }
 
 Status Job::moveOnce() {
   if (poll())
     return {};
   lookFar();
-  return told(worker_->check());
+  return reportFailure(worker_->check());
 }
 
 void Job::lookFar() {
@@ -223,7 +223,7 @@ void Job::noteFailure() {
 }
 
 // Other nodes are notified that a rank of this one died.
-Status Job::told(Status outcome) {
+Status Job::reportFailure(Status outcome) {
   noteFailure();
   if (!outcome && remote_)
     remote_->worker().reportAll({Rank{worldRank_}, kNoOp, outcome.message(), outcome.kind()});
@@ -297,9 +297,9 @@ Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
   return {all[0], all[1]};
 }
 
-void Job::keep(std::shared_ptr<PromisesAsked> asked) {
-  std::erase_if(asked_, [](const auto &before) { return before->isAnswered(); });
-  asked_.push_back(std::move(asked));
+void Job::keep(std::shared_ptr<HintsQuery> query) {
+  std::erase_if(queries_, [](const auto &before) { return before->isAnswered(); });
+  queries_.push_back(std::move(query));
 }
 
 // Not dropped at once: the MPI may hold a lock of its own, and a thread that holds ours may want

@@ -77,7 +77,7 @@ public:
   /// Waits until done() is true, and moves all operations meanwhile, and those of the MPI below.
   /// The caller holds a Guard, which is opened now and then.
   template <typename Done> Status waitUntil(Done done) {
-    return told(worker_->waitUntil(done, [this] { return poll(); }));
+    return reportFailure(worker_->waitUntil(done, [this] { return poll(); }));
   }
 
   /// The same for a blocking call: until this operation is done, which moves too.
@@ -109,7 +109,7 @@ public:
   Context agree(MPI_Comm comm, uint32_t contexts, Offer &offer);
 
   /// Until it is answered, or the end. Under a Guard.
-  void keep(std::shared_ptr<PromisesAsked> asked);
+  void keep(std::shared_ptr<HintsQuery> query);
 
   /// An operator of the program's that was freed, but which runs may still need: until the end.
   void keep(MPI_Op op) { kept_.push_back(op); }
@@ -140,7 +140,7 @@ private:
   bool hasFailed_ = false; ///< what goes to other nodes has, and this node knows it
   std::atomic<uint64_t> nextContext_{1};
   std::vector<MPI_Op> kept_;
-  std::vector<std::shared_ptr<PromisesAsked>> asked_; ///< not answered when last looked at
+  std::vector<std::shared_ptr<HintsQuery>> queries_; ///< not answered when last looked at
   TypesInUse typesInUse_;
   std::mutex deferredLock_;
   std::vector<std::shared_ptr<void>> deferred_;
@@ -151,7 +151,7 @@ private:
   void closeBelow();
   void lookFar();
   void noteFailure();
-  Status told(Status outcome);
+  Status reportFailure(Status outcome);
   void beforeWait() override;
   void afterWait() override;
   void tell(uint32_t ranksHere, const Status &shared, bool isFine) const;

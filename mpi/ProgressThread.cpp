@@ -49,12 +49,12 @@ void ProgressThread::work() {
     if (job_.pollInBackground())
       continue;
     SleepTicket ticket = worker.armSleep();
-    std::optional<protocol::Wakeup> news;
+    std::optional<protocol::Wakeup> wakeup;
     if (!job_.pollInBackground())
-      news = job_.wakeup();
+      wakeup = job_.wakeup();
     lock.unlock();
-    if (news)
-      worker.sleep(ticket, {news->file, std::min(news->atMost, kLongestSleep)});
+    if (wakeup)
+      worker.sleep(ticket, {wakeup->file, std::min(wakeup->atMost, kLongestSleep)});
     lock.lock();
   }
 }

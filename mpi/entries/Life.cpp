@@ -153,11 +153,11 @@ COLLDSL_ENTRY(Comm_idup_with_info,
     return real::Comm_idup_with_info(old, info, made, request);
   Guard guard(*Job::current());
   InfoPromises wanted = InfoPromises().changedBy(info);
-  std::shared_ptr<PromisesAsked> asked = PromisesAsked::ask(old, wanted);
-  Job::current()->keep(asked);
+  std::shared_ptr<HintsQuery> query = HintsQuery::start(old, wanted);
+  Job::current()->keep(query);
   int code = real::Comm_idup_with_info(old, info, made, request);
   if (code == MPI_SUCCESS && duplication.made())
-    duplication.made()->promiseLater(wanted, asked);
+    duplication.made()->promiseLater(wanted, query);
   return code;
 }
 #endif

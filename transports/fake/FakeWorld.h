@@ -90,7 +90,7 @@ private:
   uint64_t random(uint64_t below) { return generator_() % below; }
 
   std::mutex mutex_;
-  std::condition_variable news_;
+  std::condition_variable changed_;
   uint32_t numRanks_;
   Options options_;
   std::mt19937_64 generator_;

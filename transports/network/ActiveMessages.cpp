@@ -46,7 +46,7 @@ void ActiveMessages::complete(Peer &to, Header &header, uint64_t bodyBytes) {
   header.sequence = to.nextSent++;
   header.token = to.token;
   header.from = self_;
-  header.consumed = to.consumedTold = to.consumed;
+  header.consumed = to.consumedReported = to.consumed;
 }
 
 Frame *ActiveMessages::fresh(Peer &to, const Header &header, uint64_t bodyBytes) {
@@ -116,7 +116,7 @@ void ActiveMessages::sendEager(Peer &to, Header header, const Payload &payload) 
 
 void ActiveMessages::consume(Peer &from, uint64_t bytes) {
   from.consumed += unitsOf(bytes);
-  if (from.consumed - from.consumedTold >= options_.windowBytes / 2)
+  if (from.consumed - from.consumedReported >= options_.windowBytes / 2)
     send(from, {.kind = Kind::Credit}, std::span<const std::byte>());
 }
 

@@ -29,7 +29,7 @@ struct Peer {
   uint32_t sent = 0;                ///< units of eager messages to it, ever
   uint32_t sentConsumed = 0;        ///< of these, those that it has consumed
   uint32_t consumed = 0;            ///< the same of what it sent
-  uint32_t consumedTold = 0;        ///< that it was notified of
+  uint32_t consumedReported = 0;    ///< that it was notified of
   uint8_t nextSent = 0;             ///< sequence numbers
   uint8_t nextExpected = 0;         ///< of its next frame
   uint32_t longInFlight = 0;        ///< long frames that the carrier has

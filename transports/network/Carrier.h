@@ -179,10 +179,10 @@ public:
 
   /// What to wait for.
   struct Wait {
-    int file = -1; ///< readable: there is news
+    int file = -1; ///< readable: there is an event
     std::chrono::nanoseconds atMost = std::chrono::nanoseconds::max();
   };
-  /// Nothing, if there is news now.
+  /// Nothing, if there is an event now.
   virtual std::optional<Wait> ifIdle() = 0;
 
   /// Afterwards it uses no memory of ours any more, and reports nothing.

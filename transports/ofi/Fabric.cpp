@@ -51,7 +51,7 @@ constexpr uint32_t kRxmFrameBytes = 16000;
 
 // Its file stays readable for good once there were events: a thread that waits for it does not
 // sleep. Some microseconds each that is better than a nap, for as long as long messages take.
-constexpr uint32_t kMaxAsked = 200;
+constexpr uint32_t kMaxIdlePolls = 200;
 constexpr const char *kNeverIdle = "net";
 
 uint64_t randomWord() {
@@ -264,7 +264,7 @@ std::optional<network::Carrier::Wait> Fabric::ifIdle() {
   fid *queue = &queue_->fid;
   if (fi_trywait(fabric_.get(), &queue, 1) != FI_SUCCESS)
     return std::nullopt;
-  if (providerName() == kNeverIdle && ++asked_ > kMaxAsked)
+  if (providerName() == kNeverIdle && ++idlePolls_ > kMaxIdlePolls)
     return network::Carrier::Wait{-1, kBlindSleep};
   return network::Carrier::Wait{waitFd_};
 }

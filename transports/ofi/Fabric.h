@@ -41,7 +41,7 @@ public:
 
   /// What to wait for. Where the provider has no descriptor, naps.
   std::optional<network::Carrier::Wait> ifIdle();
-  void noteNews() { asked_ = 0; }
+  void noteEvent() { idlePolls_ = 0; }
 
 private:
   template <typename T> struct Close {
@@ -65,8 +65,8 @@ private:
   Calls &calls_;
   Info info_;
   network::Capabilities capabilities_;
-  int waitFd_ = -1;    ///< where a file descriptor shows events
-  uint32_t asked_ = 0; ///< ifIdle(), since there was news
+  int waitFd_ = -1;        ///< where a file descriptor shows events
+  uint32_t idlePolls_ = 0; ///< ifIdle(), since the last event
   uint64_t nextKey_ = 0;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;

@@ -201,7 +201,7 @@ bool OfiCarrier::poll() {
     if (count == -FI_EAVAIL)
       takeError();
     else if (count < 0 && count != -FI_EAGAIN)
-      breakDown("look for news", count);
+      breakDown("poll for completions", count);
     moved |= count > 0;
     if (count != kEntries && count != -FI_EAVAIL)
       break;
@@ -209,7 +209,7 @@ bool OfiCarrier::poll() {
   if (!deaf_.empty())
     moved |= listenAgain();
   if (moved)
-    fabric_->noteNews();
+    fabric_->noteEvent();
   return moved;
 }
 

@@ -59,7 +59,7 @@ struct WorldHeader {
   RunFailures planFailures;
   RunFailures runFailures;
   alignas(kLineBytes) std::atomic<uint32_t> deaths;  ///< how many ranks died
-  alignas(kLineBytes) std::atomic<uint32_t> reports; ///< of either, so that news are one load
+  alignas(kLineBytes) std::atomic<uint32_t> reports; ///< of either, so that a check is one load
 };
 
 /// A plan that a rank has open. It lies in that rank's arena and never goes.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kBacklog = 1024;
 // For what kernels answer, without regard to their processes.
-constexpr int kPatienceMs = 2000;
+constexpr int kTimeoutMs = 2000;
 constexpr std::chrono::milliseconds kPause(100);
 // Time passes for a rank that computes as well: a peer is not lost unless so many calls have
 // failed.
@@ -56,10 +56,10 @@ Result<std::unique_ptr<Connector>> CmConnector::open(Device &device, const Optio
     return caller->failed("make a channel for events of connections");
   if (Status s = caller->listen(options.bind); !s)
     return s;
-  caller->news_ = epoll_create1(EPOLL_CLOEXEC);
+  caller->eventFile_ = epoll_create1(EPOLL_CLOEXEC);
   for (int file : {device.descriptor(), caller->channel_->fd}) {
     epoll_event readable = {.events = EPOLLIN, .data = {}};
-    if (epoll_ctl(caller->news_, EPOLL_CTL_ADD, file, &readable) != 0)
+    if (epoll_ctl(caller->eventFile_, EPOLL_CTL_ADD, file, &readable) != 0)
       return caller->failed("wait for events");
   }
   return std::unique_ptr<Connector>(std::move(caller));
@@ -103,8 +103,8 @@ Status CmConnector::listenAt(const network::Address &address) {
 }
 
 void CmConnector::stop() {
-  if (news_ >= 0)
-    ::close(std::exchange(news_, -1));
+  if (eventFile_ >= 0)
+    ::close(std::exchange(eventFile_, -1));
   listener_.reset();
   channel_.reset();
 }
@@ -146,7 +146,7 @@ Status CmConnector::call(CmLink &link) {
   link.id.reset(id);
   link.hasCalled = true;
   network::SocketName here(address_.address, 0), there(link.address.address, link.address.port);
-  return cm.resolve_addr(id, here.get(), there.get(), kPatienceMs) == 0
+  return cm.resolve_addr(id, here.get(), there.get(), kTimeoutMs) == 0
              ? Status()
              : noWay(link, "look for a peer's address");
 }
@@ -250,14 +250,14 @@ std::optional<CmConnector::Event> CmConnector::next() {
       host_->breakDown(failed("hear of connections").message());
     return std::nullopt;
   }
-  Event told{event->event, event->id, std::abs(event->status), {}};
+  Event result{event->event, event->id, std::abs(event->status), {}};
   const rdma_conn_param &terms = event->param.conn;
   bool greets =
-      told.kind == RDMA_CM_EVENT_CONNECT_REQUEST || told.kind == RDMA_CM_EVENT_ESTABLISHED;
-  if (greets && terms.private_data && terms.private_data_len >= sizeof told.greeting)
-    std::memcpy(&told.greeting, terms.private_data, sizeof told.greeting);
+      result.kind == RDMA_CM_EVENT_CONNECT_REQUEST || result.kind == RDMA_CM_EVENT_ESTABLISHED;
+  if (greets && terms.private_data && terms.private_data_len >= sizeof result.greeting)
+    std::memcpy(&result.greeting, terms.private_data, sizeof result.greeting);
   cm.ack_cm_event(event);
-  return told;
+  return result;
 }
 
 bool CmConnector::attend() {
@@ -280,8 +280,8 @@ bool CmConnector::attend() {
 Status CmConnector::proceed(CmLink &link, const Event &event) {
   switch (event.kind) {
   case RDMA_CM_EVENT_ADDR_RESOLVED:
-    return CmLibrary::get().resolve_route(event.id, kPatienceMs) == 0 ? Status()
-                                                                      : noWay(link, "find a route");
+    return CmLibrary::get().resolve_route(event.id, kTimeoutMs) == 0 ? Status()
+                                                                     : noWay(link, "find a route");
   case RDMA_CM_EVENT_ROUTE_RESOLVED:
     return connect(link);
   case RDMA_CM_EVENT_ESTABLISHED:
@@ -349,7 +349,7 @@ bool CmConnector::poll() {
 
 network::Carrier::Wait CmConnector::wait() {
   polls_ = 0;
-  network::Carrier::Wait wait = {news_};
+  network::Carrier::Wait wait = {eventFile_};
   auto now = Clock::now();
   for (const CmLink *link : begun_)
     if (!link->id)

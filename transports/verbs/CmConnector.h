@@ -95,7 +95,7 @@ private:
   CmChannel channel_;
   CmId listener_;
   Address address_;
-  int news_ = -1;               ///< of the device, or of calls
+  int eventFile_ = -1;          ///< of the device, or of calls
   std::vector<CmLink *> begun_; ///< that are not ready yet
   uint32_t polls_ = 0;          ///< since this rank slept
 };

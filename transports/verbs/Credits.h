@@ -54,7 +54,7 @@ private:
 struct Note {
   uint32_t ticket = 0; ///< of a write, whose last byte came before
   uint16_t credits = 0;
-  bool hasTicket = false; ///< and uses a credit
+  bool hasId = false; ///< and uses a credit
   uint8_t unused = 0;
 };
 static_assert(sizeof(Note) == 8);

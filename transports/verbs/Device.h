@@ -69,7 +69,7 @@ private:
   ibv_device_attr limits_ = {};
   ibv_port_attr portLimits_ = {};
   ibv_gid gid_ = {};
-  enum class Armed : uint8_t { No, ForNews, ForAny } armed_ = Armed::No;
+  enum class Armed : uint8_t { No, ForEvents, ForAny } armed_ = Armed::No;
   uint8_t port_ = 0;
   uint8_t gidIndex_ = 0;
 };

@@ -86,9 +86,9 @@ private:
   uint32_t sequence_;
   HandshakeMessage open_; ///< what waits for an answer, or, when there was one, the confirmation
   HandshakeMessage answered_; ///< Replied: the request
-  bool asked_ = false;        ///< Ready: this rank's request won
+  bool isInitiator_ = false;  ///< Ready: this rank's request won
   Clock::time_point nextAt_;
-  std::chrono::nanoseconds patience_ = {};
+  std::chrono::nanoseconds timeout_ = {};
 };
 
 } // namespace colldsl::verbs

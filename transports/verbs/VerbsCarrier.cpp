@@ -350,7 +350,7 @@ PostResult VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode op
   }
   open_ += parts.count;
   if (notes > 0)
-    addNote(connection, &move, {.ticket = spec.ticket, .hasTicket = true});
+    addNote(connection, &move, {.ticket = spec.ticket, .hasId = true});
   ++moves_;
   post(connection);
   return PostResult::Ok;
@@ -472,9 +472,9 @@ void VerbsCarrier::takeFrame(Connection &connection, const Frame &frame, uint32_
   connection.credits.hear(note.credits);
   if (!isNote)
     reader_->onBytes({frame.data, std::min(bytes, received_->frameBytes())});
-  else if (note.hasTicket)
+  else if (note.hasId)
     reader_->onWritten(note.ticket);
-  if (!isNote || note.hasTicket)
+  if (!isNote || note.hasId)
     connection.credits.owe();
 }
 
@@ -528,7 +528,7 @@ bool VerbsCarrier::poll() {
     for (int i = 0; i < count; ++i)
       take(completions[i]);
     if (count < 0)
-      breakDown("cannot look for news");
+      breakDown("cannot poll for completions");
     moved |= count > 0;
   }
   moved |= connector_->poll();
