@@ -31,7 +31,7 @@ template <typename Body> colldsl_status onCommitted(colldsl_plan *plan, Body bod
   });
 }
 
-/// For what is said before a plan is committed.
+/// For settings before a plan is committed.
 template <typename Body>
 colldsl_status describing(colldsl_plan *plan, const char *name, const char *argument, Body body) {
   return onPlan(plan, name, argument,
@@ -199,7 +199,7 @@ colldsl_status colldsl_plan_wait(colldsl_plan *plan, double timeout) {
     Result<std::chrono::nanoseconds> limit = toTimeout(timeout);
     if (!limit)
       return report(limit.status(), COLLDSL_ERROR_ARGUMENT);
-    (void)p.plan().wait(*limit); // how it ended is told by the plan
+    (void)p.plan().wait(*limit); // the plan has the status of its end
     return outcome(*plan, p.plan());
   });
 }

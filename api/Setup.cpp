@@ -71,7 +71,7 @@ Oob oobOf(const colldsl_bootstrap &bootstrap) {
   return oob;
 }
 
-// It is there until the process ends, because it may not be asked twice who it is.
+// Lives until the process ends, because a process may query its launcher only once.
 Result<Oob> ownLauncher() {
   static const Result<std::unique_ptr<Launcher>> found = Launcher::find();
   if (!found)

@@ -9,7 +9,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 # g++ 12 sees overlapping copies in plain string concatenations (GCC bug 105651).
-# Nobody replaces our functions at load time: they may be inlined though the code is
+# No library replaces our functions at load time: they may be inlined though the code is
 # position independent.
 set(COLLDSL_CODEGEN -fno-semantic-interposition)
 set(COLLDSL_WARNINGS -Wall -Wextra -Wpedantic -Wno-unused-parameter -Wno-restrict)

@@ -10,7 +10,7 @@
 namespace colldsl {
 
 /// All brackets without a partner, until a limit is broken (maxNesting, maxChain). No
-/// errors: whoever parses these tokens recurses no deeper than maxNesting + maxChain
+/// errors: a parser of these tokens recurses no deeper than maxNesting + maxChain
 /// grammar rules of each kind.
 std::vector<Diagnostic> checkBrackets(const std::vector<Token> &tokens, const ParseLimits &limits);
 

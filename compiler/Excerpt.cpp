@@ -8,7 +8,7 @@
 namespace colldsl {
 namespace {
 
-constexpr size_t kMostBytes = 100;
+constexpr size_t kMaxBytes = 100;
 constexpr const char *kLeftOut = "...";
 
 struct Excerpt {
@@ -18,8 +18,8 @@ struct Excerpt {
 
 /// The place, or the next one that is not inside a UTF-8 character.
 size_t outsideCharacter(llvm::StringRef line, size_t place) {
-  constexpr size_t kMostInside = 3; // more such bytes are no UTF-8
-  size_t last = std::min(line.size(), place + kMostInside);
+  constexpr size_t kMaxInside = 3; // more such bytes are no UTF-8
+  size_t last = std::min(line.size(), place + kMaxInside);
   while (place < last && (static_cast<unsigned char>(line[place]) & 0xc0) == 0x80)
     ++place;
   return place;
@@ -35,11 +35,11 @@ std::string printable(llvm::StringRef text) {
 }
 
 Excerpt excerptAround(llvm::StringRef line, size_t column) {
-  if (line.size() <= kMostBytes)
+  if (line.size() <= kMaxBytes)
     return {printable(line), column};
-  size_t middle = std::max(column, kMostBytes / 2) - kMostBytes / 2;
-  size_t begin = outsideCharacter(line, std::min(middle, line.size() - kMostBytes));
-  size_t end = outsideCharacter(line, std::min(line.size(), begin + kMostBytes));
+  size_t middle = std::max(column, kMaxBytes / 2) - kMaxBytes / 2;
+  size_t begin = outsideCharacter(line, std::min(middle, line.size() - kMaxBytes));
+  size_t end = outsideCharacter(line, std::min(line.size(), begin + kMaxBytes));
   std::string before = begin > 0 ? kLeftOut : "", after = end < line.size() ? kLeftOut : "";
   return {before + printable(line.slice(begin, end)) + after, before.size() + column - begin};
 }

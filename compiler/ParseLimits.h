@@ -7,15 +7,15 @@
 namespace colldsl {
 
 /// What SourceLoc::column holds.
-inline constexpr uint32_t kMostLineBytes = 65'535;
+inline constexpr uint32_t kMaxLineBytes = 65'535;
 
 /// What command lines may set: the stack of a thread, 8 MiB, holds this also where sanitizers make
 /// its frames some times as large.
-inline constexpr uint32_t kMostNesting = 500, kMostChain = 2'500;
+inline constexpr uint32_t kMaxNesting = 500, kMaxChain = 2'500;
 
 struct ParseLimits {
   uint64_t maxBytes = uint64_t{16} << 20; ///< of one file
-  uint32_t maxLineBytes = 16'384;         ///< at most kMostLineBytes
+  uint32_t maxLineBytes = 16'384;         ///< at most kMaxLineBytes
   uint32_t maxTokens = 200'000;           ///< of one file
   uint32_t maxNesting = 200;              ///< open brackets of all kinds
   /// Tokens of one expression with all that encloses it; and the arms of one `if`.

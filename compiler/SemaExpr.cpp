@@ -434,7 +434,7 @@ std::optional<int64_t> Sema::knownInt(ExprId id) const {
   return value;
 }
 
-/// A range that descends has no elements, whatever the call: a mistake, unlike 0..0.
+/// A range that descends has no elements in any call: a mistake, unlike 0..0.
 void Sema::checkAscends(const Range &range, ExprId lo, ExprId hi) {
   std::optional<int64_t> first = knownInt(lo), last = knownInt(hi);
   if (!first || !last || *first <= *last)

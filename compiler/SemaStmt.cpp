@@ -81,7 +81,7 @@ StmtId Sema::block(ast::Block body) {
 }
 
 StmtId Sema::statement(const ast::Stmt &ast) {
-  // Collectives do things; trees and graphs say who is next to whom.
+  // Collectives have ops; trees and graphs have edges between ranks.
   DeclKind in = program_.decl(work_->id).kind;
   if (const StmtInfo &info = infoOf(checkedKind(ast.kind)); !canStandIn(info.where, in))
     error(ast.loc, "'" + std::string(info.word) + "' cannot stand in " + wordFor(in));

@@ -71,8 +71,8 @@ Words phrasesFor(const SyntaxError &error) {
 }
 
 std::string join(Words phrases) {
-  constexpr size_t kMost = 6;
-  phrases.resize(std::min(phrases.size(), kMost));
+  constexpr size_t kMax = 6;
+  phrases.resize(std::min(phrases.size(), kMax));
   if (phrases.empty())
     return "something else";
   std::string last = std::move(phrases.back());
@@ -198,7 +198,7 @@ std::string hintFor(const SyntaxError &error) {
   if (assigns && error.construct == Construct::Statement)
     return "names are bound once, with 'let " + error.previous + " = ...'";
   if (isValue(error.found) && wantsName)
-    return "'" + error.found + "' is a value and nobody's name";
+    return "'" + error.found + "' is a value and cannot be a name";
   if (error.previous == "." && llvm::isDigit(error.found.empty() ? ' ' : error.found.front()))
     return "numbers are whole";
   if (StringRef ours = ourOperatorFor(error.found); !ours.empty())

@@ -54,7 +54,7 @@ Status checkText(std::string_view text, uint16_t file, const ParseLimits &limits
   if (text.starts_with("\xEF\xBB\xBF"))
     return Status::error({1, 1, file},
                          "the file begins with a byte order mark; save it without one");
-  uint32_t maxLineBytes = std::min(limits.maxLineBytes, kMostLineBytes);
+  uint32_t maxLineBytes = std::min(limits.maxLineBytes, kMaxLineBytes);
   SourceLoc loc = {1, 1, file};
   for (size_t begin = 0; begin < text.size(); ++loc.line) {
     size_t end = std::min(text.find('\n', begin), text.size());

@@ -81,7 +81,7 @@ bool DagBuilder::waitFor(OpId on, uint32_t reader) {
 }
 
 OpId DagBuilder::beginJoin(uint32_t before) {
-  OpId join{kMostOps + 1 + index32(joins_.size())};
+  OpId join{kMaxOps + 1 + index32(joins_.size())};
   joins_.push_back({.before = before, .depBegin = index32(joinDeps_.size())});
   return join;
 }
@@ -222,7 +222,7 @@ bool DagBuilder::dependsInto(OpId on, const OpRange &range) const {
     return false;
   if (isWithin(join.newest))
     return true;
-  auto deps = depsOf(join); // joins of joins end before whoever waits for them
+  auto deps = depsOf(join); // joins of joins end before the ops that wait for them
   return std::any_of(deps.begin(), deps.end(), [&](const Dep &d) { return isWithin(index(d.op)); });
 }
 

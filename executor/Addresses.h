@@ -13,7 +13,7 @@ public:
   /// Those in the steps, which were built for that memory. Both stay where they are.
   Addresses(const Memory &memory, Steps &steps);
 
-  /// False: where an address belongs cannot be told, for parameters lie between each other.
+  /// False: the parameter of an address is ambiguous, for parameters lie between each other.
   bool areKnown() const { return areKnown_; }
 
   /// Once they are known: those of the parameter's bytes move by so many.

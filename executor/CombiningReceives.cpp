@@ -5,7 +5,7 @@
 namespace colldsl {
 namespace {
 
-constexpr size_t kMostOps = 4096;
+constexpr size_t kMaxOps = 4096;
 
 /// How many ops touch each buffer.
 std::vector<uint32_t> countUses(const RankView &view) {
@@ -59,7 +59,7 @@ void CombiningReceives::Pair::combine(uint64_t offset, const std::byte *from, ui
 }
 
 CombiningReceives::CombiningReceives(const RankView &view, const Steps &steps) {
-  if (view.ops.size() > kMostOps || (steps.combiner() && !steps.combiner().isPure))
+  if (view.ops.size() > kMaxOps || (steps.combiner() && !steps.combiner().isPure))
     return;
   std::vector<uint32_t> uses = countUses(view);
   for (uint32_t receive = 0; receive < view.ops.size(); ++receive) {

@@ -33,7 +33,7 @@ public:
   /// Of a receive; null: nothing combines what it receives, or more than that.
   Pair *of(OpId receive) { return pairOf(receive); }
 
-  /// Whether the receive has done the work of its combine in this run; asked once.
+  /// Whether the receive has done the work of its combine in this run; called once.
   bool takeDone(OpId combine) {
     Pair *pair = pairOf(combine);
     return pair && std::exchange(pair->combinedBytes, 0) != 0;

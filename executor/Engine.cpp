@@ -18,7 +18,7 @@ void Engine::remove(Plan &plan) {
 bool Engine::progressOthers(const Plan *except) {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock)
-    return false; // somebody does it already
+    return false; // another thread does it already
   bool moved = false;
   for (Plan *plan : plans_)
     if (plan != except)

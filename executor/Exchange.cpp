@@ -64,8 +64,8 @@ Status Exchange::seal() {
   return {};
 }
 
-// The answers are mostly near. Whoever comes late is waited for properly, and so is whoever comes
-// behind somebody else.
+// Answers mostly come within the spin budget. A peer that is later, or queued behind another one,
+// is waited for in the ordinary way.
 bool Exchange::recvNow() {
   for (uint32_t polls = worker_.spinBudget().looksInRow; received_ < recvs_.size();) {
     End &end = recvs_[received_];
@@ -103,8 +103,8 @@ Status Exchange::recvLater() {
   return s;
 }
 
-// What a peer that is over with the run sent is here, once somebody looked, and what it wanted it
-// has: the rest never comes.
+// Once this rank has polled, all that a peer which has ended the run sent is here, and it has all
+// that it wanted: the rest never comes.
 void Exchange::probe() {
   for (auto *ends : {&sends_, &recvs_})
     for (End &end : *ends) {

@@ -95,7 +95,7 @@ public:
   /// Whether the run is over. Worker::progress() moves it.
   bool isDone() const { return counter_.outstanding == 0 && received_ == recvs_.size(); }
 
-  /// For whoever is about to wait for this run: takes what is here or a moment away, which is
+  /// For a caller that is about to wait for this run: takes what is here or a moment away, which is
   /// cheaper than Worker::progress(). True: the run is over.
   bool await() {
     if (isDeferred_ && recvNow())
@@ -103,7 +103,7 @@ public:
     return isDone();
   }
 
-  /// The same, and ends the run. False: it is not over, or finish() has an error to tell.
+  /// The same, and ends the run. False: it is not over, or finish() has an error.
   bool tryFinish() {
     if (!await() || counter_.mismatched)
       return false;

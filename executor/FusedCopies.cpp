@@ -5,8 +5,8 @@
 namespace colldsl {
 namespace {
 
-constexpr size_t kMostOps = 1024;
-constexpr size_t kMostAncestors = 64;
+constexpr size_t kMaxOps = 1024;
+constexpr size_t kMaxAncestors = 64;
 
 struct Range {
   const std::byte *begin, *end;
@@ -63,13 +63,13 @@ private:
            std::any_of(targets.begin(), targets.end(), lies);
   }
 
-  // Whoever is not before the combine and touches its target comes after it.
+  // An op that touches the target of the combine and is not before the combine comes after it.
   bool isTouchedBetween(uint32_t copy, uint32_t combine, const Range &range) const {
     std::vector<uint32_t> before = predecessors_[combine];
     for (size_t i = 0; i < before.size(); ++i) {
       if (before[i] == copy)
         continue;
-      if (before.size() > kMostAncestors || touches(before[i], range))
+      if (before.size() > kMaxAncestors || touches(before[i], range))
         return true;
       for (uint32_t op : predecessors_[before[i]])
         if (std::find(before.begin(), before.end(), op) == before.end())
@@ -128,7 +128,7 @@ private:
 };
 
 void fuseCopies(const RankView &view, const Memory &memory, Steps &steps) {
-  if (view.ops.size() <= kMostOps)
+  if (view.ops.size() <= kMaxOps)
     FusedCopies(view, memory, steps).fuseAll();
 }
 

@@ -1,4 +1,4 @@
-/// Who wants to know what a plan does, when. Off, it costs nothing.
+/// Receives the events of a plan with their times. Costs nothing when off.
 #pragma once
 
 #include "ir/Ids.h"

@@ -11,7 +11,7 @@ namespace {
 
 // Local work of so many bytes is worth a look at the messages.
 constexpr uint64_t kPollAfterBytes = 16 << 10;
-// What takes longer is done in parts: who waits for an answer may move bytes meanwhile.
+// Longer copies are done in parts, so that a thread that waits for an answer moves bytes meanwhile.
 constexpr uint64_t kPartBytes = 32 << 10;
 // Looking for dead peers costs more than a poll.
 constexpr uint32_t kCheckAfterIdlePolls = 64;
@@ -95,7 +95,7 @@ bool Plan::shift(BufferId parameter, ptrdiff_t by) {
   return true;
 }
 
-// What is run straight through nobody else sees running.
+// No other thread sees a plan running that start() runs straight through.
 Status Plan::start(uint32_t patience) {
   if (failed())
     return error_;
@@ -143,7 +143,7 @@ bool Plan::runStraight(uint32_t patience) {
   return true;
 }
 
-// Nobody else can be waiting for what this rank does next.
+// No other rank waits for what this rank does next.
 bool Plan::onlyReceivesAreLeft() const { return lineAt_ >= endOfSends_; }
 
 bool Plan::awaitMessage(const Step &step, uint32_t patience) {
@@ -169,7 +169,7 @@ void Plan::leaveLine() {
 
 bool Plan::progress() { return progressFor(1); }
 
-// Somebody who only tests now and then is told of dead peers, too.
+// A caller that only tests now and then learns of dead peers, too.
 bool Plan::test() {
   if (!running())
     return true;
@@ -340,7 +340,7 @@ template <bool Observed> void Plan::startOp(OpId op) {
     failHere(channels_->fault());
 }
 
-// Whatever else the combine waits for may touch its target.
+// Any other dependency of the combine may be an op that touches its target.
 Posted Plan::receive(OpId op) {
   const Step &step = steps_[op];
   CombiningReceives::Pair *pair = combining_.of(op);

@@ -14,8 +14,8 @@
 ///
 /// Threads: open(), bind(), start() and destruction are for one thread at a time, per
 /// plan; open() for one thread per engine, in the same order on all ranks. progress(),
-/// test() and wait() are for any thread at any time: whoever finds another thread at
-/// work leaves it to that one. Plans are independent of each other.
+/// test() and wait() are for any thread at any time: a thread that finds another one at
+/// work leaves the work to it. Plans are independent of each other.
 ///
 /// Errors: values. After one the plan is failed() for good: buffers hold anything, and
 /// all that is left to do is to destroy it. All ranks of the plan learn it in bounded
@@ -44,8 +44,8 @@ public:
   /// Collective over all ranks of the engine's transport; waits for all of them, and moves
   /// other plans meanwhile. `view` (the image's bytes) and the
   /// engine outlive the plan.
-  /// If one rank cannot, no rank can. `fingerprint`: of whatever else all ranks must have in
-  /// common.
+  /// If one rank cannot, no rank can. `fingerprint`: a hash of everything else that all ranks must
+  /// have in common.
   static Result<std::unique_ptr<Plan>> open(Engine &engine, const RankView &view,
                                             const SizeClass &sizeClass, const Binding &binding,
                                             uint64_t fingerprint = 0);
@@ -66,9 +66,9 @@ public:
   /// short plan looks so often for each message that is not here yet, before start() returns.
   Status start(uint32_t patience = 0);
 
-  /// For whoever is about to wait for the run that start() began: a short plan looks so often for
-  /// each message that is not here yet, which is cheaper than progress(). True: the run is over and
-  /// went well. False tells nothing.
+  /// For a caller that is about to wait for the run that start() began: a short plan looks
+  /// `patience` times for each message that is not here yet, which is cheaper than progress().
+  /// True: the run is over and went well. False: unknown.
   bool tryFinish(uint32_t patience);
 
   /// Does what can be done now. True: something moved.
@@ -96,7 +96,7 @@ public:
     return memory_->lengthsOf(buffer);
   }
 
-  /// Between runs. Null: nobody looks. The observer outlives the plan or is taken away.
+  /// Between runs. Null: no observer. The observer outlives the plan or is taken away.
   void setObserver(Observer *observer) { observer_ = observer; }
 
 private:

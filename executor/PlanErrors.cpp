@@ -35,7 +35,7 @@ Status Plan::describe(const Fault &fault) const {
                        locOf(view_.ops[index(op)]));
 }
 
-// Whoever sees that the plan failed may use its buffers for something else.
+// The caller that sees that the plan failed may use its buffers for something else.
 void Plan::failWith(Status error) {
   if (failed())
     return;

@@ -15,8 +15,8 @@ Clock::time_point deadlineAfter(std::chrono::nanoseconds timeout) {
 
 } // namespace
 
-// Spins, because the answer is mostly near; then gives the core away to whoever may be
-// about to answer; then sleeps until somebody has news.
+// Spins, because the answer mostly comes soon; then yields the core, perhaps to the rank that is
+// about to answer; then sleeps until there is an event.
 Status Plan::wait(std::chrono::nanoseconds timeout) {
   Endpoint &endpoint = engine_.endpoint();
   const Patience patience = endpoint.caps().patience;
@@ -47,8 +47,8 @@ Status Plan::wait(std::chrono::nanoseconds timeout) {
   return status();
 }
 
-// Whatever arrives after armSleep() ends the sleep, so one more look must come between.
-// The end of a calc is no such news.
+// A message that arrives after armSleep() ends the sleep, so one more look must come between.
+// The end of a calc is no such event.
 void Plan::sleep(std::chrono::nanoseconds atMost) {
   Endpoint &endpoint = engine_.endpoint();
   SleepTicket ticket = endpoint.armSleep();

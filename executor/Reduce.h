@@ -24,8 +24,8 @@ Result<ReduceFunction> findReduction(Reduction reduction, ElementType type, Side
 struct Combiner {
   /// target = first op source (After), or source op first (Before), for `bytes` bytes, a whole
   /// number of elements. Target and first are the same range or disjoint; the source is disjoint
-  /// from both, or, if the combiner is pure, the target. Called by whoever moves the plan, one
-  /// thread at a time; throws nothing and calls no plan.
+  /// from both, or, if the combiner is pure, the target. Called by the thread that moves the plan,
+  /// one thread at a time; throws nothing and calls no plan.
   using Apply = void (*)(std::byte *target, const std::byte *first, const std::byte *source,
                          uint64_t bytes, Side side, void *context);
   Apply apply = nullptr; ///< null: there is none

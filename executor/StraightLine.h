@@ -1,8 +1,8 @@
 /// An order in which a short plan may be run through without asking what is ready: each op can
 /// start once those before it have finished.
 ///
-/// It pays where every message is here at once or a moment later. Whoever runs it leaves it at the
-/// first op that has to wait for longer, and goes on with the wavefront.
+/// It pays where every message is here at once or a moment later. The plan leaves it at the first
+/// op that has to wait for longer, and goes on with the wavefront.
 #pragma once
 
 #include "executor/Steps.h"

@@ -1,5 +1,5 @@
-/// A lock for work that nobody needs to wait for: whoever does not get it knows that
-/// another thread is at it.
+/// A lock for work that no thread needs to wait for: a thread that does not get it knows that
+/// another thread does the work.
 #pragma once
 
 #include <atomic>

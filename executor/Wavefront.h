@@ -77,7 +77,7 @@ public:
     ++finished_;
   }
 
-  /// Both, of an op that nothing can be told of in between.
+  /// Both, of an op without an event in between.
   void startAndFinish(OpId id) {
     const Vertex &v = vertices_[index(id)];
     release(v.successors, v.requireCount + v.irequireCount);

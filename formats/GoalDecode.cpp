@@ -12,7 +12,7 @@
 namespace colldsl {
 namespace {
 
-constexpr size_t kMostCycleNotes = 12;
+constexpr size_t kMaxCycleNotes = 12;
 
 /// The file's part for one rank.
 struct RankPart {
@@ -241,11 +241,11 @@ Status RankDecoder::cycle(const std::vector<uint32_t> &ordered) const {
   std::string chain;
   size_t length = 0;
   for (uint32_t i = first; length == 0 || i != first; i = blocker(i))
-    if (++length <= kMostCycleNotes)
+    if (++length <= kMaxCycleNotes)
       chain += concat(" waits for node ", blocker(i), ", which");
   chain.resize(chain.size() - std::string_view(", which").size());
   return failAt(first, "waits for itself, in a cycle of ", length, length == 1 ? " node" : " nodes",
-                ": it", chain, length > kMostCycleNotes ? " ..." : "");
+                ": it", chain, length > kMaxCycleNotes ? " ..." : "");
 }
 
 Dag RankDecoder::build(const std::vector<uint32_t> &order) {

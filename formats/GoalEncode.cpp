@@ -11,7 +11,7 @@
 namespace colldsl {
 namespace {
 
-/// The edges of one rank the other way around: whom each op releases.
+/// The edges of one rank the other way around: the ops that each op releases.
 struct Successors {
   explicit Successors(const Dag &dag) : begin(size_t{2} * dag.size() + 1), ops(dag.deps.size()) {
     for (const Dep &dep : dag.deps)

@@ -36,12 +36,12 @@ bool reduces(StepKind kind);
 bool writes(StepKind kind);
 bool sends(StepKind kind);
 
-inline constexpr uint32_t kMostSteps = 256;    ///< of a threadblock
-inline constexpr uint32_t kMostCount = 71;     ///< chunks of a step
-inline constexpr uint32_t kMostChannels = 32;  ///< numbered from 0
-inline constexpr uint32_t kMostPeers = 32;     ///< of one channel of one GPU, each way
-inline constexpr uint32_t kMostBlocks = 128;   ///< threadblocks of a GPU that others can wait for
-inline constexpr uint32_t kMostOffset = 32767; ///< in chunks
+inline constexpr uint32_t kMaxSteps = 256;    ///< of a threadblock
+inline constexpr uint32_t kMaxCount = 71;     ///< chunks of a step
+inline constexpr uint32_t kMaxChannels = 32;  ///< numbered from 0
+inline constexpr uint32_t kMaxPeers = 32;     ///< of one channel of one GPU, each way
+inline constexpr uint32_t kMaxBlocks = 128;   ///< threadblocks of a GPU that others can wait for
+inline constexpr uint32_t kMaxOffset = 32767; ///< in chunks
 
 struct Place {
   Memory memory = Memory::Input;

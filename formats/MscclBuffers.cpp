@@ -9,7 +9,7 @@
 namespace colldsl::msccl {
 namespace {
 
-constexpr uint64_t kUsualElements = 1024; ///< of a chunk, where nobody asks for another size
+constexpr uint64_t kUsualElements = 1024; ///< of a chunk, by default
 
 bool readsInput(const Step &step) {
   bool readsSource = step.kind != StepKind::Nop && step.kind != StepKind::Recv &&

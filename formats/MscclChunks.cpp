@@ -10,7 +10,7 @@
 namespace colldsl::msccl {
 namespace {
 
-constexpr int64_t kMostParts = int64_t{1} << 31;
+constexpr int64_t kMaxParts = int64_t{1} << 31;
 
 /// Calls visit(scale, offset, denominator) for all positions of the schedule.
 template <typename Visit> void forEachPosition(const Schedule &schedule, Visit visit) {
@@ -40,7 +40,7 @@ std::optional<int64_t> partsOf(const Schedule &schedule) {
   int64_t parts = 1;
   bool isFraction = true;
   forEachPosition(schedule, [&](int64_t scale, int64_t offset, uint32_t denominator) {
-    isFraction = isFraction && offset == 0 && parts <= kMostParts;
+    isFraction = isFraction && offset == 0 && parts <= kMaxParts;
     if (isFraction)
       parts = std::lcm(parts, denominator / std::gcd(int64_t{denominator}, scale));
   });
@@ -48,8 +48,8 @@ std::optional<int64_t> partsOf(const Schedule &schedule) {
   const SizeClass &sizes = schedule.sizeClass;
   auto k = static_cast<uint64_t>(parts);
   uint64_t smallest = std::max<uint64_t>(1, sizes.min / k + (sizes.min % k != 0)) * k;
-  return isFraction && parts <= kMostParts && sizes.contains(smallest) ? std::optional(parts)
-                                                                       : std::nullopt;
+  return isFraction && parts <= kMaxParts && sizes.contains(smallest) ? std::optional(parts)
+                                                                      : std::nullopt;
 }
 
 } // namespace
@@ -76,10 +76,10 @@ Result<Chunks> Chunks::of(const Schedule &schedule) {
     largest = std::max(largest, at);
   });
   chunks.unit_ = std::max<int64_t>(unit, 1);
-  if (largest / chunks.unit_ > kMostOffset)
+  if (largest / chunks.unit_ > kMaxOffset)
     return Status::error(concat("a buffer would have ", largest / chunks.unit_,
                                 " chunks, the largest unit of all its parts, and MSCCL counts to ",
-                                kMostOffset));
+                                kMaxOffset));
   return chunks;
 }
 

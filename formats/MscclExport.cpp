@@ -37,13 +37,13 @@ Result<Nodes> orderedNodes(const Schedule &schedule, const Chunks &chunks) {
 }
 
 /// All threadblocks, with the messages of each pair of ranks on so many channels.
-Status write(const Schedule &schedule, const Signature &signature, Nodes nodes, uint32_t lanes,
-             Algorithm &algorithm) {
+Status write(const Schedule &schedule, const Signature &signature, Nodes nodes,
+             uint32_t channelsPerBlock, Algorithm &algorithm) {
   algorithm.gpus.clear();
-  algorithm.channels = assignChannels(nodes, lanes);
-  if (algorithm.channels > kMostChannels)
-    return Status::error(concat("the messages take ", algorithm.channels,
-                                " channels, the limit is ", kMostChannels));
+  algorithm.channels = assignChannels(nodes, channelsPerBlock);
+  if (algorithm.channels > kMaxChannels)
+    return Status::error(
+        concat("the messages take ", algorithm.channels, " channels, the limit is ", kMaxChannels));
   assignLevels(nodes);
   std::vector<std::vector<BlockPlan>> plans;
   std::vector<Placement> placements;
@@ -82,8 +82,8 @@ Result<Algorithm> fromSchedule(const Schedule &schedule) {
   if (algorithm.collective == Collective::Broadcast || algorithm.collective == Collective::Reduce)
     algorithm.root = static_cast<int32_t>(signature->root);
   Status status;
-  for (uint32_t lanes = 1; lanes <= kMostChannels; lanes *= 2) {
-    Status written = write(schedule, *signature, *nodes, lanes, algorithm);
+  for (uint32_t channelsPerBlock = 1; channelsPerBlock <= kMaxChannels; channelsPerBlock *= 2) {
+    Status written = write(schedule, *signature, *nodes, channelsPerBlock, algorithm);
     if (written)
       return algorithm;
     if (status)

@@ -5,8 +5,8 @@
 
 namespace colldsl::msccl {
 
-/// The schedule as an algorithm: the same data flow in chunks, whatever the size. Its
-/// promise names the collective; one that MSCCL has no word for is `custom`.
+/// The schedule as an algorithm: the same data flow in chunks, for any size. Its postcondition
+/// names the collective; one that MSCCL has no word for is `custom`.
 ///
 /// Steps are ordered such that no threadblock waits for ever in channels that hold two
 /// chunks, the least that MSCCL's have. An error names the op that MSCCL cannot say, with

@@ -11,8 +11,8 @@ struct Fusion {
   std::vector<OpId> recvOf;    ///< per op: of a combine
 };
 
-/// Finds the pairs of a receive and a combine that one step can do: that takes what came
-/// out of a temporary that nobody else sees it in, or adds to it before anyone waits for
+/// Finds the pairs of a receive and a combine that one step can do: the step takes what came
+/// out of a temporary in which no other op sees it, or adds to it before another op waits for
 /// the receive.
 Fusion fuseReductions(const Dag &dag, const Chunks &chunks);
 

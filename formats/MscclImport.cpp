@@ -13,7 +13,7 @@
 namespace colldsl::msccl {
 namespace {
 
-constexpr size_t kMostJoined = 16; ///< dependencies that nops hand on one by one
+constexpr size_t kMaxJoined = 16; ///< dependencies that nops hand on one by one
 
 /// Turns the steps of one gpu into the ops of a rank.
 class GpuImporter {
@@ -162,14 +162,14 @@ Status GpuImporter::checkWaits() const {
                       steps.size());
       if (!steps[static_cast<size_t>(waitStep)].isAwaited)
         return failAt(key, "waits for step ", waitStep, " of tb ", block,
-                      ", which has hasdep=\"0\" and tells nobody when it is over");
+                      ", which has hasdep=\"0\" and signals no other threadblock");
     }
   return {};
 }
 
 // Topological order, what can come early first (Kahn 1962, with a heap): transports have one
 // channel per pair of ranks, and its messages go in the order of the sender's ops, which
-// should be that in which the receiver takes them, on whatever channels of MSCCL they are.
+// should be that in which the receiver takes them, on all channels of MSCCL.
 Result<std::vector<GpuImporter::Key>> GpuImporter::order() const {
   std::vector<uint32_t> open(firstStep_.back());
   std::vector<std::vector<Key>> released(firstStep_.back());
@@ -240,7 +240,7 @@ std::vector<Dep> GpuImporter::takeDeps() {
 }
 
 // A later writer of the chunk waits for this send, if any order says that it is later;
-// who has been waited for need not be again.
+// an op that is awaited already need not be again.
 void GpuImporter::waitForReaders(Key key, const Range &target) {
   const uint16_t *known = known_.data() + number(key) * gpu_.blocks.size();
   for (uint32_t chunk = target.begin; chunk < target.end; ++chunk) {
@@ -351,10 +351,10 @@ void GpuImporter::addOps(Key key, const Ranges &ranges) {
     addSend(key, kind == StepKind::Send ? ranges.source : end);
 }
 
-// Nothing happens in it: who waits for it waits for what it waits for. Where many do, or
-// it is for much, an op stands for that.
+// A nop does nothing: a wait for it becomes waits for what it waits for. Where many ops wait for
+// it, or it waits for many, an op stands for it.
 void GpuImporter::addNop(Key key) {
-  if (deps_.size() >= (step(key).isAwaited ? 2 : kMostJoined))
+  if (deps_.size() >= (step(key).isAwaited ? 2 : kMaxJoined))
     add(key, Op(), nullptr, nullptr);
 }
 

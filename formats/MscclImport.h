@@ -19,7 +19,7 @@ struct ImportOptions {
 /// overwrites what was sent waits for its end. Messages of a pair of gpus and a channel
 /// meet in the order of their steps. What meets nothing, or deadlocks, is left for the
 /// verifier; what cannot be read as a schedule (chunks that do not exist, steps that wait
-/// for themselves or for what tells nobody) is an error that names gpu, tb and step.
+/// for themselves or for steps without a signal) is an error that names gpu, tb and step.
 Result<Schedule> toSchedule(const Algorithm &algorithm, std::string_view fileName,
                             ImportOptions options = {});
 

@@ -19,7 +19,7 @@ public:
 
   /// The next piece of each list; none at their end.
   std::vector<Range> next() {
-    uint32_t size = kMostCount;
+    uint32_t size = kMaxCount;
     for (size_t i = 0; i < lists_.size(); ++i) {
       if (heads_[i] == lists_[i].size())
         return {};
@@ -63,7 +63,7 @@ public:
   Result<Nodes> run();
 
 private:
-  /// What became of an op: a chain of nodes, or nothing, and then who waits for it waits
+  /// What became of an op: a chain of nodes, or nothing, and then a wait for it becomes waits
   /// for what it waits for.
   struct Chain {
     uint32_t first = Node::kNoNode;
@@ -260,8 +260,8 @@ Status NodeMaker::matchMessages() {
   return {};
 }
 
-// Who irequires a send waits for all that it waits for: more of its start cannot be said,
-// and says nothing about data.
+// An op that irequires a send waits for all that the send waits for: the format has no more of a
+// start, and data does not depend on it.
 void NodeMaker::addWaitsOf(uint32_t rank, OpId id, uint32_t node) {
   const Dag &dag = schedule_.ranks[rank];
   auto add = [&](uint32_t other) {
@@ -282,7 +282,7 @@ void NodeMaker::addWaitsOf(uint32_t rank, OpId id, uint32_t node) {
   }
 }
 
-// The first node of a chain waits; an op without nodes hands on whom it waits for.
+// The first node of a chain waits; an op without nodes hands on the ops that it waits for.
 void NodeMaker::addWaits(uint32_t rank) {
   const Dag &dag = schedule_.ranks[rank];
   passed_.assign(dag.size(), {});

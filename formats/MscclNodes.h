@@ -25,7 +25,7 @@ struct Node {
   std::vector<uint32_t> waits; ///< nodes of the same rank
   uint32_t level = 0;          ///< see MscclOrder.h
   uint32_t joined = kNoNode;   ///< a receive that sends on at once, and its send: the other
-  bool isStored = true;        ///< false: nobody needs what is received, but its send
+  bool isStored = true;        ///< false: only its send needs what is received
 
   static constexpr uint32_t kNoNode = UINT32_MAX;
   bool isJoinedSend() const { return kind == StepKind::Send && joined != kNoNode; }
@@ -41,7 +41,7 @@ struct Nodes {
 };
 
 /// Makes nodes of all ops. With `fuses` a receive and the reduction of what came are one,
-/// where nobody else sees what came. An error is one of those of fromSchedule().
+/// where no other op sees what came. An error is one of those of fromSchedule().
 Result<Nodes> makeNodes(const Schedule &schedule, const Chunks &chunks, bool fuses);
 
 /// "rank 3, op l12: MSCCL XML cannot say why", with the op's place.

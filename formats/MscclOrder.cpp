@@ -98,14 +98,14 @@ bool Leveller::run() {
 }
 
 // Blocks of peers by distance around the ranks: both ends come to the same one, and none
-// has more than kMostPeers in any.
+// has more than kMaxPeers in any.
 uint32_t peerBlock(uint32_t from, uint32_t to, uint32_t ranks) {
-  return ((to + ranks - from) % ranks - 1) / kMostPeers;
+  return ((to + ranks - from) % ranks - 1) / kMaxPeers;
 }
 
 } // namespace
 
-uint32_t assignChannels(Nodes &nodes, uint32_t lanes) {
+uint32_t assignChannels(Nodes &nodes, uint32_t channelsPerBlock) {
   auto ranks = index32(nodes.perRank.size());
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> messages; // per pair of ranks
   std::vector<uint32_t> sendPeers(ranks), recvPeers(ranks);
@@ -115,15 +115,15 @@ uint32_t assignChannels(Nodes &nodes, uint32_t lanes) {
       ++recvPeers[nodes[node.partner].rank];
     }
   bool isSplit = std::max(*std::ranges::max_element(sendPeers),
-                          *std::ranges::max_element(recvPeers)) > kMostPeers;
+                          *std::ranges::max_element(recvPeers)) > kMaxPeers;
   uint32_t most = 0;
   for (Node &node : nodes.nodes) {
     if (node.kind != StepKind::Send)
       continue;
     uint32_t to = nodes[node.partner].rank;
-    uint32_t lane = node.message % lanes;
+    uint32_t inBlock = node.message % channelsPerBlock;
     uint32_t block = isSplit ? peerBlock(node.rank, to, ranks) : 0;
-    node.channel = nodes[node.partner].channel = block * lanes + lane;
+    node.channel = nodes[node.partner].channel = block * channelsPerBlock + inBlock;
     most = std::max(most, node.channel);
   }
   return most + 1;

@@ -15,11 +15,11 @@
 
 namespace colldsl::msccl {
 
-/// Gives messages their channels: as few as the limit of peers allows, times `lanes`,
-/// among which the messages of a pair of ranks go in turn, so that all get on alike: a
-/// transport that has one channel for them then still takes them in order. Returns their
-/// number.
-uint32_t assignChannels(Nodes &nodes, uint32_t lanes);
+/// Gives messages their channels: as few blocks of peers as the limit allows, of
+/// `channelsPerBlock` each, among which the messages of a pair of ranks go in turn, so that all get
+/// on alike: a transport that has one channel for them then still takes them in order. Returns the
+/// number of channels.
+uint32_t assignChannels(Nodes &nodes, uint32_t channelsPerBlock);
 
 /// Gives nodes their levels. False: there is a cycle, and `nodes` has at least one that
 /// is on it or behind it, at level UINT32_MAX.

@@ -9,8 +9,8 @@
 namespace colldsl::msccl {
 namespace {
 
-constexpr size_t kMostLocal = 64;   ///< local steps of a threadblock without peers
-constexpr size_t kMostGuests = 160; ///< steps of one with peers, for a local step to join
+constexpr size_t kMaxLocal = 64;   ///< local steps of a threadblock without peers
+constexpr size_t kMaxGuests = 160; ///< steps of one with peers, for a local step to join
 
 /// Messages one way between this rank and a peer, on one channel.
 struct Connection {
@@ -171,8 +171,8 @@ void BlockPlanner::placeLocal(uint32_t i) {
   auto last = std::ranges::max_element(node.waits, {},
                                        [&](uint32_t w) { return std::pair(nodes_[w].level, w); });
   size_t block = last == node.waits.end() ? SIZE_MAX : blockOf_[*last];
-  if (block == SIZE_MAX || blocks_[block].nodes.size() >= kMostGuests) {
-    if (local_ == SIZE_MAX || blocks_[local_].nodes.size() >= kMostLocal)
+  if (block == SIZE_MAX || blocks_[block].nodes.size() >= kMaxGuests) {
+    if (local_ == SIZE_MAX || blocks_[local_].nodes.size() >= kMaxLocal)
       local_ = addBlock(-1, -1, 0);
     block = local_;
   }
@@ -180,8 +180,8 @@ void BlockPlanner::placeLocal(uint32_t i) {
   blocks_[block].nodes.push_back(i);
 }
 
-// What only travels on need not be stored: chunks of a temporary that nobody touches but
-// receives that send them on.
+// Data that a rank only passes on need not be stored: chunks of a temporary that only receives
+// touch which send them on.
 void BlockPlanner::dropStores() {
   struct Access {
     Range range;

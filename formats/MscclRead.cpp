@@ -15,7 +15,7 @@
 namespace colldsl::msccl {
 namespace {
 
-constexpr int kMostAttributes = 64;
+constexpr int kMaxAttributes = 64;
 constexpr size_t kPieceBytes = 64 << 10;
 constexpr std::string_view kLevels[] = {"algo", "gpu", "tb", "step"};
 constexpr size_t kBlockLevel = 2;
@@ -153,8 +153,8 @@ Status Builder::openAlgorithm(const Element &element) {
   size_t protocol = 0;
   COLLDSL_TRY(element.readText("name", algorithm_.name));
   COLLDSL_TRY(element.readWord("proto", kProtocolWords, protocol));
-  COLLDSL_TRY(element.readNumber("nchannels", 1, kMostChannels, algorithm_.channels));
-  COLLDSL_TRY(element.readNumber("nchunksperloop", 1, kMostOffset, algorithm_.chunksPerLoop));
+  COLLDSL_TRY(element.readNumber("nchannels", 1, kMaxChannels, algorithm_.channels));
+  COLLDSL_TRY(element.readNumber("nchunksperloop", 1, kMaxOffset, algorithm_.chunksPerLoop));
   COLLDSL_TRY(element.readNumber("ngpus", 1, limits_.maxGpus, statedGpus_));
   COLLDSL_TRY(element.readWord("coll", kCollectiveWords, algorithm_.collective));
   COLLDSL_TRY(element.readNumber("inplace", 0, 1, algorithm_.inPlace));
@@ -169,9 +169,9 @@ Status Builder::openGpu(const Element &element) {
   blocks_.clear();
   gpu_.loc = element.loc();
   COLLDSL_TRY(element.readNumber("id", 0, int64_t{statedGpus_} - 1, gpuId_));
-  COLLDSL_TRY(element.readNumber("i_chunks", 0, kMostOffset, gpu_.inputChunks));
-  COLLDSL_TRY(element.readNumber("o_chunks", 0, kMostOffset, gpu_.outputChunks));
-  COLLDSL_TRY(element.readNumber("s_chunks", 0, kMostOffset, gpu_.scratchChunks));
+  COLLDSL_TRY(element.readNumber("i_chunks", 0, kMaxOffset, gpu_.inputChunks));
+  COLLDSL_TRY(element.readNumber("o_chunks", 0, kMaxOffset, gpu_.outputChunks));
+  COLLDSL_TRY(element.readNumber("s_chunks", 0, kMaxOffset, gpu_.scratchChunks));
   return {};
 }
 
@@ -179,7 +179,7 @@ Status Builder::openBlock(const Element &element) {
   block_ = Threadblock();
   block_.loc = element.loc();
   int64_t lastPeer = int64_t{statedGpus_} - 1;
-  COLLDSL_TRY(element.readNumber("id", 0, kMostBlocks - 1, blockId_));
+  COLLDSL_TRY(element.readNumber("id", 0, kMaxBlocks - 1, blockId_));
   COLLDSL_TRY(element.readNumber("send", -1, lastPeer, block_.sendPeer));
   COLLDSL_TRY(element.readNumber("recv", -1, lastPeer, block_.recvPeer));
   COLLDSL_TRY(element.readNumber("chan", 0, int64_t{algorithm_.channels} - 1, block_.channel));
@@ -209,18 +209,18 @@ Status Builder::addStep(const Element &element) {
   Step step;
   step.loc = element.loc();
   uint32_t s = 0;
-  COLLDSL_TRY(element.readNumber("s", 0, kMostSteps - 1, s));
+  COLLDSL_TRY(element.readNumber("s", 0, kMaxSteps - 1, s));
   if (s != block_.steps.size())
     return element.fail("gpu ", gpuId_, ", tb ", blockId_, ": step ", s, " stands here, step ",
                         block_.steps.size(), " must come next");
   COLLDSL_TRY(element.readWord("type", kStepWords, step.kind));
   COLLDSL_TRY(element.readWord("srcbuf", kMemoryWords, step.source.memory));
-  COLLDSL_TRY(element.readNumber("srcoff", -1, kMostOffset, step.source.offset));
+  COLLDSL_TRY(element.readNumber("srcoff", -1, kMaxOffset, step.source.offset));
   COLLDSL_TRY(element.readWord("dstbuf", kMemoryWords, step.target.memory));
-  COLLDSL_TRY(element.readNumber("dstoff", -1, kMostOffset, step.target.offset));
-  COLLDSL_TRY(element.readNumber("cnt", 0, kMostCount, step.count));
-  COLLDSL_TRY(element.readNumber("depid", -1, kMostBlocks - 1, step.waitBlock));
-  COLLDSL_TRY(element.readNumber("deps", -1, kMostSteps - 1, step.waitStep));
+  COLLDSL_TRY(element.readNumber("dstoff", -1, kMaxOffset, step.target.offset));
+  COLLDSL_TRY(element.readNumber("cnt", 0, kMaxCount, step.count));
+  COLLDSL_TRY(element.readNumber("depid", -1, kMaxBlocks - 1, step.waitBlock));
+  COLLDSL_TRY(element.readNumber("deps", -1, kMaxSteps - 1, step.waitStep));
   COLLDSL_TRY(element.readNumber("hasdep", 0, 1, step.isAwaited));
   COLLDSL_TRY(checkStep(element, step));
   block_.steps.push_back(step);
@@ -230,8 +230,8 @@ Status Builder::addStep(const Element &element) {
 Status Builder::addCopy(const Element &element) {
   InitialCopy copy;
   copy.loc = element.loc();
-  COLLDSL_TRY(element.readNumber("i_off", 0, kMostOffset, copy.source));
-  COLLDSL_TRY(element.readNumber("o_off", 0, kMostOffset, copy.target));
+  COLLDSL_TRY(element.readNumber("i_off", 0, kMaxOffset, copy.source));
+  COLLDSL_TRY(element.readNumber("o_off", 0, kMaxOffset, copy.target));
   gpu_.copies.push_back(copy);
   return {};
 }
@@ -377,9 +377,9 @@ void Reader::start(std::string_view name, const xmlChar **attributes, int count)
     return note(Status::error(
         loc, concat("<", name.substr(0, 40), "> stands in ", parent, ", which holds ", child)));
   }
-  if (count > kMostAttributes)
+  if (count > kMaxAttributes)
     return note(Status::error(
-        loc, concat("<", name, "> has ", count, " attributes, the limit is ", kMostAttributes)));
+        loc, concat("<", name, "> has ", count, " attributes, the limit is ", kMaxAttributes)));
   Element element(name, attributes, count, loc);
   note(isCopy ? builder_.addCopy(element) : builder_.open(element, depth_));
   isInCopy_ = isCopy;

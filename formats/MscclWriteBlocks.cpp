@@ -92,12 +92,12 @@ Status BlockWriter::planWaits(uint32_t block) {
     number += static_cast<uint32_t>(nops);
     numbers_[block].push_back(number++);
   }
-  if (number <= kMostSteps)
+  if (number <= kMaxSteps)
     return {};
   const Node &first = nodes_[plans_[block].nodes.front()];
   return refuseOp(schedule_, rank_, first.op,
                   concat("all that follows in its threadblock: it has ", number,
-                         " steps, the limit is ", kMostSteps));
+                         " steps, the limit is ", kMaxSteps));
 }
 
 // What a receive's source and a send's target say lies on the other rank.
@@ -176,12 +176,12 @@ void BlockWriter::separateReductions(Threadblock &block) const {
 
 Result<Gpu> BlockWriter::run() {
   const Placement &here = placements_[rank_];
-  if (here.scratchChunks() > kMostOffset)
+  if (here.scratchChunks() > kMaxOffset)
     return Status::error(concat("rank ", rank_, ": its temporaries take ", here.scratchChunks(),
-                                " chunks, MSCCL counts to ", kMostOffset));
-  if (plans_.size() > kMostBlocks)
+                                " chunks, MSCCL counts to ", kMaxOffset));
+  if (plans_.size() > kMaxBlocks)
     return Status::error(concat("rank ", rank_, ": needs ", plans_.size(),
-                                " threadblocks, the limit is ", kMostBlocks));
+                                " threadblocks, the limit is ", kMaxBlocks));
   gpu_.scratchChunks = static_cast<uint32_t>(here.scratchChunks());
   findSteps();
   waits_.resize(plans_.size());

@@ -4,7 +4,7 @@
 // Every keyword is contextual: `identifier` lists them all, so that a buffer may be
 // called `send`. Where a text reads both ways the statement wins over the call
 // (`parent (x);` gives a parent, `calc (x);` calculates) and the operator over the
-// name (`not (x)`). The values `true`, `false` and `none` are nobody's name.
+// name (`not (x)`). The values `true`, `false` and `none` cannot be names.
 
 grammar Coll;
 

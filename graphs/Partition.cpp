@@ -16,7 +16,7 @@ namespace {
 
 #ifdef COLLDSL_HAS_METIS
 
-/// The graph that METIS takes: neighbours from both sides, nobody its own.
+/// The graph that METIS takes: neighbours from both sides, no self-loops.
 struct MetisGraph {
   std::vector<idx_t> begin, neighbors, weights;
 };

@@ -6,7 +6,7 @@ namespace colldsl {
 
 Interpreter::Interpreter(const Program &program, const InstantiateRequest &request)
     : program_(program), exprs_(program.exprs.data()), request_(request),
-      maxOps_(std::min<uint64_t>(request.limits.maxOps, DagBuilder::kMostOps)),
+      maxOps_(std::min<uint64_t>(request.limits.maxOps, DagBuilder::kMaxOps)),
       maxDeps_(std::min<uint64_t>(request.limits.maxDeps, UINT32_MAX)), range_(request.elements),
       groups_(request) {}
 

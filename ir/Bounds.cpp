@@ -5,7 +5,7 @@
 namespace colldsl {
 namespace {
 
-// Whoever binds a buffer has a table entry for each of its blocks.
+// A bound buffer has a table entry for each of its blocks.
 constexpr uint32_t kMaxBlocks = 1u << 24;
 
 /// Positions, floor((scale * n + offset) / denominator), that are not too far out.

@@ -66,8 +66,8 @@ public:
   }
   const Buffer &bufferOf(const Slice &slice) const { return buffers[index(slice.buffer)]; }
 
-  /// Appends an op; its slice lists and deps are given here, whatever the
-  /// corresponding fields of `op` hold. Every dep must name an older op.
+  /// Appends an op; its slice lists and deps are the arguments, and the corresponding fields of
+  /// `op` are ignored. Every dep must name an older op.
   OpId add(Op op, std::span<const Slice> sources, std::span<const Slice> targets,
            std::span<const Dep> opDeps);
   BufferId addBuffer(const Buffer &buffer);

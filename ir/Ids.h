@@ -32,8 +32,8 @@ constexpr MessageId makeMessageId(uint32_t tag, uint32_t count) {
 constexpr uint32_t tagOf(MessageId m) { return static_cast<uint32_t>(value(m)); }
 constexpr uint32_t countOf(MessageId m) { return static_cast<uint32_t>(value(m) >> 32); }
 
-/// A place in a source text. file indexes the table of file names of whoever
-/// made the op (Schedule::files); line 0 means unknown.
+/// A place in a source text. `file` indexes the table of file names of the object that holds
+/// the op (Schedule::files); line 0 means unknown.
 struct SourceLoc {
   uint32_t line = 0;
   uint16_t column = 0;

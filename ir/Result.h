@@ -1,5 +1,5 @@
-/// Errors as values. Status says whether something worked, Result<T> carries
-/// what it made. A Diagnostic names its place; whoever owns the source text
+/// Errors as values. Status says whether a call worked, Result<T> carries
+/// its result. A Diagnostic names its place; the owner of the source text
 /// prints it with a caret.
 #pragma once
 

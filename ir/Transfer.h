@@ -1,5 +1,5 @@
-/// How a message is to travel: what passes chose, for whoever moves it. It changes neither what
-/// arrives nor in which order; a transport that cannot do what is asked does it its own way.
+/// How a message is to travel: the choice of passes, for the transport that moves it. It changes
+/// neither the bytes nor their order; a transport that cannot do it does it in its own way.
 #pragma once
 
 #include "ir/Vocabulary.h"

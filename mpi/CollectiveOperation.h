@@ -42,7 +42,7 @@ private:
     In,
     Copied, ///< in, from a copy, since something else is written there
     Out,
-    Dropped, ///< out, but nobody wants it
+    Dropped, ///< out, but the program does not want it
     InOut
   };
 

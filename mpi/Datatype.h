@@ -42,8 +42,8 @@ struct TypeLayout {
 };
 
 /// The layout of any valid datatype but MPI_DATATYPE_NULL, between MPI_Init and MPI_Finalize; any
-/// thread. It is made once per datatype and kept with it until that is freed; who holds it longer
-/// shares it. The first call takes time in proportion to the runs, memory too.
+/// thread. It is made once per datatype and kept with it until that is freed; a plan that holds it
+/// longer shares it. The first call takes time in proportion to the runs, memory too.
 Result<std::shared_ptr<const TypeLayout>> layoutOf(MPI_Datatype type);
 
 /// The layout that was made of this very datatype, or null; lives as long as the datatype. A handle

@@ -1,5 +1,5 @@
-/// A mutex for whoever opens it for a moment again and again: those who wait come first. One
-/// thread may lock it several times.
+/// A mutex for a thread that unlocks it for a moment again and again: waiting threads come first.
+/// One thread may lock it several times.
 #pragma once
 
 #include <atomic>
@@ -10,14 +10,14 @@ namespace colldsl::mpi {
 
 class FairMutex {
 public:
-  // Who waits for the room stands in the door, where nobody gets past.
+  // A waiting thread holds entry_, so that no other thread overtakes it.
   void lock() {
     if (owner_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
       ++depth_;
       return;
     }
-    std::lock_guard door(door_);
-    room_.lock();
+    std::lock_guard entry(entry_);
+    mutex_.lock();
     owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     depth_ = 1;
   }
@@ -26,11 +26,11 @@ public:
     if (--depth_ > 0)
       return;
     owner_.store({}, std::memory_order_relaxed);
-    room_.unlock();
+    mutex_.unlock();
   }
 
 private:
-  std::mutex door_, room_;
+  std::mutex entry_, mutex_;
   std::atomic<std::thread::id> owner_{};
   unsigned depth_ = 0; ///< the owner's
 };

@@ -219,7 +219,7 @@ std::vector<Run> darray(Contents &contents, const TypeLayout &element) {
   std::vector<int> how = contents.integers(rank), arguments = contents.integers(rank),
                    grid = contents.integers(rank);
   std::vector<Dimension> dimensions(rank);
-  // Places are numbered in C's order, whatever the order of the array.
+  // Places are numbered in C's order, for arrays of either order.
   for (size_t d = rank; d-- > 0; place /= grid[d])
     dimensions[d] = {sizes[d],
                      distribute(sizes[d], how[d], arguments[d], grid[d], place % grid[d])};

@@ -16,7 +16,7 @@ void FreedComms::note(MPI_Comm comm) {
     return;
   std::lock_guard lock(mutex_);
   freed_.push_back({when, comm, handler});
-  if (freed_.size() <= kMost)
+  if (freed_.size() <= kMax)
     return;
   real::Errhandler_free(&freed_.front().handler);
   freed_.pop_front();

@@ -27,7 +27,7 @@ public:
   std::optional<MPI_Errhandler> handlerOf(MPI_Comm comm, uint64_t since);
 
 private:
-  static constexpr size_t kMost = 1024; ///< then the oldest is forgotten
+  static constexpr size_t kMax = 1024; ///< then the oldest is forgotten
 
   struct Freed {
     uint64_t when;

@@ -33,18 +33,18 @@ std::string InfoPromises::text() const {
   return text;
 }
 
-std::shared_ptr<PromisesAsked> PromisesAsked::ask(MPI_Comm comm, InfoPromises mine) {
-  std::shared_ptr<PromisesAsked> asked(new PromisesAsked(mine));
-  real::Iallreduce(&asked->mine_, &asked->all_, 1, MPI_UINT32_T, MPI_BAND, comm, &asked->request_);
-  return asked;
+std::shared_ptr<HintsQuery> HintsQuery::start(MPI_Comm comm, InfoPromises mine) {
+  std::shared_ptr<HintsQuery> query(new HintsQuery(mine));
+  real::Iallreduce(&query->mine_, &query->all_, 1, MPI_UINT32_T, MPI_BAND, comm, &query->request_);
+  return query;
 }
 
-bool PromisesAsked::isAnswered() {
+bool HintsQuery::isAnswered() {
   int isDone = 0;
   real::Test(&request_, &isDone, MPI_STATUS_IGNORE);
   return isDone != 0;
 }
 
-void PromisesAsked::wait() { real::Wait(&request_, MPI_STATUS_IGNORE); }
+void HintsQuery::wait() { real::Wait(&request_, MPI_STATUS_IGNORE); }
 
 } // namespace colldsl::mpi

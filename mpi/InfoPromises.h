@@ -38,20 +38,20 @@ private:
   uint32_t bits_ = 0;
 };
 
-/// What all ranks of a communicator promise, asked for without waiting. Under a Guard.
-class PromisesAsked {
+/// The promises of all ranks of a communicator, by a nonblocking reduction. Under a Guard.
+class HintsQuery {
 public:
   /// Collective over `comm`. What is given out must be kept until it is answered.
-  static std::shared_ptr<PromisesAsked> ask(MPI_Comm comm, InfoPromises mine);
-  PromisesAsked(const PromisesAsked &) = delete;
-  PromisesAsked &operator=(const PromisesAsked &) = delete;
+  static std::shared_ptr<HintsQuery> start(MPI_Comm comm, InfoPromises mine);
+  HintsQuery(const HintsQuery &) = delete;
+  HintsQuery &operator=(const HintsQuery &) = delete;
 
   bool isAnswered();
   void wait();
   InfoPromises answer() const { return InfoPromises(all_); }
 
 private:
-  explicit PromisesAsked(InfoPromises mine) : mine_(mine.bits()) {}
+  explicit HintsQuery(InfoPromises mine) : mine_(mine.bits()) {}
 
   uint32_t mine_, all_ = 0;
   MPI_Request request_ = MPI_REQUEST_NULL;

@@ -1,7 +1,7 @@
 #include "mpi/Job.h"
 
-#include "mpi/Mover.h"
 #include "mpi/Operation.h"
+#include "mpi/ProgressThread.h"
 #include "mpi/Real.h"
 #include "mpi/RemoteRanks.h"
 #include "mpi/Settings.h"
@@ -20,7 +20,7 @@ constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
 // Where no size that was measured was worth a call of the kernel, or ranks that share a core cannot
 // measure.
 constexpr uint64_t kLatestSingleCopy = 256 << 10;
-// The MPI below has news of its own, which end no sleep of ours.
+// The MPI below has events of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
 
 // Wakes once in a while, so that the MPI below moves: but a rank that has a core of its own begins
@@ -40,7 +40,7 @@ bool allSay(MPI_Comm comm, bool word) {
 
 Job *Job::current_ = nullptr;
 
-Job::Job() : mover_(std::make_unique<Mover>(*this)) {}
+Job::Job() : progressThread_(std::make_unique<ProgressThread>(*this)) {}
 Job::~Job() = default;
 
 void Job::begin(int threadLevel) {
@@ -91,7 +91,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   if (nodes_.count > 1)
     connectNodes();
   if (Settings::all().wantsProgressThread())
-    beginMovingBesides();
+    beginBackgroundProgress();
 }
 
 // The first two ranks of a node measure, for all of it.
@@ -149,16 +149,16 @@ void Job::end() {
   if (!job)
     return;
   if (Settings::all().wantsProgressThread())
-    job->endMovingBesides();
-  job->mover_.reset();
+    job->endBackgroundProgress();
+  job->progressThread_.reset();
   if (job->remote_)
     job->remote_->leave();
   job->remote_.reset();
   for (MPI_Op op : job->kept_)
     real::Op_free(&op);
   job->typesInUse_.freeAll();
-  for (const auto &asked : job->asked_)
-    asked->wait();
+  for (const auto &query : job->queries_)
+    query->wait();
   job->closeBelow();
   real::Group_free(&job->worldGroup_);
   // MPICH 4.0 over UCX's tcp hangs in MPI_Finalize now and then, if one rank has closed its
@@ -166,13 +166,13 @@ void Job::end() {
   real::Barrier(MPI_COMM_WORLD);
 }
 
-void Job::beginMovingBesides() {
+void Job::beginBackgroundProgress() {
   ++moving_;
-  mover_->begin();
+  progressThread_->begin();
 }
 
-void Job::endMovingBesides() {
-  mover_->end();
+void Job::endBackgroundProgress() {
+  progressThread_->end();
   --moving_;
 }
 
@@ -185,7 +185,7 @@ bool Job::poll() {
   return moved;
 }
 
-bool Job::pollBesides() {
+bool Job::pollInBackground() {
   bool mayCall = isThreaded_ || !remote_ || !remote_->isOfMpi();
   return mayCall ? poll() : worker_->progress();
 }
@@ -195,18 +195,18 @@ std::optional<protocol::Wakeup> Job::wakeup() {
 }
 
 Status Job::waitFor(Operation &operation) {
-  return told(worker_->waitUntil([&] { return operation.isDone(); },
-                                 [&] {
-                                   bool moved = operation.progress();
-                                   return moved_.empty() ? moved : poll() || moved;
-                                 }));
+  return reportFailure(worker_->waitUntil([&] { return operation.isDone(); },
+                                          [&] {
+                                            bool moved = operation.progress();
+                                            return moved_.empty() ? moved : poll() || moved;
+                                          }));
 }
 
 Status Job::moveOnce() {
   if (poll())
     return {};
   lookFar();
-  return told(worker_->check());
+  return reportFailure(worker_->check());
 }
 
 void Job::lookFar() {
@@ -215,15 +215,15 @@ void Job::lookFar() {
   noteFailure();
 }
 
-// Who waits for ranks of its own node alone learns of it there.
+// A rank that waits only for ranks of its own node finds the failure there.
 void Job::noteFailure() {
   Status remote = remote_ ? remote_->status() : Status();
   if (!remote && !std::exchange(hasFailed_, true))
     world_->reportToAll({kNoRank, kNoOp, remote.message(), remote.kind()});
 }
 
-// Other nodes hear of it that a rank of this one died.
-Status Job::told(Status outcome) {
+// Other nodes are notified that a rank of this one died.
+Status Job::reportFailure(Status outcome) {
   noteFailure();
   if (!outcome && remote_)
     remote_->worker().reportAll({Rank{worldRank_}, kNoOp, outcome.message(), outcome.kind()});
@@ -279,10 +279,10 @@ void *Job::lend(uint64_t bytes) {
   return rest ? memory : nullptr;
 }
 
-// The first rank owns the contexts; two threads may make two communicators at once. Who has given
-// all its numbers away gives none.
+// The first rank owns the contexts; two threads may make two communicators at once. A first rank
+// that has given all its numbers away gives none.
 Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
-  dropBuried();
+  freeDeferred();
   int rank = 0;
   real::Comm_rank(comm, &rank);
   uint32_t mine[5] = {0, 0, !offer.neighbors, !offer.all, ~offer.promises.bits()}, all[5] = {};
@@ -297,23 +297,24 @@ Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
   return {all[0], all[1]};
 }
 
-void Job::keep(std::shared_ptr<PromisesAsked> asked) {
-  std::erase_if(asked_, [](const auto &before) { return before->isAnswered(); });
-  asked_.push_back(std::move(asked));
+void Job::keep(std::shared_ptr<HintsQuery> query) {
+  std::erase_if(queries_, [](const auto &before) { return before->isAnswered(); });
+  queries_.push_back(std::move(query));
 }
 
-// Not dropped at once: the MPI may hold a lock of its own, which whoever holds ours may want.
-void Job::bury(std::shared_ptr<void> thing) {
-  std::lock_guard lock(graves_);
-  buried_.push_back(std::move(thing));
+// Not dropped at once: the MPI may hold a lock of its own, and a thread that holds ours may want
+// it.
+void Job::freeLater(std::shared_ptr<void> thing) {
+  std::lock_guard lock(deferredLock_);
+  deferred_.push_back(std::move(thing));
 }
 
-void Job::dropBuried() {
+void Job::freeDeferred() {
   std::vector<std::shared_ptr<void>> gone;
   Guard guard(*this);
   {
-    std::lock_guard lock(graves_);
-    gone.swap(buried_);
+    std::lock_guard lock(deferredLock_);
+    gone.swap(deferred_);
   }
   gone.clear();
 }

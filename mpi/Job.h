@@ -20,7 +20,7 @@
 
 namespace colldsl::mpi {
 
-class Mover;
+class ProgressThread;
 class Operation;
 class RemoteRanks;
 
@@ -59,15 +59,15 @@ public:
   bool poll();
   /// The same for a thread that is not the program's own: as much as may be moved while that one is
   /// in a call of the MPI below.
-  bool pollBesides();
+  bool pollInBackground();
   /// Before a sleep, as Worker::sleep() takes it. Empty: there is something now.
   std::optional<protocol::Wakeup> wakeup() override;
 
-  /// The same, for whoever does not wait, but comes by now and then. An error: a rank died.
+  /// The same, for a caller that does not wait, but comes by now and then. An error: a rank died.
   Status moveOnce();
 
   /// Moves what the MPI below has under way once: the program's messages, one-sided operations and
-  /// whatever else. Under a Guard, in a thread that may call the MPI.
+  /// anything else. Under a Guard, in a thread that may call the MPI.
   void progressBelow();
 
   /// Between these it moves by poll().
@@ -77,7 +77,7 @@ public:
   /// Waits until done() is true, and moves all operations meanwhile, and those of the MPI below.
   /// The caller holds a Guard, which is opened now and then.
   template <typename Done> Status waitUntil(Done done) {
-    return told(worker_->waitUntil(done, [this] { return poll(); }));
+    return reportFailure(worker_->waitUntil(done, [this] { return poll(); }));
   }
 
   /// The same for a blocking call: until this operation is done, which moves too.
@@ -88,10 +88,11 @@ public:
   void *lend(uint64_t bytes);
 
   /// Around a call of the MPI below that waits: another thread moves our operations meanwhile.
-  void beginMovingBesides();
-  void endMovingBesides();
+  void beginBackgroundProgress();
+  void endBackgroundProgress();
 
-  /// Tells a communicator's messages from all others. Every process numbers those that it owns.
+  /// Distinguishes a communicator's messages from all others. Every process numbers those that it
+  /// owns.
   struct Context {
     uint32_t owner = 0;  ///< a rank of MPI_COMM_WORLD
     uint32_t number = 0; ///< 0: none
@@ -108,7 +109,7 @@ public:
   Context agree(MPI_Comm comm, uint32_t contexts, Offer &offer);
 
   /// Until it is answered, or the end. Under a Guard.
-  void keep(std::shared_ptr<PromisesAsked> asked);
+  void keep(std::shared_ptr<HintsQuery> query);
 
   /// An operator of the program's that was freed, but which runs may still need: until the end.
   void keep(MPI_Op op) { kept_.push_back(op); }
@@ -116,7 +117,7 @@ public:
   TypesInUse &typesInUse() { return typesInUse_; }
 
   /// Drops what operations may need, when the next communicator comes. Thread safe.
-  void bury(std::shared_ptr<void> thing);
+  void freeLater(std::shared_ptr<void> thing);
 
 private:
   static Job *current_;
@@ -134,15 +135,15 @@ private:
   bool isThreaded_ = false;                ///< the program says so
   std::atomic<uint32_t> moving_{0};        ///< threads that wait in calls of the MPI below
   FairMutex mutex_;
-  std::unique_ptr<Mover> mover_;
+  std::unique_ptr<ProgressThread> progressThread_;
   uint32_t worldRank_ = 0;
   bool hasFailed_ = false; ///< what goes to other nodes has, and this node knows it
   std::atomic<uint64_t> nextContext_{1};
   std::vector<MPI_Op> kept_;
-  std::vector<std::shared_ptr<PromisesAsked>> asked_; ///< not answered when last looked at
+  std::vector<std::shared_ptr<HintsQuery>> queries_; ///< not answered when last looked at
   TypesInUse typesInUse_;
-  std::mutex graves_;
-  std::vector<std::shared_ptr<void>> buried_;
+  std::mutex deferredLock_;
+  std::vector<std::shared_ptr<void>> deferred_;
 
   void progress() override;
   void check() override;
@@ -150,14 +151,14 @@ private:
   void closeBelow();
   void lookFar();
   void noteFailure();
-  Status told(Status outcome);
+  Status reportFailure(Status outcome);
   void beforeWait() override;
   void afterWait() override;
   void tell(uint32_t ranksHere, const Status &shared, bool isFine) const;
   void connect(WiredUp wired, const Node &node);
   void connectNodes();
   void measureCopies(const Node &node);
-  void dropBuried();
+  void freeDeferred();
 };
 
 /// Keeps other threads out of the worker and operations, where there are other threads.

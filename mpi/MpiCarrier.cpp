@@ -41,8 +41,8 @@ private:
 MpiCarrier::MpiCarrier(MPI_Comm world) {
   capabilities_ = {.name = "the MPI below",
                    .frameBytes = kFrameBytes,
-                   .pieces = network::kMostPieces,
-                   .remoteIovs = network::kMostRemoteIovs,
+                   .pieces = network::kMaxPieces,
+                   .remoteIovs = network::kMaxRemoteIovs,
                    .registersPieces = true,
                    .moves = true,
                    .pins = true,

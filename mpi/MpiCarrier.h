@@ -6,7 +6,7 @@
 /// which is announced under that key. Reads are refused.
 ///
 /// Threads: one at a time; below MPI_THREAD_MULTIPLE only those that may call the MPI. Errors: once
-/// a call of the MPI failed nothing moves any more, of which the reader is told.
+/// a call of the MPI failed nothing moves any more, and the reader is notified.
 #pragma once
 
 #include "mpi/Mpi.h"
@@ -18,7 +18,7 @@ namespace colldsl::mpi {
 
 class MpiCarrier final : public network::Carrier {
 public:
-  /// Collective over `world`, which is duplicated. An error is told by start().
+  /// Collective over `world`, which is duplicated. start() reports an error.
   explicit MpiCarrier(MPI_Comm world);
   /// Collective.
   ~MpiCarrier() override;

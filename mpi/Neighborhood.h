@@ -1,4 +1,4 @@
-/// Who a rank's neighbors are, in an order in which both ends of every edge agree.
+/// A rank's neighbors, in an order in which both ends of every edge agree.
 #pragma once
 
 #include "ir/Result.h"

@@ -36,8 +36,8 @@ public:
   /// Begins one; Job::poll() moves it; after isDone(), finish() ends it.
   virtual void start(uint32_t number) = 0;
   virtual bool isDone() const = 0;
-  /// For whoever is about to wait for it: what is here or a moment away may be taken more cheaply
-  /// than by Job::poll(). The same as isDone().
+  /// For a caller that is about to wait for it: what is here or a moment away may be taken more
+  /// cheaply than by Job::poll(). The same as isDone().
   virtual bool await() { return isDone(); }
   /// The same; a run that is over and went well is ended. Nothing but speed: may be false always.
   virtual bool tryFinish() { return false; }

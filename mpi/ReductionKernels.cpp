@@ -40,7 +40,7 @@ struct ProdOf {
   template <typename T> static T apply(T a, T b) { return a * b; }
 };
 
-/// Complex numbers. Products are what they are written as, whatever becomes infinite.
+/// Complex numbers. Products are computed as written, also where a part becomes infinite.
 template <typename T> struct Complex {
   static constexpr size_t kBytes = 2 * sizeof(T);
   template <typename Op>

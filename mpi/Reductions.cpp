@@ -91,10 +91,10 @@ std::optional<Operator> operatorOf(MPI_Op op) {
 
 // What a user's function is given at once, where its operands are copied.
 constexpr uint64_t kScratchBytes = 32 << 10;
-// What the MPI takes at once, and what one element may span: who has larger ones gains nothing
+// What the MPI takes at once, and what one element may span: programs with larger ones gain nothing
 // here.
-constexpr uint64_t kMostElements = 1 << 30;
-constexpr MPI_Aint kMostElementBytes = 64 << 20;
+constexpr uint64_t kMaxElements = 1 << 30;
+constexpr MPI_Aint kMaxElementBytes = 64 << 20;
 
 } // namespace
 
@@ -119,7 +119,7 @@ bool Reduction::measure(MPI_Datatype type) {
     first_ = std::min(first_, run.offset);
     end_ = std::max(end_, run.offset + static_cast<MPI_Aint>(run.length));
   }
-  return end_ - first_ <= kMostElementBytes;
+  return end_ - first_ <= kMaxElementBytes;
 }
 
 std::atomic<uint64_t> Reduction::numFreed_{0};
@@ -218,7 +218,7 @@ void Reduction::applyUsers(std::byte *target, const std::byte *first, const std:
                            uint64_t bytes, Side side, void *context) {
   auto *self = static_cast<Reduction *>(context);
   std::byte *incoming = self->incoming_.address();
-  uint64_t most = side == Side::Before ? kMostElements * self->layout_->size : self->chunkBytes_;
+  uint64_t most = side == Side::Before ? kMaxElements * self->layout_->size : self->chunkBytes_;
   for (uint64_t at = 0, part = 0; at < bytes; at += part) {
     part = std::min(most, bytes - at);
     if (side == Side::Before) {

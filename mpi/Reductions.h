@@ -13,7 +13,7 @@ namespace colldsl::mpi {
 /// An operator on a datatype. It stays where it is: its combiner's context is this.
 ///
 /// A plan's elements are the packed ones, data without gaps. Where the program's elements have none
-/// either, that is the program's own memory; else isPacked(), and who binds the plan packs.
+/// either, that is the program's own memory; else isPacked(), and the owner of the plan packs.
 ///
 /// The result of an operator of MPI's depends on no machine and on no length: all ranks that
 /// combine the same values in the same order get the same bits.

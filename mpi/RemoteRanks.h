@@ -2,7 +2,7 @@
 /// the messages of the MPI below.
 ///
 /// Over libfabric any thread may progress it, what comes ends a sleep, and peers are watched: once
-/// one is gone everything fails, of which all are told. Over the MPI below the MPI itself has to
+/// one is gone everything fails, on all ranks. Over the MPI below the MPI itself has to
 /// notice that a rank is gone.
 ///
 /// Threads: one at a time. Errors: once something failed for good nothing moves any more, see

@@ -27,8 +27,8 @@ Requests::Slot &Requests::take() {
     return *last_;
   }
   Slot &slot = slots_.emplace_back();
-  // What nobody starts. From 5 on Fortran's functions of Open MPI write lists into the request of a
-  // collective, for which there is no room in that of a message.
+  // The request of no start call. From 5 on Fortran's functions of Open MPI write lists into the
+  // request of a collective, for which there is no room in that of a message.
 #ifdef COLLDSL_MPI_LISTS_IN_REQUESTS
   static char byte, copy; // a barrier, or nothing to gather, has no such request on one rank
   real::Allgather_init(&byte, 1, MPI_BYTE, &copy, 1, MPI_BYTE, MPI_COMM_SELF, MPI_INFO_NULL,
@@ -87,7 +87,7 @@ void Requests::free(Slot &slot, MPI_Request &handle) {
   freed_.push_back(&slot);
 }
 
-// Runs that nobody asks for any more end when somebody comes by.
+// Runs whose requests the program has freed end when any thread comes by.
 void Requests::reap() {
   std::erase_if(freed_, [&](Slot *slot) {
     if (!slot->isDone())

@@ -21,7 +21,7 @@ class Requests {
 public:
   struct Slot {
     MPI_Request handle = MPI_REQUEST_NULL;
-    std::shared_ptr<Operation> operation; ///< null: nobody uses the handle
+    std::shared_ptr<Operation> operation; ///< null: the handle is free
     MPI_Comm comm = MPI_COMM_NULL;        ///< whose error handler is called
     uint64_t since = 0;                   ///< the program had it then: see FreedComms
     bool isPersistent = false;
@@ -58,7 +58,8 @@ public:
   /// MPI_REQUEST_NULL.
   Status complete(Slot &slot, MPI_Request &handle);
 
-  /// The same for whoever is about to wait, if the run is over or a moment from it and went well.
+  /// The same for a caller that is about to wait, if the run is over or a moment from it and went
+  /// well.
   bool tryComplete(Slot &slot, MPI_Request &handle) {
     if (!slot.isRunning || !slot.operation->tryFinish())
       return false;

@@ -1,7 +1,7 @@
 /// Serving a collective, or leaving it to the MPI below: on all ranks of the communicator alike.
 #pragma once
 
-#include "mpi/Doors.h"
+#include "mpi/EntryPoints.h"
 
 namespace colldsl::mpi {
 
@@ -34,15 +34,15 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
 // An entry that serves a call, or leaves it to the MPI below. For each shape of arguments a file
 // defines ARGS_shape(C, D), the parameters; CALL_shape, the Call; PASS_shape, the arguments.
 #define COLLDSL_BLOCKING(name, C, D, shape)                                                        \
-  COLLDSL_DOOR(name, (ARGS_##shape(C, D))) {                                                       \
+  COLLDSL_ENTRY(name, (ARGS_##shape(C, D))) {                                                      \
     int code = MPI_SUCCESS;                                                                        \
     if (serveAgain(comm, CALL_##shape, code) || serve(comm, CALL_##shape, code))                   \
       return code;                                                                                 \
-    Besides besides;                                                                               \
+    BackgroundProgress progress;                                                                   \
     return real::name(PASS_##shape);                                                               \
   }
 #define COLLDSL_NONBLOCKING(name, C, D, shape)                                                     \
-  COLLDSL_DOOR(name, (ARGS_##shape(C, D), MPI_Request * request)) {                                \
+  COLLDSL_ENTRY(name, (ARGS_##shape(C, D), MPI_Request * request)) {                               \
     int code = MPI_SUCCESS;                                                                        \
     if (startAgain(comm, CALL_##shape, request) ||                                                 \
         serve(comm, CALL_##shape, false, request, code))                                           \

@@ -58,7 +58,7 @@ int ServedComm::forget(MPI_Comm comm, int, void *value, void *) {
     delete served;
     return MPI_SUCCESS;
   }
-  Job::current()->bury(std::move(*served));
+  Job::current()->freeLater(std::move(*served));
   delete served;
   return MPI_SUCCESS;
 }
@@ -96,7 +96,7 @@ ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHa
   served->setContexts(job.agree(comm, kOfEach, served->offer_));
   served->keepPromises(served->offer_.promises);
   if (comm != MPI_COMM_SELF) // all ranks have one
-    served->tell("new");
+    served->reportUse("new");
   real::Comm_set_attr(comm, keyval(), new Shared(served));
   return served.get();
 }
@@ -109,22 +109,22 @@ void ServedComm::promise(MPI_Comm comm, MPI_Info info) {
   real::Allreduce(&mine, &all, 1, MPI_UINT32_T, MPI_BAND, comm);
   {
     Guard guard(job_);
-    asked_.reset();
+    query_.reset();
     keepPromises(InfoPromises(all));
   }
-  tell("told anew");
+  reportUse("told anew");
 }
 
-void ServedComm::promiseLater(InfoPromises wanted, std::shared_ptr<PromisesAsked> asked) {
+void ServedComm::promiseLater(InfoPromises wanted, std::shared_ptr<HintsQuery> query) {
   wanted_ = wanted;
-  asked_ = std::move(asked);
+  query_ = std::move(query);
 }
 
 void ServedComm::hearAnswer() {
-  if (!asked_ || !asked_->isAnswered())
+  if (!query_ || !query_->isAnswered())
     return;
-  keepPromises(std::exchange(asked_, nullptr)->answer());
-  tell("told anew");
+  keepPromises(std::exchange(query_, nullptr)->answer());
+  reportUse("told anew");
 }
 
 // Operations that are prepared may be none of a kind whose arguments stay.
@@ -151,10 +151,10 @@ void ServedComm::keepContexts(MPI_Comm comm, uint32_t number) {
   if (!offer_.all || kept_.left >= number)
     return;
   Job::Offer offer{true, true, {}};
-  uint32_t all = std::min(number, UINT32_MAX / kMostTimes) * kept_.times;
+  uint32_t all = std::min(number, UINT32_MAX / kMaxTimes) * kept_.times;
   kept_.first = job_.agree(comm, all, offer);
   kept_.left = offer.all ? all : 0;
-  kept_.times = std::min(2 * kept_.times, kMostTimes);
+  kept_.times = std::min(2 * kept_.times, kMaxTimes);
 }
 
 void ServedComm::setContexts(Job::Context first) {
@@ -182,7 +182,7 @@ bool ServedComm::Parting::adopt(MPI_Comm part) const {
   auto leader = std::find(all.begin(), all.end(), made->members_->front());
   made->setContexts(
       {first_.owner, first_.number + static_cast<uint32_t>(leader - all.begin()) * kOfEach});
-  made->tell("a part");
+  made->reportUse("a part");
   real::Comm_set_attr(part, keyval(), new Shared(made));
   return true;
 }
@@ -199,11 +199,11 @@ Shared ServedComm::duplicate() {
   made->members_ = members_;
   made->topology_ = topology_;
   made->isConfirmed_ = false;
-  made->tell("a duplicate");
+  made->reportUse("a duplicate");
   return made;
 }
 
-void ServedComm::tell(const char *origin) const {
+void ServedComm::reportUse(const char *origin) const {
   if (!Settings::all().isVerbose() || rank_ != 0)
     return;
   const char *shape = topology_ == MPI_CART         ? "grid"
@@ -329,7 +329,7 @@ Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
 }
 
 // Only words are compared. Where these differ the call is looked at as any other is: lists may have
-// moved; else the promise is broken, and holds nobody up.
+// moved; else the promise is broken, and no rank has to wait for that.
 Result<std::shared_ptr<Operation>> ServedComm::fixedOrFound(const Call &call) {
   Fixed &fixed = fixed_[static_cast<size_t>(call.kind)];
   bool isKnown = fixed.operation != nullptr;

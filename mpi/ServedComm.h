@@ -84,7 +84,7 @@ public:
 
   /// Of a duplicate that may be under way: what was asked for holds from the moment when a call
   /// here finds it answered. Under a Guard.
-  void promiseLater(InfoPromises wanted, std::shared_ptr<PromisesAsked> asked);
+  void promiseLater(InfoPromises wanted, std::shared_ptr<HintsQuery> query);
   void hearAnswer();
 
   /// What all ranks promise. Duplicates start without.
@@ -98,7 +98,7 @@ public:
   Result<std::shared_ptr<Operation>> operationFor(const Call &call);
 
   /// Whether the operation of this call is that of the last call of its kind: programs take turns
-  /// with some kinds. Needs no Guard: who makes calls on one communicator makes one after the
+  /// with some kinds. Needs no Guard: a program makes the calls on one communicator one after the
   /// other.
   bool isSameAsBefore(const Call &call) const {
     const Quick &quick = quickOf(call.kind);
@@ -156,7 +156,7 @@ private:
   explicit ServedComm(Job &job) : job_(job) {}
   static constexpr uint32_t kOfEach =
       8; ///< contexts of a new communicator: its own, and for duplicates
-  static constexpr uint32_t kFirstTimes = 4, kMostTimes = 1024;
+  static constexpr uint32_t kFirstTimes = 4, kMaxTimes = 1024;
 
   /// The last call of a kind. No operation: the same words may mean another call.
   struct Quick {
@@ -180,7 +180,7 @@ private:
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHaveTopology);
   void describe(MPI_Comm comm, bool mayHaveTopology);
   std::vector<Rank> membersOf(MPI_Comm comm) const;
-  void tell(const char *origin) const;
+  void reportUse(const char *origin) const;
   /// Whether a call of this kind, made now, is one of the first.
   bool isCounted(CallKind kind) const;
   Call significant(const Call &call) const;
@@ -218,7 +218,7 @@ private:
   std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
   std::array<Quick, kCallKinds> quick_;
   InfoPromises wanted_; ///< by this rank
-  std::shared_ptr<PromisesAsked> asked_;
+  std::shared_ptr<HintsQuery> query_;
   std::vector<Fixed> fixed_; ///< by kind of call; empty: arguments may change
 };
 

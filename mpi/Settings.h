@@ -1,5 +1,5 @@
-/// What the environment of rank 0 asks for (docs/mpi.md): one word for the whole job, whatever
-/// the launcher hands to the others.
+/// What the environment of rank 0 asks for (docs/mpi.md): one answer for the whole job, also where
+/// the launcher hands other values to other ranks.
 #pragma once
 
 #include "mpi/Call.h"

@@ -80,7 +80,7 @@ private:
                   color);
   }
 
-  /// Who copies is of no use to a message that goes eagerly. What is static already stays so.
+  /// The copying end is of no use to a message that goes eagerly. What is static already stays so.
   Status travel() {
     auto direct = [&] { return attempt("direction", chooseMovers, Direction()); };
     if (hasStaticMessages(best_.schedule))

@@ -41,13 +41,13 @@ public:
   /// In program order it stands before all others, if its dependencies allow it.
   void moveToFront(EditId op) { nodes_[index(op)].place = 0; }
 
-  /// The op vanishes. Whoever waits for its start or its end waits for that of `instead`, which
+  /// The op vanishes. A wait for its start or its end becomes a wait for that of `instead`, which
   /// starts no earlier than the op could have.
   void replace(EditId op, EditId instead);
-  /// The op vanishes, whose start waited for the end of `instead`: whoever waits for its start or
-  /// its end waits for the end of `instead`.
+  /// The op vanishes, whose start waited for the end of `instead`: a wait for its start or its end
+  /// becomes a wait for the end of `instead`.
   void replaceByEarlier(EditId op, EditId instead);
-  /// The op vanishes. Who waits for it waits for what it waited for itself.
+  /// The op vanishes. A wait for it becomes waits for what it waited for itself.
   void bridge(EditId op);
 
   /// Whether waits for `op` are waits for `other` by now.

@@ -83,7 +83,7 @@ private:
     return changed;
   }
 
-  /// Local ops whose targets are temporaries that nobody reads.
+  /// Local ops whose targets are temporaries that no op reads.
   bool dropDead() {
     return anyOp([&](EditId op) {
       if (kind(op) != OpKind::Copy && kind(op) != OpKind::Combine)
@@ -121,8 +121,8 @@ private:
     return true;
   }
 
-  /// Whether whoever else touches what the copy writes is done before the receive starts, or
-  /// waits for the copy: a receive may write at any time until it finishes.
+  /// Whether every other op that touches the targets of the copy is done before the receive starts,
+  /// or waits for the copy: a receive may write at any time until it finishes.
   bool ownsTargets(EditId recv, EditId copy) {
     std::vector<bool> before = reachable(recv);
     for (uint32_t i = 0; i < editor_.size(); ++i) {
@@ -189,7 +189,7 @@ private:
     });
   }
 
-  /// copy x to t; send t: send x, if nobody ever writes x.
+  /// copy x to t; send t: send x, if no op ever writes x.
   bool sendOriginals() {
     return anyOp([&](EditId copy) {
       if (kind(copy) != OpKind::Copy)
@@ -275,7 +275,7 @@ private:
     });
   }
 
-  /// Temporaries that nobody uses any more keep their numbers and take no memory.
+  /// Temporaries that no op uses any more keep their numbers and take no memory.
   void shrinkUnused() {
     index();
     for (uint32_t b = 0; b < users_.size(); ++b)

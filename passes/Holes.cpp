@@ -30,9 +30,9 @@ std::vector<HoleFilling> intervalOf(const HoleContext &context, uint32_t p) {
   std::vector<HoleFilling> values;
   if (!least || !most)
     return values;
-  constexpr int64_t kLeastBytes = 1024, kMost = int64_t{1} << 26;
+  constexpr int64_t kLeastBytes = 1024, kMax = int64_t{1} << 26;
   bool isLarge = param.type == ValueType::Bytes && *most >= kLeastBytes;
-  for (int64_t number = isLarge ? kLeastBytes : 1; number <= kMost; number *= 2)
+  for (int64_t number = isLarge ? kLeastBytes : 1; number <= kMax; number *= 2)
     if (*least <= number && number <= *most)
       values.push_back({p, number});
   if (values.empty())

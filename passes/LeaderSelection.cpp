@@ -9,7 +9,7 @@ namespace colldsl {
 void LeaderSelection::describe(PassOptions &options) {
   options.choice(
       "by", "core|nic|load",
-      "who leads: the first core, the core next to a network interface, or the rank with "
+      "which ranks lead: the first core, the core next to a network interface, or the rank with "
       "the least load (default: core)",
       by, {"core", "nic", "load"});
   options.numbers("nic", "NUMAxNUMA...",

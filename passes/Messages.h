@@ -32,7 +32,7 @@ private:
 /// How many sends lie before each message's own on the longest way to it, through messages and
 /// local dependencies, through the starts of receives, for which a send without buffering waits,
 /// and through channels that keep the order of their messages. Sends of one level never wait for
-/// each other, whatever the transport, but for those of one channel, which follow their order. An
+/// each other, on any transport, but for those of one channel, which follow their order. An
 /// error: the schedule waits for itself.
 Result<std::vector<uint32_t>> sendLevels(const Schedule &schedule,
                                          const std::vector<MessageEnds> &messages);

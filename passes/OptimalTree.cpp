@@ -8,12 +8,12 @@
 
 namespace colldsl {
 
-constexpr uint64_t kMostBytes = 1 << 30; ///< so that times of trees can be counted
+constexpr uint64_t kMaxBytes = 1 << 30; ///< so that times of trees can be counted
 
 void OptimalTree::describe(PassOptions &options) {
   options.choice("form", "postal|exact", "which tree (default: postal)", form, {"postal", "exact"});
   options.number("bytes", "N", "of a message (default: all, or one segment of 64 KiB)", bytes, 0,
-                 kMostBytes);
+                 kMaxBytes);
 }
 
 namespace {
@@ -38,7 +38,7 @@ BestTree postalTree(uint64_t latency, uint32_t ranks) {
 }
 
 TreeFilling makeTree(const HoleContext &context, const OptimalTree &options, Rank root) {
-  constexpr uint64_t kSegment = 64 << 10, kMostLatency = 16;
+  constexpr uint64_t kSegment = 64 << 10, kMaxLatency = 16;
   uint32_t ranks = context.request.ranks;
   uint64_t bytes = options.bytes ? options.bytes : std::min(bytesOf(context), kSegment);
   const LogGop &p = farthestFrom(root, context);
@@ -48,7 +48,7 @@ TreeFilling makeTree(const HoleContext &context, const OptimalTree &options, Ran
             "the last rank knows after " + std::to_string(best.timeNs(ranks)) + " ns"};
   }
   uint64_t send = std::max<uint64_t>(p.nextSendNs(bytes), 1);
-  uint64_t latency = std::clamp<uint64_t>((p.endToEndNs(bytes) + send / 2) / send, 1, kMostLatency);
+  uint64_t latency = std::clamp<uint64_t>((p.endToEndNs(bytes) + send / 2) / send, 1, kMaxLatency);
   return {treeOf(postalTree(latency, ranks), ranks, root), "latency " + std::to_string(latency)};
 }
 

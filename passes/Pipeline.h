@@ -5,7 +5,7 @@
 
 namespace colldsl {
 
-/// The nearest of the words that fit, or nothing: who asks knows how to find it.
+/// The nearest of the words that fit, or nothing: the caller knows how to find it.
 using NearestName =
     std::function<std::string(std::string_view word, const std::vector<std::string_view> &words)>;
 

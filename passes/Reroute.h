@@ -2,8 +2,8 @@
 /// goes in one message. The work of all passes that relay or combine messages.
 ///
 /// A message may be rerouted if its send and its receive wait for local ops alone, and its bytes
-/// are known when buffers are bound. So nobody on a path ever waits for something that waits for
-/// him, and no path can close a cycle.
+/// are known when buffers are bound. So no rank on a path waits for an op that waits for that
+/// rank, and no path can close a cycle.
 #pragma once
 
 #include "passes/Messages.h"

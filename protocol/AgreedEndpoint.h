@@ -4,7 +4,7 @@
 /// Both ends of each edge exchange what they know of it, each rank opens the inner channels, and
 /// all ranks exchange whether they could. The plan is open on all ranks or on none: if one objects,
 /// all get the same reason. Example: rank 1 expects three messages where rank 0 sends two; then
-/// rank 2 is told "rank 0 and rank 1 disagree: ...", too.
+/// rank 2 gets the error "rank 0 and rank 1 disagree: ...", too.
 ///
 /// It costs two exchanges of the bootstrap, in which a rank that has no objection sends nothing
 /// but a few words to each of its peers. The channels are those of the inner endpoint, so the

@@ -25,7 +25,7 @@ public:
 LocalEndpoint::LocalEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
     : worker_(worker), group_(std::move(group)), guard_(guard),
       open_(worker.world(), worker.rank()) {
-  caps_.name = "lanes";
+  caps_.name = "local";
   caps_.maxInlineBytes = shm::kSlotInlineBytes;
   caps_.eagerBytes = worker.options().eagerBytes;
   caps_.canRead = worker.world().options().singleCopy == shm::SingleCopy::On;
@@ -83,7 +83,7 @@ Status LocalEndpoint::connect(Rank peer) {
   return worker_.sendsTo(peer) ? Status() : noMemoryFor(group_.placeOf(peer));
 }
 
-// Ranks of the world are those of the machine. Who is none of the group may die.
+// Ranks of the world are those of the machine. A rank outside the group may die.
 std::optional<Fault> LocalEndpoint::findFailure(StreamId plan, uint32_t run) const {
   const shm::World &world = worker_.world();
   auto isOurs = [this](Rank rank) { return group_.placeOf(rank) != kNoRank; };

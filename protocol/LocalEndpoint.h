@@ -1,9 +1,9 @@
 /// Plans over the connections of a worker, for a group of ranks of the machine.
 ///
-/// open() waits for nobody: the k-th plan that is opened here belongs to the k-th that is
+/// open() waits for no rank: the k-th plan that is opened here belongs to the k-th that is
 /// opened by every other rank of the group. It is the k-th stream of the group's context, and
 /// a message of its run r has the tag {context, k, r, place in its edge's list}. So two ranks
-/// that open different plans are not told apart.
+/// that open different plans are not distinguished.
 ///
 /// Or else the group numbers the runs of all its plans together: they share one stream, and the
 /// caller that starts a run numbers it. Then it does not matter which plans a rank has, or when it

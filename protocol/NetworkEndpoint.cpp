@@ -37,7 +37,7 @@ uint64_t NetworkEndpoint::numRefused() const {
   return ownWorker->numRefused();
 }
 
-// A rank that cannot join tells the others, for they wait.
+// A rank that cannot join notifies the others, for they wait.
 Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
                                          const network::Options &options,
                                          NetworkEndpoint::Carrier carrier) {

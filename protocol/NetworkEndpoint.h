@@ -38,7 +38,7 @@ private:
 };
 
 /// A rank of those that a bootstrap brings together. Waits for all others; if one cannot come, none
-/// can, and all are told why.
+/// can, and all get the reason.
 Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
                                          const network::Options &options,
                                          NetworkEndpoint::Carrier carrier);

@@ -6,9 +6,9 @@
 ///
 /// A request to send (RTS) is answered in one of three ways. This end gets the payload itself; or
 /// it replies that it is ready to receive (RTR), and the sender puts the payload into the receive's
-/// buffer; or the payload comes in fragments. Who copies: the end that the schedule names, else the
-/// one that has less to move. An RTR is withdrawn if nothing comes while nothing else moves, and
-/// this end copies after all, so that it does not wait for a sender that computes.
+/// buffer; or the payload comes in fragments. The copying end is the one that the schedule names,
+/// else the one that has less to move. An RTR is withdrawn if nothing comes while nothing else
+/// moves, and this end copies after all, so that it does not wait for a sender that computes.
 #pragma once
 
 #include "protocol/Discarded.h"
@@ -111,7 +111,7 @@ public:
 
 private:
   static constexpr uint32_t kPollsBeforeWithdrawing = 16;
-  static constexpr uint32_t kMostLate = 8;
+  static constexpr uint32_t kMaxLate = 8;
   static constexpr uint32_t kSpareKiB =
       64; ///< takes a receiver as long as to have the sender write
   static constexpr uint64_t kPartBytes = 512 << 10; ///< at most, of a message that is combined
@@ -120,7 +120,7 @@ private:
 
   /// A payload that the sender moves.
   struct Incoming {
-    Request *request = nullptr; ///< null: nobody waits for it
+    Request *request = nullptr; ///< null: no receive waits for it
     Rts rts;
   };
 
@@ -297,8 +297,8 @@ template <typename Wire> void ReceiveSide<Wire>::updateThrottle() {
 template <typename Wire> void ReceiveSide<Wire>::noteArrival(uint64_t bytes, bool wasLate) {
   if (bytes <= context_.limits.eagerBytes || bytes > wire_.longestEagerBytes())
     return;
-  lateness_ = wasLate ? std::min(lateness_ + 1, kMostLate) : lateness_ - std::min(lateness_, 1u);
-  if (lateness_ == (postsLate_ ? 0 : kMostLate))
+  lateness_ = wasLate ? std::min(lateness_ + 1, kMaxLate) : lateness_ - std::min(lateness_, 1u);
+  if (lateness_ == (postsLate_ ? 0 : kMaxLate))
     wire_.setPostsLate(postsLate_ = !postsLate_);
 }
 

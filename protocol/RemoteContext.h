@@ -80,7 +80,7 @@ struct RemoteContext {
   /// Of a payload that this end may move: whether it can from all of its pieces.
   bool canGather(const RequestPayload &payload, network::Access access) const;
   uint32_t mostRemoteIovs() const {
-    return std::min(network::kMostRemoteIovs, carrier.capabilities().remoteIovs);
+    return std::min(network::kMaxRemoteIovs, carrier.capabilities().remoteIovs);
   }
 };
 

@@ -1,4 +1,4 @@
-// What ranks tell each other of failures, and what they stop then.
+// Notifications of failures, and what ranks stop then.
 #include "protocol/RemoteWorker.h"
 #include "transports/network/Failures.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 // Of runs that failed. What is older is not looked up any more: a rank that is so many runs ahead
 // of another has filled the window of each peer that is behind.
-constexpr size_t kMostRuns = 32 << 10;
+constexpr size_t kMaxRuns = 32 << 10;
 
 } // namespace
 
@@ -33,7 +33,7 @@ bool RemoteWorker::note(const Tag *scope, const Fault &fault) {
     isNew = failedRuns_.emplace(run, known).second;
     if (isNew)
       failedRunsInOrder_.push_back(run);
-    if (failedRunsInOrder_.size() > kMostRuns) {
+    if (failedRunsInOrder_.size() > kMaxRuns) {
       failedRuns_.erase(failedRunsInOrder_.front());
       failedRunsInOrder_.pop_front();
     }
@@ -82,8 +82,8 @@ void RemoteWorker::tell(Rank rank, const Tag &scope, const FailureBody &body) {
     am_->send(**peer, {.tag = scope, .kind = Kind::Failed}, body);
 }
 
-// To the peers of a stream, who tell theirs: they are reached though ranks of the tree are dead, or
-// do not look.
+// To the peers of a stream, which notify theirs: they are reached though ranks of the tree are
+// dead, or do not look.
 void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
   body.root = kNoRank;
   if (!scope)
@@ -106,7 +106,7 @@ void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
 
 // A binomial tree: places are counted from the root, and below place p are p + 1, p + 2, p + 4,
 // ..., from the first power of two above p on. A rank that is dead is stood in for.
-// Example: 5 ranks, root 3: 3 tells 4, 0 and 2; 4 tells 1.
+// Example: 5 ranks, root 3: 3 notifies 4, 0 and 2; 4 notifies 1.
 void RemoteWorker::passDown(const Tag &scope, const FailureBody &body, uint32_t below) {
   uint32_t step = 1;
   while (step <= below)

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kHeadBytes = sizeof(Header) + sizeof(MulticastBody);
 // A long message waits so long for the last receiver to want it; then it goes to one at a time.
-constexpr std::chrono::nanoseconds kMostWaiting = std::chrono::milliseconds(20);
+constexpr std::chrono::nanoseconds kMaxWaiting = std::chrono::milliseconds(20);
 
 bool isAlike(const Payload &a, const Payload &b) {
   return a.bytes == b.bytes && a.count == b.count && a.always == b.always &&
@@ -202,7 +202,7 @@ bool RemoteChannels::finish(MulticastRequest &request) {
 // Each receiver is asked; none is to read the message, or to be written.
 void RemoteChannels::requestAll(MulticastRequest &request) {
   request.state = MulticastRequest::State::Requested;
-  request.until = Clock::now() + kMostWaiting;
+  request.until = Clock::now() + kMaxWaiting;
   request.sentBytes = 0;
   for (size_t i = 0; i < request.ends.size(); ++i) {
     End &end = *request.ends[i];
@@ -217,7 +217,8 @@ void RemoteChannels::requestAll(MulticastRequest &request) {
   }
 }
 
-// Who wants it after all others have waited gets it when it does.
+// The multicast waits for the requests of all receivers, but not for ever: after that each receiver
+// gets fragments of its own, a late one when its request comes.
 bool RemoteChannels::checkRequested(MulticastRequest &request) {
   bool isWanted = std::all_of(request.ends.begin(), request.ends.end(),
                               [](const End *end) { return end->isHeld; });

@@ -134,7 +134,7 @@ void RemoteReceiver::sendRtr(const RequestPayload &payload, uint64_t bytes, cons
   RegisteredMemory &registered = *payload.registered;
   struct {
     RtrBody body;
-    RemoteIov remoteIovs[network::kMostRemoteIovs];
+    RemoteIov remoteIovs[network::kMaxRemoteIovs];
   } room = {};
   RtrBody &body = room.body;
   void *begin = registered.of.iov_base;

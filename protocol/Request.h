@@ -1,5 +1,5 @@
-/// A send or a receive that was posted. It belongs to whoever posts it, and stays where it is until
-/// it is completed or canceled.
+/// A send or a receive that was posted. It belongs to the caller that posts it, and stays where it
+/// is until it is completed or canceled.
 #pragma once
 
 #include "transports/Tag.h"

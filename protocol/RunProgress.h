@@ -56,7 +56,7 @@ private:
 /// Of a stream: its runs begin in their order here, and may end in any.
 class RunProgress {
 public:
-  /// `stream`: a tag of it, whatever its run. The table may go first.
+  /// `stream`: a tag of it, of any run. The table may go first.
   RunProgress(std::shared_ptr<ProgressTable> table, const Tag &stream);
   ~RunProgress();
   RunProgress(const RunProgress &) = delete;

@@ -38,7 +38,7 @@ public:
   /// Sends it, now or later; counts it in its counter until it is completed.
   void send(Request &request);
 
-  /// Tells the peer that this rank neither sends nor receives in the stream any more.
+  /// Notifies the peer that this rank neither sends nor receives in the stream any more.
   void closeStream(uint32_t context, uint32_t stream) { wire_.closeStream(context, stream); }
 
   bool isBusy() const {

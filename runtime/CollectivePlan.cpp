@@ -155,7 +155,7 @@ bool CollectivePlan::commutes() const {
   return !number || *number >= kReductions || isCommutative(static_cast<Reduction>(*number));
 }
 
-// The collective of that name, else what the library's rules say about the function.
+// The collective of that name, else the one that the library's rules give for the function.
 Status CollectivePlan::choose(const Program &program) {
   request_.collective = program.find(name_, DeclKind::Collective);
   request_.arguments.clear();
@@ -328,13 +328,13 @@ Status CollectivePlan::orderSends(Dag &dag) const {
 }
 
 std::string CollectivePlan::withPlace(const Program &program, const Status &status) const {
-  auto say = [&](const Diagnostic &d) {
+  auto textOf = [&](const Diagnostic &d) {
     bool known = d.loc.known() && d.loc.file < program.files.size();
     return known ? concat(program.files[d.loc.file], ":", d.loc.line, ": ", d.message) : d.message;
   };
-  std::string text = say(status.diagnostic());
+  std::string text = textOf(status.diagnostic());
   for (const Diagnostic &note : status.diagnostic().notes)
-    text += "; " + say(note);
+    text += "; " + textOf(note);
   return text;
 }
 
@@ -352,7 +352,7 @@ std::string CollectivePlan::withNames(std::string text) const {
   return text;
 }
 
-// What is wrong here is told to all: no rank waits for one that gave up.
+// All ranks get the error of this one: none waits for a rank that failed.
 Status CollectivePlan::commit() {
   if (Status s = mayDescribe(); !s)
     return s;

@@ -41,7 +41,7 @@ public:
   /// A number may also be the value of a size symbol.
   Status setValue(const std::string &parameter, GivenValue value);
   Status setGraph(const std::string &parameter, std::shared_ptr<const OrderedGraph> graph);
-  /// As if nothing had been said about the name, a parameter's or a buffer's.
+  /// Drops the settings of this name, a parameter's or a buffer's.
   Status forget(const std::string &name);
 
   // Before commit() and between runs.

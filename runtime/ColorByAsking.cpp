@@ -8,7 +8,7 @@
 namespace colldsl {
 namespace {
 
-/// Who asks this rank, and when.
+/// A rank that queries this one, and when.
 struct Asker {
   uint64_t turn;
   uint32_t inEdge;
@@ -25,7 +25,7 @@ struct Asking {
   Status takeTurn(uint32_t turn, std::span<const Asker> askers);
 };
 
-/// In turn k a rank asks along its k-th edge, which it tells first. In the order of turns.
+/// In turn k a rank queries along its k-th edge, and announces that first. In the order of turns.
 Result<std::vector<Asker>> exchangeTurns(Communicator &communicator, const std::vector<Rank> &to,
                                          const std::vector<Rank> &from) {
   std::vector<uint64_t> turns(to.size());
@@ -41,7 +41,8 @@ Result<std::vector<Asker>> exchangeTurns(Communicator &communicator, const std::
   return askers;
 }
 
-/// Whether slots are rounds already: of the edges to a rank no two have the same one. Told to all.
+/// Whether slots are rounds already: of the edges to a rank no two have the same one. The same
+/// answer on all ranks.
 Result<bool> slotsAreRounds(Communicator &communicator, const std::vector<Asker> &askers) {
   auto twice = std::adjacent_find(askers.begin(), askers.end(),
                                   [](const Asker &a, const Asker &b) { return a.turn == b.turn; });

@@ -1,4 +1,4 @@
-/// Rounds of a graph that nobody has as a whole: each rank asks those it sends to. See
+/// Rounds of a graph of which no rank has the whole: each rank queries those it sends to. See
 /// passes/coloring/Distributed.h.
 #pragma once
 

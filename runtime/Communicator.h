@@ -48,7 +48,7 @@ public:
   /// Words along the edges of a graph of which each rank knows its own: as many along each, those
   /// of the edges to others in one list after the other; returned: the same of the edges from
   /// others. Of parallel edges the k-th that leaves a rank is the k-th that arrives. An error on
-  /// all ranks, if one expects what nobody sends.
+  /// all ranks, if one expects a word that no rank sends.
   Result<std::vector<uint64_t>> exchange(std::span<const Rank> to, std::span<const Rank> from,
                                          std::span<const uint64_t> words, size_t wordsPerEdge);
 

@@ -10,7 +10,7 @@
 namespace colldsl {
 namespace {
 
-constexpr uint64_t kMostGathered = uint64_t{1} << 30; ///< colors are found with 32-bit numbers
+constexpr uint64_t kMaxGathered = uint64_t{1} << 30; ///< colors are found with 32-bit numbers
 
 std::vector<Rank> peersOf(const std::vector<Neighborhood::Edge> &edges) {
   std::vector<Rank> peers;
@@ -70,7 +70,7 @@ Result<GraphOrder> orderGraph(Communicator &communicator, const Neighborhood &ow
   uint32_t degree = std::max(most.out, most.in);
   if (degree < 2)
     return GraphOrder{degree, {}};
-  if (edges > std::min(options.gatherAtMost, kMostGathered))
+  if (edges > std::min(options.gatherAtMost, kMaxGathered))
     return colorByAsking(communicator, to, from, most.out, degree);
   Result<PortGraph> graph = gatherPorts(communicator, to, *degrees);
   if (!graph)

@@ -18,7 +18,7 @@ struct GraphOrderOptions {
 };
 
 struct GraphOrder {
-  uint32_t rounds = 0; ///< 0: nobody looked for any
+  uint32_t rounds = 0; ///< 0: there was no search for any
   /// Of this rank's out-edges, but for those that lead nowhere, in the order of their slots; empty:
   /// they keep that order, which is as good.
   std::vector<uint32_t> round;

@@ -1,4 +1,5 @@
-/// The network as a rank of a job finds it, for who reaches other nodes in a way of its own.
+/// The network as a rank of a job finds it, for callers that reach other nodes in a way of their
+/// own.
 #pragma once
 
 #include "runtime/WireUp.h"

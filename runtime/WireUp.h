@@ -1,6 +1,6 @@
-/// How processes that nobody forked together become the ranks of a job: over whatever their
-/// launcher offers. Those of a node share its memory, those of several reach each other over
-/// libfabric.
+/// How processes that a launcher started, not a fork of ours, become the ranks of a job: over the
+/// out-of-band collectives of that launcher. Those of a node share its memory, those of several
+/// reach each other over libfabric.
 #pragma once
 
 #include "topology/Topology.h"
@@ -19,7 +19,7 @@ struct WiredUp {
 
 /// Collective. The memory that the ranks share, in which all have told their process ids; no
 /// endpoint. Refuses ranks that disagree about their number or cannot share memory,
-/// on all ranks and for the same reason. Leaves nothing behind, whatever happens.
+/// on all ranks and for the same reason. Leaves nothing behind, on any outcome.
 Result<WiredUp> shareMemory(const Oob &oob, const shm::Options &options);
 
 /// Which ways messages may take.

@@ -8,10 +8,10 @@
 namespace colldsl::sim {
 
 struct PathStep {
-  uint32_t rank = 0; ///< where it happened; of a message: who received it
+  uint32_t rank = 0; ///< where it happened; of a message: the receiver
   OpId op = kNoOp;   ///< of that rank, of a message its receive if that is known
   bool isMessage = false;
-  uint32_t peer = 0; ///< of a message: who sent it
+  uint32_t peer = 0; ///< of a message: the sender
   uint64_t begin = 0;
   uint64_t end = 0;
   Cause cause = Cause::Start; ///< why it did not begin earlier

@@ -118,7 +118,7 @@ private:
 
   // What is left at the end (EngineReport.cpp)
   Status checkTimes() const;
-  bool isMessageLeft() const; ///< one that nobody receives
+  bool isMessageLeft() const; ///< one without a receive
   Status stuck() const;
   Result<Outcome> outcome();
 

@@ -8,7 +8,7 @@ namespace colldsl::sim {
 namespace {
 
 constexpr uint64_t kLatestNs = uint64_t{1} << 61; ///< 73 years; sums of two do not overflow
-constexpr size_t kMostNotes = 10;
+constexpr size_t kMaxNotes = 10;
 
 Status checkNetwork(const Workload &workload, const SimulateOptions &options) {
   const NetworkOptions &network = options.network;
@@ -85,13 +85,13 @@ template <bool kPlain> bool Engine<kPlain>::isMessageLeft() const {
                      [](const auto &host) { return !host.second.messages.empty(); });
 }
 
-/// Which ops are at the root of it: those that ran and are not done, and messages that nobody
-/// receives. The others wait for these.
+/// The ops that cause the deadlock: those that ran and are not done, and messages without a
+/// receive. The others wait for these.
 template <bool kPlain> Status Engine<kPlain>::stuck() const {
   std::vector<Diagnostic> found;
   uint64_t roots = 0;
   auto tell = [&](uint32_t vertex, const std::string &why) {
-    if (++roots <= kMostNotes)
+    if (++roots <= kMaxNotes)
       found.push_back(
           Diagnostic::note(locOf(workload_, vertex), concat(nameOf(workload_, vertex), " ", why)));
   };
@@ -123,8 +123,8 @@ template <bool kPlain> Status Engine<kPlain>::stuck() const {
                                               workload_.numOps, " ops cannot finish")
                                      : concat("a message is never received"));
   error.notes = std::move(found);
-  if (roots > kMostNotes)
-    error.notes.push_back(Diagnostic::note({}, concat("and ", roots - kMostNotes, " more")));
+  if (roots > kMaxNotes)
+    error.notes.push_back(Diagnostic::note({}, concat("and ", roots - kMaxNotes, " more")));
   return error;
 }
 

@@ -21,8 +21,8 @@ void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, P
   wheel_.push({readyAt, order, event.vertex, event.host});
 }
 
-/// Whether nobody is before it in line. Somebody may have come who was sent earlier, over a longer
-/// way, and waits for more than this one does.
+/// Whether it is the first in line. A message may have come that was sent earlier, over a longer
+/// way, and waits for more resources than this one does.
 template <bool kPlain>
 bool Engine<kPlain>::isFirst(const Event &event, LineKind kind, Ports ports) {
   return !(event.order & kIsWaiting) ||

@@ -9,7 +9,7 @@
 namespace colldsl::sim {
 namespace {
 
-constexpr size_t kMostNotes = 10;
+constexpr size_t kMaxNotes = 10;
 
 class EndJoiner {
 public:
@@ -191,7 +191,7 @@ void EndJoiner::checkEnd(uint32_t v) {
 }
 
 template <typename... Parts> void EndJoiner::complain(uint32_t vertex, const Parts &...why) {
-  if (++wrong_ > kMostNotes)
+  if (++wrong_ > kMaxNotes)
     return;
   const Vertex &v = workload_.vertices[vertex];
   uint32_t rank = workload_.rankOf(vertex);
@@ -219,8 +219,8 @@ Status EndJoiner::run() {
     return {};
   Diagnostic first = notes_.front();
   first.notes.assign(notes_.begin() + 1, notes_.end());
-  if (wrong_ > kMostNotes)
-    first.notes.push_back(Diagnostic::note({}, concat("and ", wrong_ - kMostNotes, " more")));
+  if (wrong_ > kMaxNotes)
+    first.notes.push_back(Diagnostic::note({}, concat("and ", wrong_ - kMaxNotes, " more")));
   return first;
 }
 

@@ -16,7 +16,7 @@ SourceLoc locOf(const ImageOp &op) {
 /// GOAL's -1.
 bool isAnyTag(MessageId message) { return tagOf(message) == UINT32_MAX; }
 
-/// How long blocks are whose length travels with them nobody knows before: as long as they may be.
+/// The length of a block that travels with its length is unknown before: its upper bound.
 uint64_t capacityOf(const Slice &slice, const Buffer &buffer, const Sizes &sizes) {
   uint64_t elementBytes = sizeBytes(buffer.type);
   uint64_t elements = extentBytes(buffer, sizes) / elementBytes / std::max(buffer.blocks, 1u);

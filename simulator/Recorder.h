@@ -50,7 +50,7 @@ private:
 
   Recording recording_;
   std::vector<Release> releases_;   ///< per op
-  std::vector<ActivityId> holders_; ///< per clock: who set it
+  std::vector<ActivityId> holders_; ///< per clock: the activity that set it
   std::vector<uint64_t> lastEnd_;   ///< per rank
 };
 

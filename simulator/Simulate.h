@@ -23,7 +23,7 @@ struct SimulateOptions {
   uint64_t seed = 0;
   bool record = false; ///< fill Outcome::recording
   /// Called now and then while it runs, with what is done so far: events, as Outcome counts them,
-  /// and the time that it has come to. Empty: nobody watches.
+  /// and the time that it has come to. Empty: no calls.
   std::function<void(uint64_t events, uint64_t ns)> watch;
 };
 

@@ -2,7 +2,7 @@
 
 namespace colldsl::sim {
 
-// Mostly behind all others: who comes later has the larger order, unless messages overtook
+// Mostly behind all others: a later event has the larger order, unless messages overtook
 // each other on their way.
 void WaitLines::insertPlace(uint32_t &first, const Waiter &waiter) {
   uint32_t place = free_;

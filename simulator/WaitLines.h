@@ -1,7 +1,7 @@
-/// Who waits for a processor or an interface of a rank. Each line holds what takes the same
-/// resources, in the order of Event::order; only its head, and whoever was the head before,
-/// have events in the queue, so that a thousand ready sends cost no more than one. They take no
-/// more room than one, either, if they became ready together and lie side by side.
+/// The events that wait for a processor or an interface of a rank. Each line holds events that take
+/// the same resources, in the order of Event::order; only its head, and the head before it, have
+/// events in the queue, so that a thousand ready sends cost no more than one. They take no more
+/// memory than one, either, if they became ready together and lie side by side.
 #pragma once
 
 #include "simulator/PagedArray.h"
@@ -15,8 +15,8 @@ struct Waiter {
   bool isQueued; ///< has an event
 };
 
-/// The lines of all ranks. The caller keeps a number for each rank, `lines`, which is 0 until
-/// somebody waits there: so a rank where nobody ever does takes nothing here.
+/// The lines of all ranks. The caller keeps a number for each rank, `lines`, which is 0 until an
+/// event waits there: a rank where none ever waits takes no memory here.
 class WaitLines {
 public:
   WaitLines(uint32_t linesPerRank, uint64_t orderStep)
@@ -47,7 +47,7 @@ private:
 
   uint32_t linesPerRank_;
   uint64_t orderStep_;
-  PagedArray<uint32_t> first_; ///< per line; 0: nobody. Those of a rank lie side by side
+  PagedArray<uint32_t> first_; ///< per line; 0: empty. Those of a rank lie side by side
   PagedArray<Place> places_;   ///< the first one is not used
   uint32_t free_ = 0;
 };

@@ -1,4 +1,4 @@
-/// The standard library, which is part of whatever is linked with it.
+/// The standard library, which is part of each program that links this target.
 #pragma once
 
 #include <cstddef>

@@ -51,7 +51,7 @@ Exit exportCommand(Arguments arguments) {
       "Reads one schedule, or instantiates one collective, and writes it for another\n"
       "tool: GOAL, as text (goal) or in binary (goal-bin), for LogGOPSim and ATLAHS; or\n"
       "an algorithm for MSCCL (msccl-xml). What the format cannot say is an error that\n"
-      "names the op. A FILE is whatever `opt` reads.");
+      "names the op. A FILE is anything that `opt` reads.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

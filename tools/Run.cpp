@@ -77,7 +77,7 @@ void Settings::addTo(Options &options) {
               });
   options.addFlag("--bind", "bind each rank to a core", launch.bindToCores);
   options.addFlag("--verify", "prove each schedule before it runs (the default)", verify);
-  options.addFlag("--no-verify", "run what nobody has proved", verify, false);
+  options.addFlag("--no-verify", "run unproved schedules", verify, false);
   options.addNumber("--timeout", "S", "seconds after which a call has failed (default: 60)",
                     timeoutSeconds, 1, 1 << 24);
   options.addNumber("--max-ranks", "N", "ranks that this machine may start (default: 4096)",
@@ -305,7 +305,7 @@ Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   if (launcher && !settings.single.ranks)
     settings.single.ranks = launcher->numRanks();
   if (launcher && launcher->numRanks() == 1)
-    launcher.reset(); // there is nobody to join
+    launcher.reset(); // there is no other rank to join
   settings.launch.launcher = launcher.get();
   if (launcher)
     if (Status s = launcher->endWithIt(); !s)

@@ -80,7 +80,7 @@ public:
   }
 
 private:
-  /// A person who watches sees how far it is.
+  /// Shows progress on a terminal.
   Result<sim::Outcome> simulateWatched(sim::Workload &workload,
                                        sim::SimulateOptions options) const {
     Progress progress(target_.name, workload.numOps + workload.messages);

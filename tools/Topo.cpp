@@ -17,7 +17,7 @@ namespace colldsl::tools {
 namespace {
 
 // A larger matrix of distances than this is of use to programs only, a larger one than
-// that to nobody.
+// that to none.
 constexpr uint32_t kMatrixRanks = 32, kJsonRanks = 1 << 14;
 
 struct Settings {

@@ -1,5 +1,5 @@
-/// Who leads the groups of a level, and who comes next: what `leader` and `leaders` of the
-/// language ask, unless a program demands a rank itself. Without one, the lowest ranks lead.
+/// The leaders of the groups of a level, in order: the answer to `leader` and `leaders` of the
+/// language, unless a program demands a rank itself. Without one, the lowest ranks lead.
 #pragma once
 
 #include "topology/Topology.h"

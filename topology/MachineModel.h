@@ -1,6 +1,6 @@
-/// What time costs on a machine: LogGOP parameters per distance class, and rates of memory.
-/// Kept as JSON (docs/simulator.md has the schema); the simulator runs on it, and whatever
-/// chooses between schedules counts with it.
+/// The costs of time on a machine: LogGOP parameters per distance class, and rates of memory.
+/// Kept as JSON (docs/simulator.md has the schema); the simulator runs on it, and the passes that
+/// choose between schedules count with it.
 #pragma once
 
 #include "ir/Int128.h"

@@ -70,8 +70,8 @@ iovec spanOf(const Payload &payload) {
 }
 
 bool isDense(const Payload &payload) {
-  constexpr uint64_t kMostTimes = 4;
-  return payload.count == 1 || spanOf(payload).iov_len / kMostTimes <= payload.bytes;
+  constexpr uint64_t kMaxTimes = 4;
+  return payload.count == 1 || spanOf(payload).iov_len / kMaxTimes <= payload.bytes;
 }
 
 Fault sizeMismatch(Rank peer, OpId op, const Payload &payload, uint64_t bytes) {

@@ -1,12 +1,12 @@
 /// The state word of a request to send: the sender offers its memory, and both ends agree by this
-/// one word who copies, and until when memory is used.
+/// one word which of them copies, and until when memory is used.
 ///
 ///   Requested --receiver--> Reading   --receiver--> Done | Ready | Announced
 ///   Announced --receiver--> Reading | Ready
 ///   Announced --sender----> Writing --sender----> Done | Ready
 ///   any but Reading --sender, cancel()--> Requested of the next use
 ///
-/// Whoever copies claims the word before the first byte and leaves the claim after the last one.
+/// The copying end claims the word before the first byte and leaves the claim after the last one.
 /// So an end that cancels knows: once the word is not claimed by the other end, no byte of the
 /// message moves any more. A request that was cancelled is of a use that is over, and every later
 /// step of the receiver fails.
@@ -23,12 +23,12 @@ enum class State : uint32_t {
   Requested, ///< no rank copies
   Reading,   ///< the receiver copies out of the sender's memory
   Ready,     ///< the receiver waits for fragments
-  Announced, ///< the receiver said where the bytes are wanted
+  Announced, ///< the receiver has sent the address of its buffer
   Writing,   ///< the sender copies into the receiver's memory
   Done,      ///< the sender's memory is not needed any more
 };
 
-/// Uses of a word are told apart, for a receiver may look at a request after it was cancelled.
+/// Uses of a word are distinguished, for a receiver may look at a request after it was cancelled.
 constexpr uint32_t wordOf(uint32_t use, State state) {
   return use * 8 + static_cast<uint32_t>(state);
 }
@@ -40,7 +40,7 @@ template <typename Word> bool change(Word &word, uint32_t use, State from, State
                                       std::memory_order_acquire);
 }
 
-/// Leaves a claim of this end. Whoever reads the new state sees what was copied.
+/// Leaves a claim of this end. An end that reads the new state sees the copied bytes.
 template <typename Word> void leave(Word &word, uint32_t use, State to) {
   word.store(wordOf(use, to), std::memory_order_release);
 }
@@ -78,7 +78,7 @@ template <typename Word> bool claimWrite(Word &word, uint32_t use) {
 
 enum class Cancelled : uint8_t {
   Unnoticed, ///< the receiver finds the request cancelled, or is done with it
-  Awaited,   ///< the receiver waits for the bytes, and must be told that they do not come
+  Awaited,   ///< the receiver waits for the bytes, and must be notified that they do not come
   NotYet,    ///< the receiver copies just now: try again
 };
 

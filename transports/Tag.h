@@ -11,7 +11,7 @@ struct Tag {
   uint32_t context = 0; ///< a group of ranks
   uint32_t stream = 0;  ///< of the context: an operation that is run again and again
   uint32_t run = 0;     ///< of the stream
-  uint32_t message = 0; ///< of the run, or what else tells messages apart
+  uint32_t message = 0; ///< of the run, or what else distinguishes messages
 
   friend bool operator==(const Tag &, const Tag &) = default;
 };

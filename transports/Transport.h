@@ -1,4 +1,4 @@
-/// The contract between plans and whatever moves their messages.
+/// The contract between plans and the transports that move their messages.
 ///
 /// An Endpoint is one rank's end of a transport. Channels carry the messages of one
 /// plan: one channel per directed edge that the plan uses, never one per pair of
@@ -24,7 +24,7 @@
 /// Units: bytes, unless a name says otherwise.
 ///
 /// Errors: a call that cannot do its work sets fault() and failed(); the channels
-/// are then of no use but to be destroyed. Whoever fails first calls abort(), and
+/// are then of no use but to be destroyed. The rank that fails first calls abort(), and
 /// check() fails on all other ranks of the plan in bounded time.
 #pragma once
 
@@ -49,7 +49,7 @@ namespace network {
 struct RegisteredMemory;
 }
 
-/// What whoever waits does before it sleeps.
+/// How long a waiting thread spins, and yields its core, before it sleeps.
 struct Patience {
   uint32_t looks = 1; ///< without news, before the core is given away
   /// In a row, at one message and without moving anything else. At most `looks`.
@@ -72,9 +72,9 @@ struct Caps {
   bool headOfLine = false;     ///< an edge whose oldest message has no receive yet stands still
   bool canRead = false;        ///< single copy: the receiver reads the sender's memory
   bool inOrderCommit = false;  ///< bytes of one message become visible in ascending order
-  bool opensAlone = false;     ///< open() waits for nobody
+  bool opensAlone = false;     ///< open() waits for no other rank
   bool gathers = false;        ///< sends between Channels::hold() and push() cost less
-  bool mustBePolled = false;   ///< its news end no sleep: whoever sleeps takes naps
+  bool mustBePolled = false;   ///< its events end no sleep: a waiting thread takes naps
   Patience patience = {};
 };
 
@@ -104,18 +104,18 @@ struct RequestPayload : Payload {
 /// What becomes of a get that a wire is asked for.
 enum class Got : uint8_t {
   Done,
-  Started, ///< the wire tells when it is done
+  Started, ///< the wire reports when it is done
   Refused, ///< the memory cannot be read
 };
 
-/// Combines what a receive gets with what is there, as it comes. Belongs to whoever posts the
-/// receive, and stays where it is until that is done.
+/// Combines what a receive gets with what is there, as it comes. Belongs to the caller that posts
+/// the receive, and stays where it is until that is done.
 class CombiningTarget {
 public:
   virtual ~CombiningTarget() = default;
 
   /// Bytes of the message from `offset` on: whole elements, in ascending order, without gaps.
-  /// Called by whoever moves messages, any thread of this rank; waits for nothing.
+  /// Called by the thread that moves messages, any one of this rank; waits for nothing.
   virtual void combine(uint64_t offset, const std::byte *from, uint64_t bytes) = 0;
 
   uint64_t elementBytes = 1;
@@ -175,7 +175,7 @@ struct Completion {
 
 /// Why channels failed.
 struct Fault {
-  Rank peer = kNoRank; ///< who is to blame, if somebody is
+  Rank peer = kNoRank; ///< the rank that caused it, if it is known
   OpId op = kNoOp;     ///< this rank's op that could not finish, if one is known
   std::string reason;  ///< lower case, without a full stop
   ErrorKind kind = ErrorKind::Other;
@@ -197,7 +197,7 @@ public:
   /// bytes sends nothing, and is Done, unless it always travels. Allocates nothing.
   virtual Posted send(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
-  /// A receive with `upTo` set is never Done at once, so that its length is told.
+  /// A receive with `upTo` set is never Done at once, so that its length is reported.
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
   /// The same; the transport may hand what comes to `target`, which then says so, in place of
@@ -208,7 +208,7 @@ public:
   }
 
   /// Sends and receives from now on may be kept back, also if they are Done, until push() or
-  /// poll(): what leads to one peer may leave at once. Whoever holds pushes soon. A hint.
+  /// poll(): what leads to one peer may leave at once. A caller that holds pushes soon. A hint.
   virtual void hold() {}
   virtual void push() {}
 
@@ -229,15 +229,15 @@ public:
   /// and then. Call it while nothing moves. False: failed.
   virtual bool check() = 0;
 
-  /// Tells all ranks of the plan that it failed here.
+  /// Notifies all ranks of the plan that it failed here.
   virtual void abort(const Fault &fault) = 0;
 
   /// Ends all messages that are under way, of channels that failed: once it returns, no byte moves
-  /// into or out of memory that payloads name. Waits for copies that have begun. Whoever destroys
-  /// channels need not call it.
+  /// into or out of memory that payloads name. Waits for copies that have begun. Not needed
+  /// before the destructor.
   virtual void cancel() = 0;
 
-  /// An op whose message to or from `peer` (kNoRank: anybody) is under way, kNoOp if
+  /// An op whose message to or from `peer` (kNoRank: any rank) is under way, kNoOp if
   /// there is none. For error messages.
   virtual OpId openOp(Rank peer) const = 0;
 
@@ -271,7 +271,7 @@ public:
   /// without edges. If the ends of an edge disagree, a rank is not ready or is gone, it
   /// fails on every rank. Where a rank opens alone (Caps::opensAlone) it succeeds there
   /// nevertheless: that a rank was not ready or is gone is found by check() then, and that
-  /// ends disagree, about messages or fingerprints, is found by nobody.
+  /// ends disagree, about messages or fingerprints, is not found.
   virtual Result<std::unique_ptr<Channels>> open(const OpenRequest &request) = 0;
 
   /// Takes part in the next open() only to fail it, on all ranks and for this reason.
@@ -284,8 +284,8 @@ public:
   /// Called again and again while open() waits for other ranks. Not while one opens.
   void whileOpening(std::function<void()> doThis) { whileOpening_ = std::move(doThis); }
 
-  /// Waiting without a core: armSleep(), then poll once more whatever is in flight,
-  /// then sleep() if nothing moved. News that arrive after armSleep() end the sleep of the thread
+  /// Waiting without a core: armSleep(), then poll once more all that is in flight,
+  /// then sleep() if nothing moved. Events after armSleep() end the sleep of the thread
   /// that called it, however many threads of the rank sleep.
   virtual SleepTicket armSleep() = 0;
   virtual void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) = 0;

@@ -1,5 +1,5 @@
-/// Giving the core away while one waits, as long as that is better than a sleep: whoever gets it
-/// gives it back in microseconds, unless it calculates.
+/// Yields the core while one waits, as long as that is better than a sleep: the process that gets
+/// it gives it back in microseconds, unless it calculates.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ private:
   Clock::time_point begin_;
   uint32_t count_ = 0;
 
-  /// So many rests of this process are sleeps, because somebody kept the core.
+  /// So many rests of this process are sleeps, because another process kept the core.
   static inline std::atomic<uint32_t> avoid_{0};
 };
 

@@ -1,10 +1,10 @@
-/// The proof that a static message with a canary completes, and not too early, whatever its payload
-/// is: both ends and the memory between them as a small machine, of which all states are visited.
+/// The proof that a static message with a canary completes, and not too early, for any payload:
+/// both ends and the memory between them as a small machine, of which all states are visited.
 ///
-/// The receiver clears the flag, writes the canary into the last byte of its target and says that
-/// it is ready. The sender then writes its payload, and the flag behind it if the payload ends in
-/// the canary. The receiver is done when the last byte is no canary or the flag is set. Writes take
-/// effect one after the other, or, on a transport that may not carry canaries, in any order.
+/// The receiver clears the flag, writes the canary into the last byte of its target and signals
+/// that it is ready. The sender then writes its payload, and the flag behind it if the payload ends
+/// in the canary. The receiver is done when the last byte is no canary or the flag is set. Writes
+/// take effect one after the other, or, on a transport that may not carry canaries, in any order.
 #pragma once
 
 #include <string>

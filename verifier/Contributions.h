@@ -1,5 +1,5 @@
-/// How the operands that a reduction found differ from those it promised, and who
-/// brought the ones too many.
+/// How the operands that a reduction found differ from those it promised, and which ops
+/// brought the surplus ones.
 #pragma once
 
 #include "verifier/Values.h"

@@ -13,7 +13,7 @@
 namespace colldsl::proof {
 namespace {
 
-constexpr uint64_t kMostSteps = 50'000'000;
+constexpr uint64_t kMaxSteps = 50'000'000;
 constexpr uint32_t kNone = 0xffffffffu;
 
 class CycleSearch {
@@ -28,7 +28,7 @@ public:
 
   std::vector<Event> run() {
     keepAnyCycle();
-    for (uint32_t e = 0; e < graph_.numEvents() && steps_ < kMostSteps; ++e)
+    for (uint32_t e = 0; e < graph_.numEvents() && steps_ < kMaxSteps; ++e)
       if (inside_[e])
         searchFrom(Event{e});
     return std::move(best_);

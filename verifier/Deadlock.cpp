@@ -9,12 +9,13 @@ namespace colldsl::proof {
 namespace {
 
 /// A cycle as steps of the form "this waits for that", beginning on the lowest rank.
-class CycleStory {
+class CycleDiagnostic {
 public:
-  CycleStory(const EventGraph &graph, Rules rules, const Words &words, const Failures &failures)
+  CycleDiagnostic(const EventGraph &graph, Rules rules, const Words &words,
+                  const Failures &failures)
       : graph_(graph), rules_(rules), words_(words), failures_(failures) {}
 
-  Failure tell(std::vector<Event> cycle, uint32_t channelSlots) {
+  Failure describe(std::vector<Event> cycle, uint32_t channelSlots) {
     std::reverse(cycle.begin(), cycle.end()); // now each waits for the next
     beginOnLowestRank(cycle);
     Failure failure{Proof::Deadlock, headline(cycle, channelSlots), {}};
@@ -60,7 +61,7 @@ private:
   void addStep(Event waiter, Event awaited, std::vector<Failure::Step> &steps) const {
     bool sameOp = vertexOf(waiter) == vertexOf(awaited);
     if (sameOp && !isStart(waiter) && isStart(awaited))
-      return; // nobody needs to be told that an op starts before it finishes
+      return; // that an op starts before it finishes needs no mention
     std::string text =
         words_.op(vertexOf(waiter)) + " cannot " + (isStart(waiter) ? "start" : "finish") +
         " before " + words_.opOfRank(vertexOf(awaited)) +
@@ -101,8 +102,8 @@ std::vector<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots,
   for (Rules rules : {Rules::HappensBefore, Rules::SynchronousSends, Rules::FiniteChannels}) {
     std::vector<Event> order = topologicalOrder(graph, rules);
     if (order.size() < graph.numEvents()) {
-      CycleStory story(graph, rules, words, failures);
-      failures.add(story.tell(shortestCycle(graph, rules, order), channelSlots));
+      CycleDiagnostic diagnostic(graph, rules, words, failures);
+      failures.add(diagnostic.describe(shortestCycle(graph, rules, order), channelSlots));
       return {};
     }
     if (rules == Rules::HappensBefore)

@@ -1,4 +1,4 @@
-/// The second proof: nothing waits for itself, whatever the sends wait for.
+/// The second proof: nothing waits for itself, under each rule of what sends wait for.
 #pragma once
 
 #include "verifier/EventGraph.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 // A send takes its values at its start, every other op gives its targets theirs at its
-// finish. In a race-free schedule nobody writes what an op reads, or touches what it
+// finish. In a race-free schedule no other op writes what an op reads, or touches what it
 // writes, between its start and its finish, so the moment does not matter.
 
 namespace colldsl::proof {

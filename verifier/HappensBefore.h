@@ -1,4 +1,4 @@
-/// Answers whether ops finished before another one starts, whatever the timing.
+/// Answers whether ops finished before another one starts, for any timing.
 #pragma once
 
 #include "verifier/EventGraph.h"

@@ -6,7 +6,7 @@
 #include <tuple>
 
 // Pairs the ends of messages by sorting them by (from, to, id): the two ends of a
-// message become neighbours, and whatever is not a pair of one send and one receive
+// message become neighbours, and a group that is not a pair of one send and one receive
 // is a counterexample. n log n in the number of message ops.
 
 namespace colldsl::proof {
@@ -183,8 +183,8 @@ private:
     add(std::move(message), places);
   }
 
-  /// An end of the other direction in the same channel that meets nobody either: it may be
-  /// what the writer meant.
+  /// An unmatched end of the other direction in the same channel: it may be the end that the
+  /// writer meant.
   Vertex lonelyPartner(size_t at) const {
     auto same = [&](size_t i) {
       return i < ends_.size() && ends_[i].channel() == ends_[at].channel();

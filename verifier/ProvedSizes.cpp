@@ -9,12 +9,12 @@ namespace colldsl {
 namespace {
 
 /// Remainders that are looked at; each costs three proofs or more.
-constexpr uint64_t kMostRemainders = 4096;
+constexpr uint64_t kMaxRemainders = 4096;
 /// Proofs of other decisions, one behind the other.
-constexpr uint32_t kMostProofs = 16;
+constexpr uint32_t kMaxProofs = 16;
 /// Bytes of a buffer at the largest size at which anything is proved. What a coefficient may be is
 /// so much smaller that no two positions change places beyond.
-constexpr uint64_t kMostBytes = uint64_t{1} << 60;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
 
 bool hasBlocks(const Schedule &schedule) {
   for (const Dag &dag : schedule.ranks)
@@ -30,7 +30,7 @@ uint64_t periodOf(const Schedule &schedule) {
   auto divideBy = [&](uint64_t denominator) {
     if (period != 0 && denominator != 0)
       period = std::lcm(period, denominator);
-    if (period > kMostRemainders)
+    if (period > kMaxRemainders)
       period = 0;
   };
   for (const Dag &dag : schedule.ranks) {
@@ -64,7 +64,7 @@ uint64_t largestSize(const Schedule &schedule) {
       uint64_t elements = std::abs(buffer.endScale) + std::abs(buffer.originScale) + 1;
       scale = std::max(scale, elements * sizeBytes(buffer.type));
     }
-  return kMostBytes / scale;
+  return kMaxBytes / scale;
 }
 
 class Prover {
@@ -139,7 +139,7 @@ private:
       return isUp ? from + steps * period_ : from - steps * period_;
     };
     uint64_t steps = 0;
-    for (uint32_t anew = 0; anew < kMostProofs; ++anew) {
+    for (uint32_t anew = 0; anew < kMaxProofs; ++anew) {
       auto isAlike = [&](uint64_t more) { return decisionsAt(at(more)) == decisions; };
       steps = lastAlike(steps, most, isAlike);
       std::optional<uint64_t> next = steps < most ? decisionsAt(at(steps + 1)) : std::nullopt;

@@ -39,7 +39,7 @@ private:
   std::vector<Node> nodes_;
 };
 
-/// Who touched an interval last.
+/// The last access to an interval.
 struct LastAccess {
   Vertex writer = kNoVertex;
   uint32_t readers = ReaderLists::kEmpty; // since the writer

@@ -150,9 +150,9 @@ std::string Reductions::otherCombine(const Question &question) const {
 void Reductions::addBringers(const Question &question, const std::vector<Leaf> &found,
                              const std::vector<Leaf> &promised, uint64_t position, uint64_t length,
                              std::vector<Failure::Step> &steps) const {
-  constexpr size_t kMost = 4;
+  constexpr size_t kMax = 4;
   std::vector<Leaf> doubled = compareLeaves(found, promised).doubled;
-  for (size_t i = 0; i < doubled.size() && i < kMost; ++i) {
+  for (size_t i = 0; i < doubled.size() && i < kMax; ++i) {
     Vertex bringer = bringerOfSecond(values_, question.node, doubled[i]);
     if (exists(bringer))
       steps.push_back(failures_.step(bringer, words_.op(bringer) + " counts " +

@@ -3,9 +3,9 @@
 namespace colldsl::proof {
 namespace {
 
-constexpr unsigned kMostDepth = 3;     // operators within operators
-constexpr size_t kMostOperands = 1024; // looked at; Words::listed shows fewer
-constexpr size_t kMostTreeLeaves = 32;
+constexpr unsigned kMaxDepth = 3;     // operators within operators
+constexpr size_t kMaxOperands = 1024; // looked at; Words::listed shows fewer
+constexpr size_t kMaxTreeLeaves = 32;
 
 } // namespace
 
@@ -32,9 +32,9 @@ std::string ValueWords::nested(Value value, uint64_t length, unsigned depth) con
   case Node::Kind::Combine:
     break;
   }
-  if (depth >= kMostDepth)
+  if (depth >= kMaxDepth)
     return "a " + std::string(spelling(node.reduction));
-  auto leaves = values_.leaves(value.node, node.reduction, node.type, node.phase, kMostOperands);
+  auto leaves = values_.leaves(value.node, node.reduction, node.type, node.phase, kMaxOperands);
   std::string text = operands(node.reduction, leaves, value.position, length, depth);
   return depth == 0 ? text : "(" + text + ")";
 }
@@ -67,9 +67,9 @@ std::string ValueWords::tree(NodeId root) const {
     return peerWord(top.rank);
   if (top.kind == Node::Kind::Unknown)
     return "?";
-  auto leaves = values_.leaves(root, top.reduction, top.type, top.phase, kMostTreeLeaves + 1);
-  if (leaves.size() > kMostTreeLeaves)
-    return "a tree of more than " + counted(kMostTreeLeaves, "operand");
+  auto leaves = values_.leaves(root, top.reduction, top.type, top.phase, kMaxTreeLeaves + 1);
+  if (leaves.size() > kMaxTreeLeaves)
+    return "a tree of more than " + counted(kMaxTreeLeaves, "operand");
   return "(" + tree(top.left) + " " + tree(top.right) + ")";
 }
 

@@ -2,7 +2,7 @@
 /// held at entry, or two lines combined element by element. A value is a place on such a
 /// line, so cutting an interval in two needs no new node.
 ///
-/// Nodes are hash-consed: equal lines have one id, whoever computed them. To that end a
+/// Nodes are hash-consed: equal lines have one id, whichever op computed them. To that end a
 /// combine counts positions as its left operand does, and remembers how far its right
 /// operand is shifted: node(q) = left(q) op right(q + rightShift).
 ///

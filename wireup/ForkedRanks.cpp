@@ -218,7 +218,7 @@ RankOutcome Family::outcomeOf(Rank rank, int exitStatus) {
                                                strsignal(outcome.signal), ")"));
   } else if (WEXITSTATUS(exitStatus) != 0) {
     outcome.status = Status::error(concat(who, " exited with ", WEXITSTATUS(exitStatus)));
-  } else if (child.received.empty()) { // or nobody can say, because SIGCHLD is ignored
+  } else if (child.received.empty()) { // or its exit status is lost, because SIGCHLD is ignored
     outcome.status = Status::error(who + " ended without a word");
   } else if (child.received[0] == kFine) {
     outcome.bytes.assign(child.received.begin() + 1, child.received.end());

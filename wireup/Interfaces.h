@@ -65,7 +65,7 @@ Status readBind(const char *variable, std::string &bind);
 /// `place` itself.
 Result<std::string> addressAt(const std::string &place);
 
-/// The address of this machine from which the kernel would talk to another one.
+/// The address of this machine from which the kernel would send to another one.
 Result<std::string> addressTowards(const Address &other);
 
 } // namespace colldsl::network

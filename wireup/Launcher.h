@@ -1,8 +1,8 @@
 /// The launcher that started this process together with others, if there is one: mpirun of Open
-/// MPI, PRRTE and Slurm speak PMIx, mpirun of MPICH speaks PMI.
+/// MPI, PRRTE and Slurm have PMIx, mpirun of MPICH has PMI.
 ///
 /// Threads: one at a time. Errors: values. All calls but the first are collective over the ranks of
-/// the job, in the same order; that a rank died is for the launcher to tell, which ends the others.
+/// the job, in the same order; the launcher notices that a rank died, and ends the others.
 /// A rank that does not come is waited for as long as COLLDSL_LAUNCH_SECONDS says, or 60 s; then
 /// nothing more can be had from the launcher.
 #pragma once
@@ -26,7 +26,7 @@ public:
 
   virtual ~Launcher() = default; ///< takes leave of it
 
-  /// Who started this process, perhaps for itself alone, found in the environment. Null: nobody.
+  /// The launcher of this process, perhaps for itself alone, found in the environment. Null: none.
   static Result<std::unique_ptr<Launcher>> find();
 
   uint32_t rank() const { return rank_; }
@@ -50,7 +50,7 @@ protected:
   virtual size_t longestValue() const = 0;
   virtual Status put(const std::string &key, std::span<const std::byte> value) = 0;
   virtual Status fence() = 0;
-  /// What to say of a fence that took too long.
+  /// The error of a fence that took too long.
   Status notAllCame() const;
   /// Into `value`, which is as long as what was put.
   virtual Status get(uint32_t rank, const std::string &key, std::span<std::byte> value) = 0;

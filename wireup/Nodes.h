@@ -9,7 +9,7 @@ namespace colldsl {
 /// if they are on one machine and in one namespace of processes.
 Result<std::vector<uint32_t>> whoSharesMemory(const Oob &oob);
 
-/// Collective: how many ranks this machine has, whatever they see of each other.
+/// Collective: how many ranks this machine has, also those in other namespaces.
 Result<uint32_t> countOnMachine(const Oob &oob);
 
 /// Collective: by rank, the first one of its node, as COLLDSL_RANKS_PER_NODE of rank 0 has it.

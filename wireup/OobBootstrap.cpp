@@ -57,7 +57,7 @@ Status OobBootstrap::exchange(std::span<const BootstrapData> out, std::span<Boot
   for (BootstrapData &data : in) {
     uint32_t peer = index(data.peer);
     if (!unpack((*all)[peer], Rank{oob_.rank}, data.bytes))
-      return Status::error(concat("what rank ", peer, " told over the launcher is damaged"));
+      return Status::error(concat("the data of rank ", peer, " over the launcher is damaged"));
   }
   return {};
 }

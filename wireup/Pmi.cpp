@@ -1,4 +1,4 @@
-// PMI 1 as MPICH's launchers speak it: lines of words `name=value` over a socket that the process
+// PMI 1 of MPICH's launchers: lines of words `name=value` over a socket that the process
 // inherits. source: P. Balaji et al., "PMI: a scalable parallel process-management interface for
 // extreme-scale systems", 2010, and the simple PMI of MPICH.
 #include "wireup/Launcher.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
 // Of a line; and in it besides the name of the space and the value, a key of 64 included.
-constexpr size_t kLongestLine = 1000, kMostBesides = 100;
+constexpr size_t kLongestLine = 1000, kMaxBesides = 100;
 
 /// The number in a variable of the environment; nothing: it is not there, or none.
 std::optional<uint32_t> numberIn(const char *variable) {
@@ -56,23 +56,24 @@ public:
     rank_ = rank;
     numRanks_ = numRanks;
   }
-  ~Pmi() override { (void)ask("cmd=finalize", "finalize_ack"); }
+  ~Pmi() override { (void)request("cmd=finalize", "finalize_ack"); }
 
   Status open() {
-    Result<std::string> said = ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
-    if (said && wordOf(*said, "rc") != "0")
-      return Status::error(concat("the launcher refused PMI 1: ", *said));
-    if (said)
-      said = ask("cmd=get_maxes", "maxes");
-    if (!said)
-      return said.status();
-    longestValue_ = parseWhole<size_t>(wordOf(*said, "vallen_max")).value_or(0);
-    said = ask("cmd=get_my_kvsname", "my_kvsname");
-    if (!said)
-      return said.status();
-    space_ = wordOf(*said, "kvsname");
+    Result<std::string> reply =
+        request("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
+    if (reply && wordOf(*reply, "rc") != "0")
+      return Status::error(concat("the launcher refused PMI 1: ", *reply));
+    if (reply)
+      reply = request("cmd=get_maxes", "maxes");
+    if (!reply)
+      return reply.status();
+    longestValue_ = parseWhole<size_t>(wordOf(*reply, "vallen_max")).value_or(0);
+    reply = request("cmd=get_my_kvsname", "my_kvsname");
+    if (!reply)
+      return reply.status();
+    space_ = wordOf(*reply, "kvsname");
     // The line of a put, too, must fit into what Hydra 4.2 keeps for one.
-    size_t besides = kMostBesides + space_.size();
+    size_t besides = kMaxBesides + space_.size();
     longestValue_ = std::min(longestValue_, kLongestLine - std::min(kLongestLine, besides));
     return longestValue_ >= 4 && !space_.empty()
                ? Status()
@@ -84,25 +85,25 @@ protected:
   size_t longestValue() const override { return (longestValue_ - 1) / 2; }
 
   Status put(const std::string &key, std::span<const std::byte> value) override {
-    return wellDone(ask(
+    return wellDone(request(
         concat("cmd=put kvsname=", space_, " key=", nameOf(rank_, key), " value=", inHex(value)),
         "put_result"));
   }
 
   Status fence() override {
-    Result<std::string> said = ask("cmd=barrier_in", "barrier_out");
-    bool isLate = !said && said.status().kind() == ErrorKind::TimedOut;
-    return said ? Status() : isLate ? notAllCame() : said.status();
+    Result<std::string> reply = request("cmd=barrier_in", "barrier_out");
+    bool isLate = !reply && reply.status().kind() == ErrorKind::TimedOut;
+    return reply ? Status() : isLate ? notAllCame() : reply.status();
   }
 
   Status get(uint32_t rank, const std::string &key, std::span<std::byte> value) override {
-    Result<std::string> said =
-        ask(concat("cmd=get kvsname=", space_, " key=", nameOf(rank, key)), "get_result");
-    if (Status s = wellDone(said); !s)
+    Result<std::string> reply =
+        request(concat("cmd=get kvsname=", space_, " key=", nameOf(rank, key)), "get_result");
+    if (Status s = wellDone(reply); !s)
       return s;
-    return fromHex(wordOf(*said, "value"), value)
+    return fromHex(wordOf(*reply, "value"), value)
                ? Status()
-               : Status::error(concat("rank ", rank, " told something else than ", value.size(),
+               : Status::error(concat("rank ", rank, " put something else than ", value.size(),
                                       " bytes over PMI"));
   }
 
@@ -113,11 +114,11 @@ private:
     return concat(key, "-", rank);
   }
 
-  static Status wellDone(const Result<std::string> &said) {
-    if (!said)
-      return said.status();
-    return wordOf(*said, "rc") == "0" ? Status()
-                                      : Status::error(concat("the launcher says: ", *said));
+  static Status wellDone(const Result<std::string> &reply) {
+    if (!reply)
+      return reply.status();
+    return wordOf(*reply, "rc") == "0" ? Status()
+                                       : Status::error(concat("the launcher answered: ", *reply));
   }
 
   /// The value of a word in a line.
@@ -130,7 +131,7 @@ private:
   }
 
   /// What the launcher answers.
-  Result<std::string> ask(const std::string &question, const std::string &answer) {
+  Result<std::string> request(const std::string &question, const std::string &answer) {
     std::string line = question + "\n";
     for (size_t sent = 0; sent < line.size();) {
       ssize_t now = send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
@@ -140,13 +141,14 @@ private:
         return Status::error(concat("cannot reach the launcher: ", std::strerror(errno)));
       sent += static_cast<size_t>(now);
     }
-    Result<std::string> said = hear();
-    if (said && wordOf(*said, "cmd") != answer)
-      return Status::error(concat("the launcher was to say ", answer, ", and said: ", *said));
-    return said;
+    Result<std::string> reply = receive();
+    if (reply && wordOf(*reply, "cmd") != answer)
+      return Status::error(
+          concat("the launcher was to answer ", answer, ", and answered: ", *reply));
+    return reply;
   }
 
-  /// False: the launcher says nothing for too long.
+  /// False: the launcher sends nothing for too long.
   bool await(Clock::time_point begin) const {
     pollfd news = {socket_, POLLIN, 0};
     while (true) {
@@ -161,13 +163,13 @@ private:
     }
   }
 
-  Result<std::string> hear() {
+  Result<std::string> receive() {
     Clock::time_point begin = Clock::now();
     for (size_t end; (end = heard_.find('\n')) == std::string::npos;) {
       char more[4096];
       if (!await(begin))
         return Status::error(ErrorKind::TimedOut,
-                             concat("the launcher said nothing for ", limit_->count(), " s"));
+                             concat("the launcher sent nothing for ", limit_->count(), " s"));
       ssize_t length = recv(socket_, more, sizeof more, 0);
       if (length < 0 && errno == EINTR)
         continue;

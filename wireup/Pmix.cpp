@@ -1,5 +1,5 @@
 // PMIx, the standard 4 (pmix.github.io). The library is loaded when a launcher has set PMIX_RANK:
-// processes that nobody launched need not have it.
+// processes without a launcher need not have it.
 #include "wireup/Launcher.h"
 
 #include "ir/Concat.h"
@@ -20,18 +20,18 @@ struct Functions {
   decltype(&PMIx_Commit) commit = nullptr;
   decltype(&PMIx_Fence_nb) fence = nullptr;
   decltype(&PMIx_Get) get = nullptr;
-  decltype(&PMIx_Register_event_handler) hear = nullptr;
+  decltype(&PMIx_Register_event_handler) registerHandler = nullptr;
   decltype(&PMIx_Error_string) nameOf = nullptr;
 
   // The library stays until the process ends: it has threads.
   Status load() {
     void *library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library)
-      return Status::error(concat("started by a launcher that speaks PMIx, but ", dlerror()));
+      return Status::error(concat("started by a launcher with PMIx, but ", dlerror()));
     bool hasAll = find(library, "PMIx_Init", init) && find(library, "PMIx_Finalize", finalize) &&
                   find(library, "PMIx_Put", put) && find(library, "PMIx_Commit", commit) &&
                   find(library, "PMIx_Fence_nb", fence) && find(library, "PMIx_Get", get) &&
-                  find(library, "PMIx_Register_event_handler", hear) &&
+                  find(library, "PMIx_Register_event_handler", registerHandler) &&
                   find(library, "PMIx_Error_string", nameOf);
     return hasAll ? Status() : Status::error("libpmix.so.2 lacks functions of PMIx 4");
   }
@@ -43,15 +43,15 @@ private:
   }
 };
 
-/// Kept by whoever comes later: the one who waits, or the library that tells.
-using Told = std::shared_ptr<std::promise<pmix_status_t>>;
+/// Owned by both the thread that waits and the library's callback: the later one frees it.
+using Completion = std::shared_ptr<std::promise<pmix_status_t>>;
 
-void tell(pmix_status_t code, void *told) {
-  std::unique_ptr<Told> owned(static_cast<Told *>(told));
+void complete(pmix_status_t code, void *completion) {
+  std::unique_ptr<Completion> owned(static_cast<Completion *>(completion));
   (*owned)->set_value(code);
 }
 
-// Nobody is left who could be told why.
+// No thread is left that could receive the reason.
 void end(size_t, pmix_status_t, const pmix_proc_t *, pmix_info_t *, size_t, pmix_info_t *, size_t,
          pmix_event_notification_cbfunc_fn_t, void *) {
   std::_Exit(EXIT_FAILURE);
@@ -82,10 +82,10 @@ public:
     return {};
   }
 
-  // Open MPI's mpirun that is killed takes nobody along; without a function to call back it waits.
+  // Open MPI's mpirun that is killed leaves its ranks alive; without a callback this one waits.
   Status endWithIt() override {
     pmix_status_t gone = PMIX_ERR_LOST_CONNECTION;
-    pmix_status_t id = pmix_.hear(&gone, 1, nullptr, 0, end, nullptr, nullptr);
+    pmix_status_t id = pmix_.registerHandler(&gone, 1, nullptr, 0, end, nullptr, nullptr);
     return id >= 0 ? Status() : outcome(id, "PMIx_Register_event_handler");
   }
 
@@ -107,11 +107,11 @@ protected:
     std::strncpy(collect.key, PMIX_COLLECT_DATA, PMIX_MAX_KEYLEN);
     collect.value.type = PMIX_BOOL;
     collect.value.data.flag = true;
-    auto told = std::make_shared<std::promise<pmix_status_t>>();
-    std::future<pmix_status_t> code = told->get_future();
-    auto *owned = new Told(told);
-    pmix_status_t begun = pmix_.fence(nullptr, 0, &collect, 1, tell, owned);
-    if (begun != PMIX_SUCCESS) { // nobody will be told
+    auto completion = std::make_shared<std::promise<pmix_status_t>>();
+    std::future<pmix_status_t> code = completion->get_future();
+    auto *owned = new Completion(completion);
+    pmix_status_t begun = pmix_.fence(nullptr, 0, &collect, 1, complete, owned);
+    if (begun != PMIX_SUCCESS) { // no callback will come
       delete owned;
       return begun == PMIX_OPERATION_SUCCEEDED ? Status() : outcome(begun, "PMIx_Fence_nb");
     }
@@ -133,7 +133,7 @@ protected:
       std::free(found->data.bo.bytes);
     std::free(found);
     return isRight ? Status()
-                   : Status::error(concat("rank ", rank, " told something else than ", value.size(),
+                   : Status::error(concat("rank ", rank, " put something else than ", value.size(),
                                           " bytes over PMIx"));
   }
 

@@ -16,7 +16,7 @@ struct ProcessInfo {
   uint32_t numRanks = 0;
   int32_t process = 0;
   int32_t descriptor = -1;   ///< of the memory that it made
-  uint32_t ranksPerNode = 0; ///< at most, as this rank was told; 0: as many as share memory
+  uint32_t ranksPerNode = 0; ///< at most, by this rank's settings; 0: as many as share memory
   uint64_t processNamespace = 0;
   uint64_t networkNamespace = 0;
   char host[65] = {};
@@ -41,8 +41,8 @@ Status exchangeProcessInfo(const Oob &oob, const ProcessInfo &mine,
 /// Why these ranks cannot work together: the same answer on all of them.
 Status compare(std::span<const ProcessInfo> processes);
 
-/// By rank, the first one of its node: whose memory it can share, and who is of the same so many
-/// ranks in a row, unless that is 0.
+/// By rank, the first one of its node: the ranks that share its memory and, unless ranksPerNode is
+/// 0, are of the same `ranksPerNode` ranks in a row.
 std::vector<uint32_t> firstOfNodes(std::span<const ProcessInfo> processes, uint32_t ranksPerNode);
 
 /// The same of hosts: machines with addresses of their own.

@@ -5,7 +5,7 @@
 //   local      a chain of dependent 8-byte copies; independent ones; restarts
 //   crowded    a barrier with four ranks per core
 //   large      one message by size, in fragments and by single copy
-//   lanes      plans that ranks open alone against plans whose opens they agree on, in turns: 8
+//   local      plans that ranks open alone against plans whose opens they agree on, in turns: 8
 //              bytes there and back, opening and closing, a barrier, a large message there and back
 //
 // Every figure is a median and, in brackets, the best: on a machine that has other work to
@@ -46,12 +46,12 @@ std::vector<std::byte> pack(const Doubles &values) {
 // Rank 0's figures.
 using Body = std::function<Result<Doubles>(Endpoint &)>;
 Doubles onRanks(uint32_t numRanks, const shm::Options &shm, bool bind, const Body &body,
-                bool overLanes = false) {
+                bool isLocal = false) {
   LocalOptions options;
   options.numRanks = numRanks;
   options.bindToCores = bind;
   options.shm = shm;
-  if (overLanes)
+  if (isLocal)
     options.attach = [](shm::World &world, Rank rank) {
       return protocol::LocalEndpoint::attach(world, rank, {});
     };
@@ -288,10 +288,10 @@ void aloneAgainstAgreed() {
       bests[turn % 2].push_back(ns[1]);
       processor[turn % 2].push_back(ns[2]);
     }
-    for (bool lanes : {false, true})
-      std::printf("lanes     %-24s %-6s %10.0f (%.0f) ns, processor %10.0f ns\n", row.name,
-                  lanes ? "alone" : "agreed", summary(medians[lanes])[0], summary(bests[lanes])[1],
-                  summary(processor[lanes])[1]);
+    for (bool isLocal : {false, true})
+      std::printf("local     %-24s %-6s %10.0f (%.0f) ns, processor %10.0f ns\n", row.name,
+                  isLocal ? "alone" : "agreed", summary(medians[isLocal])[0],
+                  summary(bests[isLocal])[1], summary(processor[isLocal])[1]);
   }
 }
 
@@ -303,7 +303,7 @@ constexpr Part kParts[] = {{"exchange", exchange},
                            {"local", local},
                            {"crowded", crowded},
                            {"large", large},
-                           {"lanes", aloneAgainstAgreed}};
+                           {"local", aloneAgainstAgreed}};
 
 } // namespace
 } // namespace colldsl::bench

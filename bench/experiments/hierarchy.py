@@ -5,7 +5,7 @@ ASP (all-pairs shortest paths), one of 64 KiB from each rank in turn.
 
 All ranks of a node share its one link to a switch, where messages meet (`--network`).
 As written the leader of a node hands out its bytes to one rank after the other; `readers` is the same schedule
-after the pass `direction`, which lets those who are less busy copy, all at the same time.
+after the pass `direction`, which lets the ranks that are less busy copy, all at the same time.
 
 source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication", 2012, chapter 5
 """

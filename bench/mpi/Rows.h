@@ -14,7 +14,7 @@ namespace bench {
 enum class Data {
   Rewritten, ///< all ranks write what they send before each call, and read what they receive after
              ///< it
-  Unread,    ///< they write, and nobody reads
+  Unread,    ///< they write, and no call reads
   Unchanged  ///< written before the first call, read after the last one
 };
 

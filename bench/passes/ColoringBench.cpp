@@ -37,7 +37,7 @@ void powerLaw(benchmark::State &state, EdgeColors (*algorithm)(const PortGraph &
   color(state, algorithm, powerLawGraph(1'000'000, kEdges, 1));
 }
 
-/// As many edges as ranks gather if nobody says otherwise.
+/// As many edges as ranks gather by default.
 void largestGathered(benchmark::State &state) {
   color(state, colorOptimally, randomGraph(1 << 15, 1 << 5, 1));
 }

@@ -27,7 +27,7 @@ namespace {
 using datagram::PacketHeader;
 using datagram::TimeNs;
 
-/// Packets as the transport has them, but nobody looks at what they say.
+/// Packets as the transport has them, without the protocol that reads them.
 class BareCarrier : public network::Carrier {
 public:
   explicit BareCarrier(datagram::Calls &calls) : calls_(calls) {
@@ -97,7 +97,7 @@ private:
   datagram::Socket socket_;
   network::CarrierReader *reader_ = nullptr;
   std::deque<sockaddr_in> names_;
-  std::array<std::array<std::byte, datagram::kMostPacketBytes>, 16> memory_;
+  std::array<std::array<std::byte, datagram::kMaxPacketBytes>, 16> memory_;
   std::array<iovec, 16> pieces_;
   std::array<mmsghdr, 16> slots_ = {};
 };
@@ -289,12 +289,12 @@ void loseOneEach(Group &group, OneLoss &calls, uint32_t numRanks, uint32_t barri
   std::vector<double> one = timesOf(group, calls, barriers, packets, true);
   auto &carrier = static_cast<datagram::DatagramCarrier &>(*group.member(1).carrier);
   const datagram::Pace &pace = carrier.paceOf(group.member(1).peer(0));
-  double patience = static_cast<double>(pace.patience()) / 1000;
+  double timeout = static_cast<double>(pace.timeout()) / 1000;
   double roundTrip = static_cast<double>(pace.roundTrip()) / 1000;
   std::printf("none lost: median %.1f us, 99%% %.1f us\n", at(none, 50), at(none, 99));
   std::printf("one lost in each of %u: median %.1f us, 99%% %.1f us; asks after %.1f us, there and "
               "back %.1f us: may be %.1f us\n",
-              barriers, at(one, 50), at(one, 99), patience, roundTrip, patience + 3 * roundTrip);
+              barriers, at(one, 50), at(one, 99), timeout, roundTrip, timeout + 3 * roundTrip);
 }
 
 } // namespace

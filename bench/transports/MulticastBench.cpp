@@ -1,6 +1,6 @@
 // Broadcasts over datagrams: the same schedule, a message from the root to each, by IP multicast
 // and one at a time, in turns. All ranks are in one thread, so that time of the processor counts
-// everybody's work, and there is no waiting but for what was lost.
+// every rank's work, and there is no waiting but for what was lost.
 //
 // With a loss, in per cent, each rank loses so much of what comes to it; then the time is that of
 // the wall, since lost packets are waited for.

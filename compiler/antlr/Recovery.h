@@ -9,8 +9,8 @@
 namespace colldsl {
 
 /// Reports errors in our words, and goes on behind the statement, declaration,
-/// parameter or clause that has one. Rules inside of these give up at once: what they
-/// could guess of a broken expression helps nobody.
+/// parameter or clause that has one. Rules inside of these give up at once: a repair
+/// of a broken expression would be a guess.
 class Recovery : public antlr4::DefaultErrorStrategy {
 public:
   Recovery(uint16_t file, uint32_t maxErrors, std::vector<Diagnostic> &errors)

@@ -1,5 +1,5 @@
-/// Our tokens as ANTLR's. For compiler/antlr and compiler/Parser.cpp only: nobody else
-/// sees ANTLR.
+/// Our tokens as ANTLR's. For compiler/antlr and compiler/Parser.cpp only: no other file
+/// includes ANTLR.
 #pragma once
 
 #include "compiler/Scanner.h"

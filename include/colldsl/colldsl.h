@@ -4,7 +4,7 @@
  *   context        settings
  *   communicator   the ranks, as one of them sees them
  *   library        collectives, made by `colldsl compile`; the standard library is built in
- *   graph          who this rank sends to and receives from
+ *   graph          the ranks that this rank sends to and receives from
  *   plan           a collective bound to buffers: started as often as wanted
  *
  * Example, on every rank (examples/ has whole programs):
@@ -19,17 +19,17 @@
  *     fprintf(stderr, "%s\n", colldsl_last_error());
  *   colldsl_plan_destroy(sum);
  *
- * Errors: every function that can fail returns a status; COLLDSL_OK is 0. What was wrong is
- * told by colldsl_last_error(). Nothing is printed, and the process is never ended. What a
- * pointer argument receives is set only on success, unless said otherwise. A null handle is an
- * error where a handle is needed; destroying null does nothing.
+ * Errors: every function that can fail returns a status; COLLDSL_OK is 0. The message of the error
+ * is colldsl_last_error(). Nothing is printed, and the process is never ended. What a pointer
+ * argument receives is set only on success, unless said otherwise. A null handle is an error where
+ * a handle is needed; destroying null does nothing.
  *
  * Threads: functions may be called from any thread. One object is used by one thread at a
  * time, but for colldsl_progress(), colldsl_plan_test(), colldsl_plan_wait() and
  * colldsl_plan_cancel(), which any number of threads may call at once. Functions marked
  * "collective" are called by all ranks of the communicator, in the same order.
  *
- * Ownership: what a _create or _open function makes belongs to the caller, who gives it to
+ * Ownership: what a _create or _open function makes belongs to the caller, which gives it to
  * the matching _destroy or _close. Strings and handles passed in are not kept, unless said so.
  *
  * Units: memory in bytes; counts and displacements in elements; time in seconds.
@@ -131,11 +131,11 @@ typedef struct colldsl_options {
   int no_single_copy;
   /** Nonzero: colldsl_fork() binds rank r to the r-th core that the process may use. */
   int bind_to_cores;
-  /** Told at most once per rank what does not work as wished, from any thread that makes
-   * progress. Null: nobody is told. */
+  /** Called at most once per rank for each thing that does not work as wished, from any thread that
+   * makes progress. Null: no warnings. */
   void (*warn)(const char *message, void *user);
   void *user; /**< for warn */
-  /** Nonzero: nobody looks for rounds of graphs, see colldsl_graph_create(). Alike on all ranks. */
+  /** Nonzero: no search for rounds of graphs, see colldsl_graph_create(). Alike on all ranks. */
   int no_graph_order;
   /** Up to so many edges a graph is gathered on all ranks to find its rounds. Alike on all ranks.
    * 0: 1,048,576. */
@@ -181,8 +181,8 @@ typedef struct colldsl_bootstrap {
 /** Collective over the launcher's processes, which need not be related. The bootstrap is used
  * during the call only. Null: the launcher that started this process, over PMIx (mpirun of Open
  * MPI, PRRTE, Slurm) or PMI (mpirun of MPICH); without one, or if it started one process, a
- * communicator of this process alone. Ranks of one machine share its memory, others talk over
- * libfabric (docs/c-api.md tells which addresses are used). Programs that use MPI take
+ * communicator of this process alone. Ranks of one machine share its memory, others send over
+ * libfabric (docs/c-api.md lists the addresses). Programs that use MPI take
  * colldsl/mpi.h instead. */
 COLLDSL_API colldsl_status colldsl_comm_create(colldsl_context *context,
                                                const colldsl_bootstrap *bootstrap,
@@ -237,7 +237,7 @@ COLLDSL_API colldsl_status colldsl_graph_create(colldsl_comm *comm, uint32_t out
                                                 const int32_t *sources, const int64_t *in_keys,
                                                 colldsl_graph **graph);
 
-/** In how many rounds all ranks send along the graph; 0 if nobody looked for any, or for null. */
+/** In how many rounds all ranks send along the graph; 0 if there was no search, or for null. */
 COLLDSL_API uint32_t colldsl_graph_rounds(const colldsl_graph *graph);
 
 /** Plans that were given the graph keep what they need of it. */
@@ -267,7 +267,7 @@ COLLDSL_API colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_typ
 /** Nonzero: the collective's form in place (`x aliases y[rank]`): x is not bound. */
 COLLDSL_API colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place);
 
-/** The operator parameter, mostly called "op". Default: what the collective says. */
+/** The operator parameter, mostly called "op". Default: that of the collective. */
 COLLDSL_API colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter,
                                                colldsl_op op);
 
@@ -313,8 +313,9 @@ COLLDSL_API colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const cha
 /** Collective: chooses the collective, makes this rank's schedule, connects the ranks that
  * exchange messages. Other plans make progress meanwhile. If one rank cannot, or two that exchange
  * messages disagree, it fails on all of them, for one reason. What was wrong may be set again and
- * the plan committed again, by all ranks. Where ranks sit on several machines nobody waits: that a
- * rank could not commit fails the first run of the others, that ranks disagree is not found. */
+ * the plan committed again, by all ranks. Where ranks sit on several machines the call does not
+ * wait for other ranks: that a rank could not commit fails the first run of the others, that ranks
+ * disagree is not found. */
 COLLDSL_API colldsl_status colldsl_plan_commit(colldsl_plan *plan);
 
 /** The collective that was chosen; null before the plan is committed. Valid as long as it. */
@@ -325,7 +326,7 @@ COLLDSL_API const char *colldsl_plan_collective(const colldsl_plan *plan);
 COLLDSL_API colldsl_status colldsl_plan_start(colldsl_plan *plan);
 
 /** Makes progress, also of the communicator's other plans. *done, set also when the run failed:
- * no run is under way. Tells how the last run ended. */
+ * no run is under way. Returns the status of the last run. */
 COLLDSL_API colldsl_status colldsl_plan_test(colldsl_plan *plan, int *done);
 
 /** Waits until the run is over, moving the communicator's other plans too. `timeout` in seconds,

@@ -62,7 +62,7 @@ template <typename T> constexpr colldsl_type typeOf() {
     return std::is_signed_v<U> ? COLLDSL_I64 : COLLDSL_U64;
 }
 
-/// Numbers side by side that somebody else owns: not a temporary container, which would be
+/// Numbers side by side that the caller owns: not a temporary container, which would be
 /// gone before a plan runs.
 template <typename Memory>
 concept Elements = std::ranges::contiguous_range<Memory> && std::ranges::borrowed_range<Memory> &&
@@ -167,7 +167,8 @@ public:
   }
 };
 
-/// Who this rank sends to and receives from, in the order of the slots. Made by all ranks.
+/// The ranks that this rank sends to and receives from, in the order of the slots. Made by all
+/// ranks.
 class Graph : public Handle<colldsl_graph, colldsl_graph_destroy> {
 public:
   Graph(const Communicator &comm, std::span<const int32_t> destinations,

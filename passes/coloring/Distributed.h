@@ -1,13 +1,13 @@
-/// Edge coloring where nobody has the whole graph: a rank knows its own edges and what its
+/// Edge coloring where no rank has the whole graph: a rank knows its own edges and what its
 /// neighbors send it.
 ///
 /// The send ports of a rank and the receive ports of others are two sides already, so no symmetry
-/// has to be broken and no identifiers be reduced: in turn i each rank asks along its i-th
-/// out-edge, with the rounds that its send port has taken, and whoever is asked gives each edge
-/// that asks the first round that is free at both ports.
-/// Example: ranks 1, 2 and 3 all send to 0: they ask in turn 0, and get rounds 0, 1 and 2.
+/// has to be broken and no identifiers be reduced: in turn i each rank queries along its i-th
+/// out-edge, with the rounds that its send port has taken, and the queried rank gives each edge
+/// that a query came along the first round that is free at both ports.
+/// Example: ranks 1, 2 and 3 all send to 0: they query in turn 0, and get rounds 0, 1 and 2.
 /// Bound: an edge gets a round below d(send port) + d(receive port) - 1, so at most 2 d - 1
-/// rounds; 2 d steps of messages for the highest outdegree d, whatever the number of ranks.
+/// rounds; 2 d steps of messages for the highest outdegree d, for any number of ranks.
 /// Source: greedy coloring after A. Panconesi, R. Rizzi, "Some simple distributed algorithms for
 /// sparse networks", 2001, without their forests, which two-sided graphs do not need
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace colldsl {
 
-/// One rank's part. Whoever drives it moves its questions and answers; the steps of all ranks go
+/// One rank's part. The caller moves its questions and answers; the steps of all ranks go
 /// together: ask, answer, take, ask, ...
 class RankColoring {
 public:
@@ -27,7 +27,7 @@ public:
       : outColor_(outDegree, kNoColor), inColor_(inDegree, kNoColor) {}
 
   struct Question {
-    uint32_t outEdge;            ///< at the one who asks
+    uint32_t outEdge;            ///< at the asking rank
     std::vector<uint64_t> taken; ///< a bit for each round that the send port has taken
   };
 

@@ -65,7 +65,7 @@ uint32_t mergePorts(const std::vector<uint32_t> &ports, uint32_t numPorts, uint3
   return last + 1;
 }
 
-/// Sorts the edges by merged send port, and fills up with edges between nobody.
+/// Sorts the edges by merged send port, and fills up with edges that belong to no message.
 RegularGraph makeRegular(const PortGraph &graph, uint32_t degree) {
   std::vector<uint32_t> sendOf, recvOf;
   uint32_t ports = std::max(mergePorts(graph.from, graph.sendPorts, degree, sendOf),

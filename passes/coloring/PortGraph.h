@@ -49,11 +49,11 @@ std::optional<EdgeColors> colorInOrder(const PortGraph &graph);
 EdgeColors colorGreedily(const PortGraph &graph);
 
 // Optimal: an edge coloring of a bipartite multigraph with as many colors as its highest degree
-// d. Ports with few edges are merged and edges between nobody added, until each port has d
-// edges. An even d is halved: walks along the edges that never stop assign every other edge to
-// one half, so that each port has d / 2 edges in both. Of an odd d a perfect matching is taken
+// d. Ports with few edges are merged and edges that belong to no message added, until each port
+// has d edges. An even d is halved: walks along the edges that never stop assign every other edge
+// to one half, so that each port has d / 2 edges in both. Of an odd d a perfect matching is taken
 // first, which random walks find.
-// Example: 3 ranks, everybody to everybody and oneself, d = 3: a matching is round 0, what
+// Example: 3 ranks, all to all and themselves, d = 3: a matching is round 0, what
 // remains are two edges at each port, and one walk splits them into rounds 1 and 2.
 // Bound: rounds == d (D. Koenig 1916); expected E log d + E log V steps, 36 bytes per edge.
 // Walks are seeded: the same graph gives the same rounds on every rank.

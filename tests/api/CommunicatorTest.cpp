@@ -141,7 +141,7 @@ std::string whyNot(const colldsl_bootstrap &bootstrap, const colldsl_options &op
   return status == COLLDSL_ERROR_SETUP ? colldsl_last_error() : "it worked";
 }
 
-TEST(ApiBootstrap, allRanksLearnWhatIsWrong) {
+TEST(ApiBootstrap, allRanksGetTheReason) {
   // One rank counts differently.
   EXPECT_EQ(launch(3,
                    [](colldsl_bootstrap bootstrap) {

@@ -57,7 +57,7 @@ std::string ordersGraphs(const colldsl_bootstrap &bootstrap, const colldsl_optio
   }
 }
 
-TEST(ApiGraph, hasRoundsUnlessToldOtherwise) {
+TEST(ApiGraph, hasRoundsByDefault) {
   colldsl_options gathered = COLLDSL_OPTIONS_INIT, asked = gathered, off = gathered;
   asked.max_gathered_edges = 1;
   off.no_graph_order = 1;

@@ -10,14 +10,14 @@
 namespace colldsl::test {
 namespace {
 
-constexpr size_t kMostBytes = 1 << 12;
-constexpr size_t kMostText = 400;
-constexpr uint32_t kMostProcesses = 16;
+constexpr size_t kMaxBytes = 1 << 12;
+constexpr size_t kMaxText = 400;
+constexpr uint32_t kMaxProcesses = 16;
 
 struct Page {
   pthread_barrier_t barrier;
-  char gathered[kMostProcesses][kMostBytes];
-  char complaint[kMostProcesses][kMostText];
+  char gathered[kMaxProcesses][kMaxBytes];
+  char complaint[kMaxProcesses][kMaxText];
 };
 
 /// Shared with processes forked later; zero at first.
@@ -46,7 +46,7 @@ int barrier(void *user) {
 
 int allgather(const void *mine, void *all, size_t bytes, void *user) {
   auto &self = *static_cast<Process *>(user);
-  if (bytes > kMostBytes)
+  if (bytes > kMaxBytes)
     return 1;
   std::memcpy(self.page->gathered[self.rank], mine, bytes);
   barrier(user);
@@ -56,7 +56,7 @@ int allgather(const void *mine, void *all, size_t bytes, void *user) {
 }
 
 void complain(Page &page, uint32_t rank, const std::string &text) {
-  std::strncpy(page.complaint[rank], text.c_str(), kMostText - 1);
+  std::strncpy(page.complaint[rank], text.c_str(), kMaxText - 1);
 }
 
 std::string complaints(const Page &page, uint32_t processes) {

@@ -1,4 +1,4 @@
-// What plans do for those who use them.
+// Plans of the C API.
 #include "tests/api/Launcher.h"
 
 #include <gtest/gtest.h>
@@ -130,7 +130,7 @@ TEST(ApiPlan, inPlace) {
             "");
 }
 
-TEST(ApiPlan, blocksLieWhereTheirDisplacementsSay) {
+TEST(ApiPlan, blocksLieAtTheirDisplacements) {
   EXPECT_EQ(runRanks(2,
                      [](coll::Communicator &comm) -> std::string {
                        int32_t me = static_cast<int32_t>(comm.rank());
@@ -218,7 +218,7 @@ TEST(ApiPlan, peersThatAreNone) {
             "");
 }
 
-TEST(ApiPlan, whatIsWrongIsToldToAllRanks) {
+TEST(ApiPlan, anErrorOfOneRankFailsAllRanks) {
   auto expect = [](const std::string &why, auto describe) {
     EXPECT_EQ(runRanks(3,
                        [&](coll::Communicator &comm) -> std::string {
@@ -382,7 +382,7 @@ TEST(ApiPlan, memoryThatMustNotBeWritten) {
             "");
 }
 
-TEST(ApiPlan, whatIsForgottenIsAsIfItHadNotBeenSaid) {
+TEST(ApiPlan, aForgottenSettingHasNoEffect) {
   EXPECT_EQ(runRanks(2,
                      [](coll::Communicator &comm) -> std::string {
                        std::vector<int32_t> buffer(4);
@@ -533,7 +533,7 @@ TEST(ApiPlan, aCancelledRunIsDrained) {
             "");
 }
 
-TEST(ApiPlan, progressMovesPlansThatNobodyWaitsFor) {
+TEST(ApiPlan, progressMovesPlansWithoutAWait) {
   EXPECT_EQ(runRanks(3,
                      [](coll::Communicator &comm) -> std::string {
                        std::vector<int32_t> buffer(1000, comm.rank() == 0 ? 1 : 0);

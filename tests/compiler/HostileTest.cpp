@@ -1,5 +1,5 @@
-// Texts made to hurt: each ends in a message, in bounded time and memory, whatever it
-// holds. The bounds are an order of magnitude above what an idle machine needs.
+// Hostile texts: each ends in a message, in bounded time and memory, with any bytes in it.
+// The bounds are an order of magnitude above what an idle machine needs.
 #include "Parsing.h"
 
 #include <gtest/gtest.h>

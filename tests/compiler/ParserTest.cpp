@@ -158,7 +158,7 @@ const char *const kStatements[] = {
 };
 INSTANTIATE_TEST_SUITE_P(All, Statement, testing::ValuesIn(kStatements));
 
-TEST(Parser, CombineIsAfterUnlessSaid) {
+TEST(Parser, CombineIsAfterByDefault) {
   EXPECT_EQ(
       dumpOf(inBody("recv a from b combine op; combine a into b op;")),
       "collective c() {\n  recv a from b combine op after;\n  combine a into b op after;\n}\n");
@@ -306,11 +306,12 @@ TEST(Keywords, StatementsWinOverCalls) {
             inBody("  parent(x, y);\n  copy(x);\n  send(x) over node;"));
 }
 
-TEST(Keywords, ValuesAreNobodysName) {
+TEST(Keywords, ValuesCannotBeNames) {
   for (const char *value : {"true", "false", "none"})
     EXPECT_EQ(errorsOf(inBody(std::string("let ") + value + " = 1;")),
               std::vector<std::string>{std::string("2:5: expected a name after 'let', found '") +
-                                       value + "' ['" + value + "' is a value and nobody's name]"});
+                                       value + "' ['" + value +
+                                       "' is a value and cannot be a name]"});
 }
 
 } // namespace

@@ -57,7 +57,7 @@ TEST(Scanner, RefusesCommentsAndStringsWithoutEnd) {
   EXPECT_EQ(faultOf("\"\\"), "1:1: this string is never closed: '\"' is missing on its line");
 }
 
-TEST(Scanner, RefusesWhatIsNoText) {
+TEST(Scanner, RefusesBytesThatAreNoText) {
   EXPECT_EQ(faultOf(std::string_view("a\n b\0c", 6)), "2:3: NUL byte in the text");
   EXPECT_EQ(faultOf("a\x1b[31m"), "1:2: control character 0x1b in the text");
   EXPECT_EQ(faultOf("// \xC3("), "1:4: byte 0xc3 does not begin a UTF-8 character");

@@ -1,5 +1,5 @@
 // Joins: where many ops wait for many others, an op without work stands between them, and
-// nobody waits for more or for less than it did.
+// each op waits for exactly the same ops as before.
 #include "dependence/DagBuilder.h"
 
 #include <algorithm>
@@ -177,7 +177,7 @@ std::vector<std::vector<bool>> demandedBy(const std::vector<std::array<int64_t, 
   return order;
 }
 
-TEST(Join, NobodyWaitsForMoreOrLess) {
+TEST(Join, OpsWaitForNeitherMoreNorLess) {
   std::mt19937 random(11);
   size_t joins = 0;
   for (int round = 0; round < 60; ++round) {
@@ -221,8 +221,8 @@ TEST(Join, IsPartOfNoLabel) {
   EXPECT_EQ(deps[0], (Dep{OpId{rank.placeOf(last)}, DepKind::IRequires}));
 }
 
-/// Who waits for the start of a call waits for its ops that no other op of it precedes, whether
-/// by a join or not.
+/// A wait for the start of a call is one for its ops that no other op of it precedes, with a join
+/// or without.
 TEST(Join, WithinACallPrecedesItsOps) {
   Rank0 rank;
   OpRange call{rank.size(), 0};

@@ -73,7 +73,7 @@ TEST_F(Bind, opsThatTouchBuffersOfOtherRanks) {
             "op 0 touches bytes 0..16 of buffer 1, which has 0 on this rank");
 }
 
-TEST_F(Bind, sizesThatNobodyCanAddress) {
+TEST_F(Bind, sizesBeyondTheAddressSpace) {
   Schedule schedule = ringAllgather(1);
   EXPECT_NE(bind(schedule, {UINT64_MAX, {bound(x_), bound(y_)}, {}}), "");
   EXPECT_NE(bind(schedule, {uint64_t{1} << 57, {bound(x_), bound(y_)}, {}}), "");
@@ -256,7 +256,7 @@ Schedule copyAndAdd() {
   return b.schedule;
 }
 
-// The first places are spoilt: nobody looks there any more, and nobody writes there.
+// The first places are spoilt: no op reads or writes there any more.
 TEST_F(Bind, parametersThatMove) {
   constexpr size_t kBlock = 3;
   Ints x(100, -1), w(100, -1), y(100, -1);

@@ -56,7 +56,7 @@ protected:
     return test::runThreads(ranks, [&](Rank rank) {
       protocol::Worker worker(**world, rank, GetParam().options);
       std::string complaint = body(worker);
-      // Nobody unmaps what another still reads.
+      // No rank unmaps memory that another one still reads.
       Exchange last(worker, UINT32_MAX, 0);
       char word[2] = {};
       iovec out{&word[0], 1};
@@ -78,7 +78,7 @@ protected:
 class Halo {
 public:
   Halo(protocol::Worker &worker, uint32_t stream, uint32_t seed)
-      : lanes_(worker), exchange_(worker, 7, stream) {
+      : worker_(worker), exchange_(worker, 7, stream) {
     uint32_t ranks = worker.numRanks(), me = index(worker.rank());
     for (uint32_t peer = 0; peer < ranks; ++peer) {
       add(out_, length(seed, me, peer), peer, true, seed);
@@ -88,13 +88,13 @@ public:
   }
   ~Halo() {
     for (void *memory : shared_)
-      lanes_.release(memory);
+      worker_.release(memory);
   }
 
   void fill(uint32_t run) {
     for (Block &block : out_)
       for (uint64_t i = 0; i < block.bytes; ++i)
-        block.data[block.stride(i)] = value(index(lanes_.rank()), block.peer, run, i);
+        block.data[block.stride(i)] = value(index(worker_.rank()), block.peer, run, i);
     for (Block &block : in_)
       std::memset(block.data, 0xee, 2 * block.bytes);
   }
@@ -102,8 +102,8 @@ public:
   std::string check(uint32_t run) const {
     for (const Block &block : in_)
       for (uint64_t i = 0; i < block.bytes; ++i)
-        if (block.data[block.stride(i)] != value(block.peer, index(lanes_.rank()), run, i))
-          return "rank " + std::to_string(index(lanes_.rank())) + " has a wrong byte " +
+        if (block.data[block.stride(i)] != value(block.peer, index(worker_.rank()), run, i))
+          return "rank " + std::to_string(index(worker_.rank())) + " has a wrong byte " +
                  std::to_string(i) + " of " + std::to_string(block.bytes) + " from rank " +
                  std::to_string(block.peer) + " in run " + std::to_string(run);
     return {};
@@ -136,7 +136,7 @@ private:
     bool isShared = random() % 3 == 0;
     std::byte *data;
     if (isShared) {
-      data = static_cast<std::byte *>(lanes_.allocate(2 * bytes + 1));
+      data = static_cast<std::byte *>(worker_.allocate(2 * bytes + 1));
       shared_.push_back(data);
     } else {
       own_.push_back(std::make_unique<std::byte[]>(2 * bytes + 1));
@@ -156,7 +156,7 @@ private:
       exchange_.recv(Rank{peer}, pieces);
   }
 
-  protocol::Worker &lanes_;
+  protocol::Worker &worker_;
   Exchange exchange_;
   std::vector<Block> out_, in_;
   std::vector<std::unique_ptr<std::byte[]>> own_;
@@ -250,8 +250,8 @@ TEST_P(Exchanges, MoveWhileOthersAreWaitedFor) {
       "");
 }
 
-// Before it was progressed and after. What comes then is nobody's.
-TEST_P(Exchanges, AreGivenUp) {
+// Before it was progressed and after. Later messages match no receive.
+TEST_P(Exchanges, AreCanceled) {
   ASSERT_EQ(onRanks(2,
                     [&](protocol::Worker &worker) -> std::string {
                       Rank peer{1 - index(worker.rank())};
@@ -354,7 +354,7 @@ TEST_P(Exchanges, AreReadWhileTheyAreWritten) {
 }
 
 // One message that goes to several places, whose pieces are cut elsewhere.
-TEST_P(Exchanges, RepeatWhatIsReceived) {
+TEST_P(Exchanges, RepeatTheirReceives) {
   ASSERT_EQ(onRanks(2,
                     [&](protocol::Worker &worker) -> std::string {
                       Rank peer{1 - index(worker.rank())};
@@ -443,9 +443,9 @@ TEST_P(Exchanges, GoOnAfterLengthsThatDiffer) {
             "");
 }
 
-// One end of an edge has no bytes: the other one waits for nothing that will not come, and what
-// nobody wants stands in nobody's way.
-TEST_P(Exchanges, AnEndWithoutBytesHoldsNobodyUp) {
+// One end of an edge has no bytes: the other one gets an error instead of waiting for ever, and
+// messages without a receive delay no other message.
+TEST_P(Exchanges, AnEndWithoutBytesDelaysNoOtherRank) {
   constexpr uint32_t kAlone = 3000, kTogether = 9000;
   ASSERT_EQ(
       onRanks(2,
@@ -468,17 +468,17 @@ TEST_P(Exchanges, AnEndWithoutBytesHoldsNobodyUp) {
                     return "nothing came: '" + said(s) + "'";
                 }
                 if (Status s = (sends ? much : nothing).run(run++); s.ok() == sends)
-                  return "nobody wants much: '" + said(s) + "'";
+                  return "much without a receive: '" + said(s) + "'";
                 for (uint32_t i = 0; i < kAlone; ++i) { // rank 1 comes by
                   Status s = (sends ? some : nothing).run(run++);
                   if (!s)
-                    return "nobody wants some: '" + said(s) + "'";
+                    return "some without a receive: '" + said(s) + "'";
                   worker.progress();
                 }
                 for (uint32_t i = 0; i < kAlone; ++i) { // it goes as long as there is room
                   Status s = (sends ? some : nothing).run(run++);
                   if (!s && (!sends || s.kind() != ErrorKind::Truncated))
-                    return "nobody wants some: '" + said(s) + "'";
+                    return "some without a receive: '" + said(s) + "'";
                   if (!s)
                     break; // as all others would
                 }
@@ -489,7 +489,7 @@ TEST_P(Exchanges, AnEndWithoutBytesHoldsNobodyUp) {
 
 // Rank 0 has two runs in flight at all times: rank 1 nevertheless learns that the first one is over
 // there, and that nothing comes.
-TEST_P(Exchanges, EndsAreToldWhileOthersAreInFlight) {
+TEST_P(Exchanges, EndsAreReportedWhileOthersAreInFlight) {
   std::atomic<bool> isTold = false;
   ASSERT_EQ(onRanks(2,
                     [&](protocol::Worker &worker) -> std::string {

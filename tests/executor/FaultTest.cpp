@@ -1,4 +1,4 @@
-// Whatever goes wrong, every rank ends in bounded time with an error that says what.
+// For any fault, every rank ends in bounded time with an error that names it.
 #include "executor/Plan.h"
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
@@ -75,7 +75,7 @@ std::set<std::string> sharedMemoryLeft(const std::set<std::string> &before) {
 }
 
 // Any one message that fails makes all ranks fail with that reason, or none if it was
-// never sent; nobody hangs.
+// never sent; no rank hangs.
 TEST(Faults, oneFailedMessageEndsAllRanks) {
   constexpr uint32_t kRanks = 4;
   constexpr uint64_t kMessages = kRanks * (kRanks - 1) * 2; // per run
@@ -145,7 +145,7 @@ TEST(Faults, aDroppedRankEndsAllRanks) {
   }
 }
 
-// Rank 2 ends before it opens the plan; the others have a timeout that nobody awaits.
+// Rank 2 ends before it opens the plan; the others do not use up their timeout.
 TEST(Faults, aRankThatNeverOpensThePlanEndsAllRanks) {
   fake::World world(4);
   std::vector<std::string> ends(4);
@@ -168,7 +168,7 @@ TEST(Faults, aRankThatNeverOpensThePlanEndsAllRanks) {
 TEST(Faults, aTimeoutReachesAllRanks) {
   for (const TransportSetup &setup :
        {onFake("fake", {}), onShmThreads("shmThreads", {}), onShmProcesses("shm", {}),
-        onLanesThreads("lanesThreads", {}, {}), onLanesProcesses("lanes", {}, {})}) {
+        onLocalThreads("localThreads", {}, {}), onLocalProcesses("local", {}, {})}) {
     std::string ends = setup.run(4, [](Endpoint &endpoint) -> std::string {
       Ints x(1), y(4);
       LoadedImage image(ringAllgather(4));
@@ -207,7 +207,7 @@ TEST(Faults, aTimeoutReachesAllRanks) {
 // Wrong on one rank only; the others were told that the plan was open.
 TEST(Faults, aBadBindingOnOneRankEndsAllRanks) {
   for (const TransportSetup &setup :
-       {onFake("fake", {}), onShmProcesses("shm", {}), onLanesProcesses("lanes", {}, {})}) {
+       {onFake("fake", {}), onShmProcesses("shm", {}), onLocalProcesses("local", {}, {})}) {
     std::string ends = setup.run(3, [](Endpoint &endpoint) -> std::string {
       Ints x(4), y(12);
       if (endpoint.rank() == Rank{1})
@@ -259,7 +259,7 @@ void killOneOn(const Attach &attach, uint32_t numRanks, Rank victim, const RankB
 
 void killOne(uint32_t numRanks, Rank victim, const RankBody &body) {
   killOneOn({}, numRanks, victim, body);
-  killOneOn(overLanes({}), numRanks, victim, body);
+  killOneOn(overLocalEndpoints({}), numRanks, victim, body);
 }
 
 RankBody loopAndDie(Rank victim, size_t n) {

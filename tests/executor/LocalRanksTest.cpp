@@ -48,7 +48,7 @@ TEST(LocalRanks, largeResults) {
     EXPECT_EQ((*outcomes)[r].bytes, Bytes(1 << 21, static_cast<std::byte>(r)));
 }
 
-/// A rank that is stopped answers nobody; the others' failure ends it.
+/// A rank that is stopped answers no other rank; the others' failure ends it.
 TEST(LocalRanks, aStoppedRankIsNotWaitedForOnceOthersFailed) {
   LocalOptions options;
   options.numRanks = 3;
@@ -81,7 +81,7 @@ TEST(LocalRanks, theOthersHaveTimeToNotice) {
   EXPECT_EQ((*outcomes)[0].status.message(), "noticed");
 }
 
-TEST(LocalRanks, errorsAndExitsAreToldApart) {
+TEST(LocalRanks, errorsAndExitsAreDistinguished) {
   LocalOptions options;
   options.numRanks = 4;
   auto outcomes = runLocalRanks(options, [](Endpoint &endpoint) -> Result<Bytes> {
@@ -103,7 +103,7 @@ TEST(LocalRanks, errorsAndExitsAreToldApart) {
   EXPECT_EQ(firstFailure(*outcomes).message(), "rank 3 was killed by signal 15 (Terminated)");
 }
 
-TEST(LocalRanks, whoTakesTooLongIsKilled) {
+TEST(LocalRanks, aRankThatTakesTooLongIsKilled) {
   LocalOptions options;
   options.numRanks = 2;
   options.timeout = std::chrono::milliseconds(100);

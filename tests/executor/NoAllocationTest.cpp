@@ -89,7 +89,7 @@ TEST_P(NoAllocation, inRestarts) {
   free(malloc(1));
   ASSERT_EQ(allocations, before + 1) << "allocations are not counted";
   for (const TransportSetup &setup :
-       {onShmProcesses("shm", {}), onShmProcesses("tight", tightOptions(), tightLanes())})
+       {onShmProcesses("shm", {}), onShmProcesses("tight", tightOptions(), tightProtocol())})
     EXPECT_EQ(setup.run(3, [](Endpoint &endpoint) { return countRestarts(endpoint, GetParam()); }),
               "")
         << setup.name;

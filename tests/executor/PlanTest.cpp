@@ -198,7 +198,7 @@ TEST_P(Plans, messagesOfEveryWayToTravel) {
   });
 }
 
-// Ranks share a counter per rank; nobody leaves a barrier before all have entered it.
+// Ranks share a counter per rank; no rank leaves a barrier before all have entered it.
 TEST_P(Plans, disseminationBarrierSynchronizes) {
   auto *entered = static_cast<std::atomic<int> *>(
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -341,7 +341,7 @@ TEST_P(Plans, aFastRankDisturbsNoRunOfASlowOne) {
 }
 
 // Rank 0 waits for the plans in the order in which they were started, rank 1 in the
-// opposite order: whoever waits for one plan must move the others.
+// opposite order: a wait for one plan must move the others.
 TEST_P(Plans, severalPlansEndInAnyOrder) {
   run(2, [](Endpoint &endpoint) -> std::string {
     constexpr size_t kPlans = 4;

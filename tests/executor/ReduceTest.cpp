@@ -134,7 +134,7 @@ TEST(Reduce, sameRangeOnBothSides) {
   EXPECT_EQ(values, (std::vector<uint32_t>{2, 4, 6, 8, 10, 12, 14}));
 }
 
-TEST(Reduce, saysWhatIsNotDefined) {
+TEST(Reduce, refusesUndefinedPairs) {
   auto bitwise = findReduction(Reduction::Bxor, ElementType::F64, Side::After);
   ASSERT_FALSE(bitwise.ok());
   EXPECT_EQ(bitwise.message(), "no reduction bxor on f64");

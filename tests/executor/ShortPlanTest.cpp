@@ -184,7 +184,7 @@ struct ReceiveAndCombine {
   OpId receive;
 };
 
-TEST(CombiningReceives, combineWhatComesAsItComes) {
+TEST(CombiningReceives, combineDataAsItComes) {
   ReceiveAndCombine r;
   OpId combine = r.combine();
   Built built(r.b);
@@ -233,7 +233,7 @@ TEST(CombiningReceives, notIntoMemoryOfTheCaller) {
   EXPECT_EQ(CombiningReceives(built.view, built.steps).of(r.receive), nullptr);
 }
 
-TEST(CombiningReceives, notWhatSomebodyElseReads) {
+TEST(CombiningReceives, notWhereAnotherOpReads) {
   ReceiveAndCombine r;
   OpId combine = r.combine();
   r.b.copy(kMe, {r.b.block(r.z, 1)}, {r.b.block(r.b.buffer(BufferRole::Out, 1), 0)},
@@ -275,7 +275,7 @@ TEST(LocalPart, copiesPieceAfterPiece) {
   EXPECT_EQ(to, from);
 }
 
-TEST(LocalPart, whatOverlapsMovesAtOnce) {
+TEST(LocalPart, overlappingBytesMoveAtOnce) {
   std::vector<std::byte> bytes(100);
   for (size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = std::byte{static_cast<uint8_t>(i)};

@@ -124,7 +124,7 @@ TEST(Wavefront, firstReadyFirstPopped) {
 
 // Random DAGs, ops finished in random order, several runs: each op exactly once per run,
 // never before what it depends on.
-TEST(Wavefront, whatIsPutFirstStartsFirstInEveryRun) {
+TEST(Wavefront, opsPutFirstStartFirstInEveryRun) {
   Builder b(1);
   OpId before = b.calc(kMe, 0);
   b.calc(kMe, 0, {after(before)});

@@ -1,5 +1,5 @@
 // Any bytes as GOAL in binary, or, if they begin with '<', as MSCCL XML, or, if with 'A', as
-// the seed of someone who makes up an algorithm: they end in an error or in a schedule that
+// the seed of a random algorithm: they end in an error or in a schedule that
 // has an image; and what is written of that reads back.
 
 #include "tests/ir/Fuzz.h"

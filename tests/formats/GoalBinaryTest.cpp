@@ -208,7 +208,7 @@ TEST(GoalBinary, RefusesCycles) {
   auto set = [&](size_t place, uint32_t value) {
     std::memcpy(bytes.data() + place, &value, sizeof value);
   };
-  set(successors + 2 * 4, 0);    // l3 is released by nobody, l0 by l2
+  set(successors + 2 * 4, 0);    // l3 is released by no op, l0 by l2
   set(nodes, 1);                 // indegree of l0
   set(nodes + 3 * kNodeSize, 0); // of l3
   set(part + 8, 3);              // the first root
@@ -267,7 +267,7 @@ TEST(GoalBinary, SchedulesComeBackAsTheirGoal) {
   }
 }
 
-TEST(GoalBinary, RefusesWhatGoalCannotSay) {
+TEST(GoalBinary, RefusesOpsThatGoalLacks) {
   Schedule schedule = parse(readGoal("sample.goal"));
   Result<std::vector<std::byte>> bytes = encodeGoal(schedule);
   ASSERT_FALSE(bytes);

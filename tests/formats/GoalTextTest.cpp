@@ -49,7 +49,7 @@ TEST(GoalText, ReadsPingPong) {
   EXPECT_EQ(depsOf(s.ranks[0]), "1<0 ");
 }
 
-// Whoever reports on a plain file can name its lines.
+// Diagnostics of a plain file name its lines.
 TEST(GoalText, OpsStandWhereTheFileHasThem) {
   Schedule s = parseGoal("pingpong.goal");
   ASSERT_EQ(s.files.size(), 1u);
@@ -58,7 +58,7 @@ TEST(GoalText, OpsStandWhereTheFileHasThem) {
   EXPECT_EQ(s.ranks[1].ops[0].loc, (SourceLoc{10, 5, 0}));
 }
 
-TEST(GoalText, ReadsWhatTheGrammarLeavesOpen) {
+TEST(GoalText, ReadsFormsThatTheGrammarLeavesOpen) {
   Schedule s = parseGoal("loose.goal");
   ASSERT_EQ(s.numRanks(), 3u);
   const std::vector<Op> &ops = s.ranks[0].ops;
@@ -113,7 +113,7 @@ TEST(GoalText, SortingKeepsMatches) {
   EXPECT_EQ(difference(p.schedule, back.schedule), "");
 }
 
-TEST(GoalText, PrintsWhatItReads) {
+TEST(GoalText, RoundTrips) {
   Result<std::string> goal = printGoal(parseGoal("pingpong.goal"));
   ASSERT_TRUE(goal) << goal.message();
   EXPECT_EQ(*goal, "num_ranks 2\n"
@@ -168,7 +168,7 @@ TEST(GoalText, PrintsOurOps) {
       << *goal;
 }
 
-TEST(GoalText, RefusesWhatItCannotSay) {
+TEST(GoalText, RefusesOpsThatItLacks) {
   Result<std::string> copy = printGoal(parseBody("calc 1\ncopy from x into y\n"));
   ASSERT_FALSE(copy);
   EXPECT_EQ(copy.message(), "rank 0, op l1: GOAL cannot say a copy");

@@ -114,7 +114,7 @@ TEST(MscclExport, ReceivesSendOn) {
   EXPECT_EQ(fromSchedule(passed)->gpus[1].scratchChunks, 0u);
 }
 
-// Who looks at what came before it is reduced needs it as it came.
+// An op that reads what came before it is reduced needs it unreduced.
 TEST(MscclExport, ReceivesThatOthersWaitForAreNotFused) {
   EXPECT_EQ(stepsOf(pairOf("send to 1 from x\n", "temp t: i32[n]\nr: recv from 0 into y\n"
                                                  "d: copy from y into t\nd requires r\n"

@@ -89,7 +89,7 @@ TEST(MscclImport, BuffersAndPromises) {
             "ensures y[0..n] == x[n..2n]@0\nensures y[n..2n] == x[n..2n]@1\n");
 }
 
-TEST(MscclImport, RootsAreSaidOrSeen) {
+TEST(MscclImport, RootsAreStatedOrInferred) {
   Algorithm broadcast = pairOf(Collective::Broadcast);
   EXPECT_EQ(errorOf(broadcast), "broadcast has no single root: gpus that read their input: none");
   addBlock(broadcast, {stepOf(StepKind::Send, in(0), out(0))});
@@ -115,7 +115,7 @@ TEST(MscclImport, InPlaceBuffersShareStorage) {
   EXPECT_NE(rankText(scatter, 1).find("out y: i32[2n] aliases x[2n..4n]\n"), std::string::npos);
 }
 
-TEST(MscclImport, ElementsHaveTheTypeThatIsAskedFor) {
+TEST(MscclImport, ElementsHaveTheRequestedType) {
   Result<Schedule> schedule =
       toSchedule(pairOf(Collective::Allreduce), "test.xml", {.type = ElementType::F32});
   ASSERT_TRUE(schedule);
@@ -153,7 +153,7 @@ TEST(MscclImport, EachKindOfStep) {
             "l0: combine 4096b by sum i32 after from s[0..n] into y[n..2n]\n");
 }
 
-// A send is over for its threadblock when it has begun; who overwrites what it sends waits.
+// A send is over for its threadblock when it has begun; a step that overwrites its source waits.
 TEST(MscclImport, StepsFollowEachOther) {
   Algorithm algorithm = pairOf(Collective::Allreduce);
   addBlock(algorithm,
@@ -248,7 +248,7 @@ TEST(MscclImport, RefusesWaits) {
   EXPECT_EQ(errorOf(algorithm), "gpu 0, tb 0, step 0: waits for step 1 of tb 0, which has 1");
   step.waitStep = 0;
   EXPECT_EQ(errorOf(algorithm), "gpu 0, tb 0, step 0: waits for step 0 of tb 0, which has "
-                                "hasdep=\"0\" and tells nobody when it is over");
+                                "hasdep=\"0\" and signals no other threadblock");
   step.isAwaited = true;
   EXPECT_EQ(errorOf(algorithm),
             "gpu 0, tb 0, step 0: can never start: what it waits for waits for itself");

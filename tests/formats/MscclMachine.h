@@ -9,9 +9,9 @@
 namespace colldsl::msccl {
 
 /// Runs the algorithm: chunks are sums of entry values, a channel holds two of them, a
-/// step of several chunks moves one after the other, and who waits for a step looks at
-/// what its threadblock has told. Returns what is wrong: that nothing can go on, or a chunk that is
-/// not what the collective promises; empty if nothing is.
+/// step of several chunks moves one after the other, and a step that waits for another one reads
+/// the semaphore of its threadblock. Returns what is wrong: that nothing can go on, or a chunk that
+/// violates the postcondition of the collective; empty if nothing is.
 std::string runMachine(const Algorithm &algorithm, uint64_t seed);
 
 } // namespace colldsl::msccl

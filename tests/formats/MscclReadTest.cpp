@@ -88,7 +88,7 @@ TEST(MscclRead, ReadsAFile) {
   EXPECT_EQ(block.steps[3].loc, (SourceLoc{9, 7, 0}));
 }
 
-TEST(MscclRead, PrintsWhatItReads) {
+TEST(MscclRead, RoundTrips) {
   for (const char *name : {"ring-allreduce.xml", "direct-allgather.xml"}) {
     std::string xml = readInput(name);
     Result<Algorithm> algorithm = read(xml);
@@ -117,7 +117,7 @@ TEST(MscclRead, IdsMayComeInAnyOrder) {
   EXPECT_EQ(read->gpus[1].blocks[1].sendPeer, -1);
 }
 
-TEST(MscclRead, RefusesWhatIsNoXml) {
+TEST(MscclRead, RefusesBytesThatAreNoXml) {
   EXPECT_EQ(errorOf(""), "0:0: the file is no XML in UTF-8, which begins with '<'");
   EXPECT_EQ(errorOf("algo"), "0:0: the file is no XML in UTF-8, which begins with '<'");
   EXPECT_EQ(errorOf(std::string_view("<\0a\0", 4)),

@@ -90,7 +90,7 @@ TEST_F(GraphFileTest, AMetisGraphOfAsManyVerticesIsItself) {
   EXPECT_EQ(edges("g.graph", "2 0\n\n\n", 2), "");
 }
 
-TEST_F(GraphFileTest, AMatrixTellsWhoNeedsWhat) {
+TEST_F(GraphFileTest, AnEntryOfAMatrixIsAnEdge) {
   // Row 2 needs column 1: rank 0 sends to rank 1.
   EXPECT_EQ(edges("m", kGeneral + "% none\n3 3 3\n2 1\n2 2\n2 1\n", 3), "0>1*1 ");
   EXPECT_EQ(edges("m", kGeneral + "3 3 1\n2 1\n", 9), "0>1*1 ");
@@ -139,7 +139,7 @@ TEST_F(GraphFileTest, PartitionsAreBalancedAndAlwaysTheSame) {
   EXPECT_LE(volume, 4 * 32);
 }
 
-TEST_F(GraphFileTest, BadMatricesAreTold) {
+TEST_F(GraphFileTest, BadMatricesAreErrors) {
   EXPECT_EQ(errorOf("m.mtx", "1 1 1\n"),
             "m.mtx:1: expected '%%MatrixMarket matrix coordinate', found '1 1 1'");
   EXPECT_EQ(errorOf("m", "%%MatrixMarket matrix array real general\n"),
@@ -164,7 +164,7 @@ TEST_F(GraphFileTest, BadMatricesAreTold) {
             "m:3: expected 'row column value', found '2 1 x'");
 }
 
-TEST_F(GraphFileTest, BadGraphsAreTold) {
+TEST_F(GraphFileTest, BadGraphsAreErrors) {
   EXPECT_EQ(errorOf("g.graph", ""),
             "g.graph:1: expected 'vertices edges [format [weights]]', found the end of the file");
   EXPECT_EQ(errorOf("g.graph", "2 1\n2\n"),
@@ -181,7 +181,7 @@ TEST_F(GraphFileTest, BadGraphsAreTold) {
             "g.graph:1: expected a format of up to three digits 0 or 1, found '7'");
 }
 
-TEST_F(GraphFileTest, BadListsAndOtherThingsAreTold) {
+TEST_F(GraphFileTest, BadListsAndOtherFilesAreErrors) {
   EXPECT_EQ(errorOf("l", "0 1\n0\n"), "l:2: expected 'from to [weight]', found '0'");
   EXPECT_EQ(errorOf("l", "0 1 2 3\n"), "l:1: more than three numbers on a line");
   EXPECT_EQ(errorOf("l", "-1 1\n"), "l:1: ranks are 0..16777215");

@@ -23,10 +23,10 @@
 namespace colldsl::test {
 namespace {
 
-// Whoever is held back goes on after so many others, or when nothing comes for so long.
-constexpr uint32_t kMostFramesLate = 6;
+// A frame that is held back goes on after so many others, or when nothing comes for so long.
+constexpr uint32_t kMaxFramesLate = 6;
 constexpr int kQuietMs = 1;
-constexpr size_t kMostFrameBytes = 80 << 10; // what an interface splits by itself comes whole
+constexpr size_t kMaxFrameBytes = 80 << 10; // what an interface splits by itself comes whole
 
 struct Frame {
   size_t port = 0;              ///< where it came from
@@ -58,10 +58,10 @@ public:
   }
 
   [[noreturn]] void run() {
-    std::vector<std::byte> bytes(kMostFrameBytes);
+    std::vector<std::byte> bytes(kMaxFrameBytes);
     for (;;) {
       if (::poll(ports_.data(), ports_.size(), late_.empty() ? -1 : kQuietMs) == 0)
-        sendLate(kMostFramesLate);
+        sendLate(kMaxFramesLate);
       for (size_t i = 0; i < ports_.size(); ++i)
         while (true) {
           ssize_t size = recv(ports_[i].fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
@@ -95,7 +95,7 @@ private:
     if (happens(duplication_))
       send(frame);
     if (happens(reordering_)) {
-      frame.late = 1 + static_cast<uint32_t>(random_() % kMostFramesLate);
+      frame.late = 1 + static_cast<uint32_t>(random_() % kMaxFramesLate);
       late_.push_back(std::move(frame));
       return;
     }

@@ -1,11 +1,11 @@
 /* An MPI program that knows nothing of colldsl: neighbours and all ranks exchange numbers, round by
- * round, for so many seconds or until a call fails; who has failed waits for its end. */
+ * round, for so many seconds or until a call fails; a rank that has failed waits for its end. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { kMost = 20000 };
+enum { kMax = 20000 };
 
 static int rank, ranks;
 
@@ -28,7 +28,7 @@ static void expect(int is_right, const char *call) {
 }
 
 static void round_of(MPI_Comm ring, int round, int count, double begin) {
-  static int in[2 * kMost], out[2 * kMost];
+  static int in[2 * kMax], out[2 * kMax];
   int below = (rank + ranks - 1) % ranks, above = (rank + 1) % ranks, code;
   for (int i = 0; i < 2 * count; ++i)
     in[i] = rank + round + i;
@@ -43,7 +43,7 @@ static void round_of(MPI_Comm ring, int round, int count, double begin) {
 }
 
 int main(int argc, char **argv) {
-  const int sizes[] = {1, 100, 3000, kMost};
+  const int sizes[] = {1, 100, 3000, kMax};
   int periodic = 1;
   double begin, seconds = argc > 1 ? atof(argv[1]) : 1;
   MPI_Comm ring;

@@ -1,5 +1,5 @@
-/* Ranks that a launcher started sum up numbers: `sums RUNS`. Each says who it is and what was
- * chosen for it; one that fails says why and how long the call took, and ends with 3. */
+/* Ranks that a launcher started sum up numbers: `sums RUNS`. Each prints its rank and the chosen
+ * collective; one that fails prints why and how long the call took, and ends with 3. */
 #include "colldsl/colldsl.h"
 
 #include <stdio.h>

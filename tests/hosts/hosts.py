@@ -26,7 +26,7 @@ def ip(*words, check=True):
 
 
 def own_network():
-    """This script once more, in namespaces of its own of network and mounts: whatever ends it, nothing
+    """This script once more, in namespaces of its own of network and mounts: however it ends, nothing
     of what it makes is left."""
     if "HOSTS_OF_TEST" not in os.environ:
         if shutil.which("ip") is None:
@@ -98,7 +98,7 @@ class Hosts:
             ip("-n", host, "link", "set", name, "up")
 
     def listeners(self, i):
-        """Where somebody listens on host i: the last numbers of addresses."""
+        """The last numbers of the addresses with listening sockets on host i."""
         table = subprocess.run(["ip", "netns", "exec", self.names[i], "cat", "/proc/net/tcp"],
                                check=True, capture_output=True, text=True).stdout
         return {int(of[:2], 16) for of in re.findall(r": (\w{6})0A:\w{4} 0{8}:0{4} 0A", table)}
@@ -248,7 +248,7 @@ class Suite:
         expect(chosen == [chosen[0]] * ranks and "hierarchical" in chosen[0], said)
 
     def address_is_told(self, hosts):
-        """By a network that all are in; one where nobody is gives an error on all ranks."""
+        """By a network that all are in; one without any rank gives an error on all ranks."""
         said, code = self.run(hosts, 2, "allreduce_ring", COLLDSL_OFI_BIND="10.213.7.0/24")
         expect(code == 0 and "correct" in said, said)
         said, code = self.run(hosts, 2, "allreduce_ring", COLLDSL_OFI_BIND="10.214.0.0/16")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who includes whom: data flows one way through the folders.
+"""Checks the includes between folders: data flows one way through them.
 
 usage: includes.py ROOT
 """

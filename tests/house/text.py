@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what every file keeps to: length, spelling, no paths of somebody's machine.
+"""Checks what every file keeps to: length, spelling, no paths of one machine.
 
 usage: text.py ROOT
 """

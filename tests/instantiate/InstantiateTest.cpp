@@ -206,7 +206,7 @@ TEST(Instantiate, CallsThatNotAllMembersMakeAreRefused) {
       << schedule.message();
 }
 
-/// What a rank's ops are, and with whom they talk.
+/// The kinds and peers of a rank's ops.
 std::vector<std::array<uint64_t, 4>> opsOf(const Dag &dag) {
   std::vector<std::array<uint64_t, 4>> ops;
   for (const Op &op : dag.ops)
@@ -232,7 +232,7 @@ collective all_who_lead(in x: T[n], root: rank = 7) {
 )";
 
 // Groups and views of trees are kept from rank to rank: each rank is as it is alone.
-TEST(Instantiate, WhatIsKeptBetweenRanksChangesNothing) {
+TEST(Instantiate, CachesBetweenRanksChangeNothing) {
   constexpr uint32_t kRanks = 12;
   Source source(kGroups);
   Topology topology = *Topology::make("node:2 package:2 core:3 bind=scatter", kRanks);

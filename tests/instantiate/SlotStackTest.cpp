@@ -7,7 +7,7 @@ using namespace colldsl;
 
 namespace {
 
-TEST(SlotStack, WhatIsOnItDoesNotMove) {
+TEST(SlotStack, ItsElementsDoNotMove) {
   SlotStack<int> stack;
   std::vector<int *> pieces;
   std::vector<size_t> sizes;

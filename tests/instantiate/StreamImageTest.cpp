@@ -83,7 +83,7 @@ TEST(StreamImage, ThreadsMakeTheSameBytes) {
     EXPECT_EQ(stream(r, threads), bytes) << threads;
 }
 
-TEST(StreamImage, HasAContractOnlyIfAsked) {
+TEST(StreamImage, HasAContractOnlyOnRequest) {
   InstantiateRequest r = request("allreduce_ring", 3);
   r.contract = false;
   Bytes bytes = stream(r, 1);

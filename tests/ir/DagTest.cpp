@@ -30,7 +30,7 @@ TEST(Dag, AddKeepsListsPerOp) {
   Slice written = elements(b, 50, 65);
   Op copy;
   copy.kind = OpKind::Copy;
-  copy.sourceBegin = 77; // whatever stands there
+  copy.sourceBegin = 77; // is ignored
   copy.depCount = 5;
   OpId first = dag.add(copy, read, {&written, 1}, {});
   Dep deps[] = {{first, DepKind::IRequires}, {first, DepKind::Requires}};
@@ -55,7 +55,7 @@ TEST(DagDeathTest, AddTakesOlderOpsOnly) {
 }
 #endif
 
-TEST(Dag, PayloadIsWhatTravels) {
+TEST(Dag, PayloadIsTheBytesThatTravel) {
   Dag dag;
   Buffer buffer;
   buffer.endScale = 4;

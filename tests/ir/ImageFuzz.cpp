@@ -1,4 +1,4 @@
-// Images that pass the checksum: whatever the loader lets through must be safe to
+// Images that pass the checksum: all that the loader accepts must be safe to
 // walk over, decode to a schedule that encodes to the same bytes, and have a text
 // form that reads back.
 

@@ -78,7 +78,7 @@ TEST(Renumber, SendsToOneself) {
   EXPECT_EQ(idOf(s, 0, 0), 1u);
 }
 
-// Ends that met nobody must not begin to meet.
+// Unmatched ends must stay unmatched.
 TEST(Renumber, LonelyEndsStayLonely) {
   Schedule s = ofRanks(2);
   add(s, 0, OpKind::Send, 1, 10);
@@ -118,7 +118,7 @@ std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>> meetings(
   return met;
 }
 
-TEST(Renumber, KeepsWhoMeetsWhom) {
+TEST(Renumber, KeepsThePairsOfEnds) {
   std::mt19937_64 dice(3);
   for (int round = 0; round < 50; ++round) {
     Schedule s = ofRanks(4);

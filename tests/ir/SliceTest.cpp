@@ -124,7 +124,7 @@ TEST(Bounds, FieldsMustMakeSense) {
   EXPECT_TRUE(checkSlice(block, two, 1).ok());
 }
 
-TEST(Bounds, RefusesWhatCannotBeAddressed) {
+TEST(Bounds, RefusesBytesBeyondTheAddressSpace) {
   expectRefused(checkSlice(slice(0, 0, INT64_MAX, 0), blockOf(4), UINT64_MAX), "too far out");
   expectRefused(checkBuffer(blockOf(INT64_MAX), 2), "too large at n = 2");
   expectRefused(checkBuffer(blockOf(-1), 2), "begins at element 0 and ends before it, at -2");

@@ -206,7 +206,7 @@ const char kSubject[] = "the collectives that are not of neighbours with single 
 const std::vector<Group> &groups() {
   using enum Collective;
   static const std::vector<Group> all = {
-      {"barrier", "nobody leaves before all have come", runFamily<Barrier>},
+      {"barrier", "no rank leaves before all have come", runFamily<Barrier>},
       {"bcast", "every root", runFamily<Bcast>},
       {"gather", "every root, also with counts and displacements", runFamily<Gather, Gatherv>},
       {"scatter", "every root, also with counts and displacements", runFamily<Scatter, Scatterv>},

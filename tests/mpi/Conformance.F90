@@ -1,17 +1,17 @@
-! A few collectives, of neighbours and of all, through one of the three ways into an MPI from Fortran: DOOR_MPI_F08,
-! DOOR_USE_MPI or DOOR_MPIF_H. On a ring without an end each rank gets what its neighbours sent:
+! A few collectives, of neighbours and of all, through one of the three ways into an MPI from Fortran: BINDING_MPI_F08,
+! BINDING_USE_MPI or BINDING_MPIF_H. On a ring without an end each rank gets what its neighbours sent:
 ! a rank's two blocks are 10 * rank + 1 for the one before and 10 * rank + 2 for the one behind.
-#ifdef DOOR_MPI_F08
+#ifdef BINDING_MPI_F08
 #define HANDLE(kind) type(kind)
 #else
 #define HANDLE(kind) integer
 #endif
 
 program conformance
-#if defined(DOOR_MPI_F08)
+#if defined(BINDING_MPI_F08)
   use mpi_f08
   implicit none
-#elif defined(DOOR_USE_MPI)
+#elif defined(BINDING_USE_MPI)
   use mpi
   implicit none
 #else
@@ -177,7 +177,7 @@ contains
 #endif
 
   ! Of two ranks' numbers those of the one behind: not commutative.
-#ifdef DOOR_MPI_F08
+#ifdef BINDING_MPI_F08
   subroutine take_last(in, inout, length, datatype)
     use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
     type(c_ptr), value :: in, inout

@@ -133,7 +133,7 @@ void expectUnpacks(std::mt19937 &random, const TypeLayout &layout, MPI_Datatype 
 }
 
 TEST(Datatype, RandomTypesAreAsMpiPacksThem) {
-  constexpr int kTypes = 20000, kDeepest = 4, kMostBytes = 1 << 16;
+  constexpr int kTypes = 20000, kDeepest = 4, kMaxBytes = 1 << 16;
   std::mt19937 random(1);
   int received = 0;
   for (int i = 0; i < kTypes && !HasFailure(); ++i) {
@@ -142,7 +142,7 @@ TEST(Datatype, RandomTypesAreAsMpiPacksThem) {
     Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(type.get());
     ASSERT_TRUE(layout) << layout.message();
     int count = 1 + random() % 3;
-    if ((*layout)->size * count > kMostBytes || !mpiIsRight(**layout, count, type.text()))
+    if ((*layout)->size * count > kMaxBytes || !mpiIsRight(**layout, count, type.text()))
       continue;
     expectPacks(random, **layout, type.get(), count);
     if (!canBeReceived(**layout, count))
@@ -209,7 +209,7 @@ TEST(Datatype, MembersThatAreTheSameTypeAreLookedAtOnce) {
 
 #endif
 
-TEST(Datatype, IsKnownOnceItWasAskedFor) {
+TEST(Datatype, IsKnownAfterTheFirstRequest) {
   MPI_Datatype type;
   MPI_Type_contiguous(3, MPI_FLOAT, &type);
   EXPECT_EQ(knownLayoutOf(type), nullptr);

@@ -123,7 +123,7 @@ int neighborAlltoall(Form form, Blocks &b, int count, int received, MPI_Comm com
 struct Row {
   const char *name;
   Call call;
-  bool isOnlyMine; ///< nobody but the rank whose count is wrong notices
+  bool isOnlyMine; ///< only the rank whose count is wrong notices
 };
 constexpr Row kRows[] = {{"alltoallv", alltoallv, false},
                          {"bcast", bcast, false},
@@ -134,7 +134,7 @@ constexpr Row kRows[] = {{"alltoallv", alltoallv, false},
 TEST(Errors, ACommunicatorServesAgainAfterATruncation) {
   Ring ring;
   if (ring.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   for (const Row &row : kRows)
     for (int count : {2, 1000, 100000})
       for (Form form : kForms)
@@ -161,7 +161,7 @@ TEST(Errors, ACommunicatorServesAgainAfterATruncation) {
 TEST(Errors, ThousandsOfFailedRunsLeaveNothingBehind) {
   Ring ring;
   if (ring.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   Blocks blocks(ring.ranks, 4);
   for (int round = 0; round < 3000; ++round) {
     int code = bcast(Form::Blocking, blocks, 4, ring.rank == 1 ? 3 : 4, ring.comm);
@@ -186,9 +186,10 @@ TEST(Errors, BuffersThatOverlapAreRefused) {
   }
 }
 
-// From rank 0 to rank 1; all other edges have their bytes. Whoever waits for what never comes, or
-// for somebody to take what nobody wants, is told once the other one has ended its call.
-TEST(Errors, AnEndWithoutBytesHoldsNobodyUp) {
+// From rank 0 to rank 1; all other edges have their bytes. A rank that waits for a message that
+// never comes, or for a receive of a message without one, gets the error once the other rank has
+// ended its call.
+TEST(Errors, AnEndWithoutBytesDelaysNoOtherRank) {
   Ring ring;
   if (ring.ranks < 3)
     GTEST_SKIP() << "there would be two edges from rank 0 to rank 1";
@@ -206,16 +207,16 @@ TEST(Errors, AnEndWithoutBytesHoldsNobodyUp) {
     EXPECT_EQ(exchange(4, kMany, 0), ring.rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
     EXPECT_EQ(exchange(4, 4, 4), MPI_SUCCESS);
   }
-  for (int round = 0; round < 1000; ++round) // told to nobody, and in nobody's way
+  for (int round = 0; round < 1000; ++round) // without an error, and delaying no other rank
     ASSERT_EQ(exchange(4, 1, 0), MPI_SUCCESS);
   EXPECT_EQ(exchange(4, 4, 4), MPI_SUCCESS);
 }
 
-// Whoever has bytes for a rank that has none, or waits for some, is told; the others may be.
-TEST(Errors, ARankWithoutBytesHoldsNobodyUpInACollective) {
+// A rank that has bytes for a rank that has none, or waits for some, gets an error; others may.
+TEST(Errors, ARankWithoutBytesDelaysNoRankInACollective) {
   Ring ring;
   if (ring.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   for (int count : {4, 100000})
     for (Form form : kForms) {
       SCOPED_TRACE(testing::Message() << count << " ints, form " << static_cast<int>(form));
@@ -234,10 +235,10 @@ TEST(Errors, ARankWithoutBytesHoldsNobodyUpInACollective) {
 }
 
 // Late is not over. Longer than it takes to ask.
-TEST(Errors, WhoIsLateIsWaitedFor) {
+TEST(Errors, ALateRankIsWaitedFor) {
   Ring ring;
   if (ring.ranks == 1)
-    GTEST_SKIP() << "a rank alone waits for nobody";
+    GTEST_SKIP() << "a single rank waits for no other";
   Blocks blocks(std::max(ring.ranks, 2), 100000);
   for (int count : {4, 100000}) {
     for (int late = 0; late < 2; ++late) {
@@ -291,7 +292,7 @@ void countMisled(MPI_Comm *, int *, ...) { ++misled; }
 TEST(Errors, OfFreedCommunicatorsGoToTheirHandlers) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   MPI_Errhandler notes, wrong;
   MPI_Comm_create_errhandler(noteError, &notes);
   MPI_Comm_create_errhandler(countMisled, &wrong);
@@ -324,7 +325,7 @@ TEST(Errors, OfFreedCommunicatorsGoToTheirHandlers) {
 TEST(Errors, OtherCallsUnderWayGoOn) {
   Ring ring;
   if (ring.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   Blocks wrong(ring.ranks, 4), right(ring.ranks, 4);
   MPI_Request requests[3];
   int sum[3] = {};
@@ -350,7 +351,7 @@ MPI_Request makePersistent(Blocks &b, int count, int received, MPI_Comm comm) {
 TEST(Errors, APersistentCallFailsRunByRun) {
   Ring ring;
   if (ring.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   Blocks blocks(2, 1000);
   MPI_Request request = makePersistent(blocks, 1000, ring.rank == 1 ? 999 : 1000, ring.comm);
   for (int run = 0; run < 3; ++run) {
@@ -368,7 +369,7 @@ void expectDeath(const char *what, int code, std::chrono::steady_clock::time_poi
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << what;
 }
 
-// The last rank says nothing any more. Whoever waits for it is told, each time.
+// The last rank sends nothing any more. A rank that waits for it gets the error, each time.
 TEST(Errors, ZACallWithADeadRankFailsEachTime) {
   Ring ring;
   if (ring.ranks == 1)
@@ -377,7 +378,7 @@ TEST(Errors, ZACallWithADeadRankFailsEachTime) {
   Blocks blocks(std::max(ring.ranks, 2), 4);
   EXPECT_EQ(neighborAlltoall(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
   EXPECT_EQ(alltoall(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
-  real::Barrier(MPI_COMM_WORLD); // nobody is in the middle of a call
+  real::Barrier(MPI_COMM_WORLD); // no rank is in the middle of a call
   int last = ring.ranks - 1;
   if (ring.rank == last || Job::current()->remote())
     return; // what other nodes are told is tried with hosts

@@ -1,6 +1,5 @@
-// Info keys of neighbourhood communicators: who must give them, what is answered, what comes of
-// promises that are kept, broken and not given. Linked with the entries themselves.
-#include "mpi/ServedComm.h"
+// Info keys of neighbourhood communicators: which ranks must give them, the answers of get_info,
+// the effect of promises that are kept, broken and not given. Linked with the entries themselves.
 
 #include <algorithm>
 #include <cstdint>
@@ -87,7 +86,7 @@ TEST(Info, KeysThatAllRanksGiveAreAnswered) {
 TEST(Info, AKeyThatOneRankDoesNotGiveDoesNotHold) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   for (int one = 0; one < world.ranks; ++one) {
     bool isOne = world.rank == one;
     MPI_Comm ring = isOne ? makeRing({{kExact, "true"}}) : makeRing({{kStatic, "true"}});
@@ -100,7 +99,7 @@ TEST(Info, AKeyThatOneRankDoesNotGiveDoesNotHold) {
   }
 }
 
-TEST(Info, OtherValuesSayNothing) {
+TEST(Info, OtherValuesHaveNoEffect) {
   MPI_Comm ring = makeRing({{kStatic, "yes"}, {kExact, "true"}, {kStrict, "true indeed"}});
   EXPECT_EQ(answers(ring), "false true false");
   for (const char *value : {"no", "TRUE", "0", "truely", "false but only on some weekdays"}) {
@@ -110,7 +109,7 @@ TEST(Info, OtherValuesSayNothing) {
   MPI_Comm_free(&ring);
 }
 
-TEST(Info, DuplicatesPromiseWhatTheyAreToldAlone) {
+TEST(Info, DuplicatesHaveTheirOwnHints) {
   MPI_Comm ring = makeRing({{kStatic, "true"}}), copy;
   MPI_Comm_dup(ring, &copy);
   EXPECT_EQ(answers(copy), "false false false");
@@ -133,7 +132,7 @@ std::string answerInTheEnd(MPI_Comm comm, const char *key, const char *expected)
 }
 
 // Between the call and its end the others do something else, so it must not wait for them.
-TEST(Info, DuplicatesUnderWayPromiseWhatTheyAreTold) {
+TEST(Info, PendingDuplicatesHaveTheirOwnHints) {
   World world;
   MPI_Comm ring = makeRing({{kStatic, "true"}}), copy;
   for (int i = 0; i < 5; ++i) {
@@ -146,7 +145,7 @@ TEST(Info, DuplicatesUnderWayPromiseWhatTheyAreTold) {
     if (next != 0)
       MPI_Send(&word, 1, MPI_INT, next, 9, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (i % 2) { // else freed before anybody asks
+    if (i % 2) { // else freed before any query
       EXPECT_EQ(answerInTheEnd(copy, kStrict, "true"), "true");
       EXPECT_EQ(answer(copy, kExact), world.ranks == 1 ? "true" : "false");
     }
@@ -362,7 +361,7 @@ TEST(Info, APromiseThatIsKeptGivesRightResults) {
     }
 }
 
-// What one rank does alone at some call is seen, whatever the others do.
+// A change that one rank makes alone at some call is seen, whatever calls the others make.
 TEST(Info, WithoutPromisesEachCallIsLookedAt) {
   World world;
   for (unsigned seed = 0; seed < 6; ++seed) {
@@ -431,11 +430,11 @@ TEST(Info, ListsThatAreRewrittenAgainstThePromiseAreThoseOfTheFirstCall) {
   MPI_Comm_free(&ring);
 }
 
-// By whoever receives them, as without promises; the calls behind it are served.
+// The receiving rank gets the error, as without promises; the calls behind it are served.
 TEST(Info, SizesThatDifferAgainstThePromiseAreAnError) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   MPI_Comm ring = makeRing(kAll);
   bool isHit = (world.rank + 1) % world.ranks == 0 || world.rank == 1;
   for (int block : {1, 1000, 20000}) {

@@ -91,7 +91,7 @@ TEST(Life, CommunicatorsThatGoEndTheCollectivesOfAllFirst) {
 }
 
 // Nonblocking calls, too, which never make a communicator known.
-TEST(Life, WhatMpiMadeItselfIsServedFromTheStart) {
+TEST(Life, CommunicatorsOfMpiItselfAreServedFromTheStart) {
   for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     ASSERT_NE(ServedComm::of(comm), nullptr);
     EXPECT_TRUE(ServedComm::of(comm)->serves(CallKind::Allreduce));
@@ -161,7 +161,7 @@ int classOf(int code) {
 TEST(Life, CountsThatDifferAreAnErrorOfBothForms) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   MPI_Comm ring = makeRing();
   for (int count : {2, 1000, 200000}) {
     std::vector<int> sent(2 * count), got(2 * count);
@@ -183,10 +183,10 @@ TEST(Life, CountsThatDifferAreAnErrorOfBothForms) {
 int told = MPI_SUCCESS;
 void onError(MPI_Comm *, int *code, ...) { told = *code; }
 
-TEST(Life, TheProgramsErrorHandlerIsTold) {
+TEST(Life, TheProgramsErrorHandlerIsCalled) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to differ from";
+    GTEST_SKIP() << "a single rank cannot differ from another";
   MPI_Comm ring = makeRing();
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(onError, &handler);
@@ -217,7 +217,7 @@ TEST(Life, ACommunicatorWithoutATopologyIsTheMpisToRefuse) {
 TEST(Life, InterCommunicatorsAreNotKnownAndMergedOnesServed) {
   World world;
   if (world.ranks == 1)
-    GTEST_SKIP() << "a rank alone has nobody to be apart from";
+    GTEST_SKIP() << "a single rank cannot be apart from another";
   bool isFirst = world.rank == 0;
   MPI_Comm half, both, merged, ring;
   MPI_Comm_split(MPI_COMM_WORLD, isFirst, world.rank, &half);
@@ -234,7 +234,7 @@ TEST(Life, InterCommunicatorsAreNotKnownAndMergedOnesServed) {
     MPI_Comm_free(comm);
 }
 
-TEST(Life, AForkedChildThatEndsDisturbsNobody) {
+TEST(Life, TheEndOfAForkedChildDisturbsNoRank) {
   MPI_Comm ring = makeRing();
   Halo halo(4);
   MPI_Request request = halo.start(ring);
@@ -289,7 +289,7 @@ MPI_Datatype makeThird() {
 }
 
 // The others contribute once rank 0 has freed both. Types made meanwhile may get a freed handle.
-TEST(Life, ReductionsKeepWhatTheProgramFrees) {
+TEST(Life, ReductionsKeepFreedOperators) {
   World world;
   MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, onTypeDelete, &extraKey, nullptr);
   typesDeleted = 0;

@@ -1,5 +1,5 @@
 // All ways in which a program makes communicators of one on which collectives were served: each has
-// its own ranks and its own messages, whatever attributes an MPI copies. Linked with the entries
+// its own ranks and its own messages, whichever attributes an MPI copies. Linked with the entries
 // themselves.
 #include "mpi/ServedComm.h"
 
@@ -50,7 +50,7 @@ MPI_Comm createEven(MPI_Comm old) {
   return made;
 }
 
-// Not of the others, who do not call.
+// The group excludes the other ranks, which do not call.
 MPI_Comm createGroup(MPI_Comm old) {
   if (sizeOf(old) == 1) // the first group has a rank
     return createEven(old);
@@ -246,7 +246,7 @@ TEST(Making, ManyLiveAtOnce) {
 }
 
 // What an attribute says is not believed of a communicator of other ranks.
-TEST(Making, APartIsNoDuplicateWhateverItsAttributesSay) {
+TEST(Making, APartIsNoDuplicateInSpiteOfItsAttributes) {
   if (sizeOf(MPI_COMM_WORLD) < 2)
     GTEST_SKIP() << "one rank has no part";
   MPI_Comm part = createGroup(MPI_COMM_WORLD);

@@ -35,7 +35,7 @@ CollectiveArguments Meeting::arguments() const {
   return all;
 }
 
-// Who comes late shows who does not wait.
+// A late rank shows which ranks do not wait.
 MPI_Request Meeting::start() {
   if (local_.oneIn(3))
     usleep(local_.below(2000));

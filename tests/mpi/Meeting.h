@@ -1,4 +1,4 @@
-/// A barrier: nobody leaves before all have come.
+/// A barrier: no rank leaves before all have come.
 #pragma once
 
 #include "tests/mpi/Deal.h"

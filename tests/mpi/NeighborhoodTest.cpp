@@ -27,12 +27,12 @@ using Lists = std::vector<std::vector<int>>;
 
 /// Peers and slots of one rank's edges, in their order.
 struct Flat {
-  static constexpr int kMost = 64;
+  static constexpr int kMax = 64;
   int numOut = 0, numIn = 0;
-  std::array<Edge, kMost> out{}, in{};
+  std::array<Edge, kMax> out{}, in{};
 
   explicit Flat(const Neighborhood &n) : numOut(n.out.size()), numIn(n.in.size()) {
-    EXPECT_LE(std::max(numOut, numIn), kMost);
+    EXPECT_LE(std::max(numOut, numIn), kMax);
     std::copy(n.out.begin(), n.out.end(), out.begin());
     std::copy(n.in.begin(), n.in.end(), in.begin());
   }

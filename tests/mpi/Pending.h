@@ -39,11 +39,11 @@ public:
   static std::unique_ptr<Pending> make(PendingKind kind, Roles roles, int count);
   virtual ~Pending() = default;
 
-  /// At the origin: begins it, and waits for nobody.
+  /// At the origin: begins it, without a wait.
   virtual void begin() = 0;
   /// At the partner: its side, from beginning to end.
   virtual void answer() = 0;
-  /// At ranks that are neither: their part, which waits for nobody.
+  /// At ranks that are neither: their part, without a wait.
   virtual void stand() {}
   /// After all requests are complete, at origin and partner.
   virtual void check(Report &report) const = 0;

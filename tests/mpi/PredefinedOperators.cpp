@@ -1,5 +1,5 @@
 // All operators of MPI on types of C. Numbers are small and whole, so that sums and products have
-// one result, whatever the order.
+// one result in any order.
 #include "tests/mpi/Operators.h"
 
 #include <algorithm>

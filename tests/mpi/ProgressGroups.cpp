@@ -43,7 +43,7 @@ constexpr int kNumWaits = static_cast<int>(std::size(kWaits));
 
 constexpr int kCounts[] = {2, 1000, 16 << 10, 300 << 10};
 
-/// Every rank is a neighbour of every rank, so that nobody is done before all have come.
+/// Every rank is a neighbour of every rank, so that no rank is done before all have come.
 MPI_Comm makeFullGraph(int size) {
   std::vector<int> all;
   for (int r = 0; r < size; ++r)
@@ -163,7 +163,7 @@ void runWait(Wait wait, PendingKind kind, Pending::Roles roles, int count, MPI_C
     pending->check(report);
 }
 
-// One rank has nobody to wait for.
+// A single rank has no other one to wait for.
 template <PendingKind kind> bool runKind(Case &c) {
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -107,7 +107,7 @@ void Reduction::combine(std::vector<std::vector<std::byte>> &contributions) {
   expect(result);
 }
 
-// What is behind the result of a scattered one in place, and an exscan's on rank 0, is nobody's.
+// Bytes behind the result of a scattered one in place, and an exscan's on rank 0, are undefined.
 void Reduction::expect(const std::byte *result) {
   if (result)
     operator_->put(result, mine_, expected_.data() + recv_.base);

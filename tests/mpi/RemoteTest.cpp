@@ -20,7 +20,7 @@ using protocol::CompletionCounter;
 constexpr Rank kThere{1}, kHere{0};
 constexpr uint32_t kContext = 1, kStream = RemoteRanks::kPlansOf | 2;
 constexpr uint32_t kMessageBytes = 4;
-constexpr uint32_t kMostAhead = (1 << 20) / (kMessageBytes + network::kUnitsPerMessage);
+constexpr uint32_t kMaxAhead = (1 << 20) / (kMessageBytes + network::kUnitsPerMessage);
 
 enum class Way : uint8_t { Mpi, Network };
 
@@ -39,7 +39,7 @@ protected:
     EXPECT_TRUE(worker.connect(kThere) && worker.connect(kHere));
   }
 
-  // Whatever became of its messages, nothing is left of them.
+  // However its messages ended, nothing is left of them.
   void TearDown() override {
     if (ranks->status() && !keepsSomething) {
       meet();
@@ -94,7 +94,7 @@ protected:
   void recv(Rank peer, End &end) { worker.receivesFrom(peer).recv(end.message); }
 
   /// As a plan does whose run failed.
-  void giveUp(const End &end) {
+  void cancel(const End &end) {
     worker.cancel(counter);
     worker.discard(end.message.tag);
     counter = {};
@@ -155,8 +155,8 @@ TEST_P(RemoteOf, whateverTheOrder) {
     EXPECT_EQ(ends[m].packed().front(), m);
 }
 
-TEST_P(RemoteOf, whoRunsAheadIsHeldBack) {
-  constexpr uint32_t kMany = 3 * kMostAhead;
+TEST_P(RemoteOf, aSenderThatIsAheadIsHeldBack) {
+  constexpr uint32_t kMany = 3 * kMaxAhead;
   std::deque<End> ends;
   for (uint32_t m = 0; m < kMany; ++m)
     ends.emplace_back(kMessageBytes, 1, m, counter).fill(sends() ? uint8_t(m) : 0);
@@ -164,7 +164,7 @@ TEST_P(RemoteOf, whoRunsAheadIsHeldBack) {
     for (End &end : ends)
       post(end);
     meet();
-    EXPECT_GE(counter.outstanding, kMany - kMostAhead);
+    EXPECT_GE(counter.outstanding, kMany - kMaxAhead);
   } else {
     meet();
     for (End &end : ends)
@@ -199,7 +199,7 @@ TEST_P(RemoteOf, lengthsThatDifferAreTheReceiversToTell) {
 }
 
 // After an early RTR for another length, too.
-TEST_P(RemoteOf, lengthsThatDifferFromTheReceiverWhoIsFirst) {
+TEST_P(RemoteOf, lengthsThatDifferFromAnEarlyReceiver) {
   keepsSomething = true; // an early RTR that came too late stays until its run is over
   uint32_t number = 0;
   for (uint64_t size : {uint64_t{8}, uint64_t{50000}, uint64_t{200000}}) {
@@ -251,7 +251,7 @@ TEST_P(RemoteOf, anEarlyRtrTakesThePlaceOfARequest) {
 }
 
 // Before the message is here, and when the bytes are asked for already.
-TEST_P(RemoteOf, memoryOfWhatIsGivenUpIsLeftAlone) {
+TEST_P(RemoteOf, memoryOfCanceledMessagesIsLeftAlone) {
   uint32_t number = 0;
   for (bool isAsked : {false, true})
     for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
@@ -267,10 +267,10 @@ TEST_P(RemoteOf, memoryOfWhatIsGivenUpIsLeftAlone) {
       } else {
         post(end);
         if (!isAsked)
-          giveUp(end);
+          cancel(end);
         meet();
         if (isAsked)
-          giveUp(end);
+          cancel(end);
       }
       meet();
       if (!sends() && !isAsked) {
@@ -283,16 +283,16 @@ TEST_P(RemoteOf, memoryOfWhatIsGivenUpIsLeftAlone) {
 }
 
 // The sender has given it up when its bytes are asked for. Then the receiver gives it up, too.
-TEST_P(RemoteOf, bytesThatAreGivenUpAreNotWaitedFor) {
+TEST_P(RemoteOf, bytesOfCanceledMessagesAreNotAwaited) {
   End end(100000, 1, 50, counter), next(8, 1, 51, counter);
   post(end);
   if (sends()) {
-    giveUp(end);
+    cancel(end);
     meet();
   } else {
     meet();
     auto begin = std::chrono::steady_clock::now();
-    giveUp(end);
+    cancel(end);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
   }
   post(next);
@@ -313,7 +313,7 @@ TEST_P(RemoteOf, earlyRtrsAreCanceledBeforeMemoryIsUsedAgain) {
   } else {
     post(end);
     meet();
-    giveUp(end);
+    cancel(end);
     std::fill(end.bytes.begin(), end.bytes.end(), 0xdd);
   }
   meet();
@@ -333,7 +333,7 @@ TEST_P(RemoteOf, nothingIsKeptOfCancelledReceives) {
     End end(8, 1, run, counter);
     progress.begin(run);
     post(end);
-    giveUp(end);
+    cancel(end);
     progress.end(run);
     ASSERT_EQ(worker.numOpen(), 0u);
   }
@@ -350,13 +350,13 @@ TEST_P(RemoteOf, requestsOfRunsThatFailedAreRefused) {
   meet();
   if (sends()) {
     post(end);
-    giveUp(end);
+    cancel(end);
     worker.report(end.message.tag, {Rank{0}, kNoOp, "out of luck"}, std::array{kThere});
   }
   meet();
 }
 
-TEST_P(RemoteOf, failuresAreToldOncePerRun) {
+TEST_P(RemoteOf, failuresAreReportedOncePerRun) {
   Tag run{kContext, kStream, 3, 0}, other{kContext, kStream + 1, 3, 0};
   if (sends())
     worker.report(run, {kHere, kNoOp, "out of luck"}, std::array{kThere});
@@ -371,7 +371,7 @@ TEST_P(RemoteOf, failuresAreToldOncePerRun) {
 
 // A rank may be as many runs behind as windows have room for.
 TEST_P(RemoteOf, failuresAreKeptAsLongAsARankMayBeBehind) {
-  constexpr uint32_t kLast = kMostAhead;
+  constexpr uint32_t kLast = kMaxAhead;
   if (sends())
     for (uint32_t run = 0; run <= kLast; ++run)
       worker.report({kContext, kStream, run, 0}, {kHere, kNoOp, "out of luck"}, std::array{kThere});
@@ -409,7 +409,7 @@ TEST_P(RemoteOf, aDiscardedRunIsThatOfOneStream) {
 
 // Rank 0 has a message for rank 1, or wants one, which has none at its end. As long as that has not
 // ended its run it may be late.
-TEST_P(RemoteOf, whoWaitsInVainIsTold) {
+TEST_P(RemoteOf, aRankThatWaitsInVainGetsTheError) {
   uint32_t run = 0;
   protocol::RankGroup group{kContext, {kHere, kThere}, Rank{static_cast<uint32_t>(rank)}};
   group.runs = {kStream, &run};
@@ -484,7 +484,7 @@ TEST_P(RemoteOf, aProbeEndsNoOtherMessage) {
 }
 
 // A message that is here in time is none that is missing.
-TEST_P(RemoteOf, whatHasArrivedIsMatched) {
+TEST_P(RemoteOf, arrivedMessagesAreMatched) {
   for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
     End end(size, 1, 30, counter);
     post(end);
@@ -496,8 +496,8 @@ TEST_P(RemoteOf, whatHasArrivedIsMatched) {
 }
 
 // Else a receiver that never looks would hold its sender up once a window is full.
-TEST_P(RemoteOf, whatIsOverIsThrownAwayOnceMuchHasGathered) {
-  constexpr uint32_t kAtOnce = kMostAhead / 2;
+TEST_P(RemoteOf, endedRunsAreDiscardedOnceManyHaveGathered) {
+  constexpr uint32_t kAtOnce = kMaxAhead / 2;
   keepsSomething = true;
   constexpr uint32_t kOther = 1u << 30;
   protocol::RunProgress progress(Job::current()->worker().progressTable(),
@@ -523,8 +523,8 @@ TEST_P(RemoteOf, whatIsOverIsThrownAwayOnceMuchHasGathered) {
 
 class RemoteOverANetwork : public RemoteOf {};
 
-// Whoever tells it never looks again, and what was said before fills all there is.
-TEST_P(RemoteOverANetwork, failuresPassByWhatIsStuck) {
+// The failing rank never polls again, and earlier messages fill all buffers.
+TEST_P(RemoteOverANetwork, failuresOvertakeStuckMessages) {
   constexpr uint32_t kMany = 20, kLong = 4 << 20;
   End there(8, 1, 0, counter), back(8, 1, 1, counter);
   post(there); // connected

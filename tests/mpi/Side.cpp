@@ -20,7 +20,7 @@ Memory::Memory(size_t size, bool fromMpi) : size_(size) {
 
 namespace {
 
-// The bytes around each buffer that nobody may touch.
+// The bytes around each buffer that no call may touch.
 constexpr size_t kMargin = 64;
 
 void fillRandomly(std::byte *bytes, size_t size, Random &random) {

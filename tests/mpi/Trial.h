@@ -1,4 +1,4 @@
-/// One call that is judged, whatever it is.
+/// One call of any kind that is judged.
 #pragma once
 
 #include "tests/mpi/Report.h"

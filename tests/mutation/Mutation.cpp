@@ -7,7 +7,7 @@
 namespace colldsl::mutation {
 namespace {
 
-/// Without one op. Who depended on it loses that, or (bridged) inherits its dependencies.
+/// Without one op. Ops that depended on it lose that, or (bridged) inherit its dependencies.
 void dropOp(Dag &dag, OpId dropped, bool bridged) {
   std::vector<Dep> deps;
   std::vector<Op> ops;

@@ -1,4 +1,4 @@
-/// Small mistakes in a schedule, one at a time: what somebody may have written by accident,
+/// Small mistakes in a schedule, one at a time: what an author may have written by accident,
 /// and a verifier must see.
 #pragma once
 

@@ -92,7 +92,7 @@ void Run::linkDependencies() {
   }
 }
 
-/// The k-th send of a key meets the k-th receive; signals meet waits. The rest meets nobody.
+/// The k-th send of a key meets the k-th receive; signals meet waits. The rest stays unmatched.
 void Run::pairMessages() {
   using Key = std::tuple<Rank, Rank, MessageId, bool>;
   std::vector<std::pair<Key, Vertex>> sends, recvs;
@@ -417,7 +417,7 @@ bool Run::takesAnyLength(const OpState &v, const Slice &slice) const {
   return storageOf(v).travels(slice) && isWholeBlock(slice) && v.op->kind != OpKind::Combine;
 }
 
-/// From here on nobody knows what the op's targets hold. A copy leaves alone what is to stay
+/// From here on the op's targets are undefined. A copy leaves alone what is to stay
 /// where it is, and blocks that take its length until it has read.
 void Run::tear(Vertex id) {
   const OpState &v = ops_[id];

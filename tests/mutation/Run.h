@@ -1,7 +1,7 @@
 /// One execution of a schedule on tokens, in one random order.
 ///
 /// An op starts, reads its sources, writes its targets and finishes, each at a moment of its
-/// own. From its start until it writes, a receive or copy has torn targets: whoever reads them
+/// own. From its start until it writes, a receive or copy has torn targets: an op that reads them
 /// gets torn data. A combine reads its targets and tears them then.
 #pragma once
 

@@ -5,7 +5,7 @@
 namespace colldsl::mutation {
 namespace {
 
-constexpr size_t kMostCombines = 1 << 20;
+constexpr size_t kMaxCombines = 1 << 20;
 
 size_t mix(size_t hash, uint64_t value) {
   return (hash ^ value) * 0x9e3779b97f4a7c15u ^ (hash >> 29);
@@ -95,7 +95,7 @@ ListId Tokens::listOf(std::vector<Token> operands, Combination how) {
 }
 
 void Tokens::trim() {
-  if (nodes_.size() < entries_ + kMostCombines)
+  if (nodes_.size() < entries_ + kMaxCombines)
     return;
   nodes_.resize(entries_);
   ids_.clear();

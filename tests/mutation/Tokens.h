@@ -14,7 +14,7 @@ namespace colldsl::mutation {
 enum class Token : uint32_t {};
 constexpr uint32_t index(Token t) { return static_cast<uint32_t>(t); }
 inline constexpr Token kUnwritten{0}; ///< nothing was ever there
-inline constexpr Token kTorn{1};      ///< nobody can say what is there: it is being written
+inline constexpr Token kTorn{1};      ///< undefined: it is being written
 
 /// A list of operands, by number. Equal lists have equal numbers.
 enum class ListId : uint32_t {};
@@ -30,7 +30,7 @@ struct Combination {
 /// Not thread safe.
 class Tokens {
 public:
-  /// Reductions of more operands than this are wrong, whatever they are.
+  /// Reductions of more operands than this are wrong in any case.
   explicit Tokens(size_t mostOperands);
 
   Token makeEntry();

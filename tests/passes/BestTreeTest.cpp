@@ -33,7 +33,7 @@ TEST(CostModel, CountsDistancesAndReceiveSlots) {
   EXPECT_GT(*cost.makespanNs(all, sizesForTest(all), nodes), 3 * 90'000u);
 }
 
-TEST(CostModel, TellsOfWhatCannotRun) {
+TEST(CostModel, ReportsSchedulesThatCannotRun) {
   Schedule schedule = *makeForTest("bcast_binomial", 2, 2);
   for (Dag &dag : schedule.ranks)
     for (Op &op : dag.ops)
@@ -42,7 +42,8 @@ TEST(CostModel, TellsOfWhatCannotRun) {
   EXPECT_FALSE(CostModel().makespanNs(schedule, sizesForTest(schedule), Topology::flat(2)).ok());
 }
 
-/// The best time over all trees in which a subtree is a set: whoever is first told how many.
+/// The best time over all trees in which a subtree is a set: the first child and the size of its
+/// set.
 uint64_t bestByBruteForce(const LogGop &model, TreeUse use, uint32_t n, uint64_t bytes) {
   if (n < 2)
     return 0;
@@ -78,7 +79,7 @@ TEST(BestTree, IsAsGoodAsAllTrees) {
       }
 }
 
-TEST(BestTree, TellsEverybodyOnceAfterWhoTellsThem) {
+TEST(BestTree, ReachesEachRankOnceAfterItsParent) {
   for (TreeUse use : {TreeUse::Broadcast, TreeUse::Scatter}) {
     std::vector<bool> knows(300, false);
     knows[0] = true;

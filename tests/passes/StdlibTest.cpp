@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, DefaultPipeline,
 
 // There is a collective for each pass for which the default takes what that pass makes; leaders,
 // rings and plain protocols have their turn in lit tests.
-TEST(DefaultPipeline, TakesWhatAnyPassMakes) {
+TEST(DefaultPipeline, TakesTheResultOfAnyPass) {
   Listener listener;
   for (const Place &place : {Place{12, "node:6 core:2 bind=scatter"}, Place{12, "l3:4 core:3"}})
     for (uint64_t elements : {2, 4096, 1 << 16}) {

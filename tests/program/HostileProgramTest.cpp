@@ -1,5 +1,5 @@
-// Programs that no compiler makes, or nobody in his right mind writes: refused, or
-// instantiated to an error, whatever they say.
+// Programs that no compiler makes, and no sane author writes: refused, or instantiated to an error,
+// in any case.
 #include "instantiate/Instantiate.h"
 
 #include "compiler/Compile.h"
@@ -102,7 +102,7 @@ TEST(HostileProgram, ArgumentsOfBuiltinFunctionsAreCounted) {
   }
 }
 
-TEST(HostileProgram, WhatALoopRunsOverIsNoResult) {
+TEST(HostileProgram, TheRangeOfALoopIsNoResult) {
   Program program = compile(R"(
 function f() = length([1, 2]);
 collective c() { let x = f(); for r in 0..3 { calc 1ns; } }
@@ -181,7 +181,7 @@ collective c() { temp x: i32[<= 4]; middle(x); }
             "");
 }
 
-/// Whatever runs when the limit is reached ends in an error, and reads nothing that is not
+/// Any step that runs when the limit is reached ends in an error, and reads nothing that is not
 /// there.
 TEST(HostileProgram, EveryLimitOfStepsIsMet) {
   Program program = compile(R"(

@@ -65,7 +65,7 @@ private:
   std::unique_ptr<RemoteEndpoint> endpoints_[2];
 };
 
-TEST(EarlyRtr, ASenderThatCannotPutAsksForFragments) {
+TEST(EarlyRtr, ASenderThatCannotPutRequestsFragments) {
   Pair pair;
   pair.recv();
   pair.pump();
@@ -76,7 +76,7 @@ TEST(EarlyRtr, ASenderThatCannotPutAsksForFragments) {
   EXPECT_EQ(pair.to, pair.from);
 }
 
-TEST(EarlyRtr, ASenderThatCannotPutAsksAgainIfItHadAskedBefore) {
+TEST(EarlyRtr, ASenderThatCannotPutRepeatsItsEarlierRequest) {
   Pair pair;
   pair.recv();
   pair.send(); // the request and the RTR cross

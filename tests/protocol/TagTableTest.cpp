@@ -19,7 +19,7 @@ std::deque<Record> records(uint32_t count) {
   return all;
 }
 
-TEST(TagTable, TakesWhatWasAddedInAnyOrder) {
+TEST(TagTable, TakesEntriesInAnyOrder) {
   auto all = records(1000);
   TagTable<Record> table;
   for (Record &record : all)
@@ -44,7 +44,7 @@ TEST(TagTable, TakesTheOldestOfOneTag) {
     EXPECT_EQ(table.take({1, 2, 3, 4})->number, i);
 }
 
-TEST(TagTable, TellsEachFieldOfATagApart) {
+TEST(TagTable, DistinguishesEachFieldOfATag) {
   TagTable<Record> table;
   Record record{{1, 2, 3, 4}};
   table.add(record);

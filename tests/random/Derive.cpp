@@ -13,7 +13,7 @@ namespace {
 using mutation::Combination;
 using mutation::Token;
 
-constexpr size_t kMostOperands = 64;
+constexpr size_t kMaxOperands = 64;
 
 /// An element of a parameter at entry.
 struct Origin {
@@ -42,7 +42,7 @@ struct Value {
 
 class Deriver {
 public:
-  explicit Deriver(Program &program) : program_(program), tokens_(kMostOperands) {
+  explicit Deriver(Program &program) : program_(program), tokens_(kMaxOperands) {
     for (const Param &param : program.main().params)
       if (param.kind == Param::Kind::Buffer)
         buffers_.push_back(&param);

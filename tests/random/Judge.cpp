@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kUnbufferedOrders = 8;
 constexpr uint32_t kBufferedOrders = 3;
-constexpr uint64_t kMostElements = 12; ///< of other sizes for which a schedule is to hold
+constexpr uint64_t kMaxElements = 12; ///< of other sizes for which a schedule is to hold
 /// Of schedules whose sizes are all looked at: each so many, and so many sizes at either end.
 constexpr uint64_t kEach = 4, kSizesAtEnds = 64;
 
@@ -150,7 +150,7 @@ private:
     if (seed_ % kEach == 0)
       if (std::optional<uint64_t> wrong = claimedWrongly())
         return unsound("not proved at another size", sizeClassWords(*wrong));
-    uint64_t most = std::min(schedule_.sizeClass.max, kMostElements);
+    uint64_t most = std::min(schedule_.sizeClass.max, kMaxElements);
     uint64_t count = most - schedule_.sizeClass.min + 1;
     Program other = program_;
     other.elements = schedule_.sizeClass.min + seed_ % count;

@@ -3,7 +3,7 @@
 namespace colldsl::generated {
 namespace {
 
-constexpr int64_t kMostRanks = 8; ///< of a tree that is given as a list
+constexpr int64_t kMaxRanks = 8; ///< of a tree that is given as a list
 
 class PatternMaker {
 public:
@@ -68,7 +68,7 @@ private:
   uint32_t addTree() {
     std::vector<int64_t> parents{0};
     auto shape = random_.below(4);
-    for (int64_t v = 1; v < kMostRanks; ++v)
+    for (int64_t v = 1; v < kMaxRanks; ++v)
       parents.push_back(shape == 0   ? v - 1
                         : shape == 1 ? 0
                         : shape == 2 ? (v - 1) / 2

@@ -3,7 +3,7 @@
 namespace colldsl::generated {
 namespace {
 
-constexpr int64_t kMostParts = 7;
+constexpr int64_t kMaxParts = 7;
 
 struct Part {
   int64_t index, of;
@@ -13,7 +13,7 @@ struct Part {
 
 std::vector<Part> allParts() {
   std::vector<Part> parts;
-  for (int64_t of = 1; of <= kMostParts; ++of)
+  for (int64_t of = 1; of <= kMaxParts; ++of)
     for (int64_t index = 0; index < of; ++index)
       parts.push_back({index, of});
   return parts;

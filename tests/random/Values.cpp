@@ -4,7 +4,7 @@ namespace colldsl::generated {
 namespace {
 
 constexpr int64_t kElementBytes = 4;
-constexpr int kMostDepth = 100;
+constexpr int kMaxDepth = 100;
 
 int64_t mod(int64_t a, int64_t b) {
   int64_t rest = a % b;
@@ -94,7 +94,7 @@ int64_t Evaluator::number(const Expr &e) {
 
 int64_t Evaluator::call(const Expr &e) {
   const Function &function = program_.functions[e.name];
-  if (++depth_ > kMostDepth)
+  if (++depth_ > kMaxDepth)
     throw Invalid{"calls within calls"};
   std::vector<int64_t> given, kept;
   for (const Expr &arg : e.args)

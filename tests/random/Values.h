@@ -42,7 +42,7 @@ struct GraphValue {
   std::vector<EdgeValue> out, in;
 };
 
-/// Who runs: a group in the numbering of the job, and this rank's place in it.
+/// The executing rank: a group in the numbering of the job, and this rank's place in it.
 struct Context {
   std::vector<uint32_t> members;
   int64_t me = 0;

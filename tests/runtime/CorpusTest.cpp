@@ -42,7 +42,7 @@ std::vector<CorpusFile> corpus() {
 
 bool isBad(const CorpusFile &file) { return file.name.starts_with("bad-"); }
 
-TEST(Corpus, FilesAreWhatTheirNamesSay) {
+TEST(Corpus, FilesMatchTheirNames) {
   size_t bad = 0;
   std::vector<CorpusFile> files = corpus();
   for (const CorpusFile &file : files) {

@@ -64,7 +64,7 @@ TEST(GraphOrder, HasTheFewestRoundsOnAnyNumberOfRanks) {
   EXPECT_GT(reordered, 100u);
 }
 
-TEST(GraphOrder, IsWhatOneWhoHasTheWholeGraphFinds) {
+TEST(GraphOrder, EqualsTheOrderOfTheWholeGraph) {
   constexpr uint32_t kRanks = 9;
   std::vector<GivenGraph> graphs = someGraphs(kRanks, 12);
   auto found = orders(kRanks, graphs, kGather);

@@ -1,4 +1,4 @@
-// Libraries with anything changed and the checksums repaired: whatever is let through must
+// Libraries with anything changed and the checksums repaired: all that the loader accepts must
 // be safe to look at and to instantiate, and programs and images must encode to the bytes
 // that were read.
 

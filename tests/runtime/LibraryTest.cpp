@@ -146,7 +146,7 @@ TEST(Library, SectionsMustNotOverlapOrLeaveTheFile) {
   }
 }
 
-/// Changes the list of rules or images, as someone might who knows the format.
+/// Changes the list of rules or images, as an attacker with knowledge of the format might.
 template <typename Change> Bytes changed(Change change) {
   LibraryContent content = smallLibrary();
   change(content);
@@ -162,7 +162,7 @@ TEST(Library, RulesMustNameCollectivesAndTheirArguments) {
   EXPECT_NE(problemOf(changed([](LibraryContent &c) { c.images[0].ranks = 9; })), "");
 }
 
-TEST(Library, OpenSaysWhatIsWrongWithAFile) {
+TEST(Library, OpenReportsTheFaultOfAFile) {
   std::string path = testing::TempDir() + "/colldsl-" + std::to_string(getpid()) + ".cdag";
   auto message = [&] {
     Result<std::unique_ptr<Library>> library = Library::open(path);

@@ -299,7 +299,7 @@ TEST(SimulateTest, pathLeadsFromStartToEnd) {
             3);
 }
 
-TEST(SimulateTest, deadlockNamesWhoWaits) {
+TEST(SimulateTest, deadlockNamesTheWaitingOps) {
   Diagnostic error = failure(goal("num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 0\n"
                                   "b: send 8b to 1 tag 0\nb requires a\n}\n"
                                   "rank 1 {\na: recv 8b from 0 tag 0\n"

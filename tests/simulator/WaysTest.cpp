@@ -89,7 +89,7 @@ TEST(Ways, WritersOfOneRankCopyAtTheSameTime) {
   EXPECT_EQ(finish(kTwoToOne, " mover writer"), (Times{one + kG, kO + kBytes, kO + kBytes}));
 }
 
-TEST(Ways, NobodyCopiesBeforeBothAreThere) {
+TEST(Ways, ACopyBeginsWhenBothEndsAreThere) {
   // Read from 5000 on; written from 5000 on, and told L later.
   EXPECT_EQ(finish(kLate, " mover reader"), (Times{5000 + kO + kBytes + 1, 5000 + kO + kBytes}));
   EXPECT_EQ(finish(kLate, " mover writer"),
@@ -100,12 +100,12 @@ TEST(Ways, NobodyCopiesBeforeBothAreThere) {
   EXPECT_EQ(finish(kLate, " via static canary announced"), (Times{kO + 1, 5000 + kO}));
 }
 
-TEST(Ways, AStaticMessageIsFollowedByAFlagUnlessACanaryTells) {
+TEST(Ways, AStaticMessageIsFollowedByAFlagUnlessItHasACanary) {
   // The flag starts when the interface is done with the data, and is a message of its own.
   EXPECT_EQ(finish(kPair, " via static"), (Times{2 * kO, kG + kBytes + kO + kL + kO}));
 }
 
-TEST(Ways, ANoticeCostsItsSenderWhatTheModelSays) {
+TEST(Ways, ANoticeCostsItsSenderTheTimeOfTheModel) {
   constexpr uint64_t kNotice = 7;
   SimulateOptions telling = options();
   for (LogGop &p : telling.model.distances)
@@ -135,7 +135,7 @@ TEST(Ways, AStaticMessageTakesTheReceiversProcessorForOnlyO) {
 
 // Rank 0 sends over the longest way, first of all. When its message arrives the last one is in line
 // already, and waits for the interface alone.
-TEST(Ways, WhoWasSentFirstIsTakenInFirstWhateverTheOthersWaitFor) {
+TEST(Ways, MessagesAreReceivedInTheOrderOfTheirSends) {
   Topology topology = *Topology::make("node:2 core:3 bind=0,3,4,5", 4);
   SimulateOptions far = options();
   far.model.distances[kMaxDistance].L = 1000;
@@ -174,7 +174,7 @@ TEST(Ways, PathsLeadThroughMessagesThatWaited) {
   }
 }
 
-TEST(Ways, BothEndsMustSayTheSame) {
+TEST(Ways, BothEndsMustAgree) {
   Schedule schedule = parse("num_ranks 2\nrank 0 {\nsend 8b to 1 tag 0 via eager\n}\n"
                             "rank 1 {\nrecv 8b from 0 tag 0\n}\n");
   Result<Workload> workload = packSchedule(schedule, {}, {});
@@ -183,7 +183,7 @@ TEST(Ways, BothEndsMustSayTheSame) {
       << workload.message();
 }
 
-TEST(Ways, ADeadlockNamesWhoAwaitsItsReceive) {
+TEST(Ways, ADeadlockNamesTheSendThatAwaitsItsReceive) {
   Schedule schedule =
       parse("num_ranks 2\n"
             "rank 0 {\na: send 8b to 1 tag 0 mover writer\nb: send 8b to 1 tag 1\nb requires a\n}\n"

@@ -67,7 +67,7 @@ TEST(BlockSizes, NothingToChoose) {
   EXPECT_TRUE((*sizes)[1].blocks.empty());
 }
 
-TEST(BlockSizes, PromisedBlocksAreAsLongAsWhatIsPromised) {
+TEST(BlockSizes, PromisedBlocksHaveTheLengthOfTheirValues) {
   Schedule s = exchange(6);
   auto sizes = chooseSizes(s, 100, 1);
   ASSERT_TRUE(sizes.ok());

@@ -7,7 +7,7 @@
 namespace colldsl::tools {
 namespace {
 
-TEST(FileKind, TellsByContent) {
+TEST(FileKind, DependsOnTheContent) {
   EXPECT_EQ(fileKind(""), FileKind::Source);
   EXPECT_EQ(fileKind("collective f() {}"), FileKind::Source);
   EXPECT_EQ(fileKind("/// schedule\ncollective f() {}"), FileKind::Source);

@@ -13,7 +13,7 @@ TEST(Lists, RanksAscendAndComeOnce) {
   EXPECT_EQ(*parseRanks("3..3", 1), Ranks({3}));
 }
 
-TEST(Lists, RefusesWhatIsNoListOfRanks) {
+TEST(Lists, RefusesTextThatIsNoListOfRanks) {
   for (const char *text : {"", "x", "1,,2", "1..", "..3", "4..2", "0", "-1", "1.5", "1...3",
                            "99999999999", "1..4294967294"})
     EXPECT_FALSE(parseRanks(text, 1).ok()) << text;

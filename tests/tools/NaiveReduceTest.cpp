@@ -43,7 +43,7 @@ TEST(NaiveReduce, MatricesDoNotCommute) {
   EXPECT_EQ(product({5, 6, 7, 8}, {1, 2, 3, 4}), Matrix({23, 34, 31, 46}));
 }
 
-TEST(NaiveReduce, RefusesWhatHasNoMeaning) {
+TEST(NaiveReduce, RefusesUndefinedPairs) {
   std::vector<double> x{1}, y{2};
   Status status = reduceInto(std::as_writable_bytes(std::span(x)), std::as_bytes(std::span(y)),
                              Reduction::Band, ElementType::F64);

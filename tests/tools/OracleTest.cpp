@@ -61,7 +61,7 @@ template <typename T> T at(const std::vector<std::byte> &memory, ByteRange place
   return x;
 }
 
-TEST(Oracle, AddsUpWhatTheRanksHold) {
+TEST(Oracle, AddsUpTheDataOfTheRanks) {
   Schedule schedule = sums(3, ElementType::I32);
   std::vector<Sizes> n = sizes(3, 50);
   std::vector<Oracle::Contents> all;
@@ -105,7 +105,7 @@ TEST(Oracle, FloatsAreSmallWholeNumbers) {
   }
 }
 
-TEST(Oracle, WhatIsNotPromisedStaysAsItWas) {
+TEST(Oracle, BytesWithoutAPromiseStayAsTheyWere) {
   Schedule schedule = sums(2, ElementType::I16, true);
   std::vector<Sizes> n = sizes(2, 10);
   Oracle oracle(schedule, n, Rank{0});
@@ -130,7 +130,7 @@ TEST(Oracle, NamesTheFirstWrongByte) {
             "byte 9 of y: expected 0x00, found 0x01 (i32 element 2: expected 7, found 263)");
 }
 
-TEST(Oracle, NamesWhatWasOverrun) {
+TEST(Oracle, NamesTheOverrunBuffer) {
   Schedule schedule = sums(2, ElementType::I32);
   std::vector<Sizes> n = sizes(2, 10);
   Oracle oracle(schedule, n, Rank{0});

@@ -93,7 +93,7 @@ TEST(Nics, AreSharedOutAmongThoseThatTheyAreNearestTo) {
   // Not bound: all are equally near.
   Threads all{0, 1, 2, 3};
   EXPECT_EQ(shareNics(nics, std::vector<Threads>(6, all)), (Indices{0, 1, 2, 3, 4, 0}));
-  // Whoever has the choice leaves that to others which they took.
+  // A rank that has the choice leaves an interface to ranks that use it already.
   EXPECT_EQ(shareNics(nics, std::vector<Threads>{{0}, {0}, all}), (Indices{0, 1, 2}));
 }
 

@@ -179,7 +179,7 @@ TEST(Topology, FlatHasNoStructure) {
   EXPECT_EQ(cores(t), (Numbers{0, 1, 2, 3, 4}));
 }
 
-TEST(Topology, ErrorsSayWhatIsWrong) {
+TEST(Topology, ErrorsNameTheFault) {
   EXPECT_EQ(errorOf(""), "topology: no machine is described");
   EXPECT_EQ(errorOf("oversubscribe"), "topology: no machine is described");
   EXPECT_EQ(errorOf("node:4 rack:2"), "topology: no level is called 'rack'");

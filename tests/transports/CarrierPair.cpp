@@ -4,7 +4,7 @@
 
 namespace colldsl::test {
 
-void CarrierEnd::say(std::vector<std::byte> bytes) {
+void CarrierEnd::sendOne(std::vector<std::byte> bytes) {
   auto &[frame, memory] = frames_.emplace_back(network::Frame(), std::move(bytes));
   frame.kind = network::Operation::Kind::Send;
   frame.peer = &peer;

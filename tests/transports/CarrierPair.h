@@ -13,14 +13,14 @@ class CarrierEnd : public network::CarrierReader {
 public:
   std::unique_ptr<datagram::DatagramCarrier> carrier;
   network::Peer peer;
-  std::vector<std::vector<std::byte>> heard;
+  std::vector<std::vector<std::byte>> received;
   std::string trouble; ///< why the peer is lost
 
-  void say(std::vector<std::byte> bytes);
+  void sendOne(std::vector<std::byte> bytes);
   bool isDone() const { return open_ == 0; }
 
   void onBytes(std::span<const std::byte> bytes) override {
-    heard.emplace_back(bytes.begin(), bytes.end());
+    received.emplace_back(bytes.begin(), bytes.end());
   }
   void onDone(network::Operation &) override { --open_; }
   void onFailed(network::Operation &, const std::string &reason) override { trouble = reason; }

@@ -39,7 +39,7 @@ std::string stateOf(const Noted &target, const std::vector<std::byte> &stored,
              : "";
 }
 
-TEST_P(Contract, whatIsCombinedIsCombinedOnce) {
+TEST_P(Contract, aMessageIsCombinedOnce) {
   run(2, [](Endpoint &endpoint) -> std::string {
     const std::vector<uint64_t> sizes = {48, 600, 4800, 16368, 70008, 700008};
     const auto messages = static_cast<uint32_t>(sizes.size());

@@ -426,7 +426,7 @@ TEST_P(Contract, payloadsWithoutBytesNeedNotTravel) {
 // Rank 1 expects one message more than rank 0 sends; rank 2 has nothing to do with it.
 TEST_P(Contract, refusesEdgesThatDisagree) {
   if (GetParam().opensAlone)
-    GTEST_SKIP() << "who opens alone knows nothing of others";
+    GTEST_SKIP() << "a rank that opens alone knows nothing of others";
   run(3, [](Endpoint &endpoint) -> std::string {
     std::vector<EdgeSpec> out, in;
     if (endpoint.rank() == Rank{0})
@@ -509,7 +509,7 @@ TEST_P(Contract, refusesMessagesOfTheWrongSize) {
   });
 }
 
-// All ranks to all ranks, themselves included: nobody is through before all are there.
+// All ranks to all ranks, themselves included: no rank is through before all are there.
 std::string meet(Channels &channels, uint32_t numRanks) {
   Payload signal;
   signal.always = true;
@@ -565,7 +565,7 @@ TEST_P(Contract, noticesThatAPeerHasClosedThePlan) {
     std::vector<Completion> done;
     pollUntil(**opened, done, [] { return false; });
     if (!(*opened)->failed())
-      return "waits for nobody";
+      return "does not wait";
     return (*opened)->fault().reason.find("has closed the plan") != std::string::npos
                ? ""
                : (*opened)->fault().reason;
@@ -637,7 +637,7 @@ TEST_P(Contract, receiversMayLeaveOnceTheyHaveReceived) {
 
 // Rank 0 fails with messages of all sizes under way, and uses their memory for something else. Rank
 // 1 comes then: what it receives is what was sent, or it fails too.
-TEST_P(Contract, whoComesLateGetsNoneOfMemoryThatIsUsedAgain) {
+TEST_P(Contract, aLateReceiverGetsNoBytesOfReusedMemory) {
   void *shared = mmap(nullptr, sizeof(std::atomic<uint32_t>), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto &isReused = *new (shared) std::atomic<uint32_t>(0);
@@ -669,7 +669,7 @@ TEST_P(Contract, whoComesLateGetsNoneOfMemoryThatIsUsedAgain) {
   munmap(shared, sizeof(std::atomic<uint32_t>));
 }
 
-// Plans fail one after the other, more than anybody counts, while one works.
+// Plans fail one after the other, more than the table of failures holds, while one works.
 TEST_P(Contract, plansMayFailAgainAndAgain) {
   if (GetParam().isOverNetwork)
     GTEST_SKIP() << "failures of plans that are closed are kept nowhere";

@@ -16,7 +16,7 @@ struct Ends {
     Credits credits;
     uint32_t receives;    ///< free ones
     uint32_t missing = 0; ///< which the device did not take
-    uint32_t said = 0, heard = 0;
+    uint32_t said = 0, received = 0;
     std::deque<std::pair<bool, uint32_t>> coming; ///< whether it is a frame, and credits
   };
   std::array<End, 2> ends;
@@ -51,7 +51,7 @@ struct Ends {
       auto [isFrame, credits] = end.coming.front();
       end.coming.pop_front();
       ++(isCramped ? end.missing : end.receives);
-      end.heard += isFrame;
+      end.received += isFrame;
       end.credits.hear(credits);
       if (isFrame)
         end.credits.owe();
@@ -74,7 +74,7 @@ TEST(Credits, eachFrameFindsAReceiveWhoeverLooksHowOften) {
 }
 
 // Two ends that have none left give each other what they owe.
-TEST(Credits, nobodyWaitsForEver) {
+TEST(Credits, noSenderWaitsForEver) {
   for (uint32_t promised = 1; promised <= 9; ++promised) {
     Ends ends(promised, 10 - promised);
     for (int i = 0; i < 1000; ++i) {
@@ -83,8 +83,8 @@ TEST(Credits, nobodyWaitsForEver) {
       for (int self : {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1})
         ASSERT_TRUE(ends.look(self));
     }
-    EXPECT_GE(ends.ends[0].heard, 1000u);
-    EXPECT_GE(ends.ends[1].heard, 1000u);
+    EXPECT_GE(ends.ends[0].received, 1000u);
+    EXPECT_GE(ends.ends[1].received, 1000u);
   }
 }
 

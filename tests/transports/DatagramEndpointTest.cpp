@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Rank 0 sends, and looks no more; the only packet gets lost.
-TEST(DatagramEndpoint, whatABusyRankOwesComesToo) {
+TEST(DatagramEndpoint, acknowledgementsOfABusyRankComeToo) {
   LossyCalls calls({});
   std::atomic<bool> wasLost = false; // by the pulse's thread, too
   calls.loses = [&](const mmsghdr &message) {
@@ -43,9 +43,9 @@ TEST(DatagramEndpoint, whatABusyRankOwesComesToo) {
   EXPECT_TRUE(wasLost);
 }
 
-// One message is on the way, and its receiver looks seldom: all take much longer than who leaves
-// waits for one.
-TEST(DatagramEndpoint, whoLeavesWaitsWhileSomethingIsTaken) {
+// One message is on the way, and its receiver polls seldom: all take much longer than a leaving
+// rank waits for one.
+TEST(DatagramEndpoint, aLeavingRankWaitsWhileItsMessagesAreTaken) {
   constexpr uint32_t kMessages = 30;
   datagram::Options options;
   options.linger = 100ms;

@@ -89,13 +89,13 @@ void sweep(Call call, const How &how, bool (&isFine)(const std::string &)) {
   });
 }
 
-TEST(DatagramFaults, whatIsNotTakenNowIsOfferedAgain) {
+TEST(DatagramFaults, refusedOperationsAreOfferedAgain) {
   for (int error : {EAGAIN, ENOBUFS, EINTR})
     sweep(Call::Send, {"later", -error}, isNothing);
   sweep(Call::Send, {"in part", 0, false, true}, isNothing);
 }
 
-TEST(DatagramFaults, whatTheNetworkRefusesIsSentAgain) {
+TEST(DatagramFaults, refusedPacketsAreSentAgain) {
   for (int error : {EPERM, EHOSTUNREACH})
     sweep(Call::Send, {"lost", -error}, isNothing);
 }

@@ -74,7 +74,7 @@ TEST(Packet, isWholeUnchangedAndForUsOrNothing) {
   }
 }
 
-// Anybody's bytes; then those of one who knows the token and the checksum, and says anything else.
+// Random bytes; then those of a sender that knows the token and the checksum, with any content.
 TEST(Packet, parserTakesAnything) {
   std::mt19937_64 random(11);
   uint32_t taken = 0;
@@ -104,12 +104,12 @@ std::string exchange(CarrierPair &pair, uint32_t count, size_t mostBytes,
   auto bytesOfFrame = [&](uint32_t i) { return 1 + size_t{i} * 7919 % mostBytes; };
   auto until = Clock::now() + 20s;
   auto isOver = [&](uint32_t r) {
-    return said[r] == count && pair.ends[r].isDone() && pair.ends[r].heard.size() == count;
+    return said[r] == count && pair.ends[r].isDone() && pair.ends[r].received.size() == count;
   };
   while (!(isOver(0) && isOver(1))) {
     for (uint32_t r = 0; r < 2; ++r)
-      if (said[r] < count && said[r] < pair.ends[r].heard.size() + 8)
-        pair.ends[r].say(makeFrame(r, bytesOfFrame(said[r]++)));
+      if (said[r] < count && said[r] < pair.ends[r].received.size() + 8)
+        pair.ends[r].sendOne(makeFrame(r, bytesOfFrame(said[r]++)));
     pair.poll();
     if (each)
       each();
@@ -117,15 +117,15 @@ std::string exchange(CarrierPair &pair, uint32_t count, size_t mostBytes,
       if (!end.trouble.empty())
         return end.trouble;
     if (Clock::now() > until)
-      return "stuck at " + std::to_string(pair.ends[0].heard.size()) + " and " +
-             std::to_string(pair.ends[1].heard.size());
+      return "stuck at " + std::to_string(pair.ends[0].received.size()) + " and " +
+             std::to_string(pair.ends[1].received.size());
   }
   for (uint32_t r = 0; r < 2; ++r)
     for (uint32_t i = 0; i < count; ++i)
-      if (pair.ends[r].heard[i] != makeFrame(1 - r, bytesOfFrame(i)))
+      if (pair.ends[r].received[i] != makeFrame(1 - r, bytesOfFrame(i)))
         return "frame " + std::to_string(i) + " is wrong";
   for (CarrierEnd &end : pair.ends)
-    end.heard.clear();
+    end.received.clear();
   return "";
 }
 
@@ -179,19 +179,19 @@ void loseOnce(LossyCalls &calls, uint32_t sequence) {
   };
 }
 
-TEST(Datagram, gapsAreAskedForAtOnce) {
+TEST(Datagram, gapsAreReportedAtOnce) {
   LossyCalls calls({});
   calls.stopClock();
   CarrierPair pair({}, calls);
   ASSERT_EQ(pair.trouble, "");
   loseOnce(calls, 0);
-  pair.ends[0].say(makeFrame(1, 100));
-  pair.ends[0].say(makeFrame(2, 100));
+  pair.ends[0].sendOne(makeFrame(1, 100));
+  pair.ends[0].sendOne(makeFrame(2, 100));
   calls.turnClock(1000);
   for (int i = 0; i < 3; ++i)
     pair.poll(); // no time passes
   EXPECT_EQ(calls.numLost(), 1u);
-  EXPECT_EQ(pair.ends[1].heard.size(), 2u);
+  EXPECT_EQ(pair.ends[1].received.size(), 2u);
 }
 
 // Of time: as long as a poll takes. The clock is read in one of some.
@@ -203,31 +203,31 @@ datagram::TimeNs timeOfLastPacket(bool isExpected) {
   calls.stopClock();
   CarrierPair pair({}, calls);
   for (uint32_t i = 0; i < 50; ++i) { // both learn how far the other is
-    pair.ends[i % 2].say(makeFrame(1, 8));
+    pair.ends[i % 2].sendOne(makeFrame(1, 8));
     for (int step = 0; step < 20; ++step, calls.turnClock(kStep))
       pair.poll();
   }
   loseOnce(calls, 25);
   if (isExpected)
     pair.ends[1].carrier->expect(pair.ends[1].peer);
-  pair.ends[0].say(makeFrame(1, 8));
+  pair.ends[0].sendOne(makeFrame(1, 8));
   datagram::TimeNs begin = calls.now();
-  for (; pair.ends[1].heard.size() < 26 && calls.now() - begin < 1'000'000'000;
+  for (; pair.ends[1].received.size() < 26 && calls.now() - begin < 1'000'000'000;
        calls.turnClock(kStep))
     pair.poll();
   EXPECT_EQ(calls.numLost(), 1u);
   return calls.now() - begin;
 }
 
-TEST(Datagram, whoExpectsSomethingAsksAfterItsPatience) {
-  datagram::TimeNs least = datagram::Options().leastPatience.count();
+TEST(Datagram, aWaitingReceiverProbesAfterItsTimeout) {
+  datagram::TimeNs least = datagram::Options().minTimeout.count();
   EXPECT_LT(timeOfLastPacket(true), least + kCoarse);
   EXPECT_GE(timeOfLastPacket(true), least);
 }
 
-// Nobody waits for it: its sender sees to it.
-TEST(Datagram, whatNobodyExpectsComesToo) {
-  datagram::TimeNs least = datagram::Options().leastPatience.count();
+// The receiver does not wait for it: its sender takes care of it.
+TEST(Datagram, unexpectedPacketsComeToo) {
+  datagram::TimeNs least = datagram::Options().minTimeout.count();
   EXPECT_LT(timeOfLastPacket(false), 4 * least + kCoarse);
 }
 
@@ -237,28 +237,30 @@ datagram::Options impatient() {
   return options;
 }
 
-TEST(Datagram, whoSaysNothingIsDeadInTime) {
+TEST(Datagram, aSilentPeerIsDeadInTime) {
   CarrierPair pair(impatient(), datagram::Calls::real());
   pair.ends[1].carrier.reset();
   pair.ends[0].carrier->expect(pair.ends[0].peer);
   auto begin = Clock::now();
   while (pair.ends[0].trouble.empty() && Clock::now() - begin < 5s)
     pair.poll();
-  EXPECT_EQ(pair.ends[0].trouble, "it has said nothing for 200 ms");
+  EXPECT_EQ(pair.ends[0].trouble, "it has sent nothing for 200 ms");
   EXPECT_GE(Clock::now() - begin, 200ms);
   EXPECT_LT(Clock::now() - begin, 200ms + 20ms + 3 * 50ms + 100ms); // and a busy machine
 }
 
 // Its process answers.
-TEST(Datagram, whoIsBusyIsNotDead) {
+TEST(Datagram, aBusyPeerIsNotDead) {
   CarrierPair pair(impatient(), datagram::Calls::real());
   pair.ends[0].carrier->expect(pair.ends[0].peer);
-  pair.ends[0].say(makeFrame(1, 8));
+  pair.ends[0].sendOne(makeFrame(1, 8));
   for (auto begin = Clock::now(); Clock::now() - begin < 1s;)
     pair.ends[0].carrier->poll();
   EXPECT_EQ(pair.ends[0].trouble, "");
-  pair.ends[1].say(makeFrame(2, 8));
-  auto isOver = [&] { return pair.ends[0].heard.size() == 1 && pair.ends[1].heard.size() == 1; };
+  pair.ends[1].sendOne(makeFrame(2, 8));
+  auto isOver = [&] {
+    return pair.ends[0].received.size() == 1 && pair.ends[1].received.size() == 1;
+  };
   for (auto begin = Clock::now(); !isOver() && Clock::now() - begin < 5s;)
     pair.poll();
   EXPECT_TRUE(isOver());
@@ -288,7 +290,7 @@ TEST(Datagram, forgedDatagramsChangeNothing) {
                    kind == PacketKind::Data ? 1 + random() % 100 : 0);
     PacketHeader header;
     std::memcpy(&header, packet.data(), sizeof header);
-    header.heard = static_cast<uint32_t>(random() % 2 == 0 ? random() : 0x70000000);
+    header.acked = static_cast<uint32_t>(random() % 2 == 0 ? random() : 0x70000000);
     header.sequence = static_cast<uint32_t>(random()) | 0x40000000;
     header.beyond = random();
     datagram::seal(header, std::span(packet).subspan(sizeof header));
@@ -301,7 +303,7 @@ TEST(Datagram, forgedDatagramsChangeNothing) {
   close(stranger);
 }
 
-TEST(Datagram, socketsAreBoundWhereTheyAreTold) {
+TEST(Datagram, socketsAreBoundToTheGivenAddress) {
   datagram::Options options;
   options.bind = "198.51.100.7"; // no address of ours
   auto carrier = datagram::DatagramCarrier::open(Rank{0}, options);

@@ -45,7 +45,7 @@ TEST_P(Contract, anEndWithoutBytesIsNotWaitedFor) {
           }
           pollUntil(channels, done, [] { return false; });
           if (!channels.failed())
-            return "nobody told of " + std::to_string(bytes) + " bytes";
+            return "no error for " + std::to_string(bytes) + " bytes";
           if (channels.fault().kind != ErrorKind::Truncated)
             return channels.fault().reason;
           channels.abort(channels.fault());

@@ -22,7 +22,7 @@ void sweep(const std::function<FaultyOutcome(uint64_t)> &exchangeAt,
            const NetworkPair::Make &makeOthers = {});
 
 inline bool isNothing(const std::string &trouble) { return trouble.empty(); }
-/// Not before the last message, or it is clean: nobody is stuck, and nothing wrong is taken.
+/// Not before the last message, or it is clean: no rank is stuck, and nothing wrong is taken.
 bool isClean(const std::string &trouble);
 inline bool isFailure(const std::string &trouble) { return isClean(trouble) && !trouble.empty(); }
 

@@ -83,7 +83,7 @@ private:
   }
   bool chance(double probability) { return unit_(random_) < probability; }
 
-  // Nobody sends before the other one receives.
+  // No end sends before the other one receives.
   void arrive(const Flying &one) {
     End &end = ends[one.to];
     Handshake::Step step = end.handshake.receive(one.message, now_);
@@ -138,8 +138,8 @@ TEST(Handshake, endsInAnyWeather) {
   }
 }
 
-// What does not fit to what was said is of nobody's interest.
-TEST(Handshake, answersToSomethingElseAreIgnored) {
+// Replies that match no request of this end have no effect.
+TEST(Handshake, repliesToOtherRequestsAreIgnored) {
   Handshake handshake(Rank{1}, Rank{2}, 500);
   auto now = Handshake::Clock::now();
   HandshakeMessage request = handshake.begin(now);
@@ -157,7 +157,7 @@ TEST(Handshake, answersToSomethingElseAreIgnored) {
   EXPECT_TRUE(handshake.receive(reply, now).sends);
 }
 
-TEST(Handshake, asksLessAndLessOften) {
+TEST(Handshake, retransmitsLessAndLessOften) {
   Handshake handshake(Rank{1}, Rank{2}, 500);
   Handshake::Clock::time_point begin{1h};
   handshake.begin(begin);

@@ -88,7 +88,7 @@ TransportSetup onProcesses(const std::string &name, const shm::Options &options,
 
 } // namespace
 
-Attach overLanes(const protocol::Options &options) {
+Attach overLocalEndpoints(const protocol::Options &options) {
   return
       [=](shm::World &world, Rank r) { return protocol::LocalEndpoint::attach(world, r, options); };
 }
@@ -148,16 +148,16 @@ TransportSetup onShmProcesses(const std::string &name, const shm::Options &shm,
   return onProcesses(name, shm, overShm(options));
 }
 
-TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
+TransportSetup onLocalThreads(const std::string &name, const shm::Options &shm,
                               const protocol::Options &options) {
-  TransportSetup setup = onThreads(name, shm, overLanes(options));
+  TransportSetup setup = onThreads(name, shm, overLocalEndpoints(options));
   setup.opensAlone = true;
   return setup;
 }
 
-TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm,
+TransportSetup onLocalProcesses(const std::string &name, const shm::Options &shm,
                                 const protocol::Options &options) {
-  TransportSetup setup = onProcesses(name, shm, overLanes(options));
+  TransportSetup setup = onProcesses(name, shm, overLocalEndpoints(options));
   setup.opensAlone = true;
   return setup;
 }
@@ -298,7 +298,7 @@ shm::Options tightOptions() {
   return options;
 }
 
-protocol::Options tightLanes() {
+protocol::Options tightProtocol() {
   protocol::Options options;
   options.fifo.ringBytes = 1024;
   options.eagerBytes = 128;
@@ -320,9 +320,9 @@ std::vector<TransportSetup> allSetups() {
   singleCopy.singleCopyMinBytes = 1;
   shm::Options refused = singleCopy;
   refused.singleCopy = shm::SingleCopy::Refused;
-  protocol::Options reading = tightLanes();
+  protocol::Options reading = tightProtocol();
   reading.singleCopyMinBytes = 1;
-  Part onFakes = fakePart({}), onLanes = shmPart({}, overLanes({}));
+  Part onFakes = fakePart({}), onLocal = shmPart({}, overLocalEndpoints({}));
   Part onShm = shmPart({}, overShm());
   std::vector<TransportSetup> all = {
       onFake("fake", {}, 10),
@@ -330,21 +330,21 @@ std::vector<TransportSetup> allSetups() {
       onFake("fakeStrict", strict, 3),
       onFake("fakeGathers", gathering, 3),
       onShmThreads("shmThreads", {}),
-      onShmThreads("shmThreadsTight", tightOptions(), tightLanes()),
+      onShmThreads("shmThreadsTight", tightOptions(), tightProtocol()),
       onShmProcesses("shm", copies),
-      onShmProcesses("shmTight", tightOptions(), tightLanes()),
+      onShmProcesses("shmTight", tightOptions(), tightProtocol()),
       onShmProcesses("shmCma", singleCopy),
       onShmProcesses("shmCmaRefused", refused),
-      onLanesThreads("lanesThreads", {}, {}),
-      onLanesThreads("lanesThreadsTight", tightOptions(), tightLanes()),
-      onLanesProcesses("lanes", {}, {}),
-      onLanesProcesses("lanesTight", tightOptions(), tightLanes()),
-      onLanesProcesses("lanesCma", {}, reading),
+      onLocalThreads("localThreads", {}, {}),
+      onLocalThreads("localThreadsTight", tightOptions(), tightProtocol()),
+      onLocalProcesses("local", {}, {}),
+      onLocalProcesses("localTight", tightOptions(), tightProtocol()),
+      onLocalProcesses("localCma", {}, reading),
       onHybrid("hybridTwoFakes", onFakes, onFakes, false),
-      onHybrid("hybridLanesAndFake", onLanes, onFakes, true),
-      onHybrid("hybridFakeAndLanes", onFakes, onLanes, true),
+      onHybrid("hybridLocalAndFake", onLocal, onFakes, true),
+      onHybrid("hybridFakeAndLocal", onFakes, onLocal, true),
       onHybrid("hybridShmAndFake", onShm, onFakes, false),
-      onHybrid("hybridLanesAndShm", onLanes, onShm, true)};
+      onHybrid("hybridLocalAndShm", onLocal, onShm, true)};
   if (ofi::isBuiltIn())
     all.push_back(onNetwork("ofiTcp", ofi::Options()));
   if (verbs::whyNot({}).empty())

@@ -20,7 +20,7 @@ using Body = std::function<std::string(Endpoint &)>;
 
 /// How a rank joins the others of a world.
 using Attach = std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)>;
-Attach overLanes(const protocol::Options &options);
+Attach overLocalEndpoints(const protocol::Options &options);
 /// The same with opens that all ranks agree on; without options those of the world.
 Attach overShm(const std::optional<protocol::Options> &options = {});
 /// Over datagrams, with opens that all ranks agree on.
@@ -45,9 +45,9 @@ TransportSetup onShmThreads(const std::string &name, const shm::Options &shm,
                             const std::optional<protocol::Options> &options = {});
 TransportSetup onShmProcesses(const std::string &name, const shm::Options &shm,
                               const std::optional<protocol::Options> &options = {});
-TransportSetup onLanesThreads(const std::string &name, const shm::Options &shm,
+TransportSetup onLocalThreads(const std::string &name, const shm::Options &shm,
                               const protocol::Options &options);
-TransportSetup onLanesProcesses(const std::string &name, const shm::Options &shm,
+TransportSetup onLocalProcesses(const std::string &name, const shm::Options &shm,
                                 const protocol::Options &options);
 
 /// One of the transports that a hybrid one is made of: makes a world for so many ranks, says how
@@ -68,7 +68,7 @@ TransportSetup onDatagrams(const std::string &name, const datagram::Options &opt
 
 /// Options with small everything, so that all limits are met.
 shm::Options tightOptions();
-protocol::Options tightLanes();
+protocol::Options tightProtocol();
 
 /// The transports that plans run on, each at least once.
 std::vector<TransportSetup> allSetups();

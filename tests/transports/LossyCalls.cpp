@@ -5,7 +5,7 @@
 namespace colldsl::test {
 namespace {
 
-constexpr uint32_t kMostCallsLate = 8;
+constexpr uint32_t kMaxCallsLate = 8;
 
 void sendNow(int fd, const sockaddr_in &to, const std::vector<std::byte> &bytes) {
   (void)sendto(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
@@ -30,7 +30,7 @@ void LossyCalls::sendOne(int fd, const mmsghdr &message) {
   if (happens(weather_.duplication))
     sendNow(fd, late.to, late.bytes);
   if (happens(weather_.reordering)) {
-    late.calls = 1 + static_cast<uint32_t>(random_() % kMostCallsLate);
+    late.calls = 1 + static_cast<uint32_t>(random_() % kMaxCallsLate);
     late_.push_back(std::move(late));
   } else {
     sendNow(fd, late.to, late.bytes);

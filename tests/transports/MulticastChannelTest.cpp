@@ -28,30 +28,30 @@ TEST(MulticastTree, acknowledgementsAreCombined) {
   EXPECT_TRUE(tree.isBelow(6, 1));
   EXPECT_TRUE(tree.isBelow(6, 0));
   EXPECT_FALSE(tree.isBelow(6, 2));
-  EXPECT_EQ(tree.heardBelow(0), 0u);
+  EXPECT_EQ(tree.ackedBelow(0), 0u);
   for (uint32_t place : {1u, 2u, 3u, 4u})
     tree.note(place, 10 + place);
-  EXPECT_EQ(tree.heardBelow(0), 11u);
+  EXPECT_EQ(tree.ackedBelow(0), 11u);
   tree.note(1, 5);
-  EXPECT_EQ(tree.heardBelow(0), 11u) << "an old word";
-  EXPECT_EQ(tree.heardBelow(1), 0u);
-  EXPECT_EQ(tree.heardBelow(2), UINT64_MAX) << "nobody is there";
+  EXPECT_EQ(tree.ackedBelow(0), 11u) << "an old word";
+  EXPECT_EQ(tree.ackedBelow(1), 0u);
+  EXPECT_EQ(tree.ackedBelow(2), UINT64_MAX) << "no member is there";
 }
 
-TEST(MulticastTree, whoHasLeftIsStoodInFor) {
+TEST(MulticastTree, theChildrenOfADepartedMemberReplaceIt) {
   std::set<uint32_t> gone;
   MulticastTree tree(7, [&](uint32_t place) { return gone.count(place) != 0; });
   for (uint32_t place = 1; place < 7; ++place)
     tree.note(place, place == 6 ? 3 : 8);
-  EXPECT_EQ(tree.heardBelow(0), 8u);
+  EXPECT_EQ(tree.ackedBelow(0), 8u);
   gone = {1};
   EXPECT_EQ(tree.above(6), 0u);
-  EXPECT_EQ(tree.heardBelow(0), 3u) << "6 answers for itself";
+  EXPECT_EQ(tree.ackedBelow(0), 3u) << "6 answers for itself";
   std::vector<uint32_t> below;
   tree.below(0, below);
   EXPECT_EQ(below, (std::vector<uint32_t>{5, 6, 2, 3, 4}));
   gone = {1, 2, 3, 4, 5, 6};
-  EXPECT_EQ(tree.heardBelow(0), UINT64_MAX);
+  EXPECT_EQ(tree.ackedBelow(0), UINT64_MAX);
 }
 
 constexpr uint32_t kPartBytes = 1000;
@@ -66,21 +66,21 @@ public:
       : sender_(members + 1, kPartBytes, noneIsGone), loss_(loss), random_(seed) {
     for (uint32_t place = 1; place <= members; ++place)
       members_.push_back({MulticastReceiver(members + 1, place, kPartBytes, noneIsGone)});
-    sender_.noteSaid(0, kPatience);
+    sender_.noteSent(0, kPatience);
   }
 
   /// Says so many frames. Empty if each member hears each once, in order and as it was.
-  std::string say(uint64_t frames) {
+  std::string sendOne(uint64_t frames) {
     for (uint64_t steps = 0; sender_.next() <= frames || !sender_.isIdle(); ++steps, ++now_) {
       if (steps > 1'000'000)
-        return "stuck at frame " + std::to_string(sender_.heard());
+        return "stuck at frame " + std::to_string(sender_.acked());
       step(frames);
       if (!trouble_.empty())
         return trouble_;
     }
     for (const Member &member : members_)
-      if (member.heard != frames)
-        return "a member heard " + std::to_string(member.heard);
+      if (member.received != frames)
+        return "a member received " + std::to_string(member.received);
     return "";
   }
 
@@ -93,7 +93,7 @@ private:
   static constexpr datagram::TimeNs kPatience = 20, kGuard = 3;
   struct Member {
     MulticastReceiver receiver;
-    uint64_t heard = 0;
+    uint64_t received = 0;
     datagram::TimeNs newsAt = 0;
   };
 
@@ -112,17 +112,17 @@ private:
       auto split = std::min<size_t>(frame.size(), 48);
       MulticastChannel &channel =
           sender_.append(std::span(frame).first(split), std::span(frame).subspan(split), {});
-      channel.saidAt = now_;
-      sayParts(channel, ~uint64_t{0});
-      sender_.noteSaid(now_, kPatience);
+      channel.sentAt = now_;
+      sendParts(channel, ~uint64_t{0});
+      sender_.noteSent(now_, kPatience);
     }
-    if (sender_.needsNews() && sender_.askAt() <= now_) {
+    if (sender_.isWaiting() && sender_.probeAt() <= now_) {
       for (Member &member : members_)
         send([&, next = sender_.next()] {
-          if (!member.receiver.takeAsk(next))
+          if (!member.receiver.takeProbe(next))
             trouble_ = "asked for what cannot be";
         });
-      sender_.noteAsked(now_, 200);
+      sender_.noteProbe(now_, 200);
     }
     for (; !onWay_.empty() && onWay_.begin()->first <= now_; onWay_.erase(onWay_.begin()))
       onWay_.begin()->second();
@@ -130,15 +130,15 @@ private:
       answer(member);
     while (MulticastChannel *channel = sender_.takeWanted()) {
       ++again;
-      channel->askers = 0;
-      sayParts(*channel, std::exchange(channel->wanted, 0));
+      channel->requesters = 0;
+      sendParts(*channel, std::exchange(channel->wanted, 0));
     }
     mostBytes = std::max(mostBytes, sender_.bytes());
     for (Member &member : members_)
       mostBytes = std::max(mostBytes, member.receiver.bytes());
   }
 
-  void sayParts(const MulticastChannel &channel, uint64_t parts) {
+  void sendParts(const MulticastChannel &channel, uint64_t parts) {
     for (uint32_t part = 0; part < sender_.numParts(channel); ++part) {
       if ((parts >> part & 1) == 0)
         continue;
@@ -163,9 +163,9 @@ private:
       trouble_ = "a part that cannot be";
     member.newsAt = now_;
     for (auto frame = member.receiver.front(); !frame.empty(); frame = member.receiver.front()) {
-      std::vector<std::byte> wanted = frameOf(++member.heard);
+      std::vector<std::byte> wanted = frameOf(++member.received);
       if (!std::equal(frame.begin(), frame.end(), wanted.begin(), wanted.end()))
-        trouble_ = "frame " + std::to_string(member.heard) + " is wrong";
+        trouble_ = "frame " + std::to_string(member.received) + " is wrong";
       member.receiver.dropFront();
     }
   }
@@ -176,7 +176,7 @@ private:
     bool isImpatient = receiver.isListening() && now_ - member.newsAt > kPatience;
     if (isImpatient)
       member.newsAt = now_;
-    if ((receiver.hasGap() && receiver.mayComplain(now_, kGuard)) || isImpatient) {
+    if ((receiver.hasGap() && receiver.mayNack(now_, kGuard)) || isImpatient) {
       std::vector<MulticastGap> gaps(datagram::kMulticastChannels + 1);
       gaps.resize(receiver.gaps(gaps));
       send([this, place, gaps] {
@@ -188,7 +188,7 @@ private:
     if (!receiver.owesAck())
       return;
     uint32_t above = receiver.tree().above(place);
-    send([this, place, above, number = receiver.heard()] {
+    send([this, place, above, number = receiver.acked()] {
       acksAtRoot += above == 0;
       bool isFine = above == 0 ? sender_.takeAck(place, number)
                                : members_[above - 1].receiver.takeAck(place, number);
@@ -213,7 +213,7 @@ TEST_P(MulticastProtocol, everyByteIsRightInBoundedMemory) {
   for (uint32_t members : {2u, 5u, 21u})
     for (uint64_t seed : {1u, 2u, 3u}) {
       Weatherly network(members, GetParam(), seed);
-      ASSERT_EQ(network.say(300), "") << members << " members, seed " << seed;
+      ASSERT_EQ(network.sendOne(300), "") << members << " members, seed " << seed;
       EXPECT_LE(network.mostBytes,
                 uint64_t{datagram::kMulticastChannels} *
                     (datagram::kMulticastBodyBytes + datagram::kMulticastHeadBytes));
@@ -230,11 +230,11 @@ INSTANTIATE_TEST_SUITE_P(All, MulticastProtocol, testing::Values(0, 0.001, 0.01,
                          });
 
 // What cannot be true is told from what is late.
-TEST(MulticastSender, knowsWhatCanBe) {
+TEST(MulticastSender, refusesImpossibleReports) {
   MulticastSender sender(3, kPartBytes, noneIsGone);
   EXPECT_FALSE(sender.isReady());
   EXPECT_FALSE(sender.takeAck(0, 1)) << "the root itself";
-  EXPECT_FALSE(sender.takeAck(3, 1)) << "nobody is there";
+  EXPECT_FALSE(sender.takeAck(3, 1)) << "no member is there";
   EXPECT_FALSE(sender.takeAck(1, 2)) << "nothing was said";
   EXPECT_TRUE(sender.takeAck(1, 1));
   EXPECT_TRUE(sender.takeAck(2, 1));
@@ -266,31 +266,31 @@ TEST(MulticastSender, roomIsFourSets) {
   EXPECT_EQ(sender.oldest(), 5u);
 }
 
-// Whoever waits asks earlier; and begins anew with each word of a member.
-TEST(MulticastSender, asksInTime) {
+// A root that waits probes earlier, and begins anew with each acknowledgement of a member.
+TEST(MulticastSender, probesInTime) {
   MulticastSender sender(3, kPartBytes, noneIsGone);
   sender.takeAck(1, 1);
   sender.takeAck(2, 1);
-  EXPECT_TRUE(sender.hasNews());
-  EXPECT_FALSE(sender.hasNews());
+  EXPECT_TRUE(sender.hasProgress());
+  EXPECT_FALSE(sender.hasProgress());
   std::vector<std::byte> frame(8);
   sender.append(frame, {}, {});
-  sender.noteSaid(1000, 10);
-  EXPECT_EQ(sender.askAt(), 1040);
+  sender.noteSent(1000, 10);
+  EXPECT_EQ(sender.probeAt(), 1040);
   sender.append(frame, {}, {.isAwaited = true});
-  sender.noteSaid(1000, 10);
-  EXPECT_EQ(sender.askAt(), 1010);
-  EXPECT_EQ(sender.noteAsked(1010, 30), 0u);
-  EXPECT_EQ(sender.askAt(), 1030);
-  EXPECT_EQ(sender.noteAsked(1030, 30), 1u);
-  EXPECT_EQ(sender.askAt(), 1060);
+  sender.noteSent(1000, 10);
+  EXPECT_EQ(sender.probeAt(), 1010);
+  EXPECT_EQ(sender.noteProbe(1010, 30), 0u);
+  EXPECT_EQ(sender.probeAt(), 1030);
+  EXPECT_EQ(sender.noteProbe(1030, 30), 1u);
+  EXPECT_EQ(sender.probeAt(), 1060);
   sender.takeAck(1, 3);
-  EXPECT_TRUE(sender.hasNews());
-  EXPECT_EQ(sender.heard(), 1u);
+  EXPECT_TRUE(sender.hasProgress());
+  EXPECT_EQ(sender.acked(), 1u);
   sender.takeAck(1, 3);
-  EXPECT_FALSE(sender.hasNews()) << "it said so before";
+  EXPECT_FALSE(sender.hasProgress()) << "it said so before";
   sender.takeNack(2, {1, 1}, 1100, 5);
-  EXPECT_TRUE(sender.hasNews());
+  EXPECT_TRUE(sender.hasProgress());
 }
 
 // Answers may get lost, and members be busy.
@@ -301,11 +301,11 @@ TEST(MulticastSender, silenceIsNoReasonToMove) {
   std::vector<std::byte> frame(8);
   sender.append(frame, {}, {.isAwaited = true});
   for (uint32_t i = 0; i < 1000; ++i)
-    EXPECT_EQ(sender.noteAsked(i, 30), i);
+    EXPECT_EQ(sender.noteProbe(i, 30), i);
   EXPECT_FALSE(sender.hasMoved());
 }
 
-TEST(MulticastSender, whoLeavesIsWaitedForNoMore) {
+TEST(MulticastSender, aDepartedMemberIsNotAwaited) {
   std::set<uint32_t> gone;
   MulticastSender sender(3, kPartBytes, [&](uint32_t place) { return gone.count(place) != 0; });
   std::vector<std::byte> frame(8);
@@ -313,14 +313,14 @@ TEST(MulticastSender, whoLeavesIsWaitedForNoMore) {
     sender.append(frame, {}, {});
   sender.takeAck(1, 1 + datagram::kMulticastChannels);
   EXPECT_FALSE(sender.hasRoom());
-  EXPECT_TRUE(sender.needsNews());
+  EXPECT_TRUE(sender.isWaiting());
   gone = {2};
   EXPECT_TRUE(sender.hasRoom());
-  EXPECT_FALSE(sender.needsNews());
+  EXPECT_FALSE(sender.isWaiting());
 }
 
 // Else it would be said again from memory that is the caller's again.
-TEST(MulticastSender, whatIsHeardIsNotKept) {
+TEST(MulticastSender, acknowledgedFramesAreFreed) {
   std::set<uint32_t> gone;
   MulticastSender sender(3, kPartBytes, [&](uint32_t place) { return gone.count(place) != 0; });
   std::vector<std::byte> frame(8);
@@ -333,7 +333,7 @@ TEST(MulticastSender, whatIsHeardIsNotKept) {
 }
 
 // The caller's memory is the caller's again.
-TEST(MulticastSender, whatStaysIsCopiedWhenItIsWanted) {
+TEST(MulticastSender, retainedFramesAreCopiedOnRelease) {
   MulticastSender sender(3, kPartBytes, noneIsGone);
   std::vector<std::byte> head(48), frame = frameOf(3), before = frame;
   MulticastChannel &channel = sender.append(head, frame, {.stays = true, .isAwaited = true});
@@ -344,7 +344,7 @@ TEST(MulticastSender, whatStaysIsCopiedWhenItIsWanted) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), channel.body.begin()));
 }
 
-TEST(MulticastReceiver, knowsWhatCanBe) {
+TEST(MulticastReceiver, refusesImpossibleReports) {
   MulticastReceiver member(3, 1, kPartBytes, noneIsGone);
   std::vector<std::byte> part(kPartBytes);
   auto take = [&](uint64_t number, uint32_t bytes, uint16_t at, size_t size) {
@@ -367,7 +367,7 @@ TEST(MulticastReceiver, knowsWhatCanBe) {
   MulticastGap gaps[3];
   ASSERT_EQ(member.gaps(gaps), 1u);
   EXPECT_EQ(gaps[0].parts, 3u);
-  EXPECT_FALSE(member.takeAsk(2 + datagram::kMulticastChannels));
+  EXPECT_FALSE(member.takeProbe(2 + datagram::kMulticastChannels));
   EXPECT_FALSE(member.takeAck(2, 1)) << "is beside it, not below";
   MulticastReceiver inner(21, 3, kPartBytes, noneIsGone);
   EXPECT_FALSE(inner.takeAck(~0u, 1)) << "is of another group";

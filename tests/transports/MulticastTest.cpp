@@ -45,20 +45,20 @@ bool hearsMany(int fd) {
   return getsockname(fd, reinterpret_cast<sockaddr *>(&name), &bytes) == 0 && isMulticast(name);
 }
 
-TEST(Multicast, whatManyWantIsSaidOnce) {
+TEST(Multicast, aBroadcastIsSentOnce) {
   Broadcasts ranks(5, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64}));
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ranks.run(100), "");
   EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 100u);
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().again, 0u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().resent, 0u);
   EXPECT_LT(ranks.carrier(0).counts().packets, 20u) << "and nothing to each";
 }
 
-// What comes later tells: nobody has to wait. In time of the test's own, of which each poll takes
-// a microsecond.
-TEST(Multicast, gapsAreAskedForAtOnce) {
+// A later packet shows the gap: no timeout is needed. In time of the test's own, of which each poll
+// takes a microsecond.
+TEST(Multicast, gapsAreReportedAtOnce) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   for (uint32_t r = 0; r < 4; ++r)
@@ -79,7 +79,7 @@ TEST(Multicast, gapsAreAskedForAtOnce) {
   time = 0;
   EXPECT_EQ(ranks.run(1), "");
   EXPECT_TRUE(wasLost);
-  EXPECT_LT(time, datagram::Options().leastPatience.count());
+  EXPECT_LT(time, datagram::Options().minTimeout.count());
 }
 
 // Acknowledgements are combined: the root hears of the four below it, of every set.
@@ -98,19 +98,19 @@ TEST(Multicast, acknowledgementsAreFew) {
   EXPECT_LE(after - before, 7u * 40);
 }
 
-TEST(Multicast, longMessagesAreSaidOnce) {
+TEST(Multicast, longMessagesAreSentOnce) {
   Broadcasts ranks(5, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({0, 1, 8192, 16384, 16385, 300000}));
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ranks.run(10), "");
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().again, 0u);
+  EXPECT_EQ(ranks.carrier(0).multicastCounts().resent, 0u);
   EXPECT_LT(ranks.carrier(0).multicastCounts().packets,
             10u * (6 + 2 + (24000 + 300000) / 1300 + 40));
 }
 
 // What the four sets hold at a root, or at a member, and what every carrier has.
-constexpr uint64_t kMostMemory =
+constexpr uint64_t kMaxMemory =
     16 * (datagram::kMulticastBodyBytes + datagram::kMulticastHeadBytes) + 16 * 9216 + 200'000;
 
 class MulticastWeather : public testing::TestWithParam<double> {};
@@ -128,12 +128,12 @@ TEST_P(MulticastWeather, everyByteIsRight) {
     std::chrono::duration<double, std::milli> took = Clock::now() - begin;
     const MulticastCounts &counts = ranks.carrier(0).multicastCounts();
     std::printf("%g lost, reordered and repeated: %.1f ms, %lu packets, %lu again, %lu forwarded\n",
-                loss, took.count(), counts.packets, counts.again, counts.forwarded);
+                loss, took.count(), counts.packets, counts.resent, counts.forwarded);
     EXPECT_GT(counts.packets, 100u); // long ones wait for few members that are late
-    EXPECT_GE(counts.again, loss < 0.01 ? 0u : 10u);
+    EXPECT_GE(counts.resent, loss < 0.01 ? 0u : 10u);
     EXPECT_EQ(counts.forwarded, 0u) << "no reason to give it up";
     for (uint32_t r = 0; r < ranks.numRanks(); ++r)
-      EXPECT_LT(ranks.carrier(r).bytes(), kMostMemory) << r;
+      EXPECT_LT(ranks.carrier(r).bytes(), kMaxMemory) << r;
   }
 }
 
@@ -152,7 +152,7 @@ TEST(Multicast, manyAtOnce) {
   EXPECT_GT(ranks.carrier(0).multicastCounts().packets, 100u);
 }
 
-TEST(Multicast, whoCannotJoinKeepsAllAtOneAtATime) {
+TEST(Multicast, aMemberThatCannotJoinPreventsMulticast) {
   Broadcasts ranks(4, [](Rank r) {
     datagram::Options options = ethernet(r);
     options.multicast = r != Rank{2};
@@ -166,8 +166,9 @@ TEST(Multicast, whoCannotJoinKeepsAllAtOneAtATime) {
   EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 0u);
 }
 
-// Where the network passes no multicast at all nobody hears the root, and it is not used.
-TEST(Multicast, whoHearsNothingIsNoMember) {
+// Where the network passes no multicast at all no member receives from the root, and it is not
+// used.
+TEST(Multicast, aDeafRankIsNoMember) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ranks.calls(3).isDeaf = hearsMany;
@@ -213,7 +214,7 @@ TEST(Multicast, partsThatGetLostOftenAreNoReasonToGiveItUp) {
 }
 
 // From one moment on: what is on its way, and all that follows, goes down the tree.
-TEST(Multicast, whatFailsAgainAndAgainMovesToTheTree) {
+TEST(Multicast, repeatedLossMovesTheGroupToTheTree) {
   Broadcasts ranks(8, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64, 16384, 50000}));
@@ -228,14 +229,14 @@ TEST(Multicast, whatFailsAgainAndAgainMovesToTheTree) {
 }
 
 // One of many hears nothing any more: the root tells it all again, but not for ever.
-TEST(Multicast, whoBecomesDeafMovesAllToTheTree) {
+TEST(Multicast, aDeafMemberMovesTheGroupToTheTree) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64}));
   ASSERT_TRUE(ranks.waitForGroup());
   ranks.calls(2).isDeaf = hearsMany;
   EXPECT_EQ(ranks.run(60), "");
-  EXPECT_GE(ranks.carrier(0).multicastCounts().again, 16u);
+  EXPECT_GE(ranks.carrier(0).multicastCounts().resent, 16u);
   EXPECT_GT(ranks.carrier(0).multicastCounts().forwarded, 60u);
 }
 
@@ -252,7 +253,7 @@ TEST(Multicast, theTreeStandsBadWeather) {
 }
 
 // The others do not wait for it, long as the message is.
-TEST(Multicast, whoComesLateIsWaitedForByNobody) {
+TEST(Multicast, aLateMemberIsNotAwaited) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64, 100000}));
@@ -263,12 +264,12 @@ TEST(Multicast, whoComesLateIsWaitedForByNobody) {
 }
 
 // It closes the plan while its only packet is lost.
-TEST(Multicast, whoHasSaidAllMayGo) {
+TEST(Multicast, aRootThatHasSentEverythingMayLeave) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64}));
   ASSERT_TRUE(ranks.waitForGroup());
-  auto until = Clock::now() + 50ms; // longer than whoever is deserted waits
+  auto until = Clock::now() + 50ms; // longer than a deserted member waits
   ranks.calls(0).loses = [&](const mmsghdr &message) {
     return goesToMany(message) && Clock::now() < until;
   };
@@ -277,7 +278,7 @@ TEST(Multicast, whoHasSaidAllMayGo) {
 }
 
 // Sends that are no group after all: one comes later, or has other bytes.
-TEST(Multicast, whatIsNotAlikeGoesToOneAtATime) {
+TEST(Multicast, differentMessagesGoToOneReceiverAtATime) {
   Broadcasts ranks(3, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   ASSERT_TRUE(ranks.open({64}));
@@ -307,7 +308,7 @@ struct Overheard {
   datagram::PacketHeader seen;
 };
 
-/// It lives as long as the calls that are heard.
+/// It lives as long as the calls that use it.
 std::shared_ptr<Overheard> overhear(LossyCalls &calls) {
   auto last = std::make_shared<Overheard>();
   calls.loses = [last](const mmsghdr &message) {
@@ -320,7 +321,7 @@ std::shared_ptr<Overheard> overhear(LossyCalls &calls) {
   return last;
 }
 
-// Strangers who know where the group is, and one of the job who says what cannot be true.
+// Strangers that know where the group is, and a rank of the job that sends impossible reports.
 TEST(Multicast, forgedDatagramsChangeNothing) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
@@ -358,7 +359,7 @@ TEST(Multicast, forgedDatagramsChangeNothing) {
 }
 
 // What waits for room in a plan that is closed was never said: the window is as it was.
-TEST(Multicast, whatIsNeverSaidTakesNoWindow) {
+TEST(Multicast, unsentFramesTakeNoWindow) {
   constexpr uint64_t kShort = 64, kLong = 16000, kAlone = 8 << 10;
   Broadcasts ranks(3, ethernet);
   ASSERT_EQ(ranks.trouble, "");
@@ -386,8 +387,8 @@ TEST(Multicast, whatIsNeverSaidTakesNoWindow) {
   EXPECT_EQ(send(0, kAlone), Posted::Done) << "it need not ask";
 }
 
-/// Who speaks for a group that is another's, of which this rank is a member, too.
-TEST(Multicast, onlyTheRootSpeaksForAGroup) {
+/// Sends in the name of a group of another root, of which this rank is a member, too.
+TEST(Multicast, onlyTheRootSendsForAGroup) {
   Broadcasts ranks(4, ethernet);
   ASSERT_EQ(ranks.trouble, "");
   auto last = overhear(ranks.calls(0));

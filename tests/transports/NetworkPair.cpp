@@ -56,7 +56,7 @@ struct Half {
   }
   void note(Posted posted) { pending += posted == Posted::Pending; }
 
-  // As the executor does: whoever fails tells the others.
+  // As the executor does: the failing end notifies the other.
   void move() {
     if (channels->failed())
       return;

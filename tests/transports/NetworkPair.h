@@ -15,8 +15,8 @@ public:
   ~NetworkPair() { closeAll(); }
 
   /// One plan: both send the other messages of these sizes, so often. Empty if all of them arrive
-  /// as they were sent; else what one of them says after both have failed, or what else is
-  /// wrong, "stuck" if nobody noticed in time.
+  /// as they were sent; else the error of one of them after both have failed, or what else is
+  /// wrong, "stuck" if neither end noticed in time.
   std::string exchange(const std::vector<uint64_t> &sizes, uint32_t runs,
                        const std::function<void()> &meanwhile = {}, const Transfer &way = {});
 

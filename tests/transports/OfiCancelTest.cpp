@@ -86,7 +86,7 @@ protected:
   }
 };
 
-TEST_P(OfiCancel, whatIsLeftOfAWriteDoesNotMoveLater) {
+TEST_P(OfiCancel, aCanceledWriteMovesNoByteLater) {
   Transfer way;
   way.protocol = Protocol::Static; // the receiver says where it wants the message
   Unfinished given(GetParam(), Rank{1}, way);
@@ -100,7 +100,7 @@ TEST_P(OfiCancel, whatIsLeftOfAWriteDoesNotMoveLater) {
   expectNothingReceived(given, 0);
 }
 
-TEST_P(OfiCancel, whatIsLeftOfAReadDoesNotMoveLater) {
+TEST_P(OfiCancel, aCanceledReadMovesNoByteLater) {
   Transfer way;
   way.mover = Mover::Reader;
   Unfinished given(GetParam(), Rank{0}, way);
@@ -119,7 +119,7 @@ TEST_P(OfiCancel, whatIsLeftOfAReadDoesNotMoveLater) {
 }
 
 // The receiver's read was begun before the sender cancelled, and ends long after.
-TEST_P(OfiCancel, whatIsReadOfReusedMemoryIsNotReceived) {
+TEST_P(OfiCancel, aReadOfReusedMemoryIsNotReceived) {
   Transfer way;
   way.mover = Mover::Reader;
   Unfinished given(GetParam(), Rank{0}, way);

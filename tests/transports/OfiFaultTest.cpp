@@ -133,7 +133,7 @@ void sweep(Call call, How how, bool (&isFine)(const std::string &)) {
   });
 }
 
-TEST(OfiFaults, whatIsNotTakenNowIsOfferedAgain) {
+TEST(OfiFaults, refusedOperationsAreOfferedAgain) {
   for (Call call : {Call::Recv, Call::Send, Call::Inject, Call::Read, Call::Write})
     sweep(call, How::Later, isNothing);
 }

@@ -25,7 +25,7 @@ TEST(Ofi, aKilledRankIsNoticedByAll) {
   });
 }
 
-TEST(Ofi, errorsOfOpeningNameWhatWasAskedFor) {
+TEST(Ofi, errorsOfOpenNameTheRequest) {
   ofi::Options options;
   options.provider = "carrier-pigeon";
   auto endpoint =
@@ -42,7 +42,7 @@ TEST(Ofi, errorsOfOpeningNameWhatWasAskedFor) {
 }
 
 // Nothing listens at an address that was not asked for.
-TEST(Ofi, socketsAreBoundWhereTheyAreTold) {
+TEST(Ofi, socketsAreBoundToTheGivenAddress) {
   auto endpoint = protocol::NetworkEndpoint::make(Rank{0}, 1, ofi::Options(),
                                                   ofi::OfiCarrier::open(ofi::Options()));
   ASSERT_TRUE(endpoint.ok()) << endpoint.message();
@@ -54,7 +54,7 @@ TEST(Ofi, socketsAreBoundWhereTheyAreTold) {
   EXPECT_EQ(name.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
 }
 
-// Somebody who knows where the ranks are, but not their tokens.
+// A process that knows where the ranks are, but not their tokens.
 TEST(Ofi, strangersAreSentAway) {
   NetworkPair pair([](Rank r) {
     return protocol::NetworkEndpoint::make(r, 2, ofi::Options(),
@@ -89,8 +89,8 @@ TEST(Ofi, strangersAreSentAway) {
 }
 
 /// Rank 1 may write a message for rank 0, which gives the plan up.
-struct GivenUp {
-  explicit GivenUp(const ofi::Options &options)
+struct CanceledByReceiver {
+  explicit CanceledByReceiver(const ofi::Options &options)
       : pair([=](Rank r) {
           return protocol::NetworkEndpoint::make(r, 2, options, ofi::OfiCarrier::open(options));
         }) {
@@ -119,7 +119,7 @@ struct GivenUp {
 TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
   ofi::Options options;
   options.linger = options.lingerAfterFailure = 30s;
-  GivenUp given(options);
+  CanceledByReceiver given(options);
   std::atomic<bool> looks = false, lookedFirst = false;
   std::thread closing([&] {
     given.channels[0].reset();
@@ -136,8 +136,8 @@ TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
 }
 
 /// Rank 1 may read a message of rank 0, which gives the plan up, and uses the memory again.
-struct GivenUpBySender {
-  GivenUpBySender()
+struct CanceledBySender {
+  CanceledBySender()
       : pair([](Rank r) {
           return protocol::NetworkEndpoint::make(r, 2, options(), ofi::OfiCarrier::open(options()));
         }) {
@@ -164,7 +164,7 @@ struct GivenUpBySender {
       channels[rank]->poll();
   }
   void receive() { channels[1]->recv({0, 0}, OpId{0}, {&received, 1, true, false, kBytes}); }
-  void giveUp() {
+  void cancel() {
     channels[0]->abort({kNoRank, kNoOp, "not needed"});
     channels[0].reset();
     std::fill(from.begin(), from.end(), std::byte{2});
@@ -192,28 +192,28 @@ struct GivenUpBySender {
   std::unique_ptr<Channels> channels[2];
 };
 
-TEST(Ofi, whatASenderGaveUpIsNotRead) {
-  GivenUpBySender given;
+TEST(Ofi, aCanceledSendIsNotRead) {
+  CanceledBySender given;
   given.poll(1); // it is there before it is wanted
-  given.giveUp();
+  given.cancel();
   given.receive();
   given.expectNoHarm();
 }
 
-TEST(Ofi, aSenderThatGivesUpCostsNobodyWhoReads) {
-  GivenUpBySender given;
+TEST(Ofi, aCanceledSendFailsNoReader) {
+  CanceledBySender given;
   given.poll(1);
   given.receive();
   given.poll(1, 1);
-  given.giveUp();
+  given.cancel();
   given.expectNoHarm();
 }
 
 // The receiver uses its memory again once the sender has said that it failed, and moves nothing.
 TEST(Ofi, aSenderThatFailedWritesNoMore) {
   NetworkPair pair([](Rank r) {
-    return protocol::NetworkEndpoint::make(r, 2, GivenUpBySender::options(),
-                                           ofi::OfiCarrier::open(GivenUpBySender::options()));
+    return protocol::NetworkEndpoint::make(r, 2, CanceledBySender::options(),
+                                           ofi::OfiCarrier::open(CanceledBySender::options()));
   });
   ASSERT_EQ(pair.trouble, "");
   constexpr size_t kBytes = 100000;
@@ -282,10 +282,10 @@ TEST(Ofi, aPlanThatAPeerRefusedIsClosedAtOnce) {
 }
 
 // Nothing of this rank moves any more, for its memory may be written.
-TEST(Ofi, aWriterWhoSaysNothingEndsAll) {
+TEST(Ofi, aSilentWriterFailsTheRank) {
   ofi::Options options;
   options.linger = options.lingerAfterFailure = 50ms;
-  GivenUp given(options);
+  CanceledByReceiver given(options);
   given.channels[0].reset();
   auto next = given.pair.endpoints[0]->open({{}, {}});
   ASSERT_TRUE(next.ok()) << next.message();

@@ -53,7 +53,7 @@ void expectFailure(const Watcher &told, Rank by) {
   EXPECT_STREQ(read->reason, "out of luck");
 }
 
-TEST(ProcessMonitor, failuresAreToldToBothWhoCameAndWhomOneCameTo) {
+TEST(ProcessMonitor, failuresReachPeersOfBothDirections) {
   for (bool comes : {false, true}) {
     Watcher failed(Rank{0}), other(Rank{1});
     (comes ? failed : other)
@@ -70,7 +70,7 @@ TEST(ProcessMonitor, failuresAreToldToBothWhoCameAndWhomOneCameTo) {
   }
 }
 
-TEST(ProcessMonitor, whoeverComesLaterIsToldWhatFailed) {
+TEST(ProcessMonitor, aLaterConnectionIsNotifiedOfTheFailure) {
   Watcher failed(Rank{0}), late(Rank{1});
   failed.tell();
   late.monitor->add(Rank{0}, failed.rankAddress);
@@ -78,7 +78,7 @@ TEST(ProcessMonitor, whoeverComesLaterIsToldWhatFailed) {
   expectFailure(late, Rank{0});
 }
 
-TEST(ProcessMonitor, strangersAreToldNothing) {
+TEST(ProcessMonitor, strangersGetNoNotification) {
   Watcher failed(Rank{0}), stranger(Rank{1});
   RankAddress wrong = failed.rankAddress;
   wrong.token = 1;

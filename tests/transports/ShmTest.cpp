@@ -423,7 +423,7 @@ int warningsWith(shm::SingleCopy singleCopy) {
   return static_cast<int>((*outcomes)[0].bytes.at(0));
 }
 
-TEST(SingleCopy, refusalIsToldOnce) {
+TEST(SingleCopy, aRefusalIsReportedOnce) {
   EXPECT_EQ(warningsWith(shm::SingleCopy::Refused), 1);
   EXPECT_EQ(warningsWith(shm::SingleCopy::Off), 0);
   EXPECT_EQ(warningsWith(shm::SingleCopy::On), kernelRefuses() ? 1 : 0);

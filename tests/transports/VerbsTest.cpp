@@ -39,7 +39,7 @@ NetworkPair::Make with(const verbs::Options &options, verbs::Calls &calls = verb
   };
 }
 
-TEST_F(Verbs, errorsOfOpeningNameWhatWasAskedFor) {
+TEST_F(Verbs, errorsOfOpenNameTheRequest) {
   auto messageOf = [](const verbs::Options &options) {
     return protocol::NetworkEndpoint::make(Rank{0}, 1, options,
                                            verbs::VerbsCarrier::open(1, options))
@@ -83,7 +83,7 @@ TEST(Devices, areNeighborsInOneNetwork) {
   EXPECT_TRUE(are("fd00::1", "fd00::ff:2"));
   EXPECT_FALSE(are("fe80::1", "fe80::2")) << "each may be a cable of its own";
   EXPECT_TRUE(are("fec0::1", "fec0::2", false));
-  EXPECT_FALSE(are("fe80::1", "fe80::2", false)) << "nobody gave the subnets numbers";
+  EXPECT_FALSE(are("fe80::1", "fe80::2", false)) << "the subnets have no numbers";
   EXPECT_FALSE(are("fe80::1", "fec0::2", false));
 }
 
@@ -92,7 +92,7 @@ TEST(SendQueue, holdsAPowerOfTwo) {
   verbs::SendQueue queue(0, 48);
   EXPECT_TRUE(queue.fits(32, 1));
   EXPECT_FALSE(queue.fits(33, 1));
-  EXPECT_TRUE(verbs::SendQueue(0, 64).fits(verbs::SendQueue::kMostRequests, 1));
+  EXPECT_TRUE(verbs::SendQueue(0, 64).fits(verbs::SendQueue::kMaxRequests, 1));
 }
 
 // As tests/rdma/more-devices makes them.
@@ -176,9 +176,9 @@ public:
   }
 };
 
-// Three datagrams for each peer that a plan talks to, and none before: nobody is told of all
-// others' connections.
-TEST_F(Verbs, connectionsFollowWhatIsSaid) {
+// Three datagrams for each peer of a plan, and none before: no rank makes connections for the plans
+// of others.
+TEST_F(Verbs, connectionsAreMadeOnDemand) {
   if (isIwarp())
     GTEST_SKIP() << "iWARP has no datagrams";
   CountingCalls calls;
@@ -200,7 +200,7 @@ verbs::Options withoutNotes() {
   return options;
 }
 
-TEST_F(Verbs, whatStartsAtOnceIsOneChain) {
+TEST_F(Verbs, operationsThatStartTogetherAreOneChain) {
   CountingCalls calls;
   NetworkPair pair(with(withoutNotes(), calls));
   ASSERT_EQ(pair.trouble, "");
@@ -255,7 +255,7 @@ TEST_F(Verbs, placesThatAreTooManyForTheWriterComeInParts) {
 
 // A receive that was posted first last time says where it wants its message before it is asked. Of
 // two that send at once one does so before it knows.
-TEST_F(Verbs, placesAreSaidAheadOnceThatHelps) {
+TEST_F(Verbs, earlyRtrsAreSentOnceTheyHelp) {
   CountingCalls calls;
   NetworkPair pair(with({}, calls));
   ASSERT_EQ(pair.trouble, "");
@@ -317,7 +317,7 @@ public:
     ASSERT_TRUE(carrier->reach(peer, rankAddress).ok());
   }
 
-  void onBytes(std::span<const std::byte>) override { ++heard; }
+  void onBytes(std::span<const std::byte>) override { ++received; }
   void onDone(network::Operation &) override { ++done; }
   void onFailed(network::Operation &operation, const std::string &) override {
     failed.push_back(&operation);
@@ -333,7 +333,7 @@ public:
 
   std::unique_ptr<network::Carrier> carrier;
   network::Peer peer;
-  uint32_t heard = 0, done = 0;
+  uint32_t received = 0, done = 0;
   std::string why; ///< the peer was lost
   std::vector<network::Operation *> failed;
 };
@@ -350,7 +350,7 @@ bool comes(std::initializer_list<End *> ends, const std::function<bool()> &isSo,
   return isSo();
 }
 
-// The peer's machine has a call, and nobody has looked at it.
+// A call waits at the peer's machine, which the peer has not polled.
 void call(End &from) {
   ASSERT_EQ(from.carrier->inject(from.peer, kSaid), network::PostResult::NoResource);
   EXPECT_FALSE(comes(
@@ -386,7 +386,7 @@ void answerTheSecondTime(uint32_t refused) {
     ASSERT_TRUE(comes({&here, &last}, [&] {
       return last.carrier->inject(last.peer, kSaid) == network::PostResult::Ok;
     })) << i;
-    ASSERT_TRUE(comes({&here, &last}, [&] { return here.heard > i; })) << i;
+    ASSERT_TRUE(comes({&here, &last}, [&] { return here.received > i; })) << i;
   }
   EXPECT_EQ(here.why + last.why, "");
   EXPECT_EQ(here.carrier->bytes(), last.carrier->bytes()) << "for calls before";
@@ -394,7 +394,7 @@ void answerTheSecondTime(uint32_t refused) {
   last.carrier->stop();
 }
 
-TEST_F(Verbs, whoIsCalledTwiceAnswersTheSecondTime) {
+TEST_F(Verbs, theSecondConnectRequestIsAnswered) {
   if (!isIwarp())
     GTEST_SKIP() << "only iWARP has calls";
   for (uint32_t refused : {0, 3, 13, 23})
@@ -417,7 +417,7 @@ TEST_F(Verbs, theQueueHasRoomForAllPeers) {
 }
 
 // It may listen again, or call; that it has died others notice.
-TEST_F(Verbs, whoDoesNotListenIsCalledAgain) {
+TEST_F(Verbs, aPeerThatDoesNotListenIsCalledAgain) {
   if (!isIwarp())
     GTEST_SKIP() << "only iWARP has calls";
   network::RankAddress rankAddress = End().rankAddress();
@@ -429,7 +429,7 @@ TEST_F(Verbs, whoDoesNotListenIsCalledAgain) {
 }
 
 // Its machine may only be starting.
-TEST_F(Verbs, whoHasNoWayIsCalledForAsLongAsMachinesMayBeSilent) {
+TEST_F(Verbs, anUnreachablePeerIsCalledUntilTheSilenceTimeout) {
   if (!isIwarp())
     GTEST_SKIP() << "only iWARP has calls";
   verbs::Options options;
@@ -501,7 +501,7 @@ protected:
   MuteCalls calls_;
 };
 
-TEST_F(Calling, whoCannotListenSaysWhere) {
+TEST_F(Calling, aFailureToListenNamesTheAddress) {
   calls_.listens = ~0ull;
   EXPECT_NE(exchange().find("it cannot be called: cannot listen at "), std::string::npos);
 }
@@ -514,14 +514,14 @@ TEST_F(Calling, callsAreMadeAgain) {
   EXPECT_EQ(calls_.connects + calls_.accepts, 0u);
 }
 
-TEST_F(Calling, whoCannotCallLosesThePeer) {
+TEST_F(Calling, aFailedCallLosesThePeer) {
   calls_.connects = ~0ull;
   std::string trouble = exchange();
   EXPECT_NE(trouble.find("cannot call a peer"), std::string::npos) << trouble;
 }
 
 // Both say which, whenever it is.
-TEST_F(Calling, whoHearsNothingFails) {
+TEST_F(Calling, aConnectionWithoutEventsFails) {
   for (uint64_t spared : {0, 3, 7}) {
     calls_.spared = spared;
     calls_.events = ~0ull;
@@ -530,7 +530,7 @@ TEST_F(Calling, whoHearsNothingFails) {
   }
 }
 
-TEST_F(Calling, whoTakesNoFramesIsNoPeer) {
+TEST_F(Calling, aPeerWithoutRoomForFramesIsRefused) {
   calls_.takesNothing = true;
   End here, there(calls_);
   here.meet(Rank{1}, there);
@@ -554,8 +554,8 @@ public:
   }
 };
 
-// Else memory would be in use for ever, and who waits for it.
-TEST_F(Verbs, whatIsGivenUpIsTold) {
+// Else memory would be in use for ever, and its owner would wait for it.
+TEST_F(Verbs, canceledOperationsAreReported) {
   DeafCalls calls;
   End here(calls), there(verbs::Calls::real());
   here.meet(Rank{0}, there);
@@ -574,7 +574,7 @@ TEST_F(Verbs, whatIsGivenUpIsTold) {
     here.carrier->poll();
     there.carrier->poll();
   }
-  while (here.done == 0 || there.heard == 0) {
+  while (here.done == 0 || there.received == 0) {
     ASSERT_LT(std::chrono::steady_clock::now(), until);
     here.carrier->poll();
     there.carrier->poll();
@@ -681,7 +681,7 @@ void sweep(Call call, bool forGood, bool (&isFine)(const std::string &)) {
       isFine);
 }
 
-TEST_F(Verbs, whatIsNotTakenNowIsOfferedAgain) {
+TEST_F(Verbs, refusedOperationsAreOfferedAgain) {
   sweep(Call::Send, false, isNothing);
   sweep(Call::Receive, false, isNothing);
 }

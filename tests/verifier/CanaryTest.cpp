@@ -17,12 +17,12 @@ TEST(Canary, OutOfOrderItCompletesTooEarly) {
             "a message is taken to be complete before all of its bytes are there");
 }
 
-TEST(Canary, AFlagThatStaysTellsTheNextMessageTooEarly) {
+TEST(Canary, AStaleFlagEndsTheNextMessageTooEarly) {
   EXPECT_EQ(refuteCanary({.clearsFlag = false}),
             "a message is taken to be complete before all of its bytes are there");
 }
 
-TEST(Canary, MustStandBeforeTheReceiverSaysThatItIsReady) {
+TEST(Canary, MustBeWrittenBeforeTheReadySignal) {
   EXPECT_NE(refuteCanary({.lastByteFirst = false}), "");
 }
 

@@ -206,7 +206,7 @@ TEST(Contract, barrierThatDoesNotSynchronize) {
       << b.verdict();
 }
 
-TEST(Contract, aRankWithoutOpsKnowsOfNobody) {
+TEST(Contract, aRankWithoutOpsSynchronizesWithNone) {
   ScheduleBuilder b(2);
   b.schedule().synchronizes = true;
   VerifyReport report = b.verify();

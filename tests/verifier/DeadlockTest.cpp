@@ -154,7 +154,7 @@ TEST(Deadlock, oneSlotIsEnoughForARing) {
   EXPECT_TRUE(ringAllgather(5).verify(oneSlot).proved()) << ringAllgather(5).verdict(oneSlot);
 }
 
-// Nothing travels in a message of size zero, so nobody waits for it.
+// Nothing travels in a message of size zero, so no op waits for it.
 TEST(Deadlock, emptyMessagesDoNotWait) {
   ScheduleBuilder b(2);
   BufferId x = b.param("x", BufferRole::In);

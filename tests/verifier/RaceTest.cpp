@@ -84,7 +84,7 @@ TEST_F(Races, orderThroughAnotherRank) {
   EXPECT_TRUE(b.verify().proved()) << b.verdict();
 }
 
-TEST_F(Races, anotherRankThatHeardOfTheStartAlone) {
+TEST_F(Races, anotherRankThatDependsOnTheStartAlone) {
   goThroughRank1(b, t, irequires(OpId{0}));
   EXPECT_TRUE(fails(b.verify(), Proof::Races, {"neither waits"})) << b.verdict();
 }
@@ -98,7 +98,7 @@ TEST_F(Races, aSendDoesNotWaitForItsReceive) {
 }
 
 // Rank 1 posts its receive after op 0, but the send may finish long before.
-TEST_F(Races, aSendDoesNotWaitForWhatItsReceiveWaitsFor) {
+TEST_F(Races, aSendDoesNotInheritTheWaitsOfItsReceive) {
   b.signal(0, 1, {requires_(OpId{0})});
   OpId send = b.signal(0, 1);
   OpId heard = b.wait(1, 0);

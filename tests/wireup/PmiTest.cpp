@@ -44,12 +44,12 @@ private:
     for (ssize_t length; (length = recv(ends_[1], more, sizeof more, 0)) > 0;) {
       heard.append(more, static_cast<size_t>(length));
       for (size_t end; (end = heard.find('\n')) != std::string::npos; heard.erase(0, end + 1)) {
-        std::string said = answer_(heard.substr(0, end));
-        if (said.empty())
+        std::string reply = answer_(heard.substr(0, end));
+        if (reply.empty())
           return hangUp();
-        if (said != " ")
-          said += '\n';
-        if (send(ends_[1], said.data(), said.size(), MSG_NOSIGNAL) < 0)
+        if (reply != " ")
+          reply += '\n';
+        if (send(ends_[1], reply.data(), reply.size(), MSG_NOSIGNAL) < 0)
           return hangUp();
       }
     }
@@ -101,9 +101,9 @@ std::string whyNotFound(Answer answer) {
 }
 
 /// The right answers, but for one line.
-Answer otherwise(const std::string &command, const std::string &said) {
-  return [command, said, right = RightAnswers()](const std::string &line) mutable {
-    return line.find("cmd=" + command) == 0 ? said : right(line);
+Answer otherwise(const std::string &command, const std::string &reply) {
+  return [command, reply, right = RightAnswers()](const std::string &line) mutable {
+    return line.find("cmd=" + command) == 0 ? reply : right(line);
   };
 }
 
@@ -135,23 +135,24 @@ TEST(Pmi, WithoutLauncherNothingIsFound) {
   EXPECT_EQ(*found, nullptr);
 }
 
-TEST(Pmi, ALauncherThatGoesOrErrsIsToldOf) {
+TEST(Pmi, ALauncherThatEndsOrErrsIsReported) {
   EXPECT_EQ(whyNotFound(RightAnswers()), "found");
   EXPECT_EQ(whyNotFound([](const std::string &) { return ""; }),
             "the launcher is gone: it closed the socket");
   EXPECT_EQ(whyNotFound(otherwise("init", "cmd=response_to_init rc=-1")),
             "the launcher refused PMI 1: cmd=response_to_init rc=-1");
   EXPECT_EQ(whyNotFound(otherwise("get_maxes", "cmd=nonsense")),
-            "the launcher was to say maxes, and said: cmd=nonsense");
+            "the launcher was to answer maxes, and answered: cmd=nonsense");
   EXPECT_EQ(whyNotFound(otherwise("get_maxes", "cmd=maxes vallen_max=2")),
             "the launcher has no place for keys and values");
 }
 
-TEST(Pmi, ValuesThatAreNotWhatWasPutAreRefused) {
-  for (auto [said, why] : {std::pair("cmd=get_result rc=0 value=0g", "rank 0 told something else"),
-                           std::pair("cmd=get_result rc=0 value=001", "rank 0 told something else"),
-                           std::pair("cmd=get_result rc=-1 msg=no_key", "the launcher says: ")}) {
-    PlayedLauncher played(0, 2, otherwise("get ", said));
+TEST(Pmi, CorruptedValuesAreRefused) {
+  for (auto [reply, why] :
+       {std::pair("cmd=get_result rc=0 value=0g", "rank 0 put something else"),
+        std::pair("cmd=get_result rc=0 value=001", "rank 0 put something else"),
+        std::pair("cmd=get_result rc=-1 msg=no_key", "the launcher answered: ")}) {
+    PlayedLauncher played(0, 2, otherwise("get ", reply));
     Result<std::unique_ptr<Launcher>> found = findPmi({});
     ASSERT_TRUE(found) << found.message();
     std::byte mine{1}, all[2];

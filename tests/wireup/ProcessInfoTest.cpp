@@ -1,4 +1,4 @@
-// How ranks find out who shares a node with them, and where the others are.
+// How ranks find the ranks of their own node, and the addresses of the others.
 #include "wireup/ProcessInfo.h"
 #include "transports/network/AddressExchange.h"
 #include "wireup/Nodes.h"
@@ -43,7 +43,7 @@ TEST(Nodes, AreMachinesAndNamespacesAndRanksInARow) {
   EXPECT_EQ(firstOfHosts(processes), (Ranks{0, 1, 2, 0, 1, 0}));
 }
 
-// Whatever they see of each other: they share its cores.
+// Also those in other namespaces: they share its cores.
 TEST(Nodes, OfAMachineAreCountedAcrossNamespaces) {
   Oob oob;
   oob.numRanks = 4;
@@ -57,11 +57,11 @@ TEST(Nodes, OfAMachineAreCountedAcrossNamespaces) {
     return Status();
   };
   EXPECT_EQ(*countOnMachine(oob), 3u);
-  oob.allgather = [](const void *, void *, size_t) { return Status::error("nobody came"); };
-  EXPECT_EQ(countOnMachine(oob).message(), "nobody came");
+  oob.allgather = [](const void *, void *, size_t) { return Status::error("no rank came"); };
+  EXPECT_EQ(countOnMachine(oob).message(), "no rank came");
 }
 
-TEST(Nodes, MeetWhereAllAreAndNobodyIsTwice) {
+TEST(Nodes, MeetWithAllRanksOnce) {
   ProcessInfo first = onHost("a", {at("192.168.1.1"), at("172.16.0.1"), at("10.0.0.1")});
   ProcessInfo second = onHost("b", {at("192.168.1.1"), at("10.0.0.2")});
   EXPECT_EQ(meetAt({first, second}), "10.0.0.1");
@@ -136,7 +136,7 @@ TEST(Interfaces, AreFoundByTheirNetwork) {
   EXPECT_EQ(*network::addressTowards(at("127.0.0.1").address), "127.0.0.1");
 }
 
-TEST(Interfaces, ReachWhatSharesTheirBits) {
+TEST(Interfaces, ReachAddressesOfTheirSubnet) {
   network::Interface own{at("10.1.128.1").address, 96 + 17};
   EXPECT_TRUE(own.reaches(at("10.1.255.9").address));
   EXPECT_FALSE(own.reaches(at("10.1.127.9").address));
@@ -215,7 +215,7 @@ TEST(OobBootstrap, DataReachThoseTheyAreFor) {
     for (int round = 0; round < 2; ++round) {
       std::vector<BootstrapData> out, in;
       for (uint32_t peer = 0; peer < 4; ++peer) {
-        if (peer != 2) // nobody has anything for rank 2
+        if (peer != 2) // rank 2 gets no letters
           out.push_back({Rank{peer}, letters(self, peer)});
         in.push_back({Rank{3 - peer}, {std::byte{1}}});
       }
@@ -230,7 +230,7 @@ TEST(OobBootstrap, DataReachThoseTheyAreFor) {
   });
 }
 
-TEST(OobBootstrap, WhatIsForAllTravelsOnce) {
+TEST(OobBootstrap, DataForAllRanksTravelsOnce) {
   Gathering gathering(8);
   gathering.run([](Bootstrap &bootstrap, uint32_t self) {
     std::vector<BootstrapData> out;
@@ -264,13 +264,13 @@ TEST(OobBootstrap, addressesAreExchangedOnce) {
   }
 }
 
-TEST(OobBootstrap, WhatIsDamagedIsRefused) {
+TEST(OobBootstrap, DamagedDataIsRefused) {
   Gathering gathering(2);
   gathering.damage();
   gathering.run([](Bootstrap &bootstrap, uint32_t self) {
     BootstrapData out{Rank{1 - self}, letters(1, 9)}, in{Rank{0}, {}};
     Status s = bootstrap.exchange({&out, 1}, {&in, 1});
-    EXPECT_EQ(s.message(), "what rank 0 told over the launcher is damaged");
+    EXPECT_EQ(s.message(), "the data of rank 0 over the launcher is damaged");
   });
 }
 

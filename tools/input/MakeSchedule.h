@@ -9,7 +9,7 @@
 namespace colldsl::tools {
 
 /// A schedule that was read from a file is not copied, but must fit: have so many ranks,
-/// and hold for n. Thread safe as long as nobody adds arguments.
+/// and hold for n. Thread safe as long as no thread adds arguments.
 Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
                                                      const Source::Target &target,
                                                      const ScheduleOptions &options,

@@ -79,9 +79,9 @@ std::string Call::words() const {
 }
 
 std::vector<uint32_t> eachRank(uint32_t ranks) {
-  constexpr uint32_t kMostOfAll = 8;
+  constexpr uint32_t kMaxOfAll = 8;
   std::set<uint32_t> chosen{0, std::min(1u, ranks - 1), ranks / 2, ranks - 1};
-  for (uint32_t r = 0; ranks <= kMostOfAll && r < ranks; ++r)
+  for (uint32_t r = 0; ranks <= kMaxOfAll && r < ranks; ++r)
     chosen.insert(r);
   return {chosen.begin(), chosen.end()};
 }

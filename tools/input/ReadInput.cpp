@@ -17,8 +17,8 @@ namespace colldsl::tools {
 namespace {
 
 constexpr auto kAlignment = llvm::Align::Constant<64>(); // of Library::view()
-constexpr uint64_t kMostStreamBytes = uint64_t{4} << 30;
-constexpr std::chrono::seconds kMostWaitForWriter{5};
+constexpr uint64_t kMaxStreamBytes = uint64_t{4} << 30;
+constexpr std::chrono::seconds kMaxWaitForWriter{5};
 
 class Descriptor {
 public:
@@ -71,7 +71,7 @@ Result<std::string> readStream(int fd, std::string text) {
     text.resize(size + *n);
     if (*n == 0)
       return text;
-    if (text.size() > kMostStreamBytes)
+    if (text.size() > kMaxStreamBytes)
       return Status::error("a stream of more than 4 GiB; write it to a file");
   }
 }
@@ -79,7 +79,7 @@ Result<std::string> readStream(int fd, std::string text) {
 /// The first bytes of a FIFO opened with O_NONBLOCK, of which read() returns 0 while no writer has
 /// opened it, and EAGAIN once one has.
 Result<std::string> awaitWriter(int fd) {
-  auto end = std::chrono::steady_clock::now() + kMostWaitForWriter;
+  auto end = std::chrono::steady_clock::now() + kMaxWaitForWriter;
   do {
     char first = 0;
     ssize_t n = ::read(fd, &first, 1);

@@ -18,8 +18,8 @@ std::string shownName(llvm::StringRef name);
 
 /// Reads an ordinary file, a pipe, a socket, a terminal or /dev/null to its end; other devices and
 /// folders are refused. Names as in descriptorNamed() are this process's own descriptors, which
-/// are read from where they are. A FIFO that nobody opens for writing within 5 s, and a stream of
-/// more than 4 GiB are errors. The buffer is named as shownName() has it and aligned to 64.
+/// are read from where they are. A FIFO that no process opens for writing within 5 s, and a stream
+/// of more than 4 GiB are errors. The buffer is named as shownName() has it and aligned to 64.
 Result<std::unique_ptr<llvm::MemoryBuffer>> readInput(const std::string &name);
 
 } // namespace colldsl::tools

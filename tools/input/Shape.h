@@ -1,4 +1,4 @@
-/// For whom a schedule is made.
+/// The ranks, size and machine that a schedule is made for.
 #pragma once
 
 #include "topology/Topology.h"

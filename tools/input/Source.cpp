@@ -23,7 +23,7 @@ namespace {
 /// `allreduce_ring` rather than `ring.coll` or `dir/ring`.
 bool looksLikeName(llvm::StringRef operand) { return operand.find_first_of("./-") == operand.npos; }
 
-/// A stream has one reader, who reads it once.
+/// A stream can be read only once.
 bool namesAStreamTwice(llvm::ArrayRef<std::string> operands) {
   std::vector<int> seen;
   for (const std::string &operand : operands) {

@@ -27,7 +27,7 @@ public:
   };
 
   /// Reads the operands, each a file, or the name of a collective in scope if there is no
-  /// such file. With a kind in `form` each is a file of that kind, whatever is in it. Mistakes are
+  /// such file. With a kind in `form` each is a file of that kind, with any content. Mistakes are
   /// told on stderr; null then.
   static std::unique_ptr<Source> read(const std::vector<std::string> &operands,
                                       const ScheduleOptions &options, const InputForm &form = {});

@@ -9,8 +9,8 @@
 
 namespace colldsl::tools {
 
-/// Expressions of the language, for `ranks` ranks; the root of trees is `root`. Empty:
-/// nobody can guess a value of that type.
+/// Expressions of the language, for `ranks` ranks; the root of trees is `root`. Empty: there is
+/// no trial value of that type.
 std::vector<std::string> trialValues(ValueType type, uint32_t ranks, const std::string &root);
 
 /// Graphs that are no torus: open borders; and degrees that differ, parallel edges, edges to

@@ -115,11 +115,11 @@ std::string rangesWord(const std::vector<uint32_t> &numbers) {
 }
 
 Result<uint64_t> parseTimeNs(llvm::StringRef text) {
-  constexpr uint64_t kMostNs = uint64_t{1} << 50; // 13 days
+  constexpr uint64_t kMaxNs = uint64_t{1} << 50; // 13 days
   Amount amount = parseAmount(splitUnit(text.trim()), kTimeUnits);
   switch (amount.error) {
   case AmountError::None:
-    if (amount.value <= kMostNs)
+    if (amount.value <= kMaxNs)
       return amount.value;
     [[fallthrough]];
   case AmountError::TooLarge:

@@ -99,17 +99,17 @@ void ScheduleOptions::addLimits(Options &options) {
       "--max-line-bytes", "N", "bytes of one line, at most 65535",
       [this](llvm::StringRef given) -> Status {
         Result<uint64_t> bytes = parseBytes(given);
-        if (bytes && *bytes > kMostLineBytes)
-          return Status::error(given.str() + " is more than " + std::to_string(kMostLineBytes) +
+        if (bytes && *bytes > kMaxLineBytes)
+          return Status::error(given.str() + " is more than " + std::to_string(kMaxLineBytes) +
                                ", the longest line that can be told of");
         return setLimits(std::move(bytes), {&compile.limits.maxLineBytes, &text.maxLineBytes});
       });
   options.addNumber("--max-tokens", "N", "words and signs of one source file",
                     compile.limits.maxTokens);
   options.addNumber("--max-nesting", "N", "open brackets in a source file, at most 500",
-                    compile.limits.maxNesting, 0, kMostNesting);
+                    compile.limits.maxNesting, 0, kMaxNesting);
   options.addNumber("--max-chain", "N", "words and signs of one expression, at most 2500",
-                    compile.limits.maxChain, 0, kMostChain);
+                    compile.limits.maxChain, 0, kMaxChain);
   options.addNumber("--max-files", "N", "source files, imports included", compile.limits.maxFiles);
   options.add("--max-errors", "N", "errors shown of one file", [this](llvm::StringRef given) {
     return setLimits(parseNumber(given, 1, UINT32_MAX),

@@ -25,7 +25,7 @@ struct ScheduleOptions {
   std::vector<Setting> settings;      ///< --set
   std::string topology = "flat";
   bool inPlace = false;
-  bool contract = true; ///< schedules say what they promise: somebody proves or shows it
+  bool contract = true; ///< schedules carry their postconditions, to be proved or shown
   MachineOptions machine;
   PassSettings passes;
   CompileOptions compile;

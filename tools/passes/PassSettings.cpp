@@ -36,8 +36,7 @@ void PassSettings::addTo(Options &options) {
 
 void PassSettings::addProofTo(Options &options) {
   verifyMade = true;
-  options.addFlag("--no-verify", "write what passes made though nobody has proved it", verifyMade,
-                  false);
+  options.addFlag("--no-verify", "write what passes made without a proof", verifyMade, false);
 }
 
 } // namespace colldsl::tools

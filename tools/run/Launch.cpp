@@ -23,7 +23,7 @@ namespace colldsl::tools {
 namespace {
 
 // More complaints than these tell nothing new.
-constexpr size_t kMostComplaints = 4;
+constexpr size_t kMaxComplaints = 4;
 
 /// A flag that processes forked later share.
 class SharedFlag {
@@ -38,7 +38,7 @@ public:
   SharedFlag(const SharedFlag &) = delete;
   SharedFlag &operator=(const SharedFlag &) = delete;
 
-  /// True for the first who asks.
+  /// True for the first caller.
   bool raise() { return page_ != MAP_FAILED && static_cast<Word *>(page_)->exchange(1) == 0; }
 
 private:
@@ -53,7 +53,7 @@ Status failureOf(const std::vector<RankOutcome> &outcomes) {
     return first;
   Diagnostic d = first.diagnostic();
   std::set<std::string> told{d.message};
-  for (uint32_t r = 0; r < outcomes.size() && told.size() <= kMostComplaints; ++r)
+  for (uint32_t r = 0; r < outcomes.size() && told.size() <= kMaxComplaints; ++r)
     if (!outcomes[r].status && told.insert(outcomes[r].status.message()).second)
       d.notes.push_back(
           Diagnostic::note({}, "rank " + std::to_string(r) + ": " + outcomes[r].status.message()));
@@ -170,7 +170,7 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
   if (report)
     mine.insert(mine.end(), report->begin(), report->end());
   auto told = allgatherv(launcher.oob(), mine);
-  if (!told) // who did not come may be who failed here
+  if (!told) // a rank that did not come may be the one that failed here
     return report ? told.status() : report.status();
   std::vector<RankOutcome> outcomes(told->size());
   for (size_t r = 0; r < told->size(); ++r) {

@@ -39,7 +39,7 @@ public:
   }
 
 private:
-  /// Memory that begins a cache line, as callers who care have it.
+  /// Memory that begins a cache line, as callers that measure allocate it.
   struct AlignedMemory {
     explicit AlignedMemory(uint64_t bytes)
         : data(static_cast<std::byte *>(::operator new(bytes, kAlignment))), size(bytes) {}

@@ -9,7 +9,7 @@
 namespace colldsl::tools {
 namespace {
 
-constexpr size_t kMostSteps = 60; ///< of a path, that people are shown
+constexpr size_t kMaxSteps = 60; ///< of a path, that people are shown
 constexpr unsigned kPercents[] = {0, 50, 90, 99, 100};
 
 /// The smallest time that at least that share of the ranks did not exceed.
@@ -22,10 +22,10 @@ std::string nsWord(uint64_t ns) { return std::to_string(ns); }
 void printPath(const SimulatedRun &run, llvm::raw_ostream &out) {
   out << "critical path of rank " << run.path.back().rank << ", the slowest:\n";
   Table table({"step", "rank", "begin ns", "end ns", "waited for", "what", "where"});
-  size_t hidden = run.path.size() > kMostSteps ? run.path.size() - kMostSteps : 0;
+  size_t hidden = run.path.size() > kMaxSteps ? run.path.size() - kMaxSteps : 0;
   for (size_t i = 0; i < run.path.size(); ++i) {
     const sim::PathStep &step = run.path[i];
-    if (hidden > 0 && i == kMostSteps / 2) {
+    if (hidden > 0 && i == kMaxSteps / 2) {
       i += hidden - 1;
       table.addRow({"...", "", "", "", "", counted(hidden, "step") + " more", ""});
       continue;

@@ -7,7 +7,7 @@
 namespace colldsl::tools {
 namespace {
 
-constexpr uint32_t kMostRanks = 17;
+constexpr uint32_t kMaxRanks = 17;
 // Nothing, one element, and a number that no number of ranks or segments divides, of
 // more than one segment of the usual size.
 constexpr uint64_t kElements[] = {0, 1, 40009};
@@ -45,7 +45,7 @@ Result<std::vector<uint32_t>> Proofs::ranksOf(const Source::Target &target) {
   if (target.schedule)
     return std::vector<uint32_t>{target.schedule->numRanks()};
   std::vector<uint32_t> ranks;
-  for (uint32_t r = 1; r <= kMostRanks; ++r) {
+  for (uint32_t r = 1; r <= kMaxRanks; ++r) {
     Result<const Topology *> fits = topology(r);
     if (!fits && r == 1)
       return fits.status();

@@ -19,15 +19,15 @@ constexpr const char *kDefault = "default";
 
 /// Few as they are; of many the trees and graphs by name: "kary", or how many there are.
 std::string valuesWord(const std::vector<std::string> &values) {
-  constexpr size_t kMost = 6;
-  if (values.size() <= kMost)
+  constexpr size_t kMax = 6;
+  if (values.size() <= kMax)
     return llvm::join(values, "|");
   std::vector<std::string> names;
   for (llvm::StringRef value : values)
     if (std::string name = value.take_until([](char c) { return c == '('; }).str();
         !llvm::is_contained(names, name))
       names.push_back(name);
-  return names.size() <= kMost ? llvm::join(names, "|") : std::to_string(values.size()) + " values";
+  return names.size() <= kMax ? llvm::join(names, "|") : std::to_string(values.size()) + " values";
 }
 
 } // namespace

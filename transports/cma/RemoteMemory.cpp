@@ -52,7 +52,7 @@ Outcome outcomeOf(int error) {
   case EFAULT:
   case EINVAL:
     return Outcome::BadAddress;
-  default: // EPERM, ENOSYS, and whatever a sandbox answers
+  default: // EPERM, ENOSYS, and any error of a sandbox
     return Outcome::Forbidden;
   }
 }

@@ -12,7 +12,7 @@ enum class Outcome : uint8_t {
   Copied,
   Forbidden, ///< the kernel does not let us, or cannot; no later try will work
   ProcessGone,
-  BadAddress, ///< the other side's memory is not what it said
+  BadAddress, ///< the other side's memory is not at the address it sent
 };
 
 /// Where the bytes of a message lie in another process: if pieces == 1 at

@@ -12,7 +12,7 @@ namespace colldsl::datagram {
 namespace {
 
 constexpr uint32_t kIpAndUdpBytes = 28;
-constexpr uint32_t kMostBlindPolls = 8;
+constexpr uint32_t kMaxBlindPolls = 8;
 // A new peer is far or near.
 constexpr TimeNs kMeasuring = 100'000'000;
 // A part of a frame that is worth a packet.
@@ -29,10 +29,10 @@ sockaddr_in nameOf(in_addr_t address, in_port_t port) {
 } // namespace
 
 DatagramCarrier::DatagramCarrier(Rank self, const Options &options, Calls &calls)
-    : self_(self), options_(options), calls_(calls), received_(size_t{kBatch} * kMostPacketBytes) {
+    : self_(self), options_(options), calls_(calls), received_(size_t{kBatch} * kMaxPacketBytes) {
   capabilities_.name = "datagram";
   for (uint32_t i = 0; i < kBatch; ++i) {
-    slotMemory_[i] = {received_.data() + size_t{i} * kMostPacketBytes, kMostPacketBytes};
+    slotMemory_[i] = {received_.data() + size_t{i} * kMaxPacketBytes, kMaxPacketBytes};
     slots_[i].msg_hdr.msg_iov = &slotMemory_[i];
     slots_[i].msg_hdr.msg_iovlen = 1;
     pieces_[i][0] = {&headers_[i], sizeof headers_[i]};
@@ -63,15 +63,15 @@ Status DatagramCarrier::openSockets() {
   if (!socket)
     return socket.status();
   socket_ = socket->file;
-  Result<std::unique_ptr<Pulse>> pulse = Pulse::start(address, self_, place_.token);
-  if (!pulse)
-    return pulse.status();
-  pulse_ = pulse.take();
-  uint32_t most = std::min(mtuOf(address) - kIpAndUdpBytes, kMostPacketBytes);
+  Result<std::unique_ptr<Keepalive>> keepalive = Keepalive::start(address, self_, place_.token);
+  if (!keepalive)
+    return keepalive.status();
+  keepalive_ = keepalive.take();
+  uint32_t most = std::min(mtuOf(address) - kIpAndUdpBytes, kMaxPacketBytes);
   chance_ = static_cast<uint32_t>(place_.token);
   place_.address = address.s_addr;
   place_.port = socket->name.sin_port;
-  place_.pulsePort = pulse_->port();
+  place_.keepalivePort = keepalive_->port();
   place_.packetBytes = options_.packetBytes == 0 ? most : std::min(options_.packetBytes, most);
   return place_.packetBytes >= kLeastPacketBytes
              ? Status()
@@ -81,14 +81,14 @@ Status DatagramCarrier::openSockets() {
 
 DatagramCarrier::~DatagramCarrier() { stop(); }
 
-// Whoever waits for the peer to have it all is told.
+// Acknowledges what came: peers wait for that before they end.
 void DatagramCarrier::stop() {
   if (socket_ < 0)
     return;
-  pulse_.reset(); // whatever it is at ends first
+  keepalive_.reset(); // ends its thread first
   for (const auto &flow : flows_)
     if (flow->owesAnything() && !flow->peer.isLost)
-      say(*flow, PacketKind::Status);
+      sendOne(*flow, PacketKind::Status);
   multicast_.stop();
   close(socket_);
   socket_ = -1;
@@ -105,7 +105,7 @@ Status DatagramCarrier::start(network::CarrierReader &reader, const network::Own
   multicast_.start(frameBytes_ - static_cast<uint32_t>(sizeof(network::Header)));
   now_ = calls_.now();
   nextTimer_ = now_ + options_.longestPause.count();
-  pulse_->attendBy([&reader] { reader.onNeglected(); });
+  keepalive_->attendBy([&reader] { reader.onNeglected(); });
   return {};
 }
 
@@ -114,14 +114,14 @@ Status DatagramCarrier::reach(network::Peer &peer, const network::RankAddress &r
   if (rankAddress.addressBytes != sizeof there)
     return Status::error("it has no address for datagrams");
   std::memcpy(&there, rankAddress.address.data(), sizeof there);
-  if (there.packetBytes < kLeastPacketBytes || there.packetBytes > kMostPacketBytes)
+  if (there.packetBytes < kLeastPacketBytes || there.packetBytes > kMaxPacketBytes)
     return Status::error("it takes no packets of " + std::to_string(there.packetBytes) + " bytes");
   flows_.push_back(
       std::make_unique<Flow>(peer, options_, std::min(there.packetBytes, place_.packetBytes)));
   Flow &flow = *flows_.back();
   flow.token = there.token;
   flow.address = nameOf(there.address, there.port);
-  flow.pulse = nameOf(there.address, there.pulsePort);
+  flow.keepalive = nameOf(there.address, there.keepalivePort);
   flowByRank_.emplace(peer.rank, &flow);
   measureUntil_ = now_ + kMeasuring;
   peer.handle = flows_.size();
@@ -157,20 +157,20 @@ Result<network::Region> DatagramCarrier::registerMemory(std::span<const iovec>, 
 
 std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
   readClock();
-  blindPolls_ = kMostBlindPolls; // whoever slept looks first
+  blindPolls_ = kMaxBlindPolls; // after a sleep the clock is read first
   return Wait{multicast_.waitFile(socket_),
               std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - now_, 0))};
 }
 
 // Reading the clock costs as much as a good part of a packet. So that is done where nothing came
-// and in one of some other polls, and what happens in between happens at the same time. Who was
-// away for long has nobody to blame for saying nothing.
+// and in one of some other polls, and all events in between have one time. A rank that was
+// away for long must not take its peers for silent.
 void DatagramCarrier::readClock() {
   TimeNs before = std::exchange(now_, calls_.now());
   blindPolls_ = 0;
   if (now_ - before > std::chrono::nanoseconds(options_.silence).count() / 4)
     for (const auto &flow : flows_)
-      flow->forgive();
+      flow->clearSilence();
   for (Flow *flow : untimed_) {
     flow->beginWait(now_);
     remind(*flow);
@@ -180,7 +180,7 @@ void DatagramCarrier::readClock() {
 }
 
 bool DatagramCarrier::poll() {
-  if (++blindPolls_ > kMostBlindPolls)
+  if (++blindPolls_ > kMaxBlindPolls)
     readClock();
   bool moved = receive();
   if (!stuck_.empty())
@@ -189,7 +189,7 @@ bool DatagramCarrier::poll() {
   if (!moved && !isNow())
     readClock();
   if (now_ >= nextTimer_)
-    askAround();
+    sendProbes();
   letTimePass();
   return moved;
 }

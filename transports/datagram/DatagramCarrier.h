@@ -1,15 +1,15 @@
 /// Frames in datagrams, which the network may lose, repeat and reorder.
 ///
 /// A frame is parted into packets, which are sent from where it lies; it is done when the peer has
-/// all of them. What is missing is asked for (Flow.h). Packets without this rank's token, with a
-/// wrong checksum, or that say what cannot be true are thrown away.
+/// all of them. The receiver requests missing packets (Flow.h). Packets without this rank's token,
+/// with a wrong checksum, or with impossible content are dropped.
 ///
-/// A peer that is asked and says nothing for Options::silence, neither its rank nor its process
-/// (Pulse.h), is lost. Memory follows the peers.
+/// A peer that is probed and sends nothing for Options::silence, neither its rank nor its process
+/// (Keepalive.h), is lost. Memory follows the peers.
 #pragma once
 
 #include "transports/datagram/DatagramMulticast.h"
-#include "transports/datagram/Pulse.h"
+#include "transports/datagram/Keepalive.h"
 #include "transports/network/Carrier.h"
 
 #include <array>
@@ -21,7 +21,7 @@ struct Counts {
   uint64_t packets = 0;  ///< sent, of frames, for the first time
   uint64_t repeated = 0; ///< sent again
   uint64_t reports = 0;  ///< sent without a part of a frame
-  uint64_t asked = 0;    ///< of these, for want of news
+  uint64_t probes = 0;   ///< of these, because an expected packet did not come
   uint64_t useless = 0;  ///< came, and were there before
   uint64_t refused = 0;  ///< came from a stranger, or broken
 };
@@ -65,7 +65,7 @@ private:
     uint64_t token = 0;
     in_addr_t address = 0;
     in_port_t port = 0;
-    in_port_t pulsePort = 0;
+    in_port_t keepalivePort = 0;
     uint32_t packetBytes = 0;
   };
 
@@ -77,7 +77,7 @@ private:
   bool pump(Flow &flow);
   uint32_t sendPackets(Flow &flow, std::span<OutPacket *const> packets);
   int sendAll(std::span<mmsghdr> messages);
-  void say(Flow &flow, PacketKind kind, uint8_t flags = 0, std::span<const iovec> body = {});
+  void sendOne(Flow &flow, PacketKind kind, uint8_t flags = 0, std::span<const iovec> body = {});
   void repeat(Flow &flow, std::span<OutPacket *const> packets);
 
   // Receiving.
@@ -98,9 +98,9 @@ private:
   void letTimePass() { blindPolls_ += blindPolls_ == 0; }
   void timeLater(Flow &flow);
   void remindAt(TimeNs time) { nextTimer_ = std::min(nextTimer_, time); }
-  void remind(const Flow &flow) { remindAt(flow.askAt()); }
-  void askAround();
-  void ask(Flow &flow);
+  void remind(const Flow &flow) { remindAt(flow.probeAt()); }
+  void sendProbes();
+  void probe(Flow &flow);
   void lose(Flow &flow, const std::string &reason);
   void finishFrames();
   void breakDown(const std::string &what, int error);
@@ -112,7 +112,7 @@ private:
   uint32_t frameBytes_ = 0;
   Place place_;
   int socket_ = -1;
-  std::unique_ptr<Pulse> pulse_;
+  std::unique_ptr<Keepalive> keepalive_;
   TimeNs now_ = 0;          ///< when the clock was read last
   uint32_t blindPolls_ = 0; ///< since then
   uint32_t chance_ = 1;     ///< anything
@@ -126,7 +126,7 @@ private:
   std::vector<Flow *> untimed_; ///< their waits begin when the clock is read
   OutPackets packets_;
   std::vector<std::vector<std::byte>> spare_; ///< memory of packets that came early
-  Flow::Heard heard_;
+  Flow::ReportResult result_;
   std::array<PacketHeader, kBatch> headers_;
   std::array<std::array<iovec, 2>, kBatch> pieces_ = {};
   std::array<mmsghdr, kBatch> messages_ = {};

@@ -15,8 +15,8 @@ namespace colldsl::datagram {
 namespace {
 
 constexpr uint32_t kLeastPartBytes = 64;
-// The part of the addresses that administrators have for themselves (RFC 2365), of which that for a
-// site; and ports that nobody has for good.
+// The part of the addresses that is for administrators (RFC 2365), of which that for a site; and
+// ports that no service has for good.
 constexpr uint32_t kScope = 0xefff0000, kScopeMask = 0xffff0000;
 constexpr uint16_t kFirstPort = 49152, kPorts = 16384;
 
@@ -25,11 +25,11 @@ constexpr uint16_t kFirstPort = 49152, kPorts = 16384;
 DatagramMulticast::DatagramMulticast(DatagramCarrier &carrier) : carrier_(carrier) {}
 DatagramMulticast::~DatagramMulticast() { stop(); }
 
-void DatagramMulticast::start(uint32_t mostSaidBytes) {
-  mostSaidBytes_ = mostSaidBytes;
+void DatagramMulticast::start(uint32_t maxSentBytes) {
+  maxSentBytes_ = maxSentBytes;
   auto headers = static_cast<uint32_t>(sizeof(PacketHeader) + sizeof(MulticastHeader));
   partBytes_ = std::min(carrier_.place_.packetBytes - headers,
-                        mostSaidBytes - static_cast<uint32_t>(sizeof(ForwardedPart)));
+                        maxSentBytes - static_cast<uint32_t>(sizeof(ForwardedPart)));
 }
 
 void DatagramMulticast::stop() {
@@ -49,13 +49,13 @@ std::function<bool(uint32_t)> DatagramMulticast::goneAt(const std::vector<Rank> 
   };
 }
 
-// Null: nobody knows it, or it is lost.
+// Null: there is no flow to it, or it failed.
 Flow *DatagramMulticast::flowTo(Rank rank) {
   network::Peer *peer = rank == carrier_.self_ ? nullptr : carrier_.reader_->onConnectRequest(rank);
   return peer && !peer->isLost ? carrier_.flowOf(*peer) : nullptr;
 }
 
-// Where this rank speaks. Nobody else can know it, and who meets it by chance lacks the token.
+// The multicast address of this rank. It is chosen at random; a stranger at it lacks the token.
 Status DatagramMulticast::openPlace() {
   if (address_.sin_port != 0)
     return {};
@@ -79,34 +79,35 @@ DatagramMulticast::found(std::span<network::Peer *const> members) {
   if (partBytes_ < kLeastPartBytes)
     return Status::error("datagrams are too short for groups");
   uint64_t needed = sizeof(JoinRequest) + (members.size() + 1) * sizeof(Rank);
-  if (spoken_.size() == kMostGroups || members.empty() || needed > mostSaidBytes_)
+  if (sendGroups_.size() == kMaxGroups || members.empty() || needed > maxSentBytes_)
     return Status::error("too many groups, or members");
   if (Status s = openPlace(); !s)
     return s;
   std::vector<Rank> ranks{carrier_.self_};
   for (const network::Peer *peer : members)
     ranks.push_back(peer->rank);
-  auto number = static_cast<Group>(spoken_.size());
-  spoken_.push_back(std::make_unique<Spoken>(number, std::move(ranks), partBytes_, *this));
-  Spoken &group = *spoken_.back();
+  auto number = static_cast<Group>(sendGroups_.size());
+  sendGroups_.push_back(std::make_unique<SendGroup>(number, std::move(ranks), partBytes_, *this));
+  SendGroup &group = *sendGroups_.back();
   requestJoin(group);
-  group.sender.noteSaid(carrier_.now_, carrier_.options_.leastPatience.count());
-  carrier_.remindAt(group.sender.askAt());
+  group.sender.noteSent(carrier_.now_, carrier_.options_.minTimeout.count());
+  carrier_.remindAt(group.sender.probeAt());
   return number;
 }
 
-DatagramMulticast::Spoken::Spoken(Group number, std::vector<Rank> ranks, uint32_t partBytes,
-                                  const DatagramMulticast &multicast)
+DatagramMulticast::SendGroup::SendGroup(Group number, std::vector<Rank> ranks, uint32_t partBytes,
+                                        const DatagramMulticast &multicast)
     : number(number), ranks(std::move(ranks)),
       sender(static_cast<uint32_t>(this->ranks.size()), partBytes, multicast.goneAt(this->ranks)) {}
 
-DatagramMulticast::Heard::Heard(Group number, Flow &root, std::vector<Rank> ranks, uint32_t place,
-                                uint32_t partBytes, const DatagramMulticast &multicast)
+DatagramMulticast::ReceiveGroup::ReceiveGroup(Group number, Flow &root, std::vector<Rank> ranks,
+                                              uint32_t place, uint32_t partBytes,
+                                              const DatagramMulticast &multicast)
     : number(number), root(root), ranks(std::move(ranks)),
       receiver(static_cast<uint32_t>(this->ranks.size()), place, partBytes,
                multicast.goneAt(this->ranks)) {}
 
-void DatagramMulticast::requestJoin(Spoken &group) {
+void DatagramMulticast::requestJoin(SendGroup &group) {
   std::vector<std::byte> bytes(sizeof(JoinRequest) + group.ranks.size() * sizeof(Rank));
   JoinRequest request = {.group = group.number,
                          .token = token_,
@@ -141,7 +142,7 @@ void DatagramMulticast::onMessage(network::Peer &from, std::span<const std::byte
   counts_.refused += !isFine;
 }
 
-// Somebody of the job says so, but it may say anything.
+// The sender is a rank of the job, but the content may be anything.
 bool DatagramMulticast::takeJoinRequest(Flow &from, std::span<const std::byte> bytes) {
   JoinRequest request;
   size_t count = bytes.size() < sizeof request ? 0 : (bytes.size() - sizeof request) / sizeof(Rank);
@@ -159,8 +160,8 @@ bool DatagramMulticast::takeJoinRequest(Flow &from, std::span<const std::byte> b
 
 Status DatagramMulticast::join(Flow &root, const JoinRequest &request, std::vector<Rank> ranks) {
   auto self = std::find(ranks.begin(), ranks.end(), carrier_.self_);
-  bool isFine = ranks[0] == root.peer.rank && self != ranks.end() && request.group < kMostGroups &&
-                request.partBytes >= kLeastPartBytes && request.partBytes <= kMostPacketBytes &&
+  bool isFine = ranks[0] == root.peer.rank && self != ranks.end() && request.group < kMaxGroups &&
+                request.partBytes >= kLeastPartBytes && request.partBytes <= kMaxPacketBytes &&
                 (ntohl(request.address) & kScopeMask) == kScope && request.port != 0;
   if (!isFine || !carrier_.options_.multicast)
     return Status::error("it cannot join");
@@ -168,11 +169,11 @@ Status DatagramMulticast::join(Flow &root, const JoinRequest &request, std::vect
   if (!listener)
     return listener.status();
   auto place = static_cast<uint32_t>(self - ranks.begin());
-  std::unique_ptr<Heard> &group = (*listener)->groups[request.group];
+  std::unique_ptr<ReceiveGroup> &group = (*listener)->groups[request.group];
   if (group)
     return Status::error("there is such a group");
-  group = std::make_unique<Heard>(request.group, root, std::move(ranks), place, request.partBytes,
-                                  *this);
+  group = std::make_unique<ReceiveGroup>(request.group, root, std::move(ranks), place,
+                                         request.partBytes, *this);
   return {};
 }
 
@@ -181,7 +182,7 @@ Result<DatagramMulticast::Listener *> DatagramMulticast::listenTo(Flow &root,
   for (Listener &known : listeners_)
     if (known.root == &root)
       return &known;
-  if (listeners_.size() == kMostListeners)
+  if (listeners_.size() == kMaxListeners)
     return Status::error("too many roots");
   sockaddr_in group = {};
   group.sin_family = AF_INET;
@@ -191,7 +192,7 @@ Result<DatagramMulticast::Listener *> DatagramMulticast::listenTo(Flow &root,
   if (!file)
     return file.status();
   listeners_.push_back({*file, request.token, &root, {}});
-  listeners_.back().groups.resize(kMostGroups);
+  listeners_.back().groups.resize(kMaxGroups);
   if (waitFile_ >= 0)
     addToWait(*file);
   return &listeners_.back();
@@ -215,7 +216,7 @@ int DatagramMulticast::waitFile(int other) {
   return waitFile_;
 }
 
-DatagramMulticast::Heard *DatagramMulticast::find(Rank root, Group number) {
+DatagramMulticast::ReceiveGroup *DatagramMulticast::find(Rank root, Group number) {
   for (Listener &listener : listeners_)
     if (listener.root->peer.rank == root)
       return number < listener.groups.size() ? listener.groups[number].get() : nullptr;
@@ -227,14 +228,14 @@ bool DatagramMulticast::isListenedTo(Rank root) const {
                      [&](const Listener &listener) { return listener.root->peer.rank == root; });
 }
 
-void DatagramMulticast::say(Flow &to, PacketKind kind, const MulticastHeader &header,
-                            std::span<const iovec> rest) {
+void DatagramMulticast::sendOne(Flow &to, PacketKind kind, const MulticastHeader &header,
+                                std::span<const iovec> rest) {
   std::array<iovec, 3> body = {{{const_cast<MulticastHeader *>(&header), sizeof header}}};
   std::copy(rest.begin(), rest.end(), body.begin() + 1);
-  carrier_.say(to, kind, 0, std::span(body).first(1 + rest.size()));
+  carrier_.sendOne(to, kind, 0, std::span(body).first(1 + rest.size()));
 }
 
-// What comes to this rank alone: to the root what members say, or what it says again.
+// A packet to this rank alone: to the root from a member, or a retransmission of the root.
 void DatagramMulticast::take(Flow &from, PacketKind kind, std::span<const std::byte> body) {
   MulticastHeader header;
   if (body.size() < sizeof header) {
@@ -251,7 +252,7 @@ void DatagramMulticast::take(Flow &from, PacketKind kind, std::span<const std::b
 
 uint64_t DatagramMulticast::bytes() const {
   uint64_t sum = 0;
-  for (const auto &group : spoken_)
+  for (const auto &group : sendGroups_)
     sum += group->sender.bytes();
   for (const Listener &listener : listeners_)
     for (const auto &group : listener.groups)

@@ -5,9 +5,10 @@
 namespace colldsl::datagram {
 namespace {
 
-// Of what nobody is known to wait for, the sender asks so much later than who waits would.
+// For data that no receiver is known to wait for, the sender probes so much later than a waiting
+// receiver would.
 constexpr TimeNs kTailFactor = 4;
-constexpr uint32_t kMostRoundTripUs = 10'000'000;
+constexpr uint32_t kMaxRoundTripUs = 10'000'000;
 
 uint32_t microseconds(TimeNs time) { return static_cast<uint32_t>(time / 1000); }
 
@@ -63,53 +64,54 @@ void Flow::noteSent(OutPacket &packet, TimeNs now) {
   flight_ += packet.bytes;
 }
 
-void Flow::dropOldest(OutPackets &pool, Heard &heard) {
+void Flow::dropOldest(OutPackets &pool, ReportResult &result) {
   OutPacket &packet = *oldest_;
   oldest_ = packet.next;
   ++base_;
   if ((packet.flags & kFinal) != 0)
-    heard.done.push_back(packet.frame);
+    result.done.push_back(packet.frame);
   pool.give(packet);
 }
 
-bool Flow::takeReport(const PacketHeader &header, TimeNs now, OutPackets &pool, Heard &heard) {
-  uint32_t count = header.heard - base_, inFlight = sent_ - base_;
-  auto highest = static_cast<uint32_t>(std::bit_width(header.beyond)); // above header.heard
+bool Flow::takeReport(const PacketHeader &header, TimeNs now, OutPackets &pool,
+                      ReportResult &result) {
+  uint32_t count = header.acked - base_, inFlight = sent_ - base_;
+  auto highest = static_cast<uint32_t>(std::bit_width(header.beyond)); // above header.acked
   if (static_cast<int32_t>(count) < 0)
     return true; // another one overtook it
   if (count > inFlight || (highest != 0 && count + 1 + highest > inFlight))
     return false;
   for (uint32_t i = 0; i < count; ++i) {
     flight_ -= oldest_->bytes;
-    dropOldest(pool, heard);
+    dropOldest(pool, result);
   }
   if (count != 0)
     noteProgress(now);
-  bool tellsAll = header.kind == PacketKind::Ask || (header.flags & kIsAnswer) != 0;
-  uint32_t suspects = tellsAll ? sent_ - base_ : highest;
+  bool coversAll = header.kind == PacketKind::Probe || (header.flags & kAnswersProbe) != 0;
+  uint32_t suspects = coversAll ? sent_ - base_ : highest;
   OutPacket *packet = oldest_;
   for (uint32_t i = 0; i < suspects; ++i, packet = packet->next) {
     bool isThere = i > 0 && (header.beyond >> (i - 1) & 1) != 0;
     if (!isThere && now - packet->sentAt > pace.guard())
-      heard.lost.push_back(packet);
+      result.lost.push_back(packet);
   }
   return true;
 }
 
-void Flow::abandon(OutPackets &pool, Heard &heard) {
+void Flow::cancel(OutPackets &pool, ReportResult &result) {
   while (oldest_)
-    dropOldest(pool, heard);
+    dropOldest(pool, result);
   unsent_ = nullptr;
   given_ = sent_ = base_;
   flight_ = 0;
 }
 
 Flow::Arrival Flow::place(uint32_t sequence) const {
-  uint32_t ahead = sequence - heard_;
+  uint32_t ahead = sequence - received_;
   if (ahead == 0)
     return Arrival::Next;
-  bool isNews = ahead < kWindow && (beyond_ >> (ahead - 1) & 1) == 0;
-  return isNews ? Arrival::Early : Arrival::Useless;
+  bool isNew = ahead < kWindow && (beyond_ >> (ahead - 1) & 1) == 0;
+  return isNew ? Arrival::Early : Arrival::Useless;
 }
 
 void Flow::hold(uint32_t sequence, uint8_t flags, std::span<const std::byte> body,
@@ -122,15 +124,15 @@ void Flow::hold(uint32_t sequence, uint8_t flags, std::span<const std::byte> bod
   }
   early.body.assign(body.begin(), body.end());
   early.flags = flags;
-  beyond_ |= uint64_t{1} << (sequence - heard_ - 1);
+  beyond_ |= uint64_t{1} << (sequence - received_ - 1);
 }
 
 Early *Flow::advance(uint32_t bodyBytes) {
-  ++heard_;
-  bytesSinceTold_ += bodyBytes;
+  ++received_;
+  bytesSinceReport_ += bodyBytes;
   bool isHere = (beyond_ & 1) != 0;
   beyond_ >>= 1;
-  return isHere ? &early_[heard_ % kWindow] : nullptr;
+  return isHere ? &early_[received_ % kWindow] : nullptr;
 }
 
 uint64_t Flow::bytes() const {
@@ -140,22 +142,22 @@ uint64_t Flow::bytes() const {
   return sum;
 }
 
-bool Flow::mayComplain(TimeNs now) {
-  if (complainedAt_ != 0 && now - complainedAt_ <= pace.guard())
+bool Flow::mayNack(TimeNs now) {
+  if (nackedAt_ != 0 && now - nackedAt_ <= pace.guard())
     return false;
-  complainedAt_ = now;
-  pause_ = pace.patience();
-  askAt_ = now + pause_;
+  nackedAt_ = now;
+  pause_ = pace.timeout();
+  probeAt_ = now + pause_;
   return true;
 }
 
 void Flow::describe(PacketHeader &header, TimeNs now, bool isNow) {
   header.token = token;
-  header.heard = told_ = heard_;
+  header.acked = reported_ = received_;
   header.beyond = beyond_;
   if (header.kind != PacketKind::Data)
     header.sequence = sent_;
-  bytesSinceTold_ = 0;
+  bytesSinceReport_ = 0;
   if (!isNow)
     return;
   bool echoes = std::exchange(owesEcho_, false);
@@ -171,7 +173,7 @@ void Flow::describe(PacketHeader &header, TimeNs now, bool isNow) {
 
 void Flow::noteHeader(const PacketHeader &header, TimeNs now, bool isNow) {
   silentSince_ = 0;
-  isAsked_ = false;
+  isProbed_ = false;
   if (header.kind == PacketKind::Data)
     noteProgress(now);
   if (isNow && (header.flags & kHasStamp) != 0) {
@@ -182,11 +184,11 @@ void Flow::noteHeader(const PacketHeader &header, TimeNs now, bool isNow) {
   if (!isNow || (header.flags & kHasEcho) == 0)
     return;
   uint32_t tookUs = microseconds(now) - header.echo;
-  if (tookUs < kMostRoundTripUs)
+  if (tookUs < kMaxRoundTripUs)
     pace.note(TimeNs{tookUs} * 1000);
 }
 
-// What is expected does not come later because something was said.
+// A packet that this rank sends does not postpone the packets that it expects.
 void Flow::beginWait(TimeNs now) {
   isUntimed_ = false;
   if (std::exchange(isNewWait_, false) || (expected_ == 0 && !hasGap()))
@@ -194,16 +196,16 @@ void Flow::beginWait(TimeNs now) {
 }
 
 void Flow::noteProgress(TimeNs now) {
-  pause_ = expected_ > 0 || hasGap() ? pace.patience() : kTailFactor * pace.patience();
-  askAt_ = now + pause_;
+  pause_ = expected_ > 0 || hasGap() ? pace.timeout() : kTailFactor * pace.timeout();
+  probeAt_ = now + pause_;
 }
 
-bool Flow::noteAsked(TimeNs now) {
+bool Flow::noteProbe(TimeNs now) {
   if (silentSince_ == 0)
     silentSince_ = now;
   pause_ = std::min(2 * pause_, longestPause_);
-  askAt_ = now + pause_;
-  return std::exchange(isAsked_, true);
+  probeAt_ = now + pause_;
+  return std::exchange(isProbed_, true);
 }
 
 } // namespace colldsl::datagram

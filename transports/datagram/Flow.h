@@ -1,12 +1,12 @@
-/// The packets between this rank and one peer, in both directions. Knows no socket: whoever moves
-/// packets asks it what to send, and tells it what came.
+/// The packets between this rank and one peer, in both directions. Knows no socket: the carrier
+/// takes from it what to send, and gives it what came.
 ///
-/// Packets are numbered. The sender keeps each until it hears that it arrived, of which every
-/// packet of the other way tells: all up to one, and a bit for each of the 64 after it. The
-/// receiver keeps what came too early.
+/// Packets are numbered. The sender keeps each until it is acknowledged, which every packet of the
+/// other direction does: all up to a number, and a bit for each of the 64 after it. The
+/// receiver keeps packets that came early.
 ///
-/// Who misses something asks: at once, if a later packet came; else after Pace::patience(), if
-/// something is expected. Who has said something and hears nothing of it asks, too, later.
+/// A receiver that misses a packet probes: at once, if a later packet came; else after
+/// Pace::timeout(), if one is expected. A sender without an acknowledgement probes, too, later.
 ///
 /// Not thread safe.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace colldsl::datagram {
 
-/// A part of a frame, which belongs to whoever offered it, on its way out.
+/// A part of a frame on its way out; the frame belongs to the caller that offered it.
 struct OutPacket {
   OutPacket *next = nullptr;
   network::Frame *frame = nullptr;
@@ -63,7 +63,7 @@ public:
   const uint32_t packetBytes;
   uint64_t token = 0; ///< of the peer
   sockaddr_in address = {};
-  sockaddr_in pulse = {}; ///< where its process answers though its rank is busy
+  sockaddr_in keepalive = {}; ///< where its process answers though its rank is busy
   Pace pace;
   std::vector<std::byte> assembly; ///< of a frame that is not complete
 
@@ -74,19 +74,19 @@ public:
   /// Packets that were not sent and that the window has room for, in order. Returns their number.
   uint32_t sendable(std::span<OutPacket *> packets) const;
   void noteSent(OutPacket &packet, TimeNs now);
-  bool isAllHeard() const { return oldest_ == nullptr; }
+  bool isAllAcked() const { return oldest_ == nullptr; }
   bool hasUnsent() const { return unsent_ != nullptr; }
   bool isInFlight() const { return sent_ != base_; }
 
-  /// What came of a report.
-  struct Heard {
+  /// The result of a report.
+  struct ReportResult {
     std::vector<network::Frame *> done; ///< the peer has all of them
     std::vector<OutPacket *> lost;      ///< the peer misses them
   };
-  /// What the peer says of what it has. False: it cannot be true, and nothing was changed.
-  bool takeReport(const PacketHeader &header, TimeNs now, OutPackets &pool, Heard &heard);
-  /// All frames that are not done, which it forgets.
-  void abandon(OutPackets &pool, Heard &heard);
+  /// The acknowledgements of the peer. False: they are impossible, and nothing was changed.
+  bool takeReport(const PacketHeader &header, TimeNs now, OutPackets &pool, ReportResult &result);
+  /// Drops all frames that are not done.
+  void cancel(OutPackets &pool, ReportResult &result);
 
   // What comes in.
 
@@ -99,66 +99,66 @@ public:
   Early *advance(uint32_t bodyBytes);
 
   bool hasGap() const { return beyond_ != 0; }
-  /// Whether so much came that the peer should be told.
+  /// Whether so much came that an acknowledgement is due.
   bool owesReport() const {
-    return heard_ - told_ >= kWindow / 4 * 3 || bytesSinceTold_ >= flightBytes_ / 2;
+    return received_ - reported_ >= kWindow / 4 * 3 || bytesSinceReport_ >= flightBytes_ / 2;
   }
-  bool owesAnything() const { return heard_ != told_; }
+  bool owesAnything() const { return received_ != reported_; }
   /// Whether the peer has sent what did not come.
-  bool misses(uint32_t sentThere) const { return static_cast<int32_t>(sentThere - heard_) > 0; }
-  /// A gap is complained of once in half a round trip.
-  bool mayComplain(TimeNs now);
+  bool misses(uint32_t sentThere) const { return static_cast<int32_t>(sentThere - received_) > 0; }
+  /// A gap is reported once in half a round trip.
+  bool mayNack(TimeNs now);
 
-  /// The peer lives, and says what was expected.
-  void noteNews(TimeNs now) {
+  /// The peer lives, and has sent what was expected.
+  void noteExpected(TimeNs now) {
     silentSince_ = 0;
-    isAsked_ = false;
+    isProbed_ = false;
     noteProgress(now);
   }
   /// The peer wants to know how long its packet took.
   bool owesEcho() const { return owesEcho_; }
-  /// Fills in what every header says. `isNow`: the clock was read just before.
+  /// Fills in the common fields of a header. `isNow`: the clock was read just before.
   void describe(PacketHeader &header, TimeNs now, bool isNow);
-  /// Takes what every header says, but its report.
+  /// Takes the common fields of a header, but for its report.
   void noteHeader(const PacketHeader &header, TimeNs now, bool isNow);
 
-  // When to ask.
+  // When to probe.
 
   /// True: nothing was expected before.
   bool expect() { return expected_++ == 0 && (isNewWait_ = true); }
   void expectLess() { expected_ -= expected_ > 0; }
-  bool needsNews() const { return expected_ > 0 || hasGap() || isInFlight(); }
-  /// A wait begins, or begins again, whose time beginWait() tells. True: it had been told.
+  bool isWaiting() const { return expected_ > 0 || hasGap() || isInFlight(); }
+  /// A wait begins, or begins again, whose time comes with beginWait(). True: the last one has.
   bool waitLater() { return !std::exchange(isUntimed_, true); }
   void beginWait(TimeNs now);
-  TimeNs askAt() const { return askAt_; }
-  /// True: it was asked before, and the rank itself has said nothing since.
-  bool noteAsked(TimeNs now);
-  /// Since when the peer is asked and says nothing; 0: it is not.
+  TimeNs probeAt() const { return probeAt_; }
+  /// True: it was probed before, and the rank itself has sent nothing since.
+  bool noteProbe(TimeNs now);
+  /// Since when the peer has been silent in spite of probes; 0: it is not.
   TimeNs silentSince() const { return silentSince_; }
-  void forgive() { silentSince_ = 0; }
+  void clearSilence() { silentSince_ = 0; }
 
   /// Memory for packets that came early.
   uint64_t bytes() const;
-  bool isTouched = false; ///< in a list of whoever moves packets
+  bool isTouched = false; ///< in a list of the carrier
 
 private:
-  void dropOldest(OutPackets &pool, Heard &heard);
+  void dropOldest(OutPackets &pool, ReportResult &result);
   void noteProgress(TimeNs now);
 
   OutPacket *oldest_ = nullptr, *newest_ = nullptr, *unsent_ = nullptr;
   uint32_t given_ = 0;  ///< numbers
   uint32_t base_ = 0;   ///< of the oldest packet
   uint32_t sent_ = 0;   ///< all before it
-  uint32_t flight_ = 0; ///< bytes sent and not heard of
+  uint32_t flight_ = 0; ///< bytes sent and not acknowledged
   uint32_t flightBytes_;
 
-  uint32_t heard_ = 0;
+  uint32_t received_ = 0;
   uint64_t beyond_ = 0;
   std::vector<Early> early_; ///< by number modulo kWindow; empty until one came
-  uint32_t told_ = 0;        ///< of heard_
-  uint32_t bytesSinceTold_ = 0;
-  TimeNs complainedAt_ = 0;
+  uint32_t reported_ = 0;    ///< of received_
+  uint32_t bytesSinceReport_ = 0;
+  TimeNs nackedAt_ = 0;
 
   uint32_t lastStamp_ = 0;
   TimeNs stampAt_ = 0;
@@ -167,11 +167,11 @@ private:
   uint32_t expected_ = 0;
   TimeNs longestPause_;
   TimeNs pause_ = 0;
-  TimeNs askAt_ = 0;
+  TimeNs probeAt_ = 0;
   TimeNs silentSince_ = 0;
   bool isUntimed_ = false;
   bool isNewWait_ = false;
-  bool isAsked_ = false; ///< and its rank has said nothing since
+  bool isProbed_ = false; ///< and its rank has sent nothing since
 };
 
 } // namespace colldsl::datagram

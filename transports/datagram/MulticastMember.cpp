@@ -1,4 +1,4 @@
-// Groups that this rank hears.
+// Groups of which this rank is a member.
 #include "transports/datagram/DatagramCarrier.h"
 #include "transports/datagram/MulticastMessages.h"
 
@@ -6,7 +6,7 @@
 
 namespace colldsl::datagram {
 
-// By multicast: the network's word for it.
+// By multicast; nothing in a packet is taken for granted.
 void DatagramMulticast::takeMulticast(const Listener &listener,
                                       std::span<const std::byte> datagram) {
   std::optional<PacketView> packet = parse(datagram, listener.token);
@@ -14,7 +14,7 @@ void DatagramMulticast::takeMulticast(const Listener &listener,
   bool isFine = packet && packet->body.size() >= sizeof header &&
                 packet->header.from == listener.root->peer.rank &&
                 (packet->header.kind == PacketKind::Multicast ||
-                 packet->header.kind == PacketKind::MulticastAsk);
+                 packet->header.kind == PacketKind::MulticastProbe);
   if (isFine) {
     std::memcpy(&header, packet->body.data(), sizeof header);
     isFine = takeFromRoot(*listener.root, packet->header.kind, header,
@@ -28,81 +28,81 @@ bool DatagramMulticast::takeFromRoot(Flow &root, PacketKind kind, const Multicas
                                      std::span<const std::byte> rest) {
   if (header.root != root.peer.rank || root.peer.isLost)
     return false;
-  Heard *group = find(header.root, header.group);
+  ReceiveGroup *group = find(header.root, header.group);
   if (!group)
     return isListenedTo(header.root); // this rank is no member of all groups
   bool isPart = kind == PacketKind::Multicast;
   if (!(isPart ? group->receiver.take(header, rest)
-               : rest.empty() && group->receiver.takeAsk(header.number)))
+               : rest.empty() && group->receiver.takeProbe(header.number)))
     return false;
   if (isPart)
-    root.noteNews(carrier_.now_);
+    root.noteExpected(carrier_.now_);
   deliver(*group);
   touch(*group);
   return true;
 }
 
-void DatagramMulticast::deliver(Heard &group) {
+void DatagramMulticast::deliver(ReceiveGroup &group) {
   for (auto frame = group.receiver.front(); !frame.empty(); frame = group.receiver.front()) {
     handler_->onMulticast(group.root.peer, frame);
     group.receiver.dropFront();
   }
 }
 
-void DatagramMulticast::touch(Heard &group) {
+void DatagramMulticast::touch(ReceiveGroup &group) {
   if (!std::exchange(group.isTouched, true))
     touched_.push_back(&group);
 }
 
 // After all that came at once: much of what seemed to be missing is here by now.
-void DatagramMulticast::sayOwed() {
-  for (Heard *group : touched_) {
+void DatagramMulticast::sendOwed() {
+  for (ReceiveGroup *group : touched_) {
     group->isTouched = false;
     if (group->root.peer.isLost)
       continue;
     if (group->receiver.hasGap() &&
-        group->receiver.mayComplain(carrier_.now_, group->root.pace.guard()))
-      complain(*group);
+        group->receiver.mayNack(carrier_.now_, group->root.pace.guard()))
+      sendNack(*group);
     if (group->receiver.owesAck())
       acknowledge(*group);
   }
   touched_.clear();
-  for (const auto &group : spoken_)
-    sayAgain(*group);
+  for (const auto &group : sendGroups_)
+    resend(*group);
 }
 
-void DatagramMulticast::complain(Heard &group) {
+void DatagramMulticast::sendNack(ReceiveGroup &group) {
   std::array<MulticastGap, kMulticastChannels + 1> gaps;
   uint32_t count = group.receiver.gaps(gaps);
   iovec rest = {gaps.data(), count * sizeof(MulticastGap)};
   ++counts_.nacks;
-  say(group.root, PacketKind::MulticastNack, {.group = group.number, .root = group.root.peer.rank},
-      {&rest, 1});
+  sendOne(group.root, PacketKind::MulticastNack,
+          {.group = group.number, .root = group.root.peer.rank}, {&rest, 1});
 }
 
-void DatagramMulticast::complainTo(Flow &root) {
+void DatagramMulticast::sendNacks(Flow &root) {
   for (Listener &listener : listeners_)
     if (listener.root == &root)
       for (const auto &group : listener.groups)
         if (group && group->receiver.isListening())
-          complain(*group);
+          sendNack(*group);
 }
 
-void DatagramMulticast::acknowledge(Heard &group) {
+void DatagramMulticast::acknowledge(ReceiveGroup &group) {
   const MulticastReceiver &receiver = group.receiver;
   Flow *above = flowTo(group.ranks[receiver.tree().above(receiver.place())]);
   if (!above)
     return;
   ++counts_.acks;
-  say(*above, PacketKind::MulticastAck,
-      {.group = group.number, .root = group.root.peer.rank, .number = receiver.heard()});
+  sendOne(*above, PacketKind::MulticastAck,
+          {.group = group.number, .root = group.root.peer.rank, .number = receiver.acked()});
   group.receiver.noteAck();
 }
 
 bool DatagramMulticast::takeAck(Flow &from, const MulticastHeader &header) {
-  if (Spoken *spoken = findSpoken(header))
-    return takeAckAtRoot(*spoken, from, header);
-  Heard *group = find(header.root, header.group);
+  if (SendGroup *group = findSendGroup(header))
+    return takeAckAtRoot(*group, from, header);
+  ReceiveGroup *group = find(header.root, header.group);
   if (!group || !group->receiver.takeAck(placeOf(group->ranks, from.peer.rank), header.number))
     return false;
   touch(*group);
@@ -115,11 +115,11 @@ bool DatagramMulticast::takeForward(Flow &from, std::span<const std::byte> bytes
   if (bytes.size() < sizeof forwarded)
     return false;
   std::memcpy(&forwarded, bytes.data(), sizeof forwarded);
-  Heard *group = find(forwarded.root, forwarded.header.group);
+  ReceiveGroup *group = find(forwarded.root, forwarded.header.group);
   if (!group || forwarded.header.root != forwarded.root ||
       placeOf(group->ranks, from.peer.rank) == kNoPlace)
     return false;
-  sayBelow(group->receiver.tree(), group->receiver.place(), group->ranks, bytes);
+  sendBelow(group->receiver.tree(), group->receiver.place(), group->ranks, bytes);
   return takeFromRoot(group->root, PacketKind::Multicast, forwarded.header,
                       bytes.subspan(sizeof forwarded));
 }

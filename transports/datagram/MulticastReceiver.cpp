@@ -50,7 +50,7 @@ void MulticastReceiver::dropFront() {
   ++next_;
 }
 
-bool MulticastReceiver::takeAsk(uint64_t next) {
+bool MulticastReceiver::takeProbe(uint64_t next) {
   if (next == 0 || next > next_ + kMulticastChannels)
     return false;
   if (next > newest_ || (next == newest_ && newestParts_ == 0)) {
@@ -58,7 +58,7 @@ bool MulticastReceiver::takeAsk(uint64_t next) {
     newestParts_ = 0;
   }
   wanted_ = std::max(wanted_, next);
-  isAsked_ = true;
+  isProbed_ = true;
   return true;
 }
 
@@ -87,14 +87,14 @@ uint32_t MulticastReceiver::gaps(std::span<MulticastGap> found) const {
   return count;
 }
 
-bool MulticastReceiver::mayComplain(TimeNs now, TimeNs guard) {
-  if (complainedAt_ != 0 && now - complainedAt_ <= guard)
+bool MulticastReceiver::mayNack(TimeNs now, TimeNs guard) {
+  if (nackedAt_ != 0 && now - nackedAt_ <= guard)
     return false;
-  complainedAt_ = now;
+  nackedAt_ = now;
   return true;
 }
 
-// Of one below this rank, which has what was said, at most.
+// Of one below this rank, which has at most what the root has sent.
 bool MulticastReceiver::takeAck(uint32_t from, uint64_t number) {
   if (from >= tree_.places() || from == place_ || !tree_.isBelow(from, place_) || number == 0 ||
       number > next_ + kMulticastChannels)
@@ -104,8 +104,8 @@ bool MulticastReceiver::takeAck(uint32_t from, uint64_t number) {
 }
 
 bool MulticastReceiver::owesAck() const {
-  uint64_t has = heard();
-  return has != 0 && (isAsked_ || (wanted_ > told_ && has >= wanted_));
+  uint64_t has = acked();
+  return has != 0 && (isProbed_ || (wanted_ > reported_ && has >= wanted_));
 }
 
 uint64_t MulticastReceiver::bytes() const {

@@ -24,29 +24,29 @@ public:
   std::span<const std::byte> front() const;
   void dropFront();
 
-  /// The root says that it has said everything before this number, and asks who has it. False: it
-  /// cannot be true.
-  bool takeAsk(uint64_t next);
+  /// The root announces that it has sent everything before this number, and asks for
+  /// acknowledgements. False: it cannot be true.
+  bool takeProbe(uint64_t next);
   /// Whether something came after what is missing.
   bool hasGap() const { return next_ < newest_ || missingOfNewest() != 0; }
   /// What is missing, as far as is known; if nothing is, what comes next.
   uint32_t gaps(std::span<MulticastGap> found) const;
-  /// A gap is complained of once in half a round trip.
-  bool mayComplain(TimeNs now, TimeNs guard);
+  /// A gap is reported once in half a round trip.
+  bool mayNack(TimeNs now, TimeNs guard);
 
-  /// Whether the root was heard at all.
+  /// Whether anything came from the root.
   bool isListening() const { return wanted_ != 0; }
 
   // Acknowledgements.
 
   bool takeAck(uint32_t from, uint64_t number);
   /// What this rank and all below it have.
-  uint64_t heard() const { return std::min(next_, tree_.heardBelow(place_)); }
-  /// Whether the root wants to hear of what has come, and was not told.
+  uint64_t acked() const { return std::min(next_, tree_.ackedBelow(place_)); }
+  /// Whether an acknowledgement that the root requested is due.
   bool owesAck() const;
   void noteAck() {
-    told_ = heard();
-    isAsked_ = false;
+    reported_ = acked();
+    isProbed_ = false;
   }
 
   /// Memory of frames.
@@ -68,12 +68,12 @@ private:
   uint32_t partBytes_;
   std::vector<Slot> slots_;  ///< by number modulo their count
   uint64_t next_ = 1;        ///< frame
-  uint64_t newest_ = 1;      ///< of which something is known to be said
+  uint64_t newest_ = 1;      ///< the newest that the root is known to have sent a part of
   uint32_t newestParts_ = 0; ///< these many of it
   uint64_t wanted_ = 0;      ///< acknowledgement of all before
-  uint64_t told_ = 0;
-  bool isAsked_ = false; ///< to say at once what is here
-  TimeNs complainedAt_ = 0;
+  uint64_t reported_ = 0;
+  bool isProbed_ = false; ///< an acknowledgement is due at once
+  TimeNs nackedAt_ = 0;
 };
 
 } // namespace colldsl::datagram

@@ -1,4 +1,4 @@
-// Groups that this rank speaks to.
+// Groups of which this rank is the root.
 #include "transports/datagram/DatagramCarrier.h"
 #include "transports/datagram/MulticastMessages.h"
 
@@ -8,23 +8,23 @@
 namespace colldsl::datagram {
 namespace {
 
-// Asked so often in vain; then it may be that somebody is dead.
-constexpr uint32_t kWorrying = 2;
+// So many probes in vain; then a member may be dead.
+constexpr uint32_t kProbesBeforeExpecting = 2;
 
 } // namespace
 
 bool DatagramMulticast::isReady(Group group) const {
-  const Spoken &found = *spoken_[group];
+  const SendGroup &found = *sendGroups_[group];
   return !found.isOff && found.sender.isReady();
 }
-bool DatagramMulticast::hasRoom(Group group) const { return spoken_[group]->sender.hasRoom(); }
+bool DatagramMulticast::hasRoom(Group group) const { return sendGroups_[group]->sender.hasRoom(); }
 bool DatagramMulticast::isAcknowledged(Group group, uint64_t number) const {
-  return spoken_[group]->sender.isAcknowledged(number);
+  return sendGroups_[group]->sender.isAcknowledged(number);
 }
-void DatagramMulticast::release(Group group) { spoken_[group]->sender.release(); }
+void DatagramMulticast::release(Group group) { sendGroups_[group]->sender.release(); }
 
 bool DatagramMulticast::isIdle() const {
-  return std::all_of(spoken_.begin(), spoken_.end(), [](const auto &group) {
+  return std::all_of(sendGroups_.begin(), sendGroups_.end(), [](const auto &group) {
     return group->sender.next() == 1 || group->sender.isIdle();
   });
 }
@@ -32,41 +32,41 @@ bool DatagramMulticast::isIdle() const {
 uint64_t DatagramMulticast::send(Group number, std::span<const std::byte> head,
                                  std::span<const std::byte> body,
                                  const network::MulticastFlags &flags) {
-  Spoken &group = *spoken_[number];
+  SendGroup &group = *sendGroups_[number];
   MulticastChannel &channel = group.sender.append(head, body, flags);
   if (group.sender.hasMoved())
     forwardChannel(group, channel);
   else
-    counts_.packets += sayParts(group, channel, ~uint64_t{0}, kNoPlace);
-  noteSaid(group);
+    counts_.packets += sendParts(group, channel, ~uint64_t{0}, kNoPlace);
+  noteSent(group);
   return channel.number;
 }
 
 // Its wait begins now, or when the clock is read.
-void DatagramMulticast::noteSaid(Spoken &group) {
+void DatagramMulticast::noteSent(SendGroup &group) {
   group.isUntimed = !carrier_.isNow();
   if (group.isUntimed)
     return;
-  group.sender.noteSaid(carrier_.now_, patienceWith(group));
-  carrier_.remindAt(group.sender.askAt());
+  group.sender.noteSent(carrier_.now_, timeoutOf(group));
+  carrier_.remindAt(group.sender.probeAt());
 }
 
 void DatagramMulticast::beginWaits() {
-  for (const auto &group : spoken_)
+  for (const auto &group : sendGroups_)
     if (group->isUntimed)
-      noteSaid(*group);
+      noteSent(*group);
 }
 
 // That of the farthest member.
-TimeNs DatagramMulticast::patienceWith(const Spoken &group) {
+TimeNs DatagramMulticast::timeoutOf(const SendGroup &group) {
   TimeNs most = 0;
   for (size_t place = 1; place < group.ranks.size(); ++place)
     if (const Flow *flow = flowTo(group.ranks[place]))
-      most = std::max(most, flow->pace.patience());
+      most = std::max(most, flow->pace.timeout());
   return most;
 }
 
-MulticastHeader DatagramMulticast::headerOf(const Spoken &group, const MulticastChannel &channel,
+MulticastHeader DatagramMulticast::headerOf(const SendGroup &group, const MulticastChannel &channel,
                                             uint32_t part) const {
   return {.group = group.number,
           .root = carrier_.self_,
@@ -78,11 +78,11 @@ MulticastHeader DatagramMulticast::headerOf(const Spoken &group, const Multicast
 
 /// Packets to all, or to one.
 struct DatagramMulticast::Batch {
-  static constexpr uint32_t kMost = 16;
-  std::array<PacketHeader, kMost> headers;
-  std::array<MulticastHeader, kMost> multicasts;
-  std::array<std::array<iovec, 4>, kMost> pieces;
-  std::array<mmsghdr, kMost> messages = {};
+  static constexpr uint32_t kMax = 16;
+  std::array<PacketHeader, kMax> headers;
+  std::array<MulticastHeader, kMax> multicasts;
+  std::array<std::array<iovec, 4>, kMax> pieces;
+  std::array<mmsghdr, kMax> messages = {};
   uint32_t count = 0;
 
   void add(const PacketHeader &header, const MulticastHeader &multicast, sockaddr_in &to,
@@ -102,7 +102,7 @@ struct DatagramMulticast::Batch {
   }
 };
 
-// Who does not hear says so: what the kernel does not take now is lost.
+// A packet that the kernel does not take now is lost: members that miss it send a NACK.
 void DatagramMulticast::send(Batch &batch) {
   if (batch.count != 0)
     (void)carrier_.sendAll({batch.messages.data(), std::exchange(batch.count, 0)});
@@ -117,13 +117,13 @@ PacketHeader DatagramMulticast::multicastHeader(PacketKind kind) const {
 }
 
 // To all, or to the member at `place`. Returns their number.
-uint32_t DatagramMulticast::sayParts(Spoken &group, MulticastChannel &channel, uint64_t parts,
-                                     uint32_t place) {
+uint32_t DatagramMulticast::sendParts(SendGroup &group, MulticastChannel &channel, uint64_t parts,
+                                      uint32_t place) {
   Flow *one = place == kNoPlace ? nullptr : flowTo(group.ranks[place]);
   if (place != kNoPlace && !one)
     return 0;
   Batch batch;
-  uint32_t said = 0;
+  uint32_t sent = 0;
   for (uint32_t part = 0; part < group.sender.numParts(channel); ++part) {
     if ((parts >> part & 1) == 0)
       continue;
@@ -134,35 +134,36 @@ uint32_t DatagramMulticast::sayParts(Spoken &group, MulticastChannel &channel, u
     uint32_t count = group.sender.pieces(channel, part, pieces);
     batch.add(header, headerOf(group, channel, part), one ? one->address : address_,
               std::span(pieces).first(count));
-    ++said;
-    if (batch.count == Batch::kMost)
+    ++sent;
+    if (batch.count == Batch::kMax)
       send(batch);
   }
   send(batch);
   if (!one)
-    channel.saidAt = carrier_.now_;
-  return said;
+    channel.sentAt = carrier_.now_;
+  return sent;
 }
 
-// What was asked for since the last poll: to whoever asked.
-void DatagramMulticast::sayAgain(Spoken &group) {
+// Sends again what members have requested since the last poll.
+void DatagramMulticast::resend(SendGroup &group) {
   while (MulticastChannel *channel = group.sender.takeWanted()) {
     uint64_t parts = std::exchange(channel->wanted, 0);
-    uint32_t askers = std::exchange(channel->askers, 0);
+    uint32_t requesters = std::exchange(channel->requesters, 0);
     if (!group.sender.hasMoved())
-      counts_.again += sayParts(group, *channel, parts, askers == 1 ? channel->asker : kNoPlace);
+      counts_.resent +=
+          sendParts(group, *channel, parts, requesters == 1 ? channel->requester : kNoPlace);
   }
   if (group.sender.hasMoved() && !std::exchange(group.isForwarding, true))
     forwardAll(group);
 }
 
 // Members drop what they have.
-void DatagramMulticast::forwardAll(Spoken &group) {
+void DatagramMulticast::forwardAll(SendGroup &group) {
   for (uint64_t number = group.sender.oldest(); number < group.sender.next(); ++number)
     forwardChannel(group, group.sender.channel(number));
 }
 
-void DatagramMulticast::forwardChannel(Spoken &group, MulticastChannel &channel) {
+void DatagramMulticast::forwardChannel(SendGroup &group, MulticastChannel &channel) {
   std::vector<std::byte> bytes;
   for (uint32_t part = 0; part < group.sender.numParts(channel); ++part) {
     ForwardedPart forwarded = {.root = carrier_.self_, .header = headerOf(group, channel, part)};
@@ -173,13 +174,14 @@ void DatagramMulticast::forwardChannel(Spoken &group, MulticastChannel &channel)
       auto *begin = static_cast<const std::byte *>(pieces[i].iov_base);
       bytes.insert(bytes.end(), begin, begin + pieces[i].iov_len);
     }
-    sayBelow(group.sender.tree(), 0, group.ranks, bytes);
+    sendBelow(group.sender.tree(), 0, group.ranks, bytes);
   }
 }
 
 // To those below a place, once and in order.
-void DatagramMulticast::sayBelow(const MulticastTree &tree, uint32_t place,
-                                 const std::vector<Rank> &ranks, std::span<const std::byte> bytes) {
+void DatagramMulticast::sendBelow(const MulticastTree &tree, uint32_t place,
+                                  const std::vector<Rank> &ranks,
+                                  std::span<const std::byte> bytes) {
   std::vector<uint32_t> below;
   tree.below(place, below);
   for (uint32_t child : below)
@@ -189,52 +191,52 @@ void DatagramMulticast::sayBelow(const MulticastTree &tree, uint32_t place,
     }
 }
 
-TimeNs DatagramMulticast::askAround() {
+TimeNs DatagramMulticast::sendProbes() {
   TimeNs next = carrier_.now_ + carrier_.options_.longestPause.count();
-  for (const auto &group : spoken_) {
-    if (!group->sender.needsNews())
-      worry(*group, false);
-    if (group->isOff || !group->sender.needsNews() || group->isUntimed)
+  for (const auto &group : sendGroups_) {
+    if (!group->sender.isWaiting())
+      setExpecting(*group, false);
+    if (group->isOff || !group->sender.isWaiting() || group->isUntimed)
       continue;
-    if (group->sender.askAt() <= carrier_.now_)
-      ask(*group);
-    next = std::min(next, group->sender.askAt());
+    if (group->sender.probeAt() <= carrier_.now_)
+      probe(*group);
+    next = std::min(next, group->sender.probeAt());
   }
   return next;
 }
 
-// Multicast asks all at once. Where that is in vain, or does not work any more, the root asks each
-// member, too: one that lacks something answers what it lacks. Silence says nothing of multicast; a
-// member that is dead is found as ever.
-void DatagramMulticast::ask(Spoken &group) {
+// A multicast probe goes to all at once. Where it is in vain, or multicast does not work any more,
+// the root probes each member, too: one that misses a part answers with a NACK. Silence is no proof
+// that multicast fails; a dead member is found by the flow to it.
+void DatagramMulticast::probe(SendGroup &group) {
   MulticastSender &sender = group.sender;
   MulticastHeader header = {.group = group.number, .root = carrier_.self_, .number = sender.next()};
-  ++counts_.asked;
+  ++counts_.probes;
   if (!sender.hasMoved()) {
     Batch batch;
-    batch.add(multicastHeader(PacketKind::MulticastAsk), header, address_, {});
+    batch.add(multicastHeader(PacketKind::MulticastProbe), header, address_, {});
     send(batch);
   }
-  if (sender.hasMoved() || group.isWorried)
+  if (sender.hasMoved() || group.isExpecting)
     for (size_t place = 1; place < group.ranks.size(); ++place)
       if (Flow *flow = flowTo(group.ranks[place]))
-        say(*flow, PacketKind::MulticastAsk, header);
-  uint32_t inVain = sender.noteAsked(carrier_.now_, carrier_.options_.longestPause.count());
-  if (sender.isReady() && inVain >= kWorrying)
-    worry(group, true);
+        sendOne(*flow, PacketKind::MulticastProbe, header);
+  uint32_t inVain = sender.noteProbe(carrier_.now_, carrier_.options_.longestPause.count());
+  if (sender.isReady() && inVain >= kProbesBeforeExpecting)
+    setExpecting(group, true);
 }
 
-void DatagramMulticast::worry(Spoken &group, bool isWorried) {
-  if (std::exchange(group.isWorried, isWorried) == isWorried)
+void DatagramMulticast::setExpecting(SendGroup &group, bool isExpecting) {
+  if (std::exchange(group.isExpecting, isExpecting) == isExpecting)
     return;
   for (size_t place = 1; place < group.ranks.size(); ++place)
     if (Flow *flow = flowTo(group.ranks[place]))
-      isWorried ? carrier_.expect(flow->peer) : carrier_.expectLess(flow->peer);
+      isExpecting ? carrier_.expect(flow->peer) : carrier_.expectLess(flow->peer);
 }
 
-DatagramMulticast::Spoken *DatagramMulticast::findSpoken(const MulticastHeader &header) {
-  bool isOurs = header.root == carrier_.self_ && header.group < spoken_.size();
-  return isOurs ? spoken_[header.group].get() : nullptr;
+DatagramMulticast::SendGroup *DatagramMulticast::findSendGroup(const MulticastHeader &header) {
+  bool isOurs = header.root == carrier_.self_ && header.group < sendGroups_.size();
+  return isOurs ? sendGroups_[header.group].get() : nullptr;
 }
 
 uint32_t DatagramMulticast::placeOf(const std::vector<Rank> &ranks, Rank rank) {
@@ -242,24 +244,24 @@ uint32_t DatagramMulticast::placeOf(const std::vector<Rank> &ranks, Rank rank) {
   return found == ranks.end() ? kNoPlace : static_cast<uint32_t>(found - ranks.begin());
 }
 
-// A member is there: what it misses comes in time.
-void DatagramMulticast::noteNews(Spoken &group) {
-  if (!group.sender.hasNews())
+// A member answers: its NACKs come in time.
+void DatagramMulticast::noteProgress(SendGroup &group) {
+  if (!group.sender.hasProgress())
     return;
-  worry(group, false);
-  noteSaid(group);
+  setExpecting(group, false);
+  noteSent(group);
 }
 
 // False: it cannot be true.
-bool DatagramMulticast::takeAckAtRoot(Spoken &group, Flow &from, const MulticastHeader &header) {
+bool DatagramMulticast::takeAckAtRoot(SendGroup &group, Flow &from, const MulticastHeader &header) {
   bool isFine = group.sender.takeAck(placeOf(group.ranks, from.peer.rank), header.number);
-  noteNews(group);
+  noteProgress(group);
   return isFine;
 }
 
 bool DatagramMulticast::takeNack(Flow &from, const MulticastHeader &header,
                                  std::span<const std::byte> rest) {
-  Spoken *group = findSpoken(header);
+  SendGroup *group = findSendGroup(header);
   if (!group || rest.empty() || rest.size() % sizeof(MulticastGap) != 0)
     return false;
   uint32_t place = placeOf(group->ranks, from.peer.rank);
@@ -269,7 +271,7 @@ bool DatagramMulticast::takeNack(Flow &from, const MulticastHeader &header,
     std::memcpy(&gap, rest.data() + at, sizeof gap);
     isFine &= group->sender.takeNack(place, gap, carrier_.now_, from.pace.guard());
   }
-  noteNews(*group);
+  noteProgress(*group);
   return isFine;
 }
 
@@ -278,7 +280,7 @@ bool DatagramMulticast::takeJoinRefusal(Flow &from, std::span<const std::byte> b
   if (bytes.size() != sizeof refusal)
     return false;
   std::memcpy(&refusal, bytes.data(), sizeof refusal);
-  Spoken *group = findSpoken({.group = refusal.group, .root = carrier_.self_});
+  SendGroup *group = findSendGroup({.group = refusal.group, .root = carrier_.self_});
   if (!group || placeOf(group->ranks, from.peer.rank) == kNoPlace || group->sender.isReady())
     return false;
   group->isOff = true;

@@ -6,17 +6,17 @@
 namespace colldsl::datagram {
 namespace {
 
-// Said and not heard of: what sockets of members surely hold. Acknowledgements are wanted so often
-// that it does not fill up.
+// Sent and not acknowledged: what sockets of members surely hold. The root requests
+// acknowledgements so often that it does not fill up.
 constexpr uint64_t kFlightBytes = 128 << 10;
 constexpr uint32_t kBytesPerAck = kFlightBytes / 4;
-// As for a single peer, of what it does not wait for itself a root asks so much later than who
-// does.
+// As for a single peer, of data that it does not wait for itself a root asks so much later than a
+// root that waits.
 constexpr TimeNs kTailFactor = 4;
 // What then does not come by multicast never will: of parts of which each third one gets lost one
 // is lost so often in a row with a probability of 2e-16.
-constexpr uint32_t kMostTimesAgain = 32;
-constexpr uint32_t kMostDeafInRow = 16;
+constexpr uint32_t kMaxResends = 32;
+constexpr uint32_t kMaxMissedInRow = 16;
 
 } // namespace
 
@@ -25,7 +25,7 @@ bool MulticastSender::isFull() const {
          (flightBytes_ != 0 && flightBytes_ + kMulticastBodyBytes > kFlightBytes);
 }
 
-// Whoever was waited for may have left.
+// The member that it waited for may have left.
 bool MulticastSender::hasRoom() {
   if (isFull())
     reclaim();
@@ -46,7 +46,7 @@ MulticastChannel &MulticastSender::append(std::span<const std::byte> head,
   }
   channel.body = body;
   channel.wanted = 0;
-  channel.askers = channel.timesAgain = 0;
+  channel.requesters = channel.timesResent = 0;
   flightBytes_ += channel.bytes();
   bytesSinceAck_ += channel.bytes();
   bool endsSet = channel.number % kChannelsPerSet == 0;
@@ -84,14 +84,14 @@ void MulticastSender::release() {
 }
 
 void MulticastSender::reclaim() {
-  for (uint64_t heard = this->heard(); base_ < heard; ++base_)
+  for (uint64_t acked = this->acked(); base_ < acked; ++base_)
     flightBytes_ -= channel(base_).bytes();
 }
 
 bool MulticastSender::takeAck(uint32_t place, uint64_t number) {
   if (place == 0 || place >= tree_.places() || number == 0 || number > next_)
     return false;
-  hasNews_ |= tree_.note(place, number);
+  hasProgress_ |= tree_.note(place, number);
   reclaim();
   return true;
 }
@@ -100,22 +100,22 @@ bool MulticastSender::takeNack(uint32_t place, const MulticastGap &gap, TimeNs n
   if (place == 0 || place >= tree_.places())
     return false;
   if (gap.number < base_ || gap.number >= next_)
-    return gap.number == next_ || gap.number < base_; // nothing was said, or it has come since
-  hasNews_ = true;
-  MulticastChannel &asked = channel(gap.number);
-  uint64_t all = maskOf(numParts(asked));
-  if (now - asked.saidAt <= guard)
+    return gap.number == next_ || gap.number < base_; // nothing was sent, or it has come since
+  hasProgress_ = true;
+  MulticastChannel &missed = channel(gap.number);
+  uint64_t all = maskOf(numParts(missed));
+  if (now - missed.sentAt <= guard)
     return true;
-  asked.wanted |= gap.parts & all;
-  asked.askers += asked.askers == 0 || asked.asker != place;
-  asked.asker = place;
+  missed.wanted |= gap.parts & all;
+  missed.requesters += missed.requesters == 0 || missed.requester != place;
+  missed.requester = place;
   wantedFrom_ = std::min(wantedFrom_, gap.number);
-  Deafness &deaf = deafness_[place];
+  MissedRow &deaf = missedRows_[place];
   if ((gap.parts & all) != all || gap.number <= deaf.number)
     return true;
   deaf.row = gap.number == deaf.number + 1 ? deaf.row + 1 : 1;
   deaf.number = gap.number;
-  hasMoved_ |= deaf.row > kMostDeafInRow;
+  hasMoved_ |= deaf.row > kMaxMissedInRow;
   return true;
 }
 
@@ -124,8 +124,8 @@ MulticastChannel *MulticastSender::takeWanted() {
     MulticastChannel &found = channel(wantedFrom_);
     if (wantedFrom_ < base_ || found.wanted == 0)
       continue;
-    found.timesAgain += found.askers > 1;
-    hasMoved_ |= found.timesAgain > kMostTimesAgain;
+    found.timesResent += found.requesters > 1;
+    hasMoved_ |= found.timesResent > kMaxResends;
     ++wantedFrom_;
     return &found;
   }
@@ -133,16 +133,16 @@ MulticastChannel *MulticastSender::takeWanted() {
   return nullptr;
 }
 
-void MulticastSender::noteSaid(TimeNs now, TimeNs patience) {
-  asked_ = 0;
-  pause_ = isAwaited() ? patience : kTailFactor * patience;
-  askAt_ = now + pause_;
+void MulticastSender::noteSent(TimeNs now, TimeNs timeout) {
+  probes_ = 0;
+  pause_ = isAwaited() ? timeout : kTailFactor * timeout;
+  probeAt_ = now + pause_;
 }
 
-uint32_t MulticastSender::noteAsked(TimeNs now, TimeNs longestPause) {
+uint32_t MulticastSender::noteProbe(TimeNs now, TimeNs longestPause) {
   pause_ = std::min(2 * pause_, longestPause);
-  askAt_ = now + pause_;
-  return asked_++;
+  probeAt_ = now + pause_;
+  return probes_++;
 }
 
 uint64_t MulticastSender::bytes() const {

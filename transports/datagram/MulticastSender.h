@@ -1,15 +1,16 @@
-/// The root's end of a group: what it said and has not been heard of by all, and what is to be said
-/// again. Knows no socket: whoever moves packets asks it what to send, and tells it what came.
+/// The root's end of a group: the frames that it sent and that not all members have acknowledged,
+/// and the parts that it has to send again. Knows no socket: the carrier takes from it what to
+/// send, and gives it what came.
 ///
 /// A frame takes a channel, of which there are four sets: one is filled; of the one before,
 /// acknowledgements are on their way up; they reach the root while the next one is filled, and are
 /// overtaken by nothing that a member misses. So a set is free again before its turn comes, and
-/// nobody waits unless members fall behind by three sets.
+/// the root waits only for members that are behind by three sets.
 ///
-/// Acknowledgements come up a tree, as numbers that only grow. Who misses something says so to the
-/// root alone, which says it again: to one, or to all if several asked. What was said again too
-/// often, so that loss alone cannot be the reason, moves the group for good: from then on nothing
-/// goes to all at once.
+/// Acknowledgements come up a tree, as numbers that only grow. A member that misses a part sends a
+/// NACK to the root alone, which sends the part again: to one, or to all if several requested it. A
+/// part that was sent again too often, so that loss alone cannot be the reason, ends multicast for
+/// good: from then on the group forwards along a tree.
 ///
 /// Not thread safe.
 #pragma once
@@ -28,10 +29,10 @@ inline constexpr uint32_t kMulticastSets = 4;
 inline constexpr uint32_t kChannelsPerSet = 4;
 inline constexpr uint32_t kMulticastChannels = kMulticastSets * kChannelsPerSet;
 /// Of a frame: its parts are counted in 64 bits.
-inline constexpr uint32_t kMostCastParts = 64;
+inline constexpr uint32_t kMaxCastParts = 64;
 /// The first parts, so many of them, as bits.
 constexpr uint64_t maskOf(uint32_t parts) {
-  return parts >= kMostCastParts ? ~uint64_t{0} : (uint64_t{1} << parts) - 1;
+  return parts >= kMaxCastParts ? ~uint64_t{0} : (uint64_t{1} << parts) - 1;
 }
 /// What a channel holds of a message, and what is in front of it.
 inline constexpr uint32_t kMulticastBodyBytes = 16 << 10;
@@ -39,13 +40,13 @@ inline constexpr uint32_t kMulticastHeadBytes = 64;
 
 /// The longest frame in parts of so many bytes.
 constexpr uint32_t multicastFrameBytes(uint32_t partBytes) {
-  uint32_t most = kMostCastParts * partBytes;
+  uint32_t most = kMaxCastParts * partBytes;
   return most < kMulticastBodyBytes + kMulticastHeadBytes
              ? most
              : kMulticastBodyBytes + kMulticastHeadBytes;
 }
 
-/// A frame that is said.
+/// A frame on its way to the members.
 struct MulticastChannel {
   uint64_t number = 0;
   std::array<std::byte, kMulticastHeadBytes> head;
@@ -53,11 +54,11 @@ struct MulticastChannel {
   std::span<const std::byte> body; ///< `own`, or the caller's
   std::vector<std::byte> own;
   bool wantsAck = false;
-  TimeNs saidAt = 0;       ///< to all, the last time
-  uint64_t wanted = 0;     ///< parts that were asked for since
-  uint32_t askers = 0;     ///< so many asked
-  uint32_t asker = 0;      ///< the place of one of them
-  uint32_t timesAgain = 0; ///< that parts of it were said again to all
+  TimeNs sentAt = 0;        ///< to all, the last time
+  uint64_t wanted = 0;      ///< parts that members have requested since
+  uint32_t requesters = 0;  ///< of these parts
+  uint32_t requester = 0;   ///< the place of one of them
+  uint32_t timesResent = 0; ///< that parts of it were sent again to all
 
   uint32_t bytes() const { return headBytes + static_cast<uint32_t>(body.size()); }
 };
@@ -66,11 +67,11 @@ class MulticastSender {
 public:
   /// `isGone`: whether the member at a place has left.
   MulticastSender(uint32_t places, uint32_t partBytes, std::function<bool(uint32_t)> isGone)
-      : tree_(places, std::move(isGone)), partBytes_(partBytes), deafness_(places),
+      : tree_(places, std::move(isGone)), partBytes_(partBytes), missedRows_(places),
         channels_(kMulticastChannels) {}
 
-  /// All members have said that they hear it.
-  bool isReady() const { return heard() >= 1; }
+  /// All members have acknowledged that they receive it.
+  bool isReady() const { return acked() >= 1; }
   bool hasMoved() const { return hasMoved_; }
   const MulticastTree &tree() const { return tree_; }
   uint32_t partBytes() const { return partBytes_; }
@@ -87,15 +88,15 @@ public:
   uint32_t pieces(const MulticastChannel &channel, uint32_t part,
                   std::array<iovec, 2> &found) const;
   uint64_t next() const { return next_; }
-  /// Of what was said, all members have everything before this number.
-  uint64_t heard() const { return std::min(tree_.heardBelow(0), next_); }
-  bool isIdle() const { return heard() == next_; }
+  /// All members have every frame before this number.
+  uint64_t acked() const { return std::min(tree_.ackedBelow(0), next_); }
+  bool isIdle() const { return acked() == next_; }
   /// Then nothing of it is kept.
   bool isAcknowledged(uint64_t number) {
     reclaim();
     return base_ > number;
   }
-  /// What not all have heard.
+  /// A frame that not all have acknowledged.
   MulticastChannel &channel(uint64_t number) { return channels_[number % kMulticastChannels]; }
   uint64_t oldest() const { return base_; }
   void release();
@@ -103,20 +104,20 @@ public:
   // What comes in. False: it cannot be true, and nothing was changed.
 
   bool takeAck(uint32_t place, uint64_t number);
-  /// Whether a member said something new since the last call.
-  bool hasNews() { return std::exchange(hasNews_, false); }
-  /// What was said less than `guard` ago may be on its way.
+  /// Whether a member acknowledged or requested anything new since the last call.
+  bool hasProgress() { return std::exchange(hasProgress_, false); }
+  /// A part that was sent less than `guard` ago may be on its way.
   bool takeNack(uint32_t place, const MulticastGap &gap, TimeNs now, TimeNs guard);
-  /// A channel of which parts are to be said again; null: none. Counts that.
+  /// A channel of which parts are to be sent again; null: none. Counts that.
   MulticastChannel *takeWanted();
 
-  // When to ask: while not all have heard all, and while they have not all said that they hear.
+  // When to probe: while not all have acknowledged everything, and while not all have joined.
 
-  bool needsNews() const { return !isReady() || !isIdle(); }
-  TimeNs askAt() const { return askAt_; }
-  void noteSaid(TimeNs now, TimeNs patience);
-  /// How often it was asked in vain by now.
-  uint32_t noteAsked(TimeNs now, TimeNs longestPause);
+  bool isWaiting() const { return !isReady() || !isIdle(); }
+  TimeNs probeAt() const { return probeAt_; }
+  void noteSent(TimeNs now, TimeNs timeout);
+  /// The number of probes in vain by now.
+  uint32_t noteProbe(TimeNs now, TimeNs longestPause);
 
   void move() { hasMoved_ = true; }
 
@@ -124,27 +125,27 @@ public:
   uint64_t bytes() const;
 
 private:
-  /// How often in a row a member heard nothing of a frame.
-  struct Deafness {
+  /// How often in a row a member missed all of a frame.
+  struct MissedRow {
     uint64_t number = 0;
     uint32_t row = 0;
   };
   bool isFull() const;
-  bool isAwaited() const { return awaited_ >= heard() || isFull(); }
+  bool isAwaited() const { return awaited_ >= acked() || isFull(); }
   void reclaim();
 
   MulticastTree tree_;
   uint32_t partBytes_;
-  std::vector<Deafness> deafness_; ///< by place
+  std::vector<MissedRow> missedRows_; ///< by place
   std::vector<MulticastChannel> channels_;
   uint64_t next_ = 1, base_ = 1;     ///< numbers; those between are kept
-  uint64_t awaited_ = 0;             ///< the last number that somebody waits for
+  uint64_t awaited_ = 0;             ///< the last number that a plan waits for
   uint64_t wantedFrom_ = UINT64_MAX; ///< no older one is wanted
   uint64_t flightBytes_ = 0;
   uint32_t bytesSinceAck_ = 0; ///< since one was wanted
-  TimeNs pause_ = 0, askAt_ = 0;
-  uint32_t asked_ = 0;
-  bool hasNews_ = false;
+  TimeNs pause_ = 0, probeAt_ = 0;
+  uint32_t probes_ = 0;
+  bool hasProgress_ = false;
   bool hasMoved_ = false;
 };
 

@@ -33,14 +33,14 @@ bool MulticastTree::isBelow(uint32_t place, uint32_t above) const {
 }
 
 bool MulticastTree::note(uint32_t place, uint64_t number) {
-  return number > std::exchange(heard_[place], std::max(heard_[place], number));
+  return number > std::exchange(acked_[place], std::max(acked_[place], number));
 }
 
-uint64_t MulticastTree::heardBelow(uint32_t place) const {
+uint64_t MulticastTree::ackedBelow(uint32_t place) const {
   uint64_t least = UINT64_MAX;
   uint32_t first = kMulticastFanout * place + 1;
   for (uint32_t child = first; child < first + kMulticastFanout && child < places(); ++child)
-    least = std::min(least, isGone_(child) ? heardBelow(child) : heard_[child]);
+    least = std::min(least, isGone_(child) ? ackedBelow(child) : acked_[child]);
   return least;
 }
 

@@ -15,24 +15,24 @@ class MulticastTree {
 public:
   /// `isGone`: whether a place has left.
   MulticastTree(uint32_t places, std::function<bool(uint32_t)> isGone)
-      : heard_(places, 0), isGone_(std::move(isGone)) {}
+      : acked_(places, 0), isGone_(std::move(isGone)) {}
 
-  uint32_t places() const { return static_cast<uint32_t>(heard_.size()); }
+  uint32_t places() const { return static_cast<uint32_t>(acked_.size()); }
 
-  /// Whom `place` tells what it and those below it have.
+  /// The place to which `place` sends the acknowledgements of itself and those below it.
   uint32_t above(uint32_t place) const;
-  /// Places in whose stead nobody else is, below `place`.
+  /// The nearest places below `place` that have not left.
   void below(uint32_t place, std::vector<uint32_t> &found) const;
   bool isBelow(uint32_t place, uint32_t above) const;
 
   /// A place and all below it have everything before this number. Numbers begin with 1; 0: nothing
-  /// was said yet. True: that is news.
+  /// was sent yet. True: the number is new.
   bool note(uint32_t place, uint64_t number);
-  /// What all below `place` have; UINT64_MAX if nobody is left there.
-  uint64_t heardBelow(uint32_t place) const;
+  /// What all below `place` have; UINT64_MAX if no member is left there.
+  uint64_t ackedBelow(uint32_t place) const;
 
 private:
-  std::vector<uint64_t> heard_;
+  std::vector<uint64_t> acked_;
   std::function<bool(uint32_t)> isGone_;
 };
 

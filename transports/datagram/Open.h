@@ -7,7 +7,7 @@
 
 namespace colldsl::datagram {
 
-/// What the environment says: COLLDSL_DATAGRAM_BIND; the default for what it does not.
+/// The settings of the environment: COLLDSL_DATAGRAM_BIND; defaults for the others.
 Result<Options> optionsFromEnvironment();
 
 /// What carries frames for one rank. `calls` outlives it.

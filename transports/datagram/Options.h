@@ -5,7 +5,7 @@
 
 namespace colldsl::datagram {
 
-/// `silence`: a peer that is asked and says nothing for so long is dead.
+/// `silence`: a peer that sends nothing for so long in spite of probes is dead.
 struct Options : network::Options {
   /// What schedules want to go to several at once goes by IP multicast, where the network has it.
   bool multicast = true;
@@ -13,10 +13,10 @@ struct Options : network::Options {
   uint32_t packetBytes = 0;
   /// What may be on the way to a peer; never more than kWindow packets.
   uint32_t flightBytes = 64 << 10;
-  /// Who misses something asks after the time that a packet takes there and back, as measured, and
+  /// A receiver that misses a packet probes after the round trip time, as measured, and
   /// four times its deviation, in these bounds ...
-  std::chrono::nanoseconds leastPatience = std::chrono::microseconds(200);
-  std::chrono::nanoseconds mostPatience = std::chrono::milliseconds(20);
+  std::chrono::nanoseconds minTimeout = std::chrono::microseconds(200);
+  std::chrono::nanoseconds maxTimeout = std::chrono::milliseconds(20);
   /// ... then after twice as long, and so on, up to this.
   std::chrono::nanoseconds longestPause = std::chrono::milliseconds(50);
 };

@@ -13,7 +13,7 @@ namespace colldsl::datagram {
 class Pace {
 public:
   explicit Pace(const Options &options)
-      : least_(options.leastPatience.count()), most_(options.mostPatience.count()) {}
+      : least_(options.minTimeout.count()), most_(options.maxTimeout.count()) {}
 
   void note(TimeNs roundTrip) {
     roundTrip = std::clamp<TimeNs>(roundTrip, 0, most_);
@@ -28,11 +28,11 @@ public:
     smoothed_ += (roundTrip - smoothed_) / 8;
   }
 
-  /// Before anything was measured it is long: nobody knows how far the peer is.
-  TimeNs patience() const {
+  /// Long before the first measurement: the distance of the peer is not known then.
+  TimeNs timeout() const {
     return isKnown_ ? std::clamp(smoothed_ + 4 * deviation_, least_, most_) : most_;
   }
-  /// What was said so shortly ago may be on the way.
+  /// A packet that was sent so shortly ago may be on the way.
   TimeNs guard() const { return smoothed_ / 2; }
   TimeNs roundTrip() const { return smoothed_; }
   bool isKnown() const { return isKnown_; }

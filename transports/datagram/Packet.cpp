@@ -8,14 +8,14 @@ namespace colldsl::datagram {
 namespace {
 
 constexpr size_t kChecked = sizeof PacketHeader::checksum; // where it begins
-constexpr uint8_t kAllFlags = kFirst | kFinal | kHasStamp | kHasEcho | kIsAnswer;
+constexpr uint8_t kAllFlags = kFirst | kFinal | kHasStamp | kHasEcho | kAnswersProbe;
 
 } // namespace
 
 std::optional<PacketView> parse(std::span<const std::byte> datagram, uint64_t token) {
   PacketView view;
   PacketHeader &header = view.header;
-  if (datagram.size() < sizeof header || datagram.size() > kMostPacketBytes)
+  if (datagram.size() < sizeof header || datagram.size() > kMaxPacketBytes)
     return std::nullopt;
   std::memcpy(&header, datagram.data(), sizeof header);
   view.body = datagram.subspan(sizeof header);

@@ -12,24 +12,24 @@
 
 namespace colldsl::datagram {
 
-/// Packets that a sender may have said and not heard of.
+/// The most packets without an acknowledgement.
 inline constexpr uint32_t kWindow = 64;
 /// The longest datagram, header included, that is sent or taken.
-inline constexpr uint32_t kMostPacketBytes = 9216;
+inline constexpr uint32_t kMaxPacketBytes = 9216;
 /// The longest frame that is put together.
-inline constexpr uint32_t kMostFrameBytes = (64 << 10) + 64;
+inline constexpr uint32_t kMaxFrameBytes = (64 << 10) + 64;
 
 enum class PacketKind : uint8_t {
-  Data,   ///< part of a frame
-  Status, ///< nothing but what every header says
-  Ask,    ///< the same, and wants an answer
-  Probe,  ///< to a rank's pulse: does its process live?
-  Alive,  ///< it does
-  // Of a group: MulticastHeader, and what is said there.
-  Multicast,     ///< part of a frame, from the root
-  MulticastAsk,  ///< the root wants to hear what members have
-  MulticastAck,  ///< what a member and all below it have
-  MulticastNack, ///< what a member misses: MulticastGap, for each frame
+  Data,         ///< part of a frame
+  Status,       ///< a header alone
+  Probe,        ///< the same, and requests a Status
+  Keepalive,    ///< to the keepalive thread of a process: is it alive?
+  KeepaliveAck, ///< it is
+  // Of a group: MulticastHeader, and the contents that it names.
+  Multicast,      ///< part of a frame, from the root
+  MulticastProbe, ///< the root requests acknowledgements
+  MulticastAck,   ///< what a member and all below it have
+  MulticastNack,  ///< what a member misses: MulticastGap, for each frame
   Last = MulticastNack,
 };
 
@@ -43,23 +43,23 @@ inline constexpr uint8_t kFirst = 1;    ///< of a frame
 inline constexpr uint8_t kFinal = 2;    ///< of a frame
 inline constexpr uint8_t kHasStamp = 4; ///< `stamp` is valid
 inline constexpr uint8_t kHasEcho = 8;  ///< `echo` is valid
-/// What had been said before the Ask and is not heard is lost.
-inline constexpr uint8_t kIsAnswer = 16;
+/// Packets sent before the Probe and not acknowledged are lost.
+inline constexpr uint8_t kAnswersProbe = 16;
 
 struct PacketHeader {
   uint32_t checksum = 0; ///< CRC-32C of all that follows
   uint16_t bodyBytes = 0;
   PacketKind kind = PacketKind::Status;
   uint8_t flags = 0;
-  uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
+  uint64_t token = 0; ///< the receiver's: a sender that does not know it is a stranger
   Rank from = kNoRank;
   uint32_t sequence = 0; ///< Data: its number; else how many were sent
-  uint32_t heard = 0;    ///< of the receiver's packets: all before this one are here
+  uint32_t acked = 0;    ///< of the receiver's packets: all before this one are here
   uint32_t stamp = 0;    ///< microseconds of the sender's clock
-  uint32_t echo = 0;     ///< the receiver's stamp heard last, and the time since then
+  uint32_t echo = 0;     ///< the receiver's last stamp, and the time since then
   uint32_t unused = 0;
   uint64_t beyond =
-      0; ///< bit i: packet heard + 1 + i is here too; Probe: who asks wants to hear this token
+      0; ///< bit i: packet acked + 1 + i is here too; Keepalive: the token of the asking rank
 };
 static_assert(sizeof(PacketHeader) == 48);
 
@@ -67,7 +67,7 @@ static_assert(sizeof(PacketHeader) == 48);
 struct MulticastHeader {
   uint32_t group = 0; ///< of its root
   Rank root = kNoRank;
-  uint64_t number = 0;  ///< Multicast: of the frame; MulticastAsk: of the next one; MulticastAck:
+  uint64_t number = 0;  ///< Multicast: of the frame; MulticastProbe: of the next one; MulticastAck:
                         ///< all before are here
   uint32_t bytes = 0;   ///< Cast: of the frame
   uint16_t part = 0;    ///< Cast
@@ -86,10 +86,10 @@ struct PacketView {
   std::span<const std::byte> body;
 };
 
-/// Nothing, if it is not whole, unchanged, and meant for who has this token.
+/// Nothing, if it is not whole, unchanged, and meant for the owner of this token.
 std::optional<PacketView> parse(std::span<const std::byte> datagram, uint64_t token);
 
-/// Fills in what the header says of the body.
+/// Fills in the header's fields about the body.
 void seal(PacketHeader &header, std::span<const std::byte> body);
 /// The same of a body in pieces.
 void sealPieces(PacketHeader &header, std::span<const iovec> body);

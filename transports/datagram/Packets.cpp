@@ -7,7 +7,7 @@ namespace colldsl::datagram {
 namespace {
 
 // Batches in a row; then others get their turn.
-constexpr int kMostLooks = 4;
+constexpr int kMaxLooks = 4;
 constexpr TimeNs kParting = 100'000'000;
 
 std::span<const std::byte> bodyOf(const OutPacket &packet) {
@@ -18,8 +18,7 @@ bool isNotNow(int error) {
   return error == -EAGAIN || error == -ENOBUFS || error == -ENOMEM || error == -EINTR;
 }
 
-// What the network says of a packet is no more than that it is lost: perhaps the next one comes
-// through.
+// An error of the network means that the packet is lost: perhaps the next one comes through.
 bool isLoss(int error) {
   return error == -EPERM || error == -ENETUNREACH || error == -EHOSTUNREACH || error == -ENETDOWN ||
          error == -EHOSTDOWN || error == -ECONNREFUSED;
@@ -90,21 +89,22 @@ network::PostResult DatagramCarrier::send(network::Peer &to, network::Frame &fra
   return network::PostResult::Ok;
 }
 
-// What the kernel does not take is asked for again.
+// The receiver requests again what the kernel does not take.
 void DatagramCarrier::repeat(Flow &flow, std::span<OutPacket *const> packets) {
   for (size_t i = 0; i < packets.size(); i += kBatch)
     counts_.repeated +=
         sendPackets(flow, packets.subspan(i, std::min<size_t>(kBatch, packets.size() - i)));
 }
 
-void DatagramCarrier::say(Flow &flow, PacketKind kind, uint8_t flags, std::span<const iovec> body) {
+void DatagramCarrier::sendOne(Flow &flow, PacketKind kind, uint8_t flags,
+                              std::span<const iovec> body) {
   PacketHeader header;
   header.kind = kind;
   header.flags = flags;
   header.from = self_;
   header.token = flow.token;
-  bool isProbe = kind == PacketKind::Probe;
-  if (isProbe)
+  bool isKeepalive = kind == PacketKind::Keepalive;
+  if (isKeepalive)
     header.beyond = place_.token;
   else
     flow.describe(header, now_, isNow());
@@ -112,7 +112,7 @@ void DatagramCarrier::say(Flow &flow, PacketKind kind, uint8_t flags, std::span<
   std::array<iovec, 4> pieces = {{{&header, sizeof header}}};
   std::copy(body.begin(), body.end(), pieces.begin() + 1);
   mmsghdr message = {};
-  message.msg_hdr.msg_name = isProbe ? &flow.pulse : &flow.address;
+  message.msg_hdr.msg_name = isKeepalive ? &flow.keepalive : &flow.address;
   message.msg_hdr.msg_namelen = sizeof(sockaddr_in);
   message.msg_hdr.msg_iov = pieces.data();
   message.msg_hdr.msg_iovlen = 1 + body.size();
@@ -123,13 +123,13 @@ void DatagramCarrier::say(Flow &flow, PacketKind kind, uint8_t flags, std::span<
 // True: something came.
 template <typename Take> bool DatagramCarrier::receiveOn(int file, Take takeOne) {
   bool moved = false;
-  for (int look = 0; look < kMostLooks && !isBroken_; ++look) {
+  for (int look = 0; look < kMaxLooks && !isBroken_; ++look) {
     int count = calls_.receive(file, slots_.data(), kBatch);
     if (count < 0 && !isNotNow(count) && !isLoss(count))
       breakDown("receive", count);
     for (int i = 0; i < count; ++i)
-      takeOne(std::span<const std::byte>(received_.data() + size_t(i) * kMostPacketBytes,
-                                         std::min(slots_[size_t(i)].msg_len, kMostPacketBytes)));
+      takeOne(std::span<const std::byte>(received_.data() + size_t(i) * kMaxPacketBytes,
+                                         std::min(slots_[size_t(i)].msg_len, kMaxPacketBytes)));
     moved |= count > 0;
     if (count < static_cast<int>(kBatch))
       break;
@@ -144,7 +144,7 @@ bool DatagramCarrier::receive() {
                        [&](auto datagram) { multicast_.takeMulticast(listener, datagram); });
   if (!touched_.empty())
     reportAll();
-  multicast_.sayOwed();
+  multicast_.sendOwed();
   return moved;
 }
 
@@ -155,7 +155,7 @@ bool DatagramCarrier::isTimeToMeasure() {
   return now_ < measureUntil_ || chance_ >> 28 == 0;
 }
 
-// Mostly the one of before. Null: nobody knows it.
+// Mostly the one of before. Null: unknown.
 Flow *DatagramCarrier::senderOf(const PacketHeader &header) {
   if (lastSender_ && lastSender_->peer.rank == header.from)
     return lastSender_;
@@ -165,7 +165,7 @@ Flow *DatagramCarrier::senderOf(const PacketHeader &header) {
   return lastSender_ = peer ? flowOf(*peer) : nullptr;
 }
 
-// The network's word for it: nothing in a packet is taken for granted.
+// Nothing in a packet is taken for granted.
 void DatagramCarrier::take(std::span<const std::byte> datagram) {
   std::optional<PacketView> packet = parse(datagram, place_.token);
   if (!packet) {
@@ -178,13 +178,13 @@ void DatagramCarrier::take(std::span<const std::byte> datagram) {
     ++counts_.refused;
     return;
   }
-  if (header.kind == PacketKind::Alive || header.kind == PacketKind::Probe) {
-    flow->forgive();
-    if (header.kind == PacketKind::Probe)
-      say(*flow, PacketKind::Status);
+  if (header.kind == PacketKind::KeepaliveAck || header.kind == PacketKind::Keepalive) {
+    flow->clearSilence();
+    if (header.kind == PacketKind::Keepalive)
+      sendOne(*flow, PacketKind::Status);
     return;
   }
-  // Who misses something must not be taken to be too early.
+  // With an old clock a report of a loss would seem to have crossed the lost packet.
   bool isTimed = (header.flags & (kHasStamp | kHasEcho)) != 0 || header.kind != PacketKind::Data;
   if (isTimed && !isNow())
     readClock();
@@ -197,24 +197,24 @@ void DatagramCarrier::take(std::span<const std::byte> datagram) {
 }
 
 void DatagramCarrier::finishFrames() {
-  for (network::Frame *frame : heard_.done)
+  for (network::Frame *frame : result_.done)
     reader_->onDone(*frame);
-  heard_.done.clear();
+  result_.done.clear();
 }
 
 void DatagramCarrier::takeReport(Flow &flow, const PacketHeader &header) {
-  if (!flow.takeReport(header, now_, packets_, heard_)) {
+  if (!flow.takeReport(header, now_, packets_, result_)) {
     ++counts_.refused;
     return;
   }
-  bool repeats = !heard_.lost.empty();
-  repeat(flow, heard_.lost);
-  heard_.lost.clear();
+  bool repeats = !result_.lost.empty();
+  repeat(flow, result_.lost);
+  result_.lost.clear();
   finishFrames();
   if (flow.hasUnsent())
     pump(flow);
-  if (header.kind == PacketKind::Ask && (!repeats || flow.misses(header.sequence)))
-    say(flow, PacketKind::Status, kIsAnswer);
+  if (header.kind == PacketKind::Probe && (!repeats || flow.misses(header.sequence)))
+    sendOne(flow, PacketKind::Status, kAnswersProbe);
 }
 
 void DatagramCarrier::touch(Flow &flow) {
@@ -271,13 +271,13 @@ void DatagramCarrier::reportAll() {
     flow->isTouched = false;
     if (flow->peer.isLost)
       continue;
-    bool complains = flow->hasGap() && flow->mayComplain(now_);
+    bool nacks = flow->hasGap() && flow->mayNack(now_);
     bool measures = !flow->pace.isKnown(); // by the next packet
     if (measures && !isNow())
       readClock();
-    if (complains || measures || flow->owesReport())
-      say(*flow, PacketKind::Status);
-    if (flow->needsNews())
+    if (nacks || measures || flow->owesReport())
+      sendOne(*flow, PacketKind::Status);
+    if (flow->isWaiting())
       remind(*flow);
   }
   touched_.clear();
@@ -302,35 +302,35 @@ void DatagramCarrier::lose(Flow &flow, const std::string &reason) {
   reader_->onLost(flow.peer, reason);
 }
 
-void DatagramCarrier::askAround() {
+void DatagramCarrier::sendProbes() {
   nextTimer_ = now_ + options_.longestPause.count();
   for (const auto &flow : flows_) {
-    if (flow->peer.isLost || !flow->needsNews())
+    if (flow->peer.isLost || !flow->isWaiting())
       continue;
-    if (flow->askAt() <= now_)
-      ask(*flow);
+    if (flow->probeAt() <= now_)
+      probe(*flow);
     remind(*flow);
   }
-  nextTimer_ = std::min(nextTimer_, multicast_.askAround());
+  nextTimer_ = std::min(nextTimer_, multicast_.sendProbes());
 }
 
 // A peer that has disconnected and answers no more has left with all that it wanted.
-void DatagramCarrier::ask(Flow &flow) {
+void DatagramCarrier::probe(Flow &flow) {
   TimeNs silentFor = flow.silentSince() == 0 ? 0 : now_ - flow.silentSince();
   auto silence = std::chrono::nanoseconds(options_.silence).count();
   if (flow.peer.hasDisconnected && silentFor > kParting) {
-    flow.abandon(packets_, heard_);
+    flow.cancel(packets_, result_);
     return finishFrames();
   }
   if (silentFor > silence)
     return lose(flow,
-                "it has said nothing for " + std::to_string(options_.silence.count()) + " ms");
-  bool isInVain = flow.noteAsked(now_);
-  ++counts_.asked;
-  say(flow, PacketKind::Ask);
+                "it has sent nothing for " + std::to_string(options_.silence.count()) + " ms");
+  bool isInVain = flow.noteProbe(now_);
+  ++counts_.probes;
+  sendOne(flow, PacketKind::Probe);
   if (isInVain)
-    say(flow, PacketKind::Probe);
-  multicast_.complainTo(flow);
+    sendOne(flow, PacketKind::Keepalive);
+  multicast_.sendNacks(flow);
 }
 
 } // namespace colldsl::datagram

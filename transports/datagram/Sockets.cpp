@@ -12,7 +12,7 @@ namespace {
 
 // As the Ethernet has it.
 constexpr uint32_t kCommonMtu = 1500;
-// What comes while nobody looks waits there, as far as the kernel agrees.
+// Packets that come between polls wait there, as far as the kernel agrees.
 constexpr int kBufferBytes = 4 << 20;
 
 std::string inWords(const in_addr &address) {

@@ -16,12 +16,12 @@ struct Socket {
 /// At any port of this address, which is this machine's.
 Result<Socket> openSocket(const in_addr &address);
 
-/// Hears what is sent to `group`, an address of multicast and a port, on the interface with this
+/// Receives what is sent to `group`, an address of multicast and a port, on the interface with this
 /// address, and nothing else.
 Result<int> openListener(const sockaddr_in &group, const in_addr &interface);
 
 /// What this socket sends by multicast leaves on the interface with this address, goes no further
-/// than its network, and is heard on this machine, too.
+/// than its network, and is received on this machine, too.
 Status sendToGroupsOn(int file, const in_addr &interface);
 
 /// The bytes that the interface with this address takes at once, IP's header included.

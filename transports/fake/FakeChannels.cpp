@@ -18,7 +18,7 @@ FakeEndpoint::FakeEndpoint(World &world, Rank self) : world_(world), self_(self)
 FakeEndpoint::~FakeEndpoint() {
   std::lock_guard lock(world_.mutex_);
   world_.left_[index(self_)] = plans_;
-  world_.news_.notify_all();
+  world_.changed_.notify_all();
 }
 
 Result<std::unique_ptr<Channels>> FakeEndpoint::open(const OpenRequest &request) {
@@ -51,9 +51,9 @@ void FakeEndpoint::refuse(const std::string &reason) {
 
 void FakeEndpoint::sleep(SleepTicket, std::chrono::nanoseconds atMost) {
   std::unique_lock lock(world_.mutex_);
-  // Virtual time goes on with polls only, so nobody sleeps for long.
-  world_.news_.wait_for(lock,
-                        std::min<std::chrono::nanoseconds>(atMost, std::chrono::microseconds(50)));
+  // Virtual time goes on with polls only, so no thread sleeps for long.
+  world_.changed_.wait_for(
+      lock, std::min<std::chrono::nanoseconds>(atMost, std::chrono::microseconds(50)));
 }
 
 FakeChannels::FakeChannels(World &world, Rank self, uint32_t plan, std::span<const EdgeSpec> out,
@@ -74,7 +74,7 @@ FakeChannels::~FakeChannels() {
     edge->senderClosed = true;
   for (World::Edge *edge : in_)
     edge->receiverClosed = true;
-  world_.news_.notify_all();
+  world_.changed_.notify_all();
 }
 
 void FakeChannels::start() { ++run_; }
@@ -163,7 +163,7 @@ bool FakeChannels::deliver(World::Edge &edge, size_t position, std::vector<Wante
     edge.inFlight.push_back(std::move(edge.waiting.front()));
     edge.waiting.pop_front();
   }
-  world_.news_.notify_all();
+  world_.changed_.notify_all();
   return true;
 }
 

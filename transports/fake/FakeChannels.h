@@ -17,7 +17,7 @@ public:
   void refuse(const std::string &reason) override;
   SleepTicket armSleep() override { return 0; }
   void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override;
-  void wake() override { world_.news_.notify_all(); }
+  void wake() override { world_.changed_.notify_all(); }
 
 private:
   World &world_;

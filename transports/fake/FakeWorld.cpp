@@ -62,7 +62,7 @@ void World::failPlan(uint32_t plan, const Fault &fault) {
   if (!p.failed)
     p.fault = {fault.peer, kNoOp, fault.reason, fault.kind};
   p.failed = true;
-  news_.notify_all();
+  changed_.notify_all();
 }
 
 // Counts a message that `self` starts; false if it must fail.
@@ -72,7 +72,7 @@ bool World::allowed(Rank self, uint32_t plan, Rank peer, OpId op, Fault &fault) 
     dead_[index(self)] = true;
   if (dead_[index(self)]) {
     fault = deathOf(self, op);
-    news_.notify_all();
+    changed_.notify_all();
     return false;
   }
   if (started_ == options_.failAt)
@@ -83,7 +83,7 @@ bool World::allowed(Rank self, uint32_t plan, Rank peer, OpId op, Fault &fault) 
 void World::launch(Edge &e, InFlight message) {
   bool room = options_.slotsPerEdge == 0 || e.inFlight.size() < options_.slotsPerEdge;
   (room && e.waiting.empty() ? e.inFlight : e.waiting).push_back(std::move(message));
-  news_.notify_all();
+  changed_.notify_all();
 }
 
 } // namespace colldsl::fake

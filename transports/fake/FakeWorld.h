@@ -3,7 +3,7 @@
 /// order do the same again.
 ///
 /// Differs from the contract: open() does not wait for the other ranks (so one thread
-/// can drive them all), hence a disagreement about an edge is told to the rank that
+/// can drive them all), hence a disagreement about an edge is reported to the rank that
 /// opens last, and to the others by check(); and it allocates where it likes. A rank is
 /// gone when its endpoint is: then the plans that it has not opened fail on all ranks.
 ///
@@ -71,7 +71,7 @@ private:
     std::vector<MessageId> messages;
     std::deque<InFlight> inFlight;
     std::deque<InFlight> waiting; ///< for a slot
-    std::vector<Completion> sent; ///< not told to the sender yet
+    std::vector<Completion> sent; ///< not reported to the sender yet
   };
   struct Plan {
     uint32_t opened = 0;
@@ -90,7 +90,7 @@ private:
   uint64_t random(uint64_t below) { return generator_() % below; }
 
   std::mutex mutex_;
-  std::condition_variable news_;
+  std::condition_variable changed_;
   uint32_t numRanks_;
   Options options_;
   std::mt19937_64 generator_;

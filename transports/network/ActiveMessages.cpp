@@ -5,7 +5,7 @@
 namespace colldsl::network {
 namespace {
 
-constexpr uint32_t kMostInjected = 128;
+constexpr uint32_t kMaxInjected = 128;
 
 } // namespace
 
@@ -46,7 +46,7 @@ void ActiveMessages::complete(Peer &to, Header &header, uint64_t bodyBytes) {
   header.sequence = to.nextSent++;
   header.token = to.token;
   header.from = self_;
-  header.consumed = to.consumedTold = to.consumed;
+  header.consumed = to.consumedReported = to.consumed;
 }
 
 Frame *ActiveMessages::fresh(Peer &to, const Header &header, uint64_t bodyBytes) {
@@ -66,13 +66,13 @@ Frame *ActiveMessages::fresh(Peer &to, const Header &header, uint64_t bodyBytes)
 
 bool ActiveMessages::injects(const Peer &to, uint64_t bodyBytes) const {
   uint64_t bytes = sizeof(Header) + bodyBytes;
-  return !to.isSelf && to.waiting.empty() && bytes <= kMostInjected &&
+  return !to.isSelf && to.waiting.empty() && bytes <= kMaxInjected &&
          bytes <= carrier_.capabilities().injectBytes;
 }
 
-// True: it is said, or the peer is lost.
+// True: it is sent, or the peer is lost.
 bool ActiveMessages::inject(Peer &to, const Header &header, std::span<const std::byte> body) {
-  std::byte bytes[kMostInjected];
+  std::byte bytes[kMaxInjected];
   std::memcpy(bytes, &header, sizeof header);
   std::copy(body.begin(), body.end(), bytes + sizeof header);
   PostResult offered = carrier_.inject(to, {bytes, sizeof header + body.size()});
@@ -98,7 +98,7 @@ void ActiveMessages::sendPart(Peer &to, Header header, const Payload &payload, u
   if (!accepts(to, header.kind))
     return;
   if (injects(to, bytes)) {
-    std::byte body[kMostInjected];
+    std::byte body[kMaxInjected];
     gather(body, payload, offset, bytes);
     return send(to, header, std::span<const std::byte>(body, bytes));
   }
@@ -116,7 +116,7 @@ void ActiveMessages::sendEager(Peer &to, Header header, const Payload &payload) 
 
 void ActiveMessages::consume(Peer &from, uint64_t bytes) {
   from.consumed += unitsOf(bytes);
-  if (from.consumed - from.consumedTold >= options_.windowBytes / 2)
+  if (from.consumed - from.consumedReported >= options_.windowBytes / 2)
     send(from, {.kind = Kind::Credit}, std::span<const std::byte>());
 }
 
@@ -258,7 +258,7 @@ void ActiveMessages::onBytes(std::span<const std::byte> bytes) {
   handler_.onFrame(from, header, bytes.subspan(sizeof header));
 }
 
-// False: it was told before.
+// False: it was reported before.
 bool ActiveMessages::close(Operation &operation) {
   if (!operation.isOpen) {
     ++refused_;

@@ -29,7 +29,7 @@ struct Peer {
   uint32_t sent = 0;                ///< units of eager messages to it, ever
   uint32_t sentConsumed = 0;        ///< of these, those that it has consumed
   uint32_t consumed = 0;            ///< the same of what it sent
-  uint32_t consumedTold = 0;        ///< that it was notified of
+  uint32_t consumedReported = 0;    ///< that it was notified of
   uint8_t nextSent = 0;             ///< sequence numbers
   uint8_t nextExpected = 0;         ///< of its next frame
   uint32_t longInFlight = 0;        ///< long frames that the carrier has
@@ -93,7 +93,7 @@ public:
   void useWindow(Peer &to, uint64_t bytes) { to.sent += unitsOf(bytes); }
   /// It is not, after all.
   void leaveWindow(Peer &to, uint64_t bytes) { to.sent -= unitsOf(bytes); }
-  /// Says a whole message; the window has room.
+  /// Sends a whole message; the window has room.
   void sendEager(Peer &to, Header header, const Payload &payload);
   /// An eager message of this peer is out of the way.
   void consume(Peer &from, uint64_t bytes);
@@ -104,9 +104,9 @@ public:
   /// Takes what came, and offers what waits. True: something moved.
   bool poll();
 
-  /// Whether the carrier is done with all that was said to those who can be reached.
+  /// Whether the carrier is done with all messages to reachable peers.
   bool isIdle() const;
-  /// The same of what was said to one of them: all of it is there, taken or not.
+  /// The same of one peer: all messages to it are there, taken or not.
   bool hasAll(const Peer &peer) const {
     return peer.open == 0 && peer.waiting.empty() && carrier_.isIdle(peer);
   }

@@ -62,11 +62,11 @@ Result<LocalRank> openLocalRank(const Carrier &carrier, Rank self, const Options
 // Data of another length than an address has are the reason why there is none.
 Result<Directory> exchangeAddresses(Bootstrap &bootstrap, const RankAddress &rankAddress,
                                     uint32_t numRanks) {
-  Result<std::vector<BootstrapData>> told =
+  Result<std::vector<BootstrapData>> received =
       exchangeAll(bootstrap, std::as_bytes(std::span(&rankAddress, 1)), numRanks);
-  if (!told)
-    return told.status();
-  const std::vector<BootstrapData> &in = *told;
+  if (!received)
+    return received.status();
+  const std::vector<BootstrapData> &in = *received;
   std::vector<RankAddress> rankAddresses(numRanks);
   for (uint32_t r = 0; r < numRanks; ++r) {
     if (in[r].bytes.size() != sizeof(RankAddress))

@@ -4,8 +4,8 @@
 /// (Capabilities::moves) reads and writes memory of peers, in no order. Nothing waits: what it
 /// does not take now is offered again after the next poll.
 ///
-/// Ownership: what is offered and taken stays where it is until the reader is told that it is done
-/// or failed. Errors: values, and losses that the reader is told of.
+/// Ownership: what is offered and taken stays where it is until the reader learns that it is done
+/// or failed. Errors: values, and losses that the reader is notified of.
 ///
 /// Not thread safe, but for what a Wait names.
 #pragma once
@@ -29,7 +29,7 @@ struct Frame;
 struct Peer;
 
 /// Of one read or write, at most.
-inline constexpr uint32_t kMostPieces = 32;
+inline constexpr uint32_t kMaxPieces = 32;
 
 /// What a carrier can do for us.
 struct Capabilities {
@@ -77,10 +77,10 @@ struct Operation {
   enum class Kind : uint8_t { Receive, Send, Move };
   void *context[8] = {}; ///< the carrier's; first: its address is the operation's
   Kind kind;
-  bool isOpen = false; ///< else what comes back was told before
+  bool isOpen = false; ///< else its completion was reported before
 };
 
-/// A read or a write of a peer's memory; belongs to whoever starts it.
+/// A read or a write of a peer's memory; belongs to the caller that starts it.
 struct Move : Operation {
   Move() : Operation{.kind = Kind::Move} {}
   Peer *peer = nullptr;
@@ -88,8 +88,8 @@ struct Move : Operation {
 
 /// The two ends of a read or a write.
 struct MoveSpec {
-  iovec pieces[kMostPieces] = {}; ///< here
-  void *descriptors[kMostPieces] = {};
+  iovec pieces[kMaxPieces] = {}; ///< here
+  void *descriptors[kMaxPieces] = {};
   uint32_t count = 0;
   uint64_t address = 0;                       ///< there
   std::span<const RemoteIov> remoteIovs = {}; ///< of a write, in place of `address`; of all bytes
@@ -114,15 +114,15 @@ public:
   virtual void onFailed(Operation &operation, const std::string &reason) = 0;
   virtual void onWritten(uint32_t ticket) = 0;
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
-  /// A rank that has not been reached yet says something. Null: nobody knows it.
+  /// The first message of a rank that has not been reached yet. Null: an unknown rank.
   virtual Peer *onConnectRequest(Rank from) = 0;
-  /// From a thread of the carrier's, which holds no lock: a peer waits for what nobody polls. The
-  /// reader's owner is to lock itself and poll.
+  /// From a thread of the carrier's, which holds no lock: a peer waits for an answer, and no thread
+  /// polls. The reader's owner is to lock itself and poll.
   virtual void onNeglected() = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
 };
 
-/// Whom it carries for.
+/// The user of a carrier.
 struct Owner {
   Rank self = kNoRank;
   uint64_t token = 0;      ///< its own
@@ -135,7 +135,7 @@ public:
 
   const Capabilities &capabilities() const { return capabilities_; }
 
-  /// Where others find it: at most RankAddress::kMostAddressBytes.
+  /// Where others find it: at most RankAddress::kMaxAddressBytes.
   virtual Result<std::vector<std::byte>> address() const = 0;
 
   /// Before all below. `reader` outlives it.
@@ -156,7 +156,7 @@ public:
   virtual void hold() {}
   virtual void push() {}
 
-  /// Something that this peer is to say is waited for, until expectLess() as often. A hint.
+  /// This rank waits for a message of this peer, until expectLess() as often. A hint.
   virtual void expect(Peer &) {}
   virtual void expectLess(Peer &) {}
 
@@ -182,15 +182,15 @@ public:
 
   /// What to wait for.
   struct Wait {
-    int file = -1; ///< readable: there is news
+    int file = -1; ///< readable: there is an event
     std::chrono::nanoseconds atMost = std::chrono::nanoseconds::max();
   };
-  /// Nothing, if there is news now.
+  /// Nothing, if there is an event now.
   virtual std::optional<Wait> ifIdle() = 0;
 
-  /// Afterwards it uses no memory of ours any more, and tells nothing.
+  /// Afterwards it uses no memory of ours any more, and reports nothing.
   virtual void stop() = 0;
-  /// The same where a read or a write may be under way that nobody has ended.
+  /// The same where a read or a write may be under way that is not ended.
   virtual void abandon() { stop(); }
 
   /// What it took as a stranger's, or as broken.

@@ -1,4 +1,4 @@
-// What ranks tell each other of failures.
+// Notifications of failures between ranks.
 #include "transports/network/Failures.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 /// Frames that go to several peers at once, where a carrier has that.
 ///
-/// A group has a root, which speaks, and members, which hear its frames once and in the order in
-/// which they were said. It can be used once it is ready: all members hear it. A member that is
-/// lost is told of as any peer; one that has disconnected wants nothing any more.
+/// A group has a root, which sends, and members, which receive its frames once and in the order in
+/// which they were sent. It can be used once it is ready: all members have joined. The loss of a
+/// member is reported as that of any peer; one that has disconnected needs nothing any more.
 ///
 /// Not thread safe. Errors: values.
 #pragma once
@@ -17,14 +17,14 @@ public:
   virtual ~MulticastHandler() = default;
   /// A frame of a group that this peer is the root of. Valid during the call.
   virtual void onMulticast(Peer &root, std::span<const std::byte> frame) = 0;
-  /// To be said to a peer, once and in order, whose Multicast::onMessage() wants it; at most as
+  /// To be sent to a peer, once and in order, whose Multicast::onMessage() wants it; at most as
   /// many bytes as a frame's body has.
   virtual void sendFor(Peer &to, std::span<const std::byte> bytes) = 0;
 };
 
 struct MulticastFlags {
-  bool stays = false;     ///< the second part, where it is, until all have heard it
-  bool isAwaited = false; ///< somebody waits until all have heard it
+  bool stays = false;     ///< the second part, where it is, until all have it
+  bool isAwaited = false; ///< a plan waits until all have it
 };
 
 class Multicast {
@@ -39,14 +39,14 @@ public:
   /// Of a frame, at most.
   virtual uint32_t frameBytes() const = 0;
 
-  /// A group of this rank and these members, none of them twice. They are told.
+  /// A group of this rank and these members, none of them twice. They are notified.
   virtual Result<Group> found(std::span<Peer *const> members) = 0;
   virtual bool isReady(Group group) const = 0;
 
   /// Whether a frame would be taken now. Only the network stands in its way, never what members do.
   virtual bool hasRoom(Group group) const = 0;
 
-  /// Says a frame of two parts and returns its number; there is room. The first part is copied.
+  /// Sends a frame of two parts and returns its number; there is room. The first part is copied.
   virtual uint64_t send(Group group, std::span<const std::byte> head,
                         std::span<const std::byte> body, const MulticastFlags &flags) = 0;
   /// Whether all members have this frame, and all before it.
@@ -54,10 +54,10 @@ public:
   /// Copies what stays, for the caller wants its memory back.
   virtual void release(Group group) = 0;
 
-  /// What a peer wanted to be said to this rank.
+  /// A message of a peer's multicast to this rank.
   virtual void onMessage(Peer &from, std::span<const std::byte> bytes) = 0;
 
-  /// Whether all that was multicast was heard.
+  /// Whether all that was multicast was acknowledged.
   virtual bool isIdle() const = 0;
 };
 

@@ -17,7 +17,7 @@ struct Options {
   /// The threads that the ranks of this host may run on, in order, up to this one, for sharing its
   /// network interfaces out where none is named; null: it takes the first.
   std::shared_ptr<const std::vector<Threads>> boundThreads;
-  /// Longer messages are asked about first.
+  /// Longer messages begin with a request to send.
   uint32_t eagerBytes = 8 << 10;
   /// Longer ones may be written to where they belong, or read; of eagerBytes at most.
   uint32_t directBytes = 8 << 10;
@@ -42,7 +42,7 @@ struct Options {
   std::chrono::milliseconds silence = std::chrono::seconds(10);
   /// How often a waiting rank looks whether its peers live.
   std::chrono::nanoseconds watchInterval = std::chrono::milliseconds(2);
-  /// Polls without news that are worth more than giving the core away.
+  /// Polls without an event that are worth more than giving the core away.
   uint32_t spinPolls = 20;
 };
 

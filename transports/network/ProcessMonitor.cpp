@@ -11,8 +11,8 @@
 namespace colldsl::network {
 namespace {
 
-// Guests that have not said the token yet: half of the files that a process mostly may have.
-constexpr std::ptrdiff_t kMostUnknown = 512;
+// Connections without a token yet: half of the files that a process mostly may have.
+constexpr std::ptrdiff_t kMaxUnknown = 512;
 
 constexpr char kDisconnected = 0, kFailed = 1;
 
@@ -94,7 +94,7 @@ void ProcessMonitor::add(Rank rank, const RankAddress &rankAddress) {
   SocketName name(rankAddress.monitorAddress, rankAddress.monitorPort);
   int fd = socket(name.name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0)
-    return; // its end is noticed when something is said to it
+    return; // its end is noticed when something is sent to it
   add(fd, POLLIN | POLLOUT, {rank, false, rankAddress.token});
   (void)!connect(fd, name.get(), name.bytes);
 }
@@ -109,10 +109,10 @@ void ProcessMonitor::acceptAll() {
   }
 }
 
-// Who came last may be a rank, which says so soon; who came first had the time.
+// The last to come may be a rank that will identify itself soon; the first one had the time.
 void ProcessMonitor::limitUnknown() {
   auto isUnknown = [](const Connection &connection) { return connection.rank == kNoRank; };
-  if (std::count_if(connections_.begin(), connections_.end(), isUnknown) <= kMostUnknown)
+  if (std::count_if(connections_.begin(), connections_.end(), isUnknown) <= kMaxUnknown)
     return;
   auto first = std::find_if(connections_.begin(), connections_.end(), isUnknown);
   auto place = static_cast<size_t>(first - connections_.begin());
@@ -168,7 +168,7 @@ bool ProcessMonitor::recvFailure(size_t i, std::vector<Event> &events) {
   return true;
 }
 
-// After the hello nothing is said but what is wrong. False: the connection has ended.
+// After the hello nothing is sent but failures. False: the connection has ended.
 bool ProcessMonitor::attend(size_t i, std::vector<Event> &events) {
   Connection &connection = connections_[i];
   if (connection.rank == kNoRank)

@@ -1,10 +1,10 @@
 /// Notices that the processes of other ranks are gone: a connection to each whose plans are shared,
-/// over which nothing is said once it stands but what went wrong. The kernel that survives ends it,
-/// whatever the network does, and it has room when all else is full.
+/// over which nothing is sent once it stands but failures. The surviving kernel ends it, in any
+/// state of the network, and it has room when all else is full.
 ///
-/// The socket that others come to is bound to the address that was asked for. Whoever comes
-/// says the rank's token first, and who it is, or is sent away; of too many that say nothing, who
-/// came first.
+/// The listening socket is bound to the address that was asked for. A peer that connects
+/// sends the rank's token first, and its own rank, or is refused; of too many silent ones the
+/// oldest is refused.
 ///
 /// Not thread safe.
 #pragma once
@@ -38,25 +38,25 @@ public:
 
   enum class What : uint8_t {
     Died,         ///< its process is gone
-    Disconnected, ///< it lives, but cannot talk to this rank any more
+    Disconnected, ///< it lives, but cannot reach this rank any more
     Silent,       ///< unknown: its machine answers nothing
-    Failed,       ///< it says so
+    Failed,       ///< it has reported so
   };
   struct Event {
     Rank rank;
     What what;
-    int error = 0;            ///< Silent: what the kernel says
+    int error = 0;            ///< Silent: the kernel's error
     FailureBody failure = {}; ///< Failed: as it came
   };
 
   /// Events are appended. Few system calls unless something happened.
   void poll(std::vector<Event> &events);
 
-  /// Tells of a failure all ranks that this one watches, or that watch it: they learn of it even if
-  /// this rank never looks again. Whoever comes later is told by the next poll.
+  /// Notifies all ranks that this one watches, or that watch it, of a failure: they learn of it
+  /// even if this rank never polls again. A later connection is notified by the next poll.
   void notify(const FailureBody &failure);
 
-  /// Tells a rank that this one cannot talk to it any more, and watches it no longer.
+  /// Notifies a rank that this one cannot reach it any more, and watches it no longer.
   void disconnect(Rank rank);
 
   uint64_t numRefused() const { return refused_; } ///< strangers
@@ -68,9 +68,9 @@ private:
     uint32_t unused = 0;
   };
   struct Connection {
-    Rank rank = kNoRank; ///< at the other end; kNoRank: it has not said yet
+    Rank rank = kNoRank; ///< at the other end; kNoRank: not known yet
     bool isGreeted = true;
-    uint64_t token = 0; ///< what it wants to hear
+    uint64_t token = 0; ///< that it expects
   };
 
   ProcessMonitor(Rank self, uint64_t token, std::chrono::milliseconds silence)
@@ -89,7 +89,7 @@ private:
   uint64_t token_;
   std::chrono::milliseconds silence_;
   uint64_t refused_ = 0;
-  std::optional<FailureBody> failure_; ///< that was told
+  std::optional<FailureBody> failure_; ///< that was reported
   int listener_ = -1;
   std::vector<Connection>
       connections_;           ///< those that this rank made, and those of others, as they came

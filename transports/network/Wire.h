@@ -27,7 +27,7 @@ enum class Kind : uint8_t {
   Credit,      ///< nothing but `consumed`
   Multicast,   ///< to several peers at once: MulticastBody, and the body of its kind; by multicast
                ///< alone
-  Group,       ///< what the carrier's multicast has to say
+  Group,       ///< a message of the carrier's multicast
   Disconnect,  ///< nothing follows; answered by DisconnectAck
   DisconnectAck,
   Last = DisconnectAck,
@@ -37,7 +37,7 @@ enum class Kind : uint8_t {
 inline constexpr uint32_t kNoRts = 0xffffffffu;
 
 struct Header {
-  uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
+  uint64_t token = 0; ///< the receiver's: a sender that does not know it is a stranger
   Rank from = kNoRank;
   Tag tag = {};
   uint32_t consumed = 0;   ///< units of the other's eager messages that are out of the way, ever
@@ -48,7 +48,7 @@ struct Header {
 };
 static_assert(sizeof(Header) == 40);
 
-/// Of a message that is said at once.
+/// Of a message that is sent at once.
 inline constexpr uint32_t kMostEagerBytes = 64 << 10;
 
 /// What an eager message takes of the window.
@@ -78,7 +78,7 @@ struct RemoteIov {
   uint64_t bytes;
 };
 /// Of one place, at most.
-inline constexpr uint32_t kMostRemoteIovs = 15;
+inline constexpr uint32_t kMaxRemoteIovs = 15;
 
 struct CloseBody {
   uint64_t multicasts; ///< frames of the stream that the receiver was sent together with others
@@ -115,12 +115,12 @@ struct FailureBody {
 
 /// Where a rank is, and what proves to it that one is of its job.
 struct RankAddress {
-  static constexpr uint32_t kMostAddressBytes = 96;
+  static constexpr uint32_t kMaxAddressBytes = 96;
   uint64_t token = 0;
   Address monitorAddress;
   uint16_t monitorPort = 0; ///< in network order
   uint16_t addressBytes = 0;
-  std::array<std::byte, kMostAddressBytes> address = {};
+  std::array<std::byte, kMaxAddressBytes> address = {};
 };
 
 } // namespace colldsl::network

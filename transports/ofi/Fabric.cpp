@@ -49,9 +49,9 @@ private:
 // Above, ofi_rxm asks the receiver, and goes on with others meanwhile; its header included.
 constexpr uint32_t kRxmFrameBytes = 16000;
 
-// Its file tells of news for good once there were some: whoever waits for it does not sleep. Some
-// microseconds each that is better than a nap, for as long as long messages take.
-constexpr uint32_t kMostAsked = 200;
+// Its file stays readable for good once there were events: a thread that waits for it does not
+// sleep. Some microseconds each that is better than a nap, for as long as long messages take.
+constexpr uint32_t kMaxIdlePolls = 200;
 constexpr const char *kNeverIdle = "net";
 
 uint64_t randomWord() {
@@ -136,20 +136,20 @@ Result<std::unique_ptr<Fabric>> Fabric::open(const Options &options, Calls &call
                          "' for reliable messages in order" +
                          (options.domain.empty() ? "" : " on domain '" + options.domain + "'") +
                          " that can be bound to '" + options.bind + "'");
-  fabric->notePowers(wish);
+  fabric->noteCapabilities(wish);
   if (Status s = fabric->openObjects(options.bind); !s)
     return s;
   return fabric;
 }
 
-void Fabric::notePowers(const Options &options) {
+void Fabric::noteCapabilities(const Options &options) {
   const fi_domain_attr &domain = *info_->domain_attr;
   capabilities_.name = "ofi";
   capabilities_.injectBytes = info_->tx_attr->inject_size;
   if (providerName().find("ofi_rxm") != std::string::npos)
     capabilities_.frameBytes = kRxmFrameBytes;
   capabilities_.pieces = static_cast<uint32_t>(
-      std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{network::kMostPieces})));
+      std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{network::kMaxPieces})));
   capabilities_.moves =
       options.direct && (info_->caps & FI_RMA) != 0 && domain.cq_data_size >= kDataBytes;
   capabilities_.byAddress = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
@@ -265,7 +265,7 @@ std::optional<network::Carrier::Wait> Fabric::ifIdle() {
   fid *queue = &queue_->fid;
   if (fi_trywait(fabric_.get(), &queue, 1) != FI_SUCCESS)
     return std::nullopt;
-  if (providerName() == kNeverIdle && ++asked_ > kMostAsked)
+  if (providerName() == kNeverIdle && ++idlePolls_ > kMaxIdlePolls)
     return network::Carrier::Wait{-1, kBlindSleep};
   return network::Carrier::Wait{waitFd_};
 }

@@ -2,7 +2,7 @@
 ///
 /// Which provider, and what of it is used, is asked of libfabric: messages in order from rank to
 /// rank (FI_ORDER_SAS) are a must. Memory of others is reached where the provider can, and only
-/// where it tells the owner with at least 32 bits that a write is complete.
+/// where it notifies the owner with at least 32 bits that a write is complete.
 ///
 /// Not thread safe, but for waitFor(). Errors: values.
 #pragma once
@@ -27,13 +27,13 @@ public:
   Result<std::vector<std::byte>> address() const;
   Result<fi_addr_t> reach(const std::byte *address);
 
-  /// Keys are random, where the provider leaves the choice: nobody guesses one.
+  /// Keys are random, where the provider leaves the choice: they cannot be guessed.
   Result<network::Region> registerMemory(std::span<const iovec> pieces, network::Access access);
 
   /// Afterwards the provider uses no memory of ours any more.
   void stop() { endpoint_.reset(); }
-  /// Instead of stop(), where closing the endpoint would crash: nothing is closed, ever. Manual
-  /// progress is presumed: who does not look at the queue moves nothing.
+  /// Instead of stop(), where closing the endpoint would crash: nothing is closed, ever. Presumes
+  /// manual progress: a rank that does not poll the queue moves nothing.
   void abandon();
 
   fid_ep *endpoint() const { return endpoint_.get(); }
@@ -41,7 +41,7 @@ public:
 
   /// What to wait for. Where the provider has no descriptor, naps.
   std::optional<network::Carrier::Wait> ifIdle();
-  void noteNews() { asked_ = 0; }
+  void noteEvent() { idlePolls_ = 0; }
 
 private:
   template <typename T> struct Close {
@@ -60,13 +60,13 @@ private:
   static Info nearest(Info offers, const Options &options);
   Status openObjects(const std::string &place);
   Status openQueue();
-  void notePowers(const Options &options);
+  void noteCapabilities(const Options &options);
 
   Calls &calls_;
   Info info_;
   network::Capabilities capabilities_;
-  int waitFd_ = -1;    ///< where a file descriptor tells of news
-  uint32_t asked_ = 0; ///< ifIdle(), since there was news
+  int waitFd_ = -1;        ///< where a file descriptor shows events
+  uint32_t idlePolls_ = 0; ///< ifIdle(), since the last event
   uint64_t nextKey_ = 0;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;

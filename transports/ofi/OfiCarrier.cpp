@@ -15,7 +15,7 @@ using network::Peer;
 using network::PostResult;
 
 // Looks at the queue in a row; then others get their turn.
-constexpr int kMostLooks = 4;
+constexpr int kMaxLooks = 4;
 constexpr size_t kEntries = 16;
 
 Operation &operationOf(void *context) { return *static_cast<Operation *>(context); }
@@ -93,13 +93,13 @@ PostResult OfiCarrier::inject(Peer &to, std::span<const std::byte> frame) {
 
 PostResult OfiCarrier::read(Move &move, const MoveSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
-  void *descriptors[network::kMostPieces];
+  void *descriptors[network::kMaxPieces];
   return offered(calls_.read(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
 }
 
 PostResult OfiCarrier::write(Move &move, const MoveSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
-  void *descriptors[network::kMostPieces];
+  void *descriptors[network::kMaxPieces];
   return offered(calls_.write(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
 }
 
@@ -135,7 +135,7 @@ bool OfiCarrier::listenAgain() {
   return true;
 }
 
-// Whether it is a receive that was not told before.
+// Whether it is a receive that was not reported before.
 bool OfiCarrier::takeReceive(Operation &operation) {
   if (operation.kind != Operation::Kind::Receive)
     return false;
@@ -194,14 +194,14 @@ void OfiCarrier::abandon() {
 bool OfiCarrier::poll() {
   bool moved = false;
   fi_cq_data_entry entries[kEntries];
-  for (int look = 0; look < kMostLooks; ++look) {
+  for (int look = 0; look < kMaxLooks; ++look) {
     ssize_t count = calls_.readQueue(fabric_->queue(), entries, kEntries);
     for (ssize_t i = 0; i < count; ++i)
       take(entries[i]);
     if (count == -FI_EAVAIL)
       takeError();
     else if (count < 0 && count != -FI_EAGAIN)
-      breakDown("look for news", count);
+      breakDown("poll for completions", count);
     moved |= count > 0;
     if (count != kEntries && count != -FI_EAVAIL)
       break;
@@ -209,7 +209,7 @@ bool OfiCarrier::poll() {
   if (!deaf_.empty())
     moved |= listenAgain();
   if (moved)
-    fabric_->noteNews();
+    fabric_->noteEvent();
   return moved;
 }
 

@@ -1,4 +1,4 @@
-/// The way into the transport for who knows nothing of libfabric, and may have been built without.
+/// Opens the transport for callers that do not include libfabric; it may be built without.
 #pragma once
 
 #include "transports/network/Carrier.h"
@@ -9,7 +9,7 @@ namespace colldsl::ofi {
 /// Whether it was built with libfabric.
 bool isBuiltIn();
 
-/// What the environment says: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND; the
+/// The settings of the environment: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND; the
 /// default for what it does not.
 Result<Options> optionsFromEnvironment();
 

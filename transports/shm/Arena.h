@@ -15,7 +15,7 @@ public:
   /// Offsets [begin, begin + bytes) of the mapping; begin is a multiple of 64.
   Arena(uint64_t begin, uint64_t bytes) { free_[begin] = bytes; }
 
-  /// Offset of a block, 64-byte aligned, or kNoRoom. Holds whatever was there.
+  /// Offset of a block, 64-byte aligned, or kNoRoom. Its content is undefined.
   uint64_t allocate(uint64_t bytes);
   /// How many bytes the block had.
   uint64_t release(uint64_t offset);

@@ -32,8 +32,8 @@ void Bells::hush() const {
   }
 }
 
-// It is silenced only while nobody sleeps: who comes later looks at the word, which changes before
-// it rings.
+// It is silenced only while no thread sleeps: a later sleeper looks at the word, which changes
+// before it rings.
 void Bells::sleep(const std::atomic<uint32_t> &word, uint32_t value, int file,
                   std::chrono::nanoseconds atMost) {
   {
@@ -52,7 +52,7 @@ void Bells::sleep(const std::atomic<uint32_t> &word, uint32_t value, int file,
     hush();
 }
 
-// Open for reading too, so that nobody is killed who rings where nobody is any more.
+// Open for reading too, so that writing to a FIFO without a reader does not kill the writer.
 int Bells::open(uint32_t place, const RankControl &control) {
   int known = others_[place].load(std::memory_order_acquire);
   int number = control.bell.load(std::memory_order_acquire) - 1;

@@ -94,7 +94,7 @@ public:
   bool withdrawReady(const Rts &rts) { return rendezvous::takeBack(stateOf(rts), rts.use); }
   /// The buffer is given up. False: the sender writes just now.
   bool cancelReady(const Rts &rts) { return rendezvous::endAnnouncement(stateOf(rts), rts.use); }
-  /// Of a request that nobody has claimed: it is not wanted.
+  /// Refuses a request that neither end has claimed: it is not wanted.
   void refuse(const Rts &rts);
 
   RemoteBuffer remoteBufferOf(const Payload &payload) const {
@@ -114,7 +114,7 @@ public:
   /// Whether the sender can put without a call of the kernel.
   bool canPut(const Rts &, const RemoteBuffer &buffer) const { return buffer.isShared; }
 
-  // The sender is told where a message is wanted when it asks; and it is throttled, or not.
+  // The sender learns the address of the buffer by the answer to its RTS; it is throttled, or not.
   void sendEarlyRtr(const Tag &, const Payload &, Mover, Protocol) {}
   void withdrawEarlyRtr(const Payload &) {}
   void forget(const Rts &) {}

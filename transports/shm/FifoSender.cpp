@@ -100,8 +100,8 @@ bool FifoSender::sendInRing(const Tag &tag, SlotKind kind, const Payload &payloa
 // the other core and back for each cache line. That is begun now, for a next message of the same
 // length.
 void FifoSender::ownRingAhead(uint64_t bytes) {
-  constexpr uint64_t kMost = 8 << 10;
-  for (uint64_t ahead = 0; ahead < std::min(bytes, kMost); ahead += kSlotBytes)
+  constexpr uint64_t kMax = 8 << 10;
+  for (uint64_t ahead = 0; ahead < std::min(bytes, kMax); ahead += kSlotBytes)
     asm volatile("prefetchw %0" : : "m"(ring_[(bytesProduced_ + ahead) % options_.ringBytes]));
 }
 

@@ -102,7 +102,7 @@ public:
   /// The receiver's read ends soon: a cancel waits for it.
   bool abandon(uint16_t) { return false; }
 
-  // Receivers say where they want a message when they are asked.
+  // Receivers send the address of their buffer in answer to an RTS.
   bool hasEarlyRtr(const Tag &) const { return false; }
   bool takeEarlyRtr(const Tag &, const Payload &, uint16_t &) { return false; }
 
@@ -160,8 +160,8 @@ private:
   };
   std::vector<Id> ids_;
   std::vector<uint16_t> freeIds_;
-  std::vector<uint16_t> revoked_; ///< of which the receiver is to be told
-  std::vector<Tag> closing_;      ///< streams of which the receiver is to be told
+  std::vector<uint16_t> revoked_; ///< of which the receiver is to be notified
+  std::vector<Tag> closing_;      ///< streams of which the receiver is to be notified
 };
 
 } // namespace colldsl::shm

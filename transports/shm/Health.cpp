@@ -9,7 +9,7 @@ int64_t nowNs() {
 
 } // namespace
 
-// A rank sets `left` before its process ends, so whoever sees the end sees the word.
+// A rank sets `left` before its process ends, so a peer that sees the end sees the word.
 bool Health::leftInOrder(Rank rank) const { return world_.hasLeft(rank); }
 
 void Health::watch(Rank rank) {

@@ -21,7 +21,7 @@ inline constexpr uint32_t kLineBytes = 64;
 struct RunFailure {
   uint64_t plan;
   uint32_t run;
-  Rank culprit; ///< who died or misbehaved, kNoRank: nobody known
+  Rank culprit; ///< the rank that died or misbehaved, kNoRank: unknown
   ErrorKind kind;
   char reason[232];
 };
@@ -30,13 +30,13 @@ struct RunFailure {
 struct RunFailures {
   static constexpr uint32_t kPlaces = 1024;
   struct alignas(kLineBytes) Entry {
-    std::atomic<uint32_t> turn; ///< odd: somebody is writing; else how often that was done, twice
+    std::atomic<uint32_t> turn; ///< odd: a rank is writing; else twice the number of writes
     /// A RunFailure.
     std::atomic<uint64_t> words[sizeof(RunFailure) / sizeof(uint64_t)];
   };
   Entry entries[kPlaces];
-  /// By plan, where several may meet: in the lower half the last run that lost its place. Of the
-  /// runs of that plan up to it nobody can say that they did not fail. The upper half is the plan's
+  /// By plan, where several may meet: in the lower half the last run that lost its place. Any run
+  /// of that plan up to it may have failed. The upper half is the plan's
   /// tag; kOfSeveral: runs of several plans lost theirs. 0: none has.
   std::atomic<uint64_t> lost[kPlaces];
   static constexpr uint32_t kOfSeveral = 0xffffffffu;
@@ -59,7 +59,7 @@ struct WorldHeader {
   RunFailures planFailures;
   RunFailures runFailures;
   alignas(kLineBytes) std::atomic<uint32_t> deaths;  ///< how many ranks died
-  alignas(kLineBytes) std::atomic<uint32_t> reports; ///< of either, so that news are one load
+  alignas(kLineBytes) std::atomic<uint32_t> reports; ///< of either, so that a check is one load
 };
 
 /// A plan that a rank has open. It lies in that rank's arena and never goes.
@@ -70,7 +70,7 @@ struct OpenPlan {
 
 /// One rank's public words.
 struct RankControl {
-  /// Not 0: a thread of the rank sleeps or is about to. Whoever has news for the rank
+  /// Not 0: a thread of the rank sleeps or is about to. A peer with an event for the rank
   /// sets it to 0 and wakes all sleepers.
   static constexpr uint32_t kOnWord = 1, kOnBell = 2; ///< bits
   alignas(kLineBytes) std::atomic<uint32_t> sleeping;
@@ -89,10 +89,10 @@ struct RankControl {
   std::atomic<uint64_t> bootstrapData; ///< offset of its directory
   std::atomic<uint64_t> progress;      ///< offset of the newest shm::RunCounter, 0: there is none
   std::atomic<int32_t> bell; ///< number of its file in the process, plus one; 0: none, see Bells
-  /// Offset of the newest lane that others made to this rank, 0: there is none. The only
+  /// Offset of the newest FIFO that others made to this rank, 0: there is none. The only
   /// word here that several write.
   alignas(kLineBytes) std::atomic<uint64_t> connectRequests;
-  std::atomic<uint32_t> isDead; ///< somebody saw the end of its process
+  std::atomic<uint32_t> isDead; ///< a rank saw the end of its process
 };
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

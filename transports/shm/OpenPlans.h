@@ -1,6 +1,6 @@
 /// Which plans this rank has open, of those that all ranks of a world open together in the same
-/// order, for others to look at: a failure of a plan that no rank has open, or will open, is needed
-/// by nobody. Not thread safe.
+/// order, for other ranks to read: no rank needs the failure of a plan that none has open, or will
+/// open. Not thread safe.
 #pragma once
 
 #include "transports/shm/World.h"

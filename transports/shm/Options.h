@@ -24,7 +24,7 @@ struct Options {
   std::chrono::nanoseconds bootstrapTimeout = std::chrono::seconds(60);
   /// How often a waiting rank looks whether its peers live.
   std::chrono::nanoseconds watchInterval = std::chrono::milliseconds(2);
-  /// Told once per rank what does not work as wished. May be called by any thread
+  /// Called once per rank for what does not work as wished. May be called by any thread
   /// that progresses.
   std::function<void(const std::string &)> warn;
 };

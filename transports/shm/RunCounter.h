@@ -10,7 +10,7 @@ namespace colldsl::shm {
 struct alignas(kLineBytes) RunCounter {
   uint64_t next; ///< offset of the one that was made before, 0: none
   std::atomic<StreamId> stream;
-  std::atomic<uint32_t> message; ///< of its tags, where these do not tell messages of a run apart
+  std::atomic<uint32_t> message; ///< of its tags, where these do not distinguish messages of a run
   std::atomic<uint32_t> over;    ///< no run before this one needs anything more
 };
 

@@ -17,8 +17,8 @@ struct DirectoryEntry {
 
 } // namespace
 
-// Nobody can go on without the one who is missing: everything fails, everywhere.
-Status ShmBootstrap::giveUp(Rank rank, const std::string &what) const {
+// No rank can go on without the missing one: everything fails, everywhere.
+Status ShmBootstrap::fail(Rank rank, const std::string &what) const {
   std::string reason = "rank " + std::to_string(index(rank)) + " " + what;
   world_.reportToAll({rank, kNoOp, reason});
   return Status::error(reason);
@@ -39,9 +39,9 @@ template <typename Condition> Status ShmBootstrap::waitFor(Rank rank, Condition 
     if (fault)
       return Status::error(fault->kind, fault->reason);
     if (control.left.load(std::memory_order_acquire) != 0 && !condition(control))
-      return giveUp(rank, "has left");
+      return fail(rank, "has left");
     if (std::chrono::steady_clock::now() - begin > world_.options().bootstrapTimeout)
-      return giveUp(rank, "did not come");
+      return fail(rank, "did not come");
     if (turn < 1000)
       std::this_thread::yield();
     else
@@ -78,8 +78,8 @@ Result<uint64_t> ShmBootstrap::putOut(std::span<const BootstrapData> out) {
   uint64_t block = arena_.allocate(bytes);
   lock.unlock();
   if (block == Arena::kNoRoom)
-    return giveUp(self_, "has no shared memory left for an exchange of " + std::to_string(bytes) +
-                             " bytes");
+    return fail(self_,
+                "has no shared memory left for an exchange of " + std::to_string(bytes) + " bytes");
   uint64_t count = out.size();
   std::memcpy(world_.at(block), &count, sizeof count);
   auto *directory = reinterpret_cast<DirectoryEntry *>(world_.at(block) + sizeof count);

@@ -21,7 +21,7 @@ public:
 
 private:
   template <typename Condition> Status waitFor(Rank rank, Condition condition);
-  Status giveUp(Rank rank, const std::string &what) const;
+  Status fail(Rank rank, const std::string &what) const;
   Result<uint64_t> putOut(std::span<const BootstrapData> out);
   void fetch(BootstrapData &data) const;
 

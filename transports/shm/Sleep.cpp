@@ -11,10 +11,10 @@
 namespace colldsl::shm {
 namespace {
 
-// A look takes some ten nanoseconds; giving the core away to nobody some hundred, to another
-// process a thousand; sleeping and being woken a few thousand, on both sides.
+// A look takes some ten nanoseconds; yielding the core to no other process some hundred, to one
+// a thousand; sleeping and being woken a few thousand, on both sides.
 constexpr Patience kOnOwnCore = {2000, 2000, std::chrono::microseconds(20)};
-// Whoever is waited for needs this core, or runs just now on another one and answers in a moment.
+// The awaited peer needs this core, or runs just now on another one and answers in a moment.
 constexpr Patience kInCrowd = {4, 4, std::chrono::microseconds(100)};
 
 // To wake, to look and to sleep again takes some 20 us of a core. Of so long for each rank of a

@@ -1,7 +1,7 @@
-/// Sleeping in the kernel until another process has news.
+/// Sleeping in the kernel until another process has an event.
 ///
-/// The sleeper says so in a shared word, then looks for news once more, then sleeps;
-/// the waker publishes news, then reads the word. For that to be safe, one of the two
+/// The sleeper sets a shared word, then looks for events once more, then sleeps;
+/// the waker publishes an event, then reads the word. For that to be safe, one of the two
 /// must have a full fence between its write and its read. Where ranks have cores of their own,
 /// the sleeper pays for both: it makes every core pass a barrier (membarrier), so the waker's
 /// fast path is plain stores and loads. Without membarrier a wake-up may be lost; then the bound
@@ -33,7 +33,7 @@ std::chrono::nanoseconds longestSleepAmong(uint32_t numRanks, std::chrono::nanos
 /// Once per process, before it wakes others. Thread safe.
 void registerWaker();
 
-/// Marks the rank as sleeping in this way, too; see above. News looked for afterwards are not
+/// Marks the rank as sleeping in this way, too; see above. Events looked for afterwards are not
 /// missed.
 SleepTicket armSleep(RankControl &control, bool wakersFence, uint32_t how);
 

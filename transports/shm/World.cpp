@@ -36,12 +36,12 @@ Status checkOptions(uint32_t numRanks, const Options &options) {
   return {};
 }
 
-// Who writes does so in some hundred nanoseconds, unless it has lost its core, or its life.
+// A writer is done in some hundred nanoseconds, unless it has lost its core, or its life.
 constexpr std::chrono::milliseconds kLongestWrite{20};
 
-// Failures of runs: a table in which each has its place, so that nobody searches.
+// Failures of runs: a table in which each has its place, so that no reader searches.
 // Example: with 4 places run 6 of a plan takes the place of its run 2, and all of its runs up to 2
-// are lost: a rank that still waits in one of them is told that it failed.
+// are lost: a rank that still waits in one of them learns that it failed.
 // A late rank so learns at least that, however many runs have failed meanwhile.
 
 // Runs are numbered modulo 2^32.
@@ -76,7 +76,7 @@ RunFailure contentOf(const RunFailures::Entry &entry) {
   return failure;
 }
 
-// Between two looks at the same turn nobody has written.
+// Between two looks at the same turn no rank has written.
 bool read(const RunFailures::Entry &entry, uint32_t &turn, RunFailure &failure) {
   turn = entry.turn.load(std::memory_order_acquire);
   failure = contentOf(entry);

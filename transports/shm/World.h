@@ -54,7 +54,7 @@ public:
   /// It closed its endpoint; it died or ended in order.
   bool hasLeft(Rank rank) const { return control(rank).left.load(std::memory_order_acquire) != 0; }
 
-  /// Ends the sleep of a rank that was told something: call it after the telling.
+  /// Ends the sleep of a rank for an event: call it after the event is written.
   /// One load unless the rank sleeps, or wakers pay for the fence (Sleep.h).
   void wake(Rank rank) const {
     if (wakersFence_)
@@ -75,9 +75,9 @@ public:
   /// Whether its death was reported.
   bool isDead(Rank rank) const { return control(rank).isDead.load(std::memory_order_acquire) != 0; }
 
-  /// Writes down that a plan failed for good, and wakes everybody. Its upper half names a group,
-  /// the lower one is its number among the plans of the group. `isOfAll`: all ranks are in the
-  /// group, and publish their OpenPlans; so failures that nobody can ask for any more make room.
+  /// Writes down that a plan failed for good, and wakes everybody. The upper half of `plan` names a
+  /// group, the lower one is its number among the plans of the group. `isOfAll`: all ranks are in
+  /// the group, and publish their OpenPlans; so failures that no rank can query any more make room.
   void report(uint64_t plan, const Fault &fault, bool isOfAll = false) const;
   /// All plans fail, for this reason unless there was one before.
   void reportToAll(const Fault &fault) const;
@@ -102,8 +102,8 @@ public:
         return Fault{Rank{r}, kNoOp, reasonOfDeath(Rank{r}), ErrorKind::RankDied};
     return std::nullopt;
   }
-  /// Whether this run of the plan failed. Failures of a thousand other runs later nobody knows
-  /// of it in particular: then all runs of the plan that are as old are said to have failed.
+  /// Whether this run of the plan failed. After the failures of a thousand other runs the table has
+  /// lost it: then all runs of the plan that are as old are said to have failed.
   std::optional<Fault> findRunFailure(uint64_t plan, uint32_t run) const;
 
 private:

@@ -12,10 +12,11 @@ namespace colldsl::verbs {
 namespace {
 
 constexpr int kBacklog = 1024;
-// For what kernels answer, whatever their processes do.
-constexpr int kPatienceMs = 2000;
+// For what kernels answer, without regard to their processes.
+constexpr int kTimeoutMs = 2000;
 constexpr std::chrono::milliseconds kPause(100);
-// Time passes for who computes as well: a peer is not lost unless so many calls have failed.
+// Time passes for a rank that computes as well: a peer is not lost unless so many calls have
+// failed.
 constexpr uint32_t kFewestCalls = 3;
 // Of so many polls one asks for calls, which is a system call.
 constexpr uint32_t kPollsPerLook = 32;
@@ -55,10 +56,10 @@ Result<std::unique_ptr<Connector>> CmConnector::open(Device &device, const Optio
     return caller->failed("make a channel for events of connections");
   if (Status s = caller->listen(options.bind); !s)
     return s;
-  caller->news_ = epoll_create1(EPOLL_CLOEXEC);
+  caller->eventFile_ = epoll_create1(EPOLL_CLOEXEC);
   for (int file : {device.descriptor(), caller->channel_->fd}) {
     epoll_event readable = {.events = EPOLLIN, .data = {}};
-    if (epoll_ctl(caller->news_, EPOLL_CTL_ADD, file, &readable) != 0)
+    if (epoll_ctl(caller->eventFile_, EPOLL_CTL_ADD, file, &readable) != 0)
       return caller->failed("wait for events");
   }
   return std::unique_ptr<Connector>(std::move(caller));
@@ -102,8 +103,8 @@ Status CmConnector::listenAt(const network::Address &address) {
 }
 
 void CmConnector::stop() {
-  if (news_ >= 0)
-    ::close(std::exchange(news_, -1));
+  if (eventFile_ >= 0)
+    ::close(std::exchange(eventFile_, -1));
   listener_.reset();
   channel_.reset();
 }
@@ -136,7 +137,7 @@ Status CmConnector::begin(Link &link) {
   return call(called);
 }
 
-// What comes of it is told by events: first an address is looked for, and then a route.
+// Events report the result: first an address is looked for, and then a route.
 Status CmConnector::call(CmLink &link) {
   const CmLibrary &cm = CmLibrary::get();
   rdma_cm_id *id = nullptr;
@@ -145,7 +146,7 @@ Status CmConnector::call(CmLink &link) {
   link.id.reset(id);
   link.hasCalled = true;
   network::SocketName here(address_.address, 0), there(link.address.address, link.address.port);
-  return cm.resolve_addr(id, here.get(), there.get(), kPatienceMs) == 0
+  return cm.resolve_addr(id, here.get(), there.get(), kTimeoutMs) == 0
              ? Status()
              : noWay(link, "look for a peer's address");
 }
@@ -205,7 +206,7 @@ Status CmConnector::makePair(CmLink &link) {
 
 // `greeting` outlives them.
 rdma_conn_param CmConnector::termsOf(const CmLink &link, const Greeting &greeting) const {
-  auto reads = [](int most) { return static_cast<uint8_t>(std::min(most, kMostReads)); };
+  auto reads = [](int most) { return static_cast<uint8_t>(std::min(most, kMaxReads)); };
   rdma_conn_param terms = {};
   terms.qp_num = link.pair->qp_num;
   terms.private_data = &greeting;
@@ -249,14 +250,14 @@ std::optional<CmConnector::Event> CmConnector::next() {
       host_->breakDown(failed("hear of connections").message());
     return std::nullopt;
   }
-  Event told{event->event, event->id, std::abs(event->status), {}};
+  Event result{event->event, event->id, std::abs(event->status), {}};
   const rdma_conn_param &terms = event->param.conn;
   bool greets =
-      told.kind == RDMA_CM_EVENT_CONNECT_REQUEST || told.kind == RDMA_CM_EVENT_ESTABLISHED;
-  if (greets && terms.private_data && terms.private_data_len >= sizeof told.greeting)
-    std::memcpy(&told.greeting, terms.private_data, sizeof told.greeting);
+      result.kind == RDMA_CM_EVENT_CONNECT_REQUEST || result.kind == RDMA_CM_EVENT_ESTABLISHED;
+  if (greets && terms.private_data && terms.private_data_len >= sizeof result.greeting)
+    std::memcpy(&result.greeting, terms.private_data, sizeof result.greeting);
   cm.ack_cm_event(event);
-  return told;
+  return result;
 }
 
 bool CmConnector::attend() {
@@ -275,12 +276,12 @@ bool CmConnector::attend() {
   return moved;
 }
 
-// That a connection that was ready has ended is told by what was to come over it.
+// The end of a connection that was ready shows in the operations over it.
 Status CmConnector::proceed(CmLink &link, const Event &event) {
   switch (event.kind) {
   case RDMA_CM_EVENT_ADDR_RESOLVED:
-    return CmLibrary::get().resolve_route(event.id, kPatienceMs) == 0 ? Status()
-                                                                      : noWay(link, "find a route");
+    return CmLibrary::get().resolve_route(event.id, kTimeoutMs) == 0 ? Status()
+                                                                     : noWay(link, "find a route");
   case RDMA_CM_EVENT_ROUTE_RESOLVED:
     return connect(link);
   case RDMA_CM_EVENT_ESTABLISHED:
@@ -308,7 +309,7 @@ Status CmConnector::proceed(CmLink &link, const Event &event) {
   return {};
 }
 
-// Whoever calls once more has given up what it said before.
+// A peer that calls once more has given up its call before.
 void CmConnector::answer(CmId id, const Greeting &greeting) {
   auto *link = static_cast<CmLink *>(host_->onConnectRequest(greeting.token, greeting.from));
   bool isMine = link && link->id && link->hasCalled && index(owner_.self) > index(greeting.from);
@@ -348,7 +349,7 @@ bool CmConnector::poll() {
 
 network::Carrier::Wait CmConnector::wait() {
   polls_ = 0;
-  network::Carrier::Wait wait = {news_};
+  network::Carrier::Wait wait = {eventFile_};
   auto now = Clock::now();
   for (const CmLink *link : begun_)
     if (!link->id)

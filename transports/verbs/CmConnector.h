@@ -1,7 +1,7 @@
 /// Connects queue pairs by librdmacm: one rank calls, the other one answers. Calls that cross are
 /// decided by rank, as handshakes are: that of the greater one stands.
 ///
-/// Whoever calls speaks first (RFC 5044, section 7): before that the other end sends nothing. A
+/// The calling end sends first (RFC 5044, section 7): before that the other end sends nothing. A
 /// rank that computes answers late, and is called again.
 #pragma once
 
@@ -52,9 +52,9 @@ private:
     network::Address address;
     uint16_t port = 0; ///< in network order
   };
-  /// What both ends say when they connect.
+  /// The private data of both ends when they connect.
   struct Greeting {
-    uint64_t token = 0; ///< of the one that hears it
+    uint64_t token = 0; ///< of the receiving end
     Rank from = kNoRank;
     uint32_t frames = 0; ///< that `from` has receives for
   };
@@ -95,7 +95,7 @@ private:
   CmChannel channel_;
   CmId listener_;
   Address address_;
-  int news_ = -1;               ///< of the device, or of calls
+  int eventFile_ = -1;          ///< of the device, or of calls
   std::vector<CmLink *> begun_; ///< that are not ready yet
   uint32_t polls_ = 0;          ///< since this rank slept
 };

@@ -3,7 +3,8 @@
 ///
 /// Nothing here waits, but librdmacm may: where a kernel makes the TCP connection for iWARP in its
 /// call (siw), rdma_connect(3) lasts as long, and a call is given up only when it is answered or
-/// the kernel gives it up. Not thread safe. Errors: values, and failures that the host is told of.
+/// the kernel gives it up. Not thread safe. Errors: values, and failures that the host is notified
+/// of.
 #pragma once
 
 #include "transports/network/ActiveMessages.h"
@@ -13,7 +14,7 @@
 namespace colldsl::verbs {
 
 /// Reads of one end's memory at once. More make nothing faster.
-inline constexpr int kMostReads = 16;
+inline constexpr int kMaxReads = 16;
 
 /// This end of a connection.
 class Link {
@@ -36,11 +37,11 @@ public:
   State state = State::Idle;
 };
 
-/// Whom it connects.
+/// The ranks and queue pairs that it connects.
 class ConnectorHost {
 public:
   virtual ~ConnectorHost() = default;
-  /// Somebody wants a connection, and names this rank's token. Null: a stranger, or a lost peer.
+  /// A connect request from rank `from` with this rank's token. Null: a stranger, or a lost peer.
   virtual Link *onConnectRequest(uint64_t token, Rank from) = 0;
   /// What queue pairs are to be like.
   virtual ibv_qp_init_attr wantedPair() const = 0;
@@ -49,7 +50,7 @@ public:
   virtual Status prepare(Link &link, uint32_t frames) = 0;
   /// Nothing came of that: the pair is gone, and another may follow.
   virtual void unprepare(Link &link) = 0;
-  /// It is ready; the peer waits to hear something.
+  /// It is ready; the peer waits for the first message.
   virtual void speak(Link &link) = 0;
   /// Nothing will come of it.
   virtual void lose(Link &link, const std::string &reason) = 0;
@@ -74,9 +75,9 @@ public:
 
   /// Whether the completion is of a message of its own, which it takes.
   virtual bool take(const ibv_wc &completion) = 0;
-  /// The peer has said something over it.
+  /// A message of the peer came over it.
   virtual void heard(Link &link) = 0;
-  /// Says again what is not answered, and takes what does not come as a completion. True: something
+  /// Sends unanswered requests again, and takes what does not come as a completion. True: something
   /// moved.
   virtual bool poll() = 0;
   /// What to wait for, when there is no news.

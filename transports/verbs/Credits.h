@@ -2,9 +2,9 @@
 /// asks no sender to wait, and a frame that finds none ends the connection.
 ///
 /// Each end promises the other so many receives. A frame uses one up, and when half of them were
-/// used and are free again, that is told to the other end. The note that says so uses no credit, or
+/// used and are free again, a note to the other end gives them back. It uses no credit, or
 /// two ends without any would wait for each other; so each end has two receives more than it
-/// promises: before the peer can say a third note it must have had frames from an end that has
+/// promises: before the peer can send a third note it must have had frames from an end that has
 /// taken the first.
 ///
 /// Example: 4 are promised. After 4 frames the sender waits; when the receiver has taken 2 it gives
@@ -27,7 +27,7 @@ public:
   /// What the other one does.
   void hearPromise(uint32_t frames) { left_ = frames; }
   /// While `missing` receives of this end, from which frames were taken, are not posted again, no
-  /// more is sent: what the other one would say of it could find none.
+  /// more is sent: the other one's note about it could find none.
   bool has(uint32_t frames, uint32_t missing) const {
     return frames == 0 || (missing == 0 && left_ >= frames);
   }
@@ -50,11 +50,11 @@ private:
   uint32_t owed_ = 0;
 };
 
-/// What is said of credits, or of a write, in a few bytes: shorter than any frame.
+/// A note about credits, or about a write, in a few bytes: shorter than any frame.
 struct Note {
   uint32_t ticket = 0; ///< of a write, whose last byte came before
   uint16_t credits = 0;
-  bool hasTicket = false; ///< and uses a credit
+  bool hasId = false; ///< and uses a credit
   uint8_t unused = 0;
 };
 static_assert(sizeof(Note) == 8);

@@ -102,9 +102,9 @@ Status Device::chooseGid(const Options &options) {
   int best = -1;
   for (int i = 0; i < portLimits_.gid_tbl_len && best < kBest; ++i) {
     ibv_gid_entry entry = {};
-    bool isAsked = options.gidIndex < 0 || i == options.gidIndex;
-    if (!isAsked || Library::get().query_gid_ex(context_.get(), port_, static_cast<uint32_t>(i),
-                                                &entry, 0, sizeof entry) != 0)
+    bool isRequested = options.gidIndex < 0 || i == options.gidIndex;
+    if (!isRequested || Library::get().query_gid_ex(context_.get(), port_, static_cast<uint32_t>(i),
+                                                    &entry, 0, sizeof entry) != 0)
       continue;
     if (isZero(entry.gid) || worthOf(entry) <= best)
       continue;
@@ -158,7 +158,7 @@ Status Device::change(ibv_qp *pair, ibv_qp_attr &attributes, int mask, const cha
   return error == 0 ? Status() : deviceError(what, context_.get(), error);
 }
 
-// Each time it is armed it tells once; system calls that change nothing are left out.
+// Each time it is armed it reports once; system calls that change nothing are left out.
 Status Device::arm(bool any) {
   ibv_cq *queue = nullptr;
   void *context = nullptr;
@@ -166,11 +166,11 @@ Status Device::arm(bool any) {
     Library::get().ack_cq_events(queue, 1);
     armed_ = Armed::No;
   }
-  if (armed_ == Armed::ForAny || (armed_ == Armed::ForNews && !any))
+  if (armed_ == Armed::ForAny || (armed_ == Armed::ForEvents && !any))
     return {};
   int error = ibv_req_notify_cq(queue_.get(), !any);
-  armed_ = any ? Armed::ForAny : Armed::ForNews;
-  return error == 0 ? Status() : deviceError("ask for news", context_.get(), error);
+  armed_ = any ? Armed::ForAny : Armed::ForEvents;
+  return error == 0 ? Status() : deviceError("request an event", context_.get(), error);
 }
 
 } // namespace colldsl::verbs

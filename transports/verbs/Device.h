@@ -50,7 +50,7 @@ public:
   Result<QueuePair> makeQueuePair(ibv_qp_init_attr &wanted) const;
   Status change(ibv_qp *pair, ibv_qp_attr &attributes, int mask, const char *what) const;
 
-  /// The next completion shows at descriptor(): any, or only errors and what a peer says. Takes
+  /// The next completion shows at descriptor(): any, or only errors and a peer's messages. Takes
   /// note of what showed there before.
   Status arm(bool any);
   int descriptor() const { return channel_->fd; }
@@ -69,7 +69,7 @@ private:
   ibv_device_attr limits_ = {};
   ibv_port_attr portLimits_ = {};
   ibv_gid gid_ = {};
-  enum class Armed : uint8_t { No, ForNews, ForAny } armed_ = Armed::No;
+  enum class Armed : uint8_t { No, ForEvents, ForAny } armed_ = Armed::No;
   uint8_t port_ = 0;
   uint8_t gidIndex_ = 0;
 };

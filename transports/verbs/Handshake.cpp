@@ -5,8 +5,8 @@
 namespace colldsl::verbs {
 namespace {
 
-constexpr std::chrono::nanoseconds kFirstPatience = std::chrono::milliseconds(10);
-constexpr std::chrono::nanoseconds kMostPatience = std::chrono::milliseconds(500);
+constexpr std::chrono::nanoseconds kFirstTimeout = std::chrono::milliseconds(10);
+constexpr std::chrono::nanoseconds kMaxTimeout = std::chrono::milliseconds(500);
 
 } // namespace
 
@@ -21,8 +21,8 @@ HandshakeMessage Handshake::make(HandshakeMessage::Kind kind, uint32_t answers) 
 
 void Handshake::expectAnswer(const HandshakeMessage &said, Clock::time_point now) {
   open_ = said;
-  patience_ = kFirstPatience;
-  nextAt_ = now + patience_;
+  timeout_ = kFirstTimeout;
+  nextAt_ = now + timeout_;
 }
 
 HandshakeMessage Handshake::begin(Clock::time_point now) {
@@ -59,12 +59,12 @@ Handshake::Step Handshake::onRequest(const HandshakeMessage &message, Clock::tim
 Handshake::Step Handshake::onReply(const HandshakeMessage &message) {
   if (state_ == State::Requested && message.answers == open_.sequence) {
     state_ = State::Ready;
-    asked_ = true;
+    isInitiator_ = true;
     answered_ = message;
     open_ = make(HandshakeMessage::Kind::Confirm, message.sequence);
     return {.receives = true, .sends = true, .reply = open_};
   }
-  bool isAgain = state_ == State::Ready && asked_ && message.sequence == answered_.sequence;
+  bool isAgain = state_ == State::Ready && isInitiator_ && message.sequence == answered_.sequence;
   return {
       .receives = false, .sends = false, .reply = isAgain ? std::optional(open_) : std::nullopt};
 }
@@ -79,8 +79,8 @@ Handshake::Step Handshake::onConfirm(const HandshakeMessage &message) {
 std::optional<HandshakeMessage> Handshake::again(Clock::time_point now) {
   if (now < nextAt())
     return std::nullopt;
-  patience_ = std::min(2 * patience_, kMostPatience);
-  nextAt_ = now + patience_;
+  timeout_ = std::min(2 * timeout_, kMaxTimeout);
+  nextAt_ = now + timeout_;
   return open_;
 }
 

@@ -1,11 +1,11 @@
 /// How two ranks agree on a connection, over datagrams that are lost, come twice or late: one
-/// requests, the other replies, the first confirms. Pure: time is given, what is to be said is
+/// requests, the other replies, the first confirms. Pure: time is given, what is to be sent is
 /// returned.
 ///
 /// Example: ranks 1 and 2 request at once. The request of the greater rank wins: 2 takes no notice
 /// of that of 1, 1 replies to that of 2, 2 confirms.
 ///
-/// What is not answered is said again, for as long as the caller wants: a rank that computes
+/// Unanswered requests are sent again, for as long as the caller wants: a rank that computes
 /// answers nothing, and is well nevertheless.
 #pragma once
 
@@ -28,9 +28,9 @@ struct QueuePairAddress {
 
 struct HandshakeMessage {
   enum class Kind : uint8_t { Request, Reply, Confirm, Last = Confirm };
-  uint64_t token = 0; ///< the receiver's: who does not know it is a stranger
+  uint64_t token = 0; ///< the receiver's: a sender that does not know it is a stranger
   Rank from = kNoRank;
-  uint32_t sequence = 0; ///< counts what a rank says to the other; the same if it is said again
+  uint32_t sequence = 0; ///< counts a rank's requests to the other; the same if one is sent again
   uint32_t answers = 0;  ///< a reply or confirmation: which sequence
   QueuePairAddress queue;
   Kind kind = Kind::Request;
@@ -54,7 +54,7 @@ public:
 
   State state() const { return state_; }
 
-  /// What comes of something: first the queue pair is connected, then something is said.
+  /// The result of an event: first the queue pair is connected, then a message is sent.
   struct Step {
     bool receives = false; ///< this end must take what the other sends from now on
     bool sends = false;    ///< and may send
@@ -67,7 +67,7 @@ public:
   /// `message` is of the peer, and knows the token.
   Step receive(const HandshakeMessage &message, Clock::time_point now);
 
-  /// What must be said again by now, if anything. When to ask again is `nextAt()`.
+  /// What must be sent again by now, if anything. The next time is `nextAt()`.
   std::optional<HandshakeMessage> again(Clock::time_point now);
   Clock::time_point nextAt() const {
     return state_ == State::Requested || state_ == State::Replied ? nextAt_
@@ -86,9 +86,9 @@ private:
   uint32_t sequence_;
   HandshakeMessage open_; ///< what waits for an answer, or, when there was one, the confirmation
   HandshakeMessage answered_; ///< Replied: the request
-  bool asked_ = false;        ///< Ready: this rank's request won
+  bool isInitiator_ = false;  ///< Ready: this rank's request won
   Clock::time_point nextAt_;
-  std::chrono::nanoseconds patience_ = {};
+  std::chrono::nanoseconds timeout_ = {};
 };
 
 } // namespace colldsl::verbs

@@ -54,7 +54,7 @@ std::vector<size_t> equalOf(const std::vector<std::optional<Found>> &found) {
 
 } // namespace
 
-// Of InfiniBand the first half of an address is that of its subnet; who was given none has the
+// Of InfiniBand the first half of an address is that of its subnet; a port without one has the
 // default.
 bool areNeighbors(const ibv_gid &one, const ibv_gid &other, bool isEthernet,
                   std::span<const network::OwnInterface> own) {

@@ -1,4 +1,4 @@
-/// The way into the transport for who knows nothing of verbs, and may have been built without.
+/// Opens the transport for callers that do not include verbs; it may be built without.
 #pragma once
 
 #include "transports/network/Carrier.h"

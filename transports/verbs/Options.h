@@ -22,7 +22,7 @@ struct Options : network::Options {
   uint32_t completions = 4096; ///< that the queue holds, if the device's can be so long
 };
 
-/// What the environment says: COLLDSL_VERBS_DEVICE, COLLDSL_VERBS_PORT, COLLDSL_VERBS_GID and
+/// The settings of the environment: COLLDSL_VERBS_DEVICE, COLLDSL_VERBS_PORT, COLLDSL_VERBS_GID and
 /// COLLDSL_VERBS_BIND; the default for what it does not.
 Result<Options> optionsFromEnvironment();
 

@@ -21,13 +21,13 @@ struct Parts {
     uint64_t there;
   };
   /// That a read or write is parted into for its length.
-  static constexpr uint32_t kMostOfLength = 16;
-  static constexpr uint32_t kMost = network::kMostPieces + network::kMostRemoteIovs + kMostOfLength;
+  static constexpr uint32_t kMaxOfLength = 16;
+  static constexpr uint32_t kMax = network::kMaxPieces + network::kMaxRemoteIovs + kMaxOfLength;
 
   Parts(const network::MoveSpec &spec, uint32_t mostPieces, uint64_t mostBytes);
 
-  std::array<ibv_sge, kMost> pieces;
-  std::array<Part, kMost> list;
+  std::array<ibv_sge, kMax> pieces;
+  std::array<Part, kMax> list;
   uint32_t count = 0, numPieces = 0;
 };
 

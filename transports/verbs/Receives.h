@@ -16,14 +16,14 @@ namespace colldsl::verbs {
 
 class Receives {
 public:
-  static constexpr uint32_t kMost = 1 << 16;
+  static constexpr uint32_t kMax = 1 << 16;
   /// Where they are posted.
   using Queue = std::variant<ibv_srq *, ibv_qp *>;
 
-  /// Completions tell `handle`. `pool` outlives it.
+  /// Completions carry `handle`. `pool` outlives it.
   Receives(uint64_t handle, network::FramePool &pool) : handle_(handle), pool_(pool) {}
 
-  /// Takes `count` frames, at most kMost, which post() posts. False: there is no memory.
+  /// Takes `count` frames, at most kMax, which post() posts. False: there is no memory.
   bool open(uint32_t count);
   /// The queue is gone: gives all back.
   void close();
@@ -32,7 +32,7 @@ public:
 
   /// Whose completion it is, if it is of a receive.
   static uint64_t handleOf(uint64_t id) { return id >> 33; }
-  /// The frame, whose receive is used up; null: of an earlier queue, or told before.
+  /// The frame, whose receive is used up; null: of an earlier queue, or reported before.
   network::Frame *take(uint64_t id);
   /// What was taken is to be posted again.
   void giveBack(uint64_t id);
@@ -51,7 +51,7 @@ private:
   uint64_t idOf(size_t place) const {
     return handle_ << 33 | uint64_t{generation_} << 17 | place << 1;
   }
-  static size_t placeOf(uint64_t id) { return id >> 1 & (kMost - 1); }
+  static size_t placeOf(uint64_t id) { return id >> 1 & (kMax - 1); }
   int post(Calls &calls, Queue queue, size_t place);
 
   uint64_t handle_;

@@ -39,7 +39,7 @@ int SendQueue::post(Calls &calls, ibv_qp *pair) {
   return 0;
 }
 
-std::vector<network::Operation *> SendQueue::giveUp() {
+std::vector<network::Operation *> SendQueue::cancelAll() {
   std::vector<network::Operation *> given;
   next_ -= waiting();
   for (uint32_t i = 0; i < waiting(); ++i)

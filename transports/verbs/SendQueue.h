@@ -1,6 +1,6 @@
 /// The requests of one queue pair, in order: those that wait for the device, and those that it has.
 ///
-/// What waits is a chain: it is posted with one call, and the last request of it alone tells that
+/// What waits is a chain: it is posted with one call, and the last request of it alone reports that
 /// it, and with it all before, is done.
 ///
 /// Not thread safe.
@@ -19,15 +19,15 @@ inline constexpr uint32_t kInlineBytes = 128;
 
 class SendQueue {
 public:
-  static constexpr uint32_t kMostRequests = 48; ///< of a chain
-  static constexpr uint32_t kMostPieces = 128;  ///< of memory, in a chain
+  static constexpr uint32_t kMaxRequests = 48; ///< of a chain
+  static constexpr uint32_t kMaxPieces = 128;  ///< of memory, in a chain
 
-  /// Holds `most` requests at once. Completions tell `handle`.
+  /// Holds `most` requests at once. Completions carry `handle`.
   SendQueue(uint64_t handle, uint32_t most) : handle_(handle), operations_(std::bit_floor(most)) {}
 
   bool fits(uint32_t requests, uint32_t pieces) const {
-    return open() + requests <= operations_.size() && waiting_ + requests <= kMostRequests &&
-           numPieces_ + pieces <= kMostPieces;
+    return open() + requests <= operations_.size() && waiting_ + requests <= kMaxRequests &&
+           numPieces_ + pieces <= kMaxPieces;
   }
   /// Requests that are not done.
   uint32_t open() const { return next_ - done_; }
@@ -40,7 +40,7 @@ public:
   /// Zero, or a number of errno, and what was not taken still waits.
   int post(Calls &calls, ibv_qp *pair);
   /// What waits is not posted any more, and never done: the operation of each request, or null.
-  std::vector<network::Operation *> giveUp();
+  std::vector<network::Operation *> cancelAll();
 
   /// Whose completion it is, if it is of a request.
   static bool isRequest(uint64_t id) { return (id & 1) != 0; }
@@ -56,15 +56,15 @@ public:
 
 private:
   struct Chain {
-    std::array<ibv_send_wr, kMostRequests> requests;
-    std::array<ibv_sge, kMostPieces> pieces;
-    std::array<std::array<std::byte, kInlineBytes>, kMostRequests> inlined;
+    std::array<ibv_send_wr, kMaxRequests> requests;
+    std::array<ibv_sge, kMaxPieces> pieces;
+    std::array<std::array<std::byte, kInlineBytes>, kMaxRequests> inlined;
   };
 
   uint64_t handle_;
   std::vector<network::Operation *> operations_; ///< by number, round and round
   uint32_t done_ = 0, next_ = 0;                 ///< numbers, which wrap around
-  std::unique_ptr<Chain> chain_;                 ///< of whom something was sent to
+  std::unique_ptr<Chain> chain_;                 ///< of peers that something was sent to
   uint32_t first_ = 0, waiting_ = 0,
            numPieces_ = 0; ///< of the chain: the device lacks [first, waiting)
 };

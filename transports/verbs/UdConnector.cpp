@@ -74,7 +74,7 @@ Status UdConnector::makePair(UdLink &link) {
   queue.number = link.pair->qp_num;
   queue.firstSequence &= 0xffffff;
   queue.mtu = device_.portLimits().active_mtu;
-  queue.reads = static_cast<uint32_t>(std::min(device_.limits().max_qp_rd_atom, kMostReads));
+  queue.reads = static_cast<uint32_t>(std::min(device_.limits().max_qp_rd_atom, kMaxReads));
   ibv_qp_attr attributes = {};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device_.port();
@@ -101,7 +101,7 @@ Status UdConnector::letReceive(UdLink &link, const QueuePairAddress &there) {
 
 Status UdConnector::letSend(UdLink &link, const QueuePairAddress &there) {
   int reads =
-      std::min({device_.limits().max_qp_init_rd_atom, kMostReads, static_cast<int>(there.reads)});
+      std::min({device_.limits().max_qp_init_rd_atom, kMaxReads, static_cast<int>(there.reads)});
   ibv_qp_attr attributes = {};
   attributes.qp_state = IBV_QPS_RTS;
   attributes.timeout = kTimeout;
@@ -167,7 +167,7 @@ Status UdConnector::follow(UdLink &link, const HandshakeMessage &message) {
   return s && step.reply ? send(link, *step.reply) : s;
 }
 
-// What a rank says that computes comes late: only its death, which others notice, ends this.
+// Messages of a rank that computes come late: only its death, which others notice, ends this.
 bool UdConnector::poll() {
   if (connecting_.empty())
     return false;

@@ -14,7 +14,7 @@ using network::Operation;
 
 // What the device puts before a datagram.
 constexpr uint32_t kRouteBytes = sizeof(ibv_grh);
-constexpr uint8_t kMostHops = 64;
+constexpr uint8_t kMaxHops = 64;
 
 ibv_sge memoryOf(const Frame &frame, uint32_t bytes) {
   return {reinterpret_cast<uint64_t>(frame.data), bytes,
@@ -29,7 +29,7 @@ ibv_ah_attr routeTo(const Device &device, const UdAddress &address) {
   route.port_num = device.port();
   route.is_global = device.isGlobal();
   route.grh.sgid_index = device.gidIndex();
-  route.grh.hop_limit = kMostHops;
+  route.grh.hop_limit = kMaxHops;
   std::memcpy(route.grh.dgid.raw, address.gid.data(), address.gid.size());
   return route;
 }

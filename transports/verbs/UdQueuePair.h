@@ -21,7 +21,7 @@ struct UdAddress {
   uint16_t lid = 0;
   uint16_t unused = 0;
 };
-static_assert(sizeof(UdAddress) <= network::RankAddress::kMostAddressBytes);
+static_assert(sizeof(UdAddress) <= network::RankAddress::kMaxAddressBytes);
 
 class UdQueuePair {
 public:
@@ -37,11 +37,11 @@ public:
 
   const UdAddress &address() const { return address_; }
   Result<AddressHandle> pathTo(const UdAddress &address) const;
-  /// Perhaps: what finds no room is lost, as others may be. An error: nothing can be said.
+  /// Perhaps: what finds no room is lost, as others may be. An error: nothing can be sent.
   Status send(ibv_ah *path, const UdAddress &to, const HandshakeMessage &message);
 
   bool owns(const ibv_wc &completion) const { return pair_ && completion.qp_num == pair_->qp_num; }
-  /// What was heard, if that is what the completion says.
+  /// The received datagram, if the completion is of a receive.
   std::optional<HandshakeMessage> take(const ibv_wc &completion);
 
   uint64_t numRefused() const { return refused_; }

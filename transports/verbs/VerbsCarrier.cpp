@@ -21,7 +21,7 @@ using network::Peer;
 using network::PostResult;
 
 // Looks at the queue in a row; then others get their turn.
-constexpr int kMostLooks = 4;
+constexpr int kMaxLooks = 4;
 constexpr int kCompletions = 16;
 // Of memory, of one request: each makes all requests of a device longer.
 constexpr uint32_t kPiecesPerRequest = 8;
@@ -67,7 +67,7 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
   options_.receives =
       std::min(options.receives, static_cast<uint32_t>(device_->limits().max_srq_wr));
-  auto receives = std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMost - 1);
+  auto receives = std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMax - 1);
   options_.framesPerPeer = std::clamp(options.framesPerPeer, 1u, receives - Credits::kSpare);
   auto pieces = static_cast<uint32_t>(
       std::min(device_->limits().max_sge, std::max(1, device_->limits().max_sge_rd)));
@@ -123,10 +123,10 @@ Status VerbsCarrier::probe() {
   if (device_->isIwarp() && capabilities_.injectBytes < sizeof(Note))
     return Status::error("the device takes no bytes inside requests");
   capabilities_.name = "verbs";
-  uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, Parts::kMostOfLength);
+  uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, Parts::kMaxOfLength);
   capabilities_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
-  capabilities_.pieces = std::min(network::kMostPieces, piecesPerRequest_ * parts);
-  capabilities_.remoteIovs = std::min(network::kMostRemoteIovs, parts);
+  capabilities_.pieces = std::min(network::kMaxPieces, piecesPerRequest_ * parts);
+  capabilities_.remoteIovs = std::min(network::kMaxRemoteIovs, parts);
   capabilities_.gathers = true;
   capabilities_.moves = options_.direct;
   capabilities_.byAddress = capabilities_.local = capabilities_.pins = true;
@@ -265,11 +265,11 @@ void VerbsCarrier::fail(Connection &connection, int error) {
   connection.error = error;
 }
 
-bool VerbsCarrier::giveUpFailing() {
+bool VerbsCarrier::cancelFailing() {
   std::vector<Connection *> failing = std::exchange(failing_, {});
   for (Connection *connection : failing) {
     std::string reason = std::strerror(connection->error);
-    for (Operation *operation : connection->requests.giveUp()) {
+    for (Operation *operation : connection->requests.cancelAll()) {
       --open_;
       moves_ -= operation && operation->kind == Operation::Kind::Move;
       if (operation)
@@ -330,7 +330,7 @@ void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
 }
 
 // In more pieces than a request has, or longer than the device's longest message: several, of which
-// the last one tells. All of them are posted at once.
+// the last one reports. All of them are posted at once.
 PostResult VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcode,
                               ibv_wr_opcode last) {
   Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
@@ -351,7 +351,7 @@ PostResult VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode op
   }
   open_ += parts.count;
   if (notes > 0)
-    addNote(connection, &move, {.ticket = spec.ticket, .hasTicket = true});
+    addNote(connection, &move, {.ticket = spec.ticket, .hasId = true});
   ++moves_;
   post(connection);
   return PostResult::Ok;
@@ -426,7 +426,7 @@ bool VerbsCarrier::listenAgain() {
 
 void VerbsCarrier::takeShared(const ibv_wc &completion) {
   Frame *frame = shared_->take(completion.wr_id);
-  refused_ += !frame || completion.status != IBV_WC_SUCCESS; // not frame: told before
+  refused_ += !frame || completion.status != IBV_WC_SUCCESS; // not frame: reported before
   if (!frame)
     return;
   if (completion.status != IBV_WC_SUCCESS)
@@ -439,7 +439,7 @@ void VerbsCarrier::takeShared(const ibv_wc &completion) {
   listenToAll();
 }
 
-// What is shared says only by which queue pair it was used.
+// The completion of a shared receive names its queue pair only.
 void VerbsCarrier::loseOf(const ibv_wc &failed) {
   for (auto &connection : connections_)
     if (connection->link->pair && connection->link->pair->qp_num == failed.qp_num)
@@ -473,9 +473,9 @@ void VerbsCarrier::takeFrame(Connection &connection, const Frame &frame, uint32_
   connection.credits.hear(note.credits);
   if (!isNote)
     reader_->onBytes({frame.data, std::min(bytes, received_->frameBytes())});
-  else if (note.hasTicket)
+  else if (note.hasId)
     reader_->onWritten(note.ticket);
-  if (!isNote || note.hasTicket)
+  if (!isNote || note.hasId)
     connection.credits.owe();
 }
 
@@ -514,7 +514,7 @@ void VerbsCarrier::takeSent(Connection &connection, const ibv_wc &completion) {
     if (done->last)
       break;
   }
-  refused_ += !isKnown; // told before
+  refused_ += !isKnown; // reported before
 }
 
 bool VerbsCarrier::poll() {
@@ -524,17 +524,17 @@ bool VerbsCarrier::poll() {
     take(completion);
   bool moved = !early.empty();
   ibv_wc completions[kCompletions];
-  for (int look = 0, count = kCompletions; look < kMostLooks && count == kCompletions; ++look) {
+  for (int look = 0, count = kCompletions; look < kMaxLooks && count == kCompletions; ++look) {
     count = calls_.pollQueue(device_->queue(), kCompletions, completions);
     for (int i = 0; i < count; ++i)
       take(completions[i]);
     if (count < 0)
-      breakDown("cannot look for news");
+      breakDown("cannot poll for completions");
     moved |= count > 0;
   }
   moved |= connector_->poll();
   if (!failing_.empty())
-    moved |= giveUpFailing();
+    moved |= cancelFailing();
   if (!deaf_.empty() || (shared_ && shared_->waiting() > 0))
     moved |= listenAgain();
   if (!owing_.empty())
@@ -542,9 +542,9 @@ bool VerbsCarrier::poll() {
   return moved;
 }
 
-// That what this rank said has come is no news, unless something waits for it; but over iWARP in
-// software what peers say alone was not told in time. Completions between the last poll and this
-// call would not show at the descriptor.
+// The completion of a send is no event, unless something waits for it; but over iWARP in
+// software messages of peers alone were not reported in time. Completions between the last poll and
+// this call would not show at the descriptor.
 std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
   if (!early_.empty() || !failing_.empty())
     return std::nullopt;

@@ -1,5 +1,5 @@
 /// Frames, reads and writes over reliable connections of an RDMA device: a queue pair for each
-/// peer, made when something is first said to it or heard of it. All connections receive into one
+/// peer, made with the first message to it or from it. All connections receive into one
 /// shared queue, but over iWARP, where each has receives of its own, and complete into another one.
 #pragma once
 
@@ -77,7 +77,7 @@ private:
   void post(Connection &connection);
   void postNow(Connection &connection);
   void fail(Connection &connection, int error);
-  bool giveUpFailing();
+  bool cancelFailing();
   network::PostResult move(network::Move &move, const network::MoveSpec &spec, ibv_wr_opcode opcode,
                            ibv_wr_opcode last);
   void sendInline(Connection &connection, network::Operation *operation,
@@ -113,7 +113,7 @@ private:
   std::vector<Connection *> kept_;    ///< with requests that wait for push(), or for the device
   std::vector<Connection *> owing_;   ///< whose peers are to get credits
   std::vector<Connection *> deaf_;    ///< of whose receives the device did not take some
-  std::vector<Connection *> failing_; ///< which the next poll tells
+  std::vector<Connection *> failing_; ///< which the next poll reports
   std::vector<ibv_wc> early_;         ///< completions that were found when there was nothing to do
   uint32_t piecesPerRequest_ = 1;
   uint32_t inlineBytes_ = kInlineBytes;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares the time at which the last rank knows in the tree `optimal` with the least possible in
-the postal model: whoever knows starts a message at each step, which arrives `latency` steps later.
+the postal model: each rank that has the data starts a message at each step, which arrives `latency` steps later.
 
 usage: postal.py COLLDSL
 """

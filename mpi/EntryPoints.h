@@ -8,14 +8,14 @@
 #include "mpi/ServedComm.h"
 
 /// Opens the definition of MPI_name(parameters), which PMPI_name is as well.
-#define COLLDSL_DOOR(name, parameters)                                                             \
+#define COLLDSL_ENTRY(name, parameters)                                                            \
   extern "C"                                                                                       \
       __attribute__((visibility("default"), alias("MPI_" #name))) int PMPI_##name parameters;      \
   extern "C" __attribute__((visibility("default"))) int MPI_##name parameters
 
 namespace colldsl::mpi {
 
-/// Tells the communicator's error handler; what the entry returns.
+/// Calls the communicator's error handler; returns the result of the entry.
 int raise(MPI_Comm comm, const Status &status);
 /// The same for an operation that was started when the communicator had this handle: it may have
 /// been freed since.
@@ -25,18 +25,18 @@ int raise(MPI_Comm comm, uint64_t since, const Status &status);
 inline bool mustMove() { return Job::current() && Requests::anyRunning(); }
 
 /// Around a call of the MPI below that waits and has no other form: what is ours moves meanwhile.
-class Besides {
+class BackgroundProgress {
 public:
-  Besides() : job_(mustMove() ? Job::current() : nullptr) {
+  BackgroundProgress() : job_(mustMove() ? Job::current() : nullptr) {
     if (job_)
-      job_->beginMovingBesides();
+      job_->beginBackgroundProgress();
   }
-  ~Besides() {
+  ~BackgroundProgress() {
     if (job_)
-      job_->endMovingBesides();
+      job_->endBackgroundProgress();
   }
-  Besides(const Besides &) = delete;
-  Besides &operator=(const Besides &) = delete;
+  BackgroundProgress(const BackgroundProgress &) = delete;
+  BackgroundProgress &operator=(const BackgroundProgress &) = delete;
 
 private:
   Job *job_;

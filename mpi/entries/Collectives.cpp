@@ -1,7 +1,7 @@
 // The collectives of all ranks of a communicator: blocking, nonblocking, persistent; with counts of
 // int and of MPI_Count.
 #include "mpi/Serve.h"
-#include "mpi/doors/Shapes.h"
+#include "mpi/entries/Shapes.h"
 
 using namespace colldsl::mpi;
 

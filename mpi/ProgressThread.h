@@ -1,7 +1,7 @@
 /// A thread that moves operations of ours while the program's thread waits in a call of the MPI
 /// below that has no other form: MPI asks that they move. It calls nothing of the MPI, so it
 /// needs no thread support of it. It is made when it is first needed, and sleeps until peers
-/// have news.
+/// have events.
 #pragma once
 
 #include "mpi/Job.h"
@@ -11,10 +11,10 @@
 
 namespace colldsl::mpi {
 
-class Mover {
+class ProgressThread {
 public:
-  explicit Mover(Job &job) : job_(job) {}
-  ~Mover();
+  explicit ProgressThread(Job &job) : job_(job) {}
+  ~ProgressThread();
 
   /// Between these the thread moves operations, and takes the job's mutex for it.
   void begin();

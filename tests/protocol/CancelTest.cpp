@@ -1,6 +1,6 @@
-// Messages on lanes that one end cancels: no byte of them moves any more, whatever the other end
-// has done or does later, and nothing of them is kept. One thread is both ranks, so that it decides
-// who does the next step; where an end must wait for the other one there are two.
+// Messages between ranks of a node that one end cancels: no byte of them moves any more, in any
+// state of the other end, and nothing of them is kept. One thread is both ranks, so that it orders
+// their steps; where an end must wait for the other one there are two.
 #include "protocol/Worker.h"
 
 #include <algorithm>
@@ -23,18 +23,18 @@ constexpr uint8_t kSent = 1, kReused = 2, kUntouched = 3;
 /// A message in one piece, in memory of its own or in that which ranks share.
 class Buffer {
 public:
-  Buffer(Worker &worker, bool isShared, uint8_t value, CompletionCounter &tally,
+  Buffer(Worker &worker, bool isShared, uint8_t value, CompletionCounter &counter,
          uint32_t number = 0)
-      : lanes_(worker), shared_(isShared ? worker.allocate(kBytes) : nullptr),
+      : worker_(worker), shared_(isShared ? worker.allocate(kBytes) : nullptr),
         own_(isShared ? 0 : kBytes), piece_{isShared ? shared_ : own_.data(), kBytes} {
     fill(value);
     message.tag = {1, 1, 0, number};
     message.payload = {&piece_, 1, false, false, kBytes};
-    message.counter = &tally;
+    message.counter = &counter;
   }
   ~Buffer() {
     if (shared_)
-      lanes_.release(shared_);
+      worker_.release(shared_);
   }
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
@@ -48,7 +48,7 @@ public:
   Request message;
 
 private:
-  Worker &lanes_;
+  Worker &worker_;
   void *shared_;
   std::vector<uint8_t> own_;
   iovec piece_;
@@ -160,7 +160,7 @@ TEST_P(Cancel, aMessageThatIsNotCancelledArrives) {
   EXPECT_TRUE(to.isAll(kSent));
 }
 
-// More than a lane tells apart, whose receiver is elsewhere, or waits for the rest of each.
+// More messages than a FIFO has ids; their receiver is elsewhere, or waits for the rest of each.
 TEST_P(Cancel, idsAreUsedAgain) {
   constexpr uint32_t kMany = 70000;
   const Way &way = GetParam();
@@ -243,7 +243,7 @@ TEST_F(CancelWhileCopying, theSenderWaitsForTheEndOfTheCopy) {
   EXPECT_EQ(target_.wrong, 0u);
 }
 
-TEST_F(CancelWhileCopying, nobodyWaitsForADeadReceiver) {
+TEST_F(CancelWhileCopying, aDeadReceiverIsNotAwaited) {
   pair_.world->reportDeath(Rank{1});
   pair_.there->cancel(sent_);
   EXPECT_FALSE(pair_.there->sendsTo(Rank{1})->isBusy());

@@ -1,9 +1,9 @@
 // Memory that the program asks the MPI for: what is sent from it is copied once, by the receiver.
-#include "mpi/Doors.h"
+#include "mpi/EntryPoints.h"
 
 using namespace colldsl::mpi;
 
-COLLDSL_DOOR(Alloc_mem, (MPI_Aint size, MPI_Info info, void *address)) {
+COLLDSL_ENTRY(Alloc_mem, (MPI_Aint size, MPI_Info info, void *address)) {
   Job *job = Job::current();
   if (job && size > 0) {
     Guard guard(*job);
@@ -15,7 +15,7 @@ COLLDSL_DOOR(Alloc_mem, (MPI_Aint size, MPI_Info info, void *address)) {
   return real::Alloc_mem(size, info, address);
 }
 
-COLLDSL_DOOR(Free_mem, (void *memory)) {
+COLLDSL_ENTRY(Free_mem, (void *memory)) {
   Job *job = Job::current();
   if (!job || !job->worker().owns(memory))
     return real::Free_mem(memory);

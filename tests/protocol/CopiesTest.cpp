@@ -1,5 +1,5 @@
-// How often lanes copy a byte, and what memory they take: counted. One thread is all ranks. Calls
-// of the kernel that read and write other processes' memory come by here.
+// How often workers copy a byte, and what memory their FIFOs take: counted. One thread is all
+// ranks. Calls of the kernel that read and write other processes' memory come by here.
 #include "protocol/Worker.h"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ TEST(Copies, TheKernelCopiesEachByteOnce) {
     ASSERT_TRUE(ranks.move(0, to, source.data(), target.data(), kBytes));
     EXPECT_EQ(target, source);
   }
-  EXPECT_EQ(copied.read, 3 * kBytes); // by those who receive
+  EXPECT_EQ(copied.read, 3 * kBytes); // by the receivers
   EXPECT_EQ(copied.written, 0u);      // so the one that sends to many copies nothing
 }
 
@@ -107,9 +107,9 @@ TEST(Copies, SharedMemoryNeedsNoKernel) {
   EXPECT_EQ(copied.read + copied.written, 0u);
 }
 
-// Room for three lanes per rank: enough for two neighbours among any number of ranks, and for no
-// rank that talks to four.
-TEST(Memory, FollowsWhoTalksToWhom) {
+// Memory for three FIFOs per rank: enough for two neighbours among any number of ranks, and too
+// little for a rank with four.
+TEST(Memory, FollowsTheNumberOfPeers) {
   constexpr uint64_t kPage = 4096;
   for (uint32_t numRanks : {5u, 64u, 500u}) {
     shm::Options options;

@@ -1,4 +1,4 @@
-#include "mpi/Doors.h"
+#include "mpi/EntryPoints.h"
 
 #include "mpi/FreedComms.h"
 #include "mpi/Settings.h"

@@ -1,4 +1,4 @@
-// What an exchange over lanes costs, against the least that the machine allows.
+// What an exchange costs, against the least that the machine allows.
 //
 //   two ranks on cores of their own; each sends `parts` blocks to the other and receives
 //   as many, in one run. Blocks are written before and read after each run, within the time,
@@ -38,7 +38,7 @@ void bindToCore(uint32_t core) {
 
 class TwoRanks {
 public:
-  TwoRanks(shm::World &world, Rank me, Flags &flags) : lanes_(world, me), me_(me), flags_(flags) {}
+  TwoRanks(shm::World &world, Rank me, Flags &flags) : worker_(world, me), me_(me), flags_(flags) {}
 
   double bareFlagNs(uint32_t calls) {
     return nsPerCall(calls, [&] { turn(); }) / 2;
@@ -48,7 +48,7 @@ public:
   void measure(uint32_t parts, uint64_t bytes, bool isShared) {
     std::byte *memory = allocate(2 * parts * bytes, isShared);
     Rank peer{1 - index(me_)};
-    Exchange exchange(lanes_, 1, stream_++);
+    Exchange exchange(worker_, 1, stream_++);
     for (uint32_t i = 0; i < parts; ++i) {
       iovec out{memory + i * bytes, bytes}, in{memory + (parts + i) * bytes, bytes};
       exchange.send(peer, {&out, 1});
@@ -100,12 +100,12 @@ private:
 
   std::byte *allocate(uint64_t bytes, bool isShared) {
     void *memory =
-        isShared ? lanes_.allocate(bytes) : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+        isShared ? worker_.allocate(bytes) : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
     std::memset(memory, 1, bytes);
     return static_cast<std::byte *>(memory);
   }
 
-  protocol::Worker lanes_;
+  protocol::Worker worker_;
   Rank me_;
   Flags &flags_;
   uint32_t turns_ = 0;

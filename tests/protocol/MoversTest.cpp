@@ -1,5 +1,5 @@
-// Who moves a long message on a lane. One thread is both ranks, so that it decides who does the
-// next step.
+// The end that moves a long message between ranks of a node. One thread is both ranks, so that it
+// orders their steps.
 #include "protocol/Worker.h"
 
 #include <gtest/gtest.h>
@@ -54,10 +54,10 @@ protected:
     world_ = made.take();
     for (uint32_t r : {0u, 1u})
       world_->control(Rank{r}).pid.store(getpid());
-    protocol::Options ofLanes;
-    ofLanes.singleCopyMinBytes = 1 << 10; // also of 200 pieces
-    there_ = std::make_unique<Worker>(*world_, Rank{0}, ofLanes);
-    here_ = std::make_unique<Worker>(*world_, Rank{1}, ofLanes);
+    protocol::Options copying;
+    copying.singleCopyMinBytes = 1 << 10; // also of 200 pieces
+    there_ = std::make_unique<Worker>(*world_, Rank{0}, copying);
+    here_ = std::make_unique<Worker>(*world_, Rank{1}, copying);
   }
 
   // Both ends of message `number`.
@@ -86,7 +86,7 @@ protected:
   CompletionCounter sent_, received_;
 };
 
-TEST_F(Movers, theOneThatIsAskedForMoves) {
+TEST_F(Movers, theRequestedEndMoves) {
   for (uint32_t pieces : {1u, 3u, 200u}) {
     make();
     Bytes from(kLongBytes, pieces, 1), read(kLongBytes, 7, 0), written(kLongBytes, 7, 0);
@@ -121,7 +121,7 @@ TEST_F(Movers, elseTheSenderIfItHasMuchLessToMove) {
   }
 }
 
-TEST_F(Movers, nobodyWaitsForASenderWhoIsElsewhere) {
+TEST_F(Movers, aSenderThatIsElsewhereIsNotAwaited) {
   make();
   Bytes from(kLongBytes, 2, 1), to(kLongBytes, 3, 0);
   post(from, to, Mover::Writer);
@@ -133,7 +133,7 @@ TEST_F(Movers, nobodyWaitsForASenderWhoIsElsewhere) {
   finish();
 }
 
-TEST_F(Movers, memoryOfAReceiveThatWasGivenUpIsLeftAlone) {
+TEST_F(Movers, memoryOfACanceledReceiveIsLeftAlone) {
   make();
   Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0), untouched(kLongBytes, 1, 0);
   post(from, to, Mover::Writer);
@@ -163,8 +163,8 @@ TEST_F(Movers, moreMessagesThanTicketsAndLines) {
   EXPECT_EQ(from, to);
 }
 
-// What was written can be told only where there is a line for it.
-TEST_F(Movers, aFullLaneWaits) {
+// The end of a write can be sent only where there is a slot for it.
+TEST_F(Movers, aFullFifoWaits) {
   make();
   Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0);
   post(from, to, Mover::Writer);
@@ -210,7 +210,7 @@ TEST_F(Movers, whereTheKernelForbidsItMessagesStream) {
 }
 
 // Of any length beyond eager ones, and without the kernel.
-TEST_F(Movers, whatIsSharedAtTheReceiverIsWrittenPlainly) {
+TEST_F(Movers, sharedMemoryOfTheReceiverIsWrittenPlainly) {
   make(shm::SingleCopy::Off);
   constexpr uint64_t kBytes = 20000;
   Bytes from(kBytes, 3, 1), to(kBytes, 1, 0);
@@ -224,7 +224,7 @@ TEST_F(Movers, whatIsSharedAtTheReceiverIsWrittenPlainly) {
   finish();
 }
 
-TEST_F(Movers, protocolsDecideWhoWaits) {
+TEST_F(Movers, protocolsDecideWhichEndWaits) {
   make();
   auto isSentAtOnce = [&](uint64_t bytes, Protocol protocol, uint32_t number) {
     Bytes from(bytes, 1, 1), to(bytes, 1, 0);

@@ -1,5 +1,5 @@
 // Wait, test, start, free: for handles of ours, of the MPI below, and arrays of both.
-#include "mpi/Doors.h"
+#include "mpi/EntryPoints.h"
 
 #include <algorithm>
 
@@ -260,14 +260,14 @@ template <typename Try> int repeat(int count, MPI_Request *requests, Try tryOnce
 
 } // namespace
 
-COLLDSL_DOOR(Wait, (MPI_Request * request, MPI_Status *status)) {
+COLLDSL_ENTRY(Wait, (MPI_Request * request, MPI_Status *status)) {
   int code = MPI_SUCCESS;
   if (waitForOurs(request, status, code))
     return code;
   return mustMove() ? waitBelow(request, status) : real::Wait(request, status);
 }
 
-COLLDSL_DOOR(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
+COLLDSL_ENTRY(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
   Status moved = moveOnce();
   Slot *slot = find(*request);
   if (!slot)
@@ -283,7 +283,7 @@ COLLDSL_DOOR(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
   return MPI_SUCCESS;
 }
 
-COLLDSL_DOOR(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
+COLLDSL_ENTRY(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
   if (!mustMove() && !anyOurs(count, requests))
     return real::Waitall(count, requests, statuses);
   int code = MPI_SUCCESS;
@@ -293,7 +293,7 @@ COLLDSL_DOOR(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses))
                 [&](int &isDone) { return testAll(count, requests, &isDone, statuses); });
 }
 
-COLLDSL_DOOR(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status *statuses)) {
+COLLDSL_ENTRY(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status *statuses)) {
   Status moved = moveOnce();
   if (!anyOurs(count, requests))
     return real::Testall(count, requests, flag, statuses);
@@ -301,15 +301,15 @@ COLLDSL_DOOR(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status 
                   [&] { return testAll(count, requests, flag, statuses); });
 }
 
-COLLDSL_DOOR(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status)) {
+COLLDSL_ENTRY(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status)) {
   if (!mustMove() && !anyOurs(count, requests))
     return real::Waitany(count, requests, index, status);
   return repeat(count, requests,
                 [&](int &isDone) { return testAny(count, requests, index, &isDone, status); });
 }
 
-COLLDSL_DOOR(Testany,
-             (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)) {
+COLLDSL_ENTRY(Testany,
+              (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)) {
   Status moved = moveOnce();
   if (!anyOurs(count, requests))
     return real::Testany(count, requests, index, flag, status);
@@ -317,8 +317,8 @@ COLLDSL_DOOR(Testany,
                   [&] { return testAny(count, requests, index, flag, status); });
 }
 
-COLLDSL_DOOR(Waitsome, (int count, MPI_Request requests[], int *outcount, int indices[],
-                        MPI_Status *statuses)) {
+COLLDSL_ENTRY(Waitsome, (int count, MPI_Request requests[], int *outcount, int indices[],
+                         MPI_Status *statuses)) {
   if (!mustMove() && !anyOurs(count, requests))
     return real::Waitsome(count, requests, outcount, indices, statuses);
   return repeat(count, requests, [&](int &isDone) {
@@ -328,8 +328,8 @@ COLLDSL_DOOR(Waitsome, (int count, MPI_Request requests[], int *outcount, int in
   });
 }
 
-COLLDSL_DOOR(Testsome, (int count, MPI_Request requests[], int *outcount, int indices[],
-                        MPI_Status *statuses)) {
+COLLDSL_ENTRY(Testsome, (int count, MPI_Request requests[], int *outcount, int indices[],
+                         MPI_Status *statuses)) {
   Status moved = moveOnce();
   if (!anyOurs(count, requests))
     return real::Testsome(count, requests, outcount, indices, statuses);
@@ -341,13 +341,13 @@ COLLDSL_DOOR(Testsome, (int count, MPI_Request requests[], int *outcount, int in
   });
 }
 
-COLLDSL_DOOR(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status)) {
+COLLDSL_ENTRY(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status)) {
   Status moved = moveOnce();
   Slot *slot = find(request);
   if (!slot)
     return real::Request_get_status(request, flag, status);
   Guard guard(*Job::current());
-  *flag = slot->isDone() || !moved; // whoever waits is told why
+  *flag = slot->isDone() || !moved; // a call that waits reports the error
   if (*flag)
     clear(status);
   else
@@ -355,7 +355,7 @@ COLLDSL_DOOR(Request_get_status, (MPI_Request request, int *flag, MPI_Status *st
   return MPI_SUCCESS;
 }
 
-COLLDSL_DOOR(Request_free, (MPI_Request * request)) {
+COLLDSL_ENTRY(Request_free, (MPI_Request * request)) {
   Slot *slot = find(*request);
   if (!slot)
     return real::Request_free(request);
@@ -365,7 +365,7 @@ COLLDSL_DOOR(Request_free, (MPI_Request * request)) {
 }
 
 // A collective cannot be cancelled.
-COLLDSL_DOOR(Cancel, (MPI_Request * request)) {
+COLLDSL_ENTRY(Cancel, (MPI_Request * request)) {
   Slot *slot = find(*request);
   if (!slot)
     return real::Cancel(request);
@@ -373,12 +373,12 @@ COLLDSL_DOOR(Cancel, (MPI_Request * request)) {
   return MPI_ERR_REQUEST;
 }
 
-COLLDSL_DOOR(Start, (MPI_Request * request)) {
+COLLDSL_ENTRY(Start, (MPI_Request * request)) {
   int code = MPI_SUCCESS;
   return startOurs(request, code) ? code : real::Start(request);
 }
 
-COLLDSL_DOOR(Startall, (int count, MPI_Request requests[])) {
+COLLDSL_ENTRY(Startall, (int count, MPI_Request requests[])) {
   if (!anyOurs(count, requests))
     return real::Startall(count, requests);
   for (int i = 0; i < count; ++i)

@@ -28,7 +28,7 @@ protected:
   std::optional<RunProgress> progress;
 };
 
-TEST_F(Progresses, areToldOfWholeRuns) {
+TEST_F(Progresses, coverWholeRuns) {
   EXPECT_FALSE(hasEnded(1));
   progress->whole(1);
   progress->whole(4); // others are of other streams
@@ -37,7 +37,7 @@ TEST_F(Progresses, areToldOfWholeRuns) {
   EXPECT_FALSE(hasEnded(5));
 }
 
-TEST_F(Progresses, areToldUpToTheOldestOpenRun) {
+TEST_F(Progresses, coverRunsUpToTheOldestOpenOne) {
   for (uint32_t run = 5; run < 9; ++run)
     progress->begin(run);
   progress->end(6);

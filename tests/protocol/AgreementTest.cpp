@@ -123,7 +123,7 @@ TEST_P(Agreement, aPeerDoesNotExist) {
                            "rank 1: there is no rank 9 among 3"}));
 }
 
-// Whoever waits for it moves other plans meanwhile.
+// A rank that waits for it moves other plans meanwhile.
 TEST_P(Agreement, aRankDoesNotComeInTime) {
   auto begin = std::chrono::steady_clock::now();
   Reasons told = reasons([](Endpoint &endpoint) -> Result<std::unique_ptr<Channels>> {

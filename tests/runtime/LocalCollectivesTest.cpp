@@ -1,4 +1,4 @@
-// Collectives of the standard library over lanes: committing them waits for nobody.
+// Collectives of the standard library over local endpoints: a commit waits for no other rank.
 #include "compiler/Compile.h"
 #include "executor/LocalRanks.h"
 #include "protocol/LocalEndpoint.h"
@@ -86,7 +86,7 @@ Status runAll(Endpoint &endpoint, Library &library, std::atomic<int> &firstHasCo
   return {};
 }
 
-TEST(CollectivesOverLanes, areCommittedAlone) {
+TEST(CollectivesOverLocalEndpoints, areCommittedAlone) {
   Compilation compilation = compileFiles({COLLDSL_ALONG});
   ASSERT_TRUE(compilation.ok());
   std::vector<std::byte> bytes =

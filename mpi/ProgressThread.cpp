@@ -1,4 +1,4 @@
-#include "mpi/Mover.h"
+#include "mpi/ProgressThread.h"
 
 #include <algorithm>
 #include <csignal>
@@ -10,7 +10,7 @@ constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(5);
 
 } // namespace
 
-Mover::~Mover() {
+ProgressThread::~ProgressThread() {
   if (!thread_.joinable())
     return;
   {
@@ -22,7 +22,7 @@ Mover::~Mover() {
 }
 
 // Signals are for the program's own threads.
-void Mover::begin() {
+void ProgressThread::begin() {
   std::lock_guard lock(job_.mutex());
   ++active_;
   if (thread_.joinable())
@@ -34,27 +34,27 @@ void Mover::begin() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Mover::end() {
+void ProgressThread::end() {
   std::lock_guard lock(job_.mutex());
   --active_;
 }
 
-void Mover::work() {
+void ProgressThread::work() {
   protocol::Worker &worker = job_.worker();
   std::unique_lock lock(job_.mutex());
   while (true) {
     wanted_.wait(lock, [&] { return active_ != 0 || isOver_; });
     if (isOver_)
       return;
-    if (job_.pollBesides())
+    if (job_.pollInBackground())
       continue;
     SleepTicket ticket = worker.armSleep();
-    std::optional<protocol::Wakeup> news;
-    if (!job_.pollBesides())
-      news = job_.wakeup();
+    std::optional<protocol::Wakeup> wakeup;
+    if (!job_.pollInBackground())
+      wakeup = job_.wakeup();
     lock.unlock();
-    if (news)
-      worker.sleep(ticket, {news->file, std::min(news->atMost, kLongestSleep)});
+    if (wakeup)
+      worker.sleep(ticket, {wakeup->file, std::min(wakeup->atMost, kLongestSleep)});
     lock.lock();
   }
 }

@@ -1,6 +1,6 @@
-/// Stands in for a rank that is busy with something else and looks at no packets: a thread with a
-/// socket of its own, which sleeps until another rank asks. It answers that the process lives, and
-/// sees that somebody looks at what the other one waits for.
+/// Answers for a rank that is busy with something else and polls no packets: a thread with a
+/// socket of its own, which sleeps until a keepalive comes. It answers that the process lives, and
+/// has the packets of this rank polled.
 #pragma once
 
 #include "ir/Result.h"
@@ -14,20 +14,20 @@
 
 namespace colldsl::datagram {
 
-class Pulse {
+class Keepalive {
 public:
   /// Bound to this address, of this machine, in the order of the network. `token`: of this rank.
-  static Result<std::unique_ptr<Pulse>> start(in_addr address, Rank self, uint64_t token);
-  /// From now on the thread calls this whenever it is asked.
+  static Result<std::unique_ptr<Keepalive>> start(in_addr address, Rank self, uint64_t token);
+  /// From now on the thread calls this for each keepalive.
   void attendBy(std::function<void()> attend);
-  ~Pulse();
-  Pulse(const Pulse &) = delete;
-  Pulse &operator=(const Pulse &) = delete;
+  ~Keepalive();
+  Keepalive(const Keepalive &) = delete;
+  Keepalive &operator=(const Keepalive &) = delete;
 
   in_port_t port() const { return port_; } ///< in the order of the network
 
 private:
-  Pulse(Rank self, uint64_t token) : self_(self), token_(token) {}
+  Keepalive(Rank self, uint64_t token) : self_(self), token_(token) {}
   void answerAll();
   void answer(std::span<const std::byte> datagram, const sockaddr_in &from);
 

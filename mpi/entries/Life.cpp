@@ -1,5 +1,5 @@
 // From MPI_Init to MPI_Finalize, and the communicators between.
-#include "mpi/Doors.h"
+#include "mpi/EntryPoints.h"
 #include "mpi/Reductions.h"
 #include "mpi/Settings.h"
 #include "mpi/Summary.h"
@@ -45,9 +45,9 @@ int begun(int code) {
 
 } // namespace
 
-COLLDSL_DOOR(Init, (int *argc, char ***argv)) { return begun(real::Init(argc, argv)); }
+COLLDSL_ENTRY(Init, (int *argc, char ***argv)) { return begun(real::Init(argc, argv)); }
 
-COLLDSL_DOOR(Init_thread, (int *argc, char ***argv, int required, int *provided)) {
+COLLDSL_ENTRY(Init_thread, (int *argc, char ***argv, int required, int *provided)) {
   return begun(real::Init_thread(argc, argv, required, provided));
 }
 
@@ -94,81 +94,81 @@ int promised(int code, MPI_Comm *comm, MPI_Info info) {
 
 } // namespace
 
-COLLDSL_DOOR(Cart_create, (MPI_Comm old, int ndims, const int dims[], const int periods[],
-                           int reorder, MPI_Comm *made)) {
+COLLDSL_ENTRY(Cart_create, (MPI_Comm old, int ndims, const int dims[], const int periods[],
+                            int reorder, MPI_Comm *made)) {
   return adopted(real::Cart_create(old, ndims, dims, periods, reorder, made), made);
 }
 
-COLLDSL_DOOR(Cart_sub, (MPI_Comm old, const int remain[], MPI_Comm *made)) {
+COLLDSL_ENTRY(Cart_sub, (MPI_Comm old, const int remain[], MPI_Comm *made)) {
   return adopted(real::Cart_sub(old, remain, made), made);
 }
 
-COLLDSL_DOOR(Graph_create, (MPI_Comm old, int nnodes, const int index[], const int edges[],
-                            int reorder, MPI_Comm *made)) {
+COLLDSL_ENTRY(Graph_create, (MPI_Comm old, int nnodes, const int index[], const int edges[],
+                             int reorder, MPI_Comm *made)) {
   return adopted(real::Graph_create(old, nnodes, index, edges, reorder, made), made);
 }
 
-COLLDSL_DOOR(Dist_graph_create, (MPI_Comm old, int n, const int sources[], const int degrees[],
-                                 const int destinations[], const int weights[], MPI_Info info,
-                                 int reorder, MPI_Comm *made)) {
+COLLDSL_ENTRY(Dist_graph_create, (MPI_Comm old, int n, const int sources[], const int degrees[],
+                                  const int destinations[], const int weights[], MPI_Info info,
+                                  int reorder, MPI_Comm *made)) {
   return adopted(
       real::Dist_graph_create(old, n, sources, degrees, destinations, weights, info, reorder, made),
       made, info);
 }
 
-COLLDSL_DOOR(Dist_graph_create_adjacent,
-             (MPI_Comm old, int indegree, const int sources[], const int sourceWeights[],
-              int outdegree, const int destinations[], const int destinationWeights[],
-              MPI_Info info, int reorder, MPI_Comm *made)) {
+COLLDSL_ENTRY(Dist_graph_create_adjacent,
+              (MPI_Comm old, int indegree, const int sources[], const int sourceWeights[],
+               int outdegree, const int destinations[], const int destinationWeights[],
+               MPI_Info info, int reorder, MPI_Comm *made)) {
   return adopted(real::Dist_graph_create_adjacent(old, indegree, sources, sourceWeights, outdegree,
                                                   destinations, destinationWeights, info, reorder,
                                                   made),
                  made, info);
 }
 
-COLLDSL_DOOR(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
+COLLDSL_ENTRY(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
   keepContexts(old);
   ServedComm::Duplication duplication(old);
   return adopted(real::Comm_dup(old, made), made);
 }
 
-COLLDSL_DOOR(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
+COLLDSL_ENTRY(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
   keepContexts(old);
   ServedComm::Duplication duplication(old);
   return promised(real::Comm_dup_with_info(old, info, made), made, info);
 }
 
 // Nothing here may wait for other ranks.
-COLLDSL_DOOR(Comm_idup, (MPI_Comm old, MPI_Comm *made, MPI_Request *request)) {
+COLLDSL_ENTRY(Comm_idup, (MPI_Comm old, MPI_Comm *made, MPI_Request *request)) {
   ServedComm::Duplication duplication(old);
   return real::Comm_idup(old, made, request);
 }
 
 #ifdef COLLDSL_MPI_IDUP_WITH_INFO
-COLLDSL_DOOR(Comm_idup_with_info,
-             (MPI_Comm old, MPI_Info info, MPI_Comm *made, MPI_Request *request)) {
+COLLDSL_ENTRY(Comm_idup_with_info,
+              (MPI_Comm old, MPI_Info info, MPI_Comm *made, MPI_Request *request)) {
   ServedComm::Duplication duplication(old);
   ServedComm *original = Job::current() ? ServedComm::of(old) : nullptr;
   if (!original || !original->serves(CallKind::NeighborAllgather))
     return real::Comm_idup_with_info(old, info, made, request);
   Guard guard(*Job::current());
   InfoPromises wanted = InfoPromises().changedBy(info);
-  std::shared_ptr<PromisesAsked> asked = PromisesAsked::ask(old, wanted);
-  Job::current()->keep(asked);
+  std::shared_ptr<HintsQuery> query = HintsQuery::start(old, wanted);
+  Job::current()->keep(query);
   int code = real::Comm_idup_with_info(old, info, made, request);
   if (code == MPI_SUCCESS && duplication.made())
-    duplication.made()->promiseLater(wanted, asked);
+    duplication.made()->promiseLater(wanted, query);
   return code;
 }
 #endif
 
-COLLDSL_DOOR(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
-  Besides besides;
+COLLDSL_ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
+  BackgroundProgress progress;
   return promised(real::Comm_set_info(comm, info), &comm, info);
 }
 
-// MPIs drop keys that they do not know, or keep them whatever other ranks say.
-COLLDSL_DOOR(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
+// MPIs drop keys that they do not know, or keep them without regard to other ranks.
+COLLDSL_ENTRY(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
   int code = real::Comm_get_info(comm, used);
   ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(comm) : nullptr;
   if (!served || !served->serves(CallKind::NeighborAllgather))
@@ -180,7 +180,7 @@ COLLDSL_DOOR(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
 }
 
 // A run that is under way calls it, or one that is started later.
-COLLDSL_DOOR(Op_free, (MPI_Op * op)) {
+COLLDSL_ENTRY(Op_free, (MPI_Op * op)) {
   if (!Job::current())
     return real::Op_free(op);
   Guard guard(*Job::current());
@@ -191,28 +191,28 @@ COLLDSL_DOOR(Op_free, (MPI_Op * op)) {
   return MPI_SUCCESS;
 }
 
-COLLDSL_DOOR(Type_free, (MPI_Datatype * type)) {
+COLLDSL_ENTRY(Type_free, (MPI_Datatype * type)) {
   if (!Job::current() || !Job::current()->typesInUse().take(*type))
     return real::Type_free(type);
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
 
-COLLDSL_DOOR(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm *made)) {
+COLLDSL_ENTRY(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm *made)) {
   ServedComm::Parting parting(old);
   return parted(real::Comm_split(old, color, key, made), parting, made);
 }
 
-COLLDSL_DOOR(Comm_split_type, (MPI_Comm old, int kind, int key, MPI_Info info, MPI_Comm *made)) {
+COLLDSL_ENTRY(Comm_split_type, (MPI_Comm old, int kind, int key, MPI_Info info, MPI_Comm *made)) {
   ServedComm::Parting parting(old);
   return parted(real::Comm_split_type(old, kind, key, info, made), parting, made);
 }
 
-COLLDSL_DOOR(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
+COLLDSL_ENTRY(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
   ServedComm::Parting parting(old);
   return parted(real::Comm_create(old, group, made), parting, made);
 }
 
-COLLDSL_DOOR(Comm_create_group, (MPI_Comm old, MPI_Group group, int tag, MPI_Comm *made)) {
+COLLDSL_ENTRY(Comm_create_group, (MPI_Comm old, MPI_Group group, int tag, MPI_Comm *made)) {
   return adoptedWithoutTopology(real::Comm_create_group(old, group, tag, made), made);
 }

@@ -1,4 +1,4 @@
-#include "transports/datagram/Pulse.h"
+#include "transports/datagram/Keepalive.h"
 
 #include "transports/datagram/Sockets.h"
 
@@ -10,30 +10,30 @@
 
 namespace colldsl::datagram {
 
-Result<std::unique_ptr<Pulse>> Pulse::start(in_addr address, Rank self, uint64_t token) {
-  std::unique_ptr<Pulse> pulse(new Pulse(self, token));
+Result<std::unique_ptr<Keepalive>> Keepalive::start(in_addr address, Rank self, uint64_t token) {
+  std::unique_ptr<Keepalive> keepalive(new Keepalive(self, token));
   Result<Socket> socket = openSocket(address);
   if (!socket)
     return socket.status();
-  pulse->socket_ = socket->file;
-  pulse->port_ = socket->name.sin_port;
-  pulse->end_ = eventfd(0, EFD_CLOEXEC);
+  keepalive->socket_ = socket->file;
+  keepalive->port_ = socket->name.sin_port;
+  keepalive->end_ = eventfd(0, EFD_CLOEXEC);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before); // signals are the program's, not this thread's
   Status started;
   try {
-    pulse->thread_ = std::thread([raw = pulse.get()] { raw->answerAll(); });
+    keepalive->thread_ = std::thread([raw = keepalive.get()] { raw->answerAll(); });
   } catch (const std::system_error &e) {
     started = Status::error("datagram: cannot start a thread: " + e.code().message());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!started)
     return started;
-  return pulse;
+  return keepalive;
 }
 
-Pulse::~Pulse() {
+Keepalive::~Keepalive() {
   uint64_t one = 1;
   if (thread_.joinable() && write(end_, &one, sizeof one) == sizeof one)
     thread_.join();
@@ -42,13 +42,13 @@ Pulse::~Pulse() {
       close(file);
 }
 
-void Pulse::attendBy(std::function<void()> attend) {
+void Keepalive::attendBy(std::function<void()> attend) {
   std::lock_guard lock(mutex_);
   attend_ = std::move(attend);
 }
 
-void Pulse::answerAll() {
-  std::byte datagram[kMostPacketBytes];
+void Keepalive::answerAll() {
+  std::byte datagram[kMaxPacketBytes];
   pollfd files[] = {{socket_, POLLIN, 0}, {end_, POLLIN, 0}};
   while (files[1].revents == 0) {
     sockaddr_in from = {};
@@ -62,13 +62,13 @@ void Pulse::answerAll() {
   }
 }
 
-void Pulse::answer(std::span<const std::byte> datagram, const sockaddr_in &from) {
-  std::optional<PacketView> probe = parse(datagram, token_);
-  if (!probe || probe->header.kind != PacketKind::Probe)
+void Keepalive::answer(std::span<const std::byte> datagram, const sockaddr_in &from) {
+  std::optional<PacketView> request = parse(datagram, token_);
+  if (!request || request->header.kind != PacketKind::Keepalive)
     return;
   PacketHeader alive;
-  alive.kind = PacketKind::Alive;
-  alive.token = probe->header.beyond;
+  alive.kind = PacketKind::KeepaliveAck;
+  alive.token = request->header.beyond;
   alive.from = self_;
   seal(alive, {});
   (void)sendto(socket_, &alive, sizeof alive, MSG_DONTWAIT | MSG_NOSIGNAL,
