@@ -6,33 +6,6 @@
 
 namespace colldsl {
 
-void Interpreter::evalContract(const Decl &decl) {
-  for (uint32_t root : decl.ensures)
-    if (!failed_)
-      evalEnsure(root);
-}
-
-void Interpreter::evalEnsure(uint32_t id) {
-  const EnsureNode &node = program_.ensures[id];
-  switch (node.kind) {
-  case EnsureKind::Equal:
-  case EnsureKind::EqualReduce:
-    return addEnsure(node);
-  case EnsureKind::ForEach:
-    return iterate(node.iterable, [&](int64_t value) {
-      intSlot(node.slot) = value;
-      if (node.condition == kNoExpr || eval(node.condition))
-        evalEnsure(node.inner);
-    });
-  case EnsureKind::At:
-    if (eval(node.condition))
-      evalEnsure(node.inner);
-    return;
-  case EnsureKind::Synchronizes:
-    return; // the whole schedule's, see instantiateAll
-  }
-}
-
 bool Interpreter::dependsOnRank(ExprId id) const {
   if (id == kNoExpr)
     return false;
@@ -124,52 +97,48 @@ SliceValue Interpreter::remoteView(const Param &param, const SliceValue &own) {
   return blocked && param.buffer.dims == 1 ? blockOf(view, 0, param.loc) : view;
 }
 
-void Interpreter::addOperand(const EnsureNode &node) {
-  int64_t rank = evalOr(node.rank, currentGroup().me);
-  if (failed_ || rank == kNone)
-    return;
-  if (rank < 0 || rank >= currentGroup().size)
-    return fail(node.loc, "the value at rank " + std::to_string(rank) + ", but there are only " +
-                              std::to_string(currentGroup().size) + " ranks");
-  remote_ = rank == currentGroup().me ? kNone : rank;
-  SliceValue operand = evalSlice(node.operand);
-  remote_ = kNone;
-  if (!failed_)
-    dag_->contract.operands.push_back(
-        {Rank{static_cast<uint32_t>(rank)}, toSlice(operand, node.loc)});
+void Interpreter::beginEnsure(const EnsureNode &node, int64_t reduction) {
+  ensure_ = {};
+  ensure_.loc = node.loc;
+  ensure_.operandBegin = index32(dag_->contract.operands.size());
+  ensure_.isReduction = node.kind == EnsureKind::EqualReduce;
+  if (ensure_.isReduction)
+    ensure_.reduction = static_cast<Reduction>(reduction);
 }
 
-void Interpreter::addEnsure(const EnsureNode &node) {
-  Ensure ensure;
-  ensure.loc = node.loc;
-  ensure.operandBegin = index32(dag_->contract.operands.size());
-  if (node.kind == EnsureKind::EqualReduce) {
-    ensure.isReduction = true;
-    ensure.reduction = static_cast<Reduction>(eval(node.reduction));
-    iterate(node.iterable, [&](int64_t value) {
-      intSlot(node.slot) = value;
-      if (node.condition == kNoExpr || eval(node.condition))
-        addOperand(node);
-    });
-    if (!failed_ && dag_->contract.operands.size() == ensure.operandBegin)
-      return fail(node.loc,
-                  "'reduce' over no contribution promises nothing on rank " +
-                      std::to_string(currentGroup().me),
-                  "say where there are some: at CONDITION: ...");
-  } else {
-    addOperand(node);
-  }
-  ensure.operandCount = index32(dag_->contract.operands.size()) - ensure.operandBegin;
-  // An edge that leads nowhere promises nothing: its block stays untouched.
-  if (failed_ || ensure.operandCount == 0)
-    return;
-  SliceValue target = evalSlice(node.target);
-  if (failed_)
-    return;
+/// Slices are those of that rank until addOperand(). False: there is none.
+bool Interpreter::enterRank(const EnsureNode &node, int64_t rank) {
+  if (rank == kNone)
+    return false;
+  if (rank < 0 || rank >= currentGroup().size)
+    fail(node.loc, "the value at rank " + std::to_string(rank) + ", but there are only " +
+                       std::to_string(currentGroup().size) + " ranks");
+  remote_ = rank == currentGroup().me ? kNone : rank;
+  return true;
+}
+
+void Interpreter::addOperand(const EnsureNode &node, const SliceValue &operand, int64_t rank) {
+  remote_ = kNone;
+  dag_->contract.operands.push_back(
+      {Rank{static_cast<uint32_t>(rank)}, toSlice(operand, node.loc)});
+}
+
+/// An edge that leads nowhere promises nothing: its block stays untouched.
+bool Interpreter::hasOperands(const EnsureNode &node) {
+  ensure_.operandCount = index32(dag_->contract.operands.size()) - ensure_.operandBegin;
+  if (ensure_.operandCount == 0 && ensure_.isReduction)
+    fail(node.loc,
+         "'reduce' over no contribution promises nothing on rank " +
+             std::to_string(currentGroup().me),
+         "say where there are some: at CONDITION: ...");
+  return ensure_.operandCount != 0;
+}
+
+void Interpreter::addEnsure(const EnsureNode &node, const SliceValue &target) {
   if (target.isWholeBuffer2d())
     return fail(node.loc, "a promise about blocks of call-time length is made block by block");
-  ensure.target = toSlice(target, node.loc);
-  dag_->contract.ensures.push_back(ensure);
+  ensure_.target = toSlice(target, node.loc);
+  dag_->contract.ensures.push_back(ensure_);
 }
 
 } // namespace colldsl

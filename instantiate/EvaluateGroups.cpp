@@ -13,10 +13,8 @@ bool Interpreter::checkInclude(const char *who, int64_t include, SourceLoc loc) 
   return !failed_;
 }
 
-int64_t Interpreter::evalLeader(const Expr &e) {
-  int64_t include = evalOr(e.a, kNone);
-  int64_t which = evalOr(e.b, 0);
-  if (failed_ || !checkInclude("the leader", include, e.loc))
+int64_t Interpreter::evalLeader(const Expr &e, int64_t include, int64_t which) {
+  if (!checkInclude("the leader", include, e.loc))
     return kNone;
   const Group &current = currentGroup();
   auto level = static_cast<Level>(e.value);
@@ -37,64 +35,58 @@ int64_t Interpreter::evalLeader(const Expr &e) {
   return current.find(isAmong ? members[which] : before.back());
 }
 
-/// GroupWhere: the ranks for which the condition holds. GroupSplit: those of this
-/// rank's color; color `none` leaves a rank out.
-int64_t Interpreter::filterGroup(const Expr &e, bool split) {
+/// The ranks for which the condition holds.
+int64_t Interpreter::groupWhere(int64_t conditions) {
+  for (int64_t &holds : list(conditions))
+    holds = holds != 0;
+  return groupOf(conditions, 1);
+}
+
+/// The ranks of this rank's color; color `none` leaves a rank out.
+int64_t Interpreter::groupSplit(int64_t colors) {
+  int64_t mine = list(colors)[static_cast<size_t>(currentGroup().me)];
+  if (mine == kNone)
+    list(colors).clear();
+  return groupOf(colors, mine);
+}
+
+/// The ranks whose value that is, of a list that is empty from then on.
+int64_t Interpreter::groupOf(int64_t values, int64_t wanted) {
   const Group &current = currentGroup();
+  std::vector<int64_t> ofRanks = std::move(list(values));
   std::vector<Rank> members;
-  int64_t mine = 1;
-  if (split) {
-    intSlot(e.slot) = current.me;
-    mine = eval(e.a);
-  }
-  for (uint32_t i = 0; i < current.size && !failed_ && step(e.loc); ++i) {
-    intSlot(e.slot) = i;
-    int64_t value = eval(e.a);
-    if (split ? value == mine && mine != kNone : value != 0)
+  for (uint32_t i = 0; i < ofRanks.size(); ++i)
+    if (ofRanks[i] == wanted)
       members.push_back(current.world(i));
-  }
   return groups_.add(std::move(members), current);
 }
 
-int64_t Interpreter::evalGroupOf(const Expr &e) {
+int64_t Interpreter::evalGroupOf(const Expr &e, int64_t, int64_t) {
   return groups_.ofLevel(static_cast<Level>(e.value), currentGroup());
 }
 
-int64_t Interpreter::evalGroupWhere(const Expr &e) { return filterGroup(e, false); }
-
-int64_t Interpreter::evalGroupSplit(const Expr &e) { return filterGroup(e, true); }
-
-int64_t Interpreter::evalGroupLeaders(const Expr &e) {
-  int64_t include = evalOr(e.a, kNone);
-  if (failed_ || !checkInclude("leaders", include, e.loc))
+int64_t Interpreter::evalGroupLeaders(const Expr &e, int64_t include, int64_t) {
+  if (!checkInclude("leaders", include, e.loc))
     return 0;
   return groups_.leaders(static_cast<Level>(e.value), include, currentGroup());
 }
 
-int64_t Interpreter::evalGroupSize(const Expr &e) {
-  int64_t handle = eval(e.a);
-  return failed_ ? 0 : groups_[handle].size;
+int64_t Interpreter::evalGroupSize(const Expr &, int64_t group, int64_t) {
+  return groups_[group].size;
 }
 
-int64_t Interpreter::evalGroupRank(const Expr &e) {
-  int64_t handle = eval(e.a);
-  return failed_ ? 0 : groups_[handle].me;
+int64_t Interpreter::evalGroupRank(const Expr &, int64_t group, int64_t) {
+  return groups_[group].me;
 }
 
-int64_t Interpreter::evalGroupContains(const Expr &e) {
-  int64_t handle = eval(e.a), rank = eval(e.b);
-  if (failed_)
-    return 0;
+int64_t Interpreter::evalGroupContains(const Expr &, int64_t group, int64_t rank) {
   const Group &current = currentGroup();
   return rank >= 0 && rank < current.size &&
-         groups_[handle].find(current.world(static_cast<uint32_t>(rank))) != kNone;
+         groups_[group].find(current.world(static_cast<uint32_t>(rank))) != kNone;
 }
 
-int64_t Interpreter::evalGroupMember(const Expr &e) {
-  int64_t handle = eval(e.a), which = eval(e.b);
-  if (failed_)
-    return 0;
-  const Group &of = groups_[handle];
+int64_t Interpreter::evalGroupMember(const Expr &e, int64_t group, int64_t which) {
+  const Group &of = groups_[group];
   if (which < 0 || which >= of.size) {
     fail(e.loc, "member " + std::to_string(which) + " of a group of " + std::to_string(of.size));
     return 0;

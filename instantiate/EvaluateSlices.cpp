@@ -1,6 +1,7 @@
 // Slices: cutting buffers, symbolically in the size.
 #include "instantiate/Interpreter.h"
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <utility>
@@ -133,25 +134,6 @@ void Interpreter::keepWithin(const SliceValue &s, int64_t elements, SourceLoc lo
     range_.keepLessEqual(end, s.end);
 }
 
-SliceValue Interpreter::evalSlice(ExprId id) {
-  const Expr &e = program_.expr(id);
-  switch (e.kind) {
-#define COLLDSL_SLICE(Name, ...)                                                                   \
-  case ExprKind::Name:                                                                             \
-    return eval##Name(e);
-#include "program/Exprs.def"
-  case ExprKind::Select:
-    return evalSlice(eval(e.a) ? e.b : e.c);
-  default:
-    fail(e.loc, "a list of slices where one slice is needed");
-    return {};
-  }
-}
-
-SliceValue Interpreter::evalLocalSlice(const Expr &e) {
-  return remote_ == kNone ? sliceSlot(e.slot) : bufferAt(e.slot, remote_);
-}
-
 /// Where block i begins, and where the one before ends. Between the slice's ends, so
 /// nothing overflows.
 Position Interpreter::blockPosition(const SliceValue &s, int64_t i, SourceLoc loc) {
@@ -174,28 +156,6 @@ SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i, SourceLoc loc) {
   block.begin = blockPosition(s, i, loc);
   block.end = blockPosition(s, i + 1, loc);
   return block;
-}
-
-/// The same without a copy of what a name stands for; valid until slots change.
-const SliceValue &Interpreter::sliceOf(ExprId id, SliceValue &room) {
-  const Expr &e = program_.expr(id);
-  if (e.kind == ExprKind::LocalSlice && remote_ == kNone) [[likely]]
-    return sliceSlot(e.slot);
-  return room = evalSlice(id);
-}
-
-SliceValue Interpreter::evalBlock(const Expr &e) {
-  SliceValue room;
-  int64_t i = eval(e.b);
-  const SliceValue &s = sliceOf(e.a, room);
-  return failed_ ? s : blockAt(s, i, e);
-}
-
-SliceValue Interpreter::evalBlocks(const Expr &e) {
-  SliceValue room;
-  int64_t lo = eval(e.b), hi = eval(e.c);
-  const SliceValue &s = sliceOf(e.a, room);
-  return failed_ ? s : blocksAt(s, lo, hi, e);
 }
 
 SliceValue Interpreter::blockAt(const SliceValue &s, int64_t i, const Expr &e) {
@@ -232,13 +192,11 @@ SliceValue Interpreter::blocksAt(const SliceValue &s, int64_t lo, int64_t hi, co
   return result;
 }
 
-SliceValue Interpreter::evalElements(const Expr &e) {
-  SliceValue room;
-  int64_t lo = eval(e.b);
-  int64_t hi = e.c == kNoExpr ? nextIndex(lo) : eval(e.c);
-  const SliceValue &s = sliceOf(e.a, room);
-  if (failed_)
-    return s;
+SliceValue Interpreter::elementAt(const SliceValue &s, int64_t i, const Expr &e) {
+  return elementsAt(s, i, nextIndex(i), e);
+}
+
+SliceValue Interpreter::elementsAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e) {
   if (s.inBlock()) {
     fail(e.loc, "elements of a block whose length is known at call time only",
          "use part(b, i of k)");
@@ -260,16 +218,6 @@ SliceValue Interpreter::evalElements(const Expr &e) {
 
 /// part(b, lo of k), part(b, lo..hi of k): cuts at floor(i * length / k), so that pieces
 /// differ by one element at most.
-SliceValue Interpreter::evalPart(const Expr &e) {
-  auto operands = operandsOf(e);
-  SliceValue room;
-  int64_t lo = eval(ExprId{operands[1]});
-  int64_t hi = ExprId{operands[2]} == kNoExpr ? nextIndex(lo) : eval(ExprId{operands[2]});
-  int64_t count = eval(ExprId{operands[3]});
-  const SliceValue &s = sliceOf(ExprId{operands[0]}, room);
-  return failed_ ? s : partsAt(s, lo, hi, count, e);
-}
-
 SliceValue Interpreter::partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count,
                                 const Expr &e) {
   if (s.isWholeBuffer2d() || (s.inBlock() && s.buffer != kNoBuffer &&
@@ -278,7 +226,7 @@ SliceValue Interpreter::partsAt(const SliceValue &s, int64_t lo, int64_t hi, int
     return s;
   }
   if (count <= 0 || count > UINT32_MAX || lo < 0 || hi < lo || hi > count) {
-    bool one = ExprId{operandsOf(e)[2]} == kNoExpr;
+    bool one = ExprId{program_.operands[index(e.a) + 2]} == kNoExpr;
     fail(e.loc, indexWords("part", one, lo, hi) + " of " + std::to_string(count));
     return s;
   }
@@ -385,18 +333,48 @@ bool Interpreter::cutWhole(const SliceValue &s, int64_t i, int64_t count, SliceV
   return true;
 }
 
-/// A block or a part of a named slice.
-void Interpreter::cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue &out) {
-  bool isPart = e.kind == ExprKind::Part;
-  ExprId of = isPart ? ExprId{operandsOf(e)[0]} : e.a;
-  const SliceValue &s = sliceSlot(program_.expr(of).slot);
-  if (!isPart)
-    out = blockAt(s, at, e);
-  else if (!cutWhole(s, at, count, out))
-    out = partsAt(s, at, nextIndex(at), count, e);
+void Interpreter::partAt(const SliceValue &s, int64_t i, int64_t count, const Expr &e,
+                         SliceValue &out) {
+  if (!cutWhole(s, i, count, out))
+    out = partsAt(s, i, nextIndex(i), count, e);
 }
 
-// What the next message carries
+/// Segments of floor(size / bytes of an element) elements, at least one; the last may be shorter.
+void Interpreter::beginSegments(const SliceValue &s, int64_t bytes, SourceLoc loc, int64_t *loop) {
+  if (bytes <= 0 || s.inBlock() || s.isWholeBuffer2d())
+    return fail(loc,
+                bytes <= 0 ? "segments of " + std::to_string(bytes) + " bytes"
+                           : "segments of a block whose length is known at call time only",
+                bytes <= 0 ? "" : "use part(b, i of k)");
+  // More than the slice has at once is as good as all of it, and does not overflow below.
+  constexpr int64_t kMost = int64_t{1} << 29;
+  int64_t elements =
+      std::clamp<int64_t>(bytes / elementBytes(s.type), 1, std::max(s.length(), kMost));
+  int64_t count = (s.length() + elements - 1) / elements;
+  Position lastElement = displace(s.begin, count > 0 ? (count - 1) * elements + 1 : 0, loc);
+  Position end = displace(s.begin, count * elements, loc);
+  if (failed_)
+    return;
+  if (count > 0)
+    range_.keepLessEqual(lastElement, s.end);
+  range_.keepLessEqual(s.end, end);
+  loop[kSegment] = 0;
+  loop[kSegmentCount] = count;
+  loop[kSegmentElements] = elements;
+}
+
+SliceValue Interpreter::segmentAt(const SliceValue &s, const int64_t *loop, SourceLoc loc) {
+  int64_t i = loop[kSegment], elements = loop[kSegmentElements];
+  SliceValue piece = s;
+  piece.shape = BlockShape::None;
+  piece.blocks = 0;
+  piece.begin = displace(s.begin, i * elements, loc);
+  if (i + 1 < loop[kSegmentCount])
+    piece.end = displace(s.begin, (i + 1) * elements, loc);
+  return piece;
+}
+
+// What the next statement carries
 
 void Interpreter::carryWhole(const SliceValue &s, SourceLoc loc) { pushRegion(s, carried_, loc); }
 
@@ -430,26 +408,11 @@ void Interpreter::carryEqualBlocks(const SliceValue &s, int64_t first, int64_t c
   region.endAt = region.beginAt + s.stride.at * count;
 }
 
-void Interpreter::carryPart(int64_t i, int64_t count, const Expr &e) {
+void Interpreter::carryPart(const SliceValue &s, int64_t i, int64_t count, const Expr &e) {
   SliceValue part;
-  cutSlice(e, i, count, part);
+  partAt(s, i, count, e, part);
   if (!failed_)
     pushRegion(part, carried_, e.loc);
-}
-
-void Interpreter::evalSlices(ExprId id, std::vector<Region> &out) {
-  const Expr &e = program_.expr(id);
-  if (e.kind == ExprKind::SliceList) {
-    for (uint32_t operand : operandsOf(e))
-      evalSlices(ExprId{operand}, out);
-  } else if (e.kind == ExprKind::SliceComprehension) {
-    iterateIf(e, [&] { evalSlices(e.c, out); });
-  } else {
-    SliceValue room;
-    const SliceValue &s = sliceOf(id, room);
-    if (!failed_)
-      pushRegion(s, out, e.loc);
-  }
 }
 
 } // namespace colldsl

@@ -24,28 +24,25 @@ template <typename Value> bool Interpreter::upToDate(Value &value, const Group &
   return same;
 }
 
-int64_t Interpreter::evalMakeTree(const Expr &e) {
-  size_t args = evalDeclArgs(e);
+int64_t Interpreter::makeTree(const Expr &e, Args args) {
   int64_t handle = trees_.next();
   TreeValue &tree = trees_[handle];
   tree.decl = DeclId{static_cast<uint32_t>(e.value)};
-  takeArgs(args, tree.args);
+  tree.args.assign(args.begin(), args.end());
   if (recordsTrees && !failed_)
     trees.push_back({currentGroup(), tree, e.loc});
   return handle;
 }
 
-int64_t Interpreter::evalMakeGraph(const Expr &e) {
-  size_t args = evalDeclArgs(e);
+int64_t Interpreter::makeGraph(const Expr &e, Args args) {
   int64_t handle = graphs_.next();
   GraphValue &graph = graphs_[handle];
   graph.decl = DeclId{static_cast<uint32_t>(e.value)};
-  takeArgs(args, graph.args);
+  graph.args.assign(args.begin(), args.end());
   return handle;
 }
 
-int64_t Interpreter::evalEdgesFile(const Expr &e) {
-  int64_t string = eval(e.a);
+int64_t Interpreter::evalEdgesFile(const Expr &e, int64_t string, int64_t) {
   const std::string &path = text(static_cast<uint32_t>(string));
   auto [it, isNew] = edgeFiles_.try_emplace(path, index32(graphFiles_.size()));
   if (isNew) {
@@ -243,11 +240,8 @@ void Interpreter::numberEdges(std::vector<EdgeValue> &edges) {
         earlier[mixHash(static_cast<uint64_t>(edge.peer), static_cast<uint64_t>(edge.key))]++;
 }
 
-int64_t Interpreter::evalTreeRoot(const Expr &e) {
-  int64_t handle = eval(e.a);
-  if (failed_)
-    return kNone;
-  return rootOf(trees_[handle], e.loc);
+int64_t Interpreter::evalTreeRoot(const Expr &e, int64_t tree, int64_t) {
+  return rootOf(trees_[tree], e.loc);
 }
 
 int64_t Interpreter::rootOf(const TreeValue &tree, SourceLoc loc) {
@@ -261,15 +255,11 @@ int64_t Interpreter::rootOf(const TreeValue &tree, SourceLoc loc) {
   return kNone;
 }
 
-int64_t Interpreter::evalTreeParent(const Expr &e) {
-  int64_t tree = eval(e.a);
-  return failed_ ? kNone : viewOf(tree, e.loc).parent;
+int64_t Interpreter::evalTreeParent(const Expr &e, int64_t tree, int64_t) {
+  return viewOf(tree, e.loc).parent;
 }
 
-int64_t Interpreter::evalTreeChildren(const Expr &e) {
-  int64_t tree = eval(e.a);
-  if (failed_)
-    return newList();
+int64_t Interpreter::evalTreeChildren(const Expr &e, int64_t tree, int64_t) {
   const std::vector<int64_t> &children = viewOf(tree, e.loc).children;
   int64_t handle = newList();
   if (!step(e.loc, children.size()))
@@ -288,9 +278,8 @@ bool Interpreter::checkPlace(int64_t rank, SourceLoc loc) {
   return !failed_;
 }
 
-int64_t Interpreter::evalTreeAt(const Expr &e) {
-  int64_t handle = eval(e.a), rank = eval(e.b);
-  if (failed_ || !checkPlace(rank, e.loc))
+int64_t Interpreter::evalTreeAt(const Expr &e, int64_t handle, int64_t rank) {
+  if (!checkPlace(rank, e.loc))
     return 0;
   int64_t there = trees_.next();
   trees_[there] = trees_[handle];
@@ -299,9 +288,8 @@ int64_t Interpreter::evalTreeAt(const Expr &e) {
   return there;
 }
 
-int64_t Interpreter::evalGraphAt(const Expr &e) {
-  int64_t handle = eval(e.a), rank = eval(e.b);
-  return failed_ || !checkPlace(rank, e.loc) ? 0 : graphAt(handle, rank);
+int64_t Interpreter::evalGraphAt(const Expr &e, int64_t handle, int64_t rank) {
+  return checkPlace(rank, e.loc) ? graphAt(handle, rank) : 0;
 }
 
 /// The graph as that rank sees it; the same handle each time.
@@ -316,11 +304,7 @@ int64_t Interpreter::graphAt(int64_t handle, int64_t rank) {
   return it->second;
 }
 
-int64_t Interpreter::evalTreeSubtree(const Expr &e) {
-  int64_t handle = eval(e.a);
-  int64_t rank = eval(e.b);
-  if (failed_)
-    return newList();
+int64_t Interpreter::evalTreeSubtree(const Expr &e, int64_t handle, int64_t rank) {
   std::vector<int64_t> members{rank};
   TreeValue tree = trees_[handle];
   for (size_t i = 0; i < members.size() && !failed_; ++i) {
@@ -349,29 +333,24 @@ const EdgeValue &Interpreter::edge(int64_t handle, SourceLoc loc) {
   return kNowhere;
 }
 
-int64_t Interpreter::evalGraphDegree(const Expr &e) {
-  int64_t graph = eval(e.a);
-  return failed_ ? 0 : static_cast<int64_t>(graphViewOf(graph, e.loc).edges[e.value].size());
+int64_t Interpreter::evalGraphDegree(const Expr &e, int64_t graph, int64_t) {
+  return static_cast<int64_t>(graphViewOf(graph, e.loc).edges[e.value].size());
 }
 
-int64_t Interpreter::evalEdgePeer(const Expr &e) {
-  int64_t handle = eval(e.a);
-  return failed_ ? 0 : edge(handle, e.loc).peer;
+int64_t Interpreter::evalEdgePeer(const Expr &e, int64_t handle, int64_t) {
+  return edge(handle, e.loc).peer;
 }
 
-int64_t Interpreter::evalEdgeWeight(const Expr &e) {
-  int64_t handle = eval(e.a);
-  return failed_ ? 0 : edge(handle, e.loc).weight;
+int64_t Interpreter::evalEdgeWeight(const Expr &e, int64_t handle, int64_t) {
+  return edge(handle, e.loc).weight;
 }
 
-int64_t Interpreter::evalEdgeKey(const Expr &e) {
-  int64_t handle = eval(e.a);
-  return failed_ ? 0 : edge(handle, e.loc).key;
+int64_t Interpreter::evalEdgeKey(const Expr &e, int64_t handle, int64_t) {
+  return edge(handle, e.loc).key;
 }
 
-int64_t Interpreter::evalEdgePeerSlot(const Expr &e) {
-  int64_t handle = eval(e.a);
-  return failed_ ? 0 : peerSlot(handle, e.loc);
+int64_t Interpreter::evalEdgePeerSlot(const Expr &e, int64_t handle, int64_t) {
+  return peerSlot(handle, e.loc);
 }
 
 /// The slot, on the peer, of the edge's other end: the k-th out-edge a -> b with key K

@@ -8,53 +8,10 @@ void Interpreter::runBody(DeclId decl) {
     runCode(program_.code.ofDecl[index(decl)].body);
 }
 
-/// A statement of which code says no more than when it runs.
-void Interpreter::execTree(const Stmt &s) {
-  switch (s.kind) {
-  case StmtKind::Let: {
-    SliceValue value = evalSlice(s.a);
-    sliceSlot(s.slot) = value;
-    return;
-  }
-  case StmtKind::Temp: {
-    Buffer buffer;
-    buffer.name = program_.tempNames[s.value];
-    SliceValue value = makeBuffer(program_.temps[s.value], buffer, s.loc);
-    sliceSlot(s.slot) = value;
-    return;
-  }
-  case StmtKind::Copy:
-  case StmtKind::Combine:
-  case StmtKind::Calc:
-    return execLocal(s);
-  case StmtKind::Call:
-    return execCall(s);
-  case StmtKind::Block:
-  case StmtKind::For:
-  case StmtKind::If:
-  case StmtKind::Message:
-  case StmtKind::Depend:
-  case StmtKind::Parent:
-  case StmtKind::Child:
-  case StmtKind::Edge:
-    break; // code
-  }
-  __builtin_unreachable();
-}
-
-/// A loop over anything but a range.
-void Interpreter::execForEach(const Stmt &s, uint32_t body) {
-  if (s.sliceSlot) {
-    iterateSegments(program_.expr(s.a), [&](const SliceValue &piece) {
-      sliceSlot(s.slot) = piece;
-      runCode(body);
-    });
-    return;
-  }
-  iterate(s.a, [&](int64_t value) {
-    intSlot(s.slot) = value;
-    runCode(body);
-  });
+SliceValue Interpreter::execTemp(const Stmt &s) {
+  Buffer buffer;
+  buffer.name = program_.tempNames[s.value];
+  return makeBuffer(program_.temps[s.value], buffer, s.loc);
 }
 
 void Interpreter::failPeer(const Stmt &s, int64_t peer) {
@@ -71,9 +28,9 @@ MessageId Interpreter::nextMessage(OpKind kind, int64_t peer, uint64_t key) {
 }
 
 /// Of a message with a tag or along an edge.
-uint64_t Interpreter::messageKey(const Stmt &s, const EdgeRef *along) {
+uint64_t Interpreter::messageKey(const Stmt &s, int64_t tag, const EdgeRef *along) {
   uint64_t key = frame_->instance;
-  if (int64_t tag = evalOr(s.c, 0))
+  if (s.c != kNoExpr && tag != 0)
     key = mixHash(key, static_cast<uint64_t>(tag));
   if (along) {
     EdgeValue e = edge(along->handle(), s.loc);
@@ -91,8 +48,8 @@ int64_t Interpreter::peerAlong(const Stmt &s, EdgeRef along) {
   return kNone;
 }
 
-/// isCarried: its slices are in carried_, which is empty but for the one message that they are for.
-void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
+/// Its slices are in carried_. Tag and reduction: anything if the statement has none.
+void Interpreter::execMessage(const Stmt &s, int64_t peer, int64_t tag, int64_t reduction) {
   EdgeRef along{};
   if (s.alongEdge) {
     along = EdgeRef::of(peer);
@@ -104,14 +61,10 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   if (static_cast<uint64_t>(peer) >= group.size)
     return failPeer(s, peer);
   bool isSimple = s.c == kNoExpr && !s.alongEdge;
-  uint64_t key = isSimple ? frame_->instance : messageKey(s, s.alongEdge ? &along : nullptr);
-  if (s.a != kNoExpr && !isCarried) {
-    evalSlices(s.a, carried_);
-    if (failed_ || !checkTotal(carried_, s.loc))
-      return;
-  }
+  uint64_t key = isSimple ? frame_->instance : messageKey(s, tag, s.alongEdge ? &along : nullptr);
+  if (carried_.size() > 1 && !checkTotal(carried_, s.loc))
+    return;
   bool combines = s.d != kNoExpr && !carried_.empty();
-  auto reduction = combines ? static_cast<Reduction>(eval(s.d)) : Reduction::Sum;
   Op &op = builder_.addPlain();
   op.kind = s.op;
   op.loc = s.loc;
@@ -121,9 +74,10 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, bool isCarried) {
   if (s.a == kNoExpr)
     return checkCounts(s.loc);
   std::span<const Region> carried = carried_, nothing;
-  Status added = combines             ? builder_.receiveAndCombine(reduction, s.side, carried)
-                 : sendsMessage(s.op) ? builder_.touch(carried, nothing)
-                                      : builder_.touch(nothing, carried);
+  Status added =
+      combines ? builder_.receiveAndCombine(static_cast<Reduction>(reduction), s.side, carried)
+      : sendsMessage(s.op) ? builder_.touch(carried, nothing)
+                           : builder_.touch(nothing, carried);
   carried_.clear();
   if (!added)
     fail(added.diagnostic());
@@ -186,36 +140,47 @@ bool Interpreter::equalLengths(const Stmt &s) {
   return true;
 }
 
-void Interpreter::execLocal(const Stmt &s) {
+/// What was carried since EndSources; whether the statement may go on.
+bool Interpreter::takeTargets(const Stmt &s) {
+  targets_.swap(carried_);
+  carried_.clear();
+  return checkTotal(sources_, s.loc) && checkTotal(targets_, s.loc) && equalLengths(s);
+}
+
+void Interpreter::execCopy(const Stmt &s) {
+  if (!takeTargets(s))
+    return;
+  if (sources_.size() == 1 && targets_.size() == 1 && sources_[0].slice == targets_[0].slice)
+    return; // in-place forms turn copies into these
   Op op;
   op.loc = s.loc;
+  op.kind = OpKind::Copy;
+  addOp(op);
+}
+
+void Interpreter::execCombine(const Stmt &s, int64_t reduction) {
+  if (!takeTargets(s))
+    return;
+  Op op;
+  op.loc = s.loc;
+  op.kind = OpKind::Combine;
+  op.reduction = static_cast<Reduction>(reduction);
+  op.side = s.side;
+  if (!targets_.empty())
+    op.type = dag_->buffers[index(targets_[0].slice.buffer)].type;
+  addOp(op);
+}
+
+void Interpreter::execCalc(const Stmt &s, int64_t time) {
+  if (time < 0)
+    return fail(s.loc, "calc of " + std::to_string(time) + " ns");
   sources_.clear();
   targets_.clear();
-  if (s.kind == StmtKind::Calc) {
-    int64_t time = eval(s.a);
-    if (time < 0)
-      fail(s.loc, "calc of " + std::to_string(time) + " ns");
-    op.kind = OpKind::Calc;
-    op.amount = static_cast<uint64_t>(time);
-  } else {
-    op.kind = s.kind == StmtKind::Copy ? OpKind::Copy : OpKind::Combine;
-    evalSlices(s.a, sources_);
-    evalSlices(s.b, targets_);
-    if (failed_ || !checkTotal(sources_, s.loc) || !checkTotal(targets_, s.loc) || !equalLengths(s))
-      return;
-    bool onItself =
-        sources_.size() == 1 && targets_.size() == 1 && sources_[0].slice == targets_[0].slice;
-    if (op.kind == OpKind::Copy && onItself)
-      return; // in-place forms turn copies into these
-    if (op.kind == OpKind::Combine) {
-      op.reduction = static_cast<Reduction>(eval(s.d));
-      op.side = s.side;
-      if (!targets_.empty())
-        op.type = dag_->buffers[index(targets_[0].slice.buffer)].type;
-    }
-  }
-  if (!failed_)
-    addOp(op);
+  Op op;
+  op.loc = s.loc;
+  op.kind = OpKind::Calc;
+  op.amount = static_cast<uint64_t>(time);
+  addOp(op);
 }
 
 // Labels
@@ -235,6 +200,19 @@ void Interpreter::failLabelSetTwice(const LabelRef &label) {
 
 void Interpreter::failLabelNotSet(const LabelRef &label) {
   fail(label.loc, "label '" + labelText(label) + "' has not been set on this rank");
+}
+
+void Interpreter::depend(const Instruction &at, int64_t waiterIndex, int64_t firstIndex) {
+  const LabelRef &waiter = program_.labels[at.origin], &first = program_.labels[at.to];
+  const OpRange *waits = labels_.find(frame_->labels, waiter.name, waiterIndex);
+  if (!waits)
+    return failLabelNotSet(waiter);
+  const OpRange *isFirst = labels_.find(frame_->labels, first.name, firstIndex);
+  if (!isFirst)
+    return failLabelNotSet(first);
+  builder_.depend(*waits, *isFirst,
+                  at.opcode == Opcode::Requires ? DepKind::Requires : DepKind::IRequires);
+  checkCounts(waiter.loc);
 }
 
 // Trees and graphs

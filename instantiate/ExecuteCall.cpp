@@ -29,28 +29,6 @@ std::string_view kindOfValue(ValueType type) {
 
 } // namespace
 
-/// What the caller passes, evaluated in its own frame and numbering.
-struct Interpreter::Arguments {
-  std::vector<int64_t> ints;      // per parameter
-  std::vector<SliceValue> slices; // per parameter
-};
-
-Interpreter::Arguments Interpreter::evalArguments(const Stmt &s, const Decl &callee) {
-  Arguments args;
-  args.ints.resize(callee.params.size());
-  args.slices.resize(callee.params.size());
-  for (size_t i = 0; i < callee.params.size() && !failed_; ++i) {
-    ExprId given{program_.operands[s.listBegin + i]};
-    if (given == kNoExpr)
-      continue;
-    if (callee.params[i].isBuffer)
-      args.slices[i] = evalSlice(given);
-    else
-      args.ints[i] = eval(given);
-  }
-  return args;
-}
-
 /// From the numbering of the current group to that of `to`.
 int64_t Interpreter::translate(int64_t value, ValueType type, const Group &to, SourceLoc loc,
                                const Param &param) {
@@ -171,14 +149,20 @@ void Interpreter::bindGivenValue(const Param &param, const GivenValue &value) {
   slot = param.type == ValueType::Bool ? *number != 0 : *number;
 }
 
-void Interpreter::bindCall(const Stmt &s, Frame &callee) {
+/// ints, slices: the arguments in the caller's numbering, each kind in the order of the parameters.
+void Interpreter::bindCall(const Stmt &s, Frame &callee, int64_t *ints, const SliceValue *slices) {
   const Decl &decl = *callee.decl;
-  Arguments args = evalArguments(s, decl);
-  for (size_t i = 0; i < decl.params.size() && !failed_; ++i)
-    if (!decl.params[i].isBuffer && callee.group != frame_->group &&
-        program_.operands[s.listBegin + i] != index(kNoExpr))
-      args.ints[i] =
-          translate(args.ints[i], decl.params[i].type, *callee.group, s.loc, decl.params[i]);
+  std::span<const uint32_t> given = std::span(program_.operands).subspan(s.listBegin, s.listCount);
+  auto isGiven = [&](size_t i) { return ExprId{given[i]} != kNoExpr; };
+  if (callee.group != frame_->group) {
+    int64_t *next = ints;
+    for (size_t i = 0; i < decl.params.size() && !failed_; ++i)
+      if (const Param &param = decl.params[i]; !param.isBuffer) {
+        if (isGiven(i))
+          *next = translate(*next, param.type, *callee.group, s.loc, param);
+        ++next;
+      }
+  }
   if (failed_)
     return;
   FrameScope scope(*this, callee);
@@ -186,33 +170,33 @@ void Interpreter::bindCall(const Stmt &s, Frame &callee) {
     const Param &param = decl.params[i];
     if (param.isBuffer)
       continue;
-    if (program_.operands[s.listBegin + i] != index(kNoExpr))
-      intSlot(param.slot) = args.ints[i];
+    if (isGiven(i))
+      intSlot(param.slot) = *ints;
     else
       bindDefault(param);
+    ++ints;
     checkValue(param, s.loc);
   }
   for (size_t i = 0; i < decl.params.size() && !failed_; ++i)
     if (decl.params[i].isBuffer)
-      bindArgument(decl.params[i], args.slices[i], s.loc);
+      bindArgument(decl.params[i], *slices++, s.loc);
   checkRequirements(decl, s.loc);
   runBody(callee.declId);
 }
 
-void Interpreter::execCall(const Stmt &s) {
+/// Null: this rank is no member, and has nothing to do.
+const Group *Interpreter::groupOfCall(int64_t handle) {
+  const Group &group = groups_[handle];
+  if (group.me == kNone)
+    return nullptr;
+  bool isSame = group.members == frame_->group->members && group.size == frame_->group->size;
+  return isSame ? frame_->group : &group;
+}
+
+void Interpreter::execCall(const Stmt &s, const Group *group, int64_t *ints,
+                           const SliceValue *slices) {
   if (!step(s.loc))
     return;
-  const Group *group = frame_->group;
-  if (s.a != kNoExpr) {
-    int64_t handle = eval(s.a);
-    if (failed_)
-      return;
-    group = &groups_[handle];
-    if (group->me == kNone)
-      return;
-    if (group->members == frame_->group->members && group->size == frame_->group->size)
-      group = frame_->group;
-  }
   DeclId decl{static_cast<uint32_t>(s.value)};
   if (!checkRecursion(decl, group->size, s.loc))
     return;
@@ -225,7 +209,7 @@ void Interpreter::execCall(const Stmt &s) {
     recordCall(instance, *group, s.loc);
   Frame callee = openFrame(decl, group, s.loc);
   callee.instance = instance;
-  bindCall(s, callee);
+  bindCall(s, callee, ints, slices);
 }
 
 /// A collective may call itself over a strictly smaller group only.

@@ -69,8 +69,8 @@ Interpreter::FrameScope::FrameScope(Interpreter &in, Frame &frame)
   frame.ints[code.numRanks] = frame.group->size;
   for (const DeclCode::Constant &constant : code.constants)
     frame.ints[constant.to] = constant.value;
-  frame.slices = in.slices_.push(frame.decl->sliceSlots);
-  frame.sizes = in.sizes_.push(frame.decl->sizeSlots);
+  frame.slices = in.slices_.push(code.sliceRegisters);
+  frame.sizes = in.sizes_.push(code.sizeRegisters);
   std::fill_n(frame.sizes, frame.decl->sizeSlots, SizeExtent());
   frame.labels = in.labels_.open(code.labels);
   in.frame_ = &frame;
@@ -108,13 +108,13 @@ template <typename Body> Status Interpreter::runAtEntry(Rank rank, Dag &dag, Bod
   failed_ = false;
   error_ = Status();
   lists_.clear();
-  args_.clear();
   groups_.clear();
   trees_.clear();
   graphs_.clear();
   if (!graphAt_.empty())
     graphAt_.clear();
   carried_.clear();
+  remote_ = kNone;
   entryBuffers_.clear();
   calls.clear();
   trees.clear();
@@ -138,8 +138,8 @@ Status Interpreter::run(Rank rank, Dag &dag) {
       bindAliases(decl);
     checkRequirements(decl, decl.loc);
     runBody(request_.collective);
-    if (request_.contract)
-      evalContract(decl);
+    if (request_.contract && !failed_)
+      runCode(program_.code.ofDecl[index(request_.collective)].contract);
     if (!failed_)
       if (Status s = builder_.finish(); !s)
         fail(s.diagnostic());

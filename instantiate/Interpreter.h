@@ -54,6 +54,8 @@ public:
                   std::vector<int64_t> &children);
 
 private:
+  friend class Machine;
+
   /// body(decl) as that rank, once the collective's parameters have their values.
   template <typename Body> Status runAtEntry(Rank rank, Dag &dag, Body body);
   struct Frame {
@@ -108,39 +110,45 @@ private:
   SizeExtent &sizeSlot(uint32_t slot) { return frame_->sizes[slot]; }
   const std::string &text(uint32_t string) const { return program_.strings[string]; }
 
-  // Code (RunCode.cpp)
-  int64_t runCode(uint32_t begin);
+  // Code: RunCode.cpp executes it, and calls what follows for all but the shortest instructions
+  /// A piece of code up to its Return; the register that has its value, or anything if it fails.
+  uint32_t runCode(uint32_t begin);
+  uint32_t runPiece(ExprId id);
+  int64_t eval(ExprId id);
+  SliceValue evalSlice(ExprId id);
+  SizeExtent evalSize(ExprId id);
+
+  // Ints (EvaluateInts.cpp)
   void failOverflow(SourceLoc loc, const char *what);
   int64_t divide(bool remainderWanted, int64_t a, int64_t b, SourceLoc loc);
   int64_t shift(bool right, int64_t a, int64_t b, SourceLoc loc);
-  int64_t evalBits(const Expr &e, int64_t x);
+  int64_t bits(const Expr &e, int64_t x);
+  int64_t reverseBits(int64_t x, int64_t bits, SourceLoc loc);
+  int64_t sumList(int64_t handle, SourceLoc loc);
+  int64_t productList(int64_t handle, SourceLoc loc);
+  int64_t gridShift(const Expr &e, int64_t grid, int64_t d, int64_t delta);
 
-  // Int slots: ints by value, the rest by handle (Evaluate.cpp, EvaluateBuiltins.cpp)
-  int64_t eval(ExprId id);
-  int64_t evalTree(const Expr &e);
-#define COLLDSL_VALUE(Name, ...) int64_t eval##Name(const Expr &e);
+  // Values of int registers: ints, and the rest by handle (Evaluate.cpp, and the files below)
+#define COLLDSL_VALUE(Name, ...) int64_t eval##Name(const Expr &e, int64_t a, int64_t b);
 #include "program/Exprs.def"
-  int64_t evalBuiltin(const Expr &e);
-  int64_t gridShift(const Expr &e, int64_t d, int64_t delta);
-  std::span<const uint32_t> operandsOf(const Expr &e) const;
-  int64_t evalOr(ExprId id, int64_t otherwise) { return id == kNoExpr ? otherwise : eval(id); }
-
-  // Lists (EvaluateLists.cpp)
+  using Args = std::span<const int64_t>;
+  int64_t callFunction(const Expr &e, Args args);
+  int64_t defaultArgument(const Expr &e, Args before);
+  void failNothing(const Expr &e);
   IntList &list(int64_t handle) { return lists_[handle]; }
   int64_t newList() { return lists_.next(); }
-  template <typename Body> void iterate(ExprId iterable, Body body);
-  template <typename Body> void iterateSegments(const Expr &e, Body body);
-  template <typename Body> void iterateIf(const Expr &e, Body body);
+  int64_t listLiteral(Args values, SourceLoc loc);
 
   // Groups (EvaluateGroups.cpp)
   const Group &currentGroup() const { return *frame_->group; }
   bool checkInclude(const char *who, int64_t include, SourceLoc loc);
-  int64_t filterGroup(const Expr &e, bool split);
+  int64_t groupWhere(int64_t conditions);
+  int64_t groupSplit(int64_t colors);
+  int64_t groupOf(int64_t values, int64_t wanted);
 
   // Trees and graphs (EvaluateStructures.cpp)
-  size_t evalArgs(const Expr &e);
-  size_t evalDeclArgs(const Expr &e);
-  void takeArgs(size_t from, std::vector<int64_t> &into);
+  int64_t makeTree(const Expr &e, Args args);
+  int64_t makeGraph(const Expr &e, Args args);
   TreeValue &viewOf(int64_t treeHandle, SourceLoc loc);
   GraphValue &graphViewOf(int64_t graphHandle, SourceLoc loc);
   void workOutTree(TreeValue &tree, const Group &group, SourceLoc loc);
@@ -161,11 +169,6 @@ private:
   template <typename Value> bool upToDate(Value &value, const Group &group) const;
 
   // Slices (EvaluateSlices.cpp)
-  SliceValue evalSlice(ExprId id);
-  const SliceValue &sliceOf(ExprId id, SliceValue &room);
-#define COLLDSL_SLICE(Name, ...) SliceValue eval##Name(const Expr &e);
-#include "program/Exprs.def"
-  void evalSlices(ExprId id, std::vector<Region> &out);
   void pushRegion(const SliceValue &slice, std::vector<Region> &out, SourceLoc loc);
   SliceValue blockOf(const SliceValue &s, int64_t i, SourceLoc loc);
   Position blockPosition(const SliceValue &s, int64_t i, SourceLoc loc);
@@ -176,8 +179,8 @@ private:
   void carryBlock(const SliceValue &slice, int64_t block, const Expr &e);
   void carryBlocks(const SliceValue &slice, int64_t lo, int64_t hi, const Expr &e);
   void carryEqualBlocks(const SliceValue &slice, int64_t first, int64_t count, SourceLoc loc);
-  void carryPart(int64_t part, int64_t count, const Expr &e);
-  void cutSlice(const Expr &e, int64_t at, int64_t count, SliceValue &out);
+  void carryPart(const SliceValue &slice, int64_t part, int64_t count, const Expr &e);
+  void partAt(const SliceValue &slice, int64_t part, int64_t count, const Expr &e, SliceValue &out);
   bool cutWhole(const SliceValue &s, int64_t i, int64_t count, SliceValue &out);
   bool isCutInto(int64_t scale, int64_t count) {
     return (cut_.scale == scale && cut_.count == count) || prepareCut(scale, count);
@@ -193,12 +196,23 @@ private:
   SliceValue blockAt(const SliceValue &s, int64_t i, const Expr &e);
   SliceValue blocksAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e);
   SliceValue partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count, const Expr &e);
+  SliceValue elementAt(const SliceValue &s, int64_t i, const Expr &e);
+  SliceValue elementsAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e);
+  /// The state of a loop over segments, in a run of registers.
+  enum SegmentRegister : uint8_t { kSegment, kSegmentCount, kSegmentElements };
+  void beginSegments(const SliceValue &s, int64_t bytes, SourceLoc loc, int64_t *loop);
+  SliceValue segmentAt(const SliceValue &s, const int64_t *loop, SourceLoc loc);
   Slice toSlice(const SliceValue &slice, SourceLoc loc);
   void makeConstant(SliceValue &slice);
   void keepWithin(const SliceValue &slice, int64_t elements, SourceLoc loc);
 
   // Sizes, and buffers of the job and of statements (MakeBuffers.cpp)
-  SizeExtent evalSize(ExprId id);
+  static SizeExtent sizeOfInt(int64_t value);
+  SizeExtent loadSize(uint32_t slot, SourceLoc loc);
+  SizeExtent addSizes(const SizeExtent &a, const SizeExtent &b, const Expr &e);
+  SizeExtent subtractSizes(const SizeExtent &a, const SizeExtent &b, const Expr &e);
+  SizeExtent multiplySizes(const SizeExtent &a, const SizeExtent &b, const Expr &e);
+  int64_t intOf(const SizeExtent &size, SourceLoc loc);
   SizeExtent wholeElements(SizeExtent size);
   SizeExtent dimExtent(const Dim &dim, SourceLoc loc);
   SizeExtent times(const SizeExtent &size, uint32_t blocks, SourceLoc loc);
@@ -222,16 +236,17 @@ private:
 
   // Statements (Execute.cpp)
   void runBody(DeclId decl);
-  void execTree(const Stmt &s);
-  void execForEach(const Stmt &s, uint32_t body);
-  void execMessage(const Stmt &s, int64_t peer, bool isCarried);
-  void execLocal(const Stmt &s);
+  void execMessage(const Stmt &s, int64_t peer, int64_t tag, int64_t reduction);
+  void execCopy(const Stmt &s);
+  void execCombine(const Stmt &s, int64_t reduction);
+  void execCalc(const Stmt &s, int64_t time);
+  SliceValue execTemp(const Stmt &s);
   void execEdge(const Stmt &s, const EdgeValue &edge);
   void execParent(const Stmt &s, int64_t parent);
   void execChild(const Stmt &s, int64_t child);
   int64_t peerAlong(const Stmt &s, EdgeRef along);
   MessageId nextMessage(OpKind kind, int64_t peer, uint64_t key);
-  uint64_t messageKey(const Stmt &s, const EdgeRef *along);
+  uint64_t messageKey(const Stmt &s, int64_t tag, const EdgeRef *along);
   void depend(const Instruction &at, int64_t waiterIndex, int64_t firstIndex);
   void failLabelSetTwice(const LabelRef &label);
   void failLabelNotSet(const LabelRef &label);
@@ -243,14 +258,14 @@ private:
   }
   void failTooMany(SourceLoc loc);
   void addOp(const Op &op);
+  bool takeTargets(const Stmt &s);
   bool equalLengths(const Stmt &s);
   std::string labelText(const LabelRef &label);
 
   // Calls of collectives (ExecuteCall.cpp)
-  void execCall(const Stmt &s);
-  void bindCall(const Stmt &s, Frame &callee);
-  struct Arguments;
-  Arguments evalArguments(const Stmt &s, const Decl &callee);
+  const Group *groupOfCall(int64_t handle);
+  void execCall(const Stmt &s, const Group *group, int64_t *ints, const SliceValue *slices);
+  void bindCall(const Stmt &s, Frame &callee, int64_t *ints, const SliceValue *slices);
   int64_t translate(int64_t value, ValueType type, const Group &to, SourceLoc loc,
                     const Param &param);
   void bindEntryValues(const Decl &decl);
@@ -262,10 +277,11 @@ private:
   void recordCall(uint64_t instance, const Group &group, SourceLoc loc);
 
   // Contracts (EvaluateContract.cpp)
-  void evalContract(const Decl &decl);
-  void evalEnsure(uint32_t node);
-  void addEnsure(const EnsureNode &node);
-  void addOperand(const EnsureNode &node);
+  void beginEnsure(const EnsureNode &node, int64_t reduction);
+  bool enterRank(const EnsureNode &node, int64_t rank);
+  void addOperand(const EnsureNode &node, const SliceValue &operand, int64_t rank);
+  bool hasOperands(const EnsureNode &node);
+  void addEnsure(const EnsureNode &node, const SliceValue &target);
   SliceValue bufferAt(uint32_t slot, int64_t rank);
   SliceValue remoteView(const Param &param, const SliceValue &own);
   void becomeMember(const Group &group);
@@ -296,6 +312,7 @@ private:
   bool boundSchedulesSize_ = false; ///< some size symbol stands for n
   bool failed_ = false;
   int64_t remote_ = kNone; ///< evaluating a value at this other rank
+  Ensure ensure_;          ///< the one that is under way
   Status error_;
   SlotStack<int64_t> ints_;
   SlotStack<SliceValue> slices_;
@@ -303,13 +320,12 @@ private:
   LabelTable labels_;
   std::vector<SliceValue> entryBuffers_; ///< per parameter of the job's collective, not aliased
   Pool<IntList> lists_;
-  std::vector<int64_t> args_; ///< a stack of arguments on their way to a frame
   Groups groups_;
   Pool<TreeValue> trees_;
   Pool<GraphValue> graphs_;
   std::vector<Region> sources_, targets_;
   WholeCut cut_;
-  std::vector<Region> carried_;                            ///< by the message that comes next
+  std::vector<Region> carried_;                            ///< by the statement that comes next
   std::map<std::pair<int64_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
 
   // Of all runs
@@ -337,72 +353,5 @@ private:
   SlotStack<SliceValue>::Mark slices_;
   SlotStack<SizeExtent>::Mark sizes_;
 };
-
-/// body(value) for each value of an iterable that lives in an int slot; slices are
-/// put into `slot` by iterateSegments itself.
-template <typename Body> void Interpreter::iterate(ExprId iterable, Body body) {
-  const Expr &e = program_.expr(iterable);
-  if (e.kind == ExprKind::RangeOf) {
-    int64_t lo = eval(e.a), hi = eval(e.b);
-    if (e.value && __builtin_add_overflow(hi, 1, &hi))
-      return failOverflow(e.loc, "end of the range");
-    for (int64_t i = lo; i < hi && !failed_ && step(e.loc); ++i)
-      body(i);
-  } else if (e.kind == ExprKind::EdgesOf) {
-    auto graph = static_cast<uint32_t>(eval(e.a));
-    if (failed_)
-      return;
-    bool in = e.value == 1;
-    size_t count = graphViewOf(graph, e.loc).edges[in].size();
-    for (uint32_t i = 0; i < count && !failed_ && step(e.loc); ++i)
-      body(EdgeRef{graph, in, i}.handle());
-  } else {
-    int64_t handle = eval(iterable);
-    for (size_t i = 0; !failed_ && i < list(handle).size() && step(e.loc); ++i)
-      body(list(handle)[i]);
-  }
-}
-
-/// Segments of floor(size / bytes of an element) elements, at least one; the last may be shorter.
-template <typename Body> void Interpreter::iterateSegments(const Expr &e, Body body) {
-  SliceValue s = evalSlice(e.a);
-  int64_t bytes = eval(e.b);
-  if (failed_)
-    return;
-  if (bytes <= 0 || s.inBlock() || s.shape == BlockShape::CallTime ||
-      s.shape == BlockShape::Capacity)
-    return fail(e.loc,
-                bytes <= 0 ? "segments of " + std::to_string(bytes) + " bytes"
-                           : "segments of a block whose length is known at call time only",
-                bytes <= 0 ? "" : "use part(b, i of k)");
-  // More than the slice has at once is as good as all of it, and does not overflow below.
-  constexpr int64_t kMost = int64_t{1} << 29;
-  int64_t step_ = std::clamp<int64_t>(bytes / elementBytes(s.type), 1, std::max(s.length(), kMost));
-  int64_t count = (s.length() + step_ - 1) / step_;
-  Position lastElement = displace(s.begin, count > 0 ? (count - 1) * step_ + 1 : 0, e.loc);
-  Position end = displace(s.begin, count * step_, e.loc);
-  if (failed_)
-    return;
-  if (count > 0)
-    range_.keepLessEqual(lastElement, s.end);
-  range_.keepLessEqual(s.end, end);
-  for (int64_t i = 0; i < count && !failed_ && step(e.loc); ++i) {
-    SliceValue piece = s;
-    piece.shape = BlockShape::None;
-    piece.blocks = 0;
-    piece.begin = displace(s.begin, i * step_, e.loc);
-    piece.end = i + 1 < count ? displace(s.begin, (i + 1) * step_, e.loc) : s.end;
-    body(piece);
-  }
-}
-
-/// iterate(e.a) with the loop name in e.slot and the condition e.b.
-template <typename Body> void Interpreter::iterateIf(const Expr &e, Body body) {
-  iterate(e.a, [&](int64_t value) {
-    intSlot(e.slot) = value;
-    if (e.b == kNoExpr || eval(e.b))
-      body();
-  });
-}
 
 } // namespace colldsl

@@ -31,27 +31,56 @@ bool small(const SizeExtent &s) {
 
 } // namespace
 
-/// Linear in n where it can be; otherwise a number, for this size only.
-SizeExtent Interpreter::evalSize(ExprId id) {
-  const Expr &e = program_.expr(id);
-  if (e.kind == ExprKind::SizeSymbol && sizeSlot(e.slot).bound)
-    return sizeSlot(e.slot);
-  if (e.kind == ExprKind::Add || e.kind == ExprKind::Sub) {
-    SizeExtent a = evalSize(e.a), b = evalSize(e.b);
-    if (isLinear(a) && isLinear(b) && small(a) && small(b))
-      return combine(a, 1, b, e.kind == ExprKind::Add ? 1 : -1);
-  } else if (e.kind == ExprKind::Mul) {
-    SizeExtent a = evalSize(e.a), b = evalSize(e.b);
-    bool constantA = a.begin.scale == 0 && a.end.scale == 0;
-    bool constantB = b.begin.scale == 0 && b.end.scale == 0;
+SizeExtent Interpreter::sizeOfInt(int64_t value) { return constantSize(value); }
+
+SizeExtent Interpreter::loadSize(uint32_t slot, SourceLoc loc) {
+  return sizeSlot(slot).bound ? sizeSlot(slot) : constantSize(intOf(sizeSlot(slot), loc));
+}
+
+/// A number, for this size only.
+int64_t Interpreter::intOf(const SizeExtent &size, SourceLoc loc) {
+  if (!size.bound)
+    fail(loc, "the size symbol is used before a buffer gives it a value");
+  else if (size.callTime)
+    fail(loc, "this length is known at call time only");
+  if (size.begin.scale != 0 || size.end.scale != 0)
+    range_.pin();
+  return size.value();
+}
+
+// Linear in n where they can be.
+
+SizeExtent Interpreter::addSizes(const SizeExtent &a, const SizeExtent &b, const Expr &e) {
+  if (isLinear(a) && isLinear(b) && small(a) && small(b))
+    return combine(a, 1, b, 1);
+  int64_t sum = 0;
+  if (!addInts(intOf(a, program_.expr(e.a).loc), intOf(b, program_.expr(e.b).loc), sum))
+    failOverflow(e.loc, "sum");
+  return constantSize(sum);
+}
+
+SizeExtent Interpreter::subtractSizes(const SizeExtent &a, const SizeExtent &b, const Expr &e) {
+  if (isLinear(a) && isLinear(b) && small(a) && small(b))
+    return combine(a, 1, b, -1);
+  int64_t difference = 0;
+  if (!subtractInts(intOf(a, program_.expr(e.a).loc), intOf(b, program_.expr(e.b).loc), difference))
+    failOverflow(e.loc, "difference");
+  return constantSize(difference);
+}
+
+SizeExtent Interpreter::multiplySizes(const SizeExtent &a, const SizeExtent &b, const Expr &e) {
+  bool constantA = a.begin.scale == 0 && a.end.scale == 0;
+  bool constantB = b.begin.scale == 0 && b.end.scale == 0;
+  if (isLinear(a) && isLinear(b) && small(a) && small(b) && (constantA || constantB)) {
     constexpr int64_t limit = int64_t{1} << 20;
-    if (isLinear(a) && isLinear(b) && small(a) && small(b) && (constantA || constantB)) {
-      int64_t factor = constantA ? a.value() : b.value();
-      if (-limit < factor && factor < limit)
-        return combine(constantA ? b : a, factor, constantSize(0), 0);
-    }
+    int64_t factor = constantA ? a.value() : b.value();
+    if (-limit < factor && factor < limit)
+      return combine(constantA ? b : a, factor, constantSize(0), 0);
   }
-  return constantSize(eval(id));
+  int64_t product = 0;
+  if (!multiplyInts(intOf(a, program_.expr(e.a).loc), intOf(b, program_.expr(e.b).loc), product))
+    failOverflow(e.loc, "product");
+  return constantSize(product);
 }
 
 SizeExtent Interpreter::dimExtent(const Dim &dim, SourceLoc loc) {

@@ -1,8 +1,7 @@
-// The machine that code runs on.
+// The register machine: one loop over instructions, one handler for each.
 #include "instantiate/Interpreter.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace colldsl {
 namespace {
@@ -28,308 +27,353 @@ int64_t wrap(int64_t x, int64_t ranks) {
 
 } // namespace
 
-/// A piece of code up to its Return; the value that it returns, or anything if it fails.
-int64_t Interpreter::runCode(uint32_t begin) {
-  const Instruction *const first = program_.code.instructions.data();
-  int64_t *const registers = frame_->ints;
-  uint32_t statementsFirstOp = 0;
-  const Instruction *at = first + begin;
-  auto a = [&] { return registers[at->a]; };
-  auto b = [&] { return registers[at->b]; };
-  auto to = [&]() -> int64_t & { return registers[at->to]; };
-  auto loc = [&] { return exprs_[at->origin].loc; };
-  auto jump = [&] { at = first + at->to - 1; };
-  for (;; ++at) {
-    switch (at->opcode) {
-    case Opcode::Return:
-      return a();
-    case Opcode::Move:
-      to() = a();
-      continue;
-    case Opcode::Negate:
-      if (__builtin_sub_overflow(int64_t{0}, a(), &to()))
-        failOverflow(loc(), "negation");
-      break;
-    case Opcode::Not:
-      to() = !a();
-      continue;
-    case Opcode::Add:
-      if (addInts(a(), b(), to())) [[likely]]
-        continue;
-      failOverflow(loc(), "sum");
-      break;
-    case Opcode::Sub:
-      if (subtractInts(a(), b(), to())) [[likely]]
-        continue;
-      failOverflow(loc(), "difference");
-      break;
-    case Opcode::Mul:
-      if (multiplyInts(a(), b(), to())) [[likely]]
-        continue;
-      failOverflow(loc(), "product");
-      break;
-    case Opcode::Div:
-      to() = divide(false, a(), b(), loc());
-      break;
-    case Opcode::Mod:
-      if (isSmallDivision(a(), b())) [[likely]] {
-        to() = static_cast<uint32_t>(a()) % static_cast<uint32_t>(b());
-        continue;
+/// Runs in the frame at hand. A handler executes the instruction at hand and returns whether the
+/// code goes on: false at its end and after an error. All that takes `this` is inlined: a call
+/// would keep the machine's state in memory.
+class Machine {
+public:
+  Machine(Interpreter &in, uint32_t begin)
+      : in_(in), first_(in.program_.code.instructions.data()), at_(first_ + begin),
+        ints_(in.frame_->ints) {}
+
+  /// The register that Return names.
+  [[gnu::always_inline]] uint32_t run() {
+    for (;; ++at_) {
+      switch (at_->opcode) {
+#define COLLDSL_OPCODE(Name, summary)                                                              \
+  case Opcode::Name:                                                                               \
+    if (do##Name())                                                                                \
+      continue;                                                                                    \
+    return at_->a;
+#include "program/Opcodes.def"
+#define COLLDSL_VALUE(Name, ...)                                                                   \
+  case Opcode::Name:                                                                               \
+    to() = in_.eval##Name(expr(), a(), b());                                                       \
+    if (goesOn())                                                                                  \
+      continue;                                                                                    \
+    return at_->a;
+#include "program/Exprs.def"
       }
-      to() = divide(true, a(), b(), loc());
-      break;
-    case Opcode::AddWrapped:
-      if (int64_t sum; !__builtin_add_overflow(a(), b(), &sum)) [[likely]] {
-        to() = wrap(sum, frame_->group->size);
-        continue;
-      }
-      failOverflow(loc(), "sum");
-      break;
-    case Opcode::SubWrapped:
-      if (int64_t difference; !__builtin_sub_overflow(a(), b(), &difference)) [[likely]] {
-        to() = wrap(difference, frame_->group->size);
-        continue;
-      }
-      failOverflow(loc(), "difference");
-      break;
-    case Opcode::ShiftLeft:
-      if (static_cast<uint64_t>(a()) <= UINT16_MAX && static_cast<uint64_t>(b()) < 40) [[likely]] {
-        to() = a() << b();
-        continue;
-      }
-      to() = shift(false, a(), b(), loc());
-      break;
-    case Opcode::ShiftRight:
-      to() = shift(true, a(), b(), loc());
-      break;
-    case Opcode::Xor:
-      to() = a() ^ b();
-      if (to() != kNone) [[likely]]
-        continue;
-      failOverflow(loc(), "xor");
-      break;
-    case Opcode::Eq:
-      to() = a() == b();
-      continue;
-    case Opcode::Ne:
-      to() = a() != b();
-      continue;
-    case Opcode::Less:
-      to() = a() < b();
-      continue;
-    case Opcode::LessEqual:
-      to() = a() <= b();
-      continue;
-    case Opcode::NotNone:
-      if (int64_t value = a(); value != kNone) [[likely]] {
-        to() = value;
-        continue;
-      }
-      fail(loc(), "arithmetic on 'none'", "test it first: 'if x != none { ... }'");
-      break;
-    case Opcode::Bits:
-      to() = evalBits(exprs_[at->origin], a());
-      break;
-    case Opcode::Min:
-      to() = std::min(a(), b());
-      continue;
-    case Opcode::Max:
-      to() = std::max(a(), b());
-      continue;
-    case Opcode::GridShift:
-      to() = gridShift(exprs_[at->origin], a(), b());
-      break;
-    case Opcode::EdgeSlot:
-      to() = EdgeRef::of(a()).slot;
-      continue;
-    case Opcode::Evaluate:
-      to() = evalTree(exprs_[at->origin]);
-      break;
-    case Opcode::Jump:
-      jump();
-      continue;
-    case Opcode::JumpIf:
-      if (a())
-        jump();
-      continue;
-    case Opcode::JumpUnless:
-      if (!a())
-        jump();
-      continue;
-    case Opcode::JumpUnlessLess:
-      if (!(a() < b()))
-        jump();
-      continue;
-    case Opcode::JumpUnlessEqual:
-      if (a() != b())
-        jump();
-      continue;
-    case Opcode::JumpIfEqual:
-      if (a() == b())
-        jump();
-      continue;
-    case Opcode::JumpIfNone:
-      if (a() == kNone)
-        jump();
-      continue;
-    case Opcode::JumpIfNowhere:
-      if (edge(a(), loc()).peer == kNone)
-        jump();
-      break;
-    case Opcode::LoopBegin:
-      if (a() < b())
-        step(loc());
-      else
-        jump();
-      break;
-    case Opcode::LoopNext:
-      if (++registers[at->a] < b()) {
-        step(loc());
-        jump();
-      }
-      break;
-    case Opcode::CloseRange:
-      if (__builtin_add_overflow(a(), 1, &to()))
-        failOverflow(loc(), "end of the range");
-      break;
-    case Opcode::JoinIndices:
-      to() = joinIndices(a(), b());
-      continue;
-    case Opcode::WholeSlice:
-      carryWhole(sliceSlot(at->to), loc());
-      break;
-    case Opcode::BlockSlice:
-      carryBlock(sliceSlot(at->to), a(), exprs_[at->origin]);
-      break;
-    case Opcode::BlocksSlice:
-      carryBlocks(sliceSlot(at->to), a(), b(), exprs_[at->origin]);
-      break;
-    case Opcode::PartSlice:
-      carryPart(a(), b(), exprs_[at->origin]);
-      break;
-    case Opcode::LetSlice:
-      cutSlice(exprs_[at->origin], a(), b(), sliceSlot(at->to));
-      break;
-    case Opcode::Message:
-    case Opcode::CarryingMessage:
-      statementsFirstOp = builder_.size();
-      execMessage(program_.stmt(StmtId{at->origin}), a(), at->opcode == Opcode::CarryingMessage);
-      if (at->to == kNoCode || failed_)
-        break;
-      [[fallthrough]];
-    case Opcode::Label:
-      if (const LabelRef &label = program_.labels[at->to];
-          !labels_.set(frame_->labels, label.name, b(), {statementsFirstOp, builder_.size()}))
-        failLabelSetTwice(label);
-      break;
-    case Opcode::Requires:
-    case Opcode::IRequires:
-      depend(*at, a(), b());
-      break;
-    case Opcode::Parent:
-      execParent(program_.stmt(StmtId{at->origin}), a());
-      break;
-    case Opcode::Child:
-      execChild(program_.stmt(StmtId{at->origin}), a());
-      break;
-    case Opcode::Edge:
-      execEdge(program_.stmt(StmtId{at->origin}), {a(), b(), registers[at->to]});
-      break;
-    case Opcode::ForEach:
-      execForEach(program_.stmt(StmtId{at->origin}), at->to);
-      break;
-    case Opcode::Execute:
-      statementsFirstOp = builder_.size();
-      execTree(program_.stmt(StmtId{at->origin}));
-      break;
     }
-    if (failed_)
-      return 0;
   }
-}
 
-void Interpreter::depend(const Instruction &at, int64_t waiterIndex, int64_t firstIndex) {
-  const LabelRef &waiter = program_.labels[at.origin], &first = program_.labels[at.to];
-  const OpRange *waits = labels_.find(frame_->labels, waiter.name, waiterIndex);
-  if (!waits)
-    return failLabelNotSet(waiter);
-  const OpRange *isFirst = labels_.find(frame_->labels, first.name, firstIndex);
-  if (!isFirst)
-    return failLabelNotSet(first);
-  builder_.depend(*waits, *isFirst,
-                  at.opcode == Opcode::Requires ? DepKind::Requires : DepKind::IRequires);
-  checkCounts(waiter.loc);
-}
+private:
+#define COLLDSL_OPCODE(Name, summary) [[gnu::always_inline]] inline bool do##Name();
+#include "program/Opcodes.def"
 
-void Interpreter::failOverflow(SourceLoc loc, const char *what) {
-  fail(loc, std::string(what) + " beyond 64 bits");
-}
+  int64_t a() const { return ints_[at_->a]; }
+  int64_t b() const { return ints_[at_->b]; }
+  int64_t c() const { return ints_[at_->c]; }
+  int64_t &to() { return ints_[at_->to]; }
+  Interpreter::Args args() const { return {ints_ + at_->a, at_->c}; }
+  SliceValue &slice(Register at) { return in_.frame_->slices[at]; }
+  SizeExtent &size(Register at) { return in_.frame_->sizes[at]; }
+  const Expr &expr() const { return in_.exprs_[at_->origin]; }
+  SourceLoc loc() const { return expr().loc; }
+  const Stmt &stmt() const { return in_.program_.stmt(StmtId{at_->origin}); }
+  const EnsureNode &ensure() const { return in_.program_.ensures[at_->origin]; }
 
-/// Euclidean: the remainder is never negative.
-int64_t Interpreter::divide(bool remainderWanted, int64_t a, int64_t b, SourceLoc loc) {
-  if (b == 0) {
-    fail(loc, remainderWanted ? "remainder of a division by zero" : "division by zero");
-    return 0;
+  bool goesOn() const { return !in_.failed_; }
+  [[gnu::always_inline]] bool jump() {
+    at_ = first_ + at_->to - 1;
+    return true;
   }
-  if (a == kNone || b == kNone) { // the negation of which does not fit
-    failOverflow(loc, remainderWanted ? "remainder" : "quotient");
-    return 0;
+  [[gnu::always_inline]] bool jumpIf(bool condition) { return condition ? jump() : true; }
+  bool set(int64_t value) {
+    to() = value;
+    return true;
   }
-  int64_t quotient = a / b, remainder = a % b;
-  if (remainder < 0) {
-    quotient += b > 0 ? -1 : 1;
-    remainder += b > 0 ? b : -b;
+  bool setOrFail(int64_t value) {
+    to() = value;
+    return goesOn();
   }
-  return remainderWanted ? remainder : quotient;
-}
-
-int64_t Interpreter::shift(bool right, int64_t a, int64_t b, SourceLoc loc) {
-  if (b < 0 || b > 63) {
-    fail(loc, "shift by " + std::to_string(b) + ", which is not in 0..63");
-    return 0;
+  bool setSlice(const SliceValue &value) {
+    slice(at_->to) = value;
+    return goesOn();
   }
-  if (right)
-    return a >> b;
-  auto result = static_cast<int64_t>(static_cast<uint64_t>(a) << b);
-  if (result >> b != a || result == kNone)
-    failOverflow(loc, "left shift");
-  return result;
-}
-
-/// The built-in functions of one int.
-int64_t Interpreter::evalBits(const Expr &e, int64_t x) {
-  auto bits = static_cast<uint64_t>(x);
-  auto positive = [&](const char *name) {
-    if (x > 0)
-      return true;
-    fail(e.loc, std::string(name) + " of " + std::to_string(x) + ", which is not positive");
+  bool setSize(const SizeExtent &value) {
+    size(at_->to) = value;
+    return goesOn();
+  }
+  bool overflows(const char *what) {
+    in_.failOverflow(loc(), what);
     return false;
-  };
-  switch (static_cast<Builtin>(e.value)) {
-  case Builtin::Ctz:
-    return positive("ctz") ? std::countr_zero(bits) : 0;
-  case Builtin::Popcount:
-    return std::popcount(bits);
-  case Builtin::Log2:
-    return positive("log2") ? 63 - std::countl_zero(bits) : 0;
-  case Builtin::CeilLog2:
-    return positive("ceil_log2") ? 64 - std::countl_zero(bits - 1) : 0;
-  case Builtin::Pow2Floor:
-    return positive("pow2floor") ? int64_t{1} << (63 - std::countl_zero(bits)) : 0;
-  case Builtin::Abs:
-    if (x == INT64_MIN)
-      failOverflow(e.loc, "absolute value");
-    return x < 0 && x != INT64_MIN ? -x : x;
-  case Builtin::BitReverse:
-  case Builtin::Min:
-  case Builtin::Max:
-  case Builtin::Shift:
-  case Builtin::ShiftOpen:
-  case Builtin::SumList:
-  case Builtin::ProductList:
-    break; // not of one int
   }
-  __builtin_unreachable();
+  void beginStatement() { firstOp_ = in_.builder_.size(); }
+  [[gnu::always_inline]] inline bool setLabel(uint32_t id);
+
+  Interpreter &in_;
+  const Instruction *const first_;
+  const Instruction *at_;
+  int64_t *const ints_;
+  uint32_t firstOp_ = 0; ///< of the last statement that may have a label
+};
+
+uint32_t Interpreter::runCode(uint32_t begin) { return Machine(*this, begin).run(); }
+
+// Ints
+
+bool Machine::doReturn() { return false; }
+bool Machine::doMove() { return set(a()); }
+bool Machine::doNegate() {
+  return !__builtin_sub_overflow(int64_t{0}, a(), &to()) || overflows("negation");
+}
+bool Machine::doNot() { return set(!a()); }
+bool Machine::doAdd() {
+  if (addInts(a(), b(), to())) [[likely]]
+    return true;
+  return overflows("sum");
+}
+bool Machine::doSub() {
+  if (subtractInts(a(), b(), to())) [[likely]]
+    return true;
+  return overflows("difference");
+}
+bool Machine::doMul() {
+  if (multiplyInts(a(), b(), to())) [[likely]]
+    return true;
+  return overflows("product");
+}
+bool Machine::doDiv() { return setOrFail(in_.divide(false, a(), b(), loc())); }
+bool Machine::doMod() {
+  if (isSmallDivision(a(), b())) [[likely]]
+    return set(static_cast<uint32_t>(a()) % static_cast<uint32_t>(b()));
+  return setOrFail(in_.divide(true, a(), b(), loc()));
+}
+bool Machine::doAddWrapped() {
+  if (int64_t sum; !__builtin_add_overflow(a(), b(), &sum)) [[likely]]
+    return set(wrap(sum, in_.frame_->group->size));
+  return overflows("sum");
+}
+bool Machine::doSubWrapped() {
+  if (int64_t difference; !__builtin_sub_overflow(a(), b(), &difference)) [[likely]]
+    return set(wrap(difference, in_.frame_->group->size));
+  return overflows("difference");
+}
+bool Machine::doShiftLeft() {
+  if (static_cast<uint64_t>(a()) <= UINT16_MAX && static_cast<uint64_t>(b()) < 40) [[likely]]
+    return set(a() << b());
+  return setOrFail(in_.shift(false, a(), b(), loc()));
+}
+bool Machine::doShiftRight() { return setOrFail(in_.shift(true, a(), b(), loc())); }
+bool Machine::doXor() {
+  to() = a() ^ b();
+  return to() != kNone || overflows("xor");
+}
+bool Machine::doEq() { return set(a() == b()); }
+bool Machine::doNe() { return set(a() != b()); }
+bool Machine::doLess() { return set(a() < b()); }
+bool Machine::doLessEqual() { return set(a() <= b()); }
+bool Machine::doNotNone() {
+  if (a() != kNone) [[likely]]
+    return set(a());
+  in_.fail(loc(), "arithmetic on 'none'", "test it first: 'if x != none { ... }'");
+  return false;
+}
+bool Machine::doBits() { return setOrFail(in_.bits(expr(), a())); }
+bool Machine::doMin() { return set(std::min(a(), b())); }
+bool Machine::doMax() { return set(std::max(a(), b())); }
+bool Machine::doBitReverse() { return setOrFail(in_.reverseBits(a(), b(), loc())); }
+bool Machine::doSumList() { return setOrFail(in_.sumList(a(), loc())); }
+bool Machine::doProductList() { return setOrFail(in_.productList(a(), loc())); }
+bool Machine::doGridShift() { return setOrFail(in_.gridShift(expr(), a(), b(), c())); }
+bool Machine::doEdgeSlot() { return set(EdgeRef::of(a()).slot); }
+bool Machine::doJoinIndices() { return set(joinIndices(a(), b())); }
+
+// Jumps and loops
+
+bool Machine::doJump() { return jump(); }
+bool Machine::doJumpIf() { return jumpIf(a() != 0); }
+bool Machine::doJumpUnless() { return jumpIf(a() == 0); }
+bool Machine::doJumpUnlessLess() { return jumpIf(a() >= b()); }
+bool Machine::doJumpUnlessEqual() { return jumpIf(a() != b()); }
+bool Machine::doJumpIfEqual() { return jumpIf(a() == b()); }
+bool Machine::doJumpIfNone() { return jumpIf(a() == kNone); }
+bool Machine::doJumpIfNowhere() {
+  bool isNowhere = in_.edge(a(), loc()).peer == kNone;
+  return goesOn() && jumpIf(isNowhere);
+}
+bool Machine::doJumpUnlessMember() {
+  beginStatement();
+  return in_.groupOfCall(a()) || (in_.step(stmt().loc) && jump());
+}
+bool Machine::doLoopBegin() { return a() < b() ? in_.step(loc()) : jump(); }
+bool Machine::doLoopNext() {
+  if (++ints_[at_->a] >= b())
+    return true;
+  return in_.step(loc()) && jump();
+}
+bool Machine::doCloseRange() {
+  return !__builtin_add_overflow(a(), 1, &to()) || overflows("end of the range");
+}
+bool Machine::doEdgesOf() {
+  auto graph = static_cast<uint32_t>(a());
+  bool isIn = expr().value == 1;
+  size_t count = in_.graphViewOf(graph, loc()).edges[isIn].size();
+  to() = EdgeRef{graph, isIn, 0}.handle();
+  ints_[at_->b] = to() + static_cast<int64_t>(count);
+  return goesOn();
+}
+bool Machine::doRequireAny() {
+  if (a())
+    return true;
+  in_.failNothing(expr());
+  return false;
+}
+
+// Lists, calls, groups
+
+bool Machine::doNewList() { return set(in_.newList()); }
+bool Machine::doAppend() {
+  in_.list(to()).push_back(b());
+  return true;
+}
+bool Machine::doListLiteral() { return setOrFail(in_.listLiteral(args(), loc())); }
+bool Machine::doDefaultArgument() { return setOrFail(in_.defaultArgument(expr(), args())); }
+bool Machine::doCallFunction() { return setOrFail(in_.callFunction(expr(), args())); }
+bool Machine::doMakeTree() { return setOrFail(in_.makeTree(expr(), args())); }
+bool Machine::doMakeGraph() { return setOrFail(in_.makeGraph(expr(), args())); }
+bool Machine::doGroupWhere() { return setOrFail(in_.groupWhere(a())); }
+bool Machine::doGroupSplit() { return setOrFail(in_.groupSplit(a())); }
+
+// Slices
+
+bool Machine::doMoveSlice() { return setSlice(slice(at_->a)); }
+bool Machine::doRemoteSlice() {
+  return setSlice(in_.remote_ == kNone ? slice(at_->a) : in_.bufferAt(at_->a, in_.remote_));
+}
+bool Machine::doBlockSlice() { return setSlice(in_.blockAt(slice(at_->a), b(), expr())); }
+bool Machine::doBlocksSlice() { return setSlice(in_.blocksAt(slice(at_->a), b(), c(), expr())); }
+bool Machine::doElementSlice() { return setSlice(in_.elementAt(slice(at_->a), b(), expr())); }
+bool Machine::doElementsSlice() {
+  return setSlice(in_.elementsAt(slice(at_->a), b(), c(), expr()));
+}
+bool Machine::doPartSlice() {
+  in_.partAt(slice(at_->a), b(), c(), expr(), slice(at_->to));
+  return goesOn();
+}
+bool Machine::doPartsSlice() {
+  return setSlice(in_.partsAt(slice(at_->a), b(), ints_[at_->b + 1], c(), expr()));
+}
+bool Machine::doSegments() {
+  in_.beginSegments(slice(at_->a), b(), loc(), ints_ + at_->to);
+  return goesOn();
+}
+bool Machine::doSegmentSlice() {
+  return setSlice(in_.segmentAt(slice(at_->a), ints_ + at_->b, loc()));
+}
+bool Machine::doCarrySlice() {
+  in_.carryWhole(slice(at_->a), loc());
+  return goesOn();
+}
+bool Machine::doCarryBlock() {
+  in_.carryBlock(slice(at_->a), b(), expr());
+  return goesOn();
+}
+bool Machine::doCarryBlocks() {
+  in_.carryBlocks(slice(at_->a), b(), c(), expr());
+  return goesOn();
+}
+bool Machine::doCarryPart() {
+  in_.carryPart(slice(at_->a), b(), c(), expr());
+  return goesOn();
+}
+bool Machine::doEndSources() {
+  in_.sources_.swap(in_.carried_);
+  in_.carried_.clear();
+  return true;
+}
+
+// Sizes
+
+bool Machine::doLoadSize() { return setSize(in_.loadSize(at_->a, loc())); }
+bool Machine::doAddSizes() { return setSize(in_.addSizes(size(at_->a), size(at_->b), expr())); }
+bool Machine::doSubSizes() {
+  return setSize(in_.subtractSizes(size(at_->a), size(at_->b), expr()));
+}
+bool Machine::doMulSizes() {
+  return setSize(in_.multiplySizes(size(at_->a), size(at_->b), expr()));
+}
+bool Machine::doSizeOfInt() { return setSize(Interpreter::sizeOfInt(a())); }
+
+// Statements
+
+bool Machine::setLabel(uint32_t id) {
+  const LabelRef &label = in_.program_.labels[id];
+  if (in_.labels_.set(in_.frame_->labels, label.name, b(), {firstOp_, in_.builder_.size()}))
+    return true;
+  in_.failLabelSetTwice(label);
+  return false;
+}
+bool Machine::doMessage() {
+  beginStatement();
+  const Stmt &s = stmt();
+  in_.execMessage(s, a(), c(), to());
+  return goesOn() && (s.label == kNoSlot || setLabel(s.label));
+}
+bool Machine::doCopy() {
+  beginStatement();
+  in_.execCopy(stmt());
+  return goesOn();
+}
+bool Machine::doCombine() {
+  beginStatement();
+  in_.execCombine(stmt(), a());
+  return goesOn();
+}
+bool Machine::doCalc() {
+  beginStatement();
+  in_.execCalc(stmt(), a());
+  return goesOn();
+}
+bool Machine::doTemp() { return setSlice(in_.execTemp(stmt())); }
+bool Machine::doCall() {
+  beginStatement();
+  const Stmt &s = stmt();
+  const Group *group = s.a == kNoExpr ? in_.frame_->group : in_.groupOfCall(to());
+  in_.execCall(s, group, ints_ + at_->a, in_.frame_->slices + at_->b);
+  return goesOn();
+}
+bool Machine::doLabel() { return setLabel(at_->to); }
+bool Machine::doRequires() {
+  in_.depend(*at_, a(), b());
+  return goesOn();
+}
+bool Machine::doIRequires() { return doRequires(); }
+bool Machine::doParent() {
+  in_.execParent(stmt(), a());
+  return goesOn();
+}
+bool Machine::doChild() {
+  in_.execChild(stmt(), a());
+  return goesOn();
+}
+bool Machine::doEdge() {
+  in_.execEdge(stmt(), {a(), b(), c()});
+  return goesOn();
+}
+
+// Postconditions
+
+bool Machine::doBeginEnsure() {
+  in_.beginEnsure(ensure(), a());
+  return true;
+}
+bool Machine::doAtRank() {
+  bool isSomewhere = in_.enterRank(ensure(), a());
+  return goesOn() && jumpIf(!isSomewhere);
+}
+bool Machine::doEnsureOperand() {
+  in_.addOperand(ensure(), slice(at_->a), b());
+  return goesOn();
+}
+bool Machine::doJumpIfNoOperand() {
+  bool hasAny = in_.hasOperands(ensure());
+  return goesOn() && jumpIf(!hasAny);
+}
+bool Machine::doEnsure() {
+  in_.addEnsure(ensure(), slice(at_->a));
+  return goesOn();
 }
 
 } // namespace colldsl

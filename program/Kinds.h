@@ -138,7 +138,7 @@ struct BuiltinInfo {
   unsigned least, most; ///< arguments
   ValueType first;      ///< type of the first argument; the others are ints
   Operand result;
-  Opcode opcode; ///< Evaluate: it stays a tree
+  Opcode opcode;
 };
 
 struct ExprInfo {
@@ -147,7 +147,7 @@ struct ExprInfo {
   ValueUse value;
   SlotUse slot;
   std::array<Operand, 3> operands; ///< a, b, c
-  Opcode opcode;                   ///< Move: it lies in a register; Evaluate: it stays a tree
+  Opcode opcode;                   ///< Move: its kind alone says how it is lowered
 
   constexpr unsigned numOperands() const {
     unsigned count = 0;
