@@ -81,7 +81,7 @@ bool DagBuilder::waitFor(OpId on, uint32_t reader) {
 }
 
 OpId DagBuilder::beginJoin(uint32_t before) {
-  OpId join{kMostOps + 1 + index32(joins_.size())};
+  OpId join{kMaxOps + 1 + index32(joins_.size())};
   joins_.push_back({.before = before, .depBegin = index32(joinDeps_.size())});
   return join;
 }

@@ -47,7 +47,7 @@ public:
   uint64_t numDeps() const { return numDeps_; }
 
   /// More ops, joins among them, have no numbers.
-  static constexpr uint32_t kMostOps = 0x7fffffffu;
+  static constexpr uint32_t kMaxOps = 0x7fffffffu;
 
   /// Every op of `waiter` that none of its own ops precedes waits for every op of
   /// `first` that none of its own ops follows. May make a join.
@@ -91,14 +91,14 @@ private:
   };
 
   struct Join {
-    uint32_t before = 0;                    ///< the first op in program order that waits for it
-    uint32_t depBegin = 0, depCount = 0;    ///< into joinDeps_
-    uint32_t oldest = kMostOps, newest = 0; ///< of the ops that it waits for
-    uint32_t lastWaiter = 0;                ///< the newest op that waits for it, plus one
+    uint32_t before = 0;                   ///< the first op in program order that waits for it
+    uint32_t depBegin = 0, depCount = 0;   ///< into joinDeps_
+    uint32_t oldest = kMaxOps, newest = 0; ///< of the ops that it waits for
+    uint32_t lastWaiter = 0;               ///< the newest op that waits for it, plus one
   };
 
-  static constexpr bool isJoin(OpId op) { return index(op) > kMostOps; }
-  static constexpr uint32_t joinIndex(OpId op) { return index(op) - kMostOps - 1; }
+  static constexpr bool isJoin(OpId op) { return index(op) > kMaxOps; }
+  static constexpr uint32_t joinIndex(OpId op) { return index(op) - kMaxOps - 1; }
   Join &joinOf(OpId op) { return joins_[joinIndex(op)]; }
   const Join &joinOf(OpId op) const { return joins_[joinIndex(op)]; }
   std::span<const Dep> depsOf(const Join &join) const {

@@ -11,7 +11,7 @@
 namespace colldsl {
 namespace {
 
-constexpr size_t kMostKept = size_t{1} << 22; ///< edges of trees, and of graphs
+constexpr size_t kMaxKept = size_t{1} << 22; ///< edges of trees, and of graphs
 
 } // namespace
 
@@ -85,7 +85,7 @@ void Interpreter::workOutTree(TreeValue &tree, const Group &group, SourceLoc loc
   if (name.empty() || failed_)
     return;
   keptTreeEdges_ += 1 + tree.children.size();
-  if (keptTreeEdges_ > kMostKept) {
+  if (keptTreeEdges_ > kMaxKept) {
     keptTrees_.clear();
     keptTreeEdges_ = 1 + tree.children.size();
   }
@@ -188,7 +188,7 @@ void Interpreter::keepView(ViewName name, GraphValue &graph) {
   for (std::vector<EdgeValue> &edges : graph.edges)
     numberEdges(edges);
   keptEdges_ += graph.edges[0].size() + graph.edges[1].size();
-  if (keptEdges_ > kMostKept) {
+  if (keptEdges_ > kMaxKept) {
     keptViews_.clear();
     keptEdges_ = graph.edges[0].size() + graph.edges[1].size();
   }

@@ -92,11 +92,11 @@ bool Groups::leadsBefore(Level level, Rank a, Rank b) const {
 int64_t Groups::leaders(Level level, int64_t include, const Group &current) {
   if (current.members)
     return add(leadersOf(level, include, current), current);
-  constexpr size_t kMostKept = size_t{1} << 22;
+  constexpr size_t kMaxKept = size_t{1} << 22;
   auto kept = keptLeaders_.find({level, include});
   if (kept == keptLeaders_.end()) {
     std::vector<Rank> leaders = leadersOf(level, include, current);
-    if (keptRanks_ + leaders.size() > kMostKept)
+    if (keptRanks_ + leaders.size() > kMaxKept)
       return add(std::move(leaders), current);
     keptRanks_ += leaders.size();
     kept = keptLeaders_.emplace(std::pair(level, include), std::move(leaders)).first;

@@ -45,7 +45,7 @@ public:
 private:
   /// Of one batch, if its ranks are like those before: as large as stays in a cache.
   static constexpr size_t kBatchBytes = 1 << 18;
-  static constexpr size_t kMostRanks = 64;
+  static constexpr size_t kMaxRanks = 64;
 
   void work();
   std::unique_ptr<Batch> take(size_t bytesPerRank);
@@ -86,7 +86,7 @@ std::unique_ptr<Batch> ImageStream::take(size_t bytesPerRank) {
     batch = std::move(free_.back());
     free_.pop_back();
   }
-  size_t fits = std::clamp<size_t>(kBatchBytes / bytesPerRank, 1, kMostRanks);
+  size_t fits = std::clamp<size_t>(kBatchBytes / bytesPerRank, 1, kMaxRanks);
   auto count = static_cast<uint32_t>(std::min<size_t>(fits, request_.ranks - nextToMake_));
   batch->reset(nextToMake_, count);
   nextToMake_ += count;

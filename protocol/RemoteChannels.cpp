@@ -12,7 +12,7 @@ constexpr std::chrono::nanoseconds kGrace = std::chrono::milliseconds(10);
 constexpr uint32_t kIdlePollsPerProgress = 16;
 // Longer than others have a core that is shared.
 constexpr std::chrono::nanoseconds kPatience = std::chrono::milliseconds(100);
-constexpr std::chrono::nanoseconds kMostPatience = std::chrono::seconds(3);
+constexpr std::chrono::nanoseconds kMaxPatience = std::chrono::seconds(3);
 
 } // namespace
 
@@ -227,7 +227,7 @@ void RemoteChannels::probe(Clock::time_point now) {
     nextProbe_ = now + patience_;
     return;
   }
-  patience_ = std::min(2 * patience_, kMostPatience);
+  patience_ = std::min(2 * patience_, kMaxPatience);
   nextProbe_ = now + patience_;
   for (Side *side : {&in_, &out_})
     for (size_t e = 0; e < side->first.size(); ++e)

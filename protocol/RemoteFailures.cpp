@@ -192,7 +192,7 @@ void RemoteWorker::look() {
   events_.clear();
   if (monitor_)
     monitor_->poll(events_);
-  for (int i = 0; i < kMostPolls && !events_.empty() && progress(); ++i) {
+  for (int i = 0; i < kMaxPolls && !events_.empty() && progress(); ++i) {
   }
   for (const ProcessMonitor::Event &event : std::exchange(events_, {}))
     onEvent(event);

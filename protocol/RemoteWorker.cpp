@@ -63,8 +63,8 @@ Result<std::unique_ptr<RemoteWorker>> RemoteWorker::make(Rank self, uint32_t num
 }
 
 Status RemoteWorker::openLocalRank() {
-  if (options_.eagerBytes > network::kMostEagerBytes)
-    return Status::error("eager messages have at most " + std::to_string(network::kMostEagerBytes) +
+  if (options_.eagerBytes > network::kMaxEagerBytes)
+    return Status::error("eager messages have at most " + std::to_string(network::kMaxEagerBytes) +
                          " bytes");
   options_.directBytes = std::min(options_.directBytes, options_.eagerBytes);
   if (options_.receives == 0 || options_.fragments == 0)
@@ -133,7 +133,7 @@ bool RemoteWorker::progress() {
 
 // Reads not before all that came is taken.
 bool RemoteWorker::moveAll() {
-  for (int i = 0; i < kMostPolls && am_->poll(); ++i) {
+  for (int i = 0; i < kMaxPolls && am_->poll(); ++i) {
   }
   std::vector<RemoteMove *> now = std::exchange(context_.toMove, {});
   for (RemoteMove *move : now)

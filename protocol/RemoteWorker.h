@@ -31,7 +31,7 @@ extern template class SendSide<RemoteSender>;
 extern template class ReceiveSide<RemoteReceiver>;
 
 /// Of what a peer said before it left.
-inline constexpr int kMostPolls = 1000;
+inline constexpr int kMaxPolls = 1000;
 
 /// What exchanges messages in a stream: the channels of a plan.
 class StreamUser {

@@ -12,7 +12,7 @@ LaneMachine::LaneMachine(const Scenario &scenario, Mutant mutant)
   std::memset(&s_, 0, sizeof s_);
   for (auto &row : s_.lanes)
     for (Lane &lane : row)
-      for (uint8_t id = 0; id < kMostMessages; ++id) {
+      for (uint8_t id = 0; id < kMaxMessages; ++id) {
         lane.isFree[id] = 1;
         lane.streams[id] = kNone;
       }
@@ -38,14 +38,14 @@ const char *LaneMachine::take(uint8_t rank, uint8_t choice) {
   if (choice == 0)
     return nullptr;
   --choice;
-  if (choice < kMostMessages * kPerMessage) {
+  if (choice < kMaxMessages * kPerMessage) {
     uint8_t m = choice / kPerMessage;
     return m < scenario_->messages.size() ? stepOfMessage(rank, m, choice % kPerMessage) : nullptr;
   }
-  choice -= kMostMessages * kPerMessage;
-  if (choice < kMostRanks)
+  choice -= kMaxMessages * kPerMessage;
+  if (choice < kMaxRanks)
     return choice < scenario_->ranks && choice != rank ? takeLine(choice, rank) : nullptr;
-  return stepForItself(rank, choice - kMostRanks);
+  return stepForItself(rank, choice - kMaxRanks);
 }
 
 const char *LaneMachine::stepOfMessage(uint8_t rank, uint8_t m, uint8_t what) {
@@ -151,8 +151,8 @@ const char *LaneMachine::post(uint8_t rank, uint8_t m) {
   if (message.send != Send::Idle)
     return nullptr;
   Lane &lane = laneOf(m);
-  uint8_t *free = std::find(lane.isFree, lane.isFree + kMostMessages, 1);
-  if (free == lane.isFree + kMostMessages) {
+  uint8_t *free = std::find(lane.isFree, lane.isFree + kMaxMessages, 1);
+  if (free == lane.isFree + kMaxMessages) {
     s_.wrong = "no id is left";
     return "a send is posted";
   }
@@ -435,7 +435,7 @@ std::string LaneMachine::unfinished() const {
         continue;
       if (lane.numLines != 0)
         return "lines are left";
-      for (uint8_t id = 0; id < kMostMessages; ++id)
+      for (uint8_t id = 0; id < kMaxMessages; ++id)
         if (lane.isFree[id] == 0 ||
             lane.words[id] != rendezvous::wordOf(lane.uses[id], State::Requested))
           return "an id is not used again";

@@ -61,7 +61,7 @@ private:
   static constexpr uint8_t kLines = 8;
   // What a rank may do next: die, something with each message, with each lane, and for itself.
   static constexpr uint8_t kPerMessage = 4, kForItself = 4;
-  static constexpr uint8_t kChoices = 1 + kMostMessages * kPerMessage + kMostRanks + kForItself;
+  static constexpr uint8_t kChoices = 1 + kMaxMessages * kPerMessage + kMaxRanks + kForItself;
 
   enum class Phase : uint8_t { Running, Reporting, Cancelling, Told, Finished, Dead };
   enum class Send : uint8_t { Idle, Asked, Streaming, Writing, Done, Cancelled };
@@ -86,19 +86,19 @@ private:
     Phase phase;
   };
   struct Lane {
-    uint32_t words[kMostMessages];
-    uint8_t uses[kMostMessages];
-    uint8_t isFree[kMostMessages];
-    uint8_t toCancel[kMostMessages]; ///< of which the receiver is to be told
-    uint8_t streams[kMostMessages];  ///< at the receiver: the message that comes
+    uint32_t words[kMaxMessages];
+    uint8_t uses[kMaxMessages];
+    uint8_t isFree[kMaxMessages];
+    uint8_t toCancel[kMaxMessages]; ///< of which the receiver is to be told
+    uint8_t streams[kMaxMessages];  ///< at the receiver: the message that comes
     uint8_t numLines, unused[3];
     Line lines[kLines];
   };
   struct Situation {
     const char *wrong;
-    Lane lanes[kMostRanks][kMostRanks];
-    Message messages[kMostMessages];
-    Rank ranks[kMostRanks];
+    Lane lanes[kMaxRanks][kMaxRanks];
+    Message messages[kMaxMessages];
+    Rank ranks[kMaxRanks];
     uint8_t troubleCame;
     uint8_t report; ///< 0: none; 1: begun; 2: whole
     uint8_t death;  ///< seen

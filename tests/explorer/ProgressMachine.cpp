@@ -43,7 +43,7 @@ const char *ProgressMachine::take(uint8_t rank, uint8_t choice) {
 const char *ProgressMachine::takeAtEnd(uint8_t rank, uint8_t choice) {
   uint8_t what = kPost + choice / kEnds * kEnds, end = choice % kEnds;
   bool sends = end % 2 == 1;
-  uint8_t m = end / 2 % kMostMessages, run = end / 2 / kMostMessages;
+  uint8_t m = end / 2 % kMaxMessages, run = end / 2 / kMaxMessages;
   if (m >= scenario_->messages.size() || (sends ? spec(m).from : spec(m).to) != rank ||
       !isOpen(rank, run))
     return nullptr;

@@ -41,7 +41,7 @@ struct ProgressScenario {
 
 class ProgressMachine {
 public:
-  static constexpr uint8_t kMostRanks = 3, kMostRuns = 3, kMostMessages = 3;
+  static constexpr uint8_t kMaxRanks = 3, kMaxRuns = 3, kMaxMessages = 3;
   /// A rule as it was before, or one that somebody might think of.
   enum class Mutant : uint8_t {
     None,
@@ -82,10 +82,10 @@ public:
 private:
   static constexpr uint8_t kFrames = 16, kNone = 0xff;
   // What a rank may do next.
-  static constexpr uint8_t kBegin = 0, kEnd = 1, kTake = kEnd + kMostRuns,
-                           kPost = kTake + kMostRanks, kEnds = 2 * kMostMessages * kMostRuns,
-                           kArrive = kPost + kEnds, kProbe = kArrive + kEnds,
-                           kLateProbe = kProbe + kEnds, kChoices = kLateProbe + kEnds;
+  static constexpr uint8_t kBegin = 0, kEnd = 1, kTake = kEnd + kMaxRuns, kPost = kTake + kMaxRanks,
+                           kEnds = 2 * kMaxMessages * kMaxRuns, kArrive = kPost + kEnds,
+                           kProbe = kArrive + kEnds, kLateProbe = kProbe + kEnds,
+                           kChoices = kLateProbe + kEnds;
 
   enum class End : uint8_t { Idle, Waiting, Done };
   enum class Kind : uint8_t { Eager, Request, Taken, Place, Probe, Reply };
@@ -117,11 +117,11 @@ private:
   };
   struct Situation {
     const char *wrong;
-    std::array<std::array<Fifo, kMostRanks>, kMostRanks> fifos;
-    std::array<std::array<Message, kMostRuns>, kMostMessages> messages;
-    std::array<uint8_t, kMostMessages> placeRun; ///< at the sender: the run of the last place
-    std::array<uint8_t, kMostMessages> writtenIn;
-    std::array<Rank, kMostRanks> ranks;
+    std::array<std::array<Fifo, kMaxRanks>, kMaxRanks> fifos;
+    std::array<std::array<Message, kMaxRuns>, kMaxMessages> messages;
+    std::array<uint8_t, kMaxMessages> placeRun; ///< at the sender: the run of the last place
+    std::array<uint8_t, kMaxMessages> writtenIn;
+    std::array<Rank, kMaxRanks> ranks;
     uint8_t isFailed;
     std::array<uint8_t, 5> unused;
   };

@@ -30,7 +30,7 @@ Transfer transferOf(Way way) {
   return {};
 }
 
-uint64_t bytesOf(Way way) { return way == Way::Eager ? kEagerBytes / 2 : MessageEnd::kMostBytes; }
+uint64_t bytesOf(Way way) { return way == Way::Eager ? kEagerBytes / 2 : MessageEnd::kMaxBytes; }
 
 /// What is sent.
 std::byte byteOf(uint8_t message, uint64_t at) {
@@ -102,7 +102,7 @@ void RemoteRank::addEnd(uint8_t message, std::vector<EdgeSpec> &edges) {
               static_cast<uint32_t>(edge->messages.size())};
   edge->messages.push_back(MessageId{message});
   edge->ways.push_back(transferOf(spec.way));
-  for (uint64_t i = 0; i < MessageEnd::kMostBytes; ++i)
+  for (uint64_t i = 0; i < MessageEnd::kMaxBytes; ++i)
     end.memory[i] = end.sends ? byteOf(message, i) : kOwn;
   uint64_t bytes = bytesOf(spec.way), first = spec.way == Way::Fragments ? bytes / 2 : bytes;
   end.pieces = {iovec{end.memory.data(), first}, iovec{end.memory.data() + first, bytes - first}};

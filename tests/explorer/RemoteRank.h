@@ -13,8 +13,8 @@ namespace colldsl::test {
 
 /// One end of a message, and its memory.
 struct MessageEnd {
-  static constexpr uint64_t kMostBytes = 16;
-  std::array<std::byte, kMostBytes> memory;
+  static constexpr uint64_t kMaxBytes = 16;
+  std::array<std::byte, kMaxBytes> memory;
   std::array<iovec, 2> pieces;
   uint8_t message = 0;
   uint8_t plan = 0;

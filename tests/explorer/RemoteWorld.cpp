@@ -83,7 +83,7 @@ std::vector<RemoteWorld::Step> RemoteWorld::steps() const {
   if (scenario_.isLate && !wasLate_ && isAnyWaiting)
     for (uint8_t hasArrived : {0, 1})
       steps.push_back({Kind::Late, hasArrived});
-  if (steps.empty() && passes_ < kMostPasses && !areAllClosed())
+  if (steps.empty() && passes_ < kMaxPasses && !areAllClosed())
     steps.push_back({Kind::Pass});
   return steps;
 }

@@ -46,7 +46,7 @@ public:
   std::string unfinished() const;
 
 private:
-  static constexpr uint32_t kMostPasses = 4;
+  static constexpr uint32_t kMaxPasses = 4;
 
   void addOfRank(uint8_t rank, std::vector<Step> &steps) const;
   void addFrames(std::vector<Step> &steps) const;

@@ -7,7 +7,7 @@
 
 namespace colldsl::test {
 
-inline constexpr uint8_t kMostRanks = 3, kMostMessages = 3;
+inline constexpr uint8_t kMaxRanks = 3, kMaxMessages = 3;
 
 /// How the bytes of a message move.
 enum class Way : uint8_t {

@@ -27,7 +27,7 @@ bool isLeast(const List &list, uint8_t ranks) {
   auto less = [](const MessageSpec &a, const MessageSpec &b) { return keyOf(a) < keyOf(b); };
   List own = list;
   std::sort(own.begin(), own.end(), less);
-  std::array<uint8_t, kMostRanks> names{0, 1, 2};
+  std::array<uint8_t, kMaxRanks> names{0, 1, 2};
   do {
     List renamed = list;
     for (MessageSpec &m : renamed)

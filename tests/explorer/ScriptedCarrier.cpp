@@ -47,8 +47,8 @@ void ScriptedNetwork::arrive(uint32_t from, uint32_t to) {
 }
 
 void ScriptedNetwork::arriveLater() {
-  for (uint32_t from = 0; from < kMostRanks; ++from)
-    for (uint32_t to = 0; to < kMostRanks; ++to)
+  for (uint32_t from = 0; from < kMaxRanks; ++from)
+    for (uint32_t to = 0; to < kMaxRanks; ++to)
       for (Sent &sent : wires_[from][to]) {
         taken_[from].push_back(std::exchange(sent.frame, nullptr));
         ++arrived_[from][to];
@@ -56,7 +56,7 @@ void ScriptedNetwork::arriveLater() {
 }
 
 void ScriptedNetwork::arriveNow(uint32_t to) {
-  for (uint32_t from = 0; from < kMostRanks; ++from)
+  for (uint32_t from = 0; from < kMaxRanks; ++from)
     while (arrived_[from][to] != 0)
       arrive(from, to);
 }
@@ -125,7 +125,7 @@ bool ScriptedNetwork::copy(Move &move) {
 void ScriptedNetwork::kill(uint32_t rank) {
   isDead_[rank] = true;
   inboxes_[rank].clear();
-  for (uint32_t from = 0; from < kMostRanks; ++from) {
+  for (uint32_t from = 0; from < kMaxRanks; ++from) {
     for (const Sent &sent : wires_[from][rank])
       if (sent.frame)
         taken_[from].push_back(sent.frame);
@@ -159,7 +159,7 @@ void ScriptedNetwork::describe(Digest &digest, const News &news) {
 
 // A wire holds what its sender's history tells, less what has arrived.
 void ScriptedNetwork::describe(Digest &digest) const {
-  for (uint32_t rank = 0; rank < kMostRanks; ++rank) {
+  for (uint32_t rank = 0; rank < kMaxRanks; ++rank) {
     digest.addValue(histories_[rank]);
     digest.addValue(inboxes_[rank].size());
     for (const News &news : inboxes_[rank])

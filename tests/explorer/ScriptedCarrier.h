@@ -29,7 +29,7 @@ class ScriptedCarrier;
 
 class ScriptedNetwork {
 public:
-  static constexpr uint32_t kMostRanks = 3;
+  static constexpr uint32_t kMaxRanks = 3;
 
   /// Bytes of this rank's memory are about to be read or written.
   using OnTouch =
@@ -119,17 +119,17 @@ private:
   void dropOver();
 
   OnTouch onTouch_;
-  std::array<std::array<std::deque<Sent>, kMostRanks>, kMostRanks> wires_;
-  std::array<std::deque<News>, kMostRanks> inboxes_;
-  std::array<std::vector<network::Frame *>, kMostRanks> taken_; ///< frames that have arrived
-  std::array<std::map<uint64_t, Memory>, kMostRanks> registered_;
-  std::array<uint64_t, kMostRanks> lastKey_ = {};
-  std::array<uint32_t, kMostRanks> lastMove_ = {};
-  std::array<Digest, kMostRanks> histories_ = {};
-  std::array<std::array<size_t, kMostRanks>, kMostRanks> arrived_ = {}; ///< frames of the wire
-  std::array<bool, kMostRanks> accepts_ = {}, hasRefused_ = {};
-  std::array<bool, kMostRanks> isDead_ = {};
-  std::array<std::array<bool, kMostRanks>, kMostRanks> isLost_ = {};
+  std::array<std::array<std::deque<Sent>, kMaxRanks>, kMaxRanks> wires_;
+  std::array<std::deque<News>, kMaxRanks> inboxes_;
+  std::array<std::vector<network::Frame *>, kMaxRanks> taken_; ///< frames that have arrived
+  std::array<std::map<uint64_t, Memory>, kMaxRanks> registered_;
+  std::array<uint64_t, kMaxRanks> lastKey_ = {};
+  std::array<uint32_t, kMaxRanks> lastMove_ = {};
+  std::array<Digest, kMaxRanks> histories_ = {};
+  std::array<std::array<size_t, kMaxRanks>, kMaxRanks> arrived_ = {}; ///< frames of the wire
+  std::array<bool, kMaxRanks> accepts_ = {}, hasRefused_ = {};
+  std::array<bool, kMaxRanks> isDead_ = {};
+  std::array<std::array<bool, kMaxRanks>, kMaxRanks> isLost_ = {};
   std::deque<Move> moves_;
   bool hasMissed_ = false;
 };
@@ -170,7 +170,7 @@ private:
   ScriptedNetwork &network_;
   uint32_t self_;
   network::CarrierReader *reader_ = nullptr;
-  std::array<network::Peer *, ScriptedNetwork::kMostRanks> peers_ = {};
+  std::array<network::Peer *, ScriptedNetwork::kMaxRanks> peers_ = {};
 };
 
 } // namespace colldsl::test

@@ -31,7 +31,7 @@ struct SleepScenario {
 
 class SleepMachine {
 public:
-  static constexpr uint8_t kMostThreads = 3;
+  static constexpr uint8_t kMaxThreads = 3;
 
   explicit SleepMachine(const SleepScenario &scenario) : scenario_(scenario), s_{} {}
 
@@ -70,7 +70,7 @@ private:
     uint8_t isVisible;  ///< its news are there
   };
   struct Situation {
-    std::array<Thread, kMostThreads> threads;
+    std::array<Thread, kMaxThreads> threads;
     uint8_t sleeping; ///< the word of the rank
     uint8_t wakes;    ///< wake-ups so far
   };

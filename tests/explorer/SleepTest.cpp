@@ -14,7 +14,7 @@ Exploration explore(uint8_t threads, bool wakersFence, SleepMutant mutant = Slee
 class Sleep : public ::testing::TestWithParam<bool> {};
 
 TEST_P(Sleep, endsWithItsNews) {
-  for (uint8_t threads = 1; threads <= SleepMachine::kMostThreads; ++threads) {
+  for (uint8_t threads = 1; threads <= SleepMachine::kMaxThreads; ++threads) {
     Exploration found = explore(threads, GetParam());
     EXPECT_EQ(found.wrong, "");
     EXPECT_GT(found.ends, 0u);
@@ -38,7 +38,7 @@ class WrongSleep : public ::testing::TestWithParam<Wrong> {};
 TEST_P(WrongSleep, isFound) {
   const Wrong &rule = GetParam();
   for (bool wakersFence : {false, true})
-    for (uint8_t threads = 1; threads <= SleepMachine::kMostThreads; ++threads)
+    for (uint8_t threads = 1; threads <= SleepMachine::kMaxThreads; ++threads)
       EXPECT_EQ(explore(threads, wakersFence, rule.mutant).wrong.empty(), threads < rule.threads)
           << int{threads} << " threads";
 }

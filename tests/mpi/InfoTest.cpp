@@ -1,5 +1,6 @@
 // Info keys of neighbourhood communicators: which ranks must give them, the answers of get_info,
 // the effect of promises that are kept, broken and not given. Linked with the entries themselves.
+#include "mpi/ServedComm.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -49,7 +49,7 @@ struct Header {
 static_assert(sizeof(Header) == 40);
 
 /// Of a message that is sent at once.
-inline constexpr uint32_t kMostEagerBytes = 64 << 10;
+inline constexpr uint32_t kMaxEagerBytes = 64 << 10;
 
 /// What an eager message takes of the window.
 inline constexpr uint32_t kUnitsPerMessage = 64;

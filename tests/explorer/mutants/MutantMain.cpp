@@ -9,7 +9,7 @@
 namespace colldsl::test {
 namespace {
 
-constexpr uint64_t kMostStates = 20000;
+constexpr uint64_t kMaxStates = 20000;
 
 bool addMessage(Scenario &scenario, std::string_view name) {
   for (Way way : {Way::Read, Way::Written, Way::Fragments, Way::Announced, Way::Eager})
@@ -25,7 +25,7 @@ std::string findWrong(Scenario scenario) {
     for (uint8_t rank = 0; rank < scenario.ranks; ++rank) {
       scenario.trouble = trouble;
       scenario.troubled = rank;
-      Exploration found = ReplayExplorer<RemoteWorld>(scenario).run(kMostStates);
+      Exploration found = ReplayExplorer<RemoteWorld>(scenario).run(kMaxStates);
       if (!found.wrong.empty())
         return found.wrong;
     }
