@@ -95,8 +95,8 @@ void RemoteExchange::cancel() {
   if (outstanding_ == 0)
     return;
   outstanding_ = 0;
-  channels_.reset();
-  (void)open();
+  channels_->cancel();
+  (void)open(); // else the canceled ones stay: a later run finds that its peer is lost
 }
 
 } // namespace colldsl

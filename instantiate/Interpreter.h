@@ -2,7 +2,7 @@
 /// folder; Instantiate.h is the way in.
 ///
 /// Errors stop the run: the first one is kept, every evaluation after it returns
-/// some value that nobody uses.
+/// some value that is not used.
 #pragma once
 
 #include "dependence/DagBuilder.h"

@@ -166,8 +166,9 @@ void NeighborOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
     remote_->shift(sent, received, stays);
 }
 
+// The ways through remote edges are functions of their own: the others are counted in instructions.
 Status NeighborOperation::run(uint32_t number) {
-  if (remote_)
+  if (remote_) [[unlikely]]
     return runRemote(number);
   pack();
   Status s = exchange_.run(number);
@@ -177,25 +178,20 @@ Status NeighborOperation::run(uint32_t number) {
 }
 
 Status NeighborOperation::runRemote(uint32_t number) {
-  begin(number);
+  pack();
+  remote_->start(number);
+  exchange_.start(number);
   Status s = job_.waitFor(*this);
   if (s)
-    return end();
+    return endRemote();
   remote_->cancel();
   exchange_.giveUp();
   return s;
 }
 
-void NeighborOperation::begin(uint32_t number) {
-  pack();
-  if (remote_)
-    remote_->start(number);
-  exchange_.start(number);
-}
-
-// What is repeated to other slots may have come from another node.
-Status NeighborOperation::end() {
-  Status remote = remote_ ? remote_->finish() : Status(), local = exchange_.finish();
+// Bytes that are repeated to other slots may have come from another node.
+Status NeighborOperation::endRemote() {
+  Status remote = remote_->finish(), local = exchange_.finish();
   if (remote && local)
     unpack();
   return remote ? local : remote;
@@ -203,9 +199,15 @@ Status NeighborOperation::end() {
 
 void NeighborOperation::start(uint32_t number) {
   isBusy_ = true;
-  if (remote_)
-    job_.beginMoving(*this);
-  begin(number);
+  pack();
+  if (remote_) [[unlikely]]
+    startRemote(number);
+  exchange_.start(number);
+}
+
+void NeighborOperation::startRemote(uint32_t number) {
+  job_.beginMoving(*this);
+  remote_->start(number);
 }
 
 bool NeighborOperation::progress() {
@@ -232,9 +234,14 @@ bool NeighborOperation::tryFinish() {
 
 Status NeighborOperation::finish() {
   isBusy_ = false;
-  if (remote_)
+  if (remote_) [[unlikely]] {
     job_.endMoving(*this);
-  return end();
+    return endRemote();
+  }
+  Status s = exchange_.finish();
+  if (s)
+    unpack();
+  return s;
 }
 
 } // namespace colldsl::mpi

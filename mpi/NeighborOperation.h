@@ -40,8 +40,8 @@ private:
   Status connectRemote(const ServedComm &comm, uint32_t stream);
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
   Status runRemote(uint32_t number);
-  void begin(uint32_t number);
-  Status end();
+  void startRemote(uint32_t number);
+  Status endRemote();
   Status addEdges(const ServedComm &comm, const Call &call);
   Status addOut(const ServedComm &comm, const Call &call, std::vector<Pieces> &toSelf);
   Status addIn(const ServedComm &comm, const Call &call, const std::vector<Pieces> &toSelf);

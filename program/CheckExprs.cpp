@@ -34,7 +34,7 @@ void ProgramChecker::expression(ExprId id, ValueType wanted) {
   exprUsed_[index(id)] = true;
   require(index(e.owner) == declId_, "owners of expressions");
   require(representation(e.type) == wanted, "types of expressions");
-  for (unsigned i = 0; i < 3; ++i) // else it would have operands that nobody has looked at
+  for (unsigned i = 0; i < 3; ++i) // else it would have unchecked operands
     require(info.operands[i] != Operand::None || ids[i] == kNoExpr, "operands of expressions");
   place(e.loc);
   Scope scope(*this);

@@ -19,15 +19,15 @@ Status ProgramChecker::check() {
   return ok() ? Status() : Status::error("program: " + error_);
 }
 
-/// What nobody uses was not looked at, and must not be lowered.
+/// Unused parts were not checked, and must not be lowered.
 void ProgramChecker::nothingUnused() {
   auto all = [](const std::vector<bool> &used) {
     return std::find(used.begin(), used.end(), false) == used.end();
   };
-  require(all(tempUsed_), "temporaries nobody uses");
-  require(all(labelUsed_), "labels nobody uses");
+  require(all(tempUsed_), "unused temporaries");
+  require(all(labelUsed_), "unused labels");
   for (size_t i = 0; i < exprUsed_.size(); ++i)
-    require(exprUsed_[i] || program_.exprs[i].owner == kNoDecl, "expressions nobody uses");
+    require(exprUsed_[i] || program_.exprs[i].owner == kNoDecl, "unused expressions");
 }
 
 void ProgramChecker::bufferType(const BufferType &type) {

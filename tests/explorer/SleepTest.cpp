@@ -1,4 +1,4 @@
-// All interleavings of threads that fall asleep and ranks that wake them: nobody sleeps on.
+// All interleavings of threads that fall asleep and ranks that wake them: no thread sleeps on.
 #include "tests/explorer/Explorer.h"
 #include "tests/explorer/SleepMachine.h"
 

@@ -103,9 +103,14 @@ namespace {
 
 /// What an endpoint over datagrams that agrees on opens is made of.
 struct DatagramParts {
-  DatagramParts(shm::World &world, Rank self)
-      : arena(world.arenaBegin(self), world.options().arenaBytes), health(world, self),
-        bootstrap(world, self, arena, mutex, health) {}
+  DatagramParts(shm::World &ofAll, Rank rank)
+      : world(ofAll), self(rank), arena(world.arenaBegin(self), world.options().arenaBytes),
+        health(world, self), bootstrap(world, self, arena, mutex, health) {}
+  // A rank that fails an open ends: its peers do not take that for a death.
+  ~DatagramParts() { world.control(self).left.store(1, std::memory_order_release); }
+
+  shm::World &world;
+  Rank self;
   shm::Arena arena;
   std::mutex mutex;
   shm::Health health;

@@ -205,7 +205,7 @@ private:
   bool damage_ = false;
 };
 
-std::vector<std::byte> letters(uint32_t from, uint32_t to) {
+std::vector<std::byte> dataFor(uint32_t from, uint32_t to) {
   return std::vector<std::byte>(from * 3 + to, static_cast<std::byte>(16 * from + to));
 }
 
@@ -215,14 +215,14 @@ TEST(OobBootstrap, DataReachThoseTheyAreFor) {
     for (int round = 0; round < 2; ++round) {
       std::vector<BootstrapData> out, in;
       for (uint32_t peer = 0; peer < 4; ++peer) {
-        if (peer != 2) // rank 2 gets no letters
-          out.push_back({Rank{peer}, letters(self, peer)});
+        if (peer != 2) // rank 2 gets no data
+          out.push_back({Rank{peer}, dataFor(self, peer)});
         in.push_back({Rank{3 - peer}, {std::byte{1}}});
       }
       ASSERT_TRUE(bootstrap.exchange(out, in));
       for (const BootstrapData &data : in)
         EXPECT_EQ(data.bytes,
-                  self == 2 ? std::vector<std::byte>() : letters(index(data.peer), self));
+                  self == 2 ? std::vector<std::byte>() : dataFor(index(data.peer), self));
       ASSERT_TRUE(bootstrap.exchange({}, in)); // nothing at all
       EXPECT_TRUE(in[0].bytes.empty());
       ASSERT_TRUE(bootstrap.barrier());
@@ -235,12 +235,12 @@ TEST(OobBootstrap, DataForAllRanksTravelsOnce) {
   gathering.run([](Bootstrap &bootstrap, uint32_t self) {
     std::vector<BootstrapData> out;
     for (uint32_t peer = 0; peer < 8; ++peer)
-      out.push_back({Rank{peer}, letters(self, 100)});
+      out.push_back({Rank{peer}, dataFor(self, 100)});
     BootstrapData in{Rank{5}, {}};
     ASSERT_TRUE(bootstrap.exchange(out, {&in, 1}));
-    EXPECT_EQ(in.bytes, letters(5, 100));
+    EXPECT_EQ(in.bytes, dataFor(5, 100));
   });
-  EXPECT_LT(gathering.longest(), 2 * letters(7, 100).size());
+  EXPECT_LT(gathering.longest(), 2 * dataFor(7, 100).size());
 }
 
 // What a rank has to tell so that all others find it does not grow with their number.
@@ -268,7 +268,7 @@ TEST(OobBootstrap, DamagedDataIsRefused) {
   Gathering gathering(2);
   gathering.damage();
   gathering.run([](Bootstrap &bootstrap, uint32_t self) {
-    BootstrapData out{Rank{1 - self}, letters(1, 9)}, in{Rank{0}, {}};
+    BootstrapData out{Rank{1 - self}, dataFor(1, 9)}, in{Rank{0}, {}};
     Status s = bootstrap.exchange({&out, 1}, {&in, 1});
     EXPECT_EQ(s.message(), "the data of rank 0 over the launcher is damaged");
   });

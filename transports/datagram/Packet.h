@@ -69,9 +69,9 @@ struct MulticastHeader {
   Rank root = kNoRank;
   uint64_t number = 0;  ///< Multicast: of the frame; MulticastProbe: of the next one; MulticastAck:
                         ///< all before are here
-  uint32_t bytes = 0;   ///< Cast: of the frame
-  uint16_t part = 0;    ///< Cast
-  uint8_t wantsAck = 0; ///< Cast
+  uint32_t bytes = 0;   ///< Multicast: of the frame
+  uint16_t part = 0;    ///< Multicast
+  uint8_t wantsAck = 0; ///< Multicast
   uint8_t unused = 0;
 };
 static_assert(sizeof(MulticastHeader) == 24);
