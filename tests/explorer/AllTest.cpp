@@ -1,5 +1,5 @@
-// As ExplorerTest.cpp, with three messages.
-#include "tests/explorer/LaneMachine.h"
+// As ExplorerTest.cpp and RemoteTest.cpp, with more messages and all orders.
+#include "tests/explorer/LocalMachine.h"
 #include "tests/explorer/ProgressMachine.h"
 #include "tests/explorer/RemoteScenarios.h"
 #include "tests/explorer/Scenarios.h"
@@ -9,30 +9,67 @@
 namespace colldsl::test {
 namespace {
 
-TEST(AllLanes, ofTwoRanks) { EXPECT_EQ(explore<LaneMachine>(2, 3, 1), ""); }
+TEST(AllLocal, ofTwoRanks) { EXPECT_EQ(explore<LocalMachine>(2, 3, 1), ""); }
 
-TEST(AllLanes, ofThreeRanks) {
-  EXPECT_EQ(explore<LaneMachine>(3, 2, 1), "");
-  EXPECT_EQ(explore<LaneMachine>(3, 3, 1), "");
+TEST(AllLocal, ofThreeRanks) {
+  EXPECT_EQ(explore<LocalMachine>(3, 2, 1), "");
+  EXPECT_EQ(explore<LocalMachine>(3, 3, 29), "");
 }
 
 // The counts of scenarios that are not walked completely are printed.
 TEST(AllRemote, oneMessage) {
-  EXPECT_EQ(explore({.messages = 1, .mostStates = 50000, .hasAllOrders = true}), "");
-  EXPECT_EQ(explore({.messages = 1, .mostStates = 50000, .isLate = true}), "");
+  EXPECT_EQ(explore({.messages = 1, .as = {.hasAllOrders = true}}), "");
+  EXPECT_EQ(explore({.messages = 1, .as = {.isLate = true}}), "");
 }
 
-TEST(AllRemote, twoMessages) { EXPECT_EQ(explore({.messages = 2, .mostStates = 20000}), ""); }
+TEST(AllRemote, severalRuns) {
+  EXPECT_EQ(explore({.messages = 1, .as = {.runs = 2}}), "");
+  EXPECT_EQ(explore({.messages = 1, .as = {.runs = 3}}), "");
+}
+
+TEST(AllRemote, fullWindow) {
+  for (uint8_t from : {0, 1})
+    for (Way way : {Way::Eager, Way::Read, Way::Written, Way::Fragments, Way::Announced}) {
+      Scenario scenario = {.messages = {{0, 1, Way::Eager}, {from, uint8_t(1 - from), way}}};
+      scenario.windowBytes = 100; // of one message
+      EXPECT_EQ(explore(scenario), "");
+    }
+}
+
+TEST(AllRemote, ranksThatComeLateOrLeave) {
+  EXPECT_EQ(explore({.messages = 1, .as = {.opensLate = true}}), "");
+  EXPECT_EQ(explore({.messages = 1, .as = {.disconnects = true}}), "");
+  EXPECT_EQ(explore({.messages = 1, .as = {.opensLate = true, .disconnects = true}}), "");
+  EXPECT_EQ(explore({.messages = 1, .as = {.runs = 2, .disconnects = true}}), "");
+}
+
+TEST(AllRemote, memoryThatIsNotRegistered) {
+  using network::Access;
+  for (Access access : {Access::Read, Access::Write, Access::RemoteRead, Access::RemoteWrite})
+    EXPECT_EQ(explore({.messages = 1, .as = {.runs = 2, .refused = maskOf(access)}}), "");
+}
+
+// In parts, which can be run at the same time.
+constexpr size_t kParts = 4;
+class AllRemoteParts : public ::testing::TestWithParam<size_t> {};
+TEST_P(AllRemoteParts, ofTwoMessages) {
+  EXPECT_EQ(explore({.messages = 2, .every = kParts, .first = GetParam()}), "");
+}
+INSTANTIATE_TEST_SUITE_P(Parts, AllRemoteParts, ::testing::Range<size_t>(0, kParts));
+
+TEST(AllRemote, threeMessages) {
+  EXPECT_EQ(explore({.messages = 3, .every = 67, .mostStates = 300000}), "");
+}
 
 TEST(AllRemote, ofThreeRanks) {
   EXPECT_EQ(explore({.ranks = 3, .messages = 1}), "");
-  EXPECT_EQ(explore({.ranks = 3, .messages = 2, .every = 17, .mostStates = 10000}), "");
-  EXPECT_EQ(explore({.ranks = 3, .messages = 3, .every = 1009, .mostStates = 10000}), "");
+  EXPECT_EQ(explore({.ranks = 3, .messages = 2, .every = 17, .mostStates = 100000}), "");
+  EXPECT_EQ(explore({.ranks = 3, .messages = 3, .every = 1009, .mostStates = 100000}), "");
 }
 
 TEST(AllProgress, overNetworks) {
-  EXPECT_EQ(explore({.medium = Medium::Network, .ranks = 2, .runs = 2}, 2, 1), "");
-  EXPECT_EQ(explore({.medium = Medium::Network, .ranks = 3, .runs = 2}, 2, 97), "");
+  EXPECT_EQ(explore({.medium = Medium::Network, .ranks = 2, .runs = 2}, 2, 5), "");
+  EXPECT_EQ(explore({.medium = Medium::Network, .ranks = 3, .runs = 2}, 2, 1999), "");
 }
 
 TEST(AllProgress, inSharedMemory) {

@@ -1,6 +1,6 @@
 // All interleavings of ranks that exchange messages, of which one fails or dies anywhere. Each rule
 // that was found to be wrong once is found to be wrong here.
-#include "tests/explorer/LaneMachine.h"
+#include "tests/explorer/LocalMachine.h"
 #include "tests/explorer/Scenarios.h"
 
 #include <gtest/gtest.h>
@@ -8,15 +8,15 @@
 namespace colldsl::test {
 namespace {
 
-TEST(Lanes, ofTwoRanks) {
-  EXPECT_EQ(explore<LaneMachine>(2, 1, 1), "");
-  EXPECT_EQ(explore<LaneMachine>(2, 2, 1), "");
-  EXPECT_EQ(explore<LaneMachine>(2, 3, 101), "");
+TEST(Local, ofTwoRanks) {
+  EXPECT_EQ(explore<LocalMachine>(2, 1, 1), "");
+  EXPECT_EQ(explore<LocalMachine>(2, 2, 1), "");
+  EXPECT_EQ(explore<LocalMachine>(2, 3, 101), "");
 }
 
-TEST(Lanes, ofThreeRanks) {
-  EXPECT_EQ(explore<LaneMachine>(3, 1, 1), "");
-  EXPECT_EQ(explore<LaneMachine>(3, 2, 17), "");
+TEST(Local, ofThreeRanks) {
+  EXPECT_EQ(explore<LocalMachine>(3, 1, 1), "");
+  EXPECT_EQ(explore<LocalMachine>(3, 2, 17), "");
 }
 
 template <typename Machine> struct Wrong {
@@ -34,21 +34,22 @@ template <typename Machine> void expectFound(const Wrong<Machine> &rule) {
 }
 constexpr auto nameOf = [](const auto &info) { return std::string(info.param.name); };
 
-using WrongLane = Wrong<LaneMachine>;
-using OfLanes = LaneMachine::Mutant;
-class WrongLanes : public ::testing::TestWithParam<WrongLane> {};
-TEST_P(WrongLanes, areFound) { expectFound(GetParam()); }
+using WrongOfLocal = Wrong<LocalMachine>;
+using OfLocal = LocalMachine::Mutant;
+class WrongLocal : public ::testing::TestWithParam<WrongOfLocal> {};
+TEST_P(WrongLocal, areFound) { expectFound(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
-    Rules, WrongLanes,
-    ::testing::Values(WrongLane{OfLanes::CopiesWithoutClaim, "copiesWithoutClaim", "out of memory"},
-                      WrongLane{OfLanes::CancelsDuringCopy, "cancelsDuringCopy", "out of memory"},
-                      WrongLane{OfLanes::ForgetsAnnouncement, "forgetsAnnouncement", "into memory"},
-                      WrongLane{OfLanes::KeepsIds, "keepsIds", "an id is not used again"},
-                      WrongLane{OfLanes::UsesIdsAtOnce, "usesIdsAtOnce", "has no end"},
-                      WrongLane{OfLanes::HidesLaterReports, "hidesLaterReports", "waits for good"},
-                      WrongLane{OfLanes::WaitsForTheDead, "waitsForTheDead", "has no end"},
-                      WrongLane{OfLanes::ToldBeforeCancelled, "toldBeforeCancelled", "memory"}),
+    Rules, WrongLocal,
+    ::testing::Values(
+        WrongOfLocal{OfLocal::CopiesWithoutClaim, "copiesWithoutClaim", "out of memory"},
+        WrongOfLocal{OfLocal::CancelsDuringCopy, "cancelsDuringCopy", "out of memory"},
+        WrongOfLocal{OfLocal::ForgetsAnnouncement, "forgetsAnnouncement", "into memory"},
+        WrongOfLocal{OfLocal::KeepsIds, "keepsIds", "an id is not used again"},
+        WrongOfLocal{OfLocal::UsesIdsAtOnce, "usesIdsAtOnce", "has no end"},
+        WrongOfLocal{OfLocal::HidesLaterReports, "hidesLaterReports", "waits for good"},
+        WrongOfLocal{OfLocal::WaitsForTheDead, "waitsForTheDead", "has no end"},
+        WrongOfLocal{OfLocal::ToldBeforeCancelled, "toldBeforeCancelled", "memory"}),
     nameOf);
 
 } // namespace

@@ -1,36 +1,105 @@
+// A stack is kept for the next function, and both sides jump: to make a context, and to swap them,
+// are calls of the kernel, and there are many millions. AddressSanitizer does not stand such jumps.
+#undef _FORTIFY_SOURCE // it takes a jump to another stack for an error
 #include "tests/explorer/Fiber.h"
 
+#include <csetjmp>
 #include <cstdint>
+#include <ucontext.h>
+#include <utility>
+#include <vector>
 
 namespace colldsl::test {
 namespace {
 
 constexpr size_t kStackBytes = 256 << 10;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kJumps = false;
+#else
+constexpr bool kJumps = true;
+#endif
 
 } // namespace
 
-Fiber::Fiber() : stack_(new char[kStackBytes]) {}
+struct Fiber::Stack {
+  std::unique_ptr<char[]> memory{new char[kStackBytes]};
+  ucontext_t inside = {}, outside = {};
+  jmp_buf insideJump, outsideJump;
+  std::function<void()> function;
+  bool hasBegun = false; ///< there is something to jump to
+  bool isOver = true;
 
-void Fiber::begin(std::function<void()> function) {
-  function_ = std::move(function);
-  isUnderWay_ = true;
-  getcontext(&inside_);
-  inside_.uc_stack.ss_sp = stack_.get();
-  inside_.uc_stack.ss_size = kStackBytes;
-  inside_.uc_link = &outside_;
+  void make();
+  void resume();
+  void leave();
+  [[noreturn]] void run();
+  static std::vector<std::unique_ptr<Stack>> spare;
+};
+
+std::vector<std::unique_ptr<Fiber::Stack>> Fiber::Stack::spare;
+
+void Fiber::Stack::make() {
+  getcontext(&inside);
+  inside.uc_stack.ss_sp = memory.get();
+  inside.uc_stack.ss_size = kStackBytes;
   auto self = reinterpret_cast<uintptr_t>(this); // in two parts: a context passes ints alone
-  makecontext(&inside_, reinterpret_cast<void (*)()>(&Fiber::enter), 2, static_cast<uint32_t>(self),
+  makecontext(&inside, reinterpret_cast<void (*)()>(&Fiber::enter), 2, static_cast<uint32_t>(self),
               static_cast<uint32_t>(self >> 32));
-  resume();
+}
+
+void Fiber::Stack::resume() {
+  if (!hasBegun || !kJumps) {
+    hasBegun = true;
+    if (!kJumps || _setjmp(outsideJump) == 0)
+      swapcontext(&outside, &inside);
+  } else if (_setjmp(outsideJump) == 0) {
+    _longjmp(insideJump, 1);
+  }
+}
+
+void Fiber::Stack::leave() {
+  if (!kJumps)
+    swapcontext(&inside, &outside);
+  else if (_setjmp(insideJump) == 0)
+    _longjmp(outsideJump, 1);
+}
+
+// One function after the other.
+void Fiber::Stack::run() {
+  for (;;) {
+    function();
+    isOver = true;
+    leave();
+  }
 }
 
 void Fiber::enter(uint32_t low, uint32_t high) {
-  auto *self = reinterpret_cast<Fiber *>(uintptr_t{low} | uintptr_t{high} << 32);
-  self->function_();
-  self->isUnderWay_ = false;
+  reinterpret_cast<Stack *>(uintptr_t{low} | uintptr_t{high} << 32)->run();
 }
 
-void Fiber::resume() { swapcontext(&outside_, &inside_); }
-void Fiber::leave() { swapcontext(&inside_, &outside_); }
+Fiber::Fiber() = default;
+Fiber::~Fiber() = default;
+
+void Fiber::begin(std::function<void()> function) {
+  if (Stack::spare.empty()) {
+    Stack::spare.push_back(std::make_unique<Stack>());
+    Stack::spare.back()->make();
+  }
+  stack_ = std::move(Stack::spare.back());
+  Stack::spare.pop_back();
+  stack_->function = std::move(function);
+  stack_->isOver = false;
+  resume();
+}
+
+void Fiber::resume() {
+  current_ = this;
+  stack_->resume();
+  current_ = nullptr;
+  if (stack_->isOver)
+    Stack::spare.push_back(std::move(stack_));
+}
+
+void Fiber::leave() { stack_->leave(); }
 
 } // namespace colldsl::test

@@ -1,9 +1,9 @@
 /// A function with a stack of its own, which it can leave in the middle and come back to.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <ucontext.h>
 
 namespace colldsl::test {
 
@@ -11,6 +11,7 @@ namespace colldsl::test {
 class Fiber {
 public:
   Fiber();
+  ~Fiber();
   Fiber(const Fiber &) = delete;
 
   /// Calls the function, until it returns or leaves. Not while another one is under way.
@@ -19,15 +20,16 @@ public:
   void resume();
   /// Within the function.
   void leave();
-  bool isUnderWay() const { return isUnderWay_; }
+  /// Whose function calls; null: none.
+  static Fiber *current() { return current_; }
+  bool isUnderWay() const { return stack_ != nullptr; }
 
 private:
+  struct Stack;
   static void enter(uint32_t low, uint32_t high);
 
-  std::unique_ptr<char[]> stack_;
-  ucontext_t inside_, outside_;
-  std::function<void()> function_;
-  bool isUnderWay_ = false;
+  static inline Fiber *current_ = nullptr;
+  std::unique_ptr<Stack> stack_; ///< of the function that is under way
 };
 
 } // namespace colldsl::test

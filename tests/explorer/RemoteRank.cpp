@@ -8,8 +8,10 @@ namespace {
 
 constexpr uint32_t kEagerBytes = 8; ///< of a message, or of a fragment
 
-network::Options makeOptions() {
+network::Options makeOptions(const Scenario &scenario) {
   network::Options options;
+  if (scenario.windowBytes != 0)
+    options.windowBytes = scenario.windowBytes;
   options.eagerBytes = options.directBytes = kEagerBytes;
   options.linger = options.lingerAfterFailure = RemoteRank::kLinger;
   return options;
@@ -33,8 +35,8 @@ Transfer transferOf(Way way) {
 uint64_t bytesOf(Way way) { return way == Way::Eager ? kEagerBytes / 2 : MessageEnd::kMaxBytes; }
 
 /// What is sent.
-std::byte byteOf(uint8_t message, uint64_t at) {
-  return static_cast<std::byte>(16 * (message + 1) + at);
+std::byte byteOf(uint8_t message, uint8_t run, uint64_t at) {
+  return static_cast<std::byte>(64 * run + 16 * (message + 1) + at);
 }
 /// What the owner puts into memory that is its own again.
 constexpr std::byte kOwn{0xee};
@@ -43,19 +45,16 @@ constexpr std::byte kOwn{0xee};
 
 RemoteRank::RemoteRank(const Scenario &scenario, uint8_t self, ScriptedNetwork &network)
     : scenario_(scenario), self_(self), network_(network) {
-  auto made =
-      protocol::RemoteWorker::make(Rank{self}, scenario.ranks, makeOptions(),
-                                   std::make_unique<ScriptedCarrier>(network, self), nullptr);
+  auto carrier = std::make_unique<ScriptedCarrier>(network, self);
+  carrier->refused = scenario.refused;
+  auto made = protocol::RemoteWorker::make(Rank{self}, scenario.ranks, makeOptions(scenario),
+                                           std::move(carrier), nullptr);
   worker_ = made.take();
-  worker_->whileWaiting([this] {
-    if (!isEnded_ && fiber_.isUnderWay())
-      fiber_.leave();
-  });
   (void)worker_->meet([](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
   endpoint_ = std::make_unique<protocol::RemoteEndpoint>(
       *worker_, protocol::RankGroup::ofAll(scenario.ranks, Rank{self}), nullptr);
   ends.reserve(scenario.messages.size());
-  for (uint8_t plan = 0; plan < kPlans; ++plan)
+  for (uint8_t plan = 0; plan < kPlans && !scenario.opensLate; ++plan)
     open(plan);
 }
 
@@ -66,12 +65,18 @@ RemoteRank::~RemoteRank() {
 }
 
 void RemoteRank::end() {
-  isEnded_ = true;
   while (fiber_.isUnderWay())
     fiber_.resume();
 }
 
+// Plans have their numbers from the order in which they are opened.
+bool RemoteRank::mayOpen(uint8_t plan) const {
+  return !plans_[plan].wasOpened && (plan == 0 || plans_[plan - 1].wasOpened) && !isWaiting();
+}
+
 void RemoteRank::open(uint8_t plan) {
+  network_.note(self_, 70 + plan);
+  plans_[plan].wasOpened = true;
   std::vector<EdgeSpec> out, in;
   for (uint8_t m = 0; m < scenario_.messages.size(); ++m) {
     const MessageSpec &spec = scenario_.messages[m];
@@ -83,8 +88,11 @@ void RemoteRank::open(uint8_t plan) {
   auto opened = endpoint_->open({.out = out, .in = in});
   plans_[plan].channels = opened.take();
   plans_[plan].channels->start();
-  if (out.empty() && in.empty())
+  plans_[plan].described = static_cast<protocol::RemoteChannels *>(plans_[plan].channels.get());
+  if (out.empty() && in.empty()) {
     plans_[plan].channels.reset();
+    plans_[plan].described = nullptr;
+  }
 }
 
 void RemoteRank::addEnd(uint8_t message, std::vector<EdgeSpec> &edges) {
@@ -102,10 +110,30 @@ void RemoteRank::addEnd(uint8_t message, std::vector<EdgeSpec> &edges) {
               static_cast<uint32_t>(edge->messages.size())};
   edge->messages.push_back(MessageId{message});
   edge->ways.push_back(transferOf(spec.way));
-  for (uint64_t i = 0; i < MessageEnd::kMaxBytes; ++i)
-    end.memory[i] = end.sends ? byteOf(message, i) : kOwn;
+  fill(end);
   uint64_t bytes = bytesOf(spec.way), first = spec.way == Way::Fragments ? bytes / 2 : bytes;
   end.pieces = {iovec{end.memory.data(), first}, iovec{end.memory.data() + first, bytes - first}};
+}
+
+void RemoteRank::fill(MessageEnd &end) {
+  for (uint64_t i = 0; i < MessageEnd::kMaxBytes; ++i)
+    end.memory[i] = end.sends ? byteOf(end.message, plans_[end.plan].run, i) : kOwn;
+}
+
+bool RemoteRank::mayRun(uint8_t plan) const {
+  return isOpen(plan) && !isWaiting() && !plans_[plan].channels->failed() &&
+         plans_[plan].run + 1 < scenario_.runs && isOver(plan);
+}
+
+void RemoteRank::run(uint8_t plan) {
+  network_.note(self_, 72 + plan);
+  ++plans_[plan].run;
+  for (MessageEnd &end : ends)
+    if (end.plan == plan) {
+      end.isPosted = end.isOver = end.isDone = false;
+      fill(end);
+    }
+  plans_[plan].channels->start();
 }
 
 bool RemoteRank::mayPost(const MessageEnd &end) const {
@@ -131,7 +159,7 @@ void RemoteRank::complete(MessageEnd &end) {
   end.isDone = true;
   uint64_t bytes = bytesOf(scenario_.messages[end.message].way);
   for (uint64_t i = 0; i < bytes && !end.sends; ++i)
-    if (end.memory[i] != byteOf(end.message, i))
+    if (end.memory[i] != byteOf(end.message, plans_[end.plan].run, i))
       wrong = "bytes are received that were not sent";
   giveBack(end);
 }
@@ -143,16 +171,19 @@ void RemoteRank::giveBack(MessageEnd &end) {
 
 // A rank whose worker has ended all takes nothing any more.
 void RemoteRank::poll() {
+  if (hasLeft())
+    return;
   size_t news = network_.numNews(self_);
   if (isWaiting())
     fiber_.resume();
   else
     pollAll();
+  noteWait(false);
   isDeaf_ = news != 0 && network_.numNews(self_) == news;
 }
 
 void RemoteRank::pollAll() {
-  if (isClosed()) {
+  if (!isOpen(0) && !isOpen(1)) {
     worker_->progress();
     worker_->look();
   }
@@ -166,6 +197,8 @@ void RemoteRank::take(uint8_t plan) {
   for (const Completion &completion : channels.poll())
     if (MessageEnd &end = ends[index(completion.op)]; !end.isOver)
       complete(end);
+    else if (!plans_[plan].isCanceled)
+      wrong = "a message ends twice";
   channels.check();
 }
 
@@ -181,7 +214,7 @@ bool RemoteRank::mayCancel(uint8_t plan) const {
 
 void RemoteRank::cancel(uint8_t plan) {
   network_.note(self_, 65 + plan);
-  wait([this, plan] {
+  wait(plan, [this, plan] {
     plans_[plan].channels->cancel();
     plans_[plan].isCanceled = true;
     for (MessageEnd &end : ends)
@@ -197,22 +230,57 @@ bool RemoteRank::isOver(uint8_t plan) const {
 }
 
 bool RemoteRank::mayClose(uint8_t plan) const {
-  return isOpen(plan) && !isWaiting() && (plans_[plan].isCanceled || isOver(plan));
+  bool isLastRun = plans_[plan].run + 1 == scenario_.runs;
+  return isOpen(plan) && !isWaiting() && (plans_[plan].isCanceled || (isLastRun && isOver(plan)));
+}
+
+bool RemoteRank::isClosed() const {
+  return std::all_of(plans_.begin(), plans_.end(),
+                     [](const Plan &plan) { return plan.wasOpened && !plan.channels; });
+}
+
+bool RemoteRank::knows(uint8_t peer) const {
+  return worker_ && worker_->am().peers().count(Rank{peer}) != 0;
+}
+
+bool RemoteRank::mayLeave() const {
+  return scenario_.disconnects && isClosed() && !hasLeft() && !isWaiting();
+}
+
+void RemoteRank::leave() {
+  network_.note(self_, 74);
+  endpoint_.reset();
+  wait(0, [this] {
+    delete worker_.get();
+    (void)worker_.release();
+  });
 }
 
 void RemoteRank::close(uint8_t plan) {
   network_.note(self_, 67 + plan);
-  wait([this, plan] { plans_[plan].channels.reset(); });
+  wait(plan, [this, plan] {
+    plans_[plan].channels.reset();
+    plans_[plan].described = nullptr;
+  });
 }
 
-void RemoteRank::wait(std::function<void()> what) { fiber_.begin(std::move(what)); }
+void RemoteRank::wait(uint8_t plan, std::function<void()> what) {
+  waitsSince_ = std::chrono::steady_clock::now();
+  waiting_ = plans_[plan].described; // null where it leaves
+  fiber_.begin(std::move(what));
+  noteWait(true);
+}
 
 std::optional<std::string> RemoteRank::failureOfAll() const {
+  if (hasLeft())
+    return std::nullopt;
   const std::optional<Fault> &fault = worker_->failureOfAll();
   return fault ? std::optional(fault->reason) : std::nullopt;
 }
 
 std::string RemoteRank::leftover() const {
+  if (hasLeft())
+    return "";
   if (worker_->numOpen() != 0)
     return "a message is left open";
   if (worker_->numIdsInUse() != 0)
@@ -224,19 +292,51 @@ std::string RemoteRank::leftover() const {
   return worker_->numRefused() != 0 ? "a frame was refused" : "";
 }
 
-void RemoteRank::describe(Digest &digest) const {
+// Where in cancel() a rank waits follows from what it has not canceled yet. How long it waits
+// depends on what it knew when it began to wait for that peer.
+void RemoteRank::noteWait(bool isNew) {
+  Rank peer = isWaiting() && waiting_ ? awaitedBy(*worker_, *waiting_) : kNoRank;
+  if (isWaiting() && framesDone_ != worker_->am().numDone())
+    waitsSince_ = std::chrono::steady_clock::now(); // to leave
+  framesDone_ = hasLeft() ? 0 : worker_->am().numDone();
+  if (peer != waitsFor_ || isNew)
+    wasLost_ = peer != kNoRank && worker_->peer(peer).isLost;
+  waitsFor_ = peer;
+}
+
+void RemoteRank::describeWait(StateWords &words) const {
+  words.add(isWaiting());
+  if (!isWaiting())
+    return;
+  words.add(waitsSince_);
+  words.add(worker_->am().numSent() - worker_->am().numDone());
+  words.add(waitsFor_);
+  words.add(wasLost_);
+}
+
+void RemoteRank::describe(StateWords &words, const WorkerOf &workerOf) const {
   for (const MessageEnd &end : ends) {
-    uint8_t flags[] = {end.isPosted, end.isOver, end.isDone};
-    digest.addValue(flags);
-    digest.addValue(end.memory);
+    words.add(end.isPosted);
+    words.add(end.isOver);
+    words.add(end.isDone);
+    words.add(std::span(end.memory));
   }
+  if (network_.isDead(self_))
+    return;
   for (const Plan &plan : plans_) {
-    uint8_t flags[] = {plan.channels != nullptr, plan.isCanceled,
-                       plan.channels && plan.channels->failed()};
-    digest.addValue(flags);
+    words.add(plan.channels != nullptr);
+    words.add(plan.run);
+    words.add(plan.wasOpened);
+    words.add(plan.isCanceled);
+    words.add(plan.described != nullptr);
+    if (plan.described)
+      test::describe(words, *plan.described);
   }
-  uint8_t flags[] = {isDeaf_, isWaiting()};
-  digest.addValue(flags);
+  words.add(hasLeft());
+  if (!hasLeft())
+    test::describe(words, *worker_, workerOf);
+  words.add(isDeaf_);
+  describeWait(words);
 }
 
 } // namespace colldsl::test

@@ -13,6 +13,30 @@ std::string nameOf(const Scenario &scenario) {
   return name;
 }
 
+struct Totals {
+  uint64_t scenarios = 0, states = 0, ends = 0, incomplete = 0;
+  std::string wrong;
+
+  // Of ranks that may fail, and then die, orders in which none does either are a part.
+  bool add(const Scenario &scenario, uint64_t mostStates) {
+    if (scenario.trouble == Trouble::None || scenario.trouble == Trouble::Fails)
+      return true;
+    Exploration found = ReplayExplorer<RemoteWorld>(scenario).run(mostStates);
+    ++scenarios;
+    states += found.states;
+    ends += found.ends;
+    incomplete += !found.isComplete;
+    if (!found.wrong.empty())
+      wrong = nameOf(scenario) + found.wrong;
+    return wrong.empty();
+  }
+  std::string print(size_t every) const {
+    std::cout << scenarios << " scenarios (one of " << every << "), " << incomplete
+              << " not completely, " << states << " states, " << ends << " ends" << std::endl;
+    return wrong;
+  }
+};
+
 } // namespace
 
 const char *nameOf(Way way) {
@@ -32,23 +56,26 @@ const char *nameOf(Way way) {
 }
 
 std::string explore(const RemoteExploration &what) {
-  uint64_t scenarios = 0, states = 0, ends = 0, incomplete = 0;
-  std::string wrong;
-  forEachScenario(what.ranks, what.messages, kWays, what.every, [&](Scenario scenario) {
-    scenario.hasAllOrders = what.hasAllOrders;
-    scenario.isLate = what.isLate;
-    Exploration found = ReplayExplorer<RemoteWorld>(scenario).run(what.mostStates);
-    ++scenarios;
-    states += found.states;
-    ends += found.ends;
-    incomplete += !found.isComplete;
-    if (!found.wrong.empty())
-      wrong = nameOf(scenario) + found.wrong;
-    return wrong.empty();
-  });
-  std::cout << scenarios << " scenarios, " << incomplete << " not completely, " << states
-            << " states, " << ends << " ends" << std::endl;
-  return wrong;
+  Totals totals;
+  forEachScenario(
+      what.ranks, what.messages, kWays, what.every,
+      [&](const Scenario &scenario) {
+        Scenario explored = what.as;
+        explored.ranks = scenario.ranks;
+        explored.messages = scenario.messages;
+        explored.trouble = scenario.trouble;
+        explored.troubled = scenario.troubled;
+        return totals.add(explored, what.mostStates);
+      },
+      what.first);
+  return totals.print(what.every);
+}
+
+std::string explore(const Scenario &scenario, uint64_t mostStates) {
+  Totals totals;
+  visitTroubles(scenario,
+                [&](const Scenario &explored) { return totals.add(explored, mostStates); });
+  return totals.print(1);
 }
 
 } // namespace colldsl::test

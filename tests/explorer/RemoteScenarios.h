@@ -13,12 +13,14 @@ struct RemoteExploration {
   uint8_t ranks = 2;
   size_t messages = 1;
   size_t every = 1;                 ///< scenario: each so many-th
+  size_t first = 0;                 ///< of these
   uint64_t mostStates = UINT64_MAX; ///< of a scenario
-  bool hasAllOrders = false;        ///< as Scenario
-  bool isLate = false;              ///< the same
+  Scenario as = {};                 ///< all but its ranks, messages and trouble
 };
 
 /// What was found wrong first; empty: nothing. Prints what was walked.
 std::string explore(const RemoteExploration &what);
+/// The same of this scenario, with no trouble, and with each rank in each kind of trouble.
+std::string explore(const Scenario &scenario, uint64_t mostStates = UINT64_MAX);
 
 } // namespace colldsl::test

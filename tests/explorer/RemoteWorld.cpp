@@ -8,8 +8,10 @@ namespace colldsl::test {
 using Kind = RemoteWorld::Step::Kind;
 
 RemoteWorld::RemoteWorld(const Scenario &scenario)
-    : scenario_(scenario), network_([this](uint32_t rank, const std::byte *at, uint64_t bytes,
-                                           bool isWritten) { touch(rank, at, bytes, isWritten); }) {
+    : scenario_(scenario),
+      network_([this](uint32_t rank, const std::byte *at, uint64_t bytes,
+                      bool isWritten) { touch(rank, at, bytes, isWritten); },
+               [this](uint32_t rank, const std::byte *at) { return placeOf(rank, at); }) {
   for (uint8_t rank = 0; rank < scenario.ranks; ++rank)
     ranks_.push_back(std::make_unique<RemoteRank>(scenario, rank, network_));
 }
@@ -17,6 +19,17 @@ RemoteWorld::RemoteWorld(const Scenario &scenario)
 RemoteWorld::~RemoteWorld() {
   clock_.run();
   ranks_.clear();
+}
+
+// Frames lie in other memory.
+uint32_t RemoteWorld::placeOf(uint32_t rank, const std::byte *at) const {
+  if (rank >= ranks_.size())
+    return 0;
+  const std::vector<MessageEnd> &ends = ranks_[rank]->ends;
+  for (uint32_t e = 0; e < ends.size(); ++e)
+    if (at >= ends[e].memory.data() && at < ends[e].memory.data() + MessageEnd::kMaxBytes)
+      return e + 1;
+  return 0;
 }
 
 // Memory that a sender has given up may be read by a receiver that is late: what was read is not
@@ -83,7 +96,11 @@ std::vector<RemoteWorld::Step> RemoteWorld::steps() const {
   if (scenario_.isLate && !wasLate_ && isAnyWaiting)
     for (uint8_t hasArrived : {0, 1})
       steps.push_back({Kind::Late, hasArrived});
-  if (steps.empty() && passes_ < kMaxPasses && !areAllClosed())
+  bool mayOnlyDie = std::all_of(steps.begin(), steps.end(),
+                                [](const Step &step) { return step.kind == Kind::Die; });
+  if (mayOnlyDie && areAllGone())
+    return {};
+  if (mayOnlyDie && passes_ < kMaxPasses)
     steps.push_back({Kind::Pass});
   return steps;
 }
@@ -98,14 +115,20 @@ void RemoteWorld::addOfRank(uint8_t r, std::vector<Step> &steps) const {
   for (uint8_t e = 0; e < rank.ends.size(); ++e)
     if (rank.mayPost(rank.ends[e]))
       steps.push_back({Kind::Post, r, e});
-  if (network_.mayAccept(r) && !rank.isDeaf())
+  if ((network_.mayAccept(r) || rank.hasMoves()) && !rank.isDeaf())
     steps.push_back({Kind::Start, r});
   for (uint8_t plan = 0; plan < RemoteRank::kPlans; ++plan) {
     if (rank.mayCancel(plan))
       steps.push_back({Kind::Cancel, r, plan});
     if (rank.mayClose(plan))
       steps.push_back({Kind::Close, r, plan});
+    if (rank.mayOpen(plan))
+      steps.push_back({Kind::Open, r, plan});
+    if (rank.mayRun(plan))
+      steps.push_back({Kind::Run, r, plan});
   }
+  if (rank.mayLeave())
+    steps.push_back({Kind::Leave, r});
   bool fails = scenario_.trouble == Trouble::Fails || scenario_.trouble == Trouble::FailsAndDies;
   if (r == scenario_.troubled && fails && !hasFailed_ && rank.mayFail())
     steps.push_back({Kind::Fail, r});
@@ -134,7 +157,17 @@ void RemoteWorld::addMoves(std::vector<Step> &steps) const {
   }
 }
 
+// A rank that leaves waits until its frames have arrived, or their receiver has left.
 void RemoteWorld::take(const Step &step) {
+  begin(step);
+  for (uint8_t rank = 0; rank < ranks_.size(); ++rank)
+    if (!network_.isDead(rank) && ranks_[rank]->isLeaving() && network_.hasArrivals(rank)) {
+      poll(rank);
+      rank = UINT8_MAX; // from the first on
+    }
+}
+
+void RemoteWorld::begin(const Step &step) {
   uint32_t rank = step.a;
   switch (step.kind) {
   case Kind::Post:
@@ -147,6 +180,13 @@ void RemoteWorld::take(const Step &step) {
     return ranks_[rank]->cancel(step.b);
   case Kind::Close:
     return ranks_[rank]->close(step.b);
+  case Kind::Open:
+    ranks_[rank]->open(step.b);
+    return poll(rank); // it may have failed before
+  case Kind::Run:
+    return ranks_[rank]->run(step.b);
+  case Kind::Leave:
+    return ranks_[rank]->leave();
   case Kind::Fail:
     hasFailed_ = true;
     return ranks_[rank]->fail();
@@ -202,6 +242,8 @@ void RemoteWorld::pollWaiting() {
 void RemoteWorld::pass() {
   clock_.advance(passes_ < 2 ? RemoteRank::kLinger / 50 : 2 * RemoteRank::kLinger);
   ++passes_;
+  for (const auto &rank : ranks_)
+    leftLate_ |= rank->isLeaving();
   for (uint8_t rank = 0; rank < ranks_.size(); ++rank)
     if (!network_.isDead(rank))
       poll(rank);
@@ -218,6 +260,12 @@ std::string RemoteWorld::nameOf(const Step &step) {
     return "rank " + a + " cancels plan " + b;
   case Kind::Close:
     return "rank " + a + " closes plan " + b;
+  case Kind::Open:
+    return "rank " + a + " opens plan " + b;
+  case Kind::Run:
+    return "rank " + a + " begins another run of plan " + b;
+  case Kind::Leave:
+    return "rank " + a + " leaves";
   case Kind::Fail:
     return "rank " + a + " fails";
   case Kind::Die:
@@ -240,14 +288,21 @@ std::string RemoteWorld::nameOf(const Step &step) {
   return "";
 }
 
-Digest RemoteWorld::digest() const {
-  Digest digest;
-  network_.describe(digest);
+Digest RemoteWorld::digest(bool hasHistories) const {
+  StateWords words;
+  WorkerOf workerOf = [this](Rank rank) -> const protocol::RemoteWorker * {
+    return ranks_[index(rank)]->worker();
+  };
+  network_.describe(words, workerOf);
+  if (hasHistories)
+    network_.describeHistories(words);
   for (const auto &rank : ranks_)
-    rank->describe(digest);
-  digest.addValue(clock_.passed());
-  uint32_t flags[] = {passes_, hasFailed_, wasLate_};
-  digest.addValue(flags);
+    rank->describe(words, workerOf);
+  words.add(clock_.passed().count());
+  for (uint32_t flag : {passes_, uint32_t{hasFailed_}, uint32_t{wasLate_}, uint32_t{leftLate_}})
+    words.add(flag);
+  Digest digest;
+  digest.add(words.bytes().data(), words.bytes().size());
   return digest;
 }
 
@@ -260,14 +315,29 @@ std::string RemoteWorld::violation() const {
       return ranks_[rank]->wrong;
     isAnyDead |= network_.isDead(rank);
   }
-  return network_.hasMissed() && !wasLate_ && !isAnyDead
-             ? "a rank that lives is lost: its memory is not registered"
-             : "";
+  if (network_.hasMissed() && !wasLate_ && !isAnyDead)
+    return "a rank that lives is lost: its memory is not registered";
+  return isAnyDead || scenario_.windowBytes == 0 ? "" : violationOfWindow();
 }
 
-bool RemoteWorld::areAllClosed() const {
+std::string RemoteWorld::violationOfWindow() const {
+  for (uint8_t from = 0; from < ranks_.size(); ++from)
+    for (uint8_t to = 0; to < ranks_.size(); ++to)
+      if (uint32_t ahead = sentAhead(from, to); ahead > scenario_.windowBytes)
+        return "eager messages do not fit into the window";
+  return "";
+}
+
+// In units of the window.
+uint32_t RemoteWorld::sentAhead(uint8_t from, uint8_t to) const {
+  bool areKnown = scenario_.windowBytes != 0 && from != to && ranks_[from]->knows(to) &&
+                  ranks_[to]->knows(from);
+  return areKnown ? ranks_[from]->sentTo(to) - ranks_[to]->takenFrom(from) : 0;
+}
+
+bool RemoteWorld::areAllGone() const {
   for (uint8_t rank = 0; rank < ranks_.size(); ++rank)
-    if (!network_.isDead(rank) && !ranks_[rank]->isClosed())
+    if (!network_.isDead(rank) && !ranks_[rank]->isGone())
       return false;
   return true;
 }
@@ -276,16 +346,20 @@ std::string RemoteWorld::unfinished() const {
   bool isAnyDead = false;
   for (uint8_t rank = 0; rank < ranks_.size(); ++rank) {
     isAnyDead |= network_.isDead(rank);
-    if (!network_.isDead(rank) && !ranks_[rank]->isClosed())
+    if (!network_.isDead(rank) && !ranks_[rank]->isGone())
       return "rank " + std::to_string(rank) + " waits for good";
   }
   if (isAnyDead || wasLate_)
     return "";
-  std::string found;
+  std::string found = leftLate_ ? "a rank that leaves waits in vain" : "";
   for (const auto &rank : ranks_)
     found = found.empty() ? unfinishedOf(*rank) : found;
   for (const auto &rank : ranks_)
     found = found.empty() ? rank->leftover() : found;
+  for (uint8_t from = 0; from < ranks_.size(); ++from)
+    for (uint8_t to = 0; to < ranks_.size(); ++to)
+      if (found.empty() && sentAhead(from, to) != 0)
+        found = "the credit of a message is lost";
   return found;
 }
 

@@ -14,6 +14,9 @@ public:
       Post,   ///< rank, its end of a message
       Cancel, ///< rank, plan
       Close,  ///< rank, plan
+      Open,   ///< rank, plan
+      Run,    ///< rank, plan: its next run
+      Leave,  ///< rank
       Start,  ///< rank: its reads and writes begin
       Fail,   ///< rank
       Die,    ///< rank
@@ -38,8 +41,9 @@ public:
   void take(const Step &step);
   static std::string nameOf(const Step &step);
 
-  /// Equal if and only if the states are, for all that comes.
-  Digest digest() const;
+  /// Equal if the states are, for all that comes; and, where that is asked for, if each rank did
+  /// and was notified of the same in the same order.
+  Digest digest(bool hasHistories) const;
   /// Empty: this state may be.
   std::string violation() const;
   /// Where no step is left; empty: all have ended, and nothing is left.
@@ -52,15 +56,21 @@ private:
   void addFrames(std::vector<Step> &steps) const;
   void addMoves(std::vector<Step> &steps) const;
   void touch(uint32_t rank, const std::byte *at, uint64_t bytes, bool isWritten);
+  void begin(const Step &step);
+  uint32_t placeOf(uint32_t rank, const std::byte *at) const;
   void poll(uint32_t rank);
-  bool takesNews(uint32_t rank) const { return !network_.isDead(rank) && !ranks_[rank]->isDeaf(); }
+  bool takesNews(uint32_t rank) const {
+    return !network_.isDead(rank) && !ranks_[rank]->hasLeft() && !ranks_[rank]->isDeaf();
+  }
   bool commutes(uint8_t from, uint8_t to) const;
   bool findStepAtOnce(std::vector<Step> &steps) const;
   bool mayDie(uint8_t rank) const;
   void endWaits(bool hasArrived);
   void pollWaiting();
   void pass();
-  bool areAllClosed() const;
+  bool areAllGone() const;
+  std::string violationOfWindow() const;
+  uint32_t sentAhead(uint8_t from, uint8_t to) const;
   std::string unfinishedOf(const RemoteRank &rank) const;
 
   const Scenario &scenario_;
@@ -71,6 +81,7 @@ private:
   uint32_t passes_ = 0;
   bool hasFailed_ = false;
   bool wasLate_ = false;
+  bool leftLate_ = false;
 };
 
 } // namespace colldsl::test

@@ -3,18 +3,25 @@
 /// come first.
 ///
 ///   std::vector<Step> steps() const;  void take(step);  static std::string nameOf(step);
-///   Digest digest() const;  std::string violation() const;  std::string unfinished() const;
+///   Digest digest(bool hasHistory) const;
+///   std::string violation() const;  std::string unfinished() const;
 #pragma once
 
 #include "tests/explorer/Explorer.h"
 #include "tests/explorer/Scenario.h"
 #include "tests/explorer/ScriptedCarrier.h"
 
+#include <malloc.h>
+
 namespace colldsl::test {
 
 template <typename World> class ReplayExplorer {
 public:
-  explicit ReplayExplorer(const Scenario &scenario) : scenario_(scenario) {}
+  explicit ReplayExplorer(const Scenario &scenario) : scenario_(scenario) {
+    mallopt(M_TRIM_THRESHOLD, 1 << 30); // each order frees all that it took
+  }
+
+  using States = std::unordered_set<Digest, DigestHash>;
 
   /// Up to so many states; what is found then is not complete.
   Exploration run(uint64_t mostStates = UINT64_MAX) {
@@ -25,15 +32,14 @@ public:
     found_.isComplete = path_.empty() || !found_.wrong.empty();
     return found_;
   }
+  /// Those that were reached, without their histories.
+  const States &reached() const { return scenario_.hasHistories ? withoutHistories_ : seen_; }
 
 private:
   using Step = typename World::Step;
   struct Choice {
     std::vector<Step> steps;
     size_t taken = 0;
-  };
-  struct Hash {
-    size_t operator()(const Digest &digest) const { return digest.low; }
   };
 
   void replay() {
@@ -43,8 +49,10 @@ private:
     for (;;) { // what a step did wrong need not be seen in the state that it leads to
       if (std::string wrong = world.violation(); !wrong.empty())
         return blame(wrong);
-      if (!seen_.insert(world.digest()).second)
+      if (!seen_.insert(world.digest(scenario_.hasHistories)).second)
         return;
+      if (scenario_.hasHistories)
+        withoutHistories_.insert(world.digest(false));
       std::vector<Step> steps = world.steps();
       if (steps.empty()) {
         ++found_.ends;
@@ -71,7 +79,7 @@ private:
   }
 
   Scenario scenario_;
-  std::unordered_set<Digest, Hash> seen_;
+  States seen_, withoutHistories_;
   std::vector<Choice> path_; ///< from the beginning
   Exploration found_;
 };

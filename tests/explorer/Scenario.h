@@ -28,11 +28,17 @@ enum class Trouble : uint8_t { None, Fails, FailsAndDies, Dies };
 
 struct Scenario {
   uint8_t ranks = 2;
-  std::vector<MessageSpec> messages;
+  std::vector<MessageSpec> messages = {};
   Trouble trouble = Trouble::None;
   uint8_t troubled = 0;      ///< rank
   bool hasAllOrders = false; ///< of steps that commute with all others, too
   bool isLate = false;       ///< ranks perhaps answer later than others wait
+  bool hasHistories = false; ///< states with different histories differ
+  uint8_t runs = 1;          ///< of each plan
+  uint32_t windowBytes = 0;  ///< for eager messages; 0: there is room for all
+  uint8_t refused = 0;       ///< by network::Access, a bit each: no memory is registered for that
+  bool opensLate = false;    ///< to open a plan is a step
+  bool disconnects = false;  ///< a rank leaves once it has closed its plans
 };
 
 } // namespace colldsl::test

@@ -39,8 +39,9 @@ bool isLeast(const List &list, uint8_t ranks) {
   return true;
 }
 
-/// With no trouble, and with each rank in each kind of trouble.
-bool visitAll(Scenario scenario, const std::function<bool(const Scenario &)> &visit) {
+} // namespace
+
+bool visitTroubles(Scenario scenario, const std::function<bool(const Scenario &)> &visit) {
   if (!visit(scenario))
     return false;
   for (Trouble trouble : {Trouble::Fails, Trouble::FailsAndDies, Trouble::Dies})
@@ -53,18 +54,16 @@ bool visitAll(Scenario scenario, const std::function<bool(const Scenario &)> &vi
   return true;
 }
 
-} // namespace
-
 void forEachScenario(uint8_t ranks, size_t messages, llvm::ArrayRef<Way> ways, size_t every,
-                     const std::function<bool(const Scenario &)> &visit) {
+                     const std::function<bool(const Scenario &)> &visit, size_t first) {
   size_t number = 0;
   bool goesOn = true;
   forEachList(messagesAmong(ranks, ways), messages, [&](List list) {
     for (size_t second = 0; second <= list.size() && goesOn; ++second) {
       for (size_t m = 0; m < list.size(); ++m)
         list[m].isOfSecondPlan = m == second;
-      if (isLeast(list, ranks) && number++ % every == 0)
-        goesOn = visitAll({.ranks = ranks, .messages = list}, visit);
+      if (isLeast(list, ranks) && number++ % every == first)
+        goesOn = visitTroubles({.ranks = ranks, .messages = list}, visit);
     }
   });
 }

@@ -25,11 +25,15 @@ void forEachList(const std::vector<Spec> &all, size_t count, Visit visit,
   }
 }
 
+/// Calls visit(scenario) with no trouble, and with each rank in each kind of trouble, until it
+/// returns false; whether it never did.
+bool visitTroubles(Scenario scenario, const std::function<bool(const Scenario &)> &visit);
+
 /// Calls visit(scenario) for each `every`-th until it returns false. All messages are of the first
 /// plan, or all but one. Ranks have no names: of scenarios that differ in these alone one is
-/// visited.
+/// visited. `first`: of the first `every` of them, the one that is visited.
 void forEachScenario(uint8_t ranks, size_t messages, llvm::ArrayRef<Way> ways, size_t every,
-                     const std::function<bool(const Scenario &)> &visit);
+                     const std::function<bool(const Scenario &)> &visit, size_t first = 0);
 
 /// What was found wrong first; empty: nothing.
 template <typename Machine>
@@ -45,7 +49,8 @@ std::string explore(uint8_t ranks, size_t messages, size_t every,
     wrong = found.wrong;
     return wrong.empty();
   });
-  std::cout << scenarios << " scenarios, " << states << " states, " << ends << " ends" << std::endl;
+  std::cout << scenarios << " scenarios (one of " << every << "), " << states << " states, " << ends
+            << " ends" << std::endl;
   return wrong;
 }
 

@@ -15,12 +15,10 @@ using network::Region;
 
 void Digest::add(const void *bytes, size_t count) {
   llvm::ArrayRef<uint8_t> added(static_cast<const uint8_t *>(bytes), count);
-  uint64_t hash = llvm::xxh3_64bits(added);
-  struct {
-    uint64_t low, high, hash, count;
-  } together = {low, high, hash, count};
+  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(added);
+  uint64_t together[] = {low, high, hash.low64, hash.high64, count};
   llvm::XXH128_hash_t next = llvm::xxh3_128bits(
-      llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(&together), sizeof together));
+      llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(together), sizeof together));
   low = next.low64;
   high = next.high64;
 }
@@ -122,8 +120,7 @@ bool ScriptedNetwork::copy(Move &move) {
   return true;
 }
 
-void ScriptedNetwork::kill(uint32_t rank) {
-  isDead_[rank] = true;
+void ScriptedNetwork::dropTo(uint32_t rank) {
   inboxes_[rank].clear();
   for (uint32_t from = 0; from < kMaxRanks; ++from) {
     for (const Sent &sent : wires_[from][rank])
@@ -132,6 +129,27 @@ void ScriptedNetwork::kill(uint32_t rank) {
     wires_[from][rank].clear();
     arrived_[from][rank] = 0;
   }
+}
+
+// Its frames and operations are gone with it.
+void ScriptedNetwork::leave(uint32_t rank) {
+  hasLeft_[rank] = true;
+  dropTo(rank);
+  taken_[rank].clear();
+  for (auto &wire : wires_[rank])
+    for (Sent &sent : wire)
+      sent.frame = nullptr;
+  for (Move &move : moves_)
+    if (move.origin == rank) {
+      move.isNotified |= !move.hasMoved;
+      move.isFinished = move.hasMoved = true;
+    }
+  dropOver();
+}
+
+void ScriptedNetwork::kill(uint32_t rank) {
+  isDead_[rank] = true;
+  dropTo(rank);
   for (Move &move : moves_) {
     if (move.target == rank)
       move.isNotified |= move.hasMoved;
@@ -143,7 +161,8 @@ void ScriptedNetwork::kill(uint32_t rank) {
 
 // What the dead one had sent before is taken first.
 bool ScriptedNetwork::mayLose(uint32_t rank, uint32_t dead) const {
-  return isDead_[dead] && !isDead_[rank] && !isLost_[rank][dead] && wires_[dead][rank].empty();
+  return isReached_[rank][dead] && isDead_[dead] && !isDead_[rank] && !isLost_[rank][dead] &&
+         wires_[dead][rank].empty();
 }
 
 void ScriptedNetwork::lose(uint32_t rank, uint32_t dead) {
@@ -151,38 +170,86 @@ void ScriptedNetwork::lose(uint32_t rank, uint32_t dead) {
   inboxes_[rank].push_back({News::Kind::Lost, {}, nullptr, dead});
 }
 
-void ScriptedNetwork::describe(Digest &digest, const News &news) {
-  digest.addValue(news.kind);
-  digest.addValue(news.number);
-  digest.add(news.bytes.data(), news.bytes.size());
+void ScriptedNetwork::note(uint32_t rank, const News &news) {
+  Digest &history = histories_[rank];
+  history.addValue(news.kind);
+  history.addValue(news.number);
+  history.add(news.bytes.data(), news.bytes.size());
 }
 
-// A wire holds what its sender's history tells, less what has arrived.
-void ScriptedNetwork::describe(Digest &digest) const {
+void ScriptedNetwork::describeHistories(StateWords &words) const {
+  for (const Digest &history : histories_) {
+    words.add(history.low);
+    words.add(history.high);
+  }
+}
+
+void ScriptedNetwork::describe(StateWords &words, const News &news, uint32_t to,
+                               const WorkerOf &workerOf) const {
+  words.add(news.kind);
+  switch (news.kind) {
+  case News::Kind::Frame: {
+    network::Header header;
+    std::memcpy(&header, news.bytes.data(), sizeof header);
+    words.add(header.from);
+    return describeFrame(words, news.bytes, workerOf(header.from));
+  }
+  case News::Kind::Moved:
+  case News::Kind::Failed:
+    return describeMove(words, *news.move);
+  case News::Kind::Written:
+    return describeTicket(words, workerOf(Rank{to}), news.number);
+  case News::Kind::Lost:
+    return words.add(news.number);
+  }
+}
+
+void ScriptedNetwork::describe(StateWords &words, const Move &move,
+                               const WorkerOf &workerOf) const {
+  for (uint32_t part :
+       {move.origin, move.target, uint32_t{move.writes}, uint32_t{move.hasMoved},
+        uint32_t{move.hasFailed}, uint32_t{move.isNotified}, uint32_t{move.isFinished}})
+    words.add(part);
+  words.add(move.id);
+  words.add(move.spec.key);
+  words.add(move.spec.address);
+  for (uint32_t i = 0; i < move.spec.count; ++i)
+    words.add(reinterpret_cast<uint64_t>(move.spec.descriptors[i]));
+  if (move.writes && !move.isNotified)
+    describeTicket(words, workerOf(Rank{move.target}), move.spec.ticket);
+}
+
+// The order of reads and writes does not matter, nor that of frames that have arrived.
+void ScriptedNetwork::describe(StateWords &words, const WorkerOf &workerOf) const {
   for (uint32_t rank = 0; rank < kMaxRanks; ++rank) {
-    digest.addValue(histories_[rank]);
-    digest.addValue(inboxes_[rank].size());
+    words.add(inboxes_[rank].size());
     for (const News &news : inboxes_[rank])
-      describe(digest, news);
-    digest.addValue(taken_[rank].size());
-    digest.addValue(registered_[rank].size());
-    for (const auto &wire : wires_[rank])
-      digest.addValue(wire.size());
+      describe(words, news, rank, workerOf);
+    std::vector<StateWords> taken;
+    for (const Frame *frame : taken_[rank])
+      taken.emplace_back().add(frame->peer->rank);
+    words.addUnordered(std::move(taken));
+    for (const auto &[key, memory] : registered_[rank])
+      words.add(key);
+    for (const auto &wire : wires_[rank]) {
+      words.add(wire.size());
+      for (const Sent &sent : wire) {
+        words.add(sent.frame != nullptr);
+        describeFrame(words, sent.bytes, workerOf(Rank{rank}));
+      }
+    }
+    for (size_t arrived : arrived_[rank])
+      words.add(arrived);
+    words.add(hasRefused_[rank]);
+    words.add(isDead_[rank]);
+    words.add(hasLeft_[rank]);
+    for (bool isLost : isLost_[rank])
+      words.add(isLost);
   }
-  digest.addValue(arrived_);
-  digest.addValue(hasRefused_);
-  digest.addValue(isDead_);
-  digest.addValue(isLost_);
-  Digest moves; // their order does not matter
-  for (const Move &move : moves_) {
-    Digest one;
-    uint32_t parts[] = {move.number,    move.origin,     move.target,    move.hasMoved,
-                        move.hasFailed, move.isNotified, move.isFinished};
-    one.addValue(parts);
-    moves.low += one.low;
-    moves.high += one.high;
-  }
-  digest.addValue(moves);
+  std::vector<StateWords> moves;
+  for (const Move &move : moves_)
+    describe(moves.emplace_back(), move, workerOf);
+  words.addUnordered(std::move(moves));
 }
 
 ScriptedCarrier::ScriptedCarrier(ScriptedNetwork &network, uint32_t self)
@@ -200,12 +267,13 @@ Status ScriptedCarrier::start(network::CarrierReader &reader, const network::Own
 
 Status ScriptedCarrier::reach(Peer &peer, const network::RankAddress &) {
   peers_[index(peer.rank)] = &peer;
+  network_.isReached_[self_][index(peer.rank)] = true;
   return {};
 }
 
 PostResult ScriptedCarrier::send(Peer &to, Frame &frame) {
   uint32_t rank = index(to.rank);
-  if (network_.isDead_[rank])
+  if (network_.isDead_[rank] || network_.hasLeft_[rank])
     network_.taken_[self_].push_back(&frame);
   else
     network_.wires_[self_][rank].push_back({&frame, {frame.data, frame.data + frame.bytes}});
@@ -223,15 +291,19 @@ PostResult ScriptedCarrier::begin(network::Move &operation, const MoveSpec &spec
   move.target = index(operation.peer->rank);
   move.writes = writes;
   move.operation = &operation;
+  move.id = static_cast<protocol::RemoteMove &>(operation).id;
   move.spec = spec;
   return PostResult::Ok;
 }
 
 Result<Region> ScriptedCarrier::registerMemory(std::span<const iovec> pieces, Access access) {
-  if (refusesWrites && access == Access::Write)
-    return Status::error("no memory is registered for writes");
+  if ((refused & maskOf(access)) != 0)
+    return Status::error("no memory is registered for that");
   const iovec &memory = pieces.front();
-  uint64_t key = ++network_.lastKey_[self_];
+  uint32_t place =
+      network_.placeOf_ ? network_.placeOf_(self_, static_cast<std::byte *>(memory.iov_base)) : 0;
+  uint64_t kind = uint64_t{place} << 8 | static_cast<uint64_t>(access);
+  uint64_t key = kind << 32 | ++network_.lastKey_[self_][kind];
   auto made = std::make_unique<ScriptedNetwork::Registration>(network_, self_, key);
   if (access != Access::Send)
     network_.registered_[self_][key] = {static_cast<std::byte *>(memory.iov_base), memory.iov_len,
@@ -247,13 +319,13 @@ bool ScriptedCarrier::isIdle(const Peer &peer) const {
 bool ScriptedCarrier::poll() {
   auto &inbox = network_.inboxes_[self_];
   auto &taken = network_.taken_[self_];
+  bool moved = !taken.empty();
   for (Frame *frame : std::exchange(taken, {}))
     reader_->onDone(*frame);
-  bool moved = false;
   for (; !inbox.empty(); moved = true) {
     ScriptedNetwork::News news = std::move(inbox.front());
     inbox.pop_front();
-    ScriptedNetwork::describe(network_.histories_[self_], news);
+    network_.note(self_, news);
     tell(news);
   }
   return moved;

@@ -7,7 +7,7 @@
 /// of them has not, none move, and the operation fails.
 #pragma once
 
-#include "transports/network/ActiveMessages.h"
+#include "tests/explorer/WorkerState.h"
 
 #include <array>
 #include <deque>
@@ -25,6 +25,15 @@ public:
   uint64_t low = 0x9e3779b97f4a7c15u, high = 0xc2b2ae3d27d4eb4fu;
 };
 
+struct DigestHash {
+  size_t operator()(const Digest &digest) const { return digest.low; }
+};
+
+/// The bit that stands for it.
+constexpr uint8_t maskOf(network::Access access) {
+  return static_cast<uint8_t>(1u << static_cast<uint8_t>(access));
+}
+
 class ScriptedCarrier;
 
 class ScriptedNetwork {
@@ -34,7 +43,11 @@ public:
   /// Bytes of this rank's memory are about to be read or written.
   using OnTouch =
       std::function<void(uint32_t rank, const std::byte *at, uint64_t bytes, bool isWritten)>;
-  explicit ScriptedNetwork(OnTouch onTouch) : onTouch_(std::move(onTouch)) {}
+  /// Which of the rank's memory this is: its keys are named for that, and not for the order in
+  /// which memory was registered.
+  using PlaceOf = std::function<uint32_t(uint32_t rank, const std::byte *at)>;
+  explicit ScriptedNetwork(OnTouch onTouch, PlaceOf placeOf = nullptr)
+      : onTouch_(std::move(onTouch)), placeOf_(std::move(placeOf)) {}
 
   // Steps.
 
@@ -58,6 +71,8 @@ public:
   /// Frames to the rank and its reads and writes vanish, or still arrive.
   void kill(uint32_t rank);
   bool isDead(uint32_t rank) const { return isDead_[rank]; }
+  /// It takes nothing any more; what it has sent still arrives.
+  void leave(uint32_t rank);
   bool mayLose(uint32_t rank, uint32_t dead) const;
   void lose(uint32_t rank, uint32_t dead);
 
@@ -76,10 +91,16 @@ public:
   /// Whether ranks that live were to move bytes of memory that was not registered.
   bool hasMissed() const { return hasMissed_; }
 
+  /// Whether frames of this rank have arrived, which it has not been notified of.
+  bool hasArrivals(uint32_t rank) const { return !taken_[rank].empty(); }
   size_t numNews(uint32_t rank) const { return inboxes_[rank].size(); }
 
-  /// Everything that a later step depends on, and what each rank was notified of, in its order.
-  void describe(Digest &digest) const;
+  /// Appends all that is under way, and what is registered.
+  void describe(StateWords &words, const WorkerOf &workerOf) const;
+  /// Appends what each rank was notified of, and did, in its order.
+  void describeHistories(StateWords &words) const;
+  /// Of this rank alone.
+  const Digest &history(uint32_t rank) const { return histories_[rank]; }
   /// What a rank does by itself, in that order too.
   void note(uint32_t rank, uint64_t what) { histories_[rank].addValue(what); }
   /// Registrations of memory that peers may reach, or that is moved.
@@ -101,7 +122,8 @@ private:
     uint32_t number; ///< at its origin
     uint32_t origin, target;
     bool writes;
-    network::Move *operation;
+    network::Move *operation; ///< gone once its origin has left
+    uint16_t id;              ///< of the operation, at its origin
     network::MoveSpec spec;
     std::vector<network::RemoteIov> remoteIovs;
     bool hasMoved = false, hasFailed = false, isNotified = false, isFinished = false;
@@ -113,23 +135,27 @@ private:
     uint32_t number = 0; ///< of the move, the ticket, or the rank
   };
 
-  static void describe(Digest &digest, const News &news);
+  void describe(StateWords &words, const News &news, uint32_t to, const WorkerOf &workerOf) const;
+  void describe(StateWords &words, const Move &move, const WorkerOf &workerOf) const;
+  void note(uint32_t rank, const News &news);
+  void dropTo(uint32_t rank);
   bool copy(Move &move);
   const Memory *find(uint32_t rank, uint64_t key, network::Access access) const;
   void dropOver();
 
   OnTouch onTouch_;
+  PlaceOf placeOf_;
   std::array<std::array<std::deque<Sent>, kMaxRanks>, kMaxRanks> wires_;
   std::array<std::deque<News>, kMaxRanks> inboxes_;
   std::array<std::vector<network::Frame *>, kMaxRanks> taken_; ///< frames that have arrived
   std::array<std::map<uint64_t, Memory>, kMaxRanks> registered_;
-  std::array<uint64_t, kMaxRanks> lastKey_ = {};
+  std::array<std::map<uint64_t, uint32_t>, kMaxRanks> lastKey_; ///< by memory and access
   std::array<uint32_t, kMaxRanks> lastMove_ = {};
   std::array<Digest, kMaxRanks> histories_ = {};
   std::array<std::array<size_t, kMaxRanks>, kMaxRanks> arrived_ = {}; ///< frames of the wire
   std::array<bool, kMaxRanks> accepts_ = {}, hasRefused_ = {};
-  std::array<bool, kMaxRanks> isDead_ = {};
-  std::array<std::array<bool, kMaxRanks>, kMaxRanks> isLost_ = {};
+  std::array<bool, kMaxRanks> isDead_ = {}, hasLeft_ = {};
+  std::array<std::array<bool, kMaxRanks>, kMaxRanks> isLost_ = {}, isReached_ = {};
   std::deque<Move> moves_;
   bool hasMissed_ = false;
 };
@@ -139,7 +165,7 @@ class ScriptedCarrier final : public network::Carrier {
 public:
   ScriptedCarrier(ScriptedNetwork &network, uint32_t self);
 
-  bool refusesWrites = false; ///< to register memory for writes of this rank
+  uint8_t refused = 0; ///< kinds of access, a bit each, that it registers no memory for
 
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(1); }
   Status start(network::CarrierReader &reader, const network::Owner &owner) override;
@@ -159,7 +185,7 @@ public:
   bool poll() override;
   bool isIdle(const network::Peer &peer) const override;
   std::optional<Wait> ifIdle() override { return std::nullopt; }
-  void stop() override {}
+  void stop() override { network_.leave(self_); }
   uint64_t numRefused() const override { return 0; }
   uint64_t bytes() const override { return 0; }
 

@@ -1,6 +1,9 @@
 #include "tests/explorer/VirtualClock.h"
 
+#include "tests/explorer/Fiber.h"
+
 #include <ctime>
+#include <malloc.h>
 
 namespace colldsl::test {
 namespace {
@@ -27,7 +30,17 @@ void VirtualClock::run() { isRunning = true; }
 
 } // namespace colldsl::test
 
-// In place of the library's.
+// In place of the library's, as are calls of the kernel: a rank that waits in the protocol yields
+// to the other ranks, and none sleeps.
+extern "C" int sched_yield() noexcept {
+  using namespace colldsl::test;
+  Fiber *fiber = Fiber::current();
+  if (fiber && !isRunning)
+    fiber->leave();
+  return 0;
+}
+extern "C" int eventfd(unsigned int, int) noexcept { return -1; }
+
 std::chrono::steady_clock::time_point std::chrono::steady_clock::now() noexcept {
   using namespace colldsl::test;
   if (isVirtual) {

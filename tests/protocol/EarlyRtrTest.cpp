@@ -20,7 +20,7 @@ public:
     options.eagerBytes = options.directBytes = 8;
     for (uint32_t r = 0; r < 2; ++r) {
       auto carrier = std::make_unique<ScriptedCarrier>(network_, r);
-      carrier->refusesWrites = r == 0;
+      carrier->refused = r == 0 ? test::maskOf(network::Access::Write) : 0;
       workers_[r] = RemoteWorker::make(Rank{r}, 2, options, std::move(carrier), nullptr).take();
       (void)workers_[r]->meet(
           [](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });

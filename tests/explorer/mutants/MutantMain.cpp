@@ -1,6 +1,7 @@
 // Walks the interleavings of a protocol one rule of which was broken, until that is found.
-//   mutant FINDING [late] WAY...
-// FINDING: a part of what is to be found. WAY: of a message of rank 0 to rank 1.
+//   mutant FINDING [late] [PART...] WAY...
+// FINDING: a part of what is to be found. WAY: of a message of rank 0 to rank 1. PART: of what is
+// explored; without it nothing is found.
 #include "tests/explorer/RemoteScenarios.h"
 
 #include <iostream>
@@ -20,6 +21,16 @@ bool addMessage(Scenario &scenario, std::string_view name) {
   return false;
 }
 
+bool addPart(Scenario &scenario, std::string_view name) {
+  bool hasWindow = name == "window", refusesWrites = name == "refuses-writes";
+  scenario.windowBytes = hasWindow ? 100 : scenario.windowBytes;
+  scenario.refused |= refusesWrites ? maskOf(network::Access::Write) : 0;
+  scenario.runs = name == "runs" ? 2 : scenario.runs;
+  scenario.opensLate |= name == "opens";
+  scenario.disconnects |= name == "leaves";
+  return hasWindow || refusesWrites || name == "runs" || name == "opens" || name == "leaves";
+}
+
 std::string findWrong(Scenario scenario) {
   for (Trouble trouble : {Trouble::None, Trouble::Fails, Trouble::Dies})
     for (uint8_t rank = 0; rank < scenario.ranks; ++rank) {
@@ -37,13 +48,18 @@ std::string findWrong(Scenario scenario) {
 
 int main(int argc, char **argv) {
   using namespace colldsl::test;
-  Scenario scenario;
+  Scenario without;
   for (int i = 2; i < argc; ++i)
     if (std::string_view(argv[i]) == "late")
-      scenario.isLate = true;
-    else if (!addMessage(scenario, argv[i]))
+      without.isLate = true;
+    else if (Scenario ignored; !addPart(ignored, argv[i]) && !addMessage(without, argv[i]))
       return 2;
+  Scenario scenario = without;
+  bool hasParts = false;
+  for (int i = 2; i < argc; ++i)
+    hasParts |= addPart(scenario, argv[i]);
   std::string found = argc > 2 ? findWrong(scenario) : "";
-  std::cout << found << std::endl;
-  return found.empty() || found.find(argv[1]) == std::string::npos;
+  std::string other = hasParts ? findWrong(without) : "";
+  std::cout << found << "\n" << other << std::endl;
+  return found.empty() || found.find(argv[1]) == std::string::npos || !other.empty();
 }

@@ -1,4 +1,4 @@
-#include "tests/explorer/LaneMachine.h"
+#include "tests/explorer/LocalMachine.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,19 +7,19 @@ namespace colldsl::test {
 
 using rendezvous::State;
 
-LaneMachine::LaneMachine(const Scenario &scenario, Mutant mutant)
+LocalMachine::LocalMachine(const Scenario &scenario, Mutant mutant)
     : scenario_(&scenario), mutant_(mutant) {
   std::memset(&s_, 0, sizeof s_);
-  for (auto &row : s_.lanes)
-    for (Lane &lane : row)
+  for (auto &row : s_.fifos)
+    for (Fifo &fifo : row)
       for (uint8_t id = 0; id < kMaxMessages; ++id) {
-        lane.isFree[id] = 1;
-        lane.streams[id] = kNone;
+        fifo.isFree[id] = 1;
+        fifo.streams[id] = kNone;
       }
 }
 
 // Whoever copies does nothing else.
-const char *LaneMachine::take(uint8_t rank, uint8_t choice) {
+const char *LocalMachine::take(uint8_t rank, uint8_t choice) {
   if (choice == 0 && rank == scenario_->troubled) {
     bool isReporting = s_.ranks[rank].phase == Phase::Reporting;
     if (scenario_->trouble == Trouble::Dies ||
@@ -48,7 +48,7 @@ const char *LaneMachine::take(uint8_t rank, uint8_t choice) {
   return stepForItself(rank, choice - kMaxRanks);
 }
 
-const char *LaneMachine::stepOfMessage(uint8_t rank, uint8_t m, uint8_t what) {
+const char *LocalMachine::stepOfMessage(uint8_t rank, uint8_t m, uint8_t what) {
   bool sends = spec(m).from == rank, receives = spec(m).to == rank;
   if (!sends && !receives)
     return nullptr;
@@ -69,11 +69,11 @@ const char *LaneMachine::stepOfMessage(uint8_t rank, uint8_t m, uint8_t what) {
   }
 }
 
-bool LaneMachine::isOpen(uint8_t rank, uint8_t m) const {
+bool LocalMachine::isOpen(uint8_t rank, uint8_t m) const {
   return spec(m).isOfSecondPlan ? s_.death == 0 : s_.ranks[rank].phase == Phase::Running;
 }
 
-bool LaneMachine::isCancelling(uint8_t rank, uint8_t m) const {
+bool LocalMachine::isCancelling(uint8_t rank, uint8_t m) const {
   Phase phase = s_.ranks[rank].phase;
   if (spec(m).isOfSecondPlan)
     return s_.death != 0;
@@ -81,7 +81,7 @@ bool LaneMachine::isCancelling(uint8_t rank, uint8_t m) const {
 }
 
 // In the first plan.
-bool LaneMachine::isOver(uint8_t rank) const {
+bool LocalMachine::isOver(uint8_t rank) const {
   for (uint8_t m = 0; m < scenario_->messages.size(); ++m) {
     const Message &message = s_.messages[m];
     if (spec(m).isOfSecondPlan)
@@ -93,7 +93,7 @@ bool LaneMachine::isOver(uint8_t rank) const {
   return true;
 }
 
-const char *LaneMachine::stepForItself(uint8_t rank, uint8_t what) {
+const char *LocalMachine::stepForItself(uint8_t rank, uint8_t what) {
   Phase &phase = s_.ranks[rank].phase;
   switch (what) {
   case 0: // only once
@@ -130,14 +130,14 @@ const char *LaneMachine::stepForItself(uint8_t rank, uint8_t what) {
 }
 
 // A rank may die between the two steps: another rank dies of the same trouble then.
-const char *LaneMachine::report(uint8_t rank) {
+const char *LocalMachine::report(uint8_t rank) {
   if (s_.report < 2 && ++s_.report == 1)
     return "a rank begins to report";
   s_.ranks[rank].phase = Phase::Cancelling;
   return "a rank has reported";
 }
 
-const char *LaneMachine::post(uint8_t rank, uint8_t m) {
+const char *LocalMachine::post(uint8_t rank, uint8_t m) {
   Message &message = s_.messages[m];
   if (spec(m).to == rank) {
     if (message.recv != Recv::Idle)
@@ -150,43 +150,43 @@ const char *LaneMachine::post(uint8_t rank, uint8_t m) {
   }
   if (message.send != Send::Idle)
     return nullptr;
-  Lane &lane = laneOf(m);
-  uint8_t *free = std::find(lane.isFree, lane.isFree + kMaxMessages, 1);
-  if (free == lane.isFree + kMaxMessages) {
+  Fifo &fifo = fifoOf(m);
+  uint8_t *free = std::find(fifo.isFree, fifo.isFree + kMaxMessages, 1);
+  if (free == fifo.isFree + kMaxMessages) {
     s_.wrong = "no id is left";
     return "a send is posted";
   }
   *free = 0;
-  message.id = static_cast<uint8_t>(free - lane.isFree);
+  message.id = static_cast<uint8_t>(free - fifo.isFree);
   message.send = Send::Asked;
-  put(m, LineKind::Request, lane.uses[message.id]);
+  put(m, SlotKind::Request, fifo.uses[message.id]);
   return "a send is posted";
 }
 
-void LaneMachine::put(uint8_t m, LineKind kind, uint8_t use) {
-  Lane &lane = laneOf(m);
-  if (lane.numLines == kLines) {
-    s_.wrong = "the model's lane is too short";
+void LocalMachine::put(uint8_t m, SlotKind kind, uint8_t use) {
+  Fifo &fifo = fifoOf(m);
+  if (fifo.numSlots == kSlots) {
+    s_.wrong = "the model's fifo is too short";
     return;
   }
-  lane.lines[lane.numLines++] = {kind, m, s_.messages[m].id, use};
+  fifo.slots[fifo.numSlots++] = {kind, m, s_.messages[m].id, use};
 }
 
-void LaneMachine::reuse(uint8_t m) {
-  Lane &lane = laneOf(m);
+void LocalMachine::reuse(uint8_t m) {
+  Fifo &fifo = fifoOf(m);
   uint8_t id = s_.messages[m].id;
   Word word = wordOf(m, id);
-  rendezvous::offer(word, ++lane.uses[id]);
-  lane.isFree[id] = 1;
+  rendezvous::offer(word, ++fifo.uses[id]);
+  fifo.isFree[id] = 1;
   s_.messages[m].send = Send::Done;
 }
 
-const char *LaneMachine::pollSend(uint8_t m) {
+const char *LocalMachine::pollSend(uint8_t m) {
   Message &message = s_.messages[m];
   if (message.send != Send::Asked)
     return nullptr;
   Word word = wordOf(m, message.id);
-  uint32_t use = laneOf(m).uses[message.id], state = *word.value;
+  uint32_t use = fifoOf(m).uses[message.id], state = *word.value;
   if (state == rendezvous::wordOf(use, State::Done)) {
     reuse(m);
     return "a sender sees that its message has moved";
@@ -201,16 +201,16 @@ const char *LaneMachine::pollSend(uint8_t m) {
   return "a sender begins to write";
 }
 
-const char *LaneMachine::streamOn(uint8_t m) {
+const char *LocalMachine::streamOn(uint8_t m) {
   Message &message = s_.messages[m];
-  put(m, LineKind::Fragment);
+  put(m, SlotKind::Fragment);
   if (++message.said == kParts)
     reuse(m);
   return "a sender puts a fragment";
 }
 
 // Bytes move from the sender's memory to the receiver's.
-void LaneMachine::moveBytes(uint8_t m) {
+void LocalMachine::moveBytes(uint8_t m) {
   Message &message = s_.messages[m];
   auto isTold = [&](uint8_t rank) {
     return !spec(m).isOfSecondPlan && s_.ranks[rank].phase == Phase::Told;
@@ -224,14 +224,14 @@ void LaneMachine::moveBytes(uint8_t m) {
   ++message.moved;
 }
 
-void LaneMachine::received(uint8_t m) {
+void LocalMachine::received(uint8_t m) {
   Message &message = s_.messages[m];
   if (message.moved != kParts)
     s_.wrong = "a receive ends without its bytes";
   message.recv = Recv::Done;
 }
 
-const char *LaneMachine::copyOn(uint8_t rank) {
+const char *LocalMachine::copyOn(uint8_t rank) {
   for (uint8_t m = 0; m < scenario_->messages.size(); ++m) {
     Message &message = s_.messages[m];
     bool reads = spec(m).to == rank && message.recv == Recv::Reading;
@@ -243,72 +243,72 @@ const char *LaneMachine::copyOn(uint8_t rank) {
       return reads ? "a receiver reads a part" : "a sender writes a part";
     }
     Word word = wordOf(m, reads ? message.request.id : message.id);
-    rendezvous::leave(word, reads ? message.request.use : laneOf(m).uses[message.id], State::Done);
+    rendezvous::leave(word, reads ? message.request.use : fifoOf(m).uses[message.id], State::Done);
     if (reads) {
       received(m);
       return "a receiver has read";
     }
-    put(m, LineKind::Written);
+    put(m, SlotKind::Written);
     reuse(m);
     return "a sender has written";
   }
   return nullptr;
 }
 
-const char *LaneMachine::takeLine(uint8_t from, uint8_t to) {
-  Lane &lane = s_.lanes[from][to];
-  if (lane.numLines == 0)
+const char *LocalMachine::takeLine(uint8_t from, uint8_t to) {
+  Fifo &fifo = s_.fifos[from][to];
+  if (fifo.numSlots == 0)
     return nullptr;
-  Line line = lane.lines[0];
-  std::copy(lane.lines + 1, lane.lines + lane.numLines, lane.lines);
-  lane.lines[--lane.numLines] = {};
-  if (line.kind == LineKind::Request)
-    return takeRequest(line.message, line);
-  uint8_t m = lane.streams[line.id];
+  Slot slot = fifo.slots[0];
+  std::copy(fifo.slots + 1, fifo.slots + fifo.numSlots, fifo.slots);
+  fifo.slots[--fifo.numSlots] = {};
+  if (slot.kind == SlotKind::Request)
+    return takeRequest(slot.message, slot);
+  uint8_t m = fifo.streams[slot.id];
   if (m == kNone)
-    return "a line of a receive that was cancelled is thrown away";
+    return "a slot of a receive that was cancelled is thrown away";
   Message &message = s_.messages[m];
   message.announced = 0;
-  switch (line.kind) {
-  case LineKind::Fragment:
-    if (line.message != m)
+  switch (slot.kind) {
+  case SlotKind::Fragment:
+    if (slot.message != m)
       s_.wrong = "a fragment of one message is taken for that of another one";
     ++message.moved;
     if (message.moved < kParts)
       return "a receiver takes a fragment";
     break;
-  case LineKind::Written:
+  case SlotKind::Written:
     break;
-  case LineKind::Cancelled:
-    lane.streams[line.id] = kNone;
+  case SlotKind::Cancelled:
+    fifo.streams[slot.id] = kNone;
     message.recv = Recv::Posted;
     return "a receiver hears that the rest does not come";
-  case LineKind::Request:
+  case SlotKind::Request:
     break;
   }
-  lane.streams[line.id] = kNone;
+  fifo.streams[slot.id] = kNone;
   received(m);
   return "a receiver has all";
 }
 
-const char *LaneMachine::takeRequest(uint8_t m, const Line &line) {
+const char *LocalMachine::takeRequest(uint8_t m, const Slot &slot) {
   Message &message = s_.messages[m];
-  message.request = line;
+  message.request = slot;
   if (message.recv == Recv::Posted)
     return answer(m);
   if (message.recv == Recv::Idle && isOpen(spec(m).to, m)) {
     message.isAside = 1;
     return "a request is set aside";
   }
-  Word word = wordOf(m, line.id);
+  Word word = wordOf(m, slot.id);
   if (is(Mutant::CopiesWithoutClaim))
-    rendezvous::leave(word, line.use, State::Done);
+    rendezvous::leave(word, slot.use, State::Done);
   else
-    rendezvous::decline(word, line.use);
+    rendezvous::decline(word, slot.use);
   return "a request is declined";
 }
 
-const char *LaneMachine::answer(uint8_t m) {
+const char *LocalMachine::answer(uint8_t m) {
   Message &message = s_.messages[m];
   uint8_t id = message.request.id, use = message.request.use;
   Word word = wordOf(m, id);
@@ -321,12 +321,12 @@ const char *LaneMachine::answer(uint8_t m) {
   bool announces = spec(m).way == Way::Written;
   message.recv = Recv::Awaiting;
   message.announced = announces;
-  laneOf(m).streams[id] = m;
+  fifoOf(m).streams[id] = m;
   rendezvous::leave(word, use, announces ? State::Announced : State::Ready);
   return announces ? "a receiver says where it wants the bytes" : "a receiver wants fragments";
 }
 
-const char *LaneMachine::takeBack(uint8_t m) {
+const char *LocalMachine::takeBack(uint8_t m) {
   Message &message = s_.messages[m];
   if (message.recv != Recv::Awaiting || message.announced == 0)
     return nullptr;
@@ -334,16 +334,16 @@ const char *LaneMachine::takeBack(uint8_t m) {
   if (!rendezvous::takeBack(word, message.request.use))
     return nullptr;
   message.announced = 0;
-  laneOf(m).streams[message.request.id] = kNone;
+  fifoOf(m).streams[message.request.id] = kNone;
   message.recv = Recv::Reading;
   return "a receiver takes its announcement back";
 }
 
-const char *LaneMachine::cancel(uint8_t rank, uint8_t m) {
+const char *LocalMachine::cancel(uint8_t rank, uint8_t m) {
   return spec(m).from == rank ? cancelSend(m) : cancelRecv(m);
 }
 
-const char *LaneMachine::cancelSend(uint8_t m) {
+const char *LocalMachine::cancelSend(uint8_t m) {
   Message &message = s_.messages[m];
   if (message.send >= Send::Done)
     return nullptr;
@@ -351,12 +351,12 @@ const char *LaneMachine::cancelSend(uint8_t m) {
   message.send = Send::Cancelled;
   if (!isAsked)
     return "a send is cancelled";
-  Lane &lane = laneOf(m);
+  Fifo &fifo = fifoOf(m);
   Word word = wordOf(m, message.id);
-  uint8_t &use = lane.uses[message.id];
+  uint8_t &use = fifo.uses[message.id];
   if (is(Mutant::CopiesWithoutClaim)) {
     if (!isStreaming)
-      lane.toCancel[message.id] = 2; // owed until the receiver answers
+      fifo.toCancel[message.id] = 2; // owed until the receiver answers
     return "a send is forgotten";
   }
   bool mayWait = !is(Mutant::CancelsDuringCopy) &&
@@ -372,36 +372,36 @@ const char *LaneMachine::cancelSend(uint8_t m) {
     ++use;
     if (is(Mutant::KeepsIds))
       break;
-    (is(Mutant::UsesIdsAtOnce) ? lane.isFree : lane.toCancel)[message.id] = 1;
+    (is(Mutant::UsesIdsAtOnce) ? fifo.isFree : fifo.toCancel)[message.id] = 1;
     break;
   case rendezvous::Cancelled::Unnoticed:
     ++use;
-    lane.isFree[message.id] = 1;
+    fifo.isFree[message.id] = 1;
     break;
   }
   return "a send is cancelled";
 }
 
 // Also of a rank that was told long ago.
-const char *LaneMachine::sayCancelled(uint8_t m) {
+const char *LocalMachine::sayCancelled(uint8_t m) {
   Message &message = s_.messages[m];
-  Lane &lane = laneOf(m);
-  if (message.send != Send::Cancelled || lane.toCancel[message.id] == 0)
+  Fifo &fifo = fifoOf(m);
+  if (message.send != Send::Cancelled || fifo.toCancel[message.id] == 0)
     return nullptr;
-  if (lane.toCancel[message.id] == 2) {
-    uint32_t done = rendezvous::wordOf(lane.uses[message.id], State::Done);
-    if (lane.words[message.id] != done)
+  if (fifo.toCancel[message.id] == 2) {
+    uint32_t done = rendezvous::wordOf(fifo.uses[message.id], State::Done);
+    if (fifo.words[message.id] != done)
       return nullptr;
-    lane.words[message.id] = rendezvous::wordOf(++lane.uses[message.id], State::Requested);
+    fifo.words[message.id] = rendezvous::wordOf(++fifo.uses[message.id], State::Requested);
   } else {
-    put(m, LineKind::Cancelled);
+    put(m, SlotKind::Cancelled);
   }
-  lane.toCancel[message.id] = 0;
-  lane.isFree[message.id] = 1;
+  fifo.toCancel[message.id] = 0;
+  fifo.isFree[message.id] = 1;
   return "an id may be used again";
 }
 
-const char *LaneMachine::cancelRecv(uint8_t m) {
+const char *LocalMachine::cancelRecv(uint8_t m) {
   Message &message = s_.messages[m];
   if (message.recv >= Recv::Done)
     return nullptr;
@@ -412,7 +412,7 @@ const char *LaneMachine::cancelRecv(uint8_t m) {
       return nullptr;
   }
   if (message.recv == Recv::Awaiting)
-    laneOf(m).streams[message.request.id] = kNone;
+    fifoOf(m).streams[message.request.id] = kNone;
   if (message.isAside != 0)
     rendezvous::decline(word, message.request.use);
   message.isAside = message.announced = 0;
@@ -420,7 +420,7 @@ const char *LaneMachine::cancelRecv(uint8_t m) {
   return "a receive is cancelled";
 }
 
-std::string LaneMachine::unfinished() const {
+std::string LocalMachine::unfinished() const {
   for (uint8_t r = 0; r < scenario_->ranks; ++r)
     if (s_.ranks[r].phase < Phase::Told)
       return "rank " + std::to_string(r) + " waits for good";
@@ -430,16 +430,16 @@ std::string LaneMachine::unfinished() const {
       return "a message has no end";
   for (uint8_t from = 0; from < scenario_->ranks; ++from)
     for (uint8_t to = 0; to < scenario_->ranks; ++to) {
-      const Lane &lane = s_.lanes[from][to];
+      const Fifo &fifo = s_.fifos[from][to];
       if (isDead(from) || isDead(to))
         continue;
-      if (lane.numLines != 0)
-        return "lines are left";
+      if (fifo.numSlots != 0)
+        return "slots are left";
       for (uint8_t id = 0; id < kMaxMessages; ++id)
-        if (lane.isFree[id] == 0 ||
-            lane.words[id] != rendezvous::wordOf(lane.uses[id], State::Requested))
+        if (fifo.isFree[id] == 0 ||
+            fifo.words[id] != rendezvous::wordOf(fifo.uses[id], State::Requested))
           return "an id is not used again";
-        else if (lane.streams[id] != kNone)
+        else if (fifo.streams[id] != kNone)
           return "a stream is left";
     }
   return "";

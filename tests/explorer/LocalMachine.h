@@ -1,4 +1,4 @@
-/// Ranks that exchange long messages over lanes, of two plans: one rank may fail in the first plan
+/// Ranks that exchange long messages over FIFOs, of two plans: one rank may fail in the first plan
 /// anywhere, or die. What protocol/ does over shared memory, in steps. The state words are changed
 /// by transports/Rendezvous.h itself.
 ///
@@ -19,7 +19,7 @@
 
 namespace colldsl::test {
 
-class LaneMachine {
+class LocalMachine {
 public:
   static constexpr std::array kWays = {Way::Read, Way::Written, Way::Fragments};
   /// A rule as it was before, or one that somebody might think of.
@@ -35,14 +35,14 @@ public:
     ToldBeforeCancelled, ///< a rank that fails is told first
   };
 
-  LaneMachine(const Scenario &scenario, Mutant mutant);
+  LocalMachine(const Scenario &scenario, Mutant mutant);
 
   template <typename Visit> void steps(Visit visit) const {
     for (uint8_t r = 0; r < scenario_->ranks; ++r) {
       if (s_.ranks[r].phase == Phase::Dead)
         continue;
       for (uint8_t choice = 0; choice < kChoices; ++choice) {
-        LaneMachine next = *this;
+        LocalMachine next = *this;
         if (const char *step = next.take(r, choice))
           visit(next, step);
       }
@@ -58,18 +58,18 @@ public:
 private:
   static constexpr uint8_t kNone = 0xff;
   static constexpr uint8_t kParts = 2; ///< of a copy
-  static constexpr uint8_t kLines = 8;
-  // What a rank may do next: die, something with each message, with each lane, and for itself.
+  static constexpr uint8_t kSlots = 8;
+  // What a rank may do next: die, something with each message, with each fifo, and for itself.
   static constexpr uint8_t kPerMessage = 4, kForItself = 4;
   static constexpr uint8_t kChoices = 1 + kMaxMessages * kPerMessage + kMaxRanks + kForItself;
 
   enum class Phase : uint8_t { Running, Reporting, Cancelling, Told, Finished, Dead };
   enum class Send : uint8_t { Idle, Asked, Streaming, Writing, Done, Cancelled };
   enum class Recv : uint8_t { Idle, Posted, Reading, Awaiting, Done, Cancelled };
-  enum class LineKind : uint8_t { Request, Fragment, Written, Cancelled };
+  enum class SlotKind : uint8_t { Request, Fragment, Written, Cancelled };
 
-  struct Line {
-    LineKind kind;
+  struct Slot {
+    SlotKind kind;
     uint8_t message, id, use;
   };
   struct Message {
@@ -77,26 +77,26 @@ private:
     Recv recv;
     uint8_t id;        ///< at the sender
     uint8_t isAside;   ///< the request waits for its receive
-    Line request;      ///< as the receiver knows it
+    Slot request;      ///< as the receiver knows it
     uint8_t announced; ///< the sender may write
-    uint8_t said;      ///< parts put into the lane
+    uint8_t said;      ///< parts put into the fifo
     uint8_t moved;     ///< parts that are where they belong
   };
   struct Rank {
     Phase phase;
   };
-  struct Lane {
+  struct Fifo {
     uint32_t words[kMaxMessages];
     uint8_t uses[kMaxMessages];
     uint8_t isFree[kMaxMessages];
     uint8_t toCancel[kMaxMessages]; ///< of which the receiver is to be told
     uint8_t streams[kMaxMessages];  ///< at the receiver: the message that comes
-    uint8_t numLines, unused[3];
-    Line lines[kLines];
+    uint8_t numSlots, unused[3];
+    Slot slots[kSlots];
   };
   struct Situation {
     const char *wrong;
-    Lane lanes[kMaxRanks][kMaxRanks];
+    Fifo fifos[kMaxRanks][kMaxRanks];
     Message messages[kMaxMessages];
     Rank ranks[kMaxRanks];
     uint8_t troubleCame;
@@ -119,8 +119,8 @@ private:
 
   bool is(Mutant mutant) const { return mutant_ == mutant; }
   const MessageSpec &spec(uint8_t m) const { return scenario_->messages[m]; }
-  Lane &laneOf(uint8_t m) { return s_.lanes[spec(m).from][spec(m).to]; }
-  Word wordOf(uint8_t m, uint8_t id) { return {&laneOf(m).words[id]}; }
+  Fifo &fifoOf(uint8_t m) { return s_.fifos[spec(m).from][spec(m).to]; }
+  Word wordOf(uint8_t m, uint8_t id) { return {&fifoOf(m).words[id]}; }
   bool isDead(uint8_t rank) const { return s_.ranks[rank].phase == Phase::Dead; }
 
   /// Null: that cannot be done now.
@@ -134,13 +134,13 @@ private:
   const char *streamOn(uint8_t m);
   const char *sayCancelled(uint8_t m);
   const char *takeLine(uint8_t from, uint8_t to);
-  const char *takeRequest(uint8_t m, const Line &line);
+  const char *takeRequest(uint8_t m, const Slot &slot);
   const char *answer(uint8_t m);
   const char *takeBack(uint8_t m);
   const char *cancel(uint8_t rank, uint8_t m);
   const char *cancelSend(uint8_t m);
   const char *cancelRecv(uint8_t m);
-  void put(uint8_t m, LineKind kind, uint8_t use = 0);
+  void put(uint8_t m, SlotKind kind, uint8_t use = 0);
   void reuse(uint8_t m);
   void moveBytes(uint8_t m);
   void received(uint8_t m);
