@@ -29,18 +29,18 @@ Status RemoteChannels::connect(const OpenRequest &request) {
 
 RemoteChannels::~RemoteChannels() {
   auto held = endpoint_.hold();
-  giveUp();
+  cancelAll();
   endpoint_.worker().removeUser(plan_, *this);
 }
 
 void RemoteChannels::cancel() {
   auto held = endpoint_.hold();
-  giveUp();
+  cancelAll();
 }
 
 // The carrier copies what it keeps of messages to several ranks.
-void RemoteChannels::giveUp() {
-  if (std::exchange(isGivenUp_, true))
+void RemoteChannels::cancelAll() {
+  if (std::exchange(isCanceled_, true))
     return;
   cancelHeld();
   for (MulticastRequest &request : multicasts_) {

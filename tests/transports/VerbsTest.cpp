@@ -671,7 +671,7 @@ private:
 void sweep(Call call, bool forGood, bool (&isFine)(const std::string &)) {
   verbs::Options quick;
   quick.windowBytes = 3000;
-  quick.linger = 100ms;
+  quick.linger = quick.lingerAfterFailure = 100ms;
   test::sweep(
       [&](uint64_t at) {
         FaultyCalls calls(call, forGood, at);
