@@ -176,6 +176,7 @@ private:
   TypedExpr callUnary(const ast::CallExpr &ast, ExprKind kind);
   TypedExpr callDecl(const ast::CallExpr &ast, Work &callee);
   const AstExpr *onlyPlain(const ast::CallExpr &ast, llvm::StringRef name, size_t count);
+  size_t parameterNamed(llvm::StringRef callee, const ast::Argument &argument, const Decl &decl);
   /// Arguments in the order of the parameters; kNoExpr where the default is to be used
   /// (only if the callee evaluates it: else the default is an error to lack).
   std::vector<ExprId> bindArguments(llvm::StringRef callee, SourceLoc loc, Work &work,

@@ -84,7 +84,7 @@ private:
   uint32_t idlePolls_ = 0;
   Clock::time_point desertedAt_ = {};
   Clock::time_point nextProbe_ = {}; ///< of this run; zero: it has not waited yet
-  std::chrono::nanoseconds patience_{0};
+  std::chrono::nanoseconds probeInterval_{0};
 };
 
 /// Messages of this rank that may go to all their receivers at once.
