@@ -388,7 +388,8 @@ TEST(Info, WithoutPromisesEachCallIsLookedAt) {
   }
 }
 
-// Lists may move: their addresses are not part of the hint. Buffers may not, but it is seen and served.
+// Lists may move: their addresses are not part of the hint. Buffers may not, but it is seen and
+// served.
 TEST(Info, ABufferThatMovesAgainstThePromiseIsServed) {
   World world;
   for (bool alsoLists : {true, false})
