@@ -345,33 +345,33 @@ struct CallStmt : OperationStmt {
 
 // Declarations
 
-enum class PromiseKind : uint8_t { Synchronizes, For, At, Value };
+enum class PostconditionKind : uint8_t { Synchronizes, For, At, Value };
 
-struct Promise {
-  PromiseKind kind;
+struct Postcondition {
+  PostconditionKind kind;
   SourceLoc loc;
 };
 
-struct SynchronizesPromise : Promise {
-  static bool classof(const Promise *p) { return p->kind == PromiseKind::Synchronizes; }
+struct SynchronizesPostcondition : Postcondition {
+  static bool classof(const Postcondition *p) { return p->kind == PostconditionKind::Synchronizes; }
 };
 
-struct ForPromise : Promise {
+struct ForPostcondition : Postcondition {
   Iteration iteration;
-  const Promise *inner;
-  static bool classof(const Promise *p) { return p->kind == PromiseKind::For; }
+  const Postcondition *inner;
+  static bool classof(const Postcondition *p) { return p->kind == PostconditionKind::For; }
 };
 
-struct AtPromise : Promise {
+struct AtPostcondition : Postcondition {
   const Expr *condition;
-  const Promise *inner;
-  static bool classof(const Promise *p) { return p->kind == PromiseKind::At; }
+  const Postcondition *inner;
+  static bool classof(const Postcondition *p) { return p->kind == PostconditionKind::At; }
 };
 
 /// target == value
-struct ValuePromise : Promise {
+struct ValuePostcondition : Postcondition {
   const Expr *equation;
-  static bool classof(const Promise *p) { return p->kind == PromiseKind::Value; }
+  static bool classof(const Postcondition *p) { return p->kind == PostconditionKind::Value; }
 };
 
 enum class ClauseKind : uint8_t { Where, Ensures, Aliases };
@@ -387,7 +387,7 @@ struct WhereClause : Clause {
 };
 
 struct EnsuresClause : Clause {
-  const Promise *promise;
+  const Postcondition *postcondition;
   static bool classof(const Clause *c) { return c->kind == ClauseKind::Ensures; }
 };
 

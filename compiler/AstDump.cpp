@@ -32,7 +32,7 @@ private:
   void dump(const ast::Parameter &parameter);
   void dump(const ast::Candidates &candidates);
   void dump(const ast::Clause &clause);
-  void dump(const ast::Promise &promise);
+  void dump(const ast::Postcondition &postcondition);
   void dump(const ast::Decl &decl);
 
   void dump(ast::Block block);
@@ -245,23 +245,23 @@ void Dumper::dump(const ast::Parameter &parameter) {
     dump(*parameter.candidates);
 }
 
-void Dumper::dump(const ast::Promise &promise) {
-  switch (promise.kind) {
-  case ast::PromiseKind::Synchronizes:
+void Dumper::dump(const ast::Postcondition &postcondition) {
+  switch (postcondition.kind) {
+  case ast::PostconditionKind::Synchronizes:
     out_ << "synchronizes";
     return;
-  case ast::PromiseKind::For:
-    dump(cast<ast::ForPromise>(promise).iteration);
+  case ast::PostconditionKind::For:
+    dump(cast<ast::ForPostcondition>(postcondition).iteration);
     out_ << ": ";
-    return dump(*cast<ast::ForPromise>(promise).inner);
-  case ast::PromiseKind::At:
-    optional("at ", cast<ast::AtPromise>(promise).condition);
+    return dump(*cast<ast::ForPostcondition>(postcondition).inner);
+  case ast::PostconditionKind::At:
+    optional("at ", cast<ast::AtPostcondition>(postcondition).condition);
     out_ << ": ";
-    return dump(*cast<ast::AtPromise>(promise).inner);
-  case ast::PromiseKind::Value:
-    return dump(*cast<ast::ValuePromise>(promise).equation);
+    return dump(*cast<ast::AtPostcondition>(postcondition).inner);
+  case ast::PostconditionKind::Value:
+    return dump(*cast<ast::ValuePostcondition>(postcondition).equation);
   }
-  llvm_unreachable("no such promise");
+  llvm_unreachable("no such postcondition");
 }
 
 void Dumper::dump(const ast::Clause &clause) {
@@ -271,7 +271,7 @@ void Dumper::dump(const ast::Clause &clause) {
     return optional("where ", cast<ast::WhereClause>(clause).condition);
   case ast::ClauseKind::Ensures:
     out_ << "ensures ";
-    return dump(*cast<ast::EnsuresClause>(clause).promise);
+    return dump(*cast<ast::EnsuresClause>(clause).postcondition);
   case ast::ClauseKind::Aliases:
     out_ << cast<ast::AliasesClause>(clause).parameter.text;
     return optional(" aliases ", cast<ast::AliasesClause>(clause).slice);

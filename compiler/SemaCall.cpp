@@ -283,6 +283,19 @@ ExprId Sema::analyseArgumentFor(const Param &param, const AstExpr &ast) {
   return e.id;
 }
 
+/// Which parameter an argument names; as many as there are, and an error, if there is none.
+size_t Sema::parameterNamed(StringRef callee, const Argument &argument, const Decl &decl) {
+  std::vector<StringRef> names;
+  for (const Param &p : decl.params)
+    names.push_back(program_.strings[p.name]);
+  size_t at = llvm::find(names, argument.name.text) - names.begin();
+  if (at == names.size())
+    error(argument.loc,
+          "'" + callee.str() + "' has no parameter '" + argument.name.text.str() + "'",
+          didYouMean(nearestWord(argument.name.text, names)));
+  return at;
+}
+
 std::vector<ExprId> Sema::bindArguments(StringRef callee, SourceLoc loc, Work &work,
                                         ArrayRef<Argument> arguments, bool isCollective) {
   needHead(work);
@@ -298,20 +311,9 @@ std::vector<ExprId> Sema::bindArguments(StringRef callee, SourceLoc loc, Work &w
     size_t at = position;
     const AstExpr *value = argument.value;
     if (argument.kind == ArgumentKind::Named) {
-      const auto &params = program_.decl(work.id).params;
-      at = llvm::find_if(
-               params,
-               [&](const Param &p) { return program_.strings[p.name] == argument.name.text; }) -
-           params.begin();
-      if (at == count) {
-        std::vector<StringRef> names;
-        for (const Param &p : params)
-          names.push_back(program_.strings[p.name]);
-        error(argument.loc,
-              "'" + callee.str() + "' has no parameter '" + argument.name.text.str() + "'",
-              didYouMean(nearestWord(argument.name.text, names)));
+      at = parameterNamed(callee, argument, program_.decl(work.id));
+      if (at == count)
         continue;
-      }
     } else if (argument.kind == ArgumentKind::Range && rangeArgs_ != RangeArgs::Forbidden) {
       sawRangeArg_ = true;
       value = rangeArgs_ == RangeArgs::First ? argument.value : argument.last;

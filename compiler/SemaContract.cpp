@@ -11,7 +11,7 @@ using llvm::dyn_cast;
 using llvm::StringRef;
 
 void Sema::analyseClauses(const ast::CollectiveDecl &ast) {
-  promised_.clear();
+  ensured_.clear();
   for (const ast::Clause *clause : ast.clauses) {
     switch (clause->kind) {
     case ast::ClauseKind::Where: {
@@ -21,7 +21,8 @@ void Sema::analyseClauses(const ast::CollectiveDecl &ast) {
       break;
     }
     case ast::ClauseKind::Ensures: {
-      uint32_t root = analysePromise(*cast<ast::EnsuresClause>(*clause).promise, Nesting::Whole);
+      uint32_t root =
+          analysePostcondition(*cast<ast::EnsuresClause>(*clause).postcondition, Nesting::Whole);
       decl().ensures.push_back(root);
       break;
     }
@@ -30,22 +31,22 @@ void Sema::analyseClauses(const ast::CollectiveDecl &ast) {
       break;
     }
   }
-  checkPromised(ast);
+  checkOutputs(ast);
 }
 
-uint32_t Sema::analysePromise(const ast::Promise &promise, Nesting nesting) {
+uint32_t Sema::analysePostcondition(const ast::Postcondition &postcondition, Nesting nesting) {
   BlockScope block(*scope_);
   EnsureNode node;
-  node.loc = promise.loc;
-  switch (promise.kind) {
-  case ast::PromiseKind::Synchronizes:
+  node.loc = postcondition.loc;
+  switch (postcondition.kind) {
+  case ast::PostconditionKind::Synchronizes:
     node.kind = EnsureKind::Synchronizes;
     if (nesting == Nesting::Inner)
-      error(promise.loc,
+      error(postcondition.loc,
             "'synchronizes' is a promise of all ranks: it stands alone after 'ensures'");
     break;
-  case ast::PromiseKind::For: {
-    const auto &each = cast<ast::ForPromise>(promise);
+  case ast::PostconditionKind::For: {
+    const auto &each = cast<ast::ForPostcondition>(postcondition);
     node.kind = EnsureKind::ForEach;
     Iterable over = iterable(each.iteration.range);
     if (over.element.is(ValueType::Slice))
@@ -54,25 +55,25 @@ uint32_t Sema::analysePromise(const ast::Promise &promise, Nesting nesting) {
     node.slot = loopName(each.iteration.name, over.element);
     if (each.iteration.condition)
       node.condition = exprOf(*each.iteration.condition, ValueType::Bool, "condition").id;
-    node.inner = analysePromise(*each.inner, Nesting::Inner);
+    node.inner = analysePostcondition(*each.inner, Nesting::Inner);
     break;
   }
-  case ast::PromiseKind::At: {
-    const auto &at = cast<ast::AtPromise>(promise);
+  case ast::PostconditionKind::At: {
+    const auto &at = cast<ast::AtPostcondition>(postcondition);
     node.kind = EnsureKind::At;
     node.condition = exprOf(*at.condition, ValueType::Bool, "condition of 'at'").id;
-    node.inner = analysePromise(*at.inner, Nesting::Inner);
+    node.inner = analysePostcondition(*at.inner, Nesting::Inner);
     break;
   }
-  case ast::PromiseKind::Value:
-    node = analyseValuePromise(cast<ast::ValuePromise>(promise));
+  case ast::PostconditionKind::Value:
+    node = analyseValuePostcondition(cast<ast::ValuePostcondition>(postcondition));
     break;
   }
   program_.ensures.push_back(node);
   return static_cast<uint32_t>(program_.ensures.size() - 1);
 }
 
-void Sema::notePromised(const AstExpr &target) {
+void Sema::noteOutput(const AstExpr &target) {
   const AstExpr *base = &target;
   while (true) {
     if (const auto *index = dyn_cast<ast::IndexExpr>(base))
@@ -83,20 +84,20 @@ void Sema::notePromised(const AstExpr &target) {
       break;
   }
   if (const auto *name = dyn_cast<ast::NameExpr>(base))
-    promised_.insert(name->name);
+    ensured_.insert(name->name);
 }
 
-EnsureNode Sema::analyseValuePromise(const ast::ValuePromise &promise) {
+EnsureNode Sema::analyseValuePostcondition(const ast::ValuePostcondition &postcondition) {
   EnsureNode node;
-  node.loc = promise.loc;
-  const auto *equation = dyn_cast<ast::BinaryExpr>(promise.equation);
+  node.loc = postcondition.loc;
+  const auto *equation = dyn_cast<ast::BinaryExpr>(postcondition.equation);
   if (!equation || equation->op != ast::BinaryOp::Eq) {
-    error(promise.loc, "'ensures' states an equation, as in 'y == x@root'");
+    error(postcondition.loc, "'ensures' states an equation, as in 'y == x@root'");
     return node;
   }
   TypedExpr target = exprOf(*equation->left, ValueType::Slice, "left side of 'ensures'");
   node.target = target.id;
-  notePromised(*equation->left);
+  noteOutput(*equation->left);
   const auto *call = dyn_cast<ast::CallExpr>(equation->right);
   const auto *callee = call ? dyn_cast<ast::NameExpr>(call->callee) : nullptr;
   if (callee && callee->name == "reduce")
@@ -156,9 +157,9 @@ void Sema::analyseAliases(const ast::AliasesClause &clause) {
 }
 
 /// An `out` buffer that nothing is promised of would hold anything.
-void Sema::checkPromised(const ast::CollectiveDecl &ast) {
+void Sema::checkOutputs(const ast::CollectiveDecl &ast) {
   for (const ast::Parameter &p : ast.parameters)
-    if (p.isBuffer && p.role == BufferRole::Out && !promised_.contains(p.name.text))
+    if (p.isBuffer && p.role == BufferRole::Out && !ensured_.contains(p.name.text))
       error(p.name.loc, "no 'ensures' speaks of the 'out' buffer '" + p.name.text.str() + "'");
 }
 

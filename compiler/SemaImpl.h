@@ -122,13 +122,13 @@ private:
   // Contracts (SemaContract.cpp)
   void analyseClauses(const ast::CollectiveDecl &ast);
   enum class Nesting : uint8_t { Whole, Inner };
-  uint32_t analysePromise(const ast::Promise &promise, Nesting nesting);
-  EnsureNode analyseValuePromise(const ast::ValuePromise &promise);
+  uint32_t analysePostcondition(const ast::Postcondition &postcondition, Nesting nesting);
+  EnsureNode analyseValuePostcondition(const ast::ValuePostcondition &postcondition);
   void analyseReduce(const ast::CallExpr &call, EnsureNode &node);
   void analyseEntryValue(const AstExpr &ast, EnsureNode &node);
   void analyseAliases(const ast::AliasesClause &clause);
-  void checkPromised(const ast::CollectiveDecl &ast);
-  void notePromised(const AstExpr &target);
+  void checkOutputs(const ast::CollectiveDecl &ast);
+  void noteOutput(const AstExpr &target);
 
   // Expressions (SemaExpr.cpp)
   TypedExpr expr(const AstExpr &ast);
@@ -176,6 +176,7 @@ private:
   TypedExpr callUnary(const ast::CallExpr &ast, ExprKind kind);
   TypedExpr callDecl(const ast::CallExpr &ast, Work &callee);
   const AstExpr *onlyPlain(const ast::CallExpr &ast, llvm::StringRef name, size_t count);
+  size_t parameterNamed(llvm::StringRef callee, const ast::Argument &argument, const Decl &decl);
   /// Arguments in the order of the parameters; kNoExpr where the default is to be used
   /// (only if the callee evaluates it: else the default is an error to lack).
   std::vector<ExprId> bindArguments(llvm::StringRef callee, SourceLoc loc, Work &work,
@@ -221,7 +222,7 @@ private:
   uint32_t orders_ = 0;
   SourceLoc invalidAt_; ///< of the first expression that stands for an error
   Scope *scope_ = nullptr;
-  llvm::StringSet<> promised_; ///< buffers that an `ensures` speaks of
+  llvm::StringSet<> ensured_; ///< buffers that an `ensures` speaks of
 };
 
 } // namespace colldsl

@@ -97,7 +97,7 @@ Status Exchange::recvLater() {
   post();
   Status s = worker_.wait(counter_);
   if (!s)
-    giveUp();
+    cancel();
   else if (isProbing_)
     endProbing();
   return s;
@@ -128,7 +128,7 @@ Status Exchange::mismatch() const {
   return Status::error(fault.kind, std::move(fault.reason));
 }
 
-void Exchange::giveUp() {
+void Exchange::cancel() {
   if (isDeferred_)
     undefer();
   received_ = recvs_.size();

@@ -32,7 +32,7 @@ public:
   /// All that run in a stream share its progress, and are started in the order of their runs.
   Exchange(protocol::Worker &worker, std::shared_ptr<protocol::RunProgress> progress)
       : worker_(worker), progress_(std::move(progress)) {}
-  ~Exchange() { giveUp(); }
+  ~Exchange() { cancel(); }
   Exchange(const Exchange &) = delete;
   Exchange &operator=(const Exchange &) = delete;
 
@@ -119,7 +119,7 @@ public:
   }
 
   /// Lets go of a run that cannot be finished.
-  void giveUp();
+  void cancel();
 
 private:
   struct End {

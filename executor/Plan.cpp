@@ -96,7 +96,7 @@ bool Plan::shift(BufferId parameter, ptrdiff_t by) {
 }
 
 // No other thread sees a plan running that start() runs straight through.
-Status Plan::start(uint32_t patience) {
+Status Plan::start(uint32_t looks) {
   if (failed())
     return error_;
   if (running())
@@ -104,11 +104,11 @@ Status Plan::start(uint32_t patience) {
   channels_->start();
   lineAt_ = 0;
   bool isStraight = !line_.empty() && !observer_;
-  if (isStraight && runStraight(patience))
+  if (isStraight && runStraight(looks))
     return {};
   lock_.lock();
   state_.store(State::Running, std::memory_order_relaxed);
-  onLine_ = isStraight && patience == 0 && onlyReceivesAreLeft();
+  onLine_ = isStraight && looks == 0 && onlyReceivesAreLeft();
   if (!onLine_) {
     leaveLine();
     advance();
@@ -117,10 +117,10 @@ Status Plan::start(uint32_t patience) {
   return status();
 }
 
-bool Plan::tryFinish(uint32_t patience) {
+bool Plan::tryFinish(uint32_t looks) {
   if (!running() || !lock_.tryLock())
     return false;
-  bool isOver = running() && onLine_ && runStraight(patience);
+  bool isOver = running() && onLine_ && runStraight(looks);
   if (isOver) {
     onLine_ = false;
     finishRun();
@@ -130,14 +130,14 @@ bool Plan::tryFinish(uint32_t patience) {
 }
 
 // True: to its end.
-bool Plan::runStraight(uint32_t patience) {
+bool Plan::runStraight(uint32_t looks) {
   for (; lineAt_ < line_.size(); ++lineAt_) {
     const Step &step = steps_[OpId{line_[lineAt_]}];
     if (step.isLocal())
       run(step, steps_.combiner());
     else if (step.kind == Step::Kind::Send && !channels_->sendNow(step.slot, step.payload))
       return false;
-    else if (step.kind == Step::Kind::Recv && !awaitMessage(step, patience))
+    else if (step.kind == Step::Kind::Recv && !awaitMessage(step, looks))
       return false;
   }
   return true;
@@ -146,9 +146,9 @@ bool Plan::runStraight(uint32_t patience) {
 // No other rank waits for what this rank does next.
 bool Plan::onlyReceivesAreLeft() const { return lineAt_ >= endOfSends_; }
 
-bool Plan::awaitMessage(const Step &step, uint32_t patience) {
+bool Plan::awaitMessage(const Step &step, uint32_t looks) {
   for (uint32_t look = 0; !channels_->recvNow(step.slot, step.payload); ++look)
-    if (look == patience)
+    if (look == looks)
       return false;
   return true;
 }

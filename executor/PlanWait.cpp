@@ -19,21 +19,21 @@ Clock::time_point deadlineAfter(std::chrono::nanoseconds timeout) {
 // about to answer; then sleeps until there is an event.
 Status Plan::wait(std::chrono::nanoseconds timeout) {
   Endpoint &endpoint = engine_.endpoint();
-  const Patience patience = endpoint.caps().patience;
-  progressFor(patience.looks);
+  const SpinBudget spinBudget = endpoint.caps().spinBudget;
+  progressFor(spinBudget.looks);
   if (!running())
     return status();
   Clock::time_point deadline = deadlineAfter(timeout);
-  Yielding yielding(patience.yielding);
+  Yielding yielding(spinBudget.yielding);
   while (running()) {
-    bool moved = progressFor(patience.looks);
+    bool moved = progressFor(spinBudget.looks);
     moved |= engine_.progressOthers(this);
     if (!running())
       break;
     if (moved) {
       yielding.restart();
     } else if (Clock::now() >= deadline) {
-      progressFor(patience.looks); // another plan that failed may have taken the time
+      progressFor(spinBudget.looks); // another plan that failed may have taken the time
       lock_.lock();
       if (running())
         timeOut(timeout);
@@ -55,7 +55,7 @@ void Plan::sleep(std::chrono::nanoseconds atMost) {
   bool moved = progressFor(1);
   moved |= engine_.progressOthers(this);
   if (!moved && running() && !engine_.calculates())
-    endpoint.sleep(ticket, std::min(atMost, endpoint.caps().patience.longestSleep));
+    endpoint.sleep(ticket, std::min(atMost, endpoint.caps().spinBudget.longestSleep));
   if (moved || progressFor(1) || !lock_.tryLock())
     return;
   if (running()) // what woke it, if anything, was no message

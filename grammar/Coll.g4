@@ -44,14 +44,14 @@ candidates : lo=expr '..' hi=expr | '{' expr (',' expr)* '}' ;
 
 clause
   : 'where' expr               # whereClause
-  | 'ensures' promise          # ensuresClause
+  | 'ensures' postcondition    # ensuresClause
   | identifier 'aliases' expr  # aliasesClause
   ;
-promise
-  : 'synchronizes'             # synchronizesPromise
-  | iteration ':' promise      # forPromise
-  | 'at' expr ':' promise      # atPromise
-  | expr                       # valuePromise
+postcondition
+  : 'synchronizes'             # synchronizesPostcondition
+  | iteration ':' postcondition # forPostcondition
+  | 'at' expr ':' postcondition # atPostcondition
+  | expr                       # valuePostcondition
   ;
 
 // Statements

@@ -43,7 +43,7 @@ const Topology &Groups::topology() {
   return *flat_;
 }
 
-void Groups::forget() {
+void Groups::clearMade() {
   made_.clear();
   members_.clear();
 }

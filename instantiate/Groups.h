@@ -41,7 +41,7 @@ public:
   /// A new run: all handles end. Most collectives make no groups.
   void clear() {
     if (!made_.empty())
-      forget();
+      clearMade();
   }
 
   /// Valid until clear().
@@ -60,7 +60,7 @@ public:
   const Topology &topology();
 
 private:
-  void forget();
+  void clearMade();
   std::vector<Rank> membersOf(Level level, const Group &current);
   std::vector<Rank> leadersOf(Level level, int64_t include, const Group &current);
   bool leadsBefore(Level level, Rank a, Rank b) const;

@@ -64,7 +64,7 @@ CollectiveOperation::makePersistent(ServedComm &comm, std::shared_ptr<PlanGroup>
 }
 
 CollectiveOperation::~CollectiveOperation() {
-  giveUp();
+  cancel();
   if (isPersistent_ && holdsType())
     group_->job().typesInUse().end(reduction_->heldType());
 }
@@ -304,14 +304,14 @@ void CollectiveOperation::addPacked(Packed packed, Way way) {
 }
 
 // A plan that failed is made anew for the next run.
-Status CollectiveOperation::beginRun(uint32_t patience) {
+Status CollectiveOperation::beginRun(uint32_t looks) {
   if (holdsType())
     group_->job().typesInUse().begin(reduction_->heldType());
   pack();
   if (!plan_.isCommitted())
     if (Status s = plan_.commit(); !s)
       return s;
-  Status s = plan_.start(patience);
+  Status s = plan_.start(looks);
   if (!s && !plan_.plan().failed()) // the others cannot know
     group_->communicator().engine().endpoint().refuse(s.message());
   return s;
@@ -366,7 +366,7 @@ Status CollectiveOperation::finish() {
 }
 
 // A plan that runs fails on the other ranks.
-void CollectiveOperation::giveUp() {
+void CollectiveOperation::cancel() {
   if (!isBusy_)
     return;
   isBusy_ = false;

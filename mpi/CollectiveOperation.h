@@ -33,7 +33,7 @@ public:
   bool await() override { return tryLine() || isDone(); }
   bool tryFinish() override { return tryLine() && finish().ok(); }
   Status finish() override;
-  void giveUp() override;
+  void cancel() override;
   bool progress() override { return plan_.plan().progress(); }
 
 private:
@@ -64,7 +64,7 @@ private:
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
   bool holdsType() const { return reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL; }
-  Status beginRun(uint32_t patience);
+  Status beginRun(uint32_t looks);
   bool tryLine();
   Status endRun(Status outcome);
   void addPacked(Packed packed, Way way);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "mpi/FairMutex.h"
-#include "mpi/InfoPromises.h"
+#include "mpi/InfoHints.h"
 #include "mpi/Mpi.h"
 #include "mpi/Nodes.h"
 #include "mpi/TypesInUse.h"
@@ -98,10 +98,10 @@ public:
     uint32_t number = 0; ///< 0: none
   };
 
-  /// What all ranks of a communicator can serve, and promise.
+  /// What all ranks of a communicator can serve, and the info hints that all of them gave.
   struct Offer {
     bool neighbors = false, all = false;
-    InfoPromises promises;
+    InfoHints hints;
   };
 
   /// The first of so many contexts in a row for a communicator, whose ranks give the same number of

@@ -36,7 +36,7 @@ NeighborOperation::NeighborOperation(ServedComm &comm, CallKind kind, uint32_t s
 
 NeighborOperation::~NeighborOperation() {
   if (remote_)
-    giveUp();
+    cancel();
 }
 
 Status NeighborOperation::connectRemote(const ServedComm &comm, uint32_t stream) {
@@ -185,7 +185,7 @@ Status NeighborOperation::runRemote(uint32_t number) {
   if (s)
     return endRemote();
   remote_->cancel();
-  exchange_.giveUp();
+  exchange_.cancel();
   return s;
 }
 
@@ -215,13 +215,13 @@ bool NeighborOperation::progress() {
   return job_.worker().progress() || moved;
 }
 
-void NeighborOperation::giveUp() {
+void NeighborOperation::cancel() {
   if (remote_ && isBusy_)
     job_.endMoving(*this);
   isBusy_ = false;
   if (remote_)
     remote_->cancel();
-  exchange_.giveUp();
+  exchange_.cancel();
 }
 
 bool NeighborOperation::tryFinish() {

@@ -27,7 +27,7 @@ public:
   bool await() override { return remote_ ? isDone() : exchange_.await(); }
   bool tryFinish() override;
   Status finish() override;
-  void giveUp() override;
+  void cancel() override;
   bool progress() override;
 
 private:

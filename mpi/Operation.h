@@ -43,7 +43,7 @@ public:
   virtual bool tryFinish() { return false; }
   virtual Status finish() = 0;
   /// Lets go of a run that will not be finished.
-  virtual void giveUp() = 0;
+  virtual void cancel() = 0;
 
   /// Moves what the worker alone does not. True: something moved.
   virtual bool progress() { return false; }

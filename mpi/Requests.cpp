@@ -74,8 +74,8 @@ Status Requests::complete(Slot &slot, MPI_Request &handle) {
   return status;
 }
 
-void Requests::giveUp(Slot &slot, MPI_Request &handle) {
-  slot.operation->giveUp();
+void Requests::cancel(Slot &slot, MPI_Request &handle) {
+  slot.operation->cancel();
   stop(slot, handle);
 }
 
@@ -103,7 +103,7 @@ void Requests::reap() {
 void Requests::end() {
   for (Slot &slot : slots_) {
     if (slot.isRunning)
-      slot.operation->giveUp();
+      slot.operation->cancel();
     real::Request_free(&slot.handle);
   }
   slots_.clear();

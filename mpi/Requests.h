@@ -68,7 +68,7 @@ public:
   }
 
   /// The same for a run that cannot be done any more.
-  void giveUp(Slot &slot, MPI_Request &handle);
+  void cancel(Slot &slot, MPI_Request &handle);
 
   /// As MPI_Request_free.
   void free(Slot &slot, MPI_Request &handle);

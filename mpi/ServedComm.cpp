@@ -27,12 +27,12 @@ using Shared = std::shared_ptr<ServedComm>;
 
 constinit thread_local ServedComm::Last ServedComm::last_;
 constinit thread_local ServedComm::Duplication *ServedComm::duplication_ = nullptr;
-std::atomic<uint64_t> ServedComm::numForgotten_{0};
+std::atomic<uint64_t> ServedComm::numDeleted_{0};
 
 int ServedComm::keyval() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
-    real::Comm_create_keyval(copyToDuplicate, forget, &made, nullptr);
+    real::Comm_create_keyval(copyToDuplicate, onDelete, &made, nullptr);
     return made;
   }();
   return key;
@@ -50,9 +50,9 @@ int ServedComm::copyToDuplicate(MPI_Comm comm, int, void *, void *value, void *c
   return MPI_SUCCESS;
 }
 
-int ServedComm::forget(MPI_Comm comm, int, void *value, void *) {
+int ServedComm::onDelete(MPI_Comm comm, int, void *value, void *) {
   auto *served = static_cast<Shared *>(value);
-  numForgotten_.fetch_add(1, std::memory_order_relaxed);
+  numDeleted_.fetch_add(1, std::memory_order_relaxed);
   FreedComms::all().note(comm);
   if (!Job::current()) { // the last communicators go in MPI_Finalize
     delete served;
@@ -70,8 +70,7 @@ ServedComm *ServedComm::lookUp(MPI_Comm comm) {
       real::Comm_get_attr(comm, keyval(), &value, &isThere) != MPI_SUCCESS || !isThere ||
       !(*static_cast<Shared *>(value))->confirm(comm))
     return nullptr;
-  last_ = {comm, static_cast<Shared *>(value)->get(),
-           numForgotten_.load(std::memory_order_relaxed)};
+  last_ = {comm, static_cast<Shared *>(value)->get(), numDeleted_.load(std::memory_order_relaxed)};
   return last_.served;
 }
 
@@ -91,17 +90,17 @@ bool ServedComm::confirm(MPI_Comm comm) {
 ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHaveTopology) {
   Shared served(new ServedComm(job));
   served->describe(comm, mayHaveTopology);
-  served->wanted_ = InfoPromises().changedBy(info);
-  served->offer_.promises = served->wanted_;
+  served->wanted_ = InfoHints().changedBy(info);
+  served->offer_.hints = served->wanted_;
   served->setContexts(job.agree(comm, kOfEach, served->offer_));
-  served->keepPromises(served->offer_.promises);
+  served->applyHints(served->offer_.hints);
   if (comm != MPI_COMM_SELF) // all ranks have one
     served->reportUse("new");
   real::Comm_set_attr(comm, keyval(), new Shared(served));
   return served.get();
 }
 
-void ServedComm::promise(MPI_Comm comm, MPI_Info info) {
+void ServedComm::setHints(MPI_Comm comm, MPI_Info info) {
   if (!offer_.neighbors)
     return;
   wanted_ = wanted_.changedBy(info);
@@ -110,12 +109,12 @@ void ServedComm::promise(MPI_Comm comm, MPI_Info info) {
   {
     Guard guard(job_);
     query_.reset();
-    keepPromises(InfoPromises(all));
+    applyHints(InfoHints(all));
   }
   reportUse("told anew");
 }
 
-void ServedComm::promiseLater(InfoPromises wanted, std::shared_ptr<HintsQuery> query) {
+void ServedComm::setHintsLater(InfoHints wanted, std::shared_ptr<HintsQuery> query) {
   wanted_ = wanted;
   query_ = std::move(query);
 }
@@ -123,16 +122,16 @@ void ServedComm::promiseLater(InfoPromises wanted, std::shared_ptr<HintsQuery> q
 void ServedComm::hearAnswer() {
   if (!query_ || !query_->isAnswered())
     return;
-  keepPromises(std::exchange(query_, nullptr)->answer());
+  applyHints(std::exchange(query_, nullptr)->answer());
   reportUse("told anew");
 }
 
 // Operations that are prepared may be none of a kind whose arguments stay.
-void ServedComm::keepPromises(InfoPromises promises) {
-  offer_.promises = offer_.neighbors ? promises : InfoPromises();
+void ServedComm::applyHints(InfoHints hints) {
+  offer_.hints = offer_.neighbors ? hints : InfoHints();
   quick_.fill({});
   fixed_.clear();
-  if (offer_.promises.has(Promise::StaticBuffers))
+  if (offer_.hints.has(InfoHint::StaticBuffers))
     fixed_.resize(kTopologyKinds);
 }
 
@@ -216,9 +215,9 @@ void ServedComm::reportUse(const char *origin) const {
   const char *word = !offer_.all ? "passed on, for some rank is in another job"
                      : isSpread  ? "served through shared memory in nodes, by messages between them"
                                  : "served through shared memory";
-  std::string promised = offer_.promises.text();
+  std::string hints = offer_.hints.text();
   std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s%s%s\n", shape, members_->size(), origin,
-               word, promised.empty() ? "" : "; promised: ", promised.c_str());
+               word, hints.empty() ? "" : "; info hints: ", hints.c_str());
 }
 
 std::vector<Rank> ServedComm::membersOf(MPI_Comm comm) const {
@@ -329,7 +328,7 @@ Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
 }
 
 // Only words are compared. Where these differ the call is looked at as any other is: lists may have
-// moved; else the promise is broken, and no rank has to wait for that.
+// moved; else the hint is wrong, and no rank has to wait for that.
 Result<std::shared_ptr<Operation>> ServedComm::fixedOrFound(const Call &call) {
   Fixed &fixed = fixed_[static_cast<size_t>(call.kind)];
   bool isKnown = fixed.operation != nullptr;

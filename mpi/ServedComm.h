@@ -22,7 +22,7 @@ public:
 
   /// The same, of the communicator that this thread asked for last; null: it is another one.
   static ServedComm *before(MPI_Comm comm) {
-    return comm == last_.comm && numForgotten_.load(std::memory_order_relaxed) == last_.forgotten
+    return comm == last_.comm && numDeleted_.load(std::memory_order_relaxed) == last_.deleted
                ? last_.served
                : nullptr;
   }
@@ -31,7 +31,7 @@ public:
   void expectCalls() { calls_ = UINT32_MAX; }
 
   /// For the end of the job, which communicators outlive.
-  static void forgetLast() { numForgotten_.fetch_add(1, std::memory_order_relaxed); }
+  static void forgetLast() { numDeleted_.fetch_add(1, std::memory_order_relaxed); }
 
   /// Collective over `comm`, which is not known yet: serves what all its ranks can.
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
@@ -58,8 +58,8 @@ public:
   /// Collective over its communicator: keeps so many contexts at least for what is made of it next.
   void keepContexts(MPI_Comm comm, uint32_t number = 1);
 
-  /// Collective over its communicator: what all its ranks promise from now on.
-  void promise(MPI_Comm comm, MPI_Info info);
+  /// Collective over its communicator: the hints that all its ranks give from now on.
+  void setHints(MPI_Comm comm, MPI_Info info);
 
   /// While one lives this thread makes a duplicate of the communicator: what is known of that goes
   /// with it. An MPI may run the copy callbacks of attributes elsewhere too: Open MPI 4.1 does so
@@ -84,11 +84,11 @@ public:
 
   /// Of a duplicate that may be under way: what was asked for holds from the moment when a call
   /// here finds it answered. Under a Guard.
-  void promiseLater(InfoPromises wanted, std::shared_ptr<HintsQuery> query);
+  void setHintsLater(InfoHints wanted, std::shared_ptr<HintsQuery> query);
   void hearAnswer();
 
-  /// What all ranks promise. Duplicates start without.
-  InfoPromises promises() const { return offer_.promises; }
+  /// The hints that all ranks gave. Duplicates start without.
+  InfoHints hints() const { return offer_.hints; }
 
   bool serves(CallKind kind) const { return isAlongTopology(kind) ? offer_.neighbors : offer_.all; }
 
@@ -144,10 +144,10 @@ private:
   struct Last {
     MPI_Comm comm{}; ///< not MPI_COMM_NULL, which is no constant to a compiler
     ServedComm *served = nullptr;
-    uint64_t forgotten = 0; ///< how many were by then
+    uint64_t deleted = 0; ///< how many were by then
   };
 
-  /// Of a kind of call, whose arguments are promised to stay: the operation that serves it.
+  /// Of a kind of call, whose arguments stay, as an info hint says: the operation that serves it.
   struct Fixed {
     std::shared_ptr<Operation> operation;
     Call call;
@@ -176,7 +176,7 @@ private:
                              int *isKept);
   bool confirm(MPI_Comm comm);
   static int keyval();
-  static int forget(MPI_Comm comm, int key, void *value, void *extra);
+  static int onDelete(MPI_Comm comm, int key, void *value, void *extra);
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHaveTopology);
   void describe(MPI_Comm comm, bool mayHaveTopology);
   std::vector<Rank> membersOf(MPI_Comm comm) const;
@@ -190,11 +190,11 @@ private:
   bool trusts(const Call &call) const { return !fixed_.empty() && isAlongTopology(call.kind); }
   Result<std::shared_ptr<Operation>> fixedOrFound(const Call &call);
   void distrust(CallKind kind);
-  void keepPromises(InfoPromises promises);
+  void applyHints(InfoHints hints);
 
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Last last_;
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Duplication *duplication_;
-  static std::atomic<uint64_t> numForgotten_;
+  static std::atomic<uint64_t> numDeleted_;
 
   Job &job_;
   std::atomic<bool> isConfirmed_{true}; ///< its communicator has the ranks that are known of it
@@ -217,7 +217,7 @@ private:
   uint32_t persistent_ = 0;
   std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
   std::array<Quick, kCallKinds> quick_;
-  InfoPromises wanted_; ///< by this rank
+  InfoHints wanted_; ///< by this rank
   std::shared_ptr<HintsQuery> query_;
   std::vector<Fixed> fixed_; ///< by kind of call; empty: arguments may change
 };

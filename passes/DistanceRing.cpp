@@ -1,15 +1,15 @@
 #include "passes/DistanceRing.h"
 
-#include "passes/Holes.h"
+#include "passes/TuningParameters.h"
 
 #include <algorithm>
 
 namespace colldsl {
 
-Result<HoleOutcome> fillDistanceRing(const HoleContext &context, const DistanceRing &) {
+Result<BindOutcome> bindDistanceRing(const BindContext &context, const DistanceRing &) {
   Topology flat = Topology::flat(context.request.ranks);
   const Topology &topology = context.request.topology ? *context.request.topology : flat;
-  return fillTrees(context, [&](Rank root) {
+  return bindTrees(context, [&](Rank root) {
     std::vector<Rank> order = physicalOrder(topology).ranks;
     std::rotate(order.begin(), std::find(order.begin(), order.end(), root), order.end());
     GivenTree chain(context.request.ranks);
@@ -21,7 +21,7 @@ Result<HoleOutcome> fillDistanceRing(const HoleContext &context, const DistanceR
       if (i + 1 < order.size())
         chain.connect(order[i], next);
     }
-    return TreeFilling{std::move(chain), histogramText(counts)};
+    return TreeBinding{std::move(chain), histogramText(counts)};
   });
 }
 

@@ -20,6 +20,6 @@ struct DistanceRing {
 };
 
 /// Rings of the standard library walk along a tree: this one is a chain.
-Result<HoleOutcome> fillDistanceRing(const HoleContext &context, const DistanceRing &options);
+Result<BindOutcome> bindDistanceRing(const BindContext &context, const DistanceRing &options);
 
 } // namespace colldsl

@@ -1,6 +1,6 @@
 #include "passes/DistanceTree.h"
 
-#include "passes/Holes.h"
+#include "passes/TuningParameters.h"
 
 #include <algorithm>
 #include <bit>
@@ -76,16 +76,16 @@ GivenTree distanceTree(const Topology &topology, Rank root, DistanceTree::Shape 
   return TreeBuilder(physicalOrder(topology), root, shape).build();
 }
 
-Result<HoleOutcome> fillDistanceTree(const HoleContext &context, const DistanceTree &options) {
+Result<BindOutcome> bindDistanceTree(const BindContext &context, const DistanceTree &options) {
   Topology flat = Topology::flat(context.request.ranks);
   const Topology &topology = context.request.topology ? *context.request.topology : flat;
-  return fillTrees(context, [&](Rank root) {
+  return bindTrees(context, [&](Rank root) {
     GivenTree tree = distanceTree(topology, root, options.shape);
     std::vector<uint32_t> counts(kMaxDistance + 1, 0);
     for (uint32_t r = 0; r < tree.parent.size(); ++r)
       if (tree.parent[r] != kNoRank)
         ++counts[topology.distance(Rank{r}, tree.parent[r])];
-    return TreeFilling{std::move(tree), histogramText(counts)};
+    return TreeBinding{std::move(tree), histogramText(counts)};
   });
 }
 

@@ -27,6 +27,6 @@ struct DistanceTree {
 /// groups; `Binomial`, those that know tell others.
 GivenTree distanceTree(const Topology &topology, Rank root, DistanceTree::Shape shape);
 
-Result<HoleOutcome> fillDistanceTree(const HoleContext &context, const DistanceTree &options);
+Result<BindOutcome> bindDistanceTree(const BindContext &context, const DistanceTree &options);
 
 } // namespace colldsl

@@ -92,10 +92,10 @@ LeaderOrder orderLeaders(const Topology &topology, const LeaderSelection &option
   return leaders;
 }
 
-Result<HoleOutcome> selectLeaders(const HoleContext &context, const LeaderSelection &options) {
+Result<BindOutcome> selectLeaders(const BindContext &context, const LeaderSelection &options) {
   Topology flat = Topology::flat(context.request.ranks);
   const Topology &topology = context.request.topology ? *context.request.topology : flat;
-  HoleOutcome outcome;
+  BindOutcome outcome;
   if (options.load.size() > topology.numRanks())
     return Status::error("load: " + std::to_string(options.load.size()) + " numbers for " +
                          std::to_string(topology.numRanks()) + " ranks");

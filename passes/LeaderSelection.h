@@ -25,6 +25,6 @@ struct LeaderSelection {
 /// The order in which ranks lead, at all levels.
 LeaderOrder orderLeaders(const Topology &topology, const LeaderSelection &options);
 
-Result<HoleOutcome> selectLeaders(const HoleContext &context, const LeaderSelection &options);
+Result<BindOutcome> selectLeaders(const BindContext &context, const LeaderSelection &options);
 
 } // namespace colldsl

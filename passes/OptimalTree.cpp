@@ -1,8 +1,8 @@
 #include "passes/OptimalTree.h"
 
 #include "passes/BestTree.h"
-#include "passes/Holes.h"
 #include "passes/PhysicalOrder.h"
+#include "passes/TuningParameters.h"
 
 #include <algorithm>
 
@@ -37,7 +37,7 @@ BestTree postalTree(uint64_t latency, uint32_t ranks) {
   return BestTree(steps, TreeUse::Broadcast, ranks, 1);
 }
 
-TreeFilling makeTree(const HoleContext &context, const OptimalTree &options, Rank root) {
+TreeBinding makeTree(const BindContext &context, const OptimalTree &options, Rank root) {
   constexpr uint64_t kSegment = 64 << 10, kMaxLatency = 16;
   uint32_t ranks = context.request.ranks;
   uint64_t bytes = options.bytes ? options.bytes : std::min(bytesOf(context), kSegment);
@@ -54,8 +54,8 @@ TreeFilling makeTree(const HoleContext &context, const OptimalTree &options, Ran
 
 } // namespace
 
-Result<HoleOutcome> fillOptimalTree(const HoleContext &context, const OptimalTree &options) {
-  return fillTrees(context, [&](Rank root) { return makeTree(context, options, root); });
+Result<BindOutcome> bindOptimalTree(const BindContext &context, const OptimalTree &options) {
+  return bindTrees(context, [&](Rank root) { return makeTree(context, options, root); });
 }
 
 } // namespace colldsl

@@ -22,6 +22,6 @@ struct OptimalTree {
   void describe(PassOptions &options);
 };
 
-Result<HoleOutcome> fillOptimalTree(const HoleContext &context, const OptimalTree &options);
+Result<BindOutcome> bindOptimalTree(const BindContext &context, const OptimalTree &options);
 
 } // namespace colldsl

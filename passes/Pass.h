@@ -15,7 +15,7 @@
 namespace colldsl {
 
 enum class PassKind : uint8_t {
-  Program, ///< fills holes of a collective: leaders, trees, segments
+  Program, ///< binds tuning parameters of a collective: leaders, trees, segments
   Dag,     ///< changes the DAGs of all ranks
 };
 
@@ -33,24 +33,24 @@ struct DagOutcome {
 };
 
 /// What a program pass looks at: a collective that is about to be instantiated.
-struct HoleContext {
+struct BindContext {
   const Program &program;
-  const InstantiateRequest &request; ///< with its topology; missing arguments are holes
+  const InstantiateRequest &request; ///< with its topology; missing arguments are tuning parameters
   const CostModel &cost;             ///< of the machine that is chosen for
 };
 
-/// One hole, filled. Leaders are no parameter: they are filled in by rank.
-struct HoleFilling {
+/// A tuning parameter and its value. Leaders are no parameter: they are bound by rank.
+struct ParameterBinding {
   uint32_t param = 0; ///< of the collective
   GivenValue value;
   ExprId expr = kNoExpr; ///< or one of the program's own
 };
 
-/// What was filled is no hole any more.
-void fillIn(const HoleFilling &filling, InstantiateRequest &request);
+/// What was bound is no tuning parameter any more.
+void bindTo(const ParameterBinding &binding, InstantiateRequest &request);
 
-struct HoleOutcome {
-  std::vector<HoleFilling> fillings;
+struct BindOutcome {
+  std::vector<ParameterBinding> bindings;
   std::shared_ptr<const LeaderOrder> leaders; ///< null: as before
   std::string remark;
 };
@@ -62,7 +62,7 @@ public:
   virtual PassOptions options() = 0;
   /// Of the kind that it is; the other one is never asked.
   virtual Result<DagOutcome> run(Schedule schedule, const DagContext &context) const;
-  virtual Result<HoleOutcome> fill(const HoleContext &context) const;
+  virtual Result<BindOutcome> bind(const BindContext &context) const;
 };
 
 struct PassInfo {

@@ -101,22 +101,22 @@ bool Pipeline::has(PassKind kind) const {
   return false;
 }
 
-Result<HoleOutcome> Pipeline::fill(const HoleContext &context, PassObserver *observer) const {
-  HoleOutcome all;
+Result<BindOutcome> Pipeline::bind(const BindContext &context, PassObserver *observer) const {
+  BindOutcome all;
   InstantiateRequest request = context.request;
   for (const Step &step : passes_) {
     if (step.info->kind != PassKind::Program)
       continue;
     Clock::time_point begin = Clock::now();
-    Result<HoleOutcome> one = step.pass->fill({context.program, request, context.cost});
+    Result<BindOutcome> one = step.pass->bind({context.program, request, context.cost});
     if (!one)
       return Status::error(std::string(step.info->name) + ": " + one.message());
     if (observer)
-      if (Status s = observer->filled(step.info->name, *one, secondsSince(begin)); !s)
+      if (Status s = observer->bound(step.info->name, *one, secondsSince(begin)); !s)
         return s;
-    for (const HoleFilling &filling : one->fillings)
-      fillIn(filling, request);
-    all.fillings.insert(all.fillings.end(), one->fillings.begin(), one->fillings.end());
+    for (const ParameterBinding &binding : one->bindings)
+      bindTo(binding, request);
+    all.bindings.insert(all.bindings.end(), one->bindings.begin(), one->bindings.end());
     if (one->leaders) {
       all.leaders = one->leaders;
       request.leaders = all.leaders.get();

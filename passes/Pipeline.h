@@ -14,23 +14,23 @@ class PassObserver {
 public:
   virtual ~PassObserver() = default;
   virtual Status ran(std::string_view pass, const DagOutcome &outcome, double seconds) = 0;
-  virtual Status filled(std::string_view pass, const HoleOutcome &outcome, double seconds) = 0;
+  virtual Status bound(std::string_view pass, const BindOutcome &outcome, double seconds) = 0;
 };
 
 class Pipeline {
 public:
   /// Passes with commas between them, each with options in braces and semicolons between these.
   /// An unknown pass or option is an error that names those there are. `default` stands for
-  /// `tune,choose`, without the first where there are no holes.
+  /// `tune,choose`, without the first where there are no tuning parameters.
   static Result<Pipeline> parse(std::string_view text, const NearestName &nearest);
 
   bool empty() const { return passes_.empty(); }
   bool has(PassKind kind) const;
-  /// Whether it makes sense for a collective alone: it names passes that fill holes.
+  /// Whether it makes sense for a collective alone: it names passes that bind tuning parameters.
   bool needsCollective() const;
 
-  /// The program passes, one after the other, each seeing what those before it filled in.
-  Result<HoleOutcome> fill(const HoleContext &context, PassObserver *observer = nullptr) const;
+  /// The program passes, one after the other, each seeing what those before it bound.
+  Result<BindOutcome> bind(const BindContext &context, PassObserver *observer = nullptr) const;
 
   /// The DAG passes, one after the other.
   Result<Schedule> run(Schedule schedule, const DagContext &context,

@@ -36,11 +36,11 @@ public:
       return Pass::run(std::move(schedule), context);
   }
 
-  Result<HoleOutcome> fill(const HoleContext &context) const override {
+  Result<BindOutcome> bind(const BindContext &context) const override {
     if constexpr (kind == PassKind::Program)
       return function(context, settings_);
     else
-      return Pass::fill(context);
+      return Pass::bind(context);
   }
 
 private:
@@ -62,9 +62,9 @@ Result<DagOutcome> Pass::run(Schedule, const DagContext &) const {
   return Status::error("a program pass has no schedule");
 }
 
-Result<HoleOutcome> Pass::fill(const HoleContext &) const {
-  assert(false && "a DAG pass fills no holes");
-  return Status::error("a DAG pass fills no holes");
+Result<BindOutcome> Pass::bind(const BindContext &) const {
+  assert(false && "a DAG pass binds no tuning parameters");
+  return Status::error("a DAG pass binds no tuning parameters");
 }
 
 std::span<const PassInfo> allPasses() { return kPasses; }
@@ -76,12 +76,12 @@ const PassInfo *findPass(std::string_view name) {
   return nullptr;
 }
 
-void fillIn(const HoleFilling &filling, InstantiateRequest &request) {
-  size_t room = size_t{filling.param} + 1;
+void bindTo(const ParameterBinding &binding, InstantiateRequest &request) {
+  size_t room = size_t{binding.param} + 1;
   request.arguments.resize(std::max(request.arguments.size(), room), kNoExpr);
   request.values.resize(std::max(request.values.size(), room));
-  request.arguments[filling.param] = filling.expr;
-  request.values[filling.param] = filling.value;
+  request.arguments[binding.param] = binding.expr;
+  request.values[binding.param] = binding.value;
 }
 
 Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context) {

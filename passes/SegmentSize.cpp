@@ -1,6 +1,6 @@
 #include "passes/SegmentSize.h"
 
-#include "passes/Holes.h"
+#include "passes/TuningParameters.h"
 
 #include <algorithm>
 #include <bit>
@@ -29,23 +29,23 @@ namespace {
 
 class SegmentChooser {
 public:
-  SegmentChooser(const HoleContext &context, const SegmentSize &options)
+  SegmentChooser(const BindContext &context, const SegmentSize &options)
       : context_(context), options_(options), request_(context.request) {}
 
-  /// One hole after the other, each with what was chosen before it.
-  Result<HoleOutcome> run() {
-    HoleOutcome outcome;
-    for (uint32_t hole : holesOf(context_, ValueType::Bytes)) {
-      std::optional<HoleFilling> best = choose(hole);
+  /// One tuning parameter after the other, each with what was chosen before it.
+  Result<BindOutcome> run() {
+    BindOutcome outcome;
+    for (uint32_t parameter : tuningParametersOf(context_, ValueType::Bytes)) {
+      std::optional<ParameterBinding> best = choose(parameter);
       if (!best)
         continue;
-      fillIn(*best, request_);
-      outcome.remark +=
-          (outcome.remark.empty() ? "" : "; ") + nameOf(hole) + " = " + wordOf(context_, *best);
-      outcome.fillings.push_back(*best);
+      bindTo(*best, request_);
+      outcome.remark += (outcome.remark.empty() ? "" : "; ") + nameOf(parameter) + " = " +
+                        wordOf(context_, *best);
+      outcome.bindings.push_back(*best);
     }
     if (outcome.remark.empty())
-      outcome.remark = why_.empty() ? "no hole for a segment" : "not chosen: " + why_;
+      outcome.remark = why_.empty() ? "no tuning parameter for a segment" : "not chosen: " + why_;
     return outcome;
   }
 
@@ -55,10 +55,10 @@ private:
     return context_.program.nameOf(decl.params[param]);
   }
 
-  std::optional<HoleFilling> choose(uint32_t hole) {
-    std::optional<HoleFilling> best;
+  std::optional<ParameterBinding> choose(uint32_t parameter) {
+    std::optional<ParameterBinding> best;
     uint64_t bestNs = UINT64_MAX;
-    for (const HoleFilling &candidate : candidatesOf(context_, hole)) {
+    for (const ParameterBinding &candidate : candidatesOf(context_, parameter)) {
       Result<uint64_t> ns = costOf(candidate);
       if (!ns) { // what cannot be made is told of where it is made
         why_ = ns.message();
@@ -73,9 +73,9 @@ private:
   }
 
   /// The less the better.
-  Result<uint64_t> costOf(const HoleFilling &candidate) const {
+  Result<uint64_t> costOf(const ParameterBinding &candidate) const {
     InstantiateRequest request = request_;
-    fillIn(candidate, request);
+    bindTo(candidate, request);
     if (options_.by == SegmentSize::By::Search)
       return context_.cost.makespanNs(context_.program, request);
     Result<uint64_t> segment = bytesOfSegment(candidate);
@@ -90,7 +90,7 @@ private:
     return pipelineNs(farthestFrom(Rank{0}, context_), bytes, *segment, depth, options_.children);
   }
 
-  Result<uint64_t> bytesOfSegment(const HoleFilling &candidate) const {
+  Result<uint64_t> bytesOfSegment(const ParameterBinding &candidate) const {
     Result<int64_t> number = candidate.expr == kNoExpr
                                  ? Result<int64_t>(std::get<int64_t>(candidate.value))
                                  : evaluateAtEntry(context_.program, request_, candidate.expr);
@@ -99,15 +99,15 @@ private:
     return static_cast<uint64_t>(std::max<int64_t>(1, *number));
   }
 
-  const HoleContext &context_;
+  const BindContext &context_;
   const SegmentSize &options_;
   InstantiateRequest request_;
-  std::string why_; ///< the last hole that was not filled was not
+  std::string why_; ///< the last tuning parameter that was not bound
 };
 
 } // namespace
 
-Result<HoleOutcome> chooseSegment(const HoleContext &context, const SegmentSize &options) {
+Result<BindOutcome> chooseSegment(const BindContext &context, const SegmentSize &options) {
   return SegmentChooser(context, options).run();
 }
 

@@ -25,7 +25,7 @@ struct SegmentSize {
   void describe(PassOptions &options);
 };
 
-Result<HoleOutcome> chooseSegment(const HoleContext &context, const SegmentSize &options);
+Result<BindOutcome> chooseSegment(const BindContext &context, const SegmentSize &options);
 
 /// How long a message of so many bytes takes through a pipeline, in segments.
 uint64_t pipelineNs(const LogGop &p, uint64_t bytes, uint64_t segment, uint64_t depth,

@@ -2,9 +2,9 @@
 
 #include "passes/DistanceRing.h"
 #include "passes/DistanceTree.h"
-#include "passes/Holes.h"
 #include "passes/LeaderSelection.h"
 #include "passes/OptimalTree.h"
+#include "passes/TuningParameters.h"
 
 #include <algorithm>
 #include <map>
@@ -20,21 +20,21 @@ namespace {
 
 /// Something to try, and how people call it.
 struct Trial {
-  std::optional<HoleFilling> filling; ///< nothing: leaders
+  std::optional<ParameterBinding> binding; ///< nothing: leaders
   std::shared_ptr<const LeaderOrder> leaders;
   std::string words;
 };
 
 class Tuner {
 public:
-  explicit Tuner(const HoleContext &context)
+  explicit Tuner(const BindContext &context)
       : context_(context), decl_(context.program.decl(context.request.collective)),
         request_(context.request) {}
 
-  Result<HoleOutcome> run() {
+  Result<BindOutcome> run() {
     Result<uint64_t> first = time(request_);
     if (!first) // what cannot be run with its defaults is told of elsewhere
-      return HoleOutcome{{}, nullptr, "not tuned: " + first.message()};
+      return BindOutcome{{}, nullptr, "not tuned: " + first.message()};
     best_ = *first;
     collect();
     constexpr int kSweeps = 2;
@@ -45,12 +45,12 @@ public:
         attempt(trial);
       isBetter = best_ < before;
     }
-    HoleOutcome outcome;
+    BindOutcome outcome;
     outcome.remark = std::to_string(*first) + " ns, then " + std::to_string(best_) + " ns";
     for (const auto &[what, trial] : chosen_) {
       outcome.remark += "; " + what + " = " + trial.words;
-      if (trial.filling)
-        outcome.fillings.push_back(*trial.filling);
+      if (trial.binding)
+        outcome.bindings.push_back(*trial.binding);
       else
         outcome.leaders = trial.leaders;
     }
@@ -62,20 +62,21 @@ private:
     return context_.cost.makespanNs(context_.program, request);
   }
 
-  /// Leaders, then hole by hole the program's candidates and what the passes for trees make.
+  /// Leaders, then for each tuning parameter the program's candidates and what the passes for
+  /// trees make.
   void collect() {
     if (!request_.leaders)
       collectLeaders();
     std::vector<Trial> trees = treesOfPasses();
     for (uint32_t p = 0; p < decl_.params.size(); ++p) {
-      if (!isHole(context_, p))
+      if (!isTuningParameter(context_, p))
         continue;
-      for (HoleFilling &candidate : candidatesOf(context_, p)) {
+      for (ParameterBinding &candidate : candidatesOf(context_, p)) {
         std::string words = wordOf(context_, candidate);
         trials_.push_back({std::move(candidate), nullptr, std::move(words)});
       }
       for (const Trial &tree : trees)
-        if (tree.filling->param == p)
+        if (tree.binding->param == p)
           trials_.push_back(tree);
     }
   }
@@ -99,23 +100,23 @@ private:
     using Shape = DistanceTree::Shape;
     using Form = OptimalTree::Form;
     std::vector<Trial> trees;
-    auto add = [&](const char *words, Result<HoleOutcome> made) {
+    auto add = [&](const char *words, Result<BindOutcome> made) {
       if (made)
-        for (HoleFilling &filling : made->fillings)
-          trees.push_back({std::move(filling), nullptr, words});
+        for (ParameterBinding &binding : made->bindings)
+          trees.push_back({std::move(binding), nullptr, words});
     };
-    add("optimal-tree", fillOptimalTree(context_, {Form::Postal, 0}));
-    add("optimal-tree{form=exact}", fillOptimalTree(context_, {Form::Exact, 0}));
-    add("distance-tree", fillDistanceTree(context_, {Shape::Binomial}));
-    add("distance-tree{shape=flat}", fillDistanceTree(context_, {Shape::Flat}));
-    add("distance-ring", fillDistanceRing(context_, {}));
+    add("optimal-tree", bindOptimalTree(context_, {Form::Postal, 0}));
+    add("optimal-tree{form=exact}", bindOptimalTree(context_, {Form::Exact, 0}));
+    add("distance-tree", bindDistanceTree(context_, {Shape::Binomial}));
+    add("distance-tree{shape=flat}", bindDistanceTree(context_, {Shape::Flat}));
+    add("distance-ring", bindDistanceRing(context_, {}));
     return trees;
   }
 
   void attempt(const Trial &trial) {
     InstantiateRequest request = request_;
-    if (trial.filling)
-      fillIn(*trial.filling, request);
+    if (trial.binding)
+      bindTo(*trial.binding, request);
     else
       request.leaders = trial.leaders.get();
     Result<uint64_t> now = time(request); // a value that does not fit is no candidate
@@ -123,11 +124,11 @@ private:
       return;
     best_ = *now;
     request_ = std::move(request);
-    chosen_[trial.filling ? context_.program.nameOf(decl_.params[trial.filling->param])
+    chosen_[trial.binding ? context_.program.nameOf(decl_.params[trial.binding->param])
                           : "leaders"] = trial;
   }
 
-  const HoleContext &context_;
+  const BindContext &context_;
   const Decl &decl_;
   InstantiateRequest request_;
   uint64_t best_ = 0;
@@ -144,11 +145,11 @@ bool hasCallTimeBlocks(const Decl &decl) {
 
 } // namespace
 
-Result<HoleOutcome> tuneHoles(const HoleContext &context, const Tune &options) {
+Result<BindOutcome> tuneParameters(const BindContext &context, const Tune &options) {
   if (context.request.ranks > options.mostRanks)
-    return HoleOutcome{{}, nullptr, "not tuned: too many ranks"};
+    return BindOutcome{{}, nullptr, "not tuned: too many ranks"};
   if (hasCallTimeBlocks(context.program.decl(context.request.collective)))
-    return HoleOutcome{{}, nullptr, "not tuned: sizes are known at call time only"};
+    return BindOutcome{{}, nullptr, "not tuned: sizes are known at call time only"};
   return Tuner(context).run();
 }
 

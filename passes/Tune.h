@@ -21,6 +21,6 @@ struct Tune {
   void describe(PassOptions &options);
 };
 
-Result<HoleOutcome> tuneHoles(const HoleContext &context, const Tune &options);
+Result<BindOutcome> tuneParameters(const BindContext &context, const Tune &options);
 
 } // namespace colldsl

@@ -23,8 +23,8 @@ Caps commonCaps(const Caps &a, const Caps &b) {
   common.opensAlone &= b.opensAlone;
   common.gathers |= b.gathers;
   common.mustBePolled &= b.mustBePolled;
-  common.patience.looks = std::max(a.patience.looks, b.patience.looks);
-  common.patience.yielding = std::max(a.patience.yielding, b.patience.yielding);
+  common.spinBudget.looks = std::max(a.spinBudget.looks, b.spinBudget.looks);
+  common.spinBudget.yielding = std::max(a.spinBudget.yielding, b.spinBudget.yielding);
   return common;
 }
 

@@ -30,7 +30,7 @@ LocalEndpoint::LocalEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
   caps_.eagerBytes = worker.options().eagerBytes;
   caps_.canRead = worker.world().options().singleCopy == shm::SingleCopy::On;
   caps_.opensAlone = true;
-  caps_.patience = worker.spinBudget();
+  caps_.spinBudget = worker.spinBudget();
   uint32_t next = index(group_.self);
   do
     next = (next + 1) % numRanks();

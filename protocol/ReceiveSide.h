@@ -383,7 +383,7 @@ template <typename Wire> uint32_t ReceiveSide<Wire>::cancel(const CompletionCoun
   std::erase_if(ready_, [&](uint16_t id) { return isOurs(*incoming_[id].request); });
   for (Incoming &incoming : incoming_)
     if (incoming.request && isOurs(*incoming.request)) {
-      wire_.forget(incoming.rts);
+      wire_.discard(incoming.rts);
       incoming.request = nullptr;
       ++canceled;
     }

@@ -11,8 +11,8 @@ namespace {
 constexpr std::chrono::nanoseconds kGrace = std::chrono::milliseconds(10);
 constexpr uint32_t kIdlePollsPerProgress = 16;
 // Longer than others have a core that is shared.
-constexpr std::chrono::nanoseconds kPatience = std::chrono::milliseconds(100);
-constexpr std::chrono::nanoseconds kMaxPatience = std::chrono::seconds(3);
+constexpr std::chrono::nanoseconds kProbeInterval = std::chrono::milliseconds(100);
+constexpr std::chrono::nanoseconds kMaxProbeInterval = std::chrono::seconds(3);
 
 } // namespace
 
@@ -29,18 +29,18 @@ Status RemoteChannels::connect(const OpenRequest &request) {
 
 RemoteChannels::~RemoteChannels() {
   auto held = endpoint_.hold();
-  giveUp();
+  cancelAll();
   endpoint_.worker().removeUser(plan_, *this);
 }
 
 void RemoteChannels::cancel() {
   auto held = endpoint_.hold();
-  giveUp();
+  cancelAll();
 }
 
 // The carrier copies what it keeps of messages to several ranks.
-void RemoteChannels::giveUp() {
-  if (std::exchange(isGivenUp_, true))
+void RemoteChannels::cancelAll() {
+  if (std::exchange(isCanceled_, true))
     return;
   cancelHeld();
   for (MulticastRequest &request : multicasts_) {
@@ -223,12 +223,12 @@ void RemoteChannels::probe(Clock::time_point now) {
   if (counter_.outstanding == 0 || now < nextProbe_)
     return;
   if (nextProbe_ == Clock::time_point()) {
-    patience_ = kPatience;
-    nextProbe_ = now + patience_;
+    probeInterval_ = kProbeInterval;
+    nextProbe_ = now + probeInterval_;
     return;
   }
-  patience_ = std::min(2 * patience_, kMaxPatience);
-  nextProbe_ = now + patience_;
+  probeInterval_ = std::min(2 * probeInterval_, kMaxProbeInterval);
+  nextProbe_ = now + probeInterval_;
   for (Side *side : {&in_, &out_})
     for (size_t e = 0; e < side->first.size(); ++e)
       for (uint32_t m = 0; m < side->numMessages(e); ++m) {

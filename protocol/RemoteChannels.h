@@ -54,7 +54,7 @@ private:
   bool isDeserted();
   Rank findDeserted() const;
   void abortHeld(const Fault &fault);
-  void giveUp();
+  void cancelAll();
 
   // To several at once.
   void addMulticasts();
@@ -80,11 +80,11 @@ private:
   std::unordered_map<Rank, uint64_t> multicastsFrom_;         ///< frames
   std::vector<std::byte> together_;                           ///< a message in pieces
   bool mayBeUnwanted_ = false;                                ///< something is skipped in this run
-  bool isGivenUp_ = false;
+  bool isCanceled_ = false;
   uint32_t idlePolls_ = 0;
   Clock::time_point desertedAt_ = {};
   Clock::time_point nextProbe_ = {}; ///< of this run; zero: it has not waited yet
-  std::chrono::nanoseconds patience_{0};
+  std::chrono::nanoseconds probeInterval_{0};
 };
 
 /// Messages of this rank that may go to all their receivers at once.

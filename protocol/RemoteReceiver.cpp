@@ -222,7 +222,7 @@ bool RemoteReceiver::cancelReady(const Rts &rts) {
 }
 
 // A device reads and writes by itself: what may still move is registered no more.
-void RemoteReceiver::forget(const Rts &rts) {
+void RemoteReceiver::discard(const Rts &rts) {
   Claim *claim = find(rts.rendezvous);
   if (!claim)
     return;

@@ -69,7 +69,7 @@ public:
   bool withdrawReady(const Rts &) { return false; }
   bool cancelReady(const Rts &rts);
   /// Of a receive that was canceled: what still comes for it is thrown away.
-  void forget(const Rts &rts);
+  void discard(const Rts &rts);
   void refuse(const Rts &rts) { sendFin(rts.rendezvous, rts.tag); }
 
   RemoteBuffer remoteBufferOf(const RequestPayload &payload) const {
@@ -91,7 +91,7 @@ public:
   void withdrawEarlyRtr(const RequestPayload &payload);
   bool hasEarlyRtr(const RequestPayload &payload, const Rts &rts);
   bool cancelEarlyRtr(const Tag &tag, const RequestPayload &payload);
-  /// As forget(), of a receive with an early RTR.
+  /// As discard(), of a receive with an early RTR.
   void forgetEarlyRtr(const Tag &tag, const RequestPayload &payload);
 
   // What the sender sends. It may name anything.

@@ -142,7 +142,7 @@ bool RemoteSender::revoke(uint16_t id) {
   return true;
 }
 
-bool RemoteSender::abandon(uint16_t id) {
+bool RemoteSender::revokeUnconfirmed(uint16_t id) {
   Id &given = ids_[id];
   if (given.state == State::Requested)
     requested_.take(given.tag);

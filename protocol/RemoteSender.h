@@ -69,7 +69,7 @@ public:
   /// In place of a revoke() that has no end. Memory that the receiver may read stays registered, if
   /// it reads there no more unless it has begun: a read that fails would cost the connection.
   /// True: this end still reads the payload.
-  bool abandon(uint16_t id);
+  bool revokeUnconfirmed(uint16_t id);
 
   /// Whether the receiver has sent an early RTR for a message.
   bool hasEarlyRtr(const Tag &tag) const { return !earlyRtrs_.empty() && earlyRtrs_.find(tag); }

@@ -183,7 +183,7 @@ void RemoteWorker::cancel(Connection &at, const CompletionCounter &counter,
     deadline = std::min(deadline, Clock::now() + kUntilDeathIsSeen);
   uint32_t canceled = 0;
   bool isOver = waitUntil(deadline, [&] { return at.sends.cancel(counter, canceled); }) ||
-                !at.sends.abandon(counter);
+                !at.sends.cancelUnconfirmed(counter);
   isOver &= waitUntil(deadline, [&] { return at.receives.cancelReady(counter); });
   if (!isOver)
     freeze(at.peer.rank);
@@ -247,7 +247,7 @@ RemoteWorker::~RemoteWorker() {
   if (am_ && !isLeaving_)
     disconnect();
   if (isFrozen_)
-    carrier_->abandon();
+    carrier_->detach();
   else
     carrier_->stop();
   if (waker_ >= 0)

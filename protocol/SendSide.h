@@ -53,7 +53,7 @@ public:
   /// `canceled` how many they were. False: the peer copies one of them just now, which stays.
   bool cancel(const CompletionCounter &counter, uint32_t &canceled);
   /// Where cancel() is not waited for any longer. True: this end still reads a payload.
-  bool abandon(const CompletionCounter &counter);
+  bool cancelUnconfirmed(const CompletionCounter &counter);
 
   // Of a send whose fragments its owner holds (Request::isHeld).
 
@@ -75,7 +75,7 @@ public:
   /// Takes back a send that the receiver will never answer.
   void withdraw(Request &request) {
     requested_.removeIf([&](const Request &requested) { return &requested == &request; });
-    wire_.abandon(request.rendezvousId);
+    wire_.revokeUnconfirmed(request.rendezvousId);
   }
 
 private:
@@ -249,17 +249,17 @@ bool SendSide<Wire>::cancel(const CompletionCounter &counter, uint32_t &canceled
   return isOver;
 }
 
-template <typename Wire> bool SendSide<Wire>::abandon(const CompletionCounter &counter) {
+template <typename Wire> bool SendSide<Wire>::cancelUnconfirmed(const CompletionCounter &counter) {
   bool isRead = false;
-  auto abandonOurs = [&](const Request &request) {
+  auto revokeOurs = [&](const Request &request) {
     bool isOurs = request.counter == &counter;
     if (isOurs)
-      isRead |= wire_.abandon(request.rendezvousId);
+      isRead |= wire_.revokeUnconfirmed(request.rendezvousId);
     return isOurs;
   };
-  requested_.removeIf(abandonOurs);
-  streaming_.removeIf(abandonOurs);
-  held_.removeIf(abandonOurs);
+  requested_.removeIf(revokeOurs);
+  streaming_.removeIf(revokeOurs);
+  held_.removeIf(revokeOurs);
   return isRead;
 }
 

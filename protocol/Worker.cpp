@@ -34,7 +34,7 @@ Status noMemoryFor(Rank peer) {
 Worker::Worker(shm::World &world, Rank self, Options options)
     : world_(world), self_(self),
       budget_(
-          shm::patienceAmong(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
+          shm::spinBudgetAmong(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
       options_(std::move(options)), mostEager_(options_.eagerBytes),
       arena_(world.arenaBegin(self), world.options().arenaBytes), health_(world, self),
       table_(std::make_shared<ProgressTable>(world, self, arena_)), context_{options_,
@@ -54,7 +54,7 @@ Worker::Worker(shm::World &world, Rank self, Options options)
   if (!isCrowded)
     budget_.yielding = std::max(budget_.yielding, options_.leastYielding);
   if (options_.sleepsOnFiles)
-    wakeupFile_ = world.bells().hang(world.control(self));
+    wakeupFile_ = world.wakeupPipes().create(world.control(self));
 }
 
 Worker::~Worker() {
@@ -202,12 +202,12 @@ void Worker::setSingleCopyMin(uint64_t bytes) {
 
 SleepTicket Worker::armSleep() {
   return world_.armSleep(self_,
-                         wakeupFile_ >= 0 ? shm::RankControl::kOnBell : shm::RankControl::kOnWord);
+                         wakeupFile_ >= 0 ? shm::RankControl::kOnFile : shm::RankControl::kOnWord);
 }
 
 void Worker::sleep(SleepTicket ticket, const Wakeup &wakeup) {
   if (wakeupFile_ >= 0)
-    world_.sleepOnBell(self_, ticket, wakeup.file, wakeup.atMost);
+    world_.sleepOnFile(self_, ticket, wakeup.file, wakeup.atMost);
   else
     world_.sleepOnWord(self_, ticket, wakeup.atMost);
 }

@@ -129,7 +129,7 @@ public:
   /// Looks for dead ranks; enters the kernel now and then. An error: one died.
   Status check();
 
-  const Patience &spinBudget() const { return budget_; }
+  const SpinBudget &spinBudget() const { return budget_; }
 
   /// Waiting without a core: armSleep(), then progress() once more, then sleep() if nothing moved.
   /// What arrives after armSleep() ends the sleep. Both are thread safe.
@@ -173,7 +173,7 @@ private:
 
   shm::World &world_;
   Rank self_;
-  Patience budget_;
+  SpinBudget budget_;
   Options options_;
   const uint32_t mostEager_;
   shm::Arena arena_;

@@ -50,7 +50,7 @@ struct RegisteredMemory;
 }
 
 /// How long a waiting thread spins, and yields its core, before it sleeps.
-struct Patience {
+struct SpinBudget {
   uint32_t looks = 1; ///< without news, before the core is given away
   /// In a row, at one message and without moving anything else. At most `looks`.
   uint32_t looksInRow = 1;
@@ -75,7 +75,7 @@ struct Caps {
   bool opensAlone = false;     ///< open() waits for no other rank
   bool gathers = false;        ///< sends between Channels::hold() and push() cost less
   bool mustBePolled = false;   ///< its events end no sleep: a waiting thread takes naps
-  Patience patience = {};
+  SpinBudget spinBudget = {};
 };
 
 /// The bytes of one message at one of its ends: `count` pieces, `bytes` in total.

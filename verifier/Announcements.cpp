@@ -39,17 +39,17 @@ std::vector<Vertex> unannounced(const EventGraph &graph, const std::vector<Event
 } // namespace
 
 void checkAnnouncements(const EventGraph &graph, const std::vector<Event> &order,
-                        const Words &words, Failures &failures) {
+                        const DiagnosticNames &names, Failures &failures) {
   std::vector<Vertex> receives = announcedReceives(graph);
   for (std::span<const Vertex> rest(receives); !rest.empty() && !failures.full();) {
     std::span<const Vertex> some = rest.first(std::min(kBits, rest.size()));
     for (Vertex recv : unannounced(graph, order, some)) {
       Vertex send = graph.partnerOf(recv);
       failures.add({Proof::Races,
-                    words.opOfRank(recv) + " is announced, but its sender is not told that it " +
+                    names.opOfRank(recv) + " is announced, but its sender is not told that it " +
                         "has started",
-                    {failures.step(send, words.op(send) + " may write the bytes before"),
-                     failures.step(recv, words.op(recv) + " has started")}});
+                    {failures.step(send, names.op(send) + " may write the bytes before"),
+                     failures.step(recv, names.op(recv) + " has started")}});
     }
     rest = rest.subspan(some.size());
   }

@@ -5,8 +5,8 @@ namespace {
 
 class BoundsCheck {
 public:
-  BoundsCheck(const Model &model, const Words &words, Failures &failures)
-      : model_(model), words_(words), failures_(failures) {}
+  BoundsCheck(const Model &model, const DiagnosticNames &names, Failures &failures)
+      : model_(model), names_(names), failures_(failures) {}
 
   void check(Vertex v, std::span<const Area> areas, std::span<const Slice> slices) {
     for (size_t i = 0; i < areas.size(); ++i)
@@ -16,21 +16,21 @@ public:
 
 private:
   void report(Vertex v, Fault fault, BufferId buffer) {
-    std::string what = faultWords(fault, words_.bufferName(model_.rankOf(v), buffer));
+    std::string what = faultWords(fault, names_.bufferName(model_.rankOf(v), buffer));
     failures_.add(
-        {Proof::Writes, words_.opOfRank(v) + " " + what, {failures_.step(v, words_.op(v))}});
+        {Proof::Writes, names_.opOfRank(v) + " " + what, {failures_.step(v, names_.op(v))}});
   }
 
   const Model &model_;
-  const Words &words_;
+  const DiagnosticNames &names_;
   Failures &failures_;
 };
 
 } // namespace
 
-void checkBounds(const Model &model, const Placement &placement, const Words &words,
+void checkBounds(const Model &model, const Placement &placement, const DiagnosticNames &names,
                  Failures &failures) {
-  BoundsCheck bounds(model, words, failures);
+  BoundsCheck bounds(model, names, failures);
   for (uint32_t v = 0; v < model.numVertices(); ++v) {
     const Op &op = model.op(Vertex{v});
     const Dag &dag = model.dag(model.rankOf(Vertex{v}));

@@ -2,12 +2,12 @@
 /// are not there.
 #pragma once
 
+#include "verifier/DiagnosticNames.h"
 #include "verifier/Failures.h"
-#include "verifier/Words.h"
 
 namespace colldsl::proof {
 
-void checkBounds(const Model &model, const Placement &placement, const Words &words,
+void checkBounds(const Model &model, const Placement &placement, const DiagnosticNames &names,
                  Failures &failures);
 
 } // namespace colldsl::proof

@@ -11,9 +11,9 @@ namespace {
 /// A cycle as steps of the form "this waits for that", beginning on the lowest rank.
 class CycleDiagnostic {
 public:
-  CycleDiagnostic(const EventGraph &graph, Rules rules, const Words &words,
+  CycleDiagnostic(const EventGraph &graph, Rules rules, const DiagnosticNames &names,
                   const Failures &failures)
-      : graph_(graph), rules_(rules), words_(words), failures_(failures) {}
+      : graph_(graph), rules_(rules), names_(names), failures_(failures) {}
 
   Failure describe(std::vector<Event> cycle, uint32_t channelSlots) {
     std::reverse(cycle.begin(), cycle.end()); // now each waits for the next
@@ -63,8 +63,8 @@ private:
     if (sameOp && !isStart(waiter) && isStart(awaited))
       return; // that an op starts before it finishes needs no mention
     std::string text =
-        words_.op(vertexOf(waiter)) + " cannot " + (isStart(waiter) ? "start" : "finish") +
-        " before " + words_.opOfRank(vertexOf(awaited)) +
+        names_.op(vertexOf(waiter)) + " cannot " + (isStart(waiter) ? "start" : "finish") +
+        " before " + names_.opOfRank(vertexOf(awaited)) +
         (isStart(awaited) ? " starts" : " finishes") + ": " + reason(waiter, awaited);
     steps.push_back(failures_.step(vertexOf(waiter), std::move(text)));
   }
@@ -90,19 +90,19 @@ private:
 
   const EventGraph &graph_;
   Rules rules_;
-  const Words &words_;
+  const DiagnosticNames &names_;
   const Failures &failures_;
 };
 
 } // namespace
 
-std::vector<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots, const Words &words,
-                                 Failures &failures) {
+std::vector<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots,
+                                 const DiagnosticNames &names, Failures &failures) {
   std::vector<Event> happensBefore;
   for (Rules rules : {Rules::HappensBefore, Rules::SynchronousSends, Rules::FiniteChannels}) {
     std::vector<Event> order = topologicalOrder(graph, rules);
     if (order.size() < graph.numEvents()) {
-      CycleDiagnostic diagnostic(graph, rules, words, failures);
+      CycleDiagnostic diagnostic(graph, rules, names, failures);
       failures.add(diagnostic.describe(shortestCycle(graph, rules, order), channelSlots));
       return {};
     }

@@ -45,9 +45,9 @@ bool isWholeBlock(const Slice &s) {
 
 class Execution {
 public:
-  Execution(const EventGraph &graph, const Placement &placement, const Words &words, Values &values,
-            State &state, Failures &failures)
-      : graph_(graph), model_(graph.model()), placement_(placement), words_(words), values_(values),
+  Execution(const EventGraph &graph, const Placement &placement, const DiagnosticNames &names,
+            Values &values, State &state, Failures &failures)
+      : graph_(graph), model_(graph.model()), placement_(placement), names_(names), values_(values),
         state_(state), failures_(failures), inFlight_(model_.numVertices()) {}
 
   bool run(const std::vector<Event> &order) {
@@ -145,9 +145,9 @@ private:
     }
     if (torn)
       failures_.add({Proof::Contract,
-                     words_.opOfRank(v) + " combines elements whose bytes come from different "
+                     names_.opOfRank(v) + " combines elements whose bytes come from different "
                                           "places",
-                     {failures_.step(v, words_.op(v))}});
+                     {failures_.step(v, names_.op(v))}});
     return result;
   }
 
@@ -179,13 +179,13 @@ private:
     std::optional<uint64_t> elements = state_.blockElements(model_.rankOf(v), slice);
     if (!elements) {
       fail(Proof::Writes, v,
-           " needs the length of " + words_.slice(model_.rankOf(v), slice) +
+           " needs the length of " + names_.slice(model_.rankOf(v), slice) +
                ", where nothing has arrived");
       return {};
     }
     Area area = placement_.locateInBlock(model_.rankOf(v), slice, *elements);
     if (area.fault != Fault::None)
-      fail(Proof::Writes, v, " leaves " + words_.slice(model_.rankOf(v), slice));
+      fail(Proof::Writes, v, " leaves " + names_.slice(model_.rankOf(v), slice));
     return area;
   }
 
@@ -245,10 +245,10 @@ private:
   }
 
   void reportUnwritten(Vertex v, BufferId root, uint64_t begin, uint64_t end) {
-    std::string where = words_.bytes(model_.rankOf(v), root, begin, end);
+    std::string where = names_.bytes(model_.rankOf(v), root, begin, end);
     failures_.add({Proof::Writes,
-                   words_.opOfRank(v) + " reads " + where + ", which nothing has written",
-                   {failures_.step(v, words_.op(v) + " reads " + where)}});
+                   names_.opOfRank(v) + " reads " + where + ", which nothing has written",
+                   {failures_.step(v, names_.op(v) + " reads " + where)}});
   }
 
   void failSizes(Vertex v, uint64_t arrived, uint64_t room) {
@@ -258,17 +258,17 @@ private:
 
   void fail(Proof proof, Vertex v, const std::string &what) {
     sizesFail_ = true;
-    Failure failure{proof, words_.opOfRank(v) + what, {}};
+    Failure failure{proof, names_.opOfRank(v) + what, {}};
     if (Vertex partner = graph_.partnerOf(v); exists(partner) && !graph_.sends(v))
-      failure.steps.push_back(failures_.step(partner, words_.op(partner)));
-    failure.steps.push_back(failures_.step(v, words_.op(v)));
+      failure.steps.push_back(failures_.step(partner, names_.op(partner)));
+    failure.steps.push_back(failures_.step(v, names_.op(v)));
     failures_.add(std::move(failure));
   }
 
   const EventGraph &graph_;
   const Model &model_;
   const Placement &placement_;
-  const Words &words_;
+  const DiagnosticNames &names_;
   Values &values_;
   State &state_;
   Failures &failures_;
@@ -280,8 +280,8 @@ private:
 } // namespace
 
 bool execute(const EventGraph &graph, const Placement &placement, const std::vector<Event> &order,
-             const Words &words, Values &values, State &state, Failures &failures) {
-  return Execution(graph, placement, words, values, state, failures).run(order);
+             const DiagnosticNames &names, Values &values, State &state, Failures &failures) {
+  return Execution(graph, placement, names, values, state, failures).run(order);
 }
 
 } // namespace colldsl::proof

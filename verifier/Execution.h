@@ -2,10 +2,10 @@
 /// instead of bytes.
 #pragma once
 
+#include "verifier/DiagnosticNames.h"
 #include "verifier/EventGraph.h"
 #include "verifier/Failures.h"
 #include "verifier/State.h"
-#include "verifier/Words.h"
 
 namespace colldsl::proof {
 
@@ -13,6 +13,6 @@ namespace colldsl::proof {
 /// combines that tear elements apart (Contract), and messages of capacity blocks that do
 /// not fit (Matching). False: the lengths do not fit, and the run stopped there.
 bool execute(const EventGraph &graph, const Placement &placement, const std::vector<Event> &order,
-             const Words &words, Values &values, State &state, Failures &failures);
+             const DiagnosticNames &names, Values &values, State &state, Failures &failures);
 
 } // namespace colldsl::proof

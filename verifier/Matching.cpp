@@ -25,8 +25,9 @@ struct End {
 
 class Matcher {
 public:
-  Matcher(const Model &model, const Placement &placement, const Words &words, Failures &failures)
-      : model_(model), placement_(placement), words_(words), failures_(failures) {
+  Matcher(const Model &model, const Placement &placement, const DiagnosticNames &names,
+          Failures &failures)
+      : model_(model), placement_(placement), names_(names), failures_(failures) {
     const Schedule &schedule = model.schedule();
     auto isBare = [](const Dag &dag) { return dag.buffers.empty(); };
     isPlainGoal_ =
@@ -81,7 +82,7 @@ private:
       return reportKinds(send, recv);
     for (Vertex end : {send, recv})
       if (const char *wrong = model_.op(end).transfer.wrongOn(model_.op(end).kind))
-        return add(words_.opOfRank(end) + ": " + wrong, {end});
+        return add(names_.opOfRank(end) + ": " + wrong, {end});
     if (!model_.op(send).transfer.agrees(model_.op(recv).transfer))
       return reportTransfers(send, recv);
     if (!sameForm(send, recv))
@@ -129,28 +130,28 @@ private:
       return;
     uint64_t from = total(sources), to = total(targets);
     if (from != to)
-      add(words_.opOfRank(v) + " takes " + counted(from, "byte") + " to " + counted(to, "byte"),
+      add(names_.opOfRank(v) + " takes " + counted(from, "byte") + " to " + counted(to, "byte"),
           {v});
     else if (model_.op(v).kind == OpKind::Combine && to % sizeBytes(model_.op(v).type) != 0)
-      add(words_.opOfRank(v) + " touches " + counted(to, "byte") +
+      add(names_.opOfRank(v) + " touches " + counted(to, "byte") +
               ", which are no whole number of elements",
           {v});
   }
 
   void reportPeer(Vertex v) {
-    add(words_.opOfRank(v) + " names rank " + peerWord(model_.op(v).peer) + ", but there are " +
+    add(names_.opOfRank(v) + " names rank " + peerWord(model_.op(v).peer) + ", but there are " +
             counted(model_.numRanks(), "rank"),
         {v});
   }
 
   void reportKinds(Vertex send, Vertex recv) {
-    add(words_.opOfRank(send) + " meets " + words_.opOfRank(recv) +
+    add(names_.opOfRank(send) + " meets " + names_.opOfRank(recv) +
             ": a signal meets a wait, a send a receive",
         {send, recv});
   }
 
   void reportTransfers(Vertex send, Vertex recv) {
-    add(words_.opOfRank(send) + " meets " + words_.opOfRank(recv) +
+    add(names_.opOfRank(send) + " meets " + names_.opOfRank(recv) +
             ", but they do not agree on how the message travels",
         {send, recv});
   }
@@ -159,25 +160,25 @@ private:
     auto lengths = [](std::span<const Area> areas, const char *what) {
       return hasCapacity(areas) ? "the lengths of " + counted(areas.size(), what) : "no lengths";
     };
-    add(words_.opOfRank(send) + " sends " + lengths(placement_.sources(send), "block") + ", but " +
-            words_.opOfRank(recv) + " takes " + lengths(placement_.targets(recv), "block"),
+    add(names_.opOfRank(send) + " sends " + lengths(placement_.sources(send), "block") + ", but " +
+            names_.opOfRank(recv) + " takes " + lengths(placement_.targets(recv), "block"),
         {send, recv});
   }
 
   void reportSizes(Vertex send, Vertex recv) {
-    add(words_.opOfRank(send) + " sends " + counted(sizeOf(send), "byte") + ", but " +
-            words_.opOfRank(recv) + " receives " + counted(sizeOf(recv), "byte"),
+    add(names_.opOfRank(send) + " sends " + counted(sizeOf(send), "byte") + ", but " +
+            names_.opOfRank(recv) + " receives " + counted(sizeOf(recv), "byte"),
         {send, recv});
   }
 
   void reportAlone(size_t at) {
     const End &end = ends_[at];
     const char *missing = end.sends ? "receive" : "send";
-    std::string message = words_.opOfRank(end.vertex) + " has no matching " + missing + " on " +
+    std::string message = names_.opOfRank(end.vertex) + " has no matching " + missing + " on " +
                           rankWord(end.sends ? end.to : end.from);
     std::vector<Vertex> places{end.vertex};
     if (Vertex other = lonelyPartner(at); exists(other)) {
-      message += "; " + words_.opOfRank(other) + " is alone too, under another message id";
+      message += "; " + names_.opOfRank(other) + " is alone too, under another message id";
       places.push_back(other);
     }
     add(std::move(message), places);
@@ -214,13 +215,13 @@ private:
   void add(std::string message, const std::vector<Vertex> &places) {
     Failure failure{Proof::Matching, std::move(message), {}};
     for (size_t i = 0; i < places.size() && i < 8; ++i)
-      failure.steps.push_back(failures_.step(places[i], words_.op(places[i])));
+      failure.steps.push_back(failures_.step(places[i], names_.op(places[i])));
     failures_.add(std::move(failure));
   }
 
   const Model &model_;
   const Placement &placement_;
-  const Words &words_;
+  const DiagnosticNames &names_;
   Failures &failures_;
   /// Neither contract nor buffers. GOAL has no rule that empty messages are left out; to assume
   /// that they travel only adds to what must be free of deadlocks.
@@ -231,9 +232,9 @@ private:
 
 } // namespace
 
-Messages matchMessages(const Model &model, const Placement &placement, const Words &words,
+Messages matchMessages(const Model &model, const Placement &placement, const DiagnosticNames &names,
                        Failures &failures) {
-  return Matcher(model, placement, words, failures).run();
+  return Matcher(model, placement, names, failures).run();
 }
 
 } // namespace colldsl::proof

@@ -2,8 +2,8 @@
 /// that exist, of the same size.
 #pragma once
 
+#include "verifier/DiagnosticNames.h"
 #include "verifier/Failures.h"
-#include "verifier/Words.h"
 
 namespace colldsl::proof {
 
@@ -18,7 +18,7 @@ struct Messages {
 
 /// Checks the sizes of copies and combines as well. Blocks of capacity have their
 /// lengths checked when the schedule is executed symbolically.
-Messages matchMessages(const Model &model, const Placement &placement, const Words &words,
+Messages matchMessages(const Model &model, const Placement &placement, const DiagnosticNames &names,
                        Failures &failures);
 
 } // namespace colldsl::proof

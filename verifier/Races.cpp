@@ -59,8 +59,8 @@ struct Meeting {
 class RaceCheck {
 public:
   RaceCheck(const EventGraph &graph, const Placement &placement, const std::vector<Event> &order,
-            const Words &words, Failures &failures)
-      : model_(graph.model()), placement_(placement), words_(words), failures_(failures),
+            const DiagnosticNames &names, Failures &failures)
+      : model_(graph.model()), placement_(placement), names_(names), failures_(failures),
         happensBefore_(graph, order), metBy_(model_.numVertices(), kNoVertex) {}
 
   void checkRank(Rank rank, const std::vector<Vertex> &ops) {
@@ -132,19 +132,19 @@ private:
   IntervalMap<LastAccess> &mapOf(const Area &area) { return maps_[index(area.root)]; }
 
   void report(Vertex later, const Meeting &m) {
-    std::string where = words_.bytes(model_.rankOf(later), m.root, m.begin, m.end);
+    std::string where = names_.bytes(model_.rankOf(later), m.root, m.begin, m.end);
     auto touches = [&](Vertex v, bool writes) {
-      return failures_.step(v, words_.op(v) + (writes ? " writes " : " reads ") + where);
+      return failures_.step(v, names_.op(v) + (writes ? " writes " : " reads ") + where);
     };
     failures_.add({Proof::Races,
-                   words_.opOfRank(m.earlier) + " and " + words_.op(later) +
+                   names_.opOfRank(m.earlier) + " and " + names_.op(later) +
                        " touch the same bytes, " + where + ", and neither waits for the other",
                    {touches(m.earlier, m.earlierWrites), touches(later, m.laterWrites)}});
   }
 
   const Model &model_;
   const Placement &placement_;
-  const Words &words_;
+  const DiagnosticNames &names_;
   Failures &failures_;
   HappensBefore happensBefore_;
   std::vector<IntervalMap<LastAccess>> maps_; // per buffer of the rank at hand; roots are used
@@ -165,9 +165,9 @@ std::vector<std::vector<Vertex>> opsOfRanks(const Model &model, const std::vecto
 } // namespace
 
 void checkRaces(const EventGraph &graph, const Placement &placement,
-                const std::vector<Event> &order, const Words &words, Failures &failures) {
-  checkSelfConflicts(graph.model(), placement, words, failures);
-  RaceCheck check(graph, placement, order, words, failures);
+                const std::vector<Event> &order, const DiagnosticNames &names, Failures &failures) {
+  checkSelfConflicts(graph.model(), placement, names, failures);
+  RaceCheck check(graph, placement, order, names, failures);
   auto ops = opsOfRanks(graph.model(), order);
   for (uint32_t r = 0; r < ops.size() && !failures.full(); ++r)
     check.checkRank(Rank{r}, ops[r]);

@@ -2,14 +2,14 @@
 /// ordered, and no op is in conflict with itself.
 #pragma once
 
+#include "verifier/DiagnosticNames.h"
 #include "verifier/EventGraph.h"
 #include "verifier/Failures.h"
-#include "verifier/Words.h"
 
 namespace colldsl::proof {
 
 /// order: the events in an order of happens-before.
 void checkRaces(const EventGraph &graph, const Placement &placement,
-                const std::vector<Event> &order, const Words &words, Failures &failures);
+                const std::vector<Event> &order, const DiagnosticNames &names, Failures &failures);
 
 } // namespace colldsl::proof

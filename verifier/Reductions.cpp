@@ -31,8 +31,8 @@ size_t Reductions::QuestionHash::operator()(const Question &q) const {
   return hash ^ hash >> 31;
 }
 
-Reductions::Promise Reductions::promise(Rank rank, const Ensure &ensure, const Area &target,
-                                        std::span<const Operand> operands) {
+Reductions::Postcondition Reductions::promise(Rank rank, const Ensure &ensure, const Area &target,
+                                              std::span<const Operand> operands) {
   BufferId buffer = ensure.target.buffer;
   OperandList list{ensure.reduction, model_.dag(rank).buffers[index(buffer)].type, {}};
   for (const auto &[owner, area] : operands)
@@ -53,7 +53,8 @@ Reductions::Promise Reductions::promise(Rank rank, const Ensure &ensure, const A
   return {rank, ensure.loc, target, it->second, static_cast<uint64_t>(first)};
 }
 
-bool Reductions::check(const Promise &promise, uint64_t begin, uint64_t end, const Held &held) {
+bool Reductions::check(const Postcondition &promise, uint64_t begin, uint64_t end,
+                       const Held &held) {
   uint64_t inTarget = begin - promise.target.begin;
   uint64_t position = held.value.position;
   uint32_t elementBytes = sizeBytes(lists_[promise.list]->type);
@@ -93,22 +94,22 @@ std::vector<Leaf> Reductions::promised(const Question &question) const {
   return leaves;
 }
 
-void Reductions::reportWrong(const Promise &promise, uint64_t begin, uint64_t end, const Held &held,
-                             const Question &question) {
+void Reductions::reportWrong(const Postcondition &promise, uint64_t begin, uint64_t end,
+                             const Held &held, const Question &question) {
   uint64_t position = held.value.position, length = end - begin;
   std::vector<Leaf> expected = promised(question);
   std::vector<Leaf> leaves = found(question, 2 * expected.size() + 16);
   Reduction reduction = lists_[question.list]->reduction;
-  std::string where = words_.bytes(promise.rank, promise.target.root, begin, end);
+  std::string where = names_.bytes(promise.rank, promise.target.root, begin, end);
   Failure failure{Proof::Contract,
                   rankWord(promise.rank) + ": " + where + " holds " +
-                      valueWords_.value(held.value, length) + ", but " +
-                      valueWords_.reduction(reduction, expected, position, length) +
+                      valueNames_.value(held.value, length) + ", but " +
+                      valueNames_.reduction(reduction, expected, position, length) +
                       " was promised" + difference(question, leaves, expected, position, length),
                   {{promise.rank, kNoOp, promise.loc, "promises " + where}}};
   addBringers(question, leaves, expected, position, length, failure.steps);
   if (exists(held.writer))
-    failure.steps.push_back(failures_.step(held.writer, words_.op(held.writer) + " wrote it"));
+    failure.steps.push_back(failures_.step(held.writer, names_.op(held.writer) + " wrote it"));
   failures_.add(std::move(failure));
 }
 
@@ -121,7 +122,7 @@ std::string Reductions::difference(const Question &question, const std::vector<L
   auto names = [&](const std::vector<Leaf> &leaves) {
     std::vector<std::string> items;
     for (const Leaf &leaf : leaves)
-      items.push_back(valueWords_.leaf(leaf, position, length));
+      items.push_back(valueNames_.leaf(leaf, position, length));
     return listed(items);
   };
   std::string text;
@@ -155,13 +156,13 @@ void Reductions::addBringers(const Question &question, const std::vector<Leaf> &
   for (size_t i = 0; i < doubled.size() && i < kMax; ++i) {
     Vertex bringer = bringerOfSecond(values_, question.node, doubled[i]);
     if (exists(bringer))
-      steps.push_back(failures_.step(bringer, words_.op(bringer) + " counts " +
-                                                  valueWords_.leaf(doubled[i], position, length) +
+      steps.push_back(failures_.step(bringer, names_.op(bringer) + " counts " +
+                                                  valueNames_.leaf(doubled[i], position, length) +
                                                   " again"));
   }
 }
 
-bool Reductions::sameTree(const Promise &promise, uint64_t begin, uint64_t end, NodeId node) {
+bool Reductions::sameTree(const Postcondition &promise, uint64_t begin, uint64_t end, NodeId node) {
   IntervalMap<Tree> &trees = trees_[promise.list];
   uint64_t first = promise.firstBegin + (begin - promise.target.begin);
   std::vector<std::pair<uint64_t, uint64_t>> unseen;
@@ -179,14 +180,14 @@ bool Reductions::sameTree(const Promise &promise, uint64_t begin, uint64_t end, 
   return !other;
 }
 
-void Reductions::reportTrees(const Promise &promise, uint64_t begin, uint64_t end,
+void Reductions::reportTrees(const Postcondition &promise, uint64_t begin, uint64_t end,
                              const Tree &other, NodeId mine) {
-  std::string where = words_.bytes(promise.rank, promise.target.root, begin, end);
+  std::string where = names_.bytes(promise.rank, promise.target.root, begin, end);
   failures_.add({Proof::Contract,
                  where + " is combined differently on " + rankWord(other.rank) + " and " +
                      rankWord(promise.rank) + ", but the collective promises to be deterministic",
-                 {{other.rank, kNoOp, promise.loc, "combines " + valueWords_.tree(other.node)},
-                  {promise.rank, kNoOp, promise.loc, "combines " + valueWords_.tree(mine)}}});
+                 {{other.rank, kNoOp, promise.loc, "combines " + valueNames_.tree(other.node)},
+                  {promise.rank, kNoOp, promise.loc, "combines " + valueNames_.tree(mine)}}});
 }
 
 } // namespace colldsl::proof

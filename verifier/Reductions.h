@@ -6,7 +6,7 @@
 #include "verifier/Failures.h"
 #include "verifier/IntervalMap.h"
 #include "verifier/State.h"
-#include "verifier/ValueWords.h"
+#include "verifier/ValueNames.h"
 
 #include <map>
 #include <unordered_map>
@@ -25,7 +25,7 @@ struct OperandList {
 class Reductions {
 public:
   /// A promise about the bytes `target` of a rank.
-  struct Promise {
+  struct Postcondition {
     Rank rank;
     SourceLoc loc;
     Area target;
@@ -35,17 +35,17 @@ public:
   /// An operand: bytes of a root of some rank at entry.
   using Operand = std::pair<Rank, Area>;
 
-  Reductions(const Model &model, Values &values, const Words &words, Failures &failures)
-      : model_(model), values_(values), words_(words), valueWords_(values, words),
+  Reductions(const Model &model, Values &values, const DiagnosticNames &names, Failures &failures)
+      : model_(model), values_(values), names_(names), valueNames_(values, names),
         failures_(failures) {}
 
   /// operands: at least one.
-  Promise promise(Rank rank, const Ensure &ensure, const Area &target,
-                  std::span<const Operand> operands);
+  Postcondition promise(Rank rank, const Ensure &ensure, const Area &target,
+                        std::span<const Operand> operands);
 
   /// Whether bytes [begin, end) of the target, which hold `held`, are as promised; reports
   /// them if not.
-  bool check(const Promise &promise, uint64_t begin, uint64_t end, const Held &held);
+  bool check(const Postcondition &promise, uint64_t begin, uint64_t end, const Held &held);
 
 private:
   /// What the answer depends on; elements at other positions ask the same question.
@@ -68,7 +68,7 @@ private:
   bool holds(const Question &question);
   std::vector<Leaf> found(const Question &question, size_t most) const;
   std::vector<Leaf> promised(const Question &question) const;
-  void reportWrong(const Promise &promise, uint64_t begin, uint64_t end, const Held &held,
+  void reportWrong(const Postcondition &promise, uint64_t begin, uint64_t end, const Held &held,
                    const Question &question);
   std::string difference(const Question &question, const std::vector<Leaf> &found,
                          const std::vector<Leaf> &promised, uint64_t position,
@@ -77,14 +77,14 @@ private:
   void addBringers(const Question &question, const std::vector<Leaf> &found,
                    const std::vector<Leaf> &promised, uint64_t position, uint64_t length,
                    std::vector<Failure::Step> &steps) const;
-  bool sameTree(const Promise &promise, uint64_t begin, uint64_t end, NodeId node);
-  void reportTrees(const Promise &promise, uint64_t begin, uint64_t end, const Tree &other,
+  bool sameTree(const Postcondition &promise, uint64_t begin, uint64_t end, NodeId node);
+  void reportTrees(const Postcondition &promise, uint64_t begin, uint64_t end, const Tree &other,
                    NodeId mine);
 
   const Model &model_;
   Values &values_;
-  const Words &words_;
-  ValueWords valueWords_;
+  const DiagnosticNames &names_;
+  ValueNames valueNames_;
   Failures &failures_;
   std::map<OperandList, uint32_t> ids_;
   std::vector<const OperandList *> lists_; // per id; keys of ids_

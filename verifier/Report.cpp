@@ -1,5 +1,5 @@
+#include "verifier/DiagnosticNames.h"
 #include "verifier/Verifier.h"
-#include "verifier/Words.h"
 
 #include <array>
 

@@ -34,9 +34,9 @@ Area cut(const Area &area, uint64_t skip, uint64_t length) {
 
 class SelfConflictCheck {
 public:
-  SelfConflictCheck(const Model &model, const Placement &placement, const Words &words,
+  SelfConflictCheck(const Model &model, const Placement &placement, const DiagnosticNames &names,
                     Failures &failures)
-      : model_(model), placement_(placement), words_(words), failures_(failures) {}
+      : model_(model), placement_(placement), names_(names), failures_(failures) {}
 
   void check(Vertex v) {
     auto sources = placement_.sources(v), targets = placement_.targets(v);
@@ -111,24 +111,24 @@ private:
   }
 
   void report(Vertex v, const Area &area, std::string what) {
-    std::string where = words_.bytes(model_.rankOf(v), area.root, area.begin, area.end);
+    std::string where = names_.bytes(model_.rankOf(v), area.root, area.begin, area.end);
     what.replace(what.find("%s"), 2, where);
     failures_.add(
-        {Proof::Races, words_.opOfRank(v) + what, {failures_.step(v, words_.op(v) + what)}});
+        {Proof::Races, names_.opOfRank(v) + what, {failures_.step(v, names_.op(v) + what)}});
   }
 
   const Model &model_;
   const Placement &placement_;
-  const Words &words_;
+  const DiagnosticNames &names_;
   Failures &failures_;
   std::vector<Part> parts_;
 };
 
 } // namespace
 
-void checkSelfConflicts(const Model &model, const Placement &placement, const Words &words,
-                        Failures &failures) {
-  SelfConflictCheck check(model, placement, words, failures);
+void checkSelfConflicts(const Model &model, const Placement &placement,
+                        const DiagnosticNames &names, Failures &failures) {
+  SelfConflictCheck check(model, placement, names, failures);
   for (uint32_t v = 0; v < model.numVertices() && !failures.full(); ++v)
     check.check(Vertex{v});
 }

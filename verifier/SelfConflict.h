@@ -2,12 +2,12 @@
 /// writes a byte twice, or a copy whose source and target overlap partly.
 #pragma once
 
+#include "verifier/DiagnosticNames.h"
 #include "verifier/Failures.h"
-#include "verifier/Words.h"
 
 namespace colldsl::proof {
 
-void checkSelfConflicts(const Model &model, const Placement &placement, const Words &words,
-                        Failures &failures);
+void checkSelfConflicts(const Model &model, const Placement &placement,
+                        const DiagnosticNames &names, Failures &failures);
 
 } // namespace colldsl::proof

@@ -1,6 +1,6 @@
 #include "verifier/Synchronizes.h"
 
-#include "verifier/Words.h"
+#include "verifier/DiagnosticNames.h"
 
 // Sets of ranks flow along happens-before: an event knows of its own rank's start and
 // of all starts that the events before it know of. A rank is done when all its events are,

@@ -4,7 +4,7 @@
 #include "verifier/Bounds.h"
 #include "verifier/Deadlock.h"
 #include "verifier/Execution.h"
-#include "verifier/Promises.h"
+#include "verifier/Postconditions.h"
 #include "verifier/Races.h"
 #include "verifier/Synchronizes.h"
 #include "verifier/WriteScope.h"
@@ -19,7 +19,7 @@ class Verification {
 public:
   Verification(const Schedule &schedule, const std::vector<Sizes> &sizes,
                const VerifyOptions &options)
-      : options_(options), model_(schedule, sizes), placement_(model_), words_(model_, placement_),
+      : options_(options), model_(schedule, sizes), placement_(model_), names_(model_, placement_),
         failures_(model_, options.maxFailures) {
     report_.ops = model_.numVertices();
   }
@@ -32,38 +32,38 @@ public:
 
 private:
   void prove() {
-    checkBounds(model_, placement_, words_, failures_);
+    checkBounds(model_, placement_, names_, failures_);
     if (!failures_.empty())
       return skip({Proof::Matching, Proof::Deadlock, Proof::Races, Proof::Contract});
-    Messages messages = matchMessages(model_, placement_, words_, failures_);
+    Messages messages = matchMessages(model_, placement_, names_, failures_);
     report_.messages = messages.count;
     if (!failures_.empty())
       return skip({Proof::Deadlock, Proof::Races, Proof::Contract, Proof::Writes});
     EventGraph graph(model_, messages, options_.channelSlots);
-    std::vector<Event> order = checkDeadlock(graph, options_.channelSlots, words_, failures_);
+    std::vector<Event> order = checkDeadlock(graph, options_.channelSlots, names_, failures_);
     if (!failures_.empty())
       return skip({Proof::Races, Proof::Contract, Proof::Writes});
     proveData(graph, order);
   }
 
   void proveData(const EventGraph &graph, const std::vector<Event> &order) {
-    checkRaces(graph, placement_, order, words_, failures_);
-    checkAnnouncements(graph, order, words_, failures_);
+    checkRaces(graph, placement_, order, names_, failures_);
+    checkAnnouncements(graph, order, names_, failures_);
     if (!failures_.empty())
       return skip({Proof::Contract, Proof::Writes});
     bool hasContract = model_.schedule().hasContract;
     report_.contractChecked = hasContract;
     if (hasContract)
-      checkWriteScope(model_, placement_, words_, failures_);
+      checkWriteScope(model_, placement_, names_, failures_);
     if (hasContract && model_.schedule().synchronizes)
       checkSynchronizes(graph, order, failures_);
     Values values;
     State state(model_, placement_, values);
-    bool ran = execute(graph, placement_, order, words_, values, state, failures_);
+    bool ran = execute(graph, placement_, order, names_, values, state, failures_);
     if (!ran)
       return skip({Proof::Contract});
     if (hasContract)
-      report_.compared = checkPromises(model_, placement_, state, values, words_, failures_);
+      report_.compared = checkPostconditions(model_, placement_, state, values, names_, failures_);
   }
 
   void skip(std::vector<Proof> proofs) {
@@ -74,7 +74,7 @@ private:
   VerifyOptions options_;
   Model model_;
   Placement placement_;
-  Words words_;
+  DiagnosticNames names_;
   Failures failures_;
   VerifyReport report_;
 };

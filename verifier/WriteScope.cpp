@@ -56,7 +56,7 @@ private:
 };
 
 void checkTarget(Vertex v, const Area &area, const PromisedBytes &promised, const Model &model,
-                 const Words &words, Failures &failures) {
+                 const DiagnosticNames &names, Failures &failures) {
   Rank rank = model.rankOf(v);
   BufferRole role = model.dag(rank).buffers[index(area.root)].role;
   Decisions::note(area.empty());
@@ -66,23 +66,23 @@ void checkTarget(Vertex v, const Area &area, const PromisedBytes &promised, cons
   uint64_t outside = isInput ? area.begin : promised.firstOutside(area);
   if (outside == area.end)
     return;
-  std::string where = words.bytes(rank, area.root, outside, area.end);
+  std::string where = names.bytes(rank, area.root, outside, area.end);
   std::string why = isInput ? ", which is an `in` parameter" : ", of which no `ensures` speaks";
   failures.add({Proof::Writes,
-                words.opOfRank(v) + " writes " + where + why,
-                {failures.step(v, words.op(v))}});
+                names.opOfRank(v) + " writes " + where + why,
+                {failures.step(v, names.op(v))}});
 }
 
 } // namespace
 
-void checkWriteScope(const Model &model, const Placement &placement, const Words &words,
+void checkWriteScope(const Model &model, const Placement &placement, const DiagnosticNames &names,
                      Failures &failures) {
   for (uint32_t r = 0; r < model.numRanks(); ++r) {
     PromisedBytes promised(Rank{r}, model, placement);
     uint32_t last = index(model.firstOf(Rank{r + 1}));
     for (uint32_t v = index(model.firstOf(Rank{r})); v < last && !failures.full(); ++v)
       for (const Area &area : placement.targets(Vertex{v}))
-        checkTarget(Vertex{v}, area, promised, model, words, failures);
+        checkTarget(Vertex{v}, area, promised, model, names, failures);
   }
 }
 

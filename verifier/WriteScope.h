@@ -2,12 +2,12 @@
 /// them, and `in` parameters never.
 #pragma once
 
+#include "verifier/DiagnosticNames.h"
 #include "verifier/Failures.h"
-#include "verifier/Words.h"
 
 namespace colldsl::proof {
 
-void checkWriteScope(const Model &model, const Placement &placement, const Words &words,
+void checkWriteScope(const Model &model, const Placement &placement, const DiagnosticNames &names,
                      Failures &failures);
 
 } // namespace colldsl::proof

@@ -174,7 +174,7 @@ double *Bench::lineOf(int rank) const {
 // MPI do what it may have left for later.
 void Bench::barrier() const {
   static const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  const int patience = ranks_ <= cores ? 20000 : 0;
+  const int spinBudget = ranks_ <= cores ? 20000 : 0;
   constexpr int kYieldsPerProbe = 16;
   uint32_t generation = board_->generation.load(std::memory_order_acquire);
   if (board_->arrived.fetch_add(1) + 1 == static_cast<uint32_t>(ranks_)) {
@@ -183,7 +183,7 @@ void Bench::barrier() const {
     return;
   }
   for (int spins = 0; board_->generation.load(std::memory_order_acquire) == generation; ++spins)
-    if (spins > patience) {
+    if (spins > spinBudget) {
       int flag;
       if (spins % kYieldsPerProbe == 0)
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

@@ -79,7 +79,7 @@ private:
   const ast::Candidates *build(CollParser::CandidatesContext *candidates);
 
   const ast::Clause *build(CollParser::ClauseContext *clause);
-  const ast::Promise *build(CollParser::PromiseContext *promise);
+  const ast::Postcondition *build(CollParser::PostconditionContext *postcondition);
 
   ast::Block build(CollParser::BlockContext *block);
   const ast::Stmt *build(CollParser::StatementContext *statement);

@@ -75,17 +75,18 @@ ArrayRef<ast::Parameter> AstBuilder::build(CollParser::ParametersContext *parame
   return copy(built);
 }
 
-const ast::Promise *AstBuilder::build(CollParser::PromiseContext *promise) {
-  SourceLoc at = loc(promise);
-  if (auto *c = dynamic_cast<CollParser::ForPromiseContext *>(promise))
-    return ast_.make<ast::ForPromise>(
-        {{ast::PromiseKind::For, at}, build(c->iteration()), build(c->promise())});
-  if (auto *c = dynamic_cast<CollParser::AtPromiseContext *>(promise))
-    return ast_.make<ast::AtPromise>(
-        {{ast::PromiseKind::At, at}, build(c->expr()), build(c->promise())});
-  if (auto *c = dynamic_cast<CollParser::ValuePromiseContext *>(promise))
-    return ast_.make<ast::ValuePromise>({{ast::PromiseKind::Value, at}, build(c->expr())});
-  return ast_.make<ast::SynchronizesPromise>({{ast::PromiseKind::Synchronizes, at}});
+const ast::Postcondition *AstBuilder::build(CollParser::PostconditionContext *postcondition) {
+  SourceLoc at = loc(postcondition);
+  if (auto *c = dynamic_cast<CollParser::ForPostconditionContext *>(postcondition))
+    return ast_.make<ast::ForPostcondition>(
+        {{ast::PostconditionKind::For, at}, build(c->iteration()), build(c->postcondition())});
+  if (auto *c = dynamic_cast<CollParser::AtPostconditionContext *>(postcondition))
+    return ast_.make<ast::AtPostcondition>(
+        {{ast::PostconditionKind::At, at}, build(c->expr()), build(c->postcondition())});
+  if (auto *c = dynamic_cast<CollParser::ValuePostconditionContext *>(postcondition))
+    return ast_.make<ast::ValuePostcondition>(
+        {{ast::PostconditionKind::Value, at}, build(c->expr())});
+  return ast_.make<ast::SynchronizesPostcondition>({{ast::PostconditionKind::Synchronizes, at}});
 }
 
 const ast::Clause *AstBuilder::build(CollParser::ClauseContext *clause) {
@@ -93,7 +94,8 @@ const ast::Clause *AstBuilder::build(CollParser::ClauseContext *clause) {
   if (auto *c = dynamic_cast<CollParser::WhereClauseContext *>(clause))
     return ast_.make<ast::WhereClause>({{ast::ClauseKind::Where, at}, build(c->expr())});
   if (auto *c = dynamic_cast<CollParser::EnsuresClauseContext *>(clause))
-    return ast_.make<ast::EnsuresClause>({{ast::ClauseKind::Ensures, at}, build(c->promise())});
+    return ast_.make<ast::EnsuresClause>(
+        {{ast::ClauseKind::Ensures, at}, build(c->postcondition())});
   auto *c = static_cast<CollParser::AliasesClauseContext *>(clause);
   return ast_.make<ast::AliasesClause>(
       {{ast::ClauseKind::Aliases, at}, name(c->identifier()), build(c->expr())});

@@ -35,25 +35,25 @@ int complete(Slot &slot, MPI_Request *request, MPI_Status *status) {
 }
 
 /// What is under way when a rank died ends so.
-int giveUp(Slot &slot, MPI_Request *request, const Status &why) {
+int fail(Slot &slot, MPI_Request *request, const Status &why) {
   MPI_Comm comm = slot.comm;
   uint64_t since = slot.since;
-  Requests::all().giveUp(slot, *request);
+  Requests::all().cancel(slot, *request);
   return raise(comm, since, why);
 }
 
-int giveUpAll(int count, MPI_Request *requests, const Status &why) {
+int failAll(int count, MPI_Request *requests, const Status &why) {
   int code = MPI_SUCCESS;
   for (int i = 0; i < count; ++i)
     if (Slot *slot = find(requests[i]); slot && !slot->isDone())
-      code = giveUp(*slot, &requests[i], why);
+      code = fail(*slot, &requests[i], why);
   return code == MPI_SUCCESS ? raise(MPI_COMM_WORLD, why) : code;
 }
 
 /// For a run that takes longer, failed, or is none. Under a Guard.
 [[gnu::noinline]] int waitLonger(Job &job, Slot &slot, MPI_Request *request, MPI_Status *status) {
   Status moved = job.waitUntil([&] { return slot.isDone(); });
-  return moved ? complete(slot, request, status) : giveUp(slot, request, moved);
+  return moved ? complete(slot, request, status) : fail(slot, request, moved);
 }
 
 /// False: the request is not ours.
@@ -250,12 +250,12 @@ int testOnce(int count, MPI_Request *requests, const Status &moved, int *flag, T
     return code;
   }
   *flag = 1;
-  return giveUpAll(count, requests, moved);
+  return failAll(count, requests, moved);
 }
 
 /// An array that holds requests of ours, or of which others move meanwhile, is waited for.
 template <typename Try> int repeat(int count, MPI_Request *requests, Try tryOnce) {
-  return repeatBelow(tryOnce, [&](const Status &why) { return giveUpAll(count, requests, why); });
+  return repeatBelow(tryOnce, [&](const Status &why) { return failAll(count, requests, why); });
 }
 
 } // namespace
@@ -278,7 +278,7 @@ COLLDSL_ENTRY(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
   if (isDone)
     return complete(*slot, request, status);
   if (!moved)
-    return giveUp(*slot, request, moved);
+    return fail(*slot, request, moved);
   Job::current()->progressBelow();
   return MPI_SUCCESS;
 }

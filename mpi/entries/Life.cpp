@@ -84,11 +84,11 @@ int parted(int code, const ServedComm::Parting &parting, MPI_Comm *made) {
 }
 
 // Of a communicator that may be known already.
-int promised(int code, MPI_Comm *comm, MPI_Info info) {
+int withHints(int code, MPI_Comm *comm, MPI_Info info) {
   ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(*comm) : nullptr;
   if (!served)
     return adopted(code, comm, info);
-  served->promise(*comm, info);
+  served->setHints(*comm, info);
   return code;
 }
 
@@ -135,7 +135,7 @@ COLLDSL_ENTRY(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
 COLLDSL_ENTRY(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
   keepContexts(old);
   ServedComm::Duplication duplication(old);
-  return promised(real::Comm_dup_with_info(old, info, made), made, info);
+  return withHints(real::Comm_dup_with_info(old, info, made), made, info);
 }
 
 // Nothing here may wait for other ranks.
@@ -152,19 +152,19 @@ COLLDSL_ENTRY(Comm_idup_with_info,
   if (!original || !original->serves(CallKind::NeighborAllgather))
     return real::Comm_idup_with_info(old, info, made, request);
   Guard guard(*Job::current());
-  InfoPromises wanted = InfoPromises().changedBy(info);
+  InfoHints wanted = InfoHints().changedBy(info);
   std::shared_ptr<HintsQuery> query = HintsQuery::start(old, wanted);
   Job::current()->keep(query);
   int code = real::Comm_idup_with_info(old, info, made, request);
   if (code == MPI_SUCCESS && duplication.made())
-    duplication.made()->promiseLater(wanted, query);
+    duplication.made()->setHintsLater(wanted, query);
   return code;
 }
 #endif
 
 COLLDSL_ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
   BackgroundProgress progress;
-  return promised(real::Comm_set_info(comm, info), &comm, info);
+  return withHints(real::Comm_set_info(comm, info), &comm, info);
 }
 
 // MPIs drop keys that they do not know, or keep them without regard to other ranks.
@@ -175,7 +175,7 @@ COLLDSL_ENTRY(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
     return code;
   Guard guard(*Job::current());
   served->hearAnswer();
-  served->promises().putInto(*used);
+  served->hints().putInto(*used);
   return code;
 }
 

@@ -271,7 +271,7 @@ TEST_P(Exchanges, AreCanceled) {
                         halo.start(0);
                         if (h == 1)
                           worker.progress();
-                        halo.giveUp();
+                        halo.cancel();
                         if (!halo.isDone())
                           return "it is still under way";
                       }

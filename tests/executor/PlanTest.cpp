@@ -1,5 +1,5 @@
 // Plans on every transport, on real data.
-#include "executor/Plan.h"
+#include "tests/executor/PlanBench.h"
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
 
@@ -11,9 +11,6 @@
 
 namespace colldsl::test {
 namespace {
-
-using Ints = std::vector<int32_t>;
-constexpr std::chrono::seconds kLong{30};
 
 class Plans : public ::testing::TestWithParam<TransportSetup> {
 protected:
@@ -29,46 +26,6 @@ std::vector<TransportSetup> setupsForAnyOrder() {
 }
 std::string nameOf(const ::testing::TestParamInfo<TransportSetup> &info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(Transports, Plans, ::testing::ValuesIn(setupsForAnyOrder()), nameOf);
-
-BoundBuffer bound(Ints &values) { return {values.data(), values.size() * sizeof(int32_t)}; }
-
-int32_t valueOf(uint32_t rank, int run, size_t i) {
-  return static_cast<int32_t>(rank * 1000000 + static_cast<uint32_t>(run) * 1000 + i);
-}
-Ints valuesOf(Rank rank, int run, size_t n) {
-  Ints values(n);
-  for (size_t i = 0; i < n; ++i)
-    values[i] = valueOf(index(rank), run, i);
-  return values;
-}
-
-// In place, because plans are bound to the memory.
-void fill(Ints &values, Rank rank, int run) {
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = valueOf(index(rank), run, i);
-}
-
-// A plan with what it needs.
-struct Bench {
-  Bench(Endpoint &endpoint, const Schedule &schedule, const Binding &binding)
-      : image(schedule), engine(endpoint) {
-    auto opened = Plan::open(engine, image->rank(endpoint.rank()), image->sizeClass(), binding);
-    status = opened ? Status() : opened.status();
-    if (opened)
-      plan = opened.take();
-  }
-  std::string runOnce() {
-    if (Status s = plan->start(); !s)
-      return "start: " + s.message();
-    Status s = plan->wait(kLong);
-    return s ? "" : "wait: " + s.message();
-  }
-
-  LoadedImage image;
-  Engine engine;
-  std::unique_ptr<Plan> plan;
-  Status status;
-};
 
 /// Ends a run that start() began, in one of several ways.
 std::string end(Plan &plan, int way) {

@@ -361,10 +361,10 @@ void describe(StateWords &words, const RemoteChannels &channels) {
     words.add(count);
   }
   words.add(channels.mayBeUnwanted_);
-  words.add(channels.isGivenUp_);
+  words.add(channels.isCanceled_);
   words.add(channels.desertedAt_);
   words.add(channels.nextProbe_);
-  words.add(channels.patience_.count());
+  words.add(channels.probeInterval_.count());
 }
 
 bool hasMoves(const RemoteWorker &worker) { return !worker.context_.toMove.empty(); }

@@ -42,7 +42,7 @@ NOT_IMAGE = ["Dag.h", "Schedule.h", "TextForm.h"]
 LIBRARIES = {
     "ANTLR": (r"antlr4-runtime|Coll(Lexer|Parser|Visitor|BaseVisitor|Listener|BaseListener)\.h",
               ["compiler", "tools"]),
-    "LLVM": (r"llvm/|llvm-c/", ["compiler", "passes", "runtime", "mpi", "tools"]),
+    "LLVM": (r"llvm/|llvm-c/", ["compiler", "tools"]),
     "hwloc": (r"hwloc", ["topology"]),
     "libfabric": (r"rdma/", ["transports"]),
     "libibverbs": (r"infiniband/", ["transports"]),

@@ -1,5 +1,5 @@
 // Info keys of neighbourhood communicators: which ranks must give them, the answers of get_info,
-// the effect of promises that are kept, broken and not given. Linked with the entries themselves.
+// the effect of info hints that are true, wrong and not given. Linked with the entries themselves.
 #include "mpi/ServedComm.h"
 
 #include <algorithm>
@@ -173,7 +173,7 @@ TEST(Info, AllTopologiesHaveThem) {
   EXPECT_EQ(answers(comm), "true true true");
   MPI_Comm_free(&comm);
   MPI_Comm_dup_with_info(MPI_COMM_WORLD, all, &comm);
-  EXPECT_EQ(ServedComm::of(comm)->promises().text(), "") << "there is no neighbourhood";
+  EXPECT_EQ(ServedComm::of(comm)->hints().text(), "") << "there is no neighbourhood";
   MPI_Comm_free(&comm);
 }
 
@@ -388,7 +388,8 @@ TEST(Info, WithoutPromisesEachCallIsLookedAt) {
   }
 }
 
-// Lists may move: their addresses are no promise. Buffers may not, but it is seen and served.
+// Lists may move: their addresses are not part of the hint. Buffers may not, but it is seen and
+// served.
 TEST(Info, ABufferThatMovesAgainstThePromiseIsServed) {
   World world;
   for (bool alsoLists : {true, false})
@@ -403,7 +404,7 @@ TEST(Info, ABufferThatMovesAgainstThePromiseIsServed) {
     }
 }
 
-// What is rewritten within lists is not looked at, until the promise is taken back.
+// What is rewritten within lists is not looked at, until the hint is revoked.
 TEST(Info, ListsThatAreRewrittenAgainstThePromiseAreThoseOfTheFirstCall) {
   World world;
   MPI_Comm ring = makeRing({{kStatic, "true"}});
@@ -431,7 +432,7 @@ TEST(Info, ListsThatAreRewrittenAgainstThePromiseAreThoseOfTheFirstCall) {
   MPI_Comm_free(&ring);
 }
 
-// The receiving rank gets the error, as without promises; the calls behind it are served.
+// The receiving rank gets the error, as without hints; the calls behind it are served.
 TEST(Info, SizesThatDifferAgainstThePromiseAreAnError) {
   World world;
   if (world.ranks == 1)

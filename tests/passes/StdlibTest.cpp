@@ -89,7 +89,7 @@ public:
     told += outcome.remark + "\n";
     return {};
   }
-  Status filled(std::string_view, const HoleOutcome &outcome, double) override {
+  Status bound(std::string_view, const BindOutcome &outcome, double) override {
     told += outcome.remark + "\n";
     return {};
   }
@@ -107,11 +107,11 @@ Times improve(const Made &made, const Place &place, uint64_t elements, const Top
   InstantiateRequest request =
       *requestForTest(made.name, place.ranks, elements, made.arguments, &topology);
   Schedule plain = *instantiateAll(stdlib, request);
-  Result<HoleOutcome> holes = pipeline.fill({stdlib, request, cost}, &listener);
-  EXPECT_TRUE(holes.ok()) << made.name << ": " << holes.message();
-  for (const HoleFilling &filling : holes->fillings)
-    fillIn(filling, request);
-  request.leaders = holes->leaders.get();
+  Result<BindOutcome> bound = pipeline.bind({stdlib, request, cost}, &listener);
+  EXPECT_TRUE(bound.ok()) << made.name << ": " << bound.message();
+  for (const ParameterBinding &binding : bound->bindings)
+    bindTo(binding, request);
+  request.leaders = bound->leaders.get();
   std::vector<Sizes> sizes = sizesForTest(plain);
   Result<Schedule> better =
       pipeline.run(*instantiateAll(stdlib, request), {topology, sizes, cost}, &listener);
@@ -123,7 +123,7 @@ Times improve(const Made &made, const Place &place, uint64_t elements, const Top
 class DefaultPipeline
     : public testing::TestWithParam<std::tuple<Place, bool, const char *, uint64_t>> {};
 
-// Holes filled as the simulator says, then what helps.
+// Tuning parameters bound as the simulator says, then what helps.
 TEST_P(DefaultPipeline, NeverMakesACollectiveSlower) {
   const auto &[place, isFlat, passes, elements] = GetParam();
   Topology topology = *Topology::make(place.topology, place.ranks);

@@ -1,5 +1,6 @@
 #include "tests/random/Interpret.h"
 
+#include "tests/random/ContractFault.h"
 #include "tests/random/Values.h"
 
 #include <algorithm>
@@ -32,34 +33,6 @@ Slice asSlice(const SliceValue &value) {
   slice.endOffset = value.begin + value.length;
   slice.buffer = BufferId{value.buffer};
   return slice;
-}
-
-bool hasNestedSynchronizes(const Ensure &e) {
-  for (const Ensure &inner : e.inner)
-    if (inner.kind == Ensure::Kind::Synchronizes || hasNestedSynchronizes(inner))
-      return true;
-  return false;
-}
-
-bool speaksOf(const SliceExpr &slice, Name buffer) {
-  return slice.name == buffer || (!slice.base.empty() && speaksOf(slice.base[0], buffer));
-}
-
-bool speaksOf(const Ensure &e, Name buffer) {
-  return speaksOf(e.target, buffer) || (!e.inner.empty() && speaksOf(e.inner[0], buffer));
-}
-
-/// Why the contract has no meaning; empty: it may have one.
-std::string contractFault(const Collective &c) {
-  for (const Ensure &ensure : c.ensures)
-    if (hasNestedSynchronizes(ensure))
-      return "synchronizes stands alone";
-  for (const Param &param : c.params)
-    if (param.kind == Param::Kind::Buffer && param.role == BufferRole::Out &&
-        std::none_of(c.ensures.begin(), c.ensures.end(),
-                     [&](const Ensure &e) { return speaksOf(e, param.name); }))
-      return "nothing is promised of a buffer";
-  return "";
 }
 
 /// Runs the program as one rank.

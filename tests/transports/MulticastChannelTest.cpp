@@ -66,7 +66,7 @@ public:
       : sender_(members + 1, kPartBytes, noneIsGone), loss_(loss), random_(seed) {
     for (uint32_t place = 1; place <= members; ++place)
       members_.push_back({MulticastReceiver(members + 1, place, kPartBytes, noneIsGone)});
-    sender_.noteSent(0, kPatience);
+    sender_.noteSent(0, kRetransmissionTimeout);
   }
 
   /// Says so many frames. Empty if each member hears each once, in order and as it was.
@@ -90,7 +90,7 @@ public:
   uint64_t mostBytes = 0;
 
 private:
-  static constexpr datagram::TimeNs kPatience = 20, kGuard = 3;
+  static constexpr datagram::TimeNs kRetransmissionTimeout = 20, kGuard = 3;
   struct Member {
     MulticastReceiver receiver;
     uint64_t received = 0;
@@ -114,7 +114,7 @@ private:
           sender_.append(std::span(frame).first(split), std::span(frame).subspan(split), {});
       channel.sentAt = now_;
       sendParts(channel, ~uint64_t{0});
-      sender_.noteSent(now_, kPatience);
+      sender_.noteSent(now_, kRetransmissionTimeout);
     }
     if (sender_.isWaiting() && sender_.probeAt() <= now_) {
       for (Member &member : members_)
@@ -173,10 +173,10 @@ private:
   void answer(Member &member) {
     MulticastReceiver &receiver = member.receiver;
     uint32_t place = receiver.place();
-    bool isImpatient = receiver.isListening() && now_ - member.newsAt > kPatience;
-    if (isImpatient)
+    bool isTimedOut = receiver.isListening() && now_ - member.newsAt > kRetransmissionTimeout;
+    if (isTimedOut)
       member.newsAt = now_;
-    if ((receiver.hasGap() && receiver.mayNack(now_, kGuard)) || isImpatient) {
+    if ((receiver.hasGap() && receiver.mayNack(now_, kGuard)) || isTimedOut) {
       std::vector<MulticastGap> gaps(datagram::kMulticastChannels + 1);
       gaps.resize(receiver.gaps(gaps));
       send([this, place, gaps] {

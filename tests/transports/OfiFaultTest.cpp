@@ -111,7 +111,7 @@ ofi::Options quickOptions() {
   ofi::Options options;
   options.receives = 8;
   options.windowBytes = 3000;
-  options.linger = 100ms;
+  options.linger = options.lingerAfterFailure = 100ms;
   return options;
 }
 

@@ -130,7 +130,7 @@ void RandomSchedule::promiseWhatHappens() {
 /// One promise for as many elements as go on alike.
 void RandomSchedule::promiseBuffer(const Machine &machine, uint32_t rank, BufferId buffer) {
   int64_t begin = 0;
-  std::optional<Promise> first;
+  std::optional<Postcondition> first;
   for (int64_t i = 0; i <= kElements; ++i) {
     auto next = i < kElements ? promiseOf(machine, rank, buffer, i) : std::nullopt;
     bool goesOn =
@@ -149,11 +149,12 @@ void RandomSchedule::promiseBuffer(const Machine &machine, uint32_t rank, Buffer
   }
 }
 
-std::optional<RandomSchedule::Promise> RandomSchedule::promiseOf(const Machine &machine,
-                                                                 uint32_t rank, BufferId buffer,
-                                                                 int64_t element) const {
+std::optional<RandomSchedule::Postcondition> RandomSchedule::promiseOf(const Machine &machine,
+                                                                       uint32_t rank,
+                                                                       BufferId buffer,
+                                                                       int64_t element) const {
   const Cell &cell = machine.cell(rank, buffer, static_cast<uint64_t>(element));
-  Promise promise{cell.op, {}};
+  Postcondition promise{cell.op, {}};
   for (const std::string &operand : cell.operands) {
     unsigned owner, source, at;
     if (std::sscanf(operand.c_str(), "%u.%u.%u", &owner, &source, &at) != 3)
@@ -164,7 +165,7 @@ std::optional<RandomSchedule::Promise> RandomSchedule::promiseOf(const Machine &
 }
 
 void RandomSchedule::add(uint32_t rank, BufferId buffer, int64_t begin, int64_t end,
-                         Promise promise) {
+                         Postcondition promise) {
   for (EntryValue &operand : promise.operands)
     operand.slice.endOffset = operand.slice.beginOffset + (end - begin);
   Slice target = b_.elementsOf(buffer, begin, end);

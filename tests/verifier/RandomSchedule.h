@@ -22,7 +22,7 @@ public:
 private:
   static constexpr int64_t kElements = 4;
 
-  struct Promise {
+  struct Postcondition {
     std::string op;
     std::vector<EntryValue> operands;
   };
@@ -42,9 +42,9 @@ private:
   void tamperWithDeps();
   void promiseWhatHappens();
   void promiseBuffer(const Machine &machine, uint32_t rank, BufferId buffer);
-  std::optional<Promise> promiseOf(const Machine &machine, uint32_t rank, BufferId buffer,
-                                   int64_t element) const;
-  void add(uint32_t rank, BufferId buffer, int64_t begin, int64_t end, Promise promise);
+  std::optional<Postcondition> promiseOf(const Machine &machine, uint32_t rank, BufferId buffer,
+                                         int64_t element) const;
+  void add(uint32_t rank, BufferId buffer, int64_t begin, int64_t end, Postcondition promise);
   void tamperWithContract();
 
   std::mt19937 random_;

@@ -90,7 +90,7 @@ Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
   if (!calls)
     return calls.status();
   plan.call = std::move(calls->front());
-  if (Status s = fillHoles(source, target, options.schedule, plan.shape, plan.call); !s)
+  if (Status s = bindTuningParameters(source, target, options.schedule, plan.shape, plan.call); !s)
     return s;
   return plan;
 }

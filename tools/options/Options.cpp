@@ -134,7 +134,7 @@ void Options::printHelp(llvm::raw_ostream &out) const {
   llvm::StringRef section = "\n";
   for (const Option &option : options) {
     if (option.section != section)
-      out << "\n" << option.section << ":\n";
+      out << "\n" << (option.section.empty() ? "options" : option.section) << ":\n";
     section = option.section;
     std::string left = (option.name + (option.value.empty() ? "" : " ") + option.value).str();
     if (left.size() + 3 > kHelpColumn)

@@ -31,7 +31,7 @@ public:
                                            describe(report, outcome.schedule));
   }
 
-  Status filled(std::string_view pass, const HoleOutcome &outcome, double seconds) override {
+  Status bound(std::string_view pass, const BindOutcome &outcome, double seconds) override {
     tell(pass, outcome.remark, seconds);
     if (settings_.printAfterAll)
       show("// after " + std::string(pass) + ": " + outcome.remark + "\n");
@@ -57,7 +57,7 @@ private:
 constexpr const char *kHint = "--no-verify writes it nevertheless";
 
 /// What `before` the passes on schedules was wrong is said to have been so; the passes that fill
-/// holes came first.
+/// tuning parameters came first.
 Status prove(const Schedule &made, const Schedule &before, const Pipeline &pipeline,
              const std::vector<Sizes> &sizes) {
   VerifyReport report = verify(made, sizes);
@@ -77,25 +77,25 @@ constexpr uint64_t kSizesSeed = 1;
 
 } // namespace
 
-Status fillHoles(Source &source, const Source::Target &target, const ScheduleOptions &options,
-                 const Shape &shape, Call &call) {
+Status bindTuningParameters(Source &source, const Source::Target &target,
+                            const ScheduleOptions &options, const Shape &shape, Call &call) {
   const Pipeline &pipeline = options.passes.pipeline;
   if (!pipeline.has(PassKind::Program))
     return {};
   if (target.schedule && pipeline.needsCollective())
     return Status::error("'" + target.name +
-                         "' is a schedule: passes that fill holes need a collective");
+                         "' is a schedule: passes that bind tuning parameters need a collective");
   if (target.schedule)
     return {};
   InstantiateRequest request = requestFor(target, options, call, shape);
   std::vector<Sizes> none;
   Watcher watcher(options.passes, none);
-  Result<HoleOutcome> outcome =
-      pipeline.fill({source.program(), request, options.machine.cost()}, &watcher);
+  Result<BindOutcome> outcome =
+      pipeline.bind({source.program(), request, options.machine.cost()}, &watcher);
   if (!outcome)
     return outcome.status();
-  for (const HoleFilling &filling : outcome->fillings)
-    fillIn(filling, request);
+  for (const ParameterBinding &binding : outcome->bindings)
+    bindTo(binding, request);
   call.arguments = std::move(request.arguments);
   call.values = std::move(request.values);
   if (outcome->leaders)

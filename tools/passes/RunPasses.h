@@ -6,10 +6,10 @@
 
 namespace colldsl::tools {
 
-/// Runs the program passes: what they fill in becomes part of the call, unless it was
+/// Runs the program passes: what they bind becomes part of the call, unless it was
 /// given with --set. Not while others make schedules of the same source.
-Status fillHoles(Source &source, const Source::Target &target, const ScheduleOptions &options,
-                 const Shape &shape, Call &call);
+Status bindTuningParameters(Source &source, const Source::Target &target,
+                            const ScheduleOptions &options, const Shape &shape, Call &call);
 
 /// Runs the DAG passes; with PassSettings::verifyMade it proves what all passes made. Thread safe.
 Result<Schedule> runPasses(Schedule schedule, const ScheduleOptions &options, const Shape &shape);

@@ -99,7 +99,7 @@ Result<std::vector<ProofTask>> Proofs::plan(const Source::Target &target) {
         return calls.status();
       for (Call &call : *calls) {
         Shape shape{r, bytes / elementBytes, false, *place};
-        if (Status s = fillHoles(source_, target, options_, shape, call); !s)
+        if (Status s = bindTuningParameters(source_, target, options_, shape, call); !s)
           return s;
         for (bool inPlace : forms)
           tasks.push_back({{r, bytes / elementBytes, inPlace, *place}, bytes, call});

@@ -191,7 +191,7 @@ public:
   /// Afterwards it uses no memory of ours any more, and reports nothing.
   virtual void stop() = 0;
   /// The same where a read or a write may be under way that is not ended.
-  virtual void abandon() { stop(); }
+  virtual void detach() { stop(); }
 
   /// What it took as a stranger's, or as broken.
   virtual uint64_t numRefused() const = 0;

@@ -206,7 +206,7 @@ Status Fabric::openObjects(const std::string &place) {
                    : fabricError("enable an endpoint of " + providerName() + " at " + place, code);
 }
 
-void Fabric::abandon() {
+void Fabric::detach() {
   (void)endpoint_.release();
   (void)queue_.release();
   (void)book_.release();

@@ -184,11 +184,11 @@ void OfiCarrier::takeError() {
 
 // ofi_rxm reads what it has freed when an endpoint is closed in the middle of a read or a write, at
 // either end (seen in libfabric 1.17.0).
-void OfiCarrier::abandon() {
+void OfiCarrier::detach() {
   if (fabric_->providerName().find("ofi_rxm") == std::string::npos)
     fabric_->stop();
   else
-    fabric_->abandon();
+    fabric_->detach();
 }
 
 bool OfiCarrier::poll() {

@@ -27,7 +27,7 @@ public:
   bool poll() override;
   std::optional<Wait> ifIdle() override { return fabric_->ifIdle(); }
   void stop() override { fabric_->stop(); }
-  void abandon() override;
+  void detach() override;
   uint64_t numRefused() const override { return refused_; }
   uint64_t bytes() const override { return received_ ? received_->bytes() : 0; }
 

@@ -117,7 +117,7 @@ public:
   // The sender learns the address of the buffer by the answer to its RTS; it is throttled, or not.
   void sendEarlyRtr(const Tag &, const Payload &, Mover, Protocol) {}
   void withdrawEarlyRtr(const Payload &) {}
-  void forget(const Rts &) {}
+  void discard(const Rts &) {}
   bool hasEarlyRtr(const Payload &, const Rts &) const { return false; }
   void releaseCredit(uint64_t) {}
 

@@ -100,7 +100,7 @@ public:
   /// Ends the use of an id without sending more. False: the receiver reads the payload just now.
   bool revoke(uint16_t id);
   /// The receiver's read ends soon: a cancel waits for it.
-  bool abandon(uint16_t) { return false; }
+  bool revokeUnconfirmed(uint16_t) { return false; }
 
   // Receivers send the address of their buffer in answer to an RTS.
   bool hasEarlyRtr(const Tag &) const { return false; }

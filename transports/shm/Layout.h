@@ -72,7 +72,7 @@ struct OpenPlan {
 struct RankControl {
   /// Not 0: a thread of the rank sleeps or is about to. A peer with an event for the rank
   /// sets it to 0 and wakes all sleepers.
-  static constexpr uint32_t kOnWord = 1, kOnBell = 2; ///< bits
+  static constexpr uint32_t kOnWord = 1, kOnFile = 2; ///< bits
   alignas(kLineBytes) std::atomic<uint32_t> sleeping;
   /// Grows with each wake-up, so that a thread whose wake-up came before it slept does not sleep.
   std::atomic<uint32_t> wakes;
@@ -88,7 +88,8 @@ struct RankControl {
   std::atomic<uint64_t> openPlans;
   std::atomic<uint64_t> bootstrapData; ///< offset of its directory
   std::atomic<uint64_t> progress;      ///< offset of the newest shm::RunCounter, 0: there is none
-  std::atomic<int32_t> bell; ///< number of its file in the process, plus one; 0: none, see Bells
+  std::atomic<int32_t>
+      wakeupFile; ///< number of its file in the process, plus one; 0: none, see WakeupPipes
   /// Offset of the newest FIFO that others made to this rank, 0: there is none. The only
   /// word here that several write.
   alignas(kLineBytes) std::atomic<uint64_t> connectRequests;

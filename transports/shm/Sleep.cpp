@@ -13,9 +13,9 @@ namespace {
 
 // A look takes some ten nanoseconds; yielding the core to no other process some hundred, to one
 // a thousand; sleeping and being woken a few thousand, on both sides.
-constexpr Patience kOnOwnCore = {2000, 2000, std::chrono::microseconds(20)};
+constexpr SpinBudget kOnOwnCore = {2000, 2000, std::chrono::microseconds(20)};
 // The awaited peer needs this core, or runs just now on another one and answers in a moment.
-constexpr Patience kInCrowd = {4, 4, std::chrono::microseconds(100)};
+constexpr SpinBudget kInCrowd = {4, 4, std::chrono::microseconds(100)};
 
 // To wake, to look and to sleep again takes some 20 us of a core. Of so long for each rank of a
 // core, all its sleepers together take a twelfth, however many they are.
@@ -52,10 +52,10 @@ uint32_t numCores() {
 
 bool isCrowd(uint32_t numRanks) { return numRanks > numCores(); }
 
-Patience patienceAmong(uint32_t numRanks) {
-  Patience patience = isCrowd(numRanks) ? kInCrowd : kOnOwnCore;
-  patience.longestSleep = longestSleepAmong(numRanks, patience.longestSleep);
-  return patience;
+SpinBudget spinBudgetAmong(uint32_t numRanks) {
+  SpinBudget spinBudget = isCrowd(numRanks) ? kInCrowd : kOnOwnCore;
+  spinBudget.longestSleep = longestSleepAmong(numRanks, spinBudget.longestSleep);
+  return spinBudget;
 }
 
 std::chrono::nanoseconds longestSleepAmong(uint32_t numRanks, std::chrono::nanoseconds usual) {

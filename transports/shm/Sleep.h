@@ -24,7 +24,7 @@ bool isCrowd(uint32_t numRanks);
 uint32_t numCores(); ///< of this machine
 
 /// What is worth trying before a sleep, with so many ranks on this machine.
-Patience patienceAmong(uint32_t numRanks);
+SpinBudget spinBudgetAmong(uint32_t numRanks);
 
 /// How long one of so many ranks sleeps at most before it looks, if it is `usual` among few: as
 /// long as ranks share a core, so that a core's time is not spent on looks.

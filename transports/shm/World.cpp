@@ -188,7 +188,7 @@ Result<std::unique_ptr<World>> World::open(int descriptor, uint32_t numRanks, Op
 World::World(uint32_t numRanks, Options options)
     : numRanks_(numRanks), options_(std::move(options)),
       sizeBytes_(arenasBegin(numRanks) + numRanks * options_.arenaBytes),
-      bells_(std::make_unique<Bells>(numRanks)) {}
+      wakeupPipes_(std::make_unique<WakeupPipes>(numRanks)) {}
 
 Status World::map(int descriptor) {
   void *memory =
@@ -233,8 +233,8 @@ void World::wakeSleeper(Rank rank) const {
   if (how == 0)
     return;
   control(rank).wakes.fetch_add(1, std::memory_order_seq_cst);
-  if ((how & RankControl::kOnBell) != 0)
-    bells_->ring(index(rank), control(rank));
+  if ((how & RankControl::kOnFile) != 0)
+    wakeupPipes_->wake(index(rank), control(rank));
   if ((how & RankControl::kOnWord) != 0)
     futexWakeAll(control(rank).wakes);
 }
@@ -247,9 +247,9 @@ void World::sleepOnWord(Rank self, SleepTicket ticket, std::chrono::nanoseconds 
   sleepOn(control(self).wakes, ticket, boundedSleep(atMost, wakersFence_));
 }
 
-void World::sleepOnBell(Rank self, SleepTicket ticket, int file,
+void World::sleepOnFile(Rank self, SleepTicket ticket, int file,
                         std::chrono::nanoseconds atMost) const {
-  bells_->sleep(control(self).wakes, ticket, file, boundedSleep(atMost, wakersFence_));
+  wakeupPipes_->sleep(control(self).wakes, ticket, file, boundedSleep(atMost, wakersFence_));
 }
 
 void World::tellAll() const {

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "transports/Transport.h"
-#include "transports/shm/Bells.h"
 #include "transports/shm/Options.h"
+#include "transports/shm/WakeupPipes.h"
 
 #include <memory>
 #include <optional>
@@ -33,7 +33,7 @@ public:
   int descriptor() const { return descriptor_; }
   void closeDescriptor();
 
-  Bells &bells() const { return *bells_; }
+  WakeupPipes &wakeupPipes() const { return *wakeupPipes_; }
 
   uint32_t numRanks() const { return numRanks_; }
   const Options &options() const { return options_; }
@@ -70,7 +70,7 @@ public:
   SleepTicket armSleep(Rank self, uint32_t how) const;
   void sleepOnWord(Rank self, SleepTicket ticket, std::chrono::nanoseconds atMost) const;
   /// Until `file` has something, too. Negative: there is none.
-  void sleepOnBell(Rank self, SleepTicket ticket, int file, std::chrono::nanoseconds atMost) const;
+  void sleepOnFile(Rank self, SleepTicket ticket, int file, std::chrono::nanoseconds atMost) const;
 
   /// Whether its death was reported.
   bool isDead(Rank rank) const { return control(rank).isDead.load(std::memory_order_acquire) != 0; }
@@ -121,7 +121,7 @@ private:
   bool wakersFence_ = false; ///< of both ends of a sleep, see Sleep.h
   int descriptor_ = -1;
   std::byte *base_ = nullptr;
-  std::unique_ptr<Bells> bells_;
+  std::unique_ptr<WakeupPipes> wakeupPipes_;
 };
 
 } // namespace colldsl::shm

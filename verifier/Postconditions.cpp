@@ -1,4 +1,4 @@
-#include "verifier/Promises.h"
+#include "verifier/Postconditions.h"
 
 #include "verifier/Decisions.h"
 #include "verifier/Reductions.h"
@@ -9,13 +9,13 @@
 namespace colldsl::proof {
 namespace {
 
-class PromiseCheck {
+class PostconditionCheck {
 public:
-  PromiseCheck(const Model &model, const Placement &placement, const State &state, Values &values,
-               const Words &words, Failures &failures)
-      : model_(model), placement_(placement), state_(state), values_(values), words_(words),
-        valueWords_(values, words), failures_(failures),
-        reductions_(model, values, words, failures) {}
+  PostconditionCheck(const Model &model, const Placement &placement, const State &state,
+                     Values &values, const DiagnosticNames &names, Failures &failures)
+      : model_(model), placement_(placement), state_(state), values_(values), names_(names),
+        valueNames_(values, names), failures_(failures),
+        reductions_(model, values, names, failures) {}
 
   void check(Rank rank, const Ensure &ensure) {
     Area target = targetArea(rank, ensure);
@@ -60,7 +60,7 @@ private:
     if (area.fault != Fault::None)
       fail(rank, ensure,
            "is promised, but " +
-               faultWords(area.fault, words_.bufferName(rank, ensure.target.buffer)));
+               faultWords(area.fault, names_.bufferName(rank, ensure.target.buffer)));
     return area;
   }
 
@@ -75,11 +75,11 @@ private:
     operands_.emplace_back(operand.rank, area);
     if (area.fault == Fault::None && area.length() == target.length())
       return true;
-    std::string name = words_.slice(operand.rank, operand.slice) + "@" + peerWord(operand.rank);
+    std::string name = names_.slice(operand.rank, operand.slice) + "@" + peerWord(operand.rank);
     if (area.fault != Fault::None)
       fail(rank, ensure,
            "is promised to hold " + name + ", which " +
-               faultWords(area.fault, words_.bufferName(operand.rank, operand.slice.buffer)));
+               faultWords(area.fault, names_.bufferName(operand.rank, operand.slice.buffer)));
     else
       fail(rank, ensure,
            "has " + counted(target.length(), "byte") + ", but is promised to hold " + name +
@@ -102,7 +102,7 @@ private:
   }
 
   void checkReduction(Rank rank, const Ensure &ensure, const Area &target) {
-    Reductions::Promise promise = reductions_.promise(rank, ensure, target, operands_);
+    Reductions::Postcondition promise = reductions_.promise(rank, ensure, target, operands_);
     bool fine = true;
     state_.visit(rank, target, [&](uint64_t begin, uint64_t end, const Held *held) {
       if (fine && known(rank, ensure, target, begin, end, held, fine))
@@ -116,7 +116,7 @@ private:
     if (held)
       return held->value.node != kUnknown;
     fine = false;
-    std::string where = words_.bytes(rank, target.root, begin, end);
+    std::string where = names_.bytes(rank, target.root, begin, end);
     failures_.add({Proof::Writes,
                    rankWord(rank) + ": " + where + " is promised, but nothing writes it",
                    {{rank, kNoOp, ensure.loc, "promises " + where}}});
@@ -125,20 +125,20 @@ private:
 
   void reportWrong(Rank rank, const Ensure &ensure, const Area &target, uint64_t begin,
                    uint64_t end, const Held &held, Value promised) {
-    std::string where = words_.bytes(rank, target.root, begin, end);
+    std::string where = names_.bytes(rank, target.root, begin, end);
     Failure failure{Proof::Contract,
                     rankWord(rank) + ": " + where + " holds " +
-                        valueWords_.value(held.value, end - begin) + ", but " +
-                        valueWords_.value(promised, end - begin) + " was promised",
+                        valueNames_.value(held.value, end - begin) + ", but " +
+                        valueNames_.value(promised, end - begin) + " was promised",
                     {{rank, kNoOp, ensure.loc, "promises " + where}}};
     if (exists(held.writer))
-      failure.steps.push_back(failures_.step(held.writer, words_.op(held.writer) + " wrote it"));
+      failure.steps.push_back(failures_.step(held.writer, names_.op(held.writer) + " wrote it"));
     failures_.add(std::move(failure));
   }
 
   void fail(Rank rank, const Ensure &ensure, const std::string &what,
             Proof proof = Proof::Contract) {
-    std::string where = words_.slice(rank, ensure.target);
+    std::string where = names_.slice(rank, ensure.target);
     failures_.add({proof,
                    rankWord(rank) + ": " + where + " " + what,
                    {{rank, kNoOp, ensure.loc, "promises " + where}}});
@@ -148,8 +148,8 @@ private:
   const Placement &placement_;
   const State &state_;
   Values &values_;
-  const Words &words_;
-  ValueWords valueWords_;
+  const DiagnosticNames &names_;
+  ValueNames valueNames_;
   Failures &failures_;
   Reductions reductions_;
   std::vector<Reductions::Operand> operands_; // of the promise at hand
@@ -158,10 +158,10 @@ private:
 
 } // namespace
 
-std::vector<SourceLoc> checkPromises(const Model &model, const Placement &placement,
-                                     const State &state, Values &values, const Words &words,
-                                     Failures &failures) {
-  PromiseCheck check(model, placement, state, values, words, failures);
+std::vector<SourceLoc> checkPostconditions(const Model &model, const Placement &placement,
+                                           const State &state, Values &values,
+                                           const DiagnosticNames &names, Failures &failures) {
+  PostconditionCheck check(model, placement, state, values, names, failures);
   for (uint32_t r = 0; r < model.numRanks(); ++r)
     for (const Ensure &ensure : model.dag(Rank{r}).contract.ensures) {
       if (failures.full())

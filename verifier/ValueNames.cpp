@@ -1,34 +1,34 @@
-#include "verifier/ValueWords.h"
+#include "verifier/ValueNames.h"
 
 namespace colldsl::proof {
 namespace {
 
 constexpr unsigned kMaxDepth = 3;     // operators within operators
-constexpr size_t kMaxOperands = 1024; // looked at; Words::listed shows fewer
+constexpr size_t kMaxOperands = 1024; // looked at; DiagnosticNames::listed shows fewer
 constexpr size_t kMaxTreeLeaves = 32;
 
 } // namespace
 
-std::string ValueWords::value(Value value, uint64_t length) const {
+std::string ValueNames::value(Value value, uint64_t length) const {
   return nested(value, length, 0);
 }
 
-std::string ValueWords::leaf(const Leaf &leaf, uint64_t position, uint64_t length) const {
+std::string ValueNames::leaf(const Leaf &leaf, uint64_t position, uint64_t length) const {
   return nested({leaf.node, position + leaf.shift}, length, 1);
 }
 
-std::string ValueWords::reduction(Reduction reduction, const std::vector<Leaf> &leaves,
+std::string ValueNames::reduction(Reduction reduction, const std::vector<Leaf> &leaves,
                                   uint64_t position, uint64_t length) const {
   return operands(reduction, leaves, position, length, 0);
 }
 
-std::string ValueWords::nested(Value value, uint64_t length, unsigned depth) const {
+std::string ValueNames::nested(Value value, uint64_t length, unsigned depth) const {
   const Node &node = values_[value.node];
   switch (node.kind) {
   case Node::Kind::Unknown:
     return "unknown bytes";
   case Node::Kind::Entry:
-    return words_.entry(node.rank, node.root, value.position, value.position + length);
+    return names_.entry(node.rank, node.root, value.position, value.position + length);
   case Node::Kind::Combine:
     break;
   }
@@ -40,7 +40,7 @@ std::string ValueWords::nested(Value value, uint64_t length, unsigned depth) con
 }
 
 /// If only the ranks differ, the bytes are named once.
-std::string ValueWords::operands(Reduction reduction, const std::vector<Leaf> &leaves,
+std::string ValueNames::operands(Reduction reduction, const std::vector<Leaf> &leaves,
                                  uint64_t position, uint64_t length, unsigned depth) const {
   std::vector<std::string> items, ranks;
   std::string common;
@@ -61,7 +61,7 @@ std::string ValueWords::operands(Reduction reduction, const std::vector<Leaf> &l
                                    : of + listed(items);
 }
 
-std::string ValueWords::tree(NodeId root) const {
+std::string ValueNames::tree(NodeId root) const {
   const Node &top = values_[root];
   if (top.kind == Node::Kind::Entry)
     return peerWord(top.rank);

@@ -1,4 +1,4 @@
-#include "transports/shm/Bells.h"
+#include "transports/shm/WakeupPipes.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -7,10 +7,10 @@
 
 namespace colldsl::shm {
 
-Bells::Bells(uint32_t numRanks)
+WakeupPipes::WakeupPipes(uint32_t numRanks)
     : numRanks_(numRanks), others_(std::make_unique<std::atomic<int>[]>(numRanks)) {}
 
-Bells::~Bells() {
+WakeupPipes::~WakeupPipes() {
   for (int file : own_)
     if (file >= 0)
       close(file);
@@ -19,14 +19,14 @@ Bells::~Bells() {
       close(file);
 }
 
-int Bells::hang(RankControl &control) {
+int WakeupPipes::create(RankControl &control) {
   if (pipe2(own_, O_NONBLOCK | O_CLOEXEC) != 0)
     return -1;
-  control.bell.store(own_[0] + 1, std::memory_order_release);
+  control.wakeupFile.store(own_[0] + 1, std::memory_order_release);
   return own_[0];
 }
 
-void Bells::hush() const {
+void WakeupPipes::drain() const {
   char heard[64];
   while (read(own_[0], heard, sizeof heard) == sizeof heard) {
   }
@@ -34,8 +34,8 @@ void Bells::hush() const {
 
 // It is silenced only while no thread sleeps: a later sleeper looks at the word, which changes
 // before it rings.
-void Bells::sleep(const std::atomic<uint32_t> &word, uint32_t value, int file,
-                  std::chrono::nanoseconds atMost) {
+void WakeupPipes::sleep(const std::atomic<uint32_t> &word, uint32_t value, int file,
+                        std::chrono::nanoseconds atMost) {
   {
     std::lock_guard lock(mutex_);
     ++sleepers_;
@@ -49,13 +49,13 @@ void Bells::sleep(const std::atomic<uint32_t> &word, uint32_t value, int file,
   }
   std::lock_guard lock(mutex_);
   if (--sleepers_ == 0)
-    hush();
+    drain();
 }
 
 // Open for reading too, so that writing to a FIFO without a reader does not kill the writer.
-int Bells::open(uint32_t place, const RankControl &control) {
+int WakeupPipes::open(uint32_t place, const RankControl &control) {
   int known = others_[place].load(std::memory_order_acquire);
-  int number = control.bell.load(std::memory_order_acquire) - 1;
+  int number = control.wakeupFile.load(std::memory_order_acquire) - 1;
   if (known != 0 || number < 0)
     return known;
   std::string path = "/proc/" + std::to_string(control.pid.load(std::memory_order_acquire)) +
@@ -69,7 +69,7 @@ int Bells::open(uint32_t place, const RankControl &control) {
   return known;
 }
 
-void Bells::ring(uint32_t place, const RankControl &control) {
+void WakeupPipes::wake(uint32_t place, const RankControl &control) {
   if (int file = open(place, control); file > 0)
     (void)!write(file, "", 1);
 }

@@ -1,7 +1,7 @@
 // What the info keys of neighbourhood communicators gain: the same calls on a communicator without
 // them and on one with them, in turns. Times are processor time of rank 0, the least of all turns.
 //
-//   colldsl mpi -- mpirun -n 1 promises-openmpi [BYTES [CALLS [TURNS]]]
+//   colldsl mpi -- mpirun -n 1 info-hints-openmpi [BYTES [CALLS [TURNS]]]
 //
 // Every rank has eight edges out, to itself and the ranks behind it, and so many in.
 #include <algorithm>
@@ -101,7 +101,7 @@ double turn(const Row &row, Arguments &arguments, MPI_Comm graph, int calls) {
 constexpr unsigned kSets[] = {0, 1, 2, 4, 7};
 
 /// Nanoseconds with each set of keys. Each row has graphs of its own: all calls of a kind are
-/// promised to be the same.
+/// said to be the same by info hints.
 std::vector<double> measure(const Row &row, Arguments &arguments, int calls, int turns) {
   std::vector<MPI_Comm> graphs;
   for (unsigned keys : kSets)

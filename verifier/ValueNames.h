@@ -1,14 +1,14 @@
-/// Symbolic values in words: `x[0..8]@2`, `sum of x[0..8] at ranks 0, 1, 1, 3`.
+/// Symbolic values as diagnostics name them: `x[0..8]@2`, `sum of x[0..8] at ranks 0, 1, 1, 3`.
 #pragma once
 
+#include "verifier/DiagnosticNames.h"
 #include "verifier/Values.h"
-#include "verifier/Words.h"
 
 namespace colldsl::proof {
 
-class ValueWords {
+class ValueNames {
 public:
-  ValueWords(const Values &values, const Words &words) : values_(values), words_(words) {}
+  ValueNames(const Values &values, const DiagnosticNames &names) : values_(values), names_(names) {}
 
   std::string value(Value value, uint64_t length) const;
   /// The operands at a position of the line that their shifts count from.
@@ -24,7 +24,7 @@ private:
                        uint64_t length, unsigned depth) const;
 
   const Values &values_;
-  const Words &words_;
+  const DiagnosticNames &names_;
 };
 
 } // namespace colldsl::proof

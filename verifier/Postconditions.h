@@ -2,15 +2,15 @@
 /// promises. Bytes that are promised but were never written fail the fifth.
 #pragma once
 
+#include "verifier/DiagnosticNames.h"
 #include "verifier/Failures.h"
 #include "verifier/State.h"
-#include "verifier/Words.h"
 
 namespace colldsl::proof {
 
 /// state: at exit. Returns the places of the promises of which bytes were compared, each once.
-std::vector<SourceLoc> checkPromises(const Model &model, const Placement &placement,
-                                     const State &state, Values &values, const Words &words,
-                                     Failures &failures);
+std::vector<SourceLoc> checkPostconditions(const Model &model, const Placement &placement,
+                                           const State &state, Values &values,
+                                           const DiagnosticNames &names, Failures &failures);
 
 } // namespace colldsl::proof

@@ -1,4 +1,4 @@
-/// Ops and bytes in words: `send y[0..8] to 1`, `y[8..16]`, `x[0..8]@2`. Ranges are
+/// Ops and bytes as diagnostics name them: `send y[0..8] to 1`, `y[8..16]`, `x[0..8]@2`. Ranges are
 /// in elements, counted from the start of the buffer, or of the block that is named.
 #pragma once
 
@@ -8,9 +8,10 @@
 
 namespace colldsl::proof {
 
-class Words {
+class DiagnosticNames {
 public:
-  Words(const Model &model, const Placement &placement) : model_(model), placement_(placement) {}
+  DiagnosticNames(const Model &model, const Placement &placement)
+      : model_(model), placement_(placement) {}
 
   std::string op(Vertex v) const;
   /// The same with its rank and, if known, its line: `rank 1's recv y[0..8] from 0 (line 7)`.

@@ -1,4 +1,4 @@
-#include "verifier/Words.h"
+#include "verifier/DiagnosticNames.h"
 
 namespace colldsl::proof {
 
@@ -21,7 +21,7 @@ std::string listed(const std::vector<std::string> &items, size_t most) {
   return text;
 }
 
-const std::string &Words::bufferName(Rank rank, BufferId buffer) const {
+const std::string &DiagnosticNames::bufferName(Rank rank, BufferId buffer) const {
   static const std::string nameless = "?";
   const Schedule &schedule = model_.schedule();
   const Dag &dag = model_.dag(rank);
@@ -49,7 +49,7 @@ std::string faultWords(Fault fault, const std::string &buffer) {
   return "";
 }
 
-std::string Words::range(Rank rank, BufferId buffer, uint64_t begin, uint64_t end) const {
+std::string DiagnosticNames::range(Rank rank, BufferId buffer, uint64_t begin, uint64_t end) const {
   uint64_t elementBytes = sizeBytes(model_.dag(rank).buffers[index(buffer)].type);
   bool whole = begin % elementBytes == 0 && end % elementBytes == 0;
   uint64_t unit = whole ? elementBytes : 1;
@@ -57,11 +57,11 @@ std::string Words::range(Rank rank, BufferId buffer, uint64_t begin, uint64_t en
   return text + std::to_string(begin / unit) + ".." + std::to_string(end / unit) + "]";
 }
 
-std::string Words::bytes(Rank rank, BufferId root, uint64_t begin, uint64_t end) const {
+std::string DiagnosticNames::bytes(Rank rank, BufferId root, uint64_t begin, uint64_t end) const {
   return bufferName(rank, root) + range(rank, root, begin, end);
 }
 
-std::string Words::entry(Rank rank, BufferId root, uint64_t begin, uint64_t end) const {
+std::string DiagnosticNames::entry(Rank rank, BufferId root, uint64_t begin, uint64_t end) const {
   const Dag &dag = model_.dag(rank);
   for (uint32_t b = 0; b < dag.buffers.size(); ++b) {
     BufferRole role = dag.buffers[b].role;
@@ -74,7 +74,7 @@ std::string Words::entry(Rank rank, BufferId root, uint64_t begin, uint64_t end)
   return bytes(rank, root, begin, end) + "@" + peerWord(rank);
 }
 
-std::string Words::slice(Rank rank, const Slice &slice) const {
+std::string DiagnosticNames::slice(Rank rank, const Slice &slice) const {
   std::string name = bufferName(rank, slice.buffer);
   if (slice.block != kNoBlock)
     name += "[block " + std::to_string(slice.block) + "]";
@@ -85,18 +85,18 @@ std::string Words::slice(Rank rank, const Slice &slice) const {
   return name + range(rank, slice.buffer, area.begin - start, area.end - start);
 }
 
-std::string Words::slices(Rank rank, std::span<const Slice> all) const {
+std::string DiagnosticNames::slices(Rank rank, std::span<const Slice> all) const {
   std::vector<std::string> items;
   for (const Slice &s : all)
     items.push_back(slice(rank, s));
   return all.size() == 1 ? items[0] : "[" + listed(items, 4) + "]";
 }
 
-std::string Words::payload(Vertex v, std::span<const Slice> all) const {
+std::string DiagnosticNames::payload(Vertex v, std::span<const Slice> all) const {
   return all.empty() ? counted(model_.op(v).amount, "byte") : slices(model_.rankOf(v), all);
 }
 
-std::string Words::op(Vertex v) const {
+std::string DiagnosticNames::op(Vertex v) const {
   Rank rank = model_.rankOf(v);
   const Dag &dag = model_.dag(rank);
   const Op &op = model_.op(v);
@@ -121,7 +121,7 @@ std::string Words::op(Vertex v) const {
   return verb;
 }
 
-std::string Words::opOfRank(Vertex v) const {
+std::string DiagnosticNames::opOfRank(Vertex v) const {
   SourceLoc loc = model_.op(v).loc;
   std::string line = loc.known() ? " (line " + std::to_string(loc.line) + ")" : "";
   return rankWord(model_.rankOf(v)) + "'s " + op(v) + line;

@@ -10,16 +10,16 @@
 
 namespace colldsl::shm {
 
-class Bells {
+class WakeupPipes {
 public:
-  explicit Bells(uint32_t numRanks);
-  ~Bells();
-  Bells(const Bells &) = delete;
-  Bells &operator=(const Bells &) = delete;
+  explicit WakeupPipes(uint32_t numRanks);
+  ~WakeupPipes();
+  WakeupPipes(const WakeupPipes &) = delete;
+  WakeupPipes &operator=(const WakeupPipes &) = delete;
 
   /// This process's own, of which others learn by `control`: the file to wait for. Negative: there
   /// is none. Once per process.
-  int hang(RankControl &control);
+  int create(RankControl &control);
 
   /// Until it rings, the word has another value than this, or `file` has something; at most so
   /// long. Thread safe.
@@ -27,10 +27,10 @@ public:
              std::chrono::nanoseconds atMost);
 
   /// From any process, of a rank that has one.
-  void ring(uint32_t place, const RankControl &control);
+  void wake(uint32_t place, const RankControl &control);
 
 private:
-  void hush() const;
+  void drain() const;
   int open(uint32_t place, const RankControl &control);
 
   uint32_t numRanks_;
