@@ -269,6 +269,8 @@ void ProgramChecker::statement(StmtId id) {
   else if (isList(info.list))
     listed(info.list, list(s.listBegin, s.listCount), s.value);
   const ExprId ids[] = {s.a, s.b, s.c, s.d};
+  for (unsigned i = 0; i < 4; ++i)
+    require(info.operands[i] != Operand::None || ids[i] == kNoExpr, "operands of statements");
   for (unsigned i = 0; i < 4 && ok(); ++i)
     operand(info.operands[i], ids[i], s);
   if (info.slot == SlotUse::Temp)

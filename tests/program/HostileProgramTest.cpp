@@ -83,6 +83,21 @@ collective c() { let g = where(r: r > 0); let x = g.size + f([1, 2]); }
     }
 }
 
+TEST(HostileProgram, OperandsThatAStatementDoesNotUseAreRefused) {
+  const std::string text = R"(
+collective c(in x: u8[4], out y: u8[4]) ensures y == x { copy x to y; calc 1ns; let z = rank; }
+)";
+  ASSERT_EQ(problemOf(text), "");
+  for (StmtKind kind : {StmtKind::Copy, StmtKind::Calc, StmtKind::Let})
+    for (ExprId Stmt::*operand : {&Stmt::c, &Stmt::d}) {
+      Program program = compile(text);
+      for (Stmt &s : program.stmts)
+        if (s.kind == kind)
+          s.*operand = ExprId{1u << 30};
+      EXPECT_TRUE(contains(problemOf(program), "operands of statements")) << problemOf(program);
+    }
+}
+
 // The check does not look at it, so its fields may be anything.
 TEST(HostileProgram, AnExpressionWithoutOwnerIsNotLowered) {
   Program program = compile("collective c() { let x = 1; }");
