@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 // Rank 0 sends, and looks no more; the only packet gets lost.
 TEST(DatagramEndpoint, acknowledgementsOfABusyRankComeToo) {
   LossyCalls calls({});
-  std::atomic<bool> wasLost = false; // by the pulse's thread, too
+  std::atomic<bool> wasLost = false; // by the keepalive's thread, too
   calls.loses = [&](const mmsghdr &message) {
     datagram::PacketHeader header;
     std::memcpy(&header, message.msg_hdr.msg_iov[0].iov_base, sizeof header);

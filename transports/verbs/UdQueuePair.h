@@ -1,4 +1,4 @@
-/// Where ranks that are not connected yet meet: a queue pair for datagrams, over which they message
+/// Where ranks that are not connected yet meet: a queue pair for datagrams, over which they shake
 /// hands.
 ///
 /// Not thread safe.
