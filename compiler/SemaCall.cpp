@@ -283,7 +283,8 @@ ExprId Sema::analyseArgumentFor(const Param &param, const AstExpr &ast) {
   return e.id;
 }
 
-/// Which parameter an argument names; as many as there are, and an error, if there is none.
+/// The position of the parameter that an argument names. If there is none it reports an error and
+/// returns the number of parameters.
 size_t Sema::parameterNamed(StringRef callee, const Argument &argument, const Decl &decl) {
   std::vector<StringRef> names;
   for (const Param &p : decl.params)

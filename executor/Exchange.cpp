@@ -67,7 +67,7 @@ Status Exchange::seal() {
 // Answers mostly come within the spin budget. A peer that is later, or queued behind another one,
 // is waited for in the ordinary way.
 bool Exchange::recvNow() {
-  for (uint32_t polls = worker_.spinBudget().looksInRow; received_ < recvs_.size();) {
+  for (uint32_t polls = worker_.spinBudget().pollsInRow; received_ < recvs_.size();) {
     End &end = recvs_[received_];
     bool mayCome = end.receives->isIdle();
     if (end.receives->tryRecv(end.request))

@@ -1,5 +1,5 @@
-/// An operation whose messages wait for nothing but their peers, on one machine: what a
-/// neighbourhood collective is that no pass has touched. No DAG is walked; the fast path
+/// An operation whose messages wait for nothing but their peers, on one machine: a
+/// neighbourhood collective without passes. No DAG is walked; the fast path
 /// is stores into FIFOs, copies, and loads from FIFOs.
 ///
 ///   Exchange halo(worker, context, stream);

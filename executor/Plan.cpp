@@ -96,7 +96,7 @@ bool Plan::shift(BufferId parameter, ptrdiff_t by) {
 }
 
 // No other thread sees a plan running that start() runs straight through.
-Status Plan::start(uint32_t looks) {
+Status Plan::start(uint32_t polls) {
   if (failed())
     return error_;
   if (running())
@@ -104,11 +104,11 @@ Status Plan::start(uint32_t looks) {
   channels_->start();
   lineAt_ = 0;
   bool isStraight = !line_.empty() && !observer_;
-  if (isStraight && runStraight(looks))
+  if (isStraight && runStraight(polls))
     return {};
   lock_.lock();
   state_.store(State::Running, std::memory_order_relaxed);
-  onLine_ = isStraight && looks == 0 && onlyReceivesAreLeft();
+  onLine_ = isStraight && polls == 0 && onlyReceivesAreLeft();
   if (!onLine_) {
     leaveLine();
     advance();
@@ -117,10 +117,10 @@ Status Plan::start(uint32_t looks) {
   return status();
 }
 
-bool Plan::tryFinish(uint32_t looks) {
+bool Plan::tryFinish(uint32_t polls) {
   if (!running() || !lock_.tryLock())
     return false;
-  bool isOver = running() && onLine_ && runStraight(looks);
+  bool isOver = running() && onLine_ && runStraight(polls);
   if (isOver) {
     onLine_ = false;
     finishRun();
@@ -130,14 +130,14 @@ bool Plan::tryFinish(uint32_t looks) {
 }
 
 // True: to its end.
-bool Plan::runStraight(uint32_t looks) {
+bool Plan::runStraight(uint32_t polls) {
   for (; lineAt_ < line_.size(); ++lineAt_) {
     const Step &step = steps_[OpId{line_[lineAt_]}];
     if (step.isLocal())
       run(step, steps_.combiner());
     else if (step.kind == Step::Kind::Send && !channels_->sendNow(step.slot, step.payload))
       return false;
-    else if (step.kind == Step::Kind::Recv && !awaitMessage(step, looks))
+    else if (step.kind == Step::Kind::Recv && !awaitMessage(step, polls))
       return false;
   }
   return true;
@@ -146,9 +146,9 @@ bool Plan::runStraight(uint32_t looks) {
 // No other rank waits for what this rank does next.
 bool Plan::onlyReceivesAreLeft() const { return lineAt_ >= endOfSends_; }
 
-bool Plan::awaitMessage(const Step &step, uint32_t looks) {
-  for (uint32_t look = 0; !channels_->recvNow(step.slot, step.payload); ++look)
-    if (look == looks)
+bool Plan::awaitMessage(const Step &step, uint32_t polls) {
+  for (uint32_t poll = 0; !channels_->recvNow(step.slot, step.payload); ++poll)
+    if (poll == polls)
       return false;
   return true;
 }

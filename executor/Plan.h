@@ -62,14 +62,14 @@ public:
   /// each other.
   bool shift(BufferId parameter, ptrdiff_t by);
 
-  /// Begins a run and does what can be done at once. An error if one is running. `looks`: a
-  /// short plan looks so often for each message that is not here yet, before start() returns.
-  Status start(uint32_t looks = 0);
+  /// Begins a run and does what can be done at once. An error if one is running. `polls`: a
+  /// short plan polls so often for each message that is not here yet, before start() returns.
+  Status start(uint32_t polls = 0);
 
-  /// For a caller that is about to wait for the run that start() began: a short plan looks
-  /// `looks` times for each message that is not here yet, which is cheaper than progress().
+  /// For a caller that is about to wait for the run that start() began: a short plan polls
+  /// `polls` times for each message that is not here yet, which is cheaper than progress().
   /// True: the run is over and went well. False: unknown.
-  bool tryFinish(uint32_t looks);
+  bool tryFinish(uint32_t polls);
 
   /// Does what can be done now. True: something moved.
   bool progress();
@@ -106,8 +106,8 @@ private:
   State state() const { return state_.load(std::memory_order_acquire); }
 
   Status bindTo(Channels &channels, const Binding &binding);
-  bool runStraight(uint32_t looks);
-  bool awaitMessage(const Step &step, uint32_t looks);
+  bool runStraight(uint32_t polls);
+  bool awaitMessage(const Step &step, uint32_t polls);
   bool onlyReceivesAreLeft() const;
   void leaveLine();
   bool advance();

@@ -20,20 +20,20 @@ Clock::time_point deadlineAfter(std::chrono::nanoseconds timeout) {
 Status Plan::wait(std::chrono::nanoseconds timeout) {
   Endpoint &endpoint = engine_.endpoint();
   const SpinBudget spinBudget = endpoint.caps().spinBudget;
-  progressFor(spinBudget.looks);
+  progressFor(spinBudget.polls);
   if (!running())
     return status();
   Clock::time_point deadline = deadlineAfter(timeout);
   Yielding yielding(spinBudget.yielding);
   while (running()) {
-    bool moved = progressFor(spinBudget.looks);
+    bool moved = progressFor(spinBudget.polls);
     moved |= engine_.progressOthers(this);
     if (!running())
       break;
     if (moved) {
       yielding.restart();
     } else if (Clock::now() >= deadline) {
-      progressFor(spinBudget.looks); // another plan that failed may have taken the time
+      progressFor(spinBudget.polls); // another plan that failed may have taken the time
       lock_.lock();
       if (running())
         timeOut(timeout);

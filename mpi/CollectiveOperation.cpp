@@ -304,14 +304,14 @@ void CollectiveOperation::addPacked(Packed packed, Way way) {
 }
 
 // A plan that failed is made anew for the next run.
-Status CollectiveOperation::beginRun(uint32_t looks) {
+Status CollectiveOperation::beginRun(uint32_t polls) {
   if (holdsType())
     group_->job().typesInUse().begin(reduction_->heldType());
   pack();
   if (!plan_.isCommitted())
     if (Status s = plan_.commit(); !s)
       return s;
-  Status s = plan_.start(looks);
+  Status s = plan_.start(polls);
   if (!s && !plan_.plan().failed()) // the others cannot know
     group_->communicator().engine().endpoint().refuse(s.message());
   return s;
@@ -330,11 +330,11 @@ Status CollectiveOperation::endRun(Status outcome) {
 
 Status CollectiveOperation::run(uint32_t number) {
   Job &job = group_->job();
-  uint32_t looks = job.worker().spinBudget().looksInRow;
+  uint32_t polls = job.worker().spinBudget().pollsInRow;
   bool isPlain = isPlain_ && plan_.isReady();
   run_ = number;
   group_->begin(number);
-  Status s = isPlain ? plan_.plan().start(looks) : beginRun(looks);
+  Status s = isPlain ? plan_.plan().start(polls) : beginRun(polls);
   if (s && plan_.plan().running()) {
     s = job.waitFor(*this);
   } else if (s && isPlain) {
@@ -356,7 +356,7 @@ void CollectiveOperation::start(uint32_t number) {
 // True: the run is over and went well.
 bool CollectiveOperation::tryLine() {
   return begun_ && plan_.isCommitted() &&
-         plan_.plan().tryFinish(group_->job().worker().spinBudget().looksInRow);
+         plan_.plan().tryFinish(group_->job().worker().spinBudget().pollsInRow);
 }
 
 Status CollectiveOperation::finish() {

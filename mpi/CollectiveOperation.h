@@ -64,7 +64,7 @@ private:
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
   bool holdsType() const { return reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL; }
-  Status beginRun(uint32_t looks);
+  Status beginRun(uint32_t polls);
   bool tryLine();
   Status endRun(Status outcome);
   void addPacked(Packed packed, Way way);

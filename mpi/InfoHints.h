@@ -1,5 +1,5 @@
-/// Info hints of the neighbourhood collectives of a communicator, which are info keys. What
-/// each key asserts and gains is in docs/mpi.md.
+/// Info hints of a communicator about its neighbourhood collectives. docs/mpi.md says what each key
+/// asserts and gains.
 #pragma once
 
 #include "mpi/Mpi.h"
@@ -24,8 +24,8 @@ public:
   bool has(InfoHint hint) const { return bits_ >> static_cast<uint32_t>(hint) & 1; }
   uint32_t bits() const { return bits_; } ///< a bit per InfoHint
 
-  /// With what `info`, which may be MPI_INFO_NULL, says: "true" gives a hint, "false" takes it
-  /// back. Keys that are not there and other values change nothing, as MPI has it for hints.
+  /// With what `info`, which may be MPI_INFO_NULL, says: "true" gives a hint, "false"
+  /// revokes it. Keys that are not there and other values change nothing, as MPI has it for hints.
   InfoHints changedBy(MPI_Info info) const;
 
   /// Puts each key with "true" or "false".

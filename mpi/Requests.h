@@ -67,7 +67,7 @@ public:
     return true;
   }
 
-  /// The same for a run that cannot be done any more.
+  /// Ends a run that cannot complete any more.
   void cancel(Slot &slot, MPI_Request &handle);
 
   /// As MPI_Request_free.

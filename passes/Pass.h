@@ -60,7 +60,7 @@ class Pass {
 public:
   virtual ~Pass() = default;
   virtual PassOptions options() = 0;
-  /// Of the kind that it is; the other one is never asked.
+  /// A pass implements one of them, by its kind; the other one is never called.
   virtual Result<DagOutcome> run(Schedule schedule, const DagContext &context) const;
   virtual Result<BindOutcome> bind(const BindContext &context) const;
 };

@@ -23,7 +23,7 @@ Caps commonCaps(const Caps &a, const Caps &b) {
   common.opensAlone &= b.opensAlone;
   common.gathers |= b.gathers;
   common.mustBePolled &= b.mustBePolled;
-  common.spinBudget.looks = std::max(a.spinBudget.looks, b.spinBudget.looks);
+  common.spinBudget.polls = std::max(a.spinBudget.polls, b.spinBudget.polls);
   common.spinBudget.yielding = std::max(a.spinBudget.yielding, b.spinBudget.yielding);
   return common;
 }

@@ -112,8 +112,7 @@ public:
 private:
   static constexpr uint32_t kPollsBeforeWithdrawing = 16;
   static constexpr uint32_t kMaxLate = 8;
-  static constexpr uint32_t kSpareKiB =
-      64; ///< takes a receiver as long as to have the sender write
+  static constexpr uint32_t kSpareKiB = 64; ///< copying them takes as long as an RTR and its answer
   static constexpr uint64_t kPartBytes = 512 << 10; ///< at most, of a message that is combined
   static constexpr size_t kSweepAtLeast = 64;
   static constexpr uint64_t kLeastReserved = 16; ///< messages, however long they are
@@ -175,7 +174,7 @@ private:
   uint32_t idlePolls_ = 0;         ///< since something moved
   bool isThrottling_ = false;
   bool postsLate_ = false;
-  uint32_t lateness_ = 0; ///< up with each message that came first, down with each that did not
+  uint32_t lateness_ = 0;             ///< +1 per unexpected message, -1 per expected one
   size_t sweepAt_ = kSweepAtLeast;    ///< unexpected messages
   uint32_t reserved_ = 0;             ///< unexpected messages
   size_t numOpen_ = 0;                ///< streams that were opened here

@@ -14,7 +14,7 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
   caps_.canRead = capabilities.moves;
   caps_.opensAlone = true;
   caps_.gathers = capabilities.gathers;
-  caps_.spinBudget.looks = worker.options().spinPolls;
+  caps_.spinBudget.polls = worker.options().spinPolls;
 }
 
 Result<std::unique_ptr<Channels>> RemoteEndpoint::open(const OpenRequest &request) {

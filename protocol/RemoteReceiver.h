@@ -14,7 +14,7 @@ namespace colldsl::protocol {
 class RemoteReceiver final : public MoveOwner {
 public:
   static constexpr uint32_t kIdsAtOnce = 8;
-  static constexpr bool kPrefersPut = true; ///< a read takes a message after it
+  static constexpr bool kPrefersPut = true; ///< a get needs a FIN afterwards
   static constexpr bool kSendsEarlyRtr = true;
 
   /// Of the sender; or of the receive, whose payload it is.

@@ -30,7 +30,7 @@ using RemoteReceives = ReceiveSide<RemoteReceiver>;
 extern template class SendSide<RemoteSender>;
 extern template class ReceiveSide<RemoteReceiver>;
 
-/// Of what a peer said before it left.
+/// Polls for the last frames of a peer that left.
 inline constexpr int kMaxPolls = 1000;
 
 /// What exchanges messages in a stream: the channels of a plan.
@@ -86,7 +86,7 @@ public:
   /// Moves what can move. True: something moved.
   bool progress();
 
-  /// As Worker::cancel(). Peers that do not drain in time cost this rank everything else.
+  /// As Worker::cancel(). If a peer does not drain in time, everything fails here.
   void cancel(const CompletionCounter &counter);
   /// What else moves while cancel() waits.
   void whileWaiting(std::function<void()> moveOthers) { moveOthers_ = std::move(moveOthers); }

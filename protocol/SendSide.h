@@ -52,7 +52,7 @@ public:
   /// Cancels the sends of an operation: no byte of them leaves this rank any more. Adds to
   /// `canceled` how many they were. False: the peer copies one of them just now, which stays.
   bool cancel(const CompletionCounter &counter, uint32_t &canceled);
-  /// Where cancel() is not waited for any longer. True: this end still reads a payload.
+  /// Cancels without waiting for the receivers any longer. True: this end still reads a payload.
   bool cancelUnconfirmed(const CompletionCounter &counter);
 
   // Of a send whose fragments its owner holds (Request::isHeld).

@@ -48,13 +48,13 @@ Worker::Worker(shm::World &world, Rank self, Options options)
   mayWarn_ = world.options().singleCopy != shm::SingleCopy::Off;
   bool isCrowded =
       shm::isCrowd(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
-  budget_.looks = std::min(budget_.looks, options_.mostPolls);
-  budget_.looksInRow =
-      std::min(budget_.looks, options_.progressHook ? kPollsBeforeHook : UINT32_MAX);
+  budget_.polls = std::min(budget_.polls, options_.mostPolls);
+  budget_.pollsInRow =
+      std::min(budget_.polls, options_.progressHook ? kPollsBeforeHook : UINT32_MAX);
   if (!isCrowded)
     budget_.yielding = std::max(budget_.yielding, options_.leastYielding);
   if (options_.sleepsOnFiles)
-    wakeupFile_ = world.wakeupPipes().create(world.control(self));
+    wakeupFd_ = world.wakeupPipes().create(world.control(self));
 }
 
 Worker::~Worker() {
@@ -202,12 +202,12 @@ void Worker::setSingleCopyMin(uint64_t bytes) {
 
 SleepTicket Worker::armSleep() {
   return world_.armSleep(self_,
-                         wakeupFile_ >= 0 ? shm::RankControl::kOnFile : shm::RankControl::kOnWord);
+                         wakeupFd_ >= 0 ? shm::RankControl::kOnFd : shm::RankControl::kOnWord);
 }
 
 void Worker::sleep(SleepTicket ticket, const Wakeup &wakeup) {
-  if (wakeupFile_ >= 0)
-    world_.sleepOnFile(self_, ticket, wakeup.file, wakeup.atMost);
+  if (wakeupFd_ >= 0)
+    world_.sleepOnFd(self_, ticket, wakeup.file, wakeup.atMost);
   else
     world_.sleepOnWord(self_, ticket, wakeup.atMost);
 }

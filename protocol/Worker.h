@@ -111,7 +111,7 @@ public:
       if (move()) {
         idle = 0;
         yielding.restart();
-      } else if (++idle < budget_.looks) {
+      } else if (++idle < budget_.polls) {
         pauseCore();
         if (options_.progressHook && idle % kPollsPerHook == 0)
           options_.progressHook->progress();
@@ -183,7 +183,7 @@ private:
   std::shared_ptr<ProgressTable> table_;
   Discarded discarded_;
   ReceiverContext context_;
-  int wakeupFile_ = -1;                                  ///< where the rank sleeps on files
+  int wakeupFd_ = -1;                                    ///< where the rank sleeps on files
   uint64_t accepted_ = 0;                                ///< the newest connect request that was
   std::vector<std::unique_ptr<LocalSends>> sends_;       ///< by peer
   std::vector<std::unique_ptr<LocalReceives>> receives_; ///< by peer

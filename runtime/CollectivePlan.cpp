@@ -467,7 +467,7 @@ Status CollectivePlan::checkOverlap() const {
   return {};
 }
 
-Status CollectivePlan::startAnew(uint32_t looks) {
+Status CollectivePlan::startAnew(uint32_t polls) {
   if (!isCommitted())
     return Status::error("the plan is not committed");
   if (isMoved_ && isBound_)
@@ -482,7 +482,7 @@ Status CollectivePlan::startAnew(uint32_t looks) {
       return Status::error(s.kind(), withNames(s.message()));
     isBound_ = true;
   }
-  return plan_->start(looks);
+  return plan_->start(polls);
 }
 
 Result<const std::vector<uint64_t> *>

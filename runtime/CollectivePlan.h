@@ -67,7 +67,7 @@ public:
   const Dag &dag() const { return schedule_.dag(); }            ///< this rank's, once committed
 
   /// Plan::start(), with what was bound last.
-  Status start(uint32_t looks = 0) { return isReady() ? plan_->start(looks) : startAnew(looks); }
+  Status start(uint32_t polls = 0) { return isReady() ? plan_->start(polls) : startAnew(polls); }
   /// Whether start() has nothing to do but Plan::start().
   bool isReady() const { return plan_ && isBound_ && !isMoved_; }
 
@@ -82,7 +82,7 @@ private:
     bool isRead = false; ///< and never written
   };
 
-  Status startAnew(uint32_t looks);
+  Status startAnew(uint32_t polls);
   Status mayDescribe() const;
   Status mayBind() const;
   Status choose(const Program &program);

@@ -51,12 +51,12 @@ struct RegisteredMemory;
 
 /// How long a waiting thread spins, and yields its core, before it sleeps.
 struct SpinBudget {
-  uint32_t looks = 1; ///< without news, before the core is given away
-  /// In a row, at one message and without moving anything else. At most `looks`.
-  uint32_t looksInRow = 1;
-  /// Given away again and again, each time followed by a look, before a sleep.
+  uint32_t polls = 1; ///< without an event, before it yields its core
+  /// In a row, of one message and without moving anything else. At most `polls`.
+  uint32_t pollsInRow = 1;
+  /// It yields again and again, with a poll after each yield, for so long before it sleeps.
   std::chrono::nanoseconds yielding = std::chrono::microseconds(20);
-  /// Then it looks again, for what no news are sent of.
+  /// Then it polls again, for events that wake nobody.
   std::chrono::nanoseconds longestSleep = std::chrono::milliseconds(5);
 };
 
@@ -91,7 +91,7 @@ struct Payload {
 struct RequestPayload : Payload {
   RequestPayload() = default;
   RequestPayload(const Payload &payload) : Payload(payload) {}
-  /// Of the same memory handle.
+  /// Takes the pieces and keeps the memory handle.
   RequestPayload &operator=(const Payload &payload) {
     static_cast<Payload &>(*this) = payload;
     return *this;

@@ -1,4 +1,5 @@
-/// The second proof: nothing waits for itself, under each rule of what sends wait for.
+/// The second proof: the event graph has no cycle, under each of three rules of what sends wait
+/// for.
 #pragma once
 
 #include "verifier/DiagnosticNames.h"

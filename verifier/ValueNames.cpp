@@ -4,7 +4,7 @@ namespace colldsl::proof {
 namespace {
 
 constexpr unsigned kMaxDepth = 3;     // operators within operators
-constexpr size_t kMaxOperands = 1024; // looked at; DiagnosticNames::listed shows fewer
+constexpr size_t kMaxOperands = 1024; // looked at; listed() shows fewer
 constexpr size_t kMaxTreeLeaves = 32;
 
 } // namespace

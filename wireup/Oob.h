@@ -1,4 +1,4 @@
-/// What ranks have in common before they are connected.
+/// Out-of-band collectives of ranks that are not connected yet.
 #pragma once
 
 #include "ir/Result.h"

@@ -1,5 +1,6 @@
-// A stack is kept for the next function, and both sides jump: to make a context, and to swap them,
-// are calls of the kernel, and there are many millions. AddressSanitizer does not stand such jumps.
+// A stack is kept for the next function, and both sides jump, since making and swapping contexts
+// are calls of the kernel, and there are many millions. AddressSanitizer does not support such
+// jumps.
 #undef _FORTIFY_SOURCE // it takes a jump to another stack for an error
 #include "tests/explorer/Fiber.h"
 

@@ -35,20 +35,21 @@ bool visitTroubles(Scenario scenario, const std::function<bool(const Scenario &)
 void forEachScenario(uint8_t ranks, size_t messages, llvm::ArrayRef<Way> ways, size_t every,
                      const std::function<bool(const Scenario &)> &visit, size_t first = 0);
 
-/// What was found wrong first; empty: nothing.
+/// What was found wrong first; empty: nothing. `every`, `first`: as in forEachScenario().
 template <typename Machine>
 std::string explore(uint8_t ranks, size_t messages, size_t every,
-                    typename Machine::Mutant mutant = Machine::Mutant::None) {
+                    typename Machine::Mutant mutant = Machine::Mutant::None, size_t first = 0) {
   uint64_t scenarios = 0, states = 0, ends = 0;
   std::string wrong;
-  forEachScenario(ranks, messages, Machine::kWays, every, [&](const Scenario &scenario) {
+  auto visit = [&](const Scenario &scenario) {
     Exploration found = Explorer(Machine(scenario, mutant)).run();
     ++scenarios;
     states += found.states;
     ends += found.ends;
     wrong = found.wrong;
     return wrong.empty();
-  });
+  };
+  forEachScenario(ranks, messages, Machine::kWays, every, visit, first);
   std::cout << scenarios << " scenarios (one of " << every << "), " << states << " states, " << ends
             << " ends" << std::endl;
   return wrong;

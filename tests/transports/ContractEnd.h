@@ -1,8 +1,9 @@
 /// One end of an edge, for the tests of what transports promise.
 #pragma once
 
-#include "transports/Transport.h"
+#include "tests/transports/Contract.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -26,6 +27,21 @@ public:
     channels_ = opened.take();
     uint64_t most = *std::max_element(sizes_.begin(), sizes_.end());
     return channels_->prepare({most}) ? "" : "no room";
+  }
+
+  /// The edge from rank 0 to rank 1, of two.
+  std::string openOneWay(Endpoint &endpoint) {
+    std::vector<Rank> peer{neighborOf(endpoint, 1)}, none;
+    return sends() ? open(endpoint, peer, none) : open(endpoint, none, peer);
+  }
+  bool sends() const { return self_ == Rank{0}; }
+
+  /// A run of all messages of that edge.
+  std::string runOneWay(uint32_t run) {
+    begin(run);
+    for (uint32_t m = 0; m < numMessages(); ++m)
+      sends() ? send(0, m) : recv(0, m);
+    return finish();
   }
 
   uint32_t numMessages() const { return static_cast<uint32_t>(sizes_.size()); }

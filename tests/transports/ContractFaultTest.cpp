@@ -163,16 +163,11 @@ TEST_P(Contract, noticesThatAPeerHasClosedThePlan) {
 TEST_P(Contract, messagesOutliveTheirSender) {
   run(2, [](Endpoint &endpoint) -> std::string {
     End end(endpoint, {8, 100});
-    bool sends = endpoint.rank() == Rank{0};
-    std::vector<Rank> edge{neighborOf(endpoint, 1)}, none;
-    if (auto s = end.open(endpoint, sends ? edge : none, sends ? none : edge); !s.empty())
+    if (auto s = end.openOneWay(endpoint); !s.empty())
       return s;
-    if (!sends)
+    if (!end.sends())
       std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    end.begin(0);
-    for (uint32_t m = 0; m < 2; ++m)
-      sends ? end.send(0, m) : end.recv(0, m);
-    return end.finish();
+    return end.runOneWay(0);
   });
 }
 
@@ -180,12 +175,10 @@ TEST_P(Contract, messagesOutliveTheirSender) {
 TEST_P(Contract, messagesWaitForAReceiveAfterTheirSenderLeft) {
   run(2, [](Endpoint &endpoint) -> std::string {
     End end(endpoint, {8, 100});
-    bool sends = endpoint.rank() == Rank{0};
-    std::vector<Rank> edge{neighborOf(endpoint, 1)}, none;
-    if (auto s = end.open(endpoint, sends ? edge : none, sends ? none : edge); !s.empty())
+    if (auto s = end.openOneWay(endpoint); !s.empty())
       return s;
     end.begin(0);
-    if (sends) {
+    if (end.sends()) {
       end.send(0, 0);
       end.send(0, 1);
       return end.finish();
@@ -208,14 +201,9 @@ TEST_P(Contract, receiversMayLeaveOnceTheyHaveReceived) {
   run(2, [](Endpoint &endpoint) -> std::string {
     for (uint64_t i = 0; i < 60; ++i) {
       End end(endpoint, {i % 2 == 0 ? 20000 + i : i, 10000});
-      bool sends = endpoint.rank() == Rank{0};
-      std::vector<Rank> edge{neighborOf(endpoint, 1)}, none;
-      if (auto s = end.open(endpoint, sends ? edge : none, sends ? none : edge); !s.empty())
+      if (auto s = end.openOneWay(endpoint); !s.empty())
         return s;
-      end.begin(0);
-      for (uint32_t m = 0; m < 2; ++m)
-        sends ? end.send(0, m) : end.recv(0, m);
-      if (auto s = end.finish(); !s.empty())
+      if (auto s = end.runOneWay(0); !s.empty())
         return s;
     }
     return "";
@@ -231,12 +219,10 @@ TEST_P(Contract, aLateReceiverGetsNoBytesOfReusedMemory) {
   bool polls = GetParam().isOverNetwork; // else rank 0 waits for it in vain
   run(2, [&](Endpoint &endpoint) -> std::string {
     End end(endpoint, {8, 200, 5000, 20000, 70000, 300000});
-    bool sends = endpoint.rank() == Rank{0};
-    std::vector<Rank> edge{neighborOf(endpoint, 1)}, none;
-    if (auto s = end.open(endpoint, sends ? edge : none, sends ? none : edge); !s.empty())
+    if (auto s = end.openOneWay(endpoint); !s.empty())
       return s == "enough" ? "" : s;
     end.begin(0);
-    if (sends) {
+    if (end.sends()) {
       for (uint32_t m = 0; m < end.numMessages(); ++m)
         end.send(0, m);
       end.channels().abort({Rank{0}, kNoOp, "enough"});

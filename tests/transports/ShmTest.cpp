@@ -25,7 +25,7 @@ TEST(Sleep, aCrowdHasFewerCoresThanRanks) {
   auto cores = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
   EXPECT_FALSE(shm::isCrowd(cores));
   EXPECT_TRUE(shm::isCrowd(cores + 1));
-  EXPECT_LT(shm::spinBudgetAmong(cores + 1).looks, shm::spinBudgetAmong(cores).looks);
+  EXPECT_LT(shm::spinBudgetAmong(cores + 1).polls, shm::spinBudgetAmong(cores).polls);
 }
 
 // Both ways in which a rank sleeps, of ranks with cores of their own and of a crowd.
@@ -38,13 +38,13 @@ protected:
     how_ = how;
     world_ = shm::World::create(isCrowd ? shm::numCores() + 1 : 1).take();
     world_->control(kSelf).pid = getpid();
-    if (how == shm::RankControl::kOnFile)
+    if (how == shm::RankControl::kOnFd)
       world_->wakeupPipes().create(world_->control(kSelf));
   }
   SleepTicket arm() { return world_->armSleep(kSelf, how_); }
   void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost = kForGood) {
-    if (how_ == shm::RankControl::kOnFile)
-      world_->sleepOnFile(kSelf, ticket, -1, atMost);
+    if (how_ == shm::RankControl::kOnFd)
+      world_->sleepOnFd(kSelf, ticket, -1, atMost);
     else
       world_->sleepOnWord(kSelf, ticket, atMost);
   }
@@ -62,7 +62,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(All, Sleepers,
                          ::testing::Combine(::testing::Values(shm::RankControl::kOnWord,
-                                                              shm::RankControl::kOnFile),
+                                                              shm::RankControl::kOnFd),
                                             ::testing::Bool()));
 
 TEST_P(Sleepers, aWakeUpIsForAllThreadsThatWereToSleep) {

@@ -43,7 +43,7 @@ struct Capabilities {
   bool moves = false;               ///< reads and writes memory of others
   bool byAddress = false;           ///< others name memory by its address; else by its distance
   bool local = false;               ///< wants to know this rank's own memory too
-  bool pins = false;                ///< registered memory must not be given back to the system
+  bool pins = false;                ///< registered memory is pinned; its owner must not unmap it
   bool gathers = false;             ///< what is offered between hold() and push() costs less
   bool ticketIsKey = false;         ///< a write comes with the memory's key for a ticket
   bool isWatched = true;            ///< a ProcessMonitor watches the processes of peers
@@ -104,7 +104,7 @@ enum class PostResult : uint8_t {
   Error       ///< see reason()
 };
 
-/// What comes of it. May call everything of the carrier but poll().
+/// Callbacks of a carrier. They may call all of it but poll().
 class CarrierReader {
 public:
   virtual ~CarrierReader() = default;
@@ -190,10 +190,10 @@ public:
 
   /// Afterwards it uses no memory of ours any more, and reports nothing.
   virtual void stop() = 0;
-  /// The same where a read or a write may be under way that is not ended.
+  /// In place of stop(), where a read or a write may still be under way.
   virtual void detach() { stop(); }
 
-  /// What it took as a stranger's, or as broken.
+  /// Frames that it refused: a wrong token, or malformed.
   virtual uint64_t numRefused() const = 0;
   /// Memory for frames.
   virtual uint64_t bytes() const = 0;

@@ -21,7 +21,8 @@ struct Options {
   uint32_t eagerBytes = 8 << 10;
   /// Longer ones may be written to where they belong, or read; of eagerBytes at most.
   uint32_t directBytes = 8 << 10;
-  /// What a peer may send before it is wanted; beyond, it asks about shorter messages too.
+  /// Eager bytes that a peer may send without a posted receive; beyond, it sends an RTS for shorter
+  /// messages, too.
   uint32_t windowBytes = 128 << 10;
   /// Frames that the network may write at once. All peers share them.
   uint32_t receives = 64;

@@ -1,6 +1,7 @@
 /// Notices that the processes of other ranks are gone: a connection to each whose plans are shared,
-/// over which nothing is sent once it stands but failures. The surviving kernel ends it, in any
-/// state of the network, and it has room when all else is full.
+/// over which nothing but failures is sent once it stands. When a process dies its kernel closes
+/// the connection, however busy the network is, and there is room for a failure when all else is
+/// full.
 ///
 /// The listening socket is bound to the address that was asked for. A peer that connects
 /// sends the rank's token first, and its own rank, or is refused; of too many silent ones the

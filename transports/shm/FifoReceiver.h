@@ -13,7 +13,7 @@ namespace colldsl::shm {
 class FifoReceiver {
 public:
   static constexpr uint32_t kIdsAtOnce = shm::kIdsAtOnce;
-  static constexpr bool kPrefersPut = false; ///< a read takes no message before it
+  static constexpr bool kPrefersPut = false; ///< a get needs no reply first
   static constexpr bool kSendsEarlyRtr = false;
   using Rts = shm::Rts;
   using RemoteBuffer = shm::RemoteBuffer;
@@ -114,7 +114,8 @@ public:
   /// Whether the sender can put without a call of the kernel.
   bool canPut(const Rts &, const RemoteBuffer &buffer) const { return buffer.isShared; }
 
-  // The sender learns the address of the buffer by the answer to its RTS; it is throttled, or not.
+  // No early RTRs and no credits in shared memory: the reply to an RTS and the throttle flag do
+  // this.
   void sendEarlyRtr(const Tag &, const Payload &, Mover, Protocol) {}
   void withdrawEarlyRtr(const Payload &) {}
   void discard(const Rts &) {}

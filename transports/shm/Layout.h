@@ -58,8 +58,9 @@ struct WorldHeader {
   RunFailures::Entry everything; ///< why all plans fail, if they do; the first failure counts
   RunFailures planFailures;
   RunFailures runFailures;
-  alignas(kLineBytes) std::atomic<uint32_t> deaths;  ///< how many ranks died
-  alignas(kLineBytes) std::atomic<uint32_t> reports; ///< of either, so that a check is one load
+  alignas(kLineBytes) std::atomic<uint32_t> deaths; ///< how many ranks died
+  alignas(kLineBytes)
+      std::atomic<uint32_t> reports; ///< failures and deaths, so that a check is one load
 };
 
 /// A plan that a rank has open. It lies in that rank's arena and never goes.
@@ -72,7 +73,7 @@ struct OpenPlan {
 struct RankControl {
   /// Not 0: a thread of the rank sleeps or is about to. A peer with an event for the rank
   /// sets it to 0 and wakes all sleepers.
-  static constexpr uint32_t kOnWord = 1, kOnFile = 2; ///< bits
+  static constexpr uint32_t kOnWord = 1, kOnFd = 2; ///< bits
   alignas(kLineBytes) std::atomic<uint32_t> sleeping;
   /// Grows with each wake-up, so that a thread whose wake-up came before it slept does not sleep.
   std::atomic<uint32_t> wakes;
@@ -89,7 +90,7 @@ struct RankControl {
   std::atomic<uint64_t> bootstrapData; ///< offset of its directory
   std::atomic<uint64_t> progress;      ///< offset of the newest shm::RunCounter, 0: there is none
   std::atomic<int32_t>
-      wakeupFile; ///< number of its file in the process, plus one; 0: none, see WakeupPipes
+      wakeupFd; ///< number of its file in the process, plus one; 0: none, see WakeupPipes
   /// Offset of the newest FIFO that others made to this rank, 0: there is none. The only
   /// word here that several write.
   alignas(kLineBytes) std::atomic<uint64_t> connectRequests;

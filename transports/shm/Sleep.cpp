@@ -17,8 +17,8 @@ constexpr SpinBudget kOnOwnCore = {2000, 2000, std::chrono::microseconds(20)};
 // The awaited peer needs this core, or runs just now on another one and answers in a moment.
 constexpr SpinBudget kInCrowd = {4, 4, std::chrono::microseconds(100)};
 
-// To wake, to look and to sleep again takes some 20 us of a core. Of so long for each rank of a
-// core, all its sleepers together take a twelfth, however many they are.
+// To wake, to poll and to sleep again takes some 20 us of a core. With one such poll per 250 us and
+// rank, the sleepers of a core take a twelfth of it, however many they are.
 constexpr std::chrono::nanoseconds kSleepPerRank = std::chrono::microseconds(250);
 
 // What a lost wake-up costs at most where the kernel has no membarrier.

@@ -22,7 +22,7 @@ WakeupPipes::~WakeupPipes() {
 int WakeupPipes::create(RankControl &control) {
   if (pipe2(own_, O_NONBLOCK | O_CLOEXEC) != 0)
     return -1;
-  control.wakeupFile.store(own_[0] + 1, std::memory_order_release);
+  control.wakeupFd.store(own_[0] + 1, std::memory_order_release);
   return own_[0];
 }
 
@@ -32,8 +32,8 @@ void WakeupPipes::drain() const {
   }
 }
 
-// It is silenced only while no thread sleeps: a later sleeper looks at the word, which changes
-// before it rings.
+// The pipe is drained only while no thread sleeps. A later sleeper checks the word, which changes
+// before the pipe is written to.
 void WakeupPipes::sleep(const std::atomic<uint32_t> &word, uint32_t value, int file,
                         std::chrono::nanoseconds atMost) {
   {
@@ -55,7 +55,7 @@ void WakeupPipes::sleep(const std::atomic<uint32_t> &word, uint32_t value, int f
 // Open for reading too, so that writing to a FIFO without a reader does not kill the writer.
 int WakeupPipes::open(uint32_t place, const RankControl &control) {
   int known = others_[place].load(std::memory_order_acquire);
-  int number = control.wakeupFile.load(std::memory_order_acquire) - 1;
+  int number = control.wakeupFd.load(std::memory_order_acquire) - 1;
   if (known != 0 || number < 0)
     return known;
   std::string path = "/proc/" + std::to_string(control.pid.load(std::memory_order_acquire)) +

@@ -1,5 +1,5 @@
-/// Pipes by which sleepers are woken that wait for other files, too: one per rank that asks for
-/// it, in which others write. Thread safe.
+/// Pipes that wake ranks which sleep on other file descriptors, too: one per rank that asks for
+/// it, into which other ranks write. Thread safe.
 #pragma once
 
 #include "transports/shm/Layout.h"
@@ -17,16 +17,16 @@ public:
   WakeupPipes(const WakeupPipes &) = delete;
   WakeupPipes &operator=(const WakeupPipes &) = delete;
 
-  /// This process's own, of which others learn by `control`: the file to wait for. Negative: there
-  /// is none. Once per process.
+  /// Creates this process's own pipe; other ranks find it by `control`. Returns the end to wait
+  /// for; negative: there is none. Once per process.
   int create(RankControl &control);
 
-  /// Until it rings, the word has another value than this, or `file` has something; at most so
-  /// long. Thread safe.
+  /// Sleeps until wake() is called, `file` is readable or `atMost` has passed; not at all if the
+  /// word has another value than this. Thread safe.
   void sleep(const std::atomic<uint32_t> &word, uint32_t value, int file,
              std::chrono::nanoseconds atMost);
 
-  /// From any process, of a rank that has one.
+  /// Wakes a rank that has a pipe. From any process.
   void wake(uint32_t place, const RankControl &control);
 
 private:

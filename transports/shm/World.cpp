@@ -233,7 +233,7 @@ void World::wakeSleeper(Rank rank) const {
   if (how == 0)
     return;
   control(rank).wakes.fetch_add(1, std::memory_order_seq_cst);
-  if ((how & RankControl::kOnFile) != 0)
+  if ((how & RankControl::kOnFd) != 0)
     wakeupPipes_->wake(index(rank), control(rank));
   if ((how & RankControl::kOnWord) != 0)
     futexWakeAll(control(rank).wakes);
@@ -247,8 +247,8 @@ void World::sleepOnWord(Rank self, SleepTicket ticket, std::chrono::nanoseconds 
   sleepOn(control(self).wakes, ticket, boundedSleep(atMost, wakersFence_));
 }
 
-void World::sleepOnFile(Rank self, SleepTicket ticket, int file,
-                        std::chrono::nanoseconds atMost) const {
+void World::sleepOnFd(Rank self, SleepTicket ticket, int file,
+                      std::chrono::nanoseconds atMost) const {
   wakeupPipes_->sleep(control(self).wakes, ticket, file, boundedSleep(atMost, wakersFence_));
 }
 

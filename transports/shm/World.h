@@ -70,7 +70,7 @@ public:
   SleepTicket armSleep(Rank self, uint32_t how) const;
   void sleepOnWord(Rank self, SleepTicket ticket, std::chrono::nanoseconds atMost) const;
   /// Until `file` has something, too. Negative: there is none.
-  void sleepOnFile(Rank self, SleepTicket ticket, int file, std::chrono::nanoseconds atMost) const;
+  void sleepOnFd(Rank self, SleepTicket ticket, int file, std::chrono::nanoseconds atMost) const;
 
   /// Whether its death was reported.
   bool isDead(Rank rank) const { return control(rank).isDead.load(std::memory_order_acquire) != 0; }
