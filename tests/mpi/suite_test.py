@@ -16,7 +16,7 @@ PROGRAMS = {
     "fails": SERVED + "exit 3;; esac; echo No Errors",
     "wrong": SERVED + "echo Found 1 errors; exit;; esac; echo No Errors",
     "hangs": SERVED + "sleep 7654;; esac; echo No Errors",
-    "slower": SERVED + "sleep 2.5;; esac; echo No Errors",
+    "slower": SERVED + "sleep 4;; esac; echo No Errors",
     "argued": '[ "$1" = -count=2 ] && [ "$KIND" = odd ] && echo No Errors',
     "many": "exit 1",
     "failing": "exit 1",
@@ -53,7 +53,7 @@ class Suite(unittest.TestCase):
                 with open(os.path.join(path, "testlist"), "w") as file:
                     file.write(text)
             table = os.path.join(folder, "table")
-            done = self.run_suite(folder, "--patience", "3", "--repetitions", "2", "--tsv", table)
+            done = self.run_suite(folder, "--patience", "6", "--slower", "3", "--repetitions", "2", "--tsv", table)
             if done.returncode == 77:
                 print(done.stdout, end="")
                 sys.exit(77)
