@@ -213,8 +213,8 @@ void HybridEndpoint::refuse(const std::string &reason) {
   remote_.refuse(reason);
 }
 
-void HybridEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
-  sleeper_.sleep(ticket, std::min(atMost, kNap));
+void HybridEndpoint::sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) {
+  sleeper_.sleep(epoch, std::min(atMost, kNap));
 }
 
 } // namespace colldsl::protocol

@@ -27,8 +27,8 @@ public:
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
   bool startsFirst(Rank peer) const override { return isRemote(peer); }
-  SleepTicket armSleep() override { return sleeper_.armSleep(); }
-  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override;
+  WakeupEpoch armSleep() override { return sleeper_.armSleep(); }
+  void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override;
   void wake() override { sleeper_.wake(); }
 
   /// The rank is one of the endpoint's.

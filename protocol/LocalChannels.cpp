@@ -18,7 +18,7 @@ LocalChannels::~LocalChannels() {
 }
 
 Status LocalChannels::prepare(const Work &work) {
-  counter_.loadKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
+  counter_.copyKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
   // A group that numbers the runs of its plans has many, and lets what comes early allocate.
   if (numbersRuns() || (reservedBytes_ && work.maxBytes <= *reservedBytes_))
     return {};

@@ -122,10 +122,10 @@ void LocalEndpoint::closed(uint32_t stream) {
 }
 
 // A rank that sleeps looks for dead peers when it wakes.
-void LocalEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
+void LocalEndpoint::sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) {
   shm::World &world = worker_.world();
   auto watch = shm::longestSleepAmong(world.numRanks(), world.options().watchInterval);
-  worker_.sleep(ticket, {-1, std::min({atMost, worker_.options().longestSleep, watch})});
+  worker_.sleep(epoch, {-1, std::min({atMost, worker_.options().longestSleep, watch})});
 }
 
 void LocalEndpoint::wake() { worker_.world().wake(worker_.rank()); }

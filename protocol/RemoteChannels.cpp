@@ -40,7 +40,7 @@ void RemoteChannels::cancel() {
 
 // The carrier copies what it keeps of messages to several ranks.
 void RemoteChannels::cancelAll() {
-  if (std::exchange(isCanceled_, true))
+  if (std::exchange(isCancelled_, true))
     return;
   cancelHeld();
   for (MulticastRequest &request : multicasts_) {
@@ -253,7 +253,7 @@ void RemoteChannels::onProbeReply(Rank from, const Tag &tag, const ProbeBody &bo
     return;
   bool isHere =
       body.sends ||
-      ((body.isPut == 0 || end->state.memory.ticket == network::RegisteredMemory::kNoTicket) &&
+      ((body.isPut == 0 || end->state.memory.rtr == network::RegisteredMemory::kNoRtr) &&
        end->state.multicastFrames >= body.multicasts);
   if (body.progress == Progress::Skipped || (body.progress == Progress::Past && isHere))
     endWithout(side, edge, *end);
@@ -261,9 +261,9 @@ void RemoteChannels::onProbeReply(Rank from, const Tag &tag, const ProbeBody &bo
 
 void RemoteChannels::endWithout(Side &side, size_t edge, End &end) {
   if (&side == &in_)
-    side.receives[edge]->withdraw(end);
+    side.receives[edge]->cancelUnmatched(end);
   else
-    side.sends[edge]->withdraw(end);
+    side.sends[edge]->cancelUnanswered(end);
   end.transferred = 0;
   if (!counter_.mismatched) { // one says it for all
     counter_.mismatched = &end;

@@ -11,7 +11,7 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
   caps_.maxInlineBytes = static_cast<uint32_t>(
       std::max(capabilities.injectBytes, sizeof(network::Header)) - sizeof(network::Header));
   caps_.eagerBytes = worker.options().eagerBytes;
-  caps_.canRead = capabilities.moves;
+  caps_.canRead = capabilities.hasRma;
   caps_.opensAlone = true;
   caps_.gathers = capabilities.gathers;
   caps_.spinBudget.polls = worker.options().spinPolls;

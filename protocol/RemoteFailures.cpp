@@ -150,7 +150,7 @@ void RemoteWorker::discard(const Tag &scope) {
   }
 }
 
-// Of a run, or a stream, that one end has given up.
+// Of a run, or a stream, that one end has cancelled.
 void RemoteWorker::drain(Connection &at, const Tag &scope) {
   at.receives.wire().dropGets(scope);
   at.sends.wire().dropPuts(scope);
@@ -161,7 +161,7 @@ void RemoteWorker::drain(Connection &at, const Tag &scope) {
 void RemoteWorker::sendDrained() {
   std::erase_if(draining_, [this](const Drain &drain) {
     Connection &at = connection(drain.peer);
-    if (at.sends.wire().isMoving(drain.scope) || at.receives.wire().isMoving(drain.scope))
+    if (at.sends.wire().hasOpenRma(drain.scope) || at.receives.wire().hasOpenRma(drain.scope))
       return false;
     am_->send(at.peer, {.tag = drain.scope, .kind = Kind::Drained}, std::span<const std::byte>());
     return true;

@@ -234,7 +234,7 @@ bool RemoteChannels::checkRequested(MulticastRequest &request) {
   for (size_t i = 0; i < request.ends.size(); ++i) {
     request.ends[i]->holdsFragments = false;
     if (request.ends[i]->isHeld)
-      request.sends[i]->sendFragments(*request.ends[i]);
+      request.sends[i]->sendHeld(*request.ends[i]);
   }
   return true;
 }

@@ -132,10 +132,10 @@ public:
   bool isIdle() const;
   /// All ranks leave together: peers that have left are no failure, and need no disconnect.
   void leaveTogether() { isLeaving_ = true; }
-  /// What to wait for where nothing moves. Nothing: there is news now.
+  /// What to wait for where nothing moves. Nothing: there is an event now.
   std::optional<network::Carrier::Wait> wakeup() { return carrier_->ifIdle(); }
-  SleepTicket armSleep() { return wakes_.load(); }
-  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost);
+  WakeupEpoch armSleep() { return wakes_.load(); }
+  void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost);
   void wake();
 
   /// Peers that it knows, its memory for frames, and what it took no notice of: for tests.
@@ -145,7 +145,7 @@ public:
   /// Messages that are not at their end.
   size_t numOpen() const;
   size_t numIdsInUse() const;
-  size_t numTickets() const { return context_.tickets.numInUse(); }
+  size_t numRtrs() const { return context_.rtrs.numInUse(); }
 
 private:
   struct Connection : network::PeerState {
@@ -177,15 +177,15 @@ private:
   void onProbe(network::Peer &from, const network::Header &header, network::ProbeBody body);
   void onProbeReply(Connection &from, const network::Header &header,
                     const network::ProbeBody &body);
-  void onMoved(network::Move &move) override;
-  void onWritten(uint32_t ticket) override;
+  void onRmaDone(network::RmaOperation &rma) override;
+  void onRemoteWrite(uint32_t rtrId) override;
   void onLost(network::Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
   void onNeglected() override;
   void onMulticast(network::Peer &root, std::span<const std::byte> frame) override;
   void sendFor(network::Peer &to, std::span<const std::byte> bytes) override;
 
-  bool moveAll();
+  bool startRmas();
   std::chrono::nanoseconds linger() const;
   template <typename IsOver>
   bool waitUntil(std::chrono::steady_clock::time_point deadline, IsOver isOver);

@@ -166,7 +166,7 @@ Status Worker::rest(Yielding &yielding, const std::function<bool()> &move) {
     yielding.restart();
     return {};
   }
-  SleepTicket ticket = sleeps ? armSleep() : 0;
+  WakeupEpoch epoch = sleeps ? armSleep() : 0;
   if (sleeps && move())
     return {};
   std::optional<Wakeup> wakeup = Wakeup{};
@@ -177,7 +177,7 @@ Status Worker::rest(Yielding &yielding, const std::function<bool()> &move) {
   if (!sleeps)
     yielding.yield();
   else if (wakeup)
-    sleep(ticket, {wakeup->file, std::min(wakeup->atMost, options_.longestSleep)});
+    sleep(epoch, {wakeup->file, std::min(wakeup->atMost, options_.longestSleep)});
   if (hook)
     hook->afterWait();
   return {};
@@ -200,16 +200,16 @@ void Worker::setSingleCopyMin(uint64_t bytes) {
   options_.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(mostEager_, bytes - 1));
 }
 
-SleepTicket Worker::armSleep() {
+WakeupEpoch Worker::armSleep() {
   return world_.armSleep(self_,
                          wakeupFd_ >= 0 ? shm::RankControl::kOnFd : shm::RankControl::kOnWord);
 }
 
-void Worker::sleep(SleepTicket ticket, const Wakeup &wakeup) {
+void Worker::sleep(WakeupEpoch epoch, const Wakeup &wakeup) {
   if (wakeupFd_ >= 0)
-    world_.sleepOnFd(self_, ticket, wakeup.file, wakeup.atMost);
+    world_.sleepOnFd(self_, epoch, wakeup.file, wakeup.atMost);
   else
-    world_.sleepOnWord(self_, ticket, wakeup.atMost);
+    world_.sleepOnWord(self_, epoch, wakeup.atMost);
 }
 
 void *Worker::allocate(uint64_t bytes) {
@@ -242,7 +242,7 @@ void Worker::cancel(const CompletionCounter &counter) {
   for (LocalSends *sends : allSends_)
     cancelSends(*sends, counter);
   for (LocalReceives *receives : allReceives_) {
-    while (!receives->cancelReady(counter) && !world_.isDead(receives->peer())) {
+    while (!receives->cancelRtrs(counter) && !world_.isDead(receives->peer())) {
       std::this_thread::yield();
       health_.look();
     }
@@ -252,20 +252,20 @@ void Worker::cancel(const CompletionCounter &counter) {
 
 // The peer is in the middle of nothing.
 uint32_t Worker::cancel(const CompletionCounter &counter, Rank peer) {
-  uint32_t canceled = receivesFrom(peer).cancel(counter);
+  uint32_t cancelled = receivesFrom(peer).cancel(counter);
   if (LocalSends *sends = sends_[index(peer)].get())
-    canceled += cancelSends(*sends, counter);
-  return canceled;
+    cancelled += cancelSends(*sends, counter);
+  return cancelled;
 }
 
 // A copy that the peer has begun ends soon, unless the peer dies.
 uint32_t Worker::cancelSends(LocalSends &sends, const CompletionCounter &counter) {
-  uint32_t canceled = 0;
-  while (!sends.cancel(counter, canceled)) {
+  uint32_t cancelled = 0;
+  while (!sends.cancel(counter, cancelled)) {
     std::this_thread::yield();
     health_.look();
   }
-  return canceled;
+  return cancelled;
 }
 
 } // namespace colldsl::protocol

@@ -133,8 +133,8 @@ public:
 
   /// Waiting without a core: armSleep(), then progress() once more, then sleep() if nothing moved.
   /// What arrives after armSleep() ends the sleep. Both are thread safe.
-  SleepTicket armSleep();
-  void sleep(SleepTicket ticket, const Wakeup &wakeup);
+  WakeupEpoch armSleep();
+  void sleep(WakeupEpoch epoch, const Wakeup &wakeup);
 
   /// Memory that all ranks of the machine share: what is sent from it is copied once and
   /// without a system call. Null: none is left.

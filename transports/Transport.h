@@ -61,7 +61,7 @@ struct SpinBudget {
 };
 
 /// The wake-ups of a rank that a thread knew of when it began to sleep.
-using SleepTicket = uint32_t;
+using WakeupEpoch = uint32_t;
 
 /// What a transport can do, as data.
 struct Caps {
@@ -102,7 +102,7 @@ struct RequestPayload : Payload {
 };
 
 /// What becomes of a get that a wire is asked for.
-enum class Got : uint8_t {
+enum class GetResult : uint8_t {
   Done,
   Started, ///< the wire reports when it is done
   Refused, ///< the memory cannot be read
@@ -287,8 +287,8 @@ public:
   /// Waiting without a core: armSleep(), then poll once more all that is in flight,
   /// then sleep() if nothing moved. Events after armSleep() end the sleep of the thread
   /// that called it, however many threads of the rank sleep.
-  virtual SleepTicket armSleep() = 0;
-  virtual void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) = 0;
+  virtual WakeupEpoch armSleep() = 0;
+  virtual void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) = 0;
 
   /// Ends the sleep of all threads of this rank.
   virtual void wake() = 0;

@@ -21,7 +21,7 @@ public:
       Fail,   ///< rank
       Die,    ///< rank
       Arrive, ///< from, to: a frame
-      Move,   ///< index of a read or a write: its bytes
+      MoveBytes, ///< index of a read or a write: its bytes
       Notify, ///< the same: its target
       Finish, ///< the same: its origin
       Lose,   ///< rank, the dead one
@@ -59,7 +59,7 @@ private:
   void begin(const Step &step);
   uint32_t placeOf(uint32_t rank, const std::byte *at) const;
   void poll(uint32_t rank);
-  bool takesNews(uint32_t rank) const {
+  bool takesEvents(uint32_t rank) const {
     return !network_.isDead(rank) && !ranks_[rank]->hasLeft() && !ranks_[rank]->isDeaf();
   }
   bool commutes(uint8_t from, uint8_t to) const;

@@ -41,18 +41,18 @@ protected:
     if (how == shm::RankControl::kOnFd)
       world_->wakeupPipes().create(world_->control(kSelf));
   }
-  SleepTicket arm() { return world_->armSleep(kSelf, how_); }
-  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost = kForGood) {
+  WakeupEpoch arm() { return world_->armSleep(kSelf, how_); }
+  void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost = kForGood) {
     if (how_ == shm::RankControl::kOnFd)
-      world_->sleepOnFd(kSelf, ticket, -1, atMost);
+      world_->sleepOnFd(kSelf, epoch, -1, atMost);
     else
-      world_->sleepOnWord(kSelf, ticket, atMost);
+      world_->sleepOnWord(kSelf, epoch, atMost);
   }
   void sleepUntil(const std::atomic<int> &word, int value) {
     while (word < value) {
-      SleepTicket ticket = arm();
+      WakeupEpoch epoch = arm();
       if (word < value)
-        sleep(ticket);
+        sleep(epoch);
     }
   }
 
@@ -67,9 +67,9 @@ INSTANTIATE_TEST_SUITE_P(All, Sleepers,
 
 TEST_P(Sleepers, aWakeUpIsForAllThreadsThatWereToSleep) {
   auto begin = std::chrono::steady_clock::now();
-  SleepTicket first = arm();
+  WakeupEpoch first = arm();
   world_->wake(kSelf);
-  SleepTicket second = arm(); // of another thread
+  WakeupEpoch second = arm(); // of another thread
   sleep(first);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kForGood / 2);
   sleep(second, std::chrono::milliseconds(1));
@@ -77,10 +77,10 @@ TEST_P(Sleepers, aWakeUpIsForAllThreadsThatWereToSleep) {
 
 TEST_P(Sleepers, noThreadTakesTheWakeUpOfAnother) {
   constexpr int kRounds = 500;
-  std::array<std::atomic<int>, 2> news = {}, seen = {};
+  std::array<std::atomic<int>, 2> events = {}, seen = {};
   auto sleeper = [&](size_t i) {
     for (int round = 1; round <= kRounds; ++round) {
-      sleepUntil(news[i], round);
+      sleepUntil(events[i], round);
       seen[i] = round;
     }
   };
@@ -89,7 +89,7 @@ TEST_P(Sleepers, noThreadTakesTheWakeUpOfAnother) {
   auto isLate = [&] { return std::chrono::steady_clock::now() - begin > kForGood / 2; };
   for (int round = 1; round <= kRounds; ++round)
     for (size_t i : {0, 1}) {
-      news[i] = round;
+      events[i] = round;
       world_->wake(kSelf);
       while (round % 2 == 0 && seen[i] < round && !isLate())
         std::this_thread::yield();

@@ -208,7 +208,7 @@ TEST_F(Verbs, piecesOfAMessageAreOneChain) {
   pair.pieces = 7;
   calls.restart();
   EXPECT_EQ(pair.exchange({200000}, 1), "");
-  // Request, place, a write into seven pieces, whose ticket is a request of its own over iWARP;
+  // Request, place, a write into seven pieces, whose immediate data is a request of its own over iWARP;
   // closed.
   EXPECT_EQ(calls.posts, 2 * 4u);
   EXPECT_EQ(calls.requests, 2 * (3u + 7u + isIwarp()));
@@ -280,7 +280,7 @@ TEST_F(Verbs, framesMayRunShort) {
 }
 
 // A carrier alone, and what it tells.
-class End : public network::CarrierReader {
+class End : public network::CarrierHandler {
 public:
   explicit End(verbs::Calls &calls = verbs::Calls::real(), const verbs::Options &options = {})
       : carrier(verbs::VerbsCarrier::open(2, options, calls).take()) {}
@@ -307,7 +307,7 @@ public:
   void onFailed(network::Operation &operation, const std::string &) override {
     failed.push_back(&operation);
   }
-  void onWritten(uint32_t) override {}
+  void onRemoteWrite(uint32_t) override {}
   void onLost(network::Peer &lost, const std::string &reason) override {
     lost.isLost = true;
     why = reason;
@@ -540,7 +540,7 @@ public:
 };
 
 // Else memory would be in use for ever, and its owner would wait for it.
-TEST_F(Verbs, canceledOperationsAreReported) {
+TEST_F(Verbs, cancelledOperationsAreReported) {
   DeafCalls calls;
   End here(calls), there(verbs::Calls::real());
   here.meet(Rank{0}, there);
@@ -567,20 +567,20 @@ TEST_F(Verbs, canceledOperationsAreReported) {
   calls.isDeaf = true;
   here.carrier->hold();
   network::Frame *frame = said();
-  network::Move move;
-  move.peer = &here.peer;
-  network::MoveSpec spec;
+  network::RmaOperation rma;
+  rma.peer = &here.peer;
+  network::RmaSpec spec;
   spec.count = 1;
   spec.pieces[0] = {frame->data, 8};
   spec.descriptors[0] = frame->descriptor;
   spec.bytes = 8;
   EXPECT_EQ(here.carrier->send(here.peer, *frame), network::PostResult::Ok);
-  EXPECT_EQ(here.carrier->write(move, spec), network::PostResult::Ok);
+  EXPECT_EQ(here.carrier->write(rma, spec), network::PostResult::Ok);
   here.carrier->push();
   EXPECT_TRUE(here.failed.empty());
   EXPECT_FALSE(here.carrier->ifIdle());
   here.carrier->poll();
-  EXPECT_EQ(here.failed, (std::vector<network::Operation *>{frame, &move}));
+  EXPECT_EQ(here.failed, (std::vector<network::Operation *>{frame, &rma}));
   EXPECT_TRUE(here.peer.isLost);
   EXPECT_TRUE(here.carrier->isIdle(here.peer));
   here.carrier->stop();

@@ -49,7 +49,7 @@ void FakeEndpoint::refuse(const std::string &reason) {
   ++world_.plans_[plan].opened;
 }
 
-void FakeEndpoint::sleep(SleepTicket, std::chrono::nanoseconds atMost) {
+void FakeEndpoint::sleep(WakeupEpoch, std::chrono::nanoseconds atMost) {
   std::unique_lock lock(world_.mutex_);
   // Virtual time goes on with polls only, so no thread sleeps for long.
   world_.changed_.wait_for(

@@ -150,11 +150,11 @@ void Fabric::noteCapabilities(const Options &options) {
     capabilities_.frameBytes = kRxmFrameBytes;
   capabilities_.pieces = static_cast<uint32_t>(
       std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{network::kMaxPieces})));
-  capabilities_.moves =
+  capabilities_.hasRma =
       options.direct && (info_->caps & FI_RMA) != 0 && domain.cq_data_size >= kDataBytes;
-  capabilities_.byAddress = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
-  capabilities_.local = (domain.mr_mode & FI_MR_LOCAL) != 0;
-  capabilities_.pins = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
+  capabilities_.usesVirtualAddresses = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
+  capabilities_.needsLocalRegistration = (domain.mr_mode & FI_MR_LOCAL) != 0;
+  capabilities_.pinsPages = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
 }
 
 Status Fabric::openQueue() {
@@ -206,7 +206,7 @@ Status Fabric::openObjects(const std::string &place) {
                    : fabricError("enable an endpoint of " + providerName() + " at " + place, code);
 }
 
-void Fabric::detach() {
+void Fabric::leak() {
   (void)endpoint_.release();
   (void)queue_.release();
   (void)book_.release();

@@ -34,7 +34,7 @@ public:
   void stop() { endpoint_.reset(); }
   /// Instead of stop(), where closing the endpoint would crash: nothing is closed, ever. Presumes
   /// manual progress: a rank that does not poll the queue moves nothing.
-  void detach();
+  void leak();
 
   fid_ep *endpoint() const { return endpoint_.get(); }
   fid_cq *queue() const { return queue_.get(); }

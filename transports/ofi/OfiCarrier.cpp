@@ -8,8 +8,8 @@ namespace colldsl::ofi {
 namespace {
 
 using network::Frame;
-using network::Move;
-using network::MoveSpec;
+using network::RmaOperation;
+using network::RmaSpec;
 using network::Operation;
 using network::Peer;
 using network::PostResult;
@@ -21,18 +21,18 @@ constexpr size_t kEntries = 16;
 Operation &operationOf(void *context) { return *static_cast<Operation *>(context); }
 
 /// `there` and `pieces` outlive what is made of them.
-fi_msg_rma messageOf(Move &move, const MoveSpec &spec, const fi_rma_iov &there, void **pieces) {
+fi_msg_rma messageOf(RmaOperation &rma, const RmaSpec &spec, const fi_rma_iov &there, void **pieces) {
   static_assert(sizeof(fi_context2) <= sizeof(Operation::context));
   fi_msg_rma message = {};
   std::copy_n(spec.descriptors, spec.count, pieces);
   message.msg_iov = spec.pieces;
   message.desc = pieces[0] ? pieces : nullptr;
   message.iov_count = spec.count;
-  message.addr = move.peer->handle;
+  message.addr = rma.peer->handle;
   message.rma_iov = &there;
   message.rma_iov_count = 1;
-  message.context = static_cast<Operation *>(&move);
-  message.data = spec.ticket;
+  message.context = static_cast<Operation *>(&rma);
+  message.data = spec.immediate;
   return message;
 }
 
@@ -54,8 +54,8 @@ Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Call
   return std::unique_ptr<network::Carrier>(new OfiCarrier(fabric.take(), calls, options.receives));
 }
 
-Status OfiCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
-  reader_ = &reader;
+Status OfiCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
+  handler_ = &handler;
   received_.emplace(*this, owner.frameBytes, receives_, network::Access::Receive);
   for (uint32_t i = 0; i < receives_; ++i) {
     Frame *frame = received_->take();
@@ -91,23 +91,23 @@ PostResult OfiCarrier::inject(Peer &to, std::span<const std::byte> frame) {
   return offered(calls_.inject(fabric_->endpoint(), frame.data(), frame.size(), to.handle));
 }
 
-PostResult OfiCarrier::read(Move &move, const MoveSpec &spec) {
+PostResult OfiCarrier::read(RmaOperation &rma, const RmaSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMaxPieces];
-  return offered(calls_.read(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
+  return offered(calls_.read(fabric_->endpoint(), messageOf(rma, spec, there, descriptors)));
 }
 
-PostResult OfiCarrier::write(Move &move, const MoveSpec &spec) {
+PostResult OfiCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMaxPieces];
-  return offered(calls_.write(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
+  return offered(calls_.write(fabric_->endpoint(), messageOf(rma, spec, there, descriptors)));
 }
 
 void OfiCarrier::breakDown(const std::string &what, ssize_t code) {
   if (isBroken_)
     return;
   isBroken_ = true;
-  reader_->onBroken("cannot " + what + ": " + textOf(code));
+  handler_->onBroken("cannot " + what + ": " + textOf(code));
 }
 
 void OfiCarrier::listen(Frame &frame) {
@@ -147,7 +147,7 @@ bool OfiCarrier::takeReceive(Operation &operation) {
 // not.
 void OfiCarrier::take(const fi_cq_data_entry &entry) {
   if ((entry.flags & FI_REMOTE_CQ_DATA) != 0)
-    return reader_->onWritten(static_cast<uint32_t>(entry.data));
+    return handler_->onRemoteWrite(static_cast<uint32_t>(entry.data));
   if ((entry.flags & FI_REMOTE_WRITE) != 0)
     return;
   if (!entry.op_context) {
@@ -156,11 +156,11 @@ void OfiCarrier::take(const fi_cq_data_entry &entry) {
   }
   Operation &operation = operationOf(entry.op_context);
   if (operation.kind != Operation::Kind::Receive)
-    return reader_->onDone(operation);
+    return handler_->onDone(operation);
   if (!takeReceive(operation))
     return;
   auto &frame = static_cast<Frame &>(operation);
-  reader_->onBytes({frame.data, std::min<size_t>(entry.len, received_->frameBytes())});
+  handler_->onBytes({frame.data, std::min<size_t>(entry.len, received_->frameBytes())});
   listen(frame);
 }
 
@@ -175,7 +175,7 @@ void OfiCarrier::takeError() {
   }
   Operation &operation = operationOf(error.op_context);
   if (operation.kind != Operation::Kind::Receive)
-    return reader_->onFailed(operation, textOf(-error.err));
+    return handler_->onFailed(operation, textOf(-error.err));
   if (!takeReceive(operation))
     return;
   ++refused_;
@@ -184,11 +184,11 @@ void OfiCarrier::takeError() {
 
 // ofi_rxm reads what it has freed when an endpoint is closed in the middle of a read or a write, at
 // either end (seen in libfabric 1.17.0).
-void OfiCarrier::detach() {
+void OfiCarrier::stopUnconfirmed() {
   if (fabric_->providerName().find("ofi_rxm") == std::string::npos)
     fabric_->stop();
   else
-    fabric_->detach();
+    fabric_->leak();
 }
 
 bool OfiCarrier::poll() {

@@ -14,12 +14,12 @@ public:
                                                         Calls &calls = Calls::real());
 
   Result<std::vector<std::byte>> address() const override { return fabric_->address(); }
-  Status start(network::CarrierReader &reader, const network::Owner &owner) override;
+  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
-  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
-  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
+  network::PostResult read(network::RmaOperation &rma, const network::RmaSpec &spec) override;
+  network::PostResult write(network::RmaOperation &rma, const network::RmaSpec &spec) override;
   Result<network::Region> registerMemory(std::span<const iovec> pieces,
                                          network::Access access) override {
     return fabric_->registerMemory(pieces, access);
@@ -27,7 +27,7 @@ public:
   bool poll() override;
   std::optional<Wait> ifIdle() override { return fabric_->ifIdle(); }
   void stop() override { fabric_->stop(); }
-  void detach() override;
+  void stopUnconfirmed() override;
   uint64_t numRefused() const override { return refused_; }
   uint64_t bytes() const override { return received_ ? received_->bytes() : 0; }
 
@@ -44,7 +44,7 @@ private:
   std::unique_ptr<Fabric> fabric_;
   Calls &calls_;
   uint32_t receives_;
-  network::CarrierReader *reader_ = nullptr;
+  network::CarrierHandler *handler_ = nullptr;
   std::optional<network::FramePool> received_;
   network::FrameQueue deaf_; ///< receives that the provider did not take
   uint64_t refused_ = 0;

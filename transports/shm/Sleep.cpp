@@ -65,14 +65,14 @@ std::chrono::nanoseconds longestSleepAmong(uint32_t numRanks, std::chrono::nanos
 void registerWaker() { hasBarrier(); }
 
 // Wake-ups are counted once the word is 0 again: what is counted later ends the sleep.
-SleepTicket armSleep(RankControl &control, bool wakersFence, uint32_t how) {
-  SleepTicket ticket = control.wakes.load(std::memory_order_seq_cst);
+WakeupEpoch armSleep(RankControl &control, bool wakersFence, uint32_t how) {
+  WakeupEpoch epoch = control.wakes.load(std::memory_order_seq_cst);
   control.sleeping.fetch_or(how, std::memory_order_seq_cst);
   if (wakersFence)
     std::atomic_thread_fence(std::memory_order_seq_cst);
   else if (hasBarrier())
     barrierOnAllCores();
-  return ticket;
+  return epoch;
 }
 
 std::chrono::nanoseconds boundedSleep(std::chrono::nanoseconds sleep, bool wakersFence) {

@@ -35,7 +35,7 @@ void registerWaker();
 
 /// Marks the rank as sleeping in this way, too; see above. Events looked for afterwards are not
 /// missed.
-SleepTicket armSleep(RankControl &control, bool wakersFence, uint32_t how);
+WakeupEpoch armSleep(RankControl &control, bool wakersFence, uint32_t how);
 
 /// As long as a sleep may be where a wake-up may be lost.
 std::chrono::nanoseconds boundedSleep(std::chrono::nanoseconds sleep, bool wakersFence);

@@ -239,17 +239,17 @@ void World::wakeSleeper(Rank rank) const {
     futexWakeAll(control(rank).wakes);
 }
 
-SleepTicket World::armSleep(Rank self, uint32_t how) const {
+WakeupEpoch World::armSleep(Rank self, uint32_t how) const {
   return shm::armSleep(control(self), wakersFence_, how);
 }
 
-void World::sleepOnWord(Rank self, SleepTicket ticket, std::chrono::nanoseconds atMost) const {
-  sleepOn(control(self).wakes, ticket, boundedSleep(atMost, wakersFence_));
+void World::sleepOnWord(Rank self, WakeupEpoch epoch, std::chrono::nanoseconds atMost) const {
+  sleepOn(control(self).wakes, epoch, boundedSleep(atMost, wakersFence_));
 }
 
-void World::sleepOnFd(Rank self, SleepTicket ticket, int file,
+void World::sleepOnFd(Rank self, WakeupEpoch epoch, int file,
                       std::chrono::nanoseconds atMost) const {
-  wakeupPipes_->sleep(control(self).wakes, ticket, file, boundedSleep(atMost, wakersFence_));
+  wakeupPipes_->sleep(control(self).wakes, epoch, file, boundedSleep(atMost, wakersFence_));
 }
 
 void World::tellAll() const {

@@ -67,10 +67,10 @@ public:
 
   /// A thread of the rank is about to sleep on its word or on its bell; see Sleep.h. Thread safe,
   /// as both sleeps are.
-  SleepTicket armSleep(Rank self, uint32_t how) const;
-  void sleepOnWord(Rank self, SleepTicket ticket, std::chrono::nanoseconds atMost) const;
+  WakeupEpoch armSleep(Rank self, uint32_t how) const;
+  void sleepOnWord(Rank self, WakeupEpoch epoch, std::chrono::nanoseconds atMost) const;
   /// Until `file` has something, too. Negative: there is none.
-  void sleepOnFd(Rank self, SleepTicket ticket, int file, std::chrono::nanoseconds atMost) const;
+  void sleepOnFd(Rank self, WakeupEpoch epoch, int file, std::chrono::nanoseconds atMost) const;
 
   /// Whether its death was reported.
   bool isDead(Rank rank) const { return control(rank).isDead.load(std::memory_order_acquire) != 0; }

@@ -80,7 +80,7 @@ public:
   /// Sends unanswered requests again, and takes what does not come as a completion. True: something
   /// moved.
   virtual bool poll() = 0;
-  /// What to wait for, when there is no news.
+  /// What to wait for, when there is no event.
   virtual network::Carrier::Wait wait() = 0;
   /// After the links are closed.
   virtual void stop() = 0;

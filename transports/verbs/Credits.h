@@ -52,7 +52,7 @@ private:
 
 /// A note about credits, or about a write, in a few bytes: shorter than any frame.
 struct Note {
-  uint32_t ticket = 0; ///< of a write, whose last byte came before
+  uint32_t immediate = 0; ///< of a write, whose last byte came before
   uint16_t credits = 0;
   bool hasId = false; ///< and uses a credit
   uint8_t unused = 0;

@@ -14,8 +14,8 @@ namespace {
 
 using network::Access;
 using network::Frame;
-using network::Move;
-using network::MoveSpec;
+using network::RmaOperation;
+using network::RmaSpec;
 using network::Operation;
 using network::Peer;
 using network::PostResult;
@@ -124,12 +124,12 @@ Status VerbsCarrier::probe() {
     return Status::error("the device takes no bytes inside requests");
   capabilities_.name = "verbs";
   uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, Parts::kMaxOfLength);
-  capabilities_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
+  capabilities_.maxRmaBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
   capabilities_.pieces = std::min(network::kMaxPieces, piecesPerRequest_ * parts);
   capabilities_.remoteIovs = std::min(network::kMaxRemoteIovs, parts);
   capabilities_.gathers = true;
-  capabilities_.moves = options_.direct;
-  capabilities_.byAddress = capabilities_.local = capabilities_.pins = true;
+  capabilities_.hasRma = options_.direct;
+  capabilities_.usesVirtualAddresses = capabilities_.needsLocalRegistration = capabilities_.pinsPages = true;
   uint32_t ofPeer = options_.framesPerPeer + Credits::kSpare + options_.sendsPerPeer;
   uint32_t reserved = device_->isIwarp() ? 0 : options_.receives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
@@ -141,8 +141,8 @@ Status VerbsCarrier::probe() {
 
 Result<std::vector<std::byte>> VerbsCarrier::address() const { return connector_->address(); }
 
-Status VerbsCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
-  reader_ = &reader;
+Status VerbsCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
+  handler_ = &handler;
   owner_ = owner;
   bool isShared = !device_->isIwarp();
   uint32_t frames = isShared ? options_.receives : options_.framesPerPeer + Credits::kSpare;
@@ -194,13 +194,13 @@ Status VerbsCarrier::reach(Peer &peer, const network::RankAddress &rankAddress) 
 
 Link *VerbsCarrier::onConnectRequest(uint64_t token, Rank from) {
   bool isOurs = token == owner_.token && from != owner_.self;
-  Peer *peer = isOurs ? reader_->onConnectRequest(from) : nullptr;
+  Peer *peer = isOurs ? handler_->onConnectRequest(from) : nullptr;
   refused_ += !peer;
   return peer && !peer->isLost ? connectionOf(*peer).link.get() : nullptr;
 }
 
 void VerbsCarrier::lose(Link &link, const std::string &reason) {
-  reader_->onLost(link.peer, reason);
+  handler_->onLost(link.peer, reason);
 }
 
 Result<network::Region> VerbsCarrier::registerMemory(std::span<const iovec> pieces, Access access) {
@@ -271,9 +271,9 @@ bool VerbsCarrier::cancelFailing() {
     std::string reason = std::strerror(connection->error);
     for (Operation *operation : connection->requests.cancelAll()) {
       --open_;
-      moves_ -= operation && operation->kind == Operation::Kind::Move;
+      rmas_ -= operation && operation->kind == Operation::Kind::Rma;
       if (operation)
-        reader_->onFailed(*operation, reason);
+        handler_->onFailed(*operation, reason);
     }
     lose(*connection->link, reason);
   }
@@ -331,10 +331,10 @@ void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
 
 // In more pieces than a request has, or longer than the device's longest message: several, of which
 // the last one reports. All of them are posted at once.
-PostResult VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcode,
+PostResult VerbsCarrier::postRma(RmaOperation &rma, const RmaSpec &spec, ibv_wr_opcode opcode,
                               ibv_wr_opcode last) {
   Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
-  Connection &connection = connectionOf(*move.peer);
+  Connection &connection = connectionOf(*rma.peer);
   uint32_t notes = last == IBV_WR_SEND; // in place of an immediate value
   if (auto verdict = unfit(connection, {parts.count + notes, parts.numPieces + notes, notes}))
     return *verdict;
@@ -345,26 +345,26 @@ PostResult VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode op
     request.num_sge = static_cast<int>(parts.list[i].count);
     request.opcode = isLast ? last : opcode;
     request.send_flags = IBV_SEND_SOLICITED;
-    request.imm_data = htonl(spec.ticket);
+    request.imm_data = htonl(spec.immediate);
     request.wr.rdma = {parts.list[i].there, static_cast<uint32_t>(spec.key)};
-    connection.requests.add(isLast ? &move : nullptr, request);
+    connection.requests.add(isLast ? &rma : nullptr, request);
   }
   open_ += parts.count;
   if (notes > 0)
-    addNote(connection, &move, {.ticket = spec.ticket, .hasId = true});
-  ++moves_;
+    addNote(connection, &rma, {.immediate = spec.immediate, .hasId = true});
+  ++rmas_;
   post(connection);
   return PostResult::Ok;
 }
 
-PostResult VerbsCarrier::read(Move &move, const MoveSpec &spec) {
-  return this->move(move, spec, IBV_WR_RDMA_READ, IBV_WR_RDMA_READ);
+PostResult VerbsCarrier::read(RmaOperation &rma, const RmaSpec &spec) {
+  return postRma(rma, spec, IBV_WR_RDMA_READ, IBV_WR_RDMA_READ);
 }
 
-PostResult VerbsCarrier::write(Move &move, const MoveSpec &spec) {
+PostResult VerbsCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
   if (device_->isIwarp())
-    return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_SEND);
-  return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM);
+    return postRma(rma, spec, IBV_WR_RDMA_WRITE, IBV_WR_SEND);
+  return postRma(rma, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM);
 }
 
 // Each brings the credits that are owed.
@@ -394,7 +394,7 @@ void VerbsCarrier::breakDown(const std::string &reason) {
   if (isBroken_)
     return;
   isBroken_ = true;
-  reader_->onBroken(reason);
+  handler_->onBroken(reason);
 }
 
 void VerbsCarrier::listen(Connection &connection) {
@@ -432,9 +432,9 @@ void VerbsCarrier::takeShared(const ibv_wc &completion) {
   if (completion.status != IBV_WC_SUCCESS)
     loseOf(completion);
   else if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM)
-    reader_->onWritten(ntohl(completion.imm_data));
+    handler_->onRemoteWrite(ntohl(completion.imm_data));
   else
-    reader_->onBytes({frame->data, std::min(completion.byte_len, received_->frameBytes())});
+    handler_->onBytes({frame->data, std::min(completion.byte_len, received_->frameBytes())});
   shared_->giveBack(completion.wr_id);
   listenToAll();
 }
@@ -472,9 +472,9 @@ void VerbsCarrier::takeFrame(Connection &connection, const Frame &frame, uint32_
     std::memcpy(&note, frame.data, sizeof note);
   connection.credits.hear(note.credits);
   if (!isNote)
-    reader_->onBytes({frame.data, std::min(bytes, received_->frameBytes())});
+    handler_->onBytes({frame.data, std::min(bytes, received_->frameBytes())});
   else if (note.hasId)
-    reader_->onWritten(note.ticket);
+    handler_->onRemoteWrite(note.immediate);
   if (!isNote || note.hasId)
     connection.credits.owe();
 }
@@ -503,12 +503,12 @@ void VerbsCarrier::takeSent(Connection &connection, const ibv_wc &completion) {
     isKnown = true;
     --open_;
     Operation *operation = done->operation;
-    moves_ -= operation && operation->kind == Operation::Kind::Move;
+    rmas_ -= operation && operation->kind == Operation::Kind::Rma;
     bool isFine = !done->last || completion.status == IBV_WC_SUCCESS;
     if (operation && isFine)
-      reader_->onDone(*operation);
+      handler_->onDone(*operation);
     else if (operation)
-      reader_->onFailed(*operation, textOf(completion.status));
+      handler_->onFailed(*operation, textOf(completion.status));
     else if (!isFine)
       lose(*connection.link, textOf(completion.status));
     if (done->last)
@@ -548,7 +548,7 @@ bool VerbsCarrier::poll() {
 std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
   if (!early_.empty() || !failing_.empty())
     return std::nullopt;
-  bool any = std::exchange(lacksRoom_, false) || moves_ > 0 || device_->isIwarp();
+  bool any = std::exchange(lacksRoom_, false) || rmas_ > 0 || device_->isIwarp();
   if (!device_->arm(any))
     return std::nullopt;
   early_.resize(kCompletions);
