@@ -76,7 +76,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   options.ranksOnMachine = node.ranksOnMachine;
   options.progressHook = this;
   options.leastYielding = kYieldingBeforeSleep;
-  if (shm::isCrowd(node.ranksOnMachine)) { // a receiver answers when it has a core
+  if (shm::isOversubscribed(node.ranksOnMachine)) { // a receiver answers when it has a core
     options.eagerBytes = options.fifo.ringBytes / 2;
     options.singleCopyMinBytes = kLatestSingleCopy;
   }
@@ -86,7 +86,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   topology_ = places ? places.take() : Topology::flat(numRanks);
   world_ = std::move(wired.world);
   worker_ = std::make_unique<protocol::Worker>(*world_, onNode(Rank{worldRank_}), options);
-  if (!shm::isCrowd(node.ranksOnMachine))
+  if (!shm::isOversubscribed(node.ranksOnMachine))
     measureCopies(node);
   if (nodes_.count > 1)
     connectNodes();
@@ -211,7 +211,7 @@ Status Job::moveOnce() {
 
 void Job::lookFar() {
   if (remote_)
-    remote_->worker().look();
+    remote_->worker().checkPeers();
   noteFailure();
 }
 

@@ -270,7 +270,7 @@ Result<DagOutcome> rebalance(Schedule schedule, const TreeRebalance &options,
   }
   if (!outcome)
     return outcome.status();
-  return unlessSlower(std::move(schedule), outcome.take(), context);
+  return keepFaster(std::move(schedule), outcome.take(), context);
 }
 
 } // namespace colldsl

@@ -1,4 +1,4 @@
-/// Tuning: sets all tuning parameters by the simulator: leaders, each parameter that has candidates
+/// Tuning: binds all tuning parameters by the simulator: leaders, each parameter that has candidates
 /// (segments, numbers, trees), and each tree also by the passes for trees. One after the other, in
 /// this order: leaders by `core`, `nic`, `load`; then, by parameter, its candidates, `optimal-tree`
 /// in both forms, `distance-tree` in both shapes, `distance-ring`. The collective is simulated with

@@ -35,7 +35,7 @@ Status LocalChannels::prepare(const Work &work) {
 bool LocalChannels::check() {
   if (failed())
     return false;
-  endpoint_.worker().health().look();
+  endpoint_.worker().failureDetector().poll();
   std::optional<Fault> fault = findFailure();
   std::optional<Fault> deserted = fault ? std::nullopt : findDeserted();
   if (deserted)

@@ -35,7 +35,7 @@ LocalEndpoint::LocalEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
   do
     next = (next + 1) % numRanks();
   while (group_.rankAt(Rank{next}) == kNoRank);
-  worker_.health().watch(group_.rankAt(Rank{next}));
+  worker_.failureDetector().watch(group_.rankAt(Rank{next}));
 }
 
 Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, Rank rank,
@@ -46,7 +46,7 @@ Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, Rank 
 Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, RankGroup group,
                                                         const Options &options) {
   Rank rank = group.ranks[index(group.self)];
-  if (Status s = shm::meet(world, rank); !s)
+  if (Status s = shm::exchangePids(world, rank); !s)
     return s;
   return std::unique_ptr<Endpoint>(
       std::make_unique<WorldEndpoint>(world, rank, std::move(group), options));

@@ -122,7 +122,7 @@ bool RemoteChannels::check() {
   if (failed())
     return false;
   auto held = endpoint_.hold();
-  endpoint_.worker().look();
+  endpoint_.worker().checkPeers();
   if (std::optional<Fault> fault = findFailure()) {
     fail(std::move(*fault));
   } else if (std::optional<Fault> unwanted = findUnwanted()) {

@@ -172,21 +172,21 @@ void RemoteWorker::sendDrained() {
 void RemoteWorker::onLost(Peer &peer, const std::string &reason) {
   if (!peer.hasDisconnected)
     lost_.push_back({peer.rank, reason});
-  nextLook_ = {};
+  nextPeerCheck_ = {};
 }
 
 void RemoteWorker::onBroken(const std::string &reason) {
   lost_.push_back({self_, reason});
-  nextLook_ = {};
+  nextPeerCheck_ = {};
 }
 
 // A rank that left in order has sent its disconnect before; that is perhaps not taken yet. A rank
 // that leaves itself reports no failure, as its peers may have left already.
-void RemoteWorker::look() {
+void RemoteWorker::checkPeers() {
   Clock::time_point now = Clock::now();
-  if (now < nextLook_)
+  if (now < nextPeerCheck_)
     return;
-  nextLook_ = now + options_.watchInterval;
+  nextPeerCheck_ = now + options_.watchInterval;
   for (const auto &[stream, user] : users_)
     user->probe(now);
   events_.clear();

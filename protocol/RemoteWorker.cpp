@@ -66,8 +66,8 @@ Status RemoteWorker::openLocalRank() {
   if (options_.eagerBytes > network::kMaxEagerBytes)
     return Status::error("eager messages have at most " + std::to_string(network::kMaxEagerBytes) +
                          " bytes");
-  options_.directBytes = std::min(options_.directBytes, options_.eagerBytes);
-  if (options_.receives == 0 || options_.fragments == 0)
+  options_.rmaThresholdBytes = std::min(options_.rmaThresholdBytes, options_.eagerBytes);
+  if (options_.postedReceives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
   if (carrier_->capabilities().isWatched) {
     Result<network::LocalRank> local = network::openLocalRank(*carrier_, self_, options_);
@@ -80,7 +80,7 @@ Status RemoteWorker::openLocalRank() {
   return {};
 }
 
-Status RemoteWorker::meet(network::Directory directory) {
+Status RemoteWorker::start(network::Directory directory) {
   auto held = lockIf(guard_);
   directory_ = std::move(directory);
   ActiveMessageHandler &handler = *this;
@@ -149,13 +149,13 @@ std::chrono::nanoseconds RemoteWorker::linger() const {
 // Others may progress it while this rank waits. False: the time is up, or nothing moves any more.
 template <typename IsOver> bool RemoteWorker::waitUntil(Clock::time_point deadline, IsOver isOver) {
   while (!isOver()) {
-    if (allFailed_ && options_.isPatient)
+    if (allFailed_ && options_.cancelsWithoutTimeout)
       deadline = std::min(deadline, Clock::now()); // it has failed meanwhile
     if (isFrozen_ || Clock::now() >= deadline)
       return false;
     if (progress())
       continue;
-    look();
+    checkPeers();
     if (moveOthers_)
       moveOthers_();
     if (guard_)
@@ -168,8 +168,8 @@ template <typename IsOver> bool RemoteWorker::waitUntil(Clock::time_point deadli
 }
 
 void RemoteWorker::cancel(const CompletionCounter &counter) {
-  bool isPatient = options_.isPatient && !allFailed_;
-  auto deadline = isPatient ? Clock::time_point::max() : Clock::now() + linger();
+  bool hasNoDeadline = options_.cancelsWithoutTimeout && !allFailed_;
+  auto deadline = hasNoDeadline ? Clock::time_point::max() : Clock::now() + linger();
   for (size_t i = 0; i < connections_.size(); ++i)
     cancel(*connections_[i], counter, deadline);
 }
@@ -218,7 +218,7 @@ void RemoteWorker::disconnect() {
     }
     if (moved)
       continue;
-    look();
+    checkPeers();
     if (held)
       held.unlock();
     std::this_thread::yield();

@@ -70,7 +70,7 @@ public:
   /// Where others find this rank.
   const network::RankAddress &rankAddress() const { return rankAddress_; }
   /// Where this rank finds others. Nothing is sent. Takes the guard.
-  Status meet(network::Directory directory);
+  Status start(network::Directory directory);
 
   Rank rank() const { return self_; }
   uint32_t numRanks() const { return numRanks_; }
@@ -92,7 +92,7 @@ public:
   void whileWaiting(std::function<void()> moveOthers) { moveOthers_ = std::move(moveOthers); }
 
   /// Looks for peers that are gone, now and then.
-  void look();
+  void checkPeers();
 
   // Streams: the k-th that is opened in a context here is the k-th everywhere.
 
@@ -249,7 +249,7 @@ private:
     std::string reason;
   };
   std::vector<Lost> lost_; ///< not reported yet: perhaps they died
-  std::chrono::steady_clock::time_point nextLook_ = {};
+  std::chrono::steady_clock::time_point nextPeerCheck_ = {};
 };
 
 } // namespace colldsl::protocol

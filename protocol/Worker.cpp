@@ -36,7 +36,7 @@ Worker::Worker(shm::World &world, Rank self, Options options)
       budget_(
           shm::spinBudgetAmong(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
       options_(std::move(options)), mostEager_(options_.eagerBytes),
-      arena_(world.arenaBegin(self), world.options().arenaBytes), health_(world, self),
+      arena_(world.arenaBegin(self), world.options().arenaBytes), failureDetector_(world, self),
       table_(std::make_shared<ProgressTable>(world, self, arena_)), context_{options_,
                                                                              discarded_,
                                                                              *table_,
@@ -46,12 +46,12 @@ Worker::Worker(shm::World &world, Rank self, Options options)
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
   mayWarn_ = world.options().singleCopy != shm::SingleCopy::Off;
-  bool isCrowded =
-      shm::isCrowd(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
+  bool oversubscribes =
+      shm::isOversubscribed(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
   budget_.polls = std::min(budget_.polls, options_.mostPolls);
   budget_.pollsInRow =
       std::min(budget_.polls, options_.progressHook ? kPollsBeforeHook : UINT32_MAX);
-  if (!isCrowded)
+  if (!oversubscribes)
     budget_.yielding = std::max(budget_.yielding, options_.leastYielding);
   if (options_.sleepsOnFiles)
     wakeupFd_ = world.wakeupPipes().create(world.control(self));
@@ -75,7 +75,7 @@ LocalSends *Worker::sendsTo(Rank peer) {
   sends = std::make_unique<LocalSends>(options_, world_, peer, offset, options_.fifo, canReach_,
                                        arena_);
   allSends_.push_back(sends.get());
-  health_.watch(peer);
+  failureDetector_.watch(peer);
   std::atomic<uint64_t> &requests = world_.control(peer).connectRequests;
   header->nextRequest = requests.load(std::memory_order_relaxed);
   while (!requests.compare_exchange_weak(header->nextRequest, offset, std::memory_order_acq_rel))
@@ -90,7 +90,7 @@ LocalReceives &Worker::receivesFrom(Rank peer) {
     receives = std::make_unique<LocalReceives>(context_, world_, peer, peer == self_, options_.fifo,
                                                canReach_);
     allReceives_.push_back(receives.get());
-    health_.watch(peer);
+    failureDetector_.watch(peer);
   }
   return *receives;
 }
@@ -184,7 +184,7 @@ Status Worker::rest(Yielding &yielding, const std::function<bool()> &move) {
 }
 
 Status Worker::check() {
-  health_.look();
+  failureDetector_.poll();
   std::optional<Fault> fault = world_.findDeath([](Rank) { return true; });
   if (!fault)
     fault = world_.findFailureOfAll();
@@ -244,7 +244,7 @@ void Worker::cancel(const CompletionCounter &counter) {
   for (LocalReceives *receives : allReceives_) {
     while (!receives->cancelRtrs(counter) && !world_.isDead(receives->peer())) {
       std::this_thread::yield();
-      health_.look();
+      failureDetector_.poll();
     }
     receives->cancel(counter);
   }
@@ -263,7 +263,7 @@ uint32_t Worker::cancelSends(LocalSends &sends, const CompletionCounter &counter
   uint32_t cancelled = 0;
   while (!sends.cancel(counter, cancelled)) {
     std::this_thread::yield();
-    health_.look();
+    failureDetector_.poll();
   }
   return cancelled;
 }

@@ -13,7 +13,7 @@
 #include "protocol/SendSide.h"
 #include "transports/Yielding.h"
 #include "transports/shm/FifoReceiver.h"
-#include "transports/shm/Health.h"
+#include "transports/shm/FailureDetector.h"
 
 #include <functional>
 #include <memory>
@@ -156,7 +156,7 @@ public:
   void setSingleCopyMin(uint64_t bytes);
 
   /// Peers are watched; others on demand.
-  shm::Health &health() { return health_; }
+  shm::FailureDetector &failureDetector() { return failureDetector_; }
 
 private:
   /// A poll of the connections takes some ten nanoseconds, one of another library several times
@@ -177,7 +177,7 @@ private:
   Options options_;
   const uint32_t mostEager_;
   shm::Arena arena_;
-  shm::Health health_;
+  shm::FailureDetector failureDetector_;
   bool canReach_; ///< whether the kernel lets this process reach the memory of others
   bool mayWarn_;  ///< of that, once
   std::shared_ptr<ProgressTable> table_;

@@ -12,7 +12,7 @@ network::Options makeOptions(const Scenario &scenario) {
   network::Options options;
   if (scenario.windowBytes != 0)
     options.windowBytes = scenario.windowBytes;
-  options.eagerBytes = options.directBytes = kEagerBytes;
+  options.eagerBytes = options.rmaThresholdBytes = kEagerBytes;
   options.linger = options.lingerAfterFailure = RemoteRank::kLinger;
   return options;
 }
@@ -50,7 +50,7 @@ RemoteRank::RemoteRank(const Scenario &scenario, uint8_t self, ScriptedNetwork &
   auto made = protocol::RemoteWorker::make(Rank{self}, scenario.ranks, makeOptions(scenario),
                                            std::move(carrier), nullptr);
   worker_ = made.take();
-  (void)worker_->meet([](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
+  (void)worker_->start([](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
   endpoint_ = std::make_unique<protocol::RemoteEndpoint>(
       *worker_, protocol::RankGroup::ofAll(scenario.ranks, Rank{self}), nullptr);
   ends.reserve(scenario.messages.size());
@@ -185,7 +185,7 @@ void RemoteRank::poll() {
 void RemoteRank::pollAll() {
   if (!isOpen(0) && !isOpen(1)) {
     worker_->progress();
-    worker_->look();
+    worker_->checkPeers();
   }
   for (uint8_t plan = 0; plan < kPlans; ++plan)
     if (isOpen(plan))

@@ -258,7 +258,7 @@ void addFailures(StateWords &words, const RemoteWorker &worker) {
     words.add(lost.rank);
     words.add(lost.reason);
   }
-  words.add(worker.nextLook_);
+  words.add(worker.nextPeerCheck_);
 }
 
 void addRtrs(StateWords &words, const protocol::RtrTable &table) {

@@ -73,7 +73,7 @@ TEST(Ofi, strangersAreSentAway) {
   ASSERT_TRUE(other.ok()) << other.message();
   network::RankAddress forged = rankAddress;
   forged.token = 0x1234;
-  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<network::RankAddress> { return forged; }).ok());
+  ASSERT_TRUE((*other)->start([&](Rank) -> Result<network::RankAddress> { return forged; }).ok());
   (*other)->refuse("no job of yours");
   EXPECT_EQ(pair.exchange({100, 100000}, 3, [&] { (*other)->refuse("nor this"); }), "");
   auto until = Clock::now() + 5s;

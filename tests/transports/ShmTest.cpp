@@ -21,22 +21,22 @@ namespace {
 using shm::Arena;
 using Bytes = std::vector<std::byte>;
 
-TEST(Sleep, aCrowdHasFewerCoresThanRanks) {
+TEST(Sleep, anOversubscribedMachineHasFewerCoresThanRanks) {
   auto cores = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
-  EXPECT_FALSE(shm::isCrowd(cores));
-  EXPECT_TRUE(shm::isCrowd(cores + 1));
+  EXPECT_FALSE(shm::isOversubscribed(cores));
+  EXPECT_TRUE(shm::isOversubscribed(cores + 1));
   EXPECT_LT(shm::spinBudgetAmong(cores + 1).polls, shm::spinBudgetAmong(cores).polls);
 }
 
-// Both ways in which a rank sleeps, of ranks with cores of their own and of a crowd.
+// Both ways in which a rank sleeps, of ranks with cores of their own and on an oversubscribed machine.
 class Sleepers : public ::testing::TestWithParam<std::tuple<uint32_t, bool>> {
 protected:
   static constexpr std::chrono::seconds kForGood{60};
 
   Sleepers() {
-    auto [how, isCrowd] = GetParam();
+    auto [how, isOversubscribed] = GetParam();
     how_ = how;
-    world_ = shm::World::create(isCrowd ? shm::numCores() + 1 : 1).take();
+    world_ = shm::World::create(isOversubscribed ? shm::numCores() + 1 : 1).take();
     world_->control(kSelf).pid = getpid();
     if (how == shm::RankControl::kOnFd)
       world_->wakeupPipes().create(world_->control(kSelf));

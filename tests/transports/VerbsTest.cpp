@@ -124,7 +124,7 @@ TEST_F(Verbs, strangersAreSentAway) {
   ASSERT_TRUE(other.ok()) << other.message();
   network::RankAddress forged = pair.endpoints[0]->rankAddress();
   forged.token ^= 1;
-  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<network::RankAddress> { return forged; }).ok());
+  ASSERT_TRUE((*other)->start([&](Rank) -> Result<network::RankAddress> { return forged; }).ok());
   (*other)->refuse("no job of yours");
   EXPECT_EQ(pair.exchange({100, 100000}, 3), "");
   auto until = std::chrono::steady_clock::now() + 5s;
@@ -294,8 +294,8 @@ public:
   }
 
   // Both in one process.
-  void meet(Rank self, const End &other) { meet(self, other.rankAddress()); }
-  void meet(Rank self, const network::RankAddress &rankAddress) {
+  void connect(Rank self, const End &other) { connect(self, other.rankAddress()); }
+  void connect(Rank self, const network::RankAddress &rankAddress) {
     peer.rank = Rank{1 - index(self)};
     peer.token = 10 + index(peer.rank);
     ASSERT_TRUE(carrier->start(*this, {self, 10 + index(self), 1024}).ok());
@@ -359,11 +359,11 @@ private:
 void answerTheSecondTime(uint32_t refused) {
   CrampedCalls calls(refused);
   End here(calls), last;
-  here.meet(Rank{0}, last);
-  last.meet(Rank{1}, here);
+  here.connect(Rank{0}, last);
+  last.connect(Rank{1}, here);
   std::array<End, 2> stale; // a kernel gives up no call before it is answered, or late
   for (End &early : stale) {
-    early.meet(Rank{1}, here);
+    early.connect(Rank{1}, here);
     call(early);
   }
   call(last);
@@ -407,7 +407,7 @@ TEST_F(Verbs, aPeerThatDoesNotListenIsCalledAgain) {
     GTEST_SKIP() << "only iWARP has calls";
   network::RankAddress rankAddress = End().rankAddress();
   End here;
-  here.meet(Rank{0}, rankAddress);
+  here.connect(Rank{0}, rankAddress);
   call(here);
   EXPECT_EQ(here.why, "");
   here.carrier->stop();
@@ -422,7 +422,7 @@ TEST_F(Verbs, anUnreachablePeerIsCalledUntilTheSilenceTimeout) {
   End here(verbs::Calls::real(), options);
   network::RankAddress rankAddress = here.rankAddress();
   rankAddress.address[15] = std::byte{77}; // of no rank
-  here.meet(Rank{0}, rankAddress);
+  here.connect(Rank{0}, rankAddress);
   ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::PostResult::NoResource);
   std::this_thread::sleep_for(4s); // it computes
   here.carrier->poll();
@@ -518,8 +518,8 @@ TEST_F(Calling, aConnectionWithoutEventsFails) {
 TEST_F(Calling, aPeerWithoutRoomForFramesIsRefused) {
   calls_.takesNothing = true;
   End here, there(calls_);
-  here.meet(Rank{1}, there);
-  there.meet(Rank{0}, here);
+  here.connect(Rank{1}, there);
+  there.connect(Rank{0}, here);
   ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::PostResult::NoResource);
   EXPECT_TRUE(comes({&here, &there}, [&] { return here.peer.isLost; }));
   EXPECT_NE(here.why.find("it takes no frames"), std::string::npos) << here.why;
@@ -543,8 +543,8 @@ public:
 TEST_F(Verbs, cancelledOperationsAreReported) {
   DeafCalls calls;
   End here(calls), there(verbs::Calls::real());
-  here.meet(Rank{0}, there);
-  there.meet(Rank{1}, here);
+  here.connect(Rank{0}, there);
+  there.connect(Rank{1}, here);
   network::FramePool pool(*here.carrier, 64, 4, network::Access::Send);
   auto said = [&] {
     network::Frame &frame = *pool.take();

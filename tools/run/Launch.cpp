@@ -123,20 +123,20 @@ Result<Join> joinOf(TransportKind transport) {
   return Join();
 }
 
-Ways waysOf(TransportKind transport) {
+Transports transportsOf(TransportKind transport) {
   switch (transport) {
   case TransportKind::Shm:
   case TransportKind::Cma:
   case TransportKind::Fake:
-    return Ways::All;
+    return Transports::All;
   case TransportKind::Ofi:
-    return Ways::Ofi;
+    return Transports::Ofi;
   case TransportKind::Datagram:
-    return Ways::Datagrams;
+    return Transports::Datagrams;
   case TransportKind::Verbs:
-    return Ways::Verbs;
+    return Transports::Verbs;
   }
-  return Ways::All;
+  return Transports::All;
 }
 
 Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchOptions &options) {
@@ -160,7 +160,7 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
   Result<WiredUp> wired =
-      wireUp(launcher.oob(), memoryFor(options, warned), {}, waysOf(options.transport));
+      wireUp(launcher.oob(), memoryFor(options, warned), {}, transportsOf(options.transport));
   Result<std::vector<std::byte>> report =
       wired ? packedRun(task, *wired->endpoint) : wired.status();
   std::vector<std::byte> mine = {std::byte{report.ok()}};

@@ -38,9 +38,9 @@ fi_msg_rma messageOf(RmaOperation &rma, const RmaSpec &spec, const fi_rma_iov &t
 
 } // namespace
 
-OfiCarrier::OfiCarrier(std::unique_ptr<Fabric> fabric, Calls &calls, uint32_t receives)
-    : fabric_(std::move(fabric)), calls_(calls), receives_(receives) {
-  capabilities_ = fabric_->capabilities();
+OfiCarrier::OfiCarrier(std::unique_ptr<RdmEndpoint> endpoint, Calls &calls, uint32_t postedReceives)
+    : endpoint_(std::move(endpoint)), calls_(calls), postedReceives_(postedReceives) {
+  capabilities_ = endpoint_->capabilities();
 }
 
 Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Calls &calls) {
@@ -48,16 +48,16 @@ Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Call
   if (!address)
     return address.status();
   options.bind = address.take();
-  Result<std::unique_ptr<Fabric>> fabric = Fabric::open(options, calls);
-  if (!fabric)
-    return fabric.status();
-  return std::unique_ptr<network::Carrier>(new OfiCarrier(fabric.take(), calls, options.receives));
+  Result<std::unique_ptr<RdmEndpoint>> endpoint = RdmEndpoint::open(options, calls);
+  if (!endpoint)
+    return endpoint.status();
+  return std::unique_ptr<network::Carrier>(new OfiCarrier(endpoint.take(), calls, options.postedReceives));
 }
 
 Status OfiCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
   handler_ = &handler;
-  received_.emplace(*this, owner.frameBytes, receives_, network::Access::Receive);
-  for (uint32_t i = 0; i < receives_; ++i) {
+  received_.emplace(*this, owner.frameBytes, postedReceives_, network::Access::Receive);
+  for (uint32_t i = 0; i < postedReceives_; ++i) {
     Frame *frame = received_->take();
     if (!frame)
       return Status::error("no memory could be registered for what comes");
@@ -67,7 +67,7 @@ Status OfiCarrier::start(network::CarrierHandler &handler, const network::Owner 
 }
 
 Status OfiCarrier::reach(Peer &peer, const network::RankAddress &rankAddress) {
-  Result<fi_addr_t> handle = fabric_->reach(rankAddress.address.data());
+  Result<fi_addr_t> handle = endpoint_->reach(rankAddress.address.data());
   if (handle)
     peer.handle = *handle;
   return handle.status();
@@ -83,24 +83,24 @@ PostResult OfiCarrier::offered(ssize_t code) {
 }
 
 PostResult OfiCarrier::send(Peer &to, Frame &frame) {
-  return offered(calls_.send(fabric_->endpoint(), frame.data, frame.bytes, frame.descriptor,
+  return offered(calls_.send(endpoint_->ep(), frame.data, frame.bytes, frame.descriptor,
                              to.handle, static_cast<Operation *>(&frame)));
 }
 
 PostResult OfiCarrier::inject(Peer &to, std::span<const std::byte> frame) {
-  return offered(calls_.inject(fabric_->endpoint(), frame.data(), frame.size(), to.handle));
+  return offered(calls_.inject(endpoint_->ep(), frame.data(), frame.size(), to.handle));
 }
 
 PostResult OfiCarrier::read(RmaOperation &rma, const RmaSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMaxPieces];
-  return offered(calls_.read(fabric_->endpoint(), messageOf(rma, spec, there, descriptors)));
+  return offered(calls_.read(endpoint_->ep(), messageOf(rma, spec, there, descriptors)));
 }
 
 PostResult OfiCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMaxPieces];
-  return offered(calls_.write(fabric_->endpoint(), messageOf(rma, spec, there, descriptors)));
+  return offered(calls_.write(endpoint_->ep(), messageOf(rma, spec, there, descriptors)));
 }
 
 void OfiCarrier::breakDown(const std::string &what, ssize_t code) {
@@ -113,7 +113,7 @@ void OfiCarrier::breakDown(const std::string &what, ssize_t code) {
 void OfiCarrier::listen(Frame &frame) {
   frame.kind = Operation::Kind::Receive;
   frame.isOpen = true;
-  ssize_t code = calls_.recv(fabric_->endpoint(), frame.data, received_->frameBytes(),
+  ssize_t code = calls_.recv(endpoint_->ep(), frame.data, received_->frameBytes(),
                              frame.descriptor, static_cast<Operation *>(&frame));
   if (code == 0)
     return;
@@ -167,7 +167,7 @@ void OfiCarrier::take(const fi_cq_data_entry &entry) {
 // A receive that failed had nothing for us.
 void OfiCarrier::takeError() {
   fi_cq_err_entry error = {};
-  if (calls_.readError(fabric_->queue(), &error) != 1)
+  if (calls_.readError(endpoint_->cq(), &error) != 1)
     return;
   if (!error.op_context) {
     ++refused_;
@@ -185,17 +185,17 @@ void OfiCarrier::takeError() {
 // ofi_rxm reads what it has freed when an endpoint is closed in the middle of a read or a write, at
 // either end (seen in libfabric 1.17.0).
 void OfiCarrier::stopUnconfirmed() {
-  if (fabric_->providerName().find("ofi_rxm") == std::string::npos)
-    fabric_->stop();
+  if (endpoint_->providerName().find("ofi_rxm") == std::string::npos)
+    endpoint_->stop();
   else
-    fabric_->leak();
+    endpoint_->leak();
 }
 
 bool OfiCarrier::poll() {
   bool moved = false;
   fi_cq_data_entry entries[kEntries];
   for (int look = 0; look < kMaxLooks; ++look) {
-    ssize_t count = calls_.readQueue(fabric_->queue(), entries, kEntries);
+    ssize_t count = calls_.readQueue(endpoint_->cq(), entries, kEntries);
     for (ssize_t i = 0; i < count; ++i)
       take(entries[i]);
     if (count == -FI_EAVAIL)
@@ -209,7 +209,7 @@ bool OfiCarrier::poll() {
   if (!deaf_.empty())
     moved |= listenAgain();
   if (moved)
-    fabric_->noteEvent();
+    endpoint_->noteEvent();
   return moved;
 }
 

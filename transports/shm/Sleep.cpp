@@ -15,7 +15,7 @@ namespace {
 // a thousand; sleeping and being woken a few thousand, on both sides.
 constexpr SpinBudget kOnOwnCore = {2000, 2000, std::chrono::microseconds(20)};
 // The awaited peer needs this core, or runs just now on another one and answers in a moment.
-constexpr SpinBudget kInCrowd = {4, 4, std::chrono::microseconds(100)};
+constexpr SpinBudget kOversubscribed = {4, 4, std::chrono::microseconds(100)};
 
 // To wake, to poll and to sleep again takes some 20 us of a core. With one such poll per 250 us and
 // rank, the sleepers of a core take a twelfth of it, however many they are.
@@ -50,10 +50,10 @@ uint32_t numCores() {
   return static_cast<uint32_t>(std::clamp<long>(sysconf(_SC_NPROCESSORS_ONLN), 1, UINT32_MAX));
 }
 
-bool isCrowd(uint32_t numRanks) { return numRanks > numCores(); }
+bool isOversubscribed(uint32_t numRanks) { return numRanks > numCores(); }
 
 SpinBudget spinBudgetAmong(uint32_t numRanks) {
-  SpinBudget spinBudget = isCrowd(numRanks) ? kInCrowd : kOnOwnCore;
+  SpinBudget spinBudget = isOversubscribed(numRanks) ? kOversubscribed : kOnOwnCore;
   spinBudget.longestSleep = longestSleepAmong(numRanks, spinBudget.longestSleep);
   return spinBudget;
 }

@@ -162,7 +162,7 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   if (Status s = world->map(world->descriptor_); !s)
     return s;
   new (world->base_) WorldHeader();
-  world->header().wakersFence = world->wakersFence_ = isCrowd(numRanks);
+  world->header().wakersFence = world->wakersFence_ = isOversubscribed(numRanks);
   for (uint32_t r = 0; r < numRanks; ++r)
     new (&world->control(Rank{r})) RankControl();
   return world;

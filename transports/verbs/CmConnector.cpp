@@ -227,7 +227,7 @@ Status CmConnector::connect(CmLink &link) {
   return {};
 }
 
-Status CmConnector::meet(CmLink &link, const Greeting &greeting) {
+Status CmConnector::establish(CmLink &link, const Greeting &greeting) {
   if (greeting.token != owner_.token || greeting.from != link.peer.rank)
     return Status::error("somebody else answers in its place");
   if (greeting.frames == 0)
@@ -285,7 +285,7 @@ Status CmConnector::proceed(CmLink &link, const Event &event) {
   case RDMA_CM_EVENT_ROUTE_RESOLVED:
     return connect(link);
   case RDMA_CM_EVENT_ESTABLISHED:
-    return link.hasCalled ? meet(link, event.greeting) : Status();
+    return link.hasCalled ? establish(link, event.greeting) : Status();
   case RDMA_CM_EVENT_REJECTED:
   case RDMA_CM_EVENT_UNREACHABLE:
   case RDMA_CM_EVENT_CONNECT_ERROR:

@@ -79,7 +79,7 @@ private:
   Status makePair(CmLink &link);
   Status connect(CmLink &link);
   Status noWay(CmLink &link, const char *what);
-  Status meet(CmLink &link, const Greeting &greeting);
+  Status establish(CmLink &link, const Greeting &greeting);
   Status call(CmLink &link);
   void hangUp(CmLink &link);
   void callLater(CmLink &link);

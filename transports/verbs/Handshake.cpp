@@ -49,11 +49,11 @@ Handshake::Step Handshake::onRequest(const HandshakeMessage &message, Clock::tim
     state_ = State::Replied;
     answered_ = message;
     expectAnswer(make(HandshakeMessage::Kind::Reply, message.sequence), now);
-    return {.receives = true, .sends = false, .reply = open_};
+    return {.mayReceive = true, .maySend = false, .reply = open_};
   }
   bool isAgain = state_ == State::Replied && message.sequence == answered_.sequence;
   return {
-      .receives = false, .sends = false, .reply = isAgain ? std::optional(open_) : std::nullopt};
+      .mayReceive = false, .maySend = false, .reply = isAgain ? std::optional(open_) : std::nullopt};
 }
 
 Handshake::Step Handshake::onReply(const HandshakeMessage &message) {
@@ -62,18 +62,18 @@ Handshake::Step Handshake::onReply(const HandshakeMessage &message) {
     isInitiator_ = true;
     answered_ = message;
     open_ = make(HandshakeMessage::Kind::Confirm, message.sequence);
-    return {.receives = true, .sends = true, .reply = open_};
+    return {.mayReceive = true, .maySend = true, .reply = open_};
   }
   bool isAgain = state_ == State::Ready && isInitiator_ && message.sequence == answered_.sequence;
   return {
-      .receives = false, .sends = false, .reply = isAgain ? std::optional(open_) : std::nullopt};
+      .mayReceive = false, .maySend = false, .reply = isAgain ? std::optional(open_) : std::nullopt};
 }
 
 Handshake::Step Handshake::onConfirm(const HandshakeMessage &message) {
   if (state_ != State::Replied || message.answers != open_.sequence)
     return {};
   state_ = State::Ready;
-  return {.receives = false, .sends = true, .reply = std::nullopt};
+  return {.mayReceive = false, .maySend = true, .reply = std::nullopt};
 }
 
 std::optional<HandshakeMessage> Handshake::again(Clock::time_point now) {

@@ -56,8 +56,8 @@ public:
 
   /// The result of an event: first the queue pair is connected, then a message is sent.
   struct Step {
-    bool receives = false; ///< this end must take what the other sends from now on
-    bool sends = false;    ///< and may send
+    bool mayReceive = false; ///< this end must take what the other sends from now on
+    bool maySend = false;    ///< and may send
     std::optional<HandshakeMessage> reply;
   };
 

@@ -158,9 +158,9 @@ Status UdConnector::follow(UdLink &link, const HandshakeMessage &message) {
   }
   Handshake::Step step = link.handshake.receive(message, Handshake::Clock::now());
   Status s;
-  if (step.receives)
+  if (step.mayReceive)
     s = letReceive(link, message.queue);
-  if (s && step.sends)
+  if (s && step.maySend)
     s = letSend(link, message.queue);
   if (s && link.handshake.state() == Handshake::State::Ready)
     link.state = Link::State::Ready;

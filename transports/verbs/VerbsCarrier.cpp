@@ -65,10 +65,10 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
     : device_(std::move(device)), options_(options), calls_(calls) {
   options_.sendsPerPeer =
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
-  options_.receives =
-      std::min(options.receives, static_cast<uint32_t>(device_->limits().max_srq_wr));
-  auto receives = std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMax - 1);
-  options_.framesPerPeer = std::clamp(options.framesPerPeer, 1u, receives - Credits::kSpare);
+  options_.postedReceives =
+      std::min(options.postedReceives, static_cast<uint32_t>(device_->limits().max_srq_wr));
+  auto numReceives = std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMax - 1);
+  options_.framesPerPeer = std::clamp(options.framesPerPeer, 1u, numReceives - Credits::kSpare);
   auto pieces = static_cast<uint32_t>(
       std::min(device_->limits().max_sge, std::max(1, device_->limits().max_sge_rd)));
   piecesPerRequest_ = std::min(kPiecesPerRequest, pieces);
@@ -95,7 +95,7 @@ Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(uint32_t numRanks,
 ibv_qp_init_attr VerbsCarrier::wantedPair() const {
   ibv_qp_init_attr wanted = {};
   wanted.qp_type = IBV_QPT_RC;
-  wanted.srq = device_->receives();
+  wanted.srq = device_->srq();
   wanted.cap.max_send_wr = options_.sendsPerPeer;
   wanted.cap.max_send_sge = piecesPerRequest_;
   wanted.cap.max_inline_data = inlineBytes_;
@@ -128,10 +128,10 @@ Status VerbsCarrier::probe() {
   capabilities_.pieces = std::min(network::kMaxPieces, piecesPerRequest_ * parts);
   capabilities_.remoteIovs = std::min(network::kMaxRemoteIovs, parts);
   capabilities_.gathers = true;
-  capabilities_.hasRma = options_.direct;
+  capabilities_.hasRma = options_.usesRma;
   capabilities_.usesVirtualAddresses = capabilities_.needsLocalRegistration = capabilities_.pinsPages = true;
   uint32_t ofPeer = options_.framesPerPeer + Credits::kSpare + options_.sendsPerPeer;
-  uint32_t reserved = device_->isIwarp() ? 0 : options_.receives + connector_->completions();
+  uint32_t reserved = device_->isIwarp() ? 0 : options_.postedReceives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
   if (room <= reserved || (device_->isIwarp() && room < ofPeer))
     return Status::error("a completion queue of " + std::to_string(room) + " entries is too short");
@@ -145,7 +145,7 @@ Status VerbsCarrier::start(network::CarrierHandler &handler, const network::Owne
   handler_ = &handler;
   owner_ = owner;
   bool isShared = !device_->isIwarp();
-  uint32_t frames = isShared ? options_.receives : options_.framesPerPeer + Credits::kSpare;
+  uint32_t frames = isShared ? options_.postedReceives : options_.framesPerPeer + Credits::kSpare;
   received_.emplace(*this, owner.frameBytes, frames, Access::Receive);
   if (isShared) {
     shared_.emplace(0, *received_);
@@ -166,13 +166,13 @@ Status VerbsCarrier::open(Receives &receives, uint32_t count) {
 
 // Its receives are to find room in the completion queue.
 Status VerbsCarrier::prepare(Link &link, uint32_t frames) {
-  uint32_t receives = options_.framesPerPeer + Credits::kSpare;
-  if (mostOpen_ < receives + std::max(open_, options_.sendsPerPeer))
+  uint32_t numReceives = options_.framesPerPeer + Credits::kSpare;
+  if (mostOpen_ < numReceives + std::max(open_, options_.sendsPerPeer))
     return Status::error("the completion queue has no room for one more peer");
-  mostOpen_ -= receives;
+  mostOpen_ -= numReceives;
   Connection &connection = connectionOf(link.peer);
   connection.credits.hearPromise(frames);
-  Status opened = open(connection.receives, receives);
+  Status opened = open(connection.receives, numReceives);
   listen(connection);
   return opened;
 }
@@ -407,7 +407,7 @@ void VerbsCarrier::listen(Connection &connection) {
 }
 
 void VerbsCarrier::listenToAll() {
-  int error = shared_->post(calls_, device_->receives());
+  int error = shared_->post(calls_, device_->srq());
   if (error != 0 && !isForNow(error))
     breakDown(std::string("cannot receive: ") + std::strerror(error));
 }

@@ -15,10 +15,10 @@
 
 namespace colldsl::ofi {
 
-class Fabric {
+class RdmEndpoint {
 public:
   /// `calls` outlives it.
-  static Result<std::unique_ptr<Fabric>> open(const Options &options, Calls &calls);
+  static Result<std::unique_ptr<RdmEndpoint>> open(const Options &options, Calls &calls);
 
   const network::Capabilities &capabilities() const { return capabilities_; }
   std::string providerName() const { return info_->fabric_attr->prov_name; }
@@ -36,8 +36,8 @@ public:
   /// manual progress: a rank that does not poll the queue moves nothing.
   void leak();
 
-  fid_ep *endpoint() const { return endpoint_.get(); }
-  fid_cq *queue() const { return queue_.get(); }
+  fid_ep *ep() const { return endpoint_.get(); }
+  fid_cq *cq() const { return cq_.get(); }
 
   /// What to wait for. Where the provider has no descriptor, naps.
   std::optional<network::Carrier::Wait> ifIdle();
@@ -53,7 +53,7 @@ private:
   };
   using Info = std::unique_ptr<fi_info, Free>;
 
-  explicit Fabric(Calls &calls) : calls_(calls) {}
+  explicit RdmEndpoint(Calls &calls) : calls_(calls) {}
   static Info ask(const Options &options);
   static Info ask(const Options &options, const char *node);
   static Info only(Info offers, const std::string &domain);
@@ -70,12 +70,12 @@ private:
   uint64_t nextKey_ = 0;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;
-  Handle<fid_av> book_;
-  Handle<fid_cq> queue_;
+  Handle<fid_av> av_;
+  Handle<fid_cq> cq_;
   Handle<fid_ep> endpoint_; ///< closed before what it is bound to
 };
 
 /// "cannot ...: why", with what libfabric says of the error.
-Status fabricError(const std::string &what, ssize_t code);
+Status ofiError(const std::string &what, ssize_t code);
 
 } // namespace colldsl::ofi
