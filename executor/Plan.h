@@ -74,7 +74,7 @@ public:
   /// Does what can be done now. True: something moved.
   bool progress();
 
-  /// progress() of this plan, then of the others: is no run under way? status() tells how
+  /// progress() of this plan, then of the others: is no run under way? status() returns how
   /// the last one ended.
   bool test();
 

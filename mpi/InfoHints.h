@@ -1,4 +1,4 @@
-/// Info hints of a communicator about its neighbourhood collectives. docs/mpi.md says what each key
+/// Info hints of a communicator about its neighbourhood collectives. docs/mpi.md defines what each key
 /// asserts and gains.
 #pragma once
 

@@ -58,7 +58,7 @@ void Job::begin(int threadLevel) {
   Result<WiredUp> wired = shareMemory(oobOf(node.comm), memory);
   Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
   bool isFine = allSay(MPI_COMM_WORLD, wired.ok() && library.ok());
-  job->tell(oobOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
+  job->report(oobOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
   if (isFine) {
     job->library_ = library.take();
     job->connect(wired.take(), node);
@@ -130,7 +130,7 @@ void Job::connectNodes() {
   remote_->worker().whileWaiting([this] { worker_->progress(); });
 }
 
-void Job::tell(uint32_t ranksHere, const Status &shared, bool isFine) const {
+void Job::report(uint32_t ranksHere, const Status &shared, bool isFine) const {
   if (!Settings::all().isVerbose())
     return;
   if (worldRank_ == 0 && nodes_.count == 1)

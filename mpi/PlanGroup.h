@@ -12,7 +12,7 @@ namespace colldsl::mpi {
 
 class Job;
 
-/// Runs are numbered over all plans: whoever starts one sets the number before, and says when it is
+/// Runs are numbered over all plans: whoever starts one sets the number before, and reports when it is
 /// over.
 class PlanGroup {
 public:

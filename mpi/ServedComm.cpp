@@ -74,7 +74,7 @@ ServedComm *ServedComm::lookUp(MPI_Comm comm) {
   return last_.served;
 }
 
-// What an attribute says of a duplicate is believed once the communicator is seen to have its
+// The attribute of a duplicate is trusted once the communicator is seen to have its
 // ranks.
 bool ServedComm::confirm(MPI_Comm comm) {
   if (isConfirmed_.load(std::memory_order_relaxed))

@@ -37,8 +37,8 @@ public:
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
     return adopt(job, comm, info, true);
   }
-  /// The same of one that was made of a group, and has no topology: Open MPI 4.1 says that it has
-  /// that of its parent, and divides by zero when it is asked for it.
+  /// The same of one that was made of a group, and has no topology: Open MPI 4.1 reports that it has
+  /// that of its parent, and divides by zero when that is queried.
   static ServedComm *adoptWithoutTopology(Job &job, MPI_Comm comm) {
     return adopt(job, comm, MPI_INFO_NULL, false);
   }
@@ -148,7 +148,7 @@ private:
     uint64_t deleted = 0; ///< how many were by then
   };
 
-  /// Of a kind of call, whose arguments stay, as an info hint says: the operation that serves it.
+  /// Of a kind of call, whose arguments stay, by an info hint: the operation that serves it.
   struct Fixed {
     std::shared_ptr<Operation> operation;
     Call call;

@@ -3,7 +3,7 @@
 ///
 /// The first message of the root parts n ranks into those below its receiver and those that are
 /// left to the root; both parts are best trees again.
-/// Example: o = g = 1, L = 2, no G: 0 tells 1 at time 0, which knows at 4; 0 tells 2, 3 and 4
+/// Example: o = g = 1, L = 2, no G: 0 sends to 1 at time 0, which has it at 4; 0 sends to 2, 3 and 4
 /// meanwhile.
 /// Bound: broadcast n log n; scatter n * 4096. Every tree has such a first message, so none is
 /// faster.

@@ -18,7 +18,7 @@ namespace colldsl::protocol {
 
 class HybridEndpoint final : public Endpoint {
 public:
-  /// `isRemote`: by rank; both ends of an edge say the same. The parts outlive it.
+  /// `isRemote`: by rank; the same at both ends of an edge. The parts outlive it.
   HybridEndpoint(Endpoint &local, Endpoint &remote, std::vector<bool> isRemote);
 
   Rank rank() const override { return local_.rank(); }

@@ -66,7 +66,7 @@ void LocalEndpoint::refuse(const std::string &reason) {
   if (!group_.numbersRuns())
     worker_.discard(tagOf(plan, kAllRuns));
   report(plan, group_.numbersRuns() ? *group_.runs.next : 0,
-         {rank(), kNoOp, saidBy(rank(), reason), ErrorKind::Refused});
+         {rank(), kNoOp, prefixed(rank(), reason), ErrorKind::Refused});
   closed(stream);
 }
 

@@ -23,7 +23,7 @@ public:
   }
   ~PlanChannels() override;
 
-  /// Where the endpoint opens it. An error: this rank cannot, of which all were told.
+  /// Where the endpoint opens it. An error: this rank cannot, of which all were notified.
   Status open(const OpenRequest &request);
 
   Status prepare(const Work &) override { return {}; }
@@ -159,8 +159,8 @@ template <typename E> void PlanChannels<E>::addEdges(Side &side, std::span<const
   }
 }
 
-/// What a rank says of itself, for all others.
-inline std::string saidBy(Rank rank, const std::string &what) {
+/// What a rank reports of itself, for all others.
+inline std::string prefixed(Rank rank, const std::string &what) {
   return "rank " + std::to_string(index(rank)) + ": " + what;
 }
 
@@ -174,7 +174,7 @@ template <typename E> Status PlanChannels<E>::open(const OpenRequest &request) {
     own = request.ready(*this);
   Rank self = endpoint_.group().self;
   if (!own)
-    abort({self, kNoOp, saidBy(self, own.message()), own.kind()});
+    abort({self, kNoOp, prefixed(self, own.message()), own.kind()});
   return own;
 }
 

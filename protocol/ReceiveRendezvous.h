@@ -143,7 +143,7 @@ template <typename Wire> void ReceiveSide<Wire>::onPut(uint16_t id) {
     finish(id);
 }
 
-// Into the buffer of a receive that the sender was told of before it asked.
+// Into the buffer of an early RTR.
 template <typename Wire> void ReceiveSide<Wire>::onEarlyRtrPut(const Tag &tag) {
   if (Request *request = posted_.take(tag)) {
     wire_.retireRtr(request->payload);

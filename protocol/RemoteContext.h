@@ -33,7 +33,7 @@ public:
   struct Entry {
     RemoteReceiver *receiver = nullptr; ///< null: no receive waits for the put
     Tag tag;
-    uint16_t id = 0;      ///< rendezvous, if the sender asked
+    uint16_t id = 0;      ///< rendezvous, after an RTS
     bool isEarly = false; ///< no: of an early RTR
     uint32_t use = 0;
   };

@@ -28,7 +28,7 @@ void RemoteEndpoint::refuse(const std::string &reason) {
   uint32_t stream = nextStream();
   auto held = hold();
   report(streamId(group_.context, stream), group_.numbersRuns() ? *group_.runs.next : kAllRuns,
-         {rank(), kNoOp, saidBy(rank(), reason), ErrorKind::Refused});
+         {rank(), kNoOp, prefixed(rank(), reason), ErrorKind::Refused});
   worker_.progress();
 }
 
@@ -44,7 +44,7 @@ void RemoteEndpoint::closed(uint32_t stream) {
     worker_.closeStream(streamId(group_.context, stream));
 }
 
-// Where the group numbers the runs all of it is told; else the peers, and along a tree all ranks.
+// Where the group numbers the runs, all of it is notified; else the peers, and along a tree all ranks.
 void RemoteEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) {
   Fault told = fault;
   told.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);

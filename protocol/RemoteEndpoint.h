@@ -39,7 +39,7 @@ public:
     uint32_t skippedRun = kAllRuns; ///< the last in which it had no bytes
     bool wantsMulticast = false;
     bool isExpected = false; ///< the carrier knows that something of the peer is waited for
-    bool isProbed = false;   ///< the peer was asked whether its end comes, and did not answer yet
+    bool isProbed = false;   ///< a probe was sent, and no reply has come
   };
 
   RemoteWorker &worker() const { return worker_; }

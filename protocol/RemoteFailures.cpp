@@ -65,7 +65,7 @@ void RemoteWorker::report(const Tag &scope, const Fault &fault, std::span<const 
   body.root = kNoRank;
   for (Rank rank : toWhom)
     if (rank != self_)
-      tell(rank, scope, body);
+      sendFailure(rank, scope, body);
   passOn(&scope, body);
 }
 
@@ -77,7 +77,7 @@ void RemoteWorker::reportAll(const Fault &fault) {
   passOn(nullptr, body);
 }
 
-void RemoteWorker::tell(Rank rank, const Tag &scope, const FailureBody &body) {
+void RemoteWorker::sendFailure(Rank rank, const Tag &scope, const FailureBody &body) {
   if (Result<Peer *> peer = am_->peer(rank))
     am_->send(**peer, {.tag = scope, .kind = Kind::Failed}, body);
 }
@@ -97,7 +97,7 @@ void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
   peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
   for (Rank peer : peers)
     if (peer != self_ && scope->run == kAllRuns)
-      tell(peer, *scope, body);
+      sendFailure(peer, *scope, body);
   discard(*scope);
   for (Rank peer : peers)
     if (peer != self_)
@@ -118,7 +118,7 @@ void RemoteWorker::passDown(const Tag &scope, const FailureBody &body, uint32_t 
     if (isDead || (known != am_->peers().end() && known->second->isLost))
       passDown(scope, body, below + step);
     else
-      tell(child, scope, body);
+      sendFailure(child, scope, body);
   }
 }
 

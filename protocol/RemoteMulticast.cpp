@@ -199,7 +199,7 @@ bool RemoteChannels::finish(MulticastRequest &request) {
   return true;
 }
 
-// Each receiver is asked; none is to read the message, or to be written.
+// Each receiver gets an RTS; none is to get the message, or to be put into.
 void RemoteChannels::requestAll(MulticastRequest &request) {
   request.state = MulticastRequest::State::Requested;
   request.until = Clock::now() + kMaxWaiting;

@@ -5,8 +5,8 @@
 /// streams, travel down a tree of all ranks; those of runs go to whom their reporter names. A rank
 /// whose process is gone is noticed by those that share a stream with it, and fails everything.
 ///
-/// A rank that gives a run up asks its peers, with Cancel, to drain: to move none of its bytes for
-/// that run any more. A rank that learns of a failure drains without being asked.
+/// A rank that cancels a run requests its peers, with Cancel, to drain: to move none of its bytes for
+/// that run any more. A rank that learns of a failure drains without a Cancel.
 ///
 /// Threads: one at a time; the caller serialises by the guard. Errors: values.
 #pragma once
@@ -39,7 +39,7 @@ public:
   virtual std::span<const Rank> peers() const = 0;
   /// Whether it takes part in the run, which may be kAllRuns.
   virtual bool hasRun(uint32_t run) const = 0;
-  /// How far this rank is with its end of a message, as a peer asks.
+  /// How far this rank is with its end of a message, for a peer that sends a probe.
   virtual network::Progress progressOf(Rank from, const Tag &tag, network::ProbeBody &body) = 0;
   /// Asks peers, now and then, about what it waits for.
   virtual void probe(std::chrono::steady_clock::time_point now) = 0;
@@ -63,7 +63,7 @@ public:
                                                     std::unique_ptr<network::Carrier> carrier,
                                                     std::mutex *guard,
                                                     const RunStatus *runs = nullptr);
-  /// Waits until peers have taken what it said, but not for ever.
+  /// Waits until peers have taken what it sent, but not for ever.
   ~RemoteWorker() override;
   RemoteWorker(const RemoteWorker &) = delete;
 
@@ -104,7 +104,7 @@ public:
   void closeStream(StreamId stream);
   /// What others send in the stream, or in the run, is thrown away.
   void discard(const Tag &scope);
-  /// Frames to several ranks at once that a peer says it has sent before it closed the stream.
+  /// Frames to several ranks at once that a peer reports to have sent before it closed the stream.
   uint64_t numMulticastsBeforeClose(Rank peer, StreamId stream) const;
 
   // Failures.
@@ -159,7 +159,7 @@ private:
     RemoteReceives receives;
     std::map<StreamId, uint64_t> multicastsBeforeClose; ///< of streams that the peer has closed
   };
-  /// What a peer is to be told once nothing of it moves any more.
+  /// A Drained that a peer is to get once nothing of it moves any more.
   struct Drain {
     Rank peer;
     Tag scope;
@@ -202,7 +202,7 @@ private:
   void onFailed(const Tag &scope, std::span<const std::byte> body);
   void passOn(const Tag *scope, network::FailureBody body);
   void passDown(const Tag &scope, const network::FailureBody &body, uint32_t below);
-  void tell(Rank rank, const Tag &scope, const network::FailureBody &body);
+  void sendFailure(Rank rank, const Tag &scope, const network::FailureBody &body);
 
   Rank self_;
   uint32_t numRanks_;

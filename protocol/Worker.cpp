@@ -138,7 +138,7 @@ void Worker::warnOfRefusal() {
                           "are copied twice");
 }
 
-// True: something moved, as far as can be told. Where ranks share cores it cannot: a library may
+// True: something moved, as far as is known. Where ranks share cores it cannot: a library may
 // yield the core in there.
 bool Worker::progressHook() {
   using Clock = std::chrono::steady_clock;

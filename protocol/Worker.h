@@ -70,7 +70,7 @@ public:
   Rank rank() const { return self_; }
   uint32_t numRanks() const { return world_.numRanks(); }
 
-  /// This rank's ends of the connection to a peer; made when they are first asked for. Null: no
+  /// This rank's ends of the connection to a peer; made at the first use. Null: no
   /// memory is left.
   LocalSends *sendsTo(Rank peer);
   LocalReceives &receivesFrom(Rank peer);
@@ -103,7 +103,7 @@ public:
   const std::shared_ptr<ProgressTable> &progressTable() const { return table_; }
 
   /// Waits until done() is true, and calls move() again and again, which moves what can
-  /// move and says whether something did: polls, then yields the core, then sleeps until a peer
+  /// move and returns whether something did: polls, then yields the core, then sleeps until a peer
   /// sends something. The progress hook moves meanwhile. An error: a rank died.
   template <typename Done, typename Move> Status waitUntil(Done done, Move move) {
     Yielding yielding(budget_.yielding);

@@ -22,7 +22,7 @@
 namespace colldsl::tools {
 namespace {
 
-// More complaints than these tell nothing new.
+// More messages than these add nothing new.
 constexpr size_t kMaxComplaints = 4;
 
 /// A flag that processes forked later share.
@@ -46,7 +46,7 @@ private:
   void *page_;
 };
 
-/// The rank that is to blame if one was killed, then what the others say.
+/// The rank that is to blame if one was killed, then what the others report.
 Status failureOf(const std::vector<RankOutcome> &outcomes) {
   Status first = firstFailure(outcomes);
   if (first.ok())
@@ -155,7 +155,7 @@ Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchO
   return outcomes ? reportsOf(*outcomes) : outcomes.status();
 }
 
-// What a rank tells begins with whether it went well.
+// A report of a rank begins with whether it went well.
 Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOptions &options) {
   SharedFlag warned;
   Launcher &launcher = *options.launcher;

@@ -40,7 +40,7 @@ Result<Peer *> ActiveMessages::peer(Rank rank) {
   return peers_.emplace(rank, std::move(peer)).first->second.get();
 }
 
-// Every header says what is out of the way by now.
+// Every header acknowledges what is out of the way by now.
 void ActiveMessages::complete(Peer &to, Header &header, uint64_t bodyBytes) {
   header.bodyBytes = static_cast<uint16_t>(bodyBytes);
   header.sequence = to.nextSent++;

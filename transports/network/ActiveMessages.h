@@ -56,7 +56,7 @@ public:
   virtual void onNeglected() = 0; ///< from any thread: the owner is to lock itself and poll
 };
 
-/// Where a rank is; asked once per peer.
+/// Where a rank is; called once per peer.
 using Directory = std::function<Result<RankAddress>(Rank)>;
 
 class ActiveMessages : private CarrierHandler {

@@ -166,7 +166,7 @@ public:
   /// Null: all goes to one peer at a time.
   virtual Multicast *multicast() { return nullptr; }
 
-  /// One piece, or several where the capabilities say so: then what lies between them is not
+  /// One piece, or several with Capabilities::registersPieces: then what lies between them is not
   /// touched. The pieces of one call are one region, written in their order.
   virtual Result<Region> registerMemory(std::span<const iovec> pieces, Access access) = 0;
 

@@ -25,7 +25,7 @@ Status failure(const std::string &what) {
   return Status::error("cannot " + what + ": " + std::strerror(errno));
 }
 
-/// The kernel asks the other machine now and then, and ends what gets no answer for so long.
+/// The kernel probes the other machine now and then, and ends what gets no answer for so long.
 void limitSilence(int fd, std::chrono::milliseconds silence) {
   auto set = [fd](int level, int name, auto value) {
     int number = static_cast<int>(value);
@@ -38,7 +38,7 @@ void limitSilence(int fd, std::chrono::milliseconds silence) {
   set(IPPROTO_TCP, TCP_USER_TIMEOUT, silence.count());
 }
 
-/// Whether it says that the other machine is not there, rather than its process.
+/// Whether it means that the other machine is not there, rather than its process.
 bool isSilence(int error) {
   return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH ||
          error == EHOSTDOWN || error == ENETDOWN || error == ENOTCONN;

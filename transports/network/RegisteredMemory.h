@@ -20,7 +20,7 @@ struct RegisteredMemory {
 };
 
 /// Makes the memory of a payload known to the carrier. The next run mostly has the same buffer, so
-/// that nothing is done. False: it could not be registered, or the payload does not say where that
+/// that nothing is done. False: it could not be registered, or the payload has no place where that
 /// is kept.
 bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access access);
 

@@ -143,7 +143,7 @@ bool OfiCarrier::takeReceive(Operation &operation) {
   return std::exchange(operation.isOpen, false);
 }
 
-// Only writes carry data. Not all providers say, too, that it was a write: shm of libfabric 2 does
+// Only writes carry data. Not all providers report, too, that it was a write: shm of libfabric 2 does
 // not.
 void OfiCarrier::take(const fi_cq_data_entry &entry) {
   if ((entry.flags & FI_REMOTE_CQ_DATA) != 0)

@@ -46,7 +46,7 @@ private:
   fid_mr *region_;
 };
 
-// Above, ofi_rxm asks the receiver, and goes on with others meanwhile; its header included.
+// Above, ofi_rxm sends a request to the receiver, and goes on with others meanwhile; its header included.
 constexpr uint32_t kRxmFrameBytes = 16000;
 
 // Its file stays readable for good once there were events: a thread that waits for it does not
@@ -67,7 +67,7 @@ Status ofiError(const std::string &what, ssize_t code) {
   return Status::error("cannot " + what + ": " + textOf(code));
 }
 
-RdmEndpoint::Info RdmEndpoint::ask(const Options &options, const char *node) {
+RdmEndpoint::Info RdmEndpoint::getInfo(const Options &options, const char *node) {
   Info hints(Library::get().copyInfo(nullptr));
   hints->caps = FI_MSG;
   if (options.usesRma)
@@ -100,11 +100,11 @@ RdmEndpoint::Info RdmEndpoint::only(Info offers, const std::string &domain) {
 }
 
 // Without an address nothing may be opened that has sockets: it would be bound to all.
-RdmEndpoint::Info RdmEndpoint::ask(const Options &options) {
-  if (Info bound = ask(options, options.bind.c_str());
+RdmEndpoint::Info RdmEndpoint::getInfo(const Options &options) {
+  if (Info bound = getInfo(options, options.bind.c_str());
       bound && bound->addr_format >= FI_SOCKADDR && bound->addr_format <= FI_SOCKADDR_IN6)
     return bound;
-  Info free = ask(options, nullptr);
+  Info free = getInfo(options, nullptr);
   bool hasSockets =
       free && free->addr_format >= FI_SOCKADDR && free->addr_format <= FI_SOCKADDR_IN6;
   return hasSockets ? nullptr : nearest(std::move(free), options);
@@ -126,10 +126,10 @@ Result<std::unique_ptr<RdmEndpoint>> RdmEndpoint::open(const Options &options, C
     return s;
   std::unique_ptr<RdmEndpoint> endpoint(new RdmEndpoint(calls));
   Options wish = options;
-  endpoint->info_ = ask(wish);
+  endpoint->info_ = getInfo(wish);
   if (!endpoint->info_ && options.usesRma) {
     wish.usesRma = false;
-    endpoint->info_ = ask(wish);
+    endpoint->info_ = getInfo(wish);
   }
   if (!endpoint->info_)
     return Status::error("libfabric has no provider '" + options.provider +

@@ -1,6 +1,6 @@
 /// A reliable datagram endpoint of libfabric with its address vector and completion queue.
 ///
-/// Which provider, and what of it is used, is asked of libfabric: messages in order from rank to
+/// The provider, and what of it is used, is queried from libfabric: messages in order from rank to
 /// rank (FI_ORDER_SAS) are a must. Memory of others is reached where the provider can, and only
 /// where it notifies the owner with at least 32 bits that a write is complete.
 ///
@@ -54,8 +54,8 @@ private:
   using Info = std::unique_ptr<fi_info, Free>;
 
   explicit RdmEndpoint(Calls &calls) : calls_(calls) {}
-  static Info ask(const Options &options);
-  static Info ask(const Options &options, const char *node);
+  static Info getInfo(const Options &options);
+  static Info getInfo(const Options &options, const char *node);
   static Info only(Info offers, const std::string &domain);
   static Info nearest(Info offers, const Options &options);
   Status openObjects(const std::string &place);
@@ -75,7 +75,7 @@ private:
   Handle<fid_ep> endpoint_; ///< closed before what it is bound to
 };
 
-/// "cannot ...: why", with what libfabric says of the error.
+/// "cannot ...: why", with libfabric's text of the error.
 Status ofiError(const std::string &what, ssize_t code);
 
 } // namespace colldsl::ofi

@@ -1,4 +1,4 @@
-/// Which ranks died, as far as this rank can tell. Thread safe.
+/// Which ranks died, as far as this rank can see. Thread safe.
 #pragma once
 
 #include "transports/shm/PeerWatch.h"

@@ -12,7 +12,7 @@
 
 namespace colldsl::shm {
 
-/// What is said of it.
+/// The message that reports the death of a rank.
 std::string reasonOfDeath(Rank rank);
 
 /// Thread safe. Owns the mapping in every process that inherited it; every process
@@ -103,14 +103,14 @@ public:
     return std::nullopt;
   }
   /// Whether this run of the plan failed. After the failures of a thousand other runs the table has
-  /// lost it: then all runs of the plan that are as old are said to have failed.
+  /// lost it: then all runs of the plan that are as old count as failed.
   std::optional<Fault> findRunFailure(uint64_t plan, uint32_t run) const;
 
 private:
   World(uint32_t numRanks, Options options);
   Status map(int descriptor);
   void wakeSleeper(Rank rank) const;
-  void tellAll() const;
+  void notifyAll() const;
   bool isNeeded(const RunFailure &failure) const;
   bool hasOpen(Rank rank, uint32_t number) const;
   WorldHeader &header() const { return *reinterpret_cast<WorldHeader *>(base_); }

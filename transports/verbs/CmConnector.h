@@ -36,7 +36,7 @@ public:
                                       const network::RankAddress &rankAddress) override;
   Status begin(Link &link) override;
   bool take(const ibv_wc &) override { return false; }
-  void heard(Link &link) override;
+  void onFirstReceive(Link &link) override;
   bool poll() override;
   network::Carrier::Wait wait() override;
   void stop() override;

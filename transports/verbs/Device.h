@@ -1,5 +1,5 @@
 /// A port of an RDMA device, with what all connections of a rank share: protection domain,
-/// completion queue, shared receive queue (but of iWARP), and the descriptor that tells of
+/// completion queue, shared receive queue (but of iWARP), and the descriptor that notifies of
 /// completions.
 ///
 /// Not thread safe. Errors: values, which name the device.

@@ -105,8 +105,8 @@ ibv_qp_init_attr VerbsCarrier::wantedPair() const {
   return wanted;
 }
 
-// How much of a frame fits into a request is known of a queue pair only. Some devices make none if
-// that is asked for too much.
+// How much of a frame fits into a request is known of a queue pair only. Some devices make none
+// that wants too much.
 Status VerbsCarrier::probePair() {
   for (;; inlineBytes_ /= 2) {
     ibv_qp_init_attr wanted = wantedPair();
@@ -171,7 +171,7 @@ Status VerbsCarrier::prepare(Link &link, uint32_t frames) {
     return Status::error("the completion queue has no room for one more peer");
   mostOpen_ -= numReceives;
   Connection &connection = connectionOf(link.peer);
-  connection.credits.hearPromise(frames);
+  connection.credits.setPromised(frames);
   Status opened = open(connection.receives, numReceives);
   listen(connection);
   return opened;
@@ -465,12 +465,12 @@ void VerbsCarrier::takeOwn(Connection &connection, const ibv_wc &completion) {
 }
 
 void VerbsCarrier::takeFrame(Connection &connection, const Frame &frame, uint32_t bytes) {
-  connector_->heard(*connection.link);
+  connector_->onFirstReceive(*connection.link);
   bool isNote = bytes == sizeof(Note);
   Note note;
   if (isNote)
     std::memcpy(&note, frame.data, sizeof note);
-  connection.credits.hear(note.credits);
+  connection.credits.add(note.credits);
   if (!isNote)
     handler_->onBytes({frame.data, std::min(bytes, received_->frameBytes())});
   else if (note.hasId)
@@ -485,7 +485,7 @@ void VerbsCarrier::noteOwing(Connection &connection) {
     owing_.push_back(&connection);
 }
 
-// Of a request that failed nothing is told but its status; what fails with it was flushed.
+// Of a request that failed nothing is known but its status; what fails with it was flushed.
 void VerbsCarrier::take(const ibv_wc &completion) {
   if (connector_->take(completion))
     return;

@@ -63,7 +63,7 @@ private:
   ibv_qp_init_attr wantedPair() const override;
   Status prepare(Link &link, uint32_t frames) override;
   void unprepare(Link &link) override;
-  void speak(Link &link) override { addNote(connectionOf(link.peer), nullptr, {}); }
+  void sendFirst(Link &link) override { addNote(connectionOf(link.peer), nullptr, {}); }
   void lose(Link &link, const std::string &reason) override;
   void breakDown(const std::string &reason) override;
 
