@@ -26,8 +26,8 @@ public:
   /// the operator and on what the datatype is made of alone, so that it is the same on all ranks.
   static std::unique_ptr<Reduction> of(MPI_Op op, MPI_Datatype type);
 
-  /// Whether of() returned so a while ago, for operators and datatypes of MPI's. False: call it. Under a
-  /// Guard, as of().
+  /// Whether of() returned so a while ago, for operators and datatypes of MPI's. False: call it.
+  /// Under a Guard, as of().
   static bool isKnownUnserved(MPI_Op op, MPI_Datatype type);
 
   /// Valid as long as this lives, and, of a user's operator, operator and datatype; for one plan

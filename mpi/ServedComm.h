@@ -37,8 +37,8 @@ public:
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
     return adopt(job, comm, info, true);
   }
-  /// The same of one that was made of a group, and has no topology: Open MPI 4.1 reports that it has
-  /// that of its parent, and divides by zero when that is queried.
+  /// The same of one that was made of a group, and has no topology: Open MPI 4.1 reports that it
+  /// has that of its parent, and divides by zero when that is queried.
   static ServedComm *adoptWithoutTopology(Job &job, MPI_Comm comm) {
     return adopt(job, comm, MPI_INFO_NULL, false);
   }
@@ -82,8 +82,8 @@ public:
     std::shared_ptr<ServedComm> made_;
   };
 
-  /// Of a duplicate that may be under way: `wanted` holds from the moment when a call here finds that
-  /// the query is complete. Under a Guard.
+  /// Of a duplicate that may be under way: `wanted` holds from the moment when a call here finds
+  /// that the query is complete. Under a Guard.
   void setHintsLater(InfoHints wanted, std::shared_ptr<HintsQuery> query);
   /// Applies the result of the query, once it is complete.
   void applyAgreedHints();

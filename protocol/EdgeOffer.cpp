@@ -58,12 +58,12 @@ EdgeOffer readOffer(const BootstrapData &data) {
 }
 
 Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer &theirs) {
-  if (Status s =
-          compareEdge(self, own.numSends, own.sendHash, peer, theirs.numReceives, theirs.receiveHash);
+  if (Status s = compareEdge(self, own.numSends, own.sendHash, peer, theirs.numReceives,
+                             theirs.receiveHash);
       !s)
     return s;
-  if (Status s =
-          compareEdge(peer, theirs.numSends, theirs.sendHash, self, own.numReceives, own.receiveHash);
+  if (Status s = compareEdge(peer, theirs.numSends, theirs.sendHash, self, own.numReceives,
+                             own.receiveHash);
       !s)
     return s;
   if (own.fingerprint == theirs.fingerprint)

@@ -78,7 +78,8 @@ template <typename Wire> GetResult ReceiveSide<Wire>::get(Request &request, cons
 // Part by part, each of which stays in a cache until it is combined. What was combined before a
 // part cannot be read is not combined again. After the last part the sender need not wait for the
 // combine.
-template <typename Wire> GetResult ReceiveSide<Wire>::getAndCombine(Request &request, const Rts &rts) {
+template <typename Wire>
+GetResult ReceiveSide<Wire>::getAndCombine(Request &request, const Rts &rts) {
   if (rts.buffer.pieces != 1)
     return GetResult::Refused;
   const CombiningTarget &target = *request.combining;
@@ -88,7 +89,8 @@ template <typename Wire> GetResult ReceiveSide<Wire>::getAndCombine(Request &req
   for (uint64_t offset = 0; offset < rts.bytes; offset += most) {
     std::byte *at = target.room ? target.room + offset : context_.part.data();
     iovec part{at, std::min(most, rts.bytes - offset)};
-    if (wire_.get(rts.buffer, offset, Payload{&part, 1, false, false, part.iov_len}) != GetResult::Done)
+    if (wire_.get(rts.buffer, offset, Payload{&part, 1, false, false, part.iov_len}) !=
+        GetResult::Done)
       return GetResult::Refused;
     if (offset + part.iov_len == rts.bytes)
       wire_.sendFin(rts);

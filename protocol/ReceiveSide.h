@@ -112,7 +112,8 @@ public:
 private:
   static constexpr uint32_t kPollsBeforeWithdrawing = 16;
   static constexpr uint32_t kMaxLateReceives = 8;
-  static constexpr uint32_t kRtrCostKiB = 64; ///< copying them takes as long as an RTR and its answer
+  static constexpr uint32_t kRtrCostKiB =
+      64; ///< copying them takes as long as an RTR and its answer
   static constexpr uint64_t kPartBytes = 512 << 10; ///< at most, of a message that is combined
   static constexpr size_t kSweepAtLeast = 64;
   static constexpr uint64_t kLeastReserved = 16; ///< messages, however long they are
@@ -170,11 +171,11 @@ private:
   TagTable<Request> posted_;
   UnexpectedQueue<Rts> unexpected_;
   std::vector<Incoming> incoming_; ///< by rendezvous id
-  std::vector<uint16_t> rtrSent_;    ///< ids whose RTR was sent, oldest first
+  std::vector<uint16_t> rtrSent_;  ///< ids whose RTR was sent, oldest first
   uint32_t idlePolls_ = 0;         ///< since something moved
   bool isThrottling_ = false;
   bool postsLate_ = false;
-  uint32_t lateReceives_ = 0;             ///< +1 per unexpected message, -1 per expected one
+  uint32_t lateReceives_ = 0;         ///< +1 per unexpected message, -1 per expected one
   size_t sweepAt_ = kSweepAtLeast;    ///< unexpected messages
   uint32_t reserved_ = 0;             ///< unexpected messages
   size_t numOpen_ = 0;                ///< streams that were opened here
@@ -280,7 +281,8 @@ void ReceiveSide<Wire>::keepRts(const Tag &tag, uint16_t id, const Rts &rts) {
 // full then.
 template <typename Wire> void ReceiveSide<Wire>::sweep() {
   releaseUnexpected([&](const auto &message) {
-    return (message.rts && wire_.isCancelled(*message.rts)) || context_.runs.isOverHere(message.tag);
+    return (message.rts && wire_.isCancelled(*message.rts)) ||
+           context_.runs.isOverHere(message.tag);
   });
   sweepAt_ = std::max(kSweepAtLeast, 2 * unexpected_.size());
 }
@@ -296,7 +298,8 @@ template <typename Wire> void ReceiveSide<Wire>::updateThrottle() {
 template <typename Wire> void ReceiveSide<Wire>::noteArrival(uint64_t bytes, bool wasLate) {
   if (bytes <= context_.limits.eagerBytes || bytes > wire_.longestEagerBytes())
     return;
-  lateReceives_ = wasLate ? std::min(lateReceives_ + 1, kMaxLateReceives) : lateReceives_ - std::min(lateReceives_, 1u);
+  lateReceives_ = wasLate ? std::min(lateReceives_ + 1, kMaxLateReceives)
+                          : lateReceives_ - std::min(lateReceives_, 1u);
   if (lateReceives_ == (postsLate_ ? 0 : kMaxLateReceives))
     wire_.setPostsLate(postsLate_ = !postsLate_);
 }

@@ -251,10 +251,9 @@ void RemoteChannels::onProbeReply(Rank from, const Tag &tag, const ProbeBody &bo
       side.first.begin() - 1);
   if (!isUnmatched(side, edge, *end))
     return;
-  bool isHere =
-      body.sends ||
-      ((body.isPut == 0 || end->state.memory.rtr == network::RegisteredMemory::kNoRtr) &&
-       end->state.multicastFrames >= body.multicasts);
+  bool isHere = body.sends ||
+                ((body.isPut == 0 || end->state.memory.rtr == network::RegisteredMemory::kNoRtr) &&
+                 end->state.multicastFrames >= body.multicasts);
   if (body.progress == Progress::Skipped || (body.progress == Progress::Past && isHere))
     endWithout(side, edge, *end);
 }

@@ -41,10 +41,11 @@ size_t RtrTable::numInUse() const {
 }
 
 bool RemoteContext::canUseRma(const network::Peer &peer, const RequestPayload &payload,
-                            uint64_t bytes) const {
+                              uint64_t bytes) const {
   const network::Capabilities &capabilities = carrier.capabilities();
   return capabilities.hasRma && payload.registered && bytes <= capabilities.maxRmaBytes &&
-         !peer.isSelf && bytes > options.rmaThresholdBytes && payload.count <= capabilities.pieces &&
+         !peer.isSelf && bytes > options.rmaThresholdBytes &&
+         payload.count <= capabilities.pieces &&
          (!capabilities.needsLocalRegistration || isDense(payload));
 }
 
@@ -52,7 +53,8 @@ bool RemoteContext::canBeWritten(const network::Peer &peer, const RequestPayload
                                  uint64_t bytes) const {
   const network::Capabilities &capabilities = carrier.capabilities();
   return capabilities.hasRma && payload.registered && bytes <= capabilities.maxRmaBytes &&
-         !peer.isSelf && bytes > options.rmaThresholdBytes && payload.count <= capabilities.remoteIovs &&
+         !peer.isSelf && bytes > options.rmaThresholdBytes &&
+         payload.count <= capabilities.remoteIovs &&
          (capabilities.registersPieces || isDense(payload));
 }
 

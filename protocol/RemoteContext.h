@@ -46,8 +46,8 @@ public:
   /// As the peer names it.
   uint32_t idOf(uint32_t place) const { return place | entries_[place].use << kPlaceBits; }
   void retire(uint32_t place);
-  /// Of an id from a peer, which may be anything: the RTR, retired. Its receiver is null if there is
-  /// none.
+  /// Of an id from a peer, which may be anything: the RTR, retired. Its receiver is null if there
+  /// is none.
   Entry take(uint32_t id);
   size_t numInUse() const;
 

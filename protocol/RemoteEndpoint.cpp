@@ -13,7 +13,7 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
   caps_.eagerBytes = worker.options().eagerBytes;
   caps_.canRead = capabilities.hasRma;
   caps_.opensAlone = true;
-  caps_.gathers = capabilities.gathers;
+  caps_.batches = capabilities.batches;
   caps_.spinBudget.polls = worker.options().spinPolls;
 }
 
@@ -44,7 +44,8 @@ void RemoteEndpoint::closed(uint32_t stream) {
     worker_.closeStream(streamId(group_.context, stream));
 }
 
-// Where the group numbers the runs, all of it is notified; else the peers, and along a tree all ranks.
+// Where the group numbers the runs, all of it is notified; else the peers, and along a tree all
+// ranks.
 void RemoteEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) {
   Fault told = fault;
   told.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);

@@ -129,7 +129,7 @@ void RemoteReceiver::sendRtr(const Rts &rts, const RemoteBuffer &buffer) {
 }
 
 void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes, const Tag &tag,
-                             uint32_t rendezvous) {
+                                  uint32_t rendezvous) {
   const network::Carrier &carrier = context_.carrier;
   RegisteredMemory &registered = *payload.registered;
   struct {
@@ -184,8 +184,8 @@ bool RemoteReceiver::startRma(uint16_t id) {
   return context_.am->startRma(claim, spec, false);
 }
 
-// A sender that has failed may use the memory of its message again, after it has waited for `linger`.
-// So after a read that took nearly as long this end probes the sender.
+// A sender that has failed may use the memory of its message again, after it has waited for
+// `linger`. So after a read that took nearly as long this end probes the sender.
 void RemoteReceiver::onRmaDone(uint16_t id) {
   Claim &claim = claims_[id];
   if (claim.isCancelled) {

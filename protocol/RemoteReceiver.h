@@ -154,7 +154,8 @@ private:
   void endUse(network::RegisteredMemory &registered);
   Claim *find(uint32_t rendezvous);
   void sendFinFrame(uint32_t rendezvous, const Tag &tag);
-  void sendRtrFrame(const RequestPayload &payload, uint64_t bytes, const Tag &tag, uint32_t rendezvous);
+  void sendRtrFrame(const RequestPayload &payload, uint64_t bytes, const Tag &tag,
+                    uint32_t rendezvous);
   void releaseClaim(Claim &claim);
   void fragment(Claim &claim, std::span<const std::byte> bytes);
 

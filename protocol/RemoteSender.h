@@ -66,8 +66,8 @@ public:
   void release(uint16_t id);
   /// False: the receiver may read the payload, until it has drained.
   bool cancelRts(uint16_t id);
-  /// In place of a cancelRts() that has no end. Memory that the receiver may read stays registered, if
-  /// it reads there no more unless it has begun: a read that fails would cost the connection.
+  /// In place of a cancelRts() that has no end. Memory that the receiver may read stays registered,
+  /// if it reads there no more unless it has begun: a read that fails would cost the connection.
   /// True: this end still reads the payload.
   bool cancelRtsUnconfirmed(uint16_t id);
 

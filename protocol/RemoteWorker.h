@@ -5,8 +5,8 @@
 /// streams, travel down a tree of all ranks; those of runs go to whom their reporter names. A rank
 /// whose process is gone is noticed by those that share a stream with it, and fails everything.
 ///
-/// A rank that cancels a run requests its peers, with Cancel, to drain: to move none of its bytes for
-/// that run any more. A rank that learns of a failure drains without a Cancel.
+/// A rank that cancels a run requests its peers, with Cancel, to drain: to move none of its bytes
+/// for that run any more. A rank that learns of a failure drains without a Cancel.
 ///
 /// Threads: one at a time; the caller serialises by the guard. Errors: values.
 #pragma once

@@ -101,11 +101,11 @@ private:
 
   const Limits &limits_;
   Wire wire_;
-  RequestQueue pending_;   ///< wait for room
-  RequestQueue requested_; ///< RTS sent, no reply yet
+  RequestQueue pending_;    ///< wait for room
+  RequestQueue requested_;  ///< RTS sent, no reply yet
   RequestQueue fragmented_; ///< the receiver waits for fragments
-  RequestQueue held_;      ///< the same; their owner sends them
-  RequestQueue flushing_;  ///< sent, but the wire still needs progress
+  RequestQueue held_;       ///< the same; their owner sends them
+  RequestQueue flushing_;   ///< sent, but the wire still needs progress
 };
 
 // A receiver that posts late is not waited for where the payload is copied twice anyway.

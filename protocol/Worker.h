@@ -12,8 +12,8 @@
 #include "protocol/ReceiveSide.h"
 #include "protocol/SendSide.h"
 #include "transports/Yielding.h"
-#include "transports/shm/FifoReceiver.h"
 #include "transports/shm/FailureDetector.h"
+#include "transports/shm/FifoReceiver.h"
 
 #include <functional>
 #include <memory>

@@ -27,7 +27,7 @@ struct Querying {
 
 /// In turn k a rank queries along its k-th edge, and announces that first. In the order of turns.
 Result<std::vector<Querier>> exchangeTurns(Communicator &communicator, const std::vector<Rank> &to,
-                                         const std::vector<Rank> &from) {
+                                           const std::vector<Rank> &from) {
   std::vector<uint64_t> turns(to.size());
   std::iota(turns.begin(), turns.end(), 0);
   Result<std::vector<uint64_t>> arrived = communicator.exchange(to, from, turns, 1);
@@ -44,8 +44,9 @@ Result<std::vector<Querier>> exchangeTurns(Communicator &communicator, const std
 /// Whether slots are rounds already: of the edges to a rank no two have the same one. The same
 /// answer on all ranks.
 Result<bool> slotsAreRounds(Communicator &communicator, const std::vector<Querier> &queriers) {
-  auto twice = std::adjacent_find(queriers.begin(), queriers.end(),
-                                  [](const Querier &a, const Querier &b) { return a.turn == b.turn; });
+  auto twice =
+      std::adjacent_find(queriers.begin(), queriers.end(),
+                         [](const Querier &a, const Querier &b) { return a.turn == b.turn; });
   Result<std::vector<uint8_t>> all = communicator.allgatherOne<uint8_t>(twice == queriers.end());
   if (!all)
     return all.status();
@@ -61,14 +62,15 @@ Status Querying::takeTurn(uint32_t turn, std::span<const Querier> queriers) {
     querying.push_back(a.rank);
   std::vector<uint64_t> taken = queries ? mine.query(turn).taken : std::vector<uint64_t>();
   taken.resize(queries ? takenWords : 0);
-  Result<std::vector<uint64_t>> received = communicator.exchange(queried, querying, taken, takenWords);
+  Result<std::vector<uint64_t>> received =
+      communicator.exchange(queried, querying, taken, takenWords);
   if (!received)
     return received.status();
   std::vector<uint64_t> rounds;
   for (size_t i = 0; i < queriers.size(); ++i) {
     auto theirs = received->begin() + static_cast<ptrdiff_t>(i * takenWords);
     rounds.push_back(mine.reply(queriers[i].inEdge,
-                                 {turn, {theirs, theirs + static_cast<ptrdiff_t>(takenWords)}}));
+                                {turn, {theirs, theirs + static_cast<ptrdiff_t>(takenWords)}}));
   }
   Result<std::vector<uint64_t>> replies = communicator.exchange(querying, queried, rounds, 1);
   if (!replies)
@@ -81,7 +83,7 @@ Status Querying::takeTurn(uint32_t turn, std::span<const Querier> queriers) {
 } // namespace
 
 Result<GraphOrder> colorByQueries(Communicator &communicator, const std::vector<Rank> &to,
-                                 const std::vector<Rank> &from, uint32_t turns, uint32_t degree) {
+                                  const std::vector<Rank> &from, uint32_t turns, uint32_t degree) {
   Result<std::vector<Querier>> queriers = exchangeTurns(communicator, to, from);
   if (!queriers)
     return queriers.status();
@@ -91,9 +93,9 @@ Result<GraphOrder> colorByQueries(Communicator &communicator, const std::vector<
   if (*inOrder)
     return GraphOrder{turns, {}};
   Querying querying{communicator,
-                to,
-                (2 * size_t{degree} - 1 + 63) / 64,
-                {static_cast<uint32_t>(to.size()), static_cast<uint32_t>(from.size())}};
+                    to,
+                    (2 * size_t{degree} - 1 + 63) / 64,
+                    {static_cast<uint32_t>(to.size()), static_cast<uint32_t>(from.size())}};
   auto next = queriers->begin();
   for (uint32_t turn = 0; turn < turns; ++turn) {
     auto first = next;

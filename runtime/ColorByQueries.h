@@ -11,6 +11,6 @@ namespace colldsl {
 /// Cost: 2 turns + 1 plans, each for one run; three messages for each edge, of which one has at
 /// most degree / 4 bytes; two numbers of each rank are gathered.
 Result<GraphOrder> colorByQueries(Communicator &communicator, const std::vector<Rank> &to,
-                                 const std::vector<Rank> &from, uint32_t turns, uint32_t degree);
+                                  const std::vector<Rank> &from, uint32_t turns, uint32_t degree);
 
 } // namespace colldsl

@@ -49,7 +49,8 @@ Status joinAt(const Oob &oob, ProcessInfoExchange &exchange, WiredUp &wired, con
   return {};
 }
 
-Status joinNetwork(const Oob &oob, ProcessInfoExchange &exchange, WiredUp &wired, Transports transports) {
+Status joinNetwork(const Oob &oob, ProcessInfoExchange &exchange, WiredUp &wired,
+                   Transports transports) {
   switch (transports) {
   case Transports::Datagrams:
     return joinAt<datagram::Options>(
@@ -100,8 +101,8 @@ Result<WiredUp> wireNodes(const Oob &oob, ProcessInfoExchange &exchange, NodeMem
   return wired;
 }
 
-Result<WiredUp> wireNetwork(const Oob &oob, ProcessInfoExchange &exchange, std::vector<uint32_t> nodes,
-                            Transports transports) {
+Result<WiredUp> wireNetwork(const Oob &oob, ProcessInfoExchange &exchange,
+                            std::vector<uint32_t> nodes, Transports transports) {
   WiredUp wired;
   if (Status s = joinNetwork(oob, exchange, wired, transports); !s)
     return s;
@@ -154,7 +155,8 @@ Result<OnNetwork> openOn(const Oob &oob, const char *provider) {
 
 } // namespace
 
-Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status &own, Transports transports) {
+Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status &own,
+                       Transports transports) {
   ProcessInfoExchange exchange(oob);
   NodeMemory memory(oob, exchange, options);
   exchange.note(own);

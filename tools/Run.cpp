@@ -176,7 +176,7 @@ private:
     Launcher *launcher = settings_.launch.launcher;
     return !launcher || launcher->numRanks() == ranks ||
            printError(target.name + ": " + counted(ranks, "rank") + ", but the launcher started " +
-                     std::to_string(launcher->numRanks()));
+                      std::to_string(launcher->numRanks()));
   }
 
   /// Before they are instantiated: a slip of the typist would take hours.
@@ -185,8 +185,8 @@ private:
         target.schedule ? target.schedule->numRanks() : settings_.single.ranks.value_or(1);
     return ranks <= settings_.maxRanks ||
            printError(target.name + ": " + std::to_string(ranks) +
-                     " ranks are more than may start on this machine, " +
-                     std::to_string(settings_.maxRanks) + "; raise the limit with --max-ranks");
+                      " ranks are more than may start on this machine, " +
+                      std::to_string(settings_.maxRanks) + "; raise the limit with --max-ranks");
   }
 
   /// Before the kernel promises memory that it does not have.
@@ -197,8 +197,8 @@ private:
         static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     return needed <= present ||
            printError(target.name + ": the data of " + counted(schedule.numRanks(), "rank") +
-                     " and what it is compared with take " + gibibytes(needed) +
-                     ", this machine has " + gibibytes(present) + " of memory");
+                      " and what it is compared with take " + gibibytes(needed) +
+                      ", this machine has " + gibibytes(present) + " of memory");
   }
 
   static std::string gibibytes(double bytes) {
@@ -254,7 +254,7 @@ private:
     for (uint32_t r = 0; r < reports.size(); ++r)
       if (!reports[r].wrong.empty())
         return printError("wrong data: " + target.name + ", rank " + std::to_string(r) + ", " +
-                         reports[r].wrong);
+                          reports[r].wrong);
     return true;
   }
 

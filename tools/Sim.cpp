@@ -63,7 +63,7 @@ public:
     uint64_t activities = workload.numOps + workload.messages;
     if (!settings_.trace.empty() && activities > kMaxTraced)
       return printError("--trace: " + std::to_string(activities) + " ops and messages" +
-                       ", the limit is " + std::to_string(kMaxTraced));
+                        ", the limit is " + std::to_string(kMaxTraced));
     Result<sim::Outcome> outcome = simulateWatched(workload, std::move(options));
     if (!outcome)
       return report(outcome.status());

@@ -1,5 +1,5 @@
-/// The state word of a request to send (RTS): both ends agree by this one word which of them copies,
-/// and until when memory is used.
+/// The state word of a request to send (RTS): both ends agree by this one word which of them
+/// copies, and until when memory is used.
 ///
 ///   Requested --receiver--> Reading --receiver--> Done | Fragments | RtrSent
 ///   RtrSent ----receiver--> Reading | Fragments

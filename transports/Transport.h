@@ -73,7 +73,7 @@ struct Caps {
   bool canRead = false;        ///< single copy: the receiver reads the sender's memory
   bool inOrderCommit = false;  ///< bytes of one message become visible in ascending order
   bool opensAlone = false;     ///< open() waits for no other rank
-  bool gathers = false;        ///< sends between Channels::hold() and push() cost less
+  bool batches = false;        ///< sends between Channels::hold() and push() cost less
   bool mustBePolled = false;   ///< its events end no sleep: a waiting thread takes naps
   SpinBudget spinBudget = {};
 };

@@ -27,7 +27,7 @@ public:
     None,
     CopiesWithoutClaim,  ///< the receiver copies, and the sender cancels, without a word
     CancelsDuringCopy,   ///< the sender does not wait for the end of a copy
-    KeepsRtrs, ///< the receiver does not cancel its RTR before it ends
+    KeepsRtrs,           ///< the receiver does not cancel its RTR before it ends
     KeepsIds,            ///< of a message whose receiver waits for fragments
     UsesIdsAtOnce,       ///< and does not say that these do not come
     HidesLaterReports,   ///< reports stand in a row, and the first that is not whole ends it
@@ -75,12 +75,12 @@ private:
   struct Message {
     Send send;
     Recv recv;
-    uint8_t id;        ///< at the sender
-    uint8_t isAside;   ///< the request waits for its receive
-    Slot request;      ///< as the receiver knows it
-    uint8_t rtrSent;   ///< the sender may write
-    uint8_t said;      ///< parts put into the fifo
-    uint8_t moved;     ///< parts that are where they belong
+    uint8_t id;      ///< at the sender
+    uint8_t isAside; ///< the request waits for its receive
+    Slot request;    ///< as the receiver knows it
+    uint8_t rtrSent; ///< the sender may write
+    uint8_t said;    ///< parts put into the fifo
+    uint8_t moved;   ///< parts that are where they belong
   };
   struct Rank {
     Phase phase;
@@ -90,7 +90,7 @@ private:
     uint8_t uses[kMaxMessages];
     uint8_t isFree[kMaxMessages];
     uint8_t toCancel[kMaxMessages]; ///< of which the receiver is to be told
-    uint8_t incoming[kMaxMessages];  ///< at the receiver: the message that comes
+    uint8_t incoming[kMaxMessages]; ///< at the receiver: the message that comes
     uint8_t numSlots, unused[3];
     Slot slots[kSlots];
   };

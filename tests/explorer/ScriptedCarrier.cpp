@@ -8,10 +8,10 @@ namespace colldsl::test {
 
 using network::Access;
 using network::Frame;
-using network::RmaSpec;
 using network::Peer;
 using network::PostResult;
 using network::Region;
+using network::RmaSpec;
 
 void Digest::add(const void *bytes, size_t count) {
   llvm::ArrayRef<uint8_t> added(static_cast<const uint8_t *>(bytes), count);
@@ -204,8 +204,7 @@ void ScriptedNetwork::describe(StateWords &words, const Event &event, uint32_t t
   }
 }
 
-void ScriptedNetwork::describe(StateWords &words, const Rma &rma,
-                               const WorkerOf &workerOf) const {
+void ScriptedNetwork::describe(StateWords &words, const Rma &rma, const WorkerOf &workerOf) const {
   for (uint32_t part :
        {rma.origin, rma.target, uint32_t{rma.writes}, uint32_t{rma.hasMoved},
         uint32_t{rma.hasFailed}, uint32_t{rma.isNotified}, uint32_t{rma.isFinished}})
@@ -280,7 +279,8 @@ PostResult ScriptedCarrier::send(Peer &to, Frame &frame) {
   return PostResult::Ok;
 }
 
-PostResult ScriptedCarrier::begin(network::RmaOperation &operation, const RmaSpec &spec, bool writes) {
+PostResult ScriptedCarrier::begin(network::RmaOperation &operation, const RmaSpec &spec,
+                                  bool writes) {
   if (!network_.accepts_[self_]) {
     network_.hasRefused_[self_] = true;
     return PostResult::NoResource;

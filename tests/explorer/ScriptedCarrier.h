@@ -123,7 +123,7 @@ private:
     uint32_t origin, target;
     bool writes;
     network::RmaOperation *operation; ///< gone once its origin has left
-    uint16_t id;              ///< of the operation, at its origin
+    uint16_t id;                      ///< of the operation, at its origin
     network::RmaSpec spec;
     std::vector<network::RemoteIov> remoteIovs;
     bool hasMoved = false, hasFailed = false, isNotified = false, isFinished = false;

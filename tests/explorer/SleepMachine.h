@@ -19,7 +19,7 @@ enum class SleepMutant : uint8_t {
   SleepsOnOneWord,      ///< threads sleep while the word says that one of them does
   NoBarrier,            ///< nobody has a fence between what it writes and what it reads
   LooksBeforeArming,    ///< and not once more afterwards
-  EpochAfterArming,    ///< the wake-ups are read once the word is set
+  EpochAfterArming,     ///< the wake-ups are read once the word is set
   CountsBeforeClearing, ///< wake-ups are counted before the word is 0 again
 };
 

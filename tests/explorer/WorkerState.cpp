@@ -6,9 +6,9 @@ namespace colldsl::test {
 
 using protocol::MulticastRequest;
 using protocol::RemoteChannels;
-using protocol::RemoteRma;
 using protocol::RemoteReceiver;
 using protocol::RemoteReceives;
+using protocol::RemoteRma;
 using protocol::RemoteSender;
 using protocol::RemoteSends;
 using protocol::RemoteWorker;
@@ -394,8 +394,8 @@ void describeRtrId(StateWords &words, const RemoteWorker *worker, uint32_t rtrId
     return words.add(false);
   const protocol::RtrTable &table = worker->context_.rtrs;
   uint32_t place = rtrId & ((1u << protocol::RtrTable::kPlaceBits) - 1);
-  bool isKnown = place < table.entries_.size() && table.entries_[place].receiver &&
-                 table.idOf(place) == rtrId;
+  bool isKnown =
+      place < table.entries_.size() && table.entries_[place].receiver && table.idOf(place) == rtrId;
   words.add(isKnown);
   if (!isKnown)
     return;

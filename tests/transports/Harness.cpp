@@ -318,7 +318,7 @@ std::vector<TransportSetup> allSetups() {
   fake::Options strict;
   strict.slotsPerEdge = 2;
   fake::Options gathering;
-  gathering.gathers = true;
+  gathering.batches = true;
   shm::Options copies;
   copies.singleCopy = shm::SingleCopy::Off;
   shm::Options singleCopy;

@@ -28,7 +28,8 @@ TEST(Sleep, anOversubscribedMachineHasFewerCoresThanRanks) {
   EXPECT_LT(shm::spinBudgetAmong(cores + 1).polls, shm::spinBudgetAmong(cores).polls);
 }
 
-// Both ways in which a rank sleeps, of ranks with cores of their own and on an oversubscribed machine.
+// Both ways in which a rank sleeps, of ranks with cores of their own and on an oversubscribed
+// machine.
 class Sleepers : public ::testing::TestWithParam<std::tuple<uint32_t, bool>> {
 protected:
   static constexpr std::chrono::seconds kForGood{60};

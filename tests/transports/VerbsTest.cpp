@@ -208,8 +208,8 @@ TEST_F(Verbs, piecesOfAMessageAreOneChain) {
   pair.pieces = 7;
   calls.restart();
   EXPECT_EQ(pair.exchange({200000}, 1), "");
-  // Request, place, a write into seven pieces, whose immediate data is a request of its own over iWARP;
-  // closed.
+  // Request, place, a write into seven pieces, whose immediate data is a request of its own over
+  // iWARP; closed.
   EXPECT_EQ(calls.posts, 2 * 4u);
   EXPECT_EQ(calls.requests, 2 * (3u + 7u + isIwarp()));
   EXPECT_EQ(calls.told, 2 * 4u);

@@ -49,7 +49,7 @@ std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
   bool isLibrary = source->compilation_.has_value();
   if (isLibrary && !source->sourceFiles_.empty()) {
     printError("'" + source->sourceFiles_.front()->getBufferIdentifier() +
-              "': a library stands alone, without sources");
+               "': a library stands alone, without sources");
     return nullptr;
   }
   if (!isLibrary && source->needsCompiler(options) && !source->compile(options))
@@ -231,7 +231,7 @@ std::vector<Source::Target> Source::choose(const ScheduleOptions &options) {
     targets = all();
     fine =
         !targets.empty() || printError("there is no collective in " +
-                                      (mainFile_.empty() ? "the library" : "'" + mainFile_ + "'"));
+                                       (mainFile_.empty() ? "the library" : "'" + mainFile_ + "'"));
   }
   return fine ? targets : std::vector<Target>();
 }

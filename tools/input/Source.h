@@ -13,10 +13,10 @@
 
 namespace colldsl::tools {
 
-/// Everything that a command reads, files and streams (ReadInput.h). Files are distinguished by what
-/// is in them: source text (`.coll`), the text form or GOAL, an image, GOAL in binary, an algorithm
-/// of MSCCL, a schedule library. A library brings its own program, so that nothing is compiled, and
-/// stands alone.
+/// Everything that a command reads, files and streams (ReadInput.h). Files are distinguished by
+/// what is in them: source text (`.coll`), the text form or GOAL, an image, GOAL in binary, an
+/// algorithm of MSCCL, a schedule library. A library brings its own program, so that nothing is
+/// compiled, and stands alone.
 class Source {
 public:
   /// One thing to prove, run or print: a collective, or a whole schedule.

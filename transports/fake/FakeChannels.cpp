@@ -12,7 +12,7 @@ FakeEndpoint::FakeEndpoint(World &world, Rank self) : world_(world), self_(self)
   caps_.eagerBytes = options.synchronous ? 0 : options.eagerBytes;
   caps_.slotsPerEdge = options.slotsPerEdge;
   caps_.headOfLine = options.slotsPerEdge != 0;
-  caps_.gathers = options.gathers;
+  caps_.batches = options.batches;
 }
 
 FakeEndpoint::~FakeEndpoint() {

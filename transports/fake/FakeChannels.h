@@ -36,7 +36,7 @@ public:
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
-  void hold() override { holds_ = world_.options_.gathers; }
+  void hold() override { holds_ = world_.options_.batches; }
   void push() override;
   std::span<const Completion> poll() override;
   bool check() override;

@@ -285,7 +285,7 @@ void ActiveMessages::onDone(Operation &operation) {
 // What was meant for a peer and failed, failed for good.
 void ActiveMessages::onFailed(Operation &operation, const std::string &reason) {
   Peer *peer = operation.kind == Operation::Kind::Rma ? static_cast<RmaOperation &>(operation).peer
-                                                       : static_cast<Frame &>(operation).peer;
+                                                      : static_cast<Frame &>(operation).peer;
   if (close(operation))
     lose(*peer, reason);
 }

@@ -50,7 +50,8 @@ public:
   virtual ~ActiveMessageHandler() = default;
   virtual void onFrame(Peer &from, const Header &header, std::span<const std::byte> body) = 0;
   virtual void onRmaDone(RmaOperation &rma) = 0;
-  virtual void onRemoteWrite(uint32_t immediate) = 0; ///< the last byte of what a peer wrote is here
+  virtual void
+  onRemoteWrite(uint32_t immediate) = 0; ///< the last byte of what a peer wrote is here
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
   virtual void onNeglected() = 0; ///< from any thread: the owner is to lock itself and poll

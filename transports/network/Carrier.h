@@ -33,21 +33,21 @@ inline constexpr uint32_t kMaxPieces = 32;
 
 /// What a carrier can do.
 struct Capabilities {
-  std::string_view name;            ///< of the transport
-  uint64_t injectBytes = 0;         ///< frames up to this need no buffer of ours
-  uint32_t frameBytes = UINT16_MAX; ///< longer frames may be overtaken by those behind them
-  uint32_t pieces = 1;              ///< of memory, at this end of a read or a write
-  uint32_t remoteIovs = 1;          ///< at the other end of a write
-  bool registersPieces = false; ///< one registration may have several pieces
+  std::string_view name;             ///< of the transport
+  uint64_t injectBytes = 0;          ///< frames up to this need no buffer of ours
+  uint32_t frameBytes = UINT16_MAX;  ///< longer frames may be overtaken by those behind them
+  uint32_t pieces = 1;               ///< of memory, at this end of a read or a write
+  uint32_t remoteIovs = 1;           ///< at the other end of a write
+  bool registersPieces = false;      ///< one registration may have several pieces
   uint64_t maxRmaBytes = UINT64_MAX; ///< of one read or write
-  bool hasRma = false; ///< reads and writes memory of peers
-  bool usesVirtualAddresses = false; ///< remote addresses are virtual addresses; else offsets into the
-                                     ///< registered memory
+  bool hasRma = false;               ///< reads and writes memory of peers
+  bool usesVirtualAddresses = false; ///< remote addresses are virtual addresses; else offsets into
+                                     ///< the registered memory
   bool needsLocalRegistration = false; ///< of the memory at this end of a read or a write, too
-  bool pinsPages = false; ///< by registration: the owner must not unmap the memory
-  bool gathers = false;             ///< what is offered between hold() and push() costs less
-  bool immediateIsKey = false; ///< a write brings the key of the memory as immediate data
-  bool isWatched = true;            ///< a ProcessMonitor watches the processes of peers
+  bool pinsPages = false;              ///< by registration: the owner must not unmap the memory
+  bool batches = false;                ///< what is offered between hold() and push() costs less
+  bool immediateIsKey = false;         ///< a write brings the key of the memory as immediate data
+  bool isWatched = true;               ///< a ProcessMonitor watches the processes of peers
 };
 
 /// What registered memory is for.
@@ -172,9 +172,10 @@ public:
 
   /// As peers name this address, which lies in registered memory that begins at `begin`.
   uint64_t remoteAddressOf(const void *address, const void *begin) const {
-    return capabilities_.usesVirtualAddresses ? reinterpret_cast<uint64_t>(address)
-                                   : static_cast<uint64_t>(static_cast<const char *>(address) -
-                                                           static_cast<const char *>(begin));
+    return capabilities_.usesVirtualAddresses
+               ? reinterpret_cast<uint64_t>(address)
+               : static_cast<uint64_t>(static_cast<const char *>(address) -
+                                       static_cast<const char *>(begin));
   }
 
   /// Takes what came. True: something moved.

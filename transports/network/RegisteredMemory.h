@@ -13,7 +13,7 @@ struct RegisteredMemory {
   iovec of = {};
   Access access = Access::Send;
   uint32_t rtr = kNoRtr; ///< its place in the worker's RtrTable, while a peer may put
-  bool isStatic = false;       ///< the buffer stays the same: it is registered once
+  bool isStatic = false; ///< the buffer stays the same: it is registered once
   /// Received: a message found its receive posted, and was long. Sent: the receiver has sent an
   /// early RTR before.
   bool usesEarlyRtr = false;

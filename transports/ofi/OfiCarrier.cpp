@@ -8,11 +8,11 @@ namespace colldsl::ofi {
 namespace {
 
 using network::Frame;
-using network::RmaOperation;
-using network::RmaSpec;
 using network::Operation;
 using network::Peer;
 using network::PostResult;
+using network::RmaOperation;
+using network::RmaSpec;
 
 // Looks at the queue in a row; then others get their turn.
 constexpr int kMaxLooks = 4;
@@ -21,7 +21,8 @@ constexpr size_t kEntries = 16;
 Operation &operationOf(void *context) { return *static_cast<Operation *>(context); }
 
 /// `there` and `pieces` outlive what is made of them.
-fi_msg_rma messageOf(RmaOperation &rma, const RmaSpec &spec, const fi_rma_iov &there, void **pieces) {
+fi_msg_rma messageOf(RmaOperation &rma, const RmaSpec &spec, const fi_rma_iov &there,
+                     void **pieces) {
   static_assert(sizeof(fi_context2) <= sizeof(Operation::context));
   fi_msg_rma message = {};
   std::copy_n(spec.descriptors, spec.count, pieces);
@@ -51,7 +52,8 @@ Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Call
   Result<std::unique_ptr<RdmEndpoint>> endpoint = RdmEndpoint::open(options, calls);
   if (!endpoint)
     return endpoint.status();
-  return std::unique_ptr<network::Carrier>(new OfiCarrier(endpoint.take(), calls, options.postedReceives));
+  return std::unique_ptr<network::Carrier>(
+      new OfiCarrier(endpoint.take(), calls, options.postedReceives));
 }
 
 Status OfiCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
@@ -83,8 +85,8 @@ PostResult OfiCarrier::offered(ssize_t code) {
 }
 
 PostResult OfiCarrier::send(Peer &to, Frame &frame) {
-  return offered(calls_.send(endpoint_->ep(), frame.data, frame.bytes, frame.descriptor,
-                             to.handle, static_cast<Operation *>(&frame)));
+  return offered(calls_.send(endpoint_->ep(), frame.data, frame.bytes, frame.descriptor, to.handle,
+                             static_cast<Operation *>(&frame)));
 }
 
 PostResult OfiCarrier::inject(Peer &to, std::span<const std::byte> frame) {
@@ -113,8 +115,8 @@ void OfiCarrier::breakDown(const std::string &what, ssize_t code) {
 void OfiCarrier::listen(Frame &frame) {
   frame.kind = Operation::Kind::Receive;
   frame.isOpen = true;
-  ssize_t code = calls_.recv(endpoint_->ep(), frame.data, received_->frameBytes(),
-                             frame.descriptor, static_cast<Operation *>(&frame));
+  ssize_t code = calls_.recv(endpoint_->ep(), frame.data, received_->frameBytes(), frame.descriptor,
+                             static_cast<Operation *>(&frame));
   if (code == 0)
     return;
   frame.isOpen = false;
@@ -143,8 +145,8 @@ bool OfiCarrier::takeReceive(Operation &operation) {
   return std::exchange(operation.isOpen, false);
 }
 
-// Only writes carry data. Not all providers report, too, that it was a write: shm of libfabric 2 does
-// not.
+// Only writes carry data. Not all providers report, too, that it was a write: shm of libfabric 2
+// does not.
 void OfiCarrier::take(const fi_cq_data_entry &entry) {
   if ((entry.flags & FI_REMOTE_CQ_DATA) != 0)
     return handler_->onRemoteWrite(static_cast<uint32_t>(entry.data));

@@ -46,7 +46,8 @@ private:
   fid_mr *region_;
 };
 
-// Above, ofi_rxm sends a request to the receiver, and goes on with others meanwhile; its header included.
+// Above, ofi_rxm sends a request to the receiver, and goes on with others meanwhile; its header
+// included.
 constexpr uint32_t kRxmFrameBytes = 16000;
 
 // Its file stays readable for good once there were events: a thread that waits for it does not
@@ -255,8 +256,7 @@ Result<Region> RdmEndpoint::registerMemory(std::span<const iovec> pieces, Access
     known->key = fi_mr_key(raw);
     return Region(std::move(known));
   }
-  return ofiError("register " + std::to_string(pieces.front().iov_len) + " bytes of memory",
-                     code);
+  return ofiError("register " + std::to_string(pieces.front().iov_len) + " bytes of memory", code);
 }
 
 std::optional<network::Carrier::Wait> RdmEndpoint::ifIdle() {

@@ -25,13 +25,13 @@ inline constexpr uint32_t kSlots = 256;
 inline constexpr uint32_t kIdsAtOnce = 32; ///< rendezvous ids that are made
 
 enum class SlotKind : uint8_t {
-  Inline,      ///< an eager message in this slot, and in the continuation slots that it takes
-  Eager,       ///< an eager message in the ring of bytes
-  Rts,         ///< request to send: the payload waits at the sender
-  Fragment,    ///< the next part of a payload that the receiver is ready for, in the ring of bytes
-  Put,         ///< the sender has written the payload to the receiver's buffer
+  Inline,       ///< an eager message in this slot, and in the continuation slots that it takes
+  Eager,        ///< an eager message in the ring of bytes
+  Rts,          ///< request to send: the payload waits at the sender
+  Fragment,     ///< the next part of a payload that the receiver is ready for, in the ring of bytes
+  Put,          ///< the sender has written the payload to the receiver's buffer
   RtsCancelled, ///< the rest of a payload that the receiver is ready for does not come
-  CloseStream, ///< the sender neither sends nor receives in this stream any more
+  CloseStream,  ///< the sender neither sends nor receives in this stream any more
 };
 
 /// A part of the ring of bytes.

@@ -145,8 +145,8 @@ FifoSender::Replied FifoSender::replyTo(uint16_t id) const {
   const auto &[reply, use] = ids_[id];
   uint32_t state = reply->state.load(std::memory_order_acquire);
   return state == wordOf(use, State::Done)        ? Replied::Fin
-         : state == wordOf(use, State::Fragments)     ? Replied::Fragments
-         : state == wordOf(use, State::RtrSent) ? Replied::Rtr
+         : state == wordOf(use, State::Fragments) ? Replied::Fragments
+         : state == wordOf(use, State::RtrSent)   ? Replied::Rtr
                                                   : Replied::Nothing;
 }
 

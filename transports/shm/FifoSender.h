@@ -162,7 +162,7 @@ private:
   std::vector<Id> ids_;
   std::vector<uint16_t> freeIds_;
   std::vector<uint16_t> cancelled_; ///< ids of which the receiver is to be notified
-  std::vector<Tag> closing_;      ///< streams of which the receiver is to be notified
+  std::vector<Tag> closing_;        ///< streams of which the receiver is to be notified
 };
 
 } // namespace colldsl::shm

@@ -10,8 +10,10 @@ namespace colldsl::shm {
 class ShmBootstrap : public Bootstrap {
 public:
   /// `arenaMutex` guards the arena, which others use too.
-  ShmBootstrap(World &world, Rank self, Arena &arena, std::mutex &arenaMutex, FailureDetector &failureDetector)
-      : world_(world), self_(self), arena_(arena), arenaMutex_(arenaMutex), failureDetector_(failureDetector) {}
+  ShmBootstrap(World &world, Rank self, Arena &arena, std::mutex &arenaMutex,
+               FailureDetector &failureDetector)
+      : world_(world), self_(self), arena_(arena), arenaMutex_(arenaMutex),
+        failureDetector_(failureDetector) {}
 
   /// Publishes this rank's process id and waits for those of all ranks.
   Status exchangePids();

@@ -5,9 +5,9 @@
 /// must have a full fence between its write and its read. Where ranks have cores of their own,
 /// the sleeper pays for both: it makes every core pass a barrier (membarrier), so the waker's
 /// fast path is plain stores and loads. Without membarrier a wake-up may be lost; then the bound
-/// on every sleep is what limits the delay. On an oversubscribed machine nearly every wait sleeps, and a barrier on
-/// all cores, one sleeper after the other, costs more than all else: there wakers pay, with a
-/// fence each.
+/// on every sleep is what limits the delay. On an oversubscribed machine nearly every wait sleeps,
+/// and a barrier on all cores, one sleeper after the other, costs more than all else: there wakers
+/// pay, with a fence each.
 #pragma once
 
 #include "transports/Transport.h"

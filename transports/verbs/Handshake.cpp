@@ -52,8 +52,9 @@ Handshake::Step Handshake::onRequest(const HandshakeMessage &message, Clock::tim
     return {.mayReceive = true, .maySend = false, .reply = open_};
   }
   bool isAgain = state_ == State::Replied && message.sequence == answered_.sequence;
-  return {
-      .mayReceive = false, .maySend = false, .reply = isAgain ? std::optional(open_) : std::nullopt};
+  return {.mayReceive = false,
+          .maySend = false,
+          .reply = isAgain ? std::optional(open_) : std::nullopt};
 }
 
 Handshake::Step Handshake::onReply(const HandshakeMessage &message) {
@@ -65,8 +66,9 @@ Handshake::Step Handshake::onReply(const HandshakeMessage &message) {
     return {.mayReceive = true, .maySend = true, .reply = open_};
   }
   bool isAgain = state_ == State::Ready && isInitiator_ && message.sequence == answered_.sequence;
-  return {
-      .mayReceive = false, .maySend = false, .reply = isAgain ? std::optional(open_) : std::nullopt};
+  return {.mayReceive = false,
+          .maySend = false,
+          .reply = isAgain ? std::optional(open_) : std::nullopt};
 }
 
 Handshake::Step Handshake::onConfirm(const HandshakeMessage &message) {

@@ -14,11 +14,11 @@ namespace {
 
 using network::Access;
 using network::Frame;
-using network::RmaOperation;
-using network::RmaSpec;
 using network::Operation;
 using network::Peer;
 using network::PostResult;
+using network::RmaOperation;
+using network::RmaSpec;
 
 // Looks at the queue in a row; then others get their turn.
 constexpr int kMaxLooks = 4;
@@ -67,7 +67,8 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
   options_.postedReceives =
       std::min(options.postedReceives, static_cast<uint32_t>(device_->limits().max_srq_wr));
-  auto numReceives = std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMax - 1);
+  auto numReceives =
+      std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMax - 1);
   options_.framesPerPeer = std::clamp(options.framesPerPeer, 1u, numReceives - Credits::kSpare);
   auto pieces = static_cast<uint32_t>(
       std::min(device_->limits().max_sge, std::max(1, device_->limits().max_sge_rd)));
@@ -127,9 +128,10 @@ Status VerbsCarrier::probe() {
   capabilities_.maxRmaBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
   capabilities_.pieces = std::min(network::kMaxPieces, piecesPerRequest_ * parts);
   capabilities_.remoteIovs = std::min(network::kMaxRemoteIovs, parts);
-  capabilities_.gathers = true;
+  capabilities_.batches = true;
   capabilities_.hasRma = options_.usesRma;
-  capabilities_.usesVirtualAddresses = capabilities_.needsLocalRegistration = capabilities_.pinsPages = true;
+  capabilities_.usesVirtualAddresses = capabilities_.needsLocalRegistration =
+      capabilities_.pinsPages = true;
   uint32_t ofPeer = options_.framesPerPeer + Credits::kSpare + options_.sendsPerPeer;
   uint32_t reserved = device_->isIwarp() ? 0 : options_.postedReceives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
@@ -332,7 +334,7 @@ void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
 // In more pieces than a request has, or longer than the device's longest message: several, of which
 // the last one reports. All of them are posted at once.
 PostResult VerbsCarrier::postRma(RmaOperation &rma, const RmaSpec &spec, ibv_wr_opcode opcode,
-                              ibv_wr_opcode last) {
+                                 ibv_wr_opcode last) {
   Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
   Connection &connection = connectionOf(*rma.peer);
   uint32_t notes = last == IBV_WR_SEND; // in place of an immediate value

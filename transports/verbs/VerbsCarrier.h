@@ -78,8 +78,8 @@ private:
   void postNow(Connection &connection);
   void fail(Connection &connection, int error);
   bool cancelFailing();
-  network::PostResult postRma(network::RmaOperation &rma, const network::RmaSpec &spec, ibv_wr_opcode opcode,
-                           ibv_wr_opcode last);
+  network::PostResult postRma(network::RmaOperation &rma, const network::RmaSpec &spec,
+                              ibv_wr_opcode opcode, ibv_wr_opcode last);
   void sendInline(Connection &connection, network::Operation *operation,
                   std::span<const std::byte> bytes);
   void addNote(Connection &connection, network::Operation *operation, Note note);
@@ -119,7 +119,7 @@ private:
   uint32_t inlineBytes_ = kInlineBytes;
   uint32_t open_ = 0;     ///< requests that are not done
   uint32_t mostOpen_ = 0; ///< for whose completions there is room
-  uint32_t rmas_ = 0;    ///< reads and writes among these
+  uint32_t rmas_ = 0;     ///< reads and writes among these
   uint64_t refused_ = 0;
   bool lacksRoom_ = false; ///< since the last sleep: something must be offered again
   bool holds_ = false;     ///< what is offered
