@@ -30,7 +30,7 @@ constexpr std::chrono::nanoseconds kYieldingBeforeSleep = std::chrono::milliseco
 // With a call of the kernel or of the MPI each.
 constexpr uint32_t kPollsAround = 60;
 
-bool allSay(MPI_Comm comm, bool word) {
+bool allAgree(MPI_Comm comm, bool word) {
   int mine = word, all = 0;
   real::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
   return all != 0;
@@ -57,7 +57,7 @@ void Job::begin(int threadLevel) {
   memory.arenaBytes = kArenaBytes;
   Result<WiredUp> wired = shareMemory(oobOf(node.comm), memory);
   Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
-  bool isFine = allSay(MPI_COMM_WORLD, wired.ok() && library.ok());
+  bool isFine = allAgree(MPI_COMM_WORLD, wired.ok() && library.ok());
   job->report(oobOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
   if (isFine) {
     job->library_ = library.take();
@@ -120,7 +120,7 @@ void Job::connectNodes() {
                                                                   : WakeupPreference::Polling;
   if (!Settings::all().avoidsNetwork())
     remote = RemoteRanks::overNetwork(MPI_COMM_WORLD, wakeup, worker_->progressTable());
-  if (!allSay(MPI_COMM_WORLD, remote.ok()) && remote)
+  if (!allAgree(MPI_COMM_WORLD, remote.ok()) && remote)
     remote = Status::error("another rank has no network");
   if (Settings::all().isVerbose() && worldRank_ == 0)
     std::fprintf(stderr, "colldsl: messages between nodes: %s\n",

@@ -71,12 +71,12 @@ void LocalEndpoint::refuse(const std::string &reason) {
 }
 
 void LocalEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const {
-  Fault told = fault;
-  told.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
+  Fault reported = fault;
+  reported.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
   if (group_.numbersRuns())
-    worker_.world().reportRun(plan, run, told);
+    worker_.world().reportRun(plan, run, reported);
   else
-    worker_.world().report(plan, told, group_.isOfAll());
+    worker_.world().report(plan, reported, group_.isOfAll());
 }
 
 Status LocalEndpoint::connect(Rank peer) {

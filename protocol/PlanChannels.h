@@ -102,7 +102,7 @@ protected:
   std::vector<Completion> done_;
   bool isConnected_ = false;
   bool isIndependent_ = false; ///< a message of the wrong length waits for the others
-  bool told_ = false;          ///< the caller has seen what is in done_
+  bool reported_ = false;      ///< the caller has seen what is in done_
   const End *ended_ = nullptr; ///< whose other end has no bytes
 };
 
@@ -285,9 +285,9 @@ template <typename E> Posted PlanChannels<E>::afterPost(End &end) {
 }
 
 template <typename E> void PlanChannels<E>::takeCompleted() {
-  if (told_)
+  if (reported_)
     done_.clear();
-  told_ = false;
+  reported_ = false;
   for (Request *m = counter_.completed; m; m = m->next) {
     End &end = static_cast<End &>(*m);
     end.isOpen = false;
@@ -309,7 +309,7 @@ template <typename E> std::span<const Completion> PlanChannels<E>::poll(bool pro
   if (progresses)
     endpoint_.worker().progress();
   takeCompleted();
-  told_ = true;
+  reported_ = true;
   if (counter_.outstanding != 0)
     takeReports();
   return done_;

@@ -47,10 +47,10 @@ void RemoteEndpoint::closed(uint32_t stream) {
 // Where the group numbers the runs, all of it is notified; else the peers, and along a tree all
 // ranks.
 void RemoteEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) {
-  Fault told = fault;
-  told.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
+  Fault reported = fault;
+  reported.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
   bool isOfRun = group_.numbersRuns();
-  worker_.report(tagOf(plan, isOfRun ? run : kAllRuns), told,
+  worker_.report(tagOf(plan, isOfRun ? run : kAllRuns), reported,
                  isOfRun ? std::span<const Rank>(group_.ranks) : std::span<const Rank>());
 }
 

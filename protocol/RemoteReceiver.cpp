@@ -153,9 +153,9 @@ void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes,
     room.remoteIovs[body.remoteIovs++] = {carrier.remoteAddressOf(piece.iov_base, begin), part};
     left -= part;
   }
-  auto said = std::as_bytes(std::span(&room, 1));
+  auto sent = std::as_bytes(std::span(&room, 1));
   context_.am->send(peer_, {.tag = tag, .rendezvous = rendezvous, .kind = Kind::Rtr},
-                    said.first(sizeof body + body.remoteIovs * sizeof(RemoteIov)));
+                    sent.first(sizeof body + body.remoteIovs * sizeof(RemoteIov)));
 }
 
 // Not before all that came is taken: the sender may have cancelled the message meanwhile.

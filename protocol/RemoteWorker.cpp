@@ -208,11 +208,11 @@ void RemoteWorker::disconnect() {
       am_->send(*peer, {.kind = Kind::Disconnect}, std::span<const std::byte>());
       peer->wasSentDisconnect = true;
     }
-  uint64_t done = am_->numDone(), said = am_->numSent();
+  uint64_t done = am_->numDone(), sent = am_->numSent();
   auto deadline = Clock::now() + linger();
   while (!(allHaveDisconnected() && isIdle()) && Clock::now() < deadline) {
     bool moved = progress();
-    if (done < said && am_->numDone() > done) {
+    if (done < sent && am_->numDone() > done) {
       done = am_->numDone();
       deadline = Clock::now() + linger();
     }

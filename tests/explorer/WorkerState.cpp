@@ -348,7 +348,7 @@ void describe(StateWords &words, const RemoteChannels &channels) {
   for (const auto *side : {&channels.out_, &channels.in_})
     for (const RemoteChannels::End &end : side->ends)
       add(words, end);
-  words.add(channels.told_);
+  words.add(channels.reported_);
   words.add(channels.ended_ != nullptr);
   words.add(channels.failed());
   if (channels.failed())

@@ -177,12 +177,12 @@ bool ProcessMonitor::attend(size_t i, std::vector<Event> &events) {
   if (files_[i].revents == POLLOUT)
     return !isReady || greet(i);
   char word = 0;
-  ssize_t heard = recv(files_[i].fd, &word, 1, MSG_PEEK);
-  if (heard == 1 && word == kFailed)
+  ssize_t received = recv(files_[i].fd, &word, 1, MSG_PEEK);
+  if (received == 1 && word == kFailed)
     return recvFailure(i, events);
-  int error = heard < 0 ? errno : 0;
+  int error = received < 0 ? errno : 0;
   events.push_back({connection.rank,
-                    heard == 1         ? What::Disconnected
+                    received == 1      ? What::Disconnected
                     : isSilence(error) ? What::Silent
                                        : What::Died,
                     error});

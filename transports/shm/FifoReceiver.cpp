@@ -68,7 +68,7 @@ bool FifoReceiver::tryTakeSlots(const Slot &slot, const Payload &payload) {
   return true;
 }
 
-// A ring of which nothing is free for long would stop a stream of fragments.
+// A ring of which nothing is free for long would stop the fragments of a message.
 void FifoReceiver::freeBytes(const Slot &slot) {
   header_->bytesConsumed.store(slot.body.ring.end, std::memory_order_release);
   world_.wake(peer_);

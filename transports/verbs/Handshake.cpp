@@ -19,15 +19,15 @@ HandshakeMessage Handshake::make(HandshakeMessage::Kind kind, uint32_t answers) 
   return message;
 }
 
-void Handshake::expectAnswer(const HandshakeMessage &said, Clock::time_point now) {
-  open_ = said;
+void Handshake::expectReply(const HandshakeMessage &sent, Clock::time_point now) {
+  open_ = sent;
   timeout_ = kFirstTimeout;
   nextAt_ = now + timeout_;
 }
 
 HandshakeMessage Handshake::begin(Clock::time_point now) {
   state_ = State::Requested;
-  expectAnswer(make(HandshakeMessage::Kind::Request, 0), now);
+  expectReply(make(HandshakeMessage::Kind::Request, 0), now);
   return open_;
 }
 
@@ -48,7 +48,7 @@ Handshake::Step Handshake::onRequest(const HandshakeMessage &message, Clock::tim
   if (state_ == State::Idle || loses) {
     state_ = State::Replied;
     answered_ = message;
-    expectAnswer(make(HandshakeMessage::Kind::Reply, message.sequence), now);
+    expectReply(make(HandshakeMessage::Kind::Reply, message.sequence), now);
     return {.mayReceive = true, .maySend = false, .reply = open_};
   }
   bool isAgain = state_ == State::Replied && message.sequence == answered_.sequence;

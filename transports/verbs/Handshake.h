@@ -79,7 +79,7 @@ private:
   Step onReply(const HandshakeMessage &message);
   Step onConfirm(const HandshakeMessage &message);
   HandshakeMessage make(HandshakeMessage::Kind kind, uint32_t answers);
-  void expectAnswer(const HandshakeMessage &said, Clock::time_point now);
+  void expectReply(const HandshakeMessage &sent, Clock::time_point now);
 
   Rank self_, peer_;
   State state_ = State::Idle;
