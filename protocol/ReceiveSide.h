@@ -112,8 +112,7 @@ public:
 private:
   static constexpr uint32_t kPollsBeforeWithdrawing = 16;
   static constexpr uint32_t kMaxLateReceives = 8;
-  static constexpr uint32_t kRtrCostKiB =
-      64; ///< copying them takes as long as an RTR and its answer
+  static constexpr uint32_t kRtrCostKiB = 64;       ///< copying them takes as long as an RTR
   static constexpr uint64_t kPartBytes = 512 << 10; ///< at most, of a message that is combined
   static constexpr size_t kSweepAtLeast = 64;
   static constexpr uint64_t kLeastReserved = 16; ///< messages, however long they are

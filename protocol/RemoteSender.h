@@ -1,7 +1,7 @@
 /// The sending end of the wire to a rank of any machine. Active messages are frames; where the
 /// carrier reads and writes memory of peers, payloads move between registered memory.
 ///
-/// A rendezvous id is used again when the receiver knows nothing of it any more: it has sent Fin
+/// A rendezvous id is used again when the receiver knows nothing of it any more: it has sent Fin,
 /// or Drained, or has closed the stream; or when the payload is put, of which the receiver is
 /// notified in no order with frames.
 #pragma once

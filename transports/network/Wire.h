@@ -96,8 +96,7 @@ struct ProbeBody {
   Progress progress = Progress::NotYet;
   uint8_t isPut = 0; ///< the sender put the message of that run into the receiver's buffer
   uint8_t unused[5] = {};
-  uint64_t multicasts =
-      0; ///< frames of the message that went to the rank that probes and to others
+  uint64_t multicasts = 0; ///< frames of the message that went to the probing rank and others
 };
 
 struct MulticastBody {
