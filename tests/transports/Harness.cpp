@@ -246,7 +246,7 @@ std::vector<TransportSetup> verbsSetups() {
   if (!verbs::whyNot({}).empty())
     return {};
   verbs::Options few = tight<verbs::Options>();
-  few.receives = 16; // a device whose sender finds none takes its time
+  few.postedReceives = 16; // a device whose sender finds none takes its time
   few.sendsPerPeer = 4;
   few.framesPerPeer = 2;
   verbs::Options parts = few;
