@@ -49,19 +49,19 @@ const char *LocalMachine::take(uint8_t rank, uint8_t choice) {
 }
 
 const char *LocalMachine::stepOfMessage(uint8_t rank, uint8_t m, uint8_t what) {
-  bool sends = spec(m).from == rank, receives = spec(m).to == rank;
-  if (!sends && !receives)
+  bool isSender = spec(m).from == rank, isReceiver = spec(m).to == rank;
+  if (!isSender && !isReceiver)
     return nullptr;
   bool isRunning = isOpen(rank, m);
   switch (what) {
   case 0:
     return isRunning ? post(rank, m) : nullptr;
   case 1:
-    if (sends)
+    if (isSender)
       return sendCancelled(m);
     return isRunning ? withdrawRtr(m) : nullptr;
   case 2:
-    if (!sends || !isRunning)
+    if (!isSender || !isRunning)
       return nullptr;
     return s_.messages[m].send == Send::Fragmenting ? putFragment(m) : pollSend(m);
   default:
