@@ -1,4 +1,4 @@
-/// The syntax tree: what a text says, names not yet resolved. Nodes are plain,
+/// The syntax tree: what a text has, names not yet resolved. Nodes are plain,
 /// allocated in their Ast's arena and never freed alone; pointers to them and the
 /// strings in them live as long as the Ast. Child pointers are null only where a
 /// comment says so. Depth is bounded by ParseLimits, so recursion over it is safe.

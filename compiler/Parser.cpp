@@ -92,7 +92,7 @@ std::vector<Diagnostic> parse(std::string_view text, uint16_t file, const ParseL
   return std::move(builder.errors);
 }
 
-void sayIfCutShort(std::vector<Diagnostic> &errors, const ParseLimits &limits) {
+void reportIfCutShort(std::vector<Diagnostic> &errors, const ParseLimits &limits) {
   if (errors.size() >= limits.maxErrors)
     errors.back().notes.push_back(Diagnostic::note(
         {}, "stopped after " + std::to_string(errors.size()) + " errors (--max-errors)"));
@@ -105,7 +105,7 @@ ParseResult parseFile(std::string_view text, uint16_t file, const ParseLimits &l
   result.errors =
       parse(text, file, limits, &CollParser::file, result.ast,
             [](AstBuilder &builder, CollParser::FileContext *tree) { builder.buildFile(tree); });
-  sayIfCutShort(result.errors, limits);
+  reportIfCutShort(result.errors, limits);
   return result;
 }
 

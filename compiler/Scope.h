@@ -46,7 +46,7 @@ private:
     size_t depth;
   };
   llvm::StringMap<llvm::SmallVector<Declared, 1>> symbols_;
-  std::vector<llvm::StringRef> names_; // as declared; marks_ say where blocks begin
+  std::vector<llvm::StringRef> names_; // as declared; blocks begin at marks_
   std::vector<size_t> marks_;
 };
 

@@ -105,7 +105,7 @@ const Sema::AstExpr *Sema::onlyPlain(const CallExpr &ast, StringRef name, size_t
   return ast.arguments[0].value;
 }
 
-/// A function of one operand, of the type that its row says.
+/// A function of one operand, of the type in its row.
 TypedExpr Sema::callUnary(const CallExpr &ast, ExprKind kind) {
   StringRef name = cast<NameExpr>(ast.callee)->name;
   const AstExpr *argument = onlyPlain(ast, name, 1);

@@ -222,7 +222,7 @@ private:
   uint32_t orders_ = 0;
   SourceLoc invalidAt_; ///< of the first expression that stands for an error
   Scope *scope_ = nullptr;
-  llvm::StringSet<> ensured_; ///< buffers that an `ensures` speaks of
+  llvm::StringSet<> ensured_; ///< buffers that an `ensures` names
 };
 
 } // namespace colldsl

@@ -19,7 +19,7 @@ Stmt newStmt(StmtKind kind, SourceLoc loc) {
   return s;
 }
 
-/// What the analysis makes of it, or one of two kinds that share all that their rows say.
+/// What the analysis makes of it, or one of two kinds whose rows are alike.
 StmtKind checkedKind(ast::StmtKind kind) {
   switch (kind) {
   case ast::StmtKind::Let:

@@ -31,7 +31,7 @@ public:
   /// Moves all running plans but one. True: something moved.
   bool progressOthers(const Plan *except);
 
-  /// Whether some plan waits for the end of a calc, which is no news that end a sleep.
+  /// Whether some plan waits for the end of a calc, which is no event that ends a sleep.
   bool calculates() const { return calcs_.load(std::memory_order_relaxed) != 0; }
   void calcBegins() { calcs_.fetch_add(1, std::memory_order_relaxed); }
   void calcEnds() { calcs_.fetch_sub(1, std::memory_order_relaxed); }

@@ -111,10 +111,10 @@ void Exchange::probe() {
       if (counter_.outstanding == 0 || !worker_.progressTable()->isOver(end.peer, end.request.tag))
         continue;
       worker_.progress();
-      uint32_t canceled = counter_.outstanding == 0 ? 0 : worker_.cancel(counter_, end.peer);
-      if (canceled == 0)
+      uint32_t cancelled = counter_.outstanding == 0 ? 0 : worker_.cancel(counter_, end.peer);
+      if (cancelled == 0)
         continue;
-      counter_.outstanding -= canceled;
+      counter_.outstanding -= cancelled;
       end.request.transferred = 0;
       counter_.mismatched = &end.request;
     }

@@ -24,7 +24,7 @@ int64_t nowNs() {
 
 Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
     : engine_(engine), view_(view), sizeClass_(sizeClass), wavefront_(view.ops, view.successors),
-      gathers_(engine.endpoint().caps().gathers), local_(view.ops.size()), calcs_(view.ops.size()) {
+      batches_(engine.endpoint().caps().batches), local_(view.ops.size()), calcs_(view.ops.size()) {
 }
 
 Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
@@ -276,7 +276,7 @@ template <bool Observed> bool Plan::startReady() {
 
 // What a rank starts at once leaves at once.
 void Plan::holdMessages() {
-  if (!gathers_ || holds_)
+  if (!batches_ || holds_)
     return;
   holds_ = true;
   channels_->hold();

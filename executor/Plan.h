@@ -74,7 +74,7 @@ public:
   /// Does what can be done now. True: something moved.
   bool progress();
 
-  /// progress() of this plan, then of the others: is no run under way? status() tells how
+  /// progress() of this plan, then of the others: is no run under way? status() returns how
   /// the last one ended.
   bool test();
 
@@ -159,7 +159,7 @@ private:
   bool timedOut_ = false;
   Status error_; ///< written before state_ becomes Failed, never again
   uint32_t idlePolls_ = 0;
-  const bool gathers_; ///< the transport does
+  const bool batches_; ///< the transport does
   bool holds_ = false; ///< messages, until they are pushed
 
   /// Ops that wait for this thread, messages being under way first: copies and

@@ -51,11 +51,11 @@ Status Plan::wait(std::chrono::nanoseconds timeout) {
 // The end of a calc is no such event.
 void Plan::sleep(std::chrono::nanoseconds atMost) {
   Endpoint &endpoint = engine_.endpoint();
-  SleepTicket ticket = endpoint.armSleep();
+  WakeupEpoch epoch = endpoint.armSleep();
   bool moved = progressFor(1);
   moved |= engine_.progressOthers(this);
   if (!moved && running() && !engine_.calculates())
-    endpoint.sleep(ticket, std::min(atMost, endpoint.caps().spinBudget.longestSleep));
+    endpoint.sleep(epoch, std::min(atMost, endpoint.caps().spinBudget.longestSleep));
   if (moved || progressFor(1) || !lock_.tryLock())
     return;
   if (running()) // what woke it, if anything, was no message

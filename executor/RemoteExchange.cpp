@@ -96,7 +96,7 @@ void RemoteExchange::cancel() {
     return;
   outstanding_ = 0;
   channels_->cancel();
-  (void)open(); // else the canceled ones stay: a later run finds that its peer is lost
+  (void)open(); // else the cancelled ones stay: a later run finds that its peer is lost
 }
 
 } // namespace colldsl

@@ -111,7 +111,7 @@ Status Steps::addMessage(uint32_t i) {
 
 Status Steps::addVariableMessage(uint32_t i, std::span<const Slice> slices) {
   Step &step = steps_[i];
-  bool receives = step.kind == Step::Kind::Recv;
+  bool isRecv = step.kind == Step::Kind::Recv;
   uint64_t most = 0;
   for (const Slice &slice : slices) {
     bool variable = memory_->isVariable(slice);
@@ -123,7 +123,7 @@ Status Steps::addVariableMessage(uint32_t i, std::span<const Slice> slices) {
   iovec *pieces = &iovecs_[iovecsUsed_];
   iovecsUsed_ += slices.size() + 1;
   auto count = static_cast<uint32_t>(slices.size());
-  step.payload = {pieces, count, true, receives, most};
+  step.payload = {pieces, count, true, isRecv, most};
   if (count == 1) {
     pieces[0] = {memory_->addressOf(slices[0]), most};
   } else {
@@ -132,7 +132,7 @@ Status Steps::addVariableMessage(uint32_t i, std::span<const Slice> slices) {
     pieces[0] = {staging.table.data(), count * sizeof(uint64_t)};
     step.payload.bytes += pieces[0].iov_len;
     step.payload.count = count + 1;
-    if (receives) {
+    if (isRecv) {
       staging.bytes.resize(most);
       pieces[1] = {staging.bytes.data(), most};
       step.payload.count = 2;

@@ -36,7 +36,7 @@ static_assert(sizeof(Step) == 64);
 /// The steps of one rank.
 ///
 /// Messages with blocks of variable length: one such block alone travels as its
-/// bytes, and their number tells its length. Among other slices, the message begins
+/// bytes, and its length follows from their number. Among other slices, the message begins
 /// with a table of the bytes of each slice, and is received into a buffer from which
 /// unpack() distributes it.
 class Steps {

@@ -19,7 +19,7 @@ inline constexpr uint64_t kGoalMagic = 4223;
 inline constexpr uint64_t kGoalUsedMagic = 2342;
 
 /// The schedule at n == sizeClass.elements. What becomes of which op, and what is an
-/// error, is said at printGoal(). Deterministic; successors ascend.
+/// error, see printGoal(). Deterministic; successors ascend.
 Result<std::vector<std::byte>> encodeGoal(const Schedule &schedule, GoalOptions options = {});
 
 /// Reads what encodeGoal() or another tool wrote. Every offset, index and count is

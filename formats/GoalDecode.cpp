@@ -101,8 +101,8 @@ Status RankDecoder::readCounts() {
 
 Status RankDecoder::checkMessage(uint32_t i, const GoalNode &node) const {
   std::string_view word = node.type == static_cast<uint8_t>(GoalNodeType::Send) ? "send" : "recv";
-  bool receives = node.type == static_cast<uint8_t>(GoalNodeType::Recv);
-  bool isAnySender = allowWildcards_ && receives && node.peer == UINT32_MAX;
+  bool isRecv = node.type == static_cast<uint8_t>(GoalNodeType::Recv);
+  bool isAnySender = allowWildcards_ && isRecv && node.peer == UINT32_MAX;
   if (node.peer == UINT32_MAX && !isAnySender)
     return failAt(i, word, " with any rank: matching is static");
   if (node.tag == UINT32_MAX && !allowWildcards_)

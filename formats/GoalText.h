@@ -14,7 +14,7 @@ struct GoalOptions {
 };
 
 /// Plain GOAL at n == sizeClass.elements, as other tools read it: every op labelled,
-/// every tag written out, no message without bytes. What GOAL cannot say (copy, combine,
+/// every tag written out, no message without bytes. What GOAL does not have (copy, combine,
 /// a size known at call time only) is an error that names the op. A signal becomes a
 /// message of one byte; a send or receive of no bytes, which never travels, a calc 0.
 /// Tags are kept if each names one message of its pair of ranks; else all are numbered

@@ -90,7 +90,7 @@ struct Algorithm {
   uint32_t channels = 1;
   uint32_t chunksPerLoop = 0; ///< of the larger of input and output
   bool inPlace = false;
-  int32_t root = -1;     ///< of a broadcast, a reduce; -1: not said. MSCCL passes over it
+  int32_t root = -1;     ///< of a broadcast, a reduce; -1: none. MSCCL passes over it
   std::vector<Gpu> gpus; ///< index == id == rank
   SourceLoc loc;
 };

@@ -137,7 +137,7 @@ template <typename Is> std::vector<uint32_t> CollectiveBuffers::ranksThat(Is is)
   return found;
 }
 
-// Where the file does not say which gpu is the root, it is the one whose input is read (or
+// Where the file does not name the root, it is the gpu whose input is read (or
 // whose output is written); in place, where all are, the one that only sends (receives).
 Status CollectiveBuffers::findRoot() {
   bool isBroadcast = algorithm_->collective == Collective::Broadcast;

@@ -239,7 +239,7 @@ std::vector<Dep> GpuImporter::takeDeps() {
   return std::exchange(deps_, {});
 }
 
-// A later writer of the chunk waits for this send, if any order says that it is later;
+// A later writer of the chunk waits for this send, if any order puts it later;
 // an op that is awaited already need not be again.
 void GpuImporter::waitForReaders(Key key, const Range &target) {
   const uint16_t *known = known_.data() + number(key) * gpu_.blocks.size();

@@ -296,7 +296,7 @@ Status Builder::close(size_t level) {
 
 #undef COLLDSL_TRY
 
-/// Lines and columns of the text, asked for in ascending order.
+/// Lines and columns of the text, looked up in ascending order.
 class Lines {
 public:
   explicit Lines(std::string_view text) : text_(text) {}

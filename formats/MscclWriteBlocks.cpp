@@ -100,7 +100,7 @@ Status BlockWriter::planWaits(uint32_t block) {
                          " steps, the limit is ", kMaxSteps));
 }
 
-// What a receive's source and a send's target say lies on the other rank.
+// A receive's source and a send's target lie on the other rank.
 Place BlockWriter::sourceOf(const Node &node) const {
   const Placement &here = placements_[rank_];
   if (node.source.buffer != kNoBuffer)

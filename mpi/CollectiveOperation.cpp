@@ -321,7 +321,7 @@ Status CollectiveOperation::endRun(Status outcome) {
   if (outcome)
     unpack();
   else
-    plan_.withdraw();
+    plan_.uncommit();
   if (holdsType())
     group_->job().typesInUse().end(reduction_->heldType());
   group_->end(run_);

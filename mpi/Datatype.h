@@ -1,4 +1,4 @@
-/// What an MPI datatype says of memory: which bytes, in which order; and moving those bytes.
+/// What an MPI datatype describes of memory: which bytes, in which order; and moving those bytes.
 #pragma once
 
 #include "ir/Result.h"

@@ -43,7 +43,7 @@ private:
 };
 
 /// Calls tryOnce(isDone) again and again, while everything moves, until it is done or fails;
-/// onDeath says what is returned when a rank died.
+/// onDeath returns the code when a rank died.
 template <typename Try, typename OnDeath> int repeatBelow(Try tryOnce, OnDeath onDeath) {
   Job &job = *Job::current();
   Guard guard(job);

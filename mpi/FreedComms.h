@@ -1,5 +1,5 @@
 /// Communicators that a program freed while operations on them were under way. Such an operation
-/// goes on, as MPI says; if it fails, the error handler that the communicator had is called.
+/// goes on, as MPI defines; if it fails, the error handler that the communicator had is called.
 #pragma once
 
 #include "mpi/Mpi.h"

@@ -1,5 +1,5 @@
-/// Info hints of a communicator about its neighbourhood collectives. docs/mpi.md says what each key
-/// asserts and gains.
+/// Info hints of a communicator about its neighbourhood collectives. docs/mpi.md defines what each
+/// key asserts and gains.
 #pragma once
 
 #include "mpi/Mpi.h"

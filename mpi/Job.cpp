@@ -30,7 +30,7 @@ constexpr std::chrono::nanoseconds kYieldingBeforeSleep = std::chrono::milliseco
 // With a call of the kernel or of the MPI each.
 constexpr uint32_t kPollsAround = 60;
 
-bool allSay(MPI_Comm comm, bool word) {
+bool allAgree(MPI_Comm comm, bool word) {
   int mine = word, all = 0;
   real::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
   return all != 0;
@@ -57,8 +57,8 @@ void Job::begin(int threadLevel) {
   memory.arenaBytes = kArenaBytes;
   Result<WiredUp> wired = shareMemory(oobOf(node.comm), memory);
   Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
-  bool isFine = allSay(MPI_COMM_WORLD, wired.ok() && library.ok());
-  job->tell(oobOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
+  bool isFine = allAgree(MPI_COMM_WORLD, wired.ok() && library.ok());
+  job->report(oobOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
   if (isFine) {
     job->library_ = library.take();
     job->connect(wired.take(), node);
@@ -76,7 +76,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   options.ranksOnMachine = node.ranksOnMachine;
   options.progressHook = this;
   options.leastYielding = kYieldingBeforeSleep;
-  if (shm::isCrowd(node.ranksOnMachine)) { // a receiver answers when it has a core
+  if (shm::isOversubscribed(node.ranksOnMachine)) { // a receiver answers when it has a core
     options.eagerBytes = options.fifo.ringBytes / 2;
     options.singleCopyMinBytes = kLatestSingleCopy;
   }
@@ -86,7 +86,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   topology_ = places ? places.take() : Topology::flat(numRanks);
   world_ = std::move(wired.world);
   worker_ = std::make_unique<protocol::Worker>(*world_, onNode(Rank{worldRank_}), options);
-  if (!shm::isCrowd(node.ranksOnMachine))
+  if (!shm::isOversubscribed(node.ranksOnMachine))
     measureCopies(node);
   if (nodes_.count > 1)
     connectNodes();
@@ -120,7 +120,7 @@ void Job::connectNodes() {
                                                                   : WakeupPreference::Polling;
   if (!Settings::all().avoidsNetwork())
     remote = RemoteRanks::overNetwork(MPI_COMM_WORLD, wakeup, worker_->progressTable());
-  if (!allSay(MPI_COMM_WORLD, remote.ok()) && remote)
+  if (!allAgree(MPI_COMM_WORLD, remote.ok()) && remote)
     remote = Status::error("another rank has no network");
   if (Settings::all().isVerbose() && worldRank_ == 0)
     std::fprintf(stderr, "colldsl: messages between nodes: %s\n",
@@ -130,7 +130,7 @@ void Job::connectNodes() {
   remote_->worker().whileWaiting([this] { worker_->progress(); });
 }
 
-void Job::tell(uint32_t ranksHere, const Status &shared, bool isFine) const {
+void Job::report(uint32_t ranksHere, const Status &shared, bool isFine) const {
   if (!Settings::all().isVerbose())
     return;
   if (worldRank_ == 0 && nodes_.count == 1)
@@ -211,7 +211,7 @@ Status Job::moveOnce() {
 
 void Job::lookFar() {
   if (remote_)
-    remote_->worker().look();
+    remote_->worker().checkPeers();
   noteFailure();
 }
 

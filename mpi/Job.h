@@ -132,7 +132,7 @@ private:
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
   MPI_Comm own_ = MPI_COMM_NULL;           ///< of this process alone
   MPI_Request pending_ = MPI_REQUEST_NULL; ///< never matched: a test of it moves the MPI below
-  bool isThreaded_ = false;                ///< the program says so
+  bool isThreaded_ = false;                ///< the program wants threads
   std::atomic<uint32_t> moving_{0};        ///< threads that wait in calls of the MPI below
   FairMutex mutex_;
   std::unique_ptr<ProgressThread> progressThread_;
@@ -154,7 +154,7 @@ private:
   Status reportFailure(Status outcome);
   void beforeWait() override;
   void afterWait() override;
-  void tell(uint32_t ranksHere, const Status &shared, bool isFine) const;
+  void report(uint32_t ranksHere, const Status &shared, bool isFine) const;
   void connect(WiredUp wired, const Node &node);
   void connectNodes();
   void measureCopies(const Node &node);

@@ -12,8 +12,8 @@
 #define COLLDSL_MPI_PERSISTENT(name) MPI_##name
 #endif
 
-/// MPI 4: counts of type MPI_Count, functions whose names end in _c, and more. Open MPI 5 says MPI
-/// 3.1 of itself and has the rest of MPI 4, but no such functions.
+/// MPI 4: counts of type MPI_Count, functions whose names end in _c, and more. Open MPI 5 reports
+/// MPI 3.1 of itself and has the rest of MPI 4, but no such functions.
 #if MPI_VERSION >= 4
 #define COLLDSL_MPI_LARGE_COUNTS 1
 #endif

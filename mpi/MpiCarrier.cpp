@@ -44,9 +44,9 @@ MpiCarrier::MpiCarrier(MPI_Comm world) {
                    .pieces = network::kMaxPieces,
                    .remoteIovs = network::kMaxRemoteIovs,
                    .registersPieces = true,
-                   .moves = true,
-                   .pins = true,
-                   .ticketIsKey = true,
+                   .hasRma = true,
+                   .pinsPages = true,
+                   .immediateIsKey = true,
                    .isWatched = false};
   int *most = nullptr, isThere = 0;
   if (isFine(real::Comm_dup(world, &comm_), "MPI_Comm_dup") &&
@@ -67,19 +67,19 @@ bool MpiCarrier::isFine(int code, const char *function) {
     return true;
   if (status_) {
     status_ = mpiStatus(code, function);
-    if (reader_)
-      reader_->onBroken("cannot use the MPI below: " + status_.message());
+    if (handler_)
+      handler_->onBroken("cannot use the MPI below: " + status_.message());
   }
   return false;
 }
 
-Status MpiCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
+Status MpiCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
   frameBytes_ = owner.frameBytes;
   frames_.resize(uint64_t{kReceives} * frameBytes_);
   receives_.assign(kReceives, MPI_REQUEST_NULL);
   for (uint32_t i = 0; i < kReceives && status_; ++i)
     post(i);
-  reader_ = &reader;
+  handler_ = &handler;
   return status_;
 }
 
@@ -104,7 +104,7 @@ bool MpiCarrier::receive() {
     if (!isFine(real::Test(&receives_[next_], &isHere, &status), "MPI_Test") || !isHere ||
         !isFine(real::Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count"))
       break;
-    reader_->onBytes({&frames_[uint64_t{next_} * frameBytes_], static_cast<size_t>(bytes)});
+    handler_->onBytes({&frames_[uint64_t{next_} * frameBytes_], static_cast<size_t>(bytes)});
     post(next_);
     next_ = (next_ + 1) % kReceives;
     moved = true;
@@ -128,17 +128,17 @@ PostResult MpiCarrier::send(network::Peer &to, network::Frame &frame) {
   return offered(code, request, frame);
 }
 
-PostResult MpiCarrier::read(network::Move &, const network::MoveSpec &) {
+PostResult MpiCarrier::read(network::RmaOperation &, const network::RmaSpec &) {
   reason_ = "its memory cannot be read over the MPI below";
   return PostResult::Error;
 }
 
-PostResult MpiCarrier::write(network::Move &move, const network::MoveSpec &spec) {
+PostResult MpiCarrier::write(network::RmaOperation &rma, const network::RmaSpec &spec) {
   Elements elements({spec.pieces, spec.count, true, false, spec.bytes}, spec.bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  int code = real::Isend(elements.address, elements.count, elements.type, rankOf(*move.peer),
+  int code = real::Isend(elements.address, elements.count, elements.type, rankOf(*rma.peer),
                          static_cast<int>(spec.key), comm_, &request);
-  return offered(code, request, move);
+  return offered(code, request, rma);
 }
 
 Result<Region> MpiCarrier::registerMemory(std::span<const iovec> pieces, Access access) {
@@ -213,9 +213,9 @@ bool MpiCarrier::reportCompleted() {
     Outstanding first = completed_.front();
     completed_.pop_front();
     if (first.operation)
-      reader_->onDone(*first.operation);
+      handler_->onDone(*first.operation);
     else
-      reader_->onWritten(static_cast<uint32_t>(first.tag));
+      handler_->onRemoteWrite(static_cast<uint32_t>(first.tag));
   }
   return true;
 }

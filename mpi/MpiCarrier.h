@@ -24,14 +24,14 @@ public:
   ~MpiCarrier() override;
 
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(); }
-  Status start(network::CarrierReader &reader, const network::Owner &owner) override;
+  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult inject(network::Peer &, std::span<const std::byte>) override {
     return network::PostResult::NoResource;
   }
-  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
-  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
+  network::PostResult read(network::RmaOperation &rma, const network::RmaSpec &spec) override;
+  network::PostResult write(network::RmaOperation &rma, const network::RmaSpec &spec) override;
   Result<network::Region> registerMemory(std::span<const iovec> pieces,
                                          network::Access access) override;
   bool poll() override;
@@ -64,7 +64,7 @@ private:
 
   Status status_;
   MPI_Comm comm_ = MPI_COMM_NULL;
-  network::CarrierReader *reader_ = nullptr;
+  network::CarrierHandler *handler_ = nullptr;
   int mostTag_ = 0, usedTags_ = 0;
   std::vector<int> freeTags_;
   uint32_t frameBytes_ = 0;

@@ -16,7 +16,7 @@ struct Node {
 };
 
 /// Collective over MPI_COMM_WORLD. Ranks of one machine are on several nodes if they do not see
-/// each other's memory, or if that was asked for (COLLDSL_RANKS_PER_NODE).
+/// each other's memory, or by COLLDSL_RANKS_PER_NODE.
 Node makeNode();
 
 /// What all ranks of MPI_COMM_WORLD know of their nodes.

@@ -14,7 +14,7 @@ uint64_t idOf(MPI_Datatype type) {
   return layout ? layout->id : 0;
 }
 
-/// Calls visit(word) for each word that says what a call is, wherever its buffers are, until one
+/// Calls visit(word) for each word that identifies a call, wherever its buffers are, until one
 /// returns false.
 template <typename Visit> bool describeSide(const Side &side, int slots, Visit &visit) {
   if (!visit(side.buffer == MPI_IN_PLACE))

@@ -46,7 +46,7 @@ template <Way way> inline void moveShort(std::byte *memory, std::byte *packed, s
     byTwo(std::integral_constant<size_t, 4>());
 }
 
-/// Whole runs of one length. `runAt(r)` is the address of run r; asked for one after the other.
+/// Whole runs of one length. `runAt(r)` is the address of run r; called one after the other.
 template <Way way, size_t length, typename RunAt>
 std::byte *moveEqual(RunAt runAt, uint64_t begin, uint64_t end, std::byte *packed) {
 #pragma GCC unroll 8

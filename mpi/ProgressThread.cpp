@@ -48,13 +48,13 @@ void ProgressThread::work() {
       return;
     if (job_.pollInBackground())
       continue;
-    SleepTicket ticket = worker.armSleep();
+    WakeupEpoch epoch = worker.armSleep();
     std::optional<protocol::Wakeup> wakeup;
     if (!job_.pollInBackground())
       wakeup = job_.wakeup();
     lock.unlock();
     if (wakeup)
-      worker.sleep(ticket, {wakeup->file, std::min(wakeup->atMost, kLongestSleep)});
+      worker.sleep(epoch, {wakeup->file, std::min(wakeup->atMost, kLongestSleep)});
     lock.lock();
   }
 }

@@ -1,5 +1,5 @@
 /// A thread that moves operations of ours while the program's thread waits in a call of the MPI
-/// below that has no other form: MPI asks that they move. It calls nothing of the MPI, so it
+/// below that has no other form: MPI requires that they move. It calls nothing of the MPI, so it
 /// needs no thread support of it. It is made when it is first needed, and sleeps until peers
 /// have events.
 #pragma once

@@ -22,12 +22,12 @@ public:
   Reduction(const Reduction &) = delete;
   Reduction &operator=(const Reduction &) = delete;
 
-  /// Null: not served, the MPI below is to do it, or to say what is wrong. The answer depends on
+  /// Null: not served, the MPI below is to do it, or to report what is wrong. The answer depends on
   /// the operator and on what the datatype is made of alone, so that it is the same on all ranks.
   static std::unique_ptr<Reduction> of(MPI_Op op, MPI_Datatype type);
 
-  /// Whether of() said so a while ago, for operators and datatypes of MPI's. False: ask it. Under a
-  /// Guard, as of().
+  /// Whether of() returned so a while ago, for operators and datatypes of MPI's. False: call it.
+  /// Under a Guard, as of().
   static bool isKnownUnserved(MPI_Op op, MPI_Datatype type);
 
   /// Valid as long as this lives, and, of a user's operator, operator and datatype; for one plan

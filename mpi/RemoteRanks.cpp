@@ -34,7 +34,7 @@ RemoteRanks::overNetwork(MPI_Comm world, WakeupPreference wakeup,
       network::exchangeAddresses(bootstrap, ranks->worker_->rankAddress(), oob.numRanks);
   if (!directory)
     return directory.status();
-  if (Status s = ranks->worker_->meet(directory.take()); !s)
+  if (Status s = ranks->worker_->start(directory.take()); !s)
     return s;
   return ranks;
 }
@@ -45,7 +45,7 @@ RemoteRanks::overMpi(MPI_Comm world, std::shared_ptr<const protocol::ProgressTab
   Oob oob = oobOf(world);
   std::unique_ptr<RemoteRanks> ranks(new RemoteRanks(std::move(runs), oob.numRanks));
   (void)ranks->open(Rank{oob.rank}, {std::make_unique<MpiCarrier>(world), {}});
-  Status started = ranks->worker_->meet([](Rank) { return network::RankAddress(); });
+  Status started = ranks->worker_->start([](Rank) { return network::RankAddress(); });
   if (!started)
     ranks->worker_->reportAll({Rank{oob.rank}, kNoOp, started.message(), started.kind()});
   return ranks;
@@ -55,10 +55,10 @@ Status RemoteRanks::open(Rank self, OnNetwork network) {
   network::Options &options = network.options;
   options.eagerBytes = std::min(kEagerBytes, network.carrier->capabilities().frameBytes -
                                                  static_cast<uint32_t>(sizeof(network::Header)));
-  options.directBytes = options.eagerBytes;
+  options.rmaThresholdBytes = options.eagerBytes;
   options.windowBytes = kWindowBytes;
   options.fragments = kFragments;
-  options.flushes = options.isPatient = true;
+  options.flushes = options.cancelsWithoutTimeout = true;
   options.lingerAfterFailure = {};
   auto worker = protocol::RemoteWorker::make(self, numRanks_, options, std::move(network.carrier),
                                              nullptr, this);
@@ -72,7 +72,7 @@ Status RemoteRanks::open(Rank self, OnNetwork network) {
 bool RemoteRanks::progress() {
   bool moved = !worker_->failureOfAll() && worker_->progress();
   if (!moved)
-    worker_->look();
+    worker_->checkPeers();
   return moved;
 }
 

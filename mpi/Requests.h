@@ -2,8 +2,8 @@
 ///
 /// A handle is an inactive persistent request of the MPI below that is never started: distinct
 /// from all others, and nothing that a program does with it but to wait, test, start or free
-/// concerns anybody but us. Handles are kept and used again, so starting an operation asks the
-/// MPI below for nothing.
+/// concerns anybody but us. Handles are kept and used again, so starting an operation needs
+/// nothing of the MPI below.
 #pragma once
 
 #include "mpi/Operation.h"
@@ -16,7 +16,7 @@
 
 namespace colldsl::mpi {
 
-/// Under a Guard, save where it says otherwise.
+/// Under a Guard, unless noted otherwise.
 class Requests {
 public:
   struct Slot {
@@ -46,10 +46,10 @@ public:
     return slot && slot->operation && !slot->isFreed ? slot : nullptr;
   }
 
-  /// Any thread may ask.
+  /// Any thread may call it.
   static bool hasAny() { return used_.load(std::memory_order_relaxed) != 0; }
 
-  /// Whether some operation is under way. Any thread may ask.
+  /// Whether some operation is under way. Any thread may call it.
   static bool anyRunning() { return running_.load(std::memory_order_relaxed) != 0; }
 
   void start(Slot &slot) { begin(slot, slot.operation->nextRun()); }

@@ -60,7 +60,7 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code) {
   Operation *operation = nullptr;
   Status outcome = [&] {
     Guard guard(served.job());
-    operation = served.again(kind);
+    operation = served.idleOperation(kind);
     return operation ? runOnce(served, *operation) : Status();
   }();
   code = outcome ? MPI_SUCCESS : raise(comm, outcome);
@@ -69,9 +69,9 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code) {
 
 bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *request) {
   Guard guard(served.job());
-  if (!served.again(kind))
+  if (!served.idleOperation(kind))
     return false;
-  *request = Requests::all().start(served.operationBefore(kind), comm, served.nextRun());
+  *request = Requests::all().start(served.lastOperation(kind), comm, served.nextRun());
   return true;
 }
 

@@ -11,8 +11,8 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code);
 /// Serves a blocking call that is the same as the last one of its kind; false: it is not. Inlined,
 /// so that arguments are compared in registers and no Call is made in memory.
 [[gnu::always_inline]] inline bool serveAgain(MPI_Comm comm, const Call &call, int &code) {
-  ServedComm *served = ServedComm::before(comm);
-  return served && served->isSameAsBefore(call) && runAgain(comm, *served, call.kind, code);
+  ServedComm *served = ServedComm::cached(comm);
+  return served && served->isSameAsLast(call) && runAgain(comm, *served, call.kind, code);
 }
 
 /// The same of a nonblocking call.
@@ -20,8 +20,8 @@ bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *r
 
 [[gnu::always_inline]] inline bool startAgain(MPI_Comm comm, const Call &call,
                                               MPI_Request *request) {
-  ServedComm *served = ServedComm::before(comm);
-  return served && served->isSameAsBefore(call) && startAgain(comm, *served, call.kind, request);
+  ServedComm *served = ServedComm::cached(comm);
+  return served && served->isSameAsLast(call) && startAgain(comm, *served, call.kind, request);
 }
 
 /// Serves a blocking call; false: the MPI below must. What the call returns is put into `code`.

@@ -74,7 +74,7 @@ ServedComm *ServedComm::lookUp(MPI_Comm comm) {
   return last_.served;
 }
 
-// What an attribute says of a duplicate is believed once the communicator is seen to have its
+// The attribute of a duplicate is trusted once the communicator is seen to have its
 // ranks.
 bool ServedComm::confirm(MPI_Comm comm) {
   if (isConfirmed_.load(std::memory_order_relaxed))
@@ -119,7 +119,7 @@ void ServedComm::setHintsLater(InfoHints wanted, std::shared_ptr<HintsQuery> que
   query_ = std::move(query);
 }
 
-void ServedComm::hearAnswer() {
+void ServedComm::applyAgreedHints() {
   if (!query_ || !query_->isAnswered())
     return;
   applyHints(std::exchange(query_, nullptr)->answer());
@@ -312,11 +312,11 @@ Call ServedComm::significant(const Call &call) const {
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
-  if (isSameAsBefore(call) && again(call.kind))
-    return operationBefore(call.kind);
+  if (isSameAsLast(call) && idleOperation(call.kind))
+    return lastOperation(call.kind);
   if (call.op != MPI_OP_NULL && Reduction::isKnownUnserved(call.op, call.reducedType()))
     return std::shared_ptr<Operation>();
-  hearAnswer();
+  applyAgreedHints();
   Result<std::shared_ptr<Operation>> operation =
       trusts(call) ? fixedOrFound(call)
                    : findOrMake(isAlongTopology(call.kind) ? call : significant(call));

@@ -16,12 +16,12 @@ class ServedComm {
 public:
   /// What is known of a communicator; null: nothing is. Local and fast.
   static ServedComm *of(MPI_Comm comm) {
-    ServedComm *served = before(comm);
+    ServedComm *served = cached(comm);
     return served ? served : lookUp(comm);
   }
 
-  /// The same, of the communicator that this thread asked for last; null: it is another one.
-  static ServedComm *before(MPI_Comm comm) {
+  /// The same, of the communicator that this thread looked up last; null: it is another one.
+  static ServedComm *cached(MPI_Comm comm) {
     return comm == last_.comm && numDeleted_.load(std::memory_order_relaxed) == last_.deleted
                ? last_.served
                : nullptr;
@@ -37,8 +37,8 @@ public:
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
     return adopt(job, comm, info, true);
   }
-  /// The same of one that was made of a group, and has no topology: Open MPI 4.1 says that it has
-  /// that of its parent, and divides by zero when it is asked for it.
+  /// The same of one that was made of a group, and has no topology: Open MPI 4.1 reports that it
+  /// has that of its parent, and divides by zero when that is queried.
   static ServedComm *adoptWithoutTopology(Job &job, MPI_Comm comm) {
     return adopt(job, comm, MPI_INFO_NULL, false);
   }
@@ -82,10 +82,11 @@ public:
     std::shared_ptr<ServedComm> made_;
   };
 
-  /// Of a duplicate that may be under way: what was asked for holds from the moment when a call
-  /// here finds it answered. Under a Guard.
+  /// Of a duplicate that may be under way: `wanted` holds from the moment when a call here finds
+  /// that the query is complete. Under a Guard.
   void setHintsLater(InfoHints wanted, std::shared_ptr<HintsQuery> query);
-  void hearAnswer();
+  /// Applies the result of the query, once it is complete.
+  void applyAgreedHints();
 
   /// The hints that all ranks gave. Duplicates start without.
   InfoHints hints() const { return offer_.hints; }
@@ -100,16 +101,16 @@ public:
   /// Whether the operation of this call is that of the last call of its kind: programs take turns
   /// with some kinds. Needs no Guard: a program makes the calls on one communicator one after the
   /// other.
-  bool isSameAsBefore(const Call &call) const {
+  bool isSameAsLast(const Call &call) const {
     const Quick &quick = quickOf(call.kind);
     return quick.operation && quick.call.isSameAs(call);
   }
-  /// That one; null: a run of it is under way.
-  Operation *again(CallKind kind) const {
+  /// The operation of the last call of its kind; null: a run of it is under way.
+  Operation *idleOperation(CallKind kind) const {
     Operation *operation = quickOf(kind).operation.get();
     return operation->isBusy() ? nullptr : operation;
   }
-  const std::shared_ptr<Operation> &operationBefore(CallKind kind) const {
+  const std::shared_ptr<Operation> &lastOperation(CallKind kind) const {
     return quickOf(kind).operation;
   }
   uint32_t nextRun() { return ++runs_; }
@@ -140,14 +141,14 @@ public:
   std::shared_ptr<protocol::RunProgress> progressOf(uint32_t stream);
 
 private:
-  /// The communicator that a thread asked for last, until one is forgotten.
+  /// The communicator that a thread looked up last, until one is forgotten.
   struct Last {
     MPI_Comm comm{}; ///< not MPI_COMM_NULL, which is no constant to a compiler
     ServedComm *served = nullptr;
     uint64_t deleted = 0; ///< how many were by then
   };
 
-  /// Of a kind of call, whose arguments stay, as an info hint says: the operation that serves it.
+  /// Of a kind of call, whose arguments stay, by an info hint: the operation that serves it.
   struct Fixed {
     std::shared_ptr<Operation> operation;
     Call call;

@@ -1,4 +1,4 @@
-/// What the environment of rank 0 asks for (docs/mpi.md): one answer for the whole job, also where
+/// What the environment of rank 0 sets (docs/mpi.md): the same for the whole job, also where
 /// the launcher hands other values to other ranks.
 #pragma once
 

@@ -1,5 +1,5 @@
-/// Counts what became of the calls of this process, and tells it at the end where that was asked
-/// for.
+/// Counts what became of the calls of this process, and prints it at the end where that is
+/// wanted.
 #pragma once
 
 #include "mpi/Call.h"

@@ -1,5 +1,5 @@
 /// What time costs on the machine that passes choose for, and how long a schedule takes on it: the
-/// question that passes ask before they change one. The simulator answers it, so that what was
+/// query of passes before they change one. The simulator answers it, so that what was
 /// chosen and what is simulated afterwards are counted alike.
 #pragma once
 

@@ -95,7 +95,7 @@ void DagEditor::settleWaits() {
     for (const Wait &wait : nodes_[i].waits)
       resolve(wait.on, wait.kind, waits);
     std::erase_if(waits, [&](const Wait &wait) { return index(wait.on) == i; });
-    std::sort(waits.begin(), waits.end(), before); // Requires first: it says more
+    std::sort(waits.begin(), waits.end(), before); // Requires first: it is the stronger one
     waits.erase(std::unique(waits.begin(), waits.end(), sameOp), waits.end());
     nodes_[i].waits = std::move(waits);
   }

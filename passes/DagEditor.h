@@ -1,4 +1,4 @@
-/// A DAG while a pass changes it: ops are added, dropped, and told to wait for others, older
+/// A DAG while a pass changes it: ops are added, dropped, and made to wait for others, older
 /// or younger; build() then puts them in order again.
 #pragma once
 

@@ -23,8 +23,8 @@ struct DistanceTree {
   void describe(PassOptions &options);
 };
 
-/// Among the leaders of a level: `Flat`, the first one tells all, which is the least depth in
-/// groups; `Binomial`, those that know tell others.
+/// Among the leaders of a level: `Flat`, the first one sends to all, which is the least depth in
+/// groups; `Binomial`, those that have the data send to others.
 GivenTree distanceTree(const Topology &topology, Rank root, DistanceTree::Shape shape);
 
 Result<BindOutcome> bindDistanceTree(const BindContext &context, const DistanceTree &options);

@@ -87,7 +87,7 @@ Result<DagOutcome> colorSends(Schedule schedule, const EdgeColoring &options,
     return s;
   if (options.always)
     return outcome;
-  return unlessSlower(std::move(schedule), std::move(outcome), context);
+  return keepFaster(std::move(schedule), std::move(outcome), context);
 }
 
 } // namespace colldsl

@@ -1,4 +1,4 @@
-/// Optimal tree: sets tuning parameters that are trees to the tree in which the last rank learns
+/// Optimal tree: binds tuning parameters that are trees to the tree in which the last rank learns
 /// earliest. `postal` takes the one of the postal model, `optimal(root, latency)` in the language,
 /// with the latency that LogGP gives for a message of this size: short messages get flat trees,
 /// long ones binomial trees. `exact` takes the best tree in LogGP itself.

@@ -79,8 +79,8 @@ const PassInfo *findPass(std::string_view name);
 /// What the schedule takes by the context's cost model.
 Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context);
 
-/// The schedule before or after, whichever is faster; the one before if it makes no difference, or
-/// if the one after might wait for itself where sends wait for receives and channels are short.
-Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context);
+/// The schedule before or after, whichever is faster. The one before if it makes no difference, or
+/// if the one after may deadlock where sends wait for their receives.
+Result<DagOutcome> keepFaster(Schedule before, DagOutcome after, const DagContext &context);
 
 } // namespace colldsl

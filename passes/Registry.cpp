@@ -90,15 +90,15 @@ Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context) {
 
 namespace {
 
-// The simulator buffers without end; transports do not.
-Status waitsForItself(const Schedule &schedule) {
+// The simulator buffers without end; transports do not. An error: the sends wait for each other.
+Status checkSynchronousSends(const Schedule &schedule) {
   Result<std::vector<MessageEnds>> messages = messagesOf(schedule);
   return messages ? sendLevels(schedule, *messages).status() : messages.status();
 }
 
 } // namespace
 
-Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagContext &context) {
+Result<DagOutcome> keepFaster(Schedule before, DagOutcome after, const DagContext &context) {
   Result<uint64_t> old = timeOf(before, context);
   if (!old)
     return old.status();
@@ -107,7 +107,7 @@ Result<DagOutcome> unlessSlower(Schedule before, DagOutcome after, const DagCont
     return now.status();
   after.remark += "; " + std::to_string(*old) + " ns, then " + std::to_string(*now) + " ns";
   bool isFaster = *now < *old;
-  if (Status order = isFaster ? waitsForItself(after.schedule) : Status(); !order) {
+  if (Status order = isFaster ? checkSynchronousSends(after.schedule) : Status(); !order) {
     after.remark += "; " + order.message();
     isFaster = false;
   }

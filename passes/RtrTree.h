@@ -2,7 +2,7 @@
 /// Instead of one notice from each receiver, the receivers of a sender combine theirs up a tree of
 /// which the sender is the root: a receiver that is ready, and has the notices of those below it,
 /// signals on. Sends wait for the signals that come to the root; the messages then need no notice
-/// of their own. The gain shows on machines whose model says what a notice costs (`notice`).
+/// of their own. The gain shows on machines whose model has the cost of a notice (`notice`).
 ///
 /// example: 40 receivers, degree 2: the sender waits for 2 signals instead of 40, after 5 levels
 /// bound: log(receivers) levels of ceil(L / o) signals each; only receives that wait for nothing,

@@ -60,7 +60,7 @@ private:
     uint64_t bestNs = UINT64_MAX;
     for (const ParameterBinding &candidate : candidatesOf(context_, parameter)) {
       Result<uint64_t> ns = costOf(candidate);
-      if (!ns) { // what cannot be made is told of where it is made
+      if (!ns) { // instantiation reports what cannot be made
         why_ = ns.message();
         return std::nullopt;
       }

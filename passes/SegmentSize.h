@@ -1,4 +1,4 @@
-/// Segment size: sets the tuning parameters of pipelined collectives that are sizes of segments:
+/// Segment size: binds the tuning parameters of pipelined collectives that are sizes of segments:
 /// parameters of the kind `bytes` with candidates, under any name. Small segments fill a
 /// pipeline sooner, large ones cost fewer overheads. `model` takes the best candidate for a
 /// pipeline as deep as a binary tree; `table` the one next to 16 KiB below 2 MiB, and to 512 KiB

@@ -195,7 +195,7 @@ void plantTree(Traffic &traffic, uint32_t root, const DagContext &context) {
     pathAt[bySize[i].child] = paths[i];
   std::vector<MessagePath> wayTo(size); // ranks and steps alone
   wayTo[0].ranks = {Rank{root}};
-  for (uint32_t i = 0; i < edges.size(); ++i) { // a parent is told before it tells others
+  for (uint32_t i = 0; i < edges.size(); ++i) { // a parent is notified before it notifies others
     MessagePath &path = traffic.paths[pathAt[edges[i].child]];
     MessagePath way = wayTo[edges[i].parent];
     way.ranks.push_back(path.ranks.back());
@@ -270,7 +270,7 @@ Result<DagOutcome> rebalance(Schedule schedule, const TreeRebalance &options,
   }
   if (!outcome)
     return outcome.status();
-  return unlessSlower(std::move(schedule), outcome.take(), context);
+  return keepFaster(std::move(schedule), outcome.take(), context);
 }
 
 } // namespace colldsl

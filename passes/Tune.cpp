@@ -33,7 +33,7 @@ public:
 
   Result<BindOutcome> run() {
     Result<uint64_t> first = time(request_);
-    if (!first) // what cannot be run with its defaults is told of elsewhere
+    if (!first) // another place reports what cannot be run with its defaults
       return BindOutcome{{}, nullptr, "not tuned: " + first.message()};
     best_ = *first;
     collect();

@@ -11,9 +11,9 @@ bool isTuningParameter(const BindContext &context, uint32_t param);
 /// Those of that type.
 std::vector<uint32_t> tuningParametersOf(const BindContext &context, ValueType type);
 
-/// What the program says may be chosen: each value of a list, both ends of a range in it; of an
+/// What the program allows to be chosen: each value of a list, both ends of a range in it; of an
 /// interval the powers of two, for bytes from 1 KiB on, or its lower end if there are none. Empty:
-/// it says nothing, or what it says has no value.
+/// it allows nothing, or what it allows has no value.
 std::vector<ParameterBinding> candidatesOf(const BindContext &context, uint32_t param);
 
 /// A binding as people read it: `16KiB`, `4`, `its candidate in line 12`.

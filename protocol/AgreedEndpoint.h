@@ -42,9 +42,9 @@ public:
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
   bool startsFirst(Rank peer) const override { return inner_.startsFirst(peer); }
-  SleepTicket armSleep() override { return inner_.armSleep(); }
-  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override {
-    inner_.sleep(ticket, atMost);
+  WakeupEpoch armSleep() override { return inner_.armSleep(); }
+  void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override {
+    inner_.sleep(epoch, atMost);
   }
   void wake() override { inner_.wake(); }
 

@@ -15,7 +15,7 @@ struct Parts {
   Parts(shm::World &world, Rank self, const Options &options)
       : worker(world, self, options),
         inner(worker, RankGroup::ofAll(world.numRanks(), self), &mutex),
-        bootstrap(world, self, worker.arena(), mutex, worker.health()) {}
+        bootstrap(world, self, worker.arena(), mutex, worker.failureDetector()) {}
 
   std::mutex mutex; ///< of the worker and its arena
   Worker worker;
@@ -44,7 +44,7 @@ Options optionsOf(const shm::World &world) {
 }
 
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Options &options) {
-  if (Status s = shm::meet(world, rank); !s)
+  if (Status s = shm::exchangePids(world, rank); !s)
     return s;
   auto endpoint = std::make_unique<WorldEndpoint>(world, rank, options);
   if (Status s = endpoint->join(); !s)

@@ -6,7 +6,7 @@
 
 namespace colldsl::protocol {
 
-/// Of the worker of a rank of this world, as its options say.
+/// Of the worker of a rank of this world, by its options.
 Options optionsOf(const shm::World &world);
 
 /// Joins as one rank, once per rank: in a process of its own, or (in tests) in a thread. Waits for

@@ -17,16 +17,16 @@ std::string number(uint64_t messages) {
   return messages == EdgeOffer::kNone ? "none" : std::to_string(messages);
 }
 
-Status compareEdge(Rank from, uint64_t sends, uint64_t sendHash, Rank to, uint64_t receives,
+Status compareEdge(Rank from, uint64_t numSends, uint64_t sendHash, Rank to, uint64_t numReceives,
                    uint64_t receiveHash) {
-  if (sends == receives && (sends == EdgeOffer::kNone || sendHash == receiveHash))
+  if (numSends == numReceives && (numSends == EdgeOffer::kNone || sendHash == receiveHash))
     return {};
   std::string ranks =
       "rank " + std::to_string(index(from)) + " and rank " + std::to_string(index(to));
-  if (sends == receives)
+  if (numSends == numReceives)
     return Status::error(ranks + " disagree on which messages go from one to the other");
-  return Status::error(ranks + " disagree: the one sends " + number(sends) +
-                       " messages, the other expects " + number(receives));
+  return Status::error(ranks + " disagree: the one sends " + number(numSends) +
+                       " messages, the other expects " + number(numReceives));
 }
 
 } // namespace
@@ -34,11 +34,11 @@ Status compareEdge(Rank from, uint64_t sends, uint64_t sendHash, Rank to, uint64
 std::vector<BootstrapData> makeOffers(const OpenRequest &request) {
   std::map<Rank, EdgeOffer> offers;
   for (const EdgeSpec &edge : request.out) {
-    offers[edge.peer].sends = edge.messages.size();
+    offers[edge.peer].numSends = edge.messages.size();
     offers[edge.peer].sendHash = hashOf(edge.messages);
   }
   for (const EdgeSpec &edge : request.in) {
-    offers[edge.peer].receives = edge.messages.size();
+    offers[edge.peer].numReceives = edge.messages.size();
     offers[edge.peer].receiveHash = hashOf(edge.messages);
   }
   std::vector<BootstrapData> offered;
@@ -58,12 +58,12 @@ EdgeOffer readOffer(const BootstrapData &data) {
 }
 
 Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer &theirs) {
-  if (Status s =
-          compareEdge(self, own.sends, own.sendHash, peer, theirs.receives, theirs.receiveHash);
+  if (Status s = compareEdge(self, own.numSends, own.sendHash, peer, theirs.numReceives,
+                             theirs.receiveHash);
       !s)
     return s;
-  if (Status s =
-          compareEdge(peer, theirs.sends, theirs.sendHash, self, own.receives, own.receiveHash);
+  if (Status s = compareEdge(peer, theirs.numSends, theirs.sendHash, self, own.numReceives,
+                             own.receiveHash);
       !s)
     return s;
   if (own.fingerprint == theirs.fingerprint)

@@ -9,9 +9,9 @@ namespace colldsl::protocol {
 /// What one rank sends another about the edges between them.
 struct EdgeOffer {
   static constexpr uint64_t kNone = UINT64_MAX;
-  uint64_t sends = kNone;    ///< messages on the edge to the other
-  uint64_t sendHash = 0;     ///< of their ids
-  uint64_t receives = kNone; ///< messages on the edge from the other
+  uint64_t numSends = kNone;    ///< messages on the edge to the other
+  uint64_t sendHash = 0;        ///< of their ids
+  uint64_t numReceives = kNone; ///< messages on the edge from the other
   uint64_t receiveHash = 0;
   uint64_t fingerprint = 0;
 };

@@ -21,7 +21,7 @@ Caps commonCaps(const Caps &a, const Caps &b) {
   common.canRead &= b.canRead;
   common.inOrderCommit &= b.inOrderCommit;
   common.opensAlone &= b.opensAlone;
-  common.gathers |= b.gathers;
+  common.batches |= b.batches;
   common.mustBePolled &= b.mustBePolled;
   common.spinBudget.polls = std::max(a.spinBudget.polls, b.spinBudget.polls);
   common.spinBudget.yielding = std::max(a.spinBudget.yielding, b.spinBudget.yielding);
@@ -213,8 +213,8 @@ void HybridEndpoint::refuse(const std::string &reason) {
   remote_.refuse(reason);
 }
 
-void HybridEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
-  sleeper_.sleep(ticket, std::min(atMost, kNap));
+void HybridEndpoint::sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) {
+  sleeper_.sleep(epoch, std::min(atMost, kNap));
 }
 
 } // namespace colldsl::protocol

@@ -18,7 +18,7 @@ namespace colldsl::protocol {
 
 class HybridEndpoint final : public Endpoint {
 public:
-  /// `isRemote`: by rank; both ends of an edge say the same. The parts outlive it.
+  /// `isRemote`: by rank; the same at both ends of an edge. The parts outlive it.
   HybridEndpoint(Endpoint &local, Endpoint &remote, std::vector<bool> isRemote);
 
   Rank rank() const override { return local_.rank(); }
@@ -27,8 +27,8 @@ public:
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
   bool startsFirst(Rank peer) const override { return isRemote(peer); }
-  SleepTicket armSleep() override { return sleeper_.armSleep(); }
-  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override;
+  WakeupEpoch armSleep() override { return sleeper_.armSleep(); }
+  void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override;
   void wake() override { sleeper_.wake(); }
 
   /// The rank is one of the endpoint's.

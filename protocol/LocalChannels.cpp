@@ -18,7 +18,7 @@ LocalChannels::~LocalChannels() {
 }
 
 Status LocalChannels::prepare(const Work &work) {
-  counter_.loadKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
+  counter_.copyKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
   // A group that numbers the runs of its plans has many, and lets what comes early allocate.
   if (numbersRuns() || (reservedBytes_ && work.maxBytes <= *reservedBytes_))
     return {};
@@ -35,11 +35,11 @@ Status LocalChannels::prepare(const Work &work) {
 bool LocalChannels::check() {
   if (failed())
     return false;
-  endpoint_.worker().health().look();
+  endpoint_.worker().failureDetector().poll();
   std::optional<Fault> fault = findFailure();
   std::optional<Fault> deserted = fault ? std::nullopt : findDeserted();
   if (deserted)
-    fault = findFailure(); // why it left is told before
+    fault = findFailure(); // the reason why it left is reported before
   if (fault)
     fail(std::move(*fault));
   else if (deserted) // others wait for us who do not know that peer
@@ -48,7 +48,7 @@ bool LocalChannels::check() {
 }
 
 // A peer that closed the plan, left, or is over with the run, while this rank still needs it. What
-// it had to say it said before: so look once more.
+// it had to send it sent before: so look once more.
 std::optional<Fault> LocalChannels::findDeserted() {
   auto held = endpoint_.hold();
   Worker &worker = endpoint_.worker();

@@ -35,7 +35,7 @@ LocalEndpoint::LocalEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
   do
     next = (next + 1) % numRanks();
   while (group_.rankAt(Rank{next}) == kNoRank);
-  worker_.health().watch(group_.rankAt(Rank{next}));
+  worker_.failureDetector().watch(group_.rankAt(Rank{next}));
 }
 
 Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, Rank rank,
@@ -46,7 +46,7 @@ Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, Rank 
 Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, RankGroup group,
                                                         const Options &options) {
   Rank rank = group.ranks[index(group.self)];
-  if (Status s = shm::meet(world, rank); !s)
+  if (Status s = shm::exchangePids(world, rank); !s)
     return s;
   return std::unique_ptr<Endpoint>(
       std::make_unique<WorldEndpoint>(world, rank, std::move(group), options));
@@ -66,17 +66,17 @@ void LocalEndpoint::refuse(const std::string &reason) {
   if (!group_.numbersRuns())
     worker_.discard(tagOf(plan, kAllRuns));
   report(plan, group_.numbersRuns() ? *group_.runs.next : 0,
-         {rank(), kNoOp, saidBy(rank(), reason), ErrorKind::Refused});
+         {rank(), kNoOp, prefixed(rank(), reason), ErrorKind::Refused});
   closed(stream);
 }
 
 void LocalEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const {
-  Fault told = fault;
-  told.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
+  Fault reported = fault;
+  reported.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
   if (group_.numbersRuns())
-    worker_.world().reportRun(plan, run, told);
+    worker_.world().reportRun(plan, run, reported);
   else
-    worker_.world().report(plan, told, group_.isOfAll());
+    worker_.world().report(plan, reported, group_.isOfAll());
 }
 
 Status LocalEndpoint::connect(Rank peer) {
@@ -122,10 +122,10 @@ void LocalEndpoint::closed(uint32_t stream) {
 }
 
 // A rank that sleeps looks for dead peers when it wakes.
-void LocalEndpoint::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
+void LocalEndpoint::sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) {
   shm::World &world = worker_.world();
   auto watch = shm::longestSleepAmong(world.numRanks(), world.options().watchInterval);
-  worker_.sleep(ticket, {-1, std::min({atMost, worker_.options().longestSleep, watch})});
+  worker_.sleep(epoch, {-1, std::min({atMost, worker_.options().longestSleep, watch})});
 }
 
 void LocalEndpoint::wake() { worker_.world().wake(worker_.rank()); }

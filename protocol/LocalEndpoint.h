@@ -43,8 +43,8 @@ public:
   const Caps &caps() const override { return caps_; }
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
-  SleepTicket armSleep() override { return worker_.armSleep(); }
-  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override;
+  WakeupEpoch armSleep() override { return worker_.armSleep(); }
+  void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override;
   void wake() override;
 
   // For its channels.

@@ -51,7 +51,7 @@ Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32
       network::exchangeAddresses(bootstrap, (*endpoint)->rankAddress(), numRanks);
   if (!directory)
     return directory.status();
-  if (Status s = (*endpoint)->meet(directory.take()); !s)
+  if (Status s = (*endpoint)->start(directory.take()); !s)
     return s;
   return std::unique_ptr<Endpoint>(endpoint.take());
 }
@@ -61,12 +61,12 @@ Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
                                          NetworkEndpoint::Carrier carrier) {
   shm::Arena arena(world.arenaBegin(rank), world.options().arenaBytes);
   std::mutex mutex;
-  shm::Health health(world, rank);
-  shm::ShmBootstrap bootstrap(world, rank, arena, mutex, health);
-  if (Status s = bootstrap.meet(); !s)
+  shm::FailureDetector failureDetector(world, rank);
+  shm::ShmBootstrap bootstrap(world, rank, arena, mutex, failureDetector);
+  if (Status s = bootstrap.exchangePids(); !s)
     return s;
   for (uint32_t r = 0; r < world.numRanks(); ++r)
-    health.watch(Rank{r}); // until all have met; then each is watched by its peers
+    failureDetector.watch(Rank{r}); // until all have met; then each is watched by its peers
   return attach(bootstrap, rank, world.numRanks(), options, std::move(carrier));
 }
 

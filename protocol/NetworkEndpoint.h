@@ -18,7 +18,7 @@ class NetworkEndpoint final : NetworkParts, public RemoteEndpoint {
 public:
   using Carrier = Result<std::unique_ptr<network::Carrier>>;
 
-  /// Of one rank among `numRanks`; meet() comes next. An error: there is no carrier, or it cannot
+  /// Of one rank among `numRanks`; start() comes next. An error: there is no carrier, or it cannot
   /// be used so.
   static Result<std::unique_ptr<NetworkEndpoint>>
   make(Rank self, uint32_t numRanks, const network::Options &options, Carrier carrier);
@@ -26,7 +26,7 @@ public:
   /// Where others find this rank.
   const network::RankAddress &rankAddress() const { return ownWorker->rankAddress(); }
   /// Where this rank finds others. Nothing is sent.
-  Status meet(network::Directory directory) { return ownWorker->meet(std::move(directory)); }
+  Status start(network::Directory directory) { return ownWorker->start(std::move(directory)); }
 
   /// Peers that it knows, its memory for frames, and what it took no notice of: for tests.
   size_t numPeers() const;

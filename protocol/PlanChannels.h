@@ -23,7 +23,7 @@ public:
   }
   ~PlanChannels() override;
 
-  /// Where the endpoint opens it. An error: this rank cannot, of which all were told.
+  /// Where the endpoint opens it. An error: this rank cannot, of which all were notified.
   Status open(const OpenRequest &request);
 
   Status prepare(const Work &) override { return {}; }
@@ -102,7 +102,7 @@ protected:
   std::vector<Completion> done_;
   bool isConnected_ = false;
   bool isIndependent_ = false; ///< a message of the wrong length waits for the others
-  bool told_ = false;          ///< the caller has seen what is in done_
+  bool reported_ = false;      ///< the caller has seen what is in done_
   const End *ended_ = nullptr; ///< whose other end has no bytes
 };
 
@@ -159,8 +159,8 @@ template <typename E> void PlanChannels<E>::addEdges(Side &side, std::span<const
   }
 }
 
-/// What a rank says of itself, for all others.
-inline std::string saidBy(Rank rank, const std::string &what) {
+/// What a rank reports of itself, for all others.
+inline std::string prefixed(Rank rank, const std::string &what) {
   return "rank " + std::to_string(index(rank)) + ": " + what;
 }
 
@@ -174,7 +174,7 @@ template <typename E> Status PlanChannels<E>::open(const OpenRequest &request) {
     own = request.ready(*this);
   Rank self = endpoint_.group().self;
   if (!own)
-    abort({self, kNoOp, saidBy(self, own.message()), own.kind()});
+    abort({self, kNoOp, prefixed(self, own.message()), own.kind()});
   return own;
 }
 
@@ -285,9 +285,9 @@ template <typename E> Posted PlanChannels<E>::afterPost(End &end) {
 }
 
 template <typename E> void PlanChannels<E>::takeCompleted() {
-  if (told_)
+  if (reported_)
     done_.clear();
-  told_ = false;
+  reported_ = false;
   for (Request *m = counter_.completed; m; m = m->next) {
     End &end = static_cast<End &>(*m);
     end.isOpen = false;
@@ -309,7 +309,7 @@ template <typename E> std::span<const Completion> PlanChannels<E>::poll(bool pro
   if (progresses)
     endpoint_.worker().progress();
   takeCompleted();
-  told_ = true;
+  reported_ = true;
   if (counter_.outstanding != 0)
     takeReports();
   return done_;

@@ -5,30 +5,30 @@
 
 namespace colldsl::protocol {
 
-// False: the sender has revoked the request, as if it had never sent it.
+// False: the sender has cancelled the RTS, as if it had never sent it.
 template <typename Wire>
 bool ReceiveSide<Wire>::answer(Request &request, uint16_t id, const Rts &rts) {
   if (!wire_.claim(rts))
     return false;
   if (!matchLength(request, rts.bytes)) {
-    wire_.sendDone(rts);
+    wire_.sendFin(rts);
     return true;
   }
   RemoteBuffer buffer = wire_.remoteBufferOf(request.payload);
   bool puts = shouldPut(request, rts, buffer);
-  Got got = puts ? Got::Refused : get(request, rts);
-  if (got == Got::Done) {
+  GetResult result = puts ? GetResult::Refused : get(request, rts);
+  if (result == GetResult::Done) {
     request.complete();
     return true;
   }
   expect(id, request, rts);
-  if (got == Got::Started)
+  if (result == GetResult::Started)
     return true;
   if (puts || (wire_.canPut(rts, buffer) && !request.combining)) {
-    ready_.push_back(id);
-    wire_.sendReady(rts, buffer);
+    rtrSent_.push_back(id);
+    wire_.sendRtr(rts, buffer);
   } else {
-    wire_.sendStream(rts);
+    wire_.requestFragments(rts);
   }
   return true;
 }
@@ -38,7 +38,7 @@ void ReceiveSide<Wire>::expect(uint16_t id, Request &request, const Rts &rts) {
   request.transferred = 0;
   if (id >= incoming_.size()) {
     incoming_.resize(id + 1u);
-    ready_.reserve(incoming_.size());
+    rtrSent_.reserve(incoming_.size());
   }
   request.rendezvousId = id;
   incoming_[id] = {&request, rts};
@@ -53,34 +53,35 @@ bool ReceiveSide<Wire>::shouldPut(const Request &request, const Rts &rts,
     return false;
   return request.mover == Mover::Writer ||
          (request.mover == Mover::Either &&
-          (Wire::kPrefersPut || rts.loadKiB + kSpareKiB < request.counter->loadKiB));
+          (Wire::kPrefersPut || rts.copyKiB + kRtrCostKiB < request.counter->copyKiB));
 }
 
 // Of a claimed request. Done: the payload is here, and the sender knows it.
-template <typename Wire> Got ReceiveSide<Wire>::get(Request &request, const Rts &rts) {
+template <typename Wire> GetResult ReceiveSide<Wire>::get(Request &request, const Rts &rts) {
   if (const std::byte *bytes = wire_.map(rts.buffer)) {
     store(request, 0, bytes, rts.bytes);
-    wire_.sendDone(rts);
-    return Got::Done;
+    wire_.sendFin(rts);
+    return GetResult::Done;
   }
   if (!wire_.isSelf() && !mayReach(rts.bytes, rts.buffer.pieces))
-    return Got::Refused;
+    return GetResult::Refused;
   if (request.combining)
     return getAndCombine(request, rts);
   RequestPayload whole = request.payload;
   whole.bytes = rts.bytes;
-  Got got = wire_.get(rts.buffer, 0, whole);
-  if (got == Got::Done)
-    wire_.sendDone(rts);
-  return got;
+  GetResult result = wire_.get(rts.buffer, 0, whole);
+  if (result == GetResult::Done)
+    wire_.sendFin(rts);
+  return result;
 }
 
 // Part by part, each of which stays in a cache until it is combined. What was combined before a
 // part cannot be read is not combined again. After the last part the sender need not wait for the
 // combine.
-template <typename Wire> Got ReceiveSide<Wire>::getAndCombine(Request &request, const Rts &rts) {
+template <typename Wire>
+GetResult ReceiveSide<Wire>::getAndCombine(Request &request, const Rts &rts) {
   if (rts.buffer.pieces != 1)
-    return Got::Refused;
+    return GetResult::Refused;
   const CombiningTarget &target = *request.combining;
   const uint64_t most = kPartBytes - kPartBytes % target.elementBytes;
   if (!target.room)
@@ -88,33 +89,34 @@ template <typename Wire> Got ReceiveSide<Wire>::getAndCombine(Request &request, 
   for (uint64_t offset = 0; offset < rts.bytes; offset += most) {
     std::byte *at = target.room ? target.room + offset : context_.part.data();
     iovec part{at, std::min(most, rts.bytes - offset)};
-    if (wire_.get(rts.buffer, offset, Payload{&part, 1, false, false, part.iov_len}) != Got::Done)
-      return Got::Refused;
+    if (wire_.get(rts.buffer, offset, Payload{&part, 1, false, false, part.iov_len}) !=
+        GetResult::Done)
+      return GetResult::Refused;
     if (offset + part.iov_len == rts.bytes)
-      wire_.sendDone(rts);
+      wire_.sendFin(rts);
     store(request, offset, at, part.iov_len);
   }
-  return Got::Done;
+  return GetResult::Done;
 }
 
 // The oldest RTR that its sender has not begun with, and whose payload this end can get.
-template <typename Wire> bool ReceiveSide<Wire>::withdrawReady() {
-  for (uint16_t id : ready_)
-    if (withdrawReady(id))
+template <typename Wire> bool ReceiveSide<Wire>::withdrawRtr() {
+  for (uint16_t id : rtrSent_)
+    if (withdrawRtr(id))
       return true;
   return false;
 }
 
-template <typename Wire> bool ReceiveSide<Wire>::withdrawReady(uint16_t id) {
+template <typename Wire> bool ReceiveSide<Wire>::withdrawRtr(uint16_t id) {
   auto [request, rts] = incoming_[id];
   bool canGet = wire_.map(rts.buffer) || mayReach(rts.bytes, rts.buffer.pieces);
-  if (!canGet || !wire_.withdrawReady(rts))
+  if (!canGet || !wire_.withdrawRtr(rts))
     return false;
-  std::erase(ready_, id);
-  if (get(*request, rts) == Got::Done)
+  std::erase(rtrSent_, id);
+  if (get(*request, rts) == GetResult::Done)
     finish(id);
   else
-    wire_.sendStream(rts);
+    wire_.requestFragments(rts);
   return true;
 }
 
@@ -124,10 +126,10 @@ template <typename Wire> void ReceiveSide<Wire>::finish(uint16_t id) {
   request->complete();
 }
 
-// A receive that was canceled gets nothing. A sender of fragments could not put.
+// A receive that was cancelled gets nothing. A sender of fragments could not put.
 template <typename Wire>
 void ReceiveSide<Wire>::onFragment(uint16_t id, const std::byte *bytes, uint64_t count) {
-  std::erase(ready_, id);
+  std::erase(rtrSent_, id);
   Request *request = incoming_[id].request;
   if (!request)
     return;
@@ -138,29 +140,29 @@ void ReceiveSide<Wire>::onFragment(uint16_t id, const std::byte *bytes, uint64_t
 }
 
 template <typename Wire> void ReceiveSide<Wire>::onPut(uint16_t id) {
-  std::erase(ready_, id);
+  std::erase(rtrSent_, id);
   if (incoming_[id].request)
     finish(id);
 }
 
-// Into the buffer of a receive that the sender was told of before it asked.
+// Into the buffer of an early RTR.
 template <typename Wire> void ReceiveSide<Wire>::onEarlyRtrPut(const Tag &tag) {
   if (Request *request = posted_.take(tag)) {
-    wire_.withdrawEarlyRtr(request->payload);
+    wire_.retireRtr(request->payload);
     request->transferred = request->payload.bytes;
     request->complete();
   }
 }
 
-template <typename Wire> void ReceiveSide<Wire>::onGot(uint16_t id) {
-  wire_.sendDone(incoming_[id].rts);
+template <typename Wire> void ReceiveSide<Wire>::onGetDone(uint16_t id) {
+  wire_.sendFin(incoming_[id].rts);
   if (incoming_[id].request)
     finish(id);
 }
 
 // The receive waits as if nothing had come.
-template <typename Wire> void ReceiveSide<Wire>::onRtsCanceled(uint16_t id) {
-  std::erase(ready_, id);
+template <typename Wire> void ReceiveSide<Wire>::onRtsCancelled(uint16_t id) {
+  std::erase(rtrSent_, id);
   if (Request *request = std::exchange(incoming_[id].request, nullptr))
     posted_.add(*request);
 }

@@ -76,8 +76,8 @@ public:
   /// Takes what is here. True: something moved.
   bool progress();
 
-  /// Before cancel(): withdraws the buffers of an operation. False: the peer writes just now.
-  bool cancelReady(const CompletionCounter &counter);
+  /// Before cancel(): cancels the RTRs of an operation. False: the peer writes just now.
+  bool cancelRtrs(const CompletionCounter &counter);
 
   /// Cancels the receives of an operation; how many they were.
   uint32_t cancel(const CompletionCounter &counter);
@@ -99,10 +99,10 @@ public:
 
   /// Whether nothing has come for a posted receive.
   bool isUnmatched(const Request &request) const { return posted_.find(request.tag) == &request; }
-  /// Takes such a receive back.
-  void withdraw(Request &request) {
+  /// Cancels a receive whose message never comes.
+  void cancelUnmatched(Request &request) {
     posted_.take(request.tag);
-    wire_.withdrawEarlyRtr(request.payload);
+    wire_.retireRtr(request.payload);
   }
   /// Receives and messages that wait for each other.
   size_t numOpen() const;
@@ -111,8 +111,8 @@ public:
 
 private:
   static constexpr uint32_t kPollsBeforeWithdrawing = 16;
-  static constexpr uint32_t kMaxLate = 8;
-  static constexpr uint32_t kSpareKiB = 64; ///< copying them takes as long as an RTR and its answer
+  static constexpr uint32_t kMaxLateReceives = 8;
+  static constexpr uint32_t kRtrCostKiB = 64;       ///< copying them takes as long as an RTR
   static constexpr uint64_t kPartBytes = 512 << 10; ///< at most, of a message that is combined
   static constexpr size_t kSweepAtLeast = 64;
   static constexpr uint64_t kLeastReserved = 16; ///< messages, however long they are
@@ -135,8 +135,8 @@ private:
   void onFragment(uint16_t id, const std::byte *bytes, uint64_t count);
   void onPut(uint16_t id);
   void onEarlyRtrPut(const Tag &tag);
-  void onGot(uint16_t id);
-  void onRtsCanceled(uint16_t id);
+  void onGetDone(uint16_t id);
+  void onRtsCancelled(uint16_t id);
   bool takeUnexpectedEager(const Tag &tag, const Payload &payload);
   void dropRts(const Tag &scope);
   void onStreamClosed(StreamId stream);
@@ -150,14 +150,14 @@ private:
   bool matchLength(Request &request, uint64_t bytes);
   bool answer(Request &request, uint16_t id, const Rts &rts);
   bool shouldPut(const Request &request, const Rts &rts, const RemoteBuffer &buffer) const;
-  Got get(Request &request, const Rts &rts);
-  Got getAndCombine(Request &request, const Rts &rts);
+  GetResult get(Request &request, const Rts &rts);
+  GetResult getAndCombine(Request &request, const Rts &rts);
   void expect(uint16_t id, Request &request, const Rts &rts);
   bool mayReach(uint64_t bytes, uint32_t pieces) const {
     return wire_.canReach() && context_.limits.isWorthSingleCopy(bytes, pieces);
   }
-  bool withdrawReady();
-  bool withdrawReady(uint16_t id);
+  bool withdrawRtr();
+  bool withdrawRtr(uint16_t id);
   void finish(uint16_t id);
   template <typename IsGone> void releaseUnexpected(IsGone isGone);
   void sweep();
@@ -170,11 +170,11 @@ private:
   TagTable<Request> posted_;
   UnexpectedQueue<Rts> unexpected_;
   std::vector<Incoming> incoming_; ///< by rendezvous id
-  std::vector<uint16_t> ready_;    ///< ids whose RTR was sent, oldest first
+  std::vector<uint16_t> rtrSent_;  ///< ids whose RTR was sent, oldest first
   uint32_t idlePolls_ = 0;         ///< since something moved
   bool isThrottling_ = false;
   bool postsLate_ = false;
-  uint32_t lateness_ = 0;             ///< +1 per unexpected message, -1 per expected one
+  uint32_t lateReceives_ = 0;         ///< +1 per unexpected message, -1 per expected one
   size_t sweepAt_ = kSweepAtLeast;    ///< unexpected messages
   uint32_t reserved_ = 0;             ///< unexpected messages
   size_t numOpen_ = 0;                ///< streams that were opened here
@@ -195,7 +195,7 @@ template <typename Wire> void ReceiveSide<Wire>::reserve(uint32_t messages, uint
   unexpected_.reserve(numReserved());
   posted_.reserve(reserved_);
   incoming_.reserve(Wire::kIdsAtOnce);
-  ready_.reserve(Wire::kIdsAtOnce);
+  rtrSent_.reserve(Wire::kIdsAtOnce);
 }
 
 template <typename Wire> void ReceiveSide<Wire>::unreserve(uint32_t messages) {
@@ -216,18 +216,18 @@ template <typename Wire> void ReceiveSide<Wire>::recv(Request &request) {
 
 template <typename Wire> bool ReceiveSide<Wire>::progress() {
   bool moved = wire_.progress(*this);
-  if (moved || ready_.empty() || ++idlePolls_ < kPollsBeforeWithdrawing) {
+  if (moved || rtrSent_.empty() || ++idlePolls_ < kPollsBeforeWithdrawing) {
     idlePolls_ = moved ? 0 : idlePolls_;
     return moved;
   }
   idlePolls_ = 0;
-  return withdrawReady();
+  return withdrawRtr();
 }
 
 template <typename Wire>
 void ReceiveSide<Wire>::onEager(const Tag &tag, const std::byte *bytes, uint64_t count) {
   if (Request *request = posted_.take(tag)) {
-    wire_.withdrawEarlyRtr(request->payload);
+    wire_.retireRtr(request->payload);
     deliver(*request, bytes, count);
     wire_.releaseCredit(count);
   } else {
@@ -275,12 +275,13 @@ void ReceiveSide<Wire>::keepRts(const Tag &tag, uint16_t id, const Rts &rts) {
   unexpected_.addRts(tag, id, rts);
 }
 
-// Of runs that are over here no message is received, and a request that was revoked has none. The
+// Of runs that are over here no message is received, and an RTS that was cancelled has none. The
 // more there is in the queue the rarer it is looked through. Throttles the sender if it is still
 // full then.
 template <typename Wire> void ReceiveSide<Wire>::sweep() {
   releaseUnexpected([&](const auto &message) {
-    return (message.rts && wire_.isRevoked(*message.rts)) || context_.runs.isOverHere(message.tag);
+    return (message.rts && wire_.isCancelled(*message.rts)) ||
+           context_.runs.isOverHere(message.tag);
   });
   sweepAt_ = std::max(kSweepAtLeast, 2 * unexpected_.size());
 }
@@ -296,8 +297,9 @@ template <typename Wire> void ReceiveSide<Wire>::updateThrottle() {
 template <typename Wire> void ReceiveSide<Wire>::noteArrival(uint64_t bytes, bool wasLate) {
   if (bytes <= context_.limits.eagerBytes || bytes > wire_.longestEagerBytes())
     return;
-  lateness_ = wasLate ? std::min(lateness_ + 1, kMaxLate) : lateness_ - std::min(lateness_, 1u);
-  if (lateness_ == (postsLate_ ? 0 : kMaxLate))
+  lateReceives_ = wasLate ? std::min(lateReceives_ + 1, kMaxLateReceives)
+                          : lateReceives_ - std::min(lateReceives_, 1u);
+  if (lateReceives_ == (postsLate_ ? 0 : kMaxLateReceives))
     wire_.setPostsLate(postsLate_ = !postsLate_);
 }
 
@@ -358,10 +360,10 @@ void ReceiveSide<Wire>::deliver(Request &request, const std::byte *bytes, uint64
   request.complete();
 }
 
-template <typename Wire> bool ReceiveSide<Wire>::cancelReady(const CompletionCounter &counter) {
+template <typename Wire> bool ReceiveSide<Wire>::cancelRtrs(const CompletionCounter &counter) {
   bool isOver = std::all_of(incoming_.begin(), incoming_.end(), [&](const Incoming &incoming) {
     bool isOurs = incoming.request && incoming.request->counter == &counter;
-    return !isOurs || wire_.cancelReady(incoming.rts);
+    return !isOurs || wire_.cancelRtr(incoming.rts);
   });
   if constexpr (Wire::kSendsEarlyRtr)
     posted_.forEach([&](const Request &request) {
@@ -372,21 +374,21 @@ template <typename Wire> bool ReceiveSide<Wire>::cancelReady(const CompletionCou
 
 template <typename Wire> uint32_t ReceiveSide<Wire>::cancel(const CompletionCounter &counter) {
   auto isOurs = [&](const Request &request) { return request.counter == &counter; };
-  uint32_t canceled = posted_.removeIf([&](const Request &request) {
+  uint32_t cancelled = posted_.removeIf([&](const Request &request) {
     if (!isOurs(request))
       return false;
     if constexpr (Wire::kSendsEarlyRtr)
-      wire_.forgetEarlyRtr(request.tag, request.payload);
+      wire_.cancelReceive(request.tag, request.payload);
     return true;
   });
-  std::erase_if(ready_, [&](uint16_t id) { return isOurs(*incoming_[id].request); });
+  std::erase_if(rtrSent_, [&](uint16_t id) { return isOurs(*incoming_[id].request); });
   for (Incoming &incoming : incoming_)
     if (incoming.request && isOurs(*incoming.request)) {
-      wire_.discard(incoming.rts);
+      wire_.cancelReceive(incoming.rts);
       incoming.request = nullptr;
-      ++canceled;
+      ++cancelled;
     }
-  return canceled;
+  return cancelled;
 }
 
 template <typename Wire> size_t ReceiveSide<Wire>::numOpen() const {

@@ -7,7 +7,7 @@ using network::Progress;
 
 namespace {
 
-// What a peer put may be told after it has closed the plan.
+// A put by a peer may be notified after the peer has closed the plan.
 constexpr std::chrono::nanoseconds kGrace = std::chrono::milliseconds(10);
 constexpr uint32_t kIdlePollsPerProgress = 16;
 // Longer than others have a core that is shared.
@@ -40,7 +40,7 @@ void RemoteChannels::cancel() {
 
 // The carrier copies what it keeps of messages to several ranks.
 void RemoteChannels::cancelAll() {
-  if (std::exchange(isCanceled_, true))
+  if (std::exchange(isCancelled_, true))
     return;
   cancelHeld();
   for (MulticastRequest &request : multicasts_) {
@@ -66,7 +66,7 @@ void RemoteChannels::start() {
   mayBeUnwanted_ = false;
 }
 
-// The last time the receiver had said where it wants the message: that may be here.
+// The last time the receiver had sent an early RTR: one may be here.
 Posted RemoteChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
   if (payload.bytes == 0 && !payload.always) {
     endAt(out_, slot).state.skippedRun = run_;
@@ -122,7 +122,7 @@ bool RemoteChannels::check() {
   if (failed())
     return false;
   auto held = endpoint_.hold();
-  endpoint_.worker().look();
+  endpoint_.worker().checkPeers();
   if (std::optional<Fault> fault = findFailure()) {
     fail(std::move(*fault));
   } else if (std::optional<Fault> unwanted = findUnwanted()) {
@@ -218,7 +218,7 @@ bool RemoteChannels::isUnmatched(const Side &side, size_t edge, const End &end) 
                        : side.sends[edge]->isUnanswered(end);
 }
 
-// Of all that nothing was heard of, ever more rarely.
+// Of all messages of which nothing has come, ever more rarely.
 void RemoteChannels::probe(Clock::time_point now) {
   if (counter_.outstanding == 0 || now < nextProbe_)
     return;
@@ -239,7 +239,7 @@ void RemoteChannels::probe(Clock::time_point now) {
 }
 
 // The answer is behind all frames of that run. What is put comes in no order with it: no later run
-// has put this message, since this rank says in each run anew where it wants it. What goes to
+// has put this message, since this rank sends an early RTR in each run anew. What goes to
 // several at once comes in no order either, and is counted.
 void RemoteChannels::onProbeReply(Rank from, const Tag &tag, const ProbeBody &body) {
   Side &side = body.sends ? out_ : in_;
@@ -251,21 +251,20 @@ void RemoteChannels::onProbeReply(Rank from, const Tag &tag, const ProbeBody &bo
       side.first.begin() - 1);
   if (!isUnmatched(side, edge, *end))
     return;
-  bool isHere =
-      body.sends ||
-      ((body.isPut == 0 || end->state.memory.ticket == network::RegisteredMemory::kNoTicket) &&
-       end->state.multicastFrames >= body.multicasts);
+  bool isHere = body.sends ||
+                ((body.isPut == 0 || end->state.memory.rtr == network::RegisteredMemory::kNoRtr) &&
+                 end->state.multicastFrames >= body.multicasts);
   if (body.progress == Progress::Skipped || (body.progress == Progress::Past && isHere))
     endWithout(side, edge, *end);
 }
 
 void RemoteChannels::endWithout(Side &side, size_t edge, End &end) {
   if (&side == &in_)
-    side.receives[edge]->withdraw(end);
+    side.receives[edge]->cancelUnmatched(end);
   else
-    side.sends[edge]->withdraw(end);
+    side.sends[edge]->cancelUnanswered(end);
   end.transferred = 0;
-  if (!counter_.mismatched) { // one says it for all
+  if (!counter_.mismatched) { // one reports it for all
     counter_.mismatched = &end;
     ended_ = &end;
   }

@@ -80,7 +80,7 @@ private:
   std::unordered_map<Rank, uint64_t> multicastsFrom_;         ///< frames
   std::vector<std::byte> together_;                           ///< a message in pieces
   bool mayBeUnwanted_ = false;                                ///< something is skipped in this run
-  bool isCanceled_ = false;
+  bool isCancelled_ = false;
   uint32_t idlePolls_ = 0;
   Clock::time_point desertedAt_ = {};
   Clock::time_point nextProbe_ = {}; ///< of this run; zero: it has not waited yet

@@ -4,60 +4,62 @@
 
 namespace colldsl::protocol {
 
-uint32_t TicketTable::add(const Ticket &ticket, std::optional<uint64_t> key) {
-  auto place = static_cast<uint32_t>(key ? *key : tickets_.size());
+uint32_t RtrTable::add(const Entry &rtr, std::optional<uint64_t> key) {
+  auto place = static_cast<uint32_t>(key ? *key : entries_.size());
   if (!key && !free_.empty()) {
     place = free_.back();
     free_.pop_back();
   }
-  if (place >= tickets_.size())
-    tickets_.resize(place + 1);
-  uint32_t use = key ? 0 : tickets_[place].use + 1;
-  tickets_[place] = ticket;
-  tickets_[place].use = use;
+  if (place >= entries_.size())
+    entries_.resize(place + 1);
+  uint32_t use = key ? 0 : entries_[place].use + 1;
+  entries_[place] = rtr;
+  entries_[place].use = use;
   return place;
 }
 
-void TicketTable::retire(uint32_t place) {
-  if (!tickets_[place].receiver)
+void RtrTable::retire(uint32_t place) {
+  if (!entries_[place].receiver)
     return;
-  if (tickets_[place].use != 0)
+  if (entries_[place].use != 0)
     free_.push_back(place);
-  tickets_[place].receiver = nullptr;
+  entries_[place].receiver = nullptr;
 }
 
-TicketTable::Ticket TicketTable::take(uint32_t name) {
-  uint32_t place = name & ((1u << kPlaceBits) - 1);
-  if (place >= tickets_.size() || !tickets_[place].receiver || nameOf(place) != name)
+RtrTable::Entry RtrTable::take(uint32_t id) {
+  uint32_t place = id & ((1u << kPlaceBits) - 1);
+  if (place >= entries_.size() || !entries_[place].receiver || idOf(place) != id)
     return {};
-  Ticket ticket = tickets_[place];
+  Entry rtr = entries_[place];
   retire(place);
-  return ticket;
+  return rtr;
 }
 
-size_t TicketTable::numInUse() const {
-  return static_cast<size_t>(std::count_if(tickets_.begin(), tickets_.end(),
-                                           [](const Ticket &t) { return t.receiver != nullptr; }));
+size_t RtrTable::numInUse() const {
+  return static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(),
+                                           [](const Entry &t) { return t.receiver != nullptr; }));
 }
 
-bool RemoteContext::canMove(const network::Peer &peer, const RequestPayload &payload,
-                            uint64_t bytes) const {
+bool RemoteContext::canUseRma(const network::Peer &peer, const RequestPayload &payload,
+                              uint64_t bytes) const {
   const network::Capabilities &capabilities = carrier.capabilities();
-  return capabilities.moves && payload.registered && bytes <= capabilities.moveBytes &&
-         !peer.isSelf && bytes > options.directBytes && payload.count <= capabilities.pieces &&
-         (!capabilities.local || isDense(payload));
+  return capabilities.hasRma && payload.registered && bytes <= capabilities.maxRmaBytes &&
+         !peer.isSelf && bytes > options.rmaThresholdBytes &&
+         payload.count <= capabilities.pieces &&
+         (!capabilities.needsLocalRegistration || isDense(payload));
 }
 
 bool RemoteContext::canBeWritten(const network::Peer &peer, const RequestPayload &payload,
                                  uint64_t bytes) const {
   const network::Capabilities &capabilities = carrier.capabilities();
-  return capabilities.moves && payload.registered && bytes <= capabilities.moveBytes &&
-         !peer.isSelf && bytes > options.directBytes && payload.count <= capabilities.remoteIovs &&
+  return capabilities.hasRma && payload.registered && bytes <= capabilities.maxRmaBytes &&
+         !peer.isSelf && bytes > options.rmaThresholdBytes &&
+         payload.count <= capabilities.remoteIovs &&
          (capabilities.registersPieces || isDense(payload));
 }
 
 bool RemoteContext::canGather(const RequestPayload &payload, network::Access access) const {
-  return payload.count == 1 || !carrier.capabilities().local ||
+  return payload.count == 1 || !carrier.capabilities().needsLocalRegistration ||
          network::registerMemory(carrier, payload, access);
 }
 

@@ -10,51 +10,51 @@ namespace colldsl::protocol {
 
 class RemoteReceiver;
 
-/// What has reads or writes of a peer's memory under way.
-class MoveOwner {
+/// The owner of reads or writes of a peer's memory (RMA).
+class RmaOwner {
 public:
-  virtual void onMoved(uint16_t id) = 0;
+  virtual void onRmaDone(uint16_t id) = 0;
   /// Once all that came is taken. False: not now.
-  virtual bool startMove(uint16_t id) = 0;
+  virtual bool startRma(uint16_t id) = 0;
 
 protected:
-  ~MoveOwner() = default;
+  ~RmaOwner() = default;
 };
 
-struct RemoteMove : network::Move {
-  MoveOwner *owner = nullptr;
+struct RemoteRma : network::RmaOperation {
+  RmaOwner *owner = nullptr;
   uint16_t id = 0; ///< rendezvous
 };
 
-/// The buffers that peers may put into: a peer names one by a ticket, which comes with the last
-/// byte. Not thread safe.
-class TicketTable {
+/// The RTRs that a peer may answer by a put. The id of an RTR comes as immediate data with the last
+/// byte of the put. Not thread safe.
+class RtrTable {
 public:
-  struct Ticket {
+  struct Entry {
     RemoteReceiver *receiver = nullptr; ///< null: no receive waits for the put
     Tag tag;
-    uint16_t id = 0;      ///< rendezvous, if the sender asked
+    uint16_t id = 0;      ///< rendezvous, after an RTS
     bool isEarly = false; ///< no: of an early RTR
     uint32_t use = 0;
   };
 
   /// Whether there can be one more.
-  bool hasRoom() const { return !free_.empty() || tickets_.size() < (1u << kPlaceBits); }
-  /// The place of a new ticket; there is room. `key`: of the memory, where the carrier names puts
-  /// by that.
-  uint32_t add(const Ticket &ticket, std::optional<uint64_t> key);
+  bool hasRoom() const { return !free_.empty() || entries_.size() < (1u << kPlaceBits); }
+  /// The place of a new RTR; there is room. `key`: of the memory, where it is the immediate data of
+  /// puts.
+  uint32_t add(const Entry &rtr, std::optional<uint64_t> key);
   /// As the peer names it.
-  uint32_t nameOf(uint32_t place) const { return place | tickets_[place].use << kPlaceBits; }
+  uint32_t idOf(uint32_t place) const { return place | entries_[place].use << kPlaceBits; }
   void retire(uint32_t place);
-  /// Of a name from a peer, which may be anything: the ticket, retired. Its receiver is null if
-  /// there is none.
-  Ticket take(uint32_t name);
+  /// Of an id from a peer, which may be anything: the RTR, retired. Its receiver is null if there
+  /// is none.
+  Entry take(uint32_t id);
   size_t numInUse() const;
 
 private:
   static constexpr uint32_t kPlaceBits = 20;
 
-  std::vector<Ticket> tickets_;
+  std::vector<Entry> entries_;
   std::vector<uint32_t> free_;
 };
 
@@ -65,8 +65,8 @@ struct RemoteContext {
   network::Carrier &carrier;
   const network::Options &options;
   network::ActiveMessages *am = nullptr;
-  TicketTable tickets;
-  std::vector<RemoteMove *> toMove; ///< when all that came is taken
+  RtrTable rtrs;
+  std::vector<RemoteRma *> rmaQueue; ///< they start when all that came is taken
   const Discarded *discarded = nullptr;
 
   bool isDiscarded(const Tag &tag) const {
@@ -74,10 +74,10 @@ struct RemoteContext {
   }
 
   /// Whether this end may read or write the payload itself.
-  bool canMove(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
+  bool canUseRma(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
   /// The same of the other end, into several pieces of its memory at once.
   bool canBeWritten(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
-  /// Of a payload that this end may move: whether it can from all of its pieces.
+  /// Of a payload for which canUseRma(): whether all of its pieces can be used.
   bool canGather(const RequestPayload &payload, network::Access access) const;
   uint32_t mostRemoteIovs() const {
     return std::min(network::kMaxRemoteIovs, carrier.capabilities().remoteIovs);

@@ -11,9 +11,9 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
   caps_.maxInlineBytes = static_cast<uint32_t>(
       std::max(capabilities.injectBytes, sizeof(network::Header)) - sizeof(network::Header));
   caps_.eagerBytes = worker.options().eagerBytes;
-  caps_.canRead = capabilities.moves;
+  caps_.canRead = capabilities.hasRma;
   caps_.opensAlone = true;
-  caps_.gathers = capabilities.gathers;
+  caps_.batches = capabilities.batches;
   caps_.spinBudget.polls = worker.options().spinPolls;
 }
 
@@ -28,7 +28,7 @@ void RemoteEndpoint::refuse(const std::string &reason) {
   uint32_t stream = nextStream();
   auto held = hold();
   report(streamId(group_.context, stream), group_.numbersRuns() ? *group_.runs.next : kAllRuns,
-         {rank(), kNoOp, saidBy(rank(), reason), ErrorKind::Refused});
+         {rank(), kNoOp, prefixed(rank(), reason), ErrorKind::Refused});
   worker_.progress();
 }
 
@@ -44,12 +44,13 @@ void RemoteEndpoint::closed(uint32_t stream) {
     worker_.closeStream(streamId(group_.context, stream));
 }
 
-// Where the group numbers the runs all of it is told; else the peers, and along a tree all ranks.
+// Where the group numbers the runs, all of it is notified; else the peers, and along a tree all
+// ranks.
 void RemoteEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) {
-  Fault told = fault;
-  told.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
+  Fault reported = fault;
+  reported.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);
   bool isOfRun = group_.numbersRuns();
-  worker_.report(tagOf(plan, isOfRun ? run : kAllRuns), told,
+  worker_.report(tagOf(plan, isOfRun ? run : kAllRuns), reported,
                  isOfRun ? std::span<const Rank>(group_.ranks) : std::span<const Rank>());
 }
 

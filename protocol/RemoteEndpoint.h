@@ -20,9 +20,9 @@ public:
   const Caps &caps() const override { return caps_; }
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
-  SleepTicket armSleep() override { return worker_.armSleep(); }
-  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override {
-    worker_.sleep(ticket, atMost);
+  WakeupEpoch armSleep() override { return worker_.armSleep(); }
+  void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override {
+    worker_.sleep(epoch, atMost);
   }
   void wake() override { worker_.wake(); }
 
@@ -39,7 +39,7 @@ public:
     uint32_t skippedRun = kAllRuns; ///< the last in which it had no bytes
     bool wantsMulticast = false;
     bool isExpected = false; ///< the carrier knows that something of the peer is waited for
-    bool isProbed = false;   ///< the peer was asked whether its end comes, and did not answer yet
+    bool isProbed = false;   ///< a probe was sent, and no reply has come
   };
 
   RemoteWorker &worker() const { return worker_; }

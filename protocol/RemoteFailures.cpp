@@ -65,7 +65,7 @@ void RemoteWorker::report(const Tag &scope, const Fault &fault, std::span<const 
   body.root = kNoRank;
   for (Rank rank : toWhom)
     if (rank != self_)
-      tell(rank, scope, body);
+      sendFailure(rank, scope, body);
   passOn(&scope, body);
 }
 
@@ -77,7 +77,7 @@ void RemoteWorker::reportAll(const Fault &fault) {
   passOn(nullptr, body);
 }
 
-void RemoteWorker::tell(Rank rank, const Tag &scope, const FailureBody &body) {
+void RemoteWorker::sendFailure(Rank rank, const Tag &scope, const FailureBody &body) {
   if (Result<Peer *> peer = am_->peer(rank))
     am_->send(**peer, {.tag = scope, .kind = Kind::Failed}, body);
 }
@@ -97,7 +97,7 @@ void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
   peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
   for (Rank peer : peers)
     if (peer != self_ && scope->run == kAllRuns)
-      tell(peer, *scope, body);
+      sendFailure(peer, *scope, body);
   discard(*scope);
   for (Rank peer : peers)
     if (peer != self_)
@@ -118,7 +118,7 @@ void RemoteWorker::passDown(const Tag &scope, const FailureBody &body, uint32_t 
     if (isDead || (known != am_->peers().end() && known->second->isLost))
       passDown(scope, body, below + step);
     else
-      tell(child, scope, body);
+      sendFailure(child, scope, body);
   }
 }
 
@@ -150,7 +150,7 @@ void RemoteWorker::discard(const Tag &scope) {
   }
 }
 
-// Of a run, or a stream, that one end has given up.
+// Of a run, or a stream, that one end has cancelled.
 void RemoteWorker::drain(Connection &at, const Tag &scope) {
   at.receives.wire().dropGets(scope);
   at.sends.wire().dropPuts(scope);
@@ -161,7 +161,7 @@ void RemoteWorker::drain(Connection &at, const Tag &scope) {
 void RemoteWorker::sendDrained() {
   std::erase_if(draining_, [this](const Drain &drain) {
     Connection &at = connection(drain.peer);
-    if (at.sends.wire().isMoving(drain.scope) || at.receives.wire().isMoving(drain.scope))
+    if (at.sends.wire().hasOpenRma(drain.scope) || at.receives.wire().hasOpenRma(drain.scope))
       return false;
     am_->send(at.peer, {.tag = drain.scope, .kind = Kind::Drained}, std::span<const std::byte>());
     return true;
@@ -172,21 +172,21 @@ void RemoteWorker::sendDrained() {
 void RemoteWorker::onLost(Peer &peer, const std::string &reason) {
   if (!peer.hasDisconnected)
     lost_.push_back({peer.rank, reason});
-  nextLook_ = {};
+  nextPeerCheck_ = {};
 }
 
 void RemoteWorker::onBroken(const std::string &reason) {
   lost_.push_back({self_, reason});
-  nextLook_ = {};
+  nextPeerCheck_ = {};
 }
 
 // A rank that left in order has sent its disconnect before; that is perhaps not taken yet. A rank
 // that leaves itself reports no failure, as its peers may have left already.
-void RemoteWorker::look() {
+void RemoteWorker::checkPeers() {
   Clock::time_point now = Clock::now();
-  if (now < nextLook_)
+  if (now < nextPeerCheck_)
     return;
-  nextLook_ = now + options_.watchInterval;
+  nextPeerCheck_ = now + options_.watchInterval;
   for (const auto &[stream, user] : users_)
     user->probe(now);
   events_.clear();

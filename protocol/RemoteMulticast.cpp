@@ -199,7 +199,7 @@ bool RemoteChannels::finish(MulticastRequest &request) {
   return true;
 }
 
-// Each receiver is asked; none is to read the message, or to be written.
+// Each receiver gets an RTS; none is to get the message, or to be put into.
 void RemoteChannels::requestAll(MulticastRequest &request) {
   request.state = MulticastRequest::State::Requested;
   request.until = Clock::now() + kMaxWaiting;
@@ -234,7 +234,7 @@ bool RemoteChannels::checkRequested(MulticastRequest &request) {
   for (size_t i = 0; i < request.ends.size(); ++i) {
     request.ends[i]->holdsFragments = false;
     if (request.ends[i]->isHeld)
-      request.sends[i]->sendFragments(*request.ends[i]);
+      request.sends[i]->sendHeld(*request.ends[i]);
   }
   return true;
 }

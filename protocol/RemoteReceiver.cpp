@@ -18,7 +18,7 @@ void RemoteReceiver::onRts(const Header &header, std::span<const std::byte> byte
   if (bytes.size() != sizeof body)
     return;
   if (context_.isDiscarded(header.tag)) // its sender need not wait
-    return sendFin(header.rendezvous, header.tag);
+    return sendFinFrame(header.rendezvous, header.tag);
   std::memcpy(&body, bytes.data(), sizeof body);
   Rts rts;
   rts.bytes = body.bytes;
@@ -78,58 +78,58 @@ bool RemoteReceiver::claim(const Rts &rts) {
   }
   Claim &claim = claimOf(rts);
   claim.state = State::Claimed;
-  claim.isCanceled = false;
+  claim.isCancelled = false;
   claim.rts = rts;
   claim.payload = RequestPayload();
   claim.received = 0;
   return true;
 }
 
-void RemoteReceiver::sendFin(uint32_t rendezvous, const Tag &tag) {
+void RemoteReceiver::sendFinFrame(uint32_t rendezvous, const Tag &tag) {
   context_.am->send(peer_, {.tag = tag, .rendezvous = rendezvous, .kind = Kind::Fin},
                     std::span<const std::byte>());
 }
 
-void RemoteReceiver::sendDone(const Rts &rts) {
-  sendFin(rts.rendezvous, rts.tag);
-  giveBack(claimOf(rts));
+void RemoteReceiver::sendFin(const Rts &rts) {
+  sendFinFrame(rts.rendezvous, rts.tag);
+  releaseClaim(claimOf(rts));
 }
 
 // Memory that must not be given back to the system is registered for one message.
 void RemoteReceiver::endUse(RegisteredMemory &registered) {
   const network::Capabilities &capabilities = context_.carrier.capabilities();
-  if (capabilities.ticketIsKey || (capabilities.pins && !registered.isStatic))
+  if (capabilities.immediateIsKey || (capabilities.pinsPages && !registered.isStatic))
     registered.region.reset();
 }
 
-void RemoteReceiver::giveBack(Claim &claim) {
-  withdrawEarlyRtr(claim.payload);
+void RemoteReceiver::releaseClaim(Claim &claim) {
+  retireRtr(claim.payload);
   if (claim.payload.registered)
     endUse(*claim.payload.registered);
   claim.payload = RequestPayload();
   claim.state = State::None;
 }
 
-void RemoteReceiver::sendStream(const Rts &rts) {
-  claimOf(rts).state = State::Stream;
+void RemoteReceiver::requestFragments(const Rts &rts) {
+  claimOf(rts).state = State::Fragments;
   RtrBody body = {};
   body.bytes = rts.bytes;
   context_.am->send(peer_, {.tag = rts.tag, .rendezvous = rts.rendezvous, .kind = Kind::Rtr}, body);
 }
 
-void RemoteReceiver::sendReady(const Rts &rts, const RemoteBuffer &buffer) {
+void RemoteReceiver::sendRtr(const Rts &rts, const RemoteBuffer &buffer) {
   const RequestPayload &payload = *buffer.payload;
-  if (!context_.tickets.hasRoom() ||
+  if (!context_.rtrs.hasRoom() ||
       !network::registerMemory(context_.carrier, payload, Access::RemoteWrite))
-    return sendStream(rts);
+    return requestFragments(rts);
   Claim &claim = claimOf(rts);
-  claim.state = State::Ready;
+  claim.state = State::RtrSent;
   claim.payload = payload;
-  sendRtr(payload, rts.bytes, rts.tag, rts.rendezvous);
+  sendRtrFrame(payload, rts.bytes, rts.tag, rts.rendezvous);
 }
 
-void RemoteReceiver::sendRtr(const RequestPayload &payload, uint64_t bytes, const Tag &tag,
-                             uint32_t rendezvous) {
+void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes, const Tag &tag,
+                                  uint32_t rendezvous) {
   const network::Carrier &carrier = context_.carrier;
   RegisteredMemory &registered = *payload.registered;
   struct {
@@ -139,101 +139,101 @@ void RemoteReceiver::sendRtr(const RequestPayload &payload, uint64_t bytes, cons
   RtrBody &body = room.body;
   void *begin = registered.of.iov_base;
   body.bytes = bytes;
-  body.address = carrier.named(begin, begin);
+  body.address = carrier.remoteAddressOf(begin, begin);
   body.key = registered.region.key();
-  registered.ticket = context_.tickets.add(
+  registered.rtr = context_.rtrs.add(
       {this, tag, static_cast<uint16_t>(rendezvous), rendezvous == network::kNoRts},
-      carrier.capabilities().ticketIsKey ? std::optional(body.key) : std::nullopt);
-  body.ticket = context_.tickets.nameOf(registered.ticket);
+      carrier.capabilities().immediateIsKey ? std::optional(body.key) : std::nullopt);
+  body.rtrId = context_.rtrs.idOf(registered.rtr);
   body.isWritable = 1;
   uint64_t left = bytes;
   for (uint32_t i = 0; payload.count > 1 && left > 0; ++i) {
     const iovec &piece = payload.pieces[i];
     uint64_t part = std::min<uint64_t>(left, piece.iov_len);
-    room.remoteIovs[body.remoteIovs++] = {carrier.named(piece.iov_base, begin), part};
+    room.remoteIovs[body.remoteIovs++] = {carrier.remoteAddressOf(piece.iov_base, begin), part};
     left -= part;
   }
-  auto said = std::as_bytes(std::span(&room, 1));
+  auto sent = std::as_bytes(std::span(&room, 1));
   context_.am->send(peer_, {.tag = tag, .rendezvous = rendezvous, .kind = Kind::Rtr},
-                    said.first(sizeof body + body.remoteIovs * sizeof(RemoteIov)));
+                    sent.first(sizeof body + body.remoteIovs * sizeof(RemoteIov)));
 }
 
-// Not before all that came is taken: the sender may have given the message up meanwhile.
-Got RemoteReceiver::get(const RemoteBuffer &from, uint64_t, const RequestPayload &to) {
-  if (!from.isReadable || !context_.canMove(peer_, to, to.bytes) ||
+// Not before all that came is taken: the sender may have cancelled the message meanwhile.
+GetResult RemoteReceiver::get(const RemoteBuffer &from, uint64_t, const RequestPayload &to) {
+  if (!from.isReadable || !context_.canUseRma(peer_, to, to.bytes) ||
       !context_.canGather(to, Access::Read))
-    return Got::Refused;
-  if (context_.carrier.capabilities().local &&
+    return GetResult::Refused;
+  if (context_.carrier.capabilities().needsLocalRegistration &&
       !network::registerMemory(context_.carrier, to, Access::Read))
-    return Got::Refused;
+    return GetResult::Refused;
   Claim &claim = claims_[from.id];
   claim.payload = to;
   claim.state = State::Getting;
-  context_.toMove.push_back(&claim);
-  return Got::Started;
+  context_.rmaQueue.push_back(&claim);
+  return GetResult::Started;
 }
 
-bool RemoteReceiver::startMove(uint16_t id) {
+bool RemoteReceiver::startRma(uint16_t id) {
   Claim &claim = claims_[id];
   if (claim.state != State::Getting || claim.isOpen)
-    return true; // it was given up
-  network::MoveSpec spec = network::makeMoveSpec(claim.payload, claim.rts.bytes);
+    return true; // it was cancelled
+  network::RmaSpec spec = network::makeRmaSpec(claim.payload, claim.rts.bytes);
   spec.address = claim.rts.buffer.address;
   spec.key = claim.rts.buffer.key;
   claim.began = Clock::now();
-  return context_.am->move(claim, spec, false);
+  return context_.am->startRma(claim, spec, false);
 }
 
-// What a sender failed with may be read from memory that it uses again. It waits for `linger`
-// before it does; after a read that took nearly as long the sender is asked.
-void RemoteReceiver::onMoved(uint16_t id) {
+// A sender that has failed may use the memory of its message again, after it has waited for
+// `linger`. So after a read that took nearly as long this end probes the sender.
+void RemoteReceiver::onRmaDone(uint16_t id) {
   Claim &claim = claims_[id];
-  if (claim.isCanceled) {
-    giveBack(claim);
-    return side_->onRtsCanceled(id);
+  if (claim.isCancelled) {
+    releaseClaim(claim);
+    return side_->onRtsCancelled(id);
   }
   if (Clock::now() - claim.began < context_.options.linger / 2)
-    return side_->onGot(id);
+    return side_->onGetDone(id);
   claim.state = State::ToConfirm;
   context_.am->send(peer_,
                     {.tag = claim.rts.tag, .rendezvous = claim.rts.rendezvous, .kind = Kind::Probe},
                     network::ProbeBody{.sends = 0});
 }
 
-// Whether the sender had given it up came before.
+// The Cancel of a sender that had cancelled it came before.
 void RemoteReceiver::onConfirmed(uint32_t rendezvous) {
   Claim *claim = find(rendezvous);
   if (claim && claim->state == State::ToConfirm)
-    side_->onGot(claim->id);
+    side_->onGetDone(claim->id);
 }
 
-bool RemoteReceiver::cancelReady(const Rts &rts) {
+bool RemoteReceiver::cancelRtr(const Rts &rts) {
   Claim *claim = find(rts.rendezvous);
   if (!claim)
     return true;
   if (claim->isOpen)
     return false;
   if (claim->state == State::Getting)
-    sendDone(rts); // it had not begun
-  if (claim->state != State::Ready || isDrained(rts.tag))
+    sendFin(rts); // it had not begun
+  if (claim->state != State::RtrSent || isDrained(rts.tag))
     return true;
   sender_.cancelRun(rts.tag);
   return false;
 }
 
 // A device reads and writes by itself: what may still move is registered no more.
-void RemoteReceiver::discard(const Rts &rts) {
+void RemoteReceiver::cancelReceive(const Rts &rts) {
   Claim *claim = find(rts.rendezvous);
   if (!claim)
     return;
   bool mayMove = claim->isOpen || mayBePut(*claim);
-  withdrawEarlyRtr(claim->payload);
+  retireRtr(claim->payload);
   if (mayMove && claim->payload.registered)
     claim->payload.registered->region.reset();
   claim->payload = RequestPayload();
-  claim->isCanceled = true;
-  if (!claim->isOpen && claim->state != State::Stream)
-    claim->state = State::Stream;
+  claim->isCancelled = true;
+  if (!claim->isOpen && claim->state != State::Fragments)
+    claim->state = State::Fragments;
 }
 
 void RemoteReceiver::sendEarlyRtr(const Tag &tag, const RequestPayload &payload, Mover mover,
@@ -242,17 +242,17 @@ void RemoteReceiver::sendEarlyRtr(const Tag &tag, const RequestPayload &payload,
     return;
   bool isMeant = payload.registered->usesEarlyRtr && mover != Mover::Reader;
   if ((protocol == Protocol::Static || isMeant || context_.options.sendsEarlyRtr) &&
-      context_.tickets.hasRoom() &&
+      context_.rtrs.hasRoom() &&
       network::registerMemory(context_.carrier, payload, Access::RemoteWrite))
-    sendRtr(payload, payload.bytes, tag, network::kNoRts);
+    sendRtrFrame(payload, payload.bytes, tag, network::kNoRts);
 }
 
-void RemoteReceiver::withdrawEarlyRtr(const RequestPayload &payload) {
+void RemoteReceiver::retireRtr(const RequestPayload &payload) {
   RegisteredMemory *registered = payload.registered;
-  if (!registered || registered->ticket == RegisteredMemory::kNoTicket)
+  if (!registered || registered->rtr == RegisteredMemory::kNoRtr)
     return;
-  context_.tickets.retire(registered->ticket);
-  registered->ticket = RegisteredMemory::kNoTicket;
+  context_.rtrs.retire(registered->rtr);
+  registered->rtr = RegisteredMemory::kNoRtr;
   endUse(*registered);
 }
 
@@ -262,35 +262,35 @@ bool RemoteReceiver::hasEarlyRtr(const RequestPayload &payload, const Rts &rts) 
   if (!registered)
     return false;
   registered->usesEarlyRtr = true;
-  if (registered->ticket == RegisteredMemory::kNoTicket)
+  if (registered->rtr == RegisteredMemory::kNoRtr)
     return false;
   if (rts.remoteIovs >= payload.count && rts.bytes == payload.bytes)
     return true;
-  withdrawEarlyRtr(payload);
+  retireRtr(payload);
   return false;
 }
 
 bool RemoteReceiver::cancelEarlyRtr(const Tag &tag, const RequestPayload &payload) {
   const RegisteredMemory *registered = payload.registered;
-  if (!registered || registered->ticket == RegisteredMemory::kNoTicket || isDrained(tag))
+  if (!registered || registered->rtr == RegisteredMemory::kNoRtr || isDrained(tag))
     return true;
   sender_.cancelRun(tag);
   return false;
 }
 
-void RemoteReceiver::forgetEarlyRtr(const Tag &tag, const RequestPayload &payload) {
+void RemoteReceiver::cancelReceive(const Tag &tag, const RequestPayload &payload) {
   RegisteredMemory *registered = payload.registered;
-  bool mayMove = registered && registered->ticket != RegisteredMemory::kNoTicket && !isDrained(tag);
-  withdrawEarlyRtr(payload);
+  bool mayMove = registered && registered->rtr != RegisteredMemory::kNoRtr && !isDrained(tag);
+  retireRtr(payload);
   if (mayMove)
     registered->region.reset();
 }
 
-void RemoteReceiver::onPut(const TicketTable::Ticket &ticket) {
-  if (ticket.isEarly)
-    return side_->onEarlyRtrPut(ticket.tag);
-  giveBack(claims_[ticket.id]);
-  side_->onPut(ticket.id);
+void RemoteReceiver::onPut(const RtrTable::Entry &rtr) {
+  if (rtr.isEarly)
+    return side_->onEarlyRtrPut(rtr.tag);
+  releaseClaim(claims_[rtr.id]);
+  side_->onPut(rtr.id);
   takeDeferred();
 }
 
@@ -307,13 +307,13 @@ void RemoteReceiver::onFragmentFor(const Request &request, std::span<const std::
 
 // Of a sender that could not put, too.
 void RemoteReceiver::fragment(Claim &claim, std::span<const std::byte> bytes) {
-  bool isExpected = claim.state == State::Stream || claim.state == State::Ready;
+  bool isExpected = claim.state == State::Fragments || claim.state == State::RtrSent;
   if (!isExpected || bytes.size() > claim.rts.bytes - claim.received)
     return;
-  withdrawEarlyRtr(claim.payload);
+  retireRtr(claim.payload);
   claim.received += bytes.size();
   if (claim.received == claim.rts.bytes)
-    giveBack(claim);
+    releaseClaim(claim);
   side_->onFragment(claim.id, bytes.data(), bytes.size());
 }
 
@@ -323,11 +323,11 @@ void RemoteReceiver::onCancel(const Tag &scope) {
   for (Claim &claim : claims_) {
     if (claim.state == State::None || !isOf(claim.rts.tag, scope))
       continue;
-    claim.isCanceled = true;
+    claim.isCancelled = true;
     if (claim.isOpen || mayBePut(claim))
       continue;
-    giveBack(claim);
-    side_->onRtsCanceled(claim.id);
+    releaseClaim(claim);
+    side_->onRtsCancelled(claim.id);
   }
   std::erase_if(deferred_, [&](const Rts &rts) { return isOf(rts.tag, scope); });
   side_->dropRts(scope);
@@ -337,9 +337,9 @@ void RemoteReceiver::onCancel(const Tag &scope) {
 // Nothing is put any more.
 void RemoteReceiver::onDrained(const Tag &scope) {
   for (Claim &claim : claims_)
-    if (claim.state == State::Ready && claim.isCanceled && isOf(claim.rts.tag, scope)) {
-      giveBack(claim);
-      side_->onRtsCanceled(claim.id);
+    if (claim.state == State::RtrSent && claim.isCancelled && isOf(claim.rts.tag, scope)) {
+      releaseClaim(claim);
+      side_->onRtsCancelled(claim.id);
     }
   takeDeferred();
 }
@@ -347,10 +347,10 @@ void RemoteReceiver::onDrained(const Tag &scope) {
 void RemoteReceiver::dropGets(const Tag &scope) {
   for (Claim &claim : claims_)
     if (claim.state == State::Getting && !claim.isOpen && isOf(claim.rts.tag, scope))
-      sendDone(claim.rts);
+      sendFin(claim.rts);
 }
 
-bool RemoteReceiver::isMoving(const Tag &scope) const {
+bool RemoteReceiver::hasOpenRma(const Tag &scope) const {
   return std::any_of(claims_.begin(), claims_.end(), [&](const Claim &claim) {
     return claim.isOpen && isOf(claim.rts.tag, scope);
   });

@@ -11,7 +11,7 @@
 namespace colldsl::protocol {
 
 /// Not thread safe.
-class RemoteReceiver final : public MoveOwner {
+class RemoteReceiver final : public RmaOwner {
 public:
   static constexpr uint32_t kIdsAtOnce = 8;
   static constexpr bool kPrefersPut = true; ///< a get needs a FIN afterwards
@@ -32,7 +32,7 @@ public:
     Tag tag;
     uint32_t rendezvous = 0;
     uint32_t remoteIovs = 0; ///< that the sender can put into at once
-    uint32_t loadKiB = 0;
+    uint32_t copyKiB = 0;
   };
 
   /// `sender`: to the same peer.
@@ -61,16 +61,16 @@ public:
 
   // Replies.
 
-  bool isRevoked(const Rts &) const { return false; } // it is taken out at once
+  bool isCancelled(const Rts &) const { return false; } // a cancelled RTS is removed at once
   bool claim(const Rts &rts);
-  void sendDone(const Rts &rts);
-  void sendStream(const Rts &rts);
-  void sendReady(const Rts &rts, const RemoteBuffer &buffer);
-  bool withdrawReady(const Rts &) { return false; }
-  bool cancelReady(const Rts &rts);
-  /// Of a receive that was canceled: what still comes for it is thrown away.
-  void discard(const Rts &rts);
-  void refuse(const Rts &rts) { sendFin(rts.rendezvous, rts.tag); }
+  void sendFin(const Rts &rts);
+  void requestFragments(const Rts &rts);
+  void sendRtr(const Rts &rts, const RemoteBuffer &buffer);
+  bool withdrawRtr(const Rts &) { return false; }
+  bool cancelRtr(const Rts &rts);
+  /// Of a receive that was cancelled: what still comes for it is dropped.
+  void cancelReceive(const Rts &rts);
+  void refuse(const Rts &rts) { sendFinFrame(rts.rendezvous, rts.tag); }
 
   RemoteBuffer remoteBufferOf(const RequestPayload &payload) const {
     RemoteBuffer buffer;
@@ -85,14 +85,14 @@ public:
     return rts.remoteIovs >= buffer.pieces &&
            context_.canBeWritten(peer_, *buffer.payload, rts.bytes);
   }
-  Got get(const RemoteBuffer &from, uint64_t offset, const RequestPayload &to);
+  GetResult get(const RemoteBuffer &from, uint64_t offset, const RequestPayload &to);
 
   void sendEarlyRtr(const Tag &tag, const RequestPayload &payload, Mover mover, Protocol protocol);
-  void withdrawEarlyRtr(const RequestPayload &payload);
+  void retireRtr(const RequestPayload &payload);
   bool hasEarlyRtr(const RequestPayload &payload, const Rts &rts);
   bool cancelEarlyRtr(const Tag &tag, const RequestPayload &payload);
-  /// As discard(), of a receive with an early RTR.
-  void forgetEarlyRtr(const Tag &tag, const RequestPayload &payload);
+  /// The same of a receive with an early RTR.
+  void cancelReceive(const Tag &tag, const RequestPayload &payload);
 
   // What the sender sends. It may name anything.
 
@@ -104,38 +104,38 @@ public:
   void onFragment(uint32_t rendezvous, std::span<const std::byte> bytes);
   /// The same of a message that goes to several receivers at once.
   void onFragmentFor(const Request &request, std::span<const std::byte> bytes);
-  void onPut(const TicketTable::Ticket &ticket);
+  void onPut(const RtrTable::Entry &rtr);
   void onConfirmed(uint32_t rendezvous);
-  /// It has given a run up.
+  /// It cancels a run.
   void onCancel(const Tag &scope);
   void onDrained(const Tag &scope);
   /// Answers requests whose ids name another message no more.
   void takeDeferred();
   size_t numDeferred() const { return deferred_.size(); }
 
-  /// This rank gives a run, or a stream, up: nothing is read any more that is not on its way.
+  /// Of a run, or a stream, that this rank cancels: no get begins any more.
   void dropGets(const Tag &scope);
-  bool isMoving(const Tag &scope) const;
+  bool hasOpenRma(const Tag &scope) const;
 
-  void onMoved(uint16_t id) override;
-  bool startMove(uint16_t id) override;
+  void onRmaDone(uint16_t id) override;
+  bool startRma(uint16_t id) override;
 
 private:
   enum class State : uint8_t {
     None,
     Claimed,
     Getting,
-    ToConfirm, ///< read, but so slowly that the sender may have given the message up
-    Ready,
-    Stream,
+    ToConfirm, ///< read, but so slowly that the sender may have cancelled the message
+    RtrSent,
+    Fragments,
   };
   /// Of a request to send that was answered.
-  struct Claim : RemoteMove {
+  struct Claim : RemoteRma {
     State state = State::None;
-    bool isCanceled = false; ///< while the sender's memory is read, or the sender may put
+    bool isCancelled = false; ///< while the sender's memory is read, or the sender may put
     Rts rts;
     RequestPayload payload;
-    uint64_t received = 0;                            ///< Stream
+    uint64_t received = 0;                            ///< Fragments
     std::chrono::steady_clock::time_point began = {}; ///< Getting
   };
 
@@ -145,17 +145,18 @@ private:
     return sender_.isDrained(tag) || peer_.isGone || peer_.hasDisconnected;
   }
   bool mayBePut(const Claim &claim) const {
-    return claim.state == State::Ready && !isDrained(claim.rts.tag);
+    return claim.state == State::RtrSent && !isDrained(claim.rts.tag);
   }
   bool isAwaitingPut(const Rts &rts) const {
     uint16_t id = rts.buffer.id;
-    return id < claims_.size() && claims_[id].state == State::Ready;
+    return id < claims_.size() && claims_[id].state == State::RtrSent;
   }
   void endUse(network::RegisteredMemory &registered);
   Claim *find(uint32_t rendezvous);
-  void sendFin(uint32_t rendezvous, const Tag &tag);
-  void sendRtr(const RequestPayload &payload, uint64_t bytes, const Tag &tag, uint32_t rendezvous);
-  void giveBack(Claim &claim);
+  void sendFinFrame(uint32_t rendezvous, const Tag &tag);
+  void sendRtrFrame(const RequestPayload &payload, uint64_t bytes, const Tag &tag,
+                    uint32_t rendezvous);
+  void releaseClaim(Claim &claim);
   void fragment(Claim &claim, std::span<const std::byte> bytes);
 
   RemoteContext &context_;

@@ -60,15 +60,15 @@ bool RemoteSender::trySendRts(const Tag &tag, const RequestPayload &payload, Mov
   id = made->id;
   requested_.add(*made);
   RtsBody body = {.bytes = payload.bytes, .address = 0, .key = 0, .isReadable = 0, .remoteIovs = 0};
-  bool canMove = context_.canMove(peer_, payload, payload.bytes);
-  if (canMove && context_.canGather(payload, network::Access::Write))
+  bool hasRma = context_.canUseRma(peer_, payload, payload.bytes);
+  if (hasRma && context_.canGather(payload, network::Access::Write))
     body.remoteIovs = context_.mostRemoteIovs();
-  bool mayRead = mover == Mover::Reader || !context_.carrier.capabilities().pins;
-  if (canMove && payload.count == 1 && mayRead &&
+  bool mayRead = mover == Mover::Reader || !context_.carrier.capabilities().pinsPages;
+  if (hasRma && payload.count == 1 && mayRead &&
       network::registerMemory(context_.carrier, payload, network::Access::RemoteRead)) {
     void *begin = payload.pieces[0].iov_base;
     body.isReadable = made->isReadable = true;
-    body.address = context_.carrier.named(begin, begin);
+    body.address = context_.carrier.remoteAddressOf(begin, begin);
     body.key = payload.registered->region.key();
   }
   context_.am->send(peer_, {.tag = tag, .rendezvous = rendezvousOf(*made), .kind = Kind::Rts},
@@ -80,15 +80,15 @@ RemoteSender::Replied RemoteSender::replyTo(uint16_t id) const {
   switch (ids_[id].state) {
   case State::Requested:
   case State::Free:
-  case State::Abandoned:
+  case State::Cancelled:
     return Replied::Nothing;
   case State::Done:
-    return Replied::Done;
-  case State::Stream:
-    return Replied::Stream;
+    return Replied::Fin;
+  case State::Fragments:
+    return Replied::Fragments;
   case State::Putting:
   case State::Put:
-    return Replied::Receive;
+    return Replied::Rtr;
   }
   __builtin_unreachable();
 }
@@ -108,7 +108,7 @@ bool RemoteSender::trySendFragment(const Tag &tag, const RequestPayload &payload
 void RemoteSender::release(uint16_t id) {
   Id &done = ids_[id];
   network::RegisteredMemory *registered = done.payload.registered;
-  if (registered && context_.carrier.capabilities().pins && !registered->isStatic)
+  if (registered && context_.carrier.capabilities().pinsPages && !registered->isStatic)
     registered->region.reset();
   free(done);
 }
@@ -120,11 +120,11 @@ void RemoteSender::cancelRun(const Tag &tag) {
   context_.am->send(peer_, {.tag = tag, .kind = Kind::Cancel}, std::span<const std::byte>());
 }
 
-bool RemoteSender::revoke(uint16_t id) {
+bool RemoteSender::cancelRts(uint16_t id) {
   Id &given = ids_[id];
   if (given.isOpen)
     return false;
-  bool isAnswered = given.state != State::Requested && given.state != State::Stream;
+  bool isAnswered = given.state != State::Requested && given.state != State::Fragments;
   bool isDrained = peer_.isLost || this->isDrained(given.tag);
   if (!isAnswered && !isDrained) {
     cancelRun(given.tag);
@@ -138,11 +138,11 @@ bool RemoteSender::revoke(uint16_t id) {
   if (isAnswered || isDrained)
     free(given);
   else
-    given.state = State::Abandoned;
+    given.state = State::Cancelled;
   return true;
 }
 
-bool RemoteSender::revokeUnconfirmed(uint16_t id) {
+bool RemoteSender::cancelRtsUnconfirmed(uint16_t id) {
   Id &given = ids_[id];
   if (given.state == State::Requested)
     requested_.take(given.tag);
@@ -150,14 +150,14 @@ bool RemoteSender::revokeUnconfirmed(uint16_t id) {
     given.kept = std::move(given.payload.registered->region);
   else if (given.payload.registered)
     given.payload.registered->region.reset();
-  given.state = State::Abandoned;
+  given.state = State::Cancelled;
   return given.isOpen;
 }
 
 // Once it is put: it does not matter what the receiver does.
-void RemoteSender::onMoved(uint16_t id) {
+void RemoteSender::onRmaDone(uint16_t id) {
   Id &given = ids_[id];
-  if (given.state == State::Abandoned)
+  if (given.state == State::Cancelled)
     return free(given);
   given.state = State::Put;
   hasReplies_ = true;
@@ -165,40 +165,40 @@ void RemoteSender::onMoved(uint16_t id) {
 
 bool RemoteSender::canPut(const Buffer &buffer, const RequestPayload &payload) const {
   return buffer.body.isWritable && buffer.body.bytes == payload.bytes &&
-         context_.canMove(peer_, payload, payload.bytes) &&
+         context_.canUseRma(peer_, payload, payload.bytes) &&
          context_.canGather(payload, network::Access::Write);
 }
 
 bool RemoteSender::beginPut(Id &id) {
-  if (context_.carrier.capabilities().local &&
+  if (context_.carrier.capabilities().needsLocalRegistration &&
       !network::registerMemory(context_.carrier, id.payload, network::Access::Write))
     return false;
   id.isReadable = false; // the receiver has decided
   id.state = State::Putting;
   hasReplies_ = true;
-  if (!startMove(id.id))
-    context_.toMove.push_back(&id);
+  if (!startRma(id.id))
+    context_.rmaQueue.push_back(&id);
   return true;
 }
 
 // After an early RTR: the receiver would take no notice of a request that the RTR fits.
-void RemoteSender::requestStream(Id &id) {
+void RemoteSender::sendRtsForFragments(Id &id) {
   requested_.add(id);
   context_.am->send(
       peer_, {.tag = id.tag, .rendezvous = rendezvousOf(id), .kind = Kind::Rts},
       RtsBody{.bytes = id.payload.bytes, .address = 0, .key = 0, .isReadable = 0, .remoteIovs = 0});
 }
 
-bool RemoteSender::startMove(uint16_t id) {
+bool RemoteSender::startRma(uint16_t id) {
   Id &given = ids_[id];
   if (given.state != State::Putting || given.isOpen)
-    return true; // it was given up
-  network::MoveSpec spec = network::makeMoveSpec(given.payload, given.payload.bytes);
+    return true; // it was cancelled
+  network::RmaSpec spec = network::makeRmaSpec(given.payload, given.payload.bytes);
   spec.address = given.buffer.body.address;
   spec.remoteIovs = given.buffer.remoteIovs;
   spec.key = given.buffer.body.key;
-  spec.ticket = given.buffer.body.ticket;
-  return context_.am->move(given, spec, true);
+  spec.immediate = given.buffer.body.rtrId;
+  return context_.am->startRma(given, spec, true);
 }
 
 bool RemoteSender::takeEarlyRtr(const Tag &tag, const RequestPayload &payload, uint16_t &id) {
@@ -215,7 +215,7 @@ bool RemoteSender::takeEarlyRtr(const Tag &tag, const RequestPayload &payload, u
   std::swap(made->buffer, rtr->buffer);
   id = made->id;
   if (!beginPut(*made))
-    requestStream(*made);
+    sendRtsForFragments(*made);
   return true;
 }
 
@@ -258,7 +258,7 @@ void RemoteSender::onRtr(const Header &header, std::span<const std::byte> body) 
   if (canPut(id->buffer, id->payload) && beginPut(*id))
     return;
   id->isReadable = false; // the receiver has decided
-  id->state = State::Stream;
+  id->state = State::Fragments;
   hasReplies_ = true;
 }
 
@@ -275,7 +275,7 @@ void RemoteSender::onEarlyRtr(const Tag &tag, std::span<const std::byte> body) {
     requested_.take(tag);
     id->payload.registered->usesEarlyRtr = true;
     std::swap(id->buffer, rtr.buffer);
-    return beginPut(*id) ? void() : requestStream(*id);
+    return beginPut(*id) ? void() : sendRtsForFragments(*id);
   }
   spare_.pop_back();
   rtr.tag = tag;
@@ -286,7 +286,7 @@ void RemoteSender::onFin(uint32_t rendezvous) {
   Id *id = find(rendezvous);
   if (!id)
     return;
-  if (id->state == State::Abandoned)
+  if (id->state == State::Cancelled)
     return free(*id);
   if (id->state != State::Requested)
     return;
@@ -301,13 +301,13 @@ void RemoteSender::onDrained(const Tag &scope) {
   else
     drained_.add(RunId{streamOf(scope), scope.run});
   for (Id &id : ids_)
-    if (id.state == State::Abandoned && isOf(id.tag, scope) && !id.isOpen)
+    if (id.state == State::Cancelled && isOf(id.tag, scope) && !id.isOpen)
       free(id);
 }
 
 void RemoteSender::onStreamClosed(StreamId stream) {
   for (Id &id : ids_)
-    if (id.state == State::Abandoned && streamOf(id.tag) == stream && !id.isOpen)
+    if (id.state == State::Cancelled && streamOf(id.tag) == stream && !id.isOpen)
       free(id);
 }
 
@@ -330,7 +330,7 @@ void RemoteSender::dropPuts(const Tag &scope) {
     }
 }
 
-bool RemoteSender::isMoving(const Tag &scope) const {
+bool RemoteSender::hasOpenRma(const Tag &scope) const {
   return std::any_of(ids_.begin(), ids_.end(),
                      [&](const Id &id) { return id.isOpen && isOf(id.tag, scope); });
 }

@@ -1,7 +1,7 @@
 /// The sending end of the wire to a rank of any machine. Active messages are frames; where the
 /// carrier reads and writes memory of peers, payloads move between registered memory.
 ///
-/// A rendezvous id is used again when the receiver knows nothing of it any more: it has said Fin,
+/// A rendezvous id is used again when the receiver knows nothing of it any more: it has sent Fin,
 /// or Drained, or has closed the stream; or when the payload is put, of which the receiver is
 /// notified in no order with frames.
 #pragma once
@@ -14,7 +14,7 @@
 namespace colldsl::protocol {
 
 /// Not thread safe.
-class RemoteSender final : public MoveOwner {
+class RemoteSender final : public RmaOwner {
 public:
   static constexpr uint64_t kInlineBytes = 0;
 
@@ -45,10 +45,10 @@ public:
   // Rendezvous. Ids: as the receiver gives them back.
 
   /// False: all ids are in use.
-  bool trySendRts(const Tag &tag, const RequestPayload &payload, Mover mover, uint32_t loadKiB,
+  bool trySendRts(const Tag &tag, const RequestPayload &payload, Mover mover, uint32_t copyKiB,
                   uint16_t &id);
 
-  enum class Replied : uint8_t { Nothing, Done, Stream, Receive };
+  enum class Replied : uint8_t { Nothing, Fin, Fragments, Rtr };
   Replied replyTo(uint16_t id) const;
   bool mayHaveReplies() { return std::exchange(hasReplies_, false); }
   bool isUnanswered(uint16_t id, const Tag &tag) const {
@@ -65,11 +65,11 @@ public:
 
   void release(uint16_t id);
   /// False: the receiver may read the payload, until it has drained.
-  bool revoke(uint16_t id);
-  /// In place of a revoke() that has no end. Memory that the receiver may read stays registered, if
-  /// it reads there no more unless it has begun: a read that fails would cost the connection.
+  bool cancelRts(uint16_t id);
+  /// In place of a cancelRts() that has no end. Memory that the receiver may read stays registered,
+  /// if it reads there no more unless it has begun: a read that fails would cost the connection.
   /// True: this end still reads the payload.
-  bool revokeUnconfirmed(uint16_t id);
+  bool cancelRtsUnconfirmed(uint16_t id);
 
   /// Whether the receiver has sent an early RTR for a message.
   bool hasEarlyRtr(const Tag &tag) const { return !earlyRtrs_.empty() && earlyRtrs_.find(tag); }
@@ -96,24 +96,24 @@ public:
 
   /// The sender will never use it.
   void dropEarlyRtr(const Tag &tag);
-  /// Of a run, or a stream, that is given up: nothing is put any more that is not on its way.
+  /// Of a run, or a stream, that is cancelled: no put begins any more.
   void dropPuts(const Tag &scope);
   /// Whether a put of it is on its way.
-  bool isMoving(const Tag &scope) const;
+  bool hasOpenRma(const Tag &scope) const;
   /// Asks the receiver to answer Drained, once per run.
   void cancelRun(const Tag &tag);
 
-  void onMoved(uint16_t id) override;
-  bool startMove(uint16_t id) override;
+  void onRmaDone(uint16_t id) override;
+  bool startRma(uint16_t id) override;
 
 private:
-  enum class State : uint8_t { Free, Requested, Done, Stream, Putting, Put, Abandoned };
+  enum class State : uint8_t { Free, Requested, Done, Fragments, Putting, Put, Cancelled };
   /// Where a receiver wants a message.
   struct Buffer {
     network::RtrBody body = {};
     std::vector<network::RemoteIov> remoteIovs;
   };
-  struct Id : RemoteMove {
+  struct Id : RemoteRma {
     State state = State::Free;
     bool isReadable = false;
     uint16_t use = 0;
@@ -135,7 +135,7 @@ private:
   void free(Id &id);
   bool canPut(const Buffer &buffer, const RequestPayload &payload) const;
   bool beginPut(Id &id);
-  void requestStream(Id &id);
+  void sendRtsForFragments(Id &id);
   bool read(Buffer &buffer, std::span<const std::byte> bytes) const;
   void onEarlyRtr(const Tag &tag, std::span<const std::byte> body);
 

@@ -66,8 +66,8 @@ Status RemoteWorker::openLocalRank() {
   if (options_.eagerBytes > network::kMaxEagerBytes)
     return Status::error("eager messages have at most " + std::to_string(network::kMaxEagerBytes) +
                          " bytes");
-  options_.directBytes = std::min(options_.directBytes, options_.eagerBytes);
-  if (options_.receives == 0 || options_.fragments == 0)
+  options_.rmaThresholdBytes = std::min(options_.rmaThresholdBytes, options_.eagerBytes);
+  if (options_.postedReceives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
   if (carrier_->capabilities().isWatched) {
     Result<network::LocalRank> local = network::openLocalRank(*carrier_, self_, options_);
@@ -80,7 +80,7 @@ Status RemoteWorker::openLocalRank() {
   return {};
 }
 
-Status RemoteWorker::meet(network::Directory directory) {
+Status RemoteWorker::start(network::Directory directory) {
   auto held = lockIf(guard_);
   directory_ = std::move(directory);
   ActiveMessageHandler &handler = *this;
@@ -119,8 +119,8 @@ bool RemoteWorker::progress() {
   if (isFrozen_)
     return false;
   bool moved = am_->poll();
-  if (!context_.toMove.empty())
-    moved |= moveAll();
+  if (!context_.rmaQueue.empty())
+    moved |= startRmas();
   for (Connection *at : connections_)
     if (at->sends.isBusy())
       moved |= at->sends.progress();
@@ -132,14 +132,14 @@ bool RemoteWorker::progress() {
 }
 
 // Reads not before all that came is taken.
-bool RemoteWorker::moveAll() {
+bool RemoteWorker::startRmas() {
   for (int i = 0; i < kMaxPolls && am_->poll(); ++i) {
   }
-  std::vector<RemoteMove *> now = std::exchange(context_.toMove, {});
-  for (RemoteMove *move : now)
-    if (!move->owner->startMove(move->id))
-      context_.toMove.push_back(move);
-  return context_.toMove.size() < now.size();
+  std::vector<RemoteRma *> now = std::exchange(context_.rmaQueue, {});
+  for (RemoteRma *rma : now)
+    if (!rma->owner->startRma(rma->id))
+      context_.rmaQueue.push_back(rma);
+  return context_.rmaQueue.size() < now.size();
 }
 
 std::chrono::nanoseconds RemoteWorker::linger() const {
@@ -149,13 +149,13 @@ std::chrono::nanoseconds RemoteWorker::linger() const {
 // Others may progress it while this rank waits. False: the time is up, or nothing moves any more.
 template <typename IsOver> bool RemoteWorker::waitUntil(Clock::time_point deadline, IsOver isOver) {
   while (!isOver()) {
-    if (allFailed_ && options_.isPatient)
+    if (allFailed_ && options_.cancelsWithoutTimeout)
       deadline = std::min(deadline, Clock::now()); // it has failed meanwhile
     if (isFrozen_ || Clock::now() >= deadline)
       return false;
     if (progress())
       continue;
-    look();
+    checkPeers();
     if (moveOthers_)
       moveOthers_();
     if (guard_)
@@ -168,8 +168,8 @@ template <typename IsOver> bool RemoteWorker::waitUntil(Clock::time_point deadli
 }
 
 void RemoteWorker::cancel(const CompletionCounter &counter) {
-  bool isPatient = options_.isPatient && !allFailed_;
-  auto deadline = isPatient ? Clock::time_point::max() : Clock::now() + linger();
+  bool hasNoDeadline = options_.cancelsWithoutTimeout && !allFailed_;
+  auto deadline = hasNoDeadline ? Clock::time_point::max() : Clock::now() + linger();
   for (size_t i = 0; i < connections_.size(); ++i)
     cancel(*connections_[i], counter, deadline);
 }
@@ -181,10 +181,10 @@ void RemoteWorker::cancel(Connection &at, const CompletionCounter &counter,
                           Clock::time_point deadline) {
   if (at.peer.isLost)
     deadline = std::min(deadline, Clock::now() + kUntilDeathIsSeen);
-  uint32_t canceled = 0;
-  bool isOver = waitUntil(deadline, [&] { return at.sends.cancel(counter, canceled); }) ||
+  uint32_t cancelled = 0;
+  bool isOver = waitUntil(deadline, [&] { return at.sends.cancel(counter, cancelled); }) ||
                 !at.sends.cancelUnconfirmed(counter);
-  isOver &= waitUntil(deadline, [&] { return at.receives.cancelReady(counter); });
+  isOver &= waitUntil(deadline, [&] { return at.receives.cancelRtrs(counter); });
   if (!isOver)
     freeze(at.peer.rank);
   at.receives.cancel(counter);
@@ -208,17 +208,17 @@ void RemoteWorker::disconnect() {
       am_->send(*peer, {.kind = Kind::Disconnect}, std::span<const std::byte>());
       peer->wasSentDisconnect = true;
     }
-  uint64_t done = am_->numDone(), said = am_->numSent();
+  uint64_t done = am_->numDone(), sent = am_->numSent();
   auto deadline = Clock::now() + linger();
   while (!(allHaveDisconnected() && isIdle()) && Clock::now() < deadline) {
     bool moved = progress();
-    if (done < said && am_->numDone() > done) {
+    if (done < sent && am_->numDone() > done) {
       done = am_->numDone();
       deadline = Clock::now() + linger();
     }
     if (moved)
       continue;
-    look();
+    checkPeers();
     if (held)
       held.unlock();
     std::this_thread::yield();
@@ -247,7 +247,7 @@ RemoteWorker::~RemoteWorker() {
   if (am_ && !isLeaving_)
     disconnect();
   if (isFrozen_)
-    carrier_->detach();
+    carrier_->stopUnconfirmed();
   else
     carrier_->stop();
   if (waker_ >= 0)
@@ -359,7 +359,7 @@ void RemoteWorker::probe(Rank to, const Tag &tag, bool sends) {
   am_->send(connection(to).peer, {.tag = tag, .kind = Kind::Probe}, ProbeBody{.sends = sends});
 }
 
-// A rendezvous is named by a receiver that has read slowly: if this rank had canceled the message,
+// A rendezvous is named by a receiver that has read slowly: if this rank had cancelled the message,
 // its Cancel came there before the answer.
 void RemoteWorker::onProbe(Peer &from, const Header &header, ProbeBody body) {
   if (header.rendezvous == 0) {
@@ -388,17 +388,17 @@ void RemoteWorker::onProbeReply(Connection &from, const Header &header, const Pr
     at->second->onProbeReply(from.peer.rank, header.tag, body);
 }
 
-void RemoteWorker::onMoved(network::Move &move) {
-  auto &moved = static_cast<RemoteMove &>(move);
-  moved.owner->onMoved(moved.id);
+void RemoteWorker::onRmaDone(network::RmaOperation &rma) {
+  auto &done = static_cast<RemoteRma &>(rma);
+  done.owner->onRmaDone(done.id);
   if (!draining_.empty())
     sendDrained();
 }
 
-void RemoteWorker::onWritten(uint32_t name) {
-  TicketTable::Ticket ticket = context_.tickets.take(name);
-  if (ticket.receiver)
-    ticket.receiver->onPut(ticket);
+void RemoteWorker::onRemoteWrite(uint32_t rtrId) {
+  RtrTable::Entry rtr = context_.rtrs.take(rtrId);
+  if (rtr.receiver)
+    rtr.receiver->onPut(rtr);
 }
 
 void RemoteWorker::onNeglected() {
@@ -464,7 +464,7 @@ void RemoteWorker::sendFor(Peer &to, std::span<const std::byte> bytes) {
   am_->send(to, {.kind = Kind::Group}, bytes);
 }
 
-void RemoteWorker::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
+void RemoteWorker::sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) {
   std::optional<network::Carrier::Wait> wait;
   {
     auto held = lockIf(guard_);
@@ -479,7 +479,7 @@ void RemoteWorker::sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) {
     std::lock_guard lock(sleepMutex_);
     sleepers_.fetch_add(1);
   }
-  if (wakes_.load() == ticket)
+  if (wakes_.load() == epoch)
     ppoll(files, 2, &limit, nullptr);
   // The waker is emptied only while no thread sleeps: one that comes later sees that there was a
   // wake.

@@ -5,8 +5,8 @@
 /// streams, travel down a tree of all ranks; those of runs go to whom their reporter names. A rank
 /// whose process is gone is noticed by those that share a stream with it, and fails everything.
 ///
-/// A rank that gives a run up asks its peers, with Cancel, to drain: to move none of its bytes for
-/// that run any more. A rank that learns of a failure drains without being asked.
+/// A rank that cancels a run requests its peers, with Cancel, to drain: to move none of its bytes
+/// for that run any more. A rank that learns of a failure drains without a Cancel.
 ///
 /// Threads: one at a time; the caller serialises by the guard. Errors: values.
 #pragma once
@@ -39,7 +39,7 @@ public:
   virtual std::span<const Rank> peers() const = 0;
   /// Whether it takes part in the run, which may be kAllRuns.
   virtual bool hasRun(uint32_t run) const = 0;
-  /// How far this rank is with its end of a message, as a peer asks.
+  /// How far this rank is with its end of a message, for a peer that sends a probe.
   virtual network::Progress progressOf(Rank from, const Tag &tag, network::ProbeBody &body) = 0;
   /// Asks peers, now and then, about what it waits for.
   virtual void probe(std::chrono::steady_clock::time_point now) = 0;
@@ -63,14 +63,14 @@ public:
                                                     std::unique_ptr<network::Carrier> carrier,
                                                     std::mutex *guard,
                                                     const RunStatus *runs = nullptr);
-  /// Waits until peers have taken what it said, but not for ever.
+  /// Waits until peers have taken what it sent, but not for ever.
   ~RemoteWorker() override;
   RemoteWorker(const RemoteWorker &) = delete;
 
   /// Where others find this rank.
   const network::RankAddress &rankAddress() const { return rankAddress_; }
   /// Where this rank finds others. Nothing is sent. Takes the guard.
-  Status meet(network::Directory directory);
+  Status start(network::Directory directory);
 
   Rank rank() const { return self_; }
   uint32_t numRanks() const { return numRanks_; }
@@ -92,7 +92,7 @@ public:
   void whileWaiting(std::function<void()> moveOthers) { moveOthers_ = std::move(moveOthers); }
 
   /// Looks for peers that are gone, now and then.
-  void look();
+  void checkPeers();
 
   // Streams: the k-th that is opened in a context here is the k-th everywhere.
 
@@ -104,7 +104,7 @@ public:
   void closeStream(StreamId stream);
   /// What others send in the stream, or in the run, is thrown away.
   void discard(const Tag &scope);
-  /// Frames to several ranks at once that a peer says it has sent before it closed the stream.
+  /// Frames to several ranks at once that a peer reports to have sent before it closed the stream.
   uint64_t numMulticastsBeforeClose(Rank peer, StreamId stream) const;
 
   // Failures.
@@ -132,10 +132,10 @@ public:
   bool isIdle() const;
   /// All ranks leave together: peers that have left are no failure, and need no disconnect.
   void leaveTogether() { isLeaving_ = true; }
-  /// What to wait for where nothing moves. Nothing: there is news now.
+  /// What to wait for where nothing moves. Nothing: there is an event now.
   std::optional<network::Carrier::Wait> wakeup() { return carrier_->ifIdle(); }
-  SleepTicket armSleep() { return wakes_.load(); }
-  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost);
+  WakeupEpoch armSleep() { return wakes_.load(); }
+  void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost);
   void wake();
 
   /// Peers that it knows, its memory for frames, and what it took no notice of: for tests.
@@ -145,7 +145,7 @@ public:
   /// Messages that are not at their end.
   size_t numOpen() const;
   size_t numIdsInUse() const;
-  size_t numTickets() const { return context_.tickets.numInUse(); }
+  size_t numRtrs() const { return context_.rtrs.numInUse(); }
 
 private:
   struct Connection : network::PeerState {
@@ -159,7 +159,7 @@ private:
     RemoteReceives receives;
     std::map<StreamId, uint64_t> multicastsBeforeClose; ///< of streams that the peer has closed
   };
-  /// What a peer is to be told once nothing of it moves any more.
+  /// A Drained that a peer is to get once nothing of it moves any more.
   struct Drain {
     Rank peer;
     Tag scope;
@@ -177,15 +177,15 @@ private:
   void onProbe(network::Peer &from, const network::Header &header, network::ProbeBody body);
   void onProbeReply(Connection &from, const network::Header &header,
                     const network::ProbeBody &body);
-  void onMoved(network::Move &move) override;
-  void onWritten(uint32_t ticket) override;
+  void onRmaDone(network::RmaOperation &rma) override;
+  void onRemoteWrite(uint32_t rtrId) override;
   void onLost(network::Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
   void onNeglected() override;
   void onMulticast(network::Peer &root, std::span<const std::byte> frame) override;
   void sendFor(network::Peer &to, std::span<const std::byte> bytes) override;
 
-  bool moveAll();
+  bool startRmas();
   std::chrono::nanoseconds linger() const;
   template <typename IsOver>
   bool waitUntil(std::chrono::steady_clock::time_point deadline, IsOver isOver);
@@ -202,7 +202,7 @@ private:
   void onFailed(const Tag &scope, std::span<const std::byte> body);
   void passOn(const Tag *scope, network::FailureBody body);
   void passDown(const Tag &scope, const network::FailureBody &body, uint32_t below);
-  void tell(Rank rank, const Tag &scope, const network::FailureBody &body);
+  void sendFailure(Rank rank, const Tag &scope, const network::FailureBody &body);
 
   Rank self_;
   uint32_t numRanks_;
@@ -249,7 +249,7 @@ private:
     std::string reason;
   };
   std::vector<Lost> lost_; ///< not reported yet: perhaps they died
-  std::chrono::steady_clock::time_point nextLook_ = {};
+  std::chrono::steady_clock::time_point nextPeerCheck_ = {};
 };
 
 } // namespace colldsl::protocol

@@ -1,5 +1,5 @@
 /// A send or a receive that was posted. It belongs to the caller that posts it, and stays where it
-/// is until it is completed or canceled.
+/// is until it is completed or cancelled.
 #pragma once
 
 #include "transports/Tag.h"
@@ -12,7 +12,7 @@ struct Request;
 /// Counts the outstanding requests of one operation.
 struct CompletionCounter {
   uint32_t outstanding = 0;
-  uint32_t loadKiB = 0; ///< what this rank has to move for the operation, as far as is known
+  uint32_t copyKiB = 0; ///< what this rank has to copy for the operation, as far as is known
   /// Its message has another length at its peer, which is `transferred`; or never comes.
   Request *mismatched = nullptr;
   Request *completed = nullptr; ///< if `collects`: the newest first

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kUnusedAtLeast = 256;
 
 // Runs are numbered modulo 2^32, together with those of other streams of the communicator. What is
-// said by a rank that has not taken part for so many runs is not about this one.
+// by a rank that has not taken part for so many runs is not about this one.
 constexpr uint32_t kMaxAhead = 1u << 28;
 
 bool isBefore(uint32_t run, uint32_t over) { return over - run - 1 < kMaxAhead; }

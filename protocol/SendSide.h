@@ -42,7 +42,7 @@ public:
   void closeStream(uint32_t context, uint32_t stream) { wire_.closeStream(context, stream); }
 
   bool isBusy() const {
-    return !(pending_.empty() && requested_.empty() && streaming_.empty() && flushing_.empty()) ||
+    return !(pending_.empty() && requested_.empty() && fragmented_.empty() && flushing_.empty()) ||
            wire_.isBusy();
   }
 
@@ -50,19 +50,19 @@ public:
   bool progress();
 
   /// Cancels the sends of an operation: no byte of them leaves this rank any more. Adds to
-  /// `canceled` how many they were. False: the peer copies one of them just now, which stays.
-  bool cancel(const CompletionCounter &counter, uint32_t &canceled);
+  /// `cancelled` how many they were. False: the peer copies one of them just now, which stays.
+  bool cancel(const CompletionCounter &counter, uint32_t &cancelled);
   /// Cancels without waiting for the receivers any longer. True: this end still reads a payload.
   bool cancelUnconfirmed(const CompletionCounter &counter);
 
   // Of a send whose fragments its owner holds (Request::isHeld).
 
-  /// They go to this receiver alone.
-  void sendFragments(Request &request) {
+  /// The fragments go to this receiver alone.
+  void sendHeld(Request &request) {
     takeHeld(request);
-    streaming_.push(request);
+    fragmented_.push(request);
   }
-  /// They were sent to several receivers at once.
+  /// The fragments were sent to several receivers at once.
   void completeHeld(Request &request) {
     takeHeld(request);
     complete(request);
@@ -72,10 +72,10 @@ public:
   bool isUnanswered(const Request &request) const {
     return wire_.isUnanswered(request.rendezvousId, request.tag);
   }
-  /// Takes back a send that the receiver will never answer.
-  void withdraw(Request &request) {
+  /// Cancels a send whose RTS the receiver never answers.
+  void cancelUnanswered(Request &request) {
     requested_.removeIf([&](const Request &requested) { return &requested == &request; });
-    wire_.revokeUnconfirmed(request.rendezvousId);
+    wire_.cancelRtsUnconfirmed(request.rendezvousId);
   }
 
 private:
@@ -89,7 +89,7 @@ private:
   bool sendRts(Request &request);
   bool takeReply(Request &request);
   bool takeReplies();
-  bool stream();
+  bool sendFragments();
   bool sendPending();
   void complete(Request &request);
   void completeOnceFlushed(Request &request);
@@ -101,11 +101,11 @@ private:
 
   const Limits &limits_;
   Wire wire_;
-  RequestQueue pending_;   ///< wait for room
-  RequestQueue requested_; ///< RTS sent, no reply yet
-  RequestQueue streaming_; ///< the receiver waits for fragments
-  RequestQueue held_;      ///< the same; their owner sends them
-  RequestQueue flushing_;  ///< sent, but the wire still needs progress
+  RequestQueue pending_;    ///< wait for room
+  RequestQueue requested_;  ///< RTS sent, no reply yet
+  RequestQueue fragmented_; ///< the receiver waits for fragments
+  RequestQueue held_;       ///< the same; their owner sends them
+  RequestQueue flushing_;   ///< sent, but the wire still needs progress
 };
 
 // A receiver that posts late is not waited for where the payload is copied twice anyway.
@@ -139,7 +139,7 @@ template <typename Wire> bool SendSide<Wire>::publish(Request &request) {
 }
 
 template <typename Wire> bool SendSide<Wire>::sendRts(Request &request) {
-  if (!wire_.trySendRts(request.tag, request.payload, request.mover, request.counter->loadKiB,
+  if (!wire_.trySendRts(request.tag, request.payload, request.mover, request.counter->copyKiB,
                         request.rendezvousId))
     return false;
   requested_.push(request);
@@ -150,21 +150,21 @@ template <typename Wire> bool SendSide<Wire>::takeReply(Request &request) {
   switch (wire_.replyTo(request.rendezvousId)) {
   case Wire::Replied::Nothing:
     return false;
-  case Wire::Replied::Done:
+  case Wire::Replied::Fin:
     complete(request);
     return true;
-  case Wire::Replied::Stream:
+  case Wire::Replied::Fragments:
     request.isHeld = request.holdsFragments;
-    (request.isHeld ? held_ : streaming_).push(request);
+    (request.isHeld ? held_ : fragmented_).push(request);
     return true;
-  case Wire::Replied::Receive:
+  case Wire::Replied::Rtr:
     break;
   }
   auto put = wire_.put(request.tag, request.payload, request.rendezvousId);
   if (put == Wire::PutResult::Done)
     complete(request);
   else if (put == Wire::PutResult::Refused)
-    streaming_.push(request);
+    fragmented_.push(request);
   return put != Wire::PutResult::NotNow;
 }
 
@@ -193,9 +193,9 @@ template <typename Wire> bool SendSide<Wire>::flush() {
 }
 
 // One after the other: a ring of bytes shared by several would complete them all late.
-template <typename Wire> bool SendSide<Wire>::stream() {
+template <typename Wire> bool SendSide<Wire>::sendFragments() {
   bool moved = false;
-  while (Request *request = streaming_.front()) {
+  while (Request *request = fragmented_.front()) {
     uint64_t offset = request->transferred, left = request->payload.bytes - offset;
     uint64_t bytes = std::min<uint64_t>(left, limits_.fragmentBytes);
     if (!wire_.trySendFragment(request->tag, request->payload, offset, bytes,
@@ -205,7 +205,7 @@ template <typename Wire> bool SendSide<Wire>::stream() {
     request->transferred += bytes;
     if (bytes < left)
       continue;
-    streaming_.pop();
+    fragmented_.pop();
     complete(*request);
   }
   return moved;
@@ -226,40 +226,40 @@ template <typename Wire> bool SendSide<Wire>::sendPending() {
 
 template <typename Wire> bool SendSide<Wire>::progress() {
   bool moved = !requested_.empty() && wire_.mayHaveReplies() && takeReplies();
-  moved |= stream();
+  moved |= sendFragments();
   moved |= sendPending();
   moved |= !flushing_.empty() && flush();
   return wire_.progress() || moved;
 }
 
 template <typename Wire>
-bool SendSide<Wire>::cancel(const CompletionCounter &counter, uint32_t &canceled) {
+bool SendSide<Wire>::cancel(const CompletionCounter &counter, uint32_t &cancelled) {
   auto isOurs = [&](const Request &request) { return request.counter == &counter; };
   bool isOver = true;
-  auto revoke = [&](const Request &request) {
-    bool isRevoked = isOurs(request) && wire_.revoke(request.rendezvousId);
-    isOver = isOver && (isRevoked || !isOurs(request));
-    return isRevoked;
+  auto cancelRts = [&](const Request &request) {
+    bool isCancelled = isOurs(request) && wire_.cancelRts(request.rendezvousId);
+    isOver = isOver && (isCancelled || !isOurs(request));
+    return isCancelled;
   };
-  canceled += requested_.removeIf(revoke);
-  canceled += streaming_.removeIf(revoke);
-  canceled += held_.removeIf(revoke);
-  canceled += pending_.removeIf(isOurs);
-  canceled += flushing_.removeIf(isOurs);
+  cancelled += requested_.removeIf(cancelRts);
+  cancelled += fragmented_.removeIf(cancelRts);
+  cancelled += held_.removeIf(cancelRts);
+  cancelled += pending_.removeIf(isOurs);
+  cancelled += flushing_.removeIf(isOurs);
   return isOver;
 }
 
 template <typename Wire> bool SendSide<Wire>::cancelUnconfirmed(const CompletionCounter &counter) {
   bool isRead = false;
-  auto revokeOurs = [&](const Request &request) {
+  auto cancelOurs = [&](const Request &request) {
     bool isOurs = request.counter == &counter;
     if (isOurs)
-      isRead |= wire_.revokeUnconfirmed(request.rendezvousId);
+      isRead |= wire_.cancelRtsUnconfirmed(request.rendezvousId);
     return isOurs;
   };
-  requested_.removeIf(revokeOurs);
-  streaming_.removeIf(revokeOurs);
-  held_.removeIf(revokeOurs);
+  requested_.removeIf(cancelOurs);
+  fragmented_.removeIf(cancelOurs);
+  held_.removeIf(cancelOurs);
   return isRead;
 }
 

@@ -36,7 +36,7 @@ Worker::Worker(shm::World &world, Rank self, Options options)
       budget_(
           shm::spinBudgetAmong(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
       options_(std::move(options)), mostEager_(options_.eagerBytes),
-      arena_(world.arenaBegin(self), world.options().arenaBytes), health_(world, self),
+      arena_(world.arenaBegin(self), world.options().arenaBytes), failureDetector_(world, self),
       table_(std::make_shared<ProgressTable>(world, self, arena_)), context_{options_,
                                                                              discarded_,
                                                                              *table_,
@@ -46,12 +46,12 @@ Worker::Worker(shm::World &world, Rank self, Options options)
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
   mayWarn_ = world.options().singleCopy != shm::SingleCopy::Off;
-  bool isCrowded =
-      shm::isCrowd(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
+  bool oversubscribes =
+      shm::isOversubscribed(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
   budget_.polls = std::min(budget_.polls, options_.mostPolls);
   budget_.pollsInRow =
       std::min(budget_.polls, options_.progressHook ? kPollsBeforeHook : UINT32_MAX);
-  if (!isCrowded)
+  if (!oversubscribes)
     budget_.yielding = std::max(budget_.yielding, options_.leastYielding);
   if (options_.sleepsOnFiles)
     wakeupFd_ = world.wakeupPipes().create(world.control(self));
@@ -75,7 +75,7 @@ LocalSends *Worker::sendsTo(Rank peer) {
   sends = std::make_unique<LocalSends>(options_, world_, peer, offset, options_.fifo, canReach_,
                                        arena_);
   allSends_.push_back(sends.get());
-  health_.watch(peer);
+  failureDetector_.watch(peer);
   std::atomic<uint64_t> &requests = world_.control(peer).connectRequests;
   header->nextRequest = requests.load(std::memory_order_relaxed);
   while (!requests.compare_exchange_weak(header->nextRequest, offset, std::memory_order_acq_rel))
@@ -90,7 +90,7 @@ LocalReceives &Worker::receivesFrom(Rank peer) {
     receives = std::make_unique<LocalReceives>(context_, world_, peer, peer == self_, options_.fifo,
                                                canReach_);
     allReceives_.push_back(receives.get());
-    health_.watch(peer);
+    failureDetector_.watch(peer);
   }
   return *receives;
 }
@@ -138,7 +138,7 @@ void Worker::warnOfRefusal() {
                           "are copied twice");
 }
 
-// True: something moved, as far as can be told. Where ranks share cores it cannot: a library may
+// True: something moved, as far as is known. Where ranks share cores it cannot: a library may
 // yield the core in there.
 bool Worker::progressHook() {
   using Clock = std::chrono::steady_clock;
@@ -166,7 +166,7 @@ Status Worker::rest(Yielding &yielding, const std::function<bool()> &move) {
     yielding.restart();
     return {};
   }
-  SleepTicket ticket = sleeps ? armSleep() : 0;
+  WakeupEpoch epoch = sleeps ? armSleep() : 0;
   if (sleeps && move())
     return {};
   std::optional<Wakeup> wakeup = Wakeup{};
@@ -177,14 +177,14 @@ Status Worker::rest(Yielding &yielding, const std::function<bool()> &move) {
   if (!sleeps)
     yielding.yield();
   else if (wakeup)
-    sleep(ticket, {wakeup->file, std::min(wakeup->atMost, options_.longestSleep)});
+    sleep(epoch, {wakeup->file, std::min(wakeup->atMost, options_.longestSleep)});
   if (hook)
     hook->afterWait();
   return {};
 }
 
 Status Worker::check() {
-  health_.look();
+  failureDetector_.poll();
   std::optional<Fault> fault = world_.findDeath([](Rank) { return true; });
   if (!fault)
     fault = world_.findFailureOfAll();
@@ -200,16 +200,16 @@ void Worker::setSingleCopyMin(uint64_t bytes) {
   options_.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(mostEager_, bytes - 1));
 }
 
-SleepTicket Worker::armSleep() {
+WakeupEpoch Worker::armSleep() {
   return world_.armSleep(self_,
                          wakeupFd_ >= 0 ? shm::RankControl::kOnFd : shm::RankControl::kOnWord);
 }
 
-void Worker::sleep(SleepTicket ticket, const Wakeup &wakeup) {
+void Worker::sleep(WakeupEpoch epoch, const Wakeup &wakeup) {
   if (wakeupFd_ >= 0)
-    world_.sleepOnFd(self_, ticket, wakeup.file, wakeup.atMost);
+    world_.sleepOnFd(self_, epoch, wakeup.file, wakeup.atMost);
   else
-    world_.sleepOnWord(self_, ticket, wakeup.atMost);
+    world_.sleepOnWord(self_, epoch, wakeup.atMost);
 }
 
 void *Worker::allocate(uint64_t bytes) {
@@ -242,9 +242,9 @@ void Worker::cancel(const CompletionCounter &counter) {
   for (LocalSends *sends : allSends_)
     cancelSends(*sends, counter);
   for (LocalReceives *receives : allReceives_) {
-    while (!receives->cancelReady(counter) && !world_.isDead(receives->peer())) {
+    while (!receives->cancelRtrs(counter) && !world_.isDead(receives->peer())) {
       std::this_thread::yield();
-      health_.look();
+      failureDetector_.poll();
     }
     receives->cancel(counter);
   }
@@ -252,20 +252,20 @@ void Worker::cancel(const CompletionCounter &counter) {
 
 // The peer is in the middle of nothing.
 uint32_t Worker::cancel(const CompletionCounter &counter, Rank peer) {
-  uint32_t canceled = receivesFrom(peer).cancel(counter);
+  uint32_t cancelled = receivesFrom(peer).cancel(counter);
   if (LocalSends *sends = sends_[index(peer)].get())
-    canceled += cancelSends(*sends, counter);
-  return canceled;
+    cancelled += cancelSends(*sends, counter);
+  return cancelled;
 }
 
 // A copy that the peer has begun ends soon, unless the peer dies.
 uint32_t Worker::cancelSends(LocalSends &sends, const CompletionCounter &counter) {
-  uint32_t canceled = 0;
-  while (!sends.cancel(counter, canceled)) {
+  uint32_t cancelled = 0;
+  while (!sends.cancel(counter, cancelled)) {
     std::this_thread::yield();
-    health_.look();
+    failureDetector_.poll();
   }
-  return canceled;
+  return cancelled;
 }
 
 } // namespace colldsl::protocol

@@ -12,8 +12,8 @@
 #include "protocol/ReceiveSide.h"
 #include "protocol/SendSide.h"
 #include "transports/Yielding.h"
+#include "transports/shm/FailureDetector.h"
 #include "transports/shm/FifoReceiver.h"
-#include "transports/shm/Health.h"
 
 #include <functional>
 #include <memory>
@@ -70,7 +70,7 @@ public:
   Rank rank() const { return self_; }
   uint32_t numRanks() const { return world_.numRanks(); }
 
-  /// This rank's ends of the connection to a peer; made when they are first asked for. Null: no
+  /// This rank's ends of the connection to a peer; made at the first use. Null: no
   /// memory is left.
   LocalSends *sendsTo(Rank peer);
   LocalReceives &receivesFrom(Rank peer);
@@ -103,7 +103,7 @@ public:
   const std::shared_ptr<ProgressTable> &progressTable() const { return table_; }
 
   /// Waits until done() is true, and calls move() again and again, which moves what can
-  /// move and says whether something did: polls, then yields the core, then sleeps until a peer
+  /// move and returns whether something did: polls, then yields the core, then sleeps until a peer
   /// sends something. The progress hook moves meanwhile. An error: a rank died.
   template <typename Done, typename Move> Status waitUntil(Done done, Move move) {
     Yielding yielding(budget_.yielding);
@@ -133,8 +133,8 @@ public:
 
   /// Waiting without a core: armSleep(), then progress() once more, then sleep() if nothing moved.
   /// What arrives after armSleep() ends the sleep. Both are thread safe.
-  SleepTicket armSleep();
-  void sleep(SleepTicket ticket, const Wakeup &wakeup);
+  WakeupEpoch armSleep();
+  void sleep(WakeupEpoch epoch, const Wakeup &wakeup);
 
   /// Memory that all ranks of the machine share: what is sent from it is copied once and
   /// without a system call. Null: none is left.
@@ -156,7 +156,7 @@ public:
   void setSingleCopyMin(uint64_t bytes);
 
   /// Peers are watched; others on demand.
-  shm::Health &health() { return health_; }
+  shm::FailureDetector &failureDetector() { return failureDetector_; }
 
 private:
   /// A poll of the connections takes some ten nanoseconds, one of another library several times
@@ -177,7 +177,7 @@ private:
   Options options_;
   const uint32_t mostEager_;
   shm::Arena arena_;
-  shm::Health health_;
+  shm::FailureDetector failureDetector_;
   bool canReach_; ///< whether the kernel lets this process reach the memory of others
   bool mayWarn_;  ///< of that, once
   std::shared_ptr<ProgressTable> table_;

@@ -57,8 +57,8 @@ public:
   /// all messages go along a graph, this rank sends in the order of the graph's rounds.
   Status commit();
 
-  /// Gives up a plan that failed, or that runs. It may be committed anew, by all ranks.
-  void withdraw() { plan_.reset(); }
+  /// Drops a plan that failed, or that runs. All ranks may commit it anew.
+  void uncommit() { plan_.reset(); }
 
   bool isCommitted() const { return plan_ != nullptr; }
   const std::string &collective() const { return collective_; } ///< once committed

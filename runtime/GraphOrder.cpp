@@ -3,7 +3,7 @@
 #include "passes/SendOrder.h"
 #include "passes/coloring/PortGraph.h"
 #include "program/Program.h"
-#include "runtime/ColorByAsking.h"
+#include "runtime/ColorByQueries.h"
 
 #include <algorithm>
 
@@ -71,7 +71,7 @@ Result<GraphOrder> orderGraph(Communicator &communicator, const Neighborhood &ow
   if (degree < 2)
     return GraphOrder{degree, {}};
   if (edges > std::min(options.gatherAtMost, kMaxGathered))
-    return colorByAsking(communicator, to, from, most.out, degree);
+    return colorByQueries(communicator, to, from, most.out, degree);
   Result<PortGraph> graph = gatherPorts(communicator, to, *degrees);
   if (!graph)
     return graph.status();

@@ -1,4 +1,4 @@
-/// A schedule library: one file with collectives as a serialized program, ready images,
+/// A schedule library: one file with collectives as a serialised program, ready images,
 /// rules that choose among collectives, and their sources. Opening one maps the file and
 /// checks its head; every other part is checked, by its own checksum and in every index,
 /// when it is first asked for. So a large library costs the pages that are touched.

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "runtime/WireUp.h"
-#include "wireup/AddressExchange.h"
+#include "wireup/ProcessInfoExchange.h"
 
 namespace colldsl {
 
 class NodeMemory {
 public:
   /// All outlive it.
-  NodeMemory(const Oob &oob, AddressExchange &exchange, const shm::Options &options)
+  NodeMemory(const Oob &oob, ProcessInfoExchange &exchange, const shm::Options &options)
       : oob_(oob), exchange_(exchange), options_(options) {}
 
   /// Before the first exchange: rank 0 makes memory for all ranks. On one node that is all that
@@ -25,7 +25,7 @@ private:
   void open(const ProcessInfo &owner, uint32_t numRanks);
 
   const Oob &oob_;
-  AddressExchange &exchange_;
+  ProcessInfoExchange &exchange_;
   const shm::Options &options_;
   std::unique_ptr<shm::World> world_;
 };

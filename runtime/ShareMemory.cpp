@@ -8,7 +8,7 @@
 namespace colldsl {
 
 Result<WiredUp> shareMemory(const Oob &oob, const shm::Options &options) {
-  AddressExchange exchange(oob);
+  ProcessInfoExchange exchange(oob);
   NodeMemory memory(oob, exchange, options);
   memory.offer();
   if (Status s = exchange.run(); !s)

@@ -21,7 +21,7 @@ constexpr const char *kOfiBind = "COLLDSL_OFI_BIND";
 
 template <typename Options>
 Result<Options> bound(Result<Options> options, const char *variable,
-                      const AddressExchange &exchange) {
+                      const ProcessInfoExchange &exchange) {
   if (!options)
     return options;
   options->boundThreads = std::make_shared<const std::vector<Threads>>(exchange.boundThreads());
@@ -34,7 +34,7 @@ Result<Options> bound(Result<Options> options, const char *variable,
 
 /// Joins one of the networks. A rank that has no address tells all others so.
 template <typename Options, typename Open>
-Status joinAt(const Oob &oob, AddressExchange &exchange, WiredUp &wired, const char *variable,
+Status joinAt(const Oob &oob, ProcessInfoExchange &exchange, WiredUp &wired, const char *variable,
               Result<Options> given, Open open) {
   Result<Options> options = bound(std::move(given), variable, exchange);
   exchange.note(options.status());
@@ -49,18 +49,19 @@ Status joinAt(const Oob &oob, AddressExchange &exchange, WiredUp &wired, const c
   return {};
 }
 
-Status joinNetwork(const Oob &oob, AddressExchange &exchange, WiredUp &wired, Ways ways) {
-  switch (ways) {
-  case Ways::Datagrams:
+Status joinNetwork(const Oob &oob, ProcessInfoExchange &exchange, WiredUp &wired,
+                   Transports transports) {
+  switch (transports) {
+  case Transports::Datagrams:
     return joinAt<datagram::Options>(
         oob, exchange, wired, "COLLDSL_DATAGRAM_BIND", datagram::optionsFromEnvironment(),
         [&](const datagram::Options &options) { return datagram::open(Rank{oob.rank}, options); });
-  case Ways::Verbs:
+  case Transports::Verbs:
     return joinAt<verbs::Options>(
         oob, exchange, wired, "COLLDSL_VERBS_BIND", verbs::optionsFromEnvironment(),
         [&](const verbs::Options &options) { return verbs::open(oob.numRanks, options); });
-  case Ways::All:
-  case Ways::Ofi:
+  case Transports::All:
+  case Transports::Ofi:
     break;
   }
   return joinAt<ofi::Options>(oob, exchange, wired, kOfiBind, ofi::optionsFromEnvironment(),
@@ -83,14 +84,14 @@ Status joinNode(const Oob &oob, WiredUp &wired) {
 }
 
 /// Shared memory with the ranks of this node, libfabric to all others.
-Result<WiredUp> wireNodes(const Oob &oob, AddressExchange &exchange, NodeMemory &memory,
+Result<WiredUp> wireNodes(const Oob &oob, ProcessInfoExchange &exchange, NodeMemory &memory,
                           std::vector<uint32_t> nodes) {
   Result<WiredUp> wired = memory.share(std::move(nodes));
   if (!wired)
     return wired;
   if (Status s = joinNode(oob, *wired); !s)
     return s;
-  if (Status s = joinNetwork(oob, exchange, *wired, Ways::All); !s)
+  if (Status s = joinNetwork(oob, exchange, *wired, Transports::All); !s)
     return s;
   std::vector<bool> isRemote;
   for (uint32_t node : wired->nodes)
@@ -100,10 +101,10 @@ Result<WiredUp> wireNodes(const Oob &oob, AddressExchange &exchange, NodeMemory 
   return wired;
 }
 
-Result<WiredUp> wireNetwork(const Oob &oob, AddressExchange &exchange, std::vector<uint32_t> nodes,
-                            Ways ways) {
+Result<WiredUp> wireNetwork(const Oob &oob, ProcessInfoExchange &exchange,
+                            std::vector<uint32_t> nodes, Transports transports) {
   WiredUp wired;
-  if (Status s = joinNetwork(oob, exchange, wired, ways); !s)
+  if (Status s = joinNetwork(oob, exchange, wired, transports); !s)
     return s;
   wired.endpoint = std::move(wired.parts.back());
   wired.parts.clear();
@@ -130,7 +131,7 @@ Result<WiredUp> wireOneNode(const Oob &oob, NodeMemory &memory, std::vector<uint
 constexpr const char *kQuickest = "net";
 
 Result<OnNetwork> openOn(const Oob &oob, const char *provider) {
-  AddressExchange exchange(oob);
+  ProcessInfoExchange exchange(oob);
   exchange.describeNode();
   if (Status s = exchange.run(); !s)
     return s;
@@ -154,18 +155,19 @@ Result<OnNetwork> openOn(const Oob &oob, const char *provider) {
 
 } // namespace
 
-Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status &own, Ways ways) {
-  AddressExchange exchange(oob);
+Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status &own,
+                       Transports transports) {
+  ProcessInfoExchange exchange(oob);
   NodeMemory memory(oob, exchange, options);
   exchange.note(own);
   exchange.describeNode();
-  if (ways == Ways::All)
+  if (transports == Transports::All)
     memory.offer();
   if (Status s = exchange.run(); !s)
     return s;
   std::vector<uint32_t> nodes = exchange.nodes();
-  if (ways != Ways::All)
-    return wireNetwork(oob, exchange, std::move(nodes), ways);
+  if (transports != Transports::All)
+    return wireNetwork(oob, exchange, std::move(nodes), transports);
   return isOneNode(nodes) ? wireOneNode(oob, memory, std::move(nodes))
                           : wireNodes(oob, exchange, memory, std::move(nodes));
 }

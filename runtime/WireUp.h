@@ -22,8 +22,8 @@ struct WiredUp {
 /// on all ranks and for the same reason. Leaves nothing behind, on any outcome.
 Result<WiredUp> shareMemory(const Oob &oob, const shm::Options &options);
 
-/// Which ways messages may take.
-enum class Ways : uint8_t {
+/// Which transports carry the messages.
+enum class Transports : uint8_t {
   All,       ///< within a node memory, elsewhere the network
   Ofi,       ///< over libfabric alone
   Datagrams, ///< over datagrams alone
@@ -38,7 +38,7 @@ enum class Ways : uint8_t {
 /// COLLDSL_DATAGRAM_BIND or COLLDSL_VERBS_BIND a rank is bound to loopback, if all are on one host,
 /// or to the address from which it reaches reachableAddress().
 Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status &own = {},
-                       Ways ways = Ways::All);
+                       Transports transports = Transports::All);
 
 /// Collective, if there are several nodes: where the ranks sit, which of their machines they find
 /// out each for itself.

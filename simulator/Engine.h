@@ -159,7 +159,7 @@ private:
     return !kPlain && network_ && v.distance >= kOtherNode;
   }
   uint32_t nodeOf(uint32_t rank) const { return topology_->place(Rank{rank}).node; }
-  Recorder::Use useOf(uint32_t host, Ports p, bool receives);
+  Recorder::Use useOf(uint32_t host, Ports p, bool isRecv);
 
   Workload &workload_;
   Vertex *vertices_;

@@ -129,9 +129,9 @@ template <bool kPlain> Status Engine<kPlain>::stuck() const {
 }
 
 template <bool kPlain>
-typename Recorder::Use Engine<kPlain>::useOf(uint32_t host, Ports p, bool receives) {
+typename Recorder::Use Engine<kPlain>::useOf(uint32_t host, Ports p, bool isRecv) {
   size_t processor = size_t{host} * stride_ + p.cpu;
-  size_t gap = size_t{host} * stride_ + cpus_ + (receives ? nics_ : 0) + p.nic;
+  size_t gap = size_t{host} * stride_ + cpus_ + (isRecv ? nics_ : 0) + p.nic;
   return {host, processor, clocks_[processor], gap, clocks_[gap]};
 }
 

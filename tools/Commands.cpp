@@ -62,12 +62,12 @@ Exit dispatch(Arguments arguments) {
   return command == std::end(kCommands) ? refuse(word) : command->run(arguments.subspan(1));
 }
 
-/// Whether all that was printed has arrived: a full disk is told of here only.
+/// Whether all that was printed has arrived: a full disk is reported here only.
 bool finishOutput() {
   llvm::outs().flush();
   std::error_code error = llvm::outs().error();
   llvm::outs().clear_error(); // or the stream's destructor ends the program its own way
-  return !error || tellError("cannot write to the standard output: " + error.message());
+  return !error || printError("cannot write to the standard output: " + error.message());
 }
 
 } // namespace
@@ -79,7 +79,7 @@ Exit runProgram(Arguments arguments) {
   } catch (const std::bad_alloc &) { // of what no memory could hold, else the handler is called
     endForLackOfMemory();
   } catch (const std::length_error &e) { // a list that has outgrown its index
-    tellError(e.what());
+    printError(e.what());
   }
   return finishOutput() || exit != Exit::Success ? exit : Exit::Failure;
 }

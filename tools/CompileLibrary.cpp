@@ -69,7 +69,7 @@ public:
       : source_(source), target_(target), settings_(settings), proofs_(proofs),
         tasks_(std::move(tasks)), images_(tasks_.size()) {}
 
-  /// False: some schedule is wrong, which was told.
+  /// False: some schedule is wrong, which was reported.
   bool make() {
     Progress progress(target_.name, tasks_.size());
     forEachInParallel(tasks_.size(), [&](size_t i) {
@@ -156,7 +156,7 @@ bool addImages(Source &source, const std::vector<Source::Target> &targets, const
   for (const Source::Target &target : targets) {
     Result<std::vector<ProofTask>> tasks = proofs.plan(target);
     if (!tasks)
-      return source.tell(tasks.status().diagnostic(), target);
+      return source.report(tasks.status().diagnostic(), target);
     ImageMaker maker(source, target, settings, proofs, tasks.take());
     if (!maker.make())
       return false;
@@ -170,11 +170,11 @@ bool addRules(Source &source, const Settings &settings, LibraryContent &content)
     return true;
   Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(settings.rules);
   if (!input)
-    return tellError(input.message());
+    return printError(input.message());
   Result<std::vector<SelectionRule>> rules =
       readRules(shownName(settings.rules), (*input)->getBuffer(), source.compilation());
   if (!rules)
-    return tellError(rules.message());
+    return printError(rules.message());
   content.rules = rules.take();
   return true;
 }
@@ -198,7 +198,7 @@ bool write(const std::string &file, const std::vector<std::byte> &bytes) {
     out.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     return Status();
   });
-  return status || tellError(status.message());
+  return status || printError(status.message());
 }
 
 Exit compile(Source &source, std::vector<Source::Target> targets, const Settings &settings) {

@@ -134,7 +134,7 @@ Exit libCommand(Arguments arguments) {
   const std::string &operand = options.operands().front();
   Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(operand);
   if (!input) {
-    tellError(input.message());
+    printError(input.message());
     return Exit::Failure;
   }
   std::string name = shownName(operand);
@@ -142,12 +142,12 @@ Exit libCommand(Arguments arguments) {
   Result<std::unique_ptr<Library>> library =
       Library::view(std::as_bytes(std::span(bytes.data(), bytes.size())));
   if (!library) {
-    tellError("'" + name + "': " + library.message());
+    printError("'" + name + "': " + library.message());
     return Exit::Failure;
   }
   Result<Contents> contents = contentsOf(**library);
   if (!contents) {
-    tellError("'" + name + "': " + contents.message());
+    printError("'" + name + "': " + contents.message());
     return Exit::Failure;
   }
   if (json)

@@ -80,7 +80,7 @@ Exit execute(const std::vector<std::string> &command) {
     words.push_back(const_cast<char *>(word.c_str()));
   words.push_back(nullptr);
   execvp(words[0], words.data());
-  tellError("cannot run '" + command[0] + "': " + llvm::sys::StrError());
+  printError("cannot run '" + command[0] + "': " + llvm::sys::StrError());
   return Exit::Failure;
 }
 
@@ -101,7 +101,7 @@ Exit mpiCommand(Arguments arguments) {
     return options.refuse("nothing to run: colldsl mpi -- mpirun -n 4 ./app");
   Result<std::string> library = chooseLibrary(settings, command);
   if (!library) {
-    tellError(library.status().diagnostic());
+    printError(library.status().diagnostic());
     return Exit::Failure;
   }
   if (settings.which) {
@@ -109,7 +109,7 @@ Exit mpiCommand(Arguments arguments) {
     return Exit::Success;
   }
   if (Status status = preload(*library); !status) {
-    tellError(status.diagnostic());
+    printError(status.diagnostic());
     return Exit::Failure;
   }
   return execute(command);

@@ -101,7 +101,7 @@ class Runner {
 public:
   Runner(Source &source, const Settings &settings) : source_(source), settings_(settings) {}
 
-  /// Mistakes, failures and wrong data are told; nothing then, nor of what is not meant for so many
+  /// Reports mistakes, failures and wrong data; nothing then, nor of what is not meant for so many
   /// ranks.
   std::optional<Row> run(const Source::Target &target) {
     std::optional<Prepared> ready = prepare(target);
@@ -127,7 +127,7 @@ private:
     std::vector<Sizes> sizes;
   };
 
-  /// What can be run; mistakes are told.
+  /// What can be run; reports mistakes.
   std::optional<Prepared> prepare(const Source::Target &target) {
     if (!checkRanks(target))
       return std::nullopt;
@@ -137,18 +137,18 @@ private:
       return std::nullopt;
     }
     if (!made) {
-      source_.tell(made.status().diagnostic(), target);
+      source_.report(made.status().diagnostic(), target);
       return std::nullopt;
     }
     const Schedule &schedule = *made->schedule;
     Result<std::vector<Sizes>> sizes = chooseSizes(schedule, made->elements, settings_.launch.seed);
     if (!sizes) {
-      source_.tell(sizes.status().diagnostic(), target);
+      source_.report(sizes.status().diagnostic(), target);
       return std::nullopt;
     }
     bool isFine = checkLaunched(target, schedule.numRanks()) &&
                   checkMemory(target, schedule, *sizes) &&
-                  (!settings_.verify || !speaks() || prove(target, schedule, *sizes));
+                  (!settings_.verify || !prints() || prove(target, schedule, *sizes));
     return isFine ? std::optional<Prepared>({made.take(), sizes.take()}) : std::nullopt;
   }
 
@@ -157,8 +157,8 @@ private:
            breaksRequirement(source_.program(), target.collective, why.diagnostic());
   }
 
-  /// Of processes that a launcher started, the first one speaks, and proves, for all.
-  bool speaks() const {
+  /// Of processes that a launcher started, the first one prints, and proves, for all.
+  bool prints() const {
     return !settings_.launch.launcher || settings_.launch.launcher->rank() == 0;
   }
 
@@ -168,15 +168,15 @@ private:
     std::byte mine{word};
     auto words = allgatherv(settings_.launch.launcher->oob(), {&mine, 1});
     if (!words)
-      return tellError(words.message());
-    return llvm::all_of(*words, [](const auto &said) { return said[0] != std::byte{0}; });
+      return printError(words.message());
+    return llvm::all_of(*words, [](const auto &vote) { return vote[0] != std::byte{0}; });
   }
 
   bool checkLaunched(const Source::Target &target, uint32_t ranks) const {
     Launcher *launcher = settings_.launch.launcher;
     return !launcher || launcher->numRanks() == ranks ||
-           tellError(target.name + ": " + counted(ranks, "rank") + ", but the launcher started " +
-                     std::to_string(launcher->numRanks()));
+           printError(target.name + ": " + counted(ranks, "rank") + ", but the launcher started " +
+                      std::to_string(launcher->numRanks()));
   }
 
   /// Before they are instantiated: a slip of the typist would take hours.
@@ -184,9 +184,9 @@ private:
     uint32_t ranks =
         target.schedule ? target.schedule->numRanks() : settings_.single.ranks.value_or(1);
     return ranks <= settings_.maxRanks ||
-           tellError(target.name + ": " + std::to_string(ranks) +
-                     " ranks are more than may start on this machine, " +
-                     std::to_string(settings_.maxRanks) + "; raise the limit with --max-ranks");
+           printError(target.name + ": " + std::to_string(ranks) +
+                      " ranks are more than may start on this machine, " +
+                      std::to_string(settings_.maxRanks) + "; raise the limit with --max-ranks");
   }
 
   /// Before the kernel promises memory that it does not have.
@@ -196,9 +196,9 @@ private:
     double present =
         static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     return needed <= present ||
-           tellError(target.name + ": the data of " + counted(schedule.numRanks(), "rank") +
-                     " and what it is compared with take " + gibibytes(needed) +
-                     ", this machine has " + gibibytes(present) + " of memory");
+           printError(target.name + ": the data of " + counted(schedule.numRanks(), "rank") +
+                      " and what it is compared with take " + gibibytes(needed) +
+                      ", this machine has " + gibibytes(present) + " of memory");
   }
 
   static std::string gibibytes(double bytes) {
@@ -210,8 +210,8 @@ private:
     VerifyReport report = verify(schedule, sizes);
     if (report.proved())
       return true;
-    source_.tell(counterexample(report), target);
-    return tellError("'" + target.name + "' was refused, and not run");
+    source_.report(counterexample(report), target);
+    return printError("'" + target.name + "' was refused, and not run");
   }
 
   bool execute(const Source::Target &target, const Schedule &schedule,
@@ -221,7 +221,7 @@ private:
     Result<Image> image = Image::load(bytes), barrier = Image::load(barrierBytes);
     for (const Result<Image> *loaded : {&image, &barrier})
       if (!*loaded)
-        return source_.tell(loaded->status().diagnostic(), target);
+        return source_.report(loaded->status().diagnostic(), target);
     RunTask task;
     task.name = target.name;
     task.schedule = &schedule;
@@ -233,7 +233,7 @@ private:
     task.timeout = std::chrono::seconds(settings_.timeoutSeconds);
     Result<std::vector<RankReport>> reports = launch(task, settings_.launch);
     if (!reports)
-      return tellFailure(target, reports.status().diagnostic());
+      return reportFailure(target, reports.status().diagnostic());
     if (!checkData(target, *reports))
       return false;
     std::vector<std::vector<int64_t>> ns;
@@ -243,8 +243,8 @@ private:
     return true;
   }
 
-  static bool tellFailure(const Source::Target &target, const Diagnostic &error) {
-    tellError(target.name + ": " + error.message);
+  static bool reportFailure(const Source::Target &target, const Diagnostic &error) {
+    printError(target.name + ": " + error.message);
     for (const Diagnostic &note : error.notes)
       llvm::errs() << "  " << note.message << "\n";
     return false;
@@ -253,8 +253,8 @@ private:
   static bool checkData(const Source::Target &target, const std::vector<RankReport> &reports) {
     for (uint32_t r = 0; r < reports.size(); ++r)
       if (!reports[r].wrong.empty())
-        return tellError("wrong data: " + target.name + ", rank " + std::to_string(r) + ", " +
-                         reports[r].wrong);
+        return printError("wrong data: " + target.name + ", rank " + std::to_string(r) + ", " +
+                          reports[r].wrong);
     return true;
   }
 
@@ -283,7 +283,7 @@ std::string describe(const std::vector<uint32_t> &firstOfNode) {
   return "node:" + std::to_string(nodes.size()) + " core:" + std::to_string(most) + " bind=" + bind;
 }
 
-/// Ranks on several nodes believe to sit where they do, unless something else was said.
+/// Ranks on several nodes believe to sit where they do, unless an option places them.
 Status knowNodes(Launcher &launcher, std::string &topology) {
   Result<std::vector<uint32_t>> nodes = findNodes(launcher.oob());
   if (!nodes)
@@ -294,7 +294,7 @@ Status knowNodes(Launcher &launcher, std::string &topology) {
   return {};
 }
 
-/// The processes that a launcher started are the ranks, and the first of them speaks for all.
+/// The processes that a launcher started are the ranks, and the first of them prints for all.
 Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   if (settings.launch.transport == TransportKind::Fake)
     return {};
@@ -369,7 +369,7 @@ Exit runCommand(Arguments arguments) {
   settings.single.tryValues = settings.stdlib;
   std::unique_ptr<Launcher> launcher;
   if (Status s = join(settings, launcher); !s)
-    return tellError(s.message()), Exit::Failure;
+    return printError(s.message()), Exit::Failure;
   std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
   if (!source)
     return Exit::Failure;

@@ -56,22 +56,22 @@ public:
   bool run(sim::SimulateOptions options) {
     Result<SimulatedJob> job = makeWorkload(source_, target_, settings_.single, options);
     if (!job)
-      return tell(job.status());
+      return report(job.status());
     options.topology = job->plan.topology.get();
     options.record = settings_.criticalPath || !settings_.trace.empty();
     sim::Workload &workload = job->workload;
     uint64_t activities = workload.numOps + workload.messages;
     if (!settings_.trace.empty() && activities > kMaxTraced)
-      return tellError("--trace: " + std::to_string(activities) + " ops and messages" +
-                       ", the limit is " + std::to_string(kMaxTraced));
+      return printError("--trace: " + std::to_string(activities) + " ops and messages" +
+                        ", the limit is " + std::to_string(kMaxTraced));
     Result<sim::Outcome> outcome = simulateWatched(workload, std::move(options));
     if (!outcome)
-      return tell(outcome.status());
+      return report(outcome.status());
     SimulatedRun run{target_.name, job->plan.bytes, &workload, &*outcome, {}};
     if (settings_.criticalPath && !addPath(run))
       return false;
     if (Status s = saveTrace(workload, *outcome); !s)
-      return tell(s);
+      return report(s);
     if (settings_.json)
       printJson(summaryJson(run));
     else
@@ -95,7 +95,7 @@ private:
     return sim::simulate(workload, options);
   }
 
-  bool tell(const Status &status) const { return source_.tell(status.diagnostic(), target_); }
+  bool report(const Status &status) const { return source_.report(status.diagnostic(), target_); }
 
   bool addPath(SimulatedRun &run) const {
     const std::vector<uint64_t> &finish = run.outcome->finish;
@@ -103,7 +103,7 @@ private:
     Result<std::vector<sim::PathStep>> path =
         sim::criticalPath(*run.workload, *run.outcome->recording, static_cast<uint32_t>(slowest));
     if (!path)
-      return tell(path.status());
+      return report(path.status());
     run.path = path.take();
     return true;
   }
@@ -139,7 +139,7 @@ Exit simCommand(Arguments arguments) {
   settings.single.schedule.contract = schedule.passes.verifyEach;
   Result<sim::SimulateOptions> model = settings.disturbance.make(schedule.machine.cost());
   if (!model) {
-    tellError(model.status().diagnostic());
+    printError(model.status().diagnostic());
     return Exit::Failure;
   }
   std::unique_ptr<Source> source;

@@ -226,7 +226,7 @@ Exit topoCommand(Arguments arguments) {
                           std::to_string(kJsonRanks) + " ranks");
   Result<Topology> topology = Topology::make(settings.topology, settings.ranks);
   if (!topology) {
-    tellError(topology.status().diagnostic());
+    printError(topology.status().diagnostic());
     return Exit::Failure;
   }
   if (settings.json) {

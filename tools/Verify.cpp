@@ -109,12 +109,12 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
   };
 }
 
-/// Nothing: the options make no sense for this collective, which was told.
+/// Nothing: the options make no sense for this collective, which was reported.
 std::optional<Summary> proveOne(Proofs &proofs, const Source &source, const Source::Target &target,
                                 const Settings &settings) {
   Result<std::vector<ProofTask>> tasks = proofs.plan(target);
   if (!tasks) {
-    source.tell(tasks.status().diagnostic(), target);
+    source.report(tasks.status().diagnostic(), target);
     return std::nullopt;
   }
   Summary summary;

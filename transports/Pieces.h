@@ -62,10 +62,10 @@ inline bool accepts(const Payload &payload, uint64_t bytes) {
   return payload.upTo ? bytes <= payload.bytes : bytes == payload.bytes;
 }
 
-/// What to say when it does not.
+/// The message when it does not.
 Fault sizeMismatch(Rank peer, OpId op, const Payload &payload, uint64_t bytes);
 
-/// What to say when the peer needs nothing more for the run, and its end had none.
+/// The message when the peer needs nothing more for the run, and its end had none.
 Fault endedWithout(Rank peer, OpId op, const Payload &payload);
 
 } // namespace colldsl

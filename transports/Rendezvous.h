@@ -1,15 +1,15 @@
-/// The state word of a request to send: the sender offers its memory, and both ends agree by this
-/// one word which of them copies, and until when memory is used.
+/// The state word of a request to send (RTS): both ends agree by this one word which of them
+/// copies, and until when memory is used.
 ///
-///   Requested --receiver--> Reading   --receiver--> Done | Ready | Announced
-///   Announced --receiver--> Reading | Ready
-///   Announced --sender----> Writing --sender----> Done | Ready
+///   Requested --receiver--> Reading --receiver--> Done | Fragments | RtrSent
+///   RtrSent ----receiver--> Reading | Fragments
+///   RtrSent ----sender----> Writing --sender----> Done | Fragments
 ///   any but Reading --sender, cancel()--> Requested of the next use
 ///
 /// The copying end claims the word before the first byte and leaves the claim after the last one.
 /// So an end that cancels knows: once the word is not claimed by the other end, no byte of the
-/// message moves any more. A request that was cancelled is of a use that is over, and every later
-/// step of the receiver fails.
+/// message moves any more. An RTS that was cancelled is of a use that is over, and every later step
+/// of the receiver fails.
 ///
 /// `Word` is an atomic 32-bit word in shared memory; a model of it in tests.
 #pragma once
@@ -22,13 +22,13 @@ namespace colldsl::rendezvous {
 enum class State : uint32_t {
   Requested, ///< no rank copies
   Reading,   ///< the receiver copies out of the sender's memory
-  Ready,     ///< the receiver waits for fragments
-  Announced, ///< the receiver has sent the address of its buffer
+  Fragments, ///< the receiver waits for fragments
+  RtrSent,   ///< the receiver has sent the address of its buffer
   Writing,   ///< the sender copies into the receiver's memory
   Done,      ///< the sender's memory is not needed any more
 };
 
-/// Uses of a word are distinguished, for a receiver may look at a request after it was cancelled.
+/// Uses of a word are distinguished, for a receiver may look at an RTS after it was cancelled.
 constexpr uint32_t wordOf(uint32_t use, State state) {
   return use * 8 + static_cast<uint32_t>(state);
 }
@@ -47,37 +47,37 @@ template <typename Word> void leave(Word &word, uint32_t use, State to) {
 
 // The receiver's.
 
-/// Before it copies, answers or declines. False: the request was cancelled.
+/// Before it copies or replies. False: the RTS was cancelled.
 template <typename Word> bool claim(Word &word, uint32_t use) {
   return change(word, use, State::Requested, State::Reading);
 }
-/// The bytes are not wanted. Nothing happens if the request was cancelled.
-template <typename Word> void decline(Word &word, uint32_t use) {
+/// The payload is not wanted. Nothing happens if the RTS was cancelled.
+template <typename Word> void refuse(Word &word, uint32_t use) {
   change(word, use, State::Requested, State::Done);
 }
-/// From an announcement back to a claim. False: the sender writes, has written, or has cancelled.
-template <typename Word> bool takeBack(Word &word, uint32_t use) {
-  return change(word, use, State::Announced, State::Reading);
+/// From an RTR back to a claim. False: the sender writes, has written, or has cancelled.
+template <typename Word> bool withdrawRtr(Word &word, uint32_t use) {
+  return change(word, use, State::RtrSent, State::Reading);
 }
-/// The receiver cancels its announcement. False: the sender writes just now.
-template <typename Word> bool endAnnouncement(Word &word, uint32_t use) {
-  return change(word, use, State::Announced, State::Ready) ||
+/// The receiver cancels its RTR. False: the sender writes just now.
+template <typename Word> bool cancelRtr(Word &word, uint32_t use) {
+  return change(word, use, State::RtrSent, State::Fragments) ||
          word.load(std::memory_order_acquire) != wordOf(use, State::Writing);
 }
 
 // The sender's.
 
 /// The word of a message that begins, or of one that is done.
-template <typename Word> void offer(Word &word, uint32_t use) {
+template <typename Word> void beginUse(Word &word, uint32_t use) {
   word.store(wordOf(use, State::Requested), std::memory_order_release);
 }
-/// Before it writes to where the receiver wants the bytes. False: that was taken back.
+/// Before it writes into the buffer of the RTR. False: the RTR was withdrawn.
 template <typename Word> bool claimWrite(Word &word, uint32_t use) {
-  return change(word, use, State::Announced, State::Writing);
+  return change(word, use, State::RtrSent, State::Writing);
 }
 
 enum class Cancelled : uint8_t {
-  Unnoticed, ///< the receiver finds the request cancelled, or is done with it
+  Unnoticed, ///< the receiver finds the RTS cancelled, or is done with it
   Awaited,   ///< the receiver waits for the bytes, and must be notified that they do not come
   NotYet,    ///< the receiver copies just now: try again
 };

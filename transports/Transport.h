@@ -21,7 +21,7 @@
 /// and stay as they are until the message is done. Channels are destroyed before
 /// their Endpoint.
 ///
-/// Units: bytes, unless a name says otherwise.
+/// Units: bytes, unless a name has another unit.
 ///
 /// Errors: a call that cannot do its work sets fault() and failed(); the channels
 /// are then of no use but to be destroyed. The rank that fails first calls abort(), and
@@ -61,7 +61,7 @@ struct SpinBudget {
 };
 
 /// The wake-ups of a rank that a thread knew of when it began to sleep.
-using SleepTicket = uint32_t;
+using WakeupEpoch = uint32_t;
 
 /// What a transport can do, as data.
 struct Caps {
@@ -73,7 +73,7 @@ struct Caps {
   bool canRead = false;        ///< single copy: the receiver reads the sender's memory
   bool inOrderCommit = false;  ///< bytes of one message become visible in ascending order
   bool opensAlone = false;     ///< open() waits for no other rank
-  bool gathers = false;        ///< sends between Channels::hold() and push() cost less
+  bool batches = false;        ///< sends between Channels::hold() and push() cost less
   bool mustBePolled = false;   ///< its events end no sleep: a waiting thread takes naps
   SpinBudget spinBudget = {};
 };
@@ -101,8 +101,8 @@ struct RequestPayload : Payload {
   network::RegisteredMemory *registered = nullptr;
 };
 
-/// What becomes of a get that a wire is asked for.
-enum class Got : uint8_t {
+/// The result of a get that a wire begins.
+enum class GetResult : uint8_t {
   Done,
   Started, ///< the wire reports when it is done
   Refused, ///< the memory cannot be read
@@ -131,7 +131,7 @@ struct EdgeSpec {
   Rank peer = kNoRank;
   std::vector<MessageId> messages;
   /// How each message is to travel, alike on both ends; empty: as the transport likes, which
-  /// need not do what is asked.
+  /// need not do it.
   std::vector<Transfer> ways = {};
 };
 
@@ -147,7 +147,7 @@ class Channels;
 struct OpenRequest {
   std::span<const EdgeSpec> out, in; ///< an edge may lead to this rank itself
   uint64_t fingerprint = 0;          ///< of what the plan is; both ends of an edge have the same
-  /// Called once there are channels; what it says is this rank's word on whether the plan can
+  /// Called once there are channels; its result is this rank's vote on whether the plan can
   /// be run here. May be empty.
   std::function<Status(Channels &)> ready = {};
   /// No message waits for another one, so that one of the wrong length need not keep the others
@@ -193,15 +193,15 @@ public:
   /// Begins the next run. The run before must be over.
   virtual void start() = 0;
 
-  /// Starts a message, of which `op` is told when it is done. A payload without
-  /// bytes sends nothing, and is Done, unless it always travels. Allocates nothing.
+  /// Starts a message, which completes `op`. A payload without bytes sends nothing, and is Done,
+  /// unless it always travels. Allocates nothing.
   virtual Posted send(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
   /// A receive with `upTo` set is never Done at once, so that its length is reported.
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
-  /// The same; the transport may hand what comes to `target`, which then says so, in place of
-  /// storing it.
+  /// The same; the transport may combine what comes with `target`, which then records it, in place
+  /// of storing it.
   virtual Posted recvCombining(MessageSlot slot, OpId op, const Payload &payload,
                                CombiningTarget &) {
     return recv(slot, op, payload);
@@ -287,8 +287,8 @@ public:
   /// Waiting without a core: armSleep(), then poll once more all that is in flight,
   /// then sleep() if nothing moved. Events after armSleep() end the sleep of the thread
   /// that called it, however many threads of the rank sleep.
-  virtual SleepTicket armSleep() = 0;
-  virtual void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) = 0;
+  virtual WakeupEpoch armSleep() = 0;
+  virtual void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) = 0;
 
   /// Ends the sleep of all threads of this rank.
   virtual void wake() = 0;

@@ -71,7 +71,7 @@ private:
     else if (last - first == 1)
       reportAlone(first);
     else
-      reportCrowd(first, last);
+      reportExtraEnds(first, last);
     return last;
   }
 
@@ -199,7 +199,7 @@ private:
     return kNoVertex;
   }
 
-  void reportCrowd(size_t first, size_t last) {
+  void reportExtraEnds(size_t first, size_t last) {
     std::vector<Vertex> places;
     size_t sends = 0;
     for (size_t i = first; i < last; ++i) {

@@ -1,6 +1,6 @@
 #include "wireup/Nodes.h"
 
-#include "wireup/AddressExchange.h"
+#include "wireup/ProcessInfoExchange.h"
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ Result<uint32_t> countOnMachine(const Oob &oob) {
 }
 
 Result<std::vector<uint32_t>> findNodes(const Oob &oob) {
-  AddressExchange exchange(oob);
+  ProcessInfoExchange exchange(oob);
   exchange.describeNode();
   if (Status s = exchange.run(); !s)
     return s;

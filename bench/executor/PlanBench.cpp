@@ -3,7 +3,8 @@
 //   exchange   8 bytes there and back between two ranks through a plan, against a flag
 //              that goes there and back through two cache lines, in turns, same processes
 //   local      a chain of dependent 8-byte copies; independent ones; restarts
-//   crowded    a barrier with four ranks per core
+//   oversubscribed
+//              a barrier with four ranks per core
 //   large      one message by size, in fragments and by single copy
 //   local      plans that ranks open alone against plans whose opens they agree on, in turns: 8
 //              bytes there and back, opening and closing, a barrier, a large message there and back
@@ -186,7 +187,7 @@ void local() {
     }
 }
 
-void crowded() {
+void oversubscribed() {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   auto numRanks = static_cast<uint32_t>(4 * cores);
   for (bool bind : {false, true}) {
@@ -198,7 +199,7 @@ void crowded() {
       std::sort(all.begin(), all.end());
       return Doubles{all[all.size() / 2], all[all.size() * 99 / 100]};
     });
-    std::printf("crowded   barrier of %u ranks on %ld cores%s: median %.1f us, 99%% %.1f us\n",
+    std::printf("oversubscribed barrier of %u ranks on %ld cores%s: median %.1f us, 99%% %.1f us\n",
                 numRanks, cores, bind ? ", bound" : "", us[0], us[1]);
   }
 }
@@ -301,7 +302,7 @@ struct Part {
 };
 constexpr Part kParts[] = {{"exchange", exchange},
                            {"local", local},
-                           {"crowded", crowded},
+                           {"oversubscribed", oversubscribed},
                            {"large", large},
                            {"local", aloneAgainstAgreed}};
 

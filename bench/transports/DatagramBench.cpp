@@ -45,8 +45,8 @@ public:
     auto bytes = std::as_bytes(std::span(&socket_.name, 1));
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   }
-  Status start(network::CarrierReader &reader, const network::Owner &) override {
-    reader_ = &reader;
+  Status start(network::CarrierHandler &handler, const network::Owner &) override {
+    handler_ = &handler;
     return {};
   }
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override {
@@ -63,14 +63,14 @@ public:
     message.msg_hdr.msg_iov = pieces;
     message.msg_hdr.msg_iovlen = 2;
     calls_.send(socket_.file, &message, 1);
-    reader_->onDone(frame);
+    handler_->onDone(frame);
     return network::PostResult::Ok;
   }
   bool poll() override {
     int count = calls_.receive(socket_.file, slots_.data(), slots_.size());
     for (int i = 0; i < count; ++i) {
       auto at = static_cast<size_t>(i);
-      reader_->onBytes(
+      handler_->onBytes(
           {memory_[at].data() + sizeof(PacketHeader), slots_[at].msg_len - sizeof(PacketHeader)});
     }
     return count > 0;
@@ -78,10 +78,10 @@ public:
   network::PostResult inject(network::Peer &, std::span<const std::byte>) override {
     return network::PostResult::NoResource;
   }
-  network::PostResult read(network::Move &, const network::MoveSpec &) override {
+  network::PostResult read(network::RmaOperation &, const network::RmaSpec &) override {
     return network::PostResult::Error;
   }
-  network::PostResult write(network::Move &, const network::MoveSpec &) override {
+  network::PostResult write(network::RmaOperation &, const network::RmaSpec &) override {
     return network::PostResult::Error;
   }
   Result<network::Region> registerMemory(std::span<const iovec>, network::Access) override {
@@ -95,7 +95,7 @@ public:
 private:
   datagram::Calls &calls_;
   datagram::Socket socket_;
-  network::CarrierReader *reader_ = nullptr;
+  network::CarrierHandler *handler_ = nullptr;
   std::deque<sockaddr_in> names_;
   std::array<std::array<std::byte, datagram::kMaxPacketBytes>, 16> memory_;
   std::array<iovec, 16> pieces_;
@@ -133,7 +133,7 @@ struct Word {
 };
 
 /// One rank of the barriers.
-class Member : public network::CarrierReader {
+class Member : public network::CarrierHandler {
 public:
   Member(uint32_t self, uint32_t numRanks) : self_(self), numRanks_(numRanks) {
     for (uint32_t step = 1; step < numRanks; step *= 2)
@@ -161,7 +161,7 @@ public:
     free_.push_back(&static_cast<network::Frame &>(operation));
   }
   void onFailed(network::Operation &, const std::string &) override {}
-  void onWritten(uint32_t) override {}
+  void onRemoteWrite(uint32_t) override {}
   void onLost(network::Peer &, const std::string &reason) override {
     std::fprintf(stderr, "bench-datagram: lost: %s\n", reason.c_str());
     std::exit(1);

@@ -64,7 +64,7 @@ public:
       rankAddresses.push_back(endpoints_.back()->rankAddress());
     }
     for (auto &endpoint : endpoints_)
-      (void)endpoint->meet([rankAddresses](Rank r) -> Result<network::RankAddress> {
+      (void)endpoint->start([rankAddresses](Rank r) -> Result<network::RankAddress> {
         return rankAddresses[index(r)];
       });
   }

@@ -54,10 +54,10 @@ private:
     return true;
   }
   bool hasNewsOrSleeps() {
-    SleepTicket ticket = endpoint_.armSleep();
+    WakeupEpoch epoch = endpoint_.armSleep();
     if (!channels_->poll().empty())
       return true;
-    endpoint_.sleep(ticket, std::chrono::milliseconds(10));
+    endpoint_.sleep(epoch, std::chrono::milliseconds(10));
     return false;
   }
 

@@ -1,5 +1,5 @@
 // Messages between two ranks. While an operation of ours is under way it moves in them, too: MPI
-// asks for that.
+// requires that.
 #include "mpi/EntryPoints.h"
 
 using namespace colldsl::mpi;

@@ -174,7 +174,7 @@ COLLDSL_ENTRY(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
   if (!served || !served->serves(CallKind::NeighborAllgather))
     return code;
   Guard guard(*Job::current());
-  served->hearAnswer();
+  served->applyAgreedHints();
   served->hints().putInto(*used);
   return code;
 }

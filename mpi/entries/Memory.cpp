@@ -1,4 +1,5 @@
-// Memory that the program asks the MPI for: what is sent from it is copied once, by the receiver.
+// Memory that the program allocates from the MPI: what is sent from it is copied once, by the
+// receiver.
 #include "mpi/EntryPoints.h"
 
 using namespace colldsl::mpi;

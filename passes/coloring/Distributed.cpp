@@ -4,8 +4,8 @@
 
 namespace colldsl {
 
-uint32_t RankColoring::answer(uint32_t inEdge, const Question &question) {
-  uint32_t color = firstFree(question.taken, takenByRecvs_);
+uint32_t RankColoring::reply(uint32_t inEdge, const Query &query) {
+  uint32_t color = firstFree(query.taken, takenByRecvs_);
   insert(takenByRecvs_, color);
   return inColor_[inEdge] = color;
 }

@@ -18,32 +18,32 @@
 
 namespace colldsl {
 
-/// One rank's part. The caller moves its questions and answers; the steps of all ranks go
-/// together: ask, answer, take, ask, ...
+/// One rank's part. The caller moves its queries and replies; the steps of all ranks go
+/// together: query, reply, take, query, ...
 class RankColoring {
 public:
   /// How many out-edges and in-edges this rank has.
   RankColoring(uint32_t outDegree, uint32_t inDegree)
       : outColor_(outDegree, kNoColor), inColor_(inDegree, kNoColor) {}
 
-  struct Question {
-    uint32_t outEdge;            ///< at the asking rank
+  struct Query {
+    uint32_t outEdge;            ///< at the querying rank
     std::vector<uint64_t> taken; ///< a bit for each round that the send port has taken
   };
 
   static constexpr uint32_t kNoColor = UINT32_MAX;
 
-  /// Turns that this rank has something to ask in.
+  /// Turns in which this rank has a query.
   uint32_t numTurns() const { return static_cast<uint32_t>(outColor_.size()); }
 
-  /// What is asked along the out-edge of that number in this turn, turn < numTurns().
-  Question ask(uint32_t turn) const { return {turn, takenBySends_}; }
+  /// The query along the out-edge of that number in this turn, turn < numTurns().
+  Query query(uint32_t turn) const { return {turn, takenBySends_}; }
 
-  /// The round of in-edge `inEdge`, about which the question came. Questions of one turn are
+  /// The round of in-edge `inEdge`, about which the query came. Queries of one turn are
   /// answered in the order of their in-edges, so that all runs give the same rounds.
-  uint32_t answer(uint32_t inEdge, const Question &question);
+  uint32_t reply(uint32_t inEdge, const Query &query);
 
-  /// The answer to what was asked along that out-edge.
+  /// The reply to the query along that out-edge.
   void take(uint32_t outEdge, uint32_t color);
 
   std::span<const uint32_t> outColors() const { return outColor_; }

@@ -182,7 +182,7 @@ private:
       }
     }
     stays_.assign(edges / 2, kNobody); // of pair i the edge that stays
-    // In both directions at once, so that the memory is asked for two places at a time.
+    // In both directions at once, so that two places of memory are fetched at a time.
     for (uint32_t begin = 0; begin < edges; begin += 2)
       for (uint32_t ahead = begin, back = partner_[begin] ^ 1; stays_[ahead / 2] == kNobody;) {
         stays_[ahead / 2] = ahead;

@@ -251,7 +251,7 @@ TEST_P(Exchanges, MoveWhileOthersAreWaitedFor) {
 }
 
 // Before it was progressed and after. Later messages match no receive.
-TEST_P(Exchanges, AreCanceled) {
+TEST_P(Exchanges, AreCancelled) {
   ASSERT_EQ(onRanks(2,
                     [&](protocol::Worker &worker) -> std::string {
                       Rank peer{1 - index(worker.rank())};

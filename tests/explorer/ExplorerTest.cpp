@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         WrongOfLocal{OfLocal::CopiesWithoutClaim, "copiesWithoutClaim", "out of memory"},
         WrongOfLocal{OfLocal::CancelsDuringCopy, "cancelsDuringCopy", "out of memory"},
-        WrongOfLocal{OfLocal::ForgetsAnnouncement, "forgetsAnnouncement", "into memory"},
+        WrongOfLocal{OfLocal::KeepsRtrs, "keepsRtrs", "into memory"},
         WrongOfLocal{OfLocal::KeepsIds, "keepsIds", "an id is not used again"},
         WrongOfLocal{OfLocal::UsesIdsAtOnce, "usesIdsAtOnce", "has no end"},
         WrongOfLocal{OfLocal::HidesLaterReports, "hidesLaterReports", "waits for good"},

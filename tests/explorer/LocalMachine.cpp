@@ -14,7 +14,7 @@ LocalMachine::LocalMachine(const Scenario &scenario, Mutant mutant)
     for (Fifo &fifo : row)
       for (uint8_t id = 0; id < kMaxMessages; ++id) {
         fifo.isFree[id] = 1;
-        fifo.streams[id] = kNone;
+        fifo.incoming[id] = kNone;
       }
 }
 
@@ -44,26 +44,26 @@ const char *LocalMachine::take(uint8_t rank, uint8_t choice) {
   }
   choice -= kMaxMessages * kPerMessage;
   if (choice < kMaxRanks)
-    return choice < scenario_->ranks && choice != rank ? takeLine(choice, rank) : nullptr;
+    return choice < scenario_->ranks && choice != rank ? takeSlot(choice, rank) : nullptr;
   return stepForItself(rank, choice - kMaxRanks);
 }
 
 const char *LocalMachine::stepOfMessage(uint8_t rank, uint8_t m, uint8_t what) {
-  bool sends = spec(m).from == rank, receives = spec(m).to == rank;
-  if (!sends && !receives)
+  bool isSender = spec(m).from == rank, isReceiver = spec(m).to == rank;
+  if (!isSender && !isReceiver)
     return nullptr;
   bool isRunning = isOpen(rank, m);
   switch (what) {
   case 0:
     return isRunning ? post(rank, m) : nullptr;
   case 1:
-    if (sends)
-      return sayCancelled(m);
-    return isRunning ? takeBack(m) : nullptr;
+    if (isSender)
+      return sendCancelled(m);
+    return isRunning ? withdrawRtr(m) : nullptr;
   case 2:
-    if (!sends || !isRunning)
+    if (!isSender || !isRunning)
       return nullptr;
-    return s_.messages[m].send == Send::Streaming ? streamOn(m) : pollSend(m);
+    return s_.messages[m].send == Send::Fragmenting ? putFragment(m) : pollSend(m);
   default:
     return isCancelling(rank, m) ? cancel(rank, m) : nullptr;
   }
@@ -176,7 +176,7 @@ void LocalMachine::reuse(uint8_t m) {
   Fifo &fifo = fifoOf(m);
   uint8_t id = s_.messages[m].id;
   Word word = wordOf(m, id);
-  rendezvous::offer(word, ++fifo.uses[id]);
+  rendezvous::beginUse(word, ++fifo.uses[id]);
   fifo.isFree[id] = 1;
   s_.messages[m].send = Send::Done;
 }
@@ -191,17 +191,17 @@ const char *LocalMachine::pollSend(uint8_t m) {
     reuse(m);
     return "a sender sees that its message has moved";
   }
-  if (state == rendezvous::wordOf(use, State::Ready)) {
-    message.send = Send::Streaming;
+  if (state == rendezvous::wordOf(use, State::Fragments)) {
+    message.send = Send::Fragmenting;
     return "a sender sees that fragments are wanted";
   }
-  if (state != rendezvous::wordOf(use, State::Announced) || !rendezvous::claimWrite(word, use))
+  if (state != rendezvous::wordOf(use, State::RtrSent) || !rendezvous::claimWrite(word, use))
     return nullptr;
   message.send = Send::Writing;
   return "a sender begins to write";
 }
 
-const char *LocalMachine::streamOn(uint8_t m) {
+const char *LocalMachine::putFragment(uint8_t m) {
   Message &message = s_.messages[m];
   put(m, SlotKind::Fragment);
   if (++message.said == kParts)
@@ -255,7 +255,7 @@ const char *LocalMachine::copyOn(uint8_t rank) {
   return nullptr;
 }
 
-const char *LocalMachine::takeLine(uint8_t from, uint8_t to) {
+const char *LocalMachine::takeSlot(uint8_t from, uint8_t to) {
   Fifo &fifo = s_.fifos[from][to];
   if (fifo.numSlots == 0)
     return nullptr;
@@ -264,11 +264,11 @@ const char *LocalMachine::takeLine(uint8_t from, uint8_t to) {
   fifo.slots[--fifo.numSlots] = {};
   if (slot.kind == SlotKind::Request)
     return takeRequest(slot.message, slot);
-  uint8_t m = fifo.streams[slot.id];
+  uint8_t m = fifo.incoming[slot.id];
   if (m == kNone)
     return "a slot of a receive that was cancelled is thrown away";
   Message &message = s_.messages[m];
-  message.announced = 0;
+  message.rtrSent = 0;
   switch (slot.kind) {
   case SlotKind::Fragment:
     if (slot.message != m)
@@ -280,13 +280,13 @@ const char *LocalMachine::takeLine(uint8_t from, uint8_t to) {
   case SlotKind::Written:
     break;
   case SlotKind::Cancelled:
-    fifo.streams[slot.id] = kNone;
+    fifo.incoming[slot.id] = kNone;
     message.recv = Recv::Posted;
-    return "a receiver hears that the rest does not come";
+    return "a receiver takes the cancel of a sender";
   case SlotKind::Request:
     break;
   }
-  fifo.streams[slot.id] = kNone;
+  fifo.incoming[slot.id] = kNone;
   received(m);
   return "a receiver has all";
 }
@@ -304,8 +304,8 @@ const char *LocalMachine::takeRequest(uint8_t m, const Slot &slot) {
   if (is(Mutant::CopiesWithoutClaim))
     rendezvous::leave(word, slot.use, State::Done);
   else
-    rendezvous::decline(word, slot.use);
-  return "a request is declined";
+    rendezvous::refuse(word, slot.use);
+  return "an RTS is refused";
 }
 
 const char *LocalMachine::answer(uint8_t m) {
@@ -318,25 +318,25 @@ const char *LocalMachine::answer(uint8_t m) {
     message.recv = Recv::Reading;
     return "a receiver begins to read";
   }
-  bool announces = spec(m).way == Way::Written;
+  bool sendsRtr = spec(m).way == Way::Written;
   message.recv = Recv::Awaiting;
-  message.announced = announces;
-  fifoOf(m).streams[id] = m;
-  rendezvous::leave(word, use, announces ? State::Announced : State::Ready);
-  return announces ? "a receiver says where it wants the bytes" : "a receiver wants fragments";
+  message.rtrSent = sendsRtr;
+  fifoOf(m).incoming[id] = m;
+  rendezvous::leave(word, use, sendsRtr ? State::RtrSent : State::Fragments);
+  return sendsRtr ? "a receiver sends an RTR" : "a receiver wants fragments";
 }
 
-const char *LocalMachine::takeBack(uint8_t m) {
+const char *LocalMachine::withdrawRtr(uint8_t m) {
   Message &message = s_.messages[m];
-  if (message.recv != Recv::Awaiting || message.announced == 0)
+  if (message.recv != Recv::Awaiting || message.rtrSent == 0)
     return nullptr;
   Word word = wordOf(m, message.request.id);
-  if (!rendezvous::takeBack(word, message.request.use))
+  if (!rendezvous::withdrawRtr(word, message.request.use))
     return nullptr;
-  message.announced = 0;
-  fifoOf(m).streams[message.request.id] = kNone;
+  message.rtrSent = 0;
+  fifoOf(m).incoming[message.request.id] = kNone;
   message.recv = Recv::Reading;
-  return "a receiver takes its announcement back";
+  return "a receiver withdraws its RTR";
 }
 
 const char *LocalMachine::cancel(uint8_t rank, uint8_t m) {
@@ -347,7 +347,7 @@ const char *LocalMachine::cancelSend(uint8_t m) {
   Message &message = s_.messages[m];
   if (message.send >= Send::Done)
     return nullptr;
-  bool isAsked = message.send != Send::Idle, isStreaming = message.send == Send::Streaming;
+  bool isAsked = message.send != Send::Idle, isFragmenting = message.send == Send::Fragmenting;
   message.send = Send::Cancelled;
   if (!isAsked)
     return "a send is cancelled";
@@ -355,16 +355,16 @@ const char *LocalMachine::cancelSend(uint8_t m) {
   Word word = wordOf(m, message.id);
   uint8_t &use = fifo.uses[message.id];
   if (is(Mutant::CopiesWithoutClaim)) {
-    if (!isStreaming)
+    if (!isFragmenting)
       fifo.toCancel[message.id] = 2; // owed until the receiver answers
-    return "a send is forgotten";
+    return "a send is cancelled without a word";
   }
   bool mayWait = !is(Mutant::CancelsDuringCopy) &&
                  (!isDead(spec(m).to) || s_.death == 0 || is(Mutant::WaitsForTheDead));
   switch (rendezvous::cancel(word, use)) {
   case rendezvous::Cancelled::NotYet:
     if (mayWait) {
-      message.send = isStreaming ? Send::Streaming : Send::Asked;
+      message.send = isFragmenting ? Send::Fragmenting : Send::Asked;
       return nullptr;
     }
     return "a send is cancelled in the middle of a copy";
@@ -383,7 +383,7 @@ const char *LocalMachine::cancelSend(uint8_t m) {
 }
 
 // Also of a rank that was told long ago.
-const char *LocalMachine::sayCancelled(uint8_t m) {
+const char *LocalMachine::sendCancelled(uint8_t m) {
   Message &message = s_.messages[m];
   Fifo &fifo = fifoOf(m);
   if (message.send != Send::Cancelled || fifo.toCancel[message.id] == 0)
@@ -406,16 +406,16 @@ const char *LocalMachine::cancelRecv(uint8_t m) {
   if (message.recv >= Recv::Done)
     return nullptr;
   Word word = wordOf(m, message.request.id);
-  if (message.announced != 0 && !is(Mutant::ForgetsAnnouncement)) {
+  if (message.rtrSent != 0 && !is(Mutant::KeepsRtrs)) {
     bool mayWait = !isDead(spec(m).from) || s_.death == 0;
-    if (!rendezvous::endAnnouncement(word, message.request.use) && mayWait)
+    if (!rendezvous::cancelRtr(word, message.request.use) && mayWait)
       return nullptr;
   }
   if (message.recv == Recv::Awaiting)
-    fifoOf(m).streams[message.request.id] = kNone;
+    fifoOf(m).incoming[message.request.id] = kNone;
   if (message.isAside != 0)
-    rendezvous::decline(word, message.request.use);
-  message.isAside = message.announced = 0;
+    rendezvous::refuse(word, message.request.use);
+  message.isAside = message.rtrSent = 0;
   message.recv = Recv::Cancelled;
   return "a receive is cancelled";
 }
@@ -439,8 +439,8 @@ std::string LocalMachine::unfinished() const {
         if (fifo.isFree[id] == 0 ||
             fifo.words[id] != rendezvous::wordOf(fifo.uses[id], State::Requested))
           return "an id is not used again";
-        else if (fifo.streams[id] != kNone)
-          return "a stream is left";
+        else if (fifo.incoming[id] != kNone)
+          return "an id is left at a receiver";
     }
   return "";
 }

@@ -27,7 +27,7 @@ public:
     None,
     CopiesWithoutClaim,  ///< the receiver copies, and the sender cancels, without a word
     CancelsDuringCopy,   ///< the sender does not wait for the end of a copy
-    ForgetsAnnouncement, ///< the receiver does not end its announcement before it cancels
+    KeepsRtrs,           ///< the receiver does not cancel its RTR before it ends
     KeepsIds,            ///< of a message whose receiver waits for fragments
     UsesIdsAtOnce,       ///< and does not say that these do not come
     HidesLaterReports,   ///< reports stand in a row, and the first that is not whole ends it
@@ -64,7 +64,7 @@ private:
   static constexpr uint8_t kChoices = 1 + kMaxMessages * kPerMessage + kMaxRanks + kForItself;
 
   enum class Phase : uint8_t { Running, Reporting, Cancelling, Told, Finished, Dead };
-  enum class Send : uint8_t { Idle, Asked, Streaming, Writing, Done, Cancelled };
+  enum class Send : uint8_t { Idle, Asked, Fragmenting, Writing, Done, Cancelled };
   enum class Recv : uint8_t { Idle, Posted, Reading, Awaiting, Done, Cancelled };
   enum class SlotKind : uint8_t { Request, Fragment, Written, Cancelled };
 
@@ -75,12 +75,12 @@ private:
   struct Message {
     Send send;
     Recv recv;
-    uint8_t id;        ///< at the sender
-    uint8_t isAside;   ///< the request waits for its receive
-    Slot request;      ///< as the receiver knows it
-    uint8_t announced; ///< the sender may write
-    uint8_t said;      ///< parts put into the fifo
-    uint8_t moved;     ///< parts that are where they belong
+    uint8_t id;      ///< at the sender
+    uint8_t isAside; ///< the request waits for its receive
+    Slot request;    ///< as the receiver knows it
+    uint8_t rtrSent; ///< the sender may write
+    uint8_t said;    ///< parts put into the fifo
+    uint8_t moved;   ///< parts that are where they belong
   };
   struct Rank {
     Phase phase;
@@ -90,7 +90,7 @@ private:
     uint8_t uses[kMaxMessages];
     uint8_t isFree[kMaxMessages];
     uint8_t toCancel[kMaxMessages]; ///< of which the receiver is to be told
-    uint8_t streams[kMaxMessages];  ///< at the receiver: the message that comes
+    uint8_t incoming[kMaxMessages]; ///< at the receiver: the message that comes
     uint8_t numSlots, unused[3];
     Slot slots[kSlots];
   };
@@ -131,12 +131,12 @@ private:
   const char *report(uint8_t rank);
   const char *post(uint8_t rank, uint8_t m);
   const char *pollSend(uint8_t m);
-  const char *streamOn(uint8_t m);
-  const char *sayCancelled(uint8_t m);
-  const char *takeLine(uint8_t from, uint8_t to);
+  const char *putFragment(uint8_t m);
+  const char *sendCancelled(uint8_t m);
+  const char *takeSlot(uint8_t from, uint8_t to);
   const char *takeRequest(uint8_t m, const Slot &slot);
   const char *answer(uint8_t m);
-  const char *takeBack(uint8_t m);
+  const char *withdrawRtr(uint8_t m);
   const char *cancel(uint8_t rank, uint8_t m);
   const char *cancelSend(uint8_t m);
   const char *cancelRecv(uint8_t m);

@@ -12,7 +12,7 @@ network::Options makeOptions(const Scenario &scenario) {
   network::Options options;
   if (scenario.windowBytes != 0)
     options.windowBytes = scenario.windowBytes;
-  options.eagerBytes = options.directBytes = kEagerBytes;
+  options.eagerBytes = options.rmaThresholdBytes = kEagerBytes;
   options.linger = options.lingerAfterFailure = RemoteRank::kLinger;
   return options;
 }
@@ -23,7 +23,7 @@ Transfer transferOf(Way way) {
     return {.protocol = Protocol::Rendezvous, .mover = Mover::Reader};
   case Way::Written:
     return {.protocol = Protocol::Rendezvous, .mover = Mover::Writer};
-  case Way::Announced:
+  case Way::EarlyRtr:
     return {.protocol = Protocol::Static};
   case Way::Eager:
   case Way::Fragments:
@@ -50,7 +50,7 @@ RemoteRank::RemoteRank(const Scenario &scenario, uint8_t self, ScriptedNetwork &
   auto made = protocol::RemoteWorker::make(Rank{self}, scenario.ranks, makeOptions(scenario),
                                            std::move(carrier), nullptr);
   worker_ = made.take();
-  (void)worker_->meet([](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
+  (void)worker_->start([](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
   endpoint_ = std::make_unique<protocol::RemoteEndpoint>(
       *worker_, protocol::RankGroup::ofAll(scenario.ranks, Rank{self}), nullptr);
   ends.reserve(scenario.messages.size());
@@ -138,7 +138,7 @@ void RemoteRank::run(uint8_t plan) {
 
 bool RemoteRank::mayPost(const MessageEnd &end) const {
   return isOpen(end.plan) && !isWaiting() && !end.isPosted &&
-         !plans_[end.plan].channels->failed() && !plans_[end.plan].isCanceled;
+         !plans_[end.plan].channels->failed() && !plans_[end.plan].isCancelled;
 }
 
 // Memory in two pieces is not reached by others.
@@ -173,19 +173,19 @@ void RemoteRank::giveBack(MessageEnd &end) {
 void RemoteRank::poll() {
   if (hasLeft())
     return;
-  size_t news = network_.numNews(self_);
+  size_t events = network_.numEvents(self_);
   if (isWaiting())
     fiber_.resume();
   else
     pollAll();
   noteWait(false);
-  isDeaf_ = news != 0 && network_.numNews(self_) == news;
+  isDeaf_ = events != 0 && network_.numEvents(self_) == events;
 }
 
 void RemoteRank::pollAll() {
   if (!isOpen(0) && !isOpen(1)) {
     worker_->progress();
-    worker_->look();
+    worker_->checkPeers();
   }
   for (uint8_t plan = 0; plan < kPlans; ++plan)
     if (isOpen(plan))
@@ -197,7 +197,7 @@ void RemoteRank::take(uint8_t plan) {
   for (const Completion &completion : channels.poll())
     if (MessageEnd &end = ends[index(completion.op)]; !end.isOver)
       complete(end);
-    else if (!plans_[plan].isCanceled)
+    else if (!plans_[plan].isCancelled)
       wrong = "a message ends twice";
   channels.check();
 }
@@ -209,14 +209,14 @@ void RemoteRank::fail() {
 
 bool RemoteRank::mayCancel(uint8_t plan) const {
   return isOpen(plan) && !isWaiting() && plans_[plan].channels->failed() &&
-         !plans_[plan].isCanceled;
+         !plans_[plan].isCancelled;
 }
 
 void RemoteRank::cancel(uint8_t plan) {
   network_.note(self_, 65 + plan);
   wait(plan, [this, plan] {
     plans_[plan].channels->cancel();
-    plans_[plan].isCanceled = true;
+    plans_[plan].isCancelled = true;
     for (MessageEnd &end : ends)
       if (end.plan == plan && !end.isOver)
         giveBack(end);
@@ -231,7 +231,7 @@ bool RemoteRank::isOver(uint8_t plan) const {
 
 bool RemoteRank::mayClose(uint8_t plan) const {
   bool isLastRun = plans_[plan].run + 1 == scenario_.runs;
-  return isOpen(plan) && !isWaiting() && (plans_[plan].isCanceled || (isLastRun && isOver(plan)));
+  return isOpen(plan) && !isWaiting() && (plans_[plan].isCancelled || (isLastRun && isOver(plan)));
 }
 
 bool RemoteRank::isClosed() const {
@@ -285,14 +285,14 @@ std::string RemoteRank::leftover() const {
     return "a message is left open";
   if (worker_->numIdsInUse() != 0)
     return "a rendezvous id is left in use";
-  if (worker_->numTickets() != 0)
-    return "a ticket is left";
+  if (worker_->numRtrs() != 0)
+    return "an RTR is left";
   if (network_.numRegistered(self_) != 0)
     return "memory stays registered";
   return worker_->numRefused() != 0 ? "a frame was refused" : "";
 }
 
-// Where in cancel() a rank waits follows from what it has not canceled yet. How long it waits
+// Where in cancel() a rank waits follows from what it has not cancelled yet. How long it waits
 // depends on what it knew when it began to wait for that peer.
 void RemoteRank::noteWait(bool isNew) {
   Rank peer = isWaiting() && waiting_ ? awaitedBy(*worker_, *waiting_) : kNoRank;
@@ -327,7 +327,7 @@ void RemoteRank::describe(StateWords &words, const WorkerOf &workerOf) const {
     words.add(plan.channels != nullptr);
     words.add(plan.run);
     words.add(plan.wasOpened);
-    words.add(plan.isCanceled);
+    words.add(plan.isCancelled);
     words.add(plan.described != nullptr);
     if (plan.described)
       test::describe(words, *plan.described);

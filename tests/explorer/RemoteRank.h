@@ -43,7 +43,7 @@ public:
   /// Takes what has arrived, while it waits too.
   void poll();
   /// Whether its next poll begins reads or writes.
-  bool hasMoves() const { return !hasLeft() && test::hasMoves(*worker_); }
+  bool hasRmas() const { return !hasLeft() && test::hasRmas(*worker_); }
   bool isDeaf() const { return isDeaf_; }
   bool mayFail() const { return isOpen(0) && !plans_[0].channels->failed() && !isWaiting(); }
   void fail();
@@ -98,7 +98,7 @@ private:
     const protocol::RemoteChannels *described = nullptr; ///< the same, while they close too
     uint8_t run = 0;
     bool wasOpened = false;
-    bool isCanceled = false;
+    bool isCancelled = false;
   };
 
   void noteWait(bool isNew);

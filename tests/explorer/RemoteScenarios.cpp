@@ -3,7 +3,7 @@
 namespace colldsl::test {
 namespace {
 
-constexpr std::array kWays = {Way::Eager, Way::Read, Way::Written, Way::Fragments, Way::Announced};
+constexpr std::array kWays = {Way::Eager, Way::Read, Way::Written, Way::Fragments, Way::EarlyRtr};
 
 std::string nameOf(const Scenario &scenario) {
   std::string name;
@@ -47,8 +47,8 @@ const char *nameOf(Way way) {
     return "written";
   case Way::Fragments:
     return "fragments";
-  case Way::Announced:
-    return "announced";
+  case Way::EarlyRtr:
+    return "early-rtr";
   case Way::Eager:
     return "eager";
   }

@@ -49,7 +49,7 @@ void RemoteWorld::touch(uint32_t rank, const std::byte *at, uint64_t, bool isWri
 // Whether it does not matter when the next frame arrives: it tells that a peer moves nothing any
 // more, or what this rank knows.
 bool RemoteWorld::commutes(uint8_t from, uint8_t to) const {
-  if (network_.numFrames(from, to) == 0 || !takesNews(to) || wasLate_)
+  if (network_.numFrames(from, to) == 0 || !takesEvents(to) || wasLate_)
     return false;
   network::Header header;
   std::span<const std::byte> frame = network_.frame(from, to);
@@ -115,7 +115,7 @@ void RemoteWorld::addOfRank(uint8_t r, std::vector<Step> &steps) const {
   for (uint8_t e = 0; e < rank.ends.size(); ++e)
     if (rank.mayPost(rank.ends[e]))
       steps.push_back({Kind::Post, r, e});
-  if ((network_.mayAccept(r) || rank.hasMoves()) && !rank.isDeaf())
+  if ((network_.mayAccept(r) || rank.hasRmas()) && !rank.isDeaf())
     steps.push_back({Kind::Start, r});
   for (uint8_t plan = 0; plan < RemoteRank::kPlans; ++plan) {
     if (rank.mayCancel(plan))
@@ -139,21 +139,21 @@ void RemoteWorld::addOfRank(uint8_t r, std::vector<Step> &steps) const {
 void RemoteWorld::addFrames(std::vector<Step> &steps) const {
   for (uint8_t from = 0; from < scenario_.ranks; ++from)
     for (uint8_t to = 0; to < scenario_.ranks; ++to) {
-      if (network_.numFrames(from, to) != 0 && takesNews(to))
+      if (network_.numFrames(from, to) != 0 && takesEvents(to))
         steps.push_back({Kind::Arrive, from, to});
-      if (network_.mayLose(from, to) && takesNews(from))
+      if (network_.mayLose(from, to) && takesEvents(from))
         steps.push_back({Kind::Lose, from, to});
     }
 }
 
 void RemoteWorld::addMoves(std::vector<Step> &steps) const {
-  for (uint8_t move = 0; move < network_.numMoves(); ++move) {
-    if (network_.mayMoveBytes(move))
-      steps.push_back({Kind::Move, move});
-    if (network_.mayNotify(move) && takesNews(network_.targetOf(move)))
-      steps.push_back({Kind::Notify, move});
-    if (network_.mayFinish(move) && takesNews(network_.originOf(move)))
-      steps.push_back({Kind::Finish, move});
+  for (uint8_t rma = 0; rma < network_.numRmas(); ++rma) {
+    if (network_.mayMoveBytes(rma))
+      steps.push_back({Kind::MoveBytes, rma});
+    if (network_.mayNotify(rma) && takesEvents(network_.targetOf(rma)))
+      steps.push_back({Kind::Notify, rma});
+    if (network_.mayFinish(rma) && takesEvents(network_.originOf(rma)))
+      steps.push_back({Kind::Finish, rma});
   }
 }
 
@@ -195,7 +195,7 @@ void RemoteWorld::begin(const Step &step) {
   case Kind::Arrive:
     network_.arrive(rank, step.b);
     return poll(step.b);
-  case Kind::Move:
+  case Kind::MoveBytes:
     return network_.moveBytes(step.a);
   case Kind::Notify:
     rank = network_.targetOf(step.a);
@@ -272,12 +272,12 @@ std::string RemoteWorld::nameOf(const Step &step) {
     return "rank " + a + " dies";
   case Kind::Arrive:
     return "a frame of rank " + a + " arrives at rank " + b;
-  case Kind::Move:
-    return "the bytes of move " + a + " move";
+  case Kind::MoveBytes:
+    return "the bytes of RMA " + a + " move";
   case Kind::Notify:
-    return "the target of move " + a + " is notified";
+    return "the target of RMA " + a + " is notified";
   case Kind::Finish:
-    return "the origin of move " + a + " is notified";
+    return "the origin of RMA " + a + " is notified";
   case Kind::Lose:
     return "rank " + a + " loses rank " + b;
   case Kind::Late:

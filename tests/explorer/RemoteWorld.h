@@ -11,22 +11,22 @@ class RemoteWorld {
 public:
   struct Step {
     enum class Kind : uint8_t {
-      Post,   ///< rank, its end of a message
-      Cancel, ///< rank, plan
-      Close,  ///< rank, plan
-      Open,   ///< rank, plan
-      Run,    ///< rank, plan: its next run
-      Leave,  ///< rank
-      Start,  ///< rank: its reads and writes begin
-      Fail,   ///< rank
-      Die,    ///< rank
-      Arrive, ///< from, to: a frame
-      Move,   ///< index of a read or a write: its bytes
-      Notify, ///< the same: its target
-      Finish, ///< the same: its origin
-      Lose,   ///< rank, the dead one
-      Late,   ///< more time passes than ranks wait; 1: what they sent has arrived by then
-      Pass,   ///< time passes, for nothing else can happen
+      Post,      ///< rank, its end of a message
+      Cancel,    ///< rank, plan
+      Close,     ///< rank, plan
+      Open,      ///< rank, plan
+      Run,       ///< rank, plan: its next run
+      Leave,     ///< rank
+      Start,     ///< rank: its reads and writes begin
+      Fail,      ///< rank
+      Die,       ///< rank
+      Arrive,    ///< from, to: a frame
+      MoveBytes, ///< index of a read or a write: its bytes
+      Notify,    ///< the same: its target
+      Finish,    ///< the same: its origin
+      Lose,      ///< rank, the dead one
+      Late,      ///< more time passes than ranks wait; 1: what they sent has arrived by then
+      Pass,      ///< time passes, for nothing else can happen
     } kind;
     uint8_t a = 0, b = 0;
   };
@@ -59,7 +59,7 @@ private:
   void begin(const Step &step);
   uint32_t placeOf(uint32_t rank, const std::byte *at) const;
   void poll(uint32_t rank);
-  bool takesNews(uint32_t rank) const {
+  bool takesEvents(uint32_t rank) const {
     return !network_.isDead(rank) && !ranks_[rank]->hasLeft() && !ranks_[rank]->isDeaf();
   }
   bool commutes(uint8_t from, uint8_t to) const;

@@ -14,7 +14,7 @@ enum class Way : uint8_t {
   Read,      ///< by the receiver
   Written,   ///< by the sender, once the receiver has answered
   Fragments, ///< with the frames
-  Announced, ///< by the sender, where the receiver said before it was asked
+  EarlyRtr,  ///< by the sender, into the buffer of an early RTR
   Eager,     ///< in the first frame
 };
 

@@ -8,10 +8,10 @@ namespace colldsl::test {
 
 using network::Access;
 using network::Frame;
-using network::MoveSpec;
 using network::Peer;
 using network::PostResult;
 using network::Region;
+using network::RmaSpec;
 
 void Digest::add(const void *bytes, size_t count) {
   llvm::ArrayRef<uint8_t> added(static_cast<const uint8_t *>(bytes), count);
@@ -37,7 +37,7 @@ struct ScriptedNetwork::Registration : Region::Registration {
 
 void ScriptedNetwork::arrive(uint32_t from, uint32_t to) {
   Sent &sent = wires_[from][to].front();
-  inboxes_[to].push_back({News::Kind::Frame, std::move(sent.bytes)});
+  inboxes_[to].push_back({Event::Kind::Frame, std::move(sent.bytes)});
   if (sent.frame)
     taken_[from].push_back(sent.frame);
   wires_[from][to].pop_front();
@@ -61,32 +61,32 @@ void ScriptedNetwork::arriveNow(uint32_t to) {
 
 // The memory of the dead is gone.
 void ScriptedNetwork::moveBytes(size_t index) {
-  Move &move = moves_[index];
-  move.hasMoved = true;
-  move.hasFailed = isDead_[move.target] || !copy(move);
-  hasMissed_ |= move.hasFailed && !isDead_[move.target] && !isDead_[move.origin];
-  move.isNotified = !move.writes || move.hasFailed;
-  move.isFinished = isDead_[move.origin];
+  Rma &rma = rmas_[index];
+  rma.hasMoved = true;
+  rma.hasFailed = isDead_[rma.target] || !copy(rma);
+  hasMissed_ |= rma.hasFailed && !isDead_[rma.target] && !isDead_[rma.origin];
+  rma.isNotified = !rma.writes || rma.hasFailed;
+  rma.isFinished = isDead_[rma.origin];
   dropOver();
 }
 
 void ScriptedNetwork::notify(size_t index) {
-  Move &move = moves_[index];
-  move.isNotified = true;
-  inboxes_[move.target].push_back({News::Kind::Written, {}, nullptr, move.spec.ticket});
+  Rma &rma = rmas_[index];
+  rma.isNotified = true;
+  inboxes_[rma.target].push_back({Event::Kind::RemoteWrite, {}, nullptr, rma.spec.immediate});
   dropOver();
 }
 
 void ScriptedNetwork::finish(size_t index) {
-  Move &move = moves_[index];
-  move.isFinished = true;
-  auto kind = move.hasFailed ? News::Kind::Failed : News::Kind::Moved;
-  inboxes_[move.origin].push_back({kind, {}, move.operation, move.number});
+  Rma &rma = rmas_[index];
+  rma.isFinished = true;
+  auto kind = rma.hasFailed ? Event::Kind::Failed : Event::Kind::RmaDone;
+  inboxes_[rma.origin].push_back({kind, {}, rma.operation, rma.number});
   dropOver();
 }
 
 void ScriptedNetwork::dropOver() {
-  std::erase_if(moves_, [](const Move &move) { return move.isNotified && move.isFinished; });
+  std::erase_if(rmas_, [](const Rma &rma) { return rma.isNotified && rma.isFinished; });
 }
 
 const ScriptedNetwork::Memory *ScriptedNetwork::find(uint32_t rank, uint64_t key,
@@ -97,13 +97,13 @@ const ScriptedNetwork::Memory *ScriptedNetwork::find(uint32_t rank, uint64_t key
 }
 
 // False: memory of one end is not registered.
-bool ScriptedNetwork::copy(Move &move) {
-  const MoveSpec &spec = move.spec;
+bool ScriptedNetwork::copy(Rma &rma) {
+  const RmaSpec &spec = rma.spec;
   const Memory *there =
-      find(move.target, spec.key, move.writes ? Access::RemoteWrite : Access::RemoteRead);
+      find(rma.target, spec.key, rma.writes ? Access::RemoteWrite : Access::RemoteRead);
   for (uint32_t i = 0; i < spec.count; ++i)
-    if (!find(move.origin, reinterpret_cast<uint64_t>(spec.descriptors[i]),
-              move.writes ? Access::Write : Access::Read))
+    if (!find(rma.origin, reinterpret_cast<uint64_t>(spec.descriptors[i]),
+              rma.writes ? Access::Write : Access::Read))
       return false;
   if (!there)
     return false;
@@ -111,9 +111,9 @@ bool ScriptedNetwork::copy(Move &move) {
   for (uint32_t i = 0; i < spec.count; ++i) {
     auto *here = static_cast<std::byte *>(spec.pieces[i].iov_base);
     uint64_t bytes = spec.pieces[i].iov_len;
-    onTouch_(move.origin, here, bytes, !move.writes);
-    onTouch_(move.target, there->begin + at, bytes, move.writes);
-    std::memcpy(move.writes ? there->begin + at : here, move.writes ? here : there->begin + at,
+    onTouch_(rma.origin, here, bytes, !rma.writes);
+    onTouch_(rma.target, there->begin + at, bytes, rma.writes);
+    std::memcpy(rma.writes ? there->begin + at : here, rma.writes ? here : there->begin + at,
                 bytes);
     at += bytes;
   }
@@ -139,10 +139,10 @@ void ScriptedNetwork::leave(uint32_t rank) {
   for (auto &wire : wires_[rank])
     for (Sent &sent : wire)
       sent.frame = nullptr;
-  for (Move &move : moves_)
-    if (move.origin == rank) {
-      move.isNotified |= !move.hasMoved;
-      move.isFinished = move.hasMoved = true;
+  for (Rma &rma : rmas_)
+    if (rma.origin == rank) {
+      rma.isNotified |= !rma.hasMoved;
+      rma.isFinished = rma.hasMoved = true;
     }
   dropOver();
 }
@@ -150,11 +150,11 @@ void ScriptedNetwork::leave(uint32_t rank) {
 void ScriptedNetwork::kill(uint32_t rank) {
   isDead_[rank] = true;
   dropTo(rank);
-  for (Move &move : moves_) {
-    if (move.target == rank)
-      move.isNotified |= move.hasMoved;
-    if (move.origin == rank)
-      move.isFinished |= move.hasMoved;
+  for (Rma &rma : rmas_) {
+    if (rma.target == rank)
+      rma.isNotified |= rma.hasMoved;
+    if (rma.origin == rank)
+      rma.isFinished |= rma.hasMoved;
   }
   dropOver();
 }
@@ -167,14 +167,14 @@ bool ScriptedNetwork::mayLose(uint32_t rank, uint32_t dead) const {
 
 void ScriptedNetwork::lose(uint32_t rank, uint32_t dead) {
   isLost_[rank][dead] = true;
-  inboxes_[rank].push_back({News::Kind::Lost, {}, nullptr, dead});
+  inboxes_[rank].push_back({Event::Kind::Lost, {}, nullptr, dead});
 }
 
-void ScriptedNetwork::note(uint32_t rank, const News &news) {
+void ScriptedNetwork::note(uint32_t rank, const Event &event) {
   Digest &history = histories_[rank];
-  history.addValue(news.kind);
-  history.addValue(news.number);
-  history.add(news.bytes.data(), news.bytes.size());
+  history.addValue(event.kind);
+  history.addValue(event.number);
+  history.add(event.bytes.data(), event.bytes.size());
 }
 
 void ScriptedNetwork::describeHistories(StateWords &words) const {
@@ -184,47 +184,46 @@ void ScriptedNetwork::describeHistories(StateWords &words) const {
   }
 }
 
-void ScriptedNetwork::describe(StateWords &words, const News &news, uint32_t to,
+void ScriptedNetwork::describe(StateWords &words, const Event &event, uint32_t to,
                                const WorkerOf &workerOf) const {
-  words.add(news.kind);
-  switch (news.kind) {
-  case News::Kind::Frame: {
+  words.add(event.kind);
+  switch (event.kind) {
+  case Event::Kind::Frame: {
     network::Header header;
-    std::memcpy(&header, news.bytes.data(), sizeof header);
+    std::memcpy(&header, event.bytes.data(), sizeof header);
     words.add(header.from);
-    return describeFrame(words, news.bytes, workerOf(header.from));
+    return describeFrame(words, event.bytes, workerOf(header.from));
   }
-  case News::Kind::Moved:
-  case News::Kind::Failed:
-    return describeMove(words, *news.move);
-  case News::Kind::Written:
-    return describeTicket(words, workerOf(Rank{to}), news.number);
-  case News::Kind::Lost:
-    return words.add(news.number);
+  case Event::Kind::RmaDone:
+  case Event::Kind::Failed:
+    return describeRma(words, *event.rma);
+  case Event::Kind::RemoteWrite:
+    return describeRtrId(words, workerOf(Rank{to}), event.number);
+  case Event::Kind::Lost:
+    return words.add(event.number);
   }
 }
 
-void ScriptedNetwork::describe(StateWords &words, const Move &move,
-                               const WorkerOf &workerOf) const {
+void ScriptedNetwork::describe(StateWords &words, const Rma &rma, const WorkerOf &workerOf) const {
   for (uint32_t part :
-       {move.origin, move.target, uint32_t{move.writes}, uint32_t{move.hasMoved},
-        uint32_t{move.hasFailed}, uint32_t{move.isNotified}, uint32_t{move.isFinished}})
+       {rma.origin, rma.target, uint32_t{rma.writes}, uint32_t{rma.hasMoved},
+        uint32_t{rma.hasFailed}, uint32_t{rma.isNotified}, uint32_t{rma.isFinished}})
     words.add(part);
-  words.add(move.id);
-  words.add(move.spec.key);
-  words.add(move.spec.address);
-  for (uint32_t i = 0; i < move.spec.count; ++i)
-    words.add(reinterpret_cast<uint64_t>(move.spec.descriptors[i]));
-  if (move.writes && !move.isNotified)
-    describeTicket(words, workerOf(Rank{move.target}), move.spec.ticket);
+  words.add(rma.id);
+  words.add(rma.spec.key);
+  words.add(rma.spec.address);
+  for (uint32_t i = 0; i < rma.spec.count; ++i)
+    words.add(reinterpret_cast<uint64_t>(rma.spec.descriptors[i]));
+  if (rma.writes && !rma.isNotified)
+    describeRtrId(words, workerOf(Rank{rma.target}), rma.spec.immediate);
 }
 
 // The order of reads and writes does not matter, nor that of frames that have arrived.
 void ScriptedNetwork::describe(StateWords &words, const WorkerOf &workerOf) const {
   for (uint32_t rank = 0; rank < kMaxRanks; ++rank) {
     words.add(inboxes_[rank].size());
-    for (const News &news : inboxes_[rank])
-      describe(words, news, rank, workerOf);
+    for (const Event &event : inboxes_[rank])
+      describe(words, event, rank, workerOf);
     std::vector<StateWords> taken;
     for (const Frame *frame : taken_[rank])
       taken.emplace_back().add(frame->peer->rank);
@@ -246,22 +245,22 @@ void ScriptedNetwork::describe(StateWords &words, const WorkerOf &workerOf) cons
     for (bool isLost : isLost_[rank])
       words.add(isLost);
   }
-  std::vector<StateWords> moves;
-  for (const Move &move : moves_)
-    describe(moves.emplace_back(), move, workerOf);
-  words.addUnordered(std::move(moves));
+  std::vector<StateWords> rmas;
+  for (const Rma &rma : rmas_)
+    describe(rmas.emplace_back(), rma, workerOf);
+  words.addUnordered(std::move(rmas));
 }
 
 ScriptedCarrier::ScriptedCarrier(ScriptedNetwork &network, uint32_t self)
     : network_(network), self_(self) {
   capabilities_.name = "scripted";
-  capabilities_.moves = true;
-  capabilities_.local = true;
+  capabilities_.hasRma = true;
+  capabilities_.needsLocalRegistration = true;
   capabilities_.isWatched = false;
 }
 
-Status ScriptedCarrier::start(network::CarrierReader &reader, const network::Owner &) {
-  reader_ = &reader;
+Status ScriptedCarrier::start(network::CarrierHandler &handler, const network::Owner &) {
+  handler_ = &handler;
   return {};
 }
 
@@ -280,19 +279,20 @@ PostResult ScriptedCarrier::send(Peer &to, Frame &frame) {
   return PostResult::Ok;
 }
 
-PostResult ScriptedCarrier::begin(network::Move &operation, const MoveSpec &spec, bool writes) {
+PostResult ScriptedCarrier::begin(network::RmaOperation &operation, const RmaSpec &spec,
+                                  bool writes) {
   if (!network_.accepts_[self_]) {
     network_.hasRefused_[self_] = true;
     return PostResult::NoResource;
   }
-  ScriptedNetwork::Move &move = network_.moves_.emplace_back();
-  move.number = ++network_.lastMove_[self_];
-  move.origin = self_;
-  move.target = index(operation.peer->rank);
-  move.writes = writes;
-  move.operation = &operation;
-  move.id = static_cast<protocol::RemoteMove &>(operation).id;
-  move.spec = spec;
+  ScriptedNetwork::Rma &rma = network_.rmas_.emplace_back();
+  rma.number = ++network_.lastRma_[self_];
+  rma.origin = self_;
+  rma.target = index(operation.peer->rank);
+  rma.writes = writes;
+  rma.operation = &operation;
+  rma.id = static_cast<protocol::RemoteRma &>(operation).id;
+  rma.spec = spec;
   return PostResult::Ok;
 }
 
@@ -321,30 +321,30 @@ bool ScriptedCarrier::poll() {
   auto &taken = network_.taken_[self_];
   bool moved = !taken.empty();
   for (Frame *frame : std::exchange(taken, {}))
-    reader_->onDone(*frame);
+    handler_->onDone(*frame);
   for (; !inbox.empty(); moved = true) {
-    ScriptedNetwork::News news = std::move(inbox.front());
+    ScriptedNetwork::Event event = std::move(inbox.front());
     inbox.pop_front();
-    network_.note(self_, news);
-    tell(news);
+    network_.note(self_, event);
+    deliver(event);
   }
   return moved;
 }
 
-void ScriptedCarrier::tell(const ScriptedNetwork::News &news) {
-  using Kind = ScriptedNetwork::News::Kind;
-  switch (news.kind) {
+void ScriptedCarrier::deliver(const ScriptedNetwork::Event &event) {
+  using Kind = ScriptedNetwork::Event::Kind;
+  switch (event.kind) {
   case Kind::Frame:
-    return reader_->onBytes(news.bytes);
-  case Kind::Moved:
-    return reader_->onDone(*news.move);
+    return handler_->onBytes(event.bytes);
+  case Kind::RmaDone:
+    return handler_->onDone(*event.rma);
   case Kind::Failed:
-    return reader_->onFailed(*news.move, "memory that is not registered");
-  case Kind::Written:
-    return reader_->onWritten(news.number);
+    return handler_->onFailed(*event.rma, "memory that is not registered");
+  case Kind::RemoteWrite:
+    return handler_->onRemoteWrite(event.number);
   case Kind::Lost:
-    if (Peer *peer = peers_[news.number])
-      reader_->onLost(*peer, "it is dead");
+    if (Peer *peer = peers_[event.number])
+      handler_->onLost(*peer, "it is dead");
     return;
   }
 }

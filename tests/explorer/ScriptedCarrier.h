@@ -58,15 +58,15 @@ public:
   }
   void arrive(uint32_t from, uint32_t to);
 
-  size_t numMoves() const { return moves_.size(); }
-  uint32_t originOf(size_t move) const { return moves_[move].origin; }
-  uint32_t targetOf(size_t move) const { return moves_[move].target; }
-  bool mayMoveBytes(size_t move) const { return !moves_[move].hasMoved; }
-  void moveBytes(size_t move);
-  bool mayNotify(size_t move) const { return moves_[move].hasMoved && !moves_[move].isNotified; }
-  void notify(size_t move); ///< the target of a write
-  bool mayFinish(size_t move) const { return moves_[move].hasMoved && !moves_[move].isFinished; }
-  void finish(size_t move); ///< at its origin
+  size_t numRmas() const { return rmas_.size(); }
+  uint32_t originOf(size_t rma) const { return rmas_[rma].origin; }
+  uint32_t targetOf(size_t rma) const { return rmas_[rma].target; }
+  bool mayMoveBytes(size_t rma) const { return !rmas_[rma].hasMoved; }
+  void moveBytes(size_t rma);
+  bool mayNotify(size_t rma) const { return rmas_[rma].hasMoved && !rmas_[rma].isNotified; }
+  void notify(size_t rma); ///< the target of a write
+  bool mayFinish(size_t rma) const { return rmas_[rma].hasMoved && !rmas_[rma].isFinished; }
+  void finish(size_t rma); ///< at its origin
 
   /// Frames to the rank and its reads and writes vanish, or still arrive.
   void kill(uint32_t rank);
@@ -93,7 +93,7 @@ public:
 
   /// Whether frames of this rank have arrived, which it has not been notified of.
   bool hasArrivals(uint32_t rank) const { return !taken_[rank].empty(); }
-  size_t numNews(uint32_t rank) const { return inboxes_[rank].size(); }
+  size_t numEvents(uint32_t rank) const { return inboxes_[rank].size(); }
 
   /// Appends all that is under way, and what is registered.
   void describe(StateWords &words, const WorkerOf &workerOf) const;
@@ -118,45 +118,45 @@ private:
     network::Frame *frame;
     std::vector<std::byte> bytes;
   };
-  struct Move {
+  struct Rma {
     uint32_t number; ///< at its origin
     uint32_t origin, target;
     bool writes;
-    network::Move *operation; ///< gone once its origin has left
-    uint16_t id;              ///< of the operation, at its origin
-    network::MoveSpec spec;
+    network::RmaOperation *operation; ///< gone once its origin has left
+    uint16_t id;                      ///< of the operation, at its origin
+    network::RmaSpec spec;
     std::vector<network::RemoteIov> remoteIovs;
     bool hasMoved = false, hasFailed = false, isNotified = false, isFinished = false;
   };
-  struct News {
-    enum class Kind : uint8_t { Frame, Moved, Failed, Written, Lost } kind;
+  struct Event {
+    enum class Kind : uint8_t { Frame, RmaDone, Failed, RemoteWrite, Lost } kind;
     std::vector<std::byte> bytes = {};
-    network::Move *move = nullptr;
-    uint32_t number = 0; ///< of the move, the ticket, or the rank
+    network::RmaOperation *rma = nullptr;
+    uint32_t number = 0; ///< of the read or write, the RTR id, or the rank
   };
 
-  void describe(StateWords &words, const News &news, uint32_t to, const WorkerOf &workerOf) const;
-  void describe(StateWords &words, const Move &move, const WorkerOf &workerOf) const;
-  void note(uint32_t rank, const News &news);
+  void describe(StateWords &words, const Event &event, uint32_t to, const WorkerOf &workerOf) const;
+  void describe(StateWords &words, const Rma &rma, const WorkerOf &workerOf) const;
+  void note(uint32_t rank, const Event &event);
   void dropTo(uint32_t rank);
-  bool copy(Move &move);
+  bool copy(Rma &rma);
   const Memory *find(uint32_t rank, uint64_t key, network::Access access) const;
   void dropOver();
 
   OnTouch onTouch_;
   PlaceOf placeOf_;
   std::array<std::array<std::deque<Sent>, kMaxRanks>, kMaxRanks> wires_;
-  std::array<std::deque<News>, kMaxRanks> inboxes_;
+  std::array<std::deque<Event>, kMaxRanks> inboxes_;
   std::array<std::vector<network::Frame *>, kMaxRanks> taken_; ///< frames that have arrived
   std::array<std::map<uint64_t, Memory>, kMaxRanks> registered_;
   std::array<std::map<uint64_t, uint32_t>, kMaxRanks> lastKey_; ///< by memory and access
-  std::array<uint32_t, kMaxRanks> lastMove_ = {};
+  std::array<uint32_t, kMaxRanks> lastRma_ = {};
   std::array<Digest, kMaxRanks> histories_ = {};
   std::array<std::array<size_t, kMaxRanks>, kMaxRanks> arrived_ = {}; ///< frames of the wire
   std::array<bool, kMaxRanks> accepts_ = {}, hasRefused_ = {};
   std::array<bool, kMaxRanks> isDead_ = {}, hasLeft_ = {};
   std::array<std::array<bool, kMaxRanks>, kMaxRanks> isLost_ = {}, isReached_ = {};
-  std::deque<Move> moves_;
+  std::deque<Rma> rmas_;
   bool hasMissed_ = false;
 };
 
@@ -168,17 +168,17 @@ public:
   uint8_t refused = 0; ///< kinds of access, a bit each, that it registers no memory for
 
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(1); }
-  Status start(network::CarrierReader &reader, const network::Owner &owner) override;
+  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult inject(network::Peer &, std::span<const std::byte>) override {
     return network::PostResult::NoResource;
   }
-  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override {
-    return begin(move, spec, false);
+  network::PostResult read(network::RmaOperation &rma, const network::RmaSpec &spec) override {
+    return begin(rma, spec, false);
   }
-  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override {
-    return begin(move, spec, true);
+  network::PostResult write(network::RmaOperation &rma, const network::RmaSpec &spec) override {
+    return begin(rma, spec, true);
   }
   Result<network::Region> registerMemory(std::span<const iovec> pieces,
                                          network::Access access) override;
@@ -190,12 +190,12 @@ public:
   uint64_t bytes() const override { return 0; }
 
 private:
-  network::PostResult begin(network::Move &move, const network::MoveSpec &spec, bool writes);
-  void tell(const ScriptedNetwork::News &news);
+  network::PostResult begin(network::RmaOperation &rma, const network::RmaSpec &spec, bool writes);
+  void deliver(const ScriptedNetwork::Event &event);
 
   ScriptedNetwork &network_;
   uint32_t self_;
-  network::CarrierReader *reader_ = nullptr;
+  network::CarrierHandler *handler_ = nullptr;
   std::array<network::Peer *, ScriptedNetwork::kMaxRanks> peers_ = {};
 };
 

@@ -4,29 +4,29 @@ namespace colldsl::test {
 
 const char *SleepMachine::look(Thread &thread, Sleeper otherwise) {
   thread.sleeper = thread.isVisible != 0 ? Sleeper::Done : otherwise;
-  return "a thread looks for its news";
+  return "a thread looks for its events";
 }
 
 // The kernel compares and sleeps in one step.
 const char *SleepMachine::sleep(Thread &thread) {
-  bool isWoken = is(SleepMutant::SleepsOnOneWord) ? s_.sleeping == 0 : s_.wakes != thread.ticket;
+  bool isWoken = is(SleepMutant::SleepsOnOneWord) ? s_.sleeping == 0 : s_.wakes != thread.epoch;
   thread.sleeper = isWoken ? Sleeper::Looks : Sleeper::Asleep;
   return isWoken ? "a thread need not sleep" : "a thread falls asleep";
 }
 
 const char *SleepMachine::sleeper(uint8_t i) {
   Thread &own = thread(i);
-  bool takesTicketLate = is(SleepMutant::TicketAfterArming);
+  bool readsEpochLate = is(SleepMutant::EpochAfterArming);
   switch (own.sleeper) {
   case Sleeper::Looks:
-    return look(own, takesTicketLate ? Sleeper::Arms : Sleeper::TakesTicket);
-  case Sleeper::TakesTicket:
-    own.ticket = s_.wakes;
-    own.sleeper = takesTicketLate ? Sleeper::Fences : Sleeper::Arms;
+    return look(own, readsEpochLate ? Sleeper::Arms : Sleeper::ReadsEpoch);
+  case Sleeper::ReadsEpoch:
+    own.epoch = s_.wakes;
+    own.sleeper = readsEpochLate ? Sleeper::Fences : Sleeper::Arms;
     return "a thread reads how many wake-ups there were";
   case Sleeper::Arms:
     s_.sleeping = 1;
-    own.sleeper = takesTicketLate ? Sleeper::TakesTicket : Sleeper::Fences;
+    own.sleeper = readsEpochLate ? Sleeper::ReadsEpoch : Sleeper::Fences;
     return "a thread says that it sleeps";
   case Sleeper::Fences:
     if (!scenario_.wakersFence && !is(SleepMutant::NoBarrier))
@@ -54,7 +54,7 @@ const char *SleepMachine::drained(uint8_t i) {
   if (thread(i).isBuffered == 0)
     return nullptr;
   drain(thread(i));
-  return "news become visible";
+  return "events become visible";
 }
 
 const char *SleepMachine::readWord(Thread &own) {
@@ -78,7 +78,7 @@ const char *SleepMachine::waker(uint8_t i) {
   case Waker::Publishes:
     own.isBuffered = 1;
     own.waker = Waker::ReadsWord;
-    return "a waker publishes news";
+    return "a waker publishes events";
   case Waker::ReadsWord:
     return readWord(own);
   case Waker::Clears: // read-modify-write: what was stored before is visible
@@ -104,7 +104,7 @@ const char *SleepMachine::waker(uint8_t i) {
 std::string SleepMachine::unfinished() const {
   for (uint8_t i = 0; i < scenario_.threads; ++i)
     if (s_.threads[i].sleeper != Sleeper::Done)
-      return "a thread sleeps though its news are there";
+      return "a thread sleeps though its events are there";
   return "";
 }
 

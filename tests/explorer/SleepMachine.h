@@ -1,4 +1,4 @@
-/// Threads of one rank that sleep until their news come, and other ranks that bring these: what
+/// Threads of one rank that sleep until their events come, and other ranks that bring these: what
 /// transports/shm/Sleep.h and World::wakeSleeper() do, in steps. Each waker has a store buffer:
 /// what it has published may be seen by others later than it reads the word of the sleepers.
 ///
@@ -19,12 +19,12 @@ enum class SleepMutant : uint8_t {
   SleepsOnOneWord,      ///< threads sleep while the word says that one of them does
   NoBarrier,            ///< nobody has a fence between what it writes and what it reads
   LooksBeforeArming,    ///< and not once more afterwards
-  TicketAfterArming,    ///< the wake-ups are read once the word is set
+  EpochAfterArming,     ///< the wake-ups are read once the word is set
   CountsBeforeClearing, ///< wake-ups are counted before the word is 0 again
 };
 
 struct SleepScenario {
-  uint8_t threads = 2; ///< the news of each come by a rank of their own
+  uint8_t threads = 2; ///< the events of each come by a rank of their own
   bool wakersFence = false;
   SleepMutant mutant = SleepMutant::None;
 };
@@ -53,7 +53,7 @@ public:
 private:
   enum class Sleeper : uint8_t {
     Looks,
-    TakesTicket,
+    ReadsEpoch,
     Arms,
     Fences,
     LooksAgain,
@@ -65,9 +65,9 @@ private:
   struct Thread {
     Sleeper sleeper;
     Waker waker;
-    uint8_t ticket;
-    uint8_t isBuffered; ///< its news are in the waker's store buffer
-    uint8_t isVisible;  ///< its news are there
+    uint8_t epoch;
+    uint8_t isBuffered; ///< its events are in the waker's store buffer
+    uint8_t isVisible;  ///< its events are there
   };
   struct Situation {
     std::array<Thread, kMaxThreads> threads;

@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Wrong{SleepMutant::SleepsOnOneWord, "sleepsOnOneWord", 2},
                       Wrong{SleepMutant::NoBarrier, "noBarrier", 1},
                       Wrong{SleepMutant::LooksBeforeArming, "looksBeforeArming", 1},
-                      Wrong{SleepMutant::TicketAfterArming, "ticketAfterArming", 2},
+                      Wrong{SleepMutant::EpochAfterArming, "epochAfterArming", 2},
                       Wrong{SleepMutant::CountsBeforeClearing, "countsBeforeClearing", 2}),
     [](const auto &info) { return std::string(info.param.name); });
 

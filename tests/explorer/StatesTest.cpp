@@ -23,7 +23,7 @@ uint64_t compare(Scenario scenario) {
   return isAlike ? found.states : 0;
 }
 
-constexpr std::array kWays = {Way::Eager, Way::Read, Way::Written, Way::Fragments, Way::Announced};
+constexpr std::array kWays = {Way::Eager, Way::Read, Way::Written, Way::Fragments, Way::EarlyRtr};
 
 TEST(States, ofOneMessage) {
   forEachScenario(2, 1, kWays, 1, [](const Scenario &scenario) {
@@ -52,7 +52,7 @@ TEST(States, ofTwoMessages) {
   EXPECT_NE(compare(scenario), 0u);
   scenario.trouble = Trouble::Dies;
   EXPECT_NE(compare(scenario), 0u);
-  scenario = {.messages = {{0, 1, Way::Written}, {0, 1, Way::Announced}}};
+  scenario = {.messages = {{0, 1, Way::Written}, {0, 1, Way::EarlyRtr}}};
   EXPECT_NE(compare(scenario), 0u);
 }
 

@@ -6,9 +6,9 @@ namespace colldsl::test {
 
 using protocol::MulticastRequest;
 using protocol::RemoteChannels;
-using protocol::RemoteMove;
 using protocol::RemoteReceiver;
 using protocol::RemoteReceives;
+using protocol::RemoteRma;
 using protocol::RemoteSender;
 using protocol::RemoteSends;
 using protocol::RemoteWorker;
@@ -74,7 +74,7 @@ void add(StateWords &words, const RemoteSender::Buffer &buffer, const RemoteWork
     words.add(iov.bytes);
   }
   if (buffer.body.isWritable)
-    describeTicket(words, receiver, buffer.body.ticket);
+    describeRtrId(words, receiver, buffer.body.rtrId);
 }
 
 // Only a put that is to begin looks at the buffer.
@@ -118,7 +118,7 @@ void add(StateWords &words, const RemoteSender &sender, const RemoteWorker *rece
 void add(StateWords &words, const RemoteSends &sends, const RemoteWorker *receiver) {
   add(words, sends.pending_);
   add(words, sends.requested_);
-  add(words, sends.streaming_);
+  add(words, sends.fragmented_);
   add(words, sends.held_);
   add(words, sends.flushing_);
   add(words, sends.wire_, receiver);
@@ -139,7 +139,7 @@ void add(StateWords &words, const RemoteReceiver::Claim &claim) {
   words.add(claim.isOpen);
   if (claim.state == RemoteReceiver::State::None && !claim.isOpen)
     return;
-  words.add(claim.isCanceled);
+  words.add(claim.isCancelled);
   add(words, claim.rts);
   words.add(claim.payload.registered != nullptr);
   words.add(claim.payload.count);
@@ -191,13 +191,13 @@ void add(StateWords &words, const RemoteReceives &receives) {
       part.add(std::span(message.bytes));
   });
   addIncoming(words, receives);
-  for (uint16_t id : receives.ready_)
+  for (uint16_t id : receives.rtrSent_)
     words.add(id);
   words.add(UINT64_MAX);
   words.add(receives.idlePolls_);
   words.add(receives.isThrottling_);
   words.add(receives.postsLate_);
-  words.add(receives.lateness_);
+  words.add(receives.lateReceives_);
   words.add(receives.sweepAt_);
   words.add(receives.numOpen_);
   addStreams(words, receives.closedThere_);
@@ -258,17 +258,17 @@ void addFailures(StateWords &words, const RemoteWorker &worker) {
     words.add(lost.rank);
     words.add(lost.reason);
   }
-  words.add(worker.nextLook_);
+  words.add(worker.nextPeerCheck_);
 }
 
-void addTickets(StateWords &words, const protocol::TicketTable &tickets) {
+void addRtrs(StateWords &words, const protocol::RtrTable &table) {
   std::vector<StateWords> parts;
-  for (const auto &ticket : tickets.tickets_)
-    if (ticket.receiver) {
-      parts.emplace_back().add(ticket.receiver->peer());
-      parts.back().add(ticket.tag);
-      parts.back().add(ticket.id);
-      parts.back().add(ticket.isEarly);
+  for (const auto &rtr : table.entries_)
+    if (rtr.receiver) {
+      parts.emplace_back().add(rtr.receiver->peer());
+      parts.back().add(rtr.tag);
+      parts.back().add(rtr.id);
+      parts.back().add(rtr.isEarly);
     }
   words.addUnordered(std::move(parts));
 }
@@ -295,7 +295,7 @@ void add(StateWords &words, const network::RegisteredMemory &memory) {
     words.add(memory.region.key());
     words.add(memory.access);
   }
-  words.add(memory.ticket != network::RegisteredMemory::kNoTicket);
+  words.add(memory.rtr != network::RegisteredMemory::kNoRtr);
   words.add(memory.usesEarlyRtr);
 }
 
@@ -324,9 +324,9 @@ void add(StateWords &words, const MulticastRequest &request) {
 void describe(StateWords &words, const RemoteWorker &worker, const WorkerOf &workerOf) {
   addConnections(words, worker, workerOf);
   addFailures(words, worker);
-  addTickets(words, worker.context_.tickets);
-  for (const RemoteMove *move : worker.context_.toMove)
-    describeMove(words, *move);
+  addRtrs(words, worker.context_.rtrs);
+  for (const RemoteRma *rma : worker.context_.rmaQueue)
+    describeRma(words, *rma);
   add(words, worker.discarded_);
   words.add(worker.isFrozen_);
   words.add(worker.isLeaving_);
@@ -348,7 +348,7 @@ void describe(StateWords &words, const RemoteChannels &channels) {
   for (const auto *side : {&channels.out_, &channels.in_})
     for (const RemoteChannels::End &end : side->ends)
       add(words, end);
-  words.add(channels.told_);
+  words.add(channels.reported_);
   words.add(channels.ended_ != nullptr);
   words.add(channels.failed());
   if (channels.failed())
@@ -361,13 +361,13 @@ void describe(StateWords &words, const RemoteChannels &channels) {
     words.add(count);
   }
   words.add(channels.mayBeUnwanted_);
-  words.add(channels.isCanceled_);
+  words.add(channels.isCancelled_);
   words.add(channels.desertedAt_);
   words.add(channels.nextProbe_);
   words.add(channels.probeInterval_.count());
 }
 
-bool hasMoves(const RemoteWorker &worker) { return !worker.context_.toMove.empty(); }
+bool hasRmas(const RemoteWorker &worker) { return !worker.context_.rmaQueue.empty(); }
 
 Rank awaitedBy(const RemoteWorker &worker, const RemoteChannels &channels) {
   auto isOurs = [&](const Request *request) {
@@ -376,7 +376,7 @@ Rank awaitedBy(const RemoteWorker &worker, const RemoteChannels &channels) {
   for (const RemoteWorker::Connection *at : worker.connections_) {
     bool isAwaited = false;
     for (const RequestQueue *queue :
-         {&at->sends.pending_, &at->sends.requested_, &at->sends.streaming_, &at->sends.held_,
+         {&at->sends.pending_, &at->sends.requested_, &at->sends.fragmented_, &at->sends.held_,
           &at->sends.flushing_})
       for (const Request *request = queue->front(); request; request = request->next)
         isAwaited |= isOurs(request);
@@ -389,19 +389,19 @@ Rank awaitedBy(const RemoteWorker &worker, const RemoteChannels &channels) {
   return kNoRank;
 }
 
-void describeTicket(StateWords &words, const RemoteWorker *worker, uint32_t name) {
+void describeRtrId(StateWords &words, const RemoteWorker *worker, uint32_t rtrId) {
   if (!worker)
     return words.add(false);
-  const protocol::TicketTable &table = worker->context_.tickets;
-  uint32_t place = name & ((1u << protocol::TicketTable::kPlaceBits) - 1);
-  bool isKnown = place < table.tickets_.size() && table.tickets_[place].receiver &&
-                 table.nameOf(place) == name;
+  const protocol::RtrTable &table = worker->context_.rtrs;
+  uint32_t place = rtrId & ((1u << protocol::RtrTable::kPlaceBits) - 1);
+  bool isKnown =
+      place < table.entries_.size() && table.entries_[place].receiver && table.idOf(place) == rtrId;
   words.add(isKnown);
   if (!isKnown)
     return;
-  words.add(table.tickets_[place].receiver->peer());
-  words.add(table.tickets_[place].tag);
-  words.add(table.tickets_[place].id);
+  words.add(table.entries_[place].receiver->peer());
+  words.add(table.entries_[place].tag);
+  words.add(table.entries_[place].id);
 }
 
 void describeFrame(StateWords &words, std::span<const std::byte> frame, const RemoteWorker *from) {
@@ -416,16 +416,16 @@ void describeFrame(StateWords &words, std::span<const std::byte> frame, const Re
     network::RtrBody rtr;
     std::memcpy(&rtr, body.data(), sizeof rtr);
     if (rtr.isWritable)
-      describeTicket(words, from, rtr.ticket);
-    rtr.ticket = 0;
+      describeRtrId(words, from, rtr.rtrId);
+    rtr.rtrId = 0;
     std::memcpy(body.data(), &rtr, sizeof rtr);
   }
   words.add(std::span<const std::byte>(body));
 }
 
-void describeMove(StateWords &words, const network::Move &move) {
-  words.add(move.peer->rank);
-  words.add(static_cast<const RemoteMove &>(move).id);
+void describeRma(StateWords &words, const network::RmaOperation &rma) {
+  words.add(rma.peer->rank);
+  words.add(static_cast<const RemoteRma &>(rma).id);
 }
 
 } // namespace colldsl::test

@@ -8,14 +8,14 @@ namespace {
 
 using network::Access;
 
-struct Events : network::CarrierReader {
+struct Events : network::CarrierHandler {
   uint32_t done = 0;
   std::vector<uint32_t> written;
 
   void onBytes(std::span<const std::byte>) override { ADD_FAILURE(); }
   void onDone(network::Operation &) override { ++done; }
   void onFailed(network::Operation &, const std::string &reason) override { FAIL() << reason; }
-  void onWritten(uint32_t ticket) override { written.push_back(ticket); }
+  void onRemoteWrite(uint32_t immediate) override { written.push_back(immediate); }
   void onLost(network::Peer &, const std::string &reason) override { FAIL() << reason; }
   network::Peer *onConnectRequest(Rank) override { return nullptr; }
   void onNeglected() override {}
@@ -48,12 +48,12 @@ protected:
     MPI_Bcast(&key, 1, MPI_UINT64_T, 1, MPI_COMM_WORLD);
     if (!writes())
       return;
-    network::Move move;
-    move.peer = &there;
-    network::MoveSpec spec{.count = 2, .key = key, .bytes = bytes.size()};
+    network::RmaOperation rma;
+    rma.peer = &there;
+    network::RmaSpec spec{.count = 2, .key = key, .bytes = bytes.size()};
     spec.pieces[0] = {bytes.data(), 1};
     spec.pieces[1] = {bytes.data() + 1, bytes.size() - 1};
-    EXPECT_EQ(carrier.write(move, spec), network::PostResult::Ok);
+    EXPECT_EQ(carrier.write(rma, spec), network::PostResult::Ok);
     while (events.done == 0)
       carrier.poll();
   }
@@ -110,8 +110,8 @@ TEST_F(MpiCarrierOf, readsAreRefused) {
   std::string memory = "......";
   iovec piece{memory.data(), memory.size()};
   EXPECT_FALSE(carrier.registerMemory({&piece, 1}, Access::RemoteRead));
-  network::Move move;
-  EXPECT_EQ(carrier.read(move, {}), network::PostResult::Error);
+  network::RmaOperation rma;
+  EXPECT_EQ(carrier.read(rma, {}), network::PostResult::Error);
 }
 
 } // namespace

@@ -251,7 +251,7 @@ TEST_P(RemoteOf, anEarlyRtrTakesThePlaceOfARequest) {
 }
 
 // Before the message is here, and when the bytes are asked for already.
-TEST_P(RemoteOf, memoryOfCanceledMessagesIsLeftAlone) {
+TEST_P(RemoteOf, memoryOfCancelledMessagesIsLeftAlone) {
   uint32_t number = 0;
   for (bool isAsked : {false, true})
     for (uint64_t size : {uint64_t{8}, uint64_t{100000}}) {
@@ -283,7 +283,7 @@ TEST_P(RemoteOf, memoryOfCanceledMessagesIsLeftAlone) {
 }
 
 // The sender has given it up when its bytes are asked for. Then the receiver gives it up, too.
-TEST_P(RemoteOf, bytesOfCanceledMessagesAreNotAwaited) {
+TEST_P(RemoteOf, bytesOfCancelledMessagesAreNotAwaited) {
   End end(100000, 1, 50, counter), next(8, 1, 51, counter);
   post(end);
   if (sends()) {
@@ -302,7 +302,7 @@ TEST_P(RemoteOf, bytesOfCanceledMessagesAreNotAwaited) {
 
 // The sender has an early RTR, and computes for longer than `linger`. What it writes
 // then it writes to memory that is still the receive's.
-TEST_P(RemoteOf, earlyRtrsAreCanceledBeforeMemoryIsUsedAgain) {
+TEST_P(RemoteOf, earlyRtrsAreCancelledBeforeMemoryIsUsedAgain) {
   End end(100000, 1, 60, counter), next(8, 1, 61, counter);
   if (sends()) {
     meet();

@@ -32,7 +32,7 @@ std::string libraryText() {
 std::unique_ptr<Source> readLibrary(const ScheduleOptions &options) {
   llvm::SmallString<128> path;
   if (std::error_code error = llvm::sys::fs::createTemporaryFile("stdlib", "coll", path)) {
-    tellError("no temporary file can be made: " + error.message());
+    printError("no temporary file can be made: " + error.message());
     return nullptr;
   }
   llvm::FileRemover remover(path);
@@ -59,17 +59,17 @@ bool addCases(Source &source, const Source::Target &target, const ScheduleOption
   Proofs proofs(source, options, request);
   Result<std::vector<ProofTask>> tasks = proofs.plan(target);
   if (!tasks)
-    return source.tell(tasks.status().diagnostic(), target);
+    return source.report(tasks.status().diagnostic(), target);
   for (const ProofTask &task : *tasks) {
     ProofOutcome outcome;
     std::shared_ptr<const Schedule> schedule = proofs.make(target, task, outcome);
     if (!schedule && outcome.kind != ProofOutcome::Kind::Excluded)
-      return source.tell(outcome.why, target);
+      return source.report(outcome.why, target);
     if (!schedule)
       continue;
     Result<std::vector<Sizes>> sizes = chooseSizes(*schedule, task.shape.elements, request.seed);
     if (!sizes)
-      return source.tell(sizes.status().diagnostic(), target);
+      return source.report(sizes.status().diagnostic(), target);
     cases.push_back({target.name + ", " + task.words(), schedule, sizes.take()});
   }
   return true;

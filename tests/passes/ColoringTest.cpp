@@ -111,15 +111,15 @@ struct Network {
     for (uint32_t turn = 0;; ++turn) {
       struct Asked {
         uint32_t to, inEdge;
-        RankColoring::Question question;
+        RankColoring::Query query;
         uint32_t from;
       };
       std::vector<Asked> asked;
       for (uint32_t r = 0; r < ranks.size(); ++r)
         if (turn < ranks[r].numTurns()) {
-          RankColoring::Question question = ranks[r].ask(turn);
-          size_t e = edgeOf.at({r, question.outEdge});
-          asked.push_back({graph.to[e], inSlot[e], std::move(question), r});
+          RankColoring::Query query = ranks[r].query(turn);
+          size_t e = edgeOf.at({r, query.outEdge});
+          asked.push_back({graph.to[e], inSlot[e], std::move(query), r});
         }
       if (asked.empty())
         return;
@@ -128,7 +128,7 @@ struct Network {
         return std::tie(a.to, a.inEdge) < std::tie(b.to, b.inEdge);
       });
       for (const Asked &a : asked)
-        ranks[a.from].take(a.question.outEdge, ranks[a.to].answer(a.inEdge, a.question));
+        ranks[a.from].take(a.query.outEdge, ranks[a.to].reply(a.inEdge, a.query));
     }
   }
 

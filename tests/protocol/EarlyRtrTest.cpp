@@ -17,12 +17,12 @@ class Pair {
 public:
   Pair() : network_([](uint32_t, const std::byte *, uint64_t, bool) {}) {
     network::Options options;
-    options.eagerBytes = options.directBytes = 8;
+    options.eagerBytes = options.rmaThresholdBytes = 8;
     for (uint32_t r = 0; r < 2; ++r) {
       auto carrier = std::make_unique<ScriptedCarrier>(network_, r);
       carrier->refused = r == 0 ? test::maskOf(network::Access::Write) : 0;
       workers_[r] = RemoteWorker::make(Rank{r}, 2, options, std::move(carrier), nullptr).take();
-      (void)workers_[r]->meet(
+      (void)workers_[r]->start(
           [](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
       endpoints_[r] =
           std::make_unique<RemoteEndpoint>(*workers_[r], RankGroup::ofAll(2, Rank{r}), nullptr);

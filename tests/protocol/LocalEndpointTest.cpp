@@ -289,9 +289,9 @@ struct Long {
   }
 };
 
-// A FIFO tells 65,535 long messages apart. Canceled ones give their rendezvous ids back once their
+// A FIFO tells 65,535 long messages apart. Cancelled ones give their rendezvous ids back once their
 // receiver has answered.
-TEST(Worker, canceledMessagesGiveTheirIdsBack) {
+TEST(Worker, cancelledMessagesGiveTheirIdsBack) {
   EXPECT_EQ(onWorkers(2, {},
                       [](Worker &worker) -> std::string {
                         constexpr uint32_t kMany = 70000, kAtOnce = 100;

@@ -110,8 +110,8 @@ TEST_F(Movers, theRequestedEndMoves) {
 TEST_F(Movers, elseTheSenderIfItHasMuchLessToMove) {
   for (uint32_t load : {99u, 100u, 200u}) {
     make();
-    sent_.loadKiB = load;
-    received_.loadKiB = 164;
+    sent_.copyKiB = load;
+    received_.copyKiB = 164;
     Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0);
     post(from, to, Mover::Either);
     here_->progress();
@@ -133,7 +133,7 @@ TEST_F(Movers, aSenderThatIsElsewhereIsNotAwaited) {
   finish();
 }
 
-TEST_F(Movers, memoryOfACanceledReceiveIsLeftAlone) {
+TEST_F(Movers, memoryOfACancelledReceiveIsLeftAlone) {
   make();
   Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0), untouched(kLongBytes, 1, 0);
   post(from, to, Mover::Writer);
@@ -144,7 +144,7 @@ TEST_F(Movers, memoryOfACanceledReceiveIsLeftAlone) {
   EXPECT_EQ(to, untouched);
 }
 
-TEST_F(Movers, moreMessagesThanTicketsAndLines) {
+TEST_F(Movers, moreMessagesThanRtrsAndLines) {
   make();
   constexpr uint32_t kMessages = 600;
   Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0);

@@ -42,7 +42,7 @@ Broadcasts::Broadcasts(uint32_t ranks, const OptionsOf &optionsOf, const Weather
     rankAddresses.push_back(one.endpoint->rankAddress());
   }
   for (One &one : ranks_)
-    if (Status s = one.endpoint->meet([rankAddresses](Rank r) -> Result<network::RankAddress> {
+    if (Status s = one.endpoint->start([rankAddresses](Rank r) -> Result<network::RankAddress> {
           return rankAddresses[index(r)];
         });
         !s)

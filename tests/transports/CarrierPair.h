@@ -9,7 +9,7 @@
 namespace colldsl::test {
 
 /// What one rank says and hears.
-class CarrierEnd : public network::CarrierReader {
+class CarrierEnd : public network::CarrierHandler {
 public:
   std::unique_ptr<datagram::DatagramCarrier> carrier;
   network::Peer peer;
@@ -24,7 +24,7 @@ public:
   }
   void onDone(network::Operation &) override { --open_; }
   void onFailed(network::Operation &, const std::string &reason) override { trouble = reason; }
-  void onWritten(uint32_t) override {}
+  void onRemoteWrite(uint32_t) override {}
   void onLost(network::Peer &lost, const std::string &reason) override {
     lost.isLost = true;
     trouble = reason;

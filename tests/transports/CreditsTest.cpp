@@ -22,8 +22,8 @@ struct Ends {
   std::array<End, 2> ends;
 
   Ends(uint32_t first, uint32_t second) : ends{End(first), End(second)} {
-    ends[0].credits.hearPromise(second);
-    ends[1].credits.hearPromise(first);
+    ends[0].credits.setPromised(second);
+    ends[1].credits.setPromised(first);
   }
 
   // What arrives finds a receive, or not: false.
@@ -52,7 +52,7 @@ struct Ends {
       end.coming.pop_front();
       ++(isCramped ? end.missing : end.receives);
       end.received += isFrame;
-      end.credits.hear(credits);
+      end.credits.add(credits);
       if (isFrame)
         end.credits.owe();
     }

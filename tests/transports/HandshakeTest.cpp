@@ -87,11 +87,11 @@ private:
   void arrive(const Flying &one) {
     End &end = ends[one.to];
     Handshake::Step step = end.handshake.receive(one.message, now_);
-    end.numReceives += step.receives;
-    end.numSends += step.sends;
-    if (step.receives)
+    end.numReceives += step.mayReceive;
+    end.numSends += step.maySend;
+    if (step.mayReceive)
       end.receivesFrom = one.message.queue.number;
-    EXPECT_GE(ends[1 - one.to].numReceives, int{step.sends});
+    EXPECT_GE(ends[1 - one.to].numReceives, int{step.maySend});
     if (step.reply)
       post(one.to, *step.reply);
   }
@@ -147,14 +147,14 @@ TEST(Handshake, repliesToOtherRequestsAreIgnored) {
   reply.kind = Kind::Reply;
   reply.from = Rank{2};
   reply.answers = request.sequence + 1;
-  EXPECT_FALSE(handshake.receive(reply, now).receives);
+  EXPECT_FALSE(handshake.receive(reply, now).mayReceive);
   HandshakeMessage confirm = reply;
   confirm.kind = Kind::Confirm;
   confirm.answers = request.sequence;
-  EXPECT_FALSE(handshake.receive(confirm, now).sends);
+  EXPECT_FALSE(handshake.receive(confirm, now).maySend);
   EXPECT_EQ(handshake.state(), State::Requested);
   reply.answers = request.sequence;
-  EXPECT_TRUE(handshake.receive(reply, now).sends);
+  EXPECT_TRUE(handshake.receive(reply, now).maySend);
 }
 
 TEST(Handshake, retransmitsLessAndLessOften) {

@@ -105,7 +105,7 @@ namespace {
 struct DatagramParts {
   DatagramParts(shm::World &ofAll, Rank rank)
       : world(ofAll), self(rank), arena(world.arenaBegin(self), world.options().arenaBytes),
-        health(world, self), bootstrap(world, self, arena, mutex, health) {}
+        failureDetector(world, self), bootstrap(world, self, arena, mutex, failureDetector) {}
   // A rank that fails an open ends: its peers do not take that for a death.
   ~DatagramParts() { world.control(self).left.store(1, std::memory_order_release); }
 
@@ -113,7 +113,7 @@ struct DatagramParts {
   Rank self;
   shm::Arena arena;
   std::mutex mutex;
-  shm::Health health;
+  shm::FailureDetector failureDetector;
   shm::ShmBootstrap bootstrap;
   std::unique_ptr<Endpoint> inner;
 };
@@ -130,10 +130,10 @@ public:
 Attach overAgreedDatagrams() {
   return [](shm::World &world, Rank r) -> Result<std::unique_ptr<Endpoint>> {
     auto parts = std::make_unique<DatagramParts>(world, r);
-    if (Status s = parts->bootstrap.meet(); !s)
+    if (Status s = parts->bootstrap.exchangePids(); !s)
       return s;
     for (uint32_t peer = 0; peer < world.numRanks(); ++peer)
-      parts->health.watch(Rank{peer});
+      parts->failureDetector.watch(Rank{peer});
     auto inner = protocol::attach(parts->bootstrap, r, world.numRanks(), datagram::Options(),
                                   datagram::open(r, datagram::Options()));
     if (!inner)
@@ -221,7 +221,7 @@ template <typename Options> Options tight() {
   Options options;
   options.eagerBytes = 128;
   options.windowBytes = 512;
-  options.receives = 4;
+  options.postedReceives = 4;
   options.fragments = 1;
   return options;
 }
@@ -232,7 +232,7 @@ std::vector<TransportSetup> ofiSetups() {
   ofi::Options net, shm, parts = tight<ofi::Options>();
   net.provider = "net";
   shm.provider = "shm";
-  parts.direct = false;
+  parts.usesRma = false;
   std::vector<TransportSetup> all = {onNetwork("ofiTcpTight", tight<ofi::Options>()),
                                      onNetwork("ofiTcpParts", parts), onNetwork("ofiNet", net),
                                      onNetwork("ofiShm", shm)};
@@ -246,11 +246,11 @@ std::vector<TransportSetup> verbsSetups() {
   if (!verbs::whyNot({}).empty())
     return {};
   verbs::Options few = tight<verbs::Options>();
-  few.receives = 16; // a device whose sender finds none takes its time
+  few.postedReceives = 16; // a device whose sender finds none takes its time
   few.sendsPerPeer = 4;
   few.framesPerPeer = 2;
   verbs::Options parts = few;
-  parts.direct = false;
+  parts.usesRma = false;
   return {onNetwork("verbsTight", few), onNetwork("verbsParts", parts)};
 }
 
@@ -318,7 +318,7 @@ std::vector<TransportSetup> allSetups() {
   fake::Options strict;
   strict.slotsPerEdge = 2;
   fake::Options gathering;
-  gathering.gathers = true;
+  gathering.batches = true;
   shm::Options copies;
   copies.singleCopy = shm::SingleCopy::Off;
   shm::Options singleCopy;

@@ -56,7 +56,7 @@ Need needAmong(uint32_t numRanks, const MakeAmong &make) {
     return {};
   network::RankAddress rankAddress = (*peer)->rankAddress();
   auto before = static_cast<int64_t>(mallinfo2().uordblks);
-  if (!(*self)->meet([rankAddress](Rank) -> Result<network::RankAddress> { return rankAddress; }))
+  if (!(*self)->start([rankAddress](Rank) -> Result<network::RankAddress> { return rankAddress; }))
     return {};
   std::vector<EdgeSpec> edges;
   for (uint32_t i = 1; i <= 8; ++i)

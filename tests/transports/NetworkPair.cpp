@@ -82,7 +82,7 @@ NetworkPair::NetworkPair(const Make &make) {
     rankAddresses[r] = endpoints[r]->rankAddress();
   }
   for (auto &endpoint : endpoints)
-    if (Status s = endpoint->meet([rankAddresses](Rank r) -> Result<network::RankAddress> {
+    if (Status s = endpoint->start([rankAddresses](Rank r) -> Result<network::RankAddress> {
           return rankAddresses[index(r)];
         });
         !s)

@@ -86,7 +86,7 @@ protected:
   }
 };
 
-TEST_P(OfiCancel, aCanceledWriteMovesNoByteLater) {
+TEST_P(OfiCancel, aCancelledWriteMovesNoByteLater) {
   Transfer way;
   way.protocol = Protocol::Static; // the receiver says where it wants the message
   Unfinished given(GetParam(), Rank{1}, way);
@@ -100,7 +100,7 @@ TEST_P(OfiCancel, aCanceledWriteMovesNoByteLater) {
   expectNothingReceived(given, 0);
 }
 
-TEST_P(OfiCancel, aCanceledReadMovesNoByteLater) {
+TEST_P(OfiCancel, aCancelledReadMovesNoByteLater) {
   Transfer way;
   way.mover = Mover::Reader;
   Unfinished given(GetParam(), Rank{0}, way);

@@ -109,7 +109,7 @@ private:
 
 ofi::Options quickOptions() {
   ofi::Options options;
-  options.receives = 8;
+  options.postedReceives = 8;
   options.windowBytes = 3000;
   options.linger = options.lingerAfterFailure = 100ms;
   return options;

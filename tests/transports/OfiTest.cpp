@@ -73,7 +73,7 @@ TEST(Ofi, strangersAreSentAway) {
   ASSERT_TRUE(other.ok()) << other.message();
   network::RankAddress forged = rankAddress;
   forged.token = 0x1234;
-  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<network::RankAddress> { return forged; }).ok());
+  ASSERT_TRUE((*other)->start([&](Rank) -> Result<network::RankAddress> { return forged; }).ok());
   (*other)->refuse("no job of yours");
   EXPECT_EQ(pair.exchange({100, 100000}, 3, [&] { (*other)->refuse("nor this"); }), "");
   auto until = Clock::now() + 5s;
@@ -89,8 +89,8 @@ TEST(Ofi, strangersAreSentAway) {
 }
 
 /// Rank 1 may write a message for rank 0, which gives the plan up.
-struct CanceledByReceiver {
-  explicit CanceledByReceiver(const ofi::Options &options)
+struct CancelledByReceiver {
+  explicit CancelledByReceiver(const ofi::Options &options)
       : pair([=](Rank r) {
           return protocol::NetworkEndpoint::make(r, 2, options, ofi::OfiCarrier::open(options));
         }) {
@@ -119,7 +119,7 @@ struct CanceledByReceiver {
 TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
   ofi::Options options;
   options.linger = options.lingerAfterFailure = 30s;
-  CanceledByReceiver given(options);
+  CancelledByReceiver given(options);
   std::atomic<bool> looks = false, lookedFirst = false;
   std::thread closing([&] {
     given.channels[0].reset();
@@ -136,8 +136,8 @@ TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
 }
 
 /// Rank 1 may read a message of rank 0, which gives the plan up, and uses the memory again.
-struct CanceledBySender {
-  CanceledBySender()
+struct CancelledBySender {
+  CancelledBySender()
       : pair([](Rank r) {
           return protocol::NetworkEndpoint::make(r, 2, options(), ofi::OfiCarrier::open(options()));
         }) {
@@ -192,16 +192,16 @@ struct CanceledBySender {
   std::unique_ptr<Channels> channels[2];
 };
 
-TEST(Ofi, aCanceledSendIsNotRead) {
-  CanceledBySender given;
+TEST(Ofi, aCancelledSendIsNotRead) {
+  CancelledBySender given;
   given.poll(1); // it is there before it is wanted
   given.cancel();
   given.receive();
   given.expectNoHarm();
 }
 
-TEST(Ofi, aCanceledSendFailsNoReader) {
-  CanceledBySender given;
+TEST(Ofi, aCancelledSendFailsNoReader) {
+  CancelledBySender given;
   given.poll(1);
   given.receive();
   given.poll(1, 1);
@@ -212,8 +212,8 @@ TEST(Ofi, aCanceledSendFailsNoReader) {
 // The receiver uses its memory again once the sender has said that it failed, and moves nothing.
 TEST(Ofi, aSenderThatFailedWritesNoMore) {
   NetworkPair pair([](Rank r) {
-    return protocol::NetworkEndpoint::make(r, 2, CanceledBySender::options(),
-                                           ofi::OfiCarrier::open(CanceledBySender::options()));
+    return protocol::NetworkEndpoint::make(r, 2, CancelledBySender::options(),
+                                           ofi::OfiCarrier::open(CancelledBySender::options()));
   });
   ASSERT_EQ(pair.trouble, "");
   constexpr size_t kBytes = 100000;
@@ -285,7 +285,7 @@ TEST(Ofi, aPlanThatAPeerRefusedIsClosedAtOnce) {
 TEST(Ofi, aSilentWriterFailsTheRank) {
   ofi::Options options;
   options.linger = options.lingerAfterFailure = 50ms;
-  CanceledByReceiver given(options);
+  CancelledByReceiver given(options);
   given.channels[0].reset();
   auto next = given.pair.endpoints[0]->open({{}, {}});
   ASSERT_TRUE(next.ok()) << next.message();

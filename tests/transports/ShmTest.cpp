@@ -21,38 +21,39 @@ namespace {
 using shm::Arena;
 using Bytes = std::vector<std::byte>;
 
-TEST(Sleep, aCrowdHasFewerCoresThanRanks) {
+TEST(Sleep, anOversubscribedMachineHasFewerCoresThanRanks) {
   auto cores = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
-  EXPECT_FALSE(shm::isCrowd(cores));
-  EXPECT_TRUE(shm::isCrowd(cores + 1));
+  EXPECT_FALSE(shm::isOversubscribed(cores));
+  EXPECT_TRUE(shm::isOversubscribed(cores + 1));
   EXPECT_LT(shm::spinBudgetAmong(cores + 1).polls, shm::spinBudgetAmong(cores).polls);
 }
 
-// Both ways in which a rank sleeps, of ranks with cores of their own and of a crowd.
+// Both ways in which a rank sleeps, of ranks with cores of their own and on an oversubscribed
+// machine.
 class Sleepers : public ::testing::TestWithParam<std::tuple<uint32_t, bool>> {
 protected:
   static constexpr std::chrono::seconds kForGood{60};
 
   Sleepers() {
-    auto [how, isCrowd] = GetParam();
+    auto [how, isOversubscribed] = GetParam();
     how_ = how;
-    world_ = shm::World::create(isCrowd ? shm::numCores() + 1 : 1).take();
+    world_ = shm::World::create(isOversubscribed ? shm::numCores() + 1 : 1).take();
     world_->control(kSelf).pid = getpid();
     if (how == shm::RankControl::kOnFd)
       world_->wakeupPipes().create(world_->control(kSelf));
   }
-  SleepTicket arm() { return world_->armSleep(kSelf, how_); }
-  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost = kForGood) {
+  WakeupEpoch arm() { return world_->armSleep(kSelf, how_); }
+  void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost = kForGood) {
     if (how_ == shm::RankControl::kOnFd)
-      world_->sleepOnFd(kSelf, ticket, -1, atMost);
+      world_->sleepOnFd(kSelf, epoch, -1, atMost);
     else
-      world_->sleepOnWord(kSelf, ticket, atMost);
+      world_->sleepOnWord(kSelf, epoch, atMost);
   }
   void sleepUntil(const std::atomic<int> &word, int value) {
     while (word < value) {
-      SleepTicket ticket = arm();
+      WakeupEpoch epoch = arm();
       if (word < value)
-        sleep(ticket);
+        sleep(epoch);
     }
   }
 
@@ -67,9 +68,9 @@ INSTANTIATE_TEST_SUITE_P(All, Sleepers,
 
 TEST_P(Sleepers, aWakeUpIsForAllThreadsThatWereToSleep) {
   auto begin = std::chrono::steady_clock::now();
-  SleepTicket first = arm();
+  WakeupEpoch first = arm();
   world_->wake(kSelf);
-  SleepTicket second = arm(); // of another thread
+  WakeupEpoch second = arm(); // of another thread
   sleep(first);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kForGood / 2);
   sleep(second, std::chrono::milliseconds(1));
@@ -77,10 +78,10 @@ TEST_P(Sleepers, aWakeUpIsForAllThreadsThatWereToSleep) {
 
 TEST_P(Sleepers, noThreadTakesTheWakeUpOfAnother) {
   constexpr int kRounds = 500;
-  std::array<std::atomic<int>, 2> news = {}, seen = {};
+  std::array<std::atomic<int>, 2> events = {}, seen = {};
   auto sleeper = [&](size_t i) {
     for (int round = 1; round <= kRounds; ++round) {
-      sleepUntil(news[i], round);
+      sleepUntil(events[i], round);
       seen[i] = round;
     }
   };
@@ -89,7 +90,7 @@ TEST_P(Sleepers, noThreadTakesTheWakeUpOfAnother) {
   auto isLate = [&] { return std::chrono::steady_clock::now() - begin > kForGood / 2; };
   for (int round = 1; round <= kRounds; ++round)
     for (size_t i : {0, 1}) {
-      news[i] = round;
+      events[i] = round;
       world_->wake(kSelf);
       while (round % 2 == 0 && seen[i] < round && !isLate())
         std::this_thread::yield();

@@ -124,7 +124,7 @@ TEST_F(Verbs, strangersAreSentAway) {
   ASSERT_TRUE(other.ok()) << other.message();
   network::RankAddress forged = pair.endpoints[0]->rankAddress();
   forged.token ^= 1;
-  ASSERT_TRUE((*other)->meet([&](Rank) -> Result<network::RankAddress> { return forged; }).ok());
+  ASSERT_TRUE((*other)->start([&](Rank) -> Result<network::RankAddress> { return forged; }).ok());
   (*other)->refuse("no job of yours");
   EXPECT_EQ(pair.exchange({100, 100000}, 3), "");
   auto until = std::chrono::steady_clock::now() + 5s;
@@ -208,8 +208,8 @@ TEST_F(Verbs, piecesOfAMessageAreOneChain) {
   pair.pieces = 7;
   calls.restart();
   EXPECT_EQ(pair.exchange({200000}, 1), "");
-  // Request, place, a write into seven pieces, whose ticket is a request of its own over iWARP;
-  // closed.
+  // Request, place, a write into seven pieces, whose immediate data is a request of its own over
+  // iWARP; closed.
   EXPECT_EQ(calls.posts, 2 * 4u);
   EXPECT_EQ(calls.requests, 2 * (3u + 7u + isIwarp()));
   EXPECT_EQ(calls.told, 2 * 4u);
@@ -280,7 +280,7 @@ TEST_F(Verbs, framesMayRunShort) {
 }
 
 // A carrier alone, and what it tells.
-class End : public network::CarrierReader {
+class End : public network::CarrierHandler {
 public:
   explicit End(verbs::Calls &calls = verbs::Calls::real(), const verbs::Options &options = {})
       : carrier(verbs::VerbsCarrier::open(2, options, calls).take()) {}
@@ -294,8 +294,8 @@ public:
   }
 
   // Both in one process.
-  void meet(Rank self, const End &other) { meet(self, other.rankAddress()); }
-  void meet(Rank self, const network::RankAddress &rankAddress) {
+  void connect(Rank self, const End &other) { connect(self, other.rankAddress()); }
+  void connect(Rank self, const network::RankAddress &rankAddress) {
     peer.rank = Rank{1 - index(self)};
     peer.token = 10 + index(peer.rank);
     ASSERT_TRUE(carrier->start(*this, {self, 10 + index(self), 1024}).ok());
@@ -307,7 +307,7 @@ public:
   void onFailed(network::Operation &operation, const std::string &) override {
     failed.push_back(&operation);
   }
-  void onWritten(uint32_t) override {}
+  void onRemoteWrite(uint32_t) override {}
   void onLost(network::Peer &lost, const std::string &reason) override {
     lost.isLost = true;
     why = reason;
@@ -359,11 +359,11 @@ private:
 void answerTheSecondTime(uint32_t refused) {
   CrampedCalls calls(refused);
   End here(calls), last;
-  here.meet(Rank{0}, last);
-  last.meet(Rank{1}, here);
+  here.connect(Rank{0}, last);
+  last.connect(Rank{1}, here);
   std::array<End, 2> stale; // a kernel gives up no call before it is answered, or late
   for (End &early : stale) {
-    early.meet(Rank{1}, here);
+    early.connect(Rank{1}, here);
     call(early);
   }
   call(last);
@@ -407,7 +407,7 @@ TEST_F(Verbs, aPeerThatDoesNotListenIsCalledAgain) {
     GTEST_SKIP() << "only iWARP has calls";
   network::RankAddress rankAddress = End().rankAddress();
   End here;
-  here.meet(Rank{0}, rankAddress);
+  here.connect(Rank{0}, rankAddress);
   call(here);
   EXPECT_EQ(here.why, "");
   here.carrier->stop();
@@ -422,7 +422,7 @@ TEST_F(Verbs, anUnreachablePeerIsCalledUntilTheSilenceTimeout) {
   End here(verbs::Calls::real(), options);
   network::RankAddress rankAddress = here.rankAddress();
   rankAddress.address[15] = std::byte{77}; // of no rank
-  here.meet(Rank{0}, rankAddress);
+  here.connect(Rank{0}, rankAddress);
   ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::PostResult::NoResource);
   std::this_thread::sleep_for(4s); // it computes
   here.carrier->poll();
@@ -518,8 +518,8 @@ TEST_F(Calling, aConnectionWithoutEventsFails) {
 TEST_F(Calling, aPeerWithoutRoomForFramesIsRefused) {
   calls_.takesNothing = true;
   End here, there(calls_);
-  here.meet(Rank{1}, there);
-  there.meet(Rank{0}, here);
+  here.connect(Rank{1}, there);
+  there.connect(Rank{0}, here);
   ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::PostResult::NoResource);
   EXPECT_TRUE(comes({&here, &there}, [&] { return here.peer.isLost; }));
   EXPECT_NE(here.why.find("it takes no frames"), std::string::npos) << here.why;
@@ -540,11 +540,11 @@ public:
 };
 
 // Else memory would be in use for ever, and its owner would wait for it.
-TEST_F(Verbs, canceledOperationsAreReported) {
+TEST_F(Verbs, cancelledOperationsAreReported) {
   DeafCalls calls;
   End here(calls), there(verbs::Calls::real());
-  here.meet(Rank{0}, there);
-  there.meet(Rank{1}, here);
+  here.connect(Rank{0}, there);
+  there.connect(Rank{1}, here);
   network::FramePool pool(*here.carrier, 64, 4, network::Access::Send);
   auto said = [&] {
     network::Frame &frame = *pool.take();
@@ -567,20 +567,20 @@ TEST_F(Verbs, canceledOperationsAreReported) {
   calls.isDeaf = true;
   here.carrier->hold();
   network::Frame *frame = said();
-  network::Move move;
-  move.peer = &here.peer;
-  network::MoveSpec spec;
+  network::RmaOperation rma;
+  rma.peer = &here.peer;
+  network::RmaSpec spec;
   spec.count = 1;
   spec.pieces[0] = {frame->data, 8};
   spec.descriptors[0] = frame->descriptor;
   spec.bytes = 8;
   EXPECT_EQ(here.carrier->send(here.peer, *frame), network::PostResult::Ok);
-  EXPECT_EQ(here.carrier->write(move, spec), network::PostResult::Ok);
+  EXPECT_EQ(here.carrier->write(rma, spec), network::PostResult::Ok);
   here.carrier->push();
   EXPECT_TRUE(here.failed.empty());
   EXPECT_FALSE(here.carrier->ifIdle());
   here.carrier->poll();
-  EXPECT_EQ(here.failed, (std::vector<network::Operation *>{frame, &move}));
+  EXPECT_EQ(here.failed, (std::vector<network::Operation *>{frame, &rma}));
   EXPECT_TRUE(here.peer.isLost);
   EXPECT_TRUE(here.carrier->isIdle(here.peer));
   here.carrier->stop();

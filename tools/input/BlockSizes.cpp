@@ -32,7 +32,7 @@ public:
     }
   }
 
-  /// What aliases and promises say about lengths.
+  /// What follows from aliases and postconditions about lengths.
   Status equate() {
     for (uint32_t r = 0; r < schedule_.numRanks(); ++r) {
       const Dag &dag = schedule_.ranks[r];

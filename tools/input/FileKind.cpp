@@ -12,7 +12,7 @@ namespace {
 constexpr llvm::StringRef kImageMagic("colldsl\0", 8);
 constexpr llvm::StringRef kLibraryMagic("colllib\0", 8);
 
-/// Also one that a simulator has used up, so that it is told of as such.
+/// Also one that a simulator has used up, so that it is reported as such.
 bool isGoalBinary(llvm::StringRef content) {
   if (content.size() < sizeof(uint64_t))
     return false;

@@ -1,4 +1,4 @@
-/// What a file holds, told by its first bytes, not by its name.
+/// What a file holds, by its first bytes, not by its name.
 #pragma once
 
 #include "formats/Msccl.h"
@@ -20,8 +20,8 @@ enum class FileKind {
 
 /// As what a file is read.
 struct InputForm {
-  std::optional<FileKind> kind;                ///< else what its bytes say
-  std::optional<msccl::Collective> collective; ///< of an algorithm of MSCCL, else what it says
+  std::optional<FileKind> kind;                ///< else by its bytes
+  std::optional<msccl::Collective> collective; ///< of an algorithm of MSCCL, else the one in it
 };
 
 FileKind fileKind(llvm::StringRef content);

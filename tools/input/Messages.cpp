@@ -67,13 +67,13 @@ void renderOne(const Diagnostic &d, const std::vector<std::string> &files, Input
 
 } // namespace
 
-bool tellError(const llvm::Twine &message) {
+bool printError(const llvm::Twine &message) {
   llvm::errs() << "colldsl: error: " << message << "\n";
   return false;
 }
 
-bool tellError(const Diagnostic &d) {
-  return tellError(d.hint.empty() ? d.message : d.message + "; " + d.hint);
+bool printError(const Diagnostic &d) {
+  return printError(d.hint.empty() ? d.message : d.message + "; " + d.hint);
 }
 
 std::string renderInFiles(const Diagnostic &diagnostic, const std::vector<std::string> &files,

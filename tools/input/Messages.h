@@ -1,4 +1,4 @@
-/// What is told to people besides results: mistakes, with their place, on stderr.
+/// What is printed besides results: mistakes, with their place, on stderr.
 #pragma once
 
 #include "ir/Result.h"
@@ -13,11 +13,11 @@
 
 namespace colldsl::tools {
 
-/// "colldsl: error: message". Returns false, for `return tell(...)`.
-bool tellError(const llvm::Twine &message);
+/// "colldsl: error: message". Returns false, for `return report(...)`.
+bool printError(const llvm::Twine &message);
 
 /// One that has no place in a source; with its hint.
-bool tellError(const Diagnostic &diagnostic);
+bool printError(const Diagnostic &diagnostic);
 
 using InputOf = llvm::function_ref<const llvm::MemoryBuffer *(llvm::StringRef file)>;
 

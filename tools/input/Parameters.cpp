@@ -323,11 +323,11 @@ bool usedAllSettings(const Source &source, const std::vector<Source::Target> &ta
       continue;
     if (llvm::any_of(targets,
                      [&](const Source::Target &t) { return isN(setting.name, source, t); }))
-      return tellError("--set " + setting.name + ": this size is given by --bytes, as " +
-                       setting.name + " times the size of T");
+      return printError("--set " + setting.name + ": this size is given by --bytes, as " +
+                        setting.name + " times the size of T");
     std::string hint = didYouMean(nearestWord(setting.name, names));
-    return tellError("--set " + setting.name + ": no collective here has such a parameter" +
-                     (hint.empty() ? "" : "; " + hint));
+    return printError("--set " + setting.name + ": no collective here has such a parameter" +
+                      (hint.empty() ? "" : "; " + hint));
   }
   return true;
 }

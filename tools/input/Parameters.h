@@ -29,9 +29,9 @@ struct Variety {
                                ///< that does not commute besides the default
   bool everyRoot = false;      ///< each rank in turn for a parameter called `root`
   std::vector<uint32_t> roots; ///< or these ranks
-  bool vary = false; ///< `root` as eachRank() says, if nothing else does; other parameters one by
-                     ///< one, at the first and the last root: those with candidates at each
-                     ///< end, bools, ranks; and graphs without regularity
+  bool vary = false;     ///< `root` by eachRank(), if nothing else sets it; other parameters one by
+                         ///< one, at the first and the last root: those with candidates at each
+                         ///< end, bools, ranks; and graphs without regularity
   bool thorough = false; ///< that at each root; more lengths of blocks, and of those graphs
 };
 
@@ -71,7 +71,7 @@ private:
   llvm::StringMap<ExprId> known_; ///< arguments that were checked already
 };
 
-/// Whether every --set is of use to some target; else the mistake is told.
+/// Whether every --set is of use to some target; else reports the mistake.
 bool usedAllSettings(const Source &source, const std::vector<Source::Target> &targets,
                      const ScheduleOptions &options);
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kUsualBytes = 64 << 10;
 
-/// n, as asked for, or as a file says, or some.
+/// n, of the options, or of a file, or some.
 Result<uint64_t> chooseElements(const Source &source, const Source::Target &target,
                                 const SingleOptions &options) {
   if (target.schedule && !options.bytes)

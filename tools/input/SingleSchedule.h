@@ -10,14 +10,14 @@ struct SingleOptions {
   ScheduleOptions schedule;
   std::optional<uint32_t> ranks; ///< -n
   std::optional<uint64_t> bytes; ///< --bytes
-  bool tryValues = false;        ///< as Variety says; of several the first
+  bool tryValues = false;        ///< as in Variety; of several the first
 
   /// This object and the text outlive the parse.
   void addTo(Options &options, llvm::StringRef topologyHelp);
 };
 
 /// Reads what `options` were given as operands, and chooses the one target that they and --name
-/// leave; with a kind in `form`, files of that kind. Else mistakes are told, and how to end is
+/// leave; with a kind in `form`, files of that kind. Else reports mistakes, and how to end is
 /// returned.
 std::optional<Exit> chooseSingle(const Options &options, const ScheduleOptions &schedule,
                                  const InputForm &form, std::unique_ptr<Source> &source,
@@ -31,7 +31,7 @@ struct SinglePlan {
   uint64_t bytes = 0; ///< n times the size of T
 };
 
-/// An error is told as Source::render() shows it.
+/// An error is reported as Source::render() shows it.
 Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
                               const SingleOptions &options);
 
@@ -41,7 +41,7 @@ struct SingleSchedule {
   uint64_t bytes = 0;    ///< n times the size of T
 };
 
-/// An error is told as Source::render() shows it.
+/// An error is reported as Source::render() shows it.
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
                                   const SingleOptions &options);
 

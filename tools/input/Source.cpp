@@ -29,7 +29,7 @@ bool namesAStreamTwice(llvm::ArrayRef<std::string> operands) {
   for (const std::string &operand : operands) {
     int fd = descriptorNamed(operand);
     if (fd >= 0 && llvm::is_contained(seen, fd))
-      return !tellError("'" + operand + "' is named twice, but can be read once only");
+      return !printError("'" + operand + "' is named twice, but can be read once only");
     seen.push_back(fd);
   }
   return false;
@@ -48,8 +48,8 @@ std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
     return nullptr;
   bool isLibrary = source->compilation_.has_value();
   if (isLibrary && !source->sourceFiles_.empty()) {
-    tellError("'" + source->sourceFiles_.front()->getBufferIdentifier() +
-              "': a library stands alone, without sources");
+    printError("'" + source->sourceFiles_.front()->getBufferIdentifier() +
+               "': a library stands alone, without sources");
     return nullptr;
   }
   if (!isLibrary && source->needsCompiler(options) && !source->compile(options))
@@ -72,7 +72,7 @@ bool Source::readFile(const std::string &operand, const ScheduleOptions &options
                       const InputForm &form) {
   Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(operand);
   if (!input)
-    return tellError(input.message());
+    return printError(input.message());
   std::string name = shownName(operand);
   llvm::StringRef content = (*input)->getBuffer();
   FileKind found = form.kind.value_or(fileKind(content));
@@ -100,7 +100,7 @@ bool Source::readFile(const std::string &operand, const ScheduleOptions &options
 }
 
 bool Source::readLibrary(const std::string &name, llvm::StringRef bytes) {
-  auto fail = [&](const Status &s) { return tellError("'" + name + "': " + s.message()); };
+  auto fail = [&](const Status &s) { return printError("'" + name + "': " + s.message()); };
   Result<std::unique_ptr<Library>> library = Library::view(bytesIn(bytes));
   if (!library)
     return fail(library.status());
@@ -116,7 +116,7 @@ bool Source::readLibrary(const std::string &name, llvm::StringRef bytes) {
   if ((*sources)->size() != (*program)->files.size())
     return fail(Status::error("library: it has not all of its sources"));
   if (compilation_)
-    return tellError("'" + name + "': one library at a time");
+    return printError("'" + name + "': one library at a time");
   std::vector<std::string_view> texts;
   for (const LibrarySource &source : **sources)
     texts.push_back(source.text);
@@ -139,13 +139,13 @@ bool Source::readText(const std::string &name, llvm::StringRef text, const TextL
 bool Source::readImage(const std::string &name, llvm::StringRef bytes) {
   Result<Image> image = Image::load(bytesIn(bytes));
   if (!image)
-    return tellError(name + ": " + image.message());
+    return printError(name + ": " + image.message());
   return add(name, image->decode());
 }
 
 bool Source::add(const std::string &name, Schedule schedule) {
   if (schedule.numRanks() == 0)
-    return tellError(name + ": the schedule '" + schedule.name + "' has no ranks");
+    return printError(name + ": the schedule '" + schedule.name + "' has no ranks");
   files_.push_back(std::make_unique<File>(File{name, std::move(schedule)}));
   return true;
 }
@@ -155,7 +155,7 @@ bool Source::keep(const std::string &name, Result<Schedule> schedule) {
     return add(name, schedule.take());
   const Diagnostic &error = schedule.status().diagnostic();
   if (!error.loc.known())
-    return tellError(name + ": " + error.message);
+    return printError(name + ": " + error.message);
   llvm::errs() << renderInInputs(error, {name});
   return false;
 }
@@ -230,8 +230,8 @@ std::vector<Source::Target> Source::choose(const ScheduleOptions &options) {
   if (names.empty()) {
     targets = all();
     fine =
-        !targets.empty() || tellError("there is no collective in " +
-                                      (mainFile_.empty() ? "the library" : "'" + mainFile_ + "'"));
+        !targets.empty() || printError("there is no collective in " +
+                                       (mainFile_.empty() ? "the library" : "'" + mainFile_ + "'"));
   }
   return fine ? targets : std::vector<Target>();
 }
@@ -264,7 +264,7 @@ bool Source::refuseName(const std::string &name) const {
       if (decl.kind == DeclKind::Collective)
         known.push_back(compilation_->program().nameOf(decl));
   std::string hint = didYouMean(nearestWord(name, known));
-  return tellError("there is no collective '" + name + "'" + (hint.empty() ? "" : "; " + hint));
+  return printError("there is no collective '" + name + "'" + (hint.empty() ? "" : "; " + hint));
 }
 
 uint64_t Source::elementBytes(const Target &target, ElementType typeVariable) const {
@@ -285,7 +285,7 @@ uint64_t Source::elementBytes(const Target &target, ElementType typeVariable) co
   return first ? sizeBytes(first->type) : 1;
 }
 
-bool Source::tell(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const {
+bool Source::report(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const {
   for (const Diagnostic &d : diagnostics)
     llvm::errs() << (d.loc.known() || d.severity != Severity::Error ? "" : "colldsl: ")
                  << render(d, target);

@@ -13,10 +13,10 @@
 
 namespace colldsl::tools {
 
-/// Everything that a command reads, files and streams (ReadInput.h). Files are told apart by what
-/// is in them: source text (`.coll`), the text form or GOAL, an image, GOAL in binary, an algorithm
-/// of MSCCL, a schedule library. A library brings its own program, so that nothing is compiled, and
-/// stands alone.
+/// Everything that a command reads, files and streams (ReadInput.h). Files are distinguished by
+/// what is in them: source text (`.coll`), the text form or GOAL, an image, GOAL in binary, an
+/// algorithm of MSCCL, a schedule library. A library brings its own program, so that nothing is
+/// compiled, and stands alone.
 class Source {
 public:
   /// One thing to prove, run or print: a collective, or a whole schedule.
@@ -28,11 +28,11 @@ public:
 
   /// Reads the operands, each a file, or the name of a collective in scope if there is no
   /// such file. With a kind in `form` each is a file of that kind, with any content. Mistakes are
-  /// told on stderr; null then.
+  /// printed on stderr; null then.
   static std::unique_ptr<Source> read(const std::vector<std::string> &operands,
                                       const ScheduleOptions &options, const InputForm &form = {});
 
-  /// The named ones, else all of the files that were named. Mistakes are told; empty then.
+  /// The named ones, else all of the files that were named. Reports mistakes; empty then.
   std::vector<Target> choose(const ScheduleOptions &options);
 
   /// All collectives of the standard library.
@@ -52,7 +52,7 @@ public:
   std::string render(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
 
   /// The same, on stderr. Returns false.
-  bool tell(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
+  bool report(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
 
 private:
   struct File {
@@ -68,7 +68,7 @@ private:
   bool readGoalBinary(const std::string &name, llvm::StringRef bytes, const TextLimits &limits);
   bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleOptions &options,
                     const InputForm &form);
-  /// False: it has no ranks, which was told.
+  /// False: it has no ranks, which was reported.
   bool add(const std::string &name, Schedule schedule);
   bool keep(const std::string &name, Result<Schedule> schedule);
   bool readLibrary(const std::string &name, llvm::StringRef bytes);

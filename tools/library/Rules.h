@@ -6,7 +6,7 @@
 ///   bcast bytes 64KiB.. use bcast_tree segment=32KiB t='kary(0, 4)'
 ///
 /// The first one that fits is taken. `a..b` includes both ends, of which each may be left
-/// out; `commutative` asks for an operator that commutes. Values of parameters are
+/// out; `commutative` requires an operator that commutes. Values of parameters are
 /// expressions of the language, in quotes if they hold blanks.
 #pragma once
 

@@ -66,13 +66,13 @@ std::optional<std::string> executableOf(llvm::StringRef word) {
   return path.str().str();
 }
 
-/// One word of the command that tells the MPI.
+/// One word of the command from which the MPI follows.
 struct Witness {
   const KnownMpi *mpi;
   std::string text;
 };
 
-void ask(llvm::StringRef word, std::vector<Witness> &witnesses) {
+void findWitnesses(llvm::StringRef word, std::vector<Witness> &witnesses) {
   std::optional<std::string> path = executableOf(word);
   if (!path)
     return;
@@ -81,7 +81,7 @@ void ask(llvm::StringRef word, std::vector<Witness> &witnesses) {
   if (!buffer)
     return; // one may run what one may not read
   llvm::Expected<std::vector<std::string>> needed = neededBy((*buffer)->getBuffer());
-  if (!needed) { // for another machine, or broken: it tells nothing
+  if (!needed) { // for another machine, or broken: nothing follows from it
     llvm::consumeError(needed.takeError());
     return;
   }
@@ -104,7 +104,7 @@ void ask(llvm::StringRef word, std::vector<Witness> &witnesses) {
 Result<const KnownMpi *> whichMpi(std::span<const std::string> command) {
   std::vector<Witness> witnesses;
   for (const std::string &word : command)
-    ask(word, witnesses);
+    findWitnesses(word, witnesses);
   if (witnesses.empty())
     return Status(Diagnostic::error(
         {}, "nothing in the command is linked with Open MPI or MPICH, or starts such programs",

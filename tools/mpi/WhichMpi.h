@@ -27,8 +27,8 @@ struct KnownMpi {
 };
 
 /// Looks at every word of the command that is an executable file. Programs are known by the
-/// libraries that they need, launchers as `KnownLauncher` says; scripts tell nothing. An error
-/// where no word tells it, or where two differ.
+/// libraries that they need, launchers as in `KnownLauncher`; from scripts nothing follows. An
+/// error where it follows from no word, or where two differ.
 Result<const KnownMpi *> whichMpi(std::span<const std::string> command);
 
 } // namespace colldsl::tools

@@ -1,4 +1,4 @@
-/// The options that say for which machine passes choose, and on which one is simulated.
+/// The options for the machine that passes choose for, and the one that is simulated.
 #pragma once
 
 #include "passes/Cost.h"
@@ -8,7 +8,7 @@ namespace colldsl::tools {
 
 class MachineOptions {
 public:
-  /// This object outlives the parse, after which it has what the options say together.
+  /// This object outlives the parse, after which it has what the options set together.
   void addTo(Options &options);
   /// -L -o -g -G -O -S besides, where these mean nothing else.
   void addLettersTo(Options &options);
@@ -28,7 +28,7 @@ private:
 
 /// All of a file.
 Result<std::string> readText(llvm::StringRef file);
-/// "where: " before what the status says.
+/// "where: " before the message of the status.
 Status wrap(llvm::StringRef where, const Status &status);
 
 } // namespace colldsl::tools

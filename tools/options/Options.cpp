@@ -77,7 +77,7 @@ std::optional<Exit> Options::parse(std::span<const char *const> arguments) {
   }
   for (const std::function<Status()> &check : checks_)
     if (Status s = check(); !s) {
-      tellError(s.diagnostic());
+      printError(s.diagnostic());
       return Exit::Failure;
     }
   return std::nullopt;

@@ -1,4 +1,4 @@
-/// The options of one subcommand: declared once, and both parsed and told by `--help`
+/// The options of one subcommand: declared once, parsed, and printed by `--help`
 /// from that list.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace colldsl::tools {
 
-/// What the program tells its caller.
+/// The exit code of the program.
 enum class Exit : int {
   Success = 0,
   Failure = 1, ///< wrong input, refused proof, wrong result
@@ -27,7 +27,7 @@ enum class Exit : int {
 /// may stand anywhere, until `--`. Everything else is an operand.
 class Options {
 public:
-  /// Takes an option's value; an error says what is wrong with it. An option that is
+  /// Takes an option's value; an error describes what is wrong with it. An option that is
   /// given again is taken again.
   using Take = std::function<Status(llvm::StringRef value)>;
 
@@ -53,8 +53,8 @@ public:
   /// program.
   void addCheck(std::function<Status()> check) { checks_.push_back(std::move(check)); }
 
-  /// A value means: go no further, and end the program with it (help was asked for and
-  /// printed, or a mistake was told).
+  /// A value means: go no further, and end the program with it (help was wanted and
+  /// printed, or a mistake was reported).
   [[nodiscard]] std::optional<Exit> parse(std::span<const char *const> arguments);
 
   const std::vector<std::string> &operands() const { return operands_; }

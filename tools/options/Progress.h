@@ -19,7 +19,7 @@ public:
 
   /// One piece of work is done.
   void step();
-  /// So many are done, and what else there is to tell.
+  /// So many are done, and what else is to be printed.
   void reached(uint64_t done, const std::string &more);
 
 private:

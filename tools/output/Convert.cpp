@@ -12,10 +12,10 @@ bool write(const std::string &file, const std::string &content) {
     out << content;
     return Status();
   });
-  return status || tellError(status.message());
+  return status || printError(status.message());
 }
 
-/// The schedule with the size that was asked for, made of a collective for those that are proved.
+/// The schedule with the size of the options, made of a collective for those that are proved.
 Result<std::string> convert(Source &source, const Source::Target &target,
                             const SingleOptions &single, const Emit &emit) {
   Result<SingleSchedule> made = makeSingle(source, target, single);
@@ -41,7 +41,7 @@ Exit convertOne(const Options &options, const SingleOptions &single, const Input
     return *exit;
   Result<std::string> content = convert(*source, target, single, emit);
   if (!content) {
-    source->tell(content.status().diagnostic(), target);
+    source->report(content.status().diagnostic(), target);
     return Exit::Failure;
   }
   return write(output, *content) ? Exit::Success : Exit::Failure;

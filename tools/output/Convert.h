@@ -12,7 +12,7 @@ using Emit = std::function<Result<std::string>(const Schedule &)>;
 
 /// Takes what `options` were given as operands; with a kind in `form`, files of that kind. `output`
 /// is a file, or "-" for standard output; nothing is written if there is an error.
-/// Mistakes are told.
+/// Reports mistakes.
 Exit convertOne(const Options &options, const SingleOptions &single, const InputForm &form,
                 const Emit &emit, const std::string &output);
 

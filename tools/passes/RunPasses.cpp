@@ -19,7 +19,7 @@ public:
       : settings_(settings), sizes_(sizes) {}
 
   Status ran(std::string_view pass, const DagOutcome &outcome, double seconds) override {
-    tell(pass, outcome.remark, seconds);
+    printRemark(pass, outcome.remark, seconds);
     if (settings_.printAfterAll)
       show("// after " + std::string(pass) + ": " + outcome.remark + "\n" +
            printText(outcome.schedule));
@@ -32,14 +32,14 @@ public:
   }
 
   Status bound(std::string_view pass, const BindOutcome &outcome, double seconds) override {
-    tell(pass, outcome.remark, seconds);
+    printRemark(pass, outcome.remark, seconds);
     if (settings_.printAfterAll)
       show("// after " + std::string(pass) + ": " + outcome.remark + "\n");
     return {};
   }
 
 private:
-  void tell(std::string_view pass, const std::string &remark, double seconds) const {
+  void printRemark(std::string_view pass, const std::string &remark, double seconds) const {
     if (settings_.timePasses)
       show(llvm::formatv("{0}: {1:f3} ms; {2}\n", std::string(pass), seconds * 1e3, remark).str());
   }
@@ -56,7 +56,7 @@ private:
 
 constexpr const char *kHint = "--no-verify writes it nevertheless";
 
-/// What `before` the passes on schedules was wrong is said to have been so; the passes that fill
+/// What `before` the passes on schedules was wrong is reported as such; the passes that fill
 /// tuning parameters came first.
 Status prove(const Schedule &made, const Schedule &before, const Pipeline &pipeline,
              const std::vector<Sizes> &sizes) {

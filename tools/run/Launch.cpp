@@ -22,7 +22,7 @@
 namespace colldsl::tools {
 namespace {
 
-// More complaints than these tell nothing new.
+// More messages than these add nothing new.
 constexpr size_t kMaxComplaints = 4;
 
 /// A flag that processes forked later share.
@@ -46,7 +46,7 @@ private:
   void *page_;
 };
 
-/// The rank that is to blame if one was killed, then what the others say.
+/// The rank that is to blame if one was killed, then what the others report.
 Status failureOf(const std::vector<RankOutcome> &outcomes) {
   Status first = firstFailure(outcomes);
   if (first.ok())
@@ -123,20 +123,20 @@ Result<Join> joinOf(TransportKind transport) {
   return Join();
 }
 
-Ways waysOf(TransportKind transport) {
+Transports transportsOf(TransportKind transport) {
   switch (transport) {
   case TransportKind::Shm:
   case TransportKind::Cma:
   case TransportKind::Fake:
-    return Ways::All;
+    return Transports::All;
   case TransportKind::Ofi:
-    return Ways::Ofi;
+    return Transports::Ofi;
   case TransportKind::Datagram:
-    return Ways::Datagrams;
+    return Transports::Datagrams;
   case TransportKind::Verbs:
-    return Ways::Verbs;
+    return Transports::Verbs;
   }
-  return Ways::All;
+  return Transports::All;
 }
 
 Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchOptions &options) {
@@ -155,12 +155,12 @@ Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchO
   return outcomes ? reportsOf(*outcomes) : outcomes.status();
 }
 
-// What a rank tells begins with whether it went well.
+// A report of a rank begins with whether it went well.
 Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOptions &options) {
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
   Result<WiredUp> wired =
-      wireUp(launcher.oob(), memoryFor(options, warned), {}, waysOf(options.transport));
+      wireUp(launcher.oob(), memoryFor(options, warned), {}, transportsOf(options.transport));
   Result<std::vector<std::byte>> report =
       wired ? packedRun(task, *wired->endpoint) : wired.status();
   std::vector<std::byte> mine = {std::byte{report.ok()}};

@@ -1,5 +1,5 @@
 /// Starts the ranks of a run on this machine, or joins those that a launcher started, and gathers
-/// what they tell.
+/// what they report.
 #pragma once
 
 #include "tools/run/RankRun.h"
@@ -25,8 +25,8 @@ struct LaunchOptions {
       nullptr; ///< of this process, which is one of the ranks; null: they are forked
 };
 
-/// One report per rank, on all that a launcher started. An error says which rank failed, and what
-/// the others say about it.
+/// One report per rank, on all that a launcher started. An error names the rank that failed, and
+/// what the others report about it.
 Result<std::vector<RankReport>> launch(const RunTask &task, const LaunchOptions &options);
 
 } // namespace colldsl::tools

@@ -1,4 +1,4 @@
-/// Reductions as their definitions say, one element after the other: what data that
+/// Reductions by their definitions, one element after the other: what data that
 /// came out of a run is compared with. Shares no code with the executor's reductions.
 #pragma once
 

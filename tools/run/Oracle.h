@@ -27,7 +27,7 @@ public:
     std::vector<std::byte> after;
   };
   /// For the data of one call. An error: the contract makes no sense, which verify() would
-  /// have told.
+  /// have reported.
   Result<Contents> contents(uint32_t call) const;
 
   /// Names the first byte that differs, and both values; memory and expected differ.

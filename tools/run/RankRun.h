@@ -9,7 +9,7 @@ namespace colldsl::tools {
 
 /// What all ranks have in common. Everything it names outlives the run.
 struct RunTask {
-  std::string name; ///< of the collective: rank 0 says how far it is, if a person watches
+  std::string name; ///< of the collective: rank 0 prints how far it is, if the output is a terminal
   const Schedule *schedule = nullptr;
   const Image *image = nullptr;                ///< of the schedule
   const Image *barrier = nullptr;              ///< of barrierSchedule()
@@ -19,7 +19,7 @@ struct RunTask {
   std::chrono::nanoseconds timeout = kForever; ///< of one call
 };
 
-/// What one rank has to tell.
+/// The report of one rank.
 struct RankReport {
   std::vector<int64_t> ns; ///< per timed call
   std::string wrong;       ///< what is wrong with the data of the first call that was wrong

@@ -1,4 +1,4 @@
-/// The options that say what disturbs a simulation: noise and skew.
+/// The options for what disturbs a simulation: noise and skew.
 #pragma once
 
 #include "passes/Cost.h"
@@ -11,7 +11,7 @@ public:
   /// This object outlives the parse.
   void addTo(Options &options);
 
-  /// What the options say, on that machine. An error names the option, or the file.
+  /// What the options set, on that machine. An error names the option, or the file.
   Result<sim::SimulateOptions> make(const CostModel &cost) const;
 
 private:

@@ -14,7 +14,7 @@ struct SimulatedJob {
 };
 
 /// A collective's ranks are instantiated one after the other, on all cores; only where blocks
-/// have lengths that are known at call time alone all of them at once. An error is told as
+/// have lengths that are known at call time alone all of them at once. An error is reported as
 /// Source::render() shows it.
 Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
                                   const SingleOptions &single, const sim::SimulateOptions &options);

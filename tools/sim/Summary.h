@@ -12,7 +12,7 @@ struct SimulatedRun {
   uint64_t bytes = 0; ///< n times the size of T
   const sim::Workload *workload = nullptr;
   const sim::Outcome *outcome = nullptr;
-  std::vector<sim::PathStep> path; ///< empty: was not asked for
+  std::vector<sim::PathStep> path; ///< empty: not wanted
 };
 
 void printSummary(const SimulatedRun &run, llvm::raw_ostream &out);

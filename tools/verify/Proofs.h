@@ -1,4 +1,4 @@
-/// The proofs that `verify` tries of one collective: all that was asked for of numbers of
+/// The proofs that `verify` tries of one collective: all that the options have of numbers of
 /// ranks, sizes, parameters, and forms in place or not.
 #pragma once
 
@@ -54,7 +54,7 @@ public:
 
   ProofOutcome prove(const Source::Target &target, const ProofTask &task) const;
 
-  /// The two steps of prove(). Null: there is no schedule, and `outcome` says why.
+  /// The two steps of prove(). Null: there is no schedule, and `outcome` has the reason.
   std::shared_ptr<const Schedule> make(const Source::Target &target, const ProofTask &task,
                                        ProofOutcome &outcome) const;
   ProofOutcome prove(const ProofTask &task, const Schedule &schedule) const;

@@ -155,7 +155,7 @@ std::string Summary::rangeOfValues(const Program &program) const {
   const Decl &decl = program.decl(target.collective);
   std::string text;
   std::vector<std::string> atDefault;
-  auto tell = [&](const std::string &name, bool isRank) {
+  auto add = [&](const std::string &name, bool isRank) {
     std::vector<std::string> values = valuesOf(name);
     if (values == std::vector<std::string>{kDefault})
       atDefault.push_back(name);
@@ -164,7 +164,7 @@ std::string Summary::rangeOfValues(const Program &program) const {
   };
   for (const Param &param : decl.params)
     if (!param.isBuffer)
-      tell(program.nameOf(param), param.type == ValueType::Rank);
+      add(program.nameOf(param), param.type == ValueType::Rank);
   std::string others = llvm::join(atDefault, ", ");
   if (!others.empty())
     text += "; " + others + (atDefault.size() == 1 ? " at its default" : " at their defaults");

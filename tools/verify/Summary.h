@@ -31,7 +31,7 @@ struct Summary {
 
 private:
   bool isProof(size_t task) const { return outcomes[task].kind != ProofOutcome::Kind::Excluded; }
-  /// The summary tells of its values: it is a proof, or there is none.
+  /// The summary lists its values: it is a proof, or there is none.
   bool isNamed(size_t task) const { return isProof(task) || proofs() == 0; }
   bool isCompared(SourceLoc promise) const;
   void addVacuous(SourceLoc promise);

@@ -99,13 +99,13 @@ Result<std::vector<std::byte>> DatagramCarrier::address() const {
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
-Status DatagramCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
-  reader_ = &reader;
+Status DatagramCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
+  handler_ = &handler;
   frameBytes_ = owner.frameBytes;
   multicast_.start(frameBytes_ - static_cast<uint32_t>(sizeof(network::Header)));
   now_ = calls_.now();
   nextTimer_ = now_ + options_.longestPause.count();
-  keepalive_->attendBy([&reader] { reader.onNeglected(); });
+  keepalive_->attendBy([&handler] { handler.onNeglected(); });
   return {};
 }
 
@@ -145,10 +145,10 @@ uint64_t DatagramCarrier::bytes() const {
 network::PostResult DatagramCarrier::inject(network::Peer &, std::span<const std::byte>) {
   return network::PostResult::NoResource;
 }
-network::PostResult DatagramCarrier::read(network::Move &, const network::MoveSpec &) {
+network::PostResult DatagramCarrier::read(network::RmaOperation &, const network::RmaSpec &) {
   return network::PostResult::Error;
 }
-network::PostResult DatagramCarrier::write(network::Move &, const network::MoveSpec &) {
+network::PostResult DatagramCarrier::write(network::RmaOperation &, const network::RmaSpec &) {
   return network::PostResult::Error;
 }
 Result<network::Region> DatagramCarrier::registerMemory(std::span<const iovec>, network::Access) {

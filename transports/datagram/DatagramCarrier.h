@@ -34,12 +34,12 @@ public:
   ~DatagramCarrier() override;
 
   Result<std::vector<std::byte>> address() const override;
-  Status start(network::CarrierReader &reader, const network::Owner &owner) override;
+  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
-  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
-  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
+  network::PostResult read(network::RmaOperation &rma, const network::RmaSpec &spec) override;
+  network::PostResult write(network::RmaOperation &rma, const network::RmaSpec &spec) override;
   Result<network::Region> registerMemory(std::span<const iovec> pieces,
                                          network::Access access) override;
   void expect(network::Peer &from) override;
@@ -108,7 +108,7 @@ private:
   Rank self_;
   Options options_;
   Calls &calls_;
-  network::CarrierReader *reader_ = nullptr;
+  network::CarrierHandler *handler_ = nullptr;
   uint32_t frameBytes_ = 0;
   Place place_;
   int socket_ = -1;

@@ -51,7 +51,8 @@ std::function<bool(uint32_t)> DatagramMulticast::goneAt(const std::vector<Rank> 
 
 // Null: there is no flow to it, or it failed.
 Flow *DatagramMulticast::flowTo(Rank rank) {
-  network::Peer *peer = rank == carrier_.self_ ? nullptr : carrier_.reader_->onConnectRequest(rank);
+  network::Peer *peer =
+      rank == carrier_.self_ ? nullptr : carrier_.handler_->onConnectRequest(rank);
   return peer && !peer->isLost ? carrier_.flowOf(*peer) : nullptr;
 }
 

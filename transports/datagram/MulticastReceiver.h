@@ -24,7 +24,7 @@ public:
   std::span<const std::byte> front() const;
   void dropFront();
 
-  /// The root announces that it has sent everything before this number, and asks for
+  /// The root notifies that it has sent everything before this number, and requests
   /// acknowledgements. False: it cannot be true.
   bool takeProbe(uint64_t next);
   /// Whether something came after what is missing.

@@ -10,8 +10,8 @@ namespace {
 // acknowledgements so often that it does not fill up.
 constexpr uint64_t kFlightBytes = 128 << 10;
 constexpr uint32_t kBytesPerAck = kFlightBytes / 4;
-// As for a single peer, of data that it does not wait for itself a root asks so much later than a
-// root that waits.
+// As for a single peer, of data that it does not wait for itself a root requests acknowledgements
+// so much later than a root that waits.
 constexpr TimeNs kTailFactor = 4;
 // What then does not come by multicast never will: of parts of which each third one gets lost one
 // is lost so often in a row with a probability of 2e-16.

@@ -29,7 +29,7 @@ bool isLoss(int error) {
 // Nothing moves any more.
 void DatagramCarrier::breakDown(const std::string &what, int error) {
   if (!std::exchange(isBroken_, true))
-    reader_->onBroken("cannot " + what + ": " + std::strerror(-error));
+    handler_->onBroken("cannot " + what + ": " + std::strerror(-error));
 }
 
 // How many the kernel took, or the network lost.
@@ -161,7 +161,7 @@ Flow *DatagramCarrier::senderOf(const PacketHeader &header) {
     return lastSender_;
   auto known = flowByRank_.find(header.from);
   network::Peer *peer =
-      known == flowByRank_.end() ? reader_->onConnectRequest(header.from) : &known->second->peer;
+      known == flowByRank_.end() ? handler_->onConnectRequest(header.from) : &known->second->peer;
   return lastSender_ = peer ? flowOf(*peer) : nullptr;
 }
 
@@ -198,7 +198,7 @@ void DatagramCarrier::take(std::span<const std::byte> datagram) {
 
 void DatagramCarrier::finishFrames() {
   for (network::Frame *frame : result_.done)
-    reader_->onDone(*frame);
+    handler_->onDone(*frame);
   result_.done.clear();
 }
 
@@ -254,12 +254,12 @@ bool DatagramCarrier::deliver(Flow &flow, uint8_t flags, std::span<const std::by
     return false;
   }
   if (isFirst && isFinal) {
-    reader_->onBytes(body);
+    handler_->onBytes(body);
     return !flow.peer.isLost;
   }
   flow.assembly.insert(flow.assembly.end(), body.begin(), body.end());
   if (isFinal) {
-    reader_->onBytes(flow.assembly);
+    handler_->onBytes(flow.assembly);
     flow.assembly.clear();
   }
   return !flow.peer.isLost;
@@ -299,7 +299,7 @@ void DatagramCarrier::expectLess(network::Peer &from) {
 }
 
 void DatagramCarrier::lose(Flow &flow, const std::string &reason) {
-  reader_->onLost(flow.peer, reason);
+  handler_->onLost(flow.peer, reason);
 }
 
 void DatagramCarrier::sendProbes() {

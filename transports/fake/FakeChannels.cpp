@@ -12,7 +12,7 @@ FakeEndpoint::FakeEndpoint(World &world, Rank self) : world_(world), self_(self)
   caps_.eagerBytes = options.synchronous ? 0 : options.eagerBytes;
   caps_.slotsPerEdge = options.slotsPerEdge;
   caps_.headOfLine = options.slotsPerEdge != 0;
-  caps_.gathers = options.gathers;
+  caps_.batches = options.batches;
 }
 
 FakeEndpoint::~FakeEndpoint() {
@@ -49,7 +49,7 @@ void FakeEndpoint::refuse(const std::string &reason) {
   ++world_.plans_[plan].opened;
 }
 
-void FakeEndpoint::sleep(SleepTicket, std::chrono::nanoseconds atMost) {
+void FakeEndpoint::sleep(WakeupEpoch, std::chrono::nanoseconds atMost) {
   std::unique_lock lock(world_.mutex_);
   // Virtual time goes on with polls only, so no thread sleeps for long.
   world_.changed_.wait_for(

@@ -15,8 +15,8 @@ public:
   const Caps &caps() const override { return caps_; }
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
-  SleepTicket armSleep() override { return 0; }
-  void sleep(SleepTicket ticket, std::chrono::nanoseconds atMost) override;
+  WakeupEpoch armSleep() override { return 0; }
+  void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override;
   void wake() override { world_.changed_.notify_all(); }
 
 private:
@@ -36,7 +36,7 @@ public:
   void start() override;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
-  void hold() override { holds_ = world_.options_.gathers; }
+  void hold() override { holds_ = world_.options_.batches; }
   void push() override;
   std::span<const Completion> poll() override;
   bool check() override;

@@ -40,7 +40,7 @@ Result<Peer *> ActiveMessages::peer(Rank rank) {
   return peers_.emplace(rank, std::move(peer)).first->second.get();
 }
 
-// Every header says what is out of the way by now.
+// Every header acknowledges what is out of the way by now.
 void ActiveMessages::complete(Peer &to, Header &header, uint64_t bodyBytes) {
   header.bodyBytes = static_cast<uint16_t>(bodyBytes);
   header.sequence = to.nextSent++;
@@ -189,18 +189,18 @@ bool ActiveMessages::offerStuck() {
   return moved;
 }
 
-bool ActiveMessages::move(Move &move, const MoveSpec &spec, bool writes) {
-  if (move.peer->isLost)
+bool ActiveMessages::startRma(RmaOperation &rma, const RmaSpec &spec, bool writes) {
+  if (rma.peer->isLost)
     return true;
-  move.isOpen = true;
-  PostResult offered = writes ? carrier_.write(move, spec) : carrier_.read(move, spec);
+  rma.isOpen = true;
+  PostResult offered = writes ? carrier_.write(rma, spec) : carrier_.read(rma, spec);
   if (offered == PostResult::Ok) {
-    ++move.peer->open;
+    ++rma.peer->open;
     return true;
   }
-  move.isOpen = false;
+  rma.isOpen = false;
   if (offered == PostResult::Error)
-    lose(*move.peer, carrier_.reason());
+    lose(*rma.peer, carrier_.reason());
   return offered == PostResult::Error;
 }
 
@@ -265,8 +265,8 @@ bool ActiveMessages::close(Operation &operation) {
     return false;
   }
   operation.isOpen = false;
-  if (operation.kind == Operation::Kind::Move) {
-    --static_cast<Move &>(operation).peer->open;
+  if (operation.kind == Operation::Kind::Rma) {
+    --static_cast<RmaOperation &>(operation).peer->open;
     return true;
   }
   auto &frame = static_cast<Frame &>(operation);
@@ -278,19 +278,19 @@ bool ActiveMessages::close(Operation &operation) {
 }
 
 void ActiveMessages::onDone(Operation &operation) {
-  if (close(operation) && operation.kind == Operation::Kind::Move)
-    handler_.onMoved(static_cast<Move &>(operation));
+  if (close(operation) && operation.kind == Operation::Kind::Rma)
+    handler_.onRmaDone(static_cast<RmaOperation &>(operation));
 }
 
 // What was meant for a peer and failed, failed for good.
 void ActiveMessages::onFailed(Operation &operation, const std::string &reason) {
-  Peer *peer = operation.kind == Operation::Kind::Move ? static_cast<Move &>(operation).peer
-                                                       : static_cast<Frame &>(operation).peer;
+  Peer *peer = operation.kind == Operation::Kind::Rma ? static_cast<RmaOperation &>(operation).peer
+                                                      : static_cast<Frame &>(operation).peer;
   if (close(operation))
     lose(*peer, reason);
 }
 
-void ActiveMessages::onWritten(uint32_t ticket) { handler_.onWritten(ticket); }
+void ActiveMessages::onRemoteWrite(uint32_t immediate) { handler_.onRemoteWrite(immediate); }
 void ActiveMessages::onLost(Peer &peer, const std::string &reason) { lose(peer, reason); }
 void ActiveMessages::onBroken(const std::string &reason) { handler_.onBroken(reason); }
 

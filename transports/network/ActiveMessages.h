@@ -49,17 +49,18 @@ class ActiveMessageHandler {
 public:
   virtual ~ActiveMessageHandler() = default;
   virtual void onFrame(Peer &from, const Header &header, std::span<const std::byte> body) = 0;
-  virtual void onMoved(Move &move) = 0;
-  virtual void onWritten(uint32_t ticket) = 0; ///< the last byte of what a peer wrote is here
+  virtual void onRmaDone(RmaOperation &rma) = 0;
+  virtual void
+  onRemoteWrite(uint32_t immediate) = 0; ///< the last byte of what a peer wrote is here
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
   virtual void onNeglected() = 0; ///< from any thread: the owner is to lock itself and poll
 };
 
-/// Where a rank is; asked once per peer.
+/// Where a rank is; called once per peer.
 using Directory = std::function<Result<RankAddress>(Rank)>;
 
-class ActiveMessages : private CarrierReader {
+class ActiveMessages : private CarrierHandler {
 public:
   /// `carrier` and `handler` outlive it.
   ActiveMessages(Carrier &carrier, ActiveMessageHandler &handler, Rank self, uint64_t token,
@@ -99,7 +100,7 @@ public:
   void consume(Peer &from, uint64_t bytes);
 
   /// False: not now.
-  bool move(Move &move, const MoveSpec &spec, bool writes);
+  bool startRma(RmaOperation &rma, const RmaSpec &spec, bool writes);
 
   /// Takes what came, and offers what waits. True: something moved.
   bool poll();
@@ -150,7 +151,7 @@ private:
   void onBytes(std::span<const std::byte> bytes) override;
   void onDone(Operation &operation) override;
   void onFailed(Operation &operation, const std::string &reason) override;
-  void onWritten(uint32_t ticket) override;
+  void onRemoteWrite(uint32_t immediate) override;
   void onLost(Peer &peer, const std::string &reason) override;
   void onBroken(const std::string &reason) override;
   Peer *onConnectRequest(Rank from) override;

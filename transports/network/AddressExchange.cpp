@@ -95,9 +95,9 @@ Fault faultOf(const ProcessMonitor::Event &event, Rank self) {
     return {event.rank, kNoOp,
             rank + " cannot reach rank " + std::to_string(index(self)) + " any more"};
   case ProcessMonitor::What::Failed: {
-    std::optional<FailureBody> said = readFailure(std::as_bytes(std::span(&event.failure, 1)));
-    return said ? Fault{said->culprit, kNoOp, said->reason, said->kind}
-                : Fault{event.rank, kNoOp, rank + " says something that means nothing"};
+    std::optional<FailureBody> failure = readFailure(std::as_bytes(std::span(&event.failure, 1)));
+    return failure ? Fault{failure->culprit, kNoOp, failure->reason, failure->kind}
+                   : Fault{event.rank, kNoOp, rank + " says something that means nothing"};
   }
   case ProcessMonitor::What::Silent:
     return {event.rank, kNoOp, rank + " cannot be reached: " + std::strerror(event.error)};

@@ -1,11 +1,11 @@
 /// What carries frames to other ranks: the library of a network, as ActiveMessages uses it.
 ///
-/// Frames to one peer arrive once and in order, or the peer is lost. A carrier that can
-/// (Capabilities::moves) reads and writes memory of peers, in no order. Nothing waits: what it
-/// does not take now is offered again after the next poll.
+/// Frames to one peer arrive once and in order, or the peer is lost. A carrier that has remote
+/// memory access (RMA, Capabilities::hasRma) reads and writes memory of peers, in no order. Nothing
+/// waits: the caller offers again after the next poll what the carrier does not take now.
 ///
-/// Ownership: what is offered and taken stays where it is until the reader learns that it is done
-/// or failed. Errors: values, and losses that the reader is notified of.
+/// Ownership: what is offered and taken stays where it is until the handler is notified that it is
+/// done or failed. Errors: values, and losses that the handler is notified of.
 ///
 /// Not thread safe, but for what a Wait names.
 #pragma once
@@ -31,22 +31,23 @@ struct Peer;
 /// Of one read or write, at most.
 inline constexpr uint32_t kMaxPieces = 32;
 
-/// What a carrier can do for us.
+/// What a carrier can do.
 struct Capabilities {
-  std::string_view name;            ///< of the transport
-  uint64_t injectBytes = 0;         ///< frames up to this need no buffer of ours
-  uint32_t frameBytes = UINT16_MAX; ///< longer frames may be overtaken by those behind them
-  uint32_t pieces = 1;              ///< of memory, at this end of a read or a write
-  uint32_t remoteIovs = 1;          ///< at the other end of a write
-  bool registersPieces = false;     ///< registered memory may be of several pieces
-  uint64_t moveBytes = UINT64_MAX;  ///< that one read or write brings at most
-  bool moves = false;               ///< reads and writes memory of others
-  bool byAddress = false;           ///< others name memory by its address; else by its distance
-  bool local = false;               ///< wants to know this rank's own memory too
-  bool pins = false;                ///< registered memory is pinned; its owner must not unmap it
-  bool gathers = false;             ///< what is offered between hold() and push() costs less
-  bool ticketIsKey = false;         ///< a write comes with the memory's key for a ticket
-  bool isWatched = true;            ///< a ProcessMonitor watches the processes of peers
+  std::string_view name;             ///< of the transport
+  uint64_t injectBytes = 0;          ///< frames up to this need no buffer of ours
+  uint32_t frameBytes = UINT16_MAX;  ///< longer frames may be overtaken by those behind them
+  uint32_t pieces = 1;               ///< of memory, at this end of a read or a write
+  uint32_t remoteIovs = 1;           ///< at the other end of a write
+  bool registersPieces = false;      ///< one registration may have several pieces
+  uint64_t maxRmaBytes = UINT64_MAX; ///< of one read or write
+  bool hasRma = false;               ///< reads and writes memory of peers
+  bool usesVirtualAddresses = false; ///< remote addresses are virtual addresses; else offsets into
+                                     ///< the registered memory
+  bool needsLocalRegistration = false; ///< of the memory at this end of a read or a write, too
+  bool pinsPages = false;              ///< by registration: the owner must not unmap the memory
+  bool batches = false;                ///< what is offered between hold() and push() costs less
+  bool immediateIsKey = false;         ///< a write brings the key of the memory as immediate data
+  bool isWatched = true;               ///< a ProcessMonitor watches the processes of peers
 };
 
 /// What registered memory is for.
@@ -74,20 +75,21 @@ private:
 
 /// What is under way in the carrier.
 struct Operation {
-  enum class Kind : uint8_t { Receive, Send, Move };
+  enum class Kind : uint8_t { Receive, Send, Rma };
   void *context[8] = {}; ///< the carrier's; first: its address is the operation's
   Kind kind;
   bool isOpen = false; ///< else its completion was reported before
 };
 
-/// A read or a write of a peer's memory; belongs to the caller that starts it.
-struct Move : Operation {
-  Move() : Operation{.kind = Kind::Move} {}
+/// A read or a write of a peer's memory (remote memory access, RMA). Belongs to the caller that
+/// starts it.
+struct RmaOperation : Operation {
+  RmaOperation() : Operation{.kind = Kind::Rma} {}
   Peer *peer = nullptr;
 };
 
 /// The two ends of a read or a write.
-struct MoveSpec {
+struct RmaSpec {
   iovec pieces[kMaxPieces] = {}; ///< here
   void *descriptors[kMaxPieces] = {};
   uint32_t count = 0;
@@ -95,7 +97,7 @@ struct MoveSpec {
   std::span<const RemoteIov> remoteIovs = {}; ///< of a write, in place of `address`; of all bytes
   uint64_t key = 0;
   uint64_t bytes = 0;
-  uint32_t ticket = 0; ///< of a write: comes to the peer after the last byte
+  uint32_t immediate = 0; ///< of a write: comes to the peer after the last byte
 };
 
 enum class PostResult : uint8_t {
@@ -105,19 +107,20 @@ enum class PostResult : uint8_t {
 };
 
 /// Callbacks of a carrier. They may call all of it but poll().
-class CarrierReader {
+class CarrierHandler {
 public:
-  virtual ~CarrierReader() = default;
+  virtual ~CarrierHandler() = default;
   /// A frame, or what a stranger took for one. Valid during the call.
   virtual void onBytes(std::span<const std::byte> bytes) = 0;
   virtual void onDone(Operation &operation) = 0;
   virtual void onFailed(Operation &operation, const std::string &reason) = 0;
-  virtual void onWritten(uint32_t ticket) = 0;
+  /// The last byte of a write by a peer is here.
+  virtual void onRemoteWrite(uint32_t immediate) = 0;
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   /// The first message of a rank that has not been reached yet. Null: an unknown rank.
   virtual Peer *onConnectRequest(Rank from) = 0;
   /// From a thread of the carrier's, which holds no lock: a peer waits for an answer, and no thread
-  /// polls. The reader's owner is to lock itself and poll.
+  /// polls. The handler's owner is to lock itself and poll.
   virtual void onNeglected() = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
 };
@@ -138,8 +141,8 @@ public:
   /// Where others find it: at most RankAddress::kMaxAddressBytes.
   virtual Result<std::vector<std::byte>> address() const = 0;
 
-  /// Before all below. `reader` outlives it.
-  virtual Status start(CarrierReader &reader, const Owner &owner) = 0;
+  /// Before all below. `handler` outlives it.
+  virtual Status start(CarrierHandler &handler, const Owner &owner) = 0;
 
   /// Enters a peer, of which rank and token are known, and whose `handle` is the carrier's to set.
   virtual Status reach(Peer &peer, const RankAddress &rankAddress) = 0;
@@ -147,8 +150,8 @@ public:
   virtual PostResult send(Peer &to, Frame &frame) = 0;
   /// At most Capabilities::injectBytes, which the caller may use again at once.
   virtual PostResult inject(Peer &to, std::span<const std::byte> frame) = 0;
-  virtual PostResult read(Move &move, const MoveSpec &spec) = 0;
-  virtual PostResult write(Move &move, const MoveSpec &spec) = 0;
+  virtual PostResult read(RmaOperation &rma, const RmaSpec &spec) = 0;
+  virtual PostResult write(RmaOperation &rma, const RmaSpec &spec) = 0;
   /// Why the last offer was refused.
   const std::string &reason() const { return reason_; }
 
@@ -163,15 +166,16 @@ public:
   /// Null: all goes to one peer at a time.
   virtual Multicast *multicast() { return nullptr; }
 
-  /// One piece, or several where the capabilities say so: then what lies between them is not
+  /// One piece, or several with Capabilities::registersPieces: then what lies between them is not
   /// touched. The pieces of one call are one region, written in their order.
   virtual Result<Region> registerMemory(std::span<const iovec> pieces, Access access) = 0;
 
-  /// As others name this address, which lies in registered memory that begins at `begin`.
-  uint64_t named(const void *address, const void *begin) const {
-    return capabilities_.byAddress ? reinterpret_cast<uint64_t>(address)
-                                   : static_cast<uint64_t>(static_cast<const char *>(address) -
-                                                           static_cast<const char *>(begin));
+  /// As peers name this address, which lies in registered memory that begins at `begin`.
+  uint64_t remoteAddressOf(const void *address, const void *begin) const {
+    return capabilities_.usesVirtualAddresses
+               ? reinterpret_cast<uint64_t>(address)
+               : static_cast<uint64_t>(static_cast<const char *>(address) -
+                                       static_cast<const char *>(begin));
   }
 
   /// Takes what came. True: something moved.
@@ -190,8 +194,8 @@ public:
 
   /// Afterwards it uses no memory of ours any more, and reports nothing.
   virtual void stop() = 0;
-  /// In place of stop(), where a read or a write may still be under way.
-  virtual void detach() { stop(); }
+  /// In place of stop(), where a read or a write has perhaps not ended.
+  virtual void stopUnconfirmed() { stop(); }
 
   /// Frames that it refused: a wrong token, or malformed.
   virtual uint64_t numRefused() const = 0;

@@ -6,7 +6,7 @@ bool FramePool::grow() {
   Block block;
   block.memory.resize(uint64_t{frameBytes_} * growth_);
   block.frames.resize(growth_);
-  if (carrier_.capabilities().local) {
+  if (carrier_.capabilities().needsLocalRegistration) {
     iovec memory = {block.memory.data(), block.memory.size()};
     Result<Region> region = carrier_.registerMemory({&memory, 1}, access_);
     if (!region)

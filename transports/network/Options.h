@@ -19,27 +19,27 @@ struct Options {
   std::shared_ptr<const std::vector<Threads>> boundThreads;
   /// Longer messages begin with a request to send.
   uint32_t eagerBytes = 8 << 10;
-  /// Longer ones may be written to where they belong, or read; of eagerBytes at most.
-  uint32_t directBytes = 8 << 10;
+  /// Longer messages may travel by RMA: put to where they belong, or got. At most eagerBytes.
+  uint32_t rmaThresholdBytes = 8 << 10;
   /// Eager bytes that a peer may send without a posted receive; beyond, it sends an RTS for shorter
   /// messages, too.
   uint32_t windowBytes = 128 << 10;
-  /// Frames that the network may write at once. All peers share them.
-  uint32_t receives = 64;
-  /// Parts of a message in flight, where the network cannot reach memory of others.
+  /// Receives that are posted for frames. All peers share them.
+  uint32_t postedReceives = 64;
+  /// Fragments of a message in flight, where the network has no RMA.
   uint32_t fragments = 8;
-  /// Reads and writes of others' memory, where the network can.
-  bool direct = true;
+  /// RMA: reads and writes of peers' memory, where the network can.
+  bool usesRma = true;
   /// A receiver sends an early RTR for each long message.
   bool sendsEarlyRtr = false;
   /// A send is completed once the network needs no poll of this rank any more for its frames.
   bool flushes = false;
   /// A cancel waits for peers to drain, however long they compute.
-  bool isPatient = false;
+  bool cancelsWithoutTimeout = false;
   /// How long an endpoint that ends waits for its peers to take what it sent, after they took some.
   std::chrono::nanoseconds linger = std::chrono::seconds(5);
   std::chrono::nanoseconds lingerAfterFailure = std::chrono::seconds(1);
-  /// A peer whose machine answers nothing for so long is given up.
+  /// A peer whose machine answers nothing for so long is taken for lost.
   std::chrono::milliseconds silence = std::chrono::seconds(10);
   /// How often a waiting rank looks whether its peers live.
   std::chrono::nanoseconds watchInterval = std::chrono::milliseconds(2);

@@ -25,7 +25,7 @@ Status failure(const std::string &what) {
   return Status::error("cannot " + what + ": " + std::strerror(errno));
 }
 
-/// The kernel asks the other machine now and then, and ends what gets no answer for so long.
+/// The kernel probes the other machine now and then, and ends what gets no answer for so long.
 void limitSilence(int fd, std::chrono::milliseconds silence) {
   auto set = [fd](int level, int name, auto value) {
     int number = static_cast<int>(value);
@@ -38,7 +38,7 @@ void limitSilence(int fd, std::chrono::milliseconds silence) {
   set(IPPROTO_TCP, TCP_USER_TIMEOUT, silence.count());
 }
 
-/// Whether it says that the other machine is not there, rather than its process.
+/// Whether it means that the other machine is not there, rather than its process.
 bool isSilence(int error) {
   return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH ||
          error == EHOSTDOWN || error == ENETDOWN || error == ENOTCONN;
@@ -177,12 +177,12 @@ bool ProcessMonitor::attend(size_t i, std::vector<Event> &events) {
   if (files_[i].revents == POLLOUT)
     return !isReady || greet(i);
   char word = 0;
-  ssize_t heard = recv(files_[i].fd, &word, 1, MSG_PEEK);
-  if (heard == 1 && word == kFailed)
+  ssize_t received = recv(files_[i].fd, &word, 1, MSG_PEEK);
+  if (received == 1 && word == kFailed)
     return recvFailure(i, events);
-  int error = heard < 0 ? errno : 0;
+  int error = received < 0 ? errno : 0;
   events.push_back({connection.rank,
-                    heard == 1         ? What::Disconnected
+                    received == 1      ? What::Disconnected
                     : isSilence(error) ? What::Silent
                                        : What::Died,
                     error});

@@ -3,7 +3,7 @@
 /// the connection, however busy the network is, and there is room for a failure when all else is
 /// full.
 ///
-/// The listening socket is bound to the address that was asked for. A peer that connects
+/// The listening socket is bound to the address of the options. A peer that connects
 /// sends the rank's token first, and its own rank, or is refused; of too many silent ones the
 /// oldest is refused.
 ///

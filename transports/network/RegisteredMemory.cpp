@@ -26,8 +26,8 @@ bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access acce
   return true;
 }
 
-MoveSpec makeMoveSpec(const RequestPayload &payload, uint64_t bytes) {
-  MoveSpec spec;
+RmaSpec makeRmaSpec(const RequestPayload &payload, uint64_t bytes) {
+  RmaSpec spec;
   spec.bytes = bytes;
   for (uint64_t left = bytes; spec.count < payload.count && left > 0; ++spec.count) {
     iovec &piece = spec.pieces[spec.count] = payload.pieces[spec.count];

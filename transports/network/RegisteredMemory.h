@@ -7,24 +7,24 @@
 namespace colldsl::network {
 
 struct RegisteredMemory {
-  static constexpr uint32_t kNoTicket = 0xffffffffu;
+  static constexpr uint32_t kNoRtr = 0xffffffffu;
 
   Region region;
   iovec of = {};
   Access access = Access::Send;
-  uint32_t ticket = kNoTicket; ///< of a put by the peer: its place among the worker's tickets
-  bool isStatic = false;       ///< the buffer stays the same: it is registered once
+  uint32_t rtr = kNoRtr; ///< its place in the worker's RtrTable, while a peer may put
+  bool isStatic = false; ///< the buffer stays the same: it is registered once
   /// Received: a message found its receive posted, and was long. Sent: the receiver has sent an
   /// early RTR before.
   bool usesEarlyRtr = false;
 };
 
 /// Makes the memory of a payload known to the carrier. The next run mostly has the same buffer, so
-/// that nothing is done. False: it could not be registered, or the payload does not say where that
+/// that nothing is done. False: it could not be registered, or the payload has no place where that
 /// is kept.
 bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access access);
 
 /// What a read or a write of a payload takes at this end. `bytes`: at most those of the payload.
-MoveSpec makeMoveSpec(const RequestPayload &payload, uint64_t bytes);
+RmaSpec makeRmaSpec(const RequestPayload &payload, uint64_t bytes);
 
 } // namespace colldsl::network

@@ -19,7 +19,7 @@ enum class Kind : uint8_t {
   Fragment,    ///< the next bytes of a message whose receiver waits for fragments
   Fin,         ///< the receiver has the payload, or does not want it
   CloseStream, ///< this rank needs nothing of the stream any more: CloseBody
-  Cancel,      ///< this rank has given up a run, or a stream, which the receiver answers by Drained
+  Cancel,      ///< this rank cancels a run, or a stream, which the receiver answers by Drained
   Drained,     ///< of that run or stream this rank moves none of the receiver's bytes any more
   Probe,       ///< whether the other end of a message will ever come: ProbeBody
   ProbeReply,  ///< ProbeBody
@@ -66,8 +66,8 @@ struct RtrBody {
   uint64_t bytes; ///< the room
   uint64_t address;
   uint64_t key;
-  uint32_t ticket;    ///< sent along with the last byte
-  uint8_t isWritable; ///< address, key and ticket are valid; else in fragments
+  uint32_t rtrId;     ///< comes as immediate data with the last byte of the put
+  uint8_t isWritable; ///< address, key and rtrId are valid; else in fragments
   uint8_t remoteIovs; ///< of memory, which follow; none: `bytes` at `address`
   uint16_t unused;
 };
@@ -92,11 +92,11 @@ enum class Progress : uint8_t {
 };
 
 struct ProbeBody {
-  uint8_t sends; ///< the rank that asks
+  uint8_t sends; ///< the rank that probes
   Progress progress = Progress::NotYet;
   uint8_t isPut = 0; ///< the sender put the message of that run into the receiver's buffer
   uint8_t unused[5] = {};
-  uint64_t multicasts = 0; ///< frames of the message that went to the rank that asks and to others
+  uint64_t multicasts = 0; ///< frames of the message that went to the probing rank and others
 };
 
 struct MulticastBody {

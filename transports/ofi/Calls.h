@@ -37,8 +37,8 @@ public:
   virtual ssize_t readError(fid_cq *queue, fi_cq_err_entry *entry) {
     return fi_cq_readerr(queue, entry, 0);
   }
-  virtual int reach(fid_av *book, const void *address, fi_addr_t *handle) {
-    return fi_av_insert(book, address, 1, handle, 0, nullptr);
+  virtual int reach(fid_av *av, const void *address, fi_addr_t *handle) {
+    return fi_av_insert(av, address, 1, handle, 0, nullptr);
   }
   virtual int registerMemory(fid_domain *domain, const iovec &memory, uint64_t access, uint64_t key,
                              fid_mr **region) {

@@ -36,7 +36,7 @@ private:
   std::unique_ptr<Handlers> handlers_;
 };
 
-/// What libfabric says of an error, which is negative.
+/// libfabric's text of an error code, which is negative.
 std::string textOf(ssize_t code);
 
 } // namespace colldsl::ofi

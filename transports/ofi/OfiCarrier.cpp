@@ -8,11 +8,11 @@ namespace colldsl::ofi {
 namespace {
 
 using network::Frame;
-using network::Move;
-using network::MoveSpec;
 using network::Operation;
 using network::Peer;
 using network::PostResult;
+using network::RmaOperation;
+using network::RmaSpec;
 
 // Looks at the queue in a row; then others get their turn.
 constexpr int kMaxLooks = 4;
@@ -21,26 +21,27 @@ constexpr size_t kEntries = 16;
 Operation &operationOf(void *context) { return *static_cast<Operation *>(context); }
 
 /// `there` and `pieces` outlive what is made of them.
-fi_msg_rma messageOf(Move &move, const MoveSpec &spec, const fi_rma_iov &there, void **pieces) {
+fi_msg_rma messageOf(RmaOperation &rma, const RmaSpec &spec, const fi_rma_iov &there,
+                     void **pieces) {
   static_assert(sizeof(fi_context2) <= sizeof(Operation::context));
   fi_msg_rma message = {};
   std::copy_n(spec.descriptors, spec.count, pieces);
   message.msg_iov = spec.pieces;
   message.desc = pieces[0] ? pieces : nullptr;
   message.iov_count = spec.count;
-  message.addr = move.peer->handle;
+  message.addr = rma.peer->handle;
   message.rma_iov = &there;
   message.rma_iov_count = 1;
-  message.context = static_cast<Operation *>(&move);
-  message.data = spec.ticket;
+  message.context = static_cast<Operation *>(&rma);
+  message.data = spec.immediate;
   return message;
 }
 
 } // namespace
 
-OfiCarrier::OfiCarrier(std::unique_ptr<Fabric> fabric, Calls &calls, uint32_t receives)
-    : fabric_(std::move(fabric)), calls_(calls), receives_(receives) {
-  capabilities_ = fabric_->capabilities();
+OfiCarrier::OfiCarrier(std::unique_ptr<RdmEndpoint> endpoint, Calls &calls, uint32_t postedReceives)
+    : endpoint_(std::move(endpoint)), calls_(calls), postedReceives_(postedReceives) {
+  capabilities_ = endpoint_->capabilities();
 }
 
 Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Calls &calls) {
@@ -48,16 +49,17 @@ Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Call
   if (!address)
     return address.status();
   options.bind = address.take();
-  Result<std::unique_ptr<Fabric>> fabric = Fabric::open(options, calls);
-  if (!fabric)
-    return fabric.status();
-  return std::unique_ptr<network::Carrier>(new OfiCarrier(fabric.take(), calls, options.receives));
+  Result<std::unique_ptr<RdmEndpoint>> endpoint = RdmEndpoint::open(options, calls);
+  if (!endpoint)
+    return endpoint.status();
+  return std::unique_ptr<network::Carrier>(
+      new OfiCarrier(endpoint.take(), calls, options.postedReceives));
 }
 
-Status OfiCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
-  reader_ = &reader;
-  received_.emplace(*this, owner.frameBytes, receives_, network::Access::Receive);
-  for (uint32_t i = 0; i < receives_; ++i) {
+Status OfiCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
+  handler_ = &handler;
+  received_.emplace(*this, owner.frameBytes, postedReceives_, network::Access::Receive);
+  for (uint32_t i = 0; i < postedReceives_; ++i) {
     Frame *frame = received_->take();
     if (!frame)
       return Status::error("no memory could be registered for what comes");
@@ -67,7 +69,7 @@ Status OfiCarrier::start(network::CarrierReader &reader, const network::Owner &o
 }
 
 Status OfiCarrier::reach(Peer &peer, const network::RankAddress &rankAddress) {
-  Result<fi_addr_t> handle = fabric_->reach(rankAddress.address.data());
+  Result<fi_addr_t> handle = endpoint_->reach(rankAddress.address.data());
   if (handle)
     peer.handle = *handle;
   return handle.status();
@@ -83,38 +85,38 @@ PostResult OfiCarrier::offered(ssize_t code) {
 }
 
 PostResult OfiCarrier::send(Peer &to, Frame &frame) {
-  return offered(calls_.send(fabric_->endpoint(), frame.data, frame.bytes, frame.descriptor,
-                             to.handle, static_cast<Operation *>(&frame)));
+  return offered(calls_.send(endpoint_->ep(), frame.data, frame.bytes, frame.descriptor, to.handle,
+                             static_cast<Operation *>(&frame)));
 }
 
 PostResult OfiCarrier::inject(Peer &to, std::span<const std::byte> frame) {
-  return offered(calls_.inject(fabric_->endpoint(), frame.data(), frame.size(), to.handle));
+  return offered(calls_.inject(endpoint_->ep(), frame.data(), frame.size(), to.handle));
 }
 
-PostResult OfiCarrier::read(Move &move, const MoveSpec &spec) {
+PostResult OfiCarrier::read(RmaOperation &rma, const RmaSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMaxPieces];
-  return offered(calls_.read(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
+  return offered(calls_.read(endpoint_->ep(), messageOf(rma, spec, there, descriptors)));
 }
 
-PostResult OfiCarrier::write(Move &move, const MoveSpec &spec) {
+PostResult OfiCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMaxPieces];
-  return offered(calls_.write(fabric_->endpoint(), messageOf(move, spec, there, descriptors)));
+  return offered(calls_.write(endpoint_->ep(), messageOf(rma, spec, there, descriptors)));
 }
 
 void OfiCarrier::breakDown(const std::string &what, ssize_t code) {
   if (isBroken_)
     return;
   isBroken_ = true;
-  reader_->onBroken("cannot " + what + ": " + textOf(code));
+  handler_->onBroken("cannot " + what + ": " + textOf(code));
 }
 
 void OfiCarrier::listen(Frame &frame) {
   frame.kind = Operation::Kind::Receive;
   frame.isOpen = true;
-  ssize_t code = calls_.recv(fabric_->endpoint(), frame.data, received_->frameBytes(),
-                             frame.descriptor, static_cast<Operation *>(&frame));
+  ssize_t code = calls_.recv(endpoint_->ep(), frame.data, received_->frameBytes(), frame.descriptor,
+                             static_cast<Operation *>(&frame));
   if (code == 0)
     return;
   frame.isOpen = false;
@@ -143,11 +145,11 @@ bool OfiCarrier::takeReceive(Operation &operation) {
   return std::exchange(operation.isOpen, false);
 }
 
-// Only writes carry data. Not all providers say, too, that it was a write: shm of libfabric 2 does
-// not.
+// Only writes carry data. Not all providers report, too, that it was a write: shm of libfabric 2
+// does not.
 void OfiCarrier::take(const fi_cq_data_entry &entry) {
   if ((entry.flags & FI_REMOTE_CQ_DATA) != 0)
-    return reader_->onWritten(static_cast<uint32_t>(entry.data));
+    return handler_->onRemoteWrite(static_cast<uint32_t>(entry.data));
   if ((entry.flags & FI_REMOTE_WRITE) != 0)
     return;
   if (!entry.op_context) {
@@ -156,18 +158,18 @@ void OfiCarrier::take(const fi_cq_data_entry &entry) {
   }
   Operation &operation = operationOf(entry.op_context);
   if (operation.kind != Operation::Kind::Receive)
-    return reader_->onDone(operation);
+    return handler_->onDone(operation);
   if (!takeReceive(operation))
     return;
   auto &frame = static_cast<Frame &>(operation);
-  reader_->onBytes({frame.data, std::min<size_t>(entry.len, received_->frameBytes())});
+  handler_->onBytes({frame.data, std::min<size_t>(entry.len, received_->frameBytes())});
   listen(frame);
 }
 
 // A receive that failed had nothing for us.
 void OfiCarrier::takeError() {
   fi_cq_err_entry error = {};
-  if (calls_.readError(fabric_->queue(), &error) != 1)
+  if (calls_.readError(endpoint_->cq(), &error) != 1)
     return;
   if (!error.op_context) {
     ++refused_;
@@ -175,7 +177,7 @@ void OfiCarrier::takeError() {
   }
   Operation &operation = operationOf(error.op_context);
   if (operation.kind != Operation::Kind::Receive)
-    return reader_->onFailed(operation, textOf(-error.err));
+    return handler_->onFailed(operation, textOf(-error.err));
   if (!takeReceive(operation))
     return;
   ++refused_;
@@ -184,18 +186,18 @@ void OfiCarrier::takeError() {
 
 // ofi_rxm reads what it has freed when an endpoint is closed in the middle of a read or a write, at
 // either end (seen in libfabric 1.17.0).
-void OfiCarrier::detach() {
-  if (fabric_->providerName().find("ofi_rxm") == std::string::npos)
-    fabric_->stop();
+void OfiCarrier::stopUnconfirmed() {
+  if (endpoint_->providerName().find("ofi_rxm") == std::string::npos)
+    endpoint_->stop();
   else
-    fabric_->detach();
+    endpoint_->leak();
 }
 
 bool OfiCarrier::poll() {
   bool moved = false;
   fi_cq_data_entry entries[kEntries];
   for (int look = 0; look < kMaxLooks; ++look) {
-    ssize_t count = calls_.readQueue(fabric_->queue(), entries, kEntries);
+    ssize_t count = calls_.readQueue(endpoint_->cq(), entries, kEntries);
     for (ssize_t i = 0; i < count; ++i)
       take(entries[i]);
     if (count == -FI_EAVAIL)
@@ -209,7 +211,7 @@ bool OfiCarrier::poll() {
   if (!deaf_.empty())
     moved |= listenAgain();
   if (moved)
-    fabric_->noteEvent();
+    endpoint_->noteEvent();
   return moved;
 }
 

@@ -3,7 +3,7 @@
 
 #include "transports/network/ActiveMessages.h"
 #include "transports/network/Carrier.h"
-#include "transports/ofi/Fabric.h"
+#include "transports/ofi/RdmEndpoint.h"
 
 namespace colldsl::ofi {
 
@@ -13,26 +13,26 @@ public:
   static Result<std::unique_ptr<network::Carrier>> open(Options options,
                                                         Calls &calls = Calls::real());
 
-  Result<std::vector<std::byte>> address() const override { return fabric_->address(); }
-  Status start(network::CarrierReader &reader, const network::Owner &owner) override;
+  Result<std::vector<std::byte>> address() const override { return endpoint_->address(); }
+  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
-  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
-  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
+  network::PostResult read(network::RmaOperation &rma, const network::RmaSpec &spec) override;
+  network::PostResult write(network::RmaOperation &rma, const network::RmaSpec &spec) override;
   Result<network::Region> registerMemory(std::span<const iovec> pieces,
                                          network::Access access) override {
-    return fabric_->registerMemory(pieces, access);
+    return endpoint_->registerMemory(pieces, access);
   }
   bool poll() override;
-  std::optional<Wait> ifIdle() override { return fabric_->ifIdle(); }
-  void stop() override { fabric_->stop(); }
-  void detach() override;
+  std::optional<Wait> ifIdle() override { return endpoint_->ifIdle(); }
+  void stop() override { endpoint_->stop(); }
+  void stopUnconfirmed() override;
   uint64_t numRefused() const override { return refused_; }
   uint64_t bytes() const override { return received_ ? received_->bytes() : 0; }
 
 private:
-  OfiCarrier(std::unique_ptr<Fabric> fabric, Calls &calls, uint32_t receives);
+  OfiCarrier(std::unique_ptr<RdmEndpoint> endpoint, Calls &calls, uint32_t postedReceives);
   network::PostResult offered(ssize_t code);
   void listen(network::Frame &frame);
   bool listenAgain();
@@ -41,10 +41,10 @@ private:
   bool takeReceive(network::Operation &operation);
   void breakDown(const std::string &what, ssize_t code);
 
-  std::unique_ptr<Fabric> fabric_;
+  std::unique_ptr<RdmEndpoint> endpoint_;
   Calls &calls_;
-  uint32_t receives_;
-  network::CarrierReader *reader_ = nullptr;
+  uint32_t postedReceives_;
+  network::CarrierHandler *handler_ = nullptr;
   std::optional<network::FramePool> received_;
   network::FrameQueue deaf_; ///< receives that the provider did not take
   uint64_t refused_ = 0;

@@ -25,13 +25,13 @@ inline constexpr uint32_t kSlots = 256;
 inline constexpr uint32_t kIdsAtOnce = 32; ///< rendezvous ids that are made
 
 enum class SlotKind : uint8_t {
-  Inline,      ///< an eager message in this slot, and in the continuation slots that it takes
-  Eager,       ///< an eager message in the ring of bytes
-  Rts,         ///< request to send: the payload waits at the sender
-  Fragment,    ///< the next part of a payload that the receiver is ready for, in the ring of bytes
-  Put,         ///< the sender has written the payload to the receiver's buffer
-  RtsCanceled, ///< the rest of a payload that the receiver is ready for does not come
-  CloseStream, ///< the sender neither sends nor receives in this stream any more
+  Inline,       ///< an eager message in this slot, and in the continuation slots that it takes
+  Eager,        ///< an eager message in the ring of bytes
+  Rts,          ///< request to send: the payload waits at the sender
+  Fragment,     ///< the next part of a payload that the receiver is ready for, in the ring of bytes
+  Put,          ///< the sender has written the payload to the receiver's buffer
+  RtsCancelled, ///< the rest of a payload that the receiver is ready for does not come
+  CloseStream,  ///< the sender neither sends nor receives in this stream any more
 };
 
 /// A part of the ring of bytes.
@@ -54,7 +54,7 @@ struct Rts {
   RemoteBuffer buffer; ///< of the sender
   uint64_t reply;      ///< offset of its Reply in the mapping
   uint32_t use;        ///< how often the rendezvous id was used before
-  uint32_t loadKiB;    ///< of the sender, as in CompletionCounter
+  uint32_t copyKiB;    ///< of the sender, as in CompletionCounter
 };
 
 union SlotBody {
@@ -94,7 +94,7 @@ constexpr uint32_t slotsFor(uint64_t bytes) {
 /// Where the receiver replies to a request to send: one per rendezvous id, in the sender's memory.
 struct alignas(32) Reply {
   std::atomic<uint32_t> state; ///< of one use of the id: see Rendezvous.h
-  RemoteBuffer buffer;         ///< Announced: of the receiver
+  RemoteBuffer buffer;         ///< RtrSent: of the receiver
 };
 
 struct FifoHeader {

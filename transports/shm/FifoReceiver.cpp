@@ -68,7 +68,7 @@ bool FifoReceiver::tryTakeSlots(const Slot &slot, const Payload &payload) {
   return true;
 }
 
-// A ring of which nothing is free for long would stop a stream of fragments.
+// A ring of which nothing is free for long would stop the fragments of a message.
 void FifoReceiver::freeBytes(const Slot &slot) {
   header_->bytesConsumed.store(slot.body.ring.end, std::memory_order_release);
   world_.wake(peer_);
@@ -80,7 +80,7 @@ void FifoReceiver::publish() {
   world_.wake(peer_);
 }
 
-bool FifoReceiver::isRevoked(const Rts &rts) const {
+bool FifoReceiver::isCancelled(const Rts &rts) const {
   return stateOf(rts).load(std::memory_order_acquire) != wordOf(rts.use, State::Requested);
 }
 
@@ -89,26 +89,26 @@ void FifoReceiver::leave(const Rts &rts, State state) {
   world_.wake(peer_);
 }
 
-void FifoReceiver::sendReady(const Rts &rts, const RemoteBuffer &buffer) {
+void FifoReceiver::sendRtr(const Rts &rts, const RemoteBuffer &buffer) {
   reinterpret_cast<Reply *>(world_.at(rts.reply))->buffer = buffer;
-  leave(rts, State::Announced);
+  leave(rts, State::RtrSent);
 }
 
 void FifoReceiver::refuse(const Rts &rts) {
-  rendezvous::decline(stateOf(rts), rts.use);
+  rendezvous::refuse(stateOf(rts), rts.use);
   world_.wake(peer_);
 }
 
-Got FifoReceiver::get(const RemoteBuffer &from, uint64_t offset, const Payload &to) {
+GetResult FifoReceiver::get(const RemoteBuffer &from, uint64_t offset, const Payload &to) {
   if (isSelf_) {
     auto *pieces = reinterpret_cast<const iovec *>(from.address);
     copyPieces(to, {pieces, from.pieces, false, false, to.bytes}, to.bytes);
-    return Got::Done;
+    return GetResult::Done;
   }
   pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
   cma::Outcome outcome = cma::read({process, from.address + offset, from.pieces, to.bytes}, to);
   canReach_ = canReach_ && outcome != cma::Outcome::Forbidden;
-  return outcome == cma::Outcome::Copied ? Got::Done : Got::Refused;
+  return outcome == cma::Outcome::Copied ? GetResult::Done : GetResult::Refused;
 }
 
 } // namespace colldsl::shm

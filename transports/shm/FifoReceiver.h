@@ -60,7 +60,7 @@ public:
 
   /// Takes all that is here, in its order, and hands it to `handler`:
   ///   onEager(tag, bytes, count); onLongerEager(tag, bytes, count), from the ring of bytes;
-  ///   onRts(tag, id, rts); onFragment(id, bytes, count); onPut(id); onRtsCanceled(id);
+  ///   onRts(tag, id, rts); onFragment(id, bytes, count); onPut(id); onRtsCancelled(id);
   ///   onStreamClosed(stream)
   /// True: something was.
   template <typename Handler> bool progress(Handler &handler) {
@@ -79,22 +79,22 @@ public:
     }
   }
 
-  // Replies to requests to send. A request may have been revoked meanwhile.
+  // Replies to requests to send. The sender may have cancelled one meanwhile.
 
-  bool isRevoked(const Rts &rts) const;
-  /// Before anything of the request is used. False: it was revoked.
+  bool isCancelled(const Rts &rts) const;
+  /// Before anything of the RTS is used. False: it was cancelled.
   bool claim(const Rts &rts) const { return rendezvous::claim(stateOf(rts), rts.use); }
-  /// Of a claimed request: the payload is here, or is not wanted.
-  void sendDone(const Rts &rts) { leave(rts, rendezvous::State::Done); }
-  /// Of a claimed request: fragments are to come.
-  void sendStream(const Rts &rts) { leave(rts, rendezvous::State::Ready); }
-  /// Of a claimed request: the sender is to write here.
-  void sendReady(const Rts &rts, const RemoteBuffer &buffer);
-  /// Back to a claim. False: the sender writes, has written, or has revoked the request.
-  bool withdrawReady(const Rts &rts) { return rendezvous::takeBack(stateOf(rts), rts.use); }
-  /// The buffer is given up. False: the sender writes just now.
-  bool cancelReady(const Rts &rts) { return rendezvous::endAnnouncement(stateOf(rts), rts.use); }
-  /// Refuses a request that neither end has claimed: it is not wanted.
+  /// Of a claimed RTS: the payload is here, or is not wanted.
+  void sendFin(const Rts &rts) { leave(rts, rendezvous::State::Done); }
+  /// Of a claimed RTS: the sender is to send fragments.
+  void requestFragments(const Rts &rts) { leave(rts, rendezvous::State::Fragments); }
+  /// Of a claimed RTS: the sender is to put the payload here.
+  void sendRtr(const Rts &rts, const RemoteBuffer &buffer);
+  /// Back to a claim. False: the sender writes, has written, or has cancelled the RTS.
+  bool withdrawRtr(const Rts &rts) { return rendezvous::withdrawRtr(stateOf(rts), rts.use); }
+  /// The sender puts nothing here any more. False: it writes just now.
+  bool cancelRtr(const Rts &rts) { return rendezvous::cancelRtr(stateOf(rts), rts.use); }
+  /// Refuses an RTS that neither end has claimed: its payload is not wanted.
   void refuse(const Rts &rts);
 
   RemoteBuffer remoteBufferOf(const Payload &payload) const {
@@ -110,15 +110,15 @@ public:
   bool isSelf() const { return isSelf_; }
   bool canReach() const { return canReach_; }
   /// Bytes [offset, offset + to.bytes) of a buffer; the offset is 0 if it has several pieces.
-  Got get(const RemoteBuffer &from, uint64_t offset, const Payload &to);
+  GetResult get(const RemoteBuffer &from, uint64_t offset, const Payload &to);
   /// Whether the sender can put without a call of the kernel.
   bool canPut(const Rts &, const RemoteBuffer &buffer) const { return buffer.isShared; }
 
   // No early RTRs and no credits in shared memory: the reply to an RTS and the throttle flag do
   // this.
   void sendEarlyRtr(const Tag &, const Payload &, Mover, Protocol) {}
-  void withdrawEarlyRtr(const Payload &) {}
-  void discard(const Rts &) {}
+  void retireRtr(const Payload &) {}
+  void cancelReceive(const Rts &) {}
   bool hasEarlyRtr(const Payload &, const Rts &) const { return false; }
   void releaseCredit(uint64_t) {}
 
@@ -164,8 +164,8 @@ private:
       return handler.onFragment(slot.rendezvousId, ring_ + ring.offset, ring.bytes);
     case SlotKind::Put:
       return handler.onPut(slot.rendezvousId);
-    case SlotKind::RtsCanceled:
-      return handler.onRtsCanceled(slot.rendezvousId);
+    case SlotKind::RtsCancelled:
+      return handler.onRtsCancelled(slot.rendezvousId);
     case SlotKind::CloseStream:
       return handler.onStreamClosed(streamOf(slot.tag));
     }

@@ -126,7 +126,7 @@ void FifoSender::reserve(uint32_t ids) {
   }
 }
 
-bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover, uint32_t loadKiB,
+bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover, uint32_t copyKiB,
                             uint16_t &id) {
   if (!hasSlots(1) || (freeIds_.empty() && !makeIds()))
     return false;
@@ -136,7 +136,7 @@ bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover, uint3
   Slot &slot = fill(tag, SlotKind::Rts);
   slot.rendezvousId = id;
   slot.body.rts = {payload.bytes, remoteBufferOf(world_, payload),
-                   *world_.offsetOf(reply, sizeof(Reply)), use, loadKiB};
+                   *world_.offsetOf(reply, sizeof(Reply)), use, copyKiB};
   commit(slot);
   return true;
 }
@@ -144,9 +144,9 @@ bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover, uint3
 FifoSender::Replied FifoSender::replyTo(uint16_t id) const {
   const auto &[reply, use] = ids_[id];
   uint32_t state = reply->state.load(std::memory_order_acquire);
-  return state == wordOf(use, State::Done)        ? Replied::Done
-         : state == wordOf(use, State::Ready)     ? Replied::Stream
-         : state == wordOf(use, State::Announced) ? Replied::Receive
+  return state == wordOf(use, State::Done)        ? Replied::Fin
+         : state == wordOf(use, State::Fragments) ? Replied::Fragments
+         : state == wordOf(use, State::RtrSent)   ? Replied::Rtr
                                                   : Replied::Nothing;
 }
 
@@ -156,7 +156,7 @@ FifoSender::PutResult FifoSender::put(const Tag &tag, const Payload &payload, ui
   if (!hasSlots(1) || !rendezvous::claimWrite(reply->state, use))
     return PutResult::NotNow;
   if (writeTo(reply->buffer, payload) != cma::Outcome::Copied) {
-    rendezvous::leave(reply->state, use, State::Ready);
+    rendezvous::leave(reply->state, use, State::Fragments);
     return PutResult::Refused;
   }
   rendezvous::leave(reply->state, use, State::Done);
@@ -180,26 +180,26 @@ cma::Outcome FifoSender::writeTo(const RemoteBuffer &buffer, const Payload &payl
 
 void FifoSender::release(uint16_t id) {
   Id &again = ids_[id];
-  rendezvous::offer(again.reply->state, ++again.use);
+  rendezvous::beginUse(again.reply->state, ++again.use);
   freeIds_.push_back(id);
 }
 
-bool FifoSender::revoke(uint16_t id) {
-  Id &revoked = ids_[id];
-  switch (rendezvous::cancel(revoked.reply->state, revoked.use)) {
+bool FifoSender::cancelRts(uint16_t id) {
+  Id &cancelled = ids_[id];
+  switch (rendezvous::cancel(cancelled.reply->state, cancelled.use)) {
   case rendezvous::Cancelled::NotYet:
     if (!world_.isDead(peer_))
       return false;
     break;
   case rendezvous::Cancelled::Awaited:
-    revoked_.push_back(id);
-    sendRevoked();
+    cancelled_.push_back(id);
+    sendRtsCancelled();
     break;
   case rendezvous::Cancelled::Unnoticed:
     freeIds_.push_back(id);
     break;
   }
-  ++revoked.use;
+  ++cancelled.use;
   return true;
 }
 
@@ -209,7 +209,7 @@ void FifoSender::closeStream(uint32_t context, uint32_t stream) {
 }
 
 bool FifoSender::progress() {
-  bool moved = sendRevoked();
+  bool moved = sendRtsCancelled();
   return sendClosing() || moved;
 }
 
@@ -223,14 +223,14 @@ bool FifoSender::sendClosing() {
 }
 
 // A FIFO keeps its order: what uses the id next comes behind this slot.
-bool FifoSender::sendRevoked() {
+bool FifoSender::sendRtsCancelled() {
   bool moved = false;
-  for (; !revoked_.empty() && hasSlots(1); moved = true) {
-    Slot &slot = fill({}, SlotKind::RtsCanceled);
-    slot.rendezvousId = revoked_.back();
+  for (; !cancelled_.empty() && hasSlots(1); moved = true) {
+    Slot &slot = fill({}, SlotKind::RtsCancelled);
+    slot.rendezvousId = cancelled_.back();
     commit(slot);
-    freeIds_.push_back(revoked_.back());
-    revoked_.pop_back();
+    freeIds_.push_back(cancelled_.back());
+    cancelled_.pop_back();
   }
   return moved;
 }

@@ -70,14 +70,14 @@ public:
   void reserve(uint32_t ids);
 
   /// False: no slot, or no rendezvous id is free.
-  bool trySendRts(const Tag &tag, const Payload &payload, Mover mover, uint32_t loadKiB,
+  bool trySendRts(const Tag &tag, const Payload &payload, Mover mover, uint32_t copyKiB,
                   uint16_t &id);
 
   enum class Replied : uint8_t {
     Nothing,
-    Done,    ///< the receiver has the payload, or does not want it
-    Stream,  ///< it waits for fragments
-    Receive, ///< it wants the payload in its buffer
+    Fin,       ///< the receiver has the payload, or does not want it
+    Fragments, ///< it waits for fragments
+    Rtr,       ///< it waits for a put into its buffer
   };
   Replied replyTo(uint16_t id) const;
   bool mayHaveReplies() const { return true; }
@@ -99,9 +99,9 @@ public:
   void release(uint16_t id);
 
   /// Ends the use of an id without sending more. False: the receiver reads the payload just now.
-  bool revoke(uint16_t id);
+  bool cancelRts(uint16_t id);
   /// The receiver's read ends soon: a cancel waits for it.
-  bool revokeUnconfirmed(uint16_t) { return false; }
+  bool cancelRtsUnconfirmed(uint16_t) { return false; }
 
   // Receivers send the address of their buffer in answer to an RTS.
   bool hasEarlyRtr(const Tag &) const { return false; }
@@ -111,7 +111,7 @@ public:
   void closeStream(uint32_t context, uint32_t stream);
 
   /// Whether something waits for room.
-  bool isBusy() const { return !closing_.empty() || !revoked_.empty(); }
+  bool isBusy() const { return !closing_.empty() || !cancelled_.empty(); }
   /// True: something moved.
   bool progress();
 
@@ -140,7 +140,7 @@ private:
   bool makeIds();
   cma::Outcome writeTo(const RemoteBuffer &buffer, const Payload &payload);
   bool sendClosing();
-  bool sendRevoked();
+  bool sendRtsCancelled();
 
   World &world_;
   Rank peer_;
@@ -161,8 +161,8 @@ private:
   };
   std::vector<Id> ids_;
   std::vector<uint16_t> freeIds_;
-  std::vector<uint16_t> revoked_; ///< of which the receiver is to be notified
-  std::vector<Tag> closing_;      ///< streams of which the receiver is to be notified
+  std::vector<uint16_t> cancelled_; ///< ids of which the receiver is to be notified
+  std::vector<Tag> closing_;        ///< streams of which the receiver is to be notified
 };
 
 } // namespace colldsl::shm

@@ -31,7 +31,7 @@ template <typename Condition> Status ShmBootstrap::waitFor(Rank rank, Condition 
   for (uint32_t turn = 0; !condition(control); ++turn) {
     if (whileWaiting_)
       whileWaiting_();
-    health_.look();
+    failureDetector_.poll();
     // Failures of single plans are no reason to stop.
     auto fault = world_.findDeath([](Rank) { return true; });
     if (!fault)
@@ -50,7 +50,7 @@ template <typename Condition> Status ShmBootstrap::waitFor(Rank rank, Condition 
   return {};
 }
 
-Status ShmBootstrap::meet() {
+Status ShmBootstrap::exchangePids() {
   world_.control(self_).pid.store(getpid(), std::memory_order_release);
   for (uint32_t r = 0; r < world_.numRanks(); ++r) {
     Status s = waitFor(Rank{r}, [](const RankControl &control) {
@@ -62,11 +62,11 @@ Status ShmBootstrap::meet() {
   return {};
 }
 
-Status meet(World &world, Rank self) {
+Status exchangePids(World &world, Rank self) {
   Arena nothing(0, 0);
   std::mutex mutex;
-  Health health(world, self);
-  return ShmBootstrap(world, self, nothing, mutex, health).meet();
+  FailureDetector failureDetector(world, self);
+  return ShmBootstrap(world, self, nothing, mutex, failureDetector).exchangePids();
 }
 
 Result<uint64_t> ShmBootstrap::putOut(std::span<const BootstrapData> out) {

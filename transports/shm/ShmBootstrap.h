@@ -2,7 +2,7 @@
 #pragma once
 
 #include "transports/shm/Arena.h"
-#include "transports/shm/Health.h"
+#include "transports/shm/FailureDetector.h"
 #include "wireup/Bootstrap.h"
 
 namespace colldsl::shm {
@@ -10,11 +10,13 @@ namespace colldsl::shm {
 class ShmBootstrap : public Bootstrap {
 public:
   /// `arenaMutex` guards the arena, which others use too.
-  ShmBootstrap(World &world, Rank self, Arena &arena, std::mutex &arenaMutex, Health &health)
-      : world_(world), self_(self), arena_(arena), arenaMutex_(arenaMutex), health_(health) {}
+  ShmBootstrap(World &world, Rank self, Arena &arena, std::mutex &arenaMutex,
+               FailureDetector &failureDetector)
+      : world_(world), self_(self), arena_(arena), arenaMutex_(arenaMutex),
+        failureDetector_(failureDetector) {}
 
   /// Publishes this rank's process id and waits for those of all ranks.
-  Status meet();
+  Status exchangePids();
 
   Status exchange(std::span<const BootstrapData> out, std::span<BootstrapData> in) override;
   Status barrier() override;
@@ -29,12 +31,12 @@ private:
   Rank self_;
   Arena &arena_;
   std::mutex &arenaMutex_;
-  Health &health_;
+  FailureDetector &failureDetector_;
   uint32_t exchanges_ = 0;
   uint32_t barriers_ = 0;
 };
 
 /// Publishes this process as a rank of the world and waits until all ranks have done so.
-Status meet(World &world, Rank self);
+Status exchangePids(World &world, Rank self);
 
 } // namespace colldsl::shm

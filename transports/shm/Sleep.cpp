@@ -15,7 +15,7 @@ namespace {
 // a thousand; sleeping and being woken a few thousand, on both sides.
 constexpr SpinBudget kOnOwnCore = {2000, 2000, std::chrono::microseconds(20)};
 // The awaited peer needs this core, or runs just now on another one and answers in a moment.
-constexpr SpinBudget kInCrowd = {4, 4, std::chrono::microseconds(100)};
+constexpr SpinBudget kOversubscribed = {4, 4, std::chrono::microseconds(100)};
 
 // To wake, to poll and to sleep again takes some 20 us of a core. With one such poll per 250 us and
 // rank, the sleepers of a core take a twelfth of it, however many they are.
@@ -50,10 +50,10 @@ uint32_t numCores() {
   return static_cast<uint32_t>(std::clamp<long>(sysconf(_SC_NPROCESSORS_ONLN), 1, UINT32_MAX));
 }
 
-bool isCrowd(uint32_t numRanks) { return numRanks > numCores(); }
+bool isOversubscribed(uint32_t numRanks) { return numRanks > numCores(); }
 
 SpinBudget spinBudgetAmong(uint32_t numRanks) {
-  SpinBudget spinBudget = isCrowd(numRanks) ? kInCrowd : kOnOwnCore;
+  SpinBudget spinBudget = isOversubscribed(numRanks) ? kOversubscribed : kOnOwnCore;
   spinBudget.longestSleep = longestSleepAmong(numRanks, spinBudget.longestSleep);
   return spinBudget;
 }
@@ -65,14 +65,14 @@ std::chrono::nanoseconds longestSleepAmong(uint32_t numRanks, std::chrono::nanos
 void registerWaker() { hasBarrier(); }
 
 // Wake-ups are counted once the word is 0 again: what is counted later ends the sleep.
-SleepTicket armSleep(RankControl &control, bool wakersFence, uint32_t how) {
-  SleepTicket ticket = control.wakes.load(std::memory_order_seq_cst);
+WakeupEpoch armSleep(RankControl &control, bool wakersFence, uint32_t how) {
+  WakeupEpoch epoch = control.wakes.load(std::memory_order_seq_cst);
   control.sleeping.fetch_or(how, std::memory_order_seq_cst);
   if (wakersFence)
     std::atomic_thread_fence(std::memory_order_seq_cst);
   else if (hasBarrier())
     barrierOnAllCores();
-  return ticket;
+  return epoch;
 }
 
 std::chrono::nanoseconds boundedSleep(std::chrono::nanoseconds sleep, bool wakersFence) {

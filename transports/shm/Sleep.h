@@ -5,9 +5,9 @@
 /// must have a full fence between its write and its read. Where ranks have cores of their own,
 /// the sleeper pays for both: it makes every core pass a barrier (membarrier), so the waker's
 /// fast path is plain stores and loads. Without membarrier a wake-up may be lost; then the bound
-/// on every sleep is what limits the delay. In a crowd nearly every wait sleeps, and a barrier on
-/// all cores, one sleeper after the other, costs more than all else: there wakers pay, with a
-/// fence each.
+/// on every sleep is what limits the delay. On an oversubscribed machine nearly every wait sleeps,
+/// and a barrier on all cores, one sleeper after the other, costs more than all else: there wakers
+/// pay, with a fence each.
 #pragma once
 
 #include "transports/Transport.h"
@@ -20,7 +20,7 @@
 namespace colldsl::shm {
 
 /// Whether some of so many ranks on this machine have no core of their own.
-bool isCrowd(uint32_t numRanks);
+bool isOversubscribed(uint32_t numRanks);
 uint32_t numCores(); ///< of this machine
 
 /// What is worth trying before a sleep, with so many ranks on this machine.
@@ -35,7 +35,7 @@ void registerWaker();
 
 /// Marks the rank as sleeping in this way, too; see above. Events looked for afterwards are not
 /// missed.
-SleepTicket armSleep(RankControl &control, bool wakersFence, uint32_t how);
+WakeupEpoch armSleep(RankControl &control, bool wakersFence, uint32_t how);
 
 /// As long as a sleep may be where a wake-up may be lost.
 std::chrono::nanoseconds boundedSleep(std::chrono::nanoseconds sleep, bool wakersFence);

@@ -27,8 +27,8 @@ int WakeupPipes::create(RankControl &control) {
 }
 
 void WakeupPipes::drain() const {
-  char heard[64];
-  while (read(own_[0], heard, sizeof heard) == sizeof heard) {
+  char received[64];
+  while (read(own_[0], received, sizeof received) == sizeof received) {
   }
 }
 

@@ -1,4 +1,4 @@
-/// Pipes that wake ranks which sleep on other file descriptors, too: one per rank that asks for
+/// Pipes that wake ranks which sleep on other file descriptors, too: one per rank that wants
 /// it, into which other ranks write. Thread safe.
 #pragma once
 

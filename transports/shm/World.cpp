@@ -162,7 +162,7 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   if (Status s = world->map(world->descriptor_); !s)
     return s;
   new (world->base_) WorldHeader();
-  world->header().wakersFence = world->wakersFence_ = isCrowd(numRanks);
+  world->header().wakersFence = world->wakersFence_ = isOversubscribed(numRanks);
   for (uint32_t r = 0; r < numRanks; ++r)
     new (&world->control(Rank{r})) RankControl();
   return world;
@@ -239,20 +239,20 @@ void World::wakeSleeper(Rank rank) const {
     futexWakeAll(control(rank).wakes);
 }
 
-SleepTicket World::armSleep(Rank self, uint32_t how) const {
+WakeupEpoch World::armSleep(Rank self, uint32_t how) const {
   return shm::armSleep(control(self), wakersFence_, how);
 }
 
-void World::sleepOnWord(Rank self, SleepTicket ticket, std::chrono::nanoseconds atMost) const {
-  sleepOn(control(self).wakes, ticket, boundedSleep(atMost, wakersFence_));
+void World::sleepOnWord(Rank self, WakeupEpoch epoch, std::chrono::nanoseconds atMost) const {
+  sleepOn(control(self).wakes, epoch, boundedSleep(atMost, wakersFence_));
 }
 
-void World::sleepOnFd(Rank self, SleepTicket ticket, int file,
+void World::sleepOnFd(Rank self, WakeupEpoch epoch, int file,
                       std::chrono::nanoseconds atMost) const {
-  wakeupPipes_->sleep(control(self).wakes, ticket, file, boundedSleep(atMost, wakersFence_));
+  wakeupPipes_->sleep(control(self).wakes, epoch, file, boundedSleep(atMost, wakersFence_));
 }
 
-void World::tellAll() const {
+void World::notifyAll() const {
   header().reports.fetch_add(1, std::memory_order_acq_rel);
   for (uint32_t r = 0; r < numRanks_; ++r)
     wakeSleeper(Rank{r});
@@ -284,7 +284,7 @@ void World::report(uint64_t plan, const Fault &fault, bool isOfAll) const {
   putDown(header().planFailures, failure, [&](const RunFailure &lost) {
     return !isOfAll || lost.plan != failure.plan || isNeeded(lost);
   });
-  tellAll();
+  notifyAll();
 }
 
 void World::reportToAll(const Fault &fault) const {
@@ -293,13 +293,13 @@ void World::reportToAll(const Fault &fault) const {
     write(entry, failureOf(0, 0, fault));
     entry.turn.store(2, std::memory_order_release);
   }
-  tellAll();
+  notifyAll();
 }
 
 void World::reportDeath(Rank rank) const {
   if (control(rank).isDead.exchange(1, std::memory_order_acq_rel) == 0)
     header().deaths.fetch_add(1, std::memory_order_acq_rel);
-  tellAll();
+  notifyAll();
 }
 
 std::optional<Fault> World::findFailure(uint64_t plan) const {
@@ -323,7 +323,7 @@ std::optional<Fault> World::findFailureOfAll() const {
 void World::reportRun(uint64_t plan, uint32_t run, const Fault &fault) const {
   putDown(header().runFailures, failureOf(plan, run, fault),
           [](const RunFailure &) { return true; });
-  tellAll();
+  notifyAll();
 }
 
 std::optional<Fault> World::findRunFailure(uint64_t plan, uint32_t run) const {

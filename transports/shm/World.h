@@ -12,7 +12,7 @@
 
 namespace colldsl::shm {
 
-/// What is said of it.
+/// The message that reports the death of a rank.
 std::string reasonOfDeath(Rank rank);
 
 /// Thread safe. Owns the mapping in every process that inherited it; every process
@@ -67,10 +67,10 @@ public:
 
   /// A thread of the rank is about to sleep on its word or on its bell; see Sleep.h. Thread safe,
   /// as both sleeps are.
-  SleepTicket armSleep(Rank self, uint32_t how) const;
-  void sleepOnWord(Rank self, SleepTicket ticket, std::chrono::nanoseconds atMost) const;
+  WakeupEpoch armSleep(Rank self, uint32_t how) const;
+  void sleepOnWord(Rank self, WakeupEpoch epoch, std::chrono::nanoseconds atMost) const;
   /// Until `file` has something, too. Negative: there is none.
-  void sleepOnFd(Rank self, SleepTicket ticket, int file, std::chrono::nanoseconds atMost) const;
+  void sleepOnFd(Rank self, WakeupEpoch epoch, int file, std::chrono::nanoseconds atMost) const;
 
   /// Whether its death was reported.
   bool isDead(Rank rank) const { return control(rank).isDead.load(std::memory_order_acquire) != 0; }
@@ -103,14 +103,14 @@ public:
     return std::nullopt;
   }
   /// Whether this run of the plan failed. After the failures of a thousand other runs the table has
-  /// lost it: then all runs of the plan that are as old are said to have failed.
+  /// lost it: then all runs of the plan that are as old count as failed.
   std::optional<Fault> findRunFailure(uint64_t plan, uint32_t run) const;
 
 private:
   World(uint32_t numRanks, Options options);
   Status map(int descriptor);
   void wakeSleeper(Rank rank) const;
-  void tellAll() const;
+  void notifyAll() const;
   bool isNeeded(const RunFailure &failure) const;
   bool hasOpen(Rank rank, uint32_t number) const;
   WorldHeader &header() const { return *reinterpret_cast<WorldHeader *>(base_); }

@@ -16,9 +16,9 @@ public:
   virtual int postSend(ibv_qp *pair, ibv_send_wr *first, ibv_send_wr **refused) {
     return ibv_post_send(pair, first, refused);
   }
-  virtual int postReceive(ibv_srq *receives, ibv_recv_wr *one) {
+  virtual int postReceive(ibv_srq *srq, ibv_recv_wr *one) {
     ibv_recv_wr *bad = nullptr;
-    return ibv_post_srq_recv(receives, one, &bad);
+    return ibv_post_srq_recv(srq, one, &bad);
   }
   virtual int postReceive(ibv_qp *pair, ibv_recv_wr *one) {
     ibv_recv_wr *bad = nullptr;

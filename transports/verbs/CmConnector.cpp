@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kPause(100);
 // Time passes for a rank that computes as well: a peer is not lost unless so many calls have
 // failed.
 constexpr uint32_t kFewestCalls = 3;
-// Of so many polls one asks for calls, which is a system call.
+// Of so many polls one looks for connect requests, which is a system call.
 constexpr uint32_t kPollsPerLook = 32;
 
 std::string nameOf(const ibv_context *context) {
@@ -227,7 +227,7 @@ Status CmConnector::connect(CmLink &link) {
   return {};
 }
 
-Status CmConnector::meet(CmLink &link, const Greeting &greeting) {
+Status CmConnector::establish(CmLink &link, const Greeting &greeting) {
   if (greeting.token != owner_.token || greeting.from != link.peer.rank)
     return Status::error("somebody else answers in its place");
   if (greeting.frames == 0)
@@ -235,11 +235,11 @@ Status CmConnector::meet(CmLink &link, const Greeting &greeting) {
   if (Status s = host_->prepare(link, greeting.frames); !s)
     return s;
   link.state = Link::State::Ready;
-  host_->speak(link);
+  host_->sendFirst(link);
   return {};
 }
 
-void CmConnector::heard(Link &link) { link.state = Link::State::Ready; }
+void CmConnector::onFirstReceive(Link &link) { link.state = Link::State::Ready; }
 
 // The event is given back at once: an end cannot go before.
 std::optional<CmConnector::Event> CmConnector::next() {
@@ -285,7 +285,7 @@ Status CmConnector::proceed(CmLink &link, const Event &event) {
   case RDMA_CM_EVENT_ROUTE_RESOLVED:
     return connect(link);
   case RDMA_CM_EVENT_ESTABLISHED:
-    return link.hasCalled ? meet(link, event.greeting) : Status();
+    return link.hasCalled ? establish(link, event.greeting) : Status();
   case RDMA_CM_EVENT_REJECTED:
   case RDMA_CM_EVENT_UNREACHABLE:
   case RDMA_CM_EVENT_CONNECT_ERROR:

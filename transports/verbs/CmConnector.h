@@ -36,7 +36,7 @@ public:
                                       const network::RankAddress &rankAddress) override;
   Status begin(Link &link) override;
   bool take(const ibv_wc &) override { return false; }
-  void heard(Link &link) override;
+  void onFirstReceive(Link &link) override;
   bool poll() override;
   network::Carrier::Wait wait() override;
   void stop() override;
@@ -79,7 +79,7 @@ private:
   Status makePair(CmLink &link);
   Status connect(CmLink &link);
   Status noWay(CmLink &link, const char *what);
-  Status meet(CmLink &link, const Greeting &greeting);
+  Status establish(CmLink &link, const Greeting &greeting);
   Status call(CmLink &link);
   void hangUp(CmLink &link);
   void callLater(CmLink &link);

@@ -51,7 +51,7 @@ public:
   /// Nothing came of that: the pair is gone, and another may follow.
   virtual void unprepare(Link &link) = 0;
   /// It is ready; the peer waits for the first message.
-  virtual void speak(Link &link) = 0;
+  virtual void sendFirst(Link &link) = 0;
   /// Nothing will come of it.
   virtual void lose(Link &link, const std::string &reason) = 0;
   /// No connection can be made any more.
@@ -76,11 +76,11 @@ public:
   /// Whether the completion is of a message of its own, which it takes.
   virtual bool take(const ibv_wc &completion) = 0;
   /// A message of the peer came over it.
-  virtual void heard(Link &link) = 0;
+  virtual void onFirstReceive(Link &link) = 0;
   /// Sends unanswered requests again, and takes what does not come as a completion. True: something
   /// moved.
   virtual bool poll() = 0;
-  /// What to wait for, when there is no news.
+  /// What to wait for, when there is no event.
   virtual network::Carrier::Wait wait() = 0;
   /// After the links are closed.
   virtual void stop() = 0;

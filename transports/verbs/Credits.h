@@ -1,5 +1,5 @@
 /// Frames that the ends of a connection may have on the way, where each must find a receive: iWARP
-/// asks no sender to wait, and a frame that finds none ends the connection.
+/// makes no sender wait, and a frame that finds none ends the connection.
 ///
 /// Each end promises the other so many receives. A frame uses one up, and when half of them were
 /// used and are free again, a note to the other end gives them back. It uses no credit, or
@@ -25,7 +25,7 @@ public:
   explicit Credits(uint32_t promised) : promised_(promised) {}
 
   /// What the other one does.
-  void hearPromise(uint32_t frames) { left_ = frames; }
+  void setPromised(uint32_t frames) { left_ = frames; }
   /// While `missing` receives of this end, from which frames were taken, are not posted again, no
   /// more is sent: the other one's note about it could find none.
   bool has(uint32_t frames, uint32_t missing) const {
@@ -33,7 +33,7 @@ public:
   }
   void use(uint32_t frames) { left_ -= frames; }
   /// They are given back.
-  void hear(uint32_t frames) { left_ += frames; }
+  void add(uint32_t frames) { left_ += frames; }
 
   /// A frame of the other's came.
   void owe() { ++owed_; }
@@ -52,7 +52,7 @@ private:
 
 /// A note about credits, or about a write, in a few bytes: shorter than any frame.
 struct Note {
-  uint32_t ticket = 0; ///< of a write, whose last byte came before
+  uint32_t immediate = 0; ///< of a write, whose last byte came before
   uint16_t credits = 0;
   bool hasId = false; ///< and uses a credit
   uint8_t unused = 0;

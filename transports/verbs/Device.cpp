@@ -129,8 +129,8 @@ Status Device::makeQueues(const Options &options, uint32_t numRanks) {
   channel_.reset(verbs.create_comp_channel(context_.get()));
   if (!channel_ || fcntl(channel_->fd, F_SETFL, O_NONBLOCK) != 0)
     return deviceError("make a completion channel", context_.get(), errno);
-  uint64_t receives = isIwarp() ? options.framesPerPeer + Credits::kSpare : 0;
-  uint64_t entries = std::min<uint64_t>(options.completions + receives * (numRanks - 1),
+  uint64_t numReceives = isIwarp() ? options.framesPerPeer + Credits::kSpare : 0;
+  uint64_t entries = std::min<uint64_t>(options.completions + numReceives * (numRanks - 1),
                                         static_cast<uint32_t>(limits_.max_cqe));
   queue_.reset(
       verbs.create_cq(context_.get(), static_cast<int>(entries), nullptr, channel_.get(), 0));
@@ -139,10 +139,10 @@ Status Device::makeQueues(const Options &options, uint32_t numRanks) {
   if (isIwarp())
     return {};
   ibv_srq_init_attr wanted = {};
-  wanted.attr.max_wr = options.receives;
+  wanted.attr.max_wr = options.postedReceives;
   wanted.attr.max_sge = 1;
-  receives_.reset(verbs.create_srq(domain_.get(), &wanted));
-  return receives_ ? Status() : deviceError("make a shared receive queue", context_.get(), errno);
+  srq_.reset(verbs.create_srq(domain_.get(), &wanted));
+  return srq_ ? Status() : deviceError("make a shared receive queue", context_.get(), errno);
 }
 
 Result<QueuePair> Device::makeQueuePair(ibv_qp_init_attr &wanted) const {

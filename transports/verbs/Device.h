@@ -1,5 +1,5 @@
 /// A port of an RDMA device, with what all connections of a rank share: protection domain,
-/// completion queue, shared receive queue (but of iWARP), and the descriptor that tells of
+/// completion queue, shared receive queue (but of iWARP), and the descriptor that notifies of
 /// completions.
 ///
 /// Not thread safe. Errors: values, which name the device.
@@ -33,7 +33,7 @@ public:
 
   ibv_pd *domain() const { return domain_.get(); }
   ibv_cq *queue() const { return queue_.get(); }
-  ibv_srq *receives() const { return receives_.get(); }
+  ibv_srq *srq() const { return srq_.get(); }
   const ibv_context *context() const { return context_.get(); }
   const ibv_device_attr &limits() const { return limits_; }
   const ibv_port_attr &portLimits() const { return portLimits_; }
@@ -65,7 +65,7 @@ private:
   Handle<ibv_pd, &Library::dealloc_pd> domain_;
   Handle<ibv_comp_channel, &Library::destroy_comp_channel> channel_;
   Handle<ibv_cq, &Library::destroy_cq> queue_;
-  Handle<ibv_srq, &Library::destroy_srq> receives_;
+  Handle<ibv_srq, &Library::destroy_srq> srq_;
   ibv_device_attr limits_ = {};
   ibv_port_attr portLimits_ = {};
   ibv_gid gid_ = {};

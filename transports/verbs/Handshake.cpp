@@ -19,15 +19,15 @@ HandshakeMessage Handshake::make(HandshakeMessage::Kind kind, uint32_t answers) 
   return message;
 }
 
-void Handshake::expectAnswer(const HandshakeMessage &said, Clock::time_point now) {
-  open_ = said;
+void Handshake::expectReply(const HandshakeMessage &sent, Clock::time_point now) {
+  open_ = sent;
   timeout_ = kFirstTimeout;
   nextAt_ = now + timeout_;
 }
 
 HandshakeMessage Handshake::begin(Clock::time_point now) {
   state_ = State::Requested;
-  expectAnswer(make(HandshakeMessage::Kind::Request, 0), now);
+  expectReply(make(HandshakeMessage::Kind::Request, 0), now);
   return open_;
 }
 
@@ -48,12 +48,13 @@ Handshake::Step Handshake::onRequest(const HandshakeMessage &message, Clock::tim
   if (state_ == State::Idle || loses) {
     state_ = State::Replied;
     answered_ = message;
-    expectAnswer(make(HandshakeMessage::Kind::Reply, message.sequence), now);
-    return {.receives = true, .sends = false, .reply = open_};
+    expectReply(make(HandshakeMessage::Kind::Reply, message.sequence), now);
+    return {.mayReceive = true, .maySend = false, .reply = open_};
   }
   bool isAgain = state_ == State::Replied && message.sequence == answered_.sequence;
-  return {
-      .receives = false, .sends = false, .reply = isAgain ? std::optional(open_) : std::nullopt};
+  return {.mayReceive = false,
+          .maySend = false,
+          .reply = isAgain ? std::optional(open_) : std::nullopt};
 }
 
 Handshake::Step Handshake::onReply(const HandshakeMessage &message) {
@@ -62,18 +63,19 @@ Handshake::Step Handshake::onReply(const HandshakeMessage &message) {
     isInitiator_ = true;
     answered_ = message;
     open_ = make(HandshakeMessage::Kind::Confirm, message.sequence);
-    return {.receives = true, .sends = true, .reply = open_};
+    return {.mayReceive = true, .maySend = true, .reply = open_};
   }
   bool isAgain = state_ == State::Ready && isInitiator_ && message.sequence == answered_.sequence;
-  return {
-      .receives = false, .sends = false, .reply = isAgain ? std::optional(open_) : std::nullopt};
+  return {.mayReceive = false,
+          .maySend = false,
+          .reply = isAgain ? std::optional(open_) : std::nullopt};
 }
 
 Handshake::Step Handshake::onConfirm(const HandshakeMessage &message) {
   if (state_ != State::Replied || message.answers != open_.sequence)
     return {};
   state_ = State::Ready;
-  return {.receives = false, .sends = true, .reply = std::nullopt};
+  return {.mayReceive = false, .maySend = true, .reply = std::nullopt};
 }
 
 std::optional<HandshakeMessage> Handshake::again(Clock::time_point now) {

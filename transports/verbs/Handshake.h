@@ -56,8 +56,8 @@ public:
 
   /// The result of an event: first the queue pair is connected, then a message is sent.
   struct Step {
-    bool receives = false; ///< this end must take what the other sends from now on
-    bool sends = false;    ///< and may send
+    bool mayReceive = false; ///< this end must take what the other sends from now on
+    bool maySend = false;    ///< and may send
     std::optional<HandshakeMessage> reply;
   };
 
@@ -79,7 +79,7 @@ private:
   Step onReply(const HandshakeMessage &message);
   Step onConfirm(const HandshakeMessage &message);
   HandshakeMessage make(HandshakeMessage::Kind kind, uint32_t answers);
-  void expectAnswer(const HandshakeMessage &said, Clock::time_point now);
+  void expectReply(const HandshakeMessage &sent, Clock::time_point now);
 
   Rank self_, peer_;
   State state_ = State::Idle;

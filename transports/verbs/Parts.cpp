@@ -4,7 +4,7 @@
 
 namespace colldsl::verbs {
 
-Parts::Parts(const network::MoveSpec &spec, uint32_t mostPieces, uint64_t mostBytes) {
+Parts::Parts(const network::RmaSpec &spec, uint32_t mostPieces, uint64_t mostBytes) {
   network::RemoteIov whole{spec.address, spec.bytes};
   std::span<const network::RemoteIov> there = spec.remoteIovs;
   if (there.empty())

@@ -24,7 +24,7 @@ struct Parts {
   static constexpr uint32_t kMaxOfLength = 16;
   static constexpr uint32_t kMax = network::kMaxPieces + network::kMaxRemoteIovs + kMaxOfLength;
 
-  Parts(const network::MoveSpec &spec, uint32_t mostPieces, uint64_t mostBytes);
+  Parts(const network::RmaSpec &spec, uint32_t mostPieces, uint64_t mostBytes);
 
   std::array<ibv_sge, kMax> pieces;
   std::array<Part, kMax> list;

@@ -8,7 +8,7 @@ namespace colldsl::verbs {
 namespace {
 
 // As the standard codes them: an acknowledgement is waited for 67 ms, 8 times; a receiver without
-// receives is asked again after 0.08 ms, for as long as it lives.
+// receives is sent a request again after 0.08 ms, for as long as it lives.
 constexpr uint8_t kTimeout = 14, kRetries = 7, kForEver = 7, kNotReadyPause = 6;
 
 template <typename T> Status randomize(T &value) {
@@ -158,9 +158,9 @@ Status UdConnector::follow(UdLink &link, const HandshakeMessage &message) {
   }
   Handshake::Step step = link.handshake.receive(message, Handshake::Clock::now());
   Status s;
-  if (step.receives)
+  if (step.mayReceive)
     s = letReceive(link, message.queue);
-  if (s && step.sends)
+  if (s && step.maySend)
     s = letSend(link, message.queue);
   if (s && link.handshake.state() == Handshake::State::Ready)
     link.state = Link::State::Ready;

@@ -18,7 +18,7 @@ public:
                                       const network::RankAddress &rankAddress) override;
   Status begin(Link &link) override;
   bool take(const ibv_wc &completion) override;
-  void heard(Link &) override {}
+  void onFirstReceive(Link &) override {}
   bool poll() override;
   network::Carrier::Wait wait() override;
   void stop() override { ud_.close(); }

@@ -131,15 +131,15 @@ std::optional<HandshakeMessage> UdQueuePair::take(const ibv_wc &completion) {
     sent_->give(frame);
     return std::nullopt;
   }
-  std::optional<HandshakeMessage> heard;
+  std::optional<HandshakeMessage> received;
   if (completion.status == IBV_WC_SUCCESS &&
       completion.byte_len == kRouteBytes + sizeof(HandshakeMessage))
-    std::memcpy(&heard.emplace(), frame.data + kRouteBytes, sizeof(HandshakeMessage));
-  if (heard && heard->kind > HandshakeMessage::Kind::Last)
-    heard.reset();
-  refused_ += !heard;
+    std::memcpy(&received.emplace(), frame.data + kRouteBytes, sizeof(HandshakeMessage));
+  if (received && received->kind > HandshakeMessage::Kind::Last)
+    received.reset();
+  refused_ += !received;
   listen(frame);
-  return heard;
+  return received;
 }
 
 } // namespace colldsl::verbs

@@ -14,11 +14,11 @@ namespace {
 
 using network::Access;
 using network::Frame;
-using network::Move;
-using network::MoveSpec;
 using network::Operation;
 using network::Peer;
 using network::PostResult;
+using network::RmaOperation;
+using network::RmaSpec;
 
 // Looks at the queue in a row; then others get their turn.
 constexpr int kMaxLooks = 4;
@@ -65,10 +65,11 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
     : device_(std::move(device)), options_(options), calls_(calls) {
   options_.sendsPerPeer =
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
-  options_.receives =
-      std::min(options.receives, static_cast<uint32_t>(device_->limits().max_srq_wr));
-  auto receives = std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMax - 1);
-  options_.framesPerPeer = std::clamp(options.framesPerPeer, 1u, receives - Credits::kSpare);
+  options_.postedReceives =
+      std::min(options.postedReceives, static_cast<uint32_t>(device_->limits().max_srq_wr));
+  auto numReceives =
+      std::min(static_cast<uint32_t>(device_->limits().max_qp_wr), Receives::kMax - 1);
+  options_.framesPerPeer = std::clamp(options.framesPerPeer, 1u, numReceives - Credits::kSpare);
   auto pieces = static_cast<uint32_t>(
       std::min(device_->limits().max_sge, std::max(1, device_->limits().max_sge_rd)));
   piecesPerRequest_ = std::min(kPiecesPerRequest, pieces);
@@ -95,7 +96,7 @@ Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(uint32_t numRanks,
 ibv_qp_init_attr VerbsCarrier::wantedPair() const {
   ibv_qp_init_attr wanted = {};
   wanted.qp_type = IBV_QPT_RC;
-  wanted.srq = device_->receives();
+  wanted.srq = device_->srq();
   wanted.cap.max_send_wr = options_.sendsPerPeer;
   wanted.cap.max_send_sge = piecesPerRequest_;
   wanted.cap.max_inline_data = inlineBytes_;
@@ -105,8 +106,8 @@ ibv_qp_init_attr VerbsCarrier::wantedPair() const {
   return wanted;
 }
 
-// How much of a frame fits into a request is known of a queue pair only. Some devices make none if
-// that is asked for too much.
+// How much of a frame fits into a request is known of a queue pair only. Some devices make none
+// that wants too much.
 Status VerbsCarrier::probePair() {
   for (;; inlineBytes_ /= 2) {
     ibv_qp_init_attr wanted = wantedPair();
@@ -124,14 +125,15 @@ Status VerbsCarrier::probe() {
     return Status::error("the device takes no bytes inside requests");
   capabilities_.name = "verbs";
   uint32_t parts = std::clamp(options_.sendsPerPeer / 4, 1u, Parts::kMaxOfLength);
-  capabilities_.moveBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
+  capabilities_.maxRmaBytes = uint64_t{device_->portLimits().max_msg_sz} * parts;
   capabilities_.pieces = std::min(network::kMaxPieces, piecesPerRequest_ * parts);
   capabilities_.remoteIovs = std::min(network::kMaxRemoteIovs, parts);
-  capabilities_.gathers = true;
-  capabilities_.moves = options_.direct;
-  capabilities_.byAddress = capabilities_.local = capabilities_.pins = true;
+  capabilities_.batches = true;
+  capabilities_.hasRma = options_.usesRma;
+  capabilities_.usesVirtualAddresses = capabilities_.needsLocalRegistration =
+      capabilities_.pinsPages = true;
   uint32_t ofPeer = options_.framesPerPeer + Credits::kSpare + options_.sendsPerPeer;
-  uint32_t reserved = device_->isIwarp() ? 0 : options_.receives + connector_->completions();
+  uint32_t reserved = device_->isIwarp() ? 0 : options_.postedReceives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
   if (room <= reserved || (device_->isIwarp() && room < ofPeer))
     return Status::error("a completion queue of " + std::to_string(room) + " entries is too short");
@@ -141,11 +143,11 @@ Status VerbsCarrier::probe() {
 
 Result<std::vector<std::byte>> VerbsCarrier::address() const { return connector_->address(); }
 
-Status VerbsCarrier::start(network::CarrierReader &reader, const network::Owner &owner) {
-  reader_ = &reader;
+Status VerbsCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
+  handler_ = &handler;
   owner_ = owner;
   bool isShared = !device_->isIwarp();
-  uint32_t frames = isShared ? options_.receives : options_.framesPerPeer + Credits::kSpare;
+  uint32_t frames = isShared ? options_.postedReceives : options_.framesPerPeer + Credits::kSpare;
   received_.emplace(*this, owner.frameBytes, frames, Access::Receive);
   if (isShared) {
     shared_.emplace(0, *received_);
@@ -166,13 +168,13 @@ Status VerbsCarrier::open(Receives &receives, uint32_t count) {
 
 // Its receives are to find room in the completion queue.
 Status VerbsCarrier::prepare(Link &link, uint32_t frames) {
-  uint32_t receives = options_.framesPerPeer + Credits::kSpare;
-  if (mostOpen_ < receives + std::max(open_, options_.sendsPerPeer))
+  uint32_t numReceives = options_.framesPerPeer + Credits::kSpare;
+  if (mostOpen_ < numReceives + std::max(open_, options_.sendsPerPeer))
     return Status::error("the completion queue has no room for one more peer");
-  mostOpen_ -= receives;
+  mostOpen_ -= numReceives;
   Connection &connection = connectionOf(link.peer);
-  connection.credits.hearPromise(frames);
-  Status opened = open(connection.receives, receives);
+  connection.credits.setPromised(frames);
+  Status opened = open(connection.receives, numReceives);
   listen(connection);
   return opened;
 }
@@ -194,13 +196,13 @@ Status VerbsCarrier::reach(Peer &peer, const network::RankAddress &rankAddress) 
 
 Link *VerbsCarrier::onConnectRequest(uint64_t token, Rank from) {
   bool isOurs = token == owner_.token && from != owner_.self;
-  Peer *peer = isOurs ? reader_->onConnectRequest(from) : nullptr;
+  Peer *peer = isOurs ? handler_->onConnectRequest(from) : nullptr;
   refused_ += !peer;
   return peer && !peer->isLost ? connectionOf(*peer).link.get() : nullptr;
 }
 
 void VerbsCarrier::lose(Link &link, const std::string &reason) {
-  reader_->onLost(link.peer, reason);
+  handler_->onLost(link.peer, reason);
 }
 
 Result<network::Region> VerbsCarrier::registerMemory(std::span<const iovec> pieces, Access access) {
@@ -271,9 +273,9 @@ bool VerbsCarrier::cancelFailing() {
     std::string reason = std::strerror(connection->error);
     for (Operation *operation : connection->requests.cancelAll()) {
       --open_;
-      moves_ -= operation && operation->kind == Operation::Kind::Move;
+      rmas_ -= operation && operation->kind == Operation::Kind::Rma;
       if (operation)
-        reader_->onFailed(*operation, reason);
+        handler_->onFailed(*operation, reason);
     }
     lose(*connection->link, reason);
   }
@@ -331,10 +333,10 @@ void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
 
 // In more pieces than a request has, or longer than the device's longest message: several, of which
 // the last one reports. All of them are posted at once.
-PostResult VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode opcode,
-                              ibv_wr_opcode last) {
+PostResult VerbsCarrier::postRma(RmaOperation &rma, const RmaSpec &spec, ibv_wr_opcode opcode,
+                                 ibv_wr_opcode last) {
   Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
-  Connection &connection = connectionOf(*move.peer);
+  Connection &connection = connectionOf(*rma.peer);
   uint32_t notes = last == IBV_WR_SEND; // in place of an immediate value
   if (auto verdict = unfit(connection, {parts.count + notes, parts.numPieces + notes, notes}))
     return *verdict;
@@ -345,26 +347,26 @@ PostResult VerbsCarrier::move(Move &move, const MoveSpec &spec, ibv_wr_opcode op
     request.num_sge = static_cast<int>(parts.list[i].count);
     request.opcode = isLast ? last : opcode;
     request.send_flags = IBV_SEND_SOLICITED;
-    request.imm_data = htonl(spec.ticket);
+    request.imm_data = htonl(spec.immediate);
     request.wr.rdma = {parts.list[i].there, static_cast<uint32_t>(spec.key)};
-    connection.requests.add(isLast ? &move : nullptr, request);
+    connection.requests.add(isLast ? &rma : nullptr, request);
   }
   open_ += parts.count;
   if (notes > 0)
-    addNote(connection, &move, {.ticket = spec.ticket, .hasId = true});
-  ++moves_;
+    addNote(connection, &rma, {.immediate = spec.immediate, .hasId = true});
+  ++rmas_;
   post(connection);
   return PostResult::Ok;
 }
 
-PostResult VerbsCarrier::read(Move &move, const MoveSpec &spec) {
-  return this->move(move, spec, IBV_WR_RDMA_READ, IBV_WR_RDMA_READ);
+PostResult VerbsCarrier::read(RmaOperation &rma, const RmaSpec &spec) {
+  return postRma(rma, spec, IBV_WR_RDMA_READ, IBV_WR_RDMA_READ);
 }
 
-PostResult VerbsCarrier::write(Move &move, const MoveSpec &spec) {
+PostResult VerbsCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
   if (device_->isIwarp())
-    return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_SEND);
-  return this->move(move, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM);
+    return postRma(rma, spec, IBV_WR_RDMA_WRITE, IBV_WR_SEND);
+  return postRma(rma, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM);
 }
 
 // Each brings the credits that are owed.
@@ -394,7 +396,7 @@ void VerbsCarrier::breakDown(const std::string &reason) {
   if (isBroken_)
     return;
   isBroken_ = true;
-  reader_->onBroken(reason);
+  handler_->onBroken(reason);
 }
 
 void VerbsCarrier::listen(Connection &connection) {
@@ -407,7 +409,7 @@ void VerbsCarrier::listen(Connection &connection) {
 }
 
 void VerbsCarrier::listenToAll() {
-  int error = shared_->post(calls_, device_->receives());
+  int error = shared_->post(calls_, device_->srq());
   if (error != 0 && !isForNow(error))
     breakDown(std::string("cannot receive: ") + std::strerror(error));
 }
@@ -432,9 +434,9 @@ void VerbsCarrier::takeShared(const ibv_wc &completion) {
   if (completion.status != IBV_WC_SUCCESS)
     loseOf(completion);
   else if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM)
-    reader_->onWritten(ntohl(completion.imm_data));
+    handler_->onRemoteWrite(ntohl(completion.imm_data));
   else
-    reader_->onBytes({frame->data, std::min(completion.byte_len, received_->frameBytes())});
+    handler_->onBytes({frame->data, std::min(completion.byte_len, received_->frameBytes())});
   shared_->giveBack(completion.wr_id);
   listenToAll();
 }
@@ -465,16 +467,16 @@ void VerbsCarrier::takeOwn(Connection &connection, const ibv_wc &completion) {
 }
 
 void VerbsCarrier::takeFrame(Connection &connection, const Frame &frame, uint32_t bytes) {
-  connector_->heard(*connection.link);
+  connector_->onFirstReceive(*connection.link);
   bool isNote = bytes == sizeof(Note);
   Note note;
   if (isNote)
     std::memcpy(&note, frame.data, sizeof note);
-  connection.credits.hear(note.credits);
+  connection.credits.add(note.credits);
   if (!isNote)
-    reader_->onBytes({frame.data, std::min(bytes, received_->frameBytes())});
+    handler_->onBytes({frame.data, std::min(bytes, received_->frameBytes())});
   else if (note.hasId)
-    reader_->onWritten(note.ticket);
+    handler_->onRemoteWrite(note.immediate);
   if (!isNote || note.hasId)
     connection.credits.owe();
 }
@@ -485,7 +487,7 @@ void VerbsCarrier::noteOwing(Connection &connection) {
     owing_.push_back(&connection);
 }
 
-// Of a request that failed nothing is told but its status; what fails with it was flushed.
+// Of a request that failed nothing is known but its status; what fails with it was flushed.
 void VerbsCarrier::take(const ibv_wc &completion) {
   if (connector_->take(completion))
     return;
@@ -503,12 +505,12 @@ void VerbsCarrier::takeSent(Connection &connection, const ibv_wc &completion) {
     isKnown = true;
     --open_;
     Operation *operation = done->operation;
-    moves_ -= operation && operation->kind == Operation::Kind::Move;
+    rmas_ -= operation && operation->kind == Operation::Kind::Rma;
     bool isFine = !done->last || completion.status == IBV_WC_SUCCESS;
     if (operation && isFine)
-      reader_->onDone(*operation);
+      handler_->onDone(*operation);
     else if (operation)
-      reader_->onFailed(*operation, textOf(completion.status));
+      handler_->onFailed(*operation, textOf(completion.status));
     else if (!isFine)
       lose(*connection.link, textOf(completion.status));
     if (done->last)
@@ -548,7 +550,7 @@ bool VerbsCarrier::poll() {
 std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
   if (!early_.empty() || !failing_.empty())
     return std::nullopt;
-  bool any = std::exchange(lacksRoom_, false) || moves_ > 0 || device_->isIwarp();
+  bool any = std::exchange(lacksRoom_, false) || rmas_ > 0 || device_->isIwarp();
   if (!device_->arm(any))
     return std::nullopt;
   early_.resize(kCompletions);

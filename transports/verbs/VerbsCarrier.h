@@ -18,12 +18,12 @@ public:
                                                         Calls &calls = Calls::real());
 
   Result<std::vector<std::byte>> address() const override;
-  Status start(network::CarrierReader &reader, const network::Owner &owner) override;
+  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
-  network::PostResult read(network::Move &move, const network::MoveSpec &spec) override;
-  network::PostResult write(network::Move &move, const network::MoveSpec &spec) override;
+  network::PostResult read(network::RmaOperation &rma, const network::RmaSpec &spec) override;
+  network::PostResult write(network::RmaOperation &rma, const network::RmaSpec &spec) override;
   Result<network::Region> registerMemory(std::span<const iovec> pieces,
                                          network::Access access) override;
   void hold() override { holds_ = true; }
@@ -63,7 +63,7 @@ private:
   ibv_qp_init_attr wantedPair() const override;
   Status prepare(Link &link, uint32_t frames) override;
   void unprepare(Link &link) override;
-  void speak(Link &link) override { addNote(connectionOf(link.peer), nullptr, {}); }
+  void sendFirst(Link &link) override { addNote(connectionOf(link.peer), nullptr, {}); }
   void lose(Link &link, const std::string &reason) override;
   void breakDown(const std::string &reason) override;
 
@@ -78,8 +78,8 @@ private:
   void postNow(Connection &connection);
   void fail(Connection &connection, int error);
   bool cancelFailing();
-  network::PostResult move(network::Move &move, const network::MoveSpec &spec, ibv_wr_opcode opcode,
-                           ibv_wr_opcode last);
+  network::PostResult postRma(network::RmaOperation &rma, const network::RmaSpec &spec,
+                              ibv_wr_opcode opcode, ibv_wr_opcode last);
   void sendInline(Connection &connection, network::Operation *operation,
                   std::span<const std::byte> bytes);
   void addNote(Connection &connection, network::Operation *operation, Note note);
@@ -104,7 +104,7 @@ private:
   std::unique_ptr<Device> device_;
   Options options_;
   Calls &calls_;
-  network::CarrierReader *reader_ = nullptr;
+  network::CarrierHandler *handler_ = nullptr;
   network::Owner owner_;
   std::optional<network::FramePool> received_;
   std::optional<Receives> shared_; ///< unless connections have their own
@@ -119,7 +119,7 @@ private:
   uint32_t inlineBytes_ = kInlineBytes;
   uint32_t open_ = 0;     ///< requests that are not done
   uint32_t mostOpen_ = 0; ///< for whose completions there is room
-  uint32_t moves_ = 0;    ///< reads and writes among these
+  uint32_t rmas_ = 0;     ///< reads and writes among these
   uint64_t refused_ = 0;
   bool lacksRoom_ = false; ///< since the last sleep: something must be offered again
   bool holds_ = false;     ///< what is offered

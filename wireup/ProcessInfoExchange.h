@@ -7,10 +7,10 @@
 
 namespace colldsl {
 
-class AddressExchange {
+class ProcessInfoExchange {
 public:
   /// `oob` outlives it.
-  explicit AddressExchange(const Oob &oob);
+  explicit ProcessInfoExchange(const Oob &oob);
 
   /// What this rank sends with the next exchange.
   ProcessInfo &mine() { return mine_; }

@@ -1,4 +1,4 @@
-/// Which ranks died, as far as this rank can tell. Thread safe.
+/// Which ranks died, as far as this rank can see. Thread safe.
 #pragma once
 
 #include "transports/shm/PeerWatch.h"
@@ -9,16 +9,16 @@
 
 namespace colldsl::shm {
 
-class Health {
+class FailureDetector {
 public:
-  Health(World &world, Rank self) : world_(world), self_(self) {}
+  FailureDetector(World &world, Rank self) : world_(world), self_(self) {}
 
   /// Watches a rank from now on. Every rank watches its right neighbour, so that
   /// each death has a witness, and the peers of its edges, so that it is a quick one.
   void watch(Rank rank);
 
   /// Reports deaths to everybody. Enters the kernel at most once per watch interval.
-  void look();
+  void poll();
 
 private:
   bool leftInOrder(Rank rank) const;
@@ -28,7 +28,7 @@ private:
   std::mutex mutex_;
   PeerWatch watch_;
   std::vector<Rank> dead_;
-  std::atomic<int64_t> nextLookNs_{0};
+  std::atomic<int64_t> nextPollNs_{0};
 };
 
 } // namespace colldsl::shm

@@ -1,4 +1,4 @@
-#include "transports/shm/Health.h"
+#include "transports/shm/FailureDetector.h"
 
 namespace colldsl::shm {
 namespace {
@@ -10,26 +10,26 @@ int64_t nowNs() {
 } // namespace
 
 // A rank sets `left` before its process ends, so a peer that sees the end sees the word.
-bool Health::leftInOrder(Rank rank) const { return world_.hasLeft(rank); }
+bool FailureDetector::leftInOrder(Rank rank) const { return world_.hasLeft(rank); }
 
-void Health::watch(Rank rank) {
+void FailureDetector::watch(Rank rank) {
   if (rank == self_)
     return;
   std::lock_guard lock(mutex_);
   pid_t process = world_.control(rank).pid.load(std::memory_order_acquire);
   if (!watch_.add(rank, process) && !leftInOrder(rank))
     world_.reportDeath(rank);
-  dead_.reserve(world_.numRanks()); // look() allocates nothing
+  dead_.reserve(world_.numRanks()); // poll() allocates nothing
 }
 
-void Health::look() {
+void FailureDetector::poll() {
   int64_t now = nowNs();
-  if (now < nextLookNs_.load(std::memory_order_relaxed))
+  if (now < nextPollNs_.load(std::memory_order_relaxed))
     return;
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock)
     return;
-  nextLookNs_.store(now + world_.options().watchInterval.count(), std::memory_order_relaxed);
+  nextPollNs_.store(now + world_.options().watchInterval.count(), std::memory_order_relaxed);
   dead_.clear();
   watch_.collectDead(dead_);
   for (Rank rank : dead_)

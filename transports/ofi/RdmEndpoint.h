@@ -1,6 +1,6 @@
 /// A reliable datagram endpoint of libfabric with its address vector and completion queue.
 ///
-/// Which provider, and what of it is used, is asked of libfabric: messages in order from rank to
+/// The provider, and what of it is used, is queried from libfabric: messages in order from rank to
 /// rank (FI_ORDER_SAS) are a must. Memory of others is reached where the provider can, and only
 /// where it notifies the owner with at least 32 bits that a write is complete.
 ///
@@ -15,10 +15,10 @@
 
 namespace colldsl::ofi {
 
-class Fabric {
+class RdmEndpoint {
 public:
   /// `calls` outlives it.
-  static Result<std::unique_ptr<Fabric>> open(const Options &options, Calls &calls);
+  static Result<std::unique_ptr<RdmEndpoint>> open(const Options &options, Calls &calls);
 
   const network::Capabilities &capabilities() const { return capabilities_; }
   std::string providerName() const { return info_->fabric_attr->prov_name; }
@@ -34,10 +34,10 @@ public:
   void stop() { endpoint_.reset(); }
   /// Instead of stop(), where closing the endpoint would crash: nothing is closed, ever. Presumes
   /// manual progress: a rank that does not poll the queue moves nothing.
-  void detach();
+  void leak();
 
-  fid_ep *endpoint() const { return endpoint_.get(); }
-  fid_cq *queue() const { return queue_.get(); }
+  fid_ep *ep() const { return endpoint_.get(); }
+  fid_cq *cq() const { return cq_.get(); }
 
   /// What to wait for. Where the provider has no descriptor, naps.
   std::optional<network::Carrier::Wait> ifIdle();
@@ -53,9 +53,9 @@ private:
   };
   using Info = std::unique_ptr<fi_info, Free>;
 
-  explicit Fabric(Calls &calls) : calls_(calls) {}
-  static Info ask(const Options &options);
-  static Info ask(const Options &options, const char *node);
+  explicit RdmEndpoint(Calls &calls) : calls_(calls) {}
+  static Info getInfo(const Options &options);
+  static Info getInfo(const Options &options, const char *node);
   static Info only(Info offers, const std::string &domain);
   static Info nearest(Info offers, const Options &options);
   Status openObjects(const std::string &place);
@@ -70,12 +70,12 @@ private:
   uint64_t nextKey_ = 0;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;
-  Handle<fid_av> book_;
-  Handle<fid_cq> queue_;
+  Handle<fid_av> av_;
+  Handle<fid_cq> cq_;
   Handle<fid_ep> endpoint_; ///< closed before what it is bound to
 };
 
-/// "cannot ...: why", with what libfabric says of the error.
-Status fabricError(const std::string &what, ssize_t code);
+/// "cannot ...: why", with libfabric's text of the error.
+Status ofiError(const std::string &what, ssize_t code);
 
 } // namespace colldsl::ofi

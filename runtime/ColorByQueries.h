@@ -10,7 +10,7 @@ namespace colldsl {
 /// slots; `turns`: the highest outdegree of a rank, `degree`: the highest degree of a port.
 /// Cost: 2 turns + 1 plans, each for one run; three messages for each edge, of which one has at
 /// most degree / 4 bytes; two numbers of each rank are gathered.
-Result<GraphOrder> colorByAsking(Communicator &communicator, const std::vector<Rank> &to,
-                                 const std::vector<Rank> &from, uint32_t turns, uint32_t degree);
+Result<GraphOrder> colorByQueries(Communicator &communicator, const std::vector<Rank> &to,
+                                  const std::vector<Rank> &from, uint32_t turns, uint32_t degree);
 
 } // namespace colldsl

@@ -1,4 +1,4 @@
-#include "transports/ofi/Fabric.h"
+#include "transports/ofi/RdmEndpoint.h"
 
 #include "transports/ofi/Domains.h"
 
@@ -46,7 +46,8 @@ private:
   fid_mr *region_;
 };
 
-// Above, ofi_rxm asks the receiver, and goes on with others meanwhile; its header included.
+// Above, ofi_rxm sends a request to the receiver, and goes on with others meanwhile; its header
+// included.
 constexpr uint32_t kRxmFrameBytes = 16000;
 
 // Its file stays readable for good once there were events: a thread that waits for it does not
@@ -63,14 +64,14 @@ uint64_t randomWord() {
 
 } // namespace
 
-Status fabricError(const std::string &what, ssize_t code) {
+Status ofiError(const std::string &what, ssize_t code) {
   return Status::error("cannot " + what + ": " + textOf(code));
 }
 
-Fabric::Info Fabric::ask(const Options &options, const char *node) {
+RdmEndpoint::Info RdmEndpoint::getInfo(const Options &options, const char *node) {
   Info hints(Library::get().copyInfo(nullptr));
   hints->caps = FI_MSG;
-  if (options.direct)
+  if (options.usesRma)
     hints->caps |= FI_RMA;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
@@ -91,7 +92,7 @@ Fabric::Info Fabric::ask(const Options &options, const char *node) {
 }
 
 // Not all providers look at the hint.
-Fabric::Info Fabric::only(Info offers, const std::string &domain) {
+RdmEndpoint::Info RdmEndpoint::only(Info offers, const std::string &domain) {
   const fi_info *offer = offers.get();
   while (offer && !domain.empty() && domain != offer->domain_attr->name)
     offer = offer->next;
@@ -100,18 +101,18 @@ Fabric::Info Fabric::only(Info offers, const std::string &domain) {
 }
 
 // Without an address nothing may be opened that has sockets: it would be bound to all.
-Fabric::Info Fabric::ask(const Options &options) {
-  if (Info bound = ask(options, options.bind.c_str());
+RdmEndpoint::Info RdmEndpoint::getInfo(const Options &options) {
+  if (Info bound = getInfo(options, options.bind.c_str());
       bound && bound->addr_format >= FI_SOCKADDR && bound->addr_format <= FI_SOCKADDR_IN6)
     return bound;
-  Info free = ask(options, nullptr);
+  Info free = getInfo(options, nullptr);
   bool hasSockets =
       free && free->addr_format >= FI_SOCKADDR && free->addr_format <= FI_SOCKADDR_IN6;
   return hasSockets ? nullptr : nearest(std::move(free), options);
 }
 
 // Of what is bound to an address there is one.
-Fabric::Info Fabric::nearest(Info offers, const Options &options) {
+RdmEndpoint::Info RdmEndpoint::nearest(Info offers, const Options &options) {
   if (!offers || !offers->next || !options.boundThreads)
     return offers;
   std::vector<const fi_info *> equal = equalDomains(offers.get());
@@ -121,28 +122,28 @@ Fabric::Info Fabric::nearest(Info offers, const Options &options) {
   return Info(Library::get().copyInfo(equal[nearestNic(names, *options.boundThreads)]));
 }
 
-Result<std::unique_ptr<Fabric>> Fabric::open(const Options &options, Calls &calls) {
+Result<std::unique_ptr<RdmEndpoint>> RdmEndpoint::open(const Options &options, Calls &calls) {
   if (const Status &s = Library::load(); !s)
     return s;
-  std::unique_ptr<Fabric> fabric(new Fabric(calls));
+  std::unique_ptr<RdmEndpoint> endpoint(new RdmEndpoint(calls));
   Options wish = options;
-  fabric->info_ = ask(wish);
-  if (!fabric->info_ && options.direct) {
-    wish.direct = false;
-    fabric->info_ = ask(wish);
+  endpoint->info_ = getInfo(wish);
+  if (!endpoint->info_ && options.usesRma) {
+    wish.usesRma = false;
+    endpoint->info_ = getInfo(wish);
   }
-  if (!fabric->info_)
+  if (!endpoint->info_)
     return Status::error("libfabric has no provider '" + options.provider +
                          "' for reliable messages in order" +
                          (options.domain.empty() ? "" : " on domain '" + options.domain + "'") +
                          " that can be bound to '" + options.bind + "'");
-  fabric->noteCapabilities(wish);
-  if (Status s = fabric->openObjects(options.bind); !s)
+  endpoint->noteCapabilities(wish);
+  if (Status s = endpoint->openObjects(options.bind); !s)
     return s;
-  return fabric;
+  return endpoint;
 }
 
-void Fabric::noteCapabilities(const Options &options) {
+void RdmEndpoint::noteCapabilities(const Options &options) {
   const fi_domain_attr &domain = *info_->domain_attr;
   capabilities_.name = "ofi";
   capabilities_.injectBytes = info_->tx_attr->inject_size;
@@ -150,89 +151,89 @@ void Fabric::noteCapabilities(const Options &options) {
     capabilities_.frameBytes = kRxmFrameBytes;
   capabilities_.pieces = static_cast<uint32_t>(
       std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{network::kMaxPieces})));
-  capabilities_.moves =
-      options.direct && (info_->caps & FI_RMA) != 0 && domain.cq_data_size >= kDataBytes;
-  capabilities_.byAddress = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
-  capabilities_.local = (domain.mr_mode & FI_MR_LOCAL) != 0;
-  capabilities_.pins = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
+  capabilities_.hasRma =
+      options.usesRma && (info_->caps & FI_RMA) != 0 && domain.cq_data_size >= kDataBytes;
+  capabilities_.usesVirtualAddresses = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
+  capabilities_.needsLocalRegistration = (domain.mr_mode & FI_MR_LOCAL) != 0;
+  capabilities_.pinsPages = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
 }
 
-Status Fabric::openQueue() {
+Status RdmEndpoint::openQueue() {
   fi_cq_attr attributes = {};
   attributes.format = FI_CQ_FORMAT_DATA;
   attributes.wait_obj = FI_WAIT_FD;
   fid_cq *queue = nullptr;
   int code = fi_cq_open(domain_.get(), &attributes, &queue, nullptr);
   if (code == 0) {
-    queue_.reset(queue);
+    cq_.reset(queue);
     if (fi_control(&queue->fid, FI_GETWAIT, &waitFd_) != 0)
       waitFd_ = -1;
     return {};
   }
   attributes.wait_obj = FI_WAIT_NONE;
   code = fi_cq_open(domain_.get(), &attributes, &queue, nullptr);
-  queue_.reset(code == 0 ? queue : nullptr);
-  return code == 0 ? Status() : fabricError("open a completion queue", code);
+  cq_.reset(code == 0 ? queue : nullptr);
+  return code == 0 ? Status() : ofiError("open a completion queue", code);
 }
 
-Status Fabric::openObjects(const std::string &place) {
+Status RdmEndpoint::openObjects(const std::string &place) {
   KeptSignals kept;
   fid_fabric *fabric = nullptr;
   if (int code = Library::get().openFabric(info_->fabric_attr, &fabric, nullptr); code != 0)
-    return fabricError("open the fabric of " + providerName(), code);
+    return ofiError("open the fabric of " + providerName(), code);
   fabric_.reset(fabric);
   fid_domain *domain = nullptr;
   if (int code = fi_domain(fabric, info_.get(), &domain, nullptr); code != 0)
-    return fabricError("open the domain of " + providerName(), code);
+    return ofiError("open the domain of " + providerName(), code);
   domain_.reset(domain);
   fi_av_attr attributes = {};
   attributes.type = FI_AV_TABLE;
-  fid_av *book = nullptr;
-  if (int code = fi_av_open(domain, &attributes, &book, nullptr); code != 0)
-    return fabricError("open an address vector", code);
-  book_.reset(book);
+  fid_av *av = nullptr;
+  if (int code = fi_av_open(domain, &attributes, &av, nullptr); code != 0)
+    return ofiError("open an address vector", code);
+  av_.reset(av);
   if (Status s = openQueue(); !s)
     return s;
   fid_ep *endpoint = nullptr;
   if (int code = fi_endpoint(domain, info_.get(), &endpoint, nullptr); code != 0)
-    return fabricError("open an endpoint of " + providerName() + " at " + place, code);
+    return ofiError("open an endpoint of " + providerName() + " at " + place, code);
   endpoint_.reset(endpoint);
-  int code = fi_ep_bind(endpoint, &book->fid, 0);
+  int code = fi_ep_bind(endpoint, &av->fid, 0);
   if (code == 0)
-    code = fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV);
+    code = fi_ep_bind(endpoint, &cq_->fid, FI_TRANSMIT | FI_RECV);
   if (code == 0)
     code = fi_enable(endpoint);
   return code == 0 ? Status()
-                   : fabricError("enable an endpoint of " + providerName() + " at " + place, code);
+                   : ofiError("enable an endpoint of " + providerName() + " at " + place, code);
 }
 
-void Fabric::detach() {
+void RdmEndpoint::leak() {
   (void)endpoint_.release();
-  (void)queue_.release();
-  (void)book_.release();
+  (void)cq_.release();
+  (void)av_.release();
   (void)domain_.release();
   (void)fabric_.release();
 }
 
-Result<std::vector<std::byte>> Fabric::address() const {
+Result<std::vector<std::byte>> RdmEndpoint::address() const {
   std::vector<std::byte> address(256);
   size_t bytes = address.size();
   if (int code = fi_getname(&endpoint_->fid, address.data(), &bytes); code != 0)
-    return fabricError("ask for the address of an endpoint", code);
+    return ofiError("ask for the address of an endpoint", code);
   address.resize(bytes);
   return address;
 }
 
-Result<fi_addr_t> Fabric::reach(const std::byte *address) {
+Result<fi_addr_t> RdmEndpoint::reach(const std::byte *address) {
   fi_addr_t handle = FI_ADDR_UNSPEC;
-  int count = calls_.reach(book_.get(), address, &handle);
+  int count = calls_.reach(av_.get(), address, &handle);
   if (count != 1 || handle == FI_ADDR_UNSPEC)
-    return fabricError("enter an address", count < 0 ? count : -FI_EINVAL);
+    return ofiError("enter an address", count < 0 ? count : -FI_EINVAL);
   return handle;
 }
 
 // A key that is taken is not an error: the next one is tried.
-Result<Region> Fabric::registerMemory(std::span<const iovec> pieces, Access access) {
+Result<Region> RdmEndpoint::registerMemory(std::span<const iovec> pieces, Access access) {
   const fi_domain_attr &domain = *info_->domain_attr;
   int code = 0;
   for (int tries = 0; tries < 4; ++tries) {
@@ -255,14 +256,13 @@ Result<Region> Fabric::registerMemory(std::span<const iovec> pieces, Access acce
     known->key = fi_mr_key(raw);
     return Region(std::move(known));
   }
-  return fabricError("register " + std::to_string(pieces.front().iov_len) + " bytes of memory",
-                     code);
+  return ofiError("register " + std::to_string(pieces.front().iov_len) + " bytes of memory", code);
 }
 
-std::optional<network::Carrier::Wait> Fabric::ifIdle() {
+std::optional<network::Carrier::Wait> RdmEndpoint::ifIdle() {
   if (waitFd_ < 0)
     return network::Carrier::Wait{-1, kBlindSleep};
-  fid *queue = &queue_->fid;
+  fid *queue = &cq_->fid;
   if (fi_trywait(fabric_.get(), &queue, 1) != FI_SUCCESS)
     return std::nullopt;
   if (providerName() == kNeverIdle && ++idlePolls_ > kMaxIdlePolls)
