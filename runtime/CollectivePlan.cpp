@@ -3,6 +3,7 @@
 #include "ir/Concat.h"
 #include "ir/EpochTable.h"
 #include "runtime/GatherGraph.h"
+#include "runtime/StoredImages.h"
 
 #include <algorithm>
 #include <cctype>
@@ -95,10 +96,9 @@ Status CollectivePlan::forget(const std::string &name) {
 Status CollectivePlan::setElements(uint64_t n) {
   if (Status s = mayBind(); !s)
     return s;
-  if (isCommitted() && !schedule_.sizeClass().contains(n))
-    return Status::error(concat("the plan holds for ", schedule_.sizeClass().min, " to ",
-                                schedule_.sizeClass().max, " elements, not for ", n,
-                                "; make another one"));
+  if (isCommitted() && !sizeClass_.contains(n))
+    return Status::error(concat("the plan holds for ", sizeClass_.min, " to ", sizeClass_.max,
+                                " elements, not for ", n, "; make another one"));
   request_.elements = n;
   isBound_ = false;
   return {};
@@ -233,6 +233,7 @@ uint64_t CollectivePlan::fingerprint() const {
   }
   for (const auto &[name, size] : request_.sizes)
     mix(size);
+  mix(image_ ? image_->checksum : 0);
   return hash;
 }
 
@@ -284,7 +285,7 @@ Status CollectivePlan::describeOperator(const Program &program) {
 
 // What a program combines by an operator of its own is no work for a combiner.
 Status CollectivePlan::checkOperator() const {
-  for (const Op &op : schedule_.dag().ops)
+  for (const ImageOp &op : view_.ops)
     if (op.kind == OpKind::Combine && op.reduction != standIn(combinerCommutes_))
       return Status::error(concat("'", collective_, "' combines by ", spelling(op.reduction),
                                   " whatever its parameters say"));
@@ -316,7 +317,42 @@ Status CollectivePlan::instantiate(const Program &program) {
   if (Status s = orderSends(dag); !s)
     return s;
   schedule_ = RankSchedule(communicator_.rank(), std::move(dag), instantiator.sizeClass());
+  view_ = schedule_.view();
+  sizeClass_ = schedule_.sizeClass();
   return combiner_ ? checkOperator() : Status();
+}
+
+/// What the image calls its buffers is what the collective does.
+bool CollectivePlan::hasOurBuffers(const Image &image, const RankView &view) const {
+  if (view.buffers.size() < bufferNames_.size())
+    return false;
+  for (size_t b = 0; b < bufferNames_.size(); ++b)
+    if (image.bufferName(view.buffers[b]) != bufferNames_[b])
+      return false;
+  return true;
+}
+
+// An operator of the caller's is not known to any image.
+Result<bool> CollectivePlan::takeImage() {
+  image_ = nullptr;
+  if (combiner_)
+    return false;
+  Result<const LibraryImage *> found = findImage(library_, request_);
+  if (!found)
+    return found.status();
+  if (!*found)
+    return false;
+  Result<const Image *> image = library_.image(**found);
+  if (!image)
+    return image.status();
+  RankView view = (*image)->rank(communicator_.rank());
+  if (!hasOurBuffers(**image, view))
+    return Status::error(concat("the library's image of '", collective_, "' for ", (*found)->ranks,
+                                " ranks has other buffers than the collective"));
+  image_ = *found;
+  view_ = view;
+  sizeClass_ = (*image)->sizeClass();
+  return true;
 }
 
 // Of several graphs the first one that the messages go along.
@@ -370,12 +406,16 @@ Status CollectivePlan::commit() {
     return refuse(s);
   if (Status s = gatherGraphs(**program); !s)
     return s; // all ranks took part
-  if (Status s = instantiate(**program); !s)
-    return refuse(s);
+  Result<bool> isStored = takeImage();
+  if (!isStored)
+    return refuse(isStored.status());
+  if (!*isStored)
+    if (Status s = instantiate(**program); !s)
+      return refuse(s);
   Result<Binding> bound = binding();
   if (!bound)
     return refuse(bound.status());
-  auto plan = Plan::open(engine, schedule_.view(), schedule_.sizeClass(), *bound, fingerprint());
+  auto plan = Plan::open(engine, view_, sizeClass_, *bound, fingerprint());
   if (!plan)
     return Status::error(plan.status().kind(),
                          concat("'", collective_, "': ", withNames(plan.message())));
@@ -414,7 +454,7 @@ Result<Binding> CollectivePlan::binding() {
 }
 
 Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
-  const Buffer &buffer = schedule_.dag().buffers[b];
+  const Buffer &buffer = view_.buffers[b];
   const BlockTable &blocks = binding.blocks[b];
   const BoundBuffer &memory = binding.buffers[b];
   if (buffer.aliasOf != kNoBuffer && memory.data)
@@ -441,7 +481,7 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
 
 // Blocks that are placed one by one may lie between each other.
 void CollectivePlan::measureAreas(const Binding &binding) {
-  const std::vector<Buffer> &buffers = schedule_.dag().buffers;
+  std::span<const Buffer> buffers = view_.buffers;
   Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
   areas_.assign(bufferNames_.size(), {});
   for (uint32_t b = 0; b < bufferNames_.size(); ++b)
@@ -492,7 +532,7 @@ CollectivePlan::blockLengths(const std::string &buffer) const {
   Result<uint32_t> id = bufferId(buffer);
   if (!id)
     return id.status();
-  if (schedule_.dag().buffers[*id].layout != Layout::Capacity)
+  if (view_.buffers[*id].layout != Layout::Capacity)
     return Status::error(concat("the blocks of '", buffer, "' do not change their lengths"));
   return &plan_->blockLengths(BufferId{*id});
 }

@@ -53,8 +53,9 @@ public:
   /// Places and lengths of blocks, in elements.
   Status setBlocks(const std::string &buffer, BlockTable blocks);
 
-  /// Collective: chooses, instantiates, connects, binds. If one rank cannot, no rank can. Where
-  /// all messages go along a graph, this rank sends in the order of the graph's rounds.
+  /// Collective: chooses, takes the library's image or instantiates, connects, binds. If one rank
+  /// cannot, no rank can. Where all messages go along a graph, this rank sends in the order of the
+  /// graph's rounds.
   Status commit();
 
   /// Drops a plan that failed, or that runs. All ranks may commit it anew.
@@ -64,7 +65,9 @@ public:
   const std::string &collective() const { return collective_; } ///< once committed
   Plan &plan() { return *plan_; }                               ///< once committed
   const Plan &plan() const { return *plan_; }                   ///< once committed
-  const Dag &dag() const { return schedule_.dag(); }            ///< this rank's, once committed
+  const RankView &view() const { return view_; }                ///< this rank's, once committed
+  /// Once committed: the library's image that runs; null: the schedule was instantiated.
+  const LibraryImage *image() const { return image_; }
 
   /// Plan::start(), with what was bound last.
   Status start(uint32_t polls = 0) { return isReady() ? plan_->start(polls) : startAnew(polls); }
@@ -95,6 +98,8 @@ private:
   std::string countedSize(const Program &program, const Decl &decl) const;
   uint64_t fingerprint() const;
   Status gatherGraphs(const Program &program);
+  Result<bool> takeImage();
+  bool hasOurBuffers(const Image &image, const RankView &view) const;
   Status instantiate(const Program &program);
   Status orderSends(Dag &dag) const;
   Result<Binding> binding();
@@ -118,7 +123,10 @@ private:
   std::map<std::string, BoundBuffer> buffers_;
   std::map<std::string, BlockTable> blocks_;
   std::vector<std::string> bufferNames_; ///< of the parameters, in order
-  RankSchedule schedule_;
+  RankSchedule schedule_;                ///< if it was instantiated
+  RankView view_;                        ///< of the schedule, or of the image
+  SizeClass sizeClass_;
+  const LibraryImage *image_ = nullptr;
   std::unique_ptr<Plan> plan_;
   bool isBound_ = false;    ///< to what was given last
   bool isMoved_ = false;    ///< since areas were compared

@@ -10,13 +10,15 @@
 
 #include "ir/Checksum.h"
 #include "ir/Image.h"
-#include "runtime/Library.h"
+#include "runtime/StoredImages.h"
 #include "verifier/ProvedSizes.h"
 
 #include <algorithm>
 
 namespace colldsl::tools {
 namespace {
+
+constexpr const char *kFlat = "flat";
 
 struct Settings {
   ScheduleOptions schedule;
@@ -108,6 +110,7 @@ private:
   struct Made {
     std::vector<std::byte> bytes; ///< empty: the collective's `where` excludes it
     SizeClass sizeClass;
+    bool usesTopology = false;
     std::vector<Diagnostic> why;
   };
 
@@ -124,6 +127,7 @@ private:
       image.sizeClass =
           provedSizes(image, settings_.proofs.verify, kManyOps).value_or(image.sizeClass);
     images_[i].sizeClass = image.sizeClass;
+    images_[i].usesTopology = image.usesTopology;
     images_[i].bytes = encodeImage(image);
   }
 
@@ -138,7 +142,15 @@ private:
     key.type = settings_.schedule.type;
     key.inPlace = task.shape.inPlace;
     key.topology = settings_.schedule.topology;
+    bool isForMachine = images_[i].usesTopology || key.topology != kFlat;
+    key.topologyHash = isForMachine ? task.shape.topology->hash() : 0;
     key.parameters = task.call.words();
+    key.passes = settings_.schedule.passes.pipeline.text();
+    key.isProved = settings_.prove;
+    LibraryArguments arguments = argumentsOfImage(
+        source_.program(), requestFor(target_, settings_.schedule, task.call, task.shape));
+    key.servesCalls = arguments.has_value();
+    key.arguments = std::move(arguments).value_or(std::vector<LibraryArgument>());
     return key;
   }
 

@@ -49,11 +49,11 @@ TEST(Library, EverythingComesBack) {
   ASSERT_EQ((*library->images())->size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
     const LibraryImage &entry = (**library->images())[i];
-    Result<Image> image = library->image(entry);
+    Result<const Image *> image = library->image(entry);
     ASSERT_TRUE(image.ok()) << image.message();
-    EXPECT_EQ(encodeImage(image->decode()), content.imageBytes[i]);
-    EXPECT_EQ(image->name(), entry.collective);
-    EXPECT_EQ(image->sizeClass().max, entry.maxElements);
+    EXPECT_EQ(encodeImage((*image)->decode()), content.imageBytes[i]);
+    EXPECT_EQ((*image)->name(), entry.collective);
+    EXPECT_EQ((*image)->sizeClass().max, entry.maxElements);
   }
 }
 
