@@ -27,7 +27,7 @@ void RtrTable::retire(uint32_t place) {
 }
 
 RtrTable::Entry RtrTable::take(uint32_t id) {
-  uint32_t place = name & ((1u << kPlaceBits) - 1);
+  uint32_t place = id & ((1u << kPlaceBits) - 1);
   if (place >= entries_.size() || !entries_[place].receiver || idOf(place) != id)
     return {};
   Entry rtr = entries_[place];
