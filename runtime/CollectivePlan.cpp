@@ -159,6 +159,7 @@ bool CollectivePlan::commutes() const {
 Status CollectivePlan::choose(const Program &program) {
   request_.collective = program.find(name_, DeclKind::Collective);
   request_.arguments.clear();
+  reason_ = "named";
   if (request_.collective != kNoDecl)
     return {};
   Situation situation;
@@ -174,6 +175,7 @@ Status CollectivePlan::choose(const Program &program) {
   if (!*rule)
     return Status::error(concat("the library has no collective '", name_, "', and no rule for ",
                                 situation.ranks, " ranks and ", situation.bytes, " bytes of it"));
+  reason_ = concat("rule ", *rule - (*library_.rules())->data() + 1, " for ", name_);
   request_.collective = DeclId{(*rule)->collective};
   request_.arguments.resize(program.decl(request_.collective).params.size(), kNoExpr);
   for (uint32_t argument : (*rule)->arguments)
@@ -412,6 +414,10 @@ Status CollectivePlan::commit() {
   if (!*isStored)
     if (Status s = instantiate(**program); !s)
       return refuse(s);
+  if (requiresProof_ && !isProved())
+    return refuse(Status::error(concat("'", collective_, "' is not proved for this call: ",
+                                       image_ ? "its image was stored without a proof"
+                                              : "the library has no image that serves it")));
   Result<Binding> bound = binding();
   if (!bound)
     return refuse(bound.status());
@@ -422,6 +428,30 @@ Status CollectivePlan::commit() {
   plan_ = plan.take();
   isBound_ = true;
   return {};
+}
+
+std::string CollectivePlan::argumentsInWords() const {
+  if (image_)
+    return image_->parameters;
+  const Program &program = **library_.program();
+  const Decl &decl = program.decl(request_.collective);
+  std::string words;
+  for (size_t p = 0; p < decl.params.size(); ++p) {
+    const GivenValue *given = p < request_.values.size() ? &request_.values[p] : nullptr;
+    bool isGiven = given && given->index() != 0;
+    ExprId written = p < request_.arguments.size() ? request_.arguments[p] : kNoExpr;
+    if (!isGiven && written == kNoExpr)
+      continue;
+    const int64_t *number = isGiven ? std::get_if<int64_t>(given) : nullptr;
+    if (!isGiven && program.expr(written).kind == ExprKind::IntLit)
+      number = &program.expr(written).value;
+    words += concat(words.empty() ? "" : ", ", program.nameOf(decl.params[p]), "=");
+    words += !number ? "..."
+             : decl.params[p].type == ValueType::Reduction
+                 ? std::string(spelling(static_cast<Reduction>(*number)))
+                 : std::to_string(*number);
+  }
+  return words;
 }
 
 Result<uint32_t> CollectivePlan::bufferId(const std::string &buffer) const {

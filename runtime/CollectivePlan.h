@@ -41,6 +41,8 @@ public:
   /// A number may also be the value of a size symbol.
   Status setValue(const std::string &parameter, GivenValue value);
   Status setGraph(const std::string &parameter, std::shared_ptr<const OrderedGraph> graph);
+  /// commit() refuses a schedule that is not proved.
+  void requireProof(bool isRequired) { requiresProof_ = isRequired; }
   /// Drops the settings of this name, a parameter's or a buffer's.
   Status forget(const std::string &name);
 
@@ -68,6 +70,14 @@ public:
   const RankView &view() const { return view_; }                ///< this rank's, once committed
   /// Once committed: the library's image that runs; null: the schedule was instantiated.
   const LibraryImage *image() const { return image_; }
+  /// Once committed: "named", or by which rule the collective was chosen.
+  const std::string &reason() const { return reason_; }
+  /// Once committed: "root=3, t=...": arguments that are not at their defaults, as far as they are
+  /// known; of an image those that it was made with.
+  std::string argumentsInWords() const;
+  /// Once committed: n that setElements() takes.
+  const SizeClass &sizeClass() const { return sizeClass_; }
+  bool isProved() const { return image_ && image_->isProved; }
 
   /// Plan::start(), with what was bound last.
   Status start(uint32_t polls = 0) { return isReady() ? plan_->start(polls) : startAnew(polls); }
@@ -127,6 +137,8 @@ private:
   RankView view_;                        ///< of the schedule, or of the image
   SizeClass sizeClass_;
   const LibraryImage *image_ = nullptr;
+  std::string reason_;
+  bool requiresProof_ = false;
   std::unique_ptr<Plan> plan_;
   bool isBound_ = false;    ///< to what was given last
   bool isMoved_ = false;    ///< since areas were compared
