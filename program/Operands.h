@@ -24,6 +24,9 @@ template <typename Visit> void forEachOperand(const Program &program, const Expr
   }
 }
 
+/// What these declarations use, directly or through others, and themselves; by DeclId.
+std::vector<bool> reachableFrom(const Program &program, const std::vector<DeclId> &roots);
+
 /// Whether the value of that parameter of a collective is part of what callers rely on: its
 /// postconditions, aliases, and the buffers' lengths and the ranks where they are significant. Of a
 /// collective without postconditions each is. The others only choose how it is done.
