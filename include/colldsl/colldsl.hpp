@@ -257,7 +257,7 @@ public:
     const char *name = colldsl_plan_collective(get());
     return name ? name : "";
   }
-  /// What runs, once committed. Its strings are valid until the plan is destroyed or committed anew.
+  /// What runs, once committed. Strings are valid until the plan is destroyed or committed anew.
   colldsl_plan_description info() const {
     colldsl_plan_description description{};
     description.size = sizeof description;
