@@ -58,6 +58,13 @@ Status CollectivePlan::setCombiner(const Combiner &combiner, bool commutes) {
   return {};
 }
 
+Status CollectivePlan::preferLibrary(Library &preferred) {
+  Status s = mayDescribe();
+  if (s)
+    preferred_ = &preferred;
+  return s;
+}
+
 Status CollectivePlan::setInPlace(bool inPlace) {
   Status s = mayDescribe();
   if (s)
@@ -155,32 +162,41 @@ bool CollectivePlan::commutes() const {
   return !number || *number >= kReductions || isCommutative(static_cast<Reduction>(*number));
 }
 
-// The collective of that name, else the one that the library's rules give for the function.
-Status CollectivePlan::choose(const Program &program) {
+Situation CollectivePlan::situation() const {
+  Situation s;
+  s.function = name_;
+  s.ranks = communicator_.numRanks();
+  s.bytes = request_.elements * elementBytes();
+  s.nodes = communicator_.topology().numGroups(Level::Node);
+  s.type = request_.type;
+  s.commutative = commutes();
+  return s;
+}
+
+// The collective of that name, else the one that the library's rules give for the function. False:
+// it has neither.
+Result<bool> CollectivePlan::chooseFrom(Library &library) {
+  Result<const Program *> found = library.program();
+  if (!found)
+    return found.status();
+  const Program &program = **found;
+  library_ = &library;
   request_.collective = program.find(name_, DeclKind::Collective);
   request_.arguments.clear();
   reason_ = "named";
   if (request_.collective != kNoDecl)
-    return {};
-  Situation situation;
-  situation.function = name_;
-  situation.ranks = communicator_.numRanks();
-  situation.bytes = request_.elements * elementBytes();
-  situation.nodes = communicator_.topology().numGroups(Level::Node);
-  situation.type = request_.type;
-  situation.commutative = commutes();
-  Result<const SelectionRule *> rule = library_.select(situation);
+    return true;
+  Result<const SelectionRule *> rule = library.select(situation());
   if (!rule)
     return rule.status();
   if (!*rule)
-    return Status::error(concat("the library has no collective '", name_, "', and no rule for ",
-                                situation.ranks, " ranks and ", situation.bytes, " bytes of it"));
-  reason_ = concat("rule ", *rule - (*library_.rules())->data() + 1, " for ", name_);
+    return false;
+  reason_ = concat("rule ", *rule - (*library.rules())->data() + 1, " for ", name_);
   request_.collective = DeclId{(*rule)->collective};
   request_.arguments.resize(program.decl(request_.collective).params.size(), kNoExpr);
   for (uint32_t argument : (*rule)->arguments)
     request_.arguments[program.arguments[argument].param] = program.arguments[argument].value;
-  return {};
+  return true;
 }
 
 Status CollectivePlan::describeValue(const Program &program, const std::string &name,
@@ -303,6 +319,7 @@ Status CollectivePlan::gatherGraphs(const Program &program) {
     if (!param || !param->isGlobal)
       continue;
     Result<GivenGraph> all = gatherGraph(communicator_, graph->edges);
+    isGathered_ = all.ok();
     if (!all)
       return all.status();
     gathered_.push_back(std::make_shared<const GivenGraph>(all.take()));
@@ -334,17 +351,16 @@ bool CollectivePlan::hasOurBuffers(const Image &image, const RankView &view) con
   return true;
 }
 
-// An operator of the caller's is not known to any image.
+// An operator of the caller's takes the place of the one in the image, as in a schedule that is
+// instantiated.
 Result<bool> CollectivePlan::takeImage() {
   image_ = nullptr;
-  if (combiner_)
-    return false;
-  Result<const LibraryImage *> found = findImage(library_, request_);
+  Result<const LibraryImage *> found = findImage(*library_, request_);
   if (!found)
     return found.status();
   if (!*found)
     return false;
-  Result<const Image *> image = library_.image(**found);
+  Result<const Image *> image = library_->image(**found);
   if (!image)
     return image.status();
   RankView view = (*image)->rank(communicator_.rank());
@@ -354,6 +370,8 @@ Result<bool> CollectivePlan::takeImage() {
   image_ = *found;
   view_ = view;
   sizeClass_ = (*image)->sizeClass();
+  if (Status s = combiner_ ? checkOperator() : Status(); !s)
+    return s;
   return true;
 }
 
@@ -390,6 +408,46 @@ std::string CollectivePlan::withNames(std::string text) const {
   return text;
 }
 
+// False: the library has neither such a collective nor a rule.
+Result<bool> CollectivePlan::makeFrom(Library &library) {
+  Result<bool> isThere = chooseFrom(library);
+  if (!isThere || !*isThere)
+    return isThere;
+  const Program &program = **library.program();
+  if (Status s = describe(program); !s)
+    return s;
+  if (Status s = gatherGraphs(program); !s)
+    return s;
+  Result<bool> isStored = takeImage();
+  if (!isStored || *isStored)
+    return isStored;
+  if (Status s = instantiate(program); !s)
+    return s;
+  return true;
+}
+
+Status CollectivePlan::make() {
+  if (preferred_)
+    if (Result<bool> made = makeFrom(*preferred_); made && *made)
+      return {};
+  Result<bool> made = makeFrom(given_);
+  if (!made)
+    return made.status();
+  Situation s = situation();
+  return *made
+             ? Status()
+             : Status::error(concat("the library has no collective '", name_, "', and no rule for ",
+                                    s.ranks, " ranks and ", s.bytes, " bytes of it"));
+}
+
+Status CollectivePlan::checkProof() const {
+  if (!requiresProof_ || isProved())
+    return {};
+  return Status::error(concat("'", collective_, "' is not proved for this call: ",
+                              image_ ? "its image was stored without a proof"
+                                     : "the library has no image that serves it"));
+}
+
 // All ranks get the error of this one: none waits for a rank that failed.
 Status CollectivePlan::commit() {
   if (Status s = mayDescribe(); !s)
@@ -399,25 +457,11 @@ Status CollectivePlan::commit() {
     engine.endpoint().refuse(why.message());
     return why;
   };
-  Result<const Program *> program = library_.program();
-  if (!program)
-    return refuse(program.status());
-  if (Status s = choose(**program); !s)
+  isGathered_ = true;
+  if (Status s = make(); !s)
+    return isGathered_ ? refuse(s) : s; // else all ranks know
+  if (Status s = checkProof(); !s)
     return refuse(s);
-  if (Status s = describe(**program); !s)
-    return refuse(s);
-  if (Status s = gatherGraphs(**program); !s)
-    return s; // all ranks took part
-  Result<bool> isStored = takeImage();
-  if (!isStored)
-    return refuse(isStored.status());
-  if (!*isStored)
-    if (Status s = instantiate(**program); !s)
-      return refuse(s);
-  if (requiresProof_ && !isProved())
-    return refuse(Status::error(concat("'", collective_, "' is not proved for this call: ",
-                                       image_ ? "its image was stored without a proof"
-                                              : "the library has no image that serves it")));
   Result<Binding> bound = binding();
   if (!bound)
     return refuse(bound.status());
@@ -433,7 +477,7 @@ Status CollectivePlan::commit() {
 std::string CollectivePlan::argumentsInWords() const {
   if (image_)
     return image_->parameters;
-  const Program &program = **library_.program();
+  const Program &program = **library_->program();
   const Decl &decl = program.decl(request_.collective);
   std::string words;
   for (size_t p = 0; p < decl.params.size(); ++p) {

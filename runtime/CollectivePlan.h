@@ -28,9 +28,13 @@ public:
   /// `name`: a collective of the library, or a function for which it has rules. The
   /// communicator and the library outlive it.
   CollectivePlan(Communicator &communicator, Library &library, std::string name)
-      : communicator_(communicator), library_(library), name_(std::move(name)) {}
+      : communicator_(communicator), library_(&library), given_(library), name_(std::move(name)) {}
 
   // Before commit(). Names are checked there, when it is known what they belong to.
+
+  /// Where it has that collective, or a rule that fits, and what it has serves the call, it is used
+  /// in place of the other library. Outlives this.
+  Status preferLibrary(Library &preferred);
 
   Status setType(ElementType type); ///< the type variable, T; takes a combiner away
   /// An operator of the caller's, in place of that of the collective, whose parameter for it is
@@ -98,7 +102,11 @@ private:
   Status startAnew(uint32_t polls);
   Status mayDescribe() const;
   Status mayBind() const;
-  Status choose(const Program &program);
+  Situation situation() const;
+  Status make();
+  Result<bool> makeFrom(Library &library);
+  Status checkProof() const;
+  Result<bool> chooseFrom(Library &library);
   Status describe(const Program &program);
   Status describeOperator(const Program &program);
   Status checkOperator() const;
@@ -121,7 +129,9 @@ private:
   std::string withPlace(const Program &program, const Status &status) const;
 
   Communicator &communicator_;
-  Library &library_;
+  Library *library_; ///< that is used
+  Library &given_;
+  Library *preferred_ = nullptr;
   std::string name_;
   std::string collective_;
   InstantiateRequest request_;
@@ -139,6 +149,7 @@ private:
   const LibraryImage *image_ = nullptr;
   std::string reason_;
   bool requiresProof_ = false;
+  bool isGathered_ = true; ///< false: the ranks could not exchange graphs, and all know
   std::unique_ptr<Plan> plan_;
   bool isBound_ = false;    ///< to what was given last
   bool isMoved_ = false;    ///< since areas were compared

@@ -73,6 +73,9 @@ Library::~Library() {
     munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
 }
 
+// It covers the checksums of all sections, and the list of images those of the images.
+uint64_t Library::checksum() const { return headerOf(bytes_).checksum; }
+
 Status Library::checkHead() {
   if (bytes_.size() < sizeof(LibraryHeader))
     return Status::error(concat("library: ", bytes_.size(), " bytes are too few"));

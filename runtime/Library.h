@@ -111,6 +111,8 @@ public:
   Library &operator=(const Library &) = delete;
 
   uint64_t sizeBytes() const { return bytes_.size(); }
+  /// Differs where anything in the libraries does.
+  uint64_t checksum() const;
 
   // Each checks its part the first time; then the answer stays the same.
   Result<const LibraryIdentity *> identity();

@@ -62,11 +62,17 @@ private:
   const Decl &decl_;
 };
 
+/// Elements of the caller's own have a length and no type.
+bool hasElementsOf(const LibraryImage &image, const InstantiateRequest &request) {
+  return request.elementBytes == 0 ? image.type == request.type
+                                   : sizeBytes(image.type) == request.elementBytes;
+}
+
 bool serves(const LibraryImage &image, const std::string &collective,
             const InstantiateRequest &request, uint64_t topologyHash,
             const std::vector<LibraryArgument> &arguments) {
   return image.servesCalls && image.collective == collective && image.ranks == request.ranks &&
-         image.type == request.type && image.inPlace == request.inPlace &&
+         hasElementsOf(image, request) && image.inPlace == request.inPlace &&
          image.minElements <= request.elements && request.elements <= image.maxElements &&
          (image.topologyHash == 0 || image.topologyHash == topologyHash) &&
          image.arguments == arguments;

@@ -21,8 +21,8 @@ LibraryArguments argumentsOfImage(const Program &program, const InstantiateReque
 /// no image. Its `arguments` are those of a rule.
 LibraryArguments argumentsOfCall(const Program &program, const InstantiateRequest &request);
 
-/// The first that serves the request; null: none. Elements have the sizes of their types
-/// (InstantiateRequest::elementBytes is 0).
+/// The first that serves the request; null: none. Where InstantiateRequest::elementBytes is not 0,
+/// images of any type of that size do.
 Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request);
 
 } // namespace colldsl

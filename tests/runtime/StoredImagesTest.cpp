@@ -124,6 +124,23 @@ TEST(StoredImages, serveNoOtherCall) {
     EXPECT_EQ(ran(entry), kProgram);
 }
 
+TEST(StoredImages, serveElementsOfTheirLengthThatHaveNoType) {
+  std::vector<std::byte> bytes = encodeLibrary(libraryWith({}));
+  auto library = Library::view(bytes);
+  ASSERT_TRUE(library.ok());
+  InstantiateRequest request;
+  request.collective = program().find("gathered", DeclKind::Collective);
+  request.ranks = kRanks;
+  request.elements = kElements;
+  request.type = ElementType::U8;
+  for (uint64_t elementBytes : {4, 8, 3}) {
+    request.elementBytes = elementBytes;
+    Result<const LibraryImage *> found = findImage(**library, request);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(*found != nullptr, elementBytes == sizeBytes(ElementType::I32)) << elementBytes;
+  }
+}
+
 TEST(StoredImages, haveTheArgumentsOfTheCall) {
   LibraryImage turned;
   turned.arguments = {{"turn", 1}};
