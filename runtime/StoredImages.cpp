@@ -62,6 +62,15 @@ private:
   const Decl &decl_;
 };
 
+/// Whether no buffer but those of T can be meant by an operator of the caller's.
+bool isOfOneType(const Program &program, DeclId collective) {
+  const std::vector<Param> &params = program.decl(collective).params;
+  return std::all_of(params.begin(), params.end(),
+                     [](const Param &p) { return !p.isBuffer || p.buffer.generic; }) &&
+         std::all_of(program.temps.begin(), program.temps.end(),
+                     [](const BufferType &temp) { return temp.generic; });
+}
+
 /// Elements of the caller's own have a length and no type.
 bool hasElementsOf(const LibraryImage &image, const InstantiateRequest &request) {
   return request.elementBytes == 0 ? image.type == request.type
@@ -95,7 +104,8 @@ Result<const LibraryImage *> findImage(Library &library, const InstantiateReques
   Result<const std::vector<LibraryImage> *> images = library.images();
   if (!images)
     return images.status();
-  if ((*images)->empty())
+  if ((*images)->empty() ||
+      (request.elementBytes > 0 && !isOfOneType(**program, request.collective)))
     return nullptr;
   LibraryArguments arguments = argumentsOfCall(**program, request);
   if (!arguments)

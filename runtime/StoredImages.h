@@ -22,7 +22,7 @@ LibraryArguments argumentsOfImage(const Program &program, const InstantiateReque
 LibraryArguments argumentsOfCall(const Program &program, const InstantiateRequest &request);
 
 /// The first that serves the request; null: none. Where InstantiateRequest::elementBytes is not 0,
-/// images of any type of that size do.
+/// images of any type of that size do, if the program has no buffers of other types than T.
 Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request);
 
 } // namespace colldsl
