@@ -14,12 +14,14 @@ struct colldsl_context {
   std::string topology; ///< empty: as the ranks are bound to this machine
   bool bindToCores = false;
   colldsl::GraphOrderOptions graphOrder;
+  bool requiresProof = false;
   colldsl::shm::Options shm;
 };
 
 struct colldsl_comm {
   colldsl::Communicator communicator;
   colldsl::GraphOrderOptions graphOrder;
+  bool requiresProof = false;
   bool isOfFork = false; ///< colldsl_fork() destroys it
 };
 
@@ -37,6 +39,7 @@ struct colldsl_plan {
 
   colldsl::CollectivePlan plan;
   std::atomic<bool> isCancelled{false}; ///< the run under way, or the last one
+  std::string arguments;                ///< of a committed plan, in words
 };
 
 namespace colldsl::api {

@@ -76,7 +76,9 @@ colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library,
         return report(standard.status(), COLLDSL_ERROR_LIBRARY);
       from = *standard;
     }
-    *plan = new colldsl_plan(comm->communicator, *from, name);
+    auto made = std::make_unique<colldsl_plan>(comm->communicator, *from, name);
+    made->plan.requireProof(comm->requiresProof);
+    *plan = made.release();
     return COLLDSL_OK;
   });
 }
@@ -167,8 +169,37 @@ colldsl_status colldsl_plan_commit(colldsl_plan *plan) {
   return onPlan(plan, [&](CollectivePlan &p) {
     if (p.isCommitted())
       return fail(COLLDSL_ERROR_STATE, "the plan is committed");
-    return report(p.commit(), COLLDSL_ERROR_PLAN);
+    Status s = p.commit();
+    plan->arguments = s ? p.argumentsInWords() : "";
+    return report(s, COLLDSL_ERROR_PLAN);
   });
+}
+
+colldsl_status colldsl_plan_info(const colldsl_plan *plan, colldsl_plan_description *description) {
+  if (!plan)
+    return failNull("plan");
+  if (!description)
+    return failNull("description");
+  const CollectivePlan &p = plan->plan;
+  if (!p.isCommitted())
+    return fail(COLLDSL_ERROR_STATE, "the plan is not committed");
+  size_t size = description->size;
+  if (size < sizeof size || size > sizeof(colldsl_plan_description))
+    return fail(
+        COLLDSL_ERROR_ARGUMENT,
+        concat("a description has ", sizeof(colldsl_plan_description), " bytes, not ", size));
+  const LibraryImage *image = p.image();
+  colldsl_plan_description all{size,
+                               p.collective().c_str(),
+                               p.reason().c_str(),
+                               image ? "image" : "program",
+                               plan->arguments.c_str(),
+                               image ? image->passes.c_str() : "",
+                               p.isProved() ? COLLDSL_PROOF_EXACT : COLLDSL_PROOF_NONE,
+                               p.sizeClass().min,
+                               p.sizeClass().max};
+  std::memcpy(description, &all, size);
+  return COLLDSL_OK;
 }
 
 const char *colldsl_plan_collective(const colldsl_plan *plan) {

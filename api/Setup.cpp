@@ -16,10 +16,20 @@ using namespace colldsl::api;
 
 namespace {
 
-Status checkOptions(const colldsl_options &options) {
-  if (options.size < sizeof(colldsl_options))
-    return Status::error(concat("the options have ", options.size, " bytes, not ",
+/// Those of an older program end earlier: the rest has its defaults.
+Result<colldsl_options> wholeOptions(const colldsl_options *given) {
+  constexpr size_t kLeast = offsetof(colldsl_options, least_proof);
+  if (given->size < kLeast || given->size > sizeof(colldsl_options))
+    return Status::error(concat("the options have ", given->size, " bytes, not ",
                                 sizeof(colldsl_options), "; fill them with COLLDSL_OPTIONS_INIT"));
+  colldsl_options options = COLLDSL_OPTIONS_INIT;
+  std::memcpy(&options, given, given->size);
+  return options;
+}
+
+Status checkOptions(const colldsl_options &options) {
+  if (options.least_proof != COLLDSL_PROOF_NONE && options.least_proof != COLLDSL_PROOF_EXACT)
+    return Status::error(concat("there is no proof ", static_cast<int>(options.least_proof)));
   if (!(options.setup_timeout >= 0))
     return Status::error("the timeout for setting up is not a number of seconds");
   if (options.topology)
@@ -39,6 +49,7 @@ void apply(const colldsl_options &options, colldsl_context &context) {
     context.shm.singleCopy = shm::SingleCopy::Off;
   if (options.setup_timeout > 0)
     context.shm.bootstrapTimeout = *toTimeout(options.setup_timeout);
+  context.requiresProof = options.least_proof != COLLDSL_PROOF_NONE;
   context.graphOrder.isOn = options.no_graph_order == 0;
   if (options.max_gathered_edges != 0)
     context.graphOrder.gatherAtMost = options.max_gathered_edges;
@@ -90,7 +101,8 @@ using RankResult = Result<std::vector<std::byte>>;
 
 RankResult runBody(const colldsl_context &context, const Topology &topology, colldsl_body body,
                    void *user, Endpoint &endpoint) {
-  colldsl_comm comm{Communicator(endpoint, topology), context.graphOrder, true};
+  colldsl_comm comm{Communicator(endpoint, topology), context.graphOrder, context.requiresProof,
+                    true};
   int code = body(&comm, user);
   std::fflush(nullptr); // the process ends without doing so
   if (code != 0)
@@ -113,9 +125,11 @@ colldsl_status colldsl_context_create(const colldsl_options *options, colldsl_co
   return guarded([&] {
     auto made = std::make_unique<colldsl_context>();
     if (options) {
-      if (Status s = checkOptions(*options); !s)
+      Result<colldsl_options> all = wholeOptions(options);
+      Status s = all ? checkOptions(*all) : all.status();
+      if (!s)
         return report(s, COLLDSL_ERROR_ARGUMENT);
-      apply(*options, *made);
+      apply(*all, *made);
     }
     *context = made.release();
     return COLLDSL_OK;
@@ -178,7 +192,8 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
                                     : Topology::make(context->topology, oob->numRanks);
     if (!topology)
       return report(topology.status(), COLLDSL_ERROR_SETUP);
-    *comm = new colldsl_comm{Communicator(wired.take(), topology.take()), context->graphOrder};
+    *comm = new colldsl_comm{Communicator(wired.take(), topology.take()), context->graphOrder,
+                             context->requiresProof};
     return COLLDSL_OK;
   });
 }

@@ -4,8 +4,10 @@
 #include "compiler/Parser.h"
 #include "compiler/Sema.h"
 #include "program/CheckProgram.h"
+#include "program/Operands.h"
 #include "stdlib/StdlibFiles.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace colldsl {
@@ -19,6 +21,8 @@ struct Compilation::Impl {
 
   template <typename File> void compile(std::vector<File> files, const CompileOptions &options);
   void analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numStdlib);
+  void leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
+                      const std::vector<std::string> &usedBy);
   Result<uint16_t> addText(std::string_view text, std::string name);
   bool hasErrors() const {
     return llvm::any_of(diagnostics,
@@ -35,6 +39,27 @@ void Compilation::Impl::analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numS
     inputs.push_back({file.ast.get(), unit, file.isMain});
   }
   diagnostics = analyse(inputs, program, mainDecls, limits.maxErrors);
+}
+
+/// Takes declarations out of the standard library's syntax trees, to be analysed again.
+void Compilation::Impl::leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
+                                       const std::vector<std::string> &usedBy) {
+  std::vector<DeclId> roots = mainDecls;
+  for (uint32_t i = 0; i < program.decls.size(); ++i)
+    if (llvm::is_contained(usedBy, program.nameOf(program.decls[i])))
+      roots.push_back(DeclId{i});
+  std::vector<bool> isUsed = reachableFrom(program, roots);
+  llvm::DenseSet<std::pair<unsigned, unsigned>> used; // files and lines
+  for (uint32_t i = 0; i < program.decls.size(); ++i)
+    if (isUsed[i])
+      used.insert({program.decls[i].loc.file, program.decls[i].loc.line});
+  for (LoadedFile &file : stdlib) {
+    llvm::SmallVector<const ast::Decl *> kept;
+    llvm::copy_if(file.ast->decls, std::back_inserter(kept), [&](const ast::Decl *d) {
+      return used.contains({d->loc.file, d->loc.line});
+    });
+    file.ast->decls = file.ast->copy(llvm::ArrayRef(kept));
+  }
 }
 
 Result<uint16_t> Compilation::Impl::addText(std::string_view text, std::string name) {
@@ -94,9 +119,17 @@ void Compilation::Impl::compile(std::vector<File> files, const CompileOptions &o
   program.files = sources.names();
   if (hasErrors())
     return;
-  analyseAll(loader.takeFiles(), stdlib.size());
+  std::vector<LoadedFile> loaded = loader.takeFiles();
+  analyseAll(loaded, stdlib.size());
   if (hasErrors())
     return;
+  if (options.usedBy) {
+    leaveOutUnused(llvm::MutableArrayRef(loaded).take_front(stdlib.size()), *options.usedBy);
+    program = Program();
+    program.files = sources.names();
+    mainDecls.clear();
+    analyseAll(loaded, stdlib.size());
+  }
   disownUnused(program);
   lower(program);
 }

@@ -7,6 +7,7 @@
 #include "program/Program.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ struct CompileOptions {
   std::vector<std::string> includePaths; ///< searched after the importing file's own folder
   ParseLimits limits;
   bool withStdlib = true; ///< put the standard library in scope
+  /// Of the standard library only what declarations of these names and those of the main files use.
+  /// Nothing: all of it.
+  std::optional<std::vector<std::string>> usedBy;
 };
 
 /// A checked program with its sources. Errors, if any, are in `diagnostics`, and

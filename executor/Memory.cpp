@@ -53,7 +53,7 @@ Status Memory::checkCombiner(const Combiner &combiner) const {
   if (combiner.elementBytes == 0)
     return Status::error("the operator is for elements of 0 bytes");
   for (size_t b = 0; b < buffers_.size(); ++b)
-    if (buffers_[b].type != ElementType::U8)
+    if (buffers_[b].type != ElementType::U8 && sizeBytes(buffers_[b].type) != combiner.elementBytes)
       return Status::error(
           concat("buffer ", b, " has elements of type ", spelling(buffers_[b].type), ", not any"));
   return {};

@@ -36,6 +36,7 @@ bool Group::sameMembers(const Group &other) const {
 }
 
 const Topology &Groups::topology() {
+  usedTopology_ = true;
   if (request_.topology)
     return *request_.topology;
   if (!flat_)

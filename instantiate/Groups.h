@@ -58,6 +58,8 @@ public:
   /// The members of ofLevel(), those that lead first; valid as long as `room`.
   std::span<const Rank> byLead(Level level, const Group &current, std::vector<Rank> &room);
   const Topology &topology();
+  /// Whether a run has looked at where ranks sit.
+  bool usedTopology() const { return usedTopology_; }
 
 private:
   void clearMade();
@@ -67,6 +69,7 @@ private:
 
   const InstantiateRequest &request_;
   std::optional<Topology> flat_; ///< made when first asked for
+  bool usedTopology_ = false;
 
   // Of one run
   std::deque<std::vector<Rank>> members_;

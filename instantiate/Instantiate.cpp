@@ -22,6 +22,8 @@ Status Instantiator::instantiate(Rank rank, Dag &dag) { return impl_->interprete
 
 SizeClass Instantiator::sizeClass() const { return impl_->interpreter.range().sizeClass(); }
 
+bool Instantiator::usedTopology() const { return impl_->interpreter.usedTopology(); }
+
 const std::vector<std::string> &Instantiator::names() const { return impl_->names; }
 
 Result<int64_t> evaluateAtEntry(const Program &program, const InstantiateRequest &request,
@@ -60,6 +62,7 @@ Result<Schedule> instantiateAll(const Program &program, const InstantiateRequest
   if (Status s = calls.check(); !s)
     return s;
   schedule.sizeClass = instantiator.sizeClass();
+  schedule.usesTopology = instantiator.usedTopology();
   BufferNames names(program);
   for (Dag &dag : schedule.ranks)
     names.setIn(dag.buffers);

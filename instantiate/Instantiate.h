@@ -54,6 +54,8 @@ public:
 
   /// Sizes for which the ranks instantiated so far hold.
   SizeClass sizeClass() const;
+  /// Whether a rank instantiated so far looked at where ranks sit.
+  bool usedTopology() const;
   /// Buffer names; see Buffer::name.
   const std::vector<std::string> &names() const;
 

@@ -44,6 +44,7 @@ public:
   Result<int64_t> valueAtEntry(ExprId id);
 
   ValidityRange &range() { return range_; }
+  bool usedTopology() const { return groups_.usedTopology(); }
   bool recordsCalls = false;
   bool recordsTrees = false;
   std::vector<CallRecord> calls; ///< of the last run

@@ -20,6 +20,8 @@ public:
   bool synchronizes = false;      ///< promises: no rank finishes before all have started
   bool isPlainGoal = false;   ///< read from GOAL: a simulator matches by rank and tag, as ops run
   bool deterministic = false; ///< promises: the same combine tree per element on every rank
+  /// Made by a program that looked at where ranks sit. Not part of text forms and images.
+  bool usesTopology = false;
 
   uint32_t numRanks() const { return static_cast<uint32_t>(ranks.size()); }
   uint64_t numOps() const;

@@ -1,6 +1,8 @@
 #include "mpi/CollectiveOperation.h"
 
+#include "ir/Concat.h"
 #include "mpi/ServedComm.h"
+#include "mpi/Settings.h"
 
 #include <algorithm>
 
@@ -33,7 +35,10 @@ bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group,
                                          const Call &call)
     : Operation(call.kind), group_(std::move(group)), rank_(comm.rank()), ranks_(comm.numRanks()),
-      plan_(group_->communicator(), comm.job().library(), functionOf(call.kind)) {}
+      plan_(group_->communicator(), comm.job().library(), functionOf(call.kind)) {
+  if (Library *own = comm.job().ownLibrary())
+    (void)plan_.preferLibrary(*own); // not committed yet
+}
 
 Result<std::shared_ptr<Operation>>
 CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call) {
@@ -44,6 +49,11 @@ CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group, Ca
     return std::shared_ptr<Operation>();
   if (Status s = operation->plan_.commit(); !s)
     return s;
+  const CollectivePlan &plan = operation->plan_;
+  if (Settings::all().isVerbose())
+    comm.job().note(concat(functionOf(call.kind), ": ", plan.collective(), ", ", plan.reason(),
+                           plan.image() ? ", image" : ", instantiated",
+                           plan.isProved() ? ", proved" : ", not proved"));
   operation->remember(call, comm.numRanks(), comm.numRanks());
   operation->isPlain_ =
       operation->packed_.empty() && operation->unpacked_.empty() && !operation->holdsType();

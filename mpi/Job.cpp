@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 namespace colldsl::mpi {
 namespace {
@@ -61,10 +62,44 @@ void Job::begin(int threadLevel) {
   job->report(oobOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
   if (isFine) {
     job->library_ = library.take();
+    if (!Settings::all().library().empty())
+      job->openOwnLibrary();
     job->connect(wired.take(), node);
     current_ = job.release();
   }
   real::Comm_free(&node.comm);
+}
+
+// All ranks have the same one, or none has it. The first rank that cannot read it says why.
+void Job::openOwnLibrary() {
+  const std::string &path = Settings::all().library();
+  Result<std::unique_ptr<Library>> library = Library::open(path);
+  Status s = library ? Status() : library.status();
+  if (s)
+    if (auto images = (*library)->images(); !images)
+      s = images.status();
+  int none = std::numeric_limits<int>::max(), mine = s ? none : static_cast<int>(worldRank_);
+  int first = none;
+  real::Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (first == static_cast<int>(worldRank_))
+    std::fprintf(stderr, "colldsl: warning: rank %u: COLLDSL_LIBRARY is not used: %s\n", worldRank_,
+                 s.message().c_str());
+  if (first != none)
+    return;
+  uint64_t checksum = (*library)->checksum(), checksums[2] = {checksum, ~checksum}, least[2];
+  real::Allreduce(checksums, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  if (least[0] == ~least[1])
+    ownLibrary_ = library.take();
+  else if (worldRank_ == 0)
+    std::fprintf(stderr,
+                 "colldsl: warning: COLLDSL_LIBRARY is not used: '%s' is not the same file on all "
+                 "ranks\n",
+                 path.c_str());
+}
+
+void Job::note(const std::string &line) {
+  if (Settings::all().isVerbose() && worldRank_ == 0 && notes_.insert(line).second)
+    std::fprintf(stderr, "colldsl: %s\n", line.c_str());
 }
 
 void Job::connect(WiredUp wired, const Node &node) {

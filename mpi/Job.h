@@ -16,6 +16,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace colldsl::mpi {
@@ -50,6 +52,11 @@ public:
 
   /// The collectives that are served.
   Library &library() const { return *library_; }
+  /// Of the user, which comes before; null: none.
+  Library *ownLibrary() const { return ownLibrary_.get(); }
+
+  /// With COLLDSL_VERBOSE=1, on rank 0: prints a line that was not printed before. Under a Guard.
+  void note(const std::string &line);
 
   /// Whether several threads may be at work.
   bool isThreaded() const { return isThreaded_ || moving_.load(std::memory_order_relaxed) != 0; }
@@ -124,7 +131,8 @@ private:
 
   std::unique_ptr<shm::World> world_;
   std::unique_ptr<protocol::Worker> worker_;
-  std::unique_ptr<Library> library_;
+  std::unique_ptr<Library> library_, ownLibrary_;
+  std::set<std::string> notes_; ///< that were printed
   std::unique_ptr<RemoteRanks> remote_;
   Topology topology_ = Topology::flat(1);
   Nodes nodes_;
@@ -155,6 +163,7 @@ private:
   void beforeWait() override;
   void afterWait() override;
   void report(uint32_t ranksHere, const Status &shared, bool isFine) const;
+  void openOwnLibrary();
   void connect(WiredUp wired, const Node &node);
   void connectNodes();
   void measureCopies(const Node &node);

@@ -26,8 +26,12 @@ void Settings::agree() {
   all_ = {};
   if (rank == 0)
     all_.read();
-  uint32_t words[4] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_};
-  real::Bcast(words, 4, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+  uint32_t words[5] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_,
+                       static_cast<uint32_t>(all_.library_.size())};
+  real::Bcast(words, 5, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+  all_.library_.resize(words[4]);
+  if (words[4] > 0)
+    real::Bcast(all_.library_.data(), static_cast<int>(words[4]), MPI_BYTE, 0, MPI_COMM_WORLD);
   all_.flags_ = words[0];
   all_.off_ = words[1];
   all_.ranksPerNode_ = words[2];
@@ -49,6 +53,8 @@ void Settings::read() {
       readFlag(name.c_str(), equals + 1, kSummary);
     else if (name == "COLLDSL_PROGRESS_THREAD")
       readFlag(name.c_str(), equals + 1, kProgressThread);
+    else if (name == "COLLDSL_LIBRARY")
+      library_ = equals + 1;
     else if (name == "COLLDSL_NETWORK")
       readNetwork(equals + 1);
     else if (name == "COLLDSL_DISABLE")

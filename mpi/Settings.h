@@ -4,6 +4,7 @@
 
 #include "mpi/Call.h"
 
+#include <string>
 #include <string_view>
 
 namespace colldsl::mpi {
@@ -26,6 +27,8 @@ public:
   /// So many collectives of all ranks on a communicator that the program makes come before those
   /// that are prepared here: one that lives for few calls costs what it costs without us.
   uint32_t firstCalls() const { return firstCalls_; }
+  /// A schedule library whose collectives come before those of the standard one; empty: none.
+  const std::string &library() const { return library_; }
   /// Whether there is nothing at all to be served.
   bool isAllOff() const { return off_ == kAllOff; }
 
@@ -45,6 +48,7 @@ private:
   uint32_t off_ = 0; ///< a bit per CallKind
   uint32_t ranksPerNode_ = 0;
   uint32_t firstCalls_ = 4;
+  std::string library_;
 };
 
 } // namespace colldsl::mpi

@@ -54,6 +54,7 @@ Status setOptions(const PassInfo &info, Pass &pass, std::string_view text,
 
 Result<Pipeline> Pipeline::parse(std::string_view text, const NearestName &nearest) {
   Pipeline pipeline;
+  pipeline.text_ = text;
   while (!text.empty()) {
     std::string_view word = takePiece(text, ',', Braces::Nest);
     size_t brace = word.find('{');

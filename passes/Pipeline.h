@@ -25,6 +25,8 @@ public:
   static Result<Pipeline> parse(std::string_view text, const NearestName &nearest);
 
   bool empty() const { return passes_.empty(); }
+  /// What was parsed.
+  const std::string &text() const { return text_; }
   bool has(PassKind kind) const;
   /// Whether it makes sense for a collective alone: it names passes that bind tuning parameters.
   bool needsCollective() const;
@@ -43,6 +45,7 @@ private:
     bool isDefault = false;
   };
 
+  std::string text_;
   std::vector<Step> passes_;
 };
 

@@ -3,6 +3,7 @@
 #include "ir/Concat.h"
 #include "ir/EpochTable.h"
 #include "runtime/GatherGraph.h"
+#include "runtime/StoredImages.h"
 
 #include <algorithm>
 #include <cctype>
@@ -57,6 +58,13 @@ Status CollectivePlan::setCombiner(const Combiner &combiner, bool commutes) {
   return {};
 }
 
+Status CollectivePlan::preferLibrary(Library &preferred) {
+  Status s = mayDescribe();
+  if (s)
+    preferred_ = &preferred;
+  return s;
+}
+
 Status CollectivePlan::setInPlace(bool inPlace) {
   Status s = mayDescribe();
   if (s)
@@ -95,10 +103,9 @@ Status CollectivePlan::forget(const std::string &name) {
 Status CollectivePlan::setElements(uint64_t n) {
   if (Status s = mayBind(); !s)
     return s;
-  if (isCommitted() && !schedule_.sizeClass().contains(n))
-    return Status::error(concat("the plan holds for ", schedule_.sizeClass().min, " to ",
-                                schedule_.sizeClass().max, " elements, not for ", n,
-                                "; make another one"));
+  if (isCommitted() && !sizeClass_.contains(n))
+    return Status::error(concat("the plan holds for ", sizeClass_.min, " to ", sizeClass_.max,
+                                " elements, not for ", n, "; make another one"));
   request_.elements = n;
   isBound_ = false;
   return {};
@@ -155,30 +162,41 @@ bool CollectivePlan::commutes() const {
   return !number || *number >= kReductions || isCommutative(static_cast<Reduction>(*number));
 }
 
-// The collective of that name, else the one that the library's rules give for the function.
-Status CollectivePlan::choose(const Program &program) {
+Situation CollectivePlan::situation() const {
+  Situation s;
+  s.function = name_;
+  s.ranks = communicator_.numRanks();
+  s.bytes = request_.elements * elementBytes();
+  s.nodes = communicator_.topology().numGroups(Level::Node);
+  s.type = request_.type;
+  s.commutative = commutes();
+  return s;
+}
+
+// The collective of that name, else the one that the library's rules give for the function. False:
+// it has neither.
+Result<bool> CollectivePlan::chooseFrom(Library &library) {
+  Result<const Program *> found = library.program();
+  if (!found)
+    return found.status();
+  const Program &program = **found;
+  library_ = &library;
   request_.collective = program.find(name_, DeclKind::Collective);
   request_.arguments.clear();
+  reason_ = "named";
   if (request_.collective != kNoDecl)
-    return {};
-  Situation situation;
-  situation.function = name_;
-  situation.ranks = communicator_.numRanks();
-  situation.bytes = request_.elements * elementBytes();
-  situation.nodes = communicator_.topology().numGroups(Level::Node);
-  situation.type = request_.type;
-  situation.commutative = commutes();
-  Result<const SelectionRule *> rule = library_.select(situation);
+    return true;
+  Result<const SelectionRule *> rule = library.select(situation());
   if (!rule)
     return rule.status();
   if (!*rule)
-    return Status::error(concat("the library has no collective '", name_, "', and no rule for ",
-                                situation.ranks, " ranks and ", situation.bytes, " bytes of it"));
+    return false;
+  reason_ = concat("rule ", *rule - (*library.rules())->data() + 1, " for ", name_);
   request_.collective = DeclId{(*rule)->collective};
   request_.arguments.resize(program.decl(request_.collective).params.size(), kNoExpr);
   for (uint32_t argument : (*rule)->arguments)
     request_.arguments[program.arguments[argument].param] = program.arguments[argument].value;
-  return {};
+  return true;
 }
 
 Status CollectivePlan::describeValue(const Program &program, const std::string &name,
@@ -233,6 +251,7 @@ uint64_t CollectivePlan::fingerprint() const {
   }
   for (const auto &[name, size] : request_.sizes)
     mix(size);
+  mix(image_ ? image_->checksum : 0);
   return hash;
 }
 
@@ -284,7 +303,7 @@ Status CollectivePlan::describeOperator(const Program &program) {
 
 // What a program combines by an operator of its own is no work for a combiner.
 Status CollectivePlan::checkOperator() const {
-  for (const Op &op : schedule_.dag().ops)
+  for (const ImageOp &op : view_.ops)
     if (op.kind == OpKind::Combine && op.reduction != standIn(combinerCommutes_))
       return Status::error(concat("'", collective_, "' combines by ", spelling(op.reduction),
                                   " whatever its parameters say"));
@@ -300,6 +319,7 @@ Status CollectivePlan::gatherGraphs(const Program &program) {
     if (!param || !param->isGlobal)
       continue;
     Result<GivenGraph> all = gatherGraph(communicator_, graph->edges);
+    isGathered_ = all.ok();
     if (!all)
       return all.status();
     gathered_.push_back(std::make_shared<const GivenGraph>(all.take()));
@@ -316,7 +336,43 @@ Status CollectivePlan::instantiate(const Program &program) {
   if (Status s = orderSends(dag); !s)
     return s;
   schedule_ = RankSchedule(communicator_.rank(), std::move(dag), instantiator.sizeClass());
+  view_ = schedule_.view();
+  sizeClass_ = schedule_.sizeClass();
   return combiner_ ? checkOperator() : Status();
+}
+
+/// What the image calls its buffers is what the collective does.
+bool CollectivePlan::hasOurBuffers(const Image &image, const RankView &view) const {
+  if (view.buffers.size() < bufferNames_.size())
+    return false;
+  for (size_t b = 0; b < bufferNames_.size(); ++b)
+    if (image.bufferName(view.buffers[b]) != bufferNames_[b])
+      return false;
+  return true;
+}
+
+// An operator of the caller's takes the place of the one in the image, as in a schedule that is
+// instantiated.
+Result<bool> CollectivePlan::takeImage() {
+  image_ = nullptr;
+  Result<const LibraryImage *> found = findImage(*library_, request_);
+  if (!found)
+    return found.status();
+  if (!*found)
+    return false;
+  Result<const Image *> image = library_->image(**found);
+  if (!image)
+    return image.status();
+  RankView view = (*image)->rank(communicator_.rank());
+  if (!hasOurBuffers(**image, view))
+    return Status::error(concat("the library's image of '", collective_, "' for ", (*found)->ranks,
+                                " ranks has other buffers than the collective"));
+  image_ = *found;
+  view_ = view;
+  sizeClass_ = (*image)->sizeClass();
+  if (Status s = combiner_ ? checkOperator() : Status(); !s)
+    return s;
+  return true;
 }
 
 // Of several graphs the first one that the messages go along.
@@ -352,6 +408,46 @@ std::string CollectivePlan::withNames(std::string text) const {
   return text;
 }
 
+// False: the library has neither such a collective nor a rule.
+Result<bool> CollectivePlan::makeFrom(Library &library) {
+  Result<bool> isThere = chooseFrom(library);
+  if (!isThere || !*isThere)
+    return isThere;
+  const Program &program = **library.program();
+  if (Status s = describe(program); !s)
+    return s;
+  if (Status s = gatherGraphs(program); !s)
+    return s;
+  Result<bool> isStored = takeImage();
+  if (!isStored || *isStored)
+    return isStored;
+  if (Status s = instantiate(program); !s)
+    return s;
+  return true;
+}
+
+Status CollectivePlan::make() {
+  if (preferred_)
+    if (Result<bool> made = makeFrom(*preferred_); made && *made)
+      return {};
+  Result<bool> made = makeFrom(given_);
+  if (!made)
+    return made.status();
+  Situation s = situation();
+  return *made
+             ? Status()
+             : Status::error(concat("the library has no collective '", name_, "', and no rule for ",
+                                    s.ranks, " ranks and ", s.bytes, " bytes of it"));
+}
+
+Status CollectivePlan::checkProof() const {
+  if (!requiresProof_ || isProved())
+    return {};
+  return Status::error(concat("'", collective_, "' is not proved for this call: ",
+                              image_ ? "its image was stored without a proof"
+                                     : "the library has no image that serves it"));
+}
+
 // All ranks get the error of this one: none waits for a rank that failed.
 Status CollectivePlan::commit() {
   if (Status s = mayDescribe(); !s)
@@ -361,27 +457,45 @@ Status CollectivePlan::commit() {
     engine.endpoint().refuse(why.message());
     return why;
   };
-  Result<const Program *> program = library_.program();
-  if (!program)
-    return refuse(program.status());
-  if (Status s = choose(**program); !s)
-    return refuse(s);
-  if (Status s = describe(**program); !s)
-    return refuse(s);
-  if (Status s = gatherGraphs(**program); !s)
-    return s; // all ranks took part
-  if (Status s = instantiate(**program); !s)
+  isGathered_ = true;
+  if (Status s = make(); !s)
+    return isGathered_ ? refuse(s) : s; // else all ranks know
+  if (Status s = checkProof(); !s)
     return refuse(s);
   Result<Binding> bound = binding();
   if (!bound)
     return refuse(bound.status());
-  auto plan = Plan::open(engine, schedule_.view(), schedule_.sizeClass(), *bound, fingerprint());
+  auto plan = Plan::open(engine, view_, sizeClass_, *bound, fingerprint());
   if (!plan)
     return Status::error(plan.status().kind(),
                          concat("'", collective_, "': ", withNames(plan.message())));
   plan_ = plan.take();
   isBound_ = true;
   return {};
+}
+
+std::string CollectivePlan::argumentsInWords() const {
+  if (image_)
+    return image_->parameters;
+  const Program &program = **library_->program();
+  const Decl &decl = program.decl(request_.collective);
+  std::string words;
+  for (size_t p = 0; p < decl.params.size(); ++p) {
+    const GivenValue *given = p < request_.values.size() ? &request_.values[p] : nullptr;
+    bool isGiven = given && given->index() != 0;
+    ExprId written = p < request_.arguments.size() ? request_.arguments[p] : kNoExpr;
+    if (!isGiven && written == kNoExpr)
+      continue;
+    const int64_t *number = isGiven ? std::get_if<int64_t>(given) : nullptr;
+    if (!isGiven && program.expr(written).kind == ExprKind::IntLit)
+      number = &program.expr(written).value;
+    words += concat(words.empty() ? "" : ", ", program.nameOf(decl.params[p]), "=");
+    words += !number ? "..."
+             : decl.params[p].type == ValueType::Reduction
+                 ? std::string(spelling(static_cast<Reduction>(*number)))
+                 : std::to_string(*number);
+  }
+  return words;
 }
 
 Result<uint32_t> CollectivePlan::bufferId(const std::string &buffer) const {
@@ -414,7 +528,7 @@ Result<Binding> CollectivePlan::binding() {
 }
 
 Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
-  const Buffer &buffer = schedule_.dag().buffers[b];
+  const Buffer &buffer = view_.buffers[b];
   const BlockTable &blocks = binding.blocks[b];
   const BoundBuffer &memory = binding.buffers[b];
   if (buffer.aliasOf != kNoBuffer && memory.data)
@@ -441,7 +555,7 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
 
 // Blocks that are placed one by one may lie between each other.
 void CollectivePlan::measureAreas(const Binding &binding) {
-  const std::vector<Buffer> &buffers = schedule_.dag().buffers;
+  std::span<const Buffer> buffers = view_.buffers;
   Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
   areas_.assign(bufferNames_.size(), {});
   for (uint32_t b = 0; b < bufferNames_.size(); ++b)
@@ -492,7 +606,7 @@ CollectivePlan::blockLengths(const std::string &buffer) const {
   Result<uint32_t> id = bufferId(buffer);
   if (!id)
     return id.status();
-  if (schedule_.dag().buffers[*id].layout != Layout::Capacity)
+  if (view_.buffers[*id].layout != Layout::Capacity)
     return Status::error(concat("the blocks of '", buffer, "' do not change their lengths"));
   return &plan_->blockLengths(BufferId{*id});
 }

@@ -28,9 +28,13 @@ public:
   /// `name`: a collective of the library, or a function for which it has rules. The
   /// communicator and the library outlive it.
   CollectivePlan(Communicator &communicator, Library &library, std::string name)
-      : communicator_(communicator), library_(library), name_(std::move(name)) {}
+      : communicator_(communicator), library_(&library), given_(library), name_(std::move(name)) {}
 
   // Before commit(). Names are checked there, when it is known what they belong to.
+
+  /// Where it has that collective, or a rule that fits, and what it has serves the call, it is used
+  /// in place of the other library. Outlives this.
+  Status preferLibrary(Library &preferred);
 
   Status setType(ElementType type); ///< the type variable, T; takes a combiner away
   /// An operator of the caller's, in place of that of the collective, whose parameter for it is
@@ -41,6 +45,8 @@ public:
   /// A number may also be the value of a size symbol.
   Status setValue(const std::string &parameter, GivenValue value);
   Status setGraph(const std::string &parameter, std::shared_ptr<const OrderedGraph> graph);
+  /// commit() refuses a schedule that is not proved.
+  void requireProof(bool isRequired) { requiresProof_ = isRequired; }
   /// Drops the settings of this name, a parameter's or a buffer's.
   Status forget(const std::string &name);
 
@@ -53,8 +59,9 @@ public:
   /// Places and lengths of blocks, in elements.
   Status setBlocks(const std::string &buffer, BlockTable blocks);
 
-  /// Collective: chooses, instantiates, connects, binds. If one rank cannot, no rank can. Where
-  /// all messages go along a graph, this rank sends in the order of the graph's rounds.
+  /// Collective: chooses, takes the library's image or instantiates, connects, binds. If one rank
+  /// cannot, no rank can. Where all messages go along a graph, this rank sends in the order of the
+  /// graph's rounds.
   Status commit();
 
   /// Drops a plan that failed, or that runs. All ranks may commit it anew.
@@ -64,7 +71,17 @@ public:
   const std::string &collective() const { return collective_; } ///< once committed
   Plan &plan() { return *plan_; }                               ///< once committed
   const Plan &plan() const { return *plan_; }                   ///< once committed
-  const Dag &dag() const { return schedule_.dag(); }            ///< this rank's, once committed
+  const RankView &view() const { return view_; }                ///< this rank's, once committed
+  /// Once committed: the library's image that runs; null: the schedule was instantiated.
+  const LibraryImage *image() const { return image_; }
+  /// Once committed: "named", or by which rule the collective was chosen.
+  const std::string &reason() const { return reason_; }
+  /// Once committed: "root=3, t=...": arguments that are not at their defaults, as far as they are
+  /// known; of an image those that it was made with.
+  std::string argumentsInWords() const;
+  /// Once committed: n that setElements() takes.
+  const SizeClass &sizeClass() const { return sizeClass_; }
+  bool isProved() const { return image_ && image_->isProved; }
 
   /// Plan::start(), with what was bound last.
   Status start(uint32_t polls = 0) { return isReady() ? plan_->start(polls) : startAnew(polls); }
@@ -85,7 +102,11 @@ private:
   Status startAnew(uint32_t polls);
   Status mayDescribe() const;
   Status mayBind() const;
-  Status choose(const Program &program);
+  Situation situation() const;
+  Status make();
+  Result<bool> makeFrom(Library &library);
+  Status checkProof() const;
+  Result<bool> chooseFrom(Library &library);
   Status describe(const Program &program);
   Status describeOperator(const Program &program);
   Status checkOperator() const;
@@ -95,6 +116,8 @@ private:
   std::string countedSize(const Program &program, const Decl &decl) const;
   uint64_t fingerprint() const;
   Status gatherGraphs(const Program &program);
+  Result<bool> takeImage();
+  bool hasOurBuffers(const Image &image, const RankView &view) const;
   Status instantiate(const Program &program);
   Status orderSends(Dag &dag) const;
   Result<Binding> binding();
@@ -106,7 +129,9 @@ private:
   std::string withPlace(const Program &program, const Status &status) const;
 
   Communicator &communicator_;
-  Library &library_;
+  Library *library_; ///< that is used
+  Library &given_;
+  Library *preferred_ = nullptr;
   std::string name_;
   std::string collective_;
   InstantiateRequest request_;
@@ -118,7 +143,13 @@ private:
   std::map<std::string, BoundBuffer> buffers_;
   std::map<std::string, BlockTable> blocks_;
   std::vector<std::string> bufferNames_; ///< of the parameters, in order
-  RankSchedule schedule_;
+  RankSchedule schedule_;                ///< if it was instantiated
+  RankView view_;                        ///< of the schedule, or of the image
+  SizeClass sizeClass_;
+  const LibraryImage *image_ = nullptr;
+  std::string reason_;
+  bool requiresProof_ = false;
+  bool isGathered_ = true; ///< false: the ranks could not exchange graphs, and all know
   std::unique_ptr<Plan> plan_;
   bool isBound_ = false;    ///< to what was given last
   bool isMoved_ = false;    ///< since areas were compared

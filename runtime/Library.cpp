@@ -73,6 +73,9 @@ Library::~Library() {
     munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
 }
 
+// It covers the checksums of all sections, and the list of images those of the images.
+uint64_t Library::checksum() const { return headerOf(bytes_).checksum; }
+
 Status Library::checkHead() {
   if (bytes_.size() < sizeof(LibraryHeader))
     return Status::error(concat("library: ", bytes_.size(), " bytes are too few"));
@@ -186,6 +189,8 @@ Status Library::check(const std::vector<LibraryImage> &images) {
         image.bytes > bytes->size() - image.offset)
       return Status::error(concat(image.bytes, " bytes of '", image.collective, "' cannot lie at ",
                                   image.offset, " of ", bytes->size()));
+  for (size_t i = 0; i < images.size(); ++i)
+    loaded_.emplace_back();
   return {};
 }
 
@@ -206,15 +211,40 @@ Status Library::check(const std::vector<SelectionRule> &rules) {
   return {};
 }
 
-Result<Image> Library::image(const LibraryImage &image) {
-  Result<std::span<const std::byte>> bytes = section(kImageBytesSection);
-  if (!bytes)
-    return Status::error("library: images: " + bytes.message());
-  Result<Image> loaded = Image::load(bytes->subspan(image.offset, image.bytes));
-  if (loaded && loaded->numRanks() != image.ranks)
-    return Status::error(concat("library: the image of '", image.collective, "' has ",
-                                loaded->numRanks(), " ranks, its entry says ", image.ranks));
-  return loaded;
+Result<const Image *> Library::image(const LibraryImage &entry) {
+  Part<Image> &part = loaded_[static_cast<size_t>(&entry - images_.value->data())];
+  std::call_once(part.once, [&] {
+    Result<Image> image = load(entry);
+    if (image)
+      part.value = image.take();
+    else
+      part.error = image.status();
+  });
+  if (!part.value)
+    return part.error;
+  return &*part.value;
+}
+
+Result<Image> Library::load(const LibraryImage &entry) const {
+  Result<std::span<const std::byte>> section = this->section(kImageBytesSection);
+  if (!section)
+    return Status::error("library: images: " + section.message());
+  auto fail = [&](auto... what) {
+    return Status::error(concat("library: the image of '", entry.collective, "' ", what...));
+  };
+  std::span<const std::byte> bytes = section->subspan(entry.offset, entry.bytes);
+  if (xxh64(bytes, 0) != entry.checksum)
+    return fail("is not the one that its entry names: the checksum differs");
+  Result<Image> image = Image::load(bytes);
+  if (!image)
+    return image;
+  if (image->numRanks() != entry.ranks)
+    return fail("has ", image->numRanks(), " ranks, its entry says ", entry.ranks);
+  const SizeClass sizes = image->sizeClass();
+  if (sizes.min != entry.minElements || sizes.max != entry.maxElements)
+    return fail("holds for ", sizes.min, "..", sizes.max, " elements, its entry says ",
+                entry.minElements, "..", entry.maxElements);
+  return image;
 }
 
 Result<const SelectionRule *> Library::select(const Situation &s) {

@@ -13,13 +13,14 @@
 #include "ir/Image.h"
 #include "program/Program.h"
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
 
 namespace colldsl {
 
-inline constexpr uint16_t kLibraryMajor = 1;
+inline constexpr uint16_t kLibraryMajor = 2;
 inline constexpr uint16_t kLibraryMinor = 0;
 
 /// What the library was made from and by.
@@ -35,6 +36,13 @@ struct LibrarySource {
   std::string text;
 };
 
+/// A parameter, or a further size symbol, and its value. Numbers as in GivenValue.
+struct LibraryArgument {
+  std::string name;
+  int64_t value = 0;
+  bool operator==(const LibraryArgument &) const = default;
+};
+
 /// A schedule that is ready to run, and what it was made for.
 struct LibraryImage {
   std::string collective;
@@ -42,8 +50,18 @@ struct LibraryImage {
   uint64_t elements = 0, minElements = 0, maxElements = 0; ///< its size class
   ElementType type = ElementType::I32;                     ///< of the type variable
   bool inPlace = false;
-  std::string topology;   ///< as described to --topology
-  std::string parameters; ///< "root=3, op=max"; of what has another value than its default
+  /// Topology::hash() of the one that it was made for; 0: it serves ranks wherever they sit.
+  uint64_t topologyHash = 0;
+  std::string topology; ///< for people: as described to --topology
+  /// What a call must give for this image to serve it, in the order of the declaration: parameters
+  /// that are in the contract, but for those at a default that is a number.
+  std::vector<LibraryArgument> arguments;
+  /// False: made with an argument that no call gives, such as an expression.
+  bool servesCalls = true;
+  std::string parameters; ///< for people: "root=3, op=max"; of what is not at its default
+  std::string passes;     ///< that made it, as to --passes; empty: none
+  bool isProved = false;  ///< for these ranks, arguments and its size class
+  uint64_t checksum = 0;  ///< XXH64 of its bytes
   uint64_t offset = 0;    ///< in the section of images, in bytes
   uint64_t bytes = 0;
 };
@@ -75,7 +93,7 @@ struct LibraryContent {
   LibraryIdentity identity;
   Program program;
   std::vector<LibrarySource> sources;
-  std::vector<LibraryImage> images; ///< offset and bytes are filled in
+  std::vector<LibraryImage> images; ///< checksum, offset and bytes are filled in
   std::vector<std::vector<std::byte>> imageBytes;
   std::vector<SelectionRule> rules;
 };
@@ -93,6 +111,8 @@ public:
   Library &operator=(const Library &) = delete;
 
   uint64_t sizeBytes() const { return bytes_.size(); }
+  /// Differs where anything in the libraries does.
+  uint64_t checksum() const;
 
   // Each checks its part the first time; then the answer stays the same.
   Result<const LibraryIdentity *> identity();
@@ -101,8 +121,8 @@ public:
   Result<const std::vector<LibraryImage> *> images();
   Result<const std::vector<SelectionRule> *> rules();
 
-  /// A view of the library's bytes; checked each time.
-  Result<Image> image(const LibraryImage &image);
+  /// A view of the library's bytes, of one of images().
+  Result<const Image *> image(const LibraryImage &image);
 
   /// The first rule that fits, null if none does.
   Result<const SelectionRule *> select(const Situation &situation);
@@ -115,6 +135,7 @@ private:
   };
 
   explicit Library(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  Result<Image> load(const LibraryImage &entry) const;
   Status checkHead();
   Result<std::span<const std::byte>> section(uint32_t kind) const;
   template <typename T> Result<const T *> part(Part<T> &part, uint32_t kind, const char *name);
@@ -132,6 +153,7 @@ private:
   Part<std::vector<LibrarySource>> sources_;
   Part<std::vector<LibraryImage>> images_;
   Part<std::vector<SelectionRule>> rules_;
+  std::deque<Part<Image>> loaded_; ///< per image of images_
 };
 
 } // namespace colldsl

@@ -36,6 +36,7 @@ std::vector<std::byte> encodeLibrary(const LibraryContent &content) {
     imageBytes.resize(alignUp(imageBytes.size()));
     images[i].offset = imageBytes.size();
     images[i].bytes = content.imageBytes[i].size();
+    images[i].checksum = xxh64(content.imageBytes[i], 0);
     imageBytes.insert(imageBytes.end(), content.imageBytes[i].begin(), content.imageBytes[i].end());
   }
   struct Section {

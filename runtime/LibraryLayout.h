@@ -55,6 +55,11 @@ template <typename Visit, Is<LibrarySource> R> void eachField(Visit &visit, R &r
   visit(r.text);
 }
 
+template <typename Visit, Is<LibraryArgument> R> void eachField(Visit &visit, R &r) {
+  visit(r.name);
+  visit(r.value);
+}
+
 template <typename Visit, Is<LibraryImage> R> void eachField(Visit &visit, R &r) {
   visit(r.collective);
   visit(r.ranks);
@@ -63,8 +68,14 @@ template <typename Visit, Is<LibraryImage> R> void eachField(Visit &visit, R &r)
   visit(r.maxElements);
   visit(r.type);
   visit(r.inPlace);
+  visit(r.topologyHash);
   visit(r.topology);
+  visit(r.arguments);
+  visit(r.servesCalls);
   visit(r.parameters);
+  visit(r.passes);
+  visit(r.isProved);
+  visit(r.checksum);
   visit(r.offset);
   visit(r.bytes);
 }

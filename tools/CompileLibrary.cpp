@@ -10,13 +10,17 @@
 
 #include "ir/Checksum.h"
 #include "ir/Image.h"
-#include "runtime/Library.h"
+#include "runtime/StoredImages.h"
 #include "verifier/ProvedSizes.h"
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 
 namespace colldsl::tools {
 namespace {
+
+constexpr const char *kFlat = "flat";
 
 struct Settings {
   ScheduleOptions schedule;
@@ -108,6 +112,7 @@ private:
   struct Made {
     std::vector<std::byte> bytes; ///< empty: the collective's `where` excludes it
     SizeClass sizeClass;
+    bool usesTopology = false;
     std::vector<Diagnostic> why;
   };
 
@@ -124,6 +129,7 @@ private:
       image.sizeClass =
           provedSizes(image, settings_.proofs.verify, kManyOps).value_or(image.sizeClass);
     images_[i].sizeClass = image.sizeClass;
+    images_[i].usesTopology = image.usesTopology;
     images_[i].bytes = encodeImage(image);
   }
 
@@ -138,7 +144,15 @@ private:
     key.type = settings_.schedule.type;
     key.inPlace = task.shape.inPlace;
     key.topology = settings_.schedule.topology;
+    bool isForMachine = images_[i].usesTopology || key.topology != kFlat;
+    key.topologyHash = isForMachine ? task.shape.topology->hash() : 0;
     key.parameters = task.call.words();
+    key.passes = settings_.schedule.passes.pipeline.text();
+    key.isProved = settings_.prove;
+    LibraryArguments arguments = argumentsOfImage(
+        source_.program(), requestFor(target_, settings_.schedule, task.call, task.shape));
+    key.servesCalls = arguments.has_value();
+    key.arguments = std::move(arguments).value_or(std::vector<LibraryArgument>());
     return key;
   }
 
@@ -165,26 +179,30 @@ bool addImages(Source &source, const std::vector<Source::Target> &targets, const
   return true;
 }
 
-bool addRules(Source &source, const Settings &settings, LibraryContent &content) {
+bool addRules(Source &source, const Settings &settings, llvm::StringRef text,
+              LibraryContent &content) {
   if (settings.rules.empty())
     return true;
-  Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(settings.rules);
-  if (!input)
-    return printError(input.message());
   Result<std::vector<SelectionRule>> rules =
-      readRules(shownName(settings.rules), (*input)->getBuffer(), source.compilation());
+      readRules(shownName(settings.rules), text, source.compilation());
   if (!rules)
     return printError(rules.message());
   content.rules = rules.take();
   return true;
 }
 
+/// A file of which nothing is in the program stays without its text.
 void addSources(const Source &source, LibraryContent &content) {
   uint64_t hash = 0;
   auto mix = [&](std::string_view text) { hash = xxh64(std::as_bytes(std::span(text)), hash); };
+  std::set<uint16_t> used;
+  for (const Decl &decl : content.program.decls)
+    used.insert(decl.loc.file);
+  for (const GivenArgument &argument : content.program.arguments)
+    used.insert(content.program.expr(argument.value).loc.file);
   for (uint16_t i = 0; i < content.program.files.size(); ++i) {
     const std::string &name = content.program.files[i];
-    std::string_view text = source.compilation().sourceText(i);
+    std::string_view text = used.contains(i) ? source.compilation().sourceText(i) : "";
     content.sources.push_back({name, std::string(text)});
     mix(name);
     mix(text);
@@ -201,9 +219,10 @@ bool write(const std::string &file, const std::vector<std::byte> &bytes) {
   return status || printError(status.message());
 }
 
-Exit compile(Source &source, std::vector<Source::Target> targets, const Settings &settings) {
+Exit compile(Source &source, std::vector<Source::Target> targets, const Settings &settings,
+             llvm::StringRef rules) {
   LibraryContent content;
-  if (!addRules(source, settings, content))
+  if (!addRules(source, settings, rules, content))
     return Exit::Failure;
   if (settings.proofs.ranks && !addImages(source, targets, settings, content))
     return Exit::Failure;
@@ -219,6 +238,21 @@ Exit compile(Source &source, std::vector<Source::Target> targets, const Settings
                << (settings.prove || content.images.empty() ? "" : " (not proved)") << ", "
                << counted(content.rules.size(), "rule") << ", " << bytesWord(bytes.size()) << "\n";
   return Exit::Success;
+}
+
+/// What may be names of declarations: a word of the rules that is none does no harm.
+std::vector<std::string> namesIn(const std::vector<std::string> &operands,
+                                 const std::vector<std::string> &names, llvm::StringRef rules) {
+  std::vector<std::string> all = operands;
+  all.insert(all.end(), names.begin(), names.end());
+  auto isOfName = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  while (!rules.empty()) {
+    llvm::StringRef word = rules.take_while(isOfName);
+    if (!word.empty())
+      all.push_back(word.str());
+    rules = rules.drop_front(std::max<size_t>(word.size(), 1));
+  }
+  return all;
 }
 
 } // namespace
@@ -239,6 +273,15 @@ Exit compileCommand(Arguments arguments) {
     return options.refuse("nothing to compile: name files, or --stdlib");
   if (!settings.proofs.bytes)
     settings.proofs.bytes = {64 << 10};
+  std::string rules;
+  if (!settings.rules.empty()) {
+    Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(settings.rules);
+    if (!input)
+      return printError(input.message()), Exit::Failure;
+    rules = (*input)->getBuffer().str();
+  }
+  if (!settings.stdlib)
+    settings.schedule.compile.usedBy = namesIn(options.operands(), settings.schedule.names, rules);
   std::unique_ptr<Source> source = Source::read(options.operands(), settings.schedule);
   if (!source)
     return Exit::Failure;
@@ -252,7 +295,7 @@ Exit compileCommand(Arguments arguments) {
   for (const Source::Target &target : targets)
     if (target.schedule)
       return options.refuse("'" + target.name + "' is a schedule, not a collective");
-  return compile(*source, std::move(targets), settings);
+  return compile(*source, std::move(targets), settings, rules);
 }
 
 } // namespace colldsl::tools

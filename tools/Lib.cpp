@@ -37,7 +37,7 @@ Result<Contents> contentsOf(Library &library) {
   if (!rules)
     return rules.status();
   for (const LibraryImage &entry : **images)
-    if (Result<Image> image = library.image(entry); !image)
+    if (Result<const Image *> image = library.image(entry); !image)
       return Status::error("the image of '" + entry.collective + "' for " +
                            counted(entry.ranks, "rank") + ": " + image.message());
   return Contents{*identity, *library.program(), *sources, *images, *rules};
@@ -79,8 +79,10 @@ void print(const std::string &name, const Library &library, const Contents &c) {
     llvm::outs() << "  " << image.collective << ", " << counted(image.ranks, "rank") << ", n "
                  << sizesWord(image) << ", " << spelling(image.type) << ", " << image.topology
                  << (image.inPlace ? ", in place" : "")
-                 << (image.parameters.empty() ? "" : ", " + image.parameters) << ", "
-                 << bytesWord(image.bytes) << "\n";
+                 << (image.parameters.empty() ? "" : ", " + image.parameters)
+                 << (image.passes.empty() ? "" : ", passes " + image.passes)
+                 << (image.isProved ? ", proved" : ", not proved") << ", " << bytesWord(image.bytes)
+                 << "\n";
   if (!c.rules->empty())
     llvm::outs() << "\n"
                  << counted(c.rules->size(), "rule") << ", of which the first that fits is taken\n";
@@ -108,6 +110,8 @@ void printAsJson(const std::string &name, const Library &library, const Contents
                                         {"inPlace", image.inPlace},
                                         {"topology", jsonText(image.topology)},
                                         {"parameters", jsonText(image.parameters)},
+                                        {"passes", jsonText(image.passes)},
+                                        {"proved", image.isProved},
                                         {"bytes", image.bytes}});
   for (const SelectionRule &rule : *c.rules)
     rules.push_back(jsonText(printRule(rule, *c.program, *c.sources)));

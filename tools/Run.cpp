@@ -92,6 +92,7 @@ struct Row {
   uint32_t ranks = 0;
   uint64_t bytes = 0;
   uint64_t ops = 0;
+  const char *schedule = ""; ///< where it is from: "program", "image", "file"
   bool proved = false;
   bool checked = false;
   Times times;
@@ -112,6 +113,9 @@ public:
             schedule.numRanks(),
             ready->made.bytes,
             schedule.numOps(),
+            target.schedule     ? "file"
+            : ready->made.image ? "image"
+                                : "program",
             settings_.verify,
             schedule.hasContract,
             {}};
@@ -318,10 +322,11 @@ Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
 }
 
 void printTable(const std::vector<Row> &rows) {
-  Table table({"collective", "ranks", "bytes", "ops", "proof", "data", "time/call", "min", "p90"});
+  Table table({"collective", "ranks", "bytes", "ops", "schedule", "proof", "data", "time/call",
+               "min", "p90"});
   for (const Row &row : rows)
     table.addRow({row.name, std::to_string(row.ranks), std::to_string(row.bytes),
-                  std::to_string(row.ops), row.proved ? "proved" : "not tried",
+                  std::to_string(row.ops), row.schedule, row.proved ? "proved" : "not tried",
                   row.checked ? "correct" : "no contract", timeWord(row.times.median),
                   timeWord(row.times.min), timeWord(row.times.p90)});
   table.print(llvm::outs());
@@ -335,6 +340,7 @@ void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) 
         {"ranks", row.ranks},
         {"bytes", row.bytes},
         {"ops", row.ops},
+        {"schedule", row.schedule},
         {"proved", row.proved},
         {"checked", row.checked},
         {"iterations", settings.iterations},
@@ -367,6 +373,7 @@ Exit runCommand(Arguments arguments) {
   if (!settings.stdlib && !named)
     return options.refuse("nothing to run: name a file, a collective, or --stdlib");
   settings.single.tryValues = settings.stdlib;
+  settings.single.takesImages = true;
   std::unique_ptr<Launcher> launcher;
   if (Status s = join(settings, launcher); !s)
     return printError(s.message()), Exit::Failure;

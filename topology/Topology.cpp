@@ -1,5 +1,6 @@
 #include "topology/Topology.h"
 
+#include "ir/EpochTable.h"
 #include "topology/Binding.h"
 #include "topology/Spec.h"
 
@@ -169,6 +170,20 @@ unsigned Topology::distance(Rank a, Rank b) const {
   if (pa.socket == pb.socket)
     return 4;
   return pa.board == pb.board ? 5 : 6;
+}
+
+// Caches and switches have no numbers but those of their machine.
+uint64_t Topology::hash() const {
+  std::map<uint32_t, uint64_t> caches, switches;
+  auto numbered = [](std::map<uint32_t, uint64_t> &numbers, uint32_t id) {
+    return numbers.try_emplace(id, numbers.size()).first->second;
+  };
+  uint64_t hash = places_.size();
+  for (const Place &p : places_)
+    for (uint64_t id : {uint64_t{p.node}, uint64_t{p.board}, uint64_t{p.socket}, uint64_t{p.numa},
+                        numbered(caches, p.cache), numbered(switches, p.leafSwitch)})
+      hash = mixHash(hash, id);
+  return hash;
 }
 
 } // namespace colldsl

@@ -104,6 +104,10 @@ public:
   ///     memory controller
   unsigned distance(Rank a, Rank b) const;
 
+  /// Of what schedules can depend on: equal for topologies with the same groups at all levels and
+  /// the same distances. Hardware threads do not count, nor on which machine it is.
+  uint64_t hash() const;
+
 private:
   struct Groups {
     std::vector<uint32_t> begin; ///< group g: members[begin[g]] to members[begin[g + 1]]

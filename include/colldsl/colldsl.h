@@ -108,6 +108,14 @@ typedef enum colldsl_op {
                   * does not commute */
 } colldsl_op;
 
+/** How far a schedule is proved: that messages meet, without deadlock or race, and that the data is
+ * what the collective promises. */
+typedef enum colldsl_proof {
+  COLLDSL_PROOF_NONE = 0, /**< not at all, as far as this library knows */
+  COLLDSL_PROOF_EXACT     /**< when it was stored: for these ranks and arguments, for the counts
+                           * that the plan may have */
+} colldsl_proof;
+
 /* ---- context ---------------------------------------------------------------------------- */
 
 typedef struct colldsl_context colldsl_context;
@@ -140,10 +148,13 @@ typedef struct colldsl_options {
   /** Up to so many edges a graph is gathered on all ranks to find its rounds. Alike on all ranks.
    * 0: 1,048,576. */
   uint64_t max_gathered_edges;
+  /** Plans with less proof are refused when they are committed (colldsl_plan_info()). Alike on all
+   * ranks. */
+  colldsl_proof least_proof;
 } colldsl_options;
 
 #define COLLDSL_OPTIONS_INIT                                                                       \
-  { sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL, 0, 0 }
+  { sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL, 0, 0, COLLDSL_PROOF_NONE }
 
 /** `options` null: as COLLDSL_OPTIONS_INIT. The context outlives what is made with it. */
 COLLDSL_API colldsl_status colldsl_context_create(const colldsl_options *options,
@@ -320,6 +331,24 @@ COLLDSL_API colldsl_status colldsl_plan_commit(colldsl_plan *plan);
 
 /** The collective that was chosen; null before the plan is committed. Valid as long as it. */
 COLLDSL_API const char *colldsl_plan_collective(const colldsl_plan *plan);
+
+/** What a committed plan runs. Strings are valid as long as the plan, and until it is committed
+ * anew; none is null. Set `size` to sizeof(colldsl_plan_description) before the call. */
+typedef struct colldsl_plan_description {
+  size_t size;
+  const char *collective; /**< as colldsl_plan_collective() */
+  const char *reason;     /**< why this one: "named", or the rule: "rule 3 for allreduce" */
+  const char *schedule;   /**< "image": stored in the library; "program": instantiated just now */
+  const char *arguments;  /**< "root=3, segment=32768": what is not at its default, as far as it is
+                           * known; trees and graphs have no value here: "t=..." */
+  const char *passes;     /**< that made the image: "tune,choose"; empty: none */
+  colldsl_proof proof;
+  uint64_t min_count, max_count; /**< n that the plan may have */
+} colldsl_plan_description;
+
+/** Fills in as much of the description as the caller's `size` has. */
+COLLDSL_API colldsl_status colldsl_plan_info(const colldsl_plan *plan,
+                                             colldsl_plan_description *description);
 
 /** Begins a run: the k-th run here meets the k-th run of every other rank. Returns at once;
  * allocates nothing unless something was bound anew. */

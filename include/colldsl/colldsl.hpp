@@ -257,6 +257,13 @@ public:
     const char *name = colldsl_plan_collective(get());
     return name ? name : "";
   }
+  /// What runs, once committed. Strings are valid until the plan is destroyed or committed anew.
+  colldsl_plan_description info() const {
+    colldsl_plan_description description{};
+    description.size = sizeof description;
+    check(colldsl_plan_info(get(), &description));
+    return description;
+  }
 
   void start() { check(colldsl_plan_start(get())); }
   bool test() {

@@ -96,11 +96,12 @@ std::string launch(uint32_t processes,
   return complaints(*page.get(), processes);
 }
 
-std::string runRanks(uint32_t ranks, const std::function<std::string(coll::Communicator &)> &body) {
+std::string runRanks(uint32_t ranks, const std::function<std::string(coll::Communicator &)> &body,
+                     const colldsl_options &options) {
   SharedPage page;
   std::string outcome;
   try {
-    coll::Context context;
+    coll::Context context(options);
     context.fork(ranks, [&](coll::Communicator &comm) {
       std::string complaint;
       try {

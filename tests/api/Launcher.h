@@ -14,6 +14,7 @@ std::string launch(uint32_t processes,
                    const std::function<std::string(const colldsl_bootstrap &)> &body);
 
 /// The same for coll::Context::fork(): what a rank says is the text of the exception.
-std::string runRanks(uint32_t ranks, const std::function<std::string(coll::Communicator &)> &body);
+std::string runRanks(uint32_t ranks, const std::function<std::string(coll::Communicator &)> &body,
+                     const colldsl_options &options = COLLDSL_OPTIONS_INIT);
 
 } // namespace colldsl::test

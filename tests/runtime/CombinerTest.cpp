@@ -332,7 +332,7 @@ TEST(Combiner, SegmentsAreCutByItsBytes) {
                       if (Status s = plan.commit(); !s)
                         return s.message();
                       size_t messages = 0;
-                      for (const Op &o : plan.dag().ops)
+                      for (const ImageOp &o : plan.view().ops)
                         messages += isMessage(o.kind);
                       return messages == 3 ? "" : concat(messages, " messages"); // of 341 elements
                     }),

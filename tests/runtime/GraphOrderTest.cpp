@@ -141,9 +141,10 @@ OrderedGraph seenBy(uint32_t rank, const GivenGraph &graph, const GraphOrder &or
   return {{rank, {graph.ranks[rank]}}, order};
 }
 
-std::vector<uint32_t> peersOfSends(const Dag &dag) {
+/// Of a Dag or a RankView.
+std::vector<uint32_t> peersOfSends(const auto &dag) {
   std::vector<uint32_t> peers;
-  for (const Op &op : dag.ops)
+  for (const auto &op : dag.ops)
     if (op.kind == OpKind::Send)
       peers.push_back(index(op.peer));
   return peers;
@@ -221,7 +222,7 @@ Status exchange(Communicator &communicator, Library &library, const GivenGraph &
                    plan.bind("recv", {recv.data(), recv.size() * 4}), plan.commit()})
     if (!s)
       return s;
-  if (!order->round.empty() && peersOfSends(plan.dag()) != peersByRound(own, *order))
+  if (!order->round.empty() && peersOfSends(plan.view()) != peersByRound(own, *order))
     return Status::error("the plan does not follow the rounds");
   for (int run = 0; run < 2; ++run)
     for (Status s : {plan.start(), plan.plan().wait(std::chrono::seconds(20))})

@@ -106,7 +106,7 @@ std::string problemOf(std::span<const std::byte> bytes) {
     if (!s)
       return s.message();
   for (const LibraryImage &entry : **images)
-    if (Result<Image> image = l.image(entry); !image)
+    if (Result<const Image *> image = l.image(entry); !image)
       return image.message();
   return "";
 }

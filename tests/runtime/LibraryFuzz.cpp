@@ -80,8 +80,9 @@ void lookAtImages(Library &library, std::span<std::byte> bytes) {
     std::span<std::byte> own =
         sectionOf(bytes, kImageBytesSection).subspan(entry.offset, entry.bytes);
     repairImage(own);
-    if (Result<Image> image = library.image(entry))
+    if (Result<Image> image = Image::load(own))
       lookAt(*image, own);
+    (void)library.image(entry);
   }
 }
 

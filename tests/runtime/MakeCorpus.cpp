@@ -79,6 +79,9 @@ LibraryContent handMade() {
     LibraryImage image;
     image.collective = schedule.name;
     image.ranks = static_cast<uint32_t>(schedule.ranks.size());
+    image.elements = schedule.sizeClass.elements;
+    image.minElements = schedule.sizeClass.min;
+    image.maxElements = schedule.sizeClass.max;
     content.images.push_back(image);
     content.imageBytes.push_back(encodeImage(schedule));
   }
@@ -97,7 +100,7 @@ struct Damage {
 };
 
 const Damage kDamages[] = {
-    {"major-version-2", [](Bytes &b) { headerOf(b).major = 2; }},
+    {"major-version-3", [](Bytes &b) { headerOf(b).major = 3; }},
     {"longer-than-its-header-says", [](Bytes &b) { b.resize(b.size() + 64); }},
     {"cut-off", [](Bytes &b) { b.resize(b.size() / 2); }},
     {"cut-off-and-says-so",

@@ -251,5 +251,18 @@ TEST(Topology, PlacesMayHaveGaps) {
   EXPECT_EQ(t.place(Rank{0}), (Place{1, 1, 1, 1, 700, 900, 3}));
 }
 
+TEST(Topology, HashesItsGroupsAndDistances) {
+  auto hash = [](const char *description, uint32_t ranks) {
+    return make(description, ranks).hash();
+  };
+  EXPECT_EQ(hash("node:2 core:4", 8), hash("node:2 core:4", 8));
+  EXPECT_EQ(hash("node:1 core:4", 4), hash("core:4", 4));
+  EXPECT_NE(hash("node:2 core:4", 8), hash("core:8", 8));
+  EXPECT_NE(hash("node:2 core:4", 8), hash("node:2 core:4 bind=scatter", 8));
+  EXPECT_NE(hash("package:2 core:2", 4), hash("numa:2 core:2", 4));
+  EXPECT_NE(hash("switch:2 node:1", 2), hash("node:2", 2));
+  EXPECT_NE(hash("core:4", 3), hash("core:4", 4));
+}
+
 } // namespace
 } // namespace colldsl

@@ -1,5 +1,6 @@
 #include "tools/input/SingleSchedule.h"
 
+#include "runtime/StoredImages.h"
 #include "tools/options/Lists.h"
 #include "tools/passes/RunPasses.h"
 
@@ -95,15 +96,58 @@ Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
   return plan;
 }
 
+namespace {
+
+/// What was given with --set, as a call of a program gives it. Nothing: something is no number.
+std::optional<InstantiateRequest> asCall(const Program &program, InstantiateRequest request) {
+  request.values.resize(request.arguments.size());
+  for (size_t p = 0; p < request.arguments.size(); ++p) {
+    if (request.arguments[p] == kNoExpr)
+      continue;
+    const Expr &argument = program.expr(request.arguments[p]);
+    if (argument.kind != ExprKind::IntLit)
+      return std::nullopt;
+    request.values[p] = argument.value;
+  }
+  request.arguments.clear();
+  return request;
+}
+
+/// Null: no image of the library serves the call, or there is no library.
+Result<const LibraryImage *> imageFor(const Source &source, const Source::Target &target,
+                                      const SingleOptions &options, const SinglePlan &plan) {
+  bool takesOne = options.takesImages && source.library() && !target.schedule &&
+                  options.schedule.passes.pipeline.empty();
+  if (!takesOne)
+    return nullptr;
+  auto request =
+      asCall(source.program(), requestFor(target, options.schedule, plan.call, plan.shape));
+  if (!request)
+    return nullptr;
+  return findImage(*source.library(), *request);
+}
+
+} // namespace
+
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
                                   const SingleOptions &options) {
   Result<SinglePlan> plan = planSingle(source, target, options);
   if (!plan)
     return plan.status();
+  Result<const LibraryImage *> stored = imageFor(source, target, options, *plan);
+  if (!stored)
+    return stored.status();
+  if (*stored) {
+    Result<const Image *> image = source.library()->image(**stored);
+    if (!image)
+      return image.status();
+    return SingleSchedule{std::make_shared<Schedule>((*image)->decode()), *stored,
+                          plan->shape.elements, plan->bytes};
+  }
   auto schedule = makeSchedule(source, target, options.schedule, plan->call, plan->shape);
   if (!schedule)
     return schedule.status();
-  return SingleSchedule{schedule.take(), plan->shape.elements, plan->bytes};
+  return SingleSchedule{schedule.take(), nullptr, plan->shape.elements, plan->bytes};
 }
 
 } // namespace colldsl::tools

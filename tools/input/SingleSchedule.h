@@ -11,6 +11,7 @@ struct SingleOptions {
   std::optional<uint32_t> ranks; ///< -n
   std::optional<uint64_t> bytes; ///< --bytes
   bool tryValues = false;        ///< as in Variety; of several the first
+  bool takesImages = false;      ///< of a library, where one serves the call and no pass is to run
 
   /// This object and the text outlive the parse.
   void addTo(Options &options, llvm::StringRef topologyHelp);
@@ -37,8 +38,9 @@ Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
 
 struct SingleSchedule {
   std::shared_ptr<const Schedule> schedule;
-  uint64_t elements = 0; ///< n
-  uint64_t bytes = 0;    ///< n times the size of T
+  const LibraryImage *image = nullptr; ///< that it was taken from
+  uint64_t elements = 0;               ///< n
+  uint64_t bytes = 0;                  ///< n times the size of T
 };
 
 /// An error is reported as Source::render() shows it.

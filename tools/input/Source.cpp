@@ -124,6 +124,7 @@ bool Source::readLibrary(const std::string &name, llvm::StringRef bytes) {
   for (uint32_t id : (*identity)->exports)
     exports.push_back(DeclId{id});
   compilation_ = reopenProgram(**program, texts, exports);
+  library_ = library.take();
   return true;
 }
 

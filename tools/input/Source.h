@@ -3,6 +3,7 @@
 
 #include "compiler/Compile.h"
 #include "ir/Schedule.h"
+#include "runtime/Library.h"
 #include "tools/input/FileKind.h"
 #include "tools/options/ScheduleOptions.h"
 
@@ -41,6 +42,9 @@ public:
   /// Only if a collective is among the targets.
   Compilation &compilation() { return *compilation_; }
   const Program &program() const { return compilation_->program(); }
+
+  /// Where the program is from; null: it was compiled.
+  Library *library() const { return library_.get(); }
 
   /// Bytes of one element of the size symbol n.
   uint64_t elementBytes(const Target &target, ElementType typeVariable) const;
@@ -87,6 +91,7 @@ private:
   std::string mainFile_;                                        ///< the first of them
   std::vector<std::string> names_;                              ///< among the operands
   std::vector<std::unique_ptr<File>> files_;
+  std::unique_ptr<Library> library_; ///< a view of one of inputs_
   std::optional<Compilation> compilation_;
 };
 

@@ -1,0 +1,103 @@
+#include "program/Operands.h"
+
+namespace colldsl {
+namespace {
+
+/// Looks for an int slot in what a contract is made of.
+class SlotSearch {
+public:
+  SlotSearch(const Program &program, uint32_t slot) : program_(program), slot_(slot) {}
+
+  bool isIn(ExprId id) const {
+    if (id == kNoExpr)
+      return false;
+    const Expr &e = program_.expr(id);
+    bool found = e.kind == ExprKind::LocalInt && e.slot == slot_;
+    forEachOperand(program_, e, [&](ExprId operand) { found = found || isIn(operand); });
+    return found;
+  }
+
+  bool isIn(const Param &param) const {
+    return isIn(param.significantAt) || isIn(param.buffer.dim[0].expr) ||
+           isIn(param.buffer.dim[1].expr);
+  }
+
+  bool isInEnsure(uint32_t node) const {
+    if (node == kNoSlot)
+      return false;
+    const EnsureNode &e = program_.ensures[node];
+    for (ExprId id : {e.target, e.operand, e.rank, e.reduction, e.iterable, e.condition})
+      if (isIn(id))
+        return true;
+    return isInEnsure(e.inner);
+  }
+
+private:
+  const Program &program_;
+  uint32_t slot_;
+};
+
+/// Walks from declaration to declaration. Expressions know theirs; statements are found from its
+/// body.
+class Reach {
+public:
+  explicit Reach(const Program &program)
+      : program_(program), reached_(program.decls.size()), exprsOf_(program.decls.size()) {
+    for (const Expr &e : program.exprs)
+      if (e.owner != kNoDecl && isCallee(infoOf(e.kind).value))
+        exprsOf_[index(e.owner)].push_back(&e);
+  }
+
+  void add(DeclId id) {
+    if (reached_[index(id)])
+      return;
+    reached_[index(id)] = true;
+    for (const Expr *e : exprsOf_[index(id)])
+      add(DeclId{static_cast<uint32_t>(e->value)});
+    if (program_.decl(id).body != kNoStmt)
+      addCallees(program_.decl(id).body);
+  }
+
+  std::vector<bool> take() { return std::move(reached_); }
+
+private:
+  void addCallees(StmtId id) {
+    const Stmt &s = program_.stmt(id);
+    const StmtInfo &info = infoOf(s.kind);
+    if (isCallee(info.value))
+      add(DeclId{static_cast<uint32_t>(s.value)});
+    if (info.list == Operand::Statements)
+      for (uint32_t i = 0; i < s.listCount; ++i)
+        addCallees(StmtId{program_.operands[s.listBegin + i]});
+    for (StmtId body : {s.body, s.otherwise})
+      if (body != kNoStmt)
+        addCallees(body);
+  }
+
+  const Program &program_;
+  std::vector<bool> reached_;
+  std::vector<std::vector<const Expr *>> exprsOf_;
+};
+
+} // namespace
+
+std::vector<bool> reachableFrom(const Program &program, const std::vector<DeclId> &roots) {
+  Reach reach(program);
+  for (DeclId root : roots)
+    reach.add(root);
+  return reach.take();
+}
+
+bool isInContract(const Program &program, const Decl &collective, const Param &param) {
+  SlotSearch search(program, param.slot);
+  bool found = collective.ensures.empty();
+  for (uint32_t root : collective.ensures)
+    found = found || search.isInEnsure(root);
+  for (const AliasClause &alias : collective.aliases)
+    found = found || search.isIn(alias.slice);
+  for (const Param &other : collective.params)
+    found = found || (other.isBuffer && search.isIn(other));
+  return found;
+}
+
+} // namespace colldsl

@@ -1,0 +1,122 @@
+#include "runtime/StoredImages.h"
+
+#include "program/Operands.h"
+
+#include <algorithm>
+
+namespace colldsl {
+namespace {
+
+/// Collects the arguments of a request.
+class ArgumentReader {
+public:
+  ArgumentReader(const Program &program, const InstantiateRequest &request)
+      : program_(program), request_(request), decl_(program.decl(request.collective)) {}
+
+  /// `keepsTuning`: also of parameters that are not in the contract, if the caller gives them.
+  LibraryArguments read(bool keepsTuning) const {
+    std::vector<LibraryArgument> arguments;
+    for (size_t p = 0; p < decl_.params.size(); ++p) {
+      const Param &param = decl_.params[p];
+      bool isKept = isInContract(program_, decl_, param) || (keepsTuning && isGiven(p));
+      if (param.isBuffer || !isKept || !(isGiven(p) || isWritten(p)))
+        continue;
+      std::optional<int64_t> value = valueOf(p);
+      if (!value)
+        return std::nullopt;
+      if (literal(param.defaultValue) != value)
+        arguments.push_back({program_.nameOf(param), *value});
+    }
+    auto sizes = request_.sizes;
+    std::sort(sizes.begin(), sizes.end());
+    for (const auto &[name, size] : sizes)
+      arguments.push_back({name, static_cast<int64_t>(size)});
+    return arguments;
+  }
+
+private:
+  bool isGiven(size_t p) const {
+    return p < request_.values.size() &&
+           !std::holds_alternative<std::monostate>(request_.values[p]);
+  }
+  bool isWritten(size_t p) const {
+    return p < request_.arguments.size() && request_.arguments[p] != kNoExpr;
+  }
+
+  std::optional<int64_t> valueOf(size_t p) const {
+    if (!isGiven(p))
+      return literal(request_.arguments[p]);
+    const int64_t *number = std::get_if<int64_t>(&request_.values[p]);
+    return number ? std::optional(*number) : std::nullopt;
+  }
+
+  /// The number that an argument is written as.
+  std::optional<int64_t> literal(ExprId id) const {
+    if (id == kNoExpr || program_.expr(id).kind != ExprKind::IntLit)
+      return std::nullopt;
+    return program_.expr(id).value;
+  }
+
+  const Program &program_;
+  const InstantiateRequest &request_;
+  const Decl &decl_;
+};
+
+/// Whether no buffer but those of T can be meant by an operator of the caller's.
+bool isOfOneType(const Program &program, DeclId collective) {
+  const std::vector<Param> &params = program.decl(collective).params;
+  return std::all_of(params.begin(), params.end(),
+                     [](const Param &p) { return !p.isBuffer || p.buffer.generic; }) &&
+         std::all_of(program.temps.begin(), program.temps.end(),
+                     [](const BufferType &temp) { return temp.generic; });
+}
+
+/// Elements of the caller's own have a length and no type.
+bool hasElementsOf(const LibraryImage &image, const InstantiateRequest &request) {
+  return request.elementBytes == 0 ? image.type == request.type
+                                   : sizeBytes(image.type) == request.elementBytes;
+}
+
+bool serves(const LibraryImage &image, const std::string &collective,
+            const InstantiateRequest &request, uint64_t topologyHash,
+            const std::vector<LibraryArgument> &arguments) {
+  return image.servesCalls && image.collective == collective && image.ranks == request.ranks &&
+         hasElementsOf(image, request) && image.inPlace == request.inPlace &&
+         image.minElements <= request.elements && request.elements <= image.maxElements &&
+         (image.topologyHash == 0 || image.topologyHash == topologyHash) &&
+         image.arguments == arguments;
+}
+
+} // namespace
+
+LibraryArguments argumentsOfImage(const Program &program, const InstantiateRequest &request) {
+  return ArgumentReader(program, request).read(false);
+}
+
+LibraryArguments argumentsOfCall(const Program &program, const InstantiateRequest &request) {
+  return ArgumentReader(program, request).read(true);
+}
+
+Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request) {
+  Result<const Program *> program = library.program();
+  if (!program)
+    return program.status();
+  Result<const std::vector<LibraryImage> *> images = library.images();
+  if (!images)
+    return images.status();
+  if ((*images)->empty() ||
+      (request.elementBytes > 0 && !isOfOneType(**program, request.collective)))
+    return nullptr;
+  LibraryArguments arguments = argumentsOfCall(**program, request);
+  if (!arguments)
+    return nullptr;
+  const std::string &name = (*program)->nameOf((*program)->decl(request.collective));
+  uint64_t topologyHash =
+      request.topology ? request.topology->hash() : Topology::flat(request.ranks).hash();
+  auto it = std::find_if((*images)->begin(), (*images)->end(), [&](const LibraryImage &image) {
+    return serves(image, name, request, topologyHash, *arguments);
+  });
+  return it == (*images)->end() ? nullptr : &*it;
+}
+
+} // namespace colldsl

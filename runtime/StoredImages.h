@@ -1,0 +1,28 @@
+/// Which image of a library serves a request, so that a plan runs the schedule that was optimised
+/// and proved when the library was made, in place of one that is instantiated as written.
+///
+/// An image serves a request of its collective with the same number of ranks, type and form in
+/// place, n in its size class, ranks that sit where the image needs them, and the same arguments.
+/// Parameters that are not in the contract may have any values in it, unless the caller gives one.
+#pragma once
+
+#include "instantiate/Instantiate.h"
+#include "runtime/Library.h"
+
+namespace colldsl {
+
+using LibraryArguments = std::optional<std::vector<LibraryArgument>>;
+
+/// LibraryImage::arguments of a schedule that was made from the request: those of parameters that
+/// are in the contract. Nothing: one of these is no number.
+LibraryArguments argumentsOfImage(const Program &program, const InstantiateRequest &request);
+
+/// The same of a call, and its `values` of all other parameters, which are the caller's: they match
+/// no image. Its `arguments` are those of a rule.
+LibraryArguments argumentsOfCall(const Program &program, const InstantiateRequest &request);
+
+/// The first that serves the request; null: none. Where InstantiateRequest::elementBytes is not 0,
+/// images of any type of that size do, if the program has no buffers of other types than T.
+Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request);
+
+} // namespace colldsl

@@ -1,0 +1,119 @@
+// Plans that run the images of a library, and what colldsl_plan_info() tells of plans.
+#include "tests/api/Launcher.h"
+
+#include <cstddef>
+#include <gtest/gtest.h>
+
+namespace colldsl::test {
+namespace {
+
+constexpr uint32_t kRanks = 3;
+constexpr uint64_t kCount = 1024;
+
+template <typename T> struct Sum {
+  Sum(coll::Communicator &comm, coll::Library &library, const char *name)
+      : x(kCount, T(comm.rank() + 1)), y(kCount), plan(comm, library, name) {
+    plan.type<T>().count(kCount).input("x", x).bind("y", y);
+  }
+  /// Empty: the sum is right.
+  std::string run() {
+    plan.commit().run(20);
+    return y == std::vector<T>(kCount, T(6)) ? "" : "wrong sum";
+  }
+  std::vector<T> x, y;
+  coll::Plan plan;
+};
+
+std::string told(const coll::Plan &plan) {
+  colldsl_plan_description info = plan.info();
+  return std::string(info.collective) + "; " + info.reason + "; " + info.schedule + "; " +
+         info.arguments + "; " + info.passes +
+         (info.proof == COLLDSL_PROOF_EXACT ? "; proved; " : "; not proved; ") +
+         std::to_string(info.min_count) + ".." + std::to_string(info.max_count);
+}
+
+/// Commits and runs an allreduce of the library; empty: its sum and what is told of it are right.
+template <typename T>
+std::string sums(uint32_t ranks, const char *name, const std::string &expected,
+                 const colldsl_options &options = COLLDSL_OPTIONS_INIT) {
+  auto body = [&](coll::Communicator &comm) -> std::string {
+    coll::Context context;
+    coll::Library library(context, COLLDSL_IMAGES);
+    Sum<T> sum(comm, library, name);
+    std::string wrong = sum.run();
+    return !wrong.empty() ? wrong : told(sum.plan) == expected ? "" : told(sum.plan);
+  };
+  return runRanks(ranks, body, options);
+}
+
+TEST(ApiImages, runWhereTheyServeTheCall) {
+  EXPECT_EQ(
+      sums<int32_t>(kRanks, "allreduce_ring",
+                    "allreduce_ring; named; image; ; default; proved; 1..18446744073709551615"),
+      "");
+  EXPECT_EQ(sums<int32_t>(kRanks, "allreduce",
+                          "allreduce_ring; rule 1 for allreduce; image; ; default; proved; "
+                          "1..18446744073709551615"),
+            "");
+}
+
+TEST(ApiImages, ofAnotherTypeAreInstantiated) {
+  EXPECT_EQ(sums<double>(kRanks, "allreduce_ring",
+                         "allreduce_ring; named; program; ; ; not proved; "
+                         "1..18446744073709551615"),
+            "");
+}
+
+TEST(ApiImages, proofMayBeRequired) {
+  colldsl_options options = COLLDSL_OPTIONS_INIT;
+  options.least_proof = COLLDSL_PROOF_EXACT;
+  EXPECT_EQ(
+      sums<int32_t>(kRanks, "allreduce_ring",
+                    "allreduce_ring; named; image; ; default; proved; 1..18446744073709551615",
+                    options),
+      "");
+  std::string refused = sums<double>(kRanks, "allreduce_ring", "", options);
+  EXPECT_NE(refused.find("'allreduce_ring' is not proved for this call: the library has no image "
+                         "that serves it"),
+            std::string::npos)
+      << refused;
+}
+
+TEST(ApiImages, describeArguments) {
+  EXPECT_EQ(runRanks(2,
+                     [](coll::Communicator &comm) -> std::string {
+                       std::vector<int32_t> x(kCount, 1), y(kCount);
+                       coll::Plan plan(comm, "reduce_binomial");
+                       plan.count(kCount).set("root", 1).op(COLLDSL_MAX).input("x", x).bind("y", y);
+                       plan.commit();
+                       return plan.info().arguments;
+                     }),
+            "rank 0: op=max, root=1\nrank 1: op=max, root=1\n");
+}
+
+TEST(ApiImages, descriptionsHaveTheSizeOfTheCaller) {
+  EXPECT_EQ(runRanks(1,
+                     [](coll::Communicator &comm) -> std::string {
+                       coll::Plan plan(comm, "barrier");
+                       colldsl_plan_description info{};
+                       info.size = sizeof info;
+                       if (colldsl_plan_info(plan.get(), &info) != COLLDSL_ERROR_STATE)
+                         return "described before it is committed";
+                       plan.commit();
+                       info.size = offsetof(colldsl_plan_description, reason);
+                       if (colldsl_plan_info(plan.get(), &info) != COLLDSL_OK || info.reason)
+                         return "wrote behind the size";
+                       for (size_t size : {size_t{3}, sizeof info + 1}) {
+                         info.size = size;
+                         if (colldsl_plan_info(plan.get(), &info) != COLLDSL_ERROR_ARGUMENT)
+                           return "took a wrong size";
+                       }
+                       return colldsl_plan_info(plan.get(), nullptr) == COLLDSL_ERROR_ARGUMENT
+                                  ? ""
+                                  : "took no description";
+                     }),
+            "");
+}
+
+} // namespace
+} // namespace colldsl::test

@@ -1,0 +1,201 @@
+// Plans take the image of a library that serves their call, and no other one. The image of
+// `gathered` here is a schedule of `reversed`, so that the data tells which of both ran.
+#include "runtime/StoredImages.h"
+#include "compiler/Compile.h"
+#include "executor/LocalRanks.h"
+#include "ir/Concat.h"
+#include "program/Operands.h"
+#include "protocol/LocalEndpoint.h"
+#include "runtime/CollectivePlan.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl {
+namespace {
+
+constexpr uint32_t kRanks = 3;
+constexpr uint64_t kElements = 10;
+
+const Program &program() {
+  static const Compilation compilation = compileFiles({COLLDSL_STORED});
+  EXPECT_TRUE(compilation.ok());
+  return compilation.program();
+}
+
+LibraryContent libraryWith(LibraryImage entry) {
+  InstantiateRequest request;
+  request.collective = program().find("reversed", DeclKind::Collective);
+  request.ranks = kRanks;
+  request.elements = kElements;
+  Result<Schedule> schedule = instantiateAll(program(), request);
+  EXPECT_TRUE(schedule.ok());
+  schedule->sizeClass = {kElements, kElements, 2 * kElements};
+  entry.collective = "gathered";
+  entry.ranks = kRanks;
+  entry.elements = entry.minElements = kElements;
+  entry.maxElements = 2 * kElements;
+  LibraryContent content;
+  content.identity = {"test", 1, {}};
+  content.program = program();
+  content.images.push_back(entry);
+  content.imageBytes.push_back(encodeImage(*schedule));
+  return content;
+}
+
+/// A call of `gathered`, and what its settings are.
+struct Call {
+  uint64_t elements = kElements;
+  ElementType type = ElementType::I32;
+  std::vector<std::pair<std::string, int64_t>> values = {};
+};
+
+/// 'i': the image ran; 'p': the program; else something is wrong, and `why` says what.
+Result<std::vector<std::byte>> runOne(Endpoint &endpoint, Library &library, const Call &call) {
+  Communicator communicator(endpoint, Topology::flat(endpoint.numRanks()));
+  uint32_t ranks = communicator.numRanks(), me = index(communicator.rank());
+  std::vector<int32_t> x(call.elements * 2, static_cast<int32_t>(me)), y(x.size() * ranks, -1);
+  CollectivePlan plan(communicator, library, "gathered");
+  uint64_t bytes = call.elements * sizeBytes(call.type);
+  for (Status s : {plan.setType(call.type), plan.setElements(call.elements),
+                   plan.bind("x", BoundBuffer::in(x.data(), bytes)),
+                   plan.bind("y", {y.data(), bytes * ranks})})
+    if (!s)
+      return s;
+  int64_t turn = 0;
+  for (const auto &[name, value] : call.values) {
+    if (Status s = plan.setValue(name, value); !s)
+      return s;
+    turn = name == "turn" ? value : turn;
+  }
+  if (Status s = plan.commit(); !s)
+    return s;
+  for (Status s : {plan.start(), plan.plan().wait(std::chrono::seconds(20))})
+    if (!s)
+      return s;
+  bool isStored = plan.image() != nullptr;
+  for (uint32_t r = 0; r < ranks; ++r) {
+    int64_t wanted = isStored ? ranks - 1 - r : (r + turn) % ranks;
+    if (y[r * bytes / sizeof y[0]] != wanted)
+      return Status::error(concat("block ", r, " is of rank ", y[r * bytes / sizeof y[0]]));
+  }
+  return std::vector<std::byte>{std::byte(isStored ? 'i' : 'p')};
+}
+
+/// The same letter of all ranks, or what was wrong.
+std::string ran(const LibraryImage &entry, const Call &call = {}, uint32_t ranks = kRanks) {
+  std::vector<std::byte> bytes = encodeLibrary(libraryWith(entry));
+  LocalOptions local;
+  local.numRanks = ranks;
+  local.timeout = std::chrono::seconds(60);
+  auto outcomes = runLocalRanks(local, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
+    auto library = Library::view(bytes);
+    if (!library)
+      return library.status();
+    return runOne(e, **library, call);
+  });
+  if (!outcomes.ok())
+    return outcomes.message();
+  if (Status s = firstFailure(*outcomes); !s)
+    return s.message();
+  std::string letters;
+  for (const RankOutcome &outcome : *outcomes)
+    letters += static_cast<char>(outcome.bytes.at(0));
+  return letters;
+}
+
+constexpr const char *kImage = "iii", *kProgram = "ppp";
+
+TEST(StoredImages, serveTheCallThatTheyWereMadeFor) {
+  EXPECT_EQ(ran({}), kImage);
+  EXPECT_EQ(ran({}, {.elements = 2 * kElements}), kImage);
+  EXPECT_EQ(ran({}, {.values = {{"turn", 0}}}), kImage); // as its default
+}
+
+TEST(StoredImages, serveNoOtherCall) {
+  EXPECT_EQ(ran({}, {}, 2), "pp");
+  EXPECT_EQ(ran({}, {.elements = kElements - 1}), kProgram);
+  EXPECT_EQ(ran({}, {.elements = 2 * kElements + 1}), kProgram);
+  EXPECT_EQ(ran({}, {.type = ElementType::F32}), kProgram);
+  LibraryImage ofFloats, inPlace, ofNoCall;
+  ofFloats.type = ElementType::F32;
+  inPlace.inPlace = true;
+  ofNoCall.servesCalls = false;
+  for (const LibraryImage &entry : {ofFloats, inPlace, ofNoCall})
+    EXPECT_EQ(ran(entry), kProgram);
+}
+
+TEST(StoredImages, serveElementsOfTheirLengthThatHaveNoType) {
+  std::vector<std::byte> bytes = encodeLibrary(libraryWith({}));
+  auto library = Library::view(bytes);
+  ASSERT_TRUE(library.ok());
+  InstantiateRequest request;
+  request.collective = program().find("gathered", DeclKind::Collective);
+  request.ranks = kRanks;
+  request.elements = kElements;
+  request.type = ElementType::U8;
+  for (uint64_t elementBytes : {4, 8, 3}) {
+    request.elementBytes = elementBytes;
+    Result<const LibraryImage *> found = findImage(**library, request);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(*found != nullptr, elementBytes == sizeBytes(ElementType::I32)) << elementBytes;
+  }
+}
+
+TEST(StoredImages, haveTheArgumentsOfTheCall) {
+  LibraryImage turned;
+  turned.arguments = {{"turn", 1}};
+  EXPECT_EQ(ran(turned), kProgram);
+  EXPECT_EQ(ran(turned, {.values = {{"turn", 2}}}), kProgram);
+  EXPECT_EQ(ran(turned, {.values = {{"turn", 1}}}), kImage);
+  EXPECT_EQ(ran({}, {.values = {{"turn", 1}}}), kProgram);
+  // What the caller tunes stays as it wants it.
+  EXPECT_EQ(ran({}, {.values = {{"segment", 2048}}}), kProgram);
+}
+
+TEST(StoredImages, serveRanksThatSitAsTheirs) {
+  LibraryImage entry;
+  entry.topologyHash = Topology::flat(kRanks).hash();
+  EXPECT_EQ(ran(entry), kImage);
+  Result<Topology> two = Topology::make("node:2 core:2", kRanks);
+  ASSERT_TRUE(two.ok());
+  entry.topologyHash = two->hash();
+  EXPECT_EQ(ran(entry), kProgram);
+}
+
+TEST(StoredImages, dependOnTheTopologyWhereTheProgramLooksAtIt) {
+  for (auto [name, uses] : {std::pair("gathered", false), {"from_leaders", true}}) {
+    InstantiateRequest request;
+    request.collective = program().find(name, DeclKind::Collective);
+    request.ranks = kRanks;
+    request.elements = kElements;
+    Result<Schedule> schedule = instantiateAll(program(), request);
+    ASSERT_TRUE(schedule.ok()) << schedule.message();
+    EXPECT_EQ(schedule->usesTopology, uses) << name;
+  }
+}
+
+TEST(Contracts, nameTheParametersThatCallersRelyOn) {
+  const Decl &gathered = program().decl(program().find("gathered", DeclKind::Collective));
+  std::vector<std::string> names;
+  for (const Param &param : gathered.params)
+    if (!param.isBuffer && isInContract(program(), gathered, param))
+      names.push_back(program().nameOf(param));
+  EXPECT_EQ(names, std::vector<std::string>{"turn"});
+}
+
+TEST(StoredImages, areRefusedWhereTheyAreNotWhatTheirEntrySays) {
+  LibraryContent content = libraryWith({});
+  content.images[0].maxElements = 3 * kElements;
+  std::vector<std::byte> bytes = encodeLibrary(content);
+  auto library = Library::view(bytes);
+  ASSERT_TRUE(library.ok());
+  auto images = (*library)->images();
+  ASSERT_TRUE(images.ok());
+  Result<const Image *> image = (*library)->image((**images)[0]);
+  EXPECT_EQ(image.message(),
+            "library: the image of 'gathered' holds for 10..20 elements, its entry "
+            "says 10..30");
+}
+
+} // namespace
+} // namespace colldsl
