@@ -247,17 +247,19 @@ Result<Image> Library::load(const LibraryImage &entry) const {
   return image;
 }
 
-Result<const SelectionRule *> Library::select(const Situation &s) {
+bool fits(const SelectionRule &rule, const Situation &s) {
+  return rule.function == s.function && rule.minRanks <= s.ranks && s.ranks <= rule.maxRanks &&
+         rule.minBytes <= s.bytes && s.bytes <= rule.maxBytes && rule.minNodes <= s.nodes &&
+         s.nodes <= rule.maxNodes && (rule.types >> static_cast<unsigned>(s.type) & 1) != 0 &&
+         (s.commutative || !rule.needsCommutative);
+}
+
+Result<const SelectionRule *> Library::select(const Situation &situation) {
   Result<const std::vector<SelectionRule> *> all = rules();
   if (!all)
     return all.status();
-  auto fits = [&](const SelectionRule &rule) {
-    return rule.function == s.function && rule.minRanks <= s.ranks && s.ranks <= rule.maxRanks &&
-           rule.minBytes <= s.bytes && s.bytes <= rule.maxBytes && rule.minNodes <= s.nodes &&
-           s.nodes <= rule.maxNodes && (rule.types >> static_cast<unsigned>(s.type) & 1) != 0 &&
-           (s.commutative || !rule.needsCommutative);
-  };
-  auto it = std::find_if((*all)->begin(), (*all)->end(), fits);
+  auto it = std::find_if((*all)->begin(), (*all)->end(),
+                         [&](const SelectionRule &rule) { return fits(rule, situation); });
   return it == (*all)->end() ? nullptr : &*it;
 }
 

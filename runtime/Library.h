@@ -88,6 +88,8 @@ struct Situation {
   bool commutative = true;
 };
 
+bool fits(const SelectionRule &rule, const Situation &situation);
+
 /// Everything that a library holds, for writing.
 struct LibraryContent {
   LibraryIdentity identity;

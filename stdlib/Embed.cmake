@@ -1,6 +1,6 @@
 # Writes a C++ file that holds texts: the standard library as colldsl carries it.
 #
-#   cmake -D OUTPUT=FILE.cpp -D FILES=a.coll,b.coll -P Embed.cmake
+#   cmake -D OUTPUT=FILE.cpp -D FILES=a.coll,b.coll -D RULES=a.rules -P Embed.cmake
 #
 # A text becomes short raw string literals side by side, because compilers bound the length
 # of one (MSVC at 16 KiB).
@@ -31,6 +31,8 @@ foreach(path IN LISTS paths)
   string(APPEND entries "    {\"stdlib/${name}\"sv,${literals}},\n")
 endforeach()
 
+append_literals("${RULES}" rules)
+
 file(WRITE "${OUTPUT}" "// Made by stdlib/Embed.cmake from the *.coll files there.
 #include \"stdlib/StdlibFiles.h\"
 
@@ -45,6 +47,10 @@ ${entries}};
 } // namespace
 
 std::span<const StdlibFile> stdlibFiles() { return kFiles; }
+
+std::string_view selectionRules() {
+  return ${rules};
+}
 
 } // namespace colldsl
 ")

@@ -15,4 +15,7 @@ struct StdlibFile {
 /// All files, sorted by name. They know each other without imports, in any order.
 std::span<const StdlibFile> stdlibFiles();
 
+/// selection.rules: which collective serves a function.
+std::string_view selectionRules();
+
 } // namespace colldsl

@@ -1,4 +1,5 @@
 #include "tools/Commands.h"
+#include "tools/input/Functions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
 #include "tools/library/Rules.h"
@@ -11,6 +12,7 @@
 #include "ir/Checksum.h"
 #include "ir/Image.h"
 #include "runtime/StoredImages.h"
+#include "stdlib/StdlibFiles.h"
 #include "verifier/ProvedSizes.h"
 
 #include <algorithm>
@@ -38,7 +40,8 @@ void Settings::addTo(Options &options) {
   options.addText("-o", "LIB", "the library (required)", output);
   options.addFlag("--stdlib", "also every collective of the standard library", stdlib);
   options.addText("--rules", "FILE",
-                  "which collective serves a function when; one a line, the first that\n"
+                  "which collective serves a function when (default: the standard library's\n"
+                  "rules for the functions that are named); one a line, the first that\n"
                   "fits is taken: FUNCTION [ranks A..B] [bytes A..B] [nodes A..B]\n"
                   "[types T,T] [commutative] use COLLECTIVE [NAME=VALUE]...",
                   rules);
@@ -181,8 +184,10 @@ bool addImages(Source &source, const std::vector<Source::Target> &targets, const
 
 bool addRules(Source &source, const Settings &settings, llvm::StringRef text,
               LibraryContent &content) {
-  if (settings.rules.empty())
+  if (settings.rules.empty()) { // of the functions that were named
+    content.rules = source.rules();
     return true;
+  }
   Result<std::vector<SelectionRule>> rules =
       readRules(shownName(settings.rules), text, source.compilation());
   if (!rules)
@@ -242,9 +247,12 @@ Exit compile(Source &source, std::vector<Source::Target> targets, const Settings
 
 /// What may be names of declarations: a word of the rules that is none does no harm.
 std::vector<std::string> namesIn(const std::vector<std::string> &operands,
-                                 const std::vector<std::string> &names, llvm::StringRef rules) {
+                                 const std::vector<std::string> &names, std::string text) {
   std::vector<std::string> all = operands;
   all.insert(all.end(), names.begin(), names.end());
+  for (const std::string &name : std::vector(all))
+    text += linesOfFunction(selectionRules(), name);
+  llvm::StringRef rules = text;
   auto isOfName = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   while (!rules.empty()) {
     llvm::StringRef word = rules.take_while(isOfName);
@@ -290,6 +298,7 @@ Exit compileCommand(Arguments arguments) {
     targets = source->stdlib();
   else
     targets = source->choose(settings.schedule);
+  expandFunctions(*source, targets);
   if (targets.empty() || !usedAllSettings(*source, targets, settings.schedule))
     return Exit::Failure;
   for (const Source::Target &target : targets)

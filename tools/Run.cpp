@@ -1,5 +1,6 @@
 #include "tools/Commands.h"
 #include "tools/input/BlockSizes.h"
+#include "tools/input/Functions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/SingleSchedule.h"
 #include "tools/options/Json.h"
@@ -362,7 +363,8 @@ Exit runCommand(Arguments arguments) {
       "another launcher started anywhere, compares the data with what the contract promises,\n"
       "and tells the time of a call: of the slowest rank, the median over all calls.\n"
       "A FILE is source text (.coll), the text form or GOAL, an image or a schedule\n"
-      "library; a COLLECTIVE is one of the standard library.");
+      "library; a COLLECTIVE is one of the standard library, or a function such as\n"
+      "bcast, for which its rules choose one.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
@@ -382,7 +384,8 @@ Exit runCommand(Arguments arguments) {
     return Exit::Failure;
   std::vector<Source::Target> targets =
       settings.stdlib ? source->stdlib() : source->choose(schedule);
-  if (targets.empty() || !usedAllSettings(*source, targets, schedule))
+  if (targets.empty() || !chooseForFunctions(*source, targets, settings.single) ||
+      !usedAllSettings(*source, targets, schedule))
     return Exit::Failure;
   Runner runner(*source, settings);
   std::vector<Row> rows;

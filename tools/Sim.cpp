@@ -128,7 +128,8 @@ Exit simCommand(Arguments arguments) {
   Options options("sim", "FILE|COLLECTIVE [-n N] [OPTION...]",
                   "Simulates one schedule in the LogGOP model and tells when its ranks finish.\n"
                   "A FILE is source text (.coll), the text form, GOAL as text or in binary, an\n"
-                  "image or a schedule library; a COLLECTIVE is one of the standard library. The\n"
+                  "image or a schedule library; a COLLECTIVE is one of the standard library, or a\n"
+                  "function such as bcast, for which its rules choose one. The\n"
                   "rules and the formats are in docs/simulator.md.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
@@ -144,7 +145,7 @@ Exit simCommand(Arguments arguments) {
   }
   std::unique_ptr<Source> source;
   Source::Target target;
-  if (std::optional<Exit> exit = chooseSingle(options, schedule, {}, source, target))
+  if (std::optional<Exit> exit = chooseSingle(options, settings.single, {}, source, target))
     return *exit;
   bool fine = Simulation(*source, target, settings).run(model.take());
   return fine ? Exit::Success : Exit::Failure;

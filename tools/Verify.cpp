@@ -1,4 +1,5 @@
 #include "tools/Commands.h"
+#include "tools/input/Functions.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
@@ -169,7 +170,7 @@ Exit verifyCommand(Arguments arguments) {
                   "Proves that schedules meet, cannot deadlock or race, and keep their contract,\n"
                   "or shows a counterexample. A FILE is source text (.coll), the text form or\n"
                   "GOAL, an image or a schedule library, `-` standard input; a COLLECTIVE is one\n"
-                  "of the standard library.");
+                  "of the standard library, or a function such as bcast: all that its rules name.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
@@ -184,6 +185,7 @@ Exit verifyCommand(Arguments arguments) {
   settings.proofs.variety.tryValues = settings.proofs.variety.vary = true;
   std::vector<Source::Target> targets =
       settings.stdlib ? source->stdlib() : source->choose(settings.schedule);
+  expandFunctions(*source, targets);
   if (settings.stdlib && settings.proofs.onlyInPlace)
     std::erase_if(targets, [&](const auto &target) { return !hasAliases(*source, target); });
   bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.schedule);

@@ -282,6 +282,8 @@ Result<std::vector<Call>> Parameters::calls(const Source::Target &target, uint32
   const Decl &decl = source_.program().decl(target.collective);
   Call base;
   base.arguments.assign(decl.params.size(), kNoExpr);
+  for (auto [param, value] : target.arguments)
+    base.arguments[param] = value;
   if (Status s = addSizes(decl, elements, base); !s)
     return s;
   std::vector<std::string> roots{""};

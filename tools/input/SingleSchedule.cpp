@@ -1,13 +1,14 @@
 #include "tools/input/SingleSchedule.h"
 
 #include "runtime/StoredImages.h"
+#include "tools/input/Functions.h"
 #include "tools/options/Lists.h"
 #include "tools/passes/RunPasses.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace colldsl::tools {
 namespace {
-
-constexpr uint64_t kUsualBytes = 64 << 10;
 
 /// n, of the options, or of a file, or some.
 Result<uint64_t> chooseElements(const Source &source, const Source::Target &target,
@@ -47,9 +48,10 @@ void SingleOptions::addTo(Options &options, llvm::StringRef topologyHelp) {
   schedule.addTo(options);
 }
 
-std::optional<Exit> chooseSingle(const Options &options, const ScheduleOptions &schedule,
+std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &single,
                                  const InputForm &form, std::unique_ptr<Source> &source,
                                  Source::Target &target) {
+  const ScheduleOptions &schedule = single.schedule;
   source = Source::read(options.operands(), schedule, form);
   if (!source)
     return Exit::Failure;
@@ -59,7 +61,7 @@ std::optional<Exit> chooseSingle(const Options &options, const ScheduleOptions &
   if (targets.size() > 1)
     return options.refuse("one schedule at a time: choose among " + std::to_string(targets.size()) +
                           " with --name");
-  if (!usedAllSettings(*source, targets, schedule))
+  if (!chooseForFunctions(*source, targets, single) || !usedAllSettings(*source, targets, schedule))
     return Exit::Failure;
   target = targets.front();
   return std::nullopt;
@@ -98,18 +100,20 @@ Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
 
 namespace {
 
-/// What was given with --set, as a call of a program gives it. Nothing: something is no number.
-std::optional<InstantiateRequest> asCall(const Program &program, InstantiateRequest request) {
+/// What was given with --set, as a call of a program gives it; the arguments of a rule stay.
+/// Nothing: something is no number.
+std::optional<InstantiateRequest> asCall(const Program &program, const Source::Target &target,
+                                         InstantiateRequest request) {
   request.values.resize(request.arguments.size());
-  for (size_t p = 0; p < request.arguments.size(); ++p) {
-    if (request.arguments[p] == kNoExpr)
+  for (uint32_t p = 0; p < request.arguments.size(); ++p) {
+    ExprId id = request.arguments[p];
+    if (id == kNoExpr || llvm::is_contained(target.arguments, std::pair(p, id)))
       continue;
-    const Expr &argument = program.expr(request.arguments[p]);
-    if (argument.kind != ExprKind::IntLit)
+    if (program.expr(id).kind != ExprKind::IntLit)
       return std::nullopt;
-    request.values[p] = argument.value;
+    request.values[p] = program.expr(id).value;
+    request.arguments[p] = kNoExpr;
   }
-  request.arguments.clear();
   return request;
 }
 
@@ -121,7 +125,7 @@ Result<const LibraryImage *> imageFor(const Source &source, const Source::Target
   if (!takesOne)
     return nullptr;
   auto request =
-      asCall(source.program(), requestFor(target, options.schedule, plan.call, plan.shape));
+      asCall(source.program(), target, requestFor(target, options.schedule, plan.call, plan.shape));
   if (!request)
     return nullptr;
   return findImage(*source.library(), *request);

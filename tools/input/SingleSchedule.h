@@ -6,6 +6,8 @@
 
 namespace colldsl::tools {
 
+inline constexpr uint64_t kUsualBytes = 64 << 10; ///< where none are given
+
 struct SingleOptions {
   ScheduleOptions schedule;
   std::optional<uint32_t> ranks; ///< -n
@@ -20,7 +22,7 @@ struct SingleOptions {
 /// Reads what `options` were given as operands, and chooses the one target that they and --name
 /// leave; with a kind in `form`, files of that kind. Else reports mistakes, and how to end is
 /// returned.
-std::optional<Exit> chooseSingle(const Options &options, const ScheduleOptions &schedule,
+std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &single,
                                  const InputForm &form, std::unique_ptr<Source> &source,
                                  Source::Target &target);
 

@@ -4,10 +4,11 @@
 #include "formats/GoalBinary.h"
 #include "formats/MscclImport.h"
 #include "ir/Image.h"
-#include "runtime/Library.h"
+#include "stdlib/StdlibFiles.h"
 #include "tools/input/FileKind.h"
 #include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
+#include "tools/library/Rules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -244,15 +245,42 @@ const Source::File *Source::findFile(const std::string &name) const {
   return nullptr;
 }
 
-bool Source::chooseNamed(const std::string &name, std::vector<Target> &targets) const {
+Source::Target Source::ruled(const SelectionRule &rule) const {
+  Target target = collective(DeclId{rule.collective});
+  for (uint32_t i : rule.arguments)
+    target.arguments.emplace_back(program().arguments[i].param, program().arguments[i].value);
+  return target;
+}
+
+// Of the standard library only the rules for the function are read: others may name collectives
+// that are not in scope.
+bool Source::hasFunction(const std::string &name) {
+  auto isOurs = [&](const SelectionRule &rule) { return rule.function == name; };
+  if (!compilation_ || llvm::any_of(rules_, isOurs))
+    return compilation_.has_value();
+  Result<std::vector<SelectionRule>> found = std::vector<SelectionRule>();
+  if (!library_)
+    found =
+        readRules("stdlib/selection.rules", linesOfFunction(selectionRules(), name), *compilation_);
+  else if (auto rules = library_->rules())
+    found = **rules;
+  if (found)
+    llvm::copy_if(*found, std::back_inserter(rules_), isOurs);
+  return llvm::any_of(rules_, isOurs);
+}
+
+bool Source::chooseNamed(const std::string &name, std::vector<Target> &targets) {
   if (const File *file = findFile(name)) {
     targets.push_back(whole(*file));
     return true;
   }
   DeclId id = compilation_ ? compilation_->program().find(name, DeclKind::Collective) : kNoDecl;
-  if (id == kNoDecl)
+  if (id != kNoDecl)
+    targets.push_back(collective(id));
+  else if (hasFunction(name))
+    targets.push_back({name, kNoDecl, nullptr, true});
+  else
     return refuseName(name);
-  targets.push_back(collective(id));
   return true;
 }
 

@@ -25,6 +25,9 @@ public:
     std::string name;
     DeclId collective = kNoDecl;        ///< of the program
     const Schedule *schedule = nullptr; ///< or this one
+    bool isFunction = false;            ///< or what rules choose for a function of that name
+    /// Of parameters, by their numbers, unless others are given: those of a rule.
+    std::vector<std::pair<uint32_t, ExprId>> arguments = {};
   };
 
   /// Reads the operands, each a file, or the name of a collective in scope if there is no
@@ -38,6 +41,13 @@ public:
 
   /// All collectives of the standard library.
   std::vector<Target> stdlib() const;
+
+  Target collective(DeclId id) const;
+  /// The collective of a rule, with its arguments.
+  Target ruled(const SelectionRule &rule) const;
+
+  /// For the functions that were chosen: those of the library, or of the standard library.
+  const std::vector<SelectionRule> &rules() const { return rules_; }
 
   /// Only if a collective is among the targets.
   Compilation &compilation() { return *compilation_; }
@@ -80,10 +90,10 @@ private:
   bool needsCompiler(const ScheduleOptions &options) const;
   bool compile(const ScheduleOptions &options);
   const File *findFile(const std::string &name) const;
-  bool chooseNamed(const std::string &name, std::vector<Target> &targets) const;
+  bool chooseNamed(const std::string &name, std::vector<Target> &targets);
+  bool hasFunction(const std::string &name);
   bool refuseName(const std::string &name) const;
   std::vector<Target> all() const;
-  Target collective(DeclId id) const;
   static Target whole(const File &file);
 
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> sourceFiles_;
@@ -93,6 +103,7 @@ private:
   std::vector<std::unique_ptr<File>> files_;
   std::unique_ptr<Library> library_; ///< a view of one of inputs_
   std::optional<Compilation> compilation_;
+  std::vector<SelectionRule> rules_;
 };
 
 } // namespace colldsl::tools

@@ -197,6 +197,17 @@ Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::Str
   return rules;
 }
 
+std::string linesOfFunction(std::string_view text, llvm::StringRef function) {
+  std::string lines;
+  for (llvm::StringRef rest(text.data(), text.size()); !rest.empty();) {
+    auto [line, behind] = rest.split('\n');
+    bool isOurs = line.take_until([](char c) { return llvm::isSpace(c); }) == function;
+    lines += (isOurs ? line : "").str() + '\n';
+    rest = behind;
+  }
+  return lines;
+}
+
 std::string printRule(const SelectionRule &rule, const Program &program,
                       const std::vector<LibrarySource> &sources) {
   std::string line = rule.function;

@@ -21,6 +21,9 @@ namespace colldsl::tools {
 Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::StringRef text,
                                              Compilation &compilation);
 
+/// The text with the rules for one function alone; all lines keep their numbers.
+std::string linesOfFunction(std::string_view text, llvm::StringRef function);
+
 /// A rule again as a line of such a file.
 std::string printRule(const SelectionRule &rule, const Program &program,
                       const std::vector<LibrarySource> &sources);

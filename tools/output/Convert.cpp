@@ -37,7 +37,7 @@ Exit convertOne(const Options &options, const SingleOptions &single, const Input
     return options.refuse("nothing to read: name a file or a collective");
   std::unique_ptr<Source> source;
   Source::Target target;
-  if (std::optional<Exit> exit = chooseSingle(options, schedule, form, source, target))
+  if (std::optional<Exit> exit = chooseSingle(options, single, form, source, target))
     return *exit;
   Result<std::string> content = convert(*source, target, single, emit);
   if (!content) {

@@ -1,0 +1,95 @@
+#include "tools/input/Functions.h"
+
+#include "tools/input/Messages.h"
+#include "tools/library/Rules.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+/// The operator that a reduction gets; without one what most have: it commutes.
+bool commutes(const ScheduleOptions &options) {
+  std::optional<Reduction> reduction = options.reduction;
+  for (const ScheduleOptions::Setting &setting : options.settings)
+    if (setting.name == "op")
+      reduction = parseReduction(setting.value);
+  return !reduction || isCommutative(*reduction);
+}
+
+Result<Situation> situationOf(const std::string &function, const SingleOptions &options) {
+  if (!options.ranks)
+    return Status::error("'" + function + "' is a function: say for how many ranks, with -n");
+  Result<Topology> topology = Topology::make(options.schedule.topology, *options.ranks);
+  if (!topology)
+    return topology.status();
+  Situation situation;
+  situation.function = function;
+  situation.ranks = *options.ranks;
+  situation.bytes = options.bytes.value_or(kUsualBytes);
+  situation.nodes = topology->numGroups(Level::Node);
+  situation.type = options.schedule.type;
+  situation.commutative = commutes(options.schedule);
+  return situation;
+}
+
+/// The texts of all files, which arguments of rules are of, too.
+std::vector<LibrarySource> textsOf(const Source &source) {
+  std::vector<LibrarySource> texts;
+  for (uint16_t i = 0; i < source.program().files.size(); ++i)
+    texts.push_back({source.program().files[i], std::string(source.compilation().sourceText(i))});
+  return texts;
+}
+
+Result<Source::Target> chosen(Source &source, const std::string &function,
+                              const SingleOptions &options) {
+  Result<Situation> situation = situationOf(function, options);
+  if (!situation)
+    return situation.status();
+  const std::vector<SelectionRule> &rules = source.rules();
+  auto rule = std::find_if(rules.begin(), rules.end(),
+                           [&](const SelectionRule &r) { return fits(r, *situation); });
+  if (rule == rules.end())
+    return Status::error("no rule for '" + function + "' fits " + std::to_string(situation->ranks) +
+                         " ranks and " + std::to_string(situation->bytes) + " bytes");
+  llvm::errs() << "colldsl: " << function << ": "
+               << printRule(*rule, source.program(), textsOf(source)) << "\n";
+  return source.ruled(*rule);
+}
+
+} // namespace
+
+bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
+                        const SingleOptions &options) {
+  for (Source::Target &target : targets) {
+    if (!target.isFunction)
+      continue;
+    Result<Source::Target> collective = chosen(source, target.name, options);
+    if (!collective)
+      return printError(collective.message());
+    target = collective.take();
+  }
+  return true;
+}
+
+void expandFunctions(Source &source, std::vector<Source::Target> &targets) {
+  std::vector<Source::Target> all;
+  auto isKnown = [&](const Source::Target &target) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Source::Target &known) { return known.name == target.name; });
+  };
+  for (const Source::Target &target : targets) {
+    if (!target.isFunction) {
+      all.push_back(target);
+      continue;
+    }
+    for (const SelectionRule &rule : source.rules())
+      if (rule.function == target.name)
+        if (Source::Target collective = source.collective(DeclId{rule.collective});
+            !isKnown(collective))
+          all.push_back(collective);
+  }
+  targets = std::move(all);
+}
+
+} // namespace colldsl::tools
