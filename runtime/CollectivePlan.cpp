@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
 
 namespace colldsl {
 namespace {
@@ -17,13 +16,6 @@ const Param *findParam(const Program &program, const Decl &decl, const std::stri
     if (program.nameOf(param) == name)
       return &param;
   return nullptr;
-}
-
-std::string listed(const std::vector<std::string> &names) {
-  std::string all;
-  for (const std::string &name : names)
-    all += concat(all.empty() ? "" : ", ", "'", name, "'");
-  return all.empty() ? "none" : all;
 }
 
 /// Stands in a schedule for an operator that it does not know.
@@ -496,119 +488,6 @@ std::string CollectivePlan::argumentsInWords() const {
                  : std::to_string(*number);
   }
   return words;
-}
-
-Result<uint32_t> CollectivePlan::bufferId(const std::string &buffer) const {
-  auto found = std::find(bufferNames_.begin(), bufferNames_.end(), buffer);
-  if (found == bufferNames_.end())
-    return Status::error(
-        concat("'", collective_, "' has no buffer '", buffer, "'; it has ", listed(bufferNames_)));
-  return static_cast<uint32_t>(found - bufferNames_.begin());
-}
-
-Result<Binding> CollectivePlan::binding() {
-  Binding binding;
-  binding.elements = request_.elements;
-  binding.combiner = combiner_;
-  binding.buffers.resize(bufferNames_.size());
-  binding.blocks.resize(bufferNames_.size());
-  for (uint32_t b = 0; b < bufferNames_.size(); ++b) {
-    if (auto memory = buffers_.find(bufferNames_[b]); memory != buffers_.end())
-      binding.buffers[b] = memory->second;
-    if (auto table = blocks_.find(bufferNames_[b]); table != blocks_.end())
-      binding.blocks[b] = table->second;
-  }
-  for (uint32_t b = 0; b < bufferNames_.size(); ++b)
-    if (Status s = checkBuffer(b, binding); !s)
-      return s;
-  measureAreas(binding);
-  if (Status s = checkOverlap(); !s)
-    return s;
-  return binding;
-}
-
-Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
-  const Buffer &buffer = view_.buffers[b];
-  const BlockTable &blocks = binding.blocks[b];
-  const BoundBuffer &memory = binding.buffers[b];
-  if (buffer.aliasOf != kNoBuffer && memory.data)
-    return Status::error(concat("'", bufferNames_[b], "' lies in '",
-                                bufferNames_[index(buffer.aliasOf)],
-                                "' in place; it has no memory of its own"));
-  if (!buffer.significant || buffer.aliasOf != kNoBuffer)
-    return {};
-  if (memory.isConst && buffer.role != BufferRole::In)
-    return Status::error(
-        concat("'", bufferNames_[b], "' is written, but the memory for it is constant"));
-  if (buffer.layout == Layout::Dense && !blocks.length.empty())
-    return Status::error(concat("'", bufferNames_[b], "' has no blocks of its own lengths"));
-  if (buffer.layout == Layout::CallTime && blocks.length.size() != buffer.blocks)
-    return Status::error(concat("'", bufferNames_[b], "' has ", buffer.blocks, " blocks, ",
-                                blocks.length.size(), " lengths were given"));
-  Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
-  uint64_t needed = extentBytes(buffer, sizes);
-  if (needed > memory.bytes || (needed > 0 && !memory.data))
-    return Status::error(concat("'", bufferNames_[b], "' needs ", needed, " bytes, ",
-                                memory.data ? memory.bytes : 0, " were bound"));
-  return {};
-}
-
-// Blocks that are placed one by one may lie between each other.
-void CollectivePlan::measureAreas(const Binding &binding) {
-  std::span<const Buffer> buffers = view_.buffers;
-  Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
-  areas_.assign(bufferNames_.size(), {});
-  for (uint32_t b = 0; b < bufferNames_.size(); ++b)
-    if (buffers[b].significant && buffers[b].layout != Layout::CallTime && binding.buffers[b].data)
-      areas_[b] = {static_cast<const std::byte *>(binding.buffers[b].data),
-                   extentBytes(buffers[b], sizes), buffers[b].role == BufferRole::In};
-}
-
-// Parameters never overlap, unless one lies in the other in place.
-Status CollectivePlan::checkOverlap() const {
-  std::less<const std::byte *> before;
-  for (size_t a = 0; a < areas_.size(); ++a)
-    for (size_t b = 0; b < a; ++b) {
-      const Area &first = areas_[a], &second = areas_[b];
-      if ((first.isRead && second.isRead) || !first.begin || !second.begin)
-        continue;
-      if (before(first.begin, second.begin + second.bytes) &&
-          before(second.begin, first.begin + first.bytes))
-        return Status::error(ErrorKind::Overlap,
-                             concat("'", bufferNames_[b], "' and '", bufferNames_[a],
-                                    "' overlap; is the form in place meant?"));
-    }
-  return {};
-}
-
-Status CollectivePlan::startAnew(uint32_t polls) {
-  if (!isCommitted())
-    return Status::error("the plan is not committed");
-  if (isMoved_ && isBound_)
-    if (Status s = checkOverlap(); !s)
-      return s;
-  isMoved_ = false;
-  if (!isBound_ && !plan_->running()) {
-    Result<Binding> bound = binding();
-    if (!bound)
-      return bound.status();
-    if (Status s = plan_->bind(*bound); !s)
-      return Status::error(s.kind(), withNames(s.message()));
-    isBound_ = true;
-  }
-  return plan_->start(polls);
-}
-
-Result<const std::vector<uint64_t> *>
-CollectivePlan::blockLengths(const std::string &buffer) const {
-  if (!isCommitted())
-    return Status::error("the plan is not committed");
-  Result<uint32_t> id = bufferId(buffer);
-  if (!id)
-    return id.status();
-  if (view_.buffers[*id].layout != Layout::Capacity)
-    return Status::error(concat("the blocks of '", buffer, "' do not change their lengths"));
-  return &plan_->blockLengths(BufferId{*id});
 }
 
 } // namespace colldsl
