@@ -36,7 +36,7 @@ CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanG
                                          const Call &call)
     : Operation(call.kind), group_(std::move(group)), rank_(comm.rank()), ranks_(comm.numRanks()),
       plan_(group_->communicator(), comm.job().library(), functionOf(call.kind)) {
-  if (Library *own = comm.job().ownLibrary())
+  if (Library *own = comm.job().ownLibraryFor(functionOf(call.kind)))
     (void)plan_.preferLibrary(*own); // not committed yet
 }
 

@@ -1,6 +1,7 @@
 #include "mpi/Job.h"
 
 #include "mpi/Operation.h"
+#include "mpi/OwnLibrary.h"
 #include "mpi/ProgressThread.h"
 #include "mpi/Real.h"
 #include "mpi/RemoteRanks.h"
@@ -75,9 +76,14 @@ void Job::openOwnLibrary() {
   const std::string &path = Settings::all().library();
   Result<std::unique_ptr<Library>> library = Library::open(path);
   Status s = library ? Status() : library.status();
-  if (s)
-    if (auto images = (*library)->images(); !images)
-      s = images.status();
+  std::string problem;
+  if (s) {
+    Result<std::set<std::string>> functions = functionsOf(**library, *library_, problem);
+    auto images = (*library)->images();
+    s = !functions ? functions.status() : images ? Status() : images.status();
+    if (functions)
+      ownFunctions_ = functions.take();
+  }
   int none = std::numeric_limits<int>::max(), mine = s ? none : static_cast<int>(worldRank_);
   int first = none;
   real::Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -95,6 +101,8 @@ void Job::openOwnLibrary() {
                  "colldsl: warning: COLLDSL_LIBRARY is not used: '%s' is not the same file on all "
                  "ranks\n",
                  path.c_str());
+  if (worldRank_ == 0 && ownLibrary_ && !problem.empty())
+    std::fprintf(stderr, "colldsl: warning: COLLDSL_LIBRARY: %s\n", problem.c_str());
 }
 
 void Job::note(const std::string &line) {

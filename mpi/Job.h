@@ -52,8 +52,10 @@ public:
 
   /// The collectives that are served.
   Library &library() const { return *library_; }
-  /// Of the user, which comes before; null: none.
-  Library *ownLibrary() const { return ownLibrary_.get(); }
+  /// The user's, where it comes before for that function; null: it does not.
+  Library *ownLibraryFor(const std::string &function) const {
+    return ownFunctions_.contains(function) ? ownLibrary_.get() : nullptr;
+  }
 
   /// With COLLDSL_VERBOSE=1, on rank 0: prints a line that was not printed before. Under a Guard.
   void note(const std::string &line);
@@ -132,7 +134,8 @@ private:
   std::unique_ptr<shm::World> world_;
   std::unique_ptr<protocol::Worker> worker_;
   std::unique_ptr<Library> library_, ownLibrary_;
-  std::set<std::string> notes_; ///< that were printed
+  std::set<std::string> ownFunctions_; ///< that ownLibrary_ serves
+  std::set<std::string> notes_;        ///< that were printed
   std::unique_ptr<RemoteRanks> remote_;
   Topology topology_ = Topology::flat(1);
   Nodes nodes_;

@@ -37,6 +37,19 @@ private:
   uint32_t slot_;
 };
 
+/// Whether the contract itself uses the parameter.
+bool isNamed(const Program &program, const Decl &collective, const Param &param) {
+  SlotSearch search(program, param.slot);
+  bool found = collective.ensures.empty();
+  for (uint32_t root : collective.ensures)
+    found = found || search.isInEnsure(root);
+  for (const AliasClause &alias : collective.aliases)
+    found = found || search.isIn(alias.slice);
+  for (const Param &other : collective.params)
+    found = found || (other.isBuffer && search.isIn(other));
+  return found;
+}
+
 /// Walks from declaration to declaration. Expressions know theirs; statements are found from its
 /// body.
 class Reach {
@@ -88,16 +101,23 @@ std::vector<bool> reachableFrom(const Program &program, const std::vector<DeclId
   return reach.take();
 }
 
-bool isInContract(const Program &program, const Decl &collective, const Param &param) {
-  SlotSearch search(program, param.slot);
-  bool found = collective.ensures.empty();
-  for (uint32_t root : collective.ensures)
-    found = found || search.isInEnsure(root);
-  for (const AliasClause &alias : collective.aliases)
-    found = found || search.isIn(alias.slice);
-  for (const Param &other : collective.params)
-    found = found || (other.isBuffer && search.isIn(other));
-  return found;
+std::vector<bool> contractParams(const Program &program, const Decl &collective) {
+  const std::vector<Param> &params = collective.params;
+  std::vector<bool> isIn(params.size());
+  std::vector<size_t> added;
+  auto add = [&](size_t p) {
+    isIn[p] = true;
+    added.push_back(p);
+  };
+  for (size_t p = 0; p < params.size(); ++p)
+    if (!params[p].isBuffer && isNamed(program, collective, params[p]))
+      add(p);
+  for (size_t done = 0; done < added.size(); ++done)
+    for (size_t p = 0; p < params.size(); ++p)
+      if (!params[p].isBuffer && !isIn[p] &&
+          SlotSearch(program, params[p].slot).isIn(params[added[done]].defaultValue))
+        add(p);
+  return isIn;
 }
 
 } // namespace colldsl

@@ -27,9 +27,10 @@ template <typename Visit> void forEachOperand(const Program &program, const Expr
 /// What these declarations use, directly or through others, and themselves; by DeclId.
 std::vector<bool> reachableFrom(const Program &program, const std::vector<DeclId> &roots);
 
-/// Whether the value of that parameter of a collective is part of what callers rely on: its
-/// postconditions, aliases, and the buffers' lengths and the ranks where they are significant. Of a
-/// collective without postconditions each is. The others only choose how it is done.
-bool isInContract(const Program &program, const Decl &collective, const Param &param);
+/// Which parameters of a collective are part of what callers rely on, by their numbers: those in
+/// its postconditions, its aliases, its buffers' lengths and the ranks where these are significant,
+/// and those that a default of such a parameter uses. Of a collective without postconditions all
+/// are. The others only choose how it is done. Buffers are not.
+std::vector<bool> contractParams(const Program &program, const Decl &collective);
 
 } // namespace colldsl

@@ -243,6 +243,8 @@ uint64_t CollectivePlan::fingerprint() const {
   }
   for (const auto &[name, size] : request_.sizes)
     mix(size);
+  mix(library_->checksum());
+  mix(index(request_.collective));
   mix(image_ ? image_->checksum : 0);
   return hash;
 }
@@ -420,8 +422,8 @@ Result<bool> CollectivePlan::makeFrom(Library &library) {
 
 Status CollectivePlan::make() {
   if (preferred_)
-    if (Result<bool> made = makeFrom(*preferred_); made && *made)
-      return {};
+    if (Result<bool> made = makeFrom(*preferred_); !made || *made)
+      return made ? Status() : made.status();
   Result<bool> made = makeFrom(given_);
   if (!made)
     return made.status();

@@ -32,8 +32,8 @@ public:
 
   // Before commit(). Names are checked there, when it is known what they belong to.
 
-  /// Where it has that collective, or a rule that fits, and what it has serves the call, it is used
-  /// in place of the other library. Outlives this.
+  /// Where it has that collective, or a rule that fits, it is used in place of the other library.
+  /// Outlives this.
   Status preferLibrary(Library &preferred);
 
   Status setType(ElementType type); ///< the type variable, T; takes a combiner away

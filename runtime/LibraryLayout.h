@@ -74,6 +74,7 @@ template <typename Visit, Is<LibraryImage> R> void eachField(Visit &visit, R &r)
   visit(r.servesCalls);
   visit(r.parameters);
   visit(r.passes);
+  visit(r.isTuned);
   visit(r.isProved);
   visit(r.checksum);
   visit(r.offset);

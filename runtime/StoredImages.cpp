@@ -11,20 +11,21 @@ namespace {
 class ArgumentReader {
 public:
   ArgumentReader(const Program &program, const InstantiateRequest &request)
-      : program_(program), request_(request), decl_(program.decl(request.collective)) {}
+      : program_(program), request_(request), decl_(program.decl(request.collective)),
+        isInContract_(contractParams(program, decl_)) {}
 
   /// `keepsTuning`: also of parameters that are not in the contract, if the caller gives them.
   LibraryArguments read(bool keepsTuning) const {
     std::vector<LibraryArgument> arguments;
     for (size_t p = 0; p < decl_.params.size(); ++p) {
       const Param &param = decl_.params[p];
-      bool isKept = isInContract(program_, decl_, param) || (keepsTuning && isGiven(p));
-      if (param.isBuffer || !isKept || !(isGiven(p) || isWritten(p)))
+      bool isKept = isInContract_[p] ? isGiven(p) || isWritten(p) : keepsTuning && isGiven(p);
+      if (param.isBuffer || !isKept)
         continue;
       std::optional<int64_t> value = valueOf(p);
       if (!value)
         return std::nullopt;
-      if (literal(param.defaultValue) != value)
+      if (!isInContract_[p] || literal(param.defaultValue) != value)
         arguments.push_back({program_.nameOf(param), *value});
     }
     auto sizes = request_.sizes;
@@ -32,6 +33,14 @@ public:
     for (const auto &[name, size] : sizes)
       arguments.push_back({name, static_cast<int64_t>(size)});
     return arguments;
+  }
+
+  /// Whether an expression tunes: of a person for an image, of a rule for a call.
+  bool tunes() const {
+    for (size_t p = 0; p < decl_.params.size(); ++p)
+      if (isWritten(p) && !isInContract_[p])
+        return true;
+    return false;
   }
 
 private:
@@ -60,6 +69,7 @@ private:
   const Program &program_;
   const InstantiateRequest &request_;
   const Decl &decl_;
+  std::vector<bool> isInContract_;
 };
 
 /// Whether no buffer but those of T can be meant by an operator of the caller's.
@@ -93,6 +103,10 @@ LibraryArguments argumentsOfImage(const Program &program, const InstantiateReque
   return ArgumentReader(program, request).read(false);
 }
 
+bool tunes(const Program &program, const InstantiateRequest &request) {
+  return ArgumentReader(program, request).tunes();
+}
+
 LibraryArguments argumentsOfCall(const Program &program, const InstantiateRequest &request) {
   return ArgumentReader(program, request).read(true);
 }
@@ -110,11 +124,13 @@ Result<const LibraryImage *> findImage(Library &library, const InstantiateReques
   LibraryArguments arguments = argumentsOfCall(**program, request);
   if (!arguments)
     return nullptr;
+  bool isTunedByRule = tunes(**program, request);
   const std::string &name = (*program)->nameOf((*program)->decl(request.collective));
   uint64_t topologyHash =
       request.topology ? request.topology->hash() : Topology::flat(request.ranks).hash();
   auto it = std::find_if((*images)->begin(), (*images)->end(), [&](const LibraryImage &image) {
-    return serves(image, name, request, topologyHash, *arguments);
+    return (image.isTuned || !isTunedByRule) &&
+           serves(image, name, request, topologyHash, *arguments);
   });
   return it == (*images)->end() ? nullptr : &*it;
 }

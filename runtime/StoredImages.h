@@ -3,7 +3,8 @@
 ///
 /// An image serves a request of its collective with the same number of ranks, type and form in
 /// place, n in its size class, ranks that sit where the image needs them, and the same arguments.
-/// Parameters that are not in the contract may have any values in it, unless the caller gives one.
+/// Parameters that are not in the contract may have any values in it, unless the caller gives one;
+/// if a rule gives one, the image is one that was tuned (LibraryImage::isTuned).
 #pragma once
 
 #include "instantiate/Instantiate.h"
@@ -16,6 +17,9 @@ using LibraryArguments = std::optional<std::vector<LibraryArgument>>;
 /// LibraryImage::arguments of a schedule that was made from the request: those of parameters that
 /// are in the contract. Nothing: one of these is no number.
 LibraryArguments argumentsOfImage(const Program &program, const InstantiateRequest &request);
+
+/// Whether the request's `arguments` give parameters that are not in the contract.
+bool tunes(const Program &program, const InstantiateRequest &request);
 
 /// The same of a call, and its `values` of all other parameters, which are the caller's: they match
 /// no image. Its `arguments` are those of a rule.

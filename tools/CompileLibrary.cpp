@@ -152,8 +152,10 @@ private:
     key.parameters = task.call.words();
     key.passes = settings_.schedule.passes.pipeline.text();
     key.isProved = settings_.prove;
-    LibraryArguments arguments = argumentsOfImage(
-        source_.program(), requestFor(target_, settings_.schedule, task.call, task.shape));
+    InstantiateRequest request = requestFor(target_, settings_.schedule, task.call, task.shape);
+    key.isTuned = settings_.schedule.passes.pipeline.has(PassKind::Program) ||
+                  tunes(source_.program(), request);
+    LibraryArguments arguments = argumentsOfImage(source_.program(), request);
     key.servesCalls = arguments.has_value();
     key.arguments = std::move(arguments).value_or(std::vector<LibraryArgument>());
     return key;

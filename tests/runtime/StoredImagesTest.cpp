@@ -174,13 +174,44 @@ TEST(StoredImages, dependOnTheTopologyWhereTheProgramLooksAtIt) {
   }
 }
 
+std::string contractOf(const char *collective) {
+  const Decl &decl = program().decl(program().find(collective, DeclKind::Collective));
+  std::vector<bool> isIn = contractParams(program(), decl);
+  std::string names;
+  for (size_t p = 0; p < isIn.size(); ++p)
+    if (isIn[p])
+      names += program().nameOf(decl.params[p]) + ' ';
+  return names;
+}
+
 TEST(Contracts, nameTheParametersThatCallersRelyOn) {
-  const Decl &gathered = program().decl(program().find("gathered", DeclKind::Collective));
-  std::vector<std::string> names;
-  for (const Param &param : gathered.params)
-    if (!param.isBuffer && isInContract(program(), gathered, param))
-      names.push_back(program().nameOf(param));
-  EXPECT_EQ(names, std::vector<std::string>{"turn"});
+  EXPECT_EQ(contractOf("gathered"), "turn ");
+  EXPECT_EQ(contractOf("by_defaults"), "k root t ");
+  EXPECT_EQ(contractOf("without"), "k ");
+}
+
+TEST(StoredImages, takeThePlaceOfWhatARuleTunesIfTheyAreTuned) {
+  for (bool isTuned : {false, true}) {
+    LibraryImage entry;
+    entry.isTuned = isTuned;
+    LibraryContent content = libraryWith(entry);
+    InstantiateRequest request;
+    request.collective = program().find("gathered", DeclKind::Collective);
+    request.ranks = kRanks;
+    request.elements = kElements;
+    std::vector<std::byte> bytes = encodeLibrary(content);
+    auto library = Library::view(bytes);
+    ASSERT_TRUE(library.ok());
+    const std::vector<Param> &params = program().decl(request.collective).params;
+    EXPECT_NE(*findImage(**library, request), nullptr);
+    request.arguments.assign(params.size(), kNoExpr);
+    request.arguments[3] = params[3].defaultValue; // segment, as a rule gives it
+    EXPECT_EQ(*findImage(**library, request) != nullptr, isTuned);
+    request.arguments.clear();
+    request.values.resize(params.size());
+    request.values[3] = int64_t{1024}; // as the caller gives it, though it is the default
+    EXPECT_EQ(*findImage(**library, request), nullptr);
+  }
 }
 
 TEST(StoredImages, areRefusedWhereTheyAreNotWhatTheirEntrySays) {
