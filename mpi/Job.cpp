@@ -1,12 +1,12 @@
 #include "mpi/Job.h"
 
 #include "mpi/Operation.h"
-#include "mpi/OwnLibrary.h"
 #include "mpi/ProgressThread.h"
 #include "mpi/Real.h"
 #include "mpi/RemoteRanks.h"
 #include "mpi/Settings.h"
 #include "protocol/CopyCosts.h"
+#include "runtime/PreferredLibrary.h"
 #include "stdlib/StandardLibrary.h"
 #include "transports/shm/Sleep.h"
 

@@ -1,4 +1,4 @@
-#include "mpi/OwnLibrary.h"
+#include "runtime/PreferredLibrary.h"
 
 #include "ir/Concat.h"
 #include "program/Operands.h"
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-namespace colldsl::mpi {
+namespace colldsl {
 namespace {
 
 /// A collective as calls see it.
@@ -51,12 +51,13 @@ Result<Collectives> collectivesOf(Library &library) {
 
 } // namespace
 
-Result<std::set<std::string>> functionsOf(Library &own, Library &standard, std::string &problem) {
-  Result<Collectives> theirs = collectivesOf(standard), ours = collectivesOf(own);
+Result<std::set<std::string>> functionsOf(Library &preferred, Library &standard,
+                                          std::string &problem) {
+  Result<Collectives> theirs = collectivesOf(standard), ours = collectivesOf(preferred);
   for (const Result<Collectives> *collectives : {&theirs, &ours})
     if (!*collectives)
       return collectives->status();
-  const Program &standardProgram = **standard.program(), &program = **own.program();
+  const Program &standardProgram = **standard.program(), &program = **preferred.program();
   std::set<std::string> functions;
   for (const auto &[function, known] : *theirs) {
     Interface wanted(standardProgram, standardProgram.decl(DeclId{*known.begin()}));
@@ -78,4 +79,4 @@ Result<std::set<std::string>> functionsOf(Library &own, Library &standard, std::
   return functions;
 }
 
-} // namespace colldsl::mpi
+} // namespace colldsl
