@@ -12,8 +12,8 @@ namespace colldsl::mpi {
 
 class Job;
 
-/// Runs are numbered over all plans: whoever starts one sets the number before, and reports when it
-/// is over.
+/// Runs are numbered over all plans: the operation that starts one sets the number before, and
+/// reports when the run is over.
 class PlanGroup {
 public:
   /// `members`: of MPI_COMM_WORLD, in the order of the communicator. `stream`: of the context,

@@ -3,10 +3,12 @@
 ///
 /// The first message of the root parts n ranks into those below its receiver and those that are
 /// left to the root; both parts are best trees again.
-/// Example: o = g = 1, L = 2, no G: 0 sends to 1 at time 0, which has it at 4; 0 sends to 2, 3 and
-/// 4 meanwhile. Bound: broadcast n log n; scatter n * 4096. Every tree has such a first message, so
-/// none is faster. Source: R. Karp, A. Sahay, E. Santos, K. Schauser, "Optimal broadcast and
-/// summation in the LogP model", 1993; A. Alexandrov et al., "LogGP", 1995
+/// Example: o = g = 1, L = 2, no G: 0 sends to 1 at time 0, which has it at 4; 0 sends to 2, 3
+/// and 4 meanwhile.
+/// Bound: broadcast n log n; scatter n * 4096. Every tree has such a first message, so none is
+/// faster.
+/// Source: R. Karp, A. Sahay, E. Santos, K. Schauser, "Optimal broadcast and summation in the
+/// LogP model", 1993; A. Alexandrov et al., "LogGP", 1995
 #pragma once
 
 #include "topology/MachineModel.h"

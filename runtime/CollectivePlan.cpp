@@ -335,7 +335,7 @@ Status CollectivePlan::instantiate(const Program &program) {
   return combiner_ ? checkOperator() : Status();
 }
 
-/// What the image calls its buffers is what the collective does.
+/// Whether the first buffers of the image have the names of the collective's.
 bool CollectivePlan::hasOurBuffers(const Image &image, const RankView &view) const {
   if (view.buffers.size() < bufferNames_.size())
     return false;

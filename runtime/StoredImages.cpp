@@ -14,7 +14,8 @@ public:
       : program_(program), request_(request), decl_(program.decl(request.collective)),
         isInContract_(contractParams(program, decl_)) {}
 
-  /// `keepsTuning`: also of parameters that are not in the contract, if the caller gives them.
+  /// Nothing: one is no number. `keepsTuning`: also the request's values for parameters that are
+  /// not in the contract, which are a caller's, and match no image.
   LibraryArguments read(bool keepsTuning) const {
     std::vector<LibraryArgument> arguments;
     for (size_t p = 0; p < decl_.params.size(); ++p) {
@@ -107,10 +108,6 @@ bool tunes(const Program &program, const InstantiateRequest &request) {
   return ArgumentReader(program, request).tunes();
 }
 
-LibraryArguments argumentsOfCall(const Program &program, const InstantiateRequest &request) {
-  return ArgumentReader(program, request).read(true);
-}
-
 Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request) {
   Result<const Program *> program = library.program();
   if (!program)
@@ -121,10 +118,11 @@ Result<const LibraryImage *> findImage(Library &library, const InstantiateReques
   if ((*images)->empty() ||
       (request.elementBytes > 0 && !isOfOneType(**program, request.collective)))
     return nullptr;
-  LibraryArguments arguments = argumentsOfCall(**program, request);
+  ArgumentReader reader(**program, request);
+  LibraryArguments arguments = reader.read(true);
   if (!arguments)
     return nullptr;
-  bool isTunedByRule = tunes(**program, request);
+  bool isTunedByRule = reader.tunes();
   const std::string &name = (*program)->nameOf((*program)->decl(request.collective));
   uint64_t topologyHash =
       request.topology ? request.topology->hash() : Topology::flat(request.ranks).hash();

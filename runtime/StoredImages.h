@@ -21,10 +21,6 @@ LibraryArguments argumentsOfImage(const Program &program, const InstantiateReque
 /// Whether the request's `arguments` give parameters that are not in the contract.
 bool tunes(const Program &program, const InstantiateRequest &request);
 
-/// The same of a call, and its `values` of all other parameters, which are the caller's: they match
-/// no image. Its `arguments` are those of a rule.
-LibraryArguments argumentsOfCall(const Program &program, const InstantiateRequest &request);
-
 /// The first that serves the request; null: none. Where InstantiateRequest::elementBytes is not 0,
 /// images of any type of that size do, if the program has no buffers of other types than T.
 Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request);

@@ -198,7 +198,7 @@ bool addRules(Source &source, const Settings &settings, llvm::StringRef text,
   return true;
 }
 
-/// A file of which nothing is in the program stays without its text.
+/// The text of a file that declares nothing in the program is left out.
 void addSources(const Source &source, LibraryContent &content) {
   uint64_t hash = 0;
   auto mix = [&](std::string_view text) { hash = xxh64(std::as_bytes(std::span(text)), hash); };

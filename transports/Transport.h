@@ -56,7 +56,7 @@ struct SpinBudget {
   uint32_t pollsInRow = 1;
   /// It yields again and again, with a poll after each yield, for so long before it sleeps.
   std::chrono::nanoseconds yielding = std::chrono::microseconds(20);
-  /// Then it polls again, for events that wake nobody.
+  /// Then it polls again, for events that end no sleep.
   std::chrono::nanoseconds longestSleep = std::chrono::milliseconds(5);
 };
 

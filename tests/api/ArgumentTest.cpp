@@ -2,6 +2,7 @@
 #include "tests/api/Launcher.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -76,6 +77,14 @@ TEST(ApiArguments, options) {
   expectFailure(colldsl_context_create(&options, &context), COLLDSL_ERROR_ARGUMENT,
                 "the options have 3 bytes, not " + std::to_string(sizeof options) +
                     "; fill them with COLLDSL_OPTIONS_INIT");
+  options = COLLDSL_OPTIONS_INIT; // of a program that knows no least_proof
+  options.size = offsetof(colldsl_options, least_proof);
+  options.least_proof = static_cast<colldsl_proof>(99);
+  ASSERT_EQ(colldsl_context_create(&options, &context), COLLDSL_OK);
+  colldsl_context_destroy(context);
+  options.size = sizeof options;
+  expectFailure(colldsl_context_create(&options, &context), COLLDSL_ERROR_ARGUMENT,
+                "there is no proof 99");
   options = COLLDSL_OPTIONS_INIT;
   options.topology = "moon:3";
   EXPECT_EQ(colldsl_context_create(&options, &context), COLLDSL_ERROR_ARGUMENT);

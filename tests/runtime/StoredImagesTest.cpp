@@ -22,9 +22,9 @@ const Program &program() {
   return compilation.program();
 }
 
-LibraryContent libraryWith(LibraryImage entry) {
+LibraryContent libraryWith(LibraryImage entry, const char *schedules = "reversed") {
   InstantiateRequest request;
-  request.collective = program().find("reversed", DeclKind::Collective);
+  request.collective = program().find(schedules, DeclKind::Collective);
   request.ranks = kRanks;
   request.elements = kElements;
   Result<Schedule> schedule = instantiateAll(program(), request);
@@ -81,14 +81,18 @@ Result<std::vector<std::byte>> runOne(Endpoint &endpoint, Library &library, cons
   return std::vector<std::byte>{std::byte(isStored ? 'i' : 'p')};
 }
 
-/// The same letter of all ranks, or what was wrong.
-std::string ran(const LibraryImage &entry, const Call &call = {}, uint32_t ranks = kRanks) {
-  std::vector<std::byte> bytes = encodeLibrary(libraryWith(entry));
+/// What runOne() returned on each rank, in a row, or what was wrong. `libraries`: the last one is
+/// that of all further ranks, too.
+std::string ranWith(const std::vector<LibraryContent> &libraries, const Call &call,
+                    uint32_t ranks) {
+  std::vector<std::vector<std::byte>> bytes;
+  for (const LibraryContent &library : libraries)
+    bytes.push_back(encodeLibrary(library));
   LocalOptions local;
   local.numRanks = ranks;
   local.timeout = std::chrono::seconds(60);
   auto outcomes = runLocalRanks(local, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
-    auto library = Library::view(bytes);
+    auto library = Library::view(bytes[std::min<size_t>(index(e.rank()), bytes.size() - 1)]);
     if (!library)
       return library.status();
     return runOne(e, **library, call);
@@ -97,10 +101,14 @@ std::string ran(const LibraryImage &entry, const Call &call = {}, uint32_t ranks
     return outcomes.message();
   if (Status s = firstFailure(*outcomes); !s)
     return s.message();
-  std::string letters;
+  std::string marks;
   for (const RankOutcome &outcome : *outcomes)
-    letters += static_cast<char>(outcome.bytes.at(0));
-  return letters;
+    marks += static_cast<char>(outcome.bytes.at(0));
+  return marks;
+}
+
+std::string ran(const LibraryImage &entry, const Call &call = {}, uint32_t ranks = kRanks) {
+  return ranWith({libraryWith(entry)}, call, ranks);
 }
 
 constexpr const char *kImage = "iii", *kProgram = "ppp";
@@ -212,6 +220,31 @@ TEST(StoredImages, takeThePlaceOfWhatARuleTunesIfTheyAreTuned) {
     request.values[3] = int64_t{1024}; // as the caller gives it, though it is the default
     EXPECT_EQ(*findImage(**library, request), nullptr);
   }
+}
+
+TEST(StoredImages, areTheSameOnAllRanks) {
+  LibraryContent without = libraryWith({});
+  without.images.clear();
+  without.imageBytes.clear();
+  EXPECT_EQ(ranWith({without}, {}, kRanks), kProgram);
+  // The same messages, so that nothing but the checksums differs.
+  for (const LibraryContent &other : {without, libraryWith({}, "gathered")}) {
+    std::string refused = ranWith({libraryWith({}), other}, {}, kRanks);
+    EXPECT_NE(refused.find("disagree"), std::string::npos) << refused;
+  }
+}
+
+TEST(StoredImages, haveTheBuffersOfTheirCollective) {
+  LibraryContent content = libraryWith({});
+  Result<Image> image = Image::load(content.imageBytes[0]);
+  ASSERT_TRUE(image.ok());
+  Schedule renamed = image->decode();
+  renamed.names[renamed.ranks[0].buffers[0].name] = "z";
+  content.imageBytes[0] = encodeImage(renamed);
+  std::string refused = ranWith({content}, {}, kRanks);
+  EXPECT_NE(refused.find("image of 'gathered' for 3 ranks has other buffers than the collective"),
+            std::string::npos)
+      << refused;
 }
 
 TEST(StoredImages, areRefusedWhereTheyAreNotWhatTheirEntrySays) {

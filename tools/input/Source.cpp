@@ -256,8 +256,10 @@ Source::Target Source::ruled(const SelectionRule &rule) const {
 // that are not in scope.
 bool Source::hasFunction(const std::string &name) {
   auto isOurs = [&](const SelectionRule &rule) { return rule.function == name; };
-  if (!compilation_ || llvm::any_of(rules_, isOurs))
-    return compilation_.has_value();
+  if (!compilation_)
+    return false;
+  if (llvm::any_of(rules_, isOurs))
+    return true;
   Result<std::vector<SelectionRule>> found = std::vector<SelectionRule>();
   if (!library_)
     found =
