@@ -14,14 +14,15 @@ struct colldsl_context {
   std::string topology; ///< empty: as the ranks are bound to this machine
   bool bindToCores = false;
   colldsl::GraphOrderOptions graphOrder;
-  bool requiresProof = false;
+  colldsl::CompileSettings compile;
+  std::shared_ptr<const colldsl::PlanCompiler> compiler; ///< by these settings
   colldsl::shm::Options shm;
 };
 
 struct colldsl_comm {
   colldsl::Communicator communicator;
   colldsl::GraphOrderOptions graphOrder;
-  bool requiresProof = false;
+  std::shared_ptr<const colldsl::PlanCompiler> compiler;
   bool isOfFork = false; ///< colldsl_fork() destroys it
 };
 

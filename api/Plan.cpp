@@ -77,7 +77,7 @@ colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library,
       from = *standard;
     }
     auto made = std::make_unique<colldsl_plan>(comm->communicator, *from, name);
-    made->plan.requireProof(comm->requiresProof);
+    (void)made->plan.setCompiler(comm->compiler); // not committed yet
     *plan = made.release();
     return COLLDSL_OK;
   });
@@ -124,6 +124,15 @@ colldsl_status colldsl_plan_set_graph(colldsl_plan *plan, const char *parameter,
     return failNull("graph");
   return describing(plan, parameter, "parameter",
                     [&](CollectivePlan &p) { return p.setGraph(parameter, graph->graph); });
+}
+
+colldsl_status colldsl_plan_set_passes(colldsl_plan *plan, const char *passes) {
+  return describing(plan, passes, "passes", [&](CollectivePlan &p) {
+    CompileSettings settings = p.compiler()->settings();
+    settings.passes = passes;
+    Result<std::shared_ptr<const PlanCompiler>> compiler = PlanCompiler::make(std::move(settings));
+    return compiler ? p.setCompiler(compiler.take()) : compiler.status();
+  });
 }
 
 colldsl_status colldsl_plan_forget(colldsl_plan *plan, const char *name) {
@@ -194,10 +203,11 @@ colldsl_status colldsl_plan_info(const colldsl_plan *plan, colldsl_plan_descript
                                p.reason().c_str(),
                                image ? "image" : "program",
                                plan->arguments.c_str(),
-                               image ? image->passes.c_str() : "",
-                               p.isProved() ? COLLDSL_PROOF_EXACT : COLLDSL_PROOF_NONE,
+                               p.passes().c_str(),
+                               static_cast<colldsl_proof>(p.proof()),
                                p.sizeClass().min,
-                               p.sizeClass().max};
+                               p.sizeClass().max,
+                               p.remarks().c_str()};
   std::memcpy(description, &all, size);
   return COLLDSL_OK;
 }

@@ -28,7 +28,7 @@ Result<colldsl_options> wholeOptions(const colldsl_options *given) {
 }
 
 Status checkOptions(const colldsl_options &options) {
-  if (options.least_proof != COLLDSL_PROOF_NONE && options.least_proof != COLLDSL_PROOF_EXACT)
+  if (static_cast<unsigned>(options.least_proof) > COLLDSL_PROOF_EXACT)
     return Status::error(concat("there is no proof ", static_cast<int>(options.least_proof)));
   if (!(options.setup_timeout >= 0))
     return Status::error("the timeout for setting up is not a number of seconds");
@@ -49,7 +49,9 @@ void apply(const colldsl_options &options, colldsl_context &context) {
     context.shm.singleCopy = shm::SingleCopy::Off;
   if (options.setup_timeout > 0)
     context.shm.bootstrapTimeout = *toTimeout(options.setup_timeout);
-  context.requiresProof = options.least_proof != COLLDSL_PROOF_NONE;
+  context.compile.leastProof = static_cast<ProofStamp>(options.least_proof);
+  if (options.passes)
+    context.compile.passes = options.passes;
   context.graphOrder.isOn = options.no_graph_order == 0;
   if (options.max_gathered_edges != 0)
     context.graphOrder.gatherAtMost = options.max_gathered_edges;
@@ -101,8 +103,7 @@ using RankResult = Result<std::vector<std::byte>>;
 
 RankResult runBody(const colldsl_context &context, const Topology &topology, colldsl_body body,
                    void *user, Endpoint &endpoint) {
-  colldsl_comm comm{Communicator(endpoint, topology), context.graphOrder, context.requiresProof,
-                    true};
+  colldsl_comm comm{Communicator(endpoint, topology), context.graphOrder, context.compiler, true};
   int code = body(&comm, user);
   std::fflush(nullptr); // the process ends without doing so
   if (code != 0)
@@ -131,6 +132,10 @@ colldsl_status colldsl_context_create(const colldsl_options *options, colldsl_co
         return report(s, COLLDSL_ERROR_ARGUMENT);
       apply(*all, *made);
     }
+    Result<std::shared_ptr<const PlanCompiler>> compiler = PlanCompiler::make(made->compile);
+    if (!compiler)
+      return report(compiler.status(), COLLDSL_ERROR_ARGUMENT);
+    made->compiler = compiler.take();
     *context = made.release();
     return COLLDSL_OK;
   });
@@ -193,7 +198,7 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
     if (!topology)
       return report(topology.status(), COLLDSL_ERROR_SETUP);
     *comm = new colldsl_comm{Communicator(wired.take(), topology.take()), context->graphOrder,
-                             context->requiresProof};
+                             context->compiler};
     return COLLDSL_OK;
   });
 }

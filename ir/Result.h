@@ -23,7 +23,8 @@ enum class ErrorKind : uint8_t {
   Refused, ///< some rank could not take part
   NoMemory,
   TimedOut,
-  Overlap ///< buffers that may not lie in each other do
+  Overlap,  ///< buffers that may not lie in each other do
+  NotProved ///< a schedule has less proof than is required
 };
 
 /// Messages are lower case, without a full stop, and name both sides.

@@ -28,6 +28,18 @@ bool isListed(CallKind kind) {
          kind == CallKind::Alltoallv || kind == CallKind::Alltoallw;
 }
 
+/// "bcast_chain, rule 5 for bcast, root=0, segment=65536, instantiated, not proved".
+std::string inWords(const CollectivePlan &plan) {
+  std::string arguments = plan.argumentsInWords();
+  std::string words = concat(plan.collective(), ", ", plan.reason(), arguments.empty() ? "" : ", ",
+                             arguments, plan.image() ? ", image" : ", instantiated");
+  if (plan.image() && !plan.passes().empty())
+    words += concat(" by ", plan.passes());
+  if (!plan.remarks().empty())
+    words += concat(", ", plan.remarks());
+  return concat(words, ", ", spelling(plan.proof()));
+}
+
 bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 
 } // namespace
@@ -38,6 +50,7 @@ CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanG
       plan_(group_->communicator(), comm.job().library(), functionOf(call.kind)) {
   if (Library *own = comm.job().ownLibraryFor(functionOf(call.kind)))
     (void)plan_.preferLibrary(*own); // not committed yet
+  (void)plan_.setCompiler(comm.job().compiler());
 }
 
 Result<std::shared_ptr<Operation>>
@@ -47,13 +60,16 @@ CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group, Ca
       new CollectiveOperation(comm, std::move(group), call));
   if (!operation->describe(call))
     return std::shared_ptr<Operation>();
-  if (Status s = operation->plan_.commit(); !s)
-    return s;
   const CollectivePlan &plan = operation->plan_;
+  Status committed = operation->plan_.commit();
+  if (!committed && committed.kind() == ErrorKind::NotProved) { // on all ranks
+    comm.job().note(concat(functionOf(call.kind), ": passed on, ", committed.message()));
+    return std::shared_ptr<Operation>();
+  }
+  if (!committed)
+    return committed;
   if (Settings::all().isVerbose())
-    comm.job().note(concat(functionOf(call.kind), ": ", plan.collective(), ", ", plan.reason(),
-                           plan.image() ? ", image" : ", instantiated",
-                           plan.isProved() ? ", proved" : ", not proved"));
+    comm.job().note(concat(functionOf(call.kind), ": ", inWords(plan)));
   operation->remember(call, comm.numRanks(), comm.numRanks());
   operation->isPlain_ =
       operation->packed_.empty() && operation->unpacked_.empty() && !operation->holdsType();

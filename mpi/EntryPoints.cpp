@@ -22,6 +22,7 @@ int classOf(ErrorKind kind) {
   case ErrorKind::RankDied: // MPI has no class for it
   case ErrorKind::Refused:
   case ErrorKind::TimedOut:
+  case ErrorKind::NotProved:
   case ErrorKind::Other:
     return MPI_ERR_OTHER;
   }

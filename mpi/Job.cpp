@@ -65,6 +65,7 @@ void Job::begin(int threadLevel) {
     job->library_ = library.take();
     if (!Settings::all().library().empty())
       job->openOwnLibrary();
+    job->makeCompiler();
     job->connect(wired.take(), node);
     current_ = job.release();
   }
@@ -103,6 +104,19 @@ void Job::openOwnLibrary() {
                  path.c_str());
   if (worldRank_ == 0 && ownLibrary_ && !problem.empty())
     std::fprintf(stderr, "colldsl: warning: COLLDSL_LIBRARY: %s\n", problem.c_str());
+}
+
+// Settings are the same on all ranks.
+void Job::makeCompiler() {
+  CompileSettings settings;
+  settings.leastProof = Settings::all().requiresProof() ? ProofStamp::Exact : ProofStamp::None;
+  CompileSettings wanted = settings;
+  wanted.passes = Settings::all().passes();
+  Result<std::shared_ptr<const PlanCompiler>> compiler = PlanCompiler::make(std::move(wanted));
+  if (!compiler && worldRank_ == 0)
+    std::fprintf(stderr, "colldsl: warning: COLLDSL_PASSES is not used: %s\n",
+                 compiler.message().c_str());
+  compiler_ = compiler ? compiler.take() : *PlanCompiler::make(std::move(settings));
 }
 
 void Job::note(const std::string &line) {

@@ -9,6 +9,7 @@
 #include "mpi/TypesInUse.h"
 #include "protocol/Worker.h"
 #include "runtime/Library.h"
+#include "runtime/PlanCompiler.h"
 #include "runtime/WireUp.h"
 #include "topology/Topology.h"
 
@@ -56,6 +57,9 @@ public:
   Library *ownLibraryFor(const std::string &function) const {
     return ownFunctions_.contains(function) ? ownLibrary_.get() : nullptr;
   }
+
+  /// Makes schedules that no image serves.
+  const std::shared_ptr<const PlanCompiler> &compiler() const { return compiler_; }
 
   /// With COLLDSL_VERBOSE=1, on rank 0: prints a line that was not printed before. Under a Guard.
   void note(const std::string &line);
@@ -135,7 +139,8 @@ private:
   std::unique_ptr<protocol::Worker> worker_;
   std::unique_ptr<Library> library_, ownLibrary_;
   std::set<std::string> ownFunctions_; ///< that ownLibrary_ serves
-  std::set<std::string> notes_;        ///< that were printed
+  std::shared_ptr<const PlanCompiler> compiler_;
+  std::set<std::string> notes_; ///< that were printed
   std::unique_ptr<RemoteRanks> remote_;
   Topology topology_ = Topology::flat(1);
   Nodes nodes_;
@@ -167,6 +172,7 @@ private:
   void afterWait() override;
   void report(uint32_t ranksHere, const Status &shared, bool isFine) const;
   void openOwnLibrary();
+  void makeCompiler();
   void connect(WiredUp wired, const Node &node);
   void connectNodes();
   void measureCopies(const Node &node);

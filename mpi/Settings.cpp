@@ -26,12 +26,15 @@ void Settings::agree() {
   all_ = {};
   if (rank == 0)
     all_.read();
-  uint32_t words[5] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_,
-                       static_cast<uint32_t>(all_.library_.size())};
-  real::Bcast(words, 5, MPI_UINT32_T, 0, MPI_COMM_WORLD);
-  all_.library_.resize(words[4]);
-  if (words[4] > 0)
-    real::Bcast(all_.library_.data(), static_cast<int>(words[4]), MPI_BYTE, 0, MPI_COMM_WORLD);
+  uint32_t words[4] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_};
+  real::Bcast(words, 4, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+  for (std::string *text : {&all_.library_, &all_.passes_}) {
+    auto length = static_cast<int>(text->size());
+    real::Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    text->resize(static_cast<size_t>(length));
+    if (length > 0)
+      real::Bcast(text->data(), length, MPI_BYTE, 0, MPI_COMM_WORLD);
+  }
   all_.flags_ = words[0];
   all_.off_ = words[1];
   all_.ranksPerNode_ = words[2];
@@ -55,6 +58,10 @@ void Settings::read() {
       readFlag(name.c_str(), equals + 1, kProgressThread);
     else if (name == "COLLDSL_LIBRARY")
       library_ = equals + 1;
+    else if (name == "COLLDSL_PASSES")
+      passes_ = equals + 1;
+    else if (name == "COLLDSL_PROOF")
+      readProof(equals + 1);
     else if (name == "COLLDSL_NETWORK")
       readNetwork(equals + 1);
     else if (name == "COLLDSL_DISABLE")
@@ -73,6 +80,13 @@ void Settings::readFlag(const char *name, const char *value, uint32_t flag) {
     flags_ |= flag;
   else if (*value && std::strcmp(value, "0") != 0)
     warn(std::string(name) + " is neither 0 nor 1: '" + value + "'");
+}
+
+void Settings::readProof(std::string_view word) {
+  if (word == "require")
+    flags_ |= kRequiresProof;
+  else if (!word.empty() && word != "report")
+    warn("COLLDSL_PROOF is neither report nor require: '" + std::string(word) + "'");
 }
 
 void Settings::readNetwork(std::string_view name) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mpi/Call.h"
+#include "runtime/PlanCompiler.h"
 
 #include <string>
 #include <string_view>
@@ -29,16 +30,22 @@ public:
   uint32_t firstCalls() const { return firstCalls_; }
   /// A schedule library whose collectives come before those of the standard one; empty: none.
   const std::string &library() const { return library_; }
+  /// Passes that make schedules which no image serves (CompileSettings::passes).
+  const std::string &passes() const { return passes_; }
+  /// Whether calls whose schedule is not proved go to the MPI below.
+  bool requiresProof() const { return flags_ & kRequiresProof; }
   /// Whether there is nothing at all to be served.
   bool isAllOff() const { return off_ == kAllOff; }
 
 private:
   static constexpr uint32_t kVerbose = 1, kSummary = 2, kAvoidsNetwork = 4, kProgressThread = 8;
+  static constexpr uint32_t kRequiresProof = 16;
   static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
   static Settings all_;
 
   void read();
   void readFlag(const char *name, const char *value, uint32_t flag);
+  void readProof(std::string_view word);
   void readNetwork(std::string_view name);
   void readDisabled(const char *names);
   void readNumber(const char *name, const char *value, const char *what, uint32_t &number);
@@ -49,6 +56,7 @@ private:
   uint32_t ranksPerNode_ = 0;
   uint32_t firstCalls_ = 4;
   std::string library_;
+  std::string passes_ = CompileSettings().passes;
 };
 
 } // namespace colldsl::mpi

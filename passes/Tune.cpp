@@ -14,6 +14,9 @@ namespace colldsl {
 
 void Tune::describe(PassOptions &options) {
   options.number("most-ranks", "N", "with more ranks nothing is tried (default: 512)", mostRanks);
+  options.number("most-ops", "N",
+                 "what has more ops of all ranks is not simulated (default: 256000000)", mostOps,
+                 1);
 }
 
 namespace {
@@ -27,16 +30,20 @@ struct Trial {
 
 class Tuner {
 public:
-  explicit Tuner(const BindContext &context)
+  Tuner(const BindContext &context, uint64_t mostOps)
       : context_(context), decl_(context.program.decl(context.request.collective)),
-        request_(context.request) {}
+        request_(context.request) {
+    request_.limits.maxTotalOps = std::min(request_.limits.maxTotalOps, mostOps);
+  }
 
   Result<BindOutcome> run() {
+    collect();
+    if (trials_.empty())
+      return BindOutcome{{}, nullptr, "nothing to tune"};
     Result<uint64_t> first = time(request_);
     if (!first) // another place reports what cannot be run with its defaults
       return BindOutcome{{}, nullptr, "not tuned: " + first.message()};
     best_ = *first;
-    collect();
     constexpr int kSweeps = 2;
     bool isBetter = true;
     for (int sweep = 0; sweep < kSweeps && isBetter; ++sweep) {
@@ -65,7 +72,7 @@ private:
   /// Leaders, then for each tuning parameter the program's candidates and what the passes for
   /// trees make.
   void collect() {
-    if (!request_.leaders)
+    if (!request_.leaders && looksAtGroups())
       collectLeaders();
     std::vector<Trial> trees = treesOfPasses();
     for (uint32_t p = 0; p < decl_.params.size(); ++p) {
@@ -79,6 +86,13 @@ private:
         if (tree.binding->param == p)
           trials_.push_back(tree);
     }
+  }
+
+  /// Whether leaders make a difference. Where the first rank has none, others mostly have none.
+  bool looksAtGroups() const {
+    Instantiator instantiator(context_.program, request_);
+    Dag dag;
+    return instantiator.instantiate(Rank{0}, dag) && instantiator.usedTopology();
   }
 
   void collectLeaders() {
@@ -150,7 +164,7 @@ Result<BindOutcome> tuneParameters(const BindContext &context, const Tune &optio
     return BindOutcome{{}, nullptr, "not tuned: too many ranks"};
   if (hasCallTimeBlocks(context.program.decl(context.request.collective)))
     return BindOutcome{{}, nullptr, "not tuned: sizes are known at call time only"};
-  return Tuner(context).run();
+  return Tuner(context, options.mostOps).run();
 }
 
 } // namespace colldsl

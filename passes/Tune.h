@@ -3,7 +3,8 @@
 /// other, in this order: leaders by `core`, `nic`, `load`; then, by parameter, its candidates,
 /// `optimal-tree` in both forms, `distance-tree` in both shapes, `distance-ring`. The collective is
 /// simulated with each. A value that is faster stays until a still faster one comes; one that is as
-/// fast as the default does not. A second sweep follows if the first one helped.
+/// fast as the default does not. A second sweep follows if the first one helped. Where the default
+/// has too many ops, or a value would have, it is not simulated.
 ///
 /// example: bcast_tree of 1 MiB on 16 ranks: t = chain(root), segment = 16KiB
 /// bound: simulations: one, and twice the number of candidates, 5 for each tree and 3 for leaders;
@@ -17,6 +18,7 @@ namespace colldsl {
 
 struct Tune {
   uint64_t mostRanks = 512;
+  uint64_t mostOps = InstantiateLimits().maxTotalOps; ///< of one simulation
 
   void describe(PassOptions &options);
 };

@@ -57,6 +57,13 @@ Status CollectivePlan::preferLibrary(Library &preferred) {
   return s;
 }
 
+Status CollectivePlan::setCompiler(std::shared_ptr<const PlanCompiler> compiler) {
+  Status s = mayDescribe();
+  if (s)
+    compiler_ = std::move(compiler);
+  return s;
+}
+
 Status CollectivePlan::setInPlace(bool inPlace) {
   Status s = mayDescribe();
   if (s)
@@ -246,6 +253,7 @@ uint64_t CollectivePlan::fingerprint() const {
   mix(library_->checksum());
   mix(index(request_.collective));
   mix(image_ ? image_->checksum : 0);
+  mix(compiler_ ? compiler_->hash() : 0);
   return hash;
 }
 
@@ -304,13 +312,14 @@ Status CollectivePlan::checkOperator() const {
   return {};
 }
 
-// Global graphs are looked at from all ranks, so all ranks get all of them.
+// Global graphs are looked at from all ranks, so all ranks get all of them; and all graphs where
+// each rank makes the schedules of all.
 Status CollectivePlan::gatherGraphs(const Program &program) {
   const Decl &decl = program.decl(request_.collective);
   gathered_.clear();
   for (const auto &[name, graph] : graphs_) {
     const Param *param = findParam(program, decl, name);
-    if (!param || !param->isGlobal)
+    if (!param || !(param->isGlobal || (compiler_ && compiler_->needsAllRanks())))
       continue;
     Result<GivenGraph> all = gatherGraph(communicator_, graph->edges);
     isGathered_ = all.ok();
@@ -322,14 +331,25 @@ Status CollectivePlan::gatherGraphs(const Program &program) {
   return {};
 }
 
-Status CollectivePlan::instantiate(const Program &program) {
-  Instantiator instantiator(program, request_);
-  Dag dag;
-  if (Status s = instantiator.instantiate(communicator_.rank(), dag); !s)
-    return Status::error(withPlace(program, s));
-  if (Status s = orderSends(dag); !s)
-    return s;
-  schedule_ = RankSchedule(communicator_.rank(), std::move(dag), instantiator.sizeClass());
+// Of several graphs the sends are ordered along the first one that the messages go along.
+Status CollectivePlan::compile(const Program &program) {
+  static const std::shared_ptr<const PlanCompiler> asWritten = *PlanCompiler::make({.passes = ""});
+  const PlanCompiler &compiler = compiler_ ? *compiler_ : *asWritten;
+  Result<CompiledSchedule> made =
+      compiler.compile(program, library_->checksum(), request_, communicator_.rank());
+  if (!made)
+    return Status::error(made.status().kind(),
+                         concat("'", collective_, "': ", withPlace(program, made.status())));
+  for (const auto &[name, graph] : graphs_)
+    if (!made->hasDagPasses && !made->isProved && !graph->order.round.empty() &&
+        isAlong(made->dag, graph->edges.ranks.front())) {
+      if (Status s = orderAlong(made->dag, *graph); !s)
+        return s;
+      break;
+    }
+  remarks_ = std::move(made->remarks);
+  proof_ = made->isProved ? ProofStamp::Exact : proofOfSmaller(*library_, request_);
+  schedule_ = RankSchedule(communicator_.rank(), std::move(made->dag), made->sizeClass);
   view_ = schedule_.view();
   sizeClass_ = schedule_.sizeClass();
   return combiner_ ? checkOperator() : Status();
@@ -352,7 +372,7 @@ Result<bool> CollectivePlan::takeImage() {
   Result<const LibraryImage *> found = findImage(*library_, request_);
   if (!found)
     return found.status();
-  if (!*found)
+  if (!*found || (!(*found)->isProved && compiler_ && compiler_->proves()))
     return false;
   Result<const Image *> image = library_->image(**found);
   if (!image)
@@ -362,19 +382,13 @@ Result<bool> CollectivePlan::takeImage() {
     return Status::error(concat("the library's image of '", collective_, "' for ", (*found)->ranks,
                                 " ranks has other buffers than the collective"));
   image_ = *found;
+  proof_ = image_->isProved ? ProofStamp::Exact : ProofStamp::None;
+  remarks_.clear();
   view_ = view;
   sizeClass_ = (*image)->sizeClass();
   if (Status s = combiner_ ? checkOperator() : Status(); !s)
     return s;
   return true;
-}
-
-// Of several graphs the first one that the messages go along.
-Status CollectivePlan::orderSends(Dag &dag) const {
-  for (const auto &[name, graph] : graphs_)
-    if (!graph->order.round.empty() && isAlong(dag, graph->edges.ranks.front()))
-      return orderAlong(dag, *graph);
-  return {};
 }
 
 std::string CollectivePlan::withPlace(const Program &program, const Status &status) const {
@@ -415,7 +429,7 @@ Result<bool> CollectivePlan::makeFrom(Library &library) {
   Result<bool> isStored = takeImage();
   if (!isStored || *isStored)
     return isStored;
-  if (Status s = instantiate(program); !s)
+  if (Status s = compile(program); !s)
     return s;
   return true;
 }
@@ -435,11 +449,11 @@ Status CollectivePlan::make() {
 }
 
 Status CollectivePlan::checkProof() const {
-  if (!requiresProof_ || isProved())
+  ProofStamp least = compiler_ ? compiler_->settings().leastProof : ProofStamp::None;
+  if (proof_ >= least)
     return {};
-  return Status::error(concat("'", collective_, "' is not proved for this call: ",
-                              image_ ? "its image was stored without a proof"
-                                     : "the library has no image that serves it"));
+  return Status::error(ErrorKind::NotProved, concat("'", collective_, "' is ", spelling(proof_),
+                                                    ", but must be ", spelling(least)));
 }
 
 // All ranks get the error of this one: none waits for a rank that failed.
@@ -453,9 +467,9 @@ Status CollectivePlan::commit() {
   };
   isGathered_ = true;
   if (Status s = make(); !s)
-    return isGathered_ ? refuse(s) : s; // else all ranks know
+    return isGathered_ && s.kind() != ErrorKind::NotProved ? refuse(s) : s; // else all ranks know
   if (Status s = checkProof(); !s)
-    return refuse(s);
+    return s;
   Result<Binding> bound = binding();
   if (!bound)
     return refuse(bound.status());
@@ -466,6 +480,11 @@ Status CollectivePlan::commit() {
   plan_ = plan.take();
   isBound_ = true;
   return {};
+}
+
+const std::string &CollectivePlan::passes() const {
+  static const std::string none;
+  return image_ ? image_->passes : compiler_ ? compiler_->settings().passes : none;
 }
 
 std::string CollectivePlan::argumentsInWords() const {

@@ -18,6 +18,7 @@
 #include "runtime/Communicator.h"
 #include "runtime/GraphOrder.h"
 #include "runtime/Library.h"
+#include "runtime/PlanCompiler.h"
 
 #include <map>
 
@@ -45,8 +46,9 @@ public:
   /// A number may also be the value of a size symbol.
   Status setValue(const std::string &parameter, GivenValue value);
   Status setGraph(const std::string &parameter, std::shared_ptr<const OrderedGraph> graph);
-  /// commit() refuses a schedule that is not proved.
-  void requireProof(bool isRequired) { requiresProof_ = isRequired; }
+  /// How schedules are made, where no image serves the call. Not set: as written, unproved.
+  Status setCompiler(std::shared_ptr<const PlanCompiler> compiler);
+  const PlanCompiler *compiler() const { return compiler_.get(); } ///< null: not set
   /// Drops the settings of this name, a parameter's or a buffer's.
   Status forget(const std::string &name);
 
@@ -59,9 +61,9 @@ public:
   /// Places and lengths of blocks, in elements.
   Status setBlocks(const std::string &buffer, BlockTable blocks);
 
-  /// Collective: chooses, takes the library's image or instantiates, connects, binds. If one rank
-  /// cannot, no rank can. Where all messages go along a graph, this rank sends in the order of the
-  /// graph's rounds.
+  /// Collective: chooses, takes the library's image or compiles a schedule, connects, binds. If one
+  /// rank cannot, no rank can. Where all messages go along a graph, this rank sends in the order of
+  /// the graph's rounds, unless passes ran on the DAGs.
   Status commit();
 
   /// Drops a plan that failed, or that runs. All ranks may commit it anew.
@@ -81,7 +83,10 @@ public:
   std::string argumentsInWords() const;
   /// Once committed: n that setElements() takes.
   const SizeClass &sizeClass() const { return sizeClass_; }
-  bool isProved() const { return image_ && image_->isProved; }
+  /// Once committed: what passes ran, and what each remarked if that is known.
+  const std::string &passes() const;
+  const std::string &remarks() const { return remarks_; }
+  ProofStamp proof() const { return proof_; }
 
   /// Plan::start(), with what was bound last.
   Status start(uint32_t polls = 0) { return isReady() ? plan_->start(polls) : startAnew(polls); }
@@ -105,7 +110,6 @@ private:
   Situation situation() const;
   Status make();
   Result<bool> makeFrom(Library &library);
-  Status checkProof() const;
   Result<bool> chooseFrom(Library &library);
   Status describe(const Program &program);
   Status describeOperator(const Program &program);
@@ -118,8 +122,8 @@ private:
   Status gatherGraphs(const Program &program);
   Result<bool> takeImage();
   bool hasOurBuffers(const Image &image, const RankView &view) const;
-  Status instantiate(const Program &program);
-  Status orderSends(Dag &dag) const;
+  Status compile(const Program &program);
+  Status checkProof() const;
   Result<Binding> binding();
   Status checkBuffer(uint32_t buffer, const Binding &binding) const;
   void measureAreas(const Binding &binding);
@@ -143,12 +147,13 @@ private:
   std::map<std::string, BoundBuffer> buffers_;
   std::map<std::string, BlockTable> blocks_;
   std::vector<std::string> bufferNames_; ///< of the parameters, in order
-  RankSchedule schedule_;                ///< if it was instantiated
-  RankView view_;                        ///< of the schedule, or of the image
+  std::shared_ptr<const PlanCompiler> compiler_;
+  RankSchedule schedule_; ///< if it was compiled
+  RankView view_;         ///< of the schedule, or of the image
   SizeClass sizeClass_;
   const LibraryImage *image_ = nullptr;
-  std::string reason_;
-  bool requiresProof_ = false;
+  std::string reason_, remarks_;
+  ProofStamp proof_ = ProofStamp::None;
   bool isGathered_ = true; ///< false: the ranks could not exchange graphs, and all know
   std::unique_ptr<Plan> plan_;
   bool isBound_ = false;    ///< to what was given last

@@ -133,4 +133,16 @@ Result<const LibraryImage *> findImage(Library &library, const InstantiateReques
   return it == (*images)->end() ? nullptr : &*it;
 }
 
+ProofStamp proofOfSmaller(Library &library, const InstantiateRequest &request) {
+  Result<const Program *> program = library.program();
+  Result<const std::vector<LibraryImage> *> images = library.images();
+  if (!program || !images)
+    return ProofStamp::None;
+  const std::string &name = (*program)->nameOf((*program)->decl(request.collective));
+  bool isThere = std::any_of((*images)->begin(), (*images)->end(), [&](const LibraryImage &image) {
+    return image.isProved && image.collective == name && image.ranks < request.ranks;
+  });
+  return isThere ? ProofStamp::SmallerRanks : ProofStamp::None;
+}
+
 } // namespace colldsl

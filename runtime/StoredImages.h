@@ -9,6 +9,7 @@
 
 #include "instantiate/Instantiate.h"
 #include "runtime/Library.h"
+#include "runtime/PlanCompiler.h"
 
 namespace colldsl {
 
@@ -24,5 +25,8 @@ bool tunes(const Program &program, const InstantiateRequest &request);
 /// The first that serves the request; null: none. Where InstantiateRequest::elementBytes is not 0,
 /// images of any type of that size do, if the program has no buffers of other types than T.
 Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request);
+
+/// Of a schedule that is instantiated as written, by what the library has proved of it.
+ProofStamp proofOfSmaller(Library &library, const InstantiateRequest &request);
 
 } // namespace colldsl

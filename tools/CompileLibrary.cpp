@@ -169,10 +169,31 @@ private:
   std::vector<Made> images_;
 };
 
+/// A parameter that has no default and was not set; empty: there is none.
+std::string missingValue(const Source &source, const Source::Target &target,
+                         const Settings &settings) {
+  const Program &program = source.program();
+  for (const Param &param : program.decl(target.collective).params) {
+    const std::string &name = program.nameOf(param);
+    bool isSet = std::any_of(settings.schedule.settings.begin(), settings.schedule.settings.end(),
+                             [&](const auto &setting) { return setting.name == name; });
+    if (!param.isBuffer && param.defaultValue == kNoExpr && !isSet)
+      return name;
+  }
+  return "";
+}
+
+/// With --stdlib, a collective that lacks a value has no images.
 bool addImages(Source &source, const std::vector<Source::Target> &targets, const Settings &settings,
                LibraryContent &content) {
   Proofs proofs(source, settings.schedule, settings.proofs);
   for (const Source::Target &target : targets) {
+    std::string missing = settings.stdlib ? missingValue(source, target, settings) : "";
+    if (!missing.empty()) {
+      llvm::errs() << target.name << ": no images, since parameter '" << missing
+                   << "' has no value\n";
+      continue;
+    }
     Result<std::vector<ProofTask>> tasks = proofs.plan(target);
     if (!tasks)
       return source.report(tasks.status().diagnostic(), target);

@@ -63,6 +63,15 @@ std::string sizesWord(const LibraryImage &image) {
                                                 : std::to_string(image.minElements) + ".." + most;
 }
 
+/// Values of what has a name beside n, such as further sizes; empty: as by default.
+std::string argumentsWord(const LibraryImage &image) {
+  std::string words = image.parameters;
+  for (const LibraryArgument &argument : image.arguments)
+    if (image.parameters.find(argument.name + "=") == std::string::npos)
+      words += (words.empty() ? "" : ", ") + argument.name + "=" + std::to_string(argument.value);
+  return words;
+}
+
 void print(const std::string &name, const Library &library, const Contents &c) {
   llvm::outs() << name << ": " << c.identity->tool << ", " << bytesWord(library.sizeBytes())
                << ", sources " << llvm::format_hex_no_prefix(c.identity->sourcesHash, 16) << "\n";
@@ -79,7 +88,7 @@ void print(const std::string &name, const Library &library, const Contents &c) {
     llvm::outs() << "  " << image.collective << ", " << counted(image.ranks, "rank") << ", n "
                  << sizesWord(image) << ", " << spelling(image.type) << ", " << image.topology
                  << (image.inPlace ? ", in place" : "")
-                 << (image.parameters.empty() ? "" : ", " + image.parameters)
+                 << (argumentsWord(image).empty() ? "" : ", " + argumentsWord(image))
                  << (image.passes.empty() ? "" : ", passes " + image.passes)
                  << (image.isProved ? ", proved" : ", not proved") << ", " << bytesWord(image.bytes)
                  << "\n";
@@ -109,7 +118,7 @@ void printAsJson(const std::string &name, const Library &library, const Contents
                                         {"type", jsonText(std::string(spelling(image.type)))},
                                         {"inPlace", image.inPlace},
                                         {"topology", jsonText(image.topology)},
-                                        {"parameters", jsonText(image.parameters)},
+                                        {"parameters", jsonText(argumentsWord(image))},
                                         {"passes", jsonText(image.passes)},
                                         {"proved", image.isProved},
                                         {"bytes", image.bytes}});

@@ -30,6 +30,29 @@ def preloaded(mpi, library):
     return ["-x", f"LD_PRELOAD={library}"] if mpi == "openmpi" else ["-genv", "LD_PRELOAD", library]
 
 
+def floor_of(build, calls=300):
+    """What bench-floor measures: (what, bytes) to nanoseconds. Exits where it is not built."""
+    program = os.path.join(build, "bin", "bench-floor")
+    if not os.path.exists(program):
+        sys.exit(f"{program}: not built")
+    done = subprocess.run([program, str(calls)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{program}: {done.stderr}")
+    rows = (line.split() for line in done.stdout.splitlines())
+    return {(what, int(size)): float(ns) for what, size, ns in rows}
+
+
+def print_floor(floor):
+    """A line per way, a column per size."""
+    sizes = sorted({size for _, size in floor if size})
+    print(f"{'floor, ns':10}" + "".join(f"{size_name(size):>9}" for size in sizes))
+    print(f"{'flag':10}{floor['flag', 0]:9.0f}")
+    for what in ("message", "copy", "cma"):
+        cells = "".join(f"{floor[what, size]:9.0f}" if (what, size) in floor else f"{'-':>9}"
+                        for size in sizes)
+        print(f"{what:10}{cells}")
+
+
 def parser(description, rounds, forms):
     """The options of all these benchmarks."""
     made = argparse.ArgumentParser(description=description,

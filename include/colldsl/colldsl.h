@@ -109,11 +109,13 @@ typedef enum colldsl_op {
 } colldsl_op;
 
 /** How far a schedule is proved: that messages meet, without deadlock or race, and that the data is
- * what the collective promises. */
+ * what the collective promises. The weakest comes first. */
 typedef enum colldsl_proof {
-  COLLDSL_PROOF_NONE = 0, /**< not at all, as far as this library knows */
-  COLLDSL_PROOF_EXACT     /**< when it was stored: for these ranks and arguments, for the counts
-                           * that the plan may have */
+  COLLDSL_PROOF_NONE = 0,      /**< not at all, as far as this library knows */
+  COLLDSL_PROOF_SMALLER_RANKS, /**< the collective is, in images of its library for fewer ranks */
+  COLLDSL_PROOF_EXACT          /**< when it was stored, or when the plan was committed: for these
+                                * ranks, arguments and passes, for the counts that the plan may
+                                * have */
 } colldsl_proof;
 
 /* ---- context ---------------------------------------------------------------------------- */
@@ -148,13 +150,21 @@ typedef struct colldsl_options {
   /** Up to so many edges a graph is gathered on all ranks to find its rounds. Alike on all ranks.
    * 0: 1,048,576. */
   uint64_t max_gathered_edges;
-  /** Plans with less proof are refused when they are committed (colldsl_plan_info()). Alike on all
-   * ranks. */
+  /** Plans with less proof are refused when they are committed (colldsl_plan_info()). With
+   * COLLDSL_PROOF_EXACT every rank proves a schedule that no proved image serves, which takes as
+   * long as `colldsl verify` does. Alike on all ranks. */
   colldsl_proof least_proof;
+  /** What makes schedules that no image serves faster, as `colldsl opt --passes` takes it:
+   * "default", "tune,edge-coloring". Program passes choose tuning parameters for where the ranks
+   * sit. For passes on DAGs every rank instantiates the schedules of all ranks when a plan is
+   * committed, and proves what the passes made. "": schedules run as they are written. Null:
+   * "tune{most-ops=4096}", which takes some milliseconds at most where a collective leaves a tuning
+   * parameter open. Alike on all ranks. Not kept. */
+  const char *passes;
 } colldsl_options;
 
 #define COLLDSL_OPTIONS_INIT                                                                       \
-  { sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL, 0, 0, COLLDSL_PROOF_NONE }
+  { sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL, 0, 0, COLLDSL_PROOF_NONE, NULL }
 
 /** `options` null: as COLLDSL_OPTIONS_INIT. The context outlives what is made with it. */
 COLLDSL_API colldsl_status colldsl_context_create(const colldsl_options *options,
@@ -321,6 +331,9 @@ COLLDSL_API colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const cha
                                                    size_t blocks, const uint64_t *counts,
                                                    const uint64_t *displacements);
 
+/** In place of colldsl_options.passes, for this plan. Alike on all ranks. Not kept. */
+COLLDSL_API colldsl_status colldsl_plan_set_passes(colldsl_plan *plan, const char *passes);
+
 /** Collective: chooses the collective, makes this rank's schedule, connects the ranks that
  * exchange messages. Other plans make progress meanwhile. If one rank cannot, or two that exchange
  * messages disagree, it fails on all of them, for one reason. What was wrong may be set again and
@@ -341,9 +354,11 @@ typedef struct colldsl_plan_description {
   const char *schedule;   /**< "image": stored in the library; "program": instantiated just now */
   const char *arguments;  /**< "root=3, segment=32768": what is not at its default, as far as it is
                            * known; trees and graphs have no value here: "t=..." */
-  const char *passes;     /**< that made the image: "tune,choose"; empty: none */
+  const char *passes;     /**< that made it: "tune,choose"; empty: none */
   colldsl_proof proof;
   uint64_t min_count, max_count; /**< n that the plan may have */
+  const char *remarks; /**< of the passes, where they ran when the plan was committed: "tune: 25247
+                        * ns, then 7644 ns; segment = 8KiB; t = chain" */
 } colldsl_plan_description;
 
 /** Fills in as much of the description as the caller's `size` has. */

@@ -220,6 +220,9 @@ public:
     return does(colldsl_plan_set_graph(get(), parameter, graph.get()));
   }
 
+  /// "default", "tune", "": in place of those of the context's options.
+  Plan &passes(const char *list) { return does(colldsl_plan_set_passes(get(), list)); }
+
   Plan &count(uint64_t n) { return does(colldsl_plan_set_count(get(), n)); }
   /// Memory that stays where it is: a container or an array by name, or a span.
   template <Elements Memory> Plan &bind(const char *buffer, Memory &&memory) {

@@ -12,14 +12,18 @@ constexpr uint64_t kCount = 1024;
 
 template <typename T> struct Sum {
   Sum(coll::Communicator &comm, coll::Library &library, const char *name)
-      : x(kCount, T(comm.rank() + 1)), y(kCount), plan(comm, library, name) {
+      : ranks(comm.size()), x(kCount, T(comm.rank() + 1)), y(kCount), plan(comm, library, name) {
     plan.type<T>().count(kCount).input("x", x).bind("y", y);
   }
   /// Empty: the sum is right.
   std::string run() {
     plan.commit().run(20);
-    return y == std::vector<T>(kCount, T(6)) ? "" : "wrong sum";
+    T all = 0;
+    for (uint32_t r = 1; r <= ranks; ++r)
+      all += T(r);
+    return y == std::vector<T>(kCount, all) ? "" : "wrong sum";
   }
+  uint32_t ranks;
   std::vector<T> x, y;
   coll::Plan plan;
 };
@@ -28,7 +32,9 @@ std::string told(const coll::Plan &plan) {
   colldsl_plan_description info = plan.info();
   return std::string(info.collective) + "; " + info.reason + "; " + info.schedule + "; " +
          info.arguments + "; " + info.passes +
-         (info.proof == COLLDSL_PROOF_EXACT ? "; proved; " : "; not proved; ") +
+         (info.proof == COLLDSL_PROOF_EXACT           ? "; proved; "
+          : info.proof == COLLDSL_PROOF_SMALLER_RANKS ? "; proved for fewer ranks; "
+                                                      : "; not proved; ") +
          std::to_string(info.min_count) + ".." + std::to_string(info.max_count);
 }
 
@@ -59,7 +65,7 @@ TEST(ApiImages, runWhereTheyServeTheCall) {
 
 TEST(ApiImages, ofAnotherTypeAreInstantiated) {
   EXPECT_EQ(sums<double>(kRanks, "allreduce_ring",
-                         "allreduce_ring; named; program; ; ; not proved; "
+                         "allreduce_ring; named; program; ; tune{most-ops=4096}; not proved; "
                          "1..18446744073709551615"),
             "");
 }
@@ -72,11 +78,74 @@ TEST(ApiImages, proofMayBeRequired) {
                     "allreduce_ring; named; image; ; default; proved; 1..18446744073709551615",
                     options),
       "");
-  std::string refused = sums<double>(kRanks, "allreduce_ring", "", options);
-  EXPECT_NE(refused.find("'allreduce_ring' is not proved for this call: the library has no image "
-                         "that serves it"),
+  // What no image serves is proved when the plan is committed.
+  EXPECT_EQ(sums<double>(kRanks, "allreduce_ring",
+                         "allreduce_ring; named; program; ; tune{most-ops=4096}; proved; "
+                         "1..18446744073709551615",
+                         options),
+            "");
+}
+
+TEST(ApiImages, provedOnFewerRanksCountForMore) {
+  colldsl_options options = COLLDSL_OPTIONS_INIT;
+  options.least_proof = COLLDSL_PROOF_SMALLER_RANKS;
+  EXPECT_EQ(sums<int32_t>(kRanks + 1, "allreduce_ring",
+                          "allreduce_ring; named; program; ; tune{most-ops=4096}; proved for "
+                          "fewer ranks; 1..18446744073709551615",
+                          options),
+            "");
+  std::string refused = sums<int32_t>(kRanks - 1, "allreduce_ring", "", options);
+  EXPECT_NE(refused.find("'allreduce_ring' is not proved, but must be proved for fewer ranks only"),
             std::string::npos)
       << refused;
+}
+
+TEST(ApiPasses, chooseTuningParameters) {
+  colldsl_options options = COLLDSL_OPTIONS_INIT;
+  options.topology = "node:2 core:4";
+  auto body = [](coll::Communicator &comm) -> std::string {
+    std::vector<int32_t> data(kCount, comm.rank() == 0 ? 7 : 0);
+    coll::Plan plan(comm, "bcast_tree");
+    plan.type<int32_t>().count(kCount).bind("buf", data);
+    plan.commit().run(20);
+    std::string remarks = plan.info().remarks;
+    if (data != std::vector<int32_t>(kCount, 7))
+      return "wrong data";
+    return remarks.find("; t = ") == remarks.npos ? "no tree: " + remarks : "";
+  };
+  EXPECT_EQ(runRanks(8, body, options), "");
+}
+
+TEST(ApiPasses, areThoseOfTheOptionsOrOfThePlan) {
+  auto body = [](coll::Communicator &comm) -> std::string {
+    std::vector<int32_t> x(kCount, 1), y(kCount);
+    std::string passes;
+    for (const char *own : {"", "fuse"}) {
+      coll::Plan plan(comm, "allreduce_recursive_doubling");
+      plan.type<int32_t>().count(kCount).input("x", x).bind("y", y);
+      if (*own)
+        plan.passes(own);
+      plan.commit().run(20);
+      if (y != std::vector<int32_t>(kCount, 4))
+        return "wrong sum";
+      passes += std::string(plan.info().passes) +
+                (plan.info().proof == COLLDSL_PROOF_EXACT ? ", proved; " : "; ");
+    }
+    return passes == "segment; fuse, proved; " ? "" : passes;
+  };
+  colldsl_options options = COLLDSL_OPTIONS_INIT;
+  options.passes = "segment";
+  EXPECT_EQ(runRanks(4, body, options), "");
+}
+
+TEST(ApiPasses, mustBeThere) {
+  colldsl_options options = COLLDSL_OPTIONS_INIT;
+  options.passes = "hurry";
+  colldsl_context *context = nullptr;
+  EXPECT_EQ(colldsl_context_create(&options, &context), COLLDSL_ERROR_ARGUMENT);
+  EXPECT_NE(std::string(colldsl_last_error()).find("passes: there is no pass 'hurry'"),
+            std::string::npos)
+      << colldsl_last_error();
 }
 
 TEST(ApiImages, describeArguments) {

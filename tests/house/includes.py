@@ -27,7 +27,7 @@ ALLOWED = {
     "transports": ["ir", "topology", "wireup"],
     "protocol": ["ir", "topology", "wireup", "transports"],
     "executor": ["ir", "topology", "wireup", "transports", "protocol"],
-    "runtime": ["ir", "topology", "program", "instantiate", "passes", "wireup", "transports", "protocol",
+    "runtime": ["ir", "topology", "program", "instantiate", "passes", "verifier", "wireup", "transports", "protocol",
                 "executor"],
     "api": ["ir", "topology", "program", "wireup", "transports", "executor", "runtime", "stdlib",
             "colldsl"],

@@ -1,0 +1,261 @@
+#include "runtime/PlanCompiler.h"
+
+#include "ir/Concat.h"
+#include "ir/EpochTable.h"
+#include "verifier/ProvedSizes.h"
+
+#include <bit>
+#include <optional>
+
+namespace colldsl {
+namespace {
+
+/// Ops of all ranks that one rank instantiates, so that it can run passes on them or prove them.
+constexpr uint64_t kMostOpsOfAll = 1 << 22;
+
+uint64_t hashOf(std::string_view text) {
+  uint64_t hash = text.size();
+  for (char c : text)
+    hash = mixHash(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+/// Joins what passes remark: program passes if they bound something.
+class Remarks final : public PassObserver {
+public:
+  Status ran(std::string_view pass, const DagOutcome &outcome, double) override {
+    add(pass, outcome.remark);
+    return {};
+  }
+  Status bound(std::string_view pass, const BindOutcome &outcome, double) override {
+    if (!outcome.bindings.empty() || outcome.leaders)
+      add(pass, outcome.remark);
+    return {};
+  }
+  std::string text;
+
+private:
+  void add(std::string_view pass, const std::string &remark) {
+    if (!remark.empty())
+      text += concat(text.empty() ? "" : "; ", pass, ": ", remark);
+  }
+};
+
+/// Choices of one collective differ little between sizes of the same magnitude, and need not be
+/// made again for each.
+uint64_t magnitudeOf(uint64_t elements) {
+  constexpr uint64_t kLargest = uint64_t{1} << 62;
+  return elements > kLargest ? elements : std::bit_ceil(elements);
+}
+
+/// Nothing: a value has no hash.
+std::optional<uint64_t> hashOf(const InstantiateRequest &request) {
+  uint64_t hash = request.topology ? request.topology->hash() : 0;
+  auto mix = [&](uint64_t x) { hash = mixHash(hash, x); };
+  mix(index(request.collective));
+  mix(request.ranks);
+  mix(request.elements);
+  mix(static_cast<uint64_t>(request.type));
+  mix(request.elementBytes);
+  mix(request.inPlace);
+  for (ExprId argument : request.arguments)
+    mix(index(argument));
+  for (const GivenValue &value : request.values) {
+    mix(value.index());
+    if (auto *number = std::get_if<int64_t>(&value)) {
+      mix(static_cast<uint64_t>(*number));
+    } else if (auto *tree = std::get_if<std::shared_ptr<const GivenTree>>(&value)) {
+      for (Rank parent : (*tree)->parent)
+        mix(index(parent));
+    } else if (!std::holds_alternative<std::monostate>(value)) {
+      return std::nullopt;
+    }
+  }
+  for (const auto &[name, size] : request.sizes) {
+    mix(hashOf(name));
+    mix(size);
+  }
+  return hash;
+}
+
+/// Costs of bytes, where each stands for an element of so many bytes: the simulator and the
+/// verifier see elements of a combiner as bytes.
+CostModel perElement(CostModel cost, uint64_t elementBytes) {
+  if (elementBytes == 0)
+    return cost;
+  auto scale = [&](PerByte &rate) {
+    double ns = rate.ns() * static_cast<double>(elementBytes);
+    rate = PerByte::fromNs(std::min(ns, static_cast<double>(PerByte::kMaxNs)));
+  };
+  for (LogGop &distance : cost.machine.distances) {
+    scale(distance.G);
+    scale(distance.O);
+    distance.S /= elementBytes;
+  }
+  scale(cost.machine.copy.perByte);
+  scale(cost.machine.combine.perByte);
+  return cost;
+}
+
+bool hasCallTimeBlocks(const Schedule &schedule) {
+  for (const Dag &dag : schedule.ranks)
+    for (const Buffer &buffer : dag.buffers)
+      if (buffer.layout != Layout::Dense)
+        return true;
+  return false;
+}
+
+} // namespace
+
+std::string_view spelling(ProofStamp proof) {
+  switch (proof) {
+  case ProofStamp::None:
+    return "not proved";
+  case ProofStamp::SmallerRanks:
+    return "proved for fewer ranks only";
+  case ProofStamp::Exact:
+    return "proved";
+  }
+  return "";
+}
+
+PlanCompiler::PlanCompiler(CompileSettings settings, Pipeline pipeline)
+    : settings_(std::move(settings)), pipeline_(std::move(pipeline)),
+      hash_(mixHash(mixHash(hashOf(settings_.passes), hashOf(settings_.machine.toJson())),
+                    static_cast<uint64_t>(settings_.leastProof))) {
+  cost_.machine = settings_.machine;
+}
+
+Result<std::shared_ptr<const PlanCompiler>> PlanCompiler::make(CompileSettings settings) {
+  auto nearest = [](std::string_view, const std::vector<std::string_view> &) {
+    return std::string();
+  };
+  Result<Pipeline> pipeline = Pipeline::parse(settings.passes, nearest);
+  if (!pipeline)
+    return Status::error(concat("passes: ", pipeline.message()));
+  return std::shared_ptr<const PlanCompiler>(
+      new PlanCompiler(std::move(settings), pipeline.take()));
+}
+
+// The next power of two stands for n: which choice is made does not depend on the calls before.
+Result<PlanCompiler::Choice> PlanCompiler::choose(const Program &program, uint64_t programHash,
+                                                  const InstantiateRequest &given) const {
+  InstantiateRequest request = given;
+  request.elements = magnitudeOf(given.elements);
+  std::optional<uint64_t> key = hashOf(request);
+  if (key) {
+    key = mixHash(*key, programHash);
+    std::lock_guard guard(lock_);
+    if (auto known = choices_.find(*key); known != choices_.end())
+      return known->second;
+  }
+  Remarks remarks;
+  CostModel cost = perElement(cost_, request.elementBytes);
+  Result<BindOutcome> outcome = pipeline_.bind({program, request, cost}, &remarks);
+  if (!outcome)
+    return outcome.status();
+  Choice choice{outcome.take(), std::move(remarks.text)};
+  if (key) {
+    std::lock_guard guard(lock_);
+    choices_.emplace(*key, choice);
+  }
+  return choice;
+}
+
+Result<CompiledSchedule> PlanCompiler::compile(const Program &program, uint64_t programHash,
+                                               InstantiateRequest &request, Rank rank) const {
+  Choice choice;
+  if (pipeline_.has(PassKind::Program)) {
+    Result<Choice> chosen = choose(program, programHash, request);
+    if (!chosen)
+      return chosen.status();
+    choice = chosen.take();
+  }
+  for (const ParameterBinding &binding : choice.outcome.bindings)
+    bindTo(binding, request);
+  request.leaders = choice.outcome.leaders.get();
+  Result<CompiledSchedule> made = needsAllRanks()
+                                      ? compileAllOnce(program, programHash, request, rank)
+                                      : compileAlone(program, request, rank);
+  request.leaders = nullptr; // they end with the choice
+  if (!made)
+    return made;
+  const char *between = choice.remarks.empty() || made->remarks.empty() ? "" : "; ";
+  made->remarks = concat(choice.remarks, between, made->remarks);
+  return made;
+}
+
+Result<CompiledSchedule> PlanCompiler::compileAlone(const Program &program,
+                                                    const InstantiateRequest &request,
+                                                    Rank rank) const {
+  Instantiator instantiator(program, request);
+  CompiledSchedule made;
+  if (Status s = instantiator.instantiate(rank, made.dag); !s)
+    return s;
+  made.sizeClass = instantiator.sizeClass();
+  return made;
+}
+
+// What was made for one n is not taken for another one in its size class: which n come in which
+// order differs between ranks that have several communicators.
+Result<CompiledSchedule> PlanCompiler::compileAllOnce(const Program &program, uint64_t programHash,
+                                                      const InstantiateRequest &request,
+                                                      Rank rank) const {
+  constexpr size_t kMostKept = 64;
+  std::optional<uint64_t> key = hashOf(request);
+  if (!key)
+    return compileAll(program, request, rank);
+  key = mixHash(mixHash(*key, programHash), index(rank));
+  {
+    std::lock_guard guard(lock_);
+    if (auto known = compiled_.find(*key); known != compiled_.end())
+      return known->second;
+  }
+  Result<CompiledSchedule> made = compileAll(program, request, rank);
+  std::lock_guard guard(lock_);
+  if (compiled_.size() >= kMostKept)
+    compiled_.clear();
+  compiled_.emplace(*key, made);
+  return made;
+}
+
+Result<CompiledSchedule>
+PlanCompiler::compileAll(const Program &program, const InstantiateRequest &given, Rank rank) const {
+  InstantiateRequest request = given;
+  request.contract = true;
+  request.limits.maxTotalOps = std::min(request.limits.maxTotalOps, kMostOpsOfAll);
+  Result<Schedule> schedule = instantiateAll(program, request);
+  if (schedule && hasCallTimeBlocks(*schedule))
+    schedule = Status::error("lengths of blocks are known at call time only");
+  if (!schedule && proves())
+    return Status::error(ErrorKind::NotProved, concat("not proved: ", schedule.message()));
+  if (!schedule) {
+    Result<CompiledSchedule> alone = compileAlone(program, given, rank);
+    if (alone)
+      alone->remarks = concat("passes on DAGs did not run: ", schedule.message());
+    return alone;
+  }
+  return passesOnAll(schedule.take(), request, rank);
+}
+
+Result<CompiledSchedule>
+PlanCompiler::passesOnAll(Schedule schedule, const InstantiateRequest &request, Rank rank) const {
+  std::vector<Sizes> sizes{Sizes{request.elements, {}}};
+  Topology flat = Topology::flat(request.ranks);
+  const Topology &topology = request.topology ? *request.topology : flat;
+  CostModel cost = perElement(cost_, request.elementBytes);
+  Remarks remarks;
+  Result<Schedule> made =
+      pipeline_.run(std::move(schedule), DagContext{topology, sizes, cost}, &remarks);
+  if (!made)
+    return made.status();
+  made->sizeClass.elements = request.elements;
+  std::optional<SizeClass> proved = provedSizes(*made);
+  if (!proved)
+    return Status::error(ErrorKind::NotProved,
+                         concat("not proved:\n", describe(verify(*made, sizes), *made)));
+  return CompiledSchedule{std::move(made->ranks[index(rank)]), *proved, std::move(remarks.text),
+                          pipeline_.has(PassKind::Dag), true};
+}
+
+} // namespace colldsl

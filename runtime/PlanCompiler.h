@@ -1,0 +1,90 @@
+/// Makes a plan's schedule where no image of a library serves the call: program passes choose
+/// tuning parameters and leaders for the machine that the ranks sit on; then this rank's DAG is
+/// instantiated. Where passes on DAGs, or a proof, were requested, each rank instantiates all
+/// ranks, runs the passes on them, proves what they made, and keeps its own DAG. Passes on DAGs do
+/// not run, and a remark says so, on a schedule that is too large for that or has blocks whose
+/// lengths are known at call time only.
+///
+/// All of it is computed from what all ranks know, so that they make the same choice without
+/// messages.
+#pragma once
+
+#include "passes/Pipeline.h"
+
+#include <map>
+#include <mutex>
+
+namespace colldsl {
+
+/// What is known of a proof of the schedule that a plan runs, the weakest first.
+enum class ProofStamp : uint8_t {
+  None,
+  SmallerRanks, ///< the library has proved images of the collective for fewer ranks
+  Exact,        ///< proved for these ranks, arguments and passes, for all n of the size class
+};
+
+std::string_view spelling(ProofStamp proof); ///< "not proved", "proved", ...
+
+/// Alike on all ranks.
+struct CompileSettings {
+  std::string passes = "tune{most-ops=4096}"; ///< as Pipeline::parse() takes them
+  MachineModel machine = MachineModel::cluster();
+  ProofStamp leastProof = ProofStamp::None; ///< a plan with less is refused
+};
+
+struct CompiledSchedule {
+  Dag dag; ///< of this rank
+  SizeClass sizeClass;
+  std::string remarks; ///< "tune: 900 ns, then 700 ns; segment = 8KiB": of each pass that has one
+  bool hasDagPasses = false;
+  bool isProved = false; ///< for its ranks, arguments, and size class
+};
+
+/// Thread safe.
+class PlanCompiler {
+public:
+  /// An error: no such passes.
+  static Result<std::shared_ptr<const PlanCompiler>> make(CompileSettings settings);
+
+  const CompileSettings &settings() const { return settings_; }
+  /// Whether a schedule is proved when it is made.
+  bool proves() const { return settings_.leastProof == ProofStamp::Exact; }
+  /// Of all settings.
+  uint64_t hash() const { return hash_; }
+  /// Whether the graphs of all ranks are needed, and not of this one alone.
+  bool needsAllRanks() const { return pipeline_.has(PassKind::Dag) || proves(); }
+
+  /// `request`: gets what the program passes bind. `programHash`: of the library that the program
+  /// is from. An error: it cannot be instantiated, or passes made what is not proved.
+  Result<CompiledSchedule> compile(const Program &program, uint64_t programHash,
+                                   InstantiateRequest &request, Rank rank) const;
+
+private:
+  struct Choice {
+    BindOutcome outcome;
+    std::string remarks;
+  };
+
+  PlanCompiler(CompileSettings settings, Pipeline pipeline);
+  Result<Choice> choose(const Program &program, uint64_t programHash,
+                        const InstantiateRequest &request) const;
+  Result<CompiledSchedule> compileAlone(const Program &program, const InstantiateRequest &request,
+                                        Rank rank) const;
+  Result<CompiledSchedule> compileAll(const Program &program, const InstantiateRequest &request,
+                                      Rank rank) const;
+  Result<CompiledSchedule> compileAllOnce(const Program &program, uint64_t programHash,
+                                          const InstantiateRequest &request, Rank rank) const;
+  Result<CompiledSchedule> passesOnAll(Schedule schedule, const InstantiateRequest &request,
+                                       Rank rank) const;
+
+  CompileSettings settings_;
+  Pipeline pipeline_;
+  CostModel cost_;
+  uint64_t hash_;
+  mutable std::mutex lock_;
+  // By hash of what they depend on.
+  mutable std::map<uint64_t, Choice> choices_;
+  mutable std::map<uint64_t, Result<CompiledSchedule>> compiled_; ///< of all ranks' schedules
+};
+
+} // namespace colldsl
