@@ -15,6 +15,7 @@ struct colldsl_context {
   bool bindToCores = false;
   colldsl::GraphOrderOptions graphOrder;
   bool requiresProof = false;
+  bool strictTransfers = false;
   colldsl::shm::Options shm;
 };
 
@@ -22,6 +23,7 @@ struct colldsl_comm {
   colldsl::Communicator communicator;
   colldsl::GraphOrderOptions graphOrder;
   bool requiresProof = false;
+  bool strictTransfers = false;
   bool isOfFork = false; ///< colldsl_fork() destroys it
 };
 
@@ -40,6 +42,7 @@ struct colldsl_plan {
   colldsl::CollectivePlan plan;
   std::atomic<bool> isCancelled{false}; ///< the run under way, or the last one
   std::string arguments;                ///< of a committed plan, in words
+  std::string transfers;                ///< the same
 };
 
 namespace colldsl::api {

@@ -78,6 +78,7 @@ colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library,
     }
     auto made = std::make_unique<colldsl_plan>(comm->communicator, *from, name);
     made->plan.requireProof(comm->requiresProof);
+    made->plan.requireTransfers(comm->strictTransfers);
     *plan = made.release();
     return COLLDSL_OK;
   });
@@ -171,6 +172,7 @@ colldsl_status colldsl_plan_commit(colldsl_plan *plan) {
       return fail(COLLDSL_ERROR_STATE, "the plan is committed");
     Status s = p.commit();
     plan->arguments = s ? p.argumentsInWords() : "";
+    plan->transfers = s ? p.plan().transfers().inWords() : "";
     return report(s, COLLDSL_ERROR_PLAN);
   });
 }
@@ -197,7 +199,8 @@ colldsl_status colldsl_plan_info(const colldsl_plan *plan, colldsl_plan_descript
                                image ? image->passes.c_str() : "",
                                p.isProved() ? COLLDSL_PROOF_EXACT : COLLDSL_PROOF_NONE,
                                p.sizeClass().min,
-                               p.sizeClass().max};
+                               p.sizeClass().max,
+                               plan->transfers.c_str()};
   std::memcpy(description, &all, size);
   return COLLDSL_OK;
 }

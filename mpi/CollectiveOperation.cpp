@@ -49,11 +49,14 @@ CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group, Ca
     return std::shared_ptr<Operation>();
   if (Status s = operation->plan_.commit(); !s)
     return s;
-  const CollectivePlan &plan = operation->plan_;
-  if (Settings::all().isVerbose())
+  CollectivePlan &plan = operation->plan_;
+  if (Settings::all().isVerbose()) {
+    std::string transfers = plan.plan().transfers().inWords();
     comm.job().note(concat(functionOf(call.kind), ": ", plan.collective(), ", ", plan.reason(),
                            plan.image() ? ", image" : ", instantiated",
-                           plan.isProved() ? ", proved" : ", not proved"));
+                           plan.isProved() ? ", proved" : ", not proved",
+                           transfers.empty() ? "" : ", ", transfers));
+  }
   operation->remember(call, comm.numRanks(), comm.numRanks());
   operation->isPlain_ =
       operation->packed_.empty() && operation->unpacked_.empty() && !operation->holdsType();

@@ -227,7 +227,7 @@ Posted PlanChannels<E>::send(MessageSlot slot, OpId op, const Payload &payload) 
 
 template <typename E> Posted PlanChannels<E>::send(MessageSlot slot, End &end) {
   typename E::Sends &sends = *out_.sends[slot.edge];
-  if (sends.trySend(end)) {
+  if (end.payload.fixed ? sends.trySendStatic(end) : sends.trySend(end)) {
     end.isOpen = false;
     return Posted::Done;
   }

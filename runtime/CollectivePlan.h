@@ -47,6 +47,11 @@ public:
   Status setGraph(const std::string &parameter, std::shared_ptr<const OrderedGraph> graph);
   /// commit() refuses a schedule that is not proved.
   void requireProof(bool isRequired) { requiresProof_ = isRequired; }
+  /// commit() refuses a schedule whose messages have attributes that the transport does not
+  /// execute. Alike on all ranks.
+  void requireTransfers(bool isRequired) {
+    transferPolicy_ = isRequired ? TransferPolicy::Refuse : TransferPolicy::Report;
+  }
   /// Drops the settings of this name, a parameter's or a buffer's.
   Status forget(const std::string &name);
 
@@ -149,6 +154,7 @@ private:
   const LibraryImage *image_ = nullptr;
   std::string reason_;
   bool requiresProof_ = false;
+  TransferPolicy transferPolicy_ = TransferPolicy::Report;
   bool isGathered_ = true; ///< false: the ranks could not exchange graphs, and all know
   std::unique_ptr<Plan> plan_;
   bool isBound_ = false;    ///< to what was given last

@@ -203,13 +203,63 @@ bool FifoSender::cancelRts(uint16_t id) {
   return true;
 }
 
+// Its own word is the flag of a payload that ends in the canary.
+FifoSender::StaticPut FifoSender::putStatic(const Tag &tag, const RequestPayload &payload) {
+  StaticRtr *rtr = payload.fixed->rtr;
+  if (!rtr || rtr->isDeclined.load(std::memory_order_relaxed) != 0)
+    return StaticPut::Refused;
+  if (rtr->state.load(std::memory_order_acquire) != wordOf(tag.run, State::RtrSent))
+    return StaticPut::NotReady;
+  if (!rendezvous::claimWrite(rtr->state, tag.run))
+    return StaticPut::Refused;
+  if (rtr->bytes != payload.bytes || !writeStatic(*rtr, payload)) {
+    rendezvous::leave(rtr->state, tag.run, State::Fragments);
+    return StaticPut::Refused;
+  }
+  rendezvous::change(rtr->state, tag.run, State::Writing, State::Done);
+  world_.wake(peer_);
+  return StaticPut::Done;
+}
+
+bool FifoSender::writeStatic(const StaticRtr &rtr, const Payload &payload) {
+  if (rtr.canaryBytes == 0)
+    return writeTo(rtr.buffer, payload) == cma::Outcome::Copied;
+  std::byte *to = world_.at(rtr.buffer.address);
+  uint64_t before = payload.bytes - rtr.canaryBytes, last = 0;
+  gather(to, payload, 0, before);
+  gather(reinterpret_cast<std::byte *>(&last), payload, before, rtr.canaryBytes);
+  storeAtOnce(to + before, last, rtr.canaryBytes);
+  return true;
+}
+
+void FifoSender::nameStaticRtrs(uint32_t context, uint32_t stream, const StaticRtrs &rtrs) {
+  naming_.push_back({{context, stream, 0, 0}, rtrs});
+  sendNaming();
+}
+
+bool FifoSender::sendNaming() {
+  bool moved = false;
+  for (; !naming_.empty() && hasSlots(1); moved = true) {
+    Slot &slot = fill(naming_.back().first, SlotKind::StaticRtrs);
+    slot.body.staticRtrs = naming_.back().second;
+    commit(slot);
+    naming_.pop_back();
+  }
+  return moved;
+}
+
+// A stream that this rank closes names nothing any more.
 void FifoSender::closeStream(uint32_t context, uint32_t stream) {
+  std::erase_if(naming_, [&](const auto &named) {
+    return named.first.context == context && named.first.stream == stream;
+  });
   closing_.push_back({context, stream, 0, 0});
   sendClosing();
 }
 
 bool FifoSender::progress() {
   bool moved = sendRtsCancelled();
+  moved |= sendNaming();
   return sendClosing() || moved;
 }
 
