@@ -3,13 +3,14 @@
 namespace colldsl::protocol {
 namespace {
 
-/// Of the places of an edge's static messages, which both ends list in the same order.
+/// Of the places of an edge's static messages, and of the ends that copy them: both ends of the
+/// edge have the same.
 template <typename Ends> shm::StaticRtrs countStatic(const Ends &ends) {
   shm::StaticRtrs found = {0, 0xcbf29ce484222325u, 0};
   for (size_t m = 0; m < ends.size(); ++m)
     if (ends[m].payload.fixed) {
       ++found.count;
-      found.hash = (found.hash ^ (m + 1)) * 0x100000001b3u;
+      found.hash = (found.hash ^ (2 * m + 1 + ends[m].payload.fixed->isPut)) * 0x100000001b3u;
     }
   return found;
 }

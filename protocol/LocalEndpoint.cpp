@@ -33,7 +33,7 @@ TransferCaps transferCapsOf(const Worker &worker, const RankGroup &group) {
   if (!group.numbersRuns()) {
     caps.staticFrom = singleCopyFrom;
     caps.sharedStaticFrom = caps.sharedCanaryFrom = 1;
-    caps.announced = true;
+    caps.announced = caps.staticReader = true;
   }
   caps.streamedFrom = options.fifo.slotsBytes + 1;
   return caps;

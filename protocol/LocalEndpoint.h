@@ -77,10 +77,13 @@ public:
   /// Runs that are numbered over all plans of a group do not name a plan, whose messages then have
   /// no RTR that stays.
   template <typename End> void describe(End &end, MessageId, const Transfer &way) {
-    bool isStatic = way.protocol == Protocol::Static && way.mover != Mover::Reader &&
-                    !group_.numbersRuns() && end.peer != group_.self;
-    end.payload.fixed = isStatic ? &end.state.fixed : nullptr;
-    end.state.fixed.usesCanary = way.canary;
+    bool isStatic =
+        way.protocol == Protocol::Static && !group_.numbersRuns() && end.peer != group_.self;
+    shm::StaticEnd &fixed = end.state.fixed;
+    end.payload.fixed = isStatic ? &fixed : nullptr;
+    fixed.isWriterNamed = way.mover == Mover::Writer;
+    fixed.isPut = fixed.isWriterNamed || (way.canary && way.mover != Mover::Reader);
+    fixed.usesCanary = way.canary;
   }
   template <typename End> void expect(End &) {}
   template <typename End> void expectNoMore(End &) {}

@@ -246,7 +246,8 @@ Posted PlanChannels<E>::recv(MessageSlot slot, OpId op, const Payload &payload,
     ++counter_.outstanding;
     end.transferred = 0;
     end.complete();
-  } else if (!payload.upTo && receives.tryRecv(end)) {
+  } else if (!payload.upTo &&
+             ((end.payload.fixed && receives.tryRecvStatic(end)) || receives.tryRecv(end))) {
     end.isOpen = false;
     return Posted::Done;
   } else {

@@ -17,6 +17,7 @@
 #include "protocol/RunProgress.h"
 #include "protocol/UnexpectedQueue.h"
 #include "transports/Pieces.h"
+#include "transports/shm/StaticRtr.h"
 
 #include <algorithm>
 #include <optional>
@@ -69,6 +70,9 @@ public:
     return payload.bytes > wire_.slotsBytes() && !payload.upTo &&
            context_.limits.fragmentBytes % target.elementBytes == 0;
   }
+
+  /// The same of a static message.
+  bool tryRecvStatic(const Request &request);
 
   /// Where the peer wants its static messages of a stream to be put; null: it has not said so.
   const typename Wire::StaticRtrs *staticRtrsOf(StreamId stream) const {
@@ -146,6 +150,7 @@ private:
   void onRtsCancelled(uint16_t id);
   bool takeUnexpectedEager(const Tag &tag, const Payload &payload);
   void dropRts(const Tag &scope);
+  void onStaticRts(const Tag &tag, const Rts &rts);
   void onStaticRtrs(StreamId stream, const typename Wire::StaticRtrs &rtrs);
   void onStreamClosed(StreamId stream);
 
@@ -160,8 +165,8 @@ private:
   bool matchLength(Request &request, uint64_t bytes);
   bool answer(Request &request, uint16_t id, const Rts &rts);
   bool shouldPut(const Request &request, const Rts &rts, const RemoteBuffer &buffer) const;
-  GetResult get(Request &request, const Rts &rts);
-  GetResult getAndCombine(Request &request, const Rts &rts);
+  GetResult get(const Request &request, const Rts &rts);
+  GetResult getAndCombine(const Request &request, const Rts &rts);
   void expect(uint16_t id, Request &request, const Rts &rts);
   bool mayReach(uint64_t bytes, uint32_t pieces) const {
     return wire_.canReach() && context_.limits.isWorthSingleCopy(bytes, pieces);
@@ -230,10 +235,36 @@ template <typename Wire> void ReceiveSide<Wire>::sendEarlyRtr(const Request &req
   const RequestPayload &payload = request.payload;
   if constexpr (!Wire::kHasStaticRtrs)
     wire_.sendEarlyRtr(request.tag, payload, request.mover, request.protocol);
-  else if (payload.fixed && request.combining)
+  else if (payload.fixed && payload.fixed->isPut && request.combining)
     wire_.declineStatic(payload);
   else if (payload.fixed)
-    wire_.sendStaticRtr(request.tag, payload, mayReach(payload.bytes, payload.count));
+    wire_.expectStatic(request.tag, payload, mayReach(payload.bytes, payload.count));
+}
+
+template <typename Wire> bool ReceiveSide<Wire>::tryRecvStatic(const Request &request) {
+  if constexpr (Wire::kHasStaticRtrs)
+    if (std::optional<Rts> rts = wire_.claimStatic(request.tag, request.payload)) {
+      if (rts->bytes == request.payload.bytes && get(request, *rts) == GetResult::Done)
+        return true;
+      wire_.declineStatic(request.payload);
+      wire_.requestFragments(*rts);
+    }
+  return false;
+}
+
+// The sender sends it as others if it cannot be got, and the receive waits for that.
+template <typename Wire> void ReceiveSide<Wire>::onStaticRts(const Tag &tag, const Rts &rts) {
+  if constexpr (Wire::kHasStaticRtrs) {
+    Request &request = *posted_.take(tag);
+    if (!matchLength(request, rts.bytes))
+      return wire_.sendFin(rts);
+    if (get(request, rts) == GetResult::Done)
+      return request.complete();
+    request.transferred = 0;
+    wire_.declineStatic(request.payload);
+    wire_.requestFragments(rts);
+    posted_.add(request);
+  }
 }
 
 template <typename Wire> bool ReceiveSide<Wire>::progress() {

@@ -11,7 +11,7 @@ TransferCaps transferCapsOf(RemoteWorker &worker) {
   TransferCaps caps;
   caps.eagerUpTo = caps.eagerBytes = worker.options().eagerBytes;
   caps.rendezvousFrom = 1;
-  caps.staticFrom = caps.readerFrom = caps.writerFrom = rmaFrom;
+  caps.staticFrom = caps.canaryStaticFrom = caps.readerFrom = caps.writerFrom = rmaFrom;
   caps.multicast = worker.carrier().multicast() != nullptr;
   return caps;
 }

@@ -10,6 +10,7 @@
 
 #include "protocol/Limits.h"
 #include "protocol/Request.h"
+#include "transports/shm/StaticRtr.h"
 
 #include <algorithm>
 
@@ -35,10 +36,11 @@ public:
            sendEager(request);
   }
 
-  /// The same of a static message: the receiver is ready, and has it.
+  /// The same of a static message.
   bool trySendStatic(const Request &request) {
     if constexpr (Wire::kHasStaticRtrs)
-      return wire_.putStatic(request.tag, request.payload) == Wire::StaticPut::Done;
+      return request.payload.fixed->isPut &&
+             wire_.putStatic(request.tag, request.payload) == Wire::StaticPut::Done;
     return false;
   }
 
@@ -50,7 +52,7 @@ public:
 
   bool isBusy() const {
     return !(pending_.empty() && requested_.empty() && fragmented_.empty() && flushing_.empty() &&
-             unready_.empty()) ||
+             unready_.empty() && offered_.empty()) ||
            wire_.isBusy();
   }
 
@@ -101,7 +103,9 @@ private:
   bool takeReplies();
   bool sendFragments();
   bool sendPending();
+  bool sendStatic(Request &request);
   bool putUnready();
+  bool takeStaticReplies();
   void complete(Request &request);
   void completeOnceFlushed(Request &request);
   bool flush();
@@ -114,6 +118,7 @@ private:
   Wire wire_;
   RequestQueue pending_;      ///< wait for room
   RequestQueue unready_;      ///< static: wait for the receiver's RTR, for a while
+  RequestQueue offered_;      ///< static: the receiver gets them
   RequestQueue requested_;    ///< RTS sent, no reply yet
   RequestQueue fragmented_;   ///< the receiver waits for fragments
   RequestQueue held_;         ///< the same; their owner sends them
@@ -136,13 +141,39 @@ template <typename Wire> bool SendSide<Wire>::mayBeEager(const Request &request)
 template <typename Wire> void SendSide<Wire>::send(Request &request) {
   request.transferred = 0;
   ++request.counter->outstanding;
-  if constexpr (Wire::kHasStaticRtrs)
-    if (request.payload.fixed && wire_.awaitsRtr(request.payload)) {
-      unreadyPolls_ = 0;
-      return unready_.push(request);
-    }
+  if (request.payload.fixed && sendStatic(request))
+    return;
   if (!pending_.empty() || !publish(request))
     pending_.push(request);
+}
+
+// False: the message goes as others do.
+template <typename Wire> bool SendSide<Wire>::sendStatic(Request &request) {
+  if constexpr (Wire::kHasStaticRtrs) {
+    const RequestPayload &payload = request.payload;
+    if (!wire_.isStaticNow(payload))
+      return false;
+    bool mayReach = wire_.canReach() && limits_.isWorthSingleCopy(payload.bytes, payload.count);
+    if (!payload.fixed->isPut && !wire_.sendStaticRts(request.tag, payload, mayReach))
+      return false;
+    unreadyPolls_ = 0;
+    (payload.fixed->isPut ? unready_ : offered_).push(request);
+    return true;
+  }
+  return false;
+}
+
+template <typename Wire> bool SendSide<Wire>::takeStaticReplies() {
+  if constexpr (Wire::kHasStaticRtrs)
+    return offered_.removeIf([this](Request &request) {
+      auto reply = wire_.replyToStatic(request.tag, request.payload);
+      if (reply == Wire::Replied::Fin)
+        completeOnceFlushed(request);
+      else if (reply == Wire::Replied::Fragments)
+        pending_.push(request);
+      return reply != Wire::Replied::Nothing;
+    }) != 0;
+  return false;
 }
 
 // A receiver that is late, or computes, finds the message where others are.
@@ -266,6 +297,7 @@ template <typename Wire> bool SendSide<Wire>::progress() {
   bool moved = !requested_.empty() && wire_.mayHaveReplies() && takeReplies();
   moved |= sendFragments();
   moved |= !unready_.empty() && putUnready();
+  moved |= !offered_.empty() && takeStaticReplies();
   moved |= sendPending();
   moved |= !flushing_.empty() && flush();
   return wire_.progress() || moved;
@@ -285,6 +317,12 @@ bool SendSide<Wire>::cancel(const CompletionCounter &counter, uint32_t &cancelle
   cancelled += held_.removeIf(cancelRts);
   cancelled += pending_.removeIf(isOurs);
   cancelled += unready_.removeIf(isOurs);
+  if constexpr (Wire::kHasStaticRtrs)
+    cancelled += offered_.removeIf([&](const Request &request) {
+      bool isCancelled = isOurs(request) && wire_.cancelStaticRts(request.tag, request.payload);
+      isOver = isOver && (isCancelled || !isOurs(request));
+      return isCancelled;
+    });
   cancelled += flushing_.removeIf(isOurs);
   return isOver;
 }

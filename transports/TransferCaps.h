@@ -16,6 +16,8 @@ struct TransferCaps {
   uint64_t rendezvousFrom = kNever;   ///< `via rendezvous`
   uint64_t staticFrom = kNever;       ///< `via static`: put into a buffer that was named before
   uint64_t sharedStaticFrom = kNever; ///< the same, into a buffer that both processes have mapped
+  bool staticReader = false;          ///< `via static` with `mover reader`
+  uint64_t canaryStaticFrom = kNever; ///< `via static` of messages that have a canary
   uint64_t readerFrom = kNever;       ///< `mover reader`, of a message that is not eager
   uint64_t writerFrom = kNever;       ///< `mover writer`, the same
   uint64_t sharedWriterFrom = kNever; ///< the same, into a buffer that both processes have mapped
@@ -26,7 +28,8 @@ struct TransferCaps {
   bool multicast = false;
 };
 
-/// A message as its receiver knows it.
+/// A message as its receiver knows it. Where the sender's memory counts, it is taken to be like the
+/// receiver's.
 struct TransferSite {
   uint64_t bytes = 0;
   bool isShared = false;   ///< both processes have mapped the receiver's buffer, in one piece
@@ -53,17 +56,21 @@ inline Transfer executedOf(const Transfer &asked, const TransferCaps &caps,
     does.protocol = isLong ? Protocol::Rendezvous : Protocol::Any;
     break;
   case Protocol::Static:
-    if (asked.mover != Mover::Reader && reaches(caps.staticFrom, caps.sharedStaticFrom))
+    if ((asked.mover != Mover::Reader || caps.staticReader) &&
+        reaches(asked.canary && asked.mover == Mover::Either ? caps.canaryStaticFrom
+                                                             : caps.staticFrom,
+                caps.sharedStaticFrom))
       does.protocol = Protocol::Static;
     break;
   }
   bool isStatic = does.protocol == Protocol::Static;
-  if (asked.mover == Mover::Reader && isLong && site.bytes >= caps.readerFrom)
+  if (asked.mover == Mover::Reader && (isStatic || (isLong && site.bytes >= caps.readerFrom)))
     does.mover = Mover::Reader;
   if (asked.mover == Mover::Writer &&
       (isStatic || (isLong && reaches(caps.writerFrom, caps.sharedWriterFrom))))
     does.mover = Mover::Writer;
-  does.canary = asked.canary && isStatic && site.isShared && site.bytes >= caps.sharedCanaryFrom;
+  does.canary = asked.canary && isStatic && asked.mover != Mover::Reader && site.isShared &&
+                site.bytes >= caps.sharedCanaryFrom;
   does.announced = asked.announced && isStatic && caps.announced;
   does.streamed = asked.streamed && site.isCombined && site.bytes >= caps.streamedFrom;
   does.multicast = asked.multicast && caps.multicast;

@@ -80,7 +80,9 @@ struct Variant {
 const Variant kVariants[] = {
     {"no attribute", {}},
     {"via static", {.protocol = Protocol::Static}},
+    {"via static writer", {.protocol = Protocol::Static, .mover = Mover::Writer}},
     {"via static canary", {.protocol = Protocol::Static, .canary = true}},
+    {"via rendezvous", {.protocol = Protocol::Rendezvous}},
     {"mover writer", {.mover = Mover::Writer}},
 };
 constexpr size_t kNumVariants = std::size(kVariants);
@@ -228,7 +230,7 @@ int main(int argc, char **argv) {
     std::mutex mutex;
     LocalEndpoint endpoint(worker, RankGroup::ofAll(2, rank), &mutex);
     for (bool isShared : {false, true})
-      for (uint64_t bytes : {8, 64, 512, 4096, 8192, 16384, 32768, 65536, 262144, 1048576})
+      for (uint64_t bytes : {8, 512, 2048, 4096, 8192, 16384, 32768, 65536, 262144, 1048576})
         measureAll(worker, endpoint, bytes, isShared, rounds);
     return std::vector<std::byte>();
   });

@@ -2,8 +2,9 @@
 /// transports/shm/StaticRtr.h describes, in steps. The state word is changed by
 /// transports/Rendezvous.h itself.
 ///
-/// The sender may find no RTR and send the message through the FIFO. The receiver may cancel in any
-/// run, and the sender may die at any step. Memory has two parts, the last bytes and all others.
+/// The receiver gets the payload, or the sender puts it. A sender that puts may find no RTR and
+/// send the message through the FIFO. Either end may cancel in any run, and may die at any step
+/// while it copies. Memory has two parts, the last bytes and all others.
 #pragma once
 
 #include "tests/explorer/RendezvousWord.h"
@@ -24,10 +25,13 @@ enum class StaticMutant : uint8_t {
   WritesWithoutClaim,    ///< the sender finds the RTR, and writes
   CancelsWithoutWaiting, ///< the receiver does not wait for a sender that writes
   WaitsForTheDead,       ///< it waits for one that is dead
+  GetsWithoutClaim,      ///< the receiver finds the RTS, and reads
+  RequestsBeforeBuffer,  ///< the sender's word comes before its buffer
 };
 
 struct StaticScenario {
   uint8_t runs = 2;
+  bool isPut = true;
   bool hasCanary = true;
   bool endsInCanary = false; ///< the payload does
   bool mayFail = true;       ///< the receiver cancels, or the sender dies
@@ -40,9 +44,9 @@ public:
   explicit StaticMachine(const StaticScenario &scenario) : scenario_(scenario), s_{} {}
 
   template <typename Visit> void steps(Visit visit) const {
-    for (auto step :
-         {&StaticMachine::receive, &StaticMachine::takeEager, &StaticMachine::beginCancel,
-          &StaticMachine::send, &StaticMachine::fallBack, &StaticMachine::die}) {
+    for (auto step : {&StaticMachine::receive, &StaticMachine::takeEager,
+                      &StaticMachine::beginCancel, &StaticMachine::send, &StaticMachine::fallBack,
+                      &StaticMachine::cancelSend, &StaticMachine::die}) {
       StaticMachine next = *this;
       if (const char *what = (next.*step)())
         visit(next, what);
@@ -56,8 +60,32 @@ public:
   }
 
 private:
-  enum class Recv : uint8_t { Begin, SendRtr, WriteCanary, Poll, Cancel, Cancelled, Done };
-  enum class Send : uint8_t { Look, Claim, First, Second, Leave, Done, Dead };
+  enum class Recv : uint8_t {
+    Begin,
+    SendRtr,
+    WriteCanary,
+    Poll,
+    First,
+    Second,
+    Leave,
+    Cancel,
+    Cancelled,
+    Done,
+    Dead
+  };
+  enum class Send : uint8_t {
+    Look,
+    Request,
+    Await,
+    Claim,
+    First,
+    Second,
+    Leave,
+    Cancel,
+    Cancelled,
+    Done,
+    Dead
+  };
   static constexpr uint8_t kOld = 0, kCanary = 0xff; ///< else the run whose bytes they are
   static constexpr uint8_t kLast = 1;
 
@@ -70,7 +98,8 @@ private:
     uint8_t memory[2];
     uint8_t endsInCanary; ///< the last bytes are the payload's, and look like the canary
     uint8_t eagerRun;     ///< of the message in the FIFO; 0: it is empty
-    uint8_t unused[4];
+    uint8_t bufferRun;    ///< of the sender's buffer
+    uint8_t unused[3];
   };
 
   bool is(StaticMutant mutant) const { return scenario_.mutant == mutant; }
@@ -84,11 +113,14 @@ private:
   const char *beginCancel();
   const char *send();
   const char *fallBack();
+  const char *cancelSend();
   const char *die();
 
   const char *poll();
   const char *cancel();
   const char *write(bool last, Send next);
+  const char *read(bool last, Recv next);
+  const char *request();
   void completeReceive();
   void endSend();
 

@@ -14,7 +14,9 @@ std::vector<StaticScenario> allScenarios(StaticMutant mutant = StaticMutant::Non
     for (bool mayFallBack : {false, true})
       for (auto [hasCanary, endsInCanary] :
            {std::pair(false, false), std::pair(true, false), std::pair(true, true)})
-        all.push_back({3, hasCanary, endsInCanary, mayFail, mayFallBack, mutant});
+        all.push_back({3, true, hasCanary, endsInCanary, mayFail, mayFallBack, mutant});
+  for (bool mayFail : {false, true})
+    all.push_back({3, false, false, false, mayFail, false, mutant});
   return all;
 }
 
@@ -50,7 +52,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{StaticMutant::LooksAtCanaryAlone, "looksAtCanaryAlone"},
                       Wrong{StaticMutant::WritesWithoutClaim, "writesWithoutClaim"},
                       Wrong{StaticMutant::CancelsWithoutWaiting, "cancelsWithoutWaiting"},
-                      Wrong{StaticMutant::WaitsForTheDead, "waitsForTheDead"}),
+                      Wrong{StaticMutant::WaitsForTheDead, "waitsForTheDead"},
+                      Wrong{StaticMutant::GetsWithoutClaim, "getsWithoutClaim"},
+                      Wrong{StaticMutant::RequestsBeforeBuffer, "requestsBeforeBuffer"}),
     [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace

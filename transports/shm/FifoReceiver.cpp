@@ -127,10 +127,17 @@ void FifoReceiver::releaseStream(StreamId stream) {
 }
 
 // The canary lies where a put ends before the sender can find the RTR.
-void FifoReceiver::sendStaticRtr(const Tag &tag, const RequestPayload &payload, bool mayReach) {
+void FifoReceiver::expectStatic(const Tag &tag, const RequestPayload &payload, bool mayReach) {
   StaticEnd &end = *payload.fixed;
   StaticRtr &rtr = *end.rtr;
   RemoteBuffer buffer = remoteBufferOf(payload);
+  end.run = tag.run;
+  if (!end.isPut) {
+    end.isPosted = true;
+    posted_.push_back({tag, &end});
+    return;
+  }
+  mayReach = mayReach && end.isWriterNamed;
   bool isDeclined = payload.bytes == 0 || !(buffer.isShared || mayReach);
   if ((rtr.isDeclined.load(std::memory_order_relaxed) != 0) != isDeclined)
     rtr.isDeclined.store(isDeclined, std::memory_order_relaxed);
@@ -145,31 +152,38 @@ void FifoReceiver::sendStaticRtr(const Tag &tag, const RequestPayload &payload, 
     storeAtOnce(end.canaryAt, kCanary, end.canaryBytes);
   }
   rtr.bytes = payload.bytes;
-  rtr.buffer = buffer;
+  rtr.reply.buffer = buffer;
   rtr.canaryBytes = end.canaryBytes;
-  end.run = tag.run;
   end.isPosted = true;
   posted_.push_back({tag, &end});
-  rendezvous::leave(rtr.state, tag.run, State::RtrSent);
+  rendezvous::leave(rtr.reply.state, tag.run, State::RtrSent);
   world_.wake(peer_);
 }
 
 // The word is in a cache line of its own, which is left with the sender while the last bytes tell.
-bool FifoReceiver::isPut(StaticEnd &end) {
+bool FifoReceiver::hasComePut(StaticEnd &end) {
   if (end.canaryBytes != 0) {
     if (!isCanary(end.canaryAt, end.canaryBytes))
       return true;
     if (++end.polls % kCanaryPollsPerWord != 0)
       return false;
   }
-  return end.rtr->state.load(std::memory_order_acquire) == wordOf(end.run, State::Done);
+  return end.rtr->reply.state.load(std::memory_order_acquire) == wordOf(end.run, State::Done);
 }
 
-// The sender has sent the payload in another way, or the receive is cancelled.
+// The sender has sent the payload in another way, and does not look for the RTR of this run any
+// more; or the receive is cancelled.
 void FifoReceiver::retireStatic(StaticEnd &end) {
   end.isPosted = false;
   std::erase_if(posted_, [&](const Posted &posted) { return posted.end == &end; });
-  rendezvous::change(end.rtr->state, end.run, State::RtrSent, State::Requested);
+}
+
+std::optional<Rts> FifoReceiver::claimRts(StaticRtr &rtr, uint32_t run) const {
+  std::atomic<uint32_t> &state = rtr.reply.state;
+  if (state.load(std::memory_order_acquire) != wordOf(run, State::Requested) ||
+      !rendezvous::claim(state, run))
+    return std::nullopt;
+  return Rts{rtr.bytes, rtr.reply.buffer, *world_.offsetOf(&rtr, sizeof rtr), run, 0};
 }
 
 GetResult FifoReceiver::get(const RemoteBuffer &from, uint64_t offset, const Payload &to) {

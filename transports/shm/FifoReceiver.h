@@ -65,11 +65,11 @@ public:
   /// Takes all that is here, in its order, and hands it to `handler`:
   ///   onEager(tag, bytes, count); onLongerEager(tag, bytes, count), from the ring of bytes;
   ///   onRts(tag, id, rts); onFragment(id, bytes, count); onPut(id); onRtsCancelled(id);
-  ///   onStaticRtrs(stream, rtrs); onStreamClosed(stream); and, of a static message that was put,
-  ///   onEarlyRtrPut(tag)
+  ///   onStaticRtrs(stream, rtrs); onStreamClosed(stream); and of static messages
+  ///   onEarlyRtrPut(tag), onStaticRts(tag, rts), which is claimed
   /// True: something was.
   template <typename Handler> bool progress(Handler &handler) {
-    bool moved = !posted_.empty() && takePuts(handler);
+    bool moved = !posted_.empty() && takeStatic(handler);
     if (!slots_)
       return moved;
     while (true) {
@@ -119,14 +119,19 @@ public:
   /// Whether the sender can put without a call of the kernel.
   bool canPut(const Rts &, const RemoteBuffer &buffer) const { return buffer.isShared; }
 
-  // Static messages, of which this end sends an early RTR in each run. The sender may use it, or
-  // send the message as others; then the RTR is retired.
+  // Static messages. The sender may send one as others all the same: then it is retired.
 
   /// Room for the RTRs of a stream, until releaseStream(). Null: no memory is left.
   StaticRtr *makeStaticRtrs(StreamId stream, uint32_t count);
   void releaseStream(StreamId stream);
-  /// `mayReach`: a copy by the kernel is worth its call. The payload stays where it is.
-  void sendStaticRtr(const Tag &tag, const RequestPayload &payload, bool mayReach);
+  /// A receive is posted, whose payload stays where it is. Of a message that is put, sends the RTR.
+  /// `mayReach`: a copy by the kernel is worth its call.
+  void expectStatic(const Tag &tag, const RequestPayload &payload, bool mayReach);
+  /// Of a message that this end gets, claimed. Nothing: it is not here.
+  std::optional<Rts> claimStatic(const Tag &tag, const RequestPayload &payload) const {
+    const StaticEnd *end = payload.fixed;
+    return end && !end->isPut && end->rtr ? claimRts(*end->rtr, tag.run) : std::nullopt;
+  }
   void declineStatic(const RequestPayload &payload) {
     payload.fixed->rtr->isDeclined.store(1, std::memory_order_relaxed);
   }
@@ -136,7 +141,8 @@ public:
   }
   bool cancelEarlyRtr(const Tag &, const RequestPayload &payload) {
     const StaticEnd *end = payload.fixed;
-    return !end || !end->isPosted || rendezvous::cancelRtr(end->rtr->state, end->run);
+    return !end || !end->isPosted || !end->isPut ||
+           rendezvous::cancelRtr(end->rtr->reply.state, end->run);
   }
   void cancelReceive(const Tag &, const RequestPayload &payload) { retireRtr(payload); }
   void cancelReceive(const Rts &) {}
@@ -199,22 +205,27 @@ private:
       return handler.onStreamClosed(streamOf(slot.tag));
     }
   }
-  template <typename Handler> bool takePuts(Handler &handler) {
+  template <typename Handler> bool takeStatic(Handler &handler) {
     bool moved = false;
     for (size_t i = 0; i < posted_.size();) {
-      if (!isPut(*posted_[i].end)) {
+      auto [tag, end] = posted_[i];
+      std::optional<Rts> rts = end->isPut ? std::nullopt : claimRts(*end->rtr, end->run);
+      if (!rts && !(end->isPut && hasComePut(*end))) {
         ++i;
         continue;
       }
       moved = true;
-      Tag tag = posted_[i].tag;
-      posted_[i].end->isPosted = false;
+      end->isPosted = false;
       posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
-      handler.onEarlyRtrPut(tag);
+      if (rts)
+        handler.onStaticRts(tag, *rts);
+      else
+        handler.onEarlyRtrPut(tag);
     }
     return moved;
   }
-  static bool isPut(StaticEnd &end);
+  static bool hasComePut(StaticEnd &end);
+  std::optional<Rts> claimRts(StaticRtr &rtr, uint32_t run) const;
   void retireStatic(StaticEnd &end);
   bool tryTakeSlots(const Slot &slot, const Payload &payload);
   const ContinuationSlot *awaitContinuation(uint32_t position) const;
@@ -244,7 +255,7 @@ private:
     Tag tag;
     StaticEnd *end;
   };
-  std::vector<Posted> posted_; ///< static messages whose RTR was sent
+  std::vector<Posted> posted_; ///< static messages that are waited for
   struct StreamRtrs {
     StreamId stream;
     uint64_t offset; ///< in the mapping

@@ -110,11 +110,18 @@ public:
 
   // Static messages.
 
-  /// Whether a send is to wait for the receiver's RTR.
-  bool awaitsRtr(const RequestPayload &payload) const {
+  /// Whether the receiver takes the message so. If its sender puts it, there is an RTR soon.
+  bool isStaticNow(const RequestPayload &payload) const {
     const StaticRtr *rtr = payload.fixed->rtr;
     return rtr && rtr->isDeclined.load(std::memory_order_relaxed) == 0;
   }
+  /// The receiver is to get the payload. `mayReach`: a copy by the kernel is worth its call. False:
+  /// the message is to go as others do.
+  bool sendStaticRts(const Tag &tag, const RequestPayload &payload, bool mayReach);
+  /// Fragments: it is to go as others do after all.
+  Replied replyToStatic(const Tag &tag, const RequestPayload &payload) const;
+  /// False: the receiver reads the payload just now.
+  bool cancelStaticRts(const Tag &tag, const RequestPayload &payload);
   enum class StaticPut : uint8_t {
     Done,
     NotReady, ///< there is no RTR for this run yet

@@ -1,6 +1,13 @@
-/// The RTR (ready to receive) of a static message between two ranks of a machine. It lies in the
-/// receiver's arena for as long as the plan, and both ends poll it: in a run nothing goes through a
-/// FIFO. The state word is that of Rendezvous.h, whose `use` is the run.
+/// The rendezvous of a static message between two ranks of a machine. It lies in the receiver's
+/// arena for as long as the plan, and both ends poll it: in a run nothing goes through a FIFO. The
+/// state word is that of Rendezvous.h, whose `use` is the run.
+///
+/// A message that its receiver gets:
+///
+///   sender:   buffer; Requested
+///   receiver: Requested -> Reading; the payload; Done
+///
+/// One that its sender puts:
 ///
 ///   receiver: buffer, canary in its last bytes; RtrSent
 ///   sender:   RtrSent -> Writing; the payload, its last bytes behind the others; Writing -> Done
@@ -17,22 +24,23 @@
 namespace colldsl::shm {
 
 struct alignas(kSlotBytes) StaticRtr {
-  std::atomic<uint32_t> state;
-  std::atomic<uint32_t> isDeclined; ///< the receiver cannot be put into: the sender does not wait
-  uint64_t bytes;                   ///< of the receive
-  RemoteBuffer buffer;
-  uint32_t canaryBytes; ///< at the end of the buffer; 0: no canary
+  Reply reply;                      ///< its buffer is that of the end which does not copy
+  std::atomic<uint32_t> isDeclined; ///< by the receiver: the message is to go as others do
+  uint32_t canaryBytes;             ///< at the end of the receiver's buffer; 0: no canary
+  uint64_t bytes;                   ///< of the buffer
 };
 static_assert(sizeof(StaticRtr) == kSlotBytes);
 
 /// One end of a static message, of the rank that has it.
 struct StaticEnd {
-  StaticRtr *rtr = nullptr; ///< sender: null until the receiver has named it
-  bool usesCanary = false;  ///< the schedule has one
+  StaticRtr *rtr = nullptr;   ///< sender: null until the receiver has named it
+  bool isPut = false;         ///< the sender copies
+  bool usesCanary = false;    ///< the schedule has one
+  bool isWriterNamed = false; ///< the schedule names the sender, so that it may use the kernel
 
   // The receiver's.
   bool isPosted = false;
-  uint32_t run = 0;              ///< of the RTR
+  uint32_t run = 0;
   uint32_t polls = 0;            ///< of the canary since the word was read
   uint32_t canaryBytes = 0;      ///< as in the RTR
   std::byte *canaryAt = nullptr; ///< the last bytes of the buffer
