@@ -16,6 +16,7 @@ struct colldsl_context {
   colldsl::GraphOrderOptions graphOrder;
   colldsl::CompileSettings compile;
   std::shared_ptr<const colldsl::PlanCompiler> compiler; ///< by these settings
+  bool strictTransfers = false;
   colldsl::shm::Options shm;
 };
 
@@ -23,6 +24,7 @@ struct colldsl_comm {
   colldsl::Communicator communicator;
   colldsl::GraphOrderOptions graphOrder;
   std::shared_ptr<const colldsl::PlanCompiler> compiler;
+  bool strictTransfers = false;
   bool isOfFork = false; ///< colldsl_fork() destroys it
 };
 
@@ -41,6 +43,7 @@ struct colldsl_plan {
   colldsl::CollectivePlan plan;
   std::atomic<bool> isCancelled{false}; ///< the run under way, or the last one
   std::string arguments;                ///< of a committed plan, in words
+  std::string transfers;                ///< the same
 };
 
 namespace colldsl::api {

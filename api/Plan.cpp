@@ -78,6 +78,7 @@ colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library,
     }
     auto made = std::make_unique<colldsl_plan>(comm->communicator, *from, name);
     (void)made->plan.setCompiler(comm->compiler); // not committed yet
+    made->plan.requireTransfers(comm->strictTransfers);
     *plan = made.release();
     return COLLDSL_OK;
   });
@@ -180,6 +181,7 @@ colldsl_status colldsl_plan_commit(colldsl_plan *plan) {
       return fail(COLLDSL_ERROR_STATE, "the plan is committed");
     Status s = p.commit();
     plan->arguments = s ? p.argumentsInWords() : "";
+    plan->transfers = s ? p.plan().transfers().inWords() : "";
     return report(s, COLLDSL_ERROR_PLAN);
   });
 }
@@ -207,7 +209,8 @@ colldsl_status colldsl_plan_info(const colldsl_plan *plan, colldsl_plan_descript
                                static_cast<colldsl_proof>(p.proof()),
                                p.sizeClass().min,
                                p.sizeClass().max,
-                               p.remarks().c_str()};
+                               p.remarks().c_str(),
+                               plan->transfers.c_str()};
   std::memcpy(description, &all, size);
   return COLLDSL_OK;
 }

@@ -8,6 +8,7 @@
 #include "wireup/Launcher.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <unistd.h>
 
@@ -52,6 +53,7 @@ void apply(const colldsl_options &options, colldsl_context &context) {
   context.compile.leastProof = static_cast<ProofStamp>(options.least_proof);
   if (options.passes)
     context.compile.passes = options.passes;
+  context.strictTransfers = options.strict_transfers != 0;
   context.graphOrder.isOn = options.no_graph_order == 0;
   if (options.max_gathered_edges != 0)
     context.graphOrder.gatherAtMost = options.max_gathered_edges;
@@ -103,7 +105,8 @@ using RankResult = Result<std::vector<std::byte>>;
 
 RankResult runBody(const colldsl_context &context, const Topology &topology, colldsl_body body,
                    void *user, Endpoint &endpoint) {
-  colldsl_comm comm{Communicator(endpoint, topology), context.graphOrder, context.compiler, true};
+  colldsl_comm comm{Communicator(endpoint, topology), context.graphOrder, context.compiler,
+                    context.strictTransfers, true};
   int code = body(&comm, user);
   std::fflush(nullptr); // the process ends without doing so
   if (code != 0)
@@ -198,7 +201,7 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
     if (!topology)
       return report(topology.status(), COLLDSL_ERROR_SETUP);
     *comm = new colldsl_comm{Communicator(wired.take(), topology.take()), context->graphOrder,
-                             context->compiler};
+                             context->compiler, context->strictTransfers};
     return COLLDSL_OK;
   });
 }
@@ -214,6 +217,34 @@ uint32_t colldsl_comm_rank(const colldsl_comm *comm) {
 
 uint32_t colldsl_comm_size(const colldsl_comm *comm) {
   return comm ? comm->communicator.numRanks() : 0;
+}
+
+colldsl_status colldsl_alloc(colldsl_comm *comm, uint64_t bytes, void **memory) {
+  if (!comm)
+    return failNull("comm");
+  if (!memory)
+    return failNull("memory");
+  return guarded([&] {
+    constexpr uint64_t kLine = 64;
+    uint64_t lines = bytes / kLine + 1;
+    Endpoint &endpoint = comm->communicator.engine().endpoint();
+    *memory = endpoint.allocateShared(lines * kLine);
+    if (!*memory)
+      *memory = std::aligned_alloc(kLine, lines * kLine);
+    return *memory ? COLLDSL_OK
+                   : fail(COLLDSL_ERROR_MEMORY, concat("no memory for ", bytes, " bytes"));
+  });
+}
+
+void colldsl_free(colldsl_comm *comm, void *memory) {
+  if (!comm || !memory)
+    return;
+  Endpoint &endpoint = comm->communicator.engine().endpoint();
+  iovec piece{memory, 1};
+  if (endpoint.isShared({&piece, 1, false, false, 1}))
+    endpoint.releaseShared(memory);
+  else
+    std::free(memory);
 }
 
 colldsl_status colldsl_progress(colldsl_comm *comm) {

@@ -29,7 +29,7 @@ Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
 
 Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
                                          const SizeClass &sizeClass, const Binding &binding,
-                                         uint64_t fingerprint) {
+                                         uint64_t fingerprint, TransferPolicy policy) {
   std::unique_ptr<Plan> plan(new Plan(engine, view, sizeClass));
   Result<Edges> edges = Edges::of(view);
   if (!edges) { // must not keep the others waiting
@@ -37,7 +37,10 @@ Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
     return edges.status();
   }
   plan->edges_ = edges.take();
-  auto bindHere = [&](Channels &channels) { return plan->bindTo(channels, binding); };
+  auto bindHere = [&](Channels &channels) {
+    Status s = plan->bindTo(channels, binding);
+    return s && policy == TransferPolicy::Refuse ? plan->checkTransfers() : s;
+  };
   Result<std::unique_ptr<Channels>> channels =
       engine.endpoint().open({plan->edges_.out, plan->edges_.in, fingerprint, bindHere});
   if (!channels)
@@ -83,6 +86,15 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
   endOfSends_ = static_cast<size_t>(std::find_if(line_.rbegin(), line_.rend(), isSend).base() -
                                     line_.begin());
   return {};
+}
+
+Status Plan::checkTransfers() {
+  TransferReport report = transfers();
+  return report.isExecuted()
+             ? Status()
+             : Status::error(
+                   concat("the transport '", engine_.endpoint().caps().name,
+                          "' does not execute how messages are to travel: ", report.inWords()));
 }
 
 bool Plan::shift(BufferId parameter, ptrdiff_t by) {

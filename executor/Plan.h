@@ -29,6 +29,7 @@
 #include "executor/Observer.h"
 #include "executor/Steps.h"
 #include "executor/StraightLine.h"
+#include "executor/TransferReport.h"
 #include "executor/TryLock.h"
 #include "executor/Wavefront.h"
 
@@ -45,10 +46,11 @@ public:
   /// other plans meanwhile. `view` (the image's bytes) and the
   /// engine outlive the plan.
   /// If one rank cannot, no rank can. `fingerprint`: a hash of everything else that all ranks must
-  /// have in common.
+  /// have in common. `policy`: alike on all ranks.
   static Result<std::unique_ptr<Plan>> open(Engine &engine, const RankView &view,
                                             const SizeClass &sizeClass, const Binding &binding,
-                                            uint64_t fingerprint = 0);
+                                            uint64_t fingerprint = 0,
+                                            TransferPolicy policy = TransferPolicy::Report);
   ~Plan();
   Plan(const Plan &) = delete;
   Plan &operator=(const Plan &) = delete;
@@ -91,6 +93,12 @@ public:
   /// Ok, or why the plan failed.
   Status status() const { return failed() ? error_ : Status(); }
 
+  /// Which attributes of the messages that this rank receives are executed, as it is bound now.
+  /// Between runs.
+  TransferReport transfers() {
+    return reportTransfers(view_, steps_, combining_, engine_.endpoint());
+  }
+
   /// Lengths of the blocks of a T[k][<= m] buffer after a run, in elements.
   const std::vector<uint64_t> &blockLengths(BufferId buffer) const {
     return memory_->lengthsOf(buffer);
@@ -106,6 +114,7 @@ private:
   State state() const { return state_.load(std::memory_order_acquire); }
 
   Status bindTo(Channels &channels, const Binding &binding);
+  Status checkTransfers();
   bool runStraight(uint32_t polls);
   bool awaitMessage(const Step &step, uint32_t polls);
   bool onlyReceivesAreLeft() const;

@@ -5,8 +5,14 @@
 namespace colldsl {
 namespace {
 
-bool isShort(const Step &step, uint64_t longestMessage) {
-  return !step.variable && step.kind != Step::Kind::Calc && step.payload.bytes <= longestMessage;
+/// A static message needs its receive to be posted, while the line looks for messages that are
+/// here.
+bool isOnLine(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
+  const TransferCaps &caps = endpoint.transferCaps(op.peer);
+  bool isStatic = isMessage(op.kind) && op.transfer().protocol == Protocol::Static &&
+                  std::min(caps.staticFrom, caps.sharedStaticFrom) <= step.payload.bytes;
+  return !step.variable && !isStatic && step.kind != Step::Kind::Calc &&
+         step.payload.bytes <= endpoint.caps().eagerBytes;
 }
 
 /// What goes first.
@@ -31,7 +37,7 @@ std::vector<uint32_t> straightLine(const RankView &view, const Steps &steps,
   std::vector<uint32_t> line, ready, open;
   std::vector<int> rank;
   for (uint32_t op = 0; op < ops; ++op) {
-    if (!isShort(steps[OpId{op}], endpoint.caps().eagerBytes))
+    if (!isOnLine(steps[OpId{op}], view.ops[op], endpoint))
       return {};
     rank.push_back(rankOf(steps[OpId{op}], view.ops[op], endpoint));
     open.push_back(view.ops[op].depCount);

@@ -60,7 +60,7 @@ CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group, Ca
       new CollectiveOperation(comm, std::move(group), call));
   if (!operation->describe(call))
     return std::shared_ptr<Operation>();
-  const CollectivePlan &plan = operation->plan_;
+  CollectivePlan &plan = operation->plan_;
   Status committed = operation->plan_.commit();
   if (!committed && committed.kind() == ErrorKind::NotProved) { // on all ranks
     comm.job().note(concat(functionOf(call.kind), ": passed on, ", committed.message()));
@@ -68,8 +68,11 @@ CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group, Ca
   }
   if (!committed)
     return committed;
-  if (Settings::all().isVerbose())
-    comm.job().note(concat(functionOf(call.kind), ": ", inWords(plan)));
+  if (Settings::all().isVerbose()) {
+    std::string transfers = plan.plan().transfers().inWords();
+    comm.job().note(concat(functionOf(call.kind), ": ", inWords(plan),
+                           transfers.empty() ? "" : ", ", transfers));
+  }
   operation->remember(call, comm.numRanks(), comm.numRanks());
   operation->isPlain_ =
       operation->packed_.empty() && operation->unpacked_.empty() && !operation->holdsType();

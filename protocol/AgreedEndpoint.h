@@ -41,6 +41,10 @@ public:
   const Caps &caps() const override { return caps_; }
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
+  const TransferCaps &transferCaps(Rank peer) const override { return inner_.transferCaps(peer); }
+  bool isShared(const Payload &payload) const override { return inner_.isShared(payload); }
+  void *allocateShared(uint64_t bytes) override { return inner_.allocateShared(bytes); }
+  void releaseShared(void *memory) override { inner_.releaseShared(memory); }
   bool startsFirst(Rank peer) const override { return inner_.startsFirst(peer); }
   WakeupEpoch armSleep() override { return inner_.armSleep(); }
   void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override {

@@ -26,6 +26,12 @@ public:
   const Caps &caps() const override { return caps_; }
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;
+  const TransferCaps &transferCaps(Rank peer) const override {
+    return (isRemote(peer) ? remote_ : local_).transferCaps(peer);
+  }
+  bool isShared(const Payload &payload) const override { return local_.isShared(payload); }
+  void *allocateShared(uint64_t bytes) override { return local_.allocateShared(bytes); }
+  void releaseShared(void *memory) override { local_.releaseShared(memory); }
   bool startsFirst(Rank peer) const override { return isRemote(peer); }
   WakeupEpoch armSleep() override { return sleeper_.armSleep(); }
   void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override;

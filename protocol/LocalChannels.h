@@ -12,13 +12,21 @@ public:
   ~LocalChannels() override;
 
   Status prepare(const Work &work) override;
+  void start() override;
   bool check() override;
 
 private:
+  Status connect(const OpenRequest &request) override;
+  void nameStaticRtrs(size_t edge);
+  bool findStaticRtrs(size_t edge);
+  std::span<End> endsOf(Side &side, size_t edge) const {
+    return std::span(side.ends).subspan(side.first[edge], side.numMessages(edge));
+  }
   std::optional<Fault> findDeserted();
 
   std::optional<uint64_t> reservedBytes_; ///< of each message that comes before it is wanted
   uint32_t checks_ = 0;
+  std::vector<size_t> unnamed_; ///< edges out with static messages whose RTRs are not known yet
 };
 
 } // namespace colldsl::protocol

@@ -19,6 +19,26 @@ public:
       : OwnWorker{{world, self, options}, {}}, LocalEndpoint(ownWorker, std::move(group), &mutex) {}
 };
 
+TransferCaps transferCapsOf(const Worker &worker, const RankGroup &group) {
+  const Options &options = worker.options();
+  bool canReach = worker.world().options().singleCopy == shm::SingleCopy::On;
+  uint64_t singleCopyFrom = canReach ? options.singleCopyMinBytes : TransferCaps::kNever;
+  TransferCaps caps;
+  caps.eagerUpTo = options.fifo.longestEagerBytes();
+  caps.eagerBytes = options.eagerBytes;
+  caps.rendezvousFrom = shm::kSlotInlineBytes + 1;
+  caps.readerFrom = singleCopyFrom;
+  caps.writerFrom = singleCopyFrom;
+  caps.sharedWriterFrom = 0;
+  if (!group.numbersRuns()) {
+    caps.staticFrom = singleCopyFrom;
+    caps.sharedStaticFrom = caps.sharedCanaryFrom = 1;
+    caps.announced = caps.staticReader = true;
+  }
+  caps.streamedFrom = options.fifo.slotsBytes + 1;
+  return caps;
+}
+
 } // namespace
 
 // Each death has a witness: the left neighbour in the group, of those on this machine.
@@ -31,6 +51,8 @@ LocalEndpoint::LocalEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
   caps_.canRead = worker.world().options().singleCopy == shm::SingleCopy::On;
   caps_.opensAlone = true;
   caps_.spinBudget = worker.spinBudget();
+  caps_.inOrderCommit = true;
+  caps_.transfers = transferCapsOf(worker, group_);
   uint32_t next = index(group_.self);
   do
     next = (next + 1) % numRanks();

@@ -42,6 +42,18 @@ public:
   uint32_t numRanks() const override { return static_cast<uint32_t>(group_.ranks.size()); }
   const Caps &caps() const override { return caps_; }
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
+  bool isShared(const Payload &payload) const override {
+    return payload.count == 1 &&
+           worker_.world().offsetOf(payload.pieces[0].iov_base, payload.bytes).has_value();
+  }
+  void *allocateShared(uint64_t bytes) override {
+    auto held = hold();
+    return worker_.allocate(bytes);
+  }
+  void releaseShared(void *memory) override {
+    auto held = hold();
+    worker_.release(memory);
+  }
   void refuse(const std::string &reason) override;
   WakeupEpoch armSleep() override { return worker_.armSleep(); }
   void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override;
@@ -51,7 +63,9 @@ public:
 
   using Sends = LocalSends;
   using Receives = LocalReceives;
-  struct EndState {};
+  struct EndState {
+    shm::StaticEnd fixed;
+  };
 
   Worker &worker() const { return worker_; }
   const RankGroup &group() const { return group_; }
@@ -60,8 +74,17 @@ public:
   std::unique_lock<std::mutex> holdToReport() const { return {}; }
   Status connect(Rank peer);
   Status connectFrom(Rank) { return {}; }
-  // Nothing is kept with a message.
-  template <typename End> void describe(End &, MessageId, const Transfer &) {}
+  /// Runs that are numbered over all plans of a group do not name a plan, whose messages then have
+  /// no RTR that stays.
+  template <typename End> void describe(End &end, MessageId, const Transfer &way) {
+    bool isStatic =
+        way.protocol == Protocol::Static && !group_.numbersRuns() && end.peer != group_.self;
+    shm::StaticEnd &fixed = end.state.fixed;
+    end.payload.fixed = isStatic ? &fixed : nullptr;
+    fixed.isWriterNamed = way.mover == Mover::Writer;
+    fixed.isPut = fixed.isWriterNamed || (way.canary && way.mover != Mover::Reader);
+    fixed.usesCanary = way.canary;
+  }
   template <typename End> void expect(End &) {}
   template <typename End> void expectNoMore(End &) {}
   /// Held.

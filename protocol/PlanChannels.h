@@ -227,7 +227,7 @@ Posted PlanChannels<E>::send(MessageSlot slot, OpId op, const Payload &payload) 
 
 template <typename E> Posted PlanChannels<E>::send(MessageSlot slot, End &end) {
   typename E::Sends &sends = *out_.sends[slot.edge];
-  if (sends.trySend(end)) {
+  if (end.payload.fixed ? sends.trySendStatic(end) : sends.trySend(end)) {
     end.isOpen = false;
     return Posted::Done;
   }
@@ -246,7 +246,8 @@ Posted PlanChannels<E>::recv(MessageSlot slot, OpId op, const Payload &payload,
     ++counter_.outstanding;
     end.transferred = 0;
     end.complete();
-  } else if (!payload.upTo && receives.tryRecv(end)) {
+  } else if (!payload.upTo &&
+             ((end.payload.fixed && receives.tryRecvStatic(end)) || receives.tryRecv(end))) {
     end.isOpen = false;
     return Posted::Done;
   } else {

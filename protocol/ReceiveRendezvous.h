@@ -57,7 +57,7 @@ bool ReceiveSide<Wire>::shouldPut(const Request &request, const Rts &rts,
 }
 
 // Of a claimed request. Done: the payload is here, and the sender knows it.
-template <typename Wire> GetResult ReceiveSide<Wire>::get(Request &request, const Rts &rts) {
+template <typename Wire> GetResult ReceiveSide<Wire>::get(const Request &request, const Rts &rts) {
   if (const std::byte *bytes = wire_.map(rts.buffer)) {
     store(request, 0, bytes, rts.bytes);
     wire_.sendFin(rts);
@@ -79,7 +79,7 @@ template <typename Wire> GetResult ReceiveSide<Wire>::get(Request &request, cons
 // part cannot be read is not combined again. After the last part the sender need not wait for the
 // combine.
 template <typename Wire>
-GetResult ReceiveSide<Wire>::getAndCombine(Request &request, const Rts &rts) {
+GetResult ReceiveSide<Wire>::getAndCombine(const Request &request, const Rts &rts) {
   if (rts.buffer.pieces != 1)
     return GetResult::Refused;
   const CombiningTarget &target = *request.combining;

@@ -17,6 +17,7 @@
 #include "protocol/RunProgress.h"
 #include "protocol/UnexpectedQueue.h"
 #include "transports/Pieces.h"
+#include "transports/shm/StaticRtr.h"
 
 #include <algorithm>
 #include <optional>
@@ -68,6 +69,16 @@ public:
   bool mayCombine(const Payload &payload, const CombiningTarget &target) const {
     return payload.bytes > wire_.slotsBytes() && !payload.upTo &&
            context_.limits.fragmentBytes % target.elementBytes == 0;
+  }
+
+  /// The same of a static message.
+  bool tryRecvStatic(const Request &request);
+
+  /// Where the peer wants its static messages of a stream to be put; null: it has not said so.
+  const typename Wire::StaticRtrs *staticRtrsOf(StreamId stream) const {
+    auto found = std::find_if(named_.begin(), named_.end(),
+                              [&](const auto &named) { return named.first == stream; });
+    return found == named_.end() ? nullptr : &found->second;
   }
 
   /// Receives it, now or later; counts it in its counter until it is completed.
@@ -139,8 +150,12 @@ private:
   void onRtsCancelled(uint16_t id);
   bool takeUnexpectedEager(const Tag &tag, const Payload &payload);
   void dropRts(const Tag &scope);
+  void onStaticRts(const Tag &tag, const Rts &rts);
+  void onStaticRtrs(StreamId stream, const typename Wire::StaticRtrs &rtrs);
   void onStreamClosed(StreamId stream);
 
+  void sendEarlyRtr(const Request &request);
+  void releaseStream(StreamId stream);
   bool takeUnexpected(Request &request);
   void keepEager(const Tag &tag, const std::byte *bytes, uint64_t count);
   void keepRts(const Tag &tag, uint16_t id, const Rts &rts);
@@ -150,8 +165,8 @@ private:
   bool matchLength(Request &request, uint64_t bytes);
   bool answer(Request &request, uint16_t id, const Rts &rts);
   bool shouldPut(const Request &request, const Rts &rts, const RemoteBuffer &buffer) const;
-  GetResult get(Request &request, const Rts &rts);
-  GetResult getAndCombine(Request &request, const Rts &rts);
+  GetResult get(const Request &request, const Rts &rts);
+  GetResult getAndCombine(const Request &request, const Rts &rts);
   void expect(uint16_t id, Request &request, const Rts &rts);
   bool mayReach(uint64_t bytes, uint32_t pieces) const {
     return wire_.canReach() && context_.limits.isWorthSingleCopy(bytes, pieces);
@@ -180,6 +195,7 @@ private:
   size_t numOpen_ = 0;                ///< streams that were opened here
   std::vector<StreamId> closedThere_; ///< and not here
   std::vector<StreamId> closedHere_;  ///< and not there
+  std::vector<std::pair<StreamId, typename Wire::StaticRtrs>> named_;
 };
 
 template <typename Wire> size_t ReceiveSide<Wire>::numReserved() const {
@@ -211,7 +227,44 @@ template <typename Wire> void ReceiveSide<Wire>::recv(Request &request) {
   if (!unexpected_.empty() && takeUnexpected(request))
     return;
   posted_.add(request);
-  wire_.sendEarlyRtr(request.tag, request.payload, request.mover, request.protocol);
+  sendEarlyRtr(request);
+}
+
+// What is combined as it comes is not put.
+template <typename Wire> void ReceiveSide<Wire>::sendEarlyRtr(const Request &request) {
+  const RequestPayload &payload = request.payload;
+  if constexpr (!Wire::kHasStaticRtrs)
+    wire_.sendEarlyRtr(request.tag, payload, request.mover, request.protocol);
+  else if (payload.fixed && payload.fixed->isPut && request.combining)
+    wire_.declineStatic(payload);
+  else if (payload.fixed)
+    wire_.expectStatic(request.tag, payload, mayReach(payload.bytes, payload.count));
+}
+
+template <typename Wire> bool ReceiveSide<Wire>::tryRecvStatic(const Request &request) {
+  if constexpr (Wire::kHasStaticRtrs)
+    if (std::optional<Rts> rts = wire_.claimStatic(request.tag, request.payload)) {
+      if (rts->bytes == request.payload.bytes && get(request, *rts) == GetResult::Done)
+        return true;
+      wire_.declineStatic(request.payload);
+      wire_.requestFragments(*rts);
+    }
+  return false;
+}
+
+// The sender sends it as others if it cannot be got, and the receive waits for that.
+template <typename Wire> void ReceiveSide<Wire>::onStaticRts(const Tag &tag, const Rts &rts) {
+  if constexpr (Wire::kHasStaticRtrs) {
+    Request &request = *posted_.take(tag);
+    if (!matchLength(request, rts.bytes))
+      return wire_.sendFin(rts);
+    if (get(request, rts) == GetResult::Done)
+      return request.complete();
+    request.transferred = 0;
+    wire_.declineStatic(request.payload);
+    wire_.requestFragments(rts);
+    posted_.add(request);
+  }
 }
 
 template <typename Wire> bool ReceiveSide<Wire>::progress() {
@@ -239,10 +292,12 @@ template <typename Wire>
 void ReceiveSide<Wire>::onLongerEager(const Tag &tag, const std::byte *bytes, uint64_t count) {
   Request *request = posted_.take(tag);
   noteArrival(count, !request);
-  if (request)
+  if (request) {
+    wire_.retireRtr(request->payload);
     deliver(*request, bytes, count);
-  else
+  } else {
     keepEager(tag, bytes, count);
+  }
 }
 
 template <typename Wire>
@@ -410,15 +465,27 @@ std::optional<uint64_t> ReceiveSide<Wire>::findUnexpected(const Tag &tag) const 
 // A wire keeps its order: of a stream that both ends have closed nothing comes any more.
 template <typename Wire> void ReceiveSide<Wire>::onStreamClosed(StreamId stream) {
   if (std::erase(closedHere_, stream) != 0 || context_.discarded.contains(stream))
-    releaseUnexpected([&](const auto &message) { return streamOf(message.tag) == stream; });
+    releaseStream(stream);
   else
     closedThere_.push_back(stream);
+}
+
+template <typename Wire> void ReceiveSide<Wire>::releaseStream(StreamId stream) {
+  releaseUnexpected([&](const auto &message) { return streamOf(message.tag) == stream; });
+  std::erase_if(named_, [&](const auto &named) { return named.first == stream; });
+  wire_.releaseStream(stream);
+}
+
+template <typename Wire>
+void ReceiveSide<Wire>::onStaticRtrs(StreamId stream, const typename Wire::StaticRtrs &rtrs) {
+  if (!contains(closedHere_, stream) && !context_.discarded.contains(stream))
+    named_.push_back({stream, rtrs});
 }
 
 template <typename Wire> void ReceiveSide<Wire>::closeStream(StreamId stream) {
   numOpen_ -= numOpen_ > 0;
   if (std::erase(closedThere_, stream) != 0)
-    releaseUnexpected([&](const auto &message) { return streamOf(message.tag) == stream; });
+    releaseStream(stream);
   else
     closedHere_.push_back(stream);
 }

@@ -3,6 +3,20 @@
 #include "protocol/RemoteChannels.h"
 
 namespace colldsl::protocol {
+namespace {
+
+TransferCaps transferCapsOf(RemoteWorker &worker) {
+  bool hasRma = worker.carrier().capabilities().hasRma;
+  uint64_t rmaFrom = hasRma ? worker.options().rmaThresholdBytes + 1 : TransferCaps::kNever;
+  TransferCaps caps;
+  caps.eagerUpTo = caps.eagerBytes = worker.options().eagerBytes;
+  caps.rendezvousFrom = 1;
+  caps.staticFrom = caps.canaryStaticFrom = caps.readerFrom = caps.writerFrom = rmaFrom;
+  caps.multicast = worker.carrier().multicast() != nullptr;
+  return caps;
+}
+
+} // namespace
 
 RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex *guard)
     : worker_(worker), group_(std::move(group)), guard_(guard) {
@@ -15,6 +29,7 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
   caps_.opensAlone = true;
   caps_.batches = capabilities.batches;
   caps_.spinBudget.polls = worker.options().spinPolls;
+  caps_.transfers = transferCapsOf(worker);
 }
 
 Result<std::unique_ptr<Channels>> RemoteEndpoint::open(const OpenRequest &request) {

@@ -16,6 +16,8 @@ public:
   static constexpr uint32_t kIdsAtOnce = 8;
   static constexpr bool kPrefersPut = true; ///< a get needs a FIN afterwards
   static constexpr bool kSendsEarlyRtr = true;
+  static constexpr bool kHasStaticRtrs = false;
+  struct StaticRtrs {};
 
   /// Of the sender; or of the receive, whose payload it is.
   struct RemoteBuffer {
@@ -89,6 +91,7 @@ public:
 
   void sendEarlyRtr(const Tag &tag, const RequestPayload &payload, Mover mover, Protocol protocol);
   void retireRtr(const RequestPayload &payload);
+  void releaseStream(StreamId) {}
   bool hasEarlyRtr(const RequestPayload &payload, const Rts &rts);
   bool cancelEarlyRtr(const Tag &tag, const RequestPayload &payload);
   /// The same of a receive with an early RTR.

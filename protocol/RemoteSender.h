@@ -17,6 +17,7 @@ namespace colldsl::protocol {
 class RemoteSender final : public RmaOwner {
 public:
   static constexpr uint64_t kInlineBytes = 0;
+  static constexpr bool kHasStaticRtrs = false; ///< early RTRs are frames
 
   RemoteSender(RemoteContext &context, network::Peer &peer) : context_(context), peer_(peer) {}
   RemoteSender(const RemoteSender &) = delete;

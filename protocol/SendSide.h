@@ -10,6 +10,7 @@
 
 #include "protocol/Limits.h"
 #include "protocol/Request.h"
+#include "transports/shm/StaticRtr.h"
 
 #include <algorithm>
 
@@ -35,6 +36,14 @@ public:
            sendEager(request);
   }
 
+  /// The same of a static message.
+  bool trySendStatic(const Request &request) {
+    if constexpr (Wire::kHasStaticRtrs)
+      return request.payload.fixed->isPut &&
+             wire_.putStatic(request.tag, request.payload) == Wire::StaticPut::Done;
+    return false;
+  }
+
   /// Sends it, now or later; counts it in its counter until it is completed.
   void send(Request &request);
 
@@ -42,7 +51,8 @@ public:
   void closeStream(uint32_t context, uint32_t stream) { wire_.closeStream(context, stream); }
 
   bool isBusy() const {
-    return !(pending_.empty() && requested_.empty() && fragmented_.empty() && flushing_.empty()) ||
+    return !(pending_.empty() && requested_.empty() && fragmented_.empty() && flushing_.empty() &&
+             unready_.empty() && offered_.empty()) ||
            wire_.isBusy();
   }
 
@@ -79,6 +89,8 @@ public:
   }
 
 private:
+  static constexpr uint32_t kPollsForRtr = 64;
+
   bool sendEager(const Request &request) {
     if (request.payload.bytes <= Wire::kInlineBytes)
       return wire_.trySendInline(request.tag, request.payload);
@@ -91,6 +103,9 @@ private:
   bool takeReplies();
   bool sendFragments();
   bool sendPending();
+  bool sendStatic(Request &request);
+  bool putUnready();
+  bool takeStaticReplies();
   void complete(Request &request);
   void completeOnceFlushed(Request &request);
   bool flush();
@@ -101,11 +116,14 @@ private:
 
   const Limits &limits_;
   Wire wire_;
-  RequestQueue pending_;    ///< wait for room
-  RequestQueue requested_;  ///< RTS sent, no reply yet
-  RequestQueue fragmented_; ///< the receiver waits for fragments
-  RequestQueue held_;       ///< the same; their owner sends them
-  RequestQueue flushing_;   ///< sent, but the wire still needs progress
+  RequestQueue pending_;      ///< wait for room
+  RequestQueue unready_;      ///< static: wait for the receiver's RTR, for a while
+  RequestQueue offered_;      ///< static: the receiver gets them
+  RequestQueue requested_;    ///< RTS sent, no reply yet
+  RequestQueue fragmented_;   ///< the receiver waits for fragments
+  RequestQueue held_;         ///< the same; their owner sends them
+  RequestQueue flushing_;     ///< sent, but the wire still needs progress
+  uint32_t unreadyPolls_ = 0; ///< since one of them was put, or came
 };
 
 // A receiver that posts late is not waited for where the payload is copied twice anyway.
@@ -123,8 +141,59 @@ template <typename Wire> bool SendSide<Wire>::mayBeEager(const Request &request)
 template <typename Wire> void SendSide<Wire>::send(Request &request) {
   request.transferred = 0;
   ++request.counter->outstanding;
+  if (request.payload.fixed && sendStatic(request))
+    return;
   if (!pending_.empty() || !publish(request))
     pending_.push(request);
+}
+
+// False: the message goes as others do.
+template <typename Wire> bool SendSide<Wire>::sendStatic(Request &request) {
+  if constexpr (Wire::kHasStaticRtrs) {
+    const RequestPayload &payload = request.payload;
+    if (!wire_.isStaticNow(payload))
+      return false;
+    bool mayReach = wire_.canReach() && limits_.isWorthSingleCopy(payload.bytes, payload.count);
+    if (!payload.fixed->isPut && !wire_.sendStaticRts(request.tag, payload, mayReach))
+      return false;
+    unreadyPolls_ = 0;
+    (payload.fixed->isPut ? unready_ : offered_).push(request);
+    return true;
+  }
+  return false;
+}
+
+template <typename Wire> bool SendSide<Wire>::takeStaticReplies() {
+  if constexpr (Wire::kHasStaticRtrs)
+    return offered_.removeIf([this](Request &request) {
+      auto reply = wire_.replyToStatic(request.tag, request.payload);
+      if (reply == Wire::Replied::Fin)
+        completeOnceFlushed(request);
+      else if (reply == Wire::Replied::Fragments)
+        pending_.push(request);
+      return reply != Wire::Replied::Nothing;
+    }) != 0;
+  return false;
+}
+
+// A receiver that is late, or computes, finds the message where others are.
+template <typename Wire> bool SendSide<Wire>::putUnready() {
+  if constexpr (Wire::kHasStaticRtrs) {
+    bool waits = ++unreadyPolls_ < kPollsForRtr;
+    bool moved = unready_.removeIf([&](Request &request) {
+      auto put = wire_.putStatic(request.tag, request.payload);
+      if (put == Wire::StaticPut::NotReady && waits)
+        return false;
+      if (put == Wire::StaticPut::Done)
+        completeOnceFlushed(request);
+      else
+        pending_.push(request);
+      return true;
+    }) != 0;
+    unreadyPolls_ = moved ? 0 : unreadyPolls_;
+    return moved;
+  }
+  return false;
 }
 
 template <typename Wire> bool SendSide<Wire>::publish(Request &request) {
@@ -227,6 +296,8 @@ template <typename Wire> bool SendSide<Wire>::sendPending() {
 template <typename Wire> bool SendSide<Wire>::progress() {
   bool moved = !requested_.empty() && wire_.mayHaveReplies() && takeReplies();
   moved |= sendFragments();
+  moved |= !unready_.empty() && putUnready();
+  moved |= !offered_.empty() && takeStaticReplies();
   moved |= sendPending();
   moved |= !flushing_.empty() && flush();
   return wire_.progress() || moved;
@@ -245,6 +316,13 @@ bool SendSide<Wire>::cancel(const CompletionCounter &counter, uint32_t &cancelle
   cancelled += fragmented_.removeIf(cancelRts);
   cancelled += held_.removeIf(cancelRts);
   cancelled += pending_.removeIf(isOurs);
+  cancelled += unready_.removeIf(isOurs);
+  if constexpr (Wire::kHasStaticRtrs)
+    cancelled += offered_.removeIf([&](const Request &request) {
+      bool isCancelled = isOurs(request) && wire_.cancelStaticRts(request.tag, request.payload);
+      isOver = isOver && (isCancelled || !isOurs(request));
+      return isCancelled;
+    });
   cancelled += flushing_.removeIf(isOurs);
   return isOver;
 }

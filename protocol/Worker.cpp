@@ -88,7 +88,7 @@ LocalReceives &Worker::receivesFrom(Rank peer) {
   std::unique_ptr<LocalReceives> &receives = receives_[index(peer)];
   if (!receives) {
     receives = std::make_unique<LocalReceives>(context_, world_, peer, peer == self_, options_.fifo,
-                                               canReach_);
+                                               canReach_, arena_);
     allReceives_.push_back(receives.get());
     failureDetector_.watch(peer);
   }

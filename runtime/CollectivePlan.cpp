@@ -473,7 +473,7 @@ Status CollectivePlan::commit() {
   Result<Binding> bound = binding();
   if (!bound)
     return refuse(bound.status());
-  auto plan = Plan::open(engine, view_, sizeClass_, *bound, fingerprint());
+  auto plan = Plan::open(engine, view_, sizeClass_, *bound, fingerprint(), transferPolicy_);
   if (!plan)
     return Status::error(plan.status().kind(),
                          concat("'", collective_, "': ", withNames(plan.message())));

@@ -49,6 +49,11 @@ public:
   /// How schedules are made, where no image serves the call. Not set: as written, unproved.
   Status setCompiler(std::shared_ptr<const PlanCompiler> compiler);
   const PlanCompiler *compiler() const { return compiler_.get(); } ///< null: not set
+  /// commit() refuses a schedule whose messages have attributes that the transport does not
+  /// execute. Alike on all ranks.
+  void requireTransfers(bool isRequired) {
+    transferPolicy_ = isRequired ? TransferPolicy::Refuse : TransferPolicy::Report;
+  }
   /// Drops the settings of this name, a parameter's or a buffer's.
   Status forget(const std::string &name);
 
@@ -154,6 +159,7 @@ private:
   const LibraryImage *image_ = nullptr;
   std::string reason_, remarks_;
   ProofStamp proof_ = ProofStamp::None;
+  TransferPolicy transferPolicy_ = TransferPolicy::Report;
   bool isGathered_ = true; ///< false: the ranks could not exchange graphs, and all know
   std::unique_ptr<Plan> plan_;
   bool isBound_ = false;    ///< to what was given last

@@ -38,6 +38,8 @@ struct Settings {
   bool stdlib = false;
   bool verify = true;
   bool json = false;
+  bool isStrict = false;
+  bool isShared = false;
 
   void addTo(Options &options);
 };
@@ -79,6 +81,14 @@ void Settings::addTo(Options &options) {
   options.addFlag("--bind", "bind each rank to a core", launch.bindToCores);
   options.addFlag("--verify", "prove each schedule before it runs (the default)", verify);
   options.addFlag("--no-verify", "run unproved schedules", verify, false);
+  options.addFlag("--shared-memory",
+                  "buffers lie in memory that the ranks of a machine share, where the\n"
+                  "transport has some",
+                  isShared);
+  options.addFlag("--strict-transfers",
+                  "refuse schedules whose messages have attributes that the transport does\n"
+                  "not execute; without it a note counts them",
+                  isStrict);
   options.addNumber("--timeout", "S", "seconds after which a call has failed (default: 60)",
                     timeoutSeconds, 1, 1 << 24);
   options.addNumber("--max-ranks", "N", "ranks that this machine may start (default: 4096)",
@@ -97,6 +107,7 @@ struct Row {
   bool proved = false;
   bool checked = false;
   Times times;
+  TransferReport transfers; ///< of all ranks
 };
 
 class Runner {
@@ -119,6 +130,7 @@ public:
                                 : "program",
             settings_.verify,
             schedule.hasContract,
+            {},
             {}};
     return execute(target, schedule, ready->sizes, row) ? std::optional(row) : std::nullopt;
   }
@@ -236,14 +248,18 @@ private:
     task.warmup = settings_.warmup;
     task.iterations = settings_.iterations;
     task.timeout = std::chrono::seconds(settings_.timeoutSeconds);
+    task.isShared = settings_.isShared;
+    task.transferPolicy = settings_.isStrict ? TransferPolicy::Refuse : TransferPolicy::Report;
     Result<std::vector<RankReport>> reports = launch(task, settings_.launch);
     if (!reports)
       return reportFailure(target, reports.status().diagnostic());
     if (!checkData(target, *reports))
       return false;
     std::vector<std::vector<int64_t>> ns;
-    for (const RankReport &report : *reports)
+    for (const RankReport &report : *reports) {
       ns.push_back(report.ns);
+      row.transfers.add(report.transfers);
+    }
     row.times = summarize(ns);
     return true;
   }
@@ -322,6 +338,23 @@ Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   return launcher ? knowNodes(*launcher, settings.single.schedule.topology) : Status();
 }
 
+/// On standard error: what a schedule has messages do that this transport does not.
+void noteTransfers(const std::vector<Row> &rows) {
+  for (const Row &row : rows)
+    if (!row.transfers.isExecuted())
+      llvm::errs() << "colldsl: note: " << row.name << ": the transport executes "
+                   << row.transfers.inWords() << "\n";
+}
+
+llvm::json::Object transfersJson(const TransferReport &report) {
+  llvm::json::Object counts;
+  for (size_t a = 0; a < kAttributes; ++a)
+    if (report.counts[a].asked != 0)
+      counts[llvm::StringRef(spelling(static_cast<Attribute>(a)))] = llvm::json::Object{
+          {"asked", report.counts[a].asked}, {"executed", report.counts[a].executed}};
+  return counts;
+}
+
 void printTable(const std::vector<Row> &rows) {
   Table table({"collective", "ranks", "bytes", "ops", "schedule", "proof", "data", "time/call",
                "min", "p90"});
@@ -344,6 +377,7 @@ void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) 
         {"schedule", row.schedule},
         {"proved", row.proved},
         {"checked", row.checked},
+        {"transfers", transfersJson(row.transfers)},
         {"iterations", settings.iterations},
         {"ns", llvm::json::Object{{"median", row.times.median},
                                   {"min", row.times.min},
@@ -392,6 +426,7 @@ Exit runCommand(Arguments arguments) {
   for (const Source::Target &target : targets)
     if (std::optional<Row> row = runner.run(target))
       rows.push_back(std::move(*row));
+  noteTransfers(rows);
   bool ok = rows.size() + runner.numExcluded() == targets.size();
   if (settings.json)
     printRuns(rows, settings, ok);

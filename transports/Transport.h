@@ -31,6 +31,7 @@
 #include "ir/Ids.h"
 #include "ir/Result.h"
 #include "ir/Transfer.h"
+#include "transports/TransferCaps.h"
 
 #include <chrono>
 #include <cstddef>
@@ -47,6 +48,9 @@ namespace colldsl {
 
 namespace network {
 struct RegisteredMemory;
+}
+namespace shm {
+struct StaticEnd;
 }
 
 /// How long a waiting thread spins, and yields its core, before it sleeps.
@@ -75,6 +79,7 @@ struct Caps {
   bool opensAlone = false;     ///< open() waits for no other rank
   bool batches = false;        ///< sends between Channels::hold() and push() cost less
   bool mustBePolled = false;   ///< its events end no sleep: a waiting thread takes naps
+  TransferCaps transfers = {};
   SpinBudget spinBudget = {};
 };
 
@@ -99,6 +104,8 @@ struct RequestPayload : Payload {
 
   /// What a wire to other machines knows of the pieces, and keeps from run to run; null: nothing.
   network::RegisteredMemory *registered = nullptr;
+  /// Of a static message between ranks of a machine; null: it is none.
+  shm::StaticEnd *fixed = nullptr;
 };
 
 /// The result of a get that a wire begins.
@@ -276,6 +283,16 @@ public:
 
   /// Takes part in the next open() only to fail it, on all ranks and for this reason.
   virtual void refuse(const std::string &reason) = 0;
+
+  /// The attributes of messages that the wire to and from this peer executes.
+  virtual const TransferCaps &transferCaps(Rank) const { return caps().transfers; }
+
+  /// Whether all ranks of this machine have mapped the payload's memory, which is one piece.
+  virtual bool isShared(const Payload &) const { return false; }
+  /// Such memory, in whole cache lines; its content is undefined. Null: there is none. Thread safe,
+  /// as is release().
+  virtual void *allocateShared(uint64_t) { return nullptr; }
+  virtual void releaseShared(void *) {}
 
   /// Whether messages with this peer had better start before others that may start as well, since
   /// they take longer.

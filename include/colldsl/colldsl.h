@@ -161,10 +161,14 @@ typedef struct colldsl_options {
    * "tune{most-ops=4096}", which takes some milliseconds at most where a collective leaves a tuning
    * parameter open. Alike on all ranks. Not kept. */
   const char *passes;
+  /** Nonzero: a plan is refused when it is committed if its schedule gives messages an attribute,
+   * such as a canary, that the transport does not execute (colldsl_plan_info()). Alike on all
+   * ranks. */
+  int strict_transfers;
 } colldsl_options;
 
 #define COLLDSL_OPTIONS_INIT                                                                       \
-  { sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL, 0, 0, COLLDSL_PROOF_NONE, NULL }
+  { sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL, 0, 0, COLLDSL_PROOF_NONE, NULL, 0 }
 
 /** `options` null: as COLLDSL_OPTIONS_INIT. The context outlives what is made with it. */
 COLLDSL_API colldsl_status colldsl_context_create(const colldsl_options *options,
@@ -216,6 +220,15 @@ COLLDSL_API void colldsl_comm_destroy(colldsl_comm *comm);
 
 COLLDSL_API uint32_t colldsl_comm_rank(const colldsl_comm *comm); /**< 0 for null */
 COLLDSL_API uint32_t colldsl_comm_size(const colldsl_comm *comm); /**< 0 for null */
+
+/** Memory for buffers, in whole cache lines, which the ranks of this machine share where they can:
+ * messages between two such buffers are copied once and without a call of the kernel, and static
+ * ones are put into it. It is taken from this rank's colldsl_options.arena_bytes, and is freed
+ * before the communicator is destroyed. Where ranks share none, or none is left, it is ordinary
+ * memory. */
+COLLDSL_API colldsl_status colldsl_alloc(colldsl_comm *comm, uint64_t bytes, void **memory);
+/** Null: nothing happens. */
+COLLDSL_API void colldsl_free(colldsl_comm *comm, void *memory);
 
 /** Moves all running plans of this rank as far as they get without waiting. Errors show where
  * a plan is tested or waited for. */
@@ -359,6 +372,10 @@ typedef struct colldsl_plan_description {
   uint64_t min_count, max_count; /**< n that the plan may have */
   const char *remarks; /**< of the passes, where they ran when the plan was committed: "tune: 25247
                         * ns, then 7644 ns; segment = 8KiB; t = chain" */
+  /** "via static 4 of 4, canary 0 of 4": of the attributes that the schedule gives to messages
+   * which this rank receives, how many its transport executes; the other messages travel the
+   * transport's own way. Empty: the schedule has none. As of the last commit. */
+  const char *transfers;
 } colldsl_plan_description;
 
 /** Fills in as much of the description as the caller's `size` has. */

@@ -93,6 +93,13 @@ public:
   uint32_t rank() const { return colldsl_comm_rank(comm_); }
   uint32_t size() const { return colldsl_comm_size(comm_); }
   void progress() const { check(colldsl_progress(comm_)); }
+  /// Memory that the ranks of the machine share; of a type that needs no constructor.
+  template <typename T> std::span<T> allocate(size_t count) const {
+    void *memory = nullptr;
+    check(colldsl_alloc(comm_, count * sizeof(T), &memory));
+    return {static_cast<T *>(memory), count};
+  }
+  void free(void *memory) const { colldsl_free(comm_, memory); }
   colldsl_comm *get() const { return comm_; }
 
 private:

@@ -8,6 +8,7 @@
 /// any more, which the others see at some time: then both plans have failed.
 #pragma once
 
+#include "tests/explorer/RendezvousWord.h"
 #include "tests/explorer/Scenario.h"
 #include "transports/Rendezvous.h"
 
@@ -104,18 +105,7 @@ private:
     uint8_t death;  ///< seen
     uint8_t unused[5];
   };
-  /// A state word, as transports/Rendezvous.h wants it.
-  struct Word {
-    uint32_t *value;
-    uint32_t load(std::memory_order) const { return *value; }
-    void store(uint32_t to, std::memory_order) { *value = to; }
-    bool compare_exchange_strong(uint32_t &expected, uint32_t to, std::memory_order,
-                                 std::memory_order) {
-      bool isEqual = *value == expected;
-      (isEqual ? *value : expected) = isEqual ? to : *value;
-      return isEqual;
-    }
-  };
+  using Word = RendezvousWord;
 
   bool is(Mutant mutant) const { return mutant_ == mutant; }
   const MessageSpec &spec(uint8_t m) const { return scenario_->messages[m]; }

@@ -19,7 +19,8 @@ class RankRun {
 public:
   RankRun(const RunTask &task, Endpoint &endpoint)
       : task_(task), rank_(endpoint.rank()), engine_(endpoint),
-        oracle_(*task.schedule, *task.sizes, rank_), memory_(oracle_.bytes()) {}
+        oracle_(*task.schedule, *task.sizes, rank_),
+        memory_(task.isShared ? &endpoint : nullptr, oracle_.bytes()) {}
 
   Result<RankReport> run() {
     if (Status s = open(); !s)
@@ -41,11 +42,20 @@ public:
 private:
   /// Memory that begins a cache line, as callers that measure allocate it.
   struct AlignedMemory {
-    explicit AlignedMemory(uint64_t bytes)
-        : data(static_cast<std::byte *>(::operator new(bytes, kAlignment))), size(bytes) {}
-    ~AlignedMemory() { ::operator delete(data, kAlignment); }
+    AlignedMemory(Endpoint *sharing, uint64_t bytes)
+        : endpoint(sharing), shared(sharing ? sharing->allocateShared(bytes + 1) : nullptr),
+          data(static_cast<std::byte *>(shared ? shared : ::operator new(bytes, kAlignment))),
+          size(bytes) {}
+    ~AlignedMemory() {
+      if (shared)
+        endpoint->releaseShared(shared);
+      else
+        ::operator delete(data, kAlignment);
+    }
     AlignedMemory(const AlignedMemory &) = delete;
     AlignedMemory &operator=(const AlignedMemory &) = delete;
+    Endpoint *endpoint;
+    void *shared; ///< null: it is this process's alone
     std::byte *data;
     uint64_t size;
   };
@@ -57,10 +67,12 @@ private:
         return contents.status();
       contents_[i] = contents.take();
     }
-    auto plan = Plan::open(engine_, task_.image->rank(rank_), task_.image->sizeClass(), binding());
+    auto plan = Plan::open(engine_, task_.image->rank(rank_), task_.image->sizeClass(), binding(),
+                           0, task_.transferPolicy);
     if (!plan)
       return plan.status();
     plan_ = plan.take();
+    report_.transfers = plan_->transfers();
     auto barrier = Plan::open(engine_, task_.barrier->rank(rank_), task_.barrier->sizeClass(), {});
     if (!barrier)
       return barrier.status();
@@ -152,11 +164,13 @@ private:
 } // namespace
 
 std::vector<std::byte> RankReport::pack() const {
+  constexpr size_t kHead = sizeof(uint64_t) + sizeof(TransferReport);
   uint64_t calls = ns.size();
-  std::vector<std::byte> bytes(sizeof calls + calls * sizeof(int64_t) + wrong.size());
+  std::vector<std::byte> bytes(kHead + calls * sizeof(int64_t) + wrong.size());
   std::memcpy(bytes.data(), &calls, sizeof calls);
+  std::memcpy(&bytes[sizeof calls], &transfers, sizeof transfers);
   if (calls > 0)
-    std::memcpy(&bytes[sizeof calls], ns.data(), calls * sizeof(int64_t));
+    std::memcpy(&bytes[kHead], ns.data(), calls * sizeof(int64_t));
   std::memcpy(bytes.data() + (bytes.size() - wrong.size()), wrong.data(), wrong.size());
   return bytes;
 }
@@ -166,7 +180,8 @@ RankReport RankReport::unpack(std::span<const std::byte> bytes) {
   uint64_t calls = 0;
   std::memcpy(&calls, bytes.data(), sizeof calls);
   report.ns.resize(calls);
-  bytes = bytes.subspan(sizeof calls);
+  std::memcpy(&report.transfers, &bytes[sizeof calls], sizeof report.transfers);
+  bytes = bytes.subspan(sizeof calls + sizeof report.transfers);
   if (calls > 0)
     std::memcpy(report.ns.data(), bytes.data(), calls * sizeof(int64_t));
   bytes = bytes.subspan(calls * sizeof(int64_t));

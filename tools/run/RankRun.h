@@ -17,12 +17,16 @@ struct RunTask {
   uint32_t warmup = 0;                         ///< calls that are not timed
   uint32_t iterations = 1;                     ///< calls that are
   std::chrono::nanoseconds timeout = kForever; ///< of one call
+  bool isShared =
+      false; ///< buffers are in memory that the ranks of a machine share, if there is some
+  TransferPolicy transferPolicy = TransferPolicy::Report;
 };
 
 /// The report of one rank.
 struct RankReport {
   std::vector<int64_t> ns; ///< per timed call
-  std::string wrong;       ///< what is wrong with the data of the first call that was wrong
+  TransferReport transfers;
+  std::string wrong; ///< what is wrong with the data of the first call that was wrong
 
   std::vector<std::byte> pack() const;
   static RankReport unpack(std::span<const std::byte> bytes);

@@ -31,6 +31,7 @@ enum class SlotKind : uint8_t {
   Fragment,     ///< the next part of a payload that the receiver is ready for, in the ring of bytes
   Put,          ///< the sender has written the payload to the receiver's buffer
   RtsCancelled, ///< the rest of a payload that the receiver is ready for does not come
+  StaticRtrs,   ///< where the RTRs are of static messages that go to the sender of this slot
   CloseStream,  ///< the sender neither sends nor receives in this stream any more
 };
 
@@ -57,10 +58,18 @@ struct Rts {
   uint32_t copyKiB;    ///< of the sender, as in CompletionCounter
 };
 
+/// The RTRs of the static messages that an edge of a plan carries, one after the other.
+struct StaticRtrs {
+  uint64_t offset; ///< in the mapping
+  uint64_t hash;   ///< of the messages' places on the edge
+  uint32_t count;
+};
+
 union SlotBody {
   std::byte data[kSlotInlineBytes];
   RingBody ring;
   Rts rts;
+  StaticRtrs staticRtrs;
 };
 
 /// The stamp is written last: position in the sequence of slots, plus one.

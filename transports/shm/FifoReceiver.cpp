@@ -1,11 +1,19 @@
 #include "transports/shm/FifoReceiver.h"
 
 #include <cstring>
+#include <new>
 
 namespace colldsl::shm {
 
 using rendezvous::State;
 using rendezvous::wordOf;
+
+namespace {
+
+// A payload that ends in the canary is found by the word.
+constexpr uint32_t kCanaryPollsPerWord = 8;
+
+} // namespace
 
 void FifoReceiver::connect(uint64_t offset) {
   header_ = reinterpret_cast<FifoHeader *>(world_.at(offset));
@@ -97,6 +105,85 @@ void FifoReceiver::sendRtr(const Rts &rts, const RemoteBuffer &buffer) {
 void FifoReceiver::refuse(const Rts &rts) {
   rendezvous::refuse(stateOf(rts), rts.use);
   world_.wake(peer_);
+}
+
+StaticRtr *FifoReceiver::makeStaticRtrs(StreamId stream, uint32_t count) {
+  uint64_t offset = arena_.allocate(count * sizeof(StaticRtr));
+  if (offset == Arena::kNoRoom)
+    return nullptr;
+  staticRtrs_.push_back({stream, offset, count});
+  posted_.reserve(numStaticRtrs_ += count);
+  return new (world_.at(offset)) StaticRtr[count]();
+}
+
+void FifoReceiver::releaseStream(StreamId stream) {
+  std::erase_if(staticRtrs_, [&](const StreamRtrs &made) {
+    if (made.stream != stream)
+      return false;
+    arena_.release(made.offset);
+    numStaticRtrs_ -= made.count;
+    return true;
+  });
+}
+
+// The canary lies where a put ends before the sender can find the RTR.
+void FifoReceiver::expectStatic(const Tag &tag, const RequestPayload &payload, bool mayReach) {
+  StaticEnd &end = *payload.fixed;
+  StaticRtr &rtr = *end.rtr;
+  RemoteBuffer buffer = remoteBufferOf(payload);
+  end.run = tag.run;
+  if (!end.isPut) {
+    end.isPosted = true;
+    posted_.push_back({tag, &end});
+    return;
+  }
+  mayReach = mayReach && end.isWriterNamed;
+  bool isDeclined = payload.bytes == 0 || !(buffer.isShared || mayReach);
+  if ((rtr.isDeclined.load(std::memory_order_relaxed) != 0) != isDeclined)
+    rtr.isDeclined.store(isDeclined, std::memory_order_relaxed);
+  if (isDeclined)
+    return;
+  end.canaryBytes = 0;
+  end.polls = 0;
+  if (end.usesCanary && buffer.isShared) {
+    std::byte *begin = world_.at(buffer.address);
+    end.canaryBytes = canaryBytesOf(begin, payload.bytes);
+    end.canaryAt = begin + payload.bytes - end.canaryBytes;
+    storeAtOnce(end.canaryAt, kCanary, end.canaryBytes);
+  }
+  rtr.bytes = payload.bytes;
+  rtr.reply.buffer = buffer;
+  rtr.canaryBytes = end.canaryBytes;
+  end.isPosted = true;
+  posted_.push_back({tag, &end});
+  rendezvous::leave(rtr.reply.state, tag.run, State::RtrSent);
+  world_.wake(peer_);
+}
+
+// The word is in a cache line of its own, which is left with the sender while the last bytes tell.
+bool FifoReceiver::hasComePut(StaticEnd &end) {
+  if (end.canaryBytes != 0) {
+    if (!isCanary(end.canaryAt, end.canaryBytes))
+      return true;
+    if (++end.polls % kCanaryPollsPerWord != 0)
+      return false;
+  }
+  return end.rtr->reply.state.load(std::memory_order_acquire) == wordOf(end.run, State::Done);
+}
+
+// The sender has sent the payload in another way, and does not look for the RTR of this run any
+// more; or the receive is cancelled.
+void FifoReceiver::retireStatic(StaticEnd &end) {
+  end.isPosted = false;
+  std::erase_if(posted_, [&](const Posted &posted) { return posted.end == &end; });
+}
+
+std::optional<Rts> FifoReceiver::claimRts(StaticRtr &rtr, uint32_t run) const {
+  std::atomic<uint32_t> &state = rtr.reply.state;
+  if (state.load(std::memory_order_acquire) != wordOf(run, State::Requested) ||
+      !rendezvous::claim(state, run))
+    return std::nullopt;
+  return Rts{rtr.bytes, rtr.reply.buffer, *world_.offsetOf(&rtr, sizeof rtr), run, 0};
 }
 
 GetResult FifoReceiver::get(const RemoteBuffer &from, uint64_t offset, const Payload &to) {

@@ -13,15 +13,19 @@ namespace colldsl::shm {
 class FifoReceiver {
 public:
   static constexpr uint32_t kIdsAtOnce = shm::kIdsAtOnce;
-  static constexpr bool kPrefersPut = false; ///< a get needs no reply first
-  static constexpr bool kSendsEarlyRtr = false;
+  static constexpr bool kPrefersPut = false;   ///< a get needs no reply first
+  static constexpr bool kSendsEarlyRtr = true; ///< of static messages
+  static constexpr bool kHasStaticRtrs = true;
   using Rts = shm::Rts;
   using RemoteBuffer = shm::RemoteBuffer;
+  using StaticRtrs = shm::StaticRtrs;
 
-  /// `options` and `canReach`: as in FifoSender.
+  /// `options`, `canReach` and `arena`: as in FifoSender; the arena is for RTRs of static messages.
   /// `isSelf`: the peer is this rank.
-  FifoReceiver(World &world, Rank peer, bool isSelf, const FifoOptions &options, bool &canReach)
-      : world_(world), peer_(peer), isSelf_(isSelf), options_(options), canReach_(canReach) {}
+  FifoReceiver(World &world, Rank peer, bool isSelf, const FifoOptions &options, bool &canReach,
+               Arena &arena)
+      : world_(world), peer_(peer), isSelf_(isSelf), options_(options), canReach_(canReach),
+        arena_(arena) {}
 
   Rank peer() const { return peer_; }
 
@@ -61,12 +65,13 @@ public:
   /// Takes all that is here, in its order, and hands it to `handler`:
   ///   onEager(tag, bytes, count); onLongerEager(tag, bytes, count), from the ring of bytes;
   ///   onRts(tag, id, rts); onFragment(id, bytes, count); onPut(id); onRtsCancelled(id);
-  ///   onStreamClosed(stream)
+  ///   onStaticRtrs(stream, rtrs); onStreamClosed(stream); and of static messages
+  ///   onEarlyRtrPut(tag), onStaticRts(tag, rts), which is claimed
   /// True: something was.
   template <typename Handler> bool progress(Handler &handler) {
+    bool moved = !posted_.empty() && takeStatic(handler);
     if (!slots_)
-      return false;
-    bool moved = false;
+      return moved;
     while (true) {
       const Slot &slot = slots_[taken_ % kSlots];
       if (slot.stamp.load(std::memory_order_acquire) != taken_ + 1 || !isWhole(slot))
@@ -114,12 +119,40 @@ public:
   /// Whether the sender can put without a call of the kernel.
   bool canPut(const Rts &, const RemoteBuffer &buffer) const { return buffer.isShared; }
 
-  // No early RTRs and no credits in shared memory: the reply to an RTS and the throttle flag do
-  // this.
-  void sendEarlyRtr(const Tag &, const Payload &, Mover, Protocol) {}
-  void retireRtr(const Payload &) {}
+  // Static messages. The sender may send one as others all the same: then it is retired.
+
+  /// Room for the RTRs of a stream, until releaseStream(). Null: no memory is left.
+  StaticRtr *makeStaticRtrs(StreamId stream, uint32_t count);
+  void releaseStream(StreamId stream);
+  /// A receive is posted, whose payload stays where it is. Of a message that is put, sends the RTR.
+  /// `mayReach`: a copy by the kernel is worth its call.
+  void expectStatic(const Tag &tag, const RequestPayload &payload, bool mayReach);
+  /// Of a message that this end gets, claimed. Nothing: it is not here.
+  std::optional<Rts> claimStatic(const Tag &tag, const RequestPayload &payload) const {
+    const StaticEnd *end = payload.fixed;
+    return end && !end->isPut && end->rtr ? claimRts(*end->rtr, tag.run) : std::nullopt;
+  }
+  void declineStatic(const RequestPayload &payload) {
+    payload.fixed->rtr->isDeclined.store(1, std::memory_order_relaxed);
+  }
+  void retireRtr(const RequestPayload &payload) {
+    if (payload.fixed && payload.fixed->isPosted)
+      retireStatic(*payload.fixed);
+  }
+  bool cancelEarlyRtr(const Tag &, const RequestPayload &payload) {
+    const StaticEnd *end = payload.fixed;
+    return !end || !end->isPosted || !end->isPut ||
+           rendezvous::cancelRtr(end->rtr->reply.state, end->run);
+  }
+  void cancelReceive(const Tag &, const RequestPayload &payload) { retireRtr(payload); }
   void cancelReceive(const Rts &) {}
-  bool hasEarlyRtr(const Payload &, const Rts &) const { return false; }
+  /// An RTS is no reply to an RTR here.
+  bool hasEarlyRtr(const RequestPayload &payload, const Rts &) {
+    retireRtr(payload);
+    return false;
+  }
+
+  // The throttle flag is in place of credits.
   void releaseCredit(uint64_t) {}
 
   /// The sender may send requests to send alone until this is taken back.
@@ -166,10 +199,34 @@ private:
       return handler.onPut(slot.rendezvousId);
     case SlotKind::RtsCancelled:
       return handler.onRtsCancelled(slot.rendezvousId);
+    case SlotKind::StaticRtrs:
+      return handler.onStaticRtrs(streamOf(slot.tag), slot.body.staticRtrs);
     case SlotKind::CloseStream:
       return handler.onStreamClosed(streamOf(slot.tag));
     }
   }
+  template <typename Handler> bool takeStatic(Handler &handler) {
+    bool moved = false;
+    for (size_t i = 0; i < posted_.size();) {
+      auto [tag, end] = posted_[i];
+      std::optional<Rts> rts = end->isPut ? std::nullopt : claimRts(*end->rtr, end->run);
+      if (!rts && !(end->isPut && hasComePut(*end))) {
+        ++i;
+        continue;
+      }
+      moved = true;
+      end->isPosted = false;
+      posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
+      if (rts)
+        handler.onStaticRts(tag, *rts);
+      else
+        handler.onEarlyRtrPut(tag);
+    }
+    return moved;
+  }
+  static bool hasComePut(StaticEnd &end);
+  std::optional<Rts> claimRts(StaticRtr &rtr, uint32_t run) const;
+  void retireStatic(StaticEnd &end);
   bool tryTakeSlots(const Slot &slot, const Payload &payload);
   const ContinuationSlot *awaitContinuation(uint32_t position) const;
   bool isWhole(const Slot &slot) const;
@@ -193,6 +250,19 @@ private:
   const bool isSelf_;
   const FifoOptions &options_;
   bool &canReach_;
+  Arena &arena_;
+  struct Posted {
+    Tag tag;
+    StaticEnd *end;
+  };
+  std::vector<Posted> posted_; ///< static messages that are waited for
+  struct StreamRtrs {
+    StreamId stream;
+    uint64_t offset; ///< in the mapping
+    uint32_t count;
+  };
+  std::vector<StreamRtrs> staticRtrs_;
+  uint32_t numStaticRtrs_ = 0; ///< of all streams
   FifoHeader *header_ = nullptr;
   const Slot *slots_ = nullptr;
   const std::byte *ring_ = nullptr;

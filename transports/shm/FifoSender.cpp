@@ -203,13 +203,90 @@ bool FifoSender::cancelRts(uint16_t id) {
   return true;
 }
 
+bool FifoSender::sendStaticRts(const Tag &tag, const RequestPayload &payload, bool mayReach) {
+  StaticRtr *rtr = payload.fixed->rtr;
+  RemoteBuffer buffer = remoteBufferOf(world_, payload);
+  if (payload.bytes == 0 || !(buffer.isShared || mayReach))
+    return false;
+  rtr->bytes = payload.bytes;
+  rtr->reply.buffer = buffer;
+  rendezvous::beginUse(rtr->reply.state, tag.run);
+  world_.wake(peer_);
+  return true;
+}
+
+FifoSender::Replied FifoSender::replyToStatic(const Tag &tag, const RequestPayload &payload) const {
+  uint32_t state = payload.fixed->rtr->reply.state.load(std::memory_order_acquire);
+  return state == wordOf(tag.run, State::Done)        ? Replied::Fin
+         : state == wordOf(tag.run, State::Fragments) ? Replied::Fragments
+                                                      : Replied::Nothing;
+}
+
+bool FifoSender::cancelStaticRts(const Tag &tag, const RequestPayload &payload) {
+  std::atomic<uint32_t> &state = payload.fixed->rtr->reply.state;
+  return rendezvous::change(state, tag.run, State::Requested, State::Fragments) ||
+         state.load(std::memory_order_acquire) != wordOf(tag.run, State::Reading) ||
+         world_.isDead(peer_);
+}
+
+// Its own word is the flag of a payload that ends in the canary.
+FifoSender::StaticPut FifoSender::putStatic(const Tag &tag, const RequestPayload &payload) {
+  StaticRtr *rtr = payload.fixed->rtr;
+  if (!isStaticNow(payload))
+    return StaticPut::Refused;
+  std::atomic<uint32_t> &state = rtr->reply.state;
+  if (state.load(std::memory_order_acquire) != wordOf(tag.run, State::RtrSent))
+    return StaticPut::NotReady;
+  if (!rendezvous::claimWrite(state, tag.run))
+    return StaticPut::Refused;
+  if (rtr->bytes != payload.bytes || !writeStatic(*rtr, payload)) {
+    rendezvous::leave(state, tag.run, State::Fragments);
+    return StaticPut::Refused;
+  }
+  rendezvous::change(state, tag.run, State::Writing, State::Done);
+  world_.wake(peer_);
+  return StaticPut::Done;
+}
+
+bool FifoSender::writeStatic(const StaticRtr &rtr, const Payload &payload) {
+  if (rtr.canaryBytes == 0)
+    return writeTo(rtr.reply.buffer, payload) == cma::Outcome::Copied;
+  std::byte *to = world_.at(rtr.reply.buffer.address);
+  uint64_t before = payload.bytes - rtr.canaryBytes, last = 0;
+  gather(to, payload, 0, before);
+  gather(reinterpret_cast<std::byte *>(&last), payload, before, rtr.canaryBytes);
+  storeAtOnce(to + before, last, rtr.canaryBytes);
+  return true;
+}
+
+void FifoSender::nameStaticRtrs(uint32_t context, uint32_t stream, const StaticRtrs &rtrs) {
+  naming_.push_back({{context, stream, 0, 0}, rtrs});
+  sendNaming();
+}
+
+bool FifoSender::sendNaming() {
+  bool moved = false;
+  for (; !naming_.empty() && hasSlots(1); moved = true) {
+    Slot &slot = fill(naming_.back().first, SlotKind::StaticRtrs);
+    slot.body.staticRtrs = naming_.back().second;
+    commit(slot);
+    naming_.pop_back();
+  }
+  return moved;
+}
+
+// A stream that this rank closes names nothing any more.
 void FifoSender::closeStream(uint32_t context, uint32_t stream) {
+  std::erase_if(naming_, [&](const auto &named) {
+    return named.first.context == context && named.first.stream == stream;
+  });
   closing_.push_back({context, stream, 0, 0});
   sendClosing();
 }
 
 bool FifoSender::progress() {
   bool moved = sendRtsCancelled();
+  moved |= sendNaming();
   return sendClosing() || moved;
 }
 

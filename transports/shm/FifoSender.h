@@ -4,7 +4,7 @@
 #include "transports/Pieces.h"
 #include "transports/cma/RemoteMemory.h"
 #include "transports/shm/Arena.h"
-#include "transports/shm/Fifo.h"
+#include "transports/shm/StaticRtr.h"
 #include "transports/shm/World.h"
 
 #include <optional>
@@ -28,6 +28,7 @@ RemoteBuffer remoteBufferOf(const World &world, const Payload &payload);
 class FifoSender {
 public:
   static constexpr uint64_t kInlineBytes = kSlotInlineBytes;
+  static constexpr bool kHasStaticRtrs = true;
 
   /// The FIFO at this offset of the mapping, new and zero. `arena`: for replies. `canReach`:
   /// whether the kernel lets this process reach the memory of others, as far as is known.
@@ -107,11 +108,38 @@ public:
   bool hasEarlyRtr(const Tag &) const { return false; }
   bool takeEarlyRtr(const Tag &, const Payload &, uint16_t &) { return false; }
 
+  // Static messages.
+
+  /// Whether the receiver takes the message so. If its sender puts it, there is an RTR soon.
+  bool isStaticNow(const RequestPayload &payload) const {
+    const StaticRtr *rtr = payload.fixed->rtr;
+    return rtr && rtr->isDeclined.load(std::memory_order_relaxed) == 0;
+  }
+  /// The receiver is to get the payload. `mayReach`: a copy by the kernel is worth its call. False:
+  /// the message is to go as others do.
+  bool sendStaticRts(const Tag &tag, const RequestPayload &payload, bool mayReach);
+  /// Fragments: it is to go as others do after all.
+  Replied replyToStatic(const Tag &tag, const RequestPayload &payload) const;
+  /// False: the receiver reads the payload just now.
+  bool cancelStaticRts(const Tag &tag, const RequestPayload &payload);
+  enum class StaticPut : uint8_t {
+    Done,
+    NotReady, ///< there is no RTR for this run yet
+    Refused,  ///< the message is to go as others do
+  };
+  StaticPut putStatic(const Tag &tag, const RequestPayload &payload);
+
+  /// Where the peer finds the RTRs of static messages that it sends to this rank. Now or later.
+  void nameStaticRtrs(uint32_t context, uint32_t stream, const StaticRtrs &rtrs);
+
   /// Now or later.
   void closeStream(uint32_t context, uint32_t stream);
 
+  /// Slots that it has filled since the beginning, modulo 2^32: for tests and measurements.
+  uint32_t numSlots() const { return produced_; }
+
   /// Whether something waits for room.
-  bool isBusy() const { return !closing_.empty() || !cancelled_.empty(); }
+  bool isBusy() const { return !closing_.empty() || !cancelled_.empty() || !naming_.empty(); }
   /// True: something moved.
   bool progress();
 
@@ -139,6 +167,8 @@ private:
   void ownRingAhead(uint64_t bytes);
   bool makeIds();
   cma::Outcome writeTo(const RemoteBuffer &buffer, const Payload &payload);
+  bool writeStatic(const StaticRtr &rtr, const Payload &payload);
+  bool sendNaming();
   bool sendClosing();
   bool sendRtsCancelled();
 
@@ -161,8 +191,9 @@ private:
   };
   std::vector<Id> ids_;
   std::vector<uint16_t> freeIds_;
-  std::vector<uint16_t> cancelled_; ///< ids of which the receiver is to be notified
-  std::vector<Tag> closing_;        ///< streams of which the receiver is to be notified
+  std::vector<uint16_t> cancelled_;                ///< ids of which the receiver is to be notified
+  std::vector<std::pair<Tag, StaticRtrs>> naming_; ///< of which the peer is to be notified
+  std::vector<Tag> closing_; ///< streams of which the receiver is to be notified
 };
 
 } // namespace colldsl::shm

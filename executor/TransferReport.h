@@ -1,0 +1,55 @@
+/// Which attributes of the messages that one rank receives (ir/Transfer.h) its wires execute. The
+/// rest of them changes nothing: the message travels the wire's own way.
+#pragma once
+
+#include "executor/CombiningReceives.h"
+#include "transports/TransferCaps.h"
+
+#include <array>
+#include <string>
+
+namespace colldsl {
+
+/// What a plan does with an attribute that a wire does not execute.
+enum class TransferPolicy : uint8_t {
+  Report, ///< the message travels the wire's own way, and the report says so
+  Refuse, ///< the plan is not opened, on any rank
+};
+
+enum class Attribute : uint8_t {
+  Eager,
+  Rendezvous,
+  Static,
+  Reader,
+  Writer,
+  Canary,
+  Announced,
+  Streamed,
+  Multicast,
+};
+inline constexpr size_t kAttributes = 9;
+
+/// As the text form spells it: "via static", "mover reader".
+std::string_view spelling(Attribute attribute);
+
+struct TransferReport {
+  struct Count {
+    uint32_t asked = 0;
+    uint32_t executed = 0;
+  };
+  std::array<Count, kAttributes> counts; ///< by Attribute
+
+  void add(const Transfer &asked, const Transfer &executed);
+  void add(const TransferReport &other);
+
+  bool isExecuted() const;
+  /// "via static 4 of 4, canary 0 of 4": executed, of those that the schedule has. Empty: it has
+  /// none.
+  std::string inWords() const;
+};
+
+/// Of this rank's plan.
+TransferReport reportTransfers(const RankView &view, const Steps &steps,
+                               CombiningReceives &combining, const Endpoint &endpoint);
+
+} // namespace colldsl
