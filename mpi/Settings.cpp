@@ -26,9 +26,13 @@ void Settings::agree() {
   all_ = {};
   if (rank == 0)
     all_.read();
-  uint32_t words[5] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_,
-                       static_cast<uint32_t>(all_.library_.size())};
-  real::Bcast(words, 5, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+  uint32_t words[6] = {all_.flags_,
+                       all_.off_,
+                       all_.ranksPerNode_,
+                       all_.firstCalls_,
+                       static_cast<uint32_t>(all_.library_.size()),
+                       static_cast<uint32_t>(all_.graphPasses_)};
+  real::Bcast(words, 6, MPI_UINT32_T, 0, MPI_COMM_WORLD);
   all_.library_.resize(words[4]);
   if (words[4] > 0)
     real::Bcast(all_.library_.data(), static_cast<int>(words[4]), MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -36,6 +40,7 @@ void Settings::agree() {
   all_.off_ = words[1];
   all_.ranksPerNode_ = words[2];
   all_.firstCalls_ = words[3];
+  all_.graphPasses_ = static_cast<GraphPasses>(words[5]);
 }
 
 void Settings::read() {
@@ -61,6 +66,8 @@ void Settings::read() {
       readDisabled(equals + 1);
     else if (name == "COLLDSL_RANKS_PER_NODE")
       readNumber(name.c_str(), equals + 1, "ranks", ranksPerNode_);
+    else if (name == "COLLDSL_GRAPH_PASSES")
+      readGraphPasses(equals + 1);
     else if (name == "COLLDSL_FIRST_CALLS")
       readNumber(name.c_str(), equals + 1, "calls", firstCalls_);
     else if (!name.starts_with("COLLDSL_OFI_")) // each rank has its own
@@ -80,6 +87,15 @@ void Settings::readNetwork(std::string_view name) {
     flags_ |= kAvoidsNetwork;
   else if (!name.empty() && name != "ofi")
     warn("COLLDSL_NETWORK is neither ofi nor mpi: '" + std::string(name) + "'");
+}
+
+void Settings::readGraphPasses(std::string_view word) {
+  if (word == "never")
+    graphPasses_ = GraphPasses::Never;
+  else if (word == "always")
+    graphPasses_ = GraphPasses::Always;
+  else if (!word.empty() && word != "model")
+    warn("COLLDSL_GRAPH_PASSES is none of never, model and always: '" + std::string(word) + "'");
 }
 
 void Settings::readDisabled(const char *names) {
