@@ -8,9 +8,11 @@
 #include "protocol/CopyCosts.h"
 #include "runtime/PreferredLibrary.h"
 #include "stdlib/StandardLibrary.h"
+#include "topology/KnownModels.h"
 #include "transports/shm/Sleep.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <limits>
 
@@ -28,6 +30,9 @@ constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100
 // Wakes once in a while, so that the MPI below moves: but a rank that has a core of its own begins
 // to sleep late, as messages of that MPI would wait for it.
 constexpr std::chrono::nanoseconds kYieldingBeforeSleep = std::chrono::milliseconds(50);
+
+// What a process takes that gets the core, polls, and gives it away.
+constexpr uint64_t kTurnNs = 2500;
 
 // With a call of the kernel or of the MPI each.
 constexpr uint32_t kPollsAround = 60;
@@ -146,7 +151,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   if (!shm::isOversubscribed(node.ranksOnMachine))
     measureCopies(node);
   if (nodes_.count > 1)
-    connectNodes();
+    connectNodes(node.ranksOnMachine);
   if (Settings::all().wantsProgressThread())
     beginBackgroundProgress();
 }
@@ -171,7 +176,7 @@ void Job::measureCopies(const Node &node) {
 }
 
 // All ranks come to the same end.
-void Job::connectNodes() {
+void Job::connectNodes(uint32_t ranksOnMachine) {
   Result<std::unique_ptr<RemoteRanks>> remote = Status::error("COLLDSL_NETWORK says so");
   WakeupPreference wakeup = Settings::all().wantsProgressThread() ? WakeupPreference::Sleeping
                                                                   : WakeupPreference::Polling;
@@ -185,6 +190,23 @@ void Job::connectNodes() {
                         : ("those of the MPI below: " + remote.message()).c_str());
   remote_ = remote ? remote.take() : RemoteRanks::overMpi(MPI_COMM_WORLD, worker_->progressTable());
   remote_->worker().whileWaiting([this] { worker_->progress(); });
+  assumeMachine(ranksOnMachine);
+}
+
+// Hardware that moves bytes by itself pins what it moves. A rank that shares its core gets it when
+// the others have given it away. With COLLDSL_GRAPH_PASSES=always messages between nodes cost so
+// much that any pass is worth it.
+void Job::assumeMachine(uint32_t ranksOnMachine) {
+  uint32_t mine[2] = {!remote_->worker().carrier().capabilities().pinsPages,
+                      ranksOnMachine / shm::numCores()};
+  uint32_t most[2] = {};
+  real::Allreduce(mine, most, 2, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD);
+  machine_ = knownModel(most[0] ? KnownModel::Ethernet : KnownModel::Cluster);
+  for (unsigned distance = 1; most[1] > 1 && distance <= kMaxDistance; ++distance)
+    machine_.distances[distance].L += most[1] * kTurnNs;
+  if (Settings::all().graphPasses() == GraphPasses::Always)
+    for (unsigned distance = kOtherNode; distance <= kMaxDistance; ++distance)
+      machine_.distances[distance].o *= 1000;
 }
 
 void Job::report(uint32_t ranksHere, const Status &shared, bool isFine) const {
@@ -342,15 +364,18 @@ Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
   freeDeferred();
   int rank = 0;
   real::Comm_rank(comm, &rank);
-  uint32_t mine[5] = {0, 0, !offer.neighbors, !offer.all, ~offer.hints.bits()}, all[5] = {};
+  uint32_t mine[6] = {
+      0, 0, !offer.neighbors, !offer.all, ~offer.hints.bits(), std::bit_floor(offer.farPeers)};
+  uint32_t all[6] = {};
   if (rank == 0) {
     uint64_t first = nextContext_.fetch_add(contexts);
     mine[0] = worldRank_;
     mine[1] = first + contexts <= UINT32_MAX ? static_cast<uint32_t>(first) : 0;
   }
-  real::Allreduce(mine, all, 5, MPI_UINT32_T, MPI_BOR, comm);
+  real::Allreduce(mine, all, 6, MPI_UINT32_T, MPI_BOR, comm);
   bool hasContexts = all[1] != 0;
-  offer = {hasContexts && all[2] == 0, hasContexts && all[3] == 0, InfoHints(~all[4])};
+  offer = {hasContexts && all[2] == 0, hasContexts && all[3] == 0, InfoHints(~all[4]),
+           std::bit_floor(all[5])};
   return {all[0], all[1]};
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/Library.h"
 #include "runtime/PlanCompiler.h"
 #include "runtime/WireUp.h"
-#include "topology/Topology.h"
+#include "topology/MachineModel.h"
 
 #include <atomic>
 #include <memory>
@@ -50,6 +50,9 @@ public:
   MPI_Group worldGroup() const { return worldGroup_; }
   /// Where the ranks of MPI_COMM_WORLD sit.
   const Topology &topology() const { return topology_; }
+
+  /// What time costs here, as all ranks assume.
+  const MachineModel &machine() const { return machine_; }
 
   /// The collectives that are served.
   Library &library() const { return *library_; }
@@ -115,6 +118,9 @@ public:
   struct Offer {
     bool neighbors = false, all = false;
     InfoHints hints;
+    /// Of a rank: its peers on other nodes. Of all: the largest power of two that is at most the
+    /// largest of these; 0: none has any.
+    uint32_t farPeers = 0;
   };
 
   /// The first of so many contexts in a row for a communicator, whose ranks give the same number of
@@ -143,6 +149,7 @@ private:
   std::set<std::string> notes_; ///< that were printed
   std::unique_ptr<RemoteRanks> remote_;
   Topology topology_ = Topology::flat(1);
+  MachineModel machine_;
   Nodes nodes_;
   std::vector<Operation *> moved_; ///< by poll(), besides what the worker moves
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
@@ -174,7 +181,8 @@ private:
   void openOwnLibrary();
   void makeCompiler();
   void connect(WiredUp wired, const Node &node);
-  void connectNodes();
+  void connectNodes(uint32_t ranksOnMachine);
+  void assumeMachine(uint32_t ranksOnMachine);
   void measureCopies(const Node &node);
   void freeDeferred();
 };

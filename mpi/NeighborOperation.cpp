@@ -1,6 +1,5 @@
 #include "mpi/NeighborOperation.h"
 
-#include "mpi/RemoteRanks.h"
 #include "mpi/ServedComm.h"
 
 #include <algorithm>
@@ -18,15 +17,15 @@ uint64_t bytesOf(const std::vector<iovec> &pieces) {
                          [](uint64_t sum, const iovec &piece) { return sum + piece.iov_len; });
 }
 
-Rank rankOf(int peer) { return Rank{static_cast<uint32_t>(peer)}; }
-
 bool isRemote(const ServedComm &comm, int peer) { return comm.onNode(peer) == kNoRank; }
 
+/// Or may have to pass on what others send.
 bool hasRemoteNeighbors(const ServedComm &comm) {
   auto leaves = [&](const Edge &edge) { return isRemote(comm, edge.peer); };
   const Neighborhood &known = comm.neighborhood();
-  return comm.job().remote() && (std::any_of(known.out.begin(), known.out.end(), leaves) ||
-                                 std::any_of(known.in.begin(), known.in.end(), leaves));
+  return comm.graph() ||
+         (comm.job().remote() && (std::any_of(known.out.begin(), known.out.end(), leaves) ||
+                                  std::any_of(known.in.begin(), known.in.end(), leaves)));
 }
 
 } // namespace
@@ -39,22 +38,15 @@ NeighborOperation::~NeighborOperation() {
     cancel();
 }
 
-Status NeighborOperation::connectRemote(const ServedComm &comm, uint32_t stream) {
-  auto remote = RemoteRanks::streamOf(stream, comm.context().owner, job_.numRanks());
-  if (!remote)
-    return Status::error("the communicator has too many persistent calls");
-  remote_ = std::make_unique<RemoteExchange>(
-      job_.remote()->worker(),
-      protocol::RankGroup{comm.context().number, *comm.members(), rankOf(comm.rank())}, *remote);
-  return {};
-}
-
 Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
                                                            uint32_t stream) {
   std::shared_ptr<NeighborOperation> operation(new NeighborOperation(comm, call.kind, stream));
-  if (hasRemoteNeighbors(comm))
-    if (Status s = operation->connectRemote(comm, stream); !s)
-      return s;
+  if (hasRemoteNeighbors(comm)) {
+    auto remote = FarExchange::make(comm, call.send.isSame, stream);
+    if (!remote)
+      return remote.status();
+    operation->remote_ = remote.take();
+  }
   if (!operation->addEdges(comm, call))
     return std::shared_ptr<Operation>();
   if (operation->remote_)
@@ -68,14 +60,14 @@ Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, con
 
 void NeighborOperation::sendTo(const ServedComm &comm, int peer, const Pieces &pieces) {
   if (isRemote(comm, peer))
-    remote_->send(rankOf(peer), pieces);
+    remote_->send(peer, pieces);
   else
     exchange_.send(comm.onNode(peer), pieces);
 }
 
 void NeighborOperation::recvFrom(const ServedComm &comm, int peer, const Pieces &pieces) {
   if (isRemote(comm, peer))
-    remote_->recv(rankOf(peer), pieces);
+    remote_->recv(peer, pieces);
   else
     exchange_.recv(comm.onNode(peer), pieces);
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "executor/Exchange.h"
-#include "executor/RemoteExchange.h"
+#include "mpi/FarExchange.h"
 #include "mpi/Neighborhood.h"
 #include "mpi/Operation.h"
 
@@ -36,8 +36,6 @@ private:
 
   NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream);
 
-  /// Where some neighbour is on another node. An error: there are too many streams.
-  Status connectRemote(const ServedComm &comm, uint32_t stream);
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
   Status runRemote(uint32_t number);
   void startRemote(uint32_t number);
@@ -50,8 +48,8 @@ private:
   Result<Pieces> piecesOf(const Side &side, int slot, PackedList &packed);
 
   Job &job_;
-  Exchange exchange_;                      ///< with ranks of this node
-  std::unique_ptr<RemoteExchange> remote_; ///< with those of others; null: there are none
+  Exchange exchange_;                   ///< with ranks of this node
+  std::unique_ptr<FarExchange> remote_; ///< with those of others; null: there are none
 };
 
 } // namespace colldsl::mpi

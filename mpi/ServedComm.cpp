@@ -20,6 +20,8 @@ namespace {
 constexpr size_t kPrepared = 16;
 // Of those that differ in the places of their buffers alone, so many have an operation each.
 constexpr size_t kPlaces = 2;
+// With fewer peers on other nodes than this, at the rank that has most, a graph stays as it is.
+constexpr uint32_t kManyFarPeers = 4;
 
 using Shared = std::shared_ptr<ServedComm>;
 
@@ -93,6 +95,7 @@ ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHa
   served->wanted_ = InfoHints().changedBy(info);
   served->offer_.hints = served->wanted_;
   served->setContexts(job.agree(comm, kOfEach, served->offer_));
+  served->gatherGraph(comm);
   served->applyHints(served->offer_.hints);
   if (comm != MPI_COMM_SELF) // all ranks have one
     served->reportUse("new");
@@ -195,6 +198,7 @@ Shared ServedComm::duplicate() {
   made->offer_ = {offer_.neighbors, offer_.all, {}};
   made->rank_ = rank_;
   made->neighborhood_ = neighborhood_;
+  made->graph_ = graph_;
   made->members_ = members_;
   made->topology_ = topology_;
   made->isConfirmed_ = false;
@@ -249,11 +253,42 @@ void ServedComm::describe(MPI_Comm comm, bool mayHaveTopology) {
     return;
   neighborhood_ = neighborhood.take();
   offer_.neighbors = offer_.all;
+  if (offer_.neighbors)
+    offer_.farPeers = static_cast<uint32_t>(
+        std::max(farPeers(neighborhood_.out).size(), farPeers(neighborhood_.in).size()));
+}
+
+/// Those on other nodes, once each. Edges are in the order of peers.
+std::vector<uint32_t> ServedComm::farPeers(const std::vector<Edge> &edges) const {
+  std::vector<uint32_t> peers;
+  for (const Edge &edge : edges)
+    if (onNode(edge.peer) == kNoRank &&
+        (peers.empty() || peers.back() != static_cast<uint32_t>(edge.peer)))
+      peers.push_back(static_cast<uint32_t>(edge.peer));
+  return peers;
+}
+
+// Where no rank has several peers on other nodes there is little to combine and to spread.
+void ServedComm::gatherGraph(MPI_Comm comm) {
+  GraphPasses passes = Settings::all().graphPasses();
+  uint32_t atLeast = passes == GraphPasses::Always ? 1 : kManyFarPeers;
+  if (!offer_.neighbors || offer_.farPeers < atLeast || passes == GraphPasses::Never)
+    return;
+  Communicator *ranks = [&] {
+    Guard guard(job_);
+    return &plans()->communicator();
+  }();
+  graph_ = NeighborGraph::gather(job_, comm, *ranks, farPeers(neighborhood_.out), offer_.farPeers);
 }
 
 std::shared_ptr<PlanGroup> ServedComm::plansOf(Job::Context context) const {
   return std::make_shared<PlanGroup>(job_, members_, Rank{static_cast<uint32_t>(rank_)},
                                      context.number, RemoteRanks::kPlansOf | context.owner);
+}
+
+std::shared_ptr<PlanGroup> ServedComm::plansOfStream(uint32_t stream) const {
+  return std::make_shared<PlanGroup>(job_, members_, Rank{static_cast<uint32_t>(rank_)},
+                                     context_.number, RemoteRanks::kPlansOf | stream);
 }
 
 const std::shared_ptr<PlanGroup> &ServedComm::plans() {

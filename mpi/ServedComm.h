@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mpi/Job.h"
+#include "mpi/NeighborGraph.h"
 #include "mpi/Neighborhood.h"
 #include "mpi/Operation.h"
 #include "mpi/PlanGroup.h"
@@ -136,8 +137,13 @@ public:
   int rank() const { return rank_; }
   int numRanks() const { return static_cast<int>(members_->size()); }
 
+  /// Null: the edges between nodes are as good as they are.
+  const std::shared_ptr<NeighborGraph> &graph() const { return graph_; }
+
   /// Made when they are first needed.
   const std::shared_ptr<PlanGroup> &plans();
+  /// Of a stream of its own, as RemoteRanks::streamOf() numbers them.
+  std::shared_ptr<PlanGroup> plansOfStream(uint32_t stream) const;
   std::shared_ptr<protocol::RunProgress> progressOf(uint32_t stream);
 
 private:
@@ -186,6 +192,8 @@ private:
   bool isCounted(CallKind kind) const;
   Call significant(const Call &call) const;
   std::shared_ptr<PlanGroup> plansOf(Job::Context context) const;
+  std::vector<uint32_t> farPeers(const std::vector<Edge> &edges) const;
+  void gatherGraph(MPI_Comm comm);
   Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
   Result<std::shared_ptr<Operation>> make(const Call &call);
   bool trusts(const Call &call) const { return !fixed_.empty() && isAlongTopology(call.kind); }
@@ -210,6 +218,7 @@ private:
   int rank_ = 0;
   int topology_ = MPI_UNDEFINED;
   Neighborhood neighborhood_;
+  std::shared_ptr<NeighborGraph> graph_;
   std::shared_ptr<const std::vector<Rank>> members_; ///< kNoRank: of another job
   uint32_t runs_ = 0;
   uint32_t calls_ = 0; ///< so far, up to Settings::firstCalls()

@@ -26,8 +26,9 @@ void Settings::agree() {
   all_ = {};
   if (rank == 0)
     all_.read();
-  uint32_t words[4] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_};
-  real::Bcast(words, 4, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+  uint32_t words[5] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_,
+                       static_cast<uint32_t>(all_.graphPasses_)};
+  real::Bcast(words, 5, MPI_UINT32_T, 0, MPI_COMM_WORLD);
   for (std::string *text : {&all_.library_, &all_.passes_}) {
     auto length = static_cast<int>(text->size());
     real::Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -39,6 +40,7 @@ void Settings::agree() {
   all_.off_ = words[1];
   all_.ranksPerNode_ = words[2];
   all_.firstCalls_ = words[3];
+  all_.graphPasses_ = static_cast<GraphPasses>(words[4]);
 }
 
 void Settings::read() {
@@ -68,6 +70,8 @@ void Settings::read() {
       readDisabled(equals + 1);
     else if (name == "COLLDSL_RANKS_PER_NODE")
       readNumber(name.c_str(), equals + 1, "ranks", ranksPerNode_);
+    else if (name == "COLLDSL_GRAPH_PASSES")
+      readGraphPasses(equals + 1);
     else if (name == "COLLDSL_FIRST_CALLS")
       readNumber(name.c_str(), equals + 1, "calls", firstCalls_);
     else if (!name.starts_with("COLLDSL_OFI_")) // each rank has its own
@@ -94,6 +98,15 @@ void Settings::readNetwork(std::string_view name) {
     flags_ |= kAvoidsNetwork;
   else if (!name.empty() && name != "ofi")
     warn("COLLDSL_NETWORK is neither ofi nor mpi: '" + std::string(name) + "'");
+}
+
+void Settings::readGraphPasses(std::string_view word) {
+  if (word == "never")
+    graphPasses_ = GraphPasses::Never;
+  else if (word == "always")
+    graphPasses_ = GraphPasses::Always;
+  else if (!word.empty() && word != "model")
+    warn("COLLDSL_GRAPH_PASSES is none of never, model and always: '" + std::string(word) + "'");
 }
 
 void Settings::readDisabled(const char *names) {

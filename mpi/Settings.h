@@ -10,6 +10,13 @@
 
 namespace colldsl::mpi {
 
+/// Whether passes change the messages of neighbourhood collectives between nodes.
+enum class GraphPasses : uint32_t {
+  Model, ///< where the model tells that it pays off
+  Never,
+  Always ///< from the first call on, at any cost
+};
+
 class Settings {
 public:
   /// Collective over MPI_COMM_WORLD. Rank 0 warns of what it does not know.
@@ -28,6 +35,7 @@ public:
   /// So many collectives of all ranks on a communicator that the program makes come before those
   /// that are prepared here: one that lives for few calls costs what it costs without us.
   uint32_t firstCalls() const { return firstCalls_; }
+  GraphPasses graphPasses() const { return graphPasses_; }
   /// A schedule library whose collectives come before those of the standard one; empty: none.
   const std::string &library() const { return library_; }
   /// Passes that make schedules which no image serves (CompileSettings::passes).
@@ -48,6 +56,7 @@ private:
   void readProof(std::string_view word);
   void readNetwork(std::string_view name);
   void readDisabled(const char *names);
+  void readGraphPasses(std::string_view word);
   void readNumber(const char *name, const char *value, const char *what, uint32_t &number);
   void disable(std::string_view name);
 
@@ -55,6 +64,7 @@ private:
   uint32_t off_ = 0; ///< a bit per CallKind
   uint32_t ranksPerNode_ = 0;
   uint32_t firstCalls_ = 4;
+  GraphPasses graphPasses_ = GraphPasses::Model;
   std::string library_;
   std::string passes_ = CompileSettings().passes;
 };

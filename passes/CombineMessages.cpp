@@ -10,6 +10,9 @@ namespace colldsl {
 void CombineMessages::describe(PassOptions &options) {
   options.choice("by", "pair|node|dimension", "what goes together (default: pair)", by,
                  {"pair", "node", "dimension"});
+  options.choice("leaders", "spread|busiest",
+                 "node: which ranks gather and hand out (default: spread)", leaders,
+                 {"spread", "busiest"});
   options.numbers("dims", "NxN...", "dimension: the grid, its last dimension the fastest", dims);
 }
 
@@ -34,19 +37,40 @@ Paths byPair(Paths paths) {
   });
 }
 
-Paths byNode(Paths paths, const Topology &topology) {
-  using NodePair = std::pair<uint32_t, uint32_t>;
+using NodePair = std::pair<uint32_t, uint32_t>;
+
+/// For each pair of nodes the rank that has most of the messages at one end; of several the lowest.
+template <typename EndOf, typename NodesOf>
+std::map<NodePair, Rank> busiest(const Paths &paths, EndOf endOf, NodesOf nodesOf) {
+  std::map<NodePair, std::map<Rank, uint32_t>> counts;
+  for (const MessagePath &path : paths)
+    ++counts[nodesOf(path)][endOf(path)];
+  std::map<NodePair, Rank> most;
+  for (const auto &[nodes, ends] : counts)
+    most[nodes] = std::max_element(ends.begin(), ends.end(), [](const auto &a, const auto &b) {
+                    return a.second < b.second;
+                  })->first;
+  return most;
+}
+
+Paths byNode(Paths paths, const Topology &topology, CombineMessages::Leaders leaders) {
   auto nodes = [&](const MessagePath &path) {
     return NodePair{topology.groupOf(Level::Node, path.ranks.front()),
                     topology.groupOf(Level::Node, path.ranks.back())};
   };
   std::erase_if(paths, [&](const MessagePath &p) { return nodes(p).first == nodes(p).second; });
   paths = severalOf<NodePair>(std::move(paths), nodes);
+  bool isSpread = leaders == CombineMessages::Leaders::Spread;
+  auto gathering = busiest(
+      paths, [](const MessagePath &p) { return p.ranks.front(); }, nodes);
+  auto handing = busiest(
+      paths, [](const MessagePath &p) { return p.ranks.back(); }, nodes);
   for (MessagePath &path : paths) {
     auto [a, b] = nodes(path);
     auto senders = topology.members(Level::Node, a), takers = topology.members(Level::Node, b);
     Rank from = path.ranks.front(), to = path.ranks.back();
-    Rank gathers = senders[b % senders.size()], hands = takers[a % takers.size()];
+    Rank gathers = isSpread ? senders[b % senders.size()] : gathering[{a, b}];
+    Rank hands = isSpread ? takers[a % takers.size()] : handing[{a, b}];
     path.ranks.clear();
     path.steps.clear();
     if (from != gathers) {
@@ -116,7 +140,7 @@ Result<DagOutcome> combineMessages(Schedule schedule, const CombineMessages &opt
     paths = byPair(std::move(paths));
     break;
   case CombineMessages::By::Node:
-    paths = byNode(std::move(paths), context.topology);
+    paths = byNode(std::move(paths), context.topology, options.leaders);
     break;
   case CombineMessages::By::Dimension:
     if (Status s = checkGrid(options.dims, schedule.numRanks()); !s)

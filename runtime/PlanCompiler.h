@@ -10,6 +10,7 @@
 #pragma once
 
 #include "passes/Pipeline.h"
+#include "topology/KnownModels.h"
 
 #include <map>
 #include <mutex>
@@ -28,7 +29,7 @@ std::string_view spelling(ProofStamp proof); ///< "not proved", "proved", ...
 /// Alike on all ranks.
 struct CompileSettings {
   std::string passes = "tune{most-ops=4096}"; ///< as Pipeline::parse() takes them
-  MachineModel machine = MachineModel::cluster();
+  MachineModel machine = knownModel(KnownModel::Cluster);
   ProofStamp leastProof = ProofStamp::None; ///< a plan with less is refused
 };
 

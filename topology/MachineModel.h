@@ -79,8 +79,6 @@ struct MachineModel {
 
   /// The same parameters everywhere, and memory that costs nothing.
   static MachineModel flat(const LogGop &parameters = {});
-  /// topology/models/cluster.json: assumed where no measured model is given.
-  static const MachineModel &cluster();
   bool isFlat() const;
 
   /// From JSON. An error says what is wrong, and where: line and column, or which member.

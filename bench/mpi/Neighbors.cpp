@@ -3,12 +3,20 @@
 //   torus1 .. torus4       periodic grids: at two ranks partly self edges, the others parallel
 //   parallel1 .. parallel8  a distributed graph of so many edges to the next rank
 //
+// On request, by --topologies:
+//
+//   hub       rank 0 and each other rank are neighbours
+//   hubs      the same, and each rank has the two ranks beside it, too
+//   random4   four edges from each rank to others, drawn at random
+//   all       all ranks are neighbours of all others
+//
 // A row is named by operation, topology and bytes per block. The rows `floor-...` are no
 // operations: each rank copies the same bytes out of the memory of its neighbours, which have just
 // written them.
 #include "bench/mpi/Rows.h"
 #include "mpi/Mpi.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <unistd.h>
@@ -54,6 +62,52 @@ Network parallel(int edges) {
   for (int i = 0; i < edges; ++i)
     n.sources.push_back({from[i], i});
   return n;
+}
+
+// Lists of neighbours by rank, which all ranks make alike.
+using Lists = std::vector<std::vector<int>>;
+
+Network graph(const std::string &name, const Lists &to) {
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  Network n{name, MPI_COMM_NULL, {}};
+  std::vector<int> from;
+  for (int r = 0; r < static_cast<int>(to.size()); ++r)
+    for (int slot = 0; slot < static_cast<int>(to[r].size()); ++slot)
+      if (to[r][slot] == rank) {
+        from.push_back(r);
+        n.sources.push_back({r, slot});
+      }
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, static_cast<int>(from.size()), from.data(),
+                                 MPI_UNWEIGHTED, static_cast<int>(to[rank].size()), to[rank].data(),
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &n.comm);
+  return n;
+}
+
+Lists lists(const std::string &name) {
+  int ranks;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  Lists to(ranks);
+  uint32_t random = 1;
+  auto draw = [&] { return random = random * 1664525 + 1013904223; };
+  auto add = [&](int from, int peer) {
+    if (from != peer && std::find(to[from].begin(), to[from].end(), peer) == to[from].end())
+      to[from].push_back(peer);
+  };
+  for (int r = 0; r < ranks; ++r) {
+    if (name == "random4") {
+      for (size_t wanted = std::min(4, ranks - 1); to[r].size() < wanted;)
+        add(r, static_cast<int>((draw() >> 16) % static_cast<uint32_t>(ranks)));
+      continue;
+    }
+    for (int peer = 0; peer < ranks; ++peer)
+      if (name == "all" || r == 0 || peer == 0)
+        add(r, peer);
+    for (int beside : {(r + ranks - 1) % ranks, (r + 1) % ranks})
+      if (name == "hubs")
+        add(r, beside);
+  }
+  return to;
 }
 
 unsigned char pattern(int rank, int slot, long call) {
@@ -215,9 +269,14 @@ int main(int argc, char **argv) {
   {
     Bench bench(options);
     for (int dims = 1; dims <= 4; ++dims)
-      measureAll(torus(dims), bench);
+      if (options.wantsTopology("torus" + std::to_string(dims)))
+        measureAll(torus(dims), bench);
     for (int edges : {1, 2, 4, 8})
-      measureAll(parallel(edges), bench);
+      if (options.wantsTopology("parallel" + std::to_string(edges)))
+        measureAll(parallel(edges), bench);
+    for (const char *name : {"hub", "hubs", "random4", "all"})
+      if (!options.topologies.empty() && options.wantsTopology(name))
+        measureAll(graph(name, lists(name)), bench);
   }
   MPI_Finalize();
   return 0;

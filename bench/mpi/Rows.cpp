@@ -17,6 +17,7 @@ namespace bench {
 const char kHelp[] =
     R"(  --form FORM      blocking (by default), nonblocking or, where there is such a form, persistent
   --operations A,B,...  these alone, as the rows name them
+  --topologies A,B,...  these alone, as the rows name them, and some that are measured on request
   --sizes N,N,...  bytes
   --data WHEN      rewritten (by default): before each call what is sent is written, after it what is
                    received is read; unread: the same, but not read; unchanged: written before the
@@ -67,6 +68,8 @@ void set(Options &o, int option, const char *value) {
     setData(o, value);
   else if (option == 'o')
     o.operations = split(value);
+  else if (option == 'g')
+    o.topologies = split(value);
   else if (option == 's')
     o.sizes = numbers(value);
   else if (option == 'a')
@@ -93,15 +96,25 @@ bool Options::wants(const std::string &operation) const {
   return operations.empty() || std::count(operations.begin(), operations.end(), operation);
 }
 
+bool Options::wantsTopology(const std::string &name) const {
+  return topologies.empty() || std::count(topologies.begin(), topologies.end(), name);
+}
+
 Options parse(int argc, char **argv, const std::vector<std::string> &forms,
               const std::vector<long> &sizes) {
-  static const option known[] = {
-      {"form", required_argument, nullptr, 'f'},    {"operations", required_argument, nullptr, 'o'},
-      {"data", required_argument, nullptr, 'd'},    {"sizes", required_argument, nullptr, 's'},
-      {"alloc-mem", no_argument, nullptr, 'a'},     {"calls", required_argument, nullptr, 'c'},
-      {"row-ms", required_argument, nullptr, 'r'},  {"percentile", required_argument, nullptr, 'q'},
-      {"timeout", required_argument, nullptr, 't'}, {"board", required_argument, nullptr, 'b'},
-      {"places", required_argument, nullptr, 'p'},  {}};
+  static const option known[] = {{"form", required_argument, nullptr, 'f'},
+                                 {"operations", required_argument, nullptr, 'o'},
+                                 {"data", required_argument, nullptr, 'd'},
+                                 {"sizes", required_argument, nullptr, 's'},
+                                 {"alloc-mem", no_argument, nullptr, 'a'},
+                                 {"calls", required_argument, nullptr, 'c'},
+                                 {"row-ms", required_argument, nullptr, 'r'},
+                                 {"percentile", required_argument, nullptr, 'q'},
+                                 {"timeout", required_argument, nullptr, 't'},
+                                 {"board", required_argument, nullptr, 'b'},
+                                 {"places", required_argument, nullptr, 'p'},
+                                 {"topologies", required_argument, nullptr, 'g'},
+                                 {}};
   Options o;
   o.sizes = sizes;
   for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;)

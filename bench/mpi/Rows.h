@@ -25,11 +25,13 @@ struct Options {
   long calls = 200, rowMs = 200, percentile = 50, timeoutSeconds = 300, places = 1;
   /// Those to be measured; all if empty.
   std::vector<std::string> operations;
+  std::vector<std::string> topologies; ///< these alone; empty: those that are measured by default
   std::vector<long> sizes;
   /// A file that ranks agree by which cannot make shared memory; empty: they can.
   std::string board;
 
   bool wants(const std::string &operation) const;
+  bool wantsTopology(const std::string &name) const;
 };
 
 /// What `kHelp` tells. `forms`: those that the program knows; `sizes`: by default.

@@ -67,7 +67,7 @@ def parser(description, rounds, forms):
         help="what programs do with their buffers between calls: write and read them, only write, neither")
     add("--operations", help="these alone: A,B,...")
     add("--sizes", help="bytes: N,N,...")
-    made.set_defaults(board=None)
+    made.set_defaults(board=None, topologies=None)
     add("--alloc-mem", action="store_true", help="buffers of MPI_Alloc_mem")
     add("--places", type=int, default=1, help="buffers change from call to call, so many in turns")
     add("--calls", type=int, default=200, help="at most so many calls per row and run")
@@ -109,6 +109,7 @@ class Program:
         words += ["--board", args.board] if args.board else []
         words += ["--operations", args.operations] if args.operations else []
         words += ["--sizes", args.sizes] if args.sizes else []
+        words += ["--topologies", args.topologies] if args.topologies else []
         try:
             done = subprocess.run(words, capture_output=True, text=True, timeout=args.timeout + 10,
                                   env={**os.environ, **(environment or {})})
