@@ -12,6 +12,7 @@
 
 #include "ir/Image.h"
 #include "program/Program.h"
+#include "topology/MachineProfile.h"
 
 #include <deque>
 #include <memory>
@@ -130,6 +131,12 @@ public:
   /// The first rule that fits, null if none does.
   Result<const SelectionRule *> select(const Situation &situation);
 
+  /// From now on the profile's decisions come before the rules. Once, before anything else than
+  /// this was asked for. An error: the library cannot do what one of them says, and stays as it is.
+  Status prefer(const MachineProfile &profile);
+  /// So many of the first rules are decisions.
+  size_t numDecisions() const { return numDecisions_; }
+
 private:
   template <typename T> struct Part {
     std::once_flag once;
@@ -156,6 +163,8 @@ private:
   Part<std::vector<LibrarySource>> sources_;
   Part<std::vector<LibraryImage>> images_;
   Part<std::vector<SelectionRule>> rules_;
+  size_t numDecisions_ = 0;
+  uint64_t decisionsHash_ = 0;
   std::deque<Part<Image>> loaded_; ///< per image of images_
 };
 
