@@ -22,7 +22,8 @@ struct colldsl_comm {
   colldsl::Communicator communicator;
   colldsl::GraphOrderOptions graphOrder;
   bool requiresProof = false;
-  bool isOfFork = false; ///< colldsl_fork() destroys it
+  bool isOfFork = false;   ///< colldsl_fork() destroys it
+  bool hasProfile = false; ///< all ranks go by the same machine profile
 };
 
 struct colldsl_library {
@@ -69,5 +70,9 @@ Result<std::chrono::nanoseconds> toTimeout(double seconds);
 
 /// Opened once.
 Result<Library *> standardLibrary();
+
+/// The standard library with the decisions of the user's machine profile, each of which is read
+/// once; null: there is none that counts. Thread safe.
+Library *tunedLibrary();
 
 } // namespace colldsl::api

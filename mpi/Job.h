@@ -167,6 +167,7 @@ private:
   void afterWait() override;
   void report(uint32_t ranksHere, const Status &shared, bool isFine) const;
   void openOwnLibrary();
+  void openProfile();
   void connect(WiredUp wired, const Node &node);
   void connectNodes();
   void measureCopies(const Node &node);

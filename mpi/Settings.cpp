@@ -3,6 +3,7 @@
 #include "ir/Numbers.h"
 #include "ir/OptionList.h"
 #include "mpi/Real.h"
+#include "topology/ProfileFile.h"
 
 #include <cstdio>
 #include <cstring>
@@ -13,6 +14,12 @@ namespace colldsl::mpi {
 namespace {
 
 constexpr std::string_view kPrefix = "COLLDSL_";
+
+void broadcast(std::string &text, uint32_t bytes) {
+  text.resize(bytes);
+  if (bytes > 0)
+    real::Bcast(text.data(), static_cast<int>(bytes), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
 
 void warn(const std::string &text) { std::fprintf(stderr, "colldsl: warning: %s\n", text.c_str()); }
 
@@ -26,12 +33,15 @@ void Settings::agree() {
   all_ = {};
   if (rank == 0)
     all_.read();
-  uint32_t words[5] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_,
-                       static_cast<uint32_t>(all_.library_.size())};
-  real::Bcast(words, 5, MPI_UINT32_T, 0, MPI_COMM_WORLD);
-  all_.library_.resize(words[4]);
-  if (words[4] > 0)
-    real::Bcast(all_.library_.data(), static_cast<int>(words[4]), MPI_BYTE, 0, MPI_COMM_WORLD);
+  uint32_t words[6] = {all_.flags_,
+                       all_.off_,
+                       all_.ranksPerNode_,
+                       all_.firstCalls_,
+                       static_cast<uint32_t>(all_.library_.size()),
+                       static_cast<uint32_t>(all_.profile_.size())};
+  real::Bcast(words, 6, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+  broadcast(all_.library_, words[4]);
+  broadcast(all_.profile_, words[5]);
   all_.flags_ = words[0];
   all_.off_ = words[1];
   all_.ranksPerNode_ = words[2];
@@ -63,9 +73,22 @@ void Settings::read() {
       readNumber(name.c_str(), equals + 1, "ranks", ranksPerNode_);
     else if (name == "COLLDSL_FIRST_CALLS")
       readNumber(name.c_str(), equals + 1, "calls", firstCalls_);
-    else if (!name.starts_with("COLLDSL_OFI_")) // each rank has its own
+    else if (name != "COLLDSL_PROFILE" &&
+             !name.starts_with("COLLDSL_OFI_")) // each rank has its own
       warn(name + " is set, but there is no such variable");
   }
+  if (!isAllOff())
+    readProfile();
+}
+
+void Settings::readProfile() {
+  OwnProfile own = readOwnProfile();
+  if (isVerbose())
+    profileProblem_ = own.problem;
+  if (!own.profile)
+    return;
+  own.profile->points.clear();
+  profile_ = own.profile->toJson();
 }
 
 void Settings::readFlag(const char *name, const char *value, uint32_t flag) {

@@ -29,6 +29,10 @@ public:
   uint32_t firstCalls() const { return firstCalls_; }
   /// A schedule library whose collectives come before those of the standard one; empty: none.
   const std::string &library() const { return library_; }
+  /// Rank 0's machine profile, JSON without what was measured; empty: none that counts.
+  const std::string &profile() const { return profile_; }
+  /// On rank 0, with COLLDSL_VERBOSE=1: why its profile does not count.
+  const std::string &profileProblem() const { return profileProblem_; }
   /// Whether there is nothing at all to be served.
   bool isAllOff() const { return off_ == kAllOff; }
 
@@ -38,6 +42,7 @@ private:
   static Settings all_;
 
   void read();
+  void readProfile();
   void readFlag(const char *name, const char *value, uint32_t flag);
   void readNetwork(std::string_view name);
   void readDisabled(const char *names);
@@ -49,6 +54,7 @@ private:
   uint32_t ranksPerNode_ = 0;
   uint32_t firstCalls_ = 4;
   std::string library_;
+  std::string profile_, profileProblem_;
 };
 
 } // namespace colldsl::mpi
