@@ -287,6 +287,27 @@ Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   return {};
 }
 
+/// Whether all that a launcher started have chosen the same: each may have a machine profile of its
+/// own. Collective.
+bool allChose(Launcher &launcher, const std::vector<Source::Target> &targets,
+              const Source &source) {
+  std::string mine;
+  for (const Source::Target &target : targets) {
+    mine += target.name;
+    for (const auto &[param, value] : target.arguments)
+      mine +=
+          " " + std::to_string(param) + "=" + std::to_string(source.program().expr(value).value);
+    mine += ";";
+  }
+  auto bytes = std::as_bytes(std::span(mine));
+  auto all = allgatherv(launcher.oob(), bytes);
+  if (!all)
+    return printError(all.message());
+  return llvm::all_of(*all, [&](const auto &other) { return other == all->front(); }) ||
+         printError("the machine profiles of the ranks choose different collectives; set "
+                    "COLLDSL_PROFILE to one file");
+}
+
 void printTable(const std::vector<Row> &rows) {
   Table table({"collective", "ranks", "bytes", "ops", "schedule", "proof", "data", "time/call",
                "min", "p90"});
@@ -351,6 +372,8 @@ Exit runCommand(Arguments arguments) {
       settings.stdlib ? source->stdlib() : source->choose(schedule);
   if (targets.empty() || !chooseForFunctions(*source, targets, settings.single) ||
       !usedAllSettings(*source, targets, schedule))
+    return Exit::Failure;
+  if (launcher && !allChose(*launcher, targets, *source))
     return Exit::Failure;
   Runner runner(*source, settings);
   std::vector<Row> rows;
