@@ -131,8 +131,8 @@ public:
   /// The first rule that fits, null if none does.
   Result<const SelectionRule *> select(const Situation &situation);
 
-  /// From now on the profile's decisions come before the rules. Once, before anything else than
-  /// this was asked for. An error: the library cannot do what one of them says, and stays as it is.
+  /// From now on the profile's decisions come before the rules. At most once, and before anything
+  /// else is asked for. An error: the library cannot do what one of them says, and stays as it is.
   Status prefer(const MachineProfile &profile);
   /// So many of the first rules are decisions.
   size_t numDecisions() const { return numDecisions_; }
