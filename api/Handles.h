@@ -26,6 +26,7 @@ struct colldsl_comm {
   std::shared_ptr<const colldsl::PlanCompiler> compiler;
   bool strictTransfers = false;
   bool isOfFork = false; ///< colldsl_fork() destroys it
+  bool hasProfile = false; ///< all ranks go by the same machine profile
 };
 
 struct colldsl_library {
@@ -73,5 +74,9 @@ Result<std::chrono::nanoseconds> toTimeout(double seconds);
 
 /// Opened once.
 Result<Library *> standardLibrary();
+
+/// The standard library with the decisions of the user's machine profile, each of which is read
+/// once; null: there is none that counts. Thread safe.
+Library *tunedLibrary();
 
 } // namespace colldsl::api

@@ -70,6 +70,8 @@ colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library,
     return failNull("plan");
   return guarded([&] {
     Library *from = library ? library->library.get() : nullptr;
+    if (!from && comm->hasProfile)
+      from = tunedLibrary();
     if (!from) {
       Result<Library *> standard = standardLibrary();
       if (!standard)

@@ -4,12 +4,15 @@
 
 #include "executor/LocalRanks.h"
 #include "ir/Concat.h"
+#include "topology/ProfileFile.h"
 #include "wireup/BoundThreads.h"
 #include "wireup/Launcher.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <unistd.h>
 
 using namespace colldsl;
@@ -105,8 +108,12 @@ using RankResult = Result<std::vector<std::byte>>;
 
 RankResult runBody(const colldsl_context &context, const Topology &topology, colldsl_body body,
                    void *user, Endpoint &endpoint) {
-  colldsl_comm comm{Communicator(endpoint, topology), context.graphOrder, context.compiler,
-                    context.strictTransfers, true};
+  colldsl_comm comm{Communicator(endpoint, topology),
+                    context.graphOrder,
+                    context.compiler,
+                    context.strictTransfers,
+                    true,
+                    tunedLibrary() != nullptr};
   int code = body(&comm, user);
   std::fflush(nullptr); // the process ends without doing so
   if (code != 0)
@@ -121,6 +128,41 @@ Result<Library *> api::standardLibrary() {
   if (!library)
     return library.status();
   return library->get();
+}
+
+namespace {
+
+bool isVerbose() {
+  const char *word = std::getenv("COLLDSL_VERBOSE");
+  return word && std::strcmp(word, "1") == 0;
+}
+
+std::unique_ptr<Library> openTuned() {
+  OwnProfile own = readOwnProfile();
+  std::string problem = own.problem;
+  if (own.profile && !own.profile->decisions.empty()) {
+    Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
+    Status s = library ? (*library)->prefer(*own.profile) : library.status();
+    if (s)
+      return library.take();
+    problem = s.message();
+  }
+  if (!problem.empty() && isVerbose())
+    std::fprintf(stderr, "colldsl: the machine profile is not used: %s\n", problem.c_str());
+  return nullptr;
+}
+
+} // namespace
+
+// A process may change its environment between communicators.
+Library *api::tunedLibrary() {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<Library>> libraries;
+  std::lock_guard lock(mutex);
+  auto [known, isNew] = libraries.try_emplace(profilePath());
+  if (isNew)
+    known->second = openTuned();
+  return known->second.get();
 }
 
 colldsl_status colldsl_context_create(const colldsl_options *options, colldsl_context **context) {
@@ -167,6 +209,7 @@ colldsl_status colldsl_fork(colldsl_context *context, uint32_t ranks, colldsl_bo
     options.bindToCores = context->bindToCores;
     options.shm = context->shm;
     options.timeout = *limit;
+    tunedLibrary();       // read once, for all ranks
     std::fflush(nullptr); // or every rank has the unwritten rest too
     auto outcomes = runLocalRanks(options, [&](Endpoint &endpoint) {
       return runBody(*context, *topology, body, user, endpoint);
@@ -192,7 +235,9 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
     Status own;
     if (!context->topology.empty() && oob->numRanks > 0)
       own = Topology::make(context->topology, oob->numRanks).status();
-    Result<WiredUp> wired = wireUp(*oob, context->shm, own);
+    Library *tuned = tunedLibrary();
+    Result<WiredUp> wired =
+        wireUp(*oob, context->shm, own, Transports::All, tuned ? tuned->checksum() : 0);
     if (!wired)
       return report(wired.status(), COLLDSL_ERROR_SETUP);
     Result<Topology> topology = context->topology.empty()
@@ -200,8 +245,13 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
                                     : Topology::make(context->topology, oob->numRanks);
     if (!topology)
       return report(topology.status(), COLLDSL_ERROR_SETUP);
-    *comm = new colldsl_comm{Communicator(wired.take(), topology.take()), context->graphOrder,
-                             context->compiler, context->strictTransfers};
+    bool hasProfile = tuned && wired->profile != 0;
+    *comm = new colldsl_comm{Communicator(wired.take(), topology.take()),
+                             context->graphOrder,
+                             context->compiler,
+                             context->strictTransfers,
+                             false,
+                             hasProfile};
     return COLLDSL_OK;
   });
 }

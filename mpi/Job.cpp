@@ -1,5 +1,6 @@
 #include "mpi/Job.h"
 
+#include "ir/Concat.h"
 #include "mpi/Operation.h"
 #include "mpi/ProgressThread.h"
 #include "mpi/Real.h"
@@ -9,6 +10,7 @@
 #include "runtime/PreferredLibrary.h"
 #include "stdlib/StandardLibrary.h"
 #include "topology/KnownModels.h"
+#include "topology/ProfileFile.h"
 #include "transports/shm/Sleep.h"
 
 #include <algorithm>
@@ -68,6 +70,7 @@ void Job::begin(int threadLevel) {
   job->report(oobOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
   if (isFine) {
     job->library_ = library.take();
+    job->openProfile();
     if (!Settings::all().library().empty())
       job->openOwnLibrary();
     job->makeCompiler();
@@ -75,6 +78,25 @@ void Job::begin(int threadLevel) {
     current_ = job.release();
   }
   real::Comm_free(&node.comm);
+}
+
+// What rank 0's profile says counts on all ranks, if all their machines are the one that it is of.
+void Job::openProfile() {
+  const Settings &settings = Settings::all();
+  if (!settings.profileProblem().empty())
+    note("the machine profile is not used: " + settings.profileProblem());
+  if (settings.profile().empty())
+    return;
+  Result<MachineProfile> profile = MachineProfile::parse(settings.profile());
+  Status s = profile ? checkMachine(*profile) : profile.status();
+  if (s)
+    s = library_->prefer(*profile);
+  bool isUsed = allAgree(MPI_COMM_WORLD, s.ok());
+  if (!isUsed)
+    library_ = Library::view(standardLibraryBytes()).take(); // as before
+  note(isUsed ? concat("the machine profile has ", profile->decisions.size(), " decisions")
+              : "the machine profile is not used: " +
+                    (s ? "it is not of the machines of all ranks" : s.message()));
 }
 
 // All ranks have the same one, or none has it. The first rank that cannot read it says why.

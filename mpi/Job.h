@@ -180,6 +180,7 @@ private:
   void report(uint32_t ranksHere, const Status &shared, bool isFine) const;
   void openOwnLibrary();
   void makeCompiler();
+  void openProfile();
   void connect(WiredUp wired, const Node &node);
   void connectNodes(uint32_t ranksOnMachine);
   void assumeMachine(uint32_t ranksOnMachine);

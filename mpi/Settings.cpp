@@ -3,6 +3,7 @@
 #include "ir/Numbers.h"
 #include "ir/OptionList.h"
 #include "mpi/Real.h"
+#include "topology/ProfileFile.h"
 
 #include <cstdio>
 #include <cstring>
@@ -13,6 +14,14 @@ namespace colldsl::mpi {
 namespace {
 
 constexpr std::string_view kPrefix = "COLLDSL_";
+
+void broadcast(std::string &text) {
+  auto length = static_cast<int>(text.size());
+  real::Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  text.resize(static_cast<size_t>(length));
+  if (length > 0)
+    real::Bcast(text.data(), length, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
 
 void warn(const std::string &text) { std::fprintf(stderr, "colldsl: warning: %s\n", text.c_str()); }
 
@@ -29,13 +38,8 @@ void Settings::agree() {
   uint32_t words[5] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_,
                        static_cast<uint32_t>(all_.graphPasses_)};
   real::Bcast(words, 5, MPI_UINT32_T, 0, MPI_COMM_WORLD);
-  for (std::string *text : {&all_.library_, &all_.passes_}) {
-    auto length = static_cast<int>(text->size());
-    real::Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    text->resize(static_cast<size_t>(length));
-    if (length > 0)
-      real::Bcast(text->data(), length, MPI_BYTE, 0, MPI_COMM_WORLD);
-  }
+  for (std::string *text : {&all_.library_, &all_.passes_, &all_.profile_})
+    broadcast(*text);
   all_.flags_ = words[0];
   all_.off_ = words[1];
   all_.ranksPerNode_ = words[2];
@@ -74,9 +78,22 @@ void Settings::read() {
       readGraphPasses(equals + 1);
     else if (name == "COLLDSL_FIRST_CALLS")
       readNumber(name.c_str(), equals + 1, "calls", firstCalls_);
-    else if (!name.starts_with("COLLDSL_OFI_")) // each rank has its own
+    else if (name != "COLLDSL_PROFILE" &&
+             !name.starts_with("COLLDSL_OFI_")) // each rank has its own
       warn(name + " is set, but there is no such variable");
   }
+  if (!isAllOff())
+    readProfile();
+}
+
+void Settings::readProfile() {
+  OwnProfile own = readOwnProfile();
+  if (isVerbose())
+    profileProblem_ = own.problem;
+  if (!own.profile)
+    return;
+  own.profile->points.clear();
+  profile_ = own.profile->toJson();
 }
 
 void Settings::readFlag(const char *name, const char *value, uint32_t flag) {

@@ -42,6 +42,10 @@ public:
   const std::string &passes() const { return passes_; }
   /// Whether calls whose schedule is not proved go to the MPI below.
   bool requiresProof() const { return flags_ & kRequiresProof; }
+  /// Rank 0's machine profile, JSON without what was measured; empty: none that counts.
+  const std::string &profile() const { return profile_; }
+  /// On rank 0, with COLLDSL_VERBOSE=1: why its profile does not count.
+  const std::string &profileProblem() const { return profileProblem_; }
   /// Whether there is nothing at all to be served.
   bool isAllOff() const { return off_ == kAllOff; }
 
@@ -52,6 +56,7 @@ private:
   static Settings all_;
 
   void read();
+  void readProfile();
   void readFlag(const char *name, const char *value, uint32_t flag);
   void readProof(std::string_view word);
   void readNetwork(std::string_view name);
@@ -67,6 +72,7 @@ private:
   GraphPasses graphPasses_ = GraphPasses::Model;
   std::string library_;
   std::string passes_ = CompileSettings().passes;
+  std::string profile_, profileProblem_;
 };
 
 } // namespace colldsl::mpi

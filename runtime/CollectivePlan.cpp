@@ -190,7 +190,10 @@ Result<bool> CollectivePlan::chooseFrom(Library &library) {
     return rule.status();
   if (!*rule)
     return false;
-  reason_ = concat("rule ", *rule - (*library.rules())->data() + 1, " for ", name_);
+  auto number = static_cast<size_t>(*rule - (*library.rules())->data());
+  bool isDecision = number < library.numDecisions();
+  reason_ = isDecision ? concat("decision ", number, " of the profile for ", name_)
+                       : concat("rule ", number - library.numDecisions() + 1, " for ", name_);
   request_.collective = DeclId{(*rule)->collective};
   request_.arguments.resize(program.decl(request_.collective).params.size(), kNoExpr);
   for (uint32_t argument : (*rule)->arguments)
@@ -336,7 +339,7 @@ Status CollectivePlan::compile(const Program &program) {
   static const std::shared_ptr<const PlanCompiler> asWritten = *PlanCompiler::make({.passes = ""});
   const PlanCompiler &compiler = compiler_ ? *compiler_ : *asWritten;
   Result<CompiledSchedule> made =
-      compiler.compile(program, library_->checksum(), request_, communicator_.rank());
+      compiler.compile(*library_, request_, communicator_.rank());
   if (!made)
     return Status::error(made.status().kind(),
                          concat("'", collective_, "': ", withPlace(program, made.status())));

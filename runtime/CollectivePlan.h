@@ -81,7 +81,8 @@ public:
   const RankView &view() const { return view_; }                ///< this rank's, once committed
   /// Once committed: the library's image that runs; null: the schedule was instantiated.
   const LibraryImage *image() const { return image_; }
-  /// Once committed: "named", or by which rule the collective was chosen.
+  /// Once committed: "named", or by which rule, or decision of the machine profile, the collective
+  /// was chosen.
   const std::string &reason() const { return reason_; }
   /// Once committed: "root=3, t=...": arguments that are not at their defaults, as far as they are
   /// known; of an image those that it was made with.

@@ -3,6 +3,7 @@
 #include "ir/Checksum.h"
 #include "ir/Concat.h"
 #include "program/SerializedProgram.h"
+#include "runtime/Decisions.h"
 #include "runtime/LibraryLayout.h"
 
 #include <algorithm>
@@ -74,7 +75,7 @@ Library::~Library() {
 }
 
 // It covers the checksums of all sections, and the list of images those of the images.
-uint64_t Library::checksum() const { return headerOf(bytes_).checksum; }
+uint64_t Library::checksum() const { return headerOf(bytes_).checksum ^ profileHash_; }
 
 Status Library::checkHead() {
   if (bytes_.size() < sizeof(LibraryHeader))
@@ -261,6 +262,23 @@ Result<const SelectionRule *> Library::select(const Situation &situation) {
   auto it = std::find_if((*all)->begin(), (*all)->end(),
                          [&](const SelectionRule &rule) { return fits(rule, situation); });
   return it == (*all)->end() ? nullptr : &*it;
+}
+
+Status Library::prefer(const MachineProfile &profile) {
+  Result<const std::vector<SelectionRule> *> known = rules();
+  if (!known)
+    return known.status();
+  Result<std::vector<SelectionRule>> decisions =
+      addDecisions(*program_.value, **known, profile.decisions);
+  if (!decisions)
+    return decisions.status();
+  std::vector<SelectionRule> &all = *rules_.value;
+  all.insert(all.begin(), decisions->begin(), decisions->end());
+  numDecisions_ = decisions->size();
+  profileHash_ = numDecisions_ > 0 ? profile.hash() : 0;
+  if (numDecisions_ > 0)
+    costs_ = std::make_unique<MachineModel>(profile.model);
+  return {};
 }
 
 } // namespace colldsl

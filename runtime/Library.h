@@ -12,6 +12,7 @@
 
 #include "ir/Image.h"
 #include "program/Program.h"
+#include "topology/MachineProfile.h"
 
 #include <deque>
 #include <memory>
@@ -130,6 +131,14 @@ public:
   /// The first rule that fits, null if none does.
   Result<const SelectionRule *> select(const Situation &situation);
 
+  /// From now on the profile's decisions come before the rules. At most once, and before anything
+  /// else is asked for. An error: the library cannot do what one of them says, and stays as it is.
+  Status prefer(const MachineProfile &profile);
+  /// Of the machine that the decisions are for; null: there are none.
+  const MachineModel *costs() const { return costs_.get(); }
+  /// So many of the first rules are decisions.
+  size_t numDecisions() const { return numDecisions_; }
+
 private:
   template <typename T> struct Part {
     std::once_flag once;
@@ -156,6 +165,9 @@ private:
   Part<std::vector<LibrarySource>> sources_;
   Part<std::vector<LibraryImage>> images_;
   Part<std::vector<SelectionRule>> rules_;
+  size_t numDecisions_ = 0;
+  uint64_t profileHash_ = 0;
+  std::unique_ptr<MachineModel> costs_;
   std::deque<Part<Image>> loaded_; ///< per image of images_
 };
 

@@ -80,7 +80,9 @@ std::optional<uint64_t> hashOf(const InstantiateRequest &request) {
 
 /// Costs of bytes, where each stands for an element of so many bytes: the simulator and the
 /// verifier see elements of a combiner as bytes.
-CostModel perElement(CostModel cost, uint64_t elementBytes) {
+CostModel perElement(const MachineModel &machine, uint64_t elementBytes) {
+  CostModel cost;
+  cost.machine = machine;
   if (elementBytes == 0)
     return cost;
   auto scale = [&](PerByte &rate) {
@@ -122,9 +124,7 @@ std::string_view spelling(ProofStamp proof) {
 PlanCompiler::PlanCompiler(CompileSettings settings, Pipeline pipeline)
     : settings_(std::move(settings)), pipeline_(std::move(pipeline)),
       hash_(mixHash(mixHash(hashOf(settings_.passes), hashOf(settings_.machine.toJson())),
-                    static_cast<uint64_t>(settings_.leastProof))) {
-  cost_.machine = settings_.machine;
-}
+                    static_cast<uint64_t>(settings_.leastProof))) {}
 
 Result<std::shared_ptr<const PlanCompiler>> PlanCompiler::make(CompileSettings settings) {
   auto nearest = [](std::string_view, const std::vector<std::string_view> &) {
@@ -138,20 +138,19 @@ Result<std::shared_ptr<const PlanCompiler>> PlanCompiler::make(CompileSettings s
 }
 
 // The next power of two stands for n: which choice is made does not depend on the calls before.
-Result<PlanCompiler::Choice> PlanCompiler::choose(const Program &program, uint64_t programHash,
+Result<PlanCompiler::Choice> PlanCompiler::choose(const From &from,
                                                   const InstantiateRequest &given) const {
   InstantiateRequest request = given;
   request.elements = magnitudeOf(given.elements);
   std::optional<uint64_t> key = hashOf(request);
   if (key) {
-    key = mixHash(*key, programHash);
+    key = mixHash(*key, from.hash);
     std::lock_guard guard(lock_);
     if (auto known = choices_.find(*key); known != choices_.end())
       return known->second;
   }
   Remarks remarks;
-  CostModel cost = perElement(cost_, request.elementBytes);
-  Result<BindOutcome> outcome = pipeline_.bind({program, request, cost}, &remarks);
+  Result<BindOutcome> outcome = pipeline_.bind({from.program, request, from.cost}, &remarks);
   if (!outcome)
     return outcome.status();
   Choice choice{outcome.take(), std::move(remarks.text)};
@@ -162,11 +161,16 @@ Result<PlanCompiler::Choice> PlanCompiler::choose(const Program &program, uint64
   return choice;
 }
 
-Result<CompiledSchedule> PlanCompiler::compile(const Program &program, uint64_t programHash,
-                                               InstantiateRequest &request, Rank rank) const {
+Result<CompiledSchedule> PlanCompiler::compile(Library &library, InstantiateRequest &request,
+                                               Rank rank) const {
+  Result<const Program *> program = library.program();
+  if (!program)
+    return program.status();
+  const MachineModel &machine = library.costs() ? *library.costs() : settings_.machine;
+  From from{**program, library.checksum(), perElement(machine, request.elementBytes)};
   Choice choice;
   if (pipeline_.has(PassKind::Program)) {
-    Result<Choice> chosen = choose(program, programHash, request);
+    Result<Choice> chosen = choose(from, request);
     if (!chosen)
       return chosen.status();
     choice = chosen.take();
@@ -174,9 +178,8 @@ Result<CompiledSchedule> PlanCompiler::compile(const Program &program, uint64_t 
   for (const ParameterBinding &binding : choice.outcome.bindings)
     bindTo(binding, request);
   request.leaders = choice.outcome.leaders.get();
-  Result<CompiledSchedule> made = needsAllRanks()
-                                      ? compileAllOnce(program, programHash, request, rank)
-                                      : compileAlone(program, request, rank);
+  Result<CompiledSchedule> made =
+      needsAllRanks() ? compileAllOnce(from, request, rank) : compileAlone(from, request, rank);
   request.leaders = nullptr; // they end with the choice
   if (!made)
     return made;
@@ -185,10 +188,9 @@ Result<CompiledSchedule> PlanCompiler::compile(const Program &program, uint64_t 
   return made;
 }
 
-Result<CompiledSchedule> PlanCompiler::compileAlone(const Program &program,
-                                                    const InstantiateRequest &request,
-                                                    Rank rank) const {
-  Instantiator instantiator(program, request);
+Result<CompiledSchedule>
+PlanCompiler::compileAlone(const From &from, const InstantiateRequest &request, Rank rank) const {
+  Instantiator instantiator(from.program, request);
   CompiledSchedule made;
   if (Status s = instantiator.instantiate(rank, made.dag); !s)
     return s;
@@ -198,20 +200,19 @@ Result<CompiledSchedule> PlanCompiler::compileAlone(const Program &program,
 
 // What was made for one n is not taken for another one in its size class: which n come in which
 // order differs between ranks that have several communicators.
-Result<CompiledSchedule> PlanCompiler::compileAllOnce(const Program &program, uint64_t programHash,
-                                                      const InstantiateRequest &request,
-                                                      Rank rank) const {
+Result<CompiledSchedule>
+PlanCompiler::compileAllOnce(const From &from, const InstantiateRequest &request, Rank rank) const {
   constexpr size_t kMostKept = 64;
   std::optional<uint64_t> key = hashOf(request);
   if (!key)
-    return compileAll(program, request, rank);
-  key = mixHash(mixHash(*key, programHash), index(rank));
+    return compileAll(from, request, rank);
+  key = mixHash(mixHash(*key, from.hash), index(rank));
   {
     std::lock_guard guard(lock_);
     if (auto known = compiled_.find(*key); known != compiled_.end())
       return known->second;
   }
-  Result<CompiledSchedule> made = compileAll(program, request, rank);
+  Result<CompiledSchedule> made = compileAll(from, request, rank);
   std::lock_guard guard(lock_);
   if (compiled_.size() >= kMostKept)
     compiled_.clear();
@@ -219,34 +220,34 @@ Result<CompiledSchedule> PlanCompiler::compileAllOnce(const Program &program, ui
   return made;
 }
 
-Result<CompiledSchedule>
-PlanCompiler::compileAll(const Program &program, const InstantiateRequest &given, Rank rank) const {
+Result<CompiledSchedule> PlanCompiler::compileAll(const From &from, const InstantiateRequest &given,
+                                                  Rank rank) const {
   InstantiateRequest request = given;
   request.contract = true;
   request.limits.maxTotalOps = std::min(request.limits.maxTotalOps, kMostOpsOfAll);
-  Result<Schedule> schedule = instantiateAll(program, request);
+  Result<Schedule> schedule = instantiateAll(from.program, request);
   if (schedule && hasCallTimeBlocks(*schedule))
     schedule = Status::error("lengths of blocks are known at call time only");
   if (!schedule && proves())
     return Status::error(ErrorKind::NotProved, concat("not proved: ", schedule.message()));
   if (!schedule) {
-    Result<CompiledSchedule> alone = compileAlone(program, given, rank);
+    Result<CompiledSchedule> alone = compileAlone(from, given, rank);
     if (alone)
       alone->remarks = concat("passes on DAGs did not run: ", schedule.message());
     return alone;
   }
-  return passesOnAll(schedule.take(), request, rank);
+  return passesOnAll(schedule.take(), from, request, rank);
 }
 
-Result<CompiledSchedule>
-PlanCompiler::passesOnAll(Schedule schedule, const InstantiateRequest &request, Rank rank) const {
+Result<CompiledSchedule> PlanCompiler::passesOnAll(Schedule schedule, const From &from,
+                                                   const InstantiateRequest &request,
+                                                   Rank rank) const {
   std::vector<Sizes> sizes{Sizes{request.elements, {}}};
   Topology flat = Topology::flat(request.ranks);
   const Topology &topology = request.topology ? *request.topology : flat;
-  CostModel cost = perElement(cost_, request.elementBytes);
   Remarks remarks;
   Result<Schedule> made =
-      pipeline_.run(std::move(schedule), DagContext{topology, sizes, cost}, &remarks);
+      pipeline_.run(std::move(schedule), DagContext{topology, sizes, from.cost}, &remarks);
   if (!made)
     return made.status();
   made->sizeClass.elements = request.elements;

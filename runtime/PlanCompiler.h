@@ -10,6 +10,7 @@
 #pragma once
 
 #include "passes/Pipeline.h"
+#include "runtime/Library.h"
 #include "topology/KnownModels.h"
 
 #include <map>
@@ -55,10 +56,9 @@ public:
   /// Whether the graphs of all ranks are needed, and not of this one alone.
   bool needsAllRanks() const { return pipeline_.has(PassKind::Dag) || proves(); }
 
-  /// `request`: gets what the program passes bind. `programHash`: of the library that the program
-  /// is from. An error: it cannot be instantiated, or passes made what is not proved.
-  Result<CompiledSchedule> compile(const Program &program, uint64_t programHash,
-                                   InstantiateRequest &request, Rank rank) const;
+  /// Of a program of the library, whose costs count where it has some. `request`: gets what the
+  /// program passes bind. An error: it cannot be instantiated, or passes made what is not proved.
+  Result<CompiledSchedule> compile(Library &library, InstantiateRequest &request, Rank rank) const;
 
 private:
   struct Choice {
@@ -67,20 +67,24 @@ private:
   };
 
   PlanCompiler(CompileSettings settings, Pipeline pipeline);
-  Result<Choice> choose(const Program &program, uint64_t programHash,
-                        const InstantiateRequest &request) const;
-  Result<CompiledSchedule> compileAlone(const Program &program, const InstantiateRequest &request,
+  /// What schedules are made from.
+  struct From {
+    const Program &program;
+    uint64_t hash;  ///< of all this
+    CostModel cost; ///< of the elements of the request
+  };
+  Result<Choice> choose(const From &from, const InstantiateRequest &request) const;
+  Result<CompiledSchedule> compileAlone(const From &from, const InstantiateRequest &request,
                                         Rank rank) const;
-  Result<CompiledSchedule> compileAll(const Program &program, const InstantiateRequest &request,
+  Result<CompiledSchedule> compileAll(const From &from, const InstantiateRequest &request,
                                       Rank rank) const;
-  Result<CompiledSchedule> compileAllOnce(const Program &program, uint64_t programHash,
-                                          const InstantiateRequest &request, Rank rank) const;
-  Result<CompiledSchedule> passesOnAll(Schedule schedule, const InstantiateRequest &request,
-                                       Rank rank) const;
+  Result<CompiledSchedule> compileAllOnce(const From &from, const InstantiateRequest &request,
+                                          Rank rank) const;
+  Result<CompiledSchedule> passesOnAll(Schedule schedule, const From &from,
+                                       const InstantiateRequest &request, Rank rank) const;
 
   CompileSettings settings_;
   Pipeline pipeline_;
-  CostModel cost_;
   uint64_t hash_;
   mutable std::mutex lock_;
   // By hash of what they depend on.

@@ -1,41 +1,13 @@
 #include "runtime/PreferredLibrary.h"
 
 #include "ir/Concat.h"
-#include "program/Operands.h"
+#include "runtime/CallInterface.h"
 
 #include <algorithm>
 #include <map>
 
 namespace colldsl {
 namespace {
-
-/// A collective as calls see it.
-struct Interface {
-  std::map<std::string, BufferRole> buffers;
-  std::map<std::string, ValueType> contract; ///< parameters
-  std::set<std::string> needed;              ///< parameters without a default
-
-  Interface(const Program &program, const Decl &decl) {
-    std::vector<bool> isInContract = contractParams(program, decl);
-    for (size_t p = 0; p < decl.params.size(); ++p) {
-      const Param &param = decl.params[p];
-      const std::string &name = program.nameOf(param);
-      if (param.isBuffer)
-        buffers[name] = param.role;
-      else if (isInContract[p])
-        contract[name] = param.type;
-      if (!param.isBuffer && param.defaultValue == kNoExpr)
-        needed.insert(name);
-    }
-  }
-
-  /// Whether a call that suits `other` suits this.
-  bool takesWhatSuits(const Interface &other) const {
-    return buffers == other.buffers && contract == other.contract &&
-           std::all_of(needed.begin(), needed.end(),
-                       [&](const std::string &name) { return other.contract.contains(name); });
-  }
-};
 
 using Collectives = std::map<std::string, std::set<uint32_t>>; ///< DeclIds, by function
 
@@ -60,12 +32,12 @@ Result<std::set<std::string>> functionsOf(Library &preferred, Library &standard,
   const Program &standardProgram = **standard.program(), &program = **preferred.program();
   std::set<std::string> functions;
   for (const auto &[function, known] : *theirs) {
-    Interface wanted(standardProgram, standardProgram.decl(DeclId{*known.begin()}));
+    CallInterface wanted(standardProgram, standardProgram.decl(DeclId{*known.begin()}));
     std::set<uint32_t> named = (*ours)[function];
     if (DeclId same = program.find(function, DeclKind::Collective); same != kNoDecl)
       named.insert(index(same));
     auto wrong = std::find_if(named.begin(), named.end(), [&](uint32_t id) {
-      return !Interface(program, program.decl(DeclId{id})).takesWhatSuits(wanted);
+      return !CallInterface(program, program.decl(DeclId{id})).takesWhatSuits(wanted);
     });
     if (wrong != named.end())
       problem +=

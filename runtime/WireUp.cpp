@@ -127,6 +127,12 @@ Result<WiredUp> wireOneNode(const Oob &oob, NodeMemory &memory, std::vector<uint
   return wired;
 }
 
+bool isProfileShared(std::span<const ProcessInfo> processes) {
+  return std::all_of(processes.begin(), processes.end(), [&](const ProcessInfo &process) {
+    return process.profile == processes.front().profile;
+  });
+}
+
 // One layer less between messages and sockets, where libfabric has it.
 constexpr const char *kQuickest = "net";
 
@@ -156,20 +162,25 @@ Result<OnNetwork> openOn(const Oob &oob, const char *provider) {
 } // namespace
 
 Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status &own,
-                       Transports transports) {
+                       Transports transports, uint64_t profile) {
   ProcessInfoExchange exchange(oob);
   NodeMemory memory(oob, exchange, options);
   exchange.note(own);
+  exchange.mine().profile = profile;
   exchange.describeNode();
   if (transports == Transports::All)
     memory.offer();
   if (Status s = exchange.run(); !s)
     return s;
+  bool isShared = isProfileShared(exchange.processes());
   std::vector<uint32_t> nodes = exchange.nodes();
-  if (transports != Transports::All)
-    return wireNetwork(oob, exchange, std::move(nodes), transports);
-  return isOneNode(nodes) ? wireOneNode(oob, memory, std::move(nodes))
-                          : wireNodes(oob, exchange, memory, std::move(nodes));
+  Result<WiredUp> wired = transports != Transports::All
+                              ? wireNetwork(oob, exchange, std::move(nodes), transports)
+                          : isOneNode(nodes) ? wireOneNode(oob, memory, std::move(nodes))
+                                             : wireNodes(oob, exchange, memory, std::move(nodes));
+  if (wired)
+    wired->profile = isShared ? profile : 0;
+  return wired;
 }
 
 Result<OnNetwork> openNetwork(const Oob &oob, WakeupPreference wakeup) {

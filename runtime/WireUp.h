@@ -15,6 +15,7 @@ struct WiredUp {
   std::unique_ptr<Endpoint> endpoint;           ///< destroyed first
   std::vector<uint32_t> nodes;                  ///< per rank: the first rank of its node
   std::vector<uint32_t> pus; ///< per rank of this node: the hardware thread it is taken to run on
+  uint64_t profile = 0;      ///< that of wireUp(), if it is the same on all ranks, else 0
 };
 
 /// Collective. The memory that the ranks share, in which all have told their process ids; no
@@ -31,14 +32,15 @@ enum class Transports : uint8_t {
 };
 
 /// Collective: this rank, connected to all others. On one node that is the endpoint of its memory.
-/// `own`, if it is an error, is one on all ranks.
+/// `own`, if it is an error, is one on all ranks. `profile`: a hash of this rank's machine profile,
+/// 0: it has none.
 ///
 /// From the environment: COLLDSL_RANKS_PER_NODE of rank 0, so many ranks in a row are a node at
 /// most; what optionsFromEnvironment() of ofi, datagram or verbs takes. Without COLLDSL_OFI_BIND,
 /// COLLDSL_DATAGRAM_BIND or COLLDSL_VERBS_BIND a rank is bound to loopback, if all are on one host,
 /// or to the address from which it reaches reachableAddress().
 Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status &own = {},
-                       Transports transports = Transports::All);
+                       Transports transports = Transports::All, uint64_t profile = 0);
 
 /// Collective, if there are several nodes: where the ranks sit, which of their machines they find
 /// out each for itself.

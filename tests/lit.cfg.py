@@ -25,6 +25,7 @@ config.excludes = ["Inputs", "examples"]
 config.test_source_root = os.path.dirname(__file__)
 
 config.environment["PATH"] = os.pathsep.join([config.llvm_tools, os.environ["PATH"]])
+config.environment["COLLDSL_PROFILE"] = ""  # what the user tuned is none of the tests'
 config.substitutions += [("%colldsl", config.colldsl), ("%source", config.source_dir), ("%build", config.build_dir)]
 if "COLLDSL_TEST_LONG" in os.environ:
     config.available_features.add("long")

@@ -7,20 +7,16 @@
 #include "tools/options/Lists.h"
 #include "tools/options/Table.h"
 #include "tools/run/Barrier.h"
+#include "tools/run/JoinLauncher.h"
 #include "tools/run/Launch.h"
 #include "tools/run/Times.h"
 #include "tools/verify/Proofs.h"
 #include "wireup/Allgatherv.h"
-#include "wireup/Nodes.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <map>
 #include <unistd.h>
 
 namespace colldsl::tools {
@@ -284,58 +280,48 @@ private:
   size_t numExcluded_ = 0;
 };
 
-/// Where the ranks of these nodes sit, for Topology::make().
-/// Example: ranks 0 and 2 on one node, 1 and 3 on another: "node:2 core:2 bind=0,2,1,3".
-std::string describe(const std::vector<uint32_t> &firstOfNode) {
-  std::map<uint32_t, std::vector<uint32_t>> nodes;
-  std::vector<size_t> places;
-  size_t most = 0;
-  for (uint32_t r = 0; r < firstOfNode.size(); ++r) {
-    std::vector<uint32_t> &ranks = nodes[firstOfNode[r]];
-    places.push_back(ranks.size());
-    ranks.push_back(r);
-    most = std::max(most, ranks.size());
-  }
-  std::string bind;
-  for (uint32_t r = 0; r < firstOfNode.size(); ++r) {
-    auto node = std::distance(nodes.begin(), nodes.find(firstOfNode[r]));
-    bind += (r == 0 ? "" : ",") + std::to_string(static_cast<size_t>(node) * most + places[r]);
-  }
-  return "node:" + std::to_string(nodes.size()) + " core:" + std::to_string(most) + " bind=" + bind;
-}
-
-/// Ranks on several nodes believe to sit where they do, unless an option places them.
-Status knowNodes(Launcher &launcher, std::string &topology) {
-  Result<std::vector<uint32_t>> nodes = findNodes(launcher.oob());
-  if (!nodes)
-    return nodes.status();
-  bool isOne = llvm::all_of(*nodes, [](uint32_t first) { return first == 0; });
-  if (topology == kHere && !isOne)
-    topology = describe(*nodes);
-  return {};
-}
-
-/// The processes that a launcher started are the ranks, and the first of them prints for all.
+/// The processes that a launcher started are the ranks. Those on several nodes believe to sit where
+/// they do, unless an option places them.
 Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   if (settings.launch.transport == TransportKind::Fake)
     return {};
-  Result<std::unique_ptr<Launcher>> found = Launcher::find();
+  Result<std::unique_ptr<Launcher>> found = joinLauncher();
   if (!found)
     return found.status();
   launcher = found.take();
-  if (launcher && !settings.single.ranks)
-    settings.single.ranks = launcher->numRanks();
-  if (launcher && launcher->numRanks() == 1)
-    launcher.reset(); // there is no other rank to join
   settings.launch.launcher = launcher.get();
-  if (launcher)
-    if (Status s = launcher->endWithIt(); !s)
-      return s;
-  int nowhere = launcher && launcher->rank() != 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
-  for (int output : {STDOUT_FILENO, STDERR_FILENO})
-    if (nowhere >= 0 && dup2(nowhere, output) < 0)
-      return Status::error(std::string("cannot be silent: ") + std::strerror(errno));
-  return launcher ? knowNodes(*launcher, settings.single.schedule.topology) : Status();
+  if (!launcher)
+    return {};
+  if (!settings.single.ranks)
+    settings.single.ranks = launcher->numRanks();
+  Result<std::optional<std::string>> nodes = nodesOf(*launcher);
+  if (!nodes)
+    return nodes.status();
+  std::string &topology = settings.single.schedule.topology;
+  if (topology == kHere && *nodes)
+    topology = **nodes;
+  return {};
+}
+
+/// Whether all that a launcher started have chosen the same: each may have a machine profile of its
+/// own. Collective.
+bool allChose(Launcher &launcher, const std::vector<Source::Target> &targets,
+              const Source &source) {
+  std::string mine;
+  for (const Source::Target &target : targets) {
+    mine += target.name;
+    for (const auto &[param, value] : target.arguments)
+      mine +=
+          " " + std::to_string(param) + "=" + std::to_string(source.program().expr(value).value);
+    mine += ";";
+  }
+  auto bytes = std::as_bytes(std::span(mine));
+  auto all = allgatherv(launcher.oob(), bytes);
+  if (!all)
+    return printError(all.message());
+  return llvm::all_of(*all, [&](const auto &other) { return other == all->front(); }) ||
+         printError("the machine profiles of the ranks choose different collectives; set "
+                    "COLLDSL_PROFILE to one file");
 }
 
 /// On standard error: what a schedule has messages do that this transport does not.
@@ -420,6 +406,8 @@ Exit runCommand(Arguments arguments) {
       settings.stdlib ? source->stdlib() : source->choose(schedule);
   if (targets.empty() || !chooseForFunctions(*source, targets, settings.single) ||
       !usedAllSettings(*source, targets, schedule))
+    return Exit::Failure;
+  if (launcher && !allChose(*launcher, targets, *source))
     return Exit::Failure;
   Runner runner(*source, settings);
   std::vector<Row> rows;

@@ -1,5 +1,6 @@
 // hwloc stays in this file.
 #include "topology/Machine.h"
+#include "topology/MachineProfile.h"
 #include "topology/Nics.h"
 
 #include <cerrno>
@@ -149,10 +150,7 @@ Nic nicOf(hwloc_topology_t topology, hwloc_obj_t device) {
   return nic;
 }
 
-Result<std::vector<Place>> placesOf(Result<HwlocTopology> loaded) {
-  if (!loaded)
-    return loaded.status();
-  hwloc_topology_t topology = loaded->get();
+Result<std::vector<Place>> placesOf(hwloc_topology_t topology) {
   Numbering boards(false), sockets(false), caches(true), cores(true);
   auto above = [&](hwloc_obj_type_t type, hwloc_obj_t pu) {
     return hwloc_get_ancestor_obj_by_type(topology, type, pu);
@@ -178,7 +176,30 @@ Result<std::vector<Place>> placesOf(Result<HwlocTopology> loaded) {
 } // namespace
 
 Result<std::vector<Place>> discoverNode(const std::string &xmlFile) {
-  return placesOf(load(xmlFile, kAllowed));
+  Result<HwlocTopology> loaded = load(xmlFile, kAllowed);
+  if (!loaded)
+    return loaded.status();
+  return placesOf(loaded->get());
+}
+
+// hwloc knows the model from /proc/cpuinfo, or from the processor itself.
+Result<MachineFingerprint> fingerprintOfThisMachine() {
+  Result<HwlocTopology> loaded = load("", kWhole);
+  if (!loaded)
+    return loaded.status();
+  hwloc_topology_t topology = loaded->get();
+  Result<std::vector<Place>> places = placesOf(topology);
+  if (!places)
+    return places.status();
+  MachineFingerprint machine;
+  hwloc_obj_t package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, nullptr);
+  hwloc_obj_t known = package ? package : hwloc_get_root_obj(topology);
+  if (const char *model = hwloc_obj_get_info_by_name(known, "CPUModel"))
+    machine.processor = model;
+  machine.processor.erase(machine.processor.find_last_not_of(' ') + 1); // some are padded
+  machine.cores = places->back().core + 1;
+  machine.topologyHash = Topology::fromPlaces(places.take()).hash();
+  return machine;
 }
 
 Result<std::vector<Nic>> discoverNics(const std::string &xmlFile) {
@@ -196,6 +217,11 @@ Result<std::vector<Nic>> discoverNics(const std::string &xmlFile) {
   return nics;
 }
 
-Result<std::vector<Place>> discoverWholeNode() { return placesOf(load("", kWhole)); }
+Result<std::vector<Place>> discoverWholeNode() {
+  Result<HwlocTopology> loaded = load("", kWhole);
+  if (!loaded)
+    return loaded.status();
+  return placesOf(loaded->get());
+}
 
 } // namespace colldsl

@@ -19,6 +19,7 @@ struct ProcessInfo {
   uint32_t ranksPerNode = 0; ///< at most, by this rank's settings; 0: as many as share memory
   uint64_t processNamespace = 0;
   uint64_t networkNamespace = 0;
+  uint64_t profile = 0; ///< of its machine profile's decisions; 0: it has none
   char host[65] = {};
   char boot[37] = {};     ///< the machine, since it was started
   char trouble[160] = {}; ///< empty: none

@@ -363,7 +363,8 @@ COLLDSL_API const char *colldsl_plan_collective(const colldsl_plan *plan);
 typedef struct colldsl_plan_description {
   size_t size;
   const char *collective; /**< as colldsl_plan_collective() */
-  const char *reason;     /**< why this one: "named", or the rule: "rule 3 for allreduce" */
+  const char *reason;     /**< why this one: "named", or the rule: "rule 3 for allreduce", or by
+                           * which decision of the machine profile */
   const char *schedule;   /**< "image": stored in the library; "program": instantiated just now */
   const char *arguments;  /**< "root=3, segment=32768": what is not at its default, as far as it is
                            * known; trees and graphs have no value here: "t=..." */

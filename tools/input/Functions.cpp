@@ -53,7 +53,8 @@ Result<Source::Target> chosen(Source &source, const std::string &function,
     return Status::error("no rule for '" + function + "' fits " + std::to_string(situation->ranks) +
                          " ranks and " + std::to_string(situation->bytes) + " bytes");
   llvm::errs() << "colldsl: " << function << ": "
-               << printRule(*rule, source.program(), textsOf(source)) << "\n";
+               << printRule(*rule, source.program(), textsOf(source))
+               << (source.isDecision(*rule) ? ", by the machine profile" : "") << "\n";
   return source.ruled(*rule);
 }
 

@@ -72,6 +72,10 @@ bool printError(const llvm::Twine &message) {
   return false;
 }
 
+void printWarning(const llvm::Twine &message) {
+  llvm::errs() << "colldsl: warning: " << message << "\n";
+}
+
 bool printError(const Diagnostic &d) {
   return printError(d.hint.empty() ? d.message : d.message + "; " + d.hint);
 }

@@ -16,6 +16,9 @@ namespace colldsl::tools {
 /// "colldsl: error: message". Returns false, for `return report(...)`.
 bool printError(const llvm::Twine &message);
 
+/// "colldsl: warning: message".
+void printWarning(const llvm::Twine &message);
+
 /// One that has no place in a source; with its hint.
 bool printError(const Diagnostic &diagnostic);
 

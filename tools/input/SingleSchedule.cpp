@@ -45,6 +45,7 @@ void SingleOptions::addTo(Options &options, llvm::StringRef topologyHelp) {
   options.addText("--topology", "T", topologyHelp, schedule.topology);
   options.addFlag("--in-place", "the form in place, of a collective that has one",
                   schedule.inPlace);
+  schedule.usesProfile = true;
   schedule.addTo(options);
 }
 

@@ -4,9 +4,11 @@
 #include "formats/GoalBinary.h"
 #include "formats/MscclImport.h"
 #include "ir/Image.h"
+#include "runtime/Decisions.h"
 #include "stdlib/StdlibFiles.h"
 #include "tools/input/FileKind.h"
 #include "tools/input/Messages.h"
+#include "tools/input/Profile.h"
 #include "tools/input/ReadInput.h"
 #include "tools/library/Rules.h"
 
@@ -228,7 +230,7 @@ std::vector<Source::Target> Source::choose(const ScheduleOptions &options) {
   std::vector<Target> targets;
   bool fine = true;
   for (const std::string &name : names)
-    fine &= chooseNamed(name, targets);
+    fine &= chooseNamed(name, options.usesProfile, targets);
   if (names.empty()) {
     targets = all();
     fine =
@@ -254,7 +256,7 @@ Source::Target Source::ruled(const SelectionRule &rule) const {
 
 // Of the standard library only the rules for the function are read: others may name collectives
 // that are not in scope.
-bool Source::hasFunction(const std::string &name) {
+bool Source::hasFunction(const std::string &name, bool usesProfile) {
   auto isOurs = [&](const SelectionRule &rule) { return rule.function == name; };
   if (!compilation_)
     return false;
@@ -266,12 +268,55 @@ bool Source::hasFunction(const std::string &name) {
         readRules("stdlib/selection.rules", linesOfFunction(selectionRules(), name), *compilation_);
   else if (auto rules = library_->rules())
     found = **rules;
+  if (found && !library_ && usesProfile)
+    addDecisions(name, *found);
   if (found)
     llvm::copy_if(*found, std::back_inserter(rules_), isOurs);
+  isDecision_.resize(rules_.size(), false);
   return llvm::any_of(rules_, isOurs);
 }
 
-bool Source::chooseNamed(const std::string &name, std::vector<Target> &targets) {
+// One that the standard library in scope cannot follow is reported, and the rules serve.
+void Source::addDecisions(const std::string &function, const std::vector<SelectionRule> &rules) {
+  const MachineProfile *profile = ownProfile();
+  if (!profile)
+    return;
+  for (size_t i = 0; i < profile->decisions.size(); ++i) {
+    if (profile->decisions[i].function != function)
+      continue;
+    Result<SelectionRule> rule = decisionAsRule(profile->decisions[i], rules);
+    if (!rule) {
+      printWarning("'" + profilePath() + "': decisions[" + std::to_string(i) +
+                   "]: " + rule.message());
+      continue;
+    }
+    rules_.push_back(rule.take());
+    isDecision_.resize(rules_.size(), true);
+  }
+}
+
+Result<SelectionRule> Source::decisionAsRule(const Decision &decision,
+                                             const std::vector<SelectionRule> &rules) {
+  Result<DeclId> collective = checkDecision(program(), rules, decision);
+  if (!collective)
+    return collective.status();
+  SelectionRule rule = ruleOf(decision, *collective);
+  for (const TunedCollective::Value &given : decision.use.values) {
+    const std::vector<Param> &params = program().decl(*collective).params;
+    auto param = llvm::find_if(
+        params, [&](const Param &p) { return program().nameOf(p) == given.parameter; });
+    std::string number = std::to_string(given.value);
+    const char *truth = given.value ? "true" : "false";
+    Result<ExprId> added = compilation_->addArgument(
+        *collective, given.parameter, param->type == ValueType::Bool ? truth : number);
+    if (!added)
+      return added.status();
+    rule.arguments.push_back(static_cast<uint32_t>(program().arguments.size() - 1));
+  }
+  return rule;
+}
+
+bool Source::chooseNamed(const std::string &name, bool usesProfile, std::vector<Target> &targets) {
   if (const File *file = findFile(name)) {
     targets.push_back(whole(*file));
     return true;
@@ -279,7 +324,7 @@ bool Source::chooseNamed(const std::string &name, std::vector<Target> &targets) 
   DeclId id = compilation_ ? compilation_->program().find(name, DeclKind::Collective) : kNoDecl;
   if (id != kNoDecl)
     targets.push_back(collective(id));
-  else if (hasFunction(name))
+  else if (hasFunction(name, usesProfile))
     targets.push_back({name, kNoDecl, nullptr, true});
   else
     return refuseName(name);

@@ -48,6 +48,10 @@ public:
 
   /// For the functions that were chosen: those of the library, or of the standard library.
   const std::vector<SelectionRule> &rules() const { return rules_; }
+  /// Whether one of these is a decision of the user's machine profile, which come first.
+  bool isDecision(const SelectionRule &rule) const {
+    return isDecision_[static_cast<size_t>(&rule - rules_.data())];
+  }
 
   /// Only if a collective is among the targets.
   Compilation &compilation() { return *compilation_; }
@@ -90,8 +94,11 @@ private:
   bool needsCompiler(const ScheduleOptions &options) const;
   bool compile(const ScheduleOptions &options);
   const File *findFile(const std::string &name) const;
-  bool chooseNamed(const std::string &name, std::vector<Target> &targets);
-  bool hasFunction(const std::string &name);
+  bool chooseNamed(const std::string &name, bool usesProfile, std::vector<Target> &targets);
+  bool hasFunction(const std::string &name, bool usesProfile);
+  void addDecisions(const std::string &function, const std::vector<SelectionRule> &rules);
+  Result<SelectionRule> decisionAsRule(const Decision &decision,
+                                       const std::vector<SelectionRule> &rules);
   bool refuseName(const std::string &name) const;
   std::vector<Target> all() const;
   static Target whole(const File &file);
@@ -104,6 +111,7 @@ private:
   std::unique_ptr<Library> library_; ///< a view of one of inputs_
   std::optional<Compilation> compilation_;
   std::vector<SelectionRule> rules_;
+  std::vector<bool> isDecision_; ///< per rule
 };
 
 } // namespace colldsl::tools

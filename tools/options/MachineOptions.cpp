@@ -1,6 +1,7 @@
 #include "tools/options/MachineOptions.h"
 
 #include "ir/OptionList.h"
+#include "tools/input/Profile.h"
 #include "tools/input/ReadInput.h"
 #include "tools/options/Lists.h"
 
@@ -80,7 +81,8 @@ void MachineOptions::addTo(Options &options) {
   options.section("on which machine");
   options.addText("--model", "M",
                   "what time costs, to passes that choose and to the simulator: a\n"
-                  "machine model, JSON, or flat parameters, L=NS,o=NS,g=NS,G=NS,O=NS,\n"
+                  "machine model or profile, JSON; profile: what colldsl tune measured\n"
+                  "on this machine; or flat parameters, L=NS,o=NS,g=NS,G=NS,O=NS,\n"
                   "S=N,notice=NS or some of them (default: L=2500,o=1500,g=1000,G=6,\n"
                   "O=0,S=65535,notice=0)",
                   model_);
@@ -121,6 +123,8 @@ Result<MachineModel> MachineOptions::readModel() const {
     return Status::error("--model and " + firstFlat_ +
                          ": parameters come from the model or from "
                          "the command line, not from both");
+  if (model_ == "profile")
+    return modelOfProfile("");
   if (isFlat(model_)) {
     Result<LogGop> parameters = parseFlat(model_);
     if (!parameters)
@@ -130,6 +134,8 @@ Result<MachineModel> MachineOptions::readModel() const {
   Result<std::string> text = readText(model_);
   if (!text)
     return wrap("--model", text.status());
+  if (looksLikeProfile(*text))
+    return modelOfProfile(model_);
   Result<MachineModel> model = MachineModel::parse(*text);
   if (!model)
     return wrap("'" + model_ + "'", model.status());

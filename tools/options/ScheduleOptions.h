@@ -25,7 +25,8 @@ struct ScheduleOptions {
   std::vector<Setting> settings;      ///< --set
   std::string topology = "flat";
   bool inPlace = false;
-  bool contract = true; ///< schedules carry their postconditions, to be proved or shown
+  bool usesProfile = false; ///< decisions of the machine profile choose for functions first
+  bool contract = true;     ///< schedules carry their postconditions, to be proved or shown
   MachineOptions machine;
   PassSettings passes;
   CompileOptions compile;

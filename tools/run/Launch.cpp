@@ -64,6 +64,8 @@ shm::Options memoryFor(const LaunchOptions &options, SharedFlag &warned) {
   shm::Options memory;
   memory.singleCopy =
       options.transport == TransportKind::Shm ? shm::SingleCopy::Off : shm::SingleCopy::On;
+  if (options.singleCopyMinBytes > 0)
+    memory.singleCopyMinBytes = options.singleCopyMinBytes;
   memory.warn = [&](const std::string &what) {
     if (warned.raise())
       llvm::errs() << "colldsl: warning: " << what << "\n";
@@ -78,13 +80,15 @@ Result<std::vector<std::byte>> packedRun(const RunTask &task, Endpoint &endpoint
   return report->pack();
 }
 
-Result<std::vector<RankReport>> reportsOf(const std::vector<RankOutcome> &outcomes) {
+using Returned = std::vector<std::vector<std::byte>>;
+
+Result<Returned> returnedBy(std::vector<RankOutcome> outcomes) {
   if (Status s = failureOf(outcomes); !s)
     return s;
-  std::vector<RankReport> reports;
-  for (const RankOutcome &outcome : outcomes)
-    reports.push_back(RankReport::unpack(outcome.bytes));
-  return reports;
+  Returned all;
+  for (RankOutcome &outcome : outcomes)
+    all.push_back(std::move(outcome.bytes));
+  return all;
 }
 
 /// Empty: over the memory that they share.
@@ -139,10 +143,11 @@ Transports transportsOf(TransportKind transport) {
   return Transports::All;
 }
 
-Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchOptions &options) {
+Result<Returned> forkProcesses(uint32_t numRanks, const LaunchOptions &options,
+                               const RankBody &body) {
   SharedFlag warned;
   LocalOptions local;
-  local.numRanks = task.schedule->numRanks();
+  local.numRanks = numRanks;
   local.bindToCores = options.bindToCores;
   local.shm = memoryFor(options, warned);
   Result<Join> join = joinOf(options.transport);
@@ -150,19 +155,20 @@ Result<std::vector<RankReport>> forkProcesses(const RunTask &task, const LaunchO
     return join.status();
   local.attach = join.take();
   llvm::outs().flush(); // or every child has the unwritten rest too
-  auto outcomes =
-      runLocalRanks(local, [&](Endpoint &endpoint) { return packedRun(task, endpoint); });
-  return outcomes ? reportsOf(*outcomes) : outcomes.status();
+  llvm::errs().flush();
+  auto outcomes = runLocalRanks(local, body);
+  if (!outcomes)
+    return outcomes.status();
+  return returnedBy(outcomes.take());
 }
 
 // A report of a rank begins with whether it went well.
-Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOptions &options) {
+Result<Returned> joinLaunched(const LaunchOptions &options, const RankBody &body) {
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
   Result<WiredUp> wired =
       wireUp(launcher.oob(), memoryFor(options, warned), {}, transportsOf(options.transport));
-  Result<std::vector<std::byte>> report =
-      wired ? packedRun(task, *wired->endpoint) : wired.status();
+  Result<std::vector<std::byte>> report = wired ? body(*wired->endpoint) : wired.status();
   std::vector<std::byte> mine = {std::byte{report.ok()}};
   std::string why = report ? "" : report.message();
   for (char letter : why)
@@ -181,7 +187,7 @@ Result<std::vector<RankReport>> joinLaunched(const RunTask &task, const LaunchOp
       outcomes[r].status = Status::error(
           std::string(reinterpret_cast<const char *>(word.data()) + 1, word.size() - 1));
   }
-  return reportsOf(outcomes);
+  return returnedBy(std::move(outcomes));
 }
 
 /// Calls body(r) for each rank, all at once; none if not all of them have a thread.
@@ -231,10 +237,21 @@ Result<std::vector<RankReport>> launchThreads(const RunTask &task, const LaunchO
 
 } // namespace
 
+Result<Returned> onAllRanks(uint32_t numRanks, const LaunchOptions &options, const RankBody &body) {
+  return options.launcher ? joinLaunched(options, body) : forkProcesses(numRanks, options, body);
+}
+
 Result<std::vector<RankReport>> launch(const RunTask &task, const LaunchOptions &options) {
   if (options.transport == TransportKind::Fake)
     return launchThreads(task, options);
-  return options.launcher ? joinLaunched(task, options) : forkProcesses(task, options);
+  auto run = [&](Endpoint &endpoint) { return packedRun(task, endpoint); };
+  Result<Returned> returned = onAllRanks(task.schedule->numRanks(), options, run);
+  if (!returned)
+    return returned.status();
+  std::vector<RankReport> reports;
+  for (const std::vector<std::byte> &bytes : *returned)
+    reports.push_back(RankReport::unpack(bytes));
+  return reports;
 }
 
 } // namespace colldsl::tools

@@ -2,6 +2,7 @@
 /// what they report.
 #pragma once
 
+#include "executor/LocalRanks.h"
 #include "tools/run/RankRun.h"
 #include "wireup/Launcher.h"
 
@@ -21,9 +22,15 @@ struct LaunchOptions {
   TransportKind transport = TransportKind::Cma;
   uint64_t seed = 1; ///< Fake: of the order of messages
   bool bindToCores = false;
+  uint64_t singleCopyMinBytes = 0; ///< of cma; 0: the usual
   Launcher *launcher =
       nullptr; ///< of this process, which is one of the ranks; null: they are forked
 };
+
+/// What each rank returned, on all that a launcher started; an error is as that of launch(). Not
+/// for the fake transport.
+Result<std::vector<std::vector<std::byte>>>
+onAllRanks(uint32_t numRanks, const LaunchOptions &options, const RankBody &body);
 
 /// One report per rank, on all that a launcher started. An error names the rank that failed, and
 /// what the others report about it.

@@ -1,0 +1,194 @@
+#include "runtime/Decisions.h"
+
+#include "instantiate/Instantiate.h"
+#include "ir/Concat.h"
+#include "program/Operands.h"
+#include "runtime/CallInterface.h"
+
+#include <algorithm>
+#include <set>
+
+namespace colldsl {
+namespace {
+
+std::optional<int64_t> literal(const Program &program, ExprId id) {
+  if (id == kNoExpr || program.expr(id).kind != ExprKind::IntLit)
+    return std::nullopt;
+  return program.expr(id).value;
+}
+
+/// What the program lets a parameter be. Ends that are no literals are looked at by each call.
+bool allows(const Program &program, const Param &param, int64_t value) {
+  if (param.type == ValueType::Bool)
+    return value == 0 || value == 1;
+  auto holds = [&](const Candidate &candidate) {
+    auto lo = literal(program, candidate.lo);
+    auto hi = candidate.hi == kNoExpr ? lo : literal(program, candidate.hi);
+    return (!lo || *lo <= value) && (!hi || value <= *hi);
+  };
+  return param.candidates.empty()
+             ? value > 0
+             : std::any_of(param.candidates.begin(), param.candidates.end(), holds);
+}
+
+Status checkValue(const Program &program, const Decl &decl, const TunedCollective::Value &given) {
+  std::vector<bool> isInContract = contractParams(program, decl);
+  const std::string &name = program.nameOf(decl);
+  for (size_t p = 0; p < decl.params.size(); ++p) {
+    const Param &param = decl.params[p];
+    if (param.isBuffer || program.nameOf(param) != given.parameter)
+      continue;
+    if (isInContract[p])
+      return Status::error(
+          concat("'", given.parameter, "' of '", name, "' is the caller's to choose"));
+    bool isNumber = param.type == ValueType::Int || param.type == ValueType::Bytes ||
+                    param.type == ValueType::Bool;
+    if (!isNumber)
+      return Status::error(concat("'", given.parameter, "' of '", name, "' is no number"));
+    if (!allows(program, param, given.value))
+      return Status::error(
+          concat("'", given.parameter, "' of '", name, "' cannot be ", given.value));
+    return {};
+  }
+  return Status::error(concat("'", name, "' has no parameter '", given.parameter, "'"));
+}
+
+/// Whether there is a schedule for so many ranks, that of rank 0 for some elements. Of more ranks
+/// than these each call finds out.
+Status tryOut(const Program &program, DeclId id, const Decision &decision) {
+  constexpr uint32_t kMostRanks = 1 << 14;
+  if (decision.ranks > kMostRanks)
+    return {};
+  const Decl &decl = program.decl(id);
+  InstantiateRequest request;
+  request.collective = id;
+  request.ranks = decision.ranks;
+  request.elements = 64;
+  request.values.resize(decl.params.size());
+  for (size_t p = 0; p < decl.params.size(); ++p) {
+    const Param &param = decl.params[p];
+    if (param.type == ValueType::IntList && param.defaultValue == kNoExpr && !param.isBuffer)
+      request.values[p] = std::vector<int64_t>(decision.ranks, 1);
+    for (const TunedCollective::Value &given : decision.use.values)
+      if (!param.isBuffer && program.nameOf(param) == given.parameter)
+        request.values[p] = given.value;
+  }
+  Dag dag;
+  Status s = Instantiator(program, std::move(request)).instantiate(Rank{0}, dag);
+  return s ? s
+           : Status::error(concat("'", decision.use.words(), "' is not for ", decision.ranks,
+                                  " ranks: ", s.message()));
+}
+
+bool reduces(const Decl &decl) {
+  return std::any_of(decl.params.begin(), decl.params.end(),
+                     [](const Param &p) { return p.type == ValueType::Reduction; });
+}
+
+/// The first that the rules name for the function; kNoDecl: none.
+DeclId modelOf(std::span<const SelectionRule> rules, const std::string &function) {
+  auto rule = std::find_if(rules.begin(), rules.end(),
+                           [&](const SelectionRule &r) { return r.function == function; });
+  return rule == rules.end() ? kNoDecl : DeclId{rule->collective};
+}
+
+ExprId addLiteral(Program &program, DeclId decl, uint32_t param, int64_t value) {
+  Expr expr;
+  expr.kind = ExprKind::IntLit;
+  expr.type = program.decl(decl).params[param].type;
+  expr.owner = decl;
+  expr.value = value;
+  program.exprs.push_back(expr);
+  return ExprId{static_cast<uint32_t>(program.exprs.size() - 1)};
+}
+
+void addArguments(Program &program, const Decision &decision, SelectionRule &rule) {
+  DeclId id{rule.collective};
+  for (const TunedCollective::Value &given : decision.use.values) {
+    const std::vector<Param> &params = program.decl(id).params;
+    auto param = std::find_if(params.begin(), params.end(), [&](const Param &p) {
+      return !p.isBuffer && program.nameOf(p) == given.parameter;
+    });
+    auto p = static_cast<uint32_t>(param - params.begin());
+    program.arguments.push_back({id, p, addLiteral(program, id, p, given.value)});
+    rule.arguments.push_back(static_cast<uint32_t>(program.arguments.size() - 1));
+  }
+}
+
+} // namespace
+
+Result<DeclId> checkDecision(const Program &program, std::span<const SelectionRule> rules,
+                             const Decision &decision) {
+  DeclId model = modelOf(rules, decision.function);
+  if (model == kNoDecl)
+    return Status::error(concat("there is no function '", decision.function, "'"));
+  DeclId id = program.find(decision.use.name, DeclKind::Collective);
+  if (id == kNoDecl)
+    return Status::error(concat("there is no collective '", decision.use.name, "'"));
+  const Decl &decl = program.decl(id), &known = program.decl(model);
+  if (!CallInterface(program, decl).takesWhatSuits(CallInterface(program, known)))
+    return Status::error(concat("'", decision.use.name, "' has other parameters than '",
+                                program.nameOf(known), "', so it serves no ", decision.function));
+  std::set<std::string> seen;
+  for (const TunedCollective::Value &given : decision.use.values) {
+    if (!seen.insert(given.parameter).second)
+      return Status::error(concat("'", given.parameter, "' is given twice"));
+    if (Status s = checkValue(program, decl, given); !s)
+      return s;
+  }
+  if (reduces(decl) && !decision.needsCommutative)
+    return Status::error(concat("decisions for ", decision.function,
+                                " are for operators that commute: 'commutative' is missing"));
+  if (Status s = tryOut(program, id, decision); !s)
+    return s;
+  return id;
+}
+
+std::vector<DeclId> collectivesFor(const Program &program, std::span<const SelectionRule> rules,
+                                   const std::string &function) {
+  std::vector<DeclId> found;
+  DeclId model = modelOf(rules, function);
+  if (model == kNoDecl)
+    return found;
+  CallInterface wanted(program, program.decl(model));
+  for (uint32_t d = 0; d < program.decls.size(); ++d) {
+    const Decl &decl = program.decls[d];
+    // Helpers have other names: one of them may look alike and compute something else.
+    bool isOurs = decl.kind == DeclKind::Collective &&
+                  program.nameOf(decl).starts_with(function + "_") &&
+                  CallInterface(program, decl).takesWhatSuits(wanted);
+    if (isOurs)
+      found.push_back(DeclId{d});
+  }
+  return found;
+}
+
+SelectionRule ruleOf(const Decision &decision, DeclId collective) {
+  SelectionRule rule;
+  rule.function = decision.function;
+  rule.minRanks = rule.maxRanks = decision.ranks;
+  rule.minNodes = rule.maxNodes = decision.nodes;
+  rule.minBytes = decision.minBytes;
+  rule.maxBytes = decision.maxBytes;
+  rule.needsCommutative = decision.needsCommutative;
+  rule.collective = index(collective);
+  return rule;
+}
+
+Result<std::vector<SelectionRule>> addDecisions(Program &program,
+                                                std::span<const SelectionRule> rules,
+                                                std::span<const Decision> decisions) {
+  std::vector<SelectionRule> made;
+  for (size_t i = 0; i < decisions.size(); ++i) {
+    Result<DeclId> collective = checkDecision(program, rules, decisions[i]);
+    if (!collective)
+      return Status::error(concat("decisions[", i, "]: ", collective.message()));
+    made.push_back(ruleOf(decisions[i], *collective));
+  }
+  for (size_t i = 0; i < decisions.size(); ++i)
+    addArguments(program, decisions[i], made[i]);
+  lower(program);
+  return made;
+}
+
+} // namespace colldsl

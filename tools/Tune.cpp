@@ -1,0 +1,140 @@
+#include "tools/Commands.h"
+#include "tools/input/Messages.h"
+#include "tools/input/Profile.h"
+#include "tools/options/Lists.h"
+#include "tools/options/Options.h"
+#include "tools/output/WriteFile.h"
+#include "tools/run/JoinLauncher.h"
+#include "tools/tune/Show.h"
+#include "tools/tune/Tuner.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+constexpr uint64_t kUsualSizes[] = {8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20};
+constexpr uint64_t kElementBytes = 8;     // of reductions
+constexpr uint64_t kMaxBytes = 256 << 20; // each rank has a few of these
+constexpr uint32_t kMaxRanks = 256;
+
+struct Settings {
+  TuneOptions tune;
+  std::string svg;
+  bool show = false;
+
+  void addTo(Options &options);
+};
+
+void Settings::addTo(Options &options) {
+  tune.bytes.assign(std::begin(kUsualSizes), std::end(kUsualSizes));
+  options.section("what to measure");
+  options.add("--time", "T", "so long, about (default: 60s)", [this](llvm::StringRef text) {
+    Result<uint64_t> ns = parseTimeNs(text);
+    if (ns)
+      tune.time = std::chrono::nanoseconds(std::min<uint64_t>(*ns, uint64_t{1} << 60));
+    return ns ? Status() : ns.status();
+  });
+  options.add("--ranks", "LIST",
+              "numbers of ranks to start (default: powers of two up to the cores that\n"
+              "this process may use, and these); under a launcher its own",
+              [this](llvm::StringRef text) -> Status {
+                Result<std::vector<uint32_t>> list = parseRanks(text, 2);
+                if (!list)
+                  return list.status();
+                if (list->back() > kMaxRanks)
+                  return Status::error("at most " + std::to_string(kMaxRanks) + " ranks");
+                tune.ranks = list.take();
+                return {};
+              });
+  options.add(
+      "--bytes", "LIST", "sizes, multiples of 8 (default: 8 to 1MiB)",
+      [this](llvm::StringRef text) -> Status {
+        Result<std::vector<uint64_t>> list = parseBytesList(text);
+        if (!list)
+          return list.status();
+        for (uint64_t size : *list)
+          if (size == 0 || size % kElementBytes != 0 || size > kMaxBytes)
+            return Status::error(std::to_string(size) + " is no multiple of " +
+                                 std::to_string(kElementBytes) + " up to " + bytesWord(kMaxBytes));
+        tune.bytes = list.take();
+        llvm::sort(tune.bytes);
+        tune.bytes.erase(std::unique(tune.bytes.begin(), tune.bytes.end()), tune.bytes.end());
+        return {};
+      });
+  options.add("--functions", "LIST", "bcast,allreduce,... (default: all)",
+              [this](llvm::StringRef text) {
+                llvm::SmallVector<llvm::StringRef> words;
+                text.split(words, ',');
+                for (llvm::StringRef word : words)
+                  tune.functions.push_back(word.str());
+                return Status();
+              });
+  options.addFlag("--fresh", "begin anew, and forget what the profile has", tune.fresh);
+  options.section("what to tell");
+  options.addFlag("--show", "measure nothing; print the profile", show);
+  options.addText("--svg", "FILE", "draw who wins where", svg);
+}
+
+Status draw(const Settings &settings, const MachineProfile &profile) {
+  if (settings.svg.empty())
+    return {};
+  return writeFile(settings.svg, [&](llvm::raw_ostream &out) {
+    drawProfile(profile, out);
+    return Status();
+  });
+}
+
+Status show(const Settings &settings) {
+  std::string path = profilePath();
+  Result<std::optional<MachineProfile>> profile = readProfile(path);
+  if (!profile)
+    return profile.status();
+  if (!*profile)
+    return Status::error("there is no machine profile" + (path.empty() ? "" : " '" + path + "'") +
+                         "; 'colldsl tune' makes one");
+  if (Status s = checkMachine(**profile); !s)
+    printWarning("'" + path + "': " + s.message());
+  printProfile(**profile, llvm::outs());
+  return draw(settings, **profile);
+}
+
+Status tune(const Settings &settings) {
+  Result<std::unique_ptr<Launcher>> launcher = joinLauncher();
+  if (!launcher)
+    return launcher.status();
+  Result<BuiltLibrary> library = buildStandardLibrary();
+  if (!library)
+    return library.status();
+  Tuner tuner(settings.tune, launcher->get(), library.take());
+  if (Status s = tuner.run(); !s)
+    return s;
+  bool isFirst = !*launcher || (*launcher)->rank() == 0;
+  return isFirst ? draw(settings, tuner.profile()) : Status();
+}
+
+} // namespace
+
+Exit tuneCommand(Arguments arguments) {
+  Settings settings;
+  Options options("tune", "[OPTION...]",
+                  "Measures what messages and copies cost on this machine, or between the ranks\n"
+                  "that mpirun or another launcher started, then which collective of the\n"
+                  "standard library is fastest for each function, size and number of ranks. The\n"
+                  "outcome is the machine profile (docs/tuning.md), which run, sim, plans of the\n"
+                  "C API and MPI programs go by. An interrupted measurement goes on when the\n"
+                  "command is called again.");
+  settings.addTo(options);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  if (!options.operands().empty())
+    return options.refuse("'" + options.operands().front() + "' is no option of it");
+  Status s = settings.show ? show(settings) : tune(settings);
+  if (!s)
+    printError(s.diagnostic());
+  return s ? Exit::Success : Exit::Failure;
+}
+
+} // namespace colldsl::tools

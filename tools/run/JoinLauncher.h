@@ -1,0 +1,16 @@
+/// A process that a launcher may have started.
+#pragma once
+
+#include "wireup/Launcher.h"
+
+namespace colldsl::tools {
+
+/// Null: no launcher started this process, or this process alone. Else the process ends with it,
+/// and prints nothing unless it is the first rank.
+Result<std::unique_ptr<Launcher>> joinLauncher();
+
+/// Where the ranks of these nodes sit, for Topology::make(), if they are on several.
+/// Example: ranks 0 and 2 on one node, 1 and 3 on another: "node:2 core:2 bind=0,2,1,3".
+Result<std::optional<std::string>> nodesOf(Launcher &launcher);
+
+} // namespace colldsl::tools

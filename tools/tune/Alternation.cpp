@@ -1,0 +1,109 @@
+#include "tools/tune/Alternation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace colldsl::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kLeastRounds = 6;  // of which an interval can be had
+constexpr double kHalfWidth = 0.98; // of the ranks of order statistics, by the square root: 95 %
+
+Status runPlan(CollectivePlan &plan) {
+  if (Status s = plan.start(); !s)
+    return s;
+  return plan.plan().wait(kCallTimeout);
+}
+
+} // namespace
+
+double medianOf(RoundTimes times) {
+  if (times.empty())
+    return 0;
+  auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+Ratio ratioOf(const RoundTimes &slow, const RoundTimes &fast) {
+  RoundTimes ratios;
+  for (size_t i = 0; i < std::min(slow.size(), fast.size()); ++i)
+    ratios.push_back(slow[i] / std::max(fast[i], 1.0));
+  if (ratios.size() < kLeastRounds)
+    return {};
+  std::sort(ratios.begin(), ratios.end());
+  double middle = static_cast<double>(ratios.size() - 1) / 2;
+  double width = kHalfWidth * std::sqrt(static_cast<double>(ratios.size()));
+  auto last = static_cast<double>(ratios.size() - 1);
+  auto at = [&](double rank) { return ratios[static_cast<size_t>(std::clamp(rank, 0.0, last))]; };
+  return {at(middle), at(std::floor(middle - width)), at(std::ceil(middle + width))};
+}
+
+Result<std::unique_ptr<Alternation>> Alternation::make(Communicator &communicator,
+                                                       Library &library) {
+  std::unique_ptr<Alternation> made(new Alternation(communicator, library));
+  if (Status s = made->open(); !s)
+    return s;
+  return made;
+}
+
+Status Alternation::open() {
+  if (Status s = barrier_.commit(); !s)
+    return s;
+  Status s = greatest_.setType(ElementType::I64);
+  if (s)
+    s = greatest_.setValue("op", static_cast<int64_t>(Reduction::Max));
+  if (s)
+    s = greatest_.setElements(kWords);
+  if (s)
+    s = greatest_.bind("x", BoundBuffer::in(mine_.data(), kWords * sizeof(int64_t)));
+  if (s)
+    s = greatest_.bind("y", {all_.data(), kWords * sizeof(int64_t)});
+  return s ? greatest_.commit() : s;
+}
+
+Status Alternation::agree(std::span<int64_t> values) {
+  for (size_t first = 0; first < values.size(); first += kWords) {
+    std::span<int64_t> part = values.subspan(first, std::min(kWords, values.size() - first));
+    std::copy(part.begin(), part.end(), mine_.begin());
+    if (Status s = runPlan(greatest_); !s)
+      return s;
+    std::copy_n(all_.begin(), part.size(), part.begin());
+  }
+  return {};
+}
+
+Result<int64_t> Alternation::greatest(int64_t mine) {
+  if (Status s = agree({&mine, 1}); !s)
+    return s;
+  return mine;
+}
+
+// Every other round goes backwards: none always follows the same one.
+Status Alternation::run(std::span<TimedCall *const> calls, CallMemory &memory, uint32_t rounds,
+                        std::span<RoundTimes *const> times) {
+  std::vector<int64_t> ns(calls.size() * rounds);
+  for (uint32_t round = 0; round < rounds; ++round)
+    for (size_t i = 0; i < calls.size(); ++i) {
+      size_t which = round % 2 == 0 ? i : calls.size() - 1 - i;
+      memory.write();
+      if (Status s = runPlan(barrier_); !s)
+        return s;
+      Clock::time_point begin = Clock::now();
+      if (Status s = calls[which]->run(); !s)
+        return s;
+      ns[which * rounds + round] =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+      memory.read();
+    }
+  if (Status s = agree(ns); !s)
+    return s;
+  for (size_t i = 0; i < calls.size(); ++i)
+    times[i]->insert(times[i]->end(), ns.begin() + static_cast<ptrdiff_t>(i * rounds),
+                     ns.begin() + static_cast<ptrdiff_t>((i + 1) * rounds));
+  return {};
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,125 @@
+#include "tools/tune/Decide.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace colldsl::tools {
+namespace {
+
+/// Points of one function, ranks and nodes, by bytes.
+using Series = std::vector<const TuningPoint *>;
+
+std::map<std::tuple<std::string, uint32_t, uint32_t>, Series>
+seriesOf(const std::vector<TuningPoint> &points) {
+  std::map<std::tuple<std::string, uint32_t, uint32_t>, Series> all;
+  for (const TuningPoint &point : points)
+    all[{point.function, point.nodes, point.ranks}].push_back(&point);
+  for (auto &[key, series] : all)
+    std::sort(series.begin(), series.end(),
+              [](const TuningPoint *a, const TuningPoint *b) { return a->bytes < b->bytes; });
+  return all;
+}
+
+uint64_t middleOf(uint64_t a, uint64_t b) {
+  double middle = std::sqrt(static_cast<double>(std::max<uint64_t>(a, 1)) *
+                            static_cast<double>(std::max<uint64_t>(b, 1)));
+  return std::clamp(static_cast<uint64_t>(middle), a, b);
+}
+
+/// Up to where the i-th point counts.
+uint64_t endOf(const Series &series, size_t i) {
+  uint64_t bytes = series[i]->bytes;
+  if (i + 1 < series.size())
+    return middleOf(bytes, series[i + 1]->bytes);
+  return bytes + bytes;
+}
+
+Decision decisionOf(const TuningPoint &point, bool reduces) {
+  Decision decision;
+  decision.function = point.function;
+  decision.ranks = point.ranks;
+  decision.nodes = point.nodes;
+  decision.use = point.entries.front().what;
+  decision.needsCommutative = reduces; // measured with an operator that is
+  decision.margin = point.margin;
+  return decision;
+}
+
+void decideBySize(const Series &series, bool reduces, std::vector<Decision> &decisions) {
+  size_t first = decisions.size();
+  bool wonBefore = false;
+  for (size_t i = 0; i < series.size(); ++i) {
+    const TuningPoint &point = *series[i];
+    bool wins = hasWinner(point);
+    if (wins && wonBefore && decisions.back().use == point.entries.front().what) {
+      decisions.back().maxBytes = endOf(series, i);
+      decisions.back().margin = std::min(decisions.back().margin, point.margin);
+    } else if (wins) {
+      Decision decision = decisionOf(point, reduces);
+      decision.minBytes = i == 0 ? 0 : endOf(series, i - 1) + 1;
+      decision.maxBytes = endOf(series, i);
+      decisions.push_back(std::move(decision));
+    }
+    wonBefore = wins && decisions.size() > first;
+  }
+}
+
+/// Times of one collective over those of the rules' choice at all points: the geometric mean.
+/// Nothing: it was not measured everywhere, or lost somewhere.
+std::optional<double> gainOf(const TunedCollective &what, const Series &series) {
+  double sum = 0;
+  for (const TuningPoint *point : series) {
+    bool isFirst = !point->entries.empty() && point->entries.front().what == what;
+    auto entry = std::find_if(point->entries.begin(), point->entries.end(),
+                              [&](const auto &e) { return e.what == what; });
+    if (entry == point->entries.end() || (isFirst && !hasWinner(*point) && point->margin < 1))
+      return std::nullopt;
+    double ratio = isFirst ? point->margin : point->shippedNs / std::max(entry->ns, 1.0);
+    if (ratio < kLeastGain && !isFirst)
+      return std::nullopt;
+    sum += std::log(ratio);
+  }
+  return std::exp(sum / static_cast<double>(series.size()));
+}
+
+void decideForAll(const Series &series, bool reduces, std::vector<Decision> &decisions) {
+  std::optional<Decision> best;
+  for (const TuningPoint *point : series) {
+    if (!hasWinner(*point))
+      continue;
+    std::optional<double> gain = gainOf(point->entries.front().what, series);
+    if (!gain || *gain < kLeastGain || (best && *gain <= best->margin))
+      continue;
+    best = decisionOf(*point, reduces);
+    best->margin = *gain;
+  }
+  if (best)
+    decisions.push_back(std::move(*best));
+}
+
+} // namespace
+
+bool hasWinner(const TuningPoint &point) {
+  return !point.entries.empty() && point.least >= kLeastGain;
+}
+
+std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &library) {
+  const Program &program = **library.program();
+  std::vector<Decision> decisions;
+  for (const auto &[key, series] : seriesOf(points)) {
+    DeclId id = modelOf(**library.rules(), series.front()->function);
+    if (id == kNoDecl)
+      continue;
+    const Decl &model = program.decl(id);
+    bool reduces = timedElementBytes(model) > 1;
+    if (hasElements(program, model))
+      decideBySize(series, reduces, decisions);
+    else
+      decideForAll(series, reduces, decisions);
+  }
+  return decisions;
+}
+
+} // namespace colldsl::tools

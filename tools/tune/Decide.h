@@ -1,0 +1,23 @@
+/// From what was measured to decisions.
+#pragma once
+
+#include "tools/tune/Field.h"
+#include "tools/tune/Sweep.h"
+
+namespace colldsl::tools {
+
+/// Faster by less is not worth a decision.
+inline constexpr double kLeastGain = 1.01;
+
+/// Whether the fastest of a point is faster than the rules' choice beyond noise: all of the
+/// interval of confidence is.
+bool hasWinner(const TuningPoint &point);
+
+/// A decision for each run of points of a function, ranks and nodes with the same winner, whose
+/// bytes reach to the geometric middle of the points beside it, and past the last one as far as to
+/// that of twice as far. Where the rules' choice wins there is none. A function whose ranks know no
+/// common number of bytes gets one decision for all: of what loses at no point beyond noise,
+/// and wins most.
+std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &library);
+
+} // namespace colldsl::tools

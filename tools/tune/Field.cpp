@@ -1,0 +1,153 @@
+#include "tools/tune/Field.h"
+
+#include "passes/TuningParameters.h"
+#include "program/Operands.h"
+#include "runtime/Decisions.h"
+#include "tools/tune/TimedCall.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+/// Times the best that the model expects: what is slower by more is not tried. The model knows
+/// neither caches nor what a message costs beside others.
+constexpr uint64_t kHopeless = 4;
+constexpr size_t kMostCombinations = 64;
+/// Longer segments than this are tried as one: the whole message.
+constexpr uint64_t kMostSimulated = uint64_t{1} << 16; ///< ops
+
+struct Choice {
+  uint32_t param;
+  std::vector<int64_t> values;
+};
+
+/// Numbers that are worth a try: segments up to the whole message, radices up to all ranks.
+std::vector<int64_t> valuesOf(const BindContext &context, uint32_t p) {
+  const Param &param = context.program.decl(context.request.collective).params[p];
+  if (param.type == ValueType::Bool)
+    return {0, 1};
+  uint64_t most = param.type == ValueType::Bytes ? bytesOf(context) : UINT64_MAX;
+  std::vector<int64_t> values;
+  for (const ParameterBinding &binding : candidatesOf(context, p)) {
+    if (binding.expr != kNoExpr)
+      continue; // what is written in the program has no number here
+    int64_t value = std::get<int64_t>(binding.value);
+    values.push_back(value);
+    if (static_cast<uint64_t>(value) >= most)
+      break;
+  }
+  return values;
+}
+
+std::vector<Choice> choicesOf(const BindContext &context) {
+  const Program &program = context.program;
+  const Decl &decl = program.decl(context.request.collective);
+  std::vector<bool> isInContract = contractParams(program, decl);
+  std::vector<Choice> choices;
+  for (uint32_t p = 0; p < decl.params.size(); ++p) {
+    ValueType type = decl.params[p].type;
+    bool isNumber = type == ValueType::Int || type == ValueType::Bytes || type == ValueType::Bool;
+    if (isInContract[p] || !isNumber || !isTuningParameter(context, p))
+      continue;
+    if (std::vector<int64_t> values = valuesOf(context, p); !values.empty())
+      choices.push_back({p, std::move(values)});
+  }
+  return choices;
+}
+
+/// All combinations, as indices.
+std::vector<std::vector<int64_t>> combinationsOf(const std::vector<Choice> &choices) {
+  std::vector<std::vector<int64_t>> all = {{}};
+  for (const Choice &choice : choices) {
+    std::vector<std::vector<int64_t>> longer;
+    for (const std::vector<int64_t> &before : all)
+      for (int64_t value : choice.values)
+        if (longer.size() < kMostCombinations) {
+          longer.push_back(before);
+          longer.back().push_back(value);
+        }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+} // namespace
+
+DeclId modelOf(const std::vector<SelectionRule> &rules, const std::string &function) {
+  for (const SelectionRule &rule : rules)
+    if (rule.function == function)
+      return DeclId{rule.collective};
+  return kNoDecl;
+}
+
+std::vector<std::string> functionsOf(const std::vector<SelectionRule> &rules) {
+  std::vector<std::string> functions;
+  for (const SelectionRule &rule : rules)
+    if (std::find(functions.begin(), functions.end(), rule.function) == functions.end())
+      functions.push_back(rule.function);
+  return functions;
+}
+
+// False: it has no schedule for these ranks.
+bool FieldMaker::predict(const InstantiateRequest &request, Entry &entry) const {
+  Instantiator instantiator(program_, request);
+  Dag dag;
+  if (!instantiator.instantiate(Rank{0}, dag))
+    return false;
+  if (dag.ops.size() * request.ranks > kMostSimulated)
+    return true;
+  if (Result<uint64_t> ns = cost_.makespanNs(program_, request))
+    entry.ns = *ns;
+  return true;
+}
+
+void FieldMaker::add(DeclId collective, uint64_t bytes, std::vector<Entry> &entries) const {
+  const Decl &decl = program_.decl(collective);
+  InstantiateRequest request;
+  request.collective = collective;
+  request.ranks = topology_.numRanks();
+  request.topology = &topology_;
+  request.type = timedElementBytes(decl) == 1 ? ElementType::U8 : ElementType::F64;
+  request.elements = bytes / timedElementBytes(decl);
+  request.values.resize(decl.params.size());
+  std::vector<int64_t> counts(request.ranks, static_cast<int64_t>(request.elements));
+  for (size_t p = 0; p < decl.params.size(); ++p)
+    if (decl.params[p].type == ValueType::IntList && decl.params[p].defaultValue == kNoExpr)
+      request.values[p] = counts;
+  std::vector<Choice> choices = choicesOf({program_, request, cost_});
+  size_t first = entries.size();
+  for (const std::vector<int64_t> &values : combinationsOf(choices)) {
+    Entry entry;
+    entry.what.name = program_.nameOf(decl);
+    for (size_t i = 0; i < values.size(); ++i) {
+      request.values[choices[i].param] = values[i];
+      entry.what.values.push_back({program_.nameOf(decl.params[choices[i].param]), values[i]});
+    }
+    bool isThere = predict(request, entry);
+    bool isKnown =
+        std::any_of(entries.begin() + static_cast<ptrdiff_t>(first), entries.end(),
+                    [&](const Entry &other) { return other.ns && other.ns == entry.ns; });
+    if (isThere && !isKnown)
+      entries.push_back(std::move(entry));
+  }
+}
+
+FieldOfPoint FieldMaker::make(const std::string &function, uint64_t bytes, size_t atMost) const {
+  std::vector<Entry> entries;
+  for (DeclId collective : collectivesFor(program_, rules_, function))
+    add(collective, bytes, entries);
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    return a.ns.value_or(0) < b.ns.value_or(0);
+  });
+  auto known = std::find_if(entries.begin(), entries.end(), [](const Entry &e) { return e.ns; });
+  uint64_t most =
+      known == entries.end() ? UINT64_MAX : std::max<uint64_t>(*known->ns, 1) * kHopeless;
+  FieldOfPoint point{function, bytes, {}};
+  for (Entry &entry : entries)
+    if (point.field.size() < atMost && entry.ns.value_or(0) <= most)
+      point.field.push_back(std::move(entry.what));
+  return point;
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,161 @@
+#include "tools/tune/Show.h"
+
+#include "tools/options/Lists.h"
+#include "tools/options/Table.h"
+#include "tools/run/Times.h"
+#include "tools/tune/Decide.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace colldsl::tools {
+namespace {
+
+std::string nsWord(double ns) { return timeWord(static_cast<int64_t>(ns)); }
+
+std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).str(); }
+
+void printCosts(const MachineProfile &profile, llvm::raw_ostream &out) {
+  const MachineModel &model = profile.model;
+  out << "machine: " << profile.machine.words() << "\n";
+  Table table({"distance", "L", "o", "g", "G"});
+  for (unsigned d = 1; d <= kMaxDistance; ++d) {
+    const LogGop &p = model.distances[d];
+    if (d > 1 && p == model.distances[d - 1])
+      continue;
+    unsigned last = d;
+    while (last < kMaxDistance && model.distances[last + 1] == p)
+      ++last;
+    table.addRow({std::to_string(d) + (last > d ? ".." + std::to_string(last) : ""),
+                  timeWord(static_cast<int64_t>(p.L)), timeWord(static_cast<int64_t>(p.o)),
+                  timeWord(static_cast<int64_t>(p.g)), llvm::formatv("{0:f3} ns/B", p.G.ns())});
+  }
+  table.print(out);
+  out << llvm::formatv("copy {0:f3} ns/B, reduction {1:f3} ns/B, ", model.copy.perByte.ns(),
+                       model.combine.perByte.ns());
+  if (profile.singleCopyFrom > 0)
+    out << llvm::formatv("the kernel's copy {0:f3} ns/B and from {1} on, ", profile.singleCopy.ns(),
+                         bytesWord(profile.singleCopyFrom));
+  out << "wake-up " << timeWord(static_cast<int64_t>(profile.wakeupNs)) << "\n\n";
+}
+
+/// What the rules chose where the decision holds.
+std::string shippedFor(const MachineProfile &profile, const Decision &d) {
+  std::string words;
+  for (const TuningPoint &point : profile.points) {
+    bool isIn = point.function == d.function && point.ranks == d.ranks && point.nodes == d.nodes &&
+                d.minBytes <= point.bytes && point.bytes <= d.maxBytes;
+    std::string shipped = point.shipped.words();
+    if (isIn && words.find(shipped) == std::string::npos)
+      words += (words.empty() ? "" : ", ") + shipped;
+  }
+  return words;
+}
+
+/// Colors of what wins: those of one row differ.
+constexpr const char *kColors[] = {"#7fc97f", "#beaed4", "#fdc086", "#80b1d3", "#fb8072",
+                                   "#b3de69", "#fccde5", "#ffed6f", "#8dd3c7", "#bc80bd"};
+
+std::string escaped(llvm::StringRef text) {
+  std::string out;
+  for (char c : text)
+    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  return out;
+}
+
+class Drawing {
+public:
+  Drawing(const MachineProfile &profile, llvm::raw_ostream &out) : profile_(profile), out_(out) {
+    for (const TuningPoint &point : profile.points) {
+      rows_[{point.function, point.nodes, point.ranks}].push_back(&point);
+      sizes_.insert(point.bytes);
+    }
+  }
+
+  void draw() {
+    size_t width = kHead + kCell * std::max<size_t>(sizes_.size(), 1);
+    size_t height = kTop + kRow * (rows_.size() + 1);
+    out_ << llvm::formatv("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+                          "font-family=\"sans-serif\" font-size=\"11\">\n",
+                          width, height);
+    text(6, 16,
+         "Fastest collective on " + profile_.machine.words() +
+             "; white: what the rules choose anyway");
+    size_t column = 0;
+    for (uint64_t bytes : sizes_)
+      text(kHead + kCell * column++ + 4, kTop - 6, bytesWord(bytes));
+    size_t row = 0;
+    for (const auto &[key, points] : rows_)
+      drawRow(kTop + kRow * row++, points);
+    out_ << "</svg>\n";
+  }
+
+private:
+  static constexpr size_t kHead = 210, kCell = 150, kRow = 34, kTop = 50;
+
+  void text(size_t x, size_t y, const std::string &words) {
+    out_ << llvm::formatv("<text x=\"{0}\" y=\"{1}\">{2}</text>\n", x, y, escaped(words));
+  }
+
+  void drawRow(size_t y, const std::vector<const TuningPoint *> &points) {
+    const TuningPoint &first = *points.front();
+    text(6, y + 20,
+         first.function + ", " + counted(first.ranks, "rank") +
+             (first.nodes > 1 ? ", " + counted(first.nodes, "node") : ""));
+    std::map<std::string, const char *> colors;
+    for (const TuningPoint *point : points) {
+      auto column = static_cast<size_t>(std::distance(sizes_.begin(), sizes_.find(point->bytes)));
+      bool wins = hasWinner(*point);
+      std::string name = wins ? point->entries.front().what.words() : point->shipped.words();
+      if (wins)
+        colors.try_emplace(name, kColors[colors.size() % std::size(kColors)]);
+      size_t x = kHead + kCell * column;
+      out_ << llvm::formatv("<rect x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" "
+                            "fill=\"{4}\" stroke=\"#999\"><title>{5}</title></rect>\n",
+                            x, y, kCell - 2, kRow - 2, wins ? colors[name] : "#ffffff",
+                            escaped(name + " instead of " + point->shipped.words()));
+      llvm::StringRef shown(name);
+      if (shown.starts_with(point->function + "_"))
+        shown = shown.drop_front(point->function.size() + 1);
+      text(x + 4, y + 13, shown.take_front(24).str());
+      double ns = wins ? point->shippedNs / point->margin : point->shippedNs;
+      text(x + 4, y + 27, nsWord(ns) + (wins ? ", " + factorWord(point->margin) + " x" : ""));
+    }
+  }
+
+  const MachineProfile &profile_;
+  llvm::raw_ostream &out_;
+  std::map<std::tuple<std::string, uint32_t, uint32_t>, std::vector<const TuningPoint *>> rows_;
+  std::set<uint64_t> sizes_;
+};
+
+} // namespace
+
+std::string bytesRange(uint64_t min, uint64_t max) {
+  if (min == 0 && max == UINT64_MAX)
+    return "all";
+  return (min == 0 ? "" : bytesWord(min)) + ".." + (max == UINT64_MAX ? "" : bytesWord(max));
+}
+
+void printProfile(const MachineProfile &profile, llvm::raw_ostream &out) {
+  printCosts(profile, out);
+  Table table({"function", "ranks", "nodes", "bytes", "collective", "instead of", "faster"});
+  for (const Decision &d : profile.decisions)
+    table.addRow({d.function, std::to_string(d.ranks), std::to_string(d.nodes),
+                  bytesRange(d.minBytes, d.maxBytes), d.use.words(), shippedFor(profile, d),
+                  factorWord(d.margin) + (d.isVerified ? "" : " (not verified)")});
+  if (!profile.decisions.empty())
+    table.print(out);
+  auto wins = std::count_if(profile.points.begin(), profile.points.end(), hasWinner);
+  out << (profile.decisions.empty() ? "" : "\n") << counted(profile.points.size(), "point")
+      << " measured; at " << wins << " a decision is faster than what the rules choose\n";
+}
+
+void drawProfile(const MachineProfile &profile, llvm::raw_ostream &out) {
+  Drawing(profile, out).draw();
+}
+
+} // namespace colldsl::tools

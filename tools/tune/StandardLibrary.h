@@ -1,0 +1,21 @@
+/// The standard library as processes without a compiler have it: what `colldsl tune` measures.
+#pragma once
+
+#include "runtime/Library.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace colldsl::tools {
+
+struct BuiltLibrary {
+  std::unique_ptr<llvm::MemoryBuffer> bytes;
+  std::unique_ptr<Library> library; ///< a view of them, with program and rules decoded
+
+  /// The same once more, with the decisions of a profile.
+  Result<std::unique_ptr<Library>> tuned(const MachineProfile &profile) const;
+};
+
+/// Compiles it.
+Result<BuiltLibrary> buildStandardLibrary();
+
+} // namespace colldsl::tools

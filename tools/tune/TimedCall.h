@@ -1,0 +1,73 @@
+/// One call of a function on one rank, as it is timed: its memory, and a plan for it.
+#pragma once
+
+#include "runtime/CollectivePlan.h"
+#include "topology/MachineProfile.h"
+
+#include <map>
+
+namespace colldsl::tools {
+
+/// Longest wait for one call; a rank that died is noticed at once.
+inline constexpr std::chrono::seconds kCallTimeout{60};
+
+/// Whether what a buffer of a collective holds has the length n, that of rules, somewhere. Of the
+/// others each rank knows only its own lengths, so rules know no bytes.
+bool hasElements(const Program &program, const Decl &collective);
+
+/// Bytes of an element of calls that are timed: of reductions those of f64, else 1.
+uint64_t timedElementBytes(const Decl &collective);
+
+/// The buffers of a function, for all of its collectives.
+class CallMemory {
+public:
+  /// `model`: a collective of the function. An error: there is not enough memory.
+  static Result<CallMemory> make(const Program &program, const Decl &model, Rank rank,
+                                 uint32_t ranks, uint64_t bytes);
+
+  /// Binds a plan, which is not committed yet.
+  Status describe(CollectivePlan &plan) const;
+
+  /// What a program does between calls: it writes what is sent, and reads what came. Otherwise a
+  /// copy by the sender would look faster than it is.
+  void write();
+  void read();
+
+private:
+  struct Area {
+    std::string name;
+    BufferRole role = BufferRole::In;
+    bool isSignificant = true;
+    uint64_t blocks = 0; ///< that have a length each, given with the call; 0: none have
+    uint64_t bytes = 0;
+    std::shared_ptr<std::byte> data;
+  };
+
+  std::vector<Area> areas_;
+  std::vector<std::string> counts_; ///< parameters: lists of lengths, one per rank
+  ElementType type_ = ElementType::U8;
+  uint64_t elements_ = 0;
+  uint32_t ranks_ = 1;
+  uint8_t turn_ = 0;
+  uint64_t sum_ = 0;
+};
+
+/// A plan that is timed.
+class TimedCall {
+public:
+  /// `name`: a function, for which the library's rules choose, or a collective.
+  TimedCall(Communicator &communicator, Library &library, std::string name)
+      : plan_(communicator, library, std::move(name)) {}
+
+  /// Collective. An error is one on all ranks.
+  Status commit(const CallMemory &memory, const std::vector<TunedCollective::Value> &values);
+  /// Collective.
+  Status run();
+  /// Once committed.
+  TunedCollective what() const;
+
+private:
+  CollectivePlan plan_;
+};
+
+} // namespace colldsl::tools

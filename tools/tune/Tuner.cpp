@@ -1,0 +1,396 @@
+#include "tools/tune/Tuner.h"
+
+#include "tools/input/Messages.h"
+#include "tools/input/Profile.h"
+#include "tools/options/Lists.h"
+#include "tools/options/Progress.h"
+#include "tools/output/WriteFile.h"
+#include "tools/run/JoinLauncher.h"
+#include "tools/tune/Costs.h"
+#include "tools/tune/Decide.h"
+#include "topology/Machine.h"
+#include "wireup/Allgatherv.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace colldsl::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr size_t kMostInField = 16;
+constexpr double kSweepShare = 0.7; // of the time; the rest verifies
+constexpr auto kBetweenSaves = 5s;
+
+/// Powers of two up to the processors that this process may use, and these.
+Result<std::vector<uint32_t>> usualRanks() {
+  Result<std::vector<Place>> places = discoverNode("");
+  if (!places)
+    return places.status();
+  uint32_t cores = std::max(places->back().core + 1, 2u);
+  std::vector<uint32_t> ranks;
+  for (uint32_t n = 2; n < cores; n *= 2)
+    ranks.push_back(n);
+  ranks.push_back(cores);
+  return ranks;
+}
+
+bool isSamePoint(const TuningPoint &a, const FieldOfPoint &b, const Topology &topology) {
+  return a.function == b.function && a.bytes == b.bytes && a.ranks == topology.numRanks() &&
+         a.nodes == topology.numGroups(Level::Node);
+}
+
+bool isFor(const Decision &d, const TuningPoint &p) {
+  return d.function == p.function && d.ranks == p.ranks && d.nodes == p.nodes &&
+         d.minBytes <= p.bytes && p.bytes <= d.maxBytes;
+}
+
+/// A profile as rank 0 has it, in bytes.
+std::vector<std::byte> pack(const MachineProfile &profile) {
+  std::string text = profile.toJson();
+  auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+Result<MachineProfile> unpack(std::span<const std::byte> bytes) {
+  return MachineProfile::parse({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+}
+
+Status save(const std::string &path, const MachineProfile &profile) {
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  if (std::error_code error =
+          folder.empty() ? std::error_code() : llvm::sys::fs::create_directories(folder))
+    return Status::error("cannot make the folder '" + folder.str() + "': " + error.message());
+  return writeFile(path, [&](llvm::raw_ostream &out) {
+    out << profile.toJson();
+    return Status();
+  });
+}
+
+} // namespace
+
+Tuner::Tuner(const TuneOptions &options, Launcher *launcher, BuiltLibrary library)
+    : settings_(options), library_(std::move(library)), path_(profilePath()), begin_(Clock::now()) {
+  launch_.launcher = launcher;
+}
+
+Status Tuner::run() {
+  if (Status s = begin(); !s)
+    return s;
+  if (Status s = measureAll(); !s)
+    return s;
+  profile_.decisions = decide(profile_.points, *library_.library);
+  if (!interrupt_.came())
+    if (Status s = verify(); !s)
+      return s;
+  if (Status s = keep(); !s)
+    return s;
+  report();
+  return {};
+}
+
+Result<std::string> Tuner::agreed(const std::string &mine) const {
+  if (!launch_.launcher)
+    return mine;
+  auto bytes = std::as_bytes(std::span(mine));
+  auto all = allgatherv(launch_.launcher->oob(), isFirst() ? bytes : bytes.subspan(bytes.size()));
+  if (!all)
+    return all.status();
+  return std::string(reinterpret_cast<const char *>(all->front().data()), all->front().size());
+}
+
+Result<std::string> Tuner::agreed(const Result<std::string> &mine) const {
+  Result<std::string> all = agreed(mine ? "+" + *mine : "-" + mine.message());
+  if (!all)
+    return all;
+  if (all->starts_with("-"))
+    return Status::error(all->substr(1));
+  return all->substr(1);
+}
+
+Status Tuner::begin() {
+  Result<MachineFingerprint> machine = fingerprintOfThisMachine();
+  if (!machine)
+    return machine.status();
+  Result<std::string> words = agreed(machine->words());
+  if (!words)
+    return words.status();
+  if (*words != machine->words())
+    return Status::error("the ranks are on different machines: " + *words + "; " +
+                         machine->words());
+  Result<std::string> text = agreed(isFirst() ? known(*machine) : Result<std::string>(""));
+  if (!text)
+    return text.status();
+  Result<MachineProfile> before = MachineProfile::parse(*text);
+  if (!before)
+    return before.status();
+  profile_ = before.take();
+  if (Status s = keep(); !s) // what cannot be written is not worth measuring
+    return s;
+  return makeGroups();
+}
+
+Result<std::string> Tuner::known(const MachineFingerprint &machine) const {
+  if (path_.empty())
+    return Status::error("there is no place for the profile: COLLDSL_PROFILE is empty, or there "
+                         "is no home");
+  MachineProfile fresh;
+  fresh.tool = "colldsl " COLLDSL_VERSION;
+  fresh.machine = machine;
+  fresh.libraryHash = library_.library->checksum();
+  if (settings_.fresh)
+    return fresh.toJson();
+  Result<std::optional<MachineProfile>> read = readProfile(path_);
+  if (!read)
+    return Status::error(read.message() + "; --fresh replaces it");
+  if (!*read)
+    return fresh.toJson();
+  if (!((*read)->machine == machine))
+    return Status::error("'" + path_ + "' is of another machine (" + (*read)->machine.words() +
+                         "); --fresh replaces it, COLLDSL_PROFILE names another file");
+  if ((*read)->libraryHash == fresh.libraryHash)
+    return (*read)->toJson();
+  llvm::errs() << "colldsl: the profile is of another standard library: measuring anew\n";
+  return fresh.toJson();
+}
+
+Status Tuner::makeGroups() {
+  std::vector<uint32_t> ranks = settings_.ranks;
+  std::string place = "local";
+  if (launch_.launcher) {
+    ranks = {launch_.launcher->numRanks()};
+    Result<std::optional<std::string>> nodes = nodesOf(*launch_.launcher);
+    if (!nodes)
+      return nodes.status();
+    place = nodes->value_or(place);
+  } else if (ranks.empty()) {
+    Result<std::vector<uint32_t>> usual = usualRanks();
+    if (!usual)
+      return usual.status();
+    ranks = usual.take();
+  }
+  for (uint32_t n : ranks) {
+    Result<Topology> topology = Topology::make(place, n);
+    if (!topology)
+      return topology.status();
+    groups_.push_back({topology.take(), {}});
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> Tuner::functions() const {
+  std::vector<std::string> all = functionsOf(**library_.library->rules());
+  for (const std::string &name : settings_.functions)
+    if (!llvm::is_contained(all, name))
+      return Status::error("there is no function '" + name + "'");
+  return settings_.functions.empty() ? all : settings_.functions;
+}
+
+Status Tuner::choosePoints() {
+  Result<std::vector<std::string>> names = functions();
+  if (!names)
+    return names.status();
+  CostModel cost;
+  cost.machine = profile_.model;
+  const Program &program = **library_.library->program();
+  for (Group &group : groups_) {
+    FieldMaker maker(*library_.library, cost, group.topology);
+    for (const std::string &name : *names) {
+      const Decl &model = program.decl(modelOf(**library_.library->rules(), name));
+      bool hasBuffers = llvm::any_of(model.params, [](const Param &p) { return p.isBuffer; });
+      for (uint64_t bytes : hasBuffers ? settings_.bytes : std::vector<uint64_t>{0}) {
+        FieldOfPoint point{name, bytes, {}};
+        ++numPoints_;
+        if (llvm::none_of(profile_.points, [&](const TuningPoint &p) {
+              return isSamePoint(p, point, group.topology);
+            }))
+          group.points.push_back(maker.make(name, bytes, kMostInField));
+      }
+    }
+    numNew_ += group.points.size();
+  }
+  return {};
+}
+
+Status Tuner::measureAll() {
+  if (profile_.model == MachineModel()) {
+    note("measuring what messages and copies cost");
+    auto most = std::max_element(groups_.begin(), groups_.end(), [](auto &a, auto &b) {
+      return a.topology.numRanks() < b.topology.numRanks();
+    });
+    if (Status s = measureCosts(most->topology, launch_, profile_); !s)
+      return s;
+  }
+  launch_.singleCopyMinBytes = profile_.singleCopyFrom;
+  if (Status s = choosePoints(); !s)
+    return s;
+  note(llvm::formatv("{0} of {1} points are to be measured", numNew_, numPoints_).str());
+  auto left = std::max<std::chrono::nanoseconds>(settings_.time - (Clock::now() - begin_), 0ns);
+  for (Group &group : groups_) {
+    if (interrupt_.came() || group.points.empty())
+      continue;
+    double share = static_cast<double>(group.points.size()) / static_cast<double>(numNew_);
+    auto time = std::chrono::nanoseconds(
+        static_cast<int64_t>(static_cast<double>(left.count()) * share * kSweepShare));
+    if (Status s = measure(group, time); !s)
+      return s;
+  }
+  return keep();
+}
+
+Status Tuner::measure(Group &group, std::chrono::nanoseconds time) {
+  auto body = [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
+    bool shows = endpoint.rank() == Rank{0};
+    std::optional<Progress> progress;
+    if (shows)
+      progress.emplace("tuning " + counted(group.topology.numRanks(), "rank"), group.points.size());
+    MachineProfile soFar = profile_;
+    Clock::time_point saved = Clock::now();
+    SweepOptions options;
+    options.limit = time;
+    options.stop = interrupt_.count();
+    options.progress = [&](size_t done, const TuningPoint &point) {
+      progress->reached(done, " points, " + point.function + " " + bytesWord(point.bytes));
+      soFar.points.push_back(point);
+      if (Clock::now() - saved < kBetweenSaves)
+        return;
+      saved = Clock::now();
+      (void)save(path_, soFar); // the end of the sweep reports what is wrong
+    };
+    Result<std::vector<TuningPoint>> points =
+        sweep(endpoint, group.topology, *library_.library, group.points, options);
+    if (!points)
+      return points.status();
+    MachineProfile measured = profile_;
+    measured.points = points.take();
+    return shows ? pack(measured) : std::vector<std::byte>();
+  };
+  Result<std::vector<std::vector<std::byte>>> returned =
+      onAllRanks(group.topology.numRanks(), launch_, body);
+  if (!returned)
+    return returned.status();
+  Result<MachineProfile> measured = unpack(returned->front());
+  if (!measured)
+    return measured.status();
+  llvm::append_range(profile_.points, measured->points);
+  return {};
+}
+
+Status Tuner::verify() {
+  for (Group &group : groups_) {
+    std::vector<size_t> which;
+    group.points.clear();
+    for (size_t i = 0; i < profile_.points.size(); ++i) {
+      const TuningPoint &p = profile_.points[i];
+      FieldOfPoint point{p.function, p.bytes, {}};
+      if (!p.isVerified && isSamePoint(p, point, group.topology) &&
+          llvm::any_of(profile_.decisions, [&](const Decision &d) { return isFor(d, p); })) {
+        which.push_back(i);
+        group.points.push_back(std::move(point));
+      }
+    }
+    if (group.points.empty() || interrupt_.came())
+      continue;
+    note(llvm::formatv("verifying {0} points of {1}", group.points.size(),
+                       counted(group.topology.numRanks(), "rank"))
+             .str());
+    Result<std::vector<ComparedRow>> rows = compare(group);
+    if (!rows)
+      return rows.status();
+    for (const ComparedRow &row : *rows)
+      take(row, profile_.points[which[row.point]]);
+  }
+  profile_.decisions = decide(profile_.points, *library_.library);
+  for (Decision &decision : profile_.decisions)
+    decision.isVerified = llvm::all_of(
+        profile_.points, [&](const TuningPoint &p) { return !isFor(decision, p) || p.isVerified; });
+  return {};
+}
+
+void Tuner::take(const ComparedRow &row, TuningPoint &point) {
+  point.isVerified = true;
+  point.margin = row.ratio.median;
+  point.least = row.ratio.least;
+  point.shippedNs = row.shippedNs;
+  if (hasWinner(point))
+    return;
+  ++numDropped_;
+  if (row.ratio.most < 1)
+    note(llvm::formatv("{0} {1} on {2}: {3:f2} times as fast when measured again: dropped",
+                       point.function, bytesWord(point.bytes), counted(point.ranks, "rank"),
+                       row.ratio.median)
+             .str());
+}
+
+Result<std::vector<ComparedRow>> Tuner::compare(Group &group) {
+  Result<std::unique_ptr<Library>> tuned = library_.tuned(profile_);
+  if (!tuned)
+    return tuned.status();
+  auto left = std::max<std::chrono::nanoseconds>(settings_.time - (Clock::now() - begin_), 1s);
+  auto body = [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
+    SweepOptions options;
+    options.limit = left / static_cast<int64_t>(groups_.size());
+    options.stop = interrupt_.count();
+    Result<std::vector<ComparedRow>> rows = compareLibraries(
+        endpoint, group.topology, *library_.library, **tuned, group.points, options);
+    if (!rows)
+      return rows.status();
+    auto bytes = std::as_bytes(std::span(*rows));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  auto returned = onAllRanks(group.topology.numRanks(), launch_, body);
+  if (!returned)
+    return returned.status();
+  const std::vector<std::byte> &bytes = returned->front();
+  std::vector<ComparedRow> rows(bytes.size() / sizeof(ComparedRow));
+  if (!rows.empty())
+    std::memcpy(rows.data(), bytes.data(), bytes.size());
+  return rows;
+}
+
+Status Tuner::keep() const {
+  Status mine = isFirst() ? save(path_, profile_) : Status();
+  return agreed(mine ? Result<std::string>("") : mine).status();
+}
+
+void Tuner::report() const {
+  double changed = 0, worst = 0;
+  const TuningPoint *worstPoint = nullptr;
+  size_t numChanged = 0;
+  for (const TuningPoint &p : profile_.points) {
+    if (llvm::none_of(profile_.decisions, [&](const Decision &d) { return isFor(d, p); }))
+      continue;
+    ++numChanged;
+    changed += std::log(p.margin);
+    if (!worstPoint || p.margin < worst)
+      worstPoint = &p, worst = p.margin;
+  }
+  double all = profile_.points.empty() ? 0 : changed / static_cast<double>(profile_.points.size());
+  llvm::outs() << llvm::formatv("{0}: {1} of {2} points, {3}, {4}\n", path_, profile_.points.size(),
+                                numPoints_, counted(profile_.decisions.size(), "decision"),
+                                interrupt_.came() ? "interrupted: not verified" : "verified");
+  if (numChanged > 0)
+    llvm::outs() << llvm::formatv(
+        "tuned against the rules: {0:f2} times as fast at {1} points with decisions, {2:f2} "
+        "over all; worst {3:f2} ({4} {5} on {6}); {7} dropped\n",
+        std::exp(changed / static_cast<double>(numChanged)), numChanged, std::exp(all), worst,
+        worstPoint->function, bytesWord(worstPoint->bytes), counted(worstPoint->ranks, "rank"),
+        numDropped_);
+  if (profile_.points.size() < numPoints_)
+    llvm::outs() << "run it again to measure the rest\n";
+}
+
+void Tuner::note(const std::string &text) const {
+  if (isFirst())
+    llvm::errs() << "colldsl: " << text << "\n";
+}
+
+} // namespace colldsl::tools

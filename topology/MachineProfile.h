@@ -1,0 +1,91 @@
+/// What `colldsl tune` measured on a machine: what time costs there, and which collective of the
+/// standard library serves a function best for so many ranks and bytes. Kept as JSON
+/// (docs/tuning.md has the schema).
+#pragma once
+
+#include "topology/MachineModel.h"
+
+#include <string>
+#include <vector>
+
+namespace colldsl {
+
+/// Which machine a profile is of.
+struct MachineFingerprint {
+  std::string processor;     ///< its model
+  uint32_t cores = 0;        ///< all of the machine, not those that this process may use
+  uint64_t topologyHash = 0; ///< Topology::hash() of a rank per hardware thread
+  bool operator==(const MachineFingerprint &) const = default;
+  /// "Intel(R) Xeon(R) CPU, 8 cores, topology 0123456789abcdef"
+  std::string words() const;
+};
+
+/// Of the machine of this process. Takes milliseconds.
+Result<MachineFingerprint> fingerprintOfThisMachine();
+
+/// A collective and its tuning parameters: "bcast_chain segment=65536".
+struct TunedCollective {
+  struct Value {
+    std::string parameter;
+    int64_t value = 0; ///< of a bool 0 or 1
+    bool operator==(const Value &) const = default;
+  };
+  std::string name;
+  std::vector<Value> values;
+  bool operator==(const TunedCollective &) const = default;
+
+  std::string words() const;
+  /// Words of this form. An error says what is wrong.
+  static Result<TunedCollective> parse(std::string_view words);
+};
+
+/// Which collective serves a function, in place of the one that the rules of the standard library
+/// choose. Both ends of the bytes are included.
+struct Decision {
+  std::string function;
+  uint32_t ranks = 0, nodes = 1;
+  uint64_t minBytes = 0, maxBytes = UINT64_MAX;
+  TunedCollective use;
+  bool needsCommutative = false;
+  double margin = 1;       ///< so many times faster than the rules' choice: the median
+  bool isVerified = false; ///< measured once more, by itself against the rules' choice
+};
+
+/// How long a function took with different collectives.
+struct TuningPoint {
+  struct Entry {
+    TunedCollective what;
+    double ns = 0; ///< median of the calls, of each the slowest rank
+  };
+  std::string function;
+  uint32_t ranks = 0, nodes = 1;
+  uint64_t bytes = 0;
+  double shippedNs = 0;       ///< of what the rules choose
+  TunedCollective shipped;    ///< that
+  std::vector<Entry> entries; ///< of the others, fastest first
+  double margin = 1;          ///< of the fastest over the shipped one, in turns with it: the median
+  double least = 1;           ///< and the lower end of its interval of confidence (95 %)
+  bool isVerified = false;    ///< these two were measured once more, through the rules
+};
+
+struct MachineProfile {
+  std::string tool; ///< "colldsl 0.1.0"
+  /// Checksum of the standard library that was measured: entries of another one are not compared.
+  uint64_t libraryHash = 0;
+  MachineFingerprint machine;
+  MachineModel model;
+  uint64_t singleCopyFrom = 0;     ///< bytes from which on the kernel's copy is faster; 0: never
+  PerByte singleCopy;              ///< what the kernel's copy takes
+  uint64_t wakeupNs = 0;           ///< until a rank that sleeps has noticed a message
+  std::vector<Decision> decisions; ///< the first that fits counts
+  std::vector<TuningPoint> points;
+
+  /// From JSON. An error says what is wrong, and where.
+  static Result<MachineProfile> parse(std::string_view json);
+  /// What parse() reads back to the same profile.
+  std::string toJson() const;
+  /// Of what a job goes by: the decisions and the costs.
+  uint64_t hash() const;
+};
+
+} // namespace colldsl
