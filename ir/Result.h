@@ -23,7 +23,8 @@ enum class ErrorKind : uint8_t {
   Refused, ///< some rank could not take part
   NoMemory,
   TimedOut,
-  Overlap ///< buffers that may not lie in each other do
+  Overlap,     ///< buffers that may not lie in each other do
+  DeviceMemory ///< a buffer is where the CPU cannot use it
 };
 
 /// Messages are lower case, without a full stop, and name both sides.

@@ -50,6 +50,7 @@ CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group, Ca
   if (Status s = operation->plan_.commit(); !s)
     return s;
   const CollectivePlan &plan = operation->plan_;
+  operation->setAlgorithm(plan.collective());
   if (Settings::all().isVerbose())
     comm.job().note(concat(functionOf(call.kind), ": ", plan.collective(), ", ", plan.reason(),
                            plan.image() ? ", image" : ", instantiated",

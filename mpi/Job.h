@@ -111,6 +111,7 @@ public:
   struct Offer {
     bool neighbors = false, all = false;
     InfoHints hints;
+    bool mayUseDevices = false; ///< some rank has the driver of an accelerator
   };
 
   /// The first of so many contexts in a row for a communicator, whose ranks give the same number of
