@@ -71,6 +71,23 @@ if(TARGET mpi::openmpi AND OPENMPI_CONSTANTS)
   target_link_libraries(mpi::openmpi INTERFACE ${OPENMPI_CONSTANTS})
 endif()
 colldsl_find_mpi(mpich "MPICH" ${arch}/mpich ${arch} mpich)
+# The standard ABI of MPI 5: one library for all MPIs that have it, mpi::mpi_abi. COLLDSL_ABIS lists
+# it, if it is here; COLLDSL_ABI_MPIS lists the MPIs that have it, and <MPI>_ABI_LIBRARY is that of each.
+set(mpis ${COLLDSL_MPIS})
+colldsl_find_mpi(mpi_abi "the standard ABI of MPI"
+  "${arch}/mpi_abi_mpich/include;${arch}/openmpi/include/standard_abi" ${arch} mpi_abi)
+set(COLLDSL_ABIS ${COLLDSL_MPIS})
+list(REMOVE_ITEM COLLDSL_ABIS ${mpis})
+set(COLLDSL_MPIS ${mpis})
+set(COLLDSL_ABI_MPIS)
+foreach(mpi IN LISTS COLLDSL_MPIS)
+  string(TOUPPER ${mpi} variable)
+  file(GLOB found /usr/lib/${arch}/libmpi_abi_${mpi}.so.1*)
+  if(COLLDSL_ABIS AND found)
+    list(GET found 0 ${variable}_ABI_LIBRARY)
+    list(APPEND COLLDSL_ABI_MPIS ${mpi})
+  endif()
+endforeach()
 
 # Fortran's side of them, for tests. Open MPI's package does not say where its modules are.
 if(COLLDSL_BUILD_TESTS)

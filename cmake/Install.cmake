@@ -25,6 +25,6 @@ file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix/)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/colldsl.pc.in ${CMAKE_BINARY_DIR}/colldsl.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/colldsl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-foreach(mpi IN LISTS COLLDSL_MPIS)
+foreach(mpi IN LISTS COLLDSL_MPIS COLLDSL_ABIS)
   install(TARGETS colldsl_${mpi}_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()

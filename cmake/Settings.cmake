@@ -33,9 +33,9 @@ function(colldsl_room name)
 endfunction()
 
 # colldsl_mpi_program(NAME SOURCE...): a program that knows an MPI and nothing of colldsl, once
-# for each MPI: NAME-openmpi and NAME-mpich.
+# for each MPI: NAME-openmpi and NAME-mpich; and for the standard ABI, NAME-mpi_abi.
 function(colldsl_mpi_program name)
-  foreach(mpi IN LISTS COLLDSL_MPIS)
+  foreach(mpi IN LISTS COLLDSL_MPIS COLLDSL_ABIS)
     add_executable(${name}-${mpi} ${ARGN})
     target_include_directories(${name}-${mpi} PRIVATE ${CMAKE_SOURCE_DIR})
     target_compile_options(${name}-${mpi} PRIVATE ${COLLDSL_WARNINGS})

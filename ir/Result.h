@@ -23,8 +23,9 @@ enum class ErrorKind : uint8_t {
   Refused, ///< some rank could not take part
   NoMemory,
   TimedOut,
-  Overlap,  ///< buffers that may not lie in each other do
-  NotProved ///< a schedule has less proof than is required
+  Overlap,     ///< buffers that may not lie in each other do
+  NotProved,   ///< a schedule has less proof than is required
+  DeviceMemory ///< a buffer is where the CPU cannot use it
 };
 
 /// Messages are lower case, without a full stop, and name both sides.

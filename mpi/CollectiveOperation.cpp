@@ -68,6 +68,7 @@ CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group, Ca
   }
   if (!committed)
     return committed;
+  operation->setAlgorithm(plan.collective());
   if (Settings::all().isVerbose()) {
     std::string transfers = plan.plan().transfers().inWords();
     comm.job().note(concat(functionOf(call.kind), ": ", inWords(plan),

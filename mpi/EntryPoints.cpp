@@ -18,6 +18,7 @@ int classOf(ErrorKind kind) {
   case ErrorKind::NoMemory:
     return MPI_ERR_NO_MEM;
   case ErrorKind::Overlap:
+  case ErrorKind::DeviceMemory:
     return MPI_ERR_BUFFER;
   case ErrorKind::RankDied: // MPI has no class for it
   case ErrorKind::Refused:

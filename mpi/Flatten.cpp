@@ -181,6 +181,25 @@ std::vector<Run> arrayPart(const TypeLayout &element, std::span<const Dimension>
   return runs;
 }
 
+#ifdef MPI_ABI_VERSION
+// Open MPI 6.0.0rc2 returns its own values, not those of the standard ABI.
+enum : int { kOwnBlock = 0, kOwnNone = 2, kOwnOrderC = 0, kOwnDefault = -1 };
+
+bool isOrderC(int order) { return order == MPI_ORDER_C || order == kOwnOrderC; }
+bool isWhole(int how) { return how == MPI_DISTRIBUTE_NONE || how == kOwnNone; }
+bool isInBlocks(int how) { return how == MPI_DISTRIBUTE_BLOCK || how == kOwnBlock; }
+/// Each value of `how` is of one of the two.
+bool isDefault(int how, int argument) {
+  bool isOwn = how >= kOwnBlock && how <= kOwnNone;
+  return argument == (isOwn ? int{kOwnDefault} : int{MPI_DISTRIBUTE_DFLT_DARG});
+}
+#else
+bool isOrderC(int order) { return order == MPI_ORDER_C; }
+bool isWhole(int how) { return how == MPI_DISTRIBUTE_NONE; }
+bool isInBlocks(int how) { return how == MPI_DISTRIBUTE_BLOCK; }
+bool isDefault(int, int argument) { return argument == MPI_DISTRIBUTE_DFLT_DARG; }
+#endif
+
 std::vector<Run> subarray(Contents &contents, const TypeLayout &element) {
   size_t rank = contents.integer();
   std::vector<int64_t> sizes = contents.counts(rank), taken = contents.counts(rank),
@@ -188,7 +207,7 @@ std::vector<Run> subarray(Contents &contents, const TypeLayout &element) {
   std::vector<Dimension> dimensions;
   for (size_t d = 0; d < rank; ++d)
     dimensions.push_back({sizes[d], {{first[d], taken[d]}}});
-  if (contents.integer() == MPI_ORDER_C)
+  if (isOrderC(contents.integer()))
     std::reverse(dimensions.begin(), dimensions.end());
   return arrayPart(element, dimensions);
 }
@@ -196,16 +215,15 @@ std::vector<Run> subarray(Contents &contents, const TypeLayout &element) {
 /// What place `coordinate` of `places` gets of a dimension.
 std::vector<IndexRange> distribute(int64_t size, int how, int argument, int64_t places,
                                    int64_t coordinate) {
-  if (how == MPI_DISTRIBUTE_NONE)
+  if (isWhole(how))
     return {{0, size}};
-  bool isDefault = argument == MPI_DISTRIBUTE_DFLT_DARG;
-  if (how == MPI_DISTRIBUTE_BLOCK) {
-    int64_t block = isDefault ? (size + places - 1) / places : argument;
+  if (isInBlocks(how)) {
+    int64_t block = isDefault(how, argument) ? (size + places - 1) / places : argument;
     int64_t first = coordinate * block;
     return {{first, std::clamp<int64_t>(size - first, 0, block)}};
   }
   std::vector<IndexRange> ranges;
-  int64_t block = isDefault ? 1 : argument;
+  int64_t block = isDefault(how, argument) ? 1 : argument;
   for (int64_t first = coordinate * block; first < size; first += block * places)
     ranges.push_back({first, std::min(block, size - first)});
   return ranges;
@@ -223,7 +241,7 @@ std::vector<Run> darray(Contents &contents, const TypeLayout &element) {
   for (size_t d = rank; d-- > 0; place /= grid[d])
     dimensions[d] = {sizes[d],
                      distribute(sizes[d], how[d], arguments[d], grid[d], place % grid[d])};
-  if (contents.integer() == MPI_ORDER_C)
+  if (isOrderC(contents.integer()))
     std::reverse(dimensions.begin(), dimensions.end());
   return arrayPart(element, dimensions);
 }

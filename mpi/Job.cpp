@@ -386,18 +386,23 @@ Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
   freeDeferred();
   int rank = 0;
   real::Comm_rank(comm, &rank);
-  uint32_t mine[6] = {
-      0, 0, !offer.neighbors, !offer.all, ~offer.hints.bits(), std::bit_floor(offer.farPeers)};
-  uint32_t all[6] = {};
+  uint32_t mine[7] = {0,
+                      0,
+                      !offer.neighbors,
+                      !offer.all,
+                      ~offer.hints.bits(),
+                      std::bit_floor(offer.farPeers),
+                      offer.mayUseDevices};
+  uint32_t all[7] = {};
   if (rank == 0) {
     uint64_t first = nextContext_.fetch_add(contexts);
     mine[0] = worldRank_;
     mine[1] = first + contexts <= UINT32_MAX ? static_cast<uint32_t>(first) : 0;
   }
-  real::Allreduce(mine, all, 6, MPI_UINT32_T, MPI_BOR, comm);
+  real::Allreduce(mine, all, 7, MPI_UINT32_T, MPI_BOR, comm);
   bool hasContexts = all[1] != 0;
   offer = {hasContexts && all[2] == 0, hasContexts && all[3] == 0, InfoHints(~all[4]),
-           std::bit_floor(all[5])};
+           std::bit_floor(all[5]), all[6] != 0};
   return {all[0], all[1]};
 }
 

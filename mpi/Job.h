@@ -121,6 +121,7 @@ public:
     /// Of a rank: its peers on other nodes. Of all: the largest power of two that is at most the
     /// largest of these; 0: none has any.
     uint32_t farPeers = 0;
+    bool mayUseDevices = false; ///< some rank has the driver of an accelerator
   };
 
   /// The first of so many contexts in a row for a communicator, whose ranks give the same number of

@@ -21,6 +21,14 @@
 #define COLLDSL_MPI_IDUP_WITH_INFO 1
 #endif
 
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
+#define COLLDSL_MPI_SESSIONS 1
+#endif
+/// MPI 4.1: the status of several requests, without completing them.
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+#define COLLDSL_MPI_STATUS_OF_MANY 1
+#endif
+
 /// Requests of collectives have room that the MPI's Fortran functions write to.
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
 #define COLLDSL_MPI_LISTS_IN_REQUESTS 1

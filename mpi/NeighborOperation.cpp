@@ -54,6 +54,7 @@ Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, con
       return s;
   if (Status s = operation->exchange_.seal(); !s)
     return s;
+  operation->setAlgorithm("exchange");
   operation->remember(call, comm.neighborhood().outdegree, comm.neighborhood().indegree);
   return std::shared_ptr<Operation>(std::move(operation));
 }

@@ -3,6 +3,7 @@
 
 #include "ir/Result.h"
 #include "mpi/Call.h"
+#include "mpi/Summary.h"
 
 #include <memory>
 #include <span>
@@ -51,6 +52,12 @@ public:
   /// Whether all its handles are predefined, which mean the same for ever.
   bool isQuick() const;
 
+  /// Counts a run that is about to begin.
+  Algorithm &count() {
+    algorithm_->count(sentBytes_);
+    return *algorithm_;
+  }
+
   bool isBusy() const { return isBusy_; }
   CallKind kind() const { return kind_; }
   uint64_t sentBytes() const { return sentBytes_; } ///< of a run, those to this rank itself too
@@ -68,6 +75,11 @@ protected:
   using PackedList = std::vector<Packed>;
 
   explicit Operation(CallKind kind) : kind_(kind) {}
+
+  /// What its runs are counted for, before the first one.
+  void setAlgorithm(const std::string &name) {
+    algorithm_ = &Summary::all().algorithm(kind_, name);
+  }
 
   /// The memory of the call lies so many bytes further on; scratch memory stays.
   virtual void shift(ptrdiff_t sent, ptrdiff_t received) = 0;
@@ -101,6 +113,7 @@ private:
   void unpackAll();
 
   CallKind kind_;
+  Algorithm *algorithm_ = nullptr;
   std::vector<std::shared_ptr<const TypeLayout>> layouts_; ///< kept, so that their ids are
   std::vector<uint64_t> arguments_;                        ///< but for buffers: see describe()
   std::vector<std::vector<std::byte>> scratch_;

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "mpi/Operation.h"
-#include "mpi/Summary.h"
 
 #include <atomic>
 #include <deque>
@@ -89,9 +88,8 @@ private:
   void begin(Slot &slot, uint32_t number) {
     slot.isRunning = true;
     add(running_, 1);
-    Operation &operation = *slot.operation;
-    Summary::all().served(operation.kind(), operation.sentBytes());
-    operation.start(number);
+    slot.operation->count();
+    slot.operation->start(number);
   }
   void stop(Slot &slot, MPI_Request &handle) {
     if (slot.isRunning)

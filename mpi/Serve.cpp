@@ -3,15 +3,31 @@
 #include "mpi/Settings.h"
 #include "mpi/Summary.h"
 
+#include <chrono>
+
 namespace colldsl::mpi {
 namespace {
 
 using Made = Result<std::shared_ptr<Operation>>;
 
 /// Counts what the MPI below must do; false.
-bool passOn(const Call &call) {
-  Summary::all().passedOn(call.kind);
+bool passOn(const Call &call, Reason reason = Reason::Other) {
+  Summary::all().passedOn(call.kind, reason);
   return false;
+}
+
+/// A call that may have its buffers in memory of devices.
+bool mayBeOnDevice(const ServedComm &served, CallKind kind) {
+  return served.mayUseDevices() && kind != CallKind::Barrier;
+}
+
+/// Whether that is so for some rank, or cannot be found out: that is the outcome then.
+bool isOnDevice(ServedComm &served, const Call &call, Status &outcome) {
+  Guard guard(served.job());
+  Result<bool> agreed = served.agreeOnDevices(call);
+  if (!agreed)
+    outcome = agreed.status();
+  return !agreed || *agreed;
 }
 
 /// Whether all processes of the communicator are ranks of it, and it has a topology where the call
@@ -33,8 +49,19 @@ ServedComm *knownOrAdopted(Job &job, MPI_Comm comm, CallKind kind) {
 
 /// A whole run. The caller holds a Guard.
 Status runOnce(ServedComm &served, Operation &operation) {
-  Summary::all().served(operation.kind(), operation.sentBytes());
+  operation.count();
   return operation.run(served.nextRun());
+}
+
+/// The same for the summary, which wants its time.
+Status runTimed(ServedComm &served, Operation &operation) {
+  Algorithm &algorithm = operation.count();
+  auto begin = std::chrono::steady_clock::now();
+  Status outcome = operation.run(served.nextRun());
+  std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begin;
+  ++algorithm.timedRuns;
+  algorithm.nanoseconds += static_cast<uint64_t>(time.count());
+  return outcome;
 }
 
 /// A run that this rank has no operation for; others count it.
@@ -50,7 +77,7 @@ bool run(Job &job, ServedComm &served, const Call &call, Status &outcome) {
   if (!made)
     outcome = skipRun(served, made.status());
   else if (*made)
-    outcome = runOnce(served, **made);
+    outcome = Settings::all().wantsSummary() ? runTimed(served, **made) : runOnce(served, **made);
   return !made || *made;
 }
 
@@ -82,9 +109,14 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Status outcome;
-  if ((served->countCall(call.kind) && ServedComm::isPlain(call)) ||
-      !run(*job, *served, call, outcome))
+  if (served->countCall(call.kind) && ServedComm::isPlain(call))
     return passOn(call);
+  if (mayBeOnDevice(*served, call.kind) && isOnDevice(*served, call, outcome)) {
+    if (outcome)
+      return passOn(call, Reason::Devices);
+  } else if (!run(*job, *served, call, outcome)) {
+    return passOn(call);
+  }
   code = outcome ? MPI_SUCCESS : raise(comm, outcome);
   return true;
 }
@@ -94,6 +126,8 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   ServedComm *served = job && !Settings::all().isOff(call.kind) ? ServedComm::of(comm) : nullptr;
   if (!served || !served->serves(call.kind))
     return passOn(call);
+  if (mayBeOnDevice(*served, call.kind))
+    return passOn(call, Reason::Devices);
   if (isPersistent && !isAlongTopology(call.kind))
     served->keepContexts(comm);
   Guard guard(*job);

@@ -1,6 +1,8 @@
 #include "mpi/ServedComm.h"
 
+#include "ir/Concat.h"
 #include "mpi/CollectiveOperation.h"
+#include "mpi/DeviceBuffers.h"
 #include "mpi/FreedComms.h"
 #include "mpi/NeighborOperation.h"
 #include "mpi/Real.h"
@@ -24,6 +26,19 @@ constexpr size_t kPlaces = 2;
 constexpr uint32_t kManyFarPeers = 4;
 
 using Shared = std::shared_ptr<ServedComm>;
+
+Status lateDevice(CallKind kind) {
+  return Status::error(ErrorKind::DeviceMemory,
+                       concat(kCallNames[static_cast<size_t>(kind)],
+                              ": a buffer is in memory of a device, whose driver was loaded after "
+                              "the communicator was made"));
+}
+
+/// The run of this number fails on the other ranks.
+void refuse(PlanGroup &plans, uint32_t run, const Status &why) {
+  plans.numberNextRun(run);
+  plans.communicator().engine().endpoint().refuse(why.message());
+}
 
 } // namespace
 
@@ -72,8 +87,11 @@ ServedComm *ServedComm::lookUp(MPI_Comm comm) {
       real::Comm_get_attr(comm, keyval(), &value, &isThere) != MPI_SUCCESS || !isThere ||
       !(*static_cast<Shared *>(value))->confirm(comm))
     return nullptr;
-  last_ = {comm, static_cast<Shared *>(value)->get(), numDeleted_.load(std::memory_order_relaxed)};
-  return last_.served;
+  ServedComm *served = static_cast<Shared *>(value)->get();
+  // Else each call's buffers are looked at, or its time is taken.
+  if (!Accelerators::arePresent() && !Settings::all().wantsSummary())
+    last_ = {comm, served, numDeleted_.load(std::memory_order_relaxed)};
+  return served;
 }
 
 // The attribute of a duplicate is trusted once the communicator is seen to have its
@@ -94,6 +112,7 @@ ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHa
   served->describe(comm, mayHaveTopology);
   served->wanted_ = InfoHints().changedBy(info);
   served->offer_.hints = served->wanted_;
+  served->offer_.mayUseDevices = lookForDevices();
   served->setContexts(job.agree(comm, kOfEach, served->offer_));
   served->gatherGraph(comm);
   served->applyHints(served->offer_.hints);
@@ -180,6 +199,7 @@ bool ServedComm::Parting::adopt(MPI_Comm part) const {
     return first_.number != 0;
   Shared made(new ServedComm(whole_->job_));
   made->describe(part, false);
+  made->offer_.mayUseDevices = whole_->offer_.mayUseDevices;
   const std::vector<Rank> &all = *whole_->members_;
   auto leader = std::find(all.begin(), all.end(), made->members_->front());
   made->setContexts(
@@ -195,7 +215,7 @@ Shared ServedComm::duplicate() {
     return nullptr;
   Shared made(new ServedComm(job_));
   made->context_ = context;
-  made->offer_ = {offer_.neighbors, offer_.all, {}};
+  made->offer_ = {offer_.neighbors, offer_.all, {}, offer_.mayUseDevices};
   made->rank_ = rank_;
   made->neighborhood_ = neighborhood_;
   made->graph_ = graph_;
@@ -220,8 +240,9 @@ void ServedComm::reportUse(const char *origin) const {
                      : isSpread  ? "served through shared memory in nodes, by messages between them"
                                  : "served through shared memory";
   std::string hints = offer_.hints.text();
-  std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s%s%s\n", shape, members_->size(), origin,
-               word, hints.empty() ? "" : "; info hints: ", hints.c_str());
+  std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s%s%s%s\n", shape, members_->size(), origin,
+               word, offer_.mayUseDevices ? "; but not what is in memory of devices" : "",
+               hints.empty() ? "" : "; info hints: ", hints.c_str());
 }
 
 std::vector<Rank> ServedComm::membersOf(MPI_Comm comm) const {
@@ -346,7 +367,68 @@ Call ServedComm::significant(const Call &call) const {
   return known;
 }
 
+bool ServedComm::lookForDevices() {
+  bool wereThere = Accelerators::arePresent(), areThere = Accelerators::look();
+  if (areThere && !wereThere)
+    forgetLast();
+  return areThere;
+}
+
+MemoryKind ServedComm::memoryFor(const Call &call) const {
+  return isAlongTopology(call.kind)
+             ? memoryOf(call, neighborhood_.outdegree, neighborhood_.indegree)
+             : memoryOf(significant(call), numRanks(), numRanks());
+}
+
+// Where ranks may use devices they have agreed on the call before. Managed memory is the CPU's too.
+bool ServedComm::isUnusable(const Call &call) const {
+  return !offer_.mayUseDevices && memoryFor(call) == MemoryKind::Device;
+}
+
+Status ServedComm::refuseNextRun(const Call &call) {
+  Status why = lateDevice(call.kind);
+  if (isAlongTopology(call.kind))
+    progressOf(0)->whole(runs_ + 1);
+  else
+    refuse(*plans(), runs_ + 1, why);
+  return why;
+}
+
+Status ServedComm::refusePersistent(const Call &call) {
+  Status why = lateDevice(call.kind);
+  if (isAlongTopology(call.kind)) {
+    refused_.push_back(progressOf(++persistent_));
+    refused_.back()->whole(UINT32_MAX - 1);
+  } else if (Job::Context context = takeContexts(1); context.number != 0) {
+    refuse(*plansOf(context), 1, why);
+  }
+  return why;
+}
+
+Result<bool> ServedComm::agreeOnDevices(const Call &call) {
+  agreed_.mine = lookForDevices() && memoryFor(call) != MemoryKind::Host;
+  if (!agreed_.operation) {
+    Call ask{CallKind::Allreduce, {}, {}, 0, MPI_MAX};
+    ask.send.buffer = &agreed_.mine;
+    ask.recv.buffer = &agreed_.any;
+    ask.send.type = ask.recv.type = MPI_INT;
+    ask.send.count = ask.recv.count = 1;
+    plans()->numberNextRun(runs_ + 1);
+    Result<std::shared_ptr<Operation>> made = CollectiveOperation::make(*this, plans(), ask);
+    if (!made) {
+      nextRun();
+      return made.status();
+    }
+    agreed_.operation = made.take();
+  }
+  if (Status s = agreed_.operation->run(nextRun()); !s)
+    return s;
+  return agreed_.any != 0;
+}
+
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
+  if (Accelerators::arePresent() && isUnusable(call))
+    return refuseNextRun(call);
   if (isSameAsLast(call) && idleOperation(call.kind))
     return lastOperation(call.kind);
   if (call.op != MPI_OP_NULL && Reduction::isKnownUnserved(call.op, call.reducedType()))
@@ -356,7 +438,7 @@ Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
       trusts(call) ? fixedOrFound(call)
                    : findOrMake(isAlongTopology(call.kind) ? call : significant(call));
   // Which calls are quick differs between ranks, and what is quick is not counted.
-  bool isQuick = operation && *operation && !isCounted(call.kind) &&
+  bool isQuick = operation && *operation && !isCounted(call.kind) && !offer_.mayUseDevices &&
                  (trusts(call) || (!call.hasLists() && (*operation)->isQuick()));
   quick_[static_cast<size_t>(call.kind)] = {isQuick ? *operation : nullptr, call};
   return operation;
@@ -399,11 +481,15 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
       break;
     ++places;
   }
-  if (found == prepared_.end() || (places < kPlaces && !(*found)->isAt(call)))
+  bool isKnown = found != prepared_.end(), isThere = isKnown && (*found)->isAt(call);
+  // Memory that was not seen before may be that of a driver that came since.
+  if (!isThere && !Accelerators::arePresent() && lookForDevices() && isUnusable(call))
+    return refuseNextRun(call);
+  if (!isKnown || (places < kPlaces && !isThere))
     return make(call);
   if (found != prepared_.begin())
     prepared_.splice(prepared_.begin(), prepared_, found);
-  if (!(*found)->isAt(call))
+  if (!isThere)
     (*found)->moveTo(call);
   return *found;
 }
@@ -424,6 +510,8 @@ Result<std::shared_ptr<Operation>> ServedComm::make(const Call &call) {
 
 // Runs of persistent calls are started in any order, so the plan of each has a context of its own.
 Result<std::shared_ptr<Operation>> ServedComm::makePersistent(const Call &call) {
+  if (lookForDevices() && isUnusable(call))
+    return refusePersistent(call);
   if (isAlongTopology(call.kind))
     return NeighborOperation::make(*this, call, ++persistent_);
   Job::Context context = takeContexts(1);

@@ -1,6 +1,7 @@
 /// A communicator whose collectives are served here.
 #pragma once
 
+#include "mpi/DeviceMemory.h"
 #include "mpi/Job.h"
 #include "mpi/NeighborGraph.h"
 #include "mpi/Neighborhood.h"
@@ -94,9 +95,19 @@ public:
 
   bool serves(CallKind kind) const { return isAlongTopology(kind) ? offer_.neighbors : offer_.all; }
 
+  /// Whether some rank had the driver of an accelerator when the communicator was made, or what it
+  /// was made of: alike on all ranks. Then they agree on each blocking call that has buffers, and
+  /// others that have some are for the MPI below.
+  bool mayUseDevices() const { return offer_.mayUseDevices; }
+
+  /// Collective over its communicator, and counted as a run: whether some rank has a buffer of this
+  /// call in memory of a device, managed memory included. Under a Guard.
+  Result<bool> agreeOnDevices(const Call &call);
+
   /// The operation for a blocking or nonblocking call, and its number among them: prepared before
   /// if the same call came before. Null: the arguments are for the MPI below to serve or to refuse.
-  /// An error: memory is short.
+  /// An error: memory is short; or a buffer is in memory of a device although no rank had a driver
+  /// when the communicator was made: then the call fails on the other ranks, too.
   Result<std::shared_ptr<Operation>> operationFor(const Call &call);
 
   /// Whether the operation of this call is that of the last call of its kind: programs take turns
@@ -201,6 +212,14 @@ private:
   void distrust(CallKind kind);
   void applyHints(InfoHints hints);
 
+  /// Whether this process has the driver of an accelerator by now; then no call is taken for the
+  /// one before it by its arguments alone.
+  static bool lookForDevices();
+  MemoryKind memoryFor(const Call &call) const;
+  bool isUnusable(const Call &call) const;
+  Status refuseNextRun(const Call &call);
+  Status refusePersistent(const Call &call);
+
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Last last_;
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Duplication *duplication_;
   static std::atomic<uint64_t> numDeleted_;
@@ -230,6 +249,11 @@ private:
   InfoHints wanted_; ///< by this rank
   std::shared_ptr<HintsQuery> query_;
   std::vector<Fixed> fixed_; ///< by kind of call; empty: arguments may change
+  struct {
+    int mine = 0, any = 0; ///< of this rank's call; of any rank's
+    std::shared_ptr<Operation> operation;
+  } agreed_;
+  std::vector<std::shared_ptr<protocol::RunProgress>> refused_; ///< persistent calls
 };
 
 } // namespace colldsl::mpi

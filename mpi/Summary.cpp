@@ -1,31 +1,106 @@
 #include "mpi/Summary.h"
 
+#include "ir/Concat.h"
 #include "mpi/Real.h"
 
 #include <cinttypes>
 #include <cstdio>
+#include <numeric>
+#include <sstream>
+#include <vector>
 
 namespace colldsl::mpi {
+namespace {
 
-constinit Summary Summary::all_;
+using Algorithms = std::map<std::pair<CallKind, std::string>, Algorithm>;
+
+const char *nameOf(CallKind kind) { return kCallNames[static_cast<size_t>(kind)]; }
+
+/// A line per algorithm: its kind and numbers, then its name.
+std::string textOf(const Algorithms &algorithms) {
+  std::ostringstream text;
+  for (const auto &[key, row] : algorithms)
+    if (row.runs > 0)
+      text << static_cast<int>(key.first) << ' ' << row.runs << ' ' << row.bytes << ' '
+           << row.timedRuns << ' ' << row.nanoseconds << ' ' << key.second << '\n';
+  return text.str();
+}
+
+/// The sums of such lines.
+Algorithms sumsOf(const std::string &text) {
+  Algorithms sums;
+  std::istringstream lines(text);
+  int kind = 0;
+  Algorithm row;
+  std::string name;
+  while (lines >> kind >> row.runs >> row.bytes >> row.timedRuns >> row.nanoseconds >> name) {
+    Algorithm &sum = sums[{static_cast<CallKind>(kind), name}];
+    sum.runs += row.runs;
+    sum.bytes += row.bytes;
+    sum.timedRuns += row.timedRuns;
+    sum.nanoseconds += row.nanoseconds;
+  }
+  return sums;
+}
+
+/// At rank 0 the text of all ranks.
+std::string gatheredAtFirst(const std::string &mine, int rank) {
+  int ranks = 1, length = static_cast<int>(mine.size());
+  real::Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<int> lengths(static_cast<size_t>(ranks)), places(lengths.size());
+  real::Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+  std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
+  size_t bytes = static_cast<size_t>(places.back() + lengths.back());
+  std::string all(rank == 0 ? bytes : 0, ' ');
+  real::Gatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(), places.data(), MPI_BYTE,
+                0, MPI_COMM_WORLD);
+  return all;
+}
+
+} // namespace
+
+Summary Summary::all_;
 
 void Summary::print() const {
-  uint64_t mine[kCallKinds][3], sums[kCallKinds][3];
-  for (size_t kind = 0; kind < kCallKinds; ++kind) {
-    const Row &row = rows_[kind];
-    mine[kind][0] = row.served;
-    mine[kind][1] = row.passedOn.load(std::memory_order_relaxed);
-    mine[kind][2] = row.bytes;
-  }
-  real::Reduce(mine, sums, 3 * kCallKinds, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   int rank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &rank);
-  for (size_t kind = 0; rank == 0 && kind < kCallKinds; ++kind)
-    if (sums[kind][0] + sums[kind][1] > 0)
-      std::fprintf(stderr,
-                   "colldsl: %s: %" PRIu64 " served, %" PRIu64 " passed on, %" PRIu64
-                   " bytes sent by those served\n",
-                   kCallNames[kind], sums[kind][0], sums[kind][1], sums[kind][2]);
+  printKinds(rank);
+  printAlgorithms(rank);
+}
+
+void Summary::printKinds(int rank) const {
+  constexpr int kNumbers = 4;
+  uint64_t mine[kCallKinds][kNumbers] = {}, sums[kCallKinds][kNumbers] = {};
+  for (const auto &[key, row] : algorithms_) {
+    mine[static_cast<size_t>(key.first)][0] += row.runs;
+    mine[static_cast<size_t>(key.first)][2] += row.bytes;
+  }
+  for (size_t kind = 0; kind < kCallKinds; ++kind) {
+    mine[kind][1] = passedOn(static_cast<CallKind>(kind));
+    mine[kind][3] = passedOnForDevices(static_cast<CallKind>(kind));
+  }
+  real::Reduce(mine, sums, kNumbers * kCallKinds, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  for (size_t kind = 0; rank == 0 && kind < kCallKinds; ++kind) {
+    const uint64_t *sum = sums[kind];
+    if (sum[0] + sum[1] == 0)
+      continue;
+    std::string devices = sum[3] == 0 ? "" : concat(" (", sum[3], " for memory of devices)");
+    std::fprintf(stderr,
+                 "colldsl: %s: %" PRIu64 " served, %" PRIu64 " passed on%s, %" PRIu64
+                 " bytes sent by those served\n",
+                 kCallNames[kind], sum[0], sum[1], devices.c_str(), sum[2]);
+  }
+}
+
+void Summary::printAlgorithms(int rank) const {
+  for (const auto &[key, sum] : sumsOf(gatheredAtFirst(textOf(algorithms_), rank))) {
+    std::fprintf(stderr, "colldsl: %s by %s: %" PRIu64 " runs, %" PRIu64 " bytes",
+                 nameOf(key.first), key.second.c_str(), sum.runs, sum.bytes);
+    if (sum.timedRuns > 0)
+      std::fprintf(stderr, "; %" PRIu64 " blocking ones of %.2f us on average", sum.timedRuns,
+                   static_cast<double>(sum.nanoseconds) / static_cast<double>(sum.timedRuns) / 1e3);
+    std::fputc('\n', stderr);
+  }
 }
 
 } // namespace colldsl::mpi

@@ -6,35 +6,65 @@
 
 #include <array>
 #include <atomic>
+#include <map>
+#include <string>
 
 namespace colldsl::mpi {
+
+/// Why a call is passed on.
+enum class Reason : uint8_t {
+  Other,
+  Devices ///< a buffer is in memory of a device, or may be
+};
+
+/// What served calls of a kind: a collective of a schedule library, or the exchange with
+/// neighbours. Counted under a Guard.
+struct Algorithm {
+  uint64_t runs = 0, bytes = 0; ///< that were begun; that they sent
+  uint64_t timedRuns = 0, nanoseconds = 0;
+
+  void count(uint64_t bytesSent) {
+    ++runs;
+    bytes += bytesSent;
+  }
+};
 
 class Summary {
 public:
   static Summary &all() { return all_; }
 
-  /// A run that was begun, which sends so many bytes. The caller holds a Guard.
-  void served(CallKind kind, uint64_t bytes) {
-    Row &row = rows_[static_cast<size_t>(kind)];
-    ++row.served;
-    row.bytes += bytes;
-  }
+  /// Where runs are counted; it stays there. Under a Guard.
+  Algorithm &algorithm(CallKind kind, const std::string &name) { return algorithms_[{kind, name}]; }
 
   /// A call that the MPI below was given. Thread safe.
-  void passedOn(CallKind kind) {
-    rows_[static_cast<size_t>(kind)].passedOn.fetch_add(1, std::memory_order_relaxed);
+  void passedOn(CallKind kind, Reason reason) {
+    PassedOn &row = passedOn_[static_cast<size_t>(kind)];
+    row.calls.fetch_add(1, std::memory_order_relaxed);
+    if (reason == Reason::Devices)
+      row.forDevices.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  /// So far, by this process. Any thread.
+  uint64_t passedOn(CallKind kind) const {
+    return passedOn_[static_cast<size_t>(kind)].calls.load(std::memory_order_relaxed);
+  }
+  uint64_t passedOnForDevices(CallKind kind) const {
+    return passedOn_[static_cast<size_t>(kind)].forDevices.load(std::memory_order_relaxed);
   }
 
   /// Collective over MPI_COMM_WORLD: rank 0 prints the sums over all ranks, a line per kind that
-  /// was called.
+  /// was called, then one per algorithm that served.
   void print() const;
 
 private:
-  struct Row {
-    uint64_t served = 0, bytes = 0;
-    std::atomic<uint64_t> passedOn{0};
+  struct PassedOn {
+    std::atomic<uint64_t> calls{0}, forDevices{0};
   };
-  std::array<Row, kCallKinds> rows_;
+  void printKinds(int rank) const;
+  void printAlgorithms(int rank) const;
+
+  std::array<PassedOn, kCallKinds> passedOn_;
+  std::map<std::pair<CallKind, std::string>, Algorithm> algorithms_;
   static Summary all_;
 };
 

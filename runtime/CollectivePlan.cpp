@@ -338,8 +338,7 @@ Status CollectivePlan::gatherGraphs(const Program &program) {
 Status CollectivePlan::compile(const Program &program) {
   static const std::shared_ptr<const PlanCompiler> asWritten = *PlanCompiler::make({.passes = ""});
   const PlanCompiler &compiler = compiler_ ? *compiler_ : *asWritten;
-  Result<CompiledSchedule> made =
-      compiler.compile(*library_, request_, communicator_.rank());
+  Result<CompiledSchedule> made = compiler.compile(*library_, request_, communicator_.rank());
   if (!made)
     return Status::error(made.status().kind(),
                          concat("'", collective_, "': ", withPlace(program, made.status())));

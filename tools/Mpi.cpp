@@ -91,8 +91,9 @@ Exit mpiCommand(Arguments arguments) {
   Options options(
       "mpi", "[OPTION...] -- COMMAND...",
       "Runs an MPI program with the library of colldsl for its MPI loaded into all its\n"
-      "processes, by LD_PRELOAD: libcolldsl-openmpi.so or libcolldsl-mpich.so. The command\n"
-      "is what starts the program, mpirun and all. The exit code is the command's.");
+      "processes, by LD_PRELOAD: libcolldsl-openmpi.so, libcolldsl-mpich.so, or for programs\n"
+      "of the standard ABI libcolldsl-mpi_abi.so. The command is what starts the program,\n"
+      "mpirun and all. The exit code is the command's.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -4,43 +4,55 @@
 
 using namespace colldsl::mpi;
 
-// Between ranks both forms match each other.
-#define MOVING(name, nonblocking, parameters, ...)                                                 \
-  COLLDSL_ENTRY(name, parameters) {                                                                \
+// Between ranks both forms match each other. `suffix` is _c for counts of MPI_Count, or nothing.
+#define MOVING(name, nonblocking, N)                                                               \
+  COLLDSL_ENTRY(name, (const void *buf, N n, MPI_Datatype type, int to, int tag, MPI_Comm comm)) { \
     if (!mustMove())                                                                               \
-      return real::name(__VA_ARGS__);                                                              \
+      return real::name(buf, n, type, to, tag, comm);                                              \
     MPI_Request request = MPI_REQUEST_NULL;                                                        \
-    int code = real::nonblocking(__VA_ARGS__, &request);                                           \
+    int code = real::nonblocking(buf, n, type, to, tag, comm, &request);                           \
     return code == MPI_SUCCESS ? waitBelow(&request, MPI_STATUS_IGNORE) : code;                    \
   }
 
-#define SEND (const void *buf, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm)
-MOVING(Send, Isend, SEND, buf, n, type, to, tag, comm)
-MOVING(Ssend, Issend, SEND, buf, n, type, to, tag, comm)
-MOVING(Rsend, Irsend, SEND, buf, n, type, to, tag, comm)
+#define MESSAGES(suffix, N)                                                                        \
+  MOVING(Send##suffix, Isend##suffix, N)                                                           \
+  MOVING(Ssend##suffix, Issend##suffix, N)                                                         \
+  MOVING(Rsend##suffix, Irsend##suffix, N)                                                         \
+  COLLDSL_ENTRY(Recv##suffix, (void *buf, N n, MPI_Datatype type, int from, int tag,               \
+                               MPI_Comm comm, MPI_Status *status)) {                               \
+    if (!mustMove())                                                                               \
+      return real::Recv##suffix(buf, n, type, from, tag, comm, status);                            \
+    MPI_Request request = MPI_REQUEST_NULL;                                                        \
+    int code = real::Irecv##suffix(buf, n, type, from, tag, comm, &request);                       \
+    return code == MPI_SUCCESS ? waitBelow(&request, status) : code;                               \
+  }                                                                                                \
+  COLLDSL_ENTRY(Sendrecv##suffix,                                                                  \
+                (const void *sbuf, N sn, MPI_Datatype stype, int to, int stag, void *rbuf, N rn,   \
+                 MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Status *status)) {     \
+    if (!mustMove())                                                                               \
+      return real::Sendrecv##suffix(sbuf, sn, stype, to, stag, rbuf, rn, rtype, from, rtag, comm,  \
+                                    status);                                                       \
+    MPI_Request sent = MPI_REQUEST_NULL, received = MPI_REQUEST_NULL;                              \
+    int code = real::Irecv##suffix(rbuf, rn, rtype, from, rtag, comm, &received);                  \
+    if (code == MPI_SUCCESS)                                                                       \
+      code = real::Isend##suffix(sbuf, sn, stype, to, stag, comm, &sent);                          \
+    if (code == MPI_SUCCESS)                                                                       \
+      code = waitBelow(&sent, MPI_STATUS_IGNORE);                                                  \
+    return code == MPI_SUCCESS ? waitBelow(&received, status) : code;                              \
+  }                                                                                                \
+  COLLDSL_ENTRY(Mrecv##suffix,                                                                     \
+                (void *buf, N n, MPI_Datatype type, MPI_Message *message, MPI_Status *status)) {   \
+    if (!mustMove())                                                                               \
+      return real::Mrecv##suffix(buf, n, type, message, status);                                   \
+    MPI_Request request = MPI_REQUEST_NULL;                                                        \
+    int code = real::Imrecv##suffix(buf, n, type, message, &request);                              \
+    return code == MPI_SUCCESS ? waitBelow(&request, status) : code;                               \
+  }
 
-COLLDSL_ENTRY(Recv, (void *buf, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm,
-                     MPI_Status *status)) {
-  if (!mustMove())
-    return real::Recv(buf, n, type, from, tag, comm, status);
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code = real::Irecv(buf, n, type, from, tag, comm, &request);
-  return code == MPI_SUCCESS ? waitBelow(&request, status) : code;
-}
-
-COLLDSL_ENTRY(Sendrecv,
-              (const void *sbuf, int sn, MPI_Datatype stype, int to, int stag, void *rbuf, int rn,
-               MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Status *status)) {
-  if (!mustMove())
-    return real::Sendrecv(sbuf, sn, stype, to, stag, rbuf, rn, rtype, from, rtag, comm, status);
-  MPI_Request sent = MPI_REQUEST_NULL, received = MPI_REQUEST_NULL;
-  int code = real::Irecv(rbuf, rn, rtype, from, rtag, comm, &received);
-  if (code == MPI_SUCCESS)
-    code = real::Isend(sbuf, sn, stype, to, stag, comm, &sent);
-  if (code == MPI_SUCCESS)
-    code = waitBelow(&sent, MPI_STATUS_IGNORE);
-  return code == MPI_SUCCESS ? waitBelow(&received, status) : code;
-}
+MESSAGES(, int)
+#ifdef COLLDSL_MPI_LARGE_COUNTS
+MESSAGES(_c, MPI_Count)
+#endif
 
 COLLDSL_ENTRY(Probe, (int from, int tag, MPI_Comm comm, MPI_Status *status)) {
   if (!mustMove())
@@ -54,13 +66,4 @@ COLLDSL_ENTRY(Mprobe,
     return real::Mprobe(from, tag, comm, message, status);
   return repeatBelow(
       [&](int &isDone) { return real::Improbe(from, tag, comm, &isDone, message, status); });
-}
-
-COLLDSL_ENTRY(Mrecv,
-              (void *buf, int n, MPI_Datatype type, MPI_Message *message, MPI_Status *status)) {
-  if (!mustMove())
-    return real::Mrecv(buf, n, type, message, status);
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code = real::Imrecv(buf, n, type, message, &request);
-  return code == MPI_SUCCESS ? waitBelow(&request, status) : code;
 }

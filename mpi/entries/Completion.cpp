@@ -93,7 +93,7 @@ bool startOurs(MPI_Request *request, int &code) {
 /// The requests of an array that are not ours, for calls of the MPI below that take arrays.
 class Others {
 public:
-  Others(int count, MPI_Request *requests) : all_(requests) {
+  Others(int count, const MPI_Request *requests) {
     for (int i = 0; i < count; ++i)
       if (!find(requests[i]))
         places_.push_back(i);
@@ -107,13 +107,12 @@ public:
   int place(int i) const { return places_[static_cast<size_t>(i)]; }
 
   /// What the MPI below made of the handles goes back to the program's array.
-  void giveBack() {
+  void giveBackTo(MPI_Request *all) const {
     for (size_t i = 0; i < places_.size(); ++i)
-      all_[places_[i]] = handles_[i];
+      all[places_[i]] = handles_[i];
   }
 
 private:
-  MPI_Request *all_;
   std::vector<int> places_;
   std::vector<MPI_Request> handles_;
   std::vector<MPI_Status> statuses_;
@@ -125,7 +124,7 @@ void copyStatus(MPI_Status *to, const MPI_Status &from) {
 }
 
 /// One of ours that runs and is done; also whether any runs.
-int findDone(int count, MPI_Request *requests, bool &anyActive) {
+int findDone(int count, const MPI_Request *requests, bool &anyActive) {
   for (int i = 0; i < count; ++i)
     if (Slot *slot = find(requests[i]); slot && slot->isRunning) {
       anyActive = true;
@@ -144,7 +143,7 @@ int testAny(int count, MPI_Request *requests, int *index, int *flag, MPI_Status 
   Others others(count, requests);
   int which = MPI_UNDEFINED;
   int code = real::Testany(others.count(), others.handles(), &which, flag, status);
-  others.giveBack();
+  others.giveBackTo(requests);
   *index = which == MPI_UNDEFINED ? MPI_UNDEFINED : others.place(which);
   if (which == MPI_UNDEFINED && anyActive)
     *flag = 0;
@@ -170,7 +169,7 @@ int testSome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_
                              others.statuses());
       c != MPI_SUCCESS)
     code = c;
-  others.giveBack();
+  others.giveBackTo(requests);
   if (theirs == MPI_UNDEFINED) {
     *outcount = anyActive || done > 0 ? done : MPI_UNDEFINED;
     return code;
@@ -226,9 +225,58 @@ int testAll(int count, MPI_Request *requests, int *flag, MPI_Status *statuses) {
     code = c;
   for (int i = 0; i < others.count(); ++i)
     copyStatus(at(statuses, others.place(i)), others.statuses()[i]);
-  others.giveBack();
+  others.giveBackTo(requests);
   return code;
 }
+
+/// An array of which some may be ours, and which is waited for: each request completes when it can.
+/// MPICH's MPI_Testall refuses partitioned messages.
+class WaitForAll {
+public:
+  WaitForAll(int count, MPI_Request *requests, MPI_Status *statuses)
+      : requests_(requests), statuses_(statuses), errors_(static_cast<size_t>(count)) {
+    for (int i = 0; i < count; ++i)
+      open_.push_back(i);
+  }
+
+  /// Looks at all that are open. What it returns counts once isDone is not 0.
+  int tryOnce(int &isDone) {
+    std::erase_if(open_, [this](int i) { return tryOne(i); });
+    isDone = open_.empty();
+    return isDone ? end() : MPI_SUCCESS;
+  }
+
+private:
+  bool tryOne(int i) {
+    int isOver = 0;
+    Slot *slot = find(requests_[i]);
+    if (slot && !slot->isDone())
+      return false;
+    if (slot) {
+      if (int code = complete(*slot, &requests_[i], at(statuses_, i)); code != MPI_SUCCESS)
+        code_ = code;
+      return true;
+    }
+    int code = real::Test(&requests_[i], &isOver, at(statuses_, i));
+    if (code != MPI_SUCCESS) {
+      errors_[static_cast<size_t>(i)] = code;
+      code_ = MPI_ERR_IN_STATUS;
+    }
+    return isOver || code != MPI_SUCCESS;
+  }
+
+  int end() {
+    for (size_t i = 0; code_ == MPI_ERR_IN_STATUS && i < errors_.size(); ++i)
+      if (MPI_Status *status = at(statuses_, static_cast<int>(i)); status != MPI_STATUS_IGNORE)
+        status->MPI_ERROR = errors_[i];
+    return code_;
+  }
+
+  MPI_Request *requests_;
+  MPI_Status *statuses_;
+  std::vector<int> errors_, open_;
+  int code_ = MPI_SUCCESS;
+};
 
 /// Moves what is under way once, before a test. An error: a rank died.
 Status moveOnce() {
@@ -289,8 +337,8 @@ COLLDSL_ENTRY(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)
   int code = MPI_SUCCESS;
   if (waitForOurs(count, requests, statuses, code))
     return code;
-  return repeat(count, requests,
-                [&](int &isDone) { return testAll(count, requests, &isDone, statuses); });
+  WaitForAll all(count, requests, statuses);
+  return repeat(count, requests, [&](int &isDone) { return all.tryOnce(isDone); });
 }
 
 COLLDSL_ENTRY(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status *statuses)) {
@@ -354,6 +402,106 @@ COLLDSL_ENTRY(Request_get_status, (MPI_Request request, int *flag, MPI_Status *s
     Job::current()->progressBelow();
   return MPI_SUCCESS;
 }
+
+#ifdef COLLDSL_MPI_STATUS_OF_MANY
+namespace {
+
+int statusOfAll(int count, const MPI_Request *requests, int *flag, MPI_Status *statuses) {
+  *flag = 0;
+  if (!allOursDone(count, requests))
+    return MPI_SUCCESS;
+  Others others(count, requests);
+  int code =
+      real::Request_get_status_all(others.count(), others.handles(), flag, others.statuses());
+  for (int i = 0; *flag && i < count; ++i)
+    if (find(requests[i]))
+      clear(at(statuses, i));
+  for (int i = 0; *flag && i < others.count(); ++i)
+    copyStatus(at(statuses, others.place(i)), others.statuses()[i]);
+  return code;
+}
+
+int statusOfAny(int count, const MPI_Request *requests, int *index, int *flag, MPI_Status *status) {
+  bool anyActive = false;
+  *flag = 1;
+  *index = findDone(count, requests, anyActive);
+  if (*index != MPI_UNDEFINED) {
+    clear(status);
+    return MPI_SUCCESS;
+  }
+  Others others(count, requests);
+  int which = MPI_UNDEFINED;
+  int code = real::Request_get_status_any(others.count(), others.handles(), &which, flag, status);
+  *index = which == MPI_UNDEFINED ? MPI_UNDEFINED : others.place(which);
+  if (which == MPI_UNDEFINED && anyActive)
+    *flag = 0;
+  return code;
+}
+
+int statusOfSome(int count, const MPI_Request *requests, int *outcount, int *indices,
+                 MPI_Status *statuses) {
+  int done = 0, theirs = 0;
+  bool anyActive = false;
+  for (int i = 0; i < count; ++i)
+    if (Slot *slot = find(requests[i]); slot && slot->isRunning) {
+      anyActive = true;
+      if (!slot->isDone())
+        continue;
+      clear(at(statuses, done));
+      indices[done++] = i;
+    }
+  Others others(count, requests);
+  std::vector<int> which(static_cast<size_t>(others.count()) + 1);
+  int code = real::Request_get_status_some(others.count(), others.handles(), &theirs, which.data(),
+                                           others.statuses());
+  if (theirs == MPI_UNDEFINED) {
+    *outcount = anyActive ? done : MPI_UNDEFINED;
+    return code;
+  }
+  for (int i = 0; i < theirs; ++i) {
+    copyStatus(at(statuses, done), others.statuses()[i]);
+    indices[done++] = others.place(which[static_cast<size_t>(i)]);
+  }
+  *outcount = done;
+  return code;
+}
+
+/// Looks at an array that holds requests of ours. What failed is found by a call that completes it.
+template <typename Look> int lookOnce(const int *found, Look look) {
+  Guard guard(*Job::current());
+  int code = look();
+  if (!*found)
+    Job::current()->progressBelow();
+  return code;
+}
+
+} // namespace
+
+COLLDSL_ENTRY(Request_get_status_all,
+              (int count, const MPI_Request requests[], int *flag, MPI_Status *statuses)) {
+  (void)moveOnce();
+  if (!anyOurs(count, requests))
+    return real::Request_get_status_all(count, requests, flag, statuses);
+  return lookOnce(flag, [&] { return statusOfAll(count, requests, flag, statuses); });
+}
+
+COLLDSL_ENTRY(Request_get_status_any, (int count, const MPI_Request requests[], int *index,
+                                       int *flag, MPI_Status *status)) {
+  (void)moveOnce();
+  if (!anyOurs(count, requests))
+    return real::Request_get_status_any(count, requests, index, flag, status);
+  return lookOnce(flag, [&] { return statusOfAny(count, requests, index, flag, status); });
+}
+
+COLLDSL_ENTRY(Request_get_status_some, (int count, const MPI_Request requests[], int *outcount,
+                                        int indices[], MPI_Status *statuses)) {
+  (void)moveOnce();
+  if (!anyOurs(count, requests))
+    return real::Request_get_status_some(count, requests, outcount, indices, statuses);
+  return lookOnce(outcount,
+                  [&] { return statusOfSome(count, requests, outcount, indices, statuses); });
+}
+#endif
 
 COLLDSL_ENTRY(Request_free, (MPI_Request * request)) {
   Slot *slot = find(*request);

@@ -213,6 +213,14 @@ COLLDSL_ENTRY(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
   return parted(real::Comm_create(old, group, made), parting, made);
 }
 
+#ifdef COLLDSL_MPI_SESSIONS
+COLLDSL_ENTRY(Comm_create_from_group, (MPI_Group group, const char *tag, MPI_Info info,
+                                       MPI_Errhandler handler, MPI_Comm *made)) {
+  return adoptedWithoutTopology(real::Comm_create_from_group(group, tag, info, handler, made),
+                                made);
+}
+#endif
+
 COLLDSL_ENTRY(Comm_create_group, (MPI_Comm old, MPI_Group group, int tag, MPI_Comm *made)) {
   return adoptedWithoutTopology(real::Comm_create_group(old, group, tag, made), made);
 }

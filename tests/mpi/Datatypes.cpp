@@ -4,6 +4,8 @@
 // `interleave` makes types whose copies lie between each other.
 #include "tests/mpi/Datatypes.h"
 
+#include "tests/mpi/Version.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -113,13 +115,7 @@ std::vector<MPI_Aint> inBytes(const std::vector<int> &places, MPI_Aint extent) {
 
 // Blocks that touch each other, the last of them first, are taken for the first to the last by Open
 // MPI.
-bool mayGoBack(bool touches) {
-#ifdef OPEN_MPI
-  return !touches;
-#else
-  return true;
-#endif
-}
+bool mayGoBack(bool touches) { return !touches || !isOpenMpi(); }
 
 MPI_Datatype vectorOf(MPI_Datatype inner, int n, Random &random) {
   int block = random.divisor(n);

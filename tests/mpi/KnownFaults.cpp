@@ -1,6 +1,6 @@
 #include "tests/mpi/KnownFaults.h"
 
-#include "mpi/Mpi.h"
+#include "tests/mpi/Version.h"
 
 namespace conformance {
 namespace {
@@ -12,27 +12,23 @@ bool isAlltoall(Operation operation) {
 
 } // namespace
 
-#ifdef OPEN_MPI
 bool isKnownFault(const CallName &call, const Features &features) {
-  return COLLDSL_OPEN_MPI < 60000 && call.form != Form::Blocking && isAlltoall(call.operation) &&
-         features.kind == TopologyKind::Cartesian && features.parallelEdges;
+  if (isOpenMpi())
+    return openMpiVersion() < 60000 && call.form != Form::Blocking && isAlltoall(call.operation) &&
+           features.kind == TopologyKind::Cartesian && features.parallelEdges;
+  if (isAlltoall(call.operation) && features.parallelEdges)
+    return mpichVersion() < 50000;
+  return mpichVersion() < 40200 && call.operation == Operation::Alltoallw && features.unevenDegrees;
 }
 
-// When an alltoallw is complete, its types are looked up in the communicator and in the arrays.
+// When an alltoallw of Open MPI is complete, its types are looked up in the communicator and in the
+// arrays.
 bool isKnownFault(Operation operation, Habit habit) {
-  bool isFault = habit == Habit::FreesCommunicator && COLLDSL_OPEN_MPI < 50000;
+  if (!isOpenMpi())
+    return habit == Habit::UsesTestall ||
+           (habit == Habit::TestsUnstarted && mpichVersion() < 40200);
+  bool isFault = habit == Habit::FreesCommunicator && openMpiVersion() < 50000;
   return operation == Operation::Alltoallw && (isFault || habit == Habit::SpoilsArrays);
 }
-#else
-bool isKnownFault(const CallName &call, const Features &features) {
-  if (isAlltoall(call.operation) && features.parallelEdges)
-    return COLLDSL_MPICH < 50000;
-  return COLLDSL_MPICH < 40200 && call.operation == Operation::Alltoallw && features.unevenDegrees;
-}
-
-bool isKnownFault(Operation, Habit habit) {
-  return habit == Habit::UsesTestall || (habit == Habit::TestsUnstarted && COLLDSL_MPICH < 40200);
-}
-#endif
 
 } // namespace conformance

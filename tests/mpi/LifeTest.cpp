@@ -64,6 +64,23 @@ TEST(Life, AFreedCommunicatorEndsItsOperationsFirst) {
   }
 }
 
+#ifdef COLLDSL_MPI_SESSIONS
+TEST(Life, CommunicatorsOfSessionsAreServedFromTheirFirstMoment) {
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm comm;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  ASSERT_EQ(MPI_Comm_create_from_group(group, "life", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm),
+            MPI_SUCCESS);
+  MPI_Group_free(&group);
+  ASSERT_NE(ServedComm::of(comm), nullptr);
+  EXPECT_TRUE(ServedComm::of(comm)->serves(CallKind::Allreduce));
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+}
+#endif
+
 // The same of all ranks' collectives, where the last rank comes late.
 TEST(Life, CommunicatorsThatGoEndTheCollectivesOfAllFirst) {
   World world;

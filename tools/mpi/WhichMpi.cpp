@@ -22,6 +22,7 @@ constexpr KnownLauncher kMpichLaunchers[] = {{"", "mpiexec.hydra", ""}};
 constexpr KnownMpi kMpis[] = {
     {"openmpi", "Open MPI", "libmpi.so.40", kOpenMpiLaunchers},
     {"mpich", "MPICH", "libmpich.so.12", kMpichLaunchers},
+    {"mpi_abi", "the standard ABI of MPI", "libmpi_abi.so.1", {}},
 };
 
 using Elf = llvm::object::ELFFile<llvm::object::ELF64LE>;
@@ -70,6 +71,7 @@ std::optional<std::string> executableOf(llvm::StringRef word) {
 struct Witness {
   const KnownMpi *mpi;
   std::string text;
+  bool isProgram;
 };
 
 void findWitnesses(llvm::StringRef word, std::vector<Witness> &witnesses) {
@@ -93,9 +95,9 @@ void findWitnesses(llvm::StringRef word, std::vector<Witness> &witnesses) {
              (*buffer)->getBuffer().contains(launcher.text);
     });
     if (llvm::is_contained(*needed, mpi.library))
-      witnesses.push_back({&mpi, name + " is linked with " + mpi.title.str()});
+      witnesses.push_back({&mpi, name + " is linked with " + mpi.title.str(), true});
     else if (launches)
-      witnesses.push_back({&mpi, name + " starts programs of " + mpi.title.str()});
+      witnesses.push_back({&mpi, name + " starts programs of " + mpi.title.str(), false});
   }
 }
 
@@ -107,8 +109,13 @@ Result<const KnownMpi *> whichMpi(std::span<const std::string> command) {
     findWitnesses(word, witnesses);
   if (witnesses.empty())
     return Status(Diagnostic::error(
-        {}, "nothing in the command is linked with Open MPI or MPICH, or starts such programs",
+        {},
+        "nothing in the command is linked with Open MPI, MPICH or the standard ABI of MPI, or "
+        "starts such programs",
         "name the library with --library"));
+  // Each launcher starts programs of the standard ABI, too.
+  if (llvm::any_of(witnesses, [](const Witness &w) { return w.mpi->launchers.empty(); }))
+    llvm::erase_if(witnesses, [](const Witness &w) { return !w.isProgram; });
   for (const Witness &other : witnesses)
     if (other.mpi != witnesses[0].mpi)
       return Status(Diagnostic::error({}, witnesses[0].text + ", but " + other.text,

@@ -22,13 +22,14 @@ struct KnownLauncher {
 struct KnownMpi {
   llvm::StringLiteral name; ///< as in libcolldsl-NAME.so
   llvm::StringLiteral title;
-  llvm::StringLiteral library; ///< what its programs need
-  llvm::ArrayRef<KnownLauncher> launchers;
+  llvm::StringLiteral library;             ///< what its programs need
+  llvm::ArrayRef<KnownLauncher> launchers; ///< none: the launchers of all others
 };
 
 /// Looks at every word of the command that is an executable file. Programs are known by the
-/// libraries that they need, launchers as in `KnownLauncher`; from scripts nothing follows. An
-/// error where it follows from no word, or where two differ.
+/// libraries that they need, launchers as in `KnownLauncher`; from scripts nothing follows.
+/// Programs of the standard ABI have any launcher. An error where it follows from no word, or where
+/// two differ.
 Result<const KnownMpi *> whichMpi(std::span<const std::string> command);
 
 } // namespace colldsl::tools
