@@ -25,7 +25,7 @@ struct colldsl_comm {
   colldsl::GraphOrderOptions graphOrder;
   std::shared_ptr<const colldsl::PlanCompiler> compiler;
   bool strictTransfers = false;
-  bool isOfFork = false; ///< colldsl_fork() destroys it
+  bool isOfFork = false;   ///< colldsl_fork() destroys it
   bool hasProfile = false; ///< all ranks go by the same machine profile
 };
 
