@@ -14,8 +14,8 @@ namespace {
 /// neither caches nor what a message costs beside others.
 constexpr uint64_t kHopeless = 4;
 constexpr size_t kMostCombinations = 64;
-/// Longer segments than this are tried as one: the whole message.
-constexpr uint64_t kMostSimulated = uint64_t{1} << 16; ///< ops
+/// Ops that are simulated for a point: what is left then comes after what the model knows.
+constexpr uint64_t kMostSimulated = uint64_t{1} << 20;
 
 struct Choice {
   uint32_t param;
@@ -90,19 +90,22 @@ std::vector<std::string> functionsOf(const std::vector<SelectionRule> &rules) {
 }
 
 // False: it has no schedule for these ranks.
-bool FieldMaker::predict(const InstantiateRequest &request, Entry &entry) const {
+bool FieldMaker::predict(const InstantiateRequest &request, uint64_t &opsLeft, Entry &entry) const {
   Instantiator instantiator(program_, request);
   Dag dag;
   if (!instantiator.instantiate(Rank{0}, dag))
     return false;
-  if (dag.ops.size() * request.ranks > kMostSimulated)
+  uint64_t ops = dag.ops.size() * request.ranks; // about
+  if (ops > opsLeft)
     return true;
+  opsLeft -= ops;
   if (Result<uint64_t> ns = cost_.makespanNs(program_, request))
     entry.ns = *ns;
   return true;
 }
 
-void FieldMaker::add(DeclId collective, uint64_t bytes, std::vector<Entry> &entries) const {
+void FieldMaker::add(DeclId collective, uint64_t bytes, uint64_t &opsLeft,
+                     std::vector<Entry> &entries) const {
   const Decl &decl = program_.decl(collective);
   InstantiateRequest request;
   request.collective = collective;
@@ -124,7 +127,7 @@ void FieldMaker::add(DeclId collective, uint64_t bytes, std::vector<Entry> &entr
       request.values[choices[i].param] = values[i];
       entry.what.values.push_back({program_.nameOf(decl.params[choices[i].param]), values[i]});
     }
-    bool isThere = predict(request, entry);
+    bool isThere = predict(request, opsLeft, entry);
     bool isKnown =
         std::any_of(entries.begin() + static_cast<ptrdiff_t>(first), entries.end(),
                     [&](const Entry &other) { return other.ns && other.ns == entry.ns; });
@@ -135,10 +138,11 @@ void FieldMaker::add(DeclId collective, uint64_t bytes, std::vector<Entry> &entr
 
 FieldOfPoint FieldMaker::make(const std::string &function, uint64_t bytes, size_t atMost) const {
   std::vector<Entry> entries;
+  uint64_t opsLeft = kMostSimulated;
   for (DeclId collective : collectivesFor(program_, rules_, function))
-    add(collective, bytes, entries);
+    add(collective, bytes, opsLeft, entries);
   std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
-    return a.ns.value_or(0) < b.ns.value_or(0);
+    return a.ns.value_or(UINT64_MAX) < b.ns.value_or(UINT64_MAX);
   });
   auto known = std::find_if(entries.begin(), entries.end(), [](const Entry &e) { return e.ns; });
   uint64_t most =

@@ -38,8 +38,8 @@ private:
     std::optional<uint64_t> ns; ///< nothing: the model cannot know
   };
 
-  void add(DeclId collective, uint64_t bytes, std::vector<Entry> &entries) const;
-  bool predict(const InstantiateRequest &request, Entry &entry) const;
+  void add(DeclId collective, uint64_t bytes, uint64_t &opsLeft, std::vector<Entry> &entries) const;
+  bool predict(const InstantiateRequest &request, uint64_t &opsLeft, Entry &entry) const;
 
   const Program &program_;
   const std::vector<SelectionRule> &rules_;
