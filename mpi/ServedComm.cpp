@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
+#include <set>
 #include <string>
 
 namespace colldsl::mpi {
@@ -34,6 +35,12 @@ Status lateDevice(CallKind kind) {
                               "the communicator was made"));
 }
 
+/// Those that there are.
+struct {
+  std::mutex lock;
+  std::set<ServedComm *> all;
+} known;
+
 /// The run of this number fails on the other ranks.
 void refuse(PlanGroup &plans, uint32_t run, const Status &why) {
   plans.numberNextRun(run);
@@ -45,6 +52,30 @@ void refuse(PlanGroup &plans, uint32_t run, const Status &why) {
 constinit thread_local ServedComm::Last ServedComm::last_;
 constinit thread_local ServedComm::Duplication *ServedComm::duplication_ = nullptr;
 std::atomic<uint64_t> ServedComm::numDeleted_{0};
+
+ServedComm::ServedComm(Job &job) : job_(job) {
+  std::lock_guard lock(known.lock);
+  known.all.insert(this);
+}
+
+ServedComm::~ServedComm() {
+  std::lock_guard lock(known.lock);
+  known.all.erase(this);
+}
+
+void ServedComm::leaveJob() {
+  forgetLast();
+  std::lock_guard lock(known.lock);
+  for (ServedComm *served : known.all) {
+    served->quick_.fill({});
+    served->fixed_.clear();
+    served->prepared_.clear();
+    served->agreed_.operation.reset();
+    served->plans_.reset();
+    served->refused_.clear();
+    served->progress_.reset();
+  }
+}
 
 int ServedComm::keyval() {
   static const int key = [] {

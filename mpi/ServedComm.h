@@ -32,8 +32,12 @@ public:
   /// Its collectives are prepared from the first one on.
   void expectCalls() { calls_ = UINT32_MAX; }
 
-  /// For the end of the job, which communicators outlive.
+  /// At the end of the job, which communicators outlive: they keep nothing of it. No run is under
+  /// way.
+  static void leaveJob();
   static void forgetLast() { numDeleted_.fetch_add(1, std::memory_order_relaxed); }
+
+  ~ServedComm();
 
   /// Collective over `comm`, which is not known yet: serves what all its ranks can.
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
@@ -171,7 +175,7 @@ private:
     Call call;
   };
 
-  explicit ServedComm(Job &job) : job_(job) {}
+  explicit ServedComm(Job &job);
   static constexpr uint32_t kOfEach =
       8; ///< contexts of a new communicator: its own, and for duplicates
   static constexpr uint32_t kFirstTimes = 4, kMaxTimes = 1024;

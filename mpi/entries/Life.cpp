@@ -10,8 +10,8 @@ namespace {
 
 int end(MPI_Comm, int, void *, void *) {
   if (Job::current()) {
-    ServedComm::forgetLast();
     Requests::all().end();
+    ServedComm::leaveJob();
     Job::end();
   }
   if (Settings::all().wantsSummary())
