@@ -7,13 +7,6 @@ namespace colldsl {
 
 namespace {
 
-uint64_t hashOf(const Group &group) {
-  uint64_t hash = group.size;
-  for (uint32_t i = 0; i < group.size; ++i)
-    hash = mixHash(hash, index(group.world(i)));
-  return hash;
-}
-
 std::string_view kindOfValue(ValueType type) {
   switch (type) {
   case ValueType::IntList:

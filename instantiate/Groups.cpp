@@ -1,5 +1,6 @@
 #include "instantiate/Groups.h"
 
+#include "ir/EpochTable.h"
 #include "ir/Index32.h"
 
 #include <algorithm>
@@ -46,7 +47,19 @@ const Topology &Groups::topology() {
 
 void Groups::clearMade() {
   made_.clear();
+  if (!hashes_.empty())
+    for (const std::vector<Rank> &members : members_)
+      hashes_.erase({members.data(), index32(members.size())});
   members_.clear();
+}
+
+uint64_t Groups::hashOf(const Group &group) {
+  if (!group.members)
+    return 0;
+  auto [it, isNew] = hashes_.try_emplace({group.members, group.size}, group.size);
+  for (uint32_t i = 0; isNew && i < group.size; ++i)
+    it->second = mixHash(it->second, index(group.members[i]));
+  return it->second;
 }
 
 int64_t Groups::add(const Group &group) {

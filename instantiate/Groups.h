@@ -55,6 +55,10 @@ public:
   /// the one that leads of the others.
   int64_t leaders(Level level, int64_t include, const Group &current);
 
+  /// Tells groups of several ranks apart, on all ranks alike; 0 for the whole job. Takes the
+  /// members once per group, not once per rank that asks.
+  uint64_t hashOf(const Group &group);
+
   /// The members of ofLevel(), those that lead first; valid as long as `room`.
   std::span<const Rank> byLead(Level level, const Group &current, std::vector<Rank> &room);
   const Topology &topology();
@@ -79,6 +83,9 @@ private:
   // and the ranks of a level's group, as they lead.
   std::map<std::pair<Level, int64_t>, std::vector<Rank>> keptLeaders_, keptByLead_;
   size_t keptRanks_ = 0; ///< of keptLeaders_
+
+  /// By the place and number of the members; those of one run end with it.
+  std::map<std::pair<const Rank *, uint32_t>, uint64_t> hashes_;
 };
 
 } // namespace colldsl

@@ -44,14 +44,15 @@ Result<Schedule> instantiateAll(const Program &program, const InstantiateRequest
   CallChecker calls;
   TreeChecker trees(interpreter, program);
   RankCounts counts;
+  Dag dag; // what it grew to is used again; a copy has no more than it needs
   for (uint32_t r = 0; r < request.ranks; ++r) {
-    if (Status s = interpreter.run(Rank{r}, schedule.ranks[r]); !s)
+    if (Status s = interpreter.run(Rank{r}, dag); !s)
       return s;
+    schedule.ranks[r] = dag;
     calls.add(r, interpreter.calls);
     for (const TreeRecord &record : interpreter.trees)
       if (Status s = trees.check(record); !s)
         return s;
-    const Dag &dag = schedule.ranks[r];
     counts.ranks = r + 1;
     counts.ops += dag.size();
     for (const Op &op : dag.ops)

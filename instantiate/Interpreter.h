@@ -50,6 +50,9 @@ public:
   std::vector<CallRecord> calls; ///< of the last run
   std::vector<TreeRecord> trees; ///< of the last run; arguments are valid until the next
 
+  /// See Groups::hashOf(): of a group of the last run.
+  uint64_t hashOf(const Group &group) { return groups_.hashOf(group); }
+
   /// What `rank` sees of a recorded tree. For checking only; records no trees.
   Status viewTree(const TreeRecord &record, int64_t rank, int64_t &parent,
                   std::vector<int64_t> &children);

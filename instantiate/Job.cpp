@@ -78,9 +78,7 @@ Status CallChecker::check() const {
 }
 
 Status TreeChecker::check(const TreeRecord &record) {
-  uint64_t key = mixHash(index(record.tree.decl), record.group.size);
-  for (uint32_t i = 0; i < record.group.size; ++i)
-    key = mixHash(key, index(record.group.world(i)));
+  uint64_t key = mixHash(index(record.tree.decl), interpreter_.hashOf(record.group));
   key = mixHash(key, reinterpret_cast<uintptr_t>(record.tree.given));
   for (int64_t arg : record.tree.args)
     key = mixHash(key, static_cast<uint64_t>(arg));

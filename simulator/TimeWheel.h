@@ -8,7 +8,7 @@
 /// 0x2342 to slot 0x23 of wheel 1, from which it moves down when all before 0x2300 is done.
 #pragma once
 
-#include "simulator/PagedArray.h"
+#include "ir/PagedArray.h"
 
 #include <array>
 #include <cstdint>

@@ -4,7 +4,7 @@
 /// memory than one, either, if they became ready together and lie side by side.
 #pragma once
 
-#include "simulator/PagedArray.h"
+#include "ir/PagedArray.h"
 #include "simulator/TimeWheel.h"
 
 namespace colldsl::sim {

@@ -5,7 +5,7 @@
 
 #include "instantiate/Instantiate.h"
 #include "ir/Image.h"
-#include "simulator/PagedArray.h"
+#include "ir/PagedArray.h"
 #include "simulator/Vertex.h"
 #include "topology/MachineModel.h"
 

@@ -20,7 +20,7 @@ std::vector<Vertex> announcedReceives(const EventGraph &graph) {
 }
 
 /// Those whose send may start before they do.
-std::vector<Vertex> unannounced(const EventGraph &graph, const std::vector<Event> &order,
+std::vector<Vertex> unannounced(const EventGraph &graph, std::span<const Event> order,
                                 std::span<const Vertex> receives) {
   std::vector<uint64_t> started(graph.numEvents(), 0);
   for (size_t i = 0; i < receives.size(); ++i)
@@ -38,7 +38,7 @@ std::vector<Vertex> unannounced(const EventGraph &graph, const std::vector<Event
 
 } // namespace
 
-void checkAnnouncements(const EventGraph &graph, const std::vector<Event> &order,
+void checkAnnouncements(const EventGraph &graph, std::span<const Event> order,
                         const DiagnosticNames &names, Failures &failures) {
   std::vector<Vertex> receives = announcedReceives(graph);
   for (std::span<const Vertex> rest(receives); !rest.empty() && !failures.full();) {

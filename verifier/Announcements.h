@@ -9,7 +9,7 @@ namespace colldsl::proof {
 
 /// The start of each announced receive comes before the start of its send: other ops tell the
 /// sender. order: the events in an order of happens-before, complete.
-void checkAnnouncements(const EventGraph &graph, const std::vector<Event> &order,
+void checkAnnouncements(const EventGraph &graph, std::span<const Event> order,
                         const DiagnosticNames &names, Failures &failures);
 
 } // namespace colldsl::proof

@@ -18,7 +18,7 @@ constexpr uint32_t kNone = 0xffffffffu;
 
 class CycleSearch {
 public:
-  CycleSearch(const EventGraph &graph, Rules rules, const std::vector<Event> &order)
+  CycleSearch(const EventGraph &graph, Rules rules, std::span<const Event> order)
       : graph_(graph), rules_(rules), inside_(graph.numEvents(), true),
         depth_(graph.numEvents(), kNone), before_(graph.numEvents()) {
     for (Event e : order)
@@ -127,7 +127,7 @@ private:
 } // namespace
 
 std::vector<Event> shortestCycle(const EventGraph &graph, Rules rules,
-                                 const std::vector<Event> &order) {
+                                 std::span<const Event> order) {
   return CycleSearch(graph, rules, order).run();
 }
 

@@ -10,6 +10,6 @@ namespace colldsl::proof {
 /// shortest one unless the graph is so large that the search stops early; then it is the
 /// shortest one found.
 std::vector<Event> shortestCycle(const EventGraph &graph, Rules rules,
-                                 const std::vector<Event> &order);
+                                 std::span<const Event> order);
 
 } // namespace colldsl::proof

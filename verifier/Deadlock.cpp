@@ -54,6 +54,8 @@ private:
     case Rules::FiniteChannels:
       return who + (channelSlots == 0 ? " over FIFO channels"
                                       : " over FIFO channels of " + counted(channelSlots, "slot"));
+    case Rules::Both: // asked only whether there is a cycle
+      break;
     }
     return who;
   }
@@ -96,18 +98,21 @@ private:
 
 } // namespace
 
-std::vector<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots,
-                                 const DiagnosticNames &names, Failures &failures) {
-  std::vector<Event> happensBefore;
+PagedArray<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots,
+                                const DiagnosticNames &names, Failures &failures) {
+  PagedArray<Event> happensBefore;
   for (Rules rules : {Rules::HappensBefore, Rules::SynchronousSends, Rules::FiniteChannels}) {
-    std::vector<Event> order = topologicalOrder(graph, rules);
+    PagedArray<Event> order = topologicalOrder(graph, rules);
     if (order.size() < graph.numEvents()) {
       CycleDiagnostic diagnostic(graph, rules, names, failures);
       failures.add(diagnostic.describe(shortestCycle(graph, rules, order), channelSlots));
       return {};
     }
-    if (rules == Rules::HappensBefore)
-      happensBefore = std::move(order);
+    if (rules != Rules::HappensBefore)
+      continue;
+    happensBefore = std::move(order);
+    if (topologicalOrder(graph, Rules::Both).size() == graph.numEvents())
+      break;
   }
   return happensBefore;
 }

@@ -10,7 +10,7 @@ namespace colldsl::proof {
 
 /// Checks, in this order, until one fails: plain waiting, synchronous sends, finite
 /// channels. Returns the events in an order of happens-before; empty after a failure.
-std::vector<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots,
-                                 const DiagnosticNames &names, Failures &failures);
+PagedArray<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots,
+                                const DiagnosticNames &names, Failures &failures);
 
 } // namespace colldsl::proof

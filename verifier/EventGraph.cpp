@@ -1,36 +1,49 @@
 #include "verifier/EventGraph.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace colldsl::proof {
 
 EventGraph::EventGraph(const Model &model, const Messages &messages, uint32_t channelSlots)
-    : model_(model), messages_(messages) {
+    : model_(model), traits_(model.numVertices()), links_(size_t{model.numVertices()} + 1) {
+  uint32_t v = 0;
+  for (uint32_t r = 0; r < model.numRanks(); ++r)
+    for (const Op &op : model.dag(Rank{r}).ops) {
+      traits_[v] = sendsMessage(op.kind) ? kSends : 0;
+      links_[v] = {0, messages.partnerOf(Vertex{v}), kNoVertex, kNoVertex};
+      ++v;
+    }
   collectDependents();
   collectChannels(channelSlots);
 }
 
 void EventGraph::collectDependents() {
-  uint32_t vertices = model_.numVertices();
-  dependentsBegin_.assign(vertices + 1, 0);
-  auto forEachDepOfAll = [&](auto visit) {
-    for (uint32_t v = 0; v < vertices; ++v) {
-      Rank rank = model_.rankOf(Vertex{v});
-      for (const Dep &dep : model_.dag(rank).depsOf(model_.op(Vertex{v})))
-        visit(index(model_.vertex(rank, dep.op)), Dependent{Vertex{v}, dep.kind});
+  std::vector<uint32_t> next; // of the rank at hand: per op, how many depend on it, and then where
+  for (uint32_t r = 0; r < model_.numRanks(); ++r) {
+    const Dag &dag = model_.dag(Rank{r});
+    next.assign(dag.size(), 0);
+    uint32_t numDeps = 0;
+    auto forEachDepOfRank = [&](auto visit) {
+      for (uint32_t i = 0; i < dag.size(); ++i)
+        for (const Dep &dep : dag.depsOf(dag.ops[i]))
+          visit(next[index(dep.op)], Dependent{model_.vertex(Rank{r}, OpId{i}), dep.kind});
+    };
+    forEachDepOfRank([&](uint32_t &count, Dependent) { ++count, ++numDeps; });
+    uint32_t first = index(model_.firstOf(Rank{r}));
+    auto at = static_cast<uint32_t>(dependents_.size());
+    for (uint32_t i = 0; i < dag.size(); ++i) {
+      links_[first + i].dependentsBegin = at;
+      at += std::exchange(next[i], at);
     }
-  };
-  forEachDepOfAll([&](uint32_t older, Dependent) { ++dependentsBegin_[older + 1]; });
-  for (uint32_t v = 0; v < vertices; ++v)
-    dependentsBegin_[v + 1] += dependentsBegin_[v];
-  dependents_.resize(dependentsBegin_[vertices]);
-  std::vector<uint32_t> at(dependentsBegin_.begin(), dependentsBegin_.end() - 1);
-  forEachDepOfAll([&](uint32_t older, Dependent d) { dependents_[at[older]++] = d; });
+    dependents_.grow(numDeps);
+    forEachDepOfRank(
+        [&](uint32_t &place, Dependent dependent) { dependents_[place++] = dependent; });
+  }
+  links_[model_.numVertices()].dependentsBegin = static_cast<uint32_t>(dependents_.size());
 }
 
 void EventGraph::collectChannels(uint32_t slots) {
-  next_.assign(model_.numVertices(), kNoVertex);
-  slotUser_.assign(model_.numVertices(), kNoVertex);
   std::vector<Vertex> sendsOfRank;
   auto peerOf = [&](Vertex v) { return model_.op(v).peer; };
   for (uint32_t r = 0; r < model_.numRanks(); ++r) {
@@ -56,27 +69,32 @@ void EventGraph::linkChannel(std::span<const Vertex> channel, uint32_t slots) {
   for (size_t k = 0; k < channel.size(); ++k) {
     Vertex recv = partnerOf(channel[k]);
     if (k + 1 < channel.size()) {
-      next_[index(channel[k])] = channel[k + 1];
-      next_[index(recv)] = partnerOf(channel[k + 1]);
+      Vertex nextRecv = partnerOf(channel[k + 1]);
+      links_[index(channel[k])].next = channel[k + 1];
+      links_[index(recv)].next = nextRecv;
+      traits_[index(channel[k + 1])] |= kHasPrevious;
+      traits_[index(nextRecv)] |= kHasPrevious;
     }
-    if (slots != 0 && k + slots < channel.size())
-      slotUser_[index(recv)] = channel[k + slots];
+    if (slots != 0 && k + slots < channel.size()) {
+      links_[index(recv)].slotUser = channel[k + slots];
+      traits_[index(channel[k + slots])] |= kNeedsSlot;
+    }
   }
 }
 
-std::vector<Event> topologicalOrder(const EventGraph &graph, Rules rules) {
-  std::vector<uint32_t> open(graph.numEvents(), 0);
+PagedArray<Event> topologicalOrder(const EventGraph &graph, Rules rules) {
+  PagedArray<uint32_t> open(graph.numEvents());
   for (uint32_t e = 0; e < graph.numEvents(); ++e)
-    graph.forEachSuccessor(Event{e}, rules, [&](Event later) { ++open[index(later)]; });
-  std::vector<Event> order;
+    open[e] = graph.numPredecessors(Event{e}, rules);
+  PagedArray<Event> order;
   order.reserve(graph.numEvents());
   for (uint32_t e = 0; e < graph.numEvents(); ++e)
     if (open[e] == 0)
-      order.push_back(Event{e});
+      *order.grow(1) = Event{e};
   for (size_t at = 0; at < order.size(); ++at)
     graph.forEachSuccessor(order[at], rules, [&](Event later) {
       if (--open[index(later)] == 0)
-        order.push_back(later);
+        *order.grow(1) = later;
     });
   return order;
 }

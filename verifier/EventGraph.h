@@ -16,6 +16,7 @@
 ///                      finish(recv k) -> start(send k+slots)  a slot is used again once empty
 #pragma once
 
+#include "ir/PagedArray.h"
 #include "verifier/Matching.h"
 
 namespace colldsl::proof {
@@ -27,9 +28,20 @@ constexpr Event finishOf(Vertex v) { return Event{2 * index(v) + 1}; }
 constexpr Vertex vertexOf(Event e) { return Vertex{index(e) / 2}; }
 constexpr bool isStart(Event e) { return index(e) % 2 == 0; }
 
-enum class Rules : uint8_t { HappensBefore, SynchronousSends, FiniteChannels };
+enum class Rules : uint8_t {
+  HappensBefore,
+  SynchronousSends,
+  FiniteChannels,
+  Both, ///< of the last two: without a cycle here there is none in either
+};
+constexpr bool areSynchronous(Rules rules) {
+  return rules == Rules::SynchronousSends || rules == Rules::Both;
+}
+constexpr bool areFinite(Rules rules) {
+  return rules == Rules::FiniteChannels || rules == Rules::Both;
+}
 
-/// Borrows model and messages.
+/// Borrows the model.
 class EventGraph {
 public:
   /// channelSlots 0: channels without limit.
@@ -37,24 +49,39 @@ public:
 
   const Model &model() const { return model_; }
   uint32_t numEvents() const { return 2 * model_.numVertices(); }
-  bool sends(Vertex v) const { return sendsMessage(model_.op(v).kind); }
-  Vertex partnerOf(Vertex v) const { return messages_.partnerOf(v); }
+  bool sends(Vertex v) const { return traits_[index(v)] & kSends; }
+  Vertex partnerOf(Vertex v) const { return links_[index(v)].partner; }
   /// Of the same direction in the same channel, or kNoVertex.
-  Vertex nextInChannel(Vertex v) const { return next_[index(v)]; }
+  Vertex nextInChannel(Vertex v) const { return links_[index(v)].next; }
   /// The send that uses the slot of this receive's message again, or kNoVertex.
-  Vertex slotUser(Vertex recv) const { return slotUser_[index(recv)]; }
+  Vertex slotUser(Vertex recv) const { return links_[index(recv)].slotUser; }
 
   /// Calls visit(Event) for each event that waits for `e`.
   template <typename Visit> void forEachSuccessor(Event e, Rules rules, Visit visit) const {
     Vertex v = vertexOf(e);
     DepKind kind = isStart(e) ? DepKind::IRequires : DepKind::Requires;
-    for (uint32_t i = dependentsBegin_[index(v)]; i < dependentsBegin_[index(v) + 1]; ++i)
+    uint32_t end = links_[index(v) + 1].dependentsBegin;
+    for (uint32_t i = links_[index(v)].dependentsBegin; i < end; ++i)
       if (dependents_[i].kind == kind)
         visit(startOf(dependents_[i].vertex));
     if (isStart(e))
       visit(finishOf(v));
     if (exists(partnerOf(v)))
       forEachInMessage(e, rules, visit);
+  }
+
+  /// How often forEachSuccessor() visits `e`.
+  uint32_t numPredecessors(Event e, Rules rules) const {
+    Vertex v = vertexOf(e);
+    uint8_t traits = traits_[index(v)];
+    bool isInMessage = exists(partnerOf(v)), isLimited = areFinite(rules);
+    if (isStart(e)) {
+      uint32_t deps = model_.op(v).depCount;
+      return isLimited ? deps + (sends(v) && traits & kHasPrevious) + !!(traits & kNeedsSlot)
+                       : deps;
+    }
+    bool waitsForStart = isInMessage && (!sends(v) || areSynchronous(rules));
+    return 1 + waitsForStart + (isLimited && !sends(v) && traits & kHasPrevious);
   }
 
   /// Calls visit(Event) for each event that `e` waits for under HappensBefore.
@@ -76,9 +103,21 @@ public:
   }
 
 private:
+  enum Trait : uint8_t {
+    kSends = 1,
+    kHasPrevious = 2, ///< in its channel
+    kNeedsSlot = 4,   ///< is the slotUser() of a receive
+  };
+
   struct Dependent {
     Vertex vertex;
     DepKind kind;
+  };
+  struct Links {
+    uint32_t dependentsBegin; ///< into dependents_
+    Vertex partner;
+    Vertex next;     ///< see nextInChannel()
+    Vertex slotUser; ///< see slotUser()
   };
 
   template <typename Visit> void forEachDep(Vertex v, Visit visit) const {
@@ -91,9 +130,9 @@ private:
 
   template <typename Visit> void forEachInMessage(Event e, Rules rules, Visit visit) const {
     Vertex v = vertexOf(e);
-    if (isStart(e) && (sends(v) || rules == Rules::SynchronousSends))
+    if (isStart(e) && (sends(v) || areSynchronous(rules)))
       visit(finishOf(partnerOf(v)));
-    if (rules != Rules::FiniteChannels || isStart(e) != sends(v))
+    if (!areFinite(rules) || isStart(e) != sends(v))
       return;
     if (Vertex next = nextInChannel(v); exists(next))
       visit(sends(v) ? startOf(next) : finishOf(next));
@@ -106,15 +145,13 @@ private:
   void linkChannel(std::span<const Vertex> channel, uint32_t slots);
 
   const Model &model_;
-  const Messages &messages_;
-  std::vector<uint32_t> dependentsBegin_; // per vertex, into dependents_
-  std::vector<Dependent> dependents_;
-  std::vector<Vertex> next_;     // per vertex
-  std::vector<Vertex> slotUser_; // per vertex
+  PagedArray<uint8_t> traits_; // per vertex
+  PagedArray<Links> links_;    // per vertex, and one more
+  PagedArray<Dependent> dependents_;
 };
 
 /// The events so that each comes after those it waits for. Events of cycles, and those that
 /// wait for them, are missing.
-std::vector<Event> topologicalOrder(const EventGraph &graph, Rules rules);
+PagedArray<Event> topologicalOrder(const EventGraph &graph, Rules rules);
 
 } // namespace colldsl::proof

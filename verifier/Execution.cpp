@@ -3,6 +3,7 @@
 #include "verifier/Decisions.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 // A send takes its values at its start, every other op gives its targets theirs at its
 // finish. In a race-free schedule no other op writes what an op reads, or touches what it
@@ -48,9 +49,9 @@ public:
   Execution(const EventGraph &graph, const Placement &placement, const DiagnosticNames &names,
             Values &values, State &state, Failures &failures)
       : graph_(graph), model_(graph.model()), placement_(placement), names_(names), values_(values),
-        state_(state), failures_(failures), inFlight_(model_.numVertices()) {}
+        state_(state), failures_(failures) {}
 
-  bool run(const std::vector<Event> &order) {
+  bool run(std::span<const Event> order) {
     for (Event e : order) {
       if (sizesFail_ || failures_.full())
         return !sizesFail_;
@@ -64,8 +65,8 @@ public:
 
 private:
   void startOp(Vertex v) {
-    if (graph_.sends(v) && exists(graph_.partnerOf(v)))
-      gather(v, slices(v, false), placement_.sources(v), inFlight_[index(v)]);
+    if (graph_.sends(v) && exists(graph_.partnerOf(v)) && !placement_.sources(v).empty())
+      gather(v, slices(v, false), placement_.sources(v), inFlight_[v]);
   }
 
   void finishOp(Vertex v) {
@@ -88,7 +89,8 @@ private:
     Vertex sender = graph_.partnerOf(v);
     if (!exists(sender))
       return;
-    Payload payload = std::move(inFlight_[index(sender)]);
+    auto sent = inFlight_.extract(sender); // nothing of a message without slices, as GOAL has
+    Payload payload = sent ? std::move(sent.mapped()) : Payload();
     checkParts(v, payload);
     deliver(v, payload);
   }
@@ -272,14 +274,14 @@ private:
   Values &values_;
   State &state_;
   Failures &failures_;
-  std::vector<Payload> inFlight_; // per sending vertex
-  std::vector<Area> targets_;     // of the op at hand
+  std::unordered_map<Vertex, Payload> inFlight_; // by send
+  std::vector<Area> targets_;                    // of the op at hand
   bool sizesFail_ = false;
 };
 
 } // namespace
 
-bool execute(const EventGraph &graph, const Placement &placement, const std::vector<Event> &order,
+bool execute(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
              const DiagnosticNames &names, Values &values, State &state, Failures &failures) {
   return Execution(graph, placement, names, values, state, failures).run(order);
 }

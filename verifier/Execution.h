@@ -12,7 +12,7 @@ namespace colldsl::proof {
 /// Brings `state` from entry to exit. Reports reads of bytes that hold nothing (Writes),
 /// combines that tear elements apart (Contract), and messages of capacity blocks that do
 /// not fit (Matching). False: the lengths do not fit, and the run stopped there.
-bool execute(const EventGraph &graph, const Placement &placement, const std::vector<Event> &order,
+bool execute(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
              const DiagnosticNames &names, Values &values, State &state, Failures &failures);
 
 } // namespace colldsl::proof

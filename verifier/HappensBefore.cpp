@@ -9,11 +9,15 @@
 
 namespace colldsl::proof {
 
-HappensBefore::HappensBefore(const EventGraph &graph, const std::vector<Event> &order)
-    : graph_(graph), position_(graph.numEvents()), marks_(graph.numEvents(), 0),
-      wanted_(graph.model().numVertices(), 0) {
-  for (uint32_t i = 0; i < order.size(); ++i)
-    position_[index(order[i])] = i;
+HappensBefore::HappensBefore(const EventGraph &graph, std::span<const Event> order)
+    : graph_(graph), order_(order) {}
+
+void HappensBefore::prepare() {
+  position_.resize(graph_.numEvents());
+  for (uint32_t i = 0; i < order_.size(); ++i)
+    position_[index(order_[i])] = i;
+  marks_.assign(graph_.numEvents(), 0);
+  wanted_.assign(graph_.model().numVertices(), 0);
 }
 
 bool HappensBefore::mark(Event e) {
@@ -74,6 +78,8 @@ void HappensBefore::removeAnywhere(Vertex later, std::vector<Vertex> &earlier) {
 }
 
 void HappensBefore::removeOrdered(Vertex later, std::vector<Vertex> &earlier) {
+  if (position_.empty())
+    prepare();
   removeDirect(later, earlier);
   if (!earlier.empty())
     removeLocal(later, earlier);

@@ -5,11 +5,11 @@
 
 namespace colldsl::proof {
 
-/// Borrows the graph. Each question marks what it visits, so one thread at a time.
+/// Borrows graph and order. Each question marks what it visits, so one thread at a time.
 class HappensBefore {
 public:
   /// order: topologicalOrder(graph, Rules::HappensBefore), complete.
-  HappensBefore(const EventGraph &graph, const std::vector<Event> &order);
+  HappensBefore(const EventGraph &graph, std::span<const Event> order);
 
   /// Removes from `earlier`, ops of the same rank as `later`, without repetition, those whose
   /// finish comes before the start of `later`; what stays is unordered. Costs the part of the graph
@@ -17,6 +17,7 @@ public:
   void removeOrdered(Vertex later, std::vector<Vertex> &earlier);
 
 private:
+  void prepare();
   template <typename Walk> void search(Vertex later, std::vector<Vertex> &earlier, Walk walk);
   void removeDirect(Vertex later, std::vector<Vertex> &earlier);
   void removeLocal(Vertex later, std::vector<Vertex> &earlier);
@@ -25,6 +26,8 @@ private:
   bool mark(Event e);
 
   const EventGraph &graph_;
+  std::span<const Event> order_;
+  // Made for the first question: most schedules of signals alone have none
   std::vector<uint32_t> position_; // per event, in the order
   std::vector<uint32_t> marks_;    // per event: the last question that visited it
   std::vector<uint32_t> wanted_;   // per vertex: the last question that asked for it

@@ -10,7 +10,7 @@ namespace colldsl::proof {
 struct Messages {
   /// Per vertex: the other end of its message; kNoVertex where nothing travels (local ops,
   /// zero-sized sends and receives).
-  std::vector<Vertex> partner;
+  PagedArray<Vertex> partner;
   uint64_t count = 0; ///< matched pairs, also those of size zero
 
   Vertex partnerOf(Vertex v) const { return partner[index(v)]; }

@@ -1,5 +1,7 @@
 #include "verifier/Model.h"
 
+#include <algorithm>
+
 namespace colldsl::proof {
 
 Model::Model(const Schedule &schedule, const std::vector<Sizes> &sizes)
@@ -7,7 +9,8 @@ Model::Model(const Schedule &schedule, const std::vector<Sizes> &sizes)
   ranks_.reserve(schedule.numOps());
   for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
     firsts_.push_back(numVertices());
-    ranks_.insert(ranks_.end(), schedule.ranks[r].size(), Rank{r});
+    uint32_t size = schedule.ranks[r].size();
+    std::fill_n(ranks_.grow(size), size, Rank{r});
   }
   firsts_.push_back(numVertices());
 }

@@ -2,6 +2,7 @@
 /// Internal to the verifier, as is the namespace `proof`.
 #pragma once
 
+#include "ir/PagedArray.h"
 #include "ir/Schedule.h"
 
 #include <vector>
@@ -37,7 +38,7 @@ private:
   const Schedule &schedule_;
   const std::vector<Sizes> &sizes_;
   std::vector<uint32_t> firsts_; // per rank, and one past the end
-  std::vector<Rank> ranks_;      // per vertex
+  PagedArray<Rank> ranks_;       // per vertex
 };
 
 } // namespace colldsl::proof

@@ -58,12 +58,12 @@ struct Meeting {
 
 class RaceCheck {
 public:
-  RaceCheck(const EventGraph &graph, const Placement &placement, const std::vector<Event> &order,
+  RaceCheck(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
             const DiagnosticNames &names, Failures &failures)
       : model_(graph.model()), placement_(placement), names_(names), failures_(failures),
         happensBefore_(graph, order), metBy_(model_.numVertices(), kNoVertex) {}
 
-  void checkRank(Rank rank, const std::vector<Vertex> &ops) {
+  void checkRank(Rank rank, std::span<const Vertex> ops) {
     maps_.assign(model_.dag(rank).buffers.size(), {});
     readers_.clear();
     for (Vertex v : ops) {
@@ -154,23 +154,30 @@ private:
   std::vector<Vertex> unordered_;
 };
 
-std::vector<std::vector<Vertex>> opsOfRanks(const Model &model, const std::vector<Event> &order) {
-  std::vector<std::vector<Vertex>> ops(model.numRanks());
+/// Those of rank 0 first, each rank's in the order.
+std::vector<Vertex> opsByRank(const Model &model, std::span<const Event> order) {
+  std::vector<uint32_t> next(model.numRanks());
+  for (uint32_t r = 0; r < model.numRanks(); ++r)
+    next[r] = index(model.firstOf(Rank{r}));
+  std::vector<Vertex> ops(model.numVertices());
   for (Event e : order)
     if (isStart(e))
-      ops[index(model.rankOf(vertexOf(e)))].push_back(vertexOf(e));
+      ops[next[index(model.rankOf(vertexOf(e)))]++] = vertexOf(e);
   return ops;
 }
 
 } // namespace
 
-void checkRaces(const EventGraph &graph, const Placement &placement,
-                const std::vector<Event> &order, const DiagnosticNames &names, Failures &failures) {
+void checkRaces(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
+                const DiagnosticNames &names, Failures &failures) {
   checkSelfConflicts(graph.model(), placement, names, failures);
   RaceCheck check(graph, placement, order, names, failures);
-  auto ops = opsOfRanks(graph.model(), order);
-  for (uint32_t r = 0; r < ops.size() && !failures.full(); ++r)
-    check.checkRank(Rank{r}, ops[r]);
+  const Model &model = graph.model();
+  std::vector<Vertex> ops = opsByRank(model, order);
+  for (uint32_t r = 0; r < model.numRanks() && !failures.full(); ++r)
+    if (!model.dag(Rank{r}).slices.empty()) // else its ops touch nothing
+      check.checkRank(Rank{r}, std::span(ops).subspan(index(model.firstOf(Rank{r})),
+                                                      model.dag(Rank{r}).size()));
 }
 
 } // namespace colldsl::proof

@@ -9,7 +9,7 @@
 namespace colldsl::proof {
 
 /// order: the events in an order of happens-before.
-void checkRaces(const EventGraph &graph, const Placement &placement,
-                const std::vector<Event> &order, const DiagnosticNames &names, Failures &failures);
+void checkRaces(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
+                const DiagnosticNames &names, Failures &failures);
 
 } // namespace colldsl::proof

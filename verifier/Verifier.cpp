@@ -40,13 +40,13 @@ private:
     if (!failures_.empty())
       return skip({Proof::Deadlock, Proof::Races, Proof::Contract, Proof::Writes});
     EventGraph graph(model_, messages, options_.channelSlots);
-    std::vector<Event> order = checkDeadlock(graph, options_.channelSlots, names_, failures_);
+    PagedArray<Event> order = checkDeadlock(graph, options_.channelSlots, names_, failures_);
     if (!failures_.empty())
       return skip({Proof::Races, Proof::Contract, Proof::Writes});
     proveData(graph, order);
   }
 
-  void proveData(const EventGraph &graph, const std::vector<Event> &order) {
+  void proveData(const EventGraph &graph, std::span<const Event> order) {
     checkRaces(graph, placement_, order, names_, failures_);
     checkAnnouncements(graph, order, names_, failures_);
     if (!failures_.empty())

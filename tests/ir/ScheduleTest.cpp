@@ -147,5 +147,68 @@ TEST(Renumber, KeepsThePairsOfEnds) {
   }
 }
 
+/// renumberMessages() by sorting all ends at once.
+void renumberAll(Schedule &s) {
+  struct End {
+    Rank from, to;
+    MessageId message;
+    bool sends;
+    OpId op;
+    uint32_t tag = 0;
+  };
+  std::vector<End> ends;
+  for (uint32_t r = 0; r < s.numRanks(); ++r)
+    for (uint32_t i = 0; i < s.ranks[r].size(); ++i)
+      if (const Op &op = s.ranks[r].ops[i]; sendsMessage(op.kind))
+        ends.push_back({Rank{r}, op.peer, op.message, true, OpId{i}});
+      else if (receivesMessage(op.kind))
+        ends.push_back({op.peer, Rank{r}, op.message, false, OpId{i}});
+  std::map<std::pair<Rank, Rank>, uint32_t> sends, lonely;
+  for (End &end : ends) // in the order of ranks and ops
+    if (end.sends)
+      end.tag = sends[{end.from, end.to}]++;
+  lonely = sends;
+  std::map<std::tuple<Rank, Rank, MessageId>, std::vector<uint32_t>> tags;
+  for (const End &end : ends)
+    if (end.sends)
+      tags[{end.from, end.to, end.message}].push_back(end.tag);
+  std::stable_sort(ends.begin(), ends.end(), [](const End &a, const End &b) {
+    return std::tie(a.from, a.to, a.message, a.op) < std::tie(b.from, b.to, b.message, b.op);
+  });
+  std::map<std::tuple<Rank, Rank, MessageId>, size_t> met;
+  for (End &end : ends) {
+    if (end.sends)
+      continue;
+    const std::vector<uint32_t> &sent = tags[{end.from, end.to, end.message}];
+    size_t &taken = met[{end.from, end.to, end.message}];
+    end.tag = taken < sent.size() ? sent[taken++] : lonely[{end.from, end.to}]++;
+  }
+  for (const End &end : ends)
+    s.ranks[index(end.sends ? end.from : end.to)].ops[index(end.op)].message =
+        makeMessageId(end.tag, 0);
+}
+
+TEST(Renumber, DoesAsSortingAllEndsDoes) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    uint32_t ranks = 1 + random() % 6;
+    Schedule s = ofRanks(ranks);
+    auto peer = [&] {
+      return random() % 20 ? random() % ranks : random() % 3 ? ranks : UINT32_MAX;
+    };
+    constexpr OpKind kKinds[] = {OpKind::Send, OpKind::Recv, OpKind::Signal, OpKind::Wait,
+                                 OpKind::Calc};
+    for (uint32_t i = random() % 60; i > 0; --i)
+      add(s, random() % ranks, kKinds[random() % 5], static_cast<uint32_t>(peer()),
+          random() % 3 * (uint64_t{1} << 33) + random() % 3);
+    Schedule expected = s;
+    renumberAll(expected);
+    renumberMessages(s);
+    for (uint32_t r = 0; r < ranks; ++r)
+      for (uint32_t i = 0; i < s.ranks[r].size(); ++i)
+        ASSERT_EQ(idOf(s, r, i), idOf(expected, r, i)) << "rank " << r << ", op " << i;
+  }
+}
+
 } // namespace
 } // namespace colldsl

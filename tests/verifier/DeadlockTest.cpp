@@ -1,4 +1,5 @@
 #include "tests/verifier/Collectives.h"
+#include "verifier/EventGraph.h"
 
 #include <gtest/gtest.h>
 
@@ -164,6 +165,38 @@ TEST(Deadlock, emptyMessagesDoNotWait) {
     b.send(r, {b.elementsOf(x, 0, 0)}, 1 - r, {requires_(recv)});
   }
   EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+bool hasCycle(const ScheduleBuilder &b, const Schedule &schedule, proof::Rules rules) {
+  proof::Model model(schedule, b.sizes());
+  proof::Placement placement(model);
+  proof::DiagnosticNames names(model, placement);
+  proof::Failures failures(model, 1);
+  proof::Messages messages = proof::matchMessages(model, placement, names, failures);
+  proof::EventGraph graph(model, messages, 1);
+  return proof::topologicalOrder(graph, rules).size() < graph.numEvents();
+}
+
+// The channel lets rank 0 send its second message once rank 1 has taken the first, for which rank 1
+// waits until rank 2 was received from, with synchronous sends; and that comes after the second.
+TEST(Deadlock, aCycleOfBothRulesIsNone) {
+  ScheduleBuilder b(4);
+  b.signal(0, 1);
+  b.signal(0, 1);
+  OpId relayed = b.wait(1, 3);
+  b.wait(1, 0, {requires_(relayed)});
+  OpId second = b.wait(1, 0);
+  b.wait(1, 2, {requires_(second)});
+  OpId sent = b.signal(2, 1);
+  b.signal(2, 3, {requires_(sent)});
+  OpId heard = b.wait(3, 2);
+  b.signal(3, 1, {requires_(heard)});
+  EXPECT_TRUE(hasCycle(b, b.schedule(), proof::Rules::Both));
+  EXPECT_FALSE(hasCycle(b, b.schedule(), proof::Rules::SynchronousSends));
+  EXPECT_FALSE(hasCycle(b, b.schedule(), proof::Rules::FiniteChannels));
+  VerifyOptions oneSlot;
+  oneSlot.channelSlots = 1;
+  EXPECT_TRUE(b.verify(oneSlot).proved()) << b.verdict(oneSlot);
 }
 
 } // namespace

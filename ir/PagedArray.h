@@ -1,7 +1,7 @@
 /// An array that grows without copying: its pages are moved, not its values. New values are
 /// zero, and take memory when they are first written. Asks the kernel for huge pages, because
-/// a simulation jumps about in it. A small array is of malloc: passes simulate thousands of small
-/// schedules, and a mapping each costs more than the simulation.
+/// simulations and proofs jump about in it. A small array is of malloc: passes simulate thousands
+/// of small schedules, and a mapping each costs more than the simulation.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace colldsl::sim {
+namespace colldsl {
 
 template <typename T> class PagedArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -113,4 +113,4 @@ private:
   size_t room_ = 0;
 };
 
-} // namespace colldsl::sim
+} // namespace colldsl

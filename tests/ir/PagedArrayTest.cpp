@@ -1,12 +1,12 @@
 // Arrays that begin in memory of malloc and are mapped once they are large.
-#include "simulator/PagedArray.h"
+#include "ir/PagedArray.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
-namespace colldsl::sim {
+namespace colldsl {
 namespace {
 
 // 12 bytes, so that neither a page nor the largest small array has a whole number of them.
@@ -50,4 +50,4 @@ TEST(PagedArray, smallArraysAreNotMapped) {
 }
 
 } // namespace
-} // namespace colldsl::sim
+} // namespace colldsl
