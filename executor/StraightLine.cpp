@@ -7,11 +7,15 @@ namespace {
 
 /// A static message needs its receive to be posted, while the line looks for messages that are
 /// here.
-bool isOnLine(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
+bool isStatic(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
+  if (!isMessage(op.kind) || op.transfer().protocol != Protocol::Static)
+    return false;
   const TransferCaps &caps = endpoint.transferCaps(op.peer);
-  bool isStatic = isMessage(op.kind) && op.transfer().protocol == Protocol::Static &&
-                  std::min(caps.staticFrom, caps.sharedStaticFrom) <= step.payload.bytes;
-  return !step.variable && !isStatic && step.kind != Step::Kind::Calc &&
+  return std::min(caps.staticFrom, caps.sharedStaticFrom) <= step.payload.bytes;
+}
+
+bool isOnLine(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
+  return !step.variable && !isStatic(step, op, endpoint) && step.kind != Step::Kind::Calc &&
          step.payload.bytes <= endpoint.caps().eagerBytes;
 }
 

@@ -206,10 +206,13 @@ std::unique_ptr<Library> standardLibrary() {
 }
 
 /// Collectives of the standard library that reduce.
-std::vector<std::string> reducers(const Program &program) {
+/// Those that are for so many ranks.
+std::vector<std::string> reducers(const Program &program, uint32_t ranks) {
   std::vector<std::string> names;
   for (const Decl &decl : program.decls) {
     std::string name = program.nameOf(decl);
+    if (name == "allreduce_exchange" && ranks > 2)
+      continue;
     for (const char *prefix : {"reduce_", "allreduce_", "scan_", "exscan_"})
       if (decl.kind == DeclKind::Collective && name.rfind(prefix, 0) == 0)
         names.push_back(name);
@@ -261,7 +264,8 @@ TEST_P(Combiners, EveryCollectiveThatReduces) {
   EXPECT_EQ(onRanks(GetParam(),
                     [](Communicator &communicator, Library &library) {
                       std::string wrong;
-                      for (const std::string &name : reducers(**library.program()))
+                      for (const std::string &name :
+                           reducers(**library.program(), communicator.numRanks()))
                         for (const Operator &op : kOperators)
                           for (uint64_t n : {3, 700})
                             wrong += tryOn(communicator, library, name, op, n);
