@@ -289,11 +289,13 @@ Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   if (!found)
     return found.status();
   launcher = found.take();
+  if (launcher && !settings.single.ranks)
+    settings.single.ranks = launcher->numRanks();
+  if (launcher && launcher->numRanks() == 1)
+    launcher.reset(); // there is no other rank to join
   settings.launch.launcher = launcher.get();
   if (!launcher)
     return {};
-  if (!settings.single.ranks)
-    settings.single.ranks = launcher->numRanks();
   Result<std::optional<std::string>> nodes = nodesOf(*launcher);
   if (!nodes)
     return nodes.status();

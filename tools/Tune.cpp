@@ -108,7 +108,8 @@ Status tune(const Settings &settings) {
   Result<BuiltLibrary> library = buildStandardLibrary();
   if (!library)
     return library.status();
-  Tuner tuner(settings.tune, launcher->get(), library.take());
+  bool isAlone = *launcher && (*launcher)->numRanks() == 1;
+  Tuner tuner(settings.tune, isAlone ? nullptr : launcher->get(), library.take());
   if (Status s = tuner.run(); !s)
     return s;
   bool isFirst = !*launcher || (*launcher)->rank() == 0;

@@ -46,8 +46,8 @@ Result<std::unique_ptr<Launcher>> joinLauncher() {
   if (!found || !*found)
     return found;
   std::unique_ptr<Launcher> launcher = found.take();
-  if (launcher->numRanks() == 1) // there is no other rank to join
-    return std::unique_ptr<Launcher>();
+  if (launcher->numRanks() == 1)
+    return launcher;
   if (Status s = launcher->endWithIt(); !s)
     return s;
   if (Status s = launcher->rank() != 0 ? beSilent() : Status(); !s)

@@ -5,8 +5,8 @@
 
 namespace colldsl::tools {
 
-/// Null: no launcher started this process, or this process alone. Else the process ends with it,
-/// and prints nothing unless it is the first rank.
+/// Null: no launcher started this process. If it started others, too, the process ends with the
+/// launcher, and prints nothing unless it is the first rank.
 Result<std::unique_ptr<Launcher>> joinLauncher();
 
 /// Where the ranks of these nodes sit, for Topology::make(), if they are on several.
