@@ -246,7 +246,7 @@ Shared ServedComm::duplicate() {
     return nullptr;
   Shared made(new ServedComm(job_));
   made->context_ = context;
-  made->offer_ = {offer_.neighbors, offer_.all, {}, offer_.mayUseDevices};
+  made->offer_ = {offer_.neighbors, offer_.all, {}, 0, offer_.mayUseDevices};
   made->rank_ = rank_;
   made->neighborhood_ = neighborhood_;
   made->graph_ = graph_;
