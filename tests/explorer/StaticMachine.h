@@ -15,7 +15,7 @@
 
 namespace colldsl::test {
 
-/// A rule that somebody might think of.
+/// A rule that is plausible and wrong, which the explorer must refute.
 enum class StaticMutant : uint8_t {
   None,
   LeavesByStore,         ///< the sender stores Done, whatever the receiver has done meanwhile

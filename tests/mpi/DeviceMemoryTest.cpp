@@ -17,7 +17,7 @@ void *load(const char *path) {
   return handle;
 }
 
-/// The kinds of HIP's numbers 1 to 4, as letters.
+/// The kinds that HIP's numbers 1 to 4 stand for, a character each.
 std::string hipKinds(const char *version) {
   int results[2];
   std::string kinds(4, '?');
