@@ -174,10 +174,11 @@ Status DagBuilder::touch(std::span<const Region> sources, std::span<const Region
     if (Status s = track(targets, true, id); !s)
       return s;
   Op &op = dag_->ops.back();
-  op.sourceBegin = index32(dag_->slices.size());
-  op.sourceCount = index32(sources.size());
-  op.targetBegin = index32(dag_->slices.size() + sources.size());
-  op.targetCount = index32(targets.size());
+  uint32_t end = index32(dag_->slices.size() + sources.size() + targets.size());
+  op.sourceCount = static_cast<uint32_t>(sources.size());
+  op.targetCount = static_cast<uint32_t>(targets.size());
+  op.targetBegin = end - op.targetCount;
+  op.sourceBegin = op.targetBegin - op.sourceCount;
   op.depCount = index32(dag_->deps.size()) - op.depBegin;
   numDeps_ += op.depCount;
   for (const Region &region : sources)

@@ -24,12 +24,12 @@ void LastAccesses::clear() {
 }
 
 /// Whether s is the last boundary that is not behind the place.
-bool LastAccesses::holds(Spot s, const BufferPlace &place) {
+inline bool LastAccesses::holds(Spot s, const BufferPlace &place) {
   return !behind(boundary(s), place) && (isLast(s) || behind(boundary(next(s)), place));
 }
 
 /// The last boundary that is not behind the place: mostly near the one before.
-LastAccesses::Spot LastAccesses::find(const BufferPlace &place) {
+inline LastAccesses::Spot LastAccesses::find(const BufferPlace &place) {
   if (behind(boundary(last_), place)) {
     if (last_.boundary > 0) {
       Spot left{last_.chunk, last_.boundary - 1};
@@ -62,6 +62,39 @@ LastAccesses::Spot LastAccesses::search(const BufferPlace &place) const {
           static_cast<uint32_t>(found - chunk->boundaries)};
 }
 
+/// There is room for one more. Moves what is on the shorter side; where that side has no room, all
+/// of them first, to the other end. So a walk in either direction moves a few each.
+inline void LastAccesses::Chunk::insert(uint32_t at, const Boundary &boundary) {
+  Boundary *endOfMemory = memory + capacity;
+  if (at < count - at) {
+    if (boundaries == memory)
+      boundaries = std::copy_backward(boundaries, end(), endOfMemory);
+    std::copy(boundaries, boundaries + at, boundaries - 1);
+    --boundaries;
+  } else {
+    if (end() == endOfMemory) {
+      std::copy(boundaries, end(), memory);
+      boundaries = memory;
+    }
+    std::copy_backward(boundaries + at, end(), end() + 1);
+  }
+  boundaries[at] = boundary;
+  ++count;
+}
+
+inline LastAccesses::Spot LastAccesses::insertAfter(Spot s, const Boundary &boundary) {
+  uint32_t at = s.boundary + 1;
+  if (order_[s.chunk].count == order_[s.chunk].capacity) {
+    makeRoom(s.chunk, at);
+    if (at > order_[s.chunk].count) { // its place is in the second half now
+      at -= order_[s.chunk].count;
+      ++s.chunk;
+    }
+  }
+  order_[s.chunk].insert(at, boundary);
+  return {s.chunk, at};
+}
+
 bool LastAccesses::boundaryAt(const BufferPlace &place, ValidityRange &range, bool callTime) {
   const Position &p = place.position;
   if (const Boundary &same = boundary(last_);
@@ -85,39 +118,6 @@ bool LastAccesses::boundaryAt(const BufferPlace &place, ValidityRange &range, bo
   last_ = insertAfter(
       last_, {p.at, p.scale, p.offset, p.denominator, place.block, left.writer, left.readers});
   return true;
-}
-
-LastAccesses::Spot LastAccesses::insertAfter(Spot s, const Boundary &boundary) {
-  uint32_t at = s.boundary + 1;
-  if (order_[s.chunk].count == order_[s.chunk].capacity) {
-    makeRoom(s.chunk, at);
-    if (at > order_[s.chunk].count) { // its place is in the second half now
-      at -= order_[s.chunk].count;
-      ++s.chunk;
-    }
-  }
-  order_[s.chunk].insert(at, boundary);
-  return {s.chunk, at};
-}
-
-/// There is room for one more. Moves what is on the shorter side; where that side has no room, all
-/// of them first, to the other end. So a walk in either direction moves a few each.
-void LastAccesses::Chunk::insert(uint32_t at, const Boundary &boundary) {
-  Boundary *endOfMemory = memory + capacity;
-  if (at < count - at) {
-    if (boundaries == memory)
-      boundaries = std::copy_backward(boundaries, end(), endOfMemory);
-    std::copy(boundaries, boundaries + at, boundaries - 1);
-    --boundaries;
-  } else {
-    if (end() == endOfMemory) {
-      std::copy(boundaries, end(), memory);
-      boundaries = memory;
-    }
-    std::copy_backward(boundaries + at, end(), end() + 1);
-  }
-  boundaries[at] = boundary;
-  ++count;
 }
 
 /// Splits a full chunk where a boundary is to be inserted, if that keeps walks in one direction
