@@ -27,11 +27,16 @@ public:
   Status joinInOrder();
 
 private:
+  struct SendEnd {
+    uint32_t rank;
+    uint32_t vertex;
+  };
+
   void insertReceives(uint32_t rank);
-  void findSends(uint32_t rank, std::vector<uint32_t> &sends) const;
-  void fetchReceive(uint32_t rank, uint32_t send) const;
-  bool joinFitting(uint32_t rank, uint32_t send);
-  void joinSend(uint32_t rank, uint32_t send);
+  void findSends(uint32_t begin, uint32_t end, std::vector<SendEnd> &sends) const;
+  void fetchReceive(const SendEnd &send) const;
+  bool joinFitting(const SendEnd &end);
+  void joinSend(const SendEnd &end);
   void join(uint32_t send, uint32_t recv);
   void markTags();
   void checkEnd(uint32_t vertex);
@@ -98,22 +103,34 @@ void EndJoiner::join(uint32_t send, uint32_t recv) {
   workload_.vertices[recv].partner = send;
 }
 
-/// Those that do not meet by tag.
-void EndJoiner::findSends(uint32_t rank, std::vector<uint32_t> &sends) const {
+/// Of these ranks, in the order of memory; those that do not meet by tag.
+void EndJoiner::findSends(uint32_t begin, uint32_t end, std::vector<SendEnd> &sends) const {
   // The tables of other ranks are far apart: ask for what the next sends need.
   sends.clear();
-  forEachOf(rank, [&](uint32_t v) {
+  auto consider = [&](uint32_t rank, uint32_t v) {
     const Vertex &send = workload_.vertices[v];
     if (!isSend(send) || send.isByTag)
       return;
-    sends.push_back(v);
+    sends.push_back({rank, v});
     __builtin_prefetch(tables_.first(send.peer, rank, keyOf(v)));
-  });
+  };
+  uint32_t longest = 0;
+  for (uint32_t r = begin; r < end; ++r)
+    longest = std::max(longest, workload_.ranks[r].count);
+  if (workload_.ranks[begin].stride > 1)
+    for (uint32_t op = 0; op < longest; ++op)
+      for (uint32_t r = begin; r < end; ++r)
+        if (op < workload_.ranks[r].count)
+          consider(r, workload_.ranks[r].at(op));
+  if (workload_.ranks[begin].stride == 1)
+    for (uint32_t r = begin; r < end; ++r)
+      forEachOf(r, [&](uint32_t v) { consider(r, v); });
 }
 
 /// Asks for the memory of what is most likely its receive.
-void EndJoiner::fetchReceive(uint32_t rank, uint32_t v) const {
-  const uint32_t *first = tables_.first(workload_.vertices[v].peer, rank, keyOf(v));
+void EndJoiner::fetchReceive(const SendEnd &send) const {
+  uint32_t peer = workload_.vertices[send.vertex].peer;
+  const uint32_t *first = tables_.first(peer, send.rank, keyOf(send.vertex));
   if (!first || *first == 0)
     return;
   uint32_t slot = *first;
@@ -122,9 +139,10 @@ void EndJoiner::fetchReceive(uint32_t rank, uint32_t v) const {
 }
 
 /// Threads join at once. False: it has no receive, or one that does not fit or is taken.
-bool EndJoiner::joinFitting(uint32_t rank, uint32_t v) {
+bool EndJoiner::joinFitting(const SendEnd &end) {
+  uint32_t v = end.vertex;
   Vertex &send = workload_.vertices[v];
-  uint32_t recv = find(send.peer, rank, keyOf(v));
+  uint32_t recv = find(send.peer, end.rank, keyOf(v));
   if (recv == kNoVertex)
     return false;
   Vertex &other = workload_.vertices[recv];
@@ -133,13 +151,14 @@ bool EndJoiner::joinFitting(uint32_t rank, uint32_t v) {
          workload_.amountOf(send) == workload_.amountOf(other) && send.way == other.way;
 }
 
-void EndJoiner::joinSend(uint32_t rank, uint32_t v) {
+void EndJoiner::joinSend(const SendEnd &end) {
+  uint32_t v = end.vertex;
   Vertex &send = workload_.vertices[v];
   if (meetsAny_[send.peer]) {
     send.isByTag = 1;
     return;
   }
-  uint32_t recv = find(send.peer, rank, keyOf(v));
+  uint32_t recv = find(send.peer, end.rank, keyOf(v));
   if (recv == kNoVertex)
     return complain(v, "has no matching receive");
   Vertex &other = workload_.vertices[recv];
@@ -207,18 +226,17 @@ bool EndJoiner::joinAtOnce(unsigned threads) {
   std::atomic<bool> isFine{true};
   std::atomic<uint64_t> joined{0};
   onThreads(threads, [&] {
-    std::vector<uint32_t> sends;
+    std::vector<SendEnd> sends;
     uint32_t begin = 0;
-    while (isFine && (begin = next.fetch_add(kStride)) < workload_.numRanks())
-      for (uint32_t r = begin; r < std::min(begin + kStride, workload_.numRanks()); ++r) {
-        findSends(r, sends);
-        for (uint32_t v : sends)
-          fetchReceive(r, v);
-        for (uint32_t v : sends)
-          if (!joinFitting(r, v))
-            isFine = false;
-        joined += sends.size();
-      }
+    while (isFine && (begin = next.fetch_add(kStride)) < workload_.numRanks()) {
+      findSends(begin, std::min(begin + kStride, workload_.numRanks()), sends);
+      for (const SendEnd &send : sends)
+        fetchReceive(send);
+      for (const SendEnd &send : sends)
+        if (!joinFitting(send))
+          isFine = false;
+      joined += sends.size();
+    }
   });
   return isFine && joined == workload_.messages;
 }
@@ -233,11 +251,11 @@ Status EndJoiner::joinInOrder() {
   tables_.clear();
   for (uint32_t r = 0; r < numRanks; ++r)
     insertReceives(r);
-  std::vector<uint32_t> sends;
+  std::vector<SendEnd> sends;
   for (uint32_t r = 0; r < numRanks; ++r) {
-    findSends(r, sends);
-    for (uint32_t v : sends)
-      joinSend(r, v);
+    findSends(r, r + 1, sends);
+    for (const SendEnd &send : sends)
+      joinSend(send);
   }
   for (uint32_t r = 0; r < numRanks; ++r)
     forEachOf(r, [&](uint32_t v) { checkEnd(v); });

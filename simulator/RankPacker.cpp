@@ -3,6 +3,7 @@
 #include "ir/Concat.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <mutex>
 
@@ -291,34 +292,45 @@ void WorkloadBuilder::insertReceive(uint32_t rank, uint32_t vertex) {
 
 void WorkloadBuilder::fill(const Place &place, const PackedRanks &batch) {
   std::shared_lock notMoving(filling_);
-  uint32_t stride = place.stride;
-  uint32_t *list = workload_.lists.data() + place.lists;
-  std::copy(batch.lists.begin(), batch.lists.end(), list);
-  const Vertex *vertex = batch.vertices.data();
-  const MessageId *message = batch.messages.data();
-  uint32_t first = place.vertices;
-  for (uint32_t i = 0; i < batch.counts.size(); ++i) {
-    for (uint32_t op = 0; op < batch.counts[i]; ++op) {
-      Vertex v = *vertex++;
-      v.isStrided = stride > 1;
-      if (v.run == kIsList) {
-        uint32_t *of = list + v.successors;
-        for (uint32_t k = 0; k < of[0] + of[1]; ++k)
-          of[2 + k] *= stride;
-        v.successors += place.lists;
-      } else {
-        v.successors *= stride;
-      }
-      if (v.isWide)
-        v.amount += place.wide;
-      uint32_t at = first + op * stride;
-      workload_.vertices[at] = v;
-      messages_[at] = *message++;
-      if (v.kind == VertexKind::Recv && !options_.isPlainGoal)
-        insertReceive(place.firstRank + i, at);
-    }
-    first += stride > 1 ? 1 : batch.counts[i];
+  std::copy(batch.lists.begin(), batch.lists.end(), workload_.lists.data() + place.lists);
+  auto numRanks = static_cast<uint32_t>(batch.counts.size());
+  std::array<uint32_t, kStride + 1> begin = {}; // of each rank in the batch
+  for (uint32_t i = 0; i < numRanks; ++i)
+    begin[i + 1] = begin[i] + batch.counts[i];
+  // In the order of what is written.
+  if (place.stride == 1) {
+    for (uint32_t i = 0; i < numRanks; ++i)
+      for (uint32_t from = begin[i]; from < begin[i + 1]; ++from)
+        fillOne(place, batch, i, from, place.vertices + from);
+    return;
   }
+  uint32_t longest = *std::max_element(batch.counts.begin(), batch.counts.end());
+  for (uint32_t op = 0; op < longest; ++op)
+    for (uint32_t i = 0; i < numRanks; ++i)
+      if (op < batch.counts[i])
+        fillOne(place, batch, i, begin[i] + op, place.vertices + i + op * place.stride);
+}
+
+/// `from`: in the batch, `to`: among all.
+[[gnu::always_inline]] inline void WorkloadBuilder::fillOne(const Place &place,
+                                                            const PackedRanks &batch, uint32_t rank,
+                                                            uint32_t from, uint32_t to) {
+  Vertex v = batch.vertices[from];
+  v.isStrided = place.stride > 1;
+  if (v.run == kIsList) {
+    uint32_t *of = workload_.lists.data() + place.lists + v.successors;
+    for (uint32_t k = 0; k < of[0] + of[1]; ++k)
+      of[2 + k] *= place.stride;
+    v.successors += place.lists;
+  } else {
+    v.successors *= place.stride;
+  }
+  if (v.isWide)
+    v.amount += place.wide;
+  workload_.vertices[to] = v;
+  messages_[to] = batch.messages[from];
+  if (v.kind == VertexKind::Recv && !options_.isPlainGoal)
+    insertReceive(place.firstRank + rank, to);
 }
 
 Status WorkloadBuilder::add(const PackedRanks &batch) {

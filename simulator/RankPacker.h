@@ -73,6 +73,8 @@ public:
 private:
   static uint32_t strideFor(const PackedRanks &batch);
   void growBy(uint64_t vertices, uint64_t lists);
+  void fillOne(const Place &place, const PackedRanks &batch, uint32_t rank, uint32_t from,
+               uint32_t to);
   void insertReceive(uint32_t rank, uint32_t vertex);
 
   const WorkloadOptions &options_;
