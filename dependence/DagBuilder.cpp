@@ -15,15 +15,26 @@ constexpr bool isWorthJoin(uint64_t before, uint64_t after) {
   return before * after > 4 * (before + after);
 }
 
+/// Whatever the size is.
+bool isEmptyAlways(const Region &region) {
+  const Slice &s = region.slice;
+  return region.beginAt == region.endAt && s.beginScale == s.endScale &&
+         s.beginOffset == s.endOffset;
+}
+
 } // namespace
 
 void DagBuilder::begin(Dag &dag, ValidityRange &range) {
+  firstMark_ += index32(lastDepOf_.size()); // at least as many as there were ops
+  if (firstMark_ > UINT32_MAX - kMaxOps - 1) {
+    lastDepOf_.clear();
+    firstMark_ = 0;
+  }
   dag_ = &dag;
   range_ = &range;
   usedMaps_ = 0;
   mapOfBuffer_.clear();
   readers_.clear();
-  lastDepOf_.clear();
   stated_.clear();
   joins_.clear();
   joinDeps_.clear();
@@ -42,41 +53,40 @@ LastAccesses &DagBuilder::newMap(BufferId buffer) {
 }
 
 /// Whether the newest op does not depend on this one or join so far; from now on it does.
-bool DagBuilder::isNewDep(OpId on) {
-  uint32_t mark = dag_->size() + 1;
-  if (!isJoin(on) && lastDepOf_.size() < mark)
-    lastDepOf_.resize(mark + mark / 2);
+inline bool DagBuilder::isNewDep(OpId on, OpId newest) {
+  uint32_t mark = firstMark_ + index(newest) + 1;
   uint32_t &last = isJoin(on) ? joinOf(on).lastWaiter : lastDepOf_[index(on)];
   return std::exchange(last, mark) != mark;
 }
 
-void DagBuilder::addDep(OpId on) {
-  if (!isNewDep(on))
-    return;
-  dag_->deps.push_back({on, DepKind::Requires});
-  ++numDeps_;
+inline void DagBuilder::addDep(OpId on, OpId newest) {
+  if (isNewDep(on, newest))
+    dag_->deps.push_back({on, DepKind::Requires});
 }
 
 /// See LastAccesses::access().
-bool DagBuilder::waitFor(OpId on, uint32_t reader) {
-  if (index(on) + 1 == size())
+inline bool DagBuilder::waitFor(OpId on, uint32_t reader, OpId newest) {
+  if (on == newest)
     return true;
-  if (reader == ReaderPool::kEmpty || readers_.nodes[reader].length < kFewestToJoin) {
-    addDep(on);
-    return true;
-  }
-  ReaderPool::Node &node = readers_.nodes[reader];
+  if (reader != ReaderPool::kEmpty && readers_[reader].length >= kFewestToJoin) [[unlikely]]
+    return waitForReaders(on, reader, newest);
+  addDep(on, newest);
+  return true;
+}
+
+/// The same for many readers, from this node on.
+bool DagBuilder::waitForReaders(OpId on, uint32_t reader, OpId newest) {
+  ReaderPool::Node &node = readers_[reader];
   if (node.join == kNoOp) {
-    if (!isNewDep(on))
+    if (!isNewDep(on, newest))
       return true;
     if (!isWorthJoin(node.length, ++node.waiters)) {
       dag_->deps.push_back({on, DepKind::Requires});
-      ++numDeps_;
       return true;
     }
     node.join = joinReaders(reader);
   }
-  addDep(node.join);
+  addDep(node.join, newest);
   return false;
 }
 
@@ -99,8 +109,8 @@ void DagBuilder::addToJoin(OpId join, Dep dep) {
 /// A join for the readers from this node on.
 OpId DagBuilder::joinReaders(uint32_t reader) {
   OpId join = beginJoin(size() - 1);
-  for (uint32_t r = reader; r != ReaderPool::kEmpty; r = readers_.nodes[r].next) {
-    const ReaderPool::Node &node = readers_.nodes[r];
+  for (uint32_t r = reader; r != ReaderPool::kEmpty; r = readers_[r].next) {
+    const ReaderPool::Node &node = readers_[r];
     addToJoin(join, {node.join != kNoOp ? node.join : node.op, DepKind::Requires});
     if (node.join != kNoOp)
       break;
@@ -111,10 +121,10 @@ OpId DagBuilder::joinReaders(uint32_t reader) {
 /// The newest op reads what these dependencies of it wrote, and so may others.
 void DagBuilder::joinWriters(size_t firstDep) {
   std::span<const Dep> writers = std::span(dag_->deps).subspan(firstDep);
-  uint64_t key = writers.size();
+  uint64_t key = 0;
   for (const Dep &dep : writers)
-    key = mixHash(key, index(dep.op));
-  WriterGroup &group = writerGroups_[key];
+    key = key * 0x9e3779b97f4a7c15u + index(dep.op) + 1;
+  WriterGroup &group = writerGroups_[mixHash(key, writers.size())];
   if (group.join == kNoOp) {
     if (!isWorthJoin(writers.size(), ++group.waiters))
       return;
@@ -125,14 +135,17 @@ void DagBuilder::joinWriters(size_t firstDep) {
              !std::equal(writers.begin(), writers.end(), joined.begin(), joined.end())) {
     return; // another group with the same hash
   }
-  numDeps_ -= writers.size();
   dag_->deps.resize(firstDep);
-  addDep(group.join);
+  addDep(group.join, OpId{size() - 1});
 }
 
 Status DagBuilder::track(std::span<const Region> regions, bool writes, OpId op) {
-  auto dependsOn = [&](OpId on, uint32_t reader) { return waitFor(on, reader); };
+  auto dependsOn = [ this, op ](OpId on, uint32_t reader) __attribute__((always_inline)) {
+    return waitFor(on, reader, op);
+  };
   for (const Region &region : regions) {
+    if (isEmptyAlways(region))
+      continue;
     LastAccesses &map = mapOf(region.slice.buffer);
     if (map.accessAgain(region, writes, op, readers_, dependsOn)) [[likely]]
       continue;
@@ -161,11 +174,13 @@ Status DagBuilder::touch(std::span<const Region> sources, std::span<const Region
     if (Status s = track(targets, true, id); !s)
       return s;
   Op &op = dag_->ops.back();
-  op.sourceBegin = index32(dag_->slices.size());
-  op.sourceCount = index32(sources.size());
-  op.targetBegin = index32(dag_->slices.size() + sources.size());
-  op.targetCount = index32(targets.size());
+  uint32_t end = index32(dag_->slices.size() + sources.size() + targets.size());
+  op.sourceCount = static_cast<uint32_t>(sources.size());
+  op.targetCount = static_cast<uint32_t>(targets.size());
+  op.targetBegin = end - op.targetCount;
+  op.sourceBegin = op.targetBegin - op.sourceCount;
   op.depCount = index32(dag_->deps.size()) - op.depBegin;
+  numDeps_ += op.depCount;
   for (const Region &region : sources)
     dag_->slices.push_back(region.slice);
   for (const Region &region : targets)
@@ -203,7 +218,7 @@ Status DagBuilder::receiveAndCombine(Reduction reduction, Side side,
   combine.reduction = reduction;
   combine.side = side;
   combine.type = dag_->buffers[index(targets.front().slice.buffer)].type;
-  addDep(receive);
+  addDep(receive, OpId{dag_->size() - 1});
   if (Status s = touch({}, targets); !s)
     return s;
   Op &added = dag_->ops.back();

@@ -34,6 +34,8 @@ public:
   Op &addPlain() {
     Op &added = dag_->ops.emplace_back();
     added.depBegin = index32(dag_->deps.size());
+    if (lastDepOf_.size() < dag_->ops.size()) [[unlikely]]
+      lastDepOf_.resize(dag_->ops.size() + dag_->ops.size() / 2);
     return added;
   }
   /// What the newest op reads and writes, with the dependencies that this demands.
@@ -70,9 +72,10 @@ private:
     return newMap(buffer);
   }
   LastAccesses &newMap(BufferId buffer);
-  bool waitFor(OpId on, uint32_t reader);
-  bool isNewDep(OpId on);
-  void addDep(OpId on);
+  bool waitFor(OpId on, uint32_t reader, OpId newest);
+  bool waitForReaders(OpId on, uint32_t reader, OpId newest);
+  bool isNewDep(OpId on, OpId newest);
+  void addDep(OpId on, OpId newest);
   void joinWriters(size_t firstDep);
   void dependAll(const OpRange &waiter, const OpRange &first, DepKind kind);
   void state(OpId waiter, Dep dep);
@@ -94,7 +97,7 @@ private:
     uint32_t before = 0;                   ///< the first op in program order that waits for it
     uint32_t depBegin = 0, depCount = 0;   ///< into joinDeps_
     uint32_t oldest = kMaxOps, newest = 0; ///< of the ops that it waits for
-    uint32_t lastWaiter = 0;               ///< the newest op that waits for it, plus one
+    uint32_t lastWaiter = 0;               ///< the mark of the newest op that waits for it
   };
 
   static constexpr bool isJoin(OpId op) { return index(op) > kMaxOps; }
@@ -123,7 +126,8 @@ private:
   uint32_t usedMaps_ = 0;
   std::vector<LastAccesses *> mapOfBuffer_; // null: no op touched it
   ReaderPool readers_;
-  std::vector<uint32_t> lastDepOf_; // per op: the newest op that depends on it, plus one
+  std::vector<uint32_t> lastDepOf_; // per op: the mark of the newest op that depends on it
+  uint32_t firstMark_ = 0;          // marks of this DAG are larger, so that none is cleared
   std::vector<StatedDep> stated_;
   std::vector<Join> joins_;
   std::vector<Dep> joinDeps_;

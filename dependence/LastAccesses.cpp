@@ -17,19 +17,19 @@ bool keepOrder(const Position &a, const Position &b, ValidityRange &range, bool 
 
 void LastAccesses::clear() {
   first_[0] = {INT64_MIN, 0, INT64_MIN, 1, 0, kNoOp, ReaderPool::kEmpty};
-  order_.assign(1, {first_, 1, kFirstBoundaries});
+  order_.assign(1, {first_, 1, kFirstBoundaries, first_});
   last_ = {};
   usedBlocks_ = 0;
   freeBlocks_.clear();
 }
 
 /// Whether s is the last boundary that is not behind the place.
-bool LastAccesses::holds(Spot s, const BufferPlace &place) {
+inline bool LastAccesses::holds(Spot s, const BufferPlace &place) {
   return !behind(boundary(s), place) && (isLast(s) || behind(boundary(next(s)), place));
 }
 
 /// The last boundary that is not behind the place: mostly near the one before.
-LastAccesses::Spot LastAccesses::find(const BufferPlace &place) {
+inline LastAccesses::Spot LastAccesses::find(const BufferPlace &place) {
   if (behind(boundary(last_), place)) {
     if (last_.boundary > 0) {
       Spot left{last_.chunk, last_.boundary - 1};
@@ -51,16 +51,57 @@ LastAccesses::Spot LastAccesses::search(const BufferPlace &place) const {
     return !behind(c.boundaries[0], place);
   });
   --chunk;
-  const Boundary *begin = chunk->boundaries, *end = begin + chunk->count;
-  const Boundary *found =
-      std::partition_point(begin + 1, end, [&](const Boundary &c) { return !behind(c, place); });
-  return {static_cast<uint32_t>(chunk - order_.begin()), static_cast<uint32_t>(found - begin) - 1};
+  // Halves what may be the one, without a branch that nothing predicts.
+  const Boundary *found = chunk->boundaries;
+  for (uint32_t candidates = chunk->count; candidates > 1;) {
+    uint32_t half = candidates / 2;
+    found = behind(found[half], place) ? found : found + half;
+    candidates -= half;
+  }
+  return {static_cast<uint32_t>(chunk - order_.begin()),
+          static_cast<uint32_t>(found - chunk->boundaries)};
+}
+
+/// There is room for one more. Moves what is on the shorter side; where that side has no room, all
+/// of them first, to the other end. So a walk in either direction moves a few each.
+inline void LastAccesses::Chunk::insert(uint32_t at, const Boundary &boundary) {
+  Boundary *endOfMemory = memory + capacity;
+  if (at < count - at) {
+    if (boundaries == memory)
+      boundaries = std::copy_backward(boundaries, end(), endOfMemory);
+    std::copy(boundaries, boundaries + at, boundaries - 1);
+    --boundaries;
+  } else {
+    if (end() == endOfMemory) {
+      std::copy(boundaries, end(), memory);
+      boundaries = memory;
+    }
+    std::copy_backward(boundaries + at, end(), end() + 1);
+  }
+  boundaries[at] = boundary;
+  ++count;
+}
+
+inline LastAccesses::Spot LastAccesses::insertAfter(Spot s, const Boundary &boundary) {
+  uint32_t at = s.boundary + 1;
+  if (order_[s.chunk].count == order_[s.chunk].capacity) {
+    makeRoom(s.chunk, at);
+    if (at > order_[s.chunk].count) { // its place is in the second half now
+      at -= order_[s.chunk].count;
+      ++s.chunk;
+    }
+  }
+  order_[s.chunk].insert(at, boundary);
+  return {s.chunk, at};
 }
 
 bool LastAccesses::boundaryAt(const BufferPlace &place, ValidityRange &range, bool callTime) {
+  const Position &p = place.position;
+  if (const Boundary &same = boundary(last_);
+      same.at == p.at && same.block == place.block && same.position().sameForm(p))
+    return true;
   last_ = find(place);
   const Boundary &left = boundary(last_);
-  const Position &p = place.position;
   if (!before(left, place)) {
     if (left.scale == p.scale && left.offset == p.offset && left.denominator == p.denominator)
       return true;
@@ -79,23 +120,6 @@ bool LastAccesses::boundaryAt(const BufferPlace &place, ValidityRange &range, bo
   return true;
 }
 
-LastAccesses::Spot LastAccesses::insertAfter(Spot s, const Boundary &boundary) {
-  uint32_t at = s.boundary + 1;
-  if (order_[s.chunk].count == order_[s.chunk].capacity) {
-    makeRoom(s.chunk, at);
-    if (at > order_[s.chunk].count) { // its place is in the second half now
-      at -= order_[s.chunk].count;
-      ++s.chunk;
-    }
-  }
-  Chunk &chunk = order_[s.chunk];
-  std::copy_backward(chunk.boundaries + at, chunk.boundaries + chunk.count,
-                     chunk.boundaries + chunk.count + 1);
-  chunk.boundaries[at] = boundary;
-  ++chunk.count;
-  return {s.chunk, at};
-}
-
 /// Splits a full chunk where a boundary is to be inserted, if that keeps walks in one direction
 /// from leaving small chunks behind, else in the middle.
 void LastAccesses::makeRoom(uint32_t index, uint32_t at) {
@@ -103,14 +127,15 @@ void LastAccesses::makeRoom(uint32_t index, uint32_t at) {
   if (full.capacity < kBoundaries) {
     Boundary *block = newBlock();
     std::copy(full.boundaries, full.boundaries + full.count, block);
-    full.boundaries = block;
+    full.boundaries = full.memory = block;
     full.capacity = kBoundaries;
     return;
   }
   uint32_t keep = at <= kBoundaries / 2 ? at : kBoundaries / 2;
   if (at == kBoundaries)
     keep = kBoundaries - 1;
-  Chunk rest{newBlock(), full.count - keep, kBoundaries};
+  Boundary *block = newBlock();
+  Chunk rest{block, full.count - keep, kBoundaries, block};
   std::copy(full.boundaries + keep, full.boundaries + full.count, rest.boundaries);
   full.count = keep;
   order_.insert(order_.begin() + index + 1, rest);
@@ -118,6 +143,8 @@ void LastAccesses::makeRoom(uint32_t index, uint32_t at) {
 
 /// Both ends stay.
 void LastAccesses::eraseBetween(Spot begin, Spot end) {
+  if (begin.chunk == end.chunk && begin.boundary + 1 == end.boundary)
+    return;
   Chunk &left = order_[begin.chunk], &right = order_[end.chunk];
   uint32_t to = begin.chunk == end.chunk ? begin.boundary + 1 : 0;
   std::copy(right.boundaries + end.boundary, right.boundaries + right.count, right.boundaries + to);
@@ -143,7 +170,7 @@ LastAccesses::Boundary *LastAccesses::newBlock() {
 
 void LastAccesses::freeBlock(const Chunk &chunk) {
   if (chunk.capacity == kBoundaries)
-    freeBlocks_.push_back(chunk.boundaries);
+    freeBlocks_.push_back(chunk.memory);
 }
 
 bool LastAccesses::skipEmpty(const BufferPlace &begin, const BufferPlace &end, ValidityRange &range,

@@ -32,23 +32,29 @@ struct ReaderPool {
     uint32_t waiters = 0; ///< ops that wait for each from here on
     OpId join = kNoOp;    ///< stands for all from here on; see DagBuilder
   };
-  std::vector<Node> nodes;
+
+  Node &operator[](uint32_t node) { return nodes_[node]; }
+  const Node &operator[](uint32_t node) const { return nodes_[node]; }
 
   /// Intervals that had one list and are read at once have one list again.
   uint32_t push(OpId op, uint32_t list) {
-    if (!nodes.empty() && nodes.back().op == op && nodes.back().next == list)
-      return index32(nodes.size() - 1);
-    if (list == kEmpty) {
-      nodes.push_back({op, list});
-    } else if (nodes[list].op == op) {
+    if (used_ > 0 && nodes_[used_ - 1].op == op && nodes_[used_ - 1].next == list)
+      return used_ - 1;
+    if (list != kEmpty && nodes_[list].op == op)
       return list;
-    } else {
-      nodes.push_back({op, list, nodes[list].length + 1});
-    }
-    return index32(nodes.size() - 1);
+    if (used_ == nodes_.size()) [[unlikely]]
+      grow();
+    nodes_[used_] = {op, list, list == kEmpty ? 1 : nodes_[list].length + 1};
+    return used_++;
   }
 
-  void clear() { nodes.clear(); }
+  void clear() { used_ = 0; }
+
+private:
+  void grow() { nodes_.resize(index32(nodes_.size() * 2 + 64)); }
+
+  std::vector<Node> nodes_; ///< the first used_ of them are in use: growing is no part of push()
+  uint32_t used_ = 0;
 };
 
 /// A slice with its positions at the size at hand.
@@ -84,16 +90,9 @@ public:
     // The end first, so that the beginning stays where it is found.
     if (!boundaryAt(end, range, callTime) || !boundaryAt(begin, range, callTime))
       return false;
-    Spot at = last_;
-    uint32_t between = 0;
-    for (;; ++between) {
-      visit(boundary(at), writes, op, pool, dependsOn);
-      at = next(at);
-      if (!before(boundary(at), end))
-        break;
-    }
-    if (writes && between > 0)
-      eraseBetween(last_, at);
+    Spot behindLast = visitUpTo(end, writes, op, pool, dependsOn);
+    if (writes)
+      eraseBetween(last_, behindLast);
     return true;
   }
 
@@ -131,11 +130,15 @@ private:
     Position position() const { return {scale, offset, denominator, at}; }
   };
 
-  /// Boundaries side by side; never empty.
+  /// Boundaries side by side, somewhere in the chunk's memory; never empty.
   struct Chunk {
     Boundary *boundaries;
     uint32_t count;
     uint32_t capacity;
+    Boundary *memory;
+
+    Boundary *end() const { return boundaries + count; }
+    void insert(uint32_t at, const Boundary &boundary);
   };
 
   struct Spot {
@@ -144,14 +147,14 @@ private:
   };
 
   static constexpr uint32_t kFirstBoundaries = 4;
-  static constexpr uint32_t kBoundaries = 32;
+  static constexpr uint32_t kBoundaries = 128;
   struct Block {
     Boundary boundaries[kBoundaries];
   };
 
   template <typename Callback>
-  static void visit(Boundary &boundary, bool writes, OpId op, ReaderPool &pool,
-                    Callback dependsOn) {
+  [[gnu::always_inline]] static void visit(Boundary &boundary, bool writes, OpId op,
+                                           ReaderPool &pool, Callback &dependsOn) {
     if (!writes) {
       if (boundary.writer != kNoOp)
         dependsOn(boundary.writer, ReaderPool::kEmpty);
@@ -160,20 +163,33 @@ private:
     }
     if (boundary.readers == ReaderPool::kEmpty && boundary.writer != kNoOp)
       dependsOn(boundary.writer, ReaderPool::kEmpty); // else the readers wait for it already
-    for (uint32_t r = boundary.readers; r != ReaderPool::kEmpty; r = pool.nodes[r].next)
-      if (!dependsOn(pool.nodes[r].op, r))
+    for (uint32_t r = boundary.readers; r != ReaderPool::kEmpty; r = pool[r].next)
+      if (!dependsOn(pool[r].op, r))
         break;
     boundary.writer = op;
     boundary.readers = ReaderPool::kEmpty;
   }
 
+  /// All from the last place on that are before `end`; returns the next one, which there is.
+  template <typename Callback>
+  Spot visitUpTo(const BufferPlace &end, bool writes, OpId op, ReaderPool &pool,
+                 Callback &dependsOn) {
+    uint32_t first = last_.boundary;
+    for (uint32_t c = last_.chunk;; ++c, first = 0)
+      for (Boundary *at = order_[c].boundaries + first, *past = order_[c].end(); at != past; ++at) {
+        if (!before(*at, end))
+          return {c, static_cast<uint32_t>(at - order_[c].boundaries)};
+        visit(*at, writes, op, pool, dependsOn);
+      }
+  }
+
   static bool before(const Boundary &boundary, const BufferPlace &place) {
-    return boundary.block != place.block ? boundary.block < place.block
-                                         : boundary.at < place.position.at;
+    return (boundary.block < place.block) |
+           ((boundary.block == place.block) & (boundary.at < place.position.at));
   }
   static bool behind(const Boundary &boundary, const BufferPlace &place) {
-    return boundary.block != place.block ? boundary.block > place.block
-                                         : boundary.at > place.position.at;
+    return (boundary.block > place.block) |
+           ((boundary.block == place.block) & (boundary.at > place.position.at));
   }
 
   Boundary &boundary(Spot s) { return order_[s.chunk].boundaries[s.boundary]; }

@@ -31,10 +31,8 @@ bool ValidityRange::alwaysLessEqual(const Position &a, const Position &b) {
   return d.slope >= 0 && d.constant >= 0;
 }
 
-void ValidityRange::keepLessEqual(const Position &a, const Position &b) {
+void ValidityRange::narrow(const Position &a, const Position &b) {
   assert(a.at <= b.at);
-  if (a.denominator == b.denominator && a.scale <= b.scale && a.offset <= b.offset)
-    return;
   Difference d = difference(a, b);
   if (d.slope >= 0 && d.constant >= 0)
     return;

@@ -32,7 +32,10 @@ public:
   void pin() { min_ = max_ = n_; }
   /// Keeps the sizes for which a <= b, which must hold at n. Cuts a little too much
   /// where only the rounding makes it hold.
-  void keepLessEqual(const Position &a, const Position &b);
+  void keepLessEqual(const Position &a, const Position &b) {
+    if (a.denominator != b.denominator || a.scale > b.scale || a.offset > b.offset)
+      narrow(a, b);
+  }
   /// Keeps the sizes for which a == b, which must hold at n.
   void keepEqual(const Position &a, const Position &b) {
     if (a.sameForm(b))
@@ -49,6 +52,8 @@ public:
   Position constant(int64_t value) const { return {0, value, 1, value}; }
 
 private:
+  void narrow(const Position &a, const Position &b);
+
   uint64_t n_;
   uint64_t min_;
   uint64_t max_;

@@ -42,15 +42,15 @@ public:
   void close(const Scope &scope) { numFamilies_ = scope.firstFamily; }
 
   /// False: it is set already.
-  bool set(const Scope &scope, uint32_t name, int64_t labelIndex, OpRange range) {
+  [[gnu::always_inline]] bool set(const Scope &scope, uint32_t name, int64_t labelIndex,
+                                  OpRange range) {
     auto at = static_cast<uint64_t>(labelIndex);
     std::vector<Entry> &family = families_[scope.firstFamily + name];
-    if (at >= family.size() && !grow(family, at))
-      return setHashed(scope, name, at, range);
-    Entry &entry = family[at];
-    if (entry.stamp == scope.stamp || (anyHashed_ && others_.lookup(hash(scope, name, at))))
+    if (at >= family.size() || anyHashed_) [[unlikely]]
+      return setOther(scope, name, at, range);
+    if (family[at].stamp == scope.stamp)
       return false;
-    entry = {scope.stamp, range};
+    family[at] = {scope.stamp, range};
     return true;
   }
 
@@ -75,6 +75,18 @@ private:
     if (at >= kDirect && at > family.size())
       return false;
     family.resize(at + at / 2 + 4);
+    return true;
+  }
+
+  /// The family is too short for it, or it may be hashed.
+  [[gnu::noinline]] bool setOther(const Scope &scope, uint32_t name, uint64_t at, OpRange range) {
+    std::vector<Entry> &family = families_[scope.firstFamily + name];
+    if (at >= family.size() && !grow(family, at))
+      return setHashed(scope, name, at, range);
+    Entry &entry = family[at];
+    if (entry.stamp == scope.stamp || (anyHashed_ && others_.lookup(hash(scope, name, at))))
+      return false;
+    entry = {scope.stamp, range};
     return true;
   }
 

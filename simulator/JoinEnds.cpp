@@ -1,10 +1,14 @@
-// Joining the ends of messages: each rank's receives go into a hash table of their own, and
-// each send looks into its receiver's. All tables lie in one array, so that a send touches
-// one or two cache lines of it.
+// Joining the ends of messages: each send looks into the table of its receiver.
+//
+// The first try takes all threads, and compares the two ends of a message as it joins them. If
+// something is wrong, or ends may meet by tag, the second try goes from rank to rank: so reports
+// are the same each time.
 #include "ir/Concat.h"
+#include "ir/Threads.h"
 #include "simulator/RankPacker.h"
 
-#include <bit>
+#include <atomic>
+#include <span>
 
 namespace colldsl::sim {
 namespace {
@@ -13,22 +17,31 @@ constexpr size_t kMaxNotes = 10;
 
 class EndJoiner {
 public:
-  EndJoiner(Workload &workload, PagedArray<MessageId> messages, bool isPlainGoal)
-      : workload_(workload), messages_(std::move(messages)), isPlainGoal_(isPlainGoal) {}
+  EndJoiner(Workload &workload, PagedArray<MessageId> messages, ReceiveTables tables,
+            bool isPlainGoal)
+      : workload_(workload), messages_(std::move(messages)), tables_(std::move(tables)),
+        isPlainGoal_(isPlainGoal) {}
 
-  Status run();
+  /// False: something is wrong, or ends may meet by tag.
+  bool joinAtOnce(unsigned threads);
+  Status joinInOrder();
 
 private:
-  void makeTables();
+  struct SendEnd {
+    uint32_t rank;
+    uint32_t vertex;
+  };
+
   void insertReceives(uint32_t rank);
-  void joinSends(uint32_t rank);
-  void joinSend(uint32_t rank, uint32_t send);
+  void findSends(uint32_t begin, uint32_t end, std::vector<SendEnd> &sends) const;
+  void fetchReceive(const SendEnd &send) const;
+  bool joinFitting(const SendEnd &end);
+  void joinSend(const SendEnd &end);
   void join(uint32_t send, uint32_t recv);
   void markTags();
-  void checkEnds();
   void checkEnd(uint32_t vertex);
 
-  template <typename Visit> void forEachOf(uint32_t rank, Visit visit) {
+  template <typename Visit> void forEachOf(uint32_t rank, Visit visit) const {
     const RankVertices &at = workload_.ranks[rank];
     for (uint32_t op = 0; op < at.count; ++op)
       visit(at.at(op));
@@ -37,23 +50,10 @@ private:
     MessageId message = messages_[vertex];
     return isPlainGoal_ ? tagOf(message) : value(message);
   }
-  uint32_t slotOf(uint32_t rank, uint32_t peer, uint64_t key) const {
-    uint32_t size = tableBegin_[rank + 1] - tableBegin_[rank];
-    uint64_t hash = (key ^ uint64_t{peer} * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
-    return size == 0 ? 0 : static_cast<uint32_t>(hash >> 32) & (size - 1);
-  }
-  /// Where the search for a message from `peer` begins, and goes on cyclically.
-  template <typename Visit> void probe(uint32_t rank, uint32_t peer, uint64_t key, Visit visit) {
-    uint32_t size = tableBegin_[rank + 1] - tableBegin_[rank];
-    uint32_t at = slotOf(rank, peer, key);
-    for (uint32_t i = 0; i < size; ++i, at = (at + 1) & (size - 1))
-      if (visit(slots_[tableBegin_[rank] + at]))
-        return;
-  }
   /// The receive with this key, or kNoVertex.
   uint32_t find(uint32_t rank, uint32_t peer, uint64_t key) {
     uint32_t found = kNoVertex;
-    probe(rank, peer, key, [&](uint32_t slot) {
+    tables_.probe(rank, peer, key, [&](uint32_t slot) {
       if (slot == 0)
         return true;
       bool isIt = workload_.vertices[slot - 1].peer == peer && keyOf(slot - 1) == key;
@@ -67,11 +67,9 @@ private:
 
   Workload &workload_;
   PagedArray<MessageId> messages_;
+  ReceiveTables tables_;
   bool isPlainGoal_;
-  std::vector<uint32_t> tableBegin_; ///< per rank, and one more
-  PagedArray<uint32_t> slots_;       ///< 0: free; else a vertex and one
-  std::vector<uint32_t> sends_;      ///< of the rank at hand
-  std::vector<bool> meetsAny_;       ///< per rank: has wildcards among its messages
+  std::vector<bool> meetsAny_; ///< per rank: has wildcards among its messages
   std::vector<Diagnostic> notes_;
   uint64_t wrong_ = 0;
 };
@@ -79,24 +77,12 @@ private:
 bool isRecv(const Vertex &v) { return v.kind == VertexKind::Recv; }
 bool isSend(const Vertex &v) { return v.kind == VertexKind::Send; }
 
-void EndJoiner::makeTables() {
-  tableBegin_.assign(size_t{workload_.numRanks()} + 1, 0);
-  uint64_t end = 0;
-  for (uint32_t r = 0; r < workload_.numRanks(); ++r) {
-    uint64_t receives = 0;
-    forEachOf(r, [&](uint32_t v) { receives += isRecv(workload_.vertices[v]); });
-    end += receives == 0 ? 0 : std::bit_ceil(receives + receives / 2);
-    tableBegin_[r + 1] = static_cast<uint32_t>(end);
-  }
-  slots_.grow(end);
-}
-
 void EndJoiner::insertReceives(uint32_t rank) {
   forEachOf(rank, [&](uint32_t v) {
     Vertex &recv = workload_.vertices[v];
     if (!isRecv(recv) || recv.isByTag)
       return;
-    probe(rank, recv.peer, keyOf(v), [&](uint32_t &slot) {
+    tables_.probe(rank, recv.peer, keyOf(v), [&](uint32_t &slot) {
       if (slot == 0) {
         slot = v + 1;
         return true;
@@ -117,27 +103,62 @@ void EndJoiner::join(uint32_t send, uint32_t recv) {
   workload_.vertices[recv].partner = send;
 }
 
-void EndJoiner::joinSends(uint32_t rank) {
+/// Of these ranks, in the order of memory; those that do not meet by tag.
+void EndJoiner::findSends(uint32_t begin, uint32_t end, std::vector<SendEnd> &sends) const {
   // The tables of other ranks are far apart: ask for what the next sends need.
-  sends_.clear();
-  forEachOf(rank, [&](uint32_t v) {
+  sends.clear();
+  auto consider = [&](uint32_t rank, uint32_t v) {
     const Vertex &send = workload_.vertices[v];
     if (!isSend(send) || send.isByTag)
       return;
-    sends_.push_back(v);
-    __builtin_prefetch(slots_.data() + tableBegin_[send.peer] + slotOf(send.peer, rank, keyOf(v)));
-  });
-  for (uint32_t v : sends_)
-    joinSend(rank, v);
+    sends.push_back({rank, v});
+    __builtin_prefetch(tables_.first(send.peer, rank, keyOf(v)));
+  };
+  uint32_t longest = 0;
+  for (uint32_t r = begin; r < end; ++r)
+    longest = std::max(longest, workload_.ranks[r].count);
+  if (workload_.ranks[begin].stride > 1)
+    for (uint32_t op = 0; op < longest; ++op)
+      for (uint32_t r = begin; r < end; ++r)
+        if (op < workload_.ranks[r].count)
+          consider(r, workload_.ranks[r].at(op));
+  if (workload_.ranks[begin].stride == 1)
+    for (uint32_t r = begin; r < end; ++r)
+      forEachOf(r, [&](uint32_t v) { consider(r, v); });
 }
 
-void EndJoiner::joinSend(uint32_t rank, uint32_t v) {
+/// Asks for the memory of what is most likely its receive.
+void EndJoiner::fetchReceive(const SendEnd &send) const {
+  uint32_t peer = workload_.vertices[send.vertex].peer;
+  const uint32_t *first = tables_.first(peer, send.rank, keyOf(send.vertex));
+  if (!first || *first == 0)
+    return;
+  uint32_t slot = *first;
+  __builtin_prefetch(&workload_.vertices[slot - 1], 1);
+  __builtin_prefetch(&messages_[slot - 1]);
+}
+
+/// Threads join at once. False: it has no receive, or one that does not fit or is taken.
+bool EndJoiner::joinFitting(const SendEnd &end) {
+  uint32_t v = end.vertex;
+  Vertex &send = workload_.vertices[v];
+  uint32_t recv = find(send.peer, end.rank, keyOf(v));
+  if (recv == kNoVertex)
+    return false;
+  Vertex &other = workload_.vertices[recv];
+  send.partner = recv;
+  return std::atomic_ref(other.partner).exchange(v, std::memory_order_relaxed) == kNoVertex &&
+         workload_.amountOf(send) == workload_.amountOf(other) && send.way == other.way;
+}
+
+void EndJoiner::joinSend(const SendEnd &end) {
+  uint32_t v = end.vertex;
   Vertex &send = workload_.vertices[v];
   if (meetsAny_[send.peer]) {
     send.isByTag = 1;
     return;
   }
-  uint32_t recv = find(send.peer, rank, keyOf(v));
+  uint32_t recv = find(send.peer, end.rank, keyOf(v));
   if (recv == kNoVertex)
     return complain(v, "has no matching receive");
   Vertex &other = workload_.vertices[recv];
@@ -162,11 +183,6 @@ void EndJoiner::markTags() {
     if (meetsAny_[r])
       forEachOf(
           r, [&](uint32_t v) { workload_.vertices[v].isByTag |= isRecv(workload_.vertices[v]); });
-}
-
-void EndJoiner::checkEnds() {
-  for (uint32_t r = 0; r < workload_.numRanks(); ++r)
-    forEachOf(r, [&](uint32_t v) { checkEnd(v); });
 }
 
 void EndJoiner::checkEnd(uint32_t v) {
@@ -205,16 +221,44 @@ template <typename... Parts> void EndJoiner::complain(uint32_t vertex, const Par
                                     isSend(v) ? " to" : " from", " rank ", v.peer, ", ", why...)));
 }
 
-Status EndJoiner::run() {
-  meetsAny_.assign(workload_.numRanks(), false);
+bool EndJoiner::joinAtOnce(unsigned threads) {
+  std::atomic<uint32_t> next{0};
+  std::atomic<bool> isFine{true};
+  std::atomic<uint64_t> joined{0};
+  onThreads(threads, [&] {
+    std::vector<SendEnd> sends;
+    uint32_t begin = 0;
+    while (isFine && (begin = next.fetch_add(kStride)) < workload_.numRanks()) {
+      findSends(begin, std::min(begin + kStride, workload_.numRanks()), sends);
+      for (const SendEnd &send : sends)
+        fetchReceive(send);
+      for (const SendEnd &send : sends)
+        if (!joinFitting(send))
+          isFine = false;
+      joined += sends.size();
+    }
+  });
+  return isFine && joined == workload_.messages;
+}
+
+Status EndJoiner::joinInOrder() {
+  uint32_t numRanks = workload_.numRanks();
+  for (Vertex &v : std::span(workload_.vertices.begin(), workload_.vertices.end()))
+    v.partner = kNoVertex;
+  meetsAny_.assign(numRanks, false);
   if (isPlainGoal_)
     markTags();
-  makeTables();
-  for (uint32_t r = 0; r < workload_.numRanks(); ++r)
+  tables_.clear();
+  for (uint32_t r = 0; r < numRanks; ++r)
     insertReceives(r);
-  for (uint32_t r = 0; r < workload_.numRanks(); ++r)
-    joinSends(r);
-  checkEnds();
+  std::vector<SendEnd> sends;
+  for (uint32_t r = 0; r < numRanks; ++r) {
+    findSends(r, r + 1, sends);
+    for (const SendEnd &send : sends)
+      joinSend(send);
+  }
+  for (uint32_t r = 0; r < numRanks; ++r)
+    forEachOf(r, [&](uint32_t v) { checkEnd(v); });
   if (notes_.empty())
     return {};
   Diagnostic first = notes_.front();
@@ -226,8 +270,11 @@ Status EndJoiner::run() {
 
 } // namespace
 
-Status joinEnds(Workload &workload, PagedArray<MessageId> messages, bool isPlainGoal) {
-  return EndJoiner(workload, std::move(messages), isPlainGoal).run();
+Status joinEnds(Workload &workload, PagedArray<MessageId> messages, ReceiveTables tables,
+                bool isOneToOne, bool isPlainGoal, unsigned threads) {
+  EndJoiner joiner(workload, std::move(messages), std::move(tables), isPlainGoal);
+  bool isJoined = isOneToOne && !isPlainGoal && joiner.joinAtOnce(threads);
+  return isJoined ? Status() : joiner.joinInOrder();
 }
 
 } // namespace colldsl::sim

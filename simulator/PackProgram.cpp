@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace colldsl::sim {
 namespace {
@@ -23,6 +24,8 @@ public:
 
 private:
   void work();
+  std::optional<WorkloadBuilder::Place> takeTurn(uint32_t begin, uint32_t end,
+                                                 const PackedRanks &packed, const Status &made);
   Status pack(Instantiator &instantiator, RankPacker &packer, Dag &dag, uint32_t begin,
               uint32_t end, PackedRanks &into) const;
   Status checkBuffers(const Dag &dag) const;
@@ -73,14 +76,26 @@ void ProgramPacker::work() {
     uint32_t end = std::min(request_.ranks, begin + kStride);
     packed.clear();
     Status made = pack(instantiator, packer, dag, begin, end, packed);
-    std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return nextToAdd_ == begin || !error_; });
-    if (!error_)
+    std::optional<WorkloadBuilder::Place> place = takeTurn(begin, end, packed, made);
+    if (!place)
       return;
-    error_ = made ? builder_.add(packed) : made;
-    nextToAdd_ = end;
-    turn_.notify_all();
+    builder_.fill(*place, packed);
   }
+}
+
+/// Waits until all ranks before these have their place. Nothing: some rank failed.
+std::optional<WorkloadBuilder::Place> ProgramPacker::takeTurn(uint32_t begin, uint32_t end,
+                                                              const PackedRanks &packed,
+                                                              const Status &made) {
+  std::unique_lock lock(mutex_);
+  turn_.wait(lock, [&] { return nextToAdd_ == begin || !error_; });
+  if (!error_)
+    return std::nullopt;
+  Result<WorkloadBuilder::Place> place = made ? builder_.makeRoom(packed) : made;
+  error_ = place.status();
+  nextToAdd_ = end;
+  turn_.notify_all();
+  return place ? std::optional(*place) : std::nullopt;
 }
 
 Result<Workload> ProgramPacker::run(unsigned threads) {
@@ -96,7 +111,7 @@ Result<Workload> ProgramPacker::run(unsigned threads) {
     made = rank;
     return dag->op(op);
   };
-  return builder_.finish(describe, program_.files);
+  return builder_.finish(describe, program_.files, threads);
 }
 
 } // namespace

@@ -3,7 +3,9 @@
 #include "ir/Concat.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <mutex>
 
 namespace colldsl::sim {
 namespace {
@@ -65,6 +67,7 @@ void PackedRanks::clear() {
   lists.clear();
   wide.clear();
   counts.clear();
+  receives.clear();
   sends = 0;
   bytes = calcNs = 0;
   hasWays = false;
@@ -168,6 +171,7 @@ Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &size
   }
   into.hasWays |= v.way != Way::Usual;
   into.sends += v.kind == VertexKind::Send;
+  into.receives.back() += v.kind == VertexKind::Recv;
   (v.kind == VertexKind::Calc ? into.calcNs : into.bytes) += amount;
   v.isWide = amount > UINT32_MAX;
   v.amount = static_cast<uint32_t>(v.isWide ? into.wide.size() : amount);
@@ -182,6 +186,7 @@ Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &size
 }
 
 Status RankPacker::add(const RankView &view, const Sizes &sizes, PackedRanks &into) {
+  into.receives.push_back(0);
   for (uint32_t i = 0; i < view.ops.size(); ++i)
     if (Status s = addVertex(view, i, sizes, into); !s)
       return s;
@@ -202,7 +207,7 @@ Status RankPacker::add(Rank rank, const Dag &dag, const Sizes &sizes, PackedRank
 }
 
 WorkloadBuilder::WorkloadBuilder(uint32_t numRanks, const WorkloadOptions &options)
-    : options_(options) {
+    : options_(options), tables_(numRanks) {
   workload_.ranks.reserve(numRanks);
 }
 
@@ -212,47 +217,33 @@ uint32_t WorkloadBuilder::strideFor(const PackedRanks &batch) {
   return longest * kStride <= batch.vertices.size() + batch.vertices.size() / 8 ? kStride : 1;
 }
 
-Status WorkloadBuilder::add(const PackedRanks &batch) {
+Result<WorkloadBuilder::Place> WorkloadBuilder::makeRoom(const PackedRanks &batch) {
   Workload &w = workload_;
   uint64_t limit = std::min(options_.maxOps, kMaxVertices);
-  uint32_t stride = strideFor(batch);
+  Place place;
+  place.stride = strideFor(batch);
   uint64_t room = batch.vertices.size();
-  if (stride > 1)
-    room = *std::max_element(batch.counts.begin(), batch.counts.end()) * uint64_t{stride};
+  if (place.stride > 1)
+    room = *std::max_element(batch.counts.begin(), batch.counts.end()) * uint64_t{place.stride};
   w.numOps += batch.vertices.size();
   if (w.numOps > limit || w.vertices.size() + room > kMaxVertices)
     return Status::error(concat("there are more ops than the limit of ", limit,
                                 " for all ranks together (--max-total-ops)"));
-  auto lists = static_cast<uint32_t>(w.lists.size()), wide = static_cast<uint32_t>(w.wide.size());
   if (w.lists.size() + batch.lists.size() > UINT32_MAX)
     return Status::error("there are more dependencies than 32 bits count");
-  auto begin = static_cast<uint32_t>(w.vertices.size());
-  w.vertices.grow(room);
-  messages_.grow(room);
-  const Vertex *vertex = batch.vertices.data();
-  const MessageId *message = batch.messages.data();
-  uint32_t *list = w.lists.grow(batch.lists.size());
-  std::copy(batch.lists.begin(), batch.lists.end(), list);
+  place.vertices = static_cast<uint32_t>(w.vertices.size());
+  place.lists = static_cast<uint32_t>(w.lists.size());
+  place.wide = static_cast<uint32_t>(w.wide.size());
+  place.firstRank = w.numRanks();
+  for (uint32_t receives : batch.receives) {
+    tables_.addRank(receives);
+    receives_ += receives;
+  }
+  growBy(room, batch.lists.size());
+  uint32_t begin = place.vertices;
   for (uint32_t i = 0; i < batch.counts.size(); ++i) {
-    RankVertices rank{begin + (stride > 1 ? i : 0), batch.counts[i], stride};
-    for (uint32_t op = 0; op < rank.count; ++op, ++message) {
-      Vertex v = *vertex++;
-      v.isStrided = stride > 1;
-      if (v.run == kIsList) {
-        uint32_t *of = list + v.successors;
-        for (uint32_t k = 0; k < of[0] + of[1]; ++k)
-          of[2 + k] *= stride;
-        v.successors += lists;
-      } else {
-        v.successors *= stride;
-      }
-      if (v.isWide)
-        v.amount += wide;
-      w.vertices[rank.at(op)] = v;
-      messages_[rank.at(op)] = *message;
-    }
-    begin += stride > 1 ? 0 : rank.count;
-    w.ranks.push_back(rank);
+    w.ranks.push_back({begin + (place.stride > 1 ? i : 0), batch.counts[i], place.stride});
+    begin += place.stride > 1 ? 0 : batch.counts[i];
   }
   w.wide.insert(w.wide.end(), batch.wide.begin(), batch.wide.end());
   w.cpus = std::max(w.cpus, batch.cpus);
@@ -261,14 +252,102 @@ Status WorkloadBuilder::add(const PackedRanks &batch) {
   w.hasWays |= batch.hasWays;
   w.bytes += batch.bytes;
   w.calcNs += batch.calcNs;
-  return {};
+  return place;
+}
+
+void WorkloadBuilder::growBy(uint64_t vertices, uint64_t lists) {
+  Room needed = {workload_.vertices.size() + vertices, workload_.lists.size() + lists,
+                 tables_.numSlots()};
+  if (needed.vertices > room_.vertices || needed.lists > room_.lists ||
+      needed.slots > room_.slots) {
+    std::unique_lock alone(filling_);
+    room_ = {std::max(needed.vertices, 2 * room_.vertices), std::max(needed.lists, 2 * room_.lists),
+             std::max(needed.slots, 2 * room_.slots)};
+    workload_.vertices.reserve(room_.vertices);
+    messages_.reserve(room_.vertices);
+    workload_.lists.reserve(room_.lists);
+    tables_.reserve(room_.slots);
+  }
+  workload_.vertices.grow(vertices);
+  messages_.grow(vertices);
+  workload_.lists.grow(lists);
+  tables_.grow();
+}
+
+/// While it is in the cache.
+void WorkloadBuilder::insertReceive(uint32_t rank, uint32_t vertex) {
+  uint32_t peer = workload_.vertices[vertex].peer;
+  MessageId message = messages_[vertex];
+  tables_.probe(rank, peer, value(message), [&](uint32_t &slot) {
+    if (slot == 0) {
+      slot = vertex + 1;
+      return true;
+    }
+    bool isSame = workload_.vertices[slot - 1].peer == peer && messages_[slot - 1] == message;
+    if (isSame)
+      isAmbiguous_ = true;
+    return isSame;
+  });
+}
+
+void WorkloadBuilder::fill(const Place &place, const PackedRanks &batch) {
+  std::shared_lock notMoving(filling_);
+  std::copy(batch.lists.begin(), batch.lists.end(), workload_.lists.data() + place.lists);
+  auto numRanks = static_cast<uint32_t>(batch.counts.size());
+  std::array<uint32_t, kStride + 1> begin = {}; // of each rank in the batch
+  for (uint32_t i = 0; i < numRanks; ++i)
+    begin[i + 1] = begin[i] + batch.counts[i];
+  // In the order of what is written.
+  if (place.stride == 1) {
+    for (uint32_t i = 0; i < numRanks; ++i)
+      for (uint32_t from = begin[i]; from < begin[i + 1]; ++from)
+        fillOne(place, batch, i, from, place.vertices + from);
+    return;
+  }
+  uint32_t longest = *std::max_element(batch.counts.begin(), batch.counts.end());
+  for (uint32_t op = 0; op < longest; ++op)
+    for (uint32_t i = 0; i < numRanks; ++i)
+      if (op < batch.counts[i])
+        fillOne(place, batch, i, begin[i] + op, place.vertices + i + op * place.stride);
+}
+
+/// `from`: in the batch, `to`: among all.
+[[gnu::always_inline]] inline void WorkloadBuilder::fillOne(const Place &place,
+                                                            const PackedRanks &batch, uint32_t rank,
+                                                            uint32_t from, uint32_t to) {
+  Vertex v = batch.vertices[from];
+  v.isStrided = place.stride > 1;
+  if (v.run == kIsList) {
+    uint32_t *of = workload_.lists.data() + place.lists + v.successors;
+    for (uint32_t k = 0; k < of[0] + of[1]; ++k)
+      of[2 + k] *= place.stride;
+    v.successors += place.lists;
+  } else {
+    v.successors *= place.stride;
+  }
+  if (v.isWide)
+    v.amount += place.wide;
+  workload_.vertices[to] = v;
+  messages_[to] = batch.messages[from];
+  if (v.kind == VertexKind::Recv && !options_.isPlainGoal)
+    insertReceive(place.firstRank + rank, to);
+}
+
+Status WorkloadBuilder::add(const PackedRanks &batch) {
+  Result<Place> place = makeRoom(batch);
+  if (place)
+    fill(*place, batch);
+  return place.status();
 }
 
 Result<Workload> WorkloadBuilder::finish(std::function<Result<Op>(Rank, OpId)> describe,
-                                         std::vector<std::string> files) {
+                                         std::vector<std::string> files, unsigned threads) {
   workload_.describe = std::move(describe);
   workload_.files = std::move(files);
-  if (Status s = joinEnds(workload_, std::move(messages_), options_.isPlainGoal); !s)
+  bool isOneToOne = !isAmbiguous_ && receives_ == workload_.messages;
+  if (Status s = joinEnds(workload_, std::move(messages_), std::move(tables_), isOneToOne,
+                          options_.isPlainGoal, threads);
+      !s)
     return s;
   return std::move(workload_);
 }

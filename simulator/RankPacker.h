@@ -2,7 +2,11 @@
 #pragma once
 
 #include "ir/RankSchedule.h"
+#include "simulator/ReceiveTables.h"
 #include "simulator/Workload.h"
+
+#include <atomic>
+#include <shared_mutex>
 
 namespace colldsl::sim {
 
@@ -13,7 +17,8 @@ struct PackedRanks {
   std::vector<MessageId> messages; ///< per vertex; what its ends have in common
   std::vector<uint32_t> lists;
   std::vector<uint64_t> wide;
-  std::vector<uint32_t> counts; ///< vertices per rank
+  std::vector<uint32_t> counts;   ///< vertices per rank
+  std::vector<uint32_t> receives; ///< of these, per rank
   uint64_t sends = 0;
   UInt128 bytes = 0, calcNs = 0;
   uint32_t cpus = 1, nics = 1;
@@ -48,20 +53,46 @@ class WorkloadBuilder {
 public:
   WorkloadBuilder(uint32_t numRanks, const WorkloadOptions &options);
 
-  /// Of the next ranks: kStride, or those that are left.
+  /// Where the parts of a batch go.
+  struct Place {
+    uint32_t vertices = 0, lists = 0, wide = 0;
+    uint32_t firstRank = 0;
+    uint32_t stride = 1;
+  };
+
+  /// Makes room for the next ranks: kStride, or those that are left. One thread at a time.
+  Result<Place> makeRoom(const PackedRanks &batch);
+  /// Puts them there. Any threads at once, also while another one makes room.
+  void fill(const Place &place, const PackedRanks &batch);
   Status add(const PackedRanks &batch);
+
+  /// Takes up to so many threads.
   Result<Workload> finish(std::function<Result<Op>(Rank, OpId)> describe,
-                          std::vector<std::string> files);
+                          std::vector<std::string> files, unsigned threads = 1);
 
 private:
   static uint32_t strideFor(const PackedRanks &batch);
+  void growBy(uint64_t vertices, uint64_t lists);
+  void fillOne(const Place &place, const PackedRanks &batch, uint32_t rank, uint32_t from,
+               uint32_t to);
+  void insertReceive(uint32_t rank, uint32_t vertex);
 
   const WorkloadOptions &options_;
   Workload workload_;
   PagedArray<MessageId> messages_;
+  ReceiveTables tables_;
+  uint64_t receives_ = 0;
+  std::atomic<bool> isAmbiguous_{false}; ///< two receives of a rank have one sender and message
+  std::shared_mutex filling_;            ///< held alone, the arrays may move
+  struct Room {
+    uint64_t vertices = 0, lists = 0, slots = 0;
+  } room_; ///< what fits into the arrays as they are
 };
 
 /// Finds each message's other end. Where that must wait until they run, both stay by tag.
-Status joinEnds(Workload &workload, PagedArray<MessageId> messages, bool isPlainGoal);
+/// `tables`: of all receives, unless isPlainGoal, where they are empty. `isOneToOne`: there are as
+/// many receives as sends, and no two alike.
+Status joinEnds(Workload &workload, PagedArray<MessageId> messages, ReceiveTables tables,
+                bool isOneToOne, bool isPlainGoal, unsigned threads);
 
 } // namespace colldsl::sim

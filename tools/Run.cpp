@@ -401,6 +401,7 @@ Exit runCommand(Arguments arguments) {
   std::unique_ptr<Launcher> launcher;
   if (Status s = join(settings, launcher); !s)
     return printError(s.message()), Exit::Failure;
+  prepare(settings.launch);
   std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
   if (!source)
     return Exit::Failure;

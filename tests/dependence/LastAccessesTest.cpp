@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
 
 namespace colldsl {
 namespace {
@@ -55,6 +56,63 @@ TEST(LastAccesses, OrdersExactlyTheConflictingOps) {
       for (size_t a = 0; a < b; ++a)
         EXPECT_TRUE(!derived[b][a] || wanted[b][a]) << "round " << round;
     EXPECT_EQ(closure(derived), closure(wanted)); // ... and none missing
+  }
+}
+
+/// What touched each element last, element by element.
+struct Elements {
+  struct Element {
+    uint32_t writer = UINT32_MAX;
+    std::set<uint32_t> readers;
+  };
+  std::vector<Element> all;
+
+  std::set<uint32_t> access(const Access &a, uint32_t op) {
+    std::set<uint32_t> before;
+    for (int64_t i = a.begin; i < a.end; ++i) {
+      Element &e = all[static_cast<size_t>(i)];
+      if (a.writes && !e.readers.empty())
+        before.insert(e.readers.begin(), e.readers.end());
+      else if (e.writer != UINT32_MAX)
+        before.insert(e.writer);
+      if (!a.writes)
+        e.readers.insert(op);
+      else
+        e = {op, {}};
+    }
+    return before;
+  }
+};
+
+// Up and down, from the middle and round, from the middle outwards, and anywhere: with more
+// boundaries than a chunk has.
+TEST(LastAccesses, WalksThroughManyBoundaries) {
+  constexpr int64_t kElements = 1500;
+  std::mt19937 random(11);
+  for (int walk = 0; walk < 5; ++walk) {
+    LastAccesses map;
+    ReaderPool pool;
+    ValidityRange range(100);
+    Elements elements{std::vector<Elements::Element>(kElements)};
+    uint32_t op = 0;
+    auto access = [&](const Access &a) {
+      auto place = [&](int64_t at) { return BufferPlace{0, range.constant(at)}; };
+      std::set<uint32_t> derived;
+      ASSERT_TRUE(map.access(place(a.begin), place(a.end), a.writes, OpId{op}, range, pool, false,
+                             [&](OpId on, uint32_t) { return derived.insert(index(on)), true; }));
+      EXPECT_EQ(derived, elements.access(a, op)) << "walk " << walk << ", op " << op;
+      ++op;
+    };
+    for (int64_t i = 0; i < kElements; ++i) {
+      const int64_t places[] = {i, kElements - 1 - i, (kElements + 700 - i) % kElements,
+                                kElements / 2 + (i % 2 ? -(i + 1) / 2 : i / 2),
+                                static_cast<int64_t>(random() % kElements)};
+      int64_t at = places[walk];
+      access({at, at + 1, true});
+      access({at, std::min(at + 1 + static_cast<int64_t>(random() % 3), kElements), false});
+      if (i % 100 == 99)
+        access({at, std::min(at + 200, kElements), random() % 2 == 0});
+    }
   }
 }
 

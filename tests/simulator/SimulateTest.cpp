@@ -5,6 +5,7 @@
 #include "ir/TextForm.h"
 #include "simulator/CriticalPath.h"
 
+#include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
 #include <bit>
 #include <gtest/gtest.h>
@@ -337,6 +338,67 @@ TEST(SimulateTest, endsThatDoNotMeet) {
                                "rank 1 {\nrecv 8b from -1 tag -1\n}\n"))),
             "a message is never received\n"
             "4: rank 0: op 1, send to rank 1, sent a message that is never received");
+}
+
+/// Of messages that have numbers.
+std::string numberedFailure(const Schedule &schedule) {
+  Result<Workload> workload = packSchedule(schedule, {}, {});
+  EXPECT_FALSE(workload.ok());
+  return workload ? "" : words(workload.status().diagnostic());
+}
+
+TEST(SimulateTest, numberedEndsThatDoNotMeet) {
+  EXPECT_EQ(numberedFailure(goal("num_ranks 2\nrank 0 {\nsend 8b to 1 tag 0\n}\nrank 1 {\n"
+                                 "recv 8b from 0 tag 1\n}\n")),
+            "rank 0: op 0, send to rank 1, has no matching receive\n"
+            "6: rank 1: op 0, recv from rank 0, has no matching send");
+  EXPECT_EQ(numberedFailure(goal("num_ranks 2\nrank 0 {\nsend 8b to 1 tag 0\n}\nrank 1 {\n"
+                                 "recv 9b from 0 tag 0\n}\n")),
+            "rank 0: op 0, send to rank 1, has 8 bytes, its receive (op 0 of rank 1) has 9");
+  EXPECT_EQ(numberedFailure(goal("num_ranks 2\nrank 0 {\nsend 8b to 1 tag 0\n}\nrank 1 {\n}\n")),
+            "rank 0: op 0, send to rank 1, has no matching receive");
+}
+
+TEST(SimulateTest, numbersThatAreNotUnique) {
+  Schedule schedule = goal("num_ranks 2\nrank 0 {\nsend 8b to 1 tag 0\nsend 8b to 1 tag 1\n}\n"
+                           "rank 1 {\nrecv 8b from 0 tag 0\nrecv 8b from 0 tag 1\n}\n");
+  Schedule sends = schedule, receives = schedule;
+  sends.ranks[0].ops[1].message = sends.ranks[0].ops[0].message;
+  EXPECT_EQ(numberedFailure(sends),
+            "rank 0: op 1, send to rank 1, has the number of another one to the same rank\n"
+            "8: rank 1: op 1, recv from rank 0, has no matching send");
+  receives.ranks[1].ops[1].message = receives.ranks[1].ops[0].message;
+  EXPECT_EQ(numberedFailure(receives),
+            "rank 1: op 1, recv from rank 0, has the number of another one from the same rank\n"
+            "4: rank 0: op 1, send to rank 1, has no matching receive\n"
+            "8: rank 1: op 1, recv from rank 0, has no matching send");
+}
+
+// However many threads look for them.
+TEST(SimulateTest, wrongEndsAreReportedInTheOrderOfRanks) {
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> files;
+  files.push_back(llvm::MemoryBuffer::getMemBuffer(
+      "collective chain(in x: T[n], out y: T[n]) ensures y == x {\n"
+      "  if rank + 1 < ranks { send x to rank + 1; }\n"
+      "  if rank > 0 and rank % 100 != 7 { recv y from rank - 1; }\n"
+      "  if rank == 8 { recv y from rank; }\n"
+      "}\n",
+      "chain.coll"));
+  Compilation compilation = compileTexts(std::move(files), {});
+  InstantiateRequest request;
+  ASSERT_TRUE(compilation.ok());
+  request.collective = compilation.program().find("chain", DeclKind::Collective);
+  request.ranks = 300;
+  request.elements = 1;
+  for (unsigned threads : {1u, 2u, 5u}) {
+    Result<Workload> workload = packProgram(compilation.program(), request, {}, threads);
+    ASSERT_FALSE(workload.ok());
+    EXPECT_EQ(words(workload.status().diagnostic()),
+              "rank 6: op 0, send to rank 7, has no matching receive\n"
+              "2: rank 106: op 0, send to rank 107, has no matching receive\n"
+              "2: rank 206: op 0, send to rank 207, has no matching receive\n"
+              "4: rank 8: op 2, recv from rank 8, has no matching send");
+  }
 }
 
 TEST(SimulateTest, timesThatCannotBeCounted) {

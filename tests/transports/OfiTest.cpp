@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <atomic>
+#include <cstdlib>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -23,6 +25,26 @@ TEST(Ofi, aKilledRankIsNoticedByAll) {
   expectThatKilledRanksAreNoticed([](shm::World &world, Rank r) {
     return protocol::attach(world, r, ofi::Options(), ofi::open(ofi::Options()));
   });
+}
+
+// Ranks that are forked afterwards need not load libfabric, and can use what they inherited.
+TEST(Ofi, ranksInheritWhatWasPrepared) {
+  ofi::prepare(ofi::Options()).wait();
+  LocalOptions options;
+  options.numRanks = 3;
+  options.attach = [](shm::World &world, Rank r) -> Result<std::unique_ptr<Endpoint>> {
+    if (!dlopen("libfabric.so.1", RTLD_LAZY | RTLD_NOLOAD))
+      return Status::error("libfabric is not loaded yet");
+    if (!getenv("FI_OFI_RXM_MSG_RX_SIZE"))
+      return Status::error("ofi_rxm is free to post what it likes");
+    return protocol::attach(world, r, ofi::Options(), ofi::open(ofi::Options()));
+  };
+  auto outcomes = runLocalRanks(options, [](Endpoint &endpoint) {
+    return Result<std::vector<std::byte>>({std::byte(index(endpoint.rank()))});
+  });
+  ASSERT_TRUE(outcomes.ok()) << outcomes.message();
+  for (const RankOutcome &outcome : *outcomes)
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
 }
 
 TEST(Ofi, errorsOfOpenNameTheRequest) {

@@ -13,7 +13,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <atomic>
-#include <future>
 #include <set>
 #include <sys/mman.h>
 #include <system_error>
@@ -237,7 +236,16 @@ Result<std::vector<RankReport>> launchThreads(const RunTask &task, const LaunchO
 
 } // namespace
 
+void prepare(LaunchOptions &options) {
+  if (options.transport != TransportKind::Ofi)
+    return;
+  if (Result<ofi::Options> network = ofi::optionsFromEnvironment(); network)
+    options.prepared = ofi::prepare(*network);
+}
+
 Result<Returned> onAllRanks(uint32_t numRanks, const LaunchOptions &options, const RankBody &body) {
+  if (options.prepared.valid())
+    options.prepared.wait(); // its thread has ended, too
   return options.launcher ? joinLaunched(options, body) : forkProcesses(numRanks, options, body);
 }
 

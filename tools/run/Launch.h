@@ -6,6 +6,8 @@
 #include "tools/run/RankRun.h"
 #include "wireup/Launcher.h"
 
+#include <future>
+
 namespace colldsl::tools {
 
 enum class TransportKind : uint8_t {
@@ -25,7 +27,11 @@ struct LaunchOptions {
   uint64_t singleCopyMinBytes = 0; ///< of cma; 0: the usual
   Launcher *launcher =
       nullptr; ///< of this process, which is one of the ranks; null: they are forked
+  std::shared_future<void> prepared; ///< what the transport loads; see prepare()
 };
+
+/// Begins to load what the transport needs, while the caller makes a schedule.
+void prepare(LaunchOptions &options);
 
 /// What each rank returned, on all that a launcher started; an error is as that of launch(). Not
 /// for the fake transport.

@@ -5,6 +5,10 @@ namespace colldsl::ofi {
 
 bool isBuiltIn() { return false; }
 
+std::future<void> prepare(const Options &) {
+  return std::async(std::launch::deferred, [] {});
+}
+
 Result<std::unique_ptr<network::Carrier>> open(const Options &) {
   return Status::error("this colldsl was built without libfabric, and has no transport ofi");
 }

@@ -19,6 +19,8 @@ class RdmEndpoint {
 public:
   /// `calls` outlives it.
   static Result<std::unique_ptr<RdmEndpoint>> open(const Options &options, Calls &calls);
+  /// What libfabric does at the first query of a process, so that others are fast.
+  static void findProviders(const Options &options) { getInfo(options, nullptr); }
 
   const network::Capabilities &capabilities() const { return capabilities_; }
   std::string providerName() const { return info_->fabric_attr->prov_name; }
