@@ -178,7 +178,7 @@ LearnedRow row(uint64_t bytes, double margin) {
 
 // learn.test looks at the profile. The last rank is the first of another communicator.
 TEST(Learn, WhatIsLearnedIsWritten) {
-  if (!std::getenv("COLLDSL_TEST_WRITES"))
+  if (!std::getenv("LEARN_TEST_WRITES"))
     GTEST_SKIP() << "learn.test runs it";
   Job &job = *Job::current();
   ASSERT_NE(job.learning(), nullptr);
