@@ -99,7 +99,6 @@ public:
   const Ratio &margin() const { return margin_; }
   /// Mean over the ranks of a call; 0: it was not measured in turns with others.
   double ns(uint32_t candidate) const { return perCall_[candidate] / settings_.ranks; }
-  uint32_t numCandidates() const { return numCandidates_; }
   double communicationNs() const; ///< in this collective, of all ranks
   double spentNs() const {
     return spent_ + agreementNs_;
