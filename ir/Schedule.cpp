@@ -14,6 +14,13 @@ uint64_t Schedule::numOps() const {
   return count;
 }
 
+bool Schedule::hasCallTimeBlocks() const {
+  auto hasBlocks = [](const Buffer &buffer) { return buffer.layout != Layout::Dense; };
+  return std::any_of(ranks.begin(), ranks.end(), [&](const Dag &dag) {
+    return std::any_of(dag.buffers.begin(), dag.buffers.end(), hasBlocks);
+  });
+}
+
 namespace {
 
 /// One end of a message: op `op` of rank `from` (a send) or of rank `to` (a receive).

@@ -25,6 +25,8 @@ public:
 
   uint32_t numRanks() const { return static_cast<uint32_t>(ranks.size()); }
   uint64_t numOps() const;
+  /// Whether some buffer has blocks whose lengths come with the call.
+  bool hasCallTimeBlocks() const;
   const std::string &nameOf(const Buffer &buffer) const { return names[buffer.name]; }
 };
 

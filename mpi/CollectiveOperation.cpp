@@ -9,19 +9,6 @@
 namespace colldsl::mpi {
 namespace {
 
-/// What the standard library calls it; in the placed form of an allgather a rank knows only the
-/// lengths of its own blocks, which may lie anywhere.
-const char *functionOf(CallKind kind) {
-  switch (kind) {
-  case CallKind::Allgatherv:
-    return "allgatherv_placed";
-  case CallKind::Alltoallw: // of bytes
-    return "alltoallv";
-  default:
-    return kCallNames[static_cast<size_t>(kind)];
-  }
-}
-
 /// Whether blocks have lengths of their own, which only their two ends know.
 bool isListed(CallKind kind) {
   return kind == CallKind::Gatherv || kind == CallKind::Scatterv || kind == CallKind::Allgatherv ||
@@ -44,46 +31,88 @@ bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 
 } // namespace
 
-CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group,
-                                         const Call &call)
-    : Operation(call.kind), group_(std::move(group)), rank_(comm.rank()), ranks_(comm.numRanks()),
-      plan_(group_->communicator(), comm.job().library(), functionOf(call.kind)) {
-  if (Library *own = comm.job().ownLibraryFor(functionOf(call.kind)))
-    (void)plan_.preferLibrary(*own); // not committed yet
-  (void)plan_.setCompiler(comm.job().compiler());
+// In the placed form of an allgather a rank knows only the lengths of its own blocks, which may lie
+// anywhere.
+const char *CollectiveOperation::functionOf(CallKind kind) {
+  switch (kind) {
+  case CallKind::Allgatherv:
+    return "allgatherv_placed";
+  case CallKind::Alltoallw: // of bytes
+    return "alltoallv";
+  default:
+    return kCallNames[static_cast<size_t>(kind)];
+  }
 }
 
-Result<std::shared_ptr<Operation>>
-CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call) {
+CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                         const Call &call, const TunedCollective *choice)
+    : Operation(call.kind), group_(std::move(group)), rank_(comm.rank()), ranks_(comm.numRanks()),
+      plan_(group_->communicator(), comm.job().library(),
+            choice ? choice->name : functionOf(call.kind)) {
+  // Not committed yet: nothing can be wrong.
+  if (Library *own = choice ? nullptr : comm.job().ownLibraryFor(functionOf(call.kind)))
+    (void)plan_.preferLibrary(*own);
+  (void)plan_.setCompiler(comm.job().compiler());
+  for (size_t i = 0; choice && i < choice->values.size(); ++i)
+    (void)plan_.setValue(choice->values[i].parameter, choice->values[i].value);
+}
+
+/// Null: its arguments are wrong.
+std::shared_ptr<CollectiveOperation>
+CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call,
+                               const TunedCollective *choice) {
   call.send.isSent = true;
   std::shared_ptr<CollectiveOperation> operation(
-      new CollectiveOperation(comm, std::move(group), call));
-  if (!operation->describe(call))
+      new CollectiveOperation(comm, std::move(group), call, choice));
+  return operation->describe(call) ? operation : nullptr;
+}
+
+/// Once the plan knows its collective.
+void CollectiveOperation::complete(const Call &call) {
+  setAlgorithm(plan_.collective());
+  remember(call, ranks_, ranks_);
+  isPlain_ = packed_.empty() && unpacked_.empty() && !holdsType();
+}
+
+Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm,
+                                                             std::shared_ptr<PlanGroup> group,
+                                                             const Call &call,
+                                                             const TunedCollective *choice) {
+  std::shared_ptr<CollectiveOperation> operation = described(comm, std::move(group), call, choice);
+  if (!operation)
     return std::shared_ptr<Operation>();
   CollectivePlan &plan = operation->plan_;
-  Status committed = operation->plan_.commit();
+  Status committed = plan.commit();
   if (!committed && committed.kind() == ErrorKind::NotProved) { // on all ranks
     comm.job().note(concat(functionOf(call.kind), ": passed on, ", committed.message()));
     return std::shared_ptr<Operation>();
   }
   if (!committed)
     return committed;
-  operation->setAlgorithm(plan.collective());
+  operation->complete(call);
   if (Settings::all().isVerbose()) {
     std::string transfers = plan.plan().transfers().inWords();
     comm.job().note(concat(functionOf(call.kind), ": ", inWords(plan),
                            transfers.empty() ? "" : ", ", transfers));
   }
-  operation->remember(call, comm.numRanks(), comm.numRanks());
-  operation->isPlain_ =
-      operation->packed_.empty() && operation->unpacked_.empty() && !operation->holdsType();
   return std::shared_ptr<Operation>(std::move(operation));
+}
+
+std::shared_ptr<CollectiveOperation> CollectiveOperation::prepare(ServedComm &comm,
+                                                                  std::shared_ptr<PlanGroup> group,
+                                                                  const Call &call,
+                                                                  const TunedCollective &choice) {
+  std::shared_ptr<CollectiveOperation> operation = described(comm, std::move(group), call, &choice);
+  if (!operation || !operation->plan_.tryOut())
+    return nullptr;
+  operation->complete(call);
+  return operation;
 }
 
 Result<std::shared_ptr<Operation>>
 CollectiveOperation::makePersistent(ServedComm &comm, std::shared_ptr<PlanGroup> group,
-                                    const Call &call) {
-  Result<std::shared_ptr<Operation>> made = make(comm, std::move(group), call);
+                                    const Call &call, const TunedCollective *choice) {
+  Result<std::shared_ptr<Operation>> made = make(comm, std::move(group), call, choice);
   if (!made || !*made)
     return made;
   auto &operation = static_cast<CollectiveOperation &>(**made);

@@ -18,12 +18,24 @@ class CollectiveOperation final : public Operation {
 public:
   /// `group`: of the communicator, all of whose runs it numbers, or of this operation alone. Null:
   /// the arguments are for the MPI below to serve or to refuse, on all ranks. An error: memory is
-  /// short.
+  /// short. `choice`: what serves it in place of what the rules choose; or null.
   static Result<std::shared_ptr<Operation>> make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
-                                                 Call call);
+                                                 const Call &call,
+                                                 const TunedCollective *choice = nullptr);
   /// The same; its datatypes are in use until it ends.
-  static Result<std::shared_ptr<Operation>>
-  makePersistent(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call);
+  static Result<std::shared_ptr<Operation>> makePersistent(ServedComm &comm,
+                                                           std::shared_ptr<PlanGroup> group,
+                                                           const Call &call,
+                                                           const TunedCollective *choice);
+  /// The same of a call that was served before; its plan is made in the first run. Null: this rank
+  /// cannot make it, of which the others are to know before they run it.
+  static std::shared_ptr<CollectiveOperation> prepare(ServedComm &comm,
+                                                      std::shared_ptr<PlanGroup> group,
+                                                      const Call &call,
+                                                      const TunedCollective &choice);
+
+  /// What the standard library calls it.
+  static const char *functionOf(CallKind kind);
 
   ~CollectiveOperation() override;
 
@@ -36,6 +48,9 @@ public:
   void cancel() override;
   bool progress() override { return plan_.plan().progress(); }
 
+  TunedCollective chosen() const { return plan_.chosen(); }
+  Situation situation() const { return plan_.situation(); }
+
 private:
   /// What becomes of memory that is bound to a buffer.
   enum class Way {
@@ -46,9 +61,14 @@ private:
     InOut
   };
 
-  CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call);
+  CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call,
+                      const TunedCollective *choice);
 
+  static std::shared_ptr<CollectiveOperation> described(ServedComm &comm,
+                                                        std::shared_ptr<PlanGroup> group, Call call,
+                                                        const TunedCollective *choice);
   Status describe(const Call &call);
+  void complete(const Call &call);
   Status describeBcast(const Call &call);
   Status describeRooted(const Call &call, const char *own, const char *all, Way way);
   Status describeForAll(const Call &call);

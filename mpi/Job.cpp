@@ -86,6 +86,8 @@ void Job::begin(int threadLevel) {
 // What rank 0's profile says counts on all ranks, if all their machines are the one that it is of.
 void Job::openProfile() {
   const Settings &settings = Settings::all();
+  if (settings.learns())
+    learning_ = std::make_unique<Learning>(std::vector<TuningPoint>());
   if (!settings.profileProblem().empty())
     note("the machine profile is not used: " + settings.profileProblem());
   if (settings.profile().empty())
@@ -95,6 +97,8 @@ void Job::openProfile() {
   if (s)
     s = library_->prefer(*profile);
   bool isUsed = allAgree(MPI_COMM_WORLD, s.ok());
+  if (isUsed && settings.learns())
+    learning_ = std::make_unique<Learning>(std::move(profile->points));
   if (!isUsed)
     library_ = Library::view(standardLibraryBytes()).take(); // as before
   note(isUsed ? concat("the machine profile has ", profile->decisions.size(), " decisions")

@@ -4,6 +4,7 @@
 
 #include "mpi/FairMutex.h"
 #include "mpi/InfoHints.h"
+#include "mpi/Learning.h"
 #include "mpi/Mpi.h"
 #include "mpi/Nodes.h"
 #include "mpi/TypesInUse.h"
@@ -60,6 +61,10 @@ public:
   Library *ownLibraryFor(const std::string &function) const {
     return ownFunctions_.contains(function) ? ownLibrary_.get() : nullptr;
   }
+
+  /// What the job learns; null: nothing.
+  Learning *learning() const { return learning_.get(); }
+  uint32_t worldRank() const { return worldRank_; }
 
   /// Makes schedules that no image serves.
   const std::shared_ptr<const PlanCompiler> &compiler() const { return compiler_; }
@@ -147,6 +152,7 @@ private:
   std::unique_ptr<Library> library_, ownLibrary_;
   std::set<std::string> ownFunctions_; ///< that ownLibrary_ serves
   std::shared_ptr<const PlanCompiler> compiler_;
+  std::unique_ptr<Learning> learning_;
   std::set<std::string> notes_; ///< that were printed
   std::unique_ptr<RemoteRanks> remote_;
   Topology topology_ = Topology::flat(1);

@@ -65,6 +65,18 @@ void Operation::remember(const Call &call, int sendSlots, int recvSlots) {
   });
 }
 
+void Operation::beLike(const Operation &other) {
+  algorithm_ = other.algorithm_;
+  sentBytes_ = other.sentBytes_;
+  layouts_ = other.layouts_;
+  arguments_ = other.arguments_;
+  isQuick_ = other.isQuick_;
+  sendBuffer_ = other.sendBuffer_;
+  recvBuffer_ = other.recvBuffer_;
+  sendSlots_ = other.sendSlots_;
+  recvSlots_ = other.recvSlots_;
+}
+
 bool Operation::hasShapeOf(const Call &call) const {
   const uint64_t *at = arguments_.data();
   return describe(call, sendSlots_, recvSlots_, [&](uint64_t word) { return *at++ == word; });

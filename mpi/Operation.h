@@ -31,6 +31,9 @@ public:
   /// Between runs: from now on it serves this call, which has its shape.
   void moveTo(const Call &call);
 
+  /// The next run serves this call, which serves(call) or which it was moved to.
+  virtual void willServe(const Call &) {}
+
   /// A whole run. Runs on a communicator are numbered alike by all its ranks.
   virtual Status run(uint32_t number) = 0;
 
@@ -53,10 +56,9 @@ public:
   bool isQuick() const;
 
   /// Counts a run that is about to begin.
-  Algorithm &count() {
-    algorithm_->count(sentBytes_);
-    return *algorithm_;
-  }
+  void count() { algorithm_->count(sentBytes_); }
+  /// What the last run was counted for, once it has begun.
+  Algorithm &algorithm() { return *algorithm_; }
 
   bool isBusy() const { return isBusy_; }
   CallKind kind() const { return kind_; }
@@ -79,6 +81,17 @@ protected:
   /// What its runs are counted for, before the first one.
   void setAlgorithm(const std::string &name) {
     algorithm_ = &Summary::all().algorithm(kind_, name);
+  }
+
+  /// Serves the calls that the other one serves, and counts as that does.
+  void beLike(const Operation &other);
+  /// The run that was counted is one of the other operation.
+  void countFor(const Operation &other) {
+    if (algorithm_ == other.algorithm_)
+      return;
+    algorithm_->takeBack(sentBytes_);
+    algorithm_ = other.algorithm_;
+    count();
   }
 
   /// The memory of the call lies so many bytes further on; scratch memory stays.

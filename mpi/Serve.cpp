@@ -55,10 +55,11 @@ Status runOnce(ServedComm &served, Operation &operation) {
 
 /// The same for the summary, which wants its time.
 Status runTimed(ServedComm &served, Operation &operation) {
-  Algorithm &algorithm = operation.count();
+  operation.count();
   auto begin = std::chrono::steady_clock::now();
   Status outcome = operation.run(served.nextRun());
   std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begin;
+  Algorithm &algorithm = operation.algorithm();
   ++algorithm.timedRuns;
   algorithm.nanoseconds += static_cast<uint64_t>(time.count());
   return outcome;
@@ -70,12 +71,20 @@ Status skipRun(ServedComm &served, const Status &why) {
   return why;
 }
 
+/// The same of a blocking call.
+Status skipRun(ServedComm &served, const Call &call, const Status &why) {
+  uint32_t run = served.nextRun();
+  if (served.learner())
+    served.learner()->countFailed(call, run);
+  return why;
+}
+
 /// A whole run; false: it is for the MPI below.
 bool run(Job &job, ServedComm &served, const Call &call, Status &outcome) {
   Guard guard(job);
   Made made = served.operationFor(call);
   if (!made)
-    outcome = skipRun(served, made.status());
+    outcome = skipRun(served, call, made.status());
   else if (*made)
     outcome = Settings::all().wantsSummary() ? runTimed(served, **made) : runOnce(served, **made);
   return !made || *made;

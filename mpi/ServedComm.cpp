@@ -4,6 +4,7 @@
 #include "mpi/CollectiveOperation.h"
 #include "mpi/DeviceBuffers.h"
 #include "mpi/FreedComms.h"
+#include "mpi/LearnedOperation.h"
 #include "mpi/NeighborOperation.h"
 #include "mpi/Real.h"
 #include "mpi/Reductions.h"
@@ -54,6 +55,8 @@ constinit thread_local ServedComm::Duplication *ServedComm::duplication_ = nullp
 std::atomic<uint64_t> ServedComm::numDeleted_{0};
 
 ServedComm::ServedComm(Job &job) : job_(job) {
+  if (job.learning())
+    learner_ = std::make_unique<Learner>(*this);
   std::lock_guard lock(known.lock);
   known.all.insert(this);
 }
@@ -71,6 +74,7 @@ void ServedComm::leaveJob() {
     served->fixed_.clear();
     served->prepared_.clear();
     served->agreed_.operation.reset();
+    served->learner_.reset();
     served->plans_.reset();
     served->refused_.clear();
     served->progress_.reset();
@@ -520,17 +524,22 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
     return make(call);
   if (found != prepared_.begin())
     prepared_.splice(prepared_.begin(), prepared_, found);
+  (*found)->willServe(call);
   if (!isThere)
     (*found)->moveTo(call);
   return *found;
 }
 
+Result<std::shared_ptr<Operation>> ServedComm::makeForAll(const Call &call) {
+  plans()->numberNextRun(runs_ + 1); // it fails if this rank cannot make its plan
+  std::optional<LearnedKey> key = learner_ ? learner_->keyOf(call) : std::nullopt;
+  return key ? LearnedOperation::make(*learner_, *key, call)
+             : CollectiveOperation::make(*this, plans(), call);
+}
+
 Result<std::shared_ptr<Operation>> ServedComm::make(const Call &call) {
-  if (!isAlongTopology(call.kind))
-    plans()->numberNextRun(runs_ + 1); // it fails if this rank cannot make its plan
-  Result<std::shared_ptr<Operation>> made = isAlongTopology(call.kind)
-                                                ? NeighborOperation::make(*this, call, 0)
-                                                : CollectiveOperation::make(*this, plans(), call);
+  Result<std::shared_ptr<Operation>> made =
+      isAlongTopology(call.kind) ? NeighborOperation::make(*this, call, 0) : makeForAll(call);
   if (!made || !*made)
     return made;
   prepared_.push_front(*made);
@@ -550,7 +559,8 @@ Result<std::shared_ptr<Operation>> ServedComm::makePersistent(const Call &call) 
     return std::shared_ptr<Operation>();
   std::shared_ptr<PlanGroup> plans = plansOf(context);
   plans->numberNextRun(1); // it fails if this rank cannot make its plan
-  return CollectiveOperation::makePersistent(*this, std::move(plans), significant(call));
+  return CollectiveOperation::makePersistent(*this, std::move(plans), significant(call),
+                                             learner_ ? learner_->decided(call) : nullptr);
 }
 
 } // namespace colldsl::mpi

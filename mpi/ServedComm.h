@@ -3,6 +3,7 @@
 
 #include "mpi/DeviceMemory.h"
 #include "mpi/Job.h"
+#include "mpi/Learner.h"
 #include "mpi/NeighborGraph.h"
 #include "mpi/Neighborhood.h"
 #include "mpi/Operation.h"
@@ -152,6 +153,9 @@ public:
   int rank() const { return rank_; }
   int numRanks() const { return static_cast<int>(members_->size()); }
 
+  /// Null: the job learns nothing.
+  Learner *learner() { return learner_.get(); }
+
   /// Null: the edges between nodes are as good as they are.
   const std::shared_ptr<NeighborGraph> &graph() const { return graph_; }
 
@@ -211,6 +215,7 @@ private:
   void gatherGraph(MPI_Comm comm);
   Result<std::shared_ptr<Operation>> findOrMake(const Call &call);
   Result<std::shared_ptr<Operation>> make(const Call &call);
+  Result<std::shared_ptr<Operation>> makeForAll(const Call &call);
   bool trusts(const Call &call) const { return !fixed_.empty() && isAlongTopology(call.kind); }
   Result<std::shared_ptr<Operation>> fixedOrFound(const Call &call);
   void distrust(CallKind kind);
@@ -258,6 +263,7 @@ private:
     std::shared_ptr<Operation> operation;
   } agreed_;
   std::vector<std::shared_ptr<protocol::RunProgress>> refused_; ///< persistent calls
+  std::unique_ptr<Learner> learner_;
 };
 
 } // namespace colldsl::mpi

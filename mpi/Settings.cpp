@@ -68,6 +68,8 @@ void Settings::read() {
       passes_ = equals + 1;
     else if (name == "COLLDSL_PROOF")
       readProof(equals + 1);
+    else if (name == "COLLDSL_LEARN")
+      readLearn(equals + 1);
     else if (name == "COLLDSL_NETWORK")
       readNetwork(equals + 1);
     else if (name == "COLLDSL_DISABLE")
@@ -92,7 +94,10 @@ void Settings::readProfile() {
     profileProblem_ = own.problem;
   if (!own.profile)
     return;
-  own.profile->points.clear();
+  if (!learns())
+    own.profile->points.clear();
+  for (TuningPoint &point : own.profile->points)
+    point.entries.clear();
   profile_ = own.profile->toJson();
 }
 
@@ -108,6 +113,15 @@ void Settings::readProof(std::string_view word) {
     flags_ |= kRequiresProof;
   else if (!word.empty() && word != "report")
     warn("COLLDSL_PROOF is neither report nor require: '" + std::string(word) + "'");
+}
+
+void Settings::readLearn(std::string_view word) {
+  if (word == "1")
+    flags_ |= kLearns;
+  else if (word == "always")
+    flags_ |= kLearnsAlways;
+  else if (!word.empty() && word != "0")
+    warn("COLLDSL_LEARN is none of 0, 1 and always: '" + std::string(word) + "'");
 }
 
 void Settings::readNetwork(std::string_view name) {

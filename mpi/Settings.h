@@ -42,16 +42,21 @@ public:
   const std::string &passes() const { return passes_; }
   /// Whether calls whose schedule is not proved go to the MPI below.
   bool requiresProof() const { return flags_ & kRequiresProof; }
-  /// Rank 0's machine profile, JSON without what was measured; empty: none that counts.
+  /// Rank 0's machine profile, JSON without what was measured, or, for a job that learns, with the
+  /// points alone; empty: none that counts.
   const std::string &profile() const { return profile_; }
   /// On rank 0, with COLLDSL_VERBOSE=1: why its profile does not count.
   const std::string &profileProblem() const { return profileProblem_; }
+  /// Whether the job learns which collectives serve its calls best.
+  bool learns() const { return flags_ & (kLearns | kLearnsAlways); }
+  /// Whether it does so from the first call on, at any cost.
+  bool learnsAlways() const { return flags_ & kLearnsAlways; }
   /// Whether there is nothing at all to be served.
   bool isAllOff() const { return off_ == kAllOff; }
 
 private:
   static constexpr uint32_t kVerbose = 1, kSummary = 2, kAvoidsNetwork = 4, kProgressThread = 8;
-  static constexpr uint32_t kRequiresProof = 16;
+  static constexpr uint32_t kRequiresProof = 16, kLearns = 32, kLearnsAlways = 64;
   static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
   static Settings all_;
 
@@ -59,6 +64,7 @@ private:
   void readProfile();
   void readFlag(const char *name, const char *value, uint32_t flag);
   void readProof(std::string_view word);
+  void readLearn(std::string_view word);
   void readNetwork(std::string_view name);
   void readDisabled(const char *names);
   void readGraphPasses(std::string_view word);

@@ -1,11 +1,11 @@
 #include "mpi/Summary.h"
 
 #include "ir/Concat.h"
+#include "mpi/RankTexts.h"
 #include "mpi/Real.h"
 
 #include <cinttypes>
 #include <cstdio>
-#include <numeric>
 #include <sstream>
 #include <vector>
 
@@ -41,20 +41,6 @@ Algorithms sumsOf(const std::string &text) {
     sum.nanoseconds += row.nanoseconds;
   }
   return sums;
-}
-
-/// At rank 0 the text of all ranks.
-std::string gatheredAtFirst(const std::string &mine, int rank) {
-  int ranks = 1, length = static_cast<int>(mine.size());
-  real::Comm_size(MPI_COMM_WORLD, &ranks);
-  std::vector<int> lengths(static_cast<size_t>(ranks)), places(lengths.size());
-  real::Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-  std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
-  size_t bytes = static_cast<size_t>(places.back() + lengths.back());
-  std::string all(rank == 0 ? bytes : 0, ' ');
-  real::Gatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(), places.data(), MPI_BYTE,
-                0, MPI_COMM_WORLD);
-  return all;
 }
 
 } // namespace
@@ -93,7 +79,7 @@ void Summary::printKinds(int rank) const {
 }
 
 void Summary::printAlgorithms(int rank) const {
-  for (const auto &[key, sum] : sumsOf(gatheredAtFirst(textOf(algorithms_), rank))) {
+  for (const auto &[key, sum] : sumsOf(gatherTexts(textOf(algorithms_)))) {
     std::fprintf(stderr, "colldsl: %s by %s: %" PRIu64 " runs, %" PRIu64 " bytes",
                  nameOf(key.first), key.second.c_str(), sum.runs, sum.bytes);
     if (sum.timedRuns > 0)

@@ -27,6 +27,10 @@ struct Algorithm {
     ++runs;
     bytes += bytesSent;
   }
+  void takeBack(uint64_t bytesSent) {
+    --runs;
+    bytes -= bytesSent;
+  }
 };
 
 class Summary {

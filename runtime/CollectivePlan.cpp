@@ -2,6 +2,7 @@
 
 #include "ir/Concat.h"
 #include "ir/EpochTable.h"
+#include "program/Operands.h"
 #include "runtime/GatherGraph.h"
 #include "runtime/StoredImages.h"
 
@@ -458,6 +459,18 @@ Status CollectivePlan::checkProof() const {
                                                     ", but must be ", spelling(least)));
 }
 
+Status CollectivePlan::tryOut() {
+  if (Status s = mayDescribe(); !s)
+    return s;
+  if (!graphs_.empty())
+    return Status::error("a plan with graphs needs all ranks");
+  if (Status s = make(); !s)
+    return s;
+  if (Status s = checkProof(); !s)
+    return s;
+  return binding().status();
+}
+
 // All ranks get the error of this one: none waits for a rank that failed.
 Status CollectivePlan::commit() {
   if (Status s = mayDescribe(); !s)
@@ -487,6 +500,24 @@ Status CollectivePlan::commit() {
 const std::string &CollectivePlan::passes() const {
   static const std::string none;
   return image_ ? image_->passes : compiler_ ? compiler_->settings().passes : none;
+}
+
+TunedCollective CollectivePlan::chosen() const {
+  TunedCollective what{collective_, {}};
+  const Program &program = **library_->program();
+  const Decl &decl = program.decl(request_.collective);
+  std::vector<bool> isInContract = contractParams(program, decl);
+  for (size_t p = 0; p < decl.params.size(); ++p) {
+    const int64_t *number =
+        p < request_.values.size() ? std::get_if<int64_t>(&request_.values[p]) : nullptr;
+    bool isWritten = !number && p < request_.arguments.size() && request_.arguments[p] != kNoExpr &&
+                     program.expr(request_.arguments[p]).kind == ExprKind::IntLit;
+    if (isWritten)
+      number = &program.expr(request_.arguments[p]).value;
+    if (number && !isInContract[p])
+      what.values.push_back({program.nameOf(decl.params[p]), *number});
+  }
+  return what;
 }
 
 std::string CollectivePlan::argumentsInWords() const {

@@ -71,6 +71,10 @@ public:
   /// the graph's rounds, unless passes ran on the DAGs.
   Status commit();
 
+  /// What commit() would return if this rank were alone: whether it can make the plan. No other
+  /// rank notices, and nothing is kept.
+  Status tryOut();
+
   /// Drops a plan that failed, or that runs. All ranks may commit it anew.
   void uncommit() { plan_.reset(); }
 
@@ -84,6 +88,11 @@ public:
   /// Once committed: "named", or by which rule, or decision of the machine profile, the collective
   /// was chosen.
   const std::string &reason() const { return reason_; }
+  /// Once committed or tried out: the collective and those of its tuning parameters that are
+  /// numbers.
+  TunedCollective chosen() const;
+  /// What rules go by.
+  Situation situation() const;
   /// Once committed: "root=3, t=...": arguments that are not at their defaults, as far as they are
   /// known; of an image those that it was made with.
   std::string argumentsInWords() const;
@@ -113,7 +122,6 @@ private:
   Status startAnew(uint32_t polls);
   Status mayDescribe() const;
   Status mayBind() const;
-  Situation situation() const;
   Status make();
   Result<bool> makeFrom(Library &library);
   Result<bool> chooseFrom(Library &library);

@@ -85,13 +85,6 @@ bool reduces(const Decl &decl) {
                      [](const Param &p) { return p.type == ValueType::Reduction; });
 }
 
-/// The first that the rules name for the function; kNoDecl: none.
-DeclId modelOf(std::span<const SelectionRule> rules, const std::string &function) {
-  auto rule = std::find_if(rules.begin(), rules.end(),
-                           [&](const SelectionRule &r) { return r.function == function; });
-  return rule == rules.end() ? kNoDecl : DeclId{rule->collective};
-}
-
 ExprId addLiteral(Program &program, DeclId decl, uint32_t param, int64_t value) {
   Expr expr;
   expr.kind = ExprKind::IntLit;
@@ -116,6 +109,12 @@ void addArguments(Program &program, const Decision &decision, SelectionRule &rul
 }
 
 } // namespace
+
+DeclId modelOf(std::span<const SelectionRule> rules, const std::string &function) {
+  auto rule = std::find_if(rules.begin(), rules.end(),
+                           [&](const SelectionRule &r) { return r.function == function; });
+  return rule == rules.end() ? kNoDecl : DeclId{rule->collective};
+}
 
 Result<DeclId> checkDecision(const Program &program, std::span<const SelectionRule> rules,
                              const Decision &decision) {

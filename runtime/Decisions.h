@@ -16,6 +16,10 @@ namespace colldsl {
 Result<DeclId> checkDecision(const Program &program, std::span<const SelectionRule> rules,
                              const Decision &decision);
 
+/// A collective of the function by which its buffers are known: the first that the rules name;
+/// kNoDecl: there is no such function.
+DeclId modelOf(std::span<const SelectionRule> rules, const std::string &function);
+
 /// The collectives that can serve a function, by their names: those that begin like it, and can be
 /// called as those that the rules name for it.
 std::vector<DeclId> collectivesFor(const Program &program, std::span<const SelectionRule> rules,

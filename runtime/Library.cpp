@@ -77,6 +77,14 @@ Library::~Library() {
 // It covers the checksums of all sections, and the list of images those of the images.
 uint64_t Library::checksum() const { return headerOf(bytes_).checksum ^ profileHash_; }
 
+uint64_t Library::programHash() const {
+  uint64_t hash = 0;
+  for (const LibrarySection &section : tableOf(bytes_))
+    if (section.kind == kProgramSection || section.kind == kRulesSection)
+      hash = hash * 31 + section.checksum;
+  return hash;
+}
+
 Status Library::checkHead() {
   if (bytes_.size() < sizeof(LibraryHeader))
     return Status::error(concat("library: ", bytes_.size(), " bytes are too few"));
@@ -264,6 +272,11 @@ Result<const SelectionRule *> Library::select(const Situation &situation) {
   return it == (*all)->end() ? nullptr : &*it;
 }
 
+bool Library::hasDecision(const Situation &situation) {
+  Result<const SelectionRule *> rule = select(situation);
+  return rule && *rule && static_cast<size_t>(*rule - (*rules())->data()) < numDecisions_;
+}
+
 Status Library::prefer(const MachineProfile &profile) {
   Result<const std::vector<SelectionRule> *> known = rules();
   if (!known)
@@ -276,7 +289,7 @@ Status Library::prefer(const MachineProfile &profile) {
   all.insert(all.begin(), decisions->begin(), decisions->end());
   numDecisions_ = decisions->size();
   profileHash_ = numDecisions_ > 0 ? profile.hash() : 0;
-  if (numDecisions_ > 0)
+  if (numDecisions_ > 0 && profile.model != MachineModel()) // jobs that learn measure no costs
     costs_ = std::make_unique<MachineModel>(profile.model);
   return {};
 }

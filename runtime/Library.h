@@ -117,6 +117,9 @@ public:
   uint64_t sizeBytes() const { return bytes_.size(); }
   /// Differs where anything in the libraries does.
   uint64_t checksum() const;
+  /// The same of the collectives and the rules alone, without decisions: wherever the library was
+  /// made.
+  uint64_t programHash() const;
 
   // Each checks its part the first time; then the answer stays the same.
   Result<const LibraryIdentity *> identity();
@@ -134,8 +137,10 @@ public:
   /// From now on the profile's decisions come before the rules. At most once, and before anything
   /// else is asked for. An error: the library cannot do what one of them says, and stays as it is.
   Status prefer(const MachineProfile &profile);
-  /// Of the machine that the decisions are for; null: there are none.
+  /// Of the machine that the decisions are for; null: there are none, or nothing measured them.
   const MachineModel *costs() const { return costs_.get(); }
+  /// Whether a decision chooses there.
+  bool hasDecision(const Situation &situation);
   /// So many of the first rules are decisions.
   size_t numDecisions() const { return numDecisions_; }
 

@@ -99,14 +99,6 @@ CostModel perElement(const MachineModel &machine, uint64_t elementBytes) {
   return cost;
 }
 
-bool hasCallTimeBlocks(const Schedule &schedule) {
-  for (const Dag &dag : schedule.ranks)
-    for (const Buffer &buffer : dag.buffers)
-      if (buffer.layout != Layout::Dense)
-        return true;
-  return false;
-}
-
 } // namespace
 
 std::string_view spelling(ProofStamp proof) {
@@ -226,7 +218,7 @@ Result<CompiledSchedule> PlanCompiler::compileAll(const From &from, const Instan
   request.contract = true;
   request.limits.maxTotalOps = std::min(request.limits.maxTotalOps, kMostOpsOfAll);
   Result<Schedule> schedule = instantiateAll(from.program, request);
-  if (schedule && hasCallTimeBlocks(*schedule))
+  if (schedule && schedule->hasCallTimeBlocks())
     schedule = Status::error("lengths of blocks are known at call time only");
   if (!schedule && proves())
     return Status::error(ErrorKind::NotProved, concat("not proved: ", schedule.message()));

@@ -111,6 +111,7 @@ Status readDecision(const Json &json, const JsonPlace &place, Decision &decision
   reader.flag("commutative", decision.needsCommutative);
   reader.real("margin", decision.margin, kMaxMargin);
   reader.flag("verified", decision.isVerified);
+  reader.flag("learned", decision.isLearned);
   return reader.finish();
 }
 
@@ -137,6 +138,7 @@ Status readPoint(const Json &json, const JsonPlace &place, TuningPoint &point) {
   reader.real("margin", point.margin, kMaxMargin);
   reader.real("least", point.least, kMaxMargin);
   reader.flag("verified", point.isVerified);
+  reader.flag("learned", point.isLearned);
   reader.absorb(readEntries(reader.list("others", true), reader.placeOf("others"), point));
   return reader.finish();
 }
@@ -174,6 +176,8 @@ Json jsonOf(const Decision &d) {
     json["commutative"] = true;
   json["margin"] = d.margin;
   json["verified"] = d.isVerified;
+  if (d.isLearned)
+    json["learned"] = true;
   return json;
 }
 
@@ -181,16 +185,19 @@ Json jsonOf(const TuningPoint &p) {
   Json others = Json::array();
   for (const TuningPoint::Entry &entry : p.entries)
     others.push_back({{"use", entry.what.words()}, {"ns", entry.ns}});
-  return {{"function", p.function},
-          {"ranks", p.ranks},
-          {"nodes", p.nodes},
-          {"bytes", p.bytes},
-          {"shipped", p.shipped.words()},
-          {"ns", p.shippedNs},
-          {"margin", p.margin},
-          {"least", p.least},
-          {"verified", p.isVerified},
-          {"others", std::move(others)}};
+  Json json = {{"function", p.function},
+               {"ranks", p.ranks},
+               {"nodes", p.nodes},
+               {"bytes", p.bytes},
+               {"shipped", p.shipped.words()},
+               {"ns", p.shippedNs},
+               {"margin", p.margin},
+               {"least", p.least},
+               {"verified", p.isVerified},
+               {"others", std::move(others)}};
+  if (p.isLearned)
+    json["learned"] = true;
+  return json;
 }
 
 std::string dumped(const Json &json, int indent) {

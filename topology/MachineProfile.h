@@ -49,6 +49,7 @@ struct Decision {
   bool needsCommutative = false;
   double margin = 1;       ///< so many times faster than the rules' choice: the median
   bool isVerified = false; ///< measured once more, by itself against the rules' choice
+  bool isLearned = false;  ///< by a job, between its own calls
 };
 
 /// How long a function took with different collectives.
@@ -60,17 +61,27 @@ struct TuningPoint {
   std::string function;
   uint32_t ranks = 0, nodes = 1;
   uint64_t bytes = 0;
-  double shippedNs = 0;       ///< of what the rules choose
+  /// Of what the rules choose. Of learned points these times are the mean over the ranks of what
+  /// each spent in the call, not the time of the slowest.
+  double shippedNs = 0;
   TunedCollective shipped;    ///< that
   std::vector<Entry> entries; ///< of the others, fastest first
   double margin = 1;          ///< of the fastest over the shipped one, in turns with it: the median
   double least = 1;           ///< and the lower end of its interval of confidence (95 %)
   bool isVerified = false;    ///< these two were measured once more, through the rules
+  bool isLearned = false;     ///< by a job, between its own calls
+
+  /// Whether both are of the same function, ranks, nodes and bytes.
+  bool isAt(const TuningPoint &other) const {
+    return function == other.function && ranks == other.ranks && nodes == other.nodes &&
+           bytes == other.bytes;
+  }
 };
 
 struct MachineProfile {
   std::string tool; ///< "colldsl 0.1.0"
-  /// Checksum of the standard library that was measured: entries of another one are not compared.
+  /// Library::programHash() of the standard library that was measured: points of another one are
+  /// not compared.
   uint64_t libraryHash = 0;
   MachineFingerprint machine;
   MachineModel model;

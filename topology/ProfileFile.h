@@ -14,6 +14,10 @@ std::string profilePath();
 /// Of that file, or nothing if there is none. An error names the file.
 Result<std::optional<MachineProfile>> readProfile(const std::string &path);
 
+/// Makes the folder of the file and replaces the file as a whole: until then, and if something
+/// fails, what was there stays. An error names the file.
+Status writeProfile(const std::string &path, const MachineProfile &profile);
+
 /// The profile at profilePath() as far as it counts.
 struct OwnProfile {
   std::optional<MachineProfile> profile; ///< of this machine

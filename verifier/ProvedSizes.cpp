@@ -16,14 +16,6 @@ constexpr uint32_t kMaxProofs = 16;
 /// so much smaller that no two positions change places beyond.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 60;
 
-bool hasBlocks(const Schedule &schedule) {
-  for (const Dag &dag : schedule.ranks)
-    for (const Buffer &buffer : dag.buffers)
-      if (buffer.layout != Layout::Dense)
-        return true;
-  return false;
-}
-
 /// Positions are linear in n among the sizes of one remainder by this. 0: too many.
 uint64_t periodOf(const Schedule &schedule) {
   uint64_t period = 1, least = UINT64_MAX, most = 1;
@@ -174,7 +166,7 @@ private:
 
 std::optional<SizeClass> provedSizes(const Schedule &schedule, const VerifyOptions &options,
                                      uint64_t mostOps) {
-  if (hasBlocks(schedule))
+  if (schedule.hasCallTimeBlocks())
     return schedule.sizeClass;
   uint64_t period = periodOf(schedule);
   if (period == 0 || period * schedule.numOps() > mostOps) {

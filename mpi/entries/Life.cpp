@@ -12,6 +12,8 @@ int end(MPI_Comm, int, void *, void *) {
   if (Job::current()) {
     Requests::all().end();
     ServedComm::leaveJob();
+    if (Learning *learning = Job::current()->learning())
+      learning->end(*Job::current());
     Job::end();
   }
   if (Settings::all().wantsSummary())

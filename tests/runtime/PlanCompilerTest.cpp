@@ -13,6 +13,7 @@ namespace {
 
 using RankBytes = Result<std::vector<std::byte>>;
 
+/// With a rule: told serves the function "telling".
 const std::vector<std::byte> &libraryBytes() {
   static const std::vector<std::byte> bytes = [] {
     Compilation compilation = compileFiles({COLLDSL_COMPILED});
@@ -20,14 +21,20 @@ const std::vector<std::byte> &libraryBytes() {
     LibraryContent content;
     content.identity = {"test", 1, {}};
     content.program = compilation.program();
+    SelectionRule rule;
+    rule.function = "telling";
+    rule.collective = index(content.program.find("told", DeclKind::Collective));
+    content.rules = {rule};
     return encodeLibrary(content);
   }();
   return bytes;
 }
 
 std::shared_ptr<const PlanCompiler> compiler(std::string passes,
-                                             ProofStamp least = ProofStamp::None) {
+                                             ProofStamp least = ProofStamp::None,
+                                             KnownModel machine = KnownModel::Cluster) {
   CompileSettings settings;
+  settings.machine = knownModel(machine);
   settings.passes = std::move(passes);
   settings.leastProof = least;
   return *PlanCompiler::make(std::move(settings));
@@ -108,6 +115,30 @@ TEST(PlanCompiler, choosesTuningParametersForWhereTheRanksSit) {
   EXPECT_NE(flat.find("root=1, t=...; tune: "), std::string::npos) << flat;
   EXPECT_NE(flat.find("t = optimal-tree"), std::string::npos) << flat;
   EXPECT_NE(nodes.find("t = distance-tree"), std::string::npos) << nodes;
+}
+
+// As a machine profile has them with its decisions.
+TEST(PlanCompiler, goesByTheCostsOfTheLibraryWhereItHasSome) {
+  auto told = [](std::optional<MachineModel> costs, KnownModel settings) {
+    return oneOf(onRanks(8, "node:2 core:4", [&](Communicator &communicator, Library &library) {
+      MachineProfile profile;
+      Decision decision;
+      decision.function = "telling";
+      decision.ranks = 8;
+      decision.use.name = "told";
+      if (costs) {
+        profile.model = *costs;
+        profile.decisions = {decision};
+      }
+      if (Status s = library.prefer(profile); !s)
+        return RankBytes(s);
+      return tell(communicator, library, 1000, compiler("tune", ProofStamp::None, settings));
+    }));
+  };
+  std::string cluster = told({}, KnownModel::Cluster), ethernet = told({}, KnownModel::Ethernet);
+  ASSERT_NE(cluster, ethernet);
+  EXPECT_EQ(told(knownModel(KnownModel::Ethernet), KnownModel::Cluster), ethernet);
+  EXPECT_EQ(told(MachineModel(), KnownModel::Cluster), cluster) << "costs that were not measured";
 }
 
 TEST(PlanCompiler, choosesTheSameForAllSizesOfAMagnitude) {

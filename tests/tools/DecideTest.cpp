@@ -1,5 +1,7 @@
-#include "tools/tune/Decide.h"
+#include "runtime/Decide.h"
 
+#include "runtime/Candidates.h"
+#include "runtime/RoundTimes.h"
 #include "tools/tune/StandardLibrary.h"
 
 #include <gtest/gtest.h>
@@ -69,6 +71,55 @@ TEST(DecideTest, whereNoSizeIsKnownOneDecisionIsForAll) {
       << "it loses somewhere";
 }
 
+TuningPoint learned(const std::string &function, uint64_t bytes, const std::string &best,
+                    double least) {
+  TuningPoint p = point(function, bytes, best, least);
+  p.isLearned = true;
+  return p;
+}
+
+TEST(DecideTest, whatAJobLearnedCountsForHalfTheBytesUpToTwice) {
+  auto decisions = decideAll({learned("bcast", 1024, "bcast_kary k=2", 1.3),
+                              learned("bcast", 1536, "bcast_kary k=2", 1.2),
+                              learned("bcast", 65536, "bcast_kary k=2", 1.4)});
+  ASSERT_EQ(decisions.size(), 2u) << "as one, sizes between 3072 and 32768 would be in it";
+  EXPECT_EQ(decisions[0].minBytes, 512u);
+  EXPECT_EQ(decisions[0].maxBytes, 3072u);
+  EXPECT_DOUBLE_EQ(decisions[0].margin, 1.3);
+  EXPECT_TRUE(decisions[0].isLearned);
+  EXPECT_EQ(decisions[1].minBytes, 32768u);
+  EXPECT_EQ(decisions[1].maxBytes, 131072u);
+  decisions = decideAll(
+      {point("bcast", 1024, "bcast_kary k=2", 1.3), learned("bcast", 1536, "bcast_kary k=2", 1.2)});
+  ASSERT_EQ(decisions.size(), 2u) << "what is learned is another kind of evidence";
+  EXPECT_EQ(decisions[0].minBytes, 0u);
+}
+
+TEST(DecideTest, whatIsLearnedIsAddedBehindWhatIsThere) {
+  static Result<BuiltLibrary> library = buildStandardLibrary();
+  ASSERT_TRUE(library.ok());
+  MachineProfile profile;
+  profile.points = {point("bcast", 64, "bcast_chain", 1.5)};
+  Decision byHand;
+  byHand.function = "bcast";
+  byHand.ranks = 4;
+  byHand.use = {"bcast_flat", {}};
+  byHand.isVerified = true;
+  profile.decisions = {byHand};
+  std::vector<TuningPoint> points = {learned("bcast", 64, "bcast_kary k=2", 3),
+                                     learned("bcast", 8, "bcast_kary k=2", 2),
+                                     learned("bcast", 512, "bcast_kary k=2", 1)};
+  EXPECT_EQ(addLearned(profile, points, *library->library), 2u);
+  ASSERT_EQ(profile.points.size(), 3u);
+  EXPECT_EQ(profile.points[0].entries.front().what.name, "bcast_chain") << "a sweep knows better";
+  ASSERT_EQ(profile.decisions.size(), 2u);
+  EXPECT_TRUE(profile.decisions[0].isVerified) << "the first that fits counts";
+  EXPECT_EQ(profile.decisions[1].minBytes, 4u);
+  EXPECT_EQ(profile.decisions[1].maxBytes, 16u);
+  EXPECT_EQ(addLearned(profile, points, *library->library), 0u);
+  EXPECT_EQ(profile.decisions.size(), 2u);
+}
+
 TEST(RatioTest, holdsTheMedianWithItsNoise) {
   RoundTimes slow, fast;
   for (int i = 0; i < 100; ++i) {
@@ -89,7 +140,7 @@ TEST(FieldTest, functionsOfTheRulesHaveSomethingToTry) {
   CostModel cost;
   Topology topology = Topology::flat(8);
   FieldMaker maker(*library->library, cost, topology);
-  FieldOfPoint field = maker.make("bcast", 65536, 100);
+  FieldOfPoint field = maker.make("bcast", 65536, {.most = 100});
   auto has = [&](const std::string &words) {
     return std::any_of(field.field.begin(), field.field.end(),
                        [&](const TunedCollective &what) { return what.words() == words; });
@@ -97,8 +148,17 @@ TEST(FieldTest, functionsOfTheRulesHaveSomethingToTry) {
   EXPECT_TRUE(has("bcast_chain segment=16384"));
   EXPECT_TRUE(has("bcast_knomial k=2") || has("bcast_binomial"));
   EXPECT_FALSE(has("bcast_chain segment=1048576")) << "as one segment, which 64 KiB is already";
-  EXPECT_EQ(maker.make("bcast", 65536, 3).field.size(), 3u);
-  EXPECT_FALSE(maker.make("reduce_scatter", 4096, 100).field.empty());
+  EXPECT_EQ(maker.make("bcast", 65536, {.most = 3}).field.size(), 3u);
+  EXPECT_FALSE(maker.make("reduce_scatter", 4096, {.most = 100}).field.empty());
+  FieldLimits near;
+  near.most = 100;
+  near.reach = 1;
+  near.needsModel = true;
+  EXPECT_LT(maker.make("bcast", 65536, near).field.size(), field.field.size());
+  near.mostOps = 0;
+  EXPECT_TRUE(maker.make("bcast", 65536, near).field.empty()) << "the model knows nothing";
+  near.needsModel = false;
+  EXPECT_FALSE(maker.make("bcast", 65536, near).field.empty());
 }
 
 } // namespace

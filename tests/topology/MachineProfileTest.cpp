@@ -21,7 +21,7 @@ MachineProfile example() {
   profile.wakeupNs = 50000;
   profile.decisions = {
       {"bcast", 4, 1, 0, 4096, {"bcast_chain", {{"segment", 8192}}}, false, 1.25, true},
-      {"allreduce", 4, 2, 65536, UINT64_MAX, {"allreduce_ring", {}}, true, 2, false}};
+      {"allreduce", 4, 2, 65536, UINT64_MAX, {"allreduce_ring", {}}, true, 2, false, true}};
   TuningPoint point;
   point.function = "bcast";
   point.ranks = 4;
@@ -32,6 +32,9 @@ MachineProfile example() {
   point.margin = 1.25;
   point.least = 1.2;
   profile.points = {point};
+  point.bytes = 128;
+  point.isLearned = true;
+  profile.points.push_back(point);
   return profile;
 }
 
@@ -156,6 +159,35 @@ TEST_F(ProfileFileTest, countsOnTheMachineThatItIsOfAlone) {
   EXPECT_FALSE(readOwnProfile().profile);
   std::ofstream(file_) << "{";
   EXPECT_NE(readOwnProfile().problem.find(file_ + "': profile: "), std::string::npos);
+}
+
+TEST_F(ProfileFileTest, isWrittenAsAWhole) {
+  namespace fs = std::filesystem;
+  std::string folder = file_ + "-folder", path = folder + "/of/it/p.json";
+  Status s = writeProfile(path, example());
+  ASSERT_TRUE(s.ok()) << s.message();
+  auto text = [](const std::string &from) {
+    std::ifstream file(from);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  EXPECT_EQ(text(path), example().toJson());
+  // The file that a link leads to, with its mode; nothing is left beside it.
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink(path, folder + "/link");
+  MachineProfile other = example();
+  other.decisions.clear();
+  ASSERT_TRUE(writeProfile(folder + "/link", other).ok());
+  EXPECT_TRUE(fs::is_symlink(folder + "/link"));
+  EXPECT_EQ(text(path), other.toJson());
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder + "/of/it"), {}), 1);
+  // What is in the way stays.
+  EXPECT_NE(writeProfile(folder, other).message().find("is not an ordinary file"),
+            std::string::npos);
+  EXPECT_NE(writeProfile(path + "/p.json", other).message().find("cannot make the folder"),
+            std::string::npos);
+  EXPECT_EQ(text(path), other.toJson());
+  fs::remove_all(folder);
 }
 
 } // namespace

@@ -26,6 +26,9 @@ Result<MachineModel> modelOfProfile(const std::string &path) {
   if (!*profile)
     return Status::error("there is no machine profile" + (file.empty() ? "" : " '" + file + "'") +
                          "; 'colldsl tune' makes one");
+  if ((*profile)->model == MachineModel())
+    return Status::error("'" + file +
+                         "' has no costs: jobs wrote it; 'colldsl tune' measures them");
   if (Status s = checkMachine(**profile); !s)
     printWarning("'" + file + "': " + s.message());
   return (*profile)->model;

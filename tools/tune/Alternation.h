@@ -1,22 +1,10 @@
 /// Calls that take turns, so that what disturbs a machine disturbs all of them alike.
 #pragma once
 
+#include "runtime/RoundTimes.h"
 #include "tools/tune/TimedCall.h"
 
 namespace colldsl::tools {
-
-/// Nanoseconds per round, of each the slowest rank.
-using RoundTimes = std::vector<double>;
-
-double medianOf(RoundTimes times);
-
-/// How many times longer the calls of `slow` took than those of `fast` in the same rounds: the
-/// median, and the interval that holds it with 95 %, by order statistics. Of no or few rounds the
-/// interval is from 0 to infinity.
-struct Ratio {
-  double median = 1, least = 0, most = 1e9;
-};
-Ratio ratioOf(const RoundTimes &slow, const RoundTimes &fast);
 
 /// Collective, as all that it does.
 class Alternation {

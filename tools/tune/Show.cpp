@@ -1,9 +1,9 @@
 #include "tools/tune/Show.h"
 
+#include "runtime/Decide.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Table.h"
 #include "tools/run/Times.h"
-#include "tools/tune/Decide.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -21,6 +21,10 @@ std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).s
 void printCosts(const MachineProfile &profile, llvm::raw_ostream &out) {
   const MachineModel &model = profile.model;
   out << "machine: " << profile.machine.words() << "\n";
+  if (model == MachineModel()) {
+    out << "no costs: jobs wrote the profile\n\n";
+    return;
+  }
   Table table({"distance", "L", "o", "g", "G"});
   for (unsigned d = 1; d <= kMaxDistance; ++d) {
     const LogGop &p = model.distances[d];
@@ -53,6 +57,10 @@ std::string shippedFor(const MachineProfile &profile, const Decision &d) {
       words += (words.empty() ? "" : ", ") + shipped;
   }
   return words;
+}
+
+std::string wordOf(const Decision &d) {
+  return d.isVerified ? "" : d.isLearned ? " (learned by a job)" : " (not verified)";
 }
 
 /// Colors of what wins: those of one row differ.
@@ -146,7 +154,7 @@ void printProfile(const MachineProfile &profile, llvm::raw_ostream &out) {
   for (const Decision &d : profile.decisions)
     table.addRow({d.function, std::to_string(d.ranks), std::to_string(d.nodes),
                   bytesRange(d.minBytes, d.maxBytes), d.use.words(), shippedFor(profile, d),
-                  factorWord(d.margin) + (d.isVerified ? "" : " (not verified)")});
+                  factorWord(d.margin) + wordOf(d)});
   if (!profile.decisions.empty())
     table.print(out);
   auto wins = std::count_if(profile.points.begin(), profile.points.end(), hasWinner);

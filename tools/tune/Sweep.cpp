@@ -1,5 +1,7 @@
 #include "tools/tune/Sweep.h"
 
+#include "runtime/Decisions.h"
+
 #include <algorithm>
 
 namespace colldsl::tools {

@@ -9,8 +9,8 @@
 /// optimization (2016)
 #pragma once
 
+#include "runtime/Candidates.h"
 #include "tools/tune/Alternation.h"
-#include "tools/tune/Field.h"
 #include "transports/Transport.h"
 
 #include <atomic>

@@ -1,8 +1,5 @@
 #include "tools/tune/TimedCall.h"
 
-#include "ir/Numbers.h"
-#include "ir/OptionList.h"
-
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -22,27 +19,12 @@ std::shared_ptr<std::byte> allocate(uint64_t bytes) {
           [](std::byte *data) { ::operator delete(data, kPage); }};
 }
 
-bool reduces(const Decl &collective) {
-  return std::any_of(collective.params.begin(), collective.params.end(),
-                     [](const Param &p) { return p.type == ValueType::Reduction; });
-}
-
 } // namespace
-
-bool hasElements(const Program &, const Decl &collective) {
-  return std::any_of(collective.params.begin(), collective.params.end(), [](const Param &p) {
-    return p.isBuffer && p.buffer.dim[p.buffer.dims - 1].kind == DimKind::Symbol;
-  });
-}
-
-uint64_t timedElementBytes(const Decl &collective) {
-  return reduces(collective) ? sizeBytes(ElementType::F64) : 1;
-}
 
 Result<CallMemory> CallMemory::make(const Program &program, const Decl &model, Rank rank,
                                     uint32_t ranks, uint64_t bytes) {
   CallMemory memory;
-  memory.type_ = reduces(model) ? ElementType::F64 : ElementType::U8;
+  memory.type_ = timedElementBytes(model) > 1 ? ElementType::F64 : ElementType::U8;
   memory.elements_ = bytes / timedElementBytes(model);
   memory.ranks_ = ranks;
   for (const Param &param : model.params) {
@@ -115,20 +97,6 @@ Status TimedCall::run() {
   if (Status s = plan_.start(); !s)
     return s;
   return plan_.plan().wait(kCallTimeout);
-}
-
-// A list of lengths is no tuning.
-TunedCollective TimedCall::what() const {
-  TunedCollective what{plan_.collective(), {}};
-  if (plan_.argumentsInWords().empty())
-    return what;
-  std::string words = plan_.argumentsInWords();
-  for (std::string_view piece : splitList(words, ',')) {
-    OptionEntry entry = parseOptions({piece.substr(piece.find_first_not_of(' '))}).front();
-    if (auto value = parseWhole<int64_t>(entry.value))
-      what.values.push_back({std::string(entry.name), *value});
-  }
-  return what;
 }
 
 } // namespace colldsl::tools

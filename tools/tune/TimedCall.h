@@ -1,6 +1,7 @@
 /// One call of a function on one rank, as it is timed: its memory, and a plan for it.
 #pragma once
 
+#include "runtime/Candidates.h"
 #include "runtime/CollectivePlan.h"
 #include "topology/MachineProfile.h"
 
@@ -10,13 +11,6 @@ namespace colldsl::tools {
 
 /// Longest wait for one call; a rank that died is noticed at once.
 inline constexpr std::chrono::seconds kCallTimeout{60};
-
-/// Whether what a buffer of a collective holds has the length n, that of rules, somewhere. Of the
-/// others each rank knows only its own lengths, so rules know no bytes.
-bool hasElements(const Program &program, const Decl &collective);
-
-/// Bytes of an element of calls that are timed: of reductions those of f64, else 1.
-uint64_t timedElementBytes(const Decl &collective);
 
 /// The buffers of a function, for all of its collectives.
 class CallMemory {
@@ -64,7 +58,7 @@ public:
   /// Collective.
   Status run();
   /// Once committed.
-  TunedCollective what() const;
+  TunedCollective what() const { return plan_.chosen(); }
 
 private:
   CollectivePlan plan_;

@@ -1,20 +1,18 @@
 #include "tools/tune/Tuner.h"
 
+#include "runtime/Decide.h"
+#include "runtime/Decisions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/Profile.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
-#include "tools/output/WriteFile.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/tune/Costs.h"
-#include "tools/tune/Decide.h"
 #include "topology/Machine.h"
 #include "wireup/Allgatherv.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +24,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr size_t kMostInField = 16;
 constexpr double kSweepShare = 0.7; // of the time; the rest verifies
 constexpr auto kBetweenSaves = 5s;
 
@@ -62,17 +59,6 @@ std::vector<std::byte> pack(const MachineProfile &profile) {
 
 Result<MachineProfile> unpack(std::span<const std::byte> bytes) {
   return MachineProfile::parse({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
-}
-
-Status save(const std::string &path, const MachineProfile &profile) {
-  llvm::StringRef folder = llvm::sys::path::parent_path(path);
-  if (std::error_code error =
-          folder.empty() ? std::error_code() : llvm::sys::fs::create_directories(folder))
-    return Status::error("cannot make the folder '" + folder.str() + "': " + error.message());
-  return writeFile(path, [&](llvm::raw_ostream &out) {
-    out << profile.toJson();
-    return Status();
-  });
 }
 
 } // namespace
@@ -145,7 +131,7 @@ Result<std::string> Tuner::known(const MachineFingerprint &machine) const {
   MachineProfile fresh;
   fresh.tool = "colldsl " COLLDSL_VERSION;
   fresh.machine = machine;
-  fresh.libraryHash = library_.library->checksum();
+  fresh.libraryHash = library_.library->programHash();
   if (settings_.fresh)
     return fresh.toJson();
   Result<std::optional<MachineProfile>> read = readProfile(path_);
@@ -210,9 +196,9 @@ Status Tuner::choosePoints() {
         FieldOfPoint point{name, bytes, {}};
         ++numPoints_;
         if (llvm::none_of(profile_.points, [&](const TuningPoint &p) {
-              return isSamePoint(p, point, group.topology);
+              return !p.isLearned && isSamePoint(p, point, group.topology);
             }))
-          group.points.push_back(maker.make(name, bytes, kMostInField));
+          group.points.push_back(maker.make(name, bytes, {}));
       }
     }
     numNew_ += group.points.size();
@@ -263,7 +249,7 @@ Status Tuner::measure(Group &group, std::chrono::nanoseconds time) {
       if (Clock::now() - saved < kBetweenSaves)
         return;
       saved = Clock::now();
-      (void)save(path_, soFar); // the end of the sweep reports what is wrong
+      (void)writeProfile(path_, soFar); // the end of the sweep reports what is wrong
     };
     Result<std::vector<TuningPoint>> points =
         sweep(endpoint, group.topology, *library_.library, group.points, options);
@@ -280,7 +266,11 @@ Status Tuner::measure(Group &group, std::chrono::nanoseconds time) {
   Result<MachineProfile> measured = unpack(returned->front());
   if (!measured)
     return measured.status();
-  llvm::append_range(profile_.points, measured->points);
+  for (TuningPoint &point : measured->points) { // better evidence than what jobs learned
+    std::erase_if(profile_.points,
+                  [&](const TuningPoint &p) { return p.isLearned && p.isAt(point); });
+    profile_.points.push_back(std::move(point));
+  }
   return {};
 }
 
@@ -357,7 +347,7 @@ Result<std::vector<ComparedRow>> Tuner::compare(Group &group) {
 }
 
 Status Tuner::keep() const {
-  Status mine = isFirst() ? save(path_, profile_) : Status();
+  Status mine = isFirst() ? writeProfile(path_, profile_) : Status();
   return agreed(mine ? Result<std::string>("") : mine).status();
 }
 

@@ -1,21 +1,15 @@
-#include "tools/tune/Field.h"
+#include "runtime/Candidates.h"
 
 #include "passes/TuningParameters.h"
 #include "program/Operands.h"
 #include "runtime/Decisions.h"
-#include "tools/tune/TimedCall.h"
 
 #include <algorithm>
 
-namespace colldsl::tools {
+namespace colldsl {
 namespace {
 
-/// Times the best that the model expects: what is slower by more is not tried. The model knows
-/// neither caches nor what a message costs beside others.
-constexpr uint64_t kHopeless = 4;
 constexpr size_t kMostCombinations = 64;
-/// Ops that are simulated for a point: what is left then comes after what the model knows.
-constexpr uint64_t kMostSimulated = uint64_t{1} << 20;
 
 struct Choice {
   uint32_t param;
@@ -74,11 +68,16 @@ std::vector<std::vector<int64_t>> combinationsOf(const std::vector<Choice> &choi
 
 } // namespace
 
-DeclId modelOf(const std::vector<SelectionRule> &rules, const std::string &function) {
-  for (const SelectionRule &rule : rules)
-    if (rule.function == function)
-      return DeclId{rule.collective};
-  return kNoDecl;
+bool hasElements(const Decl &collective) {
+  return std::any_of(collective.params.begin(), collective.params.end(), [](const Param &p) {
+    return p.isBuffer && p.buffer.dim[p.buffer.dims - 1].kind == DimKind::Symbol;
+  });
+}
+
+uint64_t timedElementBytes(const Decl &collective) {
+  bool reduces = std::any_of(collective.params.begin(), collective.params.end(),
+                             [](const Param &p) { return p.type == ValueType::Reduction; });
+  return reduces ? sizeBytes(ElementType::F64) : 1;
 }
 
 std::vector<std::string> functionsOf(const std::vector<SelectionRule> &rules) {
@@ -112,7 +111,8 @@ void FieldMaker::add(DeclId collective, uint64_t bytes, uint64_t &opsLeft,
   request.ranks = topology_.numRanks();
   request.topology = &topology_;
   request.type = timedElementBytes(decl) == 1 ? ElementType::U8 : ElementType::F64;
-  request.elements = bytes / timedElementBytes(decl);
+  uint64_t least = bytes > 0 && hasElements(decl);
+  request.elements = std::max(bytes / timedElementBytes(decl), least);
   request.values.resize(decl.params.size());
   std::vector<int64_t> counts(request.ranks, static_cast<int64_t>(request.elements));
   for (size_t p = 0; p < decl.params.size(); ++p)
@@ -136,9 +136,11 @@ void FieldMaker::add(DeclId collective, uint64_t bytes, uint64_t &opsLeft,
   }
 }
 
-FieldOfPoint FieldMaker::make(const std::string &function, uint64_t bytes, size_t atMost) const {
+// The model knows neither caches nor what a message costs beside others: hence the reach.
+FieldOfPoint FieldMaker::make(const std::string &function, uint64_t bytes,
+                              const FieldLimits &limits) const {
   std::vector<Entry> entries;
-  uint64_t opsLeft = kMostSimulated;
+  uint64_t opsLeft = limits.mostOps;
   for (DeclId collective : collectivesFor(program_, rules_, function))
     add(collective, bytes, opsLeft, entries);
   std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
@@ -146,12 +148,13 @@ FieldOfPoint FieldMaker::make(const std::string &function, uint64_t bytes, size_
   });
   auto known = std::find_if(entries.begin(), entries.end(), [](const Entry &e) { return e.ns; });
   uint64_t most =
-      known == entries.end() ? UINT64_MAX : std::max<uint64_t>(*known->ns, 1) * kHopeless;
+      known == entries.end() ? UINT64_MAX : std::max<uint64_t>(*known->ns, 1) * limits.reach;
   FieldOfPoint point{function, bytes, {}};
   for (Entry &entry : entries)
-    if (point.field.size() < atMost && entry.ns.value_or(0) <= most)
+    if (point.field.size() < limits.most && (entry.ns || !limits.needsModel) &&
+        entry.ns.value_or(0) <= most)
       point.field.push_back(std::move(entry.what));
   return point;
 }
 
-} // namespace colldsl::tools
+} // namespace colldsl

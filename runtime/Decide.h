@@ -1,13 +1,10 @@
 /// From what was measured to decisions.
 #pragma once
 
-#include "tools/tune/Field.h"
-#include "tools/tune/Sweep.h"
+#include "runtime/Library.h"
+#include "topology/MachineProfile.h"
 
-namespace colldsl::tools {
-
-/// Faster by less is not worth a decision.
-inline constexpr double kLeastGain = 1.01;
+namespace colldsl {
 
 /// Whether the fastest of a point is faster than the rules' choice beyond noise: all of the
 /// interval of confidence is.
@@ -17,7 +14,13 @@ bool hasWinner(const TuningPoint &point);
 /// bytes reach to the geometric middle of the points beside it, and past the last one as far as to
 /// that of twice as far. Where the rules' choice wins there is none. A function whose ranks know no
 /// common number of bytes gets one decision for all: of what loses at no point beyond noise,
-/// and wins most.
+/// and wins most. A point that a job learned counts for half its bytes up to twice as many at most.
 std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &library);
 
-} // namespace colldsl::tools
+/// Adds what a job learned on the machine of the profile: points that the profile does not have,
+/// and their decisions behind those that it has. Points of sweeps stay, and so do those that other
+/// jobs learned. Returns how many were added.
+size_t addLearned(MachineProfile &profile, const std::vector<TuningPoint> &learned,
+                  Library &library);
+
+} // namespace colldsl

@@ -1,11 +1,15 @@
-#include "tools/tune/Decide.h"
+#include "runtime/Decide.h"
+
+#include "runtime/Candidates.h"
+#include "runtime/Decisions.h"
+#include "runtime/RoundTimes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
 
-namespace colldsl::tools {
+namespace colldsl {
 namespace {
 
 /// Points of one function, ranks and nodes, by bytes.
@@ -44,7 +48,17 @@ Decision decisionOf(const TuningPoint &point, bool reduces) {
   decision.use = point.entries.front().what;
   decision.needsCommutative = reduces; // measured with an operator that is
   decision.margin = point.margin;
+  decision.isLearned = point.isLearned;
   return decision;
+}
+
+/// Where the i-th point begins to count, and where it ends. What a job learned of one size counts
+/// for half of it up to twice, whatever else was measured.
+std::pair<uint64_t, uint64_t> rangeOf(const Series &series, size_t i) {
+  uint64_t begin = i == 0 ? 0 : endOf(series, i - 1) + 1, end = endOf(series, i);
+  uint64_t bytes = series[i]->bytes;
+  return series[i]->isLearned ? std::pair{std::max(begin, bytes / 2), std::min(end, 2 * bytes)}
+                              : std::pair{begin, end};
 }
 
 void decideBySize(const Series &series, bool reduces, std::vector<Decision> &decisions) {
@@ -52,14 +66,17 @@ void decideBySize(const Series &series, bool reduces, std::vector<Decision> &dec
   bool wonBefore = false;
   for (size_t i = 0; i < series.size(); ++i) {
     const TuningPoint &point = *series[i];
+    auto [begin, end] = rangeOf(series, i);
     bool wins = hasWinner(point);
-    if (wins && wonBefore && decisions.back().use == point.entries.front().what) {
-      decisions.back().maxBytes = endOf(series, i);
+    bool isNext = wins && wonBefore && decisions.back().maxBytes + 1 == begin &&
+                  decisions.back().isLearned == point.isLearned;
+    if (isNext && decisions.back().use == point.entries.front().what) {
+      decisions.back().maxBytes = end;
       decisions.back().margin = std::min(decisions.back().margin, point.margin);
     } else if (wins) {
       Decision decision = decisionOf(point, reduces);
-      decision.minBytes = i == 0 ? 0 : endOf(series, i - 1) + 1;
-      decision.maxBytes = endOf(series, i);
+      decision.minBytes = begin;
+      decision.maxBytes = end;
       decisions.push_back(std::move(decision));
     }
     wonBefore = wins && decisions.size() > first;
@@ -114,7 +131,7 @@ std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &li
       continue;
     const Decl &model = program.decl(id);
     bool reduces = timedElementBytes(model) > 1;
-    if (hasElements(program, model))
+    if (hasElements(model))
       decideBySize(series, reduces, decisions);
     else
       decideForAll(series, reduces, decisions);
@@ -122,4 +139,19 @@ std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &li
   return decisions;
 }
 
-} // namespace colldsl::tools
+size_t addLearned(MachineProfile &profile, const std::vector<TuningPoint> &learned,
+                  Library &library) {
+  std::vector<TuningPoint> added;
+  for (const TuningPoint &point : learned) {
+    auto isSame = [&](const TuningPoint &other) { return other.isAt(point); };
+    if (std::none_of(profile.points.begin(), profile.points.end(), isSame) &&
+        std::none_of(added.begin(), added.end(), isSame))
+      added.push_back(point);
+  }
+  std::vector<Decision> decisions = decide(added, library);
+  profile.decisions.insert(profile.decisions.end(), decisions.begin(), decisions.end());
+  profile.points.insert(profile.points.end(), added.begin(), added.end());
+  return added.size();
+}
+
+} // namespace colldsl

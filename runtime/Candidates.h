@@ -1,12 +1,13 @@
 /// What can be done for a function: the collectives of the standard library with the values of
-/// their tuning parameters, the most promising by the model first.
+/// their tuning parameters, the most promising by the model first. For sweeps, and for jobs that
+/// learn.
 #pragma once
 
 #include "passes/Cost.h"
 #include "runtime/Library.h"
 #include "topology/MachineProfile.h"
 
-namespace colldsl::tools {
+namespace colldsl {
 
 /// A function for so many bytes, and what is to be compared.
 struct FieldOfPoint {
@@ -15,8 +16,22 @@ struct FieldOfPoint {
   std::vector<TunedCollective> field;
 };
 
-/// A collective of the function by which its buffers are known; kNoDecl: there is no such function.
-DeclId modelOf(const std::vector<SelectionRule> &rules, const std::string &function);
+/// What of it is worth a try.
+struct FieldLimits {
+  size_t most = 16;
+  /// Times the best that the model expects: what is slower by more is left out.
+  uint64_t reach = 4;
+  /// Ops that are simulated; behind these the model knows nothing.
+  uint64_t mostOps = uint64_t{1} << 20;
+  bool needsModel = false; ///< what the model cannot know is left out, too, and else comes last
+};
+
+/// Whether what a buffer of a collective holds has the length n, that of rules, somewhere. Of the
+/// others each rank knows only its own lengths, so rules know no bytes.
+bool hasElements(const Decl &collective);
+
+/// Bytes of an element of calls that are compared: of reductions those of f64, else 1.
+uint64_t timedElementBytes(const Decl &collective);
 
 /// All functions of the rules, in their order.
 std::vector<std::string> functionsOf(const std::vector<SelectionRule> &rules);
@@ -28,9 +43,9 @@ public:
       : program_(**library.program()), rules_(**library.rules()), cost_(cost), topology_(topology) {
   }
 
-  /// Those that the model does not call hopeless, at most so many. Values that the model cannot
-  /// tell apart from others of the same collective are left out.
-  FieldOfPoint make(const std::string &function, uint64_t bytes, size_t atMost) const;
+  /// Those within the limits. Values that the model cannot tell apart from others of the same
+  /// collective are left out.
+  FieldOfPoint make(const std::string &function, uint64_t bytes, const FieldLimits &limits) const;
 
 private:
   struct Entry {
@@ -47,4 +62,4 @@ private:
   const Topology &topology_;
 };
 
-} // namespace colldsl::tools
+} // namespace colldsl

@@ -1,0 +1,90 @@
+/// Learning on a communicator: which collective of the library serves calls that come again and
+/// again. runtime/Trials.h says which call tries what; here are the calls, the candidates and the
+/// sums over the ranks.
+///
+/// A class is the calls that run the same schedule: same function, bytes, root and form. Blocking
+/// calls are counted; nonblocking ones, which may wait for no rank, and persistent ones run what is
+/// best so far.
+///
+/// What all ranks do alike depends on what all know alike: the classes and the numbers of their
+/// calls, as MPI orders these; the sums. So a rank that cannot serve a call counts it all the same.
+#pragma once
+
+#include "mpi/Call.h"
+#include "runtime/Trials.h"
+#include "topology/MachineProfile.h"
+
+#include <compare>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace colldsl::mpi {
+
+class LearnedOperation;
+class Operation;
+class ServedComm;
+struct LearnedRow;
+
+struct LearnedKey {
+  CallKind kind = CallKind::Barrier;
+  uint64_t bytes = 0; ///< as rules count them; 0 where ranks know only their own
+  int root = 0;
+  bool isInPlace = false; ///< where MPI wants that of all ranks
+  auto operator<=>(const LearnedKey &) const = default;
+};
+
+struct LearnedClass {
+  LearnedClass(const LearnedKey &key, const TrialSettings &settings) : key(key), trials(settings) {}
+  LearnedKey key;
+  Trials trials;
+  std::vector<TunedCollective> what; ///< by candidate: what the rules chose, then what is tried
+  uint32_t lastRun = 0;              ///< of the communicator
+  bool isDropped = false;            ///< from the table: others are more recent
+  std::set<LearnedOperation *> operations;
+};
+
+/// Under a Guard. The communicator outlives it.
+class Learner {
+public:
+  explicit Learner(ServedComm &comm) : comm_(comm) {}
+  ~Learner();
+  Learner(const Learner &) = delete;
+  Learner &operator=(const Learner &) = delete;
+
+  /// Nothing: there is nothing to learn of such calls. Alike on all ranks.
+  std::optional<LearnedKey> keyOf(const Call &call);
+
+  /// Null: none was counted.
+  std::shared_ptr<LearnedClass> find(const LearnedKey &key) const;
+  /// For a blocking call, in the run of this number. Null: there are too many.
+  std::shared_ptr<LearnedClass> classFor(const LearnedKey &key, uint32_t run);
+  /// What serves such calls from now on, if that is no longer what the rules choose; or null.
+  const TunedCollective *decided(const Call &call);
+
+  /// After the call that ended a step. `operation` served it; null: this rank could not.
+  void endStep(LearnedClass &learned, LearnedOperation *operation);
+  /// A blocking call that this rank has no operation for, in the run of this number.
+  void countFailed(const Call &call, uint32_t run);
+
+  ServedComm &comm() const { return comm_; }
+
+private:
+  void search(LearnedClass &learned, LearnedOperation *operation);
+  std::vector<TunedCollective> candidatesFor(const LearnedKey &key, uint64_t bytes,
+                                             const TunedCollective &shipped) const;
+  Status addUp(std::span<const uint64_t> words);
+  void report(const LearnedClass &learned);
+  LearnedRow rowOf(const LearnedClass &learned) const;
+  TrialSettings settingsFor(const LearnedKey &key) const;
+
+  ServedComm &comm_;
+  std::map<LearnedKey, std::shared_ptr<LearnedClass>> classes_;
+  std::shared_ptr<Operation> sum_;
+  std::vector<uint64_t> mine_ = std::vector<uint64_t>(Trials::kMostWords), sums_ = mine_;
+};
+
+} // namespace colldsl::mpi
