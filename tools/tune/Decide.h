@@ -4,6 +4,8 @@
 #include "tools/tune/Field.h"
 #include "tools/tune/Sweep.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace colldsl::tools {
 
 /// Faster by less is not worth a decision.
@@ -19,5 +21,16 @@ bool hasWinner(const TuningPoint &point);
 /// common number of bytes gets one decision for all: of what loses at no point beyond noise,
 /// and wins most.
 std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &library);
+
+/// What matters of a function.
+struct DecidedFunction {
+  bool reduces; ///< with an operator that commutes
+  bool hasSize; ///< all its ranks know how many bytes there are
+};
+
+/// The same for functions that are described otherwise; nothing: there is no such function.
+std::vector<Decision>
+decide(const std::vector<TuningPoint> &points,
+       llvm::function_ref<std::optional<DecidedFunction>(const std::string &)> describe);
 
 } // namespace colldsl::tools
