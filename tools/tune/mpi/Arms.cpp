@@ -27,13 +27,15 @@ std::string pointWords(const std::string &function, uint64_t bytes, uint32_t ran
 
 Status ArmRunner::measure(const MeasuredCall &call, Arms &arms) {
   for (bool isWhole = false; !isWhole && !arms.empty();) {
-    for (Arm *arm : arms)
+    for (Arm *arm : arms) {
       arm->lastTimes.clear();
+      arm->verdict = ArmResult::NotRun;
+    }
     Result<bool> done = runOnce(call, arms);
     if (!done)
       return done.status();
     isWhole = *done;
-    drop(call, arms);
+    drop(call, arms, isWhole);
   }
   for (Arm *arm : arms)
     llvm::append_range(arm->times, arm->lastTimes);
@@ -53,10 +55,11 @@ Result<bool> ArmRunner::runOnce(const MeasuredCall &call, Arms &arms) {
     if (!isWhole || !*isWhole)
       return isWhole;
   }
-  llvm::erase_if(arms, [](const Arm *arm) { return arm->verdict == ArmResult::Refused; });
+  Arms good = arms;
+  llvm::erase_if(good, [](const Arm *arm) { return arm->verdict != ArmResult::Right; });
   for (uint32_t round = 0; round < call.rounds; ++round)
-    for (size_t i = 0; i < arms.size(); ++i) {
-      Arm *arm = arms[round % 2 == 0 ? i : arms.size() - 1 - i];
+    for (size_t i = 0; i < good.size(); ++i) {
+      Arm *arm = good[round % 2 == 0 ? i : good.size() - 1 - i];
       Result<bool> isWhole = run({call.function, call.bytes, 0, kBurst}, {arm}, takeMedian);
       if (!isWhole || !*isWhole)
         return isWhole;
@@ -88,16 +91,12 @@ Result<bool> ArmRunner::run(const MeasuredCall &call, const Arms &arms, Take tak
     if (arms[i]->verdict == ArmResult::Right)
       take(*arms[i], (*results)[i].times);
   }
-  if (!isWhole) {
+  if (!isWhole)
     jobs_.clear();
-    for (Arm *arm : arms) // what was not run yet is no failure of these
-      if (arm->verdict == ArmResult::NotRun)
-        arm->verdict = ArmResult::Right;
-  }
   return isWhole;
 }
 
-void ArmRunner::drop(const MeasuredCall &call, Arms &arms) const {
+void ArmRunner::drop(const MeasuredCall &call, Arms &arms, bool isWhole) const {
   for (const Arm *arm : arms)
     if (arm->verdict == ArmResult::Wrong || arm->verdict == ArmResult::Lost)
       note_(
@@ -105,7 +104,9 @@ void ArmRunner::drop(const MeasuredCall &call, Arms &arms) const {
           (arm->what.name.empty() ? "the usual choice" : "'" + arm->what.words() + "'") +
           (arm->verdict == ArmResult::Wrong ? " gives a wrong result" : " crashes, or never ends") +
           ": left out");
-  llvm::erase_if(arms, [](const Arm *arm) { return arm->verdict != ArmResult::Right; });
+  llvm::erase_if(arms, [&](const Arm *arm) {
+    return arm->verdict != ArmResult::Right && (isWhole || arm->verdict != ArmResult::NotRun);
+  });
 }
 
 uint32_t ArmRunner::roundsIn(std::chrono::nanoseconds time, const Arms &arms, uint32_t least,

@@ -53,7 +53,8 @@ private:
   /// False: an arm was lost, and all have to run again.
   Result<bool> runOnce(const MeasuredCall &call, Arms &arms);
   Result<bool> run(const MeasuredCall &call, const Arms &arms, Take take);
-  void drop(const MeasuredCall &call, Arms &arms) const;
+  /// Arms that failed; of a whole run, those that did not run, too.
+  void drop(const MeasuredCall &call, Arms &arms, bool isWhole) const;
 
   const MpiLaunch &launch_;
   const std::string form_;

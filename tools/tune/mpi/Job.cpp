@@ -25,10 +25,9 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned kCallSeconds = 20; // the program ends itself when a call takes longer
-constexpr auto kSilence = 30s;        // of a job that starts or measures
-constexpr auto kGrace = 3s;           // between a request to end and the end
-constexpr size_t kMostComplaint = 400;
+constexpr auto kStart = 60s; // until a job runs
+constexpr auto kGrace = 3s;  // between a request to end and the end
+constexpr size_t kMostComplaint = 600;
 
 std::vector<std::string> mergedEnvironment(const Environment &changes) {
   std::vector<std::string> all;
@@ -62,6 +61,30 @@ bool endsWithin(int pid, std::chrono::nanoseconds time) {
   return true;
 }
 
+/// What the program writes of an arm. Other lines are of its launcher.
+void takeLine(llvm::StringRef line, std::vector<ArmResult> &results, size_t &begun) {
+  static const std::map<llvm::StringRef, ArmResult::Verdict> verdicts = {
+      {"begin", ArmResult::NotRun},
+      {"right", ArmResult::Right},
+      {"wrong", ArmResult::Wrong},
+      {"refused", ArmResult::Refused}};
+  auto [word, rest] = line.split(' ');
+  auto [index, times] = rest.split(' ');
+  std::optional<size_t> arm = parseWhole<size_t>(index);
+  if (!arm || *arm >= results.size())
+    return;
+  if (auto verdict = verdicts.find(word); verdict != verdicts.end()) {
+    results[*arm].verdict = verdict->second;
+    begun = word == "begin" ? *arm : results.size();
+  } else if (word == "times") {
+    llvm::SmallVector<llvm::StringRef> all;
+    times.split(all, ' ');
+    for (llvm::StringRef ns : all)
+      if (std::optional<uint64_t> number = parseWhole<uint64_t>(ns))
+        results[*arm].times.push_back(static_cast<double>(*number));
+  }
+}
+
 } // namespace
 
 Status Job::spawn(const std::vector<std::string> &words, const Environment &environment) {
@@ -93,8 +116,8 @@ Status Job::spawn(const std::vector<std::string> &words, const Environment &envi
   return Status::error("cannot start '" + words[0] + "': " + llvm::sys::StrError(error));
 }
 
-std::optional<std::string> Job::readLine() {
-  Clock::time_point end = Clock::now() + kSilence;
+std::optional<std::string> Job::readLine(std::chrono::seconds time) {
+  Clock::time_point end = Clock::now() + time;
   for (;;) {
     if (size_t at = buffer_.find('\n'); at != std::string::npos) {
       std::string line = buffer_.substr(0, at);
@@ -116,12 +139,12 @@ std::optional<std::string> Job::readLine() {
 
 std::string Job::complaint() {
   std::string text(kMostComplaint, '\0');
-  off_t size = lseek(errors_, 0, SEEK_END);
-  off_t from = std::max<off_t>(size - static_cast<off_t>(kMostComplaint), 0);
-  ssize_t got = pread(errors_, text.data(), text.size(), from);
-  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
-  std::string trimmed = llvm::StringRef(text).trim("-\n ").str();
-  return trimmed.empty() ? "" : ": " + trimmed;
+  ssize_t got = pread(errors_, text.data(), text.size(), 0);
+  llvm::StringRef read(text.data(), got > 0 ? static_cast<size_t>(got) : 0);
+  if (read.size() == kMostComplaint) // whole lines
+    read = read.substr(0, read.rfind('\n'));
+  read = read.trim("-\n ");
+  return read.empty() ? "" : ": " + read.str();
 }
 
 // The end of its input ends the program; the launcher ends what does not end by itself.
@@ -150,7 +173,7 @@ Result<std::unique_ptr<Job>> Job::start(const MpiLaunch &launch, uint32_t ranks,
   words.insert(words.end(), {"-n", std::to_string(ranks), launch.program, "serve", form});
   if (Status s = job->spawn(words, environment); !s)
     return s;
-  std::optional<std::string> line = job->readLine();
+  std::optional<std::string> line = job->readLine(kStart);
   llvm::SmallVector<llvm::StringRef> parts;
   llvm::StringRef(line.value_or("")).split(parts, ' ');
   std::optional<uint32_t> started, nodes;
@@ -166,6 +189,7 @@ Result<std::unique_ptr<Job>> Job::start(const MpiLaunch &launch, uint32_t ranks,
                          std::to_string(*started) + ", not of " + std::to_string(ranks) +
                          " ranks: it belongs to another MPI");
   job->nodes_ = *nodes;
+  job->callSeconds_ = launch.callSeconds;
   return job;
 }
 
@@ -173,33 +197,21 @@ Result<std::vector<ArmResult>> Job::run(const MeasuredCall &call,
                                         const std::vector<std::string> &arms) {
   std::string command = "run " + call.function + " " + std::to_string(call.bytes) + " " +
                         std::to_string(call.warmups) + " " + std::to_string(call.rounds) + " " +
-                        std::to_string(kCallSeconds) + " " + llvm::join(arms, " ") + "\n";
+                        std::to_string(callSeconds_) + " " + llvm::join(arms, " ") + "\n";
   for (llvm::StringRef rest = command; !rest.empty();) {
     ssize_t wrote = send(toChild_, rest.data(), rest.size(), MSG_NOSIGNAL);
     if (wrote < 0 && errno != EINTR)
       return Status::error("the job has ended" + complaint());
     rest = rest.drop_front(wrote > 0 ? static_cast<size_t>(wrote) : 0);
   }
+  // A job ends itself after a call that takes longer, and writes a line every second besides.
+  std::chrono::seconds silence(2 * callSeconds_ + 2);
   std::vector<ArmResult> results(arms.size());
   size_t begun = arms.size(); // the arm that is being checked
-  while (std::optional<std::string> line = readLine()) {
-    llvm::SmallVector<llvm::StringRef> words;
-    llvm::StringRef(*line).split(words, ' ');
-    if (words[0] == "done")
+  while (std::optional<std::string> line = readLine(silence)) {
+    if (*line == "done")
       return results;
-    std::optional<size_t> arm =
-        words.size() > 1 ? parseWhole<size_t>(words[1]) : std::optional<size_t>();
-    if (!arm || *arm >= arms.size())
-      return Status::error("the measuring program wrote '" + *line + "'");
-    if (words[0] == "times")
-      for (llvm::StringRef word : llvm::ArrayRef(words).drop_front(2))
-        results[*arm].times.push_back(std::stod(word.str()));
-    else
-      results[*arm].verdict = words[0] == "right"   ? ArmResult::Right
-                              : words[0] == "wrong" ? ArmResult::Wrong
-                              : words[0] == "begin" ? ArmResult::NotRun
-                                                    : ArmResult::Refused;
-    begun = words[0] == "begin" ? *arm : arms.size();
+    takeLine(*line, results, begun);
   }
   if (begun == arms.size())
     return Status::error("the job ended while it measured " + call.function + complaint());
@@ -216,7 +228,7 @@ Result<MpiFacts> listFacts(const MpiLaunch &launch, const std::string &prefix,
   if (Status s = job.spawn(words, environment); !s)
     return s;
   MpiFacts facts;
-  while (std::optional<std::string> line = job.readLine()) {
+  while (std::optional<std::string> line = job.readLine(kStart)) {
     auto [kind, rest] = llvm::StringRef(*line).split(' ');
     auto [name, values] = rest.split(' ');
     auto [value, more] = values.split(' ');

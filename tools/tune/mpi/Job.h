@@ -15,6 +15,7 @@ namespace colldsl::tools {
 struct MpiLaunch {
   std::vector<std::string> launcher; ///< "mpirun" and the words behind it
   std::string program;
+  unsigned callSeconds = 20; ///< a call that takes longer does not end
 };
 
 /// "NAME=VALUE"; "NAME" alone: not set.
@@ -71,13 +72,14 @@ private:
   Job() = default;
   Status spawn(const std::vector<std::string> &words, const Environment &environment);
   /// The next line of its output; nothing: it has ended, or writes none in time.
-  std::optional<std::string> readLine();
-  /// What it wrote to stderr last.
+  std::optional<std::string> readLine(std::chrono::seconds time);
+  /// What it wrote to stderr first.
   std::string complaint();
   void end();
 
   int pid_ = -1, toChild_ = -1, fromChild_ = -1, errors_ = -1;
   uint32_t nodes_ = 1;
+  unsigned callSeconds_ = 0;
   std::string buffer_;
 };
 

@@ -27,6 +27,9 @@ constexpr uint32_t kFirstRounds = 3, kLeastRounds = 5, kMostRounds = 100;
 constexpr uint32_t kLeastFinal = 25, kMostFinal = 400;
 /// Times the best: what is slower by more is out at once.
 constexpr double kHopeless = 4;
+/// How often the jobs of the verification are started.
+constexpr unsigned kStarts = 3;
+constexpr uint32_t kLeastVerified = 10;
 /// Of the time; the rest is for the verification.
 constexpr double kSweep = 0.7;
 
@@ -209,7 +212,8 @@ Status MpiTuner::write(const std::vector<TuningFile> &files) {
 }
 
 // Jobs with the files beside jobs without: of many algorithms the best one was lucky, too, and
-// whether the MPI follows its file is to be seen.
+// whether the MPI follows its file is to be seen. Two jobs differ by where their memory lies; so
+// both are started a few times.
 Status MpiTuner::verify() {
   std::vector<TuningFile> trials = kind_.files(decisions_, output_ + ".trial");
   auto removeTrials = llvm::make_scope_exit([&] {
@@ -218,51 +222,64 @@ Status MpiTuner::verify() {
   });
   if (Status s = write(trials); !s)
     return s;
-  size_t left =
-      llvm::count_if(rows_, [&](const Row &row) { return decisionFor(row.point) != nullptr; });
-  note("verifying " + counted(left, "point") + " with the file loaded");
-  for (uint32_t ranks : settings_.ranks) {
-    ArmRunner runner(launch_, kind_.form(), ranks, note);
-    for (Row &row : rows_) {
-      if (row.point.ranks != ranks || !decisionFor(row.point))
-        continue;
-      if (interrupt_.came())
-        return {};
-      if (Status s = verifyPoint(runner, row, useOf(trials), share(1, left--)); !s)
-        return s;
+  Arm own, tuned;
+  own.environment = kind_.untouched();
+  tuned.environment = useOf(trials);
+  tuned.what.name = "the file";
+  std::vector<Comparison> comparisons;
+  for (Row &row : rows_)
+    if (decisionFor(row.point))
+      comparisons.push_back({&row, own, tuned});
+  note("verifying " + counted(comparisons.size(), "point") + " with the file loaded");
+  size_t left = comparisons.size() * kStarts;
+  for (uint32_t ranks : settings_.ranks)
+    for (unsigned start = 0; start < kStarts; ++start) {
+      ArmRunner runner(launch_, kind_.form(), ranks, note);
+      for (Comparison &c : comparisons) {
+        if (c.row->point.ranks != ranks)
+          continue;
+        if (interrupt_.came())
+          return {};
+        if (Status s = compare(runner, c, start % 2 == 1, share(1, left--)); !s)
+          return s;
+      }
     }
-  }
+  for (const Comparison &c : comparisons)
+    take(c);
   dropLosers();
   return {};
 }
 
-Status MpiTuner::verifyPoint(ArmRunner &runner, Row &row, const Environment &loading,
-                             Nanoseconds time) {
-  TuningPoint &point = row.point;
-  Arm own, tuned;
-  own.environment = kind_.untouched();
-  tuned.environment = loading;
-  tuned.what.name = "the file";
-  Arms both = {&own, &tuned};
-  MeasuredCall call{point.function, point.bytes, kWarmups, kFirstRounds};
-  Status s = runner.measure(call, both);
-  if (s && both.size() == 2) {
-    call.rounds = ArmRunner::roundsIn(time, both, kLeastFinal, kMostFinal);
-    s = runner.measure(call, both);
-  }
-  if (!s)
+Status MpiTuner::compare(ArmRunner &runner, Comparison &c, bool backwards, Nanoseconds time) {
+  Arms both = {&c.own, &c.tuned};
+  if (backwards)
+    std::swap(both[0], both[1]);
+  MeasuredCall call{c.row->point.function, c.row->point.bytes, kWarmups, kFirstRounds};
+  Arm warm[2] = {*both[0], *both[1]};
+  Arms warming = {&warm[0], &warm[1]};
+  if (Status s = runner.measure(call, warming); !s)
     return s;
-  Ratio ratio = both.size() == 2 ? ratioOf(own.lastTimes, tuned.lastTimes) : Ratio{0, 0, 0};
+  c.hasFailed |= warming.size() != 2;
+  if (c.hasFailed)
+    return {};
+  call.rounds = ArmRunner::roundsIn(time, warming, kLeastVerified, kMostFinal);
+  Status s = runner.measure(call, both);
+  c.hasFailed |= both.size() != 2;
+  return s;
+}
+
+void MpiTuner::take(const Comparison &c) {
+  TuningPoint &point = c.row->point;
+  Ratio ratio = c.hasFailed ? Ratio{0, 0, 0} : ratioOf(c.own.times, c.tuned.times);
   point.isVerified = true;
   point.margin = ratio.median;
   point.least = ratio.least;
-  row.seen = std::max(row.seen, ratio.median);
+  c.row->seen = std::max(c.row->seen, ratio.median);
   // These are of what was decided, which need not be what won here.
   const TunedCollective &use = decisionFor(point)->use;
   llvm::stable_sort(point.entries, [&](const auto &a, const auto &b) {
     return a.what == use && !(b.what == use);
   });
-  return {};
 }
 
 // What was not verified gets no rule, whatever else is left to choose from.

@@ -27,6 +27,12 @@ private:
     TuningPoint point;
     double seen = 1;
   };
+  /// A point in jobs without the file and with it.
+  struct Comparison {
+    Row *row;
+    Arm own, tuned;
+    bool hasFailed = false;
+  };
 
   Status measureAll();
   Status measureRanks(uint32_t ranks);
@@ -41,8 +47,10 @@ private:
   std::chrono::nanoseconds share(double ofAll, size_t pointsLeft) const;
 
   Status verify();
-  Status verifyPoint(ArmRunner &runner, Row &row, const Environment &loading,
-                     std::chrono::nanoseconds time);
+  /// More rounds of a point. `backwards`: the job with the file is started first.
+  static Status compare(ArmRunner &runner, Comparison &comparison, bool backwards,
+                        std::chrono::nanoseconds time);
+  void take(const Comparison &comparison);
   void decideAll();
   void dropLosers();
   /// Null: none.

@@ -226,6 +226,7 @@ private:
   void measure(const std::vector<Arm *> &arms, Call &call, const Command &command) {
     size_t rounds = static_cast<size_t>(command.rounds);
     std::vector<double> ns(arms.size() * rounds), slowest(ns.size());
+    Clock::time_point spoke = Clock::now();
     for (size_t round = 0; round < rounds; ++round)
       for (size_t i = 0; i < arms.size(); ++i) {
         size_t which = round % 2 == 0 ? i : arms.size() - 1 - i;
@@ -239,6 +240,11 @@ private:
         call.run(arms[which]->comm, 0);
         std::chrono::duration<double, std::nano> time = Clock::now() - begin;
         ns[which * rounds + round] = time.count();
+        if (rank_ == 0 && Clock::now() - spoke > std::chrono::seconds(1)) {
+          std::printf("still\n");
+          std::fflush(stdout);
+          spoke = Clock::now();
+        }
       }
     MPI_Reduce(ns.data(), slowest.data(), static_cast<int>(ns.size()), MPI_DOUBLE, MPI_MAX, 0,
                control_);
