@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <unistd.h>
 
 namespace colldsl::tools {
@@ -15,7 +17,7 @@ namespace {
 
 constexpr uint32_t kRanks = 3;
 // Calls of the measuring program and of MPIs within theirs are smaller.
-constexpr uint64_t kFrom = 1024, kTo = 4096;
+constexpr uint64_t kFrom = 64 << 10, kTo = 256 << 10;
 constexpr int kNoAlgorithm = 99;
 
 struct Installed {
@@ -41,10 +43,14 @@ protected:
       setenv(name, "1", 1);
     setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", 1);
     for (const Installed &mpi : installed())
-      if (mpi.name == GetParam())
+      if (GetParam().starts_with(mpi.name))
         launch_ = {{mpi.launcher}, mpi.program};
     if (launch_.launcher.empty() || launch_.launcher[0].ends_with("-NOTFOUND"))
       GTEST_SKIP() << GetParam() << " is not here";
+    if (const char *words = std::getenv("COLLDSL_TEST_LAUNCHER")) {
+      std::istringstream other(words);
+      launch_.launcher = {std::istream_iterator<std::string>(other), {}};
+    }
     folder_ = std::filesystem::temp_directory_path() / ("mpi-choice." + std::to_string(getpid()));
     std::filesystem::create_directory(folder_);
     if (std::string why = makeKind(); !why.empty())
@@ -55,43 +61,62 @@ protected:
       std::filesystem::remove_all(folder_);
   }
 
-  /// An MPI with one more algorithm per function, "none". Else the reason why not.
+  /// An MPI that has algorithms which it cannot run. Else the reason why not.
   std::string makeKind() {
-    Result<std::unique_ptr<MpiKind>> real = MpiKind::make(GetParam(), launch_);
-    EXPECT_TRUE(real) << real.message();
+    bool isOpenMpi = GetParam() != "mpich";
+    Result<std::unique_ptr<MpiKind>> real = MpiKind::make(isOpenMpi ? "openmpi" : "mpich", launch_);
     if (!real)
-      return "";
+      return real.message();
     MpiFacts facts = (*real)->facts();
-    if (GetParam() == "openmpi") {
-      if ((*real)->usualFile().ends_with(".json"))
-        return "this Open MPI leaves rules out whose algorithm it does not know";
-      for (const std::string &function : mpiFunctions())
-        facts.variables["coll_tuned_" + function + "_algorithm"].items[kNoAlgorithm] = "none";
-      kind_ = std::make_unique<OpenMpi>(facts);
-      return "";
-    }
     Mpich::Algorithms algorithms;
-    for (const std::string &function : mpiFunctions())
+    for (const std::string &function : mpiFunctions()) {
       algorithms[function] = {{"none",
                                function == "scan" ? "algorithm=MPIR_Exscan_intra_recursive_doubling"
                                                   : "algorithm=MPIR_Scan_intra_recursive_doubling",
                                kNoAlgorithm}};
-    Result<std::unique_ptr<Mpich>> made = Mpich::make(facts, algorithms);
-    EXPECT_TRUE(made) << made.message();
-    kind_ = made.take();
+      none_[function] = "none";
+    }
+    if (!isOpenMpi) {
+      kind_ = std::move(*Mpich::make(facts, algorithms));
+      return "";
+    }
+    if (GetParam() == "openmpi-json")
+      return makeJson(std::move(facts), (*real)->usualFile());
+    if ((*real)->usualFile().ends_with(".json"))
+      return facts.library + " leaves rules out whose algorithm it does not know";
+    for (const std::string &function : mpiFunctions())
+      facts.variables[variableOf(function)].items[kNoAlgorithm] = "none";
+    kind_ = std::make_unique<OpenMpi>(facts);
     return "";
+  }
+
+  // JSON has to name algorithms that there are: some are for two ranks only.
+  std::string makeJson(MpiFacts facts, const std::string &file) {
+    if (!file.ends_with(".json"))
+      return facts.library + " reads no JSON";
+    none_.clear();
+    for (const std::string &function : mpiFunctions())
+      for (const auto &[number, word] : facts.variables[variableOf(function)].items)
+        if (word == "two_proc")
+          none_[function] = word;
+    kind_ = std::make_unique<OpenMpi>(facts);
+    return "";
+  }
+
+  static std::string variableOf(const std::string &function) {
+    return "coll_tuned_" + function + "_algorithm";
   }
 
   /// Rules for all functions that the MPI chooses for by size, or all others.
   Environment loading(bool bySize) {
     std::vector<Decision> decisions;
-    for (const std::string &function : mpiFunctions()) {
+    for (const auto &[function, none] : none_) {
       if (kind_->hasSize(function) != bySize)
         continue;
       Decision d;
       d.function = function;
       d.ranks = kRanks;
-      d.use.name = "none";
+      d.use.name = none;
       if (bySize) {
         d.minBytes = kFrom;
         d.maxBytes = kTo;
@@ -127,12 +152,13 @@ protected:
   MpiLaunch launch_;
   std::filesystem::path folder_;
   std::unique_ptr<MpiKind> kind_;
+  std::map<std::string, std::string> none_;       ///< of functions: an algorithm that cannot run
   std::map<uint32_t, std::unique_ptr<Job>> jobs_; ///< by their ranks
 };
 
 TEST_P(MpiChoiceTest, rulesHoldFromTheirFirstByteToTheirLast) {
   Environment use = loading(/*bySize=*/true);
-  for (const std::string &function : mpiFunctions()) {
+  for (const auto &[function, none] : none_) {
     if (!kind_->hasSize(function))
       continue;
     EXPECT_TRUE(works(function, kFrom - 8, kRanks, use)) << function;
@@ -146,24 +172,25 @@ TEST_P(MpiChoiceTest, rulesHoldFromTheirFirstByteToTheirLast) {
 
 TEST_P(MpiChoiceTest, rulesOfFunctionsWithoutASizeHoldForAll) {
   Environment use = loading(/*bySize=*/false);
-  for (const std::string &function : mpiFunctions()) {
+  for (const auto &[function, none] : none_) {
     if (kind_->hasSize(function))
       continue;
-    for (uint64_t bytes : {8, 65536})
+    for (uint64_t bytes : {8, 64 << 10})
       EXPECT_FALSE(works(function, bytes, kRanks, use)) << function << " " << bytes;
     EXPECT_TRUE(works(function, 8, kRanks - 1, use)) << function << " on fewer ranks";
   }
 }
 
 TEST_P(MpiChoiceTest, algorithmsAreFound) {
-  Result<std::unique_ptr<MpiKind>> real = MpiKind::make(GetParam(), launch_);
+  Result<std::unique_ptr<MpiKind>> real =
+      MpiKind::make(GetParam() == "mpich" ? "mpich" : "openmpi", launch_);
   ASSERT_TRUE(real) << real.message();
   for (const std::string &function : mpiFunctions())
     EXPECT_GE((*real)->algorithms(function, 1 << 20).size(), 1u) << function;
   EXPECT_GE((*real)->algorithms("bcast", 1 << 20).size(), 4u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Mpis, MpiChoiceTest, testing::Values("openmpi", "mpich"));
+INSTANTIATE_TEST_SUITE_P(Mpis, MpiChoiceTest, testing::Values("openmpi", "openmpi-json", "mpich"));
 
 } // namespace
 } // namespace colldsl::tools

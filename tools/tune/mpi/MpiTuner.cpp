@@ -298,7 +298,7 @@ void MpiTuner::dropLosers() {
       continue;
     ++numDropped_;
     note(pointWords(p.function, p.bytes, p.ranks) + ": " + factorWord(p.margin) +
-         " times as fast when measured again: dropped");
+         " times as fast when measured again, at least " + factorWord(p.least) + ": dropped");
   }
 }
 
@@ -318,6 +318,8 @@ void MpiTuner::report(const std::vector<TuningFile> &files) const {
       files.empty() ? "no rule: no file is written"
                     : counted(decisions_.size(), "rule") + ", verified: " + names);
   reportRegret();
+  if (rows_.size() < numPoints_)
+    llvm::outs() << "a longer --time measures the rest\n";
   if (files.empty())
     return;
   llvm::outs() << "programs follow it with";
