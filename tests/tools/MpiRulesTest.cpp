@@ -282,7 +282,7 @@ std::unique_ptr<Mpich> mpich() {
   return std::move(*Mpich::make(std::move(facts), std::move(algorithms)));
 }
 
-/// What a selection asks about a call.
+/// What a selection depends on.
 struct Selection {
   Call call;
   bool isParent = true, isCommutative = true, isBuiltIn = true, isInPlace = false, isRegular = true;

@@ -61,8 +61,8 @@ public:
 
   uint32_t nodes() const { return nodes_; }
 
-  /// A result for each arm: "-", or VARIABLE=VALUE,... An error: the job ended in the rounds, or
-  /// says what cannot be. After an arm that is Lost the job has ended.
+  /// A result for each arm: "-", or VARIABLE=VALUE,... An error: the job has ended, outside of
+  /// the first call of an arm. After an arm that is Lost it has ended, too.
   Result<std::vector<ArmResult>> run(const MeasuredCall &call,
                                      const std::vector<std::string> &arms);
 

@@ -297,8 +297,9 @@ void MpiTuner::dropLosers() {
     if (!p.isVerified || decisionFor(p))
       continue;
     ++numDropped_;
-    note(pointWords(p.function, p.bytes, p.ranks) + ": " + factorWord(p.margin) +
-         " times as fast when measured again, at least " + factorWord(p.least) + ": dropped");
+    if (p.margin < 1)
+      note(pointWords(p.function, p.bytes, p.ranks) + ": " + factorWord(p.margin) +
+           " times as fast when measured again: dropped");
   }
 }
 

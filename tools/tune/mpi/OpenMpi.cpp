@@ -28,7 +28,8 @@ struct Function {
 // None: the sizes of alltoallv differ between the ranks and those of barriers, scan and exscan are
 // not read. Those of gather and scatter are of arguments that may have any value at some of the
 // ranks, which would then take different algorithms: in place at the root of a gather, and of what
-// is sent at the others of a scatter. Allgatherv takes a rank's share, whatever the manual says.
+// is sent at the others of a scatter. Allgatherv takes a rank's share, and not the sum that the
+// manual names.
 constexpr Function kFunctions[] = {{"allgather", 0, Unit::AllBlocks},
                                    {"allgatherv", 1, Unit::Block},
                                    {"allreduce", 2, Unit::Block},
@@ -156,7 +157,7 @@ int OpenMpi::fanoutOf(const Decision &decision) const {
 }
 
 // A rule holds from its size to that of the next one, and a number of ranks up to the next one; 0
-// is the usual choice. All that is not decided is said, too. Open MPI 4.1 and 5.0 read no version.
+// is the usual choice, which each gap needs a rule for. Open MPI 4.1 and 5.0 read no version.
 std::string OpenMpi::classicText(const std::vector<Decision> &decisions) const {
   std::map<std::string, ByRanks> functions = sorted(decisions);
   std::string text = "# Rules of the component 'tuned' of " + facts_.library +

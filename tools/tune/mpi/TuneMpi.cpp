@@ -32,8 +32,7 @@ Result<const KnownMpi *> mpiOf(const std::vector<std::string> &launcher) {
   Result<const KnownMpi *> mpi = whichMpi(launcher);
   if (!mpi)
     return Status::error("'" + llvm::join(launcher, " ") +
-                         "' is no launcher of Open MPI or MPICH, which name themselves mpirun and "
-                         "mpiexec");
+                         "' is no launcher of an MPI: " + mpi.message());
   return mpi;
 }
 

@@ -1,5 +1,5 @@
-// Measures the collectives of an MPI with the algorithms that it is told to take. Knows nothing of
-// colldsl; `colldsl tune --mpi` starts it and talks to it.
+// Measures the collectives of an MPI with algorithms that commands name. Contains nothing of
+// colldsl; `colldsl tune --mpi` starts it and writes the commands.
 //
 //   list PREFIX    facts of this MPI, before MPI_Init: its version, its control variables
 //   serve FORM     as a job of MPI: commands on the standard input of rank 0, until it ends. FORM
@@ -226,7 +226,7 @@ private:
   void measure(const std::vector<Arm *> &arms, Call &call, const Command &command) {
     size_t rounds = static_cast<size_t>(command.rounds);
     std::vector<double> ns(arms.size() * rounds), slowest(ns.size());
-    Clock::time_point spoke = Clock::now();
+    Clock::time_point lastLine = Clock::now();
     for (size_t round = 0; round < rounds; ++round)
       for (size_t i = 0; i < arms.size(); ++i) {
         size_t which = round % 2 == 0 ? i : arms.size() - 1 - i;
@@ -240,10 +240,10 @@ private:
         call.run(arms[which]->comm, 0);
         std::chrono::duration<double, std::nano> time = Clock::now() - begin;
         ns[which * rounds + round] = time.count();
-        if (rank_ == 0 && Clock::now() - spoke > std::chrono::seconds(1)) {
+        if (rank_ == 0 && Clock::now() - lastLine > std::chrono::seconds(1)) {
           std::printf("still\n");
           std::fflush(stdout);
-          spoke = Clock::now();
+          lastLine = Clock::now();
         }
       }
     MPI_Reduce(ns.data(), slowest.data(), static_cast<int>(ns.size()), MPI_DOUBLE, MPI_MAX, 0,
