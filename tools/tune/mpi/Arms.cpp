@@ -9,8 +9,9 @@
 namespace colldsl::tools {
 namespace {
 
-/// Calls in a row of arms that are of different jobs: their median is one time.
-constexpr uint32_t kBurst = 3;
+/// Calls in a row of arms that are of different jobs: their median is one time. The first ones find
+/// caches as the other job and sleep left them.
+constexpr uint32_t kBurst = 9;
 constexpr double kCommandNs = 1'000'000; // until the ranks of a job have noticed a command
 constexpr double kMeetNs = 2000;         // until the ranks have met before a call
 

@@ -9,6 +9,7 @@ namespace {
 using Buffers = Call::Buffers;
 
 constexpr double kSpoiled = -1;
+constexpr size_t kLineElements = 64 / sizeof(double); // of a cache line
 
 // Sums of these over hundreds of ranks are exact.
 double factorOf(size_t element) { return static_cast<double>(element % 1009 + 1); }
@@ -125,6 +126,8 @@ std::unique_ptr<Call> Call::make(const std::string &function, size_t bytes, MPI_
   size_t count = bytes / sizeof(double), all = count * static_cast<size_t>(b.ranks);
   b.count = static_cast<int>(count);
   b.send.resize(found->sendsAll ? all : count);
+  for (size_t i = 0; i < b.send.size(); ++i)
+    b.pattern.push_back(valueOf(static_cast<size_t>(b.rank), i));
   b.receive.resize(found->receivesAll ? all : count);
   b.counts.assign(static_cast<size_t>(b.ranks), b.count);
   for (int rank = 0; rank < b.ranks; ++rank)
@@ -134,11 +137,15 @@ std::unique_ptr<Call> Call::make(const std::string &function, size_t bytes, MPI_
 
 void Call::write(int root) {
   Buffers &b = buffers_;
-  for (size_t i = 0; i < b.send.size(); ++i)
-    b.send[i] = valueOf(static_cast<size_t>(b.rank), i);
-  std::fill(b.receive.begin(), b.receive.end(), kSpoiled);
-  if (function_.run == bcast && b.rank == root)
-    b.receive = b.send;
+  bool isRootOfBcast = function_.run == bcast && b.rank == root;
+  std::copy(b.pattern.begin(), b.pattern.end(), isRootOfBcast ? b.receive.begin() : b.send.begin());
+}
+
+void Call::spoil() { std::fill(buffers_.receive.begin(), buffers_.receive.end(), kSpoiled); }
+
+void Call::read() {
+  for (size_t i = 0; i < buffers_.receive.size(); i += kLineElements)
+    sum_ = sum_ + buffers_.receive[i];
 }
 
 int Call::run(MPI_Comm comm, int root) { return function_.run(buffers_, comm, root); }

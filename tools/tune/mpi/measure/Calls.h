@@ -15,10 +15,14 @@ public:
   /// no such function. std::bad_alloc: no memory.
   static std::unique_ptr<Call> make(const std::string &function, size_t bytes, MPI_Comm comm);
 
-  /// Fills what this rank sends, and spoils what it receives.
+  /// Fills what this rank sends.
   void write(int root);
+  /// Overwrites what it receives.
+  void spoil();
   /// An error code of MPI.
   int run(MPI_Comm comm, int root);
+  /// Reads what it receives.
+  void read();
   /// Whether this rank received what it should have.
   bool isRight(int root) const;
 
@@ -26,9 +30,9 @@ public:
   bool isBarrier() const { return function_.received == nullptr; }
 
   struct Buffers {
-    int rank = 0, ranks = 1, count = 0; ///< of elements of one block
-    std::vector<double> send, receive;
-    std::vector<int> counts, displacements; ///< of blocks of all ranks
+    int rank = 0, ranks = 1, count = 0;         ///< of elements of one block
+    std::vector<double> pattern, send, receive; ///< pattern: what is written to `send`
+    std::vector<int> counts, displacements;     ///< of blocks of all ranks
   };
   struct Function {
     const char *name;
@@ -46,6 +50,7 @@ private:
 
   const Function &function_;
   Buffers buffers_;
+  volatile double sum_ = 0; ///< of what was read
 };
 
 } // namespace measure

@@ -199,6 +199,7 @@ private:
       roots.push_back(ranks_ - 1);
     for (int i = 0; i < std::max<int>(command.warmups, static_cast<int>(roots.size())); ++i) {
       int root = roots[static_cast<size_t>(i) % roots.size()];
+      call.spoil();
       call.write(root);
       verdict = std::max(verdict, checkOnce(arm, call, root, command.seconds));
       verdict = static_cast<Verdict>(greatest(static_cast<int>(verdict)));
@@ -222,7 +223,8 @@ private:
     return call.isRight(root) && (!call.isBarrier() || waited) ? Verdict::Right : Verdict::Wrong;
   }
 
-  // Every other round goes backwards: none always follows the same one.
+  // Every other round goes backwards: none always follows the same one. Data is written before each
+  // call and read after it, as programs do.
   void measure(const std::vector<Arm *> &arms, Call &call, const Command &command) {
     size_t rounds = static_cast<size_t>(command.rounds);
     std::vector<double> ns(arms.size() * rounds), slowest(ns.size());
@@ -240,6 +242,7 @@ private:
         call.run(arms[which]->comm, 0);
         std::chrono::duration<double, std::nano> time = Clock::now() - begin;
         ns[which * rounds + round] = time.count();
+        call.read();
         if (rank_ == 0 && Clock::now() - lastLine > std::chrono::seconds(1)) {
           std::printf("still\n");
           std::fflush(stdout);
