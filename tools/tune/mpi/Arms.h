@@ -33,7 +33,8 @@ public:
       : launch_(launch), form_(form), ranks_(ranks), note_(std::move(note)) {}
 
   /// Rounds in which each arm calls once, or a few times if the arms are of several jobs. Arms that
-  /// fail leave the list. If calls failed in a way that is no one's fault, all do.
+  /// fail leave the list; all of a job do if it ends after each of them was checked. An error: a
+  /// job cannot be started.
   Status measure(const MeasuredCall &call, Arms &arms);
 
   /// Rounds that take so long, by what they took so far.

@@ -172,7 +172,8 @@ void MpiTuner::keep(uint32_t ranks, uint32_t nodes, const MeasuredCall &call,
   Ratio ratio = best ? ratioOf(arms[0].lastTimes, best->lastTimes) : Ratio{1, 1, 1};
   point.margin = ratio.median;
   point.least = ratio.least;
-  rows_.push_back({std::move(point), std::max(1.0, ratio.median)});
+  double seen = hasWinner(point) ? ratio.median : 1;
+  rows_.push_back({std::move(point), seen});
 }
 
 void MpiTuner::decideAll() {
@@ -274,7 +275,8 @@ void MpiTuner::take(const Comparison &c) {
   point.isVerified = true;
   point.margin = ratio.median;
   point.least = ratio.least;
-  c.row->seen = std::max(c.row->seen, ratio.median);
+  if (hasWinner(point))
+    c.row->seen = std::max(c.row->seen, ratio.median);
   // These are of what was decided, which need not be what won here.
   const TunedCollective &use = decisionFor(point)->use;
   llvm::stable_sort(point.entries, [&](const auto &a, const auto &b) {

@@ -22,7 +22,8 @@ public:
   Status run();
 
 private:
-  /// A point, and how many times longer the MPI's own choice took than the best that was seen.
+  /// A point, and how many times longer the MPI's own choice took than the best that was seen; 1:
+  /// nothing was better beyond noise.
   struct Row {
     TuningPoint point;
     double seen = 1;
