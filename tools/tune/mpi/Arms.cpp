@@ -11,12 +11,18 @@ namespace {
 
 /// Calls in a row of arms that are of different jobs: their median is one time. The first ones find
 /// caches as the other job and sleep left them.
-constexpr uint32_t kBurst = 9;
+constexpr double kMostBurst = 9, kBurstNs = 20'000'000;
 constexpr double kCommandNs = 1'000'000; // until the ranks of a job have noticed a command
 constexpr double kMeetNs = 2000;         // until the ranks have met before a call
 
 bool areTogether(const Arms &arms) {
   return llvm::all_of(arms, [&](const Arm *a) { return a->environment == arms[0]->environment; });
+}
+
+uint32_t burstOf(const Arm &arm) {
+  return arm.callNs == 0
+             ? 1
+             : static_cast<uint32_t>(std::clamp(kBurstNs / arm.callNs, 1.0, kMostBurst));
 }
 
 } // namespace
@@ -38,8 +44,10 @@ Status ArmRunner::measure(const MeasuredCall &call, Arms &arms) {
     isWhole = *done;
     drop(call, arms, isWhole);
   }
-  for (Arm *arm : arms)
+  for (Arm *arm : arms) {
     llvm::append_range(arm->times, arm->lastTimes);
+    arm->callNs = medianOf(arm->lastTimes);
+  }
   return {};
 }
 
@@ -61,7 +69,7 @@ Result<bool> ArmRunner::runOnce(const MeasuredCall &call, Arms &arms) {
   for (uint32_t round = 0; round < call.rounds; ++round)
     for (size_t i = 0; i < good.size(); ++i) {
       Arm *arm = good[round % 2 == 0 ? i : good.size() - 1 - i];
-      Result<bool> isWhole = run({call.function, call.bytes, 0, kBurst}, {arm}, takeMedian);
+      Result<bool> isWhole = run({call.function, call.bytes, 0, burstOf(*arm)}, {arm}, takeMedian);
       if (!isWhole || !*isWhole)
         return isWhole;
     }
@@ -115,8 +123,8 @@ uint32_t ArmRunner::roundsIn(std::chrono::nanoseconds time, const Arms &arms, ui
   bool together = areTogether(arms);
   double round = 0;
   for (const Arm *arm : arms) // data takes time, too
-    round +=
-        medianOf(arm->times) * 2 * (together ? 1 : kBurst + 2) + (together ? kMeetNs : kCommandNs);
+    round += medianOf(arm->times) * 2 * (together ? 1 : burstOf(*arm) + 2) +
+             (together ? kMeetNs : kCommandNs);
   return static_cast<uint32_t>(
       std::clamp<double>(static_cast<double>(time.count()) / round, least, most));
 }

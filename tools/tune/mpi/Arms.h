@@ -17,6 +17,7 @@ struct Arm {
   std::string words = "-"; ///< variables that the job writes
   RoundTimes times;        ///< of all rounds
   RoundTimes lastTimes;    ///< of the last call of measure()
+  double callNs = 0;       ///< about; 0: not known
   ArmResult::Verdict verdict = ArmResult::NotRun;
 };
 using Arms = std::vector<Arm *>;
