@@ -28,3 +28,6 @@ install(FILES ${CMAKE_BINARY_DIR}/colldsl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 foreach(mpi IN LISTS COLLDSL_MPIS COLLDSL_ABIS)
   install(TARGETS colldsl_${mpi}_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()
+foreach(mpi IN LISTS COLLDSL_MPIS)
+  install(TARGETS colldsl-measure-${mpi} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endforeach()

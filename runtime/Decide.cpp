@@ -124,17 +124,27 @@ bool hasWinner(const TuningPoint &point) {
 
 std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &library) {
   const Program &program = **library.program();
+  return decide(points, [&](const std::string &function) -> std::optional<DecidedFunction> {
+    DeclId id = modelOf(**library.rules(), function);
+    if (id == kNoDecl)
+      return std::nullopt;
+    const Decl &model = program.decl(id);
+    return DecidedFunction{timedElementBytes(model) > 1, hasElements(model)};
+  });
+}
+
+std::vector<Decision>
+decide(const std::vector<TuningPoint> &points,
+       llvm::function_ref<std::optional<DecidedFunction>(const std::string &)> describe) {
   std::vector<Decision> decisions;
   for (const auto &[key, series] : seriesOf(points)) {
-    DeclId id = modelOf(**library.rules(), series.front()->function);
-    if (id == kNoDecl)
+    std::optional<DecidedFunction> function = describe(series.front()->function);
+    if (!function)
       continue;
-    const Decl &model = program.decl(id);
-    bool reduces = timedElementBytes(model) > 1;
-    if (hasElements(model))
-      decideBySize(series, reduces, decisions);
+    if (function->hasSize)
+      decideBySize(series, function->reduces, decisions);
     else
-      decideForAll(series, reduces, decisions);
+      decideForAll(series, function->reduces, decisions);
   }
   return decisions;
 }

@@ -4,6 +4,8 @@
 #include "runtime/Library.h"
 #include "topology/MachineProfile.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace colldsl {
 
 /// Whether the fastest of a point is faster than the rules' choice beyond noise: all of the
@@ -16,6 +18,17 @@ bool hasWinner(const TuningPoint &point);
 /// common number of bytes gets one decision for all: of what loses at no point beyond noise,
 /// and wins most. A point that a job learned counts for half its bytes up to twice as many at most.
 std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &library);
+
+/// What matters of a function.
+struct DecidedFunction {
+  bool reduces; ///< with an operator that commutes
+  bool hasSize; ///< all its ranks know how many bytes there are
+};
+
+/// The same for functions that are described otherwise; nothing: there is no such function.
+std::vector<Decision>
+decide(const std::vector<TuningPoint> &points,
+       llvm::function_ref<std::optional<DecidedFunction>(const std::string &)> describe);
 
 /// Adds what a job learned on the machine of the profile: points that the profile does not have,
 /// and their decisions behind those that it has. Points of sweeps stay, and so do those that other

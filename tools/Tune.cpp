@@ -7,6 +7,7 @@
 #include "tools/run/JoinLauncher.h"
 #include "tools/tune/Show.h"
 #include "tools/tune/Tuner.h"
+#include "tools/tune/mpi/TuneMpi.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -22,10 +23,11 @@ constexpr uint32_t kMaxRanks = 256;
 
 struct Settings {
   TuneOptions tune;
-  std::string svg;
-  bool show = false;
+  std::string svg, output;
+  bool show = false, mpi = false;
 
   void addTo(Options &options);
+  Status check(const std::vector<std::string> &operands) const;
 };
 
 void Settings::addTo(Options &options) {
@@ -76,6 +78,24 @@ void Settings::addTo(Options &options) {
   options.section("what to tell");
   options.addFlag("--show", "measure nothing; print the profile", show);
   options.addText("--svg", "FILE", "draw who wins where", svg);
+  options.section("another library");
+  options.addFlag("--mpi", "measure the algorithms of an MPI, and write its own file of rules",
+                  mpi);
+  options.addText("--output", "FILE",
+                  "that file (default: openmpi-rules.conf, openmpi-rules.json or\n"
+                  "mpich-selection.json)",
+                  output);
+}
+
+Status Settings::check(const std::vector<std::string> &operands) const {
+  if (!mpi && !operands.empty())
+    return Status::error("'" + operands.front() + "' is no option of it");
+  if (!mpi && !output.empty())
+    return Status::error("--output is for --mpi; the machine profile is $COLLDSL_PROFILE");
+  if (mpi && (show || !svg.empty() || tune.fresh))
+    return Status::error(
+        "--show, --svg and --fresh are for the machine profile, and not for --mpi");
+  return {};
 }
 
 Status draw(const Settings &settings, const MachineProfile &profile) {
@@ -120,19 +140,24 @@ Status tune(const Settings &settings) {
 
 Exit tuneCommand(Arguments arguments) {
   Settings settings;
-  Options options("tune", "[OPTION...]",
-                  "Measures what messages and copies cost on this machine, or between the ranks\n"
-                  "that mpirun or another launcher started, then which collective of the\n"
-                  "standard library is fastest for each function, size and number of ranks. The\n"
-                  "outcome is the machine profile (docs/tuning.md), which run, sim, plans of the\n"
-                  "C API and MPI programs go by. An interrupted measurement goes on when the\n"
-                  "command is called again.");
+  Options options(
+      "tune", "[OPTION...] [--mpi [-- LAUNCHER...]]",
+      "Measures what messages and copies cost on this machine, or between the ranks\n"
+      "that mpirun or another launcher started, then which collective of the\n"
+      "standard library is fastest for each function, size and number of ranks. The\n"
+      "outcome is the machine profile (docs/tuning.md), which run, sim, plans of the\n"
+      "C API and MPI programs go by. An interrupted measurement goes on when the\n"
+      "command is called again.\n\n"
+      "With --mpi it measures the algorithms of an MPI instead, in jobs that the\n"
+      "launcher starts (default: mpirun), and writes a file by which that MPI chooses.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  if (!options.operands().empty())
-    return options.refuse("'" + options.operands().front() + "' is no option of it");
-  Status s = settings.show ? show(settings) : tune(settings);
+  if (Status s = settings.check(options.operands()); !s)
+    return options.refuse(s.message());
+  Status s = settings.mpi    ? tuneMpi(settings.tune, options.operands(), settings.output)
+             : settings.show ? show(settings)
+                             : tune(settings);
   if (!s)
     printError(s.diagnostic());
   return s ? Exit::Success : Exit::Failure;

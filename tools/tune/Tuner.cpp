@@ -28,18 +28,6 @@ constexpr double kSweepShare = 0.7; // of the time; the rest verifies
 constexpr auto kBetweenSaves = 5s;
 
 /// Powers of two up to the processors that this process may use, and these.
-Result<std::vector<uint32_t>> usualRanks() {
-  Result<std::vector<Place>> places = discoverNode("");
-  if (!places)
-    return places.status();
-  uint32_t cores = std::max(places->back().core + 1, 2u);
-  std::vector<uint32_t> ranks;
-  for (uint32_t n = 2; n < cores; n *= 2)
-    ranks.push_back(n);
-  ranks.push_back(cores);
-  return ranks;
-}
-
 bool isSamePoint(const TuningPoint &a, const FieldOfPoint &b, const Topology &topology) {
   return a.function == b.function && a.bytes == b.bytes && a.ranks == topology.numRanks() &&
          a.nodes == topology.numGroups(Level::Node);
@@ -62,6 +50,18 @@ Result<MachineProfile> unpack(std::span<const std::byte> bytes) {
 }
 
 } // namespace
+
+Result<std::vector<uint32_t>> usualRanks() {
+  Result<std::vector<Place>> places = discoverNode("");
+  if (!places)
+    return places.status();
+  uint32_t cores = std::max(places->back().core + 1, 2u);
+  std::vector<uint32_t> ranks;
+  for (uint32_t n = 2; n < cores; n *= 2)
+    ranks.push_back(n);
+  ranks.push_back(cores);
+  return ranks;
+}
 
 Tuner::Tuner(const TuneOptions &options, Launcher *launcher, BuiltLibrary library)
     : settings_(options), library_(std::move(library)), path_(profilePath()), begin_(Clock::now()) {

@@ -16,6 +16,9 @@ struct TuneOptions {
   bool fresh = false;                 ///< what the profile has is forgotten
 };
 
+/// Powers of two up to the cores of this machine, and these.
+Result<std::vector<uint32_t>> usualRanks();
+
 class Tuner {
 public:
   /// `launcher`: of this process, which is one of the ranks; null: they are forked. The options and

@@ -1,0 +1,365 @@
+#include "tools/tune/mpi/MpiTuner.h"
+
+#include "runtime/Decide.h"
+#include "tools/options/Lists.h"
+#include "tools/options/Table.h"
+#include "tools/output/WriteFile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace colldsl::tools {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using Nanoseconds = std::chrono::nanoseconds;
+
+// MPICH takes some algorithms from the fifth call on a communicator on.
+constexpr uint32_t kWarmups = 8;
+constexpr uint32_t kFirstRounds = 3, kLeastRounds = 5, kMostRounds = 100;
+constexpr uint32_t kLeastFinal = 25, kMostFinal = 400;
+/// Times the best: what is slower by more is out at once.
+constexpr double kHopeless = 4;
+/// How often the jobs of the verification are started.
+constexpr unsigned kStarts = 3;
+constexpr uint32_t kLeastVerified = 10;
+/// Of the time; the rest is for the verification.
+constexpr double kSweep = 0.7;
+
+bool isFaster(const Arm *a, const Arm *b) { return medianOf(a->times) < medianOf(b->times); }
+
+std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).str(); }
+
+std::string bytesOf(const Decision &d) {
+  if (d.maxBytes == UINT64_MAX)
+    return "all";
+  return bytesWord(d.minBytes) + ".." + bytesWord(d.maxBytes);
+}
+
+} // namespace
+
+Status MpiTuner::run() {
+  if (Status s = measureAll(); !s)
+    return s;
+  decideAll();
+  if (!decisions_.empty() && !interrupt_.came())
+    if (Status s = verify(); !s)
+      return s;
+  if (interrupt_.came())
+    return Status::error("interrupted: '" + output_ + "' is as it was");
+  std::vector<TuningFile> files;
+  if (!decisions_.empty())
+    files = kind_.files(decisions_, output_);
+  if (Status s = write(files); !s)
+    return s;
+  report(files);
+  return {};
+}
+
+std::vector<uint64_t> MpiTuner::sizesOf(const std::string &function) const {
+  return function == "barrier" ? std::vector<uint64_t>{0} : settings_.bytes;
+}
+
+Nanoseconds MpiTuner::share(double ofAll, size_t pointsLeft) const {
+  Nanoseconds end(static_cast<int64_t>(static_cast<double>(settings_.time.count()) * ofAll));
+  return (end - (Clock::now() - begin_)) / static_cast<int64_t>(std::max<size_t>(pointsLeft, 1));
+}
+
+Status MpiTuner::measureAll() {
+  for (const std::string &function : settings_.functions)
+    numPoints_ += sizesOf(function).size() * settings_.ranks.size();
+  pointsLeft_ = numPoints_;
+  note(llvm::formatv("{0}: {1} points are to be measured", kind_.facts().library, numPoints_));
+  for (uint32_t ranks : settings_.ranks)
+    if (Status s = measureRanks(ranks); !s)
+      return s;
+  return {};
+}
+
+Status MpiTuner::measureRanks(uint32_t ranks) {
+  failed_.clear();
+  ArmRunner runner(launch_, kind_.form(), ranks, note);
+  for (const std::string &function : settings_.functions) {
+    for (uint64_t bytes : sizesOf(function)) {
+      if (interrupt_.came() || Clock::now() - begin_ > settings_.time * kSweep)
+        return {};
+      if (Status s = measurePoint(runner, ranks, {function, bytes, kWarmups, kFirstRounds}); !s)
+        return s;
+      --pointsLeft_;
+    }
+    runner.keepOnly(kind_.forcing());
+  }
+  return {};
+}
+
+Status MpiTuner::measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredCall &call) {
+  std::vector<Arm> arms(1);
+  arms[0].environment = kind_.forcing();
+  for (MpiAlgorithm &algorithm : kind_.algorithms(call.function, call.bytes)) {
+    if (failed_.contains({call.function, algorithm.what.words()}))
+      continue;
+    Arm &arm = arms.emplace_back();
+    arm.what = std::move(algorithm.what);
+    arm.words = std::move(algorithm.arm);
+    arm.environment = kind_.forcing();
+    llvm::append_range(arm.environment, algorithm.environment);
+  }
+  Arms all;
+  for (Arm &arm : arms)
+    all.push_back(&arm);
+  Result<const Arm *> best = contest(runner, call, all, share(kSweep, pointsLeft_));
+  if (!best)
+    return best.status();
+  for (const Arm &arm : arms)
+    if (arm.verdict == ArmResult::Wrong || arm.verdict == ArmResult::Lost)
+      failed_.insert({call.function, arm.what.words()});
+  if (arms[0].verdict == ArmResult::Right)
+    keep(ranks, runner.nodes(), call, arms, *best);
+  return {};
+}
+
+Result<const Arm *> MpiTuner::contest(ArmRunner &runner, MeasuredCall call, Arms left,
+                                      Nanoseconds time) {
+  const Arm *own = left[0];
+  auto isOver = [&] { return left.size() < 2 || left[0] != own; };
+  if (Status s = runner.measure(call, left); !s || isOver())
+    return s ? Result<const Arm *>(nullptr) : Result<const Arm *>(s);
+  call.warmups = 1;
+  double best = medianOf((*llvm::min_element(left, isFaster))->times);
+  llvm::erase_if(
+      left, [&](const Arm *arm) { return arm != own && medianOf(arm->times) > kHopeless * best; });
+  size_t rungs = 1;
+  for (size_t n = left.size() - 1; n > 1; n = (n + 1) / 2)
+    ++rungs;
+  Nanoseconds ofRung = time / static_cast<int64_t>(rungs + 1);
+  while (left.size() > 2) {
+    call.rounds = ArmRunner::roundsIn(ofRung, left, kLeastRounds, kMostRounds);
+    if (Status s = runner.measure(call, left); !s || isOver())
+      return s ? Result<const Arm *>(nullptr) : Result<const Arm *>(s);
+    std::stable_sort(left.begin() + 1, left.end(), isFaster);
+    left.resize(1 + left.size() / 2);
+  }
+  if (isOver())
+    return nullptr;
+  call.rounds = ArmRunner::roundsIn(2 * ofRung, left, kLeastFinal, kMostFinal);
+  if (Status s = runner.measure(call, left); !s || isOver())
+    return s ? Result<const Arm *>(nullptr) : Result<const Arm *>(s);
+  return left[1];
+}
+
+void MpiTuner::keep(uint32_t ranks, uint32_t nodes, const MeasuredCall &call,
+                    const std::vector<Arm> &arms, const Arm *best) {
+  TuningPoint point;
+  point.function = call.function;
+  point.ranks = ranks;
+  point.nodes = nodes;
+  point.bytes = call.bytes;
+  point.shippedNs = medianOf(arms[0].times);
+  for (const Arm &arm : llvm::drop_begin(arms))
+    if (!arm.times.empty())
+      point.entries.push_back({arm.what, medianOf(arm.times)});
+  std::stable_sort(point.entries.begin(), point.entries.end(), [&](const auto &a, const auto &b) {
+    bool isA = best && a.what == best->what, isB = best && b.what == best->what;
+    return isA != isB ? isA : a.ns < b.ns;
+  });
+  Ratio ratio = best ? ratioOf(arms[0].lastTimes, best->lastTimes) : Ratio{1, 1, 1};
+  point.margin = ratio.median;
+  point.least = ratio.least;
+  double seen = hasWinner(point) ? ratio.median : 1;
+  rows_.push_back({std::move(point), seen});
+}
+
+void MpiTuner::decideAll() {
+  std::vector<TuningPoint> points;
+  for (const Row &row : rows_)
+    points.push_back(row.point);
+  decisions_ = decide(points, [&](const std::string &function) {
+    return std::optional(DecidedFunction{mpiFunctionReduces(function), kind_.hasSize(function)});
+  });
+}
+
+const Decision *MpiTuner::decisionFor(const TuningPoint &point) const {
+  auto found = llvm::find_if(decisions_, [&](const Decision &d) {
+    return d.function == point.function && d.ranks == point.ranks && d.minBytes <= point.bytes &&
+           point.bytes <= d.maxBytes;
+  });
+  return found == decisions_.end() ? nullptr : &*found;
+}
+
+Environment MpiTuner::useOf(const std::vector<TuningFile> &files) const {
+  Environment use = kind_.untouched();
+  for (const TuningFile &file : files)
+    llvm::append_range(use, file.use);
+  return use;
+}
+
+Status MpiTuner::write(const std::vector<TuningFile> &files) {
+  for (const TuningFile &file : files)
+    if (Status s = writeFile(file.path,
+                             [&](llvm::raw_ostream &out) {
+                               out << file.text;
+                               return Status();
+                             });
+        !s)
+      return s;
+  return {};
+}
+
+// Jobs with the files beside jobs without: of many algorithms the best one was lucky, too, and
+// whether the MPI follows its file is to be seen. Two jobs differ by where their memory lies; so
+// both are started a few times.
+Status MpiTuner::verify() {
+  std::vector<TuningFile> trials = kind_.files(decisions_, output_ + ".trial");
+  auto removeTrials = llvm::make_scope_exit([&] {
+    for (const TuningFile &file : trials)
+      llvm::sys::fs::remove(file.path);
+  });
+  if (Status s = write(trials); !s)
+    return s;
+  Arm own, tuned;
+  own.environment = kind_.untouched();
+  tuned.environment = useOf(trials);
+  tuned.what.name = "the file";
+  std::vector<Comparison> comparisons;
+  for (Row &row : rows_)
+    if (decisionFor(row.point))
+      comparisons.push_back({&row, own, tuned});
+  note("verifying " + counted(comparisons.size(), "point") + " with the file loaded");
+  size_t left = comparisons.size() * kStarts;
+  for (uint32_t ranks : settings_.ranks)
+    for (unsigned start = 0; start < kStarts; ++start) {
+      if (start > 0 && Clock::now() - begin_ > settings_.time) // one start gives an interval, too
+        break;
+      ArmRunner runner(launch_, kind_.form(), ranks, note);
+      for (Comparison &c : comparisons) {
+        if (c.row->point.ranks != ranks)
+          continue;
+        if (interrupt_.came())
+          return {};
+        if (Status s = compare(runner, c, start % 2 == 1, share(1, left--)); !s)
+          return s;
+      }
+    }
+  for (const Comparison &c : comparisons)
+    take(c);
+  dropLosers();
+  return {};
+}
+
+Status MpiTuner::compare(ArmRunner &runner, Comparison &c, bool backwards, Nanoseconds time) {
+  Arms both = {&c.own, &c.tuned};
+  if (backwards)
+    std::swap(both[0], both[1]);
+  MeasuredCall call{c.row->point.function, c.row->point.bytes, kWarmups, kFirstRounds};
+  Arm warm[2] = {*both[0], *both[1]};
+  Arms warming = {&warm[0], &warm[1]};
+  if (Status s = runner.measure(call, warming); !s)
+    return s;
+  c.hasFailed |= warming.size() != 2;
+  if (c.hasFailed)
+    return {};
+  call.rounds = ArmRunner::roundsIn(time, warming, kLeastVerified, kMostFinal);
+  for (size_t i = 0; i < both.size(); ++i)
+    both[i]->callNs = warming[i]->callNs;
+  Status s = runner.measure(call, both);
+  c.hasFailed |= both.size() != 2;
+  return s;
+}
+
+void MpiTuner::take(const Comparison &c) {
+  TuningPoint &point = c.row->point;
+  Ratio ratio = c.hasFailed ? Ratio{0, 0, 0} : ratioOf(c.own.times, c.tuned.times);
+  point.isVerified = true;
+  point.margin = ratio.median;
+  point.least = ratio.least;
+  if (hasWinner(point))
+    c.row->seen = std::max(c.row->seen, ratio.median);
+  // These are of what was decided, which need not be what won here.
+  const TunedCollective &use = decisionFor(point)->use;
+  llvm::stable_sort(point.entries, [&](const auto &a, const auto &b) {
+    return a.what == use && !(b.what == use);
+  });
+}
+
+// What was not verified gets no rule, whatever else is left to choose from.
+void MpiTuner::dropLosers() {
+  std::vector<Decision> before = std::move(decisions_);
+  decideAll();
+  llvm::erase_if(decisions_, [&](const Decision &d) {
+    return llvm::none_of(before, [&](const Decision &b) {
+      return b.function == d.function && b.ranks == d.ranks && b.use == d.use &&
+             b.minBytes <= d.minBytes && d.maxBytes <= b.maxBytes;
+    });
+  });
+  for (const Row &row : rows_) {
+    const TuningPoint &p = row.point;
+    if (!p.isVerified || decisionFor(p))
+      continue;
+    ++numDropped_;
+    if (p.margin < 1)
+      note(pointWords(p.function, p.bytes, p.ranks) + ": " + factorWord(p.margin) +
+           " times as fast when measured again: dropped");
+  }
+}
+
+void MpiTuner::report(const std::vector<TuningFile> &files) const {
+  if (!decisions_.empty()) {
+    Table table({"function", "ranks", "bytes", "algorithm", "faster"});
+    for (const Decision &d : decisions_)
+      table.addRow(
+          {d.function, std::to_string(d.ranks), bytesOf(d), d.use.words(), factorWord(d.margin)});
+    table.print(llvm::outs());
+  }
+  std::string names;
+  for (const TuningFile &file : files)
+    names += (names.empty() ? "" : ", ") + file.path;
+  llvm::outs() << llvm::formatv(
+      "{0}: {1} of {2} points, {3}\n", kind_.facts().library, rows_.size(), numPoints_,
+      files.empty() ? "no rule: no file is written"
+                    : counted(decisions_.size(), "rule") + ", verified: " + names);
+  reportRegret();
+  if (rows_.size() < numPoints_)
+    llvm::outs() << "a longer --time measures the rest\n";
+  if (files.empty())
+    return;
+  llvm::outs() << "programs follow it with";
+  for (const TuningFile &file : files)
+    llvm::outs() << " " << llvm::join(file.use, " ");
+  llvm::outs() << "\n";
+}
+
+// Regret: a time over the best that was seen at its point.
+void MpiTuner::reportRegret() const {
+  if (rows_.empty())
+    return;
+  auto write = [&](const char *when, llvm::function_ref<double(const Row &)> regret) {
+    double sum = 0, worst = 0;
+    const Row *worstRow = nullptr;
+    for (const Row &row : rows_) {
+      sum += std::log(regret(row));
+      if (!worstRow || regret(row) > worst)
+        worstRow = &row, worst = regret(row);
+    }
+    const TuningPoint &p = worstRow->point;
+    llvm::outs() << llvm::formatv("regret {0}: {1:f2}, worst {2:f2} ({3})\n", when,
+                                  std::exp(sum / static_cast<double>(rows_.size())), worst,
+                                  pointWords(p.function, p.bytes, p.ranks));
+  };
+  write("before", [](const Row &row) { return row.seen; });
+  write("after", [&](const Row &row) {
+    return decisionFor(row.point) ? row.seen / row.point.margin : row.seen;
+  });
+  if (numDropped_ > 0)
+    llvm::outs() << counted(numDropped_, "point") << " dropped\n";
+}
+
+void MpiTuner::note(const std::string &text) { llvm::errs() << "colldsl: " << text << "\n"; }
+
+} // namespace colldsl::tools

@@ -1,0 +1,78 @@
+/// `colldsl tune --mpi`: from an MPI to its file of rules.
+#pragma once
+
+#include "tools/tune/Interrupt.h"
+#include "tools/tune/Tuner.h"
+#include "tools/tune/mpi/Arms.h"
+#include "tools/tune/mpi/MpiKind.h"
+
+#include <set>
+
+namespace colldsl::tools {
+
+class MpiTuner {
+public:
+  /// `output`: an absolute path. The options, which name functions and ranks, outlive this.
+  MpiTuner(const TuneOptions &options, const MpiLaunch &launch, const MpiKind &kind,
+           std::string output)
+      : settings_(options), launch_(launch), kind_(kind), output_(std::move(output)) {}
+
+  /// Measures, writes files, loads them, measures again, and reports on stdout. An error leaves the
+  /// files as they were; so does an interrupt, which is one.
+  Status run();
+
+private:
+  /// A point, and how many times longer the MPI's own choice took than the best that was seen; 1:
+  /// nothing was better beyond noise.
+  struct Row {
+    TuningPoint point;
+    double seen = 1;
+  };
+  /// A point in jobs without the file and with it.
+  struct Comparison {
+    Row *row;
+    Arm own, tuned;
+    bool hasFailed = false;
+  };
+
+  Status measureAll();
+  Status measureRanks(uint32_t ranks);
+  Status measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredCall &call);
+  /// The MPI's own choice is the first arm, as everywhere. Null: no algorithm is left besides.
+  Result<const Arm *> contest(ArmRunner &runner, MeasuredCall call, Arms arms,
+                              std::chrono::nanoseconds time);
+  void keep(uint32_t ranks, uint32_t nodes, const MeasuredCall &call, const std::vector<Arm> &arms,
+            const Arm *best);
+  std::vector<uint64_t> sizesOf(const std::string &function) const;
+  /// Of the time until so much of all of it is gone, for each of so many points.
+  std::chrono::nanoseconds share(double ofAll, size_t pointsLeft) const;
+
+  Status verify();
+  /// More rounds of a point. `backwards`: the job with the file is started first.
+  static Status compare(ArmRunner &runner, Comparison &comparison, bool backwards,
+                        std::chrono::nanoseconds time);
+  void take(const Comparison &comparison);
+  void decideAll();
+  void dropLosers();
+  /// Null: none.
+  const Decision *decisionFor(const TuningPoint &point) const;
+  Environment useOf(const std::vector<TuningFile> &files) const;
+  static Status write(const std::vector<TuningFile> &files);
+
+  void report(const std::vector<TuningFile> &files) const;
+  void reportRegret() const;
+  static void note(const std::string &text);
+
+  const TuneOptions &settings_;
+  const MpiLaunch &launch_;
+  const MpiKind &kind_;
+  std::string output_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Interrupt interrupt_;
+  std::set<std::pair<std::string, std::string>> failed_; ///< functions, algorithms; for these ranks
+  std::vector<Row> rows_;
+  std::vector<Decision> decisions_;
+  size_t numPoints_ = 0, pointsLeft_ = 0, numDropped_ = 0;
+};
+
+} // namespace colldsl::tools

@@ -1,0 +1,12 @@
+/// `colldsl tune --mpi`, from the words of its command line on.
+#pragma once
+
+#include "tools/tune/Tuner.h"
+
+namespace colldsl::tools {
+
+/// `launcher`: "mpirun" and words behind it; none: the mpirun that is found. `output`: empty for
+/// the usual file of that MPI.
+Status tuneMpi(TuneOptions options, std::vector<std::string> launcher, const std::string &output);
+
+} // namespace colldsl::tools
