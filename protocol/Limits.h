@@ -14,6 +14,8 @@ struct Limits {
   /// From here on one end reads or writes the other's memory, unless both share it: see
   /// CopyCosts.h.
   uint64_t singleCopyMinBytes = 16 << 10;
+  /// From here on both ends copy, if each has a core of its own: see CooperativeCopy.h.
+  uint64_t cooperativeMinBytes = 96 << 10;
   /// With so many bytes in its unexpected queue the receiver throttles the sender.
   uint64_t unexpectedBytes = 256 << 10;
 

@@ -16,6 +16,7 @@ public:
   static constexpr uint32_t kIdsAtOnce = 8;
   static constexpr bool kPrefersPut = true; ///< a get needs a FIN afterwards
   static constexpr bool kSendsEarlyRtr = true;
+  static constexpr bool kCooperates = false;
   static constexpr bool kHasStaticRtrs = false;
   struct StaticRtrs {};
 

@@ -103,7 +103,8 @@ constexpr uint32_t slotsFor(uint64_t bytes) {
 /// Where the receiver replies to a request to send: one per rendezvous id, in the sender's memory.
 struct alignas(32) Reply {
   std::atomic<uint32_t> state; ///< of one use of the id: see Rendezvous.h
-  RemoteBuffer buffer;         ///< RtrSent: of the receiver
+  std::atomic<uint32_t> parts; ///< Cooperating: see CooperativeCopy.h
+  RemoteBuffer buffer;         ///< RtrSent, Cooperating: of the receiver
 };
 
 struct FifoHeader {

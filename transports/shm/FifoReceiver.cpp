@@ -98,8 +98,20 @@ void FifoReceiver::leave(const Rts &rts, State state) {
 }
 
 void FifoReceiver::sendRtr(const Rts &rts, const RemoteBuffer &buffer) {
-  reinterpret_cast<Reply *>(world_.at(rts.reply))->buffer = buffer;
+  replyOf(rts).buffer = buffer;
   leave(rts, State::RtrSent);
+}
+
+void FifoReceiver::startCooperation(const Rts &rts, const RemoteBuffer &buffer) {
+  Reply &reply = replyOf(rts);
+  reply.buffer = buffer;
+  cooperative::begin(reply.parts);
+  leave(rts, State::Cooperating);
+}
+
+void FifoReceiver::endCooperation(const Rts &rts, cooperative::Outcome outcome) {
+  rendezvous::endCooperation(stateOf(rts), rts.use, outcome);
+  world_.wake(peer_);
 }
 
 void FifoReceiver::refuse(const Rts &rts) {

@@ -146,23 +146,56 @@ FifoSender::Replied FifoSender::replyTo(uint16_t id) const {
   uint32_t state = reply->state.load(std::memory_order_acquire);
   return state == wordOf(use, State::Done)        ? Replied::Fin
          : state == wordOf(use, State::Fragments) ? Replied::Fragments
-         : state == wordOf(use, State::RtrSent)   ? Replied::Rtr
-                                                  : Replied::Nothing;
+         : state == wordOf(use, State::RtrSent) || state == wordOf(use, State::Cooperating)
+             ? Replied::Rtr
+             : Replied::Nothing;
 }
 
 // The receiver withdraws its buffer by changing the word first.
 FifoSender::PutResult FifoSender::put(const Tag &tag, const Payload &payload, uint16_t id) {
   const auto &[reply, use] = ids_[id];
-  if (!hasSlots(1) || !rendezvous::claimWrite(reply->state, use))
+  if (!hasSlots(1))
+    return PutResult::NotNow;
+  if (reply->state.load(std::memory_order_acquire) == wordOf(use, State::Cooperating))
+    return putParts(tag, payload, id);
+  if (!rendezvous::claimWrite(reply->state, use))
     return PutResult::NotNow;
   if (writeTo(reply->buffer, payload) != cma::Outcome::Copied) {
     rendezvous::leave(reply->state, use, State::Fragments);
     return PutResult::Refused;
   }
   rendezvous::leave(reply->state, use, State::Done);
+  notifyPut(tag, id);
+  return PutResult::Done;
+}
+
+void FifoSender::notifyPut(const Tag &tag, uint16_t id) {
   Slot &slot = fill(tag, SlotKind::Put);
   slot.rendezvousId = id;
   commit(slot);
+}
+
+// Of a payload in one piece.
+FifoSender::PutResult FifoSender::putParts(const Tag &tag, const Payload &payload, uint16_t id) {
+  using cooperative::End, cooperative::Outcome;
+  const auto &[reply, use] = ids_[id];
+  const cooperative::Parts parts(payload.bytes);
+  Outcome outcome = Outcome::Pending;
+  while (outcome == Outcome::Pending) {
+    std::optional<uint32_t> part = cooperative::claim(reply->parts, End::Sender, parts.count);
+    if (!part)
+      return PutResult::NotNow;
+    uint64_t offset = parts.beginOf(*part), bytes = parts.bytesOf(*part);
+    iovec piece{static_cast<std::byte *>(payload.pieces[0].iov_base) + offset, bytes};
+    RemoteBuffer to = reply->buffer;
+    to.address += offset;
+    bool isCopied = writeTo(to, {&piece, 1, false, false, bytes}) == cma::Outcome::Copied;
+    outcome = cooperative::leave(reply->parts, End::Sender, parts.count, isCopied);
+  }
+  bool isEnded = rendezvous::endCooperation(reply->state, use, outcome);
+  if (!isEnded || outcome == Outcome::Closed)
+    return PutResult::Refused;
+  notifyPut(tag, id);
   return PutResult::Done;
 }
 
@@ -186,7 +219,8 @@ void FifoSender::release(uint16_t id) {
 
 bool FifoSender::cancelRts(uint16_t id) {
   Id &cancelled = ids_[id];
-  switch (rendezvous::cancel(cancelled.reply->state, cancelled.use)) {
+  Reply &reply = *cancelled.reply;
+  switch (rendezvous::cancel(reply.state, reply.parts, cancelled.use)) {
   case rendezvous::Cancelled::NotYet:
     if (!world_.isDead(peer_))
       return false;
