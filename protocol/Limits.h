@@ -15,7 +15,7 @@ struct Limits {
   /// CopyCosts.h.
   uint64_t singleCopyMinBytes = 16 << 10;
   /// From here on both ends copy, if each has a core of its own: see CooperativeCopy.h.
-  uint64_t cooperativeMinBytes = 96 << 10;
+  uint64_t cooperativeMinBytes = 64 << 10;
   /// With so many bytes in its unexpected queue the receiver throttles the sender.
   uint64_t unexpectedBytes = 256 << 10;
 

@@ -23,7 +23,7 @@ bool ReceiveSide<Wire>::answer(Request &request, uint16_t id, const Rts &rts) {
       if (puts)
         rtrSent_.push_back(id);
       else
-        while (copyNextPart(id)) {
+        while (copyNextParts(id)) {
         }
       return true;
     }
@@ -64,7 +64,7 @@ bool ReceiveSide<Wire>::shouldPut(const Request &request, const Rts &rts,
     return false;
   return request.mover == Mover::Writer ||
          (request.mover == Mover::Either &&
-          (Wire::kPrefersPut || rts.copyKiB + kRtrCostKiB < request.counter->copyKiB));
+          (Wire::kPrefersPut || rts.sender.copyKiB + kRtrCostKiB < request.counter->copyKiB));
 }
 
 // Of a claimed request. Done: the payload is here, and the sender knows it.
@@ -116,12 +116,12 @@ template <typename Wire>
 std::optional<typename Wire::RemoteBuffer> ReceiveSide<Wire>::bufferOfCooperation(
     const Request &request, const Rts &rts,
     const RemoteBuffer &buffer) const requires Wire::kCooperates {
-  bool isLong = rts.bytes >= context_.limits.cooperativeMinBytes;
-  if (!isLong || request.mover != Mover::Either || wire_.isSelf() || rts.buffer.pieces != 1)
+  bool isWorthIt = rts.sender.sendsOnly && rts.bytes >= context_.limits.cooperativeMinBytes;
+  if (!isWorthIt || request.mover != Mover::Either || wire_.isSelf() || rts.buffer.pieces != 1)
     return std::nullopt;
   RemoteBuffer to = buffer;
   if (const CombiningTarget *target = request.combining) {
-    if (!target->room || cooperative::kPartBytes % target->elementBytes != 0)
+    if (!target->room || cooperative::kLeastPartBytes % target->elementBytes != 0)
       return std::nullopt;
     iovec room{target->room, rts.bytes};
     to = wire_.remoteBufferOf({&room, 1, false, false, rts.bytes});
@@ -132,14 +132,14 @@ std::optional<typename Wire::RemoteBuffer> ReceiveSide<Wire>::bufferOfCooperatio
 
 // False: this end has nothing to copy any more. Where the sender copies the last part it puts.
 template <typename Wire>
-bool ReceiveSide<Wire>::copyNextPart(uint16_t id) requires Wire::kCooperates {
+bool ReceiveSide<Wire>::copyNextParts(uint16_t id) requires Wire::kCooperates {
   auto [request, rts] = incoming_[id];
   const cooperative::Parts parts(rts.bytes);
-  std::optional<uint32_t> part = wire_.claimPart(rts, parts.count);
-  if (!part)
+  std::optional<cooperative::Claim> claim = wire_.claimParts(rts, parts.count);
+  if (!claim)
     return false;
-  bool isCopied = copyPart(*request, rts, parts.beginOf(*part), parts.bytesOf(*part));
-  cooperative::Outcome outcome = wire_.leavePart(rts, parts.count, isCopied);
+  bool isCopied = copyPart(*request, rts, parts.beginOf(*claim), parts.bytesOf(*claim));
+  cooperative::Outcome outcome = wire_.leaveParts(rts, parts.count, isCopied);
   if (outcome == cooperative::Outcome::Pending)
     return true;
   wire_.endCooperation(rts, outcome);
@@ -170,7 +170,7 @@ template <typename Wire> bool ReceiveSide<Wire>::helpSender() {
   if constexpr (Wire::kCooperates)
     for (uint16_t id : rtrSent_)
       if (wire_.isCooperation(incoming_[id].rts))
-        return copyNextPart(id);
+        return copyNextParts(id);
   return false;
 }
 

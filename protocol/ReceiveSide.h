@@ -174,7 +174,7 @@ private:
   std::optional<RemoteBuffer>
   bufferOfCooperation(const Request &request, const Rts &rts,
                       const RemoteBuffer &buffer) const requires Wire::kCooperates;
-  bool copyNextPart(uint16_t id) requires Wire::kCooperates;
+  bool copyNextParts(uint16_t id) requires Wire::kCooperates;
   bool copyPart(const Request &request, const Rts &rts, uint64_t offset,
                 uint64_t bytes) requires Wire::kCooperates;
   bool helpSender();

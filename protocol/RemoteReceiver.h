@@ -35,7 +35,7 @@ public:
     Tag tag;
     uint32_t rendezvous = 0;
     uint32_t remoteIovs = 0; ///< that the sender can put into at once
-    uint32_t copyKiB = 0;
+    rendezvous::SenderLoad sender = {};
   };
 
   /// `sender`: to the same peer.

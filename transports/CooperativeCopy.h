@@ -2,9 +2,11 @@
 /// from the front, the sender writes from the back, each when it has nothing else to do. This is
 /// the cooperative rendezvous of Chakraborty, Bayatpour, Hashmi, Subramoni and Panda (SC 2019).
 ///
-/// An end claims a part before its first byte and leaves it after the last one. The end that leaves
-/// last, when no part can be claimed any more, ends the rendezvous: exactly one end does. A part
-/// that cannot be copied closes the message, as a cancel does: then no part is claimed any more.
+/// An end claims parts before their first byte and leaves them after the last one: half of what is
+/// left while the other end has claimed none, else a quarter, so that both are done at about the
+/// same time, after few calls of the kernel. The end that leaves last, when no part can be claimed
+/// any more, ends the rendezvous: exactly one end does. A part that cannot be copied closes the
+/// message, as a cancel does: then no part is claimed any more.
 ///
 ///   bits 0..13  parts that the receiver has claimed
 ///   bits 14..27 parts that the sender has claimed
@@ -23,17 +25,26 @@ namespace colldsl::cooperative {
 enum class End : uint8_t { Receiver, Sender };
 
 inline constexpr uint32_t kMostParts = (1u << 14) - 1;
-inline constexpr uint64_t kPartBytes = 32 << 10; ///< copied while the other end waits at most
+inline constexpr uint64_t kLeastPartBytes = 32 << 10, kUsualPartBytes = 64 << 10;
 
-/// How a message is divided, alike at both ends.
+/// Parts that lie one behind the other.
+struct Claim {
+  uint32_t first, count;
+};
+
+/// How a message is divided, alike at both ends. All parts but the last one are as long, and a
+/// multiple of kLeastPartBytes.
 struct Parts {
   explicit Parts(uint64_t bytes) : bytes(bytes) {
+    uint64_t usual = bytes < 4 * kUsualPartBytes ? kLeastPartBytes : kUsualPartBytes;
     uint64_t least = (bytes + kMostParts - 1) / kMostParts;
-    partBytes = std::max(kPartBytes, (least + kPartBytes - 1) / kPartBytes * kPartBytes);
+    partBytes = (std::max(usual, least) + usual - 1) / usual * usual;
     count = static_cast<uint32_t>((bytes + partBytes - 1) / partBytes);
   }
-  uint64_t beginOf(uint32_t part) const { return part * partBytes; }
-  uint64_t bytesOf(uint32_t part) const { return std::min(partBytes, bytes - beginOf(part)); }
+  uint64_t beginOf(Claim parts) const { return parts.first * partBytes; }
+  uint64_t bytesOf(Claim parts) const {
+    return std::min(parts.count * partBytes, bytes - beginOf(parts));
+  }
 
   uint64_t bytes, partBytes;
   uint32_t count;
@@ -55,17 +66,19 @@ constexpr End other(End end) { return end == End::Receiver ? End::Sender : End::
 /// Before the other end sees the rendezvous.
 template <typename Word> void begin(Word &word) { word.store(0, std::memory_order_relaxed); }
 
-/// The part that this end copies next. Nothing: the message is closed, or all parts are claimed.
-template <typename Word> std::optional<uint32_t> claim(Word &word, End end, uint32_t numParts) {
+/// The parts that this end copies next. Nothing: the message is closed, or all are claimed.
+template <typename Word> std::optional<Claim> claim(Word &word, End end, uint32_t numParts) {
   using namespace detail;
   uint32_t now = word.load(std::memory_order_relaxed);
   while (true) {
-    uint32_t mine = claimed(now, end);
-    if ((now & kClosed) != 0 || mine + claimed(now, other(end)) == numParts)
+    uint32_t mine = claimed(now, end), others = claimed(now, other(end));
+    uint32_t left = numParts - mine - others;
+    if ((now & kClosed) != 0 || left == 0)
       return std::nullopt;
-    if (word.compare_exchange_strong(now, (now + one(end)) | copies(end), std::memory_order_acq_rel,
-                                     std::memory_order_relaxed))
-      return end == End::Receiver ? mine : numParts - 1 - mine;
+    uint32_t count = others == 0 ? (left + 1) / 2 : std::max(left / 4, 1u);
+    if (word.compare_exchange_strong(now, (now + count * one(end)) | copies(end),
+                                     std::memory_order_acq_rel, std::memory_order_relaxed))
+      return Claim{end == End::Receiver ? mine : numParts - mine - count, count};
   }
 }
 
@@ -75,7 +88,7 @@ enum class Outcome : uint8_t {
   Closed,  ///< this end ends it: bytes are missing
 };
 
-/// Leaves a claimed part. An end that ends the rendezvous sees the bytes of the other one.
+/// Leaves claimed parts. An end that ends the rendezvous sees the bytes of the other one.
 template <typename Word> Outcome leave(Word &word, End end, uint32_t numParts, bool isCopied) {
   using namespace detail;
   uint32_t now = word.load(std::memory_order_relaxed), next;
@@ -91,7 +104,7 @@ template <typename Word> Outcome leave(Word &word, End end, uint32_t numParts, b
   return isWhole ? Outcome::Copied : Outcome::Pending;
 }
 
-/// No part is claimed any more. False: the other end copies one just now, and then ends the
+/// No part is claimed any more. False: the other end copies some just now, and then ends the
 /// rendezvous.
 template <typename Word> bool close(Word &word, End end) {
   using namespace detail;

@@ -34,6 +34,13 @@ enum class State : uint32_t {
   Done,        ///< the sender's memory is not needed any more
 };
 
+/// What the sender of an RTS has to do for its operation, as far as it knows.
+struct SenderLoad {
+  uint32_t copyKiB : 31;  ///< to copy
+  uint32_t sendsOnly : 1; ///< it receives nothing, and so waits for its receivers alone
+};
+constexpr uint32_t kMostCopyKiB = (1u << 31) - 1;
+
 /// Uses of a word are distinguished, for a receiver may look at an RTS after it was cancelled.
 constexpr uint32_t wordOf(uint32_t use, State state) {
   return use * 8 + static_cast<uint32_t>(state);

@@ -256,10 +256,10 @@ const char *LocalMachine::claimPart(uint8_t m, End end) {
   if (end == End::Receiver && message.recv != Recv::Awaiting)
     return nullptr;
   Word parts = partsOf(m, idOf(m, end));
-  std::optional<uint32_t> part = cooperative::claim(parts, end, kParts);
-  if (!part)
+  std::optional<cooperative::Claim> claim = cooperative::claim(parts, end, kParts);
+  if (!claim)
     return nullptr;
-  message.part[static_cast<uint8_t>(end)] = static_cast<uint8_t>(*part);
+  message.part[static_cast<uint8_t>(end)] = static_cast<uint8_t>(claim->first);
   partOf(m, end) = Part::Claimed;
   return end == End::Receiver ? "a receiver claims a part" : "a sender claims a part";
 }

@@ -55,7 +55,7 @@ struct Rts {
   RemoteBuffer buffer; ///< of the sender
   uint64_t reply;      ///< offset of its Reply in the mapping
   uint32_t use;        ///< how often the rendezvous id was used before
-  uint32_t copyKiB;    ///< of the sender, as in CompletionCounter
+  rendezvous::SenderLoad sender;
 };
 
 /// The RTRs of the static messages that an edge of a plan carries, one after the other.

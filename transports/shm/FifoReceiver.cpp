@@ -195,7 +195,7 @@ std::optional<Rts> FifoReceiver::claimRts(StaticRtr &rtr, uint32_t run) const {
   if (state.load(std::memory_order_acquire) != wordOf(run, State::Requested) ||
       !rendezvous::claim(state, run))
     return std::nullopt;
-  return Rts{rtr.bytes, rtr.reply.buffer, *world_.offsetOf(&rtr, sizeof rtr), run, 0};
+  return Rts{rtr.bytes, rtr.reply.buffer, *world_.offsetOf(&rtr, sizeof rtr), run, {}};
 }
 
 GetResult FifoReceiver::get(const RemoteBuffer &from, uint64_t offset, const Payload &to) {

@@ -114,10 +114,10 @@ public:
     return stateOf(rts).load(std::memory_order_relaxed) ==
            rendezvous::wordOf(rts.use, rendezvous::State::Cooperating);
   }
-  std::optional<uint32_t> claimPart(const Rts &rts, uint32_t numParts) const {
+  std::optional<cooperative::Claim> claimParts(const Rts &rts, uint32_t numParts) const {
     return cooperative::claim(replyOf(rts).parts, cooperative::End::Receiver, numParts);
   }
-  cooperative::Outcome leavePart(const Rts &rts, uint32_t numParts, bool isCopied) const {
+  cooperative::Outcome leaveParts(const Rts &rts, uint32_t numParts, bool isCopied) const {
     return cooperative::leave(replyOf(rts).parts, cooperative::End::Receiver, numParts, isCopied);
   }
   /// This end left last. If the sender has cancelled the RTS meanwhile, nothing happens.

@@ -126,8 +126,8 @@ void FifoSender::reserve(uint32_t ids) {
   }
 }
 
-bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover, uint32_t copyKiB,
-                            uint16_t &id) {
+bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover,
+                            rendezvous::SenderLoad load, uint16_t &id) {
   if (!hasSlots(1) || (freeIds_.empty() && !makeIds()))
     return false;
   id = freeIds_.back();
@@ -136,7 +136,7 @@ bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover, uint3
   Slot &slot = fill(tag, SlotKind::Rts);
   slot.rendezvousId = id;
   slot.body.rts = {payload.bytes, remoteBufferOf(world_, payload),
-                   *world_.offsetOf(reply, sizeof(Reply)), use, copyKiB};
+                   *world_.offsetOf(reply, sizeof(Reply)), use, load};
   commit(slot);
   return true;
 }
@@ -182,10 +182,11 @@ FifoSender::PutResult FifoSender::putParts(const Tag &tag, const Payload &payloa
   const cooperative::Parts parts(payload.bytes);
   Outcome outcome = Outcome::Pending;
   while (outcome == Outcome::Pending) {
-    std::optional<uint32_t> part = cooperative::claim(reply->parts, End::Sender, parts.count);
-    if (!part)
+    std::optional<cooperative::Claim> claim =
+        cooperative::claim(reply->parts, End::Sender, parts.count);
+    if (!claim)
       return PutResult::NotNow;
-    uint64_t offset = parts.beginOf(*part), bytes = parts.bytesOf(*part);
+    uint64_t offset = parts.beginOf(*claim), bytes = parts.bytesOf(*claim);
     iovec piece{static_cast<std::byte *>(payload.pieces[0].iov_base) + offset, bytes};
     RemoteBuffer to = reply->buffer;
     to.address += offset;

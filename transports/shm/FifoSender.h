@@ -71,7 +71,7 @@ public:
   void reserve(uint32_t ids);
 
   /// False: no slot, or no rendezvous id is free.
-  bool trySendRts(const Tag &tag, const Payload &payload, Mover mover, uint32_t copyKiB,
+  bool trySendRts(const Tag &tag, const Payload &payload, Mover mover, rendezvous::SenderLoad load,
                   uint16_t &id);
 
   enum class Replied : uint8_t {
