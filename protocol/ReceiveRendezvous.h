@@ -116,8 +116,8 @@ template <typename Wire>
 std::optional<typename Wire::RemoteBuffer> ReceiveSide<Wire>::bufferOfCooperation(
     const Request &request, const Rts &rts,
     const RemoteBuffer &buffer) const requires Wire::kCooperates {
-  bool isWorthIt = rts.sender.sendsOnly && rts.bytes >= context_.limits.cooperativeMinBytes;
-  if (!isWorthIt || request.mover != Mover::Either || wire_.isSelf() || rts.buffer.pieces != 1)
+  bool isLong = context_.limits.isWorthCooperation(rts.bytes, rts.sender.copyKiB);
+  if (!isLong || !rts.sender.sendsOnly || request.mover != Mover::Either || wire_.isSelf() || rts.buffer.pieces != 1)
     return std::nullopt;
   RemoteBuffer to = buffer;
   if (const CombiningTarget *target = request.combining) {
