@@ -117,7 +117,8 @@ std::optional<typename Wire::RemoteBuffer> ReceiveSide<Wire>::bufferOfCooperatio
     const Request &request, const Rts &rts,
     const RemoteBuffer &buffer) const requires Wire::kCooperates {
   bool isLong = context_.limits.isWorthCooperation(rts.bytes, rts.sender.copyKiB);
-  if (!isLong || !rts.sender.sendsOnly || request.mover != Mover::Either || wire_.isSelf() || rts.buffer.pieces != 1)
+  if (!isLong || !rts.sender.sendsOnly || request.mover != Mover::Either || wire_.isSelf() ||
+      rts.buffer.pieces != 1)
     return std::nullopt;
   RemoteBuffer to = buffer;
   if (const CombiningTarget *target = request.combining) {
