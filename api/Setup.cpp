@@ -170,6 +170,7 @@ colldsl_status colldsl_context_create(const colldsl_options *options, colldsl_co
     return failNull("context");
   return guarded([&] {
     auto made = std::make_unique<colldsl_context>();
+    made->shm.measuresCopies = true;
     if (options) {
       Result<colldsl_options> all = wholeOptions(options);
       Status s = all ? checkOptions(*all) : all.status();

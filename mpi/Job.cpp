@@ -25,7 +25,7 @@ namespace {
 constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
 // Where no size that was measured was worth a call of the kernel, or ranks that share a core cannot
 // measure.
-constexpr uint64_t kLatestSingleCopy = 256 << 10;
+using protocol::kLatestSingleCopy;
 // The MPI below has events of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
 

@@ -46,13 +46,18 @@ std::optional<Objection> verdictOf(std::span<const BootstrapData> all) {
 } // namespace
 
 AgreedEndpoint::AgreedEndpoint(Endpoint &inner, Bootstrap &bootstrap)
-    : inner_(inner), bootstrap_(bootstrap), caps_(inner.caps()) {
-  assert(caps_.opensAlone && "its open waits for all ranks already");
-  caps_.opensAlone = false;
+    : inner_(inner), bootstrap_(bootstrap) {
+  refreshCaps();
   bootstrap_.whileWaiting([this] {
     if (whileOpening_)
       whileOpening_();
   });
+}
+
+void AgreedEndpoint::refreshCaps() {
+  caps_ = inner_.caps();
+  assert(caps_.opensAlone && "its open waits for all ranks already");
+  caps_.opensAlone = false;
 }
 
 Status AgreedEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {

@@ -52,6 +52,10 @@ public:
   }
   void wake() override { inner_.wake(); }
 
+protected:
+  /// Those of the endpoint that opens alone have changed.
+  void refreshCaps();
+
 private:
   Status checkPeers(std::span<const EdgeSpec> edges) const;
   Result<std::unique_ptr<Channels>> openWithAll(Status own, const OpenRequest &request);

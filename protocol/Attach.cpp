@@ -1,6 +1,7 @@
 #include "protocol/Attach.h"
 
 #include "protocol/AgreedEndpoint.h"
+#include "protocol/CopyCosts.h"
 #include "protocol/LocalEndpoint.h"
 #include "transports/shm/ShmBootstrap.h"
 #include "transports/shm/Sleep.h"
@@ -29,7 +30,38 @@ public:
       : Parts(world, self, options), AgreedEndpoint(inner, bootstrap) {}
 
   /// After it wakers of all ranks are registered.
-  Status join() { return bootstrap.barrier(); }
+  Status join() {
+    if (Status s = bootstrap.barrier(); !s || !measuresCopies())
+      return s;
+    measureCopies();
+    if (Status s = bootstrap.barrier(); !s)
+      return s;
+    if (uint64_t from = worker.world().measuredSingleCopyMin()) {
+      worker.setSingleCopyMin(from);
+      inner.refreshCaps();
+      refreshCaps();
+    }
+    return {};
+  }
+
+private:
+  bool measuresCopies() const {
+    const shm::World &world = worker.world();
+    return world.options().measuresCopies && world.numRanks() > 1 &&
+           world.options().singleCopy == shm::SingleCopy::On &&
+           !shm::isOversubscribed(world.numRanks());
+  }
+
+  // The first two ranks measure, for all. A death is found by the barrier behind it.
+  void measureCopies() {
+    Rank self = worker.rank();
+    if (index(self) > 1)
+      return;
+    std::lock_guard held(mutex);
+    std::vector<CopyCost> costs = protocol::measureCopies(worker, Rank{1 - index(self)});
+    if (index(self) == 0 && !costs.empty())
+      worker.world().measuredSingleCopyMin() = singleCopyFrom(costs).value_or(kLatestSingleCopy);
+  }
 };
 
 } // namespace

@@ -31,4 +31,7 @@ std::vector<CopyCost> measureCopies(Worker &worker, Rank peer);
 /// as factors; nothing: not even at the longest. `costs` by size, ascending.
 std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs);
 
+/// In place of "not even at the longest".
+inline constexpr uint64_t kLatestSingleCopy = 256 << 10;
+
 } // namespace colldsl::protocol

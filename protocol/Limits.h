@@ -14,8 +14,17 @@ struct Limits {
   /// From here on one end reads or writes the other's memory, unless both share it: see
   /// CopyCosts.h.
   uint64_t singleCopyMinBytes = 16 << 10;
+  /// From here on both ends copy, if each has a core of its own: see CooperativeCopy.h.
+  uint64_t cooperativeMinBytes = 64 << 10;
   /// With so many bytes in its unexpected queue the receiver throttles the sender.
   uint64_t unexpectedBytes = 256 << 10;
+
+  /// Whether both ends are to copy a message, whose sender copies so much for its operation. One
+  /// that copies other bytes, too, joins late.
+  bool isWorthCooperation(uint64_t bytes, uint32_t senderKiB) const {
+    bool copiesMore = uint64_t{senderKiB} << 10 > bytes;
+    return bytes >= (copiesMore ? 4 : 1) * cooperativeMinBytes;
+  }
 
   /// Whether a single copy is worth its call of the kernel, where the bytes lie in so many pieces
   /// in the other process. Each piece but the first takes nearly half as long as the call.

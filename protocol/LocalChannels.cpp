@@ -90,6 +90,7 @@ void LocalChannels::start() {
 
 Status LocalChannels::prepare(const Work &work) {
   counter_.copyKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
+  counter_.sendsOnly = in_.ends.empty();
   // A group that numbers the runs of its plans has many, and lets what comes early allocate.
   if (numbersRuns() || (reservedBytes_ && work.maxBytes <= *reservedBytes_))
     return {};

@@ -47,17 +47,21 @@ LocalEndpoint::LocalEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
       open_(worker.world(), worker.rank()) {
   caps_.name = "local";
   caps_.maxInlineBytes = shm::kSlotInlineBytes;
-  caps_.eagerBytes = worker.options().eagerBytes;
   caps_.canRead = worker.world().options().singleCopy == shm::SingleCopy::On;
   caps_.opensAlone = true;
   caps_.spinBudget = worker.spinBudget();
   caps_.inOrderCommit = true;
-  caps_.transfers = transferCapsOf(worker, group_);
+  refreshCaps();
   uint32_t next = index(group_.self);
   do
     next = (next + 1) % numRanks();
   while (group_.rankAt(Rank{next}) == kNoRank);
   worker_.failureDetector().watch(group_.rankAt(Rank{next}));
+}
+
+void LocalEndpoint::refreshCaps() {
+  caps_.eagerBytes = worker_.options().eagerBytes;
+  caps_.transfers = transferCapsOf(worker_, group_);
 }
 
 Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, Rank rank,

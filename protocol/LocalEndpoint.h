@@ -41,6 +41,8 @@ public:
   Rank rank() const override { return group_.self; }
   uint32_t numRanks() const override { return static_cast<uint32_t>(group_.ranks.size()); }
   const Caps &caps() const override { return caps_; }
+  /// The limits of the worker have changed, before a plan is opened.
+  void refreshCaps();
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   bool isShared(const Payload &payload) const override {
     return payload.count == 1 &&

@@ -16,6 +16,17 @@ bool ReceiveSide<Wire>::answer(Request &request, uint16_t id, const Rts &rts) {
   }
   RemoteBuffer buffer = wire_.remoteBufferOf(request.payload);
   bool puts = shouldPut(request, rts, buffer);
+  if constexpr (Wire::kCooperates)
+    if (std::optional<RemoteBuffer> whole = bufferOfCooperation(request, rts, buffer)) {
+      expect(id, request, rts);
+      wire_.startCooperation(rts, *whole);
+      if (puts)
+        rtrSent_.push_back(id);
+      else
+        while (copyNextParts(id)) {
+        }
+      return true;
+    }
   GetResult result = puts ? GetResult::Refused : get(request, rts);
   if (result == GetResult::Done) {
     request.complete();
@@ -53,7 +64,7 @@ bool ReceiveSide<Wire>::shouldPut(const Request &request, const Rts &rts,
     return false;
   return request.mover == Mover::Writer ||
          (request.mover == Mover::Either &&
-          (Wire::kPrefersPut || rts.copyKiB + kRtrCostKiB < request.counter->copyKiB));
+          (Wire::kPrefersPut || rts.sender.copyKiB + kRtrCostKiB < request.counter->copyKiB));
 }
 
 // Of a claimed request. Done: the payload is here, and the sender knows it.
@@ -99,6 +110,83 @@ GetResult ReceiveSide<Wire>::getAndCombine(const Request &request, const Rts &rt
   return GetResult::Done;
 }
 
+// Where both ends are to copy, the sender to there. What is combined as it comes needs room for
+// what the sender puts.
+template <typename Wire>
+std::optional<typename Wire::RemoteBuffer> ReceiveSide<Wire>::bufferOfCooperation(
+    const Request &request, const Rts &rts,
+    const RemoteBuffer &buffer) const requires Wire::kCooperates {
+  bool isLong = context_.limits.isWorthCooperation(rts.bytes, rts.sender.copyKiB);
+  if (!isLong || !rts.sender.sendsOnly || request.mover != Mover::Either || wire_.isSelf() ||
+      rts.buffer.pieces != 1)
+    return std::nullopt;
+  RemoteBuffer to = buffer;
+  if (const CombiningTarget *target = request.combining) {
+    if (!target->room || cooperative::kLeastPartBytes % target->elementBytes != 0)
+      return std::nullopt;
+    iovec room{target->room, rts.bytes};
+    to = wire_.remoteBufferOf({&room, 1, false, false, rts.bytes});
+  }
+  bool isShared = rts.buffer.isShared && to.isShared;
+  return to.pieces == 1 && (isShared || mayReach(rts.bytes, 1)) ? std::optional(to) : std::nullopt;
+}
+
+// False: this end has nothing to copy any more. Where the sender copies the last part it puts.
+template <typename Wire>
+bool ReceiveSide<Wire>::copyNextParts(uint16_t id) requires Wire::kCooperates {
+  auto [request, rts] = incoming_[id];
+  const cooperative::Parts parts(rts.bytes);
+  std::optional<cooperative::Claim> claim = wire_.claimParts(rts, parts.count);
+  if (!claim)
+    return false;
+  bool isCopied = copyPart(*request, rts, parts.beginOf(*claim), parts.bytesOf(*claim));
+  cooperative::Outcome outcome = wire_.leaveParts(rts, parts.count, isCopied);
+  if (outcome == cooperative::Outcome::Pending)
+    return true;
+  wire_.endCooperation(rts, outcome);
+  if (outcome == cooperative::Outcome::Copied)
+    finishPut(id);
+  return false;
+}
+
+template <typename Wire>
+bool ReceiveSide<Wire>::copyPart(const Request &request, const Rts &rts, uint64_t offset,
+                                 uint64_t bytes) requires Wire::kCooperates {
+  if (const std::byte *from = wire_.map(rts.buffer)) {
+    store(request, offset, from + offset, bytes);
+    return true;
+  }
+  auto *to = request.combining ? request.combining->room
+                               : static_cast<std::byte *>(request.payload.pieces[0].iov_base);
+  iovec part{to + offset, bytes};
+  if (wire_.get(rts.buffer, offset, {&part, 1, false, false, bytes}) != GetResult::Done)
+    return false;
+  if (request.combining)
+    store(request, offset, to + offset, bytes);
+  return true;
+}
+
+// Of the oldest RTR whose payload both ends copy: this one has nothing else to do.
+template <typename Wire> bool ReceiveSide<Wire>::helpSender() {
+  if constexpr (Wire::kCooperates)
+    for (uint16_t id : rtrSent_)
+      if (wire_.isCooperation(incoming_[id].rts))
+        return copyNextParts(id);
+  return false;
+}
+
+// What the sender has put behind that which is combined already.
+template <typename Wire> void ReceiveSide<Wire>::finishPut(uint16_t id) {
+  std::erase(rtrSent_, id);
+  auto [request, rts] = incoming_[id];
+  if (!request)
+    return;
+  if (CombiningTarget *target = request->combining; target && target->combinedBytes < rts.bytes)
+    store(*request, target->combinedBytes, target->room + target->combinedBytes,
+          rts.bytes - target->combinedBytes);
+  finish(id);
+}
+
 // The oldest RTR that its sender has not begun with, and whose payload this end can get.
 template <typename Wire> bool ReceiveSide<Wire>::withdrawRtr() {
   for (uint16_t id : rtrSent_)
@@ -139,11 +227,7 @@ void ReceiveSide<Wire>::onFragment(uint16_t id, const std::byte *bytes, uint64_t
     finish(id);
 }
 
-template <typename Wire> void ReceiveSide<Wire>::onPut(uint16_t id) {
-  std::erase(rtrSent_, id);
-  if (incoming_[id].request)
-    finish(id);
-}
+template <typename Wire> void ReceiveSide<Wire>::onPut(uint16_t id) { finishPut(id); }
 
 // Into the buffer of an early RTR.
 template <typename Wire> void ReceiveSide<Wire>::onEarlyRtrPut(const Tag &tag) {

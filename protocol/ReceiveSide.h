@@ -171,6 +171,14 @@ private:
   bool mayReach(uint64_t bytes, uint32_t pieces) const {
     return wire_.canReach() && context_.limits.isWorthSingleCopy(bytes, pieces);
   }
+  std::optional<RemoteBuffer>
+  bufferOfCooperation(const Request &request, const Rts &rts,
+                      const RemoteBuffer &buffer) const requires Wire::kCooperates;
+  bool copyNextParts(uint16_t id) requires Wire::kCooperates;
+  bool copyPart(const Request &request, const Rts &rts, uint64_t offset,
+                uint64_t bytes) requires Wire::kCooperates;
+  bool helpSender();
+  void finishPut(uint16_t id);
   bool withdrawRtr();
   bool withdrawRtr(uint16_t id);
   void finish(uint16_t id);
@@ -269,10 +277,14 @@ template <typename Wire> void ReceiveSide<Wire>::onStaticRts(const Tag &tag, con
 
 template <typename Wire> bool ReceiveSide<Wire>::progress() {
   bool moved = wire_.progress(*this);
-  if (moved || rtrSent_.empty() || ++idlePolls_ < kPollsBeforeWithdrawing) {
+  if (moved || rtrSent_.empty()) {
     idlePolls_ = moved ? 0 : idlePolls_;
     return moved;
   }
+  if (helpSender())
+    return true;
+  if (++idlePolls_ < kPollsBeforeWithdrawing)
+    return false;
   idlePolls_ = 0;
   return withdrawRtr();
 }

@@ -16,6 +16,7 @@ public:
   static constexpr uint32_t kIdsAtOnce = 8;
   static constexpr bool kPrefersPut = true; ///< a get needs a FIN afterwards
   static constexpr bool kSendsEarlyRtr = true;
+  static constexpr bool kCooperates = false;
   static constexpr bool kHasStaticRtrs = false;
   struct StaticRtrs {};
 
@@ -34,7 +35,7 @@ public:
     Tag tag;
     uint32_t rendezvous = 0;
     uint32_t remoteIovs = 0; ///< that the sender can put into at once
-    uint32_t copyKiB = 0;
+    rendezvous::SenderLoad sender = {};
   };
 
   /// `sender`: to the same peer.

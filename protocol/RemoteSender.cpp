@@ -52,8 +52,8 @@ void RemoteSender::free(Id &id) {
 }
 
 // Memory that must not be given back is not kept registered in case it might be read.
-bool RemoteSender::trySendRts(const Tag &tag, const RequestPayload &payload, Mover mover, uint32_t,
-                              uint16_t &id) {
+bool RemoteSender::trySendRts(const Tag &tag, const RequestPayload &payload, Mover mover,
+                              rendezvous::SenderLoad, uint16_t &id) {
   Id *made = fresh(tag, payload);
   if (!made)
     return false;

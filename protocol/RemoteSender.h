@@ -8,6 +8,7 @@
 
 #include "protocol/RemoteContext.h"
 #include "protocol/TagTable.h"
+#include "transports/Rendezvous.h"
 
 #include <deque>
 
@@ -46,8 +47,8 @@ public:
   // Rendezvous. Ids: as the receiver gives them back.
 
   /// False: all ids are in use.
-  bool trySendRts(const Tag &tag, const RequestPayload &payload, Mover mover, uint32_t copyKiB,
-                  uint16_t &id);
+  bool trySendRts(const Tag &tag, const RequestPayload &payload, Mover mover,
+                  rendezvous::SenderLoad, uint16_t &id);
 
   enum class Replied : uint8_t { Nothing, Fin, Fragments, Rtr };
   Replied replyTo(uint16_t id) const;

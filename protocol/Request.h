@@ -2,6 +2,7 @@
 /// is until it is completed or cancelled.
 #pragma once
 
+#include "transports/Rendezvous.h"
 #include "transports/Tag.h"
 #include "transports/Transport.h"
 
@@ -12,11 +13,16 @@ struct Request;
 /// Counts the outstanding requests of one operation.
 struct CompletionCounter {
   uint32_t outstanding = 0;
-  uint32_t copyKiB = 0; ///< what this rank has to copy for the operation, as far as is known
+  uint32_t copyKiB = 0;   ///< what this rank has to copy for the operation, as far as is known
+  bool sendsOnly = false; ///< and it receives nothing
   /// Its message has another length at its peer, which is `transferred`; or never comes.
   Request *mismatched = nullptr;
   Request *completed = nullptr; ///< if `collects`: the newest first
   bool collects = false;
+
+  rendezvous::SenderLoad load() const {
+    return {std::min(copyKiB, rendezvous::kMostCopyKiB) & rendezvous::kMostCopyKiB, sendsOnly};
+  }
 };
 
 struct Request {

@@ -208,7 +208,7 @@ template <typename Wire> bool SendSide<Wire>::publish(Request &request) {
 }
 
 template <typename Wire> bool SendSide<Wire>::sendRts(Request &request) {
-  if (!wire_.trySendRts(request.tag, request.payload, request.mover, request.counter->copyKiB,
+  if (!wire_.trySendRts(request.tag, request.payload, request.mover, request.counter->load(),
                         request.rendezvousId))
     return false;
   requested_.push(request);

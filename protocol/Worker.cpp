@@ -51,7 +51,9 @@ Worker::Worker(shm::World &world, Rank self, Options options)
   budget_.polls = std::min(budget_.polls, options_.mostPolls);
   budget_.pollsInRow =
       std::min(budget_.polls, options_.progressHook ? kPollsBeforeHook : UINT32_MAX);
-  if (!oversubscribes)
+  if (oversubscribes) // an end that loses its core would keep a part from the other one
+    options_.cooperativeMinBytes = UINT64_MAX / 4;
+  else
     budget_.yielding = std::max(budget_.yielding, options_.leastYielding);
   if (options_.sleepsOnFiles)
     wakeupFd_ = world.wakeupPipes().create(world.control(self));

@@ -1,9 +1,10 @@
 /// The state word of a request to send (RTS): both ends agree by this one word which of them
 /// copies, and until when memory is used.
 ///
-///   Requested --receiver--> Reading --receiver--> Done | Fragments | RtrSent
+///   Requested --receiver--> Reading --receiver--> Done | Fragments | RtrSent | Cooperating
 ///   RtrSent ----receiver--> Reading | Fragments
 ///   RtrSent ----sender----> Writing --sender----> Done | Fragments
+///   Cooperating --the end that leaves last------> Done | Fragments
 ///   any but Reading --sender, cancel()--> Requested of the next use
 ///
 /// The copying end claims the word before the first byte and leaves the claim after the last one.
@@ -11,8 +12,12 @@
 /// message moves any more. An RTS that was cancelled is of a use that is over, and every later step
 /// of the receiver fails.
 ///
+/// While the word is Cooperating both ends copy parts, by the word of CooperativeCopy.h.
+///
 /// `Word` is an atomic 32-bit word in shared memory; a model of it in tests.
 #pragma once
+
+#include "transports/CooperativeCopy.h"
 
 #include <atomic>
 #include <cstdint>
@@ -20,13 +25,21 @@
 namespace colldsl::rendezvous {
 
 enum class State : uint32_t {
-  Requested, ///< no rank copies
-  Reading,   ///< the receiver copies out of the sender's memory
-  Fragments, ///< the receiver waits for fragments
-  RtrSent,   ///< the receiver has sent the address of its buffer
-  Writing,   ///< the sender copies into the receiver's memory
-  Done,      ///< the sender's memory is not needed any more
+  Requested,   ///< no rank copies
+  Reading,     ///< the receiver copies out of the sender's memory
+  Fragments,   ///< the receiver waits for fragments
+  RtrSent,     ///< the receiver has sent the address of its buffer
+  Writing,     ///< the sender copies into the receiver's memory
+  Cooperating, ///< the same, and either end copies parts
+  Done,        ///< the sender's memory is not needed any more
 };
+
+/// What the sender of an RTS has to do for its operation, as far as it knows.
+struct SenderLoad {
+  uint32_t copyKiB : 31;  ///< to copy
+  uint32_t sendsOnly : 1; ///< it receives nothing, and so waits for its receivers alone
+};
+constexpr uint32_t kMostCopyKiB = (1u << 31) - 1;
 
 /// Uses of a word are distinguished, for a receiver may look at an RTS after it was cancelled.
 constexpr uint32_t wordOf(uint32_t use, State state) {
@@ -43,6 +56,13 @@ template <typename Word> bool change(Word &word, uint32_t use, State from, State
 /// Leaves a claim of this end. An end that reads the new state sees the copied bytes.
 template <typename Word> void leave(Word &word, uint32_t use, State to) {
   word.store(wordOf(use, to), std::memory_order_release);
+}
+
+/// The end that leaves a cooperation last ends it. False: the other end has cancelled the message.
+template <typename Word>
+bool endCooperation(Word &word, uint32_t use, cooperative::Outcome outcome) {
+  bool isCopied = outcome == cooperative::Outcome::Copied;
+  return change(word, use, State::Cooperating, isCopied ? State::Done : State::Fragments);
 }
 
 // The receiver's.
@@ -65,6 +85,16 @@ template <typename Word> bool cancelRtr(Word &word, uint32_t use) {
          word.load(std::memory_order_acquire) != wordOf(use, State::Writing);
 }
 
+/// The receiver cancels a cooperation, if this is one. False: the sender writes a part just now.
+template <typename Word> bool cancelCooperation(Word &word, Word &parts, uint32_t use) {
+  if (word.load(std::memory_order_acquire) != wordOf(use, State::Cooperating))
+    return true;
+  if (!cooperative::close(parts, cooperative::End::Receiver))
+    return false;
+  change(word, use, State::Cooperating, State::Fragments);
+  return true;
+}
+
 // The sender's.
 
 /// The word of a message that begins, or of one that is done.
@@ -83,9 +113,12 @@ enum class Cancelled : uint8_t {
 };
 
 /// Ends this use of the word, and begins the next one.
-template <typename Word> Cancelled cancel(Word &word, uint32_t use) {
+template <typename Word> Cancelled cancel(Word &word, Word &parts, uint32_t use) {
   uint32_t now = word.load(std::memory_order_acquire);
   if (now == wordOf(use, State::Reading))
+    return Cancelled::NotYet;
+  if (now == wordOf(use, State::Cooperating) &&
+      !cooperative::close(parts, cooperative::End::Sender))
     return Cancelled::NotYet;
   if (!word.compare_exchange_strong(now, wordOf(use + 1, State::Requested),
                                     std::memory_order_acq_rel, std::memory_order_acquire))

@@ -3,6 +3,7 @@
 #include "tests/explorer/LocalMachine.h"
 #include "tests/explorer/Scenarios.h"
 
+#include <array>
 #include <gtest/gtest.h>
 
 namespace colldsl::test {
@@ -10,13 +11,16 @@ namespace {
 
 TEST(Local, ofTwoRanks) {
   EXPECT_EQ(explore<LocalMachine>(2, 1, 1), "");
-  EXPECT_EQ(explore<LocalMachine>(2, 2, 1), "");
-  EXPECT_EQ(explore<LocalMachine>(2, 3, 101), "");
+  constexpr std::array kOneEndCopies = {Way::Read, Way::Written, Way::Fragments};
+  constexpr auto kNone = LocalMachine::Mutant::None;
+  EXPECT_EQ(explore<LocalMachine>(2, 2, 1, kNone, 0, kOneEndCopies), "");
+  EXPECT_EQ(explore<LocalMachine>(2, 2, 31), "");
+  EXPECT_EQ(explore<LocalMachine>(2, 3, 101, kNone, 0, kOneEndCopies), "");
 }
 
 TEST(Local, ofThreeRanks) {
   EXPECT_EQ(explore<LocalMachine>(3, 1, 1), "");
-  EXPECT_EQ(explore<LocalMachine>(3, 2, 17), "");
+  EXPECT_EQ(explore<LocalMachine>(3, 2, 41), "");
 }
 
 template <typename Machine> struct Wrong {
@@ -49,7 +53,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongOfLocal{OfLocal::UsesIdsAtOnce, "usesIdsAtOnce", "has no end"},
         WrongOfLocal{OfLocal::HidesLaterReports, "hidesLaterReports", "waits for good"},
         WrongOfLocal{OfLocal::WaitsForTheDead, "waitsForTheDead", "has no end"},
-        WrongOfLocal{OfLocal::ToldBeforeCancelled, "toldBeforeCancelled", "memory"}),
+        WrongOfLocal{OfLocal::ToldBeforeCancelled, "toldBeforeCancelled", "memory"},
+        WrongOfLocal{OfLocal::CancelsBetweenParts, "cancelsBetweenParts", "memory"},
+        WrongOfLocal{OfLocal::EndsUnasked, "endsUnasked", "an id is not used again"}),
     nameOf);
 
 } // namespace

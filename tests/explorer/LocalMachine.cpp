@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 namespace colldsl::test {
 
+using cooperative::End;
 using rendezvous::State;
 
 LocalMachine::LocalMachine(const Scenario &scenario, Mutant mutant)
@@ -28,13 +31,9 @@ const char *LocalMachine::take(uint8_t rank, uint8_t choice) {
       return "a rank dies";
     }
   }
-  for (uint8_t m = 0; m < scenario_->messages.size(); ++m) {
-    const Message &message = s_.messages[m];
-    bool isCopying = (spec(m).to == rank && message.recv == Recv::Reading) ||
-                     (spec(m).from == rank && message.send == Send::Writing);
-    if (isCopying)
-      return choice == 1 ? copyOn(rank) : nullptr;
-  }
+  for (uint8_t m = 0; m < scenario_->messages.size(); ++m)
+    if (isCopying(rank, m))
+      return choice == 1 || choice == 2 ? copyOn(rank, choice == 2) : nullptr;
   if (choice == 0)
     return nullptr;
   --choice;
@@ -48,6 +47,14 @@ const char *LocalMachine::take(uint8_t rank, uint8_t choice) {
   return stepForItself(rank, choice - kMaxRanks);
 }
 
+bool LocalMachine::isCopying(uint8_t rank, uint8_t m) const {
+  const Message &message = s_.messages[m];
+  return (spec(m).to == rank &&
+          (message.recv == Recv::Reading || message.parts[0] != Part::None)) ||
+         (spec(m).from == rank &&
+          (message.send == Send::Writing || message.parts[1] != Part::None));
+}
+
 const char *LocalMachine::stepOfMessage(uint8_t rank, uint8_t m, uint8_t what) {
   bool isSender = spec(m).from == rank, isReceiver = spec(m).to == rank;
   if (!isSender && !isReceiver)
@@ -59,7 +66,9 @@ const char *LocalMachine::stepOfMessage(uint8_t rank, uint8_t m, uint8_t what) {
   case 1:
     if (isSender)
       return sendCancelled(m);
-    return isRunning ? withdrawRtr(m) : nullptr;
+    if (!isRunning)
+      return nullptr;
+    return spec(m).way == Way::Cooperative ? claimPart(m, End::Receiver) : withdrawRtr(m);
   case 2:
     if (!isSender || !isRunning)
       return nullptr;
@@ -183,6 +192,12 @@ void LocalMachine::reuse(uint8_t m) {
 
 const char *LocalMachine::pollSend(uint8_t m) {
   Message &message = s_.messages[m];
+  if (message.send == Send::Cooperating) {
+    if (const char *step = claimPart(m, End::Sender))
+      return step;
+    message.send = Send::Asked;
+    return "a sender finds no part to copy";
+  }
   if (message.send != Send::Asked)
     return nullptr;
   Word word = wordOf(m, message.id);
@@ -191,8 +206,13 @@ const char *LocalMachine::pollSend(uint8_t m) {
     reuse(m);
     return "a sender sees that its message has moved";
   }
+  if (state == rendezvous::wordOf(use, State::Cooperating)) {
+    message.send = Send::Cooperating;
+    return "a sender sees that both ends copy";
+  }
   if (state == rendezvous::wordOf(use, State::Fragments)) {
     message.send = Send::Fragmenting;
+    message.moved = 0;
     return "a sender sees that fragments are wanted";
   }
   if (state != rendezvous::wordOf(use, State::RtrSent) || !rendezvous::claimWrite(word, use))
@@ -231,9 +251,76 @@ void LocalMachine::received(uint8_t m) {
   message.recv = Recv::Done;
 }
 
-const char *LocalMachine::copyOn(uint8_t rank) {
+const char *LocalMachine::claimPart(uint8_t m, End end) {
+  Message &message = s_.messages[m];
+  if (end == End::Receiver && message.recv != Recv::Awaiting)
+    return nullptr;
+  Word parts = partsOf(m, idOf(m, end));
+  std::optional<cooperative::Claim> claim = cooperative::claim(parts, end, kParts);
+  if (!claim)
+    return nullptr;
+  message.part[static_cast<uint8_t>(end)] = static_cast<uint8_t>(claim->first);
+  partOf(m, end) = Part::Claimed;
+  return end == End::Receiver ? "a receiver claims a part" : "a sender claims a part";
+}
+
+const char *LocalMachine::copyPart(uint8_t m, End end, bool fails) {
+  Message &message = s_.messages[m];
+  Part &part = partOf(m, end);
+  if (part == Part::Claimed && fails) {
+    part = Part::Failed;
+    return "a part cannot be copied";
+  }
+  if (part == Part::Claimed) {
+    auto bit = static_cast<uint8_t>(1u << message.part[static_cast<uint8_t>(end)]);
+    if ((message.movedParts & bit) != 0)
+      s_.wrong = "a part is copied twice";
+    message.movedParts |= bit;
+    moveBytes(m);
+    part = Part::Moved;
+    return "a part is copied";
+  }
+  if (part == Part::LastCopied || part == Part::LastClosed)
+    return endCooperation(m, end);
+  Word parts = partsOf(m, idOf(m, end));
+  cooperative::Outcome outcome = cooperative::leave(parts, end, kParts, part == Part::Moved);
+  part = outcome == cooperative::Outcome::Pending  ? Part::None
+         : outcome == cooperative::Outcome::Copied ? Part::LastCopied
+                                                   : Part::LastClosed;
+  return "a part is left";
+}
+
+const char *LocalMachine::endCooperation(uint8_t m, End end) {
+  Message &message = s_.messages[m];
+  Word word = wordOf(m, idOf(m, end));
+  uint8_t use = useOf(m, end);
+  message.send = end == End::Sender ? Send::Asked : message.send;
+  bool isCopied = std::exchange(partOf(m, end), Part::None) == Part::LastCopied, isEnded = true;
+  if (is(Mutant::EndsUnasked))
+    rendezvous::leave(word, use, isCopied ? State::Done : State::Fragments);
+  else
+    isEnded = rendezvous::endCooperation(
+        word, use, isCopied ? cooperative::Outcome::Copied : cooperative::Outcome::Closed);
+  if (end == End::Receiver && isCopied) {
+    fifoOf(m).incoming[message.request.id] = kNone;
+    received(m);
+  } else if (end == End::Sender && isCopied && isEnded) {
+    put(m, SlotKind::Written);
+    reuse(m);
+  }
+  return "a cooperation ends";
+}
+
+const char *LocalMachine::copyOn(uint8_t rank, bool fails) {
   for (uint8_t m = 0; m < scenario_->messages.size(); ++m) {
     Message &message = s_.messages[m];
+    for (End end : {End::Receiver, End::Sender}) {
+      uint8_t self = end == End::Receiver ? spec(m).to : spec(m).from;
+      if (self == rank && partOf(m, end) != Part::None)
+        return fails && partOf(m, end) != Part::Claimed ? nullptr : copyPart(m, end, fails);
+    }
+    if (fails)
+      continue;
     bool reads = spec(m).to == rank && message.recv == Recv::Reading;
     bool writes = spec(m).from == rank && message.send == Send::Writing;
     if (!reads && !writes)
@@ -320,6 +407,14 @@ const char *LocalMachine::answer(uint8_t m) {
   }
   bool sendsRtr = spec(m).way == Way::Written;
   message.recv = Recv::Awaiting;
+  if (spec(m).way == Way::Cooperative) {
+    message.moved = message.movedParts = 0;
+    fifoOf(m).incoming[id] = m;
+    Word parts = partsOf(m, id);
+    cooperative::begin(parts);
+    rendezvous::leave(word, use, State::Cooperating);
+    return "a receiver begins a cooperation";
+  }
   message.rtrSent = sendsRtr;
   fifoOf(m).incoming[id] = m;
   rendezvous::leave(word, use, sendsRtr ? State::RtrSent : State::Fragments);
@@ -361,7 +456,11 @@ const char *LocalMachine::cancelSend(uint8_t m) {
   }
   bool mayWait = !is(Mutant::CancelsDuringCopy) &&
                  (!isDead(spec(m).to) || s_.death == 0 || is(Mutant::WaitsForTheDead));
-  switch (rendezvous::cancel(word, use)) {
+  Word parts = partsOf(m, message.id);
+  uint32_t closing = *parts.value;
+  if (is(Mutant::CancelsBetweenParts))
+    parts.value = &closing;
+  switch (rendezvous::cancel(word, parts, use)) {
   case rendezvous::Cancelled::NotYet:
     if (mayWait) {
       message.send = isFragmenting ? Send::Fragmenting : Send::Asked;
@@ -409,6 +508,12 @@ const char *LocalMachine::cancelRecv(uint8_t m) {
   if (message.rtrSent != 0 && !is(Mutant::KeepsRtrs)) {
     bool mayWait = !isDead(spec(m).from) || s_.death == 0;
     if (!rendezvous::cancelRtr(word, message.request.use) && mayWait)
+      return nullptr;
+  }
+  if (message.recv == Recv::Awaiting && spec(m).way == Way::Cooperative) {
+    bool mayWait = !isDead(spec(m).from) || s_.death == 0;
+    Word parts = partsOf(m, message.request.id);
+    if (!rendezvous::cancelCooperation(word, parts, message.request.use) && mayWait)
       return nullptr;
   }
   if (message.recv == Recv::Awaiting)

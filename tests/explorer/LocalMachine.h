@@ -22,7 +22,7 @@ namespace colldsl::test {
 
 class LocalMachine {
 public:
-  static constexpr std::array kWays = {Way::Read, Way::Written, Way::Fragments};
+  static constexpr std::array kWays = {Way::Read, Way::Written, Way::Fragments, Way::Cooperative};
   /// A rule as it was before, or one that somebody might think of.
   enum class Mutant : uint8_t {
     None,
@@ -34,6 +34,8 @@ public:
     HidesLaterReports,   ///< reports stand in a row, and the first that is not whole ends it
     WaitsForTheDead,     ///< a copy that a dead rank began with is waited for
     ToldBeforeCancelled, ///< a rank that fails is told first
+    CancelsBetweenParts, ///< a cancel looks for the other end's part, and does not close
+    EndsUnasked,         ///< the end that leaves last does not look for a cancel
   };
 
   LocalMachine(const Scenario &scenario, Mutant mutant);
@@ -65,8 +67,9 @@ private:
   static constexpr uint8_t kChoices = 1 + kMaxMessages * kPerMessage + kMaxRanks + kForItself;
 
   enum class Phase : uint8_t { Running, Reporting, Cancelling, Told, Finished, Dead };
-  enum class Send : uint8_t { Idle, Asked, Fragmenting, Writing, Done, Cancelled };
+  enum class Send : uint8_t { Idle, Asked, Cooperating, Fragmenting, Writing, Done, Cancelled };
   enum class Recv : uint8_t { Idle, Posted, Reading, Awaiting, Done, Cancelled };
+  enum class Part : uint8_t { None, Claimed, Moved, Failed, LastCopied, LastClosed };
   enum class SlotKind : uint8_t { Request, Fragment, Written, Cancelled };
 
   struct Slot {
@@ -76,18 +79,21 @@ private:
   struct Message {
     Send send;
     Recv recv;
-    uint8_t id;      ///< at the sender
-    uint8_t isAside; ///< the request waits for its receive
-    Slot request;    ///< as the receiver knows it
-    uint8_t rtrSent; ///< the sender may write
-    uint8_t said;    ///< parts put into the fifo
-    uint8_t moved;   ///< parts that are where they belong
+    uint8_t id;         ///< at the sender
+    uint8_t isAside;    ///< the request waits for its receive
+    Slot request;       ///< as the receiver knows it
+    uint8_t rtrSent;    ///< the sender may write
+    uint8_t said;       ///< parts put into the fifo
+    uint8_t moved;      ///< parts that are where they belong
+    uint8_t movedParts; ///< Cooperative: which, a bit each
+    Part parts[2];      ///< what the receiver, and the sender, do with a part
+    uint8_t part[2];    ///< which
   };
   struct Rank {
     Phase phase;
   };
   struct Fifo {
-    uint32_t words[kMaxMessages];
+    uint32_t words[kMaxMessages], parts[kMaxMessages];
     uint8_t uses[kMaxMessages];
     uint8_t isFree[kMaxMessages];
     uint8_t toCancel[kMaxMessages]; ///< of which the receiver is to be told
@@ -103,7 +109,7 @@ private:
     uint8_t troubleCame;
     uint8_t report; ///< 0: none; 1: begun; 2: whole
     uint8_t death;  ///< seen
-    uint8_t unused[5];
+    uint8_t unused[2];
   };
   using Word = RendezvousWord;
 
@@ -111,11 +117,28 @@ private:
   const MessageSpec &spec(uint8_t m) const { return scenario_->messages[m]; }
   Fifo &fifoOf(uint8_t m) { return s_.fifos[spec(m).from][spec(m).to]; }
   Word wordOf(uint8_t m, uint8_t id) { return {&fifoOf(m).words[id]}; }
+  Word partsOf(uint8_t m, uint8_t id) { return {&fifoOf(m).parts[id]}; }
+  // As an end of a message knows them.
+  uint8_t idOf(uint8_t m, cooperative::End end) const {
+    const Message &message = s_.messages[m];
+    return end == cooperative::End::Receiver ? message.request.id : message.id;
+  }
+  uint8_t useOf(uint8_t m, cooperative::End end) {
+    const Message &message = s_.messages[m];
+    return end == cooperative::End::Receiver ? message.request.use : fifoOf(m).uses[message.id];
+  }
+  Part &partOf(uint8_t m, cooperative::End end) {
+    return s_.messages[m].parts[static_cast<uint8_t>(end)];
+  }
   bool isDead(uint8_t rank) const { return s_.ranks[rank].phase == Phase::Dead; }
 
   /// Null: that cannot be done now.
   const char *take(uint8_t rank, uint8_t choice);
-  const char *copyOn(uint8_t rank);
+  const char *copyOn(uint8_t rank, bool fails);
+  const char *claimPart(uint8_t m, cooperative::End end);
+  const char *copyPart(uint8_t m, cooperative::End end, bool fails);
+  const char *endCooperation(uint8_t m, cooperative::End end);
+  bool isCopying(uint8_t rank, uint8_t m) const;
   const char *stepOfMessage(uint8_t rank, uint8_t m, uint8_t what);
   const char *stepForItself(uint8_t rank, uint8_t what);
   const char *report(uint8_t rank);

@@ -11,11 +11,12 @@ inline constexpr uint8_t kMaxRanks = 3, kMaxMessages = 3;
 
 /// How the bytes of a message move.
 enum class Way : uint8_t {
-  Read,      ///< by the receiver
-  Written,   ///< by the sender, once the receiver has answered
-  Fragments, ///< with the frames
-  EarlyRtr,  ///< by the sender, into the buffer of an early RTR
-  Eager,     ///< in the first frame
+  Read,        ///< by the receiver
+  Written,     ///< by the sender, once the receiver has answered
+  Fragments,   ///< with the frames
+  EarlyRtr,    ///< by the sender, into the buffer of an early RTR
+  Eager,       ///< in the first frame
+  Cooperative, ///< by both ends, part by part
 };
 
 struct MessageSpec {

@@ -38,7 +38,8 @@ void forEachScenario(uint8_t ranks, size_t messages, llvm::ArrayRef<Way> ways, s
 /// What was found wrong first; empty: nothing. `every`, `first`: as in forEachScenario().
 template <typename Machine>
 std::string explore(uint8_t ranks, size_t messages, size_t every,
-                    typename Machine::Mutant mutant = Machine::Mutant::None, size_t first = 0) {
+                    typename Machine::Mutant mutant = Machine::Mutant::None, size_t first = 0,
+                    llvm::ArrayRef<Way> ways = Machine::kWays) {
   uint64_t scenarios = 0, states = 0, ends = 0;
   std::string wrong;
   auto visit = [&](const Scenario &scenario) {
@@ -49,7 +50,7 @@ std::string explore(uint8_t ranks, size_t messages, size_t every,
     wrong = found.wrong;
     return wrong.empty();
   };
-  forEachScenario(ranks, messages, Machine::kWays, every, visit, first);
+  forEachScenario(ranks, messages, ways, every, visit, first);
   std::cout << scenarios << " scenarios (one of " << every << "), " << states << " states, " << ends
             << " ends" << std::endl;
   return wrong;

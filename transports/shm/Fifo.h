@@ -55,7 +55,7 @@ struct Rts {
   RemoteBuffer buffer; ///< of the sender
   uint64_t reply;      ///< offset of its Reply in the mapping
   uint32_t use;        ///< how often the rendezvous id was used before
-  uint32_t copyKiB;    ///< of the sender, as in CompletionCounter
+  rendezvous::SenderLoad sender;
 };
 
 /// The RTRs of the static messages that an edge of a plan carries, one after the other.
@@ -103,7 +103,8 @@ constexpr uint32_t slotsFor(uint64_t bytes) {
 /// Where the receiver replies to a request to send: one per rendezvous id, in the sender's memory.
 struct alignas(32) Reply {
   std::atomic<uint32_t> state; ///< of one use of the id: see Rendezvous.h
-  RemoteBuffer buffer;         ///< RtrSent: of the receiver
+  std::atomic<uint32_t> parts; ///< Cooperating: see CooperativeCopy.h
+  RemoteBuffer buffer;         ///< RtrSent, Cooperating: of the receiver
 };
 
 struct FifoHeader {

@@ -98,8 +98,20 @@ void FifoReceiver::leave(const Rts &rts, State state) {
 }
 
 void FifoReceiver::sendRtr(const Rts &rts, const RemoteBuffer &buffer) {
-  reinterpret_cast<Reply *>(world_.at(rts.reply))->buffer = buffer;
+  replyOf(rts).buffer = buffer;
   leave(rts, State::RtrSent);
+}
+
+void FifoReceiver::startCooperation(const Rts &rts, const RemoteBuffer &buffer) {
+  Reply &reply = replyOf(rts);
+  reply.buffer = buffer;
+  cooperative::begin(reply.parts);
+  leave(rts, State::Cooperating);
+}
+
+void FifoReceiver::endCooperation(const Rts &rts, cooperative::Outcome outcome) {
+  rendezvous::endCooperation(stateOf(rts), rts.use, outcome);
+  world_.wake(peer_);
 }
 
 void FifoReceiver::refuse(const Rts &rts) {
@@ -183,7 +195,7 @@ std::optional<Rts> FifoReceiver::claimRts(StaticRtr &rtr, uint32_t run) const {
   if (state.load(std::memory_order_acquire) != wordOf(run, State::Requested) ||
       !rendezvous::claim(state, run))
     return std::nullopt;
-  return Rts{rtr.bytes, rtr.reply.buffer, *world_.offsetOf(&rtr, sizeof rtr), run, 0};
+  return Rts{rtr.bytes, rtr.reply.buffer, *world_.offsetOf(&rtr, sizeof rtr), run, {}};
 }
 
 GetResult FifoReceiver::get(const RemoteBuffer &from, uint64_t offset, const Payload &to) {

@@ -16,6 +16,7 @@ public:
   static constexpr bool kPrefersPut = false;   ///< a get needs no reply first
   static constexpr bool kSendsEarlyRtr = true; ///< of static messages
   static constexpr bool kHasStaticRtrs = true;
+  static constexpr bool kCooperates = true;
   using Rts = shm::Rts;
   using RemoteBuffer = shm::RemoteBuffer;
   using StaticRtrs = shm::StaticRtrs;
@@ -98,9 +99,29 @@ public:
   /// Back to a claim. False: the sender writes, has written, or has cancelled the RTS.
   bool withdrawRtr(const Rts &rts) { return rendezvous::withdrawRtr(stateOf(rts), rts.use); }
   /// The sender puts nothing here any more. False: it writes just now.
-  bool cancelRtr(const Rts &rts) { return rendezvous::cancelRtr(stateOf(rts), rts.use); }
+  bool cancelRtr(const Rts &rts) {
+    return rendezvous::cancelRtr(stateOf(rts), rts.use) &&
+           rendezvous::cancelCooperation(stateOf(rts), replyOf(rts).parts, rts.use);
+  }
   /// Refuses an RTS that neither end has claimed: its payload is not wanted.
   void refuse(const Rts &rts);
+
+  // A payload that both ends copy, part by part.
+
+  /// Of a claimed RTS: from now on the sender may put parts here.
+  void startCooperation(const Rts &rts, const RemoteBuffer &buffer);
+  bool isCooperation(const Rts &rts) const {
+    return stateOf(rts).load(std::memory_order_relaxed) ==
+           rendezvous::wordOf(rts.use, rendezvous::State::Cooperating);
+  }
+  std::optional<cooperative::Claim> claimParts(const Rts &rts, uint32_t numParts) const {
+    return cooperative::claim(replyOf(rts).parts, cooperative::End::Receiver, numParts);
+  }
+  cooperative::Outcome leaveParts(const Rts &rts, uint32_t numParts, bool isCopied) const {
+    return cooperative::leave(replyOf(rts).parts, cooperative::End::Receiver, numParts, isCopied);
+  }
+  /// This end left last. If the sender has cancelled the RTS meanwhile, nothing happens.
+  void endCooperation(const Rts &rts, cooperative::Outcome outcome);
 
   RemoteBuffer remoteBufferOf(const Payload &payload) const {
     return shm::remoteBufferOf(world_, payload);
@@ -240,9 +261,8 @@ private:
   }
   void publish();
   void freeBytes(const Slot &slot);
-  std::atomic<uint32_t> &stateOf(const Rts &rts) const {
-    return reinterpret_cast<Reply *>(world_.at(rts.reply))->state;
-  }
+  Reply &replyOf(const Rts &rts) const { return *reinterpret_cast<Reply *>(world_.at(rts.reply)); }
+  std::atomic<uint32_t> &stateOf(const Rts &rts) const { return replyOf(rts).state; }
   void leave(const Rts &rts, rendezvous::State state);
 
   World &world_;

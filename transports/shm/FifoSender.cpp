@@ -126,8 +126,8 @@ void FifoSender::reserve(uint32_t ids) {
   }
 }
 
-bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover, uint32_t copyKiB,
-                            uint16_t &id) {
+bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover,
+                            rendezvous::SenderLoad load, uint16_t &id) {
   if (!hasSlots(1) || (freeIds_.empty() && !makeIds()))
     return false;
   id = freeIds_.back();
@@ -136,7 +136,7 @@ bool FifoSender::trySendRts(const Tag &tag, const Payload &payload, Mover, uint3
   Slot &slot = fill(tag, SlotKind::Rts);
   slot.rendezvousId = id;
   slot.body.rts = {payload.bytes, remoteBufferOf(world_, payload),
-                   *world_.offsetOf(reply, sizeof(Reply)), use, copyKiB};
+                   *world_.offsetOf(reply, sizeof(Reply)), use, load};
   commit(slot);
   return true;
 }
@@ -146,23 +146,57 @@ FifoSender::Replied FifoSender::replyTo(uint16_t id) const {
   uint32_t state = reply->state.load(std::memory_order_acquire);
   return state == wordOf(use, State::Done)        ? Replied::Fin
          : state == wordOf(use, State::Fragments) ? Replied::Fragments
-         : state == wordOf(use, State::RtrSent)   ? Replied::Rtr
-                                                  : Replied::Nothing;
+         : state == wordOf(use, State::RtrSent) || state == wordOf(use, State::Cooperating)
+             ? Replied::Rtr
+             : Replied::Nothing;
 }
 
 // The receiver withdraws its buffer by changing the word first.
 FifoSender::PutResult FifoSender::put(const Tag &tag, const Payload &payload, uint16_t id) {
   const auto &[reply, use] = ids_[id];
-  if (!hasSlots(1) || !rendezvous::claimWrite(reply->state, use))
+  if (!hasSlots(1))
+    return PutResult::NotNow;
+  if (reply->state.load(std::memory_order_acquire) == wordOf(use, State::Cooperating))
+    return putParts(tag, payload, id);
+  if (!rendezvous::claimWrite(reply->state, use))
     return PutResult::NotNow;
   if (writeTo(reply->buffer, payload) != cma::Outcome::Copied) {
     rendezvous::leave(reply->state, use, State::Fragments);
     return PutResult::Refused;
   }
   rendezvous::leave(reply->state, use, State::Done);
+  notifyPut(tag, id);
+  return PutResult::Done;
+}
+
+void FifoSender::notifyPut(const Tag &tag, uint16_t id) {
   Slot &slot = fill(tag, SlotKind::Put);
   slot.rendezvousId = id;
   commit(slot);
+}
+
+// Of a payload in one piece.
+FifoSender::PutResult FifoSender::putParts(const Tag &tag, const Payload &payload, uint16_t id) {
+  using cooperative::End, cooperative::Outcome;
+  const auto &[reply, use] = ids_[id];
+  const cooperative::Parts parts(payload.bytes);
+  Outcome outcome = Outcome::Pending;
+  while (outcome == Outcome::Pending) {
+    std::optional<cooperative::Claim> claim =
+        cooperative::claim(reply->parts, End::Sender, parts.count);
+    if (!claim)
+      return PutResult::NotNow;
+    uint64_t offset = parts.beginOf(*claim), bytes = parts.bytesOf(*claim);
+    iovec piece{static_cast<std::byte *>(payload.pieces[0].iov_base) + offset, bytes};
+    RemoteBuffer to = reply->buffer;
+    to.address += offset;
+    bool isCopied = writeTo(to, {&piece, 1, false, false, bytes}) == cma::Outcome::Copied;
+    outcome = cooperative::leave(reply->parts, End::Sender, parts.count, isCopied);
+  }
+  bool isEnded = rendezvous::endCooperation(reply->state, use, outcome);
+  if (!isEnded || outcome == Outcome::Closed)
+    return PutResult::Refused;
+  notifyPut(tag, id);
   return PutResult::Done;
 }
 
@@ -186,7 +220,8 @@ void FifoSender::release(uint16_t id) {
 
 bool FifoSender::cancelRts(uint16_t id) {
   Id &cancelled = ids_[id];
-  switch (rendezvous::cancel(cancelled.reply->state, cancelled.use)) {
+  Reply &reply = *cancelled.reply;
+  switch (rendezvous::cancel(reply.state, reply.parts, cancelled.use)) {
   case rendezvous::Cancelled::NotYet:
     if (!world_.isDead(peer_))
       return false;

@@ -71,14 +71,14 @@ public:
   void reserve(uint32_t ids);
 
   /// False: no slot, or no rendezvous id is free.
-  bool trySendRts(const Tag &tag, const Payload &payload, Mover mover, uint32_t copyKiB,
+  bool trySendRts(const Tag &tag, const Payload &payload, Mover mover, rendezvous::SenderLoad load,
                   uint16_t &id);
 
   enum class Replied : uint8_t {
     Nothing,
     Fin,       ///< the receiver has the payload, or does not want it
     Fragments, ///< it waits for fragments
-    Rtr,       ///< it waits for a put into its buffer
+    Rtr,       ///< it waits for a put into its buffer, or for parts of it
   };
   Replied replyTo(uint16_t id) const;
   bool mayHaveReplies() const { return true; }
@@ -86,7 +86,7 @@ public:
 
   enum class PutResult : uint8_t {
     Done,
-    NotNow,  ///< no slot is free, or the receiver has withdrawn its buffer
+    NotNow,  ///< no slot is free, or the receiver copies the rest
     Refused, ///< it cannot be written: the receiver waits for fragments now
   };
   PutResult put(const Tag &tag, const Payload &payload, uint16_t id);
@@ -166,6 +166,8 @@ private:
                   uint64_t bytes, uint16_t id);
   void ownRingAhead(uint64_t bytes);
   bool makeIds();
+  PutResult putParts(const Tag &tag, const Payload &payload, uint16_t id);
+  void notifyPut(const Tag &tag, uint16_t id);
   cma::Outcome writeTo(const RemoteBuffer &buffer, const Payload &payload);
   bool writeStatic(const StaticRtr &rtr, const Payload &payload);
   bool sendNaming();

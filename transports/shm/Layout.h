@@ -59,6 +59,7 @@ struct WorldHeader {
   RunFailures planFailures;
   RunFailures runFailures;
   alignas(kLineBytes) std::atomic<uint32_t> deaths; ///< how many ranks died
+  std::atomic<uint64_t> singleCopyMinBytes;         ///< as measured, before ranks have joined
   alignas(kLineBytes)
       std::atomic<uint32_t> reports; ///< failures and deaths, so that a check is one load
 };

@@ -20,6 +20,9 @@ struct Options {
   SingleCopy singleCopy = SingleCopy::On;
   /// From here on one end reads or writes the other's memory, unless they share it.
   uint64_t singleCopyMinBytes = 16 << 10;
+  /// Ranks measure that when they join, and use it in place of singleCopyMinBytes: see CopyCosts.h.
+  /// Not where they share cores, or the kernel refuses.
+  bool measuresCopies = false;
   /// How long ranks may take to join, and each step of a collective open.
   std::chrono::nanoseconds bootstrapTimeout = std::chrono::seconds(60);
   /// How often a waiting rank looks whether its peers live.

@@ -89,6 +89,9 @@ public:
   /// Grows with each report, after it can be found.
   uint32_t numReports() const { return header().reports.load(std::memory_order_acquire); }
 
+  /// From which size on one copy by the kernel is faster, as ranks measured it; 0: none did.
+  std::atomic<uint64_t> &measuredSingleCopyMin() const { return header().singleCopyMinBytes; }
+
   /// Whether this plan failed for good, by itself.
   std::optional<Fault> findFailure(uint64_t plan) const;
   /// Whether all plans did.
