@@ -11,7 +11,8 @@ bool isStatic(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
   if (!isMessage(op.kind) || op.transfer().protocol != Protocol::Static)
     return false;
   const TransferCaps &caps = endpoint.transferCaps(op.peer);
-  return std::min(caps.staticFrom, caps.sharedStaticFrom) <= step.payload.bytes;
+  return std::min({caps.staticFrom, caps.sharedStaticFrom, caps.announcedStaticFrom}) <=
+         step.payload.bytes;
 }
 
 bool isOnLine(const Step &step, const ImageOp &op, const Endpoint &endpoint) {

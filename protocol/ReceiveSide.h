@@ -233,7 +233,7 @@ template <typename Wire> void ReceiveSide<Wire>::recv(Request &request) {
 template <typename Wire> void ReceiveSide<Wire>::sendEarlyRtr(const Request &request) {
   const RequestPayload &payload = request.payload;
   if constexpr (!Wire::kHasStaticRtrs)
-    wire_.sendEarlyRtr(request.tag, payload, request.mover, request.protocol);
+    wire_.sendEarlyRtr(request.tag, payload, request.mover);
   else if (payload.fixed && wire_.isPut(payload) && request.combining)
     wire_.declineStatic(payload);
   else if (payload.fixed)

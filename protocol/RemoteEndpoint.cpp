@@ -5,13 +5,19 @@
 namespace colldsl::protocol {
 namespace {
 
-TransferCaps transferCapsOf(RemoteWorker &worker) {
-  bool hasRma = worker.carrier().capabilities().hasRma;
+TransferCaps transferCapsOf(RemoteWorker &worker, const RankGroup &group) {
+  const network::Capabilities &capabilities = worker.carrier().capabilities();
+  bool hasRma = capabilities.hasRma;
   uint64_t rmaFrom = hasRma ? worker.options().rmaThresholdBytes + 1 : TransferCaps::kNever;
   TransferCaps caps;
   caps.eagerUpTo = caps.eagerBytes = worker.options().eagerBytes;
   caps.rendezvousFrom = 1;
   caps.staticFrom = caps.canaryStaticFrom = caps.readerFrom = caps.writerFrom = rmaFrom;
+  if (hasRma && !group.numbersRuns()) {
+    caps.announced = true;
+    caps.announcedStaticFrom = 1;
+    caps.canaryUpTo = capabilities.inOrderBytes;
+  }
   caps.multicast = worker.carrier().multicast() != nullptr;
   return caps;
 }
@@ -29,7 +35,7 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
   caps_.opensAlone = true;
   caps_.batches = capabilities.batches;
   caps_.spinBudget.polls = worker.options().spinPolls;
-  caps_.transfers = transferCapsOf(worker);
+  caps_.transfers = transferCapsOf(worker, group_);
 }
 
 Result<std::unique_ptr<Channels>> RemoteEndpoint::open(const OpenRequest &request) {

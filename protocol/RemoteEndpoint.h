@@ -51,7 +51,11 @@ public:
   template <typename End> void describe(End &end, MessageId id, const Transfer &way) {
     end.payload.registered = &end.state.memory;
     end.state.id = id;
-    end.state.memory.isStatic = way.protocol == Protocol::Static;
+    network::RegisteredMemory &memory = end.state.memory;
+    memory.isStatic = way.protocol == Protocol::Static && way.mover != Mover::Reader;
+    memory.mayStay = memory.isStatic && !group_.numbersRuns();
+    memory.isAnnounced = memory.mayStay && way.announced;
+    memory.hasCanary = memory.mayStay && way.canary;
     end.state.wantsMulticast = way.multicast;
   }
   template <typename End> void expect(End &end) {
