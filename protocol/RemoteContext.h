@@ -67,6 +67,10 @@ struct CanaryWatch {
   Tag tag;
   const network::RegisteredMemory *memory = nullptr;
   const std::byte *last = nullptr;
+  /// Its sender was asked to notify this rank: if it does, the last byte must not end the receive,
+  /// too. Yes until it has answered that it does not.
+  bool isSuspended = false;
+  bool wasSuspended = false;
 };
 
 struct RemoteContext {
@@ -93,6 +97,9 @@ struct RemoteContext {
   bool canGather(const RequestPayload &payload, network::Access access) const;
   /// Receives whose last byte is here. True: there was one.
   bool takeWatched();
+  /// Before a sleep, which no last byte ends: asks their senders for notifications. Whether they
+  /// have answered that there are none.
+  bool suspendWatches();
   uint32_t mostRemoteIovs() const {
     return std::min(network::kMaxRemoteIovs, carrier.capabilities().remoteIovs);
   }

@@ -3,26 +3,22 @@
 #include "protocol/RemoteChannels.h"
 
 namespace colldsl::protocol {
-namespace {
-
-TransferCaps transferCapsOf(RemoteWorker &worker, const RankGroup &group) {
-  const network::Capabilities &capabilities = worker.carrier().capabilities();
-  bool hasRma = capabilities.hasRma;
-  uint64_t rmaFrom = hasRma ? worker.options().rmaThresholdBytes + 1 : TransferCaps::kNever;
+TransferCaps RemoteEndpoint::ownTransferCaps() const {
+  const network::Capabilities &capabilities = worker_.carrier().capabilities();
+  uint64_t rmaFrom =
+      capabilities.hasRma ? worker_.options().rmaThresholdBytes + 1 : TransferCaps::kNever;
   TransferCaps caps;
-  caps.eagerUpTo = caps.eagerBytes = worker.options().eagerBytes;
+  caps.eagerUpTo = caps.eagerBytes = worker_.options().eagerBytes;
   caps.rendezvousFrom = 1;
   caps.staticFrom = caps.canaryStaticFrom = caps.readerFrom = caps.writerFrom = rmaFrom;
-  if (hasRma && !group.numbersRuns()) {
+  if (capabilities.hasRma && keepsRtrs()) {
     caps.announced = true;
     caps.announcedStaticFrom = 1;
     caps.canaryUpTo = capabilities.inOrderBytes;
   }
-  caps.multicast = worker.carrier().multicast() != nullptr;
+  caps.multicast = worker_.carrier().multicast() != nullptr;
   return caps;
 }
-
-} // namespace
 
 RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex *guard)
     : worker_(worker), group_(std::move(group)), guard_(guard) {
@@ -35,7 +31,7 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
   caps_.opensAlone = true;
   caps_.batches = capabilities.batches;
   caps_.spinBudget.polls = worker.options().spinPolls;
-  caps_.transfers = transferCapsOf(worker, group_);
+  caps_.transfers = ownTransferCaps();
 }
 
 Result<std::unique_ptr<Channels>> RemoteEndpoint::open(const OpenRequest &request) {

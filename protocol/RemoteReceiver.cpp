@@ -98,8 +98,7 @@ void RemoteReceiver::sendFin(const Rts &rts) {
 // Memory that must not be given back to the system is registered for one message.
 void RemoteReceiver::endUse(RegisteredMemory &registered) {
   const network::Capabilities &capabilities = context_.carrier.capabilities();
-  bool isOfOne = capabilities.immediateIsKey || (capabilities.pinsPages && !registered.isStatic);
-  if (isOfOne && !registered.stays)
+  if (capabilities.immediateIsKey || (capabilities.pinsPages && !registered.isStatic))
     registered.region.reset();
 }
 

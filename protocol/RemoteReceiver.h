@@ -111,6 +111,8 @@ public:
   void onFragmentFor(const Request &request, std::span<const std::byte> bytes);
   void onPut(const RtrTable::Entry &rtr);
   void onWatched(const Tag &tag) { side_->onEarlyRtrPut(tag); }
+  void askForNotice(const Tag &tag);
+  void onNoNotice(const Tag &tag);
   void onConfirmed(uint32_t rendezvous);
   /// It cancels a run.
   void onCancel(const Tag &scope);

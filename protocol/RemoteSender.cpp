@@ -170,6 +170,7 @@ bool RemoteSender::canPut(const Buffer &buffer, const RequestPayload &payload) c
 }
 
 bool RemoteSender::beginPut(Id &id) {
+  id.buffer.body.hasCanary = id.buffer.body.hasCanary && !endsInCanary(id.payload);
   if (context_.carrier.capabilities().needsLocalRegistration &&
       !network::registerMemory(context_.carrier, id.payload, network::Access::Write))
     return false;
@@ -198,7 +199,7 @@ bool RemoteSender::startRma(uint16_t id) {
   spec.remoteIovs = given.buffer.remoteIovs;
   spec.key = given.buffer.body.key;
   spec.immediate = given.buffer.body.rtrId;
-  spec.isSilent = given.buffer.body.hasCanary && !endsInCanary(given.payload);
+  spec.isSilent = given.buffer.body.hasCanary != 0;
   return context_.am->startRma(given, spec, true);
 }
 

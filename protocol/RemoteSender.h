@@ -95,6 +95,8 @@ public:
 
   void onRtr(const network::Header &header, std::span<const std::byte> body);
   void onReady(const Tag &tag);
+  /// False: it was put without a notification.
+  bool onNotify(const Tag &tag);
   void onFin(uint32_t rendezvous);
   void onDrained(const Tag &scope);
   void onStreamClosed(StreamId stream);
@@ -139,8 +141,9 @@ private:
   /// For all runs of a static message.
   struct StaticRtr {
     network::RtrBody body = {};
-    std::optional<uint32_t> readyRun; ///< UntilReady: that the receiver is ready for
-    std::optional<uint32_t> putRun;   ///< the last one
+    std::optional<uint32_t> readyRun;  ///< UntilReady: that the receiver is ready for
+    std::optional<uint32_t> putRun;    ///< the last one
+    std::optional<uint32_t> noticeRun; ///< the last in which the receiver wants a notification
   };
 
   Id *fresh(const Tag &tag, const RequestPayload &payload);
@@ -158,6 +161,7 @@ private:
   bool putInto(Buffer &buffer, const Tag &tag, const RequestPayload &payload, uint16_t &id);
   bool putStatic(const Tag &tag, const RequestPayload &payload, uint16_t &id);
   void putRequested(const Tag &tag, StaticRtr &rtr);
+  static Buffer bufferOf(const StaticRtr &rtr, const Tag &tag);
   static bool endsInCanary(const Payload &payload);
   void dropStatic(StreamId stream);
 

@@ -46,6 +46,16 @@ bool RemoteReceiver::watch(const Tag &tag, const RequestPayload &payload) {
   return true;
 }
 
+void RemoteReceiver::askForNotice(const Tag &tag) {
+  context_.am->send(peer_, {.tag = tag, .kind = Kind::Notify}, std::span<const std::byte>());
+}
+
+void RemoteReceiver::onNoNotice(const Tag &tag) {
+  for (CanaryWatch &watch : context_.watches)
+    if (watch.receiver == this && watch.tag == tag)
+      watch.isSuspended = false;
+}
+
 void RemoteReceiver::endStatic(const RequestPayload &payload) {
   if (payload.registered && payload.registered->stays)
     releaseRtr(*payload.registered);
@@ -57,7 +67,7 @@ bool RemoteContext::takeWatched() {
   for (size_t i = 0; i < watches.size();) {
     const CanaryWatch watch = watches[i];
     uint8_t last = __atomic_load_n(reinterpret_cast<const uint8_t *>(watch.last), __ATOMIC_ACQUIRE);
-    if (last == static_cast<uint8_t>(network::kCanary)) {
+    if (watch.isSuspended || last == static_cast<uint8_t>(network::kCanary)) {
       ++i;
       continue;
     }
@@ -66,6 +76,18 @@ bool RemoteContext::takeWatched() {
     moved = true;
   }
   return moved;
+}
+
+bool RemoteContext::suspendWatches() {
+  bool areAwake = false;
+  for (CanaryWatch &watch : watches) {
+    areAwake |= watch.wasSuspended && !watch.isSuspended;
+    if (std::exchange(watch.wasSuspended, true))
+      continue;
+    watch.isSuspended = true;
+    watch.receiver->askForNotice(watch.tag);
+  }
+  return areAwake;
 }
 
 bool RemoteSender::endsInCanary(const Payload &payload) {
@@ -108,6 +130,22 @@ void RemoteSender::onReady(const Tag &tag) {
   putRequested(tag, *rtr);
 }
 
+RemoteSender::Buffer RemoteSender::bufferOf(const StaticRtr &rtr, const Tag &tag) {
+  Buffer buffer{rtr.body, {}};
+  buffer.body.hasCanary = rtr.body.hasCanary && rtr.noticeRun != tag.run;
+  return buffer;
+}
+
+// One that ends in the canary is notified anyway; its sender then has answered that it is not, and
+// the receiver watches a byte that stays as it is.
+bool RemoteSender::onNotify(const Tag &tag) {
+  StaticRtr *rtr = findStatic(tag);
+  if (!rtr)
+    return true;
+  rtr->noticeRun = tag.run;
+  return rtr->putRun != tag.run;
+}
+
 // A request that the RTR fits, and of which the receiver takes no notice. Notices of other ranks
 // may have overtaken the RTR of an announced message, so that the request is of a later run.
 void RemoteSender::putRequested(const Tag &tag, StaticRtr &rtr) {
@@ -117,7 +155,7 @@ void RemoteSender::putRequested(const Tag &tag, StaticRtr &rtr) {
       if (streamOf(requested.tag) == streamOf(tag) && requested.tag.message == tag.message)
         id = &ids_[requested.id];
     });
-  Buffer buffer{rtr.body, {}};
+  Buffer buffer = bufferOf(rtr, id ? id->tag : tag);
   if (!id || !canPut(buffer, id->payload))
     return;
   requested_.take(id->tag);
@@ -131,7 +169,7 @@ void RemoteSender::putRequested(const Tag &tag, StaticRtr &rtr) {
 
 bool RemoteSender::putStatic(const Tag &tag, const RequestPayload &payload, uint16_t &id) {
   StaticRtr &rtr = *findStatic(tag);
-  Buffer buffer{rtr.body, {}};
+  Buffer buffer = bufferOf(rtr, tag);
   if (!putInto(buffer, tag, payload, id))
     return false;
   rtr.putRun = tag.run;

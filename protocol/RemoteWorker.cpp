@@ -319,6 +319,8 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
     return sender.onRtr(header, body);
   case Kind::Ready:
     return sender.onReady(header.tag);
+  case Kind::Notify:
+    return onNotify(from, header);
   case Kind::Fragment:
     return receiver.onFragment(header.rendezvous, body);
   case Kind::Fin:
@@ -471,10 +473,19 @@ void RemoteWorker::sendFor(Peer &to, std::span<const std::byte> bytes) {
   am_->send(to, {.kind = Kind::Group}, bytes);
 }
 
-// A put that changes a canary ends no sleep.
+// `rendezvous`: of the answer.
+void RemoteWorker::onNotify(Connection &from, const Header &header) {
+  if (header.rendezvous != 0)
+    from.receives.wire().onNoNotice(header.tag);
+  else if (!from.sends.wire().onNotify(header.tag))
+    am_->send(from.peer, {.tag = header.tag, .rendezvous = 1, .kind = Kind::Notify},
+              std::span<const std::byte>());
+}
+
 std::optional<network::Carrier::Wait> RemoteWorker::wakeup() {
+  bool naps = context_.suspendWatches();
   std::optional<network::Carrier::Wait> wait = carrier_->ifIdle();
-  if (wait && !context_.watches.empty())
+  if (wait && naps)
     wait->atMost = std::min(wait->atMost, kCanaryNap);
   return wait;
 }

@@ -174,6 +174,7 @@ private:
 
   void onFrame(network::Peer &from, const network::Header &header,
                std::span<const std::byte> body) override;
+  void onNotify(Connection &from, const network::Header &header);
   void onProbe(network::Peer &from, const network::Header &header, network::ProbeBody body);
   void onProbeReply(Connection &from, const network::Header &header,
                     const network::ProbeBody &body);

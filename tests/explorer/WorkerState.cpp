@@ -114,7 +114,7 @@ void add(StateWords &words, const RemoteSender &sender, const RemoteWorker *rece
     words.add(message.first);
     words.add(message.second);
     add(words, rtr.body, receiver);
-    for (std::optional<uint32_t> run : {rtr.readyRun, rtr.putRun})
+    for (std::optional<uint32_t> run : {rtr.readyRun, rtr.putRun, rtr.noticeRun})
       words.add(run ? uint64_t{*run} : UINT64_MAX);
   }
   words.add(UINT64_MAX);
@@ -342,8 +342,11 @@ void describe(StateWords &words, const RemoteWorker &worker, const WorkerOf &wor
   addConnections(words, worker, workerOf);
   addFailures(words, worker);
   addRtrs(words, worker.context_.rtrs);
-  for (const protocol::CanaryWatch &watch : worker.context_.watches)
+  for (const protocol::CanaryWatch &watch : worker.context_.watches) {
     words.add(watch.tag);
+    words.add(watch.isSuspended);
+    words.add(watch.wasSuspended);
+  }
   words.add(UINT64_MAX);
   for (const RemoteRma *rma : worker.context_.rmaQueue)
     describeRma(words, *rma);

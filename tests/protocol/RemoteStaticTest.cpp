@@ -168,6 +168,51 @@ TEST(RemoteStatic, aPayloadThatEndsInTheCanaryIsNotified) {
   }
 }
 
+TEST(RemoteStatic, aReceiverThatSleepsIsNotified) {
+  ScriptedPair pair;
+  ScriptedPlan plan(pair, kCanary);
+  run(pair, plan);
+  for (bool putsFirst : {false, true, false}) {
+    pair.frames.clear();
+    pair.notifications = 0;
+    plan.start();
+    plan.recv();
+    plan.pump();
+    if (putsFirst)
+      plan.send();
+    (void)pair.worker(1).wakeup();
+    plan.pump();
+    if (!putsFirst)
+      plan.send();
+    plan.pump();
+    EXPECT_TRUE(plan.isDone());
+    EXPECT_EQ(pair.notifications, putsFirst ? 0u : 1u);
+    EXPECT_EQ(pair.frames[Kind::Notify], putsFirst ? 2u : 1u) << "the request, and the answer";
+  }
+  pair.notifications = 0;
+  run(pair, plan);
+  EXPECT_TRUE(plan.isDone());
+  EXPECT_EQ(pair.notifications, 0u) << "it does not sleep in this run";
+}
+
+// The notification of a run must not end the next one.
+TEST(RemoteStatic, aNotifiedPutEndsItsReceiveOnce) {
+  ScriptedPair pair;
+  ScriptedPlan plan(pair, kCanary);
+  run(pair, plan);
+  plan.start();
+  plan.recv();
+  plan.pump();
+  (void)pair.worker(1).wakeup();
+  plan.pump();
+  plan.send();
+  pair.moveBytes();
+  plan.channels[1]->poll();
+  EXPECT_EQ(plan.done[1], 0u) << "the last byte has changed, and the notification is to come";
+  plan.pump();
+  EXPECT_TRUE(plan.isDone());
+}
+
 // The same places of messages, and the same runs.
 TEST(RemoteStatic, twoPlansAtOnce) {
   ScriptedPair pair;

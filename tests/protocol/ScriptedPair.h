@@ -55,6 +55,9 @@ public:
     }
   }
 
+  /// Those of the oldest put, of which no rank is notified yet.
+  void moveBytes() { network_.moveBytes(0); }
+
   std::map<network::Kind, uint32_t> frames; ///< how many of each kind
   uint32_t puts = 0, notifications = 0;
 
@@ -67,7 +70,8 @@ private:
   }
   void moveFirst() {
     ++puts;
-    network_.moveBytes(0);
+    if (network_.mayMoveBytes(0))
+      network_.moveBytes(0);
     if (network_.mayNotify(0)) {
       uint32_t target = network_.targetOf(0);
       size_t before = network_.numEvents(target);

@@ -17,6 +17,7 @@ enum class Kind : uint8_t {
   Rts,         ///< request to send: RtsBody. The message waits for the receiver's reply
   Rtr,         ///< ready to receive: RtrBody
   Ready,       ///< the receiver wants the message of this run where its RTR that stays says
+  Notify,      ///< the receiver of a canary sleeps: notify it of the put. As the answer: it was put
   Fragment,    ///< the next bytes of a message whose receiver waits for fragments
   Fin,         ///< the receiver has the payload, or does not want it
   CloseStream, ///< this rank needs nothing of the stream any more: CloseBody

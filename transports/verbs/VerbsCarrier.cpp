@@ -120,7 +120,7 @@ Status VerbsCarrier::probePair() {
     Result<QueuePair> pair = device_->makeQueuePair(wanted);
     capabilities_.injectBytes = std::min(wanted.cap.max_inline_data, inlineBytes_);
     capabilities_.inOrderBytes =
-        pair && writesInOrder(pair.get()) ? UINT64_MAX : options_.inOrderBytes;
+        pair && writesInOrder(pair->get()) ? UINT64_MAX : options_.inOrderBytes;
     if (pair || inlineBytes_ <= sizeof(network::Header))
       return pair.status();
   }
