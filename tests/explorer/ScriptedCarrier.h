@@ -166,6 +166,8 @@ class ScriptedCarrier final : public network::Carrier {
 public:
   ScriptedCarrier(ScriptedNetwork &network, uint32_t self);
 
+  void pinPages() { capabilities_.pinsPages = true; }
+
   uint8_t refused = 0; ///< kinds of access, a bit each, that it registers no memory for
 
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(1); }

@@ -18,13 +18,15 @@ public:
   static constexpr uint64_t kBytes = 16;
 
   /// `refused`: kinds of access that rank 0 registers no memory for.
-  explicit ScriptedPair(uint8_t refused = 0, uint32_t eagerBytes = 8)
+  explicit ScriptedPair(uint8_t refused = 0, uint32_t eagerBytes = 8, bool pinsPages = false)
       : network_([](uint32_t, const std::byte *, uint64_t, bool) {}) {
     network::Options options;
     options.eagerBytes = options.rmaThresholdBytes = eagerBytes;
     for (uint32_t r = 0; r < 2; ++r) {
       auto carrier = std::make_unique<ScriptedCarrier>(network_, r);
       carrier->refused = r == 0 ? refused : 0;
+      if (pinsPages)
+        carrier->pinPages();
       workers_[r] = RemoteWorker::make(Rank{r}, 2, options, std::move(carrier), nullptr).take();
       (void)workers_[r]->start(
           [](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
@@ -40,6 +42,9 @@ public:
 
   RemoteEndpoint &endpoint(uint32_t rank) { return *endpoints_[rank]; }
   RemoteWorker &worker(uint32_t rank) { return *workers_[rank]; }
+
+  /// Memory of the rank that the network knows.
+  size_t numRegistered(uint32_t rank) const { return network_.numRegistered(rank); }
 
   /// All that is under way comes to its end.
   template <typename Poll> void pump(Poll poll) {
