@@ -3,6 +3,8 @@
 //
 //   pattern   there-back: rank 0 sends to rank 1, which sends back; rank 0 posts its receive first
 //             broadcast: rank 0 sends to each of 7 others, and waits for a signal of each
+//             exchange: two ranks send to each other as neighbourhood collectives of the MPI
+//             backend do between nodes; memory stays registered with cdag_static_buffers
 //   us/run    median over the rounds, of rank 0; [best]
 //   ratio     of medians, to the plan without attributes
 //   sent      of rank 0, per run: frames, and writes or reads of memory
@@ -13,6 +15,7 @@
 #include "bench/executor/Measure.h"
 #include "executor/LocalRanks.h"
 #include "executor/Plan.h"
+#include "executor/RemoteExchange.h"
 #include "passes/RtrTree.h"
 #include "protocol/NetworkEndpoint.h"
 #include "tests/executor/Schedules.h"
@@ -252,38 +255,98 @@ struct Figures {
   Counts counts;
 };
 
-void print(const Pattern &pattern, uint64_t bytes, const Plans &plans,
-           const std::vector<Figures> &figures, uint32_t runs) {
-  double usual = median(figures[0].us);
-  for (size_t v = 0; v < kNumVariants; ++v) {
-    const auto &[us, c] = figures[v];
-    std::printf("%-10s  %7llu  %-16s  %8.1f [%8.1f]  %5.2f  %6.2f %6.2f  %6.2f %6.2f  %7.2f  %s\n",
-                pattern.name, static_cast<unsigned long long>(bytes), kVariants[v].name, median(us),
-                *std::min_element(us.begin(), us.end()), median(us) / usual, c.frames / runs,
-                c.moves / runs, c.framesCame / runs, c.notified / runs, c.calls / runs,
-                plans.transfers(v).c_str());
-  }
+/// Measures what `run(variant)` does `runs` times, in turns.
+template <typename Run> std::vector<Figures> inTurns(size_t variants, int rounds, Run run) {
+  std::vector<Figures> figures(variants);
+  for (int round = -1; round < rounds; ++round)
+    for (size_t v = 0; v < variants; ++v) {
+      Counts before = counted;
+      before.calls = static_cast<double>(numKernelCalls);
+      double ns = nsPerCall(1, [&] { run(v); });
+      Counts now = counted;
+      now.calls = static_cast<double>(numKernelCalls);
+      if (round < 0) // what is made once
+        continue;
+      figures[v].us.push_back(ns / 1000);
+      figures[v].counts = now - before;
+    }
+  return figures;
+}
+
+void printRow(const char *pattern, uint64_t bytes, const char *variant, const Figures &figures,
+              double usual, uint32_t runs, const std::string &executed) {
+  const auto &[us, c] = figures;
+  double best = *std::min_element(us.begin(), us.end());
+  std::printf("%-10s  %7llu  %-16s  %8.1f [%8.1f]  %5.2f  %6.2f %6.2f  %6.2f %6.2f  %7.2f  %s\n",
+              pattern, static_cast<unsigned long long>(bytes), variant, median(us) / runs,
+              best / runs, median(us) / usual, c.frames / runs, c.moves / runs, c.framesCame / runs,
+              c.notified / runs, c.calls / runs, executed.c_str());
   std::fflush(stdout);
 }
 
 void measure(Endpoint &endpoint, const Pattern &pattern, uint64_t bytes, int rounds,
              uint32_t runs) {
   Plans plans(endpoint, pattern, bytes);
-  std::vector<Figures> figures(kNumVariants);
-  for (int round = -1; round < rounds; ++round)
-    for (size_t v = 0; v < kNumVariants; ++v) {
-      Counts before = counted;
-      before.calls = static_cast<double>(numKernelCalls);
-      double ns = nsPerCall(1, [&] { plans.run(v, runs); });
-      Counts now = counted;
-      now.calls = static_cast<double>(numKernelCalls);
-      if (round < 0) // what is made once
-        continue;
-      figures[v].us.push_back(ns / 1000 / runs);
-      figures[v].counts = now - before;
+  std::vector<Figures> figures =
+      inTurns(kNumVariants, rounds, [&](size_t v) { plans.run(v, runs); });
+  for (size_t v = 0; v < kNumVariants && endpoint.rank() == Rank{0}; ++v)
+    printRow(pattern.name, bytes, kVariants[v].name, figures[v], median(figures[0].us), runs,
+             plans.transfers(v));
+}
+
+/// An exchange of two ranks, in a stream of its own.
+class Neighbors {
+public:
+  Neighbors(Endpoint &endpoint, uint64_t bytes, uint32_t stream, bool keepsMemory)
+      : endpoint_(endpoint), sent_(bytes), got_(bytes),
+        exchange_(static_cast<protocol::RemoteEndpoint &>(endpoint).worker(),
+                  protocol::RankGroup::ofAll(2, endpoint.rank()), stream, keepsMemory) {
+    Rank peer{1 - index(endpoint.rank())};
+    iovec out{sent_.data(), bytes}, in{got_.data(), bytes};
+    exchange_.send(peer, {&out, 1});
+    exchange_.recv(peer, {&in, 1});
+    if (Status s = exchange_.open(); !s)
+      fail(s.message());
+  }
+
+  void run(uint32_t runs) {
+    for (uint32_t i = 0; i < runs; ++i) {
+      auto what = static_cast<std::byte>(++number_);
+      std::fill(sent_.begin(), sent_.end(), what);
+      exchange_.start(number_);
+      for (uint32_t vain = 1; !exchange_.isDone(); ++vain)
+        if (!exchange_.progress() && vain % 20 == 0)
+          sleepIfIdle();
+      if (Status s = exchange_.finish(); !s)
+        fail(s.message());
+      if (got_.front() != what || got_.back() != what)
+        fail("wrong data");
     }
-  if (endpoint.rank() == Rank{0})
-    print(pattern, bytes, plans, figures, runs);
+  }
+
+private:
+  void sleepIfIdle() {
+    WakeupEpoch epoch = endpoint_.armSleep();
+    if (!exchange_.progress() && !exchange_.isDone())
+      endpoint_.sleep(epoch, std::chrono::milliseconds(5));
+  }
+
+  Endpoint &endpoint_;
+  std::vector<std::byte> sent_, got_;
+  RemoteExchange exchange_;
+  uint32_t number_ = 0;
+};
+
+void measureExchange(Endpoint &endpoint, uint64_t bytes, int rounds, uint32_t runs) {
+  constexpr uint32_t kStream = 1 << 20; // plans are far from having so many
+  constexpr const char *kNames[] = {"no info key", "static buffers"};
+  std::vector<std::unique_ptr<Neighbors>> exchanges;
+  for (uint32_t keeps : {0, 1})
+    exchanges.push_back(std::make_unique<Neighbors>(endpoint, bytes, kStream + keeps, keeps != 0));
+  std::vector<Figures> figures =
+      inTurns(exchanges.size(), rounds, [&](size_t v) { exchanges[v]->run(runs); });
+  for (size_t v = 0; v < figures.size() && endpoint.rank() == Rank{0}; ++v)
+    printRow("exchange", bytes, kNames[v], figures[v], median(figures[0].us), runs, "");
 }
 
 Result<std::unique_ptr<Endpoint>> join(shm::World &world, Rank rank, const std::string &provider) {
@@ -320,6 +383,9 @@ int main(int argc, char **argv) {
     auto outcomes = runLocalRanks(local, [&](Endpoint &endpoint) -> Result<std::vector<std::byte>> {
       for (uint64_t bytes : {64, 2048, 16384, 65536, 262144})
         measure(endpoint, pattern, bytes, rounds, runs);
+      for (uint64_t bytes : {65536, 262144, 1048576})
+        if (pattern.ranks == 2)
+          measureExchange(endpoint, bytes, rounds, runs);
       return std::vector<std::byte>();
     });
     if (Status s = outcomes ? firstFailure(*outcomes) : outcomes.status(); !s)

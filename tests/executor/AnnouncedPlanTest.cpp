@@ -60,10 +60,11 @@ TEST(AnnouncedPlan, isBoundToOneBufferForGood) {
     EXPECT_EQ(pair.puts, 1u);
     EXPECT_EQ(pair.frames[network::Kind::Rtr], run == 0 ? 1u : 0u);
     Status moved = plans[1]->bind(bindingAt(1, 0));
-    EXPECT_EQ(moved.message(),
-              "op 0 (recv from 0): an announced message from rank 0 has 16 bytes at an address "
-              "that its sender knows, and now would have 16 bytes at another address; open another "
-              "plan for other buffers");
+    EXPECT_EQ(
+        moved.message(),
+        "op 0 (recv from rank 0): an announced message from rank 0 has 16 bytes at an address "
+        "that its sender knows, and now would have 16 bytes at another address; open another "
+        "plan for other buffers");
     EXPECT_FALSE(plans[1]->shift(BufferId{0}, kBytes));
     EXPECT_TRUE(plans[1]->bind(bindingAt(1, kElements))) << "the same";
     EXPECT_TRUE(plans[0]->bind(bindingAt(0, 0)));
