@@ -10,8 +10,11 @@ TransferCaps RemoteEndpoint::ownTransferCaps() const {
   TransferCaps caps;
   caps.eagerUpTo = caps.eagerBytes = worker_.options().eagerBytes;
   caps.rendezvousFrom = 1;
-  caps.staticFrom = caps.canaryStaticFrom = caps.readerFrom = caps.writerFrom = rmaFrom;
-  if (capabilities.hasRma && keepsRtrs()) {
+  caps.readerFrom = caps.writerFrom = rmaFrom;
+  if (keepsMemory())
+    caps.staticFrom = caps.canaryStaticFrom = rmaFrom;
+  // The stream of several plans does not name a message.
+  if (capabilities.hasRma && keepsMemory() && !group_.numbersRuns()) {
     caps.announced = true;
     caps.announcedStaticFrom = 1;
     caps.canaryUpTo = capabilities.inOrderBytes;

@@ -52,8 +52,9 @@ public:
     end.payload.registered = &end.state.memory;
     end.state.id = id;
     network::RegisteredMemory &memory = end.state.memory;
-    memory.isStatic = way.protocol == Protocol::Static && way.mover != Mover::Reader;
-    memory.mayStay = memory.isStatic && keepsRtrs();
+    memory.isStatic =
+        way.protocol == Protocol::Static && way.mover != Mover::Reader && keepsMemory();
+    memory.mayStay = memory.isStatic && !group_.numbersRuns();
     memory.isAnnounced = memory.mayStay && way.announced;
     memory.hasCanary = memory.mayStay && way.canary;
     end.state.wantsMulticast = way.multicast;
@@ -72,10 +73,8 @@ public:
   uint32_t numReports() const { return worker_.numReports(); }
 
 private:
-  /// A stream of several plans does not name a message, nor does a key that is of one put.
-  bool keepsRtrs() const {
-    return !group_.numbersRuns() && !worker_.carrier().capabilities().immediateIsKey;
-  }
+  /// A key that is of one put is of memory that is registered for one message.
+  bool keepsMemory() const { return !worker_.carrier().capabilities().immediateIsKey; }
   TransferCaps ownTransferCaps() const;
   uint32_t nextStream();
 
