@@ -114,10 +114,11 @@ Status Plan::checkTransfers() {
 }
 
 bool Plan::shift(BufferId parameter, ptrdiff_t by) {
-  if (isAnnounced_)
-    return false;
-  if (!addresses_)
+  if (!addresses_) {
+    if (isAnnounced_)
+      return false;
     addresses_.emplace(*memory_, steps_);
+  }
   if (!addresses_->areKnown())
     return false;
   memory_->shift(parameter, by);
