@@ -24,8 +24,11 @@ int64_t nowNs() {
 
 Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
     : engine_(engine), view_(view), sizeClass_(sizeClass), wavefront_(view.ops, view.successors),
-      batches_(engine.endpoint().caps().batches), local_(view.ops.size()), calcs_(view.ops.size()) {
-}
+      batches_(engine.endpoint().caps().batches),
+      isAnnounced_(std::any_of(
+          view.ops.begin(), view.ops.end(),
+          [](const ImageOp &op) { return op.kind == OpKind::Recv && op.transfer().announced; })),
+      local_(view.ops.size()), calcs_(view.ops.size()) {}
 
 Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
                                          const SizeClass &sizeClass, const Binding &binding,
@@ -75,6 +78,8 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
   Result<Steps> steps = Steps::build(view_, *memory, edges_, binding.combiner);
   if (!steps)
     return steps.status();
+  if (Status s = checkMoved(channels, *steps); !s)
+    return s;
   if (Status s = channels.prepare(steps->work()); !s)
     return s;
   memory_ = std::move(memory);
@@ -88,6 +93,17 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
   return {};
 }
 
+Status Plan::checkMoved(const Channels &channels, const Steps &steps) const {
+  for (uint32_t i = 0; isAnnounced_ && i < view_.ops.size(); ++i) {
+    const Step &step = steps[OpId{i}];
+    if (step.kind != Step::Kind::Recv || step.variable || !view_.ops[i].transfer().announced)
+      continue;
+    if (Status s = channels.mayReceive(step.slot, step.payload); !s)
+      return Status::error(concat(nameOf(OpId{i}), ": ", s.message()));
+  }
+  return {};
+}
+
 Status Plan::checkTransfers() {
   TransferReport report = transfers();
   return report.isExecuted()
@@ -98,8 +114,11 @@ Status Plan::checkTransfers() {
 }
 
 bool Plan::shift(BufferId parameter, ptrdiff_t by) {
-  if (!addresses_)
+  if (!addresses_) {
+    if (isAnnounced_)
+      return false;
     addresses_.emplace(*memory_, steps_);
+  }
   if (!addresses_->areKnown())
     return false;
   memory_->shift(parameter, by);

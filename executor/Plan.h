@@ -56,12 +56,13 @@ public:
   Plan &operator=(const Plan &) = delete;
 
   /// Other buffers or sizes, between runs. Local; all ranks must give sizes that fit
-  /// together. After an error the plan is bound as before.
+  /// together. After an error the plan is bound as before. An announced message whose sender puts
+  /// it over a network stays where its first run had it.
   Status bind(const Binding &binding);
 
   /// Between runs: the memory of a parameter lies so many bytes further on, and nothing else
   /// changes. Local, and cheaper than bind(). False: nothing happened, for parameters lie between
-  /// each other.
+  /// each other, or messages are announced.
   bool shift(BufferId parameter, ptrdiff_t by);
 
   /// Begins a run and does what can be done at once. An error if one is running. `polls`: a
@@ -115,6 +116,7 @@ private:
 
   Status bindTo(Channels &channels, const Binding &binding);
   Status checkTransfers();
+  Status checkMoved(const Channels &channels, const Steps &steps) const;
   bool runStraight(uint32_t polls);
   bool awaitMessage(const Step &step, uint32_t polls);
   bool onlyReceivesAreLeft() const;
@@ -168,8 +170,9 @@ private:
   bool timedOut_ = false;
   Status error_; ///< written before state_ becomes Failed, never again
   uint32_t idlePolls_ = 0;
-  const bool batches_; ///< the transport does
-  bool holds_ = false; ///< messages, until they are pushed
+  const bool batches_;     ///< the transport does
+  const bool isAnnounced_; ///< a message that this rank receives
+  bool holds_ = false;     ///< messages, until they are pushed
 
   /// Ops that wait for this thread, messages being under way first: copies and
   /// combines, and calcs, which keep the processor busy one after the other.

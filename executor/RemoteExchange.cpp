@@ -15,8 +15,9 @@ protocol::RankGroup numbered(protocol::RankGroup group, uint32_t stream, const u
 } // namespace
 
 RemoteExchange::RemoteExchange(protocol::RemoteWorker &worker, protocol::RankGroup group,
-                               uint32_t stream)
-    : endpoint_(worker, numbered(std::move(group), stream, run_), nullptr) {}
+                               uint32_t stream, bool keepsMemory)
+    : keepsMemory_(keepsMemory),
+      endpoint_(worker, numbered(std::move(group), stream, run_), nullptr) {}
 
 void RemoteExchange::add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces) {
   auto at = std::find_if(ends.begin(), ends.end(), [&](const End &e) { return e.peer == peer; });
@@ -40,13 +41,14 @@ void RemoteExchange::shift(ptrdiff_t sent, ptrdiff_t received,
   shift(recvs_, received, stays);
 }
 
-std::vector<EdgeSpec> RemoteExchange::seal(std::vector<End> &ends) {
+std::vector<EdgeSpec> RemoteExchange::seal(std::vector<End> &ends) const {
   std::vector<EdgeSpec> edges;
   for (End &end : ends) {
     end.payload = {end.pieces.data(), static_cast<uint32_t>(end.pieces.size())};
     for (const iovec &piece : end.pieces)
       end.payload.bytes += piece.iov_len;
-    edges.push_back({end.peer, {MessageId{0}}});
+    Transfer way{.protocol = keepsMemory_ ? Protocol::Static : Protocol::Any};
+    edges.push_back({end.peer, {MessageId{0}}, {way}});
   }
   return edges;
 }

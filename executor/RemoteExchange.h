@@ -12,7 +12,9 @@ namespace colldsl {
 class RemoteExchange {
 public:
   /// The worker outlives it. `stream`: in the context of the group, of this exchange alone.
-  RemoteExchange(protocol::RemoteWorker &worker, protocol::RankGroup group, uint32_t stream);
+  /// `keepsMemory`: its memory is not given back between runs, so that it stays registered.
+  RemoteExchange(protocol::RemoteWorker &worker, protocol::RankGroup group, uint32_t stream,
+                 bool keepsMemory);
   RemoteExchange(const RemoteExchange &) = delete;
   RemoteExchange &operator=(const RemoteExchange &) = delete;
 
@@ -48,9 +50,10 @@ private:
   static void add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces);
   static void shift(std::vector<End> &ends, ptrdiff_t distance,
                     const std::function<bool(const void *)> &stays);
-  static std::vector<EdgeSpec> seal(std::vector<End> &ends);
+  std::vector<EdgeSpec> seal(std::vector<End> &ends) const;
 
   uint32_t run_ = 0; ///< that was started
+  const bool keepsMemory_;
   protocol::RemoteEndpoint endpoint_;
   std::vector<End> sends_, recvs_;
   std::unique_ptr<Channels> channels_;

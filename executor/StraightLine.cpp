@@ -11,7 +11,10 @@ bool isStatic(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
   if (!isMessage(op.kind) || op.transfer().protocol != Protocol::Static)
     return false;
   const TransferCaps &caps = endpoint.transferCaps(op.peer);
-  return std::min(caps.staticFrom, caps.sharedStaticFrom) <= step.payload.bytes;
+  uint64_t from = std::min(caps.staticFrom, caps.sharedStaticFrom);
+  if (op.transfer().announced)
+    from = std::min(from, caps.announcedStaticFrom);
+  return from <= step.payload.bytes;
 }
 
 bool isOnLine(const Step &step, const ImageOp &op, const Endpoint &endpoint) {

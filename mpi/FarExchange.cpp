@@ -12,7 +12,8 @@ namespace colldsl::mpi {
 FarExchange::FarExchange(ServedComm &comm, bool sendsSame, uint32_t stream)
     : worker_(comm.job().remote()->worker()), group_{comm.context().number, *comm.members(),
                                                      Rank{static_cast<uint32_t>(comm.rank())}},
-      stream_(stream), sendsSame_(sendsSame), graph_(comm.graph()) {}
+      stream_(stream), sendsSame_(sendsSame), hasStaticBuffers_(comm.hasStaticBuffers()),
+      graph_(comm.graph()) {}
 
 Result<std::unique_ptr<FarExchange>> FarExchange::make(ServedComm &comm, bool sendsSame,
                                                        uint32_t stream) {
@@ -53,7 +54,8 @@ std::vector<const FarMessage *> FarExchange::inRounds() const {
 
 Status FarExchange::route() {
   isRouted_ = false;
-  straight_ = std::make_unique<RemoteExchange>(worker_, group_, stream_);
+  keepsMemory_ = *hasStaticBuffers_;
+  straight_ = std::make_unique<RemoteExchange>(worker_, group_, stream_, keepsMemory_);
   for (const FarMessage *message : inRounds())
     if (goesStraight(*message))
       straight_->send(message->peer, message->pieces);
@@ -88,7 +90,7 @@ void FarExchange::start(uint32_t number) {
   begun_ = {};
   if (graph_ && graph_->isDue(number)) [[unlikely]]
     changeWay();
-  if (!isRouted_) [[unlikely]]
+  if (!isRouted_ || keepsMemory_ != *hasStaticBuffers_) [[unlikely]]
     begun_ = route();
   if (relayed_)
     begun_ = begun_ ? relayed_->start(number, out_) : relayed_->refuse(number, begun_);

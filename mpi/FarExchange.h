@@ -53,11 +53,13 @@ private:
   protocol::RankGroup group_;
   uint32_t stream_;
   bool sendsSame_;
-  std::shared_ptr<NeighborGraph> graph_;     ///< until it was asked
-  std::shared_ptr<PlanGroup> plans_;         ///< with a graph
-  std::shared_ptr<const GraphExchange> way_; ///< null: all messages go straight
-  std::vector<FarMessage> out_, in_;         ///< by peer
-  std::unique_ptr<RemoteExchange> straight_; ///< null: there is none
+  std::shared_ptr<const bool> hasStaticBuffers_; ///< by an info hint, which may be revoked
+  bool keepsMemory_ = false;                     ///< straight_
+  std::shared_ptr<NeighborGraph> graph_;         ///< until it was asked
+  std::shared_ptr<PlanGroup> plans_;             ///< with a graph
+  std::shared_ptr<const GraphExchange> way_;     ///< null: all messages go straight
+  std::vector<FarMessage> out_, in_;             ///< by peer
+  std::unique_ptr<RemoteExchange> straight_;     ///< null: there is none
   std::unique_ptr<RelayedExchange> relayed_;
   bool isRouted_ = false; ///< false: the last route() failed
   Status begun_;          ///< the run

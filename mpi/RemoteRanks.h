@@ -12,6 +12,7 @@
 #include "mpi/Mpi.h"
 #include "protocol/Options.h"
 #include "protocol/RemoteWorker.h"
+#include "protocol/RunProgress.h"
 #include "runtime/OnNetwork.h"
 
 namespace colldsl::mpi {

@@ -188,7 +188,8 @@ void ServedComm::applyHints(InfoHints hints) {
   offer_.hints = offer_.neighbors ? hints : InfoHints();
   quick_.fill({});
   fixed_.clear();
-  if (offer_.hints.has(InfoHint::StaticBuffers))
+  *hasStaticBuffers_ = offer_.hints.has(InfoHint::StaticBuffers);
+  if (*hasStaticBuffers_)
     fixed_.resize(kTopologyKinds);
 }
 
@@ -497,6 +498,7 @@ Result<std::shared_ptr<Operation>> ServedComm::fixedOrFound(const Call &call) {
 
 void ServedComm::distrust(CallKind kind) {
   fixed_.clear();
+  *hasStaticBuffers_ = false;
   if (Settings::all().isVerbose())
     std::fprintf(stderr,
                  "colldsl: rank %d of %zu: arguments of %s changed, against cdag_static_buffers; "

@@ -97,6 +97,9 @@ public:
 
   /// The hints that all ranks gave. Duplicates start without.
   InfoHints hints() const { return offer_.hints; }
+  /// Whether buffers stay the same, and are not given back between calls. For operations, which
+  /// may outlive this.
+  std::shared_ptr<const bool> hasStaticBuffers() const { return hasStaticBuffers_; }
 
   bool serves(CallKind kind) const { return isAlongTopology(kind) ? offer_.neighbors : offer_.all; }
 
@@ -257,6 +260,7 @@ private:
   std::array<Quick, kCallKinds> quick_;
   InfoHints wanted_; ///< by this rank
   std::shared_ptr<HintsQuery> query_;
+  std::shared_ptr<bool> hasStaticBuffers_ = std::make_shared<bool>(false);
   std::vector<Fixed> fixed_; ///< by kind of call; empty: arguments may change
   struct {
     int mine = 0, any = 0; ///< of this rank's call; of any rank's

@@ -59,6 +59,10 @@ public:
         return s;
     return {};
   }
+  Status mayReceive(MessageSlot slot, const Payload &payload) const override {
+    Place at = in_.places[slot.edge];
+    return partOf(at).mayReceive({at.edge, slot.message}, payload);
+  }
   void start() override {
     for (Channels *part : parts_)
       part->start();

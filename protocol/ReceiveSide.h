@@ -14,10 +14,9 @@
 #include "protocol/Discarded.h"
 #include "protocol/Limits.h"
 #include "protocol/Request.h"
-#include "protocol/RunProgress.h"
+#include "protocol/RunStatus.h"
 #include "protocol/UnexpectedQueue.h"
 #include "transports/Pieces.h"
-#include "transports/shm/StaticRtr.h"
 
 #include <algorithm>
 #include <optional>
@@ -242,8 +241,8 @@ template <typename Wire> void ReceiveSide<Wire>::recv(Request &request) {
 template <typename Wire> void ReceiveSide<Wire>::sendEarlyRtr(const Request &request) {
   const RequestPayload &payload = request.payload;
   if constexpr (!Wire::kHasStaticRtrs)
-    wire_.sendEarlyRtr(request.tag, payload, request.mover, request.protocol);
-  else if (payload.fixed && payload.fixed->isPut && request.combining)
+    wire_.sendEarlyRtr(request.tag, payload, request.mover);
+  else if (payload.fixed && wire_.isPut(payload) && request.combining)
     wire_.declineStatic(payload);
   else if (payload.fixed)
     wire_.expectStatic(request.tag, payload, mayReach(payload.bytes, payload.count));

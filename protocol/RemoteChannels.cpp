@@ -30,6 +30,9 @@ Status RemoteChannels::connect(const OpenRequest &request) {
 RemoteChannels::~RemoteChannels() {
   auto held = endpoint_.hold();
   cancelAll();
+  for (size_t e = 0; e < in_.receives.size(); ++e)
+    for (uint32_t m = 0; m < in_.numMessages(e); ++m)
+      in_.receives[e]->wire().endStatic(in_.ends[in_.first[e] + m].payload);
   endpoint_.worker().removeUser(plan_, *this);
 }
 
@@ -58,6 +61,23 @@ void RemoteChannels::cancelAll() {
   for (Side *side : {&out_, &in_})
     for (End &end : side->ends)
       endpoint_.expectNoMore(end);
+}
+
+// A new RTR would come in no order with the messages that announce the run.
+Status RemoteChannels::mayReceive(MessageSlot slot, const Payload &payload) const {
+  const End &end = in_.ends[in_.first[slot.edge] + slot.message];
+  const network::RegisteredMemory &memory = end.state.memory;
+  iovec given = spanOf(payload);
+  bool isSame = payload.count == 1 && given.iov_base == memory.of.iov_base &&
+                given.iov_len == memory.of.iov_len;
+  if (!memory.stays || !memory.isAnnounced || isSame)
+    return {};
+  return Status::error("an announced message from rank " + std::to_string(index(end.peer)) +
+                       " has " + std::to_string(memory.of.iov_len) +
+                       " bytes at an address that its sender knows, and now would have " +
+                       std::to_string(given.iov_len) + " bytes" +
+                       (given.iov_base == memory.of.iov_base ? "" : " at another address") +
+                       "; open another plan for other buffers");
 }
 
 void RemoteChannels::start() {
@@ -239,8 +259,8 @@ void RemoteChannels::probe(Clock::time_point now) {
 }
 
 // The answer is behind all frames of that run. What is put comes in no order with it: no later run
-// has put this message, since this rank sends an early RTR in each run anew. What goes to
-// several at once comes in no order either, and is counted.
+// has put this message, since this rank posts each receive once the one before is over. What goes
+// to several at once comes in no order either, and is counted.
 void RemoteChannels::onProbeReply(Rank from, const Tag &tag, const ProbeBody &body) {
   Side &side = body.sends ? out_ : in_;
   End *end = find(side, from, tag.message);
@@ -251,9 +271,8 @@ void RemoteChannels::onProbeReply(Rank from, const Tag &tag, const ProbeBody &bo
       side.first.begin() - 1);
   if (!isUnmatched(side, edge, *end))
     return;
-  bool isHere = body.sends ||
-                ((body.isPut == 0 || end->state.memory.rtr == network::RegisteredMemory::kNoRtr) &&
-                 end->state.multicastFrames >= body.multicasts);
+  bool isHere = body.sends || ((body.isPut == 0 || !end->state.memory.mayBePut) &&
+                               end->state.multicastFrames >= body.multicasts);
   if (body.progress == Progress::Skipped || (body.progress == Progress::Past && isHere))
     endWithout(side, edge, *end);
 }

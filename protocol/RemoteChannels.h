@@ -18,6 +18,7 @@ public:
   RemoteChannels(RemoteEndpoint &endpoint, uint32_t stream) : PlanChannels(endpoint, stream) {}
   ~RemoteChannels() override;
 
+  Status mayReceive(MessageSlot slot, const Payload &payload) const override;
   void start() override;
   using PlanChannels::recv;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;

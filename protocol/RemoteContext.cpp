@@ -18,6 +18,12 @@ uint32_t RtrTable::add(const Entry &rtr, std::optional<uint64_t> key) {
   return place;
 }
 
+void RtrTable::renew(uint32_t place, const Entry &rtr) {
+  uint32_t use = entries_[place].use;
+  entries_[place] = rtr;
+  entries_[place].use = use;
+}
+
 void RtrTable::retire(uint32_t place) {
   if (!entries_[place].receiver)
     return;
@@ -31,7 +37,8 @@ RtrTable::Entry RtrTable::take(uint32_t id) {
   if (place >= entries_.size() || !entries_[place].receiver || idOf(place) != id)
     return {};
   Entry rtr = entries_[place];
-  retire(place);
+  if (!rtr.stays)
+    retire(place);
   return rtr;
 }
 
@@ -44,8 +51,7 @@ bool RemoteContext::canUseRma(const network::Peer &peer, const RequestPayload &p
                               uint64_t bytes) const {
   const network::Capabilities &capabilities = carrier.capabilities();
   return capabilities.hasRma && payload.registered && bytes <= capabilities.maxRmaBytes &&
-         !peer.isSelf && bytes > options.rmaThresholdBytes &&
-         payload.count <= capabilities.pieces &&
+         !peer.isSelf && isLongEnough(payload, bytes) && payload.count <= capabilities.pieces &&
          (!capabilities.needsLocalRegistration || isDense(payload));
 }
 
@@ -53,8 +59,7 @@ bool RemoteContext::canBeWritten(const network::Peer &peer, const RequestPayload
                                  uint64_t bytes) const {
   const network::Capabilities &capabilities = carrier.capabilities();
   return capabilities.hasRma && payload.registered && bytes <= capabilities.maxRmaBytes &&
-         !peer.isSelf && bytes > options.rmaThresholdBytes &&
-         payload.count <= capabilities.remoteIovs &&
+         !peer.isSelf && isLongEnough(payload, bytes) && payload.count <= capabilities.remoteIovs &&
          (capabilities.registersPieces || isDense(payload));
 }
 

@@ -35,6 +35,7 @@ public:
     Tag tag;
     uint16_t id = 0;      ///< rendezvous, after an RTS
     bool isEarly = false; ///< no: of an early RTR
+    bool stays = false;   ///< after a put, too
     uint32_t use = 0;
   };
 
@@ -45,9 +46,11 @@ public:
   uint32_t add(const Entry &rtr, std::optional<uint64_t> key);
   /// As the peer names it.
   uint32_t idOf(uint32_t place) const { return place | entries_[place].use << kPlaceBits; }
+  /// Of one that stays: the message that is put next.
+  void renew(uint32_t place, const Entry &rtr);
   void retire(uint32_t place);
-  /// Of an id from a peer, which may be anything: the RTR, retired. Its receiver is null if there
-  /// is none.
+  /// Of an id from a peer, which may be anything: the RTR, retired unless it stays. Its receiver is
+  /// null if there is none.
   Entry take(uint32_t id);
   size_t numInUse() const;
 
@@ -56,6 +59,18 @@ private:
 
   std::vector<Entry> entries_;
   std::vector<uint32_t> free_;
+};
+
+/// A static message that ends without a notification, and whose last byte is polled.
+struct CanaryWatch {
+  RemoteReceiver *receiver = nullptr;
+  Tag tag;
+  const network::RegisteredMemory *memory = nullptr;
+  const std::byte *last = nullptr;
+  /// Its sender was asked to notify this rank: if it does, the last byte must not end the receive,
+  /// too. Yes until it has answered that it does not.
+  bool isSuspended = false;
+  bool wasSuspended = false;
 };
 
 struct RemoteContext {
@@ -67,6 +82,7 @@ struct RemoteContext {
   network::ActiveMessages *am = nullptr;
   RtrTable rtrs;
   std::vector<RemoteRma *> rmaQueue; ///< they start when all that came is taken
+  std::vector<CanaryWatch> watches;
   const Discarded *discarded = nullptr;
 
   bool isDiscarded(const Tag &tag) const {
@@ -79,8 +95,19 @@ struct RemoteContext {
   bool canBeWritten(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
   /// Of a payload for which canUseRma(): whether all of its pieces can be used.
   bool canGather(const RequestPayload &payload, network::Access access) const;
+  /// Receives whose last byte is here. True: there was one.
+  bool takeWatched();
+  /// Before a sleep, which no last byte ends: asks their senders for notifications. Whether they
+  /// have answered that there are none.
+  bool suspendWatches();
   uint32_t mostRemoteIovs() const {
     return std::min(network::kMaxRemoteIovs, carrier.capabilities().remoteIovs);
+  }
+
+private:
+  // A message that needs no notice of its own is put however short it is.
+  bool isLongEnough(const RequestPayload &payload, uint64_t bytes) const {
+    return bytes > (payload.registered->isAnnounced ? 0 : options.rmaThresholdBytes);
   }
 };
 

@@ -3,20 +3,25 @@
 #include "protocol/RemoteChannels.h"
 
 namespace colldsl::protocol {
-namespace {
-
-TransferCaps transferCapsOf(RemoteWorker &worker) {
-  bool hasRma = worker.carrier().capabilities().hasRma;
-  uint64_t rmaFrom = hasRma ? worker.options().rmaThresholdBytes + 1 : TransferCaps::kNever;
+TransferCaps RemoteEndpoint::ownTransferCaps() const {
+  const network::Capabilities &capabilities = worker_.carrier().capabilities();
+  uint64_t rmaFrom =
+      capabilities.hasRma ? worker_.options().rmaThresholdBytes + 1 : TransferCaps::kNever;
   TransferCaps caps;
-  caps.eagerUpTo = caps.eagerBytes = worker.options().eagerBytes;
+  caps.eagerUpTo = caps.eagerBytes = worker_.options().eagerBytes;
   caps.rendezvousFrom = 1;
-  caps.staticFrom = caps.canaryStaticFrom = caps.readerFrom = caps.writerFrom = rmaFrom;
-  caps.multicast = worker.carrier().multicast() != nullptr;
+  caps.readerFrom = caps.writerFrom = rmaFrom;
+  if (keepsMemory())
+    caps.staticFrom = caps.canaryStaticFrom = rmaFrom;
+  // The stream of several plans does not name a message.
+  if (capabilities.hasRma && keepsMemory() && !group_.numbersRuns()) {
+    caps.announced = true;
+    caps.announcedStaticFrom = 1;
+    caps.canaryUpTo = capabilities.inOrderBytes;
+  }
+  caps.multicast = worker_.carrier().multicast() != nullptr;
   return caps;
 }
-
-} // namespace
 
 RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex *guard)
     : worker_(worker), group_(std::move(group)), guard_(guard) {
@@ -29,7 +34,7 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
   caps_.opensAlone = true;
   caps_.batches = capabilities.batches;
   caps_.spinBudget.polls = worker.options().spinPolls;
-  caps_.transfers = transferCapsOf(worker);
+  caps_.transfers = ownTransferCaps();
 }
 
 Result<std::unique_ptr<Channels>> RemoteEndpoint::open(const OpenRequest &request) {

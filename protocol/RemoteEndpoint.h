@@ -51,7 +51,12 @@ public:
   template <typename End> void describe(End &end, MessageId id, const Transfer &way) {
     end.payload.registered = &end.state.memory;
     end.state.id = id;
-    end.state.memory.isStatic = way.protocol == Protocol::Static;
+    network::RegisteredMemory &memory = end.state.memory;
+    memory.isStatic =
+        way.protocol == Protocol::Static && way.mover != Mover::Reader && keepsMemory();
+    memory.mayStay = memory.isStatic && !group_.numbersRuns();
+    memory.isAnnounced = memory.mayStay && way.announced;
+    memory.hasCanary = memory.mayStay && way.canary;
     end.state.wantsMulticast = way.multicast;
   }
   template <typename End> void expect(End &end) {
@@ -68,6 +73,9 @@ public:
   uint32_t numReports() const { return worker_.numReports(); }
 
 private:
+  /// A key that is of one put is of memory that is registered for one message.
+  bool keepsMemory() const { return !worker_.carrier().capabilities().immediateIsKey; }
+  TransferCaps ownTransferCaps() const;
   uint32_t nextStream();
 
   RemoteWorker &worker_;

@@ -119,8 +119,7 @@ void RemoteReceiver::requestFragments(const Rts &rts) {
 
 void RemoteReceiver::sendRtr(const Rts &rts, const RemoteBuffer &buffer) {
   const RequestPayload &payload = *buffer.payload;
-  if (!context_.rtrs.hasRoom() ||
-      !network::registerMemory(context_.carrier, payload, Access::RemoteWrite))
+  if (!prepareRtr(payload))
     return requestFragments(rts);
   Claim &claim = claimOf(rts);
   claim.state = State::RtrSent;
@@ -141,9 +140,19 @@ void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes,
   body.bytes = bytes;
   body.address = carrier.remoteAddressOf(begin, begin);
   body.key = registered.region.key();
-  registered.rtr = context_.rtrs.add(
-      {this, tag, static_cast<uint16_t>(rendezvous), rendezvous == network::kNoRts},
-      carrier.capabilities().immediateIsKey ? std::optional(body.key) : std::nullopt);
+  bool isEarly = rendezvous == network::kNoRts;
+  registered.stays |= isEarly && registered.mayStay && payload.count == 1;
+  RtrTable::Entry rtr{this, tag, static_cast<uint16_t>(rendezvous), isEarly, registered.stays};
+  if (registered.rtr != RegisteredMemory::kNoRtr)
+    context_.rtrs.renew(registered.rtr, rtr);
+  else
+    registered.rtr = context_.rtrs.add(
+        rtr, carrier.capabilities().immediateIsKey ? std::optional(body.key) : std::nullopt);
+  registered.mayBePut = true;
+  if (isEarly && registered.stays) {
+    body.stay = registered.isAnnounced ? network::Stay::Announced : network::Stay::UntilReady;
+    body.hasCanary = watch(tag, payload);
+  }
   body.rtrId = context_.rtrs.idOf(registered.rtr);
   body.isWritable = 1;
   uint64_t left = bytes;
@@ -236,24 +245,35 @@ void RemoteReceiver::cancelReceive(const Rts &rts) {
     claim->state = State::Fragments;
 }
 
-void RemoteReceiver::sendEarlyRtr(const Tag &tag, const RequestPayload &payload, Mover mover,
-                                  Protocol protocol) {
+void RemoteReceiver::sendEarlyRtr(const Tag &tag, const RequestPayload &payload, Mover mover) {
   if (!payload.registered || payload.upTo || !context_.canBeWritten(peer_, payload, payload.bytes))
     return;
   bool isMeant = payload.registered->usesEarlyRtr && mover != Mover::Reader;
-  if ((protocol == Protocol::Static || isMeant || context_.options.sendsEarlyRtr) &&
-      context_.rtrs.hasRoom() &&
-      network::registerMemory(context_.carrier, payload, Access::RemoteWrite))
+  if (!payload.registered->isStatic && !isMeant && !context_.options.sendsEarlyRtr)
+    return;
+  endOtherRtr(payload);
+  if (payload.registered->stays)
+    sendReady(tag, payload);
+  else if (prepareRtr(payload))
     sendRtrFrame(payload, payload.bytes, tag, network::kNoRts);
 }
 
 void RemoteReceiver::retireRtr(const RequestPayload &payload) {
   RegisteredMemory *registered = payload.registered;
-  if (!registered || registered->rtr == RegisteredMemory::kNoRtr)
+  if (!registered || !registered->mayBePut)
     return;
-  context_.rtrs.retire(registered->rtr);
-  registered->rtr = RegisteredMemory::kNoRtr;
-  endUse(*registered);
+  registered->mayBePut = false;
+  std::erase_if(context_.watches,
+                [&](const CanaryWatch &watch) { return watch.memory == registered; });
+  if (!registered->stays)
+    releaseRtr(*registered);
+}
+
+void RemoteReceiver::releaseRtr(RegisteredMemory &registered) {
+  context_.rtrs.retire(registered.rtr);
+  registered.rtr = RegisteredMemory::kNoRtr;
+  registered.stays = false;
+  endUse(registered);
 }
 
 // A sender that can use the early RTR does so, and needs no reply.
@@ -262,7 +282,7 @@ bool RemoteReceiver::hasEarlyRtr(const RequestPayload &payload, const Rts &rts) 
   if (!registered)
     return false;
   registered->usesEarlyRtr = true;
-  if (registered->rtr == RegisteredMemory::kNoRtr)
+  if (!registered->mayBePut)
     return false;
   if (rts.remoteIovs >= payload.count && rts.bytes == payload.bytes)
     return true;
@@ -272,7 +292,7 @@ bool RemoteReceiver::hasEarlyRtr(const RequestPayload &payload, const Rts &rts) 
 
 bool RemoteReceiver::cancelEarlyRtr(const Tag &tag, const RequestPayload &payload) {
   const RegisteredMemory *registered = payload.registered;
-  if (!registered || registered->rtr == RegisteredMemory::kNoRtr || isDrained(tag))
+  if (!registered || !registered->mayBePut || isDrained(tag))
     return true;
   sender_.cancelRun(tag);
   return false;
@@ -280,7 +300,7 @@ bool RemoteReceiver::cancelEarlyRtr(const Tag &tag, const RequestPayload &payloa
 
 void RemoteReceiver::cancelReceive(const Tag &tag, const RequestPayload &payload) {
   RegisteredMemory *registered = payload.registered;
-  bool mayMove = registered && registered->rtr != RegisteredMemory::kNoRtr && !isDrained(tag);
+  bool mayMove = registered && registered->mayBePut && !isDrained(tag);
   retireRtr(payload);
   if (mayMove)
     registered->region.reset();

@@ -90,8 +90,10 @@ public:
   }
   GetResult get(const RemoteBuffer &from, uint64_t offset, const RequestPayload &to);
 
-  void sendEarlyRtr(const Tag &tag, const RequestPayload &payload, Mover mover, Protocol protocol);
+  void sendEarlyRtr(const Tag &tag, const RequestPayload &payload, Mover mover);
   void retireRtr(const RequestPayload &payload);
+  /// An RTR that stays does so until then.
+  void endStatic(const RequestPayload &payload);
   void releaseStream(StreamId) {}
   bool hasEarlyRtr(const RequestPayload &payload, const Rts &rts);
   bool cancelEarlyRtr(const Tag &tag, const RequestPayload &payload);
@@ -109,6 +111,9 @@ public:
   /// The same of a message that goes to several receivers at once.
   void onFragmentFor(const Request &request, std::span<const std::byte> bytes);
   void onPut(const RtrTable::Entry &rtr);
+  void onWatched(const Tag &tag) { side_->onEarlyRtrPut(tag); }
+  void askForNotice(const Tag &tag);
+  void onNoNotice(const Tag &tag);
   void onConfirmed(uint32_t rendezvous);
   /// It cancels a run.
   void onCancel(const Tag &scope);
@@ -156,6 +161,11 @@ private:
     return id < claims_.size() && claims_[id].state == State::RtrSent;
   }
   void endUse(network::RegisteredMemory &registered);
+  void releaseRtr(network::RegisteredMemory &registered);
+  void endOtherRtr(const RequestPayload &payload);
+  void sendReady(const Tag &tag, const RequestPayload &payload);
+  bool watch(const Tag &tag, const RequestPayload &payload);
+  bool prepareRtr(const RequestPayload &payload);
   Claim *find(uint32_t rendezvous);
   void sendFinFrame(uint32_t rendezvous, const Tag &tag);
   void sendRtrFrame(const RequestPayload &payload, uint64_t bytes, const Tag &tag,

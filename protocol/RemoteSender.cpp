@@ -170,6 +170,7 @@ bool RemoteSender::canPut(const Buffer &buffer, const RequestPayload &payload) c
 }
 
 bool RemoteSender::beginPut(Id &id) {
+  id.buffer.body.hasCanary = id.buffer.body.hasCanary && !endsInCanary(id.payload);
   if (context_.carrier.capabilities().needsLocalRegistration &&
       !network::registerMemory(context_.carrier, id.payload, network::Access::Write))
     return false;
@@ -198,21 +199,28 @@ bool RemoteSender::startRma(uint16_t id) {
   spec.remoteIovs = given.buffer.remoteIovs;
   spec.key = given.buffer.body.key;
   spec.immediate = given.buffer.body.rtrId;
+  spec.isSilent = given.buffer.body.hasCanary != 0;
   return context_.am->startRma(given, spec, true);
 }
 
 bool RemoteSender::takeEarlyRtr(const Tag &tag, const RequestPayload &payload, uint16_t &id) {
-  if (earlyRtrs_.empty() || !payload.registered)
+  if (!payload.registered)
     return false;
-  EarlyRtr *rtr = earlyRtrs_.take(tag);
+  EarlyRtr *rtr = earlyRtrs_.empty() ? nullptr : earlyRtrs_.take(tag);
   if (!rtr)
-    return false;
+    return findReady(tag) && putStatic(tag, payload, id);
   spare_.push_back(rtr);
+  return putInto(rtr->buffer, tag, payload, id);
+}
+
+// False: the message is to go in another way.
+bool RemoteSender::putInto(Buffer &buffer, const Tag &tag, const RequestPayload &payload,
+                           uint16_t &id) {
   payload.registered->usesEarlyRtr = true;
-  Id *made = canPut(rtr->buffer, payload) ? fresh(tag, payload) : nullptr;
+  Id *made = canPut(buffer, payload) ? fresh(tag, payload) : nullptr;
   if (!made)
     return false;
-  std::swap(made->buffer, rtr->buffer);
+  std::swap(made->buffer, buffer);
   id = made->id;
   if (!beginPut(*made))
     sendRtsForFragments(*made);
@@ -236,7 +244,8 @@ bool RemoteSender::read(Buffer &buffer, std::span<const std::byte> bytes) const 
   if (bytes.size() < sizeof body)
     return false;
   std::memcpy(&body, bytes.data(), sizeof body);
-  if (bytes.size() != sizeof body + body.remoteIovs * sizeof(RemoteIov))
+  if (bytes.size() != sizeof body + body.remoteIovs * sizeof(RemoteIov) ||
+      body.stay > network::Stay::Announced)
     return false;
   buffer.remoteIovs.resize(body.remoteIovs);
   if (body.remoteIovs != 0)
@@ -269,6 +278,8 @@ void RemoteSender::onEarlyRtr(const Tag &tag, std::span<const std::byte> body) {
   EarlyRtr &rtr = *spare_.back();
   if (!read(rtr.buffer, body) || earlyRtrs_.find(tag))
     return;
+  if (rtr.buffer.body.stay != network::Stay::OneRun)
+    return onStaticRtr(tag, rtr.buffer.body);
   if (Id *id = requested_.find(tag)) {
     if (!canPut(rtr.buffer, id->payload))
       return;
@@ -309,14 +320,18 @@ void RemoteSender::onStreamClosed(StreamId stream) {
   for (Id &id : ids_)
     if (id.state == State::Cancelled && streamOf(id.tag) == stream && !id.isOpen)
       free(id);
+  dropStatic(stream);
 }
 
 void RemoteSender::dropEarlyRtr(const Tag &tag) {
   if (EarlyRtr *rtr = earlyRtrs_.take(tag))
     spare_.push_back(rtr);
+  if (StaticRtr *rtr = findStatic(tag); rtr && rtr->readyRun == tag.run)
+    rtr->readyRun.reset();
 }
 
 void RemoteSender::dropPuts(const Tag &scope) {
+  dropStatic(streamOf(scope));
   earlyRtrs_.removeIf([&](EarlyRtr &rtr) {
     bool isGone = isOf(rtr.tag, scope);
     if (isGone)

@@ -11,6 +11,8 @@
 #include "transports/Rendezvous.h"
 
 #include <deque>
+#include <map>
+#include <optional>
 
 namespace colldsl::protocol {
 
@@ -74,7 +76,11 @@ public:
   bool cancelRtsUnconfirmed(uint16_t id);
 
   /// Whether the receiver has sent an early RTR for a message.
-  bool hasEarlyRtr(const Tag &tag) const { return !earlyRtrs_.empty() && earlyRtrs_.find(tag); }
+  bool hasEarlyRtr(const Tag &tag) const {
+    return (!earlyRtrs_.empty() && earlyRtrs_.find(tag)) || findReady(tag);
+  }
+  /// Of a run that is over here, or in which the message has no bytes.
+  bool hasPut(const Tag &tag) const;
   /// Then the put begins, and `id` is its rendezvous. False: there is none, or for another length.
   bool takeEarlyRtr(const Tag &tag, const RequestPayload &payload, uint16_t &id);
 
@@ -89,6 +95,9 @@ public:
   // What the receiver sends.
 
   void onRtr(const network::Header &header, std::span<const std::byte> body);
+  void onReady(const Tag &tag);
+  /// False: it was put without a notification.
+  bool onNotify(const Tag &tag);
   void onFin(uint32_t rendezvous);
   void onDrained(const Tag &scope);
   void onStreamClosed(StreamId stream);
@@ -130,6 +139,13 @@ private:
     EarlyRtr *next = nullptr;
     Buffer buffer;
   };
+  /// For all runs of a static message.
+  struct StaticRtr {
+    network::RtrBody body = {};
+    std::optional<uint32_t> readyRun;  ///< UntilReady: that the receiver is ready for
+    std::optional<uint32_t> putRun;    ///< the last one
+    std::optional<uint32_t> noticeRun; ///< the last in which the receiver wants a notification
+  };
 
   Id *fresh(const Tag &tag, const RequestPayload &payload);
   Id *find(uint32_t rendezvous);
@@ -140,6 +156,15 @@ private:
   void sendRtsForFragments(Id &id);
   bool read(Buffer &buffer, std::span<const std::byte> bytes) const;
   void onEarlyRtr(const Tag &tag, std::span<const std::byte> body);
+  StaticRtr *findStatic(const Tag &tag);
+  const StaticRtr *findReady(const Tag &tag) const;
+  void onStaticRtr(const Tag &tag, const network::RtrBody &body);
+  bool putInto(Buffer &buffer, const Tag &tag, const RequestPayload &payload, uint16_t &id);
+  bool putStatic(const Tag &tag, const RequestPayload &payload, uint16_t &id);
+  void putRequested(const Tag &tag, StaticRtr &rtr);
+  static Buffer bufferOf(const StaticRtr &rtr, const Tag &tag);
+  static bool endsInCanary(const Payload &payload);
+  void dropStatic(StreamId stream);
 
   RemoteContext &context_;
   network::Peer &peer_;
@@ -149,8 +174,9 @@ private:
   TagTable<EarlyRtr> earlyRtrs_;
   std::deque<EarlyRtr> memory_;
   std::vector<EarlyRtr *> spare_;
-  Discarded drained_; ///< there
-  Tag lastCancel_;    ///< that was sent
+  std::map<std::pair<StreamId, uint32_t>, StaticRtr> staticRtrs_; ///< by stream and message
+  Discarded drained_;                                             ///< there
+  Tag lastCancel_;                                                ///< that was sent
   std::unordered_map<StreamId, uint64_t> multicasts_;
   bool hasReplies_ = false;
 };

@@ -24,6 +24,9 @@ namespace {
 // After a connection of a rank has broken.
 constexpr std::chrono::nanoseconds kUntilDeathIsSeen = std::chrono::milliseconds(100);
 
+// Between two looks for canaries.
+constexpr std::chrono::nanoseconds kCanaryNap = std::chrono::microseconds(50);
+
 /// What a frame holds, if it holds just that.
 template <typename Body> std::optional<Body> bodyOf(std::span<const std::byte> bytes) {
   Body body;
@@ -119,6 +122,8 @@ bool RemoteWorker::progress() {
   if (isFrozen_)
     return false;
   bool moved = am_->poll();
+  if (!context_.watches.empty())
+    moved |= context_.takeWatched();
   if (!context_.rmaQueue.empty())
     moved |= startRmas();
   for (Connection *at : connections_)
@@ -312,6 +317,10 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
     return receiver.onRts(header, body);
   case Kind::Rtr:
     return sender.onRtr(header, body);
+  case Kind::Ready:
+    return sender.onReady(header.tag);
+  case Kind::Notify:
+    return onNotify(from, header);
   case Kind::Fragment:
     return receiver.onFragment(header.rendezvous, body);
   case Kind::Fin:
@@ -369,7 +378,7 @@ void RemoteWorker::onProbe(Peer &from, const Header &header, ProbeBody body) {
     if (runs_ && body.progress == network::Progress::NotYet && runs_->isOverHere(header.tag))
       body.progress = network::Progress::Past;
     RemoteSender &sender = connectionOf(from).sends.wire();
-    body.isPut = !body.sends && !sender.hasEarlyRtr(header.tag);
+    body.isPut = !body.sends && sender.hasPut(header.tag);
     if (!body.isPut && body.progress != network::Progress::NotYet)
       sender.dropEarlyRtr(header.tag);
   }
@@ -464,11 +473,28 @@ void RemoteWorker::sendFor(Peer &to, std::span<const std::byte> bytes) {
   am_->send(to, {.kind = Kind::Group}, bytes);
 }
 
+// `rendezvous`: of the answer.
+void RemoteWorker::onNotify(Connection &from, const Header &header) {
+  if (header.rendezvous != 0)
+    from.receives.wire().onNoNotice(header.tag);
+  else if (!from.sends.wire().onNotify(header.tag))
+    am_->send(from.peer, {.tag = header.tag, .rendezvous = 1, .kind = Kind::Notify},
+              std::span<const std::byte>());
+}
+
+std::optional<network::Carrier::Wait> RemoteWorker::wakeup() {
+  bool naps = context_.suspendWatches();
+  std::optional<network::Carrier::Wait> wait = carrier_->ifIdle();
+  if (wait && naps)
+    wait->atMost = std::min(wait->atMost, kCanaryNap);
+  return wait;
+}
+
 void RemoteWorker::sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) {
   std::optional<network::Carrier::Wait> wait;
   {
     auto held = lockIf(guard_);
-    wait = carrier_->ifIdle();
+    wait = wakeup();
   }
   if (!wait)
     return;

@@ -133,7 +133,7 @@ public:
   /// All ranks leave together: peers that have left are no failure, and need no disconnect.
   void leaveTogether() { isLeaving_ = true; }
   /// What to wait for where nothing moves. Nothing: there is an event now.
-  std::optional<network::Carrier::Wait> wakeup() { return carrier_->ifIdle(); }
+  std::optional<network::Carrier::Wait> wakeup();
   WakeupEpoch armSleep() { return wakes_.load(); }
   void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost);
   void wake();
@@ -174,6 +174,7 @@ private:
 
   void onFrame(network::Peer &from, const network::Header &header,
                std::span<const std::byte> body) override;
+  void onNotify(Connection &from, const network::Header &header);
   void onProbe(network::Peer &from, const network::Header &header, network::ProbeBody body);
   void onProbeReply(Connection &from, const network::Header &header,
                     const network::ProbeBody &body);

@@ -3,7 +3,7 @@
 /// that it will never come.
 #pragma once
 
-#include "transports/Tag.h"
+#include "protocol/RunStatus.h"
 #include "transports/shm/Arena.h"
 #include "transports/shm/RunCounter.h"
 #include "transports/shm/World.h"
@@ -15,15 +15,6 @@
 namespace colldsl::protocol {
 
 class RunProgress;
-
-/// Which runs this rank needs nothing more for.
-class RunStatus {
-public:
-  virtual bool isOverHere(const Tag &tag) const = 0;
-
-protected:
-  ~RunStatus() = default;
-};
 
 /// The streams of one rank. Not thread safe.
 class ProgressTable final : public RunStatus {

@@ -10,7 +10,6 @@
 
 #include "protocol/Limits.h"
 #include "protocol/Request.h"
-#include "transports/shm/StaticRtr.h"
 
 #include <algorithm>
 
@@ -39,7 +38,7 @@ public:
   /// The same of a static message.
   bool trySendStatic(const Request &request) {
     if constexpr (Wire::kHasStaticRtrs)
-      return request.payload.fixed->isPut &&
+      return wire_.isPut(request.payload) &&
              wire_.putStatic(request.tag, request.payload) == Wire::StaticPut::Done;
     return false;
   }
@@ -154,10 +153,11 @@ template <typename Wire> bool SendSide<Wire>::sendStatic(Request &request) {
     if (!wire_.isStaticNow(payload))
       return false;
     bool mayReach = wire_.canReach() && limits_.isWorthSingleCopy(payload.bytes, payload.count);
-    if (!payload.fixed->isPut && !wire_.sendStaticRts(request.tag, payload, mayReach))
+    bool isPut = wire_.isPut(payload);
+    if (!isPut && !wire_.sendStaticRts(request.tag, payload, mayReach))
       return false;
     unreadyPolls_ = 0;
-    (payload.fixed->isPut ? unready_ : offered_).push(request);
+    (isPut ? unready_ : offered_).push(request);
     return true;
   }
   return false;

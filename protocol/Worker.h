@@ -10,6 +10,7 @@
 
 #include "protocol/Options.h"
 #include "protocol/ReceiveSide.h"
+#include "protocol/RunProgress.h"
 #include "protocol/SendSide.h"
 #include "transports/Yielding.h"
 #include "transports/shm/FailureDetector.h"

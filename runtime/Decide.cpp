@@ -135,7 +135,7 @@ std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &li
 
 std::vector<Decision>
 decide(const std::vector<TuningPoint> &points,
-       llvm::function_ref<std::optional<DecidedFunction>(const std::string &)> describe) {
+       const std::function<std::optional<DecidedFunction>(const std::string &)> &describe) {
   std::vector<Decision> decisions;
   for (const auto &[key, series] : seriesOf(points)) {
     std::optional<DecidedFunction> function = describe(series.front()->function);

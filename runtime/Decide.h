@@ -4,7 +4,10 @@
 #include "runtime/Library.h"
 #include "topology/MachineProfile.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace colldsl {
 
@@ -28,7 +31,7 @@ struct DecidedFunction {
 /// The same for functions that are described otherwise; nothing: there is no such function.
 std::vector<Decision>
 decide(const std::vector<TuningPoint> &points,
-       llvm::function_ref<std::optional<DecidedFunction>(const std::string &)> describe);
+       const std::function<std::optional<DecidedFunction>(const std::string &)> &describe);
 
 /// Adds what a job learned on the machine of the profile: points that the profile does not have,
 /// and their decisions behind those that it has. Points of sweeps stay, and so do those that other

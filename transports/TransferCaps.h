@@ -16,13 +16,15 @@ struct TransferCaps {
   uint64_t rendezvousFrom = kNever;   ///< `via rendezvous`
   uint64_t staticFrom = kNever;       ///< `via static`: put into a buffer that was named before
   uint64_t sharedStaticFrom = kNever; ///< the same, into a buffer that both processes have mapped
-  bool staticReader = false;          ///< `via static` with `mover reader`
-  uint64_t canaryStaticFrom = kNever; ///< `via static` of messages that have a canary
-  uint64_t readerFrom = kNever;       ///< `mover reader`, of a message that is not eager
-  uint64_t writerFrom = kNever;       ///< `mover writer`, the same
+  uint64_t announcedStaticFrom = kNever; ///< `via static` of announced messages, besides
+  bool staticReader = false;             ///< `via static` with `mover reader`
+  uint64_t canaryStaticFrom = kNever;    ///< `via static` of messages that have a canary
+  uint64_t readerFrom = kNever;          ///< `mover reader`, of a message that is not eager
+  uint64_t writerFrom = kNever;          ///< `mover writer`, the same
   uint64_t sharedWriterFrom = kNever; ///< the same, into a buffer that both processes have mapped
   uint64_t eagerBytes = 0;            ///< other messages up to here are eager
   uint64_t sharedCanaryFrom = kNever; ///< `canary`, in a buffer that both processes have mapped
+  uint64_t canaryUpTo = 0;            ///< `canary`, in any buffer
   bool announced = false;             ///< no RTR of its own for a static message
   uint64_t streamedFrom = kNever;     ///< `streamed`, where a combine reads the payload
   bool multicast = false;
@@ -57,9 +59,10 @@ inline Transfer executedOf(const Transfer &asked, const TransferCaps &caps,
     break;
   case Protocol::Static:
     if ((asked.mover != Mover::Reader || caps.staticReader) &&
-        reaches(asked.canary && asked.mover == Mover::Either ? caps.canaryStaticFrom
-                                                             : caps.staticFrom,
-                caps.sharedStaticFrom))
+        (reaches(asked.canary && asked.mover == Mover::Either ? caps.canaryStaticFrom
+                                                              : caps.staticFrom,
+                 caps.sharedStaticFrom) ||
+         (asked.announced && site.bytes >= caps.announcedStaticFrom)))
       does.protocol = Protocol::Static;
     break;
   }
@@ -69,8 +72,9 @@ inline Transfer executedOf(const Transfer &asked, const TransferCaps &caps,
   if (asked.mover == Mover::Writer &&
       (isStatic || (isLong && reaches(caps.writerFrom, caps.sharedWriterFrom))))
     does.mover = Mover::Writer;
-  does.canary = asked.canary && isStatic && asked.mover != Mover::Reader && site.isShared &&
-                site.bytes >= caps.sharedCanaryFrom;
+  does.canary =
+      asked.canary && isStatic && asked.mover != Mover::Reader &&
+      ((site.isShared && site.bytes >= caps.sharedCanaryFrom) || site.bytes <= caps.canaryUpTo);
   does.announced = asked.announced && isStatic && caps.announced;
   does.streamed = asked.streamed && site.isCombined && site.bytes >= caps.streamedFrom;
   does.multicast = asked.multicast && caps.multicast;

@@ -197,6 +197,10 @@ public:
   /// allocate.
   virtual Status prepare(const Work &work) = 0;
 
+  /// Between runs: whether later receives may have this payload. An error: the sender of an
+  /// announced message, which posts no RTR of its own, would put it where it was before.
+  virtual Status mayReceive(MessageSlot, const Payload &) const { return {}; }
+
   /// Begins the next run. The run before must be over.
   virtual void start() = 0;
 

@@ -1,9 +1,11 @@
 // What the info keys of neighbourhood communicators gain: the same calls on a communicator without
-// them and on one with them, in turns. Times are processor time of rank 0, the least of all turns.
+// them and on one with them, in turns. Times are processor time of a rank that is alone, else the
+// time that passes on rank 0, the least of all turns.
 //
-//   colldsl mpi -- mpirun -n 1 info-hints-openmpi [BYTES [CALLS [TURNS]]]
+//   colldsl mpi -- mpirun -n 1 info-hints-openmpi [BYTES [CALLS [TURNS [EDGES]]]]
 //
-// Every rank has eight edges out, to itself and the ranks behind it, and so many in.
+// Every rank has so many edges out, eight at most, to the ranks behind it and around to itself, and
+// so many in.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,24 +15,26 @@
 
 namespace {
 
-constexpr int kDegree = 8;
+constexpr int kDegree = 8; ///< at most
 constexpr const char *kKeys[] = {"cdag_strict_communication", "cdag_exact_byte_communications",
                                  "cdag_static_buffers"};
 
-double processorNs() {
+double nowNs() {
+  int ranks;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  clock_gettime(ranks == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
   return now.tv_sec * 1e9 + now.tv_nsec;
 }
 
 /// Bit k of `keys`: the k-th key is given.
-MPI_Comm makeGraph(unsigned keys) {
+MPI_Comm makeGraph(unsigned keys, int edges) {
   int rank, ranks, sources[kDegree], targets[kDegree];
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   for (int k = 0; k < kDegree; ++k) {
-    targets[k] = (rank + k) % ranks;
-    sources[k] = (rank + kDegree * ranks - k) % ranks;
+    targets[k] = (rank + k + 1) % ranks;
+    sources[k] = (rank + kDegree * ranks - k - 1) % ranks;
   }
   MPI_Info info;
   MPI_Info_create(&info);
@@ -38,7 +42,7 @@ MPI_Comm makeGraph(unsigned keys) {
     if (keys >> k & 1)
       MPI_Info_set(info, kKeys[k], "true");
   MPI_Comm graph;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, kDegree, sources, MPI_UNWEIGHTED, kDegree, targets,
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, edges, sources, MPI_UNWEIGHTED, edges, targets,
                                  MPI_UNWEIGHTED, info, 0, &graph);
   MPI_Info_free(&info);
   return graph;
@@ -92,20 +96,20 @@ constexpr Row kRows[] = {{"alltoall", alltoall},
 
 double turn(const Row &row, Arguments &arguments, MPI_Comm graph, int calls) {
   MPI_Barrier(MPI_COMM_WORLD);
-  double begin = processorNs();
+  double begin = nowNs();
   for (int i = 0; i < calls; ++i)
     row.call(arguments, graph);
-  return (processorNs() - begin) / calls;
+  return (nowNs() - begin) / calls;
 }
 
 constexpr unsigned kSets[] = {0, 1, 2, 4, 7};
 
 /// Nanoseconds with each set of keys. Each row has graphs of its own: all calls of a kind are
 /// said to be the same by info hints.
-std::vector<double> measure(const Row &row, Arguments &arguments, int calls, int turns) {
+std::vector<double> measure(const Row &row, Arguments &arguments, int calls, int turns, int edges) {
   std::vector<MPI_Comm> graphs;
   for (unsigned keys : kSets)
-    graphs.push_back(makeGraph(keys));
+    graphs.push_back(makeGraph(keys, edges));
   std::vector<double> best(graphs.size(), 1e30);
   for (int t = 0; t < turns; ++t)
     for (size_t g = 0; g < graphs.size(); ++g)
@@ -115,7 +119,7 @@ std::vector<double> measure(const Row &row, Arguments &arguments, int calls, int
   return best;
 }
 
-void printRows(int bytes, int calls, int turns) {
+void printRows(int bytes, int calls, int turns, int edges) {
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -123,7 +127,7 @@ void printRows(int bytes, int calls, int turns) {
     std::printf("%d ranks, %d bytes, ns: none, strict, exact, static, all\n", ranks, bytes);
   Arguments arguments(bytes);
   for (const Row &row : kRows) {
-    std::vector<double> best = measure(row, arguments, calls, turns);
+    std::vector<double> best = measure(row, arguments, calls, turns, edges);
     if (rank == 0) {
       std::printf("%-26s", row.name);
       for (double ns : best)
@@ -140,6 +144,7 @@ int main(int argc, char **argv) {
   int bytes = argc > 1 ? std::atoi(argv[1]) : 8;
   int calls = argc > 2 ? std::atoi(argv[2]) : 10000;
   int turns = argc > 3 ? std::atoi(argv[3]) : 11;
-  printRows(bytes, calls, turns);
+  int edges = argc > 4 ? std::clamp(std::atoi(argv[4]), 1, kDegree) : kDegree;
+  printRows(bytes, calls, turns, edges);
   MPI_Finalize();
 }

@@ -34,7 +34,8 @@ TEST(AllRemote, severalRuns) {
 
 TEST(AllRemote, fullWindow) {
   for (uint8_t from : {0, 1})
-    for (Way way : {Way::Eager, Way::Read, Way::Written, Way::Fragments, Way::EarlyRtr}) {
+    for (Way way : {Way::Eager, Way::Read, Way::Written, Way::Fragments, Way::EarlyRtr, Way::Canary,
+                    Way::Announced}) {
       Scenario scenario = {.messages = {{0, 1, Way::Eager}, {from, uint8_t(1 - from), way}}};
       scenario.windowBytes = 100; // of one message
       EXPECT_EQ(explore(scenario), "");

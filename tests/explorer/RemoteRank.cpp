@@ -25,6 +25,10 @@ Transfer transferOf(Way way) {
     return {.protocol = Protocol::Rendezvous, .mover = Mover::Writer};
   case Way::EarlyRtr:
     return {.protocol = Protocol::Static};
+  case Way::Canary:
+    return {.protocol = Protocol::Static, .canary = true};
+  case Way::Announced:
+    return {.protocol = Protocol::Static, .announced = true};
   case Way::Eager:
   case Way::Fragments:
     break;
@@ -32,10 +36,16 @@ Transfer transferOf(Way way) {
   return {};
 }
 
-uint64_t bytesOf(Way way) { return way == Way::Eager ? kEagerBytes / 2 : MessageEnd::kMaxBytes; }
+uint64_t bytesOf(Way way) {
+  return way == Way::Eager       ? kEagerBytes / 2
+         : way == Way::Announced ? kEagerBytes // eager, until the RTR is there
+                                 : MessageEnd::kMaxBytes;
+}
 
 /// What is sent.
-std::byte byteOf(uint8_t message, uint8_t run, uint64_t at) {
+std::byte byteOf(const MessageSpec &spec, uint8_t message, uint8_t run, uint64_t at) {
+  if (spec.way == Way::Canary && run == 0 && at + 1 == MessageEnd::kMaxBytes)
+    return network::kCanary;
   return static_cast<std::byte>(64 * run + 16 * (message + 1) + at);
 }
 /// What the owner puts into memory that is its own again.
@@ -117,7 +127,9 @@ void RemoteRank::addEnd(uint8_t message, std::vector<EdgeSpec> &edges) {
 
 void RemoteRank::fill(MessageEnd &end) {
   for (uint64_t i = 0; i < MessageEnd::kMaxBytes; ++i)
-    end.memory[i] = end.sends ? byteOf(end.message, plans_[end.plan].run, i) : kOwn;
+    end.memory[i] =
+        end.sends ? byteOf(scenario_.messages[end.message], end.message, plans_[end.plan].run, i)
+                  : kOwn;
 }
 
 bool RemoteRank::mayRun(uint8_t plan) const {
@@ -141,6 +153,12 @@ bool RemoteRank::mayPost(const MessageEnd &end) const {
          !plans_[end.plan].channels->failed() && !plans_[end.plan].isCancelled;
 }
 
+bool RemoteRank::hasPosted(uint8_t message, uint8_t run) const {
+  return std::any_of(ends.begin(), ends.end(), [&](const MessageEnd &end) {
+    return end.message == message && end.isPosted && plans_[end.plan].run == run;
+  });
+}
+
 // Memory in two pieces is not reached by others.
 void RemoteRank::post(MessageEnd &end) {
   network_.note(self_, end.message + 16u * end.sends);
@@ -157,9 +175,10 @@ void RemoteRank::post(MessageEnd &end) {
 
 void RemoteRank::complete(MessageEnd &end) {
   end.isDone = true;
-  uint64_t bytes = bytesOf(scenario_.messages[end.message].way);
+  const MessageSpec &spec = scenario_.messages[end.message];
+  uint64_t bytes = bytesOf(spec.way);
   for (uint64_t i = 0; i < bytes && !end.sends; ++i)
-    if (end.memory[i] != byteOf(end.message, plans_[end.plan].run, i))
+    if (end.memory[i] != byteOf(spec, end.message, plans_[end.plan].run, i))
       wrong = "bytes are received that were not sent";
   giveBack(end);
 }

@@ -39,6 +39,8 @@ public:
   // Steps. They wait where the protocol does: isWaiting() then, until poll().
 
   bool mayPost(const MessageEnd &end) const;
+  bool hasPosted(uint8_t message, uint8_t run) const;
+  uint8_t runOf(const MessageEnd &end) const { return plans_[end.plan].run; }
   void post(MessageEnd &end);
   /// Takes what has arrived, while it waits too.
   void poll();

@@ -3,7 +3,8 @@
 namespace colldsl::test {
 namespace {
 
-constexpr std::array kWays = {Way::Eager, Way::Read, Way::Written, Way::Fragments, Way::EarlyRtr};
+constexpr std::array kWays = {Way::Eager,    Way::Read,   Way::Written,  Way::Fragments,
+                              Way::EarlyRtr, Way::Canary, Way::Announced};
 
 std::string nameOf(const Scenario &scenario) {
   std::string name;
@@ -49,6 +50,10 @@ const char *nameOf(Way way) {
     return "fragments";
   case Way::EarlyRtr:
     return "early-rtr";
+  case Way::Canary:
+    return "canary";
+  case Way::Announced:
+    return "announced";
   case Way::Eager:
     return "eager";
   }

@@ -32,6 +32,13 @@ TEST(Remote, fullWindow) {
   EXPECT_EQ(explore(scenario), "");
 }
 
+TEST(Remote, fullWindowBeforeAnRtrThatStays) {
+  Scenario scenario = {.messages = {{0, 1, Way::Announced}, {0, 1, Way::Eager}}};
+  scenario.windowBytes = kOneMessage;
+  scenario.runs = 2;
+  EXPECT_EQ(explore(scenario, 20000), "");
+}
+
 TEST(Remote, lateOpens) { EXPECT_EQ(explore({.messages = 1, .as = {.opensLate = true}}), ""); }
 
 TEST(Remote, ranksThatLeave) {

@@ -110,10 +110,17 @@ bool RemoteWorld::mayDie(uint8_t rank) const {
                                         (scenario_.trouble == Trouble::FailsAndDies && hasFailed_));
 }
 
+// Other messages, which are not there, tell the sender that the receive is posted.
+bool RemoteWorld::isAnnounced(uint8_t rank, const MessageEnd &end) const {
+  const MessageSpec &spec = scenario_.messages[end.message];
+  return spec.way != Way::Announced || !end.sends ||
+         ranks_[spec.to]->hasPosted(end.message, ranks_[rank]->runOf(end));
+}
+
 void RemoteWorld::addOfRank(uint8_t r, std::vector<Step> &steps) const {
   const RemoteRank &rank = *ranks_[r];
   for (uint8_t e = 0; e < rank.ends.size(); ++e)
-    if (rank.mayPost(rank.ends[e]))
+    if (rank.mayPost(rank.ends[e]) && isAnnounced(r, rank.ends[e]))
       steps.push_back({Kind::Post, r, e});
   if ((network_.mayAccept(r) || rank.hasRmas()) && !rank.isDeaf())
     steps.push_back({Kind::Start, r});

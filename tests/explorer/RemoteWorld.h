@@ -52,6 +52,7 @@ public:
 private:
   static constexpr uint32_t kMaxPasses = 4;
 
+  bool isAnnounced(uint8_t rank, const MessageEnd &end) const;
   void addOfRank(uint8_t rank, std::vector<Step> &steps) const;
   void addFrames(std::vector<Step> &steps) const;
   void addMoves(std::vector<Step> &steps) const;

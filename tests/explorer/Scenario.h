@@ -14,7 +14,9 @@ enum class Way : uint8_t {
   Read,        ///< by the receiver
   Written,     ///< by the sender, once the receiver has answered
   Fragments,   ///< with the frames
-  EarlyRtr,    ///< by the sender, into the buffer of an early RTR
+  EarlyRtr,    ///< by the sender, into the buffer of an early RTR, which is for all runs
+  Canary,      ///< the same; the last byte is watched, which ends the first run's payload as well
+  Announced,   ///< as EarlyRtr, once the receiver waits, with no notice but the first RTR
   Eager,       ///< in the first frame
   Cooperative, ///< by both ends, part by part
 };

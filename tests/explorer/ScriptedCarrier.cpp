@@ -73,7 +73,8 @@ void ScriptedNetwork::moveBytes(size_t index) {
 void ScriptedNetwork::notify(size_t index) {
   Rma &rma = rmas_[index];
   rma.isNotified = true;
-  inboxes_[rma.target].push_back({Event::Kind::RemoteWrite, {}, nullptr, rma.spec.immediate});
+  if (!rma.spec.isSilent)
+    inboxes_[rma.target].push_back({Event::Kind::RemoteWrite, {}, nullptr, rma.spec.immediate});
   dropOver();
 }
 
@@ -212,6 +213,7 @@ void ScriptedNetwork::describe(StateWords &words, const Rma &rma, const WorkerOf
   words.add(rma.id);
   words.add(rma.spec.key);
   words.add(rma.spec.address);
+  words.add(rma.spec.isSilent);
   for (uint32_t i = 0; i < rma.spec.count; ++i)
     words.add(reinterpret_cast<uint64_t>(rma.spec.descriptors[i]));
   if (rma.writes && !rma.isNotified)
@@ -256,6 +258,7 @@ ScriptedCarrier::ScriptedCarrier(ScriptedNetwork &network, uint32_t self)
   capabilities_.name = "scripted";
   capabilities_.hasRma = true;
   capabilities_.needsLocalRegistration = true;
+  capabilities_.inOrderBytes = UINT64_MAX; // all bytes of a write move in one step
   capabilities_.isWatched = false;
 }
 

@@ -64,7 +64,8 @@ public:
   bool mayMoveBytes(size_t rma) const { return !rmas_[rma].hasMoved; }
   void moveBytes(size_t rma);
   bool mayNotify(size_t rma) const { return rmas_[rma].hasMoved && !rmas_[rma].isNotified; }
-  void notify(size_t rma); ///< the target of a write
+  /// The target of a write. Of a silent one it is only a turn of that rank.
+  void notify(size_t rma);
   bool mayFinish(size_t rma) const { return rmas_[rma].hasMoved && !rmas_[rma].isFinished; }
   void finish(size_t rma); ///< at its origin
 
@@ -164,6 +165,8 @@ private:
 class ScriptedCarrier final : public network::Carrier {
 public:
   ScriptedCarrier(ScriptedNetwork &network, uint32_t self);
+
+  void pinPages() { capabilities_.pinsPages = true; }
 
   uint8_t refused = 0; ///< kinds of access, a bit each, that it registers no memory for
 

@@ -23,7 +23,8 @@ uint64_t compare(Scenario scenario) {
   return isAlike ? found.states : 0;
 }
 
-constexpr std::array kWays = {Way::Eager, Way::Read, Way::Written, Way::Fragments, Way::EarlyRtr};
+constexpr std::array kWays = {Way::Eager,    Way::Read,   Way::Written,  Way::Fragments,
+                              Way::EarlyRtr, Way::Canary, Way::Announced};
 
 TEST(States, ofOneMessage) {
   forEachScenario(2, 1, kWays, 1, [](const Scenario &scenario) {

@@ -63,18 +63,24 @@ void add(StateWords &words, const protocol::Discarded &discarded) {
 }
 
 // Where its receiver's worker is at the other end.
+void add(StateWords &words, const network::RtrBody &body, const RemoteWorker *receiver) {
+  words.add(body.bytes);
+  words.add(body.address);
+  words.add(body.key);
+  words.add(body.isWritable);
+  words.add(body.stay);
+  words.add(body.hasCanary);
+  if (body.isWritable)
+    describeRtrId(words, receiver, body.rtrId);
+}
+
 void add(StateWords &words, const RemoteSender::Buffer &buffer, const RemoteWorker *receiver) {
-  words.add(buffer.body.bytes);
-  words.add(buffer.body.address);
-  words.add(buffer.body.key);
-  words.add(buffer.body.isWritable);
+  add(words, buffer.body, receiver);
   words.add(buffer.remoteIovs.size());
   for (const network::RemoteIov &iov : buffer.remoteIovs) {
     words.add(iov.address);
     words.add(iov.bytes);
   }
-  if (buffer.body.isWritable)
-    describeRtrId(words, receiver, buffer.body.rtrId);
 }
 
 // Only a put that is to begin looks at the buffer.
@@ -104,6 +110,14 @@ void add(StateWords &words, const RemoteSender &sender, const RemoteWorker *rece
   add(words, sender.earlyRtrs_, [&](StateWords &part, const RemoteSender::EarlyRtr &rtr) {
     add(part, rtr.buffer, receiver);
   });
+  for (const auto &[message, rtr] : sender.staticRtrs_) {
+    words.add(message.first);
+    words.add(message.second);
+    add(words, rtr.body, receiver);
+    for (std::optional<uint32_t> run : {rtr.readyRun, rtr.putRun, rtr.noticeRun})
+      words.add(run ? uint64_t{*run} : UINT64_MAX);
+  }
+  words.add(UINT64_MAX);
   add(words, sender.drained_);
   words.add(sender.lastCancel_);
   std::vector<StateWords> multicasts;
@@ -269,6 +283,7 @@ void addRtrs(StateWords &words, const protocol::RtrTable &table) {
       parts.back().add(rtr.tag);
       parts.back().add(rtr.id);
       parts.back().add(rtr.isEarly);
+      parts.back().add(rtr.stays);
     }
   words.addUnordered(std::move(parts));
 }
@@ -296,6 +311,8 @@ void add(StateWords &words, const network::RegisteredMemory &memory) {
     words.add(memory.access);
   }
   words.add(memory.rtr != network::RegisteredMemory::kNoRtr);
+  words.add(memory.stays);
+  words.add(memory.mayBePut);
   words.add(memory.usesEarlyRtr);
 }
 
@@ -325,6 +342,12 @@ void describe(StateWords &words, const RemoteWorker &worker, const WorkerOf &wor
   addConnections(words, worker, workerOf);
   addFailures(words, worker);
   addRtrs(words, worker.context_.rtrs);
+  for (const protocol::CanaryWatch &watch : worker.context_.watches) {
+    words.add(watch.tag);
+    words.add(watch.isSuspended);
+    words.add(watch.wasSuspended);
+  }
+  words.add(UINT64_MAX);
   for (const RemoteRma *rma : worker.context_.rmaQueue)
     describeRma(words, *rma);
   add(words, worker.discarded_);

@@ -38,6 +38,9 @@ ALLOWED = {
 # What runs a schedule knows images, not DAGs: these headers, and no others of ir.
 IMAGE_ONLY = ["transports", "protocol", "executor"]
 NOT_IMAGE = ["Dag.h", "Schedule.h", "TextForm.h"]
+# What holds over any wire knows its capabilities alone: no folder of transports/.
+OVER_ANY_WIRE = ["SendSide.h", "ReceiveSide.h", "ReceiveRendezvous.h", "PlanChannels.h", "Request.h",
+                 "UnexpectedQueue.h", "TagTable.h", "RunStatus.h", "RankGroup.h"]
 # Libraries that only some folders know.
 LIBRARIES = {
     "ANTLR": (r"antlr4-runtime|Coll(Lexer|Parser|Visitor|BaseVisitor|Listener|BaseListener)\.h",
@@ -56,8 +59,9 @@ LIBRARIES = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
-def problem(folder, quote, header):
-    """Why a file of this folder must not include this header; None if it may."""
+def problem(path, quote, header):
+    """Why this file must not include this header; None if it may."""
+    folder, _, file = path.partition("/")
     if folder not in ALLOWED:
         return None
     for library, (pattern, users) in LIBRARIES.items():
@@ -72,6 +76,8 @@ def problem(folder, quote, header):
         return f"{folder} must not include {other}"
     if folder in IMAGE_ONLY and other == "ir" and name in NOT_IMAGE:
         return f"{folder} knows images only"
+    if folder == "protocol" and file in OVER_ANY_WIRE and re.match("transports/.+/", header):
+        return "it holds over any wire"
     return None
 
 
@@ -81,7 +87,7 @@ def check(root):
     for path in tree.files(root, ".h", ".hpp", ".c", ".cpp", ".def", ".inc"):
         for number, line in enumerate(tree.read(root, path).splitlines(), 1):
             include = INCLUDE.match(line)
-            why = include and problem(path.split("/")[0], *include.groups())
+            why = include and problem(path, *include.groups())
             if why:
                 found.append(f"{path}:{number}: {why}: {line.strip()}")
     return found

@@ -56,6 +56,15 @@ class Includes(unittest.TestCase):
         self.assertFalse(self.found("program/Program.h", '#include "topology/Topology.h"\n'))
         self.assertFalse(self.found("tools/Main.cpp", '#include "executor/Plan.h"\n'))
 
+    def test_what_holds_over_any_wire_includes_none(self):
+        fifo = '#include "transports/shm/Fifo.h"\n'
+        self.assertEqual(
+            self.found("protocol/SendSide.h", fifo),
+            ["protocol/SendSide.h:1: it holds over any wire: " + fifo.strip()],
+        )
+        self.assertFalse(self.found("protocol/SendSide.h", '#include "transports/Tag.h"\n'))
+        self.assertFalse(self.found("protocol/Worker.h", fifo))
+
     def test_spacing_does_not_hide_an_include(self):
         self.assertTrue(self.found("ir/Dag.cpp", '  #  include   "program/Program.h"\n'))
 

@@ -44,6 +44,22 @@ TEST(RtrTable, keysAreIds) {
   EXPECT_EQ(table.take(5).receiver, nullptr);
 }
 
+TEST(RtrTable, anRtrThatStaysKeepsItsId) {
+  RtrTable table;
+  RtrTable::Entry staying = rtrFor(1);
+  staying.stays = true;
+  uint32_t place = table.add(staying, {}), id = table.idOf(place);
+  EXPECT_EQ(table.take(id).tag.run, 1u);
+  staying.tag.run = 2;
+  table.renew(place, staying);
+  EXPECT_EQ(table.idOf(place), id);
+  EXPECT_EQ(table.take(id).tag.run, 2u);
+  EXPECT_EQ(table.numInUse(), 1u);
+  table.retire(place);
+  EXPECT_EQ(table.take(id).receiver, nullptr);
+  EXPECT_EQ(table.numInUse(), 0u);
+}
+
 TEST(RtrTable, isFullBeforeIdsRunOut) {
   RtrTable table;
   uint32_t added = 0;

@@ -45,9 +45,9 @@ public:
     ssize_t error = errorOf(Call::Read);
     return error != 0 ? error : Calls::read(ep, message);
   }
-  ssize_t write(fid_ep *ep, const fi_msg_rma &message) override {
+  ssize_t write(fid_ep *ep, const fi_msg_rma &message, uint64_t flags) override {
     ssize_t error = errorOf(Call::Write);
-    return error != 0 ? error : Calls::write(ep, message);
+    return error != 0 ? error : Calls::write(ep, message, flags);
   }
   int reach(fid_av *book, const void *address, fi_addr_t *handle) override {
     ssize_t error = errorOf(Call::Reach);

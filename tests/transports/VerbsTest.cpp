@@ -48,6 +48,25 @@ TEST_F(Verbs, theEnvironmentIsReadWithCare) {
   setenv("COLLDSL_VERBS_GID", "0", 1);
   EXPECT_EQ(verbs::optionsFromEnvironment()->gidIndex, 0);
   unsetenv("COLLDSL_VERBS_GID");
+  setenv("COLLDSL_VERBS_IN_ORDER", "some", 1);
+  EXPECT_EQ(verbs::optionsFromEnvironment().message(),
+            "COLLDSL_VERBS_IN_ORDER is 'some', which is no number of bytes");
+  setenv("COLLDSL_VERBS_IN_ORDER", "64", 1);
+  EXPECT_EQ(verbs::optionsFromEnvironment()->inOrderBytes, 64u);
+  unsetenv("COLLDSL_VERBS_IN_ORDER");
+}
+
+// Software does not answer, so that what is known of it counts.
+TEST_F(Verbs, theOrderOfBytesIsWhatTheDeviceSaysOrIsGiven) {
+  verbs::Options options;
+  auto unknown = verbs::VerbsCarrier::open(1, options);
+  ASSERT_TRUE(unknown) << unknown.message();
+  uint64_t own = (*unknown)->capabilities().inOrderBytes;
+  EXPECT_TRUE(own == 0 || own == UINT64_MAX);
+  options.inOrderBytes = 64;
+  auto given = verbs::VerbsCarrier::open(1, options);
+  ASSERT_TRUE(given) << given.message();
+  EXPECT_EQ((*given)->capabilities().inOrderBytes, std::max<uint64_t>(own, 64));
 }
 
 ibv_gid gidAt(const char *text) {

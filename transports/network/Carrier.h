@@ -45,9 +45,11 @@ struct Capabilities {
                                      ///< the registered memory
   bool needsLocalRegistration = false; ///< of the memory at this end of a read or a write, too
   bool pinsPages = false;              ///< by registration: the owner must not unmap the memory
-  bool batches = false;                ///< what is offered between hold() and push() costs less
-  bool immediateIsKey = false;         ///< a write brings the key of the memory as immediate data
-  bool isWatched = true;               ///< a ProcessMonitor watches the processes of peers
+  uint64_t inOrderBytes =
+      0;                ///< the bytes of a write of up to so many become visible in their order
+  bool batches = false; ///< what is offered between hold() and push() costs less
+  bool immediateIsKey = false; ///< a write brings the key of the memory as immediate data
+  bool isWatched = true;       ///< a ProcessMonitor watches the processes of peers
 };
 
 /// What registered memory is for.
@@ -97,7 +99,8 @@ struct RmaSpec {
   std::span<const RemoteIov> remoteIovs = {}; ///< of a write, in place of `address`; of all bytes
   uint64_t key = 0;
   uint64_t bytes = 0;
-  uint32_t immediate = 0; ///< of a write: comes to the peer after the last byte
+  bool isSilent = false;  ///< a write: the peer is not notified
+  uint32_t immediate = 0; ///< of a write that is not: comes to the peer after the last byte
 };
 
 enum class PostResult : uint8_t {

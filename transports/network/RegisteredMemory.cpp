@@ -4,15 +4,20 @@
 
 namespace colldsl::network {
 
+bool isRegistered(const RequestPayload &payload, Access access) {
+  const RegisteredMemory &known = *payload.registered;
+  iovec memory = spanOf(payload);
+  return known.region && memory.iov_base == known.of.iov_base &&
+         memory.iov_len == known.of.iov_len && known.access == access;
+}
+
 bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access access) {
   if (!payload.registered)
     return false;
+  if (isRegistered(payload, access))
+    return true;
   RegisteredMemory &known = *payload.registered;
   iovec memory = spanOf(payload);
-  bool isKnown = known.region && memory.iov_base == known.of.iov_base &&
-                 memory.iov_len == known.of.iov_len && known.access == access;
-  if (isKnown)
-    return true;
   known.region.reset();
   std::span<const iovec> pieces(&memory, 1);
   if (carrier.capabilities().registersPieces)

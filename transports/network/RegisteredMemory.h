@@ -12,8 +12,13 @@ struct RegisteredMemory {
   Region region;
   iovec of = {};
   Access access = Access::Send;
-  uint32_t rtr = kNoRtr; ///< its place in the worker's RtrTable, while a peer may put
-  bool isStatic = false; ///< the buffer stays the same: it is registered once
+  uint32_t rtr = kNoRtr;    ///< its place in the worker's RtrTable
+  bool isStatic = false;    ///< the buffer stays the same: it is registered once
+  bool mayStay = false;     ///< static: its RTR may be for all runs
+  bool isAnnounced = false; ///< mayStay: other messages tell the sender of each run
+  bool hasCanary = false;   ///< mayStay: the schedule has one
+  bool stays = false;       ///< the RTR is for all runs
+  bool mayBePut = false;    ///< received: a peer may put in this run
   /// Received: a message found its receive posted, and was long. Sent: the receiver has sent an
   /// early RTR before.
   bool usesEarlyRtr = false;
@@ -23,6 +28,9 @@ struct RegisteredMemory {
 /// that nothing is done. False: it could not be registered, or the payload has no place where that
 /// is kept.
 bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access access);
+
+/// Whether it is known as it is now.
+bool isRegistered(const RequestPayload &payload, Access access);
 
 /// What a read or a write of a payload takes at this end. `bytes`: at most those of the payload.
 RmaSpec makeRmaSpec(const RequestPayload &payload, uint64_t bytes);

@@ -16,6 +16,8 @@ enum class Kind : uint8_t {
   Eager,       ///< a whole message
   Rts,         ///< request to send: RtsBody. The message waits for the receiver's reply
   Rtr,         ///< ready to receive: RtrBody
+  Ready,       ///< the receiver wants the message of this run where its RTR that stays says
+  Notify,      ///< the receiver of a canary sleeps: notify it of the put. As the answer: it was put
   Fragment,    ///< the next bytes of a message whose receiver waits for fragments
   Fin,         ///< the receiver has the payload, or does not want it
   CloseStream, ///< this rank needs nothing of the stream any more: CloseBody
@@ -62,6 +64,13 @@ struct RtsBody {
   uint32_t remoteIovs; ///< of memory, that the sender can write it to at once; 0: it cannot
 };
 
+/// For which runs an RTR is.
+enum class Stay : uint8_t {
+  OneRun,
+  UntilReady, ///< this one, and each later one that a Ready names
+  Announced,  ///< this one and all later ones: other messages tell the sender of each
+};
+
 struct RtrBody {
   uint64_t bytes; ///< the room
   uint64_t address;
@@ -69,8 +78,13 @@ struct RtrBody {
   uint32_t rtrId;     ///< comes as immediate data with the last byte of the put
   uint8_t isWritable; ///< address, key and rtrId are valid; else in fragments
   uint8_t remoteIovs; ///< of memory, which follow; none: `bytes` at `address`
-  uint16_t unused;
+  Stay stay;
+  uint8_t hasCanary; ///< the receiver watches the last byte: see kCanary
 };
+
+/// The last byte of a buffer until a put has come. A sender whose payload ends otherwise puts it
+/// without notifying the receiver.
+inline constexpr std::byte kCanary{0xa5};
 
 /// A part of where a message is wanted.
 struct RemoteIov {

@@ -28,8 +28,8 @@ public:
   virtual ssize_t read(fid_ep *ep, const fi_msg_rma &message) {
     return fi_readmsg(ep, &message, FI_COMPLETION);
   }
-  virtual ssize_t write(fid_ep *ep, const fi_msg_rma &message) {
-    return fi_writemsg(ep, &message, FI_COMPLETION | FI_REMOTE_CQ_DATA);
+  virtual ssize_t write(fid_ep *ep, const fi_msg_rma &message, uint64_t flags) {
+    return fi_writemsg(ep, &message, FI_COMPLETION | flags);
   }
   virtual ssize_t readQueue(fid_cq *queue, fi_cq_data_entry *entries, size_t count) {
     return fi_cq_read(queue, entries, count);

@@ -102,7 +102,8 @@ PostResult OfiCarrier::read(RmaOperation &rma, const RmaSpec &spec) {
 PostResult OfiCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMaxPieces];
-  return offered(calls_.write(endpoint_->ep(), messageOf(rma, spec, there, descriptors)));
+  return offered(calls_.write(endpoint_->ep(), messageOf(rma, spec, there, descriptors),
+                              spec.isSilent ? 0 : FI_REMOTE_CQ_DATA));
 }
 
 void OfiCarrier::breakDown(const std::string &what, ssize_t code) {

@@ -156,6 +156,8 @@ void RdmEndpoint::noteCapabilities(const Options &options) {
   capabilities_.usesVirtualAddresses = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
   capabilities_.needsLocalRegistration = (domain.mr_mode & FI_MR_LOCAL) != 0;
   capabilities_.pinsPages = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
+  if ((info_->rx_attr->comp_order & FI_ORDER_DATA) != 0)
+    capabilities_.inOrderBytes = UINT64_MAX;
 }
 
 Status RdmEndpoint::openQueue() {

@@ -142,6 +142,8 @@ public:
 
   // Static messages. The sender may send one as others all the same: then it is retired.
 
+  /// Whether the sender puts the payload; else this end gets it.
+  bool isPut(const RequestPayload &payload) const { return payload.fixed->isPut; }
   /// Room for the RTRs of a stream, until releaseStream(). Null: no memory is left.
   StaticRtr *makeStaticRtrs(StreamId stream, uint32_t count);
   void releaseStream(StreamId stream);

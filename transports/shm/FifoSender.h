@@ -110,6 +110,8 @@ public:
 
   // Static messages.
 
+  /// Whether this end puts the payload; else the receiver gets it.
+  bool isPut(const RequestPayload &payload) const { return payload.fixed->isPut; }
   /// Whether the receiver takes the message so. If its sender puts it, there is an RTR soon.
   bool isStaticNow(const RequestPayload &payload) const {
     const StaticRtr *rtr = payload.fixed->rtr;

@@ -21,6 +21,10 @@ public:
     if (!function)
       status_ = Status::error(file_ + " has no " + name);
   }
+  /// Null: older ones have none.
+  template <typename Function> void findIfThere(const char *name, Function &function) {
+    function = library_ ? reinterpret_cast<Function>(dlsym(library_, name)) : nullptr;
+  }
   const Status &status() const { return status_; }
 
 private:
@@ -40,6 +44,7 @@ struct LoadedVerbs {
     library.find("ibv_query_port", functions.query_port);
     library.find("ibv_reg_mr", functions.reg_mr);
     library.find("_ibv_query_gid_ex", functions.query_gid_ex);
+    library.findIfThere("ibv_query_qp_data_in_order", functions.query_qp_data_in_order);
   }
 };
 

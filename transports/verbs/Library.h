@@ -63,6 +63,7 @@ struct Library {
   ibv_mr *(*reg_mr)(ibv_pd *, void *, size_t, int) = nullptr;
   ssize_t (*query_gid_ex)(ibv_context *, uint32_t, uint32_t, ibv_gid_entry *, uint32_t,
                           size_t) = nullptr;
+  int (*query_qp_data_in_order)(ibv_qp *, ibv_wr_opcode, uint32_t) = nullptr; ///< null: too old
 
   static const Status &load();
   /// After load().

@@ -16,6 +16,10 @@ Result<Options> optionsFromEnvironment() {
     return s;
   if (Status s = readNumber<uint8_t>("COLLDSL_VERBS_GID", options.gidIndex, kWhat); !s)
     return s;
+  if (Status s =
+          readNumber<uint64_t>("COLLDSL_VERBS_IN_ORDER", options.inOrderBytes, "number of bytes");
+      !s)
+    return s;
   return options;
 }
 

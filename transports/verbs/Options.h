@@ -19,11 +19,14 @@ struct Options : network::Options {
   /// That a peer may have on the way to this rank, where a device has no other way to stop senders
   /// (iWARP). Each takes a receive, of eagerBytes.
   uint32_t framesPerPeer = 8;
+  /// Bytes of a write that become visible in their order, where the device does not say that all
+  /// do.
+  uint64_t inOrderBytes = 0;
   uint32_t completions = 4096; ///< that the queue holds, if the device's can be so long
 };
 
-/// The settings of the environment: COLLDSL_VERBS_DEVICE, COLLDSL_VERBS_PORT, COLLDSL_VERBS_GID and
-/// COLLDSL_VERBS_BIND; the default for what it does not.
+/// The settings of the environment: COLLDSL_VERBS_DEVICE, COLLDSL_VERBS_PORT, COLLDSL_VERBS_GID,
+/// COLLDSL_VERBS_BIND and COLLDSL_VERBS_IN_ORDER; the default for what it does not.
 Result<Options> optionsFromEnvironment();
 
 } // namespace colldsl::verbs

@@ -57,6 +57,12 @@ std::string textOf(ibv_wc_status status) {
                                        : Library::get().wc_status_str(status);
 }
 
+// Only a device that reports it.
+bool writesInOrder(ibv_qp *pair) {
+  auto *query = Library::get().query_qp_data_in_order;
+  return query && query(pair, IBV_WR_RDMA_WRITE, 0) == 1;
+}
+
 bool isForNow(int error) { return error == ENOMEM || error == EAGAIN; }
 
 } // namespace
@@ -113,6 +119,8 @@ Status VerbsCarrier::probePair() {
     ibv_qp_init_attr wanted = wantedPair();
     Result<QueuePair> pair = device_->makeQueuePair(wanted);
     capabilities_.injectBytes = std::min(wanted.cap.max_inline_data, inlineBytes_);
+    capabilities_.inOrderBytes =
+        pair && writesInOrder(pair->get()) ? UINT64_MAX : options_.inOrderBytes;
     if (pair || inlineBytes_ <= sizeof(network::Header))
       return pair.status();
   }
@@ -364,6 +372,8 @@ PostResult VerbsCarrier::read(RmaOperation &rma, const RmaSpec &spec) {
 }
 
 PostResult VerbsCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
+  if (spec.isSilent)
+    return postRma(rma, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE);
   if (device_->isIwarp())
     return postRma(rma, spec, IBV_WR_RDMA_WRITE, IBV_WR_SEND);
   return postRma(rma, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM);

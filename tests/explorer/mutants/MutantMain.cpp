@@ -13,7 +13,8 @@ namespace {
 constexpr uint64_t kMaxStates = 20000;
 
 bool addMessage(Scenario &scenario, std::string_view name) {
-  for (Way way : {Way::Read, Way::Written, Way::Fragments, Way::EarlyRtr, Way::Eager})
+  for (Way way : {Way::Read, Way::Written, Way::Fragments, Way::EarlyRtr, Way::Canary,
+                  Way::Announced, Way::Eager})
     if (name == nameOf(way)) {
       scenario.messages.push_back({.from = 0, .to = 1, .way = way});
       return true;
