@@ -31,6 +31,7 @@ Transfer transferOf(Way way) {
     return {.protocol = Protocol::Static, .announced = true};
   case Way::Eager:
   case Way::Fragments:
+  case Way::Cooperative: // on one machine
     break;
   }
   return {};

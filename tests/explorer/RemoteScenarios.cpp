@@ -56,6 +56,8 @@ const char *nameOf(Way way) {
     return "announced";
   case Way::Eager:
     return "eager";
+  case Way::Cooperative:
+    return "cooperative";
   }
   return "";
 }
