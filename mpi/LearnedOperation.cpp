@@ -74,8 +74,10 @@ Status LearnedOperation::runOn(uint32_t candidate, uint32_t number) {
     Made made = operationOf(candidate);
     if (!made)
       return made.status();
-    if (!*made) // it was tried out with other places of the same buffers
-      return Status::error("the collective that was learned cannot be made");
+    if (!*made && candidate != Trials::kShipped) // so it is on all ranks
+      return runOn(Trials::kShipped, number);
+    if (!*made)
+      return Status::error("the call cannot be served any more");
     operation = made->get();
   }
   countFor(*operation);
@@ -106,9 +108,11 @@ void LearnedOperation::start(uint32_t number) {
   uint32_t best = learned ? learned->trials.best() : Trials::kShipped;
   learner_.comm().plans()->numberNextRun(number);
   Made made = operationOf(best);
+  if (made && !*made && best != Trials::kShipped) // so it is on all ranks
+    made = operationOf(Trials::kShipped);
   begun_ = !made   ? made.status()
            : *made ? Status()
-                   : Status::error("the collective that was learned cannot be made");
+                   : Status::error("the call cannot be served any more");
   if (!begun_)
     return;
   current_ = made.take();

@@ -31,7 +31,7 @@ public:
 
   /// After it wakers of all ranks are registered.
   Status join() {
-    if (Status s = bootstrap.barrier(); !s || !measuresCopies())
+    if (Status s = bootstrap.barrier(); !s || !worker.world().measuresCopies())
       return s;
     measureCopies();
     if (Status s = bootstrap.barrier(); !s)
@@ -45,13 +45,6 @@ public:
   }
 
 private:
-  bool measuresCopies() const {
-    const shm::World &world = worker.world();
-    return world.options().measuresCopies && world.numRanks() > 1 &&
-           world.options().singleCopy == shm::SingleCopy::On &&
-           !shm::isOversubscribed(world.numRanks());
-  }
-
   // The first two ranks measure, for all. A death is found by the barrier behind it.
   void measureCopies() {
     Rank self = worker.rank();

@@ -94,6 +94,7 @@ std::vector<CopyCost> measureCopies(Worker &worker, Rank peer) {
   Measurement measurement(worker, peer);
   std::vector<CopyCost> costs;
   const uint64_t before = worker.options().singleCopyMinBytes;
+  worker.beginTrial();
   for (uint64_t bytes : kSizes) {
     CopyCost cost{bytes, {-1, -1}, {-1, -1}};
     if (measurement.canStart())
@@ -107,6 +108,8 @@ std::vector<CopyCost> measureCopies(Worker &worker, Rank peer) {
     costs.push_back(cost);
   }
   worker.setSingleCopyMin(before);
+  if (!worker.endTrial())
+    costs.clear();
   return costs;
 }
 

@@ -24,7 +24,7 @@ struct CopyCost {
 };
 
 /// Collective over two ranks, which share no core; takes about a millisecond. No other messages are
-/// under way between them. Empty: the other one died.
+/// under way between them. Empty: the other one died, or the kernel does not copy.
 std::vector<CopyCost> measureCopies(Worker &worker, Rank peer);
 
 /// The least size from which on the single copy gains more in one case than it loses in the other,

@@ -19,8 +19,8 @@ struct Limits {
   /// With so many bytes in its unexpected queue the receiver throttles the sender.
   uint64_t unexpectedBytes = 256 << 10;
 
-  /// Whether both ends are to copy a message, whose sender copies so much for its operation. One
-  /// that copies other bytes, too, joins late.
+  /// Whether both ends are to copy a message. `senderKiB`: all that its sender copies for its
+  /// operation. A sender that copies other bytes, too, joins late.
   bool isWorthCooperation(uint64_t bytes, uint32_t senderKiB) const {
     bool copiesMore = uint64_t{senderKiB} << 10 > bytes;
     return bytes >= (copiesMore ? 4 : 1) * cooperativeMinBytes;

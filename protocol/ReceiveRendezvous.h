@@ -131,7 +131,7 @@ std::optional<typename Wire::RemoteBuffer> ReceiveSide<Wire>::bufferOfCooperatio
   return to.pieces == 1 && (isShared || mayReach(rts.bytes, 1)) ? std::optional(to) : std::nullopt;
 }
 
-// False: this end has nothing to copy any more. Where the sender copies the last part it puts.
+// False: no part is left to claim. A sender that leaves last notifies this end, as of a put.
 template <typename Wire>
 bool ReceiveSide<Wire>::copyNextParts(uint16_t id) requires Wire::kCooperates {
   auto [request, rts] = incoming_[id];
@@ -158,15 +158,20 @@ bool ReceiveSide<Wire>::copyPart(const Request &request, const Rts &rts, uint64_
   }
   auto *to = request.combining ? request.combining->room
                                : static_cast<std::byte *>(request.payload.pieces[0].iov_base);
-  iovec part{to + offset, bytes};
-  if (wire_.get(rts.buffer, offset, {&part, 1, false, false, bytes}) != GetResult::Done)
-    return false;
-  if (request.combining)
-    store(request, offset, to + offset, bytes);
+  const uint64_t most = request.combining ? kPartBytes : bytes; // stays in a cache
+  for (uint64_t end = offset + bytes; offset < end;) {
+    iovec part{to + offset, std::min(most, end - offset)};
+    Payload here{&part, 1, false, false, part.iov_len};
+    if (wire_.get(rts.buffer, offset, here) != GetResult::Done)
+      return false;
+    if (request.combining)
+      store(request, offset, to + offset, part.iov_len);
+    offset += part.iov_len;
+  }
   return true;
 }
 
-// Of the oldest RTR whose payload both ends copy: this one has nothing else to do.
+// An idle receiver copies parts of the oldest RTR whose payload both ends copy.
 template <typename Wire> bool ReceiveSide<Wire>::helpSender() {
   if constexpr (Wire::kCooperates)
     for (uint16_t id : rtrSent_)

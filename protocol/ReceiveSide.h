@@ -4,11 +4,12 @@
 /// no receive is posted for goes to the unexpected queue. So no message stands in the way of
 /// another.
 ///
-/// A request to send (RTS) is answered in one of three ways. This end gets the payload itself; or
+/// A request to send (RTS) is answered in one of four ways. This end gets the payload itself; or
 /// it replies that it is ready to receive (RTR), and the sender puts the payload into the receive's
-/// buffer; or the payload comes in fragments. The copying end is the one that the schedule names,
-/// else the one that has less to move. An RTR is withdrawn if nothing comes while nothing else
-/// moves, and this end copies after all, so that it does not wait for a sender that computes.
+/// buffer; or both ends copy parts of it; or the payload comes in fragments. The copying end is the
+/// one that the schedule names, else the one that has less to move. An RTR is withdrawn if nothing
+/// comes while nothing else moves, and this end copies after all, so that it does not wait for a
+/// sender that computes.
 #pragma once
 
 #include "protocol/Discarded.h"

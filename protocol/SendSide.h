@@ -2,7 +2,8 @@
 ///
 /// An eager message is copied by the wire, and the send is completed. For any other a request to
 /// send (RTS) goes out, and the receiver gets the payload itself; or replies with a buffer (ready
-/// to receive), into which this end puts the payload; or waits for fragments. A receiver whose
+/// to receive), into which this end puts the payload, or those parts of it that the receiver does
+/// not get; or waits for fragments. A receiver whose
 /// unexpected queue is full throttles its sender, which then sends an RTS for each message. Any
 /// number of requests to send may wait for replies, so that none stands in the way of another
 /// message. Without room on the wire sends wait here in their order.

@@ -128,7 +128,7 @@ bool Worker::progress() {
   for (LocalSends *sends : allSends_)
     if (sends->isBusy())
       moved |= sends->progress();
-  if (moved && !canReach_ && mayWarn_)
+  if (moved && !canReach_ && mayWarn_ && !isTrial_)
     warnOfRefusal();
   return moved;
 }
@@ -200,6 +200,11 @@ Status Worker::check() {
 void Worker::setSingleCopyMin(uint64_t bytes) {
   options_.singleCopyMinBytes = bytes;
   options_.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(mostEager_, bytes - 1));
+}
+
+bool Worker::endTrial() {
+  isTrial_ = false;
+  return std::exchange(canReach_, world_.options().singleCopy == shm::SingleCopy::On);
 }
 
 WakeupEpoch Worker::armSleep() {

@@ -156,6 +156,11 @@ public:
   /// eager from then on.
   void setSingleCopyMin(uint64_t bytes);
 
+  /// Until endTrial() a refusal of the kernel is not reported. False there: the kernel refused, and
+  /// the first message that meets it again reports it.
+  void beginTrial() { isTrial_ = true; }
+  bool endTrial();
+
   /// Peers are watched; others on demand.
   shm::FailureDetector &failureDetector() { return failureDetector_; }
 
@@ -181,6 +186,7 @@ private:
   shm::FailureDetector failureDetector_;
   bool canReach_; ///< whether the kernel lets this process reach the memory of others
   bool mayWarn_;  ///< of that, once
+  bool isTrial_ = false;
   std::shared_ptr<ProgressTable> table_;
   Discarded discarded_;
   ReceiverContext context_;

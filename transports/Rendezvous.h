@@ -5,7 +5,7 @@
 ///   RtrSent ----receiver--> Reading | Fragments
 ///   RtrSent ----sender----> Writing --sender----> Done | Fragments
 ///   Cooperating --the end that leaves last------> Done | Fragments
-///   any but Reading --sender, cancel()--> Requested of the next use
+///   any but Reading --sender, cancel()--> Requested of the next use; not while the receiver copies
 ///
 /// The copying end claims the word before the first byte and leaves the claim after the last one.
 /// So an end that cancels knows: once the word is not claimed by the other end, no byte of the
@@ -37,7 +37,7 @@ enum class State : uint32_t {
 /// What the sender of an RTS has to do for its operation, as far as it knows.
 struct SenderLoad {
   uint32_t copyKiB : 31;  ///< to copy
-  uint32_t sendsOnly : 1; ///< it receives nothing, and so waits for its receivers alone
+  uint32_t sendsOnly : 1; ///< it receives nothing on its machine: it mostly waits for receivers
 };
 constexpr uint32_t kMostCopyKiB = (1u << 31) - 1;
 

@@ -89,6 +89,9 @@ void tryHardwareKinds() {
   trySplit(MPI_COMM_TYPE_HW_UNGUIDED, nullptr, "a part of the hardware, unguided");
   trySplit(MPI_COMM_TYPE_HW_GUIDED, "mpi_shared_memory", "a part of the hardware, guided");
 #endif
+#ifdef MPI_COMM_TYPE_RESOURCE_GUIDED // MPI 4.1
+  trySplit(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_shared_memory", "a part of a resource, guided");
+#endif
   int kind = MPI_COMM_TYPE_SHARED;
   if (Group(MPI_COMM_WORLD).rank == 0)
     kind = MPI_UNDEFINED;

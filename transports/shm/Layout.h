@@ -54,7 +54,8 @@ struct RunFailures {
 static_assert(sizeof(RunFailure) % sizeof(uint64_t) == 0);
 
 struct WorldHeader {
-  uint32_t wakersFence;          ///< 1: see Sleep.h. Written before others join
+  uint32_t wakersFence;          ///< 1: see Sleep.h. Written before others join, as is the next
+  uint32_t measuresCopies;       ///< 1: ranks measure them when they join
   RunFailures::Entry everything; ///< why all plans fail, if they do; the first failure counts
   RunFailures planFailures;
   RunFailures runFailures;

@@ -163,6 +163,9 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
     return s;
   new (world->base_) WorldHeader();
   world->header().wakersFence = world->wakersFence_ = isOversubscribed(numRanks);
+  const Options &made = world->options_;
+  world->header().measuresCopies = made.measuresCopies && made.singleCopy == SingleCopy::On &&
+                                   numRanks > 1 && !isOversubscribed(numRanks);
   for (uint32_t r = 0; r < numRanks; ++r)
     new (&world->control(Rank{r})) RankControl();
   return world;

@@ -89,6 +89,8 @@ public:
   /// Grows with each report, after it can be found.
   uint32_t numReports() const { return header().reports.load(std::memory_order_acquire); }
 
+  /// Whether ranks measure when they join what copies cost: alike on all of them.
+  bool measuresCopies() const { return header().measuresCopies != 0; }
   /// From which size on one copy by the kernel is faster, as ranks measured it; 0: none did.
   std::atomic<uint64_t> &measuredSingleCopyMin() const { return header().singleCopyMinBytes; }
 

@@ -78,8 +78,11 @@ Status MpiTuner::measureAll() {
   pointsLeft_ = numPoints_;
   note(llvm::formatv("{0}: {1} points are to be measured", kind_.facts().library, numPoints_));
   for (uint32_t ranks : settings_.ranks)
-    if (Status s = measureRanks(ranks); !s)
-      return s;
+    if (Status s = measureRanks(ranks); !s) {
+      if (rows_.empty() || interrupt_.came())
+        return s;
+      note(llvm::formatv("{0} ranks: {1}: the rest is not measured", ranks, s.message()));
+    }
   return {};
 }
 

@@ -29,7 +29,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kTag = 1;
 constexpr long kNapNs = 300'000; // of ranks that wait for a command
-constexpr std::chrono::milliseconds kLate{3}, kLateAtLeast{2};
+// So that a rank which loses its core for some time slices still finds the last rank late.
+constexpr std::chrono::milliseconds kLate{40}, kLateAtLeast{2};
 
 enum class Verdict : int { Right, Wrong, Refused }; // the greatest of all ranks counts
 
@@ -176,8 +177,12 @@ private:
     Restore(Variables &variables, const Arm &arm) : variables_(variables) {
       for (const auto &[name, value] : arm.settings) {
         int before = 0;
-        isSet = isSet && variables_.read(name, before) && variables_.write(name, value);
-        before_.push_back({name, before});
+        isSet = variables_.read(name, before);
+        if (isSet)
+          before_.push_back({name, before});
+        isSet = isSet && variables_.write(name, value);
+        if (!isSet)
+          return;
       }
     }
     ~Restore() {
