@@ -69,6 +69,8 @@ Result<bool> ArmRunner::runOnce(const MeasuredCall &call, Arms &arms) {
   for (uint32_t round = 0; round < call.rounds; ++round)
     for (size_t i = 0; i < good.size(); ++i) {
       Arm *arm = good[round % 2 == 0 ? i : good.size() - 1 - i];
+      if (arm->verdict != ArmResult::Right) // its job ended: it is left out
+        continue;
       Result<bool> isWhole = run({call.function, call.bytes, 0, burstOf(*arm)}, {arm}, takeMedian);
       if (!isWhole || !*isWhole)
         return isWhole;
