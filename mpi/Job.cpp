@@ -191,10 +191,7 @@ void Job::measureCopies(const Node &node) {
   uint64_t from = worker_->options().singleCopyMinBytes;
   if (index(self) < 2 && worker_->numRanks() > 1) {
     Guard guard(*this);
-    std::vector<protocol::CopyCost> costs =
-        protocol::measureCopies(*worker_, Rank{1 - index(self)});
-    if (!costs.empty())
-      from = protocol::singleCopyFrom(costs).value_or(kLatestSingleCopy);
+    from = protocol::measureSingleCopyFrom(*worker_, Rank{1 - index(self)}).value_or(from);
   }
   real::Bcast(&from, 1, MPI_UINT64_T, 0, node.comm);
   worker_->setSingleCopyMin(from);

@@ -6,6 +6,7 @@
 #include "mpi/ServedComm.h"
 #include "mpi/Settings.h"
 #include "runtime/Candidates.h"
+#include "runtime/Decide.h"
 #include "runtime/Decisions.h"
 
 #include <algorithm>
@@ -193,15 +194,15 @@ void Learner::countFailed(const Call &call, uint32_t run) {
 // The call itself was served.
 void Learner::endStep(LearnedClass &learned, LearnedOperation *operation) {
   Trials &trials = learned.trials;
-  if (trials.wantsField())
+  if (trials.wantsCandidates())
     search(learned, operation);
   Clock::time_point begin = Clock::now();
   std::span<const uint64_t> words = trials.words();
   size_t numWords = words.size();
-  if (addUp(words))
+  if (Status sum = addUp(words); sum.ok())
     trials.agree(std::span(sums_).first(numWords), nsSince(begin));
   else
-    trials.giveUp();
+    giveUp(learned, sum);
   if (!trials.isOver())
     return;
   for (LearnedOperation *each : learned.operations)
@@ -220,7 +221,7 @@ void Learner::search(LearnedClass &learned, LearnedOperation *operation) {
     unusable = operation->prepare(learned.what);
   }
   auto candidates = static_cast<uint32_t>(std::max<size_t>(learned.what.size(), 1) - 1);
-  learned.trials.setField(candidates, unusable, nsSince(begin));
+  learned.trials.setCandidates(candidates, unusable, nsSince(begin));
 }
 
 std::vector<TunedCollective> Learner::candidatesFor(const LearnedKey &key, uint64_t bytes,
@@ -230,28 +231,34 @@ std::vector<TunedCollective> Learner::candidatesFor(const LearnedKey &key, uint6
   bool isAny = Settings::all().learnsAlways();
   CostModel cost;
   cost.machine = library.costs() ? *library.costs() : job.compiler()->settings().machine;
-  FieldLimits limits;
+  CandidateLimits limits;
   limits.most = isAny ? SIZE_MAX : Trials::kMostCandidates + 1;
   limits.reach = isAny ? kAnyReach : kReach;
   limits.mostOps = kSearchOps;
   limits.needsModel = !isAny;
   const Topology &topology = comm_.plans()->communicator().topology();
   uint64_t modelBytes = hasBytes(key.kind) ? bytes : kUnknownBytes;
-  std::vector<TunedCollective> field =
-      FieldMaker(library, cost, topology)
+  std::vector<TunedCollective> found =
+      CandidateFinder(library, cost, topology)
           .make(CollectiveOperation::functionOf(key.kind), modelBytes, limits)
-          .field;
+          .candidates;
   // Ranks may be in place each for itself.
   const Program &program = **library.program();
   bool needsPlace = key.kind == CallKind::Scan || key.kind == CallKind::Exscan;
-  std::erase_if(field, [&](const TunedCollective &what) {
+  std::erase_if(found, [&](const TunedCollective &what) {
     const Decl &decl = program.decl(program.find(what.name, DeclKind::Collective));
     return what == shipped || (needsPlace && decl.aliases.empty());
   });
-  if (isAny && !field.empty()) // others first on each communicator
-    std::rotate(field.begin(), field.begin() + comm_.context().number % field.size(), field.end());
-  field.resize(std::min(field.size(), Trials::kMostCandidates));
-  return field;
+  if (isAny && !found.empty()) // others first on each communicator
+    std::rotate(found.begin(), found.begin() + comm_.context().number % found.size(), found.end());
+  found.resize(std::min(found.size(), Trials::kMostCandidates));
+  return found;
+}
+
+void Learner::giveUp(LearnedClass &learned, const Status &why) {
+  learned.trials.giveUp();
+  comm_.job().note(concat(CollectiveOperation::functionOf(learned.key.kind),
+                          ": the times of the ranks cannot be added up: ", why.message()));
 }
 
 Status Learner::addUp(std::span<const uint64_t> words) {
@@ -292,10 +299,7 @@ LearnedRow Learner::rowOf(const LearnedClass &learned) const {
       point.entries.push_back({learned.what[i], trials.ns(i)});
   const TunedCollective *best =
       trials.best() == Trials::kShipped ? nullptr : &learned.what[trials.best()];
-  std::stable_sort(point.entries.begin(), point.entries.end(), [&](const auto &a, const auto &b) {
-    bool isA = best && a.what == *best, isB = best && b.what == *best;
-    return isA != isB ? isA : a.ns < b.ns;
-  });
+  sortEntries(point, best);
   point.margin = trials.margin().median;
   point.least = trials.margin().least;
   row.isOver = trials.isDecided();
@@ -311,7 +315,7 @@ void Learner::report(const LearnedClass &learned) {
   const Trials &trials = learned.trials;
   std::string function = CollectiveOperation::functionOf(learned.key.kind);
   if (!trials.isDecided())
-    return comm_.job().note(concat(function, ": nothing is learned, for a call failed"));
+    return comm_.job().note(concat(function, ": nothing is learned, for a call or a sum failed"));
   comm_.job().note(concat(function, " of ", learned.key.bytes, " bytes on ", comm_.numRanks(),
                           " ranks: learned in ", trials.calls(),
                           " calls: ", learned.what[trials.best()].words(),

@@ -77,6 +77,7 @@ private:
   std::vector<TunedCollective> candidatesFor(const LearnedKey &key, uint64_t bytes,
                                              const TunedCollective &shipped) const;
   Status addUp(std::span<const uint64_t> words);
+  void giveUp(LearnedClass &learned, const Status &why);
   void report(const LearnedClass &learned);
   LearnedRow rowOf(const LearnedClass &learned) const;
   TrialSettings settingsFor(const LearnedKey &key) const;

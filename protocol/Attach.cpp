@@ -51,9 +51,9 @@ private:
     if (index(self) > 1)
       return;
     std::lock_guard held(mutex);
-    std::vector<CopyCost> costs = protocol::measureCopies(worker, Rank{1 - index(self)});
-    if (index(self) == 0 && !costs.empty())
-      worker.world().measuredSingleCopyMin() = singleCopyFrom(costs).value_or(kLatestSingleCopy);
+    std::optional<uint64_t> from = measureSingleCopyFrom(worker, Rank{1 - index(self)});
+    if (index(self) == 0)
+      worker.world().measuredSingleCopyMin() = from.value_or(0);
   }
 };
 

@@ -124,4 +124,10 @@ std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs) {
   return from;
 }
 
+std::optional<uint64_t> measureSingleCopyFrom(Worker &worker, Rank peer) {
+  std::vector<CopyCost> costs = measureCopies(worker, peer);
+  return costs.empty() ? std::nullopt
+                       : std::optional(singleCopyFrom(costs).value_or(kLatestSingleCopy));
+}
+
 } // namespace colldsl::protocol

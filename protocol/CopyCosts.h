@@ -34,4 +34,8 @@ std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs);
 /// In place of "not even at the longest".
 inline constexpr uint64_t kLatestSingleCopy = 256 << 10;
 
+/// From which size on two ranks are to use the single copy, as measureCopies() finds it; nothing:
+/// it finds nothing.
+std::optional<uint64_t> measureSingleCopyFrom(Worker &worker, Rank peer);
+
 } // namespace colldsl::protocol

@@ -89,7 +89,8 @@ std::vector<std::string> functionsOf(const std::vector<SelectionRule> &rules) {
 }
 
 // False: it has no schedule for these ranks.
-bool FieldMaker::predict(const InstantiateRequest &request, uint64_t &opsLeft, Entry &entry) const {
+bool CandidateFinder::predict(const InstantiateRequest &request, uint64_t &opsLeft,
+                              Entry &entry) const {
   Instantiator instantiator(program_, request);
   Dag dag;
   if (!instantiator.instantiate(Rank{0}, dag))
@@ -103,8 +104,8 @@ bool FieldMaker::predict(const InstantiateRequest &request, uint64_t &opsLeft, E
   return true;
 }
 
-void FieldMaker::add(DeclId collective, uint64_t bytes, uint64_t &opsLeft,
-                     std::vector<Entry> &entries) const {
+void CandidateFinder::add(DeclId collective, uint64_t bytes, uint64_t &opsLeft,
+                          std::vector<Entry> &entries) const {
   const Decl &decl = program_.decl(collective);
   InstantiateRequest request;
   request.collective = collective;
@@ -137,8 +138,8 @@ void FieldMaker::add(DeclId collective, uint64_t bytes, uint64_t &opsLeft,
 }
 
 // The model knows neither caches nor what a message costs beside others: hence the reach.
-FieldOfPoint FieldMaker::make(const std::string &function, uint64_t bytes,
-                              const FieldLimits &limits) const {
+CandidatesOfPoint CandidateFinder::make(const std::string &function, uint64_t bytes,
+                                        const CandidateLimits &limits) const {
   std::vector<Entry> entries;
   uint64_t opsLeft = limits.mostOps;
   for (DeclId collective : collectivesFor(program_, rules_, function))
@@ -149,11 +150,11 @@ FieldOfPoint FieldMaker::make(const std::string &function, uint64_t bytes,
   auto known = std::find_if(entries.begin(), entries.end(), [](const Entry &e) { return e.ns; });
   uint64_t most =
       known == entries.end() ? UINT64_MAX : std::max<uint64_t>(*known->ns, 1) * limits.reach;
-  FieldOfPoint point{function, bytes, {}};
+  CandidatesOfPoint point{function, bytes, {}};
   for (Entry &entry : entries)
-    if (point.field.size() < limits.most && (entry.ns || !limits.needsModel) &&
+    if (point.candidates.size() < limits.most && (entry.ns || !limits.needsModel) &&
         entry.ns.value_or(0) <= most)
-      point.field.push_back(std::move(entry.what));
+      point.candidates.push_back(std::move(entry.what));
   return point;
 }
 

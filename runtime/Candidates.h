@@ -10,14 +10,14 @@
 namespace colldsl {
 
 /// A function for so many bytes, and what is to be compared.
-struct FieldOfPoint {
+struct CandidatesOfPoint {
   std::string function;
   uint64_t bytes = 0; ///< 0 for a function without elements of its own
-  std::vector<TunedCollective> field;
+  std::vector<TunedCollective> candidates;
 };
 
 /// What of it is worth a try.
-struct FieldLimits {
+struct CandidateLimits {
   size_t most = 16;
   /// Times the best that the model expects: what is slower by more is left out.
   uint64_t reach = 4;
@@ -36,16 +36,17 @@ uint64_t timedElementBytes(const Decl &collective);
 /// All functions of the rules, in their order.
 std::vector<std::string> functionsOf(const std::vector<SelectionRule> &rules);
 
-class FieldMaker {
+class CandidateFinder {
 public:
   /// All of it outlives this.
-  FieldMaker(Library &library, const CostModel &cost, const Topology &topology)
+  CandidateFinder(Library &library, const CostModel &cost, const Topology &topology)
       : program_(**library.program()), rules_(**library.rules()), cost_(cost), topology_(topology) {
   }
 
   /// Those within the limits. Values that the model cannot tell apart from others of the same
   /// collective are left out.
-  FieldOfPoint make(const std::string &function, uint64_t bytes, const FieldLimits &limits) const;
+  CandidatesOfPoint make(const std::string &function, uint64_t bytes,
+                         const CandidateLimits &limits) const;
 
 private:
   struct Entry {

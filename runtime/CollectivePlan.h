@@ -71,8 +71,8 @@ public:
   /// the graph's rounds, unless passes ran on the DAGs.
   Status commit();
 
-  /// What commit() would return if this rank were alone: whether it can make the plan. No other
-  /// rank notices, and nothing is kept.
+  /// What commit() would return if this rank were alone: whether it can make the plan. Local, and
+  /// opens nothing; commit() makes the schedule anew.
   Status tryOut();
 
   /// Drops a plan that failed, or that runs. All ranks may commit it anew.

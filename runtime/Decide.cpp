@@ -118,6 +118,13 @@ void decideForAll(const Series &series, bool reduces, std::vector<Decision> &dec
 
 } // namespace
 
+void sortEntries(TuningPoint &point, const TunedCollective *winner) {
+  std::stable_sort(point.entries.begin(), point.entries.end(), [&](const auto &a, const auto &b) {
+    bool isA = winner && a.what == *winner, isB = winner && b.what == *winner;
+    return isA != isB ? isA : a.ns < b.ns;
+  });
+}
+
 bool hasWinner(const TuningPoint &point) {
   return !point.entries.empty() && point.least >= kLeastGain;
 }

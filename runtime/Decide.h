@@ -11,6 +11,9 @@
 
 namespace colldsl {
 
+/// Fastest first, but `winner` before all others if there is one; it was compared for longer.
+void sortEntries(TuningPoint &point, const TunedCollective *winner);
+
 /// Whether the fastest of a point is faster than the rules' choice beyond noise: all of the
 /// interval of confidence is.
 bool hasWinner(const TuningPoint &point);

@@ -38,7 +38,7 @@ bool Trials::ran(uint64_t ns, uint64_t extraNs, bool isFailed) {
   return turn() + 1 == turns_.size();
 }
 
-void Trials::setField(uint32_t candidates, uint32_t unusable, uint64_t ns) {
+void Trials::setCandidates(uint32_t candidates, uint32_t unusable, uint64_t ns) {
   numCandidates_ = std::min<uint32_t>(candidates, kMostCandidates);
   words_[kExtra] += ns;
   for (uint32_t i = 0; i < numCandidates_; ++i)
@@ -120,7 +120,7 @@ void Trials::endRung() {
       kept.push_back(slots_[slot]);
   std::stable_sort(kept.begin(), kept.end(),
                    [&](uint32_t a, uint32_t b) { return perCall_[a] < perCall_[b]; });
-  kept.resize(std::min(kept.size(), (slots_.size() - 1 + 1) / 2));
+  kept.resize(std::min(kept.size(), slots_.size() / 2)); // of the candidates half, rounded up
   left_ = std::move(kept);
 }
 

@@ -71,10 +71,10 @@ public:
   bool ran(uint64_t ns, uint64_t extraNs, bool isFailed);
   /// Whether the candidates are to be computed before the ranks add up. In the same call on all
   /// ranks.
-  bool wantsField() const { return step_ == Step::Search; }
+  bool wantsCandidates() const { return step_ == Step::Search; }
   /// As many as all ranks find, at most kMostCandidates; bit i - 1 of `unusable`: this rank cannot
   /// run the candidate i. `ns`: what all that took.
-  void setField(uint32_t candidates, uint32_t unusable, uint64_t ns);
+  void setCandidates(uint32_t candidates, uint32_t unusable, uint64_t ns);
   /// As many on all ranks, at most kMostWords.
   std::span<const uint64_t> words() const { return words_; }
   /// The sums over all ranks, and what it took this rank to have them.

@@ -1,4 +1,5 @@
 // Long messages that both ends copy, part by part.
+#include "protocol/LocalEndpoint.h"
 #include "tests/protocol/TwoRanks.h"
 #include "transports/CooperativeCopy.h"
 #include "transports/shm/Sleep.h"
@@ -119,6 +120,43 @@ TEST_F(Cooperation, aSenderThatReceivesTooDoesNotTakePart) {
   there_->progress();
   EXPECT_EQ(from, to);
   finish();
+}
+
+// What a plan knows of its sender.
+TEST_F(Cooperation, ofPlansWhoseSenderReceivesNothing) {
+  const std::vector<EdgeSpec> there = {{Rank{1}, {MessageId{0}}}},
+                              back = {{Rank{0}, {MessageId{0}}}};
+  const std::vector<EdgeSpec> none;
+  for (bool receives : {false, true}) {
+    make();
+    LocalEndpoint sender(*there_, RankGroup::ofAll(2, Rank{0}), nullptr);
+    LocalEndpoint receiver(*here_, RankGroup::ofAll(2, Rank{1}), nullptr);
+    auto sends = sender.open({there, receives ? there : none});
+    auto receptions = receiver.open({receives ? back : none, back});
+    ASSERT_TRUE(sends.ok() && receptions.ok());
+    Bytes from(kLongBytes, 1, 1), to(kLongBytes, 1, 0);
+    ASSERT_TRUE((*sends)->prepare({kLongBytes, kLongBytes}).ok());
+    ASSERT_TRUE((*receptions)->prepare({kLongBytes, 10 * kLongBytes}).ok());
+    (*sends)->start();
+    (*receptions)->start();
+    EXPECT_EQ((*receptions)->recv({0, 0}, OpId{0}, to.message.payload), Posted::Pending);
+    EXPECT_EQ((*sends)->send({0, 0}, OpId{0}, from.message.payload), Posted::Pending);
+    (*receptions)->poll();
+    (*receptions)->poll();
+    EXPECT_EQ(numEqual(from, to), receives ? 0 : kFirstBytes);
+    (*sends)->poll();
+    (*receptions)->poll();
+    EXPECT_EQ(from, to);
+  }
+}
+
+TEST(CooperationLimits, aSenderThatCopiesOtherBytesJoinsLate) {
+  Limits limits;
+  const uint64_t least = limits.cooperativeMinBytes;
+  EXPECT_FALSE(limits.isWorthCooperation(least - 1, 0));
+  EXPECT_TRUE(limits.isWorthCooperation(least, least >> 10));
+  EXPECT_FALSE(limits.isWorthCooperation(least, (least >> 10) + 1));
+  EXPECT_TRUE(limits.isWorthCooperation(4 * least, 100 * (least >> 10)));
 }
 
 TEST_F(Cooperation, ofRanksThatShareCoresOneEndCopies) {

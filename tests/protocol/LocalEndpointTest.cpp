@@ -1,8 +1,11 @@
 // Plans over local endpoints: groups that share the worker of a process, and what is left of closed
 // plans.
+#include "executor/LocalRanks.h"
 #include "protocol/CopyCosts.h"
 #include "tests/transports/Harness.h"
+#include "transports/shm/Sleep.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <thread>
 #include <unistd.h>
@@ -83,6 +86,28 @@ TEST(CopyCosts, TwoRanksMeasureThem) {
                         return "";
                       }),
             "");
+}
+
+// Where each rank has a core of its own, and a world wants it.
+TEST(CopyCosts, RanksThatJoinMeasureForAll) {
+  constexpr uint64_t kGiven = 12345; // no size that is measured
+  for (bool measures : {false, true}) {
+    LocalOptions options;
+    options.numRanks = 2;
+    options.shm.singleCopyMinBytes = kGiven;
+    options.shm.measuresCopies = measures;
+    auto outcomes = runLocalRanks(options, [](Endpoint &endpoint) {
+      uint64_t from = endpoint.transferCaps(Rank{1 - index(endpoint.rank())}).readerFrom;
+      std::vector<std::byte> bytes(sizeof from);
+      std::memcpy(bytes.data(), &from, sizeof from);
+      return Result<std::vector<std::byte>>(std::move(bytes));
+    });
+    ASSERT_TRUE(outcomes.ok() && firstFailure(*outcomes).ok());
+    uint64_t from;
+    std::memcpy(&from, (*outcomes)[0].bytes.data(), sizeof from);
+    EXPECT_EQ((*outcomes)[0].bytes, (*outcomes)[1].bytes);
+    EXPECT_EQ(from != kGiven, measures && !shm::isOversubscribed(2)) << from;
+  }
 }
 
 // Rank 0 and rank 2 in both orders, at the same time, with plans of the same number.

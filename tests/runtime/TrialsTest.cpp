@@ -72,9 +72,9 @@ private:
   void agree() {
     std::vector<uint64_t> sums;
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-      if (ranks_[rank].wantsField()) {
-        ranks_[rank].setField(static_cast<uint32_t>(nsOf_.size() - 1),
-                              rank == 1 ? unusableOnRank1 : 0, searchNs);
+      if (ranks_[rank].wantsCandidates()) {
+        ranks_[rank].setCandidates(static_cast<uint32_t>(nsOf_.size() - 1),
+                                   rank == 1 ? unusableOnRank1 : 0, searchNs);
         spent_ += static_cast<double>(searchNs);
         communication_ += static_cast<double>(searchNs);
       }
@@ -157,7 +157,8 @@ TEST(Trials, costsNoMoreThanTheShare) {
     }
 }
 
-// What nobody could know: it is counted, and then nothing is tried until the share is right again.
+// The cost is known only once it has run: it is counted, and then nothing is tried until the share
+// is right again.
 TEST(Trials, aCandidateThatTakesFarLongerIsOutAndPaidBack) {
   Job job({1000, 400'000, 900}, settings());
   job.callOften(2'000'000);

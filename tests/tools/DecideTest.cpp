@@ -134,31 +134,31 @@ TEST(RatioTest, holdsTheMedianWithItsNoise) {
   EXPECT_EQ(ratioOf(slow, fast).least, 0) << "of few rounds nothing is known";
 }
 
-TEST(FieldTest, functionsOfTheRulesHaveSomethingToTry) {
+TEST(CandidatesTest, functionsOfTheRulesHaveSomethingToTry) {
   Result<BuiltLibrary> library = buildStandardLibrary();
   ASSERT_TRUE(library.ok()) << library.message();
   CostModel cost;
   Topology topology = Topology::flat(8);
-  FieldMaker maker(*library->library, cost, topology);
-  FieldOfPoint field = maker.make("bcast", 65536, {.most = 100});
+  CandidateFinder maker(*library->library, cost, topology);
+  CandidatesOfPoint all = maker.make("bcast", 65536, {.most = 100});
   auto has = [&](const std::string &words) {
-    return std::any_of(field.field.begin(), field.field.end(),
+    return std::any_of(all.candidates.begin(), all.candidates.end(),
                        [&](const TunedCollective &what) { return what.words() == words; });
   };
   EXPECT_TRUE(has("bcast_chain segment=16384"));
   EXPECT_TRUE(has("bcast_knomial k=2") || has("bcast_binomial"));
   EXPECT_FALSE(has("bcast_chain segment=1048576")) << "as one segment, which 64 KiB is already";
-  EXPECT_EQ(maker.make("bcast", 65536, {.most = 3}).field.size(), 3u);
-  EXPECT_FALSE(maker.make("reduce_scatter", 4096, {.most = 100}).field.empty());
-  FieldLimits near;
+  EXPECT_EQ(maker.make("bcast", 65536, {.most = 3}).candidates.size(), 3u);
+  EXPECT_FALSE(maker.make("reduce_scatter", 4096, {.most = 100}).candidates.empty());
+  CandidateLimits near;
   near.most = 100;
   near.reach = 1;
   near.needsModel = true;
-  EXPECT_LT(maker.make("bcast", 65536, near).field.size(), field.field.size());
+  EXPECT_LT(maker.make("bcast", 65536, near).candidates.size(), all.candidates.size());
   near.mostOps = 0;
-  EXPECT_TRUE(maker.make("bcast", 65536, near).field.empty()) << "the model knows nothing";
+  EXPECT_TRUE(maker.make("bcast", 65536, near).candidates.empty()) << "the model knows nothing";
   near.needsModel = false;
-  EXPECT_FALSE(maker.make("bcast", 65536, near).field.empty());
+  EXPECT_FALSE(maker.make("bcast", 65536, near).candidates.empty());
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "tools/tune/Sweep.h"
 
+#include "runtime/Decide.h"
 #include "runtime/Decisions.h"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ public:
                          static_cast<int64_t>(pointsLeft));
   }
 
-  Result<CallMemory> memoryFor(const FieldOfPoint &point) {
+  Result<CallMemory> memoryFor(const CandidatesOfPoint &point) {
     const Program &program = **library_.program();
     const Decl &model = program.decl(modelOf(**library_.rules(), point.function));
     return CallMemory::make(program, model, communicator_.rank(), communicator_.numRanks(),
@@ -115,7 +116,7 @@ private:
 class Contest {
 public:
   Contest(Measuring &measuring, Communicator &communicator, Library &library,
-          const FieldOfPoint &point)
+          const CandidatesOfPoint &point)
       : measuring_(measuring), communicator_(communicator), library_(library), point_(point) {}
 
   Result<TuningPoint> hold(std::chrono::nanoseconds time) {
@@ -164,7 +165,7 @@ private:
                            std::to_string(point_.bytes) + " bytes on " +
                            std::to_string(communicator_.numRanks()) + " ranks");
     runners_.push_back(std::move(*shipped));
-    for (const TunedCollective &what : point_.field) {
+    for (const TunedCollective &what : point_.candidates) {
       if (what == runners_.front().what)
         continue;
       if (auto runner = measuring_.enter(library_, what.name, what, memory))
@@ -193,10 +194,7 @@ private:
       if (&runner != &runners_.front())
         point.entries.push_back({runner.what, medianOf(runner.times)});
     // The one that was left in the end is the fastest, whatever fewer rounds have of others.
-    std::stable_sort(point.entries.begin(), point.entries.end(), [&](const auto &a, const auto &b) {
-      bool isA = best && a.what == best->what, isB = best && b.what == best->what;
-      return isA != isB ? isA : a.ns < b.ns;
-    });
+    sortEntries(point, best ? &best->what : nullptr);
     point.margin = best ? ratio.median : 1;
     point.least = best ? ratio.least : 1;
     return point;
@@ -205,14 +203,15 @@ private:
   Measuring &measuring_;
   Communicator &communicator_;
   Library &library_;
-  const FieldOfPoint &point_;
+  const CandidatesOfPoint &point_;
   std::vector<Runner> runners_;
 };
 
 } // namespace
 
 Result<std::vector<TuningPoint>> sweep(Endpoint &endpoint, const Topology &topology,
-                                       Library &library, const std::vector<FieldOfPoint> &points,
+                                       Library &library,
+                                       const std::vector<CandidatesOfPoint> &points,
                                        const SweepOptions &options) {
   Communicator communicator(endpoint, topology);
   Measuring measuring(communicator, library, options);
@@ -237,7 +236,7 @@ Result<std::vector<TuningPoint>> sweep(Endpoint &endpoint, const Topology &topol
 
 Result<std::vector<ComparedRow>> compareLibraries(Endpoint &endpoint, const Topology &topology,
                                                   Library &shipped, Library &tuned,
-                                                  const std::vector<FieldOfPoint> &points,
+                                                  const std::vector<CandidatesOfPoint> &points,
                                                   const SweepOptions &options) {
   Communicator communicator(endpoint, topology);
   Measuring measuring(communicator, shipped, options);

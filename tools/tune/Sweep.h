@@ -1,10 +1,10 @@
 /// Measures what can be done for functions, on the ranks that do it: successive halving.
 ///
-/// Each point (a function for so many bytes) begins with all of its field and what the rules
+/// Each point (a function for so many bytes) begins with all of its candidates and what the rules
 /// choose. In each round all run once, in turns; after some rounds the slower half is out. What is
 /// left in the end runs in turns with the rules' choice alone, until the margin is known well.
-/// Example: a field of 8: 8 and the rules' choice, 4 and it, 2 and it, 1 and it.
-/// bound: (1 + log2 field) * rounds calls of the rules' choice; the time that is given.
+/// Example: 8 candidates: 8 and the rules' choice, 4 and it, 2 and it, 1 and it.
+/// bound: (1 + log2 candidates) * rounds calls of the rules' choice; the time that is given.
 /// source: K. Jamieson, A. Talwalkar, Non-stochastic best arm identification and hyperparameter
 /// optimization (2016)
 #pragma once
@@ -26,7 +26,8 @@ struct SweepOptions {
 
 /// Collective. Points that were measured, in their order, alike on all ranks.
 Result<std::vector<TuningPoint>> sweep(Endpoint &endpoint, const Topology &topology,
-                                       Library &library, const std::vector<FieldOfPoint> &points,
+                                       Library &library,
+                                       const std::vector<CandidatesOfPoint> &points,
                                        const SweepOptions &options);
 
 /// One call with decisions against one without.
@@ -39,7 +40,7 @@ struct ComparedRow {
 /// Collective. As many points as time allows, in their order.
 Result<std::vector<ComparedRow>> compareLibraries(Endpoint &endpoint, const Topology &topology,
                                                   Library &shipped, Library &tuned,
-                                                  const std::vector<FieldOfPoint> &points,
+                                                  const std::vector<CandidatesOfPoint> &points,
                                                   const SweepOptions &options);
 
 } // namespace colldsl::tools

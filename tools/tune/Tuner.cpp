@@ -28,7 +28,7 @@ constexpr double kSweepShare = 0.7; // of the time; the rest verifies
 constexpr auto kBetweenSaves = 5s;
 
 /// Powers of two up to the processors that this process may use, and these.
-bool isSamePoint(const TuningPoint &a, const FieldOfPoint &b, const Topology &topology) {
+bool isSamePoint(const TuningPoint &a, const CandidatesOfPoint &b, const Topology &topology) {
   return a.function == b.function && a.bytes == b.bytes && a.ranks == topology.numRanks() &&
          a.nodes == topology.numGroups(Level::Node);
 }
@@ -188,12 +188,12 @@ Status Tuner::choosePoints() {
   cost.machine = profile_.model;
   const Program &program = **library_.library->program();
   for (Group &group : groups_) {
-    FieldMaker maker(*library_.library, cost, group.topology);
+    CandidateFinder maker(*library_.library, cost, group.topology);
     for (const std::string &name : *names) {
       const Decl &model = program.decl(modelOf(**library_.library->rules(), name));
       bool hasBuffers = llvm::any_of(model.params, [](const Param &p) { return p.isBuffer; });
       for (uint64_t bytes : hasBuffers ? settings_.bytes : std::vector<uint64_t>{0}) {
-        FieldOfPoint point{name, bytes, {}};
+        CandidatesOfPoint point{name, bytes, {}};
         ++numPoints_;
         if (llvm::none_of(profile_.points, [&](const TuningPoint &p) {
               return !p.isLearned && isSamePoint(p, point, group.topology);
@@ -280,7 +280,7 @@ Status Tuner::verify() {
     group.points.clear();
     for (size_t i = 0; i < profile_.points.size(); ++i) {
       const TuningPoint &p = profile_.points[i];
-      FieldOfPoint point{p.function, p.bytes, {}};
+      CandidatesOfPoint point{p.function, p.bytes, {}};
       if (!p.isVerified && isSamePoint(p, point, group.topology) &&
           llvm::any_of(profile_.decisions, [&](const Decision &d) { return isFor(d, p); })) {
         which.push_back(i);

@@ -35,7 +35,7 @@ private:
   /// Ranks of one number, and the points that are measured with them.
   struct Group {
     Topology topology = Topology::flat(1);
-    std::vector<FieldOfPoint> points;
+    std::vector<CandidatesOfPoint> points;
   };
 
   bool isFirst() const { return !launch_.launcher || launch_.launcher->rank() == 0; }

@@ -35,7 +35,7 @@ constexpr const char *kPostedByRxm = "256";
 std::future<void> prepare(const Options &options) {
   if (firstLayer(options) == "tcp")
     setenv("FI_OFI_RXM_MSG_RX_SIZE", kPostedByRxm, false);
-  // Without a thread, whoever waits does it.
+  // Where no thread can be made, the caller that waits for the future does it.
   return std::async(std::launch::async | std::launch::deferred, [options] {
     if (Library::load() && runsOnSockets(firstLayer(options)))
       RdmEndpoint::findProviders(options);

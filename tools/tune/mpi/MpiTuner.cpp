@@ -168,10 +168,7 @@ void MpiTuner::keep(uint32_t ranks, uint32_t nodes, const MeasuredCall &call,
   for (const Arm &arm : llvm::drop_begin(arms))
     if (!arm.times.empty())
       point.entries.push_back({arm.what, medianOf(arm.times)});
-  std::stable_sort(point.entries.begin(), point.entries.end(), [&](const auto &a, const auto &b) {
-    bool isA = best && a.what == best->what, isB = best && b.what == best->what;
-    return isA != isB ? isA : a.ns < b.ns;
-  });
+  sortEntries(point, best ? &best->what : nullptr);
   Ratio ratio = best ? ratioOf(arms[0].lastTimes, best->lastTimes) : Ratio{1, 1, 1};
   point.margin = ratio.median;
   point.least = ratio.least;
