@@ -48,6 +48,7 @@ void Exchange::prepare(End &end) {
   end.request.counter = &counter_;
 }
 
+// All ranks copy all the time, so a copy less counts for more than a sender that goes on.
 Status Exchange::seal() {
   for (auto *ends : {&sends_, &recvs_})
     std::erase_if(*ends, [](const End &end) { return end.pieces.empty(); });
@@ -56,6 +57,10 @@ Status Exchange::seal() {
     end.sends = worker_.sendsTo(end.peer);
     if (!end.sends)
       return protocol::noMemoryFor(end.peer);
+    const RequestPayload &payload = end.request.payload;
+    if (end.sends->wire().canReach() &&
+        worker_.options().isWorthSingleCopy(payload.bytes, payload.count))
+      end.request.protocol = Protocol::Rendezvous;
   }
   for (End &end : recvs_) {
     prepare(end);

@@ -167,10 +167,8 @@ void Job::connect(WiredUp wired, const Node &node) {
   options.ranksOnMachine = node.ranksOnMachine;
   options.progressHook = this;
   options.leastYielding = kYieldingBeforeSleep;
-  if (shm::isOversubscribed(node.ranksOnMachine)) { // a receiver answers when it has a core
-    options.eagerBytes = options.fifo.ringBytes / 2;
+  if (shm::isOversubscribed(node.ranksOnMachine)) // a receiver answers when it has a core
     options.singleCopyMinBytes = kLatestSingleCopy;
-  }
   wired.nodes = nodes_.first;
   Result<Topology> places = findPlaces(oobOf(MPI_COMM_WORLD), wired);
   auto numRanks = static_cast<uint32_t>(nodes_.first.size());
@@ -188,17 +186,20 @@ void Job::connect(WiredUp wired, const Node &node) {
 // The first two ranks of a node measure, for all of it.
 void Job::measureCopies(const Node &node) {
   Rank self = worker_->rank();
-  uint64_t from = worker_->options().singleCopyMinBytes;
+  const protocol::Options &options = worker_->options();
+  protocol::CopyLimits limits{options.singleCopyMinBytes, options.eagerBytes};
   if (index(self) < 2 && worker_->numRanks() > 1) {
     Guard guard(*this);
-    from = protocol::measureSingleCopyFrom(*worker_, Rank{1 - index(self)}).value_or(from);
+    limits = protocol::measureCopyLimits(*worker_, Rank{1 - index(self)}).value_or(limits);
   }
-  real::Bcast(&from, 1, MPI_UINT64_T, 0, node.comm);
-  worker_->setSingleCopyMin(from);
+  real::Bcast(&limits, sizeof limits, MPI_BYTE, 0, node.comm);
+  worker_->setCopyLimits(limits);
   if (Settings::all().isVerbose() && index(self) == 0 && worker_->numRanks() > 1)
     std::fprintf(stderr,
-                 "colldsl: rank %u and those of its node: single copies from %llu bytes on\n",
-                 worldRank_, static_cast<unsigned long long>(from));
+                 "colldsl: rank %u and those of its node: eager up to %u bytes, single copies from "
+                 "%llu bytes on where ranks exchange\n",
+                 worldRank_, worker_->options().eagerBytes,
+                 static_cast<unsigned long long>(limits.singleCopyMinBytes));
 }
 
 // All ranks come to the same end.

@@ -36,8 +36,9 @@ public:
     measureCopies();
     if (Status s = bootstrap.barrier(); !s)
       return s;
-    if (uint64_t from = worker.world().measuredSingleCopyMin()) {
-      worker.setSingleCopyMin(from);
+    const shm::MeasuredCopies &measured = worker.world().measuredCopies();
+    if (measured.singleCopyMinBytes != 0) {
+      worker.setCopyLimits({measured.singleCopyMinBytes, measured.eagerBytes});
       inner.refreshCaps();
       refreshCaps();
     }
@@ -51,9 +52,12 @@ private:
     if (index(self) > 1)
       return;
     std::lock_guard held(mutex);
-    std::optional<uint64_t> from = measureSingleCopyFrom(worker, Rank{1 - index(self)});
-    if (index(self) == 0)
-      worker.world().measuredSingleCopyMin() = from.value_or(0);
+    std::optional<CopyLimits> limits = measureCopyLimits(worker, Rank{1 - index(self)});
+    if (!limits || index(self) != 0)
+      return;
+    shm::MeasuredCopies &measured = worker.world().measuredCopies();
+    measured.eagerBytes = limits->eagerBytes;
+    measured.singleCopyMinBytes = limits->singleCopyMinBytes;
   }
 };
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr uint64_t kSizes[] = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10};
 constexpr uint64_t kLongest = kSizes[std::size(kSizes) - 1];
-constexpr int kTries = 8; // the first ones connect, and touch memory
+constexpr uint64_t kOneWay = 4; // messages, one after the other
+constexpr int kTries = 8;       // the first ones connect, and touch memory
 
 // Of no communicator.
 constexpr Tag kTag = {0, 0, 0, 0};
@@ -17,51 +18,98 @@ constexpr Tag kTag = {0, 0, 0, 0};
 /// One end of the measurement.
 class Measurement {
 public:
+  /// Passes messages of so many bytes. False: the peer died.
+  using Pass = bool (Measurement::*)(uint64_t bytes);
+
   Measurement(Worker &worker, Rank peer)
-      : worker_(worker), sends_(worker.sendsTo(peer)), receives_(worker.receivesFrom(peer)),
-        sent_(kLongest), received_(kLongest) {}
+      : worker_(worker), isFirst_(worker.rank() < peer), sends_(worker.sendsTo(peer)),
+        receives_(worker.receivesFrom(peer)), sent_(kLongest), received_(kLongest) {}
 
   bool canStart() const { return sends_ != nullptr; }
 
-  /// Of some tries the least, for what comes in between only adds; negative: the peer died.
-  double leastNs(uint64_t bytes, bool isRewritten) {
+  /// One each way.
+  bool exchange(uint64_t bytes) {
+    iovec from{sent_.data(), bytes}, to{received_.data(), bytes};
+    return post(&from, &to);
+  }
+  /// To the second one, which replies to the last of them.
+  bool sendOneWay(uint64_t bytes) {
+    for (uint64_t i = 0; i < kOneWay; ++i) {
+      iovec from{sent_.data() + i * bytes, bytes}, to{received_.data() + i * bytes, bytes};
+      if (!(isFirst_ ? post(&from, nullptr) : post(nullptr, &to)))
+        return false;
+    }
+    iovec none{nullptr, 0};
+    return isFirst_ ? post(nullptr, &none) : post(&none, nullptr);
+  }
+
+  /// Empty: the peer died, or the kernel does not copy.
+  std::vector<CopyCost> measure(Pass pass, uint64_t longest) {
+    std::vector<CopyCost> costs;
+    for (uint64_t bytes : kSizes) {
+      if (bytes > longest)
+        break;
+      CopyCost cost{bytes, measureCase(pass, bytes, true), {-1, -1}};
+      if (cost.rewritten.twoCopiesNs >= 0)
+        cost.unchanged = measureCase(pass, bytes, false);
+      if (cost.unchanged.twoCopiesNs < 0)
+        return {};
+      costs.push_back(cost);
+    }
+    return costs;
+  }
+
+private:
+  CopyCost::Case measureCase(Pass pass, uint64_t bytes, bool isRewritten) {
+    worker_.setCopyLimits({1, 0});
+    double single = leastNs(pass, bytes, isRewritten);
+    worker_.setCopyLimits({2 * kLongest, UINT32_MAX});
+    return {single, single < 0 ? -1 : leastNs(pass, bytes, isRewritten)};
+  }
+
+  // Of some tries the least, for what comes in between only adds; negative: the peer died.
+  double leastNs(Pass pass, uint64_t bytes, bool isRewritten) {
     using Clock = std::chrono::steady_clock;
     double least = -1;
     for (int i = 0; i < kTries; ++i) {
       if (isRewritten)
-        std::memset(sent_.data(), i, bytes);
+        std::memset(sent_.data(), i, touchedBy(bytes));
       if (!exchange(0)) // both begin together
         return -1;
       Clock::time_point begin = Clock::now();
-      if (!exchange(bytes))
+      if (!(this->*pass)(bytes))
         return -1;
       double ns = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
       least = least < 0 ? ns : std::min(least, ns);
       if (isRewritten)
-        readAll(bytes);
+        readAll(touchedBy(bytes));
     }
     return least;
   }
 
-private:
-  bool exchange(uint64_t bytes) {
+  static uint64_t touchedBy(uint64_t bytes) { return std::min(kOneWay * bytes, kLongest); }
+
+  // Null: nothing is sent, or received.
+  bool post(const iovec *from, const iovec *to) {
     CompletionCounter counter;
-    iovec from{sent_.data(), bytes}, to{received_.data(), bytes};
-    Request out = messageOf(from, counter), in = messageOf(to, counter);
     ++run_;
-    sends_->send(out);
-    receives_.recv(in);
+    Request out = messageOf(from, counter), in = messageOf(to, counter);
+    if (from)
+      sends_->send(out);
+    if (to)
+      receives_.recv(in);
     if (worker_.wait(counter))
       return true;
     worker_.cancel(counter);
     return false;
   }
 
-  Request messageOf(const iovec &piece, CompletionCounter &counter) const {
+  Request messageOf(const iovec *piece, CompletionCounter &counter) const {
     Request message;
     message.tag = kTag;
     message.tag.run = run_;
-    message.payload = {&piece, 1, true, false, piece.iov_len};
+    if (piece)
+      message.payload = {piece, 1, true, false, piece->iov_len};
     message.counter = &counter;
     return message;
   }
@@ -74,42 +122,30 @@ private:
   }
 
   Worker &worker_;
+  bool isFirst_;
   LocalSends *sends_;
   LocalReceives &receives_;
   std::vector<std::byte> sent_, received_;
   uint32_t run_ = 0;
 };
 
-CopyCost::Case measureCase(Worker &worker, Measurement &measurement, uint64_t bytes,
-                           bool isRewritten) {
-  worker.setSingleCopyMin(1);
-  double single = measurement.leastNs(bytes, isRewritten);
-  worker.setSingleCopyMin(2 * kLongest);
-  return {single, single < 0 ? -1 : measurement.leastNs(bytes, isRewritten)};
-}
-
 } // namespace
 
-std::vector<CopyCost> measureCopies(Worker &worker, Rank peer) {
+CopyCosts measureCopies(Worker &worker, Rank peer) {
   Measurement measurement(worker, peer);
-  std::vector<CopyCost> costs;
-  const uint64_t before = worker.options().singleCopyMinBytes;
+  if (!measurement.canStart())
+    return {};
+  const Options &options = worker.options();
+  const CopyLimits before{options.singleCopyMinBytes, options.eagerBytes};
   worker.beginTrial();
-  for (uint64_t bytes : kSizes) {
-    CopyCost cost{bytes, {-1, -1}, {-1, -1}};
-    if (measurement.canStart())
-      cost.rewritten = measureCase(worker, measurement, bytes, true);
-    if (cost.rewritten.twoCopiesNs >= 0)
-      cost.unchanged = measureCase(worker, measurement, bytes, false);
-    if (cost.unchanged.twoCopiesNs < 0) {
-      costs.clear();
-      break;
-    }
-    costs.push_back(cost);
-  }
-  worker.setSingleCopyMin(before);
+  CopyCosts costs;
+  costs.exchanged = measurement.measure(&Measurement::exchange, kLongest);
+  if (!costs.exchanged.empty())
+    costs.oneWay = measurement.measure(
+        &Measurement::sendOneWay, std::min(options.fifo.longestEagerBytes(), kLongest / kOneWay));
+  worker.setCopyLimits(before);
   if (!worker.endTrial())
-    costs.clear();
+    return {};
   return costs;
 }
 
@@ -124,10 +160,14 @@ std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs) {
   return from;
 }
 
-std::optional<uint64_t> measureSingleCopyFrom(Worker &worker, Rank peer) {
-  std::vector<CopyCost> costs = measureCopies(worker, peer);
-  return costs.empty() ? std::nullopt
-                       : std::optional(singleCopyFrom(costs).value_or(kLatestSingleCopy));
+std::optional<CopyLimits> measureCopyLimits(Worker &worker, Rank peer) {
+  CopyCosts costs = measureCopies(worker, peer);
+  if (costs.exchanged.empty() || costs.oneWay.empty())
+    return std::nullopt;
+  CopyLimits limits{singleCopyFrom(costs.exchanged).value_or(kLatestSingleCopy), UINT32_MAX};
+  if (std::optional<uint64_t> from = singleCopyFrom(costs.oneWay))
+    limits.eagerBytes = static_cast<uint32_t>(*from - 1);
+  return limits;
 }
 
 } // namespace colldsl::protocol

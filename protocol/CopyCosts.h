@@ -1,4 +1,4 @@
-/// From which size on one copy by the kernel is done before two copies through memory that ranks
+/// From which sizes on one copy by the kernel is done before two copies through memory that ranks
 /// share: measured between two processes, since what copies cost depends on whose cache data is in.
 ///
 /// Programs differ in that. One that rewrites its buffers between calls has them in the sender's
@@ -6,6 +6,10 @@
 /// receiver's as well, where the kernel's copy finds them, while memory that one rank writes to and
 /// the other reads from never stays in a cache. The size that is chosen loses as little as can be
 /// in the one case and gains as much as can be in the other.
+///
+/// Operations differ, too. Ranks that exchange both copy all the time, so a copy less counts. A
+/// rank that only sends goes on as soon as its messages are in the FIFO, and copies the next one
+/// while its receiver copies the last.
 #pragma once
 
 #include "protocol/Worker.h"
@@ -15,7 +19,7 @@
 
 namespace colldsl::protocol {
 
-/// Nanoseconds until two ranks have exchanged messages of so many bytes.
+/// Nanoseconds that messages of so many bytes take.
 struct CopyCost {
   uint64_t bytes;
   struct Case {
@@ -23,19 +27,24 @@ struct CopyCost {
   } rewritten, unchanged;
 };
 
+/// By size, ascending.
+struct CopyCosts {
+  std::vector<CopyCost> exchanged; ///< one each way, at the same time
+  std::vector<CopyCost> oneWay;    ///< several, one after the other; where two copies may be eager
+};
+
 /// Collective over two ranks, which share no core; takes about a millisecond. No other messages are
 /// under way between them. Empty: the other one died, or the kernel does not copy.
-std::vector<CopyCost> measureCopies(Worker &worker, Rank peer);
+CopyCosts measureCopies(Worker &worker, Rank peer);
 
 /// The least size from which on the single copy gains more in one case than it loses in the other,
-/// as factors; nothing: not even at the longest. `costs` by size, ascending.
+/// as factors; nothing: not even at the longest.
 std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs);
 
 /// In place of "not even at the longest".
 inline constexpr uint64_t kLatestSingleCopy = 256 << 10;
 
-/// From which size on two ranks are to use the single copy, as measureCopies() finds it; nothing:
-/// it finds nothing.
-std::optional<uint64_t> measureSingleCopyFrom(Worker &worker, Rank peer);
+/// What two ranks are to use, as measureCopies() finds it; nothing: it finds nothing.
+std::optional<CopyLimits> measureCopyLimits(Worker &worker, Rank peer);
 
 } // namespace colldsl::protocol

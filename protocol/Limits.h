@@ -5,10 +5,16 @@
 
 namespace colldsl::protocol {
 
+/// Those that are measured between ranks of a machine: see CopyCosts.h.
+struct CopyLimits {
+  uint64_t singleCopyMinBytes;
+  uint32_t eagerBytes;
+};
+
 struct Limits {
   /// Longer messages begin with a request to send; up to the wire's longest eager message only
   /// where the receiver is there in time, or gets the payload by a single copy.
-  uint32_t eagerBytes = 8 << 10;
+  uint32_t eagerBytes = 32 << 10;
   /// Of a payload that travels in fragments.
   uint32_t fragmentBytes = 8 << 10;
   /// From here on one end reads or writes the other's memory, unless both share it: see

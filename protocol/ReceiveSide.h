@@ -49,9 +49,11 @@ public:
   /// Receives the message if it is the next one here, and eager. True: the receive is completed;
   /// the request was not kept, and its counter not touched.
   bool tryRecv(const Request &request) {
-    return wire_.tryTake(request.tag, request.payload, [&](const std::byte *bytes, uint64_t count) {
-      noteArrival(count, !wire_.lookedInVain());
-      store(request, 0, bytes, count);
+    return wire_.tryTake(request.tag, request.payload, [&](const auto &message) {
+      bool isWhole = storeParts(request, message);
+      if (isWhole)
+        noteArrival(message.bytes(), !wire_.lookedInVain());
+      return isWhole;
     });
   }
 
@@ -64,10 +66,9 @@ public:
   /// Whether nothing is here, so that tryRecv() may take what comes next.
   bool isIdle() const { return unexpected_.empty() && wire_.isEmpty(); }
 
-  /// Whether Request::combining may be set: what comes is then whole elements. Short messages are
-  /// stored, which takes no longer.
+  /// Whether Request::combining may be set: what comes is then whole elements.
   bool mayCombine(const Payload &payload, const CombiningTarget &target) const {
-    return payload.bytes > wire_.slotsBytes() && !payload.upTo &&
+    return wire_.handsElements(payload.bytes, target.elementBytes) && !payload.upTo &&
            context_.limits.fragmentBytes % target.elementBytes == 0;
   }
 
@@ -141,7 +142,7 @@ private:
   // What the wire hands over.
   friend Wire;
   void onEager(const Tag &tag, const std::byte *bytes, uint64_t count);
-  void onLongerEager(const Tag &tag, const std::byte *bytes, uint64_t count);
+  template <typename Message> bool onLongerEager(const Tag &tag, const Message &message);
   void onRts(const Tag &tag, uint16_t id, const Rts &rts);
   void onFragment(uint16_t id, const std::byte *bytes, uint64_t count);
   void onPut(uint16_t id);
@@ -162,6 +163,12 @@ private:
   void deliver(Request &request, const std::byte *bytes, uint64_t count);
   static void store(const Request &request, uint64_t offset, const std::byte *bytes,
                     uint64_t count);
+  template <typename Message>
+  static bool storeParts(const Request &request, const Message &message) {
+    return message.storeParts([&](uint64_t offset, const std::byte *bytes, uint64_t count) {
+      store(request, offset, bytes, count);
+    });
+  }
   bool matchLength(Request &request, uint64_t bytes);
   bool answer(Request &request, uint16_t id, const Rts &rts);
   bool shouldPut(const Request &request, const Rts &rts, const RemoteBuffer &buffer) const;
@@ -300,16 +307,26 @@ void ReceiveSide<Wire>::onEager(const Tag &tag, const std::byte *bytes, uint64_t
   }
 }
 
+// False: it is not whole yet, and nothing is taken.
 template <typename Wire>
-void ReceiveSide<Wire>::onLongerEager(const Tag &tag, const std::byte *bytes, uint64_t count) {
+template <typename Message>
+bool ReceiveSide<Wire>::onLongerEager(const Tag &tag, const Message &message) {
   Request *request = posted_.take(tag);
-  noteArrival(count, !request);
-  if (request) {
-    wire_.retireRtr(request->payload);
-    deliver(*request, bytes, count);
-  } else {
-    keepEager(tag, bytes, count);
+  bool isStored = request && accepts(request->payload, message.bytes());
+  if (!(isStored ? storeParts(*request, message) : message.isWhole())) {
+    if (request)
+      posted_.add(*request);
+    return false;
   }
+  noteArrival(message.bytes(), !request);
+  if (!request) {
+    keepEager(tag, message.begin(), message.bytes());
+    return true;
+  }
+  wire_.retireRtr(request->payload);
+  if (matchLength(*request, message.bytes()))
+    request->complete();
+  return true;
 }
 
 template <typename Wire>

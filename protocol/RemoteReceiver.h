@@ -55,7 +55,7 @@ public:
   bool isEmpty() const { return false; }
   bool lookedInVain() const { return false; }
   uint64_t longestEagerBytes() const { return context_.options.eagerBytes; }
-  uint32_t slotsBytes() const { return UINT32_MAX; }
+  bool handsElements(uint64_t, uint32_t) const { return false; }
 
   // The window throttles the sender.
   void setThrottled(bool) {}

@@ -35,13 +35,15 @@ Worker::Worker(shm::World &world, Rank self, Options options)
     : world_(world), self_(self),
       budget_(
           shm::spinBudgetAmong(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
-      options_(std::move(options)), mostEager_(options_.eagerBytes),
+      options_(std::move(options)), mostEager_(static_cast<uint32_t>(std::min<uint64_t>(
+                                        options_.eagerBytes, options_.fifo.longestEagerBytes()))),
       arena_(world.arenaBegin(self), world.options().arenaBytes), failureDetector_(world, self),
       table_(std::make_shared<ProgressTable>(world, self, arena_)), context_{options_,
                                                                              discarded_,
                                                                              *table_,
                                                                              {}},
       sends_(world.numRanks()), receives_(world.numRanks()) {
+  options_.eagerBytes = mostEager_;
   shm::registerWaker();
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
@@ -197,9 +199,9 @@ Status Worker::check() {
   return {};
 }
 
-void Worker::setSingleCopyMin(uint64_t bytes) {
-  options_.singleCopyMinBytes = bytes;
-  options_.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(mostEager_, bytes - 1));
+void Worker::setCopyLimits(const CopyLimits &limits) {
+  options_.singleCopyMinBytes = limits.singleCopyMinBytes;
+  options_.eagerBytes = std::min(mostEager_, limits.eagerBytes);
 }
 
 bool Worker::endTrial() {

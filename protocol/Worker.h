@@ -152,9 +152,8 @@ public:
   shm::World &world() const { return world_; }
   const Options &options() const { return options_; }
 
-  /// Between messages, alike on all ranks: Limits::singleCopyMinBytes. Shorter messages alone are
-  /// eager from then on.
-  void setSingleCopyMin(uint64_t bytes);
+  /// Between messages, alike on all ranks. At most what the options gave is eager.
+  void setCopyLimits(const CopyLimits &limits);
 
   /// Until endTrial() a refusal of the kernel is not reported. False there: the kernel refused, and
   /// the first message that meets it again reports it.

@@ -66,24 +66,37 @@ RankGroup groupOf(uint32_t context, std::vector<uint32_t> ranks, Rank self) {
   return group;
 }
 
+std::string faultOf(const std::vector<CopyCost> &costs) {
+  if (costs.empty())
+    return "not measured";
+  uint64_t bytes = 0;
+  for (const CopyCost &cost : costs) {
+    if (cost.bytes <= bytes)
+      return "not by size";
+    bytes = cost.bytes;
+    for (auto of : {cost.rewritten, cost.unchanged})
+      if (of.singleCopyNs <= 0 || of.twoCopiesNs <= 0)
+        return "took no time";
+  }
+  return "";
+}
+
 TEST(CopyCosts, TwoRanksMeasureThem) {
   EXPECT_EQ(onWorkers(2, {},
                       [](Worker &worker) -> std::string {
-                        uint64_t before = worker.options().singleCopyMinBytes;
-                        std::vector<CopyCost> costs =
+                        const protocol::Options before = worker.options();
+                        protocol::CopyCosts costs =
                             measureCopies(worker, Rank{1 - index(worker.rank())});
-                        if (costs.empty() || worker.options().singleCopyMinBytes != before)
-                          return "not measured, or not put back";
-                        uint64_t bytes = 0;
-                        for (const CopyCost &cost : costs) {
-                          if (cost.bytes <= bytes)
-                            return "not by size";
-                          bytes = cost.bytes;
-                          for (auto of : {cost.rewritten, cost.unchanged})
-                            if (of.singleCopyNs <= 0 || of.twoCopiesNs <= 0)
-                              return "took no time";
-                        }
-                        return "";
+                        const protocol::Options &after = worker.options();
+                        if (after.singleCopyMinBytes != before.singleCopyMinBytes ||
+                            after.eagerBytes != before.eagerBytes)
+                          return "not put back";
+                        std::string wrong = faultOf(costs.exchanged);
+                        if (wrong.empty())
+                          wrong = faultOf(costs.oneWay);
+                        bool isLonger = costs.oneWay.empty() ||
+                                        costs.oneWay.back().bytes > before.fifo.longestEagerBytes();
+                        return !wrong.empty() ? wrong : isLonger ? "longer than eager ones" : "";
                       }),
             "");
 }
@@ -362,6 +375,7 @@ TEST(Worker, aLateReceiverGetsNoRequestsToSend) {
       worker.progress();
   };
   protocol::Options twoCopies;
+  twoCopies.eagerBytes = 8 << 10;
   twoCopies.singleCopyMinBytes = 1 << 20;
   EXPECT_EQ(
       onWorkers(2, twoCopies,

@@ -58,6 +58,7 @@ protected:
       world_->control(Rank{r}).pid.store(getpid());
     protocol::Options copying;
     copying.singleCopyMinBytes = 1 << 10; // also of 200 pieces
+    copying.eagerBytes = 8 << 10;
     copying.ranksOnMachine = ranksOnMachine;
     there_ = std::make_unique<protocol::Worker>(*world_, Rank{0}, copying);
     here_ = std::make_unique<protocol::Worker>(*world_, Rank{1}, copying);

@@ -21,6 +21,7 @@ inline constexpr uint32_t kSlotBytes = 64;
 inline constexpr uint32_t kSlotInlineBytes = 40;      ///< of a message that takes one slot
 inline constexpr uint32_t kContinuationBytes = 60;    ///< in each slot behind the first one
 inline constexpr uint32_t kLongestInlineBytes = 1024; ///< of a message that travels in slots
+inline constexpr uint32_t kEagerPartBytes = 8 << 10;  ///< of a message in the ring of bytes
 inline constexpr uint32_t kSlots = 256;
 inline constexpr uint32_t kIdsAtOnce = 32; ///< rendezvous ids that are made
 
@@ -35,11 +36,13 @@ enum class SlotKind : uint8_t {
   CloseStream,  ///< the sender neither sends nor receives in this stream any more
 };
 
-/// A part of the ring of bytes.
+/// A part of the ring of bytes. The sender fills the slot when it has written the first
+/// kEagerPartBytes, so that both ends of a long message copy at the same time.
 struct RingBody {
   uint64_t end;    ///< bytes of the ring used up to and including this, since the beginning
   uint32_t offset; ///< in the ring
   uint32_t bytes;
+  std::atomic<uint32_t> written; ///< bytes that are there; all of them, or a multiple of a part
 };
 
 /// Where the bytes of a message lie at one of its ends.

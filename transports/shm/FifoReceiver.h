@@ -9,6 +9,42 @@
 
 namespace colldsl::shm {
 
+/// A message in the ring of bytes, which its sender may write just now.
+class RingMessage {
+public:
+  RingMessage(const std::byte *begin, const RingBody &ring) : begin_(begin), ring_(ring) {}
+
+  uint64_t bytes() const { return ring_.bytes; }
+  const std::byte *begin() const { return begin_; }
+  bool isWhole() const { return ring_.written.load(std::memory_order_acquire) == ring_.bytes; }
+
+  /// Hands all of it to store(offset, begin, count), in parts as they come. False: the next one
+  /// does not come soon, since the sender has lost its core. What was stored comes once more.
+  template <typename Store> bool storeParts(Store store) const {
+    for (uint32_t stored = 0; stored < ring_.bytes;) {
+      uint32_t written = awaitMoreThan(stored);
+      if (written == stored)
+        return false;
+      store(uint64_t{stored}, begin_ + stored, uint64_t{written - stored});
+      stored = written;
+    }
+    return true;
+  }
+
+private:
+  static constexpr uint32_t kPolls = 1000;
+
+  uint32_t awaitMoreThan(uint32_t stored) const {
+    uint32_t written = ring_.written.load(std::memory_order_acquire);
+    for (uint32_t polls = kPolls; written == stored && polls > 0; --polls)
+      written = ring_.written.load(std::memory_order_acquire);
+    return written;
+  }
+
+  const std::byte *begin_;
+  const RingBody &ring_;
+};
+
 /// Not thread safe.
 class FifoReceiver {
 public:
@@ -34,7 +70,8 @@ public:
   void connect(uint64_t offset);
 
   /// Takes an eager message, if it is the next one, has this tag, and as many bytes. One in the
-  /// ring of bytes goes to store(bytes, count). False: it is not here, or is something else.
+  /// ring of bytes goes to store(RingMessage), which returns whether all of it is here. False: it
+  /// is not here, or is something else.
   template <typename Store> bool tryTake(const Tag &tag, const Payload &payload, Store store) {
     if (!slots_)
       return false;
@@ -55,8 +92,11 @@ public:
   }
 
   uint64_t longestEagerBytes() const { return options_.longestEagerBytes(); }
-  /// Up to here messages travel in slots.
-  uint32_t slotsBytes() const { return options_.slotsBytes; }
+  /// Whether a message that is stored as it comes is handed over in whole elements. Messages in
+  /// slots are not stored so: it takes no longer.
+  bool handsElements(uint64_t bytes, uint32_t elementBytes) const {
+    return bytes > options_.slotsBytes && kEagerPartBytes % elementBytes == 0;
+  }
 
   /// Whether nothing is here.
   bool isEmpty() const {
@@ -64,7 +104,8 @@ public:
   }
 
   /// Takes all that is here, in its order, and hands it to `handler`:
-  ///   onEager(tag, bytes, count); onLongerEager(tag, bytes, count), from the ring of bytes;
+  ///   onEager(tag, bytes, count); onLongerEager(tag, RingMessage), which returns whether all of
+  ///   it is here;
   ///   onRts(tag, id, rts); onFragment(id, bytes, count); onPut(id); onRtsCancelled(id);
   ///   onStaticRtrs(stream, rtrs); onStreamClosed(stream); and of static messages
   ///   onEarlyRtrPut(tag), onStaticRts(tag, rts), which is claimed
@@ -77,7 +118,8 @@ public:
       const Slot &slot = slots_[taken_ % kSlots];
       if (slot.stamp.load(std::memory_order_acquire) != taken_ + 1 || !isWhole(slot))
         return moved;
-      hand(slot, handler);
+      if (!hand(slot, handler))
+        return moved;
       if (slot.kind == SlotKind::Eager || slot.kind == SlotKind::Fragment)
         freeBytes(slot);
       advance(slotsOf(slot));
@@ -198,35 +240,45 @@ private:
   bool tryTakeFromRing(const Slot &slot, const Payload &payload, Store &store) {
     if (slot.kind != SlotKind::Eager || slot.body.ring.bytes != payload.bytes)
       return false;
-    store(ring_ + slot.body.ring.offset, slot.body.ring.bytes);
+    if (!store(messageOf(slot)))
+      return false;
     lookedInVain_ = false;
     freeBytes(slot);
     advance(1);
     return true;
   }
-  template <typename Handler> void hand(const Slot &slot, Handler &handler) {
+  RingMessage messageOf(const Slot &slot) const {
+    return {ring_ + slot.body.ring.offset, slot.body.ring};
+  }
+  // False: it is not whole yet.
+  template <typename Handler> bool hand(const Slot &slot, Handler &handler) {
     std::byte flat[kLongestInlineBytes];
-    const RingBody &ring = slot.body.ring;
     switch (slot.kind) {
     case SlotKind::Inline:
       handler.onEager(slot.tag, flatten(slot, flat), slot.inlineBytes);
-      return;
+      break;
     case SlotKind::Eager:
-      handler.onLongerEager(slot.tag, ring_ + ring.offset, ring.bytes);
-      return;
+      return handler.onLongerEager(slot.tag, messageOf(slot));
     case SlotKind::Rts:
-      return handler.onRts(slot.tag, slot.rendezvousId, slot.body.rts);
+      handler.onRts(slot.tag, slot.rendezvousId, slot.body.rts);
+      break;
     case SlotKind::Fragment:
-      return handler.onFragment(slot.rendezvousId, ring_ + ring.offset, ring.bytes);
+      handler.onFragment(slot.rendezvousId, ring_ + slot.body.ring.offset, slot.body.ring.bytes);
+      break;
     case SlotKind::Put:
-      return handler.onPut(slot.rendezvousId);
+      handler.onPut(slot.rendezvousId);
+      break;
     case SlotKind::RtsCancelled:
-      return handler.onRtsCancelled(slot.rendezvousId);
+      handler.onRtsCancelled(slot.rendezvousId);
+      break;
     case SlotKind::StaticRtrs:
-      return handler.onStaticRtrs(streamOf(slot.tag), slot.body.staticRtrs);
+      handler.onStaticRtrs(streamOf(slot.tag), slot.body.staticRtrs);
+      break;
     case SlotKind::CloseStream:
-      return handler.onStreamClosed(streamOf(slot.tag));
+      handler.onStreamClosed(streamOf(slot.tag));
+      break;
     }
+    return true;
   }
   template <typename Handler> bool takeStatic(Handler &handler) {
     bool moved = false;

@@ -86,14 +86,32 @@ bool FifoSender::sendInRing(const Tag &tag, SlotKind kind, const Payload &payloa
     if (end - bytesConsumedSeen_ > size)
       return false;
   }
-  gather(ring_ + place, payload, offset, bytes);
+  uint64_t first = kind == SlotKind::Eager ? std::min<uint64_t>(bytes, kEagerPartBytes) : bytes;
+  gather(ring_ + place, payload, offset, first);
   bytesProduced_ = end;
   Slot &slot = fill(tag, kind);
   slot.rendezvousId = id;
-  slot.body.ring = {end, static_cast<uint32_t>(place), static_cast<uint32_t>(bytes)};
+  RingBody &ring = slot.body.ring;
+  ring.end = end;
+  ring.offset = static_cast<uint32_t>(place);
+  ring.bytes = static_cast<uint32_t>(bytes);
+  ring.written.store(static_cast<uint32_t>(first), std::memory_order_relaxed);
   commit(slot);
+  if (first < bytes)
+    writeRest(ring_ + place, ring, payload, offset);
   ownRingAhead(bytes);
   return true;
+}
+
+// A receiver that has slept since the first part is woken for the last one.
+void FifoSender::writeRest(std::byte *to, RingBody &ring, const Payload &payload, uint64_t offset) {
+  for (uint32_t written = kEagerPartBytes; written < ring.bytes;) {
+    uint32_t bytes = std::min(ring.bytes - written, kEagerPartBytes);
+    gather(to + written, payload, offset + written, bytes);
+    written += bytes;
+    ring.written.store(written, std::memory_order_release);
+  }
+  world_.wake(peer_);
 }
 
 // The receiver has read what lies there: to write to it this core must own it, which takes a way to

@@ -166,6 +166,7 @@ private:
   void sendInSlots(const Tag &tag, const Payload &payload);
   bool sendInRing(const Tag &tag, SlotKind kind, const Payload &payload, uint64_t offset,
                   uint64_t bytes, uint16_t id);
+  void writeRest(std::byte *to, RingBody &ring, const Payload &payload, uint64_t offset);
   void ownRingAhead(uint64_t bytes);
   bool makeIds();
   PutResult putParts(const Tag &tag, const Payload &payload, uint16_t id);

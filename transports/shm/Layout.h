@@ -53,6 +53,12 @@ struct RunFailures {
 };
 static_assert(sizeof(RunFailure) % sizeof(uint64_t) == 0);
 
+/// From which sizes on one copy by the kernel is faster.
+struct MeasuredCopies {
+  std::atomic<uint64_t> singleCopyMinBytes; ///< 0: nothing was measured
+  std::atomic<uint32_t> eagerBytes;         ///< longer messages begin with a request to send
+};
+
 struct WorldHeader {
   uint32_t wakersFence;          ///< 1: see Sleep.h. Written before others join, as is the next
   uint32_t measuresCopies;       ///< 1: ranks measure them when they join
@@ -60,7 +66,7 @@ struct WorldHeader {
   RunFailures planFailures;
   RunFailures runFailures;
   alignas(kLineBytes) std::atomic<uint32_t> deaths; ///< how many ranks died
-  std::atomic<uint64_t> singleCopyMinBytes;         ///< as measured, before ranks have joined
+  MeasuredCopies measuredCopies;                    ///< written before ranks have joined
   alignas(kLineBytes)
       std::atomic<uint32_t> reports; ///< failures and deaths, so that a check is one load
 };

@@ -91,8 +91,8 @@ public:
 
   /// Whether ranks measure when they join what copies cost: alike on all of them.
   bool measuresCopies() const { return header().measuresCopies != 0; }
-  /// From which size on one copy by the kernel is faster, as ranks measured it; 0: none did.
-  std::atomic<uint64_t> &measuredSingleCopyMin() const { return header().singleCopyMinBytes; }
+  /// As ranks measured them.
+  MeasuredCopies &measuredCopies() const { return header().measuredCopies; }
 
   /// Whether this plan failed for good, by itself.
   std::optional<Fault> findFailure(uint64_t plan) const;
