@@ -25,7 +25,6 @@ namespace {
 constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
 // Where no size that was measured was worth a call of the kernel, or ranks that share a core cannot
 // measure.
-using protocol::kLatestSingleCopy;
 // The MPI below has events of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
 
@@ -168,7 +167,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   options.progressHook = this;
   options.leastYielding = kYieldingBeforeSleep;
   if (shm::isOversubscribed(node.ranksOnMachine)) // a receiver answers when it has a core
-    options.singleCopyMinBytes = kLatestSingleCopy;
+    options.singleCopyMinBytes = shm::kSingleCopyOnSharedCores;
   wired.nodes = nodes_.first;
   Result<Topology> places = findPlaces(oobOf(MPI_COMM_WORLD), wired);
   auto numRanks = static_cast<uint32_t>(nodes_.first.size());

@@ -31,11 +31,13 @@ public:
 
   /// After it wakers of all ranks are registered.
   Status join() {
-    if (Status s = bootstrap.barrier(); !s || !worker.world().measuresCopies())
-      return s;
-    measureCopies();
     if (Status s = bootstrap.barrier(); !s)
       return s;
+    if (worker.world().measuresCopies()) {
+      measureCopies();
+      if (Status s = bootstrap.barrier(); !s)
+        return s;
+    }
     const shm::MeasuredCopies &measured = worker.world().measuredCopies();
     if (measured.singleCopyMinBytes != 0) {
       worker.setCopyLimits({measured.singleCopyMinBytes, measured.eagerBytes});
@@ -67,7 +69,9 @@ Options optionsOf(const shm::World &world) {
   Options options;
   uint64_t most = std::max<uint64_t>(world.options().singleCopyMinBytes, 1);
   options.singleCopyMinBytes = most;
-  options.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(options.eagerBytes, most - 1));
+  bool isGiven = !world.measuresCopies() && world.measuredCopies().singleCopyMinBytes == 0;
+  if (isGiven) // what is shorter alone is eager
+    options.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(options.eagerBytes, most - 1));
   options.longestSleep = shm::longestSleepAmong(world.numRanks(), options.longestSleep);
   return options;
 }

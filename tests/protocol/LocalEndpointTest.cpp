@@ -101,26 +101,53 @@ TEST(CopyCosts, TwoRanksMeasureThem) {
             "");
 }
 
-// Where each rank has a core of its own, and a world wants it.
-TEST(CopyCosts, RanksThatJoinMeasureForAll) {
-  constexpr uint64_t kGiven = 12345; // no size that is measured
-  for (bool measures : {false, true}) {
-    LocalOptions options;
-    options.numRanks = 2;
-    options.shm.singleCopyMinBytes = kGiven;
-    options.shm.measuresCopies = measures;
-    auto outcomes = runLocalRanks(options, [](Endpoint &endpoint) {
-      uint64_t from = endpoint.transferCaps(Rank{1 - index(endpoint.rank())}).readerFrom;
-      std::vector<std::byte> bytes(sizeof from);
-      std::memcpy(bytes.data(), &from, sizeof from);
-      return Result<std::vector<std::byte>>(std::move(bytes));
-    });
-    ASSERT_TRUE(outcomes.ok() && firstFailure(*outcomes).ok());
-    uint64_t from;
-    std::memcpy(&from, (*outcomes)[0].bytes.data(), sizeof from);
-    EXPECT_EQ((*outcomes)[0].bytes, (*outcomes)[1].bytes);
-    EXPECT_EQ(from != kGiven, measures && !shm::isOversubscribed(2)) << from;
+/// What all ranks of a world have come to.
+struct Chosen {
+  uint64_t singleCopyFrom = 0, eagerBytes = 0;
+};
+Chosen chosenBy(uint32_t numRanks, uint64_t given, bool measures) {
+  LocalOptions options;
+  options.numRanks = numRanks;
+  options.shm.singleCopyMinBytes = given;
+  options.shm.measuresCopies = measures;
+  auto outcomes = runLocalRanks(options, [](Endpoint &endpoint) {
+    Rank next{(index(endpoint.rank()) + 1) % endpoint.numRanks()};
+    Chosen chosen{endpoint.transferCaps(next).readerFrom, endpoint.caps().eagerBytes};
+    std::vector<std::byte> bytes(sizeof chosen);
+    std::memcpy(bytes.data(), &chosen, sizeof chosen);
+    return Result<std::vector<std::byte>>(std::move(bytes));
+  });
+  Chosen chosen;
+  if (!outcomes.ok() || !firstFailure(*outcomes).ok()) {
+    ADD_FAILURE();
+    return chosen;
   }
+  std::memcpy(&chosen, (*outcomes)[0].bytes.data(), sizeof chosen);
+  for (const auto &outcome : *outcomes)
+    EXPECT_EQ(outcome.bytes, (*outcomes)[0].bytes);
+  return chosen;
+}
+
+constexpr uint64_t kGiven = 12345; // no size that is measured
+
+TEST(CopyCosts, WhatIsGivenHoldsForEagerMessagesToo) {
+  Chosen chosen = chosenBy(2, kGiven, false);
+  EXPECT_EQ(chosen.singleCopyFrom, kGiven);
+  EXPECT_EQ(chosen.eagerBytes, kGiven - 1);
+}
+
+TEST(CopyCosts, RanksWithCoresOfTheirOwnMeasureForAll) {
+  if (shm::isOversubscribed(2))
+    GTEST_SKIP() << "this machine has one core";
+  Chosen chosen = chosenBy(2, kGiven, true);
+  EXPECT_NE(chosen.singleCopyFrom, kGiven);
+  EXPECT_NE(chosen.eagerBytes, kGiven - 1);
+}
+
+TEST(CopyCosts, RanksThatShareCoresMeasureNothing) {
+  Chosen chosen = chosenBy(shm::numCores() + 1, kGiven, true);
+  EXPECT_EQ(chosen.singleCopyFrom, shm::kSingleCopyOnSharedCores);
+  EXPECT_EQ(chosen.eagerBytes, protocol::Options().fifo.longestEagerBytes());
 }
 
 // Rank 0 and rank 2 in both orders, at the same time, with plans of the same number.

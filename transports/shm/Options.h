@@ -14,6 +14,10 @@ enum class SingleCopy : uint8_t {
   Refused, ///< behave as if the kernel refused: for tests
 };
 
+/// In place of what ranks measure, where they share cores: from here on one copy by the kernel.
+/// Fragments need both ends to have a core again and again.
+inline constexpr uint64_t kSingleCopyOnSharedCores = 64 << 10;
+
 struct Options {
   /// Address space per rank; memory is used when it is touched.
   uint64_t arenaBytes = uint64_t{256} << 20;
@@ -21,7 +25,7 @@ struct Options {
   /// From here on one end reads or writes the other's memory, unless they share it.
   uint64_t singleCopyMinBytes = 16 << 10;
   /// Ranks measure that when they join, and use it in place of singleCopyMinBytes: see CopyCosts.h.
-  /// Not where they share cores, or the kernel refuses.
+  /// Where they share cores, it is kSingleCopyOnSharedCores. Not where the kernel refuses.
   bool measuresCopies = false;
   /// How long ranks may take to join, and each step of a collective open.
   std::chrono::nanoseconds bootstrapTimeout = std::chrono::seconds(60);

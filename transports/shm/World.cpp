@@ -164,8 +164,12 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   new (world->base_) WorldHeader();
   world->header().wakersFence = world->wakersFence_ = isOversubscribed(numRanks);
   const Options &made = world->options_;
-  world->header().measuresCopies = made.measuresCopies && made.singleCopy == SingleCopy::On &&
-                                   numRanks > 1 && !isOversubscribed(numRanks);
+  bool mayChoose = made.measuresCopies && made.singleCopy == SingleCopy::On && numRanks > 1;
+  world->header().measuresCopies = mayChoose && !isOversubscribed(numRanks);
+  if (mayChoose && isOversubscribed(numRanks)) {
+    world->measuredCopies().singleCopyMinBytes = kSingleCopyOnSharedCores;
+    world->measuredCopies().eagerBytes = UINT32_MAX;
+  }
   for (uint32_t r = 0; r < numRanks; ++r)
     new (&world->control(Rank{r})) RankControl();
   return world;

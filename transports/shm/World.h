@@ -91,7 +91,7 @@ public:
 
   /// Whether ranks measure when they join what copies cost: alike on all of them.
   bool measuresCopies() const { return header().measuresCopies != 0; }
-  /// As ranks measured them.
+  /// As ranks measured them, or as they are where ranks share cores.
   MeasuredCopies &measuredCopies() const { return header().measuredCopies; }
 
   /// Whether this plan failed for good, by itself.
