@@ -22,14 +22,18 @@ struct Limits {
   uint64_t singleCopyMinBytes = 16 << 10;
   /// From here on both ends copy, if each has a core of its own: see CooperativeCopy.h.
   uint64_t cooperativeMinBytes = 64 << 10;
+  /// The same of a message that is combined as it comes: what the sender puts is fetched from its
+  /// cache once more.
+  uint64_t cooperativeCombineMinBytes = 512 << 10;
   /// With so many bytes in its unexpected queue the receiver throttles the sender.
   uint64_t unexpectedBytes = 256 << 10;
 
   /// Whether both ends are to copy a message. `senderKiB`: all that its sender copies for its
   /// operation. A sender that copies other bytes, too, joins late.
-  bool isWorthCooperation(uint64_t bytes, uint32_t senderKiB) const {
+  bool isWorthCooperation(uint64_t bytes, uint32_t senderKiB, bool isCombined) const {
     bool copiesMore = uint64_t{senderKiB} << 10 > bytes;
-    return bytes >= (copiesMore ? 4 : 1) * cooperativeMinBytes;
+    return bytes >= (copiesMore ? 4 : 1) * cooperativeMinBytes &&
+           (!isCombined || bytes >= cooperativeCombineMinBytes);
   }
 
   /// Whether a single copy is worth its call of the kernel, where the bytes lie in so many pieces

@@ -116,7 +116,8 @@ template <typename Wire>
 std::optional<typename Wire::RemoteBuffer> ReceiveSide<Wire>::bufferOfCooperation(
     const Request &request, const Rts &rts,
     const RemoteBuffer &buffer) const requires Wire::kCooperates {
-  bool isLong = context_.limits.isWorthCooperation(rts.bytes, rts.sender.copyKiB);
+  bool isLong = context_.limits.isWorthCooperation(rts.bytes, rts.sender.copyKiB,
+                                                   request.combining != nullptr);
   if (!isLong || !rts.sender.sendsOnly || request.mover != Mover::Either || wire_.isSelf() ||
       rts.buffer.pieces != 1)
     return std::nullopt;

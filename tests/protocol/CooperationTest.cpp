@@ -153,10 +153,12 @@ TEST_F(Cooperation, ofPlansWhoseSenderReceivesNothing) {
 TEST(CooperationLimits, aSenderThatCopiesOtherBytesJoinsLate) {
   Limits limits;
   const uint64_t least = limits.cooperativeMinBytes;
-  EXPECT_FALSE(limits.isWorthCooperation(least - 1, 0));
-  EXPECT_TRUE(limits.isWorthCooperation(least, least >> 10));
-  EXPECT_FALSE(limits.isWorthCooperation(least, (least >> 10) + 1));
-  EXPECT_TRUE(limits.isWorthCooperation(4 * least, 100 * (least >> 10)));
+  EXPECT_FALSE(limits.isWorthCooperation(least - 1, 0, false));
+  EXPECT_TRUE(limits.isWorthCooperation(least, least >> 10, false));
+  EXPECT_FALSE(limits.isWorthCooperation(least, (least >> 10) + 1, false));
+  EXPECT_TRUE(limits.isWorthCooperation(4 * least, 100 * (least >> 10), false));
+  EXPECT_FALSE(limits.isWorthCooperation(limits.cooperativeCombineMinBytes - 1, 0, true));
+  EXPECT_TRUE(limits.isWorthCooperation(limits.cooperativeCombineMinBytes, 0, true));
 }
 
 TEST_F(Cooperation, ofRanksThatShareCoresOneEndCopies) {

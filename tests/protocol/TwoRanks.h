@@ -59,6 +59,7 @@ protected:
     protocol::Options copying;
     copying.singleCopyMinBytes = 1 << 10; // also of 200 pieces
     copying.eagerBytes = 8 << 10;
+    copying.cooperativeCombineMinBytes = copying.cooperativeMinBytes;
     copying.ranksOnMachine = ranksOnMachine;
     there_ = std::make_unique<protocol::Worker>(*world_, Rank{0}, copying);
     here_ = std::make_unique<protocol::Worker>(*world_, Rank{1}, copying);
