@@ -48,7 +48,12 @@ CombiningReceives::Pair::Pair(OpId combine, const Step &step, const Combiner &co
                               uint64_t elementBytes)
     : op(combine), step(&step), combiner(&combiner) {
   this->elementBytes = elementBytes;
-  room = step.pieces[0].first ? step.pieces[0].target : nullptr;
+}
+
+// Memory of a plan may lie elsewhere from run to run.
+void CombiningReceives::Pair::begin() {
+  combinedBytes = 0;
+  room = step->pieces[0].first ? step->pieces[0].target : nullptr;
 }
 
 void CombiningReceives::Pair::combine(uint64_t offset, const std::byte *from, uint64_t bytes) {

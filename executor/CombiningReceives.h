@@ -18,6 +18,8 @@ class CombiningReceives {
 public:
   struct Pair final : CombiningTarget {
     Pair(OpId combine, const Step &step, const Combiner &combiner, uint64_t elementBytes);
+    /// Before its receive is posted.
+    void begin();
     void combine(uint64_t offset, const std::byte *from, uint64_t bytes) override;
 
     OpId op; ///< the combine

@@ -377,7 +377,7 @@ Posted Plan::receive(OpId op) {
   CombiningReceives::Pair *pair = combining_.of(op);
   if (!pair)
     return channels_->recv(step.slot, op, step.payload);
-  pair->combinedBytes = 0;
+  pair->begin();
   return wavefront_.waitsForOne(pair->op)
              ? channels_->recvCombining(step.slot, op, step.payload, *pair)
              : channels_->recv(step.slot, op, step.payload);

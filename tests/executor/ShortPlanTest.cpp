@@ -1,5 +1,6 @@
 // What is made of a plan before it runs: a straight line, combines that make their targets,
 // receives that combine.
+#include "executor/Addresses.h"
 #include "executor/CombiningReceives.h"
 #include "executor/LocalWork.h"
 #include "executor/StraightLine.h"
@@ -219,11 +220,34 @@ TEST(CombiningReceives, takeOverACopy) {
   CombiningReceives::Pair *pair = pairs.of(r.receive);
   ASSERT_NE(pair, nullptr);
   auto *y = reinterpret_cast<std::byte *>(built.memory[0].data());
+  pair->begin();
   ASSERT_EQ(pair->room, y);
   std::fill(built.memory[0].begin(), built.memory[0].end(), 10);
   std::fill(built.memory[2].begin(), built.memory[2].end(), 1);
   pair->combine(2 * sizeof(int32_t), y + 2 * sizeof(int32_t), 3 * sizeof(int32_t));
   EXPECT_EQ(built.memory[0], (std::vector<int32_t>{10, 10, 11, 11, 11, 10, 10, 10, 10, 10}));
+}
+
+// What is got part by part, and what both ends copy, goes there.
+TEST(CombiningReceives, theirRoomMovesWithTheMemory) {
+  ReceiveAndCombine r;
+  BufferId x = r.b.buffer(BufferRole::In, 2);
+  OpId copy = r.b.copy(kMe, {r.b.blocks(x, 0, 2)}, {r.b.blocks(r.y, 0, 2)});
+  r.b.combine(kMe, r.b.blocks(r.z, 0, 2), r.b.blocks(r.y, 0, 2), Reduction::Sum, Side::After,
+              {after(r.receive), after(copy)});
+  Built built(r.b);
+  CombiningReceives pairs(built.view, built.steps);
+  CombiningReceives::Pair *pair = pairs.of(r.receive);
+  ASSERT_NE(pair, nullptr);
+  Addresses addresses(*built.bound, built.steps);
+  ASSERT_TRUE(addresses.areKnown());
+  for (ptrdiff_t by : {0, 4000, -120}) {
+    addresses.shift(r.y, by);
+    pair->combinedBytes = 7;
+    pair->begin();
+    EXPECT_EQ(pair->room, built.steps[pair->op].pieces[0].target);
+    EXPECT_EQ(pair->combinedBytes, 0u);
+  }
 }
 
 TEST(CombiningReceives, notIntoMemoryOfTheCaller) {
