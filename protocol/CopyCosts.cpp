@@ -11,6 +11,8 @@ constexpr uint64_t kSizes[] = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 1
 constexpr uint64_t kLongest = kSizes[std::size(kSizes) - 1];
 constexpr uint64_t kOneWay = 4; // messages, one after the other
 constexpr int kTries = 8;       // the first ones connect, and touch memory
+// A sender of eager messages goes on, which is worth more than these times show.
+constexpr double kLeastGainOneWay = 1.25;
 
 // Of no communicator.
 constexpr Tag kTag = {0, 0, 0, 0};
@@ -149,9 +151,9 @@ CopyCosts measureCopies(Worker &worker, Rank peer) {
   return costs;
 }
 
-std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs) {
-  auto isBetter = [](const CopyCost &cost) {
-    return cost.rewritten.singleCopyNs * cost.unchanged.singleCopyNs <=
+std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs, double leastGain) {
+  auto isBetter = [leastGain](const CopyCost &cost) {
+    return leastGain * cost.rewritten.singleCopyNs * cost.unchanged.singleCopyNs <=
            cost.rewritten.twoCopiesNs * cost.unchanged.twoCopiesNs;
   };
   std::optional<uint64_t> from;
@@ -165,7 +167,7 @@ std::optional<CopyLimits> measureCopyLimits(Worker &worker, Rank peer) {
   if (costs.exchanged.empty() || costs.oneWay.empty())
     return std::nullopt;
   CopyLimits limits{singleCopyFrom(costs.exchanged).value_or(kLatestSingleCopy), UINT32_MAX};
-  if (std::optional<uint64_t> from = singleCopyFrom(costs.oneWay))
+  if (std::optional<uint64_t> from = singleCopyFrom(costs.oneWay, kLeastGainOneWay))
     limits.eagerBytes = static_cast<uint32_t>(*from - 1);
   return limits;
 }

@@ -38,8 +38,8 @@ struct CopyCosts {
 CopyCosts measureCopies(Worker &worker, Rank peer);
 
 /// The least size from which on the single copy gains more in one case than it loses in the other,
-/// as factors; nothing: not even at the longest.
-std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs);
+/// as factors, and `leastGain` in both together; nothing: not even at the longest.
+std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs, double leastGain = 1);
 
 /// In place of "not even at the longest".
 inline constexpr uint64_t kLatestSingleCopy = 256 << 10;

@@ -22,6 +22,15 @@ TEST(CopyCosts, ASingleCopyIsMadeWhereItGainsMoreThanItLoses) {
   EXPECT_EQ(singleCopyFrom(costs), uint64_t{8} << 10);
 }
 
+// The product of both cases is 1.5 at 8 KiB, and 2 at 16 KiB.
+TEST(CopyCosts, ASingleCopyMayHaveToGainMore) {
+  std::vector<CopyCost> costs = {costOf(8 << 10, {1000, 1000}, {1000, 1500}),
+                                 costOf(16 << 10, {1000, 1000}, {1000, 2000})};
+  EXPECT_EQ(singleCopyFrom(costs, 1.5), uint64_t{8} << 10);
+  EXPECT_EQ(singleCopyFrom(costs, 1.6), uint64_t{16} << 10);
+  EXPECT_EQ(singleCopyFrom(costs, 2.1), std::nullopt);
+}
+
 TEST(CopyCosts, ASingleCopyThatLosesAtTheEndIsNotMade) {
   std::vector<CopyCost> costs = {costOf(8 << 10, {1, 2}, {1, 2}), costOf(16 << 10, {4, 2}, {3, 2})};
   EXPECT_EQ(singleCopyFrom(costs), std::nullopt);
