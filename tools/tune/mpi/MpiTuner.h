@@ -38,11 +38,10 @@ private:
   Status measureAll();
   Status measureRanks(uint32_t ranks);
   Status measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredCall &call);
-  /// The MPI's own choice is the first arm, as everywhere. Null: no algorithm is left besides.
-  Result<const Arm *> contest(ArmRunner &runner, MeasuredCall call, Arms arms,
-                              std::chrono::nanoseconds time);
-  void keep(uint32_t ranks, uint32_t nodes, const MeasuredCall &call, const std::vector<Arm> &arms,
-            const Arm *best);
+  /// The MPI's own choice is the first arm, as everywhere.
+  std::vector<Arm> armsFor(const MeasuredCall &call) const;
+  void keep(TuningPoint point, const Contenders &arms, const ContestOutcome &outcome);
+  Status interrupted() const;
   std::vector<uint64_t> sizesOf(const std::string &function) const;
   /// Of the time until so much of all of it is gone, for each of so many points.
   std::chrono::nanoseconds share(double ofAll, size_t pointsLeft) const;
