@@ -3,7 +3,6 @@
 #include "runtime/Decide.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Table.h"
-#include "tools/output/WriteFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -89,15 +88,14 @@ Status MpiTuner::run() {
   std::vector<TuningFile> files;
   if (!decisions_.empty())
     files = kind_.files(decisions_, output_);
-  if (Status s = write(files); !s)
+  if (Status s = writeTogether(files); !s)
     return s;
   report(files);
   return {};
 }
 
 Status MpiTuner::interrupted() const {
-  return interrupt_.came() ? Status::error("interrupted: '" + output_ + "' is as it was")
-                           : Status();
+  return interrupt_.came() ? Status::error("interrupted: no file is written") : Status();
 }
 
 std::vector<uint64_t> MpiTuner::sizesOf(const std::string &function) const {
@@ -208,18 +206,6 @@ Environment MpiTuner::useOf(const std::vector<TuningFile> &files) const {
   return use;
 }
 
-Status MpiTuner::write(const std::vector<TuningFile> &files) {
-  for (const TuningFile &file : files)
-    if (Status s = writeFile(file.path,
-                             [&](llvm::raw_ostream &out) {
-                               out << file.text;
-                               return Status();
-                             });
-        !s)
-      return s;
-  return {};
-}
-
 // Jobs with the files beside jobs without: of many algorithms the best one was lucky, too, and
 // whether the MPI follows its file is to be seen. Two jobs differ by where their memory lies; so
 // both are started a few times.
@@ -229,7 +215,7 @@ Status MpiTuner::verify() {
     for (const TuningFile &file : trials)
       llvm::sys::fs::remove(file.path);
   });
-  if (Status s = write(trials); !s)
+  if (Status s = writeTogether(trials); !s)
     return s;
   Arm own, tuned;
   own.environment = kind_.untouched();

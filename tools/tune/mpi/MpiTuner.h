@@ -12,7 +12,8 @@ namespace colldsl::tools {
 
 class MpiTuner {
 public:
-  /// `output`: an absolute path. The options, which name functions and ranks, outlive this.
+  /// `output`: an absolute path, of which MpiKind::files() makes names. The options, which name
+  /// functions and ranks, outlive this.
   MpiTuner(const TuneOptions &options, const MpiLaunch &launch, const MpiKind &kind,
            std::string output)
       : settings_(options), launch_(launch), kind_(kind), output_(std::move(output)) {}
@@ -56,7 +57,6 @@ private:
   /// Null: none.
   const Decision *decisionFor(const TuningPoint &point) const;
   Environment useOf(const std::vector<TuningFile> &files) const;
-  static Status write(const std::vector<TuningFile> &files);
 
   void report(const std::vector<TuningFile> &files) const;
   void reportRegret() const;
