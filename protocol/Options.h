@@ -13,7 +13,7 @@ namespace colldsl::protocol {
 /// What ends a sleep besides messages.
 struct Wakeup {
   int file = -1; ///< readable: there is an event; negative: there is no such file
-  std::chrono::nanoseconds atMost = std::chrono::nanoseconds::max();
+  std::chrono::nanoseconds atMost = std::chrono::nanoseconds::max(); ///< 0: the core is yielded
 };
 
 /// What else a waiting rank has to progress.

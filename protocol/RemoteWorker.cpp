@@ -499,6 +499,8 @@ void RemoteWorker::sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) {
   if (!wait)
     return;
   atMost = std::min(atMost, wait->atMost);
+  if (atMost <= std::chrono::nanoseconds::zero())
+    return std::this_thread::yield();
   pollfd files[] = {{waker_, POLLIN, 0}, {wait->file, POLLIN, 0}};
   timespec limit = {0, static_cast<long>(std::clamp<int64_t>(atMost.count(), 0, 999999999))};
   {

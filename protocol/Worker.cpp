@@ -215,6 +215,8 @@ WakeupEpoch Worker::armSleep() {
 }
 
 void Worker::sleep(WakeupEpoch epoch, const Wakeup &wakeup) {
+  if (wakeup.atMost <= std::chrono::nanoseconds::zero())
+    std::this_thread::yield();
   if (wakeupFd_ >= 0)
     world_.sleepOnFd(self_, epoch, wakeup.file, wakeup.atMost);
   else

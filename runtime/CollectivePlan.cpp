@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace colldsl {
 namespace {
@@ -32,8 +33,26 @@ Status CollectivePlan::mayBind() const {
   return isCommitted() && plan_->running() ? Status::error("the plan is running") : Status();
 }
 
-Status CollectivePlan::setType(ElementType type) {
+// What was tried out is not what is described now.
+Status CollectivePlan::describeAnew() {
   Status s = mayDescribe();
+  isMade_ = isMade_ && !s.ok();
+  return s;
+}
+
+// Names are checked when a schedule is made.
+Status CollectivePlan::bindAnew(const std::string &buffer) {
+  if (Status s = mayBind(); !s)
+    return s;
+  if (!isCommitted() && !isMade_)
+    return {};
+  Result<uint32_t> known = bufferId(buffer);
+  isMade_ &= known.ok();
+  return isCommitted() ? known.status() : Status();
+}
+
+Status CollectivePlan::setType(ElementType type) {
+  Status s = describeAnew();
   if (!s)
     return s;
   request_.type = type;
@@ -42,7 +61,7 @@ Status CollectivePlan::setType(ElementType type) {
 }
 
 Status CollectivePlan::setCombiner(const Combiner &combiner, bool commutes) {
-  Status s = mayDescribe();
+  Status s = describeAnew();
   if (!s)
     return s;
   request_.type = ElementType::U8;
@@ -52,28 +71,28 @@ Status CollectivePlan::setCombiner(const Combiner &combiner, bool commutes) {
 }
 
 Status CollectivePlan::preferLibrary(Library &preferred) {
-  Status s = mayDescribe();
+  Status s = describeAnew();
   if (s)
     preferred_ = &preferred;
   return s;
 }
 
 Status CollectivePlan::setCompiler(std::shared_ptr<const PlanCompiler> compiler) {
-  Status s = mayDescribe();
+  Status s = describeAnew();
   if (s)
     compiler_ = std::move(compiler);
   return s;
 }
 
 Status CollectivePlan::setInPlace(bool inPlace) {
-  Status s = mayDescribe();
+  Status s = describeAnew();
   if (s)
     request_.inPlace = inPlace;
   return s;
 }
 
 Status CollectivePlan::setValue(const std::string &parameter, GivenValue value) {
-  Status s = mayDescribe();
+  Status s = describeAnew();
   if (s)
     values_[parameter] = std::move(value);
   return s;
@@ -81,7 +100,7 @@ Status CollectivePlan::setValue(const std::string &parameter, GivenValue value) 
 
 Status CollectivePlan::setGraph(const std::string &parameter,
                                 std::shared_ptr<const OrderedGraph> graph) {
-  Status s = mayDescribe();
+  Status s = describeAnew();
   if (!s)
     return s;
   values_[parameter] = &graph->edges;
@@ -90,7 +109,7 @@ Status CollectivePlan::setGraph(const std::string &parameter,
 }
 
 Status CollectivePlan::forget(const std::string &name) {
-  Status s = mayDescribe();
+  Status s = describeAnew();
   if (!s)
     return s;
   values_.erase(name);
@@ -106,17 +125,15 @@ Status CollectivePlan::setElements(uint64_t n) {
   if (isCommitted() && !sizeClass_.contains(n))
     return Status::error(concat("the plan holds for ", sizeClass_.min, " to ", sizeClass_.max,
                                 " elements, not for ", n, "; make another one"));
+  isMade_ &= request_.elements == n;
   request_.elements = n;
   isBound_ = false;
   return {};
 }
 
 Status CollectivePlan::bind(const std::string &buffer, BoundBuffer memory) {
-  if (Status s = mayBind(); !s)
+  if (Status s = bindAnew(buffer); !s)
     return s;
-  if (isCommitted())
-    if (Result<uint32_t> known = bufferId(buffer); !known)
-      return known.status();
   buffers_[buffer] = memory;
   isBound_ = false;
   return {};
@@ -140,11 +157,8 @@ Status CollectivePlan::move(const std::string &buffer, ptrdiff_t by) {
 }
 
 Status CollectivePlan::setBlocks(const std::string &buffer, BlockTable blocks) {
-  if (Status s = mayBind(); !s)
+  if (Status s = bindAnew(buffer); !s)
     return s;
-  if (isCommitted())
-    if (Result<uint32_t> known = bufferId(buffer); !known)
-      return known.status();
   blocks_[buffer] = std::move(blocks);
   isBound_ = false;
   return {};
@@ -466,6 +480,7 @@ Status CollectivePlan::tryOut() {
     return Status::error("a plan with graphs needs all ranks");
   if (Status s = make(); !s)
     return s;
+  isMade_ = true;
   if (Status s = checkProof(); !s)
     return s;
   return binding().status();
@@ -481,7 +496,7 @@ Status CollectivePlan::commit() {
     return why;
   };
   isGathered_ = true;
-  if (Status s = make(); !s)
+  if (Status s = std::exchange(isMade_, false) ? Status() : make(); !s)
     return isGathered_ && s.kind() != ErrorKind::NotProved ? refuse(s) : s; // else all ranks know
   if (Status s = checkProof(); !s)
     return s;

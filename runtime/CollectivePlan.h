@@ -72,7 +72,7 @@ public:
   Status commit();
 
   /// What commit() would return if this rank were alone: whether it can make the plan. Local, and
-  /// opens nothing; commit() makes the schedule anew.
+  /// opens nothing. The next commit() takes the schedule, unless it is described otherwise then.
   Status tryOut();
 
   /// Drops a plan that failed, or that runs. All ranks may commit it anew.
@@ -82,7 +82,7 @@ public:
   const std::string &collective() const { return collective_; } ///< once committed
   Plan &plan() { return *plan_; }                               ///< once committed
   const Plan &plan() const { return *plan_; }                   ///< once committed
-  const RankView &view() const { return view_; }                ///< this rank's, once committed
+  const RankView &view() const { return view_; } ///< this rank's, once committed or tried out
   /// Once committed: the library's image that runs; null: the schedule was instantiated.
   const LibraryImage *image() const { return image_; }
   /// Once committed: "named", or by which rule, or decision of the machine profile, the collective
@@ -122,6 +122,8 @@ private:
   Status startAnew(uint32_t polls);
   Status mayDescribe() const;
   Status mayBind() const;
+  Status describeAnew();
+  Status bindAnew(const std::string &buffer);
   Status make();
   Result<bool> makeFrom(Library &library);
   Result<bool> chooseFrom(Library &library);
@@ -169,6 +171,7 @@ private:
   std::string reason_, remarks_;
   ProofStamp proof_ = ProofStamp::None;
   TransferPolicy transferPolicy_ = TransferPolicy::Report;
+  bool isMade_ = false;    ///< by tryOut(), of what is described now
   bool isGathered_ = true; ///< false: the ranks could not exchange graphs, and all know
   std::unique_ptr<Plan> plan_;
   bool isBound_ = false;    ///< to what was given last

@@ -83,7 +83,7 @@ void Settings::addTo(Options &options) {
                   mpi);
   options.addText("--output", "FILE",
                   "that file (default: openmpi-rules.conf, openmpi-rules.json or\n"
-                  "mpich-selection.json)",
+                  "mpich-selection.json); names for MPICH get a version",
                   output);
 }
 

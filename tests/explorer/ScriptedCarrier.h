@@ -168,7 +168,8 @@ public:
 
   void pinPages() { capabilities_.pinsPages = true; }
 
-  uint8_t refused = 0; ///< kinds of access, a bit each, that it registers no memory for
+  uint8_t refused = 0;      ///< kinds of access, a bit each, that it registers no memory for
+  std::optional<Wait> wait; ///< of ifIdle()
 
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(1); }
   Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
@@ -187,7 +188,7 @@ public:
                                          network::Access access) override;
   bool poll() override;
   bool isIdle(const network::Peer &peer) const override;
-  std::optional<Wait> ifIdle() override { return std::nullopt; }
+  std::optional<Wait> ifIdle() override { return wait; }
   void stop() override { network_.leave(self_); }
   uint64_t numRefused() const override { return 0; }
   uint64_t bytes() const override { return 0; }

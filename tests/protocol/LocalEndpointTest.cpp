@@ -2,6 +2,7 @@
 // plans.
 #include "executor/LocalRanks.h"
 #include "protocol/CopyCosts.h"
+#include "tests/protocol/CountedYields.h"
 #include "tests/transports/Harness.h"
 #include "transports/shm/Sleep.h"
 
@@ -13,6 +14,7 @@
 namespace colldsl::test {
 namespace {
 
+using namespace std::chrono_literals;
 using protocol::CopyCost;
 using protocol::LocalEndpoint;
 using protocol::measureCopies;
@@ -356,6 +358,24 @@ struct Long {
 
 // A FIFO tells 65,535 long messages apart. Cancelled ones give their rendezvous ids back once their
 // receiver has answered.
+// A network whose events end no sleep has a wait of 0.
+TEST(Worker, aRankThatCannotSleepYieldsItsCore) {
+  for (bool sleepsOnFiles : {false, true}) {
+    protocol::Options options;
+    options.sleepsOnFiles = sleepsOnFiles;
+    EXPECT_EQ(onWorkers(1, options,
+                        [](Worker &worker) {
+                          uint32_t before = numYields;
+                          worker.sleep(worker.armSleep(), {-1, 0ns});
+                          EXPECT_EQ(numYields - before, 1u);
+                          worker.sleep(worker.armSleep(), {-1, 1us});
+                          EXPECT_EQ(numYields - before, 1u) << "it sleeps";
+                          return std::string();
+                        }),
+              "");
+  }
+}
+
 TEST(Worker, cancelledMessagesGiveTheirIdsBack) {
   EXPECT_EQ(onWorkers(2, {},
                       [](Worker &worker) -> std::string {

@@ -27,6 +27,7 @@ public:
       carrier->refused = r == 0 ? refused : 0;
       if (pinsPages)
         carrier->pinPages();
+      carriers_[r] = carrier.get();
       workers_[r] = RemoteWorker::make(Rank{r}, 2, options, std::move(carrier), nullptr).take();
       (void)workers_[r]->start(
           [](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
@@ -42,6 +43,7 @@ public:
 
   RemoteEndpoint &endpoint(uint32_t rank) { return *endpoints_[rank]; }
   RemoteWorker &worker(uint32_t rank) { return *workers_[rank]; }
+  ScriptedCarrier &carrier(uint32_t rank) { return *carriers_[rank]; }
 
   /// Memory of the rank that the network knows.
   size_t numRegistered(uint32_t rank) const { return network_.numRegistered(rank); }
@@ -87,6 +89,7 @@ private:
   }
 
   ScriptedNetwork network_;
+  ScriptedCarrier *carriers_[2] = {}; ///< of these workers
   std::unique_ptr<RemoteWorker> workers_[2];
   std::unique_ptr<RemoteEndpoint> endpoints_[2];
 };

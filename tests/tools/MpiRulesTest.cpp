@@ -7,8 +7,12 @@
 
 #include <bit>
 #include <climits>
+#include <filesystem>
+#include <fstream>
 #include <random>
+#include <set>
 #include <sstream>
+#include <unistd.h>
 
 namespace colldsl::tools {
 namespace {
@@ -417,9 +421,6 @@ TEST(MpiRulesTest, mpichsDeviceLeavesDecidedCallsToThem) {
   EXPECT_EQ(mpi->algorithms("gather", 8).at(0).arm, "MPIR_CVAR_GATHER_INTRA_ALGORITHM=1");
   std::vector<TuningFile> files = mpi->files({decision("bcast", 4, 16, 64, "a")}, "/x/f.json");
   ASSERT_EQ(files.size(), 2u);
-  EXPECT_EQ(files[1].path, "/x/f.ch4.json");
-  EXPECT_EQ(files[1].use,
-            (Environment{"MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE=/x/f.ch4.json"}));
   SelectionTree device = *parseTree(files[1].text), leaf;
   const SelectionTree &there = device.at("collective=bcast");
   EXPECT_EQ(chosenInTree(there, {{"bcast", 4, 15}}, &leaf), "composition=alpha");
@@ -427,6 +428,65 @@ TEST(MpiRulesTest, mpichsDeviceLeavesDecidedCallsToThem) {
   EXPECT_EQ(chosenInTree(there, {{"bcast", 4, 65}}, &leaf), "composition=alpha");
   EXPECT_EQ(chosenInTree(there, {{"bcast", 5, 16}}, &leaf), "composition=alpha");
   EXPECT_EQ(mpi->files({decision("gather", 4, 0, UINT64_MAX, "a")}, "/f").size(), 1u);
+}
+
+// A job that starts while others are written finds a pair, and so does one whose variables are old.
+TEST(MpiRulesTest, mpichFilesThatBelongTogetherHaveAVersion) {
+  std::unique_ptr<Mpich> mpi = mpich();
+  std::set<std::string> paths;
+  for (uint64_t to : {64, 128})
+    for (const char *algorithm : {"a", "recexch"}) {
+      std::vector<TuningFile> files =
+          mpi->files({decision("bcast", 4, 16, to, algorithm)}, "/x.y/f.json");
+      ASSERT_EQ(files.size(), 2u);
+      const std::string begin = "/x.y/f.";
+      ASSERT_EQ(files[0].path.size(), begin.size() + 16 + 5);
+      std::string version = files[0].path.substr(begin.size(), 16);
+      EXPECT_EQ(files[0].path, begin + version + ".json");
+      EXPECT_EQ(files[1].path, begin + version + ".ch4.json");
+      EXPECT_EQ(files[0].use,
+                (Environment{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + files[0].path}));
+      EXPECT_EQ(files[1].use,
+                (Environment{"MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE=" + files[1].path}));
+      EXPECT_TRUE(paths.insert(files[0].path).second && paths.insert(files[1].path).second)
+          << "the trees differ, or those of the device do";
+      EXPECT_EQ(mpi->files({decision("bcast", 4, 16, to, algorithm)}, "/x.y/f.json")[0].path,
+                files[0].path);
+    }
+  EXPECT_TRUE(mpi->files({decision("bcast", 4, 0, 9, "a")}, "/f")[1].path.ends_with(".ch4"));
+}
+
+class MpiFilesTest : public testing::Test {
+protected:
+  MpiFilesTest()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("mpi-files." + std::to_string(getpid()))) {
+    std::filesystem::create_directory(folder_);
+  }
+  ~MpiFilesTest() override { std::filesystem::remove_all(folder_); }
+
+  TuningFile file(const std::string &name, const std::string &text) const {
+    return {folder_ / name, text, {}};
+  }
+  /// Empty: there is no such file.
+  std::string textIn(const std::string &name) const {
+    std::ifstream in(folder_ / name);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(MpiFilesTest, anErrorLeavesNoFileWithoutTheOthers) {
+  EXPECT_FALSE(writeTogether({file("a", "new"), file("no/b", "new")}));
+  EXPECT_EQ(textIn("a"), "");
+  ASSERT_TRUE(writeTogether({file("a", "one"), file("b", "two")}));
+  EXPECT_EQ(textIn("a"), "one");
+  EXPECT_EQ(textIn("b"), "two");
+  EXPECT_FALSE(writeTogether({file("a", "one"), file("c", "three"), file("no/b", "two")}));
+  EXPECT_EQ(textIn("a"), "one") << "it was there, and belongs to others";
+  EXPECT_EQ(textIn("c"), "");
 }
 
 TEST(MpiRulesTest, mpichReadsNoSizesBeyondAnInt) {

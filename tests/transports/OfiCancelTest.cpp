@@ -5,6 +5,7 @@
 #include "transports/ofi/Open.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <thread>
 
 namespace colldsl::test {
@@ -131,6 +132,24 @@ TEST_P(OfiCancel, aReadOfReusedMemoryIsNotReceived) {
   given.cancel(0);
   std::fill(given.from.begin(), given.from.end(), std::byte{2});
   expectNothingReceived(given, 1);
+}
+
+// Not all providers let a descriptor show events alone: one that is readable without any would keep
+// the rank from giving its core to the peer that is to answer.
+TEST_P(OfiCancel, aRankWaitsForNoDescriptorThatIsReadable) {
+  Unfinished given(GetParam(), Rank{0}, {});
+  given.poll(0);
+  protocol::RemoteWorker &worker = given.pair.endpoints[0]->worker();
+  std::optional<network::Carrier::Wait> wait;
+  for (int i = 0; i < 1000; ++i) {
+    given.poll(0, 1);
+    if (!(wait = worker.wakeup()))
+      continue;
+    pollfd file = {wait->file, POLLIN, 0};
+    ASSERT_EQ(::poll(&file, 1, 0), 0) << "in wait " << i;
+  }
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_GT(wait->atMost, 0ns) << "it still polls without a nap";
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, OfiCancel, ::testing::Values("tcp", "net"),

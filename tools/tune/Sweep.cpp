@@ -1,9 +1,7 @@
 #include "tools/tune/Sweep.h"
 
-#include "runtime/Decide.h"
 #include "runtime/Decisions.h"
-
-#include <algorithm>
+#include "tools/tune/Contest.h"
 
 namespace colldsl::tools {
 namespace {
@@ -12,20 +10,14 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr uint32_t kWarmup = 3;
-// Rounds: fewer say nothing; more say nothing new.
-constexpr uint32_t kLeastRounds = 5, kMostRounds = 100;
-constexpr uint32_t kLeastFinal = 25, kMostFinal = 400;
 
 int64_t nsSince(Clock::time_point begin) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
 }
 
 /// A collective that competes.
-struct Runner {
+struct Runner : Contender {
   std::unique_ptr<TimedCall> call;
-  TunedCollective what;
-  RoundTimes times;     ///< of all rounds
-  RoundTimes lastTimes; ///< of the last rung
 };
 
 /// All that measures of a library have in common.
@@ -64,43 +56,44 @@ public:
   /// Nothing: it cannot be done here.
   std::optional<Runner> enter(Library &library, const std::string &name,
                               const TunedCollective &what, const CallMemory &memory) {
-    Runner runner{std::make_unique<TimedCall>(communicator_, library, name), what, {}, {}};
+    Runner runner;
+    runner.call = std::make_unique<TimedCall>(communicator_, library, name);
     if (!runner.call->commit(memory, what.values))
       return std::nullopt;
     runner.what = runner.call->what();
     return runner;
   }
 
-  /// Rounds that take so long, by what they took so far, alike on all ranks.
-  static uint32_t roundsIn(std::chrono::nanoseconds time, std::span<Runner *const> runners,
-                           uint32_t least, uint32_t most) {
+  /// By the times so far, alike on all ranks.
+  static double roundNs(const Contenders &runners) {
     double round = 0;
-    for (const Runner *runner : runners)
+    for (const Contender *runner : runners)
       round += medianOf(runner->times) * 2 + 2000; // data and barrier take time, too
-    double rounds = static_cast<double>(time.count()) / round;
-    return static_cast<uint32_t>(std::clamp<double>(rounds, least, most));
+    return round;
   }
 
-  Status run(std::span<Runner *const> runners, CallMemory &memory, uint32_t rounds) {
+  /// Of Runners.
+  Status run(const Contenders &runners, CallMemory &memory, uint32_t rounds) {
     std::vector<TimedCall *> calls;
     std::vector<RoundTimes *> times;
-    for (Runner *runner : runners) {
-      calls.push_back(runner->call.get());
+    for (Contender *runner : runners) {
+      calls.push_back(static_cast<Runner *>(runner)->call.get());
       runner->lastTimes.clear();
       times.push_back(&runner->lastTimes);
     }
     if (Status s = alternation_->run(calls, memory, rounds, times); !s)
       return s;
-    for (Runner *runner : runners)
+    for (Contender *runner : runners)
       runner->times.insert(runner->times.end(), runner->lastTimes.begin(), runner->lastTimes.end());
     return {};
   }
 
-  Status warmUp(std::span<Runner *const> runners, CallMemory &memory) {
+  /// Of the warm-up the last round is a measure.
+  Status warmUp(const Contenders &runners, CallMemory &memory) {
     if (Status s = run(runners, memory, kWarmup); !s)
       return s;
-    for (Runner *runner : runners) // the first round is no measure
-      runner->times.erase(runner->times.begin());
+    for (Contender *runner : runners)
+      runner->times = {runner->times.back()};
     return {};
   }
 
@@ -113,53 +106,45 @@ private:
 };
 
 /// One point.
-class Contest {
+class PointContest : public ContestMeasurer {
 public:
-  Contest(Measuring &measuring, Communicator &communicator, Library &library,
-          const CandidatesOfPoint &point)
+  PointContest(Measuring &measuring, Communicator &communicator, Library &library,
+               const CandidatesOfPoint &point)
       : measuring_(measuring), communicator_(communicator), library_(library), point_(point) {}
 
   Result<TuningPoint> hold(std::chrono::nanoseconds time) {
     Result<CallMemory> memory = measuring_.memoryFor(point_);
     if (!memory)
       return memory.status();
-    if (Status s = enterAll(*memory); !s)
+    memory_ = memory.take();
+    if (Status s = enterAll(); !s)
       return s;
-    std::vector<Runner *> left = all();
-    if (Status s = measuring_.warmUp(left, *memory); !s)
-      return s;
-    for (Runner *runner : left)
-      runner->times.erase(runner->times.begin(), runner->times.end() - 1);
-    size_t rungs = 1;
-    for (size_t n = left.size() - 1; n > 1; n = (n + 1) / 2)
-      ++rungs;
-    while (left.size() > 2) {
-      uint32_t rounds = Measuring::roundsIn(time / static_cast<int64_t>(rungs + 1), left,
-                                            kLeastRounds, kMostRounds);
-      if (Status s = measuring_.run(left, *memory, rounds); !s)
-        return s;
-      halve(left);
-    }
-    if (left.size() < 2)
-      return outcome({}, {});
-    uint32_t rounds = Measuring::roundsIn(2 * time / static_cast<int64_t>(rungs + 1), left,
-                                          kLeastFinal, kMostFinal);
-    if (Status s = measuring_.run(left, *memory, rounds); !s)
-      return s;
-    return outcome(left[1], ratioOf(left[0]->lastTimes, left[1]->lastTimes));
+    Contenders all;
+    for (Runner &runner : runners_)
+      all.push_back(&runner);
+    Result<ContestOutcome> outcome = holdContest(*this, all, {time});
+    if (!outcome)
+      return outcome.status();
+    TuningPoint point;
+    point.function = point_.function;
+    point.ranks = communicator_.numRanks();
+    point.nodes = communicator_.topology().numGroups(Level::Node);
+    point.bytes = point_.bytes;
+    point.shipped = runners_.front().what;
+    fillPoint(point, all, *outcome);
+    return point;
   }
+
+  Status warmUp(Contenders &left) override { return measuring_.warmUp(left, memory_); }
+  Status measure(Contenders &left, uint32_t rounds) override {
+    return measuring_.run(left, memory_, rounds);
+  }
+  double roundNs(const Contenders &left) const override { return Measuring::roundNs(left); }
 
 private:
-  std::vector<Runner *> all() {
-    std::vector<Runner *> runners;
-    for (Runner &runner : runners_)
-      runners.push_back(&runner);
-    return runners;
-  }
-
   /// The rules' choice first.
-  Status enterAll(const CallMemory &memory) {
-    auto shipped = measuring_.enter(library_, point_.function, {}, memory);
+  Status enterAll() {
+    auto shipped = measuring_.enter(library_, point_.function, {}, memory_);
     if (!shipped)
       return Status::error("the rules have nothing for " + point_.function + " of " +
                            std::to_string(point_.bytes) + " bytes on " +
@@ -168,42 +153,17 @@ private:
     for (const TunedCollective &what : point_.candidates) {
       if (what == runners_.front().what)
         continue;
-      if (auto runner = measuring_.enter(library_, what.name, what, memory))
+      if (auto runner = measuring_.enter(library_, what.name, what, memory_))
         runners_.push_back(std::move(*runner));
     }
     return {};
-  }
-
-  /// Those behind the first one.
-  static void halve(std::vector<Runner *> &left) {
-    std::stable_sort(left.begin() + 1, left.end(), [](const Runner *a, const Runner *b) {
-      return medianOf(a->times) < medianOf(b->times);
-    });
-    left.resize(1 + left.size() / 2);
-  }
-
-  TuningPoint outcome(const Runner *best, const Ratio &ratio) const {
-    TuningPoint point;
-    point.function = point_.function;
-    point.ranks = communicator_.numRanks();
-    point.nodes = communicator_.topology().numGroups(Level::Node);
-    point.bytes = point_.bytes;
-    point.shipped = runners_.front().what;
-    point.shippedNs = medianOf(runners_.front().times);
-    for (const Runner &runner : runners_)
-      if (&runner != &runners_.front())
-        point.entries.push_back({runner.what, medianOf(runner.times)});
-    // The one that was left in the end is the fastest, whatever fewer rounds have of others.
-    sortEntries(point, best ? &best->what : nullptr);
-    point.margin = best ? ratio.median : 1;
-    point.least = best ? ratio.least : 1;
-    return point;
   }
 
   Measuring &measuring_;
   Communicator &communicator_;
   Library &library_;
   const CandidatesOfPoint &point_;
+  CallMemory memory_;
   std::vector<Runner> runners_;
 };
 
@@ -224,7 +184,8 @@ Result<std::vector<TuningPoint>> sweep(Endpoint &endpoint, const Topology &topol
       return time.status();
     if (!*time)
       break;
-    Result<TuningPoint> point = Contest(measuring, communicator, library, points[i]).hold(**time);
+    Result<TuningPoint> point =
+        PointContest(measuring, communicator, library, points[i]).hold(**time);
     if (!point)
       return point.status();
     measured.push_back(point.take());
@@ -256,10 +217,11 @@ Result<std::vector<ComparedRow>> compareLibraries(Endpoint &endpoint, const Topo
     auto after = measuring.enter(tuned, points[i].function, {}, *memory);
     if (!before || !after)
       return Status::error("a decision for " + points[i].function + " cannot be followed");
-    std::vector<Runner *> both = {&*before, &*after};
+    Contenders both = {&*before, &*after};
     if (Status s = measuring.warmUp(both, *memory); !s)
       return s;
-    uint32_t rounds = Measuring::roundsIn(**time, both, kLeastFinal, kMostFinal);
+    uint32_t rounds =
+        roundsIn(**time, Measuring::roundNs(both), kLeastFinalRounds, kMostFinalRounds);
     if (Status s = measuring.run(both, *memory, rounds); !s)
       return s;
     rows.push_back({i, medianOf(before->lastTimes), medianOf(after->lastTimes),

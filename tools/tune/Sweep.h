@@ -1,12 +1,5 @@
-/// Measures what can be done for functions, on the ranks that do it: successive halving.
-///
-/// Each point (a function for so many bytes) begins with all of its candidates and what the rules
-/// choose. In each round all run once, in turns; after some rounds the slower half is out. What is
-/// left in the end runs in turns with the rules' choice alone, until the margin is known well.
-/// Example: 8 candidates: 8 and the rules' choice, 4 and it, 2 and it, 1 and it.
-/// bound: (1 + log2 candidates) * rounds calls of the rules' choice; the time that is given.
-/// source: K. Jamieson, A. Talwalkar, Non-stochastic best arm identification and hyperparameter
-/// optimization (2016)
+/// Measures what can be done for functions, on the ranks that do it: a contest (Contest.h) for each
+/// point, a function for so many bytes, of all its candidates and what the rules choose.
 #pragma once
 
 #include "runtime/Candidates.h"

@@ -190,6 +190,7 @@ public:
   /// What to wait for.
   struct Wait {
     int file = -1; ///< readable: there is an event
+    /// 0: events end no sleep now. The thread yields its core, and polls again.
     std::chrono::nanoseconds atMost = std::chrono::nanoseconds::max();
   };
   /// Nothing, if there is an event now.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <poll.h>
 #include <sys/random.h>
 
 namespace colldsl::ofi {
@@ -50,10 +51,15 @@ private:
 // included.
 constexpr uint32_t kRxmFrameBytes = 16000;
 
-// Its file stays readable for good once there were events: a thread that waits for it does not
-// sleep. Some microseconds each that is better than a nap, for as long as long messages take.
-constexpr uint32_t kMaxIdlePolls = 200;
-constexpr const char *kNeverIdle = "net";
+// The file of `net` stays readable for good once there were events: no thread can sleep on it. For
+// as long as long messages take, a thread yields its core between two polls, as the peer may need
+// the core to answer; then it naps.
+constexpr uint32_t kMaxVainPolls = 200;
+
+bool isReadable(int file) {
+  pollfd one = {file, POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0;
+}
 
 uint64_t randomWord() {
   uint64_t word = 0;
@@ -267,9 +273,10 @@ std::optional<network::Carrier::Wait> RdmEndpoint::ifIdle() {
   fid *queue = &cq_->fid;
   if (fi_trywait(fabric_.get(), &queue, 1) != FI_SUCCESS)
     return std::nullopt;
-  if (providerName() == kNeverIdle && ++idlePolls_ > kMaxIdlePolls)
-    return network::Carrier::Wait{-1, kBlindSleep};
-  return network::Carrier::Wait{waitFd_};
+  if (!isReadable(waitFd_))
+    return network::Carrier::Wait{waitFd_};
+  bool naps = ++vainPolls_ > kMaxVainPolls;
+  return network::Carrier::Wait{-1, naps ? kBlindSleep : std::chrono::nanoseconds::zero()};
 }
 
 } // namespace colldsl::ofi

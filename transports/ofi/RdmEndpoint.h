@@ -43,7 +43,7 @@ public:
 
   /// What to wait for. Where the provider has no descriptor, naps.
   std::optional<network::Carrier::Wait> ifIdle();
-  void noteEvent() { idlePolls_ = 0; }
+  void noteEvent() { vainPolls_ = 0; }
 
 private:
   template <typename T> struct Close {
@@ -68,7 +68,7 @@ private:
   Info info_;
   network::Capabilities capabilities_;
   int waitFd_ = -1;        ///< where a file descriptor shows events
-  uint32_t idlePolls_ = 0; ///< ifIdle(), since the last event
+  uint32_t vainPolls_ = 0; ///< while that was readable, since the last event
   uint64_t nextKey_ = 0;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;

@@ -120,15 +120,13 @@ void ArmRunner::drop(const MeasuredCall &call, Arms &arms, bool isWhole) const {
   });
 }
 
-uint32_t ArmRunner::roundsIn(std::chrono::nanoseconds time, const Arms &arms, uint32_t least,
-                             uint32_t most) {
+double ArmRunner::roundNs(const Arms &arms) {
   bool together = areTogether(arms);
   double round = 0;
   for (const Arm *arm : arms) // data takes time, too
     round += medianOf(arm->times) * 2 * (together ? 1 : burstOf(*arm) + 2) +
              (together ? kMeetNs : kCommandNs);
-  return static_cast<uint32_t>(
-      std::clamp<double>(static_cast<double>(time.count()) / round, least, most));
+  return round;
 }
 
 void ArmRunner::keepOnly(const Environment &environment) {

@@ -1,8 +1,8 @@
 /// Calls of an MPI with different algorithms, which take turns.
 #pragma once
 
+#include "tools/tune/Contest.h"
 #include "tools/tune/mpi/Job.h"
-#include "topology/MachineProfile.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -11,12 +11,9 @@
 namespace colldsl::tools {
 
 /// What competes: an algorithm, or the MPI's own choice.
-struct Arm {
-  TunedCollective what;
+struct Arm : Contender {
   Environment environment; ///< of its job
   std::string words = "-"; ///< variables that the job writes
-  RoundTimes times;        ///< of all rounds
-  RoundTimes lastTimes;    ///< of the last call of measure()
   double callNs = 0;       ///< about; 0: not known
   ArmResult::Verdict verdict = ArmResult::NotRun;
 };
@@ -38,9 +35,8 @@ public:
   /// job cannot be started.
   Status measure(const MeasuredCall &call, Arms &arms);
 
-  /// Rounds that take so long, by what they took so far.
-  static uint32_t roundsIn(std::chrono::nanoseconds time, const Arms &arms, uint32_t least,
-                           uint32_t most);
+  /// What a round takes, by what the arms took so far.
+  static double roundNs(const Arms &arms);
 
   /// Ends the jobs of other environments.
   void keepOnly(const Environment &environment);

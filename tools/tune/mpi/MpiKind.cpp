@@ -1,11 +1,32 @@
 #include "tools/tune/mpi/MpiKind.h"
 
+#include "tools/output/WriteFile.h"
 #include "tools/tune/mpi/Mpich.h"
 #include "tools/tune/mpi/OpenMpi.h"
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FileSystem.h"
 
 namespace colldsl::tools {
+
+Status writeTogether(const std::vector<TuningFile> &files) {
+  std::vector<std::string> added;
+  for (const TuningFile &file : files) {
+    bool isNew = !llvm::sys::fs::exists(file.path);
+    Status s = writeFile(file.path, [&](llvm::raw_ostream &out) {
+      out << file.text;
+      return Status();
+    });
+    if (s && isNew)
+      added.push_back(file.path);
+    if (s)
+      continue;
+    for (const std::string &path : added)
+      llvm::sys::fs::remove(path);
+    return s;
+  }
+  return {};
+}
 
 const std::vector<std::string> &mpiFunctions() {
   static const std::vector<std::string> functions = {

@@ -20,6 +20,9 @@ struct TuningFile {
   Environment use;
 };
 
+/// Each is written whole. An error: those that were not there before are removed.
+Status writeTogether(const std::vector<TuningFile> &files);
+
 /// All functions that are measured, in order.
 const std::vector<std::string> &mpiFunctions();
 bool mpiFunctionReduces(const std::string &function);
@@ -46,7 +49,8 @@ public:
   /// The MPI chooses by a size that is the same on all ranks, whatever the program passes.
   virtual bool hasSize(const std::string &function) const = 0;
 
-  /// Files that follow the decisions. Their bytes are those of one block.
+  /// Files that follow the decisions, whose bytes are those of one block. Several files are valid
+  /// together alone, and have the same names only if all of them are the same.
   virtual std::vector<TuningFile> files(const std::vector<Decision> &decisions,
                                         const std::string &path) const = 0;
 

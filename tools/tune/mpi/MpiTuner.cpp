@@ -3,7 +3,6 @@
 #include "runtime/Decide.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Table.h"
-#include "tools/output/WriteFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -23,8 +22,7 @@ using Nanoseconds = std::chrono::nanoseconds;
 
 // MPICH takes some algorithms from the fifth call on a communicator on.
 constexpr uint32_t kWarmups = 8;
-constexpr uint32_t kFirstRounds = 3, kLeastRounds = 5, kMostRounds = 100;
-constexpr uint32_t kLeastFinal = 25, kMostFinal = 400;
+constexpr uint32_t kFirstRounds = 3;
 /// Times the best: what is slower by more is out at once.
 constexpr double kHopeless = 4;
 /// How often the jobs of the verification are started.
@@ -33,7 +31,40 @@ constexpr uint32_t kLeastVerified = 10;
 /// Of the time; the rest is for the verification.
 constexpr double kSweep = 0.7;
 
-bool isFaster(const Arm *a, const Arm *b) { return medianOf(a->times) < medianOf(b->times); }
+/// Arms of a call.
+class ArmContest : public ContestMeasurer {
+public:
+  ArmContest(ArmRunner &runner, const MeasuredCall &call, std::function<Status()> interrupted)
+      : runner_(runner), call_(call), interrupted_(std::move(interrupted)) {}
+
+  Status warmUp(Contenders &left) override { return run(left); }
+  Status measure(Contenders &left, uint32_t rounds) override {
+    call_.warmups = 1;
+    call_.rounds = rounds;
+    return run(left);
+  }
+  double roundNs(const Contenders &left) const override { return ArmRunner::roundNs(armsOf(left)); }
+
+private:
+  static Arms armsOf(const Contenders &contenders) {
+    Arms arms;
+    for (Contender *contender : contenders)
+      arms.push_back(static_cast<Arm *>(contender));
+    return arms;
+  }
+  Status run(Contenders &left) {
+    if (Status s = interrupted_(); !s)
+      return s;
+    Arms arms = armsOf(left);
+    Status s = runner_.measure(call_, arms);
+    left.assign(arms.begin(), arms.end());
+    return s;
+  }
+
+  ArmRunner &runner_;
+  MeasuredCall call_;
+  std::function<Status()> interrupted_;
+};
 
 std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).str(); }
 
@@ -52,15 +83,19 @@ Status MpiTuner::run() {
   if (!decisions_.empty() && !interrupt_.came())
     if (Status s = verify(); !s)
       return s;
-  if (interrupt_.came())
-    return Status::error("interrupted: '" + output_ + "' is as it was");
+  if (Status s = interrupted(); !s)
+    return s;
   std::vector<TuningFile> files;
   if (!decisions_.empty())
     files = kind_.files(decisions_, output_);
-  if (Status s = write(files); !s)
+  if (Status s = writeTogether(files); !s)
     return s;
   report(files);
   return {};
+}
+
+Status MpiTuner::interrupted() const {
+  return interrupt_.came() ? Status::error("interrupted: no file is written") : Status();
 }
 
 std::vector<uint64_t> MpiTuner::sizesOf(const std::string &function) const {
@@ -102,7 +137,7 @@ Status MpiTuner::measureRanks(uint32_t ranks) {
   return {};
 }
 
-Status MpiTuner::measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredCall &call) {
+std::vector<Arm> MpiTuner::armsFor(const MeasuredCall &call) const {
   std::vector<Arm> arms(1);
   arms[0].environment = kind_.forcing();
   for (MpiAlgorithm &algorithm : kind_.algorithms(call.function, call.bytes)) {
@@ -114,65 +149,36 @@ Status MpiTuner::measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredC
     arm.environment = kind_.forcing();
     llvm::append_range(arm.environment, algorithm.environment);
   }
-  Arms all;
+  return arms;
+}
+
+Status MpiTuner::measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredCall &call) {
+  std::vector<Arm> arms = armsFor(call);
+  Contenders all;
   for (Arm &arm : arms)
     all.push_back(&arm);
-  Result<const Arm *> best = contest(runner, call, all, share(kSweep, pointsLeft_));
-  if (!best)
-    return best.status();
+  ArmContest measurer(runner, call, [this] { return interrupted(); });
+  Result<ContestOutcome> outcome =
+      holdContest(measurer, all, {share(kSweep, pointsLeft_), kHopeless});
+  if (!outcome)
+    return outcome.status();
   for (const Arm &arm : arms)
     if (arm.verdict == ArmResult::Wrong || arm.verdict == ArmResult::Lost)
       failed_.insert({call.function, arm.what.words()});
-  if (arms[0].verdict == ArmResult::Right)
-    keep(ranks, runner.nodes(), call, arms, *best);
-  return {};
-}
-
-Result<const Arm *> MpiTuner::contest(ArmRunner &runner, MeasuredCall call, Arms left,
-                                      Nanoseconds time) {
-  const Arm *own = left[0];
-  auto isOver = [&] { return left.size() < 2 || left[0] != own; };
-  if (Status s = runner.measure(call, left); !s || isOver())
-    return s ? Result<const Arm *>(nullptr) : Result<const Arm *>(s);
-  call.warmups = 1;
-  double best = medianOf((*llvm::min_element(left, isFaster))->times);
-  llvm::erase_if(
-      left, [&](const Arm *arm) { return arm != own && medianOf(arm->times) > kHopeless * best; });
-  size_t rungs = 1;
-  for (size_t n = left.size() - 1; n > 1; n = (n + 1) / 2)
-    ++rungs;
-  Nanoseconds ofRung = time / static_cast<int64_t>(rungs + 1);
-  while (left.size() > 2) {
-    call.rounds = ArmRunner::roundsIn(ofRung, left, kLeastRounds, kMostRounds);
-    if (Status s = runner.measure(call, left); !s || isOver())
-      return s ? Result<const Arm *>(nullptr) : Result<const Arm *>(s);
-    std::stable_sort(left.begin() + 1, left.end(), isFaster);
-    left.resize(1 + left.size() / 2);
-  }
-  if (isOver())
-    return nullptr;
-  call.rounds = ArmRunner::roundsIn(2 * ofRung, left, kLeastFinal, kMostFinal);
-  if (Status s = runner.measure(call, left); !s || isOver())
-    return s ? Result<const Arm *>(nullptr) : Result<const Arm *>(s);
-  return left[1];
-}
-
-void MpiTuner::keep(uint32_t ranks, uint32_t nodes, const MeasuredCall &call,
-                    const std::vector<Arm> &arms, const Arm *best) {
+  if (arms[0].verdict != ArmResult::Right)
+    return {};
   TuningPoint point;
   point.function = call.function;
   point.ranks = ranks;
-  point.nodes = nodes;
+  point.nodes = runner.nodes();
   point.bytes = call.bytes;
-  point.shippedNs = medianOf(arms[0].times);
-  for (const Arm &arm : llvm::drop_begin(arms))
-    if (!arm.times.empty())
-      point.entries.push_back({arm.what, medianOf(arm.times)});
-  sortEntries(point, best ? &best->what : nullptr);
-  Ratio ratio = best ? ratioOf(arms[0].lastTimes, best->lastTimes) : Ratio{1, 1, 1};
-  point.margin = ratio.median;
-  point.least = ratio.least;
-  double seen = hasWinner(point) ? ratio.median : 1;
+  keep(std::move(point), all, *outcome);
+  return {};
+}
+
+void MpiTuner::keep(TuningPoint point, const Contenders &arms, const ContestOutcome &outcome) {
+  fillPoint(point, arms, outcome);
+  double seen = hasWinner(point) ? point.margin : 1;
   rows_.push_back({std::move(point), seen});
 }
 
@@ -200,18 +206,6 @@ Environment MpiTuner::useOf(const std::vector<TuningFile> &files) const {
   return use;
 }
 
-Status MpiTuner::write(const std::vector<TuningFile> &files) {
-  for (const TuningFile &file : files)
-    if (Status s = writeFile(file.path,
-                             [&](llvm::raw_ostream &out) {
-                               out << file.text;
-                               return Status();
-                             });
-        !s)
-      return s;
-  return {};
-}
-
 // Jobs with the files beside jobs without: of many algorithms the best one was lucky, too, and
 // whether the MPI follows its file is to be seen. Two jobs differ by where their memory lies; so
 // both are started a few times.
@@ -221,7 +215,7 @@ Status MpiTuner::verify() {
     for (const TuningFile &file : trials)
       llvm::sys::fs::remove(file.path);
   });
-  if (Status s = write(trials); !s)
+  if (Status s = writeTogether(trials); !s)
     return s;
   Arm own, tuned;
   own.environment = kind_.untouched();
@@ -265,7 +259,7 @@ Status MpiTuner::compare(ArmRunner &runner, Comparison &c, bool backwards, Nanos
   c.hasFailed |= warming.size() != 2;
   if (c.hasFailed)
     return {};
-  call.rounds = ArmRunner::roundsIn(time, warming, kLeastVerified, kMostFinal);
+  call.rounds = roundsIn(time, ArmRunner::roundNs(warming), kLeastVerified, kMostFinalRounds);
   for (size_t i = 0; i < both.size(); ++i)
     both[i]->callNs = warming[i]->callNs;
   Status s = runner.measure(call, both);

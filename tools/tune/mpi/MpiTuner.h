@@ -12,7 +12,8 @@ namespace colldsl::tools {
 
 class MpiTuner {
 public:
-  /// `output`: an absolute path. The options, which name functions and ranks, outlive this.
+  /// `output`: an absolute path, of which MpiKind::files() makes names. The options, which name
+  /// functions and ranks, outlive this.
   MpiTuner(const TuneOptions &options, const MpiLaunch &launch, const MpiKind &kind,
            std::string output)
       : settings_(options), launch_(launch), kind_(kind), output_(std::move(output)) {}
@@ -38,11 +39,10 @@ private:
   Status measureAll();
   Status measureRanks(uint32_t ranks);
   Status measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredCall &call);
-  /// The MPI's own choice is the first arm, as everywhere. Null: no algorithm is left besides.
-  Result<const Arm *> contest(ArmRunner &runner, MeasuredCall call, Arms arms,
-                              std::chrono::nanoseconds time);
-  void keep(uint32_t ranks, uint32_t nodes, const MeasuredCall &call, const std::vector<Arm> &arms,
-            const Arm *best);
+  /// The MPI's own choice is the first arm, as everywhere.
+  std::vector<Arm> armsFor(const MeasuredCall &call) const;
+  void keep(TuningPoint point, const Contenders &arms, const ContestOutcome &outcome);
+  Status interrupted() const;
   std::vector<uint64_t> sizesOf(const std::string &function) const;
   /// Of the time until so much of all of it is gone, for each of so many points.
   std::chrono::nanoseconds share(double ofAll, size_t pointsLeft) const;
@@ -57,7 +57,6 @@ private:
   /// Null: none.
   const Decision *decisionFor(const TuningPoint &point) const;
   Environment useOf(const std::vector<TuningFile> &files) const;
-  static Status write(const std::vector<TuningFile> &files);
 
   void report(const std::vector<TuningFile> &files) const;
   void reportRegret() const;

@@ -1,5 +1,6 @@
 #include "tools/tune/mpi/Mpich.h"
 
+#include "ir/Checksum.h"
 #include "ir/Concat.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -83,9 +84,18 @@ const SelectionTree *findBelow(const SelectionTree &tree, const std::string &con
   return nullptr;
 }
 
-std::string fileOfDevice(const std::string &path) {
-  llvm::StringRef stem = path;
-  return stem.consume_back(".json") ? stem.str() + ".ch4.json" : path + ".ch4";
+/// "dir/name.json" and "1234.ch4": "dir/name.1234.ch4.json".
+std::string withVersion(llvm::StringRef path, const std::string &version) {
+  bool isJson = path.consume_back(".json");
+  return concat(path.str(), ".", version, isJson ? ".json" : "");
+}
+
+/// Of what the files hold together.
+std::string versionOf(const std::vector<std::string> &texts) {
+  uint64_t hash = 0;
+  for (const std::string &text : texts)
+    hash = xxh64(std::as_bytes(std::span(text)), hash);
+  return llvm::utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
 }
 
 // MPICH maps the file and takes it for a string: a last page that is full would have no end.
@@ -94,8 +104,8 @@ std::string textOf(const SelectionTree &tree) {
   return text.size() % 4096 == 0 ? text + "\n" : text;
 }
 
-TuningFile fileOf(const std::string &path, const SelectionTree &tree, const char *variable) {
-  return {path, textOf(tree), {std::string(variable) + "=" + path}};
+TuningFile fileOf(const std::string &path, std::string text, const char *variable) {
+  return {path, std::move(text), {std::string(variable) + "=" + path}};
 }
 
 } // namespace
@@ -242,6 +252,9 @@ void Mpich::insert(SelectionTree &tree, const std::vector<const Decision *> &dec
   insertRules(tree, all);
 }
 
+// MPICH has a variable for each file, and each rank of a job opens both. So files are not replaced:
+// others have names of their own, and a job finds the pair that its variables name, whenever it
+// starts.
 std::vector<TuningFile> Mpich::files(const std::vector<Decision> &decisions,
                                      const std::string &path) const {
   std::map<std::string, std::vector<const Decision *>> byFunction;
@@ -253,9 +266,13 @@ std::vector<TuningFile> Mpich::files(const std::vector<Decision> &decisions,
     if (const SelectionTree *flat = flatComposition(function))
       insert(device, decided, [&](const Decision &) { return *flat; });
   }
-  std::vector<TuningFile> files = {fileOf(path, tree, kFile)};
+  std::vector<std::string> texts = {textOf(tree)};
   if (device != deviceTree_)
-    files.push_back(fileOf(fileOfDevice(path), device, kDeviceFile));
+    texts.push_back(textOf(device));
+  std::string version = versionOf(texts);
+  std::vector<TuningFile> files = {fileOf(withVersion(path, version), texts[0], kFile)};
+  if (texts.size() > 1)
+    files.push_back(fileOf(withVersion(path, version + ".ch4"), texts[1], kDeviceFile));
   return files;
 }
 

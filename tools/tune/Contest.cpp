@@ -1,0 +1,83 @@
+#include "tools/tune/Contest.h"
+
+#include "runtime/Decide.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+bool isFaster(const Contender *a, const Contender *b) {
+  return medianOf(a->times) < medianOf(b->times);
+}
+
+void dropHopeless(Contenders &left, double factor) {
+  double best = medianOf((*std::min_element(left.begin(), left.end(), isFaster))->times);
+  left.erase(std::remove_if(left.begin() + 1, left.end(),
+                            [&](const Contender *c) { return medianOf(c->times) > factor * best; }),
+             left.end());
+}
+
+/// All but the first one.
+void halve(Contenders &left) {
+  std::stable_sort(left.begin() + 1, left.end(), isFaster);
+  left.resize(1 + left.size() / 2);
+}
+
+/// Until one is left.
+int64_t rungsFor(size_t contenders) {
+  int64_t rungs = 1;
+  for (; contenders > 1; contenders = (contenders + 1) / 2)
+    ++rungs;
+  return rungs;
+}
+
+} // namespace
+
+uint32_t roundsIn(std::chrono::nanoseconds time, double roundNs, uint32_t least, uint32_t most) {
+  double rounds = static_cast<double>(time.count()) / std::max(roundNs, 1.0);
+  return static_cast<uint32_t>(std::clamp<double>(rounds, least, most));
+}
+
+// The final takes the time of two rungs.
+Result<ContestOutcome> holdContest(ContestMeasurer &measurer, Contenders left,
+                                   const ContestLimits &limits) {
+  const Contender *usual = left.front();
+  auto isOver = [&] { return left.size() < 2 || left.front() != usual; };
+  if (Status s = measurer.warmUp(left); !s)
+    return s;
+  if (isOver())
+    return ContestOutcome();
+  dropHopeless(left, limits.hopeless);
+  std::chrono::nanoseconds ofRung = limits.time / (rungsFor(left.size() - 1) + 1);
+  auto run = [&](std::chrono::nanoseconds time, uint32_t least, uint32_t most) {
+    return measurer.measure(left, roundsIn(time, measurer.roundNs(left), least, most));
+  };
+  while (left.size() > 2) {
+    if (Status s = run(ofRung, kLeastRungRounds, kMostRungRounds); !s)
+      return s;
+    if (isOver())
+      return ContestOutcome();
+    halve(left);
+  }
+  if (isOver())
+    return ContestOutcome();
+  if (Status s = run(2 * ofRung, kLeastFinalRounds, kMostFinalRounds); !s)
+    return s;
+  if (isOver())
+    return ContestOutcome();
+  return ContestOutcome{left[1], ratioOf(usual->lastTimes, left[1]->lastTimes)};
+}
+
+// The one that was left in the end is the fastest, whatever fewer rounds have of others.
+void fillPoint(TuningPoint &point, const Contenders &all, const ContestOutcome &outcome) {
+  point.shippedNs = medianOf(all.front()->times);
+  for (auto c = all.begin() + 1; c != all.end(); ++c)
+    if (!(*c)->times.empty())
+      point.entries.push_back({(*c)->what, medianOf((*c)->times)});
+  sortEntries(point, outcome.best ? &outcome.best->what : nullptr);
+  point.margin = outcome.ratio.median;
+  point.least = outcome.ratio.least;
+}
+
+} // namespace colldsl::tools
