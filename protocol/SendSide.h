@@ -104,6 +104,7 @@ private:
   bool sendFragments();
   bool sendPending();
   bool sendStatic(Request &request);
+  bool cooperates(const Request &request) const;
   bool putUnready();
   bool takeStaticReplies();
   void complete(Request &request);
@@ -147,6 +148,13 @@ template <typename Wire> void SendSide<Wire>::send(Request &request) {
     pending_.push(request);
 }
 
+// Both ends of it copy, which takes less time than a get saves by an RTR that stays.
+template <typename Wire> bool SendSide<Wire>::cooperates(const Request &request) const {
+  return request.mover == Mover::Either && request.counter->sendsOnly &&
+         request.payload.count == 1 &&
+         limits_.isWorthCooperation(request.payload.bytes, request.counter->copyKiB, false);
+}
+
 // False: the message goes as others do.
 template <typename Wire> bool SendSide<Wire>::sendStatic(Request &request) {
   if constexpr (Wire::kHasStaticRtrs) {
@@ -155,6 +163,8 @@ template <typename Wire> bool SendSide<Wire>::sendStatic(Request &request) {
       return false;
     bool mayReach = wire_.canReach() && limits_.isWorthSingleCopy(payload.bytes, payload.count);
     bool isPut = wire_.isPut(payload);
+    if (!isPut && mayReach && cooperates(request))
+      return false;
     if (!isPut && !wire_.sendStaticRts(request.tag, payload, mayReach))
       return false;
     unreadyPolls_ = 0;

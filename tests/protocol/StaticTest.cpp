@@ -140,13 +140,18 @@ TEST_F(StaticMessages, goThroughNoFifoFromTheSecondRunOn) {
     for (bool isShared : {true, false})
       for (uint64_t bytes : {1, 2, 3, 7, 8, 12, 13, 64, 5000, 40000, 300001}) {
         open(way);
+        for (auto &channels : channels_)
+          ASSERT_TRUE(channels->prepare({.maxBytes = bytes, .movedBytes = bytes}));
         Memory from(*workers_[0], isShared, bytes), to(*workers_[1], isShared, bytes);
         ASSERT_EQ(runOnce(from, to, 1), "") << bytes;
         uint32_t before = numSlots();
         for (uint8_t run = 2; run < 20; ++run)
           ASSERT_EQ(runOnce(from, to, static_cast<uint8_t>(run * 7)), "") << bytes;
-        bool isLong = bytes >= workers_[0]->options().singleCopyMinBytes;
-        EXPECT_EQ(numSlots() - before == 0, isShared || (isLong && !way.canary))
+        const protocol::Options &limits = workers_[0]->options();
+        bool isLong = bytes >= limits.singleCopyMinBytes;
+        bool isCopiedByBoth = bytes >= limits.cooperativeMinBytes && way == kStatic;
+        EXPECT_EQ(numSlots() - before == 0,
+                  !isCopiedByBoth && (isShared || (isLong && !way.canary)))
             << bytes << (isShared ? " shared" : " own");
       }
 }
