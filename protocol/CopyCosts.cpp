@@ -7,10 +7,10 @@
 namespace colldsl::protocol {
 namespace {
 
-constexpr uint64_t kSizes[] = {4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10};
+constexpr uint64_t kSizes[] = {8 << 10, 16 << 10, 32 << 10, 64 << 10};
 constexpr uint64_t kLongest = kSizes[std::size(kSizes) - 1];
-constexpr uint64_t kOneWay = 4; // messages, one after the other
-constexpr int kTries = 8;       // the first ones connect, and touch memory
+constexpr uint64_t kOneWay = 2; // messages, one after the other
+constexpr int kTries = 6;       // the first ones connect, and touch memory
 // A sender of eager messages goes on, which is worth more than these times show.
 constexpr double kLeastGainOneWay = 1.25;
 

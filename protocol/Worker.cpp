@@ -159,6 +159,10 @@ Status Worker::rest(Yielding &yielding, const std::function<bool()> &move) {
   thread_local uint32_t rests = 0;
   ProgressHook *hook = options_.progressHook;
   bool isBusy = progressHook();
+  if (hook && move()) { // others may have had the core meanwhile
+    yielding.restart();
+    return {};
+  }
   bool sleeps = !isBusy && !yielding.isWorthIt();
   if (++rests % kRestsPerCheck == 0 || sleeps) {
     if (hook)
