@@ -58,7 +58,8 @@ void Job::begin(int threadLevel) {
   auto job = std::make_unique<Job>();
   int worldRank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &worldRank);
-  job->isThreaded_ = threadLevel == MPI_THREAD_MULTIPLE;
+  job->hasThreads_ = threadLevel != MPI_THREAD_SINGLE;
+  job->anyThreadMayCall_ = threadLevel == MPI_THREAD_MULTIPLE;
   job->worldRank_ = static_cast<uint32_t>(worldRank);
   job->openBelow();
   real::Comm_group(MPI_COMM_WORLD, &job->worldGroup_);
@@ -292,7 +293,7 @@ bool Job::poll() {
 }
 
 bool Job::pollInBackground() {
-  bool mayCall = isThreaded_ || !remote_ || !remote_->isOfMpi();
+  bool mayCall = anyThreadMayCall_ || !remote_ || !remote_->isOfMpi();
   return mayCall ? poll() : worker_->progress();
 }
 

@@ -73,7 +73,7 @@ public:
   void note(const std::string &line);
 
   /// Whether several threads may be at work.
-  bool isThreaded() const { return isThreaded_ || moving_.load(std::memory_order_relaxed) != 0; }
+  bool isThreaded() const { return hasThreads_ || moving_.load(std::memory_order_relaxed) != 0; }
   FairMutex &mutex() { return mutex_; }
 
   /// Moves all operations once.
@@ -162,7 +162,8 @@ private:
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
   MPI_Comm own_ = MPI_COMM_NULL;           ///< of this process alone
   MPI_Request pending_ = MPI_REQUEST_NULL; ///< never matched: a test of it moves the MPI below
-  bool isThreaded_ = false;                ///< the program wants threads
+  bool hasThreads_ = false;                ///< the program asked for threads
+  bool anyThreadMayCall_ = false;          ///< the MPI below
   std::atomic<uint32_t> moving_{0};        ///< threads that wait in calls of the MPI below
   FairMutex mutex_;
   std::unique_ptr<ProgressThread> progressThread_;

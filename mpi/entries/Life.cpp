@@ -3,6 +3,7 @@
 #include "mpi/Reductions.h"
 #include "mpi/Settings.h"
 #include "mpi/Summary.h"
+#include "transports/shm/Sleep.h"
 
 using namespace colldsl::mpi;
 
@@ -30,6 +31,10 @@ void endLast() {
   real::Comm_free_keyval(&key);
 }
 
+// Once the MPI has started threads, the kernel takes milliseconds to register a process for
+// barriers.
+void beforeInit() { colldsl::shm::registerWaker(); }
+
 int begun(int code) {
   int threadLevel = MPI_THREAD_SINGLE;
   if (code != MPI_SUCCESS)
@@ -47,9 +52,13 @@ int begun(int code) {
 
 } // namespace
 
-COLLDSL_ENTRY(Init, (int *argc, char ***argv)) { return begun(real::Init(argc, argv)); }
+COLLDSL_ENTRY(Init, (int *argc, char ***argv)) {
+  beforeInit();
+  return begun(real::Init(argc, argv));
+}
 
 COLLDSL_ENTRY(Init_thread, (int *argc, char ***argv, int required, int *provided)) {
+  beforeInit();
   return begun(real::Init_thread(argc, argv, required, provided));
 }
 
