@@ -353,13 +353,10 @@ Status measureCosts(const Topology &topology, const LaunchOptions &options,
   if (list.empty())
     return Status::error("costs are measured between ranks: at least two are needed");
   uint32_t ranks = topology.numRanks();
-  LaunchOptions usual = options;
-  if (distances.front() < kOtherNode) {
+  if (distances.front() < kOtherNode)
     if (Status s = compareCopies(list.front(), ranks, options, profile); !s)
       return s;
-    usual.singleCopyMinBytes = profile.singleCopyFrom;
-  }
-  Result<Measured> measured = measureOnAll(list, ranks, usual, true);
+  Result<Measured> measured = measureOnAll(list, ranks, options, true);
   if (!measured)
     return measured.status();
   const LocalTimes &local = measured->local;

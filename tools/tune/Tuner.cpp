@@ -215,7 +215,6 @@ Status Tuner::measureAll() {
     if (Status s = measureCosts(most->topology, launch_, profile_); !s)
       return s;
   }
-  launch_.singleCopyMinBytes = profile_.singleCopyFrom;
   if (Status s = choosePoints(); !s)
     return s;
   note(llvm::formatv("{0} of {1} points are to be measured", numNew_, numPoints_).str());
