@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 import includes
+import links
 import names
 import quotes
 import text
@@ -163,6 +164,23 @@ class Quotes(unittest.TestCase):
 
     def test_missing(self):
         self.assertTrue(self.found({}))
+
+
+class Links(unittest.TestCase):
+    def found(self, link, other="# A `b` (C)\n\n## Twice\n\n## Twice\n"):
+        return found_in(links.check, {"README.md": f"# Top\n\nSee [it]({link}).\n", "docs/a.md": other})
+
+    def test_files_and_headings(self):
+        for link in ("docs/a.md", "docs/a.md#a-b-c", "docs/a.md#twice-1", "#top", "https://example.org/x"):
+            self.assertFalse(self.found(link))
+
+    def test_nowhere(self):
+        for link in ("docs/b.md", "a.md", "docs/a.md#b", "docs/a.md#twice-2", "#bottom"):
+            self.assertEqual(len(self.found(link)), 1)
+
+    def test_code_has_no_links_and_no_headings(self):
+        self.assertFalse(self.found("docs/a.md", "`[x](none.md)`\n\n```\n[x](none.md)\n```\n"))
+        self.assertTrue(self.found("docs/a.md#comment", "```\n# Comment\n```\n"))
 
 
 if __name__ == "__main__":
