@@ -24,8 +24,6 @@ class Colldsl(CMakePackage):
 
     variant("mpi", default="none", values=("none", "openmpi", "mpich"), multi=False,
             description="MPI whose programs are served")
-    variant("ofi", default=True, description="Messages between nodes by libfabric")
-    variant("verbs", default=True, description="Messages between nodes by libibverbs and librdmacm")
     variant("metis", default=True, description="Graphs of matrices, partitioned by METIS")
 
     depends_on("c", type="build")
@@ -44,12 +42,14 @@ class Colldsl(CMakePackage):
     depends_on("pmix")
     depends_on("nlohmann-json")
     depends_on("libxml2")
-    depends_on("libfabric", when="+ofi")
-    depends_on("rdma-core", when="+verbs")
+    depends_on("libfabric")
+    depends_on("rdma-core")
     depends_on("metis@5:", when="+metis")
     depends_on("openmpi", when="mpi=openmpi")
     depends_on("mpich", when="mpi=mpich")
 
+    requires("platform=linux", msg="Ranks are processes of Linux")
+    requires("target=x86_64:", msg="Ranks are processes on x86-64")
     conflicts("%gcc@:11", msg="C++20 as of GCC 12 is needed")
 
     generator("ninja")
