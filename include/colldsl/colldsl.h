@@ -51,7 +51,7 @@ extern "C" {
 #endif
 
 #define COLLDSL_VERSION_MAJOR 0
-#define COLLDSL_VERSION_MINOR 1
+#define COLLDSL_VERSION_MINOR 2
 #define COLLDSL_VERSION_PATCH 0
 
 typedef enum colldsl_status {
@@ -75,7 +75,7 @@ COLLDSL_API const char *colldsl_status_string(colldsl_status status);
  * sides. Never null; valid until the next call that fails in this thread. */
 COLLDSL_API const char *colldsl_last_error(void);
 
-/** "0.1.0": of the library that is loaded, which may be newer than this header. */
+/** "0.2.0": of the library that is loaded, which may be newer than this header. */
 COLLDSL_API const char *colldsl_version(void);
 
 /** The type of elements. */

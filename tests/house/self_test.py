@@ -5,7 +5,9 @@ import tempfile
 import unittest
 
 import includes
+import links
 import names
+import packaging
 import quotes
 import text
 
@@ -163,6 +165,67 @@ class Quotes(unittest.TestCase):
 
     def test_missing(self):
         self.assertTrue(self.found({}))
+
+
+class Links(unittest.TestCase):
+    def found(self, link, other="# A `b` (C)\n\n## Twice\n\n## Twice\n"):
+        return found_in(links.check, {"README.md": f"# Top\n\nSee [it]({link}).\n", "docs/a.md": other})
+
+    def test_files_and_headings(self):
+        for link in ("docs/a.md", "docs/a.md#a-b-c", "docs/a.md#twice-1", "#top", "https://example.org/x"):
+            self.assertFalse(self.found(link))
+
+    def test_nowhere(self):
+        for link in ("docs/b.md", "a.md", "docs/a.md#b", "docs/a.md#twice-2", "#bottom"):
+            self.assertEqual(len(self.found(link)), 1)
+
+    def test_code_has_no_links_and_no_headings(self):
+        self.assertFalse(self.found("docs/a.md", "`[x](none.md)`\n\n```\n[x](none.md)\n```\n"))
+        self.assertTrue(self.found("docs/a.md#comment", "```\n# Comment\n```\n"))
+
+
+class Packaging(unittest.TestCase):
+    def test_workflow(self):
+        step = {"run": "./test.sh"}
+        with tempfile.TemporaryDirectory() as root:
+            found = lambda job, **keys: [*packaging.check_workflow(root, "ci.yml", {
+                "name": "ci", True: {"push": {}}, "jobs": {"build": {"runs-on": "x", **job}}, **keys})]
+            self.assertEqual(found({"steps": [step]}), ["ci.yml: runs ./test.sh, which does not exist"])
+            self.assertFalse(found({"steps": [{"run": "apt-get update"}, {"uses": "actions/checkout@v4"}]}))
+            self.assertTrue(found({"steps": [{"name": "nothing"}]}))
+            self.assertTrue(found({"needs": "site"}))
+            self.assertTrue(found({}, name=""))
+
+    def test_form(self):
+        form = {"name": "Error", "description": "x", "body": [{"type": "input", "id": "a", "attributes": {"label": "A"}}]}
+        self.assertFalse([*packaging.check_form("f", form)])
+        self.assertTrue([*packaging.check_form("f", {**form, "name": ""})])
+        self.assertTrue([*packaging.check_form("f", {**form, "body": form["body"] * 2})])
+        self.assertTrue([*packaging.check_form("f", {**form, "body": [{"type": "button"}]})])
+
+    def test_citation(self):
+        citation = {"cff-version": "1.2.0", "message": "m", "title": "t", "authors": [{"name": "a"}]}
+        self.assertFalse([*packaging.check_citation("c", citation)])
+        for wrong in ({"title": None, "colour": 1}, {"cff-version": "1.1.0"}, {"date-released": 2026}):
+            self.assertTrue([*packaging.check_citation("c", {**citation, **wrong})])
+        self.assertTrue([*packaging.check_citation("c", {"title": "t"})])
+
+    def test_recipes(self):
+        self.assertTrue([*packaging.check_recipe("package.py", "class A(:\n")])
+        with tempfile.TemporaryDirectory() as root:
+            self.assertTrue([*packaging.check_definition(root, "d", "%post\n    scripts/none\n")])
+            self.assertTrue([*packaging.check_definition(root, "d", "%script\n")])
+
+    def test_versions(self):
+        files = {"CMakeLists.txt": "project(colldsl VERSION 1.2.3 LANGUAGES C)", "CHANGELOG.md": "## 1.2.3 - 2026-01-01\n",
+                 "CITATION.cff": "version: 1.2.3\n", "packaging/spack/package.py": 'version("1.2.3")',
+                 "packaging/apptainer/colldsl.def": "    Version 1.2.3\n",
+                 "include/colldsl/colldsl.h": "\n".join(f"#define COLLDSL_VERSION_{part} {value}" for part, value in
+                                                        (("MAJOR", 1), ("MINOR", 2), ("PATCH", 3)))}
+        found = lambda files: found_in(lambda root: [*packaging.check_versions(root)], files)
+        self.assertFalse(found(files))
+        for path, content in files.items():
+            self.assertTrue(found({**files, path: content.replace("3", "4")}))
 
 
 if __name__ == "__main__":
