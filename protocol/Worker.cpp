@@ -15,6 +15,9 @@ namespace {
 
 // Failures can wait for a few rests.
 constexpr uint32_t kRestsPerCheck = 16;
+// Where ranks share cores. The library below yields the core, too, and a rank that has given it
+// away twice looks half as often.
+constexpr uint32_t kRestsPerHook = 8;
 // With a hook a rank looks at one message for a microsecond, while most answers are on their way.
 constexpr uint32_t kPollsBeforeHook = 200;
 // A hook that takes so long has moved something: what it has nothing to do for takes less.
@@ -48,12 +51,12 @@ Worker::Worker(shm::World &world, Rank self, Options options)
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
   mayWarn_ = world.options().singleCopy != shm::SingleCopy::Off;
-  bool oversubscribes =
+  sharesCores_ =
       shm::isOversubscribed(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
   budget_.polls = std::min(budget_.polls, options_.mostPolls);
   budget_.pollsInRow =
       std::min(budget_.polls, options_.progressHook ? kPollsBeforeHook : UINT32_MAX);
-  if (oversubscribes) // an end that loses its core would keep a part from the other one
+  if (sharesCores_) // an end that loses its core would keep a part from the other one
     options_.cooperativeMinBytes = UINT64_MAX / 4;
   else
     budget_.yielding = std::max(budget_.yielding, options_.leastYielding);
@@ -150,21 +153,24 @@ bool Worker::progressHook() {
     return false;
   Clock::time_point begin = Clock::now();
   options_.progressHook->progress();
-  bool hasOwnCore = budget_.yielding >= options_.leastYielding;
-  return hasOwnCore && Clock::now() - begin > kBusyHook;
+  return !sharesCores_ && Clock::now() - begin > kBusyHook;
 }
 
 // What arrives after armSleep() ends the sleep, so one more look must come between.
 Status Worker::rest(Yielding &yielding, const std::function<bool()> &move) {
   thread_local uint32_t rests = 0;
   ProgressHook *hook = options_.progressHook;
-  bool isBusy = progressHook();
-  if (hook && move()) { // others may have had the core meanwhile
+  ++rests;
+  bool isHookDue = !sharesCores_ || rests % kRestsPerHook == 0;
+  bool isBusy = isHookDue && progressHook();
+  bool sleeps = !isBusy && !yielding.isWorthIt();
+  if (sleeps && !isHookDue)
+    progressHook();
+  if ((isHookDue || sleeps) && hook && move()) { // others may have had the core meanwhile
     yielding.restart();
     return {};
   }
-  bool sleeps = !isBusy && !yielding.isWorthIt();
-  if (++rests % kRestsPerCheck == 0 || sleeps) {
+  if (rests % kRestsPerCheck == 0 || sleeps) {
     if (hook)
       hook->check();
     if (Status s = check(); !s)

@@ -178,6 +178,7 @@ private:
 
   shm::World &world_;
   Rank self_;
+  bool sharesCores_ = false; ///< with other ranks of the machine
   SpinBudget budget_;
   Options options_;
   const uint32_t mostEager_;
