@@ -1,0 +1,119 @@
+// Ops as bars: which are in view, in which lane of their rank, and how many pixels they fill.
+
+const MOST_LANES = 6;
+
+/// Ops of a rank that run at the same time lie in lanes above each other. Fills run.lane and
+/// run.lanes (per rank).
+function layLanes(run) {
+  const { first, ranks } = run.schedule;
+  run.lane = new Uint8Array(run.schedule.size);
+  run.lanes = new Uint8Array(ranks).fill(1);
+  const ends = new Float64Array(MOST_LANES);
+  for (let r = 0; r < ranks; ++r) {
+    ends.fill(-1);
+    for (let i = first[r]; i < first[r + 1]; ++i) {
+      const op = run.order[i];
+      let lane = 0;
+      while (lane + 1 < MOST_LANES && ends[lane] > run.begin[op])
+        ++lane;
+      run.lane[op] = lane;
+      ends[lane] = Math.max(ends[lane], run.begin[op] + run.took[op]);
+      if (lane >= run.lanes[r])
+        run.lanes[r] = lane + 1;
+    }
+  }
+}
+
+/// The first place in run.order, of the rank, of an op that may be running at `from`.
+function firstInView(run, rank, from) {
+  const { first } = run.schedule;
+  const earliest = from - run.longest[rank];
+  let low = first[rank], high = first[rank + 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (run.begin[run.order[middle]] < earliest)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// Calls see(op) for the ops of a rank that run between two times, in the order of their begin.
+function forEachInView(run, rank, from, to, see) {
+  const end = run.schedule.first[rank + 1];
+  for (let i = firstInView(run, rank, from); i < end; ++i) {
+    const op = run.order[i];
+    if (run.begin[op] > to)
+      return;
+    if (run.begin[op] + run.took[op] >= from)
+      see(op);
+  }
+}
+
+/// At most: not all of them may still run.
+function countInView(run, firstRank, lastRank, from, to) {
+  let count = 0;
+  for (let r = firstRank; r <= lastRank; ++r)
+    count += firstInView(run, r, to + run.longest[r]) - firstInView(run, r, from);
+  return count;
+}
+
+/// Adds to `shares` (three lines of `width` numbers: send, receive, local) which share of each pixel
+/// the ops of one rank fill.
+function addShares(run, rank, from, to, width, shares, weight) {
+  const { begin, took, order, schedule } = run;
+  const { kind } = schedule;
+  const scale = width / (to - from), end = schedule.first[rank + 1];
+  for (let i = firstInView(run, rank, from); i < end; ++i) {
+    const op = order[i];
+    if (begin[op] > to)
+      return;
+    const left = (begin[op] - from) * scale, right = left + took[op] * scale;
+    if (right < 0)
+      continue;
+    const base = activityOf(kind[op]) * width;
+    const a = left < 0 ? 0 : left | 0, b = right >= width ? width - 1 : right | 0;
+    if (a === b) {
+      shares[base + a] += Math.max(right - left, 0.1) * weight;
+      continue;
+    }
+    shares[base + a] += (left < 0 ? 1 : a + 1 - left) * weight;
+    for (let x = a + 1; x < b; ++x)
+      shares[base + x] += weight;
+    shares[base + b] += (right >= width ? 1 : right - b) * weight;
+  }
+}
+
+/// The same of a grid: rows of ranks, columns of time.
+function addGridShares(grid, row, from, to, width, shares, weight) {
+  const perPixel = (to - from) / width;
+  for (let x = 0; x < width; ++x) {
+    const a = Math.floor((from + x * perPixel) / grid.nsPerColumn);
+    const b = Math.min(grid.columns - 1, Math.max(a, Math.ceil((from + (x + 1) * perPixel) / grid.nsPerColumn) - 1));
+    for (let activity = 0; activity < 3; ++activity) {
+      let sum = 0;
+      for (let column = a; column <= b; ++column)
+        sum += grid.shares[activity][row * grid.columns + column];
+      shares[activity * width + x] += sum / (255 * (b - a + 1)) * weight;
+    }
+  }
+}
+
+/// Fills a line of pixels (four bytes each) with what `shares` amount to.
+function colorLine(shares, width, rgb, pixels) {
+  const [page, send, receive, local] = [rgb.page, rgb.send, rgb.receive, rgb.local];
+  for (let x = 0; x < width; ++x) {
+    let s = shares[x], r = shares[width + x], l = shares[2 * width + x];
+    const sum = s + r + l;
+    // A little is seen as something, all of it as all.
+    const full = sum <= 0 ? 0 : Math.min(1, Math.max(0.25, sum));
+    const unit = sum > 0 ? full / sum : 0;
+    s *= unit;
+    r *= unit;
+    l *= unit;
+    for (let c = 0; c < 3; ++c)
+      pixels[4 * x + c] = page[c] * (1 - full) + send[c] * s + receive[c] * r + local[c] * l;
+    pixels[4 * x + 3] = 255;
+  }
+}
